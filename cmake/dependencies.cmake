@@ -1,0 +1,34 @@
+# Every dependency is a system package; nothing is downloaded.
+find_package(PkgConfig REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(CURL REQUIRED)
+find_package(Threads REQUIRED)
+pkg_check_modules(UV REQUIRED IMPORTED_TARGET libuv)
+pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+
+# Z3: 4.8.12 is the tested one. 4.13 renames parts of the user-propagator interface and adds a
+# reason to the "unknown" path; the probe tells solve/ which names to use.
+find_library(Z3_LIBRARY z3 REQUIRED)
+find_path(Z3_INCLUDE_DIR z3.h PATH_SUFFIXES z3 REQUIRED)
+add_library(ft_z3 INTERFACE)
+target_link_libraries(ft_z3 INTERFACE ${Z3_LIBRARY})
+target_include_directories(ft_z3 SYSTEM INTERFACE ${Z3_INCLUDE_DIR})
+
+# llhttp: the system's development package, else the C sources of Debian 12's node-llhttp.
+add_library(ft_llhttp INTERFACE)
+find_path(LLHTTP_INCLUDE_DIR llhttp.h PATHS /usr/share/include/llhttp /usr/share/llhttp)
+find_library(LLHTTP_LIBRARY llhttp)
+if(LLHTTP_LIBRARY AND LLHTTP_INCLUDE_DIR)
+  target_link_libraries(ft_llhttp INTERFACE ${LLHTTP_LIBRARY})
+  target_include_directories(ft_llhttp SYSTEM INTERFACE ${LLHTTP_INCLUDE_DIR})
+else()
+  find_path(LLHTTP_SOURCES llhttp.c PATHS /usr/share/llhttp /usr/share/llhttp/src REQUIRED)
+  add_library(llhttp_sources STATIC ${LLHTTP_SOURCES}/llhttp.c ${LLHTTP_SOURCES}/api.c
+              ${LLHTTP_SOURCES}/http.c)
+  target_compile_options(llhttp_sources PRIVATE -w)
+  target_include_directories(llhttp_sources SYSTEM PUBLIC ${LLHTTP_INCLUDE_DIR})
+  target_link_libraries(ft_llhttp INTERFACE llhttp_sources)
+endif()

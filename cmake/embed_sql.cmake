@@ -1,0 +1,12 @@
+# INPUTS (list of .sql files, in order) -> OUTPUT: const char *const ft_migrations[], NULL-ended.
+set(text "/* Generated from schema/migrations. */\n")
+set(declaration "extern const char *const ft_migrations[]\;\nconst char *const ft_migrations[] = {\n")
+string(APPEND text "${declaration}")
+foreach(input ${INPUTS})
+  file(READ ${input} sql HEX)
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "\\\\x\\1" sql "${sql}")
+  string(REPLACE "\\x0a" "\\x0a\"\n\"" sql "${sql}")
+  string(APPEND text "\"${sql}\",\n")
+endforeach()
+string(APPEND text "0}\;\n")
+file(WRITE ${OUTPUT} "${text}")

@@ -1,0 +1,21 @@
+/* SHA-256 (FIPS 180-4) for content addresses. */
+#ifndef FT_BASE_DIGEST_H
+#define FT_BASE_DIGEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define FT_DIGEST_BYTES 32
+#define FT_DIGEST_HEX   64 /* without the terminating NUL */
+
+typedef struct ft_digest {
+    uint32_t state[8];
+    uint64_t bytes;
+    unsigned char block[64];
+} ft_digest;
+
+void ft_digest_init(ft_digest *digest);
+void ft_digest_update(ft_digest *digest, const void *data, size_t length);
+void ft_digest_hex(ft_digest *digest, char hex[FT_DIGEST_HEX + 1]); /* ends the digest */
+
+#endif

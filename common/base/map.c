@@ -1,0 +1,142 @@
+#include "base/map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+uint64_t ft_hash_u64(uint64_t value)
+{
+    value ^= value >> 30;
+    value *= 0xbf58476d1ce4e5b9u;
+    value ^= value >> 27;
+    value *= 0x94d049bb133111ebu;
+    return value ^ (value >> 31);
+}
+
+uint64_t ft_hash_bytes(const void *data, size_t length, uint64_t seed)
+{
+    const unsigned char *bytes = data;
+    uint64_t hash = ft_hash_u64(seed ^ length);
+    while (length >= 8) {
+        uint64_t word;
+        memcpy(&word, bytes, 8);
+        hash = ft_hash_u64(hash ^ word);
+        bytes += 8;
+        length -= 8;
+    }
+    uint64_t tail = 0;
+    memcpy(&tail, bytes, length);
+    return ft_hash_u64(hash ^ tail);
+}
+
+void ft_map_release(ft_map *map)
+{
+    free(map->keys);
+    free(map->values);
+    free(map->full);
+    *map = (ft_map){0};
+}
+
+static size_t find_slot(const ft_map *map, uint64_t key)
+{
+    size_t i = ft_hash_u64(key) & (map->cap - 1);
+    while (map->full[i] && map->keys[i] != key) i = (i + 1) & (map->cap - 1);
+    return i;
+}
+
+static void map_grow(ft_map *map)
+{
+    ft_map old = *map;
+    map->cap = old.cap ? old.cap * 2 : 16;
+    map->keys = ft_calloc(map->cap, sizeof *map->keys);
+    map->values = ft_calloc(map->cap, sizeof *map->values);
+    map->full = ft_calloc(map->cap, 1);
+    for (size_t i = 0; i < old.cap; i++) {
+        if (!old.full[i]) continue;
+        size_t at = find_slot(map, old.keys[i]);
+        map->full[at] = 1;
+        map->keys[at] = old.keys[i];
+        map->values[at] = old.values[i];
+    }
+    ft_map_release(&old);
+}
+
+uint64_t *ft_map_slot(ft_map *map, uint64_t key, uint64_t initial, bool *inserted)
+{
+    if (map->len * 4 >= map->cap * 3) map_grow(map);
+    size_t at = find_slot(map, key);
+    if (inserted) *inserted = !map->full[at];
+    if (!map->full[at]) {
+        map->full[at] = 1;
+        map->keys[at] = key;
+        map->values[at] = initial;
+        map->len++;
+    }
+    return &map->values[at];
+}
+
+void ft_map_put(ft_map *map, uint64_t key, uint64_t value)
+{
+    *ft_map_slot(map, key, value, NULL) = value;
+}
+
+bool ft_map_get(const ft_map *map, uint64_t key, uint64_t *value)
+{
+    if (!map->cap) return false;
+    size_t at = find_slot(map, key);
+    if (!map->full[at]) return false;
+    if (value) *value = map->values[at];
+    return true;
+}
+
+void ft_intern_release(ft_intern *table)
+{
+    for (uint32_t i = 0; i < table->len; i++) free(table->names[i]);
+    free(table->names);
+    free(table->lengths);
+    free(table->slots);
+    *table = (ft_intern){0};
+}
+
+static size_t name_slot(const ft_intern *table, const char *name, size_t length)
+{
+    size_t i = ft_hash_bytes(name, length, 0) & (table->cap - 1);
+    for (; table->slots[i]; i = (i + 1) & (table->cap - 1)) {
+        uint32_t id = table->slots[i] - 1;
+        if (table->lengths[id] == length && memcmp(table->names[id], name, length) == 0) break;
+    }
+    return i;
+}
+
+static void intern_grow(ft_intern *table)
+{
+    table->cap = table->cap ? table->cap * 2 : 32;
+    free(table->slots);
+    table->slots = ft_calloc(table->cap, sizeof *table->slots);
+    for (uint32_t id = 0; id < table->len; id++)
+        table->slots[name_slot(table, table->names[id], table->lengths[id])] = id + 1;
+}
+
+uint32_t ft_intern_add(ft_intern *table, const char *name, size_t length)
+{
+    if ((size_t)table->len * 4 >= table->cap * 3) intern_grow(table);
+    size_t at = name_slot(table, name, length);
+    if (table->slots[at]) return table->slots[at] - 1;
+    if (table->len == table->name_cap) {
+        table->name_cap = table->name_cap ? table->name_cap * 2 : 16;
+        table->names = ft_realloc(table->names, table->name_cap, sizeof *table->names);
+        table->lengths = ft_realloc(table->lengths, table->name_cap, sizeof *table->lengths);
+    }
+    table->names[table->len] = ft_strndup(name, length);
+    table->lengths[table->len] = (uint32_t)length;
+    table->slots[at] = ++table->len;
+    return table->len - 1;
+}
+
+uint32_t ft_intern_find(const ft_intern *table, const char *name, size_t length)
+{
+    if (!table->cap) return FT_NO_ID;
+    uint32_t slot = table->slots[name_slot(table, name, length)];
+    return slot ? slot - 1 : FT_NO_ID;
+}

@@ -1,0 +1,134 @@
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BLOCK = 64 * 1024, ALIGN = 16 };
+
+__attribute__((noreturn)) static void out_of_memory(void)
+{
+    static const char text[] = "foretell: out of memory\n";
+    ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)ignored;
+    _exit(FT_EXIT_NOMEM);
+}
+
+void *ft_alloc(size_t size)
+{
+    void *block = malloc(size ? size : 1);
+    if (!block) out_of_memory();
+    return block;
+}
+
+void *ft_calloc(size_t count, size_t size)
+{
+    void *block = calloc(count ? count : 1, size ? size : 1);
+    if (!block) out_of_memory();
+    return block;
+}
+
+void *ft_realloc(void *block, size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) out_of_memory();
+    block = realloc(block, bytes ? bytes : 1);
+    if (!block) out_of_memory();
+    return block;
+}
+
+char *ft_strndup(const char *text, size_t length)
+{
+    char *copy = ft_alloc(length + 1);
+    memcpy(copy, text, length);
+    copy[length] = 0;
+    return copy;
+}
+
+char *ft_strdup(const char *text)
+{
+    return ft_strndup(text, strlen(text));
+}
+
+typedef struct block {
+    struct block *next;
+    size_t used, size;
+    _Alignas(ALIGN) unsigned char data[];
+} block;
+
+struct ft_arena {
+    block *top;
+    size_t bytes;
+};
+
+ft_arena *ft_arena_new(void)
+{
+    return ft_calloc(1, sizeof(ft_arena));
+}
+
+void ft_arena_free(ft_arena *arena)
+{
+    if (!arena) return;
+    for (block *b = arena->top, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    free(arena);
+}
+
+void *ft_arena_alloc(ft_arena *arena, size_t size)
+{
+    size = (size + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    block *b = arena->top;
+    if (!b || b->size - b->used < size) {
+        size_t want = size > BLOCK ? size : BLOCK;
+        b = ft_alloc(sizeof *b + want);
+        *b = (block){.next = arena->top, .used = 0, .size = want};
+        arena->top = b;
+    }
+    void *result = b->data + b->used;
+    b->used += size;
+    arena->bytes += size;
+    return result;
+}
+
+void *ft_arena_calloc(ft_arena *arena, size_t size)
+{
+    return memset(ft_arena_alloc(arena, size), 0, size);
+}
+
+char *ft_arena_strndup(ft_arena *arena, const char *text, size_t length)
+{
+    char *copy = ft_arena_alloc(arena, length + 1);
+    memcpy(copy, text, length);
+    copy[length] = 0;
+    return copy;
+}
+
+char *ft_arena_printf(ft_arena *arena, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = ft_arena_alloc(arena, (size_t)(length < 0 ? 0 : length) + 1);
+    vsnprintf(text, (size_t)(length < 0 ? 0 : length) + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+size_t ft_arena_bytes(const ft_arena *arena)
+{
+    return arena->bytes;
+}
+
+void *ft_vec_grow(void *data, size_t *cap, size_t want, size_t element_size)
+{
+    if (want <= *cap) return data;
+    size_t grown = *cap ? *cap * 2 : 8;
+    if (grown < want) grown = want;
+    *cap = grown;
+    return ft_realloc(data, grown, element_size);
+}

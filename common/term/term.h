@@ -1,0 +1,180 @@
+/* Terms: hash-consed, sort-checked expressions in SMT-LIB 2 concrete syntax.
+ *
+ * Sorts are Bool, Int (mathematical; literals and evaluation are limited to 64 bits signed) and
+ * (_ BitVec n), 1 <= n <= 64. A pool owns its terms; a term is an index into its pool, equal terms
+ * have equal indices. Children always have smaller indices than their parent.
+ *
+ * Evaluation is strict except in `ite`, whose branch not taken is not evaluated. Division and
+ * remainder by zero are undefined for Int and for BitVec alike (an event whose term is undefined is
+ * infeasible), so are Int results that leave the 64-bit range (reported apart: FT_EVAL_OVERFLOW).
+ * `and`, `or` and `=>` evaluate all their arguments. */
+#ifndef FT_TERM_TERM_H
+#define FT_TERM_TERM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "base/strbuf.h"
+
+typedef enum ft_sort_kind { FT_SORT_BOOL, FT_SORT_INT, FT_SORT_BITVEC } ft_sort_kind;
+
+typedef struct ft_sort {
+    uint8_t kind;  /* ft_sort_kind */
+    uint8_t width; /* bits of a BitVec, else 0 */
+} ft_sort;
+
+#define FT_BOOL_SORT ((ft_sort){FT_SORT_BOOL, 0})
+#define FT_INT_SORT  ((ft_sort){FT_SORT_INT, 0})
+
+bool ft_sort_equal(ft_sort a, ft_sort b);
+/* "Bool", "Int", "(_ BitVec 32)"; also accepts "BitVec 32" on reading. */
+ft_status ft_sort_parse(const char *text, size_t length, ft_sort *sort, ft_error *err) FT_MUST_CHECK;
+void ft_sort_print(ft_sort sort, ft_strbuf *out);
+
+/* A concrete value. Bool: bits 0 or 1; Int: bits is an int64_t; BitVec: zero-extended. */
+typedef struct ft_value {
+    ft_sort sort;
+    uint64_t bits;
+} ft_value;
+
+bool ft_value_equal(ft_value a, ft_value b);
+void ft_value_print(ft_value value, ft_strbuf *out); /* true, 5, (- 5), #x0000002a or #b101 */
+/* A literal of the given sort; Int also accepts -5, BitVec also accepts a decimal that fits. */
+ft_status ft_value_parse(const char *text, size_t length, ft_sort sort, ft_value *value,
+                         ft_error *err) FT_MUST_CHECK;
+
+/* Operators. Columns: symbol, SMT-LIB name, shape. Shapes are described in term.c where they are
+ * checked; indexed operators (extract, zero_extend, sign_extend) carry their indices in the node. */
+#define FT_OP_TABLE(X)                                                                             \
+    X(LITERAL, "", LEAF)                                                                           \
+    X(SYMBOL, "", LEAF)                                                                            \
+    X(NOT, "not", BOOLS)                                                                           \
+    X(AND, "and", BOOLS)                                                                           \
+    X(OR, "or", BOOLS)                                                                             \
+    X(XOR, "xor", BOOLS)                                                                           \
+    X(IMPLIES, "=>", BOOLS)                                                                        \
+    X(ITE, "ite", ITE)                                                                             \
+    X(EQ, "=", SAME_TO_BOOL)                                                                       \
+    X(DISTINCT, "distinct", SAME_TO_BOOL)                                                          \
+    X(ADD, "+", INTS)                                                                              \
+    X(SUB, "-", INTS)                                                                              \
+    X(MUL, "*", INTS)                                                                              \
+    X(DIV, "div", INTS)                                                                            \
+    X(MOD, "mod", INTS)                                                                            \
+    X(ABS, "abs", INTS)                                                                            \
+    X(LT, "<", INTS_TO_BOOL)                                                                       \
+    X(LE, "<=", INTS_TO_BOOL)                                                                      \
+    X(GT, ">", INTS_TO_BOOL)                                                                       \
+    X(GE, ">=", INTS_TO_BOOL)                                                                      \
+    X(BVNOT, "bvnot", BITS)                                                                        \
+    X(BVNEG, "bvneg", BITS)                                                                        \
+    X(BVADD, "bvadd", BITS)                                                                        \
+    X(BVSUB, "bvsub", BITS)                                                                        \
+    X(BVMUL, "bvmul", BITS)                                                                        \
+    X(BVUDIV, "bvudiv", BITS)                                                                      \
+    X(BVUREM, "bvurem", BITS)                                                                      \
+    X(BVSDIV, "bvsdiv", BITS)                                                                      \
+    X(BVSREM, "bvsrem", BITS)                                                                      \
+    X(BVAND, "bvand", BITS)                                                                        \
+    X(BVOR, "bvor", BITS)                                                                          \
+    X(BVXOR, "bvxor", BITS)                                                                        \
+    X(BVSHL, "bvshl", BITS)                                                                        \
+    X(BVLSHR, "bvlshr", BITS)                                                                      \
+    X(BVASHR, "bvashr", BITS)                                                                      \
+    X(BVULT, "bvult", BITS_TO_BOOL)                                                                \
+    X(BVULE, "bvule", BITS_TO_BOOL)                                                                \
+    X(BVUGT, "bvugt", BITS_TO_BOOL)                                                                \
+    X(BVUGE, "bvuge", BITS_TO_BOOL)                                                                \
+    X(BVSLT, "bvslt", BITS_TO_BOOL)                                                                \
+    X(BVSLE, "bvsle", BITS_TO_BOOL)                                                                \
+    X(BVSGT, "bvsgt", BITS_TO_BOOL)                                                                \
+    X(BVSGE, "bvsge", BITS_TO_BOOL)                                                                \
+    X(CONCAT, "concat", CONCAT)                                                                    \
+    X(EXTRACT, "extract", EXTRACT)                                                                 \
+    X(ZERO_EXTEND, "zero_extend", EXTEND)                                                          \
+    X(SIGN_EXTEND, "sign_extend", EXTEND)
+
+typedef enum ft_op {
+#define FT_OP_ENUM(symbol, name, shape) FT_OP_##symbol,
+    FT_OP_TABLE(FT_OP_ENUM)
+#undef FT_OP_ENUM
+        FT_OP_COUNT
+} ft_op;
+
+const char *ft_op_name(ft_op op);
+
+typedef uint32_t ft_term; /* index in a pool; FT_NO_TERM: absent (a guard that is true) */
+#define FT_NO_TERM 0u
+
+/* A variable as terms see it: an index chosen by the user of the pool. The trace model uses
+ * shared variables as FT_SYM_SHARED(i) and thread-local ones as FT_SYM_LOCAL(i). */
+typedef uint32_t ft_symbol;
+#define FT_SYM_LOCAL_BIT     0x80000000u
+#define FT_SYM_SHARED(index) ((ft_symbol)(index))
+#define FT_SYM_LOCAL(index)  ((ft_symbol)(index) | FT_SYM_LOCAL_BIT)
+#define FT_SYM_IS_LOCAL(s)   (((s)&FT_SYM_LOCAL_BIT) != 0)
+#define FT_SYM_INDEX(s)      ((s) & ~FT_SYM_LOCAL_BIT)
+
+typedef struct ft_term_pool ft_term_pool;
+
+ft_term_pool *ft_term_pool_new(void);
+void ft_term_pool_free(ft_term_pool *pool); /* accepts NULL */
+uint32_t ft_term_pool_count(const ft_term_pool *pool); /* terms are 1 .. count */
+
+/* Read-only view of a node; `children` stays valid until the next term is made. */
+typedef struct ft_term_node {
+    ft_op op;
+    ft_sort sort;
+    uint32_t n_children;
+    const ft_term *children;
+    uint64_t bits;       /* LITERAL: the value's bits */
+    ft_symbol symbol;    /* SYMBOL */
+    uint32_t index[2];   /* EXTRACT: high, low; ZERO_EXTEND, SIGN_EXTEND: bits added, 0 */
+} ft_term_node;
+ft_term_node ft_term_get(const ft_term_pool *pool, ft_term term);
+ft_sort ft_term_sort(const ft_term_pool *pool, ft_term term);
+
+ft_term ft_term_literal(ft_term_pool *pool, ft_value value);
+ft_term ft_term_symbol(ft_term_pool *pool, ft_symbol symbol, ft_sort sort);
+/* Sort-checks and simplifies (constant folding, neutral elements; never drops a possible division
+ * by zero). index: NULL or two indices for the indexed operators. */
+ft_status ft_term_apply(ft_term_pool *pool, ft_op op, const ft_term *children, uint32_t n_children,
+                        const uint32_t *index, ft_term *term, ft_error *err) FT_MUST_CHECK;
+
+/* Names for the reader and the printer. resolve: finds the symbol and sort of a name, or returns
+ * false (the reader then reports the name with its column). */
+typedef struct ft_scope {
+    bool (*resolve)(void *context, const char *name, size_t length, ft_symbol *symbol,
+                    ft_sort *sort);
+    const char *(*name)(void *context, ft_symbol symbol);
+    void *context;
+} ft_scope;
+
+/* Reads one term from text[0..length); |quoted symbols| and (let ...) are accepted. Errors carry
+ * the 1-based column in `text` and line 1. Nesting is limited to FT_TERM_MAX_DEPTH. */
+#define FT_TERM_MAX_DEPTH 256
+ft_status ft_term_parse(ft_term_pool *pool, const char *text, size_t length, const ft_scope *scope,
+                        ft_term *term, ft_error *err) FT_MUST_CHECK;
+void ft_term_print(const ft_term_pool *pool, ft_term term, const ft_scope *scope, ft_strbuf *out);
+
+typedef enum ft_eval_status {
+    FT_EVAL_OK,
+    FT_EVAL_UNDEFINED, /* division by zero */
+    FT_EVAL_UNKNOWN,   /* depends on a symbol whose value is unknown */
+    FT_EVAL_OVERFLOW   /* an Int left the 64-bit range */
+} ft_eval_status;
+
+/* lookup returns false when the symbol's value is unknown. `=` of one unknown symbol with itself
+ * is true (a term is equal to itself); everything else that depends on an unknown is UNKNOWN,
+ * unless the result does not depend on it (false and unknown is false, true or unknown is true). */
+typedef bool (*ft_lookup)(void *context, ft_symbol symbol, ft_value *value);
+ft_eval_status ft_term_eval(const ft_term_pool *pool, ft_term term, ft_lookup lookup, void *context,
+                            ft_value *value);
+
+/* Calls visit once for each distinct symbol in the term, in index order of the symbol terms. */
+void ft_term_symbols(const ft_term_pool *pool, ft_term term,
+                     void (*visit)(void *context, ft_symbol symbol), void *context);
+
+#endif

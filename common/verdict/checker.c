@@ -1,0 +1,571 @@
+#include "verdict/checker.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verdict/machine.h"
+
+struct ft_checker {
+    const ft_trace *trace;
+    ft_machine *machine;
+    ft_observed *observed;
+};
+
+typedef FT_VEC(ft_reading_row) reading_rows;
+
+/* One execution of one witness. */
+typedef struct run {
+    const ft_trace *trace;
+    ft_machine *machine;
+    const ft_observed *observed;
+    const ft_witness *witness;
+    const ft_claim *claim;
+    uint32_t step;         /* 0-based; n_steps once all were executed */
+    uint32_t stopped;      /* thread with no further step (t_r's), FT_NO_ID: none */
+    bool stop_undecided;   /* whether it stops depends on an unknown value */
+    uint32_t departed;     /* event whose writes no member may read, FT_NO_EVENT: none */
+    reading_rows *reading; /* or NULL */
+    ft_error *err;
+} run;
+
+typedef enum decision { NO, YES, UNDECIDED } decision;
+
+ft_checker *ft_checker_new(const ft_trace *trace)
+{
+    ft_checker *checker = ft_calloc(1, sizeof *checker);
+    checker->trace = trace;
+    checker->machine = ft_machine_new(trace);
+    checker->observed = ft_observed_new(trace);
+    return checker;
+}
+
+void ft_checker_free(ft_checker *checker)
+{
+    if (!checker) return;
+    ft_machine_free(checker->machine);
+    ft_observed_free(checker->observed);
+    free(checker);
+}
+
+void ft_reading_release(ft_reading *reading)
+{
+    free(reading->rows);
+    *reading = (ft_reading){0};
+}
+
+/* ---- refusals ------------------------------------------------------------------------------- */
+
+static ft_status refuse(run *r, ft_status code, uint32_t e, const char *why)
+{
+    ft_strbuf text = {0}, place = {0};
+    ft_trace_print_event(r->trace, e, &text);
+    if (r->step < r->witness->n_steps)
+        ft_strbuf_printf(&place, "step %u", r->step + 1);
+    else
+        ft_strbuf_puts(&place, "after the last step");
+    ft_error_set(r->err, code, "%s: event %u (%s: %s): %s", ft_strbuf_text(&place), e + 1,
+                 ft_trace_thread_name(r->trace, r->trace->thread[e]), ft_strbuf_text(&text), why);
+    ft_strbuf_release(&text);
+    ft_strbuf_release(&place);
+    return code;
+}
+
+static ft_status refuse_claim(run *r, const char *why)
+{
+    return ft_error_set(r->err, FT_INPUT, "claim: %s", why);
+}
+
+static const char UNKNOWN_VALUE[] = "depends on a value that is unknown or leaves 64 bits";
+
+/* ---- reads and guards ----------------------------------------------------------------------- */
+
+static bool observed_value(const run *r, uint32_t slot, ft_value *value)
+{
+    uint32_t id = r->observed->value[slot];
+    if (id != 0) *value = r->observed->values[id];
+    return id != 0;
+}
+
+/* Wang et al. §7.1: a read returns what it returned; an unknown value equals only itself. */
+static decision same_value(const run *r, uint32_t slot, ft_held held)
+{
+    ft_value value;
+    if (held.known && observed_value(r, slot, &value))
+        return ft_value_equal(held.value, value) ? YES : NO;
+    return held.source == r->observed->source[slot] ? YES : NO;
+}
+
+/* Wang et al. §4: a symbolic event computes with whatever it reads. A plain read stands for code
+ * that the trace does not show, so it keeps its value, or its source where it has no value. */
+static decision same_program(const run *r, uint32_t e, uint32_t slot, ft_held held)
+{
+    if (ft_trace_is_symbolic_event(r->trace, e)) return YES;
+    bool same_source = held.source == r->observed->source[slot];
+    if (r->trace->data[e] == FT_NO_VALUE) return same_source ? YES : NO;
+    if (held.known) return same_value(r, slot, held);
+    bool computed = held.source != FT_NO_EVENT && ft_trace_is_symbolic_event(r->trace, held.source);
+    return same_source && !computed ? YES : UNDECIDED;
+}
+
+/* Whether one read of e, in the current state, satisfies the model. */
+static decision read_agrees(const run *r, uint32_t e, uint32_t slot, uint32_t variable)
+{
+    ft_held held = ft_machine_shared(r->machine, variable);
+    switch (r->witness->model) {
+    case FT_MODEL_OBSERVED:
+        return held.source == r->observed->source[slot] ? YES : NO;
+    case FT_MODEL_MAXIMAL:
+        return same_value(r, slot, held);
+    case FT_MODEL_CTP:
+        return same_program(r, e, slot, held);
+    case FT_MODELS:
+        break;
+    }
+    return NO;
+}
+
+static decision reads_agree(const run *r, uint32_t e)
+{
+    ft_access scratch;
+    uint32_t count;
+    const ft_access *accesses = ft_trace_accesses(r->trace, e, &scratch, &count);
+    decision all = YES;
+    for (uint32_t i = 0; i < count; i++) {
+        if (accesses[i].write) continue;
+        decision one = read_agrees(r, e, r->observed->first[e] + i, accesses[i].variable);
+        if (one == NO) return NO;
+        if (one == UNDECIDED) all = UNDECIDED;
+    }
+    return all;
+}
+
+/* Under `observed` and `maximal` an event whose reads agree holds the very values of the observed
+ * run (its thread's locals included), in which it was executed: that decides what unknown values
+ * leave open. */
+static ft_outcome evaluate(run *r, uint32_t e, decision agrees)
+{
+    ft_outcome outcome = ft_machine_evaluate(r->machine, e);
+    bool as_observed = agrees == YES && r->witness->model != FT_MODEL_CTP;
+    return outcome == FT_OUTCOME_UNDECIDED && as_observed ? FT_OUTCOME_TRUE : outcome;
+}
+
+/* Design §4, Race: a guard's reads happen whatever its outcome, other accesses only if it holds. */
+static decision takes_place(const ft_access *access, ft_outcome outcome)
+{
+    static const decision OTHERS[] = {[FT_OUTCOME_TRUE] = YES,
+                                      [FT_OUTCOME_FALSE] = NO,
+                                      [FT_OUTCOME_UNDEFINED] = NO,
+                                      [FT_OUTCOME_UNDECIDED] = UNDECIDED};
+    return access->in_guard ? YES : OTHERS[outcome];
+}
+
+static const ft_access *find_access(const ft_trace *trace, uint32_t e, uint32_t variable,
+                                    bool write, ft_access *scratch)
+{
+    uint32_t count;
+    const ft_access *accesses = ft_trace_accesses(trace, e, scratch, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (accesses[i].variable == variable && accesses[i].write == write) return &accesses[i];
+    return NULL;
+}
+
+/* ---- annotations ---------------------------------------------------------------------------- */
+
+/* After evaluate(e), before its writes. */
+static void note_row(run *r, uint32_t e)
+{
+    if (!r->reading) return;
+    ft_reading_row row = {.event = e, .source = FT_NO_EVENT};
+    ft_access scratch;
+    uint32_t count, slot = r->observed->first[e];
+    const ft_access *accesses = ft_trace_accesses(r->trace, e, &scratch, &count);
+    if (count > 0) {
+        ft_held held = accesses[0].write ? ft_machine_pending(r->machine, e, accesses[0].variable)
+                                         : ft_machine_shared(r->machine, accesses[0].variable);
+        row.value_known = held.known;
+        if (held.known) row.value = held.value;
+        if (!accesses[0].write) row.source = held.source;
+        row.observed_known = observed_value(r, slot, &row.observed);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (!accesses[i].write)
+            row.departs |=
+                !same_value(r, slot + i, ft_machine_shared(r->machine, accesses[i].variable));
+    ft_vec_push(r->reading, row);
+}
+
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+static ft_status check_ready(run *r, uint32_t e)
+{
+    ft_error why = FT_ERROR_INIT;
+    uint32_t edge_out = r->trace->kind[e] == FT_EVENT_EDGE_IN
+                            ? r->observed->source[r->observed->first[e]]
+                            : FT_NO_EVENT;
+    ft_status status = ft_machine_ready(r->machine, e, edge_out, &why);
+    return status ? refuse(r, status, e, why.message) : FT_OK;
+}
+
+static ft_status check_next(run *r, uint32_t e)
+{
+    ft_error why = FT_ERROR_INIT;
+    ft_status status = ft_machine_next(r->machine, e, &why);
+    return status ? refuse(r, status, e, why.message) : FT_OK;
+}
+
+/* The thread of t_r stops at it where its reads depart from the model: no step follows there, and
+ * no join sees its end. */
+static ft_status check_stopped(run *r, uint32_t e)
+{
+    bool concerned = r->trace->thread[e] == r->stopped ||
+                     (r->trace->kind[e] == FT_EVENT_JOIN && r->trace->object[e] == r->stopped);
+    if (r->stopped == FT_NO_ID || !concerned) return FT_OK;
+    if (r->stop_undecided)
+        return refuse(r, FT_UNSUPPORTED, e,
+                      "whether its thread stopped before depends on a value "
+                      "that is unknown or leaves 64 bits");
+    return refuse(r, FT_INPUT, e, "the remote access stopped that thread");
+}
+
+static ft_status check_member_reads(run *r, uint32_t e, decision agrees)
+{
+    static const char *const WHY[FT_MODELS] = {
+        [FT_MODEL_OBSERVED] = "it reads from another write than in the observed run",
+        [FT_MODEL_MAXIMAL] = "it reads another value than in the observed run",
+        [FT_MODEL_CTP] = "it is a read without a term and does not return what it returned"};
+    if (agrees == NO) return refuse(r, FT_INPUT, e, WHY[r->witness->model]);
+    if (agrees == UNDECIDED) return refuse(r, FT_UNSUPPORTED, e, UNKNOWN_VALUE);
+    if (r->departed == FT_NO_EVENT) return FT_OK;
+    ft_access scratch;
+    uint32_t count;
+    const ft_access *accesses = ft_trace_accesses(r->trace, e, &scratch, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (!accesses[i].write &&
+            ft_machine_shared(r->machine, accesses[i].variable).source == r->departed)
+            return refuse(r, FT_INPUT, e, "it reads what the departed remote access wrote");
+    return FT_OK;
+}
+
+static ft_status check_enabled(run *r, uint32_t e, ft_outcome outcome)
+{
+    switch (outcome) {
+    case FT_OUTCOME_TRUE:
+        return FT_OK;
+    case FT_OUTCOME_FALSE:
+        if (r->trace->flags[e] & FT_FLAG_FAILED) return FT_OK;
+        return refuse(r, FT_INPUT, e, "its condition is false");
+    case FT_OUTCOME_UNDEFINED:
+        return refuse(r, FT_INPUT, e, "a term of it divides by zero");
+    case FT_OUTCOME_UNDECIDED:
+        break;
+    }
+    return refuse(r, FT_UNSUPPORTED, e, UNKNOWN_VALUE);
+}
+
+static ft_status execute_member(run *r, uint32_t e)
+{
+    decision agrees = reads_agree(r, e);
+    ft_status status = check_member_reads(r, e, agrees);
+    if (status) return status;
+    ft_outcome outcome = evaluate(r, e, agrees);
+    status = check_enabled(r, e, outcome);
+    if (status) return status;
+    note_row(r, e);
+    ft_machine_write(r->machine, e);
+    ft_machine_advance(r->machine, e);
+    return FT_OK;
+}
+
+static ft_status check_access(run *r, uint32_t index, ft_outcome outcome)
+{
+    uint32_t e = r->claim->events[index];
+    ft_access scratch;
+    const ft_access *access =
+        find_access(r->trace, e, r->claim->variable, r->claim->writes[index], &scratch);
+    decision happens = takes_place(access, outcome);
+    if (happens == YES) return FT_OK;
+    if (happens == UNDECIDED) return refuse(r, FT_UNSUPPORTED, e, UNKNOWN_VALUE);
+    return refuse(r, FT_INPUT, e,
+                  "its access does not take place: its guard is false or a term is "
+                  "undefined");
+}
+
+static bool writes_shared(const ft_trace *trace, uint32_t e)
+{
+    ft_access scratch;
+    uint32_t count;
+    const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (accesses[i].write) return true;
+    return false;
+}
+
+/* Claim.h, ATOMICITY: t_r is executed; where it departs from the model its thread stops. */
+static ft_status execute_remote(run *r, uint32_t e)
+{
+    if (!ft_machine_executed(r->machine, r->claim->events[0]))
+        return refuse(r, FT_INPUT, e, "the remote access comes before the first access");
+    decision agrees = reads_agree(r, e);
+    ft_outcome outcome = evaluate(r, e, agrees);
+    ft_status status = check_access(r, 1, outcome);
+    if (status) return status;
+    if (outcome == FT_OUTCOME_UNDECIDED && writes_shared(r->trace, e))
+        return refuse(r, FT_UNSUPPORTED, e, UNKNOWN_VALUE);
+    bool failed = outcome == FT_OUTCOME_FALSE && !(r->trace->flags[e] & FT_FLAG_FAILED);
+    bool stops = agrees == NO || failed || outcome == FT_OUTCOME_UNDEFINED;
+    r->stop_undecided = !stops && (agrees == UNDECIDED || outcome == FT_OUTCOME_UNDECIDED);
+    if (stops || r->stop_undecided) r->stopped = r->trace->thread[e];
+    if (agrees == NO && r->witness->model != FT_MODEL_CTP) r->departed = e;
+    note_row(r, e);
+    if (outcome == FT_OUTCOME_TRUE) ft_machine_write(r->machine, e);
+    ft_machine_advance(r->machine, e);
+    return FT_OK;
+}
+
+/* Properties name locations by their text; ids differ where the function differs. */
+static bool at_location(const ft_trace *trace, uint32_t e, uint32_t location)
+{
+    uint32_t own = trace->loc[e];
+    return own == location || (own != FT_NO_LOC && strcmp(trace->locations[own].text,
+                                                          trace->locations[location].text) == 0);
+}
+
+static ft_status execute_step(run *r, uint32_t e)
+{
+    if (e >= r->trace->n_events)
+        return ft_error_set(r->err, FT_INPUT, "step %u: the trace has %u events, not %u",
+                            r->step + 1, r->trace->n_events, e + 1);
+    if (r->claim->kind == FT_CLAIM_BEFORE && at_location(r->trace, e, r->claim->avoid))
+        return refuse(r, FT_INPUT, e, "it is at the location that the claim avoids");
+    ft_status status = check_stopped(r, e);
+    if (!status) status = check_next(r, e);
+    if (!status) status = check_ready(r, e);
+    if (status) return status;
+    bool remote = r->claim->kind == FT_CLAIM_ATOMICITY && e == r->claim->events[1];
+    return remote ? execute_remote(r, e) : execute_member(r, e);
+}
+
+/* ---- claims: their shape, before the first step --------------------------------------------- */
+
+static ft_status shape_pair(run *r)
+{
+    const uint32_t *events = r->claim->events;
+    if (r->trace->thread[events[0]] != r->trace->thread[events[1]]) return FT_OK;
+    return refuse_claim(r, "its events are of one thread");
+}
+
+static ft_status shape_assertion(run *r)
+{
+    if (r->trace->kind[r->claim->events[0]] == FT_EVENT_ASSERT) return FT_OK;
+    return refuse_claim(r, "its event is not an assert");
+}
+
+static ft_status shape_condition(run *r)
+{
+    ft_term condition = r->claim->condition;
+    if (condition == FT_NO_TERM || condition > ft_term_pool_count(r->trace->terms) ||
+        ft_term_sort(r->trace->terms, condition).kind != FT_SORT_BOOL)
+        return refuse_claim(r, "its condition is not a Bool term");
+    return FT_OK;
+}
+
+static ft_status shape_atomicity(run *r)
+{
+    const ft_claim *claim = r->claim;
+    const uint16_t *thread = r->trace->thread;
+    const uint32_t *events = claim->events;
+    if (claim->variable >= r->trace->shared.len) return refuse_claim(r, "unknown variable");
+    if (!ft_pattern_unserialisable(claim->writes[0], claim->writes[1], claim->writes[2]))
+        return refuse_claim(r, "its pattern is serialisable");
+    if (thread[events[0]] != thread[events[2]] || events[0] >= events[2])
+        return refuse_claim(r, "its first and last access are not in order in one thread");
+    if (thread[events[1]] == thread[events[0]])
+        return refuse_claim(r, "its remote access is of the same thread");
+    for (uint32_t i = 0; i < 3; i++) {
+        ft_access scratch;
+        if (!find_access(r->trace, events[i], claim->variable, claim->writes[i], &scratch))
+            return ft_error_set(r->err, FT_INPUT, "claim: event %u does not %s %s", events[i] + 1,
+                                claim->writes[i] ? "write" : "read",
+                                r->trace->shared.names[claim->variable]);
+    }
+    return FT_OK;
+}
+
+static ft_status shape_before(run *r)
+{
+    if (r->claim->avoid != FT_NO_LOC && r->claim->avoid < r->trace->n_locations) return FT_OK;
+    return refuse_claim(r, "unknown location to avoid");
+}
+
+/* ---- claims: the final state ---------------------------------------------------------------- */
+
+static decision conflict_takes_place(run *r, const ft_outcome outcome[2])
+{
+    const uint32_t *events = r->claim->events;
+    ft_access scratch[2];
+    uint32_t count;
+    const ft_access *accesses = ft_trace_accesses(r->trace, events[0], &scratch[0], &count);
+    decision any = NO;
+    for (uint32_t i = 0; i < count; i++)
+        for (int write = 0; write <= 1; write++) {
+            if (!accesses[i].write && !write) continue;
+            const ft_access *other =
+                find_access(r->trace, events[1], accesses[i].variable, write, &scratch[1]);
+            if (!other) continue;
+            decision one = takes_place(&accesses[i], outcome[0]);
+            decision two = takes_place(other, outcome[1]);
+            if (one == YES && two == YES) return YES;
+            if (one != NO && two != NO) any = UNDECIDED;
+        }
+    return any;
+}
+
+static ft_status final_race(run *r)
+{
+    const uint32_t *events = r->claim->events;
+    ft_outcome outcome[2];
+    for (int i = 0; i < 2; i++) {
+        ft_status status = check_next(r, events[i]);
+        if (status) return status;
+        outcome[i] = evaluate(r, events[i], reads_agree(r, events[i]));
+        note_row(r, events[i]);
+    }
+    if (r->trace->flags[events[0]] & r->trace->flags[events[1]] & FT_FLAG_ATOMIC)
+        return refuse_claim(r, "both events are atomic");
+    decision races = conflict_takes_place(r, outcome);
+    if (races == YES) return FT_OK;
+    if (races == UNDECIDED) return refuse(r, FT_UNSUPPORTED, events[0], UNKNOWN_VALUE);
+    return refuse_claim(r, "no two conflicting accesses of its events take place");
+}
+
+static ft_status violated(run *r, uint32_t e, ft_outcome outcome)
+{
+    switch (outcome) {
+    case FT_OUTCOME_FALSE:
+        return FT_OK;
+    case FT_OUTCOME_TRUE:
+        return refuse(r, FT_INPUT, e, "the condition holds there");
+    case FT_OUTCOME_UNDEFINED:
+        return refuse(r, FT_INPUT, e, "the condition divides by zero there");
+    case FT_OUTCOME_UNDECIDED:
+        break;
+    }
+    return refuse(r, FT_UNSUPPORTED, e, UNKNOWN_VALUE);
+}
+
+static ft_status final_assertion(run *r)
+{
+    uint32_t e = r->claim->events[0];
+    ft_status status = check_next(r, e);
+    if (status) return status;
+    ft_outcome outcome = ft_machine_evaluate(r->machine, e);
+    note_row(r, e);
+    return violated(r, e, outcome);
+}
+
+static ft_status final_condition(run *r)
+{
+    uint32_t e = r->claim->events[0];
+    ft_status status = check_next(r, e);
+    if (status) return status;
+    ft_machine_evaluate(r->machine, e);
+    note_row(r, e);
+    return violated(r, e,
+                    ft_machine_condition(r->machine, r->trace->thread[e], r->claim->condition));
+}
+
+static ft_status final_atomicity(run *r)
+{
+    uint32_t e = r->claim->events[2];
+    if (!ft_machine_executed(r->machine, r->claim->events[0]))
+        return refuse_claim(r, "its first access is not a step");
+    if (!ft_machine_executed(r->machine, r->claim->events[1]))
+        return refuse_claim(r, "its remote access is not a step");
+    ft_status status = check_next(r, e);
+    if (status) return status;
+    ft_outcome outcome = evaluate(r, e, reads_agree(r, e));
+    note_row(r, e);
+    return check_access(r, 2, outcome);
+}
+
+/* Claim.h, CO_ENABLED: e could be executed alone from here, its own reads exempt. An assert runs
+ * whether it holds or not. */
+static ft_status check_executable(run *r, uint32_t e)
+{
+    ft_status status = check_next(r, e);
+    if (!status) status = check_ready(r, e);
+    if (status) return status;
+    ft_outcome outcome = evaluate(r, e, reads_agree(r, e));
+    note_row(r, e);
+    if (r->trace->kind[e] == FT_EVENT_ASSERT && outcome == FT_OUTCOME_FALSE) return FT_OK;
+    return check_enabled(r, e, outcome);
+}
+
+static ft_status final_co_enabled(run *r)
+{
+    ft_status status = check_executable(r, r->claim->events[0]);
+    return status ? status : check_executable(r, r->claim->events[1]);
+}
+
+static ft_status final_before(run *r)
+{
+    return check_executable(r, r->claim->events[0]);
+}
+
+static const struct {
+    ft_status (*shape)(run *r);
+    ft_status (*final)(run *r);
+} CLAIMS[FT_CLAIM_KINDS] = {
+    [FT_CLAIM_RACE] = {shape_pair, final_race},
+    [FT_CLAIM_ASSERTION] = {shape_assertion, final_assertion},
+    [FT_CLAIM_CONDITION] = {shape_condition, final_condition},
+    [FT_CLAIM_ATOMICITY] = {shape_atomicity, final_atomicity},
+    [FT_CLAIM_CO_ENABLED] = {shape_pair, final_co_enabled},
+    [FT_CLAIM_BEFORE] = {shape_before, final_before},
+};
+
+static ft_status check_shape(run *r)
+{
+    if ((unsigned)r->claim->kind >= FT_CLAIM_KINDS) return refuse_claim(r, "unknown kind");
+    if ((unsigned)r->witness->model >= FT_MODELS) return refuse_claim(r, "unknown model");
+    for (uint32_t i = 0; i < ft_claim_kind_events(r->claim->kind); i++)
+        if (r->claim->events[i] >= r->trace->n_events)
+            return refuse_claim(r, "it names an event that the trace does not have");
+    return CLAIMS[r->claim->kind].shape(r);
+}
+
+static ft_status execute(run *r)
+{
+    ft_status status = check_shape(r);
+    if (status) return status;
+    ft_machine_reset(r->machine);
+    for (r->step = 0; r->step < r->witness->n_steps; r->step++) {
+        status = execute_step(r, r->witness->steps[r->step]);
+        if (status) return status;
+    }
+    return CLAIMS[r->claim->kind].final(r);
+}
+
+ft_status ft_checker_check(ft_checker *checker, const ft_witness *witness, ft_reading *reading,
+                           ft_error *err)
+{
+    reading_rows rows = {0};
+    run r = {.trace = checker->trace,
+             .machine = checker->machine,
+             .observed = checker->observed,
+             .witness = witness,
+             .claim = &witness->claim,
+             .stopped = FT_NO_ID,
+             .departed = FT_NO_EVENT,
+             .reading = reading ? &rows : NULL,
+             .err = err};
+    ft_status status = execute(&r);
+    if (status != FT_OK || !reading) {
+        ft_vec_release(&rows);
+        return status;
+    }
+    assert(rows.len <= UINT32_MAX);
+    *reading = (ft_reading){rows.data, (uint32_t)rows.len};
+    return FT_OK;
+}

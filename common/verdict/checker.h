@@ -1,0 +1,56 @@
+/* The independent checker: executes a witness step by step from the initial state and confirms the
+ * violation at its end. It shares no code with the encoder, the pruning passes or the tests'
+ * oracle. Definitions: design §4, claim.h.
+ *
+ * State: the position of each thread; for each shared variable its last write (event) and value;
+ * locals; lock owners and depth; semaphore counts. A step must be next in its thread, its thread
+ * forked (if any event forks it), its join's child at its end, its edge-in's edge-out executed, its
+ * lock free (or recursive and its own), its semaphore positive, its guard true and its terms
+ * defined, and each of its reads must satisfy the model:
+ *   observed: read from the write that it read from in the observed run (or the initial value);
+ *   maximal:  return the value it returned then (an unknown value equals only itself: the same
+ *             write or the same initial value);
+ *   ctp:      whatever the state holds, for symbolic events; a valued read must return its value, a
+ *             read without a value must read from its observed write.
+ * An assert is a member only if its condition holds, or if it failed in the observed run
+ * (FT_FLAG_FAILED). A release flagged STRANGER and NESTED operations have no effect. */
+#ifndef FT_VERDICT_CHECKER_H
+#define FT_VERDICT_CHECKER_H
+
+#include "verdict/claim.h"
+
+/* What each step (and each of the claim's final events, appended in order) read and wrote. */
+typedef struct ft_reading_row {
+    uint32_t event;
+    bool value_known;
+    ft_value value;     /* of the first access: read or written */
+    uint32_t source;    /* reads: the write event read from, FT_NO_EVENT: the initial value */
+    bool departs;       /* a read that differs from the observed run: in its value, or in its source
+                           where a value is unknown */
+    bool observed_known;
+    ft_value observed;  /* what the first access read or wrote in the observed run */
+} ft_reading_row;
+typedef struct ft_reading {
+    ft_reading_row *rows;
+    uint32_t n_rows;
+} ft_reading;
+void ft_reading_release(ft_reading *reading);
+
+typedef struct ft_checker ft_checker; /* per trace: the observed run's sources and values */
+ft_checker *ft_checker_new(const ft_trace *trace);
+void ft_checker_free(ft_checker *checker); /* accepts NULL */
+
+/* FT_OK: the witness was executed and the violation confirmed. FT_INPUT: it is not a witness; err
+ * says which step fails and why. FT_UNSUPPORTED: cannot be decided (unknown value or overflow).
+ * reading (may be NULL) is filled on FT_OK; release it. */
+ft_status ft_checker_check(ft_checker *checker, const ft_witness *witness, ft_reading *reading,
+                           ft_error *err) FT_MUST_CHECK;
+
+/* Executes the observed order of a fresh trace (ingest, design §3): sets `initial` of undeclared
+ * variables to the value first read before any write; sets FT_FLAG_FAILED on asserts that fail;
+ * sets trace->broken and broken_text at the first event that the semantics does not explain (a lock
+ * taken while held by another, a read no write explains, an assume that fails, a semaphore below
+ * zero, an event before its fork or of a joined thread, ...) and keeps going after it. */
+void ft_observe_run(ft_trace *trace);
+
+#endif

@@ -1,0 +1,74 @@
+/* The execution machine of the independent checker: executes a trace's events one by one, in any
+ * order that the caller asks for, under sequential consistency (design §4). Private to the checker
+ * and to the observed run; nothing that encodes may include it.
+ *
+ * State: the last executed event of each thread; the value and last writer of each shared variable;
+ * the locals of each thread; owner and depth of each lock; the count of each semaphore; the last
+ * executed edge-out of each edge. The machine knows nothing of models and claims. */
+#ifndef FT_VERDICT_MACHINE_H
+#define FT_VERDICT_MACHINE_H
+
+#include "trace/trace.h"
+
+/* What a variable holds. */
+typedef struct ft_held {
+    ft_value value;  /* meaningful if known */
+    uint32_t source; /* event that wrote it, FT_NO_EVENT: the initial value */
+    bool known;
+} ft_held;
+
+/* What an event's guard or condition, and its terms, come to. */
+typedef enum ft_outcome {
+    FT_OUTCOME_TRUE,      /* holds (or there is none) and every term is defined */
+    FT_OUTCOME_FALSE,     /* the guard or condition is false */
+    FT_OUTCOME_UNDEFINED, /* a term divides by zero */
+    FT_OUTCOME_UNDECIDED  /* depends on an unknown value or left the 64-bit range */
+} ft_outcome;
+
+typedef struct ft_machine ft_machine;
+ft_machine *ft_machine_new(const ft_trace *trace); /* linear in the trace; in the initial state */
+void ft_machine_free(ft_machine *machine);         /* accepts NULL */
+void ft_machine_reset(ft_machine *machine);        /* back to the initial state, in constant time */
+
+bool ft_machine_executed(const ft_machine *machine, uint32_t e);
+
+/* FT_INPUT unless e is the next event of its thread and the thread is started: every fork of it in
+ * the trace was executed. `why` (may be NULL) says what is missing. */
+ft_status ft_machine_next(const ft_machine *machine, uint32_t e, ft_error *why) FT_MUST_CHECK;
+
+/* FT_INPUT where synchronisation blocks e: lock taken, semaphore at 0, child not at its end, the
+ * edge-out `edge_out` (edge-in events; FT_NO_EVENT: none) not executed. */
+ft_status ft_machine_ready(const ft_machine *machine, uint32_t e, uint32_t edge_out,
+                           ft_error *why) FT_MUST_CHECK;
+
+ft_held ft_machine_shared(const ft_machine *machine, uint32_t variable);
+uint32_t ft_machine_edge_out(const ft_machine *machine, uint32_t edge); /* last executed */
+
+/* A Bool term over shared variables and the thread's locals. */
+ft_outcome ft_machine_condition(const ft_machine *machine, uint32_t thread, ft_term condition);
+
+/* Evaluates e in the current state; what it would write stays pending until the next call. */
+ft_outcome ft_machine_evaluate(ft_machine *machine, uint32_t e);
+/* The pending value of e's write of a shared variable, source e. */
+ft_held ft_machine_pending(const ft_machine *machine, uint32_t e, uint32_t variable);
+void ft_machine_write(ft_machine *machine, uint32_t e); /* performs the pending writes at once */
+
+/* Makes e the last executed event of its thread and performs its synchronisation, whatever
+ * ft_machine_next and ft_machine_ready say (the observed run goes on after a break). */
+void ft_machine_advance(ft_machine *machine, uint32_t e);
+
+/* ---- the observed run, as the checker needs it ---------------------------------------------- */
+
+/* One slot for each shared access of an event, in the order of ft_trace_accesses, and one for each
+ * edge-in. */
+typedef struct ft_observed {
+    uint32_t *first;  /* [n_events + 1] first slot of an event */
+    uint32_t *source; /* reads: the write read from, FT_NO_EVENT: initial; edge-in: its edge-out
+                         (the latest before it), FT_NO_EVENT: unconstrained; writes: unused */
+    uint32_t *value;  /* index in `values`, 0: unknown */
+    ft_value *values; /* what the accesses read or wrote; index 0 is unused */
+} ft_observed;
+ft_observed *ft_observed_new(const ft_trace *trace);
+void ft_observed_free(ft_observed *observed); /* accepts NULL */
+
+#endif

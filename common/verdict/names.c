@@ -1,0 +1,58 @@
+#include "verdict/names.h"
+
+#include <stddef.h>
+#include <string.h>
+
+typedef struct row {
+    const char *name, *doc;
+} row;
+
+#define FT_ROW(symbol, name, doc) {name, doc},
+static const row CHECKS[] = {FT_CHECK_TABLE(FT_ROW)};
+static const row MODELS[] = {FT_MODEL_TABLE(FT_ROW)};
+static const row VERDICTS[] = {FT_VERDICT_TABLE(FT_ROW)};
+static const row REASONS[] = {FT_REASON_TABLE(FT_ROW)};
+#undef FT_ROW
+
+static bool find(const row *rows, size_t count, const char *name, size_t *index)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(rows[i].name, name) != 0) continue;
+        *index = i;
+        return true;
+    }
+    return false;
+}
+
+#define FT_NAME_FUNCTIONS(type, rows)                                                              \
+    const char *ft_##type##_name(ft_##type value)                                                  \
+    {                                                                                              \
+        return rows[value].name;                                                                   \
+    }                                                                                              \
+    bool ft_##type##_parse(const char *name, ft_##type *value)                                     \
+    {                                                                                              \
+        size_t index;                                                                              \
+        if (!find(rows, sizeof rows / sizeof *rows, name, &index)) return false;                   \
+        *value = (ft_##type)index;                                                                 \
+        return true;                                                                               \
+    }
+
+FT_NAME_FUNCTIONS(check, CHECKS)
+FT_NAME_FUNCTIONS(model, MODELS)
+FT_NAME_FUNCTIONS(verdict, VERDICTS)
+FT_NAME_FUNCTIONS(reason, REASONS)
+
+const char *ft_check_doc(ft_check check)
+{
+    return CHECKS[check].doc;
+}
+
+const char *ft_model_doc(ft_model model)
+{
+    return MODELS[model].doc;
+}
+
+const char *ft_reason_doc(ft_reason reason)
+{
+    return REASONS[reason].doc;
+}

@@ -1,0 +1,83 @@
+/* The words of Foretell's answers: checks, models, verdicts, reasons. One table each. No trace or
+ * term header is included here, so that the server may use these names. */
+#ifndef FT_VERDICT_NAMES_H
+#define FT_VERDICT_NAMES_H
+
+#include <stdbool.h>
+
+#define FT_CHECK_TABLE(X)                                                                          \
+    X(RACE, "race", "two conflicting accesses of different threads, both next (design §4)")        \
+    X(ATOMICITY, "atomicity", "an access of another thread between two of one transaction")        \
+    X(ASSERTION, "assertion", "an assertion of the trace that another schedule makes false")       \
+    X(LOCK, "lock", "lock errors of the observed run: an unlock by a thread that does not hold it")  \
+    X(PROPERTY, "property", "a property that came with the job")
+
+/* A member read must return ... (design §4; Wang et al. §4, §7.1). From least to most violations. */
+#define FT_MODEL_TABLE(X)                                                                          \
+    X(OBSERVED, "observed", "the write it read from in the observed run")                          \
+    X(MAXIMAL, "maximal", "the value it returned in the observed run")                             \
+    X(CTP, "ctp", "what the symbolic program computes")
+
+#define FT_VERDICT_TABLE(X)                                                                        \
+    X(VIOLATION, "violation", "a witness schedule was found and checked")                          \
+    X(SAFE, "safe", "no reordering of this run's events has it: a proof")                          \
+    X(BOUNDED, "bounded", "none within the context bound")                                         \
+    X(UNKNOWN, "unknown", "undecided: the budget that ran out, or what is missing, is named")      \
+    X(ERROR, "error", "Foretell failed: the reason is named")
+
+/* What decided a candidate. The first group refutes (safe), the second accepts, the rest neither. */
+#define FT_REASON_TABLE(X)                                                                         \
+    X(LOCKSET, "lockset", "a lock held at both accesses keeps them apart")                         \
+    X(ATOMIC_SECTION, "atomic-section", "a lock held from the first access to the last, and at the other") \
+    X(MUST_HAPPEN_BEFORE, "must-happen-before", "fork, join, hard edges or reads-from order them") \
+    X(CLOSURE, "closure", "what one access needs in its past contains the other")                  \
+    X(CONSTANT, "constant", "the condition holds whatever the schedule")                           \
+    X(UNSAT, "unsat", "no feasible prefix reaches it (solver)")                                    \
+    X(MIXED, "mixed", "every event pair of the group was refuted, by several passes")              \
+    X(REORDERED, "reordered", "a prefix in observed order reaches it")                             \
+    X(SAT, "sat", "the solver found a feasible prefix")                                            \
+    X(OBSERVED_RUN, "observed-run", "it happened in the observed run itself")                      \
+    X(BUDGET, "budget", "the time or memory budget ran out")                                       \
+    X(BROKEN_TRACE, "broken-trace", "the observed order itself breaks the semantics")              \
+    X(UNKNOWN_VALUE, "unknown-value", "it depends on a value that the trace does not give")        \
+    X(WITNESS_REJECTED, "witness-rejected", "the independent checker refused the witness")         \
+    X(WORKER_DIED, "worker-died", "the worker died on it repeatedly")
+
+typedef enum ft_check {
+#define FT_ROW(symbol, name, doc) FT_CHECK_##symbol,
+    FT_CHECK_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_CHECKS
+} ft_check;
+typedef enum ft_model {
+#define FT_ROW(symbol, name, doc) FT_MODEL_##symbol,
+    FT_MODEL_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_MODELS
+} ft_model;
+typedef enum ft_verdict {
+#define FT_ROW(symbol, name, doc) FT_VERDICT_##symbol,
+    FT_VERDICT_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_VERDICTS
+} ft_verdict;
+typedef enum ft_reason {
+#define FT_ROW(symbol, name, doc) FT_REASON_##symbol,
+    FT_REASON_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_REASONS
+} ft_reason;
+
+const char *ft_check_name(ft_check check);
+const char *ft_check_doc(ft_check check);
+bool ft_check_parse(const char *name, ft_check *check);
+const char *ft_model_name(ft_model model);
+const char *ft_model_doc(ft_model model);
+bool ft_model_parse(const char *name, ft_model *model);
+const char *ft_verdict_name(ft_verdict verdict);
+bool ft_verdict_parse(const char *name, ft_verdict *verdict);
+const char *ft_reason_name(ft_reason reason);
+const char *ft_reason_doc(ft_reason reason);
+bool ft_reason_parse(const char *name, ft_reason *reason);
+
+#endif

@@ -1,0 +1,190 @@
+#include "verdict/checker.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "verdict/machine.h"
+
+/* Design §4, initial values: under `maximal`, the value first read before any write. Reads without
+ * a value that come earlier read the same initial value, so they do not stand in the way. */
+static void find_initial_values(ft_trace *trace)
+{
+    bool *settled = ft_calloc(trace->shared.len, sizeof *settled);
+    for (uint32_t v = 0; v < trace->shared.len; v++)
+        settled[v] = trace->shared_info[v].initial != FT_NO_VALUE;
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        ft_access scratch;
+        uint32_t count;
+        const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t v = accesses[i].variable;
+            bool valued = trace->kind[e] == FT_EVENT_READ && trace->data[e] != FT_NO_VALUE;
+            if (settled[v] || !(accesses[i].write || valued)) continue;
+            if (!accesses[i].write) trace->shared_info[v].initial = trace->data[e];
+            settled[v] = true;
+        }
+    }
+    free(settled);
+}
+
+/* The first edge-out of each edge, FT_NO_EVENT: none. */
+static uint32_t *find_edge_outs(const ft_trace *trace)
+{
+    uint32_t *outs = ft_calloc(trace->edges.len, sizeof *outs);
+    for (uint32_t i = 0; i < trace->edges.len; i++) outs[i] = FT_NO_EVENT;
+    for (uint32_t e = 0; e < trace->n_events; e++)
+        if (trace->kind[e] == FT_EVENT_EDGE_OUT && outs[trace->object[e]] == FT_NO_EVENT)
+            outs[trace->object[e]] = e;
+    return outs;
+}
+
+/* The edge-out that an edge-in waits for: the latest before it in the observed run. One that comes
+ * later still binds it, and breaks the observed order. */
+static uint32_t edge_source(const ft_machine *machine, const ft_trace *trace, const uint32_t *outs,
+                            uint32_t e)
+{
+    if (trace->kind[e] != FT_EVENT_EDGE_IN) return FT_NO_EVENT;
+    uint32_t latest = ft_machine_edge_out(machine, trace->object[e]);
+    return latest != FT_NO_EVENT ? latest : outs[trace->object[e]];
+}
+
+static ft_status read_explained(const ft_machine *machine, const ft_trace *trace, uint32_t e,
+                                ft_error *why)
+{
+    if (trace->kind[e] != FT_EVENT_READ || trace->data[e] == FT_NO_VALUE) return FT_OK;
+    ft_held held = ft_machine_shared(machine, trace->object[e]);
+    if (!held.known || ft_value_equal(held.value, trace->values[trace->data[e]])) return FT_OK;
+    ft_strbuf text = {0};
+    ft_value_print(held.value, &text);
+    ft_error_set(why, FT_INPUT, "no write explains the value: the variable holds %s",
+                 ft_strbuf_text(&text));
+    ft_strbuf_release(&text);
+    return FT_INPUT;
+}
+
+/* The program's own failed assertions are no contradiction; they are flagged (design §3). */
+static ft_status outcome_explained(ft_trace *trace, uint32_t e, ft_outcome outcome, ft_error *why)
+{
+    if (outcome == FT_OUTCOME_UNDEFINED)
+        return ft_error_set(why, FT_INPUT, "a term of it divides by zero");
+    if (outcome != FT_OUTCOME_FALSE) return FT_OK;
+    if (trace->kind[e] != FT_EVENT_ASSERT)
+        return ft_error_set(why, FT_INPUT, "its condition is false");
+    trace->flags[e] |= FT_FLAG_FAILED;
+    return FT_OK;
+}
+
+static void set_broken(ft_trace *trace, uint32_t e, const ft_error *why)
+{
+    ft_strbuf text = {0};
+    ft_trace_print_event(trace, e, &text);
+    trace->broken = e;
+    trace->broken_text = ft_arena_printf(trace->arena, "event %u (%s: %s): %s", e + 1,
+                                         ft_trace_thread_name(trace, trace->thread[e]),
+                                         ft_strbuf_text(&text), why->message);
+    ft_strbuf_release(&text);
+}
+
+void ft_observe_run(ft_trace *trace)
+{
+    find_initial_values(trace);
+    uint32_t *outs = find_edge_outs(trace);
+    ft_machine *machine = ft_machine_new(trace);
+    trace->broken = FT_NO_EVENT;
+    trace->broken_text = NULL;
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        ft_error why = FT_ERROR_INIT;
+        ft_status status = ft_machine_next(machine, e, &why);
+        if (!status)
+            status = ft_machine_ready(machine, e, edge_source(machine, trace, outs, e), &why);
+        if (!status) status = read_explained(machine, trace, e, &why);
+        ft_outcome outcome = ft_machine_evaluate(machine, e);
+        ft_status explained = outcome_explained(trace, e, outcome, status ? NULL : &why);
+        if ((status || explained) && trace->broken == FT_NO_EVENT) set_broken(trace, e, &why);
+        ft_machine_write(machine, e);
+        ft_machine_advance(machine, e);
+    }
+    ft_machine_free(machine);
+    free(outs);
+}
+
+/* ---- the checker's table -------------------------------------------------------------------- */
+
+typedef struct recorder {
+    ft_observed *table;
+    FT_VEC(uint32_t) sources;
+    FT_VEC(uint32_t) ids;
+    FT_VEC(ft_value) values;
+    ft_map seen[FT_SORT_BITVEC + 1]; /* bits (and width) -> index in values */
+} recorder;
+
+static uint32_t value_id(recorder *r, ft_held held)
+{
+    if (!held.known) return 0;
+    /* Widths of one word of bits: a bit vector of another width is another value. */
+    uint64_t key = held.value.bits ^ ((uint64_t)held.value.sort.width * 0x9e3779b97f4a7c15u);
+    bool inserted;
+    uint64_t *slot = ft_map_slot(&r->seen[held.value.sort.kind], key, r->values.len, &inserted);
+    if (!inserted && ft_value_equal(r->values.data[*slot], held.value)) return (uint32_t)*slot;
+    *slot = r->values.len;
+    ft_vec_push(&r->values, held.value);
+    return (uint32_t)*slot;
+}
+
+static void record(recorder *r, uint32_t source, ft_held held)
+{
+    ft_vec_push(&r->sources, source);
+    ft_vec_push(&r->ids, value_id(r, held));
+}
+
+static void record_event(recorder *r, const ft_machine *machine, const ft_trace *trace, uint32_t e)
+{
+    ft_access scratch;
+    uint32_t count;
+    const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        ft_held held = accesses[i].write ? ft_machine_pending(machine, e, accesses[i].variable)
+                                         : ft_machine_shared(machine, accesses[i].variable);
+        uint32_t source = accesses[i].write ? FT_NO_EVENT : held.source;
+        if (trace->kind[e] == FT_EVENT_READ && trace->data[e] != FT_NO_VALUE)
+            held = (ft_held){.known = true, .value = trace->values[trace->data[e]]};
+        record(r, source, held);
+    }
+}
+
+ft_observed *ft_observed_new(const ft_trace *trace)
+{
+    recorder r = {.table = ft_calloc(1, sizeof(ft_observed))};
+    uint32_t *outs = find_edge_outs(trace);
+    ft_machine *machine = ft_machine_new(trace);
+    r.table->first = ft_calloc((size_t)trace->n_events + 1, sizeof *r.table->first);
+    ft_vec_push(&r.values, (ft_value){0});
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        r.table->first[e] = (uint32_t)r.sources.len;
+        ft_machine_evaluate(machine, e);
+        record_event(&r, machine, trace, e);
+        if (trace->kind[e] == FT_EVENT_EDGE_IN)
+            record(&r, edge_source(machine, trace, outs, e), (ft_held){0});
+        ft_machine_write(machine, e);
+        ft_machine_advance(machine, e);
+    }
+    assert(r.sources.len <= UINT32_MAX);
+    r.table->first[trace->n_events] = (uint32_t)r.sources.len;
+    r.table->source = r.sources.data;
+    r.table->value = r.ids.data;
+    r.table->values = r.values.data;
+    for (size_t i = 0; i <= FT_SORT_BITVEC; i++) ft_map_release(&r.seen[i]);
+    ft_machine_free(machine);
+    free(outs);
+    return r.table;
+}
+
+void ft_observed_free(ft_observed *observed)
+{
+    if (!observed) return;
+    free(observed->first);
+    free(observed->source);
+    free(observed->value);
+    free(observed->values);
+    free(observed);
+}

@@ -1,0 +1,334 @@
+#include "verdict/claim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verdict/checker.h"
+
+static const char FORMAT[] = "foretell-witness", MEMORY[] = "sc";
+enum { VERSION = 1, MAX_PATH = 64 };
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+/* Names come from tracers, and STD and logs promise no encoding: what is not UTF-8 loses its
+ * foreign bytes, so that the document can always be written. */
+static json_t *text_or_null(const char *text)
+{
+    if (!text) return json_null();
+    json_t *json = json_string(text);
+    if (json) return json;
+    char *ascii = ft_strdup(text);
+    for (char *c = ascii; *c; c++)
+        if ((unsigned char)*c >= 0x80) *c = '?';
+    json = json_string(ascii);
+    free(ascii);
+    return json;
+}
+
+static json_t *buffer_text(ft_strbuf *buf)
+{
+    json_t *text = text_or_null(ft_strbuf_text(buf));
+    ft_strbuf_release(buf);
+    return text;
+}
+
+static json_t *value_text(bool known, ft_value value)
+{
+    if (!known) return json_null();
+    ft_strbuf text = {0};
+    ft_value_print(value, &text);
+    return buffer_text(&text);
+}
+
+static json_t *event_number(uint32_t e)
+{
+    return json_integer((json_int_t)e + 1);
+}
+
+/* Without annotations, what the trace itself says of a plain access. */
+static ft_reading_row plain_row(const ft_trace *trace, uint32_t e)
+{
+    ft_reading_row row = {.event = e, .source = FT_NO_EVENT};
+    bool plain = trace->kind[e] == FT_EVENT_READ || trace->kind[e] == FT_EVENT_WRITE;
+    row.observed_known = plain && trace->data[e] != FT_NO_VALUE;
+    if (row.observed_known) row.observed = trace->values[trace->data[e]];
+    return row;
+}
+
+/* What `value`, `observed_value` and `source` are about: the event's first access, if it has one.
+ */
+static void add_access(const ft_trace *trace, uint32_t e, json_t *step)
+{
+    ft_access scratch;
+    uint32_t count = 0;
+    const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
+    const char *object = ft_trace_object_name(trace, e);
+    if (!object && count > 0) object = trace->shared.names[accesses[0].variable];
+    json_object_set_new(step, "object", text_or_null(object));
+    json_object_set_new(step, "access",
+                        text_or_null(count == 0          ? NULL
+                                     : accesses[0].write ? "write"
+                                                         : "read"));
+}
+
+static json_t *step_json(const ft_trace *trace, const ft_reading_row *row)
+{
+    uint32_t e = row->event;
+    const char *location = ft_trace_location_text(trace, trace->loc[e]);
+    const char *function = location ? trace->locations[trace->loc[e]].function : NULL;
+    ft_strbuf text = {0};
+    ft_trace_print_event(trace, e, &text);
+    json_t *step = json_object();
+    json_object_set_new(step, "event", event_number(e));
+    json_object_set_new(step, "thread",
+                        text_or_null(ft_trace_thread_name(trace, trace->thread[e])));
+    json_object_set_new(step, "kind", json_string(ft_event_kind_name(trace->kind[e])));
+    add_access(trace, e, step);
+    json_object_set_new(step, "location", text_or_null(location));
+    json_object_set_new(step, "function", text_or_null(function));
+    json_object_set_new(step, "text", buffer_text(&text));
+    json_object_set_new(step, "value", value_text(row->value_known, row->value));
+    json_object_set_new(step, "observed_value", value_text(row->observed_known, row->observed));
+    json_object_set_new(step, "source",
+                        row->source == FT_NO_EVENT ? json_null() : event_number(row->source));
+    json_object_set_new(step, "departs", json_boolean(row->departs));
+    return step;
+}
+
+/* `at`: the row of events[0] among the annotations. */
+static json_t *steps_json(const ft_trace *trace, const uint32_t *events, uint32_t count,
+                          const ft_reading *reading, uint32_t at)
+{
+    json_t *steps = json_array();
+    for (uint32_t i = 0; i < count; i++) {
+        bool annotated =
+            reading && at + i < reading->n_rows && reading->rows[at + i].event == events[i];
+        ft_reading_row row = annotated ? reading->rows[at + i] : plain_row(trace, events[i]);
+        json_array_append_new(steps, step_json(trace, &row));
+    }
+    return steps;
+}
+
+static json_t *claim_json(const ft_trace *trace, const ft_claim *claim)
+{
+    json_t *json = json_object(), *events = json_array();
+    json_object_set_new(json, "kind", json_string(ft_claim_kind_name(claim->kind)));
+    for (uint32_t i = 0; i < ft_claim_kind_events(claim->kind); i++)
+        json_array_append_new(events, event_number(claim->events[i]));
+    json_object_set_new(json, "events", events);
+    if (claim->kind == FT_CLAIM_ATOMICITY) {
+        char pattern[4] = {0};
+        for (int i = 0; i < 3; i++) pattern[i] = claim->writes[i] ? 'W' : 'R';
+        json_object_set_new(json, "variable", text_or_null(trace->shared.names[claim->variable]));
+        json_object_set_new(json, "pattern", json_string(pattern));
+    }
+    if (claim->kind == FT_CLAIM_CONDITION) {
+        ft_strbuf text = {0};
+        ft_scope scope = ft_trace_scope(trace);
+        ft_term_print(trace->terms, claim->condition, &scope, &text);
+        json_object_set_new(json, "condition", buffer_text(&text));
+    }
+    if (claim->kind == FT_CLAIM_BEFORE)
+        json_object_set_new(json, "avoid",
+                            text_or_null(ft_trace_location_text(trace, claim->avoid)));
+    return json;
+}
+
+json_t *ft_witness_to_json(const ft_trace *trace, const char *trace_hash, const ft_witness *witness,
+                           const struct ft_reading *reading)
+{
+    const ft_claim *claim = &witness->claim;
+    uint32_t final = ft_claim_first_final(claim->kind);
+    json_t *json = json_object();
+    json_object_set_new(json, "format", json_string(FORMAT));
+    json_object_set_new(json, "version", json_integer(VERSION));
+    json_object_set_new(json, "trace", text_or_null(trace_hash));
+    json_object_set_new(json, "model", json_string(ft_model_name(witness->model)));
+    json_object_set_new(json, "memory", json_string(MEMORY));
+    json_object_set_new(json, "claim", claim_json(trace, claim));
+    json_object_set_new(json, "steps",
+                        steps_json(trace, witness->steps, witness->n_steps, reading, 0));
+    json_object_set_new(json, "final",
+                        steps_json(trace, claim->events + final,
+                                   ft_claim_kind_events(claim->kind) - final, reading,
+                                   witness->n_steps));
+    json_object_set_new(json, "members", json_integer(witness->n_steps));
+    json_object_set_new(json, "switches", json_integer(ft_witness_switches(trace, witness)));
+    return json;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static ft_status refuse(ft_error *err, const char *path, const char *what)
+{
+    return ft_error_set(err, FT_INPUT, "%s: %s", path, what);
+}
+
+static ft_status read_event(const json_t *json, const ft_trace *trace, const char *path,
+                            uint32_t *e, ft_error *err)
+{
+    if (!json_is_integer(json)) return refuse(err, path, "must be an event number");
+    json_int_t number = json_integer_value(json);
+    if (number < 1 || number > (json_int_t)trace->n_events)
+        return ft_error_set(err, FT_INPUT, "%s: must be from 1 to %u, the trace's events", path,
+                            trace->n_events);
+    *e = (uint32_t)(number - 1);
+    return FT_OK;
+}
+
+static ft_status read_kind(const json_t *json, ft_claim *claim, ft_error *err)
+{
+    const char *name = json_string_value(json);
+    for (int kind = 0; name && kind < FT_CLAIM_KINDS; kind++) {
+        if (strcmp(name, ft_claim_kind_name((ft_claim_kind)kind)) != 0) continue;
+        claim->kind = (ft_claim_kind)kind;
+        return FT_OK;
+    }
+    return refuse(err, "claim.kind", "must be the name of a kind of claim");
+}
+
+static ft_status read_claim_events(const json_t *json, const ft_trace *trace, ft_claim *claim,
+                                   ft_error *err)
+{
+    uint32_t count = ft_claim_kind_events(claim->kind);
+    if (!json_is_array(json) || json_array_size(json) != count)
+        return ft_error_set(err, FT_INPUT, "claim.events: must be an array of %u event number(s)",
+                            count);
+    for (uint32_t i = 0; i < count; i++) {
+        char path[MAX_PATH];
+        snprintf(path, sizeof path, "claim.events[%u]", i);
+        ft_status status = read_event(json_array_get(json, i), trace, path, &claim->events[i], err);
+        if (status) return status;
+    }
+    return FT_OK;
+}
+
+static ft_status read_variable(const json_t *json, const ft_trace *trace, ft_claim *claim,
+                               ft_error *err)
+{
+    if (!json_is_string(json)) return refuse(err, "claim.variable", "must be a string");
+    claim->variable =
+        ft_intern_find(&trace->shared, json_string_value(json), json_string_length(json));
+    if (claim->variable == FT_NO_ID)
+        return refuse(err, "claim.variable", "the trace has no shared variable of that name");
+    return FT_OK;
+}
+
+static ft_status read_pattern(const json_t *json, ft_claim *claim, ft_error *err)
+{
+    static const char WHAT[] = "must be three letters, each R or W";
+    const char *text = json_string_value(json);
+    if (!text || json_string_length(json) != 3) return refuse(err, "claim.pattern", WHAT);
+    for (int i = 0; i < 3; i++) {
+        if (text[i] != 'R' && text[i] != 'W') return refuse(err, "claim.pattern", WHAT);
+        claim->writes[i] = text[i] == 'W';
+    }
+    return FT_OK;
+}
+
+static ft_status read_condition(const json_t *json, ft_trace *trace, ft_claim *claim, ft_error *err)
+{
+    static const char PATH[] = "claim.condition";
+    if (!json_is_string(json)) return refuse(err, PATH, "must be a string");
+    ft_error why = FT_ERROR_INIT;
+    ft_scope scope = ft_trace_scope(trace);
+    ft_status status = ft_term_parse(trace->terms, json_string_value(json),
+                                     json_string_length(json), &scope, &claim->condition, &why);
+    if (status)
+        return ft_error_set(err, FT_INPUT, "%s: column %llu: %s", PATH,
+                            (unsigned long long)why.column, why.message);
+    if (ft_term_sort(trace->terms, claim->condition).kind != FT_SORT_BOOL)
+        return refuse(err, PATH, "must be a term of sort Bool");
+    return FT_OK;
+}
+
+static ft_status read_avoid(const json_t *json, const ft_trace *trace, ft_claim *claim,
+                            ft_error *err)
+{
+    const char *text = json_string_value(json);
+    if (!text) return refuse(err, "claim.avoid", "must be a string");
+    for (uint32_t i = FT_NO_LOC + 1; i < trace->n_locations; i++) {
+        if (strcmp(trace->locations[i].text, text) != 0) continue;
+        claim->avoid = i;
+        return FT_OK;
+    }
+    return refuse(err, "claim.avoid", "the trace has no such location");
+}
+
+static ft_status read_claim(const json_t *json, ft_trace *trace, ft_claim *claim, ft_error *err)
+{
+    if (!json_is_object(json)) return refuse(err, "claim", "must be an object");
+    ft_status status = read_kind(json_object_get(json, "kind"), claim, err);
+    if (status) return status;
+    status = read_claim_events(json_object_get(json, "events"), trace, claim, err);
+    if (!status && claim->kind == FT_CLAIM_ATOMICITY)
+        status = read_variable(json_object_get(json, "variable"), trace, claim, err);
+    if (!status && claim->kind == FT_CLAIM_ATOMICITY)
+        status = read_pattern(json_object_get(json, "pattern"), claim, err);
+    if (!status && claim->kind == FT_CLAIM_CONDITION)
+        status = read_condition(json_object_get(json, "condition"), trace, claim, err);
+    if (!status && claim->kind == FT_CLAIM_BEFORE)
+        status = read_avoid(json_object_get(json, "avoid"), trace, claim, err);
+    return status;
+}
+
+static ft_status read_steps(const json_t *json, const ft_trace *trace, ft_witness *witness,
+                            ft_error *err)
+{
+    if (!json_is_array(json)) return refuse(err, "steps", "must be an array");
+    size_t count = json_array_size(json);
+    if (count > trace->n_events)
+        return ft_error_set(err, FT_INPUT, "steps: %zu steps, but the trace has %u events", count,
+                            trace->n_events);
+    witness->steps = ft_calloc(count, sizeof *witness->steps);
+    witness->n_steps = (uint32_t)count;
+    for (uint32_t i = 0; i < count; i++) {
+        const json_t *step = json_array_get(json, i);
+        char path[MAX_PATH];
+        snprintf(path, sizeof path, "steps[%u]", i);
+        if (!json_is_object(step)) return refuse(err, path, "must be an object");
+        snprintf(path, sizeof path, "steps[%u].event", i);
+        ft_status status =
+            read_event(json_object_get(step, "event"), trace, path, &witness->steps[i], err);
+        if (status) return status;
+    }
+    return FT_OK;
+}
+
+static ft_status require_text(const json_t *json, const char *member, const char *want,
+                              ft_error *err)
+{
+    const char *text = json_string_value(json_object_get(json, member));
+    if (text && strcmp(text, want) == 0) return FT_OK;
+    return ft_error_set(err, FT_INPUT, "%s: must be \"%s\"", member, want);
+}
+
+static ft_status read_header(const json_t *json, ft_witness *witness, ft_error *err)
+{
+    if (!json_is_object(json)) return refuse(err, "witness", "must be an object");
+    ft_status status = require_text(json, "format", FORMAT, err);
+    if (status) return status;
+    const json_t *version = json_object_get(json, "version");
+    if (!json_is_integer(version) || json_integer_value(version) != VERSION)
+        return refuse(err, "version", "must be 1");
+    const char *model = json_string_value(json_object_get(json, "model"));
+    if (!model || !ft_model_parse(model, &witness->model))
+        return refuse(err, "model", "must be the name of a model");
+    return require_text(json, "memory", MEMORY, err);
+}
+
+ft_status ft_witness_from_json(const json_t *json, ft_trace *trace, ft_witness *witness,
+                               ft_error *err)
+{
+    ft_witness read = {0};
+    ft_status status = read_header(json, &read, err);
+    if (!status) status = read_claim(json_object_get(json, "claim"), trace, &read.claim, err);
+    if (!status) status = read_steps(json_object_get(json, "steps"), trace, &read, err);
+    if (status) {
+        ft_witness_release(&read);
+        return status;
+    }
+    *witness = read;
+    return FT_OK;
+}

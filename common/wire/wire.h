@@ -1,0 +1,106 @@
+/* The server-worker protocol: frames over a stream (the worker's stdin and stdout).
+ *
+ * A frame is an 8-byte header (payload length as u32 little-endian, message type as u8, three zero
+ * bytes) and the payload: one JSON object or raw bytes, at most FT_WIRE_MAX_PAYLOAD. The worker
+ * speaks first (HELLO). The server sends one request at a time; the worker answers it with exactly
+ * one of the ending messages (marked END), before which it may send others. A server that wants a
+ * request cancelled kills the worker. `token` is the lease's fencing token: the worker echoes it.
+ *
+ * Payloads (JSON members; ? optional):
+ *   HELLO       {"protocol":1,"version":"0.1.0","pid":123}
+ *   TRACE       {"trace":HASH,"bytes":N}   then DATA frames, then DATA_END: the worker loads this
+ *               canonical trace for the requests that follow; answered by LOADED or FAILED.
+ *   INGEST      {"token":T}  then DATA frames (the decoded upload), then DATA_END; answered by DATA
+ *               frames with the canonical binary form, then INGESTED; or FAILED.
+ *   PLAN        {"token":T,"trace":HASH,"spec":JOB}; answered by PLANNED or FAILED.
+ *   SOLVE       {"token":T,"trace":HASH,"spec":JOB,"tasks":[{"task":ID,"subproblem":K,"key":TEXT}]}
+ *               answered by one VERDICT a task, in order, then SOLVED; or FAILED.
+ *   LOADED      {"trace":HASH}
+ *   INGESTED    {"token":T,"meta":META}      META: docs/records.md, "trace"
+ *   PLANNED     {"token":T,"plan":PLAN}      PLAN: docs/records.md, "plan"
+ *   VERDICT     {"token":T,"task":ID,"record":RECORD}   RECORD: docs/records.md, "verdict record"
+ *   SOLVED      {"token":T}
+ *   FAILED      {"token"?:T,"error":{"code":NAME,"message":TEXT,"line"?:N,"column"?:N,"offset"?:N}}
+ *   PROGRESS    {"token":T,"text":TEXT}  between request and answer, at most about one a second
+ */
+#ifndef FT_WIRE_WIRE_H
+#define FT_WIRE_WIRE_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "base/strbuf.h"
+
+#define FT_WIRE_PROTOCOL    1
+#define FT_WIRE_HEADER      8
+#define FT_WIRE_MAX_PAYLOAD (16u << 20)
+#define FT_WIRE_CHUNK       (1u << 20) /* DATA frames carry at most this much */
+
+/*  symbol   name       payload  sender  ends a request */
+#define FT_WIRE_TABLE(X)                                                                           \
+    X(HELLO, "hello", JSON, WORKER, false)                                                         \
+    X(TRACE, "trace", JSON, SERVER, false)                                                         \
+    X(INGEST, "ingest", JSON, SERVER, false)                                                       \
+    X(PLAN, "plan", JSON, SERVER, false)                                                           \
+    X(SOLVE, "solve", JSON, SERVER, false)                                                         \
+    X(DATA, "data", BYTES, BOTH, false)                                                            \
+    X(DATA_END, "data-end", BYTES, SERVER, false)                                                  \
+    X(LOADED, "loaded", JSON, WORKER, true)                                                        \
+    X(INGESTED, "ingested", JSON, WORKER, true)                                                    \
+    X(PLANNED, "planned", JSON, WORKER, true)                                                      \
+    X(VERDICT, "verdict", JSON, WORKER, false)                                                     \
+    X(SOLVED, "solved", JSON, WORKER, true)                                                        \
+    X(FAILED, "failed", JSON, WORKER, true)                                                        \
+    X(PROGRESS, "progress", JSON, WORKER, false)
+
+typedef enum ft_wire_type {
+#define FT_ROW(symbol, name, payload, sender, ends) FT_WIRE_##symbol,
+    FT_WIRE_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_WIRE_TYPES
+} ft_wire_type;
+
+const char *ft_wire_name(ft_wire_type type);
+bool ft_wire_is_json(ft_wire_type type);
+bool ft_wire_ends(ft_wire_type type);
+
+/* Writes the header of a frame. length <= FT_WIRE_MAX_PAYLOAD. */
+void ft_wire_header(unsigned char header[FT_WIRE_HEADER], ft_wire_type type, size_t length);
+/* A whole frame with a JSON payload, appended to `out`. */
+void ft_wire_frame_json(ft_strbuf *out, ft_wire_type type, const json_t *json);
+void ft_wire_frame_bytes(ft_strbuf *out, ft_wire_type type, const void *data, size_t length);
+
+/* Incremental decoder: feed bytes, take frames. Embedded: zero-initialise. */
+typedef struct ft_wire_decoder {
+    ft_strbuf buffer;
+    size_t taken; /* bytes of `buffer` already given out */
+} ft_wire_decoder;
+typedef struct ft_wire_frame {
+    ft_wire_type type;
+    const unsigned char *payload; /* into the decoder; valid until the next feed */
+    size_t length;
+} ft_wire_frame;
+void ft_wire_decoder_release(ft_wire_decoder *decoder);
+void ft_wire_decoder_feed(ft_wire_decoder *decoder, const void *data, size_t length);
+/* *have says whether a whole frame was there. FT_INPUT: not this protocol (unknown type, payload
+ * too long, nonzero padding). */
+ft_status ft_wire_decoder_next(ft_wire_decoder *decoder, ft_wire_frame *frame, bool *have,
+                               ft_error *err) FT_MUST_CHECK;
+/* Parses a JSON payload (duplicates rejected); new reference in *json. */
+ft_status ft_wire_json(const ft_wire_frame *frame, json_t **json, ft_error *err) FT_MUST_CHECK;
+
+/* Blocking ends for the worker and for tests: whole frames over file descriptors. *eof is set when
+ * the peer closed between two frames. */
+ft_status ft_wire_write(int fd, ft_wire_type type, const void *data, size_t length,
+                        ft_error *err) FT_MUST_CHECK;
+ft_status ft_wire_write_json(int fd, ft_wire_type type, const json_t *json,
+                             ft_error *err) FT_MUST_CHECK;
+ft_status ft_wire_read(int fd, ft_wire_decoder *decoder, ft_wire_frame *frame, bool *eof,
+                       ft_error *err) FT_MUST_CHECK;
+
+json_t *ft_wire_error_to_json(const ft_error *err); /* new reference: the "error" object */
+void ft_wire_error_from_json(const json_t *json, ft_error *err);
+
+#endif

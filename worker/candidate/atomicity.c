@@ -1,0 +1,280 @@
+/* Atomicity violations: triplets t_c, t_r, t_c' in one of the five unserialisable patterns, every
+ * pair of a transaction's accesses to one variable, not only neighbours (design §4, Atomicity;
+ * Wang et al. §5.1). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "candidate/candidate.h"
+
+typedef struct local_access {
+    uint32_t variable, event;
+    bool write;
+} local_access;
+
+typedef struct pair_pass {
+    ft_candidates *c;
+    ft_map index; /* hash of a pair class -> its id, local to one transaction set */
+    FT_VEC(local_access) accesses;
+    FT_VEC(uint32_t) pair_class; /* of each pair, parallel to c->pair_events / 2 */
+    FT_VEC(uint32_t) pairs;      /* 2 events a pair, in order of discovery */
+    FT_VEC(uint32_t) locks;      /* scratch of span_of */
+    ft_intern spans;             /* sets of locks, as bytes */
+    uint64_t budget;
+    ft_check check;
+} pair_pass;
+
+/* The set of locks held without a break from a to b (the same sections at both), interned. */
+static uint32_t span_of(pair_pass *pass, uint32_t a, uint32_t b)
+{
+    const ft_order *order = pass->c->order;
+    ft_hold hold = order->holds.data[order->hold[a]];
+    pass->locks.len = 0;
+    for (uint32_t i = 0; i < hold.count; i++) {
+        uint32_t s = order->hold_sections.data[hold.first + i];
+        uint32_t lock = order->sections.data[s].lock;
+        if (ft_order_section_at(order, b, lock) == s) ft_vec_push(&pass->locks, lock);
+    }
+    if (pass->locks.len == 0) return 0;
+    return 1 + ft_intern_add(&pass->spans, (const char *)pass->locks.data,
+                             pass->locks.len * sizeof *pass->locks.data);
+}
+
+static uint32_t common_span_lock(const ft_order *order, uint32_t a, uint32_t b, uint32_t remote)
+{
+    ft_hold hold = order->holds.data[order->hold[a]];
+    const uint32_t *offset = order->lockset_offset.data;
+    for (uint32_t i = 0; i < hold.count; i++) {
+        uint32_t s = order->hold_sections.data[hold.first + i];
+        uint32_t lock = order->sections.data[s].lock;
+        if (ft_order_section_at(order, b, lock) != s) continue;
+        for (uint32_t k = offset[remote]; k < offset[remote + 1]; k++)
+            if (order->locksets.data[k] == lock) return lock;
+    }
+    return UINT32_MAX;
+}
+
+static bool same_pair_class(const ft_local_pair_class *a, const ft_local_pair_class *b)
+{
+    return a->variable == b->variable && a->thread == b->thread && a->loc[0] == b->loc[0] &&
+           a->loc[1] == b->loc[1] && a->segment[0] == b->segment[0] &&
+           a->segment[1] == b->segment[1] && a->span == b->span && a->write[0] == b->write[0] &&
+           a->write[1] == b->write[1];
+}
+
+static uint32_t pair_class_find(pair_pass *pass, const ft_local_pair_class *wanted, uint64_t hash)
+{
+    ft_candidates *c = pass->c;
+    for (;; hash++) {
+        bool inserted;
+        uint64_t *slot = ft_map_slot(&pass->index, hash, c->local_pairs.len, &inserted);
+        if (inserted) ft_vec_push(&c->local_pairs, *wanted);
+        if (same_pair_class(&c->local_pairs.data[*slot], wanted)) return (uint32_t)*slot;
+    }
+}
+
+static void local_pair(pair_pass *pass, const local_access *a, const local_access *b)
+{
+    ft_candidates *c = pass->c;
+    const ft_order *order = c->order;
+    if (pass->budget == 0) {
+        c->overflow[pass->check]++;
+        return;
+    }
+    pass->budget--;
+    ft_local_pair_class wanted = {.variable = a->variable,
+                                  .thread = c->trace->thread[a->event],
+                                  .loc = {c->trace->loc[a->event], c->trace->loc[b->event]},
+                                  .segment = {order->segment[a->event], order->segment[b->event]},
+                                  .span = span_of(pass, a->event, b->event),
+                                  .write = {a->write, b->write}};
+    uint64_t hash = ft_hash_bytes(&wanted, sizeof wanted, 3);
+    uint32_t id = pair_class_find(pass, &wanted, hash);
+    c->local_pairs.data[id].count++;
+    ft_vec_push(&pass->pair_class, id);
+    ft_vec_push(&pass->pairs, a->event);
+    ft_vec_push(&pass->pairs, b->event);
+}
+
+static int by_variable(const void *left, const void *right)
+{
+    const local_access *a = left, *b = right;
+    if (a->variable != b->variable) return a->variable < b->variable ? -1 : 1;
+    if (a->event != b->event) return a->event < b->event ? -1 : 1;
+    return (int)a->write - (int)b->write;
+}
+
+/* The pairs inside the events from `first` to `last` (positions of one thread, inclusive). */
+static void transaction(pair_pass *pass, uint32_t thread, uint32_t first, uint32_t last)
+{
+    ft_candidates *c = pass->c;
+    const uint32_t *events = c->order->thread_events + c->order->thread_start[thread];
+    pass->accesses.len = 0;
+    for (uint32_t at = first; at <= last; at++) {
+        ft_access scratch;
+        uint32_t count, e = events[at];
+        if (ft_candidates_skipped(c, e)) continue;
+        const ft_access *accesses = ft_trace_accesses(c->trace, e, &scratch, &count);
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t v = accesses[i].variable;
+            if (c->variable_classes[v] == c->variable_classes[v + 1]) continue;
+            ft_vec_push(&pass->accesses, (local_access){v, e, accesses[i].write});
+        }
+    }
+    if (pass->accesses.len == 0) return;
+    qsort(pass->accesses.data, pass->accesses.len, sizeof *pass->accesses.data, by_variable);
+    for (size_t i = 0; i < pass->accesses.len; i++)
+        for (size_t j = i + 1; j < pass->accesses.len; j++) {
+            const local_access *a = &pass->accesses.data[i], *b = &pass->accesses.data[j];
+            if (a->variable != b->variable) break;
+            if (a->event != b->event) local_pair(pass, a, b);
+        }
+}
+
+/* Moves the pairs found into slices of pair_events, one slice a class. */
+static void fill_pairs(pair_pass *pass, size_t first_class)
+{
+    ft_candidates *c = pass->c;
+    size_t base = c->pair_events.len;
+    uint32_t at = (uint32_t)(base / 2);
+    for (size_t i = first_class; i < c->local_pairs.len; i++) {
+        c->local_pairs.data[i].first = at;
+        at += c->local_pairs.data[i].count;
+        c->local_pairs.data[i].count = 0;
+    }
+    ft_vec_reserve(&c->pair_events, base + pass->pairs.len);
+    c->pair_events.len = base + pass->pairs.len;
+    for (size_t i = 0; i < pass->pair_class.len; i++) {
+        ft_local_pair_class *class = &c->local_pairs.data[pass->pair_class.data[i]];
+        uint32_t *place = c->pair_events.data + 2 * ((size_t) class->first + class->count++);
+        place[0] = pass->pairs.data[2 * i];
+        place[1] = pass->pairs.data[2 * i + 1];
+    }
+}
+
+static ft_reason prune(const ft_candidates *c, const ft_local_pair_class *local,
+                       const ft_class *remote, uint32_t *lock)
+{
+    const uint32_t *events = c->pair_events.data + 2 * (size_t)local->first;
+    *lock = common_span_lock(c->order, events[0], events[1], remote->lockset);
+    if (*lock != UINT32_MAX) return FT_REASON_ATOMIC_SECTION;
+    if (ft_order_segments_before(c->order, remote->segment, local->segment[0]) ||
+        ft_order_segments_before(c->order, local->segment[1], remote->segment))
+        return FT_REASON_MUST_HAPPEN_BEFORE;
+    return FT_REASONS;
+}
+
+static void triplets(pair_pass *pass, uint32_t left, uint32_t right, bool remote_write,
+                     uint32_t property)
+{
+    ft_candidates *c = pass->c;
+    const ft_local_pair_class *local = &c->local_pairs.data[left];
+    const ft_class *remote = &c->classes.data[right];
+    if (!ft_pattern_unserialisable(local->write[0], remote_write, local->write[1])) return;
+    const uint32_t *events = c->pair_events.data + 2 * (size_t)local->first;
+    uint32_t lock;
+    ft_reason reason = prune(c, local, remote, &lock);
+    ft_claim sample = {.kind = FT_CLAIM_ATOMICITY,
+                       .events = {events[0], c->class_events[remote->first], events[1]},
+                       .variable = local->variable,
+                       .writes = {local->write[0], remote_write, local->write[1]}};
+    uint8_t kind = (uint8_t)(local->write[0] << 2 | remote_write << 1 | local->write[1]);
+    ft_candidates_account(c, pass->check, kind,
+                          (uint32_t[3]){local->loc[0], remote->loc, local->loc[1]}, 3, property,
+                          reason, lock, (uint64_t)local->count * remote->count,
+                          (ft_block){left, right, remote_write}, &sample);
+}
+
+static void match_remotes(pair_pass *pass, size_t first_class, uint32_t property)
+{
+    ft_candidates *c = pass->c;
+    for (size_t i = first_class; i < c->local_pairs.len; i++) {
+        uint32_t v = c->local_pairs.data[i].variable;
+        for (uint32_t k = c->variable_classes[v]; k < c->variable_classes[v + 1]; k++) {
+            uint32_t right = c->classes_by_variable[k];
+            const ft_class *remote = &c->classes.data[right];
+            if (remote->thread == c->local_pairs.data[i].thread) continue;
+            if (remote->mode & FT_MODE_READ) triplets(pass, (uint32_t)i, right, false, property);
+            if (remote->mode & FT_MODE_WRITE) triplets(pass, (uint32_t)i, right, true, property);
+        }
+    }
+}
+
+static bool is_marked(const ft_trace *trace)
+{
+    return memchr(trace->kind, FT_EVENT_TX_BEGIN, trace->n_events) != NULL;
+}
+
+/* Outermost marked transactions: what an inner one holds together the outer one does as well. */
+static void marked_transactions(pair_pass *pass, uint32_t thread)
+{
+    const ft_order *order = pass->c->order;
+    const uint32_t *events = order->thread_events + order->thread_start[thread];
+    uint32_t n = order->thread_start[thread + 1] - order->thread_start[thread];
+    uint32_t depth = 0, begin = 0;
+    for (uint32_t at = 0; at < n; at++) {
+        uint8_t kind = pass->c->trace->kind[events[at]];
+        if (kind == FT_EVENT_TX_BEGIN && depth++ == 0) begin = at;
+        if (kind == FT_EVENT_TX_END && depth > 0 && --depth == 0)
+            transaction(pass, thread, begin, at);
+    }
+    if (depth > 0 && n > 0) transaction(pass, thread, begin, n - 1);
+}
+
+/* Outermost closed critical sections without a wait. */
+static void section_transactions(pair_pass *pass, uint32_t thread)
+{
+    const ft_order *order = pass->c->order;
+    const ft_trace *trace = pass->c->trace;
+    const uint32_t *events = order->thread_events + order->thread_start[thread];
+    uint32_t n = order->thread_start[thread + 1] - order->thread_start[thread];
+    uint32_t held = 0, begin = 0;
+    bool waits = false;
+    for (uint32_t at = 0; at < n; at++) {
+        uint32_t e = events[at];
+        if (order->section_of[e] == FT_NO_SECTION) continue;
+        waits |= (trace->flags[e] & FT_FLAG_CONDITION) != 0;
+        if (trace->kind[e] == FT_EVENT_ACQUIRE) {
+            if (held++ > 0) continue;
+            begin = at;
+            waits = (trace->flags[e] & FT_FLAG_CONDITION) != 0;
+        } else if (held > 0 && --held == 0 && !waits) {
+            transaction(pass, thread, begin, at);
+        }
+    }
+}
+
+static void pass_release(pair_pass *pass)
+{
+    ft_map_release(&pass->index);
+    ft_vec_release(&pass->accesses);
+    ft_vec_release(&pass->pair_class);
+    ft_vec_release(&pass->pairs);
+    ft_vec_release(&pass->locks);
+    ft_intern_release(&pass->spans);
+}
+
+void ft_candidates_atomicity(ft_candidates *c)
+{
+    pair_pass pass = {.c = c, .budget = FT_MAX_LOCAL_PAIRS, .check = FT_CHECK_ATOMICITY};
+    size_t first = c->local_pairs.len;
+    bool marked = is_marked(c->trace);
+    for (uint32_t t = 0; t < c->order->n_threads; t++) {
+        if (marked)
+            marked_transactions(&pass, t);
+        else
+            section_transactions(&pass, t);
+    }
+    fill_pairs(&pass, first);
+    match_remotes(&pass, first, 0);
+    pass_release(&pass);
+}
+
+void ft_candidates_transaction(ft_candidates *c, uint32_t from, uint32_t to, uint32_t property)
+{
+    pair_pass pass = {.c = c, .budget = FT_MAX_LOCAL_PAIRS, .check = FT_CHECK_PROPERTY};
+    size_t first = c->local_pairs.len;
+    transaction(&pass, c->trace->thread[from], c->order->position[from], c->order->position[to]);
+    fill_pairs(&pass, first);
+    match_remotes(&pass, first, property);
+    pass_release(&pass);
+}

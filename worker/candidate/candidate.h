@@ -1,0 +1,115 @@
+/* Candidates of every check, in groups, before and after the cheap pruning passes.
+ *
+ * A candidate is a group of claims with the same check, kind and unordered source locations; with
+ * `per_event`, and for claims with an event that has no location, each claim is a group of its own
+ * (design §4). Claims are never held one by one: a group keeps blocks (a class of left items times
+ * a class of right items) that survived, and counts of what was pruned, by reason. */
+#ifndef FT_CANDIDATE_CANDIDATE_H
+#define FT_CANDIDATE_CANDIDATE_H
+
+#include "order/order.h"
+#include "order/run.h"
+#include "verdict/claim.h"
+
+/* Groups that each stand for one claim are enumerated up to this many a job; the rest is reported
+ * as one block, unknown for want of budget. */
+#define FT_MAX_SINGLE_GROUPS 20000u
+/* Pairs of one transaction's accesses that are looked at, a job; beyond: likewise. */
+#define FT_MAX_LOCAL_PAIRS 4000000u
+
+/* Accesses of one variable that no pass can tell apart. */
+typedef struct ft_class {
+    uint32_t variable, loc, thread, segment, lockset;
+    uint32_t only; /* event + 1 if this class is for one event of several variables, else 0 */
+    uint8_t mode;  /* FT_MODE_* */
+    uint32_t first, count; /* slice of class_events */
+} ft_class;
+enum { FT_MODE_READ = 1, FT_MODE_WRITE = 2, FT_MODE_ATOMIC = 4 };
+
+/* Two accesses of one transaction instance to one variable that no pass can tell apart. */
+typedef struct ft_local_pair_class {
+    uint32_t variable, thread;
+    uint32_t loc[2], segment[2];
+    uint32_t span; /* interned set of the locks held without a break from the first to the second;
+                      0: none */
+    bool write[2];
+    uint32_t first, count; /* slice of pair_events: count pairs of events */
+} ft_local_pair_class;
+
+typedef struct ft_block {
+    uint32_t left, right; /* race: classes; atomicity: pair class, class; else: event, property */
+    bool remote_write;    /* atomicity: what t_r does */
+} ft_block;
+
+typedef struct ft_group {
+    ft_check check;
+    uint8_t kind;      /* race: 0 read-write, 1 write-write; atomicity: bits 2..0 = writes */
+    uint32_t loc[3];   /* sorted by text; FT_NO_LOC: unused or none */
+    uint32_t property; /* index, check PROPERTY */
+    uint64_t pairs;    /* claims in the group */
+    uint64_t pruned[FT_REASONS];
+    uint32_t lock;           /* a lock that refuted a claim, UINT32_MAX */
+    ft_claim sample;         /* its first claim, for display */
+    FT_VEC(ft_block) blocks; /* survivors */
+} ft_group;
+
+/* Claims that are groups of their own, refuted together. */
+typedef struct ft_pruned_block {
+    ft_check check;
+    ft_reason reason;
+    uint32_t lock; /* LOCKSET, ATOMIC_SECTION; else UINT32_MAX */
+    uint64_t count;
+    ft_claim sample;
+} ft_pruned_block;
+
+typedef struct ft_candidates {
+    const ft_trace *trace;
+    const ft_order *order;
+    const ft_run *run;
+    bool per_event;
+    const uint8_t *ignored; /* per location id, or NULL */
+    uint64_t ignored_events;
+    FT_VEC(ft_class) classes;
+    uint32_t *class_events;
+    uint32_t *variable_classes; /* [shared + 1] slices of classes_by_variable */
+    uint32_t *classes_by_variable;
+    FT_VEC(ft_local_pair_class) local_pairs;
+    FT_VEC(uint32_t) pair_events; /* 2 a pair */
+    FT_VEC(ft_group) groups;
+    FT_VEC(ft_pruned_block) pruned;
+    uint64_t single_groups;       /* enumerated so far */
+    uint64_t overflow[FT_CHECKS]; /* claims beyond the limits: undecided */
+    ft_map group_index;
+} ft_candidates;
+
+ft_candidates *ft_candidates_new(const ft_trace *trace, const ft_order *order, const ft_run *run,
+                                 bool per_event, const uint8_t *ignored);
+void ft_candidates_free(ft_candidates *candidates); /* accepts NULL */
+
+/* One file each. Atomicity looks at marked transactions, else at the outermost closed critical
+ * sections without a condition wait (design §4). */
+void ft_candidates_race(ft_candidates *candidates);
+void ft_candidates_atomicity(ft_candidates *candidates);
+void ft_candidates_assertion(ft_candidates *candidates);
+/* Triplets inside the stretch from event `from` to event `to` of one thread, for a property. */
+void ft_candidates_transaction(ft_candidates *candidates, uint32_t from, uint32_t to,
+                               uint32_t property);
+
+/* Calls visit for each surviving claim of the group until it returns false. */
+typedef bool (*ft_claim_visit)(void *context, const ft_claim *claim);
+void ft_candidates_each(const ft_candidates *candidates, const ft_group *group,
+                        ft_claim_visit visit, void *context);
+
+/* ---- for the files of this folder and properties -----------------------------------------------
+ */
+
+/* Accounts a block of `count` claims with these locations: refuted for `reason`, or surviving
+ * (reason FT_REASONS). Singles (per_event, or without location) become groups one by one. */
+void ft_candidates_account(ft_candidates *candidates, ft_check check, uint8_t kind,
+                           const uint32_t loc[3], uint32_t n_locs, uint32_t property,
+                           ft_reason reason, uint32_t lock, uint64_t count, ft_block block,
+                           const ft_claim *sample);
+/* Is event e at a location that the job ignores? */
+bool ft_candidates_skipped(const ft_candidates *candidates, uint32_t e);
+
+#endif

@@ -1,0 +1,382 @@
+/* The claims as queries over the base of partial.c: assumptions, and constraints that hold only
+ * while the query's literal is true. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "encode/faults.h"
+#include "encode/partial.h"
+
+double ft_now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static void assume(ft_query *q, ft_lit literal)
+{
+    if (literal == FT_LIT_TRUE) return;
+    if (literal == FT_LIT_FALSE) q->impossible = true;
+    ft_vec_push(&q->assumptions, literal);
+}
+
+/* e is next in its thread after the last step. */
+static void assume_next(ft_decider *d, ft_query *q, uint32_t e)
+{
+    const ft_order *order = d->problem->order;
+    uint32_t previous = ft_order_previous(order, e), thread = d->problem->trace->thread[e];
+    if (previous != FT_NO_EVENT)
+        assume(q, d->member[previous]);
+    else if (order->fork_of[thread] != FT_NO_EVENT)
+        assume(q, d->member[order->fork_of[thread]]);
+    if (ft_partial_in(d, e)) assume(q, -d->member[e]);
+}
+
+/* ---- reads that the model does not bind
+ * ------------------------------------------------------------ */
+
+typedef struct ghost {
+    ft_decider *d;
+    ft_query *q;
+    uint32_t at; /* event at whose place it reads; FT_NO_EVENT: after all members */
+} ghost;
+
+static void ghost_source(ghost *g, ft_ghost_read *read, uint32_t w, ft_expr value,
+                         const ft_lit *needs, uint32_t n_needs)
+{
+    ft_decider *d = g->d;
+    ft_source source = {w, ft_session_variable(d->session)};
+    for (uint32_t i = 0; i < n_needs; i++)
+        ft_partial_clause(d, (ft_lit[2]){-source.from, needs[i]}, 2);
+    ft_session_imply(d->session, source.from, ft_session_equal(d->session, read->value, value));
+    ft_vec_push(&g->q->sources, source);
+    read->count++;
+}
+
+static bool value_known(const ft_decider *d, uint32_t w, uint32_t variable)
+{
+    const ft_problem *p = d->problem;
+    if (w == FT_NO_EVENT) return FT_VID_IS_KNOWN(ft_run_initial_vid(p->run, variable));
+    if (p->model == FT_MODEL_CTP && ft_trace_is_symbolic_event(p->trace, w)) return true;
+    uint32_t slot = ft_run_find_access(p->trace, w, variable, true);
+    return FT_VID_IS_KNOWN(ft_run_vid(p->run, w, slot));
+}
+
+static ft_expr departing_write(ghost *g, uint32_t variable);
+
+static void ghost_sources(ghost *g, ft_ghost_read *read)
+{
+    ft_decider *d = g->d;
+    const ft_order *order = d->problem->order;
+    uint32_t v = read->variable;
+    if (!g->q->avoid_unknown || value_known(d, FT_NO_EVENT, v))
+        ghost_source(g, read, FT_NO_EVENT, ft_cssa_initial(d->cssa, v), NULL, 0);
+    for (uint32_t i = d->writer_first[v]; i < d->writer_first[v + 1]; i++) {
+        uint32_t w = d->writers[i];
+        if (w == g->at || (g->q->avoid_unknown && !value_known(d, w, v))) continue;
+        if (w == g->q->extra) { /* executed by the query, not a member */
+            if (g->at == FT_NO_EVENT)
+                ghost_source(g, read, w, departing_write(g, v), &g->q->extra_writes, 1);
+            continue;
+        }
+        if (g->at != FT_NO_EVENT && ft_order_before(order, g->at, w)) continue;
+        ft_lit needs[2] = {d->member[w],
+                           g->at == FT_NO_EVENT ? FT_LIT_TRUE : ft_partial_before(d, w, g->at)};
+        ghost_source(g, read, w, ft_cssa_write(d->cssa, w, v), needs, 2);
+    }
+}
+
+/* The value that the state holds for the variable at the ghost's place. */
+static ft_expr ghost_read(void *context, uint32_t variable)
+{
+    ghost *g = context;
+    ft_query *q = g->q;
+    for (size_t i = 0; i < q->reads.len; i++)
+        if (q->reads.data[i].variable == variable && q->reads.data[i].at == g->at)
+            return q->reads.data[i].value;
+    ft_sort sort = g->d->problem->trace->shared_info[variable].sort;
+    ft_ghost_read read = {.variable = variable,
+                          .at = g->at,
+                          .value = ft_session_constant(g->d->session, sort),
+                          .first = (uint32_t)q->sources.len};
+    ghost_sources(g, &read);
+    FT_VEC(ft_lit) choice = {0};
+    ft_vec_push(&choice, -q->active);
+    for (uint32_t i = 0; i < read.count; i++)
+        ft_vec_push(&choice, q->sources.data[read.first + i].from);
+    ft_partial_clause(g->d, choice.data, (uint32_t)choice.len);
+    ft_vec_release(&choice);
+    ft_vec_push(&q->reads, read);
+    return read.value;
+}
+
+static ft_expr departing_write(ghost *g, uint32_t variable)
+{
+    ghost there = {g->d, g->q, g->q->extra};
+    return ft_cssa_write_with(g->d->cssa, g->q->extra, variable, &(ft_reads){ghost_read, &there});
+}
+
+static ft_expr enabled_at(ft_decider *d, ft_query *q, uint32_t e, uint32_t place)
+{
+    ghost g = {d, q, place};
+    if (ft_fault_is(FT_FAULT_OWN_READ_BOUND)) return ft_cssa_enabled(d->cssa, e);
+    return ft_cssa_enabled_with(d->cssa, e, &(ft_reads){ghost_read, &g});
+}
+
+/* ---- what each kind of claim asks
+ * -------------------------------------------------------------------- */
+
+/* At least one conflict takes place: both accesses of it happen. */
+static void ask_race(ft_decider *d, ft_query *q, const ft_claim *claim)
+{
+    const ft_trace *trace = d->problem->trace;
+    uint32_t x = claim->events[0], y = claim->events[1], nx, ny;
+    ft_access sx, sy;
+    const ft_access *ax = ft_trace_accesses(trace, x, &sx, &nx);
+    const ft_access *ay = ft_trace_accesses(trace, y, &sy, &ny);
+    bool needs[4] = {false}; /* bit 0: x enabled, bit 1: y enabled */
+    for (uint32_t i = 0; i < nx; i++)
+        for (uint32_t j = 0; j < ny; j++) {
+            if (ax[i].variable != ay[j].variable || !(ax[i].write || ay[j].write)) continue;
+            needs[ft_access_conditional(trace, x, &ax[i]) | ft_access_conditional(trace, y, &ay[j])
+                                                                << 1] = true;
+        }
+    assume_next(d, q, x);
+    assume_next(d, q, y);
+    if (needs[0]) return;
+    ft_expr ways[3];
+    uint32_t n_ways = 0;
+    ft_expr ex = needs[1] || needs[3] ? enabled_at(d, q, x, FT_NO_EVENT) : NULL;
+    ft_expr ey = needs[2] || needs[3] ? enabled_at(d, q, y, FT_NO_EVENT) : NULL;
+    if (needs[1]) ways[n_ways++] = ex;
+    if (needs[2]) ways[n_ways++] = ey;
+    if (needs[3]) ways[n_ways++] = ft_session_and(d->session, (ft_expr[2]){ex, ey}, 2);
+    if (n_ways == 0)
+        q->impossible = true;
+    else
+        ft_session_imply(d->session, q->active, ft_session_or(d->session, ways, n_ways));
+}
+
+static void ask_false(ft_decider *d, ft_query *q, uint32_t e, ft_term term)
+{
+    ghost g = {d, q, FT_NO_EVENT};
+    assume_next(d, q, e);
+    ft_session_imply(d->session, q->active,
+                     ft_cssa_false_with(d->cssa, e, term, &(ft_reads){ghost_read, &g}));
+}
+
+/* The access of t_c' takes place in the final state. */
+static void ask_last_access(ft_decider *d, ft_query *q, const ft_claim *claim)
+{
+    const ft_trace *trace = d->problem->trace;
+    uint32_t e = claim->events[2], count;
+    ft_access scratch;
+    const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
+    uint32_t i = ft_run_find_access(trace, e, claim->variable, claim->writes[2]);
+    assume_next(d, q, e);
+    if (i < count && ft_access_conditional(trace, e, &accesses[i]))
+        ft_session_imply(d->session, q->active, enabled_at(d, q, e, FT_NO_EVENT));
+}
+
+static void ask_order(ft_decider *d, ft_query *q, uint32_t a, uint32_t b)
+{
+    ft_lit before = ft_partial_before(d, a, b);
+    assume(q, before);
+    if (before == FT_LIT_TRUE || before == FT_LIT_FALSE) return;
+    ft_lemma lemma = {.premise = {q->active}, .n_premises = 1, .n_alternatives = 1};
+    lemma.alternative[0].a = a;
+    lemma.alternative[0].b = b;
+    ft_partial_lemma(d, &lemma);
+}
+
+/* t_r obeys the model: an ordinary member. */
+static void ask_atomicity_member(ft_decider *d, ft_query *q, const ft_claim *claim)
+{
+    assume(q, d->member[claim->events[1]]);
+    ask_order(d, q, claim->events[0], claim->events[1]);
+    ask_last_access(d, q, claim);
+}
+
+/* t_r departs from the model and its thread stops there. With nothing but reads that happen
+ * whatever the state, its place does not matter and the end will do; otherwise it is executed as
+ * the query's extra event. */
+static void ask_atomicity_departing(ft_decider *d, ft_query *q, const ft_claim *claim)
+{
+    const ft_trace *trace = d->problem->trace;
+    uint32_t e = claim->events[1], count;
+    ft_access scratch;
+    const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
+    bool reads = false, writes = false;
+    for (uint32_t i = 0; i < count; i++) {
+        reads |= !accesses[i].write;
+        writes |= accesses[i].write;
+    }
+    uint32_t i = ft_run_find_access(trace, e, claim->variable, claim->writes[1]);
+    bool conditional = ft_access_conditional(trace, e, &accesses[i]);
+    assume_next(d, q, e);
+    if (!reads || ft_fault_is(FT_FAULT_NO_DEPARTURE)) q->impossible = true;
+    if (q->impossible) return;
+    if (writes || conditional) {
+        q->extra = e;
+        ft_expr enabled = enabled_at(d, q, e, e);
+        q->extra_writes = ft_session_name(d->session, enabled);
+        if (conditional) assume(q, q->extra_writes);
+        ask_order(d, q, claim->events[0], e);
+    }
+    ask_last_access(d, q, claim);
+}
+
+/* Could e be executed alone from the final state? */
+static void ask_executable(ft_decider *d, ft_query *q, uint32_t e)
+{
+    const ft_trace *trace = d->problem->trace;
+    const ft_order *order = d->problem->order;
+    uint32_t sources[2], count = ft_order_hard_sources(order, e, sources);
+    for (uint32_t i = 0; i < count; i++) assume(q, d->member[sources[i]]);
+    if (trace->kind[e] == FT_EVENT_ASSIGN || trace->kind[e] == FT_EVENT_ASSUME)
+        ft_session_imply(d->session, q->active, enabled_at(d, q, e, FT_NO_EVENT));
+    if (trace->kind[e] == FT_EVENT_WAIT) {
+        FT_VEC(ft_lit) choice = {0};
+        ft_vec_push(&choice, -q->active);
+        for (size_t i = 0; i < d->tokens.len; i++)
+            if (d->tokens.data[i].wait == e) ft_vec_push(&choice, d->tokens.data[i].match);
+        ft_partial_clause(d, choice.data, (uint32_t)choice.len);
+        ft_vec_release(&choice);
+    }
+    if (trace->kind[e] != FT_EVENT_ACQUIRE || !ft_order_effective(trace, e)) return;
+    uint32_t lock = trace->object[e];
+    if (ft_order_section_at(order, e, lock) != FT_NO_SECTION) q->impossible = true;
+    for (uint32_t i = order->lock_first[lock]; i < order->lock_first[lock + 1]; i++) {
+        const ft_section *s = &order->sections.data[order->lock_sections[i]];
+        if (s->thread == trace->thread[e] || !ft_partial_in(d, s->acquire)) continue;
+        ft_lit closed = s->release == FT_NO_EVENT ? FT_LIT_FALSE : d->member[s->release];
+        ft_partial_clause(d, (ft_lit[3]){-q->active, -d->member[s->acquire], closed}, 3);
+    }
+}
+
+static void ask_co_enabled(ft_decider *d, ft_query *q, const ft_claim *claim)
+{
+    const ft_trace *trace = d->problem->trace;
+    uint32_t x = claim->events[0], y = claim->events[1];
+    assume_next(d, q, x);
+    assume_next(d, q, y);
+    ask_executable(d, q, x);
+    /* Each alone: two waits need not find two units. */
+    bool same_question = trace->kind[x] == FT_EVENT_WAIT && trace->kind[y] == FT_EVENT_WAIT &&
+                         trace->object[x] == trace->object[y];
+    if (!same_question) ask_executable(d, q, y);
+}
+
+static void ask_before(ft_decider *d, ft_query *q, const ft_claim *claim)
+{
+    const ft_trace *trace = d->problem->trace;
+    assume_next(d, q, claim->events[0]);
+    ask_executable(d, q, claim->events[0]);
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        if (trace->loc[e] != claim->avoid || !ft_partial_in(d, e)) continue;
+        assume(q, -d->member[e]);
+    }
+}
+
+static void ask(ft_decider *d, ft_query *q, const ft_claim *claim, bool departing)
+{
+    switch (claim->kind) {
+    case FT_CLAIM_RACE:
+        ask_race(d, q, claim);
+        break;
+    case FT_CLAIM_ASSERTION:
+        ask_false(d, q, claim->events[0],
+                  ft_trace_action(d->problem->trace, claim->events[0])->guard);
+        break;
+    case FT_CLAIM_CONDITION:
+        ask_false(d, q, claim->events[0], claim->condition);
+        break;
+    case FT_CLAIM_ATOMICITY:
+        if (departing)
+            ask_atomicity_departing(d, q, claim);
+        else
+            ask_atomicity_member(d, q, claim);
+        break;
+    case FT_CLAIM_CO_ENABLED:
+        ask_co_enabled(d, q, claim);
+        break;
+    case FT_CLAIM_BEFORE:
+        ask_before(d, q, claim);
+        break;
+    case FT_CLAIM_KINDS:
+        break;
+    }
+}
+
+/* ---- the loop
+ * ------------------------------------------------------------------------------------------ */
+
+static void fill_witness(const ft_decider *d, const ft_query *q, const ft_claim *claim,
+                         bool departing, const uint32_t *order, uint32_t count, ft_witness *witness)
+{
+    bool append = claim->kind == FT_CLAIM_ATOMICITY && departing && q->extra == FT_NO_EVENT;
+    *witness = (ft_witness){.model = d->problem->model,
+                            .claim = *claim,
+                            .n_steps = count + append,
+                            .steps = ft_alloc(((size_t)count + 1) * sizeof *witness->steps)};
+    if (count) memcpy(witness->steps, order, count * sizeof *order);
+    if (append) witness->steps[count] = claim->events[1];
+}
+
+static ft_answer solve(ft_decider *d, ft_query *q, const ft_claim *claim, bool departing,
+                       double deadline, ft_witness *witness, ft_decide_stats *stats)
+{
+    for (;;) {
+        double start = ft_now_ms();
+        if (deadline > 0 && start >= deadline) return FT_ANSWER_UNKNOWN;
+        uint32_t left = deadline > 0 ? (uint32_t)(deadline - start) + 1 : 0;
+        ft_answer answer =
+            ft_session_check(d->session, q->assumptions.data, (uint32_t)q->assumptions.len, left);
+        double solved = ft_now_ms();
+        stats->checks++;
+        stats->solve_ms += solved - start;
+        if (answer != FT_ANSWER_SAT) return answer;
+        const uint32_t *order;
+        uint32_t count;
+        size_t lemmas = d->lemmas.len;
+        ft_linear linear = ft_linearise(d, q, &order, &count);
+        stats->lemmas += d->lemmas.len - lemmas;
+        stats->encode_ms += ft_now_ms() - solved;
+        if (linear == FT_LINEAR_REFINED) continue;
+        fill_witness(d, q, claim, departing, order, count, witness);
+        return FT_ANSWER_SAT;
+    }
+}
+
+static ft_answer query(ft_decider *d, const ft_claim *claim, bool departing, bool avoid_unknown,
+                       double deadline, ft_witness *witness, ft_decide_stats *stats)
+{
+    double start = ft_now_ms();
+    ft_query q = {.active = ft_session_variable(d->session),
+                  .extra = FT_NO_EVENT,
+                  .extra_writes = FT_LIT_FALSE,
+                  .avoid_unknown = avoid_unknown};
+    assume(&q, q.active);
+    ask(d, &q, claim, departing);
+    stats->encode_ms += ft_now_ms() - start;
+    ft_answer answer = FT_ANSWER_UNSAT;
+    if (!q.impossible) answer = solve(d, &q, claim, departing, deadline, witness, stats);
+    ft_partial_clause(d, (ft_lit[1]){-q.active}, 1);
+    ft_vec_release(&q.reads);
+    ft_vec_release(&q.sources);
+    ft_vec_release(&q.assumptions);
+    return answer;
+}
+
+ft_answer ft_decider_decide(ft_decider *d, const ft_claim *claim, bool avoid_unknown,
+                            uint32_t timeout_ms, ft_witness *witness, ft_decide_stats *stats)
+{
+    double deadline = timeout_ms ? ft_now_ms() + timeout_ms : 0;
+    stats->events = d->events;
+    ft_answer answer = query(d, claim, false, avoid_unknown, deadline, witness, stats);
+    if (claim->kind != FT_CLAIM_ATOMICITY || answer == FT_ANSWER_SAT) return answer;
+    ft_answer other = query(d, claim, true, avoid_unknown, deadline, witness, stats);
+    if (other == FT_ANSWER_SAT) return other;
+    return answer == FT_ANSWER_UNKNOWN ? answer : other;
+}

@@ -1,0 +1,251 @@
+#include "encode/problem.h"
+
+#include <stdlib.h>
+
+struct ft_cssa {
+    const ft_problem *problem;
+    ft_session *session;
+    uint32_t *action_of;    /* per event: first slot of its accesses in reads, or UINT32_MAX */
+    FT_VEC(ft_expr) reads;  /* per access of each symbolic event */
+    uint32_t *assigned;     /* per event: first slot of its assignments in values */
+    FT_VEC(ft_expr) values; /* per assignment of each symbolic event */
+    ft_map constants;       /* vid -> index in known */
+    FT_VEC(ft_expr) known;
+};
+
+ft_demand ft_problem_demand(const ft_problem *problem, uint32_t e, uint32_t i)
+{
+    if (problem->model == FT_MODEL_OBSERVED) return FT_DEMAND_SOURCE;
+    if (problem->model == FT_MODEL_CTP && ft_trace_is_symbolic_event(problem->trace, e))
+        return FT_DEMAND_NOTHING;
+    return FT_VID_IS_KNOWN(ft_run_vid(problem->run, e, i)) ? FT_DEMAND_VALUE : FT_DEMAND_SOURCE;
+}
+
+bool ft_problem_allows(const ft_problem *p, uint32_t e, uint32_t i, uint32_t w)
+{
+    ft_demand demand = ft_problem_demand(p, e, i);
+    if (demand == FT_DEMAND_NOTHING) return true;
+    if (demand == FT_DEMAND_SOURCE) return w == ft_run_source(p->run, e, i);
+    if (w != FT_NO_EVENT && p->model == FT_MODEL_CTP && ft_trace_is_symbolic_event(p->trace, w))
+        return true;
+    ft_access scratch;
+    uint32_t count, variable = ft_trace_accesses(p->trace, e, &scratch, &count)[i].variable;
+    ft_vid wanted = ft_run_vid(p->run, e, i);
+    if (w == FT_NO_EVENT) return ft_run_initial_vid(p->run, variable) == wanted;
+    return ft_run_vid(p->run, w, ft_run_find_access(p->trace, w, variable, true)) == wanted;
+}
+
+static bool may_be_undefined(const ft_term_pool *pool, ft_term term)
+{
+    if (term == FT_NO_TERM) return false;
+    ft_term_node node = ft_term_get(pool, term);
+    if (node.op == FT_OP_DIV || node.op == FT_OP_MOD || node.op == FT_OP_BVUDIV ||
+        node.op == FT_OP_BVUREM || node.op == FT_OP_BVSDIV || node.op == FT_OP_BVSREM)
+        return true;
+    for (uint32_t i = 0; i < node.n_children; i++)
+        if (may_be_undefined(pool, node.children[i])) return true;
+    return false;
+}
+
+bool ft_event_conditional(const ft_trace *trace, uint32_t e)
+{
+    const ft_action *action = ft_trace_action(trace, e);
+    if (!action) return false;
+    if (action->guard != FT_NO_TERM) return true;
+    for (uint32_t i = 0; i < action->n_assignments; i++)
+        if (may_be_undefined(trace->terms, action->assignments[i].term)) return true;
+    return false;
+}
+
+bool ft_access_conditional(const ft_trace *trace, uint32_t e, const ft_access *access)
+{
+    return !access->in_guard && ft_event_conditional(trace, e);
+}
+
+/* ---- constants ---------------------------------------------------------------------------------
+ */
+
+static ft_expr of_vid(ft_cssa *c, ft_vid vid, ft_sort sort)
+{
+    bool inserted;
+    uint64_t *slot = ft_map_slot(&c->constants, vid, c->known.len, &inserted);
+    if (inserted) {
+        ft_expr fresh = FT_VID_IS_KNOWN(vid)
+                            ? ft_session_value(c->session, ft_run_value(c->problem->run, vid))
+                            : ft_session_constant(c->session, sort);
+        ft_vec_push(&c->known, fresh);
+    }
+    return c->known.data[*slot];
+}
+
+static ft_sort shared_sort(const ft_cssa *c, uint32_t variable)
+{
+    return c->problem->trace->shared_info[variable].sort;
+}
+
+ft_expr ft_cssa_initial(ft_cssa *c, uint32_t variable)
+{
+    return of_vid(c, ft_run_initial_vid(c->problem->run, variable), shared_sort(c, variable));
+}
+
+ft_expr ft_cssa_read(const ft_cssa *c, uint32_t e, uint32_t i)
+{
+    return c->reads.data[c->action_of[e] + i];
+}
+
+ft_expr ft_cssa_write(ft_cssa *c, uint32_t e, uint32_t variable)
+{
+    const ft_trace *trace = c->problem->trace;
+    const ft_action *action = ft_trace_action(trace, e);
+    if (!action || c->problem->model != FT_MODEL_CTP) {
+        uint32_t slot = ft_run_find_access(trace, e, variable, true);
+        return of_vid(c, ft_run_vid(c->problem->run, e, slot), shared_sort(c, variable));
+    }
+    for (uint32_t i = 0; i < action->n_assignments; i++)
+        if (action->assignments[i].target == FT_SYM_SHARED(variable))
+            return c->values.data[c->assigned[e] + i];
+    return NULL;
+}
+
+/* ---- locals ------------------------------------------------------------------------------------
+ */
+
+ft_expr ft_cssa_local(ft_cssa *c, uint32_t e, uint32_t local)
+{
+    const ft_trace *trace = c->problem->trace;
+    for (uint32_t at = ft_order_previous(c->problem->order, e); at != FT_NO_EVENT;
+         at = ft_order_previous(c->problem->order, at)) {
+        const ft_action *action = ft_trace_action(trace, at);
+        for (uint32_t i = 0; action && i < action->n_assignments; i++)
+            if (action->assignments[i].target == FT_SYM_LOCAL(local))
+                return c->values.data[c->assigned[at] + i];
+    }
+    uint32_t initial = trace->local_info[local].initial;
+    if (initial != FT_NO_VALUE) return ft_session_value(c->session, trace->values[initial]);
+    return ft_session_constant(c->session, trace->local_info[local].sort);
+}
+
+typedef struct place {
+    ft_cssa *c;
+    uint32_t e;
+    const ft_reads *reads; /* NULL: the event's own */
+} place;
+
+static ft_expr resolve(void *context, ft_symbol symbol)
+{
+    place *p = context;
+    if (FT_SYM_IS_LOCAL(symbol)) return ft_cssa_local(p->c, p->e, FT_SYM_INDEX(symbol));
+    if (p->reads) return p->reads->shared(p->reads->context, symbol);
+    uint32_t i = ft_run_find_access(p->c->problem->trace, p->e, symbol, false);
+    return ft_cssa_read(p->c, p->e, i);
+}
+
+static ft_expr enabled(place *p)
+{
+    const ft_trace *trace = p->c->problem->trace;
+    const ft_action *action = ft_trace_action(trace, p->e);
+    if (!action) return NULL;
+    ft_session *s = p->c->session;
+    FT_VEC(ft_expr) all = {0};
+    ft_expr defined;
+    if (action->guard != FT_NO_TERM) {
+        ft_expr guard = ft_session_term(s, trace->terms, action->guard, resolve, p, &defined);
+        ft_vec_push(&all, guard);
+        ft_vec_push(&all, defined);
+    }
+    for (uint32_t i = 0; i < action->n_assignments; i++) {
+        if (!may_be_undefined(trace->terms, action->assignments[i].term)) continue;
+        ft_session_term(s, trace->terms, action->assignments[i].term, resolve, p, &defined);
+        ft_vec_push(&all, defined);
+    }
+    ft_expr result = ft_session_and(s, all.data, (uint32_t)all.len);
+    ft_vec_release(&all);
+    return result;
+}
+
+ft_expr ft_cssa_enabled(ft_cssa *c, uint32_t e)
+{
+    return enabled(&(place){.c = c, .e = e});
+}
+
+ft_expr ft_cssa_enabled_with(ft_cssa *c, uint32_t e, const ft_reads *reads)
+{
+    return enabled(&(place){.c = c, .e = e, .reads = reads});
+}
+
+ft_expr ft_cssa_write_with(ft_cssa *c, uint32_t e, uint32_t variable, const ft_reads *reads)
+{
+    const ft_action *action = ft_trace_action(c->problem->trace, e);
+    place p = {.c = c, .e = e, .reads = reads};
+    for (uint32_t i = 0; action && i < action->n_assignments; i++)
+        if (action->assignments[i].target == FT_SYM_SHARED(variable))
+            return ft_session_term(c->session, c->problem->trace->terms,
+                                   action->assignments[i].term, resolve, &p, NULL);
+    return ft_cssa_write(c, e, variable);
+}
+
+ft_expr ft_cssa_false_with(ft_cssa *c, uint32_t e, ft_term term, const ft_reads *reads)
+{
+    place p = {.c = c, .e = e, .reads = reads};
+    ft_expr defined;
+    ft_expr value =
+        ft_session_term(c->session, c->problem->trace->terms, term, resolve, &p, &defined);
+    ft_expr both[2] = {ft_session_not(c->session, value), defined};
+    return ft_session_and(c->session, both, 2);
+}
+
+/* ---- construction ------------------------------------------------------------------------------
+ */
+
+static void define_event(ft_cssa *c, uint32_t e)
+{
+    const ft_trace *trace = c->problem->trace;
+    const ft_action *action = ft_trace_action(trace, e);
+    if (!action) return;
+    c->action_of[e] = (uint32_t)c->reads.len;
+    for (uint32_t i = 0; i < action->n_accesses; i++) {
+        ft_sort sort = shared_sort(c, action->accesses[i].variable);
+        ft_expr read = NULL;
+        if (!action->accesses[i].write)
+            read = c->problem->model == FT_MODEL_CTP
+                       ? ft_session_constant(c->session, sort)
+                       : of_vid(c, ft_run_vid(c->problem->run, e, i), sort);
+        ft_vec_push(&c->reads, read);
+    }
+    place p = {.c = c, .e = e};
+    c->assigned[e] = (uint32_t)c->values.len;
+    for (uint32_t i = 0; i < action->n_assignments; i++) {
+        ft_expr value = ft_session_term(c->session, trace->terms, action->assignments[i].term,
+                                        resolve, &p, NULL);
+        ft_vec_push(&c->values, value);
+    }
+}
+
+ft_cssa *ft_cssa_new(const ft_problem *problem, ft_session *session, const uint8_t *cone)
+{
+    ft_cssa *c = ft_calloc(1, sizeof *c);
+    size_t n = problem->trace->n_events;
+    c->problem = problem;
+    c->session = session;
+    c->action_of = ft_calloc(n, sizeof *c->action_of);
+    c->assigned = ft_calloc(n, sizeof *c->assigned);
+    if (!ft_run_symbolic(problem->run)) return c;
+    const ft_order *order = problem->order;
+    for (uint32_t i = 0; i < problem->trace->n_events; i++) {
+        uint32_t e = order->thread_events[i];
+        if (!cone || cone[e]) define_event(c, e);
+    }
+    return c;
+}
+
+void ft_cssa_free(ft_cssa *c)
+{
+    if (!c) return;
+    free(c->action_of);
+    free(c->assigned);
+    ft_vec_release(&c->reads);
+    ft_vec_release(&c->values);
+    ft_vec_release(&c->known);
+    ft_map_release(&c->constants);
+    free(c);
+}

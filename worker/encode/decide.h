@@ -1,0 +1,37 @@
+/* Deciding claims by encodings. A decider is opened for a set of events (the cone) and answers
+ * claims over it; the answer SAT comes with a schedule that the independent checker must still
+ * confirm. Two implementations: the default partial-order encoding, and the literal encoding of
+ * Wang et al. §4 as the yardstick. */
+#ifndef FT_ENCODE_DECIDE_H
+#define FT_ENCODE_DECIDE_H
+
+#include "encode/problem.h"
+
+typedef struct ft_decide_stats {
+    uint64_t checks; /* calls of the solver */
+    uint64_t lemmas; /* constraints added on demand */
+    double encode_ms, solve_ms;
+    uint32_t events; /* events encoded */
+} ft_decide_stats;
+
+typedef struct ft_decider ft_decider;
+
+/* cone: one byte an event, nonzero: encoded; NULL: all. It must be closed under program-order
+ * predecessors, hard sources, every possible source of its reads and the releases of its sections
+ * (reduce/cone.h). The cone is copied. */
+ft_decider *ft_decider_new(const ft_problem *problem, const uint8_t *cone);
+void ft_decider_free(ft_decider *decider); /* accepts NULL */
+
+/* SAT: witness filled (steps on the heap). avoid_unknown: own reads of the claim's final events
+ * take known values only. UNKNOWN: the timeout (milliseconds, 0: none) passed. stats is added to.
+ */
+ft_answer ft_decider_decide(ft_decider *decider, const ft_claim *claim, bool avoid_unknown,
+                            uint32_t timeout_ms, ft_witness *witness, ft_decide_stats *stats);
+
+/* The same question to the literal encoding: everything encoded anew for each claim. */
+ft_answer ft_literal_decide(const ft_problem *problem, const ft_claim *claim, uint32_t timeout_ms,
+                            ft_witness *witness, ft_decide_stats *stats);
+
+double ft_now_ms(void); /* monotonic */
+
+#endif

@@ -1,0 +1,43 @@
+/* Planted encoder faults, for the tests of the tests: with FT_FAULTS the engine is built with each
+ * of these mistakes behind a switch, and the differential test must catch every one. Without it
+ * ft_fault_is is constantly false and the compiler drops them. */
+#ifndef FT_ENCODE_FAULTS_H
+#define FT_ENCODE_FAULTS_H
+
+#include <stdbool.h>
+
+#define FT_FAULT_TABLE(X)                                                                          \
+    X(NONE, "no fault")                                                                            \
+    X(NO_BETWEEN, "a read may be separated from its write by another write")                       \
+    X(NO_MUTEX, "sections of one lock may overlap")                                                \
+    X(OPEN_SECTION, "a section may begin though an earlier one is not closed in the prefix")       \
+    X(NO_JOIN, "a join needs nothing of its child")                                                \
+    X(NO_TOKEN, "two waits may take the same semaphore token")                                     \
+    X(NO_GUARD, "members need not satisfy their guards")                                           \
+    X(LOST_INITIAL, "no read may read the initial value")                                          \
+    X(OWN_READ_BOUND, "a final event's own reads obey the model (wrong safe)")                     \
+    X(NO_DEPARTURE, "t_r may not depart from the model (wrong safe)")                              \
+    X(OVER_PRUNED, "a source two writes back is pruned as overwritten without must-happen-before")
+
+typedef enum ft_fault_kind {
+#define FT_ROW(symbol, doc) FT_FAULT_##symbol,
+    FT_FAULT_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_FAULT_KINDS
+} ft_fault_kind;
+
+#ifdef FT_FAULTS
+extern ft_fault_kind ft_fault;
+static inline bool ft_fault_is(ft_fault_kind kind)
+{
+    return ft_fault == kind;
+}
+#else
+static inline bool ft_fault_is(ft_fault_kind kind)
+{
+    (void)kind;
+    return false;
+}
+#endif
+
+#endif

@@ -1,0 +1,337 @@
+#include "encode/partial.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "encode/faults.h"
+
+bool ft_partial_in(const ft_decider *d, uint32_t e)
+{
+    return !d->cone || d->cone[e];
+}
+
+void ft_partial_clause(ft_decider *d, const ft_lit *literals, uint32_t count)
+{
+    ft_session_clause(d->session, literals, count);
+}
+
+static void implies(ft_decider *d, ft_lit premise, ft_lit conclusion)
+{
+    if (premise == FT_LIT_FALSE || conclusion == FT_LIT_TRUE || premise == conclusion) return;
+    ft_partial_clause(d, (ft_lit[2]){-premise, conclusion}, 2);
+}
+
+ft_lit ft_partial_before(ft_decider *d, uint32_t a, uint32_t b)
+{
+    if (ft_order_before(d->problem->order, a, b)) return FT_LIT_TRUE;
+    if (ft_order_before(d->problem->order, b, a)) return FT_LIT_FALSE;
+    uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+    bool inserted;
+    uint64_t *slot = ft_map_slot(&d->atoms, key, 0, &inserted);
+    if (inserted) *slot = (uint64_t)ft_session_variable(d->session);
+    ft_lit reversed = (ft_lit)*slot;
+    return a < b ? -reversed : reversed;
+}
+
+bool ft_partial_lemma(ft_decider *d, const ft_lemma *lemma)
+{
+    ft_lit clause[5];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < lemma->n_premises; i++) clause[count++] = -lemma->premise[i];
+    for (uint32_t i = 0; i < lemma->n_alternatives; i++) {
+        ft_lit gate = lemma->alternative[i].gate;
+        clause[count++] =
+            gate ? gate : ft_partial_before(d, lemma->alternative[i].a, lemma->alternative[i].b);
+    }
+    uint64_t hash = ft_hash_bytes(clause, count * sizeof *clause, count);
+    bool inserted;
+    ft_map_slot(&d->lemma_seen, hash, 0, &inserted);
+    if (!inserted) return false;
+    ft_partial_clause(d, clause, count);
+    ft_vec_push(&d->lemmas, *lemma);
+    return true;
+}
+
+/* ---- membership --------------------------------------------------------------------------------
+ */
+
+/* Its owner takes a non-recursive mutex again: it blocks for ever. */
+static bool blocks_for_ever(const ft_decider *d, uint32_t e)
+{
+    const ft_trace *trace = d->problem->trace;
+    return trace->kind[e] == FT_EVENT_ACQUIRE && ft_order_effective(trace, e) &&
+           ft_order_section_at(d->problem->order, e, trace->object[e]) != FT_NO_SECTION;
+}
+
+static void encode_membership(ft_decider *d)
+{
+    const ft_order *order = d->problem->order;
+    const ft_trace *trace = d->problem->trace;
+    for (uint32_t i = 0; i < trace->n_events; i++) {
+        uint32_t e = order->thread_events[i];
+        if (!ft_partial_in(d, e)) continue;
+        d->events++;
+        uint32_t previous = ft_order_previous(order, e);
+        d->member[e] = ft_session_variable(d->session);
+        if (previous != FT_NO_EVENT) implies(d, d->member[e], d->member[previous]);
+        if (blocks_for_ever(d, e)) ft_partial_clause(d, (ft_lit[1]){-d->member[e]}, 1);
+    }
+}
+
+static void encode_hard_order(ft_decider *d)
+{
+    for (uint32_t e = 0; e < d->problem->trace->n_events; e++) {
+        if (!ft_partial_in(d, e)) continue;
+        if (d->problem->trace->kind[e] == FT_EVENT_JOIN && ft_fault_is(FT_FAULT_NO_JOIN)) continue;
+        uint32_t sources[2], count = ft_order_hard_sources(d->problem->order, e, sources);
+        for (uint32_t i = 0; i < count; i++) implies(d, d->member[e], d->member[sources[i]]);
+    }
+}
+
+/* ---- reads -------------------------------------------------------------------------------------
+ */
+
+static void index_writers(ft_decider *d)
+{
+    const ft_trace *trace = d->problem->trace;
+    uint32_t n = trace->shared.len, *first = ft_calloc((size_t)n + 2, sizeof *first);
+    FT_VEC(uint32_t) pairs = {0};
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        ft_access scratch;
+        uint32_t count;
+        if (!ft_partial_in(d, e)) continue;
+        const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
+        for (uint32_t i = 0; i < count; i++) {
+            if (!accesses[i].write) continue;
+            first[accesses[i].variable + 2]++;
+            ft_vec_push(&pairs, accesses[i].variable);
+            ft_vec_push(&pairs, e);
+        }
+    }
+    for (uint32_t v = 0; v < n; v++) first[v + 2] += first[v + 1];
+    d->writers = ft_alloc((pairs.len / 2 + 1) * sizeof *d->writers);
+    for (size_t i = 0; i < pairs.len; i += 2)
+        d->writers[first[pairs.data[i] + 1]++] = pairs.data[i + 1];
+    d->writer_first = first;
+    ft_vec_release(&pairs);
+}
+
+/* The last write of the variable in each thread that the hard order puts before e: what is before
+ * one of these is overwritten in between. */
+static void last_writes(const ft_decider *d, uint32_t e, uint32_t variable, uint32_t *last)
+{
+    const ft_order *order = d->problem->order;
+    memset(last, 0xff, order->n_threads * sizeof *last);
+    for (uint32_t i = d->writer_first[variable]; i < d->writer_first[variable + 1]; i++) {
+        uint32_t w = d->writers[i], t = d->problem->trace->thread[w];
+        if (w == e || !ft_order_before(order, w, e)) continue;
+        if (last[t] == FT_NO_EVENT || order->position[last[t]] < order->position[w]) last[t] = w;
+    }
+}
+
+static bool overwritten(const ft_decider *d, uint32_t w, const uint32_t *last)
+{
+    const ft_order *order = d->problem->order;
+    for (uint32_t t = 0; t < order->n_threads; t++) {
+        if (last[t] == FT_NO_EVENT || last[t] == w) continue;
+        if (w == FT_NO_EVENT || ft_order_before(order, w, last[t])) return true;
+        if (ft_fault_is(FT_FAULT_OVER_PRUNED) && w + 2 < last[t]) return true;
+    }
+    return false;
+}
+
+static void find_sources(ft_decider *d, ft_read *read, uint32_t *last)
+{
+    const ft_order *order = d->problem->order;
+    uint32_t v = read->variable, e = read->event;
+    last_writes(d, e, v, last);
+    read->first = (uint32_t)d->sources.len;
+    bool initial = !ft_fault_is(FT_FAULT_LOST_INITIAL);
+    if (initial && !overwritten(d, FT_NO_EVENT, last) &&
+        ft_problem_allows(d->problem, e, read->access, FT_NO_EVENT))
+        ft_vec_push(&d->sources, (ft_source){FT_NO_EVENT, 0});
+    for (uint32_t i = d->writer_first[v]; i < d->writer_first[v + 1]; i++) {
+        uint32_t w = d->writers[i];
+        if (w == e || ft_order_before(order, e, w) || overwritten(d, w, last)) continue;
+        if (ft_problem_allows(d->problem, e, read->access, w))
+            ft_vec_push(&d->sources, (ft_source){w, 0});
+    }
+    read->count = (uint32_t)d->sources.len - read->first;
+}
+
+static ft_expr source_value(ft_decider *d, uint32_t w, uint32_t variable)
+{
+    return w == FT_NO_EVENT ? ft_cssa_initial(d->cssa, variable)
+                            : ft_cssa_write(d->cssa, w, variable);
+}
+
+/* Values are compared under ctp, where an end of the pair is symbolic. */
+static void encode_value(ft_decider *d, const ft_read *read, const ft_source *source)
+{
+    const ft_problem *p = d->problem;
+    if (p->model != FT_MODEL_CTP) return;
+    bool symbolic_write =
+        source->write != FT_NO_EVENT && ft_trace_is_symbolic_event(p->trace, source->write);
+    ft_expr value;
+    if (ft_trace_is_symbolic_event(p->trace, read->event)) {
+        value = ft_cssa_read(d->cssa, read->event, read->access);
+    } else {
+        ft_vid vid = ft_run_vid(p->run, read->event, read->access);
+        if (!symbolic_write || !FT_VID_IS_KNOWN(vid)) return;
+        value = ft_session_value(d->session, ft_run_value(p->run, vid));
+    }
+    ft_expr same =
+        ft_session_equal(d->session, value, source_value(d, source->write, read->variable));
+    ft_session_imply(d->session, source->from, same);
+}
+
+static void encode_read(ft_decider *d, ft_read *read, uint32_t *last)
+{
+    find_sources(d, read, last);
+    ft_lit member = d->member[read->event];
+    FT_VEC(ft_lit) choice = {0};
+    ft_vec_push(&choice, -member);
+    for (uint32_t i = 0; i < read->count; i++) {
+        ft_source *source = &d->sources.data[read->first + i];
+        source->from = read->count == 1 ? member : ft_session_variable(d->session);
+        ft_vec_push(&choice, source->from);
+        if (source->write != FT_NO_EVENT) {
+            implies(d, source->from, d->member[source->write]);
+            implies(d, source->from, ft_partial_before(d, source->write, read->event));
+        }
+        encode_value(d, read, source);
+    }
+    if (read->count != 1) ft_partial_clause(d, choice.data, (uint32_t)choice.len);
+    ft_vec_release(&choice);
+}
+
+static void encode_reads(ft_decider *d)
+{
+    const ft_trace *trace = d->problem->trace;
+    uint32_t *last = ft_alloc((size_t)trace->threads.len * sizeof *last);
+    d->read_first = ft_alloc(((size_t)trace->n_events + 1) * sizeof *d->read_first);
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        d->read_first[e] = (uint32_t)d->reads.len;
+        ft_access scratch;
+        uint32_t count;
+        if (!ft_partial_in(d, e)) continue;
+        const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
+        for (uint32_t i = 0; i < count; i++) {
+            if (accesses[i].write) continue;
+            ft_read read = {.event = e, .access = i, .variable = accesses[i].variable};
+            encode_read(d, &read, last);
+            ft_vec_push(&d->reads, read);
+        }
+    }
+    d->read_first[trace->n_events] = (uint32_t)d->reads.len;
+    free(last);
+}
+
+static void encode_guards(ft_decider *d)
+{
+    const ft_trace *trace = d->problem->trace;
+    if (ft_fault_is(FT_FAULT_NO_GUARD)) return;
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        if (!ft_partial_in(d, e) || !ft_event_conditional(trace, e)) continue;
+        if (trace->flags[e] & FT_FLAG_FAILED) continue;
+        ft_session_imply(d->session, d->member[e], ft_cssa_enabled(d->cssa, e));
+    }
+}
+
+/* ---- semaphores --------------------------------------------------------------------------------
+ */
+
+/* Each member wait takes a unit of its own, an initial one or an earlier post's: by Hall's theorem
+ * the same as a count that never falls below zero. */
+static void encode_wait(ft_decider *d, uint32_t wait)
+{
+    const ft_trace *trace = d->problem->trace;
+    uint32_t semaphore = trace->object[wait];
+    FT_VEC(ft_lit) choice = {0};
+    ft_vec_push(&choice, -d->member[wait]);
+    if (trace->semaphore_initial[semaphore] > 0) {
+        ft_token token = {wait, FT_NO_EVENT, ft_session_variable(d->session)};
+        ft_vec_push(&d->tokens, token);
+        ft_vec_push(&choice, token.match);
+    }
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        if (trace->kind[e] != FT_EVENT_POST || trace->object[e] != semaphore) continue;
+        if (!ft_partial_in(d, e) || ft_order_before(d->problem->order, wait, e)) continue;
+        ft_token token = {wait, e, ft_session_variable(d->session)};
+        implies(d, token.match, d->member[e]);
+        implies(d, token.match, ft_partial_before(d, e, wait));
+        ft_vec_push(&d->tokens, token);
+        ft_vec_push(&choice, token.match);
+    }
+    ft_partial_clause(d, choice.data, (uint32_t)choice.len);
+    ft_vec_release(&choice);
+}
+
+/* At most k of the tokens from this post (FT_NO_EVENT: initial units of this semaphore). */
+static void limit_tokens(ft_decider *d, uint32_t post, uint32_t semaphore, uint32_t k)
+{
+    FT_VEC(ft_lit) taken = {0};
+    for (size_t i = 0; i < d->tokens.len; i++) {
+        const ft_token *token = &d->tokens.data[i];
+        if (token->post != post || d->problem->trace->object[token->wait] != semaphore) continue;
+        ft_vec_push(&taken, token->match);
+    }
+    ft_session_at_most(d->session, taken.data, (uint32_t)taken.len, k);
+    ft_vec_release(&taken);
+}
+
+static void encode_semaphores(ft_decider *d)
+{
+    const ft_trace *trace = d->problem->trace;
+    for (uint32_t e = 0; e < trace->n_events; e++)
+        if (trace->kind[e] == FT_EVENT_WAIT && ft_partial_in(d, e)) encode_wait(d, e);
+    if (ft_fault_is(FT_FAULT_NO_TOKEN)) return;
+    for (uint32_t s = 0; s < trace->semaphores.len; s++)
+        limit_tokens(d, FT_NO_EVENT, s, trace->semaphore_initial[s]);
+    for (uint32_t e = 0; e < trace->n_events; e++)
+        if (trace->kind[e] == FT_EVENT_POST && ft_partial_in(d, e))
+            limit_tokens(d, e, trace->object[e], 1);
+}
+
+/* ---- life --------------------------------------------------------------------------------------
+ */
+
+ft_decider *ft_decider_new(const ft_problem *problem, const uint8_t *cone)
+{
+    ft_decider *d = ft_calloc(1, sizeof *d);
+    size_t n = problem->trace->n_events;
+    d->problem = problem;
+    if (cone) d->cone = memcpy(ft_alloc(n), cone, n);
+    d->session = ft_session_open(FT_SESSION_BOOLEAN);
+    d->member = ft_alloc(n * sizeof *d->member);
+    for (size_t e = 0; e < n; e++) d->member[e] = FT_LIT_FALSE;
+    index_writers(d);
+    d->cssa = ft_cssa_new(problem, d->session, d->cone);
+    encode_membership(d);
+    encode_hard_order(d);
+    encode_reads(d);
+    encode_guards(d);
+    encode_semaphores(d);
+    d->schedule = ft_schedule_new(d);
+    return d;
+}
+
+void ft_decider_free(ft_decider *d)
+{
+    if (!d) return;
+    ft_schedule_free(d->schedule);
+    ft_cssa_free(d->cssa);
+    ft_session_close(d->session);
+    free(d->cone);
+    free(d->member);
+    free(d->writer_first);
+    free(d->writers);
+    free(d->read_first);
+    ft_map_release(&d->atoms);
+    ft_map_release(&d->lemma_seen);
+    ft_vec_release(&d->reads);
+    ft_vec_release(&d->sources);
+    ft_vec_release(&d->tokens);
+    ft_vec_release(&d->lemmas);
+    free(d);
+}

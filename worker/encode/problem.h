@@ -1,0 +1,61 @@
+/* What every encoding starts from: the trace with its order and observed run, the model, and the
+ * rules of design §4 that depend on the model alone. */
+#ifndef FT_ENCODE_PROBLEM_H
+#define FT_ENCODE_PROBLEM_H
+
+#include "order/order.h"
+#include "order/run.h"
+#include "solve/session.h"
+#include "verdict/claim.h"
+
+typedef struct ft_problem {
+    const ft_trace *trace;
+    const ft_order *order;
+    const ft_run *run;
+    ft_model model;
+} ft_problem;
+
+/* What the model demands of the i-th access of event e, a read (verdict/checker.h). */
+typedef enum ft_demand {
+    FT_DEMAND_SOURCE, /* its observed write */
+    FT_DEMAND_VALUE,  /* its observed value, which is known */
+    FT_DEMAND_NOTHING /* the state's value */
+} ft_demand;
+ft_demand ft_problem_demand(const ft_problem *problem, uint32_t e, uint32_t i);
+
+/* May that read return what event w wrote (FT_NO_EVENT: the initial value)? Order apart; where
+ * values are compared by the solver, true. */
+bool ft_problem_allows(const ft_problem *problem, uint32_t e, uint32_t i, uint32_t w);
+
+/* Concurrent static single assignment (Wang et al. §4.1): an expression for every shared read,
+ * every write and every local definition. Reads are fresh constants under ctp; where the model
+ * fixes the value, they are that value. */
+typedef struct ft_cssa ft_cssa;
+ft_cssa *ft_cssa_new(const ft_problem *problem, ft_session *session, const uint8_t *cone);
+void ft_cssa_free(ft_cssa *cssa);                                  /* accepts NULL */
+ft_expr ft_cssa_read(const ft_cssa *cssa, uint32_t e, uint32_t i); /* i-th access, a read */
+ft_expr ft_cssa_write(ft_cssa *cssa, uint32_t e, uint32_t variable);
+ft_expr ft_cssa_initial(ft_cssa *cssa, uint32_t variable);
+/* The value of a local just before e. */
+ft_expr ft_cssa_local(ft_cssa *cssa, uint32_t e, uint32_t local);
+/* What e needs to be a member: its guard or condition with all terms defined; NULL: true. */
+ft_expr ft_cssa_enabled(ft_cssa *cssa, uint32_t e);
+
+/* Evaluates at event e with other values for its shared reads: shared(context, variable). */
+typedef struct ft_reads {
+    ft_expr (*shared)(void *context, uint32_t variable);
+    void *context;
+} ft_reads;
+/* Guard true and all terms defined; NULL: true. */
+ft_expr ft_cssa_enabled_with(ft_cssa *cssa, uint32_t e, const ft_reads *reads);
+/* Like ft_cssa_write, for an assign event executed with these reads. */
+ft_expr ft_cssa_write_with(ft_cssa *cssa, uint32_t e, uint32_t variable, const ft_reads *reads);
+/* `term` is defined and false just before e. */
+ft_expr ft_cssa_false_with(ft_cssa *cssa, uint32_t e, ft_term term, const ft_reads *reads);
+/* May the event's guard fail or its terms be undefined, whatever its reads? Syntactic. */
+bool ft_event_conditional(const ft_trace *trace, uint32_t e);
+
+/* Does a non-guard access of e need e to be enabled? (design §4, Race) */
+bool ft_access_conditional(const ft_trace *trace, uint32_t e, const ft_access *access);
+
+#endif

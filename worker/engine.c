@@ -1,0 +1,424 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "encode/faults.h"
+#include "engine_internal.h"
+
+#ifdef FT_FAULTS
+ft_fault_kind ft_fault = FT_FAULT_NONE;
+#endif
+
+/* ---- models
+ * -------------------------------------------------------------------------------------- */
+
+static void models_of(const ft_run *run, bool supported[FT_MODELS], ft_model *most_precise)
+{
+    supported[FT_MODEL_OBSERVED] = true;
+    supported[FT_MODEL_MAXIMAL] = ft_run_valued(run);
+    supported[FT_MODEL_CTP] = ft_run_valued(run) && ft_run_symbolic(run);
+    *most_precise = FT_MODEL_OBSERVED;
+    for (int m = 0; m < FT_MODELS; m++)
+        if (supported[m]) *most_precise = (ft_model)m;
+}
+
+void ft_engine_models(const ft_trace *trace, bool supported[FT_MODELS], ft_model *most_precise)
+{
+    ft_run *run = ft_run_new(trace);
+    models_of(run, supported, most_precise);
+    ft_run_free(run);
+}
+
+static json_t *notes_json(const ft_trace *trace)
+{
+    json_t *notes = json_array();
+    for (uint32_t i = 0; i < trace->n_notes; i++) {
+        const ft_note *note = &trace->notes[i];
+        json_t *json = json_pack("{s:s, s:I, s:s}", "code", note->code, "count",
+                                 (json_int_t)note->count, "text", note->text);
+        if (note->event != FT_NO_EVENT)
+            json_object_set_new(json, "event", json_integer((json_int_t)note->event + 1));
+        json_array_append_new(notes, json);
+    }
+    return notes;
+}
+
+json_t *ft_engine_trace_meta(const ft_trace *trace, const char *trace_hash)
+{
+    bool supported[FT_MODELS];
+    ft_model best;
+    ft_engine_models(trace, supported, &best);
+    json_t *models = json_array();
+    for (int m = 0; m < FT_MODELS; m++)
+        if (supported[m]) json_array_append_new(models, json_string(ft_model_name((ft_model)m)));
+    json_t *broken = trace->broken == FT_NO_EVENT
+                         ? json_null()
+                         : json_pack("{s:I, s:s}", "event", (json_int_t)trace->broken + 1, "text",
+                                     trace->broken_text);
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:s, s:o, s:o}", "trace", trace_hash,
+                     "format", ft_format_name(trace->format), "events", (json_int_t)trace->n_events,
+                     "threads", (json_int_t)trace->threads.len, "variables",
+                     (json_int_t)trace->shared.len, "locks", (json_int_t)trace->locks.len, "models",
+                     models, "default_model", ft_model_name(best), "broken", broken, "notes",
+                     notes_json(trace));
+}
+
+/* ---- life
+ * ------------------------------------------------------------------------------------------ */
+
+static ft_status choose_model(ft_engine *engine, ft_error *err)
+{
+    bool supported[FT_MODELS];
+    models_of(engine->run, supported, &engine->problem.model);
+    if (!engine->spec.model_given) return FT_OK;
+    if (!supported[engine->spec.model])
+        return ft_error_set(err, FT_UNSUPPORTED,
+                            "/model: the trace does not support `%s' (its most precise model is "
+                            "`%s'): maximal needs the value of every read and write, ctp symbolic "
+                            "events as well",
+                            ft_model_name(engine->spec.model),
+                            ft_model_name(engine->problem.model));
+    engine->problem.model = engine->spec.model;
+    return FT_OK;
+}
+
+ft_status ft_engine_new(ft_trace *trace, const char *trace_hash, const json_t *spec,
+                        ft_engine **result, ft_error *err)
+{
+    ft_engine *engine = ft_calloc(1, sizeof *engine);
+    ft_status status = ft_spec_parse(spec, trace, &engine->spec, err);
+    if (status != FT_OK) {
+        free(engine);
+        return status;
+    }
+    engine->trace = trace;
+    engine->trace_hash = ft_strdup(trace_hash);
+    engine->shareable = -1;
+    engine->order = ft_order_new(trace);
+    engine->run = ft_run_new(trace);
+    engine->problem = (ft_problem){.trace = trace, .order = engine->order, .run = engine->run};
+    status = choose_model(engine, err);
+    if (status != FT_OK) {
+        ft_engine_free(engine);
+        return status;
+    }
+    engine->context = (ft_record_context){.trace = trace,
+                                          .order = engine->order,
+                                          .spec = &engine->spec,
+                                          .trace_hash = engine->trace_hash,
+                                          .model = engine->problem.model};
+    engine->checker = ft_checker_new(trace);
+    engine->prefix = ft_prefix_new(trace, engine->order, engine->run);
+    *result = engine;
+    return FT_OK;
+}
+
+void ft_engine_free(ft_engine *engine)
+{
+    if (!engine) return;
+    ft_decider_free(engine->shared);
+    ft_candidates_free(engine->candidates);
+    ft_prefix_free(engine->prefix);
+    ft_checker_free(engine->checker);
+    ft_run_free(engine->run);
+    ft_order_free(engine->order);
+    ft_spec_release(&engine->spec);
+    ft_vec_release(&engine->subproblems);
+    free(engine->trace_hash);
+    free(engine->cone);
+    free(engine);
+}
+
+/* ---- candidates
+ * ------------------------------------------------------------------------------------ */
+
+static void add_property(ft_engine *engine, uint32_t index)
+{
+    const ft_property *property = &engine->spec.properties.data[index];
+    ft_candidates *c = engine->candidates;
+    size_t before = c->groups.len;
+    for (size_t i = 0; i < property->stretches.len; i++)
+        ft_candidates_transaction(c, property->stretches.data[i].from,
+                                  property->stretches.data[i].to, index);
+    if (c->groups.len > before) return;
+    ft_group group = {.check = FT_CHECK_PROPERTY,
+                      .property = index,
+                      .lock = UINT32_MAX,
+                      .pairs = property->claims.len,
+                      .sample = {.events = {FT_NO_EVENT, FT_NO_EVENT, FT_NO_EVENT}}};
+    if (property->claims.len) group.sample = property->claims.data[0];
+    ft_vec_push(&c->groups, group);
+}
+
+static uint64_t refuted_claims(const ft_group *group)
+{
+    uint64_t total = 0;
+    for (int i = 0; i < FT_REASONS; i++) total += group->pruned[i];
+    return total;
+}
+
+static bool is_refuted(const ft_group *group)
+{
+    return refuted_claims(group) == group->pairs;
+}
+
+ft_status ft_engine_prepare(ft_engine *engine, ft_error *err)
+{
+    (void)err;
+    if (engine->candidates) return FT_OK;
+    const ft_spec *spec = &engine->spec;
+    ft_candidates *c = ft_candidates_new(engine->trace, engine->order, engine->run, spec->per_event,
+                                         spec->ignored);
+    engine->candidates = c;
+    if (spec->checks[FT_CHECK_RACE]) ft_candidates_race(c);
+    if (spec->checks[FT_CHECK_ATOMICITY]) ft_candidates_atomicity(c);
+    if (spec->checks[FT_CHECK_ASSERTION]) ft_candidates_assertion(c);
+    for (uint32_t i = 0; i < spec->properties.len; i++) add_property(engine, i);
+    for (uint32_t g = 0; g < c->groups.len; g++)
+        if (!is_refuted(&c->groups.data[g])) ft_vec_push(&engine->subproblems, g);
+    return FT_OK;
+}
+
+/* ---- the plan
+ * -------------------------------------------------------------------------------------- */
+
+typedef struct plan_pass {
+    ft_engine *engine;
+    json_t *records;
+    uint64_t candidates[FT_CHECKS];
+} plan_pass;
+
+static ft_reason reason_of(const ft_group *group)
+{
+    int found = -1;
+    for (int i = 0; i < FT_REASONS; i++) {
+        if (!group->pruned[i]) continue;
+        if (found >= 0) return FT_REASON_MIXED;
+        found = i;
+    }
+    return found >= 0 ? (ft_reason)found : FT_REASON_CONSTANT;
+}
+
+static void append_record(plan_pass *pass, const ft_group *group, const ft_decision *decision)
+{
+    json_array_append_new(pass->records, ft_record_new(&pass->engine->context, group, decision));
+}
+
+static void refuted_record(plan_pass *pass, const ft_group *group)
+{
+    ft_reason reason = reason_of(group);
+    bool by_lock = reason == FT_REASON_LOCKSET || reason == FT_REASON_ATOMIC_SECTION;
+    append_record(pass, group,
+                  &(ft_decision){.verdict = FT_VERDICT_SAFE,
+                                 .reason = reason,
+                                 .text = group->pairs ? NULL : "no instances that could violate it",
+                                 .count = 1,
+                                 .pairs = group->pairs,
+                                 .lock = by_lock ? group->lock : UINT32_MAX,
+                                 .passes = group->pairs ? group->pruned : NULL});
+}
+
+static void block_record(plan_pass *pass, ft_check check, ft_reason reason, uint32_t lock,
+                         uint64_t count, uint64_t pairs, const ft_group *shape)
+{
+    ft_group group = *shape;
+    group.check = check;
+    append_record(pass, &group,
+                  &(ft_decision){.verdict = FT_VERDICT_SAFE,
+                                 .reason = reason,
+                                 .count = count,
+                                 .pairs = pairs,
+                                 .lock = lock});
+}
+
+typedef struct tally {
+    const ft_group *first;
+    ft_reason reason;
+    uint32_t lock;
+    uint64_t count, pairs;
+} tally;
+
+/* Many refuted groups: one record for each check, reason and lock. */
+static void tally_refuted(plan_pass *pass)
+{
+    const ft_candidates *c = pass->engine->candidates;
+    FT_VEC(tally) tallies = {0};
+    for (size_t g = 0; g < c->groups.len; g++) {
+        const ft_group *group = &c->groups.data[g];
+        if (!is_refuted(group)) continue;
+        ft_reason reason = reason_of(group);
+        size_t at = 0;
+        while (at < tallies.len &&
+               (tallies.data[at].first->check != group->check ||
+                tallies.data[at].reason != reason || tallies.data[at].lock != group->lock))
+            at++;
+        if (at == tallies.len)
+            ft_vec_push(&tallies, (tally){.first = group, .reason = reason, .lock = group->lock});
+        tallies.data[at].count++;
+        tallies.data[at].pairs += group->pairs;
+    }
+    for (size_t i = 0; i < tallies.len; i++)
+        block_record(pass, tallies.data[i].first->check, tallies.data[i].reason,
+                     tallies.data[i].reason == FT_REASON_MIXED ? UINT32_MAX : tallies.data[i].lock,
+                     tallies.data[i].count, tallies.data[i].pairs, tallies.data[i].first);
+    ft_vec_release(&tallies);
+}
+
+static void refuted_records(plan_pass *pass)
+{
+    const ft_candidates *c = pass->engine->candidates;
+    size_t refuted = c->groups.len - pass->engine->subproblems.len;
+    if (refuted > FT_LISTED_REFUTED) tally_refuted(pass);
+    for (size_t g = 0; g < c->groups.len; g++) {
+        const ft_group *group = &c->groups.data[g];
+        pass->candidates[group->check]++;
+        if (refuted <= FT_LISTED_REFUTED && is_refuted(group)) refuted_record(pass, group);
+    }
+    for (size_t i = 0; i < c->pruned.len; i++) {
+        const ft_pruned_block *block = &c->pruned.data[i];
+        ft_group shape = {.sample = block->sample};
+        shape.kind = block->check == FT_CHECK_ATOMICITY
+                         ? (uint8_t)(block->sample.writes[0] << 2 | block->sample.writes[1] << 1 |
+                                     block->sample.writes[2])
+                         : 0;
+        pass->candidates[block->check] += block->count;
+        block_record(pass, block->check, block->reason, block->lock, block->count, block->count,
+                     &shape);
+    }
+}
+
+static void overflow_records(plan_pass *pass)
+{
+    for (int check = 0; check < FT_CHECKS; check++) {
+        uint64_t count = pass->engine->candidates->overflow[check];
+        if (!count) continue;
+        pass->candidates[check] += count;
+        ft_group group = {.check = (ft_check)check,
+                          .sample = {.events = {FT_NO_EVENT, FT_NO_EVENT, FT_NO_EVENT}}};
+        append_record(pass, &group,
+                      &(ft_decision){.verdict = FT_VERDICT_UNKNOWN,
+                                     .reason = FT_REASON_BUDGET,
+                                     .text = "more candidates than one job decides one by one; "
+                                             "group them by location, or split the trace",
+                                     .count = count,
+                                     .pairs = count,
+                                     .lock = UINT32_MAX});
+    }
+}
+
+/* Lock errors of the observed run (design §3). One finding for each location. */
+static void lock_records(plan_pass *pass)
+{
+    const ft_trace *trace = pass->engine->trace;
+    if (!pass->engine->spec.checks[FT_CHECK_LOCK]) return;
+    uint8_t *seen = ft_calloc((size_t)trace->n_locations + 1, 1);
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        if (!(trace->flags[e] & FT_FLAG_STRANGER)) continue;
+        if (trace->loc[e] != FT_NO_LOC && seen[trace->loc[e]]++) continue;
+        ft_group group = {
+            .check = FT_CHECK_LOCK,
+            .loc = {trace->loc[e], FT_NO_LOC, FT_NO_LOC},
+            .sample = {.kind = FT_CLAIM_ASSERTION, .events = {e, FT_NO_EVENT, FT_NO_EVENT}}};
+        pass->candidates[FT_CHECK_LOCK]++;
+        append_record(pass, &group,
+                      &(ft_decision){.verdict = FT_VERDICT_VIOLATION,
+                                     .reason = FT_REASON_OBSERVED_RUN,
+                                     .text = "the releasing thread does not hold the lock",
+                                     .observed = true,
+                                     .count = 1,
+                                     .pairs = 1,
+                                     .lock = UINT32_MAX});
+    }
+    free(seen);
+}
+
+static json_t *subproblem_list(const ft_engine *engine)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < engine->subproblems.len; i++) {
+        const ft_group *group = &engine->candidates->groups.data[engine->subproblems.data[i]];
+        char *key = ft_record_key(&engine->context, group);
+        json_array_append_new(list, json_pack("{s:I, s:s, s:s, s:I}", "subproblem", (json_int_t)i,
+                                              "check", ft_check_name(group->check), "key", key,
+                                              "pairs", (json_int_t)group->pairs));
+        free(key);
+    }
+    return list;
+}
+
+static json_t *plan_notes(const ft_engine *engine)
+{
+    json_t *notes = notes_json(engine->trace);
+    if (engine->trace->broken != FT_NO_EVENT)
+        json_array_append_new(notes,
+                              json_pack("{s:s, s:I, s:I, s:s}", "code", "broken-trace", "event",
+                                        (json_int_t)engine->trace->broken + 1, "count",
+                                        (json_int_t)1, "text", engine->trace->broken_text));
+    if (engine->candidates->ignored_events)
+        json_array_append_new(
+            notes, json_pack("{s:s, s:I, s:s}", "code", "ignored-locations", "count",
+                             (json_int_t)engine->candidates->ignored_events, "text",
+                             "candidates at locations that the job ignores were left out"));
+    return notes;
+}
+
+ft_status ft_engine_plan(ft_engine *engine, json_t **plan, ft_error *err)
+{
+    ft_status status = ft_engine_prepare(engine, err);
+    if (status != FT_OK) return status;
+    plan_pass pass = {.engine = engine, .records = json_array()};
+    refuted_records(&pass);
+    overflow_records(&pass);
+    lock_records(&pass);
+    json_t *counts = json_object();
+    for (int check = 0; check < FT_CHECKS; check++)
+        if (engine->spec.checks[check] || pass.candidates[check])
+            json_object_set_new(counts, ft_check_name((ft_check)check),
+                                json_integer((json_int_t)pass.candidates[check]));
+    *plan = json_pack("{s:s, s:o, s:o, s:o, s:o}", "model", ft_model_name(engine->problem.model),
+                      "notes", plan_notes(engine), "candidates", counts, "records", pass.records,
+                      "subproblems", subproblem_list(engine));
+    if (*plan) return FT_OK;
+    return ft_error_set(err, FT_INTERNAL, "the plan has text that is not UTF-8");
+}
+
+/* ---- subproblems
+ * --------------------------------------------------------------------------------- */
+
+ft_status ft_engine_solve(ft_engine *engine, uint32_t subproblem, const char *key, json_t **record,
+                          ft_error *err)
+{
+    ft_status status = ft_engine_prepare(engine, err);
+    if (status != FT_OK) return status;
+    if (subproblem >= engine->subproblems.len)
+        return ft_error_set(err, FT_INTERNAL, "the plan has no subproblem %u", subproblem);
+    const ft_group *group = &engine->candidates->groups.data[engine->subproblems.data[subproblem]];
+    char *own = ft_record_key(&engine->context, group);
+    bool same = !key || strcmp(key, own) == 0;
+    if (!same)
+        status = ft_error_set(err, FT_INTERNAL, "subproblem %u is `%.200s' here, not `%.200s'",
+                              subproblem, own, key);
+    free(own);
+    if (!same) return status;
+    *record = ft_engine_solve_group(engine, group);
+    if (*record) return FT_OK;
+    return ft_error_set(err, FT_INTERNAL, "the record has text that is not UTF-8");
+}
+
+ft_status ft_engine_decide(ft_engine *engine, const ft_claim *claim, ft_verdict *verdict,
+                           ft_reason *reason, ft_witness *witness, ft_error *err)
+{
+    (void)err;
+    ft_witness found = {0};
+    ft_reading reading = {0};
+    ft_decide_stats stats = {0};
+    ft_outcome o =
+        ft_engine_solve_claim(engine, claim, engine->spec.subproblem_ms, &found, &reading, &stats);
+    *verdict = o.verdict;
+    *reason = o.reason;
+    ft_reading_release(&reading);
+    if (witness && o.verdict == FT_VERDICT_VIOLATION)
+        *witness = found;
+    else
+        ft_witness_release(&found);
+    return FT_OK;
+}

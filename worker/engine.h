@@ -1,0 +1,44 @@
+/* The analysis engine: plans a job over a trace and decides its subproblems.
+ *
+ * A plan is deterministic: any worker that plans the same job over the same trace numbers the same
+ * subproblems the same way, so a subproblem travels as its number and key. */
+#ifndef FT_WORKER_ENGINE_H
+#define FT_WORKER_ENGINE_H
+
+#include <jansson.h>
+
+#include "trace/trace.h"
+#include "verdict/claim.h"
+
+typedef struct ft_engine ft_engine;
+
+/* The models a trace supports, least precise first, and the default (the most precise).
+ *   observed: always. maximal: every read and write has a value, given or computed. ctp: likewise,
+ *   and at least one event is symbolic. */
+void ft_engine_models(const ft_trace *trace, bool supported[FT_MODELS], ft_model *most_precise);
+
+/* META of docs/records.md for a fresh trace (after ft_observe_run). New reference. */
+json_t *ft_engine_trace_meta(const ft_trace *trace, const char *trace_hash);
+
+/* Opens an engine for one job (JOB of docs/records.md). The trace must outlive the engine; its
+ * term pool grows (conditions of properties). FT_USAGE: the spec is malformed or asks for what the
+ * trace does not support; the message names the member. */
+ft_status ft_engine_new(ft_trace *trace, const char *trace_hash, const json_t *spec,
+                        ft_engine **engine, ft_error *err) FT_MUST_CHECK;
+void ft_engine_free(ft_engine *engine); /* accepts NULL */
+
+/* PLAN of docs/records.md. New reference. */
+ft_status ft_engine_plan(ft_engine *engine, json_t **plan, ft_error *err) FT_MUST_CHECK;
+
+/* Decides one subproblem of the plan (made first if needed); RECORD of docs/records.md. `key` (may
+ * be NULL) must be the subproblem's. A budget that ran out is a record with verdict unknown, a
+ * witness that the checker refuses one with verdict error; neither is a failure of this call. */
+ft_status ft_engine_solve(ft_engine *engine, uint32_t subproblem, const char *key, json_t **record,
+                          ft_error *err) FT_MUST_CHECK;
+
+/* Decides a single claim without the pruning passes: solver and checker alone. witness (may be
+ * NULL) is filled on FT_VERDICT_VIOLATION; release it. For tests and benchmarks. */
+ft_status ft_engine_decide(ft_engine *engine, const ft_claim *claim, ft_verdict *verdict,
+                           ft_reason *reason, ft_witness *witness, ft_error *err) FT_MUST_CHECK;
+
+#endif

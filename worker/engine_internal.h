@@ -1,0 +1,49 @@
+/* Internals of the engine, shared by engine.c (life, plan) and solve_group.c (subproblems). */
+#ifndef FT_WORKER_ENGINE_INTERNAL_H
+#define FT_WORKER_ENGINE_INTERNAL_H
+
+#include "engine.h"
+#include "record.h"
+#include "reduce/prefix.h"
+
+/* Up to this many events and possible read sources, one incremental encoding of the whole trace
+ * serves all claims by assumptions; beyond, each claim gets its own, of its cone. A shared base
+ * loses beyond a few thousand events because each query then pays for the rest of the trace. */
+#define FT_SHARED_EVENTS  3000u
+#define FT_SHARED_SOURCES 60000u
+
+/* Refuted groups are listed one by one up to this many; beyond, one record per reason and lock. */
+#define FT_LISTED_REFUTED 1000u
+
+struct ft_engine {
+    ft_trace *trace;
+    char *trace_hash;
+    ft_spec spec;
+    ft_order *order;
+    ft_run *run;
+    ft_problem problem;
+    ft_record_context context;
+    ft_checker *checker;
+    ft_prefix *prefix;
+    ft_candidates *candidates;    /* NULL until planned */
+    FT_VEC(uint32_t) subproblems; /* group ids */
+    ft_decider *shared;           /* the shared base, NULL until needed */
+    int shareable;                /* -1: not measured yet */
+    uint8_t *cone;                /* scratch */
+};
+
+ft_status ft_engine_prepare(ft_engine *engine, ft_error *err) FT_MUST_CHECK; /* candidates */
+
+/* One claim, by the solver and then the checker. stats is added to. witness and reading are filled
+ * on a violation. */
+typedef struct ft_outcome {
+    ft_verdict verdict;
+    ft_reason reason;
+    char text[200]; /* more than the reason says (cut to fit), or empty */
+} ft_outcome;
+ft_outcome ft_engine_solve_claim(ft_engine *engine, const ft_claim *claim, uint32_t timeout_ms,
+                                 ft_witness *witness, ft_reading *reading, ft_decide_stats *stats);
+
+json_t *ft_engine_solve_group(ft_engine *engine, const ft_group *group);
+
+#endif

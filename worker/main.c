@@ -1,0 +1,100 @@
+/* foretell-worker: confines itself, then serves its standard input. */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "session.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+enum { EXIT_PROTOCOL = 2, DEFAULT_MEMORY_MB = 8192 };
+
+static const char HELP[] =
+    "usage: foretell-worker [--memory-mb N]\n"
+    "\n"
+    "The analysis engine of Foretell as a process: reads requests from standard input and\n"
+    "answers on standard output. foretelld starts it; there is no reason to do so by hand.\n"
+    "\n"
+    "  --memory-mb N   address space limit in MiB (default 8192)\n"
+    "  --help          this text\n"
+    "  --version       the version\n"
+    "\n"
+    "Exit codes: 0 end of input, 2 usage or protocol error, 86 out of memory.\n";
+
+static bool parse_memory(const char *text, rlim_t *bytes)
+{
+    char *end;
+    errno = 0;
+    unsigned long long megabytes = strtoull(text, &end, 10);
+    if (errno || *end || *text < '0' || *text > '9') return false;
+    if (megabytes < 64 || megabytes > 1u << 24) return false;
+    *bytes = (rlim_t)megabytes << 20;
+    return true;
+}
+
+static bool limit(const char *what, int resource, rlim_t value)
+{
+    struct rlimit old, fresh = {value, value};
+    if (getrlimit((__rlimit_resource_t)resource, &old) == 0 && old.rlim_max < value)
+        fresh.rlim_cur = fresh.rlim_max = old.rlim_max;
+    if (setrlimit((__rlimit_resource_t)resource, &fresh) == 0) return true;
+    fprintf(stderr, "foretell-worker: cannot limit %s: %s\n", what, strerror(errno));
+    return false;
+}
+
+/* Traces are untrusted. No descriptor beyond the three standard ones can be opened, so there is no
+ * file and no socket to reach; sanitizers need both address space and /proc. */
+static bool confine(rlim_t memory)
+{
+    /* A log file as standard error must not end the process when the size limit is met. */
+    signal(SIGXFSZ, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) {
+        fprintf(stderr, "foretell-worker: prctl: %s\n", strerror(errno));
+        return false;
+    }
+    return limit("core dumps", RLIMIT_CORE, 0) && limit("file sizes", RLIMIT_FSIZE, 0) &&
+           (SANITIZED || (limit("memory", RLIMIT_AS, memory) &&
+                          limit("descriptors", RLIMIT_NOFILE, STDERR_FILENO + 1)));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option OPTIONS[] = {{"memory-mb", required_argument, NULL, 'm'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {"version", no_argument, NULL, 'v'},
+                                            {NULL, 0, NULL, 0}};
+    rlim_t memory = (rlim_t)DEFAULT_MEMORY_MB << 20;
+    ft_error err = FT_ERROR_INIT;
+    for (int option; (option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1;) {
+        if (option == 'h') return fputs(HELP, stdout) == EOF;
+        if (option == 'v') return puts("foretell-worker " FT_VERSION) == EOF;
+        if (option == 'm' && parse_memory(optarg, &memory)) continue;
+        if (option == 'm') fputs("foretell-worker: --memory-mb needs 64 .. 16777216\n", stderr);
+        return EXIT_PROTOCOL;
+    }
+    if (optind < argc) {
+        fprintf(stderr, "foretell-worker: unexpected argument `%s'; see --help\n", argv[optind]);
+        return EXIT_PROTOCOL;
+    }
+    if (!confine(memory)) return EXIT_PROTOCOL;
+    if (ft_worker_serve(STDIN_FILENO, STDOUT_FILENO, &err) == FT_OK) return EXIT_SUCCESS;
+    fprintf(stderr, "foretell-worker: %s\n", err.message);
+    return EXIT_PROTOCOL;
+}

@@ -1,0 +1,380 @@
+#include "order/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool ft_order_effective(const ft_trace *trace, uint32_t e)
+{
+    return (trace->kind[e] == FT_EVENT_ACQUIRE || trace->kind[e] == FT_EVENT_RELEASE) &&
+           !(trace->flags[e] & (FT_FLAG_NESTED | FT_FLAG_STRANGER));
+}
+
+/* ---- threads ------------------------------------------------------------------------------- */
+
+static void group_by_thread(ft_order *order)
+{
+    const ft_trace *trace = order->trace;
+    uint32_t n = trace->n_events;
+    order->thread_start = ft_calloc((size_t)order->n_threads + 1, sizeof *order->thread_start);
+    order->thread_events = ft_alloc((size_t)n * sizeof *order->thread_events);
+    order->position = ft_alloc((size_t)n * sizeof *order->position);
+    uint32_t *count = ft_calloc(order->n_threads, sizeof *count);
+    for (uint32_t e = 0; e < n; e++) order->position[e] = count[trace->thread[e]]++;
+    for (uint32_t t = 0; t < order->n_threads; t++)
+        order->thread_start[t + 1] = order->thread_start[t] + count[t];
+    for (uint32_t e = 0; e < n; e++)
+        order->thread_events[order->thread_start[trace->thread[e]] + order->position[e]] = e;
+    free(count);
+}
+
+static void find_forks(ft_order *order)
+{
+    const ft_trace *trace = order->trace;
+    order->fork_of = ft_alloc(((size_t)order->n_threads + 1) * sizeof *order->fork_of);
+    memset(order->fork_of, 0xff, ((size_t)order->n_threads + 1) * sizeof *order->fork_of);
+    for (uint32_t e = 0; e < trace->n_events; e++)
+        if (trace->kind[e] == FT_EVENT_FORK && order->fork_of[trace->object[e]] == FT_NO_EVENT)
+            order->fork_of[trace->object[e]] = e;
+}
+
+/* One walk forward for the latest edge-out before each edge-in, one back for those without. */
+static void find_edges(ft_order *order)
+{
+    const ft_trace *trace = order->trace;
+    uint32_t *latest = ft_alloc(((size_t)trace->edges.len + 1) * sizeof *latest);
+    memset(latest, 0xff, ((size_t)trace->edges.len + 1) * sizeof *latest);
+    for (uint32_t e = 0; trace->edges.len && e < trace->n_events; e++) {
+        if (trace->kind[e] == FT_EVENT_EDGE_OUT) latest[trace->object[e]] = e;
+        if (trace->kind[e] == FT_EVENT_EDGE_IN && latest[trace->object[e]] != FT_NO_EVENT)
+            ft_map_put(&order->edge_source, e, latest[trace->object[e]]);
+    }
+    memset(latest, 0xff, ((size_t)trace->edges.len + 1) * sizeof *latest);
+    for (uint32_t e = trace->n_events; trace->edges.len && e-- > 0;) {
+        if (trace->kind[e] == FT_EVENT_EDGE_OUT) latest[trace->object[e]] = e;
+        if (trace->kind[e] == FT_EVENT_EDGE_IN && latest[trace->object[e]] != FT_NO_EVENT)
+            ft_map_slot(&order->edge_source, e, latest[trace->object[e]], NULL);
+    }
+    free(latest);
+}
+
+uint32_t ft_order_previous(const ft_order *order, uint32_t e)
+{
+    uint32_t at = order->position[e];
+    if (at == 0) return FT_NO_EVENT;
+    return order->thread_events[order->thread_start[order->trace->thread[e]] + at - 1];
+}
+
+uint32_t ft_order_next(const ft_order *order, uint32_t e)
+{
+    uint32_t t = order->trace->thread[e];
+    uint32_t at = order->thread_start[t] + order->position[e] + 1;
+    return at < order->thread_start[t + 1] ? order->thread_events[at] : FT_NO_EVENT;
+}
+
+uint32_t ft_order_last(const ft_order *order, uint32_t thread)
+{
+    uint32_t end = order->thread_start[thread + 1];
+    return end > order->thread_start[thread] ? order->thread_events[end - 1] : FT_NO_EVENT;
+}
+
+uint32_t ft_order_hard_sources(const ft_order *order, uint32_t e, uint32_t sources[2])
+{
+    const ft_trace *trace = order->trace;
+    uint32_t count = 0;
+    if (order->position[e] == 0) {
+        uint32_t fork = order->fork_of[trace->thread[e]];
+        if (fork != FT_NO_EVENT) sources[count++] = fork;
+    }
+    uint32_t source = FT_NO_EVENT;
+    if (trace->kind[e] == FT_EVENT_JOIN) source = ft_order_last(order, trace->object[e]);
+    uint64_t edge;
+    if (trace->kind[e] == FT_EVENT_EDGE_IN && ft_map_get(&order->edge_source, e, &edge))
+        source = (uint32_t)edge;
+    if (source != FT_NO_EVENT && source != e) sources[count++] = source;
+    return count;
+}
+
+/* ---- segments and clocks ------------------------------------------------------------------- */
+
+/* The last event of a joined thread is a source as well; which threads are joined is known only
+ * at the end, so a thread's last event always ends its segment (it has no successor anyway). */
+static bool is_source(const ft_trace *trace, uint32_t e)
+{
+    return trace->kind[e] == FT_EVENT_FORK || trace->kind[e] == FT_EVENT_EDGE_OUT;
+}
+
+typedef struct clock_pass {
+    ft_order *order;
+    uint32_t *current; /* per thread: its segment, UINT32_MAX before its first event */
+    bool *closed;      /* per thread: the next event starts a segment */
+    size_t capacity;   /* segments allocated */
+} clock_pass;
+
+static uint32_t *clock_of(const ft_order *order, uint32_t segment)
+{
+    return order->clock + (size_t)segment * order->n_threads;
+}
+
+static void segment_grow(clock_pass *pass)
+{
+    ft_order *order = pass->order;
+    if (order->n_segments < pass->capacity) return;
+    pass->capacity = pass->capacity ? pass->capacity * 2 : 64;
+    order->clock =
+        ft_realloc(order->clock, pass->capacity * order->n_threads, sizeof *order->clock);
+    order->segment_thread =
+        ft_realloc(order->segment_thread, pass->capacity, sizeof *order->segment_thread);
+}
+
+static void segment_start(clock_pass *pass, uint32_t e, const uint32_t *sources, uint32_t n_sources)
+{
+    ft_order *order = pass->order;
+    uint32_t thread = order->trace->thread[e];
+    segment_grow(pass);
+    uint32_t segment = order->n_segments++;
+    uint32_t *clock = clock_of(order, segment);
+    if (pass->current[thread] == UINT32_MAX)
+        memset(clock, 0, order->n_threads * sizeof *clock);
+    else
+        memcpy(clock, clock_of(order, pass->current[thread]), order->n_threads * sizeof *clock);
+    for (uint32_t i = 0; i < n_sources; i++) {
+        if (sources[i] > e) continue; /* the observed order is broken here: no clock to take */
+        const uint32_t *from = clock_of(order, order->segment[sources[i]]);
+        for (uint32_t t = 0; t < order->n_threads; t++)
+            if (from[t] > clock[t]) clock[t] = from[t];
+        uint32_t *own = &clock[order->trace->thread[sources[i]]];
+        if (order->position[sources[i]] + 1 > *own) *own = order->position[sources[i]] + 1;
+    }
+    order->segment_thread[segment] = (uint16_t)thread;
+    pass->current[thread] = segment;
+}
+
+static void compute_clocks(ft_order *order)
+{
+    const ft_trace *trace = order->trace;
+    clock_pass pass = {.order = order,
+                       .current = ft_alloc(order->n_threads * sizeof *pass.current),
+                       .closed = ft_calloc(order->n_threads, sizeof *pass.closed)};
+    memset(pass.current, 0xff, order->n_threads * sizeof *pass.current);
+    order->segment = ft_alloc((size_t)trace->n_events * sizeof *order->segment);
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        uint32_t thread = trace->thread[e], sources[2], n_sources = 0;
+        uint8_t kind = trace->kind[e];
+        if (order->position[e] == 0 || kind == FT_EVENT_JOIN || kind == FT_EVENT_EDGE_IN)
+            n_sources = ft_order_hard_sources(order, e, sources);
+        if (order->position[e] == 0 || n_sources || pass.closed[thread])
+            segment_start(&pass, e, sources, n_sources);
+        order->segment[e] = pass.current[thread];
+        pass.closed[thread] = is_source(trace, e);
+    }
+    free(pass.current);
+    free(pass.closed);
+}
+
+bool ft_order_before(const ft_order *order, uint32_t a, uint32_t b)
+{
+    uint32_t ta = order->trace->thread[a];
+    if (ta == order->trace->thread[b]) return order->position[a] < order->position[b];
+    return clock_of(order, order->segment[b])[ta] > order->position[a];
+}
+
+bool ft_order_segments_before(const ft_order *order, uint32_t a, uint32_t b)
+{
+    uint32_t thread = order->segment_thread[a];
+    if (thread == order->segment_thread[b]) return a < b;
+    const uint32_t *events = order->thread_events + order->thread_start[thread];
+    uint32_t known = clock_of(order, b)[thread];
+    /* The clock ends at a segment's end, so one event of the segment tells for all. */
+    return known > 0 && order->segment[events[known - 1]] >= a;
+}
+
+/* ---- locks --------------------------------------------------------------------------------- */
+
+typedef struct lock_pass {
+    ft_order *order;
+    uint32_t *current; /* per thread: hold state */
+    ft_map locksets;   /* hash -> lockset id */
+} lock_pass;
+
+static uint32_t lockset_intern(lock_pass *pass, const uint32_t *locks, uint32_t count)
+{
+    ft_order *order = pass->order;
+    uint64_t key = ft_hash_bytes(locks, count * sizeof *locks, count);
+    for (;; key++) {
+        bool inserted;
+        uint64_t *slot =
+            ft_map_slot(&pass->locksets, key, order->lockset_offset.len - 1, &inserted);
+        uint32_t id = (uint32_t)*slot;
+        if (inserted) {
+            for (uint32_t i = 0; i < count; i++) ft_vec_push(&order->locksets, locks[i]);
+            ft_vec_push(&order->lockset_offset, (uint32_t)order->locksets.len);
+            return id;
+        }
+        uint32_t first = order->lockset_offset.data[id];
+        if (order->lockset_offset.data[id + 1] - first == count &&
+            memcmp(order->locksets.data + first, locks, count * sizeof *locks) == 0)
+            return id;
+    }
+}
+
+/* The hold state `from` with section `add` opened or `drop` closed (FT_NO_SECTION: neither). */
+static uint32_t hold_change(lock_pass *pass, uint32_t from, uint32_t add, uint32_t drop)
+{
+    ft_order *order = pass->order;
+    ft_hold base = order->holds.data[from];
+    FT_VEC(uint32_t) open = {0};
+    FT_VEC(uint32_t) locks = {0};
+    for (uint32_t i = 0; i < base.count; i++) {
+        uint32_t s = order->hold_sections.data[base.first + i];
+        if (s != drop) ft_vec_push(&open, s);
+    }
+    if (add != FT_NO_SECTION) {
+        uint32_t lock = order->sections.data[add].lock;
+        size_t at = open.len;
+        ft_vec_push(&open, add);
+        for (; at > 0 && order->sections.data[open.data[at - 1]].lock > lock; at--)
+            open.data[at] = open.data[at - 1];
+        open.data[at] = add;
+    }
+    ft_hold hold = {.first = (uint32_t)order->hold_sections.len, .count = (uint32_t)open.len};
+    for (size_t i = 0; i < open.len; i++) {
+        ft_vec_push(&order->hold_sections, open.data[i]);
+        ft_vec_push(&locks, order->sections.data[open.data[i]].lock);
+    }
+    hold.lockset = locks.len ? lockset_intern(pass, locks.data, (uint32_t)locks.len) : 0;
+    ft_vec_push(&order->holds, hold);
+    ft_vec_release(&open);
+    ft_vec_release(&locks);
+    return (uint32_t)order->holds.len - 1;
+}
+
+static uint32_t open_section(const ft_order *order, uint32_t hold, uint32_t lock)
+{
+    ft_hold h = order->holds.data[hold];
+    for (uint32_t i = 0; i < h.count; i++) {
+        uint32_t s = order->hold_sections.data[h.first + i];
+        if (order->sections.data[s].lock == lock) return s;
+    }
+    return FT_NO_SECTION;
+}
+
+static void lock_event(lock_pass *pass, uint32_t e)
+{
+    ft_order *order = pass->order;
+    const ft_trace *trace = order->trace;
+    uint32_t thread = trace->thread[e], lock = trace->object[e];
+    bool waits = (trace->flags[e] & FT_FLAG_CONDITION) != 0;
+    if (trace->kind[e] == FT_EVENT_ACQUIRE) {
+        ft_section section = {.lock = lock,
+                              .acquire = e,
+                              .release = FT_NO_EVENT,
+                              .thread = (uint16_t)thread,
+                              .waits = waits};
+        ft_vec_push(&order->sections, section);
+        order->section_of[e] = (uint32_t)order->sections.len - 1;
+        order->hold[e] = pass->current[thread];
+        pass->current[thread] =
+            hold_change(pass, pass->current[thread], order->section_of[e], FT_NO_SECTION);
+        return;
+    }
+    uint32_t s = open_section(order, pass->current[thread], lock);
+    order->hold[e] = pass->current[thread];
+    if (s == FT_NO_SECTION) return; /* builder marks these; a hostile stored trace might not */
+    order->sections.data[s].release = e;
+    order->sections.data[s].waits |= waits;
+    order->section_of[e] = s;
+    pass->current[thread] = hold_change(pass, pass->current[thread], FT_NO_SECTION, s);
+}
+
+static void index_sections(ft_order *order)
+{
+    uint32_t n_locks = order->trace->locks.len;
+    order->lock_first = ft_calloc((size_t)n_locks + 2, sizeof *order->lock_first);
+    order->lock_sections = ft_alloc((order->sections.len + 1) * sizeof *order->lock_sections);
+    uint32_t *first = order->lock_first;
+    for (size_t s = 0; s < order->sections.len; s++) first[order->sections.data[s].lock + 2]++;
+    for (uint32_t l = 0; l < n_locks; l++) first[l + 2] += first[l + 1];
+    for (size_t s = 0; s < order->sections.len; s++)
+        order->lock_sections[first[order->sections.data[s].lock + 1]++] = (uint32_t)s;
+}
+
+static void compute_locks(ft_order *order)
+{
+    const ft_trace *trace = order->trace;
+    lock_pass pass = {.order = order, .current = ft_calloc(order->n_threads, sizeof *pass.current)};
+    ft_vec_push(&order->holds, (ft_hold){0});
+    ft_vec_push(&order->lockset_offset, 0);
+    ft_vec_push(&order->lockset_offset, 0); /* lockset 0 is empty */
+    order->hold = ft_alloc((size_t)trace->n_events * sizeof *order->hold);
+    order->section_of = ft_alloc((size_t)trace->n_events * sizeof *order->section_of);
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        order->section_of[e] = FT_NO_SECTION;
+        if (ft_order_effective(trace, e))
+            lock_event(&pass, e);
+        else
+            order->hold[e] = pass.current[trace->thread[e]];
+    }
+    index_sections(order);
+    free(pass.current);
+    ft_map_release(&pass.locksets);
+}
+
+uint32_t ft_order_common_lock(const ft_order *order, uint32_t lockset_a, uint32_t lockset_b)
+{
+    const uint32_t *offset = order->lockset_offset.data, *locks = order->locksets.data;
+    uint32_t i = offset[lockset_a], j = offset[lockset_b];
+    while (i < offset[lockset_a + 1] && j < offset[lockset_b + 1]) {
+        if (locks[i] == locks[j]) return locks[i];
+        if (locks[i] < locks[j])
+            i++;
+        else
+            j++;
+    }
+    return UINT32_MAX;
+}
+
+uint32_t ft_order_section_at(const ft_order *order, uint32_t e, uint32_t lock)
+{
+    return open_section(order, order->hold[e], lock);
+}
+
+uint32_t ft_order_lockset(const ft_order *order, uint32_t e)
+{
+    return order->holds.data[order->hold[e]].lockset;
+}
+
+ft_order *ft_order_new(const ft_trace *trace)
+{
+    ft_order *order = ft_calloc(1, sizeof *order);
+    order->trace = trace;
+    order->n_threads = trace->threads.len;
+    group_by_thread(order);
+    find_forks(order);
+    find_edges(order);
+    compute_clocks(order);
+    compute_locks(order);
+    return order;
+}
+
+void ft_order_free(ft_order *order)
+{
+    if (!order) return;
+    free(order->thread_start);
+    free(order->thread_events);
+    free(order->position);
+    free(order->segment);
+    free(order->segment_thread);
+    free(order->clock);
+    free(order->fork_of);
+    ft_map_release(&order->edge_source);
+    free(order->hold);
+    ft_vec_release(&order->holds);
+    ft_vec_release(&order->hold_sections);
+    ft_vec_release(&order->sections);
+    free(order->section_of);
+    free(order->lock_first);
+    free(order->lock_sections);
+    ft_vec_release(&order->locksets);
+    ft_vec_release(&order->lockset_offset);
+    free(order);
+}

@@ -1,0 +1,224 @@
+#include "order/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct ft_run {
+    const ft_trace *trace;
+    uint32_t *offset; /* [n_events + 1]: first access of each event */
+    uint32_t *source;
+    ft_vid *vid;
+    ft_vid *initial; /* per shared variable */
+    FT_VEC(ft_value) values;
+    ft_map known; /* hash of value -> index in values, chained by probing the hash */
+    bool valued, symbolic;
+};
+
+typedef struct memory {
+    ft_vid vid;
+    uint32_t writer;
+} memory;
+
+typedef struct machine {
+    ft_run *run;
+    memory *shared;
+    ft_map locals; /* thread << 32 | local -> vid */
+    uint32_t thread;
+} machine;
+
+static ft_vid vid_of_value(ft_run *run, ft_value value)
+{
+    uint64_t key = ft_hash_u64(value.bits ^ ((uint64_t)value.sort.kind << 56) ^
+                               ((uint64_t)value.sort.width << 48));
+    for (;; key++) {
+        bool inserted;
+        uint64_t *slot = ft_map_slot(&run->known, key, run->values.len, &inserted);
+        if (inserted) {
+            ft_vec_push(&run->values, value);
+            return (ft_vid)(run->values.len - 1);
+        }
+        if (ft_value_equal(run->values.data[*slot], value)) return (ft_vid)*slot;
+    }
+}
+
+static ft_vid unknown_of_write(uint32_t e)
+{
+    return FT_VID_UNKNOWN | e;
+}
+
+/* Initial values and writes share the flag; events stay below 2^30 in any trace that fits memory,
+ * so the upper half of the space is free for variables. */
+static ft_vid unknown_initial(uint32_t variable)
+{
+    return FT_VID_UNKNOWN | 0x40000000u | variable;
+}
+
+static bool lookup(void *context, ft_symbol symbol, ft_value *value)
+{
+    machine *m = context;
+    uint64_t vid;
+    if (FT_SYM_IS_LOCAL(symbol)) {
+        uint64_t key = (uint64_t)m->thread << 32 | FT_SYM_INDEX(symbol);
+        if (!ft_map_get(&m->locals, key, &vid)) {
+            uint32_t initial = m->run->trace->local_info[FT_SYM_INDEX(symbol)].initial;
+            if (initial == FT_NO_VALUE) return false;
+            *value = m->run->trace->values[initial];
+            return true;
+        }
+    } else {
+        vid = m->shared[symbol].vid;
+    }
+    if (!FT_VID_IS_KNOWN(vid)) return false;
+    *value = m->run->values.data[vid];
+    return true;
+}
+
+static ft_vid evaluate(machine *m, uint32_t e, ft_term term)
+{
+    ft_value value;
+    if (ft_term_eval(m->run->trace->terms, term, lookup, m, &value) != FT_EVAL_OK)
+        return unknown_of_write(e);
+    return vid_of_value(m->run, value);
+}
+
+static void run_plain(machine *m, uint32_t e, uint32_t at)
+{
+    ft_run *run = m->run;
+    const ft_trace *trace = run->trace;
+    memory *cell = &m->shared[trace->object[e]];
+    ft_vid given = trace->data[e] == FT_NO_VALUE ? FT_VID_UNKNOWN
+                                                 : vid_of_value(run, trace->values[trace->data[e]]);
+    if (trace->kind[e] == FT_EVENT_READ) {
+        run->source[at] = cell->writer;
+        run->vid[at] = given == FT_VID_UNKNOWN ? cell->vid : given;
+    } else {
+        run->source[at] = e;
+        run->vid[at] = given == FT_VID_UNKNOWN ? unknown_of_write(e) : given;
+        *cell = (memory){run->vid[at], e};
+    }
+    if (!FT_VID_IS_KNOWN(run->vid[at])) run->valued = false;
+}
+
+static void run_action(machine *m, uint32_t e, uint32_t at)
+{
+    ft_run *run = m->run;
+    const ft_action *action = ft_trace_action(run->trace, e);
+    run->symbolic = true;
+    for (uint32_t i = 0; i < action->n_accesses; i++) {
+        const ft_access *access = &action->accesses[i];
+        run->source[at + i] = access->write ? e : m->shared[access->variable].writer;
+        run->vid[at + i] = access->write ? unknown_of_write(e) : m->shared[access->variable].vid;
+    }
+    ft_vid *results = ft_calloc(action->n_assignments + 1, sizeof *results);
+    for (uint32_t i = 0; i < action->n_assignments; i++)
+        results[i] = evaluate(m, e, action->assignments[i].term);
+    for (uint32_t i = 0; i < action->n_assignments; i++) {
+        ft_symbol target = action->assignments[i].target;
+        if (FT_SYM_IS_LOCAL(target)) {
+            ft_map_put(&m->locals, (uint64_t)m->thread << 32 | FT_SYM_INDEX(target), results[i]);
+            continue;
+        }
+        m->shared[target] = (memory){results[i], e};
+        uint32_t slot = ft_run_find_access(run->trace, e, target, true);
+        run->vid[at + slot] = results[i];
+    }
+    for (uint32_t i = 0; i < action->n_accesses; i++)
+        if (!FT_VID_IS_KNOWN(run->vid[at + i])) run->valued = false;
+    free(results);
+}
+
+static void count_accesses(ft_run *run)
+{
+    const ft_trace *trace = run->trace;
+    uint32_t total = 0;
+    run->offset = ft_alloc(((size_t)trace->n_events + 1) * sizeof *run->offset);
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        run->offset[e] = total;
+        if (ft_trace_is_symbolic_event(trace, e))
+            total += trace->actions[trace->data[e]].n_accesses;
+        else
+            total += trace->kind[e] == FT_EVENT_READ || trace->kind[e] == FT_EVENT_WRITE;
+    }
+    run->offset[trace->n_events] = total;
+    run->source = ft_alloc(((size_t)total + 1) * sizeof *run->source);
+    run->vid = ft_alloc(((size_t)total + 1) * sizeof *run->vid);
+}
+
+ft_run *ft_run_new(const ft_trace *trace)
+{
+    ft_run *run = ft_calloc(1, sizeof *run);
+    run->trace = trace;
+    run->valued = true;
+    count_accesses(run);
+    uint32_t n_shared = trace->shared.len;
+    machine m = {.run = run, .shared = ft_calloc(n_shared, sizeof *m.shared)};
+    run->initial = ft_calloc(n_shared, sizeof *run->initial);
+    for (uint32_t v = 0; v < n_shared; v++) {
+        uint32_t value = trace->shared_info[v].initial;
+        run->initial[v] =
+            value == FT_NO_VALUE ? unknown_initial(v) : vid_of_value(run, trace->values[value]);
+        m.shared[v] = (memory){run->initial[v], FT_NO_EVENT};
+    }
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        m.thread = trace->thread[e];
+        if (trace->kind[e] == FT_EVENT_READ || trace->kind[e] == FT_EVENT_WRITE)
+            run_plain(&m, e, run->offset[e]);
+        else if (ft_trace_is_symbolic_event(trace, e))
+            run_action(&m, e, run->offset[e]);
+    }
+    free(m.shared);
+    ft_map_release(&m.locals);
+    return run;
+}
+
+void ft_run_free(ft_run *run)
+{
+    if (!run) return;
+    free(run->offset);
+    free(run->source);
+    free(run->vid);
+    free(run->initial);
+    ft_vec_release(&run->values);
+    ft_map_release(&run->known);
+    free(run);
+}
+
+uint32_t ft_run_source(const ft_run *run, uint32_t e, uint32_t i)
+{
+    return run->source[run->offset[e] + i];
+}
+
+ft_vid ft_run_vid(const ft_run *run, uint32_t e, uint32_t i)
+{
+    return run->vid[run->offset[e] + i];
+}
+
+ft_vid ft_run_initial_vid(const ft_run *run, uint32_t variable)
+{
+    return run->initial[variable];
+}
+
+ft_value ft_run_value(const ft_run *run, ft_vid vid)
+{
+    return run->values.data[vid];
+}
+
+uint32_t ft_run_find_access(const ft_trace *trace, uint32_t e, uint32_t variable, bool write)
+{
+    ft_access scratch;
+    uint32_t count;
+    const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (accesses[i].variable == variable && accesses[i].write == write) return i;
+    return UINT32_MAX;
+}
+
+bool ft_run_valued(const ft_run *run)
+{
+    return run->valued;
+}
+
+bool ft_run_symbolic(const ft_run *run)
+{
+    return run->symbolic;
+}

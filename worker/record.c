@@ -1,0 +1,319 @@
+#include "record.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *ft_record_kind(ft_check check, uint8_t kind, const ft_spec *spec, uint32_t property)
+{
+    static const char *const race[2] = {"read-write", "write-write"};
+    static const char *const pattern[8] = {"RRR", "RRW", "RWR", "RWW", "WRR", "WRW", "WWR", "WWW"};
+    switch (check) {
+    case FT_CHECK_RACE:
+        return race[kind & 1];
+    case FT_CHECK_ATOMICITY:
+        return pattern[kind & 7];
+    case FT_CHECK_ASSERTION:
+        return "assertion";
+    case FT_CHECK_LOCK:
+        return "unlock-by-stranger";
+    case FT_CHECK_PROPERTY:
+        return ft_property_kind_name(spec->properties.data[property].kind);
+    case FT_CHECKS:
+        break;
+    }
+    return "";
+}
+
+static const char *location(const ft_trace *trace, uint32_t e)
+{
+    const char *text = ft_trace_location_text(trace, trace->loc[e]);
+    return text ? text : "";
+}
+
+/* A claim whose events lack locations, or that stands alone, is named by its event numbers. */
+static bool named_by_events(const ft_record_context *c, const ft_group *group)
+{
+    if (c->spec->per_event) return true;
+    for (uint32_t i = 0; i < ft_claim_kind_events(group->sample.kind); i++)
+        if (c->trace->loc[group->sample.events[i]] == FT_NO_LOC) return true;
+    return false;
+}
+
+char *ft_record_key(const ft_record_context *c, const ft_group *group)
+{
+    ft_strbuf key = {0};
+    ft_strbuf_printf(&key, "%s|%s", ft_check_name(group->check),
+                     ft_record_kind(group->check, group->kind, c->spec, group->property));
+    if (group->check == FT_CHECK_PROPERTY) {
+        ft_strbuf_printf(&key, "|%u|%s", group->property,
+                         c->spec->properties.data[group->property].name);
+        return ft_strbuf_take(&key);
+    }
+    uint32_t n = ft_claim_kind_events(group->sample.kind);
+    bool by_event = named_by_events(c, group);
+    for (uint32_t i = 0; i < n; i++) {
+        if (by_event)
+            ft_strbuf_printf(&key, "|#%u", group->sample.events[i] + 1);
+        else
+            ft_strbuf_printf(&key, "|%s", ft_trace_location_text(c->trace, group->loc[i]));
+    }
+    if (by_event && group->check == FT_CHECK_ATOMICITY)
+        ft_strbuf_printf(&key, "|%s", c->trace->shared.names[group->sample.variable]);
+    return ft_strbuf_take(&key);
+}
+
+/* ---- accesses
+ * ------------------------------------------------------------------------------------ */
+
+static json_t *text_or_null(const char *text)
+{
+    return text ? json_string(text) : json_null();
+}
+
+static json_t *held_locks(const ft_record_context *c, uint32_t e)
+{
+    json_t *locks = json_array();
+    ft_hold hold = c->order->holds.data[c->order->hold[e]];
+    for (uint32_t i = 0; i < hold.count; i++) {
+        uint32_t s = c->order->hold_sections.data[hold.first + i];
+        uint32_t lock = c->order->sections.data[s].lock;
+        json_array_append_new(locks, json_string(c->trace->locks.names[lock]));
+    }
+    return locks;
+}
+
+/* What the i-th event of the claim does to `variable`, in one word. */
+static const char *access_word(const ft_trace *trace, const ft_claim *claim, uint32_t i)
+{
+    uint32_t e = claim->events[i];
+    if (claim->kind == FT_CLAIM_ATOMICITY) return claim->writes[i] ? "write" : "read";
+    if (claim->kind == FT_CLAIM_RACE)
+        return ft_run_find_access(trace, e, claim->variable, true) != UINT32_MAX ? "write" : "read";
+    return ft_event_kind_name(trace->kind[e]);
+}
+
+static bool has_variable(const ft_claim *claim)
+{
+    return claim->kind == FT_CLAIM_RACE || claim->kind == FT_CLAIM_ATOMICITY;
+}
+
+static const char *object_of(const ft_trace *trace, const ft_claim *claim, uint32_t i)
+{
+    if (has_variable(claim)) return trace->shared.names[claim->variable];
+    return ft_trace_object_name(trace, claim->events[i]);
+}
+
+static json_t *access_json(const ft_record_context *c, const ft_claim *claim, uint32_t i)
+{
+    const ft_trace *trace = c->trace;
+    uint32_t e = claim->events[i], loc = trace->loc[e];
+    ft_strbuf text = {0};
+    ft_trace_print_event(trace, e, &text);
+    json_t *access =
+        json_pack("{s:I, s:s, s:s, s:o, s:o, s:o, s:s, s:o}", "event", (json_int_t)e + 1, "thread",
+                  ft_trace_thread_name(trace, trace->thread[e]), "access",
+                  access_word(trace, claim, i), "object", text_or_null(object_of(trace, claim, i)),
+                  "location", text_or_null(ft_trace_location_text(trace, loc)), "function",
+                  text_or_null(trace->locations[loc].function), "text", ft_strbuf_text(&text),
+                  "locks", held_locks(c, e));
+    ft_strbuf_release(&text);
+    return access;
+}
+
+/* ---- sentences
+ * ------------------------------------------------------------------------------------- */
+
+static void add_place(ft_strbuf *out, const ft_record_context *c, uint32_t e)
+{
+    ft_strbuf_printf(out, " by %s", ft_trace_thread_name(c->trace, c->trace->thread[e]));
+    if (c->trace->loc[e] != FT_NO_LOC)
+        ft_strbuf_printf(out, " at %s", location(c->trace, e));
+    else
+        ft_strbuf_printf(out, " (event %u)", e + 1);
+}
+
+static void race_sentence(ft_strbuf *out, const ft_record_context *c, const ft_claim *claim)
+{
+    ft_strbuf_printf(out, "%s of %s", access_word(c->trace, claim, 0),
+                     c->trace->shared.names[claim->variable]);
+    add_place(out, c, claim->events[0]);
+    ft_strbuf_printf(out, " races with %s", access_word(c->trace, claim, 1));
+    add_place(out, c, claim->events[1]);
+}
+
+static void atomicity_sentence(ft_strbuf *out, const ft_record_context *c, const ft_claim *claim)
+{
+    ft_strbuf_printf(out, "%s of %s", access_word(c->trace, claim, 1),
+                     c->trace->shared.names[claim->variable]);
+    add_place(out, c, claim->events[1]);
+    ft_strbuf_printf(out, " comes between %s", access_word(c->trace, claim, 0));
+    add_place(out, c, claim->events[0]);
+    ft_strbuf_printf(out, " and %s", access_word(c->trace, claim, 2));
+    add_place(out, c, claim->events[2]);
+    ft_strbuf_puts(out, " of one transaction");
+}
+
+static char *sentence(const ft_record_context *c, const ft_group *group, const ft_claim *claim)
+{
+    ft_strbuf out = {0};
+    if (group->check == FT_CHECK_PROPERTY)
+        ft_strbuf_printf(&out, "property %s: ", c->spec->properties.data[group->property].name);
+    if (claim->kind == FT_CLAIM_RACE) {
+        race_sentence(&out, c, claim);
+    } else if (claim->kind == FT_CLAIM_ATOMICITY) {
+        atomicity_sentence(&out, c, claim);
+    } else {
+        ft_trace_print_event(c->trace, claim->events[0], &out);
+        add_place(&out, c, claim->events[0]);
+        for (uint32_t i = 1; i < ft_claim_kind_events(claim->kind); i++) {
+            ft_strbuf_puts(&out, " and ");
+            ft_trace_print_event(c->trace, claim->events[i], &out);
+            add_place(&out, c, claim->events[i]);
+        }
+    }
+    return ft_strbuf_take(&out);
+}
+
+/* ---- the record
+ * -------------------------------------------------------------------------------------- */
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* By check, kind, and the unordered functions and locations: stable between runs of one build. */
+static void fingerprint(const ft_record_context *c, const ft_group *group, const ft_claim *claim,
+                        char out[17])
+{
+    const char *place[3] = {"", "", ""};
+    char *texts[3];
+    uint32_t n = ft_claim_kind_events(claim->kind);
+    uint64_t hash = ft_hash_bytes(&group->check, sizeof group->check, group->kind);
+    for (uint32_t i = 0; i < n; i++) {
+        const ft_location *at = &c->trace->locations[c->trace->loc[claim->events[i]]];
+        ft_strbuf text = {0};
+        place[i] = at->function ? at->function : "";
+        ft_strbuf_printf(&text, "%s@%s", place[i], location(c->trace, claim->events[i]));
+        texts[i] = ft_strbuf_take(&text);
+    }
+    qsort(texts, n, sizeof *texts, by_text);
+    for (uint32_t i = 0; i < n; i++) {
+        hash = ft_hash_bytes(texts[i], strlen(texts[i]), hash);
+        free(texts[i]);
+    }
+    if (group->check == FT_CHECK_PROPERTY) {
+        const char *name = c->spec->properties.data[group->property].name;
+        hash = ft_hash_bytes(name, strlen(name), hash);
+    }
+    static const char digits[] = "0123456789abcdef";
+    for (int i = 0; i < 16; i++) out[i] = digits[(hash >> (60 - 4 * i)) & 15];
+    out[16] = 0;
+}
+
+static char *reason_text(const ft_record_context *c, ft_reason reason, const ft_decision *decision)
+{
+    ft_strbuf out = {0};
+    if (reason == FT_REASON_BROKEN_TRACE)
+        ft_strbuf_printf(&out,
+                         "refuted, but the observed order breaks at event %u (%s), so "
+                         "nothing of this trace is called safe",
+                         c->trace->broken + 1, c->trace->broken_text);
+    else if (decision->text)
+        ft_strbuf_puts(&out, decision->text);
+    else
+        ft_strbuf_puts(&out, ft_reason_doc(reason));
+    if (decision->lock != UINT32_MAX)
+        ft_strbuf_printf(&out, ": lock %s", c->trace->locks.names[decision->lock]);
+    return ft_strbuf_take(&out);
+}
+
+static json_t *reason_json(const ft_record_context *c, ft_reason reason,
+                           const ft_decision *decision)
+{
+    char *text = reason_text(c, reason, decision);
+    json_t *json = json_pack("{s:s, s:s}", "pass", ft_reason_name(reason), "text", text);
+    free(text);
+    if (!decision->passes) return json;
+    json_t *passes = json_object();
+    for (int i = 0; i < FT_REASONS; i++)
+        if (decision->passes[i])
+            json_object_set_new(passes, ft_reason_name((ft_reason)i),
+                                json_integer((json_int_t)decision->passes[i]));
+    json_object_set_new(json, "passes", passes);
+    return json;
+}
+
+static json_t *witness_json(const ft_record_context *c, const ft_decision *decision)
+{
+    json_t *json =
+        ft_witness_to_json(c->trace, c->trace_hash, decision->witness, decision->reading);
+    const ft_minimised *m = decision->minimised;
+    if (!m) return json;
+    json_object_set_new(json, "members", json_integer(m->members));
+    json_object_set_new(json, "switches", json_integer(m->switches));
+    json_object_set_new(json, "minimal", json_boolean(m->complete));
+    json_object_set_new(json, "unreduced",
+                        json_pack("{s:I, s:I}", "members", (json_int_t)m->members_before,
+                                  "switches", (json_int_t)m->switches_before));
+    return json;
+}
+
+static json_t *stats_json(const ft_decision *decision)
+{
+    const ft_decide_stats *s = decision->stats;
+    json_t *json = json_pack("{s:f}", "total_ms", decision->total_ms);
+    if (!s || !s->checks) return json;
+    json_object_set_new(json, "encode_ms", json_real(s->encode_ms));
+    json_object_set_new(json, "solve_ms", json_real(s->solve_ms));
+    json_object_set_new(json, "rounds", json_integer((json_int_t)s->checks));
+    json_object_set_new(json, "lemmas", json_integer((json_int_t)s->lemmas));
+    json_object_set_new(json, "events", json_integer((json_int_t)s->events));
+    return json;
+}
+
+json_t *ft_record_new(const ft_record_context *c, const ft_group *group,
+                      const ft_decision *decision)
+{
+    const ft_claim *claim = decision->witness ? &decision->witness->claim : &group->sample;
+    ft_verdict verdict = decision->verdict;
+    ft_reason reason = decision->reason;
+    if (verdict == FT_VERDICT_SAFE && c->trace->broken != FT_NO_EVENT) {
+        verdict = FT_VERDICT_UNKNOWN;
+        reason = FT_REASON_BROKEN_TRACE;
+    }
+    bool has_claim = claim->events[0] < c->trace->n_events;
+    char *key = decision->count > 1 ? NULL : ft_record_key(c, group);
+    json_t *record = json_pack(
+        "{s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:n, s:s}", "check", ft_check_name(group->check),
+        "kind", ft_record_kind(group->check, group->kind, c->spec, group->property), "verdict",
+        ft_verdict_name(verdict), "count", (json_int_t)decision->count, "pairs",
+        (json_int_t)decision->pairs, "model", ft_model_name(c->model), "memory", "sc", "bound",
+        "scope", "trace");
+    if (key) json_object_set_new(record, "key", json_string(key));
+    free(key);
+    if (group->check == FT_CHECK_PROPERTY) {
+        json_object_set_new(record, "property", json_integer(group->property));
+        json_object_set_new(record, "name",
+                            json_string(c->spec->properties.data[group->property].name));
+    }
+    if (verdict == FT_VERDICT_VIOLATION)
+        json_object_set_new(record, "status",
+                            json_string(decision->observed ? "observed" : "predicted"));
+    json_object_set_new(record, "reason", reason_json(c, reason, decision));
+    json_object_set_new(record, "stats", stats_json(decision));
+    if (!has_claim) return record;
+    char print[17], *message = sentence(c, group, claim);
+    fingerprint(c, group, claim, print);
+    json_object_set_new(record, "fingerprint", json_string(print));
+    json_object_set_new(record, "message", json_string(message));
+    json_object_set_new(record, "object", text_or_null(object_of(c->trace, claim, 0)));
+    free(message);
+    json_t *accesses = json_array();
+    for (uint32_t i = 0; i < ft_claim_kind_events(claim->kind); i++)
+        json_array_append_new(accesses, access_json(c, claim, i));
+    json_object_set_new(record, "accesses", accesses);
+    if (decision->witness) json_object_set_new(record, "witness", witness_json(c, decision));
+    return record;
+}

@@ -1,0 +1,45 @@
+/* Verdict records (docs/records.md, RECORD): self-contained JSON for one candidate or block. */
+#ifndef FT_WORKER_RECORD_H
+#define FT_WORKER_RECORD_H
+
+#include <jansson.h>
+
+#include "candidate/candidate.h"
+#include "encode/decide.h"
+#include "reduce/minimise.h"
+#include "spec.h"
+#include "verdict/checker.h"
+
+typedef struct ft_record_context {
+    const ft_trace *trace;
+    const ft_order *order;
+    const ft_spec *spec;
+    const char *trace_hash;
+    ft_model model;
+} ft_record_context;
+
+/* What is to be said of a candidate or a block of candidates. */
+typedef struct ft_decision {
+    ft_verdict verdict;
+    ft_reason reason;
+    const char *text; /* more than the reason's doc, or NULL */
+    bool observed;    /* a violation of the observed run itself */
+    uint64_t count, pairs;
+    uint32_t lock;             /* for the reason, UINT32_MAX: none */
+    const uint64_t *passes;    /* [FT_REASONS] claims refuted by each, or NULL */
+    const ft_witness *witness; /* violations, or NULL */
+    const ft_reading *reading;
+    const ft_minimised *minimised;
+    const ft_decide_stats *stats;
+    double total_ms;
+} ft_decision;
+
+/* "race|write-write|a.c:3|b.c:4": the identity of a group in its job. Heap. */
+char *ft_record_key(const ft_record_context *context, const ft_group *group);
+const char *ft_record_kind(ft_check check, uint8_t kind, const ft_spec *spec, uint32_t property);
+
+/* New reference. A broken trace turns safe into unknown here, the one place all verdicts pass. */
+json_t *ft_record_new(const ft_record_context *context, const ft_group *group,
+                      const ft_decision *decision);
+
+#endif

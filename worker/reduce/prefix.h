@@ -1,0 +1,35 @@
+/* Prefixes in observed order: accept easy claims and refute hopeless ones in linear time.
+ *
+ * The closure of a claim is the least set of events that holds the program-order predecessors of
+ * its final events and is closed under what each member needs. Closed under hard order and (for
+ * reads that the model ties to their observed write) reads-from alone, it is contained in every
+ * prefix that reaches the claim: a final event inside refutes it. Closed further under observed
+ * reads-from, closed earlier sections and semaphore tokens in FIFO order, it executes in observed
+ * order with the observed values, so it is a witness if no final event is inside (the idea of
+ * sync-preserving races: Mathur, Pavlogiannis, Viswanathan, POPL 2021, here for every claim). */
+#ifndef FT_REDUCE_PREFIX_H
+#define FT_REDUCE_PREFIX_H
+
+#include "order/order.h"
+#include "order/run.h"
+#include "verdict/claim.h"
+
+typedef struct ft_prefix ft_prefix; /* scratch for one trace */
+
+ft_prefix *ft_prefix_new(const ft_trace *trace, const ft_order *order, const ft_run *run);
+void ft_prefix_free(ft_prefix *prefix); /* accepts NULL */
+
+/* Is the claim impossible because what its final events need contains one of them? */
+bool ft_prefix_refutes(ft_prefix *prefix, ft_model model, const ft_claim *claim);
+
+/* A schedule in observed order that should reach the claim; the caller lets the checker confirm.
+ * False: none of this simple kind. steps is heap memory owned by the witness. */
+bool ft_prefix_accepts(ft_prefix *prefix, ft_model model, const ft_claim *claim,
+                       ft_witness *witness);
+
+/* The schedule of the observed run itself, if the claim held in it: racing accesses adjacent, t_r
+ * between t_c and t_c', an assertion that failed. To be confirmed by the checker likewise. */
+bool ft_prefix_observed(const ft_order *order, ft_model model, const ft_claim *claim,
+                        ft_witness *witness);
+
+#endif

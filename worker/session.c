@@ -1,0 +1,338 @@
+#include "session.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/digest.h"
+#include "base/memory.h"
+#include "engine.h"
+#include "trace/reader.h"
+#include "verdict/checker.h"
+#include "wire/wire.h"
+
+typedef struct service {
+    int in, out;
+    ft_wire_decoder decoder;
+    ft_trace *trace; /* the last one loaded, NULL: none */
+    char trace_hash[FT_DIGEST_HEX + 1];
+    ft_engine *engine; /* of `trace`, NULL: none */
+    char *engine_key;  /* its job */
+} service;
+
+/* Two kinds of failure run through here: `err` ends the session, `problem` is answered. */
+
+/* ---- answers ---- */
+
+static ft_status send_failed(service *s, const json_t *request, const ft_error *problem,
+                             ft_error *err)
+{
+    json_t *answer = json_object(), *token = json_object_get(request, "token");
+    if (token) json_object_set(answer, "token", token);
+    json_object_set_new(answer, "error", ft_wire_error_to_json(problem));
+    ft_status status = ft_wire_write_json(s->out, FT_WIRE_FAILED, answer, err);
+    json_decref(answer);
+    return status;
+}
+
+/* Takes `answer` and adds the request's token. An answer too large for a frame is a problem, the
+ * peer has seen nothing of it then. */
+static ft_status answer_with(service *s, const json_t *request, ft_wire_type type, json_t *answer,
+                             ft_error *problem, ft_error *err)
+{
+    ft_error local = FT_ERROR_INIT;
+    json_t *token = json_object_get(request, "token");
+    if (token) json_object_set(answer, "token", token);
+    ft_status status = ft_wire_write_json(s->out, type, answer, &local);
+    json_decref(answer);
+    if (status == FT_OK) return FT_OK;
+    ft_error_set(status == FT_LIMIT ? problem : err, status, "%s", local.message);
+    return status == FT_LIMIT ? FT_OK : status;
+}
+
+/* ---- requests ---- */
+
+static ft_status broken_request(ft_wire_type type, const char *member, ft_error *err)
+{
+    return ft_error_set(err, FT_INPUT, "request `%s': member `%s' is missing or of the wrong type",
+                        ft_wire_name(type), member);
+}
+
+static ft_status get_text(const json_t *request, ft_wire_type type, const char *member,
+                          const char **text, ft_error *err)
+{
+    *text = json_string_value(json_object_get(request, member));
+    return *text ? FT_OK : broken_request(type, member, err);
+}
+
+/* Reads DATA frames up to DATA_END into the reader. After a problem the rest is read over, so that
+ * the next request is found where it begins. */
+static ft_status receive_data(service *s, ft_reader *reader, ft_digest *digest, uint64_t *bytes,
+                              ft_error *problem, ft_error *err)
+{
+    for (;;) {
+        ft_wire_frame frame;
+        bool eof;
+        ft_status status = ft_wire_read(s->in, &s->decoder, &frame, &eof, err);
+        if (status) return status;
+        if (eof) return ft_error_set(err, FT_INPUT, "the input ends in the middle of an upload");
+        if (frame.type == FT_WIRE_DATA_END) return FT_OK;
+        if (frame.type != FT_WIRE_DATA)
+            return ft_error_set(err, FT_INPUT, "`%s' in the middle of an upload",
+                                ft_wire_name(frame.type));
+        *bytes += frame.length;
+        if (problem->code != FT_OK) continue;
+        ft_digest_update(digest, frame.payload, frame.length);
+        status = ft_reader_feed(reader, frame.payload, frame.length, problem);
+        (void)status; /* kept in problem */
+    }
+}
+
+/* *trace is NULL if *problem says why. */
+static ft_status receive_trace(service *s, char hash[FT_DIGEST_HEX + 1], uint64_t *bytes,
+                               ft_trace **trace, ft_error *problem, ft_error *err)
+{
+    ft_reader *reader = ft_reader_new();
+    ft_digest digest;
+    *trace = NULL;
+    *bytes = 0;
+    ft_digest_init(&digest);
+    ft_status status = receive_data(s, reader, &digest, bytes, problem, err);
+    ft_digest_hex(&digest, hash);
+    if (status == FT_OK && problem->code == FT_OK &&
+        ft_reader_finish(reader, trace, problem) != FT_OK)
+        *trace = NULL;
+    ft_reader_free(reader);
+    return status;
+}
+
+static void forget_engine(service *s)
+{
+    ft_engine_free(s->engine);
+    free(s->engine_key);
+    s->engine = NULL;
+    s->engine_key = NULL;
+}
+
+static void forget_trace(service *s)
+{
+    forget_engine(s);
+    ft_trace_free(s->trace);
+    s->trace = NULL;
+    s->trace_hash[0] = 0;
+}
+
+static ft_status serve_trace(service *s, const json_t *request, ft_error *problem, ft_error *err)
+{
+    const char *hash;
+    char stored[FT_DIGEST_HEX + 1];
+    uint64_t bytes;
+    const json_t *announced = json_object_get(request, "bytes");
+    ft_status status = get_text(request, FT_WIRE_TRACE, "trace", &hash, err);
+    if (status) return status;
+    if (strlen(hash) != FT_DIGEST_HEX) return broken_request(FT_WIRE_TRACE, "trace", err);
+    if (!json_is_integer(announced)) return broken_request(FT_WIRE_TRACE, "bytes", err);
+    forget_trace(s);
+    status = receive_trace(s, stored, &bytes, &s->trace, problem, err);
+    if (status || problem->code != FT_OK) return status;
+    if ((json_int_t)bytes != json_integer_value(announced)) {
+        forget_trace(s);
+        ft_error_set(problem, FT_INPUT, "the stored trace has %" PRIu64 " bytes, not %" PRId64,
+                     bytes, (int64_t)json_integer_value(announced));
+        return FT_OK;
+    }
+    memcpy(s->trace_hash, hash, sizeof s->trace_hash);
+    return answer_with(s, request, FT_WIRE_LOADED, json_pack("{s:s}", "trace", hash), problem, err);
+}
+
+typedef struct outlet {
+    service *service;
+    ft_strbuf pending; /* less than a chunk */
+    uint64_t bytes;
+    ft_error *err; /* filled when the stream fails */
+} outlet;
+
+static ft_status flush(outlet *out)
+{
+    ft_status status = ft_wire_write(out->service->out, FT_WIRE_DATA, ft_strbuf_text(&out->pending),
+                                     out->pending.len, out->err);
+    ft_strbuf_clear(&out->pending);
+    return status;
+}
+
+static ft_status send_piece(void *context, const void *data, size_t length, ft_error *err)
+{
+    outlet *out = context;
+    const char *at = data;
+    out->bytes += length;
+    while (length > 0) {
+        size_t room = FT_WIRE_CHUNK - out->pending.len, part = length < room ? length : room;
+        ft_strbuf_add(&out->pending, at, part);
+        at += part;
+        length -= part;
+        if (out->pending.len == FT_WIRE_CHUNK && flush(out) != FT_OK)
+            return ft_error_set(err, FT_IO, "the server is gone");
+    }
+    return FT_OK;
+}
+
+static ft_status send_canonical(service *s, const ft_trace *trace, uint64_t *bytes,
+                                ft_error *problem, ft_error *err)
+{
+    ft_error lost = FT_ERROR_INIT;
+    outlet out = {.service = s, .err = &lost};
+    ft_status status = ft_binary_write(trace, send_piece, &out, problem);
+    if (status == FT_OK && out.pending.len > 0) status = flush(&out);
+    ft_strbuf_release(&out.pending);
+    *bytes = out.bytes;
+    if (lost.code != FT_OK) return ft_error_set(err, lost.code, "%s", lost.message);
+    return FT_OK;
+}
+
+static ft_status serve_ingest(service *s, const json_t *request, ft_error *problem, ft_error *err)
+{
+    char hash[FT_DIGEST_HEX + 1];
+    uint64_t bytes, stored = 0;
+    ft_trace *trace;
+    ft_status status = receive_trace(s, hash, &bytes, &trace, problem, err);
+    if (status || problem->code != FT_OK) return status;
+    ft_observe_run(trace);
+    json_t *meta = ft_engine_trace_meta(trace, hash);
+    status = send_canonical(s, trace, &stored, problem, err);
+    ft_trace_free(trace);
+    if (status || problem->code != FT_OK) {
+        json_decref(meta);
+        return status;
+    }
+    json_object_set_new(meta, "bytes", json_integer((json_int_t)bytes));
+    json_object_set_new(meta, "stored_bytes", json_integer((json_int_t)stored));
+    return answer_with(s, request, FT_WIRE_INGESTED, json_pack("{s:o}", "meta", meta), problem,
+                       err);
+}
+
+/* The engine for the request's trace and job; the last one if it is the same. NULL: see *problem.
+ */
+static ft_status find_engine(service *s, const json_t *request, ft_wire_type type,
+                             ft_error *problem, ft_error *err)
+{
+    const char *hash;
+    const json_t *spec = json_object_get(request, "spec");
+    ft_status status = get_text(request, type, "trace", &hash, err);
+    if (status) return status;
+    if (!json_is_object(spec)) return broken_request(type, "spec", err);
+    if (!s->trace || strcmp(hash, s->trace_hash) != 0) {
+        ft_error_set(problem, FT_CONFLICT, "trace %s is not loaded: send it first", hash);
+        return FT_OK;
+    }
+    char *key = json_dumps(spec, JSON_SORT_KEYS | JSON_COMPACT);
+    if (s->engine && strcmp(key, s->engine_key) == 0) {
+        free(key);
+        return FT_OK;
+    }
+    forget_engine(s);
+    if (ft_engine_new(s->trace, s->trace_hash, spec, &s->engine, problem) == FT_OK)
+        s->engine_key = key;
+    else
+        free(key);
+    return FT_OK;
+}
+
+static ft_status serve_plan(service *s, const json_t *request, ft_error *problem, ft_error *err)
+{
+    json_t *plan;
+    ft_status status = find_engine(s, request, FT_WIRE_PLAN, problem, err);
+    if (status || problem->code != FT_OK) return status;
+    if (ft_engine_plan(s->engine, &plan, problem) != FT_OK) {
+        forget_engine(s);
+        return FT_OK;
+    }
+    return answer_with(s, request, FT_WIRE_PLANNED, json_pack("{s:o}", "plan", plan), problem, err);
+}
+
+static ft_status solve_task(service *s, const json_t *request, const json_t *task,
+                            ft_error *problem, ft_error *err)
+{
+    json_t *id = json_object_get(task, "task"), *number = json_object_get(task, "subproblem");
+    json_int_t subproblem = json_integer_value(number);
+    json_t *record;
+    if (!id) return broken_request(FT_WIRE_SOLVE, "tasks.task", err);
+    if (!json_is_integer(number) || subproblem < 0 || subproblem > (json_int_t)UINT32_MAX)
+        return broken_request(FT_WIRE_SOLVE, "tasks.subproblem", err);
+    if (ft_engine_solve(s->engine, (uint32_t)subproblem,
+                        json_string_value(json_object_get(task, "key")), &record,
+                        problem) != FT_OK) {
+        forget_engine(s);
+        return FT_OK;
+    }
+    return answer_with(s, request, FT_WIRE_VERDICT,
+                       json_pack("{s:O,s:o}", "task", id, "record", record), problem, err);
+}
+
+static ft_status serve_solve(service *s, const json_t *request, ft_error *problem, ft_error *err)
+{
+    size_t i;
+    json_t *task;
+    const json_t *tasks = json_object_get(request, "tasks");
+    ft_status status = find_engine(s, request, FT_WIRE_SOLVE, problem, err);
+    if (status || problem->code != FT_OK) return status;
+    if (!json_is_array(tasks)) return broken_request(FT_WIRE_SOLVE, "tasks", err);
+    json_array_foreach(tasks, i, task)
+    {
+        status = solve_task(s, request, task, problem, err);
+        if (status || problem->code != FT_OK) return status;
+    }
+    return answer_with(s, request, FT_WIRE_SOLVED, json_object(), problem, err);
+}
+
+static const struct {
+    ft_wire_type type;
+    ft_status (*serve)(service *s, const json_t *request, ft_error *problem, ft_error *err);
+} REQUESTS[] = {
+    {FT_WIRE_TRACE, serve_trace},
+    {FT_WIRE_INGEST, serve_ingest},
+    {FT_WIRE_PLAN, serve_plan},
+    {FT_WIRE_SOLVE, serve_solve},
+};
+
+static ft_status serve_frame(service *s, const ft_wire_frame *frame, ft_error *err)
+{
+    enum { COUNT = sizeof REQUESTS / sizeof *REQUESTS };
+    size_t row = 0;
+    json_t *request;
+    ft_error problem = FT_ERROR_INIT;
+    while (row < COUNT && REQUESTS[row].type != frame->type) row++;
+    if (row == COUNT)
+        return ft_error_set(err, FT_INPUT, "`%s' is no request", ft_wire_name(frame->type));
+    ft_status status = ft_wire_json(frame, &request, err);
+    if (status) return status;
+    status = REQUESTS[row].serve(s, request, &problem, err);
+    if (status == FT_OK && problem.code != FT_OK) status = send_failed(s, request, &problem, err);
+    json_decref(request);
+    return status;
+}
+
+static ft_status say_hello(service *s, ft_error *err)
+{
+    json_t *hello = json_pack("{s:i,s:s,s:i}", "protocol", FT_WIRE_PROTOCOL, "version", FT_VERSION,
+                              "pid", (int)getpid());
+    ft_status status = ft_wire_write_json(s->out, FT_WIRE_HELLO, hello, err);
+    json_decref(hello);
+    return status;
+}
+
+ft_status ft_worker_serve(int in, int out, ft_error *err)
+{
+    service s = {.in = in, .out = out};
+    bool eof = false;
+    ft_status status = say_hello(&s, err);
+    while (status == FT_OK) {
+        ft_wire_frame frame;
+        status = ft_wire_read(in, &s.decoder, &frame, &eof, err);
+        if (status || eof) break;
+        status = serve_frame(&s, &frame, err);
+    }
+    forget_trace(&s);
+    ft_wire_decoder_release(&s.decoder);
+    return status;
+}

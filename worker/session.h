@@ -1,0 +1,16 @@
+/* A worker's session with the server: answers the requests of wire/wire.h, one after the other.
+ *
+ * The session keeps the last trace it was sent and the last engine it made, so that batches of one
+ * job share an incremental solver. */
+#ifndef FT_WORKER_SESSION_H
+#define FT_WORKER_SESSION_H
+
+#include "base/status.h"
+
+/* Says HELLO on `out`, then serves requests from `in` until it ends between two frames. Blocks.
+ * FT_INPUT: the peer does not keep to the protocol. FT_IO: reading or writing failed. What goes
+ * wrong with a request (a malformed trace, a job that the trace does not support) is answered with
+ * FAILED and is no failure of this call. */
+ft_status ft_worker_serve(int in, int out, ft_error *err) FT_MUST_CHECK;
+
+#endif

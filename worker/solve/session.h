@@ -1,0 +1,69 @@
+/* A solver session: Boolean literals, clauses, values and terms, incremental checks.
+ *
+ * The encoder sees only this interface; behind it is Z3's SMT core. A literal is a nonzero int:
+ * v or -v for variable v; FT_LIT_TRUE and its negation are constants. */
+#ifndef FT_SOLVE_SESSION_H
+#define FT_SOLVE_SESSION_H
+
+#include "term/term.h"
+
+typedef int32_t ft_lit;
+#define FT_LIT_TRUE  1
+#define FT_LIT_FALSE (-1)
+
+typedef struct ft_session ft_session;
+typedef struct _Z3_ast *ft_expr; /* a value or formula of the session; NULL: true (guards) */
+
+typedef enum ft_answer { FT_ANSWER_SAT, FT_ANSWER_UNSAT, FT_ANSWER_UNKNOWN } ft_answer;
+
+/* How the solver is set up: one row per configuration of the encodings. */
+#define FT_SESSION_TABLE(X)                                                                        \
+    X(BOOLEAN, "order as booleans; the observed order is the preferred phase", 0, 2)               \
+    X(INTEGER, "order as integers: difference constraints alone", 1, 1)                            \
+    X(INTEGER_SUMS, "order as integers beside sums of values", 1, 2)
+typedef enum ft_session_kind {
+#define FT_ROW(symbol, doc, phase, arith) FT_SESSION_##symbol,
+    FT_SESSION_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_SESSION_KINDS
+} ft_session_kind;
+
+ft_session *ft_session_open(ft_session_kind kind);
+void ft_session_close(ft_session *session); /* accepts NULL */
+
+ft_lit ft_session_variable(ft_session *session);
+void ft_session_clause(ft_session *session, const ft_lit *literals, uint32_t count);
+/* At most k of the literals are true. */
+void ft_session_at_most(ft_session *session, const ft_lit *literals, uint32_t count, uint32_t k);
+
+ft_expr ft_session_constant(ft_session *session, ft_sort sort); /* a fresh unknown */
+ft_expr ft_session_value(ft_session *session, ft_value value);
+ft_expr ft_session_order_variable(ft_session *session); /* a fresh integer */
+ft_expr ft_session_less(ft_session *session, ft_expr a, ft_expr b);
+ft_expr ft_session_equal(ft_session *session, ft_expr a, ft_expr b);
+ft_expr ft_session_literal(ft_session *session, ft_lit literal);
+ft_expr ft_session_not(ft_session *session, ft_expr a); /* NULL is true */
+ft_expr ft_session_and(ft_session *session, const ft_expr *all, uint32_t count);
+ft_expr ft_session_or(ft_session *session, const ft_expr *all, uint32_t count);
+ft_expr ft_session_add(ft_session *session, ft_expr a, int addend);
+/* The clause (not premise or formula); premise FT_LIT_TRUE: the formula alone. */
+void ft_session_imply(ft_session *session, ft_lit premise, ft_expr formula);
+/* A literal equivalent to the formula. */
+ft_lit ft_session_name(ft_session *session, ft_expr formula);
+
+/* Translates a term; resolve gives the expression of a symbol. *defined (NULL: always) holds where
+ * no division by zero is evaluated (term/term.h). */
+typedef ft_expr (*ft_resolve)(void *context, ft_symbol symbol);
+ft_expr ft_session_term(ft_session *session, const ft_term_pool *pool, ft_term term,
+                        ft_resolve resolve, void *context, ft_expr *defined);
+
+/* timeout in milliseconds of wall time, 0: none. Z3 does not always honour it: the supervisor's
+ * budget is the one that holds. */
+ft_answer ft_session_check(ft_session *session, const ft_lit *assumptions, uint32_t count,
+                           uint32_t timeout_ms);
+bool ft_session_true(ft_session *session, ft_lit literal);         /* in the last SAT model */
+int64_t ft_session_integer(ft_session *session, ft_expr variable); /* likewise */
+bool ft_session_holds(ft_session *session, ft_expr formula);       /* likewise; NULL is true */
+const char *ft_session_trouble(const ft_session *session); /* the solver's own error, or NULL */
+
+#endif
