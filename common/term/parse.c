@@ -218,7 +218,7 @@ static ft_status bits_literal(parser *p, ft_term *term)
 static ft_status indexed_literal(parser *p, ft_term *term)
 {
     uint64_t bits;
-    uint32_t width;
+    uint32_t width = 0;
     ft_status status = advance(p);
     if (status) return status;
     size_t column = p->token.column;

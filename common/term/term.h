@@ -139,7 +139,12 @@ ft_sort ft_term_sort(const ft_term_pool *pool, ft_term term);
 ft_term ft_term_literal(ft_term_pool *pool, ft_value value);
 ft_term ft_term_symbol(ft_term_pool *pool, ft_symbol symbol, ft_sort sort);
 /* Sort-checks and simplifies (constant folding, neutral elements; never drops a possible division
- * by zero). index: NULL or two indices for the indexed operators. */
+ * by zero or overflow). index: NULL or two indices for the indexed operators.
+ *
+ * What the pool holds: `and`, `or`, `+`, `*` and `distinct` with two or more children, `-` with one
+ * (minus) or more, every other operator with its one, two or (ite) three. Longer chains (= < ...)
+ * are read as conjunctions of pairs, `=>` groups to the right, the others to the left. Int partial
+ * results count from left to right: each must fit into 64 bits. */
 ft_status ft_term_apply(ft_term_pool *pool, ft_op op, const ft_term *children, uint32_t n_children,
                         const uint32_t *index, ft_term *term, ft_error *err) FT_MUST_CHECK;
 
@@ -152,8 +157,10 @@ typedef struct ft_scope {
     void *context;
 } ft_scope;
 
-/* Reads one term from text[0..length); |quoted symbols| and (let ...) are accepted. Errors carry
- * the 1-based column in `text` and line 1. Nesting is limited to FT_TERM_MAX_DEPTH. */
+/* Reads one term from text[0..length); |quoted symbols| and (let ...) are accepted; in quotes \| and
+ * \\ stand for | and \. Errors carry the 1-based column in `text` and line 1. FT_LIMIT: the term, its
+ * lets expanded, is nested more than FT_TERM_MAX_DEPTH deep or has more than 2^20 nodes. The printer
+ * binds shared subterms of large terms with let, so that reading gives the same term back. */
 #define FT_TERM_MAX_DEPTH 256
 ft_status ft_term_parse(ft_term_pool *pool, const char *text, size_t length, const ft_scope *scope,
                         ft_term *term, ft_error *err) FT_MUST_CHECK;

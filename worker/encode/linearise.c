@@ -314,23 +314,14 @@ static bool writes_now(const ft_decider *d, const ft_query *query, uint32_t w)
     return d->schedule->executed[w];
 }
 
-/* "No other write between": w' executed => before w (unless w is the initial value) or after the
- * read (unless it is read at the end). */
-static ft_lemma between(const ft_decider *d, const ft_query *query, ft_lit from, uint32_t w,
+/* Where the other write is the query's extra event, it counts only if its writes take place. */
+static ft_lemma between(const ft_decider *d, const ft_query *query, const ft_source *chosen,
                         uint32_t reader, uint32_t other)
 {
-    ft_lemma lemma = {
-        .premise = {from, other == query->extra ? query->extra_writes : d->member[other]},
-        .n_premises = 2};
-    if (other == query->extra) lemma.premise[lemma.n_premises++] = query->active;
-    if (w != FT_NO_EVENT) {
-        lemma.alternative[lemma.n_alternatives].a = other;
-        lemma.alternative[lemma.n_alternatives++].b = w;
-    }
-    if (reader != FT_NO_EVENT) {
-        lemma.alternative[lemma.n_alternatives].a = reader;
-        lemma.alternative[lemma.n_alternatives++].b = other;
-    }
+    ft_lemma lemma = ft_partial_between(d, chosen->from, chosen->write, reader, other);
+    if (other != query->extra) return lemma;
+    lemma.premise[1] = query->extra_writes;
+    lemma.premise[lemma.n_premises++] = query->active;
     return lemma;
 }
 
@@ -347,7 +338,7 @@ static uint32_t separate(ft_decider *d, const ft_query *query, const ft_source *
         if (other == w || other == reader || !s->executed[other]) continue;
         if (s->place[other] < from || s->place[other] >= until) continue;
         if (!writes_now(d, query, other)) continue;
-        ft_lemma lemma = between(d, query, chosen->from, w, reader, other);
+        ft_lemma lemma = between(d, query, chosen, reader, other);
         added += ft_partial_lemma(d, &lemma);
     }
     return added;
@@ -387,38 +378,6 @@ static uint32_t repair_final_reads(ft_decider *d, const ft_query *query)
     return added;
 }
 
-/* A new literal that implies: the section is closed, and before the other one's acquire. */
-static ft_lit closed_before(ft_decider *d, uint32_t release, uint32_t acquire)
-{
-    if (release == FT_NO_EVENT || !ft_partial_in(d, release))
-        return ft_fault_is(FT_FAULT_OPEN_SECTION) ? FT_LIT_TRUE : FT_LIT_FALSE;
-    ft_lit gate = ft_session_variable(d->session);
-    if (!ft_fault_is(FT_FAULT_OPEN_SECTION))
-        ft_partial_clause(d, (ft_lit[2]){-gate, d->member[release]}, 2);
-    ft_partial_clause(d, (ft_lit[2]){-gate, ft_partial_before(d, release, acquire)}, 2);
-    return gate;
-}
-
-static uint32_t keep_apart(ft_decider *d, uint32_t one, uint32_t other)
-{
-    const ft_section *a = &d->problem->order->sections.data[one];
-    const ft_section *b = &d->problem->order->sections.data[other];
-    uint64_t key = (uint64_t)1 << 63 | (uint64_t)one << 32 | other;
-    bool inserted;
-    ft_map_slot(&d->lemma_seen, key, 0, &inserted);
-    if (!inserted) return 0;
-    ft_lemma lemma = {.premise = {d->member[a->acquire], d->member[b->acquire]},
-                      .n_premises = 2,
-                      .n_alternatives = 2};
-    lemma.alternative[0].gate = closed_before(d, a->release, b->acquire);
-    lemma.alternative[0].a = a->release == FT_NO_EVENT ? a->acquire : a->release;
-    lemma.alternative[0].b = b->acquire;
-    lemma.alternative[1].gate = closed_before(d, b->release, a->acquire);
-    lemma.alternative[1].a = b->release == FT_NO_EVENT ? b->acquire : b->release;
-    lemma.alternative[1].b = a->acquire;
-    return ft_partial_lemma(d, &lemma);
-}
-
 static uint32_t repair_lock(ft_decider *d, uint32_t e)
 {
     struct ft_schedule *s = d->schedule;
@@ -430,8 +389,7 @@ static uint32_t repair_lock(ft_decider *d, uint32_t e)
         return 0;
     }
     uint32_t open = *owner, added = 0;
-    if (open != FT_NO_SECTION)
-        added = keep_apart(d, open < section ? open : section, open < section ? section : open);
+    if (open != FT_NO_SECTION) added = ft_partial_keep_apart(d, open, section);
     *owner = section;
     return added;
 }

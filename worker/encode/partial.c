@@ -28,7 +28,10 @@ ft_lit ft_partial_before(ft_decider *d, uint32_t a, uint32_t b)
     uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
     bool inserted;
     uint64_t *slot = ft_map_slot(&d->atoms, key, 0, &inserted);
-    if (inserted) *slot = (uint64_t)ft_session_variable(d->session);
+    if (inserted) {
+        *slot = (uint64_t)ft_session_variable(d->session);
+        ft_session_order_atom(d->session, (ft_lit)*slot, a < b ? a : b, a < b ? b : a);
+    }
     ft_lit reversed = (ft_lit)*slot;
     return a < b ? -reversed : reversed;
 }
@@ -50,6 +53,69 @@ bool ft_partial_lemma(ft_decider *d, const ft_lemma *lemma)
     ft_partial_clause(d, clause, count);
     ft_vec_push(&d->lemmas, *lemma);
     return true;
+}
+
+ft_lemma ft_partial_between(const ft_decider *d, ft_lit from, uint32_t write, uint32_t reader,
+                            uint32_t other)
+{
+    ft_lemma lemma = {.premise = {from, d->member[other]}, .n_premises = 2};
+    if (write != FT_NO_EVENT) {
+        lemma.alternative[lemma.n_alternatives].a = other;
+        lemma.alternative[lemma.n_alternatives++].b = write;
+    }
+    if (reader != FT_NO_EVENT) {
+        lemma.alternative[lemma.n_alternatives].a = reader;
+        lemma.alternative[lemma.n_alternatives++].b = other;
+    }
+    return lemma;
+}
+
+/* A new literal that implies: the section is closed, and before the other one's acquire. */
+static ft_lit closed_before(ft_decider *d, uint32_t release, uint32_t acquire)
+{
+    if (release == FT_NO_EVENT || !ft_partial_in(d, release))
+        return ft_fault_is(FT_FAULT_OPEN_SECTION) ? FT_LIT_TRUE : FT_LIT_FALSE;
+    ft_lit gate = ft_session_variable(d->session);
+    if (!ft_fault_is(FT_FAULT_OPEN_SECTION)) implies(d, gate, d->member[release]);
+    implies(d, gate, ft_partial_before(d, release, acquire));
+    return gate;
+}
+
+bool ft_partial_keep_apart(ft_decider *d, uint32_t one, uint32_t other)
+{
+    uint32_t low = one < other ? one : other, high = one < other ? other : one;
+    const ft_section *a = &d->problem->order->sections.data[low];
+    const ft_section *b = &d->problem->order->sections.data[high];
+    uint64_t key = (uint64_t)1 << 63 | (uint64_t)low << 32 | high;
+    bool inserted;
+    ft_map_slot(&d->lemma_seen, key, 0, &inserted);
+    if (!inserted) return false;
+    ft_lemma lemma = {.premise = {d->member[a->acquire], d->member[b->acquire]},
+                      .n_premises = 2,
+                      .n_alternatives = 2};
+    lemma.alternative[0].gate = closed_before(d, a->release, b->acquire);
+    lemma.alternative[0].a = a->release == FT_NO_EVENT ? a->acquire : a->release;
+    lemma.alternative[0].b = b->acquire;
+    lemma.alternative[1].gate = closed_before(d, b->release, a->acquire);
+    lemma.alternative[1].a = b->release == FT_NO_EVENT ? b->acquire : b->release;
+    lemma.alternative[1].b = a->acquire;
+    return ft_partial_lemma(d, &lemma);
+}
+
+/* ---- order
+ * --------------------------------------------------------------------------------------- */
+
+static void encode_static_order(ft_decider *d)
+{
+    const ft_order *order = d->problem->order;
+    ft_session_order_begin(d->session, d->problem->trace->n_events);
+    for (uint32_t e = 0; e < d->problem->trace->n_events; e++) {
+        if (!ft_partial_in(d, e)) continue;
+        uint32_t previous = ft_order_previous(order, e), sources[2];
+        if (previous != FT_NO_EVENT) ft_session_order_edge(d->session, previous, e);
+        uint32_t count = ft_order_hard_sources(order, e, sources);
+        for (uint32_t i = 0; i < count; i++) ft_session_order_edge(d->session, sources[i], e);
+    }
 }
 
 /* ---- membership --------------------------------------------------------------------------------
@@ -238,6 +304,60 @@ static void encode_guards(ft_decider *d)
     }
 }
 
+/* ---- eager lemmas ------------------------------------------------------------------------------
+ */
+
+enum { EAGER_LIMIT = 150000 };
+
+static uint64_t count_lemmas(const ft_decider *d)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < d->reads.len; i++) {
+        uint32_t v = d->reads.data[i].variable;
+        total += (uint64_t)d->reads.data[i].count * (d->writer_first[v + 1] - d->writer_first[v]);
+    }
+    for (uint32_t l = 0; l < d->problem->trace->locks.len; l++) {
+        uint64_t n = d->problem->order->lock_first[l + 1] - d->problem->order->lock_first[l];
+        total += n * n / 2;
+    }
+    return total;
+}
+
+static void separate_read(ft_decider *d, const ft_read *read)
+{
+    for (uint32_t i = 0; i < read->count; i++) {
+        ft_source source = d->sources.data[read->first + i];
+        for (uint32_t k = d->writer_first[read->variable]; k < d->writer_first[read->variable + 1];
+             k++) {
+            uint32_t other = d->writers[k];
+            if (other == source.write || other == read->event) continue;
+            if (ft_order_before(d->problem->order, read->event, other)) continue;
+            if (source.write != FT_NO_EVENT &&
+                ft_order_before(d->problem->order, other, source.write))
+                continue;
+            ft_lemma lemma = ft_partial_between(d, source.from, source.write, read->event, other);
+            ft_partial_lemma(d, &lemma);
+        }
+    }
+}
+
+static void encode_eagerly(ft_decider *d)
+{
+    const ft_order *order = d->problem->order;
+    if (ft_fault_is(FT_FAULT_NO_BETWEEN) || ft_fault_is(FT_FAULT_NO_MUTEX)) return;
+    for (uint32_t l = 0; l < d->problem->trace->locks.len; l++)
+        for (uint32_t i = order->lock_first[l]; i < order->lock_first[l + 1]; i++)
+            for (uint32_t k = i + 1; k < order->lock_first[l + 1]; k++) {
+                uint32_t a = order->lock_sections[i], b = order->lock_sections[k];
+                const ft_section *x = &order->sections.data[a], *y = &order->sections.data[b];
+                if (x->thread == y->thread || !ft_partial_in(d, x->acquire) ||
+                    !ft_partial_in(d, y->acquire))
+                    continue;
+                ft_partial_keep_apart(d, a, b);
+            }
+    for (size_t i = 0; i < d->reads.len; i++) separate_read(d, &d->reads.data[i]);
+}
+
 /* ---- semaphores --------------------------------------------------------------------------------
  */
 
@@ -302,7 +422,9 @@ ft_decider *ft_decider_new(const ft_problem *problem, const uint8_t *cone)
     size_t n = problem->trace->n_events;
     d->problem = problem;
     if (cone) d->cone = memcpy(ft_alloc(n), cone, n);
-    d->session = ft_session_open(FT_SESSION_BOOLEAN);
+    bool values = problem->model == FT_MODEL_CTP && ft_run_symbolic(problem->run);
+    d->session = ft_session_open(values ? FT_SESSION_BOOLEAN_VALUES : FT_SESSION_BOOLEAN);
+    encode_static_order(d);
     d->member = ft_alloc(n * sizeof *d->member);
     for (size_t e = 0; e < n; e++) d->member[e] = FT_LIT_FALSE;
     index_writers(d);
@@ -312,6 +434,7 @@ ft_decider *ft_decider_new(const ft_problem *problem, const uint8_t *cone)
     encode_reads(d);
     encode_guards(d);
     encode_semaphores(d);
+    if (values && count_lemmas(d) <= EAGER_LIMIT) encode_eagerly(d);
     d->schedule = ft_schedule_new(d);
     return d;
 }

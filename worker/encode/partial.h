@@ -4,9 +4,9 @@
  * Variables: member(e); an order atom per pair of events of different threads that the hard order
  * leaves open (false: the observed order); from(r, w) for each read and each write that it may
  * read. Eager: membership is closed (program order, hard order, sources), each member read has a
- * source, semaphore waits have distinct tokens, members are enabled. Lazy, added when a schedule
- * breaks them: no cycles in the order, no other write between a read and its source, sections of
- * one lock apart. */
+ * source, semaphore waits have distinct tokens, members are enabled; the order is kept acyclic by
+ * the session. Lazy, added when a schedule breaks them (where values are computed and they are few:
+ * beforehand): no other write between a read and its source, sections of one lock apart. */
 #ifndef FT_ENCODE_PARTIAL_H
 #define FT_ENCODE_PARTIAL_H
 
@@ -84,6 +84,12 @@ ft_lit ft_partial_before(ft_decider *d, uint32_t a, uint32_t b);
 void ft_partial_clause(ft_decider *d, const ft_lit *literals, uint32_t count);
 /* Adds the lemma once; returns whether it was new. */
 bool ft_partial_lemma(ft_decider *d, const ft_lemma *lemma);
+/* "No other write between": `other` executed => before `write` (none: the initial value) or after
+ * `reader` (none: it reads at the end). */
+ft_lemma ft_partial_between(const ft_decider *d, ft_lit from, uint32_t write, uint32_t reader,
+                            uint32_t other);
+/* "Sections of one lock apart": closed before the other's acquire. Returns whether it was new. */
+bool ft_partial_keep_apart(ft_decider *d, uint32_t section, uint32_t other);
 
 typedef enum ft_linear { FT_LINEAR_DONE, FT_LINEAR_REFINED } ft_linear;
 /* Turns the session's model into a schedule: DONE fills order (members and the extra event, in

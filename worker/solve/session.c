@@ -7,6 +7,12 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "solve/order_graph.h"
+
+typedef struct order_atom {
+    ft_lit literal;
+    uint32_t a, b;
+} order_atom;
 
 struct ft_session {
     Z3_context z3;
@@ -18,14 +24,18 @@ struct ft_session {
     FT_VEC(Z3_ast) scratch;
     int8_t *cached; /* per variable, in the last model: 0 not asked yet, 1 true, -1 false */
     size_t cached_cap;
+    ft_order_graph *order;    /* NULL: no order */
+    FT_VEC(order_atom) atoms; /* by the propagator's id */
+    FT_VEC(uint32_t) scopes;  /* edges at each push */
+    FT_VEC(unsigned) conflict;
     uint32_t timeout;
     char trouble[160];
 };
 
 static const struct {
-    unsigned phase, arith;
+    unsigned phase, arith, split;
 } SETUP[FT_SESSION_KINDS] = {
-#define FT_ROW(symbol, doc, phase, arith) [FT_SESSION_##symbol] = {phase, arith},
+#define FT_ROW(symbol, doc, phase, arith, split) [FT_SESSION_##symbol] = {phase, arith, split},
     FT_SESSION_TABLE(FT_ROW)
 #undef FT_ROW
 };
@@ -47,6 +57,7 @@ static void configure(ft_session *s, ft_session_kind kind)
                        SETUP[kind].phase);
     Z3_params_set_uint(s->z3, params, Z3_mk_string_symbol(s->z3, "arith.solver"),
                        SETUP[kind].arith);
+    Z3_params_set_uint(s->z3, params, Z3_mk_string_symbol(s->z3, "case_split"), SETUP[kind].split);
     Z3_params_set_uint(s->z3, params, Z3_mk_string_symbol(s->z3, "random_seed"), 7);
     Z3_solver_set_params(s->z3, s->solver, params);
 }
@@ -81,6 +92,10 @@ void ft_session_close(ft_session *s)
     Z3_del_context(s->z3);
     ft_vec_release(&s->variables);
     ft_vec_release(&s->scratch);
+    ft_order_graph_free(s->order);
+    ft_vec_release(&s->atoms);
+    ft_vec_release(&s->scopes);
+    ft_vec_release(&s->conflict);
     free(s->cached);
     free(s);
 }
@@ -204,6 +219,103 @@ ft_lit ft_session_name(ft_session *s, ft_expr formula)
     ft_lit name = ft_session_variable(s);
     Z3_solver_assert(s->z3, s->solver, Z3_mk_iff(s->z3, s->variables.data[name], formula));
     return name;
+}
+
+/* ---- order
+ * --------------------------------------------------------------------------------------- */
+
+/* Z3 4.13 hands the callbacks of push and pop a callback object, fixes expressions instead of ids,
+ * and returns a value from consequences; cmake/dependencies.cmake probes for it. */
+#ifdef FT_Z3_EXPRESSION_CALLBACKS
+#define FT_SCOPE_ARGUMENT , Z3_solver_callback callback
+#define FT_SCOPE_UNUSED   (void)callback
+#else
+#define FT_SCOPE_ARGUMENT
+#define FT_SCOPE_UNUSED (void)0
+#endif
+
+static void order_push(void *context FT_SCOPE_ARGUMENT)
+{
+    ft_session *s = context;
+    FT_SCOPE_UNUSED;
+    uint32_t edges = s->order ? ft_order_graph_edges(s->order) : 0;
+    ft_vec_push(&s->scopes, edges);
+}
+
+static void order_pop(void *context FT_SCOPE_ARGUMENT, unsigned count)
+{
+    ft_session *s = context;
+    FT_SCOPE_UNUSED;
+    s->scopes.len -= count;
+    if (s->order) ft_order_graph_undo(s->order, s->scopes.data[s->scopes.len]);
+}
+
+static void *order_fresh(void *context, Z3_context fresh)
+{
+    (void)fresh;
+    return context;
+}
+
+/* The edge that the atom's value stands for; false: it closes a cycle, and `conflict` lists the
+ * atoms (their indices in s->atoms) that cannot hold together. */
+static bool order_fixed(ft_session *s, uint32_t id, bool value)
+{
+    order_atom atom = s->atoms.data[id];
+    const uint32_t *labels;
+    uint32_t count;
+    uint32_t from = value ? atom.b : atom.a, to = value ? atom.a : atom.b;
+    if (ft_order_graph_add(s->order, from, to, id + 1, &labels, &count)) return true;
+    s->conflict.len = 0;
+    ft_vec_push(&s->conflict, id);
+    for (uint32_t i = 0; i < count; i++) ft_vec_push(&s->conflict, labels[i] - 1);
+    return false;
+}
+
+#ifdef FT_Z3_EXPRESSION_CALLBACKS
+static void on_fixed(void *context, Z3_solver_callback callback, Z3_ast atom, Z3_ast value)
+{
+    ft_session *s = context;
+    uint32_t id = 0;
+    while (id < s->atoms.len && s->variables.data[s->atoms.data[id].literal] != atom) id++;
+    if (id == s->atoms.len || order_fixed(s, id, Z3_get_bool_value(s->z3, value) == Z3_L_TRUE))
+        return;
+    s->scratch.len = 0;
+    for (size_t i = 0; i < s->conflict.len; i++)
+        ft_vec_push(&s->scratch, s->variables.data[s->atoms.data[s->conflict.data[i]].literal]);
+    Z3_solver_propagate_consequence(s->z3, callback, (unsigned)s->scratch.len, s->scratch.data, 0,
+                                    NULL, NULL, Z3_mk_false(s->z3));
+}
+#else
+static void on_fixed(void *context, Z3_solver_callback callback, unsigned id, Z3_ast value)
+{
+    ft_session *s = context;
+    if (order_fixed(s, id, Z3_get_bool_value(s->z3, value) == Z3_L_TRUE)) return;
+    Z3_solver_propagate_consequence(s->z3, callback, (unsigned)s->conflict.len, s->conflict.data, 0,
+                                    NULL, NULL, Z3_mk_false(s->z3));
+}
+#endif
+
+void ft_session_order_begin(ft_session *s, uint32_t n_nodes)
+{
+    s->order = ft_order_graph_new(n_nodes);
+    Z3_solver_propagate_init(s->z3, s->solver, s, order_push, order_pop, order_fresh);
+    Z3_solver_propagate_fixed(s->z3, s->solver, on_fixed);
+}
+
+void ft_session_order_edge(ft_session *s, uint32_t a, uint32_t b)
+{
+    const uint32_t *labels;
+    uint32_t count;
+    /* Only a trace whose observed order is broken has a cycle here; the schedule will show it. */
+    if (!ft_order_graph_add(s->order, a, b, 0, &labels, &count)) return;
+}
+
+void ft_session_order_atom(ft_session *s, ft_lit literal, uint32_t a, uint32_t b)
+{
+    ft_vec_push(&s->atoms, (order_atom){literal, a, b});
+    Z3_solver_propagate_register(s->z3, s->solver, s->variables.data[literal]);
+    /* Without an assertion after it, 4.8.12 can hang in the next check. */
+    Z3_solver_assert(s->z3, s->solver, Z3_mk_true(s->z3));
 }
 
 /* ---- terms -------------------------------------------------------------------------------------

@@ -16,13 +16,16 @@ typedef struct _Z3_ast *ft_expr; /* a value or formula of the session; NULL: tru
 
 typedef enum ft_answer { FT_ANSWER_SAT, FT_ANSWER_UNSAT, FT_ANSWER_UNKNOWN } ft_answer;
 
-/* How the solver is set up: one row per configuration of the encodings. */
+/* How the solver is set up: one row per configuration. Columns: symbol, doc, preferred phase (0
+ * false, 1 true), arith.solver, case_split (3: relevant clauses first, worth 10x where values are
+ * computed; 1: by activity). */
 #define FT_SESSION_TABLE(X)                                                                        \
-    X(BOOLEAN, "order as booleans; the observed order is the preferred phase", 0, 2)               \
-    X(INTEGER, "order as integers: difference constraints alone", 1, 1)                            \
-    X(INTEGER_SUMS, "order as integers beside sums of values", 1, 2)
+    X(BOOLEAN, "order as booleans; the observed order is the preferred phase", 0, 2, 1)            \
+    X(BOOLEAN_VALUES, "likewise, beside computed values", 0, 2, 3)                                 \
+    X(INTEGER, "order as integers: difference constraints alone", 1, 1, 1)                         \
+    X(INTEGER_SUMS, "order as integers beside sums of values", 1, 2, 1)
 typedef enum ft_session_kind {
-#define FT_ROW(symbol, doc, phase, arith) FT_SESSION_##symbol,
+#define FT_ROW(symbol, doc, phase, arith, split) FT_SESSION_##symbol,
     FT_SESSION_TABLE(FT_ROW)
 #undef FT_ROW
         FT_SESSION_KINDS
@@ -35,6 +38,13 @@ ft_lit ft_session_variable(ft_session *session);
 void ft_session_clause(ft_session *session, const ft_lit *literals, uint32_t count);
 /* At most k of the literals are true. */
 void ft_session_at_most(ft_session *session, const ft_lit *literals, uint32_t count, uint32_t k);
+
+/* A strict total order over nodes 0 .. n-1, kept acyclic while solving (BOOLEAN kinds only; once,
+ * before the first check). Static edges hold always; an atom's literal true means b before a, false
+ * a before b. Without it the caller must cut cycles itself. */
+void ft_session_order_begin(ft_session *session, uint32_t n_nodes);
+void ft_session_order_edge(ft_session *session, uint32_t a, uint32_t b);
+void ft_session_order_atom(ft_session *session, ft_lit literal, uint32_t a, uint32_t b);
 
 ft_expr ft_session_constant(ft_session *session, ft_sort sort); /* a fresh unknown */
 ft_expr ft_session_value(ft_session *session, ft_value value);

@@ -1,0 +1,255 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "signals.h"
+
+typedef struct command_row {
+    const char *name, *arguments, *line;
+    ft_exit (*run)(const ft_options *options);
+    const char *details;  /* what it does, for --help */
+    const char *examples; /* for --help; one a line */
+} command_row;
+
+static const struct {
+    ft_exit (*run)(const ft_options *options);
+    const char *details, *examples;
+} texts[FT_COMMANDS] = {
+    [FT_COMMAND_CHECK] =
+        {ft_run_check,
+         "Uploads each FILE (\"-\" is standard input; gzip and zstd files go up as they are), "
+         "runs\n"
+         "the checks and prints every bug that another schedule of the same events hits, with "
+         "that\n"
+         "schedule. Without --server and FORETELL_SERVER, a private daemon is started for the\n"
+         "command and taken down after it. --json prints one report, or {\"reports\": [...]} for\n"
+         "several files. A file that cannot be read does not keep the others from being checked.\n",
+         "foretell check bank.ndjson\n"
+         "foretell check --check race --model observed --per event --json run.std\n"
+         "foretell check --property properties.json --witness-dir found/ bank.ndjson\n"
+         "zcat run.log.gz | foretell check --budget 60 -\n"},
+    [FT_COMMAND_SUBMIT] =
+        {ft_run_submit,
+         "Prints the job's URL and does not wait for it. `foretell show --wait JOB` waits.\n",
+         "foretell submit --server http://127.0.0.1:7411 bank.ndjson\n"
+         "job=$(foretell submit --name nightly run.ndjson.zst)\n"},
+    [FT_COMMAND_JOBS] = {ft_run_jobs, "Newest first, one line each.\n",
+                         "foretell jobs --server unix:/run/foretell/foretelld.sock\n"
+                         "foretell jobs --json\n"},
+    [FT_COMMAND_SHOW] =
+        {ft_run_show,
+         "JOB is what `submit` and `jobs` print: the job's name or its URL. While the job runs,\n"
+         "the findings so far are printed and the exit code is 3 unless there are some.\n",
+         "foretell show 1\n"
+         "foretell show --wait --json http://127.0.0.1:7411/v1/jobs/1\n"},
+    [FT_COMMAND_CANCEL] = {ft_run_cancel,
+                           "What was decided until then stays; the rest is reported as unknown.\n",
+                           "foretell cancel 1\n"},
+    [FT_COMMAND_WITNESS] = {ft_run_witness,
+                            "FINDING is the name that `show` prints beside the finding.\n",
+                            "foretell witness 12 -o witness.json\n"},
+    [FT_COMMAND_VERIFY] =
+        {ft_run_verify,
+         "Executes the witness on the trace with the independent checker, in this process: every\n"
+         "step must be possible where it stands, and the violation must be there at the end. "
+         "TRACE\n"
+         "is the file that was checked; without it, the stored trace is fetched from the server.\n"
+         "Exit codes: 0 confirmed, 1 refused (the message names the step), 2 not the witness's\n"
+         "trace or unreadable, 3 undecidable (a value that the trace does not give).\n",
+         "foretell verify found/bank.ndjson.1.json bank.ndjson\n"
+         "foretell witness 12 | foretell verify - bank.ndjson\n"},
+    [FT_COMMAND_CONVERT] = {ft_run_convert,
+                            "Reads any format (detected by content, gzip and zstd as well) and "
+                            "writes Foretell NDJSON\n"
+                            "or Foretell binary. \"-\" is standard input or output.\n",
+                            "foretell convert run.std run.ndjson\n"
+                            "foretell convert --to binary - - <run.log >run.ftb\n"},
+    [FT_COMMAND_STATS] = {ft_run_stats,
+                          "Events by kind, threads, variables, locks, and what the reader had to\n"
+                          "assume.\n",
+                          "foretell stats bank.ndjson\n"
+                          "foretell stats --json run.std | jq .kinds\n"},
+    [FT_COMMAND_MANUAL] = {ft_run_manual, "docs/cli.md is this text.\n",
+                           "foretell manual >docs/cli.md\n"},
+    [FT_COMMAND_VERSION] = {ft_run_version, "", "foretell version\n"},
+};
+
+static const struct {
+    const char *name, *arguments, *line;
+} commands[] = {
+#define FT_ROW(symbol, name, arguments, min, max, line) {name, arguments, line},
+    FT_COMMAND_TABLE(FT_ROW)
+#undef FT_ROW
+};
+
+static const struct {
+    int code;
+    const char *meaning;
+} exits[] = {
+#define FT_ROW(symbol, code, meaning) {code, meaning},
+    FT_EXIT_TABLE(FT_ROW)
+#undef FT_ROW
+};
+
+#define N_EXITS (sizeof exits / sizeof exits[0])
+
+static const char environment[] =
+    "  FORETELL_SERVER  the server, where --server is not given\n"
+    "  NO_COLOR         no colours, even on a terminal\n"
+    "  TMPDIR           where the private daemon of `check` keeps its state (default: /tmp)\n";
+
+const char *ft_command_name(ft_command command)
+{
+    return commands[command].name;
+}
+
+void ft_help_overview(ft_strbuf *out)
+{
+    ft_strbuf_puts(out,
+                   "usage: foretell COMMAND [OPTION]... [ARGUMENT]...\n\n"
+                   "Foretell reads one passing run of a concurrent program and says which bugs "
+                   "other\nschedules of the same events would have hit, with a schedule that "
+                   "hits each one.\n\nCommands:\n");
+    for (unsigned i = 0; i < FT_COMMANDS; i++)
+        ft_strbuf_printf(out, "  %-8s %-16s %s\n", commands[i].name, commands[i].arguments,
+                         commands[i].line);
+    ft_strbuf_puts(out, "\nExit codes:\n");
+    for (size_t i = 0; i < N_EXITS; i++)
+        ft_strbuf_printf(out, "  %d  %s\n", exits[i].code, exits[i].meaning);
+    ft_strbuf_printf(out, "\nEnvironment:\n%s\nOptions and examples: foretell COMMAND --help\n",
+                     environment);
+}
+
+static void usage_line(ft_command command, ft_strbuf *out)
+{
+    const char *arguments = commands[command].arguments;
+    ft_strbuf_printf(out, "usage: foretell %s [OPTION]...%s%s\n", commands[command].name,
+                     *arguments ? " " : "", arguments);
+}
+
+static void indent(const char *lines, ft_strbuf *out)
+{
+    while (*lines) {
+        size_t length = strcspn(lines, "\n");
+        ft_strbuf_puts(out, "  ");
+        ft_strbuf_add(out, lines, length);
+        ft_strbuf_puts(out, "\n");
+        lines += length + (lines[length] == '\n');
+    }
+}
+
+void ft_help_command(ft_command command, ft_strbuf *out)
+{
+    usage_line(command, out);
+    ft_strbuf_printf(out, "\n%c%s.\n%s\nOptions:\n", commands[command].line[0] - 'a' + 'A',
+                     commands[command].line + 1, texts[command].details);
+    ft_options_describe(command, out);
+    ft_strbuf_puts(out, "\nExamples:\n");
+    indent(texts[command].examples, out);
+}
+
+static void manual_exits(ft_strbuf *out)
+{
+    ft_strbuf_puts(out, "\n## Exit codes\n\n| code | meaning |\n|---|---|\n");
+    for (size_t i = 0; i < N_EXITS; i++)
+        ft_strbuf_printf(out, "| %d | %s |\n", exits[i].code, exits[i].meaning);
+    ft_strbuf_puts(out, "\nWith several files the worst counts: 4, then 2, 1, 3, 0.\n");
+}
+
+void ft_help_manual(ft_strbuf *out)
+{
+    ft_strbuf_puts(out, "# foretell\n\nGenerated by `foretell manual`.\n\n```\n");
+    ft_help_overview(out);
+    ft_strbuf_puts(out, "```\n");
+    for (unsigned i = 0; i < FT_COMMANDS; i++) {
+        ft_strbuf_printf(out, "\n## foretell %s\n\n```\n", commands[i].name);
+        ft_help_command((ft_command)i, out);
+        ft_strbuf_puts(out, "```\n");
+    }
+    manual_exits(out);
+}
+
+static ft_exit print_text(void (*write)(ft_strbuf *out))
+{
+    ft_strbuf text = {0};
+    write(&text);
+    fputs(ft_strbuf_text(&text), stdout);
+    ft_strbuf_release(&text);
+    return FT_EXIT_CLEAN;
+}
+
+ft_exit ft_run_manual(const ft_options *options)
+{
+    (void)options;
+    return print_text(ft_help_manual);
+}
+
+ft_exit ft_run_version(const ft_options *options)
+{
+    (void)options;
+    printf("foretell %s\n", FT_VERSION);
+    return FT_EXIT_CLEAN;
+}
+
+ft_exit ft_exit_worse(ft_exit a, ft_exit b)
+{
+    static const int badness[] = {
+        [FT_EXIT_CLEAN] = 0, [FT_EXIT_INCOMPLETE] = 1, [FT_EXIT_FINDINGS] = 2,
+        [FT_EXIT_INPUT] = 3, [FT_EXIT_SERVER] = 4,
+    };
+    return badness[a] >= badness[b] ? a : b;
+}
+
+void ft_print_error(const char *file, const ft_error *err)
+{
+    if (ft_signals_caught()) return;
+    if (!file) {
+        fprintf(stderr, "foretell: %s\n", err->message);
+    } else if (err->line) {
+        fprintf(stderr, "%s:%llu:%llu: %s\n", file, (unsigned long long)err->line,
+                (unsigned long long)(err->column ? err->column : 1), err->message);
+    } else if (err->has_offset) {
+        fprintf(stderr, "%s: byte %llu: %s\n", file, (unsigned long long)err->offset, err->message);
+    } else {
+        fprintf(stderr, "%s: %s\n", file, err->message);
+    }
+}
+
+ft_exit ft_exit_of(const ft_error *err)
+{
+    return (ft_exit)ft_status_exit_code(err->code);
+}
+
+static bool is_word(const char *word, const char *a, const char *b)
+{
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0;
+}
+
+static ft_exit run(const ft_options *options)
+{
+    if (!options->help) return texts[options->command].run(options);
+    ft_strbuf help = {0};
+    ft_help_command(options->command, &help);
+    fputs(ft_strbuf_text(&help), stdout);
+    ft_strbuf_release(&help);
+    return FT_EXIT_CLEAN;
+}
+
+int ft_cli_main(int argc, char **argv)
+{
+    if (argc == 2 && (is_word(argv[1], "--help", "-h") || is_word(argv[1], "help", "help")))
+        return print_text(ft_help_overview);
+    if (argc == 2 && is_word(argv[1], "--version", "-V")) return ft_run_version(NULL);
+    ft_options options;
+    ft_error err = FT_ERROR_INIT;
+    ft_exit code = FT_EXIT_INPUT;
+    ft_status status = ft_options_parse(argc, argv, &options, &err);
+    if (status)
+        ft_print_error(NULL, &err);
+    else
+        code = run(&options);
+    ft_options_release(&options);
+    bool lost = fflush(stdout) != 0 || ferror(stdout);
+    ft_signals_reraise();
+    return (int)(lost && code == FT_EXIT_CLEAN ? FT_EXIT_SERVER : code);
+}

@@ -1,0 +1,311 @@
+#include "job.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "input.h"
+#include "signals.h"
+
+enum { WAIT_SECONDS = 2, PAGE_LIMIT = 500 };
+
+/* ---- session -------------------------------------------------------------------------------- */
+
+ft_status ft_session_open(const ft_options *options, bool may_start, ft_session *session,
+                          ft_error *err)
+{
+    *session = (ft_session){0};
+    if (!options->server && !may_start)
+        return ft_error_set(err, FT_USAGE,
+                            "no server: give --server http://HOST:PORT or set FORETELL_SERVER");
+    ft_signals_catch();
+    ft_status status = FT_OK;
+    if (!options->server) status = ft_private_daemon_start(options->workers, &session->daemon, err);
+    const char *server = options->server;
+    if (session->daemon) server = ft_private_daemon_server(session->daemon);
+    if (!status) status = ft_client_open(server, &session->client, err);
+    if (status) ft_session_close(session);
+    return status;
+}
+
+void ft_session_close(ft_session *session)
+{
+    ft_client_close(session->client);
+    ft_private_daemon_stop(session->daemon);
+    *session = (ft_session){0};
+}
+
+const char *ft_job_id(const char *text)
+{
+    const char *slash = strrchr(text, '/');
+    return slash ? slash + 1 : text;
+}
+
+char *ft_job_path(const char *collection, const char *id, const char *rest)
+{
+    ft_strbuf path = {0};
+    char *escaped = curl_easy_escape(NULL, id, 0);
+    ft_strbuf_printf(&path, "/v1/%s/%s%s", collection, escaped ? escaped : "", rest);
+    curl_free(escaped);
+    return ft_strbuf_take(&path);
+}
+
+/* ---- starting ------------------------------------------------------------------------------- */
+
+static ft_status take_name(const ft_reply *reply, const char *member, char **name, ft_error *err)
+{
+    const char *text = ft_json_text(reply->json, member, NULL);
+    if (!text && reply->location) text = ft_job_id(reply->location);
+    if (!text || !*text) return ft_error_set(err, FT_IO, "the server's answer names no %s", member);
+    *name = ft_strdup(text);
+    return FT_OK;
+}
+
+ft_status ft_job_upload(ft_session *session, const char *path, char **trace, ft_error *err)
+{
+    ft_input input;
+    ft_status status = ft_input_open(path, &input, err);
+    if (status) return status;
+    ft_request request = {.method = "POST",
+                          .path = "/v1/traces",
+                          .file = input.file,
+                          .file_bytes = input.bytes,
+                          .encoding = input.encoding};
+    ft_reply reply = {0};
+    status = ft_client_send(session->client, &request, &reply, err);
+    if (!status) status = take_name(&reply, "trace", trace, err);
+    ft_reply_release(&reply);
+    ft_input_close(&input);
+    return status;
+}
+
+static void set_text(json_t *spec, const char *member, const char *text)
+{
+    if (text) json_object_set_new(spec, member, json_string(text));
+}
+
+static json_t *check_names(const ft_options *options)
+{
+    json_t *checks = json_array();
+    for (unsigned i = 0; i < FT_CHECKS; i++)
+        if (options->checks[i]) json_array_append_new(checks, json_string(ft_check_name(i)));
+    return checks;
+}
+
+static void set_budget(const ft_options *options, json_t *spec)
+{
+    if (!options->budget && !options->subproblem_budget) return;
+    json_t *budget = json_object();
+    if (options->budget)
+        json_object_set_new(budget, "job_ms", json_integer((json_int_t)options->budget * 1000));
+    if (options->subproblem_budget)
+        json_object_set_new(budget, "subproblem_ms",
+                            json_integer((json_int_t)options->subproblem_budget * 1000));
+    json_object_set_new(spec, "budget", budget);
+}
+
+static ft_status add_properties(const char *path, json_t *properties, ft_error *err)
+{
+    json_t *json = NULL;
+    ft_status status = ft_input_json(path, &json, err);
+    if (status) return status;
+    if (json_is_array(json))
+        json_array_extend(properties, json);
+    else if (json_is_object(json))
+        json_array_append(properties, json);
+    else
+        status = ft_error_set(err, FT_INPUT, "holds neither a property nor an array of them");
+    json_decref(json);
+    return status;
+}
+
+ft_status ft_job_spec(const ft_options *options, json_t **spec, const char **file, ft_error *err)
+{
+    json_t *made = json_object(), *properties = json_array(), *ignored = json_array();
+    *file = NULL;
+    ft_status status = FT_OK;
+    for (size_t i = 0; !status && i < options->properties.len; i++) {
+        status = add_properties(options->properties.data[i], properties, err);
+        if (status) *file = options->properties.data[i];
+    }
+    for (size_t i = 0; i < options->ignored.len; i++)
+        json_array_append_new(ignored, json_string(options->ignored.data[i]));
+    if (options->any_check || options->properties.len)
+        json_object_set_new(made, "checks", check_names(options));
+    set_text(made, "model", options->model);
+    set_text(made, "per", options->per);
+    set_text(made, "encoding", options->encoding);
+    set_text(made, "name", options->name);
+    set_budget(options, made);
+    if (json_array_size(properties)) json_object_set(made, "properties", properties);
+    if (json_array_size(ignored)) json_object_set(made, "ignore_locations", ignored);
+    json_decref(properties);
+    json_decref(ignored);
+    if (status)
+        json_decref(made);
+    else
+        *spec = made;
+    return status;
+}
+
+ft_status ft_job_start(ft_session *session, const json_t *spec, const char *trace, char **job,
+                       ft_error *err)
+{
+    json_t *body = json_copy((json_t *)(uintptr_t)spec);
+    json_object_set_new(body, "trace", json_string(trace));
+    ft_request request = {.method = "POST", .path = "/v1/jobs", .json = body};
+    ft_reply reply = {0};
+    ft_status status = ft_client_send(session->client, &request, &reply, err);
+    if (!status) status = take_name(&reply, "job", job, err);
+    ft_reply_release(&reply);
+    json_decref(body);
+    return status;
+}
+
+/* ---- waiting -------------------------------------------------------------------------------- */
+
+static void show_progress(const json_t *snapshot, const char *shown, ft_progress *progress)
+{
+    const json_t *tasks = json_object_get(snapshot, "progress"), *counts;
+    size_t all = ft_json_count(tasks, "tasks"), open = ft_json_count(tasks, "open"), found = 0;
+    const char *name;
+    json_object_foreach(json_object_get(snapshot, "checks"), name, counts) found +=
+        ft_json_count(counts, "violation");
+    ft_strbuf details = {0};
+    if (all)
+        ft_strbuf_printf(&details, "%zu of %zu steps, %zu found", all > open ? all - open : 0, all,
+                         found);
+    ft_progress_say(progress, shown, ft_json_text(snapshot, "state", "?"),
+                    ft_strbuf_text(&details));
+    ft_strbuf_release(&details);
+}
+
+static ft_status job_error(const json_t *snapshot, ft_error *err)
+{
+    const json_t *error = json_object_get(snapshot, "error");
+    ft_status code = ft_status_from_name(ft_json_text(error, "code", "internal"));
+    return ft_error_at(err, code == FT_OK ? FT_INTERNAL : code, ft_json_count(error, "line"),
+                       ft_json_count(error, "column"), "%s",
+                       ft_json_text(error, "message", "the job failed and does not say why"));
+}
+
+static bool is_final(const char *state)
+{
+    return strcmp(state, "done") == 0 || strcmp(state, "failed") == 0 ||
+           strcmp(state, "cancelled") == 0;
+}
+
+/* One poll: *ended once the job has. The ETag keeps an unchanged job from being sent again. */
+static ft_status poll_job(ft_session *session, const char *path, char **etag, const char *shown,
+                          ft_progress *progress, bool *ended, ft_error *err)
+{
+    ft_request request = {.method = "GET", .path = path, .etag = *etag, .wait = WAIT_SECONDS};
+    ft_reply reply = {0};
+    ft_status status = ft_client_send(session->client, &request, &reply, err);
+    if (!status && reply.json) {
+        const char *state = ft_json_text(reply.json, "state", "?");
+        show_progress(reply.json, shown, progress);
+        *ended = is_final(state);
+        if (strcmp(state, "failed") == 0) status = job_error(reply.json, err);
+        free(*etag);
+        *etag = reply.etag;
+        reply.etag = NULL;
+    }
+    ft_reply_release(&reply);
+    return status;
+}
+
+ft_status ft_job_wait(ft_session *session, const char *job, const char *shown,
+                      ft_progress *progress, ft_error *err)
+{
+    char *path = ft_job_path("jobs", job, ""), *etag = NULL;
+    bool ended = false;
+    ft_status status = FT_OK;
+    while (!status && !ended) status = poll_job(session, path, &etag, shown, progress, &ended, err);
+    free(path);
+    free(etag);
+    return status;
+}
+
+/* ---- reports -------------------------------------------------------------------------------- */
+
+static void join_page(json_t *whole, const json_t *page)
+{
+    static const char *const lists[] = {"findings", "undecided", "safe"};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        json_t *list = json_object_get(whole, lists[i]), *more = json_object_get(page, lists[i]);
+        if (list && more) json_array_extend(list, more);
+    }
+}
+
+static ft_status report_page(ft_session *session, const char *job, bool safe, const char *cursor,
+                             json_t **page, ft_error *err)
+{
+    char *escaped = cursor ? curl_easy_escape(NULL, cursor, 0) : NULL;
+    ft_strbuf rest = {0};
+    ft_strbuf_printf(&rest, "/findings?limit=%d%s%s%s", PAGE_LIMIT, safe ? "&safe=1" : "",
+                     escaped ? "&after=" : "", escaped ? escaped : "");
+    char *path = ft_job_path("jobs", job, rest.text);
+    ft_status status = ft_client_get(session->client, path, page, err);
+    curl_free(escaped);
+    ft_strbuf_release(&rest);
+    free(path);
+    return status;
+}
+
+ft_status ft_job_report(ft_session *session, const char *job, bool safe, json_t **report,
+                        ft_error *err)
+{
+    json_t *whole = NULL;
+    ft_status status = report_page(session, job, safe, NULL, &whole, err);
+    if (status) return status;
+    char *cursor = NULL;
+    const char *next = ft_json_text(whole, "next", NULL);
+    while (!status && next) {
+        json_t *page = NULL;
+        free(cursor);
+        cursor = ft_strdup(next);
+        status = report_page(session, job, safe, cursor, &page, err);
+        if (!status) join_page(whole, page);
+        json_object_set(whole, "next", json_object_get(page, "next"));
+        next = status ? NULL : ft_json_text(whole, "next", NULL);
+        json_decref(page);
+    }
+    free(cursor);
+    json_object_del(whole, "next");
+    json_object_del(whole, "revision");
+    if (status)
+        json_decref(whole);
+    else
+        *report = whole;
+    return status;
+}
+
+static ft_status write_witness(const char *path, const json_t *witness, ft_error *err)
+{
+    if (json_dump_file(witness, path, JSON_INDENT(1)) == 0) return FT_OK;
+    return ft_error_set(err, FT_USAGE, "%s cannot be written: %s", path, strerror(errno));
+}
+
+ft_status ft_job_write_witnesses(const ft_view *view, const json_t *report, ft_error *err)
+{
+    if (!view->witness_dir) return FT_OK;
+    if (mkdir(view->witness_dir, 0777) && errno != EEXIST)
+        return ft_error_set(err, FT_USAGE, "%s cannot be made: %s", view->witness_dir,
+                            strerror(errno));
+    size_t index;
+    json_t *record;
+    ft_status status = FT_OK;
+    json_array_foreach(json_object_get(report, "findings"), index, record)
+    {
+        const json_t *witness = json_object_get(record, "witness");
+        if (!witness || status) continue;
+        char *path = ft_view_witness_path(view, index + 1);
+        status = write_witness(path, witness, err);
+        free(path);
+    }
+    return status;
+}

@@ -1,0 +1,56 @@
+/* A session with a server: uploads, jobs, reports. */
+#ifndef FT_CLI_JOB_H
+#define FT_CLI_JOB_H
+
+#include <jansson.h>
+
+#include "cli.h"
+#include "client.h"
+#include "private_daemon.h"
+#include "progress.h"
+#include "view.h"
+
+typedef struct ft_session {
+    ft_client *client;
+    ft_private_daemon *daemon; /* private one, or NULL */
+} ft_session;
+
+/* Connects to options->server. Without one: starts a private daemon if `may_start`, else FT_USAGE.
+ * Signals are caught from here on. */
+ft_status ft_session_open(const ft_options *options, bool may_start, ft_session *session,
+                          ft_error *err) FT_MUST_CHECK;
+void ft_session_close(ft_session *session);
+
+/* Uploads a file as it is; *trace is the trace's name (heap). */
+ft_status ft_job_upload(ft_session *session, const char *path, char **trace,
+                        ft_error *err) FT_MUST_CHECK;
+
+/* JOB of docs/records.md but for its trace, from the options; new reference. On failure *file is
+ * the property file at fault, or NULL. */
+ft_status ft_job_spec(const ft_options *options, json_t **spec, const char **file,
+                      ft_error *err) FT_MUST_CHECK;
+
+/* Starts a job over `trace`; *job is its id (heap). */
+ft_status ft_job_start(ft_session *session, const json_t *spec, const char *trace, char **job,
+                       ft_error *err) FT_MUST_CHECK;
+
+/* Waits until the job has ended. FT_OK also when it was cancelled; the job's own error when it
+ * failed. */
+ft_status ft_job_wait(ft_session *session, const char *job, const char *shown,
+                      ft_progress *progress, ft_error *err) FT_MUST_CHECK;
+
+/* The whole report, all pages joined; new reference. */
+ft_status ft_job_report(ft_session *session, const char *job, bool safe, json_t **report,
+                        ft_error *err) FT_MUST_CHECK;
+
+/* Adds the witness to a finding that a report holds without it. Writes the witnesses of a report
+ * into view->witness_dir. */
+ft_status ft_job_write_witnesses(const ft_view *view, const json_t *report,
+                                 ft_error *err) FT_MUST_CHECK;
+
+/* The id in what the user wrote: the id itself or a URL that ends in it. */
+const char *ft_job_id(const char *text);
+/* "/v1/jobs/ID/findings" and the like; heap. The id is percent-encoded. */
+char *ft_job_path(const char *collection, const char *id, const char *rest);
+
+#endif

@@ -1,0 +1,278 @@
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+#define BIT(command)  (1u << FT_COMMAND_##command)
+#define JOB_COMMANDS  (BIT(CHECK) | BIT(SUBMIT))
+#define VIEW_COMMANDS (BIT(CHECK) | BIT(SHOW))
+#define NET_COMMANDS                                                                               \
+    (BIT(CHECK) | BIT(SUBMIT) | BIT(JOBS) | BIT(SHOW) | BIT(CANCEL) | BIT(WITNESS) | BIT(VERIFY))
+#define JSON_COMMANDS (BIT(CHECK) | BIT(SUBMIT) | BIT(JOBS) | BIT(SHOW) | BIT(VERIFY) | BIT(STATS))
+
+typedef enum value_kind {
+    VALUE_NONE,
+    VALUE_TEXT,
+    VALUE_TEXTS,
+    VALUE_NUMBER,
+    VALUE_CHECKS
+} value_kind;
+
+typedef struct option_row {
+    const char *name; /* without the dashes */
+    char letter;      /* short form or 0 */
+    value_kind kind;
+    const char *value;   /* placeholder in the help, NULL for flags */
+    const char *choices; /* "a|b": what a VALUE_TEXT may be, NULL: anything */
+    size_t offset;       /* of the member of ft_options */
+    unsigned commands;   /* bits of the commands that take it */
+    const char *doc;
+} option_row;
+
+#define MEMBER(name) offsetof(ft_options, name)
+
+static const option_row rows[] = {
+    {"check", 0, VALUE_CHECKS, "LIST", NULL, MEMBER(checks), JOB_COMMANDS,
+     "what to look for: race, atomicity, assertion, lock, by commas or\n"
+     "repeated (default: all four; none when only --property is given)"},
+    {"model", 0, VALUE_TEXT, "M", "auto|observed|maximal|ctp", MEMBER(model), JOB_COMMANDS,
+     "what reads may return in another schedule: auto, observed, maximal or\n"
+     "ctp (default: the most precise that the trace supports)"},
+    {"per", 0, VALUE_TEXT, "WHAT", "location|event", MEMBER(per), JOB_COMMANDS,
+     "count candidates by source location or by event (default: location)"},
+    {"property", 0, VALUE_TEXTS, "FILE", NULL, MEMBER(properties), JOB_COMMANDS,
+     "a JSON file with one property or an array of them; may be repeated"},
+    {"ignore", 0, VALUE_TEXTS, "LOCATION", NULL, MEMBER(ignored), JOB_COMMANDS,
+     "leave candidates at this source location out; may be repeated"},
+    {"encoding", 0, VALUE_TEXT, "E", "default|literal", MEMBER(encoding), JOB_COMMANDS,
+     "default, or the literal encoding of the paper, as a yardstick"},
+    {"budget", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(budget), JOB_COMMANDS,
+     "time for the whole job (default: the server's, 300)"},
+    {"subproblem-budget", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(subproblem_budget), JOB_COMMANDS,
+     "time for one candidate (default: the server's, 20)"},
+    {"name", 0, VALUE_TEXT, "TEXT", NULL, MEMBER(name), JOB_COMMANDS,
+     "a name for the job, shown in lists"},
+    {"workers", 0, VALUE_NUMBER, "N", NULL, MEMBER(workers), BIT(CHECK),
+     "worker processes of the private daemon (default: one a core)"},
+    {"witness-dir", 0, VALUE_TEXT, "DIR", NULL, MEMBER(witness_dir), VIEW_COMMANDS,
+     "write the witness file of each finding into this folder"},
+    {"show-safe", 0, VALUE_NONE, NULL, NULL, MEMBER(show_safe), VIEW_COMMANDS,
+     "list what was proved safe as well, with the reasons"},
+    {"full", 0, VALUE_NONE, NULL, NULL, MEMBER(full), VIEW_COMMANDS,
+     "print every step of a schedule, folding nothing"},
+    {"quiet", 'q', VALUE_NONE, NULL, NULL, MEMBER(quiet), VIEW_COMMANDS,
+     "print the summary line only, and no progress"},
+    {"wait", 0, VALUE_NONE, NULL, NULL, MEMBER(wait), BIT(SHOW), "wait until the job has ended"},
+    {"output", 'o', VALUE_TEXT, "FILE", NULL, MEMBER(output), BIT(WITNESS),
+     "where to write (default: standard output)"},
+    {"to", 0, VALUE_TEXT, "FORMAT", "ndjson|binary", MEMBER(to), BIT(CONVERT),
+     "the format to write: ndjson or binary (default: by the ending of OUT,\n"
+     ".ndjson, .jsonl or .json for ndjson, .ftb or .bin for binary)"},
+    {"json", 0, VALUE_NONE, NULL, NULL, MEMBER(json), JSON_COMMANDS, "print JSON instead of text"},
+    {"server", 0, VALUE_TEXT, "URL", NULL, MEMBER(server), NET_COMMANDS,
+     "the server: http://HOST:PORT or unix:PATH (default: FORETELL_SERVER)"},
+    {"help", 'h', VALUE_NONE, NULL, NULL, MEMBER(help), ~0u, "print this help"},
+};
+
+#define N_ROWS (sizeof rows / sizeof rows[0])
+
+static bool is_choice(const char *choices, const char *text)
+{
+    size_t length = strlen(text);
+    for (const char *at = choices; at && length > 0; at = strchr(at, '|')) {
+        if (*at == '|') at++;
+        if (strncmp(at, text, length) == 0 && (at[length] == '|' || !at[length])) return true;
+    }
+    return false;
+}
+
+static ft_status take_checks(ft_options *options, const char *text, ft_error *err)
+{
+    options->any_check = true;
+    while (*text) {
+        size_t length = strcspn(text, ",");
+        char *word = ft_strndup(text, length);
+        ft_check check = FT_CHECK_PROPERTY;
+        bool known = ft_check_parse(word, &check) && check != FT_CHECK_PROPERTY;
+        if (!known) {
+            ft_error_set(err, FT_USAGE,
+                         "unknown check '%s': there are race, atomicity, assertion, lock", word);
+            free(word);
+            return FT_USAGE;
+        }
+        free(word);
+        options->checks[check] = true;
+        text += length + (text[length] == ',');
+    }
+    return FT_OK;
+}
+
+static ft_status take_number(uint32_t *number, const option_row *row, const char *text,
+                             ft_error *err)
+{
+    char *end = NULL;
+    errno = 0;
+    unsigned long value = strtoul(text, &end, 10);
+    bool digits = *text >= '0' && *text <= '9' && *end == '\0';
+    if (!digits || errno || value == 0 || value > 1000000)
+        return ft_error_set(err, FT_USAGE, "--%s takes a whole number from 1 to 1000000, not '%s'",
+                            row->name, text);
+    *number = (uint32_t)value;
+    return FT_OK;
+}
+
+static ft_status take_text(const char **member, const option_row *row, const char *text,
+                           ft_error *err)
+{
+    if (row->choices && !is_choice(row->choices, text))
+        return ft_error_set(err, FT_USAGE, "--%s takes %s, not '%s'", row->name, row->choices,
+                            text);
+    *member = text;
+    return FT_OK;
+}
+
+static ft_status apply(ft_options *options, const option_row *row, const char *value, ft_error *err)
+{
+    void *member = (char *)options + row->offset;
+    switch (row->kind) {
+    case VALUE_NONE:
+        *(bool *)member = true;
+        return FT_OK;
+    case VALUE_TEXT:
+        return take_text(member, row, value, err);
+    case VALUE_TEXTS:
+        ft_vec_push((ft_texts *)member, value);
+        return FT_OK;
+    case VALUE_NUMBER:
+        return take_number(member, row, value, err);
+    case VALUE_CHECKS:
+        return take_checks(options, value, err);
+    }
+    return FT_OK;
+}
+
+static const option_row *find_option(const char *name, size_t length, ft_command command)
+{
+    for (size_t i = 0; i < N_ROWS; i++) {
+        bool named = strlen(rows[i].name) == length && memcmp(rows[i].name, name, length) == 0;
+        if (named && (rows[i].commands >> command & 1)) return &rows[i];
+    }
+    return NULL;
+}
+
+static const option_row *find_letter(char letter, ft_command command)
+{
+    for (size_t i = 0; i < N_ROWS; i++)
+        if (rows[i].letter == letter && (rows[i].commands >> command & 1)) return &rows[i];
+    return NULL;
+}
+
+/* Handles argv[*at], which begins with a dash, and its value. */
+static ft_status take_option(int argc, char **argv, int *at, ft_options *options, ft_error *err)
+{
+    const char *word = argv[*at];
+    bool is_long = word[1] == '-';
+    const char *equals = is_long ? strchr(word, '=') : NULL;
+    size_t length = equals ? (size_t)(equals - word - 2) : strlen(word) - (is_long ? 2 : 1);
+    const option_row *row = is_long       ? find_option(word + 2, length, options->command)
+                            : length == 1 ? find_letter(word[1], options->command)
+                                          : NULL;
+    if (!row)
+        return ft_error_set(err, FT_USAGE, "unknown option '%s': see foretell %s --help", word,
+                            ft_command_name(options->command));
+    if (!row->value) {
+        if (equals) return ft_error_set(err, FT_USAGE, "--%s takes no value", row->name);
+        return apply(options, row, NULL, err);
+    }
+    const char *value = equals ? equals + 1 : *at + 1 < argc ? argv[++*at] : NULL;
+    if (!value || !*value)
+        return ft_error_set(err, FT_USAGE, "--%s needs a value: %s", row->name, row->value);
+    return apply(options, row, value, err);
+}
+
+static bool find_command(const char *name, ft_command *command)
+{
+    for (unsigned i = 0; i < FT_COMMANDS; i++)
+        if (strcmp(ft_command_name((ft_command)i), name) == 0) {
+            *command = (ft_command)i;
+            return true;
+        }
+    return false;
+}
+
+static ft_status check_arguments(const ft_options *options, ft_error *err)
+{
+    static const struct {
+        const char *text;
+        size_t min, max;
+    } shapes[] = {
+#define FT_ROW(symbol, name, arguments, min, max, line) {arguments, min, max},
+        FT_COMMAND_TABLE(FT_ROW)
+#undef FT_ROW
+    };
+    size_t given = options->arguments.len, min = shapes[options->command].min,
+           max = shapes[options->command].max;
+    const char *text = shapes[options->command].text;
+    bool too_many = max ? given > max : !*text && given > 0;
+    if (!options->help && (given < min || too_many))
+        return ft_error_set(err, FT_USAGE, "usage: foretell %s [OPTION]...%s%s",
+                            ft_command_name(options->command), *text ? " " : "", text);
+    return FT_OK;
+}
+
+ft_status ft_options_parse(int argc, char **argv, ft_options *options, ft_error *err)
+{
+    *options = (ft_options){.command = FT_COMMANDS};
+    if (argc < 2) return ft_error_set(err, FT_USAGE, "a command is missing: see foretell --help");
+    if (!find_command(argv[1], &options->command))
+        return ft_error_set(err, FT_USAGE, "unknown command '%s': see foretell --help", argv[1]);
+    bool only_arguments = false;
+    for (int i = 2; i < argc; i++) {
+        const char *word = argv[i];
+        if (only_arguments || word[0] != '-' || !word[1]) {
+            ft_vec_push(&options->arguments, word);
+        } else if (strcmp(word, "--") == 0) {
+            only_arguments = true;
+        } else {
+            ft_status status = take_option(argc, argv, &i, options, err);
+            if (status) return status;
+        }
+    }
+    if (!options->server) options->server = getenv("FORETELL_SERVER");
+    if (options->server && !*options->server) options->server = NULL;
+    return check_arguments(options, err);
+}
+
+void ft_options_release(ft_options *options)
+{
+    ft_vec_release(&options->arguments);
+    ft_vec_release(&options->properties);
+    ft_vec_release(&options->ignored);
+}
+
+static void describe_row(const option_row *row, ft_strbuf *out)
+{
+    ft_strbuf head = {0};
+    if (row->letter) ft_strbuf_printf(&head, "-%c, ", row->letter);
+    ft_strbuf_printf(&head, "--%s%s%s", row->name, row->value ? " " : "",
+                     row->value ? row->value : "");
+    bool own_line = head.len > 24;
+    ft_strbuf_printf(out, "  %-25s", ft_strbuf_text(&head));
+    if (own_line) ft_strbuf_printf(out, "\n  %-25s", "");
+    for (const char *at = row->doc; at;) {
+        size_t length = strcspn(at, "\n");
+        ft_strbuf_add(out, at, length);
+        ft_strbuf_puts(out, "\n");
+        at = at[length] ? at + length + 1 : NULL;
+        if (at) ft_strbuf_printf(out, "  %-25s", "");
+    }
+    ft_strbuf_release(&head);
+}
+
+void ft_options_describe(ft_command command, ft_strbuf *out)
+{
+    for (size_t i = 0; i < N_ROWS; i++)
+        if (rows[i].commands >> command & 1) describe_row(&rows[i], out);
+}

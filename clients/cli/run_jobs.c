@@ -1,0 +1,243 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "job.h"
+#include "signals.h"
+
+static ft_exit fail(const char *file, const ft_error *err)
+{
+    bool ours = ft_exit_of(err) == FT_EXIT_SERVER;
+    ft_print_error(ours ? NULL : file, err);
+    return ft_exit_of(err);
+}
+
+static void dump(const json_t *json)
+{
+    json_dumpf(json, stdout, JSON_INDENT(1));
+    fputs("\n", stdout);
+}
+
+/* ---- submit --------------------------------------------------------------------------------- */
+
+static void print_job(const ft_options *options, const ft_session *session, const char *job)
+{
+    const char *base = ft_client_base(session->client);
+    bool socket = options->server && strncmp(options->server, "unix:", 5) == 0;
+    if (options->json)
+        printf("{\"job\": \"%s\", \"location\": \"/v1/jobs/%s\"}\n", job, job);
+    else if (socket)
+        printf("%s\n", job);
+    else
+        printf("%s/v1/jobs/%s\n", base, job);
+}
+
+ft_exit ft_run_submit(const ft_options *options)
+{
+    ft_error err = FT_ERROR_INIT;
+    ft_session session = {0};
+    json_t *spec = NULL;
+    char *trace = NULL, *job = NULL;
+    const char *file = NULL, *path = options->arguments.data[0];
+    ft_status status = ft_job_spec(options, &spec, &file, &err);
+    if (!status) status = ft_session_open(options, false, &session, &err);
+    if (!status) {
+        status = ft_job_upload(&session, path, &trace, &err);
+        file = status ? path : NULL;
+    }
+    if (!status) status = ft_job_start(&session, spec, trace, &job, &err);
+    if (!status) print_job(options, &session, job);
+    ft_exit code = status ? fail(file, &err) : FT_EXIT_CLEAN;
+    free(trace);
+    free(job);
+    json_decref(spec);
+    ft_session_close(&session);
+    return code;
+}
+
+/* ---- jobs ----------------------------------------------------------------------------------- */
+
+static ft_status all_jobs(ft_session *session, json_t *jobs, ft_error *err)
+{
+    ft_strbuf path = {0};
+    ft_strbuf_puts(&path, "/v1/jobs");
+    ft_status status = FT_OK;
+    for (bool more = true; more && !status;) {
+        json_t *page = NULL;
+        status = ft_client_get(session->client, path.text, &page, err);
+        const char *next = status ? NULL : ft_json_text(page, "next", NULL);
+        json_t *list = json_object_get(page, "jobs");
+        if (list) json_array_extend(jobs, list);
+        more = next != NULL;
+        ft_strbuf_clear(&path);
+        if (more) ft_strbuf_printf(&path, "/v1/jobs?after=%s", next);
+        json_decref(page);
+    }
+    ft_strbuf_release(&path);
+    return status;
+}
+
+static void print_jobs(const json_t *jobs)
+{
+    size_t index;
+    json_t *job;
+    ft_strbuf out = {0};
+    json_array_foreach(jobs, index, job)
+    {
+        const char *name = ft_json_text(job, "name", NULL);
+        ft_strbuf_printf(&out, "%-16s  %-9s  %-24s  %-8s  %.12s", ft_json_text(job, "job", "?"),
+                         ft_json_text(job, "state", "?"), ft_json_text(job, "created", "?"),
+                         ft_json_text(job, "model", "-"), ft_json_text(job, "trace", "?"));
+        if (name) ft_strbuf_puts(&out, "  ");
+        if (name) ft_view_safe_text(name, &out);
+        ft_strbuf_puts(&out, "\n");
+    }
+    fputs(ft_strbuf_text(&out), stdout);
+    ft_strbuf_release(&out);
+}
+
+ft_exit ft_run_jobs(const ft_options *options)
+{
+    ft_error err = FT_ERROR_INIT;
+    ft_session session = {0};
+    json_t *jobs = json_array();
+    ft_status status = ft_session_open(options, false, &session, &err);
+    if (!status) status = all_jobs(&session, jobs, &err);
+    if (!status && options->json) {
+        json_t *out = json_pack("{s:O}", "jobs", jobs);
+        dump(out);
+        json_decref(out);
+    } else if (!status) {
+        print_jobs(jobs);
+    }
+    json_decref(jobs);
+    ft_session_close(&session);
+    return status ? fail(NULL, &err) : FT_EXIT_CLEAN;
+}
+
+/* ---- show ----------------------------------------------------------------------------------- */
+
+/* The job's own error, where it failed; its trace as what stands in for a file name. */
+static ft_status look(ft_session *session, const char *job, char **shown, ft_error *err)
+{
+    json_t *snapshot = NULL;
+    char *path = ft_job_path("jobs", job, "");
+    ft_status status = ft_client_get(session->client, path, &snapshot, err);
+    free(path);
+    if (status) return status;
+    ft_strbuf text = {0};
+    const char *name = ft_json_text(snapshot, "name", NULL);
+    const json_t *error = json_object_get(snapshot, "error");
+    if (name)
+        ft_strbuf_puts(&text, name);
+    else
+        ft_strbuf_printf(&text, "trace %.12s", ft_json_text(snapshot, "trace", "?"));
+    if (strcmp(ft_json_text(snapshot, "state", ""), "failed") == 0)
+        status = ft_error_set(err, ft_status_from_name(ft_json_text(error, "code", "internal")),
+                              "%s", ft_json_text(error, "message", "the job failed"));
+    *shown = ft_strbuf_take(&text);
+    json_decref(snapshot);
+    return status;
+}
+
+static void print_report(const ft_options *options, ft_view *view, const json_t *report)
+{
+    if (options->json) {
+        dump(report);
+        return;
+    }
+    ft_strbuf out = {0};
+    ft_view_report(view, report, &out);
+    fputs(ft_strbuf_text(&out), stdout);
+    ft_strbuf_release(&out);
+}
+
+static ft_status show(ft_session *session, const ft_options *options, ft_exit *code, ft_error *err)
+{
+    const char *job = ft_job_id(options->arguments.data[0]);
+    char *shown = NULL;
+    json_t *report = NULL;
+    ft_view view;
+    ft_view_init(&view);
+    ft_progress progress;
+    ft_progress_init(&progress, options->quiet);
+    ft_status status = FT_OK;
+    if (options->wait) status = ft_job_wait(session, job, job, &progress, err);
+    ft_progress_release(&progress);
+    if (!status) status = look(session, job, &shown, err);
+    if (!status) status = ft_job_report(session, job, options->show_safe, &report, err);
+    view.file = shown;
+    view.full = options->full;
+    view.show_safe = options->show_safe;
+    view.quiet = options->quiet;
+    view.witness_dir = options->witness_dir;
+    if (!status) status = ft_job_write_witnesses(&view, report, err);
+    if (!status) {
+        print_report(options, &view, report);
+        *code = ft_view_exit(report);
+    }
+    json_decref(report);
+    free(shown);
+    return status;
+}
+
+ft_exit ft_run_show(const ft_options *options)
+{
+    ft_error err = FT_ERROR_INIT;
+    ft_session session = {0};
+    ft_exit code = FT_EXIT_CLEAN;
+    ft_status status = ft_session_open(options, false, &session, &err);
+    if (!status) status = show(&session, options, &code, &err);
+    ft_session_close(&session);
+    return status ? fail(options->arguments.data[0], &err) : code;
+}
+
+/* ---- cancel, witness ------------------------------------------------------------------------ */
+
+ft_exit ft_run_cancel(const ft_options *options)
+{
+    ft_error err = FT_ERROR_INIT;
+    ft_session session = {0};
+    ft_reply reply = {0};
+    ft_status status = ft_session_open(options, false, &session, &err);
+    if (!status) {
+        char *path = ft_job_path("jobs", ft_job_id(options->arguments.data[0]), "");
+        ft_request request = {.method = "DELETE", .path = path};
+        status = ft_client_send(session.client, &request, &reply, &err);
+        free(path);
+    }
+    if (!status) printf("%s\n", ft_json_text(reply.json, "state", "cancelled"));
+    ft_reply_release(&reply);
+    ft_session_close(&session);
+    return status ? fail(options->arguments.data[0], &err) : FT_EXIT_CLEAN;
+}
+
+static ft_status write_json(const json_t *json, const char *path, ft_error *err)
+{
+    if (!path || strcmp(path, "-") == 0) {
+        dump(json);
+        return FT_OK;
+    }
+    if (json_dump_file(json, path, JSON_INDENT(1)) == 0) return FT_OK;
+    return ft_error_set(err, FT_USAGE, "%s cannot be written: %s", path, strerror(errno));
+}
+
+ft_exit ft_run_witness(const ft_options *options)
+{
+    ft_error err = FT_ERROR_INIT;
+    ft_session session = {0};
+    json_t *witness = NULL;
+    ft_status status = ft_session_open(options, false, &session, &err);
+    if (!status) {
+        const char *finding = ft_job_id(options->arguments.data[0]);
+        char *path = ft_job_path("findings", finding, "/witness");
+        status = ft_client_get(session.client, path, &witness, &err);
+        free(path);
+    }
+    if (!status) status = write_json(witness, options->output, &err);
+    json_decref(witness);
+    ft_session_close(&session);
+    return status ? fail(NULL, &err) : FT_EXIT_CLEAN;
+}

@@ -1,0 +1,15 @@
+/* Interruption (SIGINT, SIGTERM, SIGHUP): noted, so that the private daemon and its folder are gone
+ * before the process ends by the same signal. */
+#ifndef FT_CLI_SIGNALS_H
+#define FT_CLI_SIGNALS_H
+
+#include <stdbool.h>
+
+/* From now on the signals are noted instead of ending the process; SIGPIPE is ignored. */
+void ft_signals_catch(void);
+int ft_signals_caught(void);   /* the first signal noted, 0: none */
+int ft_signals_fd(void);       /* readable once a signal was noted; -1 before ft_signals_catch */
+void ft_signals_default(void); /* for a child between fork and exec */
+void ft_signals_reraise(void); /* ends the process by the noted signal, if there is one */
+
+#endif

@@ -1,0 +1,504 @@
+#include "trace/builder_internal.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_THREADS = UINT16_MAX, NOTE_TEXT = 480 };
+
+static void define_nothing(ft_builder *b)
+{
+    ft_trace *trace = b->trace;
+    trace->locations = ft_vec_grow(NULL, &b->location_cap, 1, sizeof *trace->locations);
+    trace->locations[trace->n_locations++] = (ft_location){0};
+    trace->values = ft_vec_grow(NULL, &b->value_cap, 1, sizeof *trace->values);
+    trace->values[trace->n_values++] = (ft_value){0};
+}
+
+ft_builder *ft_builder_new(ft_format format)
+{
+    ft_builder *b = ft_calloc(1, sizeof *b);
+    b->trace = ft_calloc(1, sizeof *b->trace);
+    b->trace->arena = ft_arena_new();
+    b->trace->terms = ft_term_pool_new();
+    b->trace->format = format;
+    b->trace->broken = FT_NO_EVENT;
+    b->max_events = FT_NO_EVENT - 1;
+    define_nothing(b);
+    return b;
+}
+
+void ft_builder_free(ft_builder *b)
+{
+    if (!b) return;
+    ft_trace_free(b->trace);
+    for (int i = 0; i < FT_VALUE_SORTS; i++) ft_map_release(&b->values[i]);
+    free(b->location_slots);
+    ft_intern_release(&b->functions);
+    free(b->function_text);
+    ft_map_release(&b->actions);
+    free(b->access_seen);
+    ft_strbuf_release(&b->scratch);
+    free(b);
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+/* Length of the printable UTF-8 sequence at text[0..length), 0 if there is none (RFC 3629 §4). NUL
+ * counts as none: names are C strings everywhere else. Other control characters do so as well:
+ * names are shown on terminals. */
+static size_t utf8_sequence(const unsigned char *text, size_t length)
+{
+    unsigned char lead = text[0];
+    if (lead < 0x80) return lead >= 0x20 && lead != 0x7f;
+    size_t want = lead >= 0xc2 && lead <= 0xdf   ? 2
+                  : lead >= 0xe0 && lead <= 0xef ? 3
+                  : lead >= 0xf0 && lead <= 0xf4 ? 4
+                                                 : 0;
+    if (!want || want > length) return 0;
+    for (size_t i = 1; i < want; i++)
+        if ((text[i] & 0xc0) != 0x80) return 0;
+    bool overlong = (lead == 0xe0 && text[1] < 0xa0) || (lead == 0xf0 && text[1] < 0x90);
+    bool excluded = (lead == 0xed && text[1] > 0x9f) || (lead == 0xf4 && text[1] > 0x8f);
+    bool control = lead == 0xc2 && text[1] < 0xa0;
+    return overlong || excluded || control ? 0 : want;
+}
+
+bool ft_builder_text_is_clean(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length;) {
+        size_t step = utf8_sequence((const unsigned char *)text + i, length - i);
+        if (!step) return false;
+        i += step;
+    }
+    return true;
+}
+
+/* Reports are JSON, so what is not UTF-8 is escaped here, once, and stays distinct. */
+static const char *escape_text(ft_builder *b, const char *text, size_t *length)
+{
+    ft_strbuf_clear(&b->scratch);
+    for (size_t i = 0; i < *length;) {
+        size_t step = utf8_sequence((const unsigned char *)text + i, *length - i);
+        if (step)
+            ft_strbuf_add(&b->scratch, text + i, step);
+        else
+            ft_strbuf_printf(&b->scratch, "\\x%02x", (unsigned)(unsigned char)text[i]);
+        i += step ? step : 1;
+    }
+    *length = b->scratch.len;
+    return ft_strbuf_text(&b->scratch);
+}
+
+static const char *clean_text(ft_builder *b, const char *text, size_t *length)
+{
+    if (ft_builder_text_is_clean(text, *length)) return text;
+    ft_builder_add_note(b, "text-encoding", FT_NO_EVENT, 1,
+                        "control characters and bytes that are not UTF-8 in names and locations "
+                        "are written as \\xNN");
+    return escape_text(b, text, length);
+}
+
+static uint32_t intern_name(ft_builder *b, ft_intern *table, const char *name, size_t length)
+{
+    name = clean_text(b, name, &length);
+    return ft_intern_add(table, name, length);
+}
+
+/* ---- declarations --------------------------------------------------------------------------- */
+
+uint32_t ft_builder_thread(ft_builder *b, const char *name, size_t length)
+{
+    if (b->failure.code != FT_OK) return 0;
+    uint32_t id = intern_name(b, &b->trace->threads, name, length);
+    if (id < MAX_THREADS) return id;
+    ft_error_set(&b->failure, FT_LIMIT, "the trace has more than %d threads", (int)MAX_THREADS);
+    return 0;
+}
+
+static uint32_t add_variable(ft_builder *b, ft_intern *table, ft_variable **info, size_t *cap,
+                             const char *name, size_t length, ft_sort sort)
+{
+    uint32_t before = table->len;
+    uint32_t id = intern_name(b, table, name, length);
+    if (id < before) return id;
+    *info = ft_vec_grow(*info, cap, table->len, sizeof **info);
+    (*info)[id] = (ft_variable){.sort = sort, .initial = FT_NO_VALUE};
+    return id;
+}
+
+uint32_t ft_builder_shared(ft_builder *b, const char *name, size_t length, ft_sort sort)
+{
+    return add_variable(b, &b->trace->shared, &b->trace->shared_info, &b->shared_cap, name, length,
+                        sort);
+}
+
+uint32_t ft_builder_local(ft_builder *b, const char *name, size_t length, ft_sort sort)
+{
+    return add_variable(b, &b->trace->locals, &b->trace->local_info, &b->local_cap, name, length,
+                        sort);
+}
+
+uint32_t ft_builder_lock(ft_builder *b, const char *name, size_t length, ft_lock_kind kind)
+{
+    ft_trace *trace = b->trace;
+    uint32_t before = trace->locks.len;
+    uint32_t id = intern_name(b, &trace->locks, name, length);
+    if (id < before) return id;
+    trace->lock_kind =
+        ft_vec_grow(trace->lock_kind, &b->lock_cap, trace->locks.len, sizeof *trace->lock_kind);
+    trace->lock_kind[id] = (uint8_t)kind;
+    return id;
+}
+
+uint32_t ft_builder_semaphore(ft_builder *b, const char *name, size_t length, uint32_t count)
+{
+    ft_trace *trace = b->trace;
+    uint32_t before = trace->semaphores.len;
+    uint32_t id = intern_name(b, &trace->semaphores, name, length);
+    if (id < before) return id;
+    trace->semaphore_initial = ft_vec_grow(trace->semaphore_initial, &b->semaphore_cap,
+                                           trace->semaphores.len, sizeof(uint32_t));
+    trace->semaphore_initial[id] = count;
+    return id;
+}
+
+uint32_t ft_builder_edge(ft_builder *b, const char *name, size_t length)
+{
+    return intern_name(b, &b->trace->edges, name, length);
+}
+
+/* ---- locations ------------------------------------------------------------------------------ */
+
+/* Functions are few and locations many: the text of a function is kept once. */
+static const char *intern_function(ft_builder *b, const char *name, size_t length)
+{
+    if (!name) return NULL;
+    uint32_t before = b->functions.len;
+    uint32_t id = intern_name(b, &b->functions, name, length);
+    if (id < before) return b->function_text[id];
+    b->function_text =
+        ft_vec_grow(b->function_text, &b->function_cap, b->functions.len, sizeof *b->function_text);
+    return b->function_text[id] =
+               ft_arena_strndup(b->trace->arena, b->functions.names[id], b->functions.lengths[id]);
+}
+
+static size_t location_slot(const ft_builder *b, const char *text, size_t length,
+                            const char *function)
+{
+    size_t mask = b->location_slot_cap - 1;
+    size_t i = ft_hash_bytes(text, length, (uintptr_t)function) & mask;
+    for (; b->location_slots[i]; i = (i + 1) & mask) {
+        const ft_location *known = &b->trace->locations[b->location_slots[i]];
+        if (known->function == function && strncmp(known->text, text, length) == 0 &&
+            known->text[length] == 0)
+            break;
+    }
+    return i;
+}
+
+static void grow_location_slots(ft_builder *b)
+{
+    ft_trace *trace = b->trace;
+    b->location_slot_cap = b->location_slot_cap ? b->location_slot_cap * 2 : 64;
+    free(b->location_slots);
+    b->location_slots = ft_calloc(b->location_slot_cap, sizeof *b->location_slots);
+    for (uint32_t id = 1; id < trace->n_locations; id++) {
+        const ft_location *known = &trace->locations[id];
+        size_t at = location_slot(b, known->text, strlen(known->text), known->function);
+        b->location_slots[at] = id;
+    }
+}
+
+uint32_t ft_builder_location(ft_builder *b, const char *text, size_t length, const char *function,
+                             size_t function_length)
+{
+    ft_trace *trace = b->trace;
+    const char *shared_function = intern_function(b, function, function_length);
+    text = clean_text(b, text, &length);
+    if ((size_t)trace->n_locations * 4 >= b->location_slot_cap * 3) grow_location_slots(b);
+    size_t at = location_slot(b, text, length, shared_function);
+    if (b->location_slots[at]) return b->location_slots[at];
+    uint32_t id = trace->n_locations++;
+    trace->locations = ft_vec_grow(trace->locations, &b->location_cap, trace->n_locations,
+                                   sizeof *trace->locations);
+    trace->locations[id] = (ft_location){.text = ft_arena_strndup(trace->arena, text, length),
+                                         .function = shared_function};
+    return b->location_slots[at] = id;
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+uint32_t ft_builder_value(ft_builder *b, ft_value value)
+{
+    ft_trace *trace = b->trace;
+    size_t sort = value.sort.kind == FT_SORT_BITVEC ? 1u + value.sort.width : value.sort.kind;
+    assert(sort < FT_VALUE_SORTS);
+    bool inserted;
+    uint64_t *id = ft_map_slot(&b->values[sort], value.bits, trace->n_values, &inserted);
+    if (!inserted) return (uint32_t)*id;
+    trace->values =
+        ft_vec_grow(trace->values, &b->value_cap, trace->n_values + 1u, sizeof *trace->values);
+    trace->values[trace->n_values] = value;
+    return trace->n_values++;
+}
+
+void ft_builder_shared_initial(ft_builder *b, uint32_t shared, uint32_t value)
+{
+    assert(shared < b->trace->shared.len && value < b->trace->n_values);
+    b->trace->shared_info[shared].initial = value;
+}
+
+void ft_builder_local_initial(ft_builder *b, uint32_t local, uint32_t value)
+{
+    assert(local < b->trace->locals.len && value < b->trace->n_values);
+    b->trace->local_info[local].initial = value;
+}
+
+ft_term_pool *ft_builder_terms(ft_builder *b)
+{
+    return b->trace->terms;
+}
+
+const ft_trace *ft_builder_peek(const ft_builder *b)
+{
+    return b->trace;
+}
+
+/* ---- actions -------------------------------------------------------------------------------- */
+
+typedef FT_VEC(ft_access) access_list;
+
+typedef struct collector {
+    ft_builder *builder;
+    access_list *list;
+    bool in_guard;
+} collector;
+
+/* Adds an access unless the same action has made one of that mark already. */
+static void add_access(collector *c, uint32_t variable, bool write)
+{
+    ft_builder *b = c->builder;
+    uint64_t mark = b->access_serial + write;
+    uint64_t *seen = &b->access_seen[2 * (size_t)variable + write];
+    if (*seen == mark) return;
+    *seen = mark;
+    ft_vec_push(c->list,
+                (ft_access){.variable = variable, .write = write, .in_guard = c->in_guard});
+}
+
+static void add_read(void *context, ft_symbol symbol)
+{
+    if (!FT_SYM_IS_LOCAL(symbol)) add_access(context, FT_SYM_INDEX(symbol), false);
+}
+
+static void collect_accesses(ft_builder *b, const ft_action *action, access_list *list)
+{
+    size_t marks = 2 * (size_t)b->trace->shared.len, old = b->access_cap;
+    b->access_seen = ft_vec_grow(b->access_seen, &b->access_cap, marks, sizeof *b->access_seen);
+    for (size_t i = old; i < b->access_cap; i++) b->access_seen[i] = 0;
+    b->access_serial += 2;
+    collector c = {.builder = b, .list = list, .in_guard = true};
+    if (action->guard != FT_NO_TERM) ft_term_symbols(b->trace->terms, action->guard, add_read, &c);
+    c.in_guard = false;
+    for (uint32_t i = 0; i < action->n_assignments; i++)
+        ft_term_symbols(b->trace->terms, action->assignments[i].term, add_read, &c);
+    for (uint32_t i = 0; i < action->n_assignments; i++)
+        if (!FT_SYM_IS_LOCAL(action->assignments[i].target))
+            add_access(&c, action->assignments[i].target, true);
+}
+
+static const void *arena_copy(ft_arena *arena, const void *data, size_t size)
+{
+    return size ? memcpy(ft_arena_alloc(arena, size), data, size) : NULL;
+}
+
+static uint32_t add_action(ft_builder *b, ft_action action)
+{
+    ft_trace *trace = b->trace;
+    access_list list = {0};
+    collect_accesses(b, &action, &list);
+    action.n_accesses = (uint32_t)list.len;
+    action.accesses = arena_copy(trace->arena, list.data, list.len * sizeof *list.data);
+    action.assignments = arena_copy(trace->arena, action.assignments,
+                                    action.n_assignments * sizeof *action.assignments);
+    ft_vec_release(&list);
+    trace->actions =
+        ft_vec_grow(trace->actions, &b->action_cap, trace->n_actions + 1u, sizeof *trace->actions);
+    trace->actions[trace->n_actions] = action;
+    return trace->n_actions++;
+}
+
+static bool same_action(const ft_action *a, const ft_action *b)
+{
+    return a->guard == b->guard && a->n_assignments == b->n_assignments &&
+           (!a->n_assignments ||
+            memcmp(a->assignments, b->assignments, a->n_assignments * sizeof *a->assignments) == 0);
+}
+
+uint32_t ft_builder_intern_action(ft_builder *b, ft_term guard, const ft_assignment *assignments,
+                                  uint32_t n_assignments)
+{
+    ft_action action = {.guard = guard, .n_assignments = n_assignments, .assignments = assignments};
+    uint64_t key = ft_hash_bytes(assignments ? (const void *)assignments : "",
+                                 n_assignments * sizeof *assignments, guard);
+    bool inserted;
+    uint64_t *index = ft_map_slot(&b->actions, key, b->trace->n_actions, &inserted);
+    if (!inserted && same_action(&b->trace->actions[*index], &action)) return (uint32_t)*index;
+    return add_action(b, action);
+}
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+static void grow_events(ft_builder *b)
+{
+    ft_trace *trace = b->trace;
+    /* Half as much again: the peak stays low where doubling would be felt. */
+    size_t cap = b->event_cap < 4096 ? 4096 : b->event_cap + b->event_cap / 2;
+    trace->kind = ft_realloc(trace->kind, cap, sizeof *trace->kind);
+    trace->flags = ft_realloc(trace->flags, cap, sizeof *trace->flags);
+    trace->thread = ft_realloc(trace->thread, cap, sizeof *trace->thread);
+    trace->object = ft_realloc(trace->object, cap, sizeof *trace->object);
+    trace->loc = ft_realloc(trace->loc, cap, sizeof *trace->loc);
+    trace->data = ft_realloc(trace->data, cap, sizeof *trace->data);
+    b->event_cap = cap;
+}
+
+static uint32_t object_count(const ft_trace *trace, ft_event_kind kind)
+{
+    switch (ft_event_kind_object(kind)) {
+    case FT_OBJECT_VARIABLE:
+        return trace->shared.len;
+    case FT_OBJECT_LOCK:
+        return trace->locks.len;
+    case FT_OBJECT_SEMAPHORE:
+        return trace->semaphores.len;
+    case FT_OBJECT_THREAD:
+        return trace->threads.len;
+    case FT_OBJECT_EDGE:
+        return trace->edges.len;
+    case FT_OBJECT_NONE:
+    case FT_OBJECT_CLASSES:
+        break;
+    }
+    return 1;
+}
+
+uint32_t ft_builder_raw_event(ft_builder *b, ft_event_kind kind, uint32_t thread, uint32_t object,
+                              uint32_t loc, uint32_t data, uint8_t flags)
+{
+    ft_trace *trace = b->trace;
+    if (trace->n_events == b->max_events)
+        ft_error_set(&b->failure, FT_LIMIT, "the trace has more than %u events", b->max_events);
+    if (b->failure.code != FT_OK) return 0;
+    assert(kind < FT_EVENT_KINDS && thread < trace->threads.len && loc < trace->n_locations);
+    assert(object < object_count(trace, kind));
+    if (trace->n_events == b->event_cap) grow_events(b);
+    uint32_t e = trace->n_events++;
+    trace->kind[e] = (uint8_t)kind;
+    trace->flags[e] = flags;
+    trace->thread[e] = (uint16_t)thread;
+    trace->object[e] = object;
+    trace->loc[e] = loc;
+    trace->data[e] = data;
+    b->counts[kind]++;
+    return e;
+}
+
+uint32_t ft_builder_event(ft_builder *b, ft_event_kind kind, uint32_t thread, uint32_t object,
+                          uint32_t loc, uint32_t value, uint8_t flags)
+{
+    bool access = kind == FT_EVENT_READ || kind == FT_EVENT_WRITE;
+    assert(kind != FT_EVENT_ASSIGN && kind != FT_EVENT_ASSUME && kind != FT_EVENT_ASSERT);
+    assert(!access || value < b->trace->n_values);
+    if (ft_event_kind_object(kind) == FT_OBJECT_NONE) object = 0;
+    return ft_builder_raw_event(b, kind, thread, object, loc, access ? value : 0, flags);
+}
+
+uint32_t ft_builder_action(ft_builder *b, ft_event_kind kind, uint32_t thread, uint32_t loc,
+                           ft_term guard, const ft_assignment *assignments, uint32_t n_assignments,
+                           uint8_t flags)
+{
+    assert(kind == FT_EVENT_ASSIGN || (n_assignments == 0 && guard != FT_NO_TERM));
+    assert(kind == FT_EVENT_ASSIGN || kind == FT_EVENT_ASSUME || kind == FT_EVENT_ASSERT);
+    uint32_t action = ft_builder_intern_action(b, guard, assignments, n_assignments);
+    return ft_builder_raw_event(b, kind, thread, 0, loc, action, flags);
+}
+
+/* ---- notes and the end ---------------------------------------------------------------------- */
+
+void ft_builder_add_note(ft_builder *b, const char *code, uint32_t event, uint32_t count,
+                         const char *text)
+{
+    ft_trace *trace = b->trace;
+    for (uint32_t i = 0; i < trace->n_notes; i++) {
+        if (strcmp(trace->notes[i].code, code) != 0) continue;
+        if (trace->notes[i].count <= UINT32_MAX - count) trace->notes[i].count += count;
+        return;
+    }
+    trace->notes =
+        ft_vec_grow(trace->notes, &b->note_cap, trace->n_notes + 1u, sizeof *trace->notes);
+    trace->notes[trace->n_notes++] =
+        (ft_note){.code = ft_arena_strndup(trace->arena, code, strlen(code)),
+                  .event = event,
+                  .count = count,
+                  .text = ft_arena_strndup(trace->arena, text, strlen(text))};
+}
+
+void ft_builder_note(ft_builder *b, const char *code, uint32_t event, const char *format, ...)
+{
+    char text[NOTE_TEXT];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    size_t length = strlen(text);
+    if (length == sizeof text - 1) /* cut off, perhaps inside a character */
+        while (length && (text[length - 1] & 0x80)) length--;
+    text[length] = 0;
+    bool clean = ft_builder_text_is_clean(text, length);
+    ft_builder_add_note(b, code, event, 1, clean ? text : escape_text(b, text, &length));
+}
+
+static void shrink_events(ft_trace *trace)
+{
+    size_t n = trace->n_events;
+    trace->kind = ft_realloc(trace->kind, n, sizeof *trace->kind);
+    trace->flags = ft_realloc(trace->flags, n, sizeof *trace->flags);
+    trace->thread = ft_realloc(trace->thread, n, sizeof *trace->thread);
+    trace->object = ft_realloc(trace->object, n, sizeof *trace->object);
+    trace->loc = ft_realloc(trace->loc, n, sizeof *trace->loc);
+    trace->data = ft_realloc(trace->data, n, sizeof *trace->data);
+}
+
+/* A note may speak of the event that the reader was about to add, and that never came. */
+static void clamp_notes(ft_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->n_notes; i++)
+        if (trace->notes[i].event >= trace->n_events) trace->notes[i].event = FT_NO_EVENT;
+}
+
+static ft_status finish(ft_builder *b, ft_error *err)
+{
+    if (b->failure.code != FT_OK)
+        return ft_error_set(err, b->failure.code, "%s", b->failure.message);
+    if (!b->trace->n_events)
+        return ft_error_set(err, FT_INPUT, "the trace has no events: nothing to analyse");
+    clamp_notes(b->trace);
+    ft_status status =
+        b->canonical ? ft_builder_check_canonical(b, err) : ft_builder_normalise(b, err);
+    if (status == FT_OK) shrink_events(b->trace);
+    return status;
+}
+
+ft_status ft_builder_finish(ft_builder *b, ft_trace **trace, ft_error *err)
+{
+    ft_status status = finish(b, err);
+    if (status == FT_OK) {
+        *trace = b->trace;
+        b->trace = NULL;
+    }
+    ft_builder_free(b);
+    return status;
+}

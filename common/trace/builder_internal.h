@@ -1,0 +1,54 @@
+/* Inside of the builder: what builder.c, normalise.c and the binary reader share. Not for others.
+ */
+#ifndef FT_TRACE_BUILDER_INTERNAL_H
+#define FT_TRACE_BUILDER_INTERNAL_H
+
+#include "trace/trace.h"
+
+enum { FT_VALUE_SORTS = 2 + 64 }; /* Bool, Int, BitVec 1 .. 64 */
+
+struct ft_builder {
+    ft_trace *trace;
+    bool canonical;      /* events are normalised already: ft_builder_finish only checks that */
+    ft_error failure;    /* first limit passed; reported by ft_builder_finish */
+    uint32_t max_events; /* 2^32 - 2, less in tests */
+    uint32_t counts[FT_EVENT_KINDS]; /* events so far, by kind */
+    size_t event_cap, shared_cap, local_cap, lock_cap, semaphore_cap, location_cap, value_cap,
+        action_cap, note_cap;
+    ft_map values[FT_VALUE_SORTS]; /* per sort: bits to value id */
+    uint32_t *location_slots;      /* hash slots: location id, 0 when free */
+    size_t location_slot_cap;
+    ft_intern functions; /* function names; the arena's copy is in function_text */
+    const char **function_text;
+    size_t function_cap;
+    ft_map actions;        /* hash of an action's content to its index */
+    uint64_t *access_seen; /* per shared variable: last action that read or wrote it */
+    size_t access_cap;
+    uint64_t access_serial;
+    ft_strbuf scratch;
+};
+
+/* Interns the body of a symbolic event; returns its index in trace->actions. */
+uint32_t ft_builder_intern_action(ft_builder *builder, ft_term guard,
+                                  const ft_assignment *assignments, uint32_t n_assignments);
+
+/* Appends an event as it stands, `data` as in ft_trace and any flags. Returns its index. */
+uint32_t ft_builder_raw_event(ft_builder *builder, ft_event_kind kind, uint32_t thread,
+                              uint32_t object, uint32_t loc, uint32_t data, uint8_t flags);
+
+/* True for UTF-8 without control characters: what the builder takes as it is. Anything else it
+ * escapes. */
+bool ft_builder_text_is_clean(const char *text, size_t length);
+
+/* Like ft_builder_note with a given count and a text that is no format. */
+void ft_builder_add_note(ft_builder *builder, const char *code, uint32_t event, uint32_t count,
+                         const char *text);
+
+/* Normalises the events (trace.h, ft_builder_finish). FT_LIMIT when implied releases do not fit. */
+ft_status ft_builder_normalise(ft_builder *builder, ft_error *err) FT_MUST_CHECK;
+
+/* FT_INPUT when the nested and stranger flags are not those that normalising gives, or a release is
+ * missing: a trace that says it is canonical and is not. */
+ft_status ft_builder_check_canonical(ft_builder *builder, ft_error *err) FT_MUST_CHECK;
+
+#endif

@@ -1,0 +1,39 @@
+#include "trace/event.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *doc;
+    ft_object_class object;
+} KINDS[FT_EVENT_KINDS] = {
+#define FT_EVENT_ROW(symbol, name, object, doc)                                                    \
+    [FT_EVENT_##symbol] = {name, doc, FT_OBJECT_##object},
+    FT_EVENT_TABLE(FT_EVENT_ROW)
+#undef FT_EVENT_ROW
+};
+
+const char *ft_event_kind_name(ft_event_kind kind)
+{
+    return KINDS[kind].name;
+}
+
+const char *ft_event_kind_doc(ft_event_kind kind)
+{
+    return KINDS[kind].doc;
+}
+
+ft_object_class ft_event_kind_object(ft_event_kind kind)
+{
+    return KINDS[kind].object;
+}
+
+bool ft_event_kind_parse(const char *name, ft_event_kind *kind)
+{
+    for (int i = 0; i < FT_EVENT_KINDS; i++) {
+        if (strcmp(KINDS[i].name, name) != 0) continue;
+        *kind = (ft_event_kind)i;
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,58 @@
+/* Private to the NDJSON reader: its state, its header line, and the parts both lines share. */
+#ifndef FT_TRACE_READER_NDJSON_H
+#define FT_TRACE_READER_NDJSON_H
+
+#include "trace/json_line.h"
+#include "trace/trace.h"
+
+typedef struct variable {
+    ft_sort sort;
+    bool has_initial;
+    uint64_t set_line; /* the last line that assigned it, to find duplicate targets */
+} variable;
+
+typedef struct thread {
+    bool acted, ended, forked;
+    uint32_t open_transactions;
+} thread;
+
+typedef struct edge {
+    bool out;                    /* its edge-out was seen */
+    uint64_t in_line, in_column; /* its first edge-in; line 0: none yet */
+} edge;
+
+typedef struct ndjson {
+    ft_builder *builder; /* not owned */
+    ft_json_line json;
+    bool header, any_event;
+    uint64_t last_line;
+    FT_VEC(variable) shared, locals; /* by the builder's ids */
+    FT_VEC(thread) threads;
+    FT_VEC(edge) edges;
+    ft_map assigned;                   /* (thread, local) pairs that the thread assigned */
+    FT_VEC(ft_assignment) assignments; /* of one assign event */
+} ndjson;
+
+/* The header line. */
+ft_status ft_ndjson_header(ndjson *s, const ft_json_value *object, ft_error *err) FT_MUST_CHECK;
+
+/* Sorts an object's members into key[] and value[] by their name; members that are absent have type
+ * FT_JSON_NONE. Unknown and duplicate members fail. The arrays must be zeroed. */
+ft_status ft_ndjson_members(ndjson *s, const ft_json_value *object, const char *const *names,
+                            size_t count, ft_json_value *key, ft_json_value *value,
+                            ft_error *err) FT_MUST_CHECK;
+
+/* Fails unless the value is a non-empty string without control characters. */
+ft_status ft_ndjson_name(ndjson *s, const ft_json_value *value, const char *what,
+                         ft_error *err) FT_MUST_CHECK;
+
+/* A literal of the given sort: an integer, true, false, or a string that spells one. */
+ft_status ft_ndjson_value(ndjson *s, const ft_json_value *value, ft_sort sort, ft_value *out,
+                          ft_error *err) FT_MUST_CHECK;
+
+bool ft_ndjson_is(const ft_json_value *string, const char *text);
+
+/* How many bytes of the value, as written, fit into a message. */
+int ft_ndjson_shown(const ft_json_value *value);
+
+#endif

@@ -1,0 +1,307 @@
+#include "trace/reader_ndjson.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { MAX_THREADS = 65535, SHOWN = 60 };
+
+/* ---- what header and events share ------------------------------------------------------------ */
+
+bool ft_ndjson_is(const ft_json_value *string, const char *text)
+{
+    return string->length == strlen(text) && memcmp(string->text, text, string->length) == 0;
+}
+
+int ft_ndjson_shown(const ft_json_value *value)
+{
+    size_t length = value->end - value->begin;
+    return length > SHOWN ? SHOWN : (int)length;
+}
+
+ft_status ft_ndjson_members(ndjson *s, const ft_json_value *object, const char *const *names,
+                            size_t count, ft_json_value *key, ft_json_value *value, ft_error *err)
+{
+    ft_json_value k, v;
+    ft_json_cursor cursor = ft_json_enter(object);
+    while (ft_json_next_member(&s->json, &cursor, &k, &v)) {
+        size_t i = 0;
+        while (i < count && !ft_ndjson_is(&k, names[i])) i++;
+        if (i == count)
+            return ft_json_fail(&s->json, k.begin, err, "unknown member %.*s", ft_ndjson_shown(&k),
+                                s->json.text + k.begin);
+        if (value[i].type != FT_JSON_NONE)
+            return ft_json_fail(&s->json, k.begin, err, "duplicate member \"%s\"", names[i]);
+        key[i] = k;
+        value[i] = v;
+    }
+    return FT_OK;
+}
+
+/* C0, DEL and C1 (U+0080 to U+009F); valid UTF-8, so a lead byte has its second. */
+static bool is_control(const unsigned char *byte)
+{
+    return byte[0] < 0x20 || byte[0] == 0x7f || (byte[0] == 0xc2 && byte[1] < 0xa0);
+}
+
+ft_status ft_ndjson_name(ndjson *s, const ft_json_value *value, const char *what, ft_error *err)
+{
+    if (value->type != FT_JSON_STRING || value->length == 0)
+        return ft_json_fail(&s->json, value->begin, err, "expected a %s as a non-empty string",
+                            what);
+    for (size_t i = 0; i < value->length; i++) {
+        if (is_control((const unsigned char *)value->text + i))
+            return ft_json_fail(&s->json, value->begin, err,
+                                "a %s may not contain control characters", what);
+    }
+    return FT_OK;
+}
+
+static ft_status literal_fails(ndjson *s, const ft_json_value *value, ft_sort sort, const char *why,
+                               ft_error *err)
+{
+    ft_strbuf text = {0};
+    ft_sort_print(sort, &text);
+    ft_status status = ft_json_fail(&s->json, value->begin, err,
+                                    "%.*s is not a value of sort %s%s%s", ft_ndjson_shown(value),
+                                    s->json.text + value->begin, text.text, *why ? ": " : "", why);
+    ft_strbuf_release(&text);
+    return status;
+}
+
+ft_status ft_ndjson_value(ndjson *s, const ft_json_value *value, ft_sort sort, ft_value *out,
+                          ft_error *err)
+{
+    bool boolean = value->type == FT_JSON_TRUE || value->type == FT_JSON_FALSE;
+    if (boolean && sort.kind == FT_SORT_BOOL) {
+        *out = (ft_value){.sort = sort, .bits = value->type == FT_JSON_TRUE};
+        return FT_OK;
+    }
+    bool spelled = value->type == FT_JSON_STRING ||
+                   (value->type == FT_JSON_INTEGER && sort.kind != FT_SORT_BOOL);
+    if (!spelled) return literal_fails(s, value, sort, "", err);
+    ft_error inner = FT_ERROR_INIT;
+    if (ft_value_parse(value->text, value->length, sort, out, &inner) == FT_OK) return FT_OK;
+    return literal_fails(s, value, sort, inner.message, err);
+}
+
+/* ---- the header ------------------------------------------------------------------------------ */
+
+enum { FORMAT, VERSION, NAME, THREADS, VARIABLES, LOCALS, LOCKS, SEMAPHORES, HEADER_MEMBERS };
+static const char *const HEADER[HEADER_MEMBERS] = {"format",    "version", "name",  "threads",
+                                                   "variables", "locals",  "locks", "semaphores"};
+
+enum { SORT, INIT, SPEC_MEMBERS };
+static const char *const SPEC[SPEC_MEMBERS] = {"sort", "init"};
+
+static ft_status check_format(ndjson *s, const ft_json_value *object, const ft_json_value *value,
+                              ft_error *err)
+{
+    const ft_json_value *format = &value[FORMAT], *version = &value[VERSION];
+    if (format->type == FT_JSON_NONE)
+        return ft_json_fail(&s->json, object->begin, err,
+                            "the first line must be the header, with \"format\":\"foretell\"");
+    if (format->type != FT_JSON_STRING || !ft_ndjson_is(format, "foretell"))
+        return ft_json_fail(&s->json, format->begin, err,
+                            "unknown format %.*s: expected \"foretell\"", ft_ndjson_shown(format),
+                            s->json.text + format->begin);
+    if (version->type == FT_JSON_NONE)
+        return ft_json_fail(&s->json, object->begin, err, "the header needs \"version\":1");
+    if (version->type != FT_JSON_INTEGER || !ft_ndjson_is(version, "1"))
+        return ft_json_fail(&s->json, version->begin, err,
+                            "unsupported version %.*s: this reader knows version 1",
+                            ft_ndjson_shown(version), s->json.text + version->begin);
+    if (value[NAME].type != FT_JSON_NONE) return ft_ndjson_name(s, &value[NAME], "name", err);
+    return FT_OK;
+}
+
+static ft_status declared_twice(ndjson *s, const ft_json_value *name, ft_error *err)
+{
+    return ft_json_fail(&s->json, name->begin, err, "%.*s is declared twice", ft_ndjson_shown(name),
+                        s->json.text + name->begin);
+}
+
+static ft_status read_threads(ndjson *s, const ft_json_value *object, const ft_json_value *list,
+                              ft_error *err)
+{
+    ft_json_value name;
+    if (list->type == FT_JSON_NONE)
+        return ft_json_fail(&s->json, object->begin, err,
+                            "the header needs \"threads\": the list of their names");
+    if (list->type != FT_JSON_ARRAY)
+        return ft_json_fail(&s->json, list->begin, err, "\"threads\" must be a list of names");
+    ft_json_cursor cursor = ft_json_enter(list);
+    while (ft_json_next_element(&s->json, &cursor, &name)) {
+        ft_status status = ft_ndjson_name(s, &name, "thread name", err);
+        if (status != FT_OK) return status;
+        if (s->threads.len == MAX_THREADS)
+            return ft_error_at(err, FT_LIMIT, s->json.number, name.begin + 1,
+                               "more than %d threads", MAX_THREADS);
+        if (ft_builder_thread(s->builder, name.text, name.length) < s->threads.len)
+            return declared_twice(s, &name, err);
+        ft_vec_push(&s->threads, (thread){0});
+    }
+    if (!s->threads.len) return ft_json_fail(&s->json, list->begin, err, "\"threads\" is empty");
+    return FT_OK;
+}
+
+static ft_status read_sort(ndjson *s, const ft_json_value *value, ft_sort *sort, ft_error *err)
+{
+    if (value->type != FT_JSON_STRING)
+        return ft_json_fail(&s->json, value->begin, err,
+                            "expected a sort: \"Bool\", \"Int\" or \"(_ BitVec n)\"");
+    ft_error inner = FT_ERROR_INIT;
+    if (ft_sort_parse(value->text, value->length, sort, &inner) == FT_OK) return FT_OK;
+    return ft_json_fail(&s->json, value->begin, err, "%s", inner.message);
+}
+
+/* {"sort": "Int", "init": 0}, or short: "Int" (a sort), 0 (an Int), true (a Bool). */
+static ft_status read_declaration(ndjson *s, const ft_json_value *spec, variable *info,
+                                  ft_value *initial, ft_error *err)
+{
+    ft_json_value key[SPEC_MEMBERS] = {{0}}, value[SPEC_MEMBERS] = {{0}};
+    *info = (variable){.sort = FT_INT_SORT, .has_initial = true};
+    switch (spec->type) {
+    case FT_JSON_INTEGER:
+        return ft_ndjson_value(s, spec, info->sort, initial, err);
+    case FT_JSON_TRUE:
+    case FT_JSON_FALSE:
+        info->sort = FT_BOOL_SORT;
+        return ft_ndjson_value(s, spec, info->sort, initial, err);
+    case FT_JSON_STRING:
+        info->has_initial = false;
+        return read_sort(s, spec, &info->sort, err);
+    case FT_JSON_OBJECT:
+        break;
+    case FT_JSON_NONE:
+    case FT_JSON_NULL:
+    case FT_JSON_ARRAY:
+        return ft_json_fail(&s->json, spec->begin, err,
+                            "expected {\"sort\":...,\"init\":...}, a sort or an initial value");
+    }
+    ft_status status = ft_ndjson_members(s, spec, SPEC, SPEC_MEMBERS, key, value, err);
+    if (status == FT_OK && value[SORT].type == FT_JSON_NONE)
+        status = ft_json_fail(&s->json, spec->begin, err, "a declaration needs \"sort\"");
+    if (status == FT_OK) status = read_sort(s, &value[SORT], &info->sort, err);
+    info->has_initial = value[INIT].type != FT_JSON_NONE;
+    if (status == FT_OK && info->has_initial)
+        status = ft_ndjson_value(s, &value[INIT], info->sort, initial, err);
+    return status;
+}
+
+static bool is_declared(const ndjson *s, const ft_json_value *name)
+{
+    const ft_trace *tables = ft_builder_peek(s->builder);
+    return ft_intern_find(&tables->shared, name->text, name->length) != FT_NO_ID ||
+           ft_intern_find(&tables->locals, name->text, name->length) != FT_NO_ID;
+}
+
+static void declare(ndjson *s, bool shared, const ft_json_value *name, variable info,
+                    ft_value initial)
+{
+    ft_builder *b = s->builder;
+    uint32_t value = info.has_initial ? ft_builder_value(b, initial) : FT_NO_VALUE;
+    if (shared) {
+        uint32_t id = ft_builder_shared(b, name->text, name->length, info.sort);
+        if (info.has_initial) ft_builder_shared_initial(b, id, value);
+        ft_vec_push(&s->shared, info);
+    } else {
+        uint32_t id = ft_builder_local(b, name->text, name->length, info.sort);
+        if (info.has_initial) ft_builder_local_initial(b, id, value);
+        ft_vec_push(&s->locals, info);
+    }
+}
+
+typedef ft_status declare_row(ndjson *s, const ft_json_value *name, const ft_json_value *spec,
+                              ft_error *err);
+
+static ft_status read_variable(ndjson *s, bool shared, const ft_json_value *name,
+                               const ft_json_value *spec, ft_error *err)
+{
+    variable info;
+    ft_value initial = {0};
+    if (is_declared(s, name)) return declared_twice(s, name, err);
+    ft_status status = read_declaration(s, spec, &info, &initial, err);
+    if (status == FT_OK) declare(s, shared, name, info, initial);
+    return status;
+}
+
+static ft_status read_shared(ndjson *s, const ft_json_value *name, const ft_json_value *spec,
+                             ft_error *err)
+{
+    return read_variable(s, true, name, spec, err);
+}
+
+static ft_status read_local(ndjson *s, const ft_json_value *name, const ft_json_value *spec,
+                            ft_error *err)
+{
+    return read_variable(s, false, name, spec, err);
+}
+
+static ft_status read_lock(ndjson *s, const ft_json_value *name, const ft_json_value *spec,
+                           ft_error *err)
+{
+    if (ft_intern_find(&ft_builder_peek(s->builder)->locks, name->text, name->length) != FT_NO_ID)
+        return declared_twice(s, name, err);
+    for (int kind = 0; kind < FT_LOCK_KINDS; kind++) {
+        if (spec->type != FT_JSON_STRING ||
+            !ft_ndjson_is(spec, ft_lock_kind_name((ft_lock_kind)kind)))
+            continue;
+        ft_builder_lock(s->builder, name->text, name->length, (ft_lock_kind)kind);
+        return FT_OK;
+    }
+    return ft_json_fail(&s->json, spec->begin, err, "a lock's kind is \"mutex\" or \"recursive\"");
+}
+
+static ft_status read_semaphore(ndjson *s, const ft_json_value *name, const ft_json_value *spec,
+                                ft_error *err)
+{
+    const ft_intern *table = &ft_builder_peek(s->builder)->semaphores;
+    ft_value count;
+    if (ft_intern_find(table, name->text, name->length) != FT_NO_ID)
+        return declared_twice(s, name, err);
+    if (spec->type != FT_JSON_INTEGER ||
+        ft_value_parse(spec->text, spec->length, FT_INT_SORT, &count, NULL) != FT_OK ||
+        (int64_t)count.bits < 0 || count.bits > UINT32_MAX)
+        return ft_json_fail(&s->json, spec->begin, err,
+                            "a semaphore's initial count is an integer from 0 to %" PRIu32,
+                            UINT32_MAX);
+    ft_builder_semaphore(s->builder, name->text, name->length, (uint32_t)count.bits);
+    return FT_OK;
+}
+
+static ft_status read_table(ndjson *s, const char *member, const ft_json_value *table,
+                            declare_row *declare_one, ft_error *err)
+{
+    ft_json_value name, spec;
+    if (table->type == FT_JSON_NONE) return FT_OK;
+    if (table->type != FT_JSON_OBJECT)
+        return ft_json_fail(&s->json, table->begin, err,
+                            "\"%s\" must be an object from names to declarations", member);
+    ft_json_cursor cursor = ft_json_enter(table);
+    while (ft_json_next_member(&s->json, &cursor, &name, &spec)) {
+        ft_status status = ft_ndjson_name(s, &name, "name", err);
+        if (status == FT_OK) status = declare_one(s, &name, &spec, err);
+        if (status != FT_OK) return status;
+    }
+    return FT_OK;
+}
+
+ft_status ft_ndjson_header(ndjson *s, const ft_json_value *object, ft_error *err)
+{
+    static const struct {
+        int member;
+        declare_row *declare_one;
+    } TABLES[] = {{VARIABLES, read_shared},
+                  {LOCALS, read_local},
+                  {LOCKS, read_lock},
+                  {SEMAPHORES, read_semaphore}};
+    ft_json_value key[HEADER_MEMBERS] = {{0}}, value[HEADER_MEMBERS] = {{0}};
+    ft_status status = ft_ndjson_members(s, object, HEADER, HEADER_MEMBERS, key, value, err);
+    if (status == FT_OK) status = check_format(s, object, value, err);
+    if (status == FT_OK) status = read_threads(s, object, &value[THREADS], err);
+    for (size_t i = 0; status == FT_OK && i < sizeof TABLES / sizeof *TABLES; i++)
+        status = read_table(s, HEADER[TABLES[i].member], &value[TABLES[i].member],
+                            TABLES[i].declare_one, err);
+    s->header = status == FT_OK;
+    return status;
+}

@@ -1,0 +1,155 @@
+#include "trace/trace.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+static const char *const FORMATS[FT_FORMATS] = {
+#define FT_FORMAT_ROW(symbol, name, doc) [FT_FORMAT_##symbol] = name,
+    FT_FORMAT_TABLE(FT_FORMAT_ROW)
+#undef FT_FORMAT_ROW
+};
+
+static const char *const LOCK_KINDS[FT_LOCK_KINDS] = {
+#define FT_LOCK_KIND_ROW(symbol, name) [FT_LOCK_##symbol] = name,
+    FT_LOCK_KIND_TABLE(FT_LOCK_KIND_ROW)
+#undef FT_LOCK_KIND_ROW
+};
+
+const char *ft_format_name(ft_format format)
+{
+    return FORMATS[format];
+}
+
+const char *ft_lock_kind_name(ft_lock_kind kind)
+{
+    return LOCK_KINDS[kind];
+}
+
+static void free_events(ft_trace *trace)
+{
+    free(trace->kind);
+    free(trace->flags);
+    free(trace->thread);
+    free(trace->object);
+    free(trace->loc);
+    free(trace->data);
+}
+
+static void free_tables(ft_trace *trace)
+{
+    ft_intern *tables[] = {&trace->threads, &trace->shared,     &trace->locals,
+                           &trace->locks,   &trace->semaphores, &trace->edges};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) ft_intern_release(tables[i]);
+    free(trace->shared_info);
+    free(trace->local_info);
+    free(trace->lock_kind);
+    free(trace->semaphore_initial);
+    free(trace->locations);
+    free(trace->values);
+    free(trace->actions);
+    free(trace->notes);
+}
+
+void ft_trace_free(ft_trace *trace)
+{
+    if (!trace) return;
+    free_events(trace);
+    free_tables(trace);
+    ft_term_pool_free(trace->terms);
+    ft_arena_free(trace->arena);
+    free(trace);
+}
+
+bool ft_trace_is_symbolic_event(const ft_trace *trace, uint32_t e)
+{
+    assert(e < trace->n_events);
+    uint8_t kind = trace->kind[e];
+    return kind == FT_EVENT_ASSIGN || kind == FT_EVENT_ASSUME || kind == FT_EVENT_ASSERT;
+}
+
+const ft_action *ft_trace_action(const ft_trace *trace, uint32_t e)
+{
+    return ft_trace_is_symbolic_event(trace, e) ? &trace->actions[trace->data[e]] : NULL;
+}
+
+const ft_access *ft_trace_accesses(const ft_trace *trace, uint32_t e, ft_access *scratch,
+                                   uint32_t *count)
+{
+    const ft_action *action = ft_trace_action(trace, e);
+    if (action) {
+        *count = action->n_accesses;
+        return action->accesses;
+    }
+    bool write = trace->kind[e] == FT_EVENT_WRITE;
+    *count = write || trace->kind[e] == FT_EVENT_READ ? 1 : 0;
+    *scratch = (ft_access){.variable = trace->object[e], .write = write};
+    return scratch;
+}
+
+const char *ft_trace_thread_name(const ft_trace *trace, uint32_t thread)
+{
+    assert(thread < trace->threads.len);
+    return trace->threads.names[thread];
+}
+
+const char *ft_trace_location_text(const ft_trace *trace, uint32_t loc)
+{
+    assert(loc < trace->n_locations);
+    return loc == FT_NO_LOC ? NULL : trace->locations[loc].text;
+}
+
+static const ft_intern *object_table(const ft_trace *trace, ft_object_class object)
+{
+    switch (object) {
+    case FT_OBJECT_VARIABLE:
+        return &trace->shared;
+    case FT_OBJECT_LOCK:
+        return &trace->locks;
+    case FT_OBJECT_SEMAPHORE:
+        return &trace->semaphores;
+    case FT_OBJECT_THREAD:
+        return &trace->threads;
+    case FT_OBJECT_EDGE:
+        return &trace->edges;
+    case FT_OBJECT_NONE:
+    case FT_OBJECT_CLASSES:
+        break;
+    }
+    return NULL;
+}
+
+const char *ft_trace_object_name(const ft_trace *trace, uint32_t e)
+{
+    assert(e < trace->n_events);
+    const ft_intern *table = object_table(trace, ft_event_kind_object(trace->kind[e]));
+    return table ? table->names[trace->object[e]] : NULL;
+}
+
+static bool resolve_name(void *context, const char *name, size_t length, ft_symbol *symbol,
+                         ft_sort *sort)
+{
+    const ft_trace *trace = context;
+    uint32_t id = ft_intern_find(&trace->shared, name, length);
+    if (id != FT_NO_ID) {
+        *symbol = FT_SYM_SHARED(id);
+        *sort = trace->shared_info[id].sort;
+        return true;
+    }
+    id = ft_intern_find(&trace->locals, name, length);
+    if (id == FT_NO_ID) return false;
+    *symbol = FT_SYM_LOCAL(id);
+    *sort = trace->local_info[id].sort;
+    return true;
+}
+
+static const char *symbol_name(void *context, ft_symbol symbol)
+{
+    const ft_trace *trace = context;
+    uint32_t id = FT_SYM_INDEX(symbol);
+    return FT_SYM_IS_LOCAL(symbol) ? trace->locals.names[id] : trace->shared.names[id];
+}
+
+ft_scope ft_trace_scope(const ft_trace *trace)
+{
+    return (ft_scope){.resolve = resolve_name, .name = symbol_name, .context = (void *)trace};
+}

@@ -1,0 +1,184 @@
+/* A trace: the observed run of a concurrent program, immutable once built.
+ *
+ * Events are held in structure-of-arrays form, in observed order; an event is its index (0-based;
+ * reports print it 1-based as written in no file: they print locations). Names, locations, values
+ * and terms are interned. Trace event semantics are in docs/trace-format.md. */
+#ifndef FT_TRACE_TRACE_H
+#define FT_TRACE_TRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/digest.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "base/strbuf.h"
+#include "term/term.h"
+#include "trace/event.h"
+
+#define FT_NO_EVENT UINT32_MAX
+#define FT_NO_VALUE 0u /* value id: unknown */
+#define FT_NO_LOC   0u /* location id: none */
+
+/* The formats that a trace can come from (detected by content). */
+#define FT_FORMAT_TABLE(X)                                                                         \
+    X(NDJSON, "ndjson", "Foretell NDJSON, docs/trace-format.md")                                   \
+    X(BINARY, "binary", "Foretell binary, the canonical stored form")                              \
+    X(STD, "std", "RAPID STD: thread|op(object)|location")                                         \
+    X(LOG, "log", "comma-separated logs of the race-prediction literature")
+typedef enum ft_format {
+#define FT_FORMAT_ENUM(symbol, name, doc) FT_FORMAT_##symbol,
+    FT_FORMAT_TABLE(FT_FORMAT_ENUM)
+#undef FT_FORMAT_ENUM
+        FT_FORMATS
+} ft_format;
+const char *ft_format_name(ft_format format);
+
+#define FT_LOCK_KIND_TABLE(X)                                                                      \
+    X(MUTEX, "mutex")         /* not recursive: its owner's second acquire blocks for ever */      \
+    X(RECURSIVE, "recursive") /* its owner may take it again */
+typedef enum ft_lock_kind {
+#define FT_LOCK_KIND_ENUM(symbol, name) FT_LOCK_##symbol,
+    FT_LOCK_KIND_TABLE(FT_LOCK_KIND_ENUM)
+#undef FT_LOCK_KIND_ENUM
+        FT_LOCK_KINDS
+} ft_lock_kind;
+const char *ft_lock_kind_name(ft_lock_kind kind);
+
+/* A shared or thread-local variable. Locals exist once in each thread. */
+typedef struct ft_variable {
+    ft_sort sort;
+    uint32_t initial; /* value id, FT_NO_VALUE: not declared */
+} ft_variable;
+
+typedef struct ft_location {
+    const char *text;     /* "file:line[:column]" or whatever the tracer wrote */
+    const char *function; /* or NULL */
+} ft_location;
+
+typedef struct ft_assignment {
+    ft_symbol target; /* shared or local */
+    ft_term term;
+} ft_assignment;
+
+/* One access of an event to a shared variable. */
+typedef struct ft_access {
+    uint32_t variable;
+    bool write;    /* else read */
+    bool in_guard; /* happens whatever the guard's outcome (design §4, Race) */
+} ft_access;
+
+/* The body of an assign, assume or assert event. */
+typedef struct ft_action {
+    ft_term guard; /* assign: FT_NO_TERM is true; assume and assert: the condition */
+    uint32_t n_assignments, n_accesses;
+    const ft_assignment *assignments;
+    const ft_access *accesses; /* distinct; guard reads first, then reads, then writes. A variable
+                                  read by the guard and by a right-hand side appears once, in_guard */
+} ft_action;
+
+/* What the reader or ingest had to assume, or found. `text` stands alone. */
+typedef struct ft_note {
+    const char *code;  /* short stable word, e.g. "thread-name", "implied-release" */
+    uint32_t event;    /* first event concerned or FT_NO_EVENT */
+    uint32_t count;    /* how often the same happened */
+    const char *text;
+} ft_note;
+
+typedef struct ft_trace {
+    ft_arena *arena;
+    ft_format format;
+    uint32_t n_events;
+    /* per event */
+    uint8_t *kind;    /* ft_event_kind */
+    uint8_t *flags;   /* FT_FLAG_* */
+    uint16_t *thread; /* thread id; at most 65,535 threads */
+    uint32_t *object; /* id in the class of the kind; 0 for kinds without object */
+    uint32_t *loc;    /* location id, FT_NO_LOC: none */
+    uint32_t *data;   /* read, write: value id; assign, assume, assert: action index; else 0 */
+    /* tables */
+    ft_intern threads, shared, locals, locks, semaphores, edges; /* names */
+    ft_variable *shared_info;    /* [shared.len] */
+    ft_variable *local_info;     /* [locals.len] */
+    uint8_t *lock_kind;          /* [locks.len] ft_lock_kind */
+    uint32_t *semaphore_initial; /* [semaphores.len] */
+    ft_location *locations;      /* [n_locations]; index 0 is "none" */
+    uint32_t n_locations;
+    ft_value *values; /* [n_values]; index 0 is "unknown"; equal values have equal ids */
+    uint32_t n_values;
+    ft_action *actions;
+    uint32_t n_actions;
+    ft_term_pool *terms;
+    ft_note *notes;
+    uint32_t n_notes;
+    uint32_t broken; /* first event where the observed order breaks the semantics, FT_NO_EVENT:
+                        none. Nothing of a broken trace is called safe (design §3) */
+    const char *broken_text; /* why, or NULL */
+} ft_trace;
+
+void ft_trace_free(ft_trace *trace); /* accepts NULL */
+
+/* Accesses of event e; `scratch` backs the answer for read and write events. */
+const ft_access *ft_trace_accesses(const ft_trace *trace, uint32_t e, ft_access *scratch,
+                                   uint32_t *count);
+
+/* True for assign, assume and assert. */
+bool ft_trace_is_symbolic_event(const ft_trace *trace, uint32_t e);
+const ft_action *ft_trace_action(const ft_trace *trace, uint32_t e); /* NULL unless symbolic */
+
+const char *ft_trace_thread_name(const ft_trace *trace, uint32_t thread);
+const char *ft_trace_location_text(const ft_trace *trace, uint32_t loc); /* NULL for FT_NO_LOC */
+/* Name of the event's object ("x", "l", "T2"), or NULL for kinds without one. */
+const char *ft_trace_object_name(const ft_trace *trace, uint32_t e);
+/* Resolves names of shared variables and locals (shared first), prints them. */
+ft_scope ft_trace_scope(const ft_trace *trace);
+/* The event as people write it: "x := (+ a 2)", "read x = 0", "acquire l", "fork T2". */
+void ft_trace_print_event(const ft_trace *trace, uint32_t e, ft_strbuf *out);
+
+/* ---- building -------------------------------------------------------------------------------
+ * Readers feed a builder in input order; ft_builder_finish normalises (design §3) and returns the
+ * trace:
+ *  - recursive locks: inner acquires and releases get FT_FLAG_NESTED;
+ *  - a release by a thread that does not hold the lock gets FT_FLAG_STRANGER and a note;
+ *  - a section that is never closed, whose lock another thread acquires later: a synthetic release
+ *    is put after its owner's last event before that acquire, with a note;
+ *  - a join (or edge-in) logged before its child's last event (its edge-out), where the joining
+ *    thread did nothing in between: moved behind it, with a note;
+ *  - everything else that contradicts the semantics is left for the checker (verdict/observe.h). */
+typedef struct ft_builder ft_builder;
+
+ft_builder *ft_builder_new(ft_format format);
+void ft_builder_free(ft_builder *builder); /* accepts NULL */
+
+/* Declarations: return the id, declaring the name when it is new. */
+uint32_t ft_builder_thread(ft_builder *builder, const char *name, size_t length);
+uint32_t ft_builder_shared(ft_builder *builder, const char *name, size_t length, ft_sort sort);
+uint32_t ft_builder_local(ft_builder *builder, const char *name, size_t length, ft_sort sort);
+uint32_t ft_builder_lock(ft_builder *builder, const char *name, size_t length, ft_lock_kind kind);
+uint32_t ft_builder_semaphore(ft_builder *builder, const char *name, size_t length, uint32_t count);
+uint32_t ft_builder_edge(ft_builder *builder, const char *name, size_t length);
+uint32_t ft_builder_location(ft_builder *builder, const char *text, size_t length,
+                             const char *function, size_t function_length); /* function may be NULL */
+uint32_t ft_builder_value(ft_builder *builder, ft_value value); /* interned id */
+void ft_builder_shared_initial(ft_builder *builder, uint32_t shared, uint32_t value);
+void ft_builder_local_initial(ft_builder *builder, uint32_t local, uint32_t value);
+ft_term_pool *ft_builder_terms(ft_builder *builder);
+const ft_trace *ft_builder_peek(const ft_builder *builder); /* tables so far, for look-ups */
+
+/* Appends an event; returns its index. flags: FT_FLAG_ATOMIC, FT_FLAG_CONDITION or 0. */
+uint32_t ft_builder_event(ft_builder *builder, ft_event_kind kind, uint32_t thread, uint32_t object,
+                          uint32_t loc, uint32_t value, uint8_t flags);
+/* Appends an assign, assume or assert event. guard FT_NO_TERM: true (assign only). */
+uint32_t ft_builder_action(ft_builder *builder, ft_event_kind kind, uint32_t thread, uint32_t loc,
+                           ft_term guard, const ft_assignment *assignments, uint32_t n_assignments,
+                           uint8_t flags);
+/* Counts a note; the same code twice becomes one note with a count and the first text. */
+void ft_builder_note(ft_builder *builder, const char *code, uint32_t event, const char *format, ...)
+    FT_PRINTF(4, 5);
+
+/* Ends the trace and frees the builder, whatever the status. Fails with FT_INPUT on a trace
+ * without events, and with FT_LIMIT past 2^32 - 2 events or 65,535 threads. */
+ft_status ft_builder_finish(ft_builder *builder, ft_trace **trace, ft_error *err) FT_MUST_CHECK;
+
+#endif

@@ -1,0 +1,68 @@
+#include <stdlib.h>
+#include <time.h>
+
+#include "api/internal.h"
+
+#define CLOSE_GRACE_MS 3000 /* for answers on their way */
+
+static ft_status listen_all(ft_api *api, ft_error *err)
+{
+    const ft_config *config = api->app->config;
+    char address[64];
+    int port;
+    ft_status status = FT_OK;
+    if (!*config->listen && !*config->socket)
+        return ft_error_set(err, FT_USAGE, "nothing to serve: set listen or socket");
+    if (*config->listen) {
+        status = ft_config_listen(config, address, &port, err);
+        if (status == FT_OK) status = ft_http_listen_tcp(api->http, address, port, &api->port, err);
+    }
+    if (status == FT_OK && *config->socket)
+        status = ft_http_listen_unix(api->http, config->socket, err);
+    return status;
+}
+
+static void on_http_closed(void *data)
+{
+    ft_api *api = data;
+    void (*closed)(void *data) = api->closed;
+    void *closed_data = api->closed_data;
+    ft_idempotency_free(api->idempotency);
+    free(api);
+    if (closed) closed(closed_data);
+}
+
+ft_status ft_api_open(ft_app *app, ft_api **api, ft_error *err)
+{
+    const ft_config *config = app->config;
+    ft_http_limits limits = ft_http_default_limits;
+    limits.connections = (uint32_t)config->max_connections;
+    limits.header_bytes = (uint32_t)config->max_header_bytes;
+    limits.header_ms = (uint32_t)config->header_ms;
+    limits.idle_ms = (uint32_t)config->idle_ms;
+    ft_api *opened = ft_calloc(1, sizeof *opened);
+    opened->app = app;
+    opened->started = (int64_t)time(NULL);
+    opened->idempotency = ft_idempotency_new();
+    opened->http = ft_http_new(app->loop, &limits, (ft_http_handler){ft_api_route, opened});
+    ft_status status = listen_all(opened, err);
+    if (status == FT_OK)
+        *api = opened;
+    else
+        ft_http_close(opened->http, 0, on_http_closed, opened);
+    return status;
+}
+
+int ft_api_port(const ft_api *api)
+{
+    return api->port;
+}
+
+void ft_api_close(ft_api *api, void (*closed)(void *data), void *data)
+{
+    api->closing = true;
+    api->closed = closed;
+    api->closed_data = data;
+    ft_api_forget_uploads(api);
+    ft_http_close(api->http, CLOSE_GRACE_MS, on_http_closed, api);
+}

@@ -1,0 +1,70 @@
+/* Reports, findings and witnesses: views of what is stored. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/internal.h"
+
+#define PAGE_MOST 100000
+
+static void on_report(void *data, const ft_error *err, json_t *report)
+{
+    ft_http_request *request;
+    char etag[32];
+    if (err && err->code == FT_USAGE) {
+        ft_error bad = *err;
+        bad.code = FT_INPUT;
+        ft_call_end(data, &bad, &request);
+        return;
+    }
+    if (!ft_call_end(data, err, &request)) return;
+    snprintf(etag, sizeof etag, "%lld",
+             (long long)json_integer_value(json_object_get(report, "revision")));
+    ft_http_set(request, "Cache-Control", "no-cache");
+    if (!ft_reply_not_modified(request, etag))
+        ft_http_reply_json(request, 200, json_incref(report));
+}
+
+void ft_serve_report(ft_api *api, ft_http_request *request)
+{
+    uint32_t limit, safe;
+    if (!ft_query_number(request, "limit", 0, 1, PAGE_MOST, &limit) ||
+        !ft_query_number(request, "safe", 0, 0, 1, &safe))
+        return;
+    ft_store_filter filter = {ft_http_query(request, "check"), safe != 0};
+    ft_store_page page = {ft_http_query(request, "after"), limit};
+    ft_store_report(api->app->store, ft_http_param(request, 0), filter, page, on_report,
+                    ft_call_new(api, request));
+}
+
+static void on_finding(void *data, const ft_error *err, json_t *record)
+{
+    ft_http_request *request;
+    if (ft_call_end(data, err, &request)) ft_http_reply_json(request, 200, json_incref(record));
+}
+
+void ft_serve_finding(ft_api *api, ft_http_request *request)
+{
+    ft_store_finding(api->app->store, ft_http_param(request, 0), on_finding,
+                     ft_call_new(api, request));
+}
+
+static void on_witness(void *data, const ft_error *err, json_t *record)
+{
+    ft_http_request *request;
+    if (!ft_call_end(data, err, &request)) return;
+    json_t *witness = json_object_get(record, "witness");
+    const char *verdict = json_string_value(json_object_get(record, "verdict"));
+    if (json_is_object(witness))
+        ft_http_reply_json(request, 200, json_incref(witness));
+    else
+        ft_http_fail(request, 404, "no-witness",
+                     "only violations have a witness, the verdict of this finding is %s",
+                     verdict ? verdict : "missing");
+}
+
+void ft_serve_witness(ft_api *api, ft_http_request *request)
+{
+    ft_store_finding(api->app->store, ft_http_param(request, 0), on_witness,
+                     ft_call_new(api, request));
+}

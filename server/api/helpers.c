@@ -1,0 +1,98 @@
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/internal.h"
+
+ft_call *ft_call_new(ft_api *api, ft_http_request *request)
+{
+    ft_call *call = ft_calloc(1, sizeof *call);
+    *call = (ft_call){api, request};
+    return call;
+}
+
+bool ft_call_end(ft_call *call, const ft_error *err, ft_http_request **request)
+{
+    ft_http_request *of = call->request;
+    free(call);
+    if (err) {
+        ft_http_fail_error(of, err);
+        return false;
+    }
+    *request = of;
+    return true;
+}
+
+json_t *ft_job_view(json_t *snapshot)
+{
+    const char *job = json_string_value(json_object_get(snapshot, "job"));
+    const char *trace = json_string_value(json_object_get(snapshot, "trace"));
+    json_t *progress = json_object_get(snapshot, "progress");
+    json_int_t total = json_integer_value(json_object_get(progress, "tasks"));
+    json_int_t open = json_integer_value(json_object_get(progress, "open"));
+    if (progress) {
+        json_object_set_new(progress, "done", json_integer(total - open));
+        json_object_set_new(progress, "total", json_integer(total));
+    }
+    json_t *links = json_object();
+    json_object_set_new(links, "self", json_sprintf("/v1/jobs/%s", job));
+    json_object_set_new(links, "findings", json_sprintf("/v1/jobs/%s/findings", job));
+    json_object_set_new(links, "trace", json_sprintf("/v1/traces/%s", trace));
+    json_object_set_new(snapshot, "links", links);
+    return snapshot;
+}
+
+void ft_reply_job(ft_http_request *request, int status, json_t *snapshot)
+{
+    ft_http_set(request, "ETag", "\"%lld\"",
+                (long long)json_integer_value(json_object_get(snapshot, "revision")));
+    ft_http_set(request, "Cache-Control", "no-cache");
+    if (status == 202)
+        ft_http_set(request, "Location", "/v1/jobs/%s",
+                    json_string_value(json_object_get(snapshot, "job")));
+    ft_http_reply_json(request, status, ft_job_view(snapshot));
+}
+
+/* RFC 9110 §13.1.2: a list of tags, compared weakly. */
+bool ft_matches_etag(ft_http_request *request, const char *etag)
+{
+    const char *list = ft_http_header(request, "if-none-match");
+    size_t length = strlen(etag);
+    while (list && *list) {
+        list += strspn(list, " \t,");
+        if (*list == '*') return true;
+        if (strncmp(list, "W/", 2) == 0) list += 2;
+        if (*list != '"') return false;
+        const char *end = strchr(++list, '"');
+        if (!end) return false;
+        if ((size_t)(end - list) == length && memcmp(list, etag, length) == 0) return true;
+        list = end + 1;
+    }
+    return false;
+}
+
+bool ft_reply_not_modified(ft_http_request *request, const char *etag)
+{
+    ft_http_set(request, "ETag", "\"%s\"", etag);
+    if (!ft_matches_etag(request, etag)) return false;
+    ft_http_reply(request, 304, NULL, NULL, 0);
+    return true;
+}
+
+bool ft_query_number(ft_http_request *request, const char *name, uint32_t initial, uint32_t least,
+                     uint32_t most, uint32_t *value)
+{
+    const char *text = ft_http_query(request, name);
+    *value = initial;
+    if (!text) return true;
+    char *end;
+    unsigned long number = strtoul(text, &end, 10);
+    if (*text >= '0' && *text <= '9' && *end == '\0' && number >= least && number <= most) {
+        *value = (uint32_t)number;
+        return true;
+    }
+    ft_http_fail(request, 400, "malformed-query", "\"%s\" must be a whole number from %u to %u",
+                 name, least, most);
+    return false;
+}

@@ -1,0 +1,215 @@
+/* Jobs: starting, listing, looking, cancelling. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/internal.h"
+#include "api/spec.h"
+#include "base/digest.h"
+
+#define PAGE_DEFAULT 50
+#define PAGE_MOST    500
+
+/* ---- POST /v1/jobs --------------------------------------------------------------------------- */
+
+typedef struct creation {
+    ft_api *api;
+    ft_http_request *request;
+    char *key; /* Idempotency-Key or NULL */
+} creation;
+
+static void on_created(void *data, const ft_error *err, json_t *snapshot)
+{
+    creation *c = data;
+    ft_http_request *request = c->request;
+    if (c->key)
+        ft_idempotency_end(c->api->idempotency, c->key,
+                           err ? NULL : json_string_value(json_object_get(snapshot, "job")));
+    free(c->key);
+    free(c);
+    if (err && err->code == FT_NOT_FOUND)
+        ft_http_reply_problem(
+            request, &(ft_http_problem){422, "unknown-trace", err->message, "/trace", NULL});
+    else if (err)
+        ft_http_fail_error(request, err);
+    else
+        ft_reply_job(request, 202, json_incref(snapshot));
+}
+
+static void on_known(void *data, const ft_error *err, json_t *snapshot)
+{
+    ft_http_request *request;
+    if (ft_call_end(data, err, &request)) ft_reply_job(request, 202, json_incref(snapshot));
+}
+
+/* The same key and body give the same job. True: the request goes on to make one. */
+static bool begin_key(ft_api *api, ft_http_request *request, const char *key, const json_t *body)
+{
+    char hash[FT_DIGEST_HEX + 1];
+    ft_digest digest;
+    const char *job = NULL;
+    char *text = json_dumps(body, JSON_COMPACT | JSON_SORT_KEYS);
+    ft_digest_init(&digest);
+    ft_digest_update(&digest, text, strlen(text));
+    ft_digest_hex(&digest, hash);
+    free(text);
+    switch (ft_idempotency_begin(api->idempotency, key, hash, &job)) {
+    case FT_KEY_NEW:
+        return true;
+    case FT_KEY_PENDING:
+        ft_http_fail(request, 409, "idempotency-key-pending",
+                     "a request with this Idempotency-Key is being served: try again");
+        return false;
+    case FT_KEY_CLASH:
+        ft_http_fail(request, 422, "idempotency-key-reused",
+                     "this Idempotency-Key came with another job before");
+        return false;
+    case FT_KEY_KNOWN:
+        ft_store_job(api->app->store, job, on_known, ft_call_new(api, request));
+        return false;
+    }
+    return false;
+}
+
+static bool is_good_key(ft_http_request *request, const char *key)
+{
+    size_t length = strlen(key);
+    bool good = length > 0 && length <= 255;
+    for (size_t i = 0; good && i < length; i++) good = key[i] > ' ' && key[i] < 127;
+    if (!good)
+        ft_http_fail(request, 400, "idempotency-key",
+                     "an Idempotency-Key has 1 to 255 visible ASCII characters");
+    return good;
+}
+
+static bool too_many(ft_api *api, ft_http_request *request)
+{
+    json_t *metrics = ft_dispatch_metrics(api->app->dispatch);
+    json_int_t active = json_integer_value(json_object_get(metrics, "jobs_active"));
+    json_decref(metrics);
+    if (active < (json_int_t)api->app->config->max_jobs) return false;
+    ft_http_set(request, "Retry-After", "5");
+    ft_http_fail(request, 503, "too-many-jobs", "%lld jobs are waiting already: try again later",
+                 (long long)active);
+    return true;
+}
+
+static bool is_good_spec(ft_http_request *request, const json_t *body)
+{
+    ft_strbuf pointer = {0};
+    ft_error err = FT_ERROR_INIT;
+    bool good = ft_spec_check(body, &pointer, &err) == FT_OK;
+    if (!good)
+        ft_http_reply_problem(request, &(ft_http_problem){422, "invalid-job", err.message,
+                                                          ft_strbuf_text(&pointer), NULL});
+    ft_strbuf_release(&pointer);
+    return good;
+}
+
+void ft_serve_job_create(ft_api *api, ft_http_request *request, const json_t *body)
+{
+    const char *key = ft_http_header(request, "idempotency-key");
+    if (!is_good_spec(request, body)) return;
+    if (key && !is_good_key(request, key)) return;
+    if (too_many(api, request)) return;
+    if (key && !begin_key(api, request, key, body)) return;
+    creation *c = ft_calloc(1, sizeof *c);
+    *c = (creation){.api = api, .request = request, .key = key ? ft_strdup(key) : NULL};
+    ft_dispatch_job_create(api->app->dispatch, body, on_created, c);
+}
+
+/* ---- GET /v1/jobs ---------------------------------------------------------------------------- */
+
+/* The next page of the same list. */
+static void put_next(ft_http_request *request, const char *next)
+{
+    static const char *const KEPT[] = {"limit", "state", "trace"};
+    ft_strbuf link = {0};
+    ft_strbuf_printf(&link, "</v1/jobs?after=%s", next);
+    for (size_t i = 0; i < sizeof KEPT / sizeof *KEPT; i++) {
+        const char *value = ft_http_query(request, KEPT[i]);
+        if (value && strspn(value, "0123456789abcdefghijklmnopqrstuvwxyz-") == strlen(value))
+            ft_strbuf_printf(&link, "&%s=%s", KEPT[i], value);
+    }
+    ft_http_set(request, "Link", "%s>; rel=\"next\"", link.text);
+    ft_strbuf_release(&link);
+}
+
+static void on_jobs(void *data, const ft_error *err, json_t *page)
+{
+    ft_http_request *request;
+    size_t i;
+    json_t *job;
+    if (err && err->code == FT_USAGE) {
+        ft_error bad = *err;
+        bad.code = FT_INPUT;
+        ft_call_end(data, &bad, &request);
+        return;
+    }
+    if (!ft_call_end(data, err, &request)) return;
+    json_array_foreach(json_object_get(page, "jobs"), i, job) ft_job_view(job);
+    const char *next = json_string_value(json_object_get(page, "next"));
+    if (next) put_next(request, next);
+    ft_http_reply_json(request, 200, json_incref(page));
+}
+
+void ft_serve_jobs(ft_api *api, ft_http_request *request)
+{
+    uint32_t limit;
+    if (!ft_query_number(request, "limit", PAGE_DEFAULT, 1, PAGE_MOST, &limit)) return;
+    ft_store_page page = {ft_http_query(request, "after"), limit};
+    ft_store_jobs(api->app->store, ft_http_query(request, "state"), ft_http_query(request, "trace"),
+                  page, on_jobs, ft_call_new(api, request));
+}
+
+/* ---- GET and DELETE /v1/jobs/{job} ----------------------------------------------------------- */
+
+static void on_job(void *data, const ft_error *err, json_t *snapshot)
+{
+    ft_http_request *request;
+    char etag[32];
+    if (!ft_call_end(data, err, &request)) return;
+    snprintf(etag, sizeof etag, "%lld",
+             (long long)json_integer_value(json_object_get(snapshot, "revision")));
+    if (ft_matches_etag(request, etag))
+        ft_reply_not_modified(request, etag);
+    else
+        ft_reply_job(request, 200, json_incref(snapshot));
+}
+
+/* RFC 7240 §4.3: "wait=N" among other preferences. */
+static bool wanted_wait(ft_http_request *request, uint32_t most, uint32_t *seconds)
+{
+    const char *prefer = ft_http_header(request, "prefer");
+    for (const char *at = prefer; at && *at; at += strcspn(at, ",")) {
+        at += strspn(at, ", \t");
+        if (strncmp(at, "wait=", 5) != 0 || at[5] < '0' || at[5] > '9') continue;
+        unsigned long wait = strtoul(at + 5, NULL, 10);
+        *seconds = wait < most ? (uint32_t)wait : most;
+        return true;
+    }
+    return false;
+}
+
+void ft_serve_job(ft_api *api, ft_http_request *request)
+{
+    uint32_t seconds;
+    const char *job = ft_http_param(request, 0);
+    if (wanted_wait(request, (uint32_t)api->app->config->max_wait_s, &seconds))
+        ft_api_wait(api, request, job, seconds);
+    else
+        ft_store_job(api->app->store, job, on_job, ft_call_new(api, request));
+}
+
+static void on_cancelled(void *data, const ft_error *err, json_t *change)
+{
+    (void)change;
+    ft_http_request *request;
+    if (ft_call_end(data, err, &request)) ft_http_reply(request, 204, NULL, NULL, 0);
+}
+
+void ft_serve_job_cancel(ft_api *api, ft_http_request *request)
+{
+    ft_dispatch_job_cancel(api->app->dispatch, ft_http_param(request, 0), on_cancelled,
+                           ft_call_new(api, request));
+}

@@ -1,0 +1,129 @@
+/* From requests to handlers. */
+#include <string.h>
+#include <strings.h>
+
+#include "api/internal.h"
+
+typedef struct route {
+    const char *method, *pattern;
+    ft_serve serve;
+    ft_serve_json serve_json;
+    const char *doc;
+} route;
+
+static const route ROUTES[] = {
+#define FT_ROW(method, pattern, serve, serve_json, doc) {method, pattern, serve, serve_json, doc},
+    FT_ROUTE_TABLE(FT_ROW)
+#undef FT_ROW
+};
+#define N_ROUTES (sizeof ROUTES / sizeof *ROUTES)
+
+/* Matches segment by segment; {name} takes one that is not empty. */
+static bool matches(const char *pattern, const char *path, ft_http_request *request)
+{
+    unsigned params = 0;
+    while (*pattern && *path) {
+        if (*pattern != '{') {
+            if (*pattern++ != *path++) return false;
+            continue;
+        }
+        size_t length = strcspn(path, "/");
+        if (length == 0) return false;
+        ft_http_set_param(request, params++, path, length);
+        path += length;
+        pattern += strcspn(pattern, "}") + 1;
+    }
+    return !*pattern && !*path;
+}
+
+/* The methods of a path, for Allow; empty: there is no such path. */
+static void allowed(ft_http_request *request, ft_strbuf *out)
+{
+    const char *path = ft_http_path(request);
+    for (size_t i = 0; i < N_ROUTES; i++) {
+        if (strcmp(path, "*") != 0 && !matches(ROUTES[i].pattern, path, request)) continue;
+        if (out->len && strstr(out->text, ROUTES[i].method)) continue;
+        bool get = strcmp(ROUTES[i].method, "GET") == 0;
+        ft_strbuf_printf(out, "%s%s%s", out->len ? ", " : "", ROUTES[i].method,
+                         get ? ", HEAD" : "");
+    }
+    if (out->len) ft_strbuf_puts(out, ", OPTIONS");
+}
+
+static void no_route(ft_http_request *request)
+{
+    ft_strbuf methods = {0};
+    allowed(request, &methods);
+    if (methods.len) ft_http_set(request, "Allow", "%s", methods.text);
+    if (!methods.len)
+        ft_http_fail(request, 404, "not-found", "there is nothing at %.200s: see / for what is",
+                     ft_http_path(request));
+    else if (strcmp(ft_http_method(request), "OPTIONS") == 0)
+        ft_http_reply(request, 204, NULL, NULL, 0);
+    else
+        ft_http_fail(request, 405, "method-not-allowed", "%s is not possible here: %s are",
+                     ft_http_method(request), methods.text);
+    ft_strbuf_release(&methods);
+}
+
+/* A page of another site must not make a browser on this machine change anything. */
+static bool is_cross_origin(ft_http_request *request)
+{
+    const char *origin = ft_http_header(request, "origin");
+    const char *host = ft_http_header(request, "host");
+    if (!origin || strcmp(ft_http_method(request), "GET") == 0) return false;
+    const char *authority = strstr(origin, "://");
+    return !host || !authority || strcasecmp(authority + 3, host) != 0;
+}
+
+void ft_api_route(void *context, ft_http_request *request)
+{
+    ft_api *api = context;
+    const char *method = ft_http_method(request), *path = ft_http_path(request);
+    const route *found = NULL;
+    for (size_t i = 0; i < N_ROUTES && !found; i++)
+        if (strcmp(ROUTES[i].method, method) == 0 && matches(ROUTES[i].pattern, path, request))
+            found = &ROUTES[i];
+    if (!found)
+        no_route(request);
+    else if (is_cross_origin(request))
+        ft_http_fail(request, 403, "cross-origin",
+                     "requests from pages of other sites are refused");
+    else if (found->serve_json)
+        ft_api_take_json(api, request, found->serve_json);
+    else
+        found->serve(api, request);
+}
+
+/* ---- /v1/openapi.json ------------------------------------------------------------------------ */
+
+static json_t *parameters(const char *pattern)
+{
+    json_t *list = json_array();
+    for (const char *at = strchr(pattern, '{'); at; at = strchr(at, '{')) {
+        size_t length = strcspn(++at, "}");
+        json_array_append_new(list, json_pack("{s:s%, s:s, s:b, s:{s:s}}", "name", at, length, "in",
+                                              "path", "required", 1, "schema", "type", "string"));
+    }
+    return list;
+}
+
+void ft_serve_openapi(ft_api *api, ft_http_request *request)
+{
+    (void)api;
+    json_t *paths = json_object();
+    for (size_t i = 0; i < N_ROUTES; i++) {
+        char method[16] = {0};
+        for (size_t k = 0; ROUTES[i].method[k] && k < sizeof method - 1; k++)
+            method[k] = (char)(ROUTES[i].method[k] | 0x20);
+        if (!json_object_get(paths, ROUTES[i].pattern))
+            json_object_set_new(paths, ROUTES[i].pattern, json_object());
+        json_t *operation = json_pack("{s:s, s:o, s:{s:{s:s}}}", "summary", ROUTES[i].doc,
+                                      "parameters", parameters(ROUTES[i].pattern), "responses",
+                                      "default", "description", "see docs/api.md");
+        json_object_set_new(json_object_get(paths, ROUTES[i].pattern), method, operation);
+    }
+    ft_http_reply_json(request, 200,
+                       json_pack("{s:s, s:{s:s, s:s}, s:o}", "openapi", "3.1.0", "info", "title",
+                                 "Foretell", "version", FT_VERSION, "paths", paths));
+}

@@ -1,0 +1,312 @@
+#include "api/spec.h"
+
+#include <string.h>
+
+#include "base/digest.h"
+#include "verdict/names.h"
+
+typedef struct checker {
+    ft_strbuf *pointer;
+    ft_error *err;
+} checker;
+
+typedef struct member {
+    const char *name;
+    bool required;
+    ft_status (*check)(checker *c, const json_t *value);
+} member;
+
+/* ---- Pointers -------------------------------------------------------------------------------- */
+
+/* RFC 6901 §3. Returns the length to go back to. */
+static size_t enter(checker *c, const char *name)
+{
+    size_t before = c->pointer->len;
+    ft_strbuf_puts(c->pointer, "/");
+    for (; *name; name++)
+        if (*name == '~' || *name == '/')
+            ft_strbuf_puts(c->pointer, *name == '~' ? "~0" : "~1");
+        else
+            ft_strbuf_add(c->pointer, name, 1);
+    return before;
+}
+
+static size_t enter_index(checker *c, size_t index)
+{
+    size_t before = c->pointer->len;
+    ft_strbuf_printf(c->pointer, "/%zu", index);
+    return before;
+}
+
+static void leave(checker *c, size_t before)
+{
+    c->pointer->len = before;
+    if (c->pointer->text) c->pointer->text[before] = '\0';
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+static ft_status check_text(checker *c, const json_t *value, const char *what, size_t most)
+{
+    if (!json_is_string(value)) return ft_error_set(c->err, FT_USAGE, "%s must be a string", what);
+    size_t length = json_string_length(value);
+    if (length == 0) return ft_error_set(c->err, FT_USAGE, "%s must not be empty", what);
+    if (length > most)
+        return ft_error_set(c->err, FT_USAGE, "%s is longer than %zu bytes", what, most);
+    return FT_OK;
+}
+
+static ft_status check_name(checker *c, const json_t *value)
+{
+    return check_text(c, value, "a name", FT_SPEC_TEXT);
+}
+
+static ft_status check_title(checker *c, const json_t *value)
+{
+    if (json_is_string(value) && json_string_length(value) == 0) return FT_OK;
+    return check_name(c, value);
+}
+
+static ft_status check_location(checker *c, const json_t *value)
+{
+    return check_text(c, value, "a location", FT_SPEC_TEXT);
+}
+
+static ft_status check_term(checker *c, const json_t *value)
+{
+    return check_text(c, value, "a term (SMT-LIB 2)", FT_SPEC_TERM);
+}
+
+static ft_status check_number(checker *c, const json_t *value, const char *what, json_int_t least,
+                              json_int_t most)
+{
+    if (json_is_integer(value) && json_integer_value(value) >= least &&
+        json_integer_value(value) <= most)
+        return FT_OK;
+    return ft_error_set(c->err, FT_USAGE, "%s must be a whole number from %lld to %lld", what,
+                        (long long)least, (long long)most);
+}
+
+static ft_status check_event(checker *c, const json_t *value)
+{
+    return check_number(c, value, "an event", 1, UINT32_MAX - 1);
+}
+
+static ft_status check_ms(checker *c, const json_t *value)
+{
+    return check_number(c, value, "a budget in milliseconds", 1, 604800000);
+}
+
+static ft_status check_trace(checker *c, const json_t *value)
+{
+    const char *hash = json_string_value(value);
+    if (hash && json_string_length(value) == FT_DIGEST_HEX &&
+        strspn(hash, "0123456789abcdef") == FT_DIGEST_HEX)
+        return FT_OK;
+    return ft_error_set(c->err, FT_USAGE,
+                        "a trace is named by the SHA-256 that its upload answered: 64 "
+                        "lower-case hexadecimal digits");
+}
+
+static ft_status one_of(checker *c, const json_t *value, const char *what, const char *const *words)
+{
+    ft_strbuf list = {0};
+    const char *text = json_string_value(value);
+    for (size_t i = 0; words[i]; i++) {
+        if (text && strcmp(text, words[i]) == 0) {
+            ft_strbuf_release(&list);
+            return FT_OK;
+        }
+        ft_strbuf_printf(&list, "%s\"%s\"", i ? ", " : "", words[i]);
+    }
+    ft_status status =
+        text ? ft_error_set(c->err, FT_USAGE, "unknown %s \"%.64s\": one of %s", what, text,
+                            list.text)
+             : ft_error_set(c->err, FT_USAGE, "%s must be one of %s", what, list.text);
+    ft_strbuf_release(&list);
+    return status;
+}
+
+static ft_status check_model(checker *c, const json_t *value)
+{
+    static const char *const WORDS[] = {"auto",
+#define FT_ROW(symbol, name, doc) name,
+                                        FT_MODEL_TABLE(FT_ROW)
+#undef FT_ROW
+                                            NULL};
+    return one_of(c, value, "model", WORDS);
+}
+
+static ft_status check_per(checker *c, const json_t *value)
+{
+    static const char *const WORDS[] = {"location", "event", NULL};
+    return one_of(c, value, "grouping", WORDS);
+}
+
+static ft_status check_encoding(checker *c, const json_t *value)
+{
+    static const char *const WORDS[] = {"default", "literal", NULL};
+    return one_of(c, value, "encoding", WORDS);
+}
+
+/* The checks that a job can name: properties come with "properties". */
+static ft_status check_check(checker *c, const json_t *value)
+{
+    const char *words[FT_CHECKS + 1];
+    size_t n = 0;
+    for (int i = 0; i < FT_CHECKS; i++)
+        if (i != FT_CHECK_PROPERTY) words[n++] = ft_check_name((ft_check)i);
+    words[n] = NULL;
+    return one_of(c, value, "check", words);
+}
+
+/* ---- Lists and objects ----------------------------------------------------------------------- */
+
+static ft_status each(checker *c, const json_t *value, const char *what, size_t most,
+                      ft_status (*check)(checker *c, const json_t *value))
+{
+    size_t i;
+    const json_t *item;
+    if (!json_is_array(value)) return ft_error_set(c->err, FT_USAGE, "%s must be a list", what);
+    if (json_array_size(value) > most)
+        return ft_error_set(c->err, FT_USAGE, "%s has more than %zu entries", what, most);
+    json_array_foreach(value, i, item)
+    {
+        size_t before = enter_index(c, i);
+        ft_status status = check(c, item);
+        if (status != FT_OK) return status;
+        leave(c, before);
+    }
+    return FT_OK;
+}
+
+static const member *find_member(const member *members, const char *name)
+{
+    for (; members->name; members++)
+        if (strcmp(members->name, name) == 0) return members;
+    return NULL;
+}
+
+static ft_status check_members(checker *c, const json_t *value, const char *what,
+                               const member *members)
+{
+    const char *name;
+    json_t *item;
+    if (!json_is_object(value)) return ft_error_set(c->err, FT_USAGE, "%s must be an object", what);
+    json_object_foreach((json_t *)(uintptr_t)value, name, item)
+    {
+        const member *found = find_member(members, name);
+        size_t before = enter(c, name);
+        if (!found) return ft_error_set(c->err, FT_USAGE, "%s has no member \"%.64s\"", what, name);
+        ft_status status = found->check ? found->check(c, item) : FT_OK;
+        if (status != FT_OK) return status;
+        leave(c, before);
+    }
+    for (; members->name; members++)
+        if (members->required && !json_object_get(value, members->name))
+            return ft_error_set(c->err, FT_USAGE, "%s needs the member \"%s\"", what,
+                                members->name);
+    return FT_OK;
+}
+
+static ft_status check_checks(checker *c, const json_t *value)
+{
+    ft_status status = each(c, value, "checks", FT_CHECKS, check_check);
+    for (size_t i = 0; status == FT_OK && i < json_array_size(value); i++)
+        for (size_t k = 0; k < i; k++)
+            if (json_equal(json_array_get(value, i), json_array_get(value, k)))
+                return ft_error_set(c->err, FT_USAGE, "a check is named twice");
+    return status;
+}
+
+static ft_status check_ignored(checker *c, const json_t *value)
+{
+    return each(c, value, "ignore_locations", FT_SPEC_LOCATIONS, check_location);
+}
+
+static ft_status check_budget(checker *c, const json_t *value)
+{
+    static const member MEMBERS[] = {
+        {"subproblem_ms", false, check_ms}, {"job_ms", false, check_ms}, {NULL, false, NULL}};
+    return check_members(c, value, "a budget", MEMBERS);
+}
+
+/* ---- Properties ------------------------------------------------------------------------------ */
+
+static ft_status check_two(checker *c, const json_t *value)
+{
+    ft_status status = each(c, value, "locations", 2, check_location);
+    if (status != FT_OK || json_array_size(value) == 2) return status;
+    return ft_error_set(c->err, FT_USAGE, "locations must be two");
+}
+
+static const member ASSERTION[] = {
+    {"kind", true, NULL},          {"name", false, check_name},
+    {"event", false, check_event}, {"location", false, check_location},
+    {"term", true, check_term},    {NULL, false, NULL}};
+static const member CO_ENABLED[] = {{"kind", true, NULL},
+                                    {"name", false, check_name},
+                                    {"locations", true, check_two},
+                                    {NULL, false, NULL}};
+static const member BEFORE[] = {{"kind", true, NULL},
+                                {"name", false, check_name},
+                                {"first", true, check_location},
+                                {"then", true, check_location},
+                                {NULL, false, NULL}};
+static const member TRANSACTION[] = {{"kind", true, NULL},
+                                     {"name", false, check_name},
+                                     {"from", true, check_location},
+                                     {"to", true, check_location},
+                                     {NULL, false, NULL}};
+
+/* In the order of KIND_WORDS. */
+static const member *const KINDS[] = {ASSERTION, CO_ENABLED, BEFORE, TRANSACTION};
+static const char *const KIND_WORDS[] = {"assertion", "co-enabled", "before", "transaction", NULL};
+
+static ft_status check_property(checker *c, const json_t *value)
+{
+    if (!json_is_object(value))
+        return ft_error_set(c->err, FT_USAGE, "a property must be an object");
+    const json_t *kind = json_object_get(value, "kind");
+    if (!kind) return ft_error_set(c->err, FT_USAGE, "a property needs the member \"kind\"");
+    size_t before = enter(c, "kind"), i = 0;
+    ft_status status = one_of(c, kind, "kind of property", KIND_WORDS);
+    if (status != FT_OK) return status;
+    leave(c, before);
+    while (strcmp(KIND_WORDS[i], json_string_value(kind)) != 0) i++;
+    status = check_members(c, value, "a property of this kind", KINDS[i]);
+    if (status != FT_OK || KINDS[i] != ASSERTION) return status;
+    if (!json_object_get(value, "event") != !json_object_get(value, "location")) return FT_OK;
+    return ft_error_set(c->err, FT_USAGE,
+                        "an assertion needs either \"event\" or \"location\" as its place");
+}
+
+static ft_status check_properties(checker *c, const json_t *value)
+{
+    return each(c, value, "properties", FT_SPEC_PROPERTIES, check_property);
+}
+
+/* ---- The job --------------------------------------------------------------------------------- */
+
+static const member JOB[] = {{"trace", true, check_trace},
+                             {"checks", false, check_checks},
+                             {"model", false, check_model},
+                             {"per", false, check_per},
+                             {"properties", false, check_properties},
+                             {"ignore_locations", false, check_ignored},
+                             {"encoding", false, check_encoding},
+                             {"budget", false, check_budget},
+                             {"name", false, check_title},
+                             {NULL, false, NULL}};
+
+ft_status ft_spec_check(const json_t *spec, ft_strbuf *pointer, ft_error *err)
+{
+    checker c = {pointer, err};
+    ft_status status = check_members(&c, spec, "a job", JOB);
+    if (status != FT_OK) return status;
+    const json_t *checks = json_object_get(spec, "checks");
+    if (!checks || json_array_size(checks) || json_array_size(json_object_get(spec, "properties")))
+        return FT_OK;
+    enter(&c, "checks");
+    return ft_error_set(err, FT_USAGE, "the job asks for nothing: name a check or a property");
+}

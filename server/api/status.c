@@ -1,0 +1,194 @@
+/* What the daemon says of itself: /, /live, /ready, /metrics, /v1/workers. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/internal.h"
+
+void ft_serve_root(ft_api *api, ft_http_request *request)
+{
+    (void)api;
+    ft_http_reply_json(
+        request, 200,
+        json_pack("{s:s, s:s, s:s, s:{s:s, s:s, s:s, s:s, s:s}}", "name", "foretell", "version",
+                  FT_VERSION, "about",
+                  "Predicts concurrency bugs from the trace of a passing run: POST a trace to "
+                  "/v1/traces, a job to /v1/jobs, then read its findings.",
+                  "links", "traces", "/v1/traces", "jobs", "/v1/jobs", "workers", "/v1/workers",
+                  "api", "/v1/openapi.json", "metrics", "/metrics"));
+}
+
+void ft_serve_live(ft_api *api, ft_http_request *request)
+{
+    (void)api;
+    ft_http_reply(request, 200, "text/plain", "live\n", 5);
+}
+
+static void not_ready(ft_http_request *request, const char *why)
+{
+    ft_http_set(request, "Retry-After", "1");
+    ft_http_fail(request, 503, "not-ready", "%s", why);
+}
+
+static void on_probe(void *data, const ft_error *err, json_t *counts)
+{
+    (void)counts;
+    ft_call *call = data;
+    ft_api *api = call->api;
+    ft_http_request *request = call->request;
+    free(call);
+    if (err)
+        not_ready(request, err->message);
+    else if (api->closing)
+        not_ready(request, "the server is stopping");
+    else if (!ft_dispatch_ready(api->app->dispatch))
+        not_ready(request, "the workers are starting");
+    else
+        ft_http_reply(request, 200, "text/plain", "ready\n", 6);
+}
+
+void ft_serve_ready(ft_api *api, ft_http_request *request)
+{
+    ft_store_counts(api->app->store, on_probe, ft_call_new(api, request));
+}
+
+void ft_serve_workers(ft_api *api, ft_http_request *request)
+{
+    ft_http_reply_json(request, 200,
+                       json_pack("{s:o}", "workers", ft_dispatch_workers(api->app->dispatch)));
+}
+
+/* ---- /metrics -------------------------------------------------------------------------------- */
+
+static void put_family(ft_strbuf *out, const char *name, bool gauge, const char *help)
+{
+    ft_strbuf_printf(out, "# HELP foretell_%s %s\n# TYPE foretell_%s %s\n", name, help, name,
+                     gauge ? "gauge" : "counter");
+}
+
+static void put_number(ft_strbuf *out, const char *name, bool gauge, const char *help,
+                       long long value)
+{
+    put_family(out, name, gauge, help);
+    ft_strbuf_printf(out, "foretell_%s %lld\n", name, value);
+}
+
+/* One sample for each member of an object of integers. */
+static void put_labelled(ft_strbuf *out, const char *name, bool gauge, const char *help,
+                         const char *label, json_t *values)
+{
+    const char *key;
+    json_t *value;
+    put_family(out, name, gauge, help);
+    json_object_foreach(values, key, value)
+    {
+        ft_strbuf_printf(out, "foretell_%s{%s=\"%s\"} %lld\n", name, label, key,
+                         (long long)json_integer_value(value));
+    }
+}
+
+static void put_dispatch(ft_strbuf *out, const ft_dispatch *dispatch)
+{
+    static const struct {
+        const char *name, *help;
+        bool gauge;
+    } METRICS[] = {
+#define FT_ROW(symbol, name, gauge, doc) {name, doc, gauge},
+        FT_DISPATCH_METRIC_TABLE(FT_ROW)
+#undef FT_ROW
+    };
+    json_t *values = ft_dispatch_metrics(dispatch);
+    for (size_t i = 0; i < sizeof METRICS / sizeof *METRICS; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s%s", METRICS[i].name, METRICS[i].gauge ? "" : "_total");
+        put_number(out, name, METRICS[i].gauge, METRICS[i].help,
+                   (long long)json_integer_value(json_object_get(values, METRICS[i].name)));
+    }
+    json_decref(values);
+}
+
+static void put_workers(ft_strbuf *out, const ft_dispatch *dispatch)
+{
+    size_t i;
+    json_t *worker, *list = ft_dispatch_workers(dispatch), *states = json_object();
+    json_array_foreach(list, i, worker)
+    {
+        const char *state = json_string_value(json_object_get(worker, "state"));
+        if (!state) continue;
+        json_int_t count = json_integer_value(json_object_get(states, state));
+        json_object_set_new(states, state, json_integer(count + 1));
+    }
+    put_labelled(out, "workers", true, "Worker processes by state.", "state", states);
+    json_decref(states);
+    json_decref(list);
+}
+
+static void put_http(ft_strbuf *out, const ft_http_stats *stats)
+{
+    put_family(out, "http_requests_total", false, "Answers by status.");
+    for (int status = 0; status < 600; status++)
+        if (stats->by_status[status])
+            ft_strbuf_printf(out, "foretell_http_requests_total{status=\"%d\"} %llu\n", status,
+                             (unsigned long long)stats->by_status[status]);
+    put_number(out, "http_connections", true, "Connections open now.", stats->open);
+    put_number(out, "http_connections_total", false, "Connections accepted.",
+               (long long)stats->connections);
+    put_number(out, "http_connections_refused_total", false, "Connections answered 503.",
+               (long long)stats->refused);
+    put_number(out, "http_received_bytes_total", false, "Bytes received.",
+               (long long)stats->bytes_in);
+    put_number(out, "http_sent_bytes_total", false, "Bytes sent.", (long long)stats->bytes_out);
+}
+
+static void put_store(ft_strbuf *out, const json_t *counts)
+{
+    static const struct {
+        const char *member, *name, *help;
+        bool gauge;
+    } ROWS[] = {{"traces", "traces", "Traces stored.", true},
+                {"trace_bytes", "trace_bytes", "Bytes of the traces as uploaded.", true},
+                {"stored_bytes", "stored_bytes", "Bytes of the traces as stored.", true},
+                {"commits", "store_commits_total", "Transactions committed.", false},
+                {"requests", "store_requests_total", "Requests to the store.", false}};
+    json_t *tasks = json_object_get(counts, "tasks");
+    put_labelled(out, "jobs", true, "Jobs by state.", "state", json_object_get(counts, "jobs"));
+    put_labelled(out, "tasks", true, "Tasks by state.", "state", tasks);
+    put_labelled(out, "verdicts", true, "Verdict records by verdict.", "verdict",
+                 json_object_get(counts, "verdicts"));
+    put_number(out, "queue_depth", true, "Tasks that wait for a worker.",
+               (long long)json_integer_value(json_object_get(tasks, "ready")));
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
+        put_number(out, ROWS[i].name, ROWS[i].gauge, ROWS[i].help,
+                   (long long)json_integer_value(json_object_get(counts, ROWS[i].member)));
+}
+
+static void put_process(ft_strbuf *out, const ft_api *api)
+{
+    size_t resident = 0;
+    uv_resident_set_memory(&resident);
+    put_family(out, "build_info", true, "The version of this program.");
+    ft_strbuf_printf(out, "foretell_build_info{version=\"%s\"} 1\n", FT_VERSION);
+    put_number(out, "resident_bytes", true, "Memory of the server process.", (long long)resident);
+    put_number(out, "start_time_seconds", true, "When the server started (Unix time).",
+               (long long)api->started);
+}
+
+static void on_counts(void *data, const ft_error *err, json_t *counts)
+{
+    ft_call *call = data;
+    ft_api *api = call->api;
+    ft_http_request *request;
+    if (!ft_call_end(call, err, &request)) return;
+    ft_strbuf out = {0};
+    put_process(&out, api);
+    put_store(&out, counts);
+    put_dispatch(&out, api->app->dispatch);
+    put_workers(&out, api->app->dispatch);
+    put_http(&out, ft_http_statistics(api->http));
+    ft_http_reply(request, 200, "text/plain; version=0.0.4; charset=utf-8", out.text, out.len);
+    ft_strbuf_release(&out);
+}
+
+void ft_serve_metrics(ft_api *api, ft_http_request *request)
+{
+    ft_store_counts(api->app->store, on_counts, ft_call_new(api, request));
+}

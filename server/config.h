@@ -1,0 +1,89 @@
+/* The options of foretelld: one table for the command line, the config file, --help and
+ * config/foretelld.conf. */
+#ifndef FT_CONFIG_H
+#define FT_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "base/strbuf.h"
+
+/* Kinds: TEXT (char *, owned, may be ""), NUMBER (uint64_t; k, m, g suffixes are powers of 1024).
+ *  symbol            name                 kind    field            default  argument  least, most
+ *  explanation */
+#define FT_CONFIG_TABLE(X)                                                                         \
+    X(LISTEN, "listen", TEXT, listen, "127.0.0.1:7411", "ADDR:PORT", 0, 0,                         \
+      "TCP address to serve; port 0: any free one; empty: no TCP; loopback only")                  \
+    X(SOCKET, "socket", TEXT, socket, "", "PATH", 0, 0,                                            \
+      "Unix socket to serve as well; empty: none")                                                 \
+    X(STATE, "state", TEXT, state, "foretell-state", "DIR", 0, 0,                                  \
+      "folder of the database; created if it is not there")                                        \
+    X(WORKERS, "workers", NUMBER, workers, "0", "N", 0, 256,                                       \
+      "worker processes for planning and solving; 0: one per core")                                \
+    X(WORKER, "worker", TEXT, worker, "", "PATH", 0, 0,                                            \
+      "the worker program; empty: foretell-worker beside foretelld")                               \
+    X(PORT_FILE, "port-file", TEXT, port_file, "", "FILE", 0, 0,                                   \
+      "file that gets the bound port when the daemon is ready; empty: none")                       \
+    X(LOG_LEVEL, "log-level", TEXT, log_level, "info", "LEVEL", 0, 0,                              \
+      "least level to log: debug, info, warn or error")                                            \
+    X(MAX_CONNECTIONS, "max-connections", NUMBER, max_connections, "256", "N", 1, 65536,           \
+      "connections served at once; more are answered 503")                                         \
+    X(MAX_HEADER, "max-header-bytes", NUMBER, max_header_bytes, "16k", "BYTES", 1024, 1 << 20,     \
+      "request line and headers of one request; more is a 431")                                    \
+    X(MAX_BODY, "max-body-bytes", NUMBER, max_body_bytes, "4m", "BYTES", 1024, 1 << 30,            \
+      "a JSON body; more is a 413")                                                                \
+    X(MAX_UPLOAD, "max-upload-bytes", NUMBER, max_upload_bytes, "1g", "BYTES", 1024, 1LL << 40,    \
+      "an uploaded trace as sent; more is a 413")                                                  \
+    X(MAX_TRACE, "max-trace-bytes", NUMBER, max_trace_bytes, "4g", "BYTES", 1024, 1LL << 40,       \
+      "an uploaded trace after decoding; more is a 413")                                           \
+    X(MAX_JOBS, "max-jobs", NUMBER, max_jobs, "1000", "N", 1, 1000000,                             \
+      "jobs not ended; more are refused with a 503")                                               \
+    X(MAX_INGESTS, "max-ingests", NUMBER, max_ingests, "16", "N", 1, 1024,                         \
+      "uploads being read by workers or waiting for one; more are refused with a 503")             \
+    X(HEADER_MS, "header-ms", NUMBER, header_ms, "10000", "MS", 100, 3600000,                      \
+      "time for a client to send a request's headers")                                             \
+    X(IDLE_MS, "idle-ms", NUMBER, idle_ms, "60000", "MS", 100, 3600000,                            \
+      "time without a byte from or to a client until its connection is closed")                    \
+    X(MAX_WAIT, "max-wait-s", NUMBER, max_wait_s, "60", "S", 0, 3600, "longest Prefer: wait")      \
+    X(INGEST_MS, "ingest-ms", NUMBER, ingest_ms, "60000", "MS", 1000, 86400000,                    \
+      "time for a worker to read an uploaded trace, or to load a stored one")                      \
+    X(SUBPROBLEM_MS, "subproblem-ms", NUMBER, subproblem_ms, "20000", "MS", 1, 86400000,           \
+      "time for one subproblem when the job names none")                                           \
+    X(JOB_MS, "job-ms", NUMBER, job_ms, "300000", "MS", 1, 604800000,                              \
+      "time for a whole job when it names none")                                                   \
+    X(GRACE_MS, "grace-ms", NUMBER, grace_ms, "2000", "MS", 0, 60000,                              \
+      "time past a subproblem's own limit until its worker is killed")
+
+typedef char *ft_config_text;
+typedef uint64_t ft_config_number;
+#define FT_CONFIG_TYPE_TEXT   ft_config_text
+#define FT_CONFIG_TYPE_NUMBER ft_config_number
+
+typedef struct ft_config {
+#define FT_ROW(symbol, name, kind, field, ...) FT_CONFIG_TYPE_##kind field;
+    FT_CONFIG_TABLE(FT_ROW)
+#undef FT_ROW
+} ft_config;
+
+void ft_config_init(ft_config *config); /* every option at its default */
+void ft_config_release(ft_config *config);
+
+/* Sets one option by name. FT_USAGE: no such option, or a value out of its range. */
+ft_status ft_config_set(ft_config *config, const char *name, const char *value,
+                        ft_error *err) FT_MUST_CHECK;
+
+/* Reads "name = value" lines; '#' starts a comment. FT_USAGE with the line; FT_IO. */
+ft_status ft_config_read(ft_config *config, const char *path, ft_error *err) FT_MUST_CHECK;
+
+/* The text of config/foretelld.conf: every option, its default, its explanation. */
+void ft_config_print_file(ft_strbuf *out);
+/* The options part of --help. */
+void ft_config_print_help(ft_strbuf *out);
+
+/* Splits listen into address and port. FT_USAGE: not ADDR:PORT with a loopback address
+ * (127.0.0.0/8, [::1] or localhost): there are no access tokens yet. */
+ft_status ft_config_listen(const ft_config *config, char address[64], int *port,
+                           ft_error *err) FT_MUST_CHECK;
+
+#endif

@@ -1,0 +1,41 @@
+/* The ways in which a worker ends a request without answering it, and what each means for the task
+ * that it had. */
+#ifndef FT_DISPATCH_DEATH_H
+#define FT_DISPATCH_DEATH_H
+
+#include "base/status.h"
+#include "verdict/names.h"
+
+/* limit: so many deaths on one task poison it; 0: the task is not to blame.
+ * verdict, reason: of a poisoned task. status: of an upload on which workers died.
+ * killed stands for a SIGKILL that was not ours (an operator, the kernel short of memory): it tells
+ * little about the task, so it takes many of them.
+ *  symbol     name             limit  verdict  reason       status    what happened, for people */
+#define FT_DEATH_TABLE(X)                                                                          \
+    X(CRASHED, "crashed", 3, ERROR, WORKER_DIED, INTERNAL, "the worker crashed")                   \
+    X(KILLED, "killed", 10, ERROR, WORKER_DIED, INTERNAL, "the worker was killed from outside")    \
+    X(MEMORY, "out-of-memory", 2, UNKNOWN, BUDGET, LIMIT, "the worker ran out of memory")          \
+    X(MALFORMED, "malformed", 3, ERROR, WORKER_DIED, INTERNAL, "the worker broke the protocol")    \
+    X(REFUSED, "refused", 3, ERROR, WORKER_DIED, INTERNAL, "the worker failed")                    \
+    X(TIMEOUT, "timeout", 1, UNKNOWN, BUDGET, BUDGET, "the time limit passed")                     \
+    X(STOPPED, "stopped", 0, ERROR, WORKER_DIED, IO, "the worker was stopped")
+
+typedef enum ft_death {
+#define FT_ROW(symbol, name, limit, verdict, reason, status, text) FT_DEATH_##symbol,
+    FT_DEATH_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_DEATHS
+} ft_death;
+
+typedef struct ft_death_row {
+    const char *name;
+    unsigned limit;
+    ft_verdict verdict;
+    ft_reason reason;
+    ft_status status;
+    const char *text;
+} ft_death_row;
+
+const ft_death_row *ft_death_of(ft_death death);
+
+#endif

@@ -1,0 +1,125 @@
+/* The dispatcher: hands tasks to worker processes, supervises them, and answers for every job.
+ *
+ * server/api uses this header for whatever changes something (uploads, new jobs, cancelling), for
+ * waiting on jobs and for the list of workers; it reads jobs, reports, findings and traces from
+ * store/store.h directly. All functions are for the loop's thread; callbacks run there, never
+ * before the requesting function has returned, and exactly once.
+ *
+ * Workers: `config.workers` processes for plan and solve tasks, and one more, started at the first
+ * upload, that only ingests: somebody waits for an ingest, so it must not queue behind solving. An
+ * idle solving worker takes an ingest too when that one is busy. A worker that dies gives its tasks
+ * back (dispatch/death.h says what each way of dying means) and is started again, with back-off
+ * when it dies young. */
+#ifndef FT_DISPATCH_DISPATCH_H
+#define FT_DISPATCH_DISPATCH_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "base/digest.h"
+#include "base/status.h"
+#include "config.h"
+#include "store/store.h"
+
+typedef struct ft_dispatch ft_dispatch;
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+/* Starts the workers and takes up the jobs that the last run left. config and store must outlive
+ * the dispatcher. FT_IO: the worker program or the state folder is not usable. */
+ft_status ft_dispatch_open(uv_loop_t *loop, const ft_config *config, ft_store *store,
+                           ft_dispatch **dispatch, ft_error *err) FT_MUST_CHECK;
+
+/* Kills the workers, gives their tasks back, fails the uploads in progress (FT_IO), drops all
+ * watches without calling them, frees the dispatcher, then calls closed(data). Jobs stay in the
+ * store as they are and continue at the next start. */
+void ft_dispatch_close(ft_dispatch *dispatch, void (*closed)(void *data), void *data);
+
+/* ---- Uploads --------------------------------------------------------------------------------- */
+
+/* A file for the decoded bytes of an upload: nameless (it vanishes with its last descriptor, also
+ * when the server is killed), readable and writable, close-on-exec. The caller owns *fd. */
+ft_status ft_dispatch_upload_file(ft_dispatch *dispatch, int *fd, ft_error *err) FT_MUST_CHECK;
+
+/* err is NULL on success, meta (META of docs/records.md) is then what is stored; created is false
+ * when the trace was known already (200 instead of 201). err->code FT_INPUT and so on come from the
+ * worker, with line, column or offset of the upload. FT_BUDGET, FT_LIMIT (out of memory) and
+ * FT_INTERNAL: the worker did not survive it. meta is the dispatcher's: json_incref to keep it. */
+typedef void (*ft_ingest_done)(void *data, const ft_error *err, const json_t *meta, bool created);
+typedef struct ft_ingest ft_ingest;
+
+/* Stores the trace in the file's first `bytes` bytes, whose SHA-256 is `hash` (64 hex digits).
+ * Takes the descriptor. Content that is stored or being ingested already is not ingested again.
+ * The handle is valid until the callback runs. */
+ft_ingest *ft_dispatch_ingest(ft_dispatch *dispatch, int fd, uint64_t bytes, const char *hash,
+                              ft_ingest_done done, void *data);
+/* The client is gone: the callback will not be called; the ingest may still complete. */
+void ft_dispatch_ingest_forget(ft_ingest *ingest);
+
+/* ---- Jobs ------------------------------------------------------------------------------------ */
+
+/* Creates a job from JOB of docs/records.md, checked superficially by the caller; the result is its
+ * SNAPSHOT (store.h), durable. FT_NOT_FOUND: spec.trace is not stored. `spec` is not kept. */
+void ft_dispatch_job_create(ft_dispatch *dispatch, const json_t *spec, ft_store_done done,
+                            void *data);
+
+/* Cancels a job; workers that are busy with it are killed at once. The result is CHANGE (store.h):
+ * "state" tells how the job ended ("cancelled", or as before when it had ended: no error).
+ * FT_NOT_FOUND. */
+void ft_dispatch_job_cancel(ft_dispatch *dispatch, const char *job, ft_store_done done, void *data);
+
+/* Calls changed(data, job, revision, state) after each committed change of the job until it is
+ * unwatched; not for changes made before. So: read the snapshot after watching, not before. The job
+ * need not exist. Unwatching inside `changed` is allowed. `job` NULL: every job. */
+typedef struct ft_watch ft_watch;
+typedef void (*ft_watch_changed)(void *data, const char *job, uint64_t revision,
+                                 ft_job_state state);
+ft_watch *ft_dispatch_watch(ft_dispatch *dispatch, const char *job, ft_watch_changed changed,
+                            void *data);
+void ft_dispatch_unwatch(ft_watch *watch); /* accepts NULL */
+
+/* ---- Looking --------------------------------------------------------------------------------- */
+
+/* [{"worker": 0, "pid": 123|null, "role": "solve"|"ingest", "state": STATE (dispatch/worker.h),
+ *   "kind": TASK KIND|null, "job": ID|null, "trace": HASH|null loaded, "batch": n unanswered,
+ *   "tasks": n answered, "restarts": n, "version": TEXT|null, "progress": TEXT|null}...]
+ * New reference. */
+json_t *ft_dispatch_workers(const ft_dispatch *dispatch);
+
+/* Counters since start, for /metrics: one object, each member an integer, named as in
+ * FT_DISPATCH_METRIC_TABLE (snake case, no prefix). New reference. */
+json_t *ft_dispatch_metrics(const ft_dispatch *dispatch);
+
+/*  symbol            name                gauge  one line for # HELP */
+#define FT_DISPATCH_METRIC_TABLE(X)                                                                \
+    X(INGESTS, "ingests", false, "Uploads ingested by a worker.")                                  \
+    X(INGESTS_FAILED, "ingests_failed", false, "Uploads refused or failed.")                       \
+    X(INGESTS_KNOWN, "ingests_known", false, "Uploads whose content was known already.")           \
+    X(JOBS_CREATED, "jobs_created", false, "Jobs accepted.")                                       \
+    X(JOBS_ENDED, "jobs_ended", false, "Jobs done, failed or cancelled.")                          \
+    X(BATCHES, "batches", false, "Requests sent to workers for plan and solve tasks.")             \
+    X(VERDICTS, "verdicts_committed", false, "Verdicts committed from workers.")                   \
+    X(FENCED, "results_fenced", false, "Results dropped because their lease was over.")            \
+    X(POISONED, "tasks_poisoned", false, "Tasks given up.")                                        \
+    X(DEATHS, "worker_deaths", false, "Workers that died or were killed.")                         \
+    X(TIMEOUTS, "worker_timeouts", false, "Workers killed for passing a time limit.")              \
+    X(MALFORMED, "worker_malformed", false, "Workers killed for breaking the protocol.")           \
+    X(STORE_ERRORS, "store_errors", false, "Store requests that failed.")                          \
+    X(TRACES_SENT, "traces_sent", false, "Traces streamed to a worker.")                           \
+    X(JOBS_ACTIVE, "jobs_active", true, "Jobs not ended.")                                         \
+    X(WORKERS_BUSY, "workers_busy", true, "Workers with a request.")                               \
+    X(WORKERS_ALIVE, "workers_alive", true, "Workers that said hello.")
+
+typedef enum ft_dispatch_metric {
+#define FT_ROW(symbol, name, gauge, doc) FT_METRIC_##symbol,
+    FT_DISPATCH_METRIC_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_DISPATCH_METRICS
+} ft_dispatch_metric;
+
+/* For /ready: a worker has said hello and the jobs of the last run are taken up. */
+bool ft_dispatch_ready(const ft_dispatch *dispatch);
+
+#endif

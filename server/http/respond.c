@@ -1,0 +1,250 @@
+/* Answers. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "http/internal.h"
+
+static const struct {
+    int status;
+    const char *reason;
+} REASONS[] = {{200, "OK"},
+               {201, "Created"},
+               {202, "Accepted"},
+               {204, "No Content"},
+               {304, "Not Modified"},
+               {400, "Bad Request"},
+               {403, "Forbidden"},
+               {404, "Not Found"},
+               {405, "Method Not Allowed"},
+               {406, "Not Acceptable"},
+               {408, "Request Timeout"},
+               {409, "Conflict"},
+               {411, "Length Required"},
+               {412, "Precondition Failed"},
+               {413, "Content Too Large"},
+               {414, "URI Too Long"},
+               {415, "Unsupported Media Type"},
+               {417, "Expectation Failed"},
+               {422, "Unprocessable Content"},
+               {431, "Request Header Fields Too Large"},
+               {500, "Internal Server Error"},
+               {501, "Not Implemented"},
+               {503, "Service Unavailable"},
+               {505, "HTTP Version Not Supported"}};
+
+const char *ft_http_reason(int status)
+{
+    for (size_t i = 0; i < sizeof REASONS / sizeof *REASONS; i++)
+        if (REASONS[i].status == status) return REASONS[i].reason;
+    return "Unknown";
+}
+
+void ft_http_set(ft_http_request *request, const char *name, const char *format, ...)
+{
+    char value[2048];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(value, sizeof value, format, args);
+    va_end(args);
+    for (char *c = value; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
+    ft_strbuf_printf(&request->headers, "%s: %s\r\n", name, value);
+}
+
+/* Whether what is left of the request's body may be read and dropped to keep the connection. */
+static bool body_is_small(const ft_connection *connection)
+{
+    const ft_http_request *request = connection->request;
+    if (connection->message_complete) return true;
+    bool waits = request->expects && !connection->continued;
+    return !waits && !request->chunked && request->content_length <= FT_HTTP_DISCARD;
+}
+
+static bool must_close(const ft_http_request *request)
+{
+    const ft_connection *connection = request->connection;
+    return !request->keep_alive || connection->last || connection->http->closing ||
+           !body_is_small(connection);
+}
+
+/* RFC 9110 §8.6: no length with 204; 304 sends none as it would be the other answer's. */
+static bool has_length(int status)
+{
+    return status >= 200 && status != 204 && status != 304;
+}
+
+static void put_head(ft_http_request *request, ft_strbuf *out, int status, const char *type,
+                     uint64_t length)
+{
+    request->close = must_close(request);
+    request->chunked_out = length == UINT64_MAX && !request->http_1_0;
+    if (length == UINT64_MAX && request->http_1_0) request->close = true;
+    ft_strbuf_printf(out, "HTTP/1.1 %d %s\r\nDate: %s\r\n", status, ft_http_reason(status),
+                     ft_http_date(request->http));
+    if (type)
+        ft_strbuf_printf(out, "Content-Type: %s\r\nX-Content-Type-Options: nosniff\r\n", type);
+    if (request->chunked_out)
+        ft_strbuf_puts(out, "Transfer-Encoding: chunked\r\n");
+    else if (has_length(status) && length != UINT64_MAX)
+        ft_strbuf_printf(out, "Content-Length: %llu\r\n", (unsigned long long)length);
+    if (request->close)
+        ft_strbuf_puts(out, "Connection: close\r\n");
+    else if (request->http_1_0)
+        ft_strbuf_puts(out, "Connection: keep-alive\r\n");
+    ft_strbuf_add(out, ft_strbuf_text(&request->headers), request->headers.len);
+    ft_strbuf_puts(out, "\r\n");
+}
+
+static void count(ft_http_request *request, int status)
+{
+    ft_http_stats *stats = &request->http->stats;
+    if (status > 0 && status < (int)(sizeof stats->by_status / sizeof *stats->by_status))
+        stats->by_status[status]++;
+}
+
+static void answered(ft_http_request *request)
+{
+    request->answered = true;
+    ft_connection *connection = request->connection;
+    if (!connection) {
+        ft_request_settle(request);
+        return;
+    }
+    if (request->close) connection->last = true;
+    ft_connection_answered(connection);
+}
+
+void ft_http_reply(ft_http_request *request, int status, const char *type, const void *body,
+                   size_t length)
+{
+    assert(!request->started && !request->answered);
+    count(request, status);
+    request->started = true;
+    if (request->connection) {
+        ft_strbuf out = {0};
+        put_head(request, &out, status, type, length);
+        if (!request->head && has_length(status) && length) ft_strbuf_add(&out, body, length);
+        size_t total = out.len;
+        ft_connection_write(request->connection, ft_strbuf_take(&out), total);
+    }
+    answered(request);
+}
+
+void ft_http_reply_json(ft_http_request *request, int status, json_t *body)
+{
+    char *text = json_dumps(body, JSON_COMPACT);
+    json_decref(body);
+    assert(text);
+    ft_strbuf out = {0};
+    ft_strbuf_printf(&out, "%s\n", text);
+    free(text);
+    ft_http_reply(request, status, "application/json", out.text, out.len);
+    ft_strbuf_release(&out);
+}
+
+/* ---- Problems -------------------------------------------------------------------------------- */
+
+/* Details quote what clients sent, which need not be UTF-8. */
+static json_t *text_of(const char *text)
+{
+    json_t *json = json_string(text);
+    if (json) return json;
+    char *copy = ft_strdup(text);
+    for (char *c = copy; *c; c++)
+        if ((unsigned char)*c > 126) *c = '?';
+    json = json_string(copy);
+    free(copy);
+    return json;
+}
+
+static void put_place(json_t *body, const ft_error *place)
+{
+    if (place->line) json_object_set_new(body, "line", json_integer((json_int_t)place->line));
+    if (place->column) json_object_set_new(body, "column", json_integer((json_int_t)place->column));
+    if (place->has_offset)
+        json_object_set_new(body, "offset", json_integer((json_int_t)place->offset));
+}
+
+void ft_http_reply_problem(ft_http_request *request, const ft_http_problem *problem)
+{
+    json_t *body = json_pack("{s:s, s:s, s:i, s:o, s:s}", "type", "about:blank", "title",
+                             ft_http_reason(problem->status), "status", problem->status, "detail",
+                             text_of(problem->detail), "code", problem->code);
+    assert(body);
+    if (problem->pointer) json_object_set_new(body, "pointer", text_of(problem->pointer));
+    if (problem->place) put_place(body, problem->place);
+    char *text = json_dumps(body, JSON_COMPACT);
+    json_decref(body);
+    ft_strbuf out = {0};
+    ft_strbuf_printf(&out, "%s\n", text);
+    free(text);
+    ft_http_reply(request, problem->status, "application/problem+json", out.text, out.len);
+    ft_strbuf_release(&out);
+}
+
+void ft_http_fail(ft_http_request *request, int status, const char *code, const char *format, ...)
+{
+    char detail[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(detail, sizeof detail, format, args);
+    va_end(args);
+    ft_http_reply_problem(request, &(ft_http_problem){status, code, detail, NULL, NULL});
+}
+
+void ft_http_fail_error(ft_http_request *request, const ft_error *err)
+{
+    ft_http_reply_problem(request,
+                          &(ft_http_problem){ft_status_http(err->code), ft_status_name(err->code),
+                                             err->message, NULL, err});
+}
+
+/* ---- Streams --------------------------------------------------------------------------------- */
+
+void ft_http_reply_start(ft_http_request *request, int status, const char *type, uint64_t length)
+{
+    assert(!request->started && !request->answered);
+    count(request, status);
+    request->started = request->streaming = true;
+    if (!request->connection) return;
+    ft_strbuf out = {0};
+    put_head(request, &out, status, type, length);
+    size_t total = out.len;
+    ft_connection_write(request->connection, ft_strbuf_take(&out), total);
+}
+
+void ft_http_reply_data(ft_http_request *request, const void *bytes, size_t length,
+                        ft_http_drained drained, void *data)
+{
+    assert(request->streaming && !request->answered);
+    ft_connection *connection = request->connection;
+    if (!connection || request->head || length == 0) {
+        drained(data, request, connection != NULL);
+        return;
+    }
+    assert(!connection->drained);
+    connection->drained = drained;
+    connection->drained_data = data;
+    ft_strbuf out = {0};
+    if (request->chunked_out) ft_strbuf_printf(&out, "%zx\r\n", length);
+    ft_strbuf_add(&out, bytes, length);
+    if (request->chunked_out) ft_strbuf_puts(&out, "\r\n");
+    size_t total = out.len;
+    ft_connection_write(connection, ft_strbuf_take(&out), total);
+    if (connection->writing == 0) ft_connection_drained(connection, false);
+}
+
+void ft_http_reply_end(ft_http_request *request, bool whole)
+{
+    assert(request->streaming && !request->answered);
+    ft_connection *connection = request->connection;
+    if (connection && !whole) {
+        request->answered = true;
+        ft_connection_close(connection);
+        return;
+    }
+    if (connection && request->chunked_out && !request->head)
+        ft_connection_write(connection, ft_strdup("0\r\n\r\n"), 5);
+    answered(request);
+}

@@ -1,0 +1,267 @@
+/* foretelld: opens store, dispatcher and HTTP interface, runs until told to stop. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/api.h"
+#include "app.h"
+#include "base/memory.h"
+#include "config.h"
+#include "log.h"
+
+static const char HEAD[] =
+    "usage: foretelld [OPTION VALUE]...\n"
+    "\n"
+    "The Foretell server: takes traces and jobs over HTTP, keeps them in a database, and has "
+    "worker\n"
+    "processes predict the concurrency bugs that the traced runs almost had.\n"
+    "\n";
+static const char TAIL[] =
+    "  --config FILE\n"
+    "        reads options from FILE first; see config/foretelld.conf\n"
+    "  --print-config\n"
+    "        prints a config file with every option at its default\n"
+    "  --check-config\n"
+    "        checks the options and ends\n"
+    "  --version, --help\n"
+    "\n"
+    "Examples:\n"
+    "  foretelld                                     serve http://127.0.0.1:7411\n"
+    "  foretelld --state /var/lib/foretell --workers 4\n"
+    "  foretelld --listen 127.0.0.1:0 --port-file port --state /tmp/foretell\n"
+    "  foretelld --listen '' --socket /run/foretell.sock\n"
+    "  foretelld --config /etc/foretelld.conf --check-config\n"
+    "\n"
+    "SIGTERM and SIGINT stop it; jobs that are not done continue at the next start.\n"
+    "Exit codes: 0 stopped, 2 usage or configuration, 4 it could not start.\n";
+
+enum { EXIT_BAD_USAGE = 2, EXIT_NO_START = 4 };
+
+typedef struct daemon_state {
+    uv_loop_t loop;
+    ft_app app;
+    ft_api *api;
+    uv_signal_t signals[2];
+    bool stopping;
+} daemon_state;
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+typedef enum action { ACTION_RUN, ACTION_HELP, ACTION_VERSION, ACTION_PRINT, ACTION_CHECK } action;
+
+static const struct {
+    const char *name;
+    action action;
+} FLAGS[] = {
+    {"--help", ACTION_HELP},          {"-h", ACTION_HELP},
+    {"--version", ACTION_VERSION},    {"--print-config", ACTION_PRINT},
+    {"--check-config", ACTION_CHECK},
+};
+
+static bool find_flag(const char *argument, action *found)
+{
+    for (size_t i = 0; i < sizeof FLAGS / sizeof *FLAGS; i++) {
+        if (strcmp(FLAGS[i].name, argument) != 0) continue;
+        *found = FLAGS[i].action;
+        return true;
+    }
+    return false;
+}
+
+/* Splits "--name value" and "--name=value"; *used counts arguments. */
+static ft_status split(int argc, char **argv, int at, char name[64], const char **value, int *used,
+                       ft_error *err)
+{
+    const char *argument = argv[at];
+    if (strncmp(argument, "--", 2) != 0)
+        return ft_error_set(err, FT_USAGE, "unexpected argument \"%.64s\"; see --help", argument);
+    const char *equals = strchr(argument, '=');
+    size_t length = equals ? (size_t)(equals - argument) - 2 : strlen(argument) - 2;
+    snprintf(name, 64, "%.*s", (int)(length < 63 ? length : 63), argument + 2);
+    *used = equals ? 1 : 2;
+    if (!equals && at + 1 >= argc)
+        return ft_error_set(err, FT_USAGE, "--%s needs a value; see --help", name);
+    *value = equals ? equals + 1 : argv[at + 1];
+    return FT_OK;
+}
+
+/* The config file comes first, wherever --config stands, so that options win over it. */
+static ft_status apply(int argc, char **argv, bool files, ft_config *config, action *what,
+                       ft_error *err)
+{
+    for (int i = 1, used; i < argc; i += used) {
+        char name[64];
+        const char *value = NULL;
+        used = 1;
+        if (find_flag(argv[i], what)) continue;
+        ft_status status = split(argc, argv, i, name, &value, &used, err);
+        bool is_file = status == FT_OK && strcmp(name, "config") == 0;
+        if (status == FT_OK && is_file && files) status = ft_config_read(config, value, err);
+        if (status == FT_OK && !is_file && !files) status = ft_config_set(config, name, value, err);
+        if (status != FT_OK) return status;
+    }
+    return FT_OK;
+}
+
+static ft_status check(const ft_config *config, ft_error *err)
+{
+    char address[64];
+    int port;
+    ft_log_level level;
+    if (!ft_log_parse(config->log_level, &level)) {
+        return ft_error_set(err, FT_USAGE, "log-level: \"%.32s\" is not debug, info, warn or error",
+                            config->log_level);
+    }
+    ft_log_set_level(level);
+    if (!*config->listen && !*config->socket)
+        return ft_error_set(err, FT_USAGE, "neither listen nor socket is set: nothing to serve");
+    return *config->listen ? ft_config_listen(config, address, &port, err) : FT_OK;
+}
+
+static int print(action what)
+{
+    ft_strbuf out = {0};
+    if (what == ACTION_VERSION) ft_strbuf_printf(&out, "foretelld %s\n", FT_VERSION);
+    if (what == ACTION_PRINT) ft_config_print_file(&out);
+    if (what == ACTION_HELP) {
+        ft_strbuf_puts(&out, HEAD);
+        ft_config_print_help(&out);
+        ft_strbuf_puts(&out, TAIL);
+    }
+    bool good = fputs(ft_strbuf_text(&out), stdout) >= 0 && fflush(stdout) == 0;
+    ft_strbuf_release(&out);
+    return good ? 0 : EXIT_NO_START;
+}
+
+/* ---- Stopping -------------------------------------------------------------------------------- */
+
+static void on_store_closed(void *data)
+{
+    daemon_state *d = data;
+    d->app.store = NULL;
+}
+
+static void on_dispatch_closed(void *data)
+{
+    daemon_state *d = data;
+    d->app.dispatch = NULL;
+    ft_store_close(d->app.store, on_store_closed, d);
+}
+
+static void on_api_closed(void *data)
+{
+    daemon_state *d = data;
+    d->api = NULL;
+    ft_dispatch_close(d->app.dispatch, on_dispatch_closed, d);
+}
+
+static void stop(daemon_state *d)
+{
+    d->stopping = true;
+    for (size_t i = 0; i < sizeof d->signals / sizeof *d->signals; i++)
+        uv_close((uv_handle_t *)&d->signals[i], NULL);
+    if (d->api) {
+        ft_api_close(d->api, on_api_closed, d);
+    } else if (d->app.dispatch) {
+        ft_dispatch_close(d->app.dispatch, on_dispatch_closed, d);
+    } else if (d->app.store) {
+        ft_store_close(d->app.store, on_store_closed, d);
+    }
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    daemon_state *d = handle->data;
+    if (d->stopping) return;
+    ft_log(FT_LOG_INFO, "stopping", "signal=%d", number);
+    stop(d);
+}
+
+static void catch_signals(daemon_state *d)
+{
+    static const int NUMBERS[] = {SIGTERM, SIGINT};
+    signal(SIGPIPE, SIG_IGN);
+    for (size_t i = 0; i < sizeof d->signals / sizeof *d->signals; i++) {
+        uv_signal_init(&d->loop, &d->signals[i]);
+        d->signals[i].data = d;
+        uv_signal_start(&d->signals[i], on_signal, NUMBERS[i]);
+    }
+}
+
+/* ---- Starting -------------------------------------------------------------------------------- */
+
+/* Whoever waits for the file must never read half a number. */
+static ft_status write_port(const char *path, int port, ft_error *err)
+{
+    if (!*path) return FT_OK;
+    ft_strbuf temporary = {0};
+    ft_strbuf_printf(&temporary, "%s.%d", path, (int)getpid());
+    FILE *file = fopen(temporary.text, "we");
+    bool good = file && fprintf(file, "%d\n", port) > 0;
+    if (file && fclose(file) != 0) good = false;
+    good = good && rename(temporary.text, path) == 0;
+    ft_strbuf_release(&temporary);
+    if (good) return FT_OK;
+    return ft_error_set(err, FT_IO, "cannot write the port file %s: %s", path, strerror(errno));
+}
+
+static ft_status start(daemon_state *d, const ft_config *config, ft_error *err)
+{
+    d->app.loop = &d->loop;
+    d->app.config = config;
+    ft_status status = ft_store_open(&d->loop, config->state, &d->app.store, err);
+    if (status == FT_OK)
+        status = ft_dispatch_open(&d->loop, config, d->app.store, &d->app.dispatch, err);
+    if (status == FT_OK) status = ft_api_open(&d->app, &d->api, err);
+    if (status == FT_OK) status = write_port(config->port_file, ft_api_port(d->api), err);
+    if (status != FT_OK) return status;
+    ft_log(FT_LOG_INFO, "ready", "version=%s listen=%s port=%d socket=%s state=%s", FT_VERSION,
+           config->listen, ft_api_port(d->api), *config->socket ? config->socket : "-",
+           config->state);
+    return FT_OK;
+}
+
+static int run(const ft_config *config)
+{
+    daemon_state d = {.stopping = false};
+    ft_error err = FT_ERROR_INIT;
+    if (uv_loop_init(&d.loop) != 0) return EXIT_NO_START;
+    catch_signals(&d);
+    ft_status status = start(&d, config, &err);
+    if (status != FT_OK) {
+        ft_log(FT_LOG_ERROR, "cannot start", "reason=\"%s\"", err.message);
+        stop(&d);
+    }
+    uv_run(&d.loop, UV_RUN_DEFAULT);
+    if (uv_loop_close(&d.loop) != 0) ft_log(FT_LOG_ERROR, "handles left open", "%s", "");
+    if (status == FT_OK) ft_log(FT_LOG_INFO, "stopped", "%s", "");
+    return status == FT_OK ? 0 : EXIT_NO_START;
+}
+
+int main(int argc, char **argv)
+{
+    ft_config config;
+    ft_error err = FT_ERROR_INIT;
+    action what = ACTION_RUN;
+    ft_config_init(&config);
+    ft_status status = apply(argc, argv, true, &config, &what, &err);
+    if (status == FT_OK) status = apply(argc, argv, false, &config, &what, &err);
+    bool prints = what == ACTION_HELP || what == ACTION_VERSION || what == ACTION_PRINT;
+    if (status == FT_OK && !prints) status = check(&config, &err);
+    int code = EXIT_BAD_USAGE;
+    if (status != FT_OK) {
+        fprintf(stderr, "foretelld: %s\n", err.message);
+    } else if (prints) {
+        code = print(what);
+    } else if (what == ACTION_CHECK) {
+        printf("foretelld: the configuration is in order\n");
+        code = 0;
+    } else {
+        code = run(&config);
+    }
+    ft_config_release(&config);
+    return code;
+}

@@ -1,0 +1,185 @@
+/* What becomes of tasks that got no result: given back, poisoned, out of time. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "store/internal.h"
+
+/* The model as planned; new text. */
+static ft_status planned_model(ft_sql *sql, const char *job, char **model, ft_error *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+    ft_status status =
+        ft_sql_start(sql, &statement, err, "SELECT model FROM jobs WHERE id = ?1", "t", job);
+    if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
+    if (status != FT_OK) return status;
+    *model = ft_strdup(row ? ft_sql_text(statement, 0) : "");
+    return FT_OK;
+}
+
+static ft_status give_up(ft_sql *sql, const char *job, int64_t task, const json_t *entry,
+                         ft_verdict verdict, ft_reason reason, const char *text, ft_error *err)
+{
+    char *model;
+    ft_status status = planned_model(sql, job, &model, err);
+    if (status != FT_OK) return status;
+    json_t *record = ft_store_record_given_up(entry, model, verdict, reason, text);
+    free(model);
+    status = ft_store_verdict_add(sql, job, task, record, err);
+    json_decref(record);
+    return status;
+}
+
+/* ---- Poison ---------------------------------------------------------------------------------- */
+
+static ft_status poison(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    bool applied;
+    ft_task_row row = {.entry = NULL};
+    const ft_store_blame *blame = &request->blame;
+    ft_status status = ft_store_task_row(sql, blame->task, &row, err);
+    if (status == FT_OK)
+        status =
+            ft_store_task_end(sql, blame->task, request->token, FT_TASK_POISONED, &applied, err);
+    assert(status != FT_OK || applied);
+    if (status == FT_OK && row.kind == FT_KIND_PLAN) {
+        ft_error cause = FT_ERROR_INIT;
+        ft_error_set(&cause, blame->verdict == FT_VERDICT_UNKNOWN ? FT_BUDGET : FT_INTERNAL,
+                     "the job cannot be planned: %s", request->other);
+        status = ft_store_job_fail(sql, request->job, &cause, err);
+    } else if (status == FT_OK) {
+        status = give_up(sql, request->job, blame->task, row.entry, blame->verdict, blame->reason,
+                         request->other, err);
+        if (status == FT_OK) status = ft_store_task_count_down(sql, request->job, err);
+    }
+    json_decref(row.entry);
+    return status;
+}
+
+/* *attempts: of the blamed task with this death; 0 when this lease does not hold it any more. */
+static ft_status add_attempt(ft_sql *sql, const ft_request *request, int64_t *attempts,
+                             ft_error *err)
+{
+    bool found;
+    *attempts = 0;
+    return ft_sql_number(sql, attempts, &found, err,
+                         "UPDATE tasks SET attempts = attempts + 1 WHERE id = ?1 AND token = ?2 "
+                         "AND state = 'leased' RETURNING attempts",
+                         "ii", request->blame.task, (int64_t)request->token);
+}
+
+/* A plan task that goes back puts its job back into the queue. */
+static ft_status requeue(ft_sql *sql, const char *job, ft_error *err)
+{
+    ft_job_row row;
+    ft_status status = ft_store_job_row(sql, job, &row, err);
+    if (status == FT_OK && row.state == FT_JOB_PLANNING)
+        status = ft_store_job_move(sql, job, FT_JOB_QUEUED, err);
+    return status;
+}
+
+static ft_status give_back(ft_sql *sql, const ft_request *request, int64_t *returned, ft_error *err)
+{
+    assert(ft_task_state_may(FT_TASK_LEASED, FT_TASK_READY));
+    ft_status status =
+        ft_sql_run(sql, returned, err,
+                   "UPDATE tasks SET state = 'ready', token = NULL, expires = NULL, "
+                   "alone = max(alone, ?2) WHERE state = 'leased' AND token = ?1",
+                   "ii", (int64_t)request->token, (int64_t)(request->blame.task != 0));
+    if (status != FT_OK || *returned == 0) return status;
+    status = ft_sql_run(sql, NULL, err, "UPDATE jobs SET ready = ready + ?2 WHERE id = ?1", "ti",
+                        (const char *)request->job, *returned);
+    if (status == FT_OK) status = requeue(sql, request->job, err);
+    return status;
+}
+
+static ft_status run_abandon(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    int64_t attempts = 0, returned = 0;
+    ft_status status = FT_OK;
+    if (request->blame.task) status = add_attempt(sql, request, &attempts, err);
+    bool poisoned = attempts > 0 && attempts >= request->blame.limit;
+    if (status == FT_OK && poisoned) status = poison(sql, request, err);
+    if (status == FT_OK) status = give_back(sql, request, &returned, err);
+    bool applied = poisoned || returned > 0;
+    if (status == FT_OK)
+        status = ft_store_change(sql, request->job, applied, &request->result, err);
+    if (status == FT_OK) json_object_set_new(request->result, "poisoned", json_boolean(poisoned));
+    return status;
+}
+
+void ft_store_abandon(ft_store *store, const char *job, uint64_t token, ft_store_blame blame,
+                      ft_store_done done, void *data)
+{
+    ft_request *request = ft_store_request(run_abandon, true, done, data);
+    request->job = ft_strdup(job);
+    request->token = token;
+    request->blame = blame;
+    request->other = ft_strdup(blame.text ? blame.text : "");
+    ft_store_send(store, request);
+}
+
+/* ---- Out of time ----------------------------------------------------------------------------- */
+
+static ft_status give_up_open(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+    ft_status status = ft_sql_start(sql, &statement, err,
+                                    "SELECT id, entry FROM tasks WHERE job = ?1 "
+                                    "AND state IN ('ready', 'leased') AND entry IS NOT NULL",
+                                    "t", (const char *)request->job);
+    while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row) {
+        json_t *entry;
+        status = ft_store_parse(statement, 1, &entry, err);
+        if (status != FT_OK) break;
+        status = give_up(sql, request->job, ft_sql_int(statement, 0), entry, FT_VERDICT_UNKNOWN,
+                         FT_REASON_BUDGET, request->other, err);
+        json_decref(entry);
+    }
+    return status;
+}
+
+static ft_status end_job(ft_sql *sql, ft_request *request, ft_job_state state, ft_error *err)
+{
+    if (state != FT_JOB_SOLVING) {
+        ft_error cause = FT_ERROR_INIT;
+        ft_error_set(&cause, FT_BUDGET, "%s before the job was planned", request->other);
+        return ft_store_job_fail(sql, request->job, &cause, err);
+    }
+    ft_status status =
+        ft_sql_run(sql, NULL, err, "UPDATE jobs SET open = 0, ready = 0 WHERE id = ?1", "t",
+                   (const char *)request->job);
+    if (status == FT_OK) status = ft_store_job_move(sql, request->job, FT_JOB_DONE, err);
+    return status;
+}
+
+static ft_status run_job_expire(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    ft_job_row row;
+    ft_status status = ft_store_job_row(sql, request->job, &row, err);
+    if (status != FT_OK) return status;
+    bool applied = !ft_job_state_final(row.state);
+    if (applied) status = give_up_open(sql, request, err);
+    if (applied && status == FT_OK) {
+        status = ft_sql_run(sql, NULL, err,
+                            "UPDATE tasks SET state = 'poisoned', token = NULL, expires = NULL "
+                            "WHERE job = ?1 AND state IN ('ready', 'leased')",
+                            "t", (const char *)request->job);
+    }
+    if (applied && status == FT_OK) status = end_job(sql, request, row.state, err);
+    if (status == FT_OK)
+        status = ft_store_change(sql, request->job, applied, &request->result, err);
+    return status;
+}
+
+void ft_store_job_expire(ft_store *store, const char *job, const char *text, ft_store_done done,
+                         void *data)
+{
+    ft_request *request = ft_store_request(run_job_expire, true, done, data);
+    request->job = ft_strdup(job);
+    request->other = ft_strdup(text);
+    ft_store_send(store, request);
+}

@@ -1,0 +1,104 @@
+/* What the files of the store share. A request travels to the store's thread, is run there, and
+ * comes back with its result. */
+#ifndef FT_STORE_INTERNAL_H
+#define FT_STORE_INTERNAL_H
+
+#include "store/sql.h"
+#include "store/store.h"
+
+/* Each kind of request uses the members that it needs. */
+typedef struct ft_request ft_request;
+struct ft_request {
+    ft_request *next;
+    ft_status (*run)(ft_sql *sql, ft_request *request, ft_error *err); /* on the store's thread */
+    bool writes;
+    ft_store_done done; /* one of done and chunk_done */
+    ft_store_chunk_done chunk_done;
+    void *data;
+
+    char *job;    /* owned: a job, trace or finding id */
+    char *other;  /* owned: a second text */
+    char *third;  /* owned */
+    json_t *json; /* a reference */
+    int64_t task, blob;
+    uint64_t token;
+    uint32_t seq, limit, lease_ms;
+    bool safe;
+    ft_store_blame blame; /* its text is `other` */
+    ft_error cause;
+
+    ft_status status; /* of the request, once it was run */
+    ft_error err;
+    json_t *result;
+    void *bytes; /* owned: of a chunk, in or out */
+    size_t length;
+    bool last;
+};
+
+/* A zeroed request; hand it over with ft_store_send, which frees it after its callback. */
+ft_request *ft_store_request(ft_status (*run)(ft_sql *, ft_request *, ft_error *), bool writes,
+                             ft_store_done done, void *data);
+void ft_store_send(ft_store *store, ft_request *request);
+
+int64_t ft_store_now(void); /* milliseconds since 1970 */
+/* RFC 3339 with milliseconds; new reference. */
+json_t *ft_store_time(int64_t milliseconds);
+/* Parses a column that holds JSON; new reference. FT_INTERNAL. */
+ft_status ft_store_parse(sqlite3_stmt *statement, int column, json_t **json,
+                         ft_error *err) FT_MUST_CHECK;
+char *ft_store_dump(const json_t *json); /* compact; free with free() */
+/* A cursor's text to a number; NULL gives `first`. FT_USAGE. */
+ft_status ft_store_cursor(const char *text, int64_t first, int64_t *cursor,
+                          ft_error *err) FT_MUST_CHECK;
+
+/* {"race": {"candidates", ...}} of a job, from its plan's candidates and its verdicts. */
+ft_status ft_store_checks(ft_sql *sql, const char *job, const json_t *plan, json_t **checks,
+                          ft_error *err) FT_MUST_CHECK;
+/* SNAPSHOT of store.h. */
+ft_status ft_store_snapshot(ft_sql *sql, const char *job, json_t **snapshot,
+                            ft_error *err) FT_MUST_CHECK;
+/* CHANGE of store.h. */
+ft_status ft_store_change(ft_sql *sql, const char *job, bool applied, json_t **change,
+                          ft_error *err) FT_MUST_CHECK;
+
+/* A row of jobs as far as changes need it. FT_NOT_FOUND. */
+typedef struct ft_job_row {
+    ft_job_state state;
+    int64_t open;
+} ft_job_row;
+ft_status ft_store_job_row(ft_sql *sql, const char *job, ft_job_row *row,
+                           ft_error *err) FT_MUST_CHECK;
+/* The job has failed with this error. */
+ft_status ft_store_job_fail(ft_sql *sql, const char *job, const ft_error *cause,
+                            ft_error *err) FT_MUST_CHECK;
+/* Changes a job's state if the table allows it (else FT_CONFLICT), its revision and times. */
+ft_status ft_store_job_move(ft_sql *sql, const char *job, ft_job_state to,
+                            ft_error *err) FT_MUST_CHECK;
+
+/* A row of tasks. FT_NOT_FOUND. */
+typedef struct ft_task_row {
+    char job[FT_STORE_JOB_ID + 1];
+    ft_task_kind kind;
+    json_t *entry; /* the caller's reference; null without one */
+} ft_task_row;
+ft_status ft_store_task_row(ft_sql *sql, int64_t task, ft_task_row *row,
+                            ft_error *err) FT_MUST_CHECK;
+/* The fence: ends a task only for the holder of its present lease; *applied tells. */
+ft_status ft_store_task_end(ft_sql *sql, int64_t task, uint64_t token, ft_task_state to,
+                            bool *applied, ft_error *err) FT_MUST_CHECK;
+/* One task less is open; the job is done with its last one. */
+ft_status ft_store_task_count_down(ft_sql *sql, const char *job, ft_error *err) FT_MUST_CHECK;
+
+/* Adds a verdict to a job. task 0: decided by the plan. The caller checked the record. */
+ft_status ft_store_verdict_add(ft_sql *sql, const char *job, int64_t task, const json_t *record,
+                               ft_error *err) FT_MUST_CHECK;
+/* Checks what the store relies on in a RECORD: check, verdict, count, pairs. FT_INPUT. */
+ft_status ft_store_record_check(const json_t *record, ft_error *err) FT_MUST_CHECK;
+/* A record that says that a subproblem was given up; new reference. */
+json_t *ft_store_record_given_up(const json_t *entry, const char *model, ft_verdict verdict,
+                                 ft_reason reason, const char *text);
+
+/* Counts open tasks anew, and ready ones, in every job not ended. */
+ft_status ft_store_recount(ft_sql *sql, ft_error *err) FT_MUST_CHECK;
+
+#endif

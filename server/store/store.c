@@ -1,0 +1,390 @@
+#include "store/store.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/strbuf.h"
+#include "store/internal.h"
+
+/* So many requests share one commit at most: bounds the wait of the first of them. */
+#define GROUP 64
+
+extern const char *const ft_migrations[];
+
+typedef struct list {
+    ft_request *first, **end;
+} list;
+
+struct ft_store {
+    ft_sql sql;
+    int lock; /* descriptor of the lock file */
+    uv_thread_t thread;
+    uv_mutex_t mutex;
+    uv_cond_t wake;
+    uv_async_t answered;
+
+    /* Under the mutex. */
+    list waiting, done;
+    bool closing, ended;
+    uint64_t commits, requests;
+
+    void (*closed)(void *data);
+    void *closed_data;
+};
+
+static void list_init(list *l)
+{
+    l->first = NULL;
+    l->end = &l->first;
+}
+
+static void list_add(list *l, ft_request *request)
+{
+    request->next = NULL;
+    *l->end = request;
+    l->end = &request->next;
+}
+
+int ft_store_schema_version(void)
+{
+    int count = 0;
+    while (ft_migrations[count]) count++;
+    return count;
+}
+
+static void request_free(ft_request *request)
+{
+    free(request->job);
+    free(request->other);
+    free(request->third);
+    free(request->bytes);
+    json_decref(request->json);
+    json_decref(request->result);
+    free(request);
+}
+
+static void request_answer(ft_request *request)
+{
+    const ft_error *err = request->status == FT_OK ? NULL : &request->err;
+    if (request->chunk_done) {
+        request->chunk_done(request->data, err, request->bytes, request->length, request->last);
+    } else if (request->done) {
+        request->done(request->data, err, err ? NULL : request->result);
+    }
+    request_free(request);
+}
+
+/* ---- The store's thread ---------------------------------------------------------------------- */
+
+static void fail(ft_request *request, const ft_error *err)
+{
+    request->status = err->code;
+    request->err = *err;
+    json_decref(request->result);
+    request->result = NULL;
+}
+
+static void fail_all(ft_request *first, const ft_error *err)
+{
+    for (ft_request *r = first; r; r = r->next)
+        if (r->status == FT_OK) fail(r, err);
+}
+
+static void run_one(ft_sql *sql, ft_request *request, bool guarded)
+{
+    ft_error err = FT_ERROR_INIT;
+    ft_status status = guarded ? ft_sql_run(sql, NULL, &err, "SAVEPOINT request", "") : FT_OK;
+    if (status == FT_OK) status = request->run(sql, request, &err);
+    ft_sql_reset(sql);
+    if (status != FT_OK) {
+        assert(err.code != FT_OK);
+        fail(request, &err);
+    }
+    if (!guarded || !ft_sql_in_transaction(sql)) return;
+    ft_error undo = FT_ERROR_INIT;
+    if (status != FT_OK) status = ft_sql_run(sql, NULL, &undo, "ROLLBACK TO request", "");
+    if (status == FT_OK) status = ft_sql_run(sql, NULL, &undo, "RELEASE request", "");
+    if (status != FT_OK && request->status == FT_OK) fail(request, &undo);
+}
+
+/* Requests that share a transaction are answered alike when it cannot be committed: the reads too,
+ * since they may have seen what is undone. */
+static void run_together(ft_sql *sql, ft_request *first)
+{
+    ft_error err = FT_ERROR_INIT;
+    ft_status status = ft_sql_run(sql, NULL, &err, "BEGIN IMMEDIATE", "");
+    for (ft_request *r = first; r && status == FT_OK; r = r->next) {
+        run_one(sql, r, r->writes);
+        if (ft_sql_in_transaction(sql)) continue;
+        status =
+            ft_error_set(&err, FT_IO, "the store undid a transaction: %s", sqlite3_errmsg(sql->db));
+    }
+    if (status == FT_OK) status = ft_sql_run(sql, NULL, &err, "COMMIT", "");
+    if (status == FT_OK) return;
+    fail_all(first, &err);
+    ft_sql_reset(sql);
+    if (ft_sql_in_transaction(sql)) sqlite3_exec(sql->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+static bool run_group(ft_sql *sql, ft_request *first)
+{
+    bool writes = false;
+    for (ft_request *r = first; r; r = r->next) writes = writes || r->writes;
+    if (writes) {
+        run_together(sql, first);
+    } else {
+        for (ft_request *r = first; r; r = r->next) run_one(sql, r, false);
+    }
+    return writes;
+}
+
+/* Takes up to GROUP requests off the queue; called with the mutex held. */
+static ft_request *take_group(ft_store *store, unsigned *taken)
+{
+    ft_request *first = store->waiting.first, *last = first;
+    for (*taken = 1; *taken < GROUP && last->next; ++*taken) last = last->next;
+    store->waiting.first = last->next;
+    if (!last->next) store->waiting.end = &store->waiting.first;
+    last->next = NULL;
+    return first;
+}
+
+static void thread_main(void *argument)
+{
+    ft_store *store = argument;
+    uv_mutex_lock(&store->mutex);
+    while (store->waiting.first || !store->closing) {
+        if (!store->waiting.first) {
+            uv_cond_wait(&store->wake, &store->mutex);
+            continue;
+        }
+        unsigned taken;
+        ft_request *group = take_group(store, &taken);
+        uv_mutex_unlock(&store->mutex);
+        bool committed = run_group(&store->sql, group);
+        uv_mutex_lock(&store->mutex);
+        store->requests += taken;
+        store->commits += committed;
+        for (ft_request *next; group; group = next) {
+            next = group->next;
+            list_add(&store->done, group);
+        }
+        uv_async_send(&store->answered);
+    }
+    store->ended = true;
+    uv_async_send(&store->answered);
+    uv_mutex_unlock(&store->mutex);
+}
+
+/* ---- The loop's thread ----------------------------------------------------------------------- */
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    ft_store *store = handle->data;
+    uv_thread_join(&store->thread);
+    ft_sql_close(&store->sql);
+    close(store->lock);
+    uv_cond_destroy(&store->wake);
+    uv_mutex_destroy(&store->mutex);
+    void (*closed)(void *) = store->closed;
+    void *data = store->closed_data;
+    free(store);
+    closed(data);
+}
+
+static void on_answered(uv_async_t *async)
+{
+    ft_store *store = async->data;
+    uv_mutex_lock(&store->mutex);
+    ft_request *first = store->done.first;
+    list_init(&store->done);
+    bool ended = store->ended;
+    uv_mutex_unlock(&store->mutex);
+    for (ft_request *next; first; first = next) {
+        next = first->next;
+        request_answer(first);
+    }
+    if (ended) uv_close((uv_handle_t *)async, on_handle_closed);
+}
+
+ft_request *ft_store_request(ft_status (*run)(ft_sql *, ft_request *, ft_error *), bool writes,
+                             ft_store_done done, void *data)
+{
+    ft_request *request = ft_calloc(1, sizeof *request);
+    request->run = run;
+    request->writes = writes;
+    request->done = done;
+    request->data = data;
+    return request;
+}
+
+void ft_store_send(ft_store *store, ft_request *request)
+{
+    uv_mutex_lock(&store->mutex);
+    assert(!store->closing);
+    list_add(&store->waiting, request);
+    uv_cond_signal(&store->wake);
+    uv_mutex_unlock(&store->mutex);
+}
+
+void ft_store_close(ft_store *store, void (*closed)(void *data), void *data)
+{
+    store->closed = closed;
+    store->closed_data = data;
+    uv_mutex_lock(&store->mutex);
+    assert(!store->closing);
+    store->closing = true;
+    uv_cond_signal(&store->wake);
+    uv_mutex_unlock(&store->mutex);
+}
+
+/* ---- Opening --------------------------------------------------------------------------------- */
+
+/* The lock keeps a second daemon from taking the leases of the first for leftovers. */
+static ft_status lock_folder(const char *folder, int *lock, ft_error *err)
+{
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
+        return ft_error_set(err, FT_IO, "cannot create the state folder %s: %s", folder,
+                            strerror(errno));
+    }
+    ft_strbuf path = {0};
+    ft_strbuf_printf(&path, "%s/lock", folder);
+    int fd = open(path.text, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    ft_strbuf_release(&path);
+    if (fd < 0) {
+        return ft_error_set(err, FT_IO, "cannot write in the state folder %s: %s", folder,
+                            strerror(errno));
+    }
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        close(fd);
+        return ft_error_set(err, FT_CONFLICT, "another foretelld uses the state folder %s", folder);
+    }
+    *lock = fd;
+    return FT_OK;
+}
+
+/* Leases of the last run are over: their workers died with it. A new epoch shows in the tokens, so
+ * nothing that run handed out can match. */
+static ft_status recover(ft_sql *sql, ft_error *err)
+{
+    static const char *const STEPS[] = {
+        "BEGIN IMMEDIATE",
+        "UPDATE counters SET epoch = epoch + 1",
+        "UPDATE tasks SET state = 'ready', token = NULL, expires = NULL WHERE state = 'leased'",
+        "UPDATE jobs SET state = 'queued', revision = revision + 1 WHERE state = 'planning'",
+        "DELETE FROM blobs WHERE id NOT IN (SELECT blob FROM traces)",
+    };
+    ft_status status = FT_OK;
+    for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS && status == FT_OK; i++)
+        status = ft_sql_script(sql, STEPS[i], err);
+    if (status == FT_OK) status = ft_store_recount(sql, err);
+    if (status == FT_OK) status = ft_sql_script(sql, "COMMIT", err);
+    return status;
+}
+
+static ft_status open_file(ft_store *store, const char *folder, ft_error *err)
+{
+    ft_status status = lock_folder(folder, &store->lock, err);
+    if (status != FT_OK) return status;
+    ft_strbuf path = {0};
+    ft_strbuf_printf(&path, "%s/foretell.db", folder);
+    status = ft_sql_open(&store->sql, path.text, err);
+    ft_strbuf_release(&path);
+    if (status == FT_OK) status = ft_sql_migrate(&store->sql, ft_migrations, err);
+    if (status == FT_OK) status = recover(&store->sql, err);
+    if (status == FT_OK) return FT_OK;
+    ft_sql_close(&store->sql);
+    close(store->lock);
+    return status;
+}
+
+ft_status ft_store_open(uv_loop_t *loop, const char *folder, ft_store **store, ft_error *err)
+{
+    ft_store *s = ft_calloc(1, sizeof *s);
+    ft_status status = open_file(s, folder, err);
+    if (status != FT_OK) {
+        free(s);
+        return status;
+    }
+    list_init(&s->waiting);
+    list_init(&s->done);
+    bool made = uv_mutex_init(&s->mutex) == 0 && uv_cond_init(&s->wake) == 0 &&
+                uv_async_init(loop, &s->answered, on_answered) == 0;
+    s->answered.data = s;
+    made = made && uv_thread_create(&s->thread, thread_main, s) == 0;
+    if (!made) return ft_error_set(err, FT_IO, "cannot start the store's thread");
+    *store = s;
+    return FT_OK;
+}
+
+/* ---- Counts (here, for they include the store's own) ----------------------------------------- */
+
+static ft_status count_by(ft_sql *sql, json_t *out, const char *text, ft_error *err)
+{
+    sqlite3_stmt *statement;
+    bool row = true;
+    ft_status status = ft_sql_start(sql, &statement, err, text, "");
+    while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row)
+        json_object_set_new(out, ft_sql_text(statement, 0), json_integer(ft_sql_int(statement, 1)));
+    return status;
+}
+
+static ft_status run_counts(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    static const struct {
+        const char *name, *text;
+    } GROUPS[] = {
+        {"jobs", "SELECT state, count(*) FROM jobs GROUP BY state"},
+        {"tasks", "SELECT state, count(*) FROM tasks GROUP BY state"},
+        {"verdicts", "SELECT verdict, count(*) FROM verdicts GROUP BY verdict"},
+    };
+    request->result = json_object();
+    ft_status status = FT_OK;
+    for (size_t i = 0; i < sizeof GROUPS / sizeof *GROUPS && status == FT_OK; i++) {
+        json_t *group = json_object();
+        json_object_set_new(request->result, GROUPS[i].name, group);
+        status = count_by(sql, group, GROUPS[i].text, err);
+    }
+    if (status != FT_OK) return status;
+    status = count_by(sql, request->result,
+                      "SELECT 'traces', count(*) FROM traces UNION ALL "
+                      "SELECT 'trace_bytes', ifnull(sum(bytes), 0) FROM traces UNION ALL "
+                      "SELECT 'stored_bytes', ifnull(sum(stored_bytes), 0) FROM traces",
+                      err);
+    return status;
+}
+
+/* Carries the caller's callback, since the store adds its own counters to the result. */
+typedef struct counts_call {
+    ft_store *store;
+    ft_store_done done;
+    void *data;
+} counts_call;
+
+static void on_counts(void *data, const ft_error *err, json_t *result)
+{
+    counts_call call = *(counts_call *)data;
+    free(data);
+    if (result) {
+        uv_mutex_lock(&call.store->mutex);
+        uint64_t commits = call.store->commits, requests = call.store->requests;
+        uv_mutex_unlock(&call.store->mutex);
+        json_object_set_new(result, "commits", json_integer((json_int_t)commits));
+        json_object_set_new(result, "requests", json_integer((json_int_t)requests));
+    }
+    call.done(call.data, err, result);
+}
+
+void ft_store_counts(ft_store *store, ft_store_done done, void *data)
+{
+    counts_call *call = ft_calloc(1, sizeof *call);
+    *call = (counts_call){store, done, data};
+    ft_store_send(store, ft_store_request(run_counts, false, on_counts, call));
+}

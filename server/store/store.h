@@ -1,0 +1,183 @@
+/* The store: traces, jobs, tasks and verdicts in one SQLite file; the only place with SQL.
+ *
+ * The interface is asynchronous. One thread owns the connection and runs the requests in the order
+ * in which they were made; requests that wait together share a transaction, in which a failing one
+ * is undone alone. A callback runs on the loop's thread, after the commit of its request is durable
+ * (WAL, synchronous=FULL), never before the requesting function has returned, and exactly once.
+ *
+ * Who calls what: server/api uses the functions under "Reading" directly; whatever changes a job
+ * goes through dispatch.h, which calls "Changing" here and then acts on the outcome.
+ *
+ * Texts passed in are copied. Times in results are RFC 3339 texts in UTC with milliseconds. */
+#ifndef FT_STORE_STORE_H
+#define FT_STORE_STORE_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "base/status.h"
+#include "store/states.h"
+#include "verdict/names.h"
+
+#define FT_STORE_CHUNK                                                                             \
+    (1u << 20)             /* a trace is stored in rows of this many bytes, the last less          \
+                            */
+#define FT_STORE_JOB_ID 16 /* hex digits of a job's id */
+
+typedef struct ft_store ft_store;
+
+/* err is NULL on success; on failure result is NULL. Both are the store's: take a reference with
+ * json_incref to keep `result` (it is then the caller's alone: the store forgets it). */
+typedef void (*ft_store_done)(void *data, const ft_error *err, json_t *result);
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+/* Opens (creates) <folder>/foretell.db, applies the migrations it lacks, and recovers from the last
+ * run: leases are released under a new epoch, unfinished uploads removed. Blocking; for start-up.
+ * FT_CONFLICT: another daemon has the folder open. FT_UNSUPPORTED: the schema is newer than this
+ * program. FT_IO: the file cannot be opened or is no database. */
+ft_status ft_store_open(uv_loop_t *loop, const char *folder, ft_store **store,
+                        ft_error *err) FT_MUST_CHECK;
+
+/* Runs every request made so far, calls their callbacks, closes the file, frees the store, then
+ * calls closed(data). No request may be made after this. */
+void ft_store_close(ft_store *store, void (*closed)(void *data), void *data);
+
+/* The schema version that this program writes (the number of migrations). */
+int ft_store_schema_version(void);
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+/* META of docs/records.md, with "created". FT_NOT_FOUND. */
+void ft_store_trace(ft_store *store, const char *hash, ft_store_done done, void *data);
+
+/* One row of the canonical binary form, seq = 0, 1, ... `last` marks the last one. The bytes are
+ * valid during the callback. FT_NOT_FOUND: no such trace, or seq is past its end. */
+typedef void (*ft_store_chunk_done)(void *data, const ft_error *err, const void *bytes,
+                                    size_t length, bool last);
+void ft_store_trace_chunk(ft_store *store, const char *hash, uint32_t seq, ft_store_chunk_done done,
+                          void *data);
+
+/* JOB SNAPSHOT (the body of GET /v1/jobs/{id}):
+ *   {"job": ID, "name": TEXT|null, "state": STATE, "trace": HASH, "model": NAME|null,
+ *    "memory": "sc", "bound": null, "scope": "trace",
+ *    "created": TIME, "updated": TIME, "finished": TIME|null, "revision": N,
+ *    "progress": {"tasks": N, "open": N},             tasks so far, and those without a result
+ *    "checks": {NAME: {"candidates","violation","safe","bounded","unknown","error"}},
+ *                                                     {} until it is planned; a member "pending" is
+ *                                                     added where candidates are not decided yet
+ *    "error": null | {"code", "message", "line"?, ...}, of a failed job
+ *    "spec": JOB}
+ * "revision" grows with each change: it is the job's ETag. FT_NOT_FOUND. */
+void ft_store_job(ft_store *store, const char *job, ft_store_done done, void *data);
+
+typedef struct ft_store_page {
+    const char *cursor; /* "next" of the page before; NULL: the first page */
+    uint32_t limit;     /* 0: everything */
+} ft_store_page;
+
+/* {"jobs": [SNAPSHOT without "checks" and "spec"...], "next": CURSOR|null}, newest first. state and
+ * trace narrow the list, NULL: any. FT_USAGE: unknown state or cursor. */
+void ft_store_jobs(ft_store *store, const char *state, const char *trace, ft_store_page page,
+                   ft_store_done done, void *data);
+
+/* What goes into "findings", "undecided" and "safe" of a report. */
+typedef struct ft_store_filter {
+    const char *check; /* NULL: every check */
+    bool safe;         /* the records of safe blocks too */
+} ft_store_filter;
+
+/* REPORT (the body of GET /v1/jobs/{id}/findings; docs/records.md), with "revision" and "next":
+ * CURSOR|null added. Each RECORD has "finding": ID added. Counts are of the whole job whatever the
+ * page and filter; "undecided" holds bounded ones too. A page is a stretch of records in commit
+ * order. Before the job is planned "model" is null and "checks" is {}; a property that is not
+ * decided yet has the verdict null. FT_NOT_FOUND; FT_USAGE: bad check or cursor. */
+void ft_store_report(ft_store *store, const char *job, ft_store_filter filter, ft_store_page page,
+                     ft_store_done done, void *data);
+
+/* RECORD with "finding" and "job" added, by finding id "<job>-<n>"; its "witness" is the WITNESS
+ * (absent when the verdict is no violation). FT_NOT_FOUND. */
+void ft_store_finding(ft_store *store, const char *finding, ft_store_done done, void *data);
+
+/* For /metrics: {"jobs": {STATE: n}, "tasks": {STATE: n}, "verdicts": {VERDICT: n}, "traces": n,
+ * "trace_bytes": n, "stored_bytes": n, "commits": n, "requests": n}. Verdicts are records; the
+ * last two count since start. Also the probe for /ready: it touches the database. */
+void ft_store_counts(ft_store *store, ft_store_done done, void *data);
+
+/* ---- Changing (for dispatch) ------------------------------------------------------------------
+ *
+ * CHANGE: what the functions below answer about the job they touched:
+ *   {"job": ID, "state": STATE, "revision": N, "ready": N, "open": N, "applied": true|false}
+ * ready: tasks that a worker could have now. open: tasks without a result, the leased ones too.
+ * applied is false when a fencing token did not match any more: nothing was changed. */
+
+/* Starts the rows of a trace being ingested: {"blob": N}. */
+void ft_store_blob_new(ft_store *store, ft_store_done done, void *data);
+/* Adds the next row (at most FT_STORE_CHUNK bytes; all but the last exactly that). {}. */
+void ft_store_blob_add(ft_store *store, int64_t blob, uint32_t seq, const void *bytes,
+                       size_t length, ft_store_done done, void *data);
+/* Makes the blob the content of the trace `hash`, and drops it when that trace is there already:
+ * {"created": BOOL, "meta": META as stored}. FT_IO: not all of its `rows` rows are there. */
+void ft_store_blob_commit(ft_store *store, int64_t blob, uint32_t rows, const char *hash,
+                          const json_t *meta, ft_store_done done, void *data);
+void ft_store_blob_drop(ft_store *store, int64_t blob, ft_store_done done, void *data);
+
+/* A new job in state queued with its plan task; SNAPSHOT. FT_NOT_FOUND: no such trace (spec.trace).
+ * FT_USAGE: the spec has none. */
+void ft_store_job_create(ft_store *store, const json_t *spec, ft_store_done done, void *data);
+
+/* Cancels the job and its open tasks: CHANGE; applied is false if it had ended before.
+ * FT_NOT_FOUND. */
+void ft_store_job_cancel(ft_store *store, const char *job, ft_store_done done, void *data);
+
+/* The job's time ran out: each open solve task gets a verdict unknown (reason budget, `text`) and
+ * the job is done; a job that is not planned yet has failed. CHANGE; applied is false if it had
+ * ended before. */
+void ft_store_job_expire(ft_store *store, const char *job, const char *text, ft_store_done done,
+                         void *data);
+
+/* For start-up: {"jobs": [{"job", "trace", "state", "ready", "open", "spec"}...]}, those not
+ * ended, oldest first. */
+void ft_store_jobs_open(ft_store *store, ft_store_done done, void *data);
+
+/* Leases up to `most` ready tasks of one kind to one worker, for lease_ms: {"token": T, "kind":
+ * NAME, "tasks": [{"task": ID, "subproblem": K, "key": TEXT, "check": NAME}...], "change": CHANGE};
+ * no tasks: none was ready (token and kind are then null). A task that was in a batch whose worker
+ * died is leased alone. Leases past their time are released first. */
+void ft_store_lease(ft_store *store, const char *job, uint32_t most, uint32_t lease_ms,
+                    ft_store_done done, void *data);
+
+/* In one transaction: the plan's records become verdicts, its subproblems solve tasks, the plan
+ * task is done, the job solving (or done, without subproblems). CHANGE. FT_INPUT: the plan is not
+ * PLAN of docs/records.md, or its counts do not add up. */
+void ft_store_plan_commit(ft_store *store, uint64_t token, int64_t task, const json_t *plan,
+                          ft_store_done done, void *data);
+
+/* In one transaction: the record becomes the task's verdict, the task is done, and the job is done
+ * if that was its last one. CHANGE. FT_INPUT: not a RECORD, or not one of this task (its check and
+ * key must be the subproblem's, its count 1). */
+void ft_store_verdict_commit(ft_store *store, uint64_t token, int64_t task, const json_t *record,
+                             ft_store_done done, void *data);
+
+/* The worker says that the job cannot be planned: the job has failed. CHANGE. */
+void ft_store_plan_fail(ft_store *store, uint64_t token, int64_t task, const ft_error *error,
+                        ft_store_done done, void *data);
+
+/* What becomes of the task on which a worker died. */
+typedef struct ft_store_blame {
+    int64_t task;       /* 0: nobody is to blame, the tasks just go back */
+    uint32_t limit;     /* so many deaths poison the task */
+    ft_verdict verdict; /* of a poisoned one: error or unknown */
+    ft_reason reason;   /* likewise: worker-died or budget */
+    const char *text;   /* likewise: one sentence */
+} ft_store_blame;
+
+/* Gives back the tasks still leased under `token`: CHANGE with "poisoned": BOOL. The blamed one's
+ * attempts grow and it is poisoned at the limit (a solve task with its verdict, a plan task by
+ * failing its job); when somebody is blamed the others are leased alone from now on. */
+void ft_store_abandon(ft_store *store, const char *job, uint64_t token, ft_store_blame blame,
+                      ft_store_done done, void *data);
+
+#endif

@@ -1,0 +1,170 @@
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "store/internal.h"
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+static ft_status read_meta(ft_sql *sql, const char *hash, json_t **meta, ft_error *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+    ft_status status =
+        ft_sql_start(sql, &statement, err,
+                     "SELECT meta, created, stored_bytes FROM traces WHERE hash = ?1", "t", hash);
+    if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
+    if (status != FT_OK) return status;
+    if (!row) return ft_error_set(err, FT_NOT_FOUND, "no trace %s", hash);
+    status = ft_store_parse(statement, 0, meta, err);
+    if (status != FT_OK) return status;
+    json_object_set_new(*meta, "created", ft_store_time(ft_sql_int(statement, 1)));
+    json_object_set_new(*meta, "stored_bytes", json_integer(ft_sql_int(statement, 2)));
+    return FT_OK;
+}
+
+static ft_status run_trace(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    return read_meta(sql, request->job, &request->result, err);
+}
+
+void ft_store_trace(ft_store *store, const char *hash, ft_store_done done, void *data)
+{
+    ft_request *request = ft_store_request(run_trace, false, done, data);
+    request->job = ft_strdup(hash);
+    ft_store_send(store, request);
+}
+
+static ft_status run_chunk(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+    ft_status status = ft_sql_start(
+        sql, &statement, err,
+        "SELECT c.data, NOT EXISTS (SELECT 1 FROM blob_chunks n WHERE n.blob = c.blob AND "
+        "n.seq = c.seq + 1) FROM traces t JOIN blob_chunks c ON c.blob = t.blob "
+        "WHERE t.hash = ?1 AND c.seq = ?2",
+        "ti", request->job, (int64_t)request->seq);
+    if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
+    if (status != FT_OK) return status;
+    if (!row) {
+        return ft_error_set(err, FT_NOT_FOUND, "no trace %s, or no part %u of it", request->job,
+                            request->seq);
+    }
+    request->length = (size_t)sqlite3_column_bytes(statement, 0);
+    request->bytes = ft_alloc(request->length + 1);
+    if (request->length > 0)
+        memcpy(request->bytes, sqlite3_column_blob(statement, 0), request->length);
+    request->last = ft_sql_int(statement, 1) != 0;
+    return FT_OK;
+}
+
+void ft_store_trace_chunk(ft_store *store, const char *hash, uint32_t seq, ft_store_chunk_done done,
+                          void *data)
+{
+    ft_request *request = ft_store_request(run_chunk, false, NULL, data);
+    request->chunk_done = done;
+    request->job = ft_strdup(hash);
+    request->seq = seq;
+    ft_store_send(store, request);
+}
+
+/* ---- Changing -------------------------------------------------------------------------------- */
+
+static ft_status run_blob_new(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    ft_status status =
+        ft_sql_run(sql, NULL, err, "INSERT INTO blobs (created) VALUES (?1)", "i", ft_store_now());
+    if (status != FT_OK) return status;
+    request->result = json_pack("{s:I}", "blob", (json_int_t)sqlite3_last_insert_rowid(sql->db));
+    return FT_OK;
+}
+
+void ft_store_blob_new(ft_store *store, ft_store_done done, void *data)
+{
+    ft_store_send(store, ft_store_request(run_blob_new, true, done, data));
+}
+
+static ft_status run_blob_add(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    request->result = json_object();
+    return ft_sql_run(
+        sql, NULL, err, "INSERT INTO blob_chunks (blob, seq, data) VALUES (?1, ?2, ?3)", "iib",
+        request->blob, (int64_t)request->seq, (const void *)request->bytes, request->length);
+}
+
+void ft_store_blob_add(ft_store *store, int64_t blob, uint32_t seq, const void *bytes,
+                       size_t length, ft_store_done done, void *data)
+{
+    assert(length <= FT_STORE_CHUNK);
+    ft_request *request = ft_store_request(run_blob_add, true, done, data);
+    request->blob = blob;
+    request->seq = seq;
+    request->bytes = ft_alloc(length + 1);
+    memcpy(request->bytes, bytes, length);
+    request->length = length;
+    ft_store_send(store, request);
+}
+
+static ft_status drop_blob(ft_sql *sql, int64_t blob, ft_error *err)
+{
+    return ft_sql_run(sql, NULL, err,
+                      "DELETE FROM blobs WHERE id = ?1 AND id NOT IN (SELECT blob FROM traces)",
+                      "i", blob);
+}
+
+static ft_status run_blob_drop(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    request->result = json_object();
+    return drop_blob(sql, request->blob, err);
+}
+
+void ft_store_blob_drop(ft_store *store, int64_t blob, ft_store_done done, void *data)
+{
+    ft_request *request = ft_store_request(run_blob_drop, true, done, data);
+    request->blob = blob;
+    ft_store_send(store, request);
+}
+
+static ft_status run_blob_commit(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    int64_t rows, stored, created;
+    ft_status status =
+        ft_sql_number(sql, &rows, NULL, err, "SELECT count(*) FROM blob_chunks WHERE blob = ?1",
+                      "i", request->blob);
+    if (status == FT_OK && rows != request->seq)
+        status = ft_error_set(err, FT_IO, "the store lacks a part of the upload");
+    if (status == FT_OK) {
+        status =
+            ft_sql_number(sql, &stored, NULL, err,
+                          "SELECT ifnull(sum(length(data)), 0) FROM blob_chunks WHERE blob = ?1",
+                          "i", request->blob);
+    }
+    if (status != FT_OK) return status;
+    char *meta = ft_store_dump(request->json);
+    json_int_t bytes = json_integer_value(json_object_get(request->json, "bytes"));
+    status = ft_sql_run(sql, &created, err,
+                        "INSERT INTO traces (hash, blob, meta, bytes, stored_bytes, created) "
+                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (hash) DO NOTHING",
+                        "titiii", request->job, request->blob, meta, (int64_t)bytes, stored,
+                        ft_store_now());
+    free(meta);
+    if (status == FT_OK && created == 0) status = drop_blob(sql, request->blob, err);
+    json_t *kept = NULL;
+    if (status == FT_OK) status = read_meta(sql, request->job, &kept, err);
+    if (status == FT_OK)
+        request->result = json_pack("{s:b, s:o}", "created", created != 0, "meta", kept);
+    return status;
+}
+
+void ft_store_blob_commit(ft_store *store, int64_t blob, uint32_t rows, const char *hash,
+                          const json_t *meta, ft_store_done done, void *data)
+{
+    ft_request *request = ft_store_request(run_blob_commit, true, done, data);
+    request->blob = blob;
+    request->seq = rows;
+    request->job = ft_strdup(hash);
+    request->json = json_deep_copy(meta);
+    ft_store_send(store, request);
+}

@@ -1,0 +1,297 @@
+/* Records of verdicts: counted, listed, found. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "store/internal.h"
+
+ft_status ft_store_verdict_add(ft_sql *sql, const char *job, int64_t task, const json_t *record,
+                               ft_error *err)
+{
+    int64_t n;
+    ft_status status = ft_sql_number(
+        sql, &n, NULL, err,
+        "UPDATE jobs SET verdicts = verdicts + 1 WHERE id = ?1 RETURNING verdicts", "t", job);
+    if (status != FT_OK) return status;
+    const json_t *property = json_object_get(record, "property");
+    char *text = ft_store_dump(record);
+    status = ft_sql_run(
+        sql, NULL, err,
+        "INSERT INTO verdicts (job, n, task, \"check\", verdict, property, count, pairs, record, "
+        "created) VALUES (?1, ?2, nullif(?3, 0), ?4, ?5, nullif(?6, -1), ?7, ?8, ?9, ?10)",
+        "tiittiiiti", job, n, task, json_string_value(json_object_get(record, "check")),
+        json_string_value(json_object_get(record, "verdict")),
+        (int64_t)(json_is_integer(property) ? json_integer_value(property) : -1),
+        (int64_t)json_integer_value(json_object_get(record, "count")),
+        (int64_t)json_integer_value(json_object_get(record, "pairs")), (const char *)text,
+        ft_store_now());
+    free(text);
+    return status;
+}
+
+/* ---- Counts ---------------------------------------------------------------------------------- */
+
+static json_t *zero_counts(int64_t candidates)
+{
+    json_t *counts = json_pack("{s:I}", "candidates", (json_int_t)candidates);
+    for (int v = 0; v < FT_VERDICTS; v++)
+        json_object_set_new(counts, ft_verdict_name((ft_verdict)v), json_integer(0));
+    return counts;
+}
+
+/* What is not decided yet is shown, so that the counts add up at any moment. */
+static void add_pending(json_t *counts)
+{
+    json_int_t open = json_integer_value(json_object_get(counts, "candidates"));
+    for (int v = 0; v < FT_VERDICTS; v++)
+        open -= json_integer_value(json_object_get(counts, ft_verdict_name((ft_verdict)v)));
+    if (open != 0) json_object_set_new(counts, "pending", json_integer(open));
+}
+
+ft_status ft_store_checks(ft_sql *sql, const char *job, const json_t *plan, json_t **checks,
+                          ft_error *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+    const char *name;
+    json_t *candidates, *counts, *out = json_object();
+    json_object_foreach(json_object_get(plan, "candidates"), name, candidates)
+        json_object_set_new(out, name, zero_counts(json_integer_value(candidates)));
+    ft_status status = ft_sql_start(sql, &statement, err,
+                                    "SELECT \"check\", verdict, sum(count) FROM verdicts "
+                                    "WHERE job = ?1 GROUP BY \"check\", verdict",
+                                    "t", job);
+    while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row) {
+        counts = json_object_get(out, ft_sql_text(statement, 0));
+        json_object_set_new(counts, ft_sql_text(statement, 1),
+                            json_integer(ft_sql_int(statement, 2)));
+    }
+    json_object_foreach(out, name, counts) add_pending(counts);
+    if (status != FT_OK) {
+        json_decref(out);
+        return status;
+    }
+    *checks = out;
+    return FT_OK;
+}
+
+/* ---- Properties ------------------------------------------------------------------------------ */
+
+/* The verdict of a property that has records of several candidates is the gravest of theirs. */
+static ft_status property_record(ft_sql *sql, const char *job, int64_t property, json_t **record,
+                                 ft_error *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+    ft_status status = ft_sql_start(
+        sql, &statement, err,
+        "SELECT record FROM verdicts WHERE job = ?1 AND \"check\" = 'property' AND property = ?2 "
+        "ORDER BY CASE verdict WHEN 'violation' THEN 0 WHEN 'error' THEN 1 WHEN 'unknown' THEN 2 "
+        "WHEN 'bounded' THEN 3 ELSE 4 END, n LIMIT 1",
+        "ti", job, property);
+    if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
+    if (status != FT_OK || !row) return status;
+    return ft_store_parse(statement, 0, record, err);
+}
+
+/* Without a record: undecided while the job runs, and after a job that did not get to its end. */
+static json_t *unrecorded(ft_job_state state)
+{
+    if (state != FT_JOB_DONE) return json_pack("{s:n, s:n}", "verdict", "reason");
+    return json_pack("{s:s, s:{s:s, s:s}}", "verdict", ft_verdict_name(FT_VERDICT_SAFE), "reason",
+                     "pass", ft_reason_name(FT_REASON_CONSTANT), "text",
+                     "no event or pair of events of the trace could violate it");
+}
+
+static json_t *property_line(const json_t *property, size_t index, const json_t *record,
+                             ft_job_state state)
+{
+    const char *verdict = json_string_value(json_object_get(record, "verdict"));
+    bool violated = verdict && strcmp(verdict, ft_verdict_name(FT_VERDICT_VIOLATION)) == 0;
+    bool decided = record && (violated || ft_job_state_final(state));
+    json_t *line = decided ? json_pack("{s:O, s:O?}", "verdict", json_object_get(record, "verdict"),
+                                       "reason", json_object_get(record, "reason"))
+                           : unrecorded(record ? FT_JOB_SOLVING : state);
+    json_t *name = json_object_get(property, "name");
+    if (!name) name = json_object_get(record, "name");
+    json_object_set_new(line, "property", json_integer((json_int_t)index));
+    json_object_set(line, "name", name ? name : json_null());
+    json_object_set(line, "kind", json_object_get(property, "kind"));
+    return line;
+}
+
+static ft_status properties(ft_sql *sql, const char *job, const json_t *spec, ft_job_state state,
+                            json_t *out, ft_error *err)
+{
+    size_t index;
+    json_t *property;
+    json_array_foreach(json_object_get(spec, "properties"), index, property)
+    {
+        json_t *record = NULL;
+        ft_status status = property_record(sql, job, (int64_t)index, &record, err);
+        if (status != FT_OK) return status;
+        json_array_append_new(out, property_line(property, index, record, state));
+        json_decref(record);
+    }
+    return FT_OK;
+}
+
+/* ---- Reports --------------------------------------------------------------------------------- */
+
+static ft_status parse_record(sqlite3_stmt *statement, const char *job, json_t **record,
+                              ft_error *err)
+{
+    ft_status status = ft_store_parse(statement, 0, record, err);
+    if (status != FT_OK) return status;
+    json_object_set_new(*record, "finding",
+                        json_sprintf("%s-%lld", job, (long long)ft_sql_int(statement, 1)));
+    return FT_OK;
+}
+
+/* The report's list for each verdict. */
+static const char *const LISTS[FT_VERDICTS] = {
+    [FT_VERDICT_VIOLATION] = "findings", [FT_VERDICT_SAFE] = "safe",
+    [FT_VERDICT_BOUNDED] = "undecided",  [FT_VERDICT_UNKNOWN] = "undecided",
+    [FT_VERDICT_ERROR] = "undecided",
+};
+
+static ft_status add_records(ft_sql *sql, ft_request *request, int64_t after, json_t *report,
+                             ft_error *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+    uint32_t taken = 0;
+    int64_t last = after;
+    ft_status status =
+        ft_sql_start(sql, &statement, err,
+                     "SELECT record, n, verdict FROM verdicts WHERE job = ?1 AND n > ?2 "
+                     "AND (?3 IS NULL OR \"check\" = ?3) AND (?4 OR verdict <> 'safe') ORDER BY n",
+                     "titi", (const char *)request->job, after, (const char *)request->other,
+                     (int64_t)request->safe);
+    while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row) {
+        if (request->limit > 0 && taken++ == request->limit) {
+            json_object_set_new(report, "next", json_sprintf("%lld", (long long)last));
+            break;
+        }
+        json_t *record = NULL;
+        ft_verdict verdict = FT_VERDICT_ERROR;
+        status = parse_record(statement, request->job, &record, err);
+        if (status != FT_OK) break;
+        if (!ft_verdict_parse(ft_sql_text(statement, 2), &verdict)) verdict = FT_VERDICT_ERROR;
+        json_array_append_new(json_object_get(report, LISTS[verdict]), record);
+        last = ft_sql_int(statement, 1);
+    }
+    return status;
+}
+
+typedef struct job_texts {
+    ft_job_state state;
+    json_t *spec, *plan;
+} job_texts;
+
+static ft_status report_head(ft_sql *sql, const char *job, json_t **report, job_texts *texts,
+                             ft_error *err)
+{
+    sqlite3_stmt *statement;
+    bool found;
+    ft_status status = ft_sql_start(
+        sql, &statement, err,
+        "SELECT state, trace, model, revision, spec, ifnull(plan, 'null'), ifnull(error, 'null') "
+        "FROM jobs WHERE id = ?1",
+        "t", job);
+    if (status == FT_OK) status = ft_sql_next(sql, statement, &found, err);
+    if (status != FT_OK) return status;
+    if (!found) return ft_error_set(err, FT_NOT_FOUND, "no job %s", job);
+    json_t *error = NULL;
+    if (!ft_job_state_parse(ft_sql_text(statement, 0), &texts->state))
+        return ft_error_set(err, FT_INTERNAL, "job %s is in an unknown state", job);
+    status = ft_store_parse(statement, 4, &texts->spec, err);
+    if (status == FT_OK) status = ft_store_parse(statement, 5, &texts->plan, err);
+    if (status == FT_OK) status = ft_store_parse(statement, 6, &error, err);
+    if (status != FT_OK) return status;
+    *report = json_pack("{s:s, s:s, s:s, s:s?, s:s, s:I, s:o, s:n, s:[], s:[], s:[]}", "job", job,
+                        "state", ft_sql_text(statement, 0), "trace", ft_sql_text(statement, 1),
+                        "model", ft_sql_null(statement, 2) ? NULL : ft_sql_text(statement, 2),
+                        "memory", "sc", "revision", (json_int_t)ft_sql_int(statement, 3), "error",
+                        error, "next", "properties", "findings", "undecided");
+    return FT_OK;
+}
+
+static ft_status fill_report(ft_sql *sql, ft_request *request, const job_texts *texts,
+                             int64_t after, ft_error *err)
+{
+    json_t *report = request->result, *checks = NULL;
+    json_t *notes = json_object_get(texts->plan, "notes");
+    if (notes) {
+        json_object_set(report, "notes", notes);
+    } else {
+        json_object_set_new(report, "notes", json_array());
+    }
+    if (request->safe) json_object_set_new(report, "safe", json_array());
+    ft_status status = ft_store_checks(sql, request->job, texts->plan, &checks, err);
+    if (status != FT_OK) return status;
+    json_object_set_new(report, "checks", checks);
+    status = properties(sql, request->job, texts->spec, texts->state,
+                        json_object_get(report, "properties"), err);
+    if (status == FT_OK) status = add_records(sql, request, after, report, err);
+    return status;
+}
+
+static ft_status run_report(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    job_texts texts = {0};
+    ft_check check;
+    int64_t after;
+    ft_status status = ft_store_cursor(request->third, 0, &after, err);
+    if (status != FT_OK) return status;
+    if (request->other && !ft_check_parse(request->other, &check))
+        return ft_error_set(err, FT_USAGE, "no check is called %.32s", request->other);
+    status = report_head(sql, request->job, &request->result, &texts, err);
+    if (status == FT_OK) status = fill_report(sql, request, &texts, after, err);
+    json_decref(texts.spec);
+    json_decref(texts.plan);
+    return status;
+}
+
+void ft_store_report(ft_store *store, const char *job, ft_store_filter filter, ft_store_page page,
+                     ft_store_done done, void *data)
+{
+    ft_request *request = ft_store_request(run_report, false, done, data);
+    request->job = ft_strdup(job);
+    request->other = filter.check ? ft_strdup(filter.check) : NULL;
+    request->third = page.cursor ? ft_strdup(page.cursor) : NULL;
+    request->safe = filter.safe;
+    request->limit = page.limit;
+    ft_store_send(store, request);
+}
+
+static ft_status run_finding(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    sqlite3_stmt *statement;
+    bool found = false;
+    char job[FT_STORE_JOB_ID + 1];
+    int64_t n = -1;
+    const char *dash = strchr(request->job, '-');
+    if (dash && dash - request->job == FT_STORE_JOB_ID) {
+        snprintf(job, sizeof job, "%s", request->job);
+        if (ft_store_cursor(dash + 1, -1, &n, NULL) != FT_OK) n = -1;
+    }
+    if (n < 0) return ft_error_set(err, FT_NOT_FOUND, "no finding %.64s", request->job);
+    ft_status status = ft_sql_start(sql, &statement, err,
+                                    "SELECT record, n FROM verdicts WHERE job = ?1 AND n = ?2",
+                                    "ti", (const char *)job, n);
+    if (status == FT_OK) status = ft_sql_next(sql, statement, &found, err);
+    if (status != FT_OK) return status;
+    if (!found) return ft_error_set(err, FT_NOT_FOUND, "no finding %.64s", request->job);
+    status = parse_record(statement, job, &request->result, err);
+    if (status == FT_OK) json_object_set_new(request->result, "job", json_string(job));
+    return status;
+}
+
+void ft_store_finding(ft_store *store, const char *finding, ft_store_done done, void *data)
+{
+    ft_request *request = ft_store_request(run_finding, false, done, data);
+    request->job = ft_strdup(finding);
+    ft_store_send(store, request);
+}

@@ -1,0 +1,205 @@
+/* Benchmarks: medians of five and ratios, all measured in one run. See tests/bench/run --help. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "bench/generate.h"
+#include "candidate/candidate.h"
+#include "encode/decide.h"
+#include "engine.h"
+#include "trace/reader.h"
+#include "verdict/checker.h"
+
+enum { ROUNDS = 5 };
+
+typedef struct timing {
+    double solve_ms, whole_ms;
+    uint64_t violations, safe, other;
+} timing;
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "bench: %s\n", what);
+    exit(2);
+}
+
+static double stat_of(const json_t *record, const char *name)
+{
+    return json_number_value(json_object_get(json_object_get(record, "stats"), name));
+}
+
+static void count_record(const json_t *record, timing *t)
+{
+    const char *verdict = json_string_value(json_object_get(record, "verdict"));
+    uint64_t count = (uint64_t)json_integer_value(json_object_get(record, "count"));
+    if (strcmp(verdict, "violation") == 0)
+        t->violations += count;
+    else if (strcmp(verdict, "safe") == 0)
+        t->safe += count;
+    else
+        t->other += count;
+    t->solve_ms += stat_of(record, "solve_ms");
+}
+
+static timing run_job(ft_trace *trace, const char *spec_text)
+{
+    timing t = {0};
+    ft_error err = FT_ERROR_INIT;
+    json_t *spec = json_loads(spec_text, 0, NULL), *plan, *record;
+    double start = ft_now_ms();
+    ft_engine *engine;
+    if (ft_engine_new(trace, "bench", spec, &engine, &err) != FT_OK) fail(err.message);
+    if (ft_engine_plan(engine, &plan, &err) != FT_OK) fail(err.message);
+    size_t i, n = json_array_size(json_object_get(plan, "subproblems"));
+    json_array_foreach(json_object_get(plan, "records"), i, record) count_record(record, &t);
+    for (i = 0; i < n; i++) {
+        if (ft_engine_solve(engine, (uint32_t)i, NULL, &record, &err) != FT_OK) fail(err.message);
+        count_record(record, &t);
+        json_decref(record);
+    }
+    ft_engine_free(engine);
+    t.whole_ms = ft_now_ms() - start;
+    json_decref(plan);
+    json_decref(spec);
+    return t;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static double median(double values[ROUNDS])
+{
+    qsort(values, ROUNDS, sizeof *values, by_value);
+    return values[ROUNDS / 2];
+}
+
+static timing median_job(ft_trace *trace, const char *spec)
+{
+    double solve[ROUNDS], whole[ROUNDS];
+    timing t = {0};
+    for (int i = 0; i < ROUNDS; i++) {
+        t = run_job(trace, spec);
+        solve[i] = t.solve_ms;
+        whole[i] = t.whole_ms;
+    }
+    t.solve_ms = median(solve);
+    t.whole_ms = median(whole);
+    return t;
+}
+
+static void compare(const char *name, ft_trace *trace, const char *check, const char *model)
+{
+    char ours[256], literal[256];
+    const char *form = "{\"checks\":[\"%s\"],\"model\":\"%s\",\"per\":\"event\","
+                       "\"encoding\":\"%s\",\"budget\":{\"subproblem_ms\":30000}}";
+    snprintf(ours, sizeof ours, form, check, model, "default");
+    snprintf(literal, sizeof literal, form, check, model, "literal");
+    timing a = median_job(trace, ours), b = median_job(trace, literal);
+    printf("%-22s %6u ev  default solve %9.2f whole %9.2f ms   literal solve %9.2f whole %9.2f ms"
+           "   ratio solve %7.1f whole %7.1f   %s\n",
+           name, trace->n_events, a.solve_ms, a.whole_ms, b.solve_ms, b.whole_ms,
+           a.solve_ms > 0 ? b.solve_ms / a.solve_ms : 0, b.whole_ms / a.whole_ms,
+           a.violations == b.violations && a.safe == b.safe ? "same verdicts"
+           : b.other                                        ? "literal ran out of budget"
+                                                            : "VERDICTS DIFFER");
+    fflush(stdout);
+    ft_trace_free(trace);
+}
+
+static void compare_file(const char *name, const char *path)
+{
+    ft_trace *trace;
+    ft_error err = FT_ERROR_INIT;
+    if (ft_trace_read_file(path, &trace, &err) != FT_OK) {
+        printf("%-22s skipped: %s\n", name, err.message);
+        return;
+    }
+    ft_observe_run(trace);
+    compare(name, trace, "race", "observed");
+}
+
+/* ---- the streaming pass
+ * ------------------------------------------------------------------------------- */
+
+static volatile uint64_t sink;
+
+static double bare_loop(const ft_trace *trace)
+{
+    double start = ft_now_ms();
+    uint64_t sum = 0;
+    for (uint32_t e = 0; e < trace->n_events; e++)
+        sum += (uint64_t)trace->kind[e] + trace->flags[e] + trace->thread[e] + trace->object[e] +
+               trace->loc[e] + trace->data[e];
+    sink = sum;
+    return ft_now_ms() - start;
+}
+
+static double pass(const ft_trace *trace, uint64_t *groups, uint64_t *pairs)
+{
+    double start = ft_now_ms();
+    ft_order *order = ft_order_new(trace);
+    ft_candidates *c = ft_candidates_new(trace, order, NULL, false, NULL);
+    ft_candidates_race(c);
+    double spent = ft_now_ms() - start;
+    *groups = c->groups.len;
+    *pairs = 0;
+    for (size_t i = 0; i < c->groups.len; i++) *pairs += c->groups.data[i].pairs;
+    ft_candidates_free(c);
+    ft_order_free(order);
+    return spent;
+}
+
+static long peak_kib(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+}
+
+static void measure_pass(uint32_t events)
+{
+    double bare[ROUNDS], whole[ROUNDS];
+    uint64_t groups = 0, pairs = 0;
+    long before = peak_kib();
+    ft_trace *trace = bench_zipf(events);
+    long decoded = peak_kib();
+    for (int i = 0; i < ROUNDS; i++) {
+        bare[i] = bare_loop(trace);
+        whole[i] = pass(trace, &groups, &pairs);
+    }
+    long after = peak_kib();
+    double a = median(bare), b = median(whole);
+    printf("pass over %u events: bare loop %.2f ms, pass %.2f ms, ratio %.1f; %llu candidate pairs "
+           "in %llu groups; peak memory %.0f bytes an event to decode, %.0f more for the pass\n",
+           trace->n_events, a, b, b / a, (unsigned long long)pairs, (unsigned long long)groups,
+           1024.0 * (double)(decoded - before) / trace->n_events,
+           1024.0 * (double)(after - decoded) / trace->n_events);
+    ft_trace_free(trace);
+}
+
+int main(int argc, char **argv)
+{
+    const char *corpus = argc > 1 ? argv[1] : "../shared/corpus";
+    bool quick = argc > 2 && strcmp(argv[2], "--quick") == 0;
+    char path[512];
+    measure_pass(quick ? 200000 : 1000000);
+    printf("literal: integer order; arith.solver 1 for pure order, 2 with values; phase true; the "
+           "paper's lock simplification\n");
+    compare("indexer-12 pass", bench_indexer(12, 128, true), "assertion", "ctp");
+    compare("indexer-12 fail", bench_indexer(12, 128, false), "assertion", "ctp");
+    compare("indexer-25 pass", bench_indexer(25, 128, true), "assertion", "ctp");
+    compare("indexer-25 fail", bench_indexer(25, 128, false), "assertion", "ctp");
+    compare("banking-3 pass", bench_banking(3, 1, false), "assertion", "ctp");
+    compare("banking-4 pass", bench_banking(4, 1, false), "assertion", "ctp");
+    compare("banking-5 fail", bench_banking(5, 1, true), "assertion", "ctp");
+    compare("banking-10 fail", bench_banking(10, 1, true), "assertion", "ctp");
+    if (!quick) compare("banking-20 fail", bench_banking(20, 1, true), "assertion", "ctp");
+    compare("banking-10 atomicity", bench_banking(10, 1, true), "atomicity", "ctp");
+    snprintf(path, sizeof path, "%s/raceinjector/treeset_orig", corpus);
+    if (!quick) compare_file("treeset_orig pairs", path);
+    return 0;
+}

@@ -1,0 +1,7 @@
+#include "reader_target.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_reader(&ft_log_reader, data, size);
+    return 0;
+}

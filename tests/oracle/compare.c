@@ -1,0 +1,439 @@
+#include "oracle/compare.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine.h"
+#include "oracle/generate.h"
+#include "oracle/pipeline.h"
+#include "verdict/checker.h"
+
+#define HASH "0000000000000000000000000000000000000000000000000000000000000000"
+#define PROPERTIES 3
+
+typedef struct subject {
+    uint64_t seed;
+    ft_trace *trace;
+    ft_oracle_job job;
+    ft_oracle_property properties[PROPERTIES];
+    ft_oracle_result oracle; /* of job.model */
+    ft_strbuf *why;
+} subject;
+
+static void describe_claim(const ft_claim *claim, ft_strbuf *out)
+{
+    ft_strbuf_printf(out, "%s", ft_claim_kind_name(claim->kind));
+    for (uint32_t i = 0; i < ft_claim_kind_events(claim->kind); i++)
+        ft_strbuf_printf(out, " %u", claim->events[i] + 1);
+    if (claim->kind == FT_CLAIM_ATOMICITY)
+        ft_strbuf_printf(out, " variable %u %c%c%c", claim->variable, claim->writes[0] ? 'W' : 'R',
+                         claim->writes[1] ? 'W' : 'R', claim->writes[2] ? 'W' : 'R');
+}
+
+static bool differs(subject *s, const char *what, const ft_claim *claim, const char *oracle,
+                    const char *engine)
+{
+    ft_strbuf_printf(s->why, "seed %" PRIu64 ", model %s, %s: ", s->seed,
+                     ft_model_name(s->job.model), what);
+    if (claim) describe_claim(claim, s->why);
+    ft_strbuf_printf(s->why, ": oracle %s, engine %s\n", oracle, engine);
+    return false;
+}
+
+/* ---- per event ---- */
+
+static bool found(const ft_pipeline *pipeline, const ft_oracle_answer *answer)
+{
+    for (size_t i = 0; i < pipeline->violations.len; i++) {
+        const ft_finding *finding = &pipeline->violations.data[i];
+        if (finding->check == answer->check && ft_oracle_claim_equal(&finding->claim, &answer->claim))
+            return true;
+    }
+    return false;
+}
+
+static bool is_violated(const ft_oracle_result *oracle, const ft_finding *finding)
+{
+    for (size_t i = 0; i < oracle->answers.len; i++) {
+        const ft_oracle_answer *answer = &oracle->answers.data[i];
+        if (answer->check == finding->check && answer->property == finding->property &&
+            ft_oracle_claim_equal(&answer->claim, &finding->claim))
+            return answer->violated;
+    }
+    return false;
+}
+
+static bool findings_are_violated(subject *s, const char *what, const ft_pipeline *pipeline)
+{
+    for (size_t i = 0; i < pipeline->violations.len; i++)
+        if (!is_violated(&s->oracle, &pipeline->violations.data[i]))
+            return differs(s, what, &pipeline->violations.data[i].claim, "safe or no candidate",
+                           "violation");
+    return true;
+}
+
+static bool violated_are_found(subject *s, const char *what, const ft_pipeline *pipeline)
+{
+    for (size_t i = 0; i < s->oracle.answers.len; i++) {
+        const ft_oracle_answer *answer = &s->oracle.answers.data[i];
+        if (answer->check != FT_CHECK_PROPERTY && answer->violated && !found(pipeline, answer))
+            return differs(s, what, &answer->claim, "violation", "none");
+    }
+    return true;
+}
+
+/* The oracle calls unknown whatever depends on an unknown value; the engine may still prove it safe,
+ * from conditions that held in the run. */
+static bool verdict_agrees(ft_verdict want, ft_verdict have)
+{
+    return want == have || (want == FT_VERDICT_UNKNOWN && have == FT_VERDICT_SAFE);
+}
+
+static bool tally_agrees(subject *s, const char *what, ft_check check,
+                         const uint64_t want[FT_VERDICTS], const uint64_t have[FT_VERDICTS])
+{
+    uint64_t proved = have[FT_VERDICT_SAFE] - want[FT_VERDICT_SAFE];
+    if (want[FT_VERDICT_VIOLATION] == have[FT_VERDICT_VIOLATION] &&
+        have[FT_VERDICT_SAFE] >= want[FT_VERDICT_SAFE] &&
+        have[FT_VERDICT_UNKNOWN] + proved == want[FT_VERDICT_UNKNOWN] &&
+        have[FT_VERDICT_ERROR] + have[FT_VERDICT_BOUNDED] == 0)
+        return true;
+    for (int v = 0; v < FT_VERDICTS; v++)
+        if (want[v] != have[v])
+            ft_strbuf_printf(s->why, "%s %s: oracle %" PRIu64 ", engine %" PRIu64 "\n",
+                             ft_check_name(check), ft_verdict_name((ft_verdict)v), want[v],
+                             have[v]);
+    return differs(s, what, NULL, "the first counts", "the second");
+}
+
+static bool counts_agree(subject *s, const char *what, const ft_pipeline *pipeline)
+{
+    uint64_t want[FT_CHECKS][FT_VERDICTS] = {{0}};
+    for (size_t i = 0; i < s->oracle.answers.len; i++) {
+        const ft_oracle_answer *answer = &s->oracle.answers.data[i];
+        want[answer->check][answer->violated  ? FT_VERDICT_VIOLATION
+                            : answer->unknown ? FT_VERDICT_UNKNOWN
+                                              : FT_VERDICT_SAFE]++;
+    }
+    for (int c = 0; c < FT_CHECK_PROPERTY; c++)
+        if (!tally_agrees(s, what, (ft_check)c, want[c], pipeline->count[c])) return false;
+    return true;
+}
+
+static ft_verdict property_verdict(const ft_oracle_result *oracle, uint32_t property)
+{
+    ft_verdict verdict = FT_VERDICT_SAFE;
+    for (size_t i = 0; i < oracle->answers.len; i++) {
+        const ft_oracle_answer *answer = &oracle->answers.data[i];
+        if (answer->property != property) continue;
+        if (answer->violated) return FT_VERDICT_VIOLATION;
+        if (answer->unknown) verdict = FT_VERDICT_UNKNOWN;
+    }
+    return verdict;
+}
+
+static bool properties_agree(subject *s, const char *what, const ft_pipeline *pipeline)
+{
+    for (uint32_t p = 0; p < s->job.n_properties; p++) {
+        const bool *has = pipeline->property[p];
+        ft_verdict want = property_verdict(&s->oracle, p);
+        ft_verdict have = has[FT_VERDICT_VIOLATION] ? FT_VERDICT_VIOLATION
+                          : has[FT_VERDICT_ERROR]   ? FT_VERDICT_ERROR
+                          : has[FT_VERDICT_UNKNOWN] ? FT_VERDICT_UNKNOWN
+                                                    : FT_VERDICT_SAFE;
+        if (verdict_agrees(want, have)) continue;
+        ft_strbuf_printf(s->why, "property %u: ", p);
+        return differs(s, what, NULL, ft_verdict_name(want), ft_verdict_name(have));
+    }
+    return true;
+}
+
+static bool run(subject *s, const char *what, const char *per, const char *encoding,
+                ft_pipeline *pipeline)
+{
+    json_t *spec = ft_pipeline_spec(s->trace, &s->job, per, encoding);
+    bool ok = ft_pipeline_run(s->trace, spec, pipeline, s->why);
+    json_decref(spec);
+    return ok || differs(s, what, NULL, "an answer", "failed as above");
+}
+
+static bool compare_events(subject *s, const char *what, const char *encoding)
+{
+    ft_pipeline pipeline;
+    bool ok = run(s, what, "event", encoding, &pipeline) &&
+              findings_are_violated(s, what, &pipeline) && violated_are_found(s, what, &pipeline) &&
+              counts_agree(s, what, &pipeline) && properties_agree(s, what, &pipeline);
+    ft_pipeline_release(&pipeline);
+    return ok;
+}
+
+/* ---- per location ---- */
+
+typedef struct group_key {
+    uint32_t check, kind, loc[3], alone; /* alone: a claim without location is its own group */
+} group_key;
+
+/* The kinds of a pair's conflicts, as bits: 1 read-write, 2 write-write. */
+static unsigned race_kinds(const ft_trace *trace, uint32_t a, uint32_t b)
+{
+    ft_access scratch_a, scratch_b;
+    uint32_t n_a, n_b;
+    const ft_access *list_a = ft_trace_accesses(trace, a, &scratch_a, &n_a);
+    const ft_access *list_b = ft_trace_accesses(trace, b, &scratch_b, &n_b);
+    unsigned modes_a[FT_ORACLE_SHARED] = {0}, modes_b[FT_ORACLE_SHARED] = {0}, kinds = 0;
+    for (uint32_t i = 0; i < n_a; i++) modes_a[list_a[i].variable] |= list_a[i].write ? 2u : 1u;
+    for (uint32_t i = 0; i < n_b; i++) modes_b[list_b[i].variable] |= list_b[i].write ? 2u : 1u;
+    for (uint32_t v = 0; v < trace->shared.len; v++) {
+        if (modes_a[v] & modes_b[v] & 2u)
+            kinds |= 2u;
+        else if (modes_a[v] && modes_b[v] && ((modes_a[v] | modes_b[v]) & 2u))
+            kinds |= 1u;
+    }
+    return kinds;
+}
+
+/* A pair that conflicts in both kinds, on two variables, may be counted under either. */
+static bool kinds_are_clear(const subject *s)
+{
+    for (size_t i = 0; i < s->oracle.answers.len; i++) {
+        const ft_claim *claim = &s->oracle.answers.data[i].claim;
+        if (claim->kind == FT_CLAIM_RACE &&
+            race_kinds(s->trace, claim->events[0], claim->events[1]) == 3u)
+            return false;
+    }
+    return true;
+}
+
+static void sort_locations(uint32_t *loc, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++)
+        for (uint32_t k = i; k > 0 && loc[k - 1] > loc[k]; k--) {
+            uint32_t swap = loc[k];
+            loc[k] = loc[k - 1];
+            loc[k - 1] = swap;
+        }
+}
+
+static group_key key_of(const ft_trace *trace, const ft_oracle_answer *answer, uint32_t number)
+{
+    const ft_claim *claim = &answer->claim;
+    group_key key = {.check = answer->check};
+    uint32_t n = ft_claim_kind_events(claim->kind);
+    for (uint32_t i = 0; i < n; i++) {
+        key.loc[i] = trace->loc[claim->events[i]];
+        if (key.loc[i] == FT_NO_LOC) key.alone = number + 1;
+    }
+    sort_locations(key.loc, n);
+    if (claim->kind == FT_CLAIM_RACE)
+        key.kind = race_kinds(trace, claim->events[0], claim->events[1]);
+    if (claim->kind == FT_CLAIM_ATOMICITY)
+        key.kind = claim->writes[0] * 4u + claim->writes[1] * 2u + claim->writes[2];
+    return key;
+}
+
+typedef struct group {
+    group_key key;
+    bool violated, unknown;
+} group;
+
+static bool compare_locations(subject *s)
+{
+    FT_VEC(group) groups = {0};
+    uint64_t want[FT_CHECKS][FT_VERDICTS] = {{0}};
+    for (size_t i = 0; i < s->oracle.answers.len; i++) {
+        const ft_oracle_answer *answer = &s->oracle.answers.data[i];
+        group_key key = key_of(s->trace, answer, (uint32_t)i);
+        size_t at = 0;
+        while (at < groups.len && memcmp(&groups.data[at].key, &key, sizeof key) != 0) at++;
+        if (at == groups.len) ft_vec_push(&groups, ((group){key, false, false}));
+        groups.data[at].violated |= answer->violated;
+        groups.data[at].unknown |= answer->unknown;
+    }
+    for (size_t i = 0; i < groups.len; i++)
+        want[groups.data[i].key.check][groups.data[i].violated  ? FT_VERDICT_VIOLATION
+                                       : groups.data[i].unknown ? FT_VERDICT_UNKNOWN
+                                                                : FT_VERDICT_SAFE]++;
+    ft_vec_release(&groups);
+    ft_pipeline pipeline;
+    bool ok = run(s, "per location", "location", "default", &pipeline) &&
+              findings_are_violated(s, "per location", &pipeline) &&
+              properties_agree(s, "per location", &pipeline);
+    for (int c = 0; ok && c < FT_CHECK_PROPERTY; c++)
+        ok = (c == FT_CHECK_RACE && !kinds_are_clear(s)) ||
+             tally_agrees(s, "per location", (ft_check)c, want[c], pipeline.count[c]);
+    ft_pipeline_release(&pipeline);
+    return ok;
+}
+
+/* ---- single claims ---- */
+
+static bool decide_agrees(subject *s, ft_engine *engine, ft_checker *checker,
+                          const ft_oracle_answer *answer)
+{
+    ft_verdict verdict = FT_VERDICT_ERROR;
+    ft_reason reason;
+    ft_witness witness = {0};
+    ft_error err = FT_ERROR_INIT;
+    if (ft_engine_decide(engine, &answer->claim, &verdict, &reason, &witness, &err) != FT_OK)
+        return differs(s, "decide", &answer->claim, "an answer", err.message);
+    ft_verdict want = answer->violated  ? FT_VERDICT_VIOLATION
+                      : answer->unknown ? FT_VERDICT_UNKNOWN
+                                        : FT_VERDICT_SAFE;
+    bool checked = verdict != FT_VERDICT_VIOLATION ||
+                   ft_checker_check(checker, &witness, NULL, &err) == FT_OK;
+    ft_witness_release(&witness);
+    if (!checked) return differs(s, "decide", &answer->claim, "a witness", err.message);
+    return verdict_agrees(want, verdict) ||
+           differs(s, "decide", &answer->claim, ft_verdict_name(want),
+                                      ft_verdict_name(verdict));
+}
+
+static bool compare_decide(subject *s)
+{
+    ft_engine *engine = NULL;
+    ft_error err = FT_ERROR_INIT;
+    ft_checker *checker = ft_checker_new(s->trace);
+    json_t *spec = ft_pipeline_spec(s->trace, &s->job, "event", "default");
+    bool ok = ft_engine_new(s->trace, HASH, spec, &engine, &err) == FT_OK ||
+              differs(s, "decide", NULL, "an engine", err.message);
+    for (size_t i = 0; ok && i < s->oracle.answers.len; i++)
+        ok = decide_agrees(s, engine, checker, &s->oracle.answers.data[i]);
+    json_decref(spec);
+    ft_engine_free(engine);
+    ft_checker_free(checker);
+    return ok;
+}
+
+/* ---- between models ---- */
+
+/* Under ctp a read without a value is bound to its observed write, so maximal may find more. */
+static bool has_silent_read(const ft_trace *trace)
+{
+    for (uint32_t e = 0; e < trace->n_events; e++)
+        if (trace->kind[e] == FT_EVENT_READ && trace->data[e] == FT_NO_VALUE) return true;
+    return false;
+}
+
+static bool compare_inclusion(subject *s, const bool supported[FT_MODELS])
+{
+    if (s->job.model == FT_MODEL_CTP || !supported[s->job.model + 1]) return true;
+    if (s->job.model == FT_MODEL_MAXIMAL && has_silent_read(s->trace)) return true;
+    ft_oracle_job wider = s->job;
+    ft_oracle_result more;
+    bool ok = true;
+    wider.model = (ft_model)(s->job.model + 1);
+    ft_oracle_enumerate(s->trace, &wider, &more);
+    for (size_t i = 0; ok && i < s->oracle.answers.len; i++)
+        if (s->oracle.answers.data[i].violated && !more.answers.data[i].violated)
+            ok = differs(s, "inclusion", &s->oracle.answers.data[i].claim,
+                         "violated here, not in the wider model", "not asked");
+    ft_oracle_release(&more);
+    return ok;
+}
+
+/* ---- another order ---- */
+
+static bool has_failed_assert(const ft_trace *trace)
+{
+    for (uint32_t e = 0; e < trace->n_events; e++)
+        if (trace->flags[e] & FT_FLAG_FAILED) return true;
+    return false;
+}
+
+static bool same_violations(subject *s, const ft_pipeline *pipeline, const uint32_t *order)
+{
+    size_t violated = 0;
+    for (size_t i = 0; i < s->oracle.answers.len; i++)
+        violated += s->oracle.answers.data[i].check != FT_CHECK_PROPERTY &&
+                    s->oracle.answers.data[i].violated;
+    for (size_t i = 0; i < pipeline->violations.len; i++) {
+        ft_finding finding = pipeline->violations.data[i];
+        for (uint32_t k = 0; k < ft_claim_kind_events(finding.claim.kind); k++)
+            finding.claim.events[k] = order[finding.claim.events[k]];
+        if (!is_violated(&s->oracle, &finding))
+            return differs(s, "another order", &finding.claim, "safe", "violation");
+    }
+    return violated == pipeline->violations.len ||
+           differs(s, "another order", NULL, "more violations", "fewer");
+}
+
+static bool compare_reorder(subject *s, ft_comparison_stats *stats)
+{
+    uint32_t order[FT_ORACLE_EVENTS];
+    if (s->job.model != FT_MODEL_CTP || has_failed_assert(s->trace) ||
+        !ft_oracle_reorder(s->trace, FT_MODEL_CTP, s->seed, order))
+        return true;
+    if (stats) stats->reordered++;
+    ft_trace *other = ft_oracle_permute(s->trace, order);
+    ft_oracle_job job = s->job;
+    job.n_properties = 0;
+    json_t *spec = ft_pipeline_spec(other, &job, "event", "default");
+    ft_pipeline pipeline;
+    bool ok = ft_pipeline_run(other, spec, &pipeline, s->why) && same_violations(s, &pipeline, order);
+    if (!ok) {
+        char *dump = ft_oracle_dump(other);
+        ft_strbuf_printf(s->why, "in the other order:\n%s", dump);
+        free(dump);
+    }
+    json_decref(spec);
+    ft_pipeline_release(&pipeline);
+    ft_trace_free(other);
+    return ok;
+}
+
+/* ---- all ---- */
+
+static void add_samples(const subject *s, ft_comparison_stats *stats)
+{
+    bool any[FT_CHECKS] = {false}, violated[FT_CHECKS] = {false};
+    for (size_t i = 0; i < s->oracle.answers.len; i++) {
+        any[s->oracle.answers.data[i].check] = true;
+        violated[s->oracle.answers.data[i].check] |= s->oracle.answers.data[i].violated;
+    }
+    for (int c = 0; c < FT_CHECK_PROPERTY; c++)
+        if (any[c]) stats->samples[c][violated[c]]++;
+    for (uint32_t p = 0; p < s->job.n_properties; p++)
+        stats->samples[FT_CHECK_PROPERTY]
+                      [property_verdict(&s->oracle, p) == FT_VERDICT_VIOLATION]++;
+}
+
+static bool compare_model(subject *s, unsigned wanted, const bool supported[FT_MODELS],
+                          ft_comparison_stats *stats)
+{
+    ft_oracle_enumerate(s->trace, &s->job, &s->oracle);
+    if (stats) add_samples(s, stats);
+    bool ok = (!(wanted & 1u << FT_COMPARE_EVENTS) || compare_events(s, "per event", "default")) &&
+              (!(wanted & 1u << FT_COMPARE_LOCATIONS) || compare_locations(s)) &&
+              (!(wanted & 1u << FT_COMPARE_LITERAL) || compare_events(s, "literal", "literal")) &&
+              (!(wanted & 1u << FT_COMPARE_DECIDE) || compare_decide(s)) &&
+              (!(wanted & 1u << FT_COMPARE_INCLUSION) || compare_inclusion(s, supported)) &&
+              (!(wanted & 1u << FT_COMPARE_REORDER) || compare_reorder(s, stats));
+    ft_oracle_release(&s->oracle);
+    return ok;
+}
+
+bool ft_compare_seed(uint64_t seed, unsigned wanted, ft_comparison_stats *stats, ft_strbuf *why)
+{
+    bool supported[FT_MODELS], ok = true;
+    ft_model best;
+    subject s = {.seed = seed, .trace = ft_generate(seed), .why = why};
+    s.job.properties = s.properties;
+    s.job.n_properties = ft_generate_properties(s.trace, seed, s.properties, PROPERTIES);
+    s.job.checks[FT_CHECK_RACE] = s.job.checks[FT_CHECK_ATOMICITY] = true;
+    s.job.checks[FT_CHECK_ASSERTION] = true;
+    ft_engine_models(s.trace, supported, &best);
+    if (stats) stats->traces++;
+    for (int m = 0; ok && m < FT_MODELS; m++) {
+        if (!supported[m]) continue;
+        s.job.model = (ft_model)m;
+        ok = compare_model(&s, wanted, supported, stats);
+    }
+    if (!ok) {
+        char *dump = ft_oracle_dump(s.trace);
+        ft_strbuf_puts(why, dump);
+        free(dump);
+    }
+    ft_trace_free(s.trace);
+    return ok;
+}

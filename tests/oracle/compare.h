@@ -1,0 +1,27 @@
+/* The engine against the oracle on the trace of one seed. */
+#ifndef FT_TEST_COMPARE_H
+#define FT_TEST_COMPARE_H
+
+#include "oracle/oracle.h"
+
+/* What to compare; each may find a mismatch of its own. */
+typedef enum ft_comparison {
+    FT_COMPARE_EVENTS,    /* per event: violated claims, counts, properties */
+    FT_COMPARE_LOCATIONS, /* per location: a group is violated if and only if a claim of it is */
+    FT_COMPARE_LITERAL,   /* per event, with the literal encoding */
+    FT_COMPARE_DECIDE,    /* ft_engine_decide on every claim */
+    FT_COMPARE_INCLUSION, /* the oracle's own answers: observed in maximal in ctp */
+    FT_COMPARE_REORDER,   /* ctp verdicts of another feasible order of the same events */
+    FT_COMPARISONS
+} ft_comparison;
+
+typedef struct ft_comparison_stats {
+    uint64_t traces, reordered;
+    uint64_t samples[FT_CHECKS][2]; /* traces under a model, or properties: safe, violated */
+} ft_comparison_stats;
+
+/* True when all comparisons in `wanted` (bits) agree under every model that the trace supports;
+ * else `why` says what differs, with the seed and the trace. stats may be NULL. */
+bool ft_compare_seed(uint64_t seed, unsigned wanted, ft_comparison_stats *stats, ft_strbuf *why);
+
+#endif

@@ -1,0 +1,130 @@
+#include "oracle/generate.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "oracle/program.h"
+#include "verdict/checker.h"
+
+void ft_random_init(ft_random *random, uint64_t seed)
+{
+    random->state = seed * 0x9e3779b97f4a7c15u + 0x1234567u;
+    if (!random->state) random->state = 1;
+    for (int i = 0; i < 8; i++) (void)ft_random_below(random, 2);
+}
+
+/* xorshift64* (Vigna 2016). */
+uint32_t ft_random_below(ft_random *random, uint32_t bound)
+{
+    random->state ^= random->state >> 12;
+    random->state ^= random->state << 25;
+    random->state ^= random->state >> 27;
+    return (uint32_t)((random->state * 0x2545f4914f6cdd1du) >> 33) % bound;
+}
+
+bool ft_random_percent(ft_random *random, uint32_t percent)
+{
+    return ft_random_below(random, 100) < percent;
+}
+
+ft_grade ft_generate_grade(uint64_t seed)
+{
+    static const ft_grade grades[] = {FT_GRADE_SYMBOLIC, FT_GRADE_VALUED, FT_GRADE_SYMBOLIC,
+                                      FT_GRADE_OBSERVED, FT_GRADE_SYMBOLIC, FT_GRADE_MIXED,
+                                      FT_GRADE_MIXED};
+    return grades[seed % 7];
+}
+
+ft_trace *ft_generate(uint64_t seed)
+{
+    ft_program *program = ft_calloc(1, sizeof *program);
+    ft_random_init(&program->random, seed);
+    program->grade = ft_generate_grade(seed);
+    program->builder = ft_builder_new(FT_FORMAT_NDJSON);
+    ft_program_make(program);
+    ft_program_run(program);
+    ft_trace *trace = NULL;
+    ft_error err = FT_ERROR_INIT;
+    ft_status status = ft_builder_finish(program->builder, &trace, &err);
+    if (status != FT_OK) fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed, err.message);
+    assert(status == FT_OK);
+    free(program);
+    ft_observe_run(trace);
+    return trace;
+}
+
+/* ---- properties ---- */
+
+static uint32_t some_location(const ft_trace *trace, ft_random *random)
+{
+    for (uint32_t tries = 0; tries < 20; tries++) {
+        uint32_t loc = trace->loc[ft_random_below(random, trace->n_events)];
+        if (loc != FT_NO_LOC) return loc;
+    }
+    return FT_NO_LOC;
+}
+
+/* The comparison of a shared variable or local with a small value. */
+static ft_term some_condition(ft_trace *trace, ft_random *random)
+{
+    uint32_t n = trace->shared.len + trace->locals.len;
+    uint32_t v = ft_random_below(random, n);
+    bool local = v >= trace->shared.len;
+    if (local) v -= trace->shared.len;
+    ft_sort sort = local ? trace->local_info[v].sort : trace->shared_info[v].sort;
+    ft_value value = {sort, ft_random_below(random, sort.kind == FT_SORT_BOOL ? 2 : 4)};
+    ft_term children[2] = {
+        ft_term_symbol(trace->terms, local ? FT_SYM_LOCAL(v) : FT_SYM_SHARED(v), sort),
+        ft_term_literal(trace->terms, value)};
+    ft_op op = sort.kind == FT_SORT_INT && ft_random_percent(random, 60) ? FT_OP_LE : FT_OP_EQ;
+    ft_term term = FT_NO_TERM, negated = FT_NO_TERM;
+    ft_error err = FT_ERROR_INIT;
+    ft_status status = ft_term_apply(trace->terms, op, children, 2, NULL, &term, &err);
+    assert(status == FT_OK);
+    if (ft_random_percent(random, op == FT_OP_LE ? 60 : 25)) return term;
+    status = ft_term_apply(trace->terms, FT_OP_NOT, &term, 1, NULL, &negated, &err);
+    assert(status == FT_OK);
+    return negated;
+}
+
+/* Is there an event at `to` after each event at `from` in its thread? */
+static bool every_from_closed(const ft_trace *trace, uint32_t from, uint32_t to)
+{
+    for (uint32_t a = 0; a < trace->n_events; a++) {
+        bool closed = trace->loc[a] != from;
+        for (uint32_t b = a + 1; b < trace->n_events; b++)
+            closed |= trace->loc[b] == to && trace->thread[b] == trace->thread[a];
+        if (!closed) return false;
+    }
+    return true;
+}
+
+static bool some_property(ft_trace *trace, ft_random *random, ft_oracle_property *property)
+{
+    uint32_t from = some_location(trace, random), to = some_location(trace, random);
+    if (from == FT_NO_LOC || to == FT_NO_LOC) return false;
+    *property = (ft_oracle_property){
+        .kind = (ft_oracle_property_kind)ft_random_below(random, 4),
+        .event = FT_NO_EVENT,
+        .from = from,
+        .to = to,
+    };
+    if (property->kind == FT_ORACLE_TRANSACTION_AT) return every_from_closed(trace, from, to);
+    if (property->kind != FT_ORACLE_ASSERTION_AT) return true;
+    property->condition = some_condition(trace, random);
+    if (ft_random_percent(random, 50))
+        property->event = ft_random_below(random, trace->n_events);
+    return true;
+}
+
+uint32_t ft_generate_properties(ft_trace *trace, uint64_t seed, ft_oracle_property *properties,
+                                uint32_t max)
+{
+    ft_random random;
+    ft_random_init(&random, seed ^ 0x70726f70u);
+    uint32_t n = 0;
+    for (uint32_t tries = 0; tries < 3 * max && n < max; tries++)
+        if (some_property(trace, &random, &properties[n])) n++;
+    return n;
+}

@@ -1,0 +1,33 @@
+/* The engine's whole pipeline (plan, then every subproblem) run in this process, its records read
+ * back and checked as any client would. */
+#ifndef FT_TEST_PIPELINE_H
+#define FT_TEST_PIPELINE_H
+
+#include "oracle/oracle.h"
+
+typedef struct ft_finding {
+    ft_check check;
+    uint32_t property; /* or FT_ORACLE_NO_PROPERTY */
+    ft_claim claim;    /* of its checked witness */
+} ft_finding;
+
+typedef struct ft_pipeline {
+    FT_VEC(ft_finding) violations;
+    uint64_t candidates[FT_CHECKS];         /* as the plan says */
+    uint64_t count[FT_CHECKS][FT_VERDICTS]; /* records' counts, by verdict */
+    bool property[8][FT_VERDICTS];          /* verdicts that some record of the property has */
+} ft_pipeline;
+
+#define FT_PIPELINE_PROPERTIES 8
+
+/* Runs the job of `spec` (borrowed). False: something is wrong with the answers as such (a call
+ * failed, counts do not add up, a violation without a witness that the checker accepts); `why`
+ * says what. Release `out` either way. */
+bool ft_pipeline_run(ft_trace *trace, const json_t *spec, ft_pipeline *out, ft_strbuf *why);
+void ft_pipeline_release(ft_pipeline *pipeline);
+
+/* A job's JSON: checks of `job`, its properties and model, "per" and "encoding" as given. */
+json_t *ft_pipeline_spec(const ft_trace *trace, const ft_oracle_job *job, const char *per,
+                         const char *encoding);
+
+#endif

@@ -1,0 +1,292 @@
+#include "oracle/program.h"
+
+#include <assert.h>
+
+uint32_t ft_program_below(ft_program *program, uint32_t bound)
+{
+    return ft_random_below(&program->random, bound);
+}
+
+bool ft_program_percent(ft_program *program, uint32_t percent)
+{
+    return ft_random_percent(&program->random, percent);
+}
+
+/* Few locations, so that several events share one and locations group. */
+static uint32_t random_location(ft_program *program)
+{
+    static const char *const texts[] = {"p.c:1", "p.c:2", "p.c:3", "p.c:4", "p.c:5", "p.c:6"};
+    if (ft_program_percent(program, 15)) return FT_NO_LOC;
+    return ft_builder_location(program->builder, texts[ft_program_below(program, 6)], 5, "f", 1);
+}
+
+static ft_instruction *add_op(ft_program *program, ft_event_kind kind, uint32_t object)
+{
+    uint32_t t = program->thread;
+    if (program->n_ops[t] == FT_PROGRAM_OPS) return &program->ops[t][FT_PROGRAM_OPS - 1];
+    ft_instruction *op = &program->ops[t][program->n_ops[t]++];
+    *op = (ft_instruction){.kind = kind, .object = object, .loc = random_location(program)};
+    if (program->budget) program->budget--;
+    return op;
+}
+
+/* ---- accesses ---- */
+
+static bool symbolic(const ft_program *program)
+{
+    return program->grade == FT_GRADE_SYMBOLIC || program->grade == FT_GRADE_MIXED;
+}
+
+static uint64_t random_bits(ft_program *program, ft_sort sort)
+{
+    return ft_program_below(program, sort.kind == FT_SORT_BOOL ? 2 : 3);
+}
+
+static void set_target(ft_program *program, ft_instruction *op)
+{
+    ft_assignment *out = &op->assignments[op->n_assignments];
+    uint32_t v = ft_program_below(program, program->n_shared);
+    bool local = program->plain[v] ||
+                 (program->n_locals && op->n_assignments == 0 && ft_program_percent(program, 25));
+    if (local && !program->n_locals) return;
+    if (local) v = ft_program_below(program, program->n_locals);
+    out->target = local ? FT_SYM_LOCAL(v) : FT_SYM_SHARED(v);
+    if (op->n_assignments && op->assignments[0].target == out->target) return;
+    ft_sort sort = local ? program->local_sort[v] : program->shared_sort[v];
+    out->term = ft_program_term(program, sort);
+    op->n_assignments++;
+}
+
+static void add_assign(ft_program *program)
+{
+    ft_instruction op = {.kind = FT_EVENT_ASSIGN};
+    set_target(program, &op);
+    if (op.n_assignments == 0) return;
+    if (ft_program_percent(program, 15)) set_target(program, &op);
+    if (ft_program_percent(program, 30)) op.guard = ft_program_condition(program, false);
+    if (ft_program_percent(program, 12)) op.flags = FT_FLAG_ATOMIC;
+    ft_instruction *out = add_op(program, FT_EVENT_ASSIGN, 0);
+    op.loc = out->loc;
+    *out = op;
+}
+
+static void add_access(ft_program *program)
+{
+    uint32_t v = ft_program_below(program, program->n_shared);
+    bool write = ft_program_percent(program, 45);
+    ft_instruction *op = add_op(program, write ? FT_EVENT_WRITE : FT_EVENT_READ, v);
+    op->bits = random_bits(program, program->shared_sort[v]);
+    op->valued = program->grade != FT_GRADE_OBSERVED && !program->plain[v];
+    if (!write && program->grade == FT_GRADE_MIXED && ft_program_percent(program, 15))
+        op->valued = false;
+    if (ft_program_percent(program, 12)) op->flags = FT_FLAG_ATOMIC;
+}
+
+static void add_condition(ft_program *program)
+{
+    bool assertion = ft_program_percent(program, program->assertions);
+    bool plain = program->grade == FT_GRADE_MIXED && ft_program_percent(program, 15);
+    ft_term guard = ft_program_condition(program, plain);
+    ft_instruction *op = add_op(program, assertion ? FT_EVENT_ASSERT : FT_EVENT_ASSUME, 0);
+    op->guard = guard;
+    if (assertion && !plain && ft_program_percent(program, 85))
+        op->pinned = 1 + ft_program_below(program, program->n_shared);
+    if (op->pinned && program->plain[op->pinned - 1]) op->pinned = 0;
+}
+
+static void add_data(ft_program *program)
+{
+    uint32_t pick = ft_program_below(program, 100);
+    uint32_t plain_accesses = program->grade == FT_GRADE_MIXED ? 40 : 12;
+    if (!symbolic(program) || pick < plain_accesses)
+        add_access(program);
+    else if (pick < 75)
+        add_assign(program);
+    else
+        add_condition(program);
+}
+
+/* ---- blocks ---- */
+
+static void add_block(ft_program *program, uint32_t length, uint32_t depth);
+
+static bool holds_any(const ft_program *program)
+{
+    for (uint32_t l = 0; l < program->n_locks; l++)
+        if (program->held[l]) return true;
+    return false;
+}
+
+static void add_section(ft_program *program, uint32_t lock, uint32_t length, uint32_t depth)
+{
+    if (program->held[lock] && program->lock_kind[lock] == FT_LOCK_MUTEX) {
+        add_data(program);
+        return;
+    }
+    add_op(program, FT_EVENT_ACQUIRE, lock);
+    program->held[lock]++;
+    add_block(program, length, depth + 1);
+    if (program->held[lock] == 1 && ft_program_percent(program, 4)) {
+        add_op(program, FT_EVENT_RELEASE, lock)->flags = FT_FLAG_CONDITION;
+        add_op(program, FT_EVENT_ACQUIRE, lock)->flags = FT_FLAG_CONDITION;
+        add_data(program);
+    }
+    if (ft_program_percent(program, 97)) {
+        add_op(program, FT_EVENT_RELEASE, lock);
+        program->held[lock]--;
+    }
+}
+
+static void add_transaction(ft_program *program, uint32_t length, uint32_t depth)
+{
+    add_op(program, FT_EVENT_TX_BEGIN, 0);
+    bool section = program->n_locks && ft_program_percent(program, program->discipline);
+    if (section && !holds_any(program))
+        add_section(program, 0, length, depth);
+    else
+        add_block(program, length, depth + 1);
+    if (ft_program_percent(program, 92)) add_op(program, FT_EVENT_TX_END, 0);
+}
+
+static void add_protected(ft_program *program, uint32_t depth)
+{
+    bool wants = program->n_locks && ft_program_percent(program, program->discipline);
+    if (wants && !program->held[0])
+        add_section(program, 0, 1 + ft_program_below(program, 3), depth);
+    else
+        add_data(program);
+}
+
+static void add_edge(ft_program *program)
+{
+    /* The first use of an edge is its source; every thread may then wait for it. */
+    if (program->n_edges && ft_program_percent(program, 75)) {
+        add_op(program, FT_EVENT_EDGE_IN, ft_program_below(program, program->n_edges));
+    } else if (program->n_edges < FT_PROGRAM_EDGES) {
+        static const char *const names[FT_PROGRAM_EDGES] = {"e0", "e1", "e2"};
+        uint32_t edge = ft_builder_edge(program->builder, names[program->n_edges], 2);
+        assert(edge == program->n_edges);
+        program->n_edges++;
+        add_op(program, FT_EVENT_EDGE_OUT, edge);
+    }
+}
+
+static void add_item(ft_program *program, uint32_t depth)
+{
+    uint32_t pick = ft_program_below(program, 100), length = 1 + ft_program_below(program, 4);
+    if (pick < 20 && depth < 2 && program->n_locks)
+        add_section(program, ft_program_below(program, program->n_locks), length, depth);
+    else if (pick < 20 + program->transactions && depth < 2)
+        add_transaction(program, length + 1, depth);
+    else if (pick >= 96)
+        add_edge(program);
+    else if (pick >= 90 && program->n_semaphores)
+        add_op(program, ft_program_percent(program, 50) ? FT_EVENT_POST : FT_EVENT_WAIT, 0);
+    else if (pick == 89 && program->n_locks && !program->held[program->n_locks - 1])
+        add_op(program, FT_EVENT_RELEASE, program->n_locks - 1); /* a stranger's: no effect */
+    else
+        add_protected(program, depth);
+}
+
+static void add_block(ft_program *program, uint32_t length, uint32_t depth)
+{
+    for (uint32_t i = 0; i < length && program->budget; i++) add_item(program, depth);
+}
+
+static void make_thread(ft_program *program, uint32_t thread, uint32_t budget, bool forks)
+{
+    program->thread = thread;
+    program->budget = budget;
+    for (uint32_t l = 0; l < FT_PROGRAM_LOCKS; l++) program->held[l] = 0;
+    bool marked = ft_program_percent(program, 20);
+    if (marked) add_op(program, FT_EVENT_BEGIN, 0);
+    if (forks && ft_program_percent(program, 40)) add_data(program);
+    for (uint32_t t = 1; forks && t < program->n_threads; t++) add_op(program, FT_EVENT_FORK, t);
+    uint32_t joins = forks && ft_program_percent(program, 60) ? program->n_threads : 1;
+    while (program->budget) {
+        if (program->budget < 3 && program->next_join < joins)
+            add_op(program, FT_EVENT_JOIN, program->next_join++);
+        else
+            add_block(program, 1, 0);
+    }
+    if (marked) add_op(program, FT_EVENT_END, 0);
+}
+
+/* ---- the whole ---- */
+
+static ft_sort random_sort(ft_program *program)
+{
+    uint32_t pick = ft_program_below(program, 10);
+    if (pick < 6) return FT_INT_SORT;
+    return pick == 6 ? FT_BOOL_SORT : (ft_sort){FT_SORT_BITVEC, (uint8_t)(pick < 9 ? 3 : 8)};
+}
+
+static void declare_shared(ft_program *program, uint32_t v)
+{
+    static const char *const names[FT_PROGRAM_SHARED] = {"x", "y", "z"};
+    ft_sort sort = random_sort(program);
+    bool last = v + 1 == program->n_shared && v > 0;
+    program->plain[v] =
+        program->grade == FT_GRADE_MIXED && last && ft_program_percent(program, 40);
+    if (!symbolic(program)) sort = FT_INT_SORT;
+    program->shared_sort[v] = sort;
+    program->shared_initial[v] = random_bits(program, sort);
+    uint32_t id = ft_builder_shared(program->builder, names[v], 1, sort);
+    bool silent = !symbolic(program) && ft_program_percent(program, 40);
+    if (silent) return;
+    ft_builder_shared_initial(
+        program->builder, id,
+        ft_builder_value(program->builder, (ft_value){sort, program->shared_initial[v]}));
+}
+
+static void declare_local(ft_program *program, uint32_t v)
+{
+    static const char *const names[FT_PROGRAM_LOCALS] = {"a", "b"};
+    ft_sort sort = random_sort(program);
+    program->local_sort[v] = sort;
+    program->local_initial[v] = random_bits(program, sort);
+    uint32_t id = ft_builder_local(program->builder, names[v], 1, sort);
+    ft_builder_local_initial(
+        program->builder, id,
+        ft_builder_value(program->builder, (ft_value){sort, program->local_initial[v]}));
+}
+
+static void declare_all(ft_program *program)
+{
+    static const char *const threads[FT_PROGRAM_THREADS] = {"T1", "T2", "T3", "T4"};
+    static const char *const locks[FT_PROGRAM_LOCKS] = {"l", "m"};
+    for (uint32_t t = 0; t < program->n_threads; t++)
+        ft_builder_thread(program->builder, threads[t], 2);
+    for (uint32_t v = 0; v < program->n_shared; v++) declare_shared(program, v);
+    for (uint32_t v = 0; v < program->n_locals; v++) declare_local(program, v);
+    for (uint32_t l = 0; l < program->n_locks; l++) {
+        program->lock_kind[l] =
+            ft_program_percent(program, 40) ? FT_LOCK_RECURSIVE : FT_LOCK_MUTEX;
+        ft_builder_lock(program->builder, locks[l], 1, (ft_lock_kind)program->lock_kind[l]);
+    }
+    program->semaphore_initial = ft_program_below(program, 3);
+    if (program->n_semaphores)
+        ft_builder_semaphore(program->builder, "s", 1, program->semaphore_initial);
+}
+
+void ft_program_make(ft_program *program)
+{
+    static const uint32_t disciplines[] = {0, 40, 85, 100, 100};
+    program->n_threads = 2 + ft_program_below(program, 2) + ft_program_percent(program, 15);
+    program->n_shared = 1 + ft_program_below(program, FT_PROGRAM_SHARED);
+    program->n_locals =
+        symbolic(program) ? ft_program_below(program, FT_PROGRAM_LOCALS + 1) : 0;
+    program->n_locks = ft_program_below(program, 4) ? 1 + ft_program_below(program, 2) : 0;
+    program->n_semaphores = ft_program_percent(program, 40);
+    program->discipline = disciplines[ft_program_below(program, 5)];
+    program->transactions = ft_program_percent(program, 45) ? 40 : 0;
+    program->assertions = 70;
+    declare_all(program);
+    program->next_join = 1;
+    bool forks = ft_program_percent(program, 45);
+    uint32_t total = 9 + ft_program_below(program, 8);
+    for (uint32_t t = 0; t < program->n_threads; t++) {
+        uint32_t share = total / program->n_threads + (t == 0 && forks ? program->n_threads - 1 : 0);
+        make_thread(program, t, share, forks && t == 0);
+    }
+}

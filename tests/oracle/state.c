@@ -1,0 +1,458 @@
+#include "oracle/state.h"
+
+#include <assert.h>
+#include <string.h>
+
+typedef struct view {
+    const ft_machine *machine;
+    const ft_state *state;
+    uint32_t thread;
+} view;
+
+static bool look_up(void *context, ft_symbol symbol, ft_value *value)
+{
+    const view *v = context;
+    const ft_trace *trace = v->machine->trace;
+    uint32_t i = FT_SYM_INDEX(symbol);
+    if (FT_SYM_IS_LOCAL(symbol)) {
+        *value = (ft_value){trace->local_info[i].sort, v->state->local[v->thread][i]};
+        return v->state->local_known[v->thread][i] != 0;
+    }
+    *value = (ft_value){trace->shared_info[i].sort, v->state->shared[i]};
+    return v->state->shared_known[i] != 0;
+}
+
+static ft_eval_status evaluate(const ft_machine *machine, const ft_state *state, uint32_t thread,
+                               ft_term term, ft_value *value)
+{
+    view v = {machine, state, thread};
+    return ft_term_eval(machine->trace->terms, term, look_up, &v, value);
+}
+
+typedef enum truth { FALSE_, TRUE_, UNDEFINED, UNKNOWN } truth;
+
+static truth evaluate_bool(const ft_machine *machine, const ft_state *state, uint32_t thread,
+                           ft_term term)
+{
+    if (term == FT_NO_TERM) return TRUE_;
+    ft_value value = {FT_BOOL_SORT, 0};
+    ft_eval_status status = evaluate(machine, state, thread, term, &value);
+    if (status == FT_EVAL_UNDEFINED) return UNDEFINED;
+    if (status != FT_EVAL_OK) return UNKNOWN;
+    return value.bits ? TRUE_ : FALSE_;
+}
+
+/* Can the term be undefined at all? Only a division can (term.h). */
+static bool may_be_undefined(const ft_term_pool *pool, ft_term term)
+{
+    if (term == FT_NO_TERM) return false;
+    static const ft_op divisions[] = {FT_OP_DIV,    FT_OP_MOD,    FT_OP_BVUDIV,
+                                      FT_OP_BVUREM, FT_OP_BVSDIV, FT_OP_BVSREM};
+    ft_term_node node = ft_term_get(pool, term);
+    for (size_t i = 0; i < sizeof divisions / sizeof *divisions; i++)
+        if (node.op == divisions[i]) return true;
+    for (uint32_t i = 0; i < node.n_children; i++)
+        if (may_be_undefined(pool, node.children[i])) return true;
+    return false;
+}
+
+static uint32_t accesses_of(const ft_machine *machine, uint32_t event, const ft_access **accesses,
+                            ft_access *scratch)
+{
+    uint32_t count = 0;
+    *accesses = ft_trace_accesses(machine->trace, event, scratch, &count);
+    assert(count <= FT_MACHINE_ACCESSES);
+    return count;
+}
+
+/* ---- models: what a member read must return (design §4) ---- */
+
+static bool same_value(const ft_state *state, uint32_t variable, const ft_seen *seen)
+{
+    if (seen->known) return state->shared_known[variable] && state->shared[variable] == seen->bits;
+    return !state->shared_known[variable] && state->writer[variable] == seen->source;
+}
+
+static bool read_conforms(const ft_machine *machine, const ft_state *state, uint32_t event,
+                          uint32_t access, uint32_t variable)
+{
+    const ft_seen *seen = &machine->seen[event][access];
+    uint8_t writer = state->writer[variable];
+    bool tainted = state->stopped && writer && machine->model != FT_MODEL_CTP &&
+                   machine->trace->thread[writer - 1] + 1u == state->stopped &&
+                   machine->index[writer - 1] + 1u == state->pos[state->stopped - 1];
+    if (tainted) return false;
+    switch (machine->model) {
+    case FT_MODEL_OBSERVED:
+        return writer == seen->source;
+    case FT_MODEL_MAXIMAL:
+        return same_value(state, variable, seen);
+    case FT_MODEL_CTP:
+        if (ft_trace_is_symbolic_event(machine->trace, event)) return true;
+        if (machine->trace->data[event] != FT_NO_VALUE) return same_value(state, variable, seen);
+        return writer == seen->source;
+    case FT_MODELS:
+        break;
+    }
+    return false;
+}
+
+/* Guard reads always happen, the others only in an assignment that takes place. */
+static bool reads_conform(const ft_machine *machine, const ft_state *state, uint32_t event,
+                          bool enabled)
+{
+    ft_access scratch;
+    const ft_access *accesses;
+    uint32_t count = accesses_of(machine, event, &accesses, &scratch);
+    for (uint32_t i = 0; i < count; i++) {
+        if (accesses[i].write || (!accesses[i].in_guard && !enabled)) continue;
+        if (!read_conforms(machine, state, event, i, accesses[i].variable)) return false;
+    }
+    return true;
+}
+
+/* ---- effects ---- */
+
+static void set_shared(ft_state *state, uint32_t variable, uint32_t event, bool known,
+                       uint64_t bits)
+{
+    state->shared[variable] = known ? bits : 0;
+    state->shared_known[variable] = known;
+    state->writer[variable] = (uint8_t)(event + 1);
+}
+
+static void set_target(const ft_machine *machine, ft_state *state, uint32_t event,
+                       ft_symbol target, bool known, uint64_t bits)
+{
+    uint32_t thread = machine->trace->thread[event], i = FT_SYM_INDEX(target);
+    if (!FT_SYM_IS_LOCAL(target)) {
+        set_shared(state, i, event, known, bits);
+        return;
+    }
+    state->local[thread][i] = known ? bits : 0;
+    state->local_known[thread][i] = known;
+}
+
+/* All of `set` at once, on the values before; false when a term is undefined. */
+static bool assign(const ft_machine *machine, const ft_state *before, uint32_t event,
+                   ft_state *after)
+{
+    const ft_action *action = ft_trace_action(machine->trace, event);
+    for (uint32_t i = 0; i < action->n_assignments; i++) {
+        ft_value value = {FT_BOOL_SORT, 0};
+        ft_eval_status status = evaluate(machine, before, machine->trace->thread[event],
+                                         action->assignments[i].term, &value);
+        if (status == FT_EVAL_UNDEFINED) return false;
+        set_target(machine, after, event, action->assignments[i].target, status == FT_EVAL_OK,
+                   value.bits);
+    }
+    return true;
+}
+
+/* Does running this event, whose reads do not follow the model or whose condition fails, end its
+ * thread? Only the monitored t_r may do so. */
+static bool depart(const ft_machine *machine, const ft_monitor *monitor, uint32_t event,
+                   ft_state *after)
+{
+    if (event != monitor->remote) return false;
+    after->stopped = (uint8_t)(machine->trace->thread[event] + 1);
+    return true;
+}
+
+/* A guard that fails, or a term without a value, keeps the event from being a member; as t_r it
+ * stops its thread after the guard's reads, which happen whatever the outcome (design §4). */
+static bool step_assign(const ft_machine *machine, const ft_monitor *monitor,
+                        const ft_state *before, uint32_t event, bool guard, ft_state *after)
+{
+    ft_state untouched = *after;
+    bool enabled = guard && assign(machine, before, event, after);
+    if (!enabled) *after = untouched;
+    bool conforms = enabled && reads_conform(machine, before, event, true);
+    if (event == monitor->remote) after->remote_enabled = enabled ? FT_TRI_YES : FT_TRI_NO;
+    return conforms || depart(machine, monitor, event, after);
+}
+
+static uint32_t step_assign_branches(const ft_machine *machine, const ft_monitor *monitor,
+                                     const ft_state *before, uint32_t event, ft_state *next)
+{
+    const ft_action *action = ft_trace_action(machine->trace, event);
+    truth guard = evaluate_bool(machine, before, machine->trace->thread[event], action->guard);
+    if (guard != UNKNOWN)
+        return step_assign(machine, monitor, before, event, guard == TRUE_, &next[0]);
+    next[1] = next[0];
+    next[0].maybe = next[1].maybe = 1;
+    uint32_t count = step_assign(machine, monitor, before, event, true, &next[0]);
+    if (!count) next[0] = next[1];
+    return count + step_assign(machine, monitor, before, event, false, &next[count]);
+}
+
+/* An assume or assert as a member, or as a t_r that fails or departs. */
+static uint32_t step_condition(const ft_machine *machine, const ft_monitor *monitor,
+                               const ft_state *before, uint32_t event, ft_state *next)
+{
+    const ft_trace *trace = machine->trace;
+    truth holds = evaluate_bool(machine, before, trace->thread[event],
+                                ft_trace_action(trace, event)->guard);
+    bool conforms = reads_conform(machine, before, event, false) && holds != UNDEFINED;
+    bool failed = trace->kind[event] == FT_EVENT_ASSERT && (trace->flags[event] & FT_FLAG_FAILED);
+    /* With the reads of the observed run it does what it did there, whatever the values. */
+    bool as_seen = machine->model != FT_MODEL_CTP && conforms && holds == UNKNOWN;
+    if (conforms && (holds == TRUE_ || failed || as_seen)) return 1;
+    if (conforms && holds == UNKNOWN) {
+        next[0].maybe = 1;
+        next[1] = next[0];
+        return depart(machine, monitor, event, &next[1]) ? 2 : 1;
+    }
+    return depart(machine, monitor, event, &next[0]);
+}
+
+static bool thread_ended(const ft_machine *machine, const ft_state *state, uint32_t thread)
+{
+    return state->pos[thread] == machine->length[thread] && state->stopped != thread + 1;
+}
+
+static bool edge_open(const ft_machine *machine, const ft_state *state, uint32_t event)
+{
+    uint8_t source = machine->edge_source[event];
+    if (!source) return true;
+    return state->pos[machine->trace->thread[source - 1]] > machine->index[source - 1];
+}
+
+static bool no_effect(const ft_trace *trace, uint32_t event)
+{
+    return (trace->flags[event] & (FT_FLAG_NESTED | FT_FLAG_STRANGER)) != 0;
+}
+
+/* Can a synchronisation event run here? Data events always can as far as this goes. */
+static bool unblocked(const ft_machine *machine, const ft_state *state, uint32_t event)
+{
+    const ft_trace *trace = machine->trace;
+    uint32_t object = trace->object[event];
+    switch ((ft_event_kind)trace->kind[event]) {
+    case FT_EVENT_ACQUIRE:
+        return no_effect(trace, event) || state->owner[object] == 0;
+    case FT_EVENT_WAIT:
+        return state->count[object] > 0;
+    case FT_EVENT_JOIN:
+        return thread_ended(machine, state, object);
+    case FT_EVENT_EDGE_IN:
+        return edge_open(machine, state, event);
+    case FT_EVENT_READ:
+    case FT_EVENT_WRITE:
+    case FT_EVENT_ASSIGN:
+    case FT_EVENT_ASSUME:
+    case FT_EVENT_ASSERT:
+    case FT_EVENT_FORK:
+    case FT_EVENT_BEGIN:
+    case FT_EVENT_END:
+    case FT_EVENT_RELEASE:
+    case FT_EVENT_POST:
+    case FT_EVENT_TX_BEGIN:
+    case FT_EVENT_TX_END:
+    case FT_EVENT_EDGE_OUT:
+    case FT_EVENT_KINDS:
+        break;
+    }
+    return true;
+}
+
+static void synchronise(const ft_trace *trace, uint32_t event, ft_state *state)
+{
+    uint32_t object = trace->object[event];
+    ft_event_kind kind = (ft_event_kind)trace->kind[event];
+    if (no_effect(trace, event)) return;
+    if (kind == FT_EVENT_ACQUIRE) state->owner[object] = (uint8_t)(trace->thread[event] + 1);
+    if (kind == FT_EVENT_RELEASE) state->owner[object] = 0;
+    if (kind == FT_EVENT_WAIT) state->count[object]--;
+    if (kind == FT_EVENT_POST) state->count[object]++;
+}
+
+/* The event's effect on memory; next[0] is the state with the thread moved on. */
+static uint32_t access_memory(const ft_machine *machine, const ft_monitor *monitor,
+                              const ft_state *state, uint32_t event, ft_state *next)
+{
+    const ft_trace *trace = machine->trace;
+    ft_value value = trace->values[trace->data[event] < trace->n_values ? trace->data[event] : 0];
+    switch ((ft_event_kind)trace->kind[event]) {
+    case FT_EVENT_READ:
+        return reads_conform(machine, state, event, true) ||
+               depart(machine, monitor, event, &next[0]);
+    case FT_EVENT_WRITE:
+        set_shared(&next[0], trace->object[event], event, trace->data[event] != FT_NO_VALUE,
+                   value.bits);
+        return 1;
+    case FT_EVENT_ASSIGN:
+        return step_assign_branches(machine, monitor, state, event, next);
+    case FT_EVENT_ASSUME:
+    case FT_EVENT_ASSERT:
+        return step_condition(machine, monitor, state, event, next);
+    case FT_EVENT_FORK:
+    case FT_EVENT_JOIN:
+    case FT_EVENT_BEGIN:
+    case FT_EVENT_END:
+    case FT_EVENT_ACQUIRE:
+    case FT_EVENT_RELEASE:
+    case FT_EVENT_WAIT:
+    case FT_EVENT_POST:
+    case FT_EVENT_TX_BEGIN:
+    case FT_EVENT_TX_END:
+    case FT_EVENT_EDGE_OUT:
+    case FT_EVENT_EDGE_IN:
+    case FT_EVENT_KINDS:
+        break;
+    }
+    synchronise(trace, event, &next[0]);
+    return 1;
+}
+
+static bool in_place(const ft_machine *machine, const ft_monitor *monitor, const ft_state *state,
+                     uint32_t event)
+{
+    if (monitor->avoid != FT_NO_LOC && machine->trace->loc[event] == monitor->avoid) return false;
+    if (event != monitor->remote || monitor->first == FT_NO_EVENT) return true;
+    return state->pos[machine->trace->thread[monitor->first]] > machine->index[monitor->first];
+}
+
+bool ft_machine_is_next(const ft_machine *machine, const ft_state *state, uint32_t event)
+{
+    uint32_t thread = machine->trace->thread[event];
+    uint8_t forker = machine->forker[thread];
+    if (state->pos[thread] != machine->index[event] || state->stopped == thread + 1) return false;
+    return !forker || state->pos[machine->trace->thread[forker - 1]] > machine->index[forker - 1];
+}
+
+uint32_t ft_machine_step(const ft_machine *machine, const ft_monitor *monitor,
+                         const ft_state *state, uint32_t thread, ft_state next[FT_MACHINE_BRANCHES])
+{
+    if (state->pos[thread] >= machine->length[thread]) return 0;
+    uint32_t event = machine->events[thread][state->pos[thread]];
+    if (!ft_machine_is_next(machine, state, event) || !unblocked(machine, state, event)) return 0;
+    if (!in_place(machine, monitor, state, event)) return 0;
+    next[0] = *state;
+    next[0].pos[thread]++;
+    if (event == monitor->remote) next[0].remote_enabled = FT_TRI_YES;
+    return access_memory(machine, monitor, state, event, next);
+}
+
+bool ft_machine_complete(const ft_machine *machine, const ft_state *state)
+{
+    for (uint32_t t = 0; t < machine->n_threads; t++)
+        if (!thread_ended(machine, state, t)) return false;
+    return true;
+}
+
+ft_tri ft_machine_holds(const ft_machine *machine, const ft_state *state, uint32_t event,
+                        ft_term condition)
+{
+    truth value = evaluate_bool(machine, state, machine->trace->thread[event], condition);
+    if (value == UNKNOWN) return FT_TRI_MAYBE;
+    return value == FALSE_ ? FT_TRI_NO : FT_TRI_YES;
+}
+
+ft_tri ft_machine_enabled(const ft_machine *machine, const ft_state *state, uint32_t event)
+{
+    const ft_action *action = ft_trace_action(machine->trace, event);
+    if (!action) return FT_TRI_YES;
+    uint32_t thread = machine->trace->thread[event];
+    truth guard = evaluate_bool(machine, state, thread, action->guard);
+    if (guard == FALSE_ || guard == UNDEFINED) return FT_TRI_NO;
+    bool unknown = guard == UNKNOWN;
+    for (uint32_t i = 0; i < action->n_assignments; i++) {
+        ft_value value;
+        ft_eval_status status =
+            evaluate(machine, state, thread, action->assignments[i].term, &value);
+        if (status == FT_EVAL_UNDEFINED) return FT_TRI_NO;
+        unknown |= status != FT_EVAL_OK &&
+                   may_be_undefined(machine->trace->terms, action->assignments[i].term);
+    }
+    return unknown ? FT_TRI_MAYBE : FT_TRI_YES;
+}
+
+ft_tri ft_machine_executable(const ft_machine *machine, const ft_state *state, uint32_t event)
+{
+    if (!ft_machine_is_next(machine, state, event) || !unblocked(machine, state, event))
+        return FT_TRI_NO;
+    if (machine->trace->kind[event] != FT_EVENT_ASSERT)
+        return ft_machine_enabled(machine, state, event);
+    /* A failing assert is executed: that is how it fails. An undefined one is not. */
+    ft_term condition = ft_trace_action(machine->trace, event)->guard;
+    if (!may_be_undefined(machine->trace->terms, condition)) return FT_TRI_YES;
+    truth holds = evaluate_bool(machine, state, machine->trace->thread[event], condition);
+    return holds == UNDEFINED ? FT_TRI_NO : holds == UNKNOWN ? FT_TRI_MAYBE : FT_TRI_YES;
+}
+
+/* ---- set-up ---- */
+
+void ft_machine_start(const ft_machine *machine, ft_state *state)
+{
+    const ft_trace *trace = machine->trace;
+    memset(state, 0, sizeof *state);
+    for (uint32_t v = 0; v < trace->shared.len; v++) {
+        uint32_t initial = trace->shared_info[v].initial;
+        state->shared_known[v] = initial != FT_NO_VALUE;
+        state->shared[v] = initial == FT_NO_VALUE ? 0 : trace->values[initial].bits;
+    }
+    for (uint32_t s = 0; s < trace->semaphores.len; s++)
+        state->count[s] = (uint8_t)trace->semaphore_initial[s];
+    for (uint32_t t = 0; t < trace->threads.len; t++) {
+        for (uint32_t v = 0; v < trace->locals.len; v++) {
+            uint32_t initial = trace->local_info[v].initial;
+            state->local_known[t][v] = initial != FT_NO_VALUE;
+            state->local[t][v] = initial == FT_NO_VALUE ? 0 : trace->values[initial].bits;
+        }
+    }
+}
+
+static void note_reads(ft_machine *machine, const ft_state *state, uint32_t event)
+{
+    ft_access scratch;
+    const ft_access *accesses;
+    uint32_t count = accesses_of(machine, event, &accesses, &scratch);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t variable = accesses[i].variable;
+        machine->seen[event][i] = (ft_seen){
+            state->writer[variable], state->shared_known[variable] != 0, state->shared[variable]};
+        uint32_t given = machine->trace->data[event];
+        if (machine->trace->kind[event] == FT_EVENT_READ && given != FT_NO_VALUE) {
+            machine->seen[event][i].known = true;
+            machine->seen[event][i].bits = machine->trace->values[given].bits;
+        }
+    }
+}
+
+/* Runs the observed order once to see what each read returned. Any model's reads are let through by
+ * taking every event in turn for t_r, which never stops here. */
+static void observe(ft_machine *machine)
+{
+    ft_state state, next[FT_MACHINE_BRANCHES];
+    ft_machine_start(machine, &state);
+    for (uint32_t e = 0; e < machine->trace->n_events; e++) {
+        note_reads(machine, &state, e);
+        ft_monitor monitor = {FT_NO_EVENT, e, FT_NO_LOC};
+        uint32_t count = ft_machine_step(machine, &monitor, &state, machine->trace->thread[e], next);
+        assert(count > 0);
+        state = next[0];
+        state.stopped = state.maybe = 0;
+    }
+}
+
+void ft_machine_init(ft_machine *machine, const ft_trace *trace, ft_model model)
+{
+    assert(trace->n_events <= FT_ORACLE_EVENTS && trace->threads.len <= FT_ORACLE_THREADS);
+    assert(trace->shared.len <= FT_ORACLE_SHARED && trace->locals.len <= FT_ORACLE_LOCALS);
+    assert(trace->locks.len <= FT_ORACLE_LOCKS && trace->semaphores.len <= FT_ORACLE_SEMAPHORES);
+    memset(machine, 0, sizeof *machine);
+    machine->trace = trace;
+    machine->model = model;
+    machine->n_threads = trace->threads.len;
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        uint32_t t = trace->thread[e];
+        machine->index[e] = machine->length[t];
+        machine->events[t][machine->length[t]++] = (uint8_t)e;
+        if (trace->kind[e] == FT_EVENT_FORK) machine->forker[trace->object[e]] = (uint8_t)(e + 1);
+        for (uint32_t f = 0; trace->kind[e] == FT_EVENT_EDGE_IN && f < e; f++)
+            if (trace->kind[f] == FT_EVENT_EDGE_OUT && trace->object[f] == trace->object[e])
+                machine->edge_source[e] = (uint8_t)(f + 1);
+    }
+    observe(machine);
+}

@@ -1,0 +1,115 @@
+/* What the tests of store and dispatcher share: a loop that runs until an answer is there, a state
+ * folder of their own, and small documents. */
+#ifndef FT_TESTS_SERVER_SUPPORT_H
+#define FT_TESTS_SERVER_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "base/strbuf.h"
+#include "store/store.h"
+
+#define PATIENCE_MS 60000 /* a test that waits longer has failed */
+
+typedef struct answer {
+    bool done, failed;
+    ft_error err;
+    json_t *result;
+} answer;
+
+static void on_answer(void *data, const ft_error *err, json_t *result)
+{
+    answer *a = data;
+    assert_false(a->done);
+    a->done = true;
+    a->failed = err != NULL;
+    if (err) a->err = *err;
+    a->result = json_incref(result);
+}
+
+static void on_patience(uv_timer_t *timer)
+{
+    (void)timer;
+    fprintf(stderr, "nothing happened for a minute\n");
+    abort();
+}
+
+/* Runs the loop until *flag; never sleeps, gives up after a minute. */
+static void run_until(uv_loop_t *loop, const bool *flag)
+{
+    uv_timer_t guard;
+    uv_timer_init(loop, &guard);
+    uv_timer_start(&guard, on_patience, PATIENCE_MS, 0);
+    while (!*flag) uv_run(loop, UV_RUN_ONCE);
+    uv_close((uv_handle_t *)&guard, NULL);
+    uv_run(loop, UV_RUN_NOWAIT);
+}
+
+/* The result of a request that must succeed; the caller's reference. */
+static json_t *expect(uv_loop_t *loop, answer *a)
+{
+    run_until(loop, &a->done);
+    if (a->failed) fail_msg("%s: %s", ft_status_name(a->err.code), a->err.message);
+    json_t *result = a->result;
+    *a = (answer){.done = false};
+    return result;
+}
+
+/* Of one that must fail with this code. */
+static void expect_error(uv_loop_t *loop, answer *a, ft_status code)
+{
+    run_until(loop, &a->done);
+    assert_true(a->failed);
+    assert_string_equal(ft_status_name(a->err.code), ft_status_name(code));
+    *a = (answer){.done = false};
+}
+
+static void on_closed_flag(void *data)
+{
+    *(bool *)data = true;
+}
+
+static void close_store(uv_loop_t *loop, ft_store *store)
+{
+    bool closed = false;
+    ft_store_close(store, on_closed_flag, &closed);
+    run_until(loop, &closed);
+}
+
+static void make_folder(char folder[64])
+{
+    snprintf(folder, 64, "/tmp/foretell-test-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+}
+
+static void remove_folder(const char *folder)
+{
+    ft_strbuf command = {0};
+    ft_strbuf_printf(&command, "rm -rf '%s'", folder);
+    assert_int_equal(system(command.text), 0);
+    ft_strbuf_release(&command);
+}
+
+static const char *text_of(const json_t *object, const char *member)
+{
+    const char *text = json_string_value(json_object_get(object, member));
+    return text ? text : "";
+}
+
+static int64_t number_of(const json_t *object, const char *member)
+{
+    const json_t *value = json_object_get(object, member);
+    assert_true(json_is_integer(value));
+    return json_integer_value(value);
+}
+
+#endif

@@ -1,0 +1,676 @@
+/* The dispatcher against workers that misbehave: service/fake_worker.h. */
+#include "server_support.h"
+
+#include <sqlite3.h>
+
+#include "base/digest.h"
+#include "dispatch/dispatch.h"
+#include "log.h"
+#include "service/fake_worker.h"
+
+typedef struct fixture {
+    uv_loop_t loop;
+    ft_config config;
+    ft_store *store;
+    ft_dispatch *dispatch;
+    char folder[64], hash[FT_DIGEST_HEX + 1];
+    answer a;
+} fixture;
+
+static void set_option(fixture *f, const char *name, const char *value)
+{
+    ft_error err = FT_ERROR_INIT;
+    if (ft_config_set(&f->config, name, value, &err) != FT_OK) fail_msg("%s", err.message);
+}
+
+static void open_server(fixture *f)
+{
+    ft_error err = FT_ERROR_INIT;
+    if (ft_store_open(&f->loop, f->folder, &f->store, &err) != FT_OK ||
+        ft_dispatch_open(&f->loop, &f->config, f->store, &f->dispatch, &err) != FT_OK)
+        fail_msg("%s", err.message);
+}
+
+static void close_server(fixture *f)
+{
+    bool closed = false;
+    ft_dispatch_close(f->dispatch, on_closed_flag, &closed);
+    run_until(&f->loop, &closed);
+    close_store(&f->loop, f->store);
+}
+
+static int setup(void **state)
+{
+    fixture *f = ft_calloc(1, sizeof *f);
+    make_folder(f->folder);
+    uv_loop_init(&f->loop);
+    ft_config_init(&f->config);
+    ft_log_set_level(FT_LOG_ERROR);
+    set_option(f, "state", f->folder);
+    set_option(f, "worker", "/proc/self/exe");
+    set_option(f, "workers", "2");
+    set_option(f, "grace-ms", "0");
+    setenv(FAKE_WORKER_ENVIRONMENT, f->folder, 1);
+    open_server(f);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    fixture *f = *state;
+    close_server(f);
+    assert_int_equal(uv_loop_close(&f->loop), 0);
+    ft_config_release(&f->config);
+    remove_folder(f->folder);
+    free(f);
+    return 0;
+}
+
+/* ---- Uploads --------------------------------------------------------------------------------- */
+
+typedef struct stored {
+    bool done, failed, created;
+    ft_error err;
+    char trace[FT_DIGEST_HEX + 1];
+} stored;
+
+static void on_stored(void *data, const ft_error *err, const json_t *meta, bool created)
+{
+    stored *s = data;
+    assert_false(s->done);
+    s->done = true;
+    s->failed = err != NULL;
+    s->created = created;
+    if (err) s->err = *err;
+    if (!err) snprintf(s->trace, sizeof s->trace, "%s", text_of(meta, "trace"));
+}
+
+static ft_ingest *upload(fixture *f, const char *bytes, size_t length, stored *s)
+{
+    int fd;
+    ft_error err = FT_ERROR_INIT;
+    ft_digest digest;
+    if (ft_dispatch_upload_file(f->dispatch, &fd, &err) != FT_OK) fail_msg("%s", err.message);
+    assert_int_equal(write(fd, bytes, length), length);
+    ft_digest_init(&digest);
+    ft_digest_update(&digest, bytes, length);
+    ft_digest_hex(&digest, f->hash);
+    return ft_dispatch_ingest(f->dispatch, fd, length, f->hash, on_stored, s);
+}
+
+static stored upload_text(fixture *f, const char *text)
+{
+    stored s = {.done = false};
+    upload(f, text, strlen(text), &s);
+    run_until(&f->loop, &s.done);
+    return s;
+}
+
+static void test_upload(void **state)
+{
+    fixture *f = *state;
+    stored s = upload_text(f, "good");
+    assert_false(s.failed);
+    assert_true(s.created);
+    assert_string_equal(s.trace, f->hash);
+    s = upload_text(f, "good");
+    assert_false(s.failed);
+    assert_false(s.created);
+}
+
+static void test_bad_upload(void **state)
+{
+    fixture *f = *state;
+    stored s = upload_text(f, "bad trace");
+    assert_true(s.failed);
+    assert_int_equal(s.err.code, FT_INPUT);
+    assert_int_equal(s.err.line, 3);
+    assert_int_equal(s.err.column, 7);
+    ft_store_trace(f->store, f->hash, on_answer, &f->a);
+    expect_error(&f->loop, &f->a, FT_NOT_FOUND);
+}
+
+static void test_same_upload_twice_at_once(void **state)
+{
+    fixture *f = *state;
+    stored one = {.done = false}, two = {.done = false};
+    upload(f, "good", 4, &one);
+    upload(f, "good", 4, &two);
+    run_until(&f->loop, &one.done);
+    run_until(&f->loop, &two.done);
+    assert_false(one.failed || two.failed);
+    assert_true(one.created && !two.created);
+    json_t *metrics = ft_dispatch_metrics(f->dispatch);
+    assert_int_equal(number_of(metrics, "ingests"), 1);
+    json_decref(metrics);
+}
+
+typedef struct piece {
+    bool done, last;
+    ft_strbuf *into;
+} piece;
+
+static void on_piece(void *data, const ft_error *err, const void *bytes, size_t length, bool last)
+{
+    piece *p = data;
+    assert_null(err);
+    ft_strbuf_add(p->into, bytes, length);
+    p->done = true;
+    p->last = last;
+}
+
+/* Larger than a frame, a row and the rows that may wait for the store together. */
+static void test_large_upload(void **state)
+{
+    fixture *f = *state;
+    size_t length = 9 * FT_STORE_CHUNK + 17;
+    char *bytes = ft_alloc(length);
+    for (size_t i = 0; i < length; i++) bytes[i] = (char)('a' + i % 23);
+    stored s = {.done = false};
+    upload(f, bytes, length, &s);
+    run_until(&f->loop, &s.done);
+    if (s.failed) fail_msg("%s", s.err.message);
+    ft_strbuf back = {0};
+    piece p = {.into = &back};
+    for (uint32_t seq = 0; !p.last; seq++) {
+        p.done = false;
+        ft_store_trace_chunk(f->store, f->hash, seq, on_piece, &p);
+        run_until(&f->loop, &p.done);
+    }
+    assert_int_equal(back.len, length);
+    assert_memory_equal(back.text, bytes, length);
+    ft_strbuf_release(&back);
+    free(bytes);
+}
+
+static void test_upload_survives_a_death(void **state)
+{
+    fixture *f = *state;
+    stored s = upload_text(f, "crash-once");
+    if (s.failed) fail_msg("%s", s.err.message);
+    assert_true(s.created);
+}
+
+static void test_upload_that_kills(void **state)
+{
+    static const struct {
+        const char *text;
+        ft_status status;
+    } CASES[] = {{"crash", FT_INTERNAL}, {"memory", FT_LIMIT}, {"junk", FT_INTERNAL}};
+    fixture *f = *state;
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        stored s = upload_text(f, CASES[i].text);
+        assert_true(s.failed);
+        assert_string_equal(ft_status_name(s.err.code), ft_status_name(CASES[i].status));
+    }
+    assert_false(upload_text(f, "good").failed);
+}
+
+static void test_upload_out_of_time(void **state)
+{
+    fixture *f = *state;
+    set_option(f, "ingest-ms", "1000");
+    stored s = upload_text(f, "hang");
+    assert_true(s.failed);
+    assert_int_equal(s.err.code, FT_BUDGET);
+}
+
+static void test_forgotten_upload(void **state)
+{
+    fixture *f = *state;
+    stored s = {.done = false};
+    ft_dispatch_ingest_forget(upload(f, "good", 4, &s));
+    stored other = upload_text(f, "good, too");
+    assert_false(other.failed);
+    while (upload_text(f, "good").created) fail_msg("the forgotten upload was not stored");
+    assert_false(s.done);
+}
+
+static void test_uploads_are_limited(void **state)
+{
+    fixture *f = *state;
+    stored one = {.done = false}, two = {.done = false};
+    set_option(f, "max-ingests", "1");
+    upload(f, "one", 3, &one);
+    upload(f, "two", 3, &two);
+    assert_false(two.done);
+    run_until(&f->loop, &two.done);
+    assert_int_equal(two.err.code, FT_BUDGET);
+    run_until(&f->loop, &one.done);
+    assert_false(one.failed);
+}
+
+/* ---- Jobs ------------------------------------------------------------------------------------ */
+
+/* script: what the subproblems do, separated by spaces. members: added to the spec. Steals. */
+static json_t *make_spec(fixture *f, const char *script, json_t *members)
+{
+    json_t *list = json_array();
+    for (const char *at = script; *at;) {
+        size_t length = strcspn(at, " ");
+        json_array_append_new(list, json_stringn(at, length));
+        at += length + strspn(at + length, " ");
+    }
+    json_t *spec = json_pack("{s:s, s:o}", "trace", f->hash, "script", list);
+    if (members) json_object_update(spec, members);
+    json_decref(members);
+    return spec;
+}
+
+static void create_job(fixture *f, const char *script, json_t *members, char id[17])
+{
+    json_t *spec = make_spec(f, script, members);
+    ft_dispatch_job_create(f->dispatch, spec, on_answer, &f->a);
+    json_decref(spec);
+    json_t *snapshot = expect(&f->loop, &f->a);
+    snprintf(id, 17, "%s", text_of(snapshot, "job"));
+    json_decref(snapshot);
+}
+
+typedef struct waiting {
+    bool ended, solving;
+    uint64_t revision;
+} waiting;
+
+static void on_changed(void *data, const char *job, uint64_t revision, ft_job_state state)
+{
+    (void)job;
+    waiting *w = data;
+    assert_true(revision >= w->revision);
+    w->revision = revision;
+    w->ended = w->ended || ft_job_state_final(state);
+    w->solving = w->solving || state == FT_JOB_SOLVING;
+}
+
+static json_t *snapshot_of(fixture *f, const char *job)
+{
+    ft_store_job(f->store, job, on_answer, &f->a);
+    return expect(&f->loop, &f->a);
+}
+
+static json_t *report_of(fixture *f, const char *job)
+{
+    ft_store_report(f->store, job, (ft_store_filter){.safe = true}, (ft_store_page){0}, on_answer,
+                    &f->a);
+    return expect(&f->loop, &f->a);
+}
+
+static bool is_final(const json_t *snapshot)
+{
+    ft_job_state state;
+    return ft_job_state_parse(text_of(snapshot, "state"), &state) && ft_job_state_final(state);
+}
+
+/* Watches first, then looks: a change between the two is not missed. */
+static json_t *wait_for(fixture *f, const char *job)
+{
+    waiting w = {.ended = false};
+    ft_watch *watch = ft_dispatch_watch(f->dispatch, job, on_changed, &w);
+    json_t *snapshot = snapshot_of(f, job);
+    if (!is_final(snapshot)) {
+        run_until(&f->loop, &w.ended);
+        json_decref(snapshot);
+        snapshot = snapshot_of(f, job);
+    }
+    ft_dispatch_unwatch(watch);
+    return snapshot;
+}
+
+typedef struct tally {
+    int safe, violation, unknown, error;
+} tally;
+
+/* Runs a job over `script` and checks its end: each candidate is counted once, by one record. */
+static void check_job(fixture *f, const char *script, json_t *members, tally expected)
+{
+    char id[17];
+    if (!upload_text(f, "good").created) assert_string_not_equal(f->hash, "");
+    create_job(f, script, members, id);
+    json_t *snapshot = wait_for(f, id), *report = report_of(f, id);
+    const json_t *race = json_object_get(json_object_get(snapshot, "checks"), "race");
+    assert_string_equal(text_of(snapshot, "state"), "done");
+    assert_int_equal(number_of(race, "safe"), expected.safe);
+    assert_int_equal(number_of(race, "violation"), expected.violation);
+    assert_int_equal(number_of(race, "unknown"), expected.unknown);
+    assert_int_equal(number_of(race, "error"), expected.error);
+    assert_int_equal(number_of(race, "candidates"),
+                     expected.safe + expected.violation + expected.unknown + expected.error);
+    assert_int_equal(json_array_size(json_object_get(report, "safe")), expected.safe);
+    assert_int_equal(json_array_size(json_object_get(report, "findings")), expected.violation);
+    assert_int_equal(json_array_size(json_object_get(report, "undecided")),
+                     expected.unknown + expected.error);
+    json_decref(snapshot);
+    json_decref(report);
+}
+
+static json_t *limits(int subproblem_ms, int job_ms)
+{
+    return json_pack("{s:{s:i, s:i}}", "budget", "subproblem_ms", subproblem_ms, "job_ms", job_ms);
+}
+
+static int64_t metric(const fixture *f, const char *name)
+{
+    json_t *metrics = ft_dispatch_metrics(f->dispatch);
+    int64_t value = number_of(metrics, name);
+    json_decref(metrics);
+    return value;
+}
+
+static void test_job(void **state)
+{
+    check_job(*state, "safe violation safe", NULL, (tally){.safe = 2, .violation = 1});
+    check_job(*state, "", NULL, (tally){.safe = 0});
+}
+
+static void test_many_tasks(void **state)
+{
+    ft_strbuf script = {0};
+    for (int i = 0; i < 300; i++) ft_strbuf_puts(&script, i % 3 ? "safe " : "violation ");
+    check_job(*state, script.text, NULL, (tally){.safe = 200, .violation = 100});
+    ft_strbuf_release(&script);
+    /* Far fewer requests than tasks: batches grow. */
+    assert_true(metric(*state, "batches") < 100);
+}
+
+static void test_death_in_a_batch(void **state)
+{
+    static const char *const WAYS[] = {"crash-once",  "exit-once",  "killed-once",
+                                       "memory-once", "junk-once",  "close-once",
+                                       "twice-once",  "stale-once", "other-key-once"};
+    fixture *f = *state;
+    for (size_t i = 0; i < sizeof WAYS / sizeof *WAYS; i++) {
+        ft_strbuf script = {0};
+        ft_strbuf_printf(&script, "violation safe safe safe safe safe %s safe violation safe",
+                         WAYS[i]);
+        check_job(f, script.text, NULL, (tally){.safe = 8, .violation = 2});
+        ft_strbuf_release(&script);
+    }
+    assert_true(metric(f, "worker_deaths") >= (int64_t)(sizeof WAYS / sizeof *WAYS) - 1);
+}
+
+static void test_poison(void **state)
+{
+    fixture *f = *state;
+    check_job(f, "safe safe crash safe violation", NULL,
+              (tally){.safe = 3, .violation = 1, .error = 1});
+    assert_int_equal(metric(f, "tasks_poisoned"), 1);
+    assert_int_equal(metric(f, "worker_deaths"), 3);
+}
+
+static void test_poison_by_killing(void **state)
+{
+    check_job(*state, "safe killed", NULL, (tally){.safe = 1, .error = 1});
+    assert_int_equal(metric(*state, "worker_deaths"), 10);
+}
+
+static void test_poison_by_memory(void **state)
+{
+    check_job(*state, "safe memory", NULL, (tally){.safe = 1, .unknown = 1});
+}
+
+static void test_poison_by_junk(void **state)
+{
+    check_job(*state, "junk safe", NULL, (tally){.safe = 1, .error = 1});
+    assert_int_equal(metric(*state, "worker_malformed"), 3);
+}
+
+static void test_refused_task(void **state)
+{
+    check_job(*state, "safe refuse safe", NULL, (tally){.safe = 2, .error = 1});
+    assert_int_equal(metric(*state, "worker_deaths"), 0);
+}
+
+static void test_hang_is_unknown_at_once(void **state)
+{
+    check_job(*state, "safe hang safe", limits(300, 60000), (tally){.safe = 2, .unknown = 1});
+    assert_int_equal(metric(*state, "worker_timeouts"), 1);
+}
+
+static void test_job_out_of_time(void **state)
+{
+    check_job(*state, "safe hang hang hang", limits(60000, 700), (tally){.safe = 1, .unknown = 3});
+}
+
+/* ---- Plans ----------------------------------------------------------------------------------- */
+
+static void check_failed_plan(fixture *f, const char *does, json_t *members, const char *code,
+                              const char *words)
+{
+    char id[17];
+    json_t *spec = json_pack("{s:s}", "plan_does", does);
+    json_object_update(spec, members);
+    json_decref(members);
+    upload_text(f, "good");
+    create_job(f, "safe", spec, id);
+    json_t *snapshot = wait_for(f, id);
+    const json_t *error = json_object_get(snapshot, "error");
+    assert_string_equal(text_of(snapshot, "state"), "failed");
+    assert_string_equal(text_of(error, "code"), code);
+    if (!strstr(text_of(error, "message"), words)) fail_msg("%s", text_of(error, "message"));
+    json_decref(snapshot);
+}
+
+static void test_failed_plan(void **state)
+{
+    check_failed_plan(*state, "fail", json_object(), "usage", "no such location");
+    check_failed_plan(*state, "crash", json_object(), "internal", "crashed");
+    check_failed_plan(*state, "miscount", json_object(), "internal", "add up");
+    check_failed_plan(*state, "hang", limits(100, 300), "budget-exhausted", "300 ms");
+}
+
+static void test_plan_again(void **state)
+{
+    check_job(*state, "safe", json_pack("{s:s}", "plan_does", "crash-once"), (tally){.safe = 1});
+}
+
+/* ---- Cancelling, restarting, sharing --------------------------------------------------------- */
+
+static void test_cancel(void **state)
+{
+    fixture *f = *state;
+    char id[17];
+    upload_text(f, "good");
+    waiting w = {.ended = false};
+    ft_watch *watch = ft_dispatch_watch(f->dispatch, NULL, on_changed, &w);
+    create_job(f, "hang hang hang", NULL, id);
+    run_until(&f->loop, &w.solving);
+    uint64_t asked = uv_hrtime();
+    ft_dispatch_job_cancel(f->dispatch, id, on_answer, &f->a);
+    json_t *change = expect(&f->loop, &f->a);
+    assert_string_equal(text_of(change, "state"), "cancelled");
+    json_decref(change);
+    ft_dispatch_unwatch(watch);
+    /* Its workers are free for another job. */
+    check_job(f, "safe safe", NULL, (tally){.safe = 2});
+    assert_true(uv_hrtime() - asked < 5000000000);
+    ft_dispatch_job_cancel(f->dispatch, "0123456789abcdef", on_answer, &f->a);
+    expect_error(&f->loop, &f->a, FT_NOT_FOUND);
+}
+
+static void on_file(uv_fs_event_t *event, const char *name, int events, int status)
+{
+    (void)events;
+    (void)status;
+    bool *seen = event->data;
+    *seen = *seen || (name && strncmp(name, "mark-", 5) == 0);
+}
+
+/* The server stops while a worker is in the middle of a batch, and starts again. */
+static void test_restart_continues(void **state)
+{
+    fixture *f = *state;
+    char id[17];
+    bool marked = false;
+    uv_fs_event_t event = {.data = &marked};
+    upload_text(f, "good");
+    uv_fs_event_init(&f->loop, &event);
+    uv_fs_event_start(&event, on_file, f->folder, 0);
+    create_job(f, "safe violation hang-once safe", NULL, id);
+    run_until(&f->loop, &marked);
+    uv_close((uv_handle_t *)&event, NULL);
+    close_server(f);
+    open_server(f);
+    json_t *snapshot = wait_for(f, id);
+    const json_t *race = json_object_get(json_object_get(snapshot, "checks"), "race");
+    assert_string_equal(text_of(snapshot, "state"), "done");
+    assert_int_equal(number_of(race, "violation"), 1);
+    assert_int_equal(number_of(race, "safe"), 3);
+    json_decref(snapshot);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    fixture *f = timer->data;
+    if (metric(f, "store_errors") > 0) uv_close((uv_handle_t *)timer, NULL);
+}
+
+/* Somebody holds the database for longer than the store waits, in the middle of a job. What could
+ * not be written is tried again: nothing is lost, nothing counted twice. */
+static void test_store_fails_for_a_while(void **state)
+{
+    fixture *f = *state;
+    char id[17];
+    ft_strbuf path = {0}, script = {0};
+    sqlite3 *db;
+    uv_timer_t tick = {.data = f};
+    for (int i = 0; i < 40; i++) ft_strbuf_puts(&script, "violation safe ");
+    upload_text(f, "good");
+    waiting w = {.ended = false};
+    ft_watch *watch = ft_dispatch_watch(f->dispatch, NULL, on_changed, &w);
+    create_job(f, script.text, NULL, id);
+    run_until(&f->loop, &w.solving);
+    ft_strbuf_printf(&path, "%s/foretell.db", f->folder);
+    assert_int_equal(sqlite3_open(path.text, &db), SQLITE_OK);
+    sqlite3_busy_timeout(db, 10000);
+    assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    uv_timer_init(&f->loop, &tick);
+    uv_timer_start(&tick, on_tick, 1, 1);
+    while (!uv_is_closing((uv_handle_t *)&tick)) uv_run(&f->loop, UV_RUN_ONCE);
+    assert_false(w.ended);
+    assert_int_equal(sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    run_until(&f->loop, &w.ended);
+    ft_dispatch_unwatch(watch);
+    json_t *snapshot = snapshot_of(f, id);
+    const json_t *race = json_object_get(json_object_get(snapshot, "checks"), "race");
+    assert_int_equal(number_of(race, "violation"), 40);
+    assert_int_equal(number_of(race, "safe"), 40);
+    json_decref(snapshot);
+    ft_strbuf_release(&path);
+    ft_strbuf_release(&script);
+}
+
+/* A job whose tasks never end must not keep another one from its turn. */
+static void test_fair(void **state)
+{
+    fixture *f = *state;
+    char slow[17];
+    upload_text(f, "good");
+    create_job(f, "hang hang hang hang hang hang", limits(500, 60000), slow);
+    check_job(f, "safe safe safe", NULL, (tally){.safe = 3});
+    json_t *snapshot = snapshot_of(f, slow);
+    assert_string_not_equal(text_of(snapshot, "state"), "done");
+    json_decref(snapshot);
+    json_decref(wait_for(f, slow));
+}
+
+/* Somebody waits for an ingest: it does not queue behind solving. */
+static void test_ingest_beside_solving(void **state)
+{
+    fixture *f = *state;
+    char id[17];
+    upload_text(f, "good");
+    waiting w = {.ended = false};
+    ft_watch *watch = ft_dispatch_watch(f->dispatch, NULL, on_changed, &w);
+    create_job(f, "hang hang hang hang", NULL, id);
+    run_until(&f->loop, &w.solving);
+    ft_dispatch_unwatch(watch);
+    stored s = upload_text(f, "another");
+    assert_false(s.failed);
+    json_t *snapshot = snapshot_of(f, id);
+    assert_string_equal(text_of(snapshot, "state"), "solving");
+    json_decref(snapshot);
+}
+
+static void test_jobs_are_limited(void **state)
+{
+    fixture *f = *state;
+    char id[17];
+    upload_text(f, "good");
+    set_option(f, "max-jobs", "1");
+    create_job(f, "hang", NULL, id);
+    json_t *spec = make_spec(f, "safe", NULL);
+    ft_dispatch_job_create(f->dispatch, spec, on_answer, &f->a);
+    assert_false(f->a.done);
+    expect_error(&f->loop, &f->a, FT_BUDGET);
+    json_decref(spec);
+}
+
+static void test_workers_are_listed(void **state)
+{
+    fixture *f = *state;
+    check_job(f, "safe", NULL, (tally){.safe = 1});
+    json_t *workers = ft_dispatch_workers(f->dispatch);
+    assert_int_equal(json_array_size(workers), 3);
+    assert_string_equal(text_of(json_array_get(workers, 0), "role"), "solve");
+    assert_string_equal(text_of(json_array_get(workers, 2), "role"), "ingest");
+    json_decref(workers);
+    assert_true(ft_dispatch_ready(f->dispatch));
+}
+
+static void test_missing_worker(void **state)
+{
+    (void)state;
+    uv_loop_t loop;
+    ft_config config;
+    ft_dispatch *dispatch = NULL;
+    ft_error err = FT_ERROR_INIT;
+    uv_loop_init(&loop);
+    ft_config_init(&config);
+    assert_int_equal(ft_config_set(&config, "worker", "/nonexistent/worker", &err), FT_OK);
+    assert_int_equal(ft_dispatch_open(&loop, &config, NULL, &dispatch, &err), FT_IO);
+    assert_non_null(strstr(err.message, "/nonexistent/worker"));
+    ft_config_release(&config);
+    assert_int_equal(uv_loop_close(&loop), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const char *folder = getenv(FAKE_WORKER_ENVIRONMENT);
+    if (folder) return fake_worker_main(folder);
+    const struct CMUnitTest tests[] = {
+        TEST(test_upload),
+        TEST(test_bad_upload),
+        TEST(test_same_upload_twice_at_once),
+        TEST(test_large_upload),
+        TEST(test_upload_survives_a_death),
+        TEST(test_upload_that_kills),
+        TEST(test_upload_out_of_time),
+        TEST(test_forgotten_upload),
+        TEST(test_uploads_are_limited),
+        TEST(test_job),
+        TEST(test_many_tasks),
+        TEST(test_death_in_a_batch),
+        TEST(test_poison),
+        TEST(test_poison_by_killing),
+        TEST(test_poison_by_memory),
+        TEST(test_poison_by_junk),
+        TEST(test_refused_task),
+        TEST(test_hang_is_unknown_at_once),
+        TEST(test_job_out_of_time),
+        TEST(test_failed_plan),
+        TEST(test_plan_again),
+        TEST(test_cancel),
+        TEST(test_restart_continues),
+        TEST(test_store_fails_for_a_while),
+        TEST(test_fair),
+        TEST(test_ingest_beside_solving),
+        TEST(test_jobs_are_limited),
+        TEST(test_workers_are_listed),
+        cmocka_unit_test(test_missing_worker),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,810 @@
+#include "server_support.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+
+static const char HASH[] = "00000000000000000000000000000000000000000000000000000000000000aa";
+
+typedef struct fixture {
+    uv_loop_t loop;
+    ft_store *store;
+    char folder[64];
+    answer a;
+} fixture;
+
+static void open_store(fixture *f)
+{
+    ft_error err = FT_ERROR_INIT;
+    if (ft_store_open(&f->loop, f->folder, &f->store, &err) != FT_OK) fail_msg("%s", err.message);
+}
+
+static void reopen(fixture *f)
+{
+    close_store(&f->loop, f->store);
+    open_store(f);
+}
+
+static int setup(void **state)
+{
+    fixture *f = ft_calloc(1, sizeof *f);
+    make_folder(f->folder);
+    uv_loop_init(&f->loop);
+    open_store(f);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    fixture *f = *state;
+    close_store(&f->loop, f->store);
+    assert_int_equal(uv_loop_close(&f->loop), 0);
+    remove_folder(f->folder);
+    free(f);
+    return 0;
+}
+
+static sqlite3 *open_database(const fixture *f)
+{
+    ft_strbuf path = {0};
+    sqlite3 *db;
+    ft_strbuf_printf(&path, "%s/foretell.db", f->folder);
+    assert_int_equal(sqlite3_open(path.text, &db), SQLITE_OK);
+    ft_strbuf_release(&path);
+    return db;
+}
+
+/* What the database itself holds, read behind the store's back. */
+static int64_t query(const fixture *f, const char *sql)
+{
+    sqlite3 *db = open_database(f);
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    int64_t value = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return value;
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+static int64_t new_blob(fixture *f)
+{
+    ft_store_blob_new(f->store, on_answer, &f->a);
+    json_t *result = expect(&f->loop, &f->a);
+    int64_t blob = number_of(result, "blob");
+    json_decref(result);
+    return blob;
+}
+
+static void add_row(fixture *f, int64_t blob, uint32_t seq, const char *bytes, size_t length)
+{
+    ft_store_blob_add(f->store, blob, seq, bytes, length, on_answer, &f->a);
+    json_decref(expect(&f->loop, &f->a));
+}
+
+static bool commit_blob(fixture *f, int64_t blob, uint32_t rows)
+{
+    json_t *meta = json_pack("{s:s, s:i}", "trace", HASH, "bytes", 5);
+    ft_store_blob_commit(f->store, blob, rows, HASH, meta, on_answer, &f->a);
+    json_t *result = expect(&f->loop, &f->a);
+    bool created = json_is_true(json_object_get(result, "created"));
+    json_decref(result);
+    json_decref(meta);
+    return created;
+}
+
+static void store_trace(fixture *f)
+{
+    int64_t blob = new_blob(f);
+    add_row(f, blob, 0, "trace", 5);
+    assert_true(commit_blob(f, blob, 1));
+}
+
+static void create_job(fixture *f, char id[17])
+{
+    json_t *spec = json_pack("{s:s, s:s, s:[{s:s, s:s}, {s:s, s:s}]}", "trace", HASH, "name",
+                             "a job", "properties", "kind", "before", "name", "first", "kind",
+                             "co-enabled", "name", "second");
+    ft_store_job_create(f->store, spec, on_answer, &f->a);
+    json_decref(spec);
+    json_t *snapshot = expect(&f->loop, &f->a);
+    assert_string_equal(text_of(snapshot, "state"), "queued");
+    snprintf(id, 17, "%s", text_of(snapshot, "job"));
+    assert_int_equal(strlen(id), 16);
+    json_decref(snapshot);
+}
+
+static json_t *lease(fixture *f, const char *job, uint32_t most)
+{
+    ft_store_lease(f->store, job, most, 600000, on_answer, &f->a);
+    return expect(&f->loop, &f->a);
+}
+
+static uint64_t token_of(const json_t *leased)
+{
+    return (uint64_t)number_of(leased, "token");
+}
+
+static size_t size_of(const json_t *leased)
+{
+    return json_array_size(json_object_get(leased, "tasks"));
+}
+
+static int64_t task_of(const json_t *leased, size_t index)
+{
+    return number_of(json_array_get(json_object_get(leased, "tasks"), index), "task");
+}
+
+static json_t *record(const char *check, const char *key, const char *verdict, int count)
+{
+    return json_pack("{s:s, s:s, s:s, s:i, s:i}", "check", check, "key", key, "verdict", verdict,
+                     "count", count, "pairs", 2 * count);
+}
+
+/* Two subproblems of race (r0, r1), one of property 0 (p0), a block of 7 safe races, and a
+ * violation of the observed run. */
+static json_t *make_plan(void)
+{
+    json_t *p0 = json_pack("{s:i, s:s, s:s, s:i, s:i}", "subproblem", 2, "check", "property", "key",
+                           "property|before|p0", "pairs", 1, "property", 0);
+    return json_pack("{s:s, s:[{s:s}], s:{s:i, s:i, s:i}, s:[o, o], s:[{s:i, s:s, s:s, s:i}, "
+                     "{s:i, s:s, s:s, s:i}, o]}",
+                     "model", "maximal", "notes", "text", "a note", "candidates", "race", 10,
+                     "atomicity", 0, "property", 1, "records", record("race", "block", "safe", 7),
+                     record("race", "seen", "violation", 1), "subproblems", "subproblem", 0,
+                     "check", "race", "key", "race|write-write|r0", "pairs", 4, "subproblem", 1,
+                     "check", "race", "key", "race|write-write|r1", "pairs", 3, p0);
+}
+
+static json_t *plan_job(fixture *f, const char *job)
+{
+    json_t *leased = lease(f, job, 32), *plan = make_plan();
+    assert_string_equal(text_of(leased, "kind"), "plan");
+    ft_store_plan_commit(f->store, token_of(leased), task_of(leased, 0), plan, on_answer, &f->a);
+    json_decref(plan);
+    json_decref(leased);
+    json_t *change = expect(&f->loop, &f->a);
+    assert_true(json_is_true(json_object_get(change, "applied")));
+    return change;
+}
+
+static void planned(fixture *f, char job[17])
+{
+    store_trace(f);
+    create_job(f, job);
+    json_decref(plan_job(f, job));
+}
+
+static bool commit(fixture *f, uint64_t token, int64_t task, const char *check, const char *key,
+                   const char *verdict)
+{
+    json_t *its = record(check, key, verdict, 1);
+    ft_store_verdict_commit(f->store, token, task, its, on_answer, &f->a);
+    json_decref(its);
+    json_t *change = expect(&f->loop, &f->a);
+    bool applied = json_is_true(json_object_get(change, "applied"));
+    json_decref(change);
+    return applied;
+}
+
+static json_t *snapshot_of(fixture *f, const char *job)
+{
+    ft_store_job(f->store, job, on_answer, &f->a);
+    return expect(&f->loop, &f->a);
+}
+
+static json_t *abandon(fixture *f, const char *job, uint64_t token, ft_store_blame blame)
+{
+    ft_store_abandon(f->store, job, token, blame, on_answer, &f->a);
+    return expect(&f->loop, &f->a);
+}
+
+static json_t *report_of(fixture *f, const char *job, ft_store_filter filter, ft_store_page page)
+{
+    ft_store_report(f->store, job, filter, page, on_answer, &f->a);
+    return expect(&f->loop, &f->a);
+}
+
+static const json_t *counts_of(const json_t *of, const char *check)
+{
+    return json_object_get(json_object_get(of, "checks"), check);
+}
+
+/* ---- Opening --------------------------------------------------------------------------------- */
+
+static void test_migrations(void **state)
+{
+    fixture *f = *state;
+    assert_int_equal(query(f, "PRAGMA user_version"), ft_store_schema_version());
+    assert_true(ft_store_schema_version() >= 1);
+    store_trace(f);
+    reopen(f);
+    ft_store_trace(f->store, HASH, on_answer, &f->a);
+    json_decref(expect(&f->loop, &f->a));
+}
+
+static void test_newer_schema_refused(void **state)
+{
+    fixture *f = *state;
+    close_store(&f->loop, f->store);
+    sqlite3 *db = open_database(f);
+    assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 999", NULL, NULL, NULL), SQLITE_OK);
+    ft_error err = FT_ERROR_INIT;
+    ft_store *store = NULL;
+    assert_int_equal(ft_store_open(&f->loop, f->folder, &store, &err), FT_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "999"));
+    assert_null(store);
+    ft_strbuf back = {0};
+    ft_strbuf_printf(&back, "PRAGMA user_version = %d", ft_store_schema_version());
+    assert_int_equal(sqlite3_exec(db, back.text, NULL, NULL, NULL), SQLITE_OK);
+    ft_strbuf_release(&back);
+    sqlite3_close(db);
+    open_store(f);
+}
+
+static void test_second_daemon_refused(void **state)
+{
+    fixture *f = *state;
+    ft_error err = FT_ERROR_INIT;
+    ft_store *store = NULL;
+    assert_int_equal(ft_store_open(&f->loop, f->folder, &store, &err), FT_CONFLICT);
+}
+
+static void test_no_database(void **state)
+{
+    (void)state;
+    uv_loop_t loop;
+    char folder[64];
+    ft_strbuf path = {0};
+    make_folder(folder);
+    uv_loop_init(&loop);
+    ft_strbuf_printf(&path, "%s/foretell.db", folder);
+    FILE *file = fopen(path.text, "we");
+    assert_non_null(file);
+    for (int i = 0; i < 4096; i++) fputs("not a database ", file);
+    fclose(file);
+    ft_error err = FT_ERROR_INIT;
+    ft_store *store = NULL;
+    assert_int_equal(ft_store_open(&loop, folder, &store, &err), FT_IO);
+    assert_int_equal(uv_loop_close(&loop), 0);
+    ft_strbuf_release(&path);
+    remove_folder(folder);
+}
+
+/* ---- Traces ---------------------------------------------------------------------------------- */
+
+typedef struct chunk {
+    bool done, failed, last;
+    char first;
+    size_t length;
+} chunk;
+
+static void on_chunk(void *data, const ft_error *err, const void *bytes, size_t length, bool last)
+{
+    chunk *c = data;
+    *c = (chunk){.done = true, .failed = err != NULL, .last = last, .length = length};
+    if (!err) c->first = *(const char *)bytes;
+}
+
+static void test_chunks(void **state)
+{
+    fixture *f = *state;
+    char *row = ft_alloc(FT_STORE_CHUNK);
+    memset(row, 'x', FT_STORE_CHUNK);
+    int64_t blob = new_blob(f);
+    add_row(f, blob, 0, row, FT_STORE_CHUNK);
+    add_row(f, blob, 1, "yz", 2);
+    free(row);
+    assert_true(commit_blob(f, blob, 2));
+    const chunk expected[] = {{true, false, false, 'x', FT_STORE_CHUNK},
+                              {true, false, true, 'y', 2},
+                              {true, true, false, 0, 0}};
+    for (uint32_t seq = 0; seq < 3; seq++) {
+        chunk c = {.done = false};
+        ft_store_trace_chunk(f->store, HASH, seq, on_chunk, &c);
+        run_until(&f->loop, &c.done);
+        assert_int_equal(c.failed, expected[seq].failed);
+        assert_int_equal(c.last, expected[seq].last);
+        assert_int_equal(c.first, expected[seq].first);
+        assert_int_equal(c.length, expected[seq].length);
+    }
+    ft_store_trace(f->store, HASH, on_answer, &f->a);
+    json_t *meta = expect(&f->loop, &f->a);
+    assert_int_equal(number_of(meta, "stored_bytes"), FT_STORE_CHUNK + 2);
+    json_decref(meta);
+}
+
+static void test_same_content_is_stored_once(void **state)
+{
+    fixture *f = *state;
+    store_trace(f);
+    int64_t blob = new_blob(f);
+    add_row(f, blob, 0, "trace", 5);
+    assert_false(commit_blob(f, blob, 1));
+    assert_int_equal(query(f, "SELECT count(*) FROM blobs"), 1);
+    assert_int_equal(query(f, "SELECT count(*) FROM blob_chunks"), 1);
+}
+
+static void test_incomplete_blob(void **state)
+{
+    fixture *f = *state;
+    int64_t blob = new_blob(f);
+    json_t *meta = json_pack("{s:i}", "bytes", 5);
+    ft_store_blob_commit(f->store, blob, 1, HASH, meta, on_answer, &f->a);
+    expect_error(&f->loop, &f->a, FT_IO);
+    json_decref(meta);
+    assert_int_equal(query(f, "SELECT count(*) FROM traces"), 0);
+    reopen(f);
+    assert_int_equal(query(f, "SELECT count(*) FROM blobs"), 0);
+}
+
+/* Requests made together share a transaction; a failing one must not take the others along. */
+static void test_failure_in_a_group(void **state)
+{
+    fixture *f = *state;
+    int64_t blob = new_blob(f);
+    answer good = {0}, bad = {0}, also_good = {0};
+    ft_store_blob_add(f->store, blob, 0, "a", 1, on_answer, &good);
+    ft_store_blob_add(f->store, blob, 0, "b", 1, on_answer, &bad);
+    ft_store_blob_add(f->store, blob, 1, "c", 1, on_answer, &also_good);
+    json_decref(expect(&f->loop, &good));
+    expect_error(&f->loop, &bad, FT_IO);
+    json_decref(expect(&f->loop, &also_good));
+    assert_int_equal(query(f, "SELECT count(*) FROM blob_chunks"), 2);
+}
+
+/* ---- Jobs ------------------------------------------------------------------------------------ */
+
+static void test_job_needs_its_trace(void **state)
+{
+    fixture *f = *state;
+    json_t *spec = json_pack("{s:s}", "trace", HASH);
+    ft_store_job_create(f->store, spec, on_answer, &f->a);
+    expect_error(&f->loop, &f->a, FT_NOT_FOUND);
+    json_decref(spec);
+    assert_int_equal(query(f, "SELECT count(*) FROM jobs"), 0);
+}
+
+static void test_plan(void **state)
+{
+    fixture *f = *state;
+    char job[17];
+    store_trace(f);
+    create_job(f, job);
+    json_t *change = plan_job(f, job);
+    assert_string_equal(text_of(change, "state"), "solving");
+    assert_int_equal(number_of(change, "ready"), 3);
+    assert_int_equal(number_of(change, "open"), 3);
+    json_decref(change);
+    json_t *snapshot = snapshot_of(f, job);
+    const json_t *race = counts_of(snapshot, "race");
+    assert_string_equal(text_of(snapshot, "model"), "maximal");
+    assert_int_equal(number_of(race, "candidates"), 10);
+    assert_int_equal(number_of(race, "safe"), 7);
+    assert_int_equal(number_of(race, "violation"), 1);
+    assert_int_equal(number_of(race, "pending"), 2);
+    assert_int_equal(number_of(counts_of(snapshot, "atomicity"), "candidates"), 0);
+    json_decref(snapshot);
+}
+
+static void test_plan_must_add_up(void **state)
+{
+    fixture *f = *state;
+    char job[17];
+    store_trace(f);
+    create_job(f, job);
+    json_t *leased = lease(f, job, 1), *plan = make_plan();
+    json_object_set_new(json_object_get(plan, "candidates"), "race", json_integer(11));
+    ft_store_plan_commit(f->store, token_of(leased), task_of(leased, 0), plan, on_answer, &f->a);
+    expect_error(&f->loop, &f->a, FT_INPUT);
+    assert_int_equal(query(f, "SELECT count(*) FROM verdicts"), 0);
+    json_decref(leased);
+    json_decref(plan);
+}
+
+static void test_plan_without_subproblems(void **state)
+{
+    fixture *f = *state;
+    char job[17];
+    store_trace(f);
+    create_job(f, job);
+    json_t *leased = lease(f, job, 1);
+    json_t *plan = json_pack("{s:s, s:{}, s:[], s:[]}", "model", "ctp", "candidates", "records",
+                             "subproblems");
+    ft_store_plan_commit(f->store, token_of(leased), task_of(leased, 0), plan, on_answer, &f->a);
+    json_t *change = expect(&f->loop, &f->a);
+    assert_string_equal(text_of(change, "state"), "done");
+    json_decref(change);
+    json_decref(leased);
+    json_decref(plan);
+}
+
+static void test_verdicts_finish_the_job(void **state)
+{
+    fixture *f = *state;
+    char job[17];
+    planned(f, job);
+    json_t *leased = lease(f, job, 32);
+    assert_int_equal(size_of(leased), 3);
+    uint64_t token = token_of(leased);
+    assert_true(commit(f, token, task_of(leased, 0), "race", "race|write-write|r0", "violation"));
+    assert_true(commit(f, token, task_of(leased, 1), "race", "race|write-write|r1", "safe"));
+    json_t *snapshot = snapshot_of(f, job);
+    assert_string_equal(text_of(snapshot, "state"), "solving");
+    json_decref(snapshot);
+    assert_true(commit(f, token, task_of(leased, 2), "property", "property|before|p0", "safe"));
+    snapshot = snapshot_of(f, job);
+    assert_string_equal(text_of(snapshot, "state"), "done");
+    assert_false(json_is_null(json_object_get(snapshot, "finished")));
+    const json_t *race = counts_of(snapshot, "race");
+    assert_int_equal(number_of(race, "violation"), 2);
+    assert_int_equal(number_of(race, "safe"), 8);
+    assert_null(json_object_get(race, "pending"));
+    json_decref(snapshot);
+    json_decref(leased);
+}
+
+static void test_record_must_be_of_its_task(void **state)
+{
+    fixture *f = *state;
+    char job[17];
+    planned(f, job);
+    json_t *leased = lease(f, job, 32);
+    json_t *wrong_key = record("race", "race|write-write|r1", "safe", 1);
+    ft_store_verdict_commit(f->store, token_of(leased), task_of(leased, 0), wrong_key, on_answer,
+                            &f->a);
+    expect_error(&f->loop, &f->a, FT_INPUT);
+    json_t *wrong_count = record("race", "race|write-write|r0", "safe", 2);
+    ft_store_verdict_commit(f->store, token_of(leased), task_of(leased, 0), wrong_count, on_answer,
+                            &f->a);
+    expect_error(&f->loop, &f->a, FT_INPUT);
+    assert_int_equal(query(f, "SELECT count(*) FROM verdicts WHERE task IS NOT NULL"), 0);
+    json_decref(wrong_key);
+    json_decref(wrong_count);
+    json_decref(leased);
+}
+
+/* ---- Fencing and recovery -------------------------------------------------------------------- */
+
+static void test_one_verdict_per_task(void **state)
+{
+    fixture *f = *state;
+    char job[17];
+    planned(f, job);
+    json_t *leased = lease(f, job, 1);
+    assert_true(
+        commit(f, token_of(leased), task_of(leased, 0), "race", "race|write-write|r0", "safe"));
+    assert_false(commit(f, token_of(leased), task_of(leased, 0), "race", "race|write-write|r0",
+                        "violation"));
+    assert_int_equal(query(f, "SELECT count(*) FROM verdicts WHERE task IS NOT NULL"), 1);
+    json_decref(leased);
+}
+
+static void test_stale_token_is_fenced(void **state)
+{
+    fixture *f = *state;
+    char job[17];
+    planned(f, job);
+    json_t *first = lease(f, job, 1);
+    json_decref(abandon(f, job, token_of(first), (ft_store_blame){.task = 0}));
+    json_t *second = lease(f, job, 1);
+    assert_int_equal(task_of(first, 0), task_of(second, 0));
+    assert_true(token_of(second) > token_of(first));
+    assert_false(
+        commit(f, token_of(first), task_of(first, 0), "race", "race|write-write|r0", "safe"));
+    assert_true(commit(f, token_of(second), task_of(second, 0), "race", "race|write-write|r0",
+                       "violation"));
+    assert_int_equal(query(f, "SELECT count(*) FROM verdicts WHERE verdict = 'violation'"), 2);
+    json_decref(first);
+    json_decref(second);
+}
+
+static void test_recovery(void **state)
+{
+    fixture *f = *state;
+    char job[17];
+    planned(f, job);
+    json_t *old = lease(f, job, 2);
+    assert_true(commit(f, token_of(old), task_of(old, 0), "race", "race|write-write|r0", "safe"));
+    reopen(f);
+    ft_store_jobs_open(f->store, on_answer, &f->a);
+    json_t *open = expect(&f->loop, &f->a);
+    const json_t *row = json_array_get(json_object_get(open, "jobs"), 0);
+    assert_string_equal(text_of(row, "job"), job);
+    assert_int_equal(number_of(row, "ready"), 2);
+    assert_int_equal(number_of(row, "open"), 2);
+    assert_false(commit(f, token_of(old), task_of(old, 1), "race", "race|write-write|r1", "safe"));
+    json_t *again = lease(f, job, 32);
+    assert_int_equal(size_of(again), 2);
+    assert_int_equal(task_of(again, 0), task_of(old, 1));
+    assert_true(token_of(again) > token_of(old));
+    json_decref(open);
+    json_decref(old);
+    json_decref(again);
+}
+
+static void test_recovery_of_a_plan(void **state)
+{
+    fixture *f = *state;
+    char job[17];
+    store_trace(f);
+    create_job(f, job);
+    json_decref(lease(f, job, 1));
+    reopen(f);
+    json_t *snapshot = snapshot_of(f, job);
+    assert_string_equal(text_of(snapshot, "state"), "queued");
+    json_decref(snapshot);
+    json_decref(plan_job(f, job));
+}
+
+static void test_expired_lease_is_released(void **state)
+{
+    fixture *f = *state;
+    char job[17];
+    planned(f, job);
+    ft_store_lease(f->store, job, 3, 0, on_answer, &f->a);
+    json_t *first = expect(&f->loop, &f->a), *second = NULL;
+    /* A lease of no length is over with the next millisecond. */
+    do {
+        json_decref(second);
+        second = lease(f, job, 3);
+    } while (size_of(second) == 0);
+    assert_int_equal(size_of(second), 3);
+    assert_true(token_of(second) > token_of(first));
+    json_decref(first);
+    json_decref(second);
+}
+
+/* ---- Giving up ------------------------------------------------------------------------------- */
+
+static void test_poison(void **state)
+{
+    fixture *f = *state;
+    char job[17];
+    planned(f, job);
+    for (int death = 1; death <= 3; death++) {
+        json_t *leased = lease(f, job, death == 1 ? 3 : 1);
+        assert_int_equal(size_of(leased), death == 1 ? 3 : 1);
+        ft_store_blame blame = {task_of(leased, 0), 3, FT_VERDICT_ERROR, FT_REASON_WORKER_DIED,
+                                "it died"};
+        json_t *change = abandon(f, job, token_of(leased), blame);
+        assert_int_equal(json_is_true(json_object_get(change, "poisoned")), death == 3);
+        assert_int_equal(number_of(change, "ready"), death == 3 ? 2 : 3);
+        json_decref(change);
+        json_decref(leased);
+    }
+    assert_int_equal(query(f, "SELECT count(*) FROM verdicts WHERE verdict = 'error'"), 1);
+    assert_int_equal(query(f, "SELECT count(*) FROM tasks WHERE state = 'poisoned'"), 1);
+    /* The others of the batch are leased alone from now on. */
+    json_t *leased = lease(f, job, 32);
+    assert_int_equal(size_of(leased), 1);
+    json_decref(leased);
+    json_t *report = report_of(f, job, (ft_store_filter){0}, (ft_store_page){0});
+    const json_t *its = json_array_get(json_object_get(report, "undecided"), 0);
+    assert_string_equal(text_of(its, "key"), "race|write-write|r0");
+    assert_string_equal(text_of(its, "kind"), "write-write");
+    assert_string_equal(text_of(its, "model"), "maximal");
+    assert_int_equal(number_of(its, "count"), 1);
+    assert_int_equal(number_of(its, "pairs"), 4);
+    const json_t *reason = json_object_get(its, "reason");
+    assert_string_equal(text_of(reason, "pass"), "worker-died");
+    assert_string_equal(text_of(reason, "text"), "it died");
+    json_decref(report);
+}
+
+static void test_poisoned_plan(void **state)
+{
+    fixture *f = *state;
+    char job[17];
+    store_trace(f);
+    create_job(f, job);
+    json_t *leased = lease(f, job, 1);
+    ft_store_blame blame = {task_of(leased, 0), 1, FT_VERDICT_ERROR, FT_REASON_WORKER_DIED, "boom"};
+    json_t *change = abandon(f, job, token_of(leased), blame);
+    assert_string_equal(text_of(change, "state"), "failed");
+    json_t *snapshot = snapshot_of(f, job);
+    assert_non_null(strstr(text_of(json_object_get(snapshot, "error"), "message"), "boom"));
+    json_decref(snapshot);
+    json_decref(change);
+    json_decref(leased);
+}
+
+static void test_expire(void **state)
+{
+    fixture *f = *state;
+    char job[17];
+    planned(f, job);
+    json_t *leased = lease(f, job, 1);
+    ft_store_job_expire(f->store, job, "no time", on_answer, &f->a);
+    json_t *change = expect(&f->loop, &f->a);
+    assert_string_equal(text_of(change, "state"), "done");
+    assert_int_equal(number_of(change, "open"), 0);
+    assert_false(commit(f, token_of(leased), task_of(leased, 0), "race", "race|write-write|r0",
+                        "violation"));
+    json_t *snapshot = snapshot_of(f, job);
+    assert_int_equal(number_of(counts_of(snapshot, "race"), "unknown"), 2);
+    assert_int_equal(number_of(counts_of(snapshot, "property"), "unknown"), 1);
+    json_decref(snapshot);
+    json_decref(change);
+    json_decref(leased);
+}
+
+static void test_cancel(void **state)
+{
+    fixture *f = *state;
+    char job[17];
+    planned(f, job);
+    json_t *leased = lease(f, job, 1);
+    for (int time = 0; time < 2; time++) {
+        ft_store_job_cancel(f->store, job, on_answer, &f->a);
+        json_t *change = expect(&f->loop, &f->a);
+        assert_string_equal(text_of(change, "state"), "cancelled");
+        assert_int_equal(json_is_true(json_object_get(change, "applied")), time == 0);
+        json_decref(change);
+    }
+    assert_false(
+        commit(f, token_of(leased), task_of(leased, 0), "race", "race|write-write|r0", "safe"));
+    json_decref(leased);
+    leased = lease(f, job, 32);
+    assert_int_equal(size_of(leased), 0);
+    json_decref(leased);
+    ft_store_job_cancel(f->store, "0123456789abcdef", on_answer, &f->a);
+    expect_error(&f->loop, &f->a, FT_NOT_FOUND);
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+static void test_report(void **state)
+{
+    fixture *f = *state;
+    char job[17];
+    planned(f, job);
+    json_t *report = report_of(f, job, (ft_store_filter){0}, (ft_store_page){0});
+    const json_t *properties = json_object_get(report, "properties");
+    assert_int_equal(json_array_size(json_object_get(report, "findings")), 1);
+    assert_null(json_object_get(report, "safe"));
+    assert_int_equal(json_array_size(json_object_get(report, "notes")), 1);
+    assert_int_equal(json_array_size(properties), 2);
+    assert_true(json_is_null(json_object_get(json_array_get(properties, 0), "verdict")));
+    json_decref(report);
+    json_t *leased = lease(f, job, 3);
+    json_t *broken = record("property", "property|before|p0", "violation", 1);
+    json_object_set_new(broken, "property", json_integer(0));
+    ft_store_verdict_commit(f->store, token_of(leased), task_of(leased, 2), broken, on_answer,
+                            &f->a);
+    json_decref(expect(&f->loop, &f->a));
+    report = report_of(f, job, (ft_store_filter){.safe = true}, (ft_store_page){0});
+    const json_t *first = json_array_get(json_object_get(report, "properties"), 0);
+    assert_string_equal(text_of(first, "verdict"), "violation");
+    assert_string_equal(text_of(first, "name"), "first");
+    assert_int_equal(json_array_size(json_object_get(report, "safe")), 1);
+    json_decref(report);
+    json_decref(broken);
+    json_decref(leased);
+}
+
+static void test_report_pages(void **state)
+{
+    fixture *f = *state;
+    char job[17], cursor[32];
+    planned(f, job);
+    ft_store_filter all = {.safe = true};
+    json_t *page = report_of(f, job, all, (ft_store_page){.limit = 1});
+    assert_int_equal(json_array_size(json_object_get(page, "safe")), 1);
+    assert_int_equal(json_array_size(json_object_get(page, "findings")), 0);
+    snprintf(cursor, sizeof cursor, "%s", text_of(page, "next"));
+    json_decref(page);
+    page = report_of(f, job, all, (ft_store_page){cursor, 1});
+    assert_int_equal(json_array_size(json_object_get(page, "findings")), 1);
+    assert_true(json_is_null(json_object_get(page, "next")));
+    json_decref(page);
+    ft_store_report(f->store, job, all, (ft_store_page){"x", 1}, on_answer, &f->a);
+    expect_error(&f->loop, &f->a, FT_USAGE);
+    ft_store_report(f->store, job, (ft_store_filter){.check = "x"}, (ft_store_page){0}, on_answer,
+                    &f->a);
+    expect_error(&f->loop, &f->a, FT_USAGE);
+}
+
+static void test_finding(void **state)
+{
+    fixture *f = *state;
+    char job[17], id[64];
+    planned(f, job);
+    json_t *report = report_of(f, job, (ft_store_filter){0}, (ft_store_page){0});
+    const json_t *first = json_array_get(json_object_get(report, "findings"), 0);
+    snprintf(id, sizeof id, "%s", text_of(first, "finding"));
+    json_decref(report);
+    ft_store_finding(f->store, id, on_answer, &f->a);
+    json_t *finding = expect(&f->loop, &f->a);
+    assert_string_equal(text_of(finding, "key"), "seen");
+    assert_string_equal(text_of(finding, "job"), job);
+    json_decref(finding);
+    static const char *const WRONG[] = {"", "-", "x-1", "0123456789abcdef-1", "0123456789abcdef-"};
+    for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
+        ft_store_finding(f->store, WRONG[i], on_answer, &f->a);
+        expect_error(&f->loop, &f->a, FT_NOT_FOUND);
+    }
+}
+
+static void test_job_list(void **state)
+{
+    fixture *f = *state;
+    char jobs[3][17], cursor[32];
+    store_trace(f);
+    for (int i = 0; i < 3; i++) create_job(f, jobs[i]);
+    ft_store_jobs(f->store, NULL, NULL, (ft_store_page){.limit = 2}, on_answer, &f->a);
+    json_t *page = expect(&f->loop, &f->a);
+    const json_t *rows = json_object_get(page, "jobs");
+    assert_int_equal(json_array_size(rows), 2);
+    assert_string_equal(text_of(json_array_get(rows, 0), "job"), jobs[2]);
+    snprintf(cursor, sizeof cursor, "%s", text_of(page, "next"));
+    json_decref(page);
+    ft_store_jobs(f->store, "queued", HASH, (ft_store_page){cursor, 2}, on_answer, &f->a);
+    page = expect(&f->loop, &f->a);
+    rows = json_object_get(page, "jobs");
+    assert_int_equal(json_array_size(rows), 1);
+    assert_string_equal(text_of(json_array_get(rows, 0), "job"), jobs[0]);
+    json_decref(page);
+    ft_store_jobs(f->store, "done", NULL, (ft_store_page){0}, on_answer, &f->a);
+    page = expect(&f->loop, &f->a);
+    assert_int_equal(json_array_size(json_object_get(page, "jobs")), 0);
+    json_decref(page);
+    ft_store_jobs(f->store, "sleeping", NULL, (ft_store_page){0}, on_answer, &f->a);
+    expect_error(&f->loop, &f->a, FT_USAGE);
+}
+
+/* ---- State tables ---------------------------------------------------------------------------- */
+
+static void test_states(void **state)
+{
+    (void)state;
+    assert_true(ft_job_state_may(FT_JOB_QUEUED, FT_JOB_PLANNING));
+    assert_true(ft_job_state_may(FT_JOB_PLANNING, FT_JOB_DONE));
+    assert_false(ft_job_state_may(FT_JOB_QUEUED, FT_JOB_DONE));
+    for (int from = 0; from < FT_JOB_STATES; from++)
+        for (int to = 0; to < FT_JOB_STATES; to++)
+            if (ft_job_state_final((ft_job_state)from))
+                assert_false(ft_job_state_may((ft_job_state)from, (ft_job_state)to));
+    assert_true(ft_task_state_may(FT_TASK_LEASED, FT_TASK_READY));
+    assert_false(ft_task_state_may(FT_TASK_READY, FT_TASK_DONE));
+    assert_false(ft_task_state_may(FT_TASK_DONE, FT_TASK_READY));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_migrations),
+        TEST(test_newer_schema_refused),
+        TEST(test_second_daemon_refused),
+        cmocka_unit_test(test_no_database),
+        TEST(test_chunks),
+        TEST(test_same_content_is_stored_once),
+        TEST(test_incomplete_blob),
+        TEST(test_failure_in_a_group),
+        TEST(test_job_needs_its_trace),
+        TEST(test_plan),
+        TEST(test_plan_must_add_up),
+        TEST(test_plan_without_subproblems),
+        TEST(test_verdicts_finish_the_job),
+        TEST(test_record_must_be_of_its_task),
+        TEST(test_one_verdict_per_task),
+        TEST(test_stale_token_is_fenced),
+        TEST(test_recovery),
+        TEST(test_recovery_of_a_plan),
+        TEST(test_expired_lease_is_released),
+        TEST(test_poison),
+        TEST(test_poisoned_plan),
+        TEST(test_expire),
+        TEST(test_cancel),
+        TEST(test_report),
+        TEST(test_report_pages),
+        TEST(test_finding),
+        TEST(test_job_list),
+        cmocka_unit_test(test_states),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

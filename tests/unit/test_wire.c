@@ -1,0 +1,255 @@
+/* The server-worker protocol: frames, their decoder and the blocking ends. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "wire/wire.h"
+
+static void test_table(void **state)
+{
+    (void)state;
+    assert_string_equal(ft_wire_name(FT_WIRE_DATA_END), "data-end");
+    assert_true(ft_wire_is_json(FT_WIRE_HELLO));
+    assert_false(ft_wire_is_json(FT_WIRE_DATA));
+    assert_true(ft_wire_ends(FT_WIRE_SOLVED));
+    assert_false(ft_wire_ends(FT_WIRE_VERDICT));
+}
+
+static void test_header(void **state)
+{
+    static const unsigned char EXPECTED[] = {0x56, 0x34, 0x12, 0, FT_WIRE_DATA, 0, 0, 0};
+    unsigned char header[FT_WIRE_HEADER];
+    (void)state;
+    ft_wire_header(header, FT_WIRE_DATA, 0x123456);
+    assert_memory_equal(header, EXPECTED, sizeof header);
+}
+
+/* Three frames: JSON, empty, bytes. */
+static void add_frames(ft_strbuf *out)
+{
+    json_t *json = json_pack("{s:i,s:s}", "token", 7, "text", "a\n\xc3\xa4");
+    ft_wire_frame_json(out, FT_WIRE_PROGRESS, json);
+    ft_wire_frame_bytes(out, FT_WIRE_DATA_END, NULL, 0);
+    ft_wire_frame_bytes(out, FT_WIRE_DATA, "\0\1\2", 3);
+    json_decref(json);
+}
+
+static void check_frame(const ft_wire_frame *frame, unsigned number)
+{
+    json_t *json;
+    switch (number) {
+    case 0:
+        assert_int_equal(frame->type, FT_WIRE_PROGRESS);
+        assert_int_equal(ft_wire_json(frame, &json, NULL), FT_OK);
+        assert_int_equal(json_integer_value(json_object_get(json, "token")), 7);
+        assert_string_equal(json_string_value(json_object_get(json, "text")), "a\n\xc3\xa4");
+        json_decref(json);
+        break;
+    case 1:
+        assert_int_equal(frame->type, FT_WIRE_DATA_END);
+        assert_int_equal(frame->length, 0);
+        break;
+    default:
+        assert_int_equal(frame->type, FT_WIRE_DATA);
+        assert_int_equal(frame->length, 3);
+        assert_memory_equal(frame->payload, "\0\1\2", 3);
+    }
+}
+
+/* Every chunk size from one byte to all at once. */
+static void test_decoder(void **state)
+{
+    ft_strbuf stream = {0};
+    (void)state;
+    add_frames(&stream);
+    for (size_t chunk = 1; chunk <= stream.len; chunk++) {
+        ft_wire_decoder decoder = {0};
+        unsigned frames = 0;
+        for (size_t at = 0; at < stream.len; at += chunk) {
+            size_t length = stream.len - at < chunk ? stream.len - at : chunk;
+            ft_wire_decoder_feed(&decoder, stream.text + at, length);
+            for (;;) {
+                ft_wire_frame frame;
+                bool have = true;
+                assert_int_equal(ft_wire_decoder_next(&decoder, &frame, &have, NULL), FT_OK);
+                if (!have) break;
+                check_frame(&frame, frames++);
+            }
+        }
+        assert_int_equal(frames, 3);
+        ft_wire_decoder_release(&decoder);
+    }
+    ft_strbuf_release(&stream);
+}
+
+static void expect_bad(const unsigned char header[FT_WIRE_HEADER], const char *part)
+{
+    ft_wire_decoder decoder = {0};
+    ft_wire_frame frame;
+    ft_error err = FT_ERROR_INIT;
+    bool have = false;
+    for (int i = 0; i < FT_WIRE_HEADER; i++) {
+        assert_int_equal(ft_wire_decoder_next(&decoder, &frame, &have, &err), FT_OK);
+        assert_false(have);
+        ft_wire_decoder_feed(&decoder, header + i, 1);
+    }
+    assert_int_equal(ft_wire_decoder_next(&decoder, &frame, &have, &err), FT_INPUT);
+    assert_non_null(strstr(err.message, part));
+    ft_wire_decoder_release(&decoder);
+}
+
+static void test_bad_headers(void **state)
+{
+    (void)state;
+    expect_bad((const unsigned char[]){1, 0, 0, 0, FT_WIRE_TYPES, 0, 0, 0}, "unknown frame type");
+    expect_bad((const unsigned char[]){1, 0, 0, 0, 255, 0, 0, 0}, "unknown frame type");
+    expect_bad((const unsigned char[]){1, 0, 0, 0, FT_WIRE_DATA, 1, 0, 0}, "padding");
+    expect_bad((const unsigned char[]){1, 0, 0, 0, FT_WIRE_DATA, 0, 1, 0}, "padding");
+    expect_bad((const unsigned char[]){1, 0, 0, 0, FT_WIRE_DATA, 0, 0, 9}, "padding");
+    expect_bad((const unsigned char[]){1, 0, 0, 1, FT_WIRE_DATA, 0, 0, 0}, "16777217");
+    expect_bad((const unsigned char[]){255, 255, 255, 255, FT_WIRE_DATA, 0, 0, 0}, "4294967295");
+}
+
+static void test_largest(void **state)
+{
+    ft_wire_decoder decoder = {0};
+    ft_wire_frame frame;
+    ft_strbuf stream = {0};
+    bool have = false;
+    char *block = ft_calloc(FT_WIRE_MAX_PAYLOAD, 1);
+    (void)state;
+    block[FT_WIRE_MAX_PAYLOAD - 1] = 'z';
+    ft_wire_frame_bytes(&stream, FT_WIRE_DATA, block, FT_WIRE_MAX_PAYLOAD);
+    ft_wire_decoder_feed(&decoder, stream.text, stream.len - 1);
+    assert_int_equal(ft_wire_decoder_next(&decoder, &frame, &have, NULL), FT_OK);
+    assert_false(have);
+    ft_wire_decoder_feed(&decoder, stream.text + stream.len - 1, 1);
+    assert_int_equal(ft_wire_decoder_next(&decoder, &frame, &have, NULL), FT_OK);
+    assert_true(have);
+    assert_int_equal(frame.length, FT_WIRE_MAX_PAYLOAD);
+    assert_int_equal(frame.payload[frame.length - 1], 'z');
+    assert_int_equal(ft_wire_write(-1, FT_WIRE_DATA, block, (size_t)FT_WIRE_MAX_PAYLOAD + 1, NULL),
+                     FT_LIMIT);
+    free(block);
+    ft_strbuf_release(&stream);
+    ft_wire_decoder_release(&decoder);
+}
+
+static void test_bad_json(void **state)
+{
+    static const char *const BAD[] = {
+        "", "{", "[]", "7", "{\"a\":1,\"a\":2}", "{\"a\":NaN}", "{} {}", "{\"a\":\"\xff\"}"};
+    (void)state;
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+        ft_wire_frame frame = {FT_WIRE_PLAN, (const unsigned char *)BAD[i], strlen(BAD[i])};
+        ft_error err = FT_ERROR_INIT;
+        json_t *json = NULL;
+        assert_int_equal(ft_wire_json(&frame, &json, &err), FT_INPUT);
+        assert_null(json);
+        assert_non_null(strstr(err.message, "plan"));
+    }
+}
+
+static void test_descriptors(void **state)
+{
+    int ends[2];
+    ft_wire_decoder decoder = {0};
+    bool eof = true;
+    json_t *json = json_pack("{s:i,s:s}", "token", 7, "text", "a\n\xc3\xa4");
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(ft_wire_write_json(ends[1], FT_WIRE_PROGRESS, json, NULL), FT_OK);
+    assert_int_equal(ft_wire_write(ends[1], FT_WIRE_DATA_END, NULL, 0, NULL), FT_OK);
+    assert_int_equal(ft_wire_write(ends[1], FT_WIRE_DATA, "\0\1\2", 3, NULL), FT_OK);
+    close(ends[1]);
+    for (unsigned i = 0; i < 3; i++) {
+        ft_wire_frame frame;
+        assert_int_equal(ft_wire_read(ends[0], &decoder, &frame, &eof, NULL), FT_OK);
+        assert_false(eof);
+        check_frame(&frame, i);
+    }
+    ft_wire_frame none;
+    assert_int_equal(ft_wire_read(ends[0], &decoder, &none, &eof, NULL), FT_OK);
+    assert_true(eof);
+    close(ends[0]);
+    json_decref(json);
+    ft_wire_decoder_release(&decoder);
+}
+
+/* Cut anywhere but between frames, the stream's end is an error. */
+static void test_truncated(void **state)
+{
+    ft_strbuf stream = {0};
+    (void)state;
+    ft_wire_frame_bytes(&stream, FT_WIRE_DATA, "abc", 3);
+    for (size_t cut = 1; cut < stream.len; cut++) {
+        int ends[2];
+        bool eof = false;
+        ft_wire_decoder decoder = {0};
+        ft_wire_frame frame;
+        ft_error err = FT_ERROR_INIT;
+        assert_int_equal(pipe(ends), 0);
+        assert_int_equal(write(ends[1], stream.text, cut), cut);
+        close(ends[1]);
+        assert_int_equal(ft_wire_read(ends[0], &decoder, &frame, &eof, &err), FT_INPUT);
+        assert_non_null(strstr(err.message, "middle of a frame"));
+        close(ends[0]);
+        ft_wire_decoder_release(&decoder);
+    }
+    ft_strbuf_release(&stream);
+}
+
+static void expect_round_trip(const ft_error *err)
+{
+    ft_error back = FT_ERROR_INIT;
+    json_t *json = ft_wire_error_to_json(err);
+    ft_wire_error_from_json(json, &back);
+    assert_int_equal(back.code, err->code);
+    assert_int_equal(back.line, err->line);
+    assert_int_equal(back.column, err->column);
+    assert_int_equal(back.has_offset, err->has_offset);
+    assert_int_equal(back.offset, err->offset);
+    assert_string_equal(back.message, err->message);
+    json_decref(json);
+}
+
+static void test_errors(void **state)
+{
+    ft_error err = FT_ERROR_INIT, other = FT_ERROR_INIT, foreign = FT_ERROR_INIT;
+    (void)state;
+    ft_error_at(&err, FT_INPUT, 3, 14, "unknown variable `%s'", "foo");
+    expect_round_trip(&err);
+    ft_error_offset(&other, FT_LIMIT, 0, "too long");
+    expect_round_trip(&other);
+
+    json_t *json = json_object();
+    ft_wire_error_from_json(json, &foreign);
+    assert_int_equal(foreign.code, FT_INTERNAL);
+    assert_true(foreign.message[0]);
+    ft_wire_error_from_json(json, &err); /* the first error wins */
+    assert_int_equal(err.code, FT_INPUT);
+    json_decref(json);
+
+    ft_error bytes = FT_ERROR_INIT;
+    ft_error_set(&bytes, FT_INPUT, "name `\xff'");
+    json = ft_wire_error_to_json(&bytes);
+    assert_string_equal(json_string_value(json_object_get(json, "message")), "name `?'");
+    json_decref(json);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),       cmocka_unit_test(test_header),
+        cmocka_unit_test(test_decoder),     cmocka_unit_test(test_bad_headers),
+        cmocka_unit_test(test_largest),     cmocka_unit_test(test_bad_json),
+        cmocka_unit_test(test_descriptors), cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

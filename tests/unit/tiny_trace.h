@@ -1,0 +1,199 @@
+/* A tiny language for traces in tests, one statement a line:
+ *
+ *   var x 0 | var x | local a 0 | mutex l | rec l | sem s 1      declarations (all values are Int)
+ *   T1: r x [5] | ra x [5] | w x [5] | wa x [5]                  plain accesses; ..a: atomic
+ *   T1: x := (+ a 1), y := 2 if (> x 0)                          guarded assignment
+ *   T1: assume (> x 0) | T1: assert (> x 0)
+ *   T1: acq l | rel l | wait s | post s | fork T2 | join T2 | out e | in e | begin | end | tx | xt
+ *
+ * An event may end in " @location". A mistake in the text ends the test. */
+#ifndef TINY_TRACE_H
+#define TINY_TRACE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "trace/trace.h"
+
+typedef struct tiny_words {
+    char *word[4];
+    size_t count;
+} tiny_words;
+
+static inline tiny_words tiny_split(char *line)
+{
+    tiny_words words = {0};
+    char *rest = line, *word;
+    while (words.count < 4 && (word = strsep(&rest, " ")))
+        if (*word) words.word[words.count++] = word;
+    return words;
+}
+
+static inline ft_term tiny_term(ft_builder *b, const char *text)
+{
+    ft_error err = FT_ERROR_INIT;
+    ft_term term = FT_NO_TERM;
+    ft_scope scope = ft_trace_scope(ft_builder_peek(b));
+    if (ft_term_parse(ft_builder_terms(b), text, strlen(text), &scope, &term, &err))
+        fail_msg("term %s: %s", text, err.message);
+    return term;
+}
+
+static inline uint32_t tiny_value(ft_builder *b, const char *text)
+{
+    ft_error err = FT_ERROR_INIT;
+    ft_value value = {0};
+    if (!text) return FT_NO_VALUE;
+    if (ft_value_parse(text, strlen(text), FT_INT_SORT, &value, &err))
+        fail_msg("value %s: %s", text, err.message);
+    return ft_builder_value(b, value);
+}
+
+static inline void tiny_declare(ft_builder *b, char *line)
+{
+    tiny_words w = tiny_split(line);
+    const char *name = w.word[1], *number = w.count > 2 ? w.word[2] : NULL;
+    size_t length = strlen(name);
+    if (strcmp(w.word[0], "var") == 0)
+        ft_builder_shared_initial(b, ft_builder_shared(b, name, length, FT_INT_SORT),
+                                  tiny_value(b, number));
+    else if (strcmp(w.word[0], "local") == 0)
+        ft_builder_local_initial(b, ft_builder_local(b, name, length, FT_INT_SORT),
+                                 tiny_value(b, number));
+    else if (strcmp(w.word[0], "mutex") == 0)
+        ft_builder_lock(b, name, length, FT_LOCK_MUTEX);
+    else if (strcmp(w.word[0], "rec") == 0)
+        ft_builder_lock(b, name, length, FT_LOCK_RECURSIVE);
+    else if (strcmp(w.word[0], "sem") == 0)
+        ft_builder_semaphore(b, name, length, (uint32_t)strtoul(number, NULL, 10));
+    else
+        fail_msg("declaration %s", w.word[0]);
+}
+
+static inline void tiny_assign(ft_builder *b, uint32_t thread, uint32_t loc, char *text)
+{
+    ft_assignment assignments[4];
+    uint32_t count = 0;
+    ft_scope scope = ft_trace_scope(ft_builder_peek(b));
+    char *guard = strstr(text, " if "), *rest = text, *one;
+    if (guard) *guard = 0;
+    while ((one = strsep(&rest, ","))) {
+        char *term = strstr(one, " := ");
+        ft_sort sort;
+        assert_non_null(term);
+        *term = 0;
+        one += *one == ' ';
+        assert_true(
+            scope.resolve(scope.context, one, strlen(one), &assignments[count].target, &sort));
+        assignments[count++].term = tiny_term(b, term + 4);
+    }
+    ft_builder_action(b, FT_EVENT_ASSIGN, thread, loc, guard ? tiny_term(b, guard + 4) : FT_NO_TERM,
+                      assignments, count, 0);
+}
+
+static inline uint32_t tiny_object(ft_builder *b, ft_object_class class, const char *name)
+{
+    const ft_trace *trace = ft_builder_peek(b);
+    size_t length = name ? strlen(name) : 0;
+    switch (class) {
+    case FT_OBJECT_VARIABLE:
+        return ft_intern_find(&trace->shared, name, length);
+    case FT_OBJECT_LOCK:
+        return ft_intern_find(&trace->locks, name, length);
+    case FT_OBJECT_SEMAPHORE:
+        return ft_intern_find(&trace->semaphores, name, length);
+    case FT_OBJECT_THREAD:
+        return ft_builder_thread(b, name, length);
+    case FT_OBJECT_EDGE:
+        return ft_builder_edge(b, name, length);
+    case FT_OBJECT_NONE:
+    case FT_OBJECT_CLASSES:
+        break;
+    }
+    return 0;
+}
+
+static inline void tiny_plain(ft_builder *b, uint32_t thread, uint32_t loc, char *text)
+{
+    static const struct {
+        const char *word;
+        ft_event_kind kind;
+        uint8_t flags;
+    } KINDS[] = {{"r", FT_EVENT_READ, 0},       {"ra", FT_EVENT_READ, FT_FLAG_ATOMIC},
+                 {"w", FT_EVENT_WRITE, 0},      {"wa", FT_EVENT_WRITE, FT_FLAG_ATOMIC},
+                 {"acq", FT_EVENT_ACQUIRE, 0},  {"rel", FT_EVENT_RELEASE, 0},
+                 {"wait", FT_EVENT_WAIT, 0},    {"post", FT_EVENT_POST, 0},
+                 {"fork", FT_EVENT_FORK, 0},    {"join", FT_EVENT_JOIN, 0},
+                 {"out", FT_EVENT_EDGE_OUT, 0}, {"in", FT_EVENT_EDGE_IN, 0},
+                 {"begin", FT_EVENT_BEGIN, 0},  {"end", FT_EVENT_END, 0},
+                 {"tx", FT_EVENT_TX_BEGIN, 0},  {"xt", FT_EVENT_TX_END, 0}};
+    tiny_words w = tiny_split(text);
+    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
+        if (strcmp(KINDS[i].word, w.word[0]) != 0) continue;
+        uint32_t object = tiny_object(b, ft_event_kind_object(KINDS[i].kind), w.word[1]);
+        assert_int_not_equal(object, FT_NO_ID);
+        ft_builder_event(b, KINDS[i].kind, thread, object, loc,
+                         tiny_value(b, w.count > 2 ? w.word[2] : NULL), KINDS[i].flags);
+        return;
+    }
+    fail_msg("event %s", w.word[0]);
+}
+
+static inline void tiny_event(ft_builder *b, char *line)
+{
+    char *text = strstr(line, ": "), *at = strstr(line, " @");
+    *text = 0;
+    text += 2;
+    uint32_t thread = ft_builder_thread(b, line, strlen(line)), loc = FT_NO_LOC;
+    if (at) *at = 0;
+    if (at) loc = ft_builder_location(b, at + 2, strlen(at + 2), NULL, 0);
+    if (strncmp(text, "assume ", 7) == 0)
+        ft_builder_action(b, FT_EVENT_ASSUME, thread, loc, tiny_term(b, text + 7), NULL, 0, 0);
+    else if (strncmp(text, "assert ", 7) == 0)
+        ft_builder_action(b, FT_EVENT_ASSERT, thread, loc, tiny_term(b, text + 7), NULL, 0, 0);
+    else if (strstr(text, ":="))
+        tiny_assign(b, thread, loc, text);
+    else
+        tiny_plain(b, thread, loc, text);
+}
+
+static inline ft_trace *tiny_trace(const char *text)
+{
+    ft_builder *b = ft_builder_new(FT_FORMAT_NDJSON);
+    ft_trace *trace = NULL;
+    ft_error err = FT_ERROR_INIT;
+    char *copy = ft_strdup(text), *rest = copy, *line;
+    while ((line = strsep(&rest, "\n"))) {
+        if (!*line) continue;
+        if (strstr(line, ": "))
+            tiny_event(b, line);
+        else
+            tiny_declare(b, line);
+    }
+    free(copy);
+    if (ft_builder_finish(b, &trace, &err)) fail_msg("%s", err.message);
+    return trace;
+}
+
+/* 1-based event numbers of `text`; returns how many there are. */
+static inline uint32_t tiny_numbers(const char *text, uint32_t *events, uint32_t most)
+{
+    uint32_t count = 0;
+    char *end;
+    for (;;) {
+        unsigned long number = strtoul(text, &end, 10);
+        if (end == text) return count;
+        assert_true(count < most);
+        events[count++] = (uint32_t)number - 1;
+        text = end;
+    }
+}
+
+#endif
