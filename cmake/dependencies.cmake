@@ -9,13 +9,29 @@ pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 
-# Z3: 4.8.12 is the tested one. 4.13 renames parts of the user-propagator interface and adds a
-# reason to the "unknown" path; the probe tells solve/ which names to use.
+# Z3: 4.8.12 is the tested one. Later versions (4.13) fix expressions instead of numbers in the user
+# propagator's callbacks; the probe tells solve/session.c which form to use.
 find_library(Z3_LIBRARY z3 REQUIRED)
 find_path(Z3_INCLUDE_DIR z3.h PATH_SUFFIXES z3 REQUIRED)
 add_library(ft_z3 INTERFACE)
-target_link_libraries(ft_z3 INTERFACE ${Z3_LIBRARY})
+target_link_libraries(ft_z3 INTERFACE ${Z3_LIBRARY} m)
 target_include_directories(ft_z3 SYSTEM INTERFACE ${Z3_INCLUDE_DIR})
+include(CheckCSourceCompiles)
+set(CMAKE_REQUIRED_INCLUDES ${Z3_INCLUDE_DIR})
+set(CMAKE_REQUIRED_LIBRARIES ${Z3_LIBRARY})
+set(CMAKE_REQUIRED_FLAGS "-Werror=incompatible-pointer-types")
+check_c_source_compiles("
+  #include <z3.h>
+  static void fixed(void *c, Z3_solver_callback cb, Z3_ast t, Z3_ast v)
+  { (void)c; (void)cb; (void)t; (void)v; }
+  int main(void) { Z3_solver_propagate_fixed(0, 0, fixed); return 0; }
+  " FT_Z3_EXPRESSION_CALLBACKS)
+unset(CMAKE_REQUIRED_INCLUDES)
+unset(CMAKE_REQUIRED_LIBRARIES)
+unset(CMAKE_REQUIRED_FLAGS)
+if(FT_Z3_EXPRESSION_CALLBACKS)
+  target_compile_definitions(ft_z3 INTERFACE FT_Z3_EXPRESSION_CALLBACKS)
+endif()
 
 # llhttp: the system's development package, else the C sources of Debian 12's node-llhttp.
 add_library(ft_llhttp INTERFACE)

@@ -276,10 +276,9 @@ static void refuted_records(plan_pass *pass)
     for (size_t i = 0; i < c->pruned.len; i++) {
         const ft_pruned_block *block = &c->pruned.data[i];
         ft_group shape = {.sample = block->sample};
-        shape.kind = block->check == FT_CHECK_ATOMICITY
-                         ? (uint8_t)(block->sample.writes[0] << 2 | block->sample.writes[1] << 1 |
-                                     block->sample.writes[2])
-                         : 0;
+        const bool *writes = block->sample.writes;
+        int pattern = writes[0] << 2 | writes[1] << 1 | writes[2];
+        shape.kind = (uint8_t)(block->check == FT_CHECK_ATOMICITY ? pattern : 0);
         pass->candidates[block->check] += block->count;
         block_record(pass, block->check, block->reason, block->lock, block->count, block->count,
                      &shape);

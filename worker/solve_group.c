@@ -35,28 +35,45 @@ static bool is_shareable(ft_engine *engine)
     return engine->shareable;
 }
 
-static ft_answer decide(ft_engine *engine, const ft_claim *claim, bool avoid_unknown,
-                        uint32_t timeout_ms, ft_witness *witness, ft_decide_stats *stats)
+/* An encoding of the claim's own cone, for this claim alone. */
+static ft_answer decide_fresh(ft_engine *engine, const ft_claim *claim, bool avoid_unknown,
+                              double deadline, ft_witness *witness, ft_decide_stats *stats)
 {
-    if (engine->spec.literal)
-        return ft_literal_decide(&engine->problem, claim, timeout_ms, witness, stats);
     double start = ft_now_ms();
-    if (is_shareable(engine)) {
-        if (!engine->shared) engine->shared = ft_decider_new(&engine->problem, NULL);
-        stats->encode_ms += ft_now_ms() - start;
-        return ft_decider_decide(engine->shared, claim, avoid_unknown, timeout_ms, witness, stats);
-    }
     if (!engine->cone) engine->cone = ft_alloc(engine->trace->n_events);
     ft_cone_compute(&engine->problem, claim, engine->cone);
     ft_decider *fresh = ft_decider_new(&engine->problem, engine->cone);
-    double spent = ft_now_ms() - start;
-    stats->encode_ms += spent;
+    double encoded = ft_now_ms();
+    stats->encode_ms += encoded - start;
     ft_answer answer = FT_ANSWER_UNKNOWN;
-    if (timeout_ms == 0 || spent < timeout_ms)
-        answer = ft_decider_decide(fresh, claim, avoid_unknown,
-                                   timeout_ms ? timeout_ms - (uint32_t)spent : 0, witness, stats);
+    if (encoded < deadline)
+        answer = ft_decider_decide(fresh, claim, avoid_unknown, (uint32_t)ceil(deadline - encoded),
+                                   witness, stats);
     ft_decider_free(fresh);
     return answer;
+}
+
+static ft_answer decide(ft_engine *engine, const ft_claim *claim, bool avoid_unknown,
+                        uint32_t timeout_ms, ft_witness *witness, ft_decide_stats *stats)
+{
+    double start = ft_now_ms(), deadline = start + timeout_ms;
+    if (engine->spec.literal)
+        return ft_literal_decide(&engine->problem, claim, avoid_unknown, timeout_ms, witness,
+                                 stats);
+    if (is_shareable(engine)) {
+        if (!engine->shared) engine->shared = ft_decider_new(&engine->problem, NULL);
+        stats->encode_ms += ft_now_ms() - start;
+        ft_answer answer = ft_decider_decide(engine->shared, claim, avoid_unknown, timeout_ms,
+                                             witness, stats);
+        if (answer != FT_ANSWER_UNKNOWN || ft_now_ms() >= deadline) return answer;
+    }
+    /* Products and quotients of unknowns can make the solver give up with time left, by luck of its
+     * search: ask again without what other claims left behind, then in the other encoding. */
+    ft_answer answer = decide_fresh(engine, claim, avoid_unknown, deadline, witness, stats);
+    double left = deadline - ft_now_ms();
+    if (answer != FT_ANSWER_UNKNOWN || left <= 0 || !is_shareable(engine)) return answer;
+    return ft_literal_decide(&engine->problem, claim, avoid_unknown, (uint32_t)ceil(left), witness,
+                             stats);
 }
 
 static ft_outcome outcome(ft_verdict verdict, ft_reason reason, const char *text)
@@ -88,11 +105,8 @@ ft_outcome ft_engine_solve_claim(ft_engine *engine, const ft_claim *claim, uint3
         ft_status status = confirm(engine, witness, reading, &fresh);
         err = fresh;
         if (status == FT_OK) return outcome(FT_VERDICT_VIOLATION, FT_REASON_SAT, NULL);
-        if (status != FT_UNSUPPORTED || engine->spec.literal)
-            return outcome(status == FT_UNSUPPORTED ? FT_VERDICT_UNKNOWN : FT_VERDICT_ERROR,
-                           status == FT_UNSUPPORTED ? FT_REASON_UNKNOWN_VALUE
-                                                    : FT_REASON_WITNESS_REJECTED,
-                           err.message);
+        if (status != FT_UNSUPPORTED)
+            return outcome(FT_VERDICT_ERROR, FT_REASON_WITNESS_REJECTED, err.message);
     }
     return outcome(FT_VERDICT_UNKNOWN, FT_REASON_UNKNOWN_VALUE, err.message);
 }

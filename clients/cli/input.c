@@ -1,30 +1,45 @@
 #include "input.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include "base/memory.h"
+#include "signals.h"
 #include "trace/reader.h"
 
 enum { PIECE = 1 << 16 };
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
+/* read(), but a noted signal ends the wait as well: -1. */
+static ssize_t read_some(int fd, char *piece, size_t size)
+{
+    struct pollfd ends[2] = {{.fd = fd, .events = POLLIN},
+                             {.fd = ft_signals_fd(), .events = POLLIN}};
+    while (poll(ends, 2, -1) < 0 && errno == EINTR && !ft_signals_caught()) {
+    }
+    errno = EINTR;
+    return ft_signals_caught() ? -1 : read(fd, piece, size);
+}
+
 static ft_status copy_out(FILE *from, FILE **copy, ft_error *err)
 {
     char piece[PIECE];
     FILE *to = tmpfile();
     if (!to) return ft_error_set(err, FT_IO, "cannot make a temporary file: %s", strerror(errno));
-    size_t got;
-    while ((got = fread(piece, 1, sizeof piece, from)) > 0)
-        if (fwrite(piece, 1, got, to) != got) break;
-    if (ferror(from) || ferror(to) || fflush(to)) {
+    ssize_t got;
+    while ((got = read_some(fileno(from), piece, sizeof piece)) > 0)
+        if (fwrite(piece, 1, (size_t)got, to) != (size_t)got) break;
+    if (got || ferror(to) || fflush(to)) {
+        ft_error_set(err, FT_IO, "cannot be copied: %s", strerror(errno));
         fclose(to);
-        return ft_error_set(err, FT_IO, "cannot be copied: %s", strerror(errno));
+        return FT_IO;
     }
     rewind(to);
     *copy = to;

@@ -87,11 +87,17 @@ static bool observed_value(const run *r, uint32_t slot, ft_value *value)
     return id != 0;
 }
 
+/* A plain read without a value keeps its source, whatever the model: nothing else is known. */
+static bool is_silent(const run *r, uint32_t e)
+{
+    return !ft_trace_is_symbolic_event(r->trace, e) && r->trace->data[e] == FT_NO_VALUE;
+}
+
 /* Wang et al. §7.1: a read returns what it returned; an unknown value equals only itself. */
-static decision same_value(const run *r, uint32_t slot, ft_held held)
+static decision same_value(const run *r, uint32_t e, uint32_t slot, ft_held held)
 {
     ft_value value;
-    if (held.known && observed_value(r, slot, &value))
+    if (!is_silent(r, e) && held.known && observed_value(r, slot, &value))
         return ft_value_equal(held.value, value) ? YES : NO;
     return held.source == r->observed->source[slot] ? YES : NO;
 }
@@ -101,9 +107,8 @@ static decision same_value(const run *r, uint32_t slot, ft_held held)
 static decision same_program(const run *r, uint32_t e, uint32_t slot, ft_held held)
 {
     if (ft_trace_is_symbolic_event(r->trace, e)) return YES;
+    if (is_silent(r, e) || held.known) return same_value(r, e, slot, held);
     bool same_source = held.source == r->observed->source[slot];
-    if (r->trace->data[e] == FT_NO_VALUE) return same_source ? YES : NO;
-    if (held.known) return same_value(r, slot, held);
     bool computed = held.source != FT_NO_EVENT && ft_trace_is_symbolic_event(r->trace, held.source);
     return same_source && !computed ? YES : UNDECIDED;
 }
@@ -116,7 +121,7 @@ static decision read_agrees(const run *r, uint32_t e, uint32_t slot, uint32_t va
     case FT_MODEL_OBSERVED:
         return held.source == r->observed->source[slot] ? YES : NO;
     case FT_MODEL_MAXIMAL:
-        return same_value(r, slot, held);
+        return same_value(r, e, slot, held);
     case FT_MODEL_CTP:
         return same_program(r, e, slot, held);
     case FT_MODELS:
@@ -191,7 +196,7 @@ static void note_row(run *r, uint32_t e)
     for (uint32_t i = 0; i < count; i++)
         if (!accesses[i].write)
             row.departs |=
-                !same_value(r, slot + i, ft_machine_shared(r->machine, accesses[i].variable));
+                !same_value(r, e, slot + i, ft_machine_shared(r->machine, accesses[i].variable));
     ft_vec_push(r->reading, row);
 }
 

@@ -10,8 +10,8 @@
  *   observed: read from the write that it read from in the observed run (or the initial value);
  *   maximal:  return the value it returned then (an unknown value equals only itself: the same
  *             write or the same initial value);
- *   ctp:      whatever the state holds, for symbolic events; a valued read must return its value, a
- *             read without a value must read from its observed write.
+ *   ctp:      whatever the state holds, for symbolic events; a plain read must return its value.
+ * A plain read without a value must read from its observed write in every model.
  * An assert is a member only if its condition holds, or if it failed in the observed run
  * (FT_FLAG_FAILED). A release flagged STRANGER and NESTED operations have no effect. */
 #ifndef FT_VERDICT_CHECKER_H

@@ -11,13 +11,7 @@ static void on_report(void *data, const ft_error *err, json_t *report)
 {
     ft_http_request *request;
     char etag[32];
-    if (err && err->code == FT_USAGE) {
-        ft_error bad = *err;
-        bad.code = FT_INPUT;
-        ft_call_end(data, &bad, &request);
-        return;
-    }
-    if (!ft_call_end(data, err, &request)) return;
+    if (!ft_call_end_list(data, err, report, &request)) return;
     snprintf(etag, sizeof etag, "%lld",
              (long long)json_integer_value(json_object_get(report, "revision")));
     ft_http_set(request, "Cache-Control", "no-cache");

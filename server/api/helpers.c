@@ -5,6 +5,9 @@
 
 #include "api/internal.h"
 
+#define PAGE_DEFAULT 50
+#define PAGE_MOST    500
+
 ft_call *ft_call_new(ft_api *api, ft_http_request *request)
 {
     ft_call *call = ft_calloc(1, sizeof *call);
@@ -95,4 +98,40 @@ bool ft_query_number(ft_http_request *request, const char *name, uint32_t initia
     ft_http_fail(request, 400, "malformed-query", "\"%s\" must be a whole number from %u to %u",
                  name, least, most);
     return false;
+}
+
+/* ---- Lists ----------------------------------------------------------------------------------- */
+
+bool ft_query_page(ft_http_request *request, ft_store_page *page)
+{
+    uint32_t limit;
+    if (!ft_query_number(request, "limit", PAGE_DEFAULT, 1, PAGE_MOST, &limit)) return false;
+    *page = (ft_store_page){ft_http_query(request, "after"), limit};
+    return true;
+}
+
+/* The next page of the same list. */
+static void put_next(ft_http_request *request, const char *next)
+{
+    static const char *const KEPT[] = {"limit", "state", "trace", "check", "safe"};
+    ft_strbuf link = {0};
+    ft_strbuf_printf(&link, "<%s?after=%s", ft_http_path(request), next);
+    for (size_t i = 0; i < sizeof KEPT / sizeof *KEPT; i++) {
+        const char *value = ft_http_query(request, KEPT[i]);
+        if (value && strspn(value, "0123456789abcdefghijklmnopqrstuvwxyz-") == strlen(value))
+            ft_strbuf_printf(&link, "&%s=%s", KEPT[i], value);
+    }
+    ft_http_set(request, "Link", "%s>; rel=\"next\"", link.text);
+    ft_strbuf_release(&link);
+}
+
+bool ft_call_end_list(ft_call *call, const ft_error *err, const json_t *page,
+                      ft_http_request **request)
+{
+    ft_error bad = err ? *err : FT_ERROR_INIT;
+    if (bad.code == FT_USAGE) bad.code = FT_INPUT;
+    if (!ft_call_end(call, err ? &bad : NULL, request)) return false;
+    const char *next = json_string_value(json_object_get(page, "next"));
+    if (next) put_next(*request, next);
+    return true;
 }

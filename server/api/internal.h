@@ -37,6 +37,7 @@ typedef void (*ft_serve_json)(ft_api *api, ft_http_request *request, const json_
     X("GET", "/metrics", ft_serve_metrics, NULL, "Counters in Prometheus text")                    \
     X("GET", "/v1/openapi.json", ft_serve_openapi, NULL, "The routes, from this table")            \
     X("POST", "/v1/traces", ft_serve_upload, NULL, "Upload a trace in any format")                 \
+    X("GET", "/v1/traces", ft_serve_traces, NULL, "Traces, newest first")                          \
     X("GET", "/v1/traces/{trace}", ft_serve_trace, NULL, "What is known of a trace")               \
     X("GET", "/v1/traces/{trace}/content", ft_serve_content, NULL, "Its canonical binary form")    \
     X("POST", "/v1/jobs", NULL, ft_serve_job_create, "Start a job")                                \
@@ -55,6 +56,7 @@ void ft_serve_ready(ft_api *api, ft_http_request *request);
 void ft_serve_metrics(ft_api *api, ft_http_request *request);
 void ft_serve_openapi(ft_api *api, ft_http_request *request);
 void ft_serve_upload(ft_api *api, ft_http_request *request);
+void ft_serve_traces(ft_api *api, ft_http_request *request);
 void ft_serve_trace(ft_api *api, ft_http_request *request);
 void ft_serve_content(ft_api *api, ft_http_request *request);
 void ft_serve_job_create(ft_api *api, ft_http_request *request, const json_t *body);
@@ -103,6 +105,12 @@ bool ft_matches_etag(ft_http_request *request, const char *etag);
 /* Query parameter as a number in [least, most]; false: a 400 was answered. */
 bool ft_query_number(ft_http_request *request, const char *name, uint32_t initial, uint32_t least,
                      uint32_t most, uint32_t *value);
+
+/* Query of a list: limit and after. False: a 400 was answered. */
+bool ft_query_page(ft_http_request *request, ft_store_page *page);
+/* Ends a call for a list: as ft_call_end, but a bad query is a 400; sets Link for its next page. */
+bool ft_call_end_list(ft_call *call, const ft_error *err, const json_t *page,
+                      ft_http_request **request);
 
 /* ---- Idempotency keys ------------------------------------------------------------------------ */
 

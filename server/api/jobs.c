@@ -7,9 +7,6 @@
 #include "api/spec.h"
 #include "base/digest.h"
 
-#define PAGE_DEFAULT 50
-#define PAGE_MOST    500
-
 /* ---- POST /v1/jobs --------------------------------------------------------------------------- */
 
 typedef struct creation {
@@ -120,44 +117,20 @@ void ft_serve_job_create(ft_api *api, ft_http_request *request, const json_t *bo
 
 /* ---- GET /v1/jobs ---------------------------------------------------------------------------- */
 
-/* The next page of the same list. */
-static void put_next(ft_http_request *request, const char *next)
-{
-    static const char *const KEPT[] = {"limit", "state", "trace"};
-    ft_strbuf link = {0};
-    ft_strbuf_printf(&link, "</v1/jobs?after=%s", next);
-    for (size_t i = 0; i < sizeof KEPT / sizeof *KEPT; i++) {
-        const char *value = ft_http_query(request, KEPT[i]);
-        if (value && strspn(value, "0123456789abcdefghijklmnopqrstuvwxyz-") == strlen(value))
-            ft_strbuf_printf(&link, "&%s=%s", KEPT[i], value);
-    }
-    ft_http_set(request, "Link", "%s>; rel=\"next\"", link.text);
-    ft_strbuf_release(&link);
-}
-
 static void on_jobs(void *data, const ft_error *err, json_t *page)
 {
     ft_http_request *request;
     size_t i;
     json_t *job;
-    if (err && err->code == FT_USAGE) {
-        ft_error bad = *err;
-        bad.code = FT_INPUT;
-        ft_call_end(data, &bad, &request);
-        return;
-    }
-    if (!ft_call_end(data, err, &request)) return;
+    if (!ft_call_end_list(data, err, page, &request)) return;
     json_array_foreach(json_object_get(page, "jobs"), i, job) ft_job_view(job);
-    const char *next = json_string_value(json_object_get(page, "next"));
-    if (next) put_next(request, next);
     ft_http_reply_json(request, 200, json_incref(page));
 }
 
 void ft_serve_jobs(ft_api *api, ft_http_request *request)
 {
-    uint32_t limit;
-    if (!ft_query_number(request, "limit", PAGE_DEFAULT, 1, PAGE_MOST, &limit)) return;
-    ft_store_page page = {ft_http_query(request, "after"), limit};
+    ft_store_page page;
+    if (!ft_query_page(request, &page)) return;
     ft_store_jobs(api->app->store, ft_http_query(request, "state"), ft_http_query(request, "trace"),
                   page, on_jobs, ft_call_new(api, request));
 }

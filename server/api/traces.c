@@ -1,4 +1,4 @@
-/* GET /v1/traces/{trace} and its content. */
+/* GET /v1/traces, /v1/traces/{trace} and its content. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +29,20 @@ static void on_trace(void *data, const ft_error *err, json_t *meta)
 void ft_serve_trace(ft_api *api, ft_http_request *request)
 {
     ft_store_trace(api->app->store, ft_http_param(request, 0), on_trace, ft_call_new(api, request));
+}
+
+static void on_traces(void *data, const ft_error *err, json_t *page)
+{
+    ft_http_request *request;
+    if (ft_call_end_list(data, err, page, &request))
+        ft_http_reply_json(request, 200, json_incref(page));
+}
+
+void ft_serve_traces(ft_api *api, ft_http_request *request)
+{
+    ft_store_page page;
+    if (!ft_query_page(request, &page)) return;
+    ft_store_traces(api->app->store, page, on_traces, ft_call_new(api, request));
 }
 
 /* ---- Content --------------------------------------------------------------------------------- */

@@ -307,18 +307,9 @@ static bool compare_decide(subject *s)
 
 /* ---- between models ---- */
 
-/* Under ctp a read without a value is bound to its observed write, so maximal may find more. */
-static bool has_silent_read(const ft_trace *trace)
-{
-    for (uint32_t e = 0; e < trace->n_events; e++)
-        if (trace->kind[e] == FT_EVENT_READ && trace->data[e] == FT_NO_VALUE) return true;
-    return false;
-}
-
 static bool compare_inclusion(subject *s, const bool supported[FT_MODELS])
 {
     if (s->job.model == FT_MODEL_CTP || !supported[s->job.model + 1]) return true;
-    if (s->job.model == FT_MODEL_MAXIMAL && has_silent_read(s->trace)) return true;
     ft_oracle_job wider = s->job;
     ft_oracle_result more;
     bool ok = true;
@@ -413,27 +404,39 @@ static bool compare_model(subject *s, unsigned wanted, const bool supported[FT_M
     return ok;
 }
 
-bool ft_compare_seed(uint64_t seed, unsigned wanted, ft_comparison_stats *stats, ft_strbuf *why)
+static bool compare_models(subject *s, unsigned wanted, ft_comparison_stats *stats)
 {
     bool supported[FT_MODELS], ok = true;
     ft_model best;
-    subject s = {.seed = seed, .trace = ft_generate(seed), .why = why};
-    s.job.properties = s.properties;
-    s.job.n_properties = ft_generate_properties(s.trace, seed, s.properties, PROPERTIES);
-    s.job.checks[FT_CHECK_RACE] = s.job.checks[FT_CHECK_ATOMICITY] = true;
-    s.job.checks[FT_CHECK_ASSERTION] = true;
-    ft_engine_models(s.trace, supported, &best);
-    if (stats) stats->traces++;
+    s->job.properties = s->properties;
+    s->job.checks[FT_CHECK_RACE] = s->job.checks[FT_CHECK_ATOMICITY] = true;
+    s->job.checks[FT_CHECK_ASSERTION] = true;
+    ft_engine_models(s->trace, supported, &best);
     for (int m = 0; ok && m < FT_MODELS; m++) {
         if (!supported[m]) continue;
-        s.job.model = (ft_model)m;
-        ok = compare_model(&s, wanted, supported, stats);
+        s->job.model = (ft_model)m;
+        ok = compare_model(s, wanted, supported, stats);
     }
     if (!ok) {
-        char *dump = ft_oracle_dump(s.trace);
-        ft_strbuf_puts(why, dump);
+        char *dump = ft_oracle_dump(s->trace);
+        ft_strbuf_puts(s->why, dump);
         free(dump);
     }
+    return ok;
+}
+
+bool ft_compare_trace(ft_trace *trace, unsigned wanted, ft_strbuf *why)
+{
+    subject s = {.trace = trace, .why = why};
+    return compare_models(&s, wanted, NULL);
+}
+
+bool ft_compare_seed(uint64_t seed, unsigned wanted, ft_comparison_stats *stats, ft_strbuf *why)
+{
+    subject s = {.seed = seed, .trace = ft_generate(seed), .why = why};
+    s.job.n_properties = ft_generate_properties(s.trace, seed, s.properties, PROPERTIES);
+    if (stats) stats->traces++;
+    bool ok = compare_models(&s, wanted, stats);
     ft_trace_free(s.trace);
     return ok;
 }

@@ -23,5 +23,7 @@ typedef struct ft_comparison_stats {
 /* True when all comparisons in `wanted` (bits) agree under every model that the trace supports;
  * else `why` says what differs, with the seed and the trace. stats may be NULL. */
 bool ft_compare_seed(uint64_t seed, unsigned wanted, ft_comparison_stats *stats, ft_strbuf *why);
+/* Likewise for a trace of one's own, without properties. */
+bool ft_compare_trace(ft_trace *trace, unsigned wanted, ft_strbuf *why);
 
 #endif

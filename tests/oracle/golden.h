@@ -2,7 +2,8 @@
  *
  *   {"why": "one sentence",
  *    "properties": [PROPERTY of docs/records.md],                              optional
- *    "verdicts": {MODEL: {CHECK: {"candidates": n, "violation": [[event, ...], ...]},
+ *    "verdicts": {MODEL: {CHECK: {"candidates": n, "violation": [[event, ...], ...],
+ *                                  "unknown": n},                             default 0
  *                         "property": ["violation" | "safe", ...]}}}
  *
  * Events are 1-based; a triplet is listed once for each pattern. Checks and models that are not

@@ -47,7 +47,7 @@ static void set_target(ft_program *program, ft_instruction *op)
     ft_assignment *out = &op->assignments[op->n_assignments];
     uint32_t v = ft_program_below(program, program->n_shared);
     bool local = program->plain[v] ||
-                 (program->n_locals && op->n_assignments == 0 && ft_program_percent(program, 25));
+                 (program->n_locals && op->n_assignments == 0 && ft_program_percent(program, 28));
     if (local && !program->n_locals) return;
     if (local) v = ft_program_below(program, program->n_locals);
     out->target = local ? FT_SYM_LOCAL(v) : FT_SYM_SHARED(v);
@@ -92,6 +92,8 @@ static void add_condition(ft_program *program)
     if (assertion && !plain && ft_program_percent(program, 85))
         op->pinned = 1 + ft_program_below(program, program->n_shared);
     if (op->pinned && program->plain[op->pinned - 1]) op->pinned = 0;
+    if (op->pinned && program->n_locals && ft_program_percent(program, 15))
+        op->pinned = 1 + program->n_shared + ft_program_below(program, program->n_locals);
 }
 
 static void add_data(ft_program *program)
@@ -180,9 +182,9 @@ static void add_item(ft_program *program, uint32_t depth)
         add_transaction(program, length + 1, depth);
     else if (pick >= 96)
         add_edge(program);
-    else if (pick >= 90 && program->n_semaphores)
+    else if (pick >= 86 && program->n_semaphores)
         add_op(program, ft_program_percent(program, 50) ? FT_EVENT_POST : FT_EVENT_WAIT, 0);
-    else if (pick == 89 && program->n_locks && !program->held[program->n_locks - 1])
+    else if (pick == 85 && program->n_locks && !program->held[program->n_locks - 1])
         add_op(program, FT_EVENT_RELEASE, program->n_locks - 1); /* a stranger's: no effect */
     else
         add_protected(program, depth);

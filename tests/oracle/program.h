@@ -19,7 +19,8 @@ typedef struct ft_instruction {
     bool valued;   /* READ, WRITE: the value is recorded */
     uint64_t bits; /* WRITE */
     ft_term guard; /* ASSIGN, ASSUME, ASSERT */
-    uint32_t pinned; /* ASSERT: variable + 1 that must have the value it has in the run, or 0 */
+    uint32_t pinned; /* ASSERT: 1 + the variable (shared ones, then locals) that must have the value
+                        it has in the run; 0: none */
     uint32_t n_assignments;
     ft_assignment assignments[2];
 } ft_instruction;

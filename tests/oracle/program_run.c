@@ -69,10 +69,12 @@ static void run_access(run *r, const ft_instruction *op)
 static void pin(run *r, ft_instruction *op)
 {
     ft_term_pool *pool = ft_builder_terms(r->program->builder);
-    uint32_t v = op->pinned - 1;
-    ft_sort sort = r->program->shared_sort[v];
-    ft_term sides[2] = {ft_term_symbol(pool, FT_SYM_SHARED(v), sort),
-                        ft_term_literal(pool, (ft_value){sort, r->shared[v]})};
+    uint32_t v = op->pinned - 1, n_shared = r->program->n_shared;
+    bool local = v >= n_shared;
+    ft_symbol symbol = local ? FT_SYM_LOCAL(v - n_shared) : FT_SYM_SHARED(v);
+    ft_value value;
+    (void)look_up(r, symbol, &value);
+    ft_term sides[2] = {ft_term_symbol(pool, symbol, value.sort), ft_term_literal(pool, value)};
     ft_error err = FT_ERROR_INIT;
     ft_status status = ft_term_apply(pool, FT_OP_EQ, sides, 2, NULL, &op->guard, &err);
     assert(status == FT_OK);

@@ -82,15 +82,16 @@ static bool read_conforms(const ft_machine *machine, const ft_state *state, uint
                    machine->trace->thread[writer - 1] + 1u == state->stopped &&
                    machine->index[writer - 1] + 1u == state->pos[state->stopped - 1];
     if (tainted) return false;
+    bool symbolic = ft_trace_is_symbolic_event(machine->trace, event);
+    bool silent = !symbolic && machine->trace->data[event] == FT_NO_VALUE;
     switch (machine->model) {
     case FT_MODEL_OBSERVED:
         return writer == seen->source;
     case FT_MODEL_MAXIMAL:
-        return same_value(state, variable, seen);
+        return silent ? writer == seen->source : same_value(state, variable, seen);
     case FT_MODEL_CTP:
-        if (ft_trace_is_symbolic_event(machine->trace, event)) return true;
-        if (machine->trace->data[event] != FT_NO_VALUE) return same_value(state, variable, seen);
-        return writer == seen->source;
+        if (symbolic) return true;
+        return silent ? writer == seen->source : same_value(state, variable, seen);
     case FT_MODELS:
         break;
     }

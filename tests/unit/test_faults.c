@@ -1,5 +1,5 @@
-/* Each planted encoder fault is caught by the oracle within a bounded number of seeds; without one
- * the same seeds agree. Built against the engine with its faults compiled in. */
+/* Each planted encoder fault is caught by the oracle within a bounded number of seeds, or on a golden
+ * trace; without the fault the engine agrees there. Built against the engine with its faults compiled in. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,9 +10,10 @@
 
 #include "encode/faults.h"
 #include "oracle/compare.h"
+#include "oracle/golden.h"
 
-#define SEEDS       250 /* the same ones for every fault */
-#define CLEAN_SEEDS 60
+#define SEEDS       300 /* the same ones for every fault */
+#define CLEAN_SEEDS 50
 
 static const char *const docs[FT_FAULT_KINDS] = {
 #define FT_ROW(symbol, doc) doc,
@@ -20,43 +21,60 @@ static const char *const docs[FT_FAULT_KINDS] = {
 #undef FT_ROW
 };
 
-static bool agrees(uint64_t seed, ft_fault_kind fault, ft_strbuf *why)
+#define WANTED (1u << FT_COMPARE_EVENTS | 1u << FT_COMPARE_DECIDE)
+
+static bool agrees(uint64_t seed, ft_fault_kind fault)
 {
+    ft_strbuf why = {0};
     ft_fault = fault;
-    bool ok = ft_compare_seed(seed, 1u << FT_COMPARE_EVENTS | 1u << FT_COMPARE_DECIDE, NULL, why);
+    bool ok = ft_compare_seed(seed, WANTED, NULL, &why);
     ft_fault = FT_FAULT_NONE;
+    ft_strbuf_release(&why);
     return ok;
 }
 
 static void test_no_fault_no_mismatch(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= CLEAN_SEEDS; seed++) {
-        ft_strbuf why = {0};
-        if (!agrees(seed, FT_FAULT_NONE, &why)) fail_msg("%s", ft_strbuf_text(&why));
-        ft_strbuf_release(&why);
-    }
+    for (uint64_t seed = 1; seed <= CLEAN_SEEDS; seed++)
+        if (!agrees(seed, FT_FAULT_NONE)) fail_msg("seed %u", (unsigned)seed);
 }
 
-/* The first seed whose verdicts differ because of the fault, 0: none. */
-static uint64_t caught_at(ft_fault_kind fault)
+typedef struct catcher {
+    ft_fault_kind fault;
+    char by[80]; /* what caught it, "" while nothing did */
+} catcher;
+
+/* The first seed whose verdicts differ because of the fault. */
+static void catch_by_seed(catcher *c)
 {
-    uint64_t caught = 0;
-    for (uint64_t seed = 1; seed <= SEEDS && !caught; seed++) {
-        ft_strbuf why = {0};
-        if (!agrees(seed, fault, &why) && agrees(seed, FT_FAULT_NONE, &why)) caught = seed;
-        ft_strbuf_release(&why);
-    }
-    return caught;
+    for (uint64_t seed = 1; seed <= SEEDS && !c->by[0]; seed++)
+        if (!agrees(seed, c->fault) && agrees(seed, FT_FAULT_NONE))
+            snprintf(c->by, sizeof c->by, "seed %u", (unsigned)seed);
+}
+
+static void catch_by_golden(void *context, const ft_golden *golden)
+{
+    catcher *c = context;
+    if (c->by[0]) return;
+    ft_strbuf why = {0};
+    ft_fault = c->fault;
+    bool ok = ft_compare_trace(golden->trace, WANTED, &why);
+    ft_fault = FT_FAULT_NONE;
+    if (!ok && ft_compare_trace(golden->trace, WANTED, &why))
+        snprintf(c->by, sizeof c->by, "%s", golden->name);
+    ft_strbuf_release(&why);
 }
 
 static void test_every_fault_is_caught(void **state)
 {
     (void)state;
     for (int fault = FT_FAULT_NONE + 1; fault < FT_FAULT_KINDS; fault++) {
-        uint64_t seed = caught_at((ft_fault_kind)fault);
-        if (!seed) fail_msg("not caught: %s", docs[fault]);
-        print_message("seed %u catches: %s\n", (unsigned)seed, docs[fault]);
+        catcher c = {.fault = (ft_fault_kind)fault};
+        catch_by_seed(&c);
+        if (!c.by[0]) ft_golden_each(FT_SOURCE_DIR "/tests/golden", catch_by_golden, &c);
+        if (!c.by[0]) fail_msg("not caught: %s", docs[fault]);
+        print_message("%s catches: %s\n", c.by, docs[fault]);
     }
 }
 

@@ -28,8 +28,10 @@ static void compare_check(const ft_golden *golden, const char *model, ft_check c
     uint64_t candidates = (uint64_t)json_integer_value(json_object_get(expected, "candidates"));
     uint64_t decided =
         pipeline->count[check][FT_VERDICT_VIOLATION] + pipeline->count[check][FT_VERDICT_SAFE];
+    uint64_t unknown = (uint64_t)json_integer_value(json_object_get(expected, "unknown"));
     if (strcmp(want, have) != 0 || candidates != pipeline->candidates[check] ||
-        decided != candidates)
+        decided + unknown != candidates ||
+        unknown != pipeline->count[check][FT_VERDICT_UNKNOWN])
         fail_msg("%s, %s under %s: expected %u candidates, violated: %s; found %u (%u decided): "
                  "%s\n(%s)",
                  golden->name, ft_check_name(check), model, (unsigned)candidates, want,

@@ -35,12 +35,12 @@ static void generate(ft_strbuf *out)
         }
 }
 
-static ft_daemon daemon;
+static ft_daemon server;
 
 static int clean_up(void **state)
 {
     (void)state;
-    ft_daemon_remove(&daemon);
+    ft_daemon_remove(&server);
     return 0;
 }
 
@@ -48,7 +48,7 @@ static void upload(char hash[FT_DIGEST_HEX + 1])
 {
     ft_strbuf text = {0};
     generate(&text);
-    ft_answer answer = ft_daemon_post(&daemon, "/v1/traces", text.text);
+    ft_answer answer = ft_daemon_post(&server, "/v1/traces", text.text);
     if (answer.status != 201 && answer.status != 200)
         fail_msg("upload: %ld %s", answer.status, ft_strbuf_text(&answer.body));
     snprintf(hash, FT_DIGEST_HEX + 1, "%s", ft_answer_text(&answer, "trace"));
@@ -60,7 +60,7 @@ static void create(const char *hash, const char *name, char job[64])
 {
     char body[512];
     snprintf(body, sizeof body, JOB_FORMAT, hash, name);
-    ft_answer answer = ft_daemon_post(&daemon, "/v1/jobs", body);
+    ft_answer answer = ft_daemon_post(&server, "/v1/jobs", body);
     if (answer.status != 202) fail_msg("job: %ld %s", answer.status, ft_strbuf_text(&answer.body));
     snprintf(job, 64, "%s", ft_answer_text(&answer, "job"));
     ft_answer_release(&answer);
@@ -97,7 +97,7 @@ static json_t *verdicts_of(const char *job, json_t **counts)
 {
     char path[128];
     snprintf(path, sizeof path, "/v1/jobs/%s/findings?safe=1", job);
-    ft_answer answer = ft_daemon_get(&daemon, path);
+    ft_answer answer = ft_daemon_get(&server, path);
     assert_int_equal(answer.status, 200);
     json_t *verdicts = json_object();
     add_records(verdicts, json_object_get(answer.json, "findings"));
@@ -115,7 +115,7 @@ static json_t *verdicts_of(const char *job, json_t **counts)
 
 static void finish(const char *job, void (*each)(void *data, const json_t *snapshot), void *data)
 {
-    json_t *snapshot = ft_daemon_finish(&daemon, job, each, data);
+    json_t *snapshot = ft_daemon_finish(&server, job, each, data);
     assert_non_null(snapshot);
     assert_string_equal(json_string_value(json_object_get(snapshot, "state")), "done");
     json_decref(snapshot);
@@ -173,7 +173,7 @@ static void kill_workers(void *data, const json_t *snapshot)
     const json_t *worker;
     (void)snapshot;
     if (k->left-- <= 0) return;
-    ft_answer answer = ft_daemon_get(&daemon, "/v1/workers");
+    ft_answer answer = ft_daemon_get(&server, "/v1/workers");
     json_array_foreach(json_object_get(answer.json, "workers"), i, worker)
     {
         json_int_t pid = json_integer_value(json_object_get(worker, "pid"));
@@ -188,7 +188,7 @@ static void killed_workers(void **state)
 {
     (void)state;
     char hash[FT_DIGEST_HEX + 1], job[64];
-    assert_true(ft_daemon_start(&daemon));
+    assert_true(ft_daemon_start(&server));
     json_t *reference = reference_run(hash);
     create(hash, "workers killed", job);
     killer k = {KILLS, 0};
@@ -198,17 +198,17 @@ static void killed_workers(void **state)
     assert_true(k.killed > 0);
     expect_same_job(reference, job);
     json_decref(reference);
-    assert_true(ft_daemon_stop(&daemon));
+    assert_true(ft_daemon_stop(&server));
 }
 
-/* Follows the job until it has so many verdicts, or has ended. */
-static void await_verdicts(const char *job, json_int_t wanted)
+/* Follows the job until it has so many verdicts, or has ended: then false. */
+static bool await_verdicts(const char *job, json_int_t wanted)
 {
     char path[128], tag[64] = "If-None-Match: \"none\"";
     snprintf(path, sizeof path, "/v1/jobs/%s", job);
     for (;;) {
         const char *headers[] = {"Prefer: wait=20", tag, NULL};
-        ft_answer answer = ft_daemon_call(&daemon, "GET", path, headers, NULL, 0);
+        ft_answer answer = ft_daemon_call(&server, "GET", path, headers, NULL, 0);
         assert_true(answer.status == 200 || answer.status == 304);
         const char *etag = ft_answer_header(&answer, "ETag");
         if (etag) snprintf(tag, sizeof tag, "If-None-Match: %.40s", etag);
@@ -216,7 +216,7 @@ static void await_verdicts(const char *job, json_int_t wanted)
         bool enough = json_integer_value(json_object_get(progress, "done")) >= wanted;
         bool ended = strcmp(ft_answer_text(&answer, "state"), "done") == 0;
         ft_answer_release(&answer);
-        if (enough || ended) return;
+        if (enough || ended) return !ended;
     }
 }
 
@@ -224,18 +224,20 @@ static void killed_server(void **state)
 {
     (void)state;
     char hash[FT_DIGEST_HEX + 1], job[64];
-    assert_true(ft_daemon_start(&daemon));
+    assert_true(ft_daemon_start(&server));
     json_t *reference = reference_run(hash);
+    int interrupted = 0;
     for (int round = 0; round < 3; round++) {
         create(hash, "server killed", job);
-        await_verdicts(job, round);
-        ft_daemon_kill(&daemon);
-        assert_true(ft_daemon_start(&daemon));
+        interrupted += await_verdicts(job, round);
+        ft_daemon_kill(&server);
+        assert_true(ft_daemon_start(&server));
         finish(job, NULL, NULL);
         expect_same_job(reference, job);
     }
+    assert_true(interrupted > 0);
     json_decref(reference);
-    assert_true(ft_daemon_stop(&daemon));
+    assert_true(ft_daemon_stop(&server));
 }
 
 /* What was answered 2xx is there after a kill. */
@@ -243,22 +245,22 @@ static void acknowledged_is_durable(void **state)
 {
     (void)state;
     char path[128], trace[FT_DIGEST_HEX + 1];
-    assert_true(ft_daemon_start(&daemon));
+    assert_true(ft_daemon_start(&server));
     for (int i = 0; i < 3; i++) {
         char text[64];
         snprintf(text, sizeof text, "T1|w(x)|%d\nT2|w(x)|b\n", i);
-        ft_answer answer = ft_daemon_post(&daemon, "/v1/traces", text);
+        ft_answer answer = ft_daemon_post(&server, "/v1/traces", text);
         assert_int_equal(answer.status, 201);
         snprintf(trace, sizeof trace, "%s", ft_answer_text(&answer, "trace"));
         ft_answer_release(&answer);
-        ft_daemon_kill(&daemon);
-        assert_true(ft_daemon_start(&daemon));
+        ft_daemon_kill(&server);
+        assert_true(ft_daemon_start(&server));
         snprintf(path, sizeof path, "/v1/traces/%s", trace);
-        answer = ft_daemon_get(&daemon, path);
+        answer = ft_daemon_get(&server, path);
         assert_int_equal(answer.status, 200);
         ft_answer_release(&answer);
     }
-    assert_true(ft_daemon_stop(&daemon));
+    assert_true(ft_daemon_stop(&server));
 }
 
 int main(void)

@@ -54,30 +54,22 @@ static void ghost_source(ghost *g, ft_ghost_read *read, uint32_t w, ft_expr valu
     read->count++;
 }
 
-static bool value_known(const ft_decider *d, uint32_t w, uint32_t variable)
-{
-    const ft_problem *p = d->problem;
-    if (w == FT_NO_EVENT) return FT_VID_IS_KNOWN(ft_run_initial_vid(p->run, variable));
-    if (p->model == FT_MODEL_CTP && ft_trace_is_symbolic_event(p->trace, w)) return true;
-    uint32_t slot = ft_run_find_access(p->trace, w, variable, true);
-    return FT_VID_IS_KNOWN(ft_run_vid(p->run, w, slot));
-}
-
 static ft_expr departing_write(ghost *g, uint32_t variable);
 
-static void ghost_sources(ghost *g, ft_ghost_read *read)
+/* departing: what the query's extra event writes to the variable, NULL: it does not. */
+static void ghost_sources(ghost *g, ft_ghost_read *read, ft_expr departing)
 {
     ft_decider *d = g->d;
     const ft_order *order = d->problem->order;
     uint32_t v = read->variable;
-    if (!g->q->avoid_unknown || value_known(d, FT_NO_EVENT, v))
+    if (!g->q->avoid_unknown || ft_problem_value_known(d->problem, FT_NO_EVENT, v))
         ghost_source(g, read, FT_NO_EVENT, ft_cssa_initial(d->cssa, v), NULL, 0);
     for (uint32_t i = d->writer_first[v]; i < d->writer_first[v + 1]; i++) {
         uint32_t w = d->writers[i];
-        if (w == g->at || (g->q->avoid_unknown && !value_known(d, w, v))) continue;
+        if (w == g->at || (g->q->avoid_unknown && !ft_problem_value_known(d->problem, w, v)))
+            continue;
         if (w == g->q->extra) { /* executed by the query, not a member */
-            if (g->at == FT_NO_EVENT)
-                ghost_source(g, read, w, departing_write(g, v), &g->q->extra_writes, 1);
+            if (departing) ghost_source(g, read, w, departing, &g->q->extra_writes, 1);
             continue;
         }
         if (g->at != FT_NO_EVENT && ft_order_before(order, g->at, w)) continue;
@@ -96,11 +88,16 @@ static ft_expr ghost_read(void *context, uint32_t variable)
         if (q->reads.data[i].variable == variable && q->reads.data[i].at == g->at)
             return q->reads.data[i].value;
     ft_sort sort = g->d->problem->trace->shared_info[variable].sort;
+    /* First, because it may need reads of its own: a read's sources are one slice. */
+    ft_expr departing = NULL;
+    if (g->at == FT_NO_EVENT && q->extra != FT_NO_EVENT &&
+        ft_run_find_access(g->d->problem->trace, q->extra, variable, true) != UINT32_MAX)
+        departing = departing_write(g, variable);
     ft_ghost_read read = {.variable = variable,
                           .at = g->at,
                           .value = ft_session_constant(g->d->session, sort),
                           .first = (uint32_t)q->sources.len};
-    ghost_sources(g, &read);
+    ghost_sources(g, &read, departing);
     FT_VEC(ft_lit) choice = {0};
     ft_vec_push(&choice, -q->active);
     for (uint32_t i = 0; i < read.count; i++)

@@ -15,10 +15,20 @@ struct ft_cssa {
 
 ft_demand ft_problem_demand(const ft_problem *problem, uint32_t e, uint32_t i)
 {
-    if (problem->model == FT_MODEL_OBSERVED) return FT_DEMAND_SOURCE;
-    if (problem->model == FT_MODEL_CTP && ft_trace_is_symbolic_event(problem->trace, e))
-        return FT_DEMAND_NOTHING;
+    const ft_trace *trace = problem->trace;
+    bool symbolic = ft_trace_is_symbolic_event(trace, e);
+    bool silent = !symbolic && trace->data[e] == FT_NO_VALUE;
+    if (problem->model == FT_MODEL_OBSERVED || silent) return FT_DEMAND_SOURCE;
+    if (problem->model == FT_MODEL_CTP && symbolic) return FT_DEMAND_NOTHING;
     return FT_VID_IS_KNOWN(ft_run_vid(problem->run, e, i)) ? FT_DEMAND_VALUE : FT_DEMAND_SOURCE;
+}
+
+bool ft_problem_value_known(const ft_problem *p, uint32_t w, uint32_t variable)
+{
+    if (w == FT_NO_EVENT) return FT_VID_IS_KNOWN(ft_run_initial_vid(p->run, variable));
+    if (p->model == FT_MODEL_CTP && ft_trace_is_symbolic_event(p->trace, w)) return true;
+    uint32_t slot = ft_run_find_access(p->trace, w, variable, true);
+    return FT_VID_IS_KNOWN(ft_run_vid(p->run, w, slot));
 }
 
 bool ft_problem_allows(const ft_problem *p, uint32_t e, uint32_t i, uint32_t w)

@@ -29,8 +29,8 @@ ft_answer ft_decider_decide(ft_decider *decider, const ft_claim *claim, bool avo
                             uint32_t timeout_ms, ft_witness *witness, ft_decide_stats *stats);
 
 /* The same question to the literal encoding: everything encoded anew for each claim. */
-ft_answer ft_literal_decide(const ft_problem *problem, const ft_claim *claim, uint32_t timeout_ms,
-                            ft_witness *witness, ft_decide_stats *stats);
+ft_answer ft_literal_decide(const ft_problem *problem, const ft_claim *claim, bool avoid_unknown,
+                            uint32_t timeout_ms, ft_witness *witness, ft_decide_stats *stats);
 
 double ft_now_ms(void); /* monotonic */
 

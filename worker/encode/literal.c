@@ -29,6 +29,7 @@ typedef struct literal {
     uint32_t n_shared, n_locks, n_cells;
     uint32_t extra;       /* executed, exempt from the model; FT_NO_EVENT */
     ft_expr extra_writes; /* NULL: true */
+    bool avoid_unknown;   /* reads that the model does not bind take known values only */
     ft_expr *count;       /* per event: value of its semaphore after it */
 } literal;
 
@@ -130,13 +131,17 @@ static ft_expr pi(literal *l, uint32_t cell_id, uint32_t reader, uint32_t access
     ft_expr read_time = reader == FT_NO_EVENT ? l->violation : l->time[reader];
     FT_VEC(ft_expr) ways = {0};
     bool demanded = access != UINT32_MAX;
-    if (!demanded || ft_problem_allows(l->p, reader, access, FT_NO_EVENT))
+    bool choosy = l->avoid_unknown && !demanded && cell_id < l->n_shared;
+    if (demanded ? ft_problem_allows(l->p, reader, access, FT_NO_EVENT)
+                 : !choosy || ft_problem_value_known(l->p, FT_NO_EVENT, cell_id))
         ft_vec_push(&ways, parameter(l, c, NULL, value, initial, read_time, reader));
     for (size_t i = 0; i < c->len; i++) {
         const cell_write *w = &c->data[i];
         if ((free_only && !w->free) || (avoid_extra && w->event == l->extra)) continue;
         if (!is_parameter(l, c, i, reader)) continue;
         if (demanded && !ft_problem_allows(l->p, reader, access, w->event)) continue;
+        if (choosy && w->event != l->extra && !ft_problem_value_known(l->p, w->event, cell_id))
+            continue;
         ft_vec_push(&ways, parameter(l, c, w, value, initial, read_time, reader));
     }
     ft_expr result =
@@ -470,12 +475,13 @@ static void read_schedule(literal *l, const ft_claim *claim, ft_witness *witness
     ft_vec_release(&steps);
 }
 
-static ft_answer ask(const ft_problem *p, const ft_claim *claim, bool departs, uint32_t timeout_ms,
-                     ft_witness *witness, ft_decide_stats *stats)
+static ft_answer ask(const ft_problem *p, const ft_claim *claim, bool departs, bool avoid_unknown,
+                     uint32_t timeout_ms, ft_witness *witness, ft_decide_stats *stats)
 {
     literal l;
     double start = ft_now_ms();
     literal_open(&l, p, departs ? claim->events[1] : FT_NO_EVENT);
+    l.avoid_unknown = avoid_unknown;
     place end = {.l = &l, .reader = FT_NO_EVENT}, departing = {.l = &l, .reader = l.extra};
     collect_writes(&l);
     program_order(&l);
@@ -499,12 +505,12 @@ static ft_answer ask(const ft_problem *p, const ft_claim *claim, bool departs, u
     return answer;
 }
 
-ft_answer ft_literal_decide(const ft_problem *p, const ft_claim *claim, uint32_t timeout_ms,
-                            ft_witness *witness, ft_decide_stats *stats)
+ft_answer ft_literal_decide(const ft_problem *p, const ft_claim *claim, bool avoid_unknown,
+                            uint32_t timeout_ms, ft_witness *witness, ft_decide_stats *stats)
 {
-    ft_answer answer = ask(p, claim, false, timeout_ms, witness, stats);
+    ft_answer answer = ask(p, claim, false, avoid_unknown, timeout_ms, witness, stats);
     if (claim->kind != FT_CLAIM_ATOMICITY || answer == FT_ANSWER_SAT) return answer;
-    ft_answer other = ask(p, claim, true, timeout_ms, witness, stats);
+    ft_answer other = ask(p, claim, true, avoid_unknown, timeout_ms, witness, stats);
     if (other == FT_ANSWER_SAT) return other;
     return answer == FT_ANSWER_UNKNOWN ? answer : other;
 }

@@ -27,6 +27,9 @@ ft_demand ft_problem_demand(const ft_problem *problem, uint32_t e, uint32_t i);
  * values are compared by the solver, true. */
 bool ft_problem_allows(const ft_problem *problem, uint32_t e, uint32_t i, uint32_t w);
 
+/* Is what event w (FT_NO_EVENT: the initial state) writes to the variable known, or computed? */
+bool ft_problem_value_known(const ft_problem *problem, uint32_t w, uint32_t variable);
+
 /* Concurrent static single assignment (Wang et al. §4.1): an expression for every shared read,
  * every write and every local definition. Reads are fresh constants under ctp; where the model
  * fixes the value, they are that value. */

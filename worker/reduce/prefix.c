@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "encode/problem.h"
+
 struct ft_prefix {
     const ft_trace *trace;
     const ft_order *order;
@@ -95,10 +97,8 @@ static bool is_member(const ft_prefix *p, uint32_t e)
 /* Must the i-th access of e, a read, read from its observed write in this model? */
 static bool tied(const ft_prefix *p, ft_model model, uint32_t e, uint32_t i)
 {
-    if (model == FT_MODEL_OBSERVED) return true;
-    bool symbolic = ft_trace_is_symbolic_event(p->trace, e);
-    if (model == FT_MODEL_CTP && symbolic) return false;
-    return !FT_VID_IS_KNOWN(ft_run_vid(p->run, e, i));
+    const ft_problem problem = {p->trace, p->order, p->run, model};
+    return ft_problem_demand(&problem, e, i) == FT_DEMAND_SOURCE;
 }
 
 /* All but the last member section of the lock must be closed, in observed order. */

@@ -313,8 +313,11 @@ void ft_session_order_edge(ft_session *s, uint32_t a, uint32_t b)
 void ft_session_order_atom(ft_session *s, ft_lit literal, uint32_t a, uint32_t b)
 {
     ft_vec_push(&s->atoms, (order_atom){literal, a, b});
+    /* An assertion before takes the solver back to its base level: what is registered deeper is
+     * forgotten with that level, and its number given to another atom (4.8.12). Without one after
+     * it, the next check can hang. */
+    Z3_solver_assert(s->z3, s->solver, Z3_mk_true(s->z3));
     Z3_solver_propagate_register(s->z3, s->solver, s->variables.data[literal]);
-    /* Without an assertion after it, 4.8.12 can hang in the next check. */
     Z3_solver_assert(s->z3, s->solver, Z3_mk_true(s->z3));
 }
 
