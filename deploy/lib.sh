@@ -17,13 +17,7 @@ quietly() {
 }
 
 as_root() {
-    if [ "$(id -u)" = 0 ]; then
-        "$@"
-    elif command -v sudo >/dev/null; then
-        sudo "$@"
-    else
-        die "needs root to install packages: run as root, install sudo, or install them yourself: $*"
-    fi
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
 is_installed() {
@@ -54,6 +48,8 @@ ensure_packages() {
     if [ ${#missing[@]} = 0 ] && { is_installed libllhttp-dev || is_installed node-llhttp; }; then
         return
     fi
+    [ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||
+        die "needs root to install ${missing[*]} node-llhttp: run as root or install sudo"
     log=$(mktemp)
     say "installing ${missing[*]} llhttp"
     as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q >"$log" 2>&1 </dev/null ||

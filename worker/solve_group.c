@@ -63,12 +63,14 @@ static ft_answer decide(ft_engine *engine, const ft_claim *claim, bool avoid_unk
     if (is_shareable(engine)) {
         if (!engine->shared) engine->shared = ft_decider_new(&engine->problem, NULL);
         stats->encode_ms += ft_now_ms() - start;
-        ft_answer answer = ft_decider_decide(engine->shared, claim, avoid_unknown, timeout_ms,
-                                             witness, stats);
+        uint32_t share = timeout_ms / 4 > 1000 ? timeout_ms / 4 : timeout_ms / 2 + 1;
+        ft_answer answer =
+            ft_decider_decide(engine->shared, claim, avoid_unknown, share, witness, stats);
         if (answer != FT_ANSWER_UNKNOWN || ft_now_ms() >= deadline) return answer;
     }
-    /* Products and quotients of unknowns can make the solver give up with time left, by luck of its
-     * search: ask again without what other claims left behind, then in the other encoding. */
+    /* Products and quotients of unknowns can make the solver give up or wander, by luck of its
+     * search: the shared base has a share of the time only, then the claim is asked without what
+     * others left behind, and at last in the other encoding. */
     ft_answer answer = decide_fresh(engine, claim, avoid_unknown, deadline, witness, stats);
     double left = deadline - ft_now_ms();
     if (answer != FT_ANSWER_UNKNOWN || left <= 0 || !is_shareable(engine)) return answer;

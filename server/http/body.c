@@ -5,6 +5,8 @@
 #include "http/internal.h"
 
 #define PIECE (32u << 10) /* decoded bytes at a time */
+#define SLICE                                                                                      \
+    (1u << 20) /* decoded bytes until others get their turn: a little can decode to a lot */
 
 static void too_long(ft_connection *connection, const char *what, uint64_t limit)
 {
@@ -80,6 +82,7 @@ static bool give_decoded(ft_connection *connection)
     if (!connection->span_pushed)
         ft_decoder_push(request->decoder, connection->span, connection->span_len);
     connection->span_pushed = true;
+    size_t slice = 0;
     while (!request->paused) {
         size_t length = 0;
         if (ft_decoder_pull(request->decoder, piece, sizeof piece, &length, &err) != FT_OK) {
@@ -92,6 +95,10 @@ static bool give_decoded(ft_connection *connection)
             return true;
         }
         if (!give(connection, piece, length)) return true;
+        slice += length;
+        if (slice < SLICE) continue;
+        connection->yielded = true;
+        return false;
     }
     return false;
 }

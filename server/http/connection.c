@@ -182,6 +182,10 @@ static void time_out_request(ft_connection *connection, const char *detail)
 static void on_timer(uv_timer_t *timer)
 {
     ft_connection *connection = timer->data;
+    if (connection->yielded) {
+        ft_connection_pump(connection);
+        return;
+    }
     size_t queued = uv_stream_get_write_queue_size(&connection->io.stream);
     bool moved = connection->writing && queued != connection->queue_seen;
     connection->queue_seen = queued;
@@ -232,6 +236,11 @@ static uint64_t patience(const ft_connection *connection)
 static void adjust_timer(ft_connection *connection)
 {
     ft_phase phase = connection->phase;
+    if (connection->yielded && phase != FT_PHASE_CLOSED) {
+        connection->armed = FT_PHASE_CLOSED;
+        uv_timer_start(&connection->timer, on_timer, 0, 0);
+        return;
+    }
     bool one_deadline =
         phase == FT_PHASE_HEAD || (phase == FT_PHASE_LINGER && !connection->writing);
     if (phase == FT_PHASE_CLOSED || (one_deadline && phase == connection->armed)) return;
@@ -336,7 +345,8 @@ static bool step_request(ft_connection *connection, bool *again)
     return true;
 }
 
-/* The body was the last of the input: llhttp, paused at it, has not said yet that the message ends. */
+/* The body was the last of the input: llhttp, paused at it, has not said yet that the message ends.
+ */
 static bool end_is_due(const ft_connection *connection)
 {
     return connection->request && connection->guard.state == FT_GUARD_END;
@@ -366,6 +376,7 @@ void ft_connection_pump(ft_connection *connection)
 {
     if (connection->pumping || connection->phase == FT_PHASE_CLOSED) return;
     connection->pumping = true;
+    connection->yielded = false;
     if (too_slow(connection)) {
         ft_http_problem slow = {408, "request-timeout", "the body arrives too slowly", NULL, NULL};
         ft_connection_refuse(connection, &slow);

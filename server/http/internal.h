@@ -105,6 +105,7 @@ struct ft_connection {
     size_t writing;   /* bytes handed to libuv and not written yet */
     uint64_t body_began;
     size_t queue_seen; /* by the write timeout */
+    bool yielded;      /* goes on at the loop's next turn */
     ft_phase armed;    /* the phase that the timer runs for */
     ft_http_drained drained;
     void *drained_data;

@@ -7,8 +7,8 @@
 
 /* (first write, remote write, last write): RWR, RWW, WRW, WWR, WWW (Wang et al. §5.1). */
 static const bool patterns[5][3] = {
-    {false, true, false}, {false, true, true}, {true, false, true}, {true, true, false},
-    {true, true, true},
+    {false, true, false}, {false, true, true}, {true, false, true},
+    {true, true, false},  {true, true, true},
 };
 
 typedef struct interval {
@@ -21,8 +21,7 @@ typedef struct intervals {
 
 static void push(ft_oracle_result *result, ft_check check, uint32_t property, ft_claim claim)
 {
-    ft_vec_push(&result->answers,
-                ((ft_oracle_answer){check, property, claim, false, false}));
+    ft_vec_push(&result->answers, ((ft_oracle_answer){check, property, claim, false, false}));
 }
 
 static bool accesses(const ft_trace *trace, uint32_t event, uint32_t variable, bool write)
@@ -169,7 +168,8 @@ static void add_atomicity(const ft_trace *trace, ft_check check, uint32_t proper
                 ft_vec_push(&own.list, transactions->list.data[i]);
         for (uint32_t a = 0; a < trace->n_events; a++)
             for (uint32_t b = a + 1; b < trace->n_events; b++)
-                if (trace->thread[a] == thread && trace->thread[b] == thread && together(&own, a, b))
+                if (trace->thread[a] == thread && trace->thread[b] == thread &&
+                    together(&own, a, b))
                     add_triplets(trace, check, property, a, b, result);
         ft_vec_release(&own.list);
     }
@@ -183,8 +183,7 @@ static void add_conditions(const ft_trace *trace, uint32_t number, const ft_orac
     for (uint32_t e = 0; e < trace->n_events; e++)
         if (p->event == FT_NO_EVENT ? trace->loc[e] == p->from : e == p->event)
             push(result, FT_CHECK_PROPERTY, number,
-                 (ft_claim){
-                     .kind = FT_CLAIM_CONDITION, .events = {e}, .condition = p->condition});
+                 (ft_claim){.kind = FT_CLAIM_CONDITION, .events = {e}, .condition = p->condition});
 }
 
 static void add_co_enabled(const ft_trace *trace, uint32_t number, const ft_oracle_property *p,
@@ -245,8 +244,7 @@ static void add_property(const ft_trace *trace, uint32_t number, const ft_oracle
     }
 }
 
-void ft_oracle_candidates(const ft_trace *trace, const ft_oracle_job *job,
-                          ft_oracle_result *result)
+void ft_oracle_candidates(const ft_trace *trace, const ft_oracle_job *job, ft_oracle_result *result)
 {
     *result = (ft_oracle_result){0};
     intervals transactions = {0};

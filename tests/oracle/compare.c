@@ -9,7 +9,7 @@
 #include "oracle/pipeline.h"
 #include "verdict/checker.h"
 
-#define HASH "0000000000000000000000000000000000000000000000000000000000000000"
+#define HASH       "0000000000000000000000000000000000000000000000000000000000000000"
 #define PROPERTIES 3
 
 typedef struct subject {
@@ -47,7 +47,8 @@ static bool found(const ft_pipeline *pipeline, const ft_oracle_answer *answer)
 {
     for (size_t i = 0; i < pipeline->violations.len; i++) {
         const ft_finding *finding = &pipeline->violations.data[i];
-        if (finding->check == answer->check && ft_oracle_claim_equal(&finding->claim, &answer->claim))
+        if (finding->check == answer->check &&
+            ft_oracle_claim_equal(&finding->claim, &answer->claim))
             return true;
     }
     return false;
@@ -83,8 +84,8 @@ static bool violated_are_found(subject *s, const char *what, const ft_pipeline *
     return true;
 }
 
-/* The oracle calls unknown whatever depends on an unknown value; the engine may still prove it safe,
- * from conditions that held in the run. */
+/* The oracle calls unknown whatever depends on an unknown value; the engine may still prove it
+ * safe, from conditions that held in the run. */
 static bool verdict_agrees(ft_verdict want, ft_verdict have)
 {
     return want == have || (want == FT_VERDICT_UNKNOWN && have == FT_VERDICT_SAFE);
@@ -280,13 +281,12 @@ static bool decide_agrees(subject *s, ft_engine *engine, ft_checker *checker,
     ft_verdict want = answer->violated  ? FT_VERDICT_VIOLATION
                       : answer->unknown ? FT_VERDICT_UNKNOWN
                                         : FT_VERDICT_SAFE;
-    bool checked = verdict != FT_VERDICT_VIOLATION ||
-                   ft_checker_check(checker, &witness, NULL, &err) == FT_OK;
+    bool checked =
+        verdict != FT_VERDICT_VIOLATION || ft_checker_check(checker, &witness, NULL, &err) == FT_OK;
     ft_witness_release(&witness);
     if (!checked) return differs(s, "decide", &answer->claim, "a witness", err.message);
     return verdict_agrees(want, verdict) ||
-           differs(s, "decide", &answer->claim, ft_verdict_name(want),
-                                      ft_verdict_name(verdict));
+           differs(s, "decide", &answer->claim, ft_verdict_name(want), ft_verdict_name(verdict));
 }
 
 static bool compare_decide(subject *s)
@@ -361,7 +361,8 @@ static bool compare_reorder(subject *s, ft_comparison_stats *stats)
     job.n_properties = 0;
     json_t *spec = ft_pipeline_spec(other, &job, "event", "default");
     ft_pipeline pipeline;
-    bool ok = ft_pipeline_run(other, spec, &pipeline, s->why) && same_violations(s, &pipeline, order);
+    bool ok =
+        ft_pipeline_run(other, spec, &pipeline, s->why) && same_violations(s, &pipeline, order);
     if (!ok) {
         char *dump = ft_oracle_dump(other);
         ft_strbuf_printf(s->why, "in the other order:\n%s", dump);
@@ -385,8 +386,8 @@ static void add_samples(const subject *s, ft_comparison_stats *stats)
     for (int c = 0; c < FT_CHECK_PROPERTY; c++)
         if (any[c]) stats->samples[c][violated[c]]++;
     for (uint32_t p = 0; p < s->job.n_properties; p++)
-        stats->samples[FT_CHECK_PROPERTY]
-                      [property_verdict(&s->oracle, p) == FT_VERDICT_VIOLATION]++;
+        stats
+            ->samples[FT_CHECK_PROPERTY][property_verdict(&s->oracle, p) == FT_VERDICT_VIOLATION]++;
 }
 
 static bool compare_model(subject *s, unsigned wanted, const bool supported[FT_MODELS],

@@ -30,7 +30,7 @@ bool ft_random_percent(ft_random *random, uint32_t percent)
 
 ft_grade ft_generate_grade(uint64_t seed)
 {
-    static const ft_grade grades[] = {FT_GRADE_SYMBOLIC, FT_GRADE_VALUED, FT_GRADE_SYMBOLIC,
+    static const ft_grade grades[] = {FT_GRADE_SYMBOLIC, FT_GRADE_VALUED,   FT_GRADE_SYMBOLIC,
                                       FT_GRADE_OBSERVED, FT_GRADE_SYMBOLIC, FT_GRADE_MIXED,
                                       FT_GRADE_MIXED};
     return grades[seed % 7];
@@ -113,8 +113,7 @@ static bool some_property(ft_trace *trace, ft_random *random, ft_oracle_property
     if (property->kind == FT_ORACLE_TRANSACTION_AT) return every_from_closed(trace, from, to);
     if (property->kind != FT_ORACLE_ASSERTION_AT) return true;
     property->condition = some_condition(trace, random);
-    if (ft_random_percent(random, 50))
-        property->event = ft_random_below(random, trace->n_events);
+    if (ft_random_percent(random, 50)) property->event = ft_random_below(random, trace->n_events);
     return true;
 }
 

@@ -43,10 +43,12 @@ static ft_tri race_at(const ft_machine *machine, const ft_state *state, const ft
     uint32_t a = claim->events[0], b = claim->events[1];
     if (!ft_machine_is_next(machine, state, a) || !ft_machine_is_next(machine, state, b))
         return FT_TRI_NO;
-    ft_tri on_a = ft_machine_enabled(machine, state, a), on_b = ft_machine_enabled(machine, state, b);
+    ft_tri on_a = ft_machine_enabled(machine, state, a),
+           on_b = ft_machine_enabled(machine, state, b);
     ft_tri found = FT_TRI_NO;
     for (uint32_t v = 0; v < trace->shared.len; v++) {
-        ft_tri write_a = happens(trace, a, v, true, on_a), write_b = happens(trace, b, v, true, on_b);
+        ft_tri write_a = happens(trace, a, v, true, on_a),
+               write_b = happens(trace, b, v, true, on_b);
         ft_tri read_a = happens(trace, a, v, false, on_a),
                read_b = happens(trace, b, v, false, on_b);
         found = either(found, both(write_a, either(write_b, read_b)));
@@ -75,8 +77,8 @@ static ft_tri atomicity_at(const ft_machine *machine, const ft_state *state, con
     if (!executed(machine, state, e[1]) || !ft_machine_is_next(machine, state, e[2]))
         return FT_TRI_NO;
     ft_tri last = ft_machine_enabled(machine, state, e[2]);
-    ft_tri remote_happened = happens(trace, e[1], claim->variable, claim->writes[1],
-                                     (ft_tri)state->remote_enabled);
+    ft_tri remote_happened =
+        happens(trace, e[1], claim->variable, claim->writes[1], (ft_tri)state->remote_enabled);
     ft_tri last_happens = happens(trace, e[2], claim->variable, claim->writes[2], last);
     return both(remote_happened, last_happens); /* a member's accesses happen: t_c's did */
 }

@@ -57,7 +57,8 @@ static bool read_record(reader *r, const json_t *record)
         return wrong(r, "error",
                      json_string_value(json_object_get(json_object_get(record, "reason"), "text")));
     if (verdict != FT_VERDICT_VIOLATION)
-        return json_object_get(record, "witness") ? wrong(r, "record", "a witness of nothing") : true;
+        return json_object_get(record, "witness") ? wrong(r, "record", "a witness of nothing")
+                                                  : true;
     return read_witness(r, check, property, json_object_get(record, "witness"));
 }
 
@@ -65,8 +66,8 @@ static bool read_records(reader *r, const json_t *plan)
 {
     size_t i;
     json_t *record;
-    json_array_foreach(json_object_get(plan, "records"), i, record)
-        if (!read_record(r, record)) return false;
+    json_array_foreach(json_object_get(plan, "records"), i,
+                       record) if (!read_record(r, record)) return false;
     return true;
 }
 
@@ -161,8 +162,8 @@ static json_t *property_json(const ft_trace *trace, const ft_oracle_property *p)
                          "then", location(trace, p->to));
         break;
     case FT_ORACLE_TRANSACTION_AT:
-        json = json_pack("{s:s, s:o, s:o}", "kind", "transaction", "from",
-                         location(trace, p->from), "to", location(trace, p->to));
+        json = json_pack("{s:s, s:o, s:o}", "kind", "transaction", "from", location(trace, p->from),
+                         "to", location(trace, p->to));
         break;
     }
     ft_strbuf_release(&term);

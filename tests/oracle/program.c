@@ -228,8 +228,7 @@ static void declare_shared(ft_program *program, uint32_t v)
     static const char *const names[FT_PROGRAM_SHARED] = {"x", "y", "z"};
     ft_sort sort = random_sort(program);
     bool last = v + 1 == program->n_shared && v > 0;
-    program->plain[v] =
-        program->grade == FT_GRADE_MIXED && last && ft_program_percent(program, 40);
+    program->plain[v] = program->grade == FT_GRADE_MIXED && last && ft_program_percent(program, 40);
     if (!symbolic(program)) sort = FT_INT_SORT;
     program->shared_sort[v] = sort;
     program->shared_initial[v] = random_bits(program, sort);
@@ -262,8 +261,7 @@ static void declare_all(ft_program *program)
     for (uint32_t v = 0; v < program->n_shared; v++) declare_shared(program, v);
     for (uint32_t v = 0; v < program->n_locals; v++) declare_local(program, v);
     for (uint32_t l = 0; l < program->n_locks; l++) {
-        program->lock_kind[l] =
-            ft_program_percent(program, 40) ? FT_LOCK_RECURSIVE : FT_LOCK_MUTEX;
+        program->lock_kind[l] = ft_program_percent(program, 40) ? FT_LOCK_RECURSIVE : FT_LOCK_MUTEX;
         ft_builder_lock(program->builder, locks[l], 1, (ft_lock_kind)program->lock_kind[l]);
     }
     program->semaphore_initial = ft_program_below(program, 3);
@@ -276,8 +274,7 @@ void ft_program_make(ft_program *program)
     static const uint32_t disciplines[] = {0, 40, 85, 100, 100};
     program->n_threads = 2 + ft_program_below(program, 2) + ft_program_percent(program, 15);
     program->n_shared = 1 + ft_program_below(program, FT_PROGRAM_SHARED);
-    program->n_locals =
-        symbolic(program) ? ft_program_below(program, FT_PROGRAM_LOCALS + 1) : 0;
+    program->n_locals = symbolic(program) ? ft_program_below(program, FT_PROGRAM_LOCALS + 1) : 0;
     program->n_locks = ft_program_below(program, 4) ? 1 + ft_program_below(program, 2) : 0;
     program->n_semaphores = ft_program_percent(program, 40);
     program->discipline = disciplines[ft_program_below(program, 5)];
@@ -288,7 +285,8 @@ void ft_program_make(ft_program *program)
     bool forks = ft_program_percent(program, 45);
     uint32_t total = 9 + ft_program_below(program, 8);
     for (uint32_t t = 0; t < program->n_threads; t++) {
-        uint32_t share = total / program->n_threads + (t == 0 && forks ? program->n_threads - 1 : 0);
+        uint32_t share =
+            total / program->n_threads + (t == 0 && forks ? program->n_threads - 1 : 0);
         make_thread(program, t, share, forks && t == 0);
     }
 }

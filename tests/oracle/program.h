@@ -16,9 +16,9 @@ typedef struct ft_instruction {
     uint32_t object;
     uint32_t loc;
     uint8_t flags;
-    bool valued;   /* READ, WRITE: the value is recorded */
-    uint64_t bits; /* WRITE */
-    ft_term guard; /* ASSIGN, ASSUME, ASSERT */
+    bool valued;     /* READ, WRITE: the value is recorded */
+    uint64_t bits;   /* WRITE */
+    ft_term guard;   /* ASSIGN, ASSUME, ASSERT */
     uint32_t pinned; /* ASSERT: 1 + the variable (shared ones, then locals) that must have the value
                         it has in the run; 0: none */
     uint32_t n_assignments;
@@ -32,11 +32,11 @@ typedef struct ft_program {
     uint32_t n_threads, n_shared, n_locals, n_locks, n_semaphores, n_edges;
     ft_sort shared_sort[FT_PROGRAM_SHARED], local_sort[FT_PROGRAM_LOCALS];
     uint64_t shared_initial[FT_PROGRAM_SHARED], local_initial[FT_PROGRAM_LOCALS];
-    bool plain[FT_PROGRAM_SHARED];  /* accessed by reads and writes without values only */
+    bool plain[FT_PROGRAM_SHARED];        /* accessed by reads and writes without values only */
     uint32_t guardian[FT_PROGRAM_SHARED]; /* lock that protects it in disciplined programs */
     uint32_t lock_kind[FT_PROGRAM_LOCKS];
     uint32_t semaphore_initial;
-    uint32_t discipline; /* percent of accesses that keep to the locks */
+    uint32_t discipline;   /* percent of accesses that keep to the locks */
     uint32_t transactions; /* percent of blocks that are marked */
     uint32_t assertions;   /* percent of conditions that are asserted */
     ft_instruction ops[FT_PROGRAM_THREADS][FT_PROGRAM_OPS];

@@ -48,8 +48,8 @@ static void emit(run *r, const ft_instruction *op, uint32_t value)
 static void emit_action(run *r, const ft_instruction *op)
 {
     r->emitted++;
-    ft_builder_action(r->program->builder, op->kind, r->thread, op->loc, op->guard,
-                      op->assignments, op->n_assignments, op->flags);
+    ft_builder_action(r->program->builder, op->kind, r->thread, op->loc, op->guard, op->assignments,
+                      op->n_assignments, op->flags);
 }
 
 /* The thread runs into an error of its own (division by zero, a failed assume) and ends here. */
@@ -135,8 +135,8 @@ static bool started(const run *r, uint32_t thread)
 {
     bool child = false;
     for (uint32_t i = 0; i < r->program->n_ops[0]; i++)
-        child |= r->program->ops[0][i].kind == FT_EVENT_FORK &&
-                 r->program->ops[0][i].object == thread;
+        child |=
+            r->program->ops[0][i].kind == FT_EVENT_FORK && r->program->ops[0][i].object == thread;
     return !child || r->forked[thread];
 }
 

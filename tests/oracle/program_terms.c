@@ -94,9 +94,9 @@ static void write_int(writer *w, uint32_t depth)
 
 static void write_bits(writer *w, ft_sort sort, uint32_t depth)
 {
-    static const char *const ops[] = {"bvadd", "bvadd", "bvsub",  "bvand", "bvor",   "bvxor",
-                                      "bvmul", "bvshl", "bvudiv", "bvurem", "bvsdiv", "bvsrem",
-                                      "bvlshr", "bvashr"};
+    static const char *const ops[] = {"bvadd",  "bvadd",  "bvsub",  "bvand",  "bvor",
+                                      "bvxor",  "bvmul",  "bvshl",  "bvudiv", "bvurem",
+                                      "bvsdiv", "bvsrem", "bvlshr", "bvashr"};
     uint32_t pick = ft_program_below(w->program, 16);
     if (pick < 14)
         write_application(w, ops[pick], sort, 2, depth);

@@ -122,8 +122,8 @@ static void set_shared(ft_state *state, uint32_t variable, uint32_t event, bool 
     state->writer[variable] = (uint8_t)(event + 1);
 }
 
-static void set_target(const ft_machine *machine, ft_state *state, uint32_t event,
-                       ft_symbol target, bool known, uint64_t bits)
+static void set_target(const ft_machine *machine, ft_state *state, uint32_t event, ft_symbol target,
+                       bool known, uint64_t bits)
 {
     uint32_t thread = machine->trace->thread[event], i = FT_SYM_INDEX(target);
     if (!FT_SYM_IS_LOCAL(target)) {
@@ -192,8 +192,8 @@ static uint32_t step_condition(const ft_machine *machine, const ft_monitor *moni
                                const ft_state *before, uint32_t event, ft_state *next)
 {
     const ft_trace *trace = machine->trace;
-    truth holds = evaluate_bool(machine, before, trace->thread[event],
-                                ft_trace_action(trace, event)->guard);
+    truth holds =
+        evaluate_bool(machine, before, trace->thread[event], ft_trace_action(trace, event)->guard);
     bool conforms = reads_conform(machine, before, event, false) && holds != UNDEFINED;
     bool failed = trace->kind[event] == FT_EVENT_ASSERT && (trace->flags[event] & FT_FLAG_FAILED);
     /* With the reads of the observed run it does what it did there, whatever the values. */
@@ -430,7 +430,8 @@ static void observe(ft_machine *machine)
     for (uint32_t e = 0; e < machine->trace->n_events; e++) {
         note_reads(machine, &state, e);
         ft_monitor monitor = {FT_NO_EVENT, e, FT_NO_LOC};
-        uint32_t count = ft_machine_step(machine, &monitor, &state, machine->trace->thread[e], next);
+        uint32_t count =
+            ft_machine_step(machine, &monitor, &state, machine->trace->thread[e], next);
         assert(count > 0);
         state = next[0];
         state.stopped = state.maybe = 0;

@@ -13,12 +13,12 @@ typedef struct ft_state {
     uint8_t shared_known[FT_ORACLE_SHARED];
     uint8_t writer[FT_ORACLE_SHARED]; /* event + 1, 0: the initial value */
     uint8_t local_known[FT_ORACLE_THREADS][FT_ORACLE_LOCALS];
-    uint8_t pos[FT_ORACLE_THREADS];   /* events executed in each thread */
-    uint8_t owner[FT_ORACLE_LOCKS];   /* thread + 1, 0: free */
+    uint8_t pos[FT_ORACLE_THREADS]; /* events executed in each thread */
+    uint8_t owner[FT_ORACLE_LOCKS]; /* thread + 1, 0: free */
     uint8_t count[FT_ORACLE_SEMAPHORES];
-    uint8_t stopped;                  /* thread + 1 of a t_r that departed */
-    uint8_t remote_enabled;           /* ft_tri: did t_r's */
-    uint8_t maybe; /* reached only if an unknown value is as guessed */
+    uint8_t stopped;        /* thread + 1 of a t_r that departed */
+    uint8_t remote_enabled; /* ft_tri: did t_r's */
+    uint8_t maybe;          /* reached only if an unknown value is as guessed */
 } ft_state;
 
 /* What one read returned in the observed run. */
@@ -52,7 +52,7 @@ typedef struct ft_monitor {
     uint32_t avoid;         /* location no step may have, FT_NO_LOC: none */
 } ft_monitor;
 
-#define FT_NO_MONITOR ((ft_monitor){FT_NO_EVENT, FT_NO_EVENT, FT_NO_LOC})
+#define FT_NO_MONITOR       ((ft_monitor){FT_NO_EVENT, FT_NO_EVENT, FT_NO_LOC})
 #define FT_MACHINE_BRANCHES 2
 
 /* Successors of `state` when `thread` runs its next event; returns how many (0: it cannot; 2: an

@@ -1,5 +1,6 @@
-/* Each planted encoder fault is caught by the oracle within a bounded number of seeds, or on a golden
- * trace; without the fault the engine agrees there. Built against the engine with its faults compiled in. */
+/* Each planted encoder fault is caught by the oracle within a bounded number of seeds, or on a
+ * golden trace; without the fault the engine agrees there. Built against the engine with its faults
+ * compiled in. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -30,8 +30,7 @@ static void compare_check(const ft_golden *golden, const char *model, ft_check c
         pipeline->count[check][FT_VERDICT_VIOLATION] + pipeline->count[check][FT_VERDICT_SAFE];
     uint64_t unknown = (uint64_t)json_integer_value(json_object_get(expected, "unknown"));
     if (strcmp(want, have) != 0 || candidates != pipeline->candidates[check] ||
-        decided + unknown != candidates ||
-        unknown != pipeline->count[check][FT_VERDICT_UNKNOWN])
+        decided + unknown != candidates || unknown != pipeline->count[check][FT_VERDICT_UNKNOWN])
         fail_msg("%s, %s under %s: expected %u candidates, violated: %s; found %u (%u decided): "
                  "%s\n(%s)",
                  golden->name, ft_check_name(check), model, (unsigned)candidates, want,
@@ -48,9 +47,9 @@ static void compare_properties(const ft_golden *golden, const char *model, const
     for (size_t p = 0; p < json_array_size(expected); p++) {
         const char *want = json_string_value(json_array_get(expected, p));
         const bool *has = pipeline->property[p];
-        const char *have = has[FT_VERDICT_VIOLATION] ? "violation"
+        const char *have = has[FT_VERDICT_VIOLATION]                          ? "violation"
                            : has[FT_VERDICT_ERROR] || has[FT_VERDICT_UNKNOWN] ? "undecided"
-                                                                             : "safe";
+                                                                              : "safe";
         if (strcmp(want, have) != 0)
             fail_msg("%s, property %u under %s: %s, not %s", golden->name, (unsigned)p, model, have,
                      want);
@@ -67,9 +66,9 @@ static void compare_model(const ft_golden *golden, const char *model, const json
         if (json_object_get(expected, ft_check_name((ft_check)c)))
             json_array_append_new(checks, json_string(ft_check_name((ft_check)c)));
     json_t *properties = json_object_get(golden->expected, "properties");
-    json_t *spec = json_pack("{s:o, s:O, s:s, s:s, s:s}", "checks", checks, "properties",
-                             properties ? properties : json_array(), "model", model, "per",
-                             "event", "encoding", encoding);
+    json_t *spec = json_pack("{s:o, s:o, s:s, s:s, s:s}", "checks", checks, "properties",
+                             properties ? json_incref(properties) : json_array(), "model", model,
+                             "per", "event", "encoding", encoding);
     if (!ft_pipeline_run(golden->trace, spec, &pipeline, &why))
         fail_msg("%s under %s: %s", golden->name, model, ft_strbuf_text(&why));
     for (int c = 0; c < FT_CHECK_PROPERTY; c++) {
@@ -172,8 +171,8 @@ static void test_public_traces(void **state)
     }
     json_t *all = json_load_file(path.text, 0, &err);
     assert_non_null(all);
-    json_object_foreach(json_object_get(all, "traces"), name, expected)
-        if (!strstr(name, LARGE)) check_public(name, expected, all);
+    json_object_foreach(json_object_get(all, "traces"), name, expected) if (!strstr(name, LARGE))
+        check_public(name, expected, all);
     json_decref(all);
     ft_strbuf_release(&path);
 }

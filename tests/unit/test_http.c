@@ -20,7 +20,7 @@
 #include "http/http.h"
 
 #define SENT_MAX    (256u << 10)
-#define DECODED_MAX (1u << 20)
+#define DECODED_MAX (8u << 20)
 #define STREAMED    (3u << 20)
 #define PIECE       (100u << 10)
 
@@ -444,6 +444,8 @@ static void bombs(void **state)
     size_t length = ZSTD_compress(coded, SENT_MAX, body, size, 3);
     assert_false(ZSTD_isError(length));
     post("zstd", coded, length, "413", "after decoding");
+    length = ZSTD_compress(coded, SENT_MAX, body, DECODED_MAX, 3);
+    post("zstd", coded, length, "200", "\r\n\r\n8388608");
     free(body);
     free(coded);
 }

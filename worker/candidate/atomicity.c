@@ -121,7 +121,8 @@ static void transaction(pair_pass *pass, uint32_t thread, uint32_t first, uint32
         }
     }
     if (pass->accesses.len == 0) return;
-    qsort(pass->accesses.data, pass->accesses.len, sizeof *pass->accesses.data, by_variable);
+    if (pass->accesses.len)
+        qsort(pass->accesses.data, pass->accesses.len, sizeof *pass->accesses.data, by_variable);
     for (size_t i = 0; i < pass->accesses.len; i++)
         for (size_t j = i + 1; j < pass->accesses.len; j++) {
             const local_access *a = &pass->accesses.data[i], *b = &pass->accesses.data[j];
@@ -190,11 +191,10 @@ static void match_remotes(pair_pass *pass, size_t first_class, uint32_t property
     for (size_t i = first_class; i < c->local_pairs.len; i++) {
         uint32_t v = c->local_pairs.data[i].variable;
         for (uint32_t k = c->variable_classes[v]; k < c->variable_classes[v + 1]; k++) {
-            uint32_t right = c->classes_by_variable[k];
-            const ft_class *remote = &c->classes.data[right];
+            const ft_class *remote = &c->classes.data[k];
             if (remote->thread == c->local_pairs.data[i].thread) continue;
-            if (remote->mode & FT_MODE_READ) triplets(pass, (uint32_t)i, right, false, property);
-            if (remote->mode & FT_MODE_WRITE) triplets(pass, (uint32_t)i, right, true, property);
+            if (remote->mode & FT_MODE_READ) triplets(pass, (uint32_t)i, k, false, property);
+            if (remote->mode & FT_MODE_WRITE) triplets(pass, (uint32_t)i, k, true, property);
         }
     }
 }

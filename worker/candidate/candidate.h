@@ -26,6 +26,15 @@ typedef struct ft_class {
 } ft_class;
 enum { FT_MODE_READ = 1, FT_MODE_WRITE = 2, FT_MODE_ATOMIC = 4 };
 
+/* Classes of one variable that differ in thread and segment only. */
+typedef struct ft_site {
+    uint32_t variable, loc, lockset, only;
+    uint8_t mode;
+    uint32_t first, count; /* slice of classes */
+    uint64_t events;
+    uint64_t threads; /* bit t: a class of thread t; all ones with more than 64 threads */
+} ft_site;
+
 /* Two accesses of one transaction instance to one variable that no pass can tell apart. */
 typedef struct ft_local_pair_class {
     uint32_t variable, thread;
@@ -37,7 +46,8 @@ typedef struct ft_local_pair_class {
 } ft_local_pair_class;
 
 typedef struct ft_block {
-    uint32_t left, right; /* race: classes; atomicity: pair class, class; else: event, property */
+    uint32_t left, right; /* race: sites, without the pairs of classes that are of one thread or
+                             ordered; atomicity: pair class, class; assertion: event */
     bool remote_write;    /* atomicity: what t_r does */
 } ft_block;
 
@@ -71,8 +81,9 @@ typedef struct ft_candidates {
     uint64_t ignored_events;
     FT_VEC(ft_class) classes;
     uint32_t *class_events;
-    uint32_t *variable_classes; /* [shared + 1] slices of classes_by_variable */
-    uint32_t *classes_by_variable;
+    FT_VEC(ft_site) sites;
+    uint32_t *variable_classes; /* [shared + 1] slices of classes */
+    uint32_t *variable_sites;   /* [shared + 1] slices of sites */
     FT_VEC(ft_local_pair_class) local_pairs;
     FT_VEC(uint32_t) pair_events; /* 2 a pair */
     FT_VEC(ft_group) groups;
@@ -109,6 +120,8 @@ void ft_candidates_account(ft_candidates *candidates, ft_check check, uint8_t ki
                            const uint32_t loc[3], uint32_t n_locs, uint32_t property,
                            ft_reason reason, uint32_t lock, uint64_t count, ft_block block,
                            const ft_claim *sample);
+/* Two classes of different threads that the hard order leaves open. */
+bool ft_candidates_open(const ft_candidates *candidates, const ft_class *a, const ft_class *b);
 /* Is event e at a location that the job ignores? */
 bool ft_candidates_skipped(const ft_candidates *candidates, uint32_t e);
 

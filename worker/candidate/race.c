@@ -1,15 +1,22 @@
-/* Races: all conflicting cross-thread pairs (design §4, Race). */
+/* Races: all conflicting cross-thread pairs (design §4, Race), counted site by site. */
+#include <stdlib.h>
+
 #include "candidate/candidate.h"
 
-static bool conflict(const ft_class *a, const ft_class *b)
+typedef struct pass {
+    ft_candidates *c;
+    uint64_t *concurrent; /* per thread: bit u: no event of either is ordered with the other's */
+    uint64_t *of_thread;  /* scratch: events by thread of one site */
+} pass;
+
+static bool conflict(const ft_site *a, const ft_site *b)
 {
-    return a->thread != b->thread && ((a->mode | b->mode) & FT_MODE_WRITE) &&
-           !(a->mode & b->mode & FT_MODE_ATOMIC);
+    return ((a->mode | b->mode) & FT_MODE_WRITE) && !(a->mode & b->mode & FT_MODE_ATOMIC);
 }
 
 /* Two events of several variables each may conflict on more than one: the pair counts once, at the
  * first variable. */
-static bool counted_before(const ft_trace *trace, const ft_class *a, const ft_class *b)
+static bool counted_before(const ft_trace *trace, const ft_site *a, const ft_site *b)
 {
     if (!a->only || !b->only) return false;
     ft_access sa, sb;
@@ -24,37 +31,117 @@ static bool counted_before(const ft_trace *trace, const ft_class *a, const ft_cl
     return false;
 }
 
-static ft_reason prune(const ft_order *order, const ft_class *a, const ft_class *b, uint32_t *lock)
+bool ft_candidates_open(const ft_candidates *c, const ft_class *a, const ft_class *b)
 {
-    *lock = ft_order_common_lock(order, a->lockset, b->lockset);
-    if (*lock != UINT32_MAX) return FT_REASON_LOCKSET;
-    if (ft_order_segments_before(order, a->segment, b->segment) ||
-        ft_order_segments_before(order, b->segment, a->segment))
-        return FT_REASON_MUST_HAPPEN_BEFORE;
-    return FT_REASONS;
+    return a->thread != b->thread && !ft_order_segments_before(c->order, a->segment, b->segment) &&
+           !ft_order_segments_before(c->order, b->segment, a->segment);
 }
 
-static void pair(ft_candidates *c, uint32_t left, uint32_t right)
+/* Two threads without any order between them, fork and join apart: their last segments know
+ * nothing of each other. */
+static void find_concurrent(pass *p)
 {
-    const ft_class *a = &c->classes.data[left], *b = &c->classes.data[right];
-    if (!conflict(a, b) || counted_before(c->trace, a, b)) return;
-    uint32_t lock, x = c->class_events[a->first], y = c->class_events[b->first];
-    ft_reason reason = prune(c->order, a, b, &lock);
-    ft_claim sample = {.kind = FT_CLAIM_RACE,
-                       .events = {x < y ? x : y, x < y ? y : x, FT_NO_EVENT},
-                       .variable = a->variable};
+    const ft_order *order = p->c->order;
+    uint32_t n = order->n_threads;
+    for (uint32_t t = 0; t < n && n <= 64; t++)
+        for (uint32_t u = 0; u < n; u++) {
+            uint32_t a = ft_order_last(order, t), b = ft_order_last(order, u);
+            if (t == u || a == FT_NO_EVENT || b == FT_NO_EVENT) continue;
+            const uint32_t *knows = order->clock + (size_t)order->segment[a] * n;
+            const uint32_t *known = order->clock + (size_t)order->segment[b] * n;
+            if (knows[u] == 0 && known[t] == 0) p->concurrent[t] |= (uint64_t)1 << u;
+        }
+}
+
+static bool all_concurrent(const pass *p, const ft_site *a, const ft_site *b)
+{
+    if (p->c->order->n_threads > 64) return false;
+    for (uint32_t t = 0; t < p->c->order->n_threads; t++) {
+        uint64_t bit = (uint64_t)1 << t;
+        if ((a->threads & bit) && (b->threads & ~bit & ~p->concurrent[t])) return false;
+    }
+    return true;
+}
+
+/* Pairs of events of different threads. */
+static uint64_t cross_pairs(const pass *p, const ft_site *a, const ft_site *b)
+{
+    const ft_class *classes = p->c->classes.data;
+    uint64_t same = 0;
+    for (uint32_t i = a->first; i < a->first + a->count; i++)
+        p->of_thread[classes[i].thread] += classes[i].count;
+    for (uint32_t i = b->first; i < b->first + b->count; i++)
+        same += p->of_thread[classes[i].thread] * classes[i].count;
+    for (uint32_t i = a->first; i < a->first + a->count; i++) p->of_thread[classes[i].thread] = 0;
+    uint64_t total = a->events * b->events - same;
+    return a == b ? total / 2 : total;
+}
+
+/* Pairs that the hard order leaves open. */
+static uint64_t open_pairs(const pass *p, const ft_site *a, const ft_site *b)
+{
+    const ft_class *classes = p->c->classes.data;
+    uint64_t open = 0;
+    for (uint32_t i = a->first; i < a->first + a->count; i++)
+        for (uint32_t j = a == b ? i + 1 : b->first; j < b->first + b->count; j++)
+            if (ft_candidates_open(p->c, &classes[i], &classes[j]))
+                open += (uint64_t)classes[i].count * classes[j].count;
+    return open;
+}
+
+/* The first pair of different threads, for display. */
+static ft_claim sample_of(const pass *p, const ft_site *a, const ft_site *b)
+{
+    const ft_candidates *c = p->c;
+    for (uint32_t i = a->first; i < a->first + a->count; i++)
+        for (uint32_t j = b->first; j < b->first + b->count; j++) {
+            const ft_class *k = &c->classes.data[i], *l = &c->classes.data[j];
+            if (k->thread == l->thread) continue;
+            uint32_t x = c->class_events[k->first], y = c->class_events[l->first];
+            return (ft_claim){.kind = FT_CLAIM_RACE,
+                              .events = {x < y ? x : y, x < y ? y : x, FT_NO_EVENT},
+                              .variable = a->variable};
+        }
+    return (ft_claim){.kind = FT_CLAIM_RACE}; /* not reached: cross_pairs was positive */
+}
+
+static void account(pass *p, uint32_t left, uint32_t right, ft_reason reason, uint32_t lock,
+                    uint64_t count)
+{
+    const ft_site *a = &p->c->sites.data[left], *b = &p->c->sites.data[right];
+    if (count == 0) return;
+    ft_claim sample = sample_of(p, a, b);
     uint8_t kind = (a->mode & b->mode & FT_MODE_WRITE) != 0;
-    ft_candidates_account(c, FT_CHECK_RACE, kind, (uint32_t[3]){a->loc, b->loc, FT_NO_LOC}, 2, 0,
-                          reason, lock, (uint64_t)a->count * b->count,
-                          (ft_block){.left = left, .right = right}, &sample);
+    ft_candidates_account(p->c, FT_CHECK_RACE, kind, (uint32_t[3]){a->loc, b->loc, FT_NO_LOC}, 2, 0,
+                          reason, lock, count, (ft_block){.left = left, .right = right}, &sample);
+}
+
+static void pair(pass *p, uint32_t left, uint32_t right)
+{
+    const ft_site *a = &p->c->sites.data[left], *b = &p->c->sites.data[right];
+    if (!conflict(a, b) || counted_before(p->c->trace, a, b)) return;
+    uint64_t total = cross_pairs(p, a, b);
+    if (total == 0) return;
+    uint32_t lock = ft_order_common_lock(p->c->order, a->lockset, b->lockset);
+    if (lock != UINT32_MAX) {
+        account(p, left, right, FT_REASON_LOCKSET, lock, total);
+        return;
+    }
+    uint64_t open = all_concurrent(p, a, b) ? total : open_pairs(p, a, b);
+    account(p, left, right, FT_REASON_MUST_HAPPEN_BEFORE, UINT32_MAX, total - open);
+    account(p, left, right, FT_REASONS, UINT32_MAX, open);
 }
 
 void ft_candidates_race(ft_candidates *c)
 {
-    for (uint32_t v = 0; v < c->trace->shared.len; v++) {
-        uint32_t first = c->variable_classes[v], end = c->variable_classes[v + 1];
-        for (uint32_t i = first; i < end; i++)
-            for (uint32_t j = i + 1; j < end; j++)
-                pair(c, c->classes_by_variable[i], c->classes_by_variable[j]);
-    }
+    size_t threads = (size_t)c->order->n_threads + 1;
+    pass p = {.c = c,
+              .concurrent = ft_calloc(threads, sizeof *p.concurrent),
+              .of_thread = ft_calloc(threads, sizeof *p.of_thread)};
+    find_concurrent(&p);
+    for (uint32_t v = 0; v < c->trace->shared.len; v++)
+        for (uint32_t i = c->variable_sites[v]; i < c->variable_sites[v + 1]; i++)
+            for (uint32_t j = i; j < c->variable_sites[v + 1]; j++) pair(&p, i, j);
+    free(p.concurrent);
+    free(p.of_thread);
 }

@@ -218,7 +218,7 @@ static void collect(ft_prefix *p)
         const uint32_t *events = p->order->thread_events + p->order->thread_start[t];
         for (uint32_t i = 0; i < p->frontier[t]; i++) ft_vec_push(&p->members, events[i]);
     }
-    qsort(p->members.data, p->members.len, sizeof *p->members.data, by_number);
+    if (p->members.len) qsort(p->members.data, p->members.len, sizeof *p->members.data, by_number);
 }
 
 bool ft_prefix_accepts(ft_prefix *p, ft_model model, const ft_claim *claim, ft_witness *witness)
