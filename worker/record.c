@@ -215,12 +215,14 @@ static void fingerprint(const ft_record_context *c, const ft_group *group, const
 static char *reason_text(const ft_record_context *c, ft_reason reason, const ft_decision *decision)
 {
     ft_strbuf out = {0};
-    if (reason == FT_REASON_BROKEN_TRACE)
+    if (reason == FT_REASON_BROKEN_TRACE) {
         ft_strbuf_printf(&out,
-                         "refuted, but the observed order breaks at event %u (%s), so "
-                         "nothing of this trace is called safe",
-                         c->trace->broken + 1, c->trace->broken_text);
-    else if (decision->text)
+                         "refuted, but the observed order itself breaks: %s; so nothing of this "
+                         "trace is called safe",
+                         c->trace->broken_text);
+        return ft_strbuf_take(&out);
+    }
+    if (decision->text)
         ft_strbuf_puts(&out, decision->text);
     else
         ft_strbuf_puts(&out, ft_reason_doc(reason));

@@ -14,7 +14,7 @@ typedef struct ft_map {
 } ft_map;
 
 void ft_map_release(ft_map *map);
-void ft_map_put(ft_map *map, uint64_t key, uint64_t value); /* inserts or replaces */
+void ft_map_put(ft_map *map, uint64_t key, uint64_t value);        /* inserts or replaces */
 bool ft_map_get(const ft_map *map, uint64_t key, uint64_t *value); /* value may be NULL */
 
 /* Returns the place of `key`'s value, inserting `initial` first when the key is new. The place is

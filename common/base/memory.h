@@ -14,16 +14,16 @@
 
 #define FT_EXIT_NOMEM 86
 
-void *ft_alloc(size_t size);                                  /* uninitialised; free with free() */
-void *ft_calloc(size_t count, size_t size);                   /* zeroed, overflow checked */
-void *ft_realloc(void *block, size_t count, size_t size);     /* overflow checked */
-char *ft_strdup(const char *text);                            /* heap copy; free with free() */
-char *ft_strndup(const char *text, size_t length);            /* heap copy, NUL-terminated */
+void *ft_alloc(size_t size);                              /* uninitialised; free with free() */
+void *ft_calloc(size_t count, size_t size);               /* zeroed, overflow checked */
+void *ft_realloc(void *block, size_t count, size_t size); /* overflow checked */
+char *ft_strdup(const char *text);                        /* heap copy; free with free() */
+char *ft_strndup(const char *text, size_t length);        /* heap copy, NUL-terminated */
 
 /* An arena: many allocations, one release. Blocks are 16-byte aligned. */
 typedef struct ft_arena ft_arena;
 ft_arena *ft_arena_new(void);
-void ft_arena_free(ft_arena *arena); /* accepts NULL */
+void ft_arena_free(ft_arena *arena);                 /* accepts NULL */
 void *ft_arena_alloc(ft_arena *arena, size_t size);  /* uninitialised */
 void *ft_arena_calloc(ft_arena *arena, size_t size); /* zeroed */
 char *ft_arena_strndup(ft_arena *arena, const char *text, size_t length);

@@ -30,16 +30,16 @@ typedef enum ft_status {
 } ft_status;
 
 typedef struct ft_error {
-    ft_status code;    /* FT_OK while nothing went wrong */
-    uint64_t line;     /* 1-based line of the input, 0: unknown */
-    uint64_t column;   /* 1-based byte column in that line, 0: unknown */
-    uint64_t offset;   /* byte offset in the input, meaningful if has_offset */
+    ft_status code;  /* FT_OK while nothing went wrong */
+    uint64_t line;   /* 1-based line of the input, 0: unknown */
+    uint64_t column; /* 1-based byte column in that line, 0: unknown */
+    uint64_t offset; /* byte offset in the input, meaningful if has_offset */
     bool has_offset;
     char message[480]; /* one sentence that says what to do; no trailing newline */
 } ft_error;
 
-#define FT_ERROR_INIT ((ft_error){.code = FT_OK})
-#define FT_MUST_CHECK __attribute__((warn_unused_result))
+#define FT_ERROR_INIT                  ((ft_error){.code = FT_OK})
+#define FT_MUST_CHECK                  __attribute__((warn_unused_result))
 #define FT_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
 
 /* Fills *err unless it is filled already; returns `code` so that callers write

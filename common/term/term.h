@@ -30,7 +30,8 @@ typedef struct ft_sort {
 
 bool ft_sort_equal(ft_sort a, ft_sort b);
 /* "Bool", "Int", "(_ BitVec 32)"; also accepts "BitVec 32" on reading. */
-ft_status ft_sort_parse(const char *text, size_t length, ft_sort *sort, ft_error *err) FT_MUST_CHECK;
+ft_status ft_sort_parse(const char *text, size_t length, ft_sort *sort,
+                        ft_error *err) FT_MUST_CHECK;
 void ft_sort_print(ft_sort sort, ft_strbuf *out);
 
 /* A concrete value. Bool: bits 0 or 1; Int: bits is an int64_t; BitVec: zero-extended. */
@@ -46,7 +47,8 @@ ft_status ft_value_parse(const char *text, size_t length, ft_sort sort, ft_value
                          ft_error *err) FT_MUST_CHECK;
 
 /* Operators. Columns: symbol, SMT-LIB name, shape. Shapes are described in term.c where they are
- * checked; indexed operators (extract, zero_extend, sign_extend) carry their indices in the node. */
+ * checked; indexed operators (extract, zero_extend, sign_extend) carry their indices in the node.
+ */
 #define FT_OP_TABLE(X)                                                                             \
     X(LITERAL, "", LEAF)                                                                           \
     X(SYMBOL, "", LEAF)                                                                            \
@@ -120,7 +122,7 @@ typedef uint32_t ft_symbol;
 typedef struct ft_term_pool ft_term_pool;
 
 ft_term_pool *ft_term_pool_new(void);
-void ft_term_pool_free(ft_term_pool *pool); /* accepts NULL */
+void ft_term_pool_free(ft_term_pool *pool);            /* accepts NULL */
 uint32_t ft_term_pool_count(const ft_term_pool *pool); /* terms are 1 .. count */
 
 /* Read-only view of a node; `children` stays valid until the next term is made. */
@@ -129,9 +131,9 @@ typedef struct ft_term_node {
     ft_sort sort;
     uint32_t n_children;
     const ft_term *children;
-    uint64_t bits;       /* LITERAL: the value's bits */
-    ft_symbol symbol;    /* SYMBOL */
-    uint32_t index[2];   /* EXTRACT: high, low; ZERO_EXTEND, SIGN_EXTEND: bits added, 0 */
+    uint64_t bits;     /* LITERAL: the value's bits */
+    ft_symbol symbol;  /* SYMBOL */
+    uint32_t index[2]; /* EXTRACT: high, low; ZERO_EXTEND, SIGN_EXTEND: bits added, 0 */
 } ft_term_node;
 ft_term_node ft_term_get(const ft_term_pool *pool, ft_term term);
 ft_sort ft_term_sort(const ft_term_pool *pool, ft_term term);
@@ -157,10 +159,12 @@ typedef struct ft_scope {
     void *context;
 } ft_scope;
 
-/* Reads one term from text[0..length); |quoted symbols| and (let ...) are accepted; in quotes \| and
- * \\ stand for | and \. Errors carry the 1-based column in `text` and line 1. FT_LIMIT: the term, its
- * lets expanded, is nested more than FT_TERM_MAX_DEPTH deep or has more than 2^20 nodes. The printer
- * binds shared subterms of large terms with let, so that reading gives the same term back. */
+/* Reads one term from text[0..length); |quoted symbols| and (let ...) are accepted; in quotes \|
+ * and
+ * \\ stand for | and \. Errors carry the 1-based column in `text` and line 1. FT_LIMIT: the term,
+ * its lets expanded, is nested more than FT_TERM_MAX_DEPTH deep or has more than 2^20 nodes. The
+ * printer binds shared subterms of large terms with let, so that reading gives the same term back.
+ */
 #define FT_TERM_MAX_DEPTH 256
 ft_status ft_term_parse(ft_term_pool *pool, const char *text, size_t length, const ft_scope *scope,
                         ft_term *term, ft_error *err) FT_MUST_CHECK;

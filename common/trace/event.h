@@ -20,8 +20,10 @@ typedef enum ft_object_class {
 #define FT_EVENT_TABLE(X)                                                                          \
     X(READ, "read", VARIABLE, "read of a shared variable")                                         \
     X(WRITE, "write", VARIABLE, "write of a shared variable")                                      \
-    X(ASSIGN, "assign", NONE, "atomic guarded assignment: if the guard holds, all of `set` at once") \
-    X(ASSUME, "assume", NONE, "a condition the thread's path depends on; where it fails, the thread stops") \
+    X(ASSIGN, "assign", NONE,                                                                      \
+      "atomic guarded assignment: if the guard holds, all of `set` at once")                       \
+    X(ASSUME, "assume", NONE,                                                                      \
+      "a condition the thread's path depends on; where it fails, the thread stops")                \
     X(ASSERT, "assert", NONE, "a condition that must hold; where it fails, the program is wrong")  \
     X(FORK, "fork", THREAD, "start of a thread; all of its events come after")                     \
     X(JOIN, "join", THREAD, "wait for a thread; all of its events come before")                    \

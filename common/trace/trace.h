@@ -74,15 +74,16 @@ typedef struct ft_action {
     ft_term guard; /* assign: FT_NO_TERM is true; assume and assert: the condition */
     uint32_t n_assignments, n_accesses;
     const ft_assignment *assignments;
-    const ft_access *accesses; /* distinct; guard reads first, then reads, then writes. A variable
-                                  read by the guard and by a right-hand side appears once, in_guard */
+    const ft_access
+        *accesses; /* distinct; guard reads first, then reads, then writes. A variable
+                      read by the guard and by a right-hand side appears once, in_guard */
 } ft_action;
 
 /* What the reader or ingest had to assume, or found. `text` stands alone. */
 typedef struct ft_note {
-    const char *code;  /* short stable word, e.g. "thread-name", "implied-release" */
-    uint32_t event;    /* first event concerned or FT_NO_EVENT */
-    uint32_t count;    /* how often the same happened */
+    const char *code; /* short stable word, e.g. "thread-name", "implied-release" */
+    uint32_t event;   /* first event concerned or FT_NO_EVENT */
+    uint32_t count;   /* how often the same happened */
     const char *text;
 } ft_note;
 
@@ -99,11 +100,11 @@ typedef struct ft_trace {
     uint32_t *data;   /* read, write: value id; assign, assume, assert: action index; else 0 */
     /* tables */
     ft_intern threads, shared, locals, locks, semaphores, edges; /* names */
-    ft_variable *shared_info;    /* [shared.len] */
-    ft_variable *local_info;     /* [locals.len] */
-    uint8_t *lock_kind;          /* [locks.len] ft_lock_kind */
-    uint32_t *semaphore_initial; /* [semaphores.len] */
-    ft_location *locations;      /* [n_locations]; index 0 is "none" */
+    ft_variable *shared_info;                                    /* [shared.len] */
+    ft_variable *local_info;                                     /* [locals.len] */
+    uint8_t *lock_kind;                                          /* [locks.len] ft_lock_kind */
+    uint32_t *semaphore_initial;                                 /* [semaphores.len] */
+    ft_location *locations; /* [n_locations]; index 0 is "none" */
     uint32_t n_locations;
     ft_value *values; /* [n_values]; index 0 is "unknown"; equal values have equal ids */
     uint32_t n_values;
@@ -159,7 +160,8 @@ uint32_t ft_builder_lock(ft_builder *builder, const char *name, size_t length, f
 uint32_t ft_builder_semaphore(ft_builder *builder, const char *name, size_t length, uint32_t count);
 uint32_t ft_builder_edge(ft_builder *builder, const char *name, size_t length);
 uint32_t ft_builder_location(ft_builder *builder, const char *text, size_t length,
-                             const char *function, size_t function_length); /* function may be NULL */
+                             const char *function,
+                             size_t function_length);           /* function may be NULL */
 uint32_t ft_builder_value(ft_builder *builder, ft_value value); /* interned id */
 void ft_builder_shared_initial(ft_builder *builder, uint32_t shared, uint32_t value);
 void ft_builder_local_initial(ft_builder *builder, uint32_t local, uint32_t value);

@@ -23,12 +23,12 @@
 typedef struct ft_reading_row {
     uint32_t event;
     bool value_known;
-    ft_value value;     /* of the first access: read or written */
-    uint32_t source;    /* reads: the write event read from, FT_NO_EVENT: the initial value */
-    bool departs;       /* a read that differs from the observed run: in its value, or in its source
-                           where a value is unknown */
+    ft_value value;  /* of the first access: read or written */
+    uint32_t source; /* reads: the write event read from, FT_NO_EVENT: the initial value */
+    bool departs;    /* a read that differs from the observed run: in its value, or in its source
+                        where a value is unknown */
     bool observed_known;
-    ft_value observed;  /* what the first access read or wrote in the observed run */
+    ft_value observed; /* what the first access read or wrote in the observed run */
 } ft_reading_row;
 typedef struct ft_reading {
     ft_reading_row *rows;

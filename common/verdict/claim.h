@@ -48,8 +48,9 @@ typedef enum ft_claim_kind {
 } ft_claim_kind;
 const char *ft_claim_kind_name(ft_claim_kind kind);
 uint32_t ft_claim_kind_events(ft_claim_kind kind); /* how many of `events` are used */
-uint32_t ft_claim_first_final(ft_claim_kind kind); /* index of the first of `events` that comes after
-                                                      the last step: 2 for ATOMICITY, else 0 */
+uint32_t
+ft_claim_first_final(ft_claim_kind kind); /* index of the first of `events` that comes after
+                                             the last step: 2 for ATOMICITY, else 0 */
 
 typedef struct ft_claim {
     ft_claim_kind kind;

@@ -9,10 +9,12 @@
     X(RACE, "race", "two conflicting accesses of different threads, both next (design §4)")        \
     X(ATOMICITY, "atomicity", "an access of another thread between two of one transaction")        \
     X(ASSERTION, "assertion", "an assertion of the trace that another schedule makes false")       \
-    X(LOCK, "lock", "lock errors of the observed run: an unlock by a thread that does not hold it")  \
+    X(LOCK, "lock",                                                                                \
+      "lock errors of the observed run: an unlock by a thread that does not hold it")              \
     X(PROPERTY, "property", "a property that came with the job")
 
-/* A member read must return ... (design §4; Wang et al. §4, §7.1). From least to most violations. */
+/* A member read must return ... (design §4; Wang et al. §4, §7.1). From least to most violations.
+ */
 #define FT_MODEL_TABLE(X)                                                                          \
     X(OBSERVED, "observed", "the write it read from in the observed run")                          \
     X(MAXIMAL, "maximal", "the value it returned in the observed run")                             \
@@ -25,10 +27,12 @@
     X(UNKNOWN, "unknown", "undecided: the budget that ran out, or what is missing, is named")      \
     X(ERROR, "error", "Foretell failed: the reason is named")
 
-/* What decided a candidate. The first group refutes (safe), the second accepts, the rest neither. */
+/* What decided a candidate. The first group refutes (safe), the second accepts, the rest neither.
+ */
 #define FT_REASON_TABLE(X)                                                                         \
     X(LOCKSET, "lockset", "a lock held at both accesses keeps them apart")                         \
-    X(ATOMIC_SECTION, "atomic-section", "a lock held from the first access to the last, and at the other") \
+    X(ATOMIC_SECTION, "atomic-section",                                                            \
+      "a lock held from the first access to the last, and at the other")                           \
     X(MUST_HAPPEN_BEFORE, "must-happen-before", "fork, join, hard edges or reads-from order them") \
     X(CLOSURE, "closure", "what one access needs in its past contains the other")                  \
     X(CONSTANT, "constant", "the condition holds whatever the schedule")                           \

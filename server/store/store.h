@@ -78,8 +78,8 @@ typedef struct ft_store_page {
     uint32_t limit;     /* 0: everything */
 } ft_store_page;
 
-/* {"traces": [META without "notes", with "created"...], "next": CURSOR|null}, newest first. FT_USAGE:
- * bad cursor. */
+/* {"traces": [META without "notes", with "created"...], "next": CURSOR|null}, newest first.
+ * FT_USAGE: bad cursor. */
 void ft_store_traces(ft_store *store, ft_store_page page, ft_store_done done, void *data);
 
 /* {"jobs": [SNAPSHOT without "checks" and "spec"...], "next": CURSOR|null}, newest first. state and

@@ -13,6 +13,8 @@ struct ft_prefix {
     uint32_t *done;           /* per thread: members whose needs were looked at */
     FT_VEC(uint32_t) dirty;   /* threads with done < frontier */
     FT_VEC(uint32_t) members; /* scratch for sorting */
+    uint32_t *held;           /* per lock: section open at a final event, FT_NO_SECTION */
+    bool stuck;               /* a member section would have to be closed and never is */
     uint32_t *last_acquired;  /* per lock: index + 1 in lock_sections of the latest member */
     uint32_t *token_of;       /* per event: the post a semaphore wait takes in FIFO order */
     uint32_t *section_index;  /* per section: its place in lock_sections, relative to its lock */
@@ -49,6 +51,7 @@ ft_prefix *ft_prefix_new(const ft_trace *trace, const ft_order *order, const ft_
     p->run = run;
     p->frontier = ft_calloc(order->n_threads, sizeof *p->frontier);
     p->done = ft_calloc(order->n_threads, sizeof *p->done);
+    p->held = ft_alloc(((size_t)trace->locks.len + 1) * sizeof *p->held);
     p->last_acquired = ft_calloc((size_t)trace->locks.len + 1, sizeof *p->last_acquired);
     p->section_index = ft_calloc(order->sections.len + 1, sizeof *p->section_index);
     for (uint32_t l = 0; l < trace->locks.len; l++)
@@ -63,6 +66,7 @@ void ft_prefix_free(ft_prefix *p)
     if (!p) return;
     free(p->frontier);
     free(p->done);
+    free(p->held);
     free(p->last_acquired);
     free(p->token_of);
     free(p->section_index);
@@ -77,6 +81,8 @@ static void reset(ft_prefix *p)
     memset(p->frontier, 0, threads * sizeof *p->frontier);
     memset(p->done, 0, threads * sizeof *p->done);
     memset(p->last_acquired, 0, locks * sizeof *p->last_acquired);
+    memset(p->held, 0xff, locks * sizeof *p->held);
+    p->stuck = false;
     p->dirty.len = 0;
 }
 
@@ -126,6 +132,31 @@ static bool settle_locks(ft_prefix *p)
     return grown;
 }
 
+/* A section that is open at a final event stays open, so every other member section of its lock
+ * comes before and is closed. */
+static void yield_to_held(ft_prefix *p, uint32_t e)
+{
+    uint32_t section = p->order->section_of[e];
+    if (section == FT_NO_SECTION || p->trace->kind[e] != FT_EVENT_ACQUIRE) return;
+    const ft_section *s = &p->order->sections.data[section];
+    if (p->held[s->lock] == FT_NO_SECTION || p->held[s->lock] == section) return;
+    if (s->release == FT_NO_EVENT)
+        p->stuck = true;
+    else
+        include(p, s->release);
+}
+
+static void hold(ft_prefix *p, uint32_t final)
+{
+    ft_hold open = p->order->holds.data[p->order->hold[final]];
+    for (uint32_t i = 0; i < open.count; i++) {
+        uint32_t section = p->order->hold_sections.data[open.first + i];
+        uint32_t lock = p->order->sections.data[section].lock;
+        if (p->held[lock] != FT_NO_SECTION && p->held[lock] != section) p->stuck = true;
+        p->held[lock] = section;
+    }
+}
+
 static void need(ft_prefix *p, ft_model model, bool observed_order, uint32_t e)
 {
     uint32_t sources[2], count = ft_order_hard_sources(p->order, e, sources), n_accesses;
@@ -137,7 +168,10 @@ static void need(ft_prefix *p, ft_model model, bool observed_order, uint32_t e)
         uint32_t source = ft_run_source(p->run, e, i);
         if (source != FT_NO_EVENT) include(p, source);
     }
-    if (!observed_order) return;
+    if (!observed_order) {
+        yield_to_held(p, e);
+        return;
+    }
     if (p->token_of[e] != FT_NO_EVENT) include(p, p->token_of[e]);
     uint32_t section = p->order->section_of[e];
     if (section != FT_NO_SECTION && p->trace->kind[e] == FT_EVENT_ACQUIRE)
@@ -177,6 +211,7 @@ static uint32_t final_events(const ft_claim *claim, uint32_t finals[3])
 static void start(ft_prefix *p, const uint32_t *finals, uint32_t count)
 {
     reset(p);
+    for (uint32_t i = 0; i < count; i++) hold(p, finals[i]);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t previous = ft_order_previous(p->order, finals[i]), sources[2];
         if (previous != FT_NO_EVENT) include(p, previous);
@@ -202,7 +237,7 @@ bool ft_prefix_refutes(ft_prefix *p, ft_model model, const ft_claim *claim)
     close_prefix(p, model, false);
     for (uint32_t i = 0; i < count; i++)
         if (is_member(p, finals[i])) return true;
-    return false;
+    return p->stuck;
 }
 
 static int by_number(const void *a, const void *b)

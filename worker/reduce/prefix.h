@@ -2,8 +2,9 @@
  *
  * The closure of a claim is the least set of events that holds the program-order predecessors of
  * its final events and is closed under what each member needs. Closed under hard order and (for
- * reads that the model ties to their observed write) reads-from alone, it is contained in every
- * prefix that reaches the claim: a final event inside refutes it. Closed further under observed
+ * reads that the model ties to their observed write) reads-from, and releases that a lock open at a
+ * final event makes necessary, it is contained in every prefix that reaches the claim: a final
+ * event inside refutes it. Closed further under observed
  * reads-from, closed earlier sections and semaphore tokens in FIFO order, it executes in observed
  * order with the observed values, so it is a witness if no final event is inside (the idea of
  * sync-preserving races: Mathur, Pavlogiannis, Viswanathan, POPL 2021, here for every claim). */
