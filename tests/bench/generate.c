@@ -175,6 +175,8 @@ ft_trace *bench_indexer(uint32_t threads, uint32_t entries, bool passing)
 
 static void move(maker *m, uint32_t lock, uint32_t account, uint32_t a, int64_t amount, bool buggy)
 {
+    at(m, "bank.c", 9);
+    if (buggy) event(m, FT_EVENT_TX_BEGIN, 0);
     at(m, "bank.c", 10);
     event(m, FT_EVENT_ACQUIRE, lock);
     at(m, "bank.c", 11);
@@ -189,6 +191,8 @@ static void move(maker *m, uint32_t lock, uint32_t account, uint32_t a, int64_t 
     assign(m, FT_SYM_SHARED(account), apply(m, FT_OP_ADD, local(m, a), number(m, amount)));
     at(m, "bank.c", 15);
     event(m, FT_EVENT_RELEASE, lock);
+    at(m, "bank.c", 16);
+    if (buggy) event(m, FT_EVENT_TX_END, 0);
 }
 
 ft_trace *bench_banking(uint32_t threads, uint32_t transfers, bool buggy)
