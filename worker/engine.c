@@ -189,13 +189,7 @@ typedef struct plan_pass {
 
 static ft_reason reason_of(const ft_group *group)
 {
-    int found = -1;
-    for (int i = 0; i < FT_REASONS; i++) {
-        if (!group->pruned[i]) continue;
-        if (found >= 0) return FT_REASON_MIXED;
-        found = i;
-    }
-    return found >= 0 ? (ft_reason)found : FT_REASON_CONSTANT;
+    return ft_record_reason(group->pruned, FT_REASON_CONSTANT);
 }
 
 static void append_record(plan_pass *pass, const ft_group *group, const ft_decision *decision)

@@ -212,6 +212,17 @@ static void fingerprint(const ft_record_context *c, const ft_group *group, const
     out[16] = 0;
 }
 
+ft_reason ft_record_reason(const uint64_t passes[FT_REASONS], ft_reason none)
+{
+    int found = -1;
+    for (int i = 0; i < FT_REASONS; i++) {
+        if (!passes[i]) continue;
+        if (found >= 0) return FT_REASON_MIXED;
+        found = i;
+    }
+    return found >= 0 ? (ft_reason)found : none;
+}
+
 static char *reason_text(const ft_record_context *c, ft_reason reason, const ft_decision *decision)
 {
     ft_strbuf out = {0};

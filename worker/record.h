@@ -38,6 +38,9 @@ typedef struct ft_decision {
 char *ft_record_key(const ft_record_context *context, const ft_group *group);
 const char *ft_record_kind(ft_check check, uint8_t kind, const ft_spec *spec, uint32_t property);
 
+/* The one pass that refuted something, MIXED for several, `none` for none. */
+ft_reason ft_record_reason(const uint64_t passes[FT_REASONS], ft_reason none);
+
 /* New reference. A broken trace turns safe into unknown here, the one place all verdicts pass. */
 json_t *ft_record_new(const ft_record_context *context, const ft_group *group,
                       const ft_decision *decision);

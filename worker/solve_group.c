@@ -215,17 +215,6 @@ static void search(group_pass *pass)
     if (!pass->found) each_claim(pass, decide_claim);
 }
 
-static ft_reason only_reason(const uint64_t passes[FT_REASONS])
-{
-    int found = -1;
-    for (int i = 0; i < FT_REASONS; i++) {
-        if (!passes[i]) continue;
-        if (found >= 0) return FT_REASON_MIXED;
-        found = i;
-    }
-    return found >= 0 ? (ft_reason)found : FT_REASON_UNSAT;
-}
-
 static json_t *violation(group_pass *pass, ft_decision *decision)
 {
     ft_minimised minimised;
@@ -266,7 +255,8 @@ json_t *ft_engine_solve_group(ft_engine *engine, const ft_group *group)
     } else {
         decision.passes = pass.refuted;
         decision.verdict = pass.undecided ? pass.trouble.verdict : FT_VERDICT_SAFE;
-        decision.reason = pass.undecided ? pass.trouble.reason : only_reason(pass.refuted);
+        decision.reason =
+            pass.undecided ? pass.trouble.reason : ft_record_reason(pass.refuted, FT_REASON_UNSAT);
         if (pass.undecided && pass.trouble.text[0]) decision.text = pass.trouble.text;
         record = ft_record_new(&engine->context, group, &decision);
     }
