@@ -74,6 +74,10 @@ void ft_witness_release(ft_witness *witness);
 uint32_t ft_witness_switches(const ft_trace *trace, const ft_witness *witness); /* thread changes,
                              the claim's own last events included */
 
+/* Steps that a witness file describes in full, counted from its end; earlier ones carry their event
+ * and thread alone, so that a long prefix does not make a long record. */
+#define FT_WITNESS_FULL_STEPS 1000u
+
 /* The witness file (schema/witness.schema.json): format, version, trace hash, model, claim, and
  * the steps with names, locations, texts and values, so that it can be read without the trace.
  * `reading` may be NULL or the checker's annotations (checker.h). Returns a new reference. */

@@ -96,6 +96,13 @@ static json_t *step_json(const ft_trace *trace, const ft_reading_row *row)
     return step;
 }
 
+/* Enough to execute and to fold; the steps before the last FT_WITNESS_FULL_STEPS. */
+static json_t *brief_json(const ft_trace *trace, uint32_t e)
+{
+    return json_pack("{s:o, s:s}", "event", event_number(e), "thread",
+                     ft_trace_thread_name(trace, trace->thread[e]));
+}
+
 /* `at`: the row of events[0] among the annotations. */
 static json_t *steps_json(const ft_trace *trace, const uint32_t *events, uint32_t count,
                           const ft_reading *reading, uint32_t at)
@@ -105,7 +112,8 @@ static json_t *steps_json(const ft_trace *trace, const uint32_t *events, uint32_
         bool annotated =
             reading && at + i < reading->n_rows && reading->rows[at + i].event == events[i];
         ft_reading_row row = annotated ? reading->rows[at + i] : plain_row(trace, events[i]);
-        json_array_append_new(steps, step_json(trace, &row));
+        bool brief = count - i > FT_WITNESS_FULL_STEPS;
+        json_array_append_new(steps, brief ? brief_json(trace, row.event) : step_json(trace, &row));
     }
     return steps;
 }
