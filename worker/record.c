@@ -40,6 +40,20 @@ static bool named_by_events(const ft_record_context *c, const ft_group *group)
     return false;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void add_locations(ft_strbuf *key, const ft_record_context *c, const ft_group *group,
+                          uint32_t n)
+{
+    const char *texts[3];
+    for (uint32_t i = 0; i < n; i++) texts[i] = ft_trace_location_text(c->trace, group->loc[i]);
+    qsort(texts, n, sizeof *texts, by_text);
+    for (uint32_t i = 0; i < n; i++) ft_strbuf_printf(key, "|%s", texts[i]);
+}
+
 char *ft_record_key(const ft_record_context *c, const ft_group *group)
 {
     ft_strbuf key = {0};
@@ -52,12 +66,9 @@ char *ft_record_key(const ft_record_context *c, const ft_group *group)
     }
     uint32_t n = ft_claim_kind_events(group->sample.kind);
     bool by_event = named_by_events(c, group);
-    for (uint32_t i = 0; i < n; i++) {
-        if (by_event)
-            ft_strbuf_printf(&key, "|#%u", group->sample.events[i] + 1);
-        else
-            ft_strbuf_printf(&key, "|%s", ft_trace_location_text(c->trace, group->loc[i]));
-    }
+    for (uint32_t i = 0; by_event && i < n; i++)
+        ft_strbuf_printf(&key, "|#%u", group->sample.events[i] + 1);
+    if (!by_event) add_locations(&key, c, group, n);
     if (by_event && group->check == FT_CHECK_ATOMICITY)
         ft_strbuf_printf(&key, "|%s", c->trace->shared.names[group->sample.variable]);
     return ft_strbuf_take(&key);
@@ -175,13 +186,7 @@ static char *sentence(const ft_record_context *c, const ft_group *group, const f
     return ft_strbuf_take(&out);
 }
 
-/* ---- the record
- * -------------------------------------------------------------------------------------- */
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
+/* ---- the record ---- */
 
 /* By check, kind, and the unordered functions and locations: stable between runs of one build. */
 static void fingerprint(const ft_record_context *c, const ft_group *group, const ft_claim *claim,

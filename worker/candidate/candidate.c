@@ -22,17 +22,10 @@ void ft_candidates_free(ft_candidates *c)
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
-static int compare_locs(const ft_trace *trace, uint32_t a, uint32_t b)
-{
-    if (a == b) return 0;
-    if (a == FT_NO_LOC || b == FT_NO_LOC) return a == FT_NO_LOC ? 1 : -1;
-    return strcmp(trace->locations[a].text, trace->locations[b].text);
-}
-
-static void sort_locs(const ft_trace *trace, uint32_t loc[3], uint32_t count)
+static void sort_locs(uint32_t loc[3], uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++)
-        for (uint32_t j = i; j > 0 && compare_locs(trace, loc[j - 1], loc[j]) > 0; j--) {
+        for (uint32_t j = i; j > 0 && loc[j - 1] > loc[j]; j--) {
             uint32_t swap = loc[j];
             loc[j] = loc[j - 1];
             loc[j - 1] = swap;
@@ -49,6 +42,9 @@ static bool same_group(const ft_group *group, ft_check check, uint8_t kind, cons
 static ft_group *group_find(ft_candidates *c, ft_check check, uint8_t kind, const uint32_t loc[3],
                             uint32_t property, const ft_claim *sample)
 {
+    uint32_t *recent = &c->recent[(loc[0] * 31 + loc[1] * 7 + loc[2] + kind) % FT_RECENT_GROUPS];
+    if (*recent && same_group(&c->groups.data[*recent - 1], check, kind, loc, property))
+        return &c->groups.data[*recent - 1];
     uint64_t words[4] = {(uint64_t)check << 32 | kind, (uint64_t)loc[0] << 32 | loc[1], loc[2],
                          property};
     for (uint64_t key = ft_hash_bytes(words, sizeof words, 7);; key++) {
@@ -64,7 +60,9 @@ static ft_group *group_find(ft_candidates *c, ft_check check, uint8_t kind, cons
                               .sample = *sample};
             ft_vec_push(&c->groups, fresh);
         }
-        if (same_group(&c->groups.data[at], check, kind, loc, property)) return &c->groups.data[at];
+        if (!same_group(&c->groups.data[at], check, kind, loc, property)) continue;
+        *recent = (uint32_t)at + 1;
+        return &c->groups.data[at];
     }
 }
 
@@ -125,7 +123,7 @@ void ft_candidates_account(ft_candidates *c, ft_check check, uint8_t kind, const
 {
     uint32_t sorted[3] = {loc[0], loc[1], loc[2]};
     bool single = c->per_event;
-    sort_locs(c->trace, sorted, n_locs);
+    sort_locs(sorted, n_locs);
     for (uint32_t i = 0; i < n_locs; i++) single |= loc[i] == FT_NO_LOC;
     if (single && check != FT_CHECK_PROPERTY) {
         account_singles(c, check, kind, sorted, reason, lock, count, block, sample);

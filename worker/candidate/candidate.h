@@ -17,6 +17,8 @@
 /* Pairs of one transaction's accesses that are looked at, a job; beyond: likewise. */
 #define FT_MAX_LOCAL_PAIRS 4000000u
 
+#define FT_RECENT_GROUPS 256u
+
 /* Accesses of one variable that no pass can tell apart. */
 typedef struct ft_class {
     uint32_t variable, loc, thread, segment, lockset;
@@ -91,6 +93,7 @@ typedef struct ft_candidates {
     uint64_t single_groups;       /* enumerated so far */
     uint64_t overflow[FT_CHECKS]; /* claims beyond the limits: undecided */
     ft_map group_index;
+    uint32_t recent[FT_RECENT_GROUPS]; /* group ids + 1, by a cheap hash: neighbours share groups */
 } ft_candidates;
 
 ft_candidates *ft_candidates_new(const ft_trace *trace, const ft_order *order, const ft_run *run,
