@@ -8,8 +8,7 @@
 ft_fault_kind ft_fault = FT_FAULT_NONE;
 #endif
 
-/* ---- models
- * -------------------------------------------------------------------------------------- */
+/* ---- models ---- */
 
 static void models_of(const ft_run *run, bool supported[FT_MODELS], ft_model *most_precise)
 {
@@ -62,8 +61,7 @@ json_t *ft_engine_trace_meta(const ft_trace *trace, const char *trace_hash)
                      notes_json(trace));
 }
 
-/* ---- life
- * ------------------------------------------------------------------------------------------ */
+/* ---- life ---- */
 
 static ft_status choose_model(ft_engine *engine, ft_error *err)
 {
@@ -128,8 +126,7 @@ void ft_engine_free(ft_engine *engine)
     free(engine);
 }
 
-/* ---- candidates
- * ------------------------------------------------------------------------------------ */
+/* ---- candidates ---- */
 
 static void add_property(ft_engine *engine, uint32_t index)
 {
@@ -178,8 +175,7 @@ ft_status ft_engine_prepare(ft_engine *engine, ft_error *err)
     return FT_OK;
 }
 
-/* ---- the plan
- * -------------------------------------------------------------------------------------- */
+/* ---- the plan ---- */
 
 typedef struct plan_pass {
     ft_engine *engine;
@@ -374,8 +370,7 @@ ft_status ft_engine_plan(ft_engine *engine, json_t **plan, ft_error *err)
     return ft_error_set(err, FT_INTERNAL, "the plan has text that is not UTF-8");
 }
 
-/* ---- subproblems
- * --------------------------------------------------------------------------------- */
+/* ---- subproblems ---- */
 
 ft_status ft_engine_solve(ft_engine *engine, uint32_t subproblem, const char *key, json_t **record,
                           ft_error *err)

@@ -74,8 +74,7 @@ char *ft_record_key(const ft_record_context *c, const ft_group *group)
     return ft_strbuf_take(&key);
 }
 
-/* ---- accesses
- * ------------------------------------------------------------------------------------ */
+/* ---- accesses ---- */
 
 static json_t *text_or_null(const char *text)
 {
@@ -132,8 +131,7 @@ static json_t *access_json(const ft_record_context *c, const ft_claim *claim, ui
     return access;
 }
 
-/* ---- sentences
- * ------------------------------------------------------------------------------------- */
+/* ---- sentences ---- */
 
 static void add_place(ft_strbuf *out, const ft_record_context *c, uint32_t e)
 {

@@ -8,8 +8,7 @@
 
 enum { MINIMISE_MS = 1500 };
 
-/* ---- one claim by the solver
- * ----------------------------------------------------------------------- */
+/* ---- one claim by the solver ---- */
 
 static bool is_shareable(ft_engine *engine)
 {
@@ -113,8 +112,7 @@ ft_outcome ft_engine_solve_claim(ft_engine *engine, const ft_claim *claim, uint3
     return outcome(FT_VERDICT_UNKNOWN, FT_REASON_UNKNOWN_VALUE, err.message);
 }
 
-/* ---- a group
- * ------------------------------------------------------------------------------------------ */
+/* ---- a group ---- */
 
 typedef struct group_pass {
     ft_engine *engine;

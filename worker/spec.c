@@ -26,8 +26,7 @@ static ft_status wrong(parser *p, const char *member, const char *what)
     return ft_error_set(p->err, FT_USAGE, "/properties/%u/%s: %s", p->property, member, what);
 }
 
-/* ---- members of a property
- * ------------------------------------------------------------------------ */
+/* ---- members of a property ---- */
 
 static ft_status location_member(parser *p, const json_t *value, const char *member, uint32_t *loc)
 {
@@ -168,8 +167,7 @@ static const struct {
     [FT_PROPERTY_TRANSACTION] = {read_transaction, {"from", "to"}},
 };
 
-/* ---- a property
- * ------------------------------------------------------------------------------------ */
+/* ---- a property ---- */
 
 static char *describe(const json_t *json, const char *kind)
 {
@@ -228,8 +226,7 @@ static ft_status read_properties(parser *p, const json_t *array)
     return FT_OK;
 }
 
-/* ---- the rest of the spec
- * ---------------------------------------------------------------------------- */
+/* ---- the rest of the spec ---- */
 
 static ft_status read_checks(parser *p, const json_t *array)
 {

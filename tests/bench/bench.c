@@ -130,8 +130,7 @@ static void compare_file(const char *name, const char *path)
     compare(name, trace, "race", "observed");
 }
 
-/* ---- the streaming pass
- * ------------------------------------------------------------------------------- */
+/* ---- the streaming pass ---- */
 
 static volatile uint64_t sink;
 

@@ -107,8 +107,7 @@ static ft_trace *finish(maker *m)
     return trace;
 }
 
-/* ---- indexer
- * ------------------------------------------------------------------------------------- */
+/* ---- indexer ---- */
 
 enum { MESSAGES = 4, MAX_ENTRIES = 1024 };
 
@@ -170,8 +169,7 @@ ft_trace *bench_indexer(uint32_t threads, uint32_t entries, bool passing)
     return finish(&m);
 }
 
-/* ---- banking
- * ------------------------------------------------------------------------------------- */
+/* ---- banking ---- */
 
 static void move(maker *m, uint32_t lock, uint32_t account, uint32_t a, int64_t amount, bool buggy)
 {
@@ -221,8 +219,7 @@ ft_trace *bench_banking(uint32_t threads, uint32_t transfers, bool buggy)
     return finish(&m);
 }
 
-/* ---- a long plain trace
- * ----------------------------------------------------------------------------- */
+/* ---- a long plain trace ---- */
 
 enum { ZIPF_THREADS = 16, ZIPF_VARIABLES = 20000, ZIPF_LOCKS = 64, BURST = 10000 };
 

@@ -39,8 +39,7 @@ bool ft_candidates_skipped(const ft_candidates *c, uint32_t e)
     return c->ignored && c->ignored[c->trace->loc[e]];
 }
 
-/* ---- by variable
- * --------------------------------------------------------------------------------- */
+/* ---- by variable ---- */
 
 enum { SEEN = 1, TWO_THREADS = 2, WRITTEN = 4, CONTENDED = 7 };
 
@@ -141,8 +140,7 @@ static void gather(pass *p)
     each_event(p, scatter);
 }
 
-/* ---- classes and sites of one variable
- * ------------------------------------------------------------- */
+/* ---- classes and sites of one variable ---- */
 
 static void clear_slots(pass *p, size_t entries)
 {

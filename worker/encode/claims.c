@@ -33,8 +33,7 @@ static void assume_next(ft_decider *d, ft_query *q, uint32_t e)
     if (ft_partial_in(d, e)) assume(q, -d->member[e]);
 }
 
-/* ---- reads that the model does not bind
- * ------------------------------------------------------------ */
+/* ---- reads that the model does not bind ---- */
 
 typedef struct ghost {
     ft_decider *d;
@@ -121,8 +120,7 @@ static ft_expr enabled_at(ft_decider *d, ft_query *q, uint32_t e, uint32_t place
     return ft_cssa_enabled_with(d->cssa, e, &(ft_reads){ghost_read, &g});
 }
 
-/* ---- what each kind of claim asks
- * -------------------------------------------------------------------- */
+/* ---- what each kind of claim asks ---- */
 
 /* At least one conflict takes place: both accesses of it happen. */
 static void ask_race(ft_decider *d, ft_query *q, const ft_claim *claim)
@@ -306,8 +304,7 @@ static void ask(ft_decider *d, ft_query *q, const ft_claim *claim, bool departin
     }
 }
 
-/* ---- the loop
- * ------------------------------------------------------------------------------------------ */
+/* ---- the loop ---- */
 
 static void fill_witness(const ft_decider *d, const ft_query *q, const ft_claim *claim,
                          bool departing, const uint32_t *order, uint32_t count, ft_witness *witness)

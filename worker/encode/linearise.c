@@ -63,8 +63,7 @@ void ft_schedule_free(struct ft_schedule *s)
     free(s);
 }
 
-/* ---- reading the model
- * --------------------------------------------------------------------------- */
+/* ---- reading the model ---- */
 
 static void read_members(ft_decider *d, const ft_query *query)
 {
@@ -149,8 +148,7 @@ static void add_lemma_edges(ft_decider *d)
     }
 }
 
-/* ---- topological order
- * ---------------------------------------------------------------------------- */
+/* ---- topological order ---- */
 
 static void heap_push(struct ft_schedule *s, uint32_t e)
 {
@@ -241,8 +239,7 @@ static bool sort_topologically(ft_decider *d)
     return s->order.len == executed;
 }
 
-/* ---- cycles
- * ----------------------------------------------------------------------------------------- */
+/* ---- cycles ---- */
 
 typedef struct cycle_step {
     const struct ft_schedule *s;
@@ -305,8 +302,7 @@ static void cut_cycles(ft_decider *d)
     }
 }
 
-/* ---- what the schedule breaks
- * ------------------------------------------------------------------------ */
+/* ---- what the schedule breaks ---- */
 
 static bool writes_now(const ft_decider *d, const ft_query *query, uint32_t w)
 {

@@ -171,8 +171,7 @@ static ft_expr state_value(void *context, uint32_t variable)
     return value;
 }
 
-/* ---- cells
- * --------------------------------------------------------------------------------------- */
+/* ---- cells ---- */
 
 static void add_write(literal *l, uint32_t cell_id, uint32_t e, ft_expr value, bool free_after)
 {
@@ -265,8 +264,7 @@ static void constrain_reads(literal *l, uint32_t e)
         assert_it(l, implied(l, is_member(l, e), ft_cssa_enabled(l->cssa, e)));
 }
 
-/* ---- Phi_PRP
- * ------------------------------------------------------------------------------------- */
+/* ---- Phi_PRP ---- */
 
 static void next(literal *l, uint32_t e)
 {
@@ -394,8 +392,7 @@ static void property(literal *l, const ft_claim *claim, place *end, place *depar
     }
 }
 
-/* ---- life
- * ---------------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 /* What the departing event writes is what its terms say of the state it reads. */
 static void define_departing(literal *l, place *departing)

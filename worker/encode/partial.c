@@ -102,8 +102,7 @@ bool ft_partial_keep_apart(ft_decider *d, uint32_t one, uint32_t other)
     return ft_partial_lemma(d, &lemma);
 }
 
-/* ---- order
- * --------------------------------------------------------------------------------------- */
+/* ---- order ---- */
 
 static void encode_static_order(ft_decider *d)
 {

@@ -221,8 +221,7 @@ ft_lit ft_session_name(ft_session *s, ft_expr formula)
     return name;
 }
 
-/* ---- order
- * --------------------------------------------------------------------------------------- */
+/* ---- order ---- */
 
 /* Z3 4.13 hands the callbacks of push and pop a callback object, fixes expressions instead of ids,
  * and returns a value from consequences; cmake/dependencies.cmake probes for it. */
