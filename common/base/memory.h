@@ -37,9 +37,11 @@ size_t ft_arena_bytes(const ft_arena *arena); /* bytes handed out */
         size_t len, cap;                                                                           \
     }
 #define ft_vec_reserve(v, want)                                                                    \
-    ((v)->data = ft_vec_grow((v)->data, &(v)->cap, (want), sizeof *(v)->data))
+    ((size_t)(want) <= (v)->cap                                                                    \
+         ? (void)0                                                                                 \
+         : (void)((v)->data = ft_vec_grow((v)->data, &(v)->cap, (want), sizeof *(v)->data)))
 #define ft_vec_push(v, ...)                                                                        \
-    ((void)ft_vec_reserve((v), (v)->len + 1), (void)((v)->data[(v)->len++] = (__VA_ARGS__)))
+    (ft_vec_reserve((v), (v)->len + 1), (void)((v)->data[(v)->len++] = (__VA_ARGS__)))
 #define ft_vec_release(v) (free((v)->data), (v)->data = NULL, (v)->len = (v)->cap = 0)
 
 /* Returns `data` with room for at least `want` elements; *cap is the new capacity. */
