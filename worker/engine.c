@@ -15,8 +15,9 @@ static void models_of(const ft_run *run, bool supported[FT_MODELS], ft_model *mo
     supported[FT_MODEL_OBSERVED] = true;
     supported[FT_MODEL_MAXIMAL] = ft_run_valued(run);
     supported[FT_MODEL_CTP] = ft_run_valued(run) && ft_run_symbolic(run);
+    supported[FT_MODEL_CONTROL] = true;
     *most_precise = FT_MODEL_OBSERVED;
-    for (int m = 0; m < FT_MODELS; m++)
+    for (int m = 0; m < FT_MODEL_CONTROL; m++)
         if (supported[m]) *most_precise = (ft_model)m;
 }
 
@@ -82,6 +83,7 @@ static ft_status choose_model(ft_engine *engine, ft_error *err)
 ft_status ft_engine_new(ft_trace *trace, const char *trace_hash, const json_t *spec,
                         ft_engine **result, ft_error *err)
 {
+    if (trace->n_paths) return ft_error_set(err, FT_UNSUPPORTED, "branches are not supported yet");
     ft_engine *engine = ft_calloc(1, sizeof *engine);
     ft_status status = ft_spec_parse(spec, trace, &engine->spec, err);
     if (status != FT_OK) {
@@ -93,7 +95,10 @@ ft_status ft_engine_new(ft_trace *trace, const char *trace_hash, const json_t *s
     engine->shareable = -1;
     engine->order = ft_order_new(trace);
     engine->run = ft_run_new(trace);
-    engine->problem = (ft_problem){.trace = trace, .order = engine->order, .run = engine->run};
+    engine->problem = (ft_problem){.trace = trace,
+                                   .order = engine->order,
+                                   .run = engine->run,
+                                   .wakeups = engine->spec.wakeups};
     status = choose_model(engine, err);
     if (status != FT_OK) {
         ft_engine_free(engine);
@@ -116,6 +121,7 @@ void ft_engine_free(ft_engine *engine)
     ft_decider_free(engine->shared);
     ft_candidates_free(engine->candidates);
     ft_prefix_free(engine->prefix);
+    ft_causality_free(engine->causality);
     ft_checker_free(engine->checker);
     ft_run_free(engine->run);
     ft_order_free(engine->order);
@@ -123,6 +129,8 @@ void ft_engine_free(ft_engine *engine)
     ft_vec_release(&engine->subproblems);
     free(engine->trace_hash);
     free(engine->cone);
+    ft_windows_free(engine->windows);
+    ft_writes_release(&engine->writes);
     free(engine);
 }
 
@@ -169,6 +177,9 @@ ft_status ft_engine_prepare(ft_engine *engine, ft_error *err)
     if (spec->checks[FT_CHECK_RACE]) ft_candidates_race(c);
     if (spec->checks[FT_CHECK_ATOMICITY]) ft_candidates_atomicity(c);
     if (spec->checks[FT_CHECK_ASSERTION]) ft_candidates_assertion(c);
+    if (spec->checks[FT_CHECK_LOCK]) ft_candidates_lock(c);
+    if (spec->checks[FT_CHECK_DEADLOCK]) ft_candidates_deadlock(c);
+    if (spec->checks[FT_CHECK_ORDER]) ft_candidates_order(c);
     for (uint32_t i = 0; i < spec->properties.len; i++) add_property(engine, i);
     for (uint32_t g = 0; g < c->groups.len; g++)
         if (!is_refuted(&c->groups.data[g])) ft_vec_push(&engine->subproblems, g);
@@ -265,10 +276,7 @@ static void refuted_records(plan_pass *pass)
     }
     for (size_t i = 0; i < c->pruned.len; i++) {
         const ft_pruned_block *block = &c->pruned.data[i];
-        ft_group shape = {.sample = block->sample};
-        const bool *writes = block->sample.writes;
-        int pattern = writes[0] << 2 | writes[1] << 1 | writes[2];
-        shape.kind = (uint8_t)(block->check == FT_CHECK_ATOMICITY ? pattern : 0);
+        ft_group shape = {.kind = block->kind, .sample = block->sample};
         pass->candidates[block->check] += block->count;
         block_record(pass, block->check, block->reason, block->lock, block->count, block->count,
                      &shape);
@@ -292,32 +300,6 @@ static void overflow_records(plan_pass *pass)
                                      .pairs = count,
                                      .lock = UINT32_MAX});
     }
-}
-
-/* Lock errors of the observed run (design §3). One finding for each location. */
-static void lock_records(plan_pass *pass)
-{
-    const ft_trace *trace = pass->engine->trace;
-    if (!pass->engine->spec.checks[FT_CHECK_LOCK]) return;
-    uint8_t *seen = ft_calloc((size_t)trace->n_locations + 1, 1);
-    for (uint32_t e = 0; e < trace->n_events; e++) {
-        if (!(trace->flags[e] & FT_FLAG_STRANGER)) continue;
-        if (trace->loc[e] != FT_NO_LOC && seen[trace->loc[e]]++) continue;
-        ft_group group = {
-            .check = FT_CHECK_LOCK,
-            .loc = {trace->loc[e], FT_NO_LOC, FT_NO_LOC},
-            .sample = {.kind = FT_CLAIM_ASSERTION, .events = {e, FT_NO_EVENT, FT_NO_EVENT}}};
-        pass->candidates[FT_CHECK_LOCK]++;
-        append_record(pass, &group,
-                      &(ft_decision){.verdict = FT_VERDICT_VIOLATION,
-                                     .reason = FT_REASON_OBSERVED_RUN,
-                                     .text = "the releasing thread does not hold the lock",
-                                     .observed = true,
-                                     .count = 1,
-                                     .pairs = 1,
-                                     .lock = UINT32_MAX});
-    }
-    free(seen);
 }
 
 static json_t *subproblem_list(const ft_engine *engine)
@@ -357,7 +339,6 @@ ft_status ft_engine_plan(ft_engine *engine, json_t **plan, ft_error *err)
     plan_pass pass = {.engine = engine, .records = json_array()};
     refuted_records(&pass);
     overflow_records(&pass);
-    lock_records(&pass);
     json_t *counts = json_object();
     for (int check = 0; check < FT_CHECKS; check++)
         if (engine->spec.checks[check] || pass.candidates[check])

@@ -2,9 +2,12 @@
 #ifndef FT_WORKER_ENGINE_INTERNAL_H
 #define FT_WORKER_ENGINE_INTERNAL_H
 
+#include "encode/chain.h"
 #include "engine.h"
+#include "order/causality.h"
 #include "record.h"
 #include "reduce/prefix.h"
+#include "reduce/window.h"
 
 /* Up to this many events and possible read sources, one incremental encoding of the whole trace
  * serves all claims by assumptions; beyond, each claim gets its own, of its cone. A shared base
@@ -25,11 +28,15 @@ struct ft_engine {
     ft_record_context context;
     ft_checker *checker;
     ft_prefix *prefix;
+    ft_causality *causality;      /* NULL until needed */
     ft_candidates *candidates;    /* NULL until planned */
     FT_VEC(uint32_t) subproblems; /* group ids */
     ft_decider *shared;           /* the shared base, NULL until needed */
     int shareable;                /* -1: not measured yet */
     uint8_t *cone;                /* scratch */
+    ft_windows *windows;          /* NULL until needed */
+    ft_writes writes;             /* empty until needed */
+    uint32_t first_window;        /* events of the first window tried; 0: the default */
 };
 
 ft_status ft_engine_prepare(ft_engine *engine, ft_error *err) FT_MUST_CHECK; /* candidates */
@@ -39,10 +46,16 @@ ft_status ft_engine_prepare(ft_engine *engine, ft_error *err) FT_MUST_CHECK; /* 
 typedef struct ft_outcome {
     ft_verdict verdict;
     ft_reason reason;
+    uint32_t bound; /* violation, bounded: context switches it was decided for, else FT_NO_BOUND */
     char text[200]; /* more than the reason says (cut to fit), or empty */
 } ft_outcome;
 ft_outcome ft_engine_solve_claim(ft_engine *engine, const ft_claim *claim, uint32_t timeout_ms,
                                  ft_witness *witness, ft_reading *reading, ft_decide_stats *stats);
+
+/* solve_window.c: races and atomicity over plain traces, exact however long the trace is. */
+bool ft_engine_has_windows(ft_engine *engine, const ft_claim *claim);
+ft_answer ft_engine_decide_in_windows(ft_engine *engine, const ft_claim *claim, double deadline,
+                                      ft_witness *witness, ft_decide_stats *stats);
 
 json_t *ft_engine_solve_group(ft_engine *engine, const ft_group *group);
 

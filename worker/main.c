@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "session.h"
+#include "solve/session.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -35,7 +36,7 @@ static const char HELP[] =
     "  --help          this text\n"
     "  --version       the version\n"
     "\n"
-    "Exit codes: 0 end of input, 2 usage or protocol error, 86 out of memory.\n";
+    "Exit codes: 0 end of input, 2 usage, protocol error or failed self-test, 86 out of memory.\n";
 
 static bool parse_memory(const char *text, rlim_t *bytes)
 {
@@ -94,7 +95,9 @@ int main(int argc, char **argv)
         return EXIT_PROTOCOL;
     }
     if (!confine(memory)) return EXIT_PROTOCOL;
-    if (ft_worker_serve(STDIN_FILENO, STDOUT_FILENO, &err) == FT_OK) return EXIT_SUCCESS;
+    if (ft_session_self_test(&err) == FT_OK &&
+        ft_worker_serve(STDIN_FILENO, STDOUT_FILENO, &err) == FT_OK)
+        return EXIT_SUCCESS;
     fprintf(stderr, "foretell-worker: %s\n", err.message);
     return EXIT_PROTOCOL;
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "candidate/listed.h"
+
 const char *ft_record_kind(ft_check check, uint8_t kind, const ft_spec *spec, uint32_t property)
 {
     static const char *const race[2] = {"read-write", "write-write"};
@@ -16,7 +18,9 @@ const char *ft_record_kind(ft_check check, uint8_t kind, const ft_spec *spec, ui
     case FT_CHECK_ASSERTION:
         return "assertion";
     case FT_CHECK_LOCK:
-        return "unlock-by-stranger";
+    case FT_CHECK_DEADLOCK:
+    case FT_CHECK_ORDER:
+        return ft_listed_kind_name((ft_listed_kind)kind);
     case FT_CHECK_PROPERTY:
         return ft_property_kind_name(spec->properties.data[property].kind);
     case FT_CHECKS:
@@ -35,7 +39,7 @@ static const char *location(const ft_trace *trace, uint32_t e)
 static bool named_by_events(const ft_record_context *c, const ft_group *group)
 {
     if (c->spec->per_event) return true;
-    for (uint32_t i = 0; i < ft_claim_kind_events(group->sample.kind); i++)
+    for (uint32_t i = 0; i < ft_claim_events(&group->sample); i++)
         if (c->trace->loc[group->sample.events[i]] == FT_NO_LOC) return true;
     return false;
 }
@@ -48,8 +52,8 @@ static int by_text(const void *a, const void *b)
 static void add_locations(ft_strbuf *key, const ft_record_context *c, const ft_group *group,
                           uint32_t n)
 {
-    const char *texts[3];
-    for (uint32_t i = 0; i < n; i++) texts[i] = ft_trace_location_text(c->trace, group->loc[i]);
+    const char *texts[FT_CLAIM_MAX_EVENTS];
+    for (uint32_t i = 0; i < n; i++) texts[i] = location(c->trace, group->sample.events[i]);
     qsort(texts, n, sizeof *texts, by_text);
     for (uint32_t i = 0; i < n; i++) ft_strbuf_printf(key, "|%s", texts[i]);
 }
@@ -64,7 +68,7 @@ char *ft_record_key(const ft_record_context *c, const ft_group *group)
                          c->spec->properties.data[group->property].name);
         return ft_strbuf_take(&key);
     }
-    uint32_t n = ft_claim_kind_events(group->sample.kind);
+    uint32_t n = ft_claim_events(&group->sample);
     bool by_event = named_by_events(c, group);
     for (uint32_t i = 0; by_event && i < n; i++)
         ft_strbuf_printf(&key, "|#%u", group->sample.events[i] + 1);
@@ -105,7 +109,8 @@ static const char *access_word(const ft_trace *trace, const ft_claim *claim, uin
 
 static bool has_variable(const ft_claim *claim)
 {
-    return claim->kind == FT_CLAIM_RACE || claim->kind == FT_CLAIM_ATOMICITY;
+    return claim->kind == FT_CLAIM_RACE || claim->kind == FT_CLAIM_ATOMICITY ||
+           claim->kind == FT_CLAIM_UNINITIALISED;
 }
 
 static const char *object_of(const ft_trace *trace, const ft_claim *claim, uint32_t i)
@@ -163,24 +168,80 @@ static void atomicity_sentence(ft_strbuf *out, const ft_record_context *c, const
     ft_strbuf_puts(out, " of one transaction");
 }
 
+/* "T1 waits for B at a.c:3, held by T2, which waits for A at b.c:7, held by T1". */
+static void deadlock_sentence(ft_strbuf *out, const ft_record_context *c, const ft_claim *claim)
+{
+    const ft_trace *trace = c->trace;
+    for (uint32_t i = 0; i <= claim->n_events; i++) {
+        uint32_t e = claim->events[i % claim->n_events];
+        ft_strbuf_printf(out, "%s%s", i ? ", held by " : "",
+                         ft_trace_thread_name(trace, trace->thread[e]));
+        if (i == claim->n_events) return;
+        ft_strbuf_printf(out, "%s waits for %s", i ? ", which" : "",
+                         ft_trace_object_name(trace, e));
+        if (trace->loc[e] != FT_NO_LOC) ft_strbuf_printf(out, " at %s", location(trace, e));
+    }
+}
+
+static void event_sentence(ft_strbuf *out, const ft_record_context *c, uint32_t e)
+{
+    ft_trace_print_event(c->trace, e, out);
+    add_place(out, c, e);
+}
+
+static void lock_error_sentence(ft_strbuf *out, const ft_record_context *c, const ft_claim *claim)
+{
+    uint32_t e = claim->events[0];
+    event_sentence(out, c, e);
+    ft_strbuf_puts(out, c->trace->kind[e] == FT_EVENT_RELEASE ? ": it does not hold the lock"
+                                                              : ": it holds the lock already");
+}
+
+static void stuck_sentence(ft_strbuf *out, const ft_record_context *c, const ft_claim *claim)
+{
+    event_sentence(out, c, claim->events[0]);
+    ft_strbuf_puts(out, " waits for ever: no thread is left that could end it");
+}
+
+static void after_free_sentence(ft_strbuf *out, const ft_record_context *c, const ft_claim *claim)
+{
+    event_sentence(out, c, claim->events[1]);
+    ft_strbuf_puts(out, " comes after ");
+    event_sentence(out, c, claim->events[0]);
+}
+
+static void uninitialised_sentence(ft_strbuf *out, const ft_record_context *c,
+                                   const ft_claim *claim)
+{
+    ft_strbuf_printf(out, "read of %s", c->trace->shared.names[claim->variable]);
+    add_place(out, c, claim->events[0]);
+    ft_strbuf_puts(out, " comes before any write of it");
+}
+
+static void events_sentence(ft_strbuf *out, const ft_record_context *c, const ft_claim *claim)
+{
+    for (uint32_t i = 0; i < ft_claim_events(claim); i++) {
+        if (i) ft_strbuf_puts(out, " and ");
+        event_sentence(out, c, claim->events[i]);
+    }
+}
+
 static char *sentence(const ft_record_context *c, const ft_group *group, const ft_claim *claim)
 {
+    typedef void writer(ft_strbuf *, const ft_record_context *, const ft_claim *);
+    static writer *const WRITERS[FT_CLAIM_KINDS] = {
+        [FT_CLAIM_RACE] = race_sentence,
+        [FT_CLAIM_ATOMICITY] = atomicity_sentence,
+        [FT_CLAIM_LOCK_ERROR] = lock_error_sentence,
+        [FT_CLAIM_DEADLOCK] = deadlock_sentence,
+        [FT_CLAIM_STUCK] = stuck_sentence,
+        [FT_CLAIM_AFTER_FREE] = after_free_sentence,
+        [FT_CLAIM_UNINITIALISED] = uninitialised_sentence};
     ft_strbuf out = {0};
     if (group->check == FT_CHECK_PROPERTY)
         ft_strbuf_printf(&out, "property %s: ", c->spec->properties.data[group->property].name);
-    if (claim->kind == FT_CLAIM_RACE) {
-        race_sentence(&out, c, claim);
-    } else if (claim->kind == FT_CLAIM_ATOMICITY) {
-        atomicity_sentence(&out, c, claim);
-    } else {
-        ft_trace_print_event(c->trace, claim->events[0], &out);
-        add_place(&out, c, claim->events[0]);
-        for (uint32_t i = 1; i < ft_claim_kind_events(claim->kind); i++) {
-            ft_strbuf_puts(&out, " and ");
-            ft_trace_print_event(c->trace, claim->events[i], &out);
-            add_place(&out, c, claim->events[i]);
-        }
-    }
+    writer *write = WRITERS[claim->kind];
+    (write ? write : events_sentence)(&out, c, claim);
     return ft_strbuf_take(&out);
 }
 
@@ -190,15 +251,14 @@ static char *sentence(const ft_record_context *c, const ft_group *group, const f
 static void fingerprint(const ft_record_context *c, const ft_group *group, const ft_claim *claim,
                         char out[17])
 {
-    const char *place[3] = {"", "", ""};
-    char *texts[3];
-    uint32_t n = ft_claim_kind_events(claim->kind);
+    char *texts[FT_CLAIM_MAX_EVENTS];
+    uint32_t n = ft_claim_events(claim);
     uint64_t hash = ft_hash_bytes(&group->check, sizeof group->check, group->kind);
     for (uint32_t i = 0; i < n; i++) {
         const ft_location *at = &c->trace->locations[c->trace->loc[claim->events[i]]];
         ft_strbuf text = {0};
-        place[i] = at->function ? at->function : "";
-        ft_strbuf_printf(&text, "%s@%s", place[i], location(c->trace, claim->events[i]));
+        ft_strbuf_printf(&text, "%s@%s", at->function ? at->function : "",
+                         location(c->trace, claim->events[i]));
         texts[i] = ft_strbuf_take(&text);
     }
     qsort(texts, n, sizeof *texts, by_text);
@@ -242,7 +302,31 @@ static char *reason_text(const ft_record_context *c, ft_reason reason, const ft_
         ft_strbuf_puts(&out, ft_reason_doc(reason));
     if (decision->lock != UINT32_MAX)
         ft_strbuf_printf(&out, ": lock %s", c->trace->locks.names[decision->lock]);
+    if (reason == FT_REASON_CAUSALITY && decision->cycle) {
+        ft_strbuf_puts(&out, ": ");
+        ft_causality_print(c->trace, decision->cycle, &out);
+    }
     return ft_strbuf_take(&out);
+}
+
+/* Each entry is an event, and why it comes before the next entry's; the last one's next is the first. */
+static json_t *cycle_json(const ft_trace *trace, const ft_causality_edges *cycle)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < cycle->len; i++) {
+        const ft_causality_edge *edge = &cycle->data[i];
+        ft_strbuf text = {0};
+        ft_trace_print_event(trace, edge->from, &text);
+        json_array_append_new(
+            list, json_pack("{s:I, s:s, s:o, s:s, s:s, s:o}", "event", (json_int_t)edge->from + 1,
+                            "thread", ft_trace_thread_name(trace, trace->thread[edge->from]),
+                            "location",
+                            text_or_null(ft_trace_location_text(trace, trace->loc[edge->from])),
+                            "text", ft_strbuf_text(&text), "why", ft_causality_why_text(edge->why),
+                            "object", text_or_null(ft_causality_object(trace, edge))));
+        ft_strbuf_release(&text);
+    }
+    return list;
 }
 
 static json_t *reason_json(const ft_record_context *c, ft_reason reason,
@@ -251,6 +335,8 @@ static json_t *reason_json(const ft_record_context *c, ft_reason reason,
     char *text = reason_text(c, reason, decision);
     json_t *json = json_pack("{s:s, s:s}", "pass", ft_reason_name(reason), "text", text);
     free(text);
+    if (decision->cycle && decision->cycle->len)
+        json_object_set_new(json, "cycle", cycle_json(c->trace, decision->cycle));
     if (!decision->passes) return json;
     json_t *passes = json_object();
     for (int i = 0; i < FT_REASONS; i++)
@@ -289,6 +375,13 @@ static json_t *stats_json(const ft_decision *decision)
     return json;
 }
 
+/* What only synchronisation was asked about is possible, no more. */
+static const char *status_word(const ft_record_context *c, const ft_decision *decision)
+{
+    if (decision->observed) return "observed";
+    return c->model == FT_MODEL_CONTROL ? "possible" : "predicted";
+}
+
 json_t *ft_record_new(const ft_record_context *c, const ft_group *group,
                       const ft_decision *decision)
 {
@@ -307,6 +400,7 @@ json_t *ft_record_new(const ft_record_context *c, const ft_group *group,
         ft_verdict_name(verdict), "count", (json_int_t)decision->count, "pairs",
         (json_int_t)decision->pairs, "model", ft_model_name(c->model), "memory", "sc", "bound",
         "scope", "trace");
+    if (decision->bounded) json_object_set_new(record, "bound", json_integer(decision->bound));
     if (key) json_object_set_new(record, "key", json_string(key));
     free(key);
     if (group->check == FT_CHECK_PROPERTY) {
@@ -315,8 +409,7 @@ json_t *ft_record_new(const ft_record_context *c, const ft_group *group,
                             json_string(c->spec->properties.data[group->property].name));
     }
     if (verdict == FT_VERDICT_VIOLATION)
-        json_object_set_new(record, "status",
-                            json_string(decision->observed ? "observed" : "predicted"));
+        json_object_set_new(record, "status", json_string(status_word(c, decision)));
     json_object_set_new(record, "reason", reason_json(c, reason, decision));
     json_object_set_new(record, "stats", stats_json(decision));
     if (!has_claim) return record;
@@ -327,7 +420,7 @@ json_t *ft_record_new(const ft_record_context *c, const ft_group *group,
     json_object_set_new(record, "object", text_or_null(object_of(c->trace, claim, 0)));
     free(message);
     json_t *accesses = json_array();
-    for (uint32_t i = 0; i < ft_claim_kind_events(claim->kind); i++)
+    for (uint32_t i = 0; i < ft_claim_events(claim); i++)
         json_array_append_new(accesses, access_json(c, claim, i));
     json_object_set_new(record, "accesses", accesses);
     if (decision->witness) json_object_set_new(record, "witness", witness_json(c, decision));

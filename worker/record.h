@@ -6,6 +6,7 @@
 
 #include "candidate/candidate.h"
 #include "encode/decide.h"
+#include "order/causality.h"
 #include "reduce/minimise.h"
 #include "spec.h"
 #include "verdict/checker.h"
@@ -24,9 +25,12 @@ typedef struct ft_decision {
     ft_reason reason;
     const char *text; /* more than the reason's doc, or NULL */
     bool observed;    /* a violation of the observed run itself */
+    bool bounded;     /* decided for schedules of at most `bound` context switches alone */
+    uint32_t bound;
     uint64_t count, pairs;
     uint32_t lock;             /* for the reason, UINT32_MAX: none */
     const uint64_t *passes;    /* [FT_REASONS] claims refuted by each, or NULL */
+    const ft_causality_edges *cycle; /* of the first claim refuted by causality, or NULL */
     const ft_witness *witness; /* violations, or NULL */
     const ft_reading *reading;
     const ft_minimised *minimised;

@@ -5,6 +5,7 @@
 
 #include "engine_internal.h"
 #include "reduce/cone.h"
+#include "reduce/relinearise.h"
 
 enum { MINIMISE_MS = 1500 };
 
@@ -36,7 +37,8 @@ static bool is_shareable(ft_engine *engine)
 
 /* An encoding of the claim's own cone, for this claim alone. */
 static ft_answer decide_fresh(ft_engine *engine, const ft_claim *claim, bool avoid_unknown,
-                              double deadline, ft_witness *witness, ft_decide_stats *stats)
+                              uint32_t bound, double deadline, ft_witness *witness,
+                              ft_decide_stats *stats, bool *lifted)
 {
     double start = ft_now_ms();
     if (!engine->cone) engine->cone = ft_alloc(engine->trace->n_events);
@@ -46,40 +48,47 @@ static ft_answer decide_fresh(ft_engine *engine, const ft_claim *claim, bool avo
     stats->encode_ms += encoded - start;
     ft_answer answer = FT_ANSWER_UNKNOWN;
     if (encoded < deadline)
-        answer = ft_decider_decide(fresh, claim, avoid_unknown, (uint32_t)ceil(deadline - encoded),
-                                   witness, stats);
+        answer = ft_decider_decide(fresh, claim, avoid_unknown, bound,
+                                   (uint32_t)ceil(deadline - encoded), witness, stats, lifted);
     ft_decider_free(fresh);
     return answer;
 }
 
 static ft_answer decide(ft_engine *engine, const ft_claim *claim, bool avoid_unknown,
-                        uint32_t timeout_ms, ft_witness *witness, ft_decide_stats *stats)
+                        uint32_t bound, uint32_t timeout_ms, ft_witness *witness,
+                        ft_decide_stats *stats, bool *lifted)
 {
     double start = ft_now_ms(), deadline = start + timeout_ms;
+    *lifted = true;
     if (engine->spec.literal)
-        return ft_literal_decide(&engine->problem, claim, avoid_unknown, timeout_ms, witness,
-                                 stats);
+        return ft_literal_decide(&engine->problem, claim, avoid_unknown, bound, timeout_ms, witness,
+                                 stats, lifted);
+    if (bound == FT_NO_BOUND && (engine->first_window || !is_shareable(engine))) {
+        if (ft_engine_has_windows(engine, claim))
+            return ft_engine_decide_in_windows(engine, claim, deadline, witness, stats);
+    }
     if (is_shareable(engine)) {
         if (!engine->shared) engine->shared = ft_decider_new(&engine->problem, NULL);
         stats->encode_ms += ft_now_ms() - start;
         uint32_t share = timeout_ms / 4 > 1000 ? timeout_ms / 4 : timeout_ms / 2 + 1;
-        ft_answer answer =
-            ft_decider_decide(engine->shared, claim, avoid_unknown, share, witness, stats);
+        ft_answer answer = ft_decider_decide(engine->shared, claim, avoid_unknown, bound, share,
+                                             witness, stats, lifted);
         if (answer != FT_ANSWER_UNKNOWN || ft_now_ms() >= deadline) return answer;
     }
     /* Products and quotients of unknowns can make the solver give up or wander, by luck of its
      * search: the shared base has a share of the time only, then the claim is asked without what
      * others left behind, and at last in the other encoding. */
-    ft_answer answer = decide_fresh(engine, claim, avoid_unknown, deadline, witness, stats);
+    ft_answer answer =
+        decide_fresh(engine, claim, avoid_unknown, bound, deadline, witness, stats, lifted);
     double left = deadline - ft_now_ms();
     if (answer != FT_ANSWER_UNKNOWN || left <= 0 || !is_shareable(engine)) return answer;
-    return ft_literal_decide(&engine->problem, claim, avoid_unknown, (uint32_t)ceil(left), witness,
-                             stats);
+    return ft_literal_decide(&engine->problem, claim, avoid_unknown, bound, (uint32_t)ceil(left),
+                             witness, stats, lifted);
 }
 
 static ft_outcome outcome(ft_verdict verdict, ft_reason reason, const char *text)
 {
-    ft_outcome o = {.verdict = verdict, .reason = reason};
+    ft_outcome o = {.verdict = verdict, .reason = reason, .bound = FT_NO_BOUND};
     if (text) snprintf(o.text, sizeof o.text, "%.199s", text);
     return o;
 }
@@ -87,29 +96,61 @@ static ft_outcome outcome(ft_verdict verdict, ft_reason reason, const char *text
 /* The checker has the last word on every witness. */
 static ft_status confirm(ft_engine *engine, ft_witness *witness, ft_reading *reading, ft_error *err)
 {
+    witness->wakeups = engine->problem.wakeups;
     ft_status status = ft_checker_check(engine->checker, witness, reading, err);
     if (status != FT_OK) ft_witness_release(witness);
     return status;
 }
 
-ft_outcome ft_engine_solve_claim(ft_engine *engine, const ft_claim *claim, uint32_t timeout_ms,
-                                 ft_witness *witness, ft_reading *reading, ft_decide_stats *stats)
+static ft_outcome bounded_by(ft_outcome o, uint32_t bound)
+{
+    o.bound = bound;
+    return o;
+}
+
+static ft_outcome solve_within(ft_engine *engine, const ft_claim *claim, uint32_t bound,
+                               uint32_t timeout_ms, ft_witness *witness, ft_reading *reading,
+                               ft_decide_stats *stats)
 {
     ft_error err = FT_ERROR_INIT;
     for (int attempt = 0; attempt < 2; attempt++) {
-        ft_answer answer = decide(engine, claim, attempt > 0, timeout_ms, witness, stats);
+        bool lifted;
+        ft_answer answer =
+            decide(engine, claim, attempt > 0, bound, timeout_ms, witness, stats, &lifted);
         if (answer == FT_ANSWER_UNKNOWN) return outcome(FT_VERDICT_UNKNOWN, FT_REASON_BUDGET, NULL);
         /* With unknown values left out, "none" is no proof. */
         if (answer == FT_ANSWER_UNSAT && attempt > 0) break;
+        if (answer == FT_ANSWER_UNSAT && !lifted)
+            return bounded_by(outcome(FT_VERDICT_BOUNDED, FT_REASON_UNSAT, NULL), bound);
         if (answer == FT_ANSWER_UNSAT) return outcome(FT_VERDICT_SAFE, FT_REASON_UNSAT, NULL);
         ft_error fresh = FT_ERROR_INIT;
         ft_status status = confirm(engine, witness, reading, &fresh);
         err = fresh;
-        if (status == FT_OK) return outcome(FT_VERDICT_VIOLATION, FT_REASON_SAT, NULL);
+        if (status == FT_OK)
+            return bounded_by(outcome(FT_VERDICT_VIOLATION, FT_REASON_SAT, NULL), bound);
         if (status != FT_UNSUPPORTED)
             return outcome(FT_VERDICT_ERROR, FT_REASON_WITNESS_REJECTED, err.message);
     }
     return outcome(FT_VERDICT_UNKNOWN, FT_REASON_UNKNOWN_VALUE, err.message);
+}
+
+ft_outcome ft_engine_solve_claim(ft_engine *engine, const ft_claim *claim, uint32_t timeout_ms,
+                                 ft_witness *witness, ft_reading *reading, ft_decide_stats *stats)
+{
+    const ft_context_bound *bound = &engine->spec.context_bound;
+    double deadline = ft_now_ms() + timeout_ms;
+    if (bound->mode != FT_BOUND_AUTO)
+        return solve_within(engine, claim,
+                            bound->mode == FT_BOUND_FIXED ? bound->switches : FT_NO_BOUND,
+                            timeout_ms, witness, reading, stats);
+    ft_outcome o = outcome(FT_VERDICT_UNKNOWN, FT_REASON_BUDGET, NULL);
+    for (uint32_t n = 1; n <= FT_MAX_CONTEXT_BOUND; n++) {
+        double left = deadline - ft_now_ms();
+        if (left <= 0) return outcome(FT_VERDICT_UNKNOWN, FT_REASON_BUDGET, NULL);
+        o = solve_within(engine, claim, n, (uint32_t)ceil(left), witness, reading, stats);
+        if (o.verdict != FT_VERDICT_BOUNDED) return o;
+    }
+    return o;
 }
 
 /* ---- a group ---- */
@@ -122,14 +163,32 @@ typedef struct group_pass {
     ft_reason found_by;
     ft_witness witness;
     ft_reading reading;
+    bool reduced; /* witness and reading are final, and `minimised` says what was gained */
+    ft_minimised minimised;
     ft_decide_stats stats;
     uint64_t refuted[FT_REASONS];
+    ft_causality_edges cycle; /* of the first claim refuted by causality */
+    uint32_t visited;         /* claims of this walk over the group */
+    FT_VEC(uint32_t) pending; /* claims, by their place in the walk, that are left to the solver */
+    size_t decided;           /* of pending */
     bool undecided;
     ft_outcome trouble; /* the first claim that was neither refuted nor violated */
 } group_pass;
 
+/* The bound that a witness found without the solver has to keep. */
+static uint32_t fixed_bound(const ft_engine *engine)
+{
+    const ft_context_bound *bound = &engine->spec.context_bound;
+    return bound->mode == FT_BOUND_FIXED ? bound->switches : FT_NO_BOUND;
+}
+
 static bool try_witness(group_pass *pass, ft_reason reason, bool observed)
 {
+    pass->witness.bound = fixed_bound(pass->engine);
+    if (ft_witness_switches(pass->engine->trace, &pass->witness) > pass->witness.bound) {
+        ft_witness_release(&pass->witness);
+        return false;
+    }
     if (confirm(pass->engine, &pass->witness, &pass->reading, NULL) != FT_OK) return false;
     pass->found = true;
     pass->found_by = reason;
@@ -147,37 +206,101 @@ static bool look_in_observed_run(void *context, const ft_claim *claim)
     return ft_now_ms() < pass->deadline;
 }
 
-static bool try_to_accept(void *context, const ft_claim *claim)
+/* A witness that no member can be dropped from needs no more than a better order; then the check of
+ * that order is the only one. */
+static bool try_relinearised(group_pass *pass)
 {
-    group_pass *pass = context;
-    ft_engine *engine = pass->engine;
-    if (ft_prefix_accepts(engine->prefix, engine->problem.model, claim, &pass->witness) &&
-        try_witness(pass, FT_REASON_REORDERED, false))
+    const ft_engine *engine = pass->engine;
+    ft_witness other = pass->witness;
+    other.steps = ft_alloc(((size_t)other.n_steps + 1) * sizeof *other.steps);
+    ft_relinearise(engine->order, pass->witness.steps, other.n_steps, other.steps);
+    ft_minimised gain = {.members_before = other.n_steps,
+                         .members = other.n_steps,
+                         .switches_before = ft_witness_switches(engine->trace, &pass->witness),
+                         .switches = ft_witness_switches(engine->trace, &other),
+                         .complete = true};
+    other.wakeups = engine->problem.wakeups;
+    other.bound = fixed_bound(engine);
+    bool better = gain.switches < gain.switches_before && gain.switches <= other.bound &&
+                  ft_checker_check(engine->checker, &other, &pass->reading, NULL) == FT_OK;
+    if (!better) {
+        ft_witness_release(&other);
         return false;
-    return ft_now_ms() < pass->deadline;
+    }
+    ft_witness_release(&pass->witness);
+    pass->witness = other;
+    pass->minimised = gain;
+    pass->reduced = pass->found = true;
+    pass->found_by = FT_REASON_REORDERED;
+    return true;
 }
 
 static void note_trouble(group_pass *pass, ft_outcome trouble)
 {
-    if (!pass->undecided || trouble.verdict == FT_VERDICT_ERROR) pass->trouble = trouble;
+    bool worse =
+        trouble.verdict == FT_VERDICT_ERROR ||
+        (trouble.verdict == FT_VERDICT_UNKNOWN && pass->trouble.verdict == FT_VERDICT_BOUNDED);
+    if (!pass->undecided || worse) pass->trouble = trouble;
     pass->undecided = true;
+}
+
+static bool is_late(group_pass *pass)
+{
+    if (ft_now_ms() < pass->deadline) return false;
+    note_trouble(pass, outcome(FT_VERDICT_UNKNOWN, FT_REASON_BUDGET, NULL));
+    return true;
+}
+
+static bool is_constant(ft_engine *engine, const ft_claim *claim)
+{
+    if (engine->problem.model != FT_MODEL_CTP) return false;
+    if (!engine->writes.first) ft_writes_init(&engine->writes, engine->trace);
+    return ft_chain_proves(&engine->problem, &engine->writes, claim);
+}
+
+static bool is_cyclic(group_pass *pass, const ft_claim *claim)
+{
+    ft_engine *engine = pass->engine;
+    if (!engine->causality)
+        engine->causality = ft_causality_new(&engine->problem, FT_CAUSALITY_ALL);
+    return ft_causality_refutes(engine->causality, claim, pass->cycle.len ? NULL : &pass->cycle);
+}
+
+/* Linear time: refuted, accepted, or left to the solver. */
+static bool judge_claim(void *context, const ft_claim *claim)
+{
+    group_pass *pass = context;
+    ft_engine *engine = pass->engine;
+    ft_model model = engine->problem.model;
+    if (is_late(pass)) return false;
+    uint32_t place = pass->visited++;
+    if (ft_prefix_refutes(engine->prefix, model, claim)) {
+        pass->refuted[FT_REASON_CLOSURE]++;
+        return true;
+    }
+    if (is_cyclic(pass, claim)) {
+        pass->refuted[FT_REASON_CAUSALITY]++;
+        return true;
+    }
+    if (is_constant(engine, claim)) {
+        pass->refuted[FT_REASON_CONSTANT]++;
+        return true;
+    }
+    if (ft_prefix_accepts(engine->prefix, model, claim, &pass->witness)) {
+        if (ft_prefix_is_minimal(engine->prefix, model) && try_relinearised(pass)) return false;
+        if (try_witness(pass, FT_REASON_REORDERED, false)) return false;
+    }
+    ft_vec_push(&pass->pending, place);
+    return true;
 }
 
 static bool decide_claim(void *context, const ft_claim *claim)
 {
     group_pass *pass = context;
-    ft_engine *engine = pass->engine;
-    double left = pass->deadline - ft_now_ms();
-    if (left <= 0) {
-        note_trouble(pass, outcome(FT_VERDICT_UNKNOWN, FT_REASON_BUDGET, NULL));
-        return false;
-    }
-    if (!engine->spec.literal && ft_prefix_refutes(engine->prefix, engine->problem.model, claim)) {
-        pass->refuted[FT_REASON_CLOSURE]++;
-        return true;
-    }
-    ft_outcome o = ft_engine_solve_claim(engine, claim, (uint32_t)ceil(left), &pass->witness,
-                                         &pass->reading, &pass->stats);
+    if (is_late(pass)) return false;
+    ft_outcome o =
+        ft_engine_solve_claim(pass->engine, claim, (uint32_t)ceil(pass->deadline - ft_now_ms()) + 1,
+                              &pass->witness, &pass->reading, &pass->stats);
     if (o.verdict == FT_VERDICT_SAFE) {
         pass->refuted[o.reason]++;
         return true;
@@ -189,6 +312,15 @@ static bool decide_claim(void *context, const ft_claim *claim)
     }
     note_trouble(pass, o);
     return true;
+}
+
+static bool decide_pending(void *context, const ft_claim *claim)
+{
+    group_pass *pass = context;
+    if (pass->decided == pass->pending.len) return false;
+    if (pass->visited++ != pass->pending.data[pass->decided]) return true;
+    pass->decided++;
+    return decide_claim(pass, claim);
 }
 
 /* Claims of a property are listed in the spec, but for transactions, which are triplets. */
@@ -206,31 +338,38 @@ static void each_claim(group_pass *pass, ft_claim_visit visit)
 
 static void search(group_pass *pass)
 {
-    if (!pass->engine->spec.literal) {
-        each_claim(pass, look_in_observed_run);
-        if (!pass->found) each_claim(pass, try_to_accept);
+    if (pass->engine->spec.literal) {
+        each_claim(pass, decide_claim);
+        return;
     }
-    if (!pass->found) each_claim(pass, decide_claim);
+    each_claim(pass, look_in_observed_run);
+    if (!pass->found) each_claim(pass, judge_claim);
+    pass->visited = 0;
+    if (!pass->found && pass->pending.len > 0) each_claim(pass, decide_pending);
+}
+
+/* Drops what the witness does not need, and has the checker say what it reads. */
+static ft_status reduce(group_pass *pass)
+{
+    if (pass->reduced) return FT_OK;
+    if (!pass->observed)
+        ft_minimise(pass->engine->order, pass->engine->checker, &pass->witness, MINIMISE_MS,
+                    &pass->minimised);
+    ft_reading_release(&pass->reading);
+    return ft_checker_check(pass->engine->checker, &pass->witness, &pass->reading, NULL);
 }
 
 static json_t *violation(group_pass *pass, ft_decision *decision)
 {
-    ft_minimised minimised;
     decision->verdict = FT_VERDICT_VIOLATION;
     decision->reason = pass->found_by;
     decision->observed = pass->observed;
     decision->witness = &pass->witness;
-    if (!pass->observed) {
-        ft_minimise(pass->engine->order, pass->engine->checker, &pass->witness, MINIMISE_MS,
-                    &minimised);
-        decision->minimised = &minimised;
-    }
-    ft_reading_release(&pass->reading);
-    ft_error err = FT_ERROR_INIT;
-    if (ft_checker_check(pass->engine->checker, &pass->witness, &pass->reading, &err) != FT_OK) {
+    if (reduce(pass) != FT_OK) {
         decision->verdict = FT_VERDICT_ERROR; /* cannot happen: each change was confirmed */
         decision->reason = FT_REASON_WITNESS_REJECTED;
     }
+    if (!pass->observed) decision->minimised = &pass->minimised;
     decision->reading = &pass->reading;
     return ft_record_new(&pass->engine->context, pass->group, decision);
 }
@@ -248,10 +387,16 @@ json_t *ft_engine_solve_group(ft_engine *engine, const ft_group *group)
                             .stats = &pass.stats,
                             .total_ms = ft_now_ms() - start};
     json_t *record;
+    decision.bound = pass.found ? pass.witness.bound
+                     : pass.undecided && pass.trouble.verdict == FT_VERDICT_BOUNDED
+                         ? pass.trouble.bound
+                         : FT_NO_BOUND;
+    decision.bounded = decision.bound != FT_NO_BOUND;
     if (pass.found) {
         record = violation(&pass, &decision);
     } else {
         decision.passes = pass.refuted;
+        decision.cycle = &pass.cycle;
         decision.verdict = pass.undecided ? pass.trouble.verdict : FT_VERDICT_SAFE;
         decision.reason =
             pass.undecided ? pass.trouble.reason : ft_record_reason(pass.refuted, FT_REASON_UNSAT);
@@ -260,5 +405,7 @@ json_t *ft_engine_solve_group(ft_engine *engine, const ft_group *group)
     }
     ft_witness_release(&pass.witness);
     ft_reading_release(&pass.reading);
+    ft_vec_release(&pass.pending);
+    ft_vec_release(&pass.cycle);
     return record;
 }

@@ -276,10 +276,35 @@ static ft_status read_model(parser *p, const json_t *value)
     if (name && strcmp(name, "auto") == 0) return FT_OK;
     if (!name || !ft_model_parse(name, &p->spec->model))
         return ft_error_set(p->err, FT_USAGE,
-                            "/model: must be auto, observed, maximal or ctp, not `%s'",
+                            "/model: must be auto, observed, maximal, ctp or control, not `%s'",
                             name ? name : "?");
     p->spec->model_given = true;
     return FT_OK;
+}
+
+static ft_status read_bound(parser *p, const json_t *value)
+{
+    const char *text = json_string_value(value);
+    if (!value || json_is_null(value)) return FT_OK;
+    if (text && strcmp(text, "auto") == 0) {
+        p->spec->context_bound.mode = FT_BOUND_AUTO;
+        return FT_OK;
+    }
+    json_int_t switches = json_integer_value(value);
+    if (!json_is_integer(value) || switches < 0 || switches > FT_MAX_CONTEXT_BOUND)
+        return ft_error_set(p->err, FT_USAGE, "/context_bound: must be auto or 0 to %u",
+                            FT_MAX_CONTEXT_BOUND);
+    p->spec->context_bound = (ft_context_bound){FT_BOUND_FIXED, (uint32_t)switches};
+    return FT_OK;
+}
+
+static ft_status read_wakeups(parser *p, const json_t *value)
+{
+    const char *name = json_string_value(value);
+    if (!value || json_is_null(value)) return FT_OK;
+    if (name && ft_wakeups_parse(name, &p->spec->wakeups)) return FT_OK;
+    return ft_error_set(p->err, FT_USAGE, "/wakeups: must be any, observed or spurious, not `%s'",
+                        name ? name : "?");
 }
 
 static ft_status read_budget(parser *p, const json_t *budget)
@@ -305,6 +330,8 @@ ft_status ft_spec_parse(const json_t *json, ft_trace *trace, ft_spec *spec, ft_e
         status = read_choice(&p, json, "per", "location", "event", &spec->per_event);
     if (status == FT_OK)
         status = read_choice(&p, json, "encoding", "default", "literal", &spec->literal);
+    if (status == FT_OK) status = read_bound(&p, json_object_get(json, "context_bound"));
+    if (status == FT_OK) status = read_wakeups(&p, json_object_get(json, "wakeups"));
     if (status == FT_OK) status = read_budget(&p, json_object_get(json, "budget"));
     if (status == FT_OK) status = read_ignored(&p, json_object_get(json, "ignore_locations"));
     if (status == FT_OK) status = read_properties(&p, json_object_get(json, "properties"));

@@ -35,11 +35,20 @@ typedef struct ft_property {
     FT_VEC(ft_stretch) stretches; /* TRANSACTION */
 } ft_property;
 
+/* How many context switches a schedule may have (Wang et al. §6). */
+typedef struct ft_context_bound {
+    enum { FT_BOUND_NONE, FT_BOUND_FIXED, FT_BOUND_AUTO } mode; /* AUTO: 1, 2, ... as needed */
+    uint32_t switches;                                           /* FIXED */
+} ft_context_bound;
+#define FT_MAX_CONTEXT_BOUND 100u
+
 typedef struct ft_spec {
     bool checks[FT_CHECKS];
     bool model_given;
     ft_model model; /* if given */
     bool per_event, literal;
+    ft_context_bound context_bound;
+    ft_wakeups wakeups;
     uint32_t subproblem_ms;
     uint8_t *ignored; /* per location id, or NULL */
     FT_VEC(ft_property) properties;

@@ -42,6 +42,8 @@ ft_exit ft_exit_worse(ft_exit a, ft_exit b);
     X(WITNESS, "witness", "FINDING", 1, 1, "fetch the witness file of a finding")                  \
     X(VERIFY, "verify", "WITNESS [TRACE]", 1, 2, "execute a witness step by step, here")           \
     X(CONVERT, "convert", "IN OUT", 2, 2, "rewrite a trace in another format")                     \
+    X(MERGE, "merge", "FILE FILE...", 2, 0,                                                        \
+      "join traces of several runs into one with branches")                                        \
     X(STATS, "stats", "FILE", 1, 1, "say what is in a trace")                                      \
     X(MANUAL, "manual", "", 0, 0, "print all of this as Markdown")                                 \
     X(VERSION, "version", "", 0, 0, "print the version")
@@ -65,6 +67,8 @@ typedef struct ft_options {
     const char *model;          /* --model, NULL: the server decides */
     const char *per;            /* --per */
     const char *encoding;       /* --encoding */
+    const char *context_bound;  /* --context-bound */
+    const char *wakeups;        /* --wakeups */
     const char *name;           /* --name of the job */
     ft_texts properties;        /* --property files */
     ft_texts ignored;           /* --ignore locations */
@@ -74,8 +78,8 @@ typedef struct ft_options {
     const char *server;         /* --server, else FORETELL_SERVER, else NULL */
     const char *witness_dir;    /* --witness-dir */
     const char *output;         /* --output, NULL: standard output */
-    const char *to;             /* --to, the format of `convert` */
-    bool json, show_safe, quiet, full, wait;
+    const char *to;             /* --to, the format of `convert` and `merge` */
+    bool json, show_safe, explain, quiet, full, wait;
 } ft_options;
 
 /* Parses argv[1..]. FT_USAGE: the message says what is wrong. options is to be released whatever
@@ -98,6 +102,7 @@ ft_exit ft_run_cancel(const ft_options *options);
 ft_exit ft_run_witness(const ft_options *options);
 ft_exit ft_run_verify(const ft_options *options);
 ft_exit ft_run_convert(const ft_options *options);
+ft_exit ft_run_merge(const ft_options *options);
 ft_exit ft_run_stats(const ft_options *options);
 ft_exit ft_run_manual(const ft_options *options);
 ft_exit ft_run_version(const ft_options *options);

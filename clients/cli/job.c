@@ -122,6 +122,17 @@ static ft_status add_properties(const char *path, json_t *properties, ft_error *
     return status;
 }
 
+/* "auto" or a number; anything else is for the server to refuse. */
+static void set_bound(json_t *spec, const char *text)
+{
+    char *end = NULL;
+    if (!text) return;
+    unsigned long switches = strtoul(text, &end, 10);
+    bool number = *text >= '0' && *text <= '9' && *end == '\0';
+    json_object_set_new(spec, "context_bound",
+                        number ? json_integer((json_int_t)switches) : json_string(text));
+}
+
 ft_status ft_job_spec(const ft_options *options, json_t **spec, const char **file, ft_error *err)
 {
     json_t *made = json_object(), *properties = json_array(), *ignored = json_array();
@@ -138,6 +149,8 @@ ft_status ft_job_spec(const ft_options *options, json_t **spec, const char **fil
     set_text(made, "model", options->model);
     set_text(made, "per", options->per);
     set_text(made, "encoding", options->encoding);
+    set_text(made, "wakeups", options->wakeups);
+    set_bound(made, options->context_bound);
     set_text(made, "name", options->name);
     set_budget(options, made);
     if (json_array_size(properties)) json_object_set(made, "properties", properties);

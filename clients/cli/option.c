@@ -35,11 +35,18 @@ typedef struct option_row {
 
 static const option_row rows[] = {
     {"check", 0, VALUE_CHECKS, "LIST", NULL, MEMBER(checks), JOB_COMMANDS,
-     "what to look for: race, atomicity, assertion, lock, by commas or\n"
-     "repeated (default: all four; none when only --property is given)"},
-    {"model", 0, VALUE_TEXT, "M", "auto|observed|maximal|ctp", MEMBER(model), JOB_COMMANDS,
-     "what reads may return in another schedule: auto, observed, maximal or\n"
-     "ctp (default: the most precise that the trace supports)"},
+     "what to look for: race, atomicity, assertion, lock, deadlock, order, by\n"
+     "commas or repeated (default: all; none when only --property is given)"},
+    {"model", 0, VALUE_TEXT, "M", "auto|observed|maximal|ctp|control", MEMBER(model), JOB_COMMANDS,
+     "what reads may return in another schedule: auto, observed, maximal, ctp\n"
+     "(default: the most precise that the trace supports), or control: only\n"
+     "synchronisation counts, findings are possible ones"},
+    {"context-bound", 0, VALUE_TEXT, "N", NULL, MEMBER(context_bound), JOB_COMMANDS,
+     "only schedules of at most N context switches; auto: 1, 2, ... until found\n"
+     "or proved for every number (default: no bound)"},
+    {"wakeups", 0, VALUE_TEXT, "W", "any|observed|spurious", MEMBER(wakeups), JOB_COMMANDS,
+     "what wakes a waiter of a condition variable: any signal (default), the\n"
+     "one of the run, or nothing at all (spurious wake-ups)"},
     {"per", 0, VALUE_TEXT, "WHAT", "location|event", MEMBER(per), JOB_COMMANDS,
      "count candidates by source location or by event (default: location)"},
     {"property", 0, VALUE_TEXTS, "FILE", NULL, MEMBER(properties), JOB_COMMANDS,
@@ -60,15 +67,17 @@ static const option_row rows[] = {
      "write the witness file of each finding into this folder"},
     {"show-safe", 0, VALUE_NONE, NULL, NULL, MEMBER(show_safe), VIEW_COMMANDS,
      "list what was proved safe as well, with the reasons"},
+    {"explain", 0, VALUE_NONE, NULL, NULL, MEMBER(explain), VIEW_COMMANDS,
+     "say what decided each candidate, and what it cost"},
     {"full", 0, VALUE_NONE, NULL, NULL, MEMBER(full), VIEW_COMMANDS,
      "print every step of a schedule, folding nothing"},
     {"quiet", 'q', VALUE_NONE, NULL, NULL, MEMBER(quiet), VIEW_COMMANDS,
      "print the summary line only, and no progress"},
     {"wait", 0, VALUE_NONE, NULL, NULL, MEMBER(wait), BIT(SHOW), "wait until the job has ended"},
-    {"output", 'o', VALUE_TEXT, "FILE", NULL, MEMBER(output), BIT(WITNESS),
+    {"output", 'o', VALUE_TEXT, "FILE", NULL, MEMBER(output), BIT(WITNESS) | BIT(MERGE),
      "where to write (default: standard output)"},
-    {"to", 0, VALUE_TEXT, "FORMAT", "ndjson|binary", MEMBER(to), BIT(CONVERT),
-     "the format to write: ndjson or binary (default: by the ending of OUT,\n"
+    {"to", 0, VALUE_TEXT, "FORMAT", "ndjson|binary", MEMBER(to), BIT(CONVERT) | BIT(MERGE),
+     "the format to write: ndjson or binary (default: by the ending of the file,\n"
      ".ndjson, .jsonl or .json for ndjson, .ftb or .bin for binary)"},
     {"json", 0, VALUE_NONE, NULL, NULL, MEMBER(json), JSON_COMMANDS, "print JSON instead of text"},
     {"server", 0, VALUE_TEXT, "URL", NULL, MEMBER(server), NET_COMMANDS,
@@ -98,7 +107,9 @@ static ft_status take_checks(ft_options *options, const char *text, ft_error *er
         bool known = ft_check_parse(word, &check) && check != FT_CHECK_PROPERTY;
         if (!known) {
             ft_error_set(err, FT_USAGE,
-                         "unknown check '%s': there are race, atomicity, assertion, lock", word);
+                         "unknown check '%s': there are race, atomicity, assertion, lock, "
+                         "deadlock, order",
+                         word);
             free(word);
             return FT_USAGE;
         }

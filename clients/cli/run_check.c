@@ -58,7 +58,7 @@ static void finish(ft_session *session, const ft_options *options, const ft_view
     ft_error err = FT_ERROR_INIT;
     json_t *report = NULL;
     ft_status status = ft_job_wait(session, file->job, view->file, progress, &err);
-    if (!status) status = ft_job_report(session, file->job, options->show_safe, &report, &err);
+    if (!status) status = ft_job_report(session, file->job, options->show_safe || options->explain, &report, &err);
     if (!status) status = ft_job_write_witnesses(view, report, &err);
     if (status) {
         file->code = fail(file->path, &err, progress);
@@ -97,6 +97,7 @@ static ft_exit check_files(ft_session *session, const ft_options *options, const
         view.file = shown(files[i].path);
         view.full = options->full;
         view.show_safe = options->show_safe;
+        view.explain = options->explain;
         view.quiet = options->quiet;
         view.witness_dir = options->witness_dir;
         view.private_server = session->daemon != NULL;

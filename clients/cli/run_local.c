@@ -1,12 +1,11 @@
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "input.h"
 #include "job.h"
+#include "output.h"
 #include "trace/reader.h"
 #include "verdict/checker.h"
 
@@ -121,71 +120,11 @@ ft_exit ft_run_verify(const ft_options *options)
 
 /* ---- convert -------------------------------------------------------------------------------- */
 
-typedef ft_status (*writer)(const ft_trace *trace, ft_sink sink, void *context, ft_error *err);
-
-static const struct {
-    const char *format, *endings; /* endings: ".a .b" */
-    writer write;
-} writers[] = {
-    {"ndjson", ".ndjson .jsonl .json", ft_ndjson_write},
-    {"binary", ".ftb .bin", ft_binary_write},
-};
-#define N_WRITERS (sizeof writers / sizeof writers[0])
-
-static bool ends_in(const char *path, const char *endings)
-{
-    size_t length = strlen(path);
-    while (*endings) {
-        size_t one = strcspn(endings, " ");
-        if (length > one && strncmp(path + length - one, endings, one) == 0) return true;
-        endings += one + (endings[one] == ' ');
-    }
-    return false;
-}
-
-static writer find_writer(const char *format, const char *path)
-{
-    for (size_t i = 0; i < N_WRITERS; i++) {
-        bool fits =
-            format ? strcmp(writers[i].format, format) == 0 : ends_in(path, writers[i].endings);
-        if (fits) return writers[i].write;
-    }
-    return NULL;
-}
-
-static ft_status to_file(void *context, const void *data, size_t length, ft_error *err)
-{
-    if (fwrite(data, 1, length, context) == length) return FT_OK;
-    return ft_error_set(err, FT_USAGE, "cannot be written: %s", strerror(errno));
-}
-
-/* Written beside its place and moved there whole, so that OUT may be IN and is never half a file.
- */
-static ft_status write_file(const ft_trace *trace, writer write, const char *path, ft_error *err)
-{
-    ft_strbuf temporary = {0};
-    ft_strbuf_printf(&temporary, "%s.part-%ld", path, (long)getpid());
-    FILE *file = fopen(temporary.text, "wxe");
-    ft_status status = FT_OK;
-    if (!file) {
-        status = ft_error_set(err, FT_USAGE, "cannot be written: %s", strerror(errno));
-    } else {
-        status = write(trace, to_file, file, err);
-        if (fclose(file) && !status)
-            status = ft_error_set(err, FT_USAGE, "cannot be written: %s", strerror(errno));
-        if (!status && rename(temporary.text, path))
-            status = ft_error_set(err, FT_USAGE, "cannot be written: %s", strerror(errno));
-        if (status) remove(temporary.text);
-    }
-    ft_strbuf_release(&temporary);
-    return status;
-}
-
 ft_exit ft_run_convert(const ft_options *options)
 {
     ft_error err = FT_ERROR_INIT;
     const char *in = options->arguments.data[0], *out = options->arguments.data[1];
-    writer write = find_writer(options->to, out);
+    ft_trace_writer write = ft_output_writer(options->to, out);
     if (!write) {
         ft_error_set(&err, FT_USAGE, "%s does not tell its format: give --to ndjson or --to binary",
                      out);
@@ -193,8 +132,7 @@ ft_exit ft_run_convert(const ft_options *options)
     }
     ft_trace *trace = NULL;
     if (ft_input_trace(in, &trace, NULL, &err)) return fail(in, &err);
-    ft_status status = strcmp(out, "-") == 0 ? write(trace, to_file, stdout, &err)
-                                             : write_file(trace, write, out, &err);
+    ft_status status = ft_output_trace(trace, write, out, &err);
     ft_trace_free(trace);
     return status ? fail(out, &err) : FT_EXIT_CLEAN;
 }

@@ -20,7 +20,8 @@ typedef struct row {
     const char *label; /* of a step that comes after the last one: "race"; NULL: its number */
     bool marked;       /* one of the claim's events */
     bool shown;
-    char *text; /* what happens, with values */
+    bool brief; /* one of a run's steps, of which nothing more is told: never shown */
+    char *text; /* what happens, with values; NULL: brief */
     char *where;
 } row;
 
@@ -143,6 +144,10 @@ static void add_rows(plan *rows, const json_t *witness, const char *member, cons
     {
         row one = {.step = step, .label = label, .marked = label || is_claimed(witness, step)};
         one.thread = thread_index(rows, ft_json_text(step, "thread", "?"));
+        one.brief = json_object_get(step, "until") != NULL;
+        for (size_t i = ft_json_count(step, "steps"); one.brief && i > 0; i--)
+            ft_vec_push(&rows->rows, one);
+        if (one.brief) continue;
         one.text = step_text(step);
         one.where = step_where(step);
         ft_vec_push(&rows->rows, one);
@@ -182,7 +187,7 @@ static void show_sources(plan *rows)
             ft_map_put(&sources, ft_json_count(rows->rows.data[i].step, "source"), 1);
     for (size_t i = 0; i < rows->rows.len; i++)
         if (ft_map_get(&sources, ft_json_count(rows->rows.data[i].step, "event"), NULL))
-            rows->rows.data[i].shown = true;
+            rows->rows.data[i].shown = !rows->rows.data[i].brief;
     ft_map_release(&sources);
 }
 
@@ -191,12 +196,13 @@ static void show_stretch(plan *rows, size_t from, size_t to, const char *object,
 {
     for (size_t i = from; i < to; i++)
         if (full || i < from + EDGE || i + EDGE >= to || is_eventful(&rows->rows.data[i], object))
-            rows->rows.data[i].shown = true;
+            rows->rows.data[i].shown = !rows->rows.data[i].brief;
     for (size_t i = from, end; i < to; i = end) {
         end = i + 1;
         if (rows->rows.data[i].shown) continue;
         while (end < to && !rows->rows.data[end].shown) end++;
-        for (size_t j = i; end - i < FOLD_LEAST && j < end; j++) rows->rows.data[j].shown = true;
+        for (size_t j = i; end - i < FOLD_LEAST && j < end; j++)
+            rows->rows.data[j].shown = !rows->rows.data[j].brief;
     }
 }
 
@@ -296,7 +302,9 @@ static void print_row(const ft_view *view, const plan *rows, bool side_by_side, 
 static size_t print_fold(const plan *rows, bool side_by_side, size_t from, ft_strbuf *out)
 {
     size_t to = from, thread = rows->rows.data[from].thread;
-    while (to < rows->rows.len && !rows->rows.data[to].shown) to++;
+    while (to < rows->rows.len && rows->rows.data[to].thread == thread &&
+           !rows->rows.data[to].shown)
+        to++;
     ft_strbuf_printf(out, "    %5s  %*s  %*s... %zu more steps of ", "", (int)rows->where_width, "",
                      (int)column_of(rows, side_by_side, thread), "", to - from);
     ft_view_safe_text(rows->names.data[thread], out);
@@ -380,6 +388,7 @@ static bool say_order(const plan *rows, ft_strbuf *out)
 {
     for (size_t i = 0; i + 1 < rows->rows.len; i++) {
         const json_t *here = rows->rows.data[i].step, *next = rows->rows.data[i + 1].step;
+        if (rows->rows.data[i].brief || rows->rows.data[i + 1].brief) continue;
         if (ft_json_count(here, "event") < ft_json_count(next, "event")) continue;
         ft_strbuf_puts(out, "  The observed run differs: there ");
         name_step(next, ft_json_text(next, "text", "?"), out);

@@ -77,6 +77,8 @@ static const struct {
     {"assertion", "assertion failure", "assertion failures", true},
     {"property", "property violation", "property violations", false},
     {"lock", "lock error", "lock errors", false},
+    {"deadlock", "deadlock", "deadlocks", false},
+    {"order", "order error", "order errors", false},
 };
 #define N_WORDS (sizeof words / sizeof words[0])
 
@@ -138,7 +140,9 @@ static void say_findings(const json_t *report, bool observed, ft_strbuf *out)
                          number == 1 ? words[i].one : words[i].many);
         separator = ", ";
     }
-    if (out->len > said) ft_strbuf_puts(out, observed ? " observed" : " predicted");
+    bool possible = strcmp(ft_json_text(report, "model", ""), "control") == 0;
+    const char *status = observed ? " observed" : possible ? " possible" : " predicted";
+    if (out->len > said) ft_strbuf_puts(out, status);
 }
 
 static void say_counts(const json_t *report, ft_strbuf *out)
@@ -251,7 +255,7 @@ static void fill_fields(const json_t *access, ft_strbuf fields[FIELDS])
 
 static void accesses(const json_t *record, ft_strbuf *out)
 {
-    enum { MOST = 3 };
+    enum { MOST = 32 };
     const json_t *list = json_object_get(record, "accesses");
     ft_strbuf fields[MOST][FIELDS] = {0};
     size_t width[FIELDS] = {0};
@@ -332,6 +336,34 @@ static void other_record(const json_t *record, ft_strbuf *out)
     ft_strbuf_puts(out, "\n");
 }
 
+/* "safe race|write-write|a.c:3|b.c:4: unsat (812 events encoded, 3 rounds, 4.1 ms)". */
+static void explanation(const json_t *record, ft_strbuf *out)
+{
+    const json_t *stats = json_object_get(record, "stats");
+    size_t count = ft_json_count(record, "count"), events = ft_json_count(stats, "events");
+    ft_strbuf_printf(out, "  %-9s ", ft_json_text(record, "verdict", "?"));
+    ft_view_safe_text(ft_json_text(record, "key", ft_json_text(record, "check", "?")), out);
+    if (count > 1) ft_strbuf_printf(out, " (%zu candidates)", count);
+    ft_strbuf_printf(out, ": %s", ft_json_text(json_object_get(record, "reason"), "pass", "?"));
+    ft_strbuf_puts(out, " (");
+    if (events)
+        ft_strbuf_printf(out, "%zu events encoded, %zu solver rounds, ", events,
+                         ft_json_count(stats, "rounds"));
+    ft_strbuf_printf(out, "%.1f ms)\n", json_number_value(json_object_get(stats, "total_ms")));
+}
+
+static void explanations(const json_t *report, ft_strbuf *out)
+{
+    static const char *const LISTS[] = {"findings", "undecided", "safe"};
+    ft_strbuf_puts(out, "What decided each candidate:\n");
+    for (size_t i = 0; i < sizeof LISTS / sizeof *LISTS; i++) {
+        size_t index;
+        json_t *record;
+        json_array_foreach(json_object_get(report, LISTS[i]), index, record)
+            explanation(record, out);
+    }
+}
+
 static void notes(const json_t *report, ft_strbuf *out)
 {
     size_t index;
@@ -378,6 +410,7 @@ static void body(const ft_view *view, const json_t *report, ft_strbuf *out)
     if (view->show_safe)
         json_array_foreach(json_object_get(report, "safe"), index, record)
             other_record(record, out);
+    if (view->explain) explanations(report, out);
     notes(report, out);
     if (view->private_server && !view->witness_dir &&
         json_array_size(json_object_get(report, "findings")))

@@ -15,6 +15,7 @@ typedef struct ft_view {
     bool color;              /* with terminal escapes */
     bool full;               /* fold nothing */
     bool show_safe;          /* list safe blocks */
+    bool explain;            /* say what decided each candidate */
     bool quiet;              /* the summary line only */
     bool private_server;     /* findings cannot be fetched later */
     const char *witness_dir; /* where witness files were written, NULL: nowhere */

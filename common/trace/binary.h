@@ -21,9 +21,14 @@
  *   values     sort, bits: zigzag for Int, else varint; ids from 1, 0 is "unknown"
  *   shared     text, sort, initial value id (0: not declared)
  *   locals     like shared
- *   locks      text, kind:u8 (0 mutex, 1 recursive)
+ *   locks      text, kind:u8 (0 mutex, 1 recursive, 2 error-checking, 3 read-write)
  *   semaphores text, initial count
  *   edges      text
+ *   conditions text
+ *   barriers   text, count (at least 1)
+ *   onces      text
+ *   blocks     text, number of variables, shared ids: the first, then differences (at least 1)
+ *   updates    shared id, value id read, value id written (0: unknown); each once
  *   locations  text, 0 or function text with 1 added to its length; ids from 1, 0 is "none"
  *   terms      code, then: 0 literal: sort, bits as in values; 1 symbol: id << 1 | local;
  *              else number of children, per child how many terms before this one it stands, and
@@ -36,13 +41,16 @@
  *                threads  zigzag per event, minus the last event's
  *                objects  zigzag per event whose kind has an object, minus the last of that class
  *                places   zigzag per event, location id minus the last event's
- *                data     zigzag per read, write (value id) and assign, assume, assert (action
- *                         index), minus the last of the same of these two classes
+ *                data     zigzag per read, write (value id), assign, assume, assert, if (action index)
+ *                         and rmw (update index), minus the last of the same of these three classes
  *              "last" is within the block, 0 at its start
  *   notes      text code, event plus 1 (0: none), count, text
  *   broken     event, text: ft_trace's broken and broken_text
  *   end        number of events; nothing may follow
- */
+ *
+ * Version rule: what a version 1 file may hold grows (event kinds, operators, lock kinds, flags,
+ * frame types, always by new names or codes), what is there already never changes; a file is
+ * refused only for what it uses and the reader does not know. Anything else is a new version. */
 #ifndef FT_TRACE_BINARY_H
 #define FT_TRACE_BINARY_H
 
@@ -82,7 +90,12 @@ enum {
     X(EVENTS, 13)                                                                                  \
     X(NOTES, 14)                                                                                   \
     X(BROKEN, 15)                                                                                  \
-    X(END, 16)
+    X(END, 16)                                                                                     \
+    X(CONDITIONS, 17)                                                                              \
+    X(BARRIERS, 18)                                                                                \
+    X(ONCES, 19)                                                                                   \
+    X(BLOCKS, 20)                                                                                  \
+    X(UPDATES, 21)
 
 typedef enum ft_binary_frame {
 #define FT_BINARY_ENUM(symbol, code) FT_BINARY_FRAME_##symbol = code,
@@ -92,6 +105,9 @@ typedef enum ft_binary_frame {
 } ft_binary_frame;
 
 enum { FT_BINARY_COLUMNS = 6, FT_BINARY_VARINT = 10 }; /* columns of a block; longest varint */
+
+/* Classes of the data column. */
+enum { FT_BINARY_VALUE, FT_BINARY_ACTION, FT_BINARY_UPDATE, FT_BINARY_DATA };
 
 static inline uint64_t ft_zigzag(int64_t value)
 {

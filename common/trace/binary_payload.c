@@ -217,6 +217,77 @@ static void edge_item(ft_binary_state *r)
         check_new(r, ft_builder_edge(r->builder, name, length), expected, "an edge");
 }
 
+static void condition_item(ft_binary_state *r)
+{
+    size_t length;
+    const char *name = get_text(r, &length);
+    uint32_t expected = r->trace->conditions.len;
+    if (r->status == FT_OK)
+        check_new(r, ft_builder_condition(r->builder, name, length), expected,
+                  "a condition variable");
+}
+
+static void barrier_item(ft_binary_state *r)
+{
+    size_t length;
+    const char *name = get_text(r, &length);
+    uint32_t count = get_below(r, UINT32_MAX + 1ull, "barrier count");
+    uint32_t expected = r->trace->barriers.len;
+    if (r->status == FT_OK && !count) FT_BINARY_FAIL(r, FT_INPUT, "a barrier's count is 0");
+    if (r->status == FT_OK)
+        check_new(r, ft_builder_barrier(r->builder, name, length, count), expected, "a barrier");
+}
+
+static void once_item(ft_binary_state *r)
+{
+    size_t length;
+    const char *name = get_text(r, &length);
+    uint32_t expected = r->trace->onces.len;
+    if (r->status == FT_OK)
+        check_new(r, ft_builder_once(r->builder, name, length), expected, "a once object");
+}
+
+static void block_item(ft_binary_state *r)
+{
+    size_t length;
+    const char *name = get_text(r, &length);
+    uint32_t count = get_below(r, (uint64_t)r->trace->shared.len + 1, "block size");
+    uint32_t expected = r->trace->blocks.len;
+    uint64_t cell = 0;
+    r->cells.len = 0;
+    for (uint32_t i = 0; i < count && r->status == FT_OK; i++) {
+        uint64_t step = get_below(r, r->trace->shared.len, "variable");
+        cell += step;
+        if (r->status == FT_OK && ((i && !step) || cell >= r->trace->shared.len))
+            FT_BINARY_FAIL(r, FT_INPUT, "a block's variables are not ascending");
+        ft_vec_push(&r->cells, (uint32_t)cell);
+    }
+    if (r->status == FT_OK)
+        check_new(r, ft_builder_block(r->builder, name, length, r->cells.data, count), expected,
+                  "a block");
+}
+
+static bool value_fits(const ft_trace *trace, uint64_t variable, uint64_t value)
+{
+    if (value >= trace->n_values) return false;
+    return value == FT_NO_VALUE ||
+           ft_sort_equal(trace->values[value].sort, trace->shared_info[variable].sort);
+}
+
+static void update_item(ft_binary_state *r)
+{
+    uint32_t variable = get_below(r, r->trace->shared.len, "variable");
+    uint32_t read = get_below(r, r->trace->n_values, "value");
+    uint32_t written = get_below(r, r->trace->n_values, "value");
+    uint32_t expected = r->trace->n_updates;
+    if (r->status != FT_OK) return;
+    if (!value_fits(r->trace, variable, read) || !value_fits(r->trace, variable, written))
+        FT_BINARY_FAIL(r, FT_INPUT, "the value of an update is not of its variable's sort");
+    else
+        check_new(r, ft_builder_intern_update(r->builder, variable, read, written), expected,
+                  "an update");
+}
+
 static void location_item(ft_binary_state *r)
 {
     size_t length;
@@ -344,8 +415,8 @@ enum { KINDS, FLAGS, THREADS, OBJECTS, PLACES, DATA };
 
 typedef struct block {
     ft_binary_cursor column[FT_BINARY_COLUMNS];
-    uint64_t thread, place, object[FT_OBJECT_CLASSES], data[2]; /* last ones */
-    bool bad;                                                   /* a column ends too early */
+    uint64_t thread, place, object[FT_OBJECT_CLASSES], data[FT_BINARY_DATA]; /* last ones */
+    bool bad; /* a column ends too early */
 } block;
 
 /* An id written as the difference from the last one. */
@@ -364,12 +435,14 @@ static unsigned next_byte(block *b, int column)
 }
 
 /* The flags that make sense on an event of a kind. */
-static unsigned allowed_flags(ft_event_kind kind)
+static unsigned allowed_flags(ft_event_kind kind, bool branches)
 {
     unsigned allowed = FT_FLAG_ATOMIC | FT_FLAG_CONDITION;
-    if (kind == FT_EVENT_ASSERT) allowed |= FT_FLAG_FAILED;
-    if (kind == FT_EVENT_ACQUIRE) allowed |= FT_FLAG_NESTED;
+    if (kind == FT_EVENT_ASSERT || kind == FT_EVENT_COND_WAKE) allowed |= FT_FLAG_FAILED;
+    if (kind == FT_EVENT_ACQUIRE) allowed |= FT_FLAG_NESTED | FT_FLAG_STRANGER | FT_FLAG_TRY;
+    if (kind == FT_EVENT_ACQUIRE_SHARED) allowed |= FT_FLAG_NESTED | FT_FLAG_TRY;
     if (kind == FT_EVENT_RELEASE) allowed |= FT_FLAG_NESTED | FT_FLAG_STRANGER | FT_FLAG_SYNTHETIC;
+    if (branches) allowed |= FT_FLAG_PASSED;
     return allowed;
 }
 
@@ -386,6 +459,14 @@ static bool object_exists(const ft_trace *trace, ft_object_class object, uint64_
         return id < trace->threads.len;
     case FT_OBJECT_EDGE:
         return id < trace->edges.len;
+    case FT_OBJECT_CONDITION:
+        return id < trace->conditions.len;
+    case FT_OBJECT_BARRIER:
+        return id < trace->barriers.len;
+    case FT_OBJECT_ONCE:
+        return id < trace->onces.len;
+    case FT_OBJECT_BLOCK:
+        return id < trace->blocks.len;
     case FT_OBJECT_NONE:
     case FT_OBJECT_CLASSES:
         break;
@@ -393,11 +474,17 @@ static bool object_exists(const ft_trace *trace, ft_object_class object, uint64_
     return id == 0;
 }
 
-static bool value_fits(const ft_trace *trace, uint64_t variable, uint64_t value)
+/* What the kind demands beyond its object and flags. */
+static bool kind_fits(const ft_trace *trace, ft_event_kind kind, uint64_t object, unsigned flags)
 {
-    if (value >= trace->n_values) return false;
-    return value == FT_NO_VALUE ||
-           ft_sort_equal(trace->values[value].sort, trace->shared_info[variable].sort);
+    bool shared = kind == FT_EVENT_ACQUIRE_SHARED || kind == FT_EVENT_TRY_FAILED_SHARED;
+    if (shared && trace->lock_kind[object] != FT_LOCK_READ_WRITE) return false;
+    return kind != FT_EVENT_RMW || flags & FT_FLAG_ATOMIC;
+}
+
+static bool update_fits(const ft_trace *trace, uint64_t variable, uint64_t update)
+{
+    return update < trace->n_updates && trace->updates[update].accesses[0].variable == variable;
 }
 
 static bool action_fits(const ft_binary_state *r, ft_event_kind kind, uint64_t number)
@@ -423,15 +510,19 @@ static void event_item(ft_binary_state *r, block *b)
     }
     ft_event_kind kind = (ft_event_kind)r->kinds[code];
     ft_object_class class = ft_event_kind_object(kind);
-    bool symbolic = kind == FT_EVENT_ASSIGN || kind == FT_EVENT_ASSUME || kind == FT_EVENT_ASSERT;
-    bool access = class == FT_OBJECT_VARIABLE;
+    bool symbolic = kind == FT_EVENT_ASSIGN || kind == FT_EVENT_ASSUME ||
+                    kind == FT_EVENT_ASSERT || kind == FT_EVENT_IF;
+    bool access = class == FT_OBJECT_VARIABLE, update = kind == FT_EVENT_RMW;
+    int column = symbolic ? FT_BINARY_ACTION : update ? FT_BINARY_UPDATE : FT_BINARY_VALUE;
     uint64_t thread = next_id(b, THREADS, &b->thread);
     uint64_t object = class == FT_OBJECT_NONE ? 0 : next_id(b, OBJECTS, &b->object[class]);
     uint64_t place = next_id(b, PLACES, &b->place);
-    uint64_t data = symbolic || access ? next_id(b, DATA, &b->data[symbolic]) : 0;
+    uint64_t data = symbolic || access ? next_id(b, DATA, &b->data[column]) : 0;
     bool valid = !b->bad && thread < trace->threads.len && object_exists(trace, class, object) &&
-                 place < trace->n_locations && !(flags & ~allowed_flags(kind)) &&
-                 (!access || value_fits(trace, object, data)) &&
+                 place < trace->n_locations && !(flags & ~allowed_flags(kind, r->builder->counts[FT_EVENT_IF])) &&
+                 kind_fits(trace, kind, object, flags) &&
+                 (!access || update || value_fits(trace, object, data)) &&
+                 (!update || update_fits(trace, object, data)) &&
                  (!symbolic || action_fits(r, kind, data));
     if (!valid) {
         FT_BINARY_FAIL(r, FT_INPUT,
@@ -523,6 +614,11 @@ static const struct {
     [FT_BINARY_FRAME_LOCKS] = {lock_item, true},
     [FT_BINARY_FRAME_SEMAPHORES] = {semaphore_item, true},
     [FT_BINARY_FRAME_EDGES] = {edge_item, true},
+    [FT_BINARY_FRAME_CONDITIONS] = {condition_item, true},
+    [FT_BINARY_FRAME_BARRIERS] = {barrier_item, true},
+    [FT_BINARY_FRAME_ONCES] = {once_item, true},
+    [FT_BINARY_FRAME_BLOCKS] = {block_item, true},
+    [FT_BINARY_FRAME_UPDATES] = {update_item, true},
     [FT_BINARY_FRAME_LOCATIONS] = {location_item, true},
     [FT_BINARY_FRAME_TERMS] = {term_item, true},
     [FT_BINARY_FRAME_ACTIONS] = {action_item, true},

@@ -140,6 +140,7 @@ static void binary_close(void *state)
     ft_vec_release(&r->actions);
     ft_vec_release(&r->set);
     ft_vec_release(&r->children);
+    ft_vec_release(&r->cells);
     free(r->raw);
     free(r);
 }

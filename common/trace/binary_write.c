@@ -157,6 +157,39 @@ static void edge_item(writer *w, uint32_t id)
     put_name(w, &w->trace->edges, id);
 }
 
+static void condition_item(writer *w, uint32_t id)
+{
+    put_name(w, &w->trace->conditions, id);
+}
+
+static void barrier_item(writer *w, uint32_t id)
+{
+    put_name(w, &w->trace->barriers, id);
+    put_varint(w, w->trace->barrier_count[id]);
+}
+
+static void once_item(writer *w, uint32_t id)
+{
+    put_name(w, &w->trace->onces, id);
+}
+
+static void block_item(writer *w, uint32_t id)
+{
+    const ft_block_cells *cells = &w->trace->block_cells[id];
+    put_name(w, &w->trace->blocks, id);
+    put_varint(w, cells->count);
+    for (uint32_t i = 0; i < cells->count; i++)
+        put_varint(w, cells->variables[i] - (i ? cells->variables[i - 1] : 0));
+}
+
+static void update_item(writer *w, uint32_t id)
+{
+    const ft_update *update = &w->trace->updates[id];
+    put_varint(w, update->accesses[0].variable);
+    put_varint(w, update->read);
+    put_varint(w, update->written);
+}
+
 static void location_item(writer *w, uint32_t id)
 {
     const ft_location *location = &w->trace->locations[id];
@@ -235,6 +268,11 @@ static void put_declarations(writer *w)
         {FT_BINARY_FRAME_LOCKS, 0, trace->locks.len, lock_item},
         {FT_BINARY_FRAME_SEMAPHORES, 0, trace->semaphores.len, semaphore_item},
         {FT_BINARY_FRAME_EDGES, 0, trace->edges.len, edge_item},
+        {FT_BINARY_FRAME_CONDITIONS, 0, trace->conditions.len, condition_item},
+        {FT_BINARY_FRAME_BARRIERS, 0, trace->barriers.len, barrier_item},
+        {FT_BINARY_FRAME_ONCES, 0, trace->onces.len, once_item},
+        {FT_BINARY_FRAME_BLOCKS, 0, trace->blocks.len, block_item},
+        {FT_BINARY_FRAME_UPDATES, 0, trace->n_updates, update_item},
         {FT_BINARY_FRAME_LOCATIONS, 1, trace->n_locations, location_item},
         {FT_BINARY_FRAME_OPERATORS, 0, FT_OP_COUNT, operator_item},
         {FT_BINARY_FRAME_TERMS, 1, ft_term_pool_count(trace->terms) + 1, term_item},
@@ -250,7 +288,7 @@ enum { KINDS, FLAGS, THREADS, OBJECTS, PLACES, DATA, COLUMN_BYTES = 5 * FT_BINAR
 
 typedef struct block {
     unsigned char *column[FT_BINARY_COLUMNS], *end[FT_BINARY_COLUMNS];
-    uint32_t thread, place, object[FT_OBJECT_CLASSES], data[2];
+    uint32_t thread, place, object[FT_OBJECT_CLASSES], data[FT_BINARY_DATA];
 } block;
 
 static void put_delta(block *b, int column, uint32_t value, uint32_t *last)
@@ -269,8 +307,11 @@ static void put_event(block *b, const ft_trace *trace, uint32_t e)
     put_delta(b, THREADS, trace->thread[e], &b->thread);
     if (object != FT_OBJECT_NONE) put_delta(b, OBJECTS, trace->object[e], &b->object[object]);
     put_delta(b, PLACES, trace->loc[e], &b->place);
+    int class = symbolic               ? FT_BINARY_ACTION
+                : kind == FT_EVENT_RMW ? FT_BINARY_UPDATE
+                                       : FT_BINARY_VALUE;
     if (symbolic || object == FT_OBJECT_VARIABLE)
-        put_delta(b, DATA, trace->data[e], &b->data[symbolic]);
+        put_delta(b, DATA, trace->data[e], &b->data[class]);
 }
 
 static void put_block(writer *w, block *b, uint32_t first, uint32_t end)

@@ -38,6 +38,7 @@ void ft_builder_free(ft_builder *b)
     ft_intern_release(&b->functions);
     free(b->function_text);
     ft_map_release(&b->actions);
+    ft_map_release(&b->updates);
     free(b->access_seen);
     ft_strbuf_release(&b->scratch);
     free(b);
@@ -167,6 +168,60 @@ uint32_t ft_builder_semaphore(ft_builder *b, const char *name, size_t length, ui
 uint32_t ft_builder_edge(ft_builder *b, const char *name, size_t length)
 {
     return intern_name(b, &b->trace->edges, name, length);
+}
+
+uint32_t ft_builder_condition(ft_builder *b, const char *name, size_t length)
+{
+    return intern_name(b, &b->trace->conditions, name, length);
+}
+
+uint32_t ft_builder_barrier(ft_builder *b, const char *name, size_t length, uint32_t count)
+{
+    ft_trace *trace = b->trace;
+    assert(count > 0);
+    uint32_t before = trace->barriers.len;
+    uint32_t id = intern_name(b, &trace->barriers, name, length);
+    if (id < before) return id;
+    trace->barrier_count = ft_vec_grow(trace->barrier_count, &b->barrier_cap, trace->barriers.len,
+                                       sizeof *trace->barrier_count);
+    trace->barrier_count[id] = count;
+    return id;
+}
+
+uint32_t ft_builder_once(ft_builder *b, const char *name, size_t length)
+{
+    return intern_name(b, &b->trace->onces, name, length);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static ft_block_cells copy_cells(const ft_trace *trace, const uint32_t *variables, uint32_t count)
+{
+    if (!count) return (ft_block_cells){0};
+    uint32_t *cells = ft_arena_alloc(trace->arena, count * sizeof *cells), distinct = 0;
+    memcpy(cells, variables, count * sizeof *cells);
+    qsort(cells, count, sizeof *cells, by_number);
+    for (uint32_t i = 0; i < count; i++)
+        if (!distinct || cells[distinct - 1] != cells[i]) cells[distinct++] = cells[i];
+    assert(cells[distinct - 1] < trace->shared.len);
+    return (ft_block_cells){cells, distinct};
+}
+
+uint32_t ft_builder_block(ft_builder *b, const char *name, size_t length, const uint32_t *variables,
+                          uint32_t count)
+{
+    ft_trace *trace = b->trace;
+    uint32_t before = trace->blocks.len;
+    uint32_t id = intern_name(b, &trace->blocks, name, length);
+    if (id < before) return id;
+    trace->block_cells = ft_vec_grow(trace->block_cells, &b->block_cap, trace->blocks.len,
+                                     sizeof *trace->block_cells);
+    trace->block_cells[id] = copy_cells(trace, variables, count);
+    return id;
 }
 
 /* ---- locations ------------------------------------------------------------------------------ */
@@ -378,6 +433,14 @@ static uint32_t object_count(const ft_trace *trace, ft_event_kind kind)
         return trace->threads.len;
     case FT_OBJECT_EDGE:
         return trace->edges.len;
+    case FT_OBJECT_CONDITION:
+        return trace->conditions.len;
+    case FT_OBJECT_BARRIER:
+        return trace->barriers.len;
+    case FT_OBJECT_ONCE:
+        return trace->onces.len;
+    case FT_OBJECT_BLOCK:
+        return trace->blocks.len;
     case FT_OBJECT_NONE:
     case FT_OBJECT_CLASSES:
         break;
@@ -411,9 +474,41 @@ uint32_t ft_builder_event(ft_builder *b, ft_event_kind kind, uint32_t thread, ui
 {
     bool access = kind == FT_EVENT_READ || kind == FT_EVENT_WRITE;
     assert(kind != FT_EVENT_ASSIGN && kind != FT_EVENT_ASSUME && kind != FT_EVENT_ASSERT);
+    assert(kind != FT_EVENT_IF && kind != FT_EVENT_RMW);
     assert(!access || value < b->trace->n_values);
     if (ft_event_kind_object(kind) == FT_OBJECT_NONE) object = 0;
     return ft_builder_raw_event(b, kind, thread, object, loc, access ? value : 0, flags);
+}
+
+uint32_t ft_builder_intern_update(ft_builder *b, uint32_t variable, uint32_t read, uint32_t written)
+{
+    ft_trace *trace = b->trace;
+    const uint32_t content[] = {variable, read, written};
+    bool inserted;
+    uint64_t key = ft_hash_bytes(content, sizeof content, 0);
+    uint64_t *index = ft_map_slot(&b->updates, key, trace->n_updates, &inserted);
+    if (!inserted) {
+        const ft_update *known = &trace->updates[*index];
+        if (known->accesses[0].variable == variable && known->read == read &&
+            known->written == written)
+            return (uint32_t)*index;
+    }
+    trace->updates =
+        ft_vec_grow(trace->updates, &b->update_cap, trace->n_updates + 1u, sizeof *trace->updates);
+    trace->updates[trace->n_updates] = (ft_update){
+        .read = read,
+        .written = written,
+        .accesses = {{.variable = variable, .write = false}, {.variable = variable, .write = true}},
+    };
+    return trace->n_updates++;
+}
+
+uint32_t ft_builder_update(ft_builder *b, uint32_t thread, uint32_t variable, uint32_t loc,
+                           uint32_t read, uint32_t written)
+{
+    assert(read < b->trace->n_values && written < b->trace->n_values);
+    uint32_t update = ft_builder_intern_update(b, variable, read, written);
+    return ft_builder_raw_event(b, FT_EVENT_RMW, thread, variable, loc, update, FT_FLAG_ATOMIC);
 }
 
 uint32_t ft_builder_action(ft_builder *b, ft_event_kind kind, uint32_t thread, uint32_t loc,
@@ -421,7 +516,8 @@ uint32_t ft_builder_action(ft_builder *b, ft_event_kind kind, uint32_t thread, u
                            uint8_t flags)
 {
     assert(kind == FT_EVENT_ASSIGN || (n_assignments == 0 && guard != FT_NO_TERM));
-    assert(kind == FT_EVENT_ASSIGN || kind == FT_EVENT_ASSUME || kind == FT_EVENT_ASSERT);
+    assert(kind == FT_EVENT_ASSIGN || kind == FT_EVENT_ASSUME || kind == FT_EVENT_ASSERT ||
+           kind == FT_EVENT_IF);
     uint32_t action = ft_builder_intern_action(b, guard, assignments, n_assignments);
     return ft_builder_raw_event(b, kind, thread, 0, loc, action, flags);
 }
@@ -488,6 +584,7 @@ static ft_status finish(ft_builder *b, ft_error *err)
     clamp_notes(b->trace);
     ft_status status =
         b->canonical ? ft_builder_check_canonical(b, err) : ft_builder_normalise(b, err);
+    if (status == FT_OK) status = ft_builder_find_paths(b, err);
     if (status == FT_OK) shrink_events(b->trace);
     return status;
 }

@@ -14,7 +14,7 @@ struct ft_builder {
     uint32_t max_events; /* 2^32 - 2, less in tests */
     uint32_t counts[FT_EVENT_KINDS]; /* events so far, by kind */
     size_t event_cap, shared_cap, local_cap, lock_cap, semaphore_cap, location_cap, value_cap,
-        action_cap, note_cap;
+        action_cap, note_cap, barrier_cap, block_cap, update_cap;
     ft_map values[FT_VALUE_SORTS]; /* per sort: bits to value id */
     uint32_t *location_slots;      /* hash slots: location id, 0 when free */
     size_t location_slot_cap;
@@ -22,6 +22,7 @@ struct ft_builder {
     const char **function_text;
     size_t function_cap;
     ft_map actions;        /* hash of an action's content to its index */
+    ft_map updates;        /* hash of an update's content to its index */
     uint64_t *access_seen; /* per shared variable: last action that read or wrote it */
     size_t access_cap;
     uint64_t access_serial;
@@ -31,6 +32,10 @@ struct ft_builder {
 /* Interns the body of a symbolic event; returns its index in trace->actions. */
 uint32_t ft_builder_intern_action(ft_builder *builder, ft_term guard,
                                   const ft_assignment *assignments, uint32_t n_assignments);
+
+/* Interns what an rmw event does; returns its index in trace->updates. */
+uint32_t ft_builder_intern_update(ft_builder *builder, uint32_t variable, uint32_t read,
+                                  uint32_t written);
 
 /* Appends an event as it stands, `data` as in ft_trace and any flags. Returns its index. */
 uint32_t ft_builder_raw_event(ft_builder *builder, ft_event_kind kind, uint32_t thread,
@@ -46,6 +51,14 @@ void ft_builder_add_note(ft_builder *builder, const char *code, uint32_t event, 
 
 /* Normalises the events (trace.h, ft_builder_finish). FT_LIMIT when implied releases do not fit. */
 ft_status ft_builder_normalise(ft_builder *builder, ft_error *err) FT_MUST_CHECK;
+
+/* Normalising, condition waits (normalise_waits.c): cond-wait, release, then cond-wake and acquire
+ * of that lock in either order, without another event of the thread between: the release and the
+ * acquire get FT_FLAG_CONDITION. */
+void ft_builder_mark_waits(ft_builder *builder);
+
+/* Fills trace->path and paths once the events are normalised. FT_INPUT, FT_LIMIT: branch.h. */
+ft_status ft_builder_find_paths(ft_builder *builder, ft_error *err) FT_MUST_CHECK;
 
 /* FT_INPUT when the nested and stranger flags are not those that normalising gives, or a release is
  * missing: a trace that says it is canonical and is not. */

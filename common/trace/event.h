@@ -13,6 +13,10 @@ typedef enum ft_object_class {
     FT_OBJECT_SEMAPHORE,
     FT_OBJECT_THREAD,
     FT_OBJECT_EDGE,
+    FT_OBJECT_CONDITION,
+    FT_OBJECT_BARRIER,
+    FT_OBJECT_ONCE,
+    FT_OBJECT_BLOCK,
     FT_OBJECT_CLASSES
 } ft_object_class;
 
@@ -36,7 +40,30 @@ typedef enum ft_object_class {
     X(TX_BEGIN, "tx-begin", NONE, "a transaction (meant to be atomic) begins")                     \
     X(TX_END, "tx-end", NONE, "the innermost open transaction ends")                               \
     X(EDGE_OUT, "edge-out", EDGE, "source of a hard order edge")                                   \
-    X(EDGE_IN, "edge-in", EDGE, "target of a hard order edge: after the edge-out of that name")
+    X(EDGE_IN, "edge-in", EDGE, "target of a hard order edge: after the edge-out of that name")    \
+    X(ACQUIRE_SHARED, "acquire-shared", LOCK, "take a read-write lock for reading")                \
+    X(TRY_FAILED, "try-failed", LOCK,                                                              \
+      "an attempt to take a lock that found it held: it must be held there in every schedule")     \
+    X(TRY_FAILED_SHARED, "try-failed-shared", LOCK,                                                \
+      "an attempt to take a read-write lock for reading that found it held for writing")           \
+    X(COND_WAIT, "cond-wait", CONDITION,                                                           \
+      "the thread becomes a waiter of a condition variable; it releases its mutex next")           \
+    X(COND_WAKE, "cond-wake", CONDITION,                                                           \
+      "the thread goes on: a signal or broadcast since its cond-wait woke it, or its time is up")  \
+    X(SIGNAL, "signal", CONDITION, "wake one waiter, any; without a waiter it is lost")            \
+    X(BROADCAST, "broadcast", CONDITION, "wake all waiters; without a waiter it is lost")          \
+    X(BARRIER_ARRIVE, "barrier-arrive", BARRIER, "come to a barrier")                              \
+    X(BARRIER_LEAVE, "barrier-leave", BARRIER, "pass it: all arrivals of the round come before")   \
+    X(ONCE_BEGIN, "once-begin", ONCE, "the initialiser of a once object starts in this thread")    \
+    X(ONCE_END, "once-end", ONCE, "the initialiser is done")                                       \
+    X(ONCE_PASS, "once-pass", ONCE, "a call that found it done: after the once-end")               \
+    X(RMW, "rmw", VARIABLE, "atomic read-modify-write of a shared variable, with both values")     \
+    X(ALLOC, "alloc", BLOCK, "memory of a block of variables is allocated")                        \
+    X(FREE, "free", BLOCK, "memory of a block is freed; an access after it is an error")           \
+    X(IF, "if", NONE,                                                                              \
+      "a condition that chooses an arm: what follows runs where it holds, up to its else")         \
+    X(ELSE, "else", NONE, "the then-arm ends; what follows runs where the condition fails")        \
+    X(END_IF, "end-if", NONE, "the innermost open if ends")
 
 typedef enum ft_event_kind {
 #define FT_EVENT_ENUM(symbol, name, object, doc) FT_EVENT_##symbol,
@@ -54,10 +81,15 @@ bool ft_event_kind_parse(const char *name, ft_event_kind *kind);
 enum {
     FT_FLAG_ATOMIC = 1 << 0,    /* an atomic access: two of them never race */
     FT_FLAG_SYNTHETIC = 1 << 1, /* added by ingest (an implied release), not in the input */
-    FT_FLAG_FAILED = 1 << 2,    /* an assert that failed in the observed run, which went on */
+    FT_FLAG_FAILED = 1 << 2,    /* an assert that failed in the observed run, which went on; a
+                                   cond-wake whose time was up */
     FT_FLAG_CONDITION = 1 << 3, /* the release or acquire inside a condition wait */
-    FT_FLAG_STRANGER = 1 << 4,  /* a release by a thread that did not hold the lock: no effect */
-    FT_FLAG_NESTED = 1 << 5     /* inner acquire or release of a recursive lock: no effect */
+    FT_FLAG_STRANGER = 1 << 4,  /* a lock error without effect: a release by a thread that did not
+                                   hold the lock, a second acquire of an error-checking mutex */
+    FT_FLAG_NESTED = 1 << 5,    /* inner acquire or release of a recursive lock: no effect */
+    FT_FLAG_TRY = 1 << 6,       /* an acquire that would not have waited: it asks for nothing */
+    FT_FLAG_PASSED = 1 << 7     /* passed over: in an arm that the observed run did not take
+                                   (verdict/checker.h, ft_observe_run) */
 };
 
 #endif

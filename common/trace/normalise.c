@@ -1,6 +1,7 @@
 /* Normalising a trace (trace.h, ft_builder_finish): first what was logged too early moves behind
- * what it waits for, then sections and their implied releases are worked out on that order. Both
- * steps only look at the arrays unless something has to change, and both are linear. */
+ * what it waits for, then condition waits are marked (normalise_waits.c), and sections and their
+ * implied releases are worked out on that order. The steps only look at the arrays unless something
+ * has to change, and all are linear. */
 #include "trace/builder_internal.h"
 
 #include <assert.h>
@@ -254,10 +255,6 @@ static void move_early_events(ft_builder *b)
 
 /* ---- sections ------------------------------------------------------------------------------- */
 
-/* While sections are worked out, set in the flags of a lock event whose thread later releases what
- * it holds of the lock after this event. */
-enum { CLOSED_LATER = 1 << 7 };
-
 /* What a thread holds of a lock. Kept per thread, not per lock, so that a trace in which two
  * threads hold a lock at once (which the checker reports) makes no stranger out of either. */
 typedef struct holding {
@@ -265,6 +262,7 @@ typedef struct holding {
     uint32_t depth;  /* forward: how often it is held; backward: releases still to be matched */
     uint32_t saved;  /* depth given up by the release of a condition wait */
     uint32_t opened; /* outermost acquire */
+    bool shared;     /* held for reading */
     uint32_t previous, next; /* in the lock's list of holdings that are never closed; index + 1 */
     bool listed;
 } holding;
@@ -281,8 +279,10 @@ typedef struct sections {
     ft_trace *trace;
     ft_map index; /* thread and lock to holding */
     FT_VEC(holding) holdings;
-    uint32_t *endless; /* per lock: first holding that is never closed, index + 1 */
-    uint32_t *latest;  /* per thread: its latest event */
+    uint32_t *endless;     /* per lock: first holding that is never closed, index + 1 */
+    uint32_t *latest;      /* per thread: its latest event */
+    uint8_t *closed_later; /* a bit per event: a lock event whose thread later releases what it
+                              holds of the lock after this event */
     FT_VEC(implied) implied;
     bool check_only; /* flags are compared, not set */
     uint32_t wrong;  /* check_only: first event that is not canonical */
@@ -290,7 +290,32 @@ typedef struct sections {
 
 static bool is_lock_event(const ft_trace *trace, uint32_t e)
 {
-    return trace->kind[e] == FT_EVENT_ACQUIRE || trace->kind[e] == FT_EVENT_RELEASE;
+    return trace->kind[e] == FT_EVENT_ACQUIRE || trace->kind[e] == FT_EVENT_ACQUIRE_SHARED ||
+           trace->kind[e] == FT_EVENT_RELEASE;
+}
+
+/* What sections need to know of a lock event. */
+typedef struct lock_event {
+    ft_lock_kind lock;
+    bool acquire; /* else release */
+    bool shared;  /* for reading */
+    bool nests;   /* an inner one is counted: recursive locks, readers of a read-write lock */
+    bool waits;   /* inside a condition wait: all of the lock's depth at once */
+    bool tries;   /* would not have waited */
+} lock_event;
+
+static lock_event describe(const ft_trace *trace, uint32_t e)
+{
+    ft_lock_kind lock = (ft_lock_kind)trace->lock_kind[trace->object[e]];
+    bool shared = trace->kind[e] == FT_EVENT_ACQUIRE_SHARED;
+    bool release = trace->kind[e] == FT_EVENT_RELEASE;
+    return (lock_event){.lock = lock,
+                        .acquire = !release,
+                        .shared = shared,
+                        .nests = lock == FT_LOCK_RECURSIVE ||
+                                 (lock == FT_LOCK_READ_WRITE && (shared || release)),
+                        .waits = lock != FT_LOCK_READ_WRITE && trace->flags[e] & FT_FLAG_CONDITION,
+                        .tries = trace->flags[e] & FT_FLAG_TRY};
 }
 
 static uint32_t holding_index(sections *s, uint32_t thread, uint32_t lock)
@@ -303,17 +328,20 @@ static uint32_t holding_index(sections *s, uint32_t thread, uint32_t lock)
 }
 
 /* One lock event, met from the end: releases wait in `depth` for the acquire that they match. A
- * mutex has no inner acquires, so its latest acquire is the one. */
-static void match_backward(holding *h, bool acquire, bool recursive, bool condition)
+ * mutex has no inner acquires, so its latest acquire is the one; an error-checking one may have
+ * some, which fail. */
+static void match_backward(holding *h, lock_event event)
 {
-    if (!recursive) {
-        h->depth = acquire ? 0 : 1;
-    } else if (acquire && condition) {
+    if (event.lock == FT_LOCK_ERROR_CHECKING) {
+        if (!event.acquire) h->depth = 1;
+    } else if (!event.nests) {
+        h->depth = event.acquire ? 0 : 1;
+    } else if (event.acquire && event.waits) {
         h->saved = h->depth;
         h->depth = 0;
-    } else if (acquire) {
+    } else if (event.acquire) {
         if (h->depth) h->depth--;
-    } else if (condition) {
+    } else if (event.waits) {
         h->depth = h->saved ? h->saved : 1;
         h->saved = 0;
     } else {
@@ -329,10 +357,8 @@ static void mark_closed_later(sections *s)
         uint32_t lock = trace->object[e];
         size_t index = holding_index(s, trace->thread[e], lock);
         holding *h = &s->holdings.data[index];
-        if (h->depth) trace->flags[e] |= CLOSED_LATER;
-        match_backward(h, trace->kind[e] == FT_EVENT_ACQUIRE,
-                       trace->lock_kind[lock] == FT_LOCK_RECURSIVE,
-                       trace->flags[e] & FT_FLAG_CONDITION);
+        if (h->depth) s->closed_later[e / 8] |= (uint8_t)(1u << e % 8);
+        match_backward(h, describe(trace, e));
     }
     for (size_t i = 0; i < s->holdings.len; i++) {
         s->holdings.data[i].depth = 0;
@@ -362,15 +388,15 @@ static void enlist(sections *s, uint32_t index)
     h->listed = true;
 }
 
-/* An acquire by thread t implies that whoever holds the lock and never gives it back has given it
- * back: right after its latest event, but before its end event. */
-static void imply_releases(sections *s, uint32_t t, uint32_t lock)
+/* An acquire by thread t implies that whoever holds the lock in its way and never gives it back has
+ * given it back: right after its latest event, but before its end event. */
+static void imply_releases(sections *s, uint32_t t, uint32_t lock, bool shared)
 {
     uint32_t next;
     for (uint32_t at = s->endless[lock]; at; at = next) {
         holding *h = &s->holdings.data[at - 1];
         next = h->next;
-        if (h->thread == t) continue;
+        if (h->thread == t || (shared && h->shared)) continue;
         uint32_t latest = s->latest[h->thread];
         bool ended = s->trace->kind[latest] == FT_EVENT_END;
         ft_vec_push(&s->implied, (implied){.before = ended ? latest : latest + 1,
@@ -383,22 +409,24 @@ static void imply_releases(sections *s, uint32_t t, uint32_t lock)
     }
 }
 
-static uint8_t acquire_flags(holding *h, uint32_t e, bool recursive, bool condition)
+static uint8_t acquire_flags(holding *h, uint32_t e, lock_event event)
 {
-    bool nested = recursive && h->depth > 0;
-    if (h->depth == 0) h->opened = e;
+    bool held = h->depth > 0, nested = held && event.nests && h->shared == event.shared;
+    if (held && event.lock == FT_LOCK_ERROR_CHECKING && !event.tries) return FT_FLAG_STRANGER;
+    if (!held) h->opened = e;
     if (nested)
         h->depth++;
     else
-        h->depth = condition && h->saved ? h->saved : 1;
+        h->depth = event.waits && h->saved ? h->saved : 1;
+    h->shared = event.shared;
     h->saved = 0;
     return nested ? FT_FLAG_NESTED : 0;
 }
 
-static uint8_t release_flags(holding *h, bool condition)
+static uint8_t release_flags(holding *h, lock_event event)
 {
     if (h->depth == 0) return FT_FLAG_STRANGER;
-    if (condition) {
+    if (event.waits) {
         h->saved = h->depth;
         h->depth = 0;
         return 0;
@@ -415,7 +443,14 @@ static void set_flags(sections *s, uint32_t e, uint8_t flags)
         return;
     }
     trace->flags[e] = (uint8_t)((trace->flags[e] & ~mask) | flags);
-    if (flags & FT_FLAG_STRANGER)
+    if (!(flags & FT_FLAG_STRANGER)) return;
+    if (trace->kind[e] == FT_EVENT_ACQUIRE)
+        ft_builder_note(s->builder, "failed-acquire", e,
+                        "%s takes the error-checking mutex %s, which it holds; the acquire fails "
+                        "and has no effect",
+                        ft_trace_thread_name(trace, trace->thread[e]),
+                        ft_trace_object_name(trace, e));
+    else
         ft_builder_note(s->builder, "stranger-release", e,
                         "%s releases %s, which it does not hold; the release has no effect",
                         ft_trace_thread_name(trace, trace->thread[e]),
@@ -426,16 +461,12 @@ static void walk_lock_event(sections *s, uint32_t e)
 {
     ft_trace *trace = s->trace;
     uint32_t lock = trace->object[e];
-    bool condition = trace->flags[e] & FT_FLAG_CONDITION;
-    bool closed_later = trace->flags[e] & CLOSED_LATER;
-    bool acquire = trace->kind[e] == FT_EVENT_ACQUIRE;
-    trace->flags[e] &= (uint8_t)~CLOSED_LATER;
-    if (acquire) imply_releases(s, trace->thread[e], lock);
+    bool closed_later = s->closed_later[e / 8] >> e % 8 & 1;
+    lock_event event = describe(trace, e);
+    if (event.acquire) imply_releases(s, trace->thread[e], lock, event.shared);
     uint32_t index = holding_index(s, trace->thread[e], lock);
     holding *h = &s->holdings.data[index];
-    bool recursive = trace->lock_kind[lock] == FT_LOCK_RECURSIVE;
-    set_flags(s, e,
-              acquire ? acquire_flags(h, e, recursive, condition) : release_flags(h, condition));
+    set_flags(s, e, event.acquire ? acquire_flags(h, e, event) : release_flags(h, event));
     if (h->depth && !closed_later)
         enlist(s, index);
     else
@@ -564,6 +595,7 @@ static void open_sections(sections *s, ft_builder *b, bool check_only)
         (sections){.builder = b, .trace = b->trace, .check_only = check_only, .wrong = FT_NO_EVENT};
     s->endless = filled(b->trace->locks.len, 0);
     s->latest = filled(b->trace->threads.len, FT_NO_EVENT);
+    s->closed_later = ft_calloc((size_t)b->trace->n_events / 8 + 1, 1);
     mark_closed_later(s);
     walk_forward(s);
 }
@@ -575,17 +607,20 @@ static void close_sections(sections *s)
     ft_vec_release(&s->implied);
     free(s->endless);
     free(s->latest);
+    free(s->closed_later);
 }
 
 static bool has_locks(const ft_builder *b)
 {
-    return b->counts[FT_EVENT_ACQUIRE] || b->counts[FT_EVENT_RELEASE];
+    return b->counts[FT_EVENT_ACQUIRE] || b->counts[FT_EVENT_ACQUIRE_SHARED] ||
+           b->counts[FT_EVENT_RELEASE];
 }
 
 ft_status ft_builder_normalise(ft_builder *b, ft_error *err)
 {
     move_early_events(b);
     if (!has_locks(b)) return FT_OK;
+    ft_builder_mark_waits(b);
     sections s;
     open_sections(&s, b, false);
     note_unclosed(&s);

@@ -11,6 +11,25 @@ static void print_access(const ft_trace *trace, uint32_t e, ft_strbuf *out)
     ft_value_print(trace->values[trace->data[e]], out);
 }
 
+static void print_value(const ft_trace *trace, uint32_t value, ft_strbuf *out)
+{
+    if (value == FT_NO_VALUE)
+        ft_strbuf_puts(out, "?");
+    else
+        ft_value_print(trace->values[value], out);
+}
+
+static void print_update(const ft_trace *trace, uint32_t e, ft_strbuf *out)
+{
+    const ft_update *update = &trace->updates[trace->data[e]];
+    ft_strbuf_printf(out, "rmw %s", ft_trace_object_name(trace, e));
+    if (update->read == FT_NO_VALUE && update->written == FT_NO_VALUE) return;
+    ft_strbuf_puts(out, " = ");
+    print_value(trace, update->read, out);
+    ft_strbuf_puts(out, " -> ");
+    print_value(trace, update->written, out);
+}
+
 static void print_assign(const ft_trace *trace, const ft_action *action, const ft_scope *scope,
                          ft_strbuf *out)
 {
@@ -40,7 +59,13 @@ static void print_action(const ft_trace *trace, uint32_t e, ft_strbuf *out)
 void ft_trace_print_event(const ft_trace *trace, uint32_t e, ft_strbuf *out)
 {
     assert(e < trace->n_events);
-    if (trace->flags[e] & FT_FLAG_ATOMIC) ft_strbuf_puts(out, "atomic ");
+    uint8_t flags = trace->flags[e];
+    if (trace->kind[e] == FT_EVENT_RMW) {
+        print_update(trace, e, out);
+        return;
+    }
+    if (flags & FT_FLAG_ATOMIC) ft_strbuf_puts(out, "atomic ");
+    if (flags & FT_FLAG_TRY) ft_strbuf_puts(out, "try-");
     const char *object = ft_trace_object_name(trace, e);
     if (ft_trace_is_symbolic_event(trace, e))
         print_action(trace, e, out);
@@ -50,4 +75,6 @@ void ft_trace_print_event(const ft_trace *trace, uint32_t e, ft_strbuf *out)
         ft_strbuf_printf(out, "%s %s", ft_event_kind_name(trace->kind[e]), object);
     else
         ft_strbuf_puts(out, ft_event_kind_name(trace->kind[e]));
+    if (trace->kind[e] == FT_EVENT_COND_WAKE && (flags & FT_FLAG_FAILED))
+        ft_strbuf_puts(out, " (timeout)");
 }

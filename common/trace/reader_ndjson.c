@@ -8,22 +8,33 @@
 
 /* ---- members --------------------------------------------------------------------------------- */
 
-#define K(kind) (1u << FT_EVENT_##kind)
-#define ANY     ((1u << FT_EVENT_KINDS) - 1)
-#define ACCESS  (K(READ) | K(WRITE) | K(ASSIGN) | K(ASSUME) | K(ASSERT))
+#define K(kind) ((uint64_t)1 << FT_EVENT_##kind)
+#define ANY     (((uint64_t)1 << FT_EVENT_KINDS) - 1)
+#define ACCESS  (K(READ) | K(WRITE) | K(ASSIGN) | K(ASSUME) | K(ASSERT) | K(IF))
+#define PLAIN   (K(READ) | K(WRITE) | K(RMW))
+#define TAKE    (K(ACQUIRE) | K(ACQUIRE_SHARED))
+#define ON_LOCK (TAKE | K(RELEASE) | K(TRY_FAILED) | K(TRY_FAILED_SHARED))
+#define ON_COND (K(COND_WAIT) | K(COND_WAKE) | K(SIGNAL) | K(BROADCAST))
 
 /*  symbol, name, kinds that may have it, required there */
 #define MEMBER_TABLE(X)                                                                            \
     X(THREAD, "thread", ANY, true)                                                                 \
     X(KIND, "kind", ANY, true)                                                                     \
-    X(VARIABLE, "variable", K(READ) | K(WRITE), true)                                              \
-    X(VALUE, "value", K(READ) | K(WRITE), false)                                                   \
+    X(VARIABLE, "variable", PLAIN, true)                                                           \
+    X(VALUE, "value", PLAIN, false)                                                                \
+    X(RESULT, "result", K(RMW), false)                                                             \
     X(ATOMIC, "atomic", ACCESS, false)                                                             \
     X(GUARD, "guard", K(ASSIGN), false)                                                            \
     X(SET, "set", K(ASSIGN), true)                                                                 \
-    X(TERM, "term", K(ASSUME) | K(ASSERT), true)                                                   \
-    X(LOCK, "lock", K(ACQUIRE) | K(RELEASE), true)                                                 \
+    X(TERM, "term", K(ASSUME) | K(ASSERT) | K(IF), true)                                           \
+    X(LOCK, "lock", ON_LOCK, true)                                                                 \
     X(CONDITION, "condition", K(ACQUIRE) | K(RELEASE), false)                                      \
+    X(TRY, "try", TAKE, false)                                                                     \
+    X(COND, "cond", ON_COND, true)                                                                 \
+    X(TIMEOUT, "timeout", K(COND_WAKE), false)                                                     \
+    X(BARRIER, "barrier", K(BARRIER_ARRIVE) | K(BARRIER_LEAVE), true)                              \
+    X(ONCE, "once", K(ONCE_BEGIN) | K(ONCE_END) | K(ONCE_PASS), true)                              \
+    X(BLOCK, "block", K(ALLOC) | K(FREE), true)                                                    \
     X(SEMAPHORE, "semaphore", K(WAIT) | K(POST), true)                                             \
     X(CHILD, "child", K(FORK) | K(JOIN), true)                                                     \
     X(EDGE, "edge", K(EDGE_OUT) | K(EDGE_IN), true)                                                \
@@ -39,7 +50,7 @@ typedef enum member {
 
 static const struct {
     const char *name;
-    uint32_t kinds;
+    uint64_t kinds;
     bool required;
 } MEMBER[MEMBERS] = {
 #define ROW(symbol, name, kinds, required) [MEMBER_##symbol] = {name, kinds, required},
@@ -148,11 +159,6 @@ typedef struct resolver {
     refusal why;
 } resolver;
 
-static uint64_t local_key(uint32_t owner, uint32_t local)
-{
-    return (uint64_t)owner << 32 | local;
-}
-
 static bool refuse(resolver *r, refusal why)
 {
     r->refused = true;
@@ -174,8 +180,7 @@ static bool resolve(void *context, const char *name, size_t length, ft_symbol *s
     }
     id = ft_intern_find(&tables->locals, name, length);
     if (id == FT_NO_ID) return refuse(r, REFUSED_UNDECLARED);
-    if (!r->s->locals.data[id].has_initial &&
-        !ft_map_get(&r->s->assigned, local_key(r->thread, id), NULL))
+    if (!r->s->locals.data[id].has_initial && !ft_ndjson_is_assigned(r->s, r->thread, id))
         return refuse(r, REFUSED_UNASSIGNED);
     *symbol = FT_SYM_LOCAL(id);
     *sort = r->s->locals.data[id].sort;
@@ -199,8 +204,8 @@ static const char *refusal_text(const resolver *r, const char *otherwise)
         return "a shared variable in a term needs an initial value: add \"init\" to its "
                "declaration in the header";
     case REFUSED_UNASSIGNED:
-        return "this local is read before the thread assigned it: assign it first or add \"init\" "
-               "to its declaration";
+        return "this local is read before the thread assigned it on every path: assign it first or "
+               "add \"init\" to its declaration";
     }
     return otherwise;
 }
@@ -301,8 +306,7 @@ static ft_status read_set(ndjson *s, const event *e, ft_error *err)
     }
     for (size_t i = 0; i < s->assignments.len; i++) {
         ft_symbol target = s->assignments.data[i].target;
-        if (FT_SYM_IS_LOCAL(target))
-            ft_map_put(&s->assigned, local_key(e->thread, FT_SYM_INDEX(target)), 1);
+        if (FT_SYM_IS_LOCAL(target)) ft_ndjson_assign_local(s, e->thread, FT_SYM_INDEX(target));
     }
     return FT_OK;
 }
@@ -325,22 +329,46 @@ static ft_status read_action(ndjson *s, const event *e, ft_error *err)
 
 /* ---- events with an object ------------------------------------------------------------------- */
 
+/* The value of a variable's sort in a member that may be missing. */
+static ft_status read_value(ndjson *s, const ft_json_value *given, uint32_t variable_id,
+                            uint32_t *id, ft_error *err)
+{
+    ft_value value;
+    *id = FT_NO_VALUE;
+    if (given->type == FT_JSON_NONE) return FT_OK;
+    ft_status status = ft_ndjson_value(s, given, s->shared.data[variable_id].sort, &value, err);
+    if (status == FT_OK) *id = ft_builder_value(s->builder, value);
+    return status;
+}
+
 static ft_status read_access(ndjson *s, const event *e, ft_error *err)
 {
-    uint32_t variable_id, value_id = FT_NO_VALUE;
+    uint32_t variable_id, value_id, result_id;
     ft_status status =
         find_name(s, &e->value[MEMBER_VARIABLE], &ft_builder_peek(s->builder)->shared, "variable",
                   "variables", &variable_id, err);
+    if (status == FT_OK)
+        status = read_value(s, &e->value[MEMBER_VALUE], variable_id, &value_id, err);
+    if (status == FT_OK)
+        status = read_value(s, &e->value[MEMBER_RESULT], variable_id, &result_id, err);
     if (status != FT_OK) return status;
-    if (e->value[MEMBER_VALUE].type != FT_JSON_NONE) {
-        ft_value value;
-        status = ft_ndjson_value(s, &e->value[MEMBER_VALUE], s->shared.data[variable_id].sort,
-                                 &value, err);
-        if (status != FT_OK) return status;
-        value_id = ft_builder_value(s->builder, value);
-    }
-    ft_builder_event(s->builder, e->kind, e->thread, variable_id, e->loc, value_id, e->flags);
+    if (e->kind == FT_EVENT_RMW)
+        ft_builder_update(s->builder, e->thread, variable_id, e->loc, value_id, result_id);
+    else
+        ft_builder_event(s->builder, e->kind, e->thread, variable_id, e->loc, value_id, e->flags);
     return FT_OK;
+}
+
+static ft_status read_lock(ndjson *s, const event *e, uint32_t *id, ft_error *err)
+{
+    const ft_json_value *value = &e->value[MEMBER_LOCK];
+    const ft_trace *tables = ft_builder_peek(s->builder);
+    ft_status status = find_name(s, value, &tables->locks, "lock", "locks", id, err);
+    bool shared = e->kind == FT_EVENT_ACQUIRE_SHARED || e->kind == FT_EVENT_TRY_FAILED_SHARED;
+    if (status != FT_OK || !shared || tables->lock_kind[*id] == FT_LOCK_READ_WRITE) return status;
+    return ft_json_fail(&s->json, value->begin, err,
+                        "lock %.*s is not a read-write lock: it cannot be taken for reading",
+                        ft_ndjson_shown(value), s->json.text + value->begin);
 }
 
 static ft_status read_child(ndjson *s, const event *e, uint32_t *child, ft_error *err)
@@ -389,7 +417,7 @@ static ft_status read_object(ndjson *s, const event *e, uint32_t *id, ft_error *
     *id = 0;
     switch (ft_event_kind_object(e->kind)) {
     case FT_OBJECT_LOCK:
-        return find_name(s, &e->value[MEMBER_LOCK], &tables->locks, "lock", "locks", id, err);
+        return read_lock(s, e, id, err);
     case FT_OBJECT_SEMAPHORE:
         return find_name(s, &e->value[MEMBER_SEMAPHORE], &tables->semaphores, "semaphore",
                          "semaphores", id, err);
@@ -397,6 +425,17 @@ static ft_status read_object(ndjson *s, const event *e, uint32_t *id, ft_error *
         return read_child(s, e, id, err);
     case FT_OBJECT_EDGE:
         return read_edge(s, e, id, err);
+    case FT_OBJECT_CONDITION:
+        return find_name(s, &e->value[MEMBER_COND], &tables->conditions, "condition variable",
+                         "conditions", id, err);
+    case FT_OBJECT_BARRIER:
+        return find_name(s, &e->value[MEMBER_BARRIER], &tables->barriers, "barrier", "barriers", id,
+                         err);
+    case FT_OBJECT_ONCE:
+        return find_name(s, &e->value[MEMBER_ONCE], &tables->onces, "once object", "onces", id,
+                         err);
+    case FT_OBJECT_BLOCK:
+        return find_name(s, &e->value[MEMBER_BLOCK], &tables->blocks, "block", "blocks", id, err);
     case FT_OBJECT_NONE:
     case FT_OBJECT_VARIABLE:
     case FT_OBJECT_CLASSES:
@@ -426,6 +465,13 @@ static ft_status check_thread(ndjson *s, const event *e, ft_error *err)
 
 static ft_status read_event_head(ndjson *s, event *e, ft_error *err)
 {
+    static const struct {
+        member member;
+        uint8_t flag;
+    } FLAGS[] = {{MEMBER_ATOMIC, FT_FLAG_ATOMIC},
+                 {MEMBER_CONDITION, FT_FLAG_CONDITION},
+                 {MEMBER_TRY, FT_FLAG_TRY},
+                 {MEMBER_TIMEOUT, FT_FLAG_FAILED}};
     ft_status status =
         ft_ndjson_members(s, &e->object, MEMBER_NAMES, MEMBERS, e->key, e->value, err);
     if (status == FT_OK) status = read_kind(s, e, err);
@@ -435,10 +481,8 @@ static ft_status read_event_head(ndjson *s, event *e, ft_error *err)
                            "thread", "threads", &e->thread, err);
     if (status == FT_OK) status = check_thread(s, e, err);
     if (status == FT_OK) status = read_location(s, e, err);
-    if (status == FT_OK)
-        status = read_flag(s, &e->value[MEMBER_ATOMIC], FT_FLAG_ATOMIC, &e->flags, err);
-    if (status == FT_OK)
-        status = read_flag(s, &e->value[MEMBER_CONDITION], FT_FLAG_CONDITION, &e->flags, err);
+    for (size_t i = 0; status == FT_OK && i < sizeof FLAGS / sizeof *FLAGS; i++)
+        status = read_flag(s, &e->value[FLAGS[i].member], FLAGS[i].flag, &e->flags, err);
     return status;
 }
 
@@ -447,12 +491,16 @@ static ft_status read_event(ndjson *s, const ft_json_value *object, ft_error *er
     event e = {.object = *object};
     ft_status status = read_event_head(s, &e, err);
     if (status != FT_OK) return status;
+    if (ft_event_kind_object(e.kind) == FT_OBJECT_VARIABLE) return read_access(s, &e, err);
     if (e.kind == FT_EVENT_ASSIGN || e.kind == FT_EVENT_ASSUME || e.kind == FT_EVENT_ASSERT)
         return read_action(s, &e, err);
-    if (e.kind == FT_EVENT_READ || e.kind == FT_EVENT_WRITE) return read_access(s, &e, err);
     uint32_t id;
     status = read_object(s, &e, &id, err);
+    if (status == FT_OK)
+        status = ft_ndjson_branch(s, e.kind, e.thread, id, e.flags,
+                                  e.value[MEMBER_KIND].begin, err);
     if (status != FT_OK) return status;
+    if (e.kind == FT_EVENT_IF) return read_action(s, &e, err);
     ft_builder_event(s->builder, e.kind, e.thread, id, e.loc, FT_NO_VALUE, e.flags);
     return FT_OK;
 }
@@ -517,6 +565,7 @@ static void ndjson_close(void *state)
     ft_vec_release(&s->edges);
     ft_vec_release(&s->assignments);
     ft_map_release(&s->assigned);
+    ft_ndjson_release_branches(s);
     free(s);
 }
 

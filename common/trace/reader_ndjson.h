@@ -2,6 +2,7 @@
 #ifndef FT_TRACE_READER_NDJSON_H
 #define FT_TRACE_READER_NDJSON_H
 
+#include "trace/branch.h"
 #include "trace/json_line.h"
 #include "trace/trace.h"
 
@@ -21,6 +22,9 @@ typedef struct edge {
     uint64_t in_line, in_column; /* its first edge-in; line 0: none yet */
 } edge;
 
+typedef struct ft_ndjson_branch_thread ft_ndjson_branch_thread;
+typedef FT_VEC(ft_ndjson_branch_thread) ft_ndjson_branch_threads;
+
 typedef struct ndjson {
     ft_builder *builder; /* not owned */
     ft_json_line json;
@@ -29,8 +33,10 @@ typedef struct ndjson {
     FT_VEC(variable) shared, locals; /* by the builder's ids */
     FT_VEC(thread) threads;
     FT_VEC(edge) edges;
-    ft_map assigned;                   /* (thread, local) pairs that the thread assigned */
-    FT_VEC(ft_assignment) assignments; /* of one assign event */
+    ft_map assigned; /* (thread, local) to whether the thread assigned it whichever way it went */
+    FT_VEC(ft_assignment) assignments;       /* of one assign event */
+    ft_branches *branches;                   /* NULL: no branch so far */
+    ft_ndjson_branch_threads branch_threads; /* by thread, as far as they have branches */
 } ndjson;
 
 /* The header line. */
@@ -49,6 +55,16 @@ ft_status ft_ndjson_name(ndjson *s, const ft_json_value *value, const char *what
 /* A literal of the given sort: an integer, true, false, or a string that spells one. */
 ft_status ft_ndjson_value(ndjson *s, const ft_json_value *value, ft_sort sort, ft_value *out,
                           ft_error *err) FT_MUST_CHECK;
+
+/* Checks the place of the next event among its thread's branches (trace/branch.h); `at` is the byte
+ * of the line that a failure points to. */
+ft_status ft_ndjson_branch(ndjson *s, ft_event_kind kind, uint32_t owner, uint32_t object,
+                           uint8_t flags, size_t at, ft_error *err) FT_MUST_CHECK;
+void ft_ndjson_release_branches(ndjson *s);
+
+/* Whether the thread has assigned a local by now, on every path. */
+bool ft_ndjson_is_assigned(const ndjson *s, uint32_t owner, uint32_t local);
+void ft_ndjson_assign_local(ndjson *s, uint32_t owner, uint32_t local);
 
 bool ft_ndjson_is(const ft_json_value *string, const char *text);
 

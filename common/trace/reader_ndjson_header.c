@@ -1,6 +1,7 @@
 #include "trace/reader_ndjson.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_THREADS = 65535, SHOWN = 60 };
@@ -86,9 +87,24 @@ ft_status ft_ndjson_value(ndjson *s, const ft_json_value *value, ft_sort sort, f
 
 /* ---- the header ------------------------------------------------------------------------------ */
 
-enum { FORMAT, VERSION, NAME, THREADS, VARIABLES, LOCALS, LOCKS, SEMAPHORES, HEADER_MEMBERS };
-static const char *const HEADER[HEADER_MEMBERS] = {"format",    "version", "name",  "threads",
-                                                   "variables", "locals",  "locks", "semaphores"};
+enum {
+    FORMAT,
+    VERSION,
+    NAME,
+    THREADS,
+    VARIABLES,
+    LOCALS,
+    LOCKS,
+    SEMAPHORES,
+    CONDITIONS,
+    BARRIERS,
+    ONCES,
+    BLOCKS,
+    HEADER_MEMBERS
+};
+static const char *const HEADER[HEADER_MEMBERS] = {"format",     "version",  "name",  "threads",
+                                                   "variables",  "locals",   "locks", "semaphores",
+                                                   "conditions", "barriers", "onces", "blocks"};
 
 enum { SORT, INIT, SPEC_MEMBERS };
 static const char *const SPEC[SPEC_MEMBERS] = {"sort", "init"};
@@ -237,11 +253,15 @@ static ft_status read_local(ndjson *s, const ft_json_value *name, const ft_json_
     return read_variable(s, false, name, spec, err);
 }
 
+static bool is_name_of(const ft_intern *table, const ft_json_value *name)
+{
+    return ft_intern_find(table, name->text, name->length) != FT_NO_ID;
+}
+
 static ft_status read_lock(ndjson *s, const ft_json_value *name, const ft_json_value *spec,
                            ft_error *err)
 {
-    if (ft_intern_find(&ft_builder_peek(s->builder)->locks, name->text, name->length) != FT_NO_ID)
-        return declared_twice(s, name, err);
+    if (is_name_of(&ft_builder_peek(s->builder)->locks, name)) return declared_twice(s, name, err);
     for (int kind = 0; kind < FT_LOCK_KINDS; kind++) {
         if (spec->type != FT_JSON_STRING ||
             !ft_ndjson_is(spec, ft_lock_kind_name((ft_lock_kind)kind)))
@@ -249,24 +269,73 @@ static ft_status read_lock(ndjson *s, const ft_json_value *name, const ft_json_v
         ft_builder_lock(s->builder, name->text, name->length, (ft_lock_kind)kind);
         return FT_OK;
     }
-    return ft_json_fail(&s->json, spec->begin, err, "a lock's kind is \"mutex\" or \"recursive\"");
+    return ft_json_fail(&s->json, spec->begin, err,
+                        "a lock's kind is \"mutex\", \"recursive\", \"error-checking\" or "
+                        "\"read-write\"");
+}
+
+static ft_status read_count(ndjson *s, const ft_json_value *spec, uint32_t least, const char *what,
+                            uint32_t *count, ft_error *err)
+{
+    ft_value value;
+    if (spec->type != FT_JSON_INTEGER ||
+        ft_value_parse(spec->text, spec->length, FT_INT_SORT, &value, NULL) != FT_OK ||
+        (int64_t)value.bits < (int64_t)least || value.bits > UINT32_MAX)
+        return ft_json_fail(&s->json, spec->begin, err,
+                            "%s is an integer from %" PRIu32 " to %" PRIu32, what, least,
+                            UINT32_MAX);
+    *count = (uint32_t)value.bits;
+    return FT_OK;
 }
 
 static ft_status read_semaphore(ndjson *s, const ft_json_value *name, const ft_json_value *spec,
                                 ft_error *err)
 {
-    const ft_intern *table = &ft_builder_peek(s->builder)->semaphores;
-    ft_value count;
-    if (ft_intern_find(table, name->text, name->length) != FT_NO_ID)
+    uint32_t count = 0;
+    if (is_name_of(&ft_builder_peek(s->builder)->semaphores, name))
         return declared_twice(s, name, err);
-    if (spec->type != FT_JSON_INTEGER ||
-        ft_value_parse(spec->text, spec->length, FT_INT_SORT, &count, NULL) != FT_OK ||
-        (int64_t)count.bits < 0 || count.bits > UINT32_MAX)
+    ft_status status = read_count(s, spec, 0, "a semaphore's initial count", &count, err);
+    if (status == FT_OK) ft_builder_semaphore(s->builder, name->text, name->length, count);
+    return status;
+}
+
+static ft_status read_barrier(ndjson *s, const ft_json_value *name, const ft_json_value *spec,
+                              ft_error *err)
+{
+    uint32_t count = 0;
+    if (is_name_of(&ft_builder_peek(s->builder)->barriers, name))
+        return declared_twice(s, name, err);
+    ft_status status = read_count(s, spec, 1, "a barrier's count", &count, err);
+    if (status == FT_OK) ft_builder_barrier(s->builder, name->text, name->length, count);
+    return status;
+}
+
+static ft_status read_block(ndjson *s, const ft_json_value *name, const ft_json_value *spec,
+                            ft_error *err)
+{
+    const ft_trace *tables = ft_builder_peek(s->builder);
+    FT_VEC(uint32_t) cells = {0};
+    ft_json_value cell;
+    ft_status status = FT_OK;
+    if (is_name_of(&tables->blocks, name)) return declared_twice(s, name, err);
+    if (spec->type != FT_JSON_ARRAY)
         return ft_json_fail(&s->json, spec->begin, err,
-                            "a semaphore's initial count is an integer from 0 to %" PRIu32,
-                            UINT32_MAX);
-    ft_builder_semaphore(s->builder, name->text, name->length, (uint32_t)count.bits);
-    return FT_OK;
+                            "a block is the list of the variables in it");
+    ft_json_cursor cursor = ft_json_enter(spec);
+    while (status == FT_OK && ft_json_next_element(&s->json, &cursor, &cell)) {
+        status = ft_ndjson_name(s, &cell, "variable", err);
+        if (status != FT_OK) break;
+        uint32_t id = ft_intern_find(&tables->shared, cell.text, cell.length);
+        if (id == FT_NO_ID)
+            status = ft_json_fail(&s->json, cell.begin, err,
+                                  "undeclared variable %.*s: add it to \"variables\"",
+                                  ft_ndjson_shown(&cell), s->json.text + cell.begin);
+        ft_vec_push(&cells, id);
+    }
+    if (status == FT_OK)
+        ft_builder_block(s->builder, name->text, name->length, cells.data, (uint32_t)cells.len);
+    ft_vec_release(&cells);
+    return status;
 }
 
 static ft_status read_table(ndjson *s, const char *member, const ft_json_value *table,
@@ -286,15 +355,33 @@ static ft_status read_table(ndjson *s, const char *member, const ft_json_value *
     return FT_OK;
 }
 
+typedef uint32_t declare_name(ft_builder *builder, const char *name, size_t length);
+
+static ft_status read_names(ndjson *s, const char *member, const ft_json_value *list,
+                            const ft_intern *table, declare_name *declare_one, ft_error *err)
+{
+    ft_json_value name;
+    if (list->type == FT_JSON_NONE) return FT_OK;
+    if (list->type != FT_JSON_ARRAY)
+        return ft_json_fail(&s->json, list->begin, err, "\"%s\" must be a list of names", member);
+    ft_json_cursor cursor = ft_json_enter(list);
+    while (ft_json_next_element(&s->json, &cursor, &name)) {
+        ft_status status = ft_ndjson_name(s, &name, "name", err);
+        if (status != FT_OK) return status;
+        if (is_name_of(table, &name)) return declared_twice(s, &name, err);
+        declare_one(s->builder, name.text, name.length);
+    }
+    return FT_OK;
+}
+
 ft_status ft_ndjson_header(ndjson *s, const ft_json_value *object, ft_error *err)
 {
     static const struct {
         int member;
         declare_row *declare_one;
-    } TABLES[] = {{VARIABLES, read_shared},
-                  {LOCALS, read_local},
-                  {LOCKS, read_lock},
-                  {SEMAPHORES, read_semaphore}};
+    } TABLES[] = {{VARIABLES, read_shared},     {LOCALS, read_local},     {LOCKS, read_lock},
+                  {SEMAPHORES, read_semaphore}, {BARRIERS, read_barrier}, {BLOCKS, read_block}};
+    const ft_trace *tables = ft_builder_peek(s->builder);
     ft_json_value key[HEADER_MEMBERS] = {{0}}, value[HEADER_MEMBERS] = {{0}};
     ft_status status = ft_ndjson_members(s, object, HEADER, HEADER_MEMBERS, key, value, err);
     if (status == FT_OK) status = check_format(s, object, value, err);
@@ -302,6 +389,11 @@ ft_status ft_ndjson_header(ndjson *s, const ft_json_value *object, ft_error *err
     for (size_t i = 0; status == FT_OK && i < sizeof TABLES / sizeof *TABLES; i++)
         status = read_table(s, HEADER[TABLES[i].member], &value[TABLES[i].member],
                             TABLES[i].declare_one, err);
+    if (status == FT_OK)
+        status = read_names(s, HEADER[CONDITIONS], &value[CONDITIONS], &tables->conditions,
+                            ft_builder_condition, err);
+    if (status == FT_OK)
+        status = read_names(s, HEADER[ONCES], &value[ONCES], &tables->onces, ft_builder_once, err);
     s->header = status == FT_OK;
     return status;
 }

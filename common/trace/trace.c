@@ -33,17 +33,23 @@ static void free_events(ft_trace *trace)
     free(trace->object);
     free(trace->loc);
     free(trace->data);
+    free(trace->path);
+    free(trace->paths);
 }
 
 static void free_tables(ft_trace *trace)
 {
-    ft_intern *tables[] = {&trace->threads, &trace->shared,     &trace->locals,
-                           &trace->locks,   &trace->semaphores, &trace->edges};
+    ft_intern *tables[] = {&trace->threads,    &trace->shared, &trace->locals,     &trace->locks,
+                           &trace->semaphores, &trace->edges,  &trace->conditions, &trace->barriers,
+                           &trace->onces,      &trace->blocks};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) ft_intern_release(tables[i]);
     free(trace->shared_info);
     free(trace->local_info);
     free(trace->lock_kind);
     free(trace->semaphore_initial);
+    free(trace->barrier_count);
+    free(trace->block_cells);
+    free(trace->updates);
     free(trace->locations);
     free(trace->values);
     free(trace->actions);
@@ -64,7 +70,28 @@ bool ft_trace_is_symbolic_event(const ft_trace *trace, uint32_t e)
 {
     assert(e < trace->n_events);
     uint8_t kind = trace->kind[e];
-    return kind == FT_EVENT_ASSIGN || kind == FT_EVENT_ASSUME || kind == FT_EVENT_ASSERT;
+    return kind == FT_EVENT_ASSIGN || kind == FT_EVENT_ASSUME || kind == FT_EVENT_ASSERT ||
+           kind == FT_EVENT_IF;
+}
+
+uint32_t ft_trace_path(const ft_trace *trace, uint32_t e)
+{
+    assert(e < trace->n_events);
+    return trace->path ? trace->path[e] : 0;
+}
+
+uint32_t ft_trace_arm(const ft_trace *trace, uint32_t e, bool taken)
+{
+    uint32_t low = 0, high = trace->n_paths / 2; /* the if is among those in [low, high) */
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (trace->paths[2 * middle + 1].branch <= e)
+            low = middle;
+        else
+            high = middle;
+    }
+    assert(trace->n_paths && trace->paths[2 * low + 1].branch == e);
+    return 2 * low + (taken ? 1 : 2);
 }
 
 const ft_action *ft_trace_action(const ft_trace *trace, uint32_t e)
@@ -79,6 +106,10 @@ const ft_access *ft_trace_accesses(const ft_trace *trace, uint32_t e, ft_access 
     if (action) {
         *count = action->n_accesses;
         return action->accesses;
+    }
+    if (trace->kind[e] == FT_EVENT_RMW) {
+        *count = 2;
+        return trace->updates[trace->data[e]].accesses;
     }
     bool write = trace->kind[e] == FT_EVENT_WRITE;
     *count = write || trace->kind[e] == FT_EVENT_READ ? 1 : 0;
@@ -111,6 +142,14 @@ static const ft_intern *object_table(const ft_trace *trace, ft_object_class obje
         return &trace->threads;
     case FT_OBJECT_EDGE:
         return &trace->edges;
+    case FT_OBJECT_CONDITION:
+        return &trace->conditions;
+    case FT_OBJECT_BARRIER:
+        return &trace->barriers;
+    case FT_OBJECT_ONCE:
+        return &trace->onces;
+    case FT_OBJECT_BLOCK:
+        return &trace->blocks;
     case FT_OBJECT_NONE:
     case FT_OBJECT_CLASSES:
         break;

@@ -37,7 +37,9 @@ const char *ft_format_name(ft_format format);
 
 #define FT_LOCK_KIND_TABLE(X)                                                                      \
     X(MUTEX, "mutex")         /* not recursive: its owner's second acquire blocks for ever */      \
-    X(RECURSIVE, "recursive") /* its owner may take it again */
+    X(RECURSIVE, "recursive") /* its owner may take it again */                                    \
+    X(ERROR_CHECKING, "error-checking") /* its owner's second acquire fails and has no effect */   \
+    X(READ_WRITE, "read-write")         /* one writer or many readers; readers may nest */
 typedef enum ft_lock_kind {
 #define FT_LOCK_KIND_ENUM(symbol, name) FT_LOCK_##symbol,
     FT_LOCK_KIND_TABLE(FT_LOCK_KIND_ENUM)
@@ -57,6 +59,12 @@ typedef struct ft_location {
     const char *function; /* or NULL */
 } ft_location;
 
+/* The variables in a block of memory. */
+typedef struct ft_block_cells {
+    const uint32_t *variables; /* sorted, distinct */
+    uint32_t count;
+} ft_block_cells;
+
 typedef struct ft_assignment {
     ft_symbol target; /* shared or local */
     ft_term term;
@@ -69,15 +77,29 @@ typedef struct ft_access {
     bool in_guard; /* happens whatever the guard's outcome (design §4, Race) */
 } ft_access;
 
-/* The body of an assign, assume or assert event. */
+/* What an rmw event read and wrote: value ids, and the two accesses, read first. */
+typedef struct ft_update {
+    uint32_t read, written;
+    ft_access accesses[2];
+} ft_update;
+
+/* The body of an assign, assume, assert or if event. */
 typedef struct ft_action {
-    ft_term guard; /* assign: FT_NO_TERM is true; assume and assert: the condition */
+    ft_term guard; /* assign: FT_NO_TERM is true; assume, assert and if: the condition */
     uint32_t n_assignments, n_accesses;
     const ft_assignment *assignments;
     const ft_access
         *accesses; /* distinct; guard reads first, then reads, then writes. A variable
                       read by the guard and by a right-hand side appears once, in_guard */
 } ft_action;
+
+/* An arm of an if: the events between an if and its else, or its else and its end-if (Wang et al. §8).
+ * Every if has both, also where its else is missing. Path 0 is no arm: what is there always runs. */
+typedef struct ft_path {
+    uint32_t parent; /* the path that the if itself is on */
+    uint32_t branch; /* the if event; FT_NO_EVENT for path 0 */
+    bool taken;      /* the arm for a condition that holds */
+} ft_path;
 
 /* What the reader or ingest had to assume, or found. `text` stands alone. */
 typedef struct ft_note {
@@ -97,19 +119,29 @@ typedef struct ft_trace {
     uint16_t *thread; /* thread id; at most 65,535 threads */
     uint32_t *object; /* id in the class of the kind; 0 for kinds without object */
     uint32_t *loc;    /* location id, FT_NO_LOC: none */
-    uint32_t *data;   /* read, write: value id; assign, assume, assert: action index; else 0 */
+    uint32_t *data;   /* read, write: value id; assign, assume, assert, if: action index; rmw:
+                         update index; else 0 */
+    uint32_t *path;   /* the innermost arm it is in; NULL: the trace has no branches. An if, else
+                         and end-if are on the path around them */
     /* tables */
     ft_intern threads, shared, locals, locks, semaphores, edges; /* names */
     ft_variable *shared_info;                                    /* [shared.len] */
     ft_variable *local_info;                                     /* [locals.len] */
     uint8_t *lock_kind;                                          /* [locks.len] ft_lock_kind */
     uint32_t *semaphore_initial;                                 /* [semaphores.len] */
+    ft_intern conditions, barriers, onces, blocks;               /* names */
+    uint32_t *barrier_count;     /* [barriers.len] arrivals of one round, at least 1 */
+    ft_block_cells *block_cells; /* [blocks.len] */
+    ft_update *updates;          /* [n_updates] */
+    uint32_t n_updates;
     ft_location *locations; /* [n_locations]; index 0 is "none" */
     uint32_t n_locations;
     ft_value *values; /* [n_values]; index 0 is "unknown"; equal values have equal ids */
     uint32_t n_values;
     ft_action *actions;
     uint32_t n_actions;
+    ft_path *paths; /* [n_paths] parents first; the arms of the k-th if are 2k + 1 (then), 2k + 2 */
+    uint32_t n_paths; /* 0: the trace has no branches */
     ft_term_pool *terms;
     ft_note *notes;
     uint32_t n_notes;
@@ -124,9 +156,14 @@ void ft_trace_free(ft_trace *trace); /* accepts NULL */
 const ft_access *ft_trace_accesses(const ft_trace *trace, uint32_t e, ft_access *scratch,
                                    uint32_t *count);
 
-/* True for assign, assume and assert. */
+/* True for assign, assume, assert and if. */
 bool ft_trace_is_symbolic_event(const ft_trace *trace, uint32_t e);
 const ft_action *ft_trace_action(const ft_trace *trace, uint32_t e); /* NULL unless symbolic */
+
+/* The path that event e is on, 0 where the trace has no branches. */
+uint32_t ft_trace_path(const ft_trace *trace, uint32_t e);
+/* The path of an arm of the if event e; logarithmic in their number. */
+uint32_t ft_trace_arm(const ft_trace *trace, uint32_t e, bool taken);
 
 const char *ft_trace_thread_name(const ft_trace *trace, uint32_t thread);
 const char *ft_trace_location_text(const ft_trace *trace, uint32_t loc); /* NULL for FT_NO_LOC */
@@ -140,9 +177,14 @@ void ft_trace_print_event(const ft_trace *trace, uint32_t e, ft_strbuf *out);
 /* ---- building -------------------------------------------------------------------------------
  * Readers feed a builder in input order; ft_builder_finish normalises (design §3) and returns the
  * trace:
- *  - recursive locks: inner acquires and releases get FT_FLAG_NESTED;
- *  - a release by a thread that does not hold the lock gets FT_FLAG_STRANGER and a note;
- *  - a section that is never closed, whose lock another thread acquires later: a synthetic release
+ *  - recursive locks and readers of read-write locks: inner acquires and releases get
+ *    FT_FLAG_NESTED;
+ *  - a release by a thread that does not hold the lock, and the second acquire of an error-checking
+ *    mutex by its holder, get FT_FLAG_STRANGER and a note;
+ *  - a whole condition wait (cond-wait, release, then cond-wake and acquire of the same lock): its
+ *    release and acquire get FT_FLAG_CONDITION, with a note where the input does not say so;
+ *  - a section that is never closed, whose lock another thread acquires later in a conflicting
+ *    mode: a synthetic release
  *    is put after its owner's last event before that acquire, with a note;
  *  - a join (or edge-in) logged before its child's last event (its edge-out), where the joining
  *    thread did nothing in between: moved behind it, with a note;
@@ -159,6 +201,12 @@ uint32_t ft_builder_local(ft_builder *builder, const char *name, size_t length, 
 uint32_t ft_builder_lock(ft_builder *builder, const char *name, size_t length, ft_lock_kind kind);
 uint32_t ft_builder_semaphore(ft_builder *builder, const char *name, size_t length, uint32_t count);
 uint32_t ft_builder_edge(ft_builder *builder, const char *name, size_t length);
+uint32_t ft_builder_condition(ft_builder *builder, const char *name, size_t length);
+uint32_t ft_builder_barrier(ft_builder *builder, const char *name, size_t length, uint32_t count);
+uint32_t ft_builder_once(ft_builder *builder, const char *name, size_t length);
+/* The cells are declared before; they are sorted and made distinct. */
+uint32_t ft_builder_block(ft_builder *builder, const char *name, size_t length,
+                          const uint32_t *variables, uint32_t count);
 uint32_t ft_builder_location(ft_builder *builder, const char *text, size_t length,
                              const char *function,
                              size_t function_length);           /* function may be NULL */
@@ -168,10 +216,15 @@ void ft_builder_local_initial(ft_builder *builder, uint32_t local, uint32_t valu
 ft_term_pool *ft_builder_terms(ft_builder *builder);
 const ft_trace *ft_builder_peek(const ft_builder *builder); /* tables so far, for look-ups */
 
-/* Appends an event; returns its index. flags: FT_FLAG_ATOMIC, FT_FLAG_CONDITION or 0. */
+/* Appends an event of a kind that is not symbolic and not rmw; returns its index. flags:
+ * FT_FLAG_ATOMIC (accesses), FT_FLAG_CONDITION (release, acquire), FT_FLAG_TRY (acquire,
+ * acquire-shared), FT_FLAG_FAILED (cond-wake: its time was up) or 0. */
 uint32_t ft_builder_event(ft_builder *builder, ft_event_kind kind, uint32_t thread, uint32_t object,
                           uint32_t loc, uint32_t value, uint8_t flags);
-/* Appends an assign, assume or assert event. guard FT_NO_TERM: true (assign only). */
+/* Appends an rmw event (always atomic). */
+uint32_t ft_builder_update(ft_builder *builder, uint32_t thread, uint32_t variable, uint32_t loc,
+                           uint32_t read, uint32_t written);
+/* Appends an assign, assume, assert or if event. guard FT_NO_TERM: true (assign only). */
 uint32_t ft_builder_action(ft_builder *builder, ft_event_kind kind, uint32_t thread, uint32_t loc,
                            ft_term guard, const ft_assignment *assignments, uint32_t n_assignments,
                            uint8_t flags);
@@ -180,7 +233,7 @@ void ft_builder_note(ft_builder *builder, const char *code, uint32_t event, cons
     FT_PRINTF(4, 5);
 
 /* Ends the trace and frees the builder, whatever the status. Fails with FT_INPUT on a trace
- * without events, and with FT_LIMIT past 2^32 - 2 events or 65,535 threads. */
+ * without events or with branches that break the rules of trace/branch.h, and with FT_LIMIT past 2^32 - 2 events or 65,535 threads. */
 ft_status ft_builder_finish(ft_builder *builder, ft_trace **trace, ft_error *err) FT_MUST_CHECK;
 
 #endif

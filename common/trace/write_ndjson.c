@@ -134,19 +134,59 @@ static void put_semaphores(writer *w)
     if (trace->semaphores.len) put(w, "}");
 }
 
+static void put_barriers(writer *w)
+{
+    const ft_trace *trace = w->trace;
+    for (uint32_t i = 0; i < trace->barriers.len; i++) {
+        put(w, i ? "," : ",\"barriers\":{");
+        put_string(w, trace->barriers.names[i]);
+        ft_strbuf_printf(&w->out, ":%" PRIu32, trace->barrier_count[i]);
+    }
+    if (trace->barriers.len) put(w, "}");
+}
+
+static void put_blocks(writer *w)
+{
+    const ft_trace *trace = w->trace;
+    for (uint32_t i = 0; i < trace->blocks.len; i++) {
+        const ft_block_cells *cells = &trace->block_cells[i];
+        put(w, i ? "," : ",\"blocks\":{");
+        put_string(w, trace->blocks.names[i]);
+        put(w, ":[");
+        for (uint32_t c = 0; c < cells->count; c++) {
+            if (c) put(w, ",");
+            put_string(w, trace->shared.names[cells->variables[c]]);
+        }
+        put(w, "]");
+    }
+    if (trace->blocks.len) put(w, "}");
+}
+
+static void put_names(writer *w, const char *member, const ft_intern *table)
+{
+    ft_strbuf_printf(&w->out, "\"%s\":[", member);
+    for (uint32_t i = 0; i < table->len; i++) {
+        if (i) put(w, ",");
+        put_string(w, table->names[i]);
+    }
+    put(w, "]");
+}
+
 static void put_header(writer *w)
 {
     const ft_trace *trace = w->trace;
-    put(w, "{\"format\":\"foretell\",\"version\":1,\"threads\":[");
-    for (uint32_t i = 0; i < trace->threads.len; i++) {
-        if (i) put(w, ",");
-        put_string(w, trace->threads.names[i]);
-    }
-    put(w, "]");
+    put(w, "{\"format\":\"foretell\",\"version\":1,");
+    put_names(w, "threads", &trace->threads);
     put_variables(w, "variables", &trace->shared, trace->shared_info);
     put_variables(w, "locals", &trace->locals, trace->local_info);
     put_locks(w);
     put_semaphores(w);
+    if (trace->conditions.len) put(w, ",");
+    if (trace->conditions.len) put_names(w, "conditions", &trace->conditions);
+    put_barriers(w);
+    if (trace->onces.len) put(w, ",");
+    if (trace->onces.len) put_names(w, "onces", &trace->onces);
+    put_blocks(w);
     put(w, "}");
     end_line(w);
 }
@@ -169,20 +209,30 @@ static void put_assign(writer *w, const ft_action *action)
     put(w, "}");
 }
 
+static void put_known(writer *w, const char *member, uint32_t value)
+{
+    if (value == FT_NO_VALUE) return;
+    ft_strbuf_printf(&w->out, ",\"%s\":", member);
+    put_value(w, value);
+}
+
 static void put_body(writer *w, uint32_t e)
 {
-    static const char *const MEMBER[FT_OBJECT_CLASSES] = {[FT_OBJECT_VARIABLE] = "variable",
-                                                          [FT_OBJECT_LOCK] = "lock",
-                                                          [FT_OBJECT_SEMAPHORE] = "semaphore",
-                                                          [FT_OBJECT_THREAD] = "child",
-                                                          [FT_OBJECT_EDGE] = "edge"};
+    static const char *const MEMBER[FT_OBJECT_CLASSES] = {
+        [FT_OBJECT_VARIABLE] = "variable",   [FT_OBJECT_LOCK] = "lock",
+        [FT_OBJECT_SEMAPHORE] = "semaphore", [FT_OBJECT_THREAD] = "child",
+        [FT_OBJECT_EDGE] = "edge",           [FT_OBJECT_CONDITION] = "cond",
+        [FT_OBJECT_BARRIER] = "barrier",     [FT_OBJECT_ONCE] = "once",
+        [FT_OBJECT_BLOCK] = "block"};
     const ft_trace *trace = w->trace;
     const ft_action *action = ft_trace_action(trace, e);
     ft_object_class object = ft_event_kind_object(trace->kind[e]);
     if (object != FT_OBJECT_NONE) put_member(w, MEMBER[object], ft_trace_object_name(trace, e));
-    if (object == FT_OBJECT_VARIABLE && trace->data[e] != FT_NO_VALUE) {
-        put(w, ",\"value\":");
-        put_value(w, trace->data[e]);
+    if (trace->kind[e] == FT_EVENT_RMW) {
+        put_known(w, "value", trace->updates[trace->data[e]].read);
+        put_known(w, "result", trace->updates[trace->data[e]].written);
+    } else if (object == FT_OBJECT_VARIABLE) {
+        put_known(w, "value", trace->data[e]);
     }
     if (trace->kind[e] == FT_EVENT_ASSIGN) {
         put_assign(w, action);
@@ -196,14 +246,17 @@ static void put_event(writer *w, uint32_t e)
 {
     const ft_trace *trace = w->trace;
     bool lock = ft_event_kind_object(trace->kind[e]) == FT_OBJECT_LOCK;
-    bool access = ft_trace_is_symbolic_event(trace, e) ||
-                  ft_event_kind_object(trace->kind[e]) == FT_OBJECT_VARIABLE;
+    bool access = ft_trace_is_symbolic_event(trace, e) || trace->kind[e] == FT_EVENT_READ ||
+                  trace->kind[e] == FT_EVENT_WRITE;
     put(w, "{\"thread\":");
     put_string(w, ft_trace_thread_name(trace, trace->thread[e]));
     put_member(w, "kind", ft_event_kind_name(trace->kind[e]));
     put_body(w, e);
     if (access && trace->flags[e] & FT_FLAG_ATOMIC) put(w, ",\"atomic\":true");
     if (lock && trace->flags[e] & FT_FLAG_CONDITION) put(w, ",\"condition\":true");
+    if (lock && trace->flags[e] & FT_FLAG_TRY) put(w, ",\"try\":true");
+    if (trace->kind[e] == FT_EVENT_COND_WAKE && trace->flags[e] & FT_FLAG_FAILED)
+        put(w, ",\"timeout\":true");
     const ft_location *location = &trace->locations[trace->loc[e]];
     if (trace->loc[e] != FT_NO_LOC) put_member(w, "loc", location->text);
     if (location->function) put_member(w, "function", location->function);

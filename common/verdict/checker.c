@@ -1,10 +1,8 @@
-#include "verdict/checker.h"
-
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "verdict/machine.h"
+#include "verdict/checker_internal.h"
 
 struct ft_checker {
     const ft_trace *trace;
@@ -12,24 +10,8 @@ struct ft_checker {
     ft_observed *observed;
 };
 
-typedef FT_VEC(ft_reading_row) reading_rows;
-
-/* One execution of one witness. */
-typedef struct run {
-    const ft_trace *trace;
-    ft_machine *machine;
-    const ft_observed *observed;
-    const ft_witness *witness;
-    const ft_claim *claim;
-    uint32_t step;         /* 0-based; n_steps once all were executed */
-    uint32_t stopped;      /* thread with no further step (t_r's), FT_NO_ID: none */
-    bool stop_undecided;   /* whether it stops depends on an unknown value */
-    uint32_t departed;     /* event whose writes no member may read, FT_NO_EVENT: none */
-    reading_rows *reading; /* or NULL */
-    ft_error *err;
-} run;
-
-typedef enum decision { NO, YES, UNDECIDED } decision;
+typedef ft_checker_run run;
+typedef ft_decided decision;
 
 ft_checker *ft_checker_new(const ft_trace *trace)
 {
@@ -56,7 +38,7 @@ void ft_reading_release(ft_reading *reading)
 
 /* ---- refusals ------------------------------------------------------------------------------- */
 
-static ft_status refuse(run *r, ft_status code, uint32_t e, const char *why)
+ft_status ft_checker_refuse(run *r, ft_status code, uint32_t e, const char *why)
 {
     ft_strbuf text = {0}, place = {0};
     ft_trace_print_event(r->trace, e, &text);
@@ -71,7 +53,7 @@ static ft_status refuse(run *r, ft_status code, uint32_t e, const char *why)
     return code;
 }
 
-static ft_status refuse_claim(run *r, const char *why)
+ft_status ft_checker_refuse_claim(run *r, const char *why)
 {
     return ft_error_set(r->err, FT_INPUT, "claim: %s", why);
 }
@@ -90,7 +72,9 @@ static bool observed_value(const run *r, uint32_t slot, ft_value *value)
 /* A plain read without a value keeps its source, whatever the model: nothing else is known. */
 static bool is_silent(const run *r, uint32_t e)
 {
-    return !ft_trace_is_symbolic_event(r->trace, e) && r->trace->data[e] == FT_NO_VALUE;
+    uint32_t data = r->trace->data[e];
+    if (r->trace->kind[e] == FT_EVENT_RMW) return r->trace->updates[data].read == FT_NO_VALUE;
+    return !ft_trace_is_symbolic_event(r->trace, e) && data == FT_NO_VALUE;
 }
 
 /* Wang et al. §7.1: a read returns what it returned; an unknown value equals only itself. */
@@ -124,6 +108,8 @@ static decision read_agrees(const run *r, uint32_t e, uint32_t slot, uint32_t va
         return same_value(r, e, slot, held);
     case FT_MODEL_CTP:
         return same_program(r, e, slot, held);
+    case FT_MODEL_CONTROL:
+        return YES;
     case FT_MODELS:
         break;
     }
@@ -151,6 +137,9 @@ static decision reads_agree(const run *r, uint32_t e)
 static ft_outcome evaluate(run *r, uint32_t e, decision agrees)
 {
     ft_outcome outcome = ft_machine_evaluate(r->machine, e);
+    /* Wang et al. §7.2: conditions always hold, values are anything. */
+    if (r->witness->model == FT_MODEL_CONTROL) return FT_OUTCOME_TRUE;
+    if (r->trace->kind[e] == FT_EVENT_IF) return outcome; /* which arm it is has to be known */
     bool as_observed = agrees == YES && r->witness->model != FT_MODEL_CTP;
     return outcome == FT_OUTCOME_UNDECIDED && as_observed ? FT_OUTCOME_TRUE : outcome;
 }
@@ -202,21 +191,25 @@ static void note_row(run *r, uint32_t e)
 
 /* ---- steps ---------------------------------------------------------------------------------- */
 
+ft_status ft_checker_ready(run *r, uint32_t e, ft_error *why)
+{
+    bool paired = r->trace->kind[e] == FT_EVENT_EDGE_IN || r->trace->kind[e] == FT_EVENT_COND_WAKE;
+    uint32_t partner = paired ? r->observed->source[r->observed->first[e]] : FT_NO_EVENT;
+    return ft_machine_ready(r->machine, e, partner, why);
+}
+
 static ft_status check_ready(run *r, uint32_t e)
 {
     ft_error why = FT_ERROR_INIT;
-    uint32_t edge_out = r->trace->kind[e] == FT_EVENT_EDGE_IN
-                            ? r->observed->source[r->observed->first[e]]
-                            : FT_NO_EVENT;
-    ft_status status = ft_machine_ready(r->machine, e, edge_out, &why);
-    return status ? refuse(r, status, e, why.message) : FT_OK;
+    ft_status status = ft_checker_ready(r, e, &why);
+    return status ? ft_checker_refuse(r, status, e, why.message) : FT_OK;
 }
 
-static ft_status check_next(run *r, uint32_t e)
+ft_status ft_checker_next(run *r, uint32_t e)
 {
     ft_error why = FT_ERROR_INIT;
     ft_status status = ft_machine_next(r->machine, e, &why);
-    return status ? refuse(r, status, e, why.message) : FT_OK;
+    return status ? ft_checker_refuse(r, status, e, why.message) : FT_OK;
 }
 
 /* The thread of t_r stops at it where its reads depart from the model: no step follows there, and
@@ -227,10 +220,10 @@ static ft_status check_stopped(run *r, uint32_t e)
                      (r->trace->kind[e] == FT_EVENT_JOIN && r->trace->object[e] == r->stopped);
     if (r->stopped == FT_NO_ID || !concerned) return FT_OK;
     if (r->stop_undecided)
-        return refuse(r, FT_UNSUPPORTED, e,
-                      "whether its thread stopped before depends on a value "
-                      "that is unknown or leaves 64 bits");
-    return refuse(r, FT_INPUT, e, "the remote access stopped that thread");
+        return ft_checker_refuse(r, FT_UNSUPPORTED, e,
+                                 "whether its thread stopped before depends on a value "
+                                 "that is unknown or leaves 64 bits");
+    return ft_checker_refuse(r, FT_INPUT, e, "the remote access stopped that thread");
 }
 
 static ft_status check_member_reads(run *r, uint32_t e, decision agrees)
@@ -239,8 +232,8 @@ static ft_status check_member_reads(run *r, uint32_t e, decision agrees)
         [FT_MODEL_OBSERVED] = "it reads from another write than in the observed run",
         [FT_MODEL_MAXIMAL] = "it reads another value than in the observed run",
         [FT_MODEL_CTP] = "it is a read without a term and does not return what it returned"};
-    if (agrees == NO) return refuse(r, FT_INPUT, e, WHY[r->witness->model]);
-    if (agrees == UNDECIDED) return refuse(r, FT_UNSUPPORTED, e, UNKNOWN_VALUE);
+    if (agrees == NO) return ft_checker_refuse(r, FT_INPUT, e, WHY[r->witness->model]);
+    if (agrees == UNDECIDED) return ft_checker_refuse(r, FT_UNSUPPORTED, e, UNKNOWN_VALUE);
     if (r->departed == FT_NO_EVENT) return FT_OK;
     ft_access scratch;
     uint32_t count;
@@ -248,8 +241,15 @@ static ft_status check_member_reads(run *r, uint32_t e, decision agrees)
     for (uint32_t i = 0; i < count; i++)
         if (!accesses[i].write &&
             ft_machine_shared(r->machine, accesses[i].variable).source == r->departed)
-            return refuse(r, FT_INPUT, e, "it reads what the departed remote access wrote");
+            return ft_checker_refuse(r, FT_INPUT, e,
+                                     "it reads what the departed remote access wrote");
     return FT_OK;
+}
+
+/* An assert that failed in the run, which went on; an if goes on in its else-arm. */
+static bool may_be_false(const ft_trace *trace, uint32_t e)
+{
+    return trace->kind[e] == FT_EVENT_IF || (trace->flags[e] & FT_FLAG_FAILED);
 }
 
 static ft_status check_enabled(run *r, uint32_t e, ft_outcome outcome)
@@ -258,14 +258,14 @@ static ft_status check_enabled(run *r, uint32_t e, ft_outcome outcome)
     case FT_OUTCOME_TRUE:
         return FT_OK;
     case FT_OUTCOME_FALSE:
-        if (r->trace->flags[e] & FT_FLAG_FAILED) return FT_OK;
-        return refuse(r, FT_INPUT, e, "its condition is false");
+        if (may_be_false(r->trace, e)) return FT_OK;
+        return ft_checker_refuse(r, FT_INPUT, e, "its condition is false");
     case FT_OUTCOME_UNDEFINED:
-        return refuse(r, FT_INPUT, e, "a term of it divides by zero");
+        return ft_checker_refuse(r, FT_INPUT, e, "a term of it divides by zero");
     case FT_OUTCOME_UNDECIDED:
         break;
     }
-    return refuse(r, FT_UNSUPPORTED, e, UNKNOWN_VALUE);
+    return ft_checker_refuse(r, FT_UNSUPPORTED, e, UNKNOWN_VALUE);
 }
 
 static ft_status execute_member(run *r, uint32_t e)
@@ -290,10 +290,10 @@ static ft_status check_access(run *r, uint32_t index, ft_outcome outcome)
         find_access(r->trace, e, r->claim->variable, r->claim->writes[index], &scratch);
     decision happens = takes_place(access, outcome);
     if (happens == YES) return FT_OK;
-    if (happens == UNDECIDED) return refuse(r, FT_UNSUPPORTED, e, UNKNOWN_VALUE);
-    return refuse(r, FT_INPUT, e,
-                  "its access does not take place: its guard is false or a term is "
-                  "undefined");
+    if (happens == UNDECIDED) return ft_checker_refuse(r, FT_UNSUPPORTED, e, UNKNOWN_VALUE);
+    return ft_checker_refuse(r, FT_INPUT, e,
+                             "its access does not take place: its guard is false or a term is "
+                             "undefined");
 }
 
 static bool writes_shared(const ft_trace *trace, uint32_t e)
@@ -310,14 +310,14 @@ static bool writes_shared(const ft_trace *trace, uint32_t e)
 static ft_status execute_remote(run *r, uint32_t e)
 {
     if (!ft_machine_executed(r->machine, r->claim->events[0]))
-        return refuse(r, FT_INPUT, e, "the remote access comes before the first access");
+        return ft_checker_refuse(r, FT_INPUT, e, "the remote access comes before the first access");
     decision agrees = reads_agree(r, e);
     ft_outcome outcome = evaluate(r, e, agrees);
     ft_status status = check_access(r, 1, outcome);
     if (status) return status;
     if (outcome == FT_OUTCOME_UNDECIDED && writes_shared(r->trace, e))
-        return refuse(r, FT_UNSUPPORTED, e, UNKNOWN_VALUE);
-    bool failed = outcome == FT_OUTCOME_FALSE && !(r->trace->flags[e] & FT_FLAG_FAILED);
+        return ft_checker_refuse(r, FT_UNSUPPORTED, e, UNKNOWN_VALUE);
+    bool failed = outcome == FT_OUTCOME_FALSE && !may_be_false(r->trace, e);
     bool stops = agrees == NO || failed || outcome == FT_OUTCOME_UNDEFINED;
     r->stop_undecided = !stops && (agrees == UNDECIDED || outcome == FT_OUTCOME_UNDECIDED);
     if (stops || r->stop_undecided) r->stopped = r->trace->thread[e];
@@ -342,9 +342,9 @@ static ft_status execute_step(run *r, uint32_t e)
         return ft_error_set(r->err, FT_INPUT, "step %u: the trace has %u events, not %u",
                             r->step + 1, r->trace->n_events, e + 1);
     if (r->claim->kind == FT_CLAIM_BEFORE && at_location(r->trace, e, r->claim->avoid))
-        return refuse(r, FT_INPUT, e, "it is at the location that the claim avoids");
+        return ft_checker_refuse(r, FT_INPUT, e, "it is at the location that the claim avoids");
     ft_status status = check_stopped(r, e);
-    if (!status) status = check_next(r, e);
+    if (!status) status = ft_checker_next(r, e);
     if (!status) status = check_ready(r, e);
     if (status) return status;
     bool remote = r->claim->kind == FT_CLAIM_ATOMICITY && e == r->claim->events[1];
@@ -357,13 +357,13 @@ static ft_status shape_pair(run *r)
 {
     const uint32_t *events = r->claim->events;
     if (r->trace->thread[events[0]] != r->trace->thread[events[1]]) return FT_OK;
-    return refuse_claim(r, "its events are of one thread");
+    return ft_checker_refuse_claim(r, "its events are of one thread");
 }
 
 static ft_status shape_assertion(run *r)
 {
     if (r->trace->kind[r->claim->events[0]] == FT_EVENT_ASSERT) return FT_OK;
-    return refuse_claim(r, "its event is not an assert");
+    return ft_checker_refuse_claim(r, "its event is not an assert");
 }
 
 static ft_status shape_condition(run *r)
@@ -371,7 +371,7 @@ static ft_status shape_condition(run *r)
     ft_term condition = r->claim->condition;
     if (condition == FT_NO_TERM || condition > ft_term_pool_count(r->trace->terms) ||
         ft_term_sort(r->trace->terms, condition).kind != FT_SORT_BOOL)
-        return refuse_claim(r, "its condition is not a Bool term");
+        return ft_checker_refuse_claim(r, "its condition is not a Bool term");
     return FT_OK;
 }
 
@@ -380,13 +380,15 @@ static ft_status shape_atomicity(run *r)
     const ft_claim *claim = r->claim;
     const uint16_t *thread = r->trace->thread;
     const uint32_t *events = claim->events;
-    if (claim->variable >= r->trace->shared.len) return refuse_claim(r, "unknown variable");
+    if (claim->variable >= r->trace->shared.len)
+        return ft_checker_refuse_claim(r, "unknown variable");
     if (!ft_pattern_unserialisable(claim->writes[0], claim->writes[1], claim->writes[2]))
-        return refuse_claim(r, "its pattern is serialisable");
+        return ft_checker_refuse_claim(r, "its pattern is serialisable");
     if (thread[events[0]] != thread[events[2]] || events[0] >= events[2])
-        return refuse_claim(r, "its first and last access are not in order in one thread");
+        return ft_checker_refuse_claim(r,
+                                       "its first and last access are not in order in one thread");
     if (thread[events[1]] == thread[events[0]])
-        return refuse_claim(r, "its remote access is of the same thread");
+        return ft_checker_refuse_claim(r, "its remote access is of the same thread");
     for (uint32_t i = 0; i < 3; i++) {
         ft_access scratch;
         if (!find_access(r->trace, events[i], claim->variable, claim->writes[i], &scratch))
@@ -400,7 +402,7 @@ static ft_status shape_atomicity(run *r)
 static ft_status shape_before(run *r)
 {
     if (r->claim->avoid != FT_NO_LOC && r->claim->avoid < r->trace->n_locations) return FT_OK;
-    return refuse_claim(r, "unknown location to avoid");
+    return ft_checker_refuse_claim(r, "unknown location to avoid");
 }
 
 /* ---- claims: the final state ---------------------------------------------------------------- */
@@ -431,52 +433,57 @@ static ft_status final_race(run *r)
     const uint32_t *events = r->claim->events;
     ft_outcome outcome[2];
     for (int i = 0; i < 2; i++) {
-        ft_status status = check_next(r, events[i]);
+        ft_status status = ft_checker_next(r, events[i]);
         if (status) return status;
         outcome[i] = evaluate(r, events[i], reads_agree(r, events[i]));
         note_row(r, events[i]);
     }
     if (r->trace->flags[events[0]] & r->trace->flags[events[1]] & FT_FLAG_ATOMIC)
-        return refuse_claim(r, "both events are atomic");
+        return ft_checker_refuse_claim(r, "both events are atomic");
     decision races = conflict_takes_place(r, outcome);
     if (races == YES) return FT_OK;
-    if (races == UNDECIDED) return refuse(r, FT_UNSUPPORTED, events[0], UNKNOWN_VALUE);
-    return refuse_claim(r, "no two conflicting accesses of its events take place");
+    if (races == UNDECIDED) return ft_checker_refuse(r, FT_UNSUPPORTED, events[0], UNKNOWN_VALUE);
+    return ft_checker_refuse_claim(r, "no two conflicting accesses of its events take place");
 }
 
-static ft_status violated(run *r, uint32_t e, ft_outcome outcome)
+static ft_status violated(run *r, uint32_t e, ft_term condition, ft_outcome outcome)
 {
+    if (r->witness->model == FT_MODEL_CONTROL) { /* what is not true of itself may fail */
+        ft_term_node node = ft_term_get(r->trace->terms, condition);
+        bool true_anyway = node.op == FT_OP_LITERAL && node.bits;
+        return true_anyway ? ft_checker_refuse(r, FT_INPUT, e, "the condition is constant") : FT_OK;
+    }
     switch (outcome) {
     case FT_OUTCOME_FALSE:
         return FT_OK;
     case FT_OUTCOME_TRUE:
-        return refuse(r, FT_INPUT, e, "the condition holds there");
+        return ft_checker_refuse(r, FT_INPUT, e, "the condition holds there");
     case FT_OUTCOME_UNDEFINED:
-        return refuse(r, FT_INPUT, e, "the condition divides by zero there");
+        return ft_checker_refuse(r, FT_INPUT, e, "the condition divides by zero there");
     case FT_OUTCOME_UNDECIDED:
         break;
     }
-    return refuse(r, FT_UNSUPPORTED, e, UNKNOWN_VALUE);
+    return ft_checker_refuse(r, FT_UNSUPPORTED, e, UNKNOWN_VALUE);
 }
 
 static ft_status final_assertion(run *r)
 {
     uint32_t e = r->claim->events[0];
-    ft_status status = check_next(r, e);
+    ft_status status = ft_checker_next(r, e);
     if (status) return status;
     ft_outcome outcome = ft_machine_evaluate(r->machine, e);
     note_row(r, e);
-    return violated(r, e, outcome);
+    return violated(r, e, ft_trace_action(r->trace, e)->guard, outcome);
 }
 
 static ft_status final_condition(run *r)
 {
     uint32_t e = r->claim->events[0];
-    ft_status status = check_next(r, e);
+    ft_status status = ft_checker_next(r, e);
     if (status) return status;
     ft_machine_evaluate(r->machine, e);
     note_row(r, e);
-    return violated(r, e,
+    return violated(r, e, r->claim->condition,
                     ft_machine_condition(r->machine, r->trace->thread[e], r->claim->condition));
 }
 
@@ -484,10 +491,10 @@ static ft_status final_atomicity(run *r)
 {
     uint32_t e = r->claim->events[2];
     if (!ft_machine_executed(r->machine, r->claim->events[0]))
-        return refuse_claim(r, "its first access is not a step");
+        return ft_checker_refuse_claim(r, "its first access is not a step");
     if (!ft_machine_executed(r->machine, r->claim->events[1]))
-        return refuse_claim(r, "its remote access is not a step");
-    ft_status status = check_next(r, e);
+        return ft_checker_refuse_claim(r, "its remote access is not a step");
+    ft_status status = ft_checker_next(r, e);
     if (status) return status;
     ft_outcome outcome = evaluate(r, e, reads_agree(r, e));
     note_row(r, e);
@@ -498,7 +505,7 @@ static ft_status final_atomicity(run *r)
  * whether it holds or not. */
 static ft_status check_executable(run *r, uint32_t e)
 {
-    ft_status status = check_next(r, e);
+    ft_status status = ft_checker_next(r, e);
     if (!status) status = check_ready(r, e);
     if (status) return status;
     ft_outcome outcome = evaluate(r, e, reads_agree(r, e));
@@ -518,26 +525,66 @@ static ft_status final_before(run *r)
     return check_executable(r, r->claim->events[0]);
 }
 
-static const struct {
-    ft_status (*shape)(run *r);
-    ft_status (*final)(run *r);
-} CLAIMS[FT_CLAIM_KINDS] = {
-    [FT_CLAIM_RACE] = {shape_pair, final_race},
-    [FT_CLAIM_ASSERTION] = {shape_assertion, final_assertion},
-    [FT_CLAIM_CONDITION] = {shape_condition, final_condition},
-    [FT_CLAIM_ATOMICITY] = {shape_atomicity, final_atomicity},
-    [FT_CLAIM_CO_ENABLED] = {shape_pair, final_co_enabled},
-    [FT_CLAIM_BEFORE] = {shape_before, final_before},
-};
+void ft_checker_note(run *r, uint32_t e)
+{
+    ft_machine_evaluate(r->machine, e);
+    note_row(r, e);
+}
+
+ft_status ft_checker_final_access(run *r, uint32_t e, uint32_t variable, bool write)
+{
+    ft_access scratch;
+    const ft_access *access = find_access(r->trace, e, variable, write, &scratch);
+    ft_outcome outcome = evaluate(r, e, reads_agree(r, e));
+    note_row(r, e);
+    decision happens = access ? takes_place(access, outcome) : NO;
+    if (happens == YES) return FT_OK;
+    if (happens == UNDECIDED) return ft_checker_refuse(r, FT_UNSUPPORTED, e, UNKNOWN_VALUE);
+    return ft_checker_refuse(r, FT_INPUT, e, "its access does not take place");
+}
+
+static const ft_claim_rules *rules_of(ft_claim_kind kind)
+{
+    static const ft_claim_rules *const SYNC[FT_CLAIM_KINDS] = {
+        [FT_CLAIM_LOCK_ERROR] = &FT_LOCK_ERROR_RULES,
+        [FT_CLAIM_DEADLOCK] = &FT_DEADLOCK_RULES,
+        [FT_CLAIM_STUCK] = &FT_STUCK_RULES,
+        [FT_CLAIM_AFTER_FREE] = &FT_AFTER_FREE_RULES,
+        [FT_CLAIM_UNINITIALISED] = &FT_UNINITIALISED_RULES};
+    static const ft_claim_rules DATA[FT_CLAIM_KINDS] = {
+        [FT_CLAIM_RACE] = {shape_pair, final_race},
+        [FT_CLAIM_ASSERTION] = {shape_assertion, final_assertion},
+        [FT_CLAIM_CONDITION] = {shape_condition, final_condition},
+        [FT_CLAIM_ATOMICITY] = {shape_atomicity, final_atomicity},
+        [FT_CLAIM_CO_ENABLED] = {shape_pair, final_co_enabled},
+        [FT_CLAIM_BEFORE] = {shape_before, final_before},
+    };
+    return SYNC[kind] ? SYNC[kind] : &DATA[kind];
+}
 
 static ft_status check_shape(run *r)
 {
-    if ((unsigned)r->claim->kind >= FT_CLAIM_KINDS) return refuse_claim(r, "unknown kind");
-    if ((unsigned)r->witness->model >= FT_MODELS) return refuse_claim(r, "unknown model");
-    for (uint32_t i = 0; i < ft_claim_kind_events(r->claim->kind); i++)
+    if ((unsigned)r->claim->kind >= FT_CLAIM_KINDS)
+        return ft_checker_refuse_claim(r, "unknown kind");
+    if ((unsigned)r->witness->model >= FT_MODELS)
+        return ft_checker_refuse_claim(r, "unknown model");
+    if ((unsigned)r->witness->wakeups >= FT_WAKEUPS_KINDS)
+        return ft_checker_refuse_claim(r, "unknown choice of wake-ups");
+    if (r->claim->n_events > FT_CLAIM_MAX_EVENTS)
+        return ft_checker_refuse_claim(r, "it has too many events");
+    for (uint32_t i = 0; i < ft_claim_events(r->claim); i++)
         if (r->claim->events[i] >= r->trace->n_events)
-            return refuse_claim(r, "it names an event that the trace does not have");
-    return CLAIMS[r->claim->kind].shape(r);
+            return ft_checker_refuse_claim(r, "it names an event that the trace does not have");
+    return rules_of(r->claim->kind)->shape(r);
+}
+
+/* Where the final events have no order of their own, ft_witness_switches takes the best one. */
+static ft_status check_bound(run *r)
+{
+    uint32_t switches = ft_witness_switches(r->trace, r->witness);
+    if (r->witness->bound == FT_NO_BOUND || switches <= r->witness->bound) return FT_OK;
+    return ft_error_set(r->err, FT_INPUT, "claim: %u context switches, more than the bound %u",
+                        switches, r->witness->bound);
 }
 
 static ft_status execute(run *r)
@@ -545,11 +592,14 @@ static ft_status execute(run *r)
     ft_status status = check_shape(r);
     if (status) return status;
     ft_machine_reset(r->machine);
+    ft_machine_set_wakeups(r->machine, r->witness->wakeups);
+    ft_machine_leave_branches_open(r->machine, r->witness->model == FT_MODEL_CONTROL);
     for (r->step = 0; r->step < r->witness->n_steps; r->step++) {
         status = execute_step(r, r->witness->steps[r->step]);
         if (status) return status;
     }
-    return CLAIMS[r->claim->kind].final(r);
+    status = rules_of(r->claim->kind)->final(r);
+    return status ? status : check_bound(r);
 }
 
 ft_status ft_checker_check(ft_checker *checker, const ft_witness *witness, ft_reading *reading,

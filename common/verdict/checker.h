@@ -12,6 +12,8 @@
  *             write or the same initial value);
  *   ctp:      whatever the state holds, for symbolic events; a plain read must return its value.
  * A plain read without a value must read from its observed write in every model.
+ * An if may come out either way; its thread then passes over the events of the other arm, which are
+ * no steps and claim nothing. Under control it goes the way that the steps go.
  * An assert is a member only if its condition holds, or if it failed in the observed run
  * (FT_FLAG_FAILED). A release flagged STRANGER and NESTED operations have no effect. */
 #ifndef FT_VERDICT_CHECKER_H
@@ -47,7 +49,8 @@ ft_status ft_checker_check(ft_checker *checker, const ft_witness *witness, ft_re
                            ft_error *err) FT_MUST_CHECK;
 
 /* Executes the observed order of a fresh trace (ingest, design §3): sets `initial` of undeclared
- * variables to the value first read before any write; sets FT_FLAG_FAILED on asserts that fail;
+ * variables to the value first read before any write; sets FT_FLAG_FAILED on asserts that fail and
+ * FT_FLAG_PASSED on the events of the arms that were not taken, which it does not execute;
  * sets trace->broken and broken_text at the first event that the semantics does not explain (a lock
  * taken while held by another, a read no write explains, an assume that fails, a semaphore below
  * zero, an event before its fork or of a joined thread, ...) and keeps going after it. */

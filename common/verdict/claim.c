@@ -16,9 +16,9 @@ const char *ft_claim_kind_name(ft_claim_kind kind)
     return KINDS[kind].name;
 }
 
-uint32_t ft_claim_kind_events(ft_claim_kind kind)
+uint32_t ft_claim_events(const ft_claim *claim)
 {
-    return KINDS[kind].events;
+    return claim->kind == FT_CLAIM_DEADLOCK ? claim->n_events : KINDS[claim->kind].events;
 }
 
 bool ft_pattern_unserialisable(bool first_write, bool remote_write, bool last_write)
@@ -34,7 +34,19 @@ void ft_witness_release(ft_witness *witness)
 
 uint32_t ft_claim_first_final(ft_claim_kind kind)
 {
-    return kind == FT_CLAIM_ATOMICITY ? 2 : 0;
+    static const uint8_t FIRST[FT_CLAIM_KINDS] = {
+        [FT_CLAIM_ATOMICITY] = 2, [FT_CLAIM_AFTER_FREE] = 1};
+    return FIRST[kind];
+}
+
+/* Racing accesses and lock requests are next at once, in any order: the one whose thread ran last
+ * comes first. */
+static uint32_t unordered_switches(const ft_trace *trace, const ft_claim *claim, uint32_t last)
+{
+    uint32_t switches = ft_claim_events(claim) - (last == FT_NO_ID);
+    for (uint32_t i = 0; i < ft_claim_events(claim); i++)
+        if (trace->thread[claim->events[i]] == last) return switches - 1;
+    return switches;
 }
 
 uint32_t ft_witness_switches(const ft_trace *trace, const ft_witness *witness)
@@ -46,7 +58,9 @@ uint32_t ft_witness_switches(const ft_trace *trace, const ft_witness *witness)
         switches += last != FT_NO_ID && thread != last;
         last = thread;
     }
-    for (uint32_t i = ft_claim_first_final(claim->kind); i < KINDS[claim->kind].events; i++) {
+    if (claim->kind == FT_CLAIM_RACE || claim->kind == FT_CLAIM_DEADLOCK)
+        return switches + unordered_switches(trace, claim, last);
+    for (uint32_t i = ft_claim_first_final(claim->kind); i < ft_claim_events(claim); i++) {
         uint32_t thread = trace->thread[claim->events[i]];
         switches += last != FT_NO_ID && thread != last;
         last = thread;

@@ -24,6 +24,24 @@
  *               exempt from the model).
  *   BEFORE      events[0] is next after the last step and could be executed (as in CO_ENABLED);
  *               no step is at location `avoid`.
+ *   LOCK_ERROR  events[0] is next after the last step, and by its thread's own earlier events it is a
+ *               lock error: the acquire of a lock that its thread holds and may not take again, or
+ *               the release of one that its thread does not hold.
+ *   DEADLOCK    events[0 .. n_events - 1], n_events > 1, lock requests (acquires that wait: not
+ *               FT_FLAG_TRY) of distinct threads: all next after the last step, and the lock of
+ *               events[i] is held by the thread of events[i + 1] (the last one's by the thread of
+ *               events[0]) in a mode that keeps the request waiting.
+ *   STUCK       events[0], a semaphore wait, cond-wake, join or barrier-leave, is next after the
+ *               last step and blocked; every other thread that was started and has an event left has
+ *               a next event that is blocked too: a blocked acquire (not FT_FLAG_TRY), wait,
+ *               cond-wake without FT_FLAG_FAILED, join, barrier-leave, once-pass or edge-in. Where
+ *               events[0] is a join, all blocked ones are joins and acquires (who waits for a
+ *               stuck thread is not a finding of its own).
+ *   AFTER_FREE  events[0], a free, is a step and the last alloc or free of its block among the
+ *               steps; events[1], an access of one of its variables or a free of the same block, is
+ *               next after the last step and its access takes place, its own reads exempt.
+ *   UNINITIALISED events[0] reads `variable`, is next after the last step, and the read takes place;
+ *               no step writes the variable (of a block: none since its last alloc).
  */
 #ifndef FT_VERDICT_CLAIM_H
 #define FT_VERDICT_CLAIM_H
@@ -39,7 +57,12 @@
     X(CONDITION, "condition", 1)                                                                   \
     X(ATOMICITY, "atomicity", 3)                                                                   \
     X(CO_ENABLED, "co-enabled", 2)                                                                 \
-    X(BEFORE, "before", 1)
+    X(BEFORE, "before", 1)                                                                         \
+    X(LOCK_ERROR, "lock-error", 1)                                                                 \
+    X(DEADLOCK, "deadlock", 0) /* n_events */                                                      \
+    X(STUCK, "stuck", 1)                                                                           \
+    X(AFTER_FREE, "after-free", 2)                                                                 \
+    X(UNINITIALISED, "uninitialised", 1)
 typedef enum ft_claim_kind {
 #define FT_ROW(symbol, name, events) FT_CLAIM_##symbol,
     FT_CLAIM_TABLE(FT_ROW)
@@ -47,36 +70,45 @@ typedef enum ft_claim_kind {
         FT_CLAIM_KINDS
 } ft_claim_kind;
 const char *ft_claim_kind_name(ft_claim_kind kind);
-uint32_t ft_claim_kind_events(ft_claim_kind kind); /* how many of `events` are used */
 uint32_t
 ft_claim_first_final(ft_claim_kind kind); /* index of the first of `events` that comes after
-                                             the last step: 2 for ATOMICITY, else 0 */
+                                             the last step: 2 for ATOMICITY, 1 for AFTER_FREE, else 0 */
+
+#define FT_CLAIM_MAX_EVENTS 32u /* threads in one cycle of lock requests */
 
 typedef struct ft_claim {
     ft_claim_kind kind;
-    uint32_t events[3];
-    uint32_t variable; /* ATOMICITY: shared variable */
+    uint32_t events[FT_CLAIM_MAX_EVENTS];
+    uint32_t n_events; /* DEADLOCK; 0 elsewhere: the kind says it */
+    uint32_t variable; /* ATOMICITY, UNINITIALISED: shared variable */
     bool writes[3];    /* ATOMICITY: which of the three accesses are writes */
     ft_term condition; /* CONDITION */
     uint32_t avoid;    /* BEFORE: location id */
 } ft_claim;
+uint32_t ft_claim_events(const ft_claim *claim); /* how many of `events` are used */
 
 /* The five unserialisable patterns: RWR, RWW, WRW, WWR, WWW (Wang et al. §5.1). */
 bool ft_pattern_unserialisable(bool first_write, bool remote_write, bool last_write);
 
+#define FT_NO_BOUND UINT32_MAX
+
 typedef struct ft_witness {
     ft_model model;
+    ft_wakeups wakeups; /* what a cond-wake needs (machine.h) */
+    uint32_t bound;     /* context switches it may have at most, FT_NO_BOUND: any number */
     ft_claim claim;
     uint32_t n_steps;
     uint32_t *steps; /* events in execution order; heap, owned */
 } ft_witness;
 void ft_witness_release(ft_witness *witness);
-uint32_t ft_witness_switches(const ft_trace *trace, const ft_witness *witness); /* thread changes,
-                             the claim's own last events included */
+/* Thread changes, the claim's own last events included; those of a race and of a deadlock in the
+ * order that has the fewest. */
+uint32_t ft_witness_switches(const ft_trace *trace, const ft_witness *witness);
 
-/* Steps that a witness file describes in full, counted from its end; earlier ones carry their event
- * and thread alone, so that a long prefix does not make a long record. */
-#define FT_WITNESS_FULL_STEPS 1000u
+/* Steps that a witness file describes in full, counted from its end; earlier ones but the
+ * claim's own events are runs: what a thread does without a break is its first and last event, so
+ * that a long prefix does not make a long record. */
+#define FT_WITNESS_FULL_STEPS 200u
 
 /* The witness file (schema/witness.schema.json): format, version, trace hash, model, claim, and
  * the steps with names, locations, texts and values, so that it can be read without the trace.

@@ -1,47 +1,7 @@
-#include "verdict/machine.h"
-
 #include <assert.h>
 #include <stdlib.h>
 
-/* Each cell carries the epoch in which it was last changed: an older one holds its initial value,
- * so that a reset touches nothing. */
-typedef struct thread_cell {
-    uint32_t epoch, last, forks;
-} thread_cell;
-typedef struct value_cell {
-    uint32_t epoch;
-    ft_held held;
-} value_cell;
-typedef struct lock_cell {
-    uint32_t epoch, owner, depth;
-} lock_cell;
-typedef struct semaphore_cell {
-    uint32_t epoch;
-    uint64_t count;
-} semaphore_cell;
-typedef struct edge_cell {
-    uint32_t epoch, out;
-} edge_cell;
-typedef FT_VEC(value_cell) value_cells;
-typedef FT_VEC(ft_held) helds;
-
-struct ft_machine {
-    const ft_trace *trace;
-    uint32_t epoch;
-    uint32_t *previous; /* [n_events] event before it in its thread, FT_NO_EVENT: none */
-    uint32_t *final;    /* [threads] last event of a thread, FT_NO_EVENT: it has none */
-    uint32_t *forks;    /* [threads] fork events of a thread */
-    thread_cell *threads;
-    value_cell *shared;
-    lock_cell *locks;
-    semaphore_cell *semaphores;
-    edge_cell *edges;
-    ft_map local_slots; /* thread and local -> index in locals, made by the first write */
-    value_cells locals;
-    helds pending;    /* right-hand sides of the event evaluated last */
-    uint8_t *partial; /* [n_partial] terms that may divide by zero */
-    uint32_t n_partial;
-};
+#include "verdict/machine_internal.h"
 
 static void find_order(ft_machine *m)
 {
@@ -68,7 +28,9 @@ ft_machine *ft_machine_new(const ft_trace *trace)
     m->locks = ft_calloc(trace->locks.len, sizeof *m->locks);
     m->semaphores = ft_calloc(trace->semaphores.len, sizeof *m->semaphores);
     m->edges = ft_calloc(trace->edges.len, sizeof *m->edges);
+    m->branches = ft_calloc(trace->n_paths / 2, sizeof *m->branches);
     find_order(m);
+    ft_machine_sync_open(m);
     return m;
 }
 
@@ -83,6 +45,8 @@ void ft_machine_free(ft_machine *m)
     free(m->locks);
     free(m->semaphores);
     free(m->edges);
+    free(m->branches);
+    ft_machine_sync_close(m);
     ft_map_release(&m->local_slots);
     ft_vec_release(&m->locals);
     ft_vec_release(&m->pending);
@@ -93,24 +57,25 @@ void ft_machine_free(ft_machine *m)
 void ft_machine_reset(ft_machine *m)
 {
     m->epoch++;
+    m->time = 0;
     assert(m->epoch != 0);
 }
 
 /* ---- reading the state ---------------------------------------------------------------------- */
 
-static thread_cell thread_state(const ft_machine *m, uint32_t t)
+thread_cell ft_machine_thread(const ft_machine *m, uint32_t t)
 {
     thread_cell cell = m->threads[t];
     return cell.epoch == m->epoch ? cell : (thread_cell){m->epoch, FT_NO_EVENT, 0};
 }
 
-static lock_cell lock_state(const ft_machine *m, uint32_t lock)
+lock_cell ft_machine_lock(const ft_machine *m, uint32_t lock)
 {
     lock_cell cell = m->locks[lock];
-    return cell.epoch == m->epoch ? cell : (lock_cell){m->epoch, 0, 0};
+    return cell.epoch == m->epoch ? cell : (lock_cell){m->epoch, 0, 0, 0};
 }
 
-static semaphore_cell semaphore_state(const ft_machine *m, uint32_t semaphore)
+semaphore_cell ft_machine_semaphore(const ft_machine *m, uint32_t semaphore)
 {
     semaphore_cell cell = m->semaphores[semaphore];
     if (cell.epoch == m->epoch) return cell;
@@ -153,8 +118,8 @@ static ft_held local_state(const ft_machine *m, uint32_t thread, uint32_t local)
 
 bool ft_machine_executed(const ft_machine *m, uint32_t e)
 {
-    uint32_t last = thread_state(m, m->trace->thread[e]).last;
-    return last != FT_NO_EVENT && e <= last;
+    uint32_t last = ft_machine_thread(m, m->trace->thread[e]).last;
+    return last != FT_NO_EVENT && e <= last && !ft_machine_passed(m, e);
 }
 
 /* ---- what a step needs ---------------------------------------------------------------------- */
@@ -162,56 +127,14 @@ bool ft_machine_executed(const ft_machine *m, uint32_t e)
 ft_status ft_machine_next(const ft_machine *m, uint32_t e, ft_error *why)
 {
     uint32_t t = m->trace->thread[e];
-    thread_cell state = thread_state(m, t);
+    thread_cell state = ft_machine_thread(m, t);
     if (ft_machine_executed(m, e)) return ft_error_set(why, FT_INPUT, "it was executed already");
-    if (m->previous[e] != state.last)
-        return ft_error_set(why, FT_INPUT, "event %u comes before it in its thread",
-                            m->previous[e] + 1);
+    branch_choice choice;
+    ft_status status = ft_machine_reach(m, e, &choice, why);
+    if (status) return status;
     if (state.forks != m->forks[t])
         return ft_error_set(why, FT_INPUT, "thread %s is not forked yet",
                             ft_trace_thread_name(m->trace, t));
-    return FT_OK;
-}
-
-static ft_status acquire_ready(const ft_machine *m, uint32_t e, ft_error *why)
-{
-    uint32_t lock = m->trace->object[e];
-    lock_cell state = lock_state(m, lock);
-    bool own = state.depth > 0 && state.owner == m->trace->thread[e];
-    if (state.depth == 0 || (own && m->trace->lock_kind[lock] == FT_LOCK_RECURSIVE)) return FT_OK;
-    return ft_error_set(why, FT_INPUT, "lock %s is held by %s", ft_trace_object_name(m->trace, e),
-                        ft_trace_thread_name(m->trace, state.owner));
-}
-
-static ft_status release_ready(const ft_machine *m, uint32_t e, ft_error *why)
-{
-    lock_cell state = lock_state(m, m->trace->object[e]);
-    if (state.depth > 0 && state.owner == m->trace->thread[e]) return FT_OK;
-    return ft_error_set(why, FT_INPUT, "its thread does not hold lock %s",
-                        ft_trace_object_name(m->trace, e));
-}
-
-static ft_status join_ready(const ft_machine *m, uint32_t e, ft_error *why)
-{
-    uint32_t child = m->trace->object[e];
-    if (thread_state(m, child).last == m->final[child]) return FT_OK;
-    return ft_error_set(why, FT_INPUT, "thread %s has not ended: event %u is still to come",
-                        ft_trace_thread_name(m->trace, child), m->final[child] + 1);
-}
-
-ft_status ft_machine_ready(const ft_machine *m, uint32_t e, uint32_t edge_out, ft_error *why)
-{
-    const ft_trace *trace = m->trace;
-    ft_event_kind kind = trace->kind[e];
-    if (trace->flags[e] & (FT_FLAG_NESTED | FT_FLAG_STRANGER)) return FT_OK;
-    if (kind == FT_EVENT_ACQUIRE) return acquire_ready(m, e, why);
-    if (kind == FT_EVENT_RELEASE) return release_ready(m, e, why);
-    if (kind == FT_EVENT_JOIN) return join_ready(m, e, why);
-    if (kind == FT_EVENT_WAIT && semaphore_state(m, trace->object[e]).count == 0)
-        return ft_error_set(why, FT_INPUT, "semaphore %s is at 0", ft_trace_object_name(trace, e));
-    if (kind == FT_EVENT_EDGE_IN && edge_out != FT_NO_EVENT && !ft_machine_executed(m, edge_out))
-        return ft_error_set(why, FT_INPUT, "the edge-out %s, event %u, is still to come",
-                            ft_trace_object_name(trace, e), edge_out + 1);
     return FT_OK;
 }
 
@@ -296,6 +219,7 @@ ft_outcome ft_machine_evaluate(ft_machine *m, uint32_t e)
     m->pending.len = 0;
     if (!action) return FT_OUTCOME_TRUE;
     ft_outcome outcome = ft_machine_condition(m, thread, action->guard);
+    m->condition = outcome;
     bool undecided = outcome == FT_OUTCOME_UNDECIDED, undefined = outcome == FT_OUTCOME_UNDEFINED;
     for (uint32_t i = 0; i < action->n_assignments; i++) {
         ft_held held = {.source = e};
@@ -309,10 +233,16 @@ ft_outcome ft_machine_evaluate(ft_machine *m, uint32_t e)
     return undecided ? FT_OUTCOME_UNDECIDED : FT_OUTCOME_TRUE;
 }
 
+/* The value id that a plain event writes. */
+static uint32_t written_value(const ft_trace *trace, uint32_t e)
+{
+    return trace->kind[e] == FT_EVENT_RMW ? trace->updates[trace->data[e]].written : trace->data[e];
+}
+
 ft_held ft_machine_pending(const ft_machine *m, uint32_t e, uint32_t variable)
 {
     const ft_action *action = ft_trace_action(m->trace, e);
-    if (!action) return held_value(m->trace, m->trace->data[e], e);
+    if (!action) return held_value(m->trace, written_value(m->trace, e), e);
     for (uint32_t i = 0; i < action->n_assignments; i++)
         if (action->assignments[i].target == FT_SYM_SHARED(variable)) return m->pending.data[i];
     return (ft_held){.source = e};
@@ -326,67 +256,37 @@ static void write_local(ft_machine *m, uint32_t thread, uint32_t local, ft_held 
     uint64_t slot =
         *ft_map_slot(&m->local_slots, local_key(thread, local), m->locals.len, &inserted);
     if (inserted) ft_vec_push(&m->locals, (value_cell){0});
-    m->locals.data[slot] = (value_cell){m->epoch, held};
+    m->locals.data[slot] = (value_cell){m->epoch, m->time, held};
+}
+
+static void write_shared(ft_machine *m, uint32_t variable, ft_held held)
+{
+    m->shared[variable] = (value_cell){m->epoch, m->time, held};
 }
 
 void ft_machine_write(ft_machine *m, uint32_t e)
 {
     const ft_trace *trace = m->trace;
     const ft_action *action = ft_trace_action(trace, e);
-    if (trace->kind[e] == FT_EVENT_WRITE)
-        m->shared[trace->object[e]] = (value_cell){m->epoch, held_value(trace, trace->data[e], e)};
+    if (trace->kind[e] == FT_EVENT_WRITE || trace->kind[e] == FT_EVENT_RMW)
+        write_shared(m, trace->object[e], held_value(trace, written_value(trace, e), e));
     for (uint32_t i = 0; action && i < action->n_assignments; i++) {
         ft_symbol target = action->assignments[i].target;
         ft_held held = m->pending.data[i];
         if (FT_SYM_IS_LOCAL(target))
             write_local(m, trace->thread[e], FT_SYM_INDEX(target), held);
         else
-            m->shared[FT_SYM_INDEX(target)] = (value_cell){m->epoch, held};
-    }
-}
-
-static void acquire(ft_machine *m, uint32_t lock, uint32_t thread)
-{
-    lock_cell state = lock_state(m, lock);
-    bool again =
-        state.depth > 0 && state.owner == thread && m->trace->lock_kind[lock] == FT_LOCK_RECURSIVE;
-    m->locks[lock] = (lock_cell){m->epoch, thread, again ? state.depth + 1 : 1};
-}
-
-static void release(ft_machine *m, uint32_t lock, uint32_t thread)
-{
-    lock_cell state = lock_state(m, lock);
-    if (state.depth == 0 || state.owner != thread) return;
-    m->locks[lock] = (lock_cell){m->epoch, thread, state.depth - 1};
-}
-
-static void synchronise(ft_machine *m, uint32_t e)
-{
-    const ft_trace *trace = m->trace;
-    ft_event_kind kind = trace->kind[e];
-    uint32_t object = trace->object[e];
-    if (trace->flags[e] & (FT_FLAG_NESTED | FT_FLAG_STRANGER)) return;
-    if (kind == FT_EVENT_ACQUIRE) acquire(m, object, trace->thread[e]);
-    if (kind == FT_EVENT_RELEASE) release(m, object, trace->thread[e]);
-    if (kind == FT_EVENT_EDGE_OUT) m->edges[object] = (edge_cell){m->epoch, e};
-    if (kind == FT_EVENT_FORK) {
-        thread_cell child = thread_state(m, object);
-        child.forks++;
-        m->threads[object] = child;
-    }
-    if (kind == FT_EVENT_WAIT || kind == FT_EVENT_POST) {
-        semaphore_cell state = semaphore_state(m, object);
-        if (kind == FT_EVENT_POST) state.count++;
-        if (kind == FT_EVENT_WAIT && state.count > 0) state.count--;
-        m->semaphores[object] = state;
+            write_shared(m, FT_SYM_INDEX(target), held);
     }
 }
 
 void ft_machine_advance(ft_machine *m, uint32_t e)
 {
-    synchronise(m, e);
+    m->time++;
+    ft_machine_synchronise(m, e);
+    ft_machine_branch(m, e);
     uint32_t t = m->trace->thread[e];
-    thread_cell state = thread_state(m, t);
+    thread_cell state = ft_machine_thread(m, t);
     state.last = e;
     m->threads[t] = state;
 }

@@ -3,12 +3,14 @@
  * and to the observed run; nothing that encodes may include it.
  *
  * State: the last executed event of each thread; the value and last writer of each shared variable;
- * the locals of each thread; owner and depth of each lock; the count of each semaphore; the last
- * executed edge-out of each edge. The machine knows nothing of models and claims. */
+ * the locals of each thread; owner, depth and readers of each lock; the count of each semaphore;
+ * the last executed edge-out of each edge; the notices of each condition variable; the last alloc
+ * or free of each block. The machine knows nothing of models and claims. */
 #ifndef FT_VERDICT_MACHINE_H
 #define FT_VERDICT_MACHINE_H
 
 #include "trace/trace.h"
+#include "verdict/names.h"
 
 /* What a variable holds. */
 typedef struct ft_held {
@@ -31,15 +33,37 @@ void ft_machine_free(ft_machine *machine);         /* accepts NULL */
 void ft_machine_reset(ft_machine *machine);        /* back to the initial state, in constant time */
 
 bool ft_machine_executed(const ft_machine *machine, uint32_t e);
+/* Is e in an arm that its thread did not take? Such an event is passed over: it is no step, and its
+ * thread goes on behind it. */
+bool ft_machine_passed(const ft_machine *machine, uint32_t e);
+/* Has the thread no event left but such that it may pass over? */
+bool ft_machine_ended(const ft_machine *machine, uint32_t thread);
+/* Open: an if goes the way that the next step of its thread needs, whatever its condition (model
+ * control); of what may come next there is then more than one. Not at first; survives a reset. */
+void ft_machine_leave_branches_open(ft_machine *machine, bool open);
 
 /* FT_INPUT unless e is the next event of its thread and the thread is started: every fork of it in
  * the trace was executed. `why` (may be NULL) says what is missing. */
 ft_status ft_machine_next(const ft_machine *machine, uint32_t e, ft_error *why) FT_MUST_CHECK;
 
-/* FT_INPUT where synchronisation blocks e: lock taken, semaphore at 0, child not at its end, the
- * edge-out `edge_out` (edge-in events; FT_NO_EVENT: none) not executed. */
-ft_status ft_machine_ready(const ft_machine *machine, uint32_t e, uint32_t edge_out,
+/* FT_INPUT where synchronisation blocks e: lock taken (or, for an attempt that failed, free),
+ * semaphore at 0, child not at its end, nothing woke its thread, a round of its barrier incomplete,
+ * its once object not initialised, its partner not executed. The partner: the edge-out of an
+ * edge-in (FT_NO_EVENT: none); with FT_WAKEUPS_OBSERVED the signal of a cond-wake. */
+ft_status ft_machine_ready(const ft_machine *machine, uint32_t e, uint32_t partner,
                            ft_error *why) FT_MUST_CHECK;
+
+/* Does the thread hold the lock, in either mode? In a mode that keeps acquire e waiting? */
+bool ft_machine_holds_lock(const ft_machine *machine, uint32_t thread, uint32_t lock);
+bool ft_machine_keeps_waiting(const ft_machine *machine, uint32_t thread, uint32_t e);
+
+/* What a cond-wake needs; FT_WAKEUPS_ANY at first. Survives a reset. */
+void ft_machine_set_wakeups(ft_machine *machine, ft_wakeups wakeups);
+
+/* The last executed alloc or free of the block, FT_NO_EVENT: none. */
+uint32_t ft_machine_block(const ft_machine *machine, uint32_t block);
+/* Was the variable written, of a block's variable: since its last alloc? */
+bool ft_machine_written(const ft_machine *machine, uint32_t variable);
 
 ft_held ft_machine_shared(const ft_machine *machine, uint32_t variable);
 uint32_t ft_machine_edge_out(const ft_machine *machine, uint32_t edge); /* last executed */
@@ -60,11 +84,14 @@ void ft_machine_advance(ft_machine *machine, uint32_t e);
 /* ---- the observed run, as the checker needs it ---------------------------------------------- */
 
 /* One slot for each shared access of an event, in the order of ft_trace_accesses, and one for each
- * edge-in. */
+ * edge-in and cond-wake. */
 typedef struct ft_observed {
     uint32_t *first;  /* [n_events + 1] first slot of an event */
-    uint32_t *source; /* reads: the write read from, FT_NO_EVENT: initial; edge-in: its edge-out
-                         (the latest before it), FT_NO_EVENT: unconstrained; writes: unused */
+    uint32_t *source; /* reads: the write read from, FT_NO_EVENT: initial, the event itself: it was
+                         passed over; edge-in: its edge-out
+                         (the latest before it), FT_NO_EVENT: unconstrained; cond-wake: the
+                         signal or broadcast that woke it (longest waiter first), FT_NO_EVENT: none;
+                         writes: unused */
     uint32_t *value;  /* index in `values`, 0: unknown */
     ft_value *values; /* what the accesses read or wrote; index 0 is unused */
 } ft_observed;

@@ -12,6 +12,7 @@ static const row CHECKS[] = {FT_CHECK_TABLE(FT_ROW)};
 static const row MODELS[] = {FT_MODEL_TABLE(FT_ROW)};
 static const row VERDICTS[] = {FT_VERDICT_TABLE(FT_ROW)};
 static const row REASONS[] = {FT_REASON_TABLE(FT_ROW)};
+static const row WAKEUPS[] = {FT_WAKEUPS_TABLE(FT_ROW)};
 #undef FT_ROW
 
 static bool find(const row *rows, size_t count, const char *name, size_t *index)
@@ -41,6 +42,7 @@ FT_NAME_FUNCTIONS(check, CHECKS)
 FT_NAME_FUNCTIONS(model, MODELS)
 FT_NAME_FUNCTIONS(verdict, VERDICTS)
 FT_NAME_FUNCTIONS(reason, REASONS)
+FT_NAME_FUNCTIONS(wakeups, WAKEUPS)
 
 const char *ft_check_doc(ft_check check)
 {

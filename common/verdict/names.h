@@ -10,7 +10,10 @@
     X(ATOMICITY, "atomicity", "an access of another thread between two of one transaction")        \
     X(ASSERTION, "assertion", "an assertion of the trace that another schedule makes false")       \
     X(LOCK, "lock",                                                                                \
-      "lock errors of the observed run: an unlock by a thread that does not hold it")              \
+      "a lock taken twice by its holder, or released by a thread that does not hold it")           \
+    X(DEADLOCK, "deadlock",                                                                        \
+      "threads that wait for each other's locks, or for a wake-up that cannot come")               \
+    X(ORDER, "order", "use before initialisation, use after free, double free")                    \
     X(PROPERTY, "property", "a property that came with the job")
 
 /* A member read must return ... (design §4; Wang et al. §4, §7.1). From least to most violations.
@@ -18,7 +21,8 @@
 #define FT_MODEL_TABLE(X)                                                                          \
     X(OBSERVED, "observed", "the write it read from in the observed run")                          \
     X(MAXIMAL, "maximal", "the value it returned in the observed run")                             \
-    X(CTP, "ctp", "what the symbolic program computes")
+    X(CTP, "ctp", "what the symbolic program computes")                                            \
+    X(CONTROL, "control", "anything: only synchronisation counts; findings are possible ones")
 
 #define FT_VERDICT_TABLE(X)                                                                        \
     X(VIOLATION, "violation", "a witness schedule was found and checked")                          \
@@ -36,6 +40,7 @@
     X(MUST_HAPPEN_BEFORE, "must-happen-before", "fork, join, hard edges or reads-from order them") \
     X(CLOSURE, "closure", "what one access needs in its past contains the other")                  \
     X(CONSTANT, "constant", "the condition holds whatever the schedule")                           \
+    X(CAUSALITY, "causality", "the order it needs closes a cycle of causality")                    \
     X(UNSAT, "unsat", "no feasible prefix reaches it (solver)")                                    \
     X(MIXED, "mixed", "every event pair of the group was refuted, by several passes")              \
     X(REORDERED, "reordered", "a prefix in observed order reaches it")                             \
@@ -46,6 +51,12 @@
     X(UNKNOWN_VALUE, "unknown-value", "it depends on a value that the trace does not give")        \
     X(WITNESS_REJECTED, "witness-rejected", "the independent checker refused the witness")         \
     X(WORKER_DIED, "worker-died", "the worker died on it repeatedly")
+
+/* Which signal may wake a waiter of a condition variable, in another schedule. */
+#define FT_WAKEUPS_TABLE(X)                                                                        \
+    X(ANY, "any", "a signal wakes any one waiter")                                                 \
+    X(OBSERVED, "observed", "a waiter is woken by what woke it in the observed run")               \
+    X(SPURIOUS, "spurious", "a waiter may wake without a signal, as POSIX allows")
 
 typedef enum ft_check {
 #define FT_ROW(symbol, name, doc) FT_CHECK_##symbol,
@@ -72,6 +83,13 @@ typedef enum ft_reason {
         FT_REASONS
 } ft_reason;
 
+typedef enum ft_wakeups {
+#define FT_ROW(symbol, name, doc) FT_WAKEUPS_##symbol,
+    FT_WAKEUPS_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_WAKEUPS_KINDS
+} ft_wakeups;
+
 const char *ft_check_name(ft_check check);
 const char *ft_check_doc(ft_check check);
 bool ft_check_parse(const char *name, ft_check *check);
@@ -83,5 +101,7 @@ bool ft_verdict_parse(const char *name, ft_verdict *verdict);
 const char *ft_reason_name(ft_reason reason);
 const char *ft_reason_doc(ft_reason reason);
 bool ft_reason_parse(const char *name, ft_reason *reason);
+const char *ft_wakeups_name(ft_wakeups wakeups);
+bool ft_wakeups_parse(const char *name, ft_wakeups *wakeups);
 
 #endif

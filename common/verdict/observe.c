@@ -5,6 +5,13 @@
 
 #include "verdict/machine.h"
 
+/* The value id that a plain event says it read, FT_NO_VALUE: it says none, or reads nothing. */
+static uint32_t stated_read(const ft_trace *trace, uint32_t e)
+{
+    if (trace->kind[e] == FT_EVENT_READ) return trace->data[e];
+    return trace->kind[e] == FT_EVENT_RMW ? trace->updates[trace->data[e]].read : FT_NO_VALUE;
+}
+
 /* Design §4, initial values: under `maximal`, the value first read before any write. Reads without
  * a value that come earlier read the same initial value, so they do not stand in the way. */
 static void find_initial_values(ft_trace *trace)
@@ -18,9 +25,9 @@ static void find_initial_values(ft_trace *trace)
         const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
         for (uint32_t i = 0; i < count; i++) {
             uint32_t v = accesses[i].variable;
-            bool valued = trace->kind[e] == FT_EVENT_READ && trace->data[e] != FT_NO_VALUE;
-            if (settled[v] || !(accesses[i].write || valued)) continue;
-            if (!accesses[i].write) trace->shared_info[v].initial = trace->data[e];
+            uint32_t value = stated_read(trace, e);
+            if (settled[v] || !(accesses[i].write || value != FT_NO_VALUE)) continue;
+            if (!accesses[i].write) trace->shared_info[v].initial = value;
             settled[v] = true;
         }
     }
@@ -38,6 +45,42 @@ static uint32_t *find_edge_outs(const ft_trace *trace)
     return outs;
 }
 
+/* Who waits on which condition variable, and who woke whom in the observed run: a signal wakes the
+ * longest waiter. */
+typedef struct waiter {
+    uint32_t thread, condition;
+    uint32_t woken_by; /* FT_NO_EVENT: it still waits */
+} waiter;
+typedef FT_VEC(waiter) waiters;
+
+static void remove_waiter(waiters *list, size_t at)
+{
+    for (; at + 1 < list->len; at++) list->data[at] = list->data[at + 1];
+    list->len--;
+}
+
+/* Returns the waker of a cond-wake. */
+static uint32_t follow_conditions(const ft_trace *trace, uint32_t e, waiters *list)
+{
+    ft_event_kind kind = trace->kind[e];
+    if (ft_event_kind_object(kind) != FT_OBJECT_CONDITION) return FT_NO_EVENT;
+    if (kind == FT_EVENT_COND_WAIT)
+        ft_vec_push(list, (waiter){trace->thread[e], trace->object[e], FT_NO_EVENT});
+    for (size_t i = 0; kind != FT_EVENT_COND_WAIT && i < list->len; i++) {
+        waiter *w = &list->data[i];
+        if (w->condition != trace->object[e]) continue;
+        if (kind == FT_EVENT_COND_WAKE && w->thread == trace->thread[e]) {
+            uint32_t waker = w->woken_by;
+            remove_waiter(list, i);
+            return waker;
+        }
+        if (kind == FT_EVENT_COND_WAKE || w->woken_by != FT_NO_EVENT) continue;
+        w->woken_by = e;
+        if (kind == FT_EVENT_SIGNAL) break;
+    }
+    return FT_NO_EVENT;
+}
+
 /* The edge-out that an edge-in waits for: the latest before it in the observed run. One that comes
  * later still binds it, and breaks the observed order. */
 static uint32_t edge_source(const ft_machine *machine, const ft_trace *trace, const uint32_t *outs,
@@ -51,9 +94,10 @@ static uint32_t edge_source(const ft_machine *machine, const ft_trace *trace, co
 static ft_status read_explained(const ft_machine *machine, const ft_trace *trace, uint32_t e,
                                 ft_error *why)
 {
-    if (trace->kind[e] != FT_EVENT_READ || trace->data[e] == FT_NO_VALUE) return FT_OK;
+    uint32_t value = stated_read(trace, e);
+    if (value == FT_NO_VALUE) return FT_OK;
     ft_held held = ft_machine_shared(machine, trace->object[e]);
-    if (!held.known || ft_value_equal(held.value, trace->values[trace->data[e]])) return FT_OK;
+    if (!held.known || ft_value_equal(held.value, trace->values[value])) return FT_OK;
     ft_strbuf text = {0};
     ft_value_print(held.value, &text);
     ft_error_set(why, FT_INPUT, "no write explains the value: the variable holds %s",
@@ -67,7 +111,11 @@ static ft_status outcome_explained(ft_trace *trace, uint32_t e, ft_outcome outco
 {
     if (outcome == FT_OUTCOME_UNDEFINED)
         return ft_error_set(why, FT_INPUT, "a term of it divides by zero");
-    if (outcome != FT_OUTCOME_FALSE) return FT_OK;
+    if (trace->kind[e] == FT_EVENT_IF && outcome == FT_OUTCOME_UNDECIDED)
+        return ft_error_set(why, FT_INPUT,
+                            "which arm was taken depends on a value that is unknown or leaves 64 "
+                            "bits");
+    if (outcome != FT_OUTCOME_FALSE || trace->kind[e] == FT_EVENT_IF) return FT_OK;
     if (trace->kind[e] != FT_EVENT_ASSERT)
         return ft_error_set(why, FT_INPUT, "its condition is false");
     trace->flags[e] |= FT_FLAG_FAILED;
@@ -85,6 +133,14 @@ static void set_broken(ft_trace *trace, uint32_t e, const ft_error *why)
     ft_strbuf_release(&text);
 }
 
+static bool mark_passed(const ft_machine *machine, ft_trace *trace, uint32_t e)
+{
+    bool passed = ft_machine_passed(machine, e);
+    trace->flags[e] &= (uint8_t)~FT_FLAG_PASSED;
+    if (passed) trace->flags[e] |= FT_FLAG_PASSED;
+    return passed;
+}
+
 void ft_observe_run(ft_trace *trace)
 {
     find_initial_values(trace);
@@ -94,6 +150,7 @@ void ft_observe_run(ft_trace *trace)
     trace->broken_text = NULL;
     for (uint32_t e = 0; e < trace->n_events; e++) {
         ft_error why = FT_ERROR_INIT;
+        if (trace->n_paths && mark_passed(machine, trace, e)) continue;
         ft_status status = ft_machine_next(machine, e, &why);
         if (!status)
             status = ft_machine_ready(machine, e, edge_source(machine, trace, outs, e), &why);
@@ -146,10 +203,20 @@ static void record_event(recorder *r, const ft_machine *machine, const ft_trace 
         ft_held held = accesses[i].write ? ft_machine_pending(machine, e, accesses[i].variable)
                                          : ft_machine_shared(machine, accesses[i].variable);
         uint32_t source = accesses[i].write ? FT_NO_EVENT : held.source;
-        if (trace->kind[e] == FT_EVENT_READ && trace->data[e] != FT_NO_VALUE)
-            held = (ft_held){.known = true, .value = trace->values[trace->data[e]]};
+        uint32_t value = accesses[i].write ? FT_NO_VALUE : stated_read(trace, e);
+        if (value != FT_NO_VALUE) held = (ft_held){.known = true, .value = trace->values[value]};
         record(r, source, held);
     }
+}
+
+/* Nothing was read or written there: a source that no read has, and no values. */
+static void record_passed(recorder *r, const ft_trace *trace, uint32_t e)
+{
+    ft_access scratch;
+    uint32_t count;
+    (void)ft_trace_accesses(trace, e, &scratch, &count);
+    for (uint32_t i = 0; i < count; i++) record(r, e, (ft_held){0});
+    if (trace->kind[e] == FT_EVENT_COND_WAKE) record(r, FT_NO_EVENT, (ft_held){0});
 }
 
 ft_observed *ft_observed_new(const ft_trace *trace)
@@ -159,12 +226,19 @@ ft_observed *ft_observed_new(const ft_trace *trace)
     ft_machine *machine = ft_machine_new(trace);
     r.table->first = ft_calloc((size_t)trace->n_events + 1, sizeof *r.table->first);
     ft_vec_push(&r.values, (ft_value){0});
+    waiters waiting = {0};
     for (uint32_t e = 0; e < trace->n_events; e++) {
         r.table->first[e] = (uint32_t)r.sources.len;
+        if (ft_machine_passed(machine, e)) {
+            record_passed(&r, trace, e);
+            continue;
+        }
         ft_machine_evaluate(machine, e);
         record_event(&r, machine, trace, e);
         if (trace->kind[e] == FT_EVENT_EDGE_IN)
             record(&r, edge_source(machine, trace, outs, e), (ft_held){0});
+        uint32_t waker = follow_conditions(trace, e, &waiting);
+        if (trace->kind[e] == FT_EVENT_COND_WAKE) record(&r, waker, (ft_held){0});
         ft_machine_write(machine, e);
         ft_machine_advance(machine, e);
     }
@@ -175,6 +249,7 @@ ft_observed *ft_observed_new(const ft_trace *trace)
     r.table->values = r.values.data;
     for (size_t i = 0; i <= FT_SORT_BITVEC; i++) ft_map_release(&r.seen[i]);
     ft_machine_free(machine);
+    ft_vec_release(&waiting);
     free(outs);
     return r.table;
 }

@@ -96,39 +96,93 @@ static json_t *step_json(const ft_trace *trace, const ft_reading_row *row)
     return step;
 }
 
-/* Enough to execute and to fold; the steps before the last FT_WITNESS_FULL_STEPS. */
-static json_t *brief_json(const ft_trace *trace, uint32_t e)
+/* ---- runs of steps: what a thread does without a break, early in a long witness ---- */
+
+/* Per event: the next one of its thread, FT_NO_EVENT. Heap. */
+static uint32_t *find_next_events(const ft_trace *trace)
 {
-    return json_pack("{s:o, s:s}", "event", event_number(e), "thread",
-                     ft_trace_thread_name(trace, trace->thread[e]));
+    uint32_t *next = ft_alloc((size_t)trace->n_events * sizeof *next);
+    uint32_t *last = ft_alloc(((size_t)trace->threads.len + 1) * sizeof *last);
+    memset(last, 0xff, ((size_t)trace->threads.len + 1) * sizeof *last);
+    for (uint32_t e = trace->n_events; e-- > 0;) {
+        next[e] = last[trace->thread[e]];
+        last[trace->thread[e]] = e;
+    }
+    free(last);
+    return next;
+}
+
+static bool is_claimed(const ft_claim *claim, uint32_t e)
+{
+    for (uint32_t i = 0; i < ft_claim_events(claim); i++)
+        if (claim->events[i] == e) return true;
+    return false;
+}
+
+/* Enough to execute and to fold: its first and last event. */
+static json_t *run_json(const ft_trace *trace, uint32_t first, uint32_t last, uint32_t count)
+{
+    json_t *run = json_object();
+    json_object_set_new(run, "event", event_number(first));
+    json_object_set_new(run, "thread",
+                        text_or_null(ft_trace_thread_name(trace, trace->thread[first])));
+    json_object_set_new(run, "until", event_number(last));
+    json_object_set_new(run, "steps", json_integer(count));
+    return run;
 }
 
 /* `at`: the row of events[0] among the annotations. */
-static json_t *steps_json(const ft_trace *trace, const uint32_t *events, uint32_t count,
-                          const ft_reading *reading, uint32_t at)
+static void add_steps(const ft_trace *trace, const uint32_t *events, uint32_t count,
+                      const ft_reading *reading, uint32_t at, json_t *steps)
 {
-    json_t *steps = json_array();
     for (uint32_t i = 0; i < count; i++) {
         bool annotated =
             reading && at + i < reading->n_rows && reading->rows[at + i].event == events[i];
         ft_reading_row row = annotated ? reading->rows[at + i] : plain_row(trace, events[i]);
-        bool brief = count - i > FT_WITNESS_FULL_STEPS;
-        json_array_append_new(steps, brief ? brief_json(trace, row.event) : step_json(trace, &row));
+        json_array_append_new(steps, step_json(trace, &row));
     }
-    return steps;
+}
+
+/* All but the last FT_WITNESS_FULL_STEPS steps; returns how many that was. */
+static uint32_t add_runs(const ft_trace *trace, const ft_witness *witness,
+                         const ft_reading *reading, json_t *steps)
+{
+    if (witness->n_steps <= FT_WITNESS_FULL_STEPS) return 0;
+    const uint32_t *events = witness->steps;
+    uint32_t until = witness->n_steps - FT_WITNESS_FULL_STEPS;
+    uint32_t *next = find_next_events(trace);
+    for (uint32_t i = 0, end; i < until; i = end) {
+        end = i + 1;
+        if (is_claimed(&witness->claim, events[i])) {
+            add_steps(trace, &events[i], 1, reading, i, steps);
+            continue;
+        }
+        while (end < until && events[end] == next[events[end - 1]] &&
+               !is_claimed(&witness->claim, events[end]))
+            end++;
+        json_array_append_new(steps, run_json(trace, events[i], events[end - 1], end - i));
+    }
+    free(next);
+    return until;
+}
+
+static bool has_variable(const ft_claim *claim)
+{
+    return claim->kind == FT_CLAIM_ATOMICITY || claim->kind == FT_CLAIM_UNINITIALISED;
 }
 
 static json_t *claim_json(const ft_trace *trace, const ft_claim *claim)
 {
     json_t *json = json_object(), *events = json_array();
     json_object_set_new(json, "kind", json_string(ft_claim_kind_name(claim->kind)));
-    for (uint32_t i = 0; i < ft_claim_kind_events(claim->kind); i++)
+    for (uint32_t i = 0; i < ft_claim_events(claim); i++)
         json_array_append_new(events, event_number(claim->events[i]));
     json_object_set_new(json, "events", events);
+    if (has_variable(claim))
+        json_object_set_new(json, "variable", text_or_null(trace->shared.names[claim->variable]));
     if (claim->kind == FT_CLAIM_ATOMICITY) {
         char pattern[4] = {0};
         for (int i = 0; i < 3; i++) pattern[i] = claim->writes[i] ? 'W' : 'R';
-        json_object_set_new(json, "variable", text_or_null(trace->shared.names[claim->variable]));
         json_object_set_new(json, "pattern", json_string(pattern));
     }
     if (claim->kind == FT_CLAIM_CONDITION) {
@@ -154,13 +208,18 @@ json_t *ft_witness_to_json(const ft_trace *trace, const char *trace_hash, const 
     json_object_set_new(json, "trace", text_or_null(trace_hash));
     json_object_set_new(json, "model", json_string(ft_model_name(witness->model)));
     json_object_set_new(json, "memory", json_string(MEMORY));
+    if (witness->wakeups != FT_WAKEUPS_ANY)
+        json_object_set_new(json, "wakeups", json_string(ft_wakeups_name(witness->wakeups)));
+    if (witness->bound != FT_NO_BOUND)
+        json_object_set_new(json, "bound", json_integer(witness->bound));
     json_object_set_new(json, "claim", claim_json(trace, claim));
-    json_object_set_new(json, "steps",
-                        steps_json(trace, witness->steps, witness->n_steps, reading, 0));
-    json_object_set_new(json, "final",
-                        steps_json(trace, claim->events + final,
-                                   ft_claim_kind_events(claim->kind) - final, reading,
-                                   witness->n_steps));
+    json_t *steps = json_array(), *last = json_array();
+    uint32_t at = add_runs(trace, witness, reading, steps);
+    add_steps(trace, witness->steps + at, witness->n_steps - at, reading, at, steps);
+    add_steps(trace, claim->events + final, ft_claim_events(claim) - final, reading,
+              witness->n_steps, last);
+    json_object_set_new(json, "steps", steps);
+    json_object_set_new(json, "final", last);
     json_object_set_new(json, "members", json_integer(witness->n_steps));
     json_object_set_new(json, "switches", json_integer(ft_witness_switches(trace, witness)));
     return json;
@@ -199,8 +258,13 @@ static ft_status read_kind(const json_t *json, ft_claim *claim, ft_error *err)
 static ft_status read_claim_events(const json_t *json, const ft_trace *trace, ft_claim *claim,
                                    ft_error *err)
 {
-    uint32_t count = ft_claim_kind_events(claim->kind);
-    if (!json_is_array(json) || json_array_size(json) != count)
+    size_t size = json_array_size(json);
+    if (claim->kind == FT_CLAIM_DEADLOCK && (size < 2 || size > FT_CLAIM_MAX_EVENTS))
+        return ft_error_set(err, FT_INPUT, "claim.events: a cycle has 2 to %u event numbers",
+                            FT_CLAIM_MAX_EVENTS);
+    if (claim->kind == FT_CLAIM_DEADLOCK) claim->n_events = (uint32_t)size;
+    uint32_t count = ft_claim_events(claim);
+    if (!json_is_array(json) || size != count)
         return ft_error_set(err, FT_INPUT, "claim.events: must be an array of %u event number(s)",
                             count);
     for (uint32_t i = 0; i < count; i++) {
@@ -270,7 +334,7 @@ static ft_status read_claim(const json_t *json, ft_trace *trace, ft_claim *claim
     ft_status status = read_kind(json_object_get(json, "kind"), claim, err);
     if (status) return status;
     status = read_claim_events(json_object_get(json, "events"), trace, claim, err);
-    if (!status && claim->kind == FT_CLAIM_ATOMICITY)
+    if (!status && has_variable(claim))
         status = read_variable(json_object_get(json, "variable"), trace, claim, err);
     if (!status && claim->kind == FT_CLAIM_ATOMICITY)
         status = read_pattern(json_object_get(json, "pattern"), claim, err);
@@ -281,6 +345,32 @@ static ft_status read_claim(const json_t *json, ft_trace *trace, ft_claim *claim
     return status;
 }
 
+/* Appends the step, or the run's steps; no more than the trace has events. */
+static ft_status read_step(const json_t *json, const ft_trace *trace, const uint32_t *next,
+                           const char *path, ft_witness *witness, ft_error *err)
+{
+    char inner[MAX_PATH + 8];
+    uint32_t e = FT_NO_EVENT, until;
+    if (!json_is_object(json)) return refuse(err, path, "must be an object");
+    snprintf(inner, sizeof inner, "%s.event", path);
+    ft_status status = read_event(json_object_get(json, "event"), trace, inner, &e, err);
+    until = e;
+    snprintf(inner, sizeof inner, "%s.until", path);
+    if (!status && json_object_get(json, "until"))
+        status = read_event(json_object_get(json, "until"), trace, inner, &until, err);
+    if (status) return status;
+    for (;; e = next[e]) {
+        if (e == FT_NO_EVENT || e > until)
+            return refuse(err, inner, "must be `event' or a later one of its thread");
+        if (witness->n_steps == trace->n_events)
+            return ft_error_set(err, FT_INPUT,
+                                "%s: there are more steps than the trace's %u events", path,
+                                trace->n_events);
+        witness->steps[witness->n_steps++] = e;
+        if (e == until) return FT_OK;
+    }
+}
+
 static ft_status read_steps(const json_t *json, const ft_trace *trace, ft_witness *witness,
                             ft_error *err)
 {
@@ -289,19 +379,16 @@ static ft_status read_steps(const json_t *json, const ft_trace *trace, ft_witnes
     if (count > trace->n_events)
         return ft_error_set(err, FT_INPUT, "steps: %zu steps, but the trace has %u events", count,
                             trace->n_events);
-    witness->steps = ft_calloc(count, sizeof *witness->steps);
-    witness->n_steps = (uint32_t)count;
-    for (uint32_t i = 0; i < count; i++) {
-        const json_t *step = json_array_get(json, i);
+    witness->steps = ft_calloc((size_t)trace->n_events + 1, sizeof *witness->steps);
+    uint32_t *next = find_next_events(trace);
+    ft_status status = FT_OK;
+    for (size_t i = 0; i < count && !status; i++) {
         char path[MAX_PATH];
-        snprintf(path, sizeof path, "steps[%u]", i);
-        if (!json_is_object(step)) return refuse(err, path, "must be an object");
-        snprintf(path, sizeof path, "steps[%u].event", i);
-        ft_status status =
-            read_event(json_object_get(step, "event"), trace, path, &witness->steps[i], err);
-        if (status) return status;
+        snprintf(path, sizeof path, "steps[%zu]", i);
+        status = read_step(json_array_get(json, i), trace, next, path, witness, err);
     }
-    return FT_OK;
+    free(next);
+    return status;
 }
 
 static ft_status require_text(const json_t *json, const char *member, const char *want,
@@ -310,6 +397,23 @@ static ft_status require_text(const json_t *json, const char *member, const char
     const char *text = json_string_value(json_object_get(json, member));
     if (text && strcmp(text, want) == 0) return FT_OK;
     return ft_error_set(err, FT_INPUT, "%s: must be \"%s\"", member, want);
+}
+
+/* What the schedule is allowed, where the job said so. */
+static ft_status read_options(const json_t *json, ft_witness *witness, ft_error *err)
+{
+    const json_t *wakeups = json_object_get(json, "wakeups");
+    const json_t *bound = json_object_get(json, "bound");
+    const char *name = json_string_value(wakeups);
+    witness->bound = FT_NO_BOUND;
+    if (wakeups && (!name || !ft_wakeups_parse(name, &witness->wakeups)))
+        return refuse(err, "wakeups", "must be any, observed or spurious");
+    if (!bound) return FT_OK;
+    json_int_t switches = json_integer_value(bound);
+    if (!json_is_integer(bound) || switches < 0 || switches >= FT_NO_BOUND)
+        return refuse(err, "bound", "must be a number of context switches");
+    witness->bound = (uint32_t)switches;
+    return FT_OK;
 }
 
 static ft_status read_header(const json_t *json, ft_witness *witness, ft_error *err)
@@ -323,6 +427,8 @@ static ft_status read_header(const json_t *json, ft_witness *witness, ft_error *
     const char *model = json_string_value(json_object_get(json, "model"));
     if (!model || !ft_model_parse(model, &witness->model))
         return refuse(err, "model", "must be the name of a model");
+    status = read_options(json, witness, err);
+    if (status) return status;
     return require_text(json, "memory", MEMORY, err);
 }
 

@@ -143,6 +143,23 @@ static ft_status check_per(checker *c, const json_t *value)
     return one_of(c, value, "grouping", WORDS);
 }
 
+static ft_status check_wakeups(checker *c, const json_t *value)
+{
+    static const char *const WORDS[] = {"any", "observed", "spurious", NULL};
+    return one_of(c, value, "choice of wake-ups", WORDS);
+}
+
+static ft_status check_bound(checker *c, const json_t *value)
+{
+    const char *word = json_string_value(value);
+    json_int_t bound = json_integer_value(value);
+    bool fits = json_is_null(value) || (word && strcmp(word, "auto") == 0) ||
+                (json_is_integer(value) && bound >= 0 && bound <= FT_SPEC_CONTEXT_BOUND);
+    if (fits) return FT_OK;
+    return ft_error_set(c->err, FT_USAGE, "the context bound must be auto or 0 to %d",
+                        FT_SPEC_CONTEXT_BOUND);
+}
+
 static ft_status check_encoding(checker *c, const json_t *value)
 {
     static const char *const WORDS[] = {"default", "literal", NULL};
@@ -295,6 +312,8 @@ static const member JOB[] = {{"trace", true, check_trace},
                              {"properties", false, check_properties},
                              {"ignore_locations", false, check_ignored},
                              {"encoding", false, check_encoding},
+                             {"wakeups", false, check_wakeups},
+                             {"context_bound", false, check_bound},
                              {"budget", false, check_budget},
                              {"name", false, check_title},
                              {NULL, false, NULL}};

@@ -236,13 +236,14 @@ typedef struct zipf {
     uint32_t variables[ZIPF_VARIABLES], locks[ZIPF_LOCKS], owner[ZIPF_LOCKS];
     uint32_t read_loc[ZIPF_VARIABLES], write_loc[ZIPF_VARIABLES];
     double cumulative[ZIPF_VARIABLES];
+    uint32_t n_variables;
     uint64_t random;
 } zipf;
 
 static uint32_t draw(zipf *z)
 {
     double wanted = (double)(random_next(&z->random) >> 11) * 0x1p-53;
-    uint32_t low = 0, high = ZIPF_VARIABLES - 1;
+    uint32_t low = 0, high = z->n_variables - 1;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
         if (z->cumulative[middle] < wanted)
@@ -256,7 +257,7 @@ static uint32_t draw(zipf *z)
 static void zipf_tables(zipf *z)
 {
     double sum = 0;
-    for (uint32_t i = 0; i < ZIPF_VARIABLES; i++) {
+    for (uint32_t i = 0; i < z->n_variables; i++) {
         z->variables[i] = make_variable(&z->m, "v", i, 0);
         at(&z->m, "zipf.c", 2 * i + 1);
         z->read_loc[i] = z->m.loc;
@@ -264,7 +265,7 @@ static void zipf_tables(zipf *z)
         z->write_loc[i] = z->m.loc;
         z->cumulative[i] = sum += 1.0 / (i + 1);
     }
-    for (uint32_t i = 0; i < ZIPF_VARIABLES; i++) z->cumulative[i] /= sum;
+    for (uint32_t i = 0; i < z->n_variables; i++) z->cumulative[i] /= sum;
     for (uint32_t i = 0; i < ZIPF_LOCKS; i++) z->locks[i] = make_lock(&z->m, "l", i);
     for (uint32_t i = 0; i < ZIPF_THREADS; i++) z->threads[i] = make_thread(&z->m, "T", i + 1);
 }
@@ -290,18 +291,43 @@ static void zipf_access(zipf *z, uint32_t t)
     /* A held lock guards its own share of the variables, as a program's would. */
     uint32_t v = draw(z);
     if (z->held[t]) v = v - v % ZIPF_LOCKS + (z->held[t] - 1);
-    if (v >= ZIPF_VARIABLES) v = ZIPF_VARIABLES - 1;
+    if (v >= z->n_variables) v = z->n_variables - 1;
     bool write = random_next(&z->random) >> 62 == 0;
     ft_builder_event(z->m.b, write ? FT_EVENT_WRITE : FT_EVENT_READ, z->threads[t], z->variables[v],
                      write ? z->write_loc[v] : z->read_loc[v], FT_NO_VALUE, 0);
 }
 
-ft_trace *bench_zipf(uint32_t events)
+static zipf *zipf_start(uint32_t events)
 {
     zipf *z = ft_calloc(1, sizeof *z);
     z->m.b = ft_builder_new(FT_FORMAT_BINARY);
     z->random = 0x9e3779b97f4a7c15u;
+    z->n_variables = events / 50 < ZIPF_VARIABLES ? events / 50 : ZIPF_VARIABLES;
     zipf_tables(z);
+    return z;
+}
+
+static ft_trace *zipf_finish(zipf *z)
+{
+    ft_trace *trace = finish(&z->m);
+    free(z);
+    return trace;
+}
+
+static void zipf_steps(zipf *z, uint32_t count)
+{
+    for (uint32_t made = 0; made < count; made++) {
+        uint32_t t = (uint32_t)(random_next(&z->random) >> 40) % ZIPF_THREADS;
+        if (random_next(&z->random) % 10 == 0)
+            zipf_lock(z, t);
+        else
+            zipf_access(z, t);
+    }
+}
+
+ft_trace *bench_zipf(uint32_t events)
+{
+    zipf *z = zipf_start(events);
     uint32_t hot = make_variable(&z->m, "hot", 0, 0),
              burst = events / 50 < BURST ? events / 50 : BURST;
     for (uint32_t i = 0; i < burst; i++)
@@ -309,14 +335,45 @@ ft_trace *bench_zipf(uint32_t events)
             at(&z->m, "hot.c", t + 1);
             ft_builder_event(z->m.b, FT_EVENT_WRITE, z->threads[t], hot, z->m.loc, FT_NO_VALUE, 0);
         }
-    for (uint32_t made = 2 * burst; made < events; made++) {
-        uint32_t t = (uint32_t)(random_next(&z->random) >> 40) % ZIPF_THREADS;
-        if (random_next(&z->random) % 10 == 0)
-            zipf_lock(z, t);
-        else
-            zipf_access(z, t);
-    }
-    ft_trace *trace = finish(&z->m);
-    free(z);
-    return trace;
+    zipf_steps(z, events - 2 * burst);
+    return zipf_finish(z);
+}
+
+/* ---- a race at the end of a long trace ---- */
+
+static void access_at(maker *m, ft_event_kind kind, uint32_t variable, uint32_t line)
+{
+    at(m, "gadget.c", line);
+    event(m, kind, variable);
+}
+
+/* The first thread writes y inside its section of the lock. The second writes z inside its own; the
+ * third has read that z when it writes y. Both writes of y are next only if the second section
+ * comes before the first, which it may unless the first thread has read the old z in there. */
+static void gadget(maker *m, const uint32_t *threads, bool racy)
+{
+    uint32_t lock = make_lock(m, "gadget", 0);
+    uint32_t y = make_variable(m, "y", 0, 0), z = make_variable(m, "z", 0, 0);
+    m->thread = threads[0];
+    access_at(m, FT_EVENT_ACQUIRE, lock, 10);
+    if (!racy) access_at(m, FT_EVENT_READ, z, 11);
+    access_at(m, FT_EVENT_WRITE, y, 1);
+    access_at(m, FT_EVENT_RELEASE, lock, 12);
+    m->thread = threads[1];
+    access_at(m, FT_EVENT_ACQUIRE, lock, 20);
+    access_at(m, FT_EVENT_WRITE, z, 21);
+    access_at(m, FT_EVENT_RELEASE, lock, 22);
+    m->thread = threads[2];
+    access_at(m, FT_EVENT_READ, z, 30);
+    access_at(m, FT_EVENT_WRITE, y, 2);
+}
+
+ft_trace *bench_zipf_race(uint32_t events, bool racy)
+{
+    zipf *z = zipf_start(events);
+    zipf_steps(z, events);
+    for (uint32_t t = 0; t < ZIPF_THREADS; t++)
+        if (z->held[t]) zipf_lock(z, t);
+    gadget(&z->m, z->threads, racy);
+    return zipf_finish(z);
 }

@@ -15,9 +15,15 @@ ft_trace *bench_indexer(uint32_t threads, uint32_t entries, bool passing);
  * in another. */
 ft_trace *bench_banking(uint32_t threads, uint32_t transfers, bool buggy);
 
-/* `events` plain reads and writes by 16 threads, variables drawn from a Zipf distribution, one
- * event in ten a lock operation, and one variable with 10,000 unlocked writes from each of two
- * threads. Every variable has its own few locations, as code has. */
+/* `events` (50 or more) plain reads and writes by 16 threads, up to 20,000 variables (one for 50
+ * events) drawn from a Zipf distribution, one event in ten a lock operation, and one variable with
+ * 10,000 unlocked writes from each of two threads. Every variable has its own few locations, as
+ * code has. */
 ft_trace *bench_zipf(uint32_t events);
+
+/* The same without the unlocked burst, and after it two writes at gadget.c:1 and gadget.c:2 by two
+ * threads that took part: racy: a section of one lock has to move before another for them to
+ * race; else that section reads what keeps it in its place. */
+ft_trace *bench_zipf_race(uint32_t events, bool racy);
 
 #endif

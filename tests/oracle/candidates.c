@@ -1,5 +1,5 @@
 /* Every candidate of a job, straight from the definitions of design §4. */
-#include "oracle/oracle.h"
+#include "oracle/candidates.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -19,12 +19,13 @@ typedef struct intervals {
     FT_VEC(interval) list;
 } intervals;
 
-static void push(ft_oracle_result *result, ft_check check, uint32_t property, ft_claim claim)
+void ft_oracle_push(ft_oracle_result *result, ft_check check, uint32_t property, ft_claim claim)
 {
-    ft_vec_push(&result->answers, ((ft_oracle_answer){check, property, claim, false, false}));
+    ft_vec_push(&result->answers,
+                ((ft_oracle_answer){.check = check, .property = property, .claim = claim}));
 }
 
-static bool accesses(const ft_trace *trace, uint32_t event, uint32_t variable, bool write)
+bool ft_oracle_accesses(const ft_trace *trace, uint32_t event, uint32_t variable, bool write)
 {
     ft_access scratch;
     uint32_t count;
@@ -37,9 +38,10 @@ static bool accesses(const ft_trace *trace, uint32_t event, uint32_t variable, b
 static bool conflict(const ft_trace *trace, uint32_t a, uint32_t b)
 {
     for (uint32_t v = 0; v < trace->shared.len; v++) {
-        bool write_a = accesses(trace, a, v, true), write_b = accesses(trace, b, v, true);
-        if (write_a && (write_b || accesses(trace, b, v, false))) return true;
-        if (write_b && accesses(trace, a, v, false)) return true;
+        bool write_a = ft_oracle_accesses(trace, a, v, true),
+             write_b = ft_oracle_accesses(trace, b, v, true);
+        if (write_a && (write_b || ft_oracle_accesses(trace, b, v, false))) return true;
+        if (write_b && ft_oracle_accesses(trace, a, v, false)) return true;
     }
     return false;
 }
@@ -50,8 +52,8 @@ static void add_races(const ft_trace *trace, ft_oracle_result *result)
         for (uint32_t b = a + 1; b < trace->n_events; b++) {
             bool atomic = (trace->flags[a] & trace->flags[b] & FT_FLAG_ATOMIC) != 0;
             if (trace->thread[a] == trace->thread[b] || atomic || !conflict(trace, a, b)) continue;
-            push(result, FT_CHECK_RACE, FT_ORACLE_NO_PROPERTY,
-                 (ft_claim){.kind = FT_CLAIM_RACE, .events = {a, b}});
+            ft_oracle_push(result, FT_CHECK_RACE, FT_ORACLE_NO_PROPERTY,
+                           (ft_claim){.kind = FT_CLAIM_RACE, .events = {a, b}});
         }
     }
 }
@@ -60,8 +62,8 @@ static void add_assertions(const ft_trace *trace, ft_oracle_result *result)
 {
     for (uint32_t e = 0; e < trace->n_events; e++)
         if (trace->kind[e] == FT_EVENT_ASSERT)
-            push(result, FT_CHECK_ASSERTION, FT_ORACLE_NO_PROPERTY,
-                 (ft_claim){.kind = FT_CLAIM_ASSERTION, .events = {e}});
+            ft_oracle_push(result, FT_CHECK_ASSERTION, FT_ORACLE_NO_PROPERTY,
+                           (ft_claim){.kind = FT_CLAIM_ASSERTION, .events = {e}});
 }
 
 /* ---- transactions ---- */
@@ -100,7 +102,7 @@ static void add_sections_of(const ft_trace *trace, uint32_t thread, intervals *o
     for (uint32_t e = 0; e < trace->n_events; e++) {
         uint8_t flags = trace->flags[e];
         if (trace->thread[e] != thread || (flags & (FT_FLAG_NESTED | FT_FLAG_STRANGER))) continue;
-        if (trace->kind[e] == FT_EVENT_ACQUIRE) {
+        if (trace->kind[e] == FT_EVENT_ACQUIRE || trace->kind[e] == FT_EVENT_ACQUIRE_SHARED) {
             if (held++ == 0) {
                 begin = e;
                 waits = false;
@@ -133,7 +135,7 @@ static bool pattern_at(const ft_trace *trace, const uint32_t events[3], uint32_t
                        const bool *pattern)
 {
     for (uint32_t i = 0; i < 3; i++)
-        if (!accesses(trace, events[i], variable, pattern[i])) return false;
+        if (!ft_oracle_accesses(trace, events[i], variable, pattern[i])) return false;
     return true;
 }
 
@@ -147,11 +149,11 @@ static void add_triplets(const ft_trace *trace, ft_check check, uint32_t propert
             for (uint32_t p = 0; p < 5; p++) {
                 const bool *w = patterns[p];
                 if (!pattern_at(trace, events, v, w)) continue;
-                push(result, check, property,
-                     (ft_claim){.kind = FT_CLAIM_ATOMICITY,
-                                .events = {first, remote, last},
-                                .variable = v,
-                                .writes = {w[0], w[1], w[2]}});
+                ft_oracle_push(result, check, property,
+                               (ft_claim){.kind = FT_CLAIM_ATOMICITY,
+                                          .events = {first, remote, last},
+                                          .variable = v,
+                                          .writes = {w[0], w[1], w[2]}});
             }
         }
     }
@@ -182,8 +184,9 @@ static void add_conditions(const ft_trace *trace, uint32_t number, const ft_orac
 {
     for (uint32_t e = 0; e < trace->n_events; e++)
         if (p->event == FT_NO_EVENT ? trace->loc[e] == p->from : e == p->event)
-            push(result, FT_CHECK_PROPERTY, number,
-                 (ft_claim){.kind = FT_CLAIM_CONDITION, .events = {e}, .condition = p->condition});
+            ft_oracle_push(
+                result, FT_CHECK_PROPERTY, number,
+                (ft_claim){.kind = FT_CLAIM_CONDITION, .events = {e}, .condition = p->condition});
 }
 
 static void add_co_enabled(const ft_trace *trace, uint32_t number, const ft_oracle_property *p,
@@ -194,8 +197,8 @@ static void add_co_enabled(const ft_trace *trace, uint32_t number, const ft_orac
             uint32_t at_a = trace->loc[a], at_b = trace->loc[b];
             bool match = (at_a == p->from && at_b == p->to) || (at_a == p->to && at_b == p->from);
             if (match && trace->thread[a] != trace->thread[b])
-                push(result, FT_CHECK_PROPERTY, number,
-                     (ft_claim){.kind = FT_CLAIM_CO_ENABLED, .events = {a, b}});
+                ft_oracle_push(result, FT_CHECK_PROPERTY, number,
+                               (ft_claim){.kind = FT_CLAIM_CO_ENABLED, .events = {a, b}});
         }
     }
 }
@@ -205,8 +208,8 @@ static void add_before(const ft_trace *trace, uint32_t number, const ft_oracle_p
 {
     for (uint32_t e = 0; e < trace->n_events; e++)
         if (trace->loc[e] == p->to)
-            push(result, FT_CHECK_PROPERTY, number,
-                 (ft_claim){.kind = FT_CLAIM_BEFORE, .events = {e}, .avoid = p->from});
+            ft_oracle_push(result, FT_CHECK_PROPERTY, number,
+                           (ft_claim){.kind = FT_CLAIM_BEFORE, .events = {e}, .avoid = p->from});
 }
 
 static void add_transaction(const ft_trace *trace, uint32_t number, const ft_oracle_property *p,
@@ -253,6 +256,9 @@ void ft_oracle_candidates(const ft_trace *trace, const ft_oracle_job *job, ft_or
     if (job->checks[FT_CHECK_ATOMICITY])
         add_atomicity(trace, FT_CHECK_ATOMICITY, FT_ORACLE_NO_PROPERTY, &transactions, result);
     if (job->checks[FT_CHECK_ASSERTION]) add_assertions(trace, result);
+    if (job->checks[FT_CHECK_LOCK]) ft_oracle_add_lock_errors(trace, result);
+    if (job->checks[FT_CHECK_DEADLOCK]) ft_oracle_add_deadlocks(trace, result);
+    if (job->checks[FT_CHECK_ORDER]) ft_oracle_add_order_errors(trace, result);
     for (uint32_t i = 0; i < job->n_properties; i++)
         add_property(trace, i, &job->properties[i], result);
     ft_vec_release(&transactions.list);
@@ -263,13 +269,31 @@ void ft_oracle_release(ft_oracle_result *result)
     ft_vec_release(&result->answers);
 }
 
+/* The same cycle from another of its requests. */
+static bool rotated(const ft_claim *a, const ft_claim *b, uint32_t by)
+{
+    for (uint32_t i = 0; i < a->n_events; i++)
+        if (a->events[i] != b->events[(i + by) % a->n_events]) return false;
+    return true;
+}
+
+static bool same_cycle(const ft_claim *a, const ft_claim *b)
+{
+    for (uint32_t by = 0; by < a->n_events; by++)
+        if (a->n_events == b->n_events && rotated(a, b, by)) return true;
+    return false;
+}
+
 bool ft_oracle_claim_equal(const ft_claim *a, const ft_claim *b)
 {
     if (a->kind != b->kind) return false;
+    if (a->kind == FT_CLAIM_DEADLOCK) return same_cycle(a, b);
     if (a->kind == FT_CLAIM_RACE || a->kind == FT_CLAIM_CO_ENABLED)
         return (a->events[0] == b->events[0] && a->events[1] == b->events[1]) ||
                (a->events[0] == b->events[1] && a->events[1] == b->events[0]);
     if (a->events[0] != b->events[0]) return false;
+    if (a->kind == FT_CLAIM_AFTER_FREE) return a->events[1] == b->events[1];
+    if (a->kind == FT_CLAIM_UNINITIALISED) return a->variable == b->variable;
     if (a->kind == FT_CLAIM_CONDITION) return a->condition == b->condition;
     if (a->kind == FT_CLAIM_BEFORE) return a->avoid == b->avoid;
     if (a->kind != FT_CLAIM_ATOMICITY) return true;

@@ -1,41 +1,29 @@
-#include "oracle/compare.h"
+#include "oracle/compare_internal.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine.h"
-#include "oracle/generate.h"
-#include "oracle/pipeline.h"
 #include "verdict/checker.h"
 
-#define HASH       "0000000000000000000000000000000000000000000000000000000000000000"
-#define PROPERTIES 3
-
-typedef struct subject {
-    uint64_t seed;
-    ft_trace *trace;
-    ft_oracle_job job;
-    ft_oracle_property properties[PROPERTIES];
-    ft_oracle_result oracle; /* of job.model */
-    ft_strbuf *why;
-} subject;
-
+#define HASH "0000000000000000000000000000000000000000000000000000000000000000"
 static void describe_claim(const ft_claim *claim, ft_strbuf *out)
 {
     ft_strbuf_printf(out, "%s", ft_claim_kind_name(claim->kind));
-    for (uint32_t i = 0; i < ft_claim_kind_events(claim->kind); i++)
+    for (uint32_t i = 0; i < ft_claim_events(claim); i++)
         ft_strbuf_printf(out, " %u", claim->events[i] + 1);
     if (claim->kind == FT_CLAIM_ATOMICITY)
         ft_strbuf_printf(out, " variable %u %c%c%c", claim->variable, claim->writes[0] ? 'W' : 'R',
                          claim->writes[1] ? 'W' : 'R', claim->writes[2] ? 'W' : 'R');
 }
 
-static bool differs(subject *s, const char *what, const ft_claim *claim, const char *oracle,
-                    const char *engine)
+bool ft_compare_differs(subject *s, const char *what, const ft_claim *claim, const char *oracle,
+                        const char *engine)
 {
-    ft_strbuf_printf(s->why, "seed %" PRIu64 ", model %s, %s: ", s->seed,
-                     ft_model_name(s->job.model), what);
+    ft_strbuf_printf(s->why, "seed %" PRIu64 ", model %s, wakeups %s, %s: ", s->seed,
+                     ft_model_name(s->job.model), ft_wakeups_name(s->job.wakeups), what);
     if (claim) describe_claim(claim, s->why);
     ft_strbuf_printf(s->why, ": oracle %s, engine %s\n", oracle, engine);
     return false;
@@ -43,7 +31,7 @@ static bool differs(subject *s, const char *what, const ft_claim *claim, const c
 
 /* ---- per event ---- */
 
-static bool found(const ft_pipeline *pipeline, const ft_oracle_answer *answer)
+bool ft_compare_found(const ft_pipeline *pipeline, const ft_oracle_answer *answer)
 {
     for (size_t i = 0; i < pipeline->violations.len; i++) {
         const ft_finding *finding = &pipeline->violations.data[i];
@@ -54,23 +42,29 @@ static bool found(const ft_pipeline *pipeline, const ft_oracle_answer *answer)
     return false;
 }
 
-static bool is_violated(const ft_oracle_result *oracle, const ft_finding *finding)
+const ft_oracle_answer *ft_compare_answer(const subject *s, const ft_finding *finding)
 {
-    for (size_t i = 0; i < oracle->answers.len; i++) {
-        const ft_oracle_answer *answer = &oracle->answers.data[i];
+    for (size_t i = 0; i < s->oracle.answers.len; i++) {
+        const ft_oracle_answer *answer = &s->oracle.answers.data[i];
         if (answer->check == finding->check && answer->property == finding->property &&
             ft_oracle_claim_equal(&answer->claim, &finding->claim))
-            return answer->violated;
+            return answer;
     }
-    return false;
+    return NULL;
+}
+
+static bool is_violated(const subject *s, const ft_finding *finding)
+{
+    const ft_oracle_answer *answer = ft_compare_answer(s, finding);
+    return answer && answer->violated;
 }
 
 static bool findings_are_violated(subject *s, const char *what, const ft_pipeline *pipeline)
 {
     for (size_t i = 0; i < pipeline->violations.len; i++)
-        if (!is_violated(&s->oracle, &pipeline->violations.data[i]))
-            return differs(s, what, &pipeline->violations.data[i].claim, "safe or no candidate",
-                           "violation");
+        if (!is_violated(s, &pipeline->violations.data[i]))
+            return ft_compare_differs(s, what, &pipeline->violations.data[i].claim,
+                                      "safe or no candidate", "violation");
     return true;
 }
 
@@ -78,8 +72,9 @@ static bool violated_are_found(subject *s, const char *what, const ft_pipeline *
 {
     for (size_t i = 0; i < s->oracle.answers.len; i++) {
         const ft_oracle_answer *answer = &s->oracle.answers.data[i];
-        if (answer->check != FT_CHECK_PROPERTY && answer->violated && !found(pipeline, answer))
-            return differs(s, what, &answer->claim, "violation", "none");
+        if (answer->check != FT_CHECK_PROPERTY && answer->violated &&
+            !ft_compare_found(pipeline, answer))
+            return ft_compare_differs(s, what, &answer->claim, "violation", "none");
     }
     return true;
 }
@@ -105,7 +100,7 @@ static bool tally_agrees(subject *s, const char *what, ft_check check,
             ft_strbuf_printf(s->why, "%s %s: oracle %" PRIu64 ", engine %" PRIu64 "\n",
                              ft_check_name(check), ft_verdict_name((ft_verdict)v), want[v],
                              have[v]);
-    return differs(s, what, NULL, "the first counts", "the second");
+    return ft_compare_differs(s, what, NULL, "the first counts", "the second");
 }
 
 static bool counts_agree(subject *s, const char *what, const ft_pipeline *pipeline)
@@ -145,24 +140,24 @@ static bool properties_agree(subject *s, const char *what, const ft_pipeline *pi
                                                     : FT_VERDICT_SAFE;
         if (verdict_agrees(want, have)) continue;
         ft_strbuf_printf(s->why, "property %u: ", p);
-        return differs(s, what, NULL, ft_verdict_name(want), ft_verdict_name(have));
+        return ft_compare_differs(s, what, NULL, ft_verdict_name(want), ft_verdict_name(have));
     }
     return true;
 }
 
-static bool run(subject *s, const char *what, const char *per, const char *encoding,
-                ft_pipeline *pipeline)
+bool ft_compare_run(subject *s, const char *what, const ft_pipeline_options *options,
+                    ft_pipeline *pipeline)
 {
-    json_t *spec = ft_pipeline_spec(s->trace, &s->job, per, encoding);
+    json_t *spec = ft_pipeline_spec(s->trace, &s->job, options);
     bool ok = ft_pipeline_run(s->trace, spec, pipeline, s->why);
     json_decref(spec);
-    return ok || differs(s, what, NULL, "an answer", "failed as above");
+    return ok || ft_compare_differs(s, what, NULL, "an answer", "failed as above");
 }
 
 static bool compare_events(subject *s, const char *what, const char *encoding)
 {
     ft_pipeline pipeline;
-    bool ok = run(s, what, "event", encoding, &pipeline) &&
+    bool ok = ft_compare_run(s, what, &(ft_pipeline_options){"event", encoding, NULL}, &pipeline) &&
               findings_are_violated(s, what, &pipeline) && violated_are_found(s, what, &pipeline) &&
               counts_agree(s, what, &pipeline) && properties_agree(s, what, &pipeline);
     ft_pipeline_release(&pipeline);
@@ -172,7 +167,9 @@ static bool compare_events(subject *s, const char *what, const char *encoding)
 /* ---- per location ---- */
 
 typedef struct group_key {
-    uint32_t check, kind, loc[3], alone; /* alone: a claim without location is its own group */
+    uint32_t check, kind, loc[FT_ORACLE_THREADS];
+    uint32_t alone; /* a claim without location is its own group */
+    char word[24];  /* the kind of claims of one check, where it has a name */
 } group_key;
 
 /* The kinds of a pair's conflicts, as bits: 1 read-write, 2 write-write. */
@@ -220,7 +217,8 @@ static group_key key_of(const ft_trace *trace, const ft_oracle_answer *answer, u
 {
     const ft_claim *claim = &answer->claim;
     group_key key = {.check = answer->check};
-    uint32_t n = ft_claim_kind_events(claim->kind);
+    snprintf(key.word, sizeof key.word, "%s", ft_oracle_claim_kind(trace, claim));
+    uint32_t n = ft_claim_events(claim);
     for (uint32_t i = 0; i < n; i++) {
         key.loc[i] = trace->loc[claim->events[i]];
         if (key.loc[i] == FT_NO_LOC) key.alone = number + 1;
@@ -257,7 +255,8 @@ static bool compare_locations(subject *s)
                                                                 : FT_VERDICT_SAFE]++;
     ft_vec_release(&groups);
     ft_pipeline pipeline;
-    bool ok = run(s, "per location", "location", "default", &pipeline) &&
+    ft_pipeline_options options = {"location", "default", NULL};
+    bool ok = ft_compare_run(s, "per location", &options, &pipeline) &&
               findings_are_violated(s, "per location", &pipeline) &&
               properties_agree(s, "per location", &pipeline);
     for (int c = 0; ok && c < FT_CHECK_PROPERTY; c++)
@@ -277,16 +276,17 @@ static bool decide_agrees(subject *s, ft_engine *engine, ft_checker *checker,
     ft_witness witness = {0};
     ft_error err = FT_ERROR_INIT;
     if (ft_engine_decide(engine, &answer->claim, &verdict, &reason, &witness, &err) != FT_OK)
-        return differs(s, "decide", &answer->claim, "an answer", err.message);
+        return ft_compare_differs(s, "decide", &answer->claim, "an answer", err.message);
     ft_verdict want = answer->violated  ? FT_VERDICT_VIOLATION
                       : answer->unknown ? FT_VERDICT_UNKNOWN
                                         : FT_VERDICT_SAFE;
     bool checked =
         verdict != FT_VERDICT_VIOLATION || ft_checker_check(checker, &witness, NULL, &err) == FT_OK;
     ft_witness_release(&witness);
-    if (!checked) return differs(s, "decide", &answer->claim, "a witness", err.message);
+    if (!checked) return ft_compare_differs(s, "decide", &answer->claim, "a witness", err.message);
     return verdict_agrees(want, verdict) ||
-           differs(s, "decide", &answer->claim, ft_verdict_name(want), ft_verdict_name(verdict));
+           ft_compare_differs(s, "decide", &answer->claim, ft_verdict_name(want),
+                              ft_verdict_name(verdict));
 }
 
 static bool compare_decide(subject *s)
@@ -294,9 +294,10 @@ static bool compare_decide(subject *s)
     ft_engine *engine = NULL;
     ft_error err = FT_ERROR_INIT;
     ft_checker *checker = ft_checker_new(s->trace);
-    json_t *spec = ft_pipeline_spec(s->trace, &s->job, "event", "default");
+    json_t *spec =
+        ft_pipeline_spec(s->trace, &s->job, &(ft_pipeline_options){"event", "default", NULL});
     bool ok = ft_engine_new(s->trace, HASH, spec, &engine, &err) == FT_OK ||
-              differs(s, "decide", NULL, "an engine", err.message);
+              ft_compare_differs(s, "decide", NULL, "an engine", err.message);
     for (size_t i = 0; ok && i < s->oracle.answers.len; i++)
         ok = decide_agrees(s, engine, checker, &s->oracle.answers.data[i]);
     json_decref(spec);
@@ -309,16 +310,18 @@ static bool compare_decide(subject *s)
 
 static bool compare_inclusion(subject *s, const bool supported[FT_MODELS])
 {
-    if (s->job.model == FT_MODEL_CTP || !supported[s->job.model + 1]) return true;
     ft_oracle_job wider = s->job;
     ft_oracle_result more;
     bool ok = true;
-    wider.model = (ft_model)(s->job.model + 1);
+    int next = (int)s->job.model + 1;
+    while (next < FT_MODELS && !supported[next]) next++;
+    if (next == FT_MODELS) return true;
+    wider.model = (ft_model)next;
     ft_oracle_enumerate(s->trace, &wider, &more);
     for (size_t i = 0; ok && i < s->oracle.answers.len; i++)
         if (s->oracle.answers.data[i].violated && !more.answers.data[i].violated)
-            ok = differs(s, "inclusion", &s->oracle.answers.data[i].claim,
-                         "violated here, not in the wider model", "not asked");
+            ok = ft_compare_differs(s, "inclusion", &s->oracle.answers.data[i].claim,
+                                    "violated here, not in the wider model", "not asked");
     ft_oracle_release(&more);
     return ok;
 }
@@ -328,38 +331,48 @@ static bool compare_inclusion(subject *s, const bool supported[FT_MODELS])
 static bool has_failed_assert(const ft_trace *trace)
 {
     for (uint32_t e = 0; e < trace->n_events; e++)
-        if (trace->flags[e] & FT_FLAG_FAILED) return true;
+        if (trace->kind[e] == FT_EVENT_ASSERT && (trace->flags[e] & FT_FLAG_FAILED)) return true;
     return false;
+}
+
+/* Properties are not asked of the other order; what is a read before initialisation depends on who
+ * wrote first in the run. */
+static bool depends_on_order(const ft_claim *claim, ft_check check)
+{
+    return check == FT_CHECK_PROPERTY || claim->kind == FT_CLAIM_UNINITIALISED;
 }
 
 static bool same_violations(subject *s, const ft_pipeline *pipeline, const uint32_t *order)
 {
-    size_t violated = 0;
+    size_t violated = 0, found = 0;
     for (size_t i = 0; i < s->oracle.answers.len; i++)
-        violated += s->oracle.answers.data[i].check != FT_CHECK_PROPERTY &&
-                    s->oracle.answers.data[i].violated;
+        violated +=
+            s->oracle.answers.data[i].violated &&
+            !depends_on_order(&s->oracle.answers.data[i].claim, s->oracle.answers.data[i].check);
     for (size_t i = 0; i < pipeline->violations.len; i++) {
         ft_finding finding = pipeline->violations.data[i];
-        for (uint32_t k = 0; k < ft_claim_kind_events(finding.claim.kind); k++)
+        if (depends_on_order(&finding.claim, finding.check)) continue;
+        found++;
+        for (uint32_t k = 0; k < ft_claim_events(&finding.claim); k++)
             finding.claim.events[k] = order[finding.claim.events[k]];
-        if (!is_violated(&s->oracle, &finding))
-            return differs(s, "another order", &finding.claim, "safe", "violation");
+        if (!is_violated(s, &finding))
+            return ft_compare_differs(s, "another order", &finding.claim, "safe", "violation");
     }
-    return violated == pipeline->violations.len ||
-           differs(s, "another order", NULL, "more violations", "fewer");
+    return violated == found ||
+           ft_compare_differs(s, "another order", NULL, "more violations", "fewer");
 }
 
-static bool compare_reorder(subject *s, ft_comparison_stats *stats)
+static bool compare_reorder(subject *s)
 {
     uint32_t order[FT_ORACLE_EVENTS];
     if (s->job.model != FT_MODEL_CTP || has_failed_assert(s->trace) ||
         !ft_oracle_reorder(s->trace, FT_MODEL_CTP, s->seed, order))
         return true;
-    if (stats) stats->reordered++;
+    if (s->stats) s->stats->reordered++;
     ft_trace *other = ft_oracle_permute(s->trace, order);
     ft_oracle_job job = s->job;
     job.n_properties = 0;
-    json_t *spec = ft_pipeline_spec(other, &job, "event", "default");
+    json_t *spec = ft_pipeline_spec(other, &job, &(ft_pipeline_options){"event", "default", NULL});
     ft_pipeline pipeline;
     bool ok =
         ft_pipeline_run(other, spec, &pipeline, s->why) && same_violations(s, &pipeline, order);
@@ -376,12 +389,15 @@ static bool compare_reorder(subject *s, ft_comparison_stats *stats)
 
 /* ---- all ---- */
 
-static void add_samples(const subject *s, ft_comparison_stats *stats)
+static void add_samples(const subject *s)
 {
+    ft_comparison_stats *stats = s->stats;
     bool any[FT_CHECKS] = {false}, violated[FT_CHECKS] = {false};
     for (size_t i = 0; i < s->oracle.answers.len; i++) {
-        any[s->oracle.answers.data[i].check] = true;
-        violated[s->oracle.answers.data[i].check] |= s->oracle.answers.data[i].violated;
+        const ft_oracle_answer *answer = &s->oracle.answers.data[i];
+        any[answer->check] = true;
+        violated[answer->check] |= answer->violated;
+        stats->claims[answer->claim.kind][answer->violated]++;
     }
     for (int c = 0; c < FT_CHECK_PROPERTY; c++)
         if (any[c]) stats->samples[c][violated[c]]++;
@@ -390,33 +406,69 @@ static void add_samples(const subject *s, ft_comparison_stats *stats)
             ->samples[FT_CHECK_PROPERTY][property_verdict(&s->oracle, p) == FT_VERDICT_VIOLATION]++;
 }
 
-static bool compare_model(subject *s, unsigned wanted, const bool supported[FT_MODELS],
-                          ft_comparison_stats *stats)
+/* Whoever is woken by what woke it in the run is woken by anything, and may wake by itself. A
+ * thread that is stuck is the other way round. */
+static bool wakeups_are_nested(subject *s, const ft_oracle_result *any)
 {
+    bool fewer = s->job.wakeups == FT_WAKEUPS_OBSERVED;
+    for (size_t i = 0; i < any->answers.len; i++) {
+        const ft_oracle_answer *less = fewer ? &s->oracle.answers.data[i] : &any->answers.data[i],
+                               *more = fewer ? &any->answers.data[i] : &s->oracle.answers.data[i];
+        if (less->claim.kind != FT_CLAIM_STUCK && less->violated && !more->violated)
+            return ft_compare_differs(s, "wake-ups", &less->claim, "fewer with more wake-ups",
+                                      "not asked");
+    }
+    return true;
+}
+
+/* The other two options of wake-ups, where the trace has a condition. */
+static bool compare_wakeups(subject *s)
+{
+    ft_oracle_result any = s->oracle;
+    bool ok = true;
+    if (s->trace->conditions.len == 0) return true;
+    for (int w = 0; ok && w < FT_WAKEUPS_KINDS; w++) {
+        if (w == FT_WAKEUPS_ANY) continue;
+        s->job.wakeups = (ft_wakeups)w;
+        ft_oracle_enumerate(s->trace, &s->job, &s->oracle);
+        ok = wakeups_are_nested(s, &any) && ft_compare_with_checker(s) &&
+             compare_events(s, "per event", "default");
+        ft_oracle_release(&s->oracle);
+    }
+    s->job.wakeups = FT_WAKEUPS_ANY;
+    s->oracle = any;
+    return ok;
+}
+
+static bool compare_model(subject *s, unsigned wanted, const bool supported[FT_MODELS])
+{
+    s->job.switches = (wanted >> FT_COMPARE_CHECKER & 1u) && s->seed % 4 == 0;
     ft_oracle_enumerate(s->trace, &s->job, &s->oracle);
-    if (stats) add_samples(s, stats);
-    bool ok = (!(wanted & 1u << FT_COMPARE_EVENTS) || compare_events(s, "per event", "default")) &&
+    if (s->stats) add_samples(s);
+    bool ok = (!(wanted & 1u << FT_COMPARE_CHECKER) || ft_compare_with_checker(s)) &&
+              (!(wanted & 1u << FT_COMPARE_EVENTS) || compare_events(s, "per event", "default")) &&
               (!(wanted & 1u << FT_COMPARE_LOCATIONS) || compare_locations(s)) &&
               (!(wanted & 1u << FT_COMPARE_LITERAL) || compare_events(s, "literal", "literal")) &&
               (!(wanted & 1u << FT_COMPARE_DECIDE) || compare_decide(s)) &&
               (!(wanted & 1u << FT_COMPARE_INCLUSION) || compare_inclusion(s, supported)) &&
-              (!(wanted & 1u << FT_COMPARE_REORDER) || compare_reorder(s, stats));
+              (!(wanted & 1u << FT_COMPARE_REORDER) || compare_reorder(s)) &&
+              (!(wanted & 1u << FT_COMPARE_WAKEUPS) || compare_wakeups(s)) &&
+              (!(wanted & 1u << FT_COMPARE_BOUND) || ft_compare_bounds(s));
     ft_oracle_release(&s->oracle);
     return ok;
 }
 
-static bool compare_models(subject *s, unsigned wanted, ft_comparison_stats *stats)
+static bool compare_models(subject *s, unsigned wanted)
 {
     bool supported[FT_MODELS], ok = true;
     ft_model best;
     s->job.properties = s->properties;
-    s->job.checks[FT_CHECK_RACE] = s->job.checks[FT_CHECK_ATOMICITY] = true;
-    s->job.checks[FT_CHECK_ASSERTION] = true;
+    for (int c = 0; c < FT_CHECK_PROPERTY; c++) s->job.checks[c] = true;
     ft_engine_models(s->trace, supported, &best);
     for (int m = 0; ok && m < FT_MODELS; m++) {
         if (!supported[m]) continue;
         s->job.model = (ft_model)m;
-        ok = compare_model(s, wanted, supported, stats);
+        ok = compare_model(s, wanted, supported);
     }
     if (!ok) {
         char *dump = ft_oracle_dump(s->trace);
@@ -429,15 +481,16 @@ static bool compare_models(subject *s, unsigned wanted, ft_comparison_stats *sta
 bool ft_compare_trace(ft_trace *trace, unsigned wanted, ft_strbuf *why)
 {
     subject s = {.trace = trace, .why = why};
-    return compare_models(&s, wanted, NULL);
+    return compare_models(&s, wanted);
 }
 
 bool ft_compare_seed(uint64_t seed, unsigned wanted, ft_comparison_stats *stats, ft_strbuf *why)
 {
-    subject s = {.seed = seed, .trace = ft_generate(seed), .why = why};
-    s.job.n_properties = ft_generate_properties(s.trace, seed, s.properties, PROPERTIES);
+    subject s = {.seed = seed, .trace = ft_generate(seed), .stats = stats, .why = why};
+    s.job.n_properties = ft_generate_properties(s.trace, seed, s.properties, FT_COMPARE_PROPERTIES);
     if (stats) stats->traces++;
-    bool ok = compare_models(&s, wanted, stats);
+    for (uint32_t e = 0; stats && e < s.trace->n_events; e++) stats->kinds[s.trace->kind[e]]++;
+    bool ok = compare_models(&s, wanted);
     ft_trace_free(s.trace);
     return ok;
 }

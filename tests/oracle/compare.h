@@ -10,14 +10,21 @@ typedef enum ft_comparison {
     FT_COMPARE_LOCATIONS, /* per location: a group is violated if and only if a claim of it is */
     FT_COMPARE_LITERAL,   /* per event, with the literal encoding */
     FT_COMPARE_DECIDE,    /* ft_engine_decide on every claim */
-    FT_COMPARE_INCLUSION, /* the oracle's own answers: observed in maximal in ctp */
+    FT_COMPARE_INCLUSION, /* the oracle's own answers: observed in maximal in ctp in control */
     FT_COMPARE_REORDER,   /* ctp verdicts of another feasible order of the same events */
+    FT_COMPARE_CHECKER,   /* the oracle's schedules, and mutants of them, before the checker */
+    FT_COMPARE_WAKEUPS,   /* per event, with the other two options of wake-ups */
+    FT_COMPARE_BOUND,     /* per event, within a context bound, and with `auto` */
     FT_COMPARISONS
 } ft_comparison;
 
 typedef struct ft_comparison_stats {
     uint64_t traces, reordered;
-    uint64_t samples[FT_CHECKS][2]; /* traces under a model, or properties: safe, violated */
+    uint64_t samples[FT_CHECKS][2];       /* traces under a model, or properties: safe, violated */
+    uint64_t claims[FT_CLAIM_KINDS][2];   /* likewise each candidate, by kind */
+    uint64_t kinds[FT_EVENT_KINDS];       /* events */
+    uint64_t lifted, bounded, not_lifted; /* claims under a bound: proved for all bounds; bounded;
+                                             of these without any witness */
 } ft_comparison_stats;
 
 /* True when all comparisons in `wanted` (bits) agree under every model that the trace supports;

@@ -36,14 +36,43 @@ ft_grade ft_generate_grade(uint64_t seed)
     return grades[seed % 7];
 }
 
-ft_trace *ft_generate(uint64_t seed)
+/* The same for every attempt, so that what often gets stuck is not left out. */
+static ft_flavour flavour_of(uint64_t seed)
+{
+    static const ft_flavour flavours[] = {
+        FT_FLAVOUR_DATA,       FT_FLAVOUR_DATA,     FT_FLAVOUR_DATA,       FT_FLAVOUR_LOCKS,
+        FT_FLAVOUR_LOCKS,      FT_FLAVOUR_LOCKS,    FT_FLAVOUR_CONDITIONS, FT_FLAVOUR_CONDITIONS,
+        FT_FLAVOUR_CONDITIONS, FT_FLAVOUR_BARRIERS, FT_FLAVOUR_MEMORY,     FT_FLAVOUR_ANY};
+    ft_random random;
+    ft_random_init(&random, seed ^ 0x666c6176u);
+    return flavours[ft_random_below(&random, sizeof flavours / sizeof *flavours)];
+}
+
+/* A program of the seed, run into its builder; which one, if its run got stuck, says `attempt`. */
+static ft_program *make_and_run(uint64_t seed, uint32_t attempt, bool *complete)
 {
     ft_program *program = ft_calloc(1, sizeof *program);
-    ft_random_init(&program->random, seed);
+    ft_random_init(&program->random, seed + ((uint64_t)attempt << 40));
     program->grade = ft_generate_grade(seed);
+    program->flavour = flavour_of(seed);
     program->builder = ft_builder_new(FT_FORMAT_NDJSON);
     ft_program_make(program);
-    ft_program_run(program);
+    *complete = ft_program_run(program);
+    return program;
+}
+
+#define ATTEMPTS 20
+
+ft_trace *ft_generate(uint64_t seed)
+{
+    bool complete;
+    uint32_t attempt = 0;
+    ft_program *program = make_and_run(seed, attempt, &complete);
+    while (!complete && program->flavour != FT_FLAVOUR_DATA && ++attempt < ATTEMPTS) {
+        ft_builder_free(program->builder);
+        free(program);
+        program = make_and_run(seed, attempt, &complete);
+    }
     ft_trace *trace = NULL;
     ft_error err = FT_ERROR_INIT;
     ft_status status = ft_builder_finish(program->builder, &trace, &err);

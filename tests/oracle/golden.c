@@ -68,13 +68,13 @@ unsigned ft_golden_each(const char *folder, void (*each)(void *context, const ft
 /* ---- violations as sorted text ---- */
 
 typedef struct row {
-    unsigned events[3], n;
+    unsigned events[FT_CLAIM_MAX_EVENTS], n;
 } row;
 
 static int by_events(const void *a, const void *b)
 {
     const row *x = a, *y = b;
-    for (unsigned k = 0; k < 3; k++)
+    for (unsigned k = 0; k < FT_CLAIM_MAX_EVENTS; k++)
         if (x->events[k] != y->events[k]) return x->events[k] < y->events[k] ? -1 : 1;
     return 0;
 }
@@ -110,7 +110,7 @@ char *ft_golden_expected_text(const json_t *check)
     for (size_t i = 0; i < count; i++) {
         const json_t *events = json_array_get(list, i);
         rows[i].n = (unsigned)json_array_size(events);
-        for (unsigned k = 0; k < rows[i].n && k < 3; k++)
+        for (unsigned k = 0; k < rows[i].n && k < FT_CLAIM_MAX_EVENTS; k++)
             rows[i].events[k] = (unsigned)json_integer_value(json_array_get(events, k));
         sort_pair(&rows[i]);
     }
@@ -123,7 +123,7 @@ char *ft_golden_claims_text(const ft_claim *claims, size_t count)
 {
     row *rows = ft_calloc(count + 1, sizeof *rows);
     for (size_t i = 0; i < count; i++) {
-        rows[i].n = ft_claim_kind_events(claims[i].kind);
+        rows[i].n = ft_claim_events(&claims[i]);
         for (unsigned k = 0; k < rows[i].n; k++) rows[i].events[k] = claims[i].events[k] + 1;
         sort_pair(&rows[i]);
     }

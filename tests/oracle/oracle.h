@@ -7,13 +7,17 @@
 #include "trace/trace.h"
 #include "verdict/claim.h"
 
-/* A trace beyond these limits is refused by assertion. */
+/* A trace beyond these limits, or with branches, is refused by assertion. */
 #define FT_ORACLE_EVENTS     96
 #define FT_ORACLE_THREADS    6
 #define FT_ORACLE_SHARED     6
 #define FT_ORACLE_LOCALS     3
 #define FT_ORACLE_LOCKS      6
 #define FT_ORACLE_SEMAPHORES 4
+#define FT_ORACLE_CONDITIONS 4
+#define FT_ORACLE_BARRIERS   4
+#define FT_ORACLE_ONCES      4
+#define FT_ORACLE_BLOCKS     4
 
 #define FT_ORACLE_NO_PROPERTY UINT32_MAX
 
@@ -36,6 +40,8 @@ typedef struct ft_oracle_job {
     const ft_oracle_property *properties;
     uint32_t n_properties;
     ft_model model;
+    ft_wakeups wakeups;
+    bool switches; /* also find the fewest context switches of every violation */
 } ft_oracle_job;
 
 /* One candidate and its answer. A claim is violated, or depends on an unknown value, or neither. */
@@ -45,6 +51,9 @@ typedef struct ft_oracle_answer {
     ft_claim claim;    /* events of a symmetric claim in ascending order */
     bool violated;
     bool unknown; /* not violated for certain, but with some value of an unknown */
+    /* A violating schedule: of those with the fewest context switches, if the job asks for them. */
+    uint32_t switches; /* Wang et al. §6, counted as by ft_witness_switches */
+    uint8_t steps[FT_ORACLE_EVENTS], n_steps;
 } ft_oracle_answer;
 
 typedef struct ft_oracle_result {
@@ -56,15 +65,24 @@ typedef struct ft_oracle_result {
 void ft_oracle_enumerate(const ft_trace *trace, const ft_oracle_job *job, ft_oracle_result *result);
 void ft_oracle_release(ft_oracle_result *result);
 
+/* What the oracle says of a schedule: is it a witness of its claim (bounds apart)? */
+typedef enum ft_judgement { FT_JUDGED_WRONG, FT_JUDGED_RIGHT, FT_JUDGED_UNKNOWN } ft_judgement;
+ft_judgement ft_oracle_judge(const ft_trace *trace, const ft_witness *witness);
+
 /* The candidates alone, none answered. */
 void ft_oracle_candidates(const ft_trace *trace, const ft_oracle_job *job,
                           ft_oracle_result *result);
 
-/* Whether two claims are the same (symmetric ones in either order of their events). */
+/* Whether two claims are the same (symmetric ones in either order of their events, cycles from any
+ * of their requests). */
 bool ft_oracle_claim_equal(const ft_claim *a, const ft_claim *b);
 
-/* Another feasible order of all events under `model`, chosen at random, or false when the search
- * finds none that differs. order: room for n_events. */
+/* The kind that groups claims of one check apart: of a lock error, deadlock or order error the
+ * words of docs/records.md; else "". */
+const char *ft_oracle_claim_kind(const ft_trace *trace, const ft_claim *claim);
+
+/* Another feasible order of all events under `model` (any wake-ups), chosen at random, or false
+ * when the search finds none that differs. order: room for n_events. */
 bool ft_oracle_reorder(const ft_trace *trace, ft_model model, uint64_t seed, uint32_t *order);
 
 /* A new trace with the events of `trace` in this order (through NDJSON), observed and unbroken. */

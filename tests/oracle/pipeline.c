@@ -22,17 +22,40 @@ static bool wrong(reader *r, const char *what, const char *detail)
     return false;
 }
 
-static bool read_witness(reader *r, ft_check check, uint32_t property, const json_t *json)
+static bool is_text(const json_t *value, const char *text)
+{
+    return json_is_string(value) && strcmp(json_string_value(value), text) == 0;
+}
+
+/* Under control a finding is a possible one, whatever else it is; under the others never. */
+static bool status_fits(const json_t *record, bool *observed)
+{
+    const json_t *status = json_object_get(record, "status");
+    bool control = is_text(json_object_get(record, "model"), "control");
+    *observed = is_text(status, "observed");
+    return *observed || is_text(status, control ? "possible" : "predicted");
+}
+
+static bool read_witness(reader *r, ft_check check, uint32_t property, const json_t *record)
 {
     ft_witness witness = {0};
     ft_error err = FT_ERROR_INIT;
+    const json_t *json = json_object_get(record, "witness"),
+                 *bound = json_object_get(record, "bound");
+    ft_finding finding = {.check = check, .property = property};
+    if (!status_fits(record, &finding.observed)) return wrong(r, "record", "not its status");
     if (!json_is_object(json)) return wrong(r, "violation", "without a witness");
     if (ft_witness_from_json(json, r->trace, &witness, &err) != FT_OK)
         return wrong(r, "witness unreadable", err.message);
     bool accepted = ft_checker_check(r->checker, &witness, NULL, &err) == FT_OK;
-    ft_vec_push(&r->out->violations, ((ft_finding){check, property, witness.claim}));
+    finding.claim = witness.claim;
+    finding.switches = ft_witness_switches(r->trace, &witness);
+    finding.bound = json_is_integer(bound) ? (uint32_t)json_integer_value(bound) : FT_NO_BOUND;
+    ft_vec_push(&r->out->violations, finding);
     ft_witness_release(&witness);
-    return accepted || wrong(r, "witness refused", err.message);
+    if (!accepted) return wrong(r, "witness refused", err.message);
+    return finding.switches <= finding.bound ||
+           wrong(r, "witness", "more context switches than its record's bound");
 }
 
 static bool read_record(reader *r, const json_t *record)
@@ -59,7 +82,7 @@ static bool read_record(reader *r, const json_t *record)
     if (verdict != FT_VERDICT_VIOLATION)
         return json_object_get(record, "witness") ? wrong(r, "record", "a witness of nothing")
                                                   : true;
-    return read_witness(r, check, property, json_object_get(record, "witness"));
+    return read_witness(r, check, property, record);
 }
 
 static bool read_records(reader *r, const json_t *plan)
@@ -170,14 +193,23 @@ static json_t *property_json(const ft_trace *trace, const ft_oracle_property *p)
     return json;
 }
 
-json_t *ft_pipeline_spec(const ft_trace *trace, const ft_oracle_job *job, const char *per,
-                         const char *encoding)
+static json_t *bound_json(const char *text)
+{
+    if (!text) return json_null();
+    if (strcmp(text, "auto") == 0) return json_string(text);
+    return json_integer(strtoll(text, NULL, 10));
+}
+
+json_t *ft_pipeline_spec(const ft_trace *trace, const ft_oracle_job *job,
+                         const ft_pipeline_options *options)
 {
     json_t *checks = json_array(), *properties = json_array();
     for (int c = 0; c < FT_CHECK_PROPERTY; c++)
         if (job->checks[c]) json_array_append_new(checks, json_string(ft_check_name((ft_check)c)));
     for (uint32_t i = 0; i < job->n_properties; i++)
         json_array_append_new(properties, property_json(trace, &job->properties[i]));
-    return json_pack("{s:o, s:o, s:s, s:s, s:s}", "checks", checks, "properties", properties,
-                     "model", ft_model_name(job->model), "per", per, "encoding", encoding);
+    return json_pack("{s:o, s:o, s:s, s:s, s:s, s:s, s:o}", "checks", checks, "properties",
+                     properties, "model", ft_model_name(job->model), "per", options->per,
+                     "encoding", options->encoding, "wakeups", ft_wakeups_name(job->wakeups),
+                     "context_bound", bound_json(options->bound));
 }

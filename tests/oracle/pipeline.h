@@ -9,6 +9,9 @@ typedef struct ft_finding {
     ft_check check;
     uint32_t property; /* or FT_ORACLE_NO_PROPERTY */
     ft_claim claim;    /* of its checked witness */
+    uint32_t switches; /* of that witness */
+    uint32_t bound;    /* of its record, FT_NO_BOUND: none */
+    bool observed;     /* said to have happened in the observed run */
 } ft_finding;
 
 typedef struct ft_pipeline {
@@ -26,8 +29,13 @@ typedef struct ft_pipeline {
 bool ft_pipeline_run(ft_trace *trace, const json_t *spec, ft_pipeline *out, ft_strbuf *why);
 void ft_pipeline_release(ft_pipeline *pipeline);
 
-/* A job's JSON: checks of `job`, its properties and model, "per" and "encoding" as given. */
-json_t *ft_pipeline_spec(const ft_trace *trace, const ft_oracle_job *job, const char *per,
-                         const char *encoding);
+typedef struct ft_pipeline_options {
+    const char *per, *encoding;
+    const char *bound; /* context_bound: a number, "auto", or NULL: none */
+} ft_pipeline_options;
+
+/* A job's JSON: checks, properties, model and wake-ups of `job`, the rest as given. */
+json_t *ft_pipeline_spec(const ft_trace *trace, const ft_oracle_job *job,
+                         const ft_pipeline_options *options);
 
 #endif

@@ -20,7 +20,7 @@ static uint32_t random_location(ft_program *program)
     return ft_builder_location(program->builder, texts[ft_program_below(program, 6)], 5, "f", 1);
 }
 
-static ft_instruction *add_op(ft_program *program, ft_event_kind kind, uint32_t object)
+ft_instruction *ft_program_add(ft_program *program, ft_event_kind kind, uint32_t object)
 {
     uint32_t t = program->thread;
     if (program->n_ops[t] == FT_PROGRAM_OPS) return &program->ops[t][FT_PROGRAM_OPS - 1];
@@ -65,16 +65,21 @@ static void add_assign(ft_program *program)
     if (ft_program_percent(program, 15)) set_target(program, &op);
     if (ft_program_percent(program, 30)) op.guard = ft_program_condition(program, false);
     if (ft_program_percent(program, 12)) op.flags = FT_FLAG_ATOMIC;
-    ft_instruction *out = add_op(program, FT_EVENT_ASSIGN, 0);
+    ft_instruction *out = ft_program_add(program, FT_EVENT_ASSIGN, 0);
     op.loc = out->loc;
     *out = op;
 }
 
-static void add_access(ft_program *program)
+static void add_update(ft_program *program, uint32_t v)
 {
-    uint32_t v = ft_program_below(program, program->n_shared);
-    bool write = ft_program_percent(program, 45);
-    ft_instruction *op = add_op(program, write ? FT_EVENT_WRITE : FT_EVENT_READ, v);
+    ft_instruction *op = ft_program_add(program, FT_EVENT_RMW, v);
+    op->bits = random_bits(program, program->shared_sort[v]);
+    op->valued = program->grade != FT_GRADE_OBSERVED && !program->plain[v];
+}
+
+void ft_program_add_access(ft_program *program, uint32_t v, bool write)
+{
+    ft_instruction *op = ft_program_add(program, write ? FT_EVENT_WRITE : FT_EVENT_READ, v);
     op->bits = random_bits(program, program->shared_sort[v]);
     op->valued = program->grade != FT_GRADE_OBSERVED && !program->plain[v];
     if (!write && program->grade == FT_GRADE_MIXED && ft_program_percent(program, 15))
@@ -82,21 +87,30 @@ static void add_access(ft_program *program)
     if (ft_program_percent(program, 12)) op->flags = FT_FLAG_ATOMIC;
 }
 
+static void add_access(ft_program *program)
+{
+    uint32_t v = ft_program_below(program, program->n_shared);
+    if (ft_program_percent(program, 8))
+        add_update(program, v);
+    else
+        ft_program_add_access(program, v, ft_program_percent(program, 45));
+}
+
 static void add_condition(ft_program *program)
 {
     bool assertion = ft_program_percent(program, program->assertions);
     bool plain = program->grade == FT_GRADE_MIXED && ft_program_percent(program, 15);
     ft_term guard = ft_program_condition(program, plain);
-    ft_instruction *op = add_op(program, assertion ? FT_EVENT_ASSERT : FT_EVENT_ASSUME, 0);
+    ft_instruction *op = ft_program_add(program, assertion ? FT_EVENT_ASSERT : FT_EVENT_ASSUME, 0);
     op->guard = guard;
-    if (assertion && !plain && ft_program_percent(program, 85))
+    if (assertion && !plain && ft_program_percent(program, 96))
         op->pinned = 1 + ft_program_below(program, program->n_shared);
     if (op->pinned && program->plain[op->pinned - 1]) op->pinned = 0;
-    if (op->pinned && program->n_locals && ft_program_percent(program, 15))
+    if (op->pinned && program->n_locals && ft_program_percent(program, 8))
         op->pinned = 1 + program->n_shared + ft_program_below(program, program->n_locals);
 }
 
-static void add_data(ft_program *program)
+void ft_program_add_data(ft_program *program)
 {
     uint32_t pick = ft_program_below(program, 100);
     uint32_t plain_accesses = program->grade == FT_GRADE_MIXED ? 40 : 12;
@@ -121,33 +135,33 @@ static bool holds_any(const ft_program *program)
 
 static void add_section(ft_program *program, uint32_t lock, uint32_t length, uint32_t depth)
 {
-    if (program->held[lock] && program->lock_kind[lock] == FT_LOCK_MUTEX) {
-        add_data(program);
+    if (program->held[lock] && program->lock_kind[lock] != FT_LOCK_RECURSIVE) {
+        ft_program_add_data(program);
         return;
     }
-    add_op(program, FT_EVENT_ACQUIRE, lock);
+    ft_program_add(program, FT_EVENT_ACQUIRE, lock);
     program->held[lock]++;
     add_block(program, length, depth + 1);
     if (program->held[lock] == 1 && ft_program_percent(program, 4)) {
-        add_op(program, FT_EVENT_RELEASE, lock)->flags = FT_FLAG_CONDITION;
-        add_op(program, FT_EVENT_ACQUIRE, lock)->flags = FT_FLAG_CONDITION;
-        add_data(program);
+        ft_program_add(program, FT_EVENT_RELEASE, lock)->flags = FT_FLAG_CONDITION;
+        ft_program_add(program, FT_EVENT_ACQUIRE, lock)->flags = FT_FLAG_CONDITION;
+        ft_program_add_data(program);
     }
     if (ft_program_percent(program, 97)) {
-        add_op(program, FT_EVENT_RELEASE, lock);
+        ft_program_add(program, FT_EVENT_RELEASE, lock);
         program->held[lock]--;
     }
 }
 
 static void add_transaction(ft_program *program, uint32_t length, uint32_t depth)
 {
-    add_op(program, FT_EVENT_TX_BEGIN, 0);
+    ft_program_add(program, FT_EVENT_TX_BEGIN, 0);
     bool section = program->n_locks && ft_program_percent(program, program->discipline);
     if (section && !holds_any(program))
         add_section(program, 0, length, depth);
     else
         add_block(program, length, depth + 1);
-    if (ft_program_percent(program, 92)) add_op(program, FT_EVENT_TX_END, 0);
+    if (ft_program_percent(program, 92)) ft_program_add(program, FT_EVENT_TX_END, 0);
 }
 
 static void add_protected(ft_program *program, uint32_t depth)
@@ -156,26 +170,27 @@ static void add_protected(ft_program *program, uint32_t depth)
     if (wants && !program->held[0])
         add_section(program, 0, 1 + ft_program_below(program, 3), depth);
     else
-        add_data(program);
+        ft_program_add_data(program);
 }
 
 static void add_edge(ft_program *program)
 {
     /* The first use of an edge is its source; every thread may then wait for it. */
     if (program->n_edges && ft_program_percent(program, 75)) {
-        add_op(program, FT_EVENT_EDGE_IN, ft_program_below(program, program->n_edges));
+        ft_program_add(program, FT_EVENT_EDGE_IN, ft_program_below(program, program->n_edges));
     } else if (program->n_edges < FT_PROGRAM_EDGES) {
         static const char *const names[FT_PROGRAM_EDGES] = {"e0", "e1", "e2"};
         uint32_t edge = ft_builder_edge(program->builder, names[program->n_edges], 2);
         assert(edge == program->n_edges);
         program->n_edges++;
-        add_op(program, FT_EVENT_EDGE_OUT, edge);
+        ft_program_add(program, FT_EVENT_EDGE_OUT, edge);
     }
 }
 
 static void add_item(ft_program *program, uint32_t depth)
 {
     uint32_t pick = ft_program_below(program, 100), length = 1 + ft_program_below(program, 4);
+    if (depth < 2 && ft_program_percent(program, 60) && ft_program_add_special(program)) return;
     if (pick < 20 && depth < 2 && program->n_locks)
         add_section(program, ft_program_below(program, program->n_locks), length, depth);
     else if (pick < 20 + program->transactions && depth < 2)
@@ -183,9 +198,10 @@ static void add_item(ft_program *program, uint32_t depth)
     else if (pick >= 96)
         add_edge(program);
     else if (pick >= 86 && program->n_semaphores)
-        add_op(program, ft_program_percent(program, 50) ? FT_EVENT_POST : FT_EVENT_WAIT, 0);
+        ft_program_add(program, ft_program_percent(program, 50) ? FT_EVENT_POST : FT_EVENT_WAIT, 0);
     else if (pick == 85 && program->n_locks && !program->held[program->n_locks - 1])
-        add_op(program, FT_EVENT_RELEASE, program->n_locks - 1); /* a stranger's: no effect */
+        ft_program_add(program, FT_EVENT_RELEASE,
+                       program->n_locks - 1); /* a stranger's: no effect */
     else
         add_protected(program, depth);
 }
@@ -199,19 +215,25 @@ static void make_thread(ft_program *program, uint32_t thread, uint32_t budget, b
 {
     program->thread = thread;
     program->budget = budget;
-    for (uint32_t l = 0; l < FT_PROGRAM_LOCKS; l++) program->held[l] = 0;
+    for (uint32_t l = 0; l < FT_PROGRAM_LOCKS; l++)
+        program->held[l] = program->held_shared[l] = false;
     bool marked = ft_program_percent(program, 20);
-    if (marked) add_op(program, FT_EVENT_BEGIN, 0);
-    if (forks && ft_program_percent(program, 40)) add_data(program);
-    for (uint32_t t = 1; forks && t < program->n_threads; t++) add_op(program, FT_EVENT_FORK, t);
-    uint32_t joins = forks && ft_program_percent(program, 60) ? program->n_threads : 1;
+    if (marked) ft_program_add(program, FT_EVENT_BEGIN, 0);
+    if (forks && ft_program_percent(program, 40)) ft_program_add_data(program);
+    if (forks) ft_program_add_first(program);
+    for (uint32_t t = 1; forks && t < program->n_threads; t++)
+        ft_program_add(program, FT_EVENT_FORK, t);
+    bool all = ft_program_percent(program, program->n_blocks && program->tidy ? 100 : 60);
+    uint32_t joins = forks && all ? program->n_threads : 1;
+    if (program->budget) ft_program_add_special(program);
     while (program->budget) {
         if (program->budget < 3 && program->next_join < joins)
-            add_op(program, FT_EVENT_JOIN, program->next_join++);
+            ft_program_add(program, FT_EVENT_JOIN, program->next_join++);
         else
             add_block(program, 1, 0);
     }
-    if (marked) add_op(program, FT_EVENT_END, 0);
+    if (forks && program->next_join == program->n_threads) ft_program_add_last(program);
+    if (marked) ft_program_add(program, FT_EVENT_END, 0);
 }
 
 /* ---- the whole ---- */
@@ -232,8 +254,9 @@ static void declare_shared(ft_program *program, uint32_t v)
     if (!symbolic(program)) sort = FT_INT_SORT;
     program->shared_sort[v] = sort;
     program->shared_initial[v] = random_bits(program, sort);
+    if (program->n_conditions && v == 0) program->shared_initial[v] = 0; /* a flag to wait for */
     uint32_t id = ft_builder_shared(program->builder, names[v], 1, sort);
-    bool silent = !symbolic(program) && ft_program_percent(program, 40);
+    bool silent = !symbolic(program) && ft_program_percent(program, program->n_blocks ? 75 : 40);
     if (silent) return;
     ft_builder_shared_initial(
         program->builder, id,
@@ -252,21 +275,67 @@ static void declare_local(ft_program *program, uint32_t v)
         ft_builder_value(program->builder, (ft_value){sort, program->local_initial[v]}));
 }
 
+static ft_lock_kind random_lock_kind(ft_program *program)
+{
+    uint32_t pick = ft_program_below(program, 100);
+    if (program->flavour == FT_FLAVOUR_DATA)
+        return pick < 40 ? FT_LOCK_RECURSIVE : pick < 50 ? FT_LOCK_READ_WRITE : FT_LOCK_MUTEX;
+    return pick < 15   ? FT_LOCK_RECURSIVE
+           : pick < 30 ? FT_LOCK_ERROR_CHECKING
+           : pick < 60 ? FT_LOCK_READ_WRITE
+                       : FT_LOCK_MUTEX;
+}
+
+static void declare_sync(ft_program *program)
+{
+    static const char *const conditions[FT_PROGRAM_CONDITIONS] = {"c", "d"};
+    uint32_t cells[FT_PROGRAM_SHARED], n_cells = 0;
+    for (uint32_t c = 0; c < program->n_conditions; c++)
+        ft_builder_condition(program->builder, conditions[c], 1);
+    if (program->n_barriers) ft_builder_barrier(program->builder, "b", 1, program->barrier_count);
+    if (program->n_onces) ft_builder_once(program->builder, "o", 1);
+    for (uint32_t v = 0; v < program->n_shared; v++)
+        if (v == 0 || ft_program_percent(program, 40)) cells[n_cells++] = v;
+    if (program->n_blocks) ft_builder_block(program->builder, "k", 1, cells, n_cells);
+}
+
 static void declare_all(ft_program *program)
 {
     static const char *const threads[FT_PROGRAM_THREADS] = {"T1", "T2", "T3", "T4"};
-    static const char *const locks[FT_PROGRAM_LOCKS] = {"l", "m"};
+    static const char *const locks[FT_PROGRAM_LOCKS] = {"l", "m", "n"};
     for (uint32_t t = 0; t < program->n_threads; t++)
         ft_builder_thread(program->builder, threads[t], 2);
     for (uint32_t v = 0; v < program->n_shared; v++) declare_shared(program, v);
     for (uint32_t v = 0; v < program->n_locals; v++) declare_local(program, v);
     for (uint32_t l = 0; l < program->n_locks; l++) {
-        program->lock_kind[l] = ft_program_percent(program, 40) ? FT_LOCK_RECURSIVE : FT_LOCK_MUTEX;
+        program->lock_kind[l] = random_lock_kind(program);
         ft_builder_lock(program->builder, locks[l], 1, (ft_lock_kind)program->lock_kind[l]);
     }
     program->semaphore_initial = ft_program_below(program, 3);
     if (program->n_semaphores)
         ft_builder_semaphore(program->builder, "s", 1, program->semaphore_initial);
+    declare_sync(program);
+}
+
+/* What the flavour needs, and how careful the program is. */
+static void choose_flavour(ft_program *program)
+{
+    static const uint32_t shares[] = {0, 30, 70, 100};
+    bool any = program->flavour == FT_FLAVOUR_ANY;
+    program->ordered = shares[ft_program_below(program, 4)];
+    program->guarded = ft_program_percent(program, 25) ? 100 : 0;
+    program->careful = shares[ft_program_below(program, 4)];
+    program->tidy = ft_program_percent(program, 60);
+    if (program->flavour == FT_FLAVOUR_LOCKS || any)
+        program->n_locks = 2 + ft_program_below(program, 2);
+    if (program->flavour == FT_FLAVOUR_CONDITIONS && !program->n_locks) program->n_locks = 1;
+    if (program->flavour == FT_FLAVOUR_CONDITIONS || any)
+        program->n_conditions = 1 + ft_program_percent(program, 15);
+    program->n_barriers = program->flavour == FT_FLAVOUR_BARRIERS || any;
+    program->n_onces = program->n_barriers;
+    program->barrier_count = ft_program_percent(program, 15) ? 2 : program->n_threads;
+    program->n_blocks = program->flavour == FT_FLAVOUR_MEMORY || any;
+    if (program->n_blocks && ft_program_percent(program, 50)) program->n_semaphores = 1;
 }
 
 void ft_program_make(ft_program *program)
@@ -280,9 +349,10 @@ void ft_program_make(ft_program *program)
     program->discipline = disciplines[ft_program_below(program, 5)];
     program->transactions = ft_program_percent(program, 45) ? 40 : 0;
     program->assertions = 70;
+    choose_flavour(program);
     declare_all(program);
     program->next_join = 1;
-    bool forks = ft_program_percent(program, 45);
+    bool forks = ft_program_percent(program, program->n_blocks && program->tidy ? 100 : 45);
     uint32_t total = 9 + ft_program_below(program, 8);
     for (uint32_t t = 0; t < program->n_threads; t++) {
         uint32_t share =

@@ -9,9 +9,14 @@ typedef struct run {
     uint32_t pos[FT_PROGRAM_THREADS];
     bool stuck[FT_PROGRAM_THREADS], forked[FT_PROGRAM_THREADS];
     uint32_t owner[FT_PROGRAM_LOCKS], depth[FT_PROGRAM_LOCKS]; /* owner: thread + 1 */
+    uint32_t reads[FT_PROGRAM_LOCKS][FT_PROGRAM_THREADS];      /* times held for reading */
     uint32_t count;
     bool edge[FT_PROGRAM_EDGES];
-    uint32_t thread; /* that runs */
+    uint32_t waits[FT_PROGRAM_THREADS]; /* condition + 1 */
+    bool woken[FT_PROGRAM_THREADS];
+    uint32_t arrivals, round[FT_PROGRAM_THREADS]; /* round: of the thread's last arrival, from 1 */
+    uint32_t once;                                /* 0: not begun, 1: begun, 2: done */
+    uint32_t thread;                              /* that runs */
     uint32_t emitted;
 } run;
 
@@ -64,6 +69,21 @@ static void run_access(run *r, const ft_instruction *op)
     if (op->kind == FT_EVENT_WRITE) r->shared[op->object] = op->bits;
     ft_value value = {program->shared_sort[op->object], r->shared[op->object]};
     emit(r, op, op->valued ? ft_builder_value(program->builder, value) : FT_NO_VALUE);
+}
+
+/* An update adds its bits, so that what it writes depends on what it read. */
+static void run_update(run *r, const ft_instruction *op)
+{
+    ft_program *program = r->program;
+    ft_value read = {program->shared_sort[op->object], r->shared[op->object]}, written = read;
+    bool boolean = read.sort.kind == FT_SORT_BOOL;
+    written.bits = boolean ? op->bits : (read.bits + op->bits) % 4;
+    r->shared[op->object] = written.bits;
+    bool reads = op->valued && ft_program_percent(program, 90), writes = op->valued;
+    r->emitted++;
+    ft_builder_update(program->builder, r->thread, op->object, op->loc,
+                      reads ? ft_builder_value(program->builder, read) : FT_NO_VALUE,
+                      writes ? ft_builder_value(program->builder, written) : FT_NO_VALUE);
 }
 
 static void pin(run *r, ft_instruction *op)
@@ -140,61 +160,188 @@ static bool started(const run *r, uint32_t thread)
     return !child || r->forked[thread];
 }
 
+/* ---- locks ---- */
+
+static bool read_held(const run *r, uint32_t lock)
+{
+    for (uint32_t t = 0; t < r->program->n_threads; t++)
+        if (r->reads[lock][t]) return true;
+    return false;
+}
+
+/* May `thread` take the lock now? An error-checking one refuses its holder at once. */
+static bool may_take(const run *r, uint32_t thread, const ft_instruction *op)
+{
+    uint32_t lock = op->object;
+    bool own = r->owner[lock] == thread + 1;
+    if (op->kind == FT_EVENT_ACQUIRE_SHARED) return r->owner[lock] == 0;
+    if (own) return r->program->lock_kind[lock] == FT_LOCK_RECURSIVE;
+    return r->owner[lock] == 0 && !read_held(r, lock);
+}
+
+static bool refused_at_once(const run *r, uint32_t thread, const ft_instruction *op)
+{
+    return r->owner[op->object] == thread + 1 && !(op->flags & FT_FLAG_TRY) &&
+           r->program->lock_kind[op->object] == FT_LOCK_ERROR_CHECKING;
+}
+
+static void run_acquire(run *r, const ft_instruction *op)
+{
+    uint32_t lock = op->object;
+    if (refused_at_once(r, r->thread, op)) {
+        emit(r, op, FT_NO_VALUE);
+        return;
+    }
+    if (!may_take(r, r->thread, op)) { /* an attempt */
+        ft_instruction failed = *op;
+        failed.kind =
+            op->kind == FT_EVENT_ACQUIRE ? FT_EVENT_TRY_FAILED : FT_EVENT_TRY_FAILED_SHARED;
+        failed.flags = 0;
+        r->pos[r->thread] += op->skip;
+        emit(r, &failed, FT_NO_VALUE);
+        return;
+    }
+    if (op->kind == FT_EVENT_ACQUIRE_SHARED) {
+        r->reads[lock][r->thread]++;
+    } else {
+        r->owner[lock] = r->thread + 1;
+        r->depth[lock]++;
+    }
+    emit(r, op, FT_NO_VALUE);
+}
+
+static void run_release(run *r, const ft_instruction *op)
+{
+    uint32_t lock = op->object;
+    if (r->owner[lock] == r->thread + 1) {
+        if (--r->depth[lock] == 0) r->owner[lock] = 0;
+    } else if (r->reads[lock][r->thread]) {
+        r->reads[lock][r->thread]--;
+    }
+    emit(r, op, FT_NO_VALUE);
+}
+
+/* ---- conditions, barriers, once ---- */
+
+static void run_signal(run *r, const ft_instruction *op)
+{
+    uint32_t found[FT_PROGRAM_THREADS], n = 0;
+    for (uint32_t t = 0; t < r->program->n_threads; t++)
+        if (r->waits[t] == op->object + 1 && !r->woken[t]) found[n++] = t;
+    if (n && op->kind == FT_EVENT_SIGNAL) {
+        found[0] = found[ft_program_below(r->program, n)];
+        n = 1;
+    }
+    for (uint32_t i = 0; i < n; i++) r->woken[found[i]] = true;
+    emit(r, op, FT_NO_VALUE);
+}
+
+static void run_wake(run *r, const ft_instruction *op)
+{
+    ft_instruction wake = *op;
+    bool late = r->woken[r->thread] && op->timed && ft_program_percent(r->program, 30);
+    if (late || !r->woken[r->thread]) wake.flags = FT_FLAG_FAILED;
+    r->waits[r->thread] = 0;
+    r->woken[r->thread] = false;
+    emit(r, &wake, FT_NO_VALUE);
+}
+
+static void run_once(run *r, const ft_instruction *op)
+{
+    ft_instruction pass = *op;
+    if (op->kind == FT_EVENT_ONCE_BEGIN && r->once == 2) {
+        pass.kind = FT_EVENT_ONCE_PASS;
+        r->pos[r->thread] += op->skip;
+    } else {
+        r->once = op->kind == FT_EVENT_ONCE_BEGIN ? 1 : 2;
+    }
+    emit(r, &pass, FT_NO_VALUE);
+}
+
 static bool can_run(const run *r, uint32_t thread)
 {
     if (r->stuck[thread] || ended(r, thread) || !started(r, thread)) return false;
     const ft_instruction *op = &r->program->ops[thread][r->pos[thread]];
-    if (op->kind == FT_EVENT_ACQUIRE)
-        return r->owner[op->object] == 0 ||
-               (r->owner[op->object] == thread + 1 &&
-                r->program->lock_kind[op->object] == FT_LOCK_RECURSIVE);
+    if (op->kind == FT_EVENT_ACQUIRE || op->kind == FT_EVENT_ACQUIRE_SHARED)
+        return (op->flags & FT_FLAG_TRY) || may_take(r, thread, op) ||
+               refused_at_once(r, thread, op);
     if (op->kind == FT_EVENT_WAIT) return r->count > 0;
     if (op->kind == FT_EVENT_JOIN) return ended(r, op->object);
     if (op->kind == FT_EVENT_EDGE_IN) return r->edge[op->object];
+    if (op->kind == FT_EVENT_COND_WAKE) return r->woken[thread] || op->timed;
+    if (op->kind == FT_EVENT_BARRIER_LEAVE)
+        return r->arrivals >= r->round[thread] * r->program->barrier_count;
+    if (op->kind == FT_EVENT_ONCE_BEGIN) return r->once != 1;
     return true;
 }
 
 static void run_synchronisation(run *r, const ft_instruction *op)
 {
     uint32_t o = op->object;
-    bool own = op->kind == FT_EVENT_RELEASE && r->owner[o] == r->thread + 1;
-    if (op->kind == FT_EVENT_ACQUIRE) {
-        r->owner[o] = r->thread + 1;
-        r->depth[o]++;
-    }
-    if (own && --r->depth[o] == 0) r->owner[o] = 0;
     if (op->kind == FT_EVENT_POST) r->count++;
     if (op->kind == FT_EVENT_WAIT) r->count--;
     if (op->kind == FT_EVENT_FORK) r->forked[o] = true;
     if (op->kind == FT_EVENT_EDGE_OUT) r->edge[o] = true;
+    if (op->kind == FT_EVENT_COND_WAIT) r->waits[r->thread] = o + 1;
+    if (op->kind == FT_EVENT_BARRIER_ARRIVE)
+        r->round[r->thread] = r->arrivals++ / r->program->barrier_count + 1;
     emit(r, op, FT_NO_VALUE);
 }
 
 static void run_op(run *r)
 {
+    static void (*const others[FT_EVENT_KINDS])(run *, const ft_instruction *) = {
+        [FT_EVENT_READ] = run_access,
+        [FT_EVENT_WRITE] = run_access,
+        [FT_EVENT_RMW] = run_update,
+        [FT_EVENT_ACQUIRE] = run_acquire,
+        [FT_EVENT_ACQUIRE_SHARED] = run_acquire,
+        [FT_EVENT_RELEASE] = run_release,
+        [FT_EVENT_SIGNAL] = run_signal,
+        [FT_EVENT_BROADCAST] = run_signal,
+        [FT_EVENT_COND_WAKE] = run_wake,
+        [FT_EVENT_ONCE_BEGIN] = run_once,
+        [FT_EVENT_ONCE_END] = run_once,
+    };
     ft_instruction *op = &r->program->ops[r->thread][r->pos[r->thread]++];
-    if (op->kind == FT_EVENT_READ || op->kind == FT_EVENT_WRITE)
-        run_access(r, op);
-    else if (op->kind == FT_EVENT_ASSIGN)
+    if (op->kind == FT_EVENT_ASSIGN)
         run_assign(r, op);
     else if (op->kind == FT_EVENT_ASSUME || op->kind == FT_EVENT_ASSERT)
         run_condition(r, op);
+    else if (others[op->kind])
+        others[op->kind](r, op);
     else
         run_synchronisation(r, op);
+    if (op->tests && r->shared[op->object]) r->pos[r->thread] += op->skip;
+}
+
+/* Is the thread about to wake somebody while nobody waits? */
+static bool hurries(const run *r, uint32_t thread)
+{
+    const ft_instruction *op = &r->program->ops[thread][r->pos[thread]];
+    if (op->kind != FT_EVENT_SIGNAL && op->kind != FT_EVENT_BROADCAST) return false;
+    for (uint32_t t = 0; t < r->program->n_threads; t++)
+        if (r->waits[t] == op->object + 1 && !r->woken[t]) return false;
+    return true;
 }
 
 static bool choose(run *r, bool sticky)
 {
-    uint32_t able[FT_PROGRAM_THREADS], n = 0;
-    if (sticky && can_run(r, r->thread)) return true;
+    uint32_t able[FT_PROGRAM_THREADS], n = 0, patient = 0;
     for (uint32_t t = 0; t < r->program->n_threads; t++)
         if (can_run(r, t)) able[n++] = t;
     if (!n) return false;
+    /* Mostly whoever would wake nobody lets the others go first. */
+    for (uint32_t i = 0; i < n; i++)
+        if (!hurries(r, able[i])) able[patient++] = able[i];
+    if (patient && ft_program_percent(r->program, 80)) n = patient;
+    for (uint32_t i = 0; sticky && i < n; i++)
+        if (able[i] == r->thread) return true;
     r->thread = able[ft_program_below(r->program, n)];
     return true;
 }
 
-void ft_program_run(ft_program *program)
+bool ft_program_run(ft_program *program)
 {
     run r = {.program = program, .count = program->semaphore_initial};
     uint32_t stickiness = ft_program_below(program, 3) * 40;
@@ -202,7 +349,9 @@ void ft_program_run(ft_program *program)
     for (uint32_t t = 0; t < program->n_threads; t++)
         for (uint32_t v = 0; v < program->n_locals; v++) r.local[t][v] = program->local_initial[v];
     while (choose(&r, ft_program_percent(program, stickiness))) run_op(&r);
-    if (r.emitted) return;
     r.thread = 0; /* a trace has at least one event */
-    emit(&r, &(ft_instruction){.kind = FT_EVENT_BEGIN}, FT_NO_VALUE);
+    if (!r.emitted) emit(&r, &(ft_instruction){.kind = FT_EVENT_BEGIN}, FT_NO_VALUE);
+    for (uint32_t t = 0; t < program->n_threads; t++)
+        if (!ended(&r, t)) return false;
+    return true;
 }

@@ -67,6 +67,19 @@ static uint32_t accesses_of(const ft_machine *machine, uint32_t event, const ft_
 
 /* ---- models: what a member read must return (design §4) ---- */
 
+/* What a read or rmw returned in the run, as the trace says it. */
+static uint32_t value_read(const ft_trace *trace, uint32_t event)
+{
+    if (trace->kind[event] == FT_EVENT_RMW) return trace->updates[trace->data[event]].read;
+    return trace->data[event];
+}
+
+static uint32_t value_written(const ft_trace *trace, uint32_t event)
+{
+    if (trace->kind[event] == FT_EVENT_RMW) return trace->updates[trace->data[event]].written;
+    return trace->data[event];
+}
+
 static bool same_value(const ft_state *state, uint32_t variable, const ft_seen *seen)
 {
     if (seen->known) return state->shared_known[variable] && state->shared[variable] == seen->bits;
@@ -83,12 +96,14 @@ static bool read_conforms(const ft_machine *machine, const ft_state *state, uint
                    machine->index[writer - 1] + 1u == state->pos[state->stopped - 1];
     if (tainted) return false;
     bool symbolic = ft_trace_is_symbolic_event(machine->trace, event);
-    bool silent = !symbolic && machine->trace->data[event] == FT_NO_VALUE;
+    bool silent = !symbolic && value_read(machine->trace, event) == FT_NO_VALUE;
     switch (machine->model) {
     case FT_MODEL_OBSERVED:
         return writer == seen->source;
     case FT_MODEL_MAXIMAL:
         return silent ? writer == seen->source : same_value(state, variable, seen);
+    case FT_MODEL_CONTROL:
+        return true;
     case FT_MODEL_CTP:
         if (symbolic) return true;
         return silent ? writer == seen->source : same_value(state, variable, seen);
@@ -114,9 +129,15 @@ static bool reads_conform(const ft_machine *machine, const ft_state *state, uint
 
 /* ---- effects ---- */
 
-static void set_shared(ft_state *state, uint32_t variable, uint32_t event, bool known,
-                       uint64_t bits)
+static void note_written(const ft_machine *machine, ft_state *state, uint32_t variable)
 {
+    if (machine->trace->shared_info[variable].initial == FT_NO_VALUE) state->written[variable] = 1;
+}
+
+static void set_shared(const ft_machine *machine, ft_state *state, uint32_t variable,
+                       uint32_t event, bool known, uint64_t bits)
+{
+    note_written(machine, state, variable);
     state->shared[variable] = known ? bits : 0;
     state->shared_known[variable] = known;
     state->writer[variable] = (uint8_t)(event + 1);
@@ -127,7 +148,7 @@ static void set_target(const ft_machine *machine, ft_state *state, uint32_t even
 {
     uint32_t thread = machine->trace->thread[event], i = FT_SYM_INDEX(target);
     if (!FT_SYM_IS_LOCAL(target)) {
-        set_shared(state, i, event, known, bits);
+        set_shared(machine, state, i, event, known, bits);
         return;
     }
     state->local[thread][i] = known ? bits : 0;
@@ -207,103 +228,49 @@ static uint32_t step_condition(const ft_machine *machine, const ft_monitor *moni
     return depart(machine, monitor, event, &next[0]);
 }
 
-static bool thread_ended(const ft_machine *machine, const ft_state *state, uint32_t thread)
-{
-    return state->pos[thread] == machine->length[thread] && state->stopped != thread + 1;
-}
-
-static bool edge_open(const ft_machine *machine, const ft_state *state, uint32_t event)
-{
-    uint8_t source = machine->edge_source[event];
-    if (!source) return true;
-    return state->pos[machine->trace->thread[source - 1]] > machine->index[source - 1];
-}
-
-static bool no_effect(const ft_trace *trace, uint32_t event)
-{
-    return (trace->flags[event] & (FT_FLAG_NESTED | FT_FLAG_STRANGER)) != 0;
-}
-
-/* Can a synchronisation event run here? Data events always can as far as this goes. */
-static bool unblocked(const ft_machine *machine, const ft_state *state, uint32_t event)
+static uint32_t write_plain(const ft_machine *machine, uint32_t event, ft_state *after)
 {
     const ft_trace *trace = machine->trace;
-    uint32_t object = trace->object[event];
-    switch ((ft_event_kind)trace->kind[event]) {
-    case FT_EVENT_ACQUIRE:
-        return no_effect(trace, event) || state->owner[object] == 0;
-    case FT_EVENT_WAIT:
-        return state->count[object] > 0;
-    case FT_EVENT_JOIN:
-        return thread_ended(machine, state, object);
-    case FT_EVENT_EDGE_IN:
-        return edge_open(machine, state, event);
-    case FT_EVENT_READ:
-    case FT_EVENT_WRITE:
-    case FT_EVENT_ASSIGN:
-    case FT_EVENT_ASSUME:
-    case FT_EVENT_ASSERT:
-    case FT_EVENT_FORK:
-    case FT_EVENT_BEGIN:
-    case FT_EVENT_END:
-    case FT_EVENT_RELEASE:
-    case FT_EVENT_POST:
-    case FT_EVENT_TX_BEGIN:
-    case FT_EVENT_TX_END:
-    case FT_EVENT_EDGE_OUT:
-    case FT_EVENT_KINDS:
-        break;
-    }
-    return true;
-}
-
-static void synchronise(const ft_trace *trace, uint32_t event, ft_state *state)
-{
-    uint32_t object = trace->object[event];
-    ft_event_kind kind = (ft_event_kind)trace->kind[event];
-    if (no_effect(trace, event)) return;
-    if (kind == FT_EVENT_ACQUIRE) state->owner[object] = (uint8_t)(trace->thread[event] + 1);
-    if (kind == FT_EVENT_RELEASE) state->owner[object] = 0;
-    if (kind == FT_EVENT_WAIT) state->count[object]--;
-    if (kind == FT_EVENT_POST) state->count[object]++;
-}
-
-/* The event's effect on memory; next[0] is the state with the thread moved on. */
-static uint32_t access_memory(const ft_machine *machine, const ft_monitor *monitor,
-                              const ft_state *state, uint32_t event, ft_state *next)
-{
-    const ft_trace *trace = machine->trace;
-    ft_value value = trace->values[trace->data[event] < trace->n_values ? trace->data[event] : 0];
-    switch ((ft_event_kind)trace->kind[event]) {
-    case FT_EVENT_READ:
-        return reads_conform(machine, state, event, true) ||
-               depart(machine, monitor, event, &next[0]);
-    case FT_EVENT_WRITE:
-        set_shared(&next[0], trace->object[event], event, trace->data[event] != FT_NO_VALUE,
-                   value.bits);
-        return 1;
-    case FT_EVENT_ASSIGN:
-        return step_assign_branches(machine, monitor, state, event, next);
-    case FT_EVENT_ASSUME:
-    case FT_EVENT_ASSERT:
-        return step_condition(machine, monitor, state, event, next);
-    case FT_EVENT_FORK:
-    case FT_EVENT_JOIN:
-    case FT_EVENT_BEGIN:
-    case FT_EVENT_END:
-    case FT_EVENT_ACQUIRE:
-    case FT_EVENT_RELEASE:
-    case FT_EVENT_WAIT:
-    case FT_EVENT_POST:
-    case FT_EVENT_TX_BEGIN:
-    case FT_EVENT_TX_END:
-    case FT_EVENT_EDGE_OUT:
-    case FT_EVENT_EDGE_IN:
-    case FT_EVENT_KINDS:
-        break;
-    }
-    synchronise(trace, event, &next[0]);
+    uint32_t value = value_written(trace, event);
+    set_shared(machine, after, trace->object[event], event, value != FT_NO_VALUE,
+               trace->values[value].bits);
     return 1;
+}
+
+/* As t_r an update whose read departs writes all the same. */
+static uint32_t step_update(const ft_machine *machine, const ft_monitor *monitor,
+                            const ft_state *before, uint32_t event, ft_state *after)
+{
+    write_plain(machine, event, after);
+    return reads_conform(machine, before, event, true) || depart(machine, monitor, event, after);
+}
+
+/* Under control every access of an event happens, and nothing is computed (Wang et al. §7.2). */
+static uint32_t step_without_values(const ft_machine *machine, uint32_t event, ft_state *after)
+{
+    ft_access scratch;
+    const ft_access *accesses;
+    uint32_t count = accesses_of(machine, event, &accesses, &scratch);
+    for (uint32_t i = 0; i < count; i++)
+        if (accesses[i].write) note_written(machine, after, accesses[i].variable);
+    return 1;
+}
+
+/* The event's effect; next[0] is the state with the thread moved on. */
+static uint32_t perform(const ft_machine *machine, const ft_monitor *monitor, const ft_state *state,
+                        uint32_t event, ft_state *next)
+{
+    const ft_trace *trace = machine->trace;
+    ft_event_kind kind = (ft_event_kind)trace->kind[event];
+    bool data = ft_event_kind_object(kind) == FT_OBJECT_VARIABLE ||
+                ft_trace_is_symbolic_event(trace, event);
+    if (!data) return ft_sync_step(machine, event, next);
+    if (machine->model == FT_MODEL_CONTROL) return step_without_values(machine, event, &next[0]);
+    if (kind == FT_EVENT_WRITE) return write_plain(machine, event, &next[0]);
+    if (kind == FT_EVENT_RMW) return step_update(machine, monitor, state, event, &next[0]);
+    if (kind == FT_EVENT_ASSIGN) return step_assign_branches(machine, monitor, state, event, next);
+    if (kind != FT_EVENT_READ) return step_condition(machine, monitor, state, event, next);
+    return reads_conform(machine, state, event, true) || depart(machine, monitor, event, &next[0]);
 }
 
 static bool in_place(const ft_machine *machine, const ft_monitor *monitor, const ft_state *state,
@@ -311,7 +278,7 @@ static bool in_place(const ft_machine *machine, const ft_monitor *monitor, const
 {
     if (monitor->avoid != FT_NO_LOC && machine->trace->loc[event] == monitor->avoid) return false;
     if (event != monitor->remote || monitor->first == FT_NO_EVENT) return true;
-    return state->pos[machine->trace->thread[monitor->first]] > machine->index[monitor->first];
+    return ft_machine_has_executed(machine, state, monitor->first);
 }
 
 bool ft_machine_is_next(const ft_machine *machine, const ft_state *state, uint32_t event)
@@ -319,7 +286,17 @@ bool ft_machine_is_next(const ft_machine *machine, const ft_state *state, uint32
     uint32_t thread = machine->trace->thread[event];
     uint8_t forker = machine->forker[thread];
     if (state->pos[thread] != machine->index[event] || state->stopped == thread + 1) return false;
-    return !forker || state->pos[machine->trace->thread[forker - 1]] > machine->index[forker - 1];
+    return !forker || ft_machine_has_executed(machine, state, forker - 1u);
+}
+
+bool ft_machine_has_executed(const ft_machine *machine, const ft_state *state, uint32_t event)
+{
+    return state->pos[machine->trace->thread[event]] > machine->index[event];
+}
+
+bool ft_machine_thread_ended(const ft_machine *machine, const ft_state *state, uint32_t thread)
+{
+    return state->pos[thread] == machine->length[thread] && state->stopped != thread + 1;
 }
 
 uint32_t ft_machine_step(const ft_machine *machine, const ft_monitor *monitor,
@@ -327,24 +304,33 @@ uint32_t ft_machine_step(const ft_machine *machine, const ft_monitor *monitor,
 {
     if (state->pos[thread] >= machine->length[thread]) return 0;
     uint32_t event = machine->events[thread][state->pos[thread]];
-    if (!ft_machine_is_next(machine, state, event) || !unblocked(machine, state, event)) return 0;
+    if (!ft_machine_is_next(machine, state, event) || !ft_sync_ready(machine, state, event))
+        return 0;
     if (!in_place(machine, monitor, state, event)) return 0;
     next[0] = *state;
     next[0].pos[thread]++;
     if (event == monitor->remote) next[0].remote_enabled = FT_TRI_YES;
-    return access_memory(machine, monitor, state, event, next);
+    return perform(machine, monitor, state, event, next);
 }
 
 bool ft_machine_complete(const ft_machine *machine, const ft_state *state)
 {
     for (uint32_t t = 0; t < machine->n_threads; t++)
-        if (!thread_ended(machine, state, t)) return false;
+        if (!ft_machine_thread_ended(machine, state, t)) return false;
     return true;
+}
+
+static bool is_literal_true(const ft_term_pool *pool, ft_term term)
+{
+    ft_term_node node = ft_term_get(pool, term);
+    return node.op == FT_OP_LITERAL && node.bits != 0;
 }
 
 ft_tri ft_machine_holds(const ft_machine *machine, const ft_state *state, uint32_t event,
                         ft_term condition)
 {
+    if (machine->model == FT_MODEL_CONTROL)
+        return is_literal_true(machine->trace->terms, condition) ? FT_TRI_YES : FT_TRI_NO;
     truth value = evaluate_bool(machine, state, machine->trace->thread[event], condition);
     if (value == UNKNOWN) return FT_TRI_MAYBE;
     return value == FALSE_ ? FT_TRI_NO : FT_TRI_YES;
@@ -353,7 +339,7 @@ ft_tri ft_machine_holds(const ft_machine *machine, const ft_state *state, uint32
 ft_tri ft_machine_enabled(const ft_machine *machine, const ft_state *state, uint32_t event)
 {
     const ft_action *action = ft_trace_action(machine->trace, event);
-    if (!action) return FT_TRI_YES;
+    if (!action || machine->model == FT_MODEL_CONTROL) return FT_TRI_YES;
     uint32_t thread = machine->trace->thread[event];
     truth guard = evaluate_bool(machine, state, thread, action->guard);
     if (guard == FALSE_ || guard == UNDEFINED) return FT_TRI_NO;
@@ -371,10 +357,11 @@ ft_tri ft_machine_enabled(const ft_machine *machine, const ft_state *state, uint
 
 ft_tri ft_machine_executable(const ft_machine *machine, const ft_state *state, uint32_t event)
 {
-    if (!ft_machine_is_next(machine, state, event) || !unblocked(machine, state, event))
+    if (!ft_machine_is_next(machine, state, event) || !ft_sync_ready(machine, state, event))
         return FT_TRI_NO;
     if (machine->trace->kind[event] != FT_EVENT_ASSERT)
         return ft_machine_enabled(machine, state, event);
+    if (machine->model == FT_MODEL_CONTROL) return FT_TRI_YES;
     /* A failing assert is executed: that is how it fails. An undefined one is not. */
     ft_term condition = ft_trace_action(machine->trace, event)->guard;
     if (!may_be_undefined(machine->trace->terms, condition)) return FT_TRI_YES;
@@ -404,6 +391,7 @@ void ft_machine_start(const ft_machine *machine, ft_state *state)
     }
 }
 
+/* For the writes among the accesses it is noted as well, and never asked. */
 static void note_reads(ft_machine *machine, const ft_state *state, uint32_t event)
 {
     ft_access scratch;
@@ -413,39 +401,47 @@ static void note_reads(ft_machine *machine, const ft_state *state, uint32_t even
         uint32_t variable = accesses[i].variable;
         machine->seen[event][i] = (ft_seen){
             state->writer[variable], state->shared_known[variable] != 0, state->shared[variable]};
-        uint32_t given = machine->trace->data[event];
-        if (machine->trace->kind[event] == FT_EVENT_READ && given != FT_NO_VALUE) {
+        bool plain = ft_event_kind_object(machine->trace->kind[event]) == FT_OBJECT_VARIABLE;
+        uint32_t given = plain ? value_read(machine->trace, event) : FT_NO_VALUE;
+        if (!accesses[i].write && given != FT_NO_VALUE) {
             machine->seen[event][i].known = true;
             machine->seen[event][i].bits = machine->trace->values[given].bits;
         }
     }
 }
 
-/* Runs the observed order once to see what each read returned. Any model's reads are let through by
- * taking every event in turn for t_r, which never stops here. */
+/* Runs the observed order once to see what each read returned: memory alone, computed from the
+ * assignments whatever the model. Any reads are let through by taking every event in turn for t_r,
+ * which never stops here. */
 static void observe(ft_machine *machine)
 {
+    const ft_model model = machine->model;
     ft_state state, next[FT_MACHINE_BRANCHES];
     ft_machine_start(machine, &state);
+    machine->model = FT_MODEL_CTP;
     for (uint32_t e = 0; e < machine->trace->n_events; e++) {
         note_reads(machine, &state, e);
         ft_monitor monitor = {FT_NO_EVENT, e, FT_NO_LOC};
-        uint32_t count =
-            ft_machine_step(machine, &monitor, &state, machine->trace->thread[e], next);
+        next[0] = state;
+        uint32_t count = perform(machine, &monitor, &state, e, next);
         assert(count > 0);
         state = next[0];
         state.stopped = state.maybe = 0;
     }
+    machine->model = model;
 }
 
-void ft_machine_init(ft_machine *machine, const ft_trace *trace, ft_model model)
+void ft_machine_init(ft_machine *machine, const ft_trace *trace, ft_model model, ft_wakeups wakeups)
 {
     assert(trace->n_events <= FT_ORACLE_EVENTS && trace->threads.len <= FT_ORACLE_THREADS);
     assert(trace->shared.len <= FT_ORACLE_SHARED && trace->locals.len <= FT_ORACLE_LOCALS);
     assert(trace->locks.len <= FT_ORACLE_LOCKS && trace->semaphores.len <= FT_ORACLE_SEMAPHORES);
+    assert(trace->barriers.len <= FT_ORACLE_BARRIERS && trace->onces.len <= FT_ORACLE_ONCES);
+    assert(trace->blocks.len <= FT_ORACLE_BLOCKS && trace->path == NULL);
     memset(machine, 0, sizeof *machine);
     machine->trace = trace;
     machine->model = model;
+    machine->wakeups = wakeups;
     machine->n_threads = trace->threads.len;
     for (uint32_t e = 0; e < trace->n_events; e++) {
         uint32_t t = trace->thread[e];
@@ -456,5 +452,6 @@ void ft_machine_init(ft_machine *machine, const ft_trace *trace, ft_model model)
             if (trace->kind[f] == FT_EVENT_EDGE_OUT && trace->object[f] == trace->object[e])
                 machine->edge_source[e] = (uint8_t)(f + 1);
     }
+    ft_sync_init(machine);
     observe(machine);
 }

@@ -75,8 +75,8 @@ static bool walk(const ft_machine *machine, ft_random *random, uint32_t *order)
         uint32_t t = able[ft_random_below(random, count)];
         order[n] = machine->events[t][state.pos[t]];
         uint32_t branches = ft_machine_step(machine, &none, &state, t, next);
-        if (branches != 1 || next[0].maybe) return false;
-        state = next[0];
+        state = next[branches > 1 ? ft_random_below(random, branches) : 0];
+        if (state.maybe) return false;
     }
     return true;
 }
@@ -93,7 +93,7 @@ bool ft_oracle_reorder(const ft_trace *trace, ft_model model, uint64_t seed, uin
     ft_machine *machine = ft_alloc(sizeof *machine);
     ft_random random;
     bool found = false;
-    ft_machine_init(machine, trace, model);
+    ft_machine_init(machine, trace, model, FT_WAKEUPS_ANY);
     ft_random_init(&random, seed);
     for (uint32_t i = 0; i < REORDER_TRIES && !found; i++)
         found = walk(machine, &random, order) && !is_identity(order, trace->n_events);

@@ -411,7 +411,7 @@ static void parse_claim(ft_trace *trace, const char *text, ft_claim *claim)
                 ft_term_parse(trace->terms, rest, strlen(rest), &scope, &claim->condition, NULL),
                 FT_OK);
     } else {
-        assert_int_equal(tiny_numbers(rest, claim->events, 3), ft_claim_kind_events(claim->kind));
+        assert_int_equal(tiny_numbers(rest, claim->events, 3), ft_claim_events(claim));
     }
     free(copy);
 }
@@ -422,7 +422,7 @@ static bool run_row(const check_row *row)
     ft_observe_run(trace);
     ft_checker *checker = ft_checker_new(trace);
     uint32_t steps[MOST];
-    ft_witness witness = {.model = row->model, .steps = steps};
+    ft_witness witness = {.bound = FT_NO_BOUND, .model = row->model, .steps = steps};
     witness.n_steps = tiny_numbers(row->steps, steps, MOST);
     parse_claim(trace, row->claim, &witness.claim);
     bool good = true;
@@ -456,7 +456,7 @@ static void test_reading(void **state)
     ft_observe_run(trace);
     ft_checker *checker = ft_checker_new(trace);
     uint32_t steps[] = {0, 1, 2, 3, 8, 9, 10};
-    ft_witness witness = {.model = CTP, .claim = {.kind = FT_CLAIM_ASSERTION, .events = {11}}};
+    ft_witness witness = {.bound = FT_NO_BOUND, .model = CTP, .claim = {.kind = FT_CLAIM_ASSERTION, .events = {11}}};
     witness.steps = steps;
     witness.n_steps = 7;
     ft_reading reading = {0};
@@ -483,7 +483,7 @@ static void test_reading_untouched(void **state)
     (void)state;
     ft_trace *trace = tiny_trace(UNVALUED);
     ft_checker *checker = ft_checker_new(trace);
-    ft_witness witness = {.claim = {.kind = FT_CLAIM_RACE, .events = {2, 4}}};
+    ft_witness witness = {.bound = FT_NO_BOUND, .claim = {.kind = FT_CLAIM_RACE, .events = {2, 4}}};
     ft_reading reading = {.n_rows = 77};
     ft_error err = FT_ERROR_INIT;
     assert_int_equal(ft_checker_check(checker, &witness, &reading, &err), FT_INPUT);
@@ -503,7 +503,7 @@ static void test_unflagged_release(void **state)
     assert_int_equal(trace->broken, 0);
     ft_checker *checker = ft_checker_new(trace);
     uint32_t steps[] = {0};
-    ft_witness witness = {.claim = {.kind = FT_CLAIM_RACE, .events = {1, 2}}, .steps = steps};
+    ft_witness witness = {.bound = FT_NO_BOUND, .claim = {.kind = FT_CLAIM_RACE, .events = {1, 2}}, .steps = steps};
     witness.n_steps = 1;
     ft_error err = FT_ERROR_INIT;
     assert_int_equal(ft_checker_check(checker, &witness, NULL, &err), FT_INPUT);
@@ -523,7 +523,7 @@ static void test_unflagged_nesting(void **state)
     assert_int_equal(trace->broken, FT_NO_EVENT);
     ft_checker *checker = ft_checker_new(trace);
     uint32_t early[] = {0, 1, 2, 5}, late[] = {0, 1, 2, 3, 5};
-    ft_witness witness = {.claim = {.kind = FT_CLAIM_RACE, .events = {4, 6}}};
+    ft_witness witness = {.bound = FT_NO_BOUND, .claim = {.kind = FT_CLAIM_RACE, .events = {4, 6}}};
     witness.steps = early;
     witness.n_steps = 4;
     ft_error err = FT_ERROR_INIT;
@@ -570,7 +570,7 @@ static void test_avoid_by_text(void **state)
     ft_trace *trace = tiny_trace("var x\nT1: w x @a.c:1\nT2: w x @a.c:2\nT3: w x @b.c:1\n");
     ft_checker *checker = ft_checker_new(trace);
     uint32_t steps[] = {1};
-    ft_witness witness = {.claim = {.kind = FT_CLAIM_BEFORE, .events = {2}}, .steps = steps};
+    ft_witness witness = {.bound = FT_NO_BOUND, .claim = {.kind = FT_CLAIM_BEFORE, .events = {2}}, .steps = steps};
     witness.claim.avoid = trace->loc[0];
     witness.n_steps = 1;
     assert_int_equal(ft_checker_check(checker, &witness, NULL, NULL), FT_OK);
@@ -595,7 +595,7 @@ static void test_observed_order(void **state)
         uint32_t last = trace->n_events - 1;
         ft_value no = {FT_BOOL_SORT, 0};
         for (int model = 0; model < FT_MODELS; model++) {
-            ft_witness witness = {.model = (ft_model)model, .steps = steps, .n_steps = last};
+            ft_witness witness = {.bound = FT_NO_BOUND, .model = (ft_model)model, .steps = steps, .n_steps = last};
             witness.claim = (ft_claim){.kind = FT_CLAIM_CONDITION, .events = {last}};
             witness.claim.condition = ft_term_literal(trace->terms, no);
             ft_error err = FT_ERROR_INIT;

@@ -1,4 +1,5 @@
-/* The engine against the brute-force oracle on random traces, all models and checks.
+/* The engine against the brute-force oracle on random traces: all event kinds, models, checks,
+ * options of wake-ups and context bounds.
  * FT_SEEDS=N and FT_SEED_START=N in the environment make longer runs. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,18 +23,22 @@ static uint64_t from_environment(const char *name, uint64_t otherwise)
 /* Every seed gets the plain comparison; the dearer ones take turns. */
 static unsigned wanted_for(uint64_t seed)
 {
-    unsigned wanted = 1u << FT_COMPARE_EVENTS | 1u << FT_COMPARE_INCLUSION;
+    unsigned wanted =
+        1u << FT_COMPARE_EVENTS | 1u << FT_COMPARE_INCLUSION | 1u << FT_COMPARE_CHECKER;
     if (seed % 4 == 0) wanted |= 1u << FT_COMPARE_LOCATIONS;
     if (seed % 7 == 0) wanted |= 1u << FT_COMPARE_DECIDE;
     if (seed % 3 == 0) wanted |= 1u << FT_COMPARE_REORDER;
     if (seed % 13 == 0) wanted |= 1u << FT_COMPARE_LITERAL;
+    if (seed % 3 == 1) wanted |= 1u << FT_COMPARE_WAKEUPS;
+    if (seed % 5 == 0) wanted |= 1u << FT_COMPARE_BOUND;
     return wanted;
 }
 
 static void check_balance(const ft_comparison_stats *stats)
 {
-    static const ft_check checks[] = {FT_CHECK_RACE, FT_CHECK_ATOMICITY, FT_CHECK_ASSERTION,
-                                      FT_CHECK_PROPERTY};
+    /* A lock error is reached by the run itself: its samples are all violated. */
+    static const ft_check checks[] = {FT_CHECK_RACE,     FT_CHECK_ATOMICITY, FT_CHECK_ASSERTION,
+                                      FT_CHECK_DEADLOCK, FT_CHECK_ORDER,     FT_CHECK_PROPERTY};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         uint64_t safe = stats->samples[checks[i]][0], violated = stats->samples[checks[i]][1];
         print_message("%s: %u samples violated, %u not\n", ft_check_name(checks[i]),
@@ -42,6 +47,35 @@ static void check_balance(const ft_comparison_stats *stats)
         assert_true(10 * violated >= 3 * (safe + violated));
         assert_true(10 * safe >= 3 * (safe + violated));
     }
+}
+
+/* Every kind of event and of claim, the latter with both answers. */
+static void check_coverage(const ft_comparison_stats *stats)
+{
+    for (int k = 0; k < FT_CLAIM_KINDS; k++)
+        print_message("%s: %u candidates violated, %u not\n", ft_claim_kind_name((ft_claim_kind)k),
+                      (unsigned)stats->claims[k][1], (unsigned)stats->claims[k][0]);
+    if (stats->traces < 1000) return;
+    for (int k = 0; k < FT_EVENT_IF; k++) /* programs here have no branches */
+        if (stats->kinds[k] < stats->traces / 200)
+            fail_msg("few events of kind %s", ft_event_kind_name((ft_event_kind)k));
+    for (int k = 0; k < FT_CLAIM_KINDS; k++) {
+        if (stats->claims[k][1] < stats->traces / 100)
+            fail_msg("few violated claims of kind %s", ft_claim_kind_name((ft_claim_kind)k));
+        if (k != FT_CLAIM_LOCK_ERROR && stats->claims[k][0] < stats->traces / 100)
+            fail_msg("few safe claims of kind %s", ft_claim_kind_name((ft_claim_kind)k));
+    }
+}
+
+/* Nothing says that a proof must see that it needs no bound, but most should. */
+static void check_lifting(const ft_comparison_stats *stats)
+{
+    print_message("under a bound: %u claims proved for all bounds, %u bounded, %u of these without "
+                  "any witness\n",
+                  (unsigned)stats->lifted, (unsigned)stats->bounded, (unsigned)stats->not_lifted);
+    if (stats->traces < 1000) return;
+    assert_true(stats->bounded - stats->not_lifted >= 100);
+    assert_true(2 * stats->lifted >= stats->not_lifted);
 }
 
 static void test_engine_agrees_with_oracle(void **state)
@@ -60,6 +94,8 @@ static void test_engine_agrees_with_oracle(void **state)
     }
     assert_int_equal(mismatches, 0);
     check_balance(&stats);
+    check_coverage(&stats);
+    check_lifting(&stats);
     print_message("%u traces, %u of them in another order too\n", (unsigned)stats.traces,
                   (unsigned)stats.reordered);
     if (seeds >= 1000) assert_true(stats.reordered >= seeds / 20);

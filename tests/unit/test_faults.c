@@ -22,7 +22,9 @@ static const char *const docs[FT_FAULT_KINDS] = {
 #undef FT_ROW
 };
 
-#define WANTED (1u << FT_COMPARE_EVENTS | 1u << FT_COMPARE_DECIDE)
+#define WANTED                                                                                     \
+    (1u << FT_COMPARE_EVENTS | 1u << FT_COMPARE_DECIDE | 1u << FT_COMPARE_WAKEUPS |                \
+     1u << FT_COMPARE_BOUND)
 
 static bool agrees(uint64_t seed, ft_fault_kind fault)
 {

@@ -1,10 +1,15 @@
 /* A tiny language for traces in tests, one statement a line:
  *
- *   var x 0 | var x | local a 0 | mutex l | rec l | sem s 1      declarations (all values are Int)
+ *   var x 0 | var x | local a 0 | mutex l | rec l | chk l | rw l declarations (all values are Int;
+ *   sem s 1 | cond c | bar b 2 | once o | block m x y            chk: error-checking)
  *   T1: r x [5] | ra x [5] | w x [5] | wa x [5]                  plain accesses; ..a: atomic
  *   T1: x := (+ a 1), y := 2 if (> x 0)                          guarded assignment
  *   T1: assume (> x 0) | T1: assert (> x 0)
+ *   T1: if (> x 0) | T1: else | T1: end-if
  *   T1: acq l | rel l | wait s | post s | fork T2 | join T2 | out e | in e | begin | end | tx | xt
+ *   T1: acqs l | try l | trys l | nope l | nopes l               ..s: shared; nope: a failed try
+ *   T1: cwait c | relc l | cwake c | late c | acqc l | sig c | bro c     late: cond-wake, timed out
+ *   T1: arr b | leave b | obeg o | oend o | pass o | rmw x [0 1] | alloc m | free m
  *
  * An event may end in " @location". A mistake in the text ends the test. */
 #ifndef TINY_TRACE_H
@@ -23,7 +28,7 @@
 #include "trace/trace.h"
 
 typedef struct tiny_words {
-    char *word[4];
+    char *word[8];
     size_t count;
 } tiny_words;
 
@@ -31,7 +36,7 @@ static inline tiny_words tiny_split(char *line)
 {
     tiny_words words = {0};
     char *rest = line, *word;
-    while (words.count < 4 && (word = strsep(&rest, " ")))
+    while (words.count < 8 && (word = strsep(&rest, " ")))
         if (*word) words.word[words.count++] = word;
     return words;
 }
@@ -56,6 +61,17 @@ static inline uint32_t tiny_value(ft_builder *b, const char *text)
     return ft_builder_value(b, value);
 }
 
+static inline void tiny_block(ft_builder *b, const tiny_words *w)
+{
+    uint32_t cells[8], count = 0;
+    for (size_t i = 2; i < w->count; i++, count++) {
+        cells[count] =
+            ft_intern_find(&ft_builder_peek(b)->shared, w->word[i], strlen(w->word[i]));
+        assert_int_not_equal(cells[count], FT_NO_ID);
+    }
+    ft_builder_block(b, w->word[1], strlen(w->word[1]), cells, count);
+}
+
 static inline void tiny_declare(ft_builder *b, char *line)
 {
     tiny_words w = tiny_split(line);
@@ -71,6 +87,18 @@ static inline void tiny_declare(ft_builder *b, char *line)
         ft_builder_lock(b, name, length, FT_LOCK_MUTEX);
     else if (strcmp(w.word[0], "rec") == 0)
         ft_builder_lock(b, name, length, FT_LOCK_RECURSIVE);
+    else if (strcmp(w.word[0], "chk") == 0)
+        ft_builder_lock(b, name, length, FT_LOCK_ERROR_CHECKING);
+    else if (strcmp(w.word[0], "rw") == 0)
+        ft_builder_lock(b, name, length, FT_LOCK_READ_WRITE);
+    else if (strcmp(w.word[0], "cond") == 0)
+        ft_builder_condition(b, name, length);
+    else if (strcmp(w.word[0], "once") == 0)
+        ft_builder_once(b, name, length);
+    else if (strcmp(w.word[0], "block") == 0)
+        tiny_block(b, &w);
+    else if (strcmp(w.word[0], "bar") == 0)
+        ft_builder_barrier(b, name, length, (uint32_t)strtoul(number, NULL, 10));
     else if (strcmp(w.word[0], "sem") == 0)
         ft_builder_semaphore(b, name, length, (uint32_t)strtoul(number, NULL, 10));
     else
@@ -113,6 +141,14 @@ static inline uint32_t tiny_object(ft_builder *b, ft_object_class class, const c
         return ft_builder_thread(b, name, length);
     case FT_OBJECT_EDGE:
         return ft_builder_edge(b, name, length);
+    case FT_OBJECT_CONDITION:
+        return ft_intern_find(&trace->conditions, name, length);
+    case FT_OBJECT_BARRIER:
+        return ft_intern_find(&trace->barriers, name, length);
+    case FT_OBJECT_ONCE:
+        return ft_intern_find(&trace->onces, name, length);
+    case FT_OBJECT_BLOCK:
+        return ft_intern_find(&trace->blocks, name, length);
     case FT_OBJECT_NONE:
     case FT_OBJECT_CLASSES:
         break;
@@ -133,8 +169,35 @@ static inline void tiny_plain(ft_builder *b, uint32_t thread, uint32_t loc, char
                  {"fork", FT_EVENT_FORK, 0},    {"join", FT_EVENT_JOIN, 0},
                  {"out", FT_EVENT_EDGE_OUT, 0}, {"in", FT_EVENT_EDGE_IN, 0},
                  {"begin", FT_EVENT_BEGIN, 0},  {"end", FT_EVENT_END, 0},
-                 {"tx", FT_EVENT_TX_BEGIN, 0},  {"xt", FT_EVENT_TX_END, 0}};
+                 {"tx", FT_EVENT_TX_BEGIN, 0},  {"xt", FT_EVENT_TX_END, 0},
+                 {"acqs", FT_EVENT_ACQUIRE_SHARED, 0},
+                 {"try", FT_EVENT_ACQUIRE, FT_FLAG_TRY},
+                 {"trys", FT_EVENT_ACQUIRE_SHARED, FT_FLAG_TRY},
+                 {"nope", FT_EVENT_TRY_FAILED, 0},
+                 {"nopes", FT_EVENT_TRY_FAILED_SHARED, 0},
+                 {"cwait", FT_EVENT_COND_WAIT, 0},
+                 {"relc", FT_EVENT_RELEASE, FT_FLAG_CONDITION},
+                 {"cwake", FT_EVENT_COND_WAKE, 0},
+                 {"late", FT_EVENT_COND_WAKE, FT_FLAG_FAILED},
+                 {"acqc", FT_EVENT_ACQUIRE, FT_FLAG_CONDITION},
+                 {"sig", FT_EVENT_SIGNAL, 0},
+                 {"bro", FT_EVENT_BROADCAST, 0},
+                 {"arr", FT_EVENT_BARRIER_ARRIVE, 0},
+                 {"leave", FT_EVENT_BARRIER_LEAVE, 0},
+                 {"obeg", FT_EVENT_ONCE_BEGIN, 0},
+                 {"oend", FT_EVENT_ONCE_END, 0},
+                 {"pass", FT_EVENT_ONCE_PASS, 0},
+                 {"alloc", FT_EVENT_ALLOC, 0},
+                 {"free", FT_EVENT_FREE, 0},
+                 {"else", FT_EVENT_ELSE, 0},
+                 {"end-if", FT_EVENT_END_IF, 0}};
     tiny_words w = tiny_split(text);
+    if (strcmp(w.word[0], "rmw") == 0) {
+        ft_builder_update(b, thread, tiny_object(b, FT_OBJECT_VARIABLE, w.word[1]), loc,
+                          tiny_value(b, w.count > 2 ? w.word[2] : NULL),
+                          tiny_value(b, w.count > 3 ? w.word[3] : NULL));
+        return;
+    }
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
         if (strcmp(KINDS[i].word, w.word[0]) != 0) continue;
         uint32_t object = tiny_object(b, ft_event_kind_object(KINDS[i].kind), w.word[1]);
@@ -158,6 +221,8 @@ static inline void tiny_event(ft_builder *b, char *line)
         ft_builder_action(b, FT_EVENT_ASSUME, thread, loc, tiny_term(b, text + 7), NULL, 0, 0);
     else if (strncmp(text, "assert ", 7) == 0)
         ft_builder_action(b, FT_EVENT_ASSERT, thread, loc, tiny_term(b, text + 7), NULL, 0, 0);
+    else if (strncmp(text, "if ", 3) == 0)
+        ft_builder_action(b, FT_EVENT_IF, thread, loc, tiny_term(b, text + 3), NULL, 0, 0);
     else if (strstr(text, ":="))
         tiny_assign(b, thread, loc, text);
     else

@@ -57,7 +57,7 @@ static inline ft_trace *read_text(const char *text, size_t length)
 
 /* ---- random traces ---- */
 
-enum { THREADS = 5, VARIABLES = 3, LOCKS = 3, EDGES = 6 };
+enum { THREADS = 5, VARIABLES = 3, LOCKS = 5, READ_WRITE_LOCK = 4, EDGES = 6 };
 
 typedef struct random_trace {
     uint64_t seed;
@@ -86,7 +86,13 @@ static inline void declare_random(random_trace *r)
     ft_builder_lock(r->b, "m", 1, FT_LOCK_MUTEX);
     ft_builder_lock(r->b, "r", 1, FT_LOCK_RECURSIVE);
     ft_builder_lock(r->b, "r2", 2, FT_LOCK_RECURSIVE);
+    ft_builder_lock(r->b, "e", 1, FT_LOCK_ERROR_CHECKING);
+    ft_builder_lock(r->b, "w", 1, FT_LOCK_READ_WRITE);
     ft_builder_semaphore(r->b, "s", 1, 2);
+    ft_builder_condition(r->b, "c", 1);
+    ft_builder_barrier(r->b, "b", 1, 3);
+    ft_builder_once(r->b, "o", 1);
+    ft_builder_block(r->b, "k", 1, (const uint32_t[]){2, 0, 2}, 3);
 }
 
 static inline uint32_t random_location(random_trace *r)
@@ -123,16 +129,39 @@ static inline void random_condition(random_trace *r, ft_event_kind kind, uint32_
                       rnd(&r->seed, 2) ? FT_FLAG_ATOMIC : 0);
 }
 
-static inline void random_access(random_trace *r, ft_event_kind kind, uint32_t t, uint32_t loc)
+static inline uint32_t random_value(random_trace *r, uint32_t variable)
 {
-    uint32_t variable = rnd(&r->seed, VARIABLES), value = FT_NO_VALUE;
     ft_sort sort = ft_builder_peek(r->b)->shared_info[variable].sort;
     uint64_t bits = sort.kind == FT_SORT_INT    ? (uint64_t)-5 + rnd(&r->seed, 11)
                     : sort.kind == FT_SORT_BOOL ? rnd(&r->seed, 2)
                                                 : rnd(&r->seed, 256);
-    if (rnd(&r->seed, 5)) value = ft_builder_value(r->b, (ft_value){sort, bits});
-    ft_builder_event(r->b, kind, t, variable, loc, value,
-                     rnd(&r->seed, 3) == 0 ? FT_FLAG_ATOMIC : 0);
+    return rnd(&r->seed, 5) ? ft_builder_value(r->b, (ft_value){sort, bits}) : FT_NO_VALUE;
+}
+
+static inline void random_access(random_trace *r, ft_event_kind kind, uint32_t t, uint32_t loc)
+{
+    uint32_t variable = rnd(&r->seed, VARIABLES), value = random_value(r, variable);
+    if (kind == FT_EVENT_RMW)
+        ft_builder_update(r->b, t, variable, loc, value, random_value(r, variable));
+    else
+        ft_builder_event(r->b, kind, t, variable, loc, value,
+                         rnd(&r->seed, 3) == 0 ? FT_FLAG_ATOMIC : 0);
+}
+
+static inline bool is_shared_kind(ft_event_kind kind)
+{
+    return kind == FT_EVENT_ACQUIRE_SHARED || kind == FT_EVENT_TRY_FAILED_SHARED;
+}
+
+/* Flags that fit the kind, now and then. */
+static inline uint8_t random_flags(random_trace *r, ft_event_kind kind)
+{
+    bool acquire = kind == FT_EVENT_ACQUIRE || kind == FT_EVENT_ACQUIRE_SHARED;
+    bool whole = kind == FT_EVENT_ACQUIRE || kind == FT_EVENT_RELEASE;
+    unsigned flags = whole && rnd(&r->seed, 6) == 0 ? FT_FLAG_CONDITION : 0;
+    if (acquire && !flags && rnd(&r->seed, 6) == 0) flags = FT_FLAG_TRY;
+    if (kind == FT_EVENT_COND_WAKE && rnd(&r->seed, 3) == 0) flags = FT_FLAG_FAILED;
+    return (uint8_t)flags;
 }
 
 /* An object for the event, or false where the event would be unreadable as NDJSON. */
@@ -140,8 +169,8 @@ static inline bool random_object(random_trace *r, ft_event_kind kind, uint32_t t
 {
     switch (ft_event_kind_object(kind)) {
     case FT_OBJECT_LOCK:
-        *id = rnd(&r->seed, LOCKS);
-        return kind == FT_EVENT_ACQUIRE || r->held[t][*id] || rnd(&r->seed, 8) == 0;
+        *id = is_shared_kind(kind) ? READ_WRITE_LOCK : rnd(&r->seed, LOCKS);
+        return kind != FT_EVENT_RELEASE || r->held[t][*id] || rnd(&r->seed, 8) == 0;
     case FT_OBJECT_THREAD:
         *id = rnd(&r->seed, THREADS);
         if (*id == t || (kind == FT_EVENT_FORK && r->forked[*id])) return false;
@@ -155,6 +184,10 @@ static inline bool random_object(random_trace *r, ft_event_kind kind, uint32_t t
     case FT_OBJECT_NONE:
     case FT_OBJECT_VARIABLE:
     case FT_OBJECT_SEMAPHORE:
+    case FT_OBJECT_CONDITION:
+    case FT_OBJECT_BARRIER:
+    case FT_OBJECT_ONCE:
+    case FT_OBJECT_BLOCK:
     case FT_OBJECT_CLASSES:
         break;
     }
@@ -170,14 +203,15 @@ static inline void random_event(random_trace *r)
 {
     uint32_t t = rnd(&r->seed, THREADS), id = 0, loc;
     ft_event_kind kind = (ft_event_kind)rnd(&r->seed, FT_EVENT_KINDS);
-    if (r->ended[t]) return;
+    if (r->ended[t] || kind == FT_EVENT_IF || kind == FT_EVENT_ELSE || kind == FT_EVENT_END_IF)
+        return;
     if (kind == FT_EVENT_BEGIN && r->begun[t]) kind = FT_EVENT_ACQUIRE;
     if (!random_object(r, kind, t, &id)) return;
     loc = random_location(r);
     r->begun[t] = true;
-    if (kind == FT_EVENT_ACQUIRE) r->held[t][id]++;
+    if (kind == FT_EVENT_ACQUIRE || kind == FT_EVENT_ACQUIRE_SHARED) r->held[t][id]++;
     if (kind == FT_EVENT_RELEASE && r->held[t][id]) r->held[t][id]--;
-    if (kind == FT_EVENT_READ || kind == FT_EVENT_WRITE)
+    if (ft_event_kind_object(kind) == FT_OBJECT_VARIABLE)
         random_access(r, kind, t, loc);
     else if (kind == FT_EVENT_ASSIGN)
         random_assign(r, t, loc);
@@ -189,8 +223,7 @@ static inline void random_event(random_trace *r)
         id = ft_builder_edge(r->b, name, (size_t)length);
         ft_builder_event(r->b, kind, t, id, loc, 0, 0);
     } else {
-        bool condition = ft_event_kind_object(kind) == FT_OBJECT_LOCK && rnd(&r->seed, 6) == 0;
-        ft_builder_event(r->b, kind, t, id, loc, 0, condition ? FT_FLAG_CONDITION : 0);
+        ft_builder_event(r->b, kind, t, id, loc, 0, random_flags(r, kind));
     }
 }
 
@@ -254,6 +287,10 @@ static inline void assert_same_trace(const ft_trace *a, const ft_trace *b, unsig
     assert_same_names(&a->locals, &b->locals);
     assert_same_names(&a->locks, &b->locks);
     assert_same_names(&a->semaphores, &b->semaphores);
+    assert_same_names(&a->conditions, &b->conditions);
+    assert_same_names(&a->barriers, &b->barriers);
+    assert_same_names(&a->onces, &b->onces);
+    assert_same_names(&a->blocks, &b->blocks);
     assert_int_equal(a->edges.len, b->edges.len);
     for (uint32_t i = 0; i < a->shared.len; i++) {
         assert_true(ft_sort_equal(a->shared_info[i].sort, b->shared_info[i].sort));
@@ -269,6 +306,13 @@ static inline void assert_same_trace(const ft_trace *a, const ft_trace *b, unsig
     assert_memory_equal(a->lock_kind, b->lock_kind, a->locks.len);
     assert_memory_equal(a->semaphore_initial, b->semaphore_initial,
                         a->semaphores.len * sizeof(uint32_t));
+    for (uint32_t i = 0; i < a->barriers.len; i++)
+        assert_int_equal(a->barrier_count[i], b->barrier_count[i]);
+    for (uint32_t i = 0; i < a->blocks.len; i++) {
+        assert_int_equal(a->block_cells[i].count, b->block_cells[i].count);
+        for (uint32_t c = 0; c < a->block_cells[i].count; c++)
+            assert_int_equal(a->block_cells[i].variables[c], b->block_cells[i].variables[c]);
+    }
     for (uint32_t e = 0; e < a->n_events; e++) assert_same_event(a, e, b, e, flag_mask);
 }
 

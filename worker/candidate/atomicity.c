@@ -31,8 +31,9 @@ static uint32_t span_of(pair_pass *pass, uint32_t a, uint32_t b)
     pass->locks.len = 0;
     for (uint32_t i = 0; i < hold.count; i++) {
         uint32_t s = order->hold_sections.data[hold.first + i];
-        uint32_t lock = order->sections.data[s].lock;
-        if (ft_order_section_at(order, b, lock) == s) ft_vec_push(&pass->locks, lock);
+        const ft_section *section = &order->sections.data[s];
+        if (ft_order_section_at(order, b, section->lock) == s)
+            ft_vec_push(&pass->locks, section->lock << 1 | section->shared);
     }
     if (pass->locks.len == 0) return 0;
     return 1 + ft_intern_add(&pass->spans, (const char *)pass->locks.data,
@@ -45,10 +46,12 @@ static uint32_t common_span_lock(const ft_order *order, uint32_t a, uint32_t b, 
     const uint32_t *offset = order->lockset_offset.data;
     for (uint32_t i = 0; i < hold.count; i++) {
         uint32_t s = order->hold_sections.data[hold.first + i];
-        uint32_t lock = order->sections.data[s].lock;
-        if (ft_order_section_at(order, b, lock) != s) continue;
-        for (uint32_t k = offset[remote]; k < offset[remote + 1]; k++)
-            if (order->locksets.data[k] == lock) return lock;
+        const ft_section *section = &order->sections.data[s];
+        if (ft_order_section_at(order, b, section->lock) != s) continue;
+        for (uint32_t k = offset[remote]; k < offset[remote + 1]; k++) {
+            uint32_t word = order->locksets.data[k]; /* lock << 1 | shared */
+            if (word >> 1 == section->lock && !(section->shared && (word & 1))) return word >> 1;
+        }
     }
     return UINT32_MAX;
 }
@@ -175,7 +178,7 @@ static void triplets(pair_pass *pass, uint32_t left, uint32_t right, bool remote
     uint32_t lock;
     ft_reason reason = prune(c, local, remote, &lock);
     ft_claim sample = {.kind = FT_CLAIM_ATOMICITY,
-                       .events = {events[0], c->class_events[remote->first], events[1]},
+                       .events = {events[0], remote->first, events[1]},
                        .variable = local->variable,
                        .writes = {local->write[0], remote_write, local->write[1]}};
     uint8_t kind = (uint8_t)(local->write[0] << 2 | remote_write << 1 | local->write[1]);
@@ -233,7 +236,7 @@ static void section_transactions(pair_pass *pass, uint32_t thread)
         uint32_t e = events[at];
         if (order->section_of[e] == FT_NO_SECTION) continue;
         waits |= (trace->flags[e] & FT_FLAG_CONDITION) != 0;
-        if (trace->kind[e] == FT_EVENT_ACQUIRE) {
+        if (ft_order_opens(trace, e)) {
             if (held++ > 0) continue;
             begin = at;
             waits = (trace->flags[e] & FT_FLAG_CONDITION) != 0;

@@ -1,4 +1,5 @@
 #include "candidate/candidate.h"
+#include "candidate/listed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +9,16 @@ void ft_candidates_free(ft_candidates *c)
     if (!c) return;
     for (size_t i = 0; i < c->groups.len; i++) ft_vec_release(&c->groups.data[i].blocks);
     ft_vec_release(&c->groups);
+    ft_vec_release(&c->listed);
+    for (size_t i = 0; i < c->requests.len; i++) ft_vec_release(&c->requests.data[i].events);
+    ft_vec_release(&c->requests);
+    ft_vec_release(&c->cycles);
     ft_vec_release(&c->classes);
     ft_vec_release(&c->local_pairs);
     ft_vec_release(&c->pair_events);
     ft_vec_release(&c->pruned);
     ft_map_release(&c->group_index);
-    free(c->class_events);
+    free(c->next_event);
     free(c->variable_classes);
     free(c->variable_sites);
     ft_vec_release(&c->sites);
@@ -69,7 +74,6 @@ static ft_group *group_find(ft_candidates *c, ft_check check, uint8_t kind, cons
 typedef struct single_pass {
     ft_candidates *c;
     ft_group proto;
-    ft_block block;
 } single_pass;
 
 static bool add_single(void *context, const ft_claim *claim)
@@ -99,12 +103,10 @@ static void account_singles(ft_candidates *c, ft_check check, uint8_t kind, cons
         return;
     }
     if (reason == FT_REASONS) {
-        single_pass pass = {.c = c,
-                            .proto = {.check = check,
-                                      .kind = kind,
-                                      .loc = {loc[0], loc[1], loc[2]},
-                                      .lock = UINT32_MAX},
-                            .block = block};
+        single_pass pass = {
+            .c = c,
+            .proto = {
+                .check = check, .kind = kind, .loc = {loc[0], loc[1], loc[2]}, .lock = UINT32_MAX}};
         each_of_block(c, check, &block, add_single, &pass);
         return;
     }
@@ -114,7 +116,7 @@ static void account_singles(ft_candidates *c, ft_check check, uint8_t kind, cons
         p->count += count;
         return;
     }
-    ft_vec_push(&c->pruned, (ft_pruned_block){check, reason, lock, count, *sample});
+    ft_vec_push(&c->pruned, (ft_pruned_block){check, kind, reason, lock, count, *sample});
 }
 
 void ft_candidates_account(ft_candidates *c, ft_check check, uint8_t kind, const uint32_t loc[3],
@@ -142,17 +144,19 @@ void ft_candidates_account(ft_candidates *c, ft_check check, uint8_t kind, const
 
 /* ---- claims of a block ----------------------------------------------------------------------- */
 
-static bool pair_claims(const ft_candidates *c, const ft_class *a, const ft_class *b,
-                        ft_claim_visit visit, void *context)
+static bool pair_claims(const ft_candidates *c, uint32_t variable, const ft_class *a,
+                        const ft_class *b, ft_claim_visit visit, void *context)
 {
-    for (uint32_t i = 0; i < a->count; i++)
-        for (uint32_t j = 0; j < b->count; j++) {
-            uint32_t x = c->class_events[a->first + i], y = c->class_events[b->first + j];
+    uint32_t x = a->first;
+    for (uint32_t i = 0; i < a->count; x = c->next_event[x], i++) {
+        uint32_t y = b->first;
+        for (uint32_t j = 0; j < b->count; y = c->next_event[y], j++) {
             ft_claim claim = {.kind = FT_CLAIM_RACE,
                               .events = {x < y ? x : y, x < y ? y : x, FT_NO_EVENT},
-                              .variable = a->variable};
+                              .variable = variable};
             if (!visit(context, &claim)) return false;
         }
+    }
     return true;
 }
 
@@ -163,7 +167,8 @@ static bool race_claims(const ft_candidates *c, const ft_block *block, ft_claim_
     for (uint32_t i = s->first; i < s->first + s->count; i++)
         for (uint32_t j = s == t ? i + 1 : t->first; j < t->first + t->count; j++) {
             const ft_class *a = &c->classes.data[i], *b = &c->classes.data[j];
-            if (ft_candidates_open(c, a, b) && !pair_claims(c, a, b, visit, context)) return false;
+            if (ft_candidates_open(c, a, b) && !pair_claims(c, s->variable, a, b, visit, context))
+                return false;
         }
     return true;
 }
@@ -173,15 +178,17 @@ static bool atomicity_claims(const ft_candidates *c, const ft_block *block, ft_c
 {
     const ft_local_pair_class *pair = &c->local_pairs.data[block->left];
     const ft_class *remote = &c->classes.data[block->right];
-    for (uint32_t i = 0; i < pair->count; i++)
-        for (uint32_t j = 0; j < remote->count; j++) {
-            const uint32_t *local = c->pair_events.data + 2 * ((size_t)pair->first + i);
+    for (uint32_t i = 0; i < pair->count; i++) {
+        const uint32_t *local = c->pair_events.data + 2 * ((size_t)pair->first + i);
+        uint32_t e = remote->first;
+        for (uint32_t j = 0; j < remote->count; e = c->next_event[e], j++) {
             ft_claim claim = {.kind = FT_CLAIM_ATOMICITY,
-                              .events = {local[0], c->class_events[remote->first + j], local[1]},
+                              .events = {local[0], e, local[1]},
                               .variable = pair->variable,
                               .writes = {pair->write[0], block->remote_write, pair->write[1]}};
             if (!visit(context, &claim)) return false;
         }
+    }
     return true;
 }
 
@@ -192,6 +199,10 @@ static void each_of_block(const ft_candidates *c, ft_check check, const ft_block
         race_claims(c, block, visit, context);
     } else if (check == FT_CHECK_ATOMICITY) {
         atomicity_claims(c, block, visit, context);
+    } else if (block->right) {
+        ft_candidates_cycle_claims(c, block, visit, context);
+    } else if (check != FT_CHECK_ASSERTION) {
+        visit(context, &c->listed.data[block->left]);
     } else {
         ft_claim claim = {.kind = FT_CLAIM_ASSERTION,
                           .events = {block->left, FT_NO_EVENT, FT_NO_EVENT}};

@@ -21,16 +21,22 @@
 
 /* Accesses of one variable that no pass can tell apart. */
 typedef struct ft_class {
-    uint32_t variable, loc, thread, segment, lockset;
-    uint32_t only; /* event + 1 if this class is for one event of several variables, else 0 */
-    uint8_t mode;  /* FT_MODE_* */
-    uint32_t first, count; /* slice of class_events */
+    uint32_t loc, segment, lockset;
+    uint32_t first, count; /* its first event, and how many; the others by next_event */
+    uint16_t thread;
+    uint8_t mode; /* FT_MODE_* */
 } ft_class;
-enum { FT_MODE_READ = 1, FT_MODE_WRITE = 2, FT_MODE_ATOMIC = 4 };
+enum {
+    FT_MODE_READ = 1,
+    FT_MODE_WRITE = 2,
+    FT_MODE_ATOMIC = 4,
+    FT_MODE_SEVERAL = 8 /* an event of several variables: a class (and a site) of its own */
+};
 
 /* Classes of one variable that differ in thread and segment only. */
 typedef struct ft_site {
-    uint32_t variable, loc, lockset, only;
+    uint32_t variable, loc, lockset;
+    uint32_t only; /* the event + 1 with FT_MODE_SEVERAL, else 0 */
     uint8_t mode;
     uint32_t first, count; /* slice of classes */
     uint64_t events;
@@ -47,15 +53,22 @@ typedef struct ft_local_pair_class {
     uint32_t first, count; /* slice of pair_events: count pairs of events */
 } ft_local_pair_class;
 
+/* Lock requests that no pass can tell apart. */
+typedef struct ft_request_class {
+    FT_VEC(uint32_t) events;
+} ft_request_class;
+
 typedef struct ft_block {
     uint32_t left, right; /* race: sites, without the pairs of classes that are of one thread or
                              ordered; atomicity: pair class, class; assertion: event */
-    bool remote_write;    /* atomicity: what t_r does */
+    /* lock, deadlock, order: index in listed, 0; a cycle: its place and length in cycles */
+    bool remote_write; /* atomicity: what t_r does */
 } ft_block;
 
 typedef struct ft_group {
     ft_check check;
-    uint8_t kind;      /* race: 0 read-write, 1 write-write; atomicity: bits 2..0 = writes */
+    uint8_t kind;      /* race: 0 read-write, 1 write-write; atomicity: bits 2..0 = writes;
+                          lock, deadlock, order: ft_listed_kind */
     uint32_t loc[3];   /* sorted by text; FT_NO_LOC: unused or none */
     uint32_t property; /* index, check PROPERTY */
     uint64_t pairs;    /* claims in the group */
@@ -68,6 +81,7 @@ typedef struct ft_group {
 /* Claims that are groups of their own, refuted together. */
 typedef struct ft_pruned_block {
     ft_check check;
+    uint8_t kind; /* of the first of them */
     ft_reason reason;
     uint32_t lock; /* LOCKSET, ATOMIC_SECTION; else UINT32_MAX */
     uint64_t count;
@@ -82,7 +96,7 @@ typedef struct ft_candidates {
     const uint8_t *ignored; /* per location id, or NULL */
     uint64_t ignored_events;
     FT_VEC(ft_class) classes;
-    uint32_t *class_events;
+    uint32_t *next_event; /* [n_events] the next event of the class; not set for its last */
     FT_VEC(ft_site) sites;
     uint32_t *variable_classes; /* [shared + 1] slices of classes */
     uint32_t *variable_sites;   /* [shared + 1] slices of sites */
@@ -90,8 +104,11 @@ typedef struct ft_candidates {
     FT_VEC(uint32_t) pair_events; /* 2 a pair */
     FT_VEC(ft_group) groups;
     FT_VEC(ft_pruned_block) pruned;
-    uint64_t single_groups;       /* enumerated so far */
-    uint64_t overflow[FT_CHECKS]; /* claims beyond the limits: undecided */
+    FT_VEC(ft_claim) listed;           /* claims of the checks of listed.h */
+    FT_VEC(ft_request_class) requests; /* check deadlock */
+    FT_VEC(uint32_t) cycles;           /* of request classes, concatenated */
+    uint64_t single_groups;            /* enumerated so far */
+    uint64_t overflow[FT_CHECKS];      /* claims beyond the limits: undecided */
     ft_map group_index;
     uint32_t recent[FT_RECENT_GROUPS]; /* group ids + 1, by a cheap hash: neighbours share groups */
 } ft_candidates;
@@ -105,6 +122,9 @@ void ft_candidates_free(ft_candidates *candidates); /* accepts NULL */
 void ft_candidates_race(ft_candidates *candidates);
 void ft_candidates_atomicity(ft_candidates *candidates);
 void ft_candidates_assertion(ft_candidates *candidates);
+void ft_candidates_lock(ft_candidates *candidates);
+void ft_candidates_deadlock(ft_candidates *candidates);
+void ft_candidates_order(ft_candidates *candidates);
 /* Triplets inside the stretch from event `from` to event `to` of one thread, for a property. */
 void ft_candidates_transaction(ft_candidates *candidates, uint32_t from, uint32_t to,
                                uint32_t property);

@@ -5,8 +5,11 @@
 
 typedef struct pass {
     ft_candidates *c;
-    uint64_t *concurrent; /* per thread: bit u: no event of either is ordered with the other's */
-    uint64_t *of_thread;  /* scratch: events by thread of one site */
+    uint64_t *concurrent; /* per thread: bit u: it is u, or no event of either is ordered with the
+                             other's; 0 with more than 64 threads */
+    uint64_t open_to;     /* what all threads of the left site are concurrent with */
+    uint64_t *of_thread;  /* events of the left site, by thread */
+    ft_claim sample;
 } pass;
 
 static bool conflict(const ft_site *a, const ft_site *b)
@@ -43,7 +46,8 @@ static void find_concurrent(pass *p)
 {
     const ft_order *order = p->c->order;
     uint32_t n = order->n_threads;
-    for (uint32_t t = 0; t < n && n <= 64; t++)
+    for (uint32_t t = 0; t < n && n <= 64; t++) {
+        p->concurrent[t] = (uint64_t)1 << t;
         for (uint32_t u = 0; u < n; u++) {
             uint32_t a = ft_order_last(order, t), b = ft_order_last(order, u);
             if (t == u || a == FT_NO_EVENT || b == FT_NO_EVENT) continue;
@@ -51,29 +55,34 @@ static void find_concurrent(pass *p)
             const uint32_t *known = order->clock + (size_t)order->segment[b] * n;
             if (knows[u] == 0 && known[t] == 0) p->concurrent[t] |= (uint64_t)1 << u;
         }
-}
-
-static bool all_concurrent(const pass *p, const ft_site *a, const ft_site *b)
-{
-    if (p->c->order->n_threads > 64) return false;
-    for (uint32_t t = 0; t < p->c->order->n_threads; t++) {
-        uint64_t bit = (uint64_t)1 << t;
-        if ((a->threads & bit) && (b->threads & ~bit & ~p->concurrent[t])) return false;
     }
-    return true;
 }
 
-/* Pairs of events of different threads. */
+/* Makes a site the left one. */
+static void enter(pass *p, const ft_site *a)
+{
+    const ft_class *classes = p->c->classes.data;
+    p->open_to = UINT64_MAX;
+    for (uint32_t i = a->first; i < a->first + a->count; i++) {
+        p->of_thread[classes[i].thread] += classes[i].count;
+        p->open_to &= p->concurrent[classes[i].thread];
+    }
+}
+
+static void leave(pass *p, const ft_site *a)
+{
+    const ft_class *classes = p->c->classes.data;
+    for (uint32_t i = a->first; i < a->first + a->count; i++) p->of_thread[classes[i].thread] = 0;
+}
+
+/* Pairs of events of different threads; a is the left site. */
 static uint64_t cross_pairs(const pass *p, const ft_site *a, const ft_site *b)
 {
     const ft_class *classes = p->c->classes.data;
-    uint64_t same = 0;
-    for (uint32_t i = a->first; i < a->first + a->count; i++)
-        p->of_thread[classes[i].thread] += classes[i].count;
+    uint64_t total = a->events * b->events;
+    if (!(a->threads & b->threads)) return total;
     for (uint32_t i = b->first; i < b->first + b->count; i++)
-        same += p->of_thread[classes[i].thread] * classes[i].count;
-    for (uint32_t i = a->first; i < a->first + a->count; i++) p->of_thread[classes[i].thread] = 0;
-    uint64_t total = a->events * b->events - same;
+        total -= p->of_thread[classes[i].thread] * classes[i].count;
     return a == b ? total / 2 : total;
 }
 
@@ -89,20 +98,19 @@ static uint64_t open_pairs(const pass *p, const ft_site *a, const ft_site *b)
     return open;
 }
 
-/* The first pair of different threads, for display. */
-static ft_claim sample_of(const pass *p, const ft_site *a, const ft_site *b)
+/* The first pair of different threads, for display: there is one where cross_pairs is positive. */
+static void find_sample(pass *p, const ft_site *a, const ft_site *b)
 {
-    const ft_candidates *c = p->c;
+    const ft_class *classes = p->c->classes.data;
     for (uint32_t i = a->first; i < a->first + a->count; i++)
         for (uint32_t j = b->first; j < b->first + b->count; j++) {
-            const ft_class *k = &c->classes.data[i], *l = &c->classes.data[j];
-            if (k->thread == l->thread) continue;
-            uint32_t x = c->class_events[k->first], y = c->class_events[l->first];
-            return (ft_claim){.kind = FT_CLAIM_RACE,
-                              .events = {x < y ? x : y, x < y ? y : x, FT_NO_EVENT},
-                              .variable = a->variable};
+            uint32_t x = classes[i].first, y = classes[j].first;
+            if (classes[i].thread == classes[j].thread) continue;
+            p->sample.events[0] = x < y ? x : y;
+            p->sample.events[1] = x < y ? y : x;
+            p->sample.variable = a->variable;
+            return;
         }
-    return (ft_claim){.kind = FT_CLAIM_RACE}; /* not reached: cross_pairs was positive */
 }
 
 static void account(pass *p, uint32_t left, uint32_t right, ft_reason reason, uint32_t lock,
@@ -110,10 +118,11 @@ static void account(pass *p, uint32_t left, uint32_t right, ft_reason reason, ui
 {
     const ft_site *a = &p->c->sites.data[left], *b = &p->c->sites.data[right];
     if (count == 0) return;
-    ft_claim sample = sample_of(p, a, b);
+    find_sample(p, a, b);
     uint8_t kind = (a->mode & b->mode & FT_MODE_WRITE) != 0;
     ft_candidates_account(p->c, FT_CHECK_RACE, kind, (uint32_t[3]){a->loc, b->loc, FT_NO_LOC}, 2, 0,
-                          reason, lock, count, (ft_block){.left = left, .right = right}, &sample);
+                          reason, lock, count, (ft_block){.left = left, .right = right},
+                          &p->sample);
 }
 
 static void pair(pass *p, uint32_t left, uint32_t right)
@@ -127,7 +136,7 @@ static void pair(pass *p, uint32_t left, uint32_t right)
         account(p, left, right, FT_REASON_LOCKSET, lock, total);
         return;
     }
-    uint64_t open = all_concurrent(p, a, b) ? total : open_pairs(p, a, b);
+    uint64_t open = (b->threads & ~p->open_to) == 0 ? total : open_pairs(p, a, b);
     account(p, left, right, FT_REASON_MUST_HAPPEN_BEFORE, UINT32_MAX, total - open);
     account(p, left, right, FT_REASONS, UINT32_MAX, open);
 }
@@ -137,11 +146,15 @@ void ft_candidates_race(ft_candidates *c)
     size_t threads = (size_t)c->order->n_threads + 1;
     pass p = {.c = c,
               .concurrent = ft_calloc(threads, sizeof *p.concurrent),
-              .of_thread = ft_calloc(threads, sizeof *p.of_thread)};
+              .of_thread = ft_calloc(threads, sizeof *p.of_thread),
+              .sample = {.kind = FT_CLAIM_RACE, .events = {0, 0, FT_NO_EVENT}}};
     find_concurrent(&p);
     for (uint32_t v = 0; v < c->trace->shared.len; v++)
-        for (uint32_t i = c->variable_sites[v]; i < c->variable_sites[v + 1]; i++)
+        for (uint32_t i = c->variable_sites[v]; i < c->variable_sites[v + 1]; i++) {
+            enter(&p, &c->sites.data[i]);
             for (uint32_t j = i; j < c->variable_sites[v + 1]; j++) pair(&p, i, j);
+            leave(&p, &c->sites.data[i]);
+        }
     free(p.concurrent);
     free(p.of_thread);
 }

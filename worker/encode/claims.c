@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "encode/chain.h"
 #include "encode/faults.h"
 #include "encode/partial.h"
 
@@ -14,15 +15,19 @@ double ft_now_ms(void)
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-static void assume(ft_query *q, ft_lit literal)
+void ft_query_assume(ft_query *q, ft_lit literal)
 {
     if (literal == FT_LIT_TRUE) return;
     if (literal == FT_LIT_FALSE) q->impossible = true;
     ft_vec_push(&q->assumptions, literal);
 }
 
-/* e is next in its thread after the last step. */
-static void assume_next(ft_decider *d, ft_query *q, uint32_t e)
+static void assume(ft_query *q, ft_lit literal)
+{
+    ft_query_assume(q, literal);
+}
+
+void ft_query_next(ft_decider *d, ft_query *q, uint32_t e)
 {
     const ft_order *order = d->problem->order;
     uint32_t previous = ft_order_previous(order, e), thread = d->problem->trace->thread[e];
@@ -78,6 +83,20 @@ static void ghost_sources(ghost *g, ft_ghost_read *read, ft_expr departing)
     }
 }
 
+/* What is before the claim's event in its thread is executed, and so is all that this needs: the
+ * value may be known whatever the order. */
+static ft_expr ghost_value(ghost *g, uint32_t variable)
+{
+    const ft_decider *d = g->d;
+    const ft_writes writes = {d->writer_first, d->writers};
+    uint32_t next = g->at == FT_NO_EVENT ? g->q->next : FT_NO_EVENT;
+    uint32_t done = next == FT_NO_EVENT ? next : ft_order_previous(d->problem->order, next);
+    ft_value value;
+    if (done != FT_NO_EVENT && ft_chain_value(d->problem, &writes, done, next, variable, &value))
+        return ft_session_value(d->session, value);
+    return ft_session_constant(d->session, d->problem->trace->shared_info[variable].sort);
+}
+
 /* The value that the state holds for the variable at the ghost's place. */
 static ft_expr ghost_read(void *context, uint32_t variable)
 {
@@ -86,7 +105,6 @@ static ft_expr ghost_read(void *context, uint32_t variable)
     for (size_t i = 0; i < q->reads.len; i++)
         if (q->reads.data[i].variable == variable && q->reads.data[i].at == g->at)
             return q->reads.data[i].value;
-    ft_sort sort = g->d->problem->trace->shared_info[variable].sort;
     /* First, because it may need reads of its own: a read's sources are one slice. */
     ft_expr departing = NULL;
     if (g->at == FT_NO_EVENT && q->extra != FT_NO_EVENT &&
@@ -94,7 +112,7 @@ static ft_expr ghost_read(void *context, uint32_t variable)
         departing = departing_write(g, variable);
     ft_ghost_read read = {.variable = variable,
                           .at = g->at,
-                          .value = ft_session_constant(g->d->session, sort),
+                          .value = ghost_value(g, variable),
                           .first = (uint32_t)q->sources.len};
     ghost_sources(g, &read, departing);
     FT_VEC(ft_lit) choice = {0};
@@ -113,9 +131,15 @@ static ft_expr departing_write(ghost *g, uint32_t variable)
     return ft_cssa_write_with(g->d->cssa, g->q->extra, variable, &(ft_reads){ghost_read, &there});
 }
 
+static bool is_control(const ft_decider *d)
+{
+    return d->problem->model == FT_MODEL_CONTROL;
+}
+
 static ft_expr enabled_at(ft_decider *d, ft_query *q, uint32_t e, uint32_t place)
 {
     ghost g = {d, q, place};
+    if (is_control(d)) return NULL;
     if (ft_fault_is(FT_FAULT_OWN_READ_BOUND)) return ft_cssa_enabled(d->cssa, e);
     return ft_cssa_enabled_with(d->cssa, e, &(ft_reads){ghost_read, &g});
 }
@@ -137,8 +161,8 @@ static void ask_race(ft_decider *d, ft_query *q, const ft_claim *claim)
             needs[ft_access_conditional(trace, x, &ax[i]) | ft_access_conditional(trace, y, &ay[j])
                                                                 << 1] = true;
         }
-    assume_next(d, q, x);
-    assume_next(d, q, y);
+    ft_query_next(d, q, x);
+    ft_query_next(d, q, y);
     if (needs[0]) return;
     ft_expr ways[3];
     uint32_t n_ways = 0;
@@ -156,7 +180,12 @@ static void ask_race(ft_decider *d, ft_query *q, const ft_claim *claim)
 static void ask_false(ft_decider *d, ft_query *q, uint32_t e, ft_term term)
 {
     ghost g = {d, q, FT_NO_EVENT};
-    assume_next(d, q, e);
+    q->next = e;
+    ft_query_next(d, q, e);
+    if (is_control(d)) { /* whatever is not true of itself may fail */
+        q->impossible |= ft_problem_is_true(d->problem, term);
+        return;
+    }
     ft_session_imply(d->session, q->active,
                      ft_cssa_false_with(d->cssa, e, term, &(ft_reads){ghost_read, &g}));
 }
@@ -169,7 +198,7 @@ static void ask_last_access(ft_decider *d, ft_query *q, const ft_claim *claim)
     ft_access scratch;
     const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
     uint32_t i = ft_run_find_access(trace, e, claim->variable, claim->writes[2]);
-    assume_next(d, q, e);
+    ft_query_next(d, q, e);
     if (i < count && ft_access_conditional(trace, e, &accesses[i]))
         ft_session_imply(d->session, q->active, enabled_at(d, q, e, FT_NO_EVENT));
 }
@@ -209,10 +238,11 @@ static void ask_atomicity_departing(ft_decider *d, ft_query *q, const ft_claim *
     }
     uint32_t i = ft_run_find_access(trace, e, claim->variable, claim->writes[1]);
     bool conditional = ft_access_conditional(trace, e, &accesses[i]);
-    assume_next(d, q, e);
-    if (!reads || ft_fault_is(FT_FAULT_NO_DEPARTURE)) q->impossible = true;
+    ft_query_next(d, q, e);
+    if (!reads || is_control(d) || ft_fault_is(FT_FAULT_NO_DEPARTURE)) q->impossible = true;
     if (q->impossible) return;
-    if (writes || conditional) {
+    /* With a bound its place matters. */
+    if (writes || conditional || q->bounded) {
         q->extra = e;
         ft_expr enabled = enabled_at(d, q, e, e);
         q->extra_writes = ft_session_name(d->session, enabled);
@@ -222,40 +252,76 @@ static void ask_atomicity_departing(ft_decider *d, ft_query *q, const ft_claim *
     ask_last_access(d, q, claim);
 }
 
+static void ask_token(ft_decider *d, ft_query *q, uint32_t e)
+{
+    FT_VEC(ft_lit) choice = {0};
+    ft_partial_late_wait(d, e);
+    ft_vec_push(&choice, -q->active);
+    for (size_t i = 0; i < d->tokens.len; i++)
+        if (d->tokens.data[i].wait == e) ft_vec_push(&choice, d->tokens.data[i].match);
+    ft_partial_clause(d, choice.data, (uint32_t)choice.len);
+    ft_vec_release(&choice);
+}
+
+/* A cond-wake was woken, or a section that makes an attempt fail is open. */
+static void ask_way(ft_decider *d, ft_query *q, uint32_t e)
+{
+    FT_VEC(ft_lit) choice = {0};
+    ft_partial_late_ways(d, e);
+    ft_vec_push(&choice, -q->active);
+    for (size_t i = 0; i < d->ways.len; i++) {
+        if (d->ways.data[i].event != e) continue;
+        ft_lit taken = d->ways.data[i].taken;
+        ft_vec_push(&choice, taken);
+        if (d->problem->trace->kind[e] == FT_EVENT_COND_WAKE) continue;
+        uint32_t s = d->problem->order->section_of[d->ways.data[i].by];
+        uint32_t release = d->problem->order->sections.data[s].release;
+        ft_lit still[3] = {-q->active, -taken,
+                           release == FT_NO_EVENT ? FT_LIT_TRUE : -d->member[release]};
+        ft_partial_clause(d, still, 3);
+    }
+    ft_partial_clause(d, choice.data, (uint32_t)choice.len);
+    ft_vec_release(&choice);
+}
+
+static void ask_free_lock(ft_decider *d, ft_query *q, uint32_t e)
+{
+    const ft_trace *trace = d->problem->trace;
+    const ft_order *order = d->problem->order;
+    const ft_section own = {.shared = trace->kind[e] == FT_EVENT_ACQUIRE_SHARED};
+    uint32_t lock = trace->object[e];
+    for (uint32_t i = order->lock_first[lock]; i < order->lock_first[lock + 1]; i++) {
+        const ft_section *s = &order->sections.data[order->lock_sections[i]];
+        if (s->thread == trace->thread[e] || !ft_order_conflict(s, &own) ||
+            !ft_partial_in(d, s->acquire))
+            continue;
+        ft_lit closed = s->release == FT_NO_EVENT ? FT_LIT_FALSE : d->member[s->release];
+        ft_partial_clause(d, (ft_lit[3]){-q->active, -d->member[s->acquire], closed}, 3);
+    }
+}
+
 /* Could e be executed alone from the final state? */
 static void ask_executable(ft_decider *d, ft_query *q, uint32_t e)
 {
     const ft_trace *trace = d->problem->trace;
     const ft_order *order = d->problem->order;
-    uint32_t sources[2], count = ft_order_hard_sources(order, e, sources);
+    const uint32_t *sources;
+    uint32_t count = ft_order_hard_sources(order, e, &sources);
     for (uint32_t i = 0; i < count; i++) assume(q, d->member[sources[i]]);
     if (trace->kind[e] == FT_EVENT_ASSIGN || trace->kind[e] == FT_EVENT_ASSUME)
         ft_session_imply(d->session, q->active, enabled_at(d, q, e, FT_NO_EVENT));
-    if (trace->kind[e] == FT_EVENT_WAIT) {
-        FT_VEC(ft_lit) choice = {0};
-        ft_vec_push(&choice, -q->active);
-        for (size_t i = 0; i < d->tokens.len; i++)
-            if (d->tokens.data[i].wait == e) ft_vec_push(&choice, d->tokens.data[i].match);
-        ft_partial_clause(d, choice.data, (uint32_t)choice.len);
-        ft_vec_release(&choice);
-    }
-    if (trace->kind[e] != FT_EVENT_ACQUIRE || !ft_order_effective(trace, e)) return;
-    uint32_t lock = trace->object[e];
-    if (ft_order_section_at(order, e, lock) != FT_NO_SECTION) q->impossible = true;
-    for (uint32_t i = order->lock_first[lock]; i < order->lock_first[lock + 1]; i++) {
-        const ft_section *s = &order->sections.data[order->lock_sections[i]];
-        if (s->thread == trace->thread[e] || !ft_partial_in(d, s->acquire)) continue;
-        ft_lit closed = s->release == FT_NO_EVENT ? FT_LIT_FALSE : d->member[s->release];
-        ft_partial_clause(d, (ft_lit[3]){-q->active, -d->member[s->acquire], closed}, 3);
-    }
+    q->impossible |= ft_problem_never(d->problem, e);
+    if (trace->kind[e] == FT_EVENT_WAIT) ask_token(d, q, e);
+    if (ft_partial_has_ways(d, e)) ask_way(d, q, e);
+    if (ft_order_opens(trace, e)) ask_free_lock(d, q, e);
 }
 
 static void ask_co_enabled(ft_decider *d, ft_query *q, const ft_claim *claim)
 {
     const ft_trace *trace = d->problem->trace;
     uint32_t x = claim->events[0], y = claim->events[1];
-    assume_next(d, q, x);
-    assume_next(d, q, y);
+    ft_query_next(d, q, x);
+    ft_query_next(d, q, y);
     ask_executable(d, q, x);
     /* Each alone: two waits need not find two units. */
     bool same_question = trace->kind[x] == FT_EVENT_WAIT && trace->kind[y] == FT_EVENT_WAIT &&
@@ -266,12 +332,93 @@ static void ask_co_enabled(ft_decider *d, ft_query *q, const ft_claim *claim)
 static void ask_before(ft_decider *d, ft_query *q, const ft_claim *claim)
 {
     const ft_trace *trace = d->problem->trace;
-    assume_next(d, q, claim->events[0]);
+    ft_query_next(d, q, claim->events[0]);
     ask_executable(d, q, claim->events[0]);
     for (uint32_t e = 0; e < trace->n_events; e++) {
         if (trace->loc[e] != claim->avoid || !ft_partial_in(d, e)) continue;
         assume(q, -d->member[e]);
     }
+}
+
+static void ask_lock_error(ft_decider *d, ft_query *q, const ft_claim *claim)
+{
+    q->impossible |= !ft_problem_lock_error(d->problem, claim->events[0]);
+    ft_query_next(d, q, claim->events[0]);
+}
+
+/* What a thread holds when a request is next is fixed by its own earlier events. */
+static void ask_deadlock(ft_decider *d, ft_query *q, const ft_claim *claim)
+{
+    q->impossible |= !ft_problem_cycle(d->problem, claim);
+    for (uint32_t i = 0; i < claim->n_events; i++) ft_query_next(d, q, claim->events[i]);
+}
+
+/* An access of e to the block takes place in the final state, or e frees it. */
+static void ask_use(ft_decider *d, ft_query *q, uint32_t e, uint32_t block)
+{
+    const ft_trace *trace = d->problem->trace;
+    ft_access scratch;
+    uint32_t count;
+    const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
+    bool uses = trace->kind[e] == FT_EVENT_FREE && trace->object[e] == block, conditional = false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!ft_problem_in_block(trace, block, accesses[i].variable)) continue;
+        bool depends = ft_access_conditional(trace, e, &accesses[i]);
+        conditional |= depends;
+        uses |= !depends;
+    }
+    q->impossible |= !uses && !conditional;
+    if (!uses && conditional)
+        ft_session_imply(d->session, q->active, enabled_at(d, q, e, FT_NO_EVENT));
+}
+
+static void ask_after_free(ft_decider *d, ft_query *q, const ft_claim *claim)
+{
+    const ft_trace *trace = d->problem->trace;
+    uint32_t f = claim->events[0], block = trace->object[f];
+    assume(q, d->member[f]);
+    ft_query_next(d, q, claim->events[1]);
+    ask_use(d, q, claim->events[1], block);
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        if (ft_event_kind_object(trace->kind[e]) != FT_OBJECT_BLOCK || e == f) continue;
+        if (trace->object[e] != block || !ft_partial_in(d, e)) continue;
+        ft_lit earlier[3] = {-q->active, -d->member[e], ft_partial_gate(d, e, f)};
+        ft_partial_clause(d, earlier, 3);
+    }
+}
+
+/* The write, where it is a member, comes before an alloc of a block with the variable. */
+static void ask_forgotten(ft_decider *d, ft_query *q, uint32_t w, uint32_t variable)
+{
+    const ft_trace *trace = d->problem->trace;
+    FT_VEC(ft_lit) choice = {0};
+    ft_vec_push(&choice, -q->active);
+    ft_vec_push(&choice, -d->member[w]);
+    for (uint32_t a = 0; trace->blocks.len && a < trace->n_events; a++) {
+        if (trace->kind[a] != FT_EVENT_ALLOC || !ft_partial_in(d, a)) continue;
+        if (!ft_problem_in_block(trace, trace->object[a], variable)) continue;
+        ft_lit gate = ft_session_variable(d->session);
+        ft_partial_implies(d, gate, d->member[a]);
+        ft_partial_implies(d, gate, ft_partial_gate(d, w, a));
+        ft_vec_push(&choice, gate);
+    }
+    ft_partial_clause(d, choice.data, (uint32_t)choice.len);
+    ft_vec_release(&choice);
+}
+
+static void ask_uninitialised(ft_decider *d, ft_query *q, const ft_claim *claim)
+{
+    const ft_trace *trace = d->problem->trace;
+    uint32_t e = claim->events[0], v = claim->variable, count;
+    ft_access scratch;
+    const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
+    uint32_t i = ft_run_find_access(trace, e, v, false);
+    q->impossible |= i == UINT32_MAX;
+    ft_query_next(d, q, e);
+    if (i < count && ft_access_conditional(trace, e, &accesses[i]))
+        ft_session_imply(d->session, q->active, enabled_at(d, q, e, FT_NO_EVENT));
+    for (uint32_t k = d->writer_first[v]; k < d->writer_first[v + 1]; k++)
+        if (d->writers[k] != e) ask_forgotten(d, q, d->writers[k], v);
 }
 
 static void ask(ft_decider *d, ft_query *q, const ft_claim *claim, bool departing)
@@ -299,6 +446,21 @@ static void ask(ft_decider *d, ft_query *q, const ft_claim *claim, bool departin
     case FT_CLAIM_BEFORE:
         ask_before(d, q, claim);
         break;
+    case FT_CLAIM_LOCK_ERROR:
+        ask_lock_error(d, q, claim);
+        break;
+    case FT_CLAIM_DEADLOCK:
+        ask_deadlock(d, q, claim);
+        break;
+    case FT_CLAIM_STUCK:
+        ft_query_stuck(d, q, claim->events[0]);
+        break;
+    case FT_CLAIM_AFTER_FREE:
+        ask_after_free(d, q, claim);
+        break;
+    case FT_CLAIM_UNINITIALISED:
+        ask_uninitialised(d, q, claim);
+        break;
     case FT_CLAIM_KINDS:
         break;
     }
@@ -311,6 +473,8 @@ static void fill_witness(const ft_decider *d, const ft_query *q, const ft_claim 
 {
     bool append = claim->kind == FT_CLAIM_ATOMICITY && departing && q->extra == FT_NO_EVENT;
     *witness = (ft_witness){.model = d->problem->model,
+                            .wakeups = d->problem->wakeups,
+                            .bound = q->bounded ? q->bound : FT_NO_BOUND,
                             .claim = *claim,
                             .n_steps = count + append,
                             .steps = ft_alloc(((size_t)count + 1) * sizeof *witness->steps)};
@@ -343,19 +507,49 @@ static ft_answer solve(ft_decider *d, ft_query *q, const ft_claim *claim, bool d
     }
 }
 
+/* Is there none without the bound either? The core need not be least, so it is asked again. */
+static bool holds_without_bound(ft_decider *d, ft_query *q, const ft_claim *claim, bool departing,
+                                double deadline, ft_decide_stats *stats)
+{
+    double now = ft_now_ms();
+    ft_witness found = {0};
+    q->bounded = false;
+    q->assumptions.len = q->first_limit;
+    double until = deadline > 0 ? now + (deadline - now) / 2 : 0;
+    ft_answer answer = solve(d, q, claim, departing, until, &found, stats);
+    ft_witness_release(&found);
+    return answer == FT_ANSWER_UNSAT;
+}
+
+static ft_answer ask_solver(ft_decider *d, ft_query *q, const ft_claim *claim, bool departing,
+                            double deadline, ft_witness *witness, ft_decide_stats *stats,
+                            bool *lifted)
+{
+    if (q->impossible) return FT_ANSWER_UNSAT;
+    if (q->given_up) return FT_ANSWER_UNKNOWN;
+    if (q->bounded) ft_bound_assume(d, q, claim);
+    ft_answer answer = solve(d, q, claim, departing, deadline, witness, stats);
+    if (answer != FT_ANSWER_UNSAT || !q->bounded || !ft_bound_in_core(d, q)) return answer;
+    *lifted &= holds_without_bound(d, q, claim, departing, deadline, stats);
+    return answer;
+}
+
 static ft_answer query(ft_decider *d, const ft_claim *claim, bool departing, bool avoid_unknown,
-                       double deadline, ft_witness *witness, ft_decide_stats *stats)
+                       uint32_t bound, double deadline, ft_witness *witness, ft_decide_stats *stats,
+                       bool *lifted)
 {
     double start = ft_now_ms();
-    ft_query q = {.active = ft_session_variable(d->session),
+    ft_query q = {.bounded = bound != FT_NO_BOUND && !ft_fault_is(FT_FAULT_BOUND_OFF),
+                  .bound = bound,
+                  .active = ft_session_variable(d->session),
                   .extra = FT_NO_EVENT,
+                  .next = FT_NO_EVENT,
                   .extra_writes = FT_LIT_FALSE,
                   .avoid_unknown = avoid_unknown};
     assume(&q, q.active);
     ask(d, &q, claim, departing);
     stats->encode_ms += ft_now_ms() - start;
-    ft_answer answer = FT_ANSWER_UNSAT;
-    if (!q.impossible) answer = solve(d, &q, claim, departing, deadline, witness, stats);
+    ft_answer answer = ask_solver(d, &q, claim, departing, deadline, witness, stats, lifted);
     ft_partial_clause(d, (ft_lit[1]){-q.active}, 1);
     ft_vec_release(&q.reads);
     ft_vec_release(&q.sources);
@@ -363,14 +557,26 @@ static ft_answer query(ft_decider *d, const ft_claim *claim, bool departing, boo
     return answer;
 }
 
+/* A term over the final state of a trace without any: the order solver has no values. */
+static ft_decider *decider_for(ft_decider *d, const ft_claim *claim)
+{
+    if (claim->kind != FT_CLAIM_CONDITION || ft_run_symbolic(d->problem->run)) return d;
+    if (!d->with_terms) d->with_terms = ft_partial_open(d->problem, d->cone, FT_SESSION_BOOLEAN);
+    return d->with_terms;
+}
+
 ft_answer ft_decider_decide(ft_decider *d, const ft_claim *claim, bool avoid_unknown,
-                            uint32_t timeout_ms, ft_witness *witness, ft_decide_stats *stats)
+                            uint32_t bound, uint32_t timeout_ms, ft_witness *witness,
+                            ft_decide_stats *stats, bool *lifted)
 {
     double deadline = timeout_ms ? ft_now_ms() + timeout_ms : 0;
+    d = decider_for(d, claim);
     stats->events = d->events;
-    ft_answer answer = query(d, claim, false, avoid_unknown, deadline, witness, stats);
+    *lifted = true;
+    ft_answer answer =
+        query(d, claim, false, avoid_unknown, bound, deadline, witness, stats, lifted);
     if (claim->kind != FT_CLAIM_ATOMICITY || answer == FT_ANSWER_SAT) return answer;
-    ft_answer other = query(d, claim, true, avoid_unknown, deadline, witness, stats);
+    ft_answer other = query(d, claim, true, avoid_unknown, bound, deadline, witness, stats, lifted);
     if (other == FT_ANSWER_SAT) return other;
     return answer == FT_ANSWER_UNKNOWN ? answer : other;
 }

@@ -17,7 +17,10 @@ ft_demand ft_problem_demand(const ft_problem *problem, uint32_t e, uint32_t i)
 {
     const ft_trace *trace = problem->trace;
     bool symbolic = ft_trace_is_symbolic_event(trace, e);
-    bool silent = !symbolic && trace->data[e] == FT_NO_VALUE;
+    if (problem->model == FT_MODEL_CONTROL) return FT_DEMAND_NOTHING;
+    uint32_t value = trace->data[e];
+    if (trace->kind[e] == FT_EVENT_RMW) value = trace->updates[value].read;
+    bool silent = !symbolic && value == FT_NO_VALUE;
     if (problem->model == FT_MODEL_OBSERVED || silent) return FT_DEMAND_SOURCE;
     if (problem->model == FT_MODEL_CTP && symbolic) return FT_DEMAND_NOTHING;
     return FT_VID_IS_KNOWN(ft_run_vid(problem->run, e, i)) ? FT_DEMAND_VALUE : FT_DEMAND_SOURCE;

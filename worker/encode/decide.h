@@ -23,14 +23,19 @@ ft_decider *ft_decider_new(const ft_problem *problem, const uint8_t *cone);
 void ft_decider_free(ft_decider *decider); /* accepts NULL */
 
 /* SAT: witness filled (steps on the heap). avoid_unknown: own reads of the claim's final events
- * take known values only. UNKNOWN: the timeout (milliseconds, 0: none) passed. stats is added to.
- */
+ * take known values only. bound: context switches it may have (ft_witness_switches), FT_NO_BOUND:
+ * any number. UNSAT: *lifted says whether there is none without the bound either. UNKNOWN: the
+ * timeout (milliseconds, 0: none) passed, or the claim is too large to be encoded. stats is added
+ * to. */
 ft_answer ft_decider_decide(ft_decider *decider, const ft_claim *claim, bool avoid_unknown,
-                            uint32_t timeout_ms, ft_witness *witness, ft_decide_stats *stats);
+                            uint32_t bound, uint32_t timeout_ms, ft_witness *witness,
+                            ft_decide_stats *stats, bool *lifted);
 
-/* The same question to the literal encoding: everything encoded anew for each claim. */
+/* The same question to the literal encoding: everything encoded anew for each claim. With a bound,
+ * and for the claim STUCK, the default encoding answers. */
 ft_answer ft_literal_decide(const ft_problem *problem, const ft_claim *claim, bool avoid_unknown,
-                            uint32_t timeout_ms, ft_witness *witness, ft_decide_stats *stats);
+                            uint32_t bound, uint32_t timeout_ms, ft_witness *witness,
+                            ft_decide_stats *stats, bool *lifted);
 
 double ft_now_ms(void); /* monotonic */
 

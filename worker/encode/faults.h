@@ -17,7 +17,13 @@
     X(LOST_INITIAL, "no read may read the initial value")                                          \
     X(OWN_READ_BOUND, "a final event's own reads obey the model (wrong safe)")                     \
     X(NO_DEPARTURE, "t_r may not depart from the model (wrong safe)")                              \
-    X(OVER_PRUNED, "a source two writes back is pruned as overwritten without must-happen-before")
+    X(OVER_PRUNED, "a source two writes back is pruned as overwritten without must-happen-before") \
+    X(NO_RW, "a shared section conflicts with nothing")                                            \
+    X(NO_SIGNAL, "a cond-wake needs no signal")                                                    \
+    X(SIGNAL_TWICE, "one signal may wake two waiters")                                             \
+    X(NO_BARRIER, "a barrier-leave needs its own arrival alone")                                   \
+    X(TRY_FREE, "a failed attempt needs nobody to hold the lock")                                  \
+    X(BOUND_OFF, "a context bound is not applied")
 
 typedef enum ft_fault_kind {
 #define FT_ROW(symbol, doc) FT_FAULT_##symbol,

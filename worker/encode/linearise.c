@@ -13,6 +13,8 @@ typedef struct edge {
     ft_lit literal;      /* the order atom that asks for it */
 } edge;
 
+typedef FT_VEC(uint32_t) open_sections;
+
 struct ft_schedule {
     uint8_t *executed;  /* per event */
     uint32_t *incoming; /* per event: first edge, UINT32_MAX */
@@ -24,8 +26,9 @@ struct ft_schedule {
     uint32_t *outgoing; /* CSR by source, rebuilt each time */
     FT_VEC(uint32_t) targets;
     uint32_t *last_writer; /* per variable */
-    uint32_t *owner;       /* per lock: open section */
-    uint32_t *mark;        /* per event: stamp of the cycle walk */
+    open_sections *open;   /* per lock */
+    uint32_t n_locks;
+    uint32_t *mark; /* per event: stamp of the cycle walk */
     uint32_t stamp;
 };
 
@@ -41,7 +44,8 @@ struct ft_schedule *ft_schedule_new(const ft_decider *d)
     s->outgoing = ft_alloc((n + 2) * sizeof *s->outgoing);
     s->mark = ft_calloc(n, sizeof *s->mark);
     s->last_writer = ft_alloc(((size_t)trace->shared.len + 1) * sizeof *s->last_writer);
-    s->owner = ft_alloc(((size_t)trace->locks.len + 1) * sizeof *s->owner);
+    s->n_locks = trace->locks.len;
+    s->open = ft_calloc((size_t)trace->locks.len + 1, sizeof *s->open);
     return s;
 }
 
@@ -55,7 +59,8 @@ void ft_schedule_free(struct ft_schedule *s)
     free(s->outgoing);
     free(s->mark);
     free(s->last_writer);
-    free(s->owner);
+    for (uint32_t l = 0; l < s->n_locks; l++) ft_vec_release(&s->open[l]);
+    free(s->open);
     ft_vec_release(&s->edges);
     ft_vec_release(&s->order);
     ft_vec_release(&s->heap);
@@ -116,6 +121,12 @@ static void add_read_edges(ft_decider *d, ft_query *query)
         if (token->post != FT_NO_EVENT && d->schedule->executed[token->wait] &&
             ft_session_true(d->session, token->match))
             add_edge(d, token->post, token->wait);
+    }
+    for (size_t i = 0; i < d->asked.len; i++) {
+        ft_asked asked = d->asked.data[i];
+        if (d->schedule->executed[asked.a] && d->schedule->executed[asked.b] &&
+            ft_session_true(d->session, asked.literal))
+            add_edge(d, asked.a, asked.b);
     }
 }
 
@@ -179,9 +190,10 @@ typedef void (*visit_edge)(void *context, uint32_t a, uint32_t b, ft_lit literal
 static void each_predecessor(const ft_decider *d, uint32_t b, visit_edge visit, void *context)
 {
     const struct ft_schedule *s = d->schedule;
-    uint32_t previous = ft_order_previous(d->problem->order, b), sources[2];
+    uint32_t previous = ft_order_previous(d->problem->order, b);
+    const uint32_t *sources;
     if (previous != FT_NO_EVENT && s->executed[previous]) visit(context, previous, b, FT_LIT_TRUE);
-    uint32_t count = ft_order_hard_sources(d->problem->order, b, sources);
+    uint32_t count = ft_order_hard_sources(d->problem->order, b, &sources);
     for (uint32_t i = 0; i < count; i++)
         if (s->executed[sources[i]]) visit(context, sources[i], b, FT_LIT_TRUE);
     for (uint32_t i = s->incoming[b]; i != UINT32_MAX; i = s->edges.data[i].next)
@@ -237,6 +249,28 @@ static bool sort_topologically(ft_decider *d)
             if (--s->waiting[s->targets.data[i]] == 0) heap_push(s, s->targets.data[i]);
     }
     return s->order.len == executed;
+}
+
+static int by_key(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* A bounded query's model gives the order outright: a segment's events are of one thread. */
+static void sort_by_segments(ft_decider *d)
+{
+    struct ft_schedule *s = d->schedule;
+    FT_VEC(uint64_t) keys = {0};
+    for (uint32_t e = 0; e < d->problem->trace->n_events; e++)
+        if (s->executed[e]) ft_vec_push(&keys, (uint64_t)ft_bound_segment(d, e) << 32 | e);
+    if (keys.len) qsort(keys.data, keys.len, sizeof *keys.data, by_key);
+    s->order.len = 0;
+    for (size_t i = 0; i < keys.len; i++) {
+        s->place[(uint32_t)keys.data[i]] = (uint32_t)i;
+        ft_vec_push(&s->order, (uint32_t)keys.data[i]);
+    }
+    ft_vec_release(&keys);
 }
 
 /* ---- cycles ---- */
@@ -379,14 +413,20 @@ static uint32_t repair_lock(ft_decider *d, uint32_t e)
     struct ft_schedule *s = d->schedule;
     uint32_t section = d->problem->order->section_of[e];
     if (section == FT_NO_SECTION || ft_fault_is(FT_FAULT_NO_MUTEX)) return 0;
-    uint32_t *owner = &s->owner[d->problem->trace->object[e]];
-    if (d->problem->trace->kind[e] == FT_EVENT_RELEASE) {
-        if (*owner == section) *owner = FT_NO_SECTION;
-        return 0;
+    open_sections *open = &s->open[d->problem->trace->object[e]];
+    const ft_section *all = d->problem->order->sections.data;
+    bool opens = d->problem->trace->kind[e] != FT_EVENT_RELEASE;
+    uint32_t added = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < open->len; i++) {
+        uint32_t other = open->data[i];
+        bool conflicts = opens && ft_order_conflict(&all[other], &all[section]);
+        if (conflicts) added += ft_partial_keep_apart(d, other, section);
+        /* After a conflict the later one counts, as if the other had been closed. */
+        if (other != section && !conflicts) open->data[kept++] = other;
     }
-    uint32_t open = *owner, added = 0;
-    if (open != FT_NO_SECTION) added = ft_partial_keep_apart(d, open, section);
-    *owner = section;
+    open->len = kept;
+    if (opens) ft_vec_push(open, section);
     return added;
 }
 
@@ -405,7 +445,7 @@ static uint32_t repair(ft_decider *d, const ft_query *query)
     struct ft_schedule *s = d->schedule;
     uint32_t added = 0;
     memset(s->last_writer, 0xff, (size_t)d->problem->trace->shared.len * sizeof *s->last_writer);
-    memset(s->owner, 0xff, (size_t)d->problem->trace->locks.len * sizeof *s->owner);
+    for (uint32_t l = 0; l < s->n_locks; l++) s->open[l].len = 0;
     for (size_t i = 0; i < s->order.len; i++) {
         uint32_t e = s->order.data[i];
         if (!ft_fault_is(FT_FAULT_NO_BETWEEN)) added += repair_event_reads(d, query, e);
@@ -422,7 +462,9 @@ ft_linear ft_linearise(ft_decider *d, ft_query *query, const uint32_t **order, u
     read_members(d, query);
     add_read_edges(d, query);
     add_lemma_edges(d);
-    if (!sort_topologically(d)) {
+    if (query->bounded) {
+        sort_by_segments(d);
+    } else if (!sort_topologically(d)) {
         cut_cycles(d);
         return FT_LINEAR_REFINED;
     }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "encode/chain.h"
 #include "encode/faults.h"
 
 bool ft_partial_in(const ft_decider *d, uint32_t e)
@@ -15,10 +16,29 @@ void ft_partial_clause(ft_decider *d, const ft_lit *literals, uint32_t count)
     ft_session_clause(d->session, literals, count);
 }
 
-static void implies(ft_decider *d, ft_lit premise, ft_lit conclusion)
+void ft_partial_implies(ft_decider *d, ft_lit premise, ft_lit conclusion)
 {
     if (premise == FT_LIT_FALSE || conclusion == FT_LIT_TRUE || premise == conclusion) return;
     ft_partial_clause(d, (ft_lit[2]){-premise, conclusion}, 2);
+}
+
+static void implies(ft_decider *d, ft_lit premise, ft_lit conclusion)
+{
+    ft_partial_implies(d, premise, conclusion);
+}
+
+ft_lit ft_partial_gate(ft_decider *d, uint32_t a, uint32_t b)
+{
+    ft_lit before = ft_partial_before(d, a, b);
+    if (before == FT_LIT_TRUE || before == FT_LIT_FALSE) return before;
+    bool inserted;
+    uint64_t *slot = ft_map_slot(&d->gates, (uint64_t)a << 32 | b, 0, &inserted);
+    if (!inserted) return (ft_lit)*slot;
+    ft_lit gate = ft_session_variable(d->session);
+    *slot = (uint64_t)gate;
+    ft_partial_implies(d, gate, before);
+    ft_vec_push(&d->asked, (ft_asked){gate, a, b});
+    return gate;
 }
 
 ft_lit ft_partial_before(ft_decider *d, uint32_t a, uint32_t b)
@@ -29,8 +49,12 @@ ft_lit ft_partial_before(ft_decider *d, uint32_t a, uint32_t b)
     bool inserted;
     uint64_t *slot = ft_map_slot(&d->atoms, key, 0, &inserted);
     if (inserted) {
-        *slot = (uint64_t)ft_session_variable(d->session);
-        ft_session_order_atom(d->session, (ft_lit)*slot, a < b ? a : b, a < b ? b : a);
+        ft_atom atom = {ft_session_variable(d->session), a < b ? a : b, a < b ? b : a};
+        *slot = (uint64_t)atom.reversed;
+        ft_session_order_atom(d->session, atom.reversed, atom.a, atom.b);
+        ft_vec_push(&d->atom_list, atom);
+        if (d->bound) ft_bound_atom(d, &atom);
+        return a < b ? -atom.reversed : atom.reversed;
     }
     ft_lit reversed = (ft_lit)*slot;
     return a < b ? -reversed : reversed;
@@ -86,6 +110,7 @@ bool ft_partial_keep_apart(ft_decider *d, uint32_t one, uint32_t other)
     uint32_t low = one < other ? one : other, high = one < other ? other : one;
     const ft_section *a = &d->problem->order->sections.data[low];
     const ft_section *b = &d->problem->order->sections.data[high];
+    if (ft_fault_is(FT_FAULT_NO_RW) && (a->shared || b->shared)) return false;
     uint64_t key = (uint64_t)1 << 63 | (uint64_t)low << 32 | high;
     bool inserted;
     ft_map_slot(&d->lemma_seen, key, 0, &inserted);
@@ -110,23 +135,16 @@ static void encode_static_order(ft_decider *d)
     ft_session_order_begin(d->session, d->problem->trace->n_events);
     for (uint32_t e = 0; e < d->problem->trace->n_events; e++) {
         if (!ft_partial_in(d, e)) continue;
-        uint32_t previous = ft_order_previous(order, e), sources[2];
+        uint32_t previous = ft_order_previous(order, e);
+        const uint32_t *sources;
         if (previous != FT_NO_EVENT) ft_session_order_edge(d->session, previous, e);
-        uint32_t count = ft_order_hard_sources(order, e, sources);
+        uint32_t count = ft_order_hard_sources(order, e, &sources);
         for (uint32_t i = 0; i < count; i++) ft_session_order_edge(d->session, sources[i], e);
     }
 }
 
 /* ---- membership --------------------------------------------------------------------------------
  */
-
-/* Its owner takes a non-recursive mutex again: it blocks for ever. */
-static bool blocks_for_ever(const ft_decider *d, uint32_t e)
-{
-    const ft_trace *trace = d->problem->trace;
-    return trace->kind[e] == FT_EVENT_ACQUIRE && ft_order_effective(trace, e) &&
-           ft_order_section_at(d->problem->order, e, trace->object[e]) != FT_NO_SECTION;
-}
 
 static void encode_membership(ft_decider *d)
 {
@@ -139,7 +157,7 @@ static void encode_membership(ft_decider *d)
         uint32_t previous = ft_order_previous(order, e);
         d->member[e] = ft_session_variable(d->session);
         if (previous != FT_NO_EVENT) implies(d, d->member[e], d->member[previous]);
-        if (blocks_for_ever(d, e)) ft_partial_clause(d, (ft_lit[1]){-d->member[e]}, 1);
+        if (ft_problem_never(d->problem, e)) ft_partial_clause(d, (ft_lit[1]){-d->member[e]}, 1);
     }
 }
 
@@ -147,8 +165,11 @@ static void encode_hard_order(ft_decider *d)
 {
     for (uint32_t e = 0; e < d->problem->trace->n_events; e++) {
         if (!ft_partial_in(d, e)) continue;
-        if (d->problem->trace->kind[e] == FT_EVENT_JOIN && ft_fault_is(FT_FAULT_NO_JOIN)) continue;
-        uint32_t sources[2], count = ft_order_hard_sources(d->problem->order, e, sources);
+        uint8_t kind = d->problem->trace->kind[e];
+        if (kind == FT_EVENT_JOIN && ft_fault_is(FT_FAULT_NO_JOIN)) continue;
+        if (kind == FT_EVENT_BARRIER_LEAVE && ft_fault_is(FT_FAULT_NO_BARRIER)) continue;
+        const uint32_t *sources;
+        uint32_t count = ft_order_hard_sources(d->problem->order, e, &sources);
         for (uint32_t i = 0; i < count; i++) implies(d, d->member[e], d->member[sources[i]]);
     }
 }
@@ -242,12 +263,26 @@ static void encode_value(ft_decider *d, const ft_read *read, const ft_source *so
         value = ft_cssa_read(d->cssa, read->event, read->access);
     } else {
         ft_vid vid = ft_run_vid(p->run, read->event, read->access);
-        if (!symbolic_write || !FT_VID_IS_KNOWN(vid)) return;
+        /* A read without a value keeps its source and returns whatever that computes. */
+        if (!symbolic_write || ft_problem_demand(p, read->event, read->access) != FT_DEMAND_VALUE)
+            return;
         value = ft_session_value(d->session, ft_run_value(p->run, vid));
     }
     ft_expr same =
         ft_session_equal(d->session, value, source_value(d, source->write, read->variable));
     ft_session_imply(d->session, source->from, same);
+}
+
+static void encode_chain(ft_decider *d, const ft_read *read)
+{
+    uint32_t e = read->event;
+    ft_value value;
+    if (!ft_trace_is_symbolic_event(d->problem->trace, e)) return;
+    const ft_writes writes = {d->writer_first, d->writers};
+    if (!ft_chain_value(d->problem, &writes, e, e, read->variable, &value)) return;
+    ft_expr same = ft_session_equal(d->session, ft_cssa_read(d->cssa, e, read->access),
+                                    ft_session_value(d->session, value));
+    ft_session_imply(d->session, d->member[e], same);
 }
 
 static void encode_read(ft_decider *d, ft_read *read, uint32_t *last)
@@ -268,6 +303,7 @@ static void encode_read(ft_decider *d, ft_read *read, uint32_t *last)
     }
     if (read->count != 1) ft_partial_clause(d, choice.data, (uint32_t)choice.len);
     ft_vec_release(&choice);
+    encode_chain(d, read);
 }
 
 static void encode_reads(ft_decider *d)
@@ -281,7 +317,7 @@ static void encode_reads(ft_decider *d)
         uint32_t count;
         if (!ft_partial_in(d, e)) continue;
         const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
-        for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t i = 0; d->problem->model != FT_MODEL_CONTROL && i < count; i++) {
             if (accesses[i].write) continue;
             ft_read read = {.event = e, .access = i, .variable = accesses[i].variable};
             encode_read(d, &read, last);
@@ -295,7 +331,7 @@ static void encode_reads(ft_decider *d)
 static void encode_guards(ft_decider *d)
 {
     const ft_trace *trace = d->problem->trace;
-    if (ft_fault_is(FT_FAULT_NO_GUARD)) return;
+    if (ft_fault_is(FT_FAULT_NO_GUARD) || d->problem->model == FT_MODEL_CONTROL) return;
     for (uint32_t e = 0; e < trace->n_events; e++) {
         if (!ft_partial_in(d, e) || !ft_event_conditional(trace, e)) continue;
         if (trace->flags[e] & FT_FLAG_FAILED) continue;
@@ -349,8 +385,8 @@ static void encode_eagerly(ft_decider *d)
             for (uint32_t k = i + 1; k < order->lock_first[l + 1]; k++) {
                 uint32_t a = order->lock_sections[i], b = order->lock_sections[k];
                 const ft_section *x = &order->sections.data[a], *y = &order->sections.data[b];
-                if (x->thread == y->thread || !ft_partial_in(d, x->acquire) ||
-                    !ft_partial_in(d, y->acquire))
+                if (x->thread == y->thread || !ft_order_conflict(x, y) ||
+                    !ft_partial_in(d, x->acquire) || !ft_partial_in(d, y->acquire))
                     continue;
                 ft_partial_keep_apart(d, a, b);
             }
@@ -412,17 +448,30 @@ static void encode_semaphores(ft_decider *d)
             limit_tokens(d, e, trace->object[e], 1);
 }
 
+void ft_partial_late_wait(ft_decider *d, uint32_t wait)
+{
+    const ft_trace *trace = d->problem->trace;
+    uint32_t semaphore = trace->object[wait];
+    if (ft_partial_in(d, wait)) return;
+    for (size_t i = 0; i < d->tokens.len; i++)
+        if (d->tokens.data[i].wait == wait) return;
+    encode_wait(d, wait);
+    limit_tokens(d, FT_NO_EVENT, semaphore, trace->semaphore_initial[semaphore]);
+    for (uint32_t e = 0; e < trace->n_events; e++)
+        if (trace->kind[e] == FT_EVENT_POST && trace->object[e] == semaphore && ft_partial_in(d, e))
+            limit_tokens(d, e, semaphore, 1);
+}
+
 /* ---- life --------------------------------------------------------------------------------------
  */
 
-ft_decider *ft_decider_new(const ft_problem *problem, const uint8_t *cone)
+ft_decider *ft_partial_open(const ft_problem *problem, const uint8_t *cone, ft_session_kind kind)
 {
     ft_decider *d = ft_calloc(1, sizeof *d);
     size_t n = problem->trace->n_events;
     d->problem = problem;
     if (cone) d->cone = memcpy(ft_alloc(n), cone, n);
-    bool values = problem->model == FT_MODEL_CTP && ft_run_symbolic(problem->run);
-    d->session = ft_session_open(values ? FT_SESSION_BOOLEAN_VALUES : FT_SESSION_BOOLEAN);
+    d->session = ft_session_open(kind);
     encode_static_order(d);
     d->member = ft_alloc(n * sizeof *d->member);
     for (size_t e = 0; e < n; e++) d->member[e] = FT_LIT_FALSE;
@@ -433,14 +482,24 @@ ft_decider *ft_decider_new(const ft_problem *problem, const uint8_t *cone)
     encode_reads(d);
     encode_guards(d);
     encode_semaphores(d);
-    if (values && count_lemmas(d) <= EAGER_LIMIT) encode_eagerly(d);
+    ft_partial_sync(d);
+    if (kind == FT_SESSION_BOOLEAN_VALUES && count_lemmas(d) <= EAGER_LIMIT) encode_eagerly(d);
     d->schedule = ft_schedule_new(d);
     return d;
+}
+
+ft_decider *ft_decider_new(const ft_problem *problem, const uint8_t *cone)
+{
+    bool computed = problem->model == FT_MODEL_CTP;
+    if (!ft_run_symbolic(problem->run)) return ft_partial_open(problem, cone, FT_SESSION_ORDER);
+    return ft_partial_open(problem, cone,
+                           computed ? FT_SESSION_BOOLEAN_VALUES : FT_SESSION_BOOLEAN);
 }
 
 void ft_decider_free(ft_decider *d)
 {
     if (!d) return;
+    ft_decider_free(d->with_terms);
     ft_schedule_free(d->schedule);
     ft_cssa_free(d->cssa);
     ft_session_close(d->session);
@@ -450,10 +509,15 @@ void ft_decider_free(ft_decider *d)
     free(d->writers);
     free(d->read_first);
     ft_map_release(&d->atoms);
+    ft_vec_release(&d->atom_list);
+    ft_bound_free(d->bound);
     ft_map_release(&d->lemma_seen);
     ft_vec_release(&d->reads);
     ft_vec_release(&d->sources);
     ft_vec_release(&d->tokens);
+    ft_vec_release(&d->ways);
+    ft_vec_release(&d->asked);
+    ft_map_release(&d->gates);
     ft_vec_release(&d->lemmas);
     free(d);
 }

@@ -34,6 +34,26 @@ typedef struct ft_lemma {
     } alternative[2];
 } ft_lemma;
 
+typedef struct ft_atom { /* a and b: events, a < b */
+    ft_lit reversed;     /* b is executed before a */
+    uint32_t a, b;
+} ft_atom;
+
+typedef struct ft_bound ft_bound; /* bound.c */
+
+/* While `literal` is true, the schedule has a before b. */
+typedef struct ft_asked {
+    ft_lit literal;
+    uint32_t a, b;
+} ft_asked;
+
+/* The event happens only if one of its ways is true; cond-wakes and failed attempts (sync.c). */
+typedef struct ft_way {
+    uint32_t event;
+    uint32_t by; /* the signal that wakes it, the acquire that makes it fail */
+    ft_lit taken;
+} ft_way;
+
 typedef struct ft_token { /* wait takes post's unit; post FT_NO_EVENT: an initial unit */
     uint32_t wait, post;
     ft_lit match;
@@ -55,8 +75,13 @@ typedef struct ft_query {
     FT_VEC(ft_ghost_read) reads;
     FT_VEC(ft_source) sources; /* write == extra: the departing event's value */
     FT_VEC(ft_lit) assumptions;
+    uint32_t next; /* ASSERTION, CONDITION: the claim's event, FT_NO_EVENT */
     bool impossible;
+    bool given_up; /* too large to be encoded: the answer is unknown */
     bool avoid_unknown;
+    bool bounded; /* to `bound` context switches */
+    uint32_t bound;
+    uint32_t first_limit; /* place in assumptions of what makes the bound hold */
 } ft_query;
 
 struct ft_decider {
@@ -66,9 +91,14 @@ struct ft_decider {
     ft_cssa *cssa;
     ft_lit *member; /* per event; FT_LIT_FALSE outside the cone */
     ft_map atoms;   /* earlier << 32 | later -> literal, true: reversed */
+    FT_VEC(ft_atom) atom_list;
+    ft_bound *bound; /* NULL until a query has one */
     FT_VEC(ft_read) reads;
     FT_VEC(ft_source) sources;
     FT_VEC(ft_token) tokens;
+    FT_VEC(ft_way) ways;
+    FT_VEC(ft_asked) asked;
+    ft_map gates; /* a << 32 | b -> ft_partial_gate's literal */
     FT_VEC(ft_lemma) lemmas;
     ft_map lemma_seen;
     uint32_t *writer_first;       /* [shared + 1] slices of writers */
@@ -76,7 +106,10 @@ struct ft_decider {
     uint32_t *read_first;         /* [n_events + 1] slices of reads by event */
     struct ft_schedule *schedule; /* scratch of linearise.c */
     uint32_t events;
+    ft_decider *with_terms; /* for claims with terms, where this session has none; NULL: not yet */
 };
+
+ft_decider *ft_partial_open(const ft_problem *problem, const uint8_t *cone, ft_session_kind kind);
 
 bool ft_partial_in(const ft_decider *d, uint32_t e);
 /* "a is executed before b", folded where the hard order decides; a != b. */
@@ -90,6 +123,37 @@ ft_lemma ft_partial_between(const ft_decider *d, ft_lit from, uint32_t write, ui
                             uint32_t other);
 /* "Sections of one lock apart": closed before the other's acquire. Returns whether it was new. */
 bool ft_partial_keep_apart(ft_decider *d, uint32_t section, uint32_t other);
+
+void ft_partial_implies(ft_decider *d, ft_lit premise, ft_lit conclusion);
+/* A literal that implies a before b and has the schedule follow it, FT_LIT_FALSE where the hard
+ * order is against it; nothing implies it. */
+ft_lit ft_partial_gate(ft_decider *d, uint32_t a, uint32_t b);
+/* The semaphore wait's tokens, where it is none of the encoded events. */
+void ft_partial_late_wait(ft_decider *d, uint32_t wait);
+
+/* sync.c: conditions and failed attempts. */
+void ft_partial_sync(ft_decider *d);
+/* Encodes the ways of an event that is none of the encoded ones. */
+void ft_partial_late_ways(ft_decider *d, uint32_t e);
+/* Must e have a way? Not where its own thread's events or `wakeups` say that it happens. */
+bool ft_partial_has_ways(const ft_decider *d, uint32_t e);
+
+/* ---- a claim's query (claims.c) ---- */
+
+void ft_query_assume(ft_query *query, ft_lit literal);
+/* e is next in its thread after the last step. */
+void ft_query_next(ft_decider *d, ft_query *query, uint32_t e);
+/* bound.c: assumes that the schedule has no more than query->bound context switches; after all else
+ * is assumed, and with query->extra. */
+void ft_bound_assume(ft_decider *d, ft_query *query, const ft_claim *claim);
+bool ft_bound_in_core(const ft_decider *d, const ft_query *query); /* after UNSAT */
+/* The event's segment in the model of a bounded query: executed events in the order of their
+ * segments, each in program order, are the schedule. */
+uint32_t ft_bound_segment(const ft_decider *d, uint32_t e);
+void ft_bound_atom(ft_decider *d, const ft_atom *atom); /* a new atom */
+void ft_bound_free(ft_bound *bound);                    /* accepts NULL */
+/* stuck.c: STUCK of claim.h. */
+void ft_query_stuck(ft_decider *d, ft_query *query, uint32_t e);
 
 typedef enum ft_linear { FT_LINEAR_DONE, FT_LINEAR_REFINED } ft_linear;
 /* Turns the session's model into a schedule: DONE fills order (members and the extra event, in

@@ -13,7 +13,21 @@ typedef struct ft_problem {
     const ft_order *order;
     const ft_run *run;
     ft_model model;
+    ft_wakeups wakeups;
 } ft_problem;
+
+/* No schedule executes e (ft_order_never, and what `wakeups` rules out). */
+bool ft_problem_never(const ft_problem *problem, uint32_t e);
+
+/* Is e a lock error by its thread's own earlier events (claim.h, LOCK_ERROR)? */
+bool ft_problem_lock_error(const ft_problem *problem, uint32_t e);
+/* Does each request of the claim, a DEADLOCK, wait for a lock that the thread of the next one holds
+ * there? What a thread holds at an event is fixed by its own earlier events. */
+bool ft_problem_cycle(const ft_problem *problem, const ft_claim *claim);
+bool ft_problem_in_block(const ft_trace *trace, uint32_t block, uint32_t variable);
+
+/* A condition that holds whatever its variables are: the literal `true` (terms are simplified). */
+bool ft_problem_is_true(const ft_problem *problem, ft_term term);
 
 /* What the model demands of the i-th access of event e, a read (verdict/checker.h). */
 typedef enum ft_demand {

@@ -5,8 +5,20 @@
 
 bool ft_order_effective(const ft_trace *trace, uint32_t e)
 {
-    return (trace->kind[e] == FT_EVENT_ACQUIRE || trace->kind[e] == FT_EVENT_RELEASE) &&
+    uint8_t kind = trace->kind[e];
+    return (kind == FT_EVENT_ACQUIRE || kind == FT_EVENT_RELEASE ||
+            kind == FT_EVENT_ACQUIRE_SHARED) &&
            !(trace->flags[e] & (FT_FLAG_NESTED | FT_FLAG_STRANGER));
+}
+
+bool ft_order_opens(const ft_trace *trace, uint32_t e)
+{
+    return trace->kind[e] != FT_EVENT_RELEASE && ft_order_effective(trace, e);
+}
+
+bool ft_order_conflict(const ft_section *a, const ft_section *b)
+{
+    return !(a->shared && b->shared);
 }
 
 /* ---- threads ------------------------------------------------------------------------------- */
@@ -15,16 +27,25 @@ static void group_by_thread(ft_order *order)
 {
     const ft_trace *trace = order->trace;
     uint32_t n = trace->n_events;
-    order->thread_start = ft_calloc((size_t)order->n_threads + 1, sizeof *order->thread_start);
-    order->thread_events = ft_alloc((size_t)n * sizeof *order->thread_events);
-    order->position = ft_alloc((size_t)n * sizeof *order->position);
+    /* Here and in the walks below: locals, as every store might change a field of the order. */
+    const uint16_t *thread = trace->thread;
+    uint32_t *start = ft_calloc((size_t)order->n_threads + 1, sizeof *start);
+    uint32_t *events = ft_alloc((size_t)n * sizeof *events);
+    uint32_t *position = ft_alloc((size_t)n * sizeof *position);
     uint32_t *count = ft_calloc(order->n_threads, sizeof *count);
-    for (uint32_t e = 0; e < n; e++) order->position[e] = count[trace->thread[e]]++;
-    for (uint32_t t = 0; t < order->n_threads; t++)
-        order->thread_start[t + 1] = order->thread_start[t] + count[t];
-    for (uint32_t e = 0; e < n; e++)
-        order->thread_events[order->thread_start[trace->thread[e]] + order->position[e]] = e;
+    for (uint32_t e = 0; e < n; e++) count[thread[e]]++;
+    for (uint32_t t = 0; t < order->n_threads; t++) {
+        start[t + 1] = start[t] + count[t];
+        count[t] = 0;
+    }
+    for (uint32_t e = 0; e < n; e++) {
+        position[e] = count[thread[e]]++;
+        events[start[thread[e]] + position[e]] = e;
+    }
     free(count);
+    order->thread_start = start;
+    order->thread_events = events;
+    order->position = position;
 }
 
 static void find_forks(ft_order *order)
@@ -77,30 +98,14 @@ uint32_t ft_order_last(const ft_order *order, uint32_t thread)
     return end > order->thread_start[thread] ? order->thread_events[end - 1] : FT_NO_EVENT;
 }
 
-uint32_t ft_order_hard_sources(const ft_order *order, uint32_t e, uint32_t sources[2])
-{
-    const ft_trace *trace = order->trace;
-    uint32_t count = 0;
-    if (order->position[e] == 0) {
-        uint32_t fork = order->fork_of[trace->thread[e]];
-        if (fork != FT_NO_EVENT) sources[count++] = fork;
-    }
-    uint32_t source = FT_NO_EVENT;
-    if (trace->kind[e] == FT_EVENT_JOIN) source = ft_order_last(order, trace->object[e]);
-    uint64_t edge;
-    if (trace->kind[e] == FT_EVENT_EDGE_IN && ft_map_get(&order->edge_source, e, &edge))
-        source = (uint32_t)edge;
-    if (source != FT_NO_EVENT && source != e) sources[count++] = source;
-    return count;
-}
-
 /* ---- segments and clocks ------------------------------------------------------------------- */
 
 /* The last event of a joined thread is a source as well; which threads are joined is known only
  * at the end, so a thread's last event always ends its segment (it has no successor anyway). */
-static bool is_source(const ft_trace *trace, uint32_t e)
+static bool is_source(uint8_t kind)
 {
-    return trace->kind[e] == FT_EVENT_FORK || trace->kind[e] == FT_EVENT_EDGE_OUT;
+    return kind == FT_EVENT_FORK || kind == FT_EVENT_EDGE_OUT || kind == FT_EVENT_BARRIER_ARRIVE ||
+           kind == FT_EVENT_ONCE_END;
 }
 
 typedef struct clock_pass {
@@ -147,6 +152,7 @@ static void segment_start(clock_pass *pass, uint32_t e, const uint32_t *sources,
     }
     order->segment_thread[segment] = (uint16_t)thread;
     pass->current[thread] = segment;
+    pass->closed[thread] = false;
 }
 
 static void compute_clocks(ft_order *order)
@@ -156,16 +162,18 @@ static void compute_clocks(ft_order *order)
                        .current = ft_alloc(order->n_threads * sizeof *pass.current),
                        .closed = ft_calloc(order->n_threads, sizeof *pass.closed)};
     memset(pass.current, 0xff, order->n_threads * sizeof *pass.current);
-    order->segment = ft_alloc((size_t)trace->n_events * sizeof *order->segment);
-    for (uint32_t e = 0; e < trace->n_events; e++) {
-        uint32_t thread = trace->thread[e], sources[2], n_sources = 0;
-        uint8_t kind = trace->kind[e];
-        if (order->position[e] == 0 || kind == FT_EVENT_JOIN || kind == FT_EVENT_EDGE_IN)
-            n_sources = ft_order_hard_sources(order, e, sources);
-        if (order->position[e] == 0 || n_sources || pass.closed[thread])
-            segment_start(&pass, e, sources, n_sources);
-        order->segment[e] = pass.current[thread];
-        pass.closed[thread] = is_source(trace, e);
+    uint32_t *segment = ft_alloc((size_t)trace->n_events * sizeof *segment);
+    const uint8_t *kinds = trace->kind;
+    order->segment = segment;
+    for (uint32_t e = 0, n = trace->n_events; e < n; e++) {
+        uint32_t thread = trace->thread[e];
+        const uint32_t *sources;
+        uint32_t n_sources = ft_order_hard_sources(order, e, &sources);
+        uint8_t kind = kinds[e];
+        bool first = pass.current[thread] == UINT32_MAX;
+        if (first || n_sources || pass.closed[thread]) segment_start(&pass, e, sources, n_sources);
+        segment[e] = pass.current[thread];
+        if (is_source(kind)) pass.closed[thread] = true;
     }
     free(pass.current);
     free(pass.closed);
@@ -194,6 +202,8 @@ typedef struct lock_pass {
     ft_order *order;
     uint32_t *current; /* per thread: hold state */
     ft_map locksets;   /* hash -> lockset id */
+    uint32_t *alone;   /* per word: id of the lockset of this lock only, 0: not yet known */
+    FT_VEC(uint32_t) locks;
 } lock_pass;
 
 static uint32_t lockset_intern(lock_pass *pass, const uint32_t *locks, uint32_t count)
@@ -217,34 +227,48 @@ static uint32_t lockset_intern(lock_pass *pass, const uint32_t *locks, uint32_t 
     }
 }
 
+static uint32_t lockset_word(const ft_section *section)
+{
+    return section->lock << 1 | section->shared;
+}
+
+/* Almost all locks are held alone: they are spared the interning. */
+static uint32_t lockset_of(lock_pass *pass, const uint32_t *sections, uint32_t count)
+{
+    const ft_section *all = pass->order->sections.data;
+    if (count == 0) return 0;
+    uint32_t *alone = count == 1 ? &pass->alone[lockset_word(&all[*sections])] : NULL;
+    if (alone && *alone) return *alone;
+    pass->locks.len = 0;
+    for (uint32_t i = 0; i < count; i++) ft_vec_push(&pass->locks, lockset_word(&all[sections[i]]));
+    uint32_t id = lockset_intern(pass, pass->locks.data, count);
+    if (alone) *alone = id;
+    return id;
+}
+
 /* The hold state `from` with section `add` opened or `drop` closed (FT_NO_SECTION: neither). */
 static uint32_t hold_change(lock_pass *pass, uint32_t from, uint32_t add, uint32_t drop)
 {
     ft_order *order = pass->order;
     ft_hold base = order->holds.data[from];
-    FT_VEC(uint32_t) open = {0};
-    FT_VEC(uint32_t) locks = {0};
+    ft_hold hold = {.first = (uint32_t)order->hold_sections.len};
+    if (base.count == 1 && add == FT_NO_SECTION && order->hold_sections.data[base.first] == drop)
+        return 0;
     for (uint32_t i = 0; i < base.count; i++) {
         uint32_t s = order->hold_sections.data[base.first + i];
-        if (s != drop) ft_vec_push(&open, s);
+        if (s != drop) ft_vec_push(&order->hold_sections, s);
     }
     if (add != FT_NO_SECTION) {
-        uint32_t lock = order->sections.data[add].lock;
-        size_t at = open.len;
-        ft_vec_push(&open, add);
-        for (; at > 0 && order->sections.data[open.data[at - 1]].lock > lock; at--)
-            open.data[at] = open.data[at - 1];
-        open.data[at] = add;
+        ft_vec_push(&order->hold_sections, add);
+        uint32_t *open = order->hold_sections.data, lock = order->sections.data[add].lock;
+        size_t at = order->hold_sections.len - 1;
+        for (; at > hold.first && order->sections.data[open[at - 1]].lock > lock; at--)
+            open[at] = open[at - 1];
+        open[at] = add;
     }
-    ft_hold hold = {.first = (uint32_t)order->hold_sections.len, .count = (uint32_t)open.len};
-    for (size_t i = 0; i < open.len; i++) {
-        ft_vec_push(&order->hold_sections, open.data[i]);
-        ft_vec_push(&locks, order->sections.data[open.data[i]].lock);
-    }
-    hold.lockset = locks.len ? lockset_intern(pass, locks.data, (uint32_t)locks.len) : 0;
+    hold.count = (uint32_t)order->hold_sections.len - hold.first;
+    hold.lockset = lockset_of(pass, order->hold_sections.data + hold.first, hold.count);
     ft_vec_push(&order->holds, hold);
-    ft_vec_release(&open);
-    ft_vec_release(&locks);
     return (uint32_t)order->holds.len - 1;
 }
 
@@ -264,11 +288,12 @@ static void lock_event(lock_pass *pass, uint32_t e)
     const ft_trace *trace = order->trace;
     uint32_t thread = trace->thread[e], lock = trace->object[e];
     bool waits = (trace->flags[e] & FT_FLAG_CONDITION) != 0;
-    if (trace->kind[e] == FT_EVENT_ACQUIRE) {
+    if (ft_order_opens(trace, e)) {
         ft_section section = {.lock = lock,
                               .acquire = e,
                               .release = FT_NO_EVENT,
                               .thread = (uint16_t)thread,
+                              .shared = trace->kind[e] == FT_EVENT_ACQUIRE_SHARED,
                               .waits = waits};
         ft_vec_push(&order->sections, section);
         order->section_of[e] = (uint32_t)order->sections.len - 1;
@@ -301,21 +326,26 @@ static void index_sections(ft_order *order)
 static void compute_locks(ft_order *order)
 {
     const ft_trace *trace = order->trace;
-    lock_pass pass = {.order = order, .current = ft_calloc(order->n_threads, sizeof *pass.current)};
+    lock_pass pass = {.order = order,
+                      .current = ft_calloc(order->n_threads, sizeof *pass.current),
+                      .alone = ft_calloc(2 * (size_t)trace->locks.len + 1, sizeof *pass.alone)};
     ft_vec_push(&order->holds, (ft_hold){0});
     ft_vec_push(&order->lockset_offset, 0);
     ft_vec_push(&order->lockset_offset, 0); /* lockset 0 is empty */
     order->hold = ft_alloc((size_t)trace->n_events * sizeof *order->hold);
     order->section_of = ft_alloc((size_t)trace->n_events * sizeof *order->section_of);
-    for (uint32_t e = 0; e < trace->n_events; e++) {
-        order->section_of[e] = FT_NO_SECTION;
+    memset(order->section_of, 0xff, (size_t)trace->n_events * sizeof *order->section_of);
+    uint32_t *hold = order->hold, *current = pass.current;
+    for (uint32_t e = 0, n = trace->n_events; e < n; e++) {
         if (ft_order_effective(trace, e))
             lock_event(&pass, e);
         else
-            order->hold[e] = pass.current[trace->thread[e]];
+            hold[e] = current[trace->thread[e]];
     }
     index_sections(order);
     free(pass.current);
+    free(pass.alone);
+    ft_vec_release(&pass.locks);
     ft_map_release(&pass.locksets);
 }
 
@@ -324,11 +354,10 @@ uint32_t ft_order_common_lock(const ft_order *order, uint32_t lockset_a, uint32_
     const uint32_t *offset = order->lockset_offset.data, *locks = order->locksets.data;
     uint32_t i = offset[lockset_a], j = offset[lockset_b];
     while (i < offset[lockset_a + 1] && j < offset[lockset_b + 1]) {
-        if (locks[i] == locks[j]) return locks[i];
-        if (locks[i] < locks[j])
-            i++;
-        else
-            j++;
+        uint32_t a = locks[i] >> 1, b = locks[j] >> 1;
+        if (a == b && !(locks[i] & locks[j] & 1)) return a;
+        i += a <= b;
+        j += b <= a;
     }
     return UINT32_MAX;
 }
@@ -351,6 +380,7 @@ ft_order *ft_order_new(const ft_trace *trace)
     group_by_thread(order);
     find_forks(order);
     find_edges(order);
+    ft_order_sync_init(order);
     compute_clocks(order);
     compute_locks(order);
     return order;
@@ -376,5 +406,6 @@ void ft_order_free(ft_order *order)
     free(order->lock_sections);
     ft_vec_release(&order->locksets);
     ft_vec_release(&order->lockset_offset);
+    ft_order_sync_release(&order->sync);
     free(order);
 }

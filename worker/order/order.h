@@ -1,12 +1,13 @@
 /* The order that no schedule can change, and the locks: one streaming pass over the trace.
  *
  * Hard order: program order, fork before the child, the child before its join, edge-out before
- * edge-in. It is kept as vector clocks per segment: a stretch of a thread's events without a hard
- * edge into it (but at its start) or out of it (but at its end), so that two segments are ordered
- * as wholes or not at all.
+ * edge-in, the arrivals of a barrier's round before its leaves and before the next round's
+ * arrivals, once-end before once-pass. It is kept as vector clocks per segment: a stretch of a
+ * thread's events without a hard edge into it (but at its start) or out of it (but at its end), so
+ * that two segments are ordered as wholes or not at all.
  *
- * A section is an effective acquire with its release (design §4, Locks); an event's hold state is
- * the set of sections open at it. */
+ * A section is an effective acquire with its release (design §4, Locks), exclusive or shared; an
+ * event's hold state is the set of sections open at it. */
 #ifndef FT_ORDER_ORDER_H
 #define FT_ORDER_ORDER_H
 
@@ -18,13 +19,33 @@ typedef struct ft_section {
     uint32_t lock, acquire; /* acquire: event */
     uint32_t release;       /* event, FT_NO_EVENT: never closed */
     uint16_t thread;
-    bool waits; /* a condition wait (FT_FLAG_CONDITION) begins or ends it */
+    bool shared; /* a read-write lock held for reading */
+    bool waits;  /* a condition wait (FT_FLAG_CONDITION) begins or ends it */
 } ft_section;
 
 typedef struct ft_hold {
     uint32_t first, count; /* slice of hold_sections, sorted by lock */
     uint32_t lockset;      /* equal locksets have equal ids; 0: empty */
 } ft_hold;
+
+/* A cond-wake. */
+typedef struct ft_wake {
+    uint32_t wake;
+    uint32_t wait;   /* its cond-wait, FT_NO_EVENT: none, and it never happens */
+    uint32_t signal; /* the signal or broadcast that woke it in the observed run, where the longest
+                        waiter is woken first; FT_NO_EVENT: none did */
+} ft_wake;
+
+/* What the order pass keeps of conditions, barriers and once objects (order/sync.c). */
+typedef struct ft_order_sync {
+    FT_VEC(ft_wake) wakes;     /* in observed order */
+    ft_map wake_of;            /* cond-wake -> index in wakes */
+    uint32_t *condition_first; /* [conditions + 1] slices of signals */
+    uint32_t *signals;         /* signals and broadcasts, by condition, in observed order */
+    FT_VEC(uint32_t) sources;  /* of events with hard sources beside a fork, join or edge-out */
+    ft_map source_slice;       /* event -> first << 32 | count, slice of sources */
+    ft_map never;              /* barrier-leaves and once-passes that no schedule reaches */
+} ft_order_sync;
 
 typedef struct ft_order {
     const ft_trace *trace;
@@ -48,8 +69,9 @@ typedef struct ft_order {
                                   release closes, else FT_NO_SECTION */
     uint32_t *lock_first;      /* [locks + 1] slices of lock_sections */
     uint32_t *lock_sections;   /* sections by lock, in observed order of their acquires */
-    FT_VEC(uint32_t) locksets; /* lock ids, concatenated */
+    FT_VEC(uint32_t) locksets; /* lock << 1 | shared, concatenated */
     FT_VEC(uint32_t) lockset_offset; /* [n_locksets + 1] */
+    ft_order_sync sync;
 } ft_order;
 
 ft_order *ft_order_new(const ft_trace *trace);
@@ -59,15 +81,23 @@ void ft_order_free(ft_order *order); /* accepts NULL */
 uint32_t ft_order_previous(const ft_order *order, uint32_t e);
 uint32_t ft_order_next(const ft_order *order, uint32_t e);
 uint32_t ft_order_last(const ft_order *order, uint32_t thread); /* FT_NO_EVENT: no events */
-/* The event of another thread that must come directly before e (its fork if e is a thread's first
- * event, the last event of a joined child, the edge-out of an edge-in): at most two. */
-uint32_t ft_order_hard_sources(const ft_order *order, uint32_t e, uint32_t sources[2]);
+/* The events that must come directly before e, beside its predecessor in the thread: its fork if e
+ * is a thread's first event (then it is the first of them), the last event of a joined child, the
+ * edge-out of an edge-in, the arrivals of a barrier's round, the once-end of a once-pass. Returns
+ * how many; *sources is valid until the order is freed. */
+uint32_t ft_order_hard_sources(const ft_order *order, uint32_t e, const uint32_t **sources);
+
+/* No schedule executes e: a lock that its thread holds and may not take again, the leave of a
+ * barrier's incomplete round, a once-pass without a once-end, a cond-wake without a cond-wait. */
+bool ft_order_never(const ft_order *order, uint32_t e);
+/* The cond-wake's entry in sync.wakes. */
+const ft_wake *ft_order_wake(const ft_order *order, uint32_t wake);
 
 /* Does a come before b in the hard order? False for a == b. */
 bool ft_order_before(const ft_order *order, uint32_t a, uint32_t b);
 bool ft_order_segments_before(const ft_order *order, uint32_t a, uint32_t b);
 
-/* A lock in both locksets, or UINT32_MAX. */
+/* A lock in both locksets that at least one of them holds exclusively, or UINT32_MAX. */
 uint32_t ft_order_common_lock(const ft_order *order, uint32_t lockset_a, uint32_t lockset_b);
 /* The section of `lock` that is open at e, or FT_NO_SECTION. */
 uint32_t ft_order_section_at(const ft_order *order, uint32_t e, uint32_t lock);
@@ -75,5 +105,13 @@ uint32_t ft_order_lockset(const ft_order *order, uint32_t e);
 
 /* True for an acquire or release that changes the lock's state. */
 bool ft_order_effective(const ft_trace *trace, uint32_t e);
+/* True for an effective acquire or acquire-shared: its section is section_of[e]. */
+bool ft_order_opens(const ft_trace *trace, uint32_t e);
+/* May sections of one lock overlap? Two shared ones do. */
+bool ft_order_conflict(const ft_section *a, const ft_section *b);
+
+/* For order.c: fills order->sync, and gives up what it holds. */
+void ft_order_sync_init(ft_order *order);
+void ft_order_sync_release(ft_order_sync *sync);
 
 #endif

@@ -81,21 +81,22 @@ static ft_vid evaluate(machine *m, uint32_t e, ft_term term)
     return vid_of_value(m->run, value);
 }
 
-static void run_plain(machine *m, uint32_t e, uint32_t at)
+static void run_read(machine *m, uint32_t variable, uint32_t value, uint32_t at)
 {
     ft_run *run = m->run;
-    const ft_trace *trace = run->trace;
-    memory *cell = &m->shared[trace->object[e]];
-    ft_vid given = trace->data[e] == FT_NO_VALUE ? FT_VID_UNKNOWN
-                                                 : vid_of_value(run, trace->values[trace->data[e]]);
-    if (trace->kind[e] == FT_EVENT_READ) {
-        run->source[at] = cell->writer;
-        run->vid[at] = given == FT_VID_UNKNOWN ? cell->vid : given;
-    } else {
-        run->source[at] = e;
-        run->vid[at] = given == FT_VID_UNKNOWN ? unknown_of_write(e) : given;
-        *cell = (memory){run->vid[at], e};
-    }
+    const memory *cell = &m->shared[variable];
+    run->source[at] = cell->writer;
+    run->vid[at] = value == FT_NO_VALUE ? cell->vid : vid_of_value(run, run->trace->values[value]);
+    if (!FT_VID_IS_KNOWN(run->vid[at])) run->valued = false;
+}
+
+static void run_write(machine *m, uint32_t e, uint32_t value, uint32_t at)
+{
+    ft_run *run = m->run;
+    run->source[at] = e;
+    run->vid[at] =
+        value == FT_NO_VALUE ? unknown_of_write(e) : vid_of_value(run, run->trace->values[value]);
+    m->shared[run->trace->object[e]] = (memory){run->vid[at], e};
     if (!FT_VID_IS_KNOWN(run->vid[at])) run->valued = false;
 }
 
@@ -127,6 +128,9 @@ static void run_action(machine *m, uint32_t e, uint32_t at)
     free(results);
 }
 
+static const uint8_t ACCESSES[FT_EVENT_KINDS] = {
+    [FT_EVENT_READ] = 1, [FT_EVENT_WRITE] = 1, [FT_EVENT_RMW] = 2};
+
 static void count_accesses(ft_run *run)
 {
     const ft_trace *trace = run->trace;
@@ -137,11 +141,27 @@ static void count_accesses(ft_run *run)
         if (ft_trace_is_symbolic_event(trace, e))
             total += trace->actions[trace->data[e]].n_accesses;
         else
-            total += trace->kind[e] == FT_EVENT_READ || trace->kind[e] == FT_EVENT_WRITE;
+            total += ACCESSES[trace->kind[e]];
     }
     run->offset[trace->n_events] = total;
     run->source = ft_alloc(((size_t)total + 1) * sizeof *run->source);
     run->vid = ft_alloc(((size_t)total + 1) * sizeof *run->vid);
+}
+
+static void run_event(machine *m, uint32_t e, uint32_t at)
+{
+    const ft_trace *trace = m->run->trace;
+    uint32_t data = trace->data[e];
+    if (trace->kind[e] == FT_EVENT_READ) {
+        run_read(m, trace->object[e], data, at);
+    } else if (trace->kind[e] == FT_EVENT_WRITE) {
+        run_write(m, e, data, at);
+    } else if (trace->kind[e] == FT_EVENT_RMW) {
+        run_read(m, trace->object[e], trace->updates[data].read, at);
+        run_write(m, e, trace->updates[data].written, at + 1);
+    } else if (ft_trace_is_symbolic_event(trace, e)) {
+        run_action(m, e, at);
+    }
 }
 
 ft_run *ft_run_new(const ft_trace *trace)
@@ -161,10 +181,7 @@ ft_run *ft_run_new(const ft_trace *trace)
     }
     for (uint32_t e = 0; e < trace->n_events; e++) {
         m.thread = trace->thread[e];
-        if (trace->kind[e] == FT_EVENT_READ || trace->kind[e] == FT_EVENT_WRITE)
-            run_plain(&m, e, run->offset[e]);
-        else if (ft_trace_is_symbolic_event(trace, e))
-            run_action(&m, e, run->offset[e]);
+        run_event(&m, e, run->offset[e]);
     }
     free(m.shared);
     ft_map_release(&m.locals);

@@ -81,44 +81,97 @@ static void include_writers(pass *c, uint32_t e, uint32_t access, uint32_t varia
     }
 }
 
+/* What may wake the cond-wake. */
+static void include_signals(pass *c, uint32_t e)
+{
+    const ft_order *order = c->p->order;
+    uint32_t condition = c->p->trace->object[e], wait = ft_order_wake(order, e)->wait;
+    const uint32_t *first = order->sync.condition_first;
+    if (wait == FT_NO_EVENT || (c->p->trace->flags[e] & FT_FLAG_FAILED)) return;
+    for (uint32_t i = first[condition]; i < first[condition + 1]; i++) {
+        uint32_t s = order->sync.signals[i];
+        if (!ft_order_before(order, s, wait) && !ft_order_before(order, e, s)) include(c, s);
+    }
+}
+
+/* What may make the attempt fail. */
+static void include_holders(pass *c, uint32_t e)
+{
+    const ft_order *order = c->p->order;
+    uint32_t lock = c->p->trace->object[e];
+    for (uint32_t i = order->lock_first[lock]; i < order->lock_first[lock + 1]; i++) {
+        const ft_section *section = &order->sections.data[order->lock_sections[i]];
+        if (section->thread != c->p->trace->thread[e] &&
+            !ft_order_before(order, e, section->acquire))
+            include(c, section->acquire);
+    }
+}
+
 /* `own`: e is one of the claim's events, whose reads the model does not bind. */
 static void need(pass *c, uint32_t e, bool own)
 {
     const ft_trace *trace = c->p->trace;
     const ft_order *order = c->p->order;
-    uint32_t sources[2], count = ft_order_hard_sources(order, e, sources), n_accesses;
+    const uint32_t *sources;
+    uint32_t count = ft_order_hard_sources(order, e, &sources), n_accesses;
     for (uint32_t i = 0; i < count; i++) include(c, sources[i]);
     ft_access scratch;
     const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &n_accesses);
     for (uint32_t i = 0; i < n_accesses; i++)
-        if (!accesses[i].write && !(own && !ft_trace_is_symbolic_event(trace, e)))
+        if (!accesses[i].write && c->p->model != FT_MODEL_CONTROL &&
+            !(own && !ft_trace_is_symbolic_event(trace, e)))
             include_writers(c, e, i, accesses[i].variable, !own);
     if (order->section_of[e] != FT_NO_SECTION) {
         uint32_t release = order->sections.data[order->section_of[e]].release;
         if (release != FT_NO_EVENT) include(c, release);
     }
+    if (trace->kind[e] == FT_EVENT_COND_WAKE) include_signals(c, e);
+    if (trace->kind[e] == FT_EVENT_TRY_FAILED || trace->kind[e] == FT_EVENT_TRY_FAILED_SHARED)
+        include_holders(c, e);
     if (trace->kind[e] != FT_EVENT_WAIT) return;
     uint32_t semaphore = trace->object[e];
     for (uint32_t i = c->post_first[semaphore]; i < c->post_first[semaphore + 1]; i++)
         if (!ft_order_before(order, e, c->posts[i])) include(c, c->posts[i]);
 }
 
+/* An alloc makes the variable's earlier writes harmless. */
+static void include_allocs(pass *c, uint32_t variable)
+{
+    const ft_trace *trace = c->p->trace;
+    for (uint32_t e = 0; trace->blocks.len && e < trace->n_events; e++) {
+        if (trace->kind[e] != FT_EVENT_ALLOC) continue;
+        ft_block_cells cells = trace->block_cells[trace->object[e]];
+        for (uint32_t i = 0; i < cells.count; i++)
+            if (cells.variables[i] == variable) include(c, e);
+    }
+}
+
+/* Every thread has to come to a stop: all of its events may matter. */
+static void include_all(pass *c)
+{
+    const ft_order *order = c->p->order;
+    for (uint32_t t = 0; t < order->n_threads; t++) {
+        uint32_t count = order->thread_start[t + 1] - order->thread_start[t];
+        if (count > c->limit[t]) count = c->limit[t];
+        if (count) include(c, order->thread_events[order->thread_start[t] + count - 1]);
+    }
+}
+
 static void include_condition(pass *c, const ft_claim *claim);
 
 static void start(pass *c, const ft_claim *claim)
 {
-    for (uint32_t i = 0; i < ft_claim_kind_events(claim->kind); i++) {
-        bool remote = claim->kind == FT_CLAIM_ATOMICITY && i == 1;
-        if (!remote && !(claim->kind == FT_CLAIM_ATOMICITY && i == 0))
-            cut_after(c, claim->events[i]);
-    }
-    for (uint32_t i = 0; i < ft_claim_kind_events(claim->kind); i++) {
+    for (uint32_t i = ft_claim_first_final(claim->kind); i < ft_claim_events(claim); i++)
+        cut_after(c, claim->events[i]);
+    for (uint32_t i = 0; i < ft_claim_events(claim); i++) {
         uint32_t e = claim->events[i], previous = ft_order_previous(c->p->order, e);
         if (previous != FT_NO_EVENT) include(c, previous);
         need(c, e, true);
-        if (claim->kind != FT_CLAIM_ATOMICITY || i == 2) continue;
-        include(c, e); /* t_c, and t_r, which may be a member */
+        /* t_c, and t_r, which may be a member; a free */
+        if (i < ft_claim_first_final(claim->kind)) include(c, e);
     }
+    if (claim->kind == FT_CLAIM_UNINITIALISED) include_allocs(c, claim->variable);
+    if (claim->kind == FT_CLAIM_STUCK) include_all(c);
     include_condition(c, claim);
 }
 

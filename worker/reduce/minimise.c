@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "encode/decide.h"
+#include "reduce/relinearise.h"
 
 typedef struct pass {
     const ft_order *order;
@@ -88,142 +89,11 @@ static void drop_members(pass *p)
 /* ---- fewer context switches ---------------------------------------------------------------------
  */
 
-/* Steps that must keep their order: program order, hard order, conflicting accesses, operations on
- * one lock or semaphore. Any other order of them is as good a witness. */
-typedef struct graph {
-    uint32_t n;
-    FT_VEC(uint32_t) edges; /* from, to (indices of steps) */
-    uint32_t *first, *targets, *waiting;
-    uint32_t *index_of; /* event -> step index + 1 */
-} graph;
-
-static void edge(graph *g, uint32_t from, uint32_t to)
-{
-    if (from == UINT32_MAX || from == to) return;
-    ft_vec_push(&g->edges, from);
-    ft_vec_push(&g->edges, to);
-}
-
-typedef struct cell {
-    uint32_t last_write;
-    FT_VEC(uint32_t) readers;
-} cell;
-
-static void access_edges(graph *g, cell *c, uint32_t step, bool write)
-{
-    edge(g, c->last_write, step);
-    if (!write) {
-        ft_vec_push(&c->readers, step);
-        return;
-    }
-    for (size_t i = 0; i < c->readers.len; i++) edge(g, c->readers.data[i], step);
-    c->readers.len = 0;
-    c->last_write = step;
-}
-
-static cell *cell_of(cell *cells, const ft_trace *trace, uint32_t e)
-{
-    if (trace->kind[e] == FT_EVENT_ACQUIRE || trace->kind[e] == FT_EVENT_RELEASE)
-        return &cells[trace->shared.len + trace->object[e]];
-    if (trace->kind[e] == FT_EVENT_WAIT || trace->kind[e] == FT_EVENT_POST)
-        return &cells[trace->shared.len + trace->locks.len + trace->object[e]];
-    return NULL;
-}
-
-static void step_edges(graph *g, const pass *p, cell *cells, uint32_t *last_of_thread,
-                       uint32_t step)
-{
-    uint32_t e = p->best->steps[step], sources[2], count;
-    edge(g, last_of_thread[p->trace->thread[e]], step);
-    last_of_thread[p->trace->thread[e]] = step;
-    count = ft_order_hard_sources(p->order, e, sources);
-    for (uint32_t i = 0; i < count; i++)
-        if (g->index_of[sources[i]]) edge(g, g->index_of[sources[i]] - 1, step);
-    ft_access scratch;
-    const ft_access *accesses = ft_trace_accesses(p->trace, e, &scratch, &count);
-    for (uint32_t i = 0; i < count; i++)
-        access_edges(g, &cells[accesses[i].variable], step, accesses[i].write);
-    cell *c = cell_of(cells, p->trace, e);
-    if (c) access_edges(g, c, step, true);
-}
-
-static void index_edges(graph *g)
-{
-    g->first = ft_calloc((size_t)g->n + 2, sizeof *g->first);
-    g->waiting = ft_calloc((size_t)g->n + 1, sizeof *g->waiting);
-    g->targets = ft_alloc((g->edges.len / 2 + 1) * sizeof *g->targets);
-    for (size_t i = 0; i < g->edges.len; i += 2) {
-        g->first[g->edges.data[i] + 2]++;
-        g->waiting[g->edges.data[i + 1]]++;
-    }
-    for (uint32_t i = 0; i < g->n; i++) g->first[i + 2] += g->first[i + 1];
-    for (size_t i = 0; i < g->edges.len; i += 2)
-        g->targets[g->first[g->edges.data[i] + 1]++] = g->edges.data[i + 1];
-}
-
-static void graph_build(graph *g, const pass *p)
-{
-    size_t n_cells = (size_t)p->trace->shared.len + p->trace->locks.len + p->trace->semaphores.len;
-    cell *cells = ft_calloc(n_cells + 1, sizeof *cells);
-    uint32_t *last = ft_alloc(((size_t)p->order->n_threads + 1) * sizeof *last);
-    memset(last, 0xff, ((size_t)p->order->n_threads + 1) * sizeof *last);
-    for (size_t i = 0; i < n_cells; i++) cells[i].last_write = UINT32_MAX;
-    *g = (graph){.n = p->best->n_steps};
-    g->index_of = ft_calloc(p->trace->n_events, sizeof *g->index_of);
-    for (uint32_t i = 0; i < g->n; i++) {
-        g->index_of[p->best->steps[i]] = i + 1;
-        step_edges(g, p, cells, last, i);
-    }
-    for (size_t i = 0; i < n_cells; i++) ft_vec_release(&cells[i].readers);
-    free(cells);
-    free(last);
-    index_edges(g);
-}
-
-static void graph_release(graph *g)
-{
-    ft_vec_release(&g->edges);
-    free(g->first);
-    free(g->targets);
-    free(g->waiting);
-    free(g->index_of);
-}
-
-/* Runs one thread for as long as it can go, then the thread whose next step comes first. */
-static void run_long(pass *p, graph *g)
-{
-    FT_VEC(uint32_t) ready = {0};
-    uint32_t thread = UINT32_MAX;
-    p->trial.n_steps = 0;
-    for (uint32_t i = 0; i < g->n; i++)
-        if (g->waiting[i] == 0) ft_vec_push(&ready, i);
-    while (ready.len > 0) {
-        size_t pick = 0;
-        for (size_t i = 0; i < ready.len; i++) {
-            if (p->trace->thread[p->best->steps[ready.data[i]]] == thread) {
-                pick = i;
-                break;
-            }
-            if (ready.data[i] < ready.data[pick]) pick = i;
-        }
-        uint32_t step = ready.data[pick];
-        ready.data[pick] = ready.data[--ready.len];
-        thread = p->trace->thread[p->best->steps[step]];
-        p->trial.steps[p->trial.n_steps++] = p->best->steps[step];
-        for (uint32_t i = g->first[step]; i < g->first[step + 1]; i++)
-            if (--g->waiting[g->targets[i]] == 0) ft_vec_push(&ready, g->targets[i]);
-    }
-    ft_vec_release(&ready);
-}
-
 static void relinearise(pass *p)
 {
-    graph g;
-    graph_build(&g, p);
-    run_long(p, &g);
-    graph_release(&g);
-    if (p->trial.n_steps == p->best->n_steps &&
-        ft_witness_switches(p->trace, &p->trial) < ft_witness_switches(p->trace, p->best) &&
+    ft_relinearise(p->order, p->best->steps, p->best->n_steps, p->trial.steps);
+    p->trial.n_steps = p->best->n_steps;
+    if (ft_witness_switches(p->trace, &p->trial) < ft_witness_switches(p->trace, p->best) &&
         holds(p))
         keep(p);
 }

@@ -14,9 +14,15 @@ struct ft_prefix {
     FT_VEC(uint32_t) dirty;   /* threads with done < frontier */
     FT_VEC(uint32_t) members; /* scratch for sorting */
     uint32_t *held;           /* per lock: section open at a final event, FT_NO_SECTION */
-    bool stuck;               /* a member section would have to be closed and never is */
+    bool stuck;               /* a member section would have to be closed and never is, or a
+                                 member never happens */
+    int choices;              /* has the trace events that one of several others can serve? -1: not
+                                 looked at yet */
     uint32_t *last_acquired;  /* per lock: index + 1 in lock_sections of the latest member */
-    uint32_t *token_of;       /* per event: the post a semaphore wait takes in FIFO order */
+    uint32_t *last_exclusive; /* likewise, of the latest exclusive one */
+    uint32_t *partner_of;     /* per event, what it needs in observed order: the post whose unit a
+                                 semaphore wait takes (FIFO), the signal that wakes a cond-wake, the
+                                 acquire that makes an attempt fail */
     uint32_t *section_index;  /* per section: its place in lock_sections, relative to its lock */
 };
 
@@ -27,20 +33,73 @@ static void match_tokens(ft_prefix *p)
     uint32_t n = trace->semaphores.len;
     uint32_t *taken = ft_calloc((size_t)n + 1, sizeof *taken);
     FT_VEC(uint32_t) *posts = ft_calloc((size_t)n + 1, sizeof *posts);
-    p->token_of = ft_alloc((size_t)trace->n_events * sizeof *p->token_of);
     for (uint32_t e = 0; e < trace->n_events; e++) {
         uint32_t s = trace->object[e];
-        p->token_of[e] = FT_NO_EVENT;
         if (trace->kind[e] == FT_EVENT_POST) ft_vec_push(&posts[s], e);
         if (trace->kind[e] != FT_EVENT_WAIT) continue;
         uint32_t k = taken[s]++;
         if (k < trace->semaphore_initial[s]) continue;
         k -= trace->semaphore_initial[s];
-        if (k < posts[s].len) p->token_of[e] = posts[s].data[k];
+        if (k < posts[s].len) p->partner_of[e] = posts[s].data[k];
     }
     for (uint32_t s = 0; s < n; s++) ft_vec_release(&posts[s]);
     free(posts);
     free(taken);
+}
+
+/* The latest section, of another thread, that makes the attempt fail. */
+static void match_attempt(ft_prefix *p, const uint32_t *open, size_t count, uint32_t e)
+{
+    ft_section attempt = {.shared = p->trace->kind[e] == FT_EVENT_TRY_FAILED_SHARED};
+    for (size_t i = 0; i < count; i++) {
+        const ft_section *section = &p->order->sections.data[open[i]];
+        if (section->thread != p->trace->thread[e] && ft_order_conflict(section, &attempt))
+            p->partner_of[e] = section->acquire;
+    }
+}
+
+static void match_attempts(ft_prefix *p)
+{
+    typedef FT_VEC(uint32_t) open_sections;
+    const ft_trace *trace = p->trace;
+    open_sections *open = ft_calloc((size_t)trace->locks.len + 1, sizeof *open);
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        uint8_t kind = trace->kind[e];
+        if (ft_event_kind_object(kind) != FT_OBJECT_LOCK) continue;
+        open_sections *now = &open[trace->object[e]];
+        if (kind == FT_EVENT_TRY_FAILED || kind == FT_EVENT_TRY_FAILED_SHARED)
+            match_attempt(p, now->data, now->len, e);
+        if (p->order->section_of[e] == FT_NO_SECTION) continue;
+        if (ft_order_opens(trace, e)) ft_vec_push(now, p->order->section_of[e]);
+        if (kind != FT_EVENT_RELEASE) continue;
+        size_t kept = 0;
+        for (size_t i = 0; i < now->len; i++)
+            if (now->data[i] != p->order->section_of[e]) now->data[kept++] = now->data[i];
+        now->len = kept;
+    }
+    for (uint32_t l = 0; l < trace->locks.len; l++) ft_vec_release(&open[l]);
+    free(open);
+}
+
+static bool has_attempts(const ft_trace *trace)
+{
+    for (uint32_t e = 0; e < trace->n_events; e++)
+        if (trace->kind[e] == FT_EVENT_TRY_FAILED || trace->kind[e] == FT_EVENT_TRY_FAILED_SHARED)
+            return true;
+    return false;
+}
+
+static void find_partners(ft_prefix *p)
+{
+    const ft_trace *trace = p->trace;
+    p->partner_of = ft_alloc((size_t)trace->n_events * sizeof *p->partner_of);
+    memset(p->partner_of, 0xff, (size_t)trace->n_events * sizeof *p->partner_of);
+    if (trace->semaphores.len) match_tokens(p);
+    if (has_attempts(trace)) match_attempts(p);
+    for (size_t i = 0; i < p->order->sync.wakes.len; i++) {
+        ft_wake wake = p->order->sync.wakes.data[i];
+        if (!(trace->flags[wake.wake] & FT_FLAG_FAILED)) p->partner_of[wake.wake] = wake.signal;
+    }
 }
 
 ft_prefix *ft_prefix_new(const ft_trace *trace, const ft_order *order, const ft_run *run)
@@ -53,11 +112,13 @@ ft_prefix *ft_prefix_new(const ft_trace *trace, const ft_order *order, const ft_
     p->done = ft_calloc(order->n_threads, sizeof *p->done);
     p->held = ft_alloc(((size_t)trace->locks.len + 1) * sizeof *p->held);
     p->last_acquired = ft_calloc((size_t)trace->locks.len + 1, sizeof *p->last_acquired);
+    p->last_exclusive = ft_calloc((size_t)trace->locks.len + 1, sizeof *p->last_exclusive);
     p->section_index = ft_calloc(order->sections.len + 1, sizeof *p->section_index);
     for (uint32_t l = 0; l < trace->locks.len; l++)
         for (uint32_t i = order->lock_first[l]; i < order->lock_first[l + 1]; i++)
             p->section_index[order->lock_sections[i]] = i - order->lock_first[l];
-    match_tokens(p);
+    find_partners(p);
+    p->choices = -1;
     return p;
 }
 
@@ -68,7 +129,8 @@ void ft_prefix_free(ft_prefix *p)
     free(p->done);
     free(p->held);
     free(p->last_acquired);
-    free(p->token_of);
+    free(p->last_exclusive);
+    free(p->partner_of);
     free(p->section_index);
     ft_vec_release(&p->dirty);
     ft_vec_release(&p->members);
@@ -81,6 +143,7 @@ static void reset(ft_prefix *p)
     memset(p->frontier, 0, threads * sizeof *p->frontier);
     memset(p->done, 0, threads * sizeof *p->done);
     memset(p->last_acquired, 0, locks * sizeof *p->last_acquired);
+    memset(p->last_exclusive, 0, locks * sizeof *p->last_exclusive);
     memset(p->held, 0xff, locks * sizeof *p->held);
     p->stuck = false;
     p->dirty.len = 0;
@@ -103,17 +166,18 @@ static bool is_member(const ft_prefix *p, uint32_t e)
 /* Must the i-th access of e, a read, read from its observed write in this model? */
 static bool tied(const ft_prefix *p, ft_model model, uint32_t e, uint32_t i)
 {
-    const ft_problem problem = {p->trace, p->order, p->run, model};
+    const ft_problem problem = {
+        .trace = p->trace, .order = p->order, .run = p->run, .model = model};
     return ft_problem_demand(&problem, e, i) == FT_DEMAND_SOURCE;
 }
 
-/* All but the last member section of the lock must be closed, in observed order. */
+/* Member sections with a later conflicting one must be closed, in observed order. */
 static void close_sections(ft_prefix *p, uint32_t section)
 {
     const ft_section *s = &p->order->sections.data[section];
     uint32_t index = p->section_index[section] + 1;
-    if (index <= p->last_acquired[s->lock]) return;
-    p->last_acquired[s->lock] = index;
+    if (index > p->last_acquired[s->lock]) p->last_acquired[s->lock] = index;
+    if (!s->shared && index > p->last_exclusive[s->lock]) p->last_exclusive[s->lock] = index;
 }
 
 static bool settle_locks(ft_prefix *p)
@@ -124,6 +188,7 @@ static bool settle_locks(ft_prefix *p)
         for (uint32_t i = 0; i + 1 < p->last_acquired[l]; i++) {
             const ft_section *s = &p->order->sections.data[sections[i]];
             if (!is_member(p, s->acquire)) continue;
+            if (s->shared && i + 1 >= p->last_exclusive[l]) continue;
             if (s->release == FT_NO_EVENT || is_member(p, s->release)) continue;
             include(p, s->release);
             grown = true;
@@ -133,13 +198,14 @@ static bool settle_locks(ft_prefix *p)
 }
 
 /* A section that is open at a final event stays open, so every other member section of its lock
- * comes before and is closed. */
+ * that conflicts with it comes before and is closed. */
 static void yield_to_held(ft_prefix *p, uint32_t e)
 {
     uint32_t section = p->order->section_of[e];
-    if (section == FT_NO_SECTION || p->trace->kind[e] != FT_EVENT_ACQUIRE) return;
-    const ft_section *s = &p->order->sections.data[section];
+    if (section == FT_NO_SECTION || p->trace->kind[e] == FT_EVENT_RELEASE) return;
+    const ft_section *all = p->order->sections.data, *s = &all[section];
     if (p->held[s->lock] == FT_NO_SECTION || p->held[s->lock] == section) return;
+    if (!ft_order_conflict(s, &all[p->held[s->lock]])) return;
     if (s->release == FT_NO_EVENT)
         p->stuck = true;
     else
@@ -151,20 +217,26 @@ static void hold(ft_prefix *p, uint32_t final)
     ft_hold open = p->order->holds.data[p->order->hold[final]];
     for (uint32_t i = 0; i < open.count; i++) {
         uint32_t section = p->order->hold_sections.data[open.first + i];
-        uint32_t lock = p->order->sections.data[section].lock;
-        if (p->held[lock] != FT_NO_SECTION && p->held[lock] != section) p->stuck = true;
-        p->held[lock] = section;
+        const ft_section *all = p->order->sections.data;
+        uint32_t *held = &p->held[all[section].lock];
+        if (*held != FT_NO_SECTION && *held != section &&
+            ft_order_conflict(&all[*held], &all[section]))
+            p->stuck = true;
+        *held = section;
     }
 }
 
 static void need(ft_prefix *p, ft_model model, bool observed_order, uint32_t e)
 {
-    uint32_t sources[2], count = ft_order_hard_sources(p->order, e, sources), n_accesses;
+    const uint32_t *sources;
+    uint32_t count = ft_order_hard_sources(p->order, e, &sources), n_accesses;
     for (uint32_t i = 0; i < count; i++) include(p, sources[i]);
+    if (ft_order_never(p->order, e)) p->stuck = true;
     ft_access scratch;
     const ft_access *accesses = ft_trace_accesses(p->trace, e, &scratch, &n_accesses);
     for (uint32_t i = 0; i < n_accesses; i++) {
-        if (accesses[i].write || !(observed_order || tied(p, model, e, i))) continue;
+        if (accesses[i].write || model == FT_MODEL_CONTROL) continue;
+        if (!observed_order && !tied(p, model, e, i)) continue;
         uint32_t source = ft_run_source(p->run, e, i);
         if (source != FT_NO_EVENT) include(p, source);
     }
@@ -172,9 +244,9 @@ static void need(ft_prefix *p, ft_model model, bool observed_order, uint32_t e)
         yield_to_held(p, e);
         return;
     }
-    if (p->token_of[e] != FT_NO_EVENT) include(p, p->token_of[e]);
+    if (p->partner_of[e] != FT_NO_EVENT) include(p, p->partner_of[e]);
     uint32_t section = p->order->section_of[e];
-    if (section != FT_NO_SECTION && p->trace->kind[e] == FT_EVENT_ACQUIRE)
+    if (section != FT_NO_SECTION && p->trace->kind[e] != FT_EVENT_RELEASE)
         close_sections(p, section);
 }
 
@@ -195,27 +267,24 @@ static void close_prefix(ft_prefix *p, ft_model model, bool observed_order)
 }
 
 /* The claim's events that are not members: they are next when the prefix is over. */
-static uint32_t final_events(const ft_claim *claim, uint32_t finals[3])
+static uint32_t final_events(const ft_claim *claim, uint32_t finals[FT_CLAIM_MAX_EVENTS])
 {
-    uint32_t count = 0;
-    if (claim->kind == FT_CLAIM_ATOMICITY) {
-        finals[count++] = claim->events[1];
-        finals[count++] = claim->events[2];
-        return count;
-    }
-    for (uint32_t i = 0; i < ft_claim_kind_events(claim->kind); i++)
-        finals[count++] = claim->events[i];
+    uint32_t count = 0, first = ft_claim_first_final(claim->kind);
+    if (claim->kind == FT_CLAIM_ATOMICITY) first = 1;
+    for (uint32_t i = first; i < ft_claim_events(claim); i++) finals[count++] = claim->events[i];
     return count;
 }
 
-static void start(ft_prefix *p, const uint32_t *finals, uint32_t count)
+static void start(ft_prefix *p, const ft_claim *claim, const uint32_t *finals, uint32_t count)
 {
     reset(p);
+    if (claim->kind == FT_CLAIM_AFTER_FREE) include(p, claim->events[0]);
     for (uint32_t i = 0; i < count; i++) hold(p, finals[i]);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t previous = ft_order_previous(p->order, finals[i]), sources[2];
+        uint32_t previous = ft_order_previous(p->order, finals[i]);
+        const uint32_t *sources;
         if (previous != FT_NO_EVENT) include(p, previous);
-        uint32_t n = ft_order_hard_sources(p->order, finals[i], sources);
+        uint32_t n = ft_order_hard_sources(p->order, finals[i], &sources);
         /* Its own join or edge-in need not be fulfilled to be next; its thread's fork must. */
         if (previous == FT_NO_EVENT && n > 0 && p->trace->kind[sources[0]] == FT_EVENT_FORK)
             include(p, sources[0]);
@@ -224,12 +293,12 @@ static void start(ft_prefix *p, const uint32_t *finals, uint32_t count)
 
 bool ft_prefix_refutes(ft_prefix *p, ft_model model, const ft_claim *claim)
 {
-    uint32_t finals[3], count = final_events(claim, finals);
+    uint32_t finals[FT_CLAIM_MAX_EVENTS], count = final_events(claim, finals);
     if (claim->kind == FT_CLAIM_ATOMICITY) { /* t_r may be a member that others need */
         finals[0] = finals[1];
         count = 1;
     }
-    start(p, finals, count);
+    start(p, claim, finals, count);
     if (claim->kind == FT_CLAIM_ATOMICITY) {
         uint32_t before = ft_order_previous(p->order, claim->events[1]);
         if (before != FT_NO_EVENT) include(p, before);
@@ -246,9 +315,22 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Sorts few members, and looks for many in the trace up to the last one. */
 static void collect(ft_prefix *p)
 {
+    uint32_t total = 0, last = 0;
     p->members.len = 0;
+    for (uint32_t t = 0; t < p->order->n_threads; t++) {
+        if (p->frontier[t] == 0) continue;
+        total += p->frontier[t];
+        uint32_t e = p->order->thread_events[p->order->thread_start[t] + p->frontier[t] - 1];
+        if (e > last) last = e;
+    }
+    if (total > last / 16) {
+        for (uint32_t e = 0; total > 0 && e <= last; e++)
+            if (is_member(p, e)) ft_vec_push(&p->members, e);
+        return;
+    }
     for (uint32_t t = 0; t < p->order->n_threads; t++) {
         const uint32_t *events = p->order->thread_events + p->order->thread_start[t];
         for (uint32_t i = 0; i < p->frontier[t]; i++) ft_vec_push(&p->members, events[i]);
@@ -256,17 +338,40 @@ static void collect(ft_prefix *p)
     if (p->members.len) qsort(p->members.data, p->members.len, sizeof *p->members.data, by_number);
 }
 
+/* In these, nothing is needed by one of several: a member is there because one that stays needs
+ * just it, and so on up to the claim. */
+static bool has_no_choices(const ft_trace *trace)
+{
+    static const bool CHOICES[FT_EVENT_KINDS] = {
+        [FT_EVENT_WAIT] = true,         [FT_EVENT_TRY_FAILED] = true,
+        [FT_EVENT_COND_WAIT] = true,    [FT_EVENT_TRY_FAILED_SHARED] = true,
+        [FT_EVENT_COND_WAKE] = true,    [FT_EVENT_SIGNAL] = true,
+        [FT_EVENT_BROADCAST] = true,    [FT_EVENT_BARRIER_ARRIVE] = true,
+        [FT_EVENT_BARRIER_LEAVE] = true};
+    for (uint32_t e = 0; e < trace->n_events; e++)
+        if (CHOICES[trace->kind[e]]) return false;
+    return true;
+}
+
+bool ft_prefix_is_minimal(ft_prefix *p, ft_model model)
+{
+    if (p->choices < 0) p->choices = !has_no_choices(p->trace);
+    return model == FT_MODEL_OBSERVED && !p->choices;
+}
+
 bool ft_prefix_accepts(ft_prefix *p, ft_model model, const ft_claim *claim, ft_witness *witness)
 {
-    uint32_t finals[3], count = final_events(claim, finals);
-    start(p, finals, count);
+    uint32_t finals[FT_CLAIM_MAX_EVENTS], count = final_events(claim, finals);
+    start(p, claim, finals, count);
     close_prefix(p, model, true);
     for (uint32_t i = 0; i < count; i++)
         if (is_member(p, finals[i])) return false;
+    if (p->stuck) return false;
     collect(p);
     bool remote = claim->kind == FT_CLAIM_ATOMICITY;
     size_t n = p->members.len + remote;
     *witness = (ft_witness){.model = model,
+                            .bound = FT_NO_BOUND,
                             .claim = *claim,
                             .n_steps = (uint32_t)n,
                             .steps = ft_alloc((n + 1) * sizeof *witness->steps)};
@@ -285,8 +390,11 @@ bool ft_prefix_observed(const ft_order *order, ft_model model, const ft_claim *c
     if (claim->kind == FT_CLAIM_ASSERTION && (order->trace->flags[e[0]] & FT_FLAG_FAILED))
         until = e[0];
     if (claim->kind == FT_CLAIM_ATOMICITY && e[0] < e[1] && e[1] < e[2]) until = e[2];
+    if (claim->kind == FT_CLAIM_LOCK_ERROR) until = e[0];
+    if (claim->kind == FT_CLAIM_AFTER_FREE && e[0] < e[1]) until = e[1];
     if (until == FT_NO_EVENT) return false;
     *witness = (ft_witness){.model = model,
+                            .bound = FT_NO_BOUND,
                             .claim = *claim,
                             .n_steps = until,
                             .steps = ft_alloc(((size_t)until + 1) * sizeof *witness->steps)};

@@ -5,9 +5,10 @@
  * reads that the model ties to their observed write) reads-from, and releases that a lock open at a
  * final event makes necessary, it is contained in every prefix that reaches the claim: a final
  * event inside refutes it. Closed further under observed
- * reads-from, closed earlier sections and semaphore tokens in FIFO order, it executes in observed
- * order with the observed values, so it is a witness if no final event is inside (the idea of
- * sync-preserving races: Mathur, Pavlogiannis, Viswanathan, POPL 2021, here for every claim). */
+ * reads-from, closed earlier sections, semaphore tokens in FIFO order, the signals of cond-wakes
+ * and the holders that make attempts fail, it executes in observed order with the observed values,
+ * so it is a witness if no final event is inside (the idea of sync-preserving races: Mathur,
+ * Pavlogiannis, Viswanathan, POPL 2021, here for every claim). */
 #ifndef FT_REDUCE_PREFIX_H
 #define FT_REDUCE_PREFIX_H
 
@@ -27,6 +28,9 @@ bool ft_prefix_refutes(ft_prefix *prefix, ft_model model, const ft_claim *claim)
  * False: none of this simple kind. steps is heap memory owned by the witness. */
 bool ft_prefix_accepts(ft_prefix *prefix, ft_model model, const ft_claim *claim,
                        ft_witness *witness);
+
+/* Are those schedules 1-minimal: no single last event of a thread can be dropped from one? */
+bool ft_prefix_is_minimal(ft_prefix *prefix, ft_model model);
 
 /* The schedule of the observed run itself, if the claim held in it: racing accesses adjacent, t_r
  * between t_c and t_c', an assertion that failed. To be confirmed by the checker likewise. */

@@ -162,6 +162,11 @@ uint32_t ft_order_graph_edges(const ft_order_graph *g)
     return (uint32_t)g->edges.len;
 }
 
+uint32_t ft_order_graph_place(const ft_order_graph *g, uint32_t node)
+{
+    return g->place[node];
+}
+
 void ft_order_graph_undo(ft_order_graph *g, uint32_t edges)
 {
     while (g->edges.len > edges) {

@@ -19,6 +19,8 @@ void ft_order_graph_free(ft_order_graph *graph); /* accepts NULL */
 bool ft_order_graph_add(ft_order_graph *graph, uint32_t a, uint32_t b, uint32_t label,
                         const uint32_t **labels, uint32_t *count);
 uint32_t ft_order_graph_edges(const ft_order_graph *graph);
+/* The node's place in a total order that all edges agree with. */
+uint32_t ft_order_graph_place(const ft_order_graph *graph, uint32_t node);
 void ft_order_graph_undo(ft_order_graph *graph, uint32_t edges); /* back to that many edges */
 
 #endif

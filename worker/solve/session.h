@@ -1,7 +1,8 @@
 /* A solver session: Boolean literals, clauses, values and terms, incremental checks.
  *
- * The encoder sees only this interface; behind it is Z3's SMT core. A literal is a nonzero int:
- * v or -v for variable v; FT_LIT_TRUE and its negation are constants. */
+ * The encoder sees only this interface; behind it is Z3's SMT core or, where no values are
+ * involved, a solver of our own (cdcl.h). A literal is a nonzero int: v or -v for variable v;
+ * FT_LIT_TRUE and its negation are constants. */
 #ifndef FT_SOLVE_SESSION_H
 #define FT_SOLVE_SESSION_H
 
@@ -16,16 +17,17 @@ typedef struct _Z3_ast *ft_expr; /* a value or formula of the session; NULL: tru
 
 typedef enum ft_answer { FT_ANSWER_SAT, FT_ANSWER_UNSAT, FT_ANSWER_UNKNOWN } ft_answer;
 
-/* How the solver is set up: one row per configuration. Columns: symbol, doc, preferred phase (0
- * false, 1 true), arith.solver, case_split (3: relevant clauses first, worth 10x where values are
- * computed; 1: by activity). */
+/* How the solver is set up: one row per configuration. Columns: symbol, doc, solver; for Z3 also
+ * preferred phase (0 false, 1 true), arith.solver, case_split (3: relevant clauses first, worth 10x
+ * where values are computed; 1: by activity). */
 #define FT_SESSION_TABLE(X)                                                                        \
-    X(BOOLEAN, "order as booleans; the observed order is the preferred phase", 0, 2, 1)            \
-    X(BOOLEAN_VALUES, "likewise, beside computed values", 0, 2, 3)                                 \
-    X(INTEGER, "order as integers: difference constraints alone", 1, 1, 1)                         \
-    X(INTEGER_SUMS, "order as integers beside sums of values", 1, 2, 1)
+    X(BOOLEAN, "order as booleans; the observed order is the preferred phase", z3, 0, 2, 1)        \
+    X(BOOLEAN_VALUES, "likewise, beside computed values", z3, 0, 2, 3)                             \
+    X(INTEGER, "order as integers: difference constraints alone", z3, 1, 1, 1)                     \
+    X(INTEGER_SUMS, "order as integers beside sums of values", z3, 1, 2, 1)                        \
+    X(ORDER, "order and Boolean constraints only: no expressions", order, 0, 0, 0)
 typedef enum ft_session_kind {
-#define FT_ROW(symbol, doc, phase, arith, split) FT_SESSION_##symbol,
+#define FT_ROW(symbol, doc, solver, phase, arith, split) FT_SESSION_##symbol,
     FT_SESSION_TABLE(FT_ROW)
 #undef FT_ROW
         FT_SESSION_KINDS
@@ -39,13 +41,15 @@ void ft_session_clause(ft_session *session, const ft_lit *literals, uint32_t cou
 /* At most k of the literals are true. */
 void ft_session_at_most(ft_session *session, const ft_lit *literals, uint32_t count, uint32_t k);
 
-/* A strict total order over nodes 0 .. n-1, kept acyclic while solving (BOOLEAN kinds only; once,
- * before the first check). Static edges hold always; an atom's literal true means b before a, false
- * a before b. Without it the caller must cut cycles itself. */
+/* A strict total order over nodes 0 .. n-1, kept acyclic while solving (BOOLEAN and ORDER kinds;
+ * once, before the first check). Static edges hold always; an atom's literal true means b before a,
+ * false a before b; it is a variable of its own for this pair, and no constraint has used it yet.
+ * Without it the caller must cut cycles itself. */
 void ft_session_order_begin(ft_session *session, uint32_t n_nodes);
 void ft_session_order_edge(ft_session *session, uint32_t a, uint32_t b);
 void ft_session_order_atom(ft_session *session, ft_lit literal, uint32_t a, uint32_t b);
 
+/* Expressions: not in an ORDER session, where only NULL, true, stands for a formula. */
 ft_expr ft_session_constant(ft_session *session, ft_sort sort); /* a fresh unknown */
 ft_expr ft_session_value(ft_session *session, ft_value value);
 ft_expr ft_session_order_variable(ft_session *session); /* a fresh integer */
@@ -71,9 +75,16 @@ ft_expr ft_session_term(ft_session *session, const ft_term_pool *pool, ft_term t
  * budget is the one that holds. */
 ft_answer ft_session_check(ft_session *session, const ft_lit *assumptions, uint32_t count,
                            uint32_t timeout_ms);
+/* After UNSAT: assumptions that cannot hold together, not always a least set; none: unsatisfiable
+ * without any. Valid until the next call. */
+uint32_t ft_session_core(const ft_session *session, const ft_lit **core);
 bool ft_session_true(ft_session *session, ft_lit literal);         /* in the last SAT model */
 int64_t ft_session_integer(ft_session *session, ft_expr variable); /* likewise */
 bool ft_session_holds(ft_session *session, ft_expr formula);       /* likewise; NULL is true */
 const char *ft_session_trouble(const ft_session *session); /* the solver's own error, or NULL */
+
+/* Asks every kind questions whose answers are known by hand; a few milliseconds. FT_INTERNAL names
+ * the kind and the question: nothing that this solver says can be trusted. */
+ft_status ft_session_self_test(ft_error *err) FT_MUST_CHECK;
 
 #endif

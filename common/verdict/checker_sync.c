@@ -1,0 +1,356 @@
+/* Claims about locks, waiting threads and memory. */
+#include <stdlib.h>
+
+#include "verdict/checker_internal.h"
+
+typedef ft_checker_run run;
+
+static ft_status any_shape(run *r)
+{
+    (void)r;
+    return FT_OK;
+}
+
+static bool is_acquire(const ft_trace *trace, uint32_t e)
+{
+    return trace->kind[e] == FT_EVENT_ACQUIRE || trace->kind[e] == FT_EVENT_ACQUIRE_SHARED;
+}
+
+/* ---- lock errors ----------------------------------------------------------------------------- */
+
+/* An acquire that only its own thread's hold keeps waiting. Seen from the state in which it is
+ * next: what its thread holds is fixed by the thread's own events. */
+static bool waits_for_itself(run *r, uint32_t e)
+{
+    const uint8_t no_request = FT_FLAG_TRY | FT_FLAG_NESTED;
+    if (!is_acquire(r->trace, e) || (r->trace->flags[e] & no_request)) return false;
+    return ft_machine_holds_lock(r->machine, r->trace->thread[e], r->trace->object[e]) &&
+           ft_checker_ready(r, e, NULL) != FT_OK;
+}
+
+static ft_status final_lock_error(run *r)
+{
+    uint32_t e = r->claim->events[0];
+    ft_status status = ft_checker_next(r, e);
+    if (status) return status;
+    ft_checker_note(r, e);
+    bool lock = ft_event_kind_object(r->trace->kind[e]) == FT_OBJECT_LOCK;
+    if (lock && ((r->trace->flags[e] & FT_FLAG_STRANGER) || waits_for_itself(r, e))) return FT_OK;
+    return ft_checker_refuse(r, FT_INPUT, e, "it is no lock error there");
+}
+
+const ft_claim_rules FT_LOCK_ERROR_RULES = {any_shape, final_lock_error};
+
+/* ---- cycles of lock requests ----------------------------------------------------------------- */
+
+static ft_status shape_deadlock(run *r)
+{
+    const ft_claim *claim = r->claim;
+    if (claim->n_events < 2) return ft_checker_refuse_claim(r, "a cycle has two requests or more");
+    for (uint32_t i = 0; i < claim->n_events; i++) {
+        uint32_t e = claim->events[i];
+        if (!is_acquire(r->trace, e) || (r->trace->flags[e] & (FT_FLAG_TRY | FT_FLAG_NESTED)))
+            return ft_checker_refuse_claim(r, "one of its events is no lock request");
+        for (uint32_t k = 0; k < i; k++)
+            if (r->trace->thread[claim->events[k]] == r->trace->thread[e])
+                return ft_checker_refuse_claim(r, "two of its events are of one thread");
+    }
+    return FT_OK;
+}
+
+static ft_status final_deadlock(run *r)
+{
+    const ft_claim *claim = r->claim;
+    for (uint32_t i = 0; i < claim->n_events; i++) {
+        uint32_t e = claim->events[i], holder = claim->events[(i + 1) % claim->n_events];
+        ft_status status = ft_checker_next(r, e);
+        if (status) return status;
+        ft_checker_note(r, e);
+        if (ft_checker_ready(r, e, NULL) == FT_OK)
+            return ft_checker_refuse(r, FT_INPUT, e, "its lock is free");
+        if (!ft_machine_keeps_waiting(r->machine, r->trace->thread[holder], e))
+            return ft_checker_refuse(r, FT_INPUT, e,
+                                     "the thread of the next request does not hold its lock");
+    }
+    return FT_OK;
+}
+
+const ft_claim_rules FT_DEADLOCK_RULES = {shape_deadlock, final_deadlock};
+
+/* ---- threads that wait for ever -------------------------------------------------------------- */
+
+/* Steps are executed in a fixed order, but whom a signal wakes is open. Here the claim is that some
+ * waiters stay asleep, so every signal must have found another waiter, or none at all. */
+typedef struct sleeper {
+    uint32_t thread, condition;
+    uint32_t deadline; /* step in which it goes on, UINT32_MAX: it never does */
+    bool asleep;       /* its thread is next at the cond-wake: nobody may have woken it */
+    bool timed, woken;
+} sleeper;
+
+typedef struct replay {
+    run *r;
+    uint32_t *deadline; /* per step: for a cond-wait, the step of its cond-wake */
+    uint32_t *left;     /* per thread: its first event that is no step, FT_NO_EVENT */
+    FT_VEC(sleeper) sleepers;
+    bool timed_last; /* whom a signal prefers: those that need it, before those whose time runs out
+                      */
+} replay;
+
+static void find_deadlines(replay *p)
+{
+    const run *r = p->r;
+    const ft_trace *trace = r->trace;
+    uint32_t *next = ft_alloc(((size_t)trace->threads.len + 1) * sizeof *next);
+    for (uint32_t t = 0; t < trace->threads.len; t++) next[t] = UINT32_MAX;
+    p->deadline = ft_alloc(((size_t)r->witness->n_steps + 1) * sizeof *p->deadline);
+    p->left = ft_alloc(((size_t)trace->threads.len + 1) * sizeof *p->left);
+    for (uint32_t t = 0; t < trace->threads.len; t++) p->left[t] = FT_NO_EVENT;
+    for (uint32_t e = trace->n_events; e-- > 0;)
+        if (!ft_machine_executed(r->machine, e)) p->left[trace->thread[e]] = e;
+    for (uint32_t i = r->witness->n_steps; i-- > 0;) {
+        uint32_t e = r->witness->steps[i], thread = trace->thread[e];
+        p->deadline[i] = next[thread];
+        if (trace->kind[e] == FT_EVENT_COND_WAKE) next[thread] = i;
+        if (trace->kind[e] == FT_EVENT_COND_WAIT) next[thread] = UINT32_MAX;
+    }
+    free(next);
+}
+
+/* Who is to go on comes first, then (if wished) whose time runs out, then who sleeps for ever. */
+static int rank(const replay *p, const sleeper *s)
+{
+    if (s->deadline == UINT32_MAX) return s->asleep ? 3 : 2;
+    return p->timed_last && s->timed;
+}
+
+static bool before(const replay *p, const sleeper *a, const sleeper *b)
+{
+    if (rank(p, a) != rank(p, b)) return rank(p, a) < rank(p, b);
+    return a->deadline < b->deadline;
+}
+
+/* False: it wakes one that the claim says sleeps. */
+static bool signal_one(replay *p, uint32_t condition)
+{
+    sleeper *best = NULL;
+    for (size_t i = 0; i < p->sleepers.len; i++) {
+        sleeper *s = &p->sleepers.data[i];
+        if (s->condition != condition || s->woken) continue;
+        if (!best || before(p, s, best)) best = s;
+    }
+    if (!best) return true;
+    best->woken = true;
+    return !best->asleep;
+}
+
+static bool signal_all(replay *p, uint32_t condition)
+{
+    bool fine = true;
+    for (size_t i = 0; i < p->sleepers.len; i++) {
+        sleeper *s = &p->sleepers.data[i];
+        if (s->condition != condition || s->woken) continue;
+        s->woken = true;
+        fine = fine && !s->asleep;
+    }
+    return fine;
+}
+
+/* False: it goes on though nobody woke it. */
+static bool go_on(replay *p, uint32_t thread)
+{
+    for (size_t i = 0; i < p->sleepers.len; i++) {
+        sleeper gone = p->sleepers.data[i];
+        if (gone.thread != thread) continue;
+        p->sleepers.data[i] = p->sleepers.data[--p->sleepers.len];
+        return gone.woken || gone.timed;
+    }
+    return false;
+}
+
+static bool replay_step(replay *p, uint32_t i)
+{
+    const ft_trace *trace = p->r->trace;
+    uint32_t e = p->r->witness->steps[i], c = trace->object[e], until = p->deadline[i];
+    ft_event_kind kind = trace->kind[e];
+    if (kind == FT_EVENT_COND_WAIT) {
+        bool timed = until != UINT32_MAX &&
+                     (trace->flags[p->r->witness->steps[until]] & FT_FLAG_FAILED) != 0;
+        uint32_t left = p->left[trace->thread[e]];
+        bool asleep =
+            until == UINT32_MAX && left != FT_NO_EVENT && trace->kind[left] == FT_EVENT_COND_WAKE;
+        ft_vec_push(&p->sleepers, (sleeper){trace->thread[e], c, until, asleep, timed, false});
+    }
+    if (kind == FT_EVENT_SIGNAL) return signal_one(p, c);
+    if (kind == FT_EVENT_BROADCAST) return signal_all(p, c);
+    if (kind == FT_EVENT_COND_WAKE) return go_on(p, trace->thread[e]);
+    return true;
+}
+
+/* Can the signals of the schedule have left asleep who is asleep at its end? */
+static bool signals_explained(run *r)
+{
+    replay p = {.r = r};
+    bool explained = false;
+    if (r->witness->wakeups != FT_WAKEUPS_ANY || r->trace->conditions.len == 0) return true;
+    find_deadlines(&p);
+    for (int attempt = 0; attempt < 2 && !explained; attempt++) {
+        p.sleepers.len = 0;
+        p.timed_last = attempt == 0;
+        explained = true;
+        for (uint32_t i = 0; i < r->witness->n_steps && explained; i++)
+            explained = replay_step(&p, i);
+    }
+    free(p.deadline);
+    free(p.left);
+    ft_vec_release(&p.sleepers);
+    return explained;
+}
+
+static bool may_block(const ft_trace *trace, uint32_t e)
+{
+    static const bool WAITS[FT_EVENT_KINDS] = {
+        [FT_EVENT_ACQUIRE] = true,   [FT_EVENT_ACQUIRE_SHARED] = true,
+        [FT_EVENT_WAIT] = true,      [FT_EVENT_COND_WAKE] = true,
+        [FT_EVENT_JOIN] = true,      [FT_EVENT_BARRIER_LEAVE] = true,
+        [FT_EVENT_ONCE_PASS] = true, [FT_EVENT_EDGE_IN] = true};
+    if (is_acquire(trace, e)) return !(trace->flags[e] & FT_FLAG_TRY);
+    return WAITS[trace->kind[e]];
+}
+
+/* With any wake-ups, who sleeps is what signals_explained found. */
+static bool is_blocked(run *r, uint32_t e)
+{
+    const ft_trace *trace = r->trace;
+    bool wake = trace->kind[e] == FT_EVENT_COND_WAKE;
+    if (!may_block(trace, e)) return false;
+    if (wake && (trace->flags[e] & FT_FLAG_FAILED)) return false;
+    if (wake && r->witness->wakeups == FT_WAKEUPS_ANY) return true;
+    return ft_checker_ready(r, e, NULL) != FT_OK;
+}
+
+static ft_status shape_stuck(run *r)
+{
+    static const bool PRIMARY[FT_EVENT_KINDS] = {[FT_EVENT_WAIT] = true,
+                                                 [FT_EVENT_COND_WAKE] = true,
+                                                 [FT_EVENT_JOIN] = true,
+                                                 [FT_EVENT_BARRIER_LEAVE] = true};
+    if (PRIMARY[r->trace->kind[r->claim->events[0]]]) return FT_OK;
+    return ft_checker_refuse_claim(r, "its event waits for no other thread");
+}
+
+/* Why e, next in its thread, is not among what waits for ever; NULL: it is. For a join, only joins
+ * and locks are. */
+static const char *goes_on(run *r, uint32_t e)
+{
+    const ft_trace *trace = r->trace;
+    bool join = trace->kind[r->claim->events[0]] == FT_EVENT_JOIN;
+    if (!is_blocked(r, e)) return "its thread is not blocked there";
+    if (join && !is_acquire(trace, e) && trace->kind[e] != FT_EVENT_JOIN)
+        return "its thread waits for something else";
+    return NULL;
+}
+
+/* Where branches are open, a thread may have come to any of the events that are next in it. */
+static ft_status all_blocked(run *r)
+{
+    const ft_trace *trace = r->trace;
+    uint32_t n_threads = trace->threads.len;
+    uint32_t *offender = ft_calloc(n_threads, sizeof *offender); /* event + 1, 0: none */
+    bool *blocked = ft_calloc(n_threads, sizeof *blocked);
+    ft_status status = FT_OK;
+    for (uint32_t t = 0; t < n_threads; t++) blocked[t] = ft_machine_ended(r->machine, t);
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        uint32_t t = trace->thread[e];
+        bool own = t == trace->thread[r->claim->events[0]] && e != r->claim->events[0];
+        if (blocked[t] || own || ft_machine_executed(r->machine, e)) continue;
+        if (ft_machine_next(r->machine, e, NULL) != FT_OK) continue;
+        blocked[t] = !goes_on(r, e);
+        if (!offender[t]) offender[t] = e + 1;
+    }
+    for (uint32_t t = 0; t < n_threads && !status; t++)
+        if (offender[t] && !blocked[t])
+            status = ft_checker_refuse(r, FT_INPUT, offender[t] - 1, goes_on(r, offender[t] - 1));
+    free(offender);
+    free(blocked);
+    return status;
+}
+
+static ft_status final_stuck(run *r)
+{
+    uint32_t e = r->claim->events[0];
+    ft_status status = ft_checker_next(r, e);
+    if (!status && goes_on(r, e)) status = ft_checker_refuse(r, FT_INPUT, e, goes_on(r, e));
+    if (!status) status = all_blocked(r);
+    if (status) return status;
+    ft_checker_note(r, e);
+    if (signals_explained(r)) return FT_OK;
+    return ft_checker_refuse_claim(r,
+                                   "a signal of the schedule would have woken one of the waiters");
+}
+
+const ft_claim_rules FT_STUCK_RULES = {shape_stuck, final_stuck};
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static bool contains(const ft_block_cells *cells, uint32_t variable)
+{
+    for (uint32_t i = 0; i < cells->count; i++)
+        if (cells->variables[i] == variable) return true;
+    return false;
+}
+
+static ft_status shape_after_free(run *r)
+{
+    if (r->trace->kind[r->claim->events[0]] == FT_EVENT_FREE) return FT_OK;
+    return ft_checker_refuse_claim(r, "its first event is not a free");
+}
+
+/* An access of e to the block takes place. */
+static ft_status use_takes_place(run *r, uint32_t e, uint32_t block)
+{
+    const ft_trace *trace = r->trace;
+    ft_access scratch;
+    uint32_t count;
+    const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count), *best = NULL;
+    for (uint32_t i = 0; i < count; i++) /* a guard's read happens whatever the guard says */
+        if (contains(&trace->block_cells[block], accesses[i].variable) &&
+            (!best || accesses[i].in_guard))
+            best = &accesses[i];
+    if (!best) return ft_checker_refuse(r, FT_INPUT, e, "it does not use the block");
+    return ft_checker_final_access(r, e, best->variable, best->write);
+}
+
+static ft_status final_after_free(run *r)
+{
+    const ft_trace *trace = r->trace;
+    uint32_t f = r->claim->events[0], e = r->claim->events[1], block = trace->object[f];
+    ft_status status = ft_checker_next(r, e);
+    if (status) return status;
+    if (ft_machine_block(r->machine, block) != f)
+        return ft_checker_refuse_claim(r, "its free is not the block's last alloc or free");
+    if (trace->kind[e] != FT_EVENT_FREE) return use_takes_place(r, e, block);
+    ft_checker_note(r, e);
+    if (trace->object[e] == block) return FT_OK;
+    return ft_checker_refuse_claim(r, "it frees another block");
+}
+
+const ft_claim_rules FT_AFTER_FREE_RULES = {shape_after_free, final_after_free};
+
+static ft_status shape_uninitialised(run *r)
+{
+    if (r->claim->variable < r->trace->shared.len) return FT_OK;
+    return ft_checker_refuse_claim(r, "unknown variable");
+}
+
+static ft_status final_uninitialised(run *r)
+{
+    uint32_t e = r->claim->events[0];
+    ft_status status = ft_checker_next(r, e);
+    if (status) return status;
+    if (ft_machine_written(r->machine, r->claim->variable))
+        return ft_checker_refuse(r, FT_INPUT, e, "the variable was written before");
+    return ft_checker_final_access(r, e, r->claim->variable, false);
+}
+
+const ft_claim_rules FT_UNINITIALISED_RULES = {shape_uninitialised, final_uninitialised};

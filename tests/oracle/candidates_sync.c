@@ -1,0 +1,228 @@
+/* Candidates of the checks lock, deadlock and order, from what each thread does by itself. */
+#include "oracle/candidates.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* ---- what a thread holds by its own events ---- */
+
+typedef struct holding {
+    bool exclusive[FT_ORACLE_LOCKS];
+    uint8_t depth[FT_ORACLE_LOCKS]; /* acquires not yet given back, shared ones too */
+    bool had[FT_ORACLE_LOCKS];      /* ever */
+} holding;
+
+static bool is_acquire(const ft_trace *trace, uint32_t event)
+{
+    return trace->kind[event] == FT_EVENT_ACQUIRE || trace->kind[event] == FT_EVENT_ACQUIRE_SHARED;
+}
+
+/* An acquire that its own thread's holding makes an error. */
+static bool is_second_acquire(const ft_trace *trace, const holding *own, uint32_t event)
+{
+    uint32_t lock = trace->object[event];
+    if (!is_acquire(trace, event) || own->depth[lock] == 0) return false;
+    if (trace->kind[event] == FT_EVENT_ACQUIRE_SHARED) return own->exclusive[lock];
+    return trace->lock_kind[lock] != FT_LOCK_RECURSIVE;
+}
+
+static void hold_on(const ft_trace *trace, holding *own, uint32_t event)
+{
+    uint32_t lock = trace->object[event];
+    if (is_second_acquire(trace, own, event)) return;
+    if (is_acquire(trace, event)) {
+        if (own->depth[lock]++ == 0) own->exclusive[lock] = trace->kind[event] == FT_EVENT_ACQUIRE;
+        own->had[lock] = true;
+    } else if (trace->kind[event] == FT_EVENT_RELEASE && own->depth[lock]) {
+        own->depth[lock]--;
+    }
+}
+
+/* What the event's thread holds just before it. */
+static holding holding_at(const ft_trace *trace, uint32_t event)
+{
+    holding own = {0};
+    for (uint32_t e = 0; e < event; e++)
+        if (trace->thread[e] == trace->thread[event] &&
+            ft_event_kind_object(trace->kind[e]) == FT_OBJECT_LOCK)
+            hold_on(trace, &own, e);
+    return own;
+}
+
+/* ---- lock errors ---- */
+
+static const char *lock_error(const ft_trace *trace, uint32_t event)
+{
+    if (ft_event_kind_object(trace->kind[event]) != FT_OBJECT_LOCK) return NULL;
+    holding own = holding_at(trace, event);
+    if (is_second_acquire(trace, &own, event))
+        return trace->flags[event] & FT_FLAG_TRY ? NULL : "double-lock";
+    if (trace->kind[event] != FT_EVENT_RELEASE || own.depth[trace->object[event]]) return NULL;
+    return own.had[trace->object[event]] ? "double-unlock" : "unlock-by-stranger";
+}
+
+void ft_oracle_add_lock_errors(const ft_trace *trace, ft_oracle_result *result)
+{
+    for (uint32_t e = 0; e < trace->n_events; e++)
+        if (lock_error(trace, e))
+            ft_oracle_push(result, FT_CHECK_LOCK, FT_ORACLE_NO_PROPERTY,
+                           (ft_claim){.kind = FT_CLAIM_LOCK_ERROR, .events = {e}});
+}
+
+/* ---- cycles of lock requests ---- */
+
+/* An acquire that may have to wait for another thread. */
+static bool is_request(const ft_trace *trace, uint32_t event)
+{
+    if (!is_acquire(trace, event) || (trace->flags[event] & FT_FLAG_TRY)) return false;
+    return holding_at(trace, event).depth[trace->object[event]] == 0;
+}
+
+static bool waits_for(const ft_trace *trace, uint32_t request, uint32_t holder)
+{
+    holding other = holding_at(trace, holder);
+    uint32_t lock = trace->object[request];
+    if (!other.depth[lock]) return false;
+    return other.exclusive[lock] || trace->kind[request] == FT_EVENT_ACQUIRE;
+}
+
+static bool has_thread(const ft_trace *trace, const ft_claim *claim, uint32_t thread)
+{
+    for (uint32_t i = 0; i < claim->n_events; i++)
+        if (trace->thread[claim->events[i]] == thread) return true;
+    return false;
+}
+
+/* A cycle begins at its request of the lowest thread. */
+static void extend_cycle(const ft_trace *trace, ft_claim *path, ft_oracle_result *result)
+{
+    uint32_t first = path->events[0], last = path->events[path->n_events - 1];
+    if (path->n_events > 1 && waits_for(trace, last, first))
+        ft_oracle_push(result, FT_CHECK_DEADLOCK, FT_ORACLE_NO_PROPERTY, *path);
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        if (trace->thread[e] <= trace->thread[first] || has_thread(trace, path, trace->thread[e]) ||
+            !is_request(trace, e) || !waits_for(trace, last, e))
+            continue;
+        path->events[path->n_events++] = e;
+        extend_cycle(trace, path, result);
+        path->n_events--;
+    }
+}
+
+/* ---- threads that wait for a wake-up ---- */
+
+/* Does a thread end with a lock that it took? */
+static bool any_kept(const ft_trace *trace)
+{
+    for (uint32_t t = 0; t < trace->threads.len; t++) {
+        holding own = {0};
+        for (uint32_t e = 0; e < trace->n_events; e++)
+            if (trace->thread[e] == t && ft_event_kind_object(trace->kind[e]) == FT_OBJECT_LOCK)
+                hold_on(trace, &own, e);
+        for (uint32_t l = 0; l < trace->locks.len; l++)
+            if (own.depth[l]) return true;
+    }
+    return false;
+}
+
+static bool holds_any(const ft_trace *trace, uint32_t event)
+{
+    holding own = holding_at(trace, event);
+    for (uint32_t l = 0; l < trace->locks.len; l++)
+        if (own.depth[l]) return true;
+    return false;
+}
+
+/* Whoever joins without a lock is nobody's obstacle: what keeps its child waiting is a finding of
+ * its own, unless a thread has ended with the lock. */
+static const char *stuck_kind(const ft_trace *trace, uint32_t event)
+{
+    static const char *const kinds[FT_EVENT_KINDS] = {
+        [FT_EVENT_WAIT] = "semaphore",
+        [FT_EVENT_COND_WAKE] = "lost-wakeup",
+        [FT_EVENT_JOIN] = "join",
+        [FT_EVENT_BARRIER_LEAVE] = "barrier",
+    };
+    ft_event_kind kind = (ft_event_kind)trace->kind[event];
+    bool timed_out = kind == FT_EVENT_COND_WAKE && (trace->flags[event] & FT_FLAG_FAILED);
+    bool bystander = kind == FT_EVENT_JOIN && !holds_any(trace, event) && !any_kept(trace);
+    return timed_out || bystander ? NULL : kinds[kind];
+}
+
+void ft_oracle_add_deadlocks(const ft_trace *trace, ft_oracle_result *result)
+{
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        ft_claim path = {.kind = FT_CLAIM_DEADLOCK, .n_events = 1, .events = {e}};
+        if (is_request(trace, e)) extend_cycle(trace, &path, result);
+    }
+    for (uint32_t e = 0; e < trace->n_events; e++)
+        if (stuck_kind(trace, e))
+            ft_oracle_push(result, FT_CHECK_DEADLOCK, FT_ORACLE_NO_PROPERTY,
+                           (ft_claim){.kind = FT_CLAIM_STUCK, .events = {e}});
+}
+
+/* ---- order errors ---- */
+
+static bool in_block(const ft_trace *trace, uint32_t event, uint32_t block)
+{
+    ft_access scratch;
+    uint32_t count;
+    const ft_access *list = ft_trace_accesses(trace, event, &scratch, &count);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < trace->block_cells[block].count; k++)
+            if (list[i].variable == trace->block_cells[block].variables[k]) return true;
+    return false;
+}
+
+static void add_after_free(const ft_trace *trace, uint32_t freed, ft_oracle_result *result)
+{
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        bool own = trace->thread[e] == trace->thread[freed];
+        bool frees = trace->kind[e] == FT_EVENT_FREE && trace->object[e] == trace->object[freed];
+        if (own && e <= freed) continue;
+        if (frees || in_block(trace, e, trace->object[freed]))
+            ft_oracle_push(result, FT_CHECK_ORDER, FT_ORACLE_NO_PROPERTY,
+                           (ft_claim){.kind = FT_CLAIM_AFTER_FREE, .events = {freed, e}});
+    }
+}
+
+/* The last event before `event` in the observed run that writes the variable. An assignment of the
+ * run took place, else it would not be there. */
+static uint32_t observed_source(const ft_trace *trace, uint32_t event, uint32_t variable)
+{
+    for (uint32_t e = event; e-- > 0;)
+        if (ft_oracle_accesses(trace, e, variable, true)) return e;
+    return FT_NO_EVENT;
+}
+
+static void add_uninitialised(const ft_trace *trace, uint32_t event, ft_oracle_result *result)
+{
+    if (trace->kind[event] == FT_EVENT_RMW) return;
+    for (uint32_t v = 0; v < trace->shared.len; v++) {
+        if (trace->shared_info[v].initial != FT_NO_VALUE ||
+            !ft_oracle_accesses(trace, event, v, false))
+            continue;
+        uint32_t source = observed_source(trace, event, v);
+        if (source == FT_NO_EVENT || trace->thread[source] == trace->thread[event]) continue;
+        ft_oracle_push(
+            result, FT_CHECK_ORDER, FT_ORACLE_NO_PROPERTY,
+            (ft_claim){.kind = FT_CLAIM_UNINITIALISED, .events = {event}, .variable = v});
+    }
+}
+
+void ft_oracle_add_order_errors(const ft_trace *trace, ft_oracle_result *result)
+{
+    for (uint32_t e = 0; e < trace->n_events; e++)
+        if (trace->kind[e] == FT_EVENT_FREE) add_after_free(trace, e, result);
+    for (uint32_t e = 0; e < trace->n_events; e++) add_uninitialised(trace, e, result);
+}
+
+const char *ft_oracle_claim_kind(const ft_trace *trace, const ft_claim *claim)
+{
+    if (claim->kind == FT_CLAIM_LOCK_ERROR) return lock_error(trace, claim->events[0]);
+    if (claim->kind == FT_CLAIM_DEADLOCK) return "cycle";
+    if (claim->kind == FT_CLAIM_STUCK) return stuck_kind(trace, claim->events[0]);
+    if (claim->kind == FT_CLAIM_UNINITIALISED) return "uninitialised";
+    if (claim->kind != FT_CLAIM_AFTER_FREE) return "";
+    return trace->kind[claim->events[1]] == FT_EVENT_FREE ? "double-free" : "use-after-free";
+}

@@ -1,0 +1,233 @@
+/* Instructions about synchronisation and memory, by the program's flavour. */
+#include "oracle/program.h"
+
+/* ---- locks ---- */
+
+static bool may_take(const ft_program *program, uint32_t lock, bool shared)
+{
+    if (!program->held[lock] || program->lock_kind[lock] == FT_LOCK_RECURSIVE) return true;
+    return shared && program->held_shared[lock];
+}
+
+static ft_instruction *take(ft_program *program, uint32_t lock, bool shared)
+{
+    if (!program->held[lock]) program->held_shared[lock] = shared;
+    program->held[lock]++;
+    return ft_program_add(program, shared ? FT_EVENT_ACQUIRE_SHARED : FT_EVENT_ACQUIRE, lock);
+}
+
+static void give_back(ft_program *program, uint32_t lock)
+{
+    ft_program_add(program, FT_EVENT_RELEASE, lock);
+    program->held[lock]--;
+}
+
+static bool is_shared(ft_program *program, uint32_t lock)
+{
+    return program->lock_kind[lock] == FT_LOCK_READ_WRITE && ft_program_percent(program, 45);
+}
+
+/* What goes wrong with locks without anybody waiting. */
+static void add_lock_error(ft_program *program, uint32_t lock)
+{
+    bool checks = program->lock_kind[lock] == FT_LOCK_ERROR_CHECKING;
+    bool refuses = program->held[lock] && program->lock_kind[lock] != FT_LOCK_RECURSIVE;
+    if (checks && program->held[lock] && ft_program_percent(program, 60))
+        ft_program_add(program, FT_EVENT_ACQUIRE, lock);
+    else if (refuses && !(program->lock_kind[lock] == FT_LOCK_READ_WRITE))
+        ft_program_add(program, FT_EVENT_ACQUIRE, lock)->flags = FT_FLAG_TRY;
+    else if (!program->held[lock])
+        ft_program_add(program, FT_EVENT_RELEASE, lock);
+}
+
+/* Two or three locks, one inside the other. */
+static void add_nest(ft_program *program)
+{
+    uint32_t order[FT_PROGRAM_LOCKS] = {0, 1, 2}, n = program->n_locks;
+    if (!ft_program_percent(program, program->ordered))
+        for (uint32_t i = n; i-- > 1;) {
+            uint32_t k = ft_program_below(program, i + 1), swap = order[i];
+            order[i] = order[k];
+            order[k] = swap;
+        }
+    uint32_t taken[1 + FT_PROGRAM_LOCKS], depth = 0;
+    if (n > 2 && ft_program_percent(program, program->guarded) && may_take(program, 0, false)) {
+        take(program, 0, false);
+        taken[depth++] = 0;
+    }
+    for (uint32_t i = 0; i < n && depth < 3; i++) {
+        bool shared = is_shared(program, order[i]);
+        if (program->held[order[i]] || ft_program_percent(program, 10)) continue;
+        take(program, order[i], shared);
+        taken[depth++] = order[i];
+        if (ft_program_percent(program, 15)) ft_program_add_data(program);
+    }
+    if (ft_program_percent(program, 40)) ft_program_add_data(program);
+    if (depth && ft_program_percent(program, 8)) add_lock_error(program, taken[depth - 1]);
+    while (depth) give_back(program, taken[--depth]);
+}
+
+/* if (trylock(l)) { ...; unlock(l) } */
+static void add_attempt(ft_program *program)
+{
+    uint32_t lock = ft_program_below(program, program->n_locks), t = program->thread;
+    bool shared = is_shared(program, lock);
+    if (program->held[lock]) {
+        add_lock_error(program, lock);
+        return;
+    }
+    take(program, lock, shared)->flags = FT_FLAG_TRY;
+    uint32_t from = program->n_ops[t];
+    ft_program_add_data(program);
+    give_back(program, lock);
+    program->ops[t][from - 1].skip = program->n_ops[t] - from;
+}
+
+static void add_shared_section(ft_program *program)
+{
+    uint32_t lock = ft_program_below(program, program->n_locks);
+    bool shared = is_shared(program, lock);
+    if (!may_take(program, lock, shared)) {
+        add_lock_error(program, lock);
+        return;
+    }
+    take(program, lock, shared);
+    ft_program_add_data(program);
+    if (shared && ft_program_percent(program, 15)) {
+        take(program, lock, true);
+        give_back(program, lock);
+    }
+    give_back(program, lock);
+    if (ft_program_percent(program, 4)) add_lock_error(program, lock);
+}
+
+static void add_locks(ft_program *program)
+{
+    uint32_t pick = ft_program_below(program, 100);
+    if (pick < 55)
+        add_nest(program);
+    else if (pick < 75)
+        add_attempt(program);
+    else
+        add_shared_section(program);
+}
+
+/* ---- conditions ---- */
+
+#define FLAG_VARIABLE 0
+
+/* lock(l); if (!flag) wait(c, l); ...; unlock(l) */
+static void add_waiter(ft_program *program)
+{
+    uint32_t c = ft_program_below(program, program->n_conditions), t = program->thread;
+    uint32_t tested = 0;
+    bool locks = !program->held[0] && ft_program_percent(program, 95);
+    if (locks) take(program, 0, false);
+    if (ft_program_percent(program, program->careful)) {
+        ft_program_add_access(program, FLAG_VARIABLE, false);
+        tested = program->n_ops[t];
+        program->ops[t][tested - 1].tests = true;
+    }
+    bool early =
+        locks && ft_program_percent(program, 15); /* the mutex is back before the wake-up */
+    bool timed = ft_program_percent(program, 15);
+    ft_program_add(program, FT_EVENT_COND_WAIT, c);
+    if (locks) ft_program_add(program, FT_EVENT_RELEASE, 0)->flags = FT_FLAG_CONDITION;
+    if (early) ft_program_add(program, FT_EVENT_ACQUIRE, 0)->flags = FT_FLAG_CONDITION;
+    ft_program_add(program, FT_EVENT_COND_WAKE, c)->timed = timed;
+    if (locks && !early) ft_program_add(program, FT_EVENT_ACQUIRE, 0)->flags = FT_FLAG_CONDITION;
+    if (tested) program->ops[t][tested - 1].skip = program->n_ops[t] - tested;
+    if (ft_program_percent(program, 30)) ft_program_add_data(program);
+    if (locks) give_back(program, 0);
+}
+
+/* lock(l); flag = 1; signal(c); unlock(l), or some of it. */
+static void add_signaller(ft_program *program)
+{
+    uint32_t c = ft_program_below(program, program->n_conditions);
+    bool locks = !program->held[0] && ft_program_percent(program, program->careful / 2 + 40);
+    bool late = ft_program_percent(program, 20);
+    if (locks) take(program, 0, false);
+    if (ft_program_percent(program, program->careful)) {
+        ft_program_add_access(program, FLAG_VARIABLE, true);
+        program->ops[program->thread][program->n_ops[program->thread] - 1].bits = 1;
+    }
+    if (locks && late) give_back(program, 0);
+    bool all = ft_program_percent(program, 30);
+    ft_program_add(program, all ? FT_EVENT_BROADCAST : FT_EVENT_SIGNAL, c);
+    if (locks && !late) give_back(program, 0);
+}
+
+static void add_conditions(ft_program *program)
+{
+    bool waits = program->thread == 0 || (program->thread > 1 && ft_program_percent(program, 60));
+    if (waits && ft_program_percent(program, 85))
+        add_waiter(program);
+    else
+        add_signaller(program);
+}
+
+/* ---- barriers and once ---- */
+
+static void add_once(ft_program *program)
+{
+    uint32_t t = program->thread;
+    ft_program_add(program, FT_EVENT_ONCE_BEGIN, 0);
+    uint32_t from = program->n_ops[t];
+    ft_program_add_data(program);
+    ft_program_add(program, FT_EVENT_ONCE_END, 0);
+    program->ops[t][from - 1].skip = program->n_ops[t] - from;
+}
+
+static void add_phase(ft_program *program)
+{
+    if (ft_program_percent(program, 30)) {
+        add_once(program);
+        return;
+    }
+    ft_program_add(program, FT_EVENT_BARRIER_ARRIVE, 0);
+    if (ft_program_percent(program, 5)) ft_program_add_data(program);
+    ft_program_add(program, FT_EVENT_BARRIER_LEAVE, 0);
+}
+
+/* ---- memory ---- */
+
+static void add_memory(ft_program *program)
+{
+    uint32_t pick = ft_program_below(program, 100);
+    if (pick < 25 && !program->tidy)
+        ft_program_add(program, FT_EVENT_FREE, 0);
+    else if (pick < 37 && !program->tidy)
+        ft_program_add(program, FT_EVENT_ALLOC, 0);
+    else if (pick < 60 && program->n_semaphores)
+        ft_program_add(program, program->thread ? FT_EVENT_WAIT : FT_EVENT_POST, 0);
+    else
+        ft_program_add_access(program, 0, program->thread == 0 || pick > 90);
+}
+
+void ft_program_add_first(ft_program *program)
+{
+    if (program->n_blocks && program->tidy) ft_program_add(program, FT_EVENT_ALLOC, 0);
+}
+
+void ft_program_add_last(ft_program *program)
+{
+    if (program->n_blocks && program->tidy) ft_program_add(program, FT_EVENT_FREE, 0);
+}
+
+bool ft_program_add_special(ft_program *program)
+{
+    static void (*const kinds[])(ft_program *) = {
+        [FT_FLAVOUR_LOCKS] = add_locks,
+        [FT_FLAVOUR_CONDITIONS] = add_conditions,
+        [FT_FLAVOUR_BARRIERS] = add_phase,
+        [FT_FLAVOUR_MEMORY] = add_memory,
+    };
+    ft_flavour flavour = program->flavour;
+    if (flavour == FT_FLAVOUR_DATA) return false;
+    if (flavour == FT_FLAVOUR_ANY)
+        flavour = (ft_flavour)(FT_FLAVOUR_LOCKS +
+                               ft_program_below(program, FT_FLAVOUR_ANY - FT_FLAVOUR_LOCKS));
+    kinds[flavour](program);
+    return true;
+}

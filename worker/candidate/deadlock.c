@@ -1,0 +1,246 @@
+/* Deadlocks: cycles of lock requests over distinct threads, and threads that wait for a wake-up.
+ *
+ * Requests that no pass can tell apart form a class: same thread, segment, locks held, lock asked
+ * for and location. Cycles are enumerated over classes, and a cycle of classes stands for the
+ * product of their events. A lock that two of the requests hold both (a guard lock) refutes a
+ * cycle. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "candidate/listed.h"
+
+/* Cycles of classes, and steps of the search for them, a job; beyond: reported as undecided. */
+enum { MAX_CYCLES = 100000, MAX_STEPS = 20000000 };
+
+typedef struct search {
+    ft_candidates *c;
+    ft_map index;           /* class key -> request class */
+    uint32_t *holder_first; /* [locks + 1] slices of holders */
+    uint32_t *holders;      /* classes that hold the lock */
+    uint32_t path[FT_CLAIM_MAX_EVENTS], depth;
+    uint64_t steps, cycles;
+} search;
+
+/* ---- request classes ---- */
+
+static bool is_request(const ft_candidates *c, uint32_t e)
+{
+    const ft_trace *trace = c->trace;
+    if (trace->kind[e] != FT_EVENT_ACQUIRE && trace->kind[e] != FT_EVENT_ACQUIRE_SHARED)
+        return false;
+    if ((trace->flags[e] & FT_FLAG_TRY) || !ft_order_effective(trace, e)) return false;
+    return c->order->holds.data[c->order->hold[e]].count > 0 &&
+           ft_order_section_at(c->order, e, trace->object[e]) == FT_NO_SECTION &&
+           !ft_candidates_skipped(c, e);
+}
+
+static bool same_class(const ft_candidates *c, const ft_request_class *class, uint32_t e)
+{
+    const ft_trace *trace = c->trace;
+    uint32_t other = class->events.data[0];
+    return trace->thread[other] == trace->thread[e] && trace->kind[other] == trace->kind[e] &&
+           trace->object[other] == trace->object[e] && trace->loc[other] == trace->loc[e] &&
+           c->order->segment[other] == c->order->segment[e] &&
+           ft_order_lockset(c->order, other) == ft_order_lockset(c->order, e);
+}
+
+static void add_request(search *s, uint32_t e)
+{
+    ft_candidates *c = s->c;
+    const ft_trace *trace = c->trace;
+    uint32_t words[5] = {trace->object[e], trace->loc[e], c->order->segment[e],
+                         ft_order_lockset(c->order, e), trace->kind[e]};
+    for (uint64_t key = ft_hash_bytes(words, sizeof words, 11);; key++) {
+        bool inserted;
+        uint64_t *slot = ft_map_slot(&s->index, key, c->requests.len, &inserted);
+        if (inserted) ft_vec_push(&c->requests, (ft_request_class){0});
+        ft_request_class *class = &c->requests.data[*slot];
+        if (!inserted && !same_class(c, class, e)) continue;
+        ft_vec_push(&class->events, e);
+        return;
+    }
+}
+
+static uint32_t sample(const search *s, uint32_t class)
+{
+    return s->c->requests.data[class].events.data[0];
+}
+
+static ft_hold hold_of(const search *s, uint32_t class)
+{
+    return s->c->order->holds.data[s->c->order->hold[sample(s, class)]];
+}
+
+static const ft_section *held_section(const search *s, ft_hold hold, uint32_t i)
+{
+    const ft_order *order = s->c->order;
+    return &order->sections.data[order->hold_sections.data[hold.first + i]];
+}
+
+static void index_holders(search *s)
+{
+    uint32_t locks = s->c->trace->locks.len, total = 0;
+    s->holder_first = ft_calloc((size_t)locks + 2, sizeof *s->holder_first);
+    for (uint32_t k = 0; k < s->c->requests.len; k++) {
+        ft_hold hold = hold_of(s, k);
+        for (uint32_t i = 0; i < hold.count; i++, total++)
+            s->holder_first[held_section(s, hold, i)->lock + 2]++;
+    }
+    for (uint32_t l = 0; l < locks; l++) s->holder_first[l + 2] += s->holder_first[l + 1];
+    s->holders = ft_alloc(((size_t)total + 1) * sizeof *s->holders);
+    for (uint32_t k = 0; k < s->c->requests.len; k++) {
+        ft_hold hold = hold_of(s, k);
+        for (uint32_t i = 0; i < hold.count; i++)
+            s->holders[s->holder_first[held_section(s, hold, i)->lock + 1]++] = k;
+    }
+}
+
+/* ---- cycles ---- */
+
+/* Does `holder` hold what `asker` asks for, in a mode that keeps it waiting? */
+static bool blocks(const search *s, uint32_t holder, uint32_t asker)
+{
+    const ft_trace *trace = s->c->trace;
+    uint32_t request = sample(s, asker);
+    ft_hold hold = hold_of(s, holder);
+    for (uint32_t i = 0; i < hold.count; i++) {
+        const ft_section *section = held_section(s, hold, i);
+        if (section->lock == trace->object[request])
+            return !(section->shared && trace->kind[request] == FT_EVENT_ACQUIRE_SHARED);
+    }
+    return false;
+}
+
+static ft_reason reason_of(const search *s, uint32_t *lock)
+{
+    const ft_order *order = s->c->order;
+    bool ordered = false;
+    *lock = UINT32_MAX;
+    for (uint32_t i = 0; i < s->depth; i++)
+        for (uint32_t k = 0; k < i; k++) {
+            uint32_t a = sample(s, s->path[i]), b = sample(s, s->path[k]);
+            *lock =
+                ft_order_common_lock(order, ft_order_lockset(order, a), ft_order_lockset(order, b));
+            if (*lock != UINT32_MAX) return FT_REASON_LOCKSET;
+            ordered = ordered || ft_order_before(order, a, b) || ft_order_before(order, b, a);
+        }
+    return ordered ? FT_REASON_MUST_HAPPEN_BEFORE : FT_REASONS;
+}
+
+static void add_cycle(search *s)
+{
+    ft_candidates *c = s->c;
+    if (s->cycles++ >= MAX_CYCLES) {
+        c->overflow[FT_CHECK_DEADLOCK]++;
+        return;
+    }
+    uint32_t lock;
+    ft_reason reason = reason_of(s, &lock);
+    ft_block block = {.left = (uint32_t)c->cycles.len, .right = s->depth};
+    ft_claim claim = {.kind = FT_CLAIM_DEADLOCK, .n_events = s->depth};
+    uint64_t count = 1;
+    for (uint32_t i = 0; i < s->depth; i++) {
+        claim.events[i] = sample(s, s->path[i]);
+        count *= c->requests.data[s->path[i]].events.len;
+        if (reason == FT_REASONS) ft_vec_push(&c->cycles, s->path[i]);
+    }
+    ft_candidates_list_block(c, FT_LISTED_CYCLE, &claim, reason, lock, count, block);
+}
+
+static bool on_path(const search *s, uint32_t thread)
+{
+    for (uint32_t i = 0; i < s->depth; i++)
+        if (s->c->trace->thread[sample(s, s->path[i])] == thread) return true;
+    return false;
+}
+
+/* Each cycle is found once: from its request of the lowest thread. */
+static void extend(search *s)
+{
+    const ft_trace *trace = s->c->trace;
+    uint32_t last = s->path[s->depth - 1], lock = trace->object[sample(s, last)];
+    uint32_t lowest = trace->thread[sample(s, s->path[0])];
+    for (uint32_t i = s->holder_first[lock]; i < s->holder_first[lock + 1]; i++) {
+        uint32_t holder = s->holders[i], thread = trace->thread[sample(s, holder)];
+        if (++s->steps > MAX_STEPS || s->cycles > MAX_CYCLES) return;
+        if (thread <= lowest || on_path(s, thread) || !blocks(s, holder, last)) continue;
+        s->path[s->depth++] = holder;
+        if (blocks(s, s->path[0], holder)) add_cycle(s);
+        if (s->depth < FT_CLAIM_MAX_EVENTS) extend(s);
+        s->depth--;
+    }
+}
+
+static void find_cycles(ft_candidates *c)
+{
+    search s = {.c = c};
+    for (uint32_t e = 0; e < c->trace->n_events; e++)
+        if (is_request(c, e)) add_request(&s, e);
+    index_holders(&s);
+    for (uint32_t k = 0; k < c->requests.len; k++) {
+        s.path[0] = k;
+        s.depth = 1;
+        extend(&s);
+    }
+    if (s.steps > MAX_STEPS) c->overflow[FT_CHECK_DEADLOCK]++;
+    ft_map_release(&s.index);
+    free(s.holder_first);
+    free(s.holders);
+}
+
+void ft_candidates_cycle_claims(const ft_candidates *c, const ft_block *block, ft_claim_visit visit,
+                                void *context)
+{
+    const uint32_t *classes = c->cycles.data + block->left;
+    uint32_t at[FT_CLAIM_MAX_EVENTS] = {0}, n = block->right, i;
+    do {
+        ft_claim claim = {.kind = FT_CLAIM_DEADLOCK, .n_events = n};
+        for (i = 0; i < n; i++) claim.events[i] = c->requests.data[classes[i]].events.data[at[i]];
+        if (!visit(context, &claim)) return;
+        for (i = 0; i < n && ++at[i] == c->requests.data[classes[i]].events.len; i++) at[i] = 0;
+    } while (i < n);
+}
+
+/* ---- waiting for a wake-up ---- */
+
+static bool any_unclosed(const ft_order *order)
+{
+    for (size_t i = 0; i < order->sections.len; i++)
+        if (order->sections.data[i].release == FT_NO_EVENT) return true;
+    return false;
+}
+
+/* Of events that wait for a wake-up; FT_LISTED_KINDS: another event, or one that always goes on.
+ * Without a lock nobody can wait for the thread that joins: whoever keeps its child waiting for ever
+ * is in a cycle of requests or joins with a lock, findings of their own, or has ended with the lock
+ * (unclosed: the trace has such a section). */
+static ft_listed_kind stuck_kind(const ft_candidates *c, uint32_t e, bool unclosed)
+{
+    static const uint8_t KINDS[FT_EVENT_KINDS] = {[FT_EVENT_WAIT] = FT_LISTED_SEMAPHORE,
+                                                  [FT_EVENT_COND_WAKE] = FT_LISTED_LOST_WAKEUP,
+                                                  [FT_EVENT_BARRIER_LEAVE] = FT_LISTED_BARRIER,
+                                                  [FT_EVENT_JOIN] = FT_LISTED_JOIN};
+    ft_event_kind kind = c->trace->kind[e];
+    bool timed_out = kind == FT_EVENT_COND_WAKE && (c->trace->flags[e] & FT_FLAG_FAILED);
+    bool bystander = kind == FT_EVENT_JOIN && !unclosed &&
+                     c->order->holds.data[c->order->hold[e]].count == 0;
+    if (!KINDS[kind] || timed_out || bystander) return FT_LISTED_KINDS;
+    return (ft_listed_kind)KINDS[kind];
+}
+
+static void find_stuck(ft_candidates *c)
+{
+    bool unclosed = any_unclosed(c->order);
+    for (uint32_t e = 0; e < c->trace->n_events; e++) {
+        ft_listed_kind kind = stuck_kind(c, e, unclosed);
+        if (kind == FT_LISTED_KINDS) continue;
+        ft_claim claim = {.kind = FT_CLAIM_STUCK, .events = {e}};
+        ft_candidates_list(c, kind, &claim, FT_REASONS, UINT32_MAX);
+    }
+}
+
+void ft_candidates_deadlock(ft_candidates *c)
+{
+    find_cycles(c);
+    find_stuck(c);
+}

@@ -1,0 +1,71 @@
+#include "candidate/listed.h"
+
+#include <stdlib.h>
+
+static const struct {
+    const char *name;
+    ft_check check;
+} KINDS[FT_LISTED_KINDS] = {
+#define FT_ROW(symbol, name, check) [FT_LISTED_##symbol] = {name, FT_CHECK_##check},
+    FT_LISTED_TABLE(FT_ROW)
+#undef FT_ROW
+};
+
+const char *ft_listed_kind_name(ft_listed_kind kind)
+{
+    return KINDS[kind].name;
+}
+
+ft_check ft_listed_kind_check(ft_listed_kind kind)
+{
+    return KINDS[kind].check;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* A group is told by three locations; a longer cycle's are folded into the first two as a hash of
+ * all of them, which no location id reaches. */
+static bool places_of(const ft_candidates *c, const ft_claim *claim, uint32_t loc[3])
+{
+    uint32_t all[FT_CLAIM_MAX_EVENTS], n = ft_claim_events(claim);
+    bool complete = true;
+    for (uint32_t i = 0; i < n; i++) {
+        all[i] = c->trace->loc[claim->events[i]];
+        complete = complete && all[i] != FT_NO_LOC;
+    }
+    qsort(all, n, sizeof *all, by_number);
+    for (uint32_t i = 0; i < 3; i++) loc[i] = i < n ? all[i] : FT_NO_LOC;
+    if (n > 3) {
+        uint64_t hash = ft_hash_bytes(all, n * sizeof *all, n);
+        loc[0] = (uint32_t)(hash >> 32) | 0x80000000u;
+        loc[1] = (uint32_t)hash | 0x80000000u;
+    }
+    return complete;
+}
+
+void ft_candidates_list_block(ft_candidates *c, ft_listed_kind kind, const ft_claim *claim,
+                              ft_reason reason, uint32_t lock, uint64_t count, ft_block block)
+{
+    uint32_t loc[3], n = ft_claim_events(claim);
+    uint32_t places = places_of(c, claim, loc) ? (n < 3 ? n : 3) : 1;
+    ft_candidates_account(c, KINDS[kind].check, (uint8_t)kind, loc, places, 0, reason, lock, count,
+                          block, claim);
+}
+
+void ft_candidates_list(ft_candidates *c, ft_listed_kind kind, const ft_claim *claim,
+                        ft_reason reason, uint32_t lock)
+{
+    for (uint32_t i = 0; i < ft_claim_events(claim); i++)
+        if (ft_candidates_skipped(c, claim->events[i])) return;
+    if (reason == FT_REASONS && c->listed.len >= FT_MAX_LISTED_CLAIMS) {
+        c->overflow[KINDS[kind].check]++;
+        return;
+    }
+    ft_block block = {.left = (uint32_t)c->listed.len};
+    if (reason == FT_REASONS) ft_vec_push(&c->listed, *claim);
+    ft_candidates_list_block(c, kind, claim, reason, lock, 1, block);
+}

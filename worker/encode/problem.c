@@ -1,0 +1,52 @@
+#include "encode/problem.h"
+
+bool ft_problem_never(const ft_problem *problem, uint32_t e)
+{
+    const ft_trace *trace = problem->trace;
+    if (ft_order_never(problem->order, e)) return true;
+    return problem->wakeups == FT_WAKEUPS_OBSERVED && trace->kind[e] == FT_EVENT_COND_WAKE &&
+           !(trace->flags[e] & FT_FLAG_FAILED) &&
+           ft_order_wake(problem->order, e)->signal == FT_NO_EVENT;
+}
+
+bool ft_problem_lock_error(const ft_problem *problem, uint32_t e)
+{
+    const ft_trace *trace = problem->trace;
+    if (ft_event_kind_object(trace->kind[e]) != FT_OBJECT_LOCK) return false;
+    if (trace->flags[e] & FT_FLAG_STRANGER) return true;
+    return ft_order_opens(trace, e) && !(trace->flags[e] & FT_FLAG_TRY) &&
+           ft_order_section_at(problem->order, e, trace->object[e]) != FT_NO_SECTION;
+}
+
+static bool waits_for(const ft_problem *problem, uint32_t request, uint32_t holder)
+{
+    const ft_trace *trace = problem->trace;
+    const ft_order *order = problem->order;
+    const ft_section wanted = {.shared = trace->kind[request] == FT_EVENT_ACQUIRE_SHARED};
+    if (!ft_order_opens(trace, request) || (trace->flags[request] & FT_FLAG_TRY)) return false;
+    uint32_t held = ft_order_section_at(order, holder, trace->object[request]);
+    return held != FT_NO_SECTION && ft_order_conflict(&order->sections.data[held], &wanted);
+}
+
+bool ft_problem_cycle(const ft_problem *problem, const ft_claim *claim)
+{
+    for (uint32_t i = 0; i < claim->n_events; i++)
+        if (!waits_for(problem, claim->events[i], claim->events[(i + 1) % claim->n_events]))
+            return false;
+    return claim->n_events > 1;
+}
+
+bool ft_problem_in_block(const ft_trace *trace, uint32_t block, uint32_t variable)
+{
+    const ft_block_cells *cells = &trace->block_cells[block];
+    for (uint32_t i = 0; i < cells->count; i++)
+        if (cells->variables[i] == variable) return true;
+    return false;
+}
+
+bool ft_problem_is_true(const ft_problem *problem, ft_term term)
+{
+    if (term == FT_NO_TERM) return true;
+    ft_term_node node = ft_term_get(problem->trace->terms, term);
+    return node.op == FT_OP_LITERAL && node.bits != 0;
+}

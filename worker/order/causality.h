@@ -1,0 +1,101 @@
+/* Universal causality graphs (Kahlon and Wang, TACAS 2010): refutes claims by what the claim
+ * itself, forks and joins, locks, wake-ups and (where the model ties reads to writes) reads-from
+ * demand of every schedule that reaches it. docs/causality.md has the rules and why each is valid.
+ *
+ * An edge a -> b says: in every prefix that reaches the claim both are members and a comes before b
+ * (or one of them is an event of the claim that ends the prefix). Seed edges come from the claim
+ * and the hard order; induced ones from the rules, to the fixpoint, along chains through any number
+ * of threads. A cycle refutes the claim and is kept as the explanation.
+ *
+ * Soundness holds for every claim, model and number of threads. With two threads that synchronise
+ * by hard edges and exclusive locks only, and no data (model `control`), a claim is refuted exactly
+ * if it is unreachable (Kahlon and Wang, theorem 1), unless its window passes the limits below.
+ *
+ * Cost. Preparing: linear in the trace, for every cross-thread dependency a step for each thread it
+ * tells something new about. A claim: only the synchronisation (and tied accesses) between its last
+ * causality barrier (§4, chopping) and its events are looked at. With w such events, k threads in
+ * the window, h locks held at once: O(k) for each of at most w k clock changes, and h k log w for
+ * the rules at each. Claims that differ in nothing that the graph sees share one answer. */
+#ifndef FT_ORDER_CAUSALITY_H
+#define FT_ORDER_CAUSALITY_H
+
+#include "base/strbuf.h"
+#include "encode/problem.h"
+
+/* Beyond these a claim is left to the solver, or its window is cut short; never a wrong answer. */
+#define FT_CAUSALITY_LANE_EVENTS 4096u  /* of one thread, before its final event */
+#define FT_CAUSALITY_EVENTS      16384u /* of all threads */
+
+/*  symbol        text of an edge            */
+#define FT_CAUSALITY_WHY_TABLE(X)                                                                  \
+    X(PROGRAM_ORDER, "program order")                                                              \
+    X(FORK, "fork")                                                                                \
+    X(JOIN, "join")                                                                                \
+    X(BARRIER, "barrier")                                                                          \
+    X(ONCE, "once")                                                                                \
+    X(HARD, "hard edge")                                                                           \
+    X(LOCK, "lock")             /* sections of one lock do not overlap */                          \
+    X(SEMAPHORE, "semaphore")   /* no other post can serve the wait */                             \
+    X(CONDITION, "condition")   /* no other signal can wake the waiter */                          \
+    X(READS_FROM, "reads from") /* the read must return this write */                              \
+    X(OVERWRITES, "overwrites") /* no other write between a write and its read */                  \
+    X(CLAIM, "claim")           /* the claim itself wants this order */
+typedef enum ft_causality_why {
+#define FT_ROW(symbol, text) FT_CAUSALITY_##symbol,
+    FT_CAUSALITY_WHY_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_CAUSALITY_WHYS
+} ft_causality_why;
+const char *ft_causality_why_text(ft_causality_why why);
+
+typedef struct ft_causality_edge {
+    uint32_t from, to; /* events */
+    ft_causality_why why;
+    uint32_t object; /* LOCK, SEMAPHORE, CONDITION, READS_FROM, OVERWRITES: what of; else 0 */
+} ft_causality_edge;
+typedef FT_VEC(ft_causality_edge) ft_causality_edges;
+
+/* Which rules to apply; hard edges and the claim's own are always there. */
+enum {
+    FT_CAUSALITY_LOCKS = 1 << 0,
+    FT_CAUSALITY_WAKES = 1 << 1, /* semaphores, conditions */
+    FT_CAUSALITY_DATA = 1 << 2,  /* reads that the model ties to one write */
+    FT_CAUSALITY_ALL = FT_CAUSALITY_LOCKS | FT_CAUSALITY_WAKES | FT_CAUSALITY_DATA,
+    FT_CAUSALITY_WHOLE = 1 << 3 /* no chopping: windows begin with the trace (for tests) */
+};
+
+typedef struct ft_causality_stats {
+    uint64_t asked, refuted;
+    uint64_t built;      /* graphs: claims whose answer was not known from an earlier one */
+    uint64_t abandoned;  /* graphs that passed a limit */
+    uint64_t events;     /* nodes of all graphs built */
+    uint64_t edges;      /* seed and induced edges of all graphs built, program order apart */
+    uint32_t max_events; /* of one graph */
+} ft_causality_stats;
+
+typedef struct ft_causality ft_causality;
+
+/* What `problem` points to must outlive the graph. On a broken trace, and on one with branches
+ * (whose threads need not execute all that stands before a final event), nothing is refuted. */
+ft_causality *ft_causality_new(const ft_problem *problem, unsigned rules);
+void ft_causality_free(ft_causality *causality); /* accepts NULL */
+
+/* Is the claim refuted? Then `why` (may be NULL; cleared first) is the cycle: each edge begins
+ * where the one before it ends, the first where the last ends. Kinds of claims that the graph knows
+ * nothing of are never refuted (ft_causality_knows). */
+bool ft_causality_refutes(ft_causality *causality, const ft_claim *claim, ft_causality_edges *why);
+bool ft_causality_knows(ft_claim_kind kind);
+
+/* Appends the edges that hold for a surviving claim and that hard order does not imply by itself:
+ * order that an encoding may assume together with the claim. A claim of none: nothing. */
+void ft_causality_holds(ft_causality *causality, const ft_claim *claim, ft_causality_edges *edges);
+
+const ft_causality_stats *ft_causality_get_stats(const ft_causality *causality);
+
+/* The name of what the edge is about ("l", "x"), NULL: nothing. */
+const char *ft_causality_object(const ft_trace *trace, const ft_causality_edge *edge);
+/* "release l by T1 at a.c:3 -> (lock l) acquire l by T2 at b.c:5 -> ...": a cycle, ending where it
+ * began. */
+void ft_causality_print(const ft_trace *trace, const ft_causality_edges *cycle, ft_strbuf *out);
+
+#endif

@@ -1,0 +1,177 @@
+#include "reduce/relinearise.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a step waits for: a read for the writes of the cell that came before it, a write for all
+ * accesses that did. */
+typedef struct need {
+    uint32_t cell, before;
+    bool write;
+} need;
+
+typedef struct cell {
+    uint32_t accesses, writes;
+} cell;
+
+typedef struct pass {
+    const ft_order *order;
+    const ft_trace *trace;
+    const uint32_t *steps;
+    uint32_t count;
+    uint32_t base[FT_OBJECT_CLASSES]; /* first cell of the class's objects */
+    uint32_t n_cells;
+    cell *cells;
+    uint32_t *first; /* [count + 1] slices of needs */
+    FT_VEC(need) needs;
+    uint32_t *start; /* [threads + 1] slices of queue */
+    uint32_t *queue; /* steps by thread */
+    uint32_t *done;  /* per thread: steps executed */
+    FT_VEC(uint32_t) live;
+} pass;
+
+static void number_cells(pass *p)
+{
+    const ft_trace *trace = p->trace;
+    const uint32_t sizes[FT_OBJECT_CLASSES] = {[FT_OBJECT_VARIABLE] = trace->shared.len,
+                                               [FT_OBJECT_LOCK] = trace->locks.len,
+                                               [FT_OBJECT_SEMAPHORE] = trace->semaphores.len,
+                                               [FT_OBJECT_CONDITION] = trace->conditions.len,
+                                               [FT_OBJECT_BARRIER] = trace->barriers.len,
+                                               [FT_OBJECT_ONCE] = trace->onces.len};
+    for (int c = 0; c < FT_OBJECT_CLASSES; c++) {
+        p->base[c] = p->n_cells;
+        p->n_cells += sizes[c];
+    }
+    p->cells = ft_calloc((size_t)p->n_cells + 1, sizeof *p->cells);
+}
+
+static void add_need(pass *p, uint32_t at, bool write)
+{
+    cell *c = &p->cells[at];
+    ft_vec_push(&p->needs, ((need){at, write ? c->accesses : c->writes, write}));
+    c->accesses++;
+    c->writes += write;
+}
+
+static void add_needs(pass *p, uint32_t e)
+{
+    const ft_trace *trace = p->trace;
+    ft_object_class class = ft_event_kind_object((ft_event_kind)trace->kind[e]);
+    ft_access scratch;
+    uint32_t count;
+    const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
+    for (uint32_t i = 0; i < count; i++)
+        add_need(p, p->base[FT_OBJECT_VARIABLE] + accesses[i].variable, accesses[i].write);
+    if (class == FT_OBJECT_BLOCK) {
+        const ft_block_cells *block = &trace->block_cells[trace->object[e]];
+        for (uint32_t i = 0; i < block->count; i++)
+            add_need(p, p->base[FT_OBJECT_VARIABLE] + block->variables[i], true);
+    }
+    if (class == FT_OBJECT_LOCK || class == FT_OBJECT_SEMAPHORE || class == FT_OBJECT_CONDITION ||
+        class == FT_OBJECT_BARRIER || class == FT_OBJECT_ONCE)
+        add_need(p, p->base[class] + trace->object[e], true);
+}
+
+static void index_steps(pass *p)
+{
+    uint32_t threads = p->order->n_threads;
+    p->first = ft_alloc(((size_t)p->count + 1) * sizeof *p->first);
+    p->start = ft_calloc((size_t)threads + 2, sizeof *p->start);
+    p->queue = ft_alloc(((size_t)p->count + 1) * sizeof *p->queue);
+    p->done = ft_calloc((size_t)threads + 1, sizeof *p->done);
+    for (uint32_t i = 0; i < p->count; i++) {
+        p->first[i] = (uint32_t)p->needs.len;
+        p->start[p->trace->thread[p->steps[i]] + 2]++;
+        add_needs(p, p->steps[i]);
+    }
+    p->first[p->count] = (uint32_t)p->needs.len;
+    for (uint32_t t = 0; t < threads; t++) p->start[t + 2] += p->start[t + 1];
+    for (uint32_t i = 0; i < p->count; i++)
+        p->queue[p->start[p->trace->thread[p->steps[i]] + 1]++] = i;
+    for (uint32_t t = 0; t < threads; t++)
+        if (p->start[t] < p->start[t + 1]) ft_vec_push(&p->live, t);
+    memset(p->cells, 0, p->n_cells * sizeof *p->cells);
+}
+
+static bool is_ready(const pass *p, uint32_t step)
+{
+    for (uint32_t i = p->first[step]; i < p->first[step + 1]; i++) {
+        need n = p->needs.data[i];
+        const cell *c = &p->cells[n.cell];
+        /* An event may access one cell twice: its own accesses do not wait for each other. */
+        uint32_t own = 0;
+        for (uint32_t k = p->first[step]; k < i; k++)
+            own += p->needs.data[k].cell == n.cell && (n.write || p->needs.data[k].write);
+        if ((n.write ? c->accesses : c->writes) + own != n.before) return false;
+    }
+    const uint32_t *sources;
+    uint32_t count = ft_order_hard_sources(p->order, p->steps[step], &sources);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t t = p->trace->thread[sources[i]], at = p->order->position[sources[i]];
+        if (at < p->start[t + 1] - p->start[t] && at >= p->done[t]) return false;
+    }
+    return true;
+}
+
+static uint32_t head(const pass *p, uint32_t thread)
+{
+    return p->queue[p->start[thread] + p->done[thread]];
+}
+
+/* The thread with steps left whose next step came first among those that can go. */
+static uint32_t pick(const pass *p)
+{
+    uint32_t best = UINT32_MAX;
+    for (size_t i = 0; i < p->live.len; i++) {
+        uint32_t t = p->live.data[i];
+        if ((best == UINT32_MAX || head(p, t) < head(p, best)) && is_ready(p, head(p, t))) best = t;
+    }
+    return best;
+}
+
+static bool is_over(const pass *p, uint32_t thread)
+{
+    return p->start[thread] + p->done[thread] == p->start[thread + 1];
+}
+
+static void execute(pass *p, uint32_t thread, uint32_t *out)
+{
+    uint32_t step = head(p, thread);
+    *out = p->steps[step];
+    for (uint32_t i = p->first[step]; i < p->first[step + 1]; i++) {
+        p->cells[p->needs.data[i].cell].accesses++;
+        p->cells[p->needs.data[i].cell].writes += p->needs.data[i].write;
+    }
+    p->done[thread]++;
+    for (size_t i = 0; is_over(p, thread) && i < p->live.len; i++)
+        if (p->live.data[i] == thread) p->live.data[i] = p->live.data[--p->live.len];
+}
+
+static uint32_t run_long(pass *p, uint32_t *out)
+{
+    uint32_t thread = UINT32_MAX, n = 0;
+    while (n < p->count) {
+        if (thread == UINT32_MAX || is_over(p, thread) || !is_ready(p, head(p, thread)))
+            thread = pick(p);
+        if (thread == UINT32_MAX) break;
+        execute(p, thread, &out[n++]);
+    }
+    return n;
+}
+
+void ft_relinearise(const ft_order *order, const uint32_t *steps, uint32_t count, uint32_t *out)
+{
+    pass p = {.order = order, .trace = order->trace, .steps = steps, .count = count};
+    number_cells(&p);
+    index_steps(&p);
+    /* The first step left can always go, unless the steps were no schedule. */
+    if (run_long(&p, out) < count && count) memcpy(out, steps, count * sizeof *out);
+    free(p.cells);
+    free(p.first);
+    free(p.start);
+    free(p.queue);
+    free(p.done);
+    ft_vec_release(&p.needs);
+    ft_vec_release(&p.live);
+}

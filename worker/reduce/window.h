@@ -1,0 +1,50 @@
+/* Windows: a claim decided over the end of the run that matters to it.
+ *
+ * A window begins at a cut of the observed order. What lies before is executed in observed order,
+ * by every thread; what lies after, as far as the claim's cone holds it, becomes a trace of its
+ * own, small whatever the trace's length, that any decider answers. Two of them stand for a cut:
+ *  - strict: begins in the state that the cut leaves (last writes, open sections, semaphore
+ * counts). A schedule of it, put behind what lies before the cut, is a schedule of the trace.
+ *  - relaxed: says only what holds of the events behind the cut in every prefix that reaches the
+ *    claim, in whatever order the events before the cut are executed and whether they are or not.
+ *    If it has no schedule, no prefix reaches the claim: a proof that does not depend on the cut.
+ * Where neither decides, the cut moves back; at 0 the strict window is the claim's cone, and exact.
+ *
+ * Only for races and atomicity over plain traces: no computed values, no synchronisation beyond
+ * mutexes, semaphores, forks, joins and edges. */
+#ifndef FT_REDUCE_WINDOW_H
+#define FT_REDUCE_WINDOW_H
+
+#include "encode/problem.h"
+
+/* Indexes of one trace, for all its windows. */
+typedef struct ft_windows ft_windows;
+ft_windows *ft_windows_new(const ft_problem *problem); /* the problem must outlive it */
+void ft_windows_free(ft_windows *windows);             /* accepts NULL */
+/* May the claim be decided in windows? Linear in the trace the first time. */
+bool ft_windows_serve(ft_windows *windows, const ft_claim *claim);
+/* The cut with at least `events` events of the trace behind it and all of the claim's. */
+uint32_t ft_windows_cut(const ft_windows *windows, const ft_claim *claim, uint32_t events);
+
+typedef enum ft_window_kind { FT_WINDOW_STRICT, FT_WINDOW_RELAXED } ft_window_kind;
+
+typedef struct ft_window {
+    bool impossible; /* the claim's events need one of themselves: nothing else is set */
+    ft_trace trace;  /* the window's own; shares values with the whole trace's */
+    ft_order *order;
+    ft_run *run;
+    ft_problem problem; /* of these three */
+    ft_claim claim;     /* in the window's events */
+    uint32_t cut;
+    uint32_t *event; /* per event of the window: the trace's, FT_NO_EVENT: made up */
+} ft_window;
+
+/* NULL: there is none of that kind at this cut. `cut` must be at most ft_windows_cut(.., 0). */
+ft_window *ft_window_new(ft_windows *windows, const ft_claim *claim, uint32_t cut,
+                         ft_window_kind kind);
+void ft_window_free(ft_window *window); /* accepts NULL */
+
+/* Turns a witness of a strict window into one of the trace, in place. */
+void ft_window_restore(const ft_window *window, const ft_claim *claim, ft_witness *witness);
+
+#endif

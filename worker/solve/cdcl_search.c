@@ -1,0 +1,238 @@
+#include "solve/cdcl_internal.h"
+
+#include <string.h>
+#include <time.h>
+
+enum { RESTART_UNIT = 64, CLOCK_EVERY = 128, REDUCTION_STEP = 4000, FOCUS_AFTER = 32 };
+
+static double now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* 1 1 2 1 1 2 4 1 1 2 ... (Luby, Sinclair and Zuckerman, Optimal speedup of Las Vegas algorithms,
+ * 1993) */
+static uint64_t luby(uint64_t i)
+{
+    uint64_t size = 1;
+    while (size < i + 1) size = 2 * size + 1;
+    while (size - 1 != i) {
+        size = (size - 1) / 2;
+        i %= size;
+    }
+    return (size + 1) / 2;
+}
+
+/* ---- decisions ---- */
+
+/* Would the literal's edge agree with the graph's present order? Then it costs nothing. */
+static bool agrees(const ft_cdcl *s, ft_code p)
+{
+    ft_atom atom = s->atom[FT_VARIABLE(p)];
+    bool reversed = ft_order_graph_place(s->graph, atom.b) < ft_order_graph_place(s->graph, atom.a);
+    return reversed == !FT_NEGATIVE(p);
+}
+
+/* What it costs to make p true: reversals, and further variables drawn in. */
+static uint32_t cost(const ft_cdcl *s, ft_code p)
+{
+    enum { REVERSAL = 1000 };
+    if (ft_is_atom(s, FT_VARIABLE(p))) return agrees(s, p) ? 0 : REVERSAL;
+    uint32_t total = 0;
+    for (uint32_t i = s->implied[p]; i; i = s->binaries.data[i].next) {
+        ft_code q = s->binaries.data[i].what;
+        if (s->value[q]) continue;
+        if (ft_is_atom(s, FT_VARIABLE(q)))
+            total += agrees(s, q) ? 0 : REVERSAL;
+        else
+            total += !FT_NEGATIVE(q);
+    }
+    return total;
+}
+
+/* The clause's open literal that is best made true; 0: the clause is satisfied. Of several that
+ * cost nothing the last: sources of a read stand in observed order. */
+static ft_code best_literal(const ft_cdcl *s, uint32_t clause)
+{
+    const uint32_t *words = s->arena.data + clause;
+    ft_code best = 0;
+    uint32_t least = UINT32_MAX;
+    double activity = 0;
+    for (uint32_t i = 0; i < words[FT_SIZE]; i++) {
+        ft_code p = words[FT_HEAD + i];
+        if (s->value[p] > 0) return 0;
+        if (s->value[p] < 0) continue;
+        uint32_t price = cost(s, p);
+        double mine = s->activity[FT_VARIABLE(p)];
+        if (best && price > least) continue;
+        if (best && price == least && price > 0 && mine <= activity) continue;
+        best = p;
+        least = price;
+        activity = mine;
+    }
+    return best;
+}
+
+/* The most active variable of the conflicts so far, with its last value. */
+static ft_code decide_focused(ft_cdcl *s)
+{
+    uint32_t v = ft_cdcl_heap_pop(s);
+    ft_code p = v << 1;
+    return s->phase[v] > 0 ? p : FT_NOT(p);
+}
+
+/* Easy searches follow the clauses in need; one that runs into conflict after conflict follows the
+ * variables of these. */
+static ft_code decide(ft_cdcl *s)
+{
+    if (s->stats.conflicts >= s->search_began + FOCUS_AFTER) {
+        ft_code p = decide_focused(s);
+        if (FT_VARIABLE(p)) return p;
+    }
+    for (; s->head < s->pending.len; s->head++) {
+        ft_code p = best_literal(s, s->pending.data[s->head]);
+        if (p) return p;
+    }
+    return 0;
+}
+
+/* ---- answers ---- */
+
+static void keep_model(ft_cdcl *s)
+{
+    for (uint32_t v = 1; v < s->n_variables; v++) {
+        ft_code p = v << 1;
+        s->model[v] = s->value[p];
+        if (s->value[p] == 0) s->model[v] = ft_is_atom(s, v) && agrees(s, p) ? 1 : -1;
+    }
+    s->model_size = s->n_variables;
+}
+
+bool ft_cdcl_true(const ft_cdcl *s, ft_lit literal)
+{
+    uint32_t v = FT_VARIABLE(ft_code_of(literal));
+    if (v == FT_LIT_TRUE) return literal > 0;
+    if (v >= s->model_size) return literal < 0; /* made after the model: free, so false */
+    return (s->model[v] > 0) == (literal > 0);
+}
+
+uint32_t ft_cdcl_core(const ft_cdcl *s, const ft_lit **core)
+{
+    *core = s->core.data;
+    return (uint32_t)s->core.len;
+}
+
+ft_cdcl_stats ft_cdcl_statistics(const ft_cdcl *s)
+{
+    return s->stats;
+}
+
+/* ---- the search ---- */
+
+/* What the last check left on the trail is kept as far as the assumptions are the same. */
+static void set_assumptions(ft_cdcl *s, const ft_lit *assumptions, uint32_t count)
+{
+    uint32_t same = 0;
+    while (same < count && same < s->assumptions.len &&
+           s->assumptions.data[same] == ft_code_of(assumptions[same]))
+        same++;
+    if (same < count || same < s->assumptions.len) {
+        ft_cdcl_back(s, same);
+        ft_cdcl_heap_clear(s);
+    }
+    s->assumptions.len = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        ft_code p = ft_code_of(assumptions[i]);
+        ft_vec_push(&s->assumptions, p);
+    }
+}
+
+static void learn(ft_cdcl *s)
+{
+    uint32_t glue, level = ft_cdcl_analyse(s, &glue), reason = FT_BY_NONE;
+    ft_cdcl_back(s, level);
+    if (s->lesson.len > 1)
+        reason = ft_cdcl_attach(s, s->lesson.data, (uint32_t)s->lesson.len, glue);
+    ft_cdcl_assign(s, s->lesson.data[0], reason);
+    s->bump *= 1 / 0.95;
+    s->stats.conflicts++;
+}
+
+/* Between restarts: forgets learnt clauses when they are many, and what is satisfied for good when
+ * that pays. */
+static void tidy(ft_cdcl *s)
+{
+    bool reduce = s->learnt.len > s->next_reduction;
+    bool clean = s->work > s->next_cleaning && s->trail.len > s->cleaned;
+    if (!reduce && !clean) return;
+    if (ft_current_level(s) > 0) {
+        if (!reduce) return;
+        ft_cdcl_back(s, 0);
+    }
+    if (!ft_cdcl_propagate(s)) {
+        s->impossible = true;
+        return;
+    }
+    ft_cdcl_clean(s, reduce);
+    if (reduce) s->next_reduction = s->learnt.len + REDUCTION_STEP + 300 * ++s->reductions;
+    s->next_cleaning = s->work + 2 * (s->arena.len + s->n_variables);
+}
+
+/* Opens the next level. False: there is nothing to decide, or *answer is UNSAT. */
+static bool descend(ft_cdcl *s, ft_answer *answer)
+{
+    ft_code p;
+    uint32_t level = ft_current_level(s);
+    if (level < s->assumptions.len) {
+        p = s->assumptions.data[level];
+        if (s->value[p] < 0) {
+            ft_cdcl_explain_assumption(s, p);
+            *answer = FT_ANSWER_UNSAT;
+            return false;
+        }
+    } else {
+        p = decide(s);
+        *answer = FT_ANSWER_SAT;
+        if (!p) return false;
+        s->stats.decisions++;
+    }
+    ft_cdcl_open_level(s);
+    if (s->value[p] == 0) ft_cdcl_assign(s, p, FT_BY_NONE);
+    return true;
+}
+
+static ft_answer search(ft_cdcl *s, double deadline)
+{
+    uint64_t steps = 0, restarts = 0, until = s->stats.conflicts + RESTART_UNIT * luby(0);
+    ft_answer answer = FT_ANSWER_UNKNOWN;
+    for (;;) {
+        if (!ft_cdcl_propagate(s)) {
+            if (ft_current_level(s) == 0) s->impossible = true;
+            if (s->impossible) return FT_ANSWER_UNSAT;
+            learn(s);
+        } else {
+            if (s->stats.conflicts >= until) {
+                ft_cdcl_back(s, (uint32_t)s->assumptions.len);
+                until = s->stats.conflicts + RESTART_UNIT * luby(++restarts);
+                s->stats.restarts++;
+            }
+            tidy(s);
+            if (s->impossible) return FT_ANSWER_UNSAT;
+            if (!descend(s, &answer)) return answer;
+        }
+        if (deadline > 0 && ++steps % CLOCK_EVERY == 0 && now_ms() > deadline)
+            return FT_ANSWER_UNKNOWN;
+    }
+}
+
+ft_answer ft_cdcl_check(ft_cdcl *s, const ft_lit *assumptions, uint32_t count, uint32_t timeout_ms)
+{
+    s->core.len = 0;
+    if (s->impossible) return FT_ANSWER_UNSAT;
+    set_assumptions(s, assumptions, count);
+    ft_answer answer = search(s, timeout_ms ? now_ms() + timeout_ms : 0);
+    if (answer == FT_ANSWER_SAT) keep_model(s);
+    return answer;
+}

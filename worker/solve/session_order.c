@@ -1,0 +1,97 @@
+/* Sessions of the project's own solver: order and Boolean constraints. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "solve/cdcl.h"
+#include "solve/session_internal.h"
+
+typedef struct order_session {
+    ft_session base;
+    ft_cdcl *solver;
+} order_session;
+
+static ft_cdcl *solver_of(const ft_session *session)
+{
+    return ((const order_session *)session)->solver;
+}
+
+static void order_close(ft_session *session)
+{
+    ft_cdcl_free(solver_of(session));
+    free(session);
+}
+
+static ft_lit order_variable(ft_session *session)
+{
+    return ft_cdcl_variable(solver_of(session));
+}
+
+static void order_clause(ft_session *session, const ft_lit *literals, uint32_t count)
+{
+    ft_cdcl_clause(solver_of(session), literals, count);
+}
+
+static void order_at_most(ft_session *session, const ft_lit *literals, uint32_t count, uint32_t k)
+{
+    ft_cdcl_at_most(solver_of(session), literals, count, k);
+}
+
+static void order_begin(ft_session *session, uint32_t n_nodes)
+{
+    ft_cdcl_order_begin(solver_of(session), n_nodes);
+}
+
+static void order_edge(ft_session *session, uint32_t a, uint32_t b)
+{
+    ft_cdcl_order_edge(solver_of(session), a, b);
+}
+
+static void order_atom(ft_session *session, ft_lit literal, uint32_t a, uint32_t b)
+{
+    ft_cdcl_order_atom(solver_of(session), literal, a, b);
+}
+
+static ft_answer order_check(ft_session *session, const ft_lit *assumptions, uint32_t count,
+                             uint32_t timeout_ms)
+{
+    return ft_cdcl_check(solver_of(session), assumptions, count, timeout_ms);
+}
+
+static uint32_t order_core(const ft_session *session, const ft_lit **core)
+{
+    return ft_cdcl_core(solver_of(session), core);
+}
+
+static bool order_is_true(const ft_session *session, ft_lit literal)
+{
+    return ft_cdcl_true(solver_of(session), literal);
+}
+
+static const char *order_trouble(const ft_session *session)
+{
+    (void)session;
+    return NULL;
+}
+
+static const ft_backend ORDER_BACKEND = {
+    .close = order_close,
+    .variable = order_variable,
+    .clause = order_clause,
+    .at_most = order_at_most,
+    .order_begin = order_begin,
+    .order_edge = order_edge,
+    .order_atom = order_atom,
+    .check = order_check,
+    .core = order_core,
+    .is_true = order_is_true,
+    .trouble = order_trouble,
+};
+
+ft_session *ft_session_open_order(unsigned phase, unsigned arith, unsigned split)
+{
+    (void)phase, (void)arith, (void)split;
+    order_session *s = ft_calloc(1, sizeof *s);
+    s->base.backend = &ORDER_BACKEND;
+    s->solver = ft_cdcl_new();
+    return &s->base;
+}

@@ -1,0 +1,75 @@
+/* One claim by windows that grow until one decides it (reduce/window.h). */
+#include <math.h>
+
+#include "engine_internal.h"
+
+enum { FIRST_WINDOW = 512, GROWTH = 4 };
+
+static ft_answer decide_window(const ft_window *window, double deadline, ft_witness *witness,
+                               ft_decide_stats *stats)
+{
+    double start = ft_now_ms();
+    bool lifted;
+    ft_decider *decider = ft_decider_new(&window->problem, NULL);
+    double encoded = ft_now_ms();
+    stats->encode_ms += encoded - start;
+    ft_answer answer = FT_ANSWER_UNKNOWN;
+    if (encoded < deadline)
+        answer = ft_decider_decide(decider, &window->claim, false, FT_NO_BOUND,
+                                   (uint32_t)ceil(deadline - encoded), witness, stats, &lifted);
+    ft_decider_free(decider);
+    return answer;
+}
+
+static ft_answer ask_strict(ft_engine *engine, const ft_claim *claim, uint32_t cut, double deadline,
+                            ft_witness *witness, ft_decide_stats *stats)
+{
+    ft_window *window = ft_window_new(engine->windows, claim, cut, FT_WINDOW_STRICT);
+    ft_answer answer = FT_ANSWER_UNKNOWN;
+    if (window && window->impossible)
+        answer = FT_ANSWER_UNSAT;
+    else if (window)
+        answer = decide_window(window, deadline, witness, stats);
+    if (answer == FT_ANSWER_SAT) ft_window_restore(window, claim, witness);
+    ft_window_free(window);
+    return answer;
+}
+
+static bool is_refuted_relaxed(ft_engine *engine, const ft_claim *claim, uint32_t cut,
+                               double deadline, ft_decide_stats *stats)
+{
+    ft_witness none = {0};
+    ft_window *window = ft_window_new(engine->windows, claim, cut, FT_WINDOW_RELAXED);
+    ft_answer answer = FT_ANSWER_UNKNOWN;
+    if (window && window->impossible)
+        answer = FT_ANSWER_UNSAT;
+    else if (window)
+        answer = decide_window(window, deadline, &none, stats);
+    ft_witness_release(&none);
+    ft_window_free(window);
+    return answer == FT_ANSWER_UNSAT;
+}
+
+bool ft_engine_has_windows(ft_engine *engine, const ft_claim *claim)
+{
+    if (!engine->windows) engine->windows = ft_windows_new(&engine->problem);
+    return ft_windows_serve(engine->windows, claim);
+}
+
+ft_answer ft_engine_decide_in_windows(ft_engine *engine, const ft_claim *claim, double deadline,
+                                      ft_witness *witness, ft_decide_stats *stats)
+{
+    uint32_t all = engine->trace->n_events;
+    uint32_t size = engine->first_window ? engine->first_window : FIRST_WINDOW;
+    for (;;) {
+        uint32_t cut = ft_windows_cut(engine->windows, claim, size);
+        double now = ft_now_ms();
+        /* A window may be the hard one: the next have their share of the time. */
+        double until = cut ? now + (deadline - now) / 2 : deadline;
+        ft_answer answer = ask_strict(engine, claim, cut, until, witness, stats);
+        if (answer == FT_ANSWER_SAT || cut == 0) return answer;
+        if (is_refuted_relaxed(engine, claim, cut, until, stats)) return FT_ANSWER_UNSAT;
+        if (ft_now_ms() >= deadline) return FT_ANSWER_UNKNOWN;
+        size = size > all / GROWTH ? all : size * GROWTH;
+    }
+}
