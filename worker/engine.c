@@ -80,6 +80,22 @@ static ft_status choose_model(ft_engine *engine, ft_error *err)
     return FT_OK;
 }
 
+/* The terms that claims of the job's properties ask for belong to what matters. */
+static void slice_reads(ft_engine *engine)
+{
+    FT_VEC(ft_term) conditions = {0};
+    for (size_t p = 0; p < engine->spec.properties.len; p++) {
+        const ft_property *property = &engine->spec.properties.data[p];
+        for (size_t i = 0; i < property->claims.len; i++)
+            if (property->claims.data[i].kind == FT_CLAIM_CONDITION)
+                ft_vec_push(&conditions, property->claims.data[i].condition);
+    }
+    engine->slice = ft_slice_new(engine->trace, engine->problem.model, conditions.data,
+                                 (uint32_t)conditions.len);
+    engine->problem.slice = engine->slice;
+    ft_vec_release(&conditions);
+}
+
 ft_status ft_engine_new(ft_trace *trace, const char *trace_hash, const json_t *spec,
                         ft_engine **result, ft_error *err)
 {
@@ -104,6 +120,7 @@ ft_status ft_engine_new(ft_trace *trace, const char *trace_hash, const json_t *s
         ft_engine_free(engine);
         return status;
     }
+    slice_reads(engine);
     engine->context = (ft_record_context){.trace = trace,
                                           .order = engine->order,
                                           .spec = &engine->spec,
@@ -124,6 +141,7 @@ void ft_engine_free(ft_engine *engine)
     ft_causality_free(engine->causality);
     ft_checker_free(engine->checker);
     ft_run_free(engine->run);
+    ft_slice_free(engine->slice);
     ft_order_free(engine->order);
     ft_spec_release(&engine->spec);
     ft_vec_release(&engine->subproblems);
@@ -377,6 +395,12 @@ ft_status ft_engine_decide(ft_engine *engine, const ft_claim *claim, ft_verdict 
                            ft_reason *reason, ft_witness *witness, ft_error *err)
 {
     (void)err;
+    if (claim->kind == FT_CLAIM_CONDITION && engine->problem.slice) {
+        /* The condition may be none of the job's. */
+        ft_decider_free(engine->shared);
+        engine->shared = NULL;
+        engine->problem.slice = NULL;
+    }
     ft_witness found = {0};
     ft_reading reading = {0};
     ft_decide_stats stats = {0};

@@ -25,6 +25,7 @@ struct ft_engine {
     ft_order *order;
     ft_run *run;
     ft_problem problem;
+    ft_slice *slice; /* NULL: every read matters */
     ft_record_context context;
     ft_checker *checker;
     ft_prefix *prefix;

@@ -274,12 +274,13 @@ static bool judge_claim(void *context, const ft_claim *claim)
     ft_model model = engine->problem.model;
     if (is_late(pass)) return false;
     uint32_t place = pass->visited++;
-    if (ft_prefix_refutes(engine->prefix, model, claim)) {
-        pass->refuted[FT_REASON_CLOSURE]++;
-        return true;
-    }
     if (is_cyclic(pass, claim)) {
         pass->refuted[FT_REASON_CAUSALITY]++;
+        return true;
+    }
+    if (!ft_causality_covers(engine->causality, claim) &&
+        ft_prefix_refutes(engine->prefix, model, claim)) {
+        pass->refuted[FT_REASON_CLOSURE]++;
         return true;
     }
     if (is_constant(engine, claim)) {

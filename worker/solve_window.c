@@ -62,7 +62,7 @@ ft_answer ft_engine_decide_in_windows(ft_engine *engine, const ft_claim *claim, 
     uint32_t all = engine->trace->n_events;
     uint32_t size = engine->first_window ? engine->first_window : FIRST_WINDOW;
     for (;;) {
-        uint32_t cut = ft_windows_cut(engine->windows, claim, size);
+        uint32_t cut = ft_windows_cut(claim, size);
         double now = ft_now_ms();
         /* A window may be the hard one: the next have their share of the time. */
         double until = cut ? now + (deadline - now) / 2 : deadline;

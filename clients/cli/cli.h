@@ -42,8 +42,7 @@ ft_exit ft_exit_worse(ft_exit a, ft_exit b);
     X(WITNESS, "witness", "FINDING", 1, 1, "fetch the witness file of a finding")                  \
     X(VERIFY, "verify", "WITNESS [TRACE]", 1, 2, "execute a witness step by step, here")           \
     X(CONVERT, "convert", "IN OUT", 2, 2, "rewrite a trace in another format")                     \
-    X(MERGE, "merge", "FILE FILE...", 2, 0,                                                        \
-      "join traces of several runs into one with branches")                                        \
+    X(MERGE, "merge", "FILE FILE...", 2, 0, "join traces of several runs into one with branches")  \
     X(STATS, "stats", "FILE", 1, 1, "say what is in a trace")                                      \
     X(MANUAL, "manual", "", 0, 0, "print all of this as Markdown")                                 \
     X(VERSION, "version", "", 0, 0, "print the version")

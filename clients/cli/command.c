@@ -69,7 +69,8 @@ static const struct {
          "The FILEs are symbolic traces of one program that went different ways. Where a thread's\n"
          "runs part at an assume, the assume becomes an if with both ways as its arms, until they\n"
          "meet again at the same source locations; one check then sees both. The first run is the\n"
-         "observed one. Runs whose events differ without a branch are refused, with the thread and\n"
+         "observed one. Runs whose events differ without a branch are refused, with the thread "
+         "and\n"
          "the locations. The first FILE may have branches already. Without -o, NDJSON goes to\n"
          "standard output.\n",
          "foretell merge zero.ndjson one.ndjson -o both.ndjson\n"

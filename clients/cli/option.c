@@ -77,8 +77,8 @@ static const option_row rows[] = {
     {"output", 'o', VALUE_TEXT, "FILE", NULL, MEMBER(output), BIT(WITNESS) | BIT(MERGE),
      "where to write (default: standard output)"},
     {"to", 0, VALUE_TEXT, "FORMAT", "ndjson|binary", MEMBER(to), BIT(CONVERT) | BIT(MERGE),
-     "the format to write: ndjson or binary (default: by the ending of the file,\n"
-     ".ndjson, .jsonl or .json for ndjson, .ftb or .bin for binary)"},
+     "the format to write: ndjson or binary (default: by the ending of the\n"
+     "file: .ndjson, .jsonl or .json for ndjson, .ftb or .bin for binary)"},
     {"json", 0, VALUE_NONE, NULL, NULL, MEMBER(json), JSON_COMMANDS, "print JSON instead of text"},
     {"server", 0, VALUE_TEXT, "URL", NULL, MEMBER(server), NET_COMMANDS,
      "the server: http://HOST:PORT or unix:PATH (default: FORETELL_SERVER)"},

@@ -41,12 +41,10 @@
  *                threads  zigzag per event, minus the last event's
  *                objects  zigzag per event whose kind has an object, minus the last of that class
  *                places   zigzag per event, location id minus the last event's
- *                data     zigzag per read, write (value id), assign, assume, assert, if (action index)
- *                         and rmw (update index), minus the last of the same of these three classes
- *              "last" is within the block, 0 at its start
- *   notes      text code, event plus 1 (0: none), count, text
- *   broken     event, text: ft_trace's broken and broken_text
- *   end        number of events; nothing may follow
+ *                data     zigzag per read, write (value id), assign, assume, assert, if (action
+ * index) and rmw (update index), minus the last of the same of these three classes "last" is within
+ * the block, 0 at its start notes      text code, event plus 1 (0: none), count, text broken event,
+ * text: ft_trace's broken and broken_text end        number of events; nothing may follow
  *
  * Version rule: what a version 1 file may hold grows (event kinds, operators, lock kinds, flags,
  * frame types, always by new names or codes), what is there already never changes; a file is

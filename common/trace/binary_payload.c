@@ -510,8 +510,8 @@ static void event_item(ft_binary_state *r, block *b)
     }
     ft_event_kind kind = (ft_event_kind)r->kinds[code];
     ft_object_class class = ft_event_kind_object(kind);
-    bool symbolic = kind == FT_EVENT_ASSIGN || kind == FT_EVENT_ASSUME ||
-                    kind == FT_EVENT_ASSERT || kind == FT_EVENT_IF;
+    bool symbolic = kind == FT_EVENT_ASSIGN || kind == FT_EVENT_ASSUME || kind == FT_EVENT_ASSERT ||
+                    kind == FT_EVENT_IF;
     bool access = class == FT_OBJECT_VARIABLE, update = kind == FT_EVENT_RMW;
     int column = symbolic ? FT_BINARY_ACTION : update ? FT_BINARY_UPDATE : FT_BINARY_VALUE;
     uint64_t thread = next_id(b, THREADS, &b->thread);
@@ -519,7 +519,8 @@ static void event_item(ft_binary_state *r, block *b)
     uint64_t place = next_id(b, PLACES, &b->place);
     uint64_t data = symbolic || access ? next_id(b, DATA, &b->data[column]) : 0;
     bool valid = !b->bad && thread < trace->threads.len && object_exists(trace, class, object) &&
-                 place < trace->n_locations && !(flags & ~allowed_flags(kind, r->builder->counts[FT_EVENT_IF])) &&
+                 place < trace->n_locations &&
+                 !(flags & ~allowed_flags(kind, r->builder->counts[FT_EVENT_IF])) &&
                  kind_fits(trace, kind, object, flags) &&
                  (!access || update || value_fits(trace, object, data)) &&
                  (!update || update_fits(trace, object, data)) &&

@@ -497,8 +497,8 @@ static ft_status read_event(ndjson *s, const ft_json_value *object, ft_error *er
     uint32_t id;
     status = read_object(s, &e, &id, err);
     if (status == FT_OK)
-        status = ft_ndjson_branch(s, e.kind, e.thread, id, e.flags,
-                                  e.value[MEMBER_KIND].begin, err);
+        status =
+            ft_ndjson_branch(s, e.kind, e.thread, id, e.flags, e.value[MEMBER_KIND].begin, err);
     if (status != FT_OK) return status;
     if (e.kind == FT_EVENT_IF) return read_action(s, &e, err);
     ft_builder_event(s->builder, e.kind, e.thread, id, e.loc, FT_NO_VALUE, e.flags);

@@ -93,8 +93,9 @@ typedef struct ft_action {
                       read by the guard and by a right-hand side appears once, in_guard */
 } ft_action;
 
-/* An arm of an if: the events between an if and its else, or its else and its end-if (Wang et al. §8).
- * Every if has both, also where its else is missing. Path 0 is no arm: what is there always runs. */
+/* An arm of an if: the events between an if and its else, or its else and its end-if (Wang et al.
+ * §8). Every if has both, also where its else is missing. Path 0 is no arm: what is there always
+ * runs. */
 typedef struct ft_path {
     uint32_t parent; /* the path that the if itself is on */
     uint32_t branch; /* the if event; FT_NO_EVENT for path 0 */
@@ -233,7 +234,8 @@ void ft_builder_note(ft_builder *builder, const char *code, uint32_t event, cons
     FT_PRINTF(4, 5);
 
 /* Ends the trace and frees the builder, whatever the status. Fails with FT_INPUT on a trace
- * without events or with branches that break the rules of trace/branch.h, and with FT_LIMIT past 2^32 - 2 events or 65,535 threads. */
+ * without events or with branches that break the rules of trace/branch.h, and with FT_LIMIT past
+ * 2^32 - 2 events or 65,535 threads. */
 ft_status ft_builder_finish(ft_builder *builder, ft_trace **trace, ft_error *err) FT_MUST_CHECK;
 
 #endif

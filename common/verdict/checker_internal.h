@@ -38,6 +38,9 @@ ft_status ft_checker_final_access(ft_checker_run *run, uint32_t e, uint32_t vari
 /* Notes the row of an event that accesses nothing. */
 void ft_checker_note(ft_checker_run *run, uint32_t e);
 
+/* Can the signals of the schedule have left asleep whoever sleeps at its end? (checker_asleep.c) */
+bool ft_checker_signals_explained(ft_checker_run *run);
+
 /* A claim's shape, before the first step, and its final state. */
 typedef struct ft_claim_rules {
     ft_status (*shape)(ft_checker_run *run);

@@ -79,134 +79,6 @@ const ft_claim_rules FT_DEADLOCK_RULES = {shape_deadlock, final_deadlock};
 
 /* ---- threads that wait for ever -------------------------------------------------------------- */
 
-/* Steps are executed in a fixed order, but whom a signal wakes is open. Here the claim is that some
- * waiters stay asleep, so every signal must have found another waiter, or none at all. */
-typedef struct sleeper {
-    uint32_t thread, condition;
-    uint32_t deadline; /* step in which it goes on, UINT32_MAX: it never does */
-    bool asleep;       /* its thread is next at the cond-wake: nobody may have woken it */
-    bool timed, woken;
-} sleeper;
-
-typedef struct replay {
-    run *r;
-    uint32_t *deadline; /* per step: for a cond-wait, the step of its cond-wake */
-    uint32_t *left;     /* per thread: its first event that is no step, FT_NO_EVENT */
-    FT_VEC(sleeper) sleepers;
-    bool timed_last; /* whom a signal prefers: those that need it, before those whose time runs out
-                      */
-} replay;
-
-static void find_deadlines(replay *p)
-{
-    const run *r = p->r;
-    const ft_trace *trace = r->trace;
-    uint32_t *next = ft_alloc(((size_t)trace->threads.len + 1) * sizeof *next);
-    for (uint32_t t = 0; t < trace->threads.len; t++) next[t] = UINT32_MAX;
-    p->deadline = ft_alloc(((size_t)r->witness->n_steps + 1) * sizeof *p->deadline);
-    p->left = ft_alloc(((size_t)trace->threads.len + 1) * sizeof *p->left);
-    for (uint32_t t = 0; t < trace->threads.len; t++) p->left[t] = FT_NO_EVENT;
-    for (uint32_t e = trace->n_events; e-- > 0;)
-        if (!ft_machine_executed(r->machine, e)) p->left[trace->thread[e]] = e;
-    for (uint32_t i = r->witness->n_steps; i-- > 0;) {
-        uint32_t e = r->witness->steps[i], thread = trace->thread[e];
-        p->deadline[i] = next[thread];
-        if (trace->kind[e] == FT_EVENT_COND_WAKE) next[thread] = i;
-        if (trace->kind[e] == FT_EVENT_COND_WAIT) next[thread] = UINT32_MAX;
-    }
-    free(next);
-}
-
-/* Who is to go on comes first, then (if wished) whose time runs out, then who sleeps for ever. */
-static int rank(const replay *p, const sleeper *s)
-{
-    if (s->deadline == UINT32_MAX) return s->asleep ? 3 : 2;
-    return p->timed_last && s->timed;
-}
-
-static bool before(const replay *p, const sleeper *a, const sleeper *b)
-{
-    if (rank(p, a) != rank(p, b)) return rank(p, a) < rank(p, b);
-    return a->deadline < b->deadline;
-}
-
-/* False: it wakes one that the claim says sleeps. */
-static bool signal_one(replay *p, uint32_t condition)
-{
-    sleeper *best = NULL;
-    for (size_t i = 0; i < p->sleepers.len; i++) {
-        sleeper *s = &p->sleepers.data[i];
-        if (s->condition != condition || s->woken) continue;
-        if (!best || before(p, s, best)) best = s;
-    }
-    if (!best) return true;
-    best->woken = true;
-    return !best->asleep;
-}
-
-static bool signal_all(replay *p, uint32_t condition)
-{
-    bool fine = true;
-    for (size_t i = 0; i < p->sleepers.len; i++) {
-        sleeper *s = &p->sleepers.data[i];
-        if (s->condition != condition || s->woken) continue;
-        s->woken = true;
-        fine = fine && !s->asleep;
-    }
-    return fine;
-}
-
-/* False: it goes on though nobody woke it. */
-static bool go_on(replay *p, uint32_t thread)
-{
-    for (size_t i = 0; i < p->sleepers.len; i++) {
-        sleeper gone = p->sleepers.data[i];
-        if (gone.thread != thread) continue;
-        p->sleepers.data[i] = p->sleepers.data[--p->sleepers.len];
-        return gone.woken || gone.timed;
-    }
-    return false;
-}
-
-static bool replay_step(replay *p, uint32_t i)
-{
-    const ft_trace *trace = p->r->trace;
-    uint32_t e = p->r->witness->steps[i], c = trace->object[e], until = p->deadline[i];
-    ft_event_kind kind = trace->kind[e];
-    if (kind == FT_EVENT_COND_WAIT) {
-        bool timed = until != UINT32_MAX &&
-                     (trace->flags[p->r->witness->steps[until]] & FT_FLAG_FAILED) != 0;
-        uint32_t left = p->left[trace->thread[e]];
-        bool asleep =
-            until == UINT32_MAX && left != FT_NO_EVENT && trace->kind[left] == FT_EVENT_COND_WAKE;
-        ft_vec_push(&p->sleepers, (sleeper){trace->thread[e], c, until, asleep, timed, false});
-    }
-    if (kind == FT_EVENT_SIGNAL) return signal_one(p, c);
-    if (kind == FT_EVENT_BROADCAST) return signal_all(p, c);
-    if (kind == FT_EVENT_COND_WAKE) return go_on(p, trace->thread[e]);
-    return true;
-}
-
-/* Can the signals of the schedule have left asleep who is asleep at its end? */
-static bool signals_explained(run *r)
-{
-    replay p = {.r = r};
-    bool explained = false;
-    if (r->witness->wakeups != FT_WAKEUPS_ANY || r->trace->conditions.len == 0) return true;
-    find_deadlines(&p);
-    for (int attempt = 0; attempt < 2 && !explained; attempt++) {
-        p.sleepers.len = 0;
-        p.timed_last = attempt == 0;
-        explained = true;
-        for (uint32_t i = 0; i < r->witness->n_steps && explained; i++)
-            explained = replay_step(&p, i);
-    }
-    free(p.deadline);
-    free(p.left);
-    ft_vec_release(&p.sleepers);
-    return explained;
-}
-
 static bool may_block(const ft_trace *trace, uint32_t e)
 {
     static const bool WAITS[FT_EVENT_KINDS] = {
@@ -218,7 +90,7 @@ static bool may_block(const ft_trace *trace, uint32_t e)
     return WAITS[trace->kind[e]];
 }
 
-/* With any wake-ups, who sleeps is what signals_explained found. */
+/* With any wake-ups, who sleeps is what ft_checker_signals_explained finds. */
 static bool is_blocked(run *r, uint32_t e)
 {
     const ft_trace *trace = r->trace;
@@ -284,7 +156,7 @@ static ft_status final_stuck(run *r)
     if (!status) status = all_blocked(r);
     if (status) return status;
     ft_checker_note(r, e);
-    if (signals_explained(r)) return FT_OK;
+    if (ft_checker_signals_explained(r)) return FT_OK;
     return ft_checker_refuse_claim(r,
                                    "a signal of the schedule would have woken one of the waiters");
 }
@@ -348,6 +220,8 @@ static ft_status final_uninitialised(run *r)
     uint32_t e = r->claim->events[0];
     ft_status status = ft_checker_next(r, e);
     if (status) return status;
+    if (r->trace->shared_info[r->claim->variable].initial != FT_NO_VALUE)
+        return ft_checker_refuse(r, FT_INPUT, e, "the variable has an initial value");
     if (ft_machine_written(r->machine, r->claim->variable))
         return ft_checker_refuse(r, FT_INPUT, e, "the variable was written before");
     return ft_checker_final_access(r, e, r->claim->variable, false);

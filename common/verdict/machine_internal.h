@@ -65,7 +65,7 @@ struct ft_machine {
     condition_cell *conditions;
     block_cell *blocks;
     ft_map reading;          /* thread and lock -> epoch in which it holds it for reading, 0: not */
-    ft_map waiting;          /* thread and condition -> time of its cond-wait */
+    ft_map waiting;          /* thread and condition -> epoch << 32 | time of its cond-wait */
     uint32_t *once_end;      /* [onces] its once-end, FT_NO_EVENT: none */
     uint32_t *arrival_first; /* [barriers + 1] slices of arrivals */
     uint32_t *arrivals;      /* barrier-arrive events by barrier, in observed order */
@@ -77,8 +77,8 @@ struct ft_machine {
     branch_cell *branches; /* [ifs] in the order of trace->paths */
     bool branches_open;    /* ifs go either way */
     ft_outcome condition;  /* of the event evaluated last */
-    helds pending;    /* right-hand sides of the event evaluated last */
-    uint8_t *partial; /* [n_partial] terms that may divide by zero */
+    helds pending;         /* right-hand sides of the event evaluated last */
+    uint8_t *partial;      /* [n_partial] terms that may divide by zero */
     uint32_t n_partial;
 };
 

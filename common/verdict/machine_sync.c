@@ -191,8 +191,15 @@ static void release(ft_machine *m, uint32_t e)
 
 static void wait_on(ft_machine *m, uint32_t e)
 {
-    bool inserted;
-    *ft_map_slot(&m->waiting, key_of(m, e), 0, &inserted) = m->time;
+    ft_map_put(&m->waiting, key_of(m, e), (uint64_t)m->epoch << 32 | m->time);
+}
+
+/* When the thread of e began the wait that it is in, 0: it is in none. */
+static uint32_t waits_since(const ft_machine *m, uint32_t e)
+{
+    uint64_t since;
+    bool waits = ft_map_get(&m->waiting, key_of(m, e), &since) && since >> 32 == m->epoch;
+    return waits ? (uint32_t)since : 0;
 }
 
 static void notify(ft_machine *m, uint32_t e)
@@ -213,8 +220,7 @@ static void notify(ft_machine *m, uint32_t e)
 static ft_notice *notice_for(const ft_machine *m, uint32_t e, uint32_t partner)
 {
     condition_cell *cell = &m->conditions[m->trace->object[e]];
-    uint64_t since = 0;
-    ft_map_get(&m->waiting, key_of(m, e), &since);
+    uint32_t since = waits_since(m, e);
     if (cell->epoch != m->epoch) return NULL;
     ft_notice *found = NULL;
     for (size_t i = cell->notices.len; i-- > 0 && cell->notices.data[i].time > since;) {
@@ -229,6 +235,9 @@ static ft_notice *notice_for(const ft_machine *m, uint32_t e, uint32_t partner)
 static ft_status wake_ready(const ft_machine *m, uint32_t e, uint32_t partner, ft_error *why)
 {
     bool free = m->wakeups == FT_WAKEUPS_SPURIOUS || (m->trace->flags[e] & FT_FLAG_FAILED);
+    if (!waits_since(m, e))
+        return ft_error_set(why, FT_INPUT, "its thread does not wait on %s",
+                            ft_trace_object_name(m->trace, e));
     if (free || notice_for(m, e, partner)) return FT_OK;
     return ft_error_set(why, FT_INPUT, "nothing woke its thread since its cond-wait on %s",
                         ft_trace_object_name(m->trace, e));
@@ -241,6 +250,7 @@ static void wake(ft_machine *m, uint32_t e)
     ft_notice *notice =
         free || m->wakeups == FT_WAKEUPS_OBSERVED ? NULL : notice_for(m, e, FT_NO_EVENT);
     if (notice) notice->used = true;
+    ft_map_put(&m->waiting, key_of(m, e), 0);
 }
 
 /* ---- barriers, once, joins ------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* Writes the query that the literal encoding asks of Z3 as SMT-LIB 2: see queries/README.md.
+/* Writes the query that the literal encoding asks of Z3 as SMT-LIB 2: see README.md here.
  *
  * The check of the solver is defined here, in front of the library's: it prints what is asserted
  * and answers "unknown", so that the file is what a job really asks, whatever asks it. */

@@ -40,9 +40,10 @@ ft_grade ft_generate_grade(uint64_t seed)
 static ft_flavour flavour_of(uint64_t seed)
 {
     static const ft_flavour flavours[] = {
-        FT_FLAVOUR_DATA,       FT_FLAVOUR_DATA,     FT_FLAVOUR_DATA,       FT_FLAVOUR_LOCKS,
-        FT_FLAVOUR_LOCKS,      FT_FLAVOUR_LOCKS,    FT_FLAVOUR_CONDITIONS, FT_FLAVOUR_CONDITIONS,
-        FT_FLAVOUR_CONDITIONS, FT_FLAVOUR_BARRIERS, FT_FLAVOUR_MEMORY,     FT_FLAVOUR_ANY};
+        FT_FLAVOUR_DATA,       FT_FLAVOUR_DATA,       FT_FLAVOUR_DATA,       FT_FLAVOUR_LOCKS,
+        FT_FLAVOUR_LOCKS,      FT_FLAVOUR_LOCKS,      FT_FLAVOUR_CONDITIONS, FT_FLAVOUR_CONDITIONS,
+        FT_FLAVOUR_CONDITIONS, FT_FLAVOUR_SEMAPHORES, FT_FLAVOUR_BARRIERS,   FT_FLAVOUR_MEMORY,
+        FT_FLAVOUR_ANY};
     ft_random random;
     ft_random_init(&random, seed ^ 0x666c6176u);
     return flavours[ft_random_below(&random, sizeof flavours / sizeof *flavours)];

@@ -42,10 +42,16 @@ static uint64_t random_bits(ft_program *program, ft_sort sort)
     return ft_program_below(program, sort.kind == FT_SORT_BOOL ? 2 : 3);
 }
 
+/* The first one more often, so that threads meet there. */
+static uint32_t some_shared(ft_program *program)
+{
+    return ft_program_percent(program, 35) ? 0 : ft_program_below(program, program->n_shared);
+}
+
 static void set_target(ft_program *program, ft_instruction *op)
 {
     ft_assignment *out = &op->assignments[op->n_assignments];
-    uint32_t v = ft_program_below(program, program->n_shared);
+    uint32_t v = some_shared(program);
     bool local = program->plain[v] ||
                  (program->n_locals && op->n_assignments == 0 && ft_program_percent(program, 28));
     if (local && !program->n_locals) return;
@@ -104,7 +110,7 @@ static void add_condition(ft_program *program)
     ft_instruction *op = ft_program_add(program, assertion ? FT_EVENT_ASSERT : FT_EVENT_ASSUME, 0);
     op->guard = guard;
     if (assertion && !plain && ft_program_percent(program, 96))
-        op->pinned = 1 + ft_program_below(program, program->n_shared);
+        op->pinned = 1 + some_shared(program);
     if (op->pinned && program->plain[op->pinned - 1]) op->pinned = 0;
     if (op->pinned && program->n_locals && ft_program_percent(program, 8))
         op->pinned = 1 + program->n_shared + ft_program_below(program, program->n_locals);
@@ -303,6 +309,7 @@ static void declare_all(ft_program *program)
 {
     static const char *const threads[FT_PROGRAM_THREADS] = {"T1", "T2", "T3", "T4"};
     static const char *const locks[FT_PROGRAM_LOCKS] = {"l", "m", "n"};
+    static const char *const semaphores[FT_PROGRAM_SEMAPHORES] = {"s", "u"};
     for (uint32_t t = 0; t < program->n_threads; t++)
         ft_builder_thread(program->builder, threads[t], 2);
     for (uint32_t v = 0; v < program->n_shared; v++) declare_shared(program, v);
@@ -311,9 +318,10 @@ static void declare_all(ft_program *program)
         program->lock_kind[l] = random_lock_kind(program);
         ft_builder_lock(program->builder, locks[l], 1, (ft_lock_kind)program->lock_kind[l]);
     }
-    program->semaphore_initial = ft_program_below(program, 3);
-    if (program->n_semaphores)
-        ft_builder_semaphore(program->builder, "s", 1, program->semaphore_initial);
+    for (uint32_t i = 0; i < program->n_semaphores; i++) {
+        program->semaphore_initial[i] = ft_program_below(program, 3);
+        ft_builder_semaphore(program->builder, semaphores[i], 1, program->semaphore_initial[i]);
+    }
     declare_sync(program);
 }
 
@@ -331,11 +339,14 @@ static void choose_flavour(ft_program *program)
     if (program->flavour == FT_FLAVOUR_CONDITIONS && !program->n_locks) program->n_locks = 1;
     if (program->flavour == FT_FLAVOUR_CONDITIONS || any)
         program->n_conditions = 1 + ft_program_percent(program, 15);
+    if (program->flavour == FT_FLAVOUR_SEMAPHORES || any)
+        program->n_semaphores = 1 + ft_program_percent(program, 50);
     program->n_barriers = program->flavour == FT_FLAVOUR_BARRIERS || any;
     program->n_onces = program->n_barriers;
     program->barrier_count = ft_program_percent(program, 15) ? 2 : program->n_threads;
     program->n_blocks = program->flavour == FT_FLAVOUR_MEMORY || any;
-    if (program->n_blocks && ft_program_percent(program, 50)) program->n_semaphores = 1;
+    if (program->n_blocks && !program->n_semaphores && ft_program_percent(program, 50))
+        program->n_semaphores = 1;
 }
 
 void ft_program_make(ft_program *program)

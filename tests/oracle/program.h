@@ -11,12 +11,14 @@
 #define FT_PROGRAM_LOCKS      3
 #define FT_PROGRAM_EDGES      3
 #define FT_PROGRAM_CONDITIONS 2
+#define FT_PROGRAM_SEMAPHORES 2
 
 /* What a program is mostly about. */
 typedef enum ft_flavour {
     FT_FLAVOUR_DATA,       /* accesses, sections, transactions; it may end stuck */
     FT_FLAVOUR_LOCKS,      /* nested sections in any order, attempts, read-write locks */
     FT_FLAVOUR_CONDITIONS, /* waiters and signallers */
+    FT_FLAVOUR_SEMAPHORES, /* two semaphores, units taken and given back in any order */
     FT_FLAVOUR_BARRIERS,   /* phases, initialisers */
     FT_FLAVOUR_MEMORY,     /* blocks allocated and freed, variables published */
     FT_FLAVOUR_ANY         /* all of these */
@@ -51,7 +53,7 @@ typedef struct ft_program {
     uint64_t shared_initial[FT_PROGRAM_SHARED], local_initial[FT_PROGRAM_LOCALS];
     bool plain[FT_PROGRAM_SHARED]; /* accessed by reads and writes without values only */
     uint32_t lock_kind[FT_PROGRAM_LOCKS];
-    uint32_t semaphore_initial;
+    uint32_t semaphore_initial[FT_PROGRAM_SEMAPHORES];
     uint32_t discipline;   /* percent of accesses that keep to the locks */
     uint32_t transactions; /* percent of blocks that are marked */
     uint32_t assertions;   /* percent of conditions that are asserted */

@@ -10,7 +10,7 @@ typedef struct run {
     bool stuck[FT_PROGRAM_THREADS], forked[FT_PROGRAM_THREADS];
     uint32_t owner[FT_PROGRAM_LOCKS], depth[FT_PROGRAM_LOCKS]; /* owner: thread + 1 */
     uint32_t reads[FT_PROGRAM_LOCKS][FT_PROGRAM_THREADS];      /* times held for reading */
-    uint32_t count;
+    uint32_t count[FT_PROGRAM_SEMAPHORES];
     bool edge[FT_PROGRAM_EDGES];
     uint32_t waits[FT_PROGRAM_THREADS]; /* condition + 1 */
     bool woken[FT_PROGRAM_THREADS];
@@ -265,7 +265,7 @@ static bool can_run(const run *r, uint32_t thread)
     if (op->kind == FT_EVENT_ACQUIRE || op->kind == FT_EVENT_ACQUIRE_SHARED)
         return (op->flags & FT_FLAG_TRY) || may_take(r, thread, op) ||
                refused_at_once(r, thread, op);
-    if (op->kind == FT_EVENT_WAIT) return r->count > 0;
+    if (op->kind == FT_EVENT_WAIT) return r->count[op->object] > 0;
     if (op->kind == FT_EVENT_JOIN) return ended(r, op->object);
     if (op->kind == FT_EVENT_EDGE_IN) return r->edge[op->object];
     if (op->kind == FT_EVENT_COND_WAKE) return r->woken[thread] || op->timed;
@@ -278,8 +278,8 @@ static bool can_run(const run *r, uint32_t thread)
 static void run_synchronisation(run *r, const ft_instruction *op)
 {
     uint32_t o = op->object;
-    if (op->kind == FT_EVENT_POST) r->count++;
-    if (op->kind == FT_EVENT_WAIT) r->count--;
+    if (op->kind == FT_EVENT_POST) r->count[o]++;
+    if (op->kind == FT_EVENT_WAIT) r->count[o]--;
     if (op->kind == FT_EVENT_FORK) r->forked[o] = true;
     if (op->kind == FT_EVENT_EDGE_OUT) r->edge[o] = true;
     if (op->kind == FT_EVENT_COND_WAIT) r->waits[r->thread] = o + 1;
@@ -343,9 +343,10 @@ static bool choose(run *r, bool sticky)
 
 bool ft_program_run(ft_program *program)
 {
-    run r = {.program = program, .count = program->semaphore_initial};
+    run r = {.program = program};
     uint32_t stickiness = ft_program_below(program, 3) * 40;
     for (uint32_t v = 0; v < program->n_shared; v++) r.shared[v] = program->shared_initial[v];
+    for (uint32_t i = 0; i < program->n_semaphores; i++) r.count[i] = program->semaphore_initial[i];
     for (uint32_t t = 0; t < program->n_threads; t++)
         for (uint32_t v = 0; v < program->n_locals; v++) r.local[t][v] = program->local_initial[v];
     while (choose(&r, ft_program_percent(program, stickiness))) run_op(&r);

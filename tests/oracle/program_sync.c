@@ -137,7 +137,7 @@ static void add_waiter(ft_program *program)
     ft_program_add(program, FT_EVENT_COND_WAKE, c)->timed = timed;
     if (locks && !early) ft_program_add(program, FT_EVENT_ACQUIRE, 0)->flags = FT_FLAG_CONDITION;
     if (tested) program->ops[t][tested - 1].skip = program->n_ops[t] - tested;
-    if (ft_program_percent(program, 30)) ft_program_add_data(program);
+    if (ft_program_percent(program, 40)) ft_program_add_data(program);
     if (locks) give_back(program, 0);
 }
 
@@ -156,15 +156,33 @@ static void add_signaller(ft_program *program)
     bool all = ft_program_percent(program, 30);
     ft_program_add(program, all ? FT_EVENT_BROADCAST : FT_EVENT_SIGNAL, c);
     if (locks && !late) give_back(program, 0);
+    if (ft_program_percent(program, 15)) ft_program_add_data(program);
 }
 
+/* The last thread signals, the first one waits, those between do either. */
 static void add_conditions(ft_program *program)
 {
-    bool waits = program->thread == 0 || (program->thread > 1 && ft_program_percent(program, 60));
+    bool last = program->thread + 1 == program->n_threads;
+    bool waits = program->thread == 0 || (!last && ft_program_percent(program, 65));
     if (waits && ft_program_percent(program, 85))
         add_waiter(program);
     else
         add_signaller(program);
+}
+
+/* ---- semaphores ---- */
+
+/* Mostly a unit taken is given back; data in between, if any. */
+static void add_unit(ft_program *program)
+{
+    uint32_t s = ft_program_below(program, program->n_semaphores);
+    if (ft_program_percent(program, 75)) ft_program_add(program, FT_EVENT_WAIT, s);
+    if (ft_program_percent(program, 50)) ft_program_add_data(program);
+    if (ft_program_percent(program, 30) && program->n_semaphores > 1) {
+        ft_program_add(program, FT_EVENT_WAIT, !s);
+        ft_program_add(program, FT_EVENT_POST, !s);
+    }
+    if (ft_program_percent(program, 85)) ft_program_add(program, FT_EVENT_POST, s);
 }
 
 /* ---- barriers and once ---- */
@@ -218,9 +236,8 @@ void ft_program_add_last(ft_program *program)
 bool ft_program_add_special(ft_program *program)
 {
     static void (*const kinds[])(ft_program *) = {
-        [FT_FLAVOUR_LOCKS] = add_locks,
-        [FT_FLAVOUR_CONDITIONS] = add_conditions,
-        [FT_FLAVOUR_BARRIERS] = add_phase,
+        [FT_FLAVOUR_LOCKS] = add_locks,     [FT_FLAVOUR_CONDITIONS] = add_conditions,
+        [FT_FLAVOUR_SEMAPHORES] = add_unit, [FT_FLAVOUR_BARRIERS] = add_phase,
         [FT_FLAVOUR_MEMORY] = add_memory,
     };
     ft_flavour flavour = program->flavour;

@@ -15,6 +15,7 @@
 #include "oracle/generate.h"
 #include "oracle/oracle.h"
 #include "order/causality.h"
+#include "reduce/prefix.h"
 #include "tiny_trace.h"
 
 typedef struct graph {
@@ -524,6 +525,7 @@ static void never_refuted(ft_trace *trace, ft_oracle_job *job, uint64_t seed, so
     ft_oracle_result result;
     graph g = graph_of(trace, job->model, job->wakeups, FT_CAUSALITY_ALL);
     graph whole = graph_of(trace, job->model, job->wakeups, FT_CAUSALITY_ALL | FT_CAUSALITY_WHOLE);
+    ft_prefix *prefix = ft_prefix_new(trace, g.order, g.run);
     ft_oracle_enumerate(trace, job, &result);
     for (size_t i = 0; i < result.answers.len; i++) {
         const ft_oracle_answer *answer = &result.answers.data[i];
@@ -531,8 +533,11 @@ static void never_refuted(ft_trace *trace, ft_oracle_job *job, uint64_t seed, so
         if (refuted && (answer->violated || answer->unknown))
             dump(&g, &answer->claim, "refuted, but the oracle finds it", seed);
         if (refuted != refutes(&whole, &answer->claim))
-            dump(&whole, &answer->claim, "refuted with chopping or without, not both", seed);
+            print_message("DEBUG refuted %d violated %d model %d init %u\n",refuted,answer->violated,job->model,trace->semaphore_initial[0]),dump(&whole, &answer->claim, "refuted with chopping or without, not both", seed);
         if (refuted) count_reasons(&g, &answer->claim, n);
+        if (!refuted && ft_causality_covers(g.causality, &answer->claim) &&
+            ft_prefix_refutes(prefix, job->model, &answer->claim))
+            dump(&g, &answer->claim, "refuted by its closure alone", seed);
         n->refuted[answer->check] += refuted;
         n->violated[answer->check] += answer->violated;
         if (answer->violated) check_edges(&g, answer, seed, n);
@@ -540,6 +545,7 @@ static void never_refuted(ft_trace *trace, ft_oracle_job *job, uint64_t seed, so
     n->chopped += (unsigned)ft_causality_get_stats(g.causality)->events;
     n->whole += (unsigned)ft_causality_get_stats(whole.causality)->events;
     ft_oracle_release(&result);
+    ft_prefix_free(prefix);
     graph_release(&g);
     graph_release(&whole);
 }

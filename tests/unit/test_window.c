@@ -128,7 +128,7 @@ static void compare_model(subject *s, tally *all)
         if (!ft_windows_serve(s->windows, &answer->claim)) continue;
         all->claims++;
         all->violated += answer->violated;
-        for (uint32_t cut = ft_windows_cut(s->windows, &answer->claim, 0) + 1; cut-- > 0;) {
+        for (uint32_t cut = ft_windows_cut(&answer->claim, 0) + 1; cut-- > 0;) {
             compare_strict(s, answer, cut, all);
             if (!answer->unknown) compare_relaxed(s, answer, cut, all);
         }

@@ -43,9 +43,10 @@ static void test_switches(void **state)
     ft_witness witness = {.bound = FT_NO_BOUND, .claim = {.kind = FT_CLAIM_RACE, .events = {3, 4}}, .steps = steps};
     assert_int_equal(ft_witness_switches(trace, &witness), 1); /* T2 | T1 */
     witness.n_steps = 1;
-    assert_int_equal(ft_witness_switches(trace, &witness), 2); /* T1 | T2 | T1 */
+    /* Racing accesses are next at once: the one of the thread that ran last comes first. */
+    assert_int_equal(ft_witness_switches(trace, &witness), 1); /* T1 T1 | T2 */
     witness.n_steps = 3;
-    assert_int_equal(ft_witness_switches(trace, &witness), 4); /* T1 | T2 | T1 | T2 | T1 */
+    assert_int_equal(ft_witness_switches(trace, &witness), 3); /* T1 | T2 | T1 T1 | T2 */
     witness.claim = (ft_claim){.kind = FT_CLAIM_ATOMICITY, .events = {0, 1, 2}};
     witness.n_steps = 2;
     assert_int_equal(ft_witness_switches(trace, &witness), 2); /* T1 | T2 | T1 */
@@ -86,7 +87,7 @@ static void test_document(void **state)
     assert_string_equal(text_of(json, "model"), "maximal");
     assert_string_equal(text_of(json, "memory"), "sc");
     assert_int_equal(number_of(json, "members"), 2);
-    assert_int_equal(number_of(json, "switches"), 3);
+    assert_int_equal(number_of(json, "switches"), 2);
     const json_t *step = json_array_get(json_object_get(json, "steps"), 1);
     assert_int_equal(number_of(step, "event"), 2);
     assert_string_equal(text_of(step, "thread"), "T2");

@@ -318,7 +318,8 @@ static void encode_reads(ft_decider *d)
         if (!ft_partial_in(d, e)) continue;
         const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
         for (uint32_t i = 0; d->problem->model != FT_MODEL_CONTROL && i < count; i++) {
-            if (accesses[i].write) continue;
+            if (accesses[i].write || !ft_slice_needs(d->problem->slice, e, accesses[i].variable))
+                continue;
             ft_read read = {.event = e, .access = i, .variable = accesses[i].variable};
             encode_read(d, &read, last);
             ft_vec_push(&d->reads, read);

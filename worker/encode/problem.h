@@ -5,6 +5,7 @@
 
 #include "order/order.h"
 #include "order/run.h"
+#include "reduce/slice.h"
 #include "solve/session.h"
 #include "verdict/claim.h"
 
@@ -14,6 +15,7 @@ typedef struct ft_problem {
     const ft_run *run;
     ft_model model;
     ft_wakeups wakeups;
+    const ft_slice *slice; /* reads whose value can matter (reduce/slice.h); NULL: all */
 } ft_problem;
 
 /* No schedule executes e (ft_order_never, and what `wakeups` rules out). */

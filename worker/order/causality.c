@@ -276,6 +276,11 @@ bool ft_causality_knows(ft_claim_kind kind)
     return SHAPES[kind].known;
 }
 
+bool ft_causality_covers(const ft_causality *c, const ft_claim *claim)
+{
+    return SHAPES[claim->kind].known && !c->idle;
+}
+
 static void add_root(ft_window *w, uint32_t e)
 {
     if (e != FT_NO_EVENT) w->roots[w->n_roots++] = e;

@@ -85,6 +85,9 @@ void ft_causality_free(ft_causality *causality); /* accepts NULL */
  * nothing of are never refuted (ft_causality_knows). */
 bool ft_causality_refutes(ft_causality *causality, const ft_claim *claim, ft_causality_edges *why);
 bool ft_causality_knows(ft_claim_kind kind);
+/* Does the graph contain what closure under hard order, tied reads and held locks refutes (limits
+ * apart), so that asking for that as well is idle? */
+bool ft_causality_covers(const ft_causality *causality, const ft_claim *claim);
 
 /* Appends the edges that hold for a surviving claim and that hard order does not imply by itself:
  * order that an encoding may assume together with the claim. A claim of none: nothing. */

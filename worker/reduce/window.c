@@ -104,10 +104,9 @@ bool ft_windows_serve(ft_windows *w, const ft_claim *claim)
     return w->plain;
 }
 
-uint32_t ft_windows_cut(const ft_windows *w, const ft_claim *claim, uint32_t events)
+uint32_t ft_windows_cut(const ft_claim *claim, uint32_t events)
 {
     uint32_t first = claim->events[0], last = first;
-    (void)w;
     for (uint32_t i = 1; i < ft_claim_events(claim); i++) {
         if (claim->events[i] < first) first = claim->events[i];
         if (claim->events[i] > last) last = claim->events[i];
@@ -197,7 +196,9 @@ static void need_reads(build *b, uint32_t e)
     uint32_t count;
     const ft_access *accesses = ft_trace_accesses(b->trace, e, &scratch, &count);
     for (uint32_t i = 0; i < count; i++) {
-        if (accesses[i].write) continue;
+        if (accesses[i].write ||
+            !ft_slice_needs(b->w->problem->slice, e, accesses[i].variable))
+            continue;
         if (ft_problem_demand(b->w->problem, e, i) == FT_DEMAND_SOURCE) {
             uint32_t source = ft_run_source(b->w->problem->run, e, i);
             if (source != FT_NO_EVENT && !include(b, source))
@@ -394,9 +395,9 @@ static bool is_kept(const build *b, uint32_t e)
 
 static bool is_claimed(const build *b, uint32_t e)
 {
-    for (uint32_t i = 0; i < ft_claim_events(b->claim); i++)
-        if (b->claim->events[i] == e) return true;
-    return false;
+    const uint32_t *events = b->claim->events; /* two or three */
+    return events[0] == e || events[1] == e ||
+           (b->claim->kind == FT_CLAIM_ATOMICITY && events[2] == e);
 }
 
 static uint32_t add_update(build *b, uint32_t variable, const ft_update *from)
@@ -504,12 +505,6 @@ static bool emit_event(build *b, uint32_t e)
     return true;
 }
 
-static bool is_forked_behind(const build *b, uint32_t thread)
-{
-    uint32_t fork = b->order->fork_of[thread];
-    return fork != FT_NO_EVENT && in_window(b, fork);
-}
-
 /* Sections open at the cut begin in the window; in a strict one, before all else: one after the
  * other, and every other thread waits for the last. */
 static void emit_holders(build *b)
@@ -525,9 +520,11 @@ static void emit_holders(build *b)
         if (chain) emit(b, FT_EVENT_EDGE_OUT, s->thread, link, 0, FT_NO_EVENT);
         last = s->thread;
     }
-    for (size_t i = 0; chain && last != FT_NO_ID && i < b->threads.len; i++)
-        if (b->threads.data[i] != last && !is_forked_behind(b, b->threads.data[i]))
-            emit(b, FT_EVENT_EDGE_IN, b->threads.data[i], link, 0, FT_NO_EVENT);
+    for (size_t i = 0; chain && last != FT_NO_ID && i < b->threads.len; i++) {
+        uint32_t t = b->threads.data[i], fork = b->order->fork_of[t];
+        bool forked_here = fork != FT_NO_EVENT && in_window(b, fork);
+        if (t != last && !forked_here) emit(b, FT_EVENT_EDGE_IN, t, link, 0, FT_NO_EVENT);
+    }
 }
 
 /* The value that the cut leaves in the variable. */

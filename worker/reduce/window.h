@@ -24,7 +24,7 @@ void ft_windows_free(ft_windows *windows);             /* accepts NULL */
 /* May the claim be decided in windows? Linear in the trace the first time. */
 bool ft_windows_serve(ft_windows *windows, const ft_claim *claim);
 /* The cut with at least `events` events of the trace behind it and all of the claim's. */
-uint32_t ft_windows_cut(const ft_windows *windows, const ft_claim *claim, uint32_t events);
+uint32_t ft_windows_cut(const ft_claim *claim, uint32_t events);
 
 typedef enum ft_window_kind { FT_WINDOW_STRICT, FT_WINDOW_RELAXED } ft_window_kind;
 

@@ -1,0 +1,200 @@
+/* Whom a signal wakes is open. For a claim that some waiters sleep, the signals of the schedule
+ * must be explained: there must be an execution in which each wakes a waiter, if anybody waits, and
+ * none of those that sleep at the end.
+ *
+ * One is built from left to right. Whoever is given the signal should be the waiter whose time to
+ * be woken ends first: it leaves the most choice to the signals that follow. An exception are
+ * waiters that need no signal (whose time-out or a broadcast ends the wait as well): such a one
+ * takes the signal only if all that do need one can still be served by later signals. Then nothing
+ * is lost by it (the exchange argument of Mendelsohn and Dulmage: signals that have to be used and
+ * waiters that have to be woken can be matched at once if each side can be). */
+#include <stdlib.h>
+
+#include "verdict/checker_internal.h"
+
+typedef ft_checker_run run;
+
+enum { NEVER = UINT32_MAX };
+
+/* A thread that waits and was not woken yet. */
+typedef struct sleeper {
+    uint32_t thread, condition;
+    uint32_t until; /* step that ends its wait: its cond-wake or a broadcast; NEVER: none */
+    bool needs;     /* that step is a cond-wake in time: it needs a signal before */
+    bool asleep;    /* at the end of the schedule it sleeps: nobody may wake it */
+} sleeper;
+typedef FT_VEC(sleeper) sleepers;
+
+typedef struct replay {
+    const run *r;
+    sleeper *waits; /* per step: of a cond-wait */
+    sleepers waiting;
+    sleepers trial; /* scratch */
+} replay;
+
+static uint32_t *filled(size_t count, uint32_t value)
+{
+    uint32_t *array = ft_alloc((count + 1) * sizeof *array);
+    for (size_t i = 0; i < count; i++) array[i] = value;
+    return array;
+}
+
+/* Per thread: its next event, if that is a cond-wake, else FT_NO_EVENT. */
+static uint32_t *find_next_wakes(const run *r)
+{
+    const ft_trace *trace = r->trace;
+    uint32_t *next = filled(trace->threads.len, FT_NO_EVENT);
+    for (uint32_t e = 0; e < trace->n_events; e++)
+        if (trace->kind[e] == FT_EVENT_COND_WAKE && ft_machine_next(r->machine, e, NULL) == FT_OK)
+            next[trace->thread[e]] = e;
+    return next;
+}
+
+/* The cond-wait at a step, from what is known of later steps. */
+static sleeper describe_wait(const run *r, uint32_t e, uint32_t wake, uint32_t broadcast,
+                             bool asleep)
+{
+    const ft_trace *trace = r->trace;
+    bool first = wake < broadcast;
+    bool late = wake != NEVER && trace->flags[r->witness->steps[wake]] & FT_FLAG_FAILED;
+    return (sleeper){.thread = trace->thread[e],
+                     .condition = trace->object[e],
+                     .until = first ? wake : broadcast,
+                     .needs = first && !late,
+                     .asleep = wake == NEVER && asleep};
+}
+
+static void find_waits(replay *p)
+{
+    const run *r = p->r;
+    const ft_trace *trace = r->trace;
+    uint32_t *wake = filled(trace->threads.len, NEVER), *next = find_next_wakes(r);
+    uint32_t *broadcast = filled(trace->conditions.len, NEVER);
+    p->waits = ft_calloc((size_t)r->witness->n_steps + 1, sizeof *p->waits);
+    for (uint32_t i = r->witness->n_steps; i-- > 0;) {
+        uint32_t e = r->witness->steps[i], t = trace->thread[e], c = trace->object[e];
+        if (trace->kind[e] == FT_EVENT_COND_WAKE) wake[t] = i;
+        if (trace->kind[e] == FT_EVENT_BROADCAST) broadcast[c] = i;
+        if (trace->kind[e] != FT_EVENT_COND_WAIT) continue;
+        bool asleep = next[t] != FT_NO_EVENT && trace->object[next[t]] == c;
+        p->waits[i] = describe_wait(r, e, wake[t], broadcast[c], asleep);
+        wake[t] = NEVER;
+        next[t] = FT_NO_EVENT;
+    }
+    free(wake);
+    free(next);
+    free(broadcast);
+}
+
+/* ---- one signal ------------------------------------------------------------------------------ */
+
+static void take(sleepers *list, const sleeper *one)
+{
+    size_t at = (size_t)(one - list->data);
+    list->data[at] = list->data[--list->len];
+}
+
+/* The waiter that may be woken whose wait ends first, among those that need it or the others. */
+static sleeper *first_to_end(sleepers *list, uint32_t condition, bool needs)
+{
+    sleeper *best = NULL;
+    for (size_t i = 0; i < list->len; i++) {
+        sleeper *s = &list->data[i];
+        if (s->condition != condition || s->asleep || s->needs != needs) continue;
+        if (!best || s->until < best->until) best = s;
+    }
+    return best;
+}
+
+static bool is_overdue(const sleepers *list, uint32_t condition, uint32_t step)
+{
+    for (size_t i = 0; i < list->len; i++)
+        if (list->data[i].condition == condition && list->data[i].needs &&
+            list->data[i].until == step)
+            return true;
+    return false;
+}
+
+/* Can the later signals serve all who need one, if this one goes to somebody else? */
+static bool can_spare(replay *p, uint32_t condition, uint32_t step)
+{
+    const ft_trace *trace = p->r->trace;
+    p->trial.len = 0;
+    for (size_t i = 0; i < p->waiting.len; i++) ft_vec_push(&p->trial, p->waiting.data[i]);
+    for (uint32_t i = step + 1; i < p->r->witness->n_steps; i++) {
+        uint32_t e = p->r->witness->steps[i];
+        if (is_overdue(&p->trial, condition, i)) return false;
+        if (trace->object[e] != condition) continue;
+        if (trace->kind[e] == FT_EVENT_COND_WAIT) ft_vec_push(&p->trial, p->waits[i]);
+        if (trace->kind[e] != FT_EVENT_SIGNAL) continue;
+        const sleeper *served = first_to_end(&p->trial, condition, true);
+        if (served) take(&p->trial, served);
+    }
+    return true;
+}
+
+static bool sleeps(const replay *p, uint32_t condition)
+{
+    for (size_t i = 0; i < p->waiting.len; i++)
+        if (p->waiting.data[i].asleep && p->waiting.data[i].condition == condition) return true;
+    return false;
+}
+
+/* False: it wakes one that sleeps at the end. */
+static bool signal_one(replay *p, uint32_t condition, uint32_t step)
+{
+    const sleeper *needs = first_to_end(&p->waiting, condition, true);
+    const sleeper *other = first_to_end(&p->waiting, condition, false);
+    if (!needs && !other) return !sleeps(p, condition);
+    bool spare =
+        other && (!needs || (other->until < needs->until && can_spare(p, condition, step)));
+    take(&p->waiting, spare ? other : needs);
+    return true;
+}
+
+/* ---- the schedule ---------------------------------------------------------------------------- */
+
+static bool end_waits(replay *p, uint32_t condition)
+{
+    if (sleeps(p, condition)) return false;
+    for (size_t i = p->waiting.len; i-- > 0;)
+        if (p->waiting.data[i].condition == condition) take(&p->waiting, &p->waiting.data[i]);
+    return true;
+}
+
+/* False: it goes on in time though no signal was left for it. */
+static bool go_on(replay *p, uint32_t thread)
+{
+    for (size_t i = 0; i < p->waiting.len; i++) {
+        sleeper gone = p->waiting.data[i];
+        if (gone.thread != thread) continue;
+        take(&p->waiting, &p->waiting.data[i]);
+        return !gone.needs;
+    }
+    return true;
+}
+
+static bool replay_step(replay *p, uint32_t i)
+{
+    const ft_trace *trace = p->r->trace;
+    uint32_t e = p->r->witness->steps[i], c = trace->object[e];
+    ft_event_kind kind = trace->kind[e];
+    if (kind == FT_EVENT_COND_WAIT) ft_vec_push(&p->waiting, p->waits[i]);
+    if (kind == FT_EVENT_SIGNAL) return signal_one(p, c, i);
+    if (kind == FT_EVENT_BROADCAST) return end_waits(p, c);
+    if (kind == FT_EVENT_COND_WAKE) return go_on(p, trace->thread[e]);
+    return true;
+}
+
+bool ft_checker_signals_explained(run *r)
+{
+    replay p = {.r = r};
+    bool explained = true;
+    if (r->witness->wakeups != FT_WAKEUPS_ANY || r->trace->conditions.len == 0) return true;
+    find_waits(&p);
+    for (uint32_t i = 0; i < r->witness->n_steps && explained; i++) explained = replay_step(&p, i);
+    free(p.waits);
+    ft_vec_release(&p.waiting);
+    ft_vec_release(&p.trial);
+    return explained;
+}
