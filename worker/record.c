@@ -229,14 +229,14 @@ static void events_sentence(ft_strbuf *out, const ft_record_context *c, const ft
 static char *sentence(const ft_record_context *c, const ft_group *group, const ft_claim *claim)
 {
     typedef void writer(ft_strbuf *, const ft_record_context *, const ft_claim *);
-    static writer *const WRITERS[FT_CLAIM_KINDS] = {
-        [FT_CLAIM_RACE] = race_sentence,
-        [FT_CLAIM_ATOMICITY] = atomicity_sentence,
-        [FT_CLAIM_LOCK_ERROR] = lock_error_sentence,
-        [FT_CLAIM_DEADLOCK] = deadlock_sentence,
-        [FT_CLAIM_STUCK] = stuck_sentence,
-        [FT_CLAIM_AFTER_FREE] = after_free_sentence,
-        [FT_CLAIM_UNINITIALISED] = uninitialised_sentence};
+    static writer *const WRITERS[FT_CLAIM_KINDS] = {[FT_CLAIM_RACE] = race_sentence,
+                                                    [FT_CLAIM_ATOMICITY] = atomicity_sentence,
+                                                    [FT_CLAIM_LOCK_ERROR] = lock_error_sentence,
+                                                    [FT_CLAIM_DEADLOCK] = deadlock_sentence,
+                                                    [FT_CLAIM_STUCK] = stuck_sentence,
+                                                    [FT_CLAIM_AFTER_FREE] = after_free_sentence,
+                                                    [FT_CLAIM_UNINITIALISED] =
+                                                        uninitialised_sentence};
     ft_strbuf out = {0};
     if (group->check == FT_CHECK_PROPERTY)
         ft_strbuf_printf(&out, "property %s: ", c->spec->properties.data[group->property].name);
@@ -309,7 +309,8 @@ static char *reason_text(const ft_record_context *c, ft_reason reason, const ft_
     return ft_strbuf_take(&out);
 }
 
-/* Each entry is an event, and why it comes before the next entry's; the last one's next is the first. */
+/* Each entry is an event, and why it comes before the next entry's; the last one's next is the
+ * first. */
 static json_t *cycle_json(const ft_trace *trace, const ft_causality_edges *cycle)
 {
     json_t *list = json_array();
@@ -318,12 +319,12 @@ static json_t *cycle_json(const ft_trace *trace, const ft_causality_edges *cycle
         ft_strbuf text = {0};
         ft_trace_print_event(trace, edge->from, &text);
         json_array_append_new(
-            list, json_pack("{s:I, s:s, s:o, s:s, s:s, s:o}", "event", (json_int_t)edge->from + 1,
-                            "thread", ft_trace_thread_name(trace, trace->thread[edge->from]),
-                            "location",
-                            text_or_null(ft_trace_location_text(trace, trace->loc[edge->from])),
-                            "text", ft_strbuf_text(&text), "why", ft_causality_why_text(edge->why),
-                            "object", text_or_null(ft_causality_object(trace, edge))));
+            list,
+            json_pack("{s:I, s:s, s:o, s:s, s:s, s:o}", "event", (json_int_t)edge->from + 1,
+                      "thread", ft_trace_thread_name(trace, trace->thread[edge->from]), "location",
+                      text_or_null(ft_trace_location_text(trace, trace->loc[edge->from])), "text",
+                      ft_strbuf_text(&text), "why", ft_causality_why_text(edge->why), "object",
+                      text_or_null(ft_causality_object(trace, edge))));
         ft_strbuf_release(&text);
     }
     return list;

@@ -28,10 +28,10 @@ typedef struct ft_decision {
     bool bounded;     /* decided for schedules of at most `bound` context switches alone */
     uint32_t bound;
     uint64_t count, pairs;
-    uint32_t lock;             /* for the reason, UINT32_MAX: none */
-    const uint64_t *passes;    /* [FT_REASONS] claims refuted by each, or NULL */
+    uint32_t lock;                   /* for the reason, UINT32_MAX: none */
+    const uint64_t *passes;          /* [FT_REASONS] claims refuted by each, or NULL */
     const ft_causality_edges *cycle; /* of the first claim refuted by causality, or NULL */
-    const ft_witness *witness; /* violations, or NULL */
+    const ft_witness *witness;       /* violations, or NULL */
     const ft_reading *reading;
     const ft_minimised *minimised;
     const ft_decide_stats *stats;

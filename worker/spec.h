@@ -38,7 +38,7 @@ typedef struct ft_property {
 /* How many context switches a schedule may have (Wang et al. §6). */
 typedef struct ft_context_bound {
     enum { FT_BOUND_NONE, FT_BOUND_FIXED, FT_BOUND_AUTO } mode; /* AUTO: 1, 2, ... as needed */
-    uint32_t switches;                                           /* FIXED */
+    uint32_t switches;                                          /* FIXED */
 } ft_context_bound;
 #define FT_MAX_CONTEXT_BOUND 100u
 

@@ -58,7 +58,9 @@ static void finish(ft_session *session, const ft_options *options, const ft_view
     ft_error err = FT_ERROR_INIT;
     json_t *report = NULL;
     ft_status status = ft_job_wait(session, file->job, view->file, progress, &err);
-    if (!status) status = ft_job_report(session, file->job, options->show_safe || options->explain, &report, &err);
+    if (!status)
+        status = ft_job_report(session, file->job, options->show_safe || options->explain, &report,
+                               &err);
     if (!status) status = ft_job_write_witnesses(view, report, &err);
     if (status) {
         file->code = fail(file->path, &err, progress);

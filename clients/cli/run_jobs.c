@@ -167,7 +167,8 @@ static ft_status show(ft_session *session, const ft_options *options, ft_exit *c
     if (options->wait) status = ft_job_wait(session, job, job, &progress, err);
     ft_progress_release(&progress);
     if (!status) status = look(session, job, &shown, err);
-    if (!status) status = ft_job_report(session, job, options->show_safe || options->explain, &report, err);
+    if (!status)
+        status = ft_job_report(session, job, options->show_safe || options->explain, &report, err);
     view.file = shown;
     view.full = options->full;
     view.show_safe = options->show_safe;

@@ -24,24 +24,22 @@
  *               exempt from the model).
  *   BEFORE      events[0] is next after the last step and could be executed (as in CO_ENABLED);
  *               no step is at location `avoid`.
- *   LOCK_ERROR  events[0] is next after the last step, and by its thread's own earlier events it is a
- *               lock error: the acquire of a lock that its thread holds and may not take again, or
- *               the release of one that its thread does not hold.
- *   DEADLOCK    events[0 .. n_events - 1], n_events > 1, lock requests (acquires that wait: not
- *               FT_FLAG_TRY) of distinct threads: all next after the last step, and the lock of
- *               events[i] is held by the thread of events[i + 1] (the last one's by the thread of
+ *   LOCK_ERROR  events[0] is next after the last step, and by its thread's own earlier events it is
+ * a lock error: the acquire of a lock that its thread holds and may not take again, or the release
+ * of one that its thread does not hold. DEADLOCK    events[0 .. n_events - 1], n_events > 1, lock
+ * requests (acquires that wait: not FT_FLAG_TRY) of distinct threads: all next after the last step,
+ * and the lock of events[i] is held by the thread of events[i + 1] (the last one's by the thread of
  *               events[0]) in a mode that keeps the request waiting.
  *   STUCK       events[0], a semaphore wait, cond-wake, join or barrier-leave, is next after the
- *               last step and blocked; every other thread that was started and has an event left has
- *               a next event that is blocked too: a blocked acquire (not FT_FLAG_TRY), wait,
- *               cond-wake without FT_FLAG_FAILED, join, barrier-leave, once-pass or edge-in. Where
- *               events[0] is a join, all blocked ones are joins and acquires (who waits for a
- *               stuck thread is not a finding of its own).
+ *               last step and blocked; every other thread that was started and has an event left
+ * has a next event that is blocked too: a blocked acquire (not FT_FLAG_TRY), wait, cond-wake
+ * without FT_FLAG_FAILED, join, barrier-leave, once-pass or edge-in. Where events[0] is a join, all
+ * blocked ones are joins and acquires (who waits for a stuck thread is not a finding of its own).
  *   AFTER_FREE  events[0], a free, is a step and the last alloc or free of its block among the
  *               steps; events[1], an access of one of its variables or a free of the same block, is
  *               next after the last step and its access takes place, its own reads exempt.
- *   UNINITIALISED events[0] reads `variable`, is next after the last step, and the read takes place;
- *               no step writes the variable (of a block: none since its last alloc).
+ *   UNINITIALISED events[0] reads `variable`, is next after the last step, and the read takes
+ * place; no step writes the variable (of a block: none since its last alloc).
  */
 #ifndef FT_VERDICT_CLAIM_H
 #define FT_VERDICT_CLAIM_H
@@ -70,9 +68,9 @@ typedef enum ft_claim_kind {
         FT_CLAIM_KINDS
 } ft_claim_kind;
 const char *ft_claim_kind_name(ft_claim_kind kind);
-uint32_t
-ft_claim_first_final(ft_claim_kind kind); /* index of the first of `events` that comes after
-                                             the last step: 2 for ATOMICITY, 1 for AFTER_FREE, else 0 */
+uint32_t ft_claim_first_final(
+    ft_claim_kind kind); /* index of the first of `events` that comes after
+                            the last step: 2 for ATOMICITY, 1 for AFTER_FREE, else 0 */
 
 #define FT_CLAIM_MAX_EVENTS 32u /* threads in one cycle of lock requests */
 

@@ -122,6 +122,21 @@ static ft_status outcome_explained(ft_trace *trace, uint32_t e, ft_outcome outco
     return FT_OK;
 }
 
+/* A once object's initialiser runs once, in one thread. runner: per once object, its thread + 1. */
+static ft_status once_explained(const ft_trace *trace, uint32_t e, uint32_t *runner, ft_error *why)
+{
+    uint32_t object = trace->object[e], thread = trace->thread[e] + 1u;
+    if (trace->kind[e] == FT_EVENT_ONCE_BEGIN) {
+        if (runner[object])
+            return ft_error_set(why, FT_INPUT, "it was begun before, by %s",
+                                ft_trace_thread_name(trace, runner[object] - 1));
+        runner[object] = thread;
+    }
+    if (trace->kind[e] == FT_EVENT_ONCE_END && runner[object] != thread)
+        return ft_error_set(why, FT_INPUT, "its thread is not the one that began it");
+    return FT_OK;
+}
+
 static void set_broken(ft_trace *trace, uint32_t e, const ft_error *why)
 {
     ft_strbuf text = {0};
@@ -145,6 +160,7 @@ void ft_observe_run(ft_trace *trace)
 {
     find_initial_values(trace);
     uint32_t *outs = find_edge_outs(trace);
+    uint32_t *runner = ft_calloc(trace->onces.len, sizeof *runner);
     ft_machine *machine = ft_machine_new(trace);
     trace->broken = FT_NO_EVENT;
     trace->broken_text = NULL;
@@ -155,6 +171,7 @@ void ft_observe_run(ft_trace *trace)
         if (!status)
             status = ft_machine_ready(machine, e, edge_source(machine, trace, outs, e), &why);
         if (!status) status = read_explained(machine, trace, e, &why);
+        if (!status) status = once_explained(trace, e, runner, &why);
         ft_outcome outcome = ft_machine_evaluate(machine, e);
         ft_status explained = outcome_explained(trace, e, outcome, status ? NULL : &why);
         if ((status || explained) && trace->broken == FT_NO_EVENT) set_broken(trace, e, &why);
@@ -162,6 +179,7 @@ void ft_observe_run(ft_trace *trace)
         ft_machine_advance(machine, e);
     }
     ft_machine_free(machine);
+    free(runner);
     free(outs);
 }
 

@@ -45,7 +45,7 @@ static uint64_t random_bits(ft_program *program, ft_sort sort)
 /* The first one more often, so that threads meet there. */
 static uint32_t some_shared(ft_program *program)
 {
-    return ft_program_percent(program, 35) ? 0 : ft_program_below(program, program->n_shared);
+    return ft_program_percent(program, 40) ? 0 : ft_program_below(program, program->n_shared);
 }
 
 static void set_target(ft_program *program, ft_instruction *op)
@@ -109,7 +109,7 @@ static void add_condition(ft_program *program)
     ft_term guard = ft_program_condition(program, plain);
     ft_instruction *op = ft_program_add(program, assertion ? FT_EVENT_ASSERT : FT_EVENT_ASSUME, 0);
     op->guard = guard;
-    if (assertion && !plain && ft_program_percent(program, 96))
+    if (assertion && !plain && ft_program_percent(program, 92))
         op->pinned = 1 + some_shared(program);
     if (op->pinned && program->plain[op->pinned - 1]) op->pinned = 0;
     if (op->pinned && program->n_locals && ft_program_percent(program, 8))

@@ -86,10 +86,32 @@ static void run_update(run *r, const ft_instruction *op)
                       writes ? ft_builder_value(program->builder, written) : FT_NO_VALUE);
 }
 
+static bool may_write(const ft_instruction *op, uint32_t variable)
+{
+    if (op->kind == FT_EVENT_WRITE || op->kind == FT_EVENT_RMW) return op->object == variable;
+    for (uint32_t i = 0; op->kind == FT_EVENT_ASSIGN && i < op->n_assignments; i++)
+        if (op->assignments[i].target == FT_SYM_SHARED(variable)) return true;
+    return false;
+}
+
+/* A shared variable that another thread writes, if there is one; else the one asked for. */
+static uint32_t contended(const run *r, uint32_t variable)
+{
+    const ft_program *program = r->program;
+    for (uint32_t i = 0; i < program->n_shared; i++) {
+        uint32_t v = (variable + i) % program->n_shared;
+        for (uint32_t t = 0; t < program->n_threads; t++)
+            for (uint32_t k = 0; t != r->thread && !program->plain[v] && k < program->n_ops[t]; k++)
+                if (may_write(&program->ops[t][k], v)) return v;
+    }
+    return variable;
+}
+
 static void pin(run *r, ft_instruction *op)
 {
     ft_term_pool *pool = ft_builder_terms(r->program->builder);
     uint32_t v = op->pinned - 1, n_shared = r->program->n_shared;
+    if (v < n_shared && ft_program_percent(r->program, 50)) v = contended(r, v);
     bool local = v >= n_shared;
     ft_symbol symbol = local ? FT_SYM_LOCAL(v - n_shared) : FT_SYM_SHARED(v);
     ft_value value;
@@ -107,7 +129,8 @@ static truth run_guard(run *r, ft_instruction *op)
     uint64_t holds = 1;
     if (op->pinned) pin(r, op);
     if (op->guard != FT_NO_TERM && !evaluate(r, op->guard, &holds)) return UNDEFINED;
-    if (holds || !ft_program_percent(r->program, 94)) return holds ? HOLDS : FAILS;
+    uint32_t turned = op->kind == FT_EVENT_ASSERT ? 85 : 94;
+    if (holds || !ft_program_percent(r->program, turned)) return holds ? HOLDS : FAILS;
     ft_error err = FT_ERROR_INIT;
     ft_term negated;
     ft_status status = ft_term_apply(ft_builder_terms(r->program->builder), FT_OP_NOT, &op->guard,

@@ -54,6 +54,18 @@ for line in (
     '{"thread":"T1","kind":"assert"}',
     '{"thread":"T1","kind":"begin","function":"f"}',
     '{"thread":"T1","kind":"read","variable":"x","value":1.5}',
+    '{"format":"foretell","version":1,"threads":["T1"],"conditions":{"c":0}}',
+    '{"format":"foretell","version":1,"threads":["T1"],"barriers":{"b":0}}',
+    '{"format":"foretell","version":1,"threads":["T1"],"onces":["o","o"]}',
+    '{"format":"foretell","version":1,"threads":["T1"],"blocks":{"k":"x"}}',
+    '{"thread":"T1","kind":"release","lock":"l","try":true}',
+    '{"thread":"T1","kind":"acquire-shared","lock":"l","condition":true}',
+    '{"thread":"T1","kind":"try-failed"}',
+    '{"thread":"T1","kind":"signal","cond":"c","timeout":true}',
+    '{"thread":"T1","kind":"cond-wait","lock":"c"}',
+    '{"thread":"T1","kind":"rmw","variable":"x","atomic":true}',
+    '{"thread":"T1","kind":"read","variable":"x","result":1}',
+    '{"thread":"T1","kind":"once-pass","once":3}',
 ):
     expect(False, trace, json.loads(line), line)
 

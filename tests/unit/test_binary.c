@@ -403,6 +403,119 @@ static void test_deep_terms(void **state)
     assert_made_fails(&m, FT_LIMIT, "nested");
 }
 
+/* ---- frames and kinds of later days ---- */
+
+#define SYNC_KINDS                                                                                 \
+    "\x03rmw"                                                                                      \
+    "\x0e"                                                                                         \
+    "acquire-shared"                                                                               \
+    "\x05"                                                                                         \
+    "alloc"
+
+/* One event: its kind with a flag, thread 0, an object, no place, data where there is a length. */
+#define ONE_EVENT(kind, flag, object, data)                                                        \
+    "\x00\x01\x01" kind "\x01" flag "\x01\x00\x01" object "\x01\x00" data
+
+/* T1, mutex l, read-write lock w, Int x and y, the value 1. */
+static void make_sync(maker *m)
+{
+    make_header(m, FT_BINARY_VERSION, 0);
+    FRAME(m, KINDS, SYNC_KINDS);
+    FRAME(m, THREADS, "\x02T1");
+    FRAME(m, LOCKS, "\x01l\x00\x01w\x03");
+    FRAME(m, VALUES, "\x01\x00\x02");
+    FRAME(m, SHARED,
+          "\x01x\x01\x00\x00\x01y\x01\x00\x00\x01"
+          "b\x00\x00\x00");
+}
+
+static void test_sync_frames(void **state)
+{
+    (void)state;
+    maker m = {{0}};
+    ft_trace *trace;
+    ft_error err;
+    make_sync(&m);
+    FRAME(&m, UPDATES, "\x01\x00\x01\x00\x01\x00");
+    FRAME(&m, CONDITIONS,
+          "\x01"
+          "c\x01"
+          "d");
+    FRAME(&m, BARRIERS,
+          "\x01"
+          "b\x03");
+    FRAME(&m, ONCES, "\x01o");
+    FRAME(&m, BLOCKS,
+          "\x01k\x02\x00\x02\x01"
+          "e\x00");
+    FRAME(&m, EVENTS, ONE_EVENT("\x80", "\x01", "\x00", "\x01\x02"));
+    FRAME(&m, END, "\x01");
+    assert_int_equal(read_made(&m, &trace, &err), FT_OK);
+    assert_int_equal(trace->conditions.len, 2);
+    assert_int_equal(trace->barrier_count[0], 3);
+    assert_string_equal(trace->onces.names[0], "o");
+    assert_int_equal(trace->block_cells[0].count, 2);
+    assert_int_equal(trace->block_cells[0].variables[1], 2);
+    assert_int_equal(trace->block_cells[1].count, 0);
+    assert_int_equal(trace->updates[trace->data[0]].read, 1);
+    assert_int_equal(trace->updates[trace->data[0]].written, FT_NO_VALUE);
+    ft_trace_free(trace);
+}
+
+static void test_bad_sync_frames(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned char type;
+        const char *payload;
+        size_t length;
+        const char *words;
+    } FRAMES[] = {
+#define BAD(type, payload, words) {FT_BINARY_FRAME_##type, payload, sizeof(payload) - 1, words}
+        BAD(CONDITIONS,
+            "\x01"
+            "c\x01"
+            "c",
+            "declared twice"),
+        BAD(BARRIERS,
+            "\x01"
+            "b\x00",
+            "count is 0"),
+        BAD(BARRIERS,
+            "\x01"
+            "b",
+            "middle of a number"),
+        BAD(ONCES, "\x01o\x01o", "declared twice"),
+        BAD(BLOCKS, "\x01k\x04\x00\x01\x01\x01", "block size 4 does not exist"),
+        BAD(BLOCKS, "\x01k\x02\x01\x00", "not ascending"),
+        BAD(BLOCKS, "\x01k\x02\x02\x02", "not ascending"),
+        BAD(BLOCKS, "\x01k\x01\x03", "variable 3 does not exist"),
+        BAD(UPDATES, "\x00\x01\x01\x00\x01\x01", "an update is declared twice"),
+        BAD(UPDATES, "\x03\x00\x00", "variable 3 does not exist"),
+        BAD(UPDATES, "\x00\x02\x00", "value 2 does not exist"),
+        BAD(UPDATES, "\x02\x01\x00", "not of its variable's sort"),
+        BAD(UPDATES, "\x02\x00\x01", "not of its variable's sort"),
+        /* rmw: not atomic, no such update, another variable's; shared on a mutex; no block */
+        BAD(EVENTS, ONE_EVENT("\x80", "\x00", "\x00", "\x01\x00"), "malformed"),
+        BAD(EVENTS, ONE_EVENT("\x80", "\x01", "\x00", "\x01\x00"), "malformed"),
+        BAD(EVENTS, ONE_EVENT("\x81", "\x40", "\x00", "\x00"), "malformed"),
+        BAD(EVENTS, ONE_EVENT("\x81", "\x10", "\x02", "\x00"), "malformed"),
+        BAD(EVENTS, ONE_EVENT("\x82", "\x00", "\x00", "\x00"), "malformed"),
+#undef BAD
+    };
+    for (size_t i = 0; i < sizeof FRAMES / sizeof *FRAMES; i++) {
+        maker m = {{0}};
+        make_sync(&m);
+        make_frame(&m, FRAMES[i].type, FRAMES[i].payload, FRAMES[i].length);
+        assert_made_fails(&m, FT_INPUT, FRAMES[i].words);
+    }
+    maker m = {{0}};
+    make_sync(&m);
+    FRAME(&m, UPDATES, "\x01\x01\x01");
+    FRAME(&m, EVENTS, ONE_EVENT("\x80", "\x01", "\x00", "\x01\x00"));
+    assert_made_fails(&m, FT_INPUT, "malformed"); /* the update is of y, the event of x */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -411,6 +524,7 @@ int main(void)
         cmocka_unit_test(test_every_damage),  cmocka_unit_test(test_recorded),
         cmocka_unit_test(test_not_canonical), cmocka_unit_test(test_validation),
         cmocka_unit_test(test_frame_limits),  cmocka_unit_test(test_deep_terms),
+        cmocka_unit_test(test_sync_frames),   cmocka_unit_test(test_bad_sync_frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,25 +1,5 @@
 /* The independent checker: every rule and every claim kind, both polarities. */
-#include "tiny_trace.h"
-
-#include "verdict/checker.h"
-
-enum { MOST = 32 };
-
-typedef struct check_row {
-    const char *name, *trace;
-    ft_model model;
-    const char *claim; /* "race 1 2" | "assert 1" | "cond 1 (term)" | "atom x RWR 1 2 3" |
-                          "co 1 2" | "before 1 location" */
-    const char *steps;
-    ft_status status;
-    const char *message; /* part of the refusal */
-} check_row;
-
-#define OBSERVED FT_MODEL_OBSERVED
-#define MAXIMAL  FT_MODEL_MAXIMAL
-#define CTP      FT_MODEL_CTP
-#define BAD(m)   FT_INPUT, m
-#define OPEN     FT_UNSUPPORTED, "unknown or leaves 64 bits"
+#include "check_rows.h"
 
 /* Wang et al. Fig 1 and Fig 7: they differ in event 3. Events 1-8 T1, 9-13 T2. */
 #define FIG(third)                                                                                 \
@@ -376,69 +356,6 @@ static const check_row ROWS[] = {
      BAD("unknown location")},
 };
 
-static uint32_t find_location(const ft_trace *trace, const char *text)
-{
-    for (uint32_t i = 1; i < trace->n_locations; i++)
-        if (strcmp(trace->locations[i].text, text) == 0) return i;
-    return FT_NO_LOC;
-}
-
-static void parse_atomicity(const ft_trace *trace, char *text, ft_claim *claim)
-{
-    char *name = strsep(&text, " "), *pattern = strsep(&text, " ");
-    claim->variable = ft_intern_find(&trace->shared, name, strlen(name));
-    for (int i = 0; i < 3; i++) claim->writes[i] = pattern[i] == 'W';
-    assert_int_equal(tiny_numbers(text, claim->events, 3), 3);
-}
-
-static void parse_claim(ft_trace *trace, const char *text, ft_claim *claim)
-{
-    static const char *const WORDS[FT_CLAIM_KINDS] = {"race", "assert", "cond",
-                                                      "atom", "co",     "before"};
-    char *copy = ft_strdup(text), *rest = copy;
-    const char *word = strsep(&rest, " ");
-    int kind = 0;
-    while (strcmp(WORDS[kind], word) != 0) assert_true(++kind < FT_CLAIM_KINDS);
-    *claim = (ft_claim){.kind = (ft_claim_kind)kind};
-    if (kind == FT_CLAIM_ATOMICITY) {
-        parse_atomicity(trace, rest, claim);
-    } else if (kind == FT_CLAIM_CONDITION || kind == FT_CLAIM_BEFORE) {
-        tiny_numbers(strsep(&rest, " "), claim->events, 1);
-        claim->avoid = find_location(trace, rest);
-        ft_scope scope = ft_trace_scope(trace);
-        if (kind == FT_CLAIM_CONDITION)
-            assert_int_equal(
-                ft_term_parse(trace->terms, rest, strlen(rest), &scope, &claim->condition, NULL),
-                FT_OK);
-    } else {
-        assert_int_equal(tiny_numbers(rest, claim->events, 3), ft_claim_events(claim));
-    }
-    free(copy);
-}
-
-static bool run_row(const check_row *row)
-{
-    ft_trace *trace = tiny_trace(row->trace);
-    ft_observe_run(trace);
-    ft_checker *checker = ft_checker_new(trace);
-    uint32_t steps[MOST];
-    ft_witness witness = {.bound = FT_NO_BOUND, .model = row->model, .steps = steps};
-    witness.n_steps = tiny_numbers(row->steps, steps, MOST);
-    parse_claim(trace, row->claim, &witness.claim);
-    bool good = true;
-    for (int again = 0; again < 2; again++) { /* a checker may be used again */
-        ft_error err = FT_ERROR_INIT;
-        ft_status status = ft_checker_check(checker, &witness, NULL, &err);
-        if (status == row->status && (!row->message || strstr(err.message, row->message))) continue;
-        print_error("%s: %s, \"%s\"; expected %s, \"%s\"\n", row->name, ft_status_name(status),
-                    err.message, ft_status_name(row->status), row->message ? row->message : "");
-        good = false;
-    }
-    ft_checker_free(checker);
-    ft_trace_free(trace);
-    return good;
-}
-
 static void test_rows(void **state)
 {
     (void)state;
@@ -456,7 +373,8 @@ static void test_reading(void **state)
     ft_observe_run(trace);
     ft_checker *checker = ft_checker_new(trace);
     uint32_t steps[] = {0, 1, 2, 3, 8, 9, 10};
-    ft_witness witness = {.bound = FT_NO_BOUND, .model = CTP, .claim = {.kind = FT_CLAIM_ASSERTION, .events = {11}}};
+    ft_witness witness = {
+        .bound = FT_NO_BOUND, .model = CTP, .claim = {.kind = FT_CLAIM_ASSERTION, .events = {11}}};
     witness.steps = steps;
     witness.n_steps = 7;
     ft_reading reading = {0};
@@ -503,7 +421,8 @@ static void test_unflagged_release(void **state)
     assert_int_equal(trace->broken, 0);
     ft_checker *checker = ft_checker_new(trace);
     uint32_t steps[] = {0};
-    ft_witness witness = {.bound = FT_NO_BOUND, .claim = {.kind = FT_CLAIM_RACE, .events = {1, 2}}, .steps = steps};
+    ft_witness witness = {
+        .bound = FT_NO_BOUND, .claim = {.kind = FT_CLAIM_RACE, .events = {1, 2}}, .steps = steps};
     witness.n_steps = 1;
     ft_error err = FT_ERROR_INIT;
     assert_int_equal(ft_checker_check(checker, &witness, NULL, &err), FT_INPUT);
@@ -570,7 +489,8 @@ static void test_avoid_by_text(void **state)
     ft_trace *trace = tiny_trace("var x\nT1: w x @a.c:1\nT2: w x @a.c:2\nT3: w x @b.c:1\n");
     ft_checker *checker = ft_checker_new(trace);
     uint32_t steps[] = {1};
-    ft_witness witness = {.bound = FT_NO_BOUND, .claim = {.kind = FT_CLAIM_BEFORE, .events = {2}}, .steps = steps};
+    ft_witness witness = {
+        .bound = FT_NO_BOUND, .claim = {.kind = FT_CLAIM_BEFORE, .events = {2}}, .steps = steps};
     witness.claim.avoid = trace->loc[0];
     witness.n_steps = 1;
     assert_int_equal(ft_checker_check(checker, &witness, NULL, NULL), FT_OK);
@@ -595,7 +515,8 @@ static void test_observed_order(void **state)
         uint32_t last = trace->n_events - 1;
         ft_value no = {FT_BOOL_SORT, 0};
         for (int model = 0; model < FT_MODELS; model++) {
-            ft_witness witness = {.bound = FT_NO_BOUND, .model = (ft_model)model, .steps = steps, .n_steps = last};
+            ft_witness witness = {
+                .bound = FT_NO_BOUND, .model = (ft_model)model, .steps = steps, .n_steps = last};
             witness.claim = (ft_claim){.kind = FT_CLAIM_CONDITION, .events = {last}};
             witness.claim.condition = ft_term_literal(trace->terms, no);
             ft_error err = FT_ERROR_INIT;

@@ -306,6 +306,85 @@ static void test_edge_without_source(void **state)
                   "no edge-out");
 }
 
+#define SYNC                                                                                       \
+    V1 "\"threads\":[\"T1\",\"T2\"],\"variables\":{\"x\":0,\"y\":\"Int\"},"                        \
+       "\"locks\":{\"m\":\"mutex\",\"e\":\"error-checking\",\"w\":\"read-write\"},"                \
+       "\"conditions\":[\"c\"],\"barriers\":{\"b\":2},\"onces\":[\"o\"],"                          \
+       "\"blocks\":{\"k\":[\"y\",\"x\",\"y\"]}}\n"
+
+static const char EVERY_SYNC[] = SYNC T1
+    "\"acquire-shared\",\"lock\":\"w\"}\n" T1 "\"acquire-shared\",\"lock\":\"w\",\"try\":true}\n" T2
+    "\"try-failed\",\"lock\":\"w\"}\n" T1 "\"release\",\"lock\":\"w\"}\n" T1
+    "\"release\",\"lock\":\"w\"}\n" T2 "\"acquire\",\"lock\":\"w\",\"try\":true}\n" T1
+    "\"try-failed-shared\",\"lock\":\"w\"}\n" T2 "\"release\",\"lock\":\"w\"}\n" T1
+    "\"acquire\",\"lock\":\"m\",\"try\":false}\n" T1 "\"cond-wait\",\"cond\":\"c\"}\n" T1
+    "\"release\",\"lock\":\"m\",\"condition\":true}\n" T2 "\"signal\",\"cond\":\"c\"}\n" T2
+    "\"broadcast\",\"cond\":\"c\"}\n" T1 "\"cond-wake\",\"cond\":\"c\",\"timeout\":true}\n" T1
+    "\"acquire\",\"lock\":\"m\",\"condition\":true}\n" T1
+    "\"barrier-arrive\",\"barrier\":\"b\"}\n" T2 "\"barrier-arrive\",\"barrier\":\"b\"}\n" T1
+    "\"barrier-leave\",\"barrier\":\"b\"}\n" T1 "\"once-begin\",\"once\":\"o\"}\n" T1
+    "\"once-end\",\"once\":\"o\"}\n" T2 "\"once-pass\",\"once\":\"o\"}\n" T1
+    "\"alloc\",\"block\":\"k\"}\n" T1 "\"rmw\",\"variable\":\"x\",\"value\":0,\"result\":-1}\n" T1
+    "\"rmw\",\"variable\":\"x\",\"result\":4}\n" T1 "\"free\",\"block\":\"k\"}";
+
+static void test_synchronisation(void **state)
+{
+    (void)state;
+    ft_trace *t = reader_accept(EVERY_SYNC, 0);
+    reader_expect_events(
+        t, "T1 acquire-shared w\nT1 try-acquire-shared w\nT2 try-failed w\nT1 release w\n"
+           "T1 release w\nT2 try-acquire w\nT1 try-failed-shared w\nT2 release w\nT1 acquire m\n"
+           "T1 cond-wait c\nT1 release m\nT2 signal c\nT2 broadcast c\n"
+           "T1 cond-wake c (timeout)\nT1 acquire m\nT1 barrier-arrive b\nT2 barrier-arrive b\n"
+           "T1 barrier-leave b\nT1 once-begin o\nT1 once-end o\nT2 once-pass o\nT1 alloc k\n"
+           "T1 rmw x = 0 -> (- 1)\nT1 rmw x = ? -> 4\nT1 free k\n");
+    assert_int_equal(t->lock_kind[1], FT_LOCK_ERROR_CHECKING);
+    assert_int_equal(t->lock_kind[2], FT_LOCK_READ_WRITE);
+    assert_int_equal(t->barrier_count[0], 2);
+    assert_int_equal(t->block_cells[0].count, 2);
+    assert_int_equal(t->flags[1], FT_FLAG_NESTED | FT_FLAG_TRY);
+    assert_int_equal(t->flags[5], FT_FLAG_TRY);
+    assert_int_equal(t->flags[8], 0);
+    assert_int_equal(t->flags[13], FT_FLAG_FAILED);
+    assert_int_equal(t->flags[22], FT_FLAG_ATOMIC);
+    assert_int_equal(t->n_notes, 1); /* m is never released */
+    ft_trace_free(t);
+}
+
+static void test_synchronisation_errors(void **state)
+{
+    (void)state;
+    reader_refuse(V1 "\"threads\":[\"T1\"],\"conditions\":@@{\"c\":0}}\n", "list of names");
+    reader_refuse(V1 "\"threads\":[\"T1\"],\"conditions\":[\"c\",@@\"c\"]}\n", "twice");
+    reader_refuse(V1 "\"threads\":[\"T1\"],\"onces\":[@@3]}\n", "name");
+    reader_refuse(V1 "\"threads\":[\"T1\"],\"onces\":[\"o\",@@\"o\"]}\n", "twice");
+    reader_refuse(V1 "\"threads\":[\"T1\"],\"barriers\":@@[\"b\"]}\n", "object");
+    reader_refuse(V1 "\"threads\":[\"T1\"],\"barriers\":{\"b\":@@0}}\n", "from 1 to");
+    reader_refuse(V1 "\"threads\":[\"T1\"],\"barriers\":{\"b\":@@\"2\"}}\n", "from 1 to");
+    reader_refuse(V1 "\"threads\":[\"T1\"],\"barriers\":{\"b\":1,@@\"b\":1}}\n", "twice");
+    reader_refuse(V1 "\"threads\":[\"T1\"],\"blocks\":{\"k\":@@\"x\"}}\n", "list");
+    reader_refuse(V1 "\"threads\":[\"T1\"],\"blocks\":{\"k\":[@@\"x\"]}}\n", "undeclared variable");
+    reader_refuse(V1 "\"threads\":[\"T1\"],\"blocks\":{\"k\":[@@1]}}\n", "variable");
+    reader_refuse(V1 "\"threads\":[\"T1\"],\"blocks\":{\"k\":[],@@\"k\":[]}}\n", "twice");
+    reader_refuse(SYNC T1 "\"acquire-shared\",\"lock\":@@\"m\"}", "not a read-write lock");
+    reader_refuse(SYNC T1 "\"try-failed-shared\",\"lock\":@@\"e\"}", "not a read-write lock");
+    reader_refuse(SYNC "@@" T1 "\"try-failed\"}", "needs the member \"lock\"");
+    reader_refuse(SYNC "@@" T1 "\"cond-wake\"}", "needs the member \"cond\"");
+    reader_refuse(SYNC T1 "\"signal\",\"cond\":@@\"m\"}", "undeclared condition variable");
+    reader_refuse(SYNC T1 "\"barrier-leave\",\"barrier\":@@\"c\"}", "undeclared barrier");
+    reader_refuse(SYNC T1 "\"once-pass\",\"once\":@@\"b\"}", "undeclared once object");
+    reader_refuse(SYNC T1 "\"free\",\"block\":@@\"x\"}", "undeclared block");
+    reader_refuse(SYNC T1 "\"rmw\",\"variable\":@@\"k\"}", "undeclared variable");
+    reader_refuse(SYNC T1 "\"rmw\",\"variable\":\"x\",\"result\":@@true}", "Int");
+    reader_refuse(SYNC T1 "\"rmw\",\"variable\":\"x\",@@\"atomic\":true}", "does not belong");
+    reader_refuse(SYNC T1 "\"read\",\"variable\":\"x\",@@\"result\":1}", "does not belong");
+    reader_refuse(SYNC T1 "\"release\",\"lock\":\"m\",@@\"try\":true}", "does not belong");
+    reader_refuse(SYNC T1 "\"signal\",\"cond\":\"c\",@@\"timeout\":true}", "does not belong");
+    reader_refuse(SYNC T1 "\"acquire-shared\",\"lock\":\"w\",@@\"condition\":true}",
+                  "does not belong");
+    reader_refuse(SYNC T1 "\"cond-wake\",\"cond\":\"c\",\"timeout\":@@1}", "true or false");
+}
+
 static void test_long_line(void **state)
 {
     (void)state;
@@ -332,8 +411,10 @@ static void test_examples(void **state)
     static const struct {
         const char *name;
         uint32_t events, threads;
-    } EXAMPLES[] = {{"fig1", 13, 2}, {"fig5", 8, 2},  {"fig7", 13, 2},   {"fig9a", 7, 2},
-                    {"fig9b", 7, 2}, {"bank", 36, 3}, {"publish", 8, 3}, {"branch", 21, 3}};
+    } EXAMPLES[] = {{"fig1", 13, 2},       {"fig5", 8, 2},    {"fig7", 13, 2},
+                    {"fig9a", 7, 2},       {"fig9b", 7, 2},   {"bank", 36, 3},
+                    {"publish", 8, 3},     {"branch", 21, 3}, {"deadlock", 12, 3},
+                    {"lost_wakeup", 7, 2}, {"rwlock", 17, 4}, {"use_after_free", 7, 2}};
     for (size_t i = 0; i < sizeof EXAMPLES / sizeof *EXAMPLES; i++) {
         char path[512];
         snprintf(path, sizeof path, "%s/examples/%s.ndjson", FT_SOURCE_DIR, EXAMPLES[i].name);
@@ -358,6 +439,7 @@ int main(void)
         cmocka_unit_test(test_terms),           cmocka_unit_test(test_locals),
         cmocka_unit_test(test_order_of_events), cmocka_unit_test(test_edge_without_source),
         cmocka_unit_test(test_long_line),       cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_synchronisation), cmocka_unit_test(test_synchronisation_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,8 @@ static void test_switches(void **state)
     (void)state;
     ft_trace *trace = open_trace();
     uint32_t steps[] = {0, 1, 2};
-    ft_witness witness = {.bound = FT_NO_BOUND, .claim = {.kind = FT_CLAIM_RACE, .events = {3, 4}}, .steps = steps};
+    ft_witness witness = {
+        .bound = FT_NO_BOUND, .claim = {.kind = FT_CLAIM_RACE, .events = {3, 4}}, .steps = steps};
     assert_int_equal(ft_witness_switches(trace, &witness), 1); /* T2 | T1 */
     witness.n_steps = 1;
     /* Racing accesses are next at once: the one of the thread that ran last comes first. */
@@ -65,7 +66,8 @@ static json_int_t number_of(const json_t *json, const char *member)
 
 static ft_witness make_witness(const ft_claim *claim, const uint32_t *steps, uint32_t count)
 {
-    ft_witness witness = {.bound = FT_NO_BOUND, .model = FT_MODEL_MAXIMAL, .claim = *claim, .n_steps = count};
+    ft_witness witness = {
+        .bound = FT_NO_BOUND, .model = FT_MODEL_MAXIMAL, .claim = *claim, .n_steps = count};
     witness.steps = ft_calloc(count, sizeof *steps);
     for (uint32_t i = 0; i < count; i++) witness.steps[i] = steps[i];
     return witness;
@@ -133,6 +135,29 @@ static void check_round_trip(ft_trace *trace, const ft_claim *claim)
     json_decref(json);
 }
 
+/* What the job allowed is there where it is not the default. */
+static void test_options(void **state)
+{
+    (void)state;
+    ft_trace *trace = open_trace();
+    const ft_claim claim = {.kind = FT_CLAIM_RACE, .events = {2, 3}};
+    for (int wakeups = 0; wakeups < FT_WAKEUPS_KINDS; wakeups++) {
+        ft_witness witness = make_witness(&claim, (uint32_t[]){0}, 1), back = {0};
+        witness.wakeups = (ft_wakeups)wakeups;
+        witness.bound = wakeups == FT_WAKEUPS_ANY ? FT_NO_BOUND : (uint32_t)wakeups - 1;
+        json_t *json = ft_witness_to_json(trace, "abc", &witness, NULL);
+        assert_true(!json_object_get(json, "wakeups") == (wakeups == FT_WAKEUPS_ANY));
+        assert_true(!json_object_get(json, "bound") == (wakeups == FT_WAKEUPS_ANY));
+        assert_int_equal(ft_witness_from_json(json, trace, &back, NULL), FT_OK);
+        assert_int_equal(back.wakeups, wakeups);
+        assert_int_equal(back.bound, witness.bound);
+        json_decref(json);
+        ft_witness_release(&back);
+        ft_witness_release(&witness);
+    }
+    ft_trace_free(trace);
+}
+
 static void test_round_trips(void **state)
 {
     (void)state;
@@ -155,6 +180,11 @@ static void test_round_trips(void **state)
          .writes = {false, true, false}},
         {.kind = FT_CLAIM_CO_ENABLED, .events = {3, 4}},
         {.kind = FT_CLAIM_BEFORE, .events = {4}, .avoid = trace->loc[2]},
+        {.kind = FT_CLAIM_LOCK_ERROR, .events = {2}},
+        {.kind = FT_CLAIM_DEADLOCK, .events = {4, 0, 3}, .n_events = 3},
+        {.kind = FT_CLAIM_STUCK, .events = {1}},
+        {.kind = FT_CLAIM_AFTER_FREE, .events = {1, 0}},
+        {.kind = FT_CLAIM_UNINITIALISED, .events = {3}, .variable = 1},
     };
     for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) check_round_trip(trace, &claims[i]);
     ft_trace_free(trace);
@@ -225,6 +255,22 @@ static const struct {
     {STEPS("[{\"event\": 1}, {\"event\": 6}]"), "steps[1].event: "},
     {STEPS("[{\"event\": 0}]"), "steps[0].event: "},
     {STEPS("[{}, {}, {}, {}, {}, {}]"), "steps: "},
+    {CLAIM("deadlock", "[1]", ""), "claim.events: "},
+    {CLAIM("deadlock", "7", ""), "claim.events: "},
+    {CLAIM("deadlock", "[1, 2, 3]", ""), NULL},
+    {CLAIM("deadlock", "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", ""),
+     "claim.events: "},
+    {CLAIM("stuck", "[1, 2]", ""), "claim.events: "},
+    {CLAIM("after-free", "[1]", ""), "claim.events: "},
+    {CLAIM("uninitialised", "[1]", ""), "claim.variable: "},
+    {CLAIM("uninitialised", "[1]", ", \"variable\": \"x\""), NULL},
+    {"{" HEAD ", " RACE ", \"steps\": [], \"wakeups\": \"never\"}", "wakeups: "},
+    {"{" HEAD ", " RACE ", \"steps\": [], \"wakeups\": 1}", "wakeups: "},
+    {"{" HEAD ", " RACE ", \"steps\": [], \"wakeups\": \"spurious\"}", NULL},
+    {"{" HEAD ", " RACE ", \"steps\": [], \"bound\": -1}", "bound: "},
+    {"{" HEAD ", " RACE ", \"steps\": [], \"bound\": 4294967295}", "bound: "},
+    {"{" HEAD ", " RACE ", \"steps\": [], \"bound\": \"2\"}", "bound: "},
+    {"{" HEAD ", " RACE ", \"steps\": [], \"bound\": 0}", NULL},
 };
 
 static void test_hostile_documents(void **state)
@@ -270,10 +316,10 @@ static void test_foreign_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_patterns),      cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_switches),      cmocka_unit_test(test_document),
-        cmocka_unit_test(test_round_trips),   cmocka_unit_test(test_hostile_documents),
-        cmocka_unit_test(test_foreign_bytes),
+        cmocka_unit_test(test_patterns),          cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_switches),          cmocka_unit_test(test_document),
+        cmocka_unit_test(test_round_trips),       cmocka_unit_test(test_options),
+        cmocka_unit_test(test_hostile_documents), cmocka_unit_test(test_foreign_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

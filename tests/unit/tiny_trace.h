@@ -65,8 +65,7 @@ static inline void tiny_block(ft_builder *b, const tiny_words *w)
 {
     uint32_t cells[8], count = 0;
     for (size_t i = 2; i < w->count; i++, count++) {
-        cells[count] =
-            ft_intern_find(&ft_builder_peek(b)->shared, w->word[i], strlen(w->word[i]));
+        cells[count] = ft_intern_find(&ft_builder_peek(b)->shared, w->word[i], strlen(w->word[i]));
         assert_int_not_equal(cells[count], FT_NO_ID);
     }
     ft_builder_block(b, w->word[1], strlen(w->word[1]), cells, count);
@@ -162,14 +161,22 @@ static inline void tiny_plain(ft_builder *b, uint32_t thread, uint32_t loc, char
         const char *word;
         ft_event_kind kind;
         uint8_t flags;
-    } KINDS[] = {{"r", FT_EVENT_READ, 0},       {"ra", FT_EVENT_READ, FT_FLAG_ATOMIC},
-                 {"w", FT_EVENT_WRITE, 0},      {"wa", FT_EVENT_WRITE, FT_FLAG_ATOMIC},
-                 {"acq", FT_EVENT_ACQUIRE, 0},  {"rel", FT_EVENT_RELEASE, 0},
-                 {"wait", FT_EVENT_WAIT, 0},    {"post", FT_EVENT_POST, 0},
-                 {"fork", FT_EVENT_FORK, 0},    {"join", FT_EVENT_JOIN, 0},
-                 {"out", FT_EVENT_EDGE_OUT, 0}, {"in", FT_EVENT_EDGE_IN, 0},
-                 {"begin", FT_EVENT_BEGIN, 0},  {"end", FT_EVENT_END, 0},
-                 {"tx", FT_EVENT_TX_BEGIN, 0},  {"xt", FT_EVENT_TX_END, 0},
+    } KINDS[] = {{"r", FT_EVENT_READ, 0},
+                 {"ra", FT_EVENT_READ, FT_FLAG_ATOMIC},
+                 {"w", FT_EVENT_WRITE, 0},
+                 {"wa", FT_EVENT_WRITE, FT_FLAG_ATOMIC},
+                 {"acq", FT_EVENT_ACQUIRE, 0},
+                 {"rel", FT_EVENT_RELEASE, 0},
+                 {"wait", FT_EVENT_WAIT, 0},
+                 {"post", FT_EVENT_POST, 0},
+                 {"fork", FT_EVENT_FORK, 0},
+                 {"join", FT_EVENT_JOIN, 0},
+                 {"out", FT_EVENT_EDGE_OUT, 0},
+                 {"in", FT_EVENT_EDGE_IN, 0},
+                 {"begin", FT_EVENT_BEGIN, 0},
+                 {"end", FT_EVENT_END, 0},
+                 {"tx", FT_EVENT_TX_BEGIN, 0},
+                 {"xt", FT_EVENT_TX_END, 0},
                  {"acqs", FT_EVENT_ACQUIRE_SHARED, 0},
                  {"try", FT_EVENT_ACQUIRE, FT_FLAG_TRY},
                  {"trys", FT_EVENT_ACQUIRE_SHARED, FT_FLAG_TRY},

@@ -211,9 +211,9 @@ static bool any_unclosed(const ft_order *order)
 }
 
 /* Of events that wait for a wake-up; FT_LISTED_KINDS: another event, or one that always goes on.
- * Without a lock nobody can wait for the thread that joins: whoever keeps its child waiting for ever
- * is in a cycle of requests or joins with a lock, findings of their own, or has ended with the lock
- * (unclosed: the trace has such a section). */
+ * Without a lock nobody can wait for the thread that joins: whoever keeps its child waiting for
+ * ever is in a cycle of requests or joins with a lock, findings of their own, or has ended with the
+ * lock (unclosed: the trace has such a section). */
 static ft_listed_kind stuck_kind(const ft_candidates *c, uint32_t e, bool unclosed)
 {
     static const uint8_t KINDS[FT_EVENT_KINDS] = {[FT_EVENT_WAIT] = FT_LISTED_SEMAPHORE,
@@ -222,8 +222,8 @@ static ft_listed_kind stuck_kind(const ft_candidates *c, uint32_t e, bool unclos
                                                   [FT_EVENT_JOIN] = FT_LISTED_JOIN};
     ft_event_kind kind = c->trace->kind[e];
     bool timed_out = kind == FT_EVENT_COND_WAKE && (c->trace->flags[e] & FT_FLAG_FAILED);
-    bool bystander = kind == FT_EVENT_JOIN && !unclosed &&
-                     c->order->holds.data[c->order->hold[e]].count == 0;
+    bool bystander =
+        kind == FT_EVENT_JOIN && !unclosed && c->order->holds.data[c->order->hold[e]].count == 0;
     if (!KINDS[kind] || timed_out || bystander) return FT_LISTED_KINDS;
     return (ft_listed_kind)KINDS[kind];
 }

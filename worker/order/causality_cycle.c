@@ -44,15 +44,27 @@ static uint32_t row_before(const ft_window *w, uint32_t row)
     return before;
 }
 
-static bool is_root_after(const search *s, uint32_t row)
+/* How a member leads to the end of the claim: it is, or is followed in its thread by, a root or the
+ * source of an edge into a final event. */
+typedef struct way_out {
+    uint32_t event;                /* FT_NO_EVENT: it does not */
+    const ft_causality_edge *edge; /* into a final event, or NULL */
+} way_out;
+
+static way_out way_out_after(const ft_causality *c, uint32_t e)
 {
-    const ft_window *w = &s->c->window;
-    const ft_row *r = &w->rows.data[row];
+    const ft_window *w = &c->window;
+    const uint16_t *thread = c->trace->thread;
+    const uint32_t *position = c->order->position;
     for (uint32_t i = 0; i < w->n_roots; i++)
-        if (s->c->trace->thread[w->roots[i]] == w->lanes.data[r->lane].thread &&
-            s->c->order->position[w->roots[i]] >= r->position)
-            return true;
-    return false;
+        if (thread[w->roots[i]] == thread[e] && position[w->roots[i]] >= position[e])
+            return (way_out){w->roots[i], NULL};
+    for (size_t i = 0; i < w->last.len; i++) {
+        uint32_t from = w->last.data[i].from;
+        if (thread[from] == thread[e] && position[from] >= position[e])
+            return (way_out){from, &w->last.data[i]};
+    }
+    return (way_out){FT_NO_EVENT, NULL};
 }
 
 static void reach(search *s, uint32_t row, uint32_t by)
@@ -75,8 +87,8 @@ static void expand(search *s, uint32_t row)
         reach(s, w->links.data[i].to, i);
 }
 
-/* From the start to itself, or to a root's thread at or before the root. UINT32_MAX: no way. */
-static uint32_t find(search *s, bool to_root)
+/* From the start to itself, or to a row with a way out. UINT32_MAX: no way. */
+static uint32_t find(search *s, bool out)
 {
     ft_vec_push(&s->now, s->start);
     bool first = true;
@@ -86,8 +98,9 @@ static uint32_t find(search *s, bool to_root)
             s->further.len = 0;
         }
         uint32_t row = s->now.data[--s->now.len];
-        if (to_root && is_root_after(s, row)) return row;
-        if (!to_root && !first && row == s->start) return row;
+        if (out && way_out_after(s->c, s->c->window.rows.data[row].event).event != FT_NO_EVENT)
+            return row;
+        if (!out && !first && row == s->start) return row;
         first = false;
         expand(s, row);
     }
@@ -163,17 +176,6 @@ bool ft_cycle_through(ft_causality *c, uint32_t row)
 
 /* ---- edges from behind the end -------------------------------------------------------------- */
 
-/* A root at or after event e in its thread, FT_NO_EVENT: none. */
-static uint32_t root_after(const ft_causality *c, uint32_t e)
-{
-    const ft_window *w = &c->window;
-    for (uint32_t i = 0; i < w->n_roots; i++)
-        if (c->trace->thread[w->roots[i]] == c->trace->thread[e] &&
-            c->order->position[w->roots[i]] >= c->order->position[e])
-            return w->roots[i];
-    return FT_NO_EVENT;
-}
-
 static bool is_final(const ft_window *w, uint32_t e)
 {
     for (uint32_t i = 0; i < w->n_finals; i++)
@@ -181,12 +183,13 @@ static bool is_final(const ft_window *w, uint32_t e)
     return false;
 }
 
-/* Appends the way from e, a member, to the last event that it leads to before the claim's end. */
-static bool way_to_root(ft_causality *c, uint32_t e, uint32_t *last)
+/* Appends the way from e, a member, to the last event that it leads to: a root, or a final event.
+ */
+static bool way_to_end(ft_causality *c, uint32_t e, uint32_t *last)
 {
     *last = e;
     if (is_final(&c->window, e)) return true;
-    if (root_after(c, e) == FT_NO_EVENT) {
+    if (way_out_after(c, e).event == FT_NO_EVENT) {
         const ft_lane *lane = ft_window_lane(c, c->trace->thread[e]);
         uint32_t row = UINT32_MAX;
         if (lane) row = ft_window_row_from(&c->window, lane, c->order->position[e]);
@@ -200,9 +203,10 @@ static bool way_to_root(ft_causality *c, uint32_t e, uint32_t *last)
         search_release(&s);
         if (end == UINT32_MAX) return false;
     }
-    uint32_t root = root_after(c, *last);
-    append_order(c, *last, root);
-    *last = root;
+    way_out out = way_out_after(c, *last);
+    append_order(c, *last, out.event);
+    if (out.edge) append(c, *out.edge);
+    *last = out.edge ? out.edge->to : out.event;
     return true;
 }
 
@@ -213,7 +217,7 @@ bool ft_cycle_outside(ft_causality *c, ft_causality_edge edge)
     for (uint32_t i = 0; i < w->n_finals; i++)
         if (c->trace->thread[w->finals[i]] == c->trace->thread[edge.from]) final = w->finals[i];
     c->window.cycle.len = 0;
-    if (final == FT_NO_EVENT || !way_to_root(c, edge.to, &last)) return false;
+    if (final == FT_NO_EVENT || !way_to_end(c, edge.to, &last)) return false;
     if (c->trace->thread[last] == c->trace->thread[final])
         append_order(c, last, final);
     else

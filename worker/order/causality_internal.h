@@ -97,7 +97,8 @@ typedef struct ft_window {
     bool executed;                                    /* the finals could also be executed then */
     uint32_t roots[FT_CLAIM_MAX_EVENTS + 2], n_roots; /* members for the claim's own sake */
     uint32_t extras[2], n_extras; /* members of the claim that need a row of their own */
-    uint32_t remote;              /* t_r, whose reads are free; FT_NO_EVENT */
+    uint32_t remote;              /* t_r, FT_NO_EVENT: none. Its reads are free */
+    bool remote_bound; /* unless its thread goes on: then it is a member like any other */
     FT_VEC(ft_row) rows;
     FT_VEC(ft_link) links;
     FT_VEC(ft_lane) lanes; /* reused between claims: n_lanes are in use */
@@ -115,6 +116,7 @@ typedef struct ft_window {
     FT_VEC(ft_causality_edge) pending;
     FT_VEC(ft_lowering) lowerings; /* the window must reach at least this far down */
     bool lower_again, abandoned, refuted;
+    ft_causality_edges last; /* edges into final events that could be executed */
     ft_causality_edges cycle;
 } ft_window;
 

@@ -202,7 +202,8 @@ static void enter_accesses(ft_causality *c, uint32_t row)
     uint32_t e = w->rows.data[row].event, count, source;
     ft_access scratch;
     const ft_access *accesses = ft_trace_accesses(c->trace, e, &scratch, &count);
-    bool remote = e == w->remote;
+    bool remote = e == w->remote && !w->remote_bound;
+    w->rows.data[row].reads = (uint32_t)w->reads.len;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t v = accesses[i].variable;
         if (!c->tied[v]) continue;
@@ -252,7 +253,7 @@ static void apply_write(ft_causality *c, uint32_t row)
     const ft_access *accesses =
         ft_trace_accesses(c->trace, w->rows.data[row].event, &scratch, &count);
     uint32_t e = w->rows.data[row].event;
-    if (e == w->remote && c->trace->kind[e] != FT_EVENT_WRITE) return;
+    if (e == w->remote && !w->remote_bound && c->trace->kind[e] != FT_EVENT_WRITE) return;
     for (uint32_t i = 0; i < count; i++) {
         if (!accesses[i].write || !c->tied[accesses[i].variable]) continue;
         for (uint32_t t = ft_window_tracks(c, FT_TRACK_READS, accesses[i].variable);
@@ -402,8 +403,26 @@ static void enter_wake(ft_causality *c, uint32_t row)
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
+/* A thread goes on after t_r only if what t_r read and did was as the model has it. */
+static void bind_remote(ft_causality *c, uint32_t row)
+{
+    ft_window *w = &c->window;
+    if (w->remote == FT_NO_EVENT || w->remote_bound) return;
+    uint32_t e = w->rows.data[row].event, remote = ft_window_row(c, w->remote);
+    if (c->trace->thread[e] != c->trace->thread[w->remote] || remote == UINT32_MAX ||
+        c->order->position[e] <= c->order->position[w->remote])
+        return;
+    w->remote_bound = true;
+    if (c->trace->kind[w->remote] == FT_EVENT_WRITE) return; /* is one already */
+    enter_accesses(c, remote);
+    if (w->rows.data[remote].queued) return;
+    w->rows.data[remote].queued = true;
+    ft_vec_push(&w->queue, remote);
+}
+
 void ft_rules_enter(ft_causality *c, uint32_t row)
 {
+    bind_remote(c, row);
     demand_sources(c, c->window.rows.data[row].event);
     enter_section(c, row);
     enter_accesses(c, row);

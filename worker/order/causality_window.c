@@ -141,8 +141,7 @@ static void enter(ft_causality *c, uint32_t lane_index, uint32_t event)
     ft_vec_push(&w->rows, (ft_row){.event = event,
                                    .position = c->order->position[event],
                                    .lane = lane_index,
-                                   .out = UINT32_MAX,
-                                   .reads = (uint32_t)w->reads.len});
+                                   .out = UINT32_MAX});
     ft_vec_push(&lane->rows, row);
     if (w->rows.len * w->width > w->clock_capacity) {
         w->clock_capacity = 2 * w->rows.len * w->width;
@@ -251,6 +250,9 @@ static void meet(ft_causality *c, ft_causality_edge edge)
         w->abandoned |= !w->refuted;
         return;
     }
+    const ft_lane *target = ft_window_lane(c, c->trace->thread[edge.to]);
+    uint32_t at = c->order->position[edge.to];
+    if (target && at == target->limit) ft_vec_push(&w->last, edge);
     extend(c, lane_index, position);
     if (w->refuted || w->abandoned) return;
     uint32_t from = ft_window_row(c, edge.from), to = ft_window_row(c, edge.to);
@@ -259,8 +261,6 @@ static void meet(ft_causality *c, ft_causality_edge edge)
         link_rows(c, from, to, edge);
         return;
     }
-    const ft_lane *target = ft_window_lane(c, c->trace->thread[edge.to]);
-    uint32_t at = c->order->position[edge.to];
     bool shortened = target && target->low > c->cut.at[target->thread];
     if (!shortened && (!target || at < target->low)) ask_lower(w, c->trace->thread[edge.to], at);
 }
@@ -324,8 +324,8 @@ static void clear(ft_causality *c)
     w->rows.len = w->links.len = w->reads.len = w->held.len = 0;
     w->waits.len = w->wakes.len = w->queue.len = w->pending.len = 0;
     w->n_lanes = w->n_tracks = 0;
-    w->cycle.len = 0;
-    w->lower_again = w->refuted = w->abandoned = false;
+    w->cycle.len = w->last.len = 0;
+    w->lower_again = w->refuted = w->abandoned = w->remote_bound = false;
 }
 
 /* What every schedule executes before a root must not be, or come after, a final event. The rules
@@ -394,5 +394,6 @@ void ft_window_release(ft_window *w)
     ft_vec_release(&w->queue);
     ft_vec_release(&w->pending);
     ft_vec_release(&w->lowerings);
+    ft_vec_release(&w->last);
     ft_vec_release(&w->cycle);
 }

@@ -12,8 +12,7 @@ struct ft_windows {
     uint32_t *base, *frontier, *done, *limit; /* per thread, of the window being made */
 };
 
-/* ---- indexes ---------------------------------------------------------------------------------
- */
+/* ---- indexes ---- */
 
 typedef struct entry {
     uint32_t object, event;
@@ -129,8 +128,7 @@ static uint32_t count_before(const uint32_t *events, uint32_t count, uint32_t cu
     return low;
 }
 
-/* ---- the events behind the cut that matter ---------------------------------------------------
- * reduce/cone.h, for plain traces and what lies behind the cut. */
+/* ---- the events behind the cut that matter: reduce/cone.h, for plain traces ---- */
 
 typedef struct build {
     ft_windows *w;
@@ -196,8 +194,7 @@ static void need_reads(build *b, uint32_t e)
     uint32_t count;
     const ft_access *accesses = ft_trace_accesses(b->trace, e, &scratch, &count);
     for (uint32_t i = 0; i < count; i++) {
-        if (accesses[i].write ||
-            !ft_slice_needs(b->w->problem->slice, e, accesses[i].variable))
+        if (accesses[i].write || !ft_slice_needs(b->w->problem->slice, e, accesses[i].variable))
             continue;
         if (ft_problem_demand(b->w->problem, e, i) == FT_DEMAND_SOURCE) {
             uint32_t source = ft_run_source(b->w->problem->run, e, i);
@@ -341,8 +338,7 @@ static bool collect(build *b)
     return true;
 }
 
-/* ---- the window's trace ----------------------------------------------------------------------
- */
+/* ---- the window's trace ---- */
 
 static uint32_t id_of(ft_map *ids, uint64_t object)
 {
