@@ -215,7 +215,8 @@ json_t *ft_witness_to_json(const ft_trace *trace, const char *trace_hash, const 
     json_object_set_new(json, "claim", claim_json(trace, claim));
     json_t *steps = json_array(), *last = json_array();
     uint32_t at = add_runs(trace, witness, reading, steps);
-    add_steps(trace, witness->steps + at, witness->n_steps - at, reading, at, steps);
+    if (at < witness->n_steps)
+        add_steps(trace, witness->steps + at, witness->n_steps - at, reading, at, steps);
     add_steps(trace, claim->events + final, ft_claim_events(claim) - final, reading,
               witness->n_steps, last);
     json_object_set_new(json, "steps", steps);
