@@ -68,8 +68,10 @@ static const struct {
         {ft_run_merge,
          "The FILEs are symbolic traces of one program that went different ways. Where a thread's\n"
          "runs part at an assume, the assume becomes an if with both ways as its arms, until they\n"
-         "meet again at the same source locations. Checks do not decide such traces yet. The first\n"
-         "run is the observed one. Runs whose events differ without a branch are refused, with the thread "
+         "meet again at the same source locations. Checks do not decide such traces yet. The "
+         "first\n"
+         "run is the observed one. Runs whose events differ without a branch are refused, with the "
+         "thread "
          "and\n"
          "the locations. The first FILE may have branches already. Without -o, NDJSON goes to\n"
          "standard output.\n",
