@@ -251,8 +251,8 @@ static ft_exit run(const ft_options *options)
 int ft_cli_main(int argc, char **argv)
 {
     if (argc == 2 && (is_word(argv[1], "--help", "-h") || is_word(argv[1], "help", "help")))
-        return print_text(ft_help_overview);
-    if (argc == 2 && is_word(argv[1], "--version", "-V")) return ft_run_version(NULL);
+        return (int)print_text(ft_help_overview);
+    if (argc == 2 && is_word(argv[1], "--version", "-V")) return (int)ft_run_version(NULL);
     ft_options options;
     ft_error err = FT_ERROR_INIT;
     ft_exit code = FT_EXIT_INPUT;
