@@ -71,7 +71,8 @@ static void add_nest(ft_program *program)
 static void add_attempt(ft_program *program)
 {
     uint32_t lock = ft_program_below(program, program->n_locks), t = program->thread;
-    bool shared = is_shared(program, lock);
+    /* A shared attempt fails only against a writer: rare, so tried often. */
+    bool shared = program->lock_kind[lock] == FT_LOCK_READ_WRITE && ft_program_percent(program, 85);
     if (program->held[lock]) {
         add_lock_error(program, lock);
         return;
