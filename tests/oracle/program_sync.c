@@ -98,6 +98,9 @@ static void add_shared_section(ft_program *program)
         take(program, lock, true);
         give_back(program, lock);
     }
+    bool writes = !shared && program->lock_kind[lock] == FT_LOCK_READ_WRITE;
+    if (writes && ft_program_percent(program, 25)) /* fails against its own thread */
+        ft_program_add(program, FT_EVENT_ACQUIRE_SHARED, lock)->flags = FT_FLAG_TRY;
     give_back(program, lock);
     if (ft_program_percent(program, 4)) add_lock_error(program, lock);
 }

@@ -57,7 +57,7 @@ static void check_coverage(const ft_comparison_stats *stats)
                       (unsigned)stats->claims[k][1], (unsigned)stats->claims[k][0]);
     if (stats->traces < 1000) return;
     for (int k = 0; k < FT_EVENT_IF; k++) /* programs here have no branches */
-        if (stats->kinds[k] < stats->traces / 1000)
+        if (stats->kinds[k] < stats->traces / 200)
             fail_msg("few events of kind %s: %u", ft_event_kind_name((ft_event_kind)k),
                      (unsigned)stats->kinds[k]);
     for (int k = 0; k < FT_CLAIM_KINDS; k++) {
