@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "encode/faults.h"
-#include "engine_internal.h"
+#include "statistics.h"
 
 #ifdef FT_FAULTS
 ft_fault_kind ft_fault = FT_FAULT_NONE;
@@ -14,7 +14,8 @@ static void models_of(const ft_run *run, bool supported[FT_MODELS], ft_model *mo
 {
     supported[FT_MODEL_OBSERVED] = true;
     supported[FT_MODEL_MAXIMAL] = ft_run_valued(run);
-    supported[FT_MODEL_CTP] = ft_run_valued(run) && ft_run_symbolic(run);
+    supported[FT_MODEL_CTP] =
+        ft_run_valued(run) && ft_run_symbolic(run) && ft_run_arms_computed(run);
     supported[FT_MODEL_CONTROL] = true;
     *most_precise = FT_MODEL_OBSERVED;
     for (int m = 0; m < FT_MODEL_CONTROL; m++)
@@ -73,7 +74,7 @@ static ft_status choose_model(ft_engine *engine, ft_error *err)
         return ft_error_set(err, FT_UNSUPPORTED,
                             "/model: the trace does not support `%s' (its most precise model is "
                             "`%s'): maximal needs the value of every read and write, ctp symbolic "
-                            "events as well",
+                            "events as well, and no plain reads in arms that were not taken",
                             ft_model_name(engine->spec.model),
                             ft_model_name(engine->problem.model));
     engine->problem.model = engine->spec.model;
@@ -99,7 +100,6 @@ static void slice_reads(ft_engine *engine)
 ft_status ft_engine_new(ft_trace *trace, const char *trace_hash, const json_t *spec,
                         ft_engine **result, ft_error *err)
 {
-    if (trace->n_paths) return ft_error_set(err, FT_UNSUPPORTED, "branches are not supported yet");
     ft_engine *engine = ft_calloc(1, sizeof *engine);
     ft_status status = ft_spec_parse(spec, trace, &engine->spec, err);
     if (status != FT_OK) {
@@ -114,7 +114,8 @@ ft_status ft_engine_new(ft_trace *trace, const char *trace_hash, const json_t *s
     engine->problem = (ft_problem){.trace = trace,
                                    .order = engine->order,
                                    .run = engine->run,
-                                   .wakeups = engine->spec.wakeups};
+                                   .wakeups = engine->spec.wakeups,
+                                   .solver = engine->spec.solver};
     status = choose_model(engine, err);
     if (status != FT_OK) {
         ft_engine_free(engine);
@@ -132,10 +133,18 @@ ft_status ft_engine_new(ft_trace *trace, const char *trace_hash, const json_t *s
     return FT_OK;
 }
 
+static void free_shared(ft_engine *engine)
+{
+    for (int i = 0; i < FT_SOLVERS; i++) {
+        ft_decider_free(engine->shared[i]);
+        engine->shared[i] = NULL;
+    }
+}
+
 void ft_engine_free(ft_engine *engine)
 {
     if (!engine) return;
-    ft_decider_free(engine->shared);
+    free_shared(engine);
     ft_candidates_free(engine->candidates);
     ft_prefix_free(engine->prefix);
     ft_causality_free(engine->causality);
@@ -148,6 +157,8 @@ void ft_engine_free(ft_engine *engine)
     free(engine->trace_hash);
     free(engine->cone);
     ft_windows_free(engine->windows);
+    ft_schedules_free(engine->schedules);
+    ft_domains_free(engine->domains);
     ft_writes_release(&engine->writes);
     free(engine);
 }
@@ -168,6 +179,7 @@ static void add_property(ft_engine *engine, uint32_t index)
                       .lock = UINT32_MAX,
                       .pairs = property->claims.len,
                       .sample = {.events = {FT_NO_EVENT, FT_NO_EVENT, FT_NO_EVENT}}};
+    c->passes[FT_CHECK_PROPERTY].claims += property->claims.len;
     if (property->claims.len) group.sample = property->claims.data[0];
     ft_vec_push(&c->groups, group);
 }
@@ -362,9 +374,10 @@ ft_status ft_engine_plan(ft_engine *engine, json_t **plan, ft_error *err)
         if (engine->spec.checks[check] || pass.candidates[check])
             json_object_set_new(counts, ft_check_name((ft_check)check),
                                 json_integer((json_int_t)pass.candidates[check]));
-    *plan = json_pack("{s:s, s:o, s:o, s:o, s:o}", "model", ft_model_name(engine->problem.model),
-                      "notes", plan_notes(engine), "candidates", counts, "records", pass.records,
-                      "subproblems", subproblem_list(engine));
+    *plan = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "model",
+                      ft_model_name(engine->problem.model), "notes", plan_notes(engine),
+                      "candidates", counts, "records", pass.records, "subproblems",
+                      subproblem_list(engine), "statistics", ft_engine_statistics(engine));
     if (*plan) return FT_OK;
     return ft_error_set(err, FT_INTERNAL, "the plan has text that is not UTF-8");
 }
@@ -386,8 +399,14 @@ ft_status ft_engine_solve(ft_engine *engine, uint32_t subproblem, const char *ke
                               subproblem, own, key);
     free(own);
     if (!same) return status;
-    *record = ft_engine_solve_group(engine, group);
-    if (*record) return FT_OK;
+    json_t *made = ft_engine_solve_group(engine, group);
+    status = ft_session_trusted(err);
+    if (status != FT_OK) {
+        json_decref(made);
+        return status;
+    }
+    *record = made;
+    if (made) return FT_OK;
     return ft_error_set(err, FT_INTERNAL, "the record has text that is not UTF-8");
 }
 
@@ -395,11 +414,14 @@ ft_status ft_engine_decide(ft_engine *engine, const ft_claim *claim, ft_verdict 
                            ft_reason *reason, ft_witness *witness, ft_error *err)
 {
     (void)err;
+    engine->problem.causality = NULL;
     if (claim->kind == FT_CLAIM_CONDITION && engine->problem.slice) {
         /* The condition may be none of the job's. */
-        ft_decider_free(engine->shared);
-        engine->shared = NULL;
+        free_shared(engine);
         engine->problem.slice = NULL;
+        ft_domains_free(engine->domains);
+        engine->problem.domains = engine->domains = NULL;
+        engine->looked_for_domains = false;
     }
     ft_witness found = {0};
     ft_reading reading = {0};

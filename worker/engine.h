@@ -14,7 +14,8 @@ typedef struct ft_engine ft_engine;
 
 /* The models a trace supports, least precise first, and the default (the most precise).
  *   observed: always. maximal: every read and write has a value, given or computed. ctp: likewise,
- *   and at least one event is symbolic. */
+ *   and at least one event is symbolic, and so are those in arms that the run did not take (writes
+ *   with a value apart). */
 void ft_engine_models(const ft_trace *trace, bool supported[FT_MODELS], ft_model *most_precise);
 
 /* META of docs/records.md for a fresh trace (after ft_observe_run). New reference. */

@@ -6,7 +6,9 @@
 #include "engine.h"
 #include "order/causality.h"
 #include "record.h"
+#include "reduce/domain.h"
 #include "reduce/prefix.h"
+#include "reduce/schedule.h"
 #include "reduce/window.h"
 
 /* Up to this many events and possible read sources, one incremental encoding of the whole trace
@@ -32,11 +34,14 @@ struct ft_engine {
     ft_causality *causality;      /* NULL until needed */
     ft_candidates *candidates;    /* NULL until planned */
     FT_VEC(uint32_t) subproblems; /* group ids */
-    ft_decider *shared;           /* the shared base, NULL until needed */
+    ft_decider *shared[FT_SOLVERS]; /* the shared base of each solver, NULL until needed */
     int shareable;                /* -1: not measured yet */
     uint8_t *cone;                /* scratch */
     ft_windows *windows;          /* NULL until needed */
+    ft_schedules *schedules;      /* NULL until needed */
     ft_writes writes;             /* empty until needed */
+    ft_domains *domains;          /* NULL until needed, and where there are none */
+    bool looked_for_domains;
     uint32_t first_window;        /* events of the first window tried; 0: the default */
 };
 
@@ -48,6 +53,8 @@ typedef struct ft_outcome {
     ft_verdict verdict;
     ft_reason reason;
     uint32_t bound; /* violation, bounded: context switches it was decided for, else FT_NO_BOUND */
+    bool reduced;   /* violation: the witness is in its last form, and `minimised` says how */
+    ft_minimised minimised;
     char text[200]; /* more than the reason says (cut to fit), or empty */
 } ft_outcome;
 ft_outcome ft_engine_solve_claim(ft_engine *engine, const ft_claim *claim, uint32_t timeout_ms,
@@ -57,6 +64,20 @@ ft_outcome ft_engine_solve_claim(ft_engine *engine, const ft_claim *claim, uint3
 bool ft_engine_has_windows(ft_engine *engine, const ft_claim *claim);
 ft_answer ft_engine_decide_in_windows(ft_engine *engine, const ft_claim *claim, double deadline,
                                       ft_witness *witness, ft_decide_stats *stats);
+
+/* solve_witness.c: witnesses in their last form, checked: reading is filled. Of claims that are
+ * served. False: none, and nothing was touched. */
+bool ft_engine_serves_schedules(ft_engine *engine, const ft_claim *claim);
+bool ft_engine_accept(ft_engine *engine, const ft_claim *claim, uint32_t bound,
+                      ft_witness *witness, ft_reading *reading, ft_minimised *minimised);
+/* Of any claim's witness, checked or not; the old steps are freed. */
+bool ft_engine_reduce(ft_engine *engine, ft_witness *witness, ft_reading *reading,
+                      ft_minimised *minimised);
+
+/* solve_group.c: calls visit for each claim of the group that the plan left, until it is false. */
+void ft_engine_each_claim(const ft_engine *engine, const ft_group *group, ft_claim_visit visit,
+                          void *context);
+ft_causality *ft_engine_causality(ft_engine *engine); /* made when first asked for */
 
 json_t *ft_engine_solve_group(ft_engine *engine, const ft_group *group);
 

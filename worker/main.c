@@ -95,7 +95,8 @@ int main(int argc, char **argv)
         return EXIT_PROTOCOL;
     }
     if (!confine(memory)) return EXIT_PROTOCOL;
-    if (ft_session_self_test(&err) == FT_OK &&
+    /* Other kinds are tested where they are first opened: most jobs never need them. */
+    if (ft_session_self_test(FT_SESSION_ORDER, &err) == FT_OK &&
         ft_worker_serve(STDIN_FILENO, STDOUT_FILENO, &err) == FT_OK)
         return EXIT_SUCCESS;
     fprintf(stderr, "foretell-worker: %s\n", err.message);

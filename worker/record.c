@@ -330,6 +330,15 @@ static json_t *cycle_json(const ft_trace *trace, const ft_causality_edges *cycle
     return list;
 }
 
+static json_t *deciders_json(const ft_decide_stats *stats)
+{
+    json_t *names = json_array();
+    for (int i = 0; i < FT_DECIDERS; i++)
+        if (stats->decided_by[i])
+            json_array_append_new(names, json_string(ft_decided_by_name((ft_decided_by)i)));
+    return names;
+}
+
 static json_t *reason_json(const ft_record_context *c, ft_reason reason,
                            const ft_decision *decision)
 {
@@ -338,6 +347,8 @@ static json_t *reason_json(const ft_record_context *c, ft_reason reason,
     free(text);
     if (decision->cycle && decision->cycle->len)
         json_object_set_new(json, "cycle", cycle_json(c->trace, decision->cycle));
+    if (decision->stats && decision->stats->checks)
+        json_object_set_new(json, "deciders", deciders_json(decision->stats));
     if (!decision->passes) return json;
     json_t *passes = json_object();
     for (int i = 0; i < FT_REASONS; i++)
@@ -372,6 +383,7 @@ static json_t *stats_json(const ft_decision *decision)
     json_object_set_new(json, "solve_ms", json_real(s->solve_ms));
     json_object_set_new(json, "rounds", json_integer((json_int_t)s->checks));
     json_object_set_new(json, "lemmas", json_integer((json_int_t)s->lemmas));
+    json_object_set_new(json, "sliced", json_integer((json_int_t)s->sliced));
     json_object_set_new(json, "events", json_integer((json_int_t)s->events));
     return json;
 }

@@ -13,6 +13,7 @@ static ft_answer decide_window(const ft_window *window, double deadline, ft_witn
     ft_decider *decider = ft_decider_new(&window->problem, NULL);
     double encoded = ft_now_ms();
     stats->encode_ms += encoded - start;
+    if (stats->sliced < window->trace.n_events) stats->sliced = window->trace.n_events;
     ft_answer answer = FT_ANSWER_UNKNOWN;
     if (encoded < deadline)
         answer = ft_decider_decide(decider, &window->claim, false, FT_NO_BOUND,

@@ -307,6 +307,15 @@ static ft_status read_wakeups(parser *p, const json_t *value)
                         name ? name : "?");
 }
 
+static ft_status read_solver(parser *p, const json_t *value)
+{
+    const char *name = json_string_value(value);
+    if (!value || json_is_null(value)) return FT_OK;
+    if (name && ft_solver_parse(name, &p->spec->solver)) return FT_OK;
+    return ft_error_set(p->err, FT_USAGE, "/solver: must be auto, z3 or order, not `%s'",
+                        name ? name : "?");
+}
+
 static ft_status read_budget(parser *p, const json_t *budget)
 {
     const json_t *ms = json_object_get(budget, "subproblem_ms");
@@ -332,6 +341,9 @@ ft_status ft_spec_parse(const json_t *json, ft_trace *trace, ft_spec *spec, ft_e
         status = read_choice(&p, json, "encoding", "default", "literal", &spec->literal);
     if (status == FT_OK) status = read_bound(&p, json_object_get(json, "context_bound"));
     if (status == FT_OK) status = read_wakeups(&p, json_object_get(json, "wakeups"));
+    if (status == FT_OK) status = read_solver(&p, json_object_get(json, "solver"));
+    if (status == FT_OK && spec->literal && spec->solver == FT_SOLVER_ORDER)
+        status = ft_error_set(err, FT_USAGE, "/solver: the literal encoding needs z3");
     if (status == FT_OK) status = read_budget(&p, json_object_get(json, "budget"));
     if (status == FT_OK) status = read_ignored(&p, json_object_get(json, "ignore_locations"));
     if (status == FT_OK) status = read_properties(&p, json_object_get(json, "properties"));

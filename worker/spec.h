@@ -49,6 +49,7 @@ typedef struct ft_spec {
     bool per_event, literal;
     ft_context_bound context_bound;
     ft_wakeups wakeups;
+    ft_solver solver;
     uint32_t subproblem_ms;
     uint8_t *ignored; /* per location id, or NULL */
     FT_VEC(ft_property) properties;

@@ -66,6 +66,7 @@ typedef struct ft_options {
     const char *model;          /* --model, NULL: the server decides */
     const char *per;            /* --per */
     const char *encoding;       /* --encoding */
+    const char *solver;         /* --solver */
     const char *context_bound;  /* --context-bound */
     const char *wakeups;        /* --wakeups */
     const char *name;           /* --name of the job */

@@ -68,13 +68,10 @@ static const struct {
         {ft_run_merge,
          "The FILEs are symbolic traces of one program that went different ways. Where a thread's\n"
          "runs part at an assume, the assume becomes an if with both ways as its arms, until they\n"
-         "meet again at the same source locations. Checks do not decide such traces yet. The "
-         "first\n"
-         "run is the observed one. Runs whose events differ without a branch are refused, with the "
-         "thread "
-         "and\n"
-         "the locations. The first FILE may have branches already. Without -o, NDJSON goes to\n"
-         "standard output.\n",
+         "meet again at the same source locations. What the checks find in the result may mix ways\n"
+         "that no single run went. The first run is the observed one. Runs whose events differ\n"
+         "without a branch are refused, with the thread and the locations. The first FILE may have\n"
+         "branches already. Without -o, NDJSON goes to standard output.\n",
          "foretell merge zero.ndjson one.ndjson -o both.ndjson\n"
          "foretell merge run-*.ndjson -o all.ndjson\n"},
     [FT_COMMAND_STATS] = {ft_run_stats,

@@ -3,6 +3,7 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,7 +11,7 @@
 #include "input.h"
 #include "signals.h"
 
-enum { WAIT_SECONDS = 2, PAGE_LIMIT = 500 };
+enum { WAIT_SECONDS = 2, PAUSE_MS = 100, PAGE_LIMIT = 500 };
 
 /* ---- session -------------------------------------------------------------------------------- */
 
@@ -149,6 +150,7 @@ ft_status ft_job_spec(const ft_options *options, json_t **spec, const char **fil
     set_text(made, "model", options->model);
     set_text(made, "per", options->per);
     set_text(made, "encoding", options->encoding);
+    set_text(made, "solver", options->solver);
     set_text(made, "wakeups", options->wakeups);
     set_bound(made, options->context_bound);
     set_text(made, "name", options->name);
@@ -231,13 +233,23 @@ static ft_status poll_job(ft_session *session, const char *path, char **etag, co
     return status;
 }
 
+/* A busy job changes all the time; a signal ends the pause. */
+static void pause_between_polls(void)
+{
+    struct pollfd signal = {.fd = ft_signals_fd(), .events = POLLIN};
+    poll(&signal, 1, PAUSE_MS);
+}
+
 ft_status ft_job_wait(ft_session *session, const char *job, const char *shown,
                       ft_progress *progress, ft_error *err)
 {
     char *path = ft_job_path("jobs", job, ""), *etag = NULL;
     bool ended = false;
     ft_status status = FT_OK;
-    while (!status && !ended) status = poll_job(session, path, &etag, shown, progress, &ended, err);
+    while (!status && !ended) {
+        status = poll_job(session, path, &etag, shown, progress, &ended, err);
+        if (!status && !ended) pause_between_polls();
+    }
     free(path);
     free(etag);
     return status;
@@ -269,56 +281,48 @@ static ft_status report_page(ft_session *session, const char *job, bool safe, co
     return status;
 }
 
-ft_status ft_job_report(ft_session *session, const char *job, bool safe, json_t **report,
-                        ft_error *err)
+ft_status ft_job_report(ft_session *session, const char *job, bool safe, ft_job_page see_page,
+                        void *context, json_t **report, ft_error *err)
 {
     json_t *whole = NULL;
     ft_status status = report_page(session, job, safe, NULL, &whole, err);
-    if (status) return status;
+    if (!status && see_page) status = see_page(context, whole, err);
     char *cursor = NULL;
-    const char *next = ft_json_text(whole, "next", NULL);
+    const char *next = status ? NULL : ft_json_text(whole, "next", NULL);
     while (!status && next) {
         json_t *page = NULL;
         free(cursor);
         cursor = ft_strdup(next);
         status = report_page(session, job, safe, cursor, &page, err);
+        if (!status && see_page) status = see_page(context, page, err);
         if (!status) join_page(whole, page);
         json_object_set(whole, "next", json_object_get(page, "next"));
         next = status ? NULL : ft_json_text(whole, "next", NULL);
         json_decref(page);
     }
     free(cursor);
+    if (status) {
+        json_decref(whole);
+        return status;
+    }
     json_object_del(whole, "next");
     json_object_del(whole, "revision");
-    if (status)
-        json_decref(whole);
-    else
-        *report = whole;
-    return status;
+    *report = whole;
+    return FT_OK;
 }
 
-static ft_status write_witness(const char *path, const json_t *witness, ft_error *err)
+ft_status ft_job_write_witness(const ft_view *view, const json_t *finding, size_t number,
+                               ft_error *err)
 {
-    if (json_dump_file(witness, path, JSON_INDENT(1)) == 0) return FT_OK;
-    return ft_error_set(err, FT_USAGE, "%s cannot be written: %s", path, strerror(errno));
-}
-
-ft_status ft_job_write_witnesses(const ft_view *view, const json_t *report, ft_error *err)
-{
-    if (!view->witness_dir) return FT_OK;
+    const json_t *witness = json_object_get(finding, "witness");
+    if (!view->witness_dir || !witness) return FT_OK;
     if (mkdir(view->witness_dir, 0777) && errno != EEXIST)
         return ft_error_set(err, FT_USAGE, "%s cannot be made: %s", view->witness_dir,
                             strerror(errno));
-    size_t index;
-    json_t *record;
+    char *path = ft_view_witness_path(view, number);
     ft_status status = FT_OK;
-    json_array_foreach(json_object_get(report, "findings"), index, record)
-    {
-        const json_t *witness = json_object_get(record, "witness");
-        if (!witness || status) continue;
-        char *path = ft_view_witness_path(view, index + 1);
-        status = write_witness(path, witness, err);
-        free(path);
-    }
+    if (json_dump_file(witness, path, JSON_INDENT(1)) != 0)
+        status = ft_error_set(err, FT_USAGE, "%s cannot be written: %s", path, strerror(errno));
+    free(path);
     return status;
 }

@@ -39,14 +39,17 @@ ft_status ft_job_start(ft_session *session, const json_t *spec, const char *trac
 ft_status ft_job_wait(ft_session *session, const char *job, const char *shown,
                       ft_progress *progress, ft_error *err) FT_MUST_CHECK;
 
-/* The whole report, all pages joined; new reference. */
-ft_status ft_job_report(ft_session *session, const char *job, bool safe, json_t **report,
-                        ft_error *err) FT_MUST_CHECK;
+/* Sees each page of a report as it comes, and may take from its findings what is not needed any
+ * more: long reports are never held whole. */
+typedef ft_status (*ft_job_page)(void *context, json_t *page, ft_error *err);
 
-/* Adds the witness to a finding that a report holds without it. Writes the witnesses of a report
- * into view->witness_dir. */
-ft_status ft_job_write_witnesses(const ft_view *view, const json_t *report,
-                                 ft_error *err) FT_MUST_CHECK;
+/* The report, all pages joined; new reference. see_page may be NULL. */
+ft_status ft_job_report(ft_session *session, const char *job, bool safe, ft_job_page see_page,
+                        void *context, json_t **report, ft_error *err) FT_MUST_CHECK;
+
+/* Writes the witness of the number-th finding (from 1) into view->witness_dir, if there is one. */
+ft_status ft_job_write_witness(const ft_view *view, const json_t *finding, size_t number,
+                               ft_error *err) FT_MUST_CHECK;
 
 /* The id in what the user wrote: the id itself or a URL that ends in it. */
 const char *ft_job_id(const char *text);

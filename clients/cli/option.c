@@ -55,6 +55,9 @@ static const option_row rows[] = {
      "leave candidates at this source location out; may be repeated"},
     {"encoding", 0, VALUE_TEXT, "E", "default|literal", MEMBER(encoding), JOB_COMMANDS,
      "default, or the literal encoding of the paper, as a yardstick"},
+    {"solver", 0, VALUE_TEXT, "S", "auto|z3|order", MEMBER(solver), JOB_COMMANDS,
+     "what decides the hard candidates: order, the project's own solver, z3, or\n"
+     "the first where it can and else the second (default: auto)"},
     {"budget", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(budget), JOB_COMMANDS,
      "time for the whole job (default: the server's, 300)"},
     {"subproblem-budget", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(subproblem_budget), JOB_COMMANDS,
@@ -68,7 +71,7 @@ static const option_row rows[] = {
     {"show-safe", 0, VALUE_NONE, NULL, NULL, MEMBER(show_safe), VIEW_COMMANDS,
      "list what was proved safe as well, with the reasons"},
     {"explain", 0, VALUE_NONE, NULL, NULL, MEMBER(explain), VIEW_COMMANDS,
-     "say what decided each candidate, and what it cost"},
+     "say what decided each candidate, what it cost, and what each pass left"},
     {"full", 0, VALUE_NONE, NULL, NULL, MEMBER(full), VIEW_COMMANDS,
      "print every step of a schedule, folding nothing"},
     {"quiet", 'q', VALUE_NONE, NULL, NULL, MEMBER(quiet), VIEW_COMMANDS,

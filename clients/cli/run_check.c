@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "cli.h"
-#include "job.h"
+#include "report.h"
 #include "signals.h"
 
 typedef struct checked {
     const char *path;
-    char *job;    /* NULL: it did not come to a job */
-    ft_exit code; /* of this file alone */
+    char *job;        /* NULL: it did not come to a job */
+    ft_exit code;     /* of this file alone */
+    ft_report report; /* --json: printed when all are there */
 } checked;
 
 static const char *shown(const char *path)
@@ -37,50 +38,40 @@ static void start(ft_session *session, const json_t *spec, checked *file, ft_pro
     free(trace);
 }
 
-static void print_report(const ft_options *options, const ft_view *view, json_t *report,
-                         json_t *reports)
-{
-    if (options->json) {
-        json_object_set_new(report, "file", json_string(view->file));
-        json_array_append(reports, report);
-        return;
-    }
-    ft_strbuf text = {0};
-    ft_view_report(view, report, &text);
-    fputs(ft_strbuf_text(&text), stdout);
-    fflush(stdout);
-    ft_strbuf_release(&text);
-}
-
 static void finish(ft_session *session, const ft_options *options, const ft_view *view,
-                   checked *file, json_t *reports, ft_progress *progress)
+                   checked *file, ft_progress *progress)
 {
     ft_error err = FT_ERROR_INIT;
-    json_t *report = NULL;
+    ft_report *report = &file->report;
     ft_status status = ft_job_wait(session, file->job, view->file, progress, &err);
-    if (!status)
-        status = ft_job_report(session, file->job, options->show_safe || options->explain, &report,
-                               &err);
-    if (!status) status = ft_job_write_witnesses(view, report, &err);
+    ft_progress_end(progress);
+    if (!status) status = ft_report_fetch(session, file->job, view, options->json, report, &err);
     if (status) {
         file->code = fail(file->path, &err, progress);
-    } else {
-        ft_progress_end(progress);
-        print_report(options, view, report, reports);
-        file->code = ft_view_exit(report);
+        return;
     }
-    json_decref(report);
+    file->code = ft_view_exit(report->json);
+    if (options->json) {
+        json_object_set_new(report->json, "file", json_string(view->file));
+    } else {
+        ft_report_print_rest(view, report);
+        ft_report_release(report);
+    }
 }
 
-static void print_json(json_t *reports, bool several)
+/* Of one file its report, of several {"reports": [...]}. */
+static void print_json(checked *files, size_t count)
 {
-    json_t *out =
-        several ? json_pack("{s:O}", "reports", reports) : json_incref(json_array_get(reports, 0));
-    if (out) {
-        json_dumpf(out, stdout, JSON_INDENT(1));
-        fputs("\n", stdout);
+    const char *separator = "";
+    if (count > 1) fputs("{\"reports\": [", stdout);
+    for (size_t i = 0; i < count; i++) {
+        if (!files[i].report.json) continue;
+        fputs(separator, stdout);
+        ft_report_print_json(&files[i].report);
+        separator = ",\n";
     }
-    json_decref(out);
+    if (count > 1) fputs("]}", stdout);
+    if (count > 1 || *separator) fputs("\n", stdout);
 }
 
 /* Jobs of all files run at once; their reports come in the order of the files. */
@@ -89,7 +80,6 @@ static ft_exit check_files(ft_session *session, const ft_options *options, const
 {
     ft_progress progress;
     ft_progress_init(&progress, options->quiet);
-    json_t *reports = json_array();
     ft_exit worst = FT_EXIT_CLEAN;
     for (size_t i = 0; i < count && !ft_signals_caught(); i++)
         start(session, spec, &files[i], &progress);
@@ -104,12 +94,12 @@ static ft_exit check_files(ft_session *session, const ft_options *options, const
         view.witness_dir = options->witness_dir;
         view.private_server = session->daemon != NULL;
         view.file_number = count > 1 ? i + 1 : 0;
-        if (files[i].job) finish(session, options, &view, &files[i], reports, &progress);
+        if (files[i].job) finish(session, options, &view, &files[i], &progress);
         worst = ft_exit_worse(worst, files[i].code);
     }
     ft_progress_release(&progress);
-    if (options->json && !ft_signals_caught()) print_json(reports, count > 1);
-    json_decref(reports);
+    if (options->json && !ft_signals_caught()) print_json(files, count);
+    for (size_t i = 0; i < count; i++) ft_report_release(&files[i].report);
     return worst;
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "job.h"
+#include "report.h"
 #include "signals.h"
 
 static ft_exit fail(const char *file, const ft_error *err)
@@ -142,23 +142,11 @@ static ft_status look(ft_session *session, const char *job, char **shown, ft_err
     return status;
 }
 
-static void print_report(const ft_options *options, ft_view *view, const json_t *report)
-{
-    if (options->json) {
-        dump(report);
-        return;
-    }
-    ft_strbuf out = {0};
-    ft_view_report(view, report, &out);
-    fputs(ft_strbuf_text(&out), stdout);
-    ft_strbuf_release(&out);
-}
-
 static ft_status show(ft_session *session, const ft_options *options, ft_exit *code, ft_error *err)
 {
     const char *job = ft_job_id(options->arguments.data[0]);
     char *shown = NULL;
-    json_t *report = NULL;
+    ft_report report = {0};
     ft_view view;
     ft_view_init(&view);
     ft_progress progress;
@@ -167,20 +155,21 @@ static ft_status show(ft_session *session, const ft_options *options, ft_exit *c
     if (options->wait) status = ft_job_wait(session, job, job, &progress, err);
     ft_progress_release(&progress);
     if (!status) status = look(session, job, &shown, err);
-    if (!status)
-        status = ft_job_report(session, job, options->show_safe || options->explain, &report, err);
     view.file = shown;
     view.full = options->full;
     view.show_safe = options->show_safe;
     view.explain = options->explain;
     view.quiet = options->quiet;
     view.witness_dir = options->witness_dir;
-    if (!status) status = ft_job_write_witnesses(&view, report, err);
-    if (!status) {
-        print_report(options, &view, report);
-        *code = ft_view_exit(report);
+    if (!status) status = ft_report_fetch(session, job, &view, options->json, &report, err);
+    if (!status) *code = ft_view_exit(report.json);
+    if (!status && options->json) {
+        ft_report_print_json(&report);
+        fputs("\n", stdout);
+    } else if (!status) {
+        ft_report_print_rest(&view, &report);
     }
-    json_decref(report);
+    ft_report_release(&report);
     free(shown);
     return status;
 }

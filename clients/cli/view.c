@@ -307,7 +307,7 @@ static void where_witness(const ft_view *view, const json_t *record, size_t numb
     }
 }
 
-static void finding(const ft_view *view, const json_t *record, size_t number, ft_strbuf *out)
+void ft_view_finding(const ft_view *view, const json_t *record, size_t number, ft_strbuf *out)
 {
     head(view, record, number, out);
     ft_strbuf_puts(out, "  ");
@@ -334,34 +334,6 @@ static void other_record(const json_t *record, ft_strbuf *out)
     ft_strbuf_printf(out, ": %s, ", ft_json_text(reason, "pass", "?"));
     ft_view_safe_text(ft_json_text(reason, "text", "no reason given"), out);
     ft_strbuf_puts(out, "\n");
-}
-
-/* "safe race|write-write|a.c:3|b.c:4: unsat (812 events encoded, 3 rounds, 4.1 ms)". */
-static void explanation(const json_t *record, ft_strbuf *out)
-{
-    const json_t *stats = json_object_get(record, "stats");
-    size_t count = ft_json_count(record, "count"), events = ft_json_count(stats, "events");
-    ft_strbuf_printf(out, "  %-9s ", ft_json_text(record, "verdict", "?"));
-    ft_view_safe_text(ft_json_text(record, "key", ft_json_text(record, "check", "?")), out);
-    if (count > 1) ft_strbuf_printf(out, " (%zu candidates)", count);
-    ft_strbuf_printf(out, ": %s", ft_json_text(json_object_get(record, "reason"), "pass", "?"));
-    ft_strbuf_puts(out, " (");
-    if (events)
-        ft_strbuf_printf(out, "%zu events encoded, %zu solver rounds, ", events,
-                         ft_json_count(stats, "rounds"));
-    ft_strbuf_printf(out, "%.1f ms)\n", json_number_value(json_object_get(stats, "total_ms")));
-}
-
-static void explanations(const json_t *report, ft_strbuf *out)
-{
-    static const char *const LISTS[] = {"findings", "undecided", "safe"};
-    ft_strbuf_puts(out, "What decided each candidate:\n");
-    for (size_t i = 0; i < sizeof LISTS / sizeof *LISTS; i++) {
-        size_t index;
-        json_t *record;
-        json_array_foreach(json_object_get(report, LISTS[i]), index, record)
-            explanation(record, out);
-    }
 }
 
 static void notes(const json_t *report, ft_strbuf *out)
@@ -402,15 +374,13 @@ static void body(const ft_view *view, const json_t *report, ft_strbuf *out)
 {
     size_t index;
     json_t *record;
-    json_array_foreach(json_object_get(report, "findings"), index, record)
-        finding(view, record, index + 1, out);
     properties(report, out);
     json_array_foreach(json_object_get(report, "undecided"), index, record)
         other_record(record, out);
     if (view->show_safe)
         json_array_foreach(json_object_get(report, "safe"), index, record)
             other_record(record, out);
-    if (view->explain) explanations(report, out);
+    if (view->explain) ft_view_explanations(report, out);
     notes(report, out);
     if (view->private_server && !view->witness_dir &&
         json_array_size(json_object_get(report, "findings")))
@@ -420,8 +390,18 @@ static void body(const ft_view *view, const json_t *report, ft_strbuf *out)
                          view->file);
 }
 
-void ft_view_report(const ft_view *view, const json_t *report, ft_strbuf *out)
+void ft_view_rest(const ft_view *view, const json_t *report, ft_strbuf *out)
 {
     if (!view->quiet) body(view, report, out);
     ft_view_summary(view, report, out);
+}
+
+void ft_view_report(const ft_view *view, const json_t *report, ft_strbuf *out)
+{
+    size_t index;
+    json_t *record;
+    if (!view->quiet)
+        json_array_foreach(json_object_get(report, "findings"), index, record)
+            ft_view_finding(view, record, index + 1, out);
+    ft_view_rest(view, report, out);
 }

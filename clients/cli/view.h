@@ -25,8 +25,13 @@ typedef struct ft_view {
 /* Width and colour for standard output (NO_COLOR, TERM and COLUMNS respected). */
 void ft_view_init(ft_view *view);
 
-/* A whole report (docs/records.md), summary line last. */
+/* A whole report (docs/records.md), summary line last: its findings, and the rest. */
 void ft_view_report(const ft_view *view, const json_t *report, ft_strbuf *out);
+void ft_view_finding(const ft_view *view, const json_t *record, size_t number, ft_strbuf *out);
+/* Of the findings nothing but check, status and count is needed here. */
+void ft_view_rest(const ft_view *view, const json_t *report, ft_strbuf *out);
+/* explain.c: what decided each candidate, and the statistics of a report. */
+void ft_view_explanations(const json_t *report, ft_strbuf *out);
 void ft_view_summary(const ft_view *view, const json_t *report, ft_strbuf *out);
 /* The witness's interleaving: a column for each thread where that fits, else indented. */
 void ft_view_schedule(const ft_view *view, const json_t *record, ft_strbuf *out);

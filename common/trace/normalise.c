@@ -281,6 +281,7 @@ typedef struct sections {
     FT_VEC(holding) holdings;
     uint32_t *endless;     /* per lock: first holding that is never closed, index + 1 */
     uint32_t *latest;      /* per thread: its latest event */
+    uint32_t *arms;        /* per thread: ifs that are open */
     uint8_t *closed_later; /* a bit per event: a lock event whose thread later releases what it
                               holds of the lock after this event */
     FT_VEC(implied) implied;
@@ -463,7 +464,9 @@ static void walk_lock_event(sections *s, uint32_t e)
     uint32_t lock = trace->object[e];
     bool closed_later = s->closed_later[e / 8] >> e % 8 & 1;
     lock_event event = describe(trace, e);
-    if (event.acquire) imply_releases(s, trace->thread[e], lock, event.shared);
+    /* An acquire in an arm says nothing: the run may have passed over it. */
+    if (event.acquire && !s->arms[trace->thread[e]])
+        imply_releases(s, trace->thread[e], lock, event.shared);
     uint32_t index = holding_index(s, trace->thread[e], lock);
     holding *h = &s->holdings.data[index];
     set_flags(s, e, event.acquire ? acquire_flags(h, e, event) : release_flags(h, event));
@@ -476,8 +479,11 @@ static void walk_lock_event(sections *s, uint32_t e)
 static void walk_forward(sections *s)
 {
     for (uint32_t e = 0; e < s->trace->n_events; e++) {
+        uint32_t *arms = &s->arms[s->trace->thread[e]];
         if (is_lock_event(s->trace, e)) walk_lock_event(s, e);
         s->latest[s->trace->thread[e]] = e;
+        if (s->trace->kind[e] == FT_EVENT_IF) ++*arms;
+        if (s->trace->kind[e] == FT_EVENT_END_IF && *arms) --*arms;
     }
 }
 
@@ -595,6 +601,7 @@ static void open_sections(sections *s, ft_builder *b, bool check_only)
         (sections){.builder = b, .trace = b->trace, .check_only = check_only, .wrong = FT_NO_EVENT};
     s->endless = filled(b->trace->locks.len, 0);
     s->latest = filled(b->trace->threads.len, FT_NO_EVENT);
+    s->arms = filled(b->trace->threads.len, 0);
     s->closed_later = ft_calloc((size_t)b->trace->n_events / 8 + 1, 1);
     mark_closed_later(s);
     walk_forward(s);
@@ -607,6 +614,7 @@ static void close_sections(sections *s)
     ft_vec_release(&s->implied);
     free(s->endless);
     free(s->latest);
+    free(s->arms);
     free(s->closed_later);
 }
 

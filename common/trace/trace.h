@@ -185,8 +185,8 @@ void ft_trace_print_event(const ft_trace *trace, uint32_t e, ft_strbuf *out);
  *  - a whole condition wait (cond-wait, release, then cond-wake and acquire of the same lock): its
  *    release and acquire get FT_FLAG_CONDITION, with a note where the input does not say so;
  *  - a section that is never closed, whose lock another thread acquires later in a conflicting
- *    mode: a synthetic release
- *    is put after its owner's last event before that acquire, with a note;
+ *    mode, and not in an arm of a branch: a synthetic release is put after its owner's last event
+ *    before that acquire, with a note;
  *  - a join (or edge-in) logged before its child's last event (its edge-out), where the joining
  *    thread did nothing in between: moved behind it, with a note;
  *  - everything else that contradicts the semantics is left for the checker (verdict/observe.h). */

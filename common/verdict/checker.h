@@ -21,9 +21,11 @@
 
 #include "verdict/claim.h"
 
-/* What each step (and each of the claim's final events, appended in order) read and wrote. */
+/* What the last FT_WITNESS_FULL_STEPS steps, earlier ones that are the claim's own, and the claim's
+ * final events read and wrote, in this order. */
 typedef struct ft_reading_row {
     uint32_t event;
+    uint32_t step; /* 0-based; the number of steps: a final event */
     bool value_known;
     ft_value value;  /* of the first access: read or written */
     uint32_t source; /* reads: the write event read from, FT_NO_EVENT: the initial value */
@@ -47,6 +49,13 @@ void ft_checker_free(ft_checker *checker); /* accepts NULL */
  * reading (may be NULL) is filled on FT_OK; release it. */
 ft_status ft_checker_check(ft_checker *checker, const ft_witness *witness, ft_reading *reading,
                            ft_error *err) FT_MUST_CHECK;
+
+/* Trying schedules out, step by step from the initial state, by the rules that a witness's members
+ * have to keep. Any check in between ends the trial. */
+void ft_checker_begin(ft_checker *checker, ft_model model, ft_wakeups wakeups);
+/* Executes e. False: it is not next in its thread, is blocked, or may not happen as things are, or
+ * whether it may depends on an unknown value; nothing was done. */
+bool ft_checker_try(ft_checker *checker, uint32_t e);
 
 /* Executes the observed order of a fresh trace (ingest, design §3): sets `initial` of undeclared
  * variables to the value first read before any write; sets FT_FLAG_FAILED on asserts that fail and

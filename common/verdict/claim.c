@@ -39,8 +39,13 @@ uint32_t ft_claim_first_final(ft_claim_kind kind)
     return FIRST[kind];
 }
 
-/* Racing accesses and lock requests are next at once, in any order: the one whose thread ran last
- * comes first. */
+bool ft_claim_is_unordered(ft_claim_kind kind)
+{
+    return kind == FT_CLAIM_RACE || kind == FT_CLAIM_DEADLOCK || kind == FT_CLAIM_CO_ENABLED;
+}
+
+/* Racing accesses, lock requests and co-enabled events are next at once, in any order: the one
+ * whose thread ran last comes first. */
 static uint32_t unordered_switches(const ft_trace *trace, const ft_claim *claim, uint32_t last)
 {
     uint32_t switches = ft_claim_events(claim) - (last == FT_NO_ID);
@@ -58,7 +63,7 @@ uint32_t ft_witness_switches(const ft_trace *trace, const ft_witness *witness)
         switches += last != FT_NO_ID && thread != last;
         last = thread;
     }
-    if (claim->kind == FT_CLAIM_RACE || claim->kind == FT_CLAIM_DEADLOCK)
+    if (ft_claim_is_unordered(claim->kind))
         return switches + unordered_switches(trace, claim, last);
     for (uint32_t i = ft_claim_first_final(claim->kind); i < ft_claim_events(claim); i++) {
         uint32_t thread = trace->thread[claim->events[i]];

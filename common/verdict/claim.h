@@ -72,6 +72,9 @@ uint32_t ft_claim_first_final(
     ft_claim_kind kind); /* index of the first of `events` that comes after
                             the last step: 2 for ATOMICITY, 1 for AFTER_FREE, else 0 */
 
+/* Its events are all next at once, in no order: RACE, DEADLOCK, CO_ENABLED. */
+bool ft_claim_is_unordered(ft_claim_kind kind);
+
 #define FT_CLAIM_MAX_EVENTS 32u /* threads in one cycle of lock requests */
 
 typedef struct ft_claim {
@@ -99,14 +102,14 @@ typedef struct ft_witness {
     uint32_t *steps; /* events in execution order; heap, owned */
 } ft_witness;
 void ft_witness_release(ft_witness *witness);
-/* Thread changes, the claim's own last events included; those of a race and of a deadlock in the
- * order that has the fewest. */
+/* Thread changes, the claim's own last events included; those of an unordered claim in the order
+ * that has the fewest. */
 uint32_t ft_witness_switches(const ft_trace *trace, const ft_witness *witness);
 
 /* Steps that a witness file describes in full, counted from its end; earlier ones but the
  * claim's own events are runs: what a thread does without a break is its first and last event, so
  * that a long prefix does not make a long record. */
-#define FT_WITNESS_FULL_STEPS 200u
+#define FT_WITNESS_FULL_STEPS 20u
 
 /* The witness file (schema/witness.schema.json): format, version, trace hash, model, claim, and
  * the steps with names, locations, texts and values, so that it can be read without the trace.

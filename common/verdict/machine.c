@@ -290,3 +290,40 @@ void ft_machine_advance(ft_machine *m, uint32_t e)
     state.last = e;
     m->threads[t] = state;
 }
+
+/* ---- plain accesses ------------------------------------------------------------------------- */
+
+/* What ft_machine_next says where no branches are. */
+static bool is_next(const ft_machine *m, uint32_t e)
+{
+    uint32_t t = m->trace->thread[e];
+    const thread_cell *state = &m->threads[t];
+    if (m->trace->n_paths) return false;
+    if (state->epoch != m->epoch) return m->previous[e] == FT_NO_EVENT && m->forks[t] == 0;
+    return m->previous[e] == state->last && state->forks == m->forks[t];
+}
+
+static void go_past(ft_machine *m, uint32_t e)
+{
+    thread_cell *state = &m->threads[m->trace->thread[e]];
+    if (state->epoch != m->epoch) *state = (thread_cell){m->epoch, FT_NO_EVENT, 0};
+    state->last = e;
+    m->time++;
+}
+
+bool ft_machine_read(ft_machine *m, uint32_t e, uint32_t source)
+{
+    const value_cell *cell = &m->shared[m->trace->object[e]];
+    uint32_t found = cell->epoch == m->epoch ? cell->held.source : FT_NO_EVENT;
+    if (found != source || !is_next(m, e)) return false;
+    go_past(m, e);
+    return true;
+}
+
+bool ft_machine_overwrite(ft_machine *m, uint32_t e)
+{
+    if (!is_next(m, e)) return false;
+    write_shared(m, m->trace->object[e], held_value(m->trace, m->trace->data[e], e));
+    go_past(m, e);
+    return true;
+}

@@ -77,6 +77,11 @@ ft_outcome ft_machine_evaluate(ft_machine *machine, uint32_t e);
 ft_held ft_machine_pending(const ft_machine *machine, uint32_t e, uint32_t variable);
 void ft_machine_write(ft_machine *machine, uint32_t e); /* performs the pending writes at once */
 
+/* A whole step at once, outside branches: e, a plain read or write, if it is next in its started
+ * thread and (a read) finds what `source` wrote there. False: not so, and nothing was done. */
+bool ft_machine_read(ft_machine *machine, uint32_t e, uint32_t source);
+bool ft_machine_overwrite(ft_machine *machine, uint32_t e);
+
 /* Makes e the last executed event of its thread and performs its synchronisation, whatever
  * ft_machine_next and ft_machine_ready say (the observed run goes on after a break). */
 void ft_machine_advance(ft_machine *machine, uint32_t e);

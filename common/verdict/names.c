@@ -13,6 +13,8 @@ static const row MODELS[] = {FT_MODEL_TABLE(FT_ROW)};
 static const row VERDICTS[] = {FT_VERDICT_TABLE(FT_ROW)};
 static const row REASONS[] = {FT_REASON_TABLE(FT_ROW)};
 static const row WAKEUPS[] = {FT_WAKEUPS_TABLE(FT_ROW)};
+static const row SOLVERS[] = {FT_SOLVER_TABLE(FT_ROW)};
+static const row DECIDERS[] = {FT_DECIDER_TABLE(FT_ROW)};
 #undef FT_ROW
 
 static bool find(const row *rows, size_t count, const char *name, size_t *index)
@@ -43,6 +45,12 @@ FT_NAME_FUNCTIONS(model, MODELS)
 FT_NAME_FUNCTIONS(verdict, VERDICTS)
 FT_NAME_FUNCTIONS(reason, REASONS)
 FT_NAME_FUNCTIONS(wakeups, WAKEUPS)
+FT_NAME_FUNCTIONS(solver, SOLVERS)
+
+const char *ft_decided_by_name(ft_decided_by decider)
+{
+    return DECIDERS[decider].name;
+}
 
 const char *ft_check_doc(ft_check check)
 {

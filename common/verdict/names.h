@@ -44,9 +44,11 @@
     X(UNSAT, "unsat", "no feasible prefix reaches it (solver)")                                    \
     X(MIXED, "mixed", "every event pair of the group was refuted, by several passes")              \
     X(REORDERED, "reordered", "a prefix in observed order reaches it")                             \
+    X(DELAYED, "delayed", "the observed run with one thread delayed reaches it")                   \
     X(SAT, "sat", "the solver found a feasible prefix")                                            \
     X(OBSERVED_RUN, "observed-run", "it happened in the observed run itself")                      \
     X(BUDGET, "budget", "the time or memory budget ran out")                                       \
+    X(BEYOND_SOLVER, "beyond-solver", "the solver that the job names cannot take its values")      \
     X(BROKEN_TRACE, "broken-trace", "the observed order itself breaks the semantics")              \
     X(UNKNOWN_VALUE, "unknown-value", "it depends on a value that the trace does not give")        \
     X(WITNESS_REJECTED, "witness-rejected", "the independent checker refused the witness")         \
@@ -57,6 +59,18 @@
     X(ANY, "any", "a signal wakes any one waiter")                                                 \
     X(OBSERVED, "observed", "a waiter is woken by what woke it in the observed run")               \
     X(SPURIOUS, "spurious", "a waiter may wake without a signal, as POSIX allows")
+
+/* What decides the subproblems that the passes before it leave. */
+#define FT_SOLVER_TABLE(X)                                                                         \
+    X(AUTO, "auto", "the project's own where it can, else Z3")                                     \
+    X(Z3, "z3", "Z3's SMT core")                                                                   \
+    X(ORDER, "order", "the project's own: order, and values out of few")
+
+/* What gave the answer. */
+#define FT_DECIDER_TABLE(X)                                                                        \
+    X(ORDER, "order", "the project's own solver, over the default encoding")                       \
+    X(Z3, "z3", "Z3, over the default encoding")                                                   \
+    X(LITERAL, "literal", "Z3, over the literal encoding")
 
 typedef enum ft_check {
 #define FT_ROW(symbol, name, doc) FT_CHECK_##symbol,
@@ -83,6 +97,20 @@ typedef enum ft_reason {
         FT_REASONS
 } ft_reason;
 
+typedef enum ft_solver {
+#define FT_ROW(symbol, name, doc) FT_SOLVER_##symbol,
+    FT_SOLVER_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_SOLVERS
+} ft_solver;
+
+typedef enum ft_decided_by {
+#define FT_ROW(symbol, name, doc) FT_DECIDED_BY_##symbol,
+    FT_DECIDER_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_DECIDERS
+} ft_decided_by;
+
 typedef enum ft_wakeups {
 #define FT_ROW(symbol, name, doc) FT_WAKEUPS_##symbol,
     FT_WAKEUPS_TABLE(FT_ROW)
@@ -103,5 +131,8 @@ const char *ft_reason_doc(ft_reason reason);
 bool ft_reason_parse(const char *name, ft_reason *reason);
 const char *ft_wakeups_name(ft_wakeups wakeups);
 bool ft_wakeups_parse(const char *name, ft_wakeups *wakeups);
+const char *ft_solver_name(ft_solver solver);
+bool ft_solver_parse(const char *name, ft_solver *solver);
+const char *ft_decided_by_name(ft_decided_by decider);
 
 #endif

@@ -22,6 +22,7 @@ static void find_initial_values(ft_trace *trace)
     for (uint32_t e = 0; e < trace->n_events; e++) {
         ft_access scratch;
         uint32_t count;
+        if (trace->flags[e] & FT_FLAG_PASSED) continue;
         const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
         for (uint32_t i = 0; i < count; i++) {
             uint32_t v = accesses[i].variable;
@@ -148,17 +149,18 @@ static void set_broken(ft_trace *trace, uint32_t e, const ft_error *why)
     ft_strbuf_release(&text);
 }
 
-static bool mark_passed(const ft_machine *machine, ft_trace *trace, uint32_t e)
+/* marks: whether any event is not what it was said to be. */
+static bool mark_passed(const ft_machine *machine, ft_trace *trace, uint32_t e, bool *marks)
 {
     bool passed = ft_machine_passed(machine, e);
+    *marks |= passed != ((trace->flags[e] & FT_FLAG_PASSED) != 0);
     trace->flags[e] &= (uint8_t)~FT_FLAG_PASSED;
     if (passed) trace->flags[e] |= FT_FLAG_PASSED;
     return passed;
 }
 
-void ft_observe_run(ft_trace *trace)
+static void execute(ft_trace *trace, bool *marks)
 {
-    find_initial_values(trace);
     uint32_t *outs = find_edge_outs(trace);
     uint32_t *runner = ft_calloc(trace->onces.len, sizeof *runner);
     ft_machine *machine = ft_machine_new(trace);
@@ -166,7 +168,8 @@ void ft_observe_run(ft_trace *trace)
     trace->broken_text = NULL;
     for (uint32_t e = 0; e < trace->n_events; e++) {
         ft_error why = FT_ERROR_INIT;
-        if (trace->n_paths && mark_passed(machine, trace, e)) continue;
+        if (trace->kind[e] == FT_EVENT_ASSERT) trace->flags[e] &= (uint8_t)~FT_FLAG_FAILED;
+        if (trace->n_paths && mark_passed(machine, trace, e, marks)) continue;
         ft_status status = ft_machine_next(machine, e, &why);
         if (!status)
             status = ft_machine_ready(machine, e, edge_source(machine, trace, outs, e), &why);
@@ -181,6 +184,24 @@ void ft_observe_run(ft_trace *trace)
     ft_machine_free(machine);
     free(runner);
     free(outs);
+}
+
+/* Which arms were taken is known only when the run was executed, and until then an access in one
+ * that was not may have settled an initial value. */
+void ft_observe_run(ft_trace *trace)
+{
+    uint32_t *declared = ft_calloc(trace->shared.len, sizeof *declared);
+    bool marks = false;
+    for (uint32_t v = 0; v < trace->shared.len; v++) declared[v] = trace->shared_info[v].initial;
+    find_initial_values(trace);
+    execute(trace, &marks);
+    if (marks) {
+        for (uint32_t v = 0; v < trace->shared.len; v++)
+            trace->shared_info[v].initial = declared[v];
+        find_initial_values(trace);
+        execute(trace, &marks);
+    }
+    free(declared);
 }
 
 /* ---- the checker's table -------------------------------------------------------------------- */

@@ -114,7 +114,9 @@ static uint32_t *find_next_events(const ft_trace *trace)
 
 static bool is_claimed(const ft_claim *claim, uint32_t e)
 {
-    for (uint32_t i = 0; i < ft_claim_events(claim); i++)
+    /* Most claims have two or three events, and most steps are none of them. */
+    if (claim->events[0] == e) return true;
+    for (uint32_t i = 1, n = ft_claim_events(claim); i < n; i++)
         if (claim->events[i] == e) return true;
     return false;
 }
@@ -131,16 +133,37 @@ static json_t *run_json(const ft_trace *trace, uint32_t first, uint32_t last, ui
     return run;
 }
 
-/* `at`: the row of events[0] among the annotations. */
+/* The checker's row of the step, NULL: it has none. Rows are in the order of steps, and those of
+ * final events come last. */
+static const ft_reading_row *find_row(const ft_reading *reading, uint32_t step, uint32_t e)
+{
+    uint32_t low = 0, high = reading ? reading->n_rows : 0;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (reading->rows[middle].step < step)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; reading && low < reading->n_rows && reading->rows[low].step == step; low++)
+        if (reading->rows[low].event == e) return &reading->rows[low];
+    return NULL;
+}
+
+/* final: they come after the last step, all as step `at`; else events[0] is step `at`. */
 static void add_steps(const ft_trace *trace, const uint32_t *events, uint32_t count,
-                      const ft_reading *reading, uint32_t at, json_t *steps)
+                      const ft_reading *reading, uint32_t at, bool final, json_t *steps)
 {
     for (uint32_t i = 0; i < count; i++) {
-        bool annotated =
-            reading && at + i < reading->n_rows && reading->rows[at + i].event == events[i];
-        ft_reading_row row = annotated ? reading->rows[at + i] : plain_row(trace, events[i]);
+        const ft_reading_row *noted = find_row(reading, final ? at : at + i, events[i]);
+        ft_reading_row row = noted ? *noted : plain_row(trace, events[i]);
         json_array_append_new(steps, step_json(trace, &row));
     }
+}
+
+static bool is_continued(const ft_trace *trace, const uint32_t *next, uint32_t e, uint32_t follower)
+{
+    return next ? next[e] == follower : trace->thread[e] == trace->thread[follower];
 }
 
 /* All but the last FT_WITNESS_FULL_STEPS steps; returns how many that was. */
@@ -150,17 +173,19 @@ static uint32_t add_runs(const ft_trace *trace, const ft_witness *witness,
     if (witness->n_steps <= FT_WITNESS_FULL_STEPS) return 0;
     const uint32_t *events = witness->steps;
     uint32_t until = witness->n_steps - FT_WITNESS_FULL_STEPS;
-    uint32_t *next = find_next_events(trace);
+    /* Without branches a thread's steps are its first events, one after the other. */
+    uint32_t *next = trace->n_paths ? find_next_events(trace) : NULL;
+    bool claimed = is_claimed(&witness->claim, events[0]);
     for (uint32_t i = 0, end; i < until; i = end) {
-        end = i + 1;
-        if (is_claimed(&witness->claim, events[i])) {
-            add_steps(trace, &events[i], 1, reading, i, steps);
-            continue;
+        bool alone = claimed;
+        for (end = i + 1; end < until; end++) {
+            claimed = is_claimed(&witness->claim, events[end]);
+            if (alone || claimed || !is_continued(trace, next, events[end - 1], events[end])) break;
         }
-        while (end < until && events[end] == next[events[end - 1]] &&
-               !is_claimed(&witness->claim, events[end]))
-            end++;
-        json_array_append_new(steps, run_json(trace, events[i], events[end - 1], end - i));
+        if (alone)
+            add_steps(trace, &events[i], 1, reading, i, false, steps);
+        else
+            json_array_append_new(steps, run_json(trace, events[i], events[end - 1], end - i));
     }
     free(next);
     return until;
@@ -216,9 +241,9 @@ json_t *ft_witness_to_json(const ft_trace *trace, const char *trace_hash, const 
     json_t *steps = json_array(), *last = json_array();
     uint32_t at = add_runs(trace, witness, reading, steps);
     if (at < witness->n_steps)
-        add_steps(trace, witness->steps + at, witness->n_steps - at, reading, at, steps);
+        add_steps(trace, witness->steps + at, witness->n_steps - at, reading, at, false, steps);
     add_steps(trace, claim->events + final, ft_claim_events(claim) - final, reading,
-              witness->n_steps, last);
+              witness->n_steps, true, last);
     json_object_set_new(json, "steps", steps);
     json_object_set_new(json, "final", last);
     json_object_set_new(json, "members", json_integer(witness->n_steps));

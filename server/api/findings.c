@@ -7,6 +7,30 @@
 
 #define PAGE_MOST 100000
 
+/* The report's JSON, with the records that it holds as texts. */
+static void report_text(const json_t *report, ft_strbuf *out)
+{
+    static const char *const LISTS[] = {"findings", "undecided", "safe"};
+    json_t *head = json_copy((json_t *)(uintptr_t)report);
+    for (size_t i = 0; i < sizeof LISTS / sizeof *LISTS; i++) json_object_del(head, LISTS[i]);
+    char *text = json_dumps(head, JSON_COMPACT);
+    json_decref(head);
+    ft_strbuf_add(out, text, strlen(text) - 1);
+    free(text);
+    for (size_t i = 0; i < sizeof LISTS / sizeof *LISTS; i++) {
+        const json_t *list = json_object_get(report, LISTS[i]);
+        if (!list) continue;
+        ft_strbuf_printf(out, ",\"%s\":[", LISTS[i]);
+        for (size_t k = 0; k < json_array_size(list); k++) {
+            const json_t *record = json_array_get(list, k);
+            if (k > 0) ft_strbuf_puts(out, ",");
+            ft_strbuf_add(out, json_string_value(record), json_string_length(record));
+        }
+        ft_strbuf_puts(out, "]");
+    }
+    ft_strbuf_puts(out, "}\n");
+}
+
 static void on_report(void *data, const ft_error *err, json_t *report)
 {
     ft_http_request *request;
@@ -15,8 +39,11 @@ static void on_report(void *data, const ft_error *err, json_t *report)
     snprintf(etag, sizeof etag, "%lld",
              (long long)json_integer_value(json_object_get(report, "revision")));
     ft_http_set(request, "Cache-Control", "no-cache");
-    if (!ft_reply_not_modified(request, etag))
-        ft_http_reply_json(request, 200, json_incref(report));
+    if (ft_reply_not_modified(request, etag)) return;
+    ft_strbuf text = {0};
+    report_text(report, &text);
+    ft_http_reply(request, 200, "application/json", text.text, text.len);
+    ft_strbuf_release(&text);
 }
 
 void ft_serve_report(ft_api *api, ft_http_request *request)

@@ -166,6 +166,14 @@ static ft_status check_encoding(checker *c, const json_t *value)
     return one_of(c, value, "encoding", WORDS);
 }
 
+static ft_status check_solver(checker *c, const json_t *value)
+{
+#define FT_ROW(symbol, name, doc) name,
+    static const char *const WORDS[] = {FT_SOLVER_TABLE(FT_ROW) NULL};
+#undef FT_ROW
+    return one_of(c, value, "solver", WORDS);
+}
+
 /* The checks that a job can name: properties come with "properties". */
 static ft_status check_check(checker *c, const json_t *value)
 {
@@ -312,6 +320,7 @@ static const member JOB[] = {{"trace", true, check_trace},
                              {"properties", false, check_properties},
                              {"ignore_locations", false, check_ignored},
                              {"encoding", false, check_encoding},
+                             {"solver", false, check_solver},
                              {"wakeups", false, check_wakeups},
                              {"context_bound", false, check_bound},
                              {"budget", false, check_budget},

@@ -135,6 +135,8 @@ static ft_status add_details(ft_sql *sql, const char *job, json_t *snapshot, ft_
     if (status == FT_OK) {
         json_object_set(snapshot, "checks", checks);
         json_object_set(snapshot, "spec", spec);
+        if (json_object_get(plan, "statistics"))
+            json_object_set(snapshot, "statistics", json_object_get(plan, "statistics"));
     }
     json_decref(spec);
     json_decref(plan);

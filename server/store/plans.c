@@ -106,8 +106,8 @@ static ft_status store_subproblems(ft_sql *sql, const char *job, const json_t *s
 static ft_status store_head(ft_sql *sql, const char *job, const json_t *plan, ft_error *err)
 {
     json_t *notes = json_object_get(plan, "notes");
-    json_t *kept =
-        json_pack("{s:O, s:O*}", "candidates", json_object_get(plan, "candidates"), "notes", notes);
+    json_t *kept = json_pack("{s:O, s:O*, s:O*}", "candidates", json_object_get(plan, "candidates"),
+                             "notes", notes, "statistics", json_object_get(plan, "statistics"));
     char *text = ft_store_dump(kept);
     int64_t added = (int64_t)json_array_size(json_object_get(plan, "subproblems"));
     ft_status status = ft_sql_run(

@@ -65,6 +65,7 @@ void ft_store_trace_chunk(ft_store *store, const char *hash, uint32_t seq, ft_st
  *    "memory": "sc", "bound": null, "scope": "trace",
  *    "created": TIME, "updated": TIME, "finished": TIME|null, "revision": N,
  *    "progress": {"tasks": N, "open": N},             tasks so far, and those without a result
+ *    "statistics": the plan's, absent before the job is planned,
  *    "checks": {NAME: {"candidates","violation","safe","bounded","unknown","error"}},
  *                                                     {} until it is planned; a member "pending" is
  *                                                     added where candidates are not decided yet
@@ -94,7 +95,8 @@ typedef struct ft_store_filter {
 } ft_store_filter;
 
 /* REPORT (the body of GET /v1/jobs/{id}/findings; docs/records.md), with "revision" and "next":
- * CURSOR|null added. Each RECORD has "finding": ID added. Counts are of the whole job whatever the
+ * CURSOR|null added. Each RECORD has "finding": ID added, and stands in its list as a string, its
+ * JSON text: reports may be long, and nobody here looks into them. Counts are of the whole job whatever the
  * page and filter; "undecided" holds bounded ones too. A page is a stretch of records in commit
  * order. Before the job is planned "model" is null and "checks" is {}; a property that is not
  * decided yet has the verdict null. FT_NOT_FOUND; FT_USAGE: bad check or cursor. */

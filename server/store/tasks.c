@@ -210,6 +210,7 @@ void ft_store_verdict_commit(ft_store *store, uint64_t token, int64_t task, cons
     ft_request *request = ft_store_request(run_verdict, true, done, data);
     request->token = token;
     request->task = task;
-    request->json = json_deep_copy(record);
+    /* Shared with the loop's thread, which only lets go of it: jansson counts atomically. */
+    request->json = json_incref((json_t *)(uintptr_t)record);
     ft_store_send(store, request);
 }

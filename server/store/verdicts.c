@@ -4,7 +4,30 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/strbuf.h"
 #include "store/internal.h"
+
+static int64_t stat_of(const json_t *record, const char *name)
+{
+    json_int_t value = json_integer_value(json_object_get(json_object_get(record, "stats"), name));
+    return value >= 0 && value <= (json_int_t)UINT32_MAX ? (int64_t)value : 0;
+}
+
+/* Of a subproblem that the solver was asked, its events as well. */
+static ft_status add_tally(ft_sql *sql, const char *job, int64_t task, const json_t *record,
+                           ft_error *err)
+{
+    bool solved = task != 0 && stat_of(record, "events") > 0;
+    return ft_sql_run(sql, NULL, err,
+                      "INSERT INTO tallies VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) "
+                      "ON CONFLICT (job, \"check\", verdict) DO UPDATE SET count = count + ?4, "
+                      "solved = solved + ?5, sliced = sliced + ?6, encoded = encoded + ?7",
+                      "tttiiii", job, json_string_value(json_object_get(record, "check")),
+                      json_string_value(json_object_get(record, "verdict")),
+                      (int64_t)json_integer_value(json_object_get(record, "count")),
+                      (int64_t)solved, solved ? stat_of(record, "sliced") : (int64_t)0,
+                      solved ? stat_of(record, "events") : (int64_t)0);
+}
 
 ft_status ft_store_verdict_add(ft_sql *sql, const char *job, int64_t task, const json_t *record,
                                ft_error *err)
@@ -27,7 +50,7 @@ ft_status ft_store_verdict_add(ft_sql *sql, const char *job, int64_t task, const
         (int64_t)json_integer_value(json_object_get(record, "pairs")), (const char *)text,
         ft_store_now());
     free(text);
-    return status;
+    return status == FT_OK ? add_tally(sql, job, task, record, err) : status;
 }
 
 /* ---- Counts ---------------------------------------------------------------------------------- */
@@ -58,10 +81,9 @@ ft_status ft_store_checks(ft_sql *sql, const char *job, const json_t *plan, json
     json_t *candidates, *counts, *out = json_object();
     json_object_foreach(json_object_get(plan, "candidates"), name, candidates)
         json_object_set_new(out, name, zero_counts(json_integer_value(candidates)));
-    ft_status status = ft_sql_start(sql, &statement, err,
-                                    "SELECT \"check\", verdict, sum(count) FROM verdicts "
-                                    "WHERE job = ?1 GROUP BY \"check\", verdict",
-                                    "t", job);
+    ft_status status =
+        ft_sql_start(sql, &statement, err,
+                     "SELECT \"check\", verdict, count FROM tallies WHERE job = ?1", "t", job);
     while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row) {
         counts = json_object_get(out, ft_sql_text(statement, 0));
         json_object_set_new(counts, ft_sql_text(statement, 1),
@@ -149,6 +171,18 @@ static ft_status parse_record(sqlite3_stmt *statement, const char *job, json_t *
     return FT_OK;
 }
 
+/* As it is stored, for reports may be long, with the member "finding". */
+static json_t *record_text(sqlite3_stmt *statement, const char *job)
+{
+    ft_strbuf text = {0};
+    ft_strbuf_puts(&text, ft_sql_text(statement, 0));
+    if (text.len > 0) text.len--; /* the closing brace */
+    ft_strbuf_printf(&text, ",\"finding\":\"%s-%lld\"}", job, (long long)ft_sql_int(statement, 1));
+    json_t *string = json_stringn_nocheck(text.text, text.len);
+    ft_strbuf_release(&text);
+    return string;
+}
+
 /* The report's list for each verdict. */
 static const char *const LISTS[FT_VERDICTS] = {
     [FT_VERDICT_VIOLATION] = "findings", [FT_VERDICT_SAFE] = "safe",
@@ -174,12 +208,10 @@ static ft_status add_records(ft_sql *sql, ft_request *request, int64_t after, js
             json_object_set_new(report, "next", json_sprintf("%lld", (long long)last));
             break;
         }
-        json_t *record = NULL;
         ft_verdict verdict = FT_VERDICT_ERROR;
-        status = parse_record(statement, request->job, &record, err);
-        if (status != FT_OK) break;
         if (!ft_verdict_parse(ft_sql_text(statement, 2), &verdict)) verdict = FT_VERDICT_ERROR;
-        json_array_append_new(json_object_get(report, LISTS[verdict]), record);
+        json_array_append_new(json_object_get(report, LISTS[verdict]),
+                              record_text(statement, request->job));
         last = ft_sql_int(statement, 1);
     }
     return status;
@@ -218,6 +250,30 @@ static ft_status report_head(ft_sql *sql, const char *job, json_t **report, job_
     return FT_OK;
 }
 
+/* What the plan counted, and the events of the subproblems that the solver was asked. */
+static ft_status statistics(ft_sql *sql, const char *job, const json_t *plan, json_t *report,
+                            ft_error *err)
+{
+    static const char *const KEYS[] = {"subproblems", "sliced", "encoded"};
+    sqlite3_stmt *statement;
+    bool row;
+    const json_t *planned = json_object_get(plan, "statistics");
+    if (!planned) return FT_OK;
+    ft_status status = ft_sql_start(
+        sql, &statement, err,
+        "SELECT ifnull(sum(solved), 0), ifnull(sum(sliced), 0), ifnull(sum(encoded), 0) "
+        "FROM tallies WHERE job = ?1",
+        "t", job);
+    if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
+    if (status != FT_OK) return status;
+    json_t *whole = json_deep_copy(planned);
+    for (int i = 0; i < 3; i++)
+        json_object_set_new(json_object_get(whole, "events"), KEYS[i],
+                            json_integer((json_int_t)ft_sql_int(statement, i)));
+    json_object_set_new(report, "statistics", whole);
+    return FT_OK;
+}
+
 static ft_status fill_report(ft_sql *sql, ft_request *request, const job_texts *texts,
                              int64_t after, ft_error *err)
 {
@@ -234,6 +290,7 @@ static ft_status fill_report(ft_sql *sql, ft_request *request, const job_texts *
     json_object_set_new(report, "checks", checks);
     status = properties(sql, request->job, texts->spec, texts->state,
                         json_object_get(report, "properties"), err);
+    if (status == FT_OK) status = statistics(sql, request->job, texts->plan, report, err);
     if (status == FT_OK) status = add_records(sql, request, after, report, err);
     return status;
 }

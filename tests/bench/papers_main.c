@@ -70,8 +70,8 @@ int main(int argc, char **argv)
                         .queries = "tests/bench/queries",
                         .parts = json_object()};
     int named = read_options(&papers, argc, argv);
-    papers.ours_s = papers.long_run ? 120 : 6;
-    papers.literal_s = papers.long_run ? 120 : 2;
+    papers.ours_s = papers.long_run ? 60 : 4;
+    papers.literal_s = papers.long_run ? 20 : 1;
     papers.rounds = papers.long_run ? 5 : 3;
     for (size_t i = 0; i < N_SECTIONS; i++)
         if (is_wanted(SECTIONS[i].name, named, argv)) SECTIONS[i].run(&papers);

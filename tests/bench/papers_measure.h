@@ -6,7 +6,7 @@
 #include "trace/trace.h"
 
 typedef struct ft_measure {
-    double whole_ms, encode_ms, solve_ms; /* medians */
+    double whole_ms, encode_ms, solve_ms; /* processor time, medians */
     uint64_t candidates, violations, safe, undecided;
     uint64_t encoded; /* most events that one encoding had */
     int rounds;
@@ -26,13 +26,16 @@ typedef struct ft_job {
  * last. limit_s: of each run. */
 ft_measure ft_measure_job(ft_trace *trace, const ft_job *job, int rounds, double limit_s);
 
+/* Processor time of this process so far: the machine may have others to serve. */
+double ft_measure_used_ms(void);
+
 typedef enum ft_end { FT_END_DONE, FT_END_LATE, FT_END_DIED } ft_end;
 /* Runs `work` in a process of its own, with `size` bytes at `result` that it fills as it goes.
  * LATE: it was stopped at the limit, or by its own alarm. */
 ft_end ft_measure_apart(void (*work)(void *context, void *result), void *context, void *result,
                         size_t size, double limit_s);
-/* Runs a program, its output thrown away; milliseconds of wall time, negative: it failed or the
- * limit passed. argv ends with NULL. */
+/* Runs a program, its output thrown away; milliseconds of processor time, negative: it failed or
+ * the limit passed. argv ends with NULL. */
 double ft_measure_program(char *const argv[], double limit_s);
 
 double ft_measure_median(double *values, int count);

@@ -76,7 +76,7 @@ static const char *reached(const json_t *row, const char *key, const char *over,
 static json_t *measure(const ft_papers *papers, const required *r, ft_trace *trace)
 {
     ft_job job = {r->check, r->model, "default", NULL, NULL}, other = job;
-    double limit = papers->long_run ? 300 : 12;
+    double limit = papers->long_run ? 120 : 12;
     other.encoding = "literal";
     ft_measure ours = ft_measure_job(trace, &job, papers->rounds, limit);
     ft_measure literal = ft_measure_job(trace, &other, papers->rounds, limit);

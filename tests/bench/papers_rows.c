@@ -69,6 +69,26 @@
     {                                                                                              \
         5, 0, 10, v                                                                                \
     }
+#define NESTED(c, v)                                                                               \
+    c, "ctp", ft_program_nested,                                                                   \
+    {                                                                                              \
+        2, 0, 0, v                                                                                 \
+    }
+#define AGENT(c)                                                                                   \
+    c, "ctp", ft_program_agent,                                                                    \
+    {                                                                                              \
+        2, 0, 2, 1                                                                                 \
+    }
+#define POOL(c)                                                                                    \
+    c, "ctp", ft_program_pool,                                                                     \
+    {                                                                                              \
+        3, 1, 0, 0                                                                                 \
+    }
+#define TOKEN(c)                                                                                   \
+    c, "ctp", ft_program_token,                                                                    \
+    {                                                                                              \
+        6, 0, 2, 0                                                                                 \
+    }
 #define ELEVATOR(c, steps)                                                                         \
     c, "maximal", ft_program_elevator,                                                             \
     {                                                                                              \
@@ -137,7 +157,14 @@ static const ft_row DEADLOCKS[] = {
     {"barrier-5", BARRIER("deadlock", 5, 0), false, NO_FIGURE},
 };
 
+/* ex.race, ex.norace, ra.Main, connectionpool and liveness.BugG are known by name alone, the latter
+ * two also by what their packages are about. */
 static const ft_row KAHLON_WANG_RACES[] = {
+    {"ex.race", NESTED("race", 1), false, KW(3, 29, 8, 8, 2, 2, 1, .1)},
+    {"ex.norace", NESTED("race", 0), false, KW(3, 37, 8, 6, 2, 0, 0, 0.0)},
+    {"ra.Main", AGENT("race"), false, KW(3, 55, 13, 13, 4, 4, 1, .1)},
+    {"connectionpool", POOL("race"), false, KW(4, 97, 89, 21, 28, 0, 0, 0.0)},
+    {"liveness.BugG", TOKEN("race"), false, KW(7, 285, 408, 138, 280, 10, 0, .4)},
     {"barrier-9", BARRIER("race", 9, 0), false, KW(10, 649, 1831, 488, 1214, 30, 0, 1.4)},
     {"barrier-12", BARRIER("race", 12, 0), false, KW(13, 799, 2952, 656, 2077, 49, 0, 3.6)},
     {"barrier-12s", BARRIER("race", 12, 2), false, NO_FIGURE},
@@ -184,6 +211,11 @@ static const ft_row KAHLON_WANG_RACES[] = {
 };
 
 static const ft_row KAHLON_WANG_ATOMICITY[] = {
+    {"ex.race", NESTED("atomicity", 1), false, KW(3, 29, 2, 2, 0, 0, 0, 0.0)},
+    {"ex.norace", NESTED("atomicity", 0), false, KW(3, 37, 2, 2, 0, 0, 0, 0.0)},
+    {"ra.Main", AGENT("atomicity"), false, KW(3, 55, 2, 2, 0, 0, 0, 0.0)},
+    {"connectionpool", POOL("atomicity"), false, KW(4, 97, 30, 6, 4, 0, 0, 0.0)},
+    {"liveness.BugG", TOKEN("atomicity"), false, KW(7, 285, 280, 60, 220, 0, 0, 0.0)},
     {"barrier-9", BARRIER("atomicity", 9, 0), false, KW(10, 649, 852, 102, 612, 3, 0, 1.6)},
     {"barrier-12", BARRIER("atomicity", 12, 0), false, KW(13, 799, 950, 87, 709, 9, 0, 3.7)},
     {"account-10", ACCOUNT("atomicity", 10), false, KW(11, 902, 140, 140, 60, 60, 2, 1.3)},

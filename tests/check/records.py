@@ -22,7 +22,12 @@ def inline(node):
     return [inline(value) for value in node] if isinstance(node, list) else node
 
 
-checks = {"record": Validator(inline(record)), "witness": Validator(witness)}
+statistics = json.loads((schemas / "statistics.schema.json").read_text())
+checks = {
+    "record": Validator(inline(record)),
+    "witness": Validator(witness),
+    "statistics": Validator(statistics),
+}
 count, failures = 0, []
 
 
@@ -35,6 +40,7 @@ def check(kind, document, where):
 
 for path in sorted(folder.glob("*.report")):
     report = json.loads(path.read_text())
+    check("statistics", report["statistics"], path.name)
     for part in ("findings", "undecided", "safe"):
         for entry in report.get(part, []):
             check("record", entry, path.name)

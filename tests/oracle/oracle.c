@@ -177,15 +177,16 @@ static ft_tri claim_at(const ft_machine *machine, const ft_state *state, const f
 
 /* ---- answers ---- */
 
-/* The switches that the claim's own last events add; those of a race and of a deadlock come in the
- * order that needs the fewest. */
+/* The switches that the claim's own last events add; those of a race, of a deadlock and of two
+ * events enabled at once come in the order that needs the fewest. */
 static uint32_t final_switches(const ft_trace *trace, const ft_claim *claim, uint32_t last)
 {
     uint32_t n = ft_claim_events(claim), first = claim->kind == FT_CLAIM_ATOMICITY    ? 2
                                                  : claim->kind == FT_CLAIM_AFTER_FREE ? 1
                                                                                       : 0;
     uint32_t switches = 0;
-    bool free_order = claim->kind == FT_CLAIM_RACE || claim->kind == FT_CLAIM_DEADLOCK;
+    bool free_order = claim->kind == FT_CLAIM_RACE || claim->kind == FT_CLAIM_DEADLOCK ||
+                      claim->kind == FT_CLAIM_CO_ENABLED;
     for (uint32_t i = first; free_order && i < n; i++)
         if (last == trace->thread[claim->events[i]] + 1u) return n - 1;
     for (uint32_t i = first; i < n; i++) {
@@ -213,12 +214,15 @@ static void visit(void *context, const ft_exploration *exploration, uint32_t num
         ft_oracle_answer *answer = q->answers[i];
         if (answer->violated && (!q->switches || answer->switches <= node->level)) continue;
         ft_tri found = claim_at(q->machine, &node->state, &answer->claim);
-        if (found == FT_TRI_YES && !node->state.maybe)
-            keep_schedule(answer, exploration, number,
-                          node->level +
-                              final_switches(q->machine->trace, &answer->claim, node->state.last));
-        else if (found != FT_TRI_NO)
-            answer->unknown = true;
+        if (found == FT_TRI_NO) continue;
+        uint32_t switches = node->level + final_switches(q->machine->trace, &answer->claim,
+                                                         node->state.last);
+        if (found == FT_TRI_YES && !node->state.maybe) {
+            keep_schedule(answer, exploration, number, switches);
+            continue;
+        }
+        answer->unknown = true;
+        if (switches < answer->maybe_switches) answer->maybe_switches = switches;
     }
 }
 

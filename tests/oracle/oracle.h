@@ -7,7 +7,7 @@
 #include "trace/trace.h"
 #include "verdict/claim.h"
 
-/* A trace beyond these limits, or with branches, is refused by assertion. */
+/* A trace beyond these limits is refused by assertion. */
 #define FT_ORACLE_EVENTS     96
 #define FT_ORACLE_THREADS    6
 #define FT_ORACLE_SHARED     6
@@ -18,6 +18,7 @@
 #define FT_ORACLE_BARRIERS   4
 #define FT_ORACLE_ONCES      4
 #define FT_ORACLE_BLOCKS     4
+#define FT_ORACLE_IFS        16
 
 #define FT_ORACLE_NO_PROPERTY UINT32_MAX
 
@@ -51,6 +52,8 @@ typedef struct ft_oracle_answer {
     ft_claim claim;    /* events of a symmetric claim in ascending order */
     bool violated;
     bool unknown; /* not violated for certain, but with some value of an unknown */
+    uint32_t maybe_switches; /* the fewest with which it is violated with some value of an unknown,
+                                if the job asks for switches; UINT32_MAX: never */
     /* A violating schedule: of those with the fewest context switches, if the job asks for them. */
     uint32_t switches; /* Wang et al. §6, counted as by ft_witness_switches */
     uint8_t steps[FT_ORACLE_EVENTS], n_steps;

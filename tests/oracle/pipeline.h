@@ -14,14 +14,17 @@ typedef struct ft_finding {
     bool observed;     /* said to have happened in the observed run */
 } ft_finding;
 
+#define FT_PIPELINE_PROPERTIES 8
+
 typedef struct ft_pipeline {
     FT_VEC(ft_finding) violations;
     uint64_t candidates[FT_CHECKS];         /* as the plan says */
     uint64_t count[FT_CHECKS][FT_VERDICTS]; /* records' counts, by verdict */
-    bool property[8][FT_VERDICTS];          /* verdicts that some record of the property has */
+    /* of the unknown ones: those whose budget ran out, or that are beyond the solver named */
+    uint64_t timeouts[FT_CHECKS];
+    bool property[FT_PIPELINE_PROPERTIES]
+                 [FT_VERDICTS]; /* verdicts that some record of the property has */
 } ft_pipeline;
-
-#define FT_PIPELINE_PROPERTIES 8
 
 /* Runs the job of `spec` (borrowed). False: something is wrong with the answers as such (a call
  * failed, counts do not add up, a violation without a witness that the checker accepts); `why`
@@ -31,7 +34,9 @@ void ft_pipeline_release(ft_pipeline *pipeline);
 
 typedef struct ft_pipeline_options {
     const char *per, *encoding;
-    const char *bound; /* context_bound: a number, "auto", or NULL: none */
+    const char *bound;      /* context_bound: a number, "auto", or NULL: none */
+    const char *solver;     /* NULL: auto */
+    uint32_t subproblem_ms; /* budget; 0: the default */
 } ft_pipeline_options;
 
 /* A job's JSON: checks, properties, model and wake-ups of `job`, the rest as given. */

@@ -76,7 +76,15 @@ static void add_assign(ft_program *program)
     *out = op;
 }
 
-static void add_update(ft_program *program, uint32_t v)
+void ft_program_add_local(ft_program *program)
+{
+    uint32_t v = ft_program_below(program, program->n_locals);
+    ft_term term = ft_program_term(program, program->local_sort[v]);
+    ft_instruction *op = ft_program_add(program, FT_EVENT_ASSIGN, 0);
+    op->assignments[op->n_assignments++] = (ft_assignment){FT_SYM_LOCAL(v), term};
+}
+
+void ft_program_add_update(ft_program *program, uint32_t v)
 {
     ft_instruction *op = ft_program_add(program, FT_EVENT_RMW, v);
     op->bits = random_bits(program, program->shared_sort[v]);
@@ -97,7 +105,7 @@ static void add_access(ft_program *program)
 {
     uint32_t v = ft_program_below(program, program->n_shared);
     if (ft_program_percent(program, 8))
-        add_update(program, v);
+        ft_program_add_update(program, v);
     else
         ft_program_add_access(program, v, ft_program_percent(program, 45));
 }
@@ -153,7 +161,8 @@ static void add_section(ft_program *program, uint32_t lock, uint32_t length, uin
         ft_program_add(program, FT_EVENT_ACQUIRE, lock)->flags = FT_FLAG_CONDITION;
         ft_program_add_data(program);
     }
-    if (ft_program_percent(program, 97)) {
+    /* A release that ingest puts in may not come into an arm. */
+    if (program->branches || ft_program_percent(program, 97)) {
         ft_program_add(program, FT_EVENT_RELEASE, lock);
         program->held[lock]--;
     }
@@ -167,7 +176,8 @@ static void add_transaction(ft_program *program, uint32_t length, uint32_t depth
         add_section(program, 0, length, depth);
     else
         add_block(program, length, depth + 1);
-    if (ft_program_percent(program, 92)) ft_program_add(program, FT_EVENT_TX_END, 0);
+    if (program->arms || ft_program_percent(program, 92))
+        ft_program_add(program, FT_EVENT_TX_END, 0);
 }
 
 static void add_protected(ft_program *program, uint32_t depth)
@@ -193,8 +203,64 @@ static void add_edge(ft_program *program)
     }
 }
 
+/* What a local is behind the end-if depends on the arm that was taken (Wang et al. §8, phi). */
+static void add_after_if(ft_program *program)
+{
+    if (!symbolic(program) || !ft_program_percent(program, 40)) return;
+    ft_instruction *op = ft_program_add(program, FT_EVENT_ASSERT, 0);
+    op->guard = ft_program_condition(program, false);
+    if (program->n_locals && ft_program_percent(program, 70))
+        op->pinned = 1 + program->n_shared + ft_program_below(program, program->n_locals);
+    else if (!program->plain[0] && ft_program_percent(program, 80))
+        op->pinned = 1;
+}
+
+/* An arm says more than its budget has left, so that few are empty. */
+static void add_arm(ft_program *program, uint32_t depth)
+{
+    if (ft_program_percent(program, 12)) return;
+    if (ft_program_percent(program, 60)) program->budget++;
+    if (program->budget == 0) program->budget = 1;
+    if (ft_program_percent(program, 35))
+        ft_program_add_to_arm(program);
+    else
+        add_block(program, 1 + ft_program_below(program, 3), depth + 1);
+}
+
+/* An if without an else, with both, with an arm of nothing. */
+static void add_if(ft_program *program, uint32_t depth)
+{
+    if (!ft_program_begin_if(program)) {
+        ft_program_add_data(program);
+        return;
+    }
+    add_arm(program, depth);
+    if (ft_program_percent(program, 60)) {
+        ft_program_add(program, FT_EVENT_ELSE, 0);
+        add_arm(program, depth);
+    }
+    ft_program_end_if(program);
+    add_after_if(program);
+}
+
+/* What an arm may not hold. */
+static void add_outside(ft_program *program, uint32_t pick, uint32_t depth)
+{
+    if (program->arms)
+        add_protected(program, depth);
+    else if (pick >= 96)
+        add_edge(program);
+    else
+        ft_program_add(program, FT_EVENT_RELEASE,
+                       program->n_locks - 1); /* a stranger's: no effect */
+}
+
 static void add_item(ft_program *program, uint32_t depth)
 {
+    if (program->branches && depth < 3 && ft_program_percent(program, program->branches)) {
+        add_if(program, depth);
+        return;
+    }
     uint32_t pick = ft_program_below(program, 100), length = 1 + ft_program_below(program, 4);
     if (depth < 2 && ft_program_percent(program, 60) && ft_program_add_special(program)) return;
     if (pick < 20 && depth < 2 && program->n_locks)
@@ -202,12 +268,11 @@ static void add_item(ft_program *program, uint32_t depth)
     else if (pick < 20 + program->transactions && depth < 2)
         add_transaction(program, length + 1, depth);
     else if (pick >= 96)
-        add_edge(program);
+        add_outside(program, pick, depth);
     else if (pick >= 86 && program->n_semaphores)
         ft_program_add(program, ft_program_percent(program, 50) ? FT_EVENT_POST : FT_EVENT_WAIT, 0);
     else if (pick == 85 && program->n_locks && !program->held[program->n_locks - 1])
-        ft_program_add(program, FT_EVENT_RELEASE,
-                       program->n_locks - 1); /* a stranger's: no effect */
+        add_outside(program, pick, depth);
     else
         add_protected(program, depth);
 }
@@ -215,6 +280,15 @@ static void add_item(ft_program *program, uint32_t depth)
 static void add_block(ft_program *program, uint32_t length, uint32_t depth)
 {
     for (uint32_t i = 0; i < length && program->budget; i++) add_item(program, depth);
+}
+
+/* The thread's trace ends with its last if open. */
+static void cut_end_if(ft_program *program)
+{
+    uint32_t *n = &program->n_ops[program->thread];
+    const ft_instruction *last = &program->ops[program->thread][*n ? *n - 1 : 0];
+    bool first = program->ops[program->thread][0].kind == FT_EVENT_BEGIN;
+    if (*n && last->kind == FT_EVENT_END_IF && !first && program->thread > 0) --*n;
 }
 
 static void make_thread(ft_program *program, uint32_t thread, uint32_t budget, bool forks)
@@ -238,6 +312,7 @@ static void make_thread(ft_program *program, uint32_t thread, uint32_t budget, b
         else
             add_block(program, 1, 0);
     }
+    if (program->branches && ft_program_percent(program, 25)) cut_end_if(program);
     if (forks && program->next_join == program->n_threads) ft_program_add_last(program);
     if (marked) ft_program_add(program, FT_EVENT_END, 0);
 }
@@ -263,6 +338,7 @@ static void declare_shared(ft_program *program, uint32_t v)
     if (program->n_conditions && v == 0) program->shared_initial[v] = 0; /* a flag to wait for */
     uint32_t id = ft_builder_shared(program->builder, names[v], 1, sort);
     bool silent = !symbolic(program) && ft_program_percent(program, program->n_blocks ? 75 : 40);
+    program->declared[v] = !silent;
     if (silent) return;
     ft_builder_shared_initial(
         program->builder, id,
@@ -364,7 +440,7 @@ void ft_program_make(ft_program *program)
     declare_all(program);
     program->next_join = 1;
     bool forks = ft_program_percent(program, program->n_blocks && program->tidy ? 100 : 45);
-    uint32_t total = 9 + ft_program_below(program, 8);
+    uint32_t total = 9 + ft_program_below(program, 8) + (program->branches ? 4 : 0);
     for (uint32_t t = 0; t < program->n_threads; t++) {
         uint32_t share =
             total / program->n_threads + (t == 0 && forks ? program->n_threads - 1 : 0);

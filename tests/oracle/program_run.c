@@ -2,6 +2,11 @@
 
 #include <assert.h>
 
+/* An if that a thread is in. */
+typedef struct open_if {
+    bool passed, held, in_else; /* passed: it stands in an arm that is passed over itself */
+} open_if;
+
 /* The generator's own execution of its program: real values, whatever the trace will tell. */
 typedef struct run {
     ft_program *program;
@@ -16,7 +21,9 @@ typedef struct run {
     bool woken[FT_PROGRAM_THREADS];
     uint32_t arrivals, round[FT_PROGRAM_THREADS]; /* round: of the thread's last arrival, from 1 */
     uint32_t once;                                /* 0: not begun, 1: begun, 2: done */
-    uint32_t thread;                              /* that runs */
+    open_if ifs[FT_PROGRAM_THREADS][FT_PROGRAM_IFS];
+    uint32_t n_ifs[FT_PROGRAM_THREADS];
+    uint32_t thread; /* that runs */
     uint32_t emitted;
 } run;
 
@@ -63,6 +70,21 @@ static void stick(run *r)
     r->stuck[r->thread] = true;
 }
 
+/* A read or write of which nothing was observed; a write may say what it would write. */
+static void run_access_silently(run *r, const ft_instruction *op, bool valued)
+{
+    ft_program *program = r->program;
+    ft_value value = {program->shared_sort[op->object], op->bits};
+    r->emitted++;
+    if (op->kind == FT_EVENT_RMW)
+        ft_builder_update(program->builder, r->thread, op->object, op->loc, FT_NO_VALUE,
+                          FT_NO_VALUE);
+    else
+        ft_builder_event(program->builder, op->kind, r->thread, op->object, op->loc,
+                         valued ? ft_builder_value(program->builder, value) : FT_NO_VALUE,
+                         op->flags);
+}
+
 static void run_access(run *r, const ft_instruction *op)
 {
     ft_program *program = r->program;
@@ -101,7 +123,9 @@ static uint32_t contended(const run *r, uint32_t variable)
     for (uint32_t i = 0; i < program->n_shared; i++) {
         uint32_t v = (variable + i) % program->n_shared;
         for (uint32_t t = 0; t < program->n_threads; t++)
-            for (uint32_t k = 0; t != r->thread && !program->plain[v] && k < program->n_ops[t]; k++)
+            for (uint32_t k = 0; t != r->thread && !program->plain[v] && program->declared[v] &&
+                                 k < program->n_ops[t];
+                 k++)
                 if (may_write(&program->ops[t][k], v)) return v;
     }
     return variable;
@@ -122,6 +146,16 @@ static void pin(run *r, ft_instruction *op)
     assert(status == FT_OK);
 }
 
+static void negate(run *r, ft_instruction *op)
+{
+    ft_error err = FT_ERROR_INIT;
+    ft_term negated;
+    ft_status status = ft_term_apply(ft_builder_terms(r->program->builder), FT_OP_NOT, &op->guard,
+                                     1, NULL, &negated, &err);
+    assert(status == FT_OK);
+    op->guard = negated;
+}
+
 /* The value of the guard or condition. One that does not hold is mostly turned round, so that the
  * run passes. */
 static truth run_guard(run *r, ft_instruction *op)
@@ -131,12 +165,7 @@ static truth run_guard(run *r, ft_instruction *op)
     if (op->guard != FT_NO_TERM && !evaluate(r, op->guard, &holds)) return UNDEFINED;
     uint32_t turned = op->kind == FT_EVENT_ASSERT ? 85 : 94;
     if (holds || !ft_program_percent(r->program, turned)) return holds ? HOLDS : FAILS;
-    ft_error err = FT_ERROR_INIT;
-    ft_term negated;
-    ft_status status = ft_term_apply(ft_builder_terms(r->program->builder), FT_OP_NOT, &op->guard,
-                                     1, NULL, &negated, &err);
-    assert(status == FT_OK);
-    op->guard = negated;
+    negate(r, op);
     return HOLDS;
 }
 
@@ -281,9 +310,112 @@ static void run_once(run *r, const ft_instruction *op)
     emit(r, &pass, FT_NO_VALUE);
 }
 
+/* ---- branches ---- */
+
+static bool passes_over(const run *r, uint32_t thread)
+{
+    if (r->n_ifs[thread] == 0) return false;
+    const open_if *innermost = &r->ifs[thread][r->n_ifs[thread] - 1];
+    return innermost->passed || innermost->held == innermost->in_else;
+}
+
+static void run_if(run *r, ft_instruction *op)
+{
+    bool passed = passes_over(r, r->thread);
+    uint64_t holds = 0;
+    if (op->pinned) {
+        pin(r, op);
+        if (ft_program_percent(r->program, 50)) negate(r, op);
+    }
+    if (!passed && !evaluate(r, op->guard, &holds)) {
+        stick(r);
+        return;
+    }
+    r->ifs[r->thread][r->n_ifs[r->thread]++] = (open_if){passed, holds != 0, false};
+    emit_action(r, op);
+}
+
+static void run_else(run *r, ft_instruction *op)
+{
+    r->ifs[r->thread][r->n_ifs[r->thread] - 1].in_else = true;
+    emit(r, op, FT_NO_VALUE);
+}
+
+static void run_end_if(run *r, ft_instruction *op)
+{
+    r->n_ifs[r->thread]--;
+    emit(r, op, FT_NO_VALUE);
+}
+
+/* Nothing is observed of what is passed over: a read there is mostly a condition, an update mostly
+ * an assignment, so that the trace still supports ctp. */
+static void pass_over_access(run *r, ft_instruction *op)
+{
+    ft_program *program = r->program;
+    bool terms = (program->grade == FT_GRADE_SYMBOLIC || program->grade == FT_GRADE_MIXED) &&
+                 ft_program_percent(program, 85);
+    ft_instruction other = *op;
+    if (op->kind == FT_EVENT_WRITE && terms) {
+        run_access_silently(r, op, op->valued);
+    } else if (op->kind == FT_EVENT_WRITE || !terms) {
+        run_access_silently(r, op, false);
+    } else if (op->kind == FT_EVENT_READ) {
+        other.kind = FT_EVENT_ASSUME;
+        other.guard = ft_program_condition(program, false);
+        emit_action(r, &other);
+    } else {
+        ft_sort sort = program->shared_sort[op->object];
+        other.kind = FT_EVENT_ASSIGN;
+        other.flags = FT_FLAG_ATOMIC;
+        other.assignments[0] =
+            (ft_assignment){FT_SYM_SHARED(op->object), ft_program_term(program, sort)};
+        other.n_assignments = 1;
+        emit_action(r, &other);
+    }
+}
+
+/* An attempt in an arm that was not taken is there with either outcome; of a lock that its own
+ * thread holds with the one it can have. */
+static void pass_over_attempt(run *r, ft_instruction *op)
+{
+    ft_instruction attempt = *op;
+    bool own = op->skip == 0;
+    if (own || ft_program_percent(r->program, 40)) {
+        attempt.kind =
+            op->kind == FT_EVENT_ACQUIRE ? FT_EVENT_TRY_FAILED : FT_EVENT_TRY_FAILED_SHARED;
+        attempt.flags = 0;
+        r->pos[r->thread] += op->skip;
+    }
+    emit(r, &attempt, FT_NO_VALUE);
+}
+
+static void emit_late(run *r, const ft_instruction *op)
+{
+    ft_instruction wake = *op;
+    wake.flags = FT_FLAG_FAILED;
+    emit(r, &wake, FT_NO_VALUE);
+}
+
+static void pass_over(run *r, ft_instruction *op)
+{
+    if (op->pinned) pin(r, op);
+    if (ft_event_kind_object(op->kind) == FT_OBJECT_VARIABLE)
+        pass_over_access(r, op);
+    else if (op->flags & FT_FLAG_TRY)
+        pass_over_attempt(r, op);
+    else if (op->kind == FT_EVENT_ASSIGN || op->kind == FT_EVENT_ASSUME ||
+             op->kind == FT_EVENT_ASSERT)
+        emit_action(r, op);
+    else if (op->kind == FT_EVENT_COND_WAKE && op->timed)
+        emit_late(r, op);
+    else
+        emit(r, op, FT_NO_VALUE);
+}
+
 static bool can_run(const run *r, uint32_t thread)
 {
     if (r->stuck[thread] || ended(r, thread) || !started(r, thread)) return false;
+    if (passes_over(r, thread)) return true;
     const ft_instruction *op = &r->program->ops[thread][r->pos[thread]];
     if (op->kind == FT_EVENT_ACQUIRE || op->kind == FT_EVENT_ACQUIRE_SHARED)
         return (op->flags & FT_FLAG_TRY) || may_take(r, thread, op) ||
@@ -326,7 +458,16 @@ static void run_op(run *r)
         [FT_EVENT_ONCE_BEGIN] = run_once,
         [FT_EVENT_ONCE_END] = run_once,
     };
+    static void (*const branches[FT_EVENT_KINDS])(run *, ft_instruction *) = {
+        [FT_EVENT_IF] = run_if,
+        [FT_EVENT_ELSE] = run_else,
+        [FT_EVENT_END_IF] = run_end_if,
+    };
     ft_instruction *op = &r->program->ops[r->thread][r->pos[r->thread]++];
+    if (branches[op->kind] || passes_over(r, r->thread)) {
+        (branches[op->kind] ? branches[op->kind] : pass_over)(r, op);
+        return;
+    }
     if (op->kind == FT_EVENT_ASSIGN)
         run_assign(r, op);
     else if (op->kind == FT_EVENT_ASSUME || op->kind == FT_EVENT_ASSERT)
@@ -364,7 +505,16 @@ static bool choose(run *r, bool sticky)
     return true;
 }
 
-bool ft_program_run(ft_program *program)
+static ft_run_end end_of(const run *r)
+{
+    bool complete = true, holding = false;
+    for (uint32_t t = 0; t < r->program->n_threads; t++) complete &= ended(r, t);
+    for (uint32_t l = 0; l < r->program->n_locks; l++)
+        holding |= r->owner[l] != 0 || read_held(r, l);
+    return complete ? FT_RUN_COMPLETE : holding ? FT_RUN_STUCK_HOLDING : FT_RUN_STUCK;
+}
+
+ft_run_end ft_program_run(ft_program *program)
 {
     run r = {.program = program};
     uint32_t stickiness = ft_program_below(program, 3) * 40;
@@ -375,7 +525,5 @@ bool ft_program_run(ft_program *program)
     while (choose(&r, ft_program_percent(program, stickiness))) run_op(&r);
     r.thread = 0; /* a trace has at least one event */
     if (!r.emitted) emit(&r, &(ft_instruction){.kind = FT_EVENT_BEGIN}, FT_NO_VALUE);
-    for (uint32_t t = 0; t < program->n_threads; t++)
-        if (!ended(&r, t)) return false;
-    return true;
+    return end_of(&r);
 }

@@ -32,7 +32,9 @@ static void add_lock_error(ft_program *program, uint32_t lock)
 {
     bool checks = program->lock_kind[lock] == FT_LOCK_ERROR_CHECKING;
     bool refuses = program->held[lock] && program->lock_kind[lock] != FT_LOCK_RECURSIVE;
-    if (checks && program->held[lock] && ft_program_percent(program, 60))
+    if (program->arms && (checks || !refuses))
+        ft_program_add_data(program); /* an arm gives back what it takes, and nothing else */
+    else if (checks && program->held[lock] && ft_program_percent(program, 60))
         ft_program_add(program, FT_EVENT_ACQUIRE, lock);
     else if (refuses && !(program->lock_kind[lock] == FT_LOCK_READ_WRITE))
         ft_program_add(program, FT_EVENT_ACQUIRE, lock)->flags = FT_FLAG_TRY;
@@ -125,9 +127,12 @@ static void add_waiter(ft_program *program)
 {
     uint32_t c = ft_program_below(program, program->n_conditions), t = program->thread;
     uint32_t tested = 0;
+    bool branch = false;
     bool locks = !program->held[0] && ft_program_percent(program, 95);
     if (locks) take(program, 0, false);
-    if (ft_program_percent(program, program->careful)) {
+    bool tests = ft_program_percent(program, program->careful);
+    if (tests && program->branches) branch = ft_program_begin_if_zero(program, FLAG_VARIABLE);
+    if (tests && !branch) {
         ft_program_add_access(program, FLAG_VARIABLE, false);
         tested = program->n_ops[t];
         program->ops[t][tested - 1].tests = true;
@@ -141,6 +146,7 @@ static void add_waiter(ft_program *program)
     ft_program_add(program, FT_EVENT_COND_WAKE, c)->timed = timed;
     if (locks && !early) ft_program_add(program, FT_EVENT_ACQUIRE, 0)->flags = FT_FLAG_CONDITION;
     if (tested) program->ops[t][tested - 1].skip = program->n_ops[t] - tested;
+    if (branch) ft_program_end_if(program);
     if (ft_program_percent(program, 40)) ft_program_add_data(program);
     if (locks) give_back(program, 0);
 }
@@ -237,6 +243,21 @@ void ft_program_add_last(ft_program *program)
     if (program->n_blocks && program->tidy) ft_program_add(program, FT_EVENT_FREE, 0);
 }
 
+void ft_program_add_to_arm(ft_program *program)
+{
+    uint32_t pick = ft_program_below(program, 100);
+    if (pick < 35 && program->n_locks)
+        add_attempt(program);
+    else if (pick < 50 && program->n_conditions)
+        ft_program_add(program, pick < 40 ? FT_EVENT_SIGNAL : FT_EVENT_BROADCAST, 0);
+    else if (pick < 75 && program->n_locals)
+        ft_program_add_local(program);
+    else if (pick < 90 && program->n_blocks)
+        ft_program_add(program, pick < 84 ? FT_EVENT_FREE : FT_EVENT_ALLOC, 0);
+    else
+        ft_program_add_update(program, ft_program_below(program, program->n_shared));
+}
+
 bool ft_program_add_special(ft_program *program)
 {
     static void (*const kinds[])(ft_program *) = {
@@ -246,9 +267,11 @@ bool ft_program_add_special(ft_program *program)
     };
     ft_flavour flavour = program->flavour;
     if (flavour == FT_FLAVOUR_DATA) return false;
+    if (flavour == FT_FLAVOUR_BARRIERS && program->arms) return false;
     if (flavour == FT_FLAVOUR_ANY)
         flavour = (ft_flavour)(FT_FLAVOUR_LOCKS +
                                ft_program_below(program, FT_FLAVOUR_ANY - FT_FLAVOUR_LOCKS));
+    if (flavour == FT_FLAVOUR_BARRIERS && program->arms) flavour = FT_FLAVOUR_MEMORY;
     kinds[flavour](program);
     return true;
 }

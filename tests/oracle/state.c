@@ -97,6 +97,8 @@ static bool read_conforms(const ft_machine *machine, const ft_state *state, uint
     if (tainted) return false;
     bool symbolic = ft_trace_is_symbolic_event(machine->trace, event);
     bool silent = !symbolic && value_read(machine->trace, event) == FT_NO_VALUE;
+    /* Nothing was observed there, so that nothing is what it has to return. */
+    if (silent && machine->passed[event]) return machine->model == FT_MODEL_CONTROL;
     switch (machine->model) {
     case FT_MODEL_OBSERVED:
         return writer == seen->source;
@@ -228,6 +230,40 @@ static uint32_t step_condition(const ft_machine *machine, const ft_monitor *moni
     return depart(machine, monitor, event, &next[0]);
 }
 
+static void go(const ft_machine *machine, uint32_t event, bool holds, ft_state *after)
+{
+    if (holds)
+        after->held |= machine->arms.bit[event];
+    else
+        after->failed |= machine->arms.bit[event];
+}
+
+static uint32_t go_either_way(const ft_machine *machine, uint32_t event, ft_state *next)
+{
+    next[1] = next[0];
+    go(machine, event, true, &next[0]);
+    go(machine, event, false, &next[1]);
+    return 2;
+}
+
+/* An if never stops its thread but by a term without a value; with the reads of the run it goes the
+ * way that it went there. */
+static uint32_t step_if(const ft_machine *machine, const ft_monitor *monitor,
+                        const ft_state *before, uint32_t event, ft_state *next)
+{
+    truth holds = evaluate_bool(machine, before, machine->trace->thread[event],
+                                ft_trace_action(machine->trace, event)->guard);
+    bool conforms = reads_conform(machine, before, event, false) && holds != UNDEFINED;
+    if (!conforms) return depart(machine, monitor, event, &next[0]);
+    if (holds == UNKNOWN && machine->model == FT_MODEL_CTP) {
+        next[0].maybe = 1;
+        return go_either_way(machine, event, next);
+    }
+    bool held = (machine->held & machine->arms.bit[event]) != 0;
+    go(machine, event, holds == UNKNOWN ? held : holds == TRUE_, &next[0]);
+    return 1;
+}
+
 static uint32_t write_plain(const ft_machine *machine, uint32_t event, ft_state *after)
 {
     const ft_trace *trace = machine->trace;
@@ -246,13 +282,15 @@ static uint32_t step_update(const ft_machine *machine, const ft_monitor *monitor
 }
 
 /* Under control every access of an event happens, and nothing is computed (Wang et al. §7.2). */
-static uint32_t step_without_values(const ft_machine *machine, uint32_t event, ft_state *after)
+static uint32_t step_without_values(const ft_machine *machine, uint32_t event,
+                                    ft_state next[FT_MACHINE_BRANCHES])
 {
+    if (machine->trace->kind[event] == FT_EVENT_IF) return go_either_way(machine, event, next);
     ft_access scratch;
     const ft_access *accesses;
     uint32_t count = accesses_of(machine, event, &accesses, &scratch);
     for (uint32_t i = 0; i < count; i++)
-        if (accesses[i].write) note_written(machine, after, accesses[i].variable);
+        if (accesses[i].write) note_written(machine, &next[0], accesses[i].variable);
     return 1;
 }
 
@@ -265,10 +303,11 @@ static uint32_t perform(const ft_machine *machine, const ft_monitor *monitor, co
     bool data = ft_event_kind_object(kind) == FT_OBJECT_VARIABLE ||
                 ft_trace_is_symbolic_event(trace, event);
     if (!data) return ft_sync_step(machine, event, next);
-    if (machine->model == FT_MODEL_CONTROL) return step_without_values(machine, event, &next[0]);
+    if (machine->model == FT_MODEL_CONTROL) return step_without_values(machine, event, next);
     if (kind == FT_EVENT_WRITE) return write_plain(machine, event, &next[0]);
     if (kind == FT_EVENT_RMW) return step_update(machine, monitor, state, event, &next[0]);
     if (kind == FT_EVENT_ASSIGN) return step_assign_branches(machine, monitor, state, event, next);
+    if (kind == FT_EVENT_IF) return step_if(machine, monitor, state, event, next);
     if (kind != FT_EVENT_READ) return step_condition(machine, monitor, state, event, next);
     return reads_conform(machine, state, event, true) || depart(machine, monitor, event, &next[0]);
 }
@@ -289,14 +328,29 @@ bool ft_machine_is_next(const ft_machine *machine, const ft_state *state, uint32
     return !forker || ft_machine_has_executed(machine, state, forker - 1u);
 }
 
+bool ft_machine_on_path(const ft_machine *machine, const ft_state *state, uint32_t event)
+{
+    return (machine->arms.then[event] & ~state->held) == 0 &&
+           (machine->arms.other[event] & ~state->failed) == 0;
+}
+
 bool ft_machine_has_executed(const ft_machine *machine, const ft_state *state, uint32_t event)
 {
-    return state->pos[machine->trace->thread[event]] > machine->index[event];
+    return state->pos[machine->trace->thread[event]] > machine->index[event] &&
+           ft_machine_on_path(machine, state, event);
 }
 
 bool ft_machine_thread_ended(const ft_machine *machine, const ft_state *state, uint32_t thread)
 {
     return state->pos[thread] == machine->length[thread] && state->stopped != thread + 1;
+}
+
+/* A thread that has stopped stays where it is. */
+static void pass_over(const ft_machine *machine, ft_state *state, uint32_t thread)
+{
+    while (state->stopped != thread + 1 && state->pos[thread] < machine->length[thread] &&
+           !ft_machine_on_path(machine, state, machine->events[thread][state->pos[thread]]))
+        state->pos[thread]++;
 }
 
 uint32_t ft_machine_step(const ft_machine *machine, const ft_monitor *monitor,
@@ -310,7 +364,9 @@ uint32_t ft_machine_step(const ft_machine *machine, const ft_monitor *monitor,
     next[0] = *state;
     next[0].pos[thread]++;
     if (event == monitor->remote) next[0].remote_enabled = FT_TRI_YES;
-    return perform(machine, monitor, state, event, next);
+    uint32_t count = perform(machine, monitor, state, event, next);
+    for (uint32_t i = 0; i < count; i++) pass_over(machine, &next[i], thread);
+    return count;
 }
 
 bool ft_machine_complete(const ft_machine *machine, const ft_state *state)
@@ -342,8 +398,10 @@ ft_tri ft_machine_enabled(const ft_machine *machine, const ft_state *state, uint
     if (!action || machine->model == FT_MODEL_CONTROL) return FT_TRI_YES;
     uint32_t thread = machine->trace->thread[event];
     truth guard = evaluate_bool(machine, state, thread, action->guard);
-    if (guard == FALSE_ || guard == UNDEFINED) return FT_TRI_NO;
-    bool unknown = guard == UNKNOWN;
+    bool branch = machine->trace->kind[event] == FT_EVENT_IF;
+    if ((guard == FALSE_ && !branch) || guard == UNDEFINED) return FT_TRI_NO;
+    bool unknown =
+        guard == UNKNOWN && (!branch || may_be_undefined(machine->trace->terms, action->guard));
     for (uint32_t i = 0; i < action->n_assignments; i++) {
         ft_value value;
         ft_eval_status status =
@@ -420,7 +478,9 @@ static void observe(ft_machine *machine)
     ft_machine_start(machine, &state);
     machine->model = FT_MODEL_CTP;
     for (uint32_t e = 0; e < machine->trace->n_events; e++) {
+        machine->passed[e] = !ft_machine_on_path(machine, &state, e);
         note_reads(machine, &state, e);
+        if (machine->passed[e]) continue;
         ft_monitor monitor = {FT_NO_EVENT, e, FT_NO_LOC};
         next[0] = state;
         uint32_t count = perform(machine, &monitor, &state, e, next);
@@ -429,6 +489,7 @@ static void observe(ft_machine *machine)
         state.stopped = state.maybe = 0;
     }
     machine->model = model;
+    machine->held = state.held;
 }
 
 void ft_machine_init(ft_machine *machine, const ft_trace *trace, ft_model model, ft_wakeups wakeups)
@@ -437,7 +498,7 @@ void ft_machine_init(ft_machine *machine, const ft_trace *trace, ft_model model,
     assert(trace->shared.len <= FT_ORACLE_SHARED && trace->locals.len <= FT_ORACLE_LOCALS);
     assert(trace->locks.len <= FT_ORACLE_LOCKS && trace->semaphores.len <= FT_ORACLE_SEMAPHORES);
     assert(trace->barriers.len <= FT_ORACLE_BARRIERS && trace->onces.len <= FT_ORACLE_ONCES);
-    assert(trace->blocks.len <= FT_ORACLE_BLOCKS && trace->path == NULL);
+    assert(trace->blocks.len <= FT_ORACLE_BLOCKS);
     memset(machine, 0, sizeof *machine);
     machine->trace = trace;
     machine->model = model;
@@ -452,6 +513,9 @@ void ft_machine_init(ft_machine *machine, const ft_trace *trace, ft_model model,
             if (trace->kind[f] == FT_EVENT_EDGE_OUT && trace->object[f] == trace->object[e])
                 machine->edge_source[e] = (uint8_t)(f + 1);
     }
-    ft_sync_init(machine);
+    ft_arms_init(&machine->arms, trace);
     observe(machine);
+    ft_sync_init(machine);
+    for (uint32_t e = 0; e < trace->n_events; e++) /* ft_observe_run's opinion */
+        assert(machine->passed[e] == ((trace->flags[e] & FT_FLAG_PASSED) != 0));
 }

@@ -6,16 +6,27 @@
 
 typedef enum ft_tri { FT_TRI_NO, FT_TRI_YES, FT_TRI_MAYBE } ft_tri;
 
+/* Wang et al. §8: the ifs on whose arms an event stands, each a bit. */
+typedef struct ft_arms {
+    uint16_t then[FT_ORACLE_EVENTS], other[FT_ORACLE_EVENTS];
+    uint16_t bit[FT_ORACLE_EVENTS]; /* of an if: its own; else 0 */
+} ft_arms;
+void ft_arms_init(ft_arms *arms, const ft_trace *trace);
+/* Can never both execute: they stand in different arms of one if. */
+bool ft_arms_exclude(const ft_arms *arms, uint32_t a, uint32_t b);
+
 /* Compared and hashed byte for byte: always copied whole from a zeroed one. */
 typedef struct ft_state {
     uint64_t shared[FT_ORACLE_SHARED];
     uint64_t local[FT_ORACLE_THREADS][FT_ORACLE_LOCALS];
+    uint16_t held, failed; /* the ifs executed, by how their condition came out */
     uint8_t shared_known[FT_ORACLE_SHARED];
     uint8_t writer[FT_ORACLE_SHARED];  /* event + 1, 0: the initial value */
     uint8_t written[FT_ORACLE_SHARED]; /* by a step, since the last alloc of its block; kept for
                                           variables without an initial value */
     uint8_t local_known[FT_ORACLE_THREADS][FT_ORACLE_LOCALS];
-    uint8_t pos[FT_ORACLE_THREADS];   /* events executed in each thread */
+    uint8_t pos[FT_ORACLE_THREADS];   /* events executed or passed over in each thread; what it
+                                         stands before is never passed over */
     uint8_t owner[FT_ORACLE_LOCKS];   /* thread + 1 that holds it exclusively, 0: none */
     uint8_t readers[FT_ORACLE_LOCKS]; /* threads that hold it shared, as bits */
     uint8_t count[FT_ORACLE_SEMAPHORES];
@@ -51,6 +62,9 @@ typedef struct ft_machine {
     uint8_t once_end[FT_ORACLE_ONCES];     /* event + 1 of its once-end, 0: none */
     uint8_t round[FT_ORACLE_EVENTS];       /* of a barrier-arrive or -leave: 1, 2, ...; 0: none */
     uint8_t waker[FT_ORACLE_EVENTS]; /* of a cond-wake: event + 1 of what woke it in the run */
+    ft_arms arms;
+    uint16_t held;                  /* ifs whose condition held in the run */
+    bool passed[FT_ORACLE_EVENTS]; /* passed over in the run */
     ft_seen seen[FT_ORACLE_EVENTS][FT_MACHINE_ACCESSES];
 } ft_machine;
 
@@ -68,7 +82,8 @@ typedef struct ft_monitor {
 #define FT_MACHINE_BRANCHES FT_ORACLE_THREADS
 
 /* Successors of `state` when `thread` runs its next event; returns how many (0: it cannot; more
- * than 1: an unknown value decides a guard, or a signal may wake several waiters). */
+ * than 1: an unknown value decides a guard, a signal may wake several waiters, or an if under
+ * control may go either way). */
 uint32_t ft_machine_step(const ft_machine *machine, const ft_monitor *monitor,
                          const ft_state *state, uint32_t thread,
                          ft_state next[FT_MACHINE_BRANCHES]);
@@ -76,11 +91,13 @@ uint32_t ft_machine_step(const ft_machine *machine, const ft_monitor *monitor,
 /* Is the event the next of its thread (started, not stopped)? */
 bool ft_machine_is_next(const ft_machine *machine, const ft_state *state, uint32_t event);
 bool ft_machine_has_executed(const ft_machine *machine, const ft_state *state, uint32_t event);
+/* Do the ifs that were executed lead to the event's arms? */
+bool ft_machine_on_path(const ft_machine *machine, const ft_state *state, uint32_t event);
 bool ft_machine_complete(const ft_machine *machine, const ft_state *state);
 bool ft_machine_thread_ended(const ft_machine *machine, const ft_state *state, uint32_t thread);
 
-/* Does its guard hold with all terms defined (assume, assert: the condition), on this state's
- * values? YES for events without terms, and under control. */
+/* Does its guard hold with all terms defined (assume, assert: the condition; if: is it defined), on
+ * this state's values? YES for events without terms, and under control. */
 ft_tri ft_machine_enabled(const ft_machine *machine, const ft_state *state, uint32_t event);
 /* Could it be executed from here, own reads exempt from the model (claim.h, CO_ENABLED)? */
 ft_tri ft_machine_executable(const ft_machine *machine, const ft_state *state, uint32_t event);

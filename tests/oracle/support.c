@@ -61,22 +61,30 @@ ft_trace *ft_oracle_permute(const ft_trace *trace, const uint32_t *order)
 
 #define REORDER_TRIES 60
 
+/* Appends what a thread executed or passed over since it was at `from`. */
+static uint32_t append_events(const ft_machine *machine, uint32_t thread, uint32_t from,
+                              uint32_t to, uint32_t *order, uint32_t n)
+{
+    for (uint32_t i = from; i < to; i++) order[n++] = machine->events[thread][i];
+    return n;
+}
+
 /* One random walk; a dead end gives up. */
 static bool walk(const ft_machine *machine, ft_random *random, uint32_t *order)
 {
     const ft_monitor none = FT_NO_MONITOR;
     ft_state state, next[FT_MACHINE_BRANCHES];
     ft_machine_start(machine, &state);
-    for (uint32_t n = 0; !ft_machine_complete(machine, &state); n++) {
+    for (uint32_t n = 0; !ft_machine_complete(machine, &state);) {
         uint32_t able[FT_ORACLE_THREADS], count = 0;
         for (uint32_t t = 0; t < machine->n_threads; t++)
             if (ft_machine_step(machine, &none, &state, t, next)) able[count++] = t;
         if (!count) return false;
         uint32_t t = able[ft_random_below(random, count)];
-        order[n] = machine->events[t][state.pos[t]];
-        uint32_t branches = ft_machine_step(machine, &none, &state, t, next);
+        uint32_t branches = ft_machine_step(machine, &none, &state, t, next), from = state.pos[t];
         state = next[branches > 1 ? ft_random_below(random, branches) : 0];
         if (state.maybe) return false;
+        n = append_events(machine, t, from, state.pos[t], order, n);
     }
     return true;
 }

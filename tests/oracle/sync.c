@@ -6,7 +6,9 @@
 
 /* ---- set-up: what the observed run fixes ---- */
 
-/* A barrier's rounds are its arrivals in observed order, `count` at a time; a leave belongs to its
+/* What was passed over in the run fixes nothing.
+ *
+ * A barrier's rounds are its arrivals in observed order, `count` at a time; a leave belongs to its
  * thread's last arrival. */
 static void find_rounds(ft_machine *machine)
 {
@@ -15,6 +17,7 @@ static void find_rounds(ft_machine *machine)
     uint8_t latest[FT_ORACLE_THREADS][FT_ORACLE_BARRIERS] = {{0}};
     for (uint32_t e = 0; e < trace->n_events; e++) {
         uint32_t barrier = trace->object[e], thread = trace->thread[e];
+        if (machine->passed[e]) continue;
         if (trace->kind[e] == FT_EVENT_BARRIER_ARRIVE)
             latest[thread][barrier] =
                 (uint8_t)(arrivals[barrier]++ / trace->barrier_count[barrier] + 1);
@@ -59,7 +62,7 @@ static void find_wakers(ft_machine *machine, uint32_t condition)
     queue q = {.n = 0};
     for (uint32_t e = 0; e < trace->n_events; e++) {
         if (ft_event_kind_object(trace->kind[e]) != FT_OBJECT_CONDITION ||
-            trace->object[e] != condition)
+            trace->object[e] != condition || machine->passed[e])
             continue;
         if (trace->kind[e] == FT_EVENT_COND_WAIT) {
             q.signal[q.n] = 0;
@@ -255,7 +258,8 @@ static bool may_take(const ft_machine *machine, const ft_state *state, uint32_t 
     if (machine->wakeups != FT_WAKEUPS_OBSERVED) return machine->wakeups == FT_WAKEUPS_ANY;
     for (uint32_t i = state->pos[thread]; i < machine->length[thread]; i++) {
         uint32_t event = machine->events[thread][i];
-        if (trace->kind[event] == FT_EVENT_COND_WAKE) return machine->waker[event] == signal + 1;
+        if (trace->kind[event] == FT_EVENT_COND_WAKE && ft_machine_on_path(machine, state, event))
+            return machine->waker[event] == signal + 1;
     }
     return false;
 }

@@ -21,6 +21,7 @@ typedef struct maker {
     ft_builder *b;
     ft_random random;
     uint32_t thread, root, x, a, locks[2];
+    bool branches;
 } maker;
 
 static uint32_t below(maker *m, uint32_t bound)
@@ -80,7 +81,31 @@ static void increment(maker *m, int64_t by)
     if (defect != 1) event(m, FT_EVENT_RELEASE, lock);
 }
 
-static ft_trace *make(uint64_t seed)
+/* One in 25 is in an arm: of an if that always, sometimes or never holds. x is `sum`. Returns what
+ * the run adds. */
+static int64_t maybe_increment(maker *m, int64_t by, int64_t sum)
+{
+    if (below(m, 25) != 0) {
+        increment(m, by);
+        return by;
+    }
+    int64_t limit = (int64_t)below(m, 3) * 6 - 6 + sum;
+    bool negated = below(m, 2) == 0;
+    ft_term condition = apply(m, FT_OP_LE, number(m, limit), symbol(m, FT_SYM_SHARED(m->x)));
+    bool holds = (limit <= sum) != negated;
+    if (negated)
+        assert_int_equal(
+            ft_term_apply(ft_builder_terms(m->b), FT_OP_NOT, &condition, 1, NULL, &condition, NULL),
+            FT_OK);
+    ft_builder_action(m->b, FT_EVENT_IF, m->thread, FT_NO_LOC, condition, NULL, 0, 0);
+    increment(m, by);
+    if (below(m, 2) == 0) event(m, FT_EVENT_ELSE, 0);
+    event(m, FT_EVENT_END_IF, 0);
+    m->branches = true;
+    return holds ? by : 0;
+}
+
+static ft_trace *make(uint64_t seed, bool *branches)
 {
     maker m = {.b = ft_builder_new(FT_FORMAT_NDJSON)};
     ft_random_init(&m.random, seed);
@@ -105,8 +130,7 @@ static ft_trace *make(uint64_t seed)
         m.thread = children[i];
         for (uint32_t k = 1 + (below(&m, 4) == 0); k > 0; k--) {
             int64_t by = (int64_t)below(&m, 7) - 3;
-            increment(&m, by);
-            sum += by;
+            sum += maybe_increment(&m, by, sum);
         }
     }
     m.thread = m.root;
@@ -114,6 +138,7 @@ static ft_trace *make(uint64_t seed)
     if (below(&m, 6) == 0) sum++;
     ft_term condition = apply(&m, FT_OP_EQ, symbol(&m, FT_SYM_SHARED(m.x)), number(&m, sum));
     ft_builder_action(m.b, FT_EVENT_ASSERT, m.root, FT_NO_LOC, condition, NULL, 0, 0);
+    *branches = m.branches;
     ft_trace *trace = NULL;
     assert_int_equal(ft_builder_finish(m.b, &trace, NULL), FT_OK);
     ft_observe_run(trace);
@@ -123,9 +148,10 @@ static ft_trace *make(uint64_t seed)
 static void test_chains_agree_with_oracle(void **state)
 {
     (void)state;
-    uint32_t proved = 0, violated = 0, safe = 0;
+    uint32_t proved = 0, violated = 0, safe = 0, branching[2] = {0};
     for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
-        ft_trace *trace = make(seed);
+        bool branches;
+        ft_trace *trace = make(seed, &branches);
         ft_order *order = ft_order_new(trace);
         ft_run *run = ft_run_new(trace);
         ft_problem problem = {.trace = trace, .order = order, .run = run, .model = FT_MODEL_CTP};
@@ -148,6 +174,7 @@ static void test_chains_agree_with_oracle(void **state)
         violated += bad;
         safe += !bad;
         proved += says;
+        if (branches) branching[bad]++;
         ft_oracle_release(&oracle);
         ft_writes_release(&writes);
         ft_order_free(order);
@@ -158,6 +185,9 @@ static void test_chains_agree_with_oracle(void **state)
                   (unsigned)violated, (unsigned)safe, (unsigned)proved);
     assert_true(violated > PROGRAMS / 10 && safe > PROGRAMS / 10);
     assert_true(10 * proved > 8 * safe);
+    print_message("with branches: %u violated, %u not\n", (unsigned)branching[1],
+                  (unsigned)branching[0]);
+    assert_true(branching[0] > PROGRAMS / 60 && branching[1] > PROGRAMS / 60);
 }
 
 int main(void)

@@ -449,6 +449,28 @@ static void conversion_keeps_the_events(void **state)
     release(&result);
 }
 
+/* Wang et al. 2010, Fig. 11: neither run has the arms that fail together. */
+static void merged_runs_show_what_no_run_has(void **state)
+{
+    (void)state;
+    static const char *const runs[] = {EXAMPLE("branch_run1.ndjson"),
+                                       EXAMPLE("branch_run2.ndjson")};
+    char both[128];
+    path_of(both, "both.ndjson");
+    run result = RUN("merge", runs[0], runs[1], "-o", both);
+    expect_code(&result, 0);
+    release(&result);
+    for (int i = 0; i < 2; i++) {
+        result = RUN("check", "-q", "--check", "assertion", runs[i]);
+        expect_code(&result, 0);
+        release(&result);
+    }
+    result = RUN("check", "-q", "--check", "assertion", both);
+    expect_code(&result, 1);
+    expect_text(&result.out, "1 assertion failure predicted");
+    release(&result);
+}
+
 /* ---- a daemon that stays -------------------------------------------------------------------- */
 
 static char *first_line(const ft_strbuf *text)
@@ -524,6 +546,7 @@ int main(void)
         cmocka_unit_test(signals_take_the_daemon_along),
         cmocka_unit_test(witnesses_are_executed),
         cmocka_unit_test(conversion_keeps_the_events),
+        cmocka_unit_test(merged_runs_show_what_no_run_has),
         cmocka_unit_test(commands_with_a_server),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -307,6 +307,39 @@ static void order_tells_the_difference(void **state)
     json_decref(witness);
 }
 
+static const char EXPLAINED[] =
+    "{\"state\": \"done\", \"findings\": [], \"undecided\": [], \"safe\": [{\"check\": \"race\", "
+    "\"verdict\": \"safe\", \"count\": 1, \"key\": \"race|a.c:3|b.c:4\", \"stats\": {\"total_ms\": "
+    "1},"
+    "\"reason\": {\"pass\": \"causality\", \"cycle\": ["
+    "{\"location\": \"a.c:2\", \"text\": \"release l\", \"thread\": \"T1\", \"why\": \"lock\", "
+    "\"object\": \"l\"}, {\"location\": \"b.c:1\", \"text\": \"acquire l\", \"thread\": \"T2\", "
+    "\"why\": \"claim\", \"object\": null}]}}, {\"check\": \"race\", \"verdict\": \"safe\", "
+    "\"count\": 1, \"key\": \"k\", \"reason\": {\"pass\": \"unsat\"}, \"stats\": {\"total_ms\": 2, "
+    "\"sliced\": 7, \"events\": 40, \"rounds\": 3}}], \"statistics\": {\"checks\": {\"race\": "
+    "{\"pairs\": 9, \"left\": {\"lockset\": 5, \"must-happen-before\": null, \"causality\": 1}}}, "
+    "\"all\": {}, \"events\": {\"trace\": 90, \"reads\": 20, \"reads_needed\": 6, \"variables\": "
+    "4, "
+    "\"variables_contended\": 2, \"subproblems\": 1, \"sliced\": 7, \"encoded\": 40}}}";
+
+static void explanations_say_the_cycle_and_the_counts(void **state)
+{
+    (void)state;
+    json_t *report = parse(EXPLAINED);
+    ft_strbuf out = {0};
+    ft_view_explanations(report, &out);
+    has(&out, "race|a.c:3|b.c:4: causality (1.0 ms)\n");
+    has(&out, " a.c:2 release l (T1) is before b.c:1: lock l\n");
+    has(&out, " b.c:1 acquire l (T2) is before a.c:2: claim\n");
+    has(&out, "(events: 90 traced, 7 after slicing, 40 encoded; 3 solver rounds, 2.0 ms)");
+    has(&out,
+        "  race               9                   5         not counted                   1\n");
+    has(&out, "90 in the trace; of 1 candidate decided by the solver 7 after slicing, 40 encoded");
+    has(&out, "6 of 20; variables contended: 2 of 4");
+    ft_strbuf_release(&out);
+    json_decref(report);
+}
+
 static void control_characters_do_not_reach_the_terminal(void **state)
 {
     (void)state;
@@ -370,6 +403,7 @@ int main(void)
         cmocka_unit_test(long_stretches_are_folded),
         cmocka_unit_test(short_stretches_are_not_folded),
         cmocka_unit_test(order_tells_the_difference),
+        cmocka_unit_test(explanations_say_the_cycle_and_the_counts),
         cmocka_unit_test(control_characters_do_not_reach_the_terminal),
         cmocka_unit_test(witness_files_do_not_collide),
         cmocka_unit_test(problems_become_errors),

@@ -62,6 +62,14 @@ static const small SMALL[] = {
     {"tsp", ft_program_tsp, {2, 1, 1, 0}, ANY},
     {"tsp, checked again", ft_program_tsp, {2, 1, 1, 1}, ANY},
     {"sync", ft_program_sync, {3, 0, 2, 0}, {FT_CHECK_RACE, 0}},
+    {"nested", ft_program_nested, {2, 0, 0, 0}, {FT_CHECK_RACE, 0}},
+    {"nested, one after the other", ft_program_nested, {2, 0, 0, 1}, {FT_CHECK_RACE, 1}},
+    {"agent, correct", ft_program_agent, {2, 0, 1, 0}, {FT_CHECK_RACE, 0}},
+    {"agent, broken", ft_program_agent, {2, 0, 1, 1}, {FT_CHECK_RACE, 2}},
+    {"pool", ft_program_pool, {2, 1, 0, 0}, {FT_CHECK_RACE, 0}},
+    {"pool, given back early", ft_program_pool, {2, 1, 0, 1}, {FT_CHECK_RACE, 1}},
+    {"token", ft_program_token, {2, 0, 1, 0}, {FT_CHECK_RACE, 0}},
+    {"token, read again", ft_program_token, {2, 0, 1, 1}, {FT_CHECK_RACE, 1}},
 };
 
 static uint32_t violated(const ft_trace *trace, ft_model model, ft_check check)

@@ -201,6 +201,15 @@ static json_t *abandon(fixture *f, const char *job, uint64_t token, ft_store_bla
     return expect(&f->loop, &f->a);
 }
 
+/* A record of a report; new reference. */
+static json_t *listed(const json_t *report, const char *list, size_t index)
+{
+    const json_t *text = json_array_get(json_object_get(report, list), index);
+    json_t *record = json_loads(json_string_value(text), 0, NULL);
+    assert_non_null(record);
+    return record;
+}
+
 static json_t *report_of(fixture *f, const char *job, ft_store_filter filter, ft_store_page page)
 {
     ft_store_report(f->store, job, filter, page, on_answer, &f->a);
@@ -582,7 +591,7 @@ static void test_poison(void **state)
     assert_int_equal(size_of(leased), 1);
     json_decref(leased);
     json_t *report = report_of(f, job, (ft_store_filter){0}, (ft_store_page){0});
-    const json_t *its = json_array_get(json_object_get(report, "undecided"), 0);
+    json_t *its = listed(report, "undecided", 0);
     assert_string_equal(text_of(its, "key"), "race|write-write|r0");
     assert_string_equal(text_of(its, "kind"), "write-write");
     assert_string_equal(text_of(its, "model"), "maximal");
@@ -591,6 +600,7 @@ static void test_poison(void **state)
     const json_t *reason = json_object_get(its, "reason");
     assert_string_equal(text_of(reason, "pass"), "worker-died");
     assert_string_equal(text_of(reason, "text"), "it died");
+    json_decref(its);
     json_decref(report);
 }
 
@@ -713,8 +723,9 @@ static void test_finding(void **state)
     char job[17], id[64];
     planned(f, job);
     json_t *report = report_of(f, job, (ft_store_filter){0}, (ft_store_page){0});
-    const json_t *first = json_array_get(json_object_get(report, "findings"), 0);
+    json_t *first = listed(report, "findings", 0);
     snprintf(id, sizeof id, "%s", text_of(first, "finding"));
+    json_decref(first);
     json_decref(report);
     ft_store_finding(f->store, id, on_answer, &f->a);
     json_t *finding = expect(&f->loop, &f->a);

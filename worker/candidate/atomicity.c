@@ -80,7 +80,7 @@ static void local_pair(pair_pass *pass, const local_access *a, const local_acces
     ft_candidates *c = pass->c;
     const ft_order *order = c->order;
     if (pass->budget == 0) {
-        c->overflow[pass->check]++;
+        ft_candidates_overflow(c, pass->check);
         return;
     }
     pass->budget--;
@@ -155,16 +155,20 @@ static void fill_pairs(pair_pass *pass, size_t first_class)
     }
 }
 
+static bool is_ordered(const ft_candidates *c, const ft_local_pair_class *local,
+                       const ft_class *remote)
+{
+    return ft_order_segments_before(c->order, remote->segment, local->segment[0]) ||
+           ft_order_segments_before(c->order, local->segment[1], remote->segment);
+}
+
 static ft_reason prune(const ft_candidates *c, const ft_local_pair_class *local,
                        const ft_class *remote, uint32_t *lock)
 {
     const uint32_t *events = c->pair_events.data + 2 * (size_t)local->first;
     *lock = common_span_lock(c->order, events[0], events[1], remote->lockset);
     if (*lock != UINT32_MAX) return FT_REASON_ATOMIC_SECTION;
-    if (ft_order_segments_before(c->order, remote->segment, local->segment[0]) ||
-        ft_order_segments_before(c->order, local->segment[1], remote->segment))
-        return FT_REASON_MUST_HAPPEN_BEFORE;
-    return FT_REASONS;
+    return is_ordered(c, local, remote) ? FT_REASON_MUST_HAPPEN_BEFORE : FT_REASONS;
 }
 
 static void triplets(pair_pass *pass, uint32_t left, uint32_t right, bool remote_write,
@@ -182,6 +186,8 @@ static void triplets(pair_pass *pass, uint32_t left, uint32_t right, bool remote
                        .variable = local->variable,
                        .writes = {local->write[0], remote_write, local->write[1]}};
     uint8_t kind = (uint8_t)(local->write[0] << 2 | remote_write << 1 | local->write[1]);
+    if (reason == FT_REASON_ATOMIC_SECTION && is_ordered(c, local, remote))
+        c->passes[pass->check].by_order += (uint64_t)local->count * remote->count;
     ft_candidates_account(c, pass->check, kind,
                           (uint32_t[3]){local->loc[0], remote->loc, local->loc[1]}, 3, property,
                           reason, lock, (uint64_t)local->count * remote->count,

@@ -119,6 +119,20 @@ static void account_singles(ft_candidates *c, ft_check check, uint8_t kind, cons
     ft_vec_push(&c->pruned, (ft_pruned_block){check, kind, reason, lock, count, *sample});
 }
 
+static void count_passes(ft_pass_counts *passes, ft_reason reason, uint64_t count)
+{
+    passes->claims += count;
+    if (reason == FT_REASON_LOCKSET || reason == FT_REASON_ATOMIC_SECTION)
+        passes->by_locks += count;
+    if (reason == FT_REASON_MUST_HAPPEN_BEFORE) passes->by_order += count;
+}
+
+void ft_candidates_overflow(ft_candidates *c, ft_check check)
+{
+    c->overflow[check]++;
+    c->passes[check].claims++;
+}
+
 void ft_candidates_account(ft_candidates *c, ft_check check, uint8_t kind, const uint32_t loc[3],
                            uint32_t n_locs, uint32_t property, ft_reason reason, uint32_t lock,
                            uint64_t count, ft_block block, const ft_claim *sample)
@@ -127,6 +141,7 @@ void ft_candidates_account(ft_candidates *c, ft_check check, uint8_t kind, const
     bool single = c->per_event;
     sort_locs(sorted, n_locs);
     for (uint32_t i = 0; i < n_locs; i++) single |= loc[i] == FT_NO_LOC;
+    count_passes(&c->passes[check], reason, count);
     if (single && check != FT_CHECK_PROPERTY) {
         account_singles(c, check, kind, sorted, reason, lock, count, block, sample);
         return;

@@ -13,9 +13,12 @@
 
 /* Groups that each stand for one claim are enumerated up to this many a job; the rest is reported
  * as one block, unknown for want of budget. */
-#define FT_MAX_SINGLE_GROUPS 20000u
+#define FT_MAX_SINGLE_GROUPS 200000u
 /* Pairs of one transaction's accesses that are looked at, a job; beyond: likewise. */
 #define FT_MAX_LOCAL_PAIRS 4000000u
+
+/* Pairs of classes that are looked at only to count what the hard order alone refutes, a job. */
+#define FT_MAX_COUNTED_CLASS_PAIRS 2000000u
 
 #define FT_RECENT_GROUPS 256u
 
@@ -88,6 +91,15 @@ typedef struct ft_pruned_block {
     ft_claim sample;
 } ft_pruned_block;
 
+/* What locks alone and the hard order alone say of a check's claims, whichever is asked first (what
+ * they leave are the columns lsa and mhb of Kahlon and Wang, table 1). */
+typedef struct ft_pass_counts {
+    uint64_t claims;
+    uint64_t by_locks, by_order; /* refuted by each alone */
+    bool order_open; /* claims refuted by locks are missing in by_order: more pairs of classes than
+                        FT_MAX_COUNTED_CLASS_PAIRS would have to be looked at */
+} ft_pass_counts;
+
 typedef struct ft_candidates {
     const ft_trace *trace;
     const ft_order *order;
@@ -109,6 +121,8 @@ typedef struct ft_candidates {
     FT_VEC(uint32_t) cycles;           /* of request classes, concatenated */
     uint64_t single_groups;            /* enumerated so far */
     uint64_t overflow[FT_CHECKS];      /* claims beyond the limits: undecided */
+    ft_pass_counts passes[FT_CHECKS];
+    uint64_t counted_class_pairs; /* for passes[].by_order */
     ft_map group_index;
     uint32_t recent[FT_RECENT_GROUPS]; /* group ids + 1, by a cheap hash: neighbours share groups */
 } ft_candidates;
@@ -143,6 +157,8 @@ void ft_candidates_account(ft_candidates *candidates, ft_check check, uint8_t ki
                            const uint32_t loc[3], uint32_t n_locs, uint32_t property,
                            ft_reason reason, uint32_t lock, uint64_t count, ft_block block,
                            const ft_claim *sample);
+/* A claim beyond the limits. */
+void ft_candidates_overflow(ft_candidates *candidates, ft_check check);
 /* Two classes of different threads that the hard order leaves open. */
 bool ft_candidates_open(const ft_candidates *candidates, const ft_class *a, const ft_class *b);
 /* Is event e at a location that the job ignores? */

@@ -68,7 +68,7 @@ __attribute__((always_inline)) static inline void each_event(pass *p, visit_acce
     const uint8_t *kinds = trace->kind;
     for (uint32_t e = 0, n = trace->n_events; e < n; e++) {
         uint8_t kind = kinds[e];
-        if (kind > FT_EVENT_ASSERT && kind != FT_EVENT_RMW) continue;
+        if (kind > FT_EVENT_ASSERT && kind != FT_EVENT_RMW && kind != FT_EVENT_IF) continue;
         if (ft_candidates_skipped(p->c, e)) continue;
         if (kind != FT_EVENT_READ && kind != FT_EVENT_WRITE) {
             each_access(p, e, visit);

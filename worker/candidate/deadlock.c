@@ -111,31 +111,34 @@ static bool blocks(const search *s, uint32_t holder, uint32_t asker)
     return false;
 }
 
-static ft_reason reason_of(const search *s, uint32_t *lock)
+/* lock: one that refutes the cycle, UINT32_MAX: none; ordered: the hard order refutes it. */
+static ft_reason reason_of(const search *s, uint32_t *lock, bool *ordered)
 {
     const ft_order *order = s->c->order;
-    bool ordered = false;
+    *ordered = false;
     *lock = UINT32_MAX;
     for (uint32_t i = 0; i < s->depth; i++)
         for (uint32_t k = 0; k < i; k++) {
             uint32_t a = sample(s, s->path[i]), b = sample(s, s->path[k]);
-            *lock =
-                ft_order_common_lock(order, ft_order_lockset(order, a), ft_order_lockset(order, b));
-            if (*lock != UINT32_MAX) return FT_REASON_LOCKSET;
-            ordered = ordered || ft_order_before(order, a, b) || ft_order_before(order, b, a);
+            if (*lock == UINT32_MAX)
+                *lock = ft_order_common_lock(order, ft_order_lockset(order, a),
+                                             ft_order_lockset(order, b));
+            *ordered = *ordered || ft_order_before(order, a, b) || ft_order_before(order, b, a);
         }
-    return ordered ? FT_REASON_MUST_HAPPEN_BEFORE : FT_REASONS;
+    if (*lock != UINT32_MAX) return FT_REASON_LOCKSET;
+    return *ordered ? FT_REASON_MUST_HAPPEN_BEFORE : FT_REASONS;
 }
 
 static void add_cycle(search *s)
 {
     ft_candidates *c = s->c;
     if (s->cycles++ >= MAX_CYCLES) {
-        c->overflow[FT_CHECK_DEADLOCK]++;
+        ft_candidates_overflow(c, FT_CHECK_DEADLOCK);
         return;
     }
     uint32_t lock;
-    ft_reason reason = reason_of(s, &lock);
+    bool ordered;
+    ft_reason reason = reason_of(s, &lock, &ordered);
     ft_block block = {.left = (uint32_t)c->cycles.len, .right = s->depth};
     ft_claim claim = {.kind = FT_CLAIM_DEADLOCK, .n_events = s->depth};
     uint64_t count = 1;
@@ -144,6 +147,7 @@ static void add_cycle(search *s)
         count *= c->requests.data[s->path[i]].events.len;
         if (reason == FT_REASONS) ft_vec_push(&c->cycles, s->path[i]);
     }
+    if (ordered && lock != UINT32_MAX) c->passes[FT_CHECK_DEADLOCK].by_order += count;
     ft_candidates_list_block(c, FT_LISTED_CYCLE, &claim, reason, lock, count, block);
 }
 
@@ -182,7 +186,7 @@ static void find_cycles(ft_candidates *c)
         s.depth = 1;
         extend(&s);
     }
-    if (s.steps > MAX_STEPS) c->overflow[FT_CHECK_DEADLOCK]++;
+    if (s.steps > MAX_STEPS) ft_candidates_overflow(c, FT_CHECK_DEADLOCK);
     ft_map_release(&s.index);
     free(s.holder_first);
     free(s.holders);

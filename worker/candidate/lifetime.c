@@ -62,7 +62,8 @@ static bool allocated_between(const pass *p, uint32_t f, uint32_t e)
 {
     for (size_t i = 0; i < p->allocs.len; i++)
         if (ft_order_before(p->c->order, f, p->allocs.data[i]) &&
-            ft_order_before(p->c->order, p->allocs.data[i], e))
+            ft_order_before(p->c->order, p->allocs.data[i], e) &&
+            ft_order_certain(p->c->trace, p->allocs.data[i], e))
             return true;
     return false;
 }
@@ -128,7 +129,8 @@ static void uninitialised(ft_candidates *c)
             if (source == FT_NO_EVENT || trace->thread[source] == trace->thread[e]) continue;
             ft_claim claim = {.kind = FT_CLAIM_UNINITIALISED, .events = {e}, .variable = variable};
             /* With blocks, an allocation may come after the source. */
-            bool never = trace->blocks.len == 0 && ft_order_before(c->order, source, e);
+            bool never = trace->blocks.len == 0 && ft_order_before(c->order, source, e) &&
+                         ft_order_certain(trace, source, e);
             ft_candidates_list(c, FT_LISTED_UNINITIALISED, &claim,
                                never ? FT_REASON_MUST_HAPPEN_BEFORE : FT_REASONS, UINT32_MAX);
         }

@@ -39,6 +39,15 @@ static void later_segment(ft_decider *d, ft_lit order, uint32_t from, uint32_t t
     ft_partial_clause(d, clause, 5);
 }
 
+/* A hard source that was passed over has a place between what was executed around it. */
+static void later_than_source(ft_decider *d, uint32_t source, uint32_t e, uint32_t level,
+                              bool as_extra)
+{
+    ft_lit clause[4] = {-d->reached[source], -executed(d, e, as_extra),
+                        -at_least(d, source, level - 1), at_least(d, e, level)};
+    ft_partial_clause(d, clause, 4);
+}
+
 static void atom_level(ft_decider *d, const ft_atom *atom, uint32_t level, bool as_extra)
 {
     const uint16_t *thread = d->problem->trace->thread;
@@ -60,7 +69,7 @@ static void event_level(ft_decider *d, uint32_t e, uint32_t level, bool as_extra
     uint32_t count = ft_order_hard_sources(order, e, &sources);
     for (uint32_t i = 0; i < count; i++)
         if (trace->thread[sources[i]] != trace->thread[e])
-            later_segment(d, FT_LIT_TRUE, sources[i], e, level, as_extra);
+            later_than_source(d, sources[i], e, level, as_extra);
     ft_lit owned[4] = {-executed(d, e, as_extra), -at_least(d, e, level - 1), at_least(d, e, level),
                        owner};
     ft_partial_clause(d, owned, 4);
@@ -134,11 +143,11 @@ static uint32_t count_runs(const ft_trace *trace, const ft_claim *claim)
     return count;
 }
 
-/* May a final event of the thread come first? Those of a race and of a deadlock take the best order
+/* May a final event of the thread come first? Those of an unordered claim take the best order
  * (ft_witness_switches), others the claim's. */
 static bool may_be_first(const ft_trace *trace, const ft_claim *claim, uint32_t thread)
 {
-    bool alike = claim->kind == FT_CLAIM_RACE || claim->kind == FT_CLAIM_DEADLOCK;
+    bool alike = ft_claim_is_unordered(claim->kind);
     uint32_t first = ft_claim_first_final(claim->kind);
     uint32_t end = alike ? ft_claim_events(claim) : first + 1;
     for (uint32_t i = first; i < end; i++)

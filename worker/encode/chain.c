@@ -49,7 +49,8 @@ static bool linear_local(const chain *c, uint32_t e, uint32_t local, int depth, 
         const ft_action *action = ft_trace_action(trace, at);
         for (uint32_t i = 0; action && i < action->n_assignments; i++)
             if (action->assignments[i].target == FT_SYM_LOCAL(local))
-                return linear_of(c, at, action->assignments[i].term, depth + 1, out);
+                return ft_trace_path(trace, at) == 0 &&
+                       linear_of(c, at, action->assignments[i].term, depth + 1, out);
     }
     uint32_t initial = trace->local_info[local].initial;
     if (initial == FT_NO_VALUE) return false;
@@ -132,6 +133,7 @@ static bool sort_writes(chain *c, uint32_t done, uint32_t next)
         linear value;
         if (w == next || ft_order_before(order, next, w)) continue;
         if (w != done && !ft_order_before(order, w, done)) return false;
+        if (ft_trace_path(c->p->trace, w)) return false; /* it may be passed over */
         if (!linear_write(c, w, &value)) return false;
         if (value.read != FT_NO_EVENT) {
             if (is_own_between(c, value.read, w)) return false;

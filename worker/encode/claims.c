@@ -32,10 +32,11 @@ void ft_query_next(ft_decider *d, ft_query *q, uint32_t e)
     const ft_order *order = d->problem->order;
     uint32_t previous = ft_order_previous(order, e), thread = d->problem->trace->thread[e];
     if (previous != FT_NO_EVENT)
-        assume(q, d->member[previous]);
+        assume(q, d->reached[previous]);
     else if (order->fork_of[thread] != FT_NO_EVENT)
         assume(q, d->member[order->fork_of[thread]]);
-    if (ft_partial_in(d, e)) assume(q, -d->member[e]);
+    assume(q, ft_cssa_path(d->cssa, e));
+    if (ft_partial_in(d, e)) assume(q, -d->reached[e]);
 }
 
 /* ---- reads that the model does not bind ---- */
@@ -45,6 +46,34 @@ typedef struct ghost {
     ft_query *q;
     uint32_t at; /* event at whose place it reads; FT_NO_EVENT: after all members */
 } ghost;
+
+static bool may_see(const ghost *g, uint32_t w, uint32_t v, ft_expr departing)
+{
+    const ft_problem *p = g->d->problem;
+    if (w == g->at || (g->q->avoid_unknown && !ft_problem_value_known(p, w, v))) return false;
+    if (w == g->q->extra) return departing != NULL; /* executed by the query, not a member */
+    return g->at == FT_NO_EVENT || !ft_order_before(p->order, g->at, w);
+}
+
+/* Out of what it may read: the initial value, what the others write, and the departing event. */
+static ft_expr ghost_unknown(ghost *g, uint32_t v, ft_expr departing)
+{
+    ft_decider *d = g->d;
+    FT_VEC(ft_expr) all = {0};
+    ft_expr initial = ft_cssa_initial(d->cssa, v);
+    if (!g->q->avoid_unknown || ft_problem_value_known(d->problem, FT_NO_EVENT, v))
+        ft_vec_push(&all, initial);
+    for (uint32_t i = d->writer_first[v]; i < d->writer_first[v + 1]; i++) {
+        uint32_t w = d->writers[i];
+        if (!may_see(g, w, v, departing)) continue;
+        ft_expr value = w == g->q->extra ? departing : ft_cssa_write(d->cssa, w, v);
+        ft_vec_push(&all, value);
+    }
+    ft_expr result = ft_session_one_of(d->session, d->problem->trace->shared_info[v].sort, all.data,
+                                       (uint32_t)all.len);
+    ft_vec_release(&all);
+    return result;
+}
 
 static void ghost_source(ghost *g, ft_ghost_read *read, uint32_t w, ft_expr value,
                          const ft_lit *needs, uint32_t n_needs)
@@ -64,19 +93,16 @@ static ft_expr departing_write(ghost *g, uint32_t variable);
 static void ghost_sources(ghost *g, ft_ghost_read *read, ft_expr departing)
 {
     ft_decider *d = g->d;
-    const ft_order *order = d->problem->order;
     uint32_t v = read->variable;
     if (!g->q->avoid_unknown || ft_problem_value_known(d->problem, FT_NO_EVENT, v))
         ghost_source(g, read, FT_NO_EVENT, ft_cssa_initial(d->cssa, v), NULL, 0);
     for (uint32_t i = d->writer_first[v]; i < d->writer_first[v + 1]; i++) {
         uint32_t w = d->writers[i];
-        if (w == g->at || (g->q->avoid_unknown && !ft_problem_value_known(d->problem, w, v)))
-            continue;
-        if (w == g->q->extra) { /* executed by the query, not a member */
-            if (departing) ghost_source(g, read, w, departing, &g->q->extra_writes, 1);
+        if (!may_see(g, w, v, departing)) continue;
+        if (w == g->q->extra) {
+            ghost_source(g, read, w, departing, &g->q->extra_writes, 1);
             continue;
         }
-        if (g->at != FT_NO_EVENT && ft_order_before(order, g->at, w)) continue;
         ft_lit needs[2] = {d->member[w],
                            g->at == FT_NO_EVENT ? FT_LIT_TRUE : ft_partial_before(d, w, g->at)};
         ghost_source(g, read, w, ft_cssa_write(d->cssa, w, v), needs, 2);
@@ -85,7 +111,7 @@ static void ghost_sources(ghost *g, ft_ghost_read *read, ft_expr departing)
 
 /* What is before the claim's event in its thread is executed, and so is all that this needs: the
  * value may be known whatever the order. */
-static ft_expr ghost_value(ghost *g, uint32_t variable)
+static ft_expr ghost_value(ghost *g, uint32_t variable, ft_expr departing)
 {
     const ft_decider *d = g->d;
     const ft_writes writes = {d->writer_first, d->writers};
@@ -94,7 +120,7 @@ static ft_expr ghost_value(ghost *g, uint32_t variable)
     ft_value value;
     if (done != FT_NO_EVENT && ft_chain_value(d->problem, &writes, done, next, variable, &value))
         return ft_session_value(d->session, value);
-    return ft_session_constant(d->session, d->problem->trace->shared_info[variable].sort);
+    return ghost_unknown(g, variable, departing);
 }
 
 /* The value that the state holds for the variable at the ghost's place. */
@@ -112,7 +138,7 @@ static ft_expr ghost_read(void *context, uint32_t variable)
         departing = departing_write(g, variable);
     ft_ghost_read read = {.variable = variable,
                           .at = g->at,
-                          .value = ghost_value(g, variable),
+                          .value = ghost_value(g, variable, departing),
                           .first = (uint32_t)q->sources.len};
     ghost_sources(g, &read, departing);
     FT_VEC(ft_lit) choice = {0};
@@ -139,7 +165,7 @@ static bool is_control(const ft_decider *d)
 static ft_expr enabled_at(ft_decider *d, ft_query *q, uint32_t e, uint32_t place)
 {
     ghost g = {d, q, place};
-    if (is_control(d)) return NULL;
+    if (is_control(d) || q->impossible) return NULL;
     if (ft_fault_is(FT_FAULT_OWN_READ_BOUND)) return ft_cssa_enabled(d->cssa, e);
     return ft_cssa_enabled_with(d->cssa, e, &(ft_reads){ghost_read, &g});
 }
@@ -198,6 +224,8 @@ static void ask_last_access(ft_decider *d, ft_query *q, const ft_claim *claim)
     ft_access scratch;
     const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
     uint32_t i = ft_run_find_access(trace, e, claim->variable, claim->writes[2]);
+    /* What is before t_c' may be passed over. */
+    if (!ft_fault_is(FT_FAULT_OFF_PATH)) assume(q, ft_cssa_path(d->cssa, claim->events[0]));
     ft_query_next(d, q, e);
     if (i < count && ft_access_conditional(trace, e, &accesses[i]))
         ft_session_imply(d->session, q->active, enabled_at(d, q, e, FT_NO_EVENT));
@@ -275,10 +303,12 @@ static void ask_way(ft_decider *d, ft_query *q, uint32_t e)
         ft_vec_push(&choice, taken);
         if (d->problem->trace->kind[e] == FT_EVENT_COND_WAKE) continue;
         uint32_t s = d->problem->order->section_of[d->ways.data[i].by];
-        uint32_t release = d->problem->order->sections.data[s].release;
-        ft_lit still[3] = {-q->active, -taken,
-                           release == FT_NO_EVENT ? FT_LIT_TRUE : -d->member[release]};
-        ft_partial_clause(d, still, 3);
+        const ft_section *all = d->problem->order->sections.data;
+        for (const ft_section *own = &all[s]; own; own = ft_section_otherwise(all, own)) {
+            if (own->release == FT_NO_EVENT) continue;
+            ft_lit still[3] = {-q->active, -taken, -d->member[own->release]};
+            ft_partial_clause(d, still, 3);
+        }
     }
     ft_partial_clause(d, choice.data, (uint32_t)choice.len);
     ft_vec_release(&choice);
@@ -295,7 +325,9 @@ static void ask_free_lock(ft_decider *d, ft_query *q, uint32_t e)
         if (s->thread == trace->thread[e] || !ft_order_conflict(s, &own) ||
             !ft_partial_in(d, s->acquire))
             continue;
-        ft_lit closed = s->release == FT_NO_EVENT ? FT_LIT_FALSE : d->member[s->release];
+        ft_lit closed = s->otherwise != FT_NO_SECTION ? ft_partial_closed(d, s, FT_NO_EVENT)
+                        : s->release == FT_NO_EVENT   ? FT_LIT_FALSE
+                                                      : d->member[s->release];
         ft_partial_clause(d, (ft_lit[3]){-q->active, -d->member[s->acquire], closed}, 3);
     }
 }
@@ -307,9 +339,11 @@ static void ask_executable(ft_decider *d, ft_query *q, uint32_t e)
     const ft_order *order = d->problem->order;
     const uint32_t *sources;
     uint32_t count = ft_order_hard_sources(order, e, &sources);
-    for (uint32_t i = 0; i < count; i++) assume(q, d->member[sources[i]]);
-    if (trace->kind[e] == FT_EVENT_ASSIGN || trace->kind[e] == FT_EVENT_ASSUME)
-        ft_session_imply(d->session, q->active, enabled_at(d, q, e, FT_NO_EVENT));
+    for (uint32_t i = 0; i < count; i++) assume(q, d->reached[sources[i]]);
+    ghost g = {d, q, FT_NO_EVENT};
+    if (ft_trace_is_symbolic_event(trace, e) && !is_control(d) && !q->impossible)
+        ft_session_imply(d->session, q->active,
+                         ft_cssa_executable_with(d->cssa, e, &(ft_reads){ghost_read, &g}));
     q->impossible |= ft_problem_never(d->problem, e);
     if (trace->kind[e] == FT_EVENT_WAIT) ask_token(d, q, e);
     if (ft_partial_has_ways(d, e)) ask_way(d, q, e);
@@ -548,8 +582,12 @@ static ft_answer query(ft_decider *d, const ft_claim *claim, bool departing, boo
                   .avoid_unknown = avoid_unknown};
     assume(&q, q.active);
     ask(d, &q, claim, departing);
+    d->beyond = ft_session_gave_up(d->session) || d->base_beyond;
+    q.given_up |= d->beyond && d->problem->solver == FT_SOLVER_AUTO;
+    if (!q.impossible) ft_query_causality(d, &q, claim, departing);
     stats->encode_ms += ft_now_ms() - start;
     ft_answer answer = ask_solver(d, &q, claim, departing, deadline, witness, stats, lifted);
+    stats->decided_by[d->name] |= answer != FT_ANSWER_UNKNOWN;
     ft_partial_clause(d, (ft_lit[1]){-q.active}, 1);
     ft_vec_release(&q.reads);
     ft_vec_release(&q.sources);
@@ -557,12 +595,22 @@ static ft_answer query(ft_decider *d, const ft_claim *claim, bool departing, boo
     return answer;
 }
 
-/* A term over the final state of a trace without any: the order solver has no values. */
-static ft_decider *decider_for(ft_decider *d, const ft_claim *claim)
+/* What the own solver cannot tell goes to Z3, if the job leaves the choice. */
+static bool is_open(const ft_decider *d, ft_answer answer)
 {
-    if (claim->kind != FT_CLAIM_CONDITION || ft_run_symbolic(d->problem->run)) return d;
-    if (!d->with_terms) d->with_terms = ft_partial_open(d->problem, d->cone, FT_SESSION_BOOLEAN);
-    return d->with_terms;
+    return answer == FT_ANSWER_UNKNOWN && d->beyond && d->problem->solver == FT_SOLVER_AUTO;
+}
+
+static ft_answer query_any(ft_decider *d, const ft_claim *claim, bool departing, bool avoid_unknown,
+                           uint32_t bound, double deadline, ft_witness *witness,
+                           ft_decide_stats *stats, bool *lifted)
+{
+    ft_answer answer =
+        query(d, claim, departing, avoid_unknown, bound, deadline, witness, stats, lifted);
+    stats->beyond |= d->beyond;
+    if (!is_open(d, answer)) return answer;
+    if (!d->by_z3) d->by_z3 = ft_partial_open(d->problem, d->cone, ft_partial_z3_kind(d->problem));
+    return query(d->by_z3, claim, departing, avoid_unknown, bound, deadline, witness, stats, lifted);
 }
 
 ft_answer ft_decider_decide(ft_decider *d, const ft_claim *claim, bool avoid_unknown,
@@ -570,13 +618,14 @@ ft_answer ft_decider_decide(ft_decider *d, const ft_claim *claim, bool avoid_unk
                             ft_decide_stats *stats, bool *lifted)
 {
     double deadline = timeout_ms ? ft_now_ms() + timeout_ms : 0;
-    d = decider_for(d, claim);
-    stats->events = d->events;
+    if (stats->events < d->events) stats->events = d->events;
     *lifted = true;
+    stats->beyond = false;
     ft_answer answer =
-        query(d, claim, false, avoid_unknown, bound, deadline, witness, stats, lifted);
+        query_any(d, claim, false, avoid_unknown, bound, deadline, witness, stats, lifted);
     if (claim->kind != FT_CLAIM_ATOMICITY || answer == FT_ANSWER_SAT) return answer;
-    ft_answer other = query(d, claim, true, avoid_unknown, bound, deadline, witness, stats, lifted);
+    ft_answer other =
+        query_any(d, claim, true, avoid_unknown, bound, deadline, witness, stats, lifted);
     if (other == FT_ANSWER_SAT) return other;
     return answer == FT_ANSWER_UNKNOWN ? answer : other;
 }

@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+#include "encode/faults.h"
+#include "reduce/domain.h"
+
 struct ft_cssa {
     const ft_problem *problem;
     ft_session *session;
@@ -9,8 +12,10 @@ struct ft_cssa {
     FT_VEC(ft_expr) reads;  /* per access of each symbolic event */
     uint32_t *assigned;     /* per event: first slot of its assignments in values */
     FT_VEC(ft_expr) values; /* per assignment of each symbolic event */
-    ft_map constants;       /* vid -> index in known */
+    ft_map constants;       /* vid and sort -> index in known */
     FT_VEC(ft_expr) known;
+    ft_lit *paths; /* per path of the trace, NULL: branches come out as in the run, or none */
+    ft_lit *taken; /* per if: its then-arm */
 };
 
 ft_demand ft_problem_demand(const ft_problem *problem, uint32_t e, uint32_t i)
@@ -81,7 +86,9 @@ bool ft_access_conditional(const ft_trace *trace, uint32_t e, const ft_access *a
 static ft_expr of_vid(ft_cssa *c, ft_vid vid, ft_sort sort)
 {
     bool inserted;
-    uint64_t *slot = ft_map_slot(&c->constants, vid, c->known.len, &inserted);
+    /* Unknown values of one event have one identity, whatever their sorts. */
+    uint64_t key = (uint64_t)vid << 32 | (uint64_t)sort.kind << 16 | sort.width;
+    uint64_t *slot = ft_map_slot(&c->constants, key, c->known.len, &inserted);
     if (inserted) {
         ft_expr fresh = FT_VID_IS_KNOWN(vid)
                             ? ft_session_value(c->session, ft_run_value(c->problem->run, vid))
@@ -120,28 +127,105 @@ ft_expr ft_cssa_write(ft_cssa *c, uint32_t e, uint32_t variable)
     return NULL;
 }
 
+/* ---- branches ----------------------------------------------------------------------------------
+ */
+
+static ft_lit both(ft_cssa *c, ft_lit a, ft_lit b)
+{
+    if (a == FT_LIT_TRUE) return b;
+    ft_lit result = ft_session_variable(c->session);
+    ft_session_clause(c->session, (ft_lit[2]){-result, a}, 2);
+    ft_session_clause(c->session, (ft_lit[2]){-result, b}, 2);
+    ft_session_clause(c->session, (ft_lit[3]){result, -a, -b}, 3);
+    return result;
+}
+
+static void define_paths(ft_cssa *c)
+{
+    const ft_trace *trace = c->problem->trace;
+    if (!trace->n_paths || ft_problem_follows_run(c->problem)) return;
+    c->paths = ft_alloc(trace->n_paths * sizeof *c->paths);
+    c->taken = ft_alloc((trace->n_paths / 2 + 1) * sizeof *c->taken);
+    c->paths[0] = FT_LIT_TRUE;
+    for (uint32_t p = 1; p < trace->n_paths; p++) {
+        const ft_path *arm = &trace->paths[p];
+        ft_lit *taken = &c->taken[(p - 1) / 2];
+        if (arm->taken) *taken = ft_session_variable(c->session);
+        c->paths[p] = both(c, c->paths[arm->parent], arm->taken ? *taken : -*taken);
+    }
+}
+
+ft_lit ft_cssa_path(const ft_cssa *c, uint32_t e)
+{
+    const ft_trace *trace = c->problem->trace;
+    if (c->paths) return c->paths[trace->path[e]];
+    return trace->n_paths && (trace->flags[e] & FT_FLAG_PASSED) ? FT_LIT_FALSE : FT_LIT_TRUE;
+}
+
 /* ---- locals ------------------------------------------------------------------------------------
  */
 
-ft_expr ft_cssa_local(ft_cssa *c, uint32_t e, uint32_t local)
+/* What e assigns to the local, NULL: nothing. */
+static ft_expr assigned(const ft_cssa *c, uint32_t e, uint32_t local)
+{
+    const ft_action *action = ft_trace_action(c->problem->trace, e);
+    for (uint32_t i = 0; action && i < action->n_assignments; i++)
+        if (action->assignments[i].target == FT_SYM_LOCAL(local))
+            return c->values.data[c->assigned[e] + i];
+    return NULL;
+}
+
+static ft_expr initial_local(ft_cssa *c, uint32_t local)
 {
     const ft_trace *trace = c->problem->trace;
-    for (uint32_t at = ft_order_previous(c->problem->order, e); at != FT_NO_EVENT;
-         at = ft_order_previous(c->problem->order, at)) {
-        const ft_action *action = ft_trace_action(trace, at);
-        for (uint32_t i = 0; action && i < action->n_assignments; i++)
-            if (action->assignments[i].target == FT_SYM_LOCAL(local))
-                return c->values.data[c->assigned[at] + i];
-    }
     uint32_t initial = trace->local_info[local].initial;
     if (initial != FT_NO_VALUE) return ft_session_value(c->session, trace->values[initial]);
     return ft_session_constant(c->session, trace->local_info[local].sort);
+}
+
+/* a where the literal is true, else b. */
+static ft_expr choose(ft_cssa *c, ft_sort sort, ft_lit literal, ft_expr a, ft_expr b)
+{
+    ft_expr value = ft_session_one_of(c->session, sort, (ft_expr[2]){a, b}, 2);
+    ft_session_imply(c->session, literal, ft_session_equal(c->session, value, a));
+    ft_session_imply(c->session, -literal, ft_session_equal(c->session, value, b));
+    return value;
+}
+
+/* Back to the last assignment that is certain; those in arms on the way count where they run. */
+ft_expr ft_cssa_local(ft_cssa *c, uint32_t e, uint32_t local)
+{
+    typedef struct definition {
+        ft_lit path;
+        ft_expr value;
+    } definition;
+    const ft_order *order = c->problem->order;
+    FT_VEC(definition) arms = {0};
+    ft_expr value = NULL;
+    for (uint32_t at = ft_order_previous(order, e); at != FT_NO_EVENT && !value;
+         at = ft_order_previous(order, at)) {
+        ft_lit path = ft_cssa_path(c, at);
+        if (path == FT_LIT_FALSE) continue;
+        ft_expr here = assigned(c, at, local);
+        if (here && (ft_problem_certain(c->problem, at, e) || ft_fault_is(FT_FAULT_NO_PHI)))
+            value = here;
+        else if (here)
+            ft_vec_push(&arms, (definition){path, here});
+    }
+    if (!value) value = initial_local(c, local);
+    while (arms.len > 0) {
+        definition arm = arms.data[--arms.len];
+        value = choose(c, c->problem->trace->local_info[local].sort, arm.path, arm.value, value);
+    }
+    ft_vec_release(&arms);
+    return value;
 }
 
 typedef struct place {
     ft_cssa *c;
     uint32_t e;
     const ft_reads *reads; /* NULL: the event's own */
+    bool may_fail;         /* its condition may be false */
 } place;
 
 static ft_expr resolve(void *context, ft_symbol symbol)
@@ -163,7 +247,7 @@ static ft_expr enabled(place *p)
     ft_expr defined;
     if (action->guard != FT_NO_TERM) {
         ft_expr guard = ft_session_term(s, trace->terms, action->guard, resolve, p, &defined);
-        ft_vec_push(&all, guard);
+        if (trace->kind[p->e] != FT_EVENT_IF && !p->may_fail) ft_vec_push(&all, guard);
         ft_vec_push(&all, defined);
     }
     for (uint32_t i = 0; i < action->n_assignments; i++) {
@@ -181,9 +265,27 @@ ft_expr ft_cssa_enabled(ft_cssa *c, uint32_t e)
     return enabled(&(place){.c = c, .e = e});
 }
 
+ft_lit ft_cssa_branch(ft_cssa *c, uint32_t e, ft_lit *taken)
+{
+    const ft_trace *trace = c->problem->trace;
+    place p = {.c = c, .e = e};
+    ft_expr condition = ft_session_term(c->session, trace->terms, ft_trace_action(trace, e)->guard,
+                                        resolve, &p, NULL);
+    *taken = c->taken[(ft_trace_arm(trace, e, true) - 1) / 2];
+    return ft_session_name(c->session, condition);
+}
+
 ft_expr ft_cssa_enabled_with(ft_cssa *c, uint32_t e, const ft_reads *reads)
 {
     return enabled(&(place){.c = c, .e = e, .reads = reads});
+}
+
+ft_expr ft_cssa_executable_with(ft_cssa *c, uint32_t e, const ft_reads *reads)
+{
+    const ft_trace *trace = c->problem->trace;
+    bool assertion = trace->kind[e] == FT_EVENT_ASSERT;
+    if (assertion && !may_be_undefined(trace->terms, ft_trace_action(trace, e)->guard)) return NULL;
+    return enabled(&(place){.c = c, .e = e, .reads = reads, .may_fail = assertion});
 }
 
 ft_expr ft_cssa_write_with(ft_cssa *c, uint32_t e, uint32_t variable, const ft_reads *reads)
@@ -207,6 +309,15 @@ ft_expr ft_cssa_false_with(ft_cssa *c, uint32_t e, ft_term term, const ft_reads 
     return ft_session_and(c->session, both, 2);
 }
 
+/* A fresh unknown, out of what is known to be possible. */
+static ft_expr unknown_read(ft_cssa *c, uint32_t e, uint32_t i, ft_sort sort)
+{
+    const ft_domains *domains = c->problem->domains;
+    const ft_domain *domain = domains ? ft_domains_read(domains, e, i) : NULL;
+    if (!domain || domain->any || domain->count == 0) return ft_session_constant(c->session, sort);
+    return ft_session_choice(c->session, sort, domain->bits, domain->count);
+}
+
 /* ---- construction ------------------------------------------------------------------------------
  */
 
@@ -214,14 +325,14 @@ static void define_event(ft_cssa *c, uint32_t e)
 {
     const ft_trace *trace = c->problem->trace;
     const ft_action *action = ft_trace_action(trace, e);
-    if (!action) return;
+    if (!action || ft_cssa_path(c, e) == FT_LIT_FALSE) return;
     c->action_of[e] = (uint32_t)c->reads.len;
     for (uint32_t i = 0; i < action->n_accesses; i++) {
         ft_sort sort = shared_sort(c, action->accesses[i].variable);
         ft_expr read = NULL;
         if (!action->accesses[i].write)
             read = c->problem->model == FT_MODEL_CTP
-                       ? ft_session_constant(c->session, sort)
+                       ? unknown_read(c, e, i, sort)
                        : of_vid(c, ft_run_vid(c->problem->run, e, i), sort);
         ft_vec_push(&c->reads, read);
     }
@@ -242,6 +353,7 @@ ft_cssa *ft_cssa_new(const ft_problem *problem, ft_session *session, const uint8
     c->session = session;
     c->action_of = ft_calloc(n, sizeof *c->action_of);
     c->assigned = ft_calloc(n, sizeof *c->assigned);
+    define_paths(c);
     if (!ft_run_symbolic(problem->run)) return c;
     const ft_order *order = problem->order;
     for (uint32_t i = 0; i < problem->trace->n_events; i++) {
@@ -256,6 +368,8 @@ void ft_cssa_free(ft_cssa *c)
     if (!c) return;
     free(c->action_of);
     free(c->assigned);
+    free(c->paths);
+    free(c->taken);
     ft_vec_release(&c->reads);
     ft_vec_release(&c->values);
     ft_vec_release(&c->known);

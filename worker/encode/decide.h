@@ -11,7 +11,13 @@ typedef struct ft_decide_stats {
     uint64_t checks; /* calls of the solver */
     uint64_t lemmas; /* constraints added on demand */
     double encode_ms, solve_ms;
-    uint32_t events; /* events encoded */
+    bool decided_by[FT_DECIDERS]; /* what gave an answer other than UNKNOWN */
+    bool delayed;                 /* found without a solver (reduce/delay.h) */
+    /* The solver that the problem names was not told everything: UNSAT holds all the same, SAT is a
+     * guess. Of the last call. */
+    bool beyond;
+    uint32_t sliced; /* events in the cone of a claim, or behind the cut that decided it: the most */
+    uint32_t events; /* events encoded: the most */
 } ft_decide_stats;
 
 typedef struct ft_decider ft_decider;

@@ -23,7 +23,14 @@
     X(SIGNAL_TWICE, "one signal may wake two waiters")                                             \
     X(NO_BARRIER, "a barrier-leave needs its own arrival alone")                                   \
     X(TRY_FREE, "a failed attempt needs nobody to hold the lock")                                  \
-    X(BOUND_OFF, "a context bound is not applied")
+    X(BOUND_OFF, "a context bound is not applied")                                                 \
+    X(FREE_BRANCH, "an if takes either arm, whatever its condition")                               \
+    X(NO_PHI, "behind an end-if a local is what the last arm assigned")                            \
+    X(PASSED_HIDES, "a write that is passed over hides what is before it (wrong safe)")            \
+    X(PASSED_BLOCKS, "a join needs its child's last event even where it is passed over")           \
+    X(PASSED_RUNS, "what is passed over is executed all the same")                                 \
+    X(PASSED_HOLDS, "a lock that is taken in an arm passed over is held (wrong safe)")             \
+    X(OFF_PATH, "t_c may be in an arm that is not taken")
 
 typedef enum ft_fault_kind {
 #define FT_ROW(symbol, doc) FT_FAULT_##symbol,

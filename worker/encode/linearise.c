@@ -17,6 +17,8 @@ typedef FT_VEC(uint32_t) open_sections;
 
 struct ft_schedule {
     uint8_t *executed;  /* per event */
+    uint8_t *reached;   /* per event; what is passed over has a place until the order is found, so
+                           that program order goes through it */
     uint32_t *incoming; /* per event: first edge, UINT32_MAX */
     uint32_t *waiting;  /* per event: executed predecessors not yet placed */
     uint32_t *place;    /* per event: index in order */
@@ -38,6 +40,7 @@ struct ft_schedule *ft_schedule_new(const ft_decider *d)
     struct ft_schedule *s = ft_calloc(1, sizeof *s);
     size_t n = trace->n_events;
     s->executed = ft_calloc(n, 1);
+    s->reached = d->reached == d->member ? s->executed : ft_calloc(n, 1);
     s->incoming = ft_alloc(n * sizeof *s->incoming);
     s->waiting = ft_alloc(n * sizeof *s->waiting);
     s->place = ft_alloc(n * sizeof *s->place);
@@ -52,6 +55,7 @@ struct ft_schedule *ft_schedule_new(const ft_decider *d)
 void ft_schedule_free(struct ft_schedule *s)
 {
     if (!s) return;
+    if (s->reached != s->executed) free(s->reached);
     free(s->executed);
     free(s->incoming);
     free(s->waiting);
@@ -75,10 +79,11 @@ static void read_members(ft_decider *d, const ft_query *query)
     struct ft_schedule *s = d->schedule;
     const ft_trace *trace = d->problem->trace;
     for (uint32_t e = 0; e < trace->n_events; e++) {
-        s->executed[e] = ft_session_true(d->session, d->member[e]);
+        s->reached[e] = ft_session_true(d->session, d->reached[e]);
+        s->executed[e] = s->reached[e] && ft_session_true(d->session, d->member[e]);
         s->incoming[e] = UINT32_MAX;
     }
-    if (query->extra != FT_NO_EVENT) s->executed[query->extra] = 1;
+    if (query->extra != FT_NO_EVENT) s->executed[query->extra] = s->reached[query->extra] = 1;
 }
 
 static uint32_t choose(ft_decider *d, const ft_source *sources, uint32_t first, uint32_t count)
@@ -184,7 +189,8 @@ static uint32_t heap_pop(struct ft_schedule *s)
     return top;
 }
 
-/* Calls visit(a, literal) for each executed direct predecessor a of b; FT_LIT_TRUE: hard order. */
+/* Calls visit(a, literal) for each direct predecessor a of b, both reached; FT_LIT_TRUE: hard
+ * order. */
 typedef void (*visit_edge)(void *context, uint32_t a, uint32_t b, ft_lit literal);
 
 static void each_predecessor(const ft_decider *d, uint32_t b, visit_edge visit, void *context)
@@ -192,10 +198,10 @@ static void each_predecessor(const ft_decider *d, uint32_t b, visit_edge visit, 
     const struct ft_schedule *s = d->schedule;
     uint32_t previous = ft_order_previous(d->problem->order, b);
     const uint32_t *sources;
-    if (previous != FT_NO_EVENT && s->executed[previous]) visit(context, previous, b, FT_LIT_TRUE);
+    if (previous != FT_NO_EVENT && s->reached[previous]) visit(context, previous, b, FT_LIT_TRUE);
     uint32_t count = ft_order_hard_sources(d->problem->order, b, &sources);
     for (uint32_t i = 0; i < count; i++)
-        if (s->executed[sources[i]]) visit(context, sources[i], b, FT_LIT_TRUE);
+        if (s->reached[sources[i]]) visit(context, sources[i], b, FT_LIT_TRUE);
     for (uint32_t i = s->incoming[b]; i != UINT32_MAX; i = s->edges.data[i].next)
         visit(context, s->edges.data[i].from, b, s->edges.data[i].literal);
 }
@@ -218,28 +224,40 @@ static void place_edge(void *context, uint32_t a, uint32_t b, ft_lit literal)
 static uint32_t build_graph(ft_decider *d)
 {
     struct ft_schedule *s = d->schedule;
-    uint32_t n = d->problem->trace->n_events, executed = 0;
+    uint32_t n = d->problem->trace->n_events, reached = 0;
     memset(s->outgoing, 0, ((size_t)n + 2) * sizeof *s->outgoing);
     for (uint32_t e = 0; e < n; e++) {
-        if (!s->executed[e]) continue;
-        executed++;
+        if (!s->reached[e]) continue;
+        reached++;
         s->waiting[e] = 0;
         each_predecessor(d, e, count_edge, s);
     }
     for (uint32_t e = 0; e < n; e++) s->outgoing[e + 2] += s->outgoing[e + 1];
     ft_vec_reserve(&s->targets, (size_t)s->outgoing[n + 1] + 1);
     for (uint32_t e = 0; e < n; e++)
-        if (s->executed[e]) each_predecessor(d, e, place_edge, s);
-    return executed;
+        if (s->reached[e]) each_predecessor(d, e, place_edge, s);
+    return reached;
+}
+
+static void drop_passed(struct ft_schedule *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->order.len; i++) {
+        uint32_t e = s->order.data[i];
+        if (!s->executed[e]) continue;
+        s->place[e] = (uint32_t)kept;
+        s->order.data[kept++] = e;
+    }
+    s->order.len = kept;
 }
 
 static bool sort_topologically(ft_decider *d)
 {
     struct ft_schedule *s = d->schedule;
-    uint32_t executed = build_graph(d);
+    uint32_t reached = build_graph(d);
     s->order.len = s->heap.len = 0;
     for (uint32_t e = 0; e < d->problem->trace->n_events; e++)
-        if (s->executed[e] && s->waiting[e] == 0) heap_push(s, e);
+        if (s->reached[e] && s->waiting[e] == 0) heap_push(s, e);
     while (s->heap.len > 0) {
         uint32_t e = heap_pop(s);
         s->place[e] = (uint32_t)s->order.len;
@@ -248,7 +266,9 @@ static bool sort_topologically(ft_decider *d)
         for (uint32_t i = s->outgoing[e]; i < s->outgoing[e + 1]; i++)
             if (--s->waiting[s->targets.data[i]] == 0) heap_push(s, s->targets.data[i]);
     }
-    return s->order.len == executed;
+    if (s->order.len != reached) return false;
+    if (s->reached != s->executed) drop_passed(s);
+    return true;
 }
 
 static int by_key(const void *left, const void *right)
@@ -328,7 +348,7 @@ static void cut_cycles(ft_decider *d)
     for (uint32_t t = 0; t < order->n_threads; t++) {
         for (uint32_t i = order->thread_start[t]; i < order->thread_start[t + 1]; i++) {
             uint32_t e = order->thread_events[i];
-            if (!s->executed[e]) break;
+            if (!s->reached[e]) break;
             if (s->waiting[e] == UINT32_MAX) continue;
             cut_cycle(d, e);
             break;
@@ -422,8 +442,10 @@ static uint32_t repair_lock(ft_decider *d, uint32_t e)
         uint32_t other = open->data[i];
         bool conflicts = opens && ft_order_conflict(&all[other], &all[section]);
         if (conflicts) added += ft_partial_keep_apart(d, other, section);
-        /* After a conflict the later one counts, as if the other had been closed. */
-        if (other != section && !conflicts) open->data[kept++] = other;
+        /* After a conflict the later one counts, as if the other had been closed. A release ends
+         * its thread's section, which need not be that of section_of (ft_section, otherwise). */
+        bool own = all[other].thread == all[section].thread;
+        if (!own && !conflicts) open->data[kept++] = other;
     }
     open->len = kept;
     if (opens) ft_vec_push(open, section);

@@ -22,6 +22,17 @@ ft_expr ft_literal_member(ft_literal *l, uint32_t e)
     return ft_session_less(l->s, l->time[e], l->violation);
 }
 
+ft_expr ft_literal_path(ft_literal *l, uint32_t e)
+{
+    ft_lit path = ft_cssa_path(l->cssa, e);
+    return path == FT_LIT_TRUE ? NULL : ft_session_literal(l->s, path);
+}
+
+ft_expr ft_literal_executed(ft_literal *l, uint32_t e)
+{
+    return ft_session_and(l->s, (ft_expr[2]){ft_literal_member(l, e), ft_literal_path(l, e)}, 2);
+}
+
 void ft_literal_assert(ft_literal *l, ft_expr formula)
 {
     ft_session_imply(l->s, FT_LIT_TRUE, formula);
@@ -57,8 +68,9 @@ static void program_order(ft_literal *l)
 static ft_expr not_between(ft_literal *l, const ft_literal_write *other,
                            const ft_literal_write *chosen, ft_expr read_time)
 {
-    ft_expr ways[3];
+    ft_expr ways[4], path = ft_literal_path(l, other->event);
     uint32_t n = 0;
+    if (path) ways[n++] = ft_session_not(l->s, path);
     if (chosen) ways[n++] = ft_literal_before(l, other->event, chosen->event);
     ways[n++] = ft_session_less(l->s, read_time, l->time[other->event]);
     if (other->event == l->extra && l->extra_writes)
@@ -73,6 +85,7 @@ static ft_expr parameter(ft_literal *l, const ft_literal_cell *c, const ft_liter
     ft_expr from = chosen ? chosen->value : initial;
     if (value && from) ft_vec_push(&all, ft_session_equal(l->s, value, from));
     if (chosen) ft_vec_push(&all, ft_session_less(l->s, l->time[chosen->event], read_time));
+    if (chosen) ft_vec_push(&all, ft_literal_path(l, chosen->event));
     if (chosen && chosen->event == l->extra) ft_vec_push(&all, l->extra_writes);
     for (size_t j = 0; j < c->len; j++) {
         const ft_literal_write *other = &c->data[j];
@@ -84,7 +97,8 @@ static ft_expr parameter(ft_literal *l, const ft_literal_cell *c, const ft_liter
     return result;
 }
 
-/* Definition 4.1: the most recent definition of the same thread, or any of another thread. */
+/* Definition 4.1: the most recent definition of the same thread, or any of another thread. With
+ * branches: any that no later one on all paths to the reader hides. */
 static bool is_parameter(ft_literal *l, const ft_literal_cell *c, size_t i, uint32_t reader)
 {
     const ft_trace *trace = l->p->trace;
@@ -97,7 +111,8 @@ static bool is_parameter(ft_literal *l, const ft_literal_cell *c, size_t i, uint
         uint32_t other = c->data[j].event;
         if (trace->thread[other] == trace->thread[w] && other != reader &&
             l->p->order->position[other] > l->p->order->position[w] &&
-            l->p->order->position[other] < l->p->order->position[reader])
+            l->p->order->position[other] < l->p->order->position[reader] &&
+            ft_problem_certain(l->p, other, reader))
             return false;
     }
     return true;
@@ -170,6 +185,7 @@ static void collect_writes(ft_literal *l)
                       trace->kind[e] == FT_EVENT_RELEASE);
         ft_access scratch;
         uint32_t count;
+        if (ft_cssa_path(l->cssa, e) == FT_LIT_FALSE) continue;
         const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
         for (uint32_t i = 0; i < count; i++)
             if (accesses[i].write)
@@ -187,6 +203,46 @@ static ft_expr look(const ft_literal *l, uint32_t e, bool final)
     return final ? l->violation : l->time[e];
 }
 
+/* The section is over at that time: at one of its releases (ft_section, otherwise). Times of two
+ * threads may be equal, so its opposite is a formula of its own. */
+static ft_expr section_over(ft_literal *l, const ft_section *section, ft_expr time)
+{
+    const ft_section *all = l->p->order->sections.data;
+    FT_VEC(ft_expr) ways = {0};
+    for (const ft_section *s = section; s; s = ft_section_otherwise(all, s)) {
+        if (s->release == FT_NO_EVENT) continue;
+        ft_expr both[2] = {ft_session_less(l->s, l->time[s->release], time),
+                           ft_literal_path(l, s->release)};
+        ft_vec_push(&ways, ft_session_and(l->s, both, 2));
+    }
+    ft_expr result = ft_literal_any(l, ways.data, ways.len);
+    ft_vec_release(&ways);
+    return result;
+}
+
+/* e happens later than that, or is passed over. */
+static ft_expr not_before(ft_literal *l, uint32_t e, ft_expr time)
+{
+    ft_expr either[2] = {ft_session_less(l->s, time, l->time[e]), NULL},
+            path = ft_literal_path(l, e);
+    if (path) either[1] = ft_session_not(l->s, path);
+    return ft_session_or(l->s, either, path ? 2 : 1);
+}
+
+/* It has begun at that time and is not over. */
+static ft_expr section_open(ft_literal *l, const ft_section *section, ft_expr time)
+{
+    const ft_section *all = l->p->order->sections.data;
+    FT_VEC(ft_expr) needs = {0};
+    ft_vec_push(&needs, ft_session_less(l->s, l->time[section->acquire], time));
+    ft_vec_push(&needs, ft_literal_path(l, section->acquire));
+    for (const ft_section *s = section; s; s = ft_section_otherwise(all, s))
+        if (s->release != FT_NO_EVENT) ft_vec_push(&needs, not_before(l, s->release, time));
+    ft_expr result = ft_session_and(l->s, needs.data, (uint32_t)needs.len);
+    ft_vec_release(&needs);
+    return result;
+}
+
 /* No conflicting section is open. Read-write locks are no variables here: a section has to be over
  * if it began before. */
 static ft_expr free_read_write_lock(ft_literal *l, uint32_t e, bool final)
@@ -198,10 +254,9 @@ static ft_expr free_read_write_lock(ft_literal *l, uint32_t e, bool final)
     for (uint32_t i = order->lock_first[lock]; i < order->lock_first[lock + 1]; i++) {
         const ft_section *s = &order->sections.data[order->lock_sections[i]];
         if (s->thread == l->p->trace->thread[e] || !ft_order_conflict(s, &own)) continue;
-        ft_expr either[2] = {ft_session_less(l->s, look(l, e, final), l->time[s->acquire])};
-        if (s->release != FT_NO_EVENT)
-            either[1] = ft_session_less(l->s, l->time[s->release], look(l, e, final));
-        ft_vec_push(&all, ft_session_or(l->s, either, s->release != FT_NO_EVENT ? 2 : 1));
+        ft_expr either[2] = {not_before(l, s->acquire, look(l, e, final)),
+                             section_over(l, s, look(l, e, final))};
+        ft_vec_push(&all, ft_session_or(l->s, either, 2));
     }
     ft_expr result = ft_session_and(l->s, all.data, (uint32_t)all.len);
     ft_vec_release(&all);
@@ -235,10 +290,7 @@ static ft_expr held_lock(ft_literal *l, uint32_t e, bool final)
     for (uint32_t i = order->lock_first[lock]; i < order->lock_first[lock + 1]; i++) {
         const ft_section *s = &order->sections.data[order->lock_sections[i]];
         if (s->thread == trace->thread[e] || !ft_order_conflict(s, &attempt)) continue;
-        ft_expr both[2] = {ft_session_less(l->s, l->time[s->acquire], look(l, e, final)), NULL};
-        if (s->release != FT_NO_EVENT)
-            both[1] = ft_session_less(l->s, look(l, e, final), l->time[s->release]);
-        ft_vec_push(&open, ft_session_and(l->s, both, 2));
+        ft_vec_push(&open, section_open(l, s, look(l, e, final)));
     }
     ft_expr result = ft_literal_any(l, open.data, open.len);
     ft_vec_release(&open);
@@ -257,7 +309,7 @@ static ft_expr woken(ft_literal *l, uint32_t e)
         uint32_t s = sync->signals[i];
         if (l->p->wakeups == FT_WAKEUPS_OBSERVED && s != wake->signal) continue;
         ft_literal_match m = {s, ft_session_variable(l->s)};
-        ft_session_imply(l->s, m.literal, ft_literal_member(l, s));
+        ft_session_imply(l->s, m.literal, ft_literal_executed(l, s));
         ft_session_imply(l->s, m.literal, ft_literal_before(l, wake->wait, s));
         ft_session_imply(l->s, m.literal, ft_literal_before(l, s, e));
         ft_vec_push(&l->matches, m);
@@ -272,10 +324,10 @@ static void constrain_lock(ft_literal *l, uint32_t e)
 {
     const ft_trace *trace = l->p->trace;
     if (ft_problem_never(l->p, e))
-        ft_literal_assert(l, ft_session_not(l->s, ft_literal_member(l, e)));
+        ft_literal_assert(l, ft_session_not(l->s, ft_literal_executed(l, e)));
     if (!ft_order_opens(trace, e)) return;
     ft_literal_assert(
-        l, ft_literal_implied(l, ft_literal_member(l, e), ft_literal_free_lock(l, e, false)));
+        l, ft_literal_implied(l, ft_literal_executed(l, e), ft_literal_free_lock(l, e, false)));
 }
 
 /* A member of its kind needs one of these; NULL: it needs none (encode/sync.c). */
@@ -292,7 +344,7 @@ ft_expr ft_literal_ways(ft_literal *l, uint32_t e, bool final)
 static void constrain_ways(ft_literal *l, uint32_t e)
 {
     ft_expr needed = ft_literal_ways(l, e, false);
-    if (needed) ft_literal_assert(l, ft_literal_implied(l, ft_literal_member(l, e), needed));
+    if (needed) ft_literal_assert(l, ft_literal_implied(l, ft_literal_executed(l, e), needed));
 }
 
 /* Each signal wakes one at most. */
@@ -342,14 +394,23 @@ static void constrain_semaphore(ft_literal *l, uint32_t e)
         pi(l, semaphore_cell(l, e), e, UINT32_MAX, found, initial_count(l, e), false, false),
         ft_session_equal(l->s, l->count[e], ft_session_add(l->s, found, wait ? -1 : 1)),
         wait ? ft_session_less(l->s, zero(l), found) : NULL};
-    ft_literal_assert(l,
-                      ft_literal_implied(l, ft_literal_member(l, e), ft_session_and(l->s, all, 3)));
+    ft_literal_assert(
+        l, ft_literal_implied(l, ft_literal_executed(l, e), ft_session_and(l->s, all, 3)));
+}
+
+static void constrain_branch(ft_literal *l, uint32_t e)
+{
+    ft_lit taken, condition = ft_cssa_branch(l->cssa, e, &taken);
+    ft_expr same = ft_session_equal(l->s, ft_session_literal(l->s, taken),
+                                    ft_session_literal(l->s, condition));
+    ft_literal_assert(l, ft_literal_implied(l, ft_literal_executed(l, e), same));
 }
 
 static void constrain_reads(ft_literal *l, uint32_t e)
 {
     const ft_trace *trace = l->p->trace;
     if (e == l->extra || l->p->model == FT_MODEL_CONTROL) return;
+    if (ft_cssa_path(l->cssa, e) == FT_LIT_FALSE) return;
     ft_access scratch;
     uint32_t count;
     const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
@@ -366,11 +427,12 @@ static void constrain_reads(ft_literal *l, uint32_t e)
         }
         ft_expr choice = pi(l, accesses[i].variable, e, i, value,
                             ft_cssa_initial(l->cssa, accesses[i].variable), false, true);
-        ft_literal_assert(l, ft_literal_implied(l, ft_literal_member(l, e), choice));
+        ft_literal_assert(l, ft_literal_implied(l, ft_literal_executed(l, e), choice));
     }
     if (ft_event_conditional(trace, e) && !(trace->flags[e] & FT_FLAG_FAILED))
         ft_literal_assert(
-            l, ft_literal_implied(l, ft_literal_member(l, e), ft_cssa_enabled(l->cssa, e)));
+            l, ft_literal_implied(l, ft_literal_executed(l, e), ft_cssa_enabled(l->cssa, e)));
+    if (trace->kind[e] == FT_EVENT_IF && l->p->model == FT_MODEL_CTP) constrain_branch(l, e);
 }
 
 /* ---- life ---- */
@@ -444,7 +506,8 @@ static void read_schedule(ft_literal *l, const ft_claim *claim, ft_witness *witn
     FT_VEC(timed) steps = {0};
     for (uint32_t e = 0; e < l->p->trace->n_events; e++) {
         int64_t time = ft_session_integer(l->s, l->time[e]);
-        if (time < end) ft_vec_push(&steps, (timed){time, e});
+        if (time < end && ft_session_true(l->s, ft_cssa_path(l->cssa, e)))
+            ft_vec_push(&steps, (timed){time, e});
     }
     if (steps.len) qsort(steps.data, steps.len, sizeof *steps.data, by_time);
     *witness = (ft_witness){.model = l->p->model,
@@ -482,7 +545,8 @@ static ft_answer ask(const ft_problem *p, const ft_claim *claim, bool departs, b
     stats->encode_ms += encoded - start;
     stats->solve_ms += ft_now_ms() - encoded;
     stats->checks++;
-    stats->events = p->trace->n_events;
+    if (stats->events < p->trace->n_events) stats->events = p->trace->n_events;
+    stats->decided_by[FT_DECIDED_BY_LITERAL] |= answer != FT_ANSWER_UNKNOWN;
     if (answer == FT_ANSWER_SAT) read_schedule(&l, claim, witness);
     place_release(&end);
     place_release(&departing);

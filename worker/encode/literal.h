@@ -41,7 +41,9 @@ typedef struct ft_literal_place {
 } ft_literal_place;
 
 ft_expr ft_literal_before(ft_literal *l, uint32_t a, uint32_t b); /* O(a) < O(b) */
-ft_expr ft_literal_member(ft_literal *l, uint32_t e);
+ft_expr ft_literal_member(ft_literal *l, uint32_t e); /* in arms: or passed over on the way */
+ft_expr ft_literal_executed(ft_literal *l, uint32_t e);
+ft_expr ft_literal_path(ft_literal *l, uint32_t e); /* ft_cssa_path; NULL: outside arms */
 void ft_literal_assert(ft_literal *l, ft_expr formula);
 ft_expr ft_literal_implied(ft_literal *l, ft_expr premise, ft_expr conclusion);
 ft_expr ft_literal_any(ft_literal *l, const ft_expr *alternatives, size_t count);

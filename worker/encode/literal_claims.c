@@ -9,6 +9,7 @@ static void next(ft_literal *l, uint32_t e)
         ft_literal_assert(l, ft_literal_member(l, previous));
     else if (order->fork_of[thread] != FT_NO_EVENT)
         ft_literal_assert(l, ft_literal_member(l, order->fork_of[thread]));
+    ft_literal_assert(l, ft_literal_path(l, e));
     ft_literal_assert(l, ft_session_less(l->s, l->violation, l->time[e]));
 }
 
@@ -54,17 +55,18 @@ static void claim_atomicity(ft_literal *l, const ft_claim *claim, ft_literal_pla
     uint32_t remote = claim->events[1];
     ft_expr needs;
     if (l->extra == FT_NO_EVENT) {
-        ft_literal_assert(l, ft_literal_member(l, remote));
+        ft_literal_assert(l, ft_literal_executed(l, remote));
     } else {
         uint32_t previous = ft_order_previous(l->p->order, remote);
         uint32_t after = ft_order_next(l->p->order, remote);
         if (previous != FT_NO_EVENT) ft_literal_assert(l, ft_literal_member(l, previous));
-        ft_literal_assert(l, ft_literal_member(l, remote));
+        ft_literal_assert(l, ft_literal_executed(l, remote));
         if (after != FT_NO_EVENT)
             ft_literal_assert(l, ft_session_less(l->s, l->violation, l->time[after]));
         if (takes_place(l, remote, claim->variable, claim->writes[1], departing, &needs))
             ft_literal_assert(l, needs);
     }
+    ft_literal_assert(l, ft_literal_path(l, claim->events[0]));
     ft_literal_assert(l, ft_literal_before(l, claim->events[0], remote));
     next(l, claim->events[2]);
     if (takes_place(l, claim->events[2], claim->variable, claim->writes[2], end, &needs))
@@ -77,10 +79,9 @@ static void executable(ft_literal *l, uint32_t e, ft_literal_place *end)
     const uint32_t *sources;
     uint32_t count = ft_order_hard_sources(l->p->order, e, &sources);
     for (uint32_t i = 0; i < count; i++) ft_literal_assert(l, ft_literal_member(l, sources[i]));
-    if (l->p->model != FT_MODEL_CONTROL &&
-        (trace->kind[e] == FT_EVENT_ASSIGN || trace->kind[e] == FT_EVENT_ASSUME))
+    if (l->p->model != FT_MODEL_CONTROL && ft_trace_is_symbolic_event(trace, e))
         ft_literal_assert(
-            l, ft_cssa_enabled_with(l->cssa, e, &(ft_reads){ft_literal_state_value, end}));
+            l, ft_cssa_executable_with(l->cssa, e, &(ft_reads){ft_literal_state_value, end}));
     if (trace->kind[e] == FT_EVENT_WAIT) ft_literal_assert(l, ft_literal_unit_left(l, e));
     if (ft_problem_never(l->p, e)) ft_literal_assert(l, ft_session_not(l->s, NULL));
     if (ft_order_opens(trace, e)) ft_literal_assert(l, ft_literal_free_lock(l, e, true));
@@ -122,14 +123,14 @@ static void claim_after_free(ft_literal *l, const ft_claim *claim, ft_literal_pl
 {
     const ft_trace *trace = l->p->trace;
     uint32_t f = claim->events[0], block = trace->object[f];
-    ft_literal_assert(l, ft_literal_member(l, f));
+    ft_literal_assert(l, ft_literal_executed(l, f));
     next(l, claim->events[1]);
     claim_use(l, claim->events[1], block, end);
     for (uint32_t e = 0; e < trace->n_events; e++)
         if (ft_event_kind_object(trace->kind[e]) == FT_OBJECT_BLOCK && trace->object[e] == block &&
             e != f)
             ft_literal_assert(
-                l, ft_literal_implied(l, ft_literal_member(l, e), ft_literal_before(l, e, f)));
+                l, ft_literal_implied(l, ft_literal_executed(l, e), ft_literal_before(l, e, f)));
 }
 
 static void claim_uninitialised(ft_literal *l, const ft_claim *claim, ft_literal_place *end)
@@ -148,10 +149,10 @@ static void claim_uninitialised(ft_literal *l, const ft_claim *claim, ft_literal
             if (trace->kind[a] != FT_EVENT_ALLOC ||
                 !ft_problem_in_block(trace, trace->object[a], claim->variable))
                 continue;
-            ft_expr both[2] = {ft_literal_member(l, a), ft_literal_before(l, w, a)};
+            ft_expr both[2] = {ft_literal_executed(l, a), ft_literal_before(l, w, a)};
             ft_vec_push(&forgotten, ft_session_and(l->s, both, 2));
         }
-        ft_literal_assert(l, ft_literal_implied(l, ft_literal_member(l, w),
+        ft_literal_assert(l, ft_literal_implied(l, ft_literal_executed(l, w),
                                                 ft_literal_any(l, forgotten.data, forgotten.len)));
     }
     ft_vec_release(&forgotten);
@@ -191,7 +192,7 @@ void ft_literal_property(ft_literal *l, const ft_claim *claim, ft_literal_place 
         executable(l, claim->events[0], end);
         for (uint32_t e = 0; e < trace->n_events; e++)
             if (trace->loc[e] == claim->avoid)
-                ft_literal_assert(l, ft_session_less(l->s, l->violation, l->time[e]));
+                ft_literal_assert(l, ft_session_not(l->s, ft_literal_executed(l, e)));
         break;
     case FT_CLAIM_LOCK_ERROR:
         claim_nexts(l, claim, ft_problem_lock_error(l->p, claim->events[0]));

@@ -94,11 +94,31 @@ ft_lemma ft_partial_between(const ft_decider *d, ft_lit from, uint32_t write, ui
     return lemma;
 }
 
-/* A new literal that implies: the section is closed, and before the other one's acquire. */
-static ft_lit closed_before(ft_decider *d, uint32_t release, uint32_t acquire)
+ft_lit ft_partial_closed(ft_decider *d, const ft_section *section, uint32_t event)
 {
+    const ft_section *all = d->problem->order->sections.data;
+    FT_VEC(ft_lit) choice = {0};
+    ft_lit closed = ft_session_variable(d->session);
+    ft_vec_push(&choice, -closed);
+    for (const ft_section *s = section; s; s = ft_section_otherwise(all, s)) {
+        if (s->release == FT_NO_EVENT || !ft_partial_in(d, s->release)) continue;
+        ft_lit here = ft_session_variable(d->session);
+        implies(d, here, d->member[s->release]);
+        if (event != FT_NO_EVENT) implies(d, here, ft_partial_gate(d, s->release, event));
+        ft_vec_push(&choice, here);
+    }
+    ft_partial_clause(d, choice.data, (uint32_t)choice.len);
+    ft_vec_release(&choice);
+    return closed;
+}
+
+/* A new literal that implies: the section is closed, and before the other one's acquire. */
+static ft_lit closed_before(ft_decider *d, const ft_section *section, uint32_t acquire)
+{
+    uint32_t release = section->release;
     if (release == FT_NO_EVENT || !ft_partial_in(d, release))
         return ft_fault_is(FT_FAULT_OPEN_SECTION) ? FT_LIT_TRUE : FT_LIT_FALSE;
+    if (section->otherwise != FT_NO_SECTION) return ft_partial_closed(d, section, acquire);
     ft_lit gate = ft_session_variable(d->session);
     if (!ft_fault_is(FT_FAULT_OPEN_SECTION)) implies(d, gate, d->member[release]);
     implies(d, gate, ft_partial_before(d, release, acquire));
@@ -115,13 +135,14 @@ bool ft_partial_keep_apart(ft_decider *d, uint32_t one, uint32_t other)
     bool inserted;
     ft_map_slot(&d->lemma_seen, key, 0, &inserted);
     if (!inserted) return false;
-    ft_lemma lemma = {.premise = {d->member[a->acquire], d->member[b->acquire]},
+    const ft_lit *taken = ft_fault_is(FT_FAULT_PASSED_HOLDS) ? d->reached : d->member;
+    ft_lemma lemma = {.premise = {taken[a->acquire], taken[b->acquire]},
                       .n_premises = 2,
                       .n_alternatives = 2};
-    lemma.alternative[0].gate = closed_before(d, a->release, b->acquire);
+    lemma.alternative[0].gate = closed_before(d, a, b->acquire);
     lemma.alternative[0].a = a->release == FT_NO_EVENT ? a->acquire : a->release;
     lemma.alternative[0].b = b->acquire;
-    lemma.alternative[1].gate = closed_before(d, b->release, a->acquire);
+    lemma.alternative[1].gate = closed_before(d, b, a->acquire);
     lemma.alternative[1].a = b->release == FT_NO_EVENT ? b->acquire : b->release;
     lemma.alternative[1].b = a->acquire;
     return ft_partial_lemma(d, &lemma);
@@ -146,6 +167,19 @@ static void encode_static_order(ft_decider *d)
 /* ---- membership --------------------------------------------------------------------------------
  */
 
+/* In an arm: executed on its way if its path holds, else passed over as soon as it comes up. */
+static ft_lit executed_on(ft_decider *d, uint32_t e, uint32_t previous, ft_lit path)
+{
+    if (path == FT_LIT_TRUE || ft_fault_is(FT_FAULT_PASSED_RUNS)) return d->reached[e];
+    ft_partial_clause(d, (ft_lit[3]){-d->reached[previous], path, d->reached[e]}, 3);
+    if (path == FT_LIT_FALSE) return FT_LIT_FALSE;
+    ft_lit member = ft_session_variable(d->session);
+    implies(d, member, d->reached[e]);
+    implies(d, member, path);
+    ft_partial_clause(d, (ft_lit[3]){-d->reached[e], -path, member}, 3);
+    return member;
+}
+
 static void encode_membership(ft_decider *d)
 {
     const ft_order *order = d->problem->order;
@@ -155,8 +189,9 @@ static void encode_membership(ft_decider *d)
         if (!ft_partial_in(d, e)) continue;
         d->events++;
         uint32_t previous = ft_order_previous(order, e);
-        d->member[e] = ft_session_variable(d->session);
-        if (previous != FT_NO_EVENT) implies(d, d->member[e], d->member[previous]);
+        d->reached[e] = ft_session_variable(d->session);
+        if (previous != FT_NO_EVENT) implies(d, d->reached[e], d->reached[previous]);
+        d->member[e] = executed_on(d, e, previous, ft_cssa_path(d->cssa, e));
         if (ft_problem_never(d->problem, e)) ft_partial_clause(d, (ft_lit[1]){-d->member[e]}, 1);
     }
 }
@@ -170,7 +205,8 @@ static void encode_hard_order(ft_decider *d)
         if (kind == FT_EVENT_BARRIER_LEAVE && ft_fault_is(FT_FAULT_NO_BARRIER)) continue;
         const uint32_t *sources;
         uint32_t count = ft_order_hard_sources(d->problem->order, e, &sources);
-        for (uint32_t i = 0; i < count; i++) implies(d, d->member[e], d->member[sources[i]]);
+        const ft_lit *past = ft_fault_is(FT_FAULT_PASSED_BLOCKS) ? d->member : d->reached;
+        for (uint32_t i = 0; i < count; i++) implies(d, d->member[e], past[sources[i]]);
     }
 }
 
@@ -185,7 +221,7 @@ static void index_writers(ft_decider *d)
     for (uint32_t e = 0; e < trace->n_events; e++) {
         ft_access scratch;
         uint32_t count;
-        if (!ft_partial_in(d, e)) continue;
+        if (!ft_partial_in(d, e) || ft_problem_never(d->problem, e)) continue;
         const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
         for (uint32_t i = 0; i < count; i++) {
             if (!accesses[i].write) continue;
@@ -202,15 +238,16 @@ static void index_writers(ft_decider *d)
     ft_vec_release(&pairs);
 }
 
-/* The last write of the variable in each thread that the hard order puts before e: what is before
- * one of these is overwritten in between. */
+/* The last write of the variable in each thread that the hard order puts before e, and that is
+ * there whenever e is: what is before one of these is overwritten in between. */
 static void last_writes(const ft_decider *d, uint32_t e, uint32_t variable, uint32_t *last)
 {
     const ft_order *order = d->problem->order;
     memset(last, 0xff, order->n_threads * sizeof *last);
     for (uint32_t i = d->writer_first[variable]; i < d->writer_first[variable + 1]; i++) {
         uint32_t w = d->writers[i], t = d->problem->trace->thread[w];
-        if (w == e || !ft_order_before(order, w, e)) continue;
+        if (w == e || !ft_order_before(order, w, e) || !ft_problem_certain(d->problem, w, e))
+            continue;
         if (last[t] == FT_NO_EVENT || order->position[last[t]] < order->position[w]) last[t] = w;
     }
 }
@@ -315,7 +352,7 @@ static void encode_reads(ft_decider *d)
         d->read_first[e] = (uint32_t)d->reads.len;
         ft_access scratch;
         uint32_t count;
-        if (!ft_partial_in(d, e)) continue;
+        if (d->member[e] == FT_LIT_FALSE) continue;
         const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
         for (uint32_t i = 0; d->problem->model != FT_MODEL_CONTROL && i < count; i++) {
             if (accesses[i].write || !ft_slice_needs(d->problem->slice, e, accesses[i].variable))
@@ -329,14 +366,24 @@ static void encode_reads(ft_decider *d)
     free(last);
 }
 
+static void encode_branch(ft_decider *d, uint32_t e)
+{
+    ft_lit taken, condition = ft_cssa_branch(d->cssa, e, &taken);
+    ft_partial_clause(d, (ft_lit[3]){-d->member[e], -condition, taken}, 3);
+    ft_partial_clause(d, (ft_lit[3]){-d->member[e], condition, -taken}, 3);
+}
+
 static void encode_guards(ft_decider *d)
 {
     const ft_trace *trace = d->problem->trace;
     if (ft_fault_is(FT_FAULT_NO_GUARD) || d->problem->model == FT_MODEL_CONTROL) return;
     for (uint32_t e = 0; e < trace->n_events; e++) {
-        if (!ft_partial_in(d, e) || !ft_event_conditional(trace, e)) continue;
+        if (d->member[e] == FT_LIT_FALSE || !ft_event_conditional(trace, e)) continue;
         if (trace->flags[e] & FT_FLAG_FAILED) continue;
         ft_session_imply(d->session, d->member[e], ft_cssa_enabled(d->cssa, e));
+        if (trace->kind[e] == FT_EVENT_IF && d->problem->model == FT_MODEL_CTP &&
+            !ft_fault_is(FT_FAULT_FREE_BRANCH))
+            encode_branch(d, e);
     }
 }
 
@@ -475,7 +522,8 @@ ft_decider *ft_partial_open(const ft_problem *problem, const uint8_t *cone, ft_s
     d->session = ft_session_open(kind);
     encode_static_order(d);
     d->member = ft_alloc(n * sizeof *d->member);
-    for (size_t e = 0; e < n; e++) d->member[e] = FT_LIT_FALSE;
+    d->reached = problem->trace->n_paths ? ft_alloc(n * sizeof *d->reached) : d->member;
+    for (size_t e = 0; e < n; e++) d->member[e] = d->reached[e] = FT_LIT_FALSE;
     index_writers(d);
     d->cssa = ft_cssa_new(problem, d->session, d->cone);
     encode_membership(d);
@@ -484,27 +532,39 @@ ft_decider *ft_partial_open(const ft_problem *problem, const uint8_t *cone, ft_s
     encode_guards(d);
     encode_semaphores(d);
     ft_partial_sync(d);
-    if (kind == FT_SESSION_BOOLEAN_VALUES && count_lemmas(d) <= EAGER_LIMIT) encode_eagerly(d);
+    bool computed = problem->model == FT_MODEL_CTP && ft_run_symbolic(problem->run);
+    if (computed && count_lemmas(d) <= EAGER_LIMIT) encode_eagerly(d);
+    d->base_beyond = ft_session_gave_up(d->session);
+    d->name = kind == FT_SESSION_ORDER ? FT_DECIDED_BY_ORDER : FT_DECIDED_BY_Z3;
     d->schedule = ft_schedule_new(d);
     return d;
 }
 
+ft_session_kind ft_partial_z3_kind(const ft_problem *problem)
+{
+    bool computed = problem->model == FT_MODEL_CTP && ft_run_symbolic(problem->run);
+    return computed ? FT_SESSION_BOOLEAN_VALUES : FT_SESSION_BOOLEAN;
+}
+
 ft_decider *ft_decider_new(const ft_problem *problem, const uint8_t *cone)
 {
-    bool computed = problem->model == FT_MODEL_CTP;
-    if (!ft_run_symbolic(problem->run)) return ft_partial_open(problem, cone, FT_SESSION_ORDER);
-    return ft_partial_open(problem, cone,
-                           computed ? FT_SESSION_BOOLEAN_VALUES : FT_SESSION_BOOLEAN);
+    ft_session_kind kind =
+        problem->solver == FT_SOLVER_Z3 ? ft_partial_z3_kind(problem) : FT_SESSION_ORDER;
+    ft_decider *d = ft_partial_open(problem, cone, kind);
+    if (!d->base_beyond || problem->solver != FT_SOLVER_AUTO) return d;
+    ft_decider_free(d);
+    return ft_partial_open(problem, cone, ft_partial_z3_kind(problem));
 }
 
 void ft_decider_free(ft_decider *d)
 {
     if (!d) return;
-    ft_decider_free(d->with_terms);
+    ft_decider_free(d->by_z3);
     ft_schedule_free(d->schedule);
     ft_cssa_free(d->cssa);
     ft_session_close(d->session);
     free(d->cone);
+    if (d->reached != d->member) free(d->reached);
     free(d->member);
     free(d->writer_first);
     free(d->writers);

@@ -1,12 +1,15 @@
 /* Internals of the partial-order encoding, shared by its three files: partial.c builds the base,
  * linearise.c turns a model into a schedule or into lemmas, claims.c asks the claims.
  *
- * Variables: member(e); an order atom per pair of events of different threads that the hard order
- * leaves open (false: the observed order); from(r, w) for each read and each write that it may
- * read. Eager: membership is closed (program order, hard order, sources), each member read has a
- * source, semaphore waits have distinct tokens, members are enabled; the order is kept acyclic by
- * the session. Lazy, added when a schedule breaks them (where values are computed and they are few:
- * beforehand): no other write between a read and its source, sections of one lock apart. */
+ * Variables: reached(e), its thread has come past e; member(e), it executed e on the way (the same
+ * but in arms, Wang et al. §8: there it is passed over where its path does not hold); an order atom
+ * per pair of events of different threads that the hard order leaves open (false: the observed
+ * order); from(r, w) for each read and each write that it may read. Eager: what is reached is
+ * closed under program order, what is passed over is reached with what is before it; membership is
+ * closed (hard order, sources), each member read has a source, semaphore waits have distinct
+ * tokens, members are enabled; the order is kept acyclic by the session. Lazy, added when a
+ * schedule breaks them (where values are computed and they are few: beforehand): no other write
+ * between a read and its source, sections of one lock apart. */
 #ifndef FT_ENCODE_PARTIAL_H
 #define FT_ENCODE_PARTIAL_H
 
@@ -89,8 +92,9 @@ struct ft_decider {
     uint8_t *cone; /* owned copy, NULL: all */
     ft_session *session;
     ft_cssa *cssa;
-    ft_lit *member; /* per event; FT_LIT_FALSE outside the cone */
-    ft_map atoms;   /* earlier << 32 | later -> literal, true: reversed */
+    ft_lit *member;  /* per event; FT_LIT_FALSE outside the cone */
+    ft_lit *reached; /* likewise; `member` itself where the trace has no branches */
+    ft_map atoms;    /* earlier << 32 | later -> literal, true: reversed */
     FT_VEC(ft_atom) atom_list;
     ft_bound *bound; /* NULL until a query has one */
     FT_VEC(ft_read) reads;
@@ -106,10 +110,14 @@ struct ft_decider {
     uint32_t *read_first;         /* [n_events + 1] slices of reads by event */
     struct ft_schedule *schedule; /* scratch of linearise.c */
     uint32_t events;
-    ft_decider *with_terms; /* for claims with terms, where this session has none; NULL: not yet */
+    ft_decided_by name;
+    bool base_beyond;  /* the session gave up on part of the base; */
+    bool beyond;       /* on part of it or of the query at hand */
+    ft_decider *by_z3; /* for queries beyond this session; NULL: not yet */
 };
 
 ft_decider *ft_partial_open(const ft_problem *problem, const uint8_t *cone, ft_session_kind kind);
+ft_session_kind ft_partial_z3_kind(const ft_problem *problem);
 
 bool ft_partial_in(const ft_decider *d, uint32_t e);
 /* "a is executed before b", folded where the hard order decides; a != b. */
@@ -123,6 +131,10 @@ ft_lemma ft_partial_between(const ft_decider *d, ft_lit from, uint32_t write, ui
                             uint32_t other);
 /* "Sections of one lock apart": closed before the other's acquire. Returns whether it was new. */
 bool ft_partial_keep_apart(ft_decider *d, uint32_t section, uint32_t other);
+
+/* A literal that implies: the section is closed, before the event of another thread unless that is
+ * FT_NO_EVENT. */
+ft_lit ft_partial_closed(ft_decider *d, const ft_section *section, uint32_t event);
 
 void ft_partial_implies(ft_decider *d, ft_lit premise, ft_lit conclusion);
 /* A literal that implies a before b and has the schedule follow it, FT_LIT_FALSE where the hard
@@ -152,6 +164,8 @@ bool ft_bound_in_core(const ft_decider *d, const ft_query *query); /* after UNSA
 uint32_t ft_bound_segment(const ft_decider *d, uint32_t e);
 void ft_bound_atom(ft_decider *d, const ft_atom *atom); /* a new atom */
 void ft_bound_free(ft_bound *bound);                    /* accepts NULL */
+/* causal.c: what the causality graph knows to hold for the claim (problem->causality). */
+void ft_query_causality(ft_decider *d, ft_query *query, const ft_claim *claim, bool departing);
 /* stuck.c: STUCK of claim.h. */
 void ft_query_stuck(ft_decider *d, ft_query *query, uint32_t e);
 

@@ -1,12 +1,27 @@
 #include "encode/problem.h"
 
+#include "encode/faults.h"
+
 bool ft_problem_never(const ft_problem *problem, uint32_t e)
 {
     const ft_trace *trace = problem->trace;
     if (ft_order_never(problem->order, e)) return true;
+    if ((trace->flags[e] & FT_FLAG_PASSED) && ft_problem_follows_run(problem)) return true;
     return problem->wakeups == FT_WAKEUPS_OBSERVED && trace->kind[e] == FT_EVENT_COND_WAKE &&
            !(trace->flags[e] & FT_FLAG_FAILED) &&
            ft_order_wake(problem->order, e)->signal == FT_NO_EVENT;
+}
+
+bool ft_problem_follows_run(const ft_problem *problem)
+{
+    return problem->model == FT_MODEL_OBSERVED || problem->model == FT_MODEL_MAXIMAL;
+}
+
+bool ft_problem_certain(const ft_problem *problem, uint32_t a, uint32_t e)
+{
+    if (ft_fault_is(FT_FAULT_PASSED_HIDES)) return true;
+    if (ft_problem_follows_run(problem)) return !(problem->trace->flags[a] & FT_FLAG_PASSED);
+    return ft_order_certain(problem->trace, a, e);
 }
 
 bool ft_problem_lock_error(const ft_problem *problem, uint32_t e)

@@ -15,11 +15,22 @@ typedef struct ft_problem {
     const ft_run *run;
     ft_model model;
     ft_wakeups wakeups;
-    const ft_slice *slice; /* reads whose value can matter (reduce/slice.h); NULL: all */
+    ft_solver solver; /* AUTO: a decider's own choice, and never a guess (decide.h, beyond) */
+    const ft_slice *slice;            /* reads whose value can matter (reduce/slice.h); NULL: all */
+    const struct ft_domains *domains; /* what reads can return (reduce/domain.h); NULL: anything */
+    struct ft_causality *causality; /* whose edges the default encoding assumes with a claim; NULL:
+                                       none */
 } ft_problem;
 
-/* No schedule executes e (ft_order_never, and what `wakeups` rules out). */
+/* No schedule executes e (ft_order_never, what `wakeups` rules out, and, where branches come out as
+ * in the run, what the run passed over). */
 bool ft_problem_never(const ft_problem *problem, uint32_t e);
+
+/* Branches (Wang et al. §8). Every executed read returns what it returned in the run (observed,
+ * maximal): so branches come out as they did. */
+bool ft_problem_follows_run(const ft_problem *problem);
+/* Is `a`, which comes before e in the hard order, executed whenever e is executed or next? */
+bool ft_problem_certain(const ft_problem *problem, uint32_t a, uint32_t e);
 
 /* Is e a lock error by its thread's own earlier events (claim.h, LOCK_ERROR)? */
 bool ft_problem_lock_error(const ft_problem *problem, uint32_t e);
@@ -55,10 +66,19 @@ void ft_cssa_free(ft_cssa *cssa);                                  /* accepts NU
 ft_expr ft_cssa_read(const ft_cssa *cssa, uint32_t e, uint32_t i); /* i-th access, a read */
 ft_expr ft_cssa_write(ft_cssa *cssa, uint32_t e, uint32_t variable);
 ft_expr ft_cssa_initial(ft_cssa *cssa, uint32_t variable);
-/* The value of a local just before e. */
+/* The value of a local just before e: behind arms, what the phi-function of their end-ifs says
+ * (Wang et al. §8). */
 ft_expr ft_cssa_local(ft_cssa *cssa, uint32_t e, uint32_t local);
-/* What e needs to be a member: its guard or condition with all terms defined; NULL: true. */
+/* What e needs to be a member: its guard or condition (an if: none) with all terms defined; NULL:
+ * true. */
 ft_expr ft_cssa_enabled(ft_cssa *cssa, uint32_t e);
+
+/* The ifs around e come out so that e runs; FT_LIT_TRUE outside arms. Says nothing for ifs that are
+ * not executed. */
+ft_lit ft_cssa_path(const ft_cssa *cssa, uint32_t e);
+/* What the condition of the if e comes to; *taken: its then-arm is taken. Where values are
+ * computed, these are equal for an if that is executed. */
+ft_lit ft_cssa_branch(ft_cssa *cssa, uint32_t e, ft_lit *taken);
 
 /* Evaluates at event e with other values for its shared reads: shared(context, variable). */
 typedef struct ft_reads {
@@ -67,6 +87,8 @@ typedef struct ft_reads {
 } ft_reads;
 /* Guard true and all terms defined; NULL: true. */
 ft_expr ft_cssa_enabled_with(ft_cssa *cssa, uint32_t e, const ft_reads *reads);
+/* Likewise, but an assert that fails is executed: that is how it fails. NULL: true. */
+ft_expr ft_cssa_executable_with(ft_cssa *cssa, uint32_t e, const ft_reads *reads);
 /* Like ft_cssa_write, for an assign event executed with these reads. */
 ft_expr ft_cssa_write_with(ft_cssa *cssa, uint32_t e, uint32_t variable, const ft_reads *reads);
 /* `term` is defined and false just before e. */

@@ -73,7 +73,9 @@ static void or_lock_taken(stuck *k, uint32_t e)
         if (!happens(k, s->acquire)) continue;
         ft_lit open = fresh(k);
         implies(k, open, k->d->member[s->acquire]);
-        if (happens(k, s->release)) implies(k, open, -k->d->member[s->release]);
+        for (const ft_section *own = s; own;
+             own = ft_section_otherwise(k->order->sections.data, own))
+            if (happens(k, own->release)) implies(k, open, -k->d->member[own->release]);
         ft_vec_push(&k->clause, open);
     }
 }
@@ -294,7 +296,7 @@ static void or_source_missing(stuck *k, uint32_t e)
     const uint32_t *sources;
     uint32_t count = ft_order_hard_sources(k->order, e, &sources);
     if (ft_order_never(k->order, e)) ft_vec_push(&k->clause, FT_LIT_TRUE);
-    for (uint32_t i = 0; i < count; i++) ft_vec_push(&k->clause, -k->d->member[sources[i]]);
+    for (uint32_t i = 0; i < count; i++) ft_vec_push(&k->clause, -k->d->reached[sources[i]]);
 }
 
 /* What keeps the event waiting in the final state, as alternatives of k->clause; none: nothing. */
@@ -320,8 +322,9 @@ static void blocked_if_next(stuck *k, uint32_t e)
     if (previous == FT_NO_EVENT) previous = fork;
     k->clause.len = 0;
     ft_vec_push(&k->clause, -k->q->active);
-    if (previous != FT_NO_EVENT) ft_vec_push(&k->clause, -k->d->member[previous]);
-    if (ft_partial_in(k->d, e)) ft_vec_push(&k->clause, k->d->member[e]);
+    if (previous != FT_NO_EVENT) ft_vec_push(&k->clause, -k->d->reached[previous]);
+    if (ft_partial_in(k->d, e)) ft_vec_push(&k->clause, k->d->reached[e]);
+    ft_vec_push(&k->clause, -ft_cssa_path(k->d->cssa, e));
     or_blocked(k, e);
     end_clause(k, &k->clause);
 }

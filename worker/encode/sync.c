@@ -72,13 +72,15 @@ static void add_holder(ft_decider *d, const ft_section *section, uint32_t e)
     uint32_t release = section->release;
     if (!ft_partial_in(d, section->acquire) || ft_order_before(order, e, section->acquire)) return;
     bool ends = release != FT_NO_EVENT && ft_partial_in(d, release);
-    if (ends && ft_order_before(order, release, e)) return;
+    bool always = section->otherwise == FT_NO_SECTION;
+    if (ends && always && ft_order_before(order, release, e)) return;
     ft_lit taken = ft_session_variable(d->session);
     ft_partial_implies(d, taken, d->member[section->acquire]);
     ft_partial_implies(d, taken, ft_partial_before(d, section->acquire, e));
     ft_vec_push(&d->asked, (ft_asked){taken, section->acquire, e});
-    if (ends) {
-        ft_lit open[3] = {-taken, -d->member[release], ft_partial_gate(d, e, release)};
+    for (const ft_section *s = section; s; s = ft_section_otherwise(order->sections.data, s)) {
+        if (s->release == FT_NO_EVENT || !ft_partial_in(d, s->release)) continue;
+        ft_lit open[3] = {-taken, -d->member[s->release], ft_partial_gate(d, e, s->release)};
         ft_partial_clause(d, open, 3);
     }
     ft_vec_push(&d->ways, (ft_way){e, section->acquire, taken});

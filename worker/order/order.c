@@ -16,6 +16,11 @@ bool ft_order_opens(const ft_trace *trace, uint32_t e)
     return trace->kind[e] != FT_EVENT_RELEASE && ft_order_effective(trace, e);
 }
 
+const ft_section *ft_section_otherwise(const ft_section *all, const ft_section *section)
+{
+    return section->otherwise == FT_NO_SECTION ? NULL : &all[section->otherwise];
+}
+
 bool ft_order_conflict(const ft_section *a, const ft_section *b)
 {
     return !(a->shared && b->shared);
@@ -186,6 +191,16 @@ bool ft_order_before(const ft_order *order, uint32_t a, uint32_t b)
     return clock_of(order, order->segment[b])[ta] > order->position[a];
 }
 
+bool ft_order_certain(const ft_trace *trace, uint32_t a, uint32_t e)
+{
+    uint32_t path = ft_trace_path(trace, a);
+    if (path == 0) return true;
+    if (trace->thread[a] != trace->thread[e]) return false;
+    for (uint32_t p = ft_trace_path(trace, e); p; p = trace->paths[p].parent)
+        if (p == path) return true;
+    return false;
+}
+
 bool ft_order_segments_before(const ft_order *order, uint32_t a, uint32_t b)
 {
     uint32_t thread = order->segment_thread[a];
@@ -282,6 +297,23 @@ static uint32_t open_section(const ft_order *order, uint32_t hold, uint32_t lock
     return FT_NO_SECTION;
 }
 
+/* A condition wait in an arm gives back a lock that was taken before the arm: not taken, the arm
+ * leaves the one section open and the one behind the wait unopened. */
+static void link_wait(ft_order *order, uint32_t opened)
+{
+    const ft_trace *trace = order->trace;
+    const ft_section *own = &order->sections.data[opened];
+    uint32_t path = ft_trace_path(trace, own->acquire);
+    if (path == 0 || !own->waits) return;
+    for (uint32_t s = opened; s-- > 0;) {
+        ft_section *before = &order->sections.data[s];
+        if (before->thread != own->thread || before->lock != own->lock) continue;
+        if (before->release != FT_NO_EVENT && ft_trace_path(trace, before->release) == path)
+            before->otherwise = opened;
+        return;
+    }
+}
+
 static void lock_event(lock_pass *pass, uint32_t e)
 {
     ft_order *order = pass->order;
@@ -294,9 +326,11 @@ static void lock_event(lock_pass *pass, uint32_t e)
                               .release = FT_NO_EVENT,
                               .thread = (uint16_t)thread,
                               .shared = trace->kind[e] == FT_EVENT_ACQUIRE_SHARED,
-                              .waits = waits};
+                              .waits = waits,
+                              .otherwise = FT_NO_SECTION};
         ft_vec_push(&order->sections, section);
         order->section_of[e] = (uint32_t)order->sections.len - 1;
+        link_wait(order, order->section_of[e]);
         order->hold[e] = pass->current[thread];
         pass->current[thread] =
             hold_change(pass, pass->current[thread], order->section_of[e], FT_NO_SECTION);

@@ -19,8 +19,10 @@ typedef struct ft_section {
     uint32_t lock, acquire; /* acquire: event */
     uint32_t release;       /* event, FT_NO_EVENT: never closed */
     uint16_t thread;
-    bool shared; /* a read-write lock held for reading */
-    bool waits;  /* a condition wait (FT_FLAG_CONDITION) begins or ends it */
+    bool shared;        /* a read-write lock held for reading */
+    bool waits;         /* a condition wait (FT_FLAG_CONDITION) begins or ends it */
+    uint32_t otherwise; /* its release is that of a condition wait in an arm: the section that this
+                           one goes on as where the arm is not taken; else FT_NO_SECTION */
 } ft_section;
 
 typedef struct ft_hold {
@@ -97,6 +99,10 @@ const ft_wake *ft_order_wake(const ft_order *order, uint32_t wake);
 bool ft_order_before(const ft_order *order, uint32_t a, uint32_t b);
 bool ft_order_segments_before(const ft_order *order, uint32_t a, uint32_t b);
 
+/* Is `a`, which comes before `e` in the hard order, executed in every schedule that executes e, or
+ * has it next in its thread? Not where it is in an arm that e is not in (Wang et al. §8). */
+bool ft_order_certain(const ft_trace *trace, uint32_t a, uint32_t e);
+
 /* A lock in both locksets that at least one of them holds exclusively, or UINT32_MAX. */
 uint32_t ft_order_common_lock(const ft_order *order, uint32_t lockset_a, uint32_t lockset_b);
 /* The section of `lock` that is open at e, or FT_NO_SECTION. */
@@ -107,6 +113,9 @@ uint32_t ft_order_lockset(const ft_order *order, uint32_t e);
 bool ft_order_effective(const ft_trace *trace, uint32_t e);
 /* True for an effective acquire or acquire-shared: its section is section_of[e]. */
 bool ft_order_opens(const ft_trace *trace, uint32_t e);
+/* Where a section's release is in an arm that is not taken, the section that ends with the release
+ * that counts then, and so on; NULL: no other. all: sections of the order. */
+const ft_section *ft_section_otherwise(const ft_section *all, const ft_section *section);
 /* May sections of one lock overlap? Two shared ones do. */
 bool ft_order_conflict(const ft_section *a, const ft_section *b);
 

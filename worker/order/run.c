@@ -11,7 +11,7 @@ struct ft_run {
     ft_vid *initial; /* per shared variable */
     FT_VEC(ft_value) values;
     ft_map known; /* hash of value -> index in values, chained by probing the hash */
-    bool valued, symbolic;
+    bool valued, symbolic, arms_computed;
 };
 
 typedef struct memory {
@@ -128,6 +128,25 @@ static void run_action(machine *m, uint32_t e, uint32_t at)
     free(results);
 }
 
+/* An arm that was not taken: nothing was read or written, but it is known what a plain write would
+ * write and what was there to be read. */
+static void run_passed(machine *m, uint32_t e, uint32_t at)
+{
+    ft_run *run = m->run;
+    const ft_trace *trace = run->trace;
+    uint32_t value = trace->kind[e] == FT_EVENT_WRITE ? trace->data[e] : FT_NO_VALUE, count;
+    ft_access scratch;
+    const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t i = at + k;
+        run->source[i] = accesses[k].write ? e : m->shared[accesses[k].variable].writer;
+        run->vid[i] =
+            value == FT_NO_VALUE ? unknown_of_write(e) : vid_of_value(run, trace->values[value]);
+        if (value == FT_NO_VALUE && !ft_trace_is_symbolic_event(trace, e))
+            run->arms_computed = false;
+    }
+}
+
 static const uint8_t ACCESSES[FT_EVENT_KINDS] = {
     [FT_EVENT_READ] = 1, [FT_EVENT_WRITE] = 1, [FT_EVENT_RMW] = 2};
 
@@ -152,7 +171,9 @@ static void run_event(machine *m, uint32_t e, uint32_t at)
 {
     const ft_trace *trace = m->run->trace;
     uint32_t data = trace->data[e];
-    if (trace->kind[e] == FT_EVENT_READ) {
+    if (trace->flags[e] & FT_FLAG_PASSED) {
+        run_passed(m, e, at);
+    } else if (trace->kind[e] == FT_EVENT_READ) {
         run_read(m, trace->object[e], data, at);
     } else if (trace->kind[e] == FT_EVENT_WRITE) {
         run_write(m, e, data, at);
@@ -168,7 +189,7 @@ ft_run *ft_run_new(const ft_trace *trace)
 {
     ft_run *run = ft_calloc(1, sizeof *run);
     run->trace = trace;
-    run->valued = true;
+    run->valued = run->arms_computed = true;
     count_accesses(run);
     uint32_t n_shared = trace->shared.len;
     machine m = {.run = run, .shared = ft_calloc(n_shared, sizeof *m.shared)};
@@ -238,4 +259,9 @@ bool ft_run_valued(const ft_run *run)
 bool ft_run_symbolic(const ft_run *run)
 {
     return run->symbolic;
+}
+
+bool ft_run_arms_computed(const ft_run *run)
+{
+    return run->arms_computed;
 }

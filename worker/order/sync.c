@@ -142,14 +142,19 @@ static void find_sources(ft_order *order)
 /* ---- wake-ups ------------------------------------------------------------------------------ */
 
 typedef struct waiter {
-    uint32_t wait, signal; /* signal FT_NO_EVENT: still waiting */
+    uint32_t wait, signal; /* signal FT_NO_EVENT: still waiting, or passed over in the run */
 } waiter;
 typedef FT_VEC(waiter) waiters;
 
-static void signal_waiters(waiters *queue, uint32_t e, bool all)
+static bool is_passed(const ft_trace *trace, uint32_t e)
 {
-    for (size_t i = 0; i < queue->len; i++) {
-        if (queue->data[i].signal != FT_NO_EVENT) continue;
+    return (trace->flags[e] & FT_FLAG_PASSED) != 0;
+}
+
+static void signal_waiters(const ft_trace *trace, waiters *queue, uint32_t e, bool all)
+{
+    for (size_t i = 0; !is_passed(trace, e) && i < queue->len; i++) {
+        if (queue->data[i].signal != FT_NO_EVENT || is_passed(trace, queue->data[i].wait)) continue;
         queue->data[i].signal = e;
         if (!all) return;
     }
@@ -184,7 +189,7 @@ static void pair_wakes(ft_order *order)
         else if (kind == FT_EVENT_COND_WAKE)
             wake_waiter(order, queue, e);
         else
-            signal_waiters(queue, e, kind == FT_EVENT_BROADCAST);
+            signal_waiters(trace, queue, e, kind == FT_EVENT_BROADCAST);
     }
     for (uint32_t c = 0; c < trace->conditions.len; c++) ft_vec_release(&queues[c]);
     free(queues);

@@ -123,8 +123,9 @@ static void need(pass *c, uint32_t e, bool own)
             ft_slice_needs(c->p->slice, e, accesses[i].variable))
             include_writers(c, e, i, accesses[i].variable, !own);
     if (order->section_of[e] != FT_NO_SECTION) {
-        uint32_t release = order->sections.data[order->section_of[e]].release;
-        if (release != FT_NO_EVENT) include(c, release);
+        const ft_section *all = order->sections.data, *s = &all[order->section_of[e]];
+        for (; s; s = ft_section_otherwise(all, s))
+            if (s->release != FT_NO_EVENT) include(c, s->release);
     }
     if (trace->kind[e] == FT_EVENT_COND_WAKE) include_signals(c, e);
     if (trace->kind[e] == FT_EVENT_TRY_FAILED || trace->kind[e] == FT_EVENT_TRY_FAILED_SHARED)

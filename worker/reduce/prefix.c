@@ -14,8 +14,10 @@ struct ft_prefix {
     FT_VEC(uint32_t) dirty;   /* threads with done < frontier */
     FT_VEC(uint32_t) members; /* scratch for sorting */
     uint32_t *held;           /* per lock: section open at a final event, FT_NO_SECTION */
+    const uint32_t *finals;   /* the claim's events that are next when the prefix is over */
+    uint32_t n_finals;
     bool stuck;               /* a member section would have to be closed and never is, or a
-                                 member never happens */
+                                               member never happens */
     int choices;              /* has the trace events that one of several others can serve? -1: not
                                  looked at yet */
     uint32_t *last_acquired;  /* per lock: index + 1 in lock_sections of the latest member */
@@ -26,6 +28,12 @@ struct ft_prefix {
     uint32_t *section_index;  /* per section: its place in lock_sections, relative to its lock */
 };
 
+/* Passed over in the observed run. */
+static bool is_passed(const ft_trace *trace, uint32_t e)
+{
+    return (trace->flags[e] & FT_FLAG_PASSED) != 0;
+}
+
 /* The k-th wait takes the initial tokens first, then the posts in observed order. */
 static void match_tokens(ft_prefix *p)
 {
@@ -35,6 +43,7 @@ static void match_tokens(ft_prefix *p)
     FT_VEC(uint32_t) *posts = ft_calloc((size_t)n + 1, sizeof *posts);
     for (uint32_t e = 0; e < trace->n_events; e++) {
         uint32_t s = trace->object[e];
+        if (is_passed(trace, e)) continue;
         if (trace->kind[e] == FT_EVENT_POST) ft_vec_push(&posts[s], e);
         if (trace->kind[e] != FT_EVENT_WAIT) continue;
         uint32_t k = taken[s]++;
@@ -66,6 +75,7 @@ static void match_attempts(ft_prefix *p)
     for (uint32_t e = 0; e < trace->n_events; e++) {
         uint8_t kind = trace->kind[e];
         if (ft_event_kind_object(kind) != FT_OBJECT_LOCK) continue;
+        if (is_passed(trace, e)) continue;
         open_sections *now = &open[trace->object[e]];
         if (kind == FT_EVENT_TRY_FAILED || kind == FT_EVENT_TRY_FAILED_SHARED)
             match_attempt(p, now->data, now->len, e);
@@ -149,7 +159,7 @@ static void reset(ft_prefix *p)
     p->dirty.len = 0;
 }
 
-/* Makes e and its program-order predecessors members. */
+/* Makes e and its program-order predecessors members (in arms: or passed over). */
 static void include(ft_prefix *p, uint32_t e)
 {
     uint32_t thread = p->trace->thread[e], want = p->order->position[e] + 1;
@@ -250,6 +260,17 @@ static void need(ft_prefix *p, ft_model model, bool observed_order, uint32_t e)
         close_sections(p, section);
 }
 
+/* Is e, among the members, passed over, or may it be? Then it needs nothing. finals: what the claim
+ * has next, so that the arms around it are those that are taken. */
+static bool may_be_passed(const ft_prefix *p, ft_model model, bool observed_order, uint32_t e)
+{
+    bool as_observed = observed_order || model == FT_MODEL_OBSERVED || model == FT_MODEL_MAXIMAL;
+    if (as_observed) return is_passed(p->trace, e);
+    for (uint32_t i = 0; i < p->n_finals; i++)
+        if (ft_order_certain(p->trace, e, p->finals[i])) return false;
+    return ft_trace_path(p->trace, e) != 0;
+}
+
 static void close_prefix(ft_prefix *p, ft_model model, bool observed_order)
 {
     do {
@@ -260,7 +281,8 @@ static void close_prefix(ft_prefix *p, ft_model model, bool observed_order)
                 uint32_t e = events[p->done[t]];
                 /* Counted as done first: include() may push this thread again while e is open. */
                 p->done[t]++;
-                need(p, model, observed_order, e);
+                if (!p->trace->n_paths || !may_be_passed(p, model, observed_order, e))
+                    need(p, model, observed_order, e);
             }
         }
     } while (observed_order && settle_locks(p));
@@ -278,6 +300,8 @@ static uint32_t final_events(const ft_claim *claim, uint32_t finals[FT_CLAIM_MAX
 static void start(ft_prefix *p, const ft_claim *claim, const uint32_t *finals, uint32_t count)
 {
     reset(p);
+    p->finals = finals;
+    p->n_finals = count;
     if (claim->kind == FT_CLAIM_AFTER_FREE) include(p, claim->events[0]);
     for (uint32_t i = 0; i < count; i++) hold(p, finals[i]);
     for (uint32_t i = 0; i < count; i++) {
@@ -291,9 +315,18 @@ static void start(ft_prefix *p, const ft_claim *claim, const uint32_t *finals, u
     }
 }
 
+static bool any_passed(const ft_trace *trace, const ft_claim *claim)
+{
+    for (uint32_t i = 0; i < ft_claim_events(claim); i++)
+        if (is_passed(trace, claim->events[i])) return true;
+    return false;
+}
+
 bool ft_prefix_refutes(ft_prefix *p, ft_model model, const ft_claim *claim)
 {
     uint32_t finals[FT_CLAIM_MAX_EVENTS], count = final_events(claim, finals);
+    bool follows_run = model == FT_MODEL_OBSERVED || model == FT_MODEL_MAXIMAL;
+    if (follows_run && any_passed(p->trace, claim)) return true;
     if (claim->kind == FT_CLAIM_ATOMICITY) { /* t_r may be a member that others need */
         finals[0] = finals[1];
         count = 1;
@@ -328,12 +361,13 @@ static void collect(ft_prefix *p)
     }
     if (total > last / 16) {
         for (uint32_t e = 0; total > 0 && e <= last; e++)
-            if (is_member(p, e)) ft_vec_push(&p->members, e);
+            if (is_member(p, e) && !is_passed(p->trace, e)) ft_vec_push(&p->members, e);
         return;
     }
     for (uint32_t t = 0; t < p->order->n_threads; t++) {
         const uint32_t *events = p->order->thread_events + p->order->thread_start[t];
-        for (uint32_t i = 0; i < p->frontier[t]; i++) ft_vec_push(&p->members, events[i]);
+        for (uint32_t i = 0; i < p->frontier[t]; i++)
+            if (!is_passed(p->trace, events[i])) ft_vec_push(&p->members, events[i]);
     }
     if (p->members.len) qsort(p->members.data, p->members.len, sizeof *p->members.data, by_number);
 }
@@ -362,6 +396,7 @@ bool ft_prefix_is_minimal(ft_prefix *p, ft_model model)
 bool ft_prefix_accepts(ft_prefix *p, ft_model model, const ft_claim *claim, ft_witness *witness)
 {
     uint32_t finals[FT_CLAIM_MAX_EVENTS], count = final_events(claim, finals);
+    if (any_passed(p->trace, claim)) return false;
     start(p, claim, finals, count);
     close_prefix(p, model, true);
     for (uint32_t i = 0; i < count; i++)
@@ -398,6 +433,9 @@ bool ft_prefix_observed(const ft_order *order, ft_model model, const ft_claim *c
                             .claim = *claim,
                             .n_steps = until,
                             .steps = ft_alloc(((size_t)until + 1) * sizeof *witness->steps)};
-    for (uint32_t i = 0; i < until; i++) witness->steps[i] = i;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < until; i++)
+        if (!is_passed(order->trace, i)) witness->steps[kept++] = i;
+    witness->n_steps = kept;
     return true;
 }

@@ -109,7 +109,8 @@ static bool is_ready(const pass *p, uint32_t step)
     uint32_t count = ft_order_hard_sources(p->order, p->steps[step], &sources);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t t = p->trace->thread[sources[i]], at = p->order->position[sources[i]];
-        if (at < p->start[t + 1] - p->start[t] && at >= p->done[t]) return false;
+        if (p->start[t] + p->done[t] == p->start[t + 1]) continue;
+        if (p->order->position[p->steps[p->queue[p->start[t] + p->done[t]]]] <= at) return false;
     }
     return true;
 }

@@ -10,9 +10,22 @@ static const struct {
 #undef FT_ROW
 };
 
+/* Set before the test itself opens a session of the kind. */
+static bool tested[FT_SESSION_KINDS];
+static ft_error distrust = FT_ERROR_INIT;
+
 ft_session *ft_session_open(ft_session_kind kind)
 {
+    bool first = !tested[kind];
+    tested[kind] = true;
+    if (first) (void)!ft_session_self_test(kind, &distrust); /* the first failure is kept */
     return SETUP[kind].open(SETUP[kind].phase, SETUP[kind].arith, SETUP[kind].split);
+}
+
+ft_status ft_session_trusted(ft_error *err)
+{
+    if (distrust.code != FT_OK && err) *err = distrust;
+    return distrust.code;
 }
 
 void ft_session_close(ft_session *session)
@@ -53,6 +66,7 @@ void ft_session_order_atom(ft_session *session, ft_lit literal, uint32_t a, uint
 ft_answer ft_session_check(ft_session *session, const ft_lit *assumptions, uint32_t count,
                            uint32_t timeout_ms)
 {
+    if (distrust.code != FT_OK) return FT_ANSWER_UNKNOWN;
     return session->backend->check(session, assumptions, count, timeout_ms);
 }
 
@@ -69,4 +83,72 @@ bool ft_session_true(ft_session *session, ft_lit literal)
 const char *ft_session_trouble(const ft_session *session)
 {
     return session->backend->trouble(session);
+}
+
+ft_expr ft_session_constant(ft_session *session, ft_sort sort)
+{
+    return session->backend->constant(session, sort);
+}
+
+ft_expr ft_session_choice(ft_session *session, ft_sort sort, const uint64_t *bits, uint32_t count)
+{
+    return session->backend->choice(session, sort, bits, count);
+}
+
+ft_expr ft_session_one_of(ft_session *session, ft_sort sort, const ft_expr *all, uint32_t count)
+{
+    return session->backend->one_of(session, sort, all, count);
+}
+
+ft_expr ft_session_value(ft_session *session, ft_value value)
+{
+    return session->backend->value(session, value);
+}
+
+ft_expr ft_session_literal(ft_session *session, ft_lit literal)
+{
+    return session->backend->literal(session, literal);
+}
+
+ft_expr ft_session_equal(ft_session *session, ft_expr a, ft_expr b)
+{
+    return session->backend->equal(session, a, b);
+}
+
+ft_expr ft_session_not(ft_session *session, ft_expr a)
+{
+    return session->backend->negation(session, a);
+}
+
+ft_expr ft_session_and(ft_session *session, const ft_expr *all, uint32_t count)
+{
+    return session->backend->conjunction(session, all, count);
+}
+
+ft_expr ft_session_or(ft_session *session, const ft_expr *all, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (!all[i]) return NULL;
+    return count == 1 ? all[0] : session->backend->disjunction(session, all, count);
+}
+
+void ft_session_imply(ft_session *session, ft_lit premise, ft_expr formula)
+{
+    if (formula && premise != FT_LIT_FALSE) session->backend->imply(session, premise, formula);
+}
+
+ft_lit ft_session_name(ft_session *session, ft_expr formula)
+{
+    return formula ? session->backend->name(session, formula) : FT_LIT_TRUE;
+}
+
+ft_expr ft_session_term(ft_session *session, const ft_term_pool *pool, ft_term term,
+                        ft_resolve resolve, void *context, ft_expr *defined)
+{
+    return session->backend->term(session, pool, term, resolve, context, defined);
+}
+
+bool ft_session_gave_up(ft_session *session)
+{
+    return session->backend->gave_up(session);
 }

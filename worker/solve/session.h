@@ -13,7 +13,8 @@ typedef int32_t ft_lit;
 #define FT_LIT_FALSE (-1)
 
 typedef struct ft_session ft_session;
-typedef struct _Z3_ast *ft_expr; /* a value or formula of the session; NULL: true (guards) */
+typedef struct _Z3_ast *ft_expr; /* a value or formula of the session, its own kind of handle behind
+                                    this type; NULL: true (guards) */
 
 typedef enum ft_answer { FT_ANSWER_SAT, FT_ANSWER_UNSAT, FT_ANSWER_UNKNOWN } ft_answer;
 
@@ -25,7 +26,7 @@ typedef enum ft_answer { FT_ANSWER_SAT, FT_ANSWER_UNSAT, FT_ANSWER_UNKNOWN } ft_
     X(BOOLEAN_VALUES, "likewise, beside computed values", z3, 0, 2, 3)                             \
     X(INTEGER, "order as integers: difference constraints alone", z3, 1, 1, 1)                     \
     X(INTEGER_SUMS, "order as integers beside sums of values", z3, 1, 2, 1)                        \
-    X(ORDER, "order and Boolean constraints only: no expressions", order, 0, 0, 0)
+    X(ORDER, "order, Boolean constraints, and values out of few", order, 0, 0, 0)
 typedef enum ft_session_kind {
 #define FT_ROW(symbol, doc, solver, phase, arith, split) FT_SESSION_##symbol,
     FT_SESSION_TABLE(FT_ROW)
@@ -49,8 +50,14 @@ void ft_session_order_begin(ft_session *session, uint32_t n_nodes);
 void ft_session_order_edge(ft_session *session, uint32_t a, uint32_t b);
 void ft_session_order_atom(ft_session *session, ft_lit literal, uint32_t a, uint32_t b);
 
-/* Expressions: not in an ORDER session, where only NULL, true, stands for a formula. */
+/* Expressions. An ORDER session keeps a value as a choice out of the few that it can be, so it
+ * gives up on what has too many (solve/session_values.h): the constraint is left out, and
+ * ft_session_gave_up says so. Not in an ORDER session: order variables, less, add, integer. */
 ft_expr ft_session_constant(ft_session *session, ft_sort sort); /* a fresh unknown */
+/* Likewise, known to be one of these distinct values (at least one). */
+ft_expr ft_session_choice(ft_session *session, ft_sort sort, const uint64_t *bits, uint32_t count);
+/* Likewise, known to be equal to one of these. */
+ft_expr ft_session_one_of(ft_session *session, ft_sort sort, const ft_expr *all, uint32_t count);
 ft_expr ft_session_value(ft_session *session, ft_value value);
 ft_expr ft_session_order_variable(ft_session *session); /* a fresh integer */
 ft_expr ft_session_less(ft_session *session, ft_expr a, ft_expr b);
@@ -80,11 +87,16 @@ ft_answer ft_session_check(ft_session *session, const ft_lit *assumptions, uint3
 uint32_t ft_session_core(const ft_session *session, const ft_lit **core);
 bool ft_session_true(ft_session *session, ft_lit literal);         /* in the last SAT model */
 int64_t ft_session_integer(ft_session *session, ft_expr variable); /* likewise */
-bool ft_session_holds(ft_session *session, ft_expr formula);       /* likewise; NULL is true */
+/* Was a constraint left out since the last call, because it is beyond this kind of session? Then SAT
+ * says nothing while that constraint's premise is assumed. */
+bool ft_session_gave_up(ft_session *session);
 const char *ft_session_trouble(const ft_session *session); /* the solver's own error, or NULL */
 
-/* Asks every kind questions whose answers are known by hand; a few milliseconds. FT_INTERNAL names
- * the kind and the question: nothing that this solver says can be trusted. */
-ft_status ft_session_self_test(ft_error *err) FT_MUST_CHECK;
+/* Asks a kind questions whose answers are known by hand; a few milliseconds for Z3's. FT_INTERNAL
+ * names the kind and the question: nothing that this solver says can be trusted. */
+ft_status ft_session_self_test(ft_session_kind kind, ft_error *err) FT_MUST_CHECK;
+/* The first session of a kind in a process is opened after its self-test. FT_INTERNAL: a kind that
+ * was opened failed it; from then on every check of every session answers UNKNOWN. */
+ft_status ft_session_trusted(ft_error *err) FT_MUST_CHECK;
 
 #endif

@@ -17,6 +17,21 @@ typedef struct ft_backend {
     uint32_t (*core)(const ft_session *session, const ft_lit **core);
     bool (*is_true)(const ft_session *session, ft_lit literal);
     const char *(*trouble)(const ft_session *session);
+    /* expressions */
+    ft_expr (*constant)(ft_session *session, ft_sort sort);
+    ft_expr (*choice)(ft_session *session, ft_sort sort, const uint64_t *bits, uint32_t count);
+    ft_expr (*one_of)(ft_session *session, ft_sort sort, const ft_expr *all, uint32_t count);
+    ft_expr (*value)(ft_session *session, ft_value value);
+    ft_expr (*literal)(ft_session *session, ft_lit literal);
+    ft_expr (*equal)(ft_session *session, ft_expr a, ft_expr b);
+    ft_expr (*negation)(ft_session *session, ft_expr a);
+    ft_expr (*conjunction)(ft_session *session, const ft_expr *all, uint32_t count);
+    ft_expr (*disjunction)(ft_session *session, const ft_expr *all, uint32_t count);
+    void (*imply)(ft_session *session, ft_lit premise, ft_expr formula);
+    ft_lit (*name)(ft_session *session, ft_expr formula);
+    ft_expr (*term)(ft_session *session, const ft_term_pool *pool, ft_term term, ft_resolve resolve,
+                    void *context, ft_expr *defined);
+    bool (*gave_up)(ft_session *session);
 } ft_backend;
 
 struct ft_session { /* the first member of each solver's own session */

@@ -1,23 +1,17 @@
 /* Sessions of the project's own solver: order and Boolean constraints. */
 #include <stdlib.h>
 
-#include "base/memory.h"
-#include "solve/cdcl.h"
-#include "solve/session_internal.h"
-
-typedef struct order_session {
-    ft_session base;
-    ft_cdcl *solver;
-} order_session;
+#include "solve/session_values.h"
 
 static ft_cdcl *solver_of(const ft_session *session)
 {
-    return ((const order_session *)session)->solver;
+    return ((const ft_order_session *)session)->solver;
 }
 
 static void order_close(ft_session *session)
 {
     ft_cdcl_free(solver_of(session));
+    ft_arena_free(((ft_order_session *)session)->arena);
     free(session);
 }
 
@@ -85,13 +79,27 @@ static const ft_backend ORDER_BACKEND = {
     .core = order_core,
     .is_true = order_is_true,
     .trouble = order_trouble,
+    .constant = ft_values_constant,
+    .choice = ft_values_choice,
+    .one_of = ft_values_one_of,
+    .value = ft_values_value,
+    .literal = ft_values_literal,
+    .equal = ft_values_equal,
+    .negation = ft_values_not,
+    .conjunction = ft_values_and,
+    .disjunction = ft_values_or,
+    .imply = ft_values_imply,
+    .name = ft_values_name,
+    .term = ft_values_term,
+    .gave_up = ft_values_gave_up,
 };
 
 ft_session *ft_session_open_order(unsigned phase, unsigned arith, unsigned split)
 {
     (void)phase, (void)arith, (void)split;
-    order_session *s = ft_calloc(1, sizeof *s);
+    ft_order_session *s = ft_calloc(1, sizeof *s);
     s->base.backend = &ORDER_BACKEND;
     s->solver = ft_cdcl_new();
+    s->arena = ft_arena_new();
     return &s->base;
 }

@@ -170,8 +170,8 @@ static pair translate(translation *t, ft_term term)
     return result;
 }
 
-ft_expr ft_session_term(ft_session *session, const ft_term_pool *pool, ft_term term,
-                        ft_resolve resolve, void *context, ft_expr *defined)
+ft_expr ft_z3_term(ft_session *session, const ft_term_pool *pool, ft_term term, ft_resolve resolve,
+                   void *context, ft_expr *defined)
 {
     translation t = {.s = ft_z3_of(session), .pool = pool, .resolve = resolve, .context = context};
     pair result = translate(&t, term);

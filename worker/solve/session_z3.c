@@ -95,7 +95,7 @@ static Z3_ast literal_of(const ft_z3_session *s, ft_lit literal)
     return literal > 0 ? variable : Z3_mk_not(s->z3, variable);
 }
 
-ft_expr ft_session_literal(ft_session *session, ft_lit literal)
+static ft_expr z3_literal(ft_session *session, ft_lit literal)
 {
     return literal_of(ft_z3_of(session), literal);
 }
@@ -135,10 +135,23 @@ static Z3_sort sort_of(const ft_z3_session *s, ft_sort sort)
     return Z3_mk_bv_sort(s->z3, sort.width);
 }
 
-ft_expr ft_session_constant(ft_session *session, ft_sort sort)
+static ft_expr z3_constant(ft_session *session, ft_sort sort)
 {
     ft_z3_session *s = ft_z3_of(session);
     return Z3_mk_fresh_const(s->z3, "v", sort_of(s, sort));
+}
+
+/* What is known of a value follows from the constraints: Z3 need not be told. */
+static ft_expr z3_choice(ft_session *session, ft_sort sort, const uint64_t *bits, uint32_t count)
+{
+    (void)bits, (void)count;
+    return z3_constant(session, sort);
+}
+
+static ft_expr z3_one_of(ft_session *session, ft_sort sort, const ft_expr *all, uint32_t count)
+{
+    (void)all, (void)count;
+    return z3_constant(session, sort);
 }
 
 ft_expr ft_session_order_variable(ft_session *session)
@@ -147,7 +160,7 @@ ft_expr ft_session_order_variable(ft_session *session)
     return Z3_mk_fresh_const(s->z3, "o", s->integer);
 }
 
-ft_expr ft_session_value(ft_session *session, ft_value value)
+static ft_expr z3_value(ft_session *session, ft_value value)
 {
     ft_z3_session *s = ft_z3_of(session);
     if (value.sort.kind == FT_SORT_BOOL) return value.bits ? Z3_mk_true(s->z3) : Z3_mk_false(s->z3);
@@ -161,13 +174,13 @@ ft_expr ft_session_less(ft_session *session, ft_expr a, ft_expr b)
     return Z3_mk_lt(s->z3, a, b);
 }
 
-ft_expr ft_session_equal(ft_session *session, ft_expr a, ft_expr b)
+static ft_expr z3_equal(ft_session *session, ft_expr a, ft_expr b)
 {
     ft_z3_session *s = ft_z3_of(session);
     return Z3_mk_eq(s->z3, a, b);
 }
 
-ft_expr ft_session_not(ft_session *session, ft_expr a)
+static ft_expr z3_not(ft_session *session, ft_expr a)
 {
     ft_z3_session *s = ft_z3_of(session);
     return a ? Z3_mk_not(s->z3, a) : Z3_mk_false(s->z3);
@@ -180,7 +193,7 @@ ft_expr ft_session_add(ft_session *session, ft_expr a, int addend)
     return Z3_mk_add(s->z3, 2, sum);
 }
 
-ft_expr ft_session_and(ft_session *session, const ft_expr *all, uint32_t count)
+static ft_expr z3_and(ft_session *session, const ft_expr *all, uint32_t count)
 {
     FT_VEC(Z3_ast) kept = {0};
     for (uint32_t i = 0; i < count; i++)
@@ -193,29 +206,30 @@ ft_expr ft_session_and(ft_session *session, const ft_expr *all, uint32_t count)
     return result;
 }
 
-ft_expr ft_session_or(ft_session *session, const ft_expr *all, uint32_t count)
+static ft_expr z3_or(ft_session *session, const ft_expr *all, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (!all[i]) return NULL;
-    if (count == 1) return all[0];
     return Z3_mk_or(ft_z3_of(session)->z3, count, all);
 }
 
-void ft_session_imply(ft_session *session, ft_lit premise, ft_expr formula)
+static void z3_imply(ft_session *session, ft_lit premise, ft_expr formula)
 {
-    if (!formula || premise == FT_LIT_FALSE) return;
     ft_z3_session *s = ft_z3_of(session);
     if (premise != FT_LIT_TRUE) formula = Z3_mk_implies(s->z3, literal_of(s, premise), formula);
     Z3_solver_assert(s->z3, s->solver, formula);
 }
 
-ft_lit ft_session_name(ft_session *session, ft_expr formula)
+static ft_lit z3_name(ft_session *session, ft_expr formula)
 {
-    if (!formula) return FT_LIT_TRUE;
     ft_z3_session *s = ft_z3_of(session);
     ft_lit name = z3_variable(&s->base);
     Z3_solver_assert(s->z3, s->solver, Z3_mk_iff(s->z3, s->variables.data[name], formula));
     return name;
+}
+
+static bool z3_gave_up(ft_session *session)
+{
+    (void)session;
+    return false;
 }
 
 /* ---- order ---- */
@@ -391,15 +405,6 @@ static ft_answer z3_check(ft_session *session, const ft_lit *assumptions, uint32
     return FT_ANSWER_SAT;
 }
 
-bool ft_session_holds(ft_session *session, ft_expr formula)
-{
-    if (!formula) return true;
-    ft_z3_session *s = ft_z3_of(session);
-    Z3_ast value;
-    if (!Z3_model_eval(s->z3, s->model, formula, true, &value)) return false;
-    return Z3_get_bool_value(s->z3, value) == Z3_L_TRUE;
-}
-
 static bool z3_is_true(const ft_session *session, ft_lit literal)
 {
     const ft_z3_session *s = (const ft_z3_session *)session;
@@ -444,4 +449,17 @@ static const ft_backend Z3_BACKEND = {
     .core = z3_core,
     .is_true = z3_is_true,
     .trouble = z3_trouble,
+    .constant = z3_constant,
+    .choice = z3_choice,
+    .one_of = z3_one_of,
+    .value = z3_value,
+    .literal = z3_literal,
+    .equal = z3_equal,
+    .negation = z3_not,
+    .conjunction = z3_and,
+    .disjunction = z3_or,
+    .imply = z3_imply,
+    .name = z3_name,
+    .term = ft_z3_term,
+    .gave_up = z3_gave_up,
 };

@@ -34,7 +34,11 @@ struct ft_z3_session {
     ft_z3_session *next_open;
 };
 
-/* Asserts that this is a Z3 session: the others have no expressions. */
+/* Asserts that this is a Z3 session: the others' expressions are not Z3's. */
 ft_z3_session *ft_z3_of(ft_session *session);
+
+/* ft_session_term (session_term.c). */
+ft_expr ft_z3_term(ft_session *session, const ft_term_pool *pool, ft_term term, ft_resolve resolve,
+                   void *context, ft_expr *defined);
 
 #endif

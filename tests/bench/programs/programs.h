@@ -41,7 +41,15 @@ typedef struct ft_program_shape {
                 "steps a lift")                                                                    \
     X(tsp, "branch and bound with a shared best length, read without a lock; size: cities; "       \
            "rounds: tours a worker; variant 1: checked again before it is lowered, 0: not")        \
-    X(sync, "counters under two nested locks; rounds: increments a thread")
+    X(sync, "counters under two nested locks; rounds: increments a thread")                        \
+    X(nested, "two threads, each in a lock of its own after the other's; variant 1: one of them "  \
+              "takes them one after the other")                                                    \
+    X(agent, "two tasks that wake each other through counting events; rounds: of each; variant "   \
+             "1: the count is looked at without the monitor")                                      \
+    X(pool, "connections handed out by a monitor; size: connections; variant 1: given back "       \
+            "before the last use")                                                                 \
+    X(token, "a token that goes round a ring of monitors; rounds: laps; variant 1: what it "       \
+             "guards is read again after it is gone")
 
 #define FT_PROGRAM_DECLARE(name, doc) ft_trace *ft_program_##name(const ft_program_shape *shape);
 FT_PROGRAM_TABLE(FT_PROGRAM_DECLARE)

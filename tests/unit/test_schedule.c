@@ -1,0 +1,180 @@
+/* Schedules without a solver against the brute-force oracle and the checker, over small random
+ * traces: one that is accepted executes and reaches a claim that the oracle reaches; a reduced one
+ * executes, and no last step of a thread can be dropped from it. FT_SEEDS=N and FT_SEED_START=N in
+ * the environment make longer runs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "encode/decide.h"
+#include "oracle/generate.h"
+#include "reduce/schedule.h"
+#include "verdict/checker.h"
+
+#define DEFAULT_SEEDS 10000
+
+typedef struct subject {
+    uint64_t seed;
+    ft_problem problem;
+    ft_schedules *schedules;
+    ft_decider *decider;
+    ft_checker *checker;
+} subject;
+
+typedef struct tally {
+    uint64_t claims, violated, accepted, reduced, shorter, fewer_switches;
+} tally;
+
+static uint64_t from_environment(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+static void fail_at(const subject *s, const ft_claim *claim, const char *what)
+{
+    char *dump = ft_oracle_dump(s->problem.trace);
+    fprintf(stderr, "seed %llu, %s, claim %u %u %u: %s\n%s\n", (unsigned long long)s->seed,
+            ft_model_name(s->problem.model), claim->events[0], claim->events[1], claim->events[2],
+            what, dump);
+    free(dump);
+    fail();
+}
+
+static bool executes(const subject *s, const ft_witness *witness, ft_error *err)
+{
+    return ft_checker_check(s->checker, witness, NULL, err) == FT_OK;
+}
+
+static bool is_last_of_its_thread(const subject *s, const ft_witness *witness, uint32_t step)
+{
+    const uint16_t *thread = s->problem.trace->thread;
+    for (uint32_t i = step + 1; i < witness->n_steps; i++)
+        if (thread[witness->steps[i]] == thread[witness->steps[step]]) return false;
+    return true;
+}
+
+static void confirm_minimal(const subject *s, const ft_witness *witness)
+{
+    ft_witness less = *witness;
+    less.steps = ft_calloc((size_t)witness->n_steps + 1, sizeof *less.steps);
+    for (uint32_t drop = 0; drop < witness->n_steps; drop++) {
+        ft_error err = FT_ERROR_INIT;
+        if (!is_last_of_its_thread(s, witness, drop)) continue;
+        less.n_steps = 0;
+        for (uint32_t i = 0; i < witness->n_steps; i++)
+            if (i != drop) less.steps[less.n_steps++] = witness->steps[i];
+        if (executes(s, &less, &err)) fail_at(s, &witness->claim, "a step can be dropped");
+    }
+    ft_witness_release(&less);
+}
+
+static void compare_accepted(const subject *s, const ft_oracle_answer *answer, tally *all)
+{
+    ft_witness witness;
+    ft_error err = FT_ERROR_INIT;
+    if (!ft_schedules_accept(s->schedules, &answer->claim, &witness)) return;
+    bool good = executes(s, &witness, &err);
+    /* Where guards or undefined terms are about, it is for the checker to say. */
+    if (!good && s->problem.model == FT_MODEL_OBSERVED && !ft_run_symbolic(s->problem.run))
+        fail_at(s, &answer->claim, err.message);
+    if (good && !answer->violated && !answer->unknown)
+        fail_at(s, &answer->claim, "accepted, but not by the oracle");
+    if (good && s->problem.model == FT_MODEL_OBSERVED) confirm_minimal(s, &witness);
+    all->accepted += good;
+    ft_witness_release(&witness);
+}
+
+static void compare_reduced(const subject *s, const ft_oracle_answer *answer, tally *all)
+{
+    ft_witness witness = {0};
+    ft_decide_stats stats = {0};
+    ft_error err = FT_ERROR_INIT;
+    bool lifted;
+    if (ft_decider_decide(s->decider, &answer->claim, false, FT_NO_BOUND, 0, &witness, &stats,
+                          &lifted) != FT_ANSWER_SAT)
+        return;
+    ft_witness less = witness;
+    if (ft_schedules_reduce(s->schedules, &less)) {
+        bool good = executes(s, &less, &err);
+        if (!good && !ft_run_symbolic(s->problem.run)) fail_at(s, &answer->claim, err.message);
+        if (good) confirm_minimal(s, &less);
+        all->reduced++;
+        all->shorter += less.n_steps < witness.n_steps;
+        all->fewer_switches += ft_witness_switches(s->problem.trace, &less) <
+                               ft_witness_switches(s->problem.trace, &witness);
+        ft_witness_release(&less);
+    } else if (s->problem.model == FT_MODEL_OBSERVED) {
+        fail_at(s, &answer->claim, "its schedule cannot be reduced");
+    }
+    ft_witness_release(&witness);
+}
+
+static void compare_model(subject *s, tally *all)
+{
+    ft_oracle_job job = {.model = s->problem.model};
+    job.checks[FT_CHECK_RACE] = job.checks[FT_CHECK_ATOMICITY] = true;
+    ft_oracle_result oracle;
+    ft_oracle_enumerate(s->problem.trace, &job, &oracle);
+    s->schedules = ft_schedules_new(&s->problem);
+    s->decider = ft_decider_new(&s->problem, NULL);
+    for (size_t i = 0; i < oracle.answers.len; i++) {
+        const ft_oracle_answer *answer = &oracle.answers.data[i];
+        if (!ft_schedules_serve(s->schedules, &answer->claim)) continue;
+        all->claims++;
+        all->violated += answer->violated;
+        compare_accepted(s, answer, all);
+        if (s->problem.model == FT_MODEL_OBSERVED) compare_reduced(s, answer, all);
+    }
+    ft_decider_free(s->decider);
+    ft_schedules_free(s->schedules);
+    ft_oracle_release(&oracle);
+}
+
+static void compare_seed(uint64_t seed, tally *all)
+{
+    ft_trace *trace = ft_generate(seed);
+    ft_order *order = ft_order_new(trace);
+    ft_run *run = ft_run_new(trace);
+    subject s = {.seed = seed, .checker = ft_checker_new(trace)};
+    bool valued = ft_run_valued(run);
+    for (int model = FT_MODEL_OBSERVED; model <= FT_MODEL_MAXIMAL; model++) {
+        if (model == FT_MODEL_MAXIMAL && !valued) continue;
+        s.problem =
+            (ft_problem){.trace = trace, .order = order, .run = run, .model = (ft_model)model};
+        compare_model(&s, all);
+    }
+    ft_checker_free(s.checker);
+    ft_run_free(run);
+    ft_order_free(order);
+    ft_trace_free(trace);
+}
+
+static void test_schedules_agree_with_oracle(void **state)
+{
+    (void)state;
+    uint64_t seeds = from_environment("FT_SEEDS", DEFAULT_SEEDS);
+    uint64_t start = from_environment("FT_SEED_START", 1);
+    tally all = {0};
+    for (uint64_t seed = start; seed < start + seeds; seed++) compare_seed(seed, &all);
+    print_message("%llu claims, %llu violated, %llu accepted without a solver; of %llu schedules "
+                  "reduced %llu had steps to spare, %llu switches\n",
+                  (unsigned long long)all.claims, (unsigned long long)all.violated,
+                  (unsigned long long)all.accepted, (unsigned long long)all.reduced,
+                  (unsigned long long)all.shorter, (unsigned long long)all.fewer_switches);
+    if (seeds < 1000) return;
+    assert_true(all.violated * 10 > all.claims && all.violated < all.claims);
+    assert_true(all.accepted * 2 > all.violated && all.accepted < all.violated);
+    assert_true(all.shorter > 0 && all.fewer_switches > seeds / 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_schedules_agree_with_oracle)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
