@@ -31,18 +31,18 @@ struct ft_engine {
     ft_record_context context;
     ft_checker *checker;
     ft_prefix *prefix;
-    ft_causality *causality;      /* NULL until needed */
-    ft_candidates *candidates;    /* NULL until planned */
-    FT_VEC(uint32_t) subproblems; /* group ids */
+    ft_causality *causality;        /* NULL until needed */
+    ft_candidates *candidates;      /* NULL until planned */
+    FT_VEC(uint32_t) subproblems;   /* group ids */
     ft_decider *shared[FT_SOLVERS]; /* the shared base of each solver, NULL until needed */
-    int shareable;                /* -1: not measured yet */
-    uint8_t *cone;                /* scratch */
-    ft_windows *windows;          /* NULL until needed */
-    ft_schedules *schedules;      /* NULL until needed */
-    ft_writes writes;             /* empty until needed */
-    ft_domains *domains;          /* NULL until needed, and where there are none */
+    int shareable;                  /* -1: not measured yet */
+    uint8_t *cone;                  /* scratch */
+    ft_windows *windows;            /* NULL until needed */
+    ft_schedules *schedules;        /* NULL until needed */
+    ft_writes writes;               /* empty until needed */
+    ft_domains *domains;            /* NULL until needed, and where there are none */
     bool looked_for_domains;
-    uint32_t first_window;        /* events of the first window tried; 0: the default */
+    uint32_t first_window; /* events of the first window tried; 0: the default */
 };
 
 ft_status ft_engine_prepare(ft_engine *engine, ft_error *err) FT_MUST_CHECK; /* candidates */
@@ -68,8 +68,8 @@ ft_answer ft_engine_decide_in_windows(ft_engine *engine, const ft_claim *claim, 
 /* solve_witness.c: witnesses in their last form, checked: reading is filled. Of claims that are
  * served. False: none, and nothing was touched. */
 bool ft_engine_serves_schedules(ft_engine *engine, const ft_claim *claim);
-bool ft_engine_accept(ft_engine *engine, const ft_claim *claim, uint32_t bound,
-                      ft_witness *witness, ft_reading *reading, ft_minimised *minimised);
+bool ft_engine_accept(ft_engine *engine, const ft_claim *claim, uint32_t bound, ft_witness *witness,
+                      ft_reading *reading, ft_minimised *minimised);
 /* Of any claim's witness, checked or not; the old steps are freed. */
 bool ft_engine_reduce(ft_engine *engine, ft_witness *witness, ft_reading *reading,
                       ft_minimised *minimised);

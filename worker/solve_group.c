@@ -130,8 +130,8 @@ static ft_answer decide_by(const question *q, ft_solver solver)
 static bool find_by_delay(const question *q)
 {
     double start = ft_now_ms();
-    q->stats->delayed = ft_delay_find(&q->engine->problem, q->engine->checker, q->claim,
-                                      DELAY_STEPS, q->witness);
+    q->stats->delayed =
+        ft_delay_find(&q->engine->problem, q->engine->checker, q->claim, DELAY_STEPS, q->witness);
     q->stats->encode_ms += ft_now_ms() - start;
     return q->stats->delayed;
 }
@@ -151,7 +151,7 @@ static ft_answer decide(ft_engine *engine, const ft_claim *claim, bool avoid_unk
                         ft_decide_stats *stats, bool *lifted)
 {
     const question q = {engine,  claim, avoid_unknown, bound, ft_now_ms() + timeout_ms,
-                       witness, stats, lifted};
+                        witness, stats, lifted};
     ft_solver solver = engine->spec.solver;
     *lifted = true;
     if (engine->spec.literal)
@@ -206,8 +206,8 @@ static ft_outcome solve_within(ft_engine *engine, const ft_claim *claim, uint32_
             decide(engine, claim, attempt > 0, bound, timeout_ms, witness, stats, &lifted);
         bool beyond = stats->beyond && engine->spec.solver == FT_SOLVER_ORDER;
         if (answer == FT_ANSWER_UNKNOWN)
-            return outcome(FT_VERDICT_UNKNOWN,
-                           beyond ? FT_REASON_BEYOND_SOLVER : FT_REASON_BUDGET, NULL);
+            return outcome(FT_VERDICT_UNKNOWN, beyond ? FT_REASON_BEYOND_SOLVER : FT_REASON_BUDGET,
+                           NULL);
         /* With unknown values left out, "none" is no proof. */
         *more = answer == FT_ANSWER_UNSAT && !lifted;
         if (answer == FT_ANSWER_UNSAT && attempt > 0) break;
@@ -478,7 +478,8 @@ static void search(group_pass *pass)
 static ft_status reduce(group_pass *pass)
 {
     if (pass->observed)
-        pass->reduced = ft_engine_reduce(pass->engine, &pass->witness, &pass->reading, &pass->minimised);
+        pass->reduced =
+            ft_engine_reduce(pass->engine, &pass->witness, &pass->reading, &pass->minimised);
     if (pass->reduced) return FT_OK;
     if (!pass->observed)
         ft_minimise(pass->engine->order, pass->engine->checker, &pass->witness, MINIMISE_MS,

@@ -32,7 +32,8 @@ static const ft_column COLUMNS[] = {
 };
 
 static const char NOTE[] =
-    "times: medians of processor time, ms; `lit.': the literal encoding on the same plan; `ratio': whole times; \n"
+    "times: medians of processor time, ms; `lit.': the literal encoding on the same plan; `ratio': "
+    "whole times; \n"
     "lsa, mhb, ucg: candidates left by locks alone, by forks and joins alone, by the causality "
     "graph; paper: as published (other machine, other programs of the same description)";
 

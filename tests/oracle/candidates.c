@@ -21,11 +21,10 @@ typedef struct intervals {
 
 void ft_oracle_push(ft_oracle_result *result, ft_check check, uint32_t property, ft_claim claim)
 {
-    ft_vec_push(&result->answers,
-                ((ft_oracle_answer){.check = check,
-                                    .property = property,
-                                    .claim = claim,
-                                    .maybe_switches = UINT32_MAX}));
+    ft_vec_push(
+        &result->answers,
+        ((ft_oracle_answer){
+            .check = check, .property = property, .claim = claim, .maybe_switches = UINT32_MAX}));
 }
 
 bool ft_oracle_accesses(const ft_trace *trace, uint32_t event, uint32_t variable, bool write)

@@ -191,7 +191,8 @@ static void add_after_free(const ft_trace *trace, uint32_t freed, ft_oracle_resu
 static uint32_t observed_source(const ft_trace *trace, uint32_t event, uint32_t variable)
 {
     for (uint32_t e = event; e-- > 0;)
-        if (!(trace->flags[e] & FT_FLAG_PASSED) && ft_oracle_accesses(trace, e, variable, true)) return e;
+        if (!(trace->flags[e] & FT_FLAG_PASSED) && ft_oracle_accesses(trace, e, variable, true))
+            return e;
     return FT_NO_EVENT;
 }
 

@@ -317,8 +317,7 @@ static bool compare_decide(subject *s)
     ft_engine *engine = NULL;
     ft_error err = FT_ERROR_INIT;
     ft_checker *checker = ft_checker_new(s->trace);
-    json_t *spec =
-        ft_pipeline_spec(s->trace, &s->job, &EVENTS);
+    json_t *spec = ft_pipeline_spec(s->trace, &s->job, &EVENTS);
     bool ok = ft_engine_new(s->trace, HASH, spec, &engine, &err) == FT_OK ||
               ft_compare_differs(s, "decide", NULL, "an engine", err.message);
     for (size_t i = 0; ok && i < s->oracle.answers.len; i++)
@@ -477,40 +476,24 @@ static bool compare_wakeups(subject *s)
     return ok;
 }
 
-/* Until the engine decides traces with branches, they are the oracle's and the checker's alone. */
-static bool engine_decides(const subject *s)
-{
-    ft_engine *engine = NULL;
-    ft_error err = FT_ERROR_INIT;
-    if (!s->trace->n_paths) return true;
-    json_t *spec =
-        ft_pipeline_spec(s->trace, &s->job, &EVENTS);
-    ft_status status = ft_engine_new(s->trace, HASH, spec, &engine, &err);
-    ft_engine_free(engine);
-    json_decref(spec);
-    if (status != FT_OK && s->stats) s->stats->refused++;
-    return status == FT_OK;
-}
-
 static bool compare_model(subject *s, unsigned wanted, const bool supported[FT_MODELS])
 {
-    if (!engine_decides(s)) wanted &= 1u << FT_COMPARE_CHECKER | 1u << FT_COMPARE_INCLUSION;
     s->job.switches = (wanted >> FT_COMPARE_CHECKER & 1u) && s->seed % 4 == 0;
     ft_oracle_enumerate(s->trace, &s->job, &s->oracle);
     if (s->stats) add_samples(s);
-    bool ok = (!(wanted & 1u << FT_COMPARE_CHECKER) || ft_compare_with_checker(s)) &&
-              (!(wanted & 1u << FT_COMPARE_EVENTS) || compare_events(s, "per event", "default", NULL)) &&
-              (!(wanted & 1u << FT_COMPARE_LOCATIONS) || compare_locations(s)) &&
-              (!(wanted & 1u << FT_COMPARE_LITERAL) ||
-               compare_events(s, "literal", "literal", NULL)) &&
-              (!(wanted & 1u << FT_COMPARE_SOLVER) ||
-               (compare_events(s, "solver z3", "default", "z3") &&
-                compare_events(s, "solver order", "default", "order"))) &&
-              (!(wanted & 1u << FT_COMPARE_DECIDE) || compare_decide(s)) &&
-              (!(wanted & 1u << FT_COMPARE_INCLUSION) || compare_inclusion(s, supported)) &&
-              (!(wanted & 1u << FT_COMPARE_REORDER) || compare_reorder(s)) &&
-              (!(wanted & 1u << FT_COMPARE_WAKEUPS) || compare_wakeups(s)) &&
-              (!(wanted & 1u << FT_COMPARE_BOUND) || ft_compare_bounds(s));
+    bool ok =
+        (!(wanted & 1u << FT_COMPARE_CHECKER) || ft_compare_with_checker(s)) &&
+        (!(wanted & 1u << FT_COMPARE_EVENTS) || compare_events(s, "per event", "default", NULL)) &&
+        (!(wanted & 1u << FT_COMPARE_LOCATIONS) || compare_locations(s)) &&
+        (!(wanted & 1u << FT_COMPARE_LITERAL) || compare_events(s, "literal", "literal", NULL)) &&
+        (!(wanted & 1u << FT_COMPARE_SOLVER) ||
+         (compare_events(s, "solver z3", "default", "z3") &&
+          compare_events(s, "solver order", "default", "order"))) &&
+        (!(wanted & 1u << FT_COMPARE_DECIDE) || compare_decide(s)) &&
+        (!(wanted & 1u << FT_COMPARE_INCLUSION) || compare_inclusion(s, supported)) &&
+        (!(wanted & 1u << FT_COMPARE_REORDER) || compare_reorder(s)) &&
+        (!(wanted & 1u << FT_COMPARE_WAKEUPS) || compare_wakeups(s)) &&
+        (!(wanted & 1u << FT_COMPARE_BOUND) || ft_compare_bounds(s));
     ft_oracle_release(&s->oracle);
     return ok;
 }

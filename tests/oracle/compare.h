@@ -40,16 +40,15 @@ typedef enum ft_shape {
 
 typedef struct ft_comparison_stats {
     uint64_t traces, reordered;
-    uint64_t samples[FT_CHECKS][2];       /* traces under a model, or properties: safe, violated */
-    uint64_t claims[FT_CLAIM_KINDS][2];   /* likewise each candidate, by kind */
-    uint64_t kinds[FT_EVENT_KINDS];       /* events */
-    uint64_t refused; /* traces under a model that the engine does not decide */
+    uint64_t samples[FT_CHECKS][2];     /* traces under a model, or properties: safe, violated */
+    uint64_t claims[FT_CLAIM_KINDS][2]; /* likewise each candidate, by kind */
+    uint64_t kinds[FT_EVENT_KINDS];     /* events */
     uint64_t branching, shapes[FT_SHAPES];
-    uint64_t in_arm[FT_EVENT_KINDS][2]; /* events in arms: of the run, passed over */
+    uint64_t in_arm[FT_EVENT_KINDS][2];        /* events in arms: of the run, passed over */
     uint64_t passed_claims[FT_CLAIM_KINDS][2]; /* candidates with an event that was passed over:
                                                   safe, violated */
-    uint64_t bounded_properties[4]; /* compared under a bound, by ft_oracle_property_kind */
-    uint64_t literal, literal_timeouts; /* claims asked of the literal encoding */
+    uint64_t bounded_properties[4];       /* compared under a bound, by ft_oracle_property_kind */
+    uint64_t literal, literal_timeouts;   /* claims asked of the literal encoding */
     uint64_t lifted, bounded, not_lifted; /* claims under a bound: proved for all bounds; bounded;
                                              of these without any witness */
 } ft_comparison_stats;

@@ -215,8 +215,8 @@ static void visit(void *context, const ft_exploration *exploration, uint32_t num
         if (answer->violated && (!q->switches || answer->switches <= node->level)) continue;
         ft_tri found = claim_at(q->machine, &node->state, &answer->claim);
         if (found == FT_TRI_NO) continue;
-        uint32_t switches = node->level + final_switches(q->machine->trace, &answer->claim,
-                                                         node->state.last);
+        uint32_t switches =
+            node->level + final_switches(q->machine->trace, &answer->claim, node->state.last);
         if (found == FT_TRI_YES && !node->state.maybe) {
             keep_schedule(answer, exploration, number, switches);
             continue;

@@ -51,7 +51,7 @@ typedef struct ft_oracle_answer {
     uint32_t property; /* index, or FT_ORACLE_NO_PROPERTY */
     ft_claim claim;    /* events of a symmetric claim in ascending order */
     bool violated;
-    bool unknown; /* not violated for certain, but with some value of an unknown */
+    bool unknown;            /* not violated for certain, but with some value of an unknown */
     uint32_t maybe_switches; /* the fewest with which it is violated with some value of an unknown,
                                 if the job asks for switches; UINT32_MAX: never */
     /* A violating schedule: of those with the fewest context switches, if the job asks for them. */

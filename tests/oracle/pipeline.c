@@ -77,9 +77,8 @@ static bool read_record(reader *r, const json_t *record)
         r->out->property[property][verdict] = true;
     }
     const json_t *pass = json_object_get(json_object_get(record, "reason"), "pass");
-    if (verdict == FT_VERDICT_UNKNOWN &&
-        (is_text(pass, ft_reason_name(FT_REASON_BUDGET)) ||
-         is_text(pass, ft_reason_name(FT_REASON_BEYOND_SOLVER))))
+    if (verdict == FT_VERDICT_UNKNOWN && (is_text(pass, ft_reason_name(FT_REASON_BUDGET)) ||
+                                          is_text(pass, ft_reason_name(FT_REASON_BEYOND_SOLVER))))
         r->out->timeouts[check] += (uint64_t)count;
     if (verdict == FT_VERDICT_ERROR)
         return wrong(r, "error",
@@ -213,14 +212,14 @@ json_t *ft_pipeline_spec(const ft_trace *trace, const ft_oracle_job *job,
         if (job->checks[c]) json_array_append_new(checks, json_string(ft_check_name((ft_check)c)));
     for (uint32_t i = 0; i < job->n_properties; i++)
         json_array_append_new(properties, property_json(trace, &job->properties[i]));
-    json_t *spec = json_pack("{s:o, s:o, s:s, s:s, s:s, s:s, s:o}", "checks", checks, "properties",
-                             properties, "model", ft_model_name(job->model), "per", options->per,
-                             "encoding", options->encoding, "wakeups",
-                             ft_wakeups_name(job->wakeups), "context_bound",
-                             bound_json(options->bound));
+    json_t *spec = json_pack(
+        "{s:o, s:o, s:s, s:s, s:s, s:s, s:o}", "checks", checks, "properties", properties, "model",
+        ft_model_name(job->model), "per", options->per, "encoding", options->encoding, "wakeups",
+        ft_wakeups_name(job->wakeups), "context_bound", bound_json(options->bound));
     if (options->solver) json_object_set_new(spec, "solver", json_string(options->solver));
     if (options->subproblem_ms)
-        json_object_set_new(spec, "budget",
-                            json_pack("{s:I}", "subproblem_ms", (json_int_t)options->subproblem_ms));
+        json_object_set_new(
+            spec, "budget",
+            json_pack("{s:I}", "subproblem_ms", (json_int_t)options->subproblem_ms));
     return spec;
 }

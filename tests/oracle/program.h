@@ -36,8 +36,8 @@ typedef struct ft_instruction {
     uint32_t skip;   /* instructions jumped over by an attempt that fails, a once that is done */
     uint64_t bits;   /* WRITE */
     ft_term guard;   /* ASSIGN, ASSUME, ASSERT, IF */
-    uint32_t pinned; /* ASSERT, IF: 1 + the variable (shared ones, then locals) that must have the value
-                        it has in the run (an IF: or must not have); 0: none */
+    uint32_t pinned; /* ASSERT, IF: 1 + the variable (shared ones, then locals) that must have the
+                        value it has in the run (an IF: or must not have); 0: none */
     uint32_t n_assignments;
     ft_assignment assignments[2];
 } ft_instruction;
@@ -53,7 +53,7 @@ typedef struct ft_program {
     ft_sort shared_sort[FT_PROGRAM_SHARED], local_sort[FT_PROGRAM_LOCALS];
     uint64_t shared_initial[FT_PROGRAM_SHARED], local_initial[FT_PROGRAM_LOCALS];
     bool declared[FT_PROGRAM_SHARED]; /* its initial value is in the trace */
-    bool plain[FT_PROGRAM_SHARED]; /* accessed by reads and writes without values only */
+    bool plain[FT_PROGRAM_SHARED];    /* accessed by reads and writes without values only */
     uint32_t lock_kind[FT_PROGRAM_LOCKS];
     uint32_t semaphore_initial[FT_PROGRAM_SEMAPHORES];
     uint32_t discipline;   /* percent of accesses that keep to the locks */

@@ -309,8 +309,7 @@ static void self_test_passes(void **state)
     (void)state;
     ft_error err = FT_ERROR_INIT;
     for (int kind = 0; kind < FT_SESSION_KINDS; kind++) {
-        if (ft_session_self_test((ft_session_kind)kind, &err) != FT_OK)
-            fail_msg("%s", err.message);
+        if (ft_session_self_test((ft_session_kind)kind, &err) != FT_OK) fail_msg("%s", err.message);
         ft_session_close(ft_session_open((ft_session_kind)kind));
     }
     if (ft_session_trusted(&err) != FT_OK) fail_msg("%s", err.message);

@@ -82,8 +82,7 @@ static void check_branches(const ft_comparison_stats *stats)
         FT_SHAPE_TABLE(FT_ROW)
 #undef FT_ROW
     };
-    print_message("%u traces with branches, %u refused\n", (unsigned)stats->branching,
-                  (unsigned)stats->refused);
+    print_message("%u traces with branches\n", (unsigned)stats->branching);
     for (int s = 0; s < FT_SHAPES; s++) {
         print_message("%s: %u\n", shapes[s], (unsigned)stats->shapes[s]);
         if (stats->traces >= 1000 && stats->shapes[s] < stats->traces / 200)
@@ -115,8 +114,8 @@ static void check_lifting(const ft_comparison_stats *stats)
     assert_true(2 * stats->lifted >= stats->not_lifted);
 }
 
-/* Products of unknowns can take the literal encoding longer than a test waits: one claim in 500 may,
- * on a busy machine. */
+/* Products of unknowns can take the literal encoding longer than a test waits: one claim in 500
+ * may, on a busy machine. */
 static void check_timeouts(const ft_comparison_stats *stats)
 {
     print_message("literal encoding: %u claims, %u timeouts\n", (unsigned)stats->literal,

@@ -1,8 +1,8 @@
 /* Each pass before the solver, and each way of deciding, alone against the brute-force oracle:
  * asked about every candidate of small random programs, whatever another pass would have said. What
- * refutes never refutes what the oracle finds; what accepts is confirmed by the oracle; what decides
- * agrees. The causality graph, windows and chains have such tests of their own, on programs made
- * for them. FT_SEEDS=N and FT_SEED_START=N in the environment make longer runs. */
+ * refutes never refutes what the oracle finds; what accepts is confirmed by the oracle; what
+ * decides agrees. The causality graph, windows and chains have such tests of their own, on programs
+ * made for them. FT_SEEDS=N and FT_SEED_START=N in the environment make longer runs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@
 #include "reduce/window.h"
 #include "verdict/checker.h"
 
-#define DEFAULT_SEEDS 260
+#define DEFAULT_SEEDS 200
 
 #define PASS_TABLE(X)                                                                              \
     X(LOCKSET, "common lock")                                                                      \
@@ -68,9 +68,9 @@ static const char *const WAY_NAMES[WAYS] = {
 };
 
 typedef struct tally {
-    uint64_t refuted[PASSES][2];                      /* without branches, with */
-    uint64_t accepted[2], refused, observed[2];       /* prefixes; the run itself */
-    uint64_t decided[WAYS][2][2], late, left_to_late; /* by branches, by answer */
+    uint64_t refuted[PASSES][2];                /* without branches, with */
+    uint64_t accepted[2], refused, observed[2]; /* prefixes; the run itself */
+    uint64_t decided[WAYS][2][2], late;         /* by branches, by answer; in time or not */
 } tally;
 
 typedef struct subject {
@@ -110,8 +110,7 @@ static void fail_on(const subject *s, const ft_oracle_answer *answer, const char
 
 /* ---- what refutes --------------------------------------------------------------------------- */
 
-/* Kahlon and Wang, TACAS 2010, §5: the column lsa. A triplet needs its middle event to come while
- * t_c's section goes on to t_c'. */
+/* Kahlon and Wang, TACAS 2010, §5: the column lsa; of triplets there is no such rule here. */
 static bool by_lockset(subject *s, const ft_claim *claim)
 {
     const ft_order *order = s->problem.order;
@@ -249,10 +248,9 @@ static void compare_accepting(subject *s, const ft_oracle_answer *answer)
 
 /* ---- what decides --------------------------------------------------------------------------- */
 
-#define LATE_MS 5000
+#define LATE_MS 3000
 
-/* A solver by its own choice may leave what is not its kind of question, none other may; the
- * literal encoding may be late. */
+/* The literal encoding alone may be late. */
 static void compare_answer(subject *s, const ft_oracle_answer *answer, way w, ft_answer got,
                            ft_witness *witness)
 {
@@ -416,7 +414,7 @@ static void test_each_pass_alone(void **state)
              start = from_environment("FT_SEED_START", 1);
     for (uint64_t seed = start; seed < start + seeds; seed++) compare_seed(seed, &all);
     print_tally(&all);
-    assert_true(all.late <= 2 + all.decided[WAY_LITERAL][0][0] / 200);
+    assert_true(all.late <= 2 + seeds / 100);
     if (seeds < DEFAULT_SEEDS) return;
     for (int branches = 0; branches < 2; branches++) {
         for (int w = 0; w < WAYS; w++)

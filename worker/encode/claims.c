@@ -610,7 +610,8 @@ static ft_answer query_any(ft_decider *d, const ft_claim *claim, bool departing,
     stats->beyond |= d->beyond;
     if (!is_open(d, answer)) return answer;
     if (!d->by_z3) d->by_z3 = ft_partial_open(d->problem, d->cone, ft_partial_z3_kind(d->problem));
-    return query(d->by_z3, claim, departing, avoid_unknown, bound, deadline, witness, stats, lifted);
+    return query(d->by_z3, claim, departing, avoid_unknown, bound, deadline, witness, stats,
+                 lifted);
 }
 
 ft_answer ft_decider_decide(ft_decider *d, const ft_claim *claim, bool avoid_unknown,

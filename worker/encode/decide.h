@@ -16,7 +16,8 @@ typedef struct ft_decide_stats {
     /* The solver that the problem names was not told everything: UNSAT holds all the same, SAT is a
      * guess. Of the last call. */
     bool beyond;
-    uint32_t sliced; /* events in the cone of a claim, or behind the cut that decided it: the most */
+    uint32_t
+        sliced; /* events in the cone of a claim, or behind the cut that decided it: the most */
     uint32_t events; /* events encoded: the most */
 } ft_decide_stats;
 

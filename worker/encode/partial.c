@@ -136,9 +136,8 @@ bool ft_partial_keep_apart(ft_decider *d, uint32_t one, uint32_t other)
     ft_map_slot(&d->lemma_seen, key, 0, &inserted);
     if (!inserted) return false;
     const ft_lit *taken = ft_fault_is(FT_FAULT_PASSED_HOLDS) ? d->reached : d->member;
-    ft_lemma lemma = {.premise = {taken[a->acquire], taken[b->acquire]},
-                      .n_premises = 2,
-                      .n_alternatives = 2};
+    ft_lemma lemma = {
+        .premise = {taken[a->acquire], taken[b->acquire]}, .n_premises = 2, .n_alternatives = 2};
     lemma.alternative[0].gate = closed_before(d, a, b->acquire);
     lemma.alternative[0].a = a->release == FT_NO_EVENT ? a->acquire : a->release;
     lemma.alternative[0].b = b->acquire;
@@ -170,7 +169,8 @@ static void encode_static_order(ft_decider *d)
 /* In an arm: executed on its way if its path holds, else passed over as soon as it comes up. */
 static ft_lit executed_on(ft_decider *d, uint32_t e, uint32_t previous, ft_lit path)
 {
-    if (path == FT_LIT_TRUE || ft_fault_is(FT_FAULT_PASSED_RUNS)) return d->reached[e];
+    bool runs = ft_fault_is(FT_FAULT_PASSED_RUNS) && path != FT_LIT_FALSE;
+    if (path == FT_LIT_TRUE || runs) return d->reached[e];
     ft_partial_clause(d, (ft_lit[3]){-d->reached[previous], path, d->reached[e]}, 3);
     if (path == FT_LIT_FALSE) return FT_LIT_FALSE;
     ft_lit member = ft_session_variable(d->session);

@@ -15,8 +15,8 @@ typedef struct ft_problem {
     const ft_run *run;
     ft_model model;
     ft_wakeups wakeups;
-    ft_solver solver; /* AUTO: a decider's own choice, and never a guess (decide.h, beyond) */
-    const ft_slice *slice;            /* reads whose value can matter (reduce/slice.h); NULL: all */
+    ft_solver solver;      /* AUTO: a decider's own choice, and never a guess (decide.h, beyond) */
+    const ft_slice *slice; /* reads whose value can matter (reduce/slice.h); NULL: all */
     const struct ft_domains *domains; /* what reads can return (reduce/domain.h); NULL: anything */
     struct ft_causality *causality; /* whose edges the default encoding assumes with a claim; NULL:
                                        none */

@@ -87,8 +87,8 @@ ft_answer ft_session_check(ft_session *session, const ft_lit *assumptions, uint3
 uint32_t ft_session_core(const ft_session *session, const ft_lit **core);
 bool ft_session_true(ft_session *session, ft_lit literal);         /* in the last SAT model */
 int64_t ft_session_integer(ft_session *session, ft_expr variable); /* likewise */
-/* Was a constraint left out since the last call, because it is beyond this kind of session? Then SAT
- * says nothing while that constraint's premise is assumed. */
+/* Was a constraint left out since the last call, because it is beyond this kind of session? Then
+ * SAT says nothing while that constraint's premise is assumed. */
 bool ft_session_gave_up(ft_session *session);
 const char *ft_session_trouble(const ft_session *session); /* the solver's own error, or NULL */
 
