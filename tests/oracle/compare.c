@@ -10,7 +10,7 @@
 
 #define HASH "0000000000000000000000000000000000000000000000000000000000000000"
 /* Of one claim by the literal encoding: a claim that takes longer is a timeout, and counted. */
-#define LITERAL_MS 5000
+#define LITERAL_MS 2000
 
 static const ft_pipeline_options EVENTS = {.per = "event", .encoding = "default"};
 

@@ -158,6 +158,7 @@ bool ft_compare_bounds(subject *s)
     ft_oracle_job job = s->job;
     ft_oracle_result unbounded = s->oracle;
     uint32_t bound = (uint32_t)(s->seed / 5 % 5);
+    if (s->seed % 10 != 0) s->job.n_properties = 0; /* dear, so every other time */
     s->job.switches = true;
     ft_oracle_enumerate(s->trace, &s->job, &s->oracle);
     const char *encoding = s->seed % 3 ? "default" : "literal";

@@ -425,7 +425,7 @@ static void test_each_pass_alone(void **state)
         assert_true(all.refuted[PASS_CLOSURE][branches] > 50);
         assert_true(all.refuted[PASS_DOMAIN][branches] > 5);
     }
-    assert_true(all.refuted[PASS_CAUSALITY][0] > 500 && all.refuted[PASS_WINDOW][0] > 50);
+    assert_true(all.refuted[PASS_CAUSALITY][0] > 500 && all.refuted[PASS_WINDOW][0] > 25);
 }
 
 int main(void)
