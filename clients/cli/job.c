@@ -152,6 +152,7 @@ ft_status ft_job_spec(const ft_options *options, json_t **spec, const char **fil
     set_text(made, "wakeups", options->wakeups);
     set_bound(made, options->context_bound);
     set_text(made, "name", options->name);
+    set_text(made, "project", options->project);
     set_budget(options, made);
     if (json_array_size(properties)) json_object_set(made, "properties", properties);
     if (json_array_size(ignored)) json_object_set(made, "ignore_locations", ignored);
@@ -303,12 +304,13 @@ static ft_status write_witness(const char *path, const json_t *witness, ft_error
     return ft_error_set(err, FT_USAGE, "%s cannot be written: %s", path, strerror(errno));
 }
 
-ft_status ft_job_write_witnesses(const ft_view *view, const json_t *report, ft_error *err)
+ft_status ft_job_write_witnesses(const char *dir, const char *file, size_t file_number,
+                                 const json_t *report, ft_error *err)
 {
-    if (!view->witness_dir) return FT_OK;
-    if (mkdir(view->witness_dir, 0777) && errno != EEXIST)
-        return ft_error_set(err, FT_USAGE, "%s cannot be made: %s", view->witness_dir,
-                            strerror(errno));
+    const ft_view view = {.witness_dir = dir, .file_number = file_number};
+    if (!dir) return FT_OK;
+    if (mkdir(dir, 0777) && errno != EEXIST)
+        return ft_error_set(err, FT_USAGE, "%s cannot be made: %s", dir, strerror(errno));
     size_t index;
     json_t *record;
     ft_status status = FT_OK;
@@ -316,7 +318,7 @@ ft_status ft_job_write_witnesses(const ft_view *view, const json_t *report, ft_e
     {
         const json_t *witness = json_object_get(record, "witness");
         if (!witness || status) continue;
-        char *path = ft_view_witness_path(view, index + 1);
+        char *path = ft_view_witness_path(&view, file, index + 1);
         status = write_witness(path, witness, err);
         free(path);
     }

@@ -43,10 +43,10 @@ ft_status ft_job_wait(ft_session *session, const char *job, const char *shown,
 ft_status ft_job_report(ft_session *session, const char *job, bool safe, json_t **report,
                         ft_error *err) FT_MUST_CHECK;
 
-/* Adds the witness to a finding that a report holds without it. Writes the witnesses of a report
- * into view->witness_dir. */
-ft_status ft_job_write_witnesses(const ft_view *view, const json_t *report,
-                                 ft_error *err) FT_MUST_CHECK;
+/* Writes the witnesses of a report into a folder, made where it is missing; dir NULL: nothing.
+ * file_number: see ft_view. */
+ft_status ft_job_write_witnesses(const char *dir, const char *file, size_t file_number,
+                                 const json_t *report, ft_error *err) FT_MUST_CHECK;
 
 /* The id in what the user wrote: the id itself or a URL that ends in it. */
 const char *ft_job_id(const char *text);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "emit.h"
 #include "job.h"
 #include "signals.h"
 
@@ -37,80 +38,52 @@ static void start(ft_session *session, const json_t *spec, checked *file, ft_pro
     free(trace);
 }
 
-static void print_report(const ft_options *options, const ft_view *view, json_t *report,
-                         json_t *reports)
-{
-    if (options->json) {
-        json_object_set_new(report, "file", json_string(view->file));
-        json_array_append(reports, report);
-        return;
-    }
-    ft_strbuf text = {0};
-    ft_view_report(view, report, &text);
-    fputs(ft_strbuf_text(&text), stdout);
-    fflush(stdout);
-    ft_strbuf_release(&text);
-}
-
-static void finish(ft_session *session, const ft_options *options, const ft_view *view,
-                   checked *file, json_t *reports, ft_progress *progress)
+static void finish(ft_session *session, ft_emit *emit, checked *file, size_t number,
+                   ft_progress *progress)
 {
     ft_error err = FT_ERROR_INIT;
+    const ft_options *options = emit->options;
+    const char *name = shown(file->path);
     json_t *report = NULL;
-    ft_status status = ft_job_wait(session, file->job, view->file, progress, &err);
+    size_t several = emit->several ? number : 0;
+    ft_status status = ft_job_wait(session, file->job, name, progress, &err);
     if (!status)
         status = ft_job_report(session, file->job, options->show_safe || options->explain, &report,
                                &err);
-    if (!status) status = ft_job_write_witnesses(view, report, &err);
-    if (status) {
-        file->code = fail(file->path, &err, progress);
-    } else {
-        ft_progress_end(progress);
-        print_report(options, view, report, reports);
-        file->code = ft_view_exit(report);
-    }
+    if (!status) status = ft_job_write_witnesses(options->witness_dir, name, several, report, &err);
+    ft_progress_end(progress);
+    if (!status) status = ft_emit_add(emit, report, name, number, &file->code, &err);
+    if (status) file->code = fail(file->path, &err, progress);
     json_decref(report);
 }
 
-static void print_json(json_t *reports, bool several)
-{
-    json_t *out =
-        several ? json_pack("{s:O}", "reports", reports) : json_incref(json_array_get(reports, 0));
-    if (out) {
-        json_dumpf(out, stdout, JSON_INDENT(1));
-        fputs("\n", stdout);
-    }
-    json_decref(out);
-}
-
 /* Jobs of all files run at once; their reports come in the order of the files. */
-static ft_exit check_files(ft_session *session, const ft_options *options, const json_t *spec,
-                           checked *files, size_t count)
+static ft_exit check_files(ft_session *session, ft_emit *emit, const json_t *spec, checked *files,
+                           size_t count)
 {
+    ft_error err = FT_ERROR_INIT;
     ft_progress progress;
-    ft_progress_init(&progress, options->quiet);
-    json_t *reports = json_array();
+    ft_progress_init(&progress, emit->options->quiet);
     ft_exit worst = FT_EXIT_CLEAN;
     for (size_t i = 0; i < count && !ft_signals_caught(); i++)
         start(session, spec, &files[i], &progress);
     for (size_t i = 0; i < count && !ft_signals_caught(); i++) {
-        ft_view view;
-        ft_view_init(&view);
-        view.file = shown(files[i].path);
-        view.full = options->full;
-        view.show_safe = options->show_safe;
-        view.explain = options->explain;
-        view.quiet = options->quiet;
-        view.witness_dir = options->witness_dir;
-        view.private_server = session->daemon != NULL;
-        view.file_number = count > 1 ? i + 1 : 0;
-        if (files[i].job) finish(session, options, &view, &files[i], reports, &progress);
+        if (files[i].job) finish(session, emit, &files[i], i + 1, &progress);
         worst = ft_exit_worse(worst, files[i].code);
     }
     ft_progress_release(&progress);
-    if (options->json && !ft_signals_caught()) print_json(reports, count > 1);
-    json_decref(reports);
+    if (!ft_signals_caught() && ft_emit_end(emit, &err)) {
+        ft_print_error(NULL, &err);
+        worst = ft_exit_worse(worst, ft_exit_of(&err));
+    }
     return worst;
+}
+
+static checked *new_files(const ft_options *options)
+{
+    checked *files = ft_calloc(options->arguments.len, sizeof *files);
+    for (size_t i = 0; i < options->arguments.len; i++) files[i].path = options->arguments.data[i];
+    return files;
 }
 
 ft_exit ft_run_check(const ft_options *options)
@@ -119,20 +92,23 @@ ft_exit ft_run_check(const ft_options *options)
     json_t *spec = NULL;
     const char *file = NULL;
     ft_session session = {0};
+    ft_emit emit = {0};
+    ft_exit worst = FT_EXIT_CLEAN;
+    size_t count = options->arguments.len;
     ft_status status = ft_job_spec(options, &spec, &file, &err);
     if (!status) status = ft_session_open(options, true, &session, &err);
+    if (!status) status = ft_emit_open(&emit, options, &session, count > 1, &file, &err);
     if (status) {
         ft_print_error(file, &err);
-        json_decref(spec);
-        return ft_exit_of(&err);
+        worst = ft_exit_of(&err);
+    } else {
+        checked *files = new_files(options);
+        worst = check_files(&session, &emit, spec, files, count);
+        for (size_t i = 0; i < count; i++) free(files[i].job);
+        free(files);
     }
-    size_t count = options->arguments.len;
-    checked *files = ft_calloc(count, sizeof *files);
-    for (size_t i = 0; i < count; i++) files[i].path = options->arguments.data[i];
-    ft_exit worst = check_files(&session, options, spec, files, count);
+    ft_emit_release(&emit);
     ft_session_close(&session);
-    for (size_t i = 0; i < count; i++) free(files[i].job);
-    free(files);
     json_decref(spec);
     return worst;
 }

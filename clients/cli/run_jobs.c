@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "emit.h"
 #include "job.h"
 #include "signals.h"
 
@@ -142,46 +143,38 @@ static ft_status look(ft_session *session, const char *job, char **shown, ft_err
     return status;
 }
 
-static void print_report(const ft_options *options, ft_view *view, const json_t *report)
+static ft_status show_report(ft_session *session, ft_emit *emit, const char *job, ft_exit *code,
+                             ft_error *err)
 {
-    if (options->json) {
-        dump(report);
-        return;
-    }
-    ft_strbuf out = {0};
-    ft_view_report(view, report, &out);
-    fputs(ft_strbuf_text(&out), stdout);
-    ft_strbuf_release(&out);
-}
-
-static ft_status show(ft_session *session, const ft_options *options, ft_exit *code, ft_error *err)
-{
-    const char *job = ft_job_id(options->arguments.data[0]);
+    const ft_options *options = emit->options;
     char *shown = NULL;
     json_t *report = NULL;
-    ft_view view;
-    ft_view_init(&view);
-    ft_progress progress;
-    ft_progress_init(&progress, options->quiet);
-    ft_status status = FT_OK;
-    if (options->wait) status = ft_job_wait(session, job, job, &progress, err);
-    ft_progress_release(&progress);
-    if (!status) status = look(session, job, &shown, err);
+    ft_status status = look(session, job, &shown, err);
     if (!status)
         status = ft_job_report(session, job, options->show_safe || options->explain, &report, err);
-    view.file = shown;
-    view.full = options->full;
-    view.show_safe = options->show_safe;
-    view.explain = options->explain;
-    view.quiet = options->quiet;
-    view.witness_dir = options->witness_dir;
-    if (!status) status = ft_job_write_witnesses(&view, report, err);
-    if (!status) {
-        print_report(options, &view, report);
-        *code = ft_view_exit(report);
-    }
+    if (!status) status = ft_job_write_witnesses(options->witness_dir, shown, 0, report, err);
+    if (!status) status = ft_emit_add(emit, report, shown, 1, code, err);
+    if (!status) status = ft_emit_end(emit, err);
     json_decref(report);
     free(shown);
+    return status;
+}
+
+static ft_status show(ft_session *session, const ft_options *options, const char **file,
+                      ft_exit *code, ft_error *err)
+{
+    const char *job = ft_job_id(options->arguments.data[0]);
+    ft_emit emit = {0};
+    ft_progress progress;
+    ft_progress_init(&progress, options->quiet);
+    ft_status status = ft_emit_open(&emit, options, session, false, file, err);
+    if (!status && options->wait) status = ft_job_wait(session, job, job, &progress, err);
+    ft_progress_release(&progress);
+    if (!status) {
+        *file = options->arguments.data[0];
+        status = show_report(session, &emit, job, code, err);
+    }
+    ft_emit_release(&emit);
     return status;
 }
 
@@ -190,10 +183,11 @@ ft_exit ft_run_show(const ft_options *options)
     ft_error err = FT_ERROR_INIT;
     ft_session session = {0};
     ft_exit code = FT_EXIT_CLEAN;
+    const char *file = NULL;
     ft_status status = ft_session_open(options, false, &session, &err);
-    if (!status) status = show(&session, options, &code, &err);
+    if (!status) status = show(&session, options, &file, &code, &err);
     ft_session_close(&session);
-    return status ? fail(options->arguments.data[0], &err) : code;
+    return status ? fail(file, &err) : code;
 }
 
 /* ---- cancel, witness ------------------------------------------------------------------------ */

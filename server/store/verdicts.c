@@ -178,6 +178,7 @@ static ft_status add_records(ft_sql *sql, ft_request *request, int64_t after, js
         ft_verdict verdict = FT_VERDICT_ERROR;
         status = parse_record(statement, request->job, &record, err);
         if (status != FT_OK) break;
+        status = ft_store_review_add(sql, request->job, ft_sql_int(statement, 1), record, err);
         if (!ft_verdict_parse(ft_sql_text(statement, 2), &verdict)) verdict = FT_VERDICT_ERROR;
         json_array_append_new(json_object_get(report, LISTS[verdict]), record);
         last = ft_sql_int(statement, 1);
@@ -197,8 +198,8 @@ static ft_status report_head(ft_sql *sql, const char *job, json_t **report, job_
     bool found;
     ft_status status = ft_sql_start(
         sql, &statement, err,
-        "SELECT state, trace, model, revision, spec, ifnull(plan, 'null'), ifnull(error, 'null') "
-        "FROM jobs WHERE id = ?1",
+        "SELECT state, trace, model, revision, spec, ifnull(plan, 'null'), ifnull(error, 'null'), "
+        "finished, project FROM jobs WHERE id = ?1",
         "t", job);
     if (status == FT_OK) status = ft_sql_next(sql, statement, &found, err);
     if (status != FT_OK) return status;
@@ -215,6 +216,10 @@ static ft_status report_head(ft_sql *sql, const char *job, json_t **report, job_
                         "model", ft_sql_null(statement, 2) ? NULL : ft_sql_text(statement, 2),
                         "memory", "sc", "revision", (json_int_t)ft_sql_int(statement, 3), "error",
                         error, "next", "properties", "findings", "undecided");
+    json_object_set_new(*report, "finished",
+                        ft_sql_null(statement, 7) ? json_null()
+                                                  : ft_store_time(ft_sql_int(statement, 7)));
+    json_object_set_new(*report, "project", json_string(ft_sql_text(statement, 8)));
     return FT_OK;
 }
 
@@ -285,6 +290,7 @@ static ft_status run_finding(ft_sql *sql, ft_request *request, ft_error *err)
     if (status != FT_OK) return status;
     if (!found) return ft_error_set(err, FT_NOT_FOUND, "no finding %.64s", request->job);
     status = parse_record(statement, job, &request->result, err);
+    if (status == FT_OK) status = ft_store_review_add(sql, job, n, request->result, err);
     if (status == FT_OK) json_object_set_new(request->result, "job", json_string(job));
     return status;
 }
