@@ -170,7 +170,7 @@ static const ft_access *find_access(const ft_trace *trace, uint32_t e, uint32_t 
 /* Does the witness file describe the step at hand? */
 static bool is_described(const run *r, uint32_t e)
 {
-    if (r->step + FT_WITNESS_FULL_STEPS >= r->witness->n_steps) return true;
+    if (r->step >= r->full_from) return true;
     for (uint32_t i = 0; i < r->n_claimed; i++)
         if (r->claim->events[i] == e) return true;
     return false;
@@ -643,6 +643,7 @@ static ft_status execute(run *r)
     ft_status status = check_shape(r);
     if (status) return status;
     r->n_claimed = ft_claim_events(r->claim);
+    r->full_from = ft_witness_full_from(r->witness);
     ft_machine_reset(r->machine);
     ft_machine_set_wakeups(r->machine, r->witness->wakeups);
     ft_machine_leave_branches_open(r->machine, r->witness->model == FT_MODEL_CONTROL);

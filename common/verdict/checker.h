@@ -21,8 +21,8 @@
 
 #include "verdict/claim.h"
 
-/* What the last FT_WITNESS_FULL_STEPS steps, earlier ones that are the claim's own, and the claim's
- * final events read and wrote, in this order. */
+/* What the steps from ft_witness_full_from on, earlier ones that are the claim's own, and the
+ * claim's final events read and wrote, in this order. */
 typedef struct ft_reading_row {
     uint32_t event;
     uint32_t step; /* 0-based; the number of steps: a final event */

@@ -16,6 +16,7 @@ typedef struct ft_checker_run {
     const ft_witness *witness;
     const ft_claim *claim;
     uint32_t n_claimed;    /* events of the claim */
+    uint32_t full_from;    /* first step from which on the witness file describes all */
     uint32_t step;         /* 0-based; n_steps once all were executed */
     uint32_t stopped;      /* thread with no further step (t_r's), FT_NO_ID: none */
     bool stop_undecided;   /* whether it stops depends on an unknown value */

@@ -54,6 +54,11 @@ static uint32_t unordered_switches(const ft_trace *trace, const ft_claim *claim,
     return switches;
 }
 
+uint32_t ft_witness_full_from(const ft_witness *witness)
+{
+    return witness->n_steps > FT_WITNESS_SHORT ? witness->n_steps - FT_WITNESS_FULL_STEPS : 0;
+}
+
 uint32_t ft_witness_switches(const ft_trace *trace, const ft_witness *witness)
 {
     const ft_claim *claim = &witness->claim;

@@ -106,10 +106,14 @@ void ft_witness_release(ft_witness *witness);
  * that has the fewest. */
 uint32_t ft_witness_switches(const ft_trace *trace, const ft_witness *witness);
 
-/* Steps that a witness file describes in full, counted from its end; earlier ones but the
- * claim's own events are runs: what a thread does without a break is its first and last event, so
- * that a long prefix does not make a long record. */
-#define FT_WITNESS_FULL_STEPS 20u
+/* A witness file describes all steps of a witness of up to FT_WITNESS_SHORT; of a longer one the
+ * last FT_WITNESS_FULL_STEPS. Earlier ones but the claim's own events are runs: what a thread does
+ * without a break is its first and last event, so that a long prefix does not make a long record.
+ */
+#define FT_WITNESS_SHORT      200u
+#define FT_WITNESS_FULL_STEPS 16u
+/* The first step from which on all are described. */
+uint32_t ft_witness_full_from(const ft_witness *witness);
 
 /* The witness file (schema/witness.schema.json): format, version, trace hash, model, claim, and
  * the steps with names, locations, texts and values, so that it can be read without the trace.

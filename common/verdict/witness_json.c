@@ -166,13 +166,13 @@ static bool is_continued(const ft_trace *trace, const uint32_t *next, uint32_t e
     return next ? next[e] == follower : trace->thread[e] == trace->thread[follower];
 }
 
-/* All but the last FT_WITNESS_FULL_STEPS steps; returns how many that was. */
+/* The steps before ft_witness_full_from; returns how many that was. */
 static uint32_t add_runs(const ft_trace *trace, const ft_witness *witness,
                          const ft_reading *reading, json_t *steps)
 {
-    if (witness->n_steps <= FT_WITNESS_FULL_STEPS) return 0;
     const uint32_t *events = witness->steps;
-    uint32_t until = witness->n_steps - FT_WITNESS_FULL_STEPS;
+    uint32_t until = ft_witness_full_from(witness);
+    if (until == 0) return 0;
     /* Without branches a thread's steps are its first events, one after the other. */
     uint32_t *next = trace->n_paths ? find_next_events(trace) : NULL;
     bool claimed = is_claimed(&witness->claim, events[0]);
