@@ -44,6 +44,7 @@ ft_exit ft_exit_worse(ft_exit a, ft_exit b);
     X(CONVERT, "convert", "IN OUT", 2, 2, "rewrite a trace in another format")                     \
     X(MERGE, "merge", "FILE FILE...", 2, 0, "join traces of several runs into one with branches")  \
     X(STATS, "stats", "FILE", 1, 1, "say what is in a trace")                                      \
+    X(RECORD, "record", "-- PROGRAM ARGS", 1, 0, "run a program and record a trace of it")         \
     X(MANUAL, "manual", "", 0, 0, "print all of this as Markdown")                                 \
     X(VERSION, "version", "", 0, 0, "print the version")
 
@@ -77,7 +78,8 @@ typedef struct ft_options {
     const char *server;         /* --server, else FORETELL_SERVER, else NULL */
     const char *witness_dir;    /* --witness-dir */
     const char *output;         /* --output, NULL: standard output */
-    const char *to;             /* --to, the format of `convert` and `merge` */
+    const char *to;             /* --to, the format of `convert`, `merge` and `record` */
+    uint32_t seed, turn, limit; /* --seed, --turn, --limit (MiB) of `record`, 0: the default */
     bool json, show_safe, explain, quiet, full, wait;
 } ft_options;
 
@@ -103,6 +105,7 @@ ft_exit ft_run_verify(const ft_options *options);
 ft_exit ft_run_convert(const ft_options *options);
 ft_exit ft_run_merge(const ft_options *options);
 ft_exit ft_run_stats(const ft_options *options);
+ft_exit ft_run_record(const ft_options *options);
 ft_exit ft_run_manual(const ft_options *options);
 ft_exit ft_run_version(const ft_options *options);
 
