@@ -104,11 +104,10 @@ static void print_summary(const ft_options *options, const ft_trace *trace,
     fprintf(stderr, "foretell: %s (%s); %llu accesses seen, %.1f bytes each in the log\n",
             ft_raw_end_text(s->end), ft_strbuf_text(&end), (unsigned long long)s->accesses,
             s->accesses ? (double)s->bytes / (double)s->accesses : 0.0);
-    if (s->outside)
+    if (s->external)
         fprintf(stderr,
-                "foretell: %llu reads found what code without hooks had written: kept without "
-                "their values\n",
-                (unsigned long long)s->outside);
+                "foretell: %llu writes by code without hooks were noticed when they were read\n",
+                (unsigned long long)s->external);
     if (s->ignored)
         fprintf(stderr, "foretell: %llu events in signal handlers or behind the end are missing\n",
                 (unsigned long long)s->ignored);

@@ -12,12 +12,16 @@ typedef struct granule {
     uint64_t address;
     uint16_t first[GRANULE];         /* the thread that touched a byte first */
     uint8_t shared, written, bounds; /* bit per byte; bounds: an access begins there */
-    uint32_t born;                   /* how many allocations there were before */
-    uint32_t cell;                   /* its first shared cell, FT_NO_CELL */
+    uint8_t known;                   /* bit per byte: its content is known */
+    unsigned char content[GRANULE];
+    uint32_t born;    /* how many allocations there were before */
+    uint64_t touched; /* the record of its last access */
+    uint32_t cell;    /* its first shared cell, FT_NO_CELL */
 } granule;
 
 typedef struct allocation {
     uint64_t address, size;
+    uint64_t record; /* when */
     uint32_t before; /* the one before at the same address, FT_NO_ALLOCATION */
     bool zeroed;
 } allocation;
@@ -36,7 +40,10 @@ struct ft_cells {
     FT_VEC(uint32_t) big; /* allocations larger than BIG */
     FT_VEC(region) regions;
     FT_VEC(ft_cell) cells;
-    size_t next; /* second pass: the next granule to live */
+    size_t next;          /* second pass: the next granule to live */
+    uint64_t low, high;   /* all allocations lie in between */
+    FT_VEC(uint64_t) ran; /* by thread: its last record */
+    uint64_t now;         /* number of the record */
     bool settled;
 };
 
@@ -54,6 +61,7 @@ void ft_cells_free(ft_cells *cells)
     ft_vec_release(&cells->allocations);
     ft_vec_release(&cells->big);
     ft_vec_release(&cells->regions);
+    ft_vec_release(&cells->ran);
     ft_vec_release(&cells->cells);
     free(cells);
 }
@@ -97,28 +105,120 @@ static granule *granule_at(ft_cells *cells, uint64_t key)
     return new_granule(cells, key);
 }
 
-static void touch(granule *g, unsigned from, unsigned to, uint32_t thread, bool write)
+static void later_of(const ft_cells *cells, uint32_t index, uint64_t address, uint32_t *latest)
 {
-    uint8_t mask = (uint8_t)(((1u << (to - from)) - 1) << from);
-    for (unsigned i = from; i < to; i++) {
+    const allocation *a = &cells->allocations.data[index];
+    bool around = address >= a->address && address - a->address < a->size;
+    if (around && (*latest == FT_NO_ALLOCATION || index > *latest)) *latest = index;
+}
+
+/* The latest allocation around the granule before it was born. */
+static uint32_t allocation_of(const ft_cells *cells, const granule *g)
+{
+    uint32_t latest = FT_NO_ALLOCATION;
+    for (uint64_t n = 0, at = g->address / ALIGNED; n <= BIG / ALIGNED && n <= at; n++) {
+        uint64_t index;
+        if (!ft_map_get(&cells->blocks, at - n, &index)) continue;
+        while (index != FT_NO_ALLOCATION && index >= g->born)
+            index = cells->allocations.data[index].before;
+        if (index != FT_NO_ALLOCATION) later_of(cells, (uint32_t)index, g->address, &latest);
+    }
+    for (size_t i = 0; i < cells->big.len && cells->big.data[i] < g->born; i++)
+        later_of(cells, cells->big.data[i], g->address, &latest);
+    return latest;
+}
+
+/* Did another thread run since that record? */
+static bool others_ran(const ft_cells *cells, uint64_t since, uint32_t thread)
+{
+    for (uint32_t t = 0; t < cells->ran.len; t++)
+        if (t != thread && cells->ran.data[t] > since) return true;
+    return false;
+}
+
+/* A read that found what no record wrote: code without hooks did, perhaps another thread's. */
+static void found(ft_cells *cells, granule *g, uint8_t mask, uint32_t thread)
+{
+    uint32_t block = allocation_of(cells, g);
+    uint64_t since = g->touched;
+    if (block != FT_NO_ALLOCATION && cells->allocations.data[block].record > since)
+        since = cells->allocations.data[block].record;
+    g->written |= mask;
+    if (others_ran(cells, since, thread)) g->shared |= mask;
+}
+
+/* The part of a granule, from its byte `from` to `to`, that one access covers. */
+typedef struct part {
+    unsigned from, to;
+    const unsigned char *bytes; /* what was there after the access; NULL: not kept */
+    bool read, write;
+} part;
+
+static uint8_t mask_of(const part *p)
+{
+    return (uint8_t)(((1u << (p->to - p->from)) - 1) << p->from);
+}
+
+static bool is_heap(const ft_cells *cells, const granule *g)
+{
+    return g->address >= cells->low && g->address < cells->high;
+}
+
+static void follow_content(ft_cells *cells, granule *g, const part *p, uint32_t thread)
+{
+    uint8_t mask = mask_of(p), strange = 0;
+    for (unsigned i = p->from; i < p->to && p->bytes; i++) {
+        uint8_t bit = (uint8_t)(1u << i);
+        bool same = g->known & bit && g->content[i] == p->bytes[i - p->from];
+        if (!same && (g->known & bit || is_heap(cells, g))) strange |= bit;
+        g->content[i] = p->bytes[i - p->from];
+    }
+    if (p->read && !p->write && strange) found(cells, g, strange, thread);
+    if (p->bytes)
+        g->known |= mask;
+    else if (p->write)
+        g->known &= (uint8_t)~mask;
+}
+
+static void touch(ft_cells *cells, granule *g, const part *p, uint32_t thread)
+{
+    follow_content(cells, g, p, thread);
+    g->touched = cells->now;
+    for (unsigned i = p->from; i < p->to; i++) {
         if (g->first[i] == NOBODY)
             g->first[i] = (uint16_t)thread;
         else if (g->first[i] != thread)
             g->shared |= (uint8_t)(1u << i);
     }
-    if (write) g->written |= mask;
-    g->bounds |= (uint8_t)(1u << from);
-    if (to < GRANULE) g->bounds |= (uint8_t)(1u << to);
+    if (p->write) g->written |= mask_of(p);
+    g->bounds |= (uint8_t)(1u << p->from);
+    if (p->to < GRANULE) g->bounds |= (uint8_t)(1u << p->to);
+}
+
+/* What memory held after the access; NULL: the log does not say. `scratch` backs it. */
+static const unsigned char *content_after(const ft_raw_record *r, unsigned char scratch[GRANULE])
+{
+    if (r->text || r->size > GRANULE) return r->length == r->size ? r->text : NULL;
+    uint64_t bits = (uint64_t)(r->form == FT_RAW_FORM_UPDATE ? r->written : r->value);
+    for (int i = 0; i < GRANULE; i++) scratch[i] = (unsigned char)(bits >> (8 * i));
+    return scratch;
 }
 
 static void count_access(ft_cells *cells, const ft_raw_record *r)
 {
+    unsigned char scratch[GRANULE];
+    const unsigned char *bytes = content_after(r, scratch);
+    bool read = r->form != FT_RAW_FORM_WRITE && r->form != FT_RAW_FORM_ATOMIC_WRITE;
     bool write = r->form != FT_RAW_FORM_READ && r->form != FT_RAW_FORM_ATOMIC_READ;
     for (uint64_t at = r->address, end = r->address + r->size; at < end;) {
         uint64_t key = at / GRANULE, stop = (key + 1) * GRANULE < end ? (key + 1) * GRANULE : end;
         granule *g = granule_at(cells, key);
-        if (!cells->settled)
-            touch(g, (unsigned)(at % GRANULE), (unsigned)(stop - key * GRANULE), r->thread, write);
+        part p = {.from = (unsigned)(at % GRANULE),
+                  .to = (unsigned)(stop - key * GRANULE),
+                  .bytes = bytes ? bytes + (at - r->address) : NULL,
+                  .read = read,
+                  .write = write};
+        if (!cells->settled) touch(cells, g, &p, r->thread);
         at = stop;
     }
 }
@@ -132,8 +232,12 @@ static void begin_allocation(ft_cells *cells, uint64_t address, uint64_t size)
     ft_map_get(&cells->blocks, address / ALIGNED, &before);
     ft_map_put(&cells->blocks, address / ALIGNED, index);
     if (size > BIG) ft_vec_push(&cells->big, index);
-    ft_vec_push(&cells->allocations,
-                (allocation){.address = address, .size = size, .before = (uint32_t)before});
+    ft_vec_push(&cells->allocations, (allocation){.address = address,
+                                                  .size = size,
+                                                  .record = cells->now,
+                                                  .before = (uint32_t)before});
+    if (!cells->high || address < cells->low) cells->low = address;
+    if (address + size > cells->high) cells->high = address + size;
 }
 
 /* Zeros right behind an allocation are calloc's. */
@@ -149,6 +253,8 @@ static void begin_as_zeros(ft_cells *cells, uint64_t address, uint64_t size)
 static void apply(ft_cells *cells, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;
+    while (cells->ran.len <= r->thread) ft_vec_push(&cells->ran, 0);
+    cells->ran.data[r->thread] = ++cells->now;
     if (r->access)
         count_access(cells, r);
     else if (r->operation == FT_RAW_ALLOC)
@@ -177,29 +283,6 @@ static int64_t bytes_as_value(const unsigned char *bytes, uint32_t size)
     for (uint32_t i = 0; i < size; i++) value |= (uint64_t)bytes[i] << (8 * i);
     uint32_t shift = 64 - 8 * size;
     return (int64_t)(value << shift) >> shift;
-}
-
-static void later_of(const ft_cells *cells, uint32_t index, uint64_t address, uint32_t *latest)
-{
-    const allocation *a = &cells->allocations.data[index];
-    bool around = address >= a->address && address - a->address < a->size;
-    if (around && (*latest == FT_NO_ALLOCATION || index > *latest)) *latest = index;
-}
-
-/* The latest allocation around the granule before it was born. */
-static uint32_t allocation_of(const ft_cells *cells, const granule *g)
-{
-    uint32_t latest = FT_NO_ALLOCATION;
-    for (uint64_t n = 0, at = g->address / ALIGNED; n <= BIG / ALIGNED && n <= at; n++) {
-        uint64_t index;
-        if (!ft_map_get(&cells->blocks, at - n, &index)) continue;
-        while (index != FT_NO_ALLOCATION && index >= g->born)
-            index = cells->allocations.data[index].before;
-        if (index != FT_NO_ALLOCATION) later_of(cells, (uint32_t)index, g->address, &latest);
-    }
-    for (size_t i = 0; i < cells->big.len && cells->big.data[i] < g->born; i++)
-        later_of(cells, cells->big.data[i], g->address, &latest);
-    return latest;
 }
 
 /* What a cell outside of all allocations holds when the program starts. */

@@ -25,6 +25,7 @@ typedef enum content { CONTENT_UNSEEN, CONTENT_KNOWN, CONTENT_LOST } content;
 typedef struct shadow {
     content content;
     int64_t value;
+    uint64_t touched; /* the record that touched it last */
 } shadow;
 
 typedef struct maker {
@@ -39,6 +40,9 @@ typedef struct maker {
     FT_VEC(uint32_t) parents; /* by thread */
     FT_VEC(uint32_t) children;
     FT_VEC(uint32_t) threads;   /* by thread: builder's id + 1 */
+    FT_VEC(uint64_t) ran;       /* by thread: its last record */
+    FT_VEC(bool) ended;         /* by thread */
+    FT_VEC(uint64_t) born;      /* by allocation: its record */
     FT_VEC(uint32_t) makers;    /* by allocation: its site */
     FT_VEC(block) blocks;       /* by allocation */
     ft_map live;                /* address -> allocation */
@@ -47,6 +51,7 @@ typedef struct maker {
     ft_intern names;
     FT_VEC(uint32_t) uses; /* by name */
     uint32_t n_allocations;
+    uint64_t now; /* number of the record */
 } maker;
 
 /* ---- first pass: what is there */
@@ -57,6 +62,8 @@ static void meet_thread(maker *m, uint32_t child, uint32_t parent)
         ft_vec_push(&m->parents, 0);
         ft_vec_push(&m->children, 0);
         ft_vec_push(&m->threads, 0);
+        ft_vec_push(&m->ran, 0);
+        ft_vec_push(&m->ended, false);
     }
     m->parents.data[child] = parent;
 }
@@ -200,7 +207,7 @@ static void name_cell(maker *m, uint32_t c)
     if (cell->has_initial) {
         ft_builder_shared_initial(m->builder, id,
                                   ft_builder_value(m->builder, int_value(cell->initial)));
-        m->shadows[c] = (shadow){CONTENT_KNOWN, cell->initial};
+        m->shadows[c] = (shadow){CONTENT_KNOWN, cell->initial, 0};
     }
     ft_vec_push(&m->variables, id);
     ft_strbuf_release(&name);
@@ -309,23 +316,47 @@ static bool content_of(const ft_raw_record *r, const ft_cell *cell, bool written
     return true;
 }
 
-/* The value of a read as the trace has it: none where code without hooks wrote in between. */
-static uint32_t read_value(maker *m, uint32_t c, bool known, int64_t value)
+/* Code without hooks wrote the cell since it was touched last. Whose turn it was then is known
+ * where one thread alone ran; else the last other one is taken, since the read then stays behind
+ * what that one did. */
+static uint32_t external_writer(const maker *m, uint32_t c, uint32_t reader)
+{
+    uint32_t writer = reader, allocation = ft_cells_get(m->cells, c)->allocation;
+    uint64_t since = m->shadows[c].touched, latest = 0;
+    if (allocation != FT_NO_ALLOCATION && m->born.data[allocation] > since)
+        since = m->born.data[allocation];
+    for (uint32_t t = 0; t < m->ran.len; t++) {
+        if (t == reader || m->ended.data[t] || m->ran.data[t] <= since) continue;
+        if (m->ran.data[t] > latest) latest = m->ran.data[t], writer = t;
+    }
+    return writer;
+}
+
+static void external_write(maker *m, uint32_t c, uint32_t reader, int64_t value)
+{
+    uint32_t writer = external_writer(m, c, reader);
+    ft_builder_event(m->builder, FT_EVENT_WRITE, thread(m, writer), m->variables.data[c], FT_NO_LOC,
+                     ft_builder_value(m->builder, int_value(value)), FT_FLAG_SYNTHETIC);
+    m->summary->external++;
+}
+
+/* The value of a read as the trace has it, after the external write that explains it where no
+ * write of the trace does. Memory outside the heap that is read first began with that value. */
+static uint32_t read_value(maker *m, uint32_t c, const ft_raw_record *r, bool known, int64_t value)
 {
     shadow *s = &m->shadows[c];
-    if (known && s->content == CONTENT_UNSEEN) *s = (shadow){CONTENT_KNOWN, value};
-    if (known && s->content == CONTENT_KNOWN && s->value == value)
-        return ft_builder_value(m->builder, int_value(value));
-    if (known) {
-        s->content = CONTENT_LOST;
-        m->summary->outside++;
-    }
-    return FT_NO_VALUE;
+    if (!known) return FT_NO_VALUE;
+    bool heap = ft_cells_get(m->cells, c)->allocation != FT_NO_ALLOCATION;
+    bool explained =
+        s->content == CONTENT_KNOWN ? s->value == value : s->content == CONTENT_UNSEEN && !heap;
+    if (!explained) external_write(m, c, r->thread, value);
+    *s = (shadow){CONTENT_KNOWN, value, m->now};
+    return ft_builder_value(m->builder, int_value(value));
 }
 
 static uint32_t write_value(maker *m, uint32_t c, bool known, int64_t value)
 {
-    m->shadows[c] = (shadow){known ? CONTENT_KNOWN : CONTENT_LOST, value};
+    m->shadows[c] = (shadow){known ? CONTENT_KNOWN : CONTENT_LOST, value, m->now};
     return known ? ft_builder_value(m->builder, int_value(value)) : FT_NO_VALUE;
 }
 
@@ -341,10 +372,10 @@ static void cell_events(maker *m, const ft_raw_record *r, uint32_t c)
     m->summary->kept++;
     if (update) {
         content_of(r, cell, true, &written);
-        uint32_t old = read_value(m, c, known, value), made = write_value(m, c, known, written);
+        uint32_t old = read_value(m, c, r, known, value), made = write_value(m, c, known, written);
         ft_builder_update(m->builder, thread(m, r->thread), id, location(m, r->site), old, made);
     } else if (r->form == FT_RAW_FORM_READ || r->form == FT_RAW_FORM_ATOMIC_READ) {
-        event(m, FT_EVENT_READ, r, id, r->site, read_value(m, c, known, value), flags);
+        event(m, FT_EVENT_READ, r, id, r->site, read_value(m, c, r, known, value), flags);
     } else {
         event(m, FT_EVENT_WRITE, r, id, r->site, write_value(m, c, known, value), flags);
     }
@@ -367,6 +398,7 @@ static void allocate(maker *m, const ft_raw_record *r)
     uint32_t index = m->n_allocations++;
     block *b = &m->blocks.data[index];
     ft_map_put(&m->live, r->operands[1], index);
+    ft_vec_push(&m->born, m->now);
     if (b->id == FT_NO_ID) return;
     b->alive = true;
     event(m, FT_EVENT_ALLOC, r, b->id, r->operands[0], FT_NO_VALUE, 0);
@@ -404,6 +436,7 @@ static void follow(maker *m, const ft_raw_record *r)
         break;
     case FT_RAW_END:
         event(m, FT_EVENT_END, r, 0, UINT64_MAX, FT_NO_VALUE, 0);
+        m->ended.data[r->thread] = true;
         break;
     case FT_RAW_SYNC:
         event(m, (ft_event_kind)o[0], r, object_id(m, o[2]), o[3], FT_NO_VALUE, (uint8_t)o[1]);
@@ -441,8 +474,9 @@ static void second_pass(maker *m)
     for (uint32_t c = 0; c < n; c++) name_cell(m, c);
     name_blocks(m);
     ft_raw_log_rewind(m->log);
-    while (ft_raw_log_next(m->log, &r, NULL)) {
+    while (m->now++, ft_raw_log_next(m->log, &r, NULL)) {
         ft_cells_follow(m->cells, &r);
+        m->ran.data[r.thread] = m->now;
         if (r.access)
             access_events(m, &r);
         else
@@ -472,6 +506,9 @@ static void release_maker(maker *m)
     ft_vec_release(&m->parents);
     ft_vec_release(&m->children);
     ft_vec_release(&m->threads);
+    ft_vec_release(&m->ran);
+    ft_vec_release(&m->ended);
+    ft_vec_release(&m->born);
     ft_vec_release(&m->makers);
     ft_vec_release(&m->blocks);
     ft_vec_release(&m->variables);

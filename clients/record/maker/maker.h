@@ -11,7 +11,7 @@ typedef struct ft_record_summary {
     uint64_t accesses; /* in the log */
     uint64_t kept;     /* of them in the trace, as so many events */
     uint64_t granules; /* pieces of memory of eight bytes that were touched */
-    uint64_t outside;  /* reads of what code without hooks had written: kept without value */
+    uint64_t external; /* writes by code without hooks, noticed when they were read */
     uint64_t ignored;  /* events in signal handlers and behind the end */
     uint64_t unseen;   /* times that a thread slept in a call the recorder does not know */
     uint32_t cells, threads;

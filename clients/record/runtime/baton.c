@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -117,11 +118,10 @@ static void pass_on(uint32_t from)
 /* With the lock held; gives it back, returns with the baton. */
 static void come_back(ft_rt_thread *self)
 {
-    if (!baton.runner) {
-        grant(self);
-    } else if (self->state != FT_RT_RUNNING) {
+    if (baton.runner)
         self->state = FT_RT_READY;
-    }
+    else
+        grant(self);
     unlock();
     wait_for_baton(self);
 }
@@ -147,7 +147,8 @@ ft_rt_thread *ft_rt_enter(void)
     ft_rt_thread *self = ft_rt_self;
     if (!self) return NULL;
     if (self->inside) return NULL;
-    self->inside = true;
+    __atomic_store_n(&self->inside, true, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the watchdog has the other half: steal() */
     if (__atomic_load_n(&baton.runner, __ATOMIC_ACQUIRE) != self) take_baton(self);
     baton.hooks++;
     ft_rt_flush(self);
@@ -301,14 +302,26 @@ static void end_timed_waits(void)
     }
 }
 
-/* Takes the baton from a runner that sleeps in a call that nobody told us of. */
+/* Takes the baton away; false where its runner came to a hook at this very moment. The runner says
+ * that it is inside and then looks whether it still has the baton, without a fence: the barrier
+ * here, on all cores, stands for it. */
+static bool steal(ft_rt_thread *runner)
+{
+    __atomic_store_n(&baton.runner, NULL, __ATOMIC_SEQ_CST);
+    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    if (!__atomic_load_n(&runner->inside, __ATOMIC_SEQ_CST)) return true;
+    __atomic_store_n(&baton.runner, runner, __ATOMIC_SEQ_CST);
+    return false;
+}
+
+/* A runner that sleeps in a call that nobody told us of is outside. */
 static void take_from_sleeper(uint64_t *seen)
 {
     ft_rt_thread *runner = baton.runner;
     bool moved = baton.hooks != *seen;
     *seen = baton.hooks;
     if (moved || !runner || !runner->tid || runner->inside || !sleeps(runner->tid)) return;
-    if (runner != baton.runner || *seen != baton.hooks) return;
+    if (!steal(runner)) return;
     ft_rt_self = runner; /* whose records these are */
     ft_rt_flush(runner);
     FT_RT_LOG(UNSEEN, runner->id);
@@ -347,6 +360,11 @@ void ft_rt_baton_start(void)
     baton.runner = self;
     ft_rt_self = self;
     self->inside = true;
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0)) {
+        ft_rt_say("this kernel has no membarrier: threads that sleep will stop all others");
+        self->inside = false;
+        return;
+    }
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, 1 << 16);
