@@ -19,9 +19,17 @@ typedef struct granule {
     uint32_t cell;    /* its first shared cell, FT_NO_CELL */
 } granule;
 
+/* A thread, as far as memory is concerned. */
+typedef struct actor {
+    uint64_t ran; /* its last record, 0: none yet */
+    uint64_t stack, stack_size;
+    bool ended, late; /* late: ft_cells_late */
+} actor;
+
 typedef struct allocation {
     uint64_t address, size;
     uint64_t record; /* when */
+    uint32_t thread; /* whose */
     uint32_t before; /* the one before at the same address, FT_NO_ALLOCATION */
     bool zeroed;
 } allocation;
@@ -42,7 +50,7 @@ struct ft_cells {
     FT_VEC(ft_cell) cells;
     size_t next;          /* second pass: the next granule to live */
     uint64_t low, high;   /* all allocations lie in between */
-    FT_VEC(uint64_t) ran; /* by thread: its last record */
+    FT_VEC(actor) actors; /* by thread */
     uint64_t now;         /* number of the record */
     bool settled;
 };
@@ -61,7 +69,7 @@ void ft_cells_free(ft_cells *cells)
     ft_vec_release(&cells->allocations);
     ft_vec_release(&cells->big);
     ft_vec_release(&cells->regions);
-    ft_vec_release(&cells->ran);
+    ft_vec_release(&cells->actors);
     ft_vec_release(&cells->cells);
     free(cells);
 }
@@ -128,15 +136,37 @@ static uint32_t allocation_of(const ft_cells *cells, const granule *g)
     return latest;
 }
 
-/* Did another thread run since that record? */
-static bool others_ran(const ft_cells *cells, uint64_t since, uint32_t thread)
+static uint32_t owner_of(const ft_cells *cells, uint64_t address, uint32_t block)
 {
-    for (uint32_t t = 0; t < cells->ran.len; t++)
-        if (t != thread && cells->ran.data[t] > since) return true;
-    return false;
+    if (block != FT_NO_ALLOCATION) return cells->allocations.data[block].thread;
+    for (uint32_t t = 0; t < cells->actors.len; t++) {
+        const actor *a = &cells->actors.data[t];
+        if (address - a->stack < a->stack_size) return t;
+    }
+    return FT_NO_OWNER;
 }
 
-/* A read that found what no record wrote: code without hooks did, perhaps another thread's. */
+static bool is_untouched_by_others(const granule *g, uint32_t thread)
+{
+    bool alone = !g->shared;
+    for (int i = 0; i < GRANULE; i++) alone &= g->first[i] == NOBODY || g->first[i] == thread;
+    return alone;
+}
+
+/* Did another thread run since that record? Those that ended meanwhile are late. */
+static bool others_ran(ft_cells *cells, uint64_t since, uint32_t thread)
+{
+    bool any = false;
+    for (uint32_t t = 0; t < cells->actors.len; t++) {
+        actor *a = &cells->actors.data[t];
+        if (t == thread || a->ran <= since) continue;
+        a->late |= a->ended;
+        any = true;
+    }
+    return any;
+}
+
+/* A read that found what no record wrote: code without hooks did, the thread's own or another's. */
 static void found(ft_cells *cells, granule *g, uint8_t mask, uint32_t thread)
 {
     uint32_t block = allocation_of(cells, g);
@@ -144,6 +174,7 @@ static void found(ft_cells *cells, granule *g, uint8_t mask, uint32_t thread)
     if (block != FT_NO_ALLOCATION && cells->allocations.data[block].record > since)
         since = cells->allocations.data[block].record;
     g->written |= mask;
+    if (owner_of(cells, g->address, block) == thread && is_untouched_by_others(g, thread)) return;
     if (others_ran(cells, since, thread)) g->shared |= mask;
 }
 
@@ -223,7 +254,7 @@ static void count_access(ft_cells *cells, const ft_raw_record *r)
     }
 }
 
-static void begin_allocation(ft_cells *cells, uint64_t address, uint64_t size)
+static void begin_allocation(ft_cells *cells, uint64_t address, uint64_t size, uint32_t thread)
 {
     uint64_t before = FT_NO_ALLOCATION;
     uint32_t index = (uint32_t)cells->allocations.len;
@@ -235,6 +266,7 @@ static void begin_allocation(ft_cells *cells, uint64_t address, uint64_t size)
     ft_vec_push(&cells->allocations, (allocation){.address = address,
                                                   .size = size,
                                                   .record = cells->now,
+                                                  .thread = thread,
                                                   .before = (uint32_t)before});
     if (!cells->high || address < cells->low) cells->low = address;
     if (address + size > cells->high) cells->high = address + size;
@@ -250,17 +282,33 @@ static void begin_as_zeros(ft_cells *cells, uint64_t address, uint64_t size)
         ft_vec_push(&cells->regions, (region){address, size, NULL});
 }
 
+static actor *actor_of(ft_cells *cells, uint32_t thread)
+{
+    while (cells->actors.len <= thread) ft_vec_push(&cells->actors, (actor){0});
+    return &cells->actors.data[thread];
+}
+
+/* The first thread's stack was in use before it could be told of. */
+static void begin_thread(ft_cells *cells, actor *a, const ft_raw_record *r)
+{
+    a->stack = r->operands[0];
+    a->stack_size = r->operands[1];
+    if (r->thread) end_lives(cells, a->stack, a->stack_size);
+}
+
 static void apply(ft_cells *cells, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;
-    while (cells->ran.len <= r->thread) ft_vec_push(&cells->ran, 0);
-    cells->ran.data[r->thread] = ++cells->now;
+    actor *a = actor_of(cells, r->thread);
+    a->ran = ++cells->now;
     if (r->access)
         count_access(cells, r);
     else if (r->operation == FT_RAW_ALLOC)
-        begin_allocation(cells, o[1], o[2]);
-    else if (r->operation == FT_RAW_BEGIN && r->thread)
-        end_lives(cells, o[0], o[1]);
+        begin_allocation(cells, o[1], o[2], r->thread);
+    else if (r->operation == FT_RAW_BEGIN)
+        begin_thread(cells, a, r);
+    else if (r->operation == FT_RAW_END)
+        a->ended = true;
     else if (r->operation == FT_RAW_ZERO && !cells->settled)
         begin_as_zeros(cells, o[0], o[1]);
     else if (r->operation == FT_RAW_MEMORY && !cells->settled)
@@ -312,6 +360,7 @@ static void add_cells(ft_cells *cells, granule *g)
         for (to = from + 1; to < GRANULE && !(g->bounds >> to & 1);) to++;
         if (!(conflict >> from & 1)) continue;
         ft_cell cell = {.address = g->address + from, .size = to - from, .allocation = block};
+        cell.owner = owner_of(cells, cell.address, block);
         if (block == FT_NO_ALLOCATION)
             find_initial(cells, &cell);
         else
@@ -329,6 +378,11 @@ void ft_cells_settle(ft_cells *cells)
     cells->live = (ft_map){0};
     cells->blocks = (ft_map){0};
     cells->settled = true;
+}
+
+bool ft_cells_late(const ft_cells *cells, uint32_t thread)
+{
+    return thread < cells->actors.len && cells->actors.data[thread].late;
 }
 
 uint32_t ft_cells_count_of(const ft_cells *cells)

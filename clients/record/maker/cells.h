@@ -11,6 +11,8 @@
 #ifndef FT_RECORD_CELLS_H
 #define FT_RECORD_CELLS_H
 
+#include <stdbool.h>
+
 #include "maker/raw_log.h"
 
 typedef struct ft_cells ft_cells;
@@ -22,12 +24,14 @@ typedef struct ft_cell {
     uint32_t
         allocation; /* index of the ALLOC record it lies in, counted from 0; FT_NO_ALLOCATION */
     uint64_t allocated_at; /* that record's address */
-    bool has_initial;      /* memory that begins with a known content */
+    uint32_t owner;   /* the thread that allocated it, or on whose stack it lies; FT_NO_OWNER */
+    bool has_initial; /* memory that begins with a known content */
     int64_t initial;
 } ft_cell;
 
 #define FT_NO_ALLOCATION UINT32_MAX
 #define FT_NO_CELL       UINT32_MAX
+#define FT_NO_OWNER      UINT32_MAX
 
 ft_cells *ft_cells_new(void);
 void ft_cells_free(ft_cells *cells); /* accepts NULL */
@@ -37,6 +41,9 @@ void ft_cells_count(ft_cells *cells, const ft_raw_record *record);
 /* Between the passes: names the cells; from now on records are fed to ft_cells_follow. */
 void ft_cells_settle(ft_cells *cells);
 void ft_cells_follow(ft_cells *cells, const ft_raw_record *record);
+
+/* Is a write by code without hooks found after that thread's end, which may have done it? */
+bool ft_cells_late(const ft_cells *cells, uint32_t thread);
 
 uint32_t ft_cells_count_of(const ft_cells *cells);
 const ft_cell *ft_cells_get(const ft_cells *cells, uint32_t cell);

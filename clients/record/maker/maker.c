@@ -25,8 +25,18 @@ typedef enum content { CONTENT_UNSEEN, CONTENT_KNOWN, CONTENT_LOST } content;
 typedef struct shadow {
     content content;
     int64_t value;
-    uint64_t touched; /* the record that touched it last */
+    uint64_t touched; /* the record that touched it last, 0: none */
+    uint32_t toucher; /* the thread that touched it, MANY: several */
 } shadow;
+
+enum { MANY = UINT16_MAX + 1 };
+
+/* A thread in the second pass. */
+typedef struct actor {
+    uint64_t ran; /* its last record */
+    bool ended;
+    uint32_t last_edge; /* the edge out of its end, FT_NO_ID: none */
+} actor;
 
 typedef struct maker {
     ft_raw_log *log;
@@ -39,9 +49,10 @@ typedef struct maker {
     FT_VEC(object) objects;
     FT_VEC(uint32_t) parents; /* by thread */
     FT_VEC(uint32_t) children;
-    FT_VEC(uint32_t) threads;   /* by thread: builder's id + 1 */
-    FT_VEC(uint64_t) ran;       /* by thread: its last record */
-    FT_VEC(bool) ended;         /* by thread */
+    FT_VEC(uint32_t) threads; /* by thread: builder's id + 1 */
+    FT_VEC(actor) actors;     /* by thread */
+    ft_map ordered;           /* reader << 16 | other -> the record up to which they are ordered */
+    uint32_t n_edges;
     FT_VEC(uint64_t) born;      /* by allocation: its record */
     FT_VEC(uint32_t) makers;    /* by allocation: its site */
     FT_VEC(block) blocks;       /* by allocation */
@@ -62,8 +73,7 @@ static void meet_thread(maker *m, uint32_t child, uint32_t parent)
         ft_vec_push(&m->parents, 0);
         ft_vec_push(&m->children, 0);
         ft_vec_push(&m->threads, 0);
-        ft_vec_push(&m->ran, 0);
-        ft_vec_push(&m->ended, false);
+        ft_vec_push(&m->actors, (actor){.last_edge = FT_NO_ID});
     }
     m->parents.data[child] = parent;
 }
@@ -207,7 +217,7 @@ static void name_cell(maker *m, uint32_t c)
     if (cell->has_initial) {
         ft_builder_shared_initial(m->builder, id,
                                   ft_builder_value(m->builder, int_value(cell->initial)));
-        m->shadows[c] = (shadow){CONTENT_KNOWN, cell->initial, 0};
+        m->shadows[c] = (shadow){CONTENT_KNOWN, cell->initial, 0, 0};
     }
     ft_vec_push(&m->variables, id);
     ft_strbuf_release(&name);
@@ -316,47 +326,73 @@ static bool content_of(const ft_raw_record *r, const ft_cell *cell, bool written
     return true;
 }
 
-/* Code without hooks wrote the cell since it was touched last. Whose turn it was then is known
- * where one thread alone ran; else the last other one is taken, since the read then stays behind
- * what that one did. */
-static uint32_t external_writer(const maker *m, uint32_t c, uint32_t reader)
+static uint32_t new_edge(maker *m)
 {
-    uint32_t writer = reader, allocation = ft_cells_get(m->cells, c)->allocation;
-    uint64_t since = m->shadows[c].touched, latest = 0;
-    if (allocation != FT_NO_ALLOCATION && m->born.data[allocation] > since)
-        since = m->born.data[allocation];
-    for (uint32_t t = 0; t < m->ran.len; t++) {
-        if (t == reader || m->ended.data[t] || m->ran.data[t] <= since) continue;
-        if (m->ran.data[t] > latest) latest = m->ran.data[t], writer = t;
-    }
-    return writer;
+    ft_strbuf name = {0};
+    ft_strbuf_printf(&name, "external %u", ++m->n_edges);
+    uint32_t id = ft_builder_edge(m->builder, name.text, name.len);
+    ft_strbuf_release(&name);
+    return id;
 }
 
+static void edge_event(maker *m, ft_event_kind kind, uint32_t t, uint32_t edge)
+{
+    ft_builder_event(m->builder, kind, thread(m, t), edge, FT_NO_LOC, FT_NO_VALUE, 0);
+}
+
+/* What `other` did so far stays before what `reader` does from now on. */
+static void order_after(maker *m, uint32_t reader, uint32_t other)
+{
+    actor *a = &m->actors.data[other];
+    uint64_t *known = ft_map_slot(&m->ordered, (uint64_t)reader << 16 | other, 0, NULL);
+    if (*known >= a->ran || (a->ended && a->last_edge == FT_NO_ID)) return;
+    *known = m->now;
+    uint32_t edge = a->ended ? a->last_edge : new_edge(m);
+    if (!a->ended) edge_event(m, FT_EVENT_EDGE_OUT, other, edge);
+    edge_event(m, FT_EVENT_EDGE_IN, reader, edge);
+}
+
+/* Code without hooks wrote the cell since it was touched last. In a thread's own memory it was its
+ * own code; else nobody knows, so every thread that ran since then stays before the read. */
 static void external_write(maker *m, uint32_t c, uint32_t reader, int64_t value)
 {
-    uint32_t writer = external_writer(m, c, reader);
-    ft_builder_event(m->builder, FT_EVENT_WRITE, thread(m, writer), m->variables.data[c], FT_NO_LOC,
+    const ft_cell *cell = ft_cells_get(m->cells, c);
+    const shadow *s = &m->shadows[c];
+    uint64_t since = s->touched;
+    bool own = cell->owner == reader && (!s->touched || s->toucher == reader);
+    if (cell->allocation != FT_NO_ALLOCATION && m->born.data[cell->allocation] > since)
+        since = m->born.data[cell->allocation];
+    for (uint32_t t = 0; t < m->actors.len && !own; t++)
+        if (t != reader && m->actors.data[t].ran > since) order_after(m, reader, t);
+    ft_builder_event(m->builder, FT_EVENT_WRITE, thread(m, reader), m->variables.data[c], FT_NO_LOC,
                      ft_builder_value(m->builder, int_value(value)), FT_FLAG_SYNTHETIC);
     m->summary->external++;
+}
+
+static void touch(maker *m, uint32_t c, uint32_t t, content now, int64_t value)
+{
+    const shadow *s = &m->shadows[c];
+    uint32_t toucher = !s->touched || s->toucher == t ? t : MANY;
+    m->shadows[c] = (shadow){now, value, m->now, toucher};
 }
 
 /* The value of a read as the trace has it, after the external write that explains it where no
  * write of the trace does. Memory outside the heap that is read first began with that value. */
 static uint32_t read_value(maker *m, uint32_t c, const ft_raw_record *r, bool known, int64_t value)
 {
-    shadow *s = &m->shadows[c];
+    const shadow *s = &m->shadows[c];
     if (!known) return FT_NO_VALUE;
     bool heap = ft_cells_get(m->cells, c)->allocation != FT_NO_ALLOCATION;
     bool explained =
         s->content == CONTENT_KNOWN ? s->value == value : s->content == CONTENT_UNSEEN && !heap;
     if (!explained) external_write(m, c, r->thread, value);
-    *s = (shadow){CONTENT_KNOWN, value, m->now};
+    touch(m, c, r->thread, CONTENT_KNOWN, value);
     return ft_builder_value(m->builder, int_value(value));
 }
 
-static uint32_t write_value(maker *m, uint32_t c, bool known, int64_t value)
+static uint32_t write_value(maker *m, uint32_t c, const ft_raw_record *r, bool known, int64_t value)
 {
-    m->shadows[c] = (shadow){known ? CONTENT_KNOWN : CONTENT_LOST, value, m->now};
+    touch(m, c, r->thread, known ? CONTENT_KNOWN : CONTENT_LOST, value);
     return known ? ft_builder_value(m->builder, int_value(value)) : FT_NO_VALUE;
 }
 
@@ -372,12 +408,13 @@ static void cell_events(maker *m, const ft_raw_record *r, uint32_t c)
     m->summary->kept++;
     if (update) {
         content_of(r, cell, true, &written);
-        uint32_t old = read_value(m, c, r, known, value), made = write_value(m, c, known, written);
+        uint32_t old = read_value(m, c, r, known, value),
+                 made = write_value(m, c, r, known, written);
         ft_builder_update(m->builder, thread(m, r->thread), id, location(m, r->site), old, made);
     } else if (r->form == FT_RAW_FORM_READ || r->form == FT_RAW_FORM_ATOMIC_READ) {
         event(m, FT_EVENT_READ, r, id, r->site, read_value(m, c, r, known, value), flags);
     } else {
-        event(m, FT_EVENT_WRITE, r, id, r->site, write_value(m, c, known, value), flags);
+        event(m, FT_EVENT_WRITE, r, id, r->site, write_value(m, c, r, known, value), flags);
     }
 }
 
@@ -421,6 +458,17 @@ static void failed(maker *m, const ft_raw_record *r)
                       location(m, r->operands[0]), never, NULL, 0, FT_FLAG_FAILED);
 }
 
+static void end_thread(maker *m, const ft_raw_record *r)
+{
+    actor *a = &m->actors.data[r->thread];
+    if (ft_cells_late(m->cells, r->thread)) {
+        a->last_edge = new_edge(m);
+        edge_event(m, FT_EVENT_EDGE_OUT, r->thread, a->last_edge);
+    }
+    event(m, FT_EVENT_END, r, 0, UINT64_MAX, FT_NO_VALUE, 0);
+    a->ended = true;
+}
+
 static void follow(maker *m, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;
@@ -435,8 +483,7 @@ static void follow(maker *m, const ft_raw_record *r)
         event(m, FT_EVENT_BEGIN, r, 0, UINT64_MAX, FT_NO_VALUE, 0);
         break;
     case FT_RAW_END:
-        event(m, FT_EVENT_END, r, 0, UINT64_MAX, FT_NO_VALUE, 0);
-        m->ended.data[r->thread] = true;
+        end_thread(m, r);
         break;
     case FT_RAW_SYNC:
         event(m, (ft_event_kind)o[0], r, object_id(m, o[2]), o[3], FT_NO_VALUE, (uint8_t)o[1]);
@@ -476,7 +523,7 @@ static void second_pass(maker *m)
     ft_raw_log_rewind(m->log);
     while (m->now++, ft_raw_log_next(m->log, &r, NULL)) {
         ft_cells_follow(m->cells, &r);
-        m->ran.data[r.thread] = m->now;
+        m->actors.data[r.thread].ran = m->now;
         if (r.access)
             access_events(m, &r);
         else
@@ -506,8 +553,8 @@ static void release_maker(maker *m)
     ft_vec_release(&m->parents);
     ft_vec_release(&m->children);
     ft_vec_release(&m->threads);
-    ft_vec_release(&m->ran);
-    ft_vec_release(&m->ended);
+    ft_vec_release(&m->actors);
+    ft_map_release(&m->ordered);
     ft_vec_release(&m->born);
     ft_vec_release(&m->makers);
     ft_vec_release(&m->blocks);

@@ -2,66 +2,61 @@
 #include "runtime.h"
 
 /* Compiled code of the program that runs while its thread is in the runtime is a signal handler. */
-static ft_rt_thread *enter(void)
+static void count_ignored(void)
 {
     if (ft_rt_self && ft_rt_self->inside) ft_rt_header->ignored++;
-    return ft_rt_enter();
 }
 
-static void plain_read(const void *address, uint32_t size, const void *pc)
+static bool overlap(const ft_rt_pending *write, uintptr_t address, uint64_t size)
 {
-    ft_rt_thread *self = enter();
+    return address < write->address + write->size && write->address < address + size;
+}
+
+static void copy(unsigned char *to, const void *from, uint64_t size)
+{
+    const volatile unsigned char *bytes = from;
+    for (uint64_t i = 0; i < size && i < FT_RAW_CONTENT; i++) to[i] = bytes[i];
+}
+
+/* Keeps the read back: see ft_rt_held. The turn does not end before the next hook. */
+static void hold(ft_rt_thread *self, const void *address, uint64_t size, uint32_t site)
+{
+    ft_rt_held *h = &self->held;
+    h->address = (uintptr_t)address;
+    h->size = size;
+    h->site = site;
+    copy(h->content, address, size);
+    copy(h->before, (const void *)self->pending.address, self->pending.size);
+    if (self->left) self->left--;
+    self->inside = false;
+}
+
+static void plain_read(const void *address, uint64_t size, const void *pc)
+{
+    count_ignored();
+    ft_rt_thread *self = ft_rt_enter_holding();
     if (!self) return;
     uint32_t site = ft_rt_site(pc);
-    int64_t value;
-    switch (size) {
-    case 1:
-        value = *(const volatile int8_t *)address;
-        break;
-    case 2:
-        value = *(const volatile int16_t *)address;
-        break;
-    case 4:
-        value = *(const volatile int32_t *)address;
-        break;
-    default:
-        value = *(const volatile int64_t *)address;
-        break;
+    bool open = self->pending.size && !self->held.size;
+    if (open && !overlap(&self->pending, (uintptr_t)address, size)) {
+        hold(self, address, size, site);
+        return;
     }
-    ft_rt_log_access(FT_RAW_FORM_READ, site, (uintptr_t)address, size, value, 0);
+    ft_rt_go_on(self);
+    ft_rt_log_memory(FT_RAW_FORM_READ, site, (uintptr_t)address, size, address);
     ft_rt_leave(self);
 }
 
 /* Not ft_rt_leave: the turn must not end between the hook and the write; the next hook ends it. */
 static void plain_write(void *address, uint64_t size, const void *pc)
 {
-    ft_rt_thread *self = enter();
+    count_ignored();
+    ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
     self->pending = (ft_rt_pending){
         .address = (uintptr_t)address, .site = ft_rt_site(pc), .size = (uint32_t)size};
     if (self->left) self->left--;
     self->inside = false;
-}
-
-/* gcc copies a structure as: write hook, read hook, copy. So a read of a range keeps the write of a
- * range that came just before pending. */
-static void range_read(const void *address, uint64_t size, const void *pc)
-{
-    ft_rt_thread *self = ft_rt_self;
-    ft_rt_pending kept = {0};
-    if (self && !self->inside && self->pending.size > 8) {
-        kept = self->pending;
-        self->pending.size = 0;
-    }
-    self = enter();
-    if (!self) return;
-    ft_rt_log_range(FT_RAW_FORM_READ, ft_rt_site(pc), (uintptr_t)address, size);
-    if (kept.size) {
-        self->pending = kept;
-        self->inside = false;
-        return;
-    }
-    ft_rt_leave(self);
 }
 
 #define ACCESS(name, size)                                                                         \
@@ -105,7 +100,7 @@ ACCESS(8, 8)
     void __tsan_##prefix##write16(void *address);                                                  \
     void __tsan_##prefix##read16(void *address)                                                    \
     {                                                                                              \
-        range_read(address, 16, __builtin_return_address(0));                                      \
+        plain_read(address, 16, __builtin_return_address(0));                                      \
     }                                                                                              \
     void __tsan_##prefix##write16(void *address)                                                   \
     {                                                                                              \
@@ -127,7 +122,7 @@ void __tsan_ignore_thread_end(void);
 
 void __tsan_read_range(void *address, size_t size)
 {
-    if (size) range_read(address, size, __builtin_return_address(0));
+    if (size) plain_read(address, size, __builtin_return_address(0));
 }
 
 void __tsan_write_range(void *address, size_t size)
@@ -171,7 +166,7 @@ static void *moved(void *(*move)(void *, const void *, size_t), void *to, const 
                    size_t size, const void *pc)
 {
     if (size) {
-        range_read(from, size, pc);
+        plain_read(from, size, pc);
         plain_write(to, size, pc);
     }
     return move(to, from, size);

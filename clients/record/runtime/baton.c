@@ -142,17 +142,27 @@ static void take_baton(ft_rt_thread *self)
         come_back(self);
 }
 
-ft_rt_thread *ft_rt_enter(void)
+ft_rt_thread *ft_rt_enter_holding(void)
 {
     ft_rt_thread *self = ft_rt_self;
-    if (!self) return NULL;
-    if (self->inside) return NULL;
+    if (!self || self->inside) return NULL;
     __atomic_store_n(&self->inside, true, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the watchdog has the other half: steal() */
     if (__atomic_load_n(&baton.runner, __ATOMIC_ACQUIRE) != self) take_baton(self);
     baton.hooks++;
+    return self;
+}
+
+void ft_rt_go_on(ft_rt_thread *self)
+{
     ft_rt_flush(self);
     if (!self->left) ft_rt_yield(self);
+}
+
+ft_rt_thread *ft_rt_enter(void)
+{
+    ft_rt_thread *self = ft_rt_enter_holding();
+    if (self) ft_rt_go_on(self);
     return self;
 }
 

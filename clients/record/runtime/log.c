@@ -125,12 +125,31 @@ void ft_rt_log_access(ft_raw_form form, uint32_t id, uintptr_t address, uint32_t
     commit();
 }
 
-void ft_rt_log_range(ft_raw_form form, uint32_t id, uintptr_t address, uint64_t size)
+static int64_t value_of(const void *content, uint32_t size)
 {
+    switch (size) {
+    case 1:
+        return *(const volatile int8_t *)content;
+    case 2:
+        return *(const volatile int16_t *)content;
+    case 4:
+        return *(const volatile int32_t *)content;
+    default:
+        return *(const volatile int64_t *)content;
+    }
+}
+
+void ft_rt_log_memory(ft_raw_form form, uint32_t id, uintptr_t address, uint64_t size,
+                      const void *content)
+{
+    if (size <= 8 && (size & (size - 1)) == 0) {
+        ft_rt_log_access(form, id, address, (uint32_t)size, value_of(content, (uint32_t)size), 0);
+        return;
+    }
     if (!has_room(5 * VARINT + FT_RAW_CONTENT)) return;
     put_access(form, FT_RAW_RANGE, id, address);
     put(size);
-    put_bytes((const void *)address, size <= FT_RAW_CONTENT ? size : 0);
+    put_bytes(content, size <= FT_RAW_CONTENT ? size : 0);
     commit();
 }
 
@@ -152,18 +171,21 @@ uint32_t ft_rt_site(const void *pc)
     }
 }
 
-static int64_t value_at(uintptr_t address, uint32_t size)
+static void log_held(ft_rt_thread *self)
 {
-    switch (size) {
-    case 1:
-        return *(const volatile int8_t *)address;
-    case 2:
-        return *(const volatile int16_t *)address;
-    case 4:
-        return *(const volatile int32_t *)address;
-    default:
-        return *(const volatile int64_t *)address;
-    }
+    const ft_rt_held *h = &self->held;
+    if (h->size) ft_rt_log_memory(FT_RAW_FORM_READ, h->site, h->address, h->size, h->content);
+    self->held.size = 0;
+}
+
+/* Was the write's memory written after the hook of the held read? Then the read came first. */
+static bool is_copy(const ft_rt_thread *self, const ft_rt_pending *write)
+{
+    const unsigned char *now = (const unsigned char *)write->address;
+    if (write->size > FT_RAW_CONTENT) return true;
+    for (uint32_t i = 0; i < write->size; i++)
+        if (now[i] != self->held.before[i]) return true;
+    return false;
 }
 
 void ft_rt_flush(ft_rt_thread *self)
@@ -171,11 +193,9 @@ void ft_rt_flush(ft_rt_thread *self)
     ft_rt_pending p = self->pending;
     if (!p.size) return;
     self->pending.size = 0;
-    if (p.size <= 8 && (p.size & (p.size - 1)) == 0)
-        ft_rt_log_access(FT_RAW_FORM_WRITE, p.site, p.address, p.size, value_at(p.address, p.size),
-                         0);
-    else
-        ft_rt_log_range(FT_RAW_FORM_WRITE, p.site, p.address, p.size);
+    if (self->held.size && is_copy(self, &p)) log_held(self);
+    ft_rt_log_memory(FT_RAW_FORM_WRITE, p.site, p.address, p.size, (const void *)p.address);
+    log_held(self);
 }
 
 /* What a module's writable memory holds before the program starts. */

@@ -36,6 +36,17 @@ typedef struct ft_rt_pending {
     uint32_t site, size; /* size 0: none */
 } ft_rt_pending;
 
+/* gcc copies a structure as: write hook, read hook, copy. So a read hook that follows a write hook
+ * does not tell which of the two comes first: the read is held until the next hook, and what the
+ * written memory holds then says it. */
+typedef struct ft_rt_held {
+    uintptr_t address;
+    uint64_t size; /* 0: none */
+    uint32_t site;
+    unsigned char content[FT_RAW_CONTENT]; /* of the memory read, at its hook */
+    unsigned char before[FT_RAW_CONTENT];  /* of the memory of the pending write, at that hook */
+} ft_rt_held;
+
 typedef struct ft_rt_thread {
     uint32_t id;
     ft_rt_state state;
@@ -50,6 +61,7 @@ typedef struct ft_rt_thread {
     struct timespec deadline; /* CLOCK_MONOTONIC */
     uint32_t left;            /* events left in this turn */
     ft_rt_pending pending;
+    ft_rt_held held; /* only with a pending write */
     void *(*start)(void *);
     void *argument;
 } ft_rt_thread;
@@ -72,7 +84,9 @@ extern bool ft_rt_logging;                /* false: recording ended, the baton g
 /* Every hook is `if (!ft_rt_enter()) do it plainly; ...; ft_rt_leave();`. enter waits for the
  * baton, writes the pending write and returns the thread; NULL: not recorded, or inside already. */
 ft_rt_thread *ft_rt_enter(void);
-void ft_rt_leave(ft_rt_thread *self); /* may hand the baton over: the turn is over */
+ft_rt_thread *ft_rt_enter_holding(void); /* the same, but a pending write stays pending */
+void ft_rt_go_on(ft_rt_thread *self);    /* after that: writes it */
+void ft_rt_leave(ft_rt_thread *self);    /* may hand the baton over: the turn is over */
 /* Gives the baton up until somebody wakes `what`; false: the deadline (NULL: none) passed first. */
 bool ft_rt_block(ft_rt_thread *self, const void *what, const struct timespec *deadline);
 void ft_rt_wake_all(const void *what);
@@ -93,7 +107,10 @@ void ft_rt_log(ft_raw_operation operation, const uint64_t *operands, uint32_t n)
 void ft_rt_log_bytes(ft_raw_operation operation, uint64_t operand, const void *bytes, size_t n);
 void ft_rt_log_access(ft_raw_form form, uint32_t site, uintptr_t address, uint32_t size,
                       int64_t value, int64_t written);
-void ft_rt_log_range(ft_raw_form form, uint32_t site, uintptr_t address, uint64_t size);
+/* A plain access of any size; content: what the memory held, `address` itself where it holds that
+ * still. */
+void ft_rt_log_memory(ft_raw_form form, uint32_t site, uintptr_t address, uint64_t size,
+                      const void *content);
 uint32_t ft_rt_site(const void *pc);
 void ft_rt_flush(ft_rt_thread *self); /* its pending write */
 
