@@ -110,8 +110,8 @@ static void after_free(ft_candidates *c)
     ft_vec_release(&p.allocs);
 }
 
-/* The variables that have external writes: when those happened is not known, only that it was before
- * they are in the trace. */
+/* The variables that have external writes: when those happened is not known, only that it was
+ * before they are in the trace. */
 static bool *written_outside(const ft_trace *trace)
 {
     bool *outside = ft_calloc(trace->shared.len + 1, sizeof *outside);

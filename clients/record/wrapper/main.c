@@ -149,11 +149,8 @@ static void add_compile(list *command, bool clang, const char *folder)
     if (clang) {
         add_all(command, clang_compile);
     } else {
-        const char *specs = ours(folder, "foretell.specs");
-        char *option = malloc(strlen(specs) + sizeof "-specs=");
-        if (!option) exit(2);
-        sprintf(option, "-specs=%s", specs);
-        add(command, option);
+        add(command, "-specs");
+        add(command, ours(folder, "foretell.specs"));
         add_all(command, gcc_always);
     }
     add(command, "-isystem");
