@@ -47,6 +47,7 @@ ft_exit ft_exit_worse(ft_exit a, ft_exit b);
       "list a project's findings, or say what one of them is")                                     \
     X(MERGE, "merge", "FILE FILE...", 2, 0, "join traces of several runs into one with branches")  \
     X(STATS, "stats", "FILE", 1, 1, "say what is in a trace")                                      \
+    X(RECORD, "record", "-- PROGRAM ARGS", 1, 0, "run a program and record a trace of it")         \
     X(MANUAL, "manual", "[PAGE]", 0, 1, "print all of this as Markdown or as a manual page")       \
     X(COMPLETION, "completion", "SHELL", 1, 1, "print completions for bash, zsh or fish")          \
     X(VERSION, "version", "", 0, 0, "print the version")
@@ -82,7 +83,7 @@ typedef struct ft_options {
     const char *server;         /* --server, else FORETELL_SERVER, else NULL */
     const char *witness_dir;    /* --witness-dir */
     const char *output;         /* --output, NULL: standard output */
-    const char *to;             /* --to, the format of `convert` and `merge` */
+    const char *to;             /* --to, the format of `convert`, `merge` and `record` */
     const char *project;        /* --project, NULL: the server's default one */
     const char *format;         /* --format, NULL: text */
     ft_texts reports;           /* --report, FORMAT=FILE */
@@ -95,6 +96,7 @@ typedef struct ft_options {
     bool fail_on[FT_CHECKS];    /* --fail-on */
     bool any_fail_on;           /* --fail-on was given */
     const char *state, *reason; /* of `review` */
+    uint32_t seed, turn, limit; /* --seed, --turn, --limit (MiB) of `record`, 0: the default */
     bool json, show_safe, explain, quiet, full, wait, fail_on_new;
 } ft_options;
 
@@ -141,6 +143,7 @@ ft_exit ft_run_diff(const ft_options *options);
 ft_exit ft_run_review(const ft_options *options);
 ft_exit ft_run_completion(const ft_options *options);
 ft_exit ft_run_stats(const ft_options *options);
+ft_exit ft_run_record(const ft_options *options);
 ft_exit ft_run_manual(const ft_options *options);
 ft_exit ft_run_version(const ft_options *options);
 

@@ -89,6 +89,18 @@ static const struct {
                           "assume.\n",
                           "foretell stats bank.ndjson\n"
                           "foretell stats --json run.std | jq .kinds\n"},
+    [FT_COMMAND_RECORD] =
+        {ft_run_record,
+         "PROGRAM was built with foretell-cc or foretell-c++ in place of the compiler. One thread "
+         "runs\n"
+         "at a time; what the threads read, wrote and synchronised on becomes the trace FILE, "
+         "less\n"
+         "what no two threads ever touched. The trace is whole also where the program crashed, "
+         "was\n"
+         "killed or deadlocked. --seed gives another interleaving of the same test.\n",
+         "CC=foretell-cc make && foretell record -o run.ftb -- ./test\n"
+         "foretell record -o run.ndjson --seed 7 --turn 20 -- ./test --case 3\n"
+         "foretell check run.ftb\n"},
     [FT_COMMAND_DIFF] =
         {ft_run_diff,
          "Findings are the same when their fingerprints are (docs/findings.md). Exit codes: 0 when "
