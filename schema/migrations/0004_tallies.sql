@@ -1,6 +1,6 @@
 -- What the verdicts of a job add up to, so that a report or a snapshot need not go through them.
 CREATE TABLE tallies (
-    job TEXT NOT NULL REFERENCES jobs (id),
+    job TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
     "check" TEXT NOT NULL,
     verdict TEXT NOT NULL,
     count INTEGER NOT NULL,          -- candidates
