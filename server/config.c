@@ -172,12 +172,18 @@ void ft_config_print_help(ft_strbuf *out)
 
 /* ---- Address --------------------------------------------------------------------------------- */
 
-static bool is_loopback(const char *address)
+bool ft_config_is_loopback(const char *address)
 {
     struct in_addr v4;
     struct in6_addr v6;
     if (inet_pton(AF_INET, address, &v4) == 1) return ntohl(v4.s_addr) >> 24 == 127;
     return inet_pton(AF_INET6, address, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
+}
+
+static bool is_address(const char *address)
+{
+    struct in6_addr any;
+    return inet_pton(AF_INET, address, &any) == 1 || inet_pton(AF_INET6, address, &any) == 1;
 }
 
 /* "[::1]" loses its brackets, localhost becomes an address. */
@@ -198,13 +204,8 @@ ft_status ft_config_listen(const ft_config *config, char address[64], int *port,
     if (!colon || colon - text > 60 || !parse_number(colon + 1, &number) || number > 65535)
         return ft_error_set(err, FT_USAGE, "listen: \"%.64s\" is not ADDR:PORT", text);
     plain_address(text, (size_t)(colon - text), address);
-    if (!is_loopback(address)) {
-        return ft_error_set(err, FT_USAGE,
-                            "listen: %s is not a loopback address; this version has no access "
-                            "tokens, so it serves 127.0.0.0/8 and [::1] only: put a reverse proxy "
-                            "with access control in front of it",
-                            address);
-    }
+    if (!is_address(address))
+        return ft_error_set(err, FT_USAGE, "listen: %s is no IP address", address);
     *port = (int)number;
     return FT_OK;
 }

@@ -14,7 +14,8 @@
  *  explanation */
 #define FT_CONFIG_TABLE(X)                                                                         \
     X(LISTEN, "listen", TEXT, listen, "127.0.0.1:7411", "ADDR:PORT", 0, 0,                         \
-      "TCP address to serve; port 0: any free one; empty: no TCP; loopback only")                  \
+      "TCP address to serve; port 0: any free one; empty: no TCP; beyond loopback with tokens "    \
+      "only")                                                                                      \
     X(SOCKET, "socket", TEXT, socket, "", "PATH", 0, 0,                                            \
       "Unix socket to serve as well; empty: none")                                                 \
     X(STATE, "state", TEXT, state, "foretell-state", "DIR", 0, 0,                                  \
@@ -23,8 +24,12 @@
       "worker processes for planning and solving; 0: one per core")                                \
     X(WORKER, "worker", TEXT, worker, "", "PATH", 0, 0,                                            \
       "the worker program; empty: foretell-worker beside foretelld")                               \
+    X(SANDBOX, "sandbox", TEXT, sandbox, "try", "MODE", 0, 0,                                      \
+      "confinement of workers: require, try (where the kernel has it) or off")                     \
     X(PORT_FILE, "port-file", TEXT, port_file, "", "FILE", 0, 0,                                   \
       "file that gets the bound port when the daemon is ready; empty: none")                       \
+    X(WEB_ROOT, "web-root", TEXT, web_root, "", "DIR", 0, 0,                                       \
+      "folder of the built dashboard; empty: ../share/foretell/web beside foretelld")              \
     X(LOG_LEVEL, "log-level", TEXT, log_level, "info", "LEVEL", 0, 0,                              \
       "least level to log: debug, info, warn or error")                                            \
     X(MAX_CONNECTIONS, "max-connections", NUMBER, max_connections, "256", "N", 1, 65536,           \
@@ -46,12 +51,26 @@
     X(IDLE_MS, "idle-ms", NUMBER, idle_ms, "60000", "MS", 100, 3600000,                            \
       "time without a byte from or to a client until its connection is closed")                    \
     X(MAX_WAIT, "max-wait-s", NUMBER, max_wait_s, "60", "S", 0, 3600, "longest Prefer: wait")      \
+    X(MAX_STREAMS, "max-streams", NUMBER, max_streams, "64", "N", 1, 65536,                        \
+      "event streams open at once, of max-connections; more are refused with a 503")               \
+    X(HEARTBEAT, "heartbeat-ms", NUMBER, heartbeat_ms, "15000", "MS", 100, 3600000,                \
+      "silence of an event stream until it says that it is still there")                           \
+    X(SAMPLE_MS, "sample-ms", NUMBER, sample_ms, "10000", "MS", 10, 3600000,                       \
+      "time between two points of the load's history, which has 360")                              \
     X(INGEST_MS, "ingest-ms", NUMBER, ingest_ms, "60000", "MS", 1000, 86400000,                    \
       "time for a worker to read an uploaded trace, or to load a stored one")                      \
     X(SUBPROBLEM_MS, "subproblem-ms", NUMBER, subproblem_ms, "20000", "MS", 1, 86400000,           \
       "time for one subproblem when the job names none")                                           \
     X(JOB_MS, "job-ms", NUMBER, job_ms, "300000", "MS", 1, 604800000,                              \
       "time for a whole job when it names none")                                                   \
+    X(RETAIN_DAYS, "retain-days", NUMBER, retain_days, "0", "N", 0, 36500,                         \
+      "ended jobs, and traces without jobs, are removed after so many days; 0: never")             \
+    X(RETAIN_BYTES, "retain-bytes", NUMBER, retain_bytes, "0", "BYTES", 0, 1LL << 50,              \
+      "with more bytes of traces the ones unused for longest are removed; 0: never")               \
+    X(RETAIN_CHECK, "retain-check-ms", NUMBER, retain_check_ms, "600000", "MS", 100, 86400000,     \
+      "time between two looks for what can be removed")                                            \
+    X(LEASE_MS, "lease-ms", NUMBER, lease_ms, "60000", "MS", 100, 86400000,                        \
+      "time until a task that nobody renews goes to another worker; renewed four times in it")     \
     X(GRACE_MS, "grace-ms", NUMBER, grace_ms, "2000", "MS", 0, 60000,                              \
       "time past a subproblem's own limit until its worker is killed")
 
@@ -81,9 +100,10 @@ void ft_config_print_file(ft_strbuf *out);
 /* The options part of --help. */
 void ft_config_print_help(ft_strbuf *out);
 
-/* Splits listen into address and port. FT_USAGE: not ADDR:PORT with a loopback address
- * (127.0.0.0/8, [::1] or localhost): there are no access tokens yet. */
+/* Splits listen into address and port. FT_USAGE: not ADDR:PORT with an IP address or localhost. */
 ft_status ft_config_listen(const ft_config *config, char address[64], int *port,
                            ft_error *err) FT_MUST_CHECK;
+/* Whether strangers cannot come in at this IP address. */
+bool ft_config_is_loopback(const char *address);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "api/api.h"
@@ -11,9 +12,14 @@
 #include "base/memory.h"
 #include "config.h"
 #include "log.h"
+#include "retention.h"
+#include "store/backup.h"
+#include "token_command.h"
 
 static const char HEAD[] =
     "usage: foretelld [OPTION VALUE]...\n"
+    "       foretelld token create|list|revoke ...   (see foretelld token --help)\n"
+    "       foretelld backup FILE [--state DIR]\n"
     "\n"
     "The Foretell server: takes traces and jobs over HTTP, keeps them in a database, and has "
     "worker\n"
@@ -25,7 +31,7 @@ static const char TAIL[] =
     "  --print-config\n"
     "        prints a config file with every option at its default\n"
     "  --check-config\n"
-    "        checks the options and ends\n"
+    "        checks the options, and that what they name is there, and ends\n"
     "  --version, --help\n"
     "\n"
     "Examples:\n"
@@ -34,6 +40,10 @@ static const char TAIL[] =
     "  foretelld --listen 127.0.0.1:0 --port-file port --state /tmp/foretell\n"
     "  foretelld --listen '' --socket /run/foretell.sock\n"
     "  foretelld --config /etc/foretelld.conf --check-config\n"
+    "\n"
+    "backup writes a checked copy of the database, also while a daemon runs; to restore it, put "
+    "it\n"
+    "into an empty state folder as foretell.db.\n"
     "\n"
     "SIGTERM and SIGINT stop it; jobs that are not done continue at the next start.\n"
     "Exit codes: 0 stopped, 2 usage or configuration, 4 it could not start.\n";
@@ -44,6 +54,7 @@ typedef struct daemon_state {
     uv_loop_t loop;
     ft_app app;
     ft_api *api;
+    ft_retention *retention;
     uv_signal_t signals[2];
     bool stopping;
 } daemon_state;
@@ -116,9 +127,32 @@ static ft_status check(const ft_config *config, ft_error *err)
                             config->log_level);
     }
     ft_log_set_level(level);
+    if (strcmp(config->sandbox, "try") != 0 && strcmp(config->sandbox, "require") != 0 &&
+        strcmp(config->sandbox, "off") != 0)
+        return ft_error_set(err, FT_USAGE, "sandbox: \"%.32s\" is not require, try or off",
+                            config->sandbox);
     if (!*config->listen && !*config->socket)
         return ft_error_set(err, FT_USAGE, "neither listen nor socket is set: nothing to serve");
     return *config->listen ? ft_config_listen(config, address, &port, err) : FT_OK;
+}
+
+/* What a start would find missing, told before it. */
+static ft_status check_places(const ft_config *config, ft_error *err)
+{
+    struct stat info;
+    if (*config->worker && access(config->worker, X_OK) != 0)
+        return ft_error_set(err, FT_IO, "worker: cannot run %s: %s", config->worker,
+                            strerror(errno));
+    if (*config->web_root && (stat(config->web_root, &info) != 0 || !S_ISDIR(info.st_mode)))
+        return ft_error_set(err, FT_IO, "web-root: %s is no folder", config->web_root);
+    if (stat(config->state, &info) == 0) {
+        if (!S_ISDIR(info.st_mode) || access(config->state, R_OK | W_OK | X_OK) != 0)
+            return ft_error_set(err, FT_IO, "state: %s is no folder that can be written to",
+                                config->state);
+    } else if (errno != ENOENT) {
+        return ft_error_set(err, FT_IO, "state: %s: %s", config->state, strerror(errno));
+    }
+    return FT_OK;
 }
 
 static int print(action what)
@@ -161,6 +195,8 @@ static void on_api_closed(void *data)
 static void stop(daemon_state *d)
 {
     d->stopping = true;
+    ft_retention_free(d->retention);
+    d->retention = NULL;
     for (size_t i = 0; i < sizeof d->signals / sizeof *d->signals; i++)
         uv_close((uv_handle_t *)&d->signals[i], NULL);
     if (d->api) {
@@ -216,6 +252,7 @@ static ft_status start(daemon_state *d, const ft_config *config, ft_error *err)
     if (status == FT_OK)
         status = ft_dispatch_open(&d->loop, config, d->app.store, &d->app.dispatch, err);
     if (status == FT_OK) status = ft_api_open(&d->app, &d->api, err);
+    if (status == FT_OK) d->retention = ft_retention_new(&d->app);
     if (status == FT_OK) status = write_port(config->port_file, ft_api_port(d->api), err);
     if (status != FT_OK) return status;
     ft_log(FT_LOG_INFO, "ready", "version=%s listen=%s port=%d socket=%s state=%s", FT_VERSION,
@@ -241,8 +278,31 @@ static int run(const ft_config *config)
     return status == FT_OK ? 0 : EXIT_NO_START;
 }
 
+/* foretelld backup FILE, with the daemon's own options for its state folder. */
+static int backup(int count, char **arguments)
+{
+    ft_config config;
+    ft_error err = FT_ERROR_INIT;
+    action what = ACTION_RUN;
+    const char *file = count > 0 ? arguments[0] : "--";
+    ft_config_init(&config);
+    ft_status status = FT_OK;
+    if (strncmp(file, "--", 2) == 0)
+        status = ft_error_set(&err, FT_USAGE, "backup needs a file to write; see foretelld --help");
+    if (status == FT_OK) status = apply(count, arguments, true, &config, &what, &err);
+    if (status == FT_OK) status = apply(count, arguments, false, &config, &what, &err);
+    bool usage = status != FT_OK;
+    if (status == FT_OK) status = ft_backup_write(config.state, file, &err);
+    if (status != FT_OK) fprintf(stderr, "foretelld: %s\n", err.message);
+    ft_config_release(&config);
+    if (status == FT_OK) return 0;
+    return usage ? EXIT_BAD_USAGE : EXIT_NO_START;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "token") == 0) return ft_token_command(argc - 2, argv + 2);
+    if (argc > 1 && strcmp(argv[1], "backup") == 0) return backup(argc - 2, argv + 2);
     ft_config config;
     ft_error err = FT_ERROR_INIT;
     action what = ACTION_RUN;
@@ -251,6 +311,7 @@ int main(int argc, char **argv)
     if (status == FT_OK) status = apply(argc, argv, false, &config, &what, &err);
     bool prints = what == ACTION_HELP || what == ACTION_VERSION || what == ACTION_PRINT;
     if (status == FT_OK && !prints) status = check(&config, &err);
+    if (status == FT_OK && what == ACTION_CHECK) status = check_places(&config, &err);
     int code = EXIT_BAD_USAGE;
     if (status != FT_OK) {
         fprintf(stderr, "foretelld: %s\n", err.message);

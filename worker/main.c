@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "sandbox.h"
 #include "session.h"
 #include "solve/session.h"
 
@@ -26,13 +27,18 @@
 
 enum { EXIT_PROTOCOL = 2, DEFAULT_MEMORY_MB = 8192 };
 
+/* How much confinement there must be. */
+typedef enum sandbox { SANDBOX_TRY, SANDBOX_REQUIRE, SANDBOX_OFF } sandbox;
+static const char *const SANDBOXES[] = {"try", "require", "off"};
+
 static const char HELP[] =
-    "usage: foretell-worker [--memory-mb N]\n"
+    "usage: foretell-worker [--memory-mb N] [--sandbox MODE]\n"
     "\n"
     "The analysis engine of Foretell as a process: reads requests from standard input and\n"
     "answers on standard output. foretelld starts it; there is no reason to do so by hand.\n"
     "\n"
     "  --memory-mb N   address space limit in MiB (default 8192)\n"
+    "  --sandbox MODE  try (default: where the kernel has it), require or off\n"
     "  --help          this text\n"
     "  --version       the version\n"
     "\n"
@@ -49,6 +55,16 @@ static bool parse_memory(const char *text, rlim_t *bytes)
     return true;
 }
 
+static bool parse_sandbox(const char *text, sandbox *mode)
+{
+    for (size_t i = 0; i < sizeof SANDBOXES / sizeof *SANDBOXES; i++) {
+        if (strcmp(SANDBOXES[i], text) != 0) continue;
+        *mode = (sandbox)i;
+        return true;
+    }
+    return false;
+}
+
 static bool limit(const char *what, int resource, rlim_t value)
 {
     struct rlimit old, fresh = {value, value};
@@ -61,8 +77,9 @@ static bool limit(const char *what, int resource, rlim_t value)
 
 /* Traces are untrusted. No descriptor beyond the three standard ones can be opened, so there is no
  * file and no socket to reach; sanitizers need both address space and /proc. */
-static bool confine(rlim_t memory)
+static bool confine(rlim_t memory, sandbox mode)
 {
+    ft_error err = FT_ERROR_INIT;
     /* A log file as standard error must not end the process when the size limit is met. */
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
@@ -70,23 +87,33 @@ static bool confine(rlim_t memory)
         fprintf(stderr, "foretell-worker: prctl: %s\n", strerror(errno));
         return false;
     }
-    return limit("core dumps", RLIMIT_CORE, 0) && limit("file sizes", RLIMIT_FSIZE, 0) &&
-           (SANITIZED || (limit("memory", RLIMIT_AS, memory) &&
-                          limit("descriptors", RLIMIT_NOFILE, STDERR_FILENO + 1)));
+    bool wanted = mode != SANDBOX_OFF && !SANITIZED;
+    /* A kernel without Landlock is common, and no descriptor is left for a file anyway. */
+    if (wanted && ft_sandbox_files(&err) != FT_OK) err = FT_ERROR_INIT;
+    bool limited = limit("core dumps", RLIMIT_CORE, 0) && limit("file sizes", RLIMIT_FSIZE, 0) &&
+                   (SANITIZED || (limit("memory", RLIMIT_AS, memory) &&
+                                  limit("descriptors", RLIMIT_NOFILE, STDERR_FILENO + 1)));
+    if (!limited || !wanted || ft_sandbox_calls(&err) == FT_OK) return limited;
+    fprintf(stderr, "foretell-worker: %s\n", err.message);
+    return mode == SANDBOX_TRY;
 }
 
 int main(int argc, char **argv)
 {
     static const struct option OPTIONS[] = {{"memory-mb", required_argument, NULL, 'm'},
+                                            {"sandbox", required_argument, NULL, 's'},
                                             {"help", no_argument, NULL, 'h'},
                                             {"version", no_argument, NULL, 'v'},
                                             {NULL, 0, NULL, 0}};
+    sandbox mode = SANDBOX_TRY;
     rlim_t memory = (rlim_t)DEFAULT_MEMORY_MB << 20;
     ft_error err = FT_ERROR_INIT;
     for (int option; (option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1;) {
         if (option == 'h') return fputs(HELP, stdout) == EOF;
         if (option == 'v') return puts("foretell-worker " FT_VERSION) == EOF;
         if (option == 'm' && parse_memory(optarg, &memory)) continue;
+        if (option == 's' && parse_sandbox(optarg, &mode)) continue;
+        if (option == 's') fputs("foretell-worker: --sandbox is try, require or off\n", stderr);
         if (option == 'm') fputs("foretell-worker: --memory-mb needs 64 .. 16777216\n", stderr);
         return EXIT_PROTOCOL;
     }
@@ -94,7 +121,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "foretell-worker: unexpected argument `%s'; see --help\n", argv[optind]);
         return EXIT_PROTOCOL;
     }
-    if (!confine(memory)) return EXIT_PROTOCOL;
+    if (!confine(memory, mode)) return EXIT_PROTOCOL;
     /* Other kinds are tested where they are first opened: most jobs never need them. */
     if (ft_session_self_test(FT_SESSION_ORDER, &err) == FT_OK &&
         ft_worker_serve(STDIN_FILENO, STDOUT_FILENO, &err) == FT_OK)

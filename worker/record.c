@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "candidate/listed.h"
+#include "report/fingerprint.h"
 
 const char *ft_record_kind(ft_check check, uint8_t kind, const ft_spec *spec, uint32_t property)
 {
@@ -247,34 +248,6 @@ static char *sentence(const ft_record_context *c, const ft_group *group, const f
 
 /* ---- the record ---- */
 
-/* By check, kind, and the unordered functions and locations: stable between runs of one build. */
-static void fingerprint(const ft_record_context *c, const ft_group *group, const ft_claim *claim,
-                        char out[17])
-{
-    char *texts[FT_CLAIM_MAX_EVENTS];
-    uint32_t n = ft_claim_events(claim);
-    uint64_t hash = ft_hash_bytes(&group->check, sizeof group->check, group->kind);
-    for (uint32_t i = 0; i < n; i++) {
-        const ft_location *at = &c->trace->locations[c->trace->loc[claim->events[i]]];
-        ft_strbuf text = {0};
-        ft_strbuf_printf(&text, "%s@%s", at->function ? at->function : "",
-                         location(c->trace, claim->events[i]));
-        texts[i] = ft_strbuf_take(&text);
-    }
-    qsort(texts, n, sizeof *texts, by_text);
-    for (uint32_t i = 0; i < n; i++) {
-        hash = ft_hash_bytes(texts[i], strlen(texts[i]), hash);
-        free(texts[i]);
-    }
-    if (group->check == FT_CHECK_PROPERTY) {
-        const char *name = c->spec->properties.data[group->property].name;
-        hash = ft_hash_bytes(name, strlen(name), hash);
-    }
-    static const char digits[] = "0123456789abcdef";
-    for (int i = 0; i < 16; i++) out[i] = digits[(hash >> (60 - 4 * i)) & 15];
-    out[16] = 0;
-}
-
 ft_reason ft_record_reason(const uint64_t passes[FT_REASONS], ft_reason none)
 {
     int found = -1;
@@ -426,9 +399,7 @@ json_t *ft_record_new(const ft_record_context *c, const ft_group *group,
     json_object_set_new(record, "reason", reason_json(c, reason, decision));
     json_object_set_new(record, "stats", stats_json(decision));
     if (!has_claim) return record;
-    char print[17], *message = sentence(c, group, claim);
-    fingerprint(c, group, claim, print);
-    json_object_set_new(record, "fingerprint", json_string(print));
+    char print[FT_FINGERPRINT + 1], *message = sentence(c, group, claim);
     json_object_set_new(record, "message", json_string(message));
     json_object_set_new(record, "object", text_or_null(object_of(c->trace, claim, 0)));
     free(message);
@@ -436,6 +407,8 @@ json_t *ft_record_new(const ft_record_context *c, const ft_group *group,
     for (uint32_t i = 0; i < ft_claim_events(claim); i++)
         json_array_append_new(accesses, access_json(c, claim, i));
     json_object_set_new(record, "accesses", accesses);
+    ft_fingerprint(record, NULL, print);
+    json_object_set_new(record, "fingerprint", json_string(print));
     if (decision->witness) json_object_set_new(record, "witness", witness_json(c, decision));
     return record;
 }

@@ -8,6 +8,7 @@
 #include "base/digest.h"
 #include "base/memory.h"
 #include "engine.h"
+#include "summary.h"
 #include "trace/reader.h"
 #include "verdict/checker.h"
 #include "wire/wire.h"
@@ -285,6 +286,20 @@ static ft_status serve_solve(service *s, const json_t *request, ft_error *proble
     return answer_with(s, request, FT_WIRE_SOLVED, json_object(), problem, err);
 }
 
+static ft_status serve_summarize(service *s, const json_t *request, ft_error *problem,
+                                 ft_error *err)
+{
+    const char *hash;
+    ft_status status = get_text(request, FT_WIRE_SUMMARIZE, "trace", &hash, err);
+    if (status) return status;
+    if (!s->trace || strcmp(hash, s->trace_hash) != 0) {
+        ft_error_set(problem, FT_CONFLICT, "trace %s is not loaded: send it first", hash);
+        return FT_OK;
+    }
+    return answer_with(s, request, FT_WIRE_SUMMARIZED,
+                       json_pack("{s:o}", "summary", ft_summary_new(s->trace)), problem, err);
+}
+
 static const struct {
     ft_wire_type type;
     ft_status (*serve)(service *s, const json_t *request, ft_error *problem, ft_error *err);
@@ -293,6 +308,7 @@ static const struct {
     {FT_WIRE_INGEST, serve_ingest},
     {FT_WIRE_PLAN, serve_plan},
     {FT_WIRE_SOLVE, serve_solve},
+    {FT_WIRE_SUMMARIZE, serve_summarize},
 };
 
 static ft_status serve_frame(service *s, const ft_wire_frame *frame, ft_error *err)

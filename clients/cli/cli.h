@@ -42,9 +42,14 @@ ft_exit ft_exit_worse(ft_exit a, ft_exit b);
     X(WITNESS, "witness", "FINDING", 1, 1, "fetch the witness file of a finding")                  \
     X(VERIFY, "verify", "WITNESS [TRACE]", 1, 2, "execute a witness step by step, here")           \
     X(CONVERT, "convert", "IN OUT", 2, 2, "rewrite a trace in another format")                     \
+    X(DIFF, "diff", "JOB JOB", 2, 2, "compare the findings of two jobs")                           \
+    X(REVIEW, "review", "[FINGERPRINT]", 0, 1,                                                     \
+      "list a project's findings, or say what one of them is")                                     \
     X(MERGE, "merge", "FILE FILE...", 2, 0, "join traces of several runs into one with branches")  \
     X(STATS, "stats", "FILE", 1, 1, "say what is in a trace")                                      \
-    X(MANUAL, "manual", "", 0, 0, "print all of this as Markdown")                                 \
+    X(RECORD, "record", "-- PROGRAM ARGS", 1, 0, "run a program and record a trace of it")         \
+    X(MANUAL, "manual", "[PAGE]", 0, 1, "print all of this as Markdown or as a manual page")       \
+    X(COMPLETION, "completion", "SHELL", 1, 1, "print completions for bash, zsh or fish")          \
     X(VERSION, "version", "", 0, 0, "print the version")
 
 typedef enum ft_command {
@@ -78,8 +83,21 @@ typedef struct ft_options {
     const char *server;         /* --server, else FORETELL_SERVER, else NULL */
     const char *witness_dir;    /* --witness-dir */
     const char *output;         /* --output, NULL: standard output */
-    const char *to;             /* --to, the format of `convert` and `merge` */
-    bool json, show_safe, explain, quiet, full, wait;
+    const char *to;             /* --to, the format of `convert`, `merge` and `record` */
+    const char *project;        /* --project, NULL: the server's default one */
+    const char *format;         /* --format, NULL: text */
+    ft_texts reports;           /* --report, FORMAT=FILE */
+    const char *color;          /* --color, NULL: auto */
+    const char *source_root;    /* --source-root */
+    ft_texts baselines;         /* --baseline files */
+    const char *write_baseline; /* --write-baseline */
+    const char *new_since;      /* --new-since */
+    ft_texts suppressions;      /* --suppressions files */
+    bool fail_on[FT_CHECKS];    /* --fail-on */
+    bool any_fail_on;           /* --fail-on was given */
+    const char *state, *reason; /* of `review` */
+    uint32_t seed, turn, limit; /* --seed, --turn, --limit (MiB) of `record`, 0: the default */
+    bool json, show_safe, explain, quiet, full, wait, fail_on_new;
 } ft_options;
 
 /* Parses argv[1..]. FT_USAGE: the message says what is wrong. options is to be released whatever
@@ -88,10 +106,28 @@ ft_status ft_options_parse(int argc, char **argv, ft_options *options, ft_error 
 void ft_options_release(ft_options *options);
 void ft_options_describe(ft_command command, ft_strbuf *out); /* the options of --help */
 
+/* A row of the table of options. */
+typedef struct ft_option_row {
+    const char *name;    /* without the dashes */
+    char letter;         /* short form or 0 */
+    const char *value;   /* placeholder, NULL: it takes none */
+    const char *choices; /* "a|b", NULL: anything */
+    const char *doc;     /* lines */
+} ft_option_row;
+/* The index-th option (from 0) that the command takes; false: there are no more. */
+bool ft_options_at(ft_command command, size_t index, ft_option_row *row);
+
 const char *ft_command_name(ft_command command);
+const char *ft_command_arguments(ft_command command); /* "FILE..." */
+const char *ft_command_line(ft_command command);      /* what it does, in one line */
+const char *ft_command_details(ft_command command);   /* lines */
+const char *ft_command_examples(ft_command command);  /* one a line */
+const char *ft_help_environment(void);                /* lines */
+const char *ft_exit_meaning(size_t index, int *code); /* of the index-th; NULL: there are no more */
 void ft_help_overview(ft_strbuf *out);
 void ft_help_command(ft_command command, ft_strbuf *out);
 void ft_help_manual(ft_strbuf *out); /* docs/cli.md */
+void ft_help_page(ft_strbuf *out);   /* docs/man/foretell.1, in man(7)'s language */
 
 /* The commands. Each prints its own errors. */
 ft_exit ft_run_check(const ft_options *options);
@@ -103,7 +139,11 @@ ft_exit ft_run_witness(const ft_options *options);
 ft_exit ft_run_verify(const ft_options *options);
 ft_exit ft_run_convert(const ft_options *options);
 ft_exit ft_run_merge(const ft_options *options);
+ft_exit ft_run_diff(const ft_options *options);
+ft_exit ft_run_review(const ft_options *options);
+ft_exit ft_run_completion(const ft_options *options);
 ft_exit ft_run_stats(const ft_options *options);
+ft_exit ft_run_record(const ft_options *options);
 ft_exit ft_run_manual(const ft_options *options);
 ft_exit ft_run_version(const ft_options *options);
 

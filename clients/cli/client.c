@@ -139,11 +139,26 @@ static size_t take_header(char *line, size_t size, size_t count, void *context)
     return size * count;
 }
 
+/* A secret does not belong on a command line, where everybody on the machine can read it. */
+static struct curl_slist *add_token(struct curl_slist *headers)
+{
+    ft_strbuf line = {0};
+    const char *token = getenv("FORETELL_TOKEN");
+    size_t length = token ? strlen(token) : 0;
+    for (size_t i = 0; i < length; i++)
+        if (token[i] <= ' ' || token[i] > '~') length = 0;
+    if (length == 0) return headers;
+    ft_strbuf_printf(&line, "Authorization: Bearer %s", token);
+    headers = curl_slist_append(headers, line.text);
+    ft_strbuf_release(&line);
+    return headers;
+}
+
 static struct curl_slist *request_headers(const ft_request *request)
 {
     ft_strbuf line = {0};
     /* No "Expect: 100-continue": the pause that it brings buys nothing on a local server. */
-    struct curl_slist *headers = curl_slist_append(NULL, "Expect:");
+    struct curl_slist *headers = add_token(curl_slist_append(NULL, "Expect:"));
     if (request->json) headers = curl_slist_append(headers, "Content-Type: application/json");
     if (request->file)
         headers = curl_slist_append(headers, "Content-Type: application/octet-stream");

@@ -23,8 +23,14 @@ static const struct {
          "that\n"
          "schedule. Without --server and FORETELL_SERVER, a private daemon is started for the\n"
          "command and taken down after it. --json prints one report, or {\"reports\": [...]} for\n"
-         "several files. A file that cannot be read does not keep the others from being checked.\n",
+         "several files. A file that cannot be read does not keep the others from being checked.\n"
+         "Findings that a baseline, a suppression or a review knows do not count for the exit\n"
+         "code (docs/findings.md).\n",
          "foretell check bank.ndjson\n"
+         "foretell check --format html -o report.html bank.ndjson\n"
+         "foretell check --report sarif=out.sarif --report junit=out.xml bank.ndjson\n"
+         "foretell check --write-baseline known.txt bank.ndjson\n"
+         "foretell check --baseline known.txt --suppressions ignore.txt bank.ndjson\n"
          "foretell check --check race --model observed --per event --json run.std\n"
          "foretell check --property properties.json --witness-dir found/ bank.ndjson\n"
          "zcat run.log.gz | foretell check --budget 60 -\n"},
@@ -41,6 +47,8 @@ static const struct {
          "JOB is what `submit` and `jobs` print: the job's name or its URL. While the job runs,\n"
          "the findings so far are printed and the exit code is 3 unless there are some.\n",
          "foretell show 1\n"
+         "foretell show --format markdown 1 >>$GITHUB_STEP_SUMMARY\n"
+         "foretell show --new-since 61f3c0de61f3c0de 7a04b1ff7a04b1ff\n"
          "foretell show --wait --json http://127.0.0.1:7411/v1/jobs/1\n"},
     [FT_COMMAND_CANCEL] = {ft_run_cancel,
                            "What was decided until then stays; the rest is reported as unknown.\n",
@@ -68,9 +76,11 @@ static const struct {
         {ft_run_merge,
          "The FILEs are symbolic traces of one program that went different ways. Where a thread's\n"
          "runs part at an assume, the assume becomes an if with both ways as its arms, until they\n"
-         "meet again at the same source locations. What the checks find in the result may mix ways\n"
+         "meet again at the same source locations. What the checks find in the result may mix "
+         "ways\n"
          "that no single run went. The first run is the observed one. Runs whose events differ\n"
-         "without a branch are refused, with the thread and the locations. The first FILE may have\n"
+         "without a branch are refused, with the thread and the locations. The first FILE may "
+         "have\n"
          "branches already. Without -o, NDJSON goes to standard output.\n",
          "foretell merge zero.ndjson one.ndjson -o both.ndjson\n"
          "foretell merge run-*.ndjson -o all.ndjson\n"},
@@ -79,8 +89,40 @@ static const struct {
                           "assume.\n",
                           "foretell stats bank.ndjson\n"
                           "foretell stats --json run.std | jq .kinds\n"},
-    [FT_COMMAND_MANUAL] = {ft_run_manual, "docs/cli.md is this text.\n",
-                           "foretell manual >docs/cli.md\n"},
+    [FT_COMMAND_RECORD] =
+        {ft_run_record,
+         "PROGRAM was built with foretell-cc or foretell-c++ in place of the compiler. One thread "
+         "runs\n"
+         "at a time; what the threads read, wrote and synchronised on becomes the trace FILE, "
+         "less\n"
+         "what no two threads ever touched. The trace is whole also where the program crashed, "
+         "was\n"
+         "killed or deadlocked. --seed gives another interleaving of the same test.\n",
+         "CC=foretell-cc make && foretell record -o run.ftb -- ./test\n"
+         "foretell record -o run.ndjson --seed 7 --turn 20 -- ./test --case 3\n"
+         "foretell check run.ftb\n"},
+    [FT_COMMAND_DIFF] =
+        {ft_run_diff,
+         "Findings are the same when their fingerprints are (docs/findings.md). Exit codes: 0 when "
+         "the\nsecond job has no finding that the first one has not, 1 when it has.\n",
+         "foretell diff 61f3c0de61f3c0de 7a04b1ff7a04b1ff\n"
+         "foretell diff --json $before $after | jq .new\n"},
+    [FT_COMMAND_REVIEW] =
+        {ft_run_review,
+         "Without --state, the project's findings are listed with their states and when they were\n"
+         "first and last seen. A finding that is false does not count for exit codes any more; a\n"
+         "fixed one that comes back is open again.\n",
+         "foretell review --project app\n"
+         "foretell review --project app 0123456789abcdef --state false --reason 'joined by "
+         "hand'\n"},
+    [FT_COMMAND_MANUAL] = {ft_run_manual,
+                           "docs/cli.md is this text; with PAGE \"man\", docs/man/foretell.1.\n",
+                           "foretell manual >docs/cli.md\n"
+                           "foretell manual man | man -l -\n"},
+    [FT_COMMAND_COMPLETION] =
+        {ft_run_completion, "SHELL is bash, zsh or fish.\n",
+         "source <(foretell completion bash)\n"
+         "foretell completion fish >~/.config/fish/completions/foretell.fish\n"},
     [FT_COMMAND_VERSION] = {ft_run_version, "", "foretell version\n"},
 };
 
@@ -105,12 +147,45 @@ static const struct {
 
 static const char environment[] =
     "  FORETELL_SERVER  the server, where --server is not given\n"
+    "  FORETELL_TOKEN   its access token, where it wants one\n"
     "  NO_COLOR         no colours, even on a terminal\n"
     "  TMPDIR           where the private daemon of `check` keeps its state (default: /tmp)\n";
 
 const char *ft_command_name(ft_command command)
 {
     return commands[command].name;
+}
+
+const char *ft_command_arguments(ft_command command)
+{
+    return commands[command].arguments;
+}
+
+const char *ft_command_line(ft_command command)
+{
+    return commands[command].line;
+}
+
+const char *ft_command_details(ft_command command)
+{
+    return texts[command].details;
+}
+
+const char *ft_command_examples(ft_command command)
+{
+    return texts[command].examples;
+}
+
+const char *ft_help_environment(void)
+{
+    return environment;
+}
+
+const char *ft_exit_meaning(size_t index, int *code)
+{
+    if (index >= N_EXITS) return NULL;
+    *code = exits[index].code;
+    return exits[index].meaning;
 }
 
 void ft_help_overview(ft_strbuf *out)
@@ -121,7 +196,7 @@ void ft_help_overview(ft_strbuf *out)
                    "other\nschedules of the same events would have hit, with a schedule that "
                    "hits each one.\n\nCommands:\n");
     for (unsigned i = 0; i < FT_COMMANDS; i++)
-        ft_strbuf_printf(out, "  %-8s %-16s %s\n", commands[i].name, commands[i].arguments,
+        ft_strbuf_printf(out, "  %-10s %-16s %s\n", commands[i].name, commands[i].arguments,
                          commands[i].line);
     ft_strbuf_puts(out, "\nExit codes:\n");
     for (size_t i = 0; i < N_EXITS; i++)
@@ -190,8 +265,11 @@ static ft_exit print_text(void (*write)(ft_strbuf *out))
 
 ft_exit ft_run_manual(const ft_options *options)
 {
-    (void)options;
-    return print_text(ft_help_manual);
+    const char *page = options->arguments.len ? options->arguments.data[0] : "markdown";
+    if (strcmp(page, "man") == 0) return print_text(ft_help_page);
+    if (strcmp(page, "markdown") == 0) return print_text(ft_help_manual);
+    fprintf(stderr, "foretell: there are the pages markdown and man, not '%s'\n", page);
+    return FT_EXIT_INPUT;
 }
 
 ft_exit ft_run_version(const ft_options *options)

@@ -3,7 +3,6 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,7 +10,7 @@
 #include "input.h"
 #include "signals.h"
 
-enum { WAIT_SECONDS = 2, PAUSE_MS = 100, PAGE_LIMIT = 500 };
+enum { WAIT_SECONDS = 2, PAGE_LIMIT = 500 };
 
 /* ---- session -------------------------------------------------------------------------------- */
 
@@ -150,10 +149,10 @@ ft_status ft_job_spec(const ft_options *options, json_t **spec, const char **fil
     set_text(made, "model", options->model);
     set_text(made, "per", options->per);
     set_text(made, "encoding", options->encoding);
-    set_text(made, "solver", options->solver);
     set_text(made, "wakeups", options->wakeups);
     set_bound(made, options->context_bound);
     set_text(made, "name", options->name);
+    set_text(made, "project", options->project);
     set_budget(options, made);
     if (json_array_size(properties)) json_object_set(made, "properties", properties);
     if (json_array_size(ignored)) json_object_set(made, "ignore_locations", ignored);
@@ -233,23 +232,13 @@ static ft_status poll_job(ft_session *session, const char *path, char **etag, co
     return status;
 }
 
-/* A busy job changes all the time; a signal ends the pause. */
-static void pause_between_polls(void)
-{
-    struct pollfd signal = {.fd = ft_signals_fd(), .events = POLLIN};
-    poll(&signal, 1, PAUSE_MS);
-}
-
 ft_status ft_job_wait(ft_session *session, const char *job, const char *shown,
                       ft_progress *progress, ft_error *err)
 {
     char *path = ft_job_path("jobs", job, ""), *etag = NULL;
     bool ended = false;
     ft_status status = FT_OK;
-    while (!status && !ended) {
-        status = poll_job(session, path, &etag, shown, progress, &ended, err);
-        if (!status && !ended) pause_between_polls();
-    }
+    while (!status && !ended) status = poll_job(session, path, &etag, shown, progress, &ended, err);
     free(path);
     free(etag);
     return status;
@@ -311,15 +300,15 @@ ft_status ft_job_report(ft_session *session, const char *job, bool safe, ft_job_
     return FT_OK;
 }
 
-ft_status ft_job_write_witness(const ft_view *view, const json_t *finding, size_t number,
-                               ft_error *err)
+ft_status ft_job_write_witness(const ft_view *view, const char *file, const json_t *finding,
+                               size_t number, ft_error *err)
 {
     const json_t *witness = json_object_get(finding, "witness");
     if (!view->witness_dir || !witness) return FT_OK;
     if (mkdir(view->witness_dir, 0777) && errno != EEXIST)
         return ft_error_set(err, FT_USAGE, "%s cannot be made: %s", view->witness_dir,
                             strerror(errno));
-    char *path = ft_view_witness_path(view, number);
+    char *path = ft_view_witness_path(view, file, number);
     ft_status status = FT_OK;
     if (json_dump_file(witness, path, JSON_INDENT(1)) != 0)
         status = ft_error_set(err, FT_USAGE, "%s cannot be written: %s", path, strerror(errno));

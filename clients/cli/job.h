@@ -47,9 +47,10 @@ typedef ft_status (*ft_job_page)(void *context, json_t *page, ft_error *err);
 ft_status ft_job_report(ft_session *session, const char *job, bool safe, ft_job_page see_page,
                         void *context, json_t **report, ft_error *err) FT_MUST_CHECK;
 
-/* Writes the witness of the number-th finding (from 1) into view->witness_dir, if there is one. */
-ft_status ft_job_write_witness(const ft_view *view, const json_t *finding, size_t number,
-                               ft_error *err) FT_MUST_CHECK;
+/* Writes the witness of the number-th finding (from 1) of `file` into view->witness_dir, if there
+ * is one. */
+ft_status ft_job_write_witness(const ft_view *view, const char *file, const json_t *finding,
+                               size_t number, ft_error *err) FT_MUST_CHECK;
 
 /* The id in what the user wrote: the id itself or a URL that ends in it. */
 const char *ft_job_id(const char *text);

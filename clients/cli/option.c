@@ -9,15 +9,19 @@
 #define JOB_COMMANDS  (BIT(CHECK) | BIT(SUBMIT))
 #define VIEW_COMMANDS (BIT(CHECK) | BIT(SHOW))
 #define NET_COMMANDS                                                                               \
-    (BIT(CHECK) | BIT(SUBMIT) | BIT(JOBS) | BIT(SHOW) | BIT(CANCEL) | BIT(WITNESS) | BIT(VERIFY))
-#define JSON_COMMANDS (BIT(CHECK) | BIT(SUBMIT) | BIT(JOBS) | BIT(SHOW) | BIT(VERIFY) | BIT(STATS))
+    (BIT(CHECK) | BIT(SUBMIT) | BIT(JOBS) | BIT(SHOW) | BIT(CANCEL) | BIT(WITNESS) | BIT(VERIFY) | \
+     BIT(DIFF) | BIT(REVIEW))
+#define JSON_COMMANDS                                                                              \
+    (BIT(CHECK) | BIT(SUBMIT) | BIT(JOBS) | BIT(SHOW) | BIT(VERIFY) | BIT(STATS) | BIT(DIFF) |     \
+     BIT(REVIEW))
 
 typedef enum value_kind {
     VALUE_NONE,
     VALUE_TEXT,
     VALUE_TEXTS,
     VALUE_NUMBER,
-    VALUE_CHECKS
+    VALUE_CHECKS,
+    VALUE_FAIL_ON
 } value_kind;
 
 typedef struct option_row {
@@ -31,7 +35,8 @@ typedef struct option_row {
     const char *doc;
 } option_row;
 
-#define MEMBER(name) offsetof(ft_options, name)
+#define FT_FORMAT_CHOICES "text|json|sarif|junit|gitlab|github|html|markdown"
+#define MEMBER(name)      offsetof(ft_options, name)
 
 static const option_row rows[] = {
     {"check", 0, VALUE_CHECKS, "LIST", NULL, MEMBER(checks), JOB_COMMANDS,
@@ -66,6 +71,39 @@ static const option_row rows[] = {
      "a name for the job, shown in lists"},
     {"workers", 0, VALUE_NUMBER, "N", NULL, MEMBER(workers), BIT(CHECK),
      "worker processes of the private daemon (default: one a core)"},
+    {"project", 0, VALUE_TEXT, "NAME", NULL, MEMBER(project), JOB_COMMANDS | BIT(REVIEW),
+     "the project whose findings these are: reviews, first and last seen are kept\n"
+     "for each project (default: \"default\")"},
+    {"format", 'f', VALUE_TEXT, "F", FT_FORMAT_CHOICES, MEMBER(format), VIEW_COMMANDS,
+     "how the findings are printed: text (default), json, sarif, junit, gitlab,\n"
+     "github, html or markdown"},
+    {"report", 0, VALUE_TEXTS, "F=FILE", NULL, MEMBER(reports), VIEW_COMMANDS,
+     "write the findings in format F into FILE as well; may be repeated"},
+    {"color", 0, VALUE_TEXT, "WHEN", "auto|always|never", MEMBER(color), VIEW_COMMANDS,
+     "colours: on a terminal without NO_COLOR (auto, the default), always, never"},
+    {"source-root", 0, VALUE_TEXT, "DIR", NULL, MEMBER(source_root), VIEW_COMMANDS,
+     "show source lines, from files under DIR, and respect the comments\n"
+     "\"foretell: ignore CHECK -- REASON\" in them"},
+    {"baseline", 0, VALUE_TEXTS, "FILE", NULL, MEMBER(baselines), VIEW_COMMANDS,
+     "findings in FILE (a JSON report or a list of fingerprints) are known and do\n"
+     "not count for the exit code; may be repeated"},
+    {"write-baseline", 0, VALUE_TEXT, "FILE", NULL, MEMBER(write_baseline), VIEW_COMMANDS,
+     "write the findings into FILE, as a baseline for later runs"},
+    {"new-since", 0, VALUE_TEXT, "JOB", NULL, MEMBER(new_since), VIEW_COMMANDS,
+     "findings of that job of the server are known"},
+    {"suppressions", 0, VALUE_TEXTS, "FILE", NULL, MEMBER(suppressions), VIEW_COMMANDS,
+     "findings that FILE says to ignore, with a reason and an expiry, do not count\n"
+     "(docs/findings.md); may be repeated"},
+    {"fail-on", 0, VALUE_FAIL_ON, "LIST", NULL, MEMBER(fail_on), VIEW_COMMANDS,
+     "the checks whose findings give exit code 1, by commas, or all (default), or\n"
+     "none"},
+    {"fail-on-new", 0, VALUE_NONE, NULL, NULL, MEMBER(fail_on_new), VIEW_COMMANDS,
+     "findings that the server has seen in an earlier job of the project do not\n"
+     "count either"},
+    {"state", 0, VALUE_TEXT, "STATE", "open|confirmed|false|fixed", MEMBER(state), BIT(REVIEW),
+     "what the finding is: open, confirmed, false (no bug) or fixed"},
+    {"reason", 0, VALUE_TEXT, "TEXT", NULL, MEMBER(reason), BIT(REVIEW),
+     "why, for those who read it"},
     {"witness-dir", 0, VALUE_TEXT, "DIR", NULL, MEMBER(witness_dir), VIEW_COMMANDS,
      "write the witness file of each finding into this folder"},
     {"show-safe", 0, VALUE_NONE, NULL, NULL, MEMBER(show_safe), VIEW_COMMANDS,
@@ -74,14 +112,23 @@ static const option_row rows[] = {
      "say what decided each candidate, what it cost, and what each pass left"},
     {"full", 0, VALUE_NONE, NULL, NULL, MEMBER(full), VIEW_COMMANDS,
      "print every step of a schedule, folding nothing"},
-    {"quiet", 'q', VALUE_NONE, NULL, NULL, MEMBER(quiet), VIEW_COMMANDS,
+    {"quiet", 'q', VALUE_NONE, NULL, NULL, MEMBER(quiet), VIEW_COMMANDS | BIT(RECORD),
      "print the summary line only, and no progress"},
     {"wait", 0, VALUE_NONE, NULL, NULL, MEMBER(wait), BIT(SHOW), "wait until the job has ended"},
-    {"output", 'o', VALUE_TEXT, "FILE", NULL, MEMBER(output), BIT(WITNESS) | BIT(MERGE),
+    {"output", 'o', VALUE_TEXT, "FILE", NULL, MEMBER(output),
+     BIT(WITNESS) | BIT(MERGE) | BIT(RECORD) | VIEW_COMMANDS,
      "where to write (default: standard output)"},
-    {"to", 0, VALUE_TEXT, "FORMAT", "ndjson|binary", MEMBER(to), BIT(CONVERT) | BIT(MERGE),
+    {"to", 0, VALUE_TEXT, "FORMAT", "ndjson|binary", MEMBER(to),
+     BIT(CONVERT) | BIT(MERGE) | BIT(RECORD),
      "the format to write: ndjson or binary (default: by the ending of the\n"
      "file: .ndjson, .jsonl or .json for ndjson, .ftb or .bin for binary)"},
+    {"seed", 0, VALUE_NUMBER, "N", NULL, MEMBER(seed), BIT(RECORD),
+     "let chance pick the next thread and the length of its turn, the same way\n"
+     "for the same N (default: in turn)"},
+    {"turn", 0, VALUE_NUMBER, "K", NULL, MEMBER(turn), BIT(RECORD),
+     "accesses after which another thread goes on (default: 1000)"},
+    {"limit", 0, VALUE_NUMBER, "MIB", NULL, MEMBER(limit), BIT(RECORD),
+     "size of the recording at which it ends; the program goes on (default: 4096)"},
     {"json", 0, VALUE_NONE, NULL, NULL, MEMBER(json), JSON_COMMANDS, "print JSON instead of text"},
     {"server", 0, VALUE_TEXT, "URL", NULL, MEMBER(server), NET_COMMANDS,
      "the server: http://HOST:PORT or unix:PATH (default: FORETELL_SERVER)"},
@@ -118,6 +165,30 @@ static ft_status take_checks(ft_options *options, const char *text, ft_error *er
         }
         free(word);
         options->checks[check] = true;
+        text += length + (text[length] == ',');
+    }
+    return FT_OK;
+}
+
+static ft_status take_fail_on(ft_options *options, const char *text, ft_error *err)
+{
+    bool all = strcmp(text, "all") == 0, none = strcmp(text, "none") == 0;
+    if (!options->any_fail_on || all || none)
+        for (unsigned i = 0; i < FT_CHECKS; i++) options->fail_on[i] = all;
+    options->any_fail_on = true;
+    while (!all && !none && *text) {
+        size_t length = strcspn(text, ",");
+        char *word = ft_strndup(text, length);
+        ft_check check;
+        bool known = ft_check_parse(word, &check);
+        if (known) options->fail_on[check] = true;
+        if (!known)
+            ft_error_set(err, FT_USAGE,
+                         "unknown check '%s': --fail-on takes race, atomicity, assertion, lock, "
+                         "deadlock, order, property, all or none",
+                         word);
+        free(word);
+        if (!known) return FT_USAGE;
         text += length + (text[length] == ',');
     }
     return FT_OK;
@@ -163,6 +234,8 @@ static ft_status apply(ft_options *options, const option_row *row, const char *v
         return take_number(member, row, value, err);
     case VALUE_CHECKS:
         return take_checks(options, value, err);
+    case VALUE_FAIL_ON:
+        return take_fail_on(options, value, err);
     }
     return FT_OK;
 }
@@ -264,6 +337,9 @@ void ft_options_release(ft_options *options)
     ft_vec_release(&options->arguments);
     ft_vec_release(&options->properties);
     ft_vec_release(&options->ignored);
+    ft_vec_release(&options->reports);
+    ft_vec_release(&options->baselines);
+    ft_vec_release(&options->suppressions);
 }
 
 static void describe_row(const option_row *row, ft_strbuf *out)
@@ -289,4 +365,15 @@ void ft_options_describe(ft_command command, ft_strbuf *out)
 {
     for (size_t i = 0; i < N_ROWS; i++)
         if (rows[i].commands >> command & 1) describe_row(&rows[i], out);
+}
+
+bool ft_options_at(ft_command command, size_t index, ft_option_row *row)
+{
+    for (size_t i = 0; i < N_ROWS; i++) {
+        if (!(rows[i].commands >> command & 1) || index-- > 0) continue;
+        *row = (ft_option_row){rows[i].name, rows[i].letter, rows[i].value, rows[i].choices,
+                               rows[i].doc};
+        return true;
+    }
+    return false;
 }

@@ -3,14 +3,14 @@
 #include <string.h>
 
 #include "cli.h"
-#include "report.h"
+#include "emit.h"
+#include "job.h"
 #include "signals.h"
 
 typedef struct checked {
     const char *path;
-    char *job;        /* NULL: it did not come to a job */
-    ft_exit code;     /* of this file alone */
-    ft_report report; /* --json: printed when all are there */
+    char *job;    /* NULL: it did not come to a job */
+    ft_exit code; /* of this file alone */
 } checked;
 
 static const char *shown(const char *path)
@@ -38,69 +38,44 @@ static void start(ft_session *session, const json_t *spec, checked *file, ft_pro
     free(trace);
 }
 
-static void finish(ft_session *session, const ft_options *options, const ft_view *view,
-                   checked *file, ft_progress *progress)
+static void finish(ft_session *session, ft_emit *emit, checked *file, size_t number,
+                   ft_progress *progress)
 {
     ft_error err = FT_ERROR_INIT;
-    ft_report *report = &file->report;
-    ft_status status = ft_job_wait(session, file->job, view->file, progress, &err);
+    const char *name = shown(file->path);
+    ft_status status = ft_job_wait(session, file->job, name, progress, &err);
     ft_progress_end(progress);
-    if (!status) status = ft_report_fetch(session, file->job, view, options->json, report, &err);
-    if (status) {
-        file->code = fail(file->path, &err, progress);
-        return;
-    }
-    file->code = ft_view_exit(report->json);
-    if (options->json) {
-        json_object_set_new(report->json, "file", json_string(view->file));
-    } else {
-        ft_report_print_rest(view, report);
-        ft_report_release(report);
-    }
-}
-
-/* Of one file its report, of several {"reports": [...]}. */
-static void print_json(checked *files, size_t count)
-{
-    const char *separator = "";
-    if (count > 1) fputs("{\"reports\": [", stdout);
-    for (size_t i = 0; i < count; i++) {
-        if (!files[i].report.json) continue;
-        fputs(separator, stdout);
-        ft_report_print_json(&files[i].report);
-        separator = ",\n";
-    }
-    if (count > 1) fputs("]}", stdout);
-    if (count > 1 || *separator) fputs("\n", stdout);
+    if (!status) status = ft_emit_job(emit, session, file->job, name, number, &file->code, &err);
+    if (status) file->code = fail(file->path, &err, progress);
 }
 
 /* Jobs of all files run at once; their reports come in the order of the files. */
-static ft_exit check_files(ft_session *session, const ft_options *options, const json_t *spec,
-                           checked *files, size_t count)
+static ft_exit check_files(ft_session *session, ft_emit *emit, const json_t *spec, checked *files,
+                           size_t count)
 {
+    ft_error err = FT_ERROR_INIT;
     ft_progress progress;
-    ft_progress_init(&progress, options->quiet);
+    ft_progress_init(&progress, emit->options->quiet);
     ft_exit worst = FT_EXIT_CLEAN;
     for (size_t i = 0; i < count && !ft_signals_caught(); i++)
         start(session, spec, &files[i], &progress);
     for (size_t i = 0; i < count && !ft_signals_caught(); i++) {
-        ft_view view;
-        ft_view_init(&view);
-        view.file = shown(files[i].path);
-        view.full = options->full;
-        view.show_safe = options->show_safe;
-        view.explain = options->explain;
-        view.quiet = options->quiet;
-        view.witness_dir = options->witness_dir;
-        view.private_server = session->daemon != NULL;
-        view.file_number = count > 1 ? i + 1 : 0;
-        if (files[i].job) finish(session, options, &view, &files[i], &progress);
+        if (files[i].job) finish(session, emit, &files[i], i + 1, &progress);
         worst = ft_exit_worse(worst, files[i].code);
     }
     ft_progress_release(&progress);
-    if (options->json && !ft_signals_caught()) print_json(files, count);
-    for (size_t i = 0; i < count; i++) ft_report_release(&files[i].report);
+    if (!ft_signals_caught() && ft_emit_end(emit, &err)) {
+        ft_print_error(NULL, &err);
+        worst = ft_exit_worse(worst, ft_exit_of(&err));
+    }
     return worst;
+}
+
+static checked *new_files(const ft_options *options)
+{
+    checked *files = ft_calloc(options->arguments.len, sizeof *files);
+    for (size_t i = 0; i < options->arguments.len; i++) files[i].path = options->arguments.data[i];
+    return files;
 }
 
 ft_exit ft_run_check(const ft_options *options)
@@ -109,20 +84,23 @@ ft_exit ft_run_check(const ft_options *options)
     json_t *spec = NULL;
     const char *file = NULL;
     ft_session session = {0};
+    ft_emit emit = {0};
+    ft_exit worst = FT_EXIT_CLEAN;
+    size_t count = options->arguments.len;
     ft_status status = ft_job_spec(options, &spec, &file, &err);
     if (!status) status = ft_session_open(options, true, &session, &err);
+    if (!status) status = ft_emit_open(&emit, options, &session, count > 1, &file, &err);
     if (status) {
         ft_print_error(file, &err);
-        json_decref(spec);
-        return ft_exit_of(&err);
+        worst = ft_exit_of(&err);
+    } else {
+        checked *files = new_files(options);
+        worst = check_files(&session, &emit, spec, files, count);
+        for (size_t i = 0; i < count; i++) free(files[i].job);
+        free(files);
     }
-    size_t count = options->arguments.len;
-    checked *files = ft_calloc(count, sizeof *files);
-    for (size_t i = 0; i < count; i++) files[i].path = options->arguments.data[i];
-    ft_exit worst = check_files(&session, options, spec, files, count);
+    ft_emit_release(&emit);
     ft_session_close(&session);
-    for (size_t i = 0; i < count; i++) free(files[i].job);
-    free(files);
     json_decref(spec);
     return worst;
 }

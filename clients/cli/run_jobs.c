@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "cli.h"
-#include "report.h"
+#include "emit.h"
+#include "job.h"
 #include "signals.h"
 
 static ft_exit fail(const char *file, const ft_error *err)
@@ -142,35 +143,32 @@ static ft_status look(ft_session *session, const char *job, char **shown, ft_err
     return status;
 }
 
-static ft_status show(ft_session *session, const ft_options *options, ft_exit *code, ft_error *err)
+static ft_status show_report(ft_session *session, ft_emit *emit, const char *job, ft_exit *code,
+                             ft_error *err)
+{
+    char *shown = NULL;
+    ft_status status = look(session, job, &shown, err);
+    if (!status) status = ft_emit_job(emit, session, job, shown, 1, code, err);
+    if (!status) status = ft_emit_end(emit, err);
+    free(shown);
+    return status;
+}
+
+static ft_status show(ft_session *session, const ft_options *options, const char **file,
+                      ft_exit *code, ft_error *err)
 {
     const char *job = ft_job_id(options->arguments.data[0]);
-    char *shown = NULL;
-    ft_report report = {0};
-    ft_view view;
-    ft_view_init(&view);
+    ft_emit emit = {0};
     ft_progress progress;
     ft_progress_init(&progress, options->quiet);
-    ft_status status = FT_OK;
-    if (options->wait) status = ft_job_wait(session, job, job, &progress, err);
+    ft_status status = ft_emit_open(&emit, options, session, false, file, err);
+    if (!status && options->wait) status = ft_job_wait(session, job, job, &progress, err);
     ft_progress_release(&progress);
-    if (!status) status = look(session, job, &shown, err);
-    view.file = shown;
-    view.full = options->full;
-    view.show_safe = options->show_safe;
-    view.explain = options->explain;
-    view.quiet = options->quiet;
-    view.witness_dir = options->witness_dir;
-    if (!status) status = ft_report_fetch(session, job, &view, options->json, &report, err);
-    if (!status) *code = ft_view_exit(report.json);
-    if (!status && options->json) {
-        ft_report_print_json(&report);
-        fputs("\n", stdout);
-    } else if (!status) {
-        ft_report_print_rest(&view, &report);
+    if (!status) {
+        *file = options->arguments.data[0];
+        status = show_report(session, &emit, job, code, err);
     }
-    ft_report_release(&report);
-    free(shown);
+    ft_emit_release(&emit);
     return status;
 }
 
@@ -179,10 +177,11 @@ ft_exit ft_run_show(const ft_options *options)
     ft_error err = FT_ERROR_INIT;
     ft_session session = {0};
     ft_exit code = FT_EXIT_CLEAN;
+    const char *file = NULL;
     ft_status status = ft_session_open(options, false, &session, &err);
-    if (!status) status = show(&session, options, &code, &err);
+    if (!status) status = show(&session, options, &file, &code, &err);
     ft_session_close(&session);
-    return status ? fail(options->arguments.data[0], &err) : code;
+    return status ? fail(file, &err) : code;
 }
 
 /* ---- cancel, witness ------------------------------------------------------------------------ */

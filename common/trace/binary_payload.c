@@ -442,6 +442,7 @@ static unsigned allowed_flags(ft_event_kind kind, bool branches)
     if (kind == FT_EVENT_ACQUIRE) allowed |= FT_FLAG_NESTED | FT_FLAG_STRANGER | FT_FLAG_TRY;
     if (kind == FT_EVENT_ACQUIRE_SHARED) allowed |= FT_FLAG_NESTED | FT_FLAG_TRY;
     if (kind == FT_EVENT_RELEASE) allowed |= FT_FLAG_NESTED | FT_FLAG_STRANGER | FT_FLAG_SYNTHETIC;
+    if (kind == FT_EVENT_WRITE) allowed |= FT_FLAG_SYNTHETIC;
     if (branches) allowed |= FT_FLAG_PASSED;
     return allowed;
 }

@@ -80,7 +80,9 @@ bool ft_event_kind_parse(const char *name, ft_event_kind *kind);
 /* Event flags. */
 enum {
     FT_FLAG_ATOMIC = 1 << 0,    /* an atomic access: two of them never race */
-    FT_FLAG_SYNTHETIC = 1 << 1, /* added by ingest (an implied release), not in the input */
+    FT_FLAG_SYNTHETIC = 1 << 1, /* a release: added by ingest, not in the input; a write: external,
+                                   done by code that the tracer does not see and noticed later, so
+                                   that it explains values but is no candidate */
     FT_FLAG_FAILED = 1 << 2,    /* an assert that failed in the observed run, which went on; a
                                    cond-wake whose time was up */
     FT_FLAG_CONDITION = 1 << 3, /* the release or acquire inside a condition wait */

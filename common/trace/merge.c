@@ -387,7 +387,7 @@ static void emit_all(const merger *m, const ft_trace *first, const ft_merge_list
     const ft_intern *names = &tables(m)->threads;
     size_t *next = ft_calloc(names->len, sizeof *next);
     for (uint32_t e = 0; e < first->n_events; e++) {
-        if (first->flags[e] & FT_FLAG_SYNTHETIC) continue;
+        if (first->kind[e] == FT_EVENT_RELEASE && first->flags[e] & FT_FLAG_SYNTHETIC) continue;
         uint32_t own = first->thread[e];
         uint32_t t = ft_intern_find(names, first->threads.names[own], first->threads.lengths[own]);
         const ft_merge_list *list = &threads[t];

@@ -24,6 +24,7 @@
     X(VALUE, "value", PLAIN, false)                                                                \
     X(RESULT, "result", K(RMW), false)                                                             \
     X(ATOMIC, "atomic", ACCESS, false)                                                             \
+    X(EXTERNAL, "external", K(WRITE), false)                                                       \
     X(GUARD, "guard", K(ASSIGN), false)                                                            \
     X(SET, "set", K(ASSIGN), true)                                                                 \
     X(TERM, "term", K(ASSUME) | K(ASSERT) | K(IF), true)                                           \
@@ -469,6 +470,7 @@ static ft_status read_event_head(ndjson *s, event *e, ft_error *err)
         member member;
         uint8_t flag;
     } FLAGS[] = {{MEMBER_ATOMIC, FT_FLAG_ATOMIC},
+                 {MEMBER_EXTERNAL, FT_FLAG_SYNTHETIC},
                  {MEMBER_CONDITION, FT_FLAG_CONDITION},
                  {MEMBER_TRY, FT_FLAG_TRY},
                  {MEMBER_TIMEOUT, FT_FLAG_FAILED}};

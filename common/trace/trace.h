@@ -218,8 +218,9 @@ ft_term_pool *ft_builder_terms(ft_builder *builder);
 const ft_trace *ft_builder_peek(const ft_builder *builder); /* tables so far, for look-ups */
 
 /* Appends an event of a kind that is not symbolic and not rmw; returns its index. flags:
- * FT_FLAG_ATOMIC (accesses), FT_FLAG_CONDITION (release, acquire), FT_FLAG_TRY (acquire,
- * acquire-shared), FT_FLAG_FAILED (cond-wake: its time was up) or 0. */
+ * FT_FLAG_ATOMIC (accesses), FT_FLAG_SYNTHETIC (write: external), FT_FLAG_CONDITION (release,
+ * acquire), FT_FLAG_TRY (acquire, acquire-shared), FT_FLAG_FAILED (cond-wake: its time was up) or
+ * 0. */
 uint32_t ft_builder_event(ft_builder *builder, ft_event_kind kind, uint32_t thread, uint32_t object,
                           uint32_t loc, uint32_t value, uint8_t flags);
 /* Appends an rmw event (always atomic). */

@@ -253,6 +253,8 @@ static void put_event(writer *w, uint32_t e)
     put_member(w, "kind", ft_event_kind_name(trace->kind[e]));
     put_body(w, e);
     if (access && trace->flags[e] & FT_FLAG_ATOMIC) put(w, ",\"atomic\":true");
+    if (trace->kind[e] == FT_EVENT_WRITE && trace->flags[e] & FT_FLAG_SYNTHETIC)
+        put(w, ",\"external\":true");
     if (lock && trace->flags[e] & FT_FLAG_CONDITION) put(w, ",\"condition\":true");
     if (lock && trace->flags[e] & FT_FLAG_TRY) put(w, ",\"try\":true");
     if (trace->kind[e] == FT_EVENT_COND_WAKE && trace->flags[e] & FT_FLAG_FAILED)

@@ -15,11 +15,13 @@
  *   PLAN        {"token":T,"trace":HASH,"spec":JOB}; answered by PLANNED or FAILED.
  *   SOLVE       {"token":T,"trace":HASH,"spec":JOB,"tasks":[{"task":ID,"subproblem":K,"key":TEXT}]}
  *               answered by one VERDICT a task, in order, then SOLVED; or FAILED.
+ *   SUMMARIZE   {"token":T,"trace":HASH}; answered by SUMMARIZED or FAILED.
  *   LOADED      {"trace":HASH}
  *   INGESTED    {"token":T,"meta":META}      META: docs/records.md, "trace"
  *   PLANNED     {"token":T,"plan":PLAN}      PLAN: docs/records.md, "plan"
  *   VERDICT     {"token":T,"task":ID,"record":RECORD}   RECORD: docs/records.md, "verdict record"
  *   SOLVED      {"token":T}
+ *   SUMMARIZED  {"token":T,"summary":SUMMARY}   SUMMARY: docs/api.md, without its "trace"
  *   FAILED      {"token"?:T,"error":{"code":NAME,"message":TEXT,"line"?:N,"column"?:N,"offset"?:N}}
  *   PROGRESS    {"token":T,"text":TEXT}  between request and answer, at most about one a second
  */
@@ -34,6 +36,7 @@
 #include "base/strbuf.h"
 
 #define FT_WIRE_PROTOCOL    1
+#define FT_WIRE_SUMMARY     1 /* version of SUMMARY: stored ones of another are computed anew */
 #define FT_WIRE_HEADER      8
 #define FT_WIRE_MAX_PAYLOAD (16u << 20)
 #define FT_WIRE_CHUNK       (1u << 20) /* DATA frames carry at most this much */
@@ -53,7 +56,9 @@
     X(VERDICT, "verdict", JSON, WORKER, false)                                                     \
     X(SOLVED, "solved", JSON, WORKER, true)                                                        \
     X(FAILED, "failed", JSON, WORKER, true)                                                        \
-    X(PROGRESS, "progress", JSON, WORKER, false)
+    X(PROGRESS, "progress", JSON, WORKER, false)                                                   \
+    X(SUMMARIZE, "summarize", JSON, SERVER, false)                                                 \
+    X(SUMMARIZED, "summarized", JSON, WORKER, true)
 
 typedef enum ft_wire_type {
 #define FT_ROW(symbol, name, payload, sender, ends) FT_WIRE_##symbol,

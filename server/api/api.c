@@ -1,9 +1,25 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "api/internal.h"
+#include "api/access.h"
+#include "api/feed.h"
+#include "api/stats.h"
 
 #define CLOSE_GRACE_MS 3000 /* for answers on their way */
+
+static ft_status open_access(ft_api *api, ft_error *err)
+{
+    const ft_config *config = api->app->config;
+    char address[64];
+    int port;
+    bool strangers = false;
+    ft_status status = FT_OK;
+    if (*config->listen) {
+        status = ft_config_listen(config, address, &port, err);
+        strangers = status == FT_OK && !ft_config_is_loopback(address);
+    }
+    return status == FT_OK ? ft_access_open(api, strangers, &api->access, err) : status;
+}
 
 static ft_status listen_all(ft_api *api, ft_error *err)
 {
@@ -27,7 +43,10 @@ static void on_http_closed(void *data)
     ft_api *api = data;
     void (*closed)(void *data) = api->closed;
     void *closed_data = api->closed_data;
-    ft_idempotency_free(api->idempotency);
+    ft_web_free(api->web);
+    ft_feed_free(api->feed);
+    ft_access_close(api->access);
+    ft_stats_free(api->stats);
     free(api);
     if (closed) closed(closed_data);
 }
@@ -43,13 +62,24 @@ ft_status ft_api_open(ft_app *app, ft_api **api, ft_error *err)
     ft_api *opened = ft_calloc(1, sizeof *opened);
     opened->app = app;
     opened->started = (int64_t)time(NULL);
-    opened->idempotency = ft_idempotency_new();
+    opened->web = ft_web_open(config->web_root);
+    opened->feed = ft_feed_new(opened);
+    opened->stats = ft_stats_new(opened);
     opened->http = ft_http_new(app->loop, &limits, (ft_http_handler){ft_api_route, opened});
-    ft_status status = listen_all(opened, err);
-    if (status == FT_OK)
+    ft_status status = open_access(opened, err);
+    if (status == FT_OK) status = listen_all(opened, err);
+    if (status == FT_OK) {
         *api = opened;
-    else
-        ft_http_close(opened->http, 0, on_http_closed, opened);
+        return FT_OK;
+    }
+    /* It watches the dispatcher, which will not outlive the server's handles here. */
+    ft_feed_free(opened->feed);
+    opened->feed = NULL;
+    ft_access_close(opened->access);
+    opened->access = NULL;
+    ft_stats_free(opened->stats);
+    opened->stats = NULL;
+    ft_http_close(opened->http, 0, on_http_closed, opened);
     return status;
 }
 

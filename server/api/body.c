@@ -8,6 +8,7 @@
 
 typedef struct collector {
     ft_api *api;
+    const char *pattern;
     ft_serve_json serve;
     ft_strbuf text;
 } collector;
@@ -37,7 +38,7 @@ static void on_end(void *context, ft_http_request *request)
     if (ft_json_parse(ft_strbuf_text(&c->text), c->text.len, &body, &err) != FT_OK)
         ft_http_fail_error(request, &err);
     else
-        c->serve(c->api, request, body);
+        ft_api_guard(c->api, request, c->pattern, NULL, c->serve, body);
     json_decref(body);
     collector_free(c);
 }
@@ -54,7 +55,8 @@ static bool is_json_type(const char *type)
     return length > 5 && strncasecmp(type + length - 5, "+json", 5) == 0;
 }
 
-void ft_api_take_json(ft_api *api, ft_http_request *request, ft_serve_json serve)
+void ft_api_take_json(ft_api *api, ft_http_request *request, const char *pattern,
+                      ft_serve_json serve)
 {
     uint64_t limit = api->app->config->max_body_bytes;
     if (!ft_http_has_body(request)) {
@@ -68,7 +70,7 @@ void ft_api_take_json(ft_api *api, ft_http_request *request, ft_serve_json serve
         return;
     }
     collector *c = ft_calloc(1, sizeof *c);
-    *c = (collector){.api = api, .serve = serve};
+    *c = (collector){.api = api, .pattern = pattern, .serve = serve};
     ft_http_sink sink = {on_data, on_end, on_abort, c};
     if (!ft_http_take_body(request, (ft_http_body_limits){limit, limit}, sink)) collector_free(c);
 }

@@ -13,6 +13,7 @@ static void report_text(const json_t *report, ft_strbuf *out)
     static const char *const LISTS[] = {"findings", "undecided", "safe"};
     json_t *head = json_copy((json_t *)(uintptr_t)report);
     for (size_t i = 0; i < sizeof LISTS / sizeof *LISTS; i++) json_object_del(head, LISTS[i]);
+    json_object_del(head, "reviews");
     char *text = json_dumps(head, JSON_COMPACT);
     json_decref(head);
     ft_strbuf_add(out, text, strlen(text) - 1);
@@ -31,37 +32,58 @@ static void report_text(const json_t *report, ft_strbuf *out)
     ft_strbuf_puts(out, "}\n");
 }
 
+/* True if the reply is still to be given. */
+static bool begin_report(void *data, const ft_error *err, const json_t *report,
+                         ft_http_request **request)
+{
+    char etag[FT_REPORT_TAG];
+    if (!ft_call_end_list(data, err, report, request)) return false;
+    ft_report_tag(report, etag);
+    ft_http_set(*request, "Cache-Control", "no-cache");
+    return !ft_reply_not_modified(*request, etag);
+}
+
 static void on_report(void *data, const ft_error *err, json_t *report)
 {
     ft_http_request *request;
-    char etag[32];
-    if (!ft_call_end_list(data, err, report, &request)) return;
-    snprintf(etag, sizeof etag, "%lld",
-             (long long)json_integer_value(json_object_get(report, "revision")));
-    ft_http_set(request, "Cache-Control", "no-cache");
-    if (ft_reply_not_modified(request, etag)) return;
+    if (!begin_report(data, err, report, &request)) return;
     ft_strbuf text = {0};
     report_text(report, &text);
     ft_http_reply(request, 200, "application/json", text.text, text.len);
     ft_strbuf_release(&text);
 }
 
+/* A witness is most of a record; lists of findings do without. */
+static void on_brief(void *data, const ft_error *err, json_t *report)
+{
+    static const char *const LISTS[] = {"findings", "undecided", "safe"};
+    size_t i;
+    json_t *record;
+    ft_http_request *request;
+    if (!begin_report(data, err, report, &request)) return;
+    for (size_t k = 0; k < sizeof LISTS / sizeof *LISTS; k++)
+        json_array_foreach(json_object_get(report, LISTS[k]), i, record)
+            json_object_del(record, "witness");
+    ft_http_reply_json(request, 200, json_incref(report));
+}
+
 void ft_serve_report(ft_api *api, ft_http_request *request)
 {
-    uint32_t limit, safe;
+    uint32_t limit, safe, witness;
     if (!ft_query_number(request, "limit", 0, 1, PAGE_MOST, &limit) ||
-        !ft_query_number(request, "safe", 0, 0, 1, &safe))
+        !ft_query_number(request, "safe", 0, 0, 1, &safe) ||
+        !ft_query_number(request, "witness", 1, 0, 1, &witness))
         return;
-    ft_store_filter filter = {ft_http_query(request, "check"), safe != 0};
-    ft_store_page page = {ft_http_query(request, "after"), limit};
-    ft_store_report(api->app->store, ft_http_param(request, 0), filter, page, on_report,
-                    ft_call_new(api, request));
+    ft_store_filter filter = {ft_http_query(request, "check"), safe != 0, witness != 0};
+    ft_store_page page = {ft_http_query(request, "after"), limit, NULL};
+    ft_store_report(api->app->store, ft_http_param(request, 0), filter, page,
+                    witness ? on_report : on_brief, ft_call_new(api, request));
 }
 
 static void on_finding(void *data, const ft_error *err, json_t *record)
 {
     ft_http_request *request;
-    if (ft_call_end(data, err, &request)) ft_http_reply_json(request, 200, json_incref(record));
+    if (ft_call_end(data, err, &request)) ft_reply_tagged(request, record);
 }
 
 void ft_serve_finding(ft_api *api, ft_http_request *request)
@@ -77,7 +99,7 @@ static void on_witness(void *data, const ft_error *err, json_t *record)
     json_t *witness = json_object_get(record, "witness");
     const char *verdict = json_string_value(json_object_get(record, "verdict"));
     if (json_is_object(witness))
-        ft_http_reply_json(request, 200, json_incref(witness));
+        ft_reply_tagged(request, witness);
     else
         ft_http_fail(request, 404, "no-witness",
                      "only violations have a witness, the verdict of this finding is %s",

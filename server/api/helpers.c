@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/internal.h"
+#include "api/access.h"
+#include "base/digest.h"
 
 #define PAGE_DEFAULT 50
 #define PAGE_MOST    500
@@ -83,6 +84,23 @@ bool ft_reply_not_modified(ft_http_request *request, const char *etag)
     return true;
 }
 
+void ft_reply_tagged(ft_http_request *request, json_t *document)
+{
+    char hex[FT_DIGEST_HEX + 1];
+    ft_digest digest;
+    char *text = json_dumps(document, JSON_COMPACT);
+    size_t length = strlen(text);
+    ft_digest_init(&digest);
+    ft_digest_update(&digest, text, length);
+    ft_digest_hex(&digest, hex);
+    hex[16] = '\0';
+    text[length] = '\n'; /* over the NUL: the length is what counts */
+    ft_http_set(request, "Cache-Control", "no-cache");
+    if (!ft_reply_not_modified(request, hex))
+        ft_http_reply(request, 200, "application/json", text, length + 1);
+    free(text);
+}
+
 bool ft_query_number(ft_http_request *request, const char *name, uint32_t initial, uint32_t least,
                      uint32_t most, uint32_t *value)
 {
@@ -106,20 +124,32 @@ bool ft_query_page(ft_http_request *request, ft_store_page *page)
 {
     uint32_t limit;
     if (!ft_query_number(request, "limit", PAGE_DEFAULT, 1, PAGE_MOST, &limit)) return false;
-    *page = (ft_store_page){ft_http_query(request, "after"), limit};
+    *page = (ft_store_page){ft_http_query(request, "after"), limit, ft_access_projects(request)};
     return true;
+}
+
+static void put_escaped(ft_strbuf *out, const char *text)
+{
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                     strchr("-._~", c);
+        ft_strbuf_printf(out, plain ? "%c" : "%%%02X", c);
+    }
 }
 
 /* The next page of the same list. */
 static void put_next(ft_http_request *request, const char *next)
 {
-    static const char *const KEPT[] = {"limit", "state", "trace", "check", "safe"};
+    static const char *const KEPT[] = {"limit", "state", "trace",   "check",
+                                       "safe",  "since", "project", "search"};
     ft_strbuf link = {0};
     ft_strbuf_printf(&link, "<%s?after=%s", ft_http_path(request), next);
     for (size_t i = 0; i < sizeof KEPT / sizeof *KEPT; i++) {
         const char *value = ft_http_query(request, KEPT[i]);
-        if (value && strspn(value, "0123456789abcdefghijklmnopqrstuvwxyz-") == strlen(value))
-            ft_strbuf_printf(&link, "&%s=%s", KEPT[i], value);
+        if (!value) continue;
+        ft_strbuf_printf(&link, "&%s=", KEPT[i]);
+        put_escaped(&link, value);
     }
     ft_http_set(request, "Link", "%s>; rel=\"next\"", link.text);
     ft_strbuf_release(&link);

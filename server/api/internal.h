@@ -3,12 +3,15 @@
 #define FT_API_INTERNAL_H
 
 #include "api/api.h"
+#include "api/web.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "http/http.h"
 
 typedef struct ft_upload ft_upload;
-typedef struct ft_idempotency ft_idempotency;
+typedef struct ft_feed ft_feed;
+typedef struct ft_access_table ft_access_table;
+typedef struct ft_stats ft_stats;
 
 struct ft_api {
     ft_app *app;
@@ -17,7 +20,12 @@ struct ft_api {
     bool closing;
     uint32_t ingesting; /* uploads handed to dispatch and not answered */
     ft_upload *uploads; /* those */
-    ft_idempotency *idempotency;
+    ft_web *web;        /* NULL: no dashboard */
+    ft_feed *feed;
+    ft_access_table *access;
+    ft_stats *stats;
+    struct ft_stream *streams; /* open ones */
+    uint32_t stream_count;
     int64_t started; /* seconds since 1970 */
     void (*closed)(void *data);
     void *closed_data;
@@ -29,26 +37,52 @@ typedef void (*ft_serve)(ft_api *api, ft_http_request *request);
 /* body: borrowed. */
 typedef void (*ft_serve_json)(ft_api *api, ft_http_request *request, const json_t *body);
 
-/*  method  pattern  handler  (JSON) handler of the body  one line of documentation */
+/* What a request needs (api/access.h): nothing, any valid token, or a scope. */
+typedef enum ft_route_needs {
+    FT_NEEDS_NOTHING,
+    FT_NEEDS_TOKEN,
+    FT_NEEDS_READ,
+    FT_NEEDS_SUBMIT,
+    FT_NEEDS_ADMIN
+} ft_route_needs;
+
+/*  method  pattern  needs  handler  (JSON) handler of the body  one line of documentation */
 #define FT_ROUTE_TABLE(X)                                                                          \
-    X("GET", "/", ft_serve_root, NULL, "What this is and where to look")                           \
-    X("GET", "/live", ft_serve_live, NULL, "The process runs")                                     \
-    X("GET", "/ready", ft_serve_ready, NULL, "Store and workers are up")                           \
-    X("GET", "/metrics", ft_serve_metrics, NULL, "Counters in Prometheus text")                    \
-    X("GET", "/v1/openapi.json", ft_serve_openapi, NULL, "The routes, from this table")            \
-    X("POST", "/v1/traces", ft_serve_upload, NULL, "Upload a trace in any format")                 \
-    X("GET", "/v1/traces", ft_serve_traces, NULL, "Traces, newest first")                          \
-    X("GET", "/v1/traces/{trace}", ft_serve_trace, NULL, "What is known of a trace")               \
-    X("GET", "/v1/traces/{trace}/content", ft_serve_content, NULL, "Its canonical binary form")    \
-    X("POST", "/v1/jobs", NULL, ft_serve_job_create, "Start a job")                                \
-    X("GET", "/v1/jobs", ft_serve_jobs, NULL, "Jobs, newest first")                                \
-    X("GET", "/v1/jobs/{job}", ft_serve_job, NULL, "State and counts of a job")                    \
-    X("DELETE", "/v1/jobs/{job}", ft_serve_job_cancel, NULL, "Cancel a job")                       \
-    X("GET", "/v1/jobs/{job}/findings", ft_serve_report, NULL, "The report, also while it runs")   \
-    X("GET", "/v1/findings/{finding}", ft_serve_finding, NULL, "One verdict record")               \
-    X("GET", "/v1/findings/{finding}/witness", ft_serve_witness, NULL,                             \
+    X("GET", "/", NOTHING, ft_serve_root, NULL, "The dashboard")                                   \
+    X("GET", "/live", NOTHING, ft_serve_live, NULL, "The process runs")                            \
+    X("GET", "/ready", NOTHING, ft_serve_ready, NULL, "Store and workers are up")                  \
+    X("GET", "/metrics", READ, ft_serve_metrics, NULL, "Counters in Prometheus text")              \
+    X("GET", "/v1", NOTHING, ft_serve_about, NULL, "What this is and where to look")               \
+    X("GET", "/v1/openapi.json", NOTHING, ft_serve_openapi, NULL, "The routes, from this table")   \
+    X("GET", "/v1/access", TOKEN, ft_serve_access, NULL, "What the token in use allows")           \
+    X("GET", "/v1/audit", ADMIN, ft_serve_audit, NULL, "What was changed or refused, by whom")     \
+    X("GET", "/v1/events", READ, ft_serve_events, NULL, "Changes of jobs, as they come")           \
+    X("POST", "/v1/traces", SUBMIT, ft_serve_upload, NULL, "Upload a trace in any format")         \
+    X("GET", "/v1/traces", READ, ft_serve_traces, NULL, "Traces, newest first")                    \
+    X("GET", "/v1/traces/{trace}", READ, ft_serve_trace, NULL, "What is known of a trace")         \
+    X("GET", "/v1/traces/{trace}/content", READ, ft_serve_content, NULL,                           \
+      "Its canonical binary form")                                                                 \
+    X("GET", "/v1/traces/{trace}/summary", READ, ft_serve_summary, NULL,                           \
+      "Its threads, locks, variables and locations")                                               \
+    X("POST", "/v1/jobs", SUBMIT, NULL, ft_serve_job_create, "Start a job")                        \
+    X("GET", "/v1/jobs", READ, ft_serve_jobs, NULL, "Jobs, newest first")                          \
+    X("GET", "/v1/jobs/{job}", READ, ft_serve_job, NULL, "State and counts of a job")              \
+    X("DELETE", "/v1/jobs/{job}", SUBMIT, ft_serve_job_cancel, NULL, "Cancel a job")               \
+    X("GET", "/v1/jobs/{job}/events", READ, ft_serve_job_events, NULL,                             \
+      "Its changes and findings, as they come")                                                    \
+    X("GET", "/v1/jobs/{job}/findings", READ, ft_serve_report, NULL,                               \
+      "The report, also while it runs")                                                            \
+    X("GET", "/v1/jobs/{job}/report", READ, ft_serve_view, NULL,                                   \
+      "The report as text, SARIF, JUnit, HTML, ...: ?format= or Accept")                           \
+    X("GET", "/v1/reviews", READ, ft_serve_reviews, NULL, "A project's findings from run to run")  \
+    X("GET", "/v1/reviews/{fingerprint}", READ, ft_serve_review, NULL, "One of them")              \
+    X("PUT", "/v1/reviews/{fingerprint}", SUBMIT, NULL, ft_serve_review_set,                       \
+      "Say what it is: open, confirmed, false or fixed")                                           \
+    X("GET", "/v1/findings/{finding}", READ, ft_serve_finding, NULL, "One verdict record")         \
+    X("GET", "/v1/findings/{finding}/witness", READ, ft_serve_witness, NULL,                       \
       "The schedule that hits it")                                                                 \
-    X("GET", "/v1/workers", ft_serve_workers, NULL, "The worker processes")
+    X("GET", "/v1/stats", READ, ft_serve_stats, NULL, "The queue now and in the last hour")        \
+    X("GET", "/v1/workers", READ, ft_serve_workers, NULL, "The worker processes")
 
 void ft_serve_root(ft_api *api, ft_http_request *request);
 void ft_serve_live(ft_api *api, ft_http_request *request);
@@ -63,15 +97,31 @@ void ft_serve_job_create(ft_api *api, ft_http_request *request, const json_t *bo
 void ft_serve_jobs(ft_api *api, ft_http_request *request);
 void ft_serve_job(ft_api *api, ft_http_request *request);
 void ft_serve_job_cancel(ft_api *api, ft_http_request *request);
+void ft_serve_access(ft_api *api, ft_http_request *request);
+void ft_serve_audit(ft_api *api, ft_http_request *request);
+void ft_serve_summary(ft_api *api, ft_http_request *request);
+void ft_serve_stats(ft_api *api, ft_http_request *request);
+void ft_serve_events(ft_api *api, ft_http_request *request);
+void ft_serve_job_events(ft_api *api, ft_http_request *request);
 void ft_serve_report(ft_api *api, ft_http_request *request);
 void ft_serve_finding(ft_api *api, ft_http_request *request);
+void ft_serve_view(ft_api *api, ft_http_request *request);
+void ft_serve_reviews(ft_api *api, ft_http_request *request);
+void ft_serve_review(ft_api *api, ft_http_request *request);
+void ft_serve_review_set(ft_api *api, ft_http_request *request, const json_t *body);
 void ft_serve_witness(ft_api *api, ft_http_request *request);
 void ft_serve_workers(ft_api *api, ft_http_request *request);
+void ft_serve_about(ft_api *api, ft_http_request *request);
 
 /* The handler of the HTTP server; context is the api. */
 void ft_api_route(void *context, ft_http_request *request);
-/* Takes a JSON body (Content-Type, limits, strict syntax) and calls serve with it. */
-void ft_api_take_json(ft_api *api, ft_http_request *request, ft_serve_json serve);
+/* Takes a JSON body (Content-Type, limits, strict syntax) and calls serve with it, guarded. */
+void ft_api_take_json(ft_api *api, ft_http_request *request, const char *pattern,
+                      ft_serve_json serve);
+/* Calls one of serve and serve_json (with body, borrowed), at once or later, if the project of what
+ * the path names is one of the request's; else 404 is answered. */
+void ft_api_guard(ft_api *api, ft_http_request *request, const char *pattern, ft_serve serve,
+                  ft_serve_json serve_json, const json_t *body);
 
 /* ---- Uploads, waits -------------------------------------------------------------------------- */
 
@@ -99,6 +149,11 @@ void ft_reply_job(ft_http_request *request, int status, json_t *snapshot);
 
 /* Sets the ETag; true if If-None-Match has it (304 was then answered). */
 bool ft_reply_not_modified(ft_http_request *request, const char *etag);
+/* Answers 200 with the document (not taken) and the ETag of its text, or 304. */
+void ft_reply_tagged(ft_http_request *request, json_t *document);
+/* The ETag of a report: its job's revision and what the reviews of its findings say. */
+#define FT_REPORT_TAG 48
+void ft_report_tag(const json_t *report, char tag[FT_REPORT_TAG]);
 /* Whether If-None-Match is there and has the tag (text between the quotes). */
 bool ft_matches_etag(ft_http_request *request, const char *etag);
 
@@ -111,24 +166,5 @@ bool ft_query_page(ft_http_request *request, ft_store_page *page);
 /* Ends a call for a list: as ft_call_end, but a bad query is a 400; sets Link for its next page. */
 bool ft_call_end_list(ft_call *call, const ft_error *err, const json_t *page,
                       ft_http_request **request);
-
-/* ---- Idempotency keys ------------------------------------------------------------------------ */
-
-/* Remembers which job came of which Idempotency-Key, for the last FT_IDEMPOTENCY_KEYS keys and as
- * long as the daemon runs. */
-#define FT_IDEMPOTENCY_KEYS 4096
-ft_idempotency *ft_idempotency_new(void);
-void ft_idempotency_free(ft_idempotency *table); /* accepts NULL */
-
-typedef enum ft_key_state {
-    FT_KEY_NEW,     /* remembered now, without a job yet */
-    FT_KEY_PENDING, /* its job is being made */
-    FT_KEY_KNOWN,   /* *job is its job */
-    FT_KEY_CLASH    /* it came with another body */
-} ft_key_state;
-ft_key_state ft_idempotency_begin(ft_idempotency *table, const char *key, const char *body_hash,
-                                  const char **job);
-/* job NULL: no job was made, the key is forgotten. */
-void ft_idempotency_end(ft_idempotency *table, const char *key, const char *job);
 
 #endif

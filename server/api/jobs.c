@@ -2,10 +2,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "api/internal.h"
+#include "api/access.h"
 #include "api/spec.h"
 #include "base/digest.h"
+
+#define QUERY_LONGEST 200
 
 /* ---- POST /v1/jobs --------------------------------------------------------------------------- */
 
@@ -13,59 +16,54 @@ typedef struct creation {
     ft_api *api;
     ft_http_request *request;
     char *key; /* Idempotency-Key or NULL */
+    char body[FT_DIGEST_HEX + 1];
+    json_t *spec; /* with its project */
 } creation;
 
 static void on_created(void *data, const ft_error *err, json_t *snapshot)
 {
     creation *c = data;
     ft_http_request *request = c->request;
-    if (c->key)
-        ft_idempotency_end(c->api->idempotency, c->key,
-                           err ? NULL : json_string_value(json_object_get(snapshot, "job")));
     free(c->key);
+    json_decref(c->spec);
     free(c);
-    if (err && err->code == FT_NOT_FOUND)
+    if (err && err->code == FT_NOT_FOUND) {
         ft_http_reply_problem(
             request, &(ft_http_problem){422, "unknown-trace", err->message, "/trace", NULL});
-    else if (err)
+    } else if (err && err->code == FT_CONFLICT) {
+        ft_http_fail(request, 422, "idempotency-key-reused", "%s", err->message);
+    } else if (err) {
         ft_http_fail_error(request, err);
-    else
+    } else {
+        json_object_del(snapshot, "known");
         ft_reply_job(request, 202, json_incref(snapshot));
+    }
 }
 
-static void on_known(void *data, const ft_error *err, json_t *snapshot)
+static void create(creation *c)
 {
-    ft_http_request *request;
-    if (ft_call_end(data, err, &request)) ft_reply_job(request, 202, json_incref(snapshot));
+    ft_store_key key = {c->key, c->body};
+    ft_dispatch_job_create(c->api->app->dispatch, c->spec, c->key ? &key : NULL, on_created, c);
 }
 
-/* The same key and body give the same job. True: the request goes on to make one. */
-static bool begin_key(ft_api *api, ft_http_request *request, const char *key, const json_t *body)
+static void on_trace_visible(void *data, const ft_error *err, json_t *nothing)
 {
-    char hash[FT_DIGEST_HEX + 1];
+    (void)nothing;
+    creation *c = data;
+    if (err)
+        on_created(c, err, NULL);
+    else
+        create(c);
+}
+
+static void hash_body(const json_t *body, char hash[FT_DIGEST_HEX + 1])
+{
     ft_digest digest;
-    const char *job = NULL;
     char *text = json_dumps(body, JSON_COMPACT | JSON_SORT_KEYS);
     ft_digest_init(&digest);
     ft_digest_update(&digest, text, strlen(text));
     ft_digest_hex(&digest, hash);
     free(text);
-    switch (ft_idempotency_begin(api->idempotency, key, hash, &job)) {
-    case FT_KEY_NEW:
-        return true;
-    case FT_KEY_PENDING:
-        ft_http_fail(request, 409, "idempotency-key-pending",
-                     "a request with this Idempotency-Key is being served: try again");
-        return false;
-    case FT_KEY_CLASH:
-        ft_http_fail(request, 422, "idempotency-key-reused",
-                     "this Idempotency-Key came with another job before");
-        return false;
-    case FT_KEY_KNOWN:
-        ft_store_job(api->app->store, job, on_known, ft_call_new(api, request));
-        return false;
-    }
-    return false;
 }
 
 static bool is_good_key(ft_http_request *request, const char *key)
@@ -109,10 +107,20 @@ void ft_serve_job_create(ft_api *api, ft_http_request *request, const json_t *bo
     if (!is_good_spec(request, body)) return;
     if (key && !is_good_key(request, key)) return;
     if (too_many(api, request)) return;
-    if (key && !begin_key(api, request, key, body)) return;
+    const char *wanted = json_string_value(json_object_get(body, "project"));
+    char project[FT_PROJECT_LENGTH + 1];
+    if (!ft_access_project(request, wanted, project)) return;
     creation *c = ft_calloc(1, sizeof *c);
     *c = (creation){.api = api, .request = request, .key = key ? ft_strdup(key) : NULL};
-    ft_dispatch_job_create(api->app->dispatch, body, on_created, c);
+    hash_body(body, c->body);
+    c->spec = json_copy((json_t *)(uintptr_t)body);
+    json_object_set_new(c->spec, "project", json_string(project));
+    const char *projects = ft_access_projects(request);
+    if (projects)
+        ft_store_trace_visible(api->app->store, json_string_value(json_object_get(body, "trace")),
+                               projects, on_trace_visible, c);
+    else
+        create(c);
 }
 
 /* ---- GET /v1/jobs ---------------------------------------------------------------------------- */
@@ -124,15 +132,56 @@ static void on_jobs(void *data, const ft_error *err, json_t *page)
     json_t *job;
     if (!ft_call_end_list(data, err, page, &request)) return;
     json_array_foreach(json_object_get(page, "jobs"), i, job) ft_job_view(job);
-    ft_http_reply_json(request, 200, json_incref(page));
+    ft_reply_tagged(request, page);
+}
+
+/* Digits: seconds since 1970. Else an RFC 3339 date or time in UTC. False: a 400 was answered. */
+static bool query_since(ft_http_request *request, int64_t *since)
+{
+    const char *text = ft_http_query(request, "since");
+    struct tm parts = {0};
+    *since = 0;
+    if (!text) return true;
+    const char *end = strptime(text, "%Y-%m-%d", &parts);
+    if (end && *end == 'T') end = strptime(end + 1, "%H:%M:%S", &parts);
+    if (end && *end == '.') end += 1 + strspn(end + 1, "0123456789");
+    if (end && strcmp(end, "Z") == 0) end++;
+    bool digits = *text && strlen(text) <= 12 && strspn(text, "0123456789") == strlen(text);
+    if (digits)
+        *since = (int64_t)strtoll(text, NULL, 10) * 1000;
+    else if (end && *end == '\0')
+        *since = (int64_t)timegm(&parts) * 1000;
+    else
+        ft_http_fail(request, 400, "malformed-query",
+                     "\"since\" must be a date, a time in UTC or seconds since 1970");
+    return digits || (end && *end == '\0');
+}
+
+/* A name that is no UTF-8 cannot be in the store either. */
+static bool query_text(ft_http_request *request, const char *name, const char **text)
+{
+    *text = ft_http_query(request, name);
+    json_t *good = *text ? json_string(*text) : NULL;
+    bool bad = *text && (!good || strlen(*text) > QUERY_LONGEST);
+    json_decref(good);
+    if (bad)
+        ft_http_fail(request, 400, "malformed-query", "\"%s\" must be UTF-8 of at most %d bytes",
+                     name, QUERY_LONGEST);
+    return !bad;
 }
 
 void ft_serve_jobs(ft_api *api, ft_http_request *request)
 {
     ft_store_page page;
-    if (!ft_query_page(request, &page)) return;
-    ft_store_jobs(api->app->store, ft_http_query(request, "state"), ft_http_query(request, "trace"),
-                  page, on_jobs, ft_call_new(api, request));
+    ft_store_job_filter filter = {0};
+    if (!ft_query_page(request, &page) || !query_since(request, &filter.since) ||
+        !query_text(request, "state", &filter.state) ||
+        !query_text(request, "trace", &filter.trace) ||
+        !query_text(request, "project", &filter.project) ||
+        !query_text(request, "search", &filter.search))
+        return;
+    if (filter.search && !*filter.search) filter.search = NULL;
+    ft_store_jobs(api->app->store, filter, page, on_jobs, ft_call_new(api, request));
 }
 
 /* ---- GET and DELETE /v1/jobs/{job} ----------------------------------------------------------- */

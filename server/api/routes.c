@@ -2,17 +2,19 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/internal.h"
+#include "api/access.h"
 
 typedef struct route {
     const char *method, *pattern;
+    ft_route_needs needs;
     ft_serve serve;
     ft_serve_json serve_json;
     const char *doc;
 } route;
 
 static const route ROUTES[] = {
-#define FT_ROW(method, pattern, serve, serve_json, doc) {method, pattern, serve, serve_json, doc},
+#define FT_ROW(method, pattern, needs, serve, serve_json, doc)                                     \
+    {method, pattern, FT_NEEDS_##needs, serve, serve_json, doc},
     FT_ROUTE_TABLE(FT_ROW)
 #undef FT_ROW
 };
@@ -66,6 +68,23 @@ static void no_route(ft_http_request *request)
     ft_strbuf_release(&methods);
 }
 
+static bool is_page(ft_http_request *request)
+{
+    const char *path = ft_http_path(request);
+    return strcmp(ft_http_method(request), "GET") == 0 && strcmp(path, "/v1") != 0 &&
+           strncmp(path, "/v1/", 4) != 0;
+}
+
+/* A browser that follows a link into the dashboard gets its first page, which shows the rest. What
+ * belongs to a page (a script, an image) is not asked for as HTML: if it is not there, it is not.
+ */
+static bool wants_page(ft_http_request *request)
+{
+    const char *accept = ft_http_header(request, "accept");
+    return is_page(request) && strncmp(ft_http_path(request), "/assets/", 8) != 0 && accept &&
+           strstr(accept, "text/html");
+}
+
 /* A page of another site must not make a browser on this machine change anything. */
 static bool is_cross_origin(ft_http_request *request)
 {
@@ -76,6 +95,15 @@ static bool is_cross_origin(ft_http_request *request)
     return !host || !authority || strcasecmp(authority + 3, host) != 0;
 }
 
+static void serve(ft_api *api, ft_http_request *request, const route *r)
+{
+    if (strcmp(r->method, "GET") != 0) ft_access_audit(api, request, "allowed");
+    if (r->serve_json)
+        ft_api_take_json(api, request, r->pattern, r->serve_json);
+    else
+        ft_api_guard(api, request, r->pattern, r->serve, NULL, NULL);
+}
+
 void ft_api_route(void *context, ft_http_request *request)
 {
     ft_api *api = context;
@@ -84,15 +112,16 @@ void ft_api_route(void *context, ft_http_request *request)
     for (size_t i = 0; i < N_ROUTES && !found; i++)
         if (strcmp(ROUTES[i].method, method) == 0 && matches(ROUTES[i].pattern, path, request))
             found = &ROUTES[i];
-    if (!found)
+    if (!found && is_page(request) && ft_web_serve(api->web, request)) return;
+    if (!found && wants_page(request))
+        ft_web_serve_index(api->web, request);
+    else if (!found)
         no_route(request);
     else if (is_cross_origin(request))
         ft_http_fail(request, 403, "cross-origin",
                      "requests from pages of other sites are refused");
-    else if (found->serve_json)
-        ft_api_take_json(api, request, found->serve_json);
-    else
-        found->serve(api, request);
+    else if (ft_access_check(api->access, request, found->needs))
+        serve(api, request, found);
 }
 
 /* ---- /v1/openapi.json ------------------------------------------------------------------------ */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "store/access.h"
 #include "verdict/names.h"
 
 typedef struct checker {
@@ -65,6 +66,16 @@ static ft_status check_title(checker *c, const json_t *value)
 {
     if (json_is_string(value) && json_string_length(value) == 0) return FT_OK;
     return check_name(c, value);
+}
+
+static ft_status check_project(checker *c, const json_t *value)
+{
+    if (json_is_string(value) && strlen(json_string_value(value)) == json_string_length(value) &&
+        ft_project_good(json_string_value(value)))
+        return FT_OK;
+    return ft_error_set(c->err, FT_USAGE,
+                        "a project has 1 to %d letters, digits, '.', '_', '-' and '/'",
+                        FT_PROJECT_LENGTH);
 }
 
 static ft_status check_location(checker *c, const json_t *value)
@@ -325,6 +336,7 @@ static const member JOB[] = {{"trace", true, check_trace},
                              {"context_bound", false, check_bound},
                              {"budget", false, check_budget},
                              {"name", false, check_title},
+                             {"project", false, check_project},
                              {NULL, false, NULL}};
 
 ft_status ft_spec_check(const json_t *spec, ft_strbuf *pointer, ft_error *err)

@@ -1,12 +1,25 @@
-/* What the daemon says of itself: /, /live, /ready, /metrics, /v1/workers. */
+/* What the daemon says of itself: /, /v1, /live, /ready, /metrics, /v1/workers. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/internal.h"
+#include "api/access.h"
 
+/* For programs that ask for JSON there is what was here before the dashboard. */
 void ft_serve_root(ft_api *api, ft_http_request *request)
 {
+    const char *accept = ft_http_header(request, "accept");
+    bool page = !accept || strstr(accept, "text/html") || !strstr(accept, "application/json");
+    ft_http_set(request, "Link", "</v1>; rel=\"service-desc\"");
+    if (page)
+        ft_web_serve_index(api->web, request);
+    else
+        ft_serve_about(api, request);
+}
+
+void ft_serve_about(ft_api *api, ft_http_request *request)
+{
     (void)api;
+    ft_http_set(request, "Vary", "Accept");
     ft_http_reply_json(
         request, 200,
         json_pack("{s:s, s:s, s:s, s:{s:s, s:s, s:s, s:s, s:s}}", "name", "foretell", "version",
@@ -53,8 +66,19 @@ void ft_serve_ready(ft_api *api, ft_http_request *request)
 
 void ft_serve_workers(ft_api *api, ft_http_request *request)
 {
-    ft_http_reply_json(request, 200,
-                       json_pack("{s:o}", "workers", ft_dispatch_workers(api->app->dispatch)));
+    json_t *workers = ft_dispatch_workers(api->app->dispatch), *worker;
+    size_t i;
+    /* What the workers do for others is nobody's business. */
+    json_array_foreach(workers, i, worker)
+    {
+        if (!ft_access_projects(request)) break;
+        json_object_set_new(worker, "job", json_null());
+        json_object_set_new(worker, "trace", json_null());
+        json_object_set_new(worker, "progress", json_null());
+    }
+    json_t *document = json_pack("{s:o}", "workers", workers);
+    ft_reply_tagged(request, document);
+    json_decref(document);
 }
 
 /* ---- /metrics -------------------------------------------------------------------------------- */
@@ -122,6 +146,53 @@ static void put_workers(ft_strbuf *out, const ft_dispatch *dispatch)
     json_decref(list);
 }
 
+static void put_times(ft_strbuf *out, const ft_dispatch *dispatch)
+{
+    ft_dispatch_times times = ft_dispatch_task_times(dispatch);
+    ft_strbuf_puts(out, "# HELP foretell_task_seconds Time of solve tasks by their verdict.\n"
+                        "# TYPE foretell_task_seconds summary\n");
+    for (int v = 0; v < FT_VERDICTS; v++) {
+        const char *name = ft_verdict_name((ft_verdict)v);
+        ft_strbuf_printf(out,
+                         "foretell_task_seconds_sum{verdict=\"%s\"} %.3f\n"
+                         "foretell_task_seconds_count{verdict=\"%s\"} %llu\n",
+                         name, (double)times.ms[v] / 1000, name,
+                         (unsigned long long)times.tasks[v]);
+    }
+}
+
+static void put_load(ft_strbuf *out, const ft_dispatch *dispatch)
+{
+    json_t *load = ft_dispatch_load(dispatch);
+    put_number(out, "queue_age_milliseconds", true,
+               "How long a job with queued tasks has had no worker, at most.",
+               (long long)json_integer_value(json_object_get(load, "age_ms")));
+    put_number(out, "workers_resident_bytes", true, "Memory of the worker processes.",
+               (long long)json_integer_value(json_object_get(load, "workers_memory")));
+    json_decref(load);
+}
+
+static void put_latency(ft_strbuf *out, const ft_http_stats *stats)
+{
+    uint64_t count = 0;
+    ft_strbuf_puts(out, "# HELP foretell_http_request_seconds Time from a request's head to its "
+                        "answer; long polls and streams wait on purpose.\n"
+                        "# TYPE foretell_http_request_seconds histogram\n");
+    for (int i = 0; i < FT_HTTP_BUCKETS; i++) {
+        count += stats->latency[i];
+        ft_strbuf_puts(out, "foretell_http_request_seconds_bucket{le=\"");
+        if (i + 1 < FT_HTTP_BUCKETS)
+            ft_strbuf_printf(out, "%g", (double)ft_http_bucket_ms[i] / 1000);
+        else
+            ft_strbuf_puts(out, "+Inf");
+        ft_strbuf_printf(out, "\"} %llu\n", (unsigned long long)count);
+    }
+    ft_strbuf_printf(out,
+                     "foretell_http_request_seconds_sum %.3f\n"
+                     "foretell_http_request_seconds_count %llu\n",
+                     (double)stats->latency_ms / 1000, (unsigned long long)count);
+}
+
 static void put_http(ft_strbuf *out, const ft_http_stats *stats)
 {
     put_family(out, "http_requests_total", false, "Answers by status.");
@@ -183,6 +254,10 @@ static void on_counts(void *data, const ft_error *err, json_t *counts)
     put_store(&out, counts);
     put_dispatch(&out, api->app->dispatch);
     put_workers(&out, api->app->dispatch);
+    put_times(&out, api->app->dispatch);
+    put_load(&out, api->app->dispatch);
+    put_number(&out, "event_streams", true, "Event streams open now.", api->stream_count);
+    put_latency(&out, ft_http_statistics(api->http));
     put_http(&out, ft_http_statistics(api->http));
     ft_http_reply(request, 200, "text/plain; version=0.0.4; charset=utf-8", out.text, out.len);
     ft_strbuf_release(&out);

@@ -34,8 +34,7 @@ void ft_serve_trace(ft_api *api, ft_http_request *request)
 static void on_traces(void *data, const ft_error *err, json_t *page)
 {
     ft_http_request *request;
-    if (ft_call_end_list(data, err, page, &request))
-        ft_http_reply_json(request, 200, json_incref(page));
+    if (ft_call_end_list(data, err, page, &request)) ft_reply_tagged(request, page);
 }
 
 void ft_serve_traces(ft_api *api, ft_http_request *request)

@@ -5,12 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/internal.h"
+#include "api/access.h"
 #include "base/digest.h"
 
 struct ft_upload {
     ft_api *api;
     ft_http_request *request;
+    char project[FT_PROJECT_LENGTH + 1];
     int fd;
     uint64_t bytes;
     ft_digest digest;
@@ -65,20 +66,44 @@ static void unlist(ft_upload *upload)
     api->ingesting--;
 }
 
+typedef struct sharing {
+    ft_http_request *request;
+    json_t *meta;
+} sharing;
+
+static void on_shared(void *data, const ft_error *err, json_t *result)
+{
+    sharing *s = data;
+    if (err) {
+        ft_http_fail_error(s->request, err);
+        json_decref(s->meta);
+    } else {
+        bool created = json_is_true(json_object_get(result, "created"));
+        const char *hash = json_string_value(json_object_get(s->meta, "trace"));
+        ft_http_set(s->request, "Location", "/v1/traces/%s", hash);
+        ft_http_set(s->request, "ETag", "\"%s\"", hash);
+        ft_http_reply_json(s->request, created ? 201 : 200, s->meta);
+    }
+    free(s);
+}
+
+/* Whether somebody else has uploaded the same is not told: what counts is what the project had. */
 static void on_ingested(void *data, const ft_error *err, const json_t *meta, bool created)
 {
+    (void)created;
     ft_upload *upload = data;
     ft_http_request *request = upload->request;
     unlist(upload);
-    upload_free(upload);
     if (err) {
         ft_http_fail_error(request, err);
-        return;
+    } else {
+        sharing *s = ft_calloc(1, sizeof *s);
+        *s = (sharing){request, json_incref((json_t *)(uintptr_t)meta)};
+        ft_store_trace_share(upload->api->app->store,
+                             json_string_value(json_object_get(meta, "trace")), upload->project,
+                             on_shared, s);
     }
-    const char *hash = json_string_value(json_object_get(meta, "trace"));
-    ft_http_set(request, "Location", "/v1/traces/%s", hash);
-    ft_http_set(request, "ETag", "\"%s\"", hash);
-    ft_http_reply_json(request, created ? 201 : 200, json_incref((json_t *)(uintptr_t)meta));
+    upload_free(upload);
 }
 
 static bool too_many(ft_api *api, ft_http_request *request)
@@ -135,6 +160,8 @@ void ft_serve_upload(ft_api *api, ft_http_request *request)
         ft_http_fail(request, 411, "body-missing", "the trace must come as the body");
         return;
     }
+    char project[FT_PROJECT_LENGTH + 1];
+    if (!ft_access_project(request, ft_http_query(request, "project"), project)) return;
     if (too_many(api, request)) return;
     if (ft_dispatch_upload_file(api->app->dispatch, &fd, &err) != FT_OK) {
         ft_http_fail_error(request, &err);
@@ -142,8 +169,10 @@ void ft_serve_upload(ft_api *api, ft_http_request *request)
     }
     ft_upload *upload = ft_calloc(1, sizeof *upload);
     *upload = (ft_upload){.api = api, .fd = fd};
+    memcpy(upload->project, project, sizeof project);
     ft_digest_init(&upload->digest);
-    ft_http_body_limits limits = {config->max_upload_bytes, config->max_trace_bytes};
+    uint64_t own = ft_access_of(request)->max_upload, most = config->max_upload_bytes;
+    ft_http_body_limits limits = {own && own < most ? own : most, config->max_trace_bytes};
     ft_http_sink sink = {on_data, on_end, on_abort, upload};
     if (!ft_http_take_body(request, limits, sink)) upload_free(upload);
 }

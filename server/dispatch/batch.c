@@ -6,9 +6,8 @@
 #include "dispatch/internal.h"
 #include "log.h"
 
-#define FAST_MS     500   /* a batch below this doubles the next one ... */
-#define SLOW_MS     2000  /* ... and one above this halves it: about a second each */
-#define LEASE_SLACK 60000 /* the supervisor ends a batch before its lease does */
+#define FAST_MS 500  /* a batch below this doubles the next one ... */
+#define SLOW_MS 2000 /* ... and one above this halves it: about a second each */
 
 static void clear(ft_batch *batch)
 {
@@ -27,7 +26,7 @@ static void count_out(ft_dispatch *dispatch, const ft_worker *worker, const char
     ft_job *job = ft_job_find(dispatch, job_id);
     if (!job) return;
     assert(job->running > 0);
-    job->running--;
+    if (--job->running == 0) job->since = uv_now(dispatch->loop);
     job->served += uv_now(dispatch->loop) - worker->busy_since;
 }
 
@@ -106,7 +105,7 @@ static void send_request(ft_worker *worker, const ft_job *job)
                                 batch->trace, "spec", job->spec);
     if (!plan) json_object_set(request, "tasks", batch->tasks);
     worker->state = FT_WORKER_WORKING;
-    batch->started = uv_now(worker->dispatch->loop);
+    batch->started = batch->turn = uv_now(worker->dispatch->loop);
     limit_request(worker);
     ft_worker_send_json(worker, plan ? FT_WIRE_PLAN : FT_WIRE_SOLVE, request);
     json_decref(request);
@@ -184,7 +183,7 @@ static void on_trace(void *data, const ft_error *err, json_t *meta)
     ft_errand_end(errand);
 }
 
-static void load(ft_worker *worker)
+void ft_batch_load(ft_worker *worker)
 {
     worker->state = FT_WORKER_LOADING;
     worker->sending = true;
@@ -204,7 +203,9 @@ void ft_batch_on_loaded(ft_worker *worker, const json_t *message)
     }
     snprintf(worker->loaded, sizeof worker->loaded, "%s", trace);
     const ft_job *job = ft_job_find(worker->dispatch, worker->batch.job);
-    if (job) {
+    if (worker->summary) {
+        ft_summary_ask(worker);
+    } else if (job) {
         send_request(worker, job);
     } else {
         withdraw(worker);
@@ -234,7 +235,7 @@ static void take_lease(ft_worker *worker, ft_job *job, const json_t *lease)
     if (strcmp(worker->loaded, job->trace) == 0) {
         send_request(worker, job);
     } else {
-        load(worker);
+        ft_batch_load(worker);
     }
 }
 
@@ -274,16 +275,39 @@ void ft_batch_lease(ft_worker *worker, ft_job *job)
     /* The rest of a job is shared out rather than left to one worker. */
     uint64_t share = job->ready / (dispatch->worker_count - 1), most = job->batch;
     if (most > share) most = share > 0 ? share : 1;
-    uint64_t lease_ms = most * (job->subproblem_ms + dispatch->config->grace_ms) + job->job_ms +
-                        dispatch->config->ingest_ms + LEASE_SLACK;
     job->ready -= most < job->ready ? most : job->ready;
     job->running++;
     worker->state = FT_WORKER_LEASING;
     worker->busy_since = uv_now(dispatch->loop);
     ft_errand *errand = ft_errand_new(dispatch, worker);
     snprintf(errand->job, sizeof errand->job, "%s", job->id);
-    ft_store_lease(dispatch->store, job->id, (uint32_t)most,
-                   lease_ms < UINT32_MAX ? (uint32_t)lease_ms : UINT32_MAX, on_leased, errand);
+    ft_store_lease(dispatch->store, job->id, (uint32_t)most, (uint32_t)dispatch->config->lease_ms,
+                   on_leased, errand);
+}
+
+static void on_extended(void *data, const ft_error *err, json_t *nothing)
+{
+    (void)nothing;
+    ft_errand *errand = data;
+    if (err) {
+        ft_dispatch_count(errand->dispatch, FT_METRIC_STORE_ERRORS);
+        ft_log(FT_LOG_ERROR, "leases not renewed", "reason=\"%s\"", err->message);
+    }
+    ft_errand_end(errand);
+}
+
+/* The supervisor ends a batch that takes too long; its lease lasts as long as its worker does. */
+void ft_batch_renew(ft_dispatch *dispatch)
+{
+    json_t *tokens = json_array();
+    for (unsigned i = 0; i < dispatch->worker_count; i++) {
+        const ft_batch *batch = &dispatch->workers[i].batch;
+        if (batch->tasks) json_array_append_new(tokens, json_integer((json_int_t)batch->token));
+    }
+    if (json_array_size(tokens))
+        ft_store_extend(dispatch->store, tokens, (uint32_t)dispatch->config->lease_ms, on_extended,
+                        ft_errand_new(dispatch, NULL));
+    json_decref(tokens);
 }
 
 /* ---- Results --------------------------------------------------------------------------------- */
@@ -326,8 +350,14 @@ static void on_committed(void *data, const ft_error *err, json_t *result)
 static void on_verdict_committed(void *data, const ft_error *err, json_t *result)
 {
     const ft_errand *errand = data;
-    if (json_is_true(json_object_get(result, "applied")))
+    ft_verdict verdict;
+    if (json_is_true(json_object_get(result, "applied"))) {
         ft_dispatch_count(errand->dispatch, FT_METRIC_VERDICTS);
+        if (ft_verdict_parse(errand->text, &verdict)) {
+            errand->dispatch->times.tasks[verdict]++;
+            errand->dispatch->times.ms[verdict] += errand->took;
+        }
+    }
     on_committed(data, err, result);
 }
 
@@ -371,9 +401,14 @@ void ft_batch_on_verdict(ft_worker *worker, const json_t *message)
     int64_t id = task_id(batch, batch->next++);
     worker->answered++;
     limit_request(worker);
-    ft_store_verdict_commit(worker->dispatch->store, batch->token, id,
-                            json_object_get(message, "record"), on_verdict_committed,
-                            result_errand(worker, id));
+    const json_t *record = json_object_get(message, "record");
+    const char *verdict = json_string_value(json_object_get(record, "verdict"));
+    ft_errand *errand = result_errand(worker, id);
+    snprintf(errand->text, sizeof errand->text, "%s", verdict ? verdict : "");
+    errand->took = uv_now(worker->dispatch->loop) - batch->turn;
+    batch->turn += errand->took;
+    ft_store_verdict_commit(worker->dispatch->store, batch->token, id, record, on_verdict_committed,
+                            errand);
 }
 
 static void adapt(ft_worker *worker)
@@ -406,6 +441,10 @@ void ft_batch_on_failed(ft_worker *worker, const json_t *message)
     ft_batch *batch = &worker->batch;
     ft_error error = FT_ERROR_INIT;
     ft_wire_error_from_json(json_object_get(message, "error"), &error);
+    if (worker->summary && !worker->sending) {
+        ft_summary_failed(worker, &error);
+        return;
+    }
     if (worker->sending) {
         ft_worker_die(worker, FT_DEATH_REFUSED, "%.200s", error.message);
         return;

@@ -14,6 +14,8 @@
 #define FT_DEATH_TABLE(X)                                                                          \
     X(CRASHED, "crashed", 3, ERROR, WORKER_DIED, INTERNAL, "the worker crashed")                   \
     X(KILLED, "killed", 10, ERROR, WORKER_DIED, INTERNAL, "the worker was killed from outside")    \
+    X(CALL, "refused-call", 2, ERROR, WORKER_DIED, INTERNAL,                                       \
+      "the worker made a system call that it may not make")                                        \
     X(MEMORY, "out-of-memory", 2, UNKNOWN, BUDGET, LIMIT, "the worker ran out of memory")          \
     X(MALFORMED, "malformed", 3, ERROR, WORKER_DIED, INTERNAL, "the worker broke the protocol")    \
     X(REFUSED, "refused", 3, ERROR, WORKER_DIED, INTERNAL, "the worker failed")                    \

@@ -85,6 +85,11 @@ static void on_retry(uv_timer_t *timer)
     ft_dispatch_pump(dispatch);
 }
 
+static void on_beat(uv_timer_t *timer)
+{
+    ft_batch_renew(timer->data);
+}
+
 static void on_soon(uv_timer_t *timer)
 {
     ft_dispatch *dispatch = timer->data;
@@ -136,10 +141,12 @@ static void pump_ingests(ft_dispatch *dispatch)
     ft_worker *worker;
     while (ft_ingest_waiting(dispatch) && (worker = idle_for_ingest(dispatch)) != NULL)
         ft_ingest_start(worker);
+    while (ft_summary_waiting(dispatch) && (worker = idle_for_ingest(dispatch)) != NULL)
+        ft_summary_start(worker);
     worker = reserved(dispatch);
     bool due = uv_is_active((uv_handle_t *)&worker->respawn);
-    if (ft_ingest_waiting(dispatch) && worker->state == FT_WORKER_DOWN && !due)
-        ft_worker_start(worker);
+    bool waiting = ft_ingest_waiting(dispatch) || ft_summary_waiting(dispatch);
+    if (waiting && worker->state == FT_WORKER_DOWN && !due) ft_worker_start(worker);
 }
 
 /* How far a job is behind the others, in milliseconds of worker time; less goes first. */
@@ -269,6 +276,8 @@ ft_status ft_dispatch_open(uv_loop_t *loop, const ft_config *config, ft_store *s
     d->workers = ft_calloc(d->worker_count, sizeof *d->workers);
     init_timer(d, &d->retry);
     init_timer(d, &d->soon);
+    init_timer(d, &d->beat);
+    uv_timer_start(&d->beat, on_beat, config->lease_ms / 4, config->lease_ms / 4);
     for (unsigned i = 0; i < d->worker_count; i++)
         ft_worker_init(&d->workers[i], d, i, i == solvers);
     for (unsigned i = 0; i < solvers; i++) ft_worker_start(&d->workers[i]);
@@ -291,6 +300,7 @@ void ft_dispatch_close(ft_dispatch *dispatch, void (*closed)(void *data), void *
     dispatch->closed_data = data;
     ft_dispatch_hold(dispatch);
     ft_ingest_close(dispatch);
+    ft_summary_close(dispatch);
     for (unsigned i = 0; i < dispatch->worker_count; i++) ft_worker_close(&dispatch->workers[i]);
     ft_jobs_close(dispatch);
     run_list(&dispatch->later);
@@ -300,6 +310,7 @@ void ft_dispatch_close(ft_dispatch *dispatch, void (*closed)(void *data), void *
     }
     uv_close((uv_handle_t *)&dispatch->retry, on_timer_closed);
     uv_close((uv_handle_t *)&dispatch->soon, on_timer_closed);
+    uv_close((uv_handle_t *)&dispatch->beat, on_timer_closed);
     ft_dispatch_drop(dispatch);
 }
 
@@ -310,22 +321,45 @@ static json_t *text_or_null(const char *text)
     return text && *text ? json_string(text) : json_null();
 }
 
+/* Bytes resident, 0: not known. */
+static uint64_t memory_of(const ft_worker *worker)
+{
+    char path[64];
+    unsigned long long all = 0, resident = 0;
+    if (!worker->process) return 0;
+    snprintf(path, sizeof path, "/proc/%d/statm", ft_worker_pid(worker));
+    FILE *file = fopen(path, "re");
+    if (!file) return 0;
+    if (fscanf(file, "%llu %llu", &all, &resident) != 2) resident = 0;
+    fclose(file);
+    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static bool is_busy(const ft_worker *worker)
+{
+    return worker->batch.tasks || worker->upload || worker->summary;
+}
+
 static json_t *describe(const ft_worker *worker)
 {
+    uint64_t memory = memory_of(worker), now = uv_now(worker->dispatch->loop);
+    json_int_t busy_ms = is_busy(worker) ? (json_int_t)(now - worker->busy_since) : 0;
     const ft_batch *batch = &worker->batch;
     const char *kind = NULL;
     if (batch->tasks) kind = ft_task_kind_name(batch->kind);
     if (worker->upload) kind = ft_task_kind_name(FT_KIND_INGEST);
+    if (worker->summary) kind = ft_task_kind_name(FT_KIND_SUMMARY);
     size_t open = json_array_size(batch->tasks) - batch->next;
     json_t *pid = worker->process ? json_integer(ft_worker_pid(worker)) : json_null();
-    return json_pack("{s:i, s:o, s:s, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:o}", "worker",
-                     (int)worker->index, "pid", pid, "role", worker->ingests ? "ingest" : "solve",
-                     "state", ft_worker_state_name(worker->state), "kind", text_or_null(kind),
-                     "job", text_or_null(batch->tasks ? batch->job : NULL), "trace",
-                     text_or_null(worker->loaded), "batch", (json_int_t)open, "tasks",
-                     (json_int_t)worker->answered, "restarts", (json_int_t)worker->restarts,
-                     "version", text_or_null(worker->version), "progress",
-                     text_or_null(worker->progress));
+    return json_pack(
+        "{s:i, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o}", "worker",
+        (int)worker->index, "pid", pid, "role", worker->ingests ? "ingest" : "solve", "state",
+        ft_worker_state_name(worker->state), "kind", text_or_null(kind), "job",
+        text_or_null(batch->tasks ? batch->job : NULL), "trace", text_or_null(worker->loaded),
+        "memory", memory ? json_integer((json_int_t)memory) : json_null(), "busy_ms", busy_ms,
+        "batch", (json_int_t)open, "tasks", (json_int_t)worker->answered, "restarts",
+        (json_int_t)worker->restarts, "version", text_or_null(worker->version), "progress",
+        text_or_null(worker->progress));
 }
 
 json_t *ft_dispatch_workers(const ft_dispatch *dispatch)
@@ -367,6 +401,41 @@ json_t *ft_dispatch_metrics(const ft_dispatch *dispatch)
     json_object_set_new(metrics, NAMES[FT_METRIC_WORKERS_ALIVE],
                         json_integer(count_workers(dispatch, false)));
     return metrics;
+}
+
+json_t *ft_dispatch_load(const ft_dispatch *dispatch)
+{
+    uint64_t queued = 0, running = 0, memory = 0, age = 0, tasks = 0;
+    json_t *load = json_object();
+    for (const ft_job *job = dispatch->jobs; job; job = job->next) {
+        uint64_t waits = uv_now(dispatch->loop) - job->since;
+        queued += job->ready;
+        if (job->ready && !job->running && waits > age) age = waits;
+    }
+    for (unsigned i = 0; i < dispatch->worker_count; i++) {
+        const ft_batch *batch = &dispatch->workers[i].batch;
+        running += json_array_size(batch->tasks) - batch->next;
+        memory += memory_of(&dispatch->workers[i]);
+    }
+    for (int v = 0; v < FT_VERDICTS; v++) {
+        tasks += dispatch->times.tasks[v];
+        json_object_set_new(load, ft_verdict_name((ft_verdict)v),
+                            json_integer((json_int_t)dispatch->times.tasks[v]));
+    }
+    json_t *levels =
+        json_pack("{s:I, s:I, s:I, s:i, s:i, s:i, s:I, s:I}", "queued", (json_int_t)queued,
+                  "running", (json_int_t)running, "age_ms", (json_int_t)age, "jobs",
+                  (int)dispatch->job_count, "workers_alive", (int)count_workers(dispatch, false),
+                  "workers_busy", (int)count_workers(dispatch, true), "workers_memory",
+                  (json_int_t)memory, "tasks", (json_int_t)tasks);
+    json_object_update(load, levels);
+    json_decref(levels);
+    return load;
+}
+
+ft_dispatch_times ft_dispatch_task_times(const ft_dispatch *dispatch)
+{
+    return dispatch->times;
 }
 
 bool ft_dispatch_ready(const ft_dispatch *dispatch)

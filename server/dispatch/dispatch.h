@@ -58,12 +58,20 @@ ft_ingest *ft_dispatch_ingest(ft_dispatch *dispatch, int fd, uint64_t bytes, con
 /* The client is gone: the callback will not be called; the ingest may still complete. */
 void ft_dispatch_ingest_forget(ft_ingest *ingest);
 
+/* ---- Summaries ------------------------------------------------------------------------------- */
+
+/* The result is SUMMARY of docs/api.md, stored or computed now by a worker and stored then.
+ * FT_NOT_FOUND: no such trace. FT_BUDGET: too many are being computed, or it took too long.
+ * FT_LIMIT, FT_INTERNAL: the worker did not survive it. */
+void ft_dispatch_summary(ft_dispatch *dispatch, const char *trace, ft_store_done done, void *data);
+
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
 /* Creates a job from JOB of docs/records.md, checked superficially by the caller; the result is its
- * SNAPSHOT (store.h), durable. FT_NOT_FOUND: spec.trace is not stored. `spec` is not kept. */
-void ft_dispatch_job_create(ft_dispatch *dispatch, const json_t *spec, ft_store_done done,
-                            void *data);
+ * SNAPSHOT (store.h), durable. key: as in store.h. FT_NOT_FOUND: spec.trace is not stored.
+ * FT_CONFLICT: the key came with another body. `spec` and `key` are not kept. */
+void ft_dispatch_job_create(ft_dispatch *dispatch, const json_t *spec, const ft_store_key *key,
+                            ft_store_done done, void *data);
 
 /* Cancels a job; workers that are busy with it are killed at once. The result is CHANGE (store.h):
  * "state" tells how the job ended ("cancelled", or as before when it had ended: no error).
@@ -84,9 +92,22 @@ void ft_dispatch_unwatch(ft_watch *watch); /* accepts NULL */
 
 /* [{"worker": 0, "pid": 123|null, "role": "solve"|"ingest", "state": STATE (dispatch/worker.h),
  *   "kind": TASK KIND|null, "job": ID|null, "trace": HASH|null loaded, "batch": n unanswered,
+ *   "memory": BYTES resident|null, "busy_ms": n with what it does now,
  *   "tasks": n answered, "restarts": n, "version": TEXT|null, "progress": TEXT|null}...]
  * New reference. */
 json_t *ft_dispatch_workers(const ft_dispatch *dispatch);
+
+/* The load, each member an integer: "queued" tasks, "running" ones, "age_ms" (how long a job with
+ * queued tasks has had no worker, at most), "jobs", "workers_alive", "workers_busy",
+ * "workers_memory" (bytes resident), and since start "tasks" (verdicts of solve tasks) and one
+ * member a verdict. New reference. */
+json_t *ft_dispatch_load(const ft_dispatch *dispatch);
+
+/* What solve tasks took, by their verdict. */
+typedef struct ft_dispatch_times {
+    uint64_t tasks[FT_VERDICTS], ms[FT_VERDICTS];
+} ft_dispatch_times;
+ft_dispatch_times ft_dispatch_task_times(const ft_dispatch *dispatch);
 
 /* Counters since start, for /metrics: one object, each member an integer, named as in
  * FT_DISPATCH_METRIC_TABLE (snake case, no prefix). New reference. */
@@ -106,6 +127,7 @@ json_t *ft_dispatch_metrics(const ft_dispatch *dispatch);
     X(DEATHS, "worker_deaths", false, "Workers that died or were killed.")                         \
     X(TIMEOUTS, "worker_timeouts", false, "Workers killed for passing a time limit.")              \
     X(MALFORMED, "worker_malformed", false, "Workers killed for breaking the protocol.")           \
+    X(SUMMARIES, "summaries", false, "Summaries of traces computed.")                              \
     X(STORE_ERRORS, "store_errors", false, "Store requests that failed.")                          \
     X(TRACES_SENT, "traces_sent", false, "Traces streamed to a worker.")                           \
     X(JOBS_ACTIVE, "jobs_active", true, "Jobs not ended.")                                         \

@@ -3,6 +3,7 @@
  *   worker.c   a worker's process: start, frames in and out, time limits, death, restart
  *   batch.c    plan and solve tasks: lease, load the trace, request, results
  *   ingest.c   uploads
+ *   summary.c  summaries of traces
  *   jobs.c     jobs in progress, watches, cancelling, time budgets
  *   dispatch.c opening, closing, choosing who does what next, looking */
 #ifndef FT_DISPATCH_INTERNAL_H
@@ -38,6 +39,7 @@ const char *ft_worker_state_name(ft_worker_state state);
 
 typedef struct ft_process ft_process; /* worker.c */
 typedef struct ft_upload ft_upload;
+typedef struct ft_summary ft_summary; /* summary.c */
 
 /* The tasks a worker has: valid from the lease on, empty (tasks NULL) otherwise. */
 typedef struct ft_batch {
@@ -47,6 +49,7 @@ typedef struct ft_batch {
     json_t *tasks;    /* a reference; of store.h's lease */
     size_t next;      /* the first unanswered one */
     uint64_t started; /* loop time of the request */
+    uint64_t turn;    /* loop time of the request or of the last verdict */
     uint32_t subproblem_ms, job_ms;
     uint32_t chunk; /* the next row of the trace to send */
 } ft_batch;
@@ -65,8 +68,9 @@ typedef struct ft_worker {
     char loaded[FT_HASH];     /* "": no trace */
     char *version, *progress; /* owned, may be NULL */
     ft_batch batch;
-    ft_upload *upload; /* while ingesting */
-    bool sending;      /* a trace or upload is not wholly handed to the pipe */
+    ft_upload *upload;   /* while ingesting */
+    ft_summary *summary; /* while at one; its trace is batch.trace then, the batch has no tasks */
+    bool sending;        /* a trace or upload is not wholly handed to the pipe */
 } ft_worker;
 
 typedef struct ft_job {
@@ -79,6 +83,7 @@ typedef struct ft_job {
     unsigned running; /* workers leasing, loading or working for it */
     uint32_t batch;   /* tasks to lease at once */
     uint64_t served;  /* milliseconds of worker time, for fairness */
+    uint64_t since;   /* loop time since which no worker has been at it */
     uint32_t subproblem_ms, job_ms;
     bool started; /* its time runs */
     uv_timer_t deadline;
@@ -132,9 +137,11 @@ struct ft_dispatch {
     unsigned notifying;
     ft_upload *uploads;
     unsigned upload_count;
+    ft_summary *summaries;
     uint64_t ingest_token;
     uint64_t metrics[FT_DISPATCH_METRICS];
-    uv_timer_t retry, soon;
+    ft_dispatch_times times;
+    uv_timer_t retry, soon, beat;      /* beat: leases are renewed */
     struct ft_errand *retries, *later; /* errands for the two timers */
     bool recovered, store_ailing, closing;
     unsigned holds; /* handles and store requests not finished */
@@ -152,9 +159,11 @@ typedef struct ft_errand {
     ft_worker *worker;                       /* may be NULL */
     uint64_t generation;                     /* of the worker, when the errand began */
     ft_upload *upload;
+    ft_summary *summary;
     char job[FT_JOB_ID];
     int64_t task;
     uint64_t token;
+    uint64_t took; /* milliseconds for the task */
     ft_death death;
     char text[320];
     ft_store_done done; /* the caller's, with its data */
@@ -200,6 +209,8 @@ void ft_worker_resume(ft_worker *worker); /* ... until then */
 /* ---- batch.c --------------------------------------------------------------------------------- */
 
 void ft_batch_lease(ft_worker *worker, ft_job *job);
+void ft_batch_renew(ft_dispatch *dispatch); /* the leases of all busy workers */
+void ft_batch_load(ft_worker *worker);      /* sends it batch.trace */
 void ft_batch_on_loaded(ft_worker *worker, const json_t *message);
 void ft_batch_on_planned(ft_worker *worker, const json_t *message);
 void ft_batch_on_verdict(ft_worker *worker, const json_t *message);
@@ -217,6 +228,16 @@ void ft_ingest_on_ingested(ft_worker *worker, const json_t *message);
 void ft_ingest_on_failed(ft_worker *worker, const json_t *message);
 void ft_ingest_lost(ft_worker *worker, ft_death death, const char *text);
 void ft_ingest_close(ft_dispatch *dispatch); /* fails all uploads */
+
+/* ---- summary.c ------------------------------------------------------------------------------- */
+
+bool ft_summary_waiting(const ft_dispatch *dispatch);
+void ft_summary_start(ft_worker *worker); /* takes the one that waits longest */
+void ft_summary_ask(ft_worker *worker);   /* its trace is loaded */
+void ft_summary_on_summarized(ft_worker *worker, const json_t *message);
+void ft_summary_failed(ft_worker *worker, const ft_error *error);
+void ft_summary_lost(ft_worker *worker, ft_death death, const char *text);
+void ft_summary_close(ft_dispatch *dispatch); /* fails all */
 
 /* ---- jobs.c ---------------------------------------------------------------------------------- */
 

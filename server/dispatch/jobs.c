@@ -100,6 +100,7 @@ ft_job *ft_job_add(ft_dispatch *dispatch, const char *id, const char *trace, con
     job->ready = ready;
     job->batch = 1;
     job->served = least_served(dispatch);
+    job->since = uv_now(dispatch->loop);
     job->subproblem_ms = budget(spec, "subproblem_ms", dispatch->config->subproblem_ms);
     job->job_ms = budget(spec, "job_ms", dispatch->config->job_ms);
     job->spec = spec_with_budget(spec, job);
@@ -231,7 +232,7 @@ static void on_created(void *data, const ft_error *err, json_t *snapshot)
 {
     ft_errand *errand = data;
     ft_dispatch *dispatch = errand->dispatch;
-    if (!err && !dispatch->closing) {
+    if (!err && !dispatch->closing && !json_is_true(json_object_get(snapshot, "known"))) {
         const char *id = json_string_value(json_object_get(snapshot, "job"));
         ft_job_add(dispatch, id, json_string_value(json_object_get(snapshot, "trace")),
                    json_object_get(snapshot, "spec"), FT_JOB_QUEUED, 1);
@@ -243,14 +244,14 @@ static void on_created(void *data, const ft_error *err, json_t *snapshot)
     answer(errand, err, snapshot);
 }
 
-void ft_dispatch_job_create(ft_dispatch *dispatch, const json_t *spec, ft_store_done done,
-                            void *data)
+void ft_dispatch_job_create(ft_dispatch *dispatch, const json_t *spec, const ft_store_key *key,
+                            ft_store_done done, void *data)
 {
     ft_errand *errand = ft_errand_new(dispatch, NULL);
     errand->done = done;
     errand->data = data;
     if (dispatch->job_count < dispatch->config->max_jobs) {
-        ft_store_job_create(dispatch->store, spec, on_created, errand);
+        ft_store_job_create(dispatch->store, spec, key, on_created, errand);
         return;
     }
     ft_error_set(&errand->err, FT_BUDGET, "%u jobs are in progress already; try again later",

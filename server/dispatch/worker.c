@@ -99,6 +99,7 @@ static const struct {
     {FT_WIRE_PLANNED, IN(WORKING), ft_batch_on_planned, NULL},
     {FT_WIRE_VERDICT, IN(WORKING), ft_batch_on_verdict, NULL},
     {FT_WIRE_SOLVED, IN(WORKING), ft_batch_on_solved, NULL},
+    {FT_WIRE_SUMMARIZED, IN(WORKING), ft_summary_on_summarized, NULL},
     {FT_WIRE_FAILED, IN(LOADING) | IN(WORKING), ft_batch_on_failed, NULL},
     {FT_WIRE_FAILED, IN(INGESTING), ft_ingest_on_failed, NULL},
     {FT_WIRE_DATA, IN(INGESTING), NULL, on_data},
@@ -184,6 +185,7 @@ static void detach(ft_process *process)
 static ft_death death_by_exit(const ft_process *process)
 {
     if (process->exit_signal == SIGKILL) return FT_DEATH_KILLED;
+    if (process->exit_signal == SIGSYS) return FT_DEATH_CALL;
     if (process->exit_signal == 0 && process->exit_status == FT_EXIT_NOMEM) return FT_DEATH_MEMORY;
     return FT_DEATH_CRASHED;
 }
@@ -240,7 +242,10 @@ static void on_read(uv_stream_t *stream, ssize_t length, const uv_buf_t *buf)
 static int spawn(ft_process *process)
 {
     ft_dispatch *dispatch = process->dispatch;
-    char *arguments[] = {dispatch->worker_path, NULL};
+    char *mode = dispatch->config->sandbox;
+    bool named = strcmp(mode, "try") != 0; /* which is what workers do by themselves */
+    char option[] = "--sandbox";
+    char *arguments[] = {dispatch->worker_path, named ? option : NULL, mode, NULL};
     uv_stdio_container_t stdio[3] = {
         {.flags = UV_CREATE_PIPE | UV_READABLE_PIPE, .data.stream = (uv_stream_t *)&process->in},
         {.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&process->out},
@@ -337,6 +342,7 @@ void ft_worker_die(ft_worker *worker, ft_death death, const char *format, ...)
     worker->state = FT_WORKER_DOWN;
     ft_batch_lost(worker, death, text);
     ft_ingest_lost(worker, death, text);
+    ft_summary_lost(worker, death, text);
     ft_dispatch_pump(worker->dispatch);
 }
 

@@ -260,6 +260,7 @@ static void dispatch(ft_connection *connection)
     ft_http *http = connection->http;
     http->stats.requests++;
     request->dispatched = true;
+    request->began = uv_now(http->loop);
     request->in_callback++;
     http->handler.request(http->handler.context, request);
     ft_request_leave(request);
@@ -397,6 +398,7 @@ static ft_connection *connection_new(ft_http *http, bool pipe)
     connection->in = ft_alloc(FT_HTTP_BUFFER);
     connection->armed = FT_PHASE_CLOSED;
     connection->handles = 2;
+    connection->pipe = pipe;
     if (pipe)
         uv_pipe_init(http->loop, &connection->io.pipe, 0);
     else

@@ -61,12 +61,17 @@ ft_status ft_http_listen_unix(ft_http *http, const char *path, ft_error *err) FT
  * frees the server once the handlers have answered every request, then calls closed(data). */
 void ft_http_close(ft_http *http, uint32_t grace_ms, void (*closed)(void *data), void *data);
 
+/* Upper bounds of the latency buckets in milliseconds; the last one has none. */
+#define FT_HTTP_BUCKETS 10
+extern const uint32_t ft_http_bucket_ms[FT_HTTP_BUCKETS - 1];
+
 /* Counters since start. */
 typedef struct ft_http_stats {
     uint64_t connections, refused, requests;
     uint64_t bytes_in, bytes_out;
-    uint32_t open;           /* connections now */
-    uint64_t by_status[600]; /* answers */
+    uint32_t open;                                 /* connections now */
+    uint64_t by_status[600];                       /* answers */
+    uint64_t latency[FT_HTTP_BUCKETS], latency_ms; /* from the head to the end of the answer */
 } ft_http_stats;
 const ft_http_stats *ft_http_statistics(const ft_http *http);
 
@@ -82,6 +87,17 @@ const char *ft_http_query(ft_http_request *request, const char *name);
 const char *ft_http_header(ft_http_request *request, const char *name);
 /* True if the request announces a body (which may still turn out empty). */
 bool ft_http_has_body(const ft_http_request *request);
+/* The address of the client without its port, "unix" over a socket file, "" when it is gone. */
+void ft_http_peer(const ft_http_request *request, char peer[64]);
+/* A copy of the bytes that lives as long as the request; NULL before. The second forgets the first.
+ */
+void ft_http_keep(ft_http_request *request, const void *bytes, size_t length);
+const void *ft_http_kept(const ft_http_request *request);
+/* A pointer of the caller's; NULL before. */
+void ft_http_set_user(ft_http_request *request, void *user);
+void *ft_http_user(const ft_http_request *request);
+/* Whether Accept-Encoding lets the answer be sent with this coding ("gzip", "zstd"). */
+bool ft_http_accepts_coding(ft_http_request *request, const char *coding);
 /* Space for the router's path parameters. */
 #define FT_HTTP_PARAMS 4
 const char *ft_http_param(const ft_http_request *request, unsigned index);
@@ -122,7 +138,9 @@ uint64_t ft_http_body_sent(const ft_http_request *request); /* bytes as sent so 
 /* Adds a header to the answer to come. Control characters in the value become '?'. */
 void ft_http_set(ft_http_request *request, const char *name, const char *format, ...)
     FT_PRINTF(3, 4);
-/* Answers; the body is copied. type may be NULL when there is no body. */
+/* Answers; the body is copied. type may be NULL when there is no body. A text or JSON body of some
+ * size is sent as zstd or gzip when the client takes that and no Content-Encoding was set; its ETag
+ * is then a weak one. */
 void ft_http_reply(ft_http_request *request, int status, const char *type, const void *body,
                    size_t length);
 /* Answers with a JSON document; steals the reference. */

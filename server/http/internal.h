@@ -39,6 +39,8 @@ struct ft_http_request {
     ft_strbuf url, name, value; /* being read */
     FT_VEC(ft_http_field) fields;
     char *params[FT_HTTP_PARAMS];
+    void *kept, *user; /* the handler's */
+    uint64_t began;    /* loop time of the complete head */
     /* body */
     ft_body_state body;
     ft_http_sink sink;
@@ -70,6 +72,10 @@ void ft_request_abort_body(ft_http_request *request);
 /* Percent-decodes in place; false: malformed, or NUL (or slash, when not in a query) in it. */
 bool ft_http_unescape(char *text, bool query);
 
+/* encode.c: the body in a coding that the client takes; sets its headers. False: as it is. */
+bool ft_http_encode(ft_http_request *request, const char *type, const void *body, size_t length,
+                    ft_strbuf *packed);
+
 /* ---- Connections ----------------------------------------------------------------------------- */
 
 typedef enum ft_phase {
@@ -89,6 +95,7 @@ struct ft_connection {
         uv_tcp_t tcp;
         uv_pipe_t pipe;
     } io;
+    bool pipe;
     uv_timer_t timer;
     unsigned handles; /* not closed yet */
     ft_phase phase;

@@ -1,4 +1,5 @@
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,6 +105,38 @@ void ft_http_set_param(ft_http_request *request, unsigned index, const char *tex
 {
     assert(index < FT_HTTP_PARAMS);
     request->params[index] = ft_arena_strndup(request->arena, text, length);
+}
+
+void ft_http_keep(ft_http_request *request, const void *bytes, size_t length)
+{
+    request->kept = ft_arena_alloc(request->arena, length);
+    memcpy(request->kept, bytes, length);
+}
+
+const void *ft_http_kept(const ft_http_request *request)
+{
+    return request->kept;
+}
+
+void ft_http_set_user(ft_http_request *request, void *user)
+{
+    request->user = user;
+}
+
+void *ft_http_user(const ft_http_request *request)
+{
+    return request->user;
+}
+
+void ft_http_peer(const ft_http_request *request, char peer[64])
+{
+    const ft_connection *connection = request->connection;
+    struct sockaddr_storage from;
+    int length = sizeof from;
+    snprintf(peer, 64, "%s", connection && connection->pipe ? "unix" : "");
+    if (!connection || connection->pipe) return;
+    if (uv_tcp_getpeername(&connection->io.tcp, (struct sockaddr *)&from, &length) == 0)
+        (void)uv_ip_name((const struct sockaddr *)&from, peer, 64);
 }
 
 void ft_http_on_gone(ft_http_request *request, void (*gone)(void *data), void *data)

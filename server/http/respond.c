@@ -14,6 +14,7 @@ static const struct {
                {204, "No Content"},
                {304, "Not Modified"},
                {400, "Bad Request"},
+               {401, "Unauthorized"},
                {403, "Forbidden"},
                {404, "Not Found"},
                {405, "Method Not Allowed"},
@@ -27,6 +28,7 @@ static const struct {
                {415, "Unsupported Media Type"},
                {417, "Expectation Failed"},
                {422, "Unprocessable Content"},
+               {429, "Too Many Requests"},
                {431, "Request Header Fields Too Large"},
                {500, "Internal Server Error"},
                {501, "Not Implemented"},
@@ -103,9 +105,23 @@ static void count(ft_http_request *request, int status)
         stats->by_status[status]++;
 }
 
+const uint32_t ft_http_bucket_ms[FT_HTTP_BUCKETS - 1] = {1, 2, 5, 10, 50, 100, 1000, 5000, 30000};
+
+static void count_latency(ft_http_request *request)
+{
+    ft_http_stats *stats = &request->http->stats;
+    if (!request->dispatched) return;
+    uint64_t took = uv_now(request->http->loop) - request->began;
+    int i = 0;
+    while (i < FT_HTTP_BUCKETS - 1 && took > ft_http_bucket_ms[i]) i++;
+    stats->latency[i]++;
+    stats->latency_ms += took;
+}
+
 static void answered(ft_http_request *request)
 {
     request->answered = true;
+    count_latency(request);
     ft_connection *connection = request->connection;
     if (!connection) {
         ft_request_settle(request);
@@ -122,9 +138,14 @@ void ft_http_reply(ft_http_request *request, int status, const char *type, const
     count(request, status);
     request->started = true;
     if (request->connection) {
-        ft_strbuf out = {0};
+        ft_strbuf out = {0}, packed = {0};
+        if (ft_http_encode(request, type, body, length, &packed)) {
+            body = packed.text;
+            length = packed.len;
+        }
         put_head(request, &out, status, type, length);
         if (!request->head && has_length(status) && length) ft_strbuf_add(&out, body, length);
+        ft_strbuf_release(&packed);
         size_t total = out.len;
         ft_connection_write(request->connection, ft_strbuf_take(&out), total);
     }

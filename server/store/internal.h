@@ -24,6 +24,7 @@ struct ft_request {
     uint64_t token;
     uint32_t seq, limit, lease_ms;
     bool safe;
+    bool as_text;         /* ft_store_filter */
     ft_store_blame blame; /* its text is `other` */
     ft_error cause;
 
@@ -50,6 +51,15 @@ char *ft_store_dump(const json_t *json); /* compact; free with free() */
 /* A cursor's text to a number; NULL gives `first`. FT_USAGE. */
 ft_status ft_store_cursor(const char *text, int64_t first, int64_t *cursor,
                           ft_error *err) FT_MUST_CHECK;
+
+ft_status ft_store_random_hex(char *text, size_t digits, ft_error *err) FT_MUST_CHECK;
+
+/* For whoever opens the file: the lock of the state folder (FT_CONFLICT: a daemon has it), the
+ * schema of this program. */
+ft_status ft_store_lock_folder(const char *folder, int *lock, ft_error *err) FT_MUST_CHECK;
+ft_status ft_store_migrate(ft_sql *sql, ft_error *err) FT_MUST_CHECK;
+/* {"tokens": [...]} of ft_store_tokens; new reference also on failure. */
+ft_status ft_store_read_tokens(ft_sql *sql, json_t **result, ft_error *err) FT_MUST_CHECK;
 
 /* {"race": {"candidates", ...}} of a job, from its plan's candidates and its verdicts. */
 ft_status ft_store_checks(ft_sql *sql, const char *job, const json_t *plan, json_t **checks,
@@ -92,6 +102,13 @@ ft_status ft_store_task_count_down(ft_sql *sql, const char *job, ft_error *err) 
 /* Adds a verdict to a job. task 0: decided by the plan. The caller checked the record. */
 ft_status ft_store_verdict_add(ft_sql *sql, const char *job, int64_t task, const json_t *record,
                                ft_error *err) FT_MUST_CHECK;
+/* For a job that has ended: settles the fingerprints of its violations (report/fingerprint.h) and
+ * carries them on to the reviews of its project. */
+ft_status ft_store_reviews_carry(ft_sql *sql, const char *job, ft_error *err) FT_MUST_CHECK;
+/* Gives the n-th record of a job its settled fingerprint and "review"; nothing before the job has
+ * ended, and to what is no violation. */
+ft_status ft_store_review_add(ft_sql *sql, const char *job, int64_t n, json_t *record,
+                              ft_error *err) FT_MUST_CHECK;
 /* Checks what the store relies on in a RECORD: check, verdict, count, pairs. FT_INPUT. */
 ft_status ft_store_record_check(const json_t *record, ft_error *err) FT_MUST_CHECK;
 /* A record that says that a subproblem was given up; new reference. */

@@ -1,8 +1,9 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/memory.h"
+#include "store/access.h"
 #include "store/internal.h"
 #include "wire/wire.h"
 
@@ -32,11 +33,13 @@ ft_status ft_store_job_move(ft_sql *sql, const char *job, ft_job_state to, ft_er
         return ft_error_set(err, FT_CONFLICT, "a job that is %s cannot become %s",
                             ft_job_state_name(row.state), ft_job_state_name(to));
     }
-    return ft_sql_run(sql, NULL, err,
-                      "UPDATE jobs SET state = ?2, updated = ?3, revision = revision + 1, "
-                      "finished = CASE WHEN ?4 THEN ?3 END WHERE id = ?1",
-                      "ttii", job, ft_job_state_name(to), ft_store_now(),
-                      (int64_t)ft_job_state_final(to));
+    status = ft_sql_run(sql, NULL, err,
+                        "UPDATE jobs SET state = ?2, updated = ?3, revision = revision + 1, "
+                        "finished = CASE WHEN ?4 THEN ?3 END WHERE id = ?1",
+                        "ttii", job, ft_job_state_name(to), ft_store_now(),
+                        (int64_t)ft_job_state_final(to));
+    if (status == FT_OK && ft_job_state_final(to)) status = ft_store_reviews_carry(sql, job, err);
+    return status;
 }
 
 ft_status ft_store_job_fail(ft_sql *sql, const char *job, const ft_error *cause, ft_error *err)
@@ -85,7 +88,8 @@ ft_status ft_store_change(ft_sql *sql, const char *job, bool applied, json_t **c
 /* ---- Snapshots ------------------------------------------------------------------------------- */
 
 #define SNAPSHOT_COLUMNS                                                                           \
-    "id, name, state, trace, model, created, updated, finished, revision, tasks, open, error, n "
+    "id, name, state, trace, model, created, updated, finished, revision, tasks, open, error, n, " \
+    "project "
 
 static json_t *text_or_null(sqlite3_stmt *statement, int column)
 {
@@ -108,13 +112,15 @@ static ft_status snapshot_row(sqlite3_stmt *statement, json_t **snapshot, ft_err
         if (status != FT_OK) return status;
     }
     *snapshot =
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:n, s:s, s:o, s:o, s:o, s:I, s:{s:I, s:I}, s:o}",
-                  "job", text_or_null(statement, 0), "name", text_or_null(statement, 1), "state",
-                  text_or_null(statement, 2), "trace", text_or_null(statement, 3), "model",
-                  text_or_null(statement, 4), "memory", "sc", "bound", "scope", "trace", "created",
-                  time_or_null(statement, 5), "updated", time_or_null(statement, 6), "finished",
-                  time_or_null(statement, 7), "revision", (json_int_t)ft_sql_int(statement, 8),
-                  "progress", "tasks", (json_int_t)ft_sql_int(statement, 9), "open",
+        json_pack("{s:o, s:o, s:s, s:o, s:o, s:o, s:s, s:n, s:s, s:o, s:o, s:o, s:I, s:{s:I, s:I}, "
+                  "s:o}",
+                  "job", text_or_null(statement, 0), "name", text_or_null(statement, 1), "project",
+                  ft_sql_text(statement, 13), "state", text_or_null(statement, 2), "trace",
+                  text_or_null(statement, 3), "model", text_or_null(statement, 4), "memory", "sc",
+                  "bound", "scope", "trace", "created", time_or_null(statement, 5), "updated",
+                  time_or_null(statement, 6), "finished", time_or_null(statement, 7), "revision",
+                  (json_int_t)ft_sql_int(statement, 8), "progress", "tasks",
+                  (json_int_t)ft_sql_int(statement, 9), "open",
                   (json_int_t)ft_sql_int(statement, 10), "error", error ? error : json_null());
     return FT_OK;
 }
@@ -192,20 +198,35 @@ static ft_status list_rows(ft_sql *sql, sqlite3_stmt *statement, uint32_t limit,
     return status;
 }
 
+static ft_status start_jobs(ft_sql *sql, ft_request *request, int64_t before,
+                            sqlite3_stmt **statement, ft_error *err)
+{
+    const json_t *f = request->json;
+    return ft_sql_start(
+        sql, statement, err,
+        "SELECT " SNAPSHOT_COLUMNS "FROM jobs WHERE n < ?1 "
+        "AND (?2 IS NULL OR state = ?2) AND (?3 IS NULL OR trace = ?3) "
+        "AND (?4 IS NULL OR project = ?4) AND created >= ?5 "
+        "AND (?6 IS NULL OR instr(?6, ',' || project || ',') > 0) "
+        "AND (?7 IS NULL OR instr(lower(name), lower(?7)) > 0 OR instr(id, lower(?7)) > 0 "
+        "OR instr(trace, lower(?7)) = 1 OR instr(lower(project), lower(?7)) > 0) ORDER BY n DESC",
+        "itttitt", before, json_string_value(json_object_get(f, "state")),
+        json_string_value(json_object_get(f, "trace")),
+        json_string_value(json_object_get(f, "project")),
+        (int64_t)json_integer_value(json_object_get(f, "since")), (const char *)request->other,
+        json_string_value(json_object_get(f, "search")));
+}
+
 static ft_status run_jobs(ft_sql *sql, ft_request *request, ft_error *err)
 {
     sqlite3_stmt *statement;
     int64_t before;
     ft_job_state state;
-    if (request->job && !ft_job_state_parse(request->job, &state))
-        return ft_error_set(err, FT_USAGE, "no job state is called %.32s", request->job);
+    const char *named = json_string_value(json_object_get(request->json, "state"));
+    if (named && !ft_job_state_parse(named, &state))
+        return ft_error_set(err, FT_USAGE, "no job state is called %.32s", named);
     ft_status status = ft_store_cursor(request->third, INT64_MAX, &before, err);
-    if (status != FT_OK) return status;
-    status = ft_sql_start(sql, &statement, err,
-                          "SELECT " SNAPSHOT_COLUMNS "FROM jobs WHERE n < ?1 "
-                          "AND (?2 IS NULL OR state = ?2) AND (?3 IS NULL OR trace = ?3) "
-                          "ORDER BY n DESC",
-                          "itt", before, (const char *)request->job, (const char *)request->other);
+    if (status == FT_OK) status = start_jobs(sql, request, before, &statement, err);
     if (status != FT_OK) return status;
     json_t *jobs = json_array(), *next = NULL;
     request->result = json_pack("{s:o}", "jobs", jobs);
@@ -214,14 +235,41 @@ static ft_status run_jobs(ft_sql *sql, ft_request *request, ft_error *err)
     return status;
 }
 
-void ft_store_jobs(ft_store *store, const char *state, const char *trace, ft_store_page page,
+void ft_store_jobs(ft_store *store, ft_store_job_filter filter, ft_store_page page,
                    ft_store_done done, void *data)
 {
     ft_request *request = ft_store_request(run_jobs, false, done, data);
-    request->job = state ? ft_strdup(state) : NULL;
-    request->other = trace ? ft_strdup(trace) : NULL;
+    request->json = json_pack("{s:s?, s:s?, s:s?, s:s?, s:I}", "state", filter.state, "trace",
+                              filter.trace, "project", filter.project, "search", filter.search,
+                              "since", (json_int_t)filter.since);
+    request->other = page.projects ? ft_strdup(page.projects) : NULL;
     request->third = page.cursor ? ft_strdup(page.cursor) : NULL;
     request->limit = page.limit;
+    ft_store_send(store, request);
+}
+
+static ft_status run_jobs_named(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    sqlite3_stmt *statement;
+    char *ids = ft_store_dump(request->json);
+    json_t *jobs = json_array(), *next = NULL;
+    request->result = json_pack("{s:o}", "jobs", jobs);
+    ft_status status = ft_sql_start(sql, &statement, err,
+                                    "SELECT " SNAPSHOT_COLUMNS "FROM jobs WHERE id IN "
+                                    "(SELECT value FROM json_each(?1)) AND (?2 IS NULL OR "
+                                    "instr(?2, ',' || project || ',') > 0) ORDER BY n DESC",
+                                    "tt", (const char *)ids, (const char *)request->other);
+    if (status == FT_OK) status = list_rows(sql, statement, 0, jobs, &next, err);
+    free(ids);
+    return status;
+}
+
+void ft_store_jobs_named(ft_store *store, const json_t *ids, const char *projects,
+                         ft_store_done done, void *data)
+{
+    ft_request *request = ft_store_request(run_jobs_named, false, done, data);
+    request->json = json_deep_copy(ids);
+    request->other = projects ? ft_strdup(projects) : NULL;
     ft_store_send(store, request);
 }
 
@@ -256,33 +304,64 @@ void ft_store_jobs_open(ft_store *store, ft_store_done done, void *data)
 
 /* ---- Creating and cancelling ----------------------------------------------------------------- */
 
-static ft_status new_id(char id[FT_STORE_JOB_ID + 1], ft_error *err)
+static const char *project_of(const json_t *spec)
 {
-    static const char DIGITS[] = "0123456789abcdef";
-    unsigned char bytes[FT_STORE_JOB_ID / 2];
-    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        return ft_error_set(err, FT_IO, "the system gives no random bytes");
-    for (size_t i = 0; i < sizeof bytes; i++) {
-        id[2 * i] = DIGITS[bytes[i] >> 4];
-        id[2 * i + 1] = DIGITS[bytes[i] & 15];
-    }
-    id[FT_STORE_JOB_ID] = '\0';
-    return FT_OK;
+    const char *project = json_string_value(json_object_get(spec, "project"));
+    return project ? project : FT_PROJECT_DEFAULT;
 }
 
 static ft_status insert_job(ft_sql *sql, const char *id, const char *trace, const json_t *spec,
                             ft_error *err)
 {
+    const char *project = project_of(spec);
     char *text = ft_store_dump(spec);
     ft_status status = ft_sql_run(
         sql, NULL, err,
-        "INSERT INTO jobs (id, trace, name, spec, state, tasks, open, ready, created, updated) "
-        "VALUES (?1, ?2, ?3, ?4, 'queued', 1, 1, 1, ?5, ?5)",
-        "tttti", id, trace, json_string_value(json_object_get(spec, "name")), (const char *)text,
-        ft_store_now());
+        "INSERT INTO jobs (id, trace, name, spec, state, tasks, open, ready, created, updated, "
+        "project) VALUES (?1, ?2, ?3, ?4, 'queued', 1, 1, 1, ?5, ?5, ?6)",
+        "ttttit", id, trace, json_string_value(json_object_get(spec, "name")), (const char *)text,
+        ft_store_now(), project);
+    if (status == FT_OK)
+        status = ft_sql_run(sql, NULL, err,
+                            "INSERT INTO trace_projects (trace, project) VALUES (?1, ?2) "
+                            "ON CONFLICT DO NOTHING",
+                            "tt", trace, project);
     free(text);
     if (status != FT_OK) return status;
     return ft_sql_run(sql, NULL, err, "INSERT INTO tasks (job, kind) VALUES (?1, 'plan')", "t", id);
+}
+
+/* The job that this key made before; NULL in request->result: none. */
+static ft_status find_key(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+    char job[FT_STORE_JOB_ID + 1];
+    ft_status status =
+        ft_sql_start(sql, &statement, err,
+                     "SELECT body, job FROM idempotency_keys WHERE project = ?1 AND key = ?2", "tt",
+                     project_of(request->json), (const char *)request->other);
+    if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
+    if (status != FT_OK || !row) return status;
+    if (strcmp(ft_sql_text(statement, 0), request->third) != 0)
+        return ft_error_set(err, FT_CONFLICT, "this Idempotency-Key came with another job before");
+    snprintf(job, sizeof job, "%s", ft_sql_text(statement, 1));
+    status = ft_store_snapshot(sql, job, &request->result, err);
+    if (status == FT_OK) json_object_set_new(request->result, "known", json_true());
+    return status;
+}
+
+static ft_status add_key(ft_sql *sql, const ft_request *request, const char *job, ft_error *err)
+{
+    int64_t now = ft_store_now();
+    ft_status status = ft_sql_run(sql, NULL, err, "DELETE FROM idempotency_keys WHERE created < ?1",
+                                  "i", now - (int64_t)FT_STORE_KEY_DAYS * 86400000);
+    if (status != FT_OK) return status;
+    return ft_sql_run(sql, NULL, err,
+                      "INSERT INTO idempotency_keys (project, key, body, job, created) "
+                      "VALUES (?1, ?2, ?3, ?4, ?5)",
+                      "tttti", project_of(request->json), (const char *)request->other,
+                      (const char *)request->third, job, now);
 }
 
 static ft_status run_job_create(ft_sql *sql, ft_request *request, ft_error *err)
@@ -292,7 +371,9 @@ static ft_status run_job_create(ft_sql *sql, ft_request *request, ft_error *err)
     int64_t one;
     const char *trace = json_string_value(json_object_get(request->json, "trace"));
     if (!trace) return ft_error_set(err, FT_USAGE, "trace: the job names none");
-    ft_status status =
+    ft_status status = request->other ? find_key(sql, request, err) : FT_OK;
+    if (status != FT_OK || request->result) return status;
+    status =
         ft_sql_number(sql, &one, &known, err, "SELECT 1 FROM traces WHERE hash = ?1", "t", trace);
     if (status != FT_OK) return status;
     if (!known) {
@@ -300,15 +381,19 @@ static ft_status run_job_create(ft_sql *sql, ft_request *request, ft_error *err)
                             "trace: %.64s is not stored here; upload it to /v1/traces first",
                             trace);
     }
-    status = new_id(id, err);
+    status = ft_store_random_hex(id, FT_STORE_JOB_ID, err);
     if (status == FT_OK) status = insert_job(sql, id, trace, request->json, err);
+    if (status == FT_OK && request->other) status = add_key(sql, request, id, err);
     if (status == FT_OK) status = ft_store_snapshot(sql, id, &request->result, err);
     return status;
 }
 
-void ft_store_job_create(ft_store *store, const json_t *spec, ft_store_done done, void *data)
+void ft_store_job_create(ft_store *store, const json_t *spec, const ft_store_key *key,
+                         ft_store_done done, void *data)
 {
     ft_request *request = ft_store_request(run_job_create, true, done, data);
+    request->other = key ? ft_strdup(key->key) : NULL;
+    request->third = key ? ft_strdup(key->body) : NULL;
     request->json = json_deep_copy(spec);
     ft_store_send(store, request);
 }

@@ -248,7 +248,7 @@ void ft_store_close(ft_store *store, void (*closed)(void *data), void *data)
 /* ---- Opening --------------------------------------------------------------------------------- */
 
 /* The lock keeps a second daemon from taking the leases of the first for leftovers. */
-static ft_status lock_folder(const char *folder, int *lock, ft_error *err)
+ft_status ft_store_lock_folder(const char *folder, int *lock, ft_error *err)
 {
     if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
         return ft_error_set(err, FT_IO, "cannot create the state folder %s: %s", folder,
@@ -289,15 +289,20 @@ static ft_status recover(ft_sql *sql, ft_error *err)
     return status;
 }
 
+ft_status ft_store_migrate(ft_sql *sql, ft_error *err)
+{
+    return ft_sql_migrate(sql, ft_migrations, err);
+}
+
 static ft_status open_file(ft_store *store, const char *folder, ft_error *err)
 {
-    ft_status status = lock_folder(folder, &store->lock, err);
+    ft_status status = ft_store_lock_folder(folder, &store->lock, err);
     if (status != FT_OK) return status;
     ft_strbuf path = {0};
     ft_strbuf_printf(&path, "%s/foretell.db", folder);
     status = ft_sql_open(&store->sql, path.text, err);
     ft_strbuf_release(&path);
-    if (status == FT_OK) status = ft_sql_migrate(&store->sql, ft_migrations, err);
+    if (status == FT_OK) status = ft_store_migrate(&store->sql, err);
     if (status == FT_OK) status = recover(&store->sql, err);
     if (status == FT_OK) return FT_OK;
     ft_sql_close(&store->sql);

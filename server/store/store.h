@@ -60,12 +60,19 @@ typedef void (*ft_store_chunk_done)(void *data, const ft_error *err, const void 
 void ft_store_trace_chunk(ft_store *store, const char *hash, uint32_t seq, ft_store_chunk_done done,
                           void *data);
 
+/* {"summary": SUMMARY of docs/api.md, or null while none of that version is stored}. FT_NOT_FOUND:
+ * no such trace. */
+void ft_store_summary(ft_store *store, const char *trace, int version, ft_store_done done,
+                      void *data);
+/* Stores it, in place of another version's; {}. For dispatch. */
+void ft_store_summary_save(ft_store *store, const char *trace, int version, const json_t *summary,
+                           ft_store_done done, void *data);
+
 /* JOB SNAPSHOT (the body of GET /v1/jobs/{id}):
- *   {"job": ID, "name": TEXT|null, "state": STATE, "trace": HASH, "model": NAME|null,
- *    "memory": "sc", "bound": null, "scope": "trace",
- *    "created": TIME, "updated": TIME, "finished": TIME|null, "revision": N,
- *    "progress": {"tasks": N, "open": N},             tasks so far, and those without a result
- *    "statistics": the plan's, absent before the job is planned,
+ *   {"job": ID, "name": TEXT|null, "project": NAME, "state": STATE, "trace": HASH, "model":
+ * NAME|null, "memory": "sc", "bound": null, "scope": "trace", "created": TIME, "updated": TIME,
+ * "finished": TIME|null, "revision": N, "progress": {"tasks": N, "open": N},             tasks so
+ * far, and those without a result "statistics": the plan's, absent before the job is planned,
  *    "checks": {NAME: {"candidates","violation","safe","bounded","unknown","error"}},
  *                                                     {} until it is planned; a member "pending" is
  *                                                     added where candidates are not decided yet
@@ -75,28 +82,49 @@ void ft_store_trace_chunk(ft_store *store, const char *hash, uint32_t seq, ft_st
 void ft_store_job(ft_store *store, const char *job, ft_store_done done, void *data);
 
 typedef struct ft_store_page {
-    const char *cursor; /* "next" of the page before; NULL: the first page */
-    uint32_t limit;     /* 0: everything */
+    const char *cursor;   /* "next" of the page before; NULL: the first page */
+    uint32_t limit;       /* 0: everything */
+    const char *projects; /* of traces and jobs: only those of ",a,b,"; NULL: all */
 } ft_store_page;
 
 /* {"traces": [META without "notes", with "created"...], "next": CURSOR|null}, newest first.
  * FT_USAGE: bad cursor. */
 void ft_store_traces(ft_store *store, ft_store_page page, ft_store_done done, void *data);
 
-/* {"jobs": [SNAPSHOT without "checks" and "spec"...], "next": CURSOR|null}, newest first. state and
- * trace narrow the list, NULL: any. FT_USAGE: unknown state or cursor. */
-void ft_store_jobs(ft_store *store, const char *state, const char *trace, ft_store_page page,
+/* What a list of jobs is narrowed to; NULL, 0: any. */
+typedef struct ft_store_job_filter {
+    const char *state, *trace, *project;
+    const char *search; /* a part of the job's name or id, or the start of its trace's */
+    int64_t since;      /* created at or after, milliseconds since 1970 */
+} ft_store_job_filter;
+
+/* {"jobs": [SNAPSHOT without "checks" and "spec"...], "next": CURSOR|null}, newest first.
+ * FT_USAGE: unknown state or cursor. */
+void ft_store_jobs(ft_store *store, ft_store_job_filter filter, ft_store_page page,
                    ft_store_done done, void *data);
+
+/* Those of the jobs whose ids are listed (an array of texts), as ft_store_jobs has them: {"jobs":
+ * [...]}, newest first. projects: as in ft_store_page. */
+void ft_store_jobs_named(ft_store *store, const json_t *ids, const char *projects,
+                         ft_store_done done, void *data);
+
+/* What is new of a job for somebody who has its records up to number `after`: {"job": SNAPSHOT,
+ * "records": [{"n": N, "record": RECORD without "witness", with "finding"}...], "more": BOOL}, the
+ * records in commit order, those of safe blocks only if `safe`, at most `limit` (then more is
+ * true). All read at one moment. FT_NOT_FOUND. */
+void ft_store_job_news(ft_store *store, const char *job, int64_t after, uint32_t limit, bool safe,
+                       ft_store_done done, void *data);
 
 /* What goes into "findings", "undecided" and "safe" of a report. */
 typedef struct ft_store_filter {
     const char *check; /* NULL: every check */
     bool safe;         /* the records of safe blocks too */
+    bool as_text; /* each RECORD as a string, its JSON text: reports may be long; "reviews" lists
+                     the reviews that they have */
 } ft_store_filter;
 
 /* REPORT (the body of GET /v1/jobs/{id}/findings; docs/records.md), with "revision" and "next":
- * CURSOR|null added. Each RECORD has "finding": ID added, and stands in its list as a string, its
- * JSON text: reports may be long, and nobody here looks into them. Counts are of the whole job whatever the
+ * CURSOR|null added. Each RECORD has "finding": ID added. Counts are of the whole job whatever the
  * page and filter; "undecided" holds bounded ones too. A page is a stretch of records in commit
  * order. Before the job is planned "model" is null and "checks" is {}; a property that is not
  * decided yet has the verdict null. FT_NOT_FOUND; FT_USAGE: bad check or cursor. */
@@ -106,6 +134,51 @@ void ft_store_report(ft_store *store, const char *job, ft_store_filter filter, f
 /* RECORD with "finding" and "job" added, by finding id "<job>-<n>"; its "witness" is the WITNESS
  * (absent when the verdict is no violation). FT_NOT_FOUND. */
 void ft_store_finding(ft_store *store, const char *finding, ft_store_done done, void *data);
+
+/* ---- Reviews: findings from run to run ------------------------------------------------------- */
+
+/* REVIEW (schema/review.schema.json) of a project's finding. FT_NOT_FOUND. */
+void ft_store_review(ft_store *store, const char *project, const char *fingerprint,
+                     ft_store_done done, void *data);
+/* Changes its state and reason: the REVIEW as it is then. FT_NOT_FOUND. The caller has checked the
+ * state: open, confirmed, false or fixed. */
+void ft_store_review_set(ft_store *store, const char *project, const char *fingerprint,
+                         const char *state, const char *reason, ft_store_done done, void *data);
+/* {"reviews": [REVIEW...], "next": CURSOR|null} of a project, newest first. state NULL: any.
+ * FT_USAGE: bad cursor. */
+void ft_store_reviews(ft_store *store, const char *project, const char *state, ft_store_page page,
+                      ft_store_done done, void *data);
+
+/* ---- Access (store/access.h) ------------------------------------------------------------------
+ */
+
+/* {"tokens": [{"token": ID, "hash": HEX, "name", "scopes": "read,submit", "projects": ",a,b,"|null,
+ * "rate", "max_upload", "created", "expires": TIME|null, "revoked": TIME|null, "valid": BOOL}...]},
+ * the revoked and expired ones too. */
+void ft_store_tokens(ft_store *store, ft_store_done done, void *data);
+
+/* {}. FT_NOT_FOUND: there is none of that name in these projects (",a,b,"). */
+void ft_store_job_visible(ft_store *store, const char *job, const char *projects,
+                          ft_store_done done, void *data);
+void ft_store_trace_visible(ft_store *store, const char *trace, const char *projects,
+                            ft_store_done done, void *data);
+/* The project may see the trace from now on: {"created": BOOL}, false: it could before. */
+void ft_store_trace_share(ft_store *store, const char *trace, const char *project,
+                          ft_store_done done, void *data);
+
+/* Steals the reference: {"token": ID|null, "peer", "action", "outcome"}. The last 100,000 are kept.
+ * Nobody hears how it went. */
+void ft_store_audit_add(ft_store *store, json_t *entry);
+/* {"entries": [{"at": TIME, ...}], "next": CURSOR|null}, newest first. FT_USAGE: bad cursor. */
+void ft_store_audit(ft_store *store, ft_store_page page, ft_store_done done, void *data);
+
+/* Removes a little of what need not be kept: jobs that ended more than age_ms ago, traces as old
+ * that no job names, and while more than `bytes` of traces are stored the trace unused for longest
+ * with its jobs; 0: no such limit. What a job in progress needs stays, and so do traces of the last
+ * hour.
+ * {"jobs": n, "traces": n, "bytes": n, "more": BOOL}; more: ask again. */
+void ft_store_retain(ft_store *store, uint64_t age_ms, uint64_t bytes, ft_store_done done,
+                     void *data);
 
 /* For /metrics: {"jobs": {STATE: n}, "tasks": {STATE: n}, "verdicts": {VERDICT: n}, "traces": n,
  * "trace_bytes": n, "stored_bytes": n, "commits": n, "requests": n}. Verdicts are records; the
@@ -130,9 +203,18 @@ void ft_store_blob_commit(ft_store *store, int64_t blob, uint32_t rows, const ch
                           const json_t *meta, ft_store_done done, void *data);
 void ft_store_blob_drop(ft_store *store, int64_t blob, ft_store_done done, void *data);
 
-/* A new job in state queued with its plan task; SNAPSHOT. FT_NOT_FOUND: no such trace (spec.trace).
- * FT_USAGE: the spec has none. */
-void ft_store_job_create(ft_store *store, const json_t *spec, ft_store_done done, void *data);
+/* An Idempotency-Key of the job's project, and the hash of what was sent with it. */
+typedef struct ft_store_key {
+    const char *key, *body;
+} ft_store_key;
+#define FT_STORE_KEY_DAYS 7 /* remembered */
+
+/* A new job in state queued with its plan task; SNAPSHOT. key may be NULL; with one that came with
+ * the same body before, nothing is made: the SNAPSHOT of that job with "known": true.
+ * FT_NOT_FOUND: no such trace (spec.trace). FT_USAGE: the spec has none. FT_CONFLICT: the key came
+ * with another body. */
+void ft_store_job_create(ft_store *store, const json_t *spec, const ft_store_key *key,
+                         ft_store_done done, void *data);
 
 /* Cancels the job and its open tasks: CHANGE; applied is false if it had ended before.
  * FT_NOT_FOUND. */
@@ -154,6 +236,10 @@ void ft_store_jobs_open(ft_store *store, ft_store_done done, void *data);
  * died is leased alone. Leases past their time are released first. */
 void ft_store_lease(ft_store *store, const char *job, uint32_t most, uint32_t lease_ms,
                     ft_store_done done, void *data);
+
+/* Leases under these tokens (an array of integers) last for lease_ms from now on: {}. */
+void ft_store_extend(ft_store *store, const json_t *tokens, uint32_t lease_ms, ft_store_done done,
+                     void *data);
 
 /* In one transaction: the plan's records become verdicts, its subproblems solve tasks, the plan
  * task is done, the job solving (or done, without subproblems). CHANGE. FT_INPUT: the plan is not

@@ -1,6 +1,7 @@
 /* Leases and results. */
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -124,6 +125,28 @@ void ft_store_lease(ft_store *store, const char *job, uint32_t most, uint32_t le
     ft_request *request = ft_store_request(run_lease, true, done, data);
     request->job = ft_strdup(job);
     request->limit = most;
+    request->lease_ms = lease_ms;
+    ft_store_send(store, request);
+}
+
+static ft_status run_extend(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    char *tokens = ft_store_dump(request->json);
+    request->result = json_object();
+    ft_status status =
+        ft_sql_run(sql, NULL, err,
+                   "UPDATE tasks SET expires = ?2 WHERE state = 'leased' "
+                   "AND token IN (SELECT value FROM json_each(?1))",
+                   "ti", (const char *)tokens, ft_store_now() + (int64_t)request->lease_ms);
+    free(tokens);
+    return status;
+}
+
+void ft_store_extend(ft_store *store, const json_t *tokens, uint32_t lease_ms, ft_store_done done,
+                     void *data)
+{
+    ft_request *request = ft_store_request(run_extend, true, done, data);
+    request->json = json_deep_copy(tokens);
     request->lease_ms = lease_ms;
     ft_store_send(store, request);
 }

@@ -3,6 +3,11 @@
 #include "base/memory.h"
 #include "store/internal.h"
 
+/* ?3: ",a,b,", null: every project. */
+#define VISIBLE                                                                                    \
+    "(?3 IS NULL OR EXISTS (SELECT 1 FROM trace_projects p WHERE p.trace = hash "                  \
+    "AND instr(?3, ',' || p.project || ',') > 0)) "
+
 static ft_status list_rows(ft_sql *sql, sqlite3_stmt *statement, json_t *traces, int64_t *last,
                            ft_error *err)
 {
@@ -31,12 +36,15 @@ static ft_status run_traces(ft_sql *sql, ft_request *request, ft_error *err)
     request->result = json_pack("{s:o}", "traces", traces);
     status = ft_sql_start(sql, &statement, err,
                           "SELECT meta, created, stored_bytes, rowid FROM traces WHERE rowid < ?1 "
-                          "ORDER BY rowid DESC LIMIT ?2",
-                          "ii", before, request->limit ? (int64_t)request->limit : INT64_MAX);
+                          "AND " VISIBLE "ORDER BY rowid DESC LIMIT ?2",
+                          "iit", before, request->limit ? (int64_t)request->limit : INT64_MAX,
+                          (const char *)request->other);
     if (status == FT_OK) status = list_rows(sql, statement, traces, &last, err);
     if (status == FT_OK)
         status = ft_sql_number(sql, &more, NULL, err,
-                               "SELECT EXISTS (SELECT 1 FROM traces WHERE rowid < ?1)", "i", last);
+                               "SELECT EXISTS (SELECT 1 FROM traces WHERE rowid < ?1 "
+                               "AND ?2 AND " VISIBLE ")",
+                               "iit", last, (int64_t)1, (const char *)request->other);
     if (status != FT_OK) return status;
     json_object_set_new(request->result, "next",
                         more ? json_sprintf("%lld", (long long)last) : json_null());
@@ -46,6 +54,7 @@ static ft_status run_traces(ft_sql *sql, ft_request *request, ft_error *err)
 void ft_store_traces(ft_store *store, ft_store_page page, ft_store_done done, void *data)
 {
     ft_request *request = ft_store_request(run_traces, false, done, data);
+    request->other = page.projects ? ft_strdup(page.projects) : NULL;
     request->third = page.cursor ? ft_strdup(page.cursor) : NULL;
     request->limit = page.limit;
     ft_store_send(store, request);

@@ -1,5 +1,7 @@
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/time.h>
 #include <time.h>
 
@@ -13,6 +15,22 @@ int64_t ft_store_now(void)
     struct timeval now;
     gettimeofday(&now, NULL);
     return (int64_t)now.tv_sec * 1000 + now.tv_usec / 1000;
+}
+
+ft_status ft_store_random_hex(char *text, size_t digits, ft_error *err)
+{
+    static const char DIGITS[] = "0123456789abcdef";
+    unsigned char bytes[64];
+    size_t count = digits / 2;
+    assert(count <= sizeof bytes);
+    if (getrandom(bytes, count, 0) != (ssize_t)count)
+        return ft_error_set(err, FT_IO, "the system gives no random bytes");
+    for (size_t i = 0; i < count; i++) {
+        text[2 * i] = DIGITS[bytes[i] >> 4];
+        text[2 * i + 1] = DIGITS[bytes[i] & 15];
+    }
+    text[digits] = '\0';
+    return FT_OK;
 }
 
 json_t *ft_store_time(int64_t milliseconds)

@@ -171,16 +171,61 @@ static ft_status parse_record(sqlite3_stmt *statement, const char *job, json_t *
     return FT_OK;
 }
 
-/* As it is stored, for reports may be long, with the member "finding". */
-static json_t *record_text(sqlite3_stmt *statement, const char *job)
+static ft_status add_parsed(ft_sql *sql, sqlite3_stmt *statement, const char *job, json_t **entry,
+                            ft_error *err)
+{
+    json_t *record = NULL;
+    ft_status status = parse_record(statement, job, &record, err);
+    if (status == FT_OK)
+        status = ft_store_review_add(sql, job, ft_sql_int(statement, 1), record, err);
+    if (status == FT_OK)
+        *entry = record;
+    else
+        json_decref(record);
+    return status;
+}
+
+/* The text of a record with the project's fingerprint and what it knows of it. */
+static ft_status reviewed_text(ft_sql *sql, const char *job, int64_t n, const json_t *added,
+                               ft_strbuf *text, ft_error *err)
+{
+    sqlite3_stmt *statement;
+    bool found;
+    char *review = json_dumps(json_object_get(added, "review"), JSON_COMPACT);
+    ft_status status =
+        ft_sql_start(sql, &statement, err,
+                     "SELECT json_set(record, '$.fingerprint', ?3, '$.review', json(?4)) "
+                     "FROM verdicts WHERE job = ?1 AND n = ?2",
+                     "titt", job, n, json_string_value(json_object_get(added, "fingerprint")),
+                     (const char *)review);
+    if (status == FT_OK) status = ft_sql_next(sql, statement, &found, err);
+    if (status == FT_OK && found) ft_strbuf_puts(text, ft_sql_text(statement, 0));
+    free(review);
+    return status;
+}
+
+/* As it is stored, for reports may be long, with the member "finding". Reviews are listed in the
+ * report's "reviews" as well. */
+static ft_status add_text(ft_sql *sql, sqlite3_stmt *statement, const char *job, json_t *report,
+                          json_t **entry, ft_error *err)
 {
     ft_strbuf text = {0};
-    ft_strbuf_puts(&text, ft_sql_text(statement, 0));
+    int64_t n = ft_sql_int(statement, 1);
+    json_t *added = json_pack("{s:s}", "verdict", ft_sql_text(statement, 2));
+    ft_status status = ft_store_review_add(sql, job, n, added, err);
+    const json_t *review = json_object_get(added, "review");
+    if (status == FT_OK && review) {
+        status = reviewed_text(sql, job, n, added, &text, err);
+        json_array_append(json_object_get(report, "reviews"), (json_t *)(uintptr_t)review);
+    } else {
+        ft_strbuf_puts(&text, ft_sql_text(statement, 0));
+    }
     if (text.len > 0) text.len--; /* the closing brace */
-    ft_strbuf_printf(&text, ",\"finding\":\"%s-%lld\"}", job, (long long)ft_sql_int(statement, 1));
-    json_t *string = json_stringn_nocheck(text.text, text.len);
+    ft_strbuf_printf(&text, ",\"finding\":\"%s-%lld\"}", job, (long long)n);
+    if (status == FT_OK) *entry = json_stringn_nocheck(text.text, text.len);
     ft_strbuf_release(&text);
-    return string;
+    json_decref(added);
+    return status;
 }
 
 /* The report's list for each verdict. */
@@ -195,8 +240,10 @@ static ft_status add_records(ft_sql *sql, ft_request *request, int64_t after, js
 {
     sqlite3_stmt *statement;
     bool row;
+    json_t *entry;
     uint32_t taken = 0;
     int64_t last = after;
+    if (request->as_text) json_object_set_new(report, "reviews", json_array());
     ft_status status =
         ft_sql_start(sql, &statement, err,
                      "SELECT record, n, verdict FROM verdicts WHERE job = ?1 AND n > ?2 "
@@ -210,8 +257,10 @@ static ft_status add_records(ft_sql *sql, ft_request *request, int64_t after, js
         }
         ft_verdict verdict = FT_VERDICT_ERROR;
         if (!ft_verdict_parse(ft_sql_text(statement, 2), &verdict)) verdict = FT_VERDICT_ERROR;
-        json_array_append_new(json_object_get(report, LISTS[verdict]),
-                              record_text(statement, request->job));
+        status = request->as_text ? add_text(sql, statement, request->job, report, &entry, err)
+                                  : add_parsed(sql, statement, request->job, &entry, err);
+        if (status != FT_OK) break;
+        json_array_append_new(json_object_get(report, LISTS[verdict]), entry);
         last = ft_sql_int(statement, 1);
     }
     return status;
@@ -229,8 +278,8 @@ static ft_status report_head(ft_sql *sql, const char *job, json_t **report, job_
     bool found;
     ft_status status = ft_sql_start(
         sql, &statement, err,
-        "SELECT state, trace, model, revision, spec, ifnull(plan, 'null'), ifnull(error, 'null') "
-        "FROM jobs WHERE id = ?1",
+        "SELECT state, trace, model, revision, spec, ifnull(plan, 'null'), ifnull(error, 'null'), "
+        "finished, project FROM jobs WHERE id = ?1",
         "t", job);
     if (status == FT_OK) status = ft_sql_next(sql, statement, &found, err);
     if (status != FT_OK) return status;
@@ -247,6 +296,10 @@ static ft_status report_head(ft_sql *sql, const char *job, json_t **report, job_
                         "model", ft_sql_null(statement, 2) ? NULL : ft_sql_text(statement, 2),
                         "memory", "sc", "revision", (json_int_t)ft_sql_int(statement, 3), "error",
                         error, "next", "properties", "findings", "undecided");
+    json_object_set_new(*report, "finished",
+                        ft_sql_null(statement, 7) ? json_null()
+                                                  : ft_store_time(ft_sql_int(statement, 7)));
+    json_object_set_new(*report, "project", json_string(ft_sql_text(statement, 8)));
     return FT_OK;
 }
 
@@ -319,6 +372,7 @@ void ft_store_report(ft_store *store, const char *job, ft_store_filter filter, f
     request->other = filter.check ? ft_strdup(filter.check) : NULL;
     request->third = page.cursor ? ft_strdup(page.cursor) : NULL;
     request->safe = filter.safe;
+    request->as_text = filter.as_text;
     request->limit = page.limit;
     ft_store_send(store, request);
 }
@@ -342,6 +396,7 @@ static ft_status run_finding(ft_sql *sql, ft_request *request, ft_error *err)
     if (status != FT_OK) return status;
     if (!found) return ft_error_set(err, FT_NOT_FOUND, "no finding %.64s", request->job);
     status = parse_record(statement, job, &request->result, err);
+    if (status == FT_OK) status = ft_store_review_add(sql, job, n, request->result, err);
     if (status == FT_OK) json_object_set_new(request->result, "job", json_string(job));
     return status;
 }

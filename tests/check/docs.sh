@@ -15,6 +15,17 @@ compare() { # FILE COMMAND...
 
 compare docs/cli.md "$bin/foretell" manual
 compare config/foretelld.conf "$bin/foretelld" --print-config
+compare docs/man/foretell.1 "$bin/foretell" manual man
+compare docs/man/foretelld.8 docs/man/foretelld.8.sh "$bin/foretelld"
+compare docs/reference.md docs/reference.sh
+
+# Every route is described for people and for machines.
+while IFS='|' read -r _ method path _; do
+    method=${method// /} path=${path//[ \`]/}
+    grep -qE "\`([A-Z]+\`, \`)?$method(\`, \`[A-Z]+)? $path\`" docs/api.md || [[ $path == / || $path == /v1 ]] ||
+        { echo "docs/api.md does not have $method $path"; exit 1; }
+    grep -qxF "  $path:" schema/openapi.yaml || { echo "openapi.yaml does not have $path"; exit 1; }
+done < <(sed -n '/^## Routes/,/^## Error/p' docs/reference.md | grep '^| [A-Z]')
 
 # Links between documents lead somewhere.
 bad=0

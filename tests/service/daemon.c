@@ -27,6 +27,8 @@ static void program_path(char *path, size_t size)
     snprintf(path + folder, size - folder, "/foretelld");
 }
 
+#define ARGUMENTS 64
+
 static void run_daemon(const ft_daemon *daemon)
 {
     char program[512], state[96], port_file[96], log_file[96];
@@ -41,8 +43,13 @@ static void run_daemon(const ft_daemon *daemon)
         dup2(log, STDOUT_FILENO);
         dup2(log, STDERR_FILENO);
     }
-    execl(program, program, "--listen", "127.0.0.1:0", "--socket", daemon->socket, "--state", state,
-          "--port-file", port_file, "--workers", "2", (char *)NULL);
+    const char *arguments[ARGUMENTS] = {
+        program,       "--listen", "127.0.0.1:0", "--socket", daemon->socket, "--state", state,
+        "--port-file", port_file,  "--workers",   "2"};
+    size_t count = 11;
+    for (const char *const *option = daemon->options; option && *option; option++)
+        if (count < ARGUMENTS - 1) arguments[count++] = *option;
+    execv(program, (char **)(uintptr_t)arguments);
     perror(program);
     _exit(127);
 }

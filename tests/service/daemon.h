@@ -17,6 +17,7 @@ typedef struct ft_daemon {
     int port;
     char folder[64]; /* "" before the first start */
     char socket[96];
+    const char *const *options; /* NULL, or a NULL-ended list of further arguments */
 } ft_daemon;
 
 /* Starts foretelld (from the folder of the test program) over the daemon's folder, which is made at

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <jansson.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,6 +87,23 @@ static void be_killed(void)
     raise(SIGKILL);
 }
 
+static void be_slow(void)
+{
+    (void)poll(NULL, 0, 1000);
+}
+
+static void be_brief(void)
+{
+    (void)poll(NULL, 0, 300);
+}
+
+static void call_refused(void)
+{
+    signal(SIGSYS, SIG_DFL);
+    raise(SIGSYS);
+    hang();
+}
+
 static void exit_badly(void)
 {
     _exit(3);
@@ -114,7 +132,8 @@ static const struct {
     void (*act)(void);
 } ACTS[] = {
     {"hang", hang},          {"crash", crash},     {"killed", be_killed},   {"exit", exit_badly},
-    {"memory", exit_memory}, {"junk", write_junk}, {"close", close_output},
+    {"memory", exit_memory}, {"junk", write_junk}, {"close", close_output}, {"call", call_refused},
+    {"slow", be_slow},       {"brief", be_brief},
 };
 
 /* `what` is an act's name, perhaps with "-once" after it; `mark` tells the occasions apart. True

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "client.h"
+#include "report/internal.h"
 #include "view.h"
 
 static json_t *parse(const char *text)
@@ -18,7 +19,25 @@ static json_t *parse(const char *text)
     return json;
 }
 
-static const ft_view plain = {.file = "dir/bank.ndjson", .columns = 100};
+static const ft_view plain = {.columns = 100};
+static const char FILE_NAME[] = "dir/bank.ndjson";
+
+static void render(const ft_view *view, json_t *report, ft_strbuf *out)
+{
+    ft_report *model = ft_report_new(report, FILE_NAME);
+    ft_report_render(model, FT_REPORT_TEXT, view, out);
+    ft_report_free(model);
+}
+
+/* The schedule alone of a report that has this one finding. */
+static void render_schedule(const ft_view *view, const json_t *record, ft_strbuf *out)
+{
+    json_t *report = json_pack("{s:[O]}", "findings", record);
+    ft_report *model = ft_report_new(report, FILE_NAME);
+    ft_text_schedule(view, &model->findings.data[0], out);
+    ft_report_free(model);
+    json_decref(report);
+}
 
 static void has(const ft_strbuf *text, const char *part)
 {
@@ -61,35 +80,39 @@ static void summaries(void **state)
                                                                                           ": "
                                                                                           "[]"
                                                                                           "}",
-         "foretell: 2 races, 1 atomicity violation, 0 assertion failures predicted in "
+         "SUMMARY: foretell: 2 races, 1 atomicity violation, 0 assertion failures predicted in "
          "dir/bank.ndjson (model ctp, 14 candidates: 3 violations, 11 safe)\n",
          FT_EXIT_FINDINGS},
         {"{\"state\": \"done\", \"model\": \"maximal\", \"checks\": {\"race\": " COUNTS(
              1, 0, 1, 0) "}, \"findings\": []}",
-         "foretell: no findings in dir/bank.ndjson (model maximal, 1 candidate: 1 safe)\n",
+         "SUMMARY: foretell: no findings in dir/bank.ndjson (model maximal, 1 candidate: 1 safe)\n",
          FT_EXIT_CLEAN},
         {"{\"state\": \"done\", \"model\": \"ctp\", \"checks\": {\"race\": " COUNTS(
              4, 0, 3, 1) "}, \"findings\": []}",
-         "foretell: nothing found, not everything decided, in dir/bank.ndjson (model ctp, "
+         "SUMMARY: foretell: nothing found, not everything decided, in dir/bank.ndjson (model ctp, "
          "4 candidates: 3 safe, 1 unknown)\n",
          FT_EXIT_INCOMPLETE},
         {"{\"state\": \"cancelled\", \"model\": \"ctp\", \"checks\": {}, \"findings\": []}",
-         "foretell: no findings in dir/bank.ndjson (model ctp, 0 candidates), job cancelled\n",
+         "SUMMARY: foretell: no findings in dir/bank.ndjson (model ctp, 0 candidates), job "
+         "cancelled\n",
          FT_EXIT_INCOMPLETE},
         {"{\"state\": \"done\", \"model\": \"ctp\", \"checks\": {\"race\": " COUNTS(
              2, 1, 0, 1) ", \"lock\": " COUNTS(1, 1, 0,
                                                0) "}, \"findings\": [{\"check\": \"lock\", "
                                                   "\"status\": \"observed\", \"count\": 1}]}",
-         "foretell: 1 race predicted; 1 lock error observed in dir/bank.ndjson (model ctp, "
+         "SUMMARY: foretell: 1 race predicted; 1 lock error observed in dir/bank.ndjson (model "
+         "ctp, "
          "3 candidates: 2 violations, 1 unknown)\n",
          FT_EXIT_FINDINGS},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         json_t *report = parse(cases[i].report);
         ft_strbuf out = {0};
-        ft_view_summary(&plain, report, &out);
+        ft_report *model = ft_report_new(report, FILE_NAME);
+        ft_report_summary(model, 0, &plain, &out);
         assert_string_equal(out.text, cases[i].line);
-        assert_int_equal(ft_view_exit(report), cases[i].code);
+        assert_int_equal(ft_view_exit(model), cases[i].code);
+        ft_report_free(model);
         ft_strbuf_release(&out);
         json_decref(report);
     }
@@ -106,7 +129,8 @@ static void summaries(void **state)
 static const char race_report[] =
     "{\"job\": \"1\", \"state\": \"done\", \"model\": \"maximal\", \"checks\": {\"race\": " COUNTS(
         1, 1, 0,
-        0) "}, \"findings\": [{\"finding\": \"7f-3\", \"check\": \"race\", "
+        0) "}, \"findings\": [{\"finding\": \"7f-3\", \"fingerprint\": \"0123456789abcdef\", "
+           "\"check\": \"race\", "
            "\"kind\": \"read-write\", \"verdict\": \"violation\", \"status\": \"predicted\", "
            "\"count\": 1, \"pairs\": 30, \"object\": \"x\", "
            "\"message\": \"read of x by T1 at b.c:3 races with write of x by T2 at b.c:9\", "
@@ -166,7 +190,25 @@ static void a_finding_says_what_where_and_how(void **state)
     (void)state;
     json_t *report = parse(race_report);
     ft_strbuf out = {0};
-    ft_view_report(&plain, report, &out);
+    render(&plain, report, &out);
+    static const char *const ORDER[] = {"Data race on x",
+                                        "A thread reads x",
+                                        "b.c:3 in pay",
+                                        "holding l, m\n",
+                                        "b.c:9",
+                                        "A schedule that hits it",
+                                        "--- switch to T1 ---",
+                                        "=>  race  b.c:9",
+                                        "The observed run differs",
+                                        "Reproduce: ",
+                                        "Fingerprint: 0123456789abcdef\n",
+                                        "SUMMARY: "};
+    const char *at = ft_strbuf_text(&out);
+    for (size_t i = 0; i < sizeof ORDER / sizeof *ORDER; i++) {
+        const char *next = strstr(at, ORDER[i]);
+        if (!next) fail_msg("no \"%s\" in:\n%s", ORDER[i], at);
+        at = next;
+    }
     has(&out, "read of x by T1 at b.c:3 races with write of x by T2 at b.c:9");
     has(&out, "b.c:3 in pay");
     has(&out, "holding l, m\n");
@@ -192,8 +234,8 @@ static void quiet_is_the_summary_alone(void **state)
     ft_view view = plain;
     view.quiet = true;
     ft_strbuf out = {0};
-    ft_view_report(&view, report, &out);
-    assert_int_equal(strncmp(out.text, "foretell: 1 race predicted", 26), 0);
+    render(&view, report, &out);
+    assert_int_equal(strncmp(out.text, "SUMMARY: foretell: 1 race predicted", 35), 0);
     assert_ptr_equal(strchr(out.text, '\n'), out.text + out.len - 1);
     ft_strbuf_release(&out);
     json_decref(report);
@@ -214,7 +256,7 @@ static void threads_have_columns(void **state)
     json_t *report = parse(race_report);
     const json_t *record = json_array_get(json_object_get(report, "findings"), 0);
     ft_strbuf out = {0};
-    ft_view_schedule(&plain, record, &out);
+    render_schedule(&plain, record, &out);
     size_t first = column_of(out.text, "write y = 2"), second = column_of(out.text, "acquire l");
     assert_true(second > first);
     assert_int_equal(column_of(out.text, "write x = 5"), first);
@@ -222,7 +264,7 @@ static void threads_have_columns(void **state)
     ft_strbuf_clear(&out);
     ft_view narrow = plain;
     narrow.columns = 40;
-    ft_view_schedule(&narrow, record, &out);
+    render_schedule(&narrow, record, &out);
     assert_true(column_of(out.text, "acquire l") < column_of(out.text, "write y = 2") + 12);
     assert_null(strstr(out.text, "step  where"));
     has(&out, "--- switch to T2 ---");
@@ -237,7 +279,7 @@ static void colours_only_when_wanted(void **state)
     ft_view view = plain;
     view.color = true;
     ft_strbuf out = {0};
-    ft_view_report(&view, report, &out);
+    render(&view, report, &out);
     has(&out, "\033[31m");
     ft_strbuf_release(&out);
     json_decref(report);
@@ -266,14 +308,14 @@ static void long_stretches_are_folded(void **state)
     (void)state;
     json_t *record = long_record(20);
     ft_strbuf out = {0};
-    ft_view_schedule(&plain, record, &out);
+    render_schedule(&plain, record, &out);
     has(&out, "... 17 more steps of T1\n");
     has(&out, "write x");
     has_not(&out, "event 10 ");
     ft_strbuf_clear(&out);
     ft_view full = plain;
     full.full = true;
-    ft_view_schedule(&full, record, &out);
+    render_schedule(&full, record, &out);
     has_not(&out, "more steps");
     has(&out, "event 10 ");
     ft_strbuf_release(&out);
@@ -285,7 +327,7 @@ static void short_stretches_are_not_folded(void **state)
     (void)state;
     json_t *record = long_record(6);
     ft_strbuf out = {0};
-    ft_view_schedule(&plain, record, &out);
+    render_schedule(&plain, record, &out);
     has_not(&out, "more steps");
     ft_strbuf_release(&out);
     json_decref(record);
@@ -296,15 +338,17 @@ static void short_stretches_are_not_folded(void **state)
 static void order_tells_the_difference(void **state)
 {
     (void)state;
-    json_t *witness = parse("{\"claim\": {\"events\": []}, \"steps\": [" STEP(
+    json_t *record = parse("{\"witness\": {\"claim\": {\"events\": []}, \"steps\": [" STEP(
         5, "T2", "write", "\"x\"", "write x", "null", "null",
         "false") ", " STEP(2, "T1", "write", "\"x\"", "write x", "null", "null",
-                           "false") "], \"final\": []}");
+                           "false") "], \"final\": []}}");
     ft_strbuf out = {0};
-    ft_view_difference(witness, &out);
+    json_t *report = json_pack("{s:[O]}", "findings", record);
+    render(&plain, report, &out);
+    json_decref(report);
     has(&out, "\"write x\" of T1 (b.c:2) came before \"write x\" of T2 (b.c:5)");
     ft_strbuf_release(&out);
-    json_decref(witness);
+    json_decref(record);
 }
 
 static const char EXPLAINED[] =
@@ -327,7 +371,7 @@ static void explanations_say_the_cycle_and_the_counts(void **state)
     (void)state;
     json_t *report = parse(EXPLAINED);
     ft_strbuf out = {0};
-    ft_view_explanations(report, &out);
+    ft_text_explanations(report, &out);
     has(&out, "race|a.c:3|b.c:4: causality (1.0 ms)\n");
     has(&out, " a.c:2 release l (T1) is before b.c:1: lock l\n");
     has(&out, " b.c:1 acquire l (T2) is before a.c:2: claim\n");
@@ -354,9 +398,9 @@ static void witness_files_do_not_collide(void **state)
     (void)state;
     ft_view view = plain;
     view.witness_dir = "found";
-    char *single = ft_view_witness_path(&view, 2);
+    char *single = ft_view_witness_path(&view, FILE_NAME, 2);
     view.file_number = 3;
-    char *third = ft_view_witness_path(&view, 2);
+    char *third = ft_view_witness_path(&view, FILE_NAME, 2);
     assert_string_equal(single, "found/bank.ndjson.2.json");
     assert_string_equal(third, "found/3-bank.ndjson.2.json");
     free(single);

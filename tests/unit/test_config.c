@@ -105,28 +105,29 @@ static void test_errors_name_the_line(void **state)
     }
 }
 
-/* There are no access tokens yet: nobody else's machine may get at the server. */
-static void test_loopback_only(void **state)
+/* Beyond loopback a daemon needs access tokens. */
+static void test_addresses(void **state)
 {
     static const struct {
         const char *listen;
         ft_status status;
         const char *address;
         int port;
+        bool loopback;
     } CASES[] = {
-        {"127.0.0.1:0", FT_OK, "127.0.0.1", 0},
-        {"127.1.2.3:80", FT_OK, "127.1.2.3", 80},
-        {"[::1]:7411", FT_OK, "::1", 7411},
-        {"localhost:1", FT_OK, "127.0.0.1", 1},
-        {"0.0.0.0:7411", FT_USAGE, "", 0},
-        {"[::]:7411", FT_USAGE, "", 0},
-        {"10.0.0.1:7411", FT_USAGE, "", 0},
-        {"example.org:7411", FT_USAGE, "", 0},
-        {"127.0.0.1", FT_USAGE, "", 0},
-        {"127.0.0.1:65536", FT_USAGE, "", 0},
-        {"127.0.0.1:http", FT_USAGE, "", 0},
-        {":7411", FT_USAGE, "", 0},
-        {"[::ffff:10.0.0.1]:80", FT_USAGE, "", 0},
+        {"127.0.0.1:0", FT_OK, "127.0.0.1", 0, true},
+        {"127.1.2.3:80", FT_OK, "127.1.2.3", 80, true},
+        {"[::1]:7411", FT_OK, "::1", 7411, true},
+        {"localhost:1", FT_OK, "127.0.0.1", 1, true},
+        {"0.0.0.0:7411", FT_OK, "0.0.0.0", 7411, false},
+        {"[::]:7411", FT_OK, "::", 7411, false},
+        {"10.0.0.1:7411", FT_OK, "10.0.0.1", 7411, false},
+        {"example.org:7411", FT_USAGE, "", 0, false},
+        {"127.0.0.1", FT_USAGE, "", 0, false},
+        {"127.0.0.1:65536", FT_USAGE, "", 0, false},
+        {"127.0.0.1:http", FT_USAGE, "", 0, false},
+        {":7411", FT_USAGE, "", 0, false},
+        {"[::ffff:127.0.0.1]:80", FT_OK, "::ffff:127.0.0.1", 80, false},
     };
     (void)state;
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
@@ -140,6 +141,7 @@ static void test_loopback_only(void **state)
         if (status == FT_OK) {
             assert_string_equal(address, CASES[i].address);
             assert_int_equal(port, CASES[i].port);
+            assert_int_equal(ft_config_is_loopback(address), CASES[i].loopback);
         }
         ft_config_release(&config);
     }
@@ -152,7 +154,7 @@ int main(void)
         cmocka_unit_test(test_file_is_the_defaults),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_errors_name_the_line),
-        cmocka_unit_test(test_loopback_only),
+        cmocka_unit_test(test_addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -261,7 +261,7 @@ static json_t *make_spec(fixture *f, const char *script, json_t *members)
 static void create_job(fixture *f, const char *script, json_t *members, char id[17])
 {
     json_t *spec = make_spec(f, script, members);
-    ft_dispatch_job_create(f->dispatch, spec, on_answer, &f->a);
+    ft_dispatch_job_create(f->dispatch, spec, NULL, on_answer, &f->a);
     json_decref(spec);
     json_t *snapshot = expect(&f->loop, &f->a);
     snprintf(id, 17, "%s", text_of(snapshot, "job"));
@@ -375,9 +375,9 @@ static void test_many_tasks(void **state)
 
 static void test_death_in_a_batch(void **state)
 {
-    static const char *const WAYS[] = {"crash-once",  "exit-once",  "killed-once",
-                                       "memory-once", "junk-once",  "close-once",
-                                       "twice-once",  "stale-once", "other-key-once"};
+    static const char *const WAYS[] = {"crash-once",     "exit-once",  "killed-once", "memory-once",
+                                       "junk-once",      "close-once", "twice-once",  "stale-once",
+                                       "other-key-once", "call-once"};
     fixture *f = *state;
     for (size_t i = 0; i < sizeof WAYS / sizeof *WAYS; i++) {
         ft_strbuf script = {0};
@@ -389,6 +389,19 @@ static void test_death_in_a_batch(void **state)
     assert_true(metric(f, "worker_deaths") >= (int64_t)(sizeof WAYS / sizeof *WAYS) - 1);
 }
 
+/* A task that takes longer than its lease stays its worker's while the worker lives. */
+static void test_leases_are_renewed(void **state)
+{
+    fixture *f = *state;
+    close_server(f);
+    set_option(f, "lease-ms", "200");
+    open_server(f);
+    check_job(f, "slow brief brief safe", NULL, (tally){.safe = 4});
+    assert_int_equal(metric(f, "results_fenced"), 0);
+    assert_int_equal(metric(f, "verdicts_committed"), 4);
+    assert_int_equal(metric(f, "batches"), 5); /* the plan, and each task once */
+}
+
 static void test_poison(void **state)
 {
     fixture *f = *state;
@@ -396,6 +409,9 @@ static void test_poison(void **state)
               (tally){.safe = 3, .violation = 1, .error = 1});
     assert_int_equal(metric(f, "tasks_poisoned"), 1);
     assert_int_equal(metric(f, "worker_deaths"), 3);
+    check_job(f, "safe call violation", NULL, (tally){.safe = 1, .violation = 1, .error = 1});
+    assert_int_equal(metric(f, "tasks_poisoned"), 2);
+    assert_int_equal(metric(f, "worker_deaths"), 5);
 }
 
 static void test_poison_by_killing(void **state)
@@ -455,6 +471,7 @@ static void test_failed_plan(void **state)
 {
     check_failed_plan(*state, "fail", json_object(), "usage", "no such location");
     check_failed_plan(*state, "crash", json_object(), "internal", "crashed");
+    check_failed_plan(*state, "call", json_object(), "internal", "a system call that it may not");
     check_failed_plan(*state, "miscount", json_object(), "internal", "add up");
     check_failed_plan(*state, "hang", limits(100, 300), "budget-exhausted", "300 ms");
 }
@@ -601,7 +618,7 @@ static void test_jobs_are_limited(void **state)
     set_option(f, "max-jobs", "1");
     create_job(f, "hang", NULL, id);
     json_t *spec = make_spec(f, "safe", NULL);
-    ft_dispatch_job_create(f->dispatch, spec, on_answer, &f->a);
+    ft_dispatch_job_create(f->dispatch, spec, NULL, on_answer, &f->a);
     assert_false(f->a.done);
     expect_error(&f->loop, &f->a, FT_BUDGET);
     json_decref(spec);
@@ -654,6 +671,7 @@ int main(void)
         TEST(test_job),
         TEST(test_many_tasks),
         TEST(test_death_in_a_batch),
+        TEST(test_leases_are_renewed),
         TEST(test_poison),
         TEST(test_poison_by_killing),
         TEST(test_poison_by_memory),

@@ -278,7 +278,8 @@ static void methods(void **state)
 static void health_and_metrics(void **state)
 {
     (void)state;
-    static const char *const PATHS[] = {"/", "/live", "/ready", "/v1/workers", "/v1/openapi.json"};
+    static const char *const PATHS[] = {"/",      "/v1",         "/live",
+                                        "/ready", "/v1/workers", "/v1/openapi.json"};
     for (size_t i = 0; i < sizeof PATHS / sizeof *PATHS; i++) {
         ft_answer answer = ft_daemon_get(&ft_steps_server, PATHS[i]);
         ft_steps_expect(&answer, 200, PATHS[i]);

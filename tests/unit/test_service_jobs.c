@@ -242,6 +242,14 @@ static void idempotency_keys(void **state)
     snprintf(body, sizeof body, "{\"trace\":\"%s\",\"name\":\"twice\"}", hash);
     ft_answer clash = ft_daemon_call(&ft_steps_server, "POST", "/v1/jobs", KEY, body, strlen(body));
     ft_steps_expect(&clash, 422, "the same key with another body");
+    /* What was answered with 2xx is kept, the key with it. */
+    ft_daemon_kill(&ft_steps_server);
+    assert_true(ft_daemon_start(&ft_steps_server));
+    snprintf(body, sizeof body, "{\"trace\":\"%s\",\"name\":\"once\"}", hash);
+    ft_answer after = ft_daemon_call(&ft_steps_server, "POST", "/v1/jobs", KEY, body, strlen(body));
+    ft_steps_expect(&after, 202, "after a crash");
+    assert_string_equal(ft_answer_text(&after, "job"), job);
+    ft_answer_release(&after);
     ft_answer_release(&first);
     ft_answer_release(&again);
     ft_answer_release(&plain);

@@ -161,7 +161,7 @@ void ft_candidates_account(ft_candidates *candidates, ft_check check, uint8_t ki
 void ft_candidates_overflow(ft_candidates *candidates, ft_check check);
 /* Two classes of different threads that the hard order leaves open. */
 bool ft_candidates_open(const ft_candidates *candidates, const ft_class *a, const ft_class *b);
-/* Is event e at a location that the job ignores? */
+/* Is event e at a location that the job ignores, or an external write? Those are no candidates. */
 bool ft_candidates_skipped(const ft_candidates *candidates, uint32_t e);
 
 #endif

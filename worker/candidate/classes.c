@@ -32,7 +32,8 @@ typedef struct pass {
 
 bool ft_candidates_skipped(const ft_candidates *c, uint32_t e)
 {
-    return c->ignored && c->ignored[c->trace->loc[e]];
+    bool external = c->trace->kind[e] == FT_EVENT_WRITE && c->trace->flags[e] & FT_FLAG_SYNTHETIC;
+    return external || (c->ignored && c->ignored[c->trace->loc[e]]);
 }
 
 /* ---- the walks ---- */

@@ -111,12 +111,24 @@ static void after_free(ft_candidates *c)
     ft_vec_release(&p.allocs);
 }
 
+/* The variables that have external writes: when those happened is not known, only that it was
+ * before they are in the trace. */
+static bool *written_outside(const ft_trace *trace)
+{
+    bool *outside = ft_calloc(trace->shared.len + 1, sizeof *outside);
+    for (uint32_t e = 0; e < trace->n_events; e++)
+        if (trace->kind[e] == FT_EVENT_WRITE && trace->flags[e] & FT_FLAG_SYNTHETIC)
+            outside[trace->object[e]] = true;
+    return outside;
+}
+
 /* Reads that in the run came after another thread's write of a variable without initial value. The
  * formats that declare nothing do not say that a variable has none. */
 static void uninitialised(ft_candidates *c)
 {
     const ft_trace *trace = c->trace;
     if (trace->format == FT_FORMAT_STD || trace->format == FT_FORMAT_LOG) return;
+    bool *outside = written_outside(trace);
     for (uint32_t e = 0; e < trace->n_events; e++) {
         ft_access scratch;
         uint32_t count;
@@ -125,6 +137,7 @@ static void uninitialised(ft_candidates *c)
         for (uint32_t i = 0; i < count; i++) {
             uint32_t variable = accesses[i].variable;
             if (accesses[i].write || trace->shared_info[variable].initial != FT_NO_VALUE) continue;
+            if (outside[variable]) continue;
             uint32_t source = ft_run_source(c->run, e, i);
             if (source == FT_NO_EVENT || trace->thread[source] == trace->thread[e]) continue;
             ft_claim claim = {.kind = FT_CLAIM_UNINITIALISED, .events = {e}, .variable = variable};
@@ -135,6 +148,7 @@ static void uninitialised(ft_candidates *c)
                                never ? FT_REASON_MUST_HAPPEN_BEFORE : FT_REASONS, UINT32_MAX);
         }
     }
+    free(outside);
 }
 
 void ft_candidates_order(ft_candidates *c)

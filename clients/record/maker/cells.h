@@ -1,0 +1,56 @@
+/* Cells: which pieces of memory become shared variables of the trace.
+ *
+ * Memory is seen in granules of eight bytes. A granule lives from one allocation of its memory to
+ * the next (malloc, a new thread's stack), so an address that is used again is another variable.
+ * What threads touched byte by byte is counted in a first pass over the log; a *cell* is then a
+ * run of bytes between the ends of accesses, and it is shared if two threads touched it and one
+ * wrote. Accesses that cover several cells become several events, so that no two different bytes
+ * are ever taken for one.
+ *
+ * Both passes feed the same records in the same order; granules are numbered alike in both. */
+#ifndef FT_RECORD_CELLS_H
+#define FT_RECORD_CELLS_H
+
+#include <stdbool.h>
+
+#include "maker/raw_log.h"
+
+typedef struct ft_cells ft_cells;
+
+/* One shared cell. */
+typedef struct ft_cell {
+    uint64_t address;
+    uint32_t size; /* bytes, 1 to 8 */
+    uint32_t
+        allocation; /* index of the ALLOC record it lies in, counted from 0; FT_NO_ALLOCATION */
+    uint64_t allocated_at; /* that record's address */
+    uint32_t owner;   /* the thread that allocated it, or on whose stack it lies; FT_NO_OWNER */
+    bool has_initial; /* memory that begins with a known content */
+    int64_t initial;
+} ft_cell;
+
+#define FT_NO_ALLOCATION UINT32_MAX
+#define FT_NO_CELL       UINT32_MAX
+#define FT_NO_OWNER      UINT32_MAX
+
+ft_cells *ft_cells_new(void);
+void ft_cells_free(ft_cells *cells); /* accepts NULL */
+
+/* First pass: accesses and all records that begin or end memory. */
+void ft_cells_count(ft_cells *cells, const ft_raw_record *record);
+/* Between the passes: names the cells; from now on records are fed to ft_cells_follow. */
+void ft_cells_settle(ft_cells *cells);
+void ft_cells_follow(ft_cells *cells, const ft_raw_record *record);
+
+/* Is a write by code without hooks found after that thread's end, which may have done it? */
+bool ft_cells_late(const ft_cells *cells, uint32_t thread);
+
+uint32_t ft_cells_count_of(const ft_cells *cells);
+const ft_cell *ft_cells_get(const ft_cells *cells, uint32_t cell);
+uint64_t ft_cells_granules(const ft_cells *cells); /* seen at all */
+
+/* The shared cell at `address`, whose size is then how far it goes; else FT_NO_CELL, with *skip
+ * the number of bytes from there that lie in none (up to the next granule). */
+uint32_t ft_cells_at(const ft_cells *cells, uint64_t address, uint32_t *skip);
+
+#endif

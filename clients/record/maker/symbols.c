@@ -1,0 +1,106 @@
+#include "maker/symbols.h"
+
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+struct ft_symbols {
+    Dwfl *dwfl;
+    bool open; /* modules are still reported */
+};
+
+static char *no_debug_path; /* only what the files themselves hold is used */
+
+static const Dwfl_Callbacks callbacks = {
+    .find_elf = dwfl_build_id_find_elf,
+    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .section_address = dwfl_offline_section_address,
+    .debuginfo_path = &no_debug_path,
+};
+
+ft_symbols *ft_symbols_new(void)
+{
+    ft_symbols *symbols = ft_calloc(1, sizeof *symbols);
+    symbols->dwfl = dwfl_begin(&callbacks);
+    if (symbols->dwfl) dwfl_report_begin(symbols->dwfl);
+    symbols->open = true;
+    return symbols;
+}
+
+void ft_symbols_free(ft_symbols *symbols)
+{
+    if (!symbols) return;
+    if (symbols->dwfl) dwfl_end(symbols->dwfl);
+    free(symbols);
+}
+
+void ft_symbols_module(ft_symbols *symbols, const char *path, uint64_t base)
+{
+    if (symbols->dwfl) dwfl_report_elf(symbols->dwfl, path, path, -1, base, false);
+}
+
+static Dwfl_Module *module_at(ft_symbols *symbols, uint64_t address)
+{
+    if (!symbols->dwfl) return NULL;
+    if (symbols->open) dwfl_report_end(symbols->dwfl, NULL, NULL);
+    symbols->open = false;
+    return dwfl_addrmodule(symbols->dwfl, address);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The innermost function around the address, inlined ones included. */
+static const char *function_at(Dwfl_Module *module, uint64_t address)
+{
+    Dwarf_Addr bias = 0;
+    Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias), *scopes = NULL;
+    const char *name = NULL;
+    int n = unit ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
+    for (int i = 0; i < n && !name; i++) {
+        int tag = dwarf_tag(&scopes[i]);
+        if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
+            name = dwarf_diename(&scopes[i]);
+    }
+    free(scopes);
+    return name ? name : dwfl_module_addrname(module, address);
+}
+
+bool ft_symbols_place(ft_symbols *symbols, uint64_t pc, ft_strbuf *place, const char **function)
+{
+    uint64_t call = pc - 1;
+    Dwfl_Module *module = module_at(symbols, call);
+    *function = NULL;
+    if (!module) return false;
+    int line = 0;
+    Dwfl_Line *at = dwfl_module_getsrc(module, call);
+    const char *file = at ? dwfl_lineinfo(at, NULL, &line, NULL, NULL, NULL) : NULL;
+    *function = function_at(module, call);
+    if (file) {
+        ft_strbuf_printf(place, "%s:%d", base_name(file), line);
+        return true;
+    }
+    Dwarf_Addr start = 0;
+    const char *name = dwfl_module_info(module, NULL, &start, NULL, NULL, NULL, NULL, NULL);
+    ft_strbuf_printf(place, "%s+0x%llx", base_name(name), (unsigned long long)(call - start));
+    return true;
+}
+
+bool ft_symbols_variable(ft_symbols *symbols, uint64_t address, ft_strbuf *name)
+{
+    GElf_Sym symbol;
+    GElf_Off offset = 0;
+    Dwfl_Module *module = module_at(symbols, address);
+    if (!module) return false;
+    const char *found = dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL);
+    if (!found || GELF_ST_TYPE(symbol.st_info) == STT_FUNC) return false;
+    ft_strbuf_puts(name, found);
+    if (offset) ft_strbuf_printf(name, "+%llu", (unsigned long long)offset);
+    return true;
+}

@@ -1,0 +1,23 @@
+/* Names for addresses of a recorded program, from its debug information (libdw). */
+#ifndef FT_RECORD_SYMBOLS_H
+#define FT_RECORD_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+
+typedef struct ft_symbols ft_symbols;
+
+ft_symbols *ft_symbols_new(void);
+void ft_symbols_free(ft_symbols *symbols); /* accepts NULL */
+/* A module of the program. A file that is gone or has no debug information gives no names. */
+void ft_symbols_module(ft_symbols *symbols, const char *path, uint64_t base);
+
+/* "file:line" of a return address (the call before it), its function in *function (borrowed, may be
+ * NULL). Without debug information "module+0xoffset"; false: no module there. */
+bool ft_symbols_place(ft_symbols *symbols, uint64_t pc, ft_strbuf *place, const char **function);
+/* "name" or "name+offset" of a variable at a fixed address; false: none. */
+bool ft_symbols_variable(ft_symbols *symbols, uint64_t address, ft_strbuf *name);
+
+#endif

@@ -1,0 +1,385 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime.h"
+
+/* Exit status of a program that deadlocked while it was recorded. */
+enum { DEADLOCKED = 88, WATCH_MS = 5, MS = 1000000 };
+
+__thread ft_rt_thread *ft_rt_self;
+
+static struct {
+    uint32_t lock; /* futex: 0 free, 1 held, 2 held and waited for */
+    ft_rt_thread *runner;
+    ft_rt_thread *threads;
+    uint32_t n_threads;
+    uint64_t waits;  /* ever, for their order */
+    uint64_t random; /* state; 0: round robin */
+    uint64_t hooks;  /* that the watchdog sees move */
+} baton;
+
+static long futex(uint32_t *word, int operation, uint32_t value)
+{
+    return syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
+}
+
+static void lock(void)
+{
+    uint32_t seen = 0;
+    if (__atomic_compare_exchange_n(&baton.lock, &seen, 1, false, __ATOMIC_ACQUIRE,
+                                    __ATOMIC_RELAXED))
+        return;
+    while (__atomic_exchange_n(&baton.lock, 2, __ATOMIC_ACQUIRE))
+        futex(&baton.lock, FUTEX_WAIT_PRIVATE, 2);
+}
+
+static void unlock(void)
+{
+    if (__atomic_exchange_n(&baton.lock, 0, __ATOMIC_RELEASE) == 2)
+        futex(&baton.lock, FUTEX_WAKE_PRIVATE, 1);
+}
+
+static uint64_t next_random(void) /* xorshift64 */
+{
+    baton.random ^= baton.random << 13;
+    baton.random ^= baton.random >> 7;
+    baton.random ^= baton.random << 17;
+    return baton.random;
+}
+
+static uint32_t turn_length(void)
+{
+    uint32_t longest = ft_rt_header->turn ? ft_rt_header->turn : 1;
+    return baton.random ? 1 + (uint32_t)(next_random() % longest) : longest;
+}
+
+/* A ready thread: the next one behind `from`, with a seed any. */
+static ft_rt_thread *pick(uint32_t from)
+{
+    uint32_t n = baton.n_threads, start = from + 1;
+    if (baton.random) start = (uint32_t)(next_random() % n);
+    for (uint32_t i = 0; i < n; i++) {
+        ft_rt_thread *t = &baton.threads[(start + i) % n];
+        if (t->state == FT_RT_READY) return t;
+    }
+    return NULL;
+}
+
+static void grant(ft_rt_thread *t)
+{
+    t->state = FT_RT_RUNNING;
+    t->left = turn_length();
+    __atomic_store_n(&baton.runner, t, __ATOMIC_RELEASE);
+    __atomic_store_n(&t->go, 1, __ATOMIC_RELEASE);
+    futex(&t->go, FUTEX_WAKE_PRIVATE, 1);
+}
+
+static void wait_for_baton(ft_rt_thread *self)
+{
+    while (!__atomic_exchange_n(&self->go, 0, __ATOMIC_ACQUIRE))
+        futex(&self->go, FUTEX_WAIT_PRIVATE, 0);
+}
+
+/* Nobody is ready: fine while somebody is outside or waits with a deadline. */
+static bool is_deadlock(void)
+{
+    bool blocked = false;
+    for (uint32_t i = 0; i < baton.n_threads; i++) {
+        const ft_rt_thread *t = &baton.threads[i];
+        if (t->state == FT_RT_BLOCKED && !t->timed) blocked = true;
+        if (t->state != FT_RT_BLOCKED && t->state != FT_RT_DONE) return false;
+        if (t->state == FT_RT_BLOCKED && t->timed) return false;
+    }
+    return blocked;
+}
+
+/* With the lock held: the baton goes to whoever is ready. */
+static void pass_on(uint32_t from)
+{
+    ft_rt_thread *next = pick(from);
+    if (next) {
+        grant(next);
+        return;
+    }
+    __atomic_store_n(&baton.runner, NULL, __ATOMIC_RELEASE);
+    if (!is_deadlock()) return;
+    ft_rt_say("deadlock: every thread waits for another one; the recording ends here");
+    ft_rt_log_end(FT_RAW_END_DEADLOCK);
+    _exit(DEADLOCKED);
+}
+
+/* With the lock held; gives it back, returns with the baton. */
+static void come_back(ft_rt_thread *self)
+{
+    if (baton.runner)
+        self->state = FT_RT_READY;
+    else
+        grant(self);
+    unlock();
+    wait_for_baton(self);
+}
+
+void ft_rt_thread_starts(ft_rt_thread *self)
+{
+    ft_rt_self = self;
+    self->tid = (int)syscall(SYS_gettid);
+    wait_for_baton(self);
+}
+
+static void take_baton(ft_rt_thread *self)
+{
+    lock();
+    if (baton.runner == self)
+        unlock();
+    else
+        come_back(self);
+}
+
+ft_rt_thread *ft_rt_enter_holding(void)
+{
+    ft_rt_thread *self = ft_rt_self;
+    if (!self || self->inside) return NULL;
+    __atomic_store_n(&self->inside, true, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the watchdog has the other half: steal() */
+    if (__atomic_load_n(&baton.runner, __ATOMIC_ACQUIRE) != self) take_baton(self);
+    baton.hooks++;
+    return self;
+}
+
+void ft_rt_go_on(ft_rt_thread *self)
+{
+    ft_rt_flush(self);
+    if (!self->left) ft_rt_yield(self);
+}
+
+ft_rt_thread *ft_rt_enter(void)
+{
+    ft_rt_thread *self = ft_rt_enter_holding();
+    if (self) ft_rt_go_on(self);
+    return self;
+}
+
+void ft_rt_leave(ft_rt_thread *self)
+{
+    if (self->left) self->left--;
+    if (!self->left) ft_rt_yield(self);
+    self->inside = false;
+}
+
+void ft_rt_yield(ft_rt_thread *self)
+{
+    lock();
+    self->state = FT_RT_READY;
+    ft_rt_thread *next = pick(self->id);
+    if (next == self) {
+        self->state = FT_RT_RUNNING;
+        self->left = turn_length();
+        unlock();
+        return;
+    }
+    grant(next);
+    unlock();
+    wait_for_baton(self);
+}
+
+bool ft_rt_block(ft_rt_thread *self, const void *what, const struct timespec *deadline)
+{
+    lock();
+    self->state = FT_RT_BLOCKED;
+    self->waits_for = what;
+    self->waits_since = baton.waits++;
+    self->timed = deadline != NULL;
+    self->timed_out = false;
+    if (deadline) self->deadline = *deadline;
+    pass_on(self->id);
+    unlock();
+    wait_for_baton(self);
+    self->waits_for = NULL;
+    return !self->timed_out;
+}
+
+static void wake(ft_rt_thread *thread)
+{
+    thread->state = FT_RT_READY;
+    thread->waits_for = NULL;
+}
+
+static bool waits(const ft_rt_thread *thread, const void *what)
+{
+    return thread->state == FT_RT_BLOCKED && thread->waits_for == what;
+}
+
+void ft_rt_wake_all(const void *what)
+{
+    lock();
+    for (uint32_t i = 0; i < baton.n_threads; i++)
+        if (waits(&baton.threads[i], what)) wake(&baton.threads[i]);
+    unlock();
+}
+
+void ft_rt_wake_first(const void *what)
+{
+    ft_rt_thread *first = NULL;
+    lock();
+    for (uint32_t i = 0; i < baton.n_threads; i++) {
+        ft_rt_thread *t = &baton.threads[i];
+        if (waits(t, what) && (!first || t->waits_since < first->waits_since)) first = t;
+    }
+    if (first) wake(first);
+    unlock();
+}
+
+void ft_rt_outside(ft_rt_thread *self)
+{
+    lock();
+    self->state = FT_RT_OUTSIDE;
+    pass_on(self->id);
+    unlock();
+    self->inside = false;
+}
+
+ft_rt_thread *ft_rt_thread_new(void)
+{
+    lock();
+    ft_rt_thread *t = NULL;
+    if (baton.n_threads < FT_RT_THREADS) {
+        t = &baton.threads[baton.n_threads];
+        t->id = baton.n_threads;
+        t->state = FT_RT_READY;
+        __atomic_store_n(&baton.n_threads, baton.n_threads + 1, __ATOMIC_RELEASE);
+        ft_rt_header->threads = baton.n_threads;
+    }
+    unlock();
+    return t;
+}
+
+ft_rt_thread *ft_rt_thread_of(pthread_t handle)
+{
+    for (uint32_t i = baton.n_threads; i-- > 0;)
+        if (pthread_equal(baton.threads[i].handle, handle)) return &baton.threads[i];
+    return NULL;
+}
+
+void ft_rt_thread_done(ft_rt_thread *self)
+{
+    lock();
+    self->state = FT_RT_DONE;
+    for (uint32_t i = 0; i < baton.n_threads; i++)
+        if (waits(&baton.threads[i], self)) wake(&baton.threads[i]);
+    pass_on(self->id);
+    unlock();
+}
+
+/* ---- the watchdog */
+
+/* True if the kernel has the thread asleep. */
+static bool sleeps(int tid)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (n <= 0) return false;
+    text[n] = 0;
+    const char *state = strrchr(text, ')'); /* the name before it may hold anything */
+    return state && state[1] && (state[2] == 'S' || state[2] == 'D');
+}
+
+static bool is_past(const struct timespec *deadline, const struct timespec *now)
+{
+    if (now->tv_sec != deadline->tv_sec) return now->tv_sec > deadline->tv_sec;
+    return now->tv_nsec >= deadline->tv_nsec;
+}
+
+static void end_timed_waits(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    for (uint32_t i = 0; i < baton.n_threads; i++) {
+        ft_rt_thread *t = &baton.threads[i];
+        if (t->state != FT_RT_BLOCKED || !t->timed || !is_past(&t->deadline, &now)) continue;
+        t->timed_out = true;
+        wake(t);
+    }
+}
+
+/* Takes the baton away; false where its runner came to a hook at this very moment. The runner says
+ * that it is inside and then looks whether it still has the baton, without a fence: the barrier
+ * here, on all cores, stands for it. */
+static bool steal(ft_rt_thread *runner)
+{
+    __atomic_store_n(&baton.runner, NULL, __ATOMIC_SEQ_CST);
+    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    if (!__atomic_load_n(&runner->inside, __ATOMIC_SEQ_CST)) return true;
+    __atomic_store_n(&baton.runner, runner, __ATOMIC_SEQ_CST);
+    return false;
+}
+
+/* A runner that sleeps in a call that nobody told us of is outside. */
+static void take_from_sleeper(uint64_t *seen)
+{
+    ft_rt_thread *runner = baton.runner;
+    bool moved = baton.hooks != *seen;
+    *seen = baton.hooks;
+    if (moved || !runner || !runner->tid || runner->inside || !sleeps(runner->tid)) return;
+    if (!steal(runner)) return;
+    ft_rt_self = runner; /* whose records these are */
+    ft_rt_flush(runner);
+    FT_RT_LOG(UNSEEN, runner->id);
+    ft_rt_self = NULL;
+    runner->state = FT_RT_OUTSIDE;
+    pass_on(runner->id);
+}
+
+static void *watch(void *unused)
+{
+    uint64_t seen = 0;
+    (void)unused;
+    for (;;) {
+        struct timespec pause = {.tv_nsec = (long)WATCH_MS * MS};
+        syscall(SYS_nanosleep, &pause, NULL);
+        lock();
+        end_timed_waits();
+        take_from_sleeper(&seen);
+        if (!baton.runner) pass_on(0);
+        unlock();
+    }
+    return NULL;
+}
+
+void ft_rt_baton_start(void)
+{
+    pthread_t watchdog;
+    pthread_attr_t attributes;
+    baton.threads = ft_rt_map(FT_RT_THREADS * sizeof *baton.threads);
+    baton.random = ft_rt_header->seed;
+    ft_rt_thread *self = ft_rt_thread_new();
+    self->tid = (int)syscall(SYS_gettid);
+    self->handle = pthread_self();
+    self->state = FT_RT_RUNNING;
+    self->left = turn_length();
+    baton.runner = self;
+    ft_rt_self = self;
+    self->inside = true;
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0)) {
+        ft_rt_say("this kernel has no membarrier: threads that sleep will stop all others");
+        self->inside = false;
+        return;
+    }
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, 1 << 16);
+    if (FT_REAL(pthread_create)(&watchdog, &attributes, watch, NULL))
+        ft_rt_say("no watchdog thread: calls that sleep will stop all threads");
+    pthread_attr_destroy(&attributes);
+    self->inside = false;
+}

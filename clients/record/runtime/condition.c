@@ -1,0 +1,314 @@
+/* Condition variables, semaphores, barriers and once, modelled. */
+#include <errno.h>
+#include <limits.h>
+#include <semaphore.h>
+
+#include "runtime.h"
+#include "sync.h"
+#include "trace/event.h"
+
+enum { SECOND = 1000000000 };
+
+struct timespec ft_rt_deadline(clockid_t clock, const struct timespec *until)
+{
+    struct timespec now, here;
+    clock_gettime(clock, &now);
+    clock_gettime(CLOCK_MONOTONIC, &here);
+    here.tv_sec += until->tv_sec - now.tv_sec;
+    here.tv_nsec += until->tv_nsec - now.tv_nsec;
+    if (here.tv_nsec < 0) here.tv_sec--, here.tv_nsec += SECOND;
+    if (here.tv_nsec >= SECOND) here.tv_sec++, here.tv_nsec -= SECOND;
+    return here;
+}
+
+/* ---- condition variables */
+
+static ft_rt_object *condition_at(const pthread_cond_t *condition)
+{
+    return ft_rt_object_at(FT_RAW_CLASS_CONDITION, condition, 0);
+}
+
+static int wait_on(ft_rt_thread *self, const pthread_cond_t *condition,
+                   const pthread_mutex_t *mutex, const struct timespec *deadline, uint32_t site)
+{
+    ft_rt_object *c = condition_at(condition);
+    ft_rt_object *m =
+        ft_rt_object_at(FT_RAW_CLASS_MUTEX, mutex, (uint32_t)mutex->__data.__kind & 3);
+    if (m->owner != self) return EPERM;
+    FT_RT_SYNC(COND_WAIT, 0, c, site);
+    FT_RT_SYNC(RELEASE, FT_FLAG_CONDITION, m, site);
+    uint32_t depth = ft_rt_mutex_release(m);
+    bool woken = ft_rt_block(self, c, deadline);
+    FT_RT_SYNC(COND_WAKE, woken ? 0 : FT_FLAG_FAILED, c, site);
+    ft_rt_mutex_lock(self, m, NULL);
+    m->count = depth;
+    FT_RT_SYNC(ACQUIRE, FT_FLAG_CONDITION, m, site);
+    return woken ? 0 : ETIMEDOUT;
+}
+
+int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
+{
+    FT_RT_HOOK(pthread_cond_wait, condition, mutex);
+    return FT_RT_END(wait_on(self, condition, mutex, NULL, FT_RT_SITE));
+}
+
+/* The clock of a condition variable's attributes stands in bit 1 of its flags (glibc). */
+static clockid_t clock_of(const pthread_cond_t *condition)
+{
+    return condition->__data.__wrefs & 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+
+int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                           const struct timespec *until)
+{
+    FT_RT_HOOK(pthread_cond_timedwait, condition, mutex, until);
+    struct timespec deadline = ft_rt_deadline(clock_of(condition), until);
+    return FT_RT_END(wait_on(self, condition, mutex, &deadline, FT_RT_SITE));
+}
+
+int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
+                           const struct timespec *until)
+{
+    FT_RT_HOOK(pthread_cond_clockwait, condition, mutex, clock, until);
+    struct timespec deadline = ft_rt_deadline(clock, until);
+    return FT_RT_END(wait_on(self, condition, mutex, &deadline, FT_RT_SITE));
+}
+
+int pthread_cond_signal(pthread_cond_t *condition)
+{
+    FT_RT_HOOK(pthread_cond_signal, condition);
+    ft_rt_object *c = condition_at(condition);
+    FT_RT_SYNC(SIGNAL, 0, c, FT_RT_SITE);
+    ft_rt_wake_first(c);
+    return FT_RT_END(0);
+}
+
+int pthread_cond_broadcast(pthread_cond_t *condition)
+{
+    FT_RT_HOOK(pthread_cond_broadcast, condition);
+    ft_rt_object *c = condition_at(condition);
+    FT_RT_SYNC(BROADCAST, 0, c, FT_RT_SITE);
+    ft_rt_wake_all(c);
+    return FT_RT_END(0);
+}
+
+int pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    int result = FT_REAL(pthread_cond_init)(condition, attributes);
+    if (self) ft_rt_object_forget(condition, sizeof *condition), ft_rt_leave(self);
+    return result;
+}
+
+int pthread_cond_destroy(pthread_cond_t *condition)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return FT_REAL(pthread_cond_destroy)(condition);
+    ft_rt_object_forget(condition, sizeof *condition);
+    return FT_RT_END(0);
+}
+
+/* ---- semaphores; `kind` is the initial count */
+
+static ft_rt_object *semaphore_at(sem_t *semaphore)
+{
+    int value = 0;
+    FT_REAL(sem_getvalue)(semaphore, &value);
+    return ft_rt_object_at(FT_RAW_CLASS_SEMAPHORE, semaphore, (uint32_t)value);
+}
+
+int sem_init(sem_t *semaphore, int shared, unsigned value)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    int result = FT_REAL(sem_init)(semaphore, shared, value);
+    if (!self) return result;
+    ft_rt_object_forget(semaphore, sizeof *semaphore);
+    if (!result) semaphore_at(semaphore)->count = value;
+    return FT_RT_END(result);
+}
+
+int sem_destroy(sem_t *semaphore)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (self) ft_rt_object_forget(semaphore, sizeof *semaphore), ft_rt_leave(self);
+    return FT_REAL(sem_destroy)(semaphore);
+}
+
+static int fail_with(int code)
+{
+    errno = code;
+    return -1;
+}
+
+static int take_unit(ft_rt_thread *self, sem_t *semaphore, const struct timespec *deadline,
+                     uint32_t site)
+{
+    ft_rt_object *s = semaphore_at(semaphore);
+    while (!s->count)
+        if (!ft_rt_block(self, s, deadline)) return fail_with(ETIMEDOUT);
+    s->count--;
+    FT_RT_SYNC(WAIT, 0, s, site);
+    return 0;
+}
+
+int sem_wait(sem_t *semaphore)
+{
+    FT_RT_HOOK(sem_wait, semaphore);
+    return FT_RT_END(take_unit(self, semaphore, NULL, FT_RT_SITE));
+}
+
+int sem_trywait(sem_t *semaphore)
+{
+    FT_RT_HOOK(sem_trywait, semaphore);
+    if (!semaphore_at(semaphore)->count) return FT_RT_END(fail_with(EAGAIN));
+    return FT_RT_END(take_unit(self, semaphore, NULL, FT_RT_SITE));
+}
+
+int sem_timedwait(sem_t *semaphore, const struct timespec *until)
+{
+    FT_RT_HOOK(sem_timedwait, semaphore, until);
+    struct timespec deadline = ft_rt_deadline(CLOCK_REALTIME, until);
+    return FT_RT_END(take_unit(self, semaphore, &deadline, FT_RT_SITE));
+}
+
+int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
+{
+    FT_RT_HOOK(sem_clockwait, semaphore, clock, until);
+    struct timespec deadline = ft_rt_deadline(clock, until);
+    return FT_RT_END(take_unit(self, semaphore, &deadline, FT_RT_SITE));
+}
+
+int sem_post(sem_t *semaphore)
+{
+    FT_RT_HOOK(sem_post, semaphore);
+    ft_rt_object *s = semaphore_at(semaphore);
+    if (s->count == INT_MAX) return FT_RT_END(fail_with(EOVERFLOW));
+    s->count++;
+    FT_RT_SYNC(POST, 0, s, FT_RT_SITE);
+    ft_rt_wake_all(s);
+    return FT_RT_END(0);
+}
+
+int sem_getvalue(sem_t *semaphore, int *value)
+{
+    FT_RT_HOOK(sem_getvalue, semaphore, value);
+    *value = (int)semaphore_at(semaphore)->count;
+    return FT_RT_END(0);
+}
+
+/* ---- barriers; `kind` is how many make a round */
+
+int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attributes,
+                         unsigned count)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    int result = FT_REAL(pthread_barrier_init)(barrier, attributes, count);
+    if (!self) return result;
+    ft_rt_object_forget(barrier, sizeof *barrier);
+    if (!result) ft_rt_object_at(FT_RAW_CLASS_BARRIER, barrier, count);
+    return FT_RT_END(result);
+}
+
+int pthread_barrier_destroy(pthread_barrier_t *barrier)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (self) ft_rt_object_forget(barrier, sizeof *barrier), ft_rt_leave(self);
+    return FT_REAL(pthread_barrier_destroy)(barrier);
+}
+
+static int arrive(ft_rt_thread *self, ft_rt_object *b, uint32_t site)
+{
+    uint32_t round = b->generation;
+    FT_RT_SYNC(BARRIER_ARRIVE, 0, b, site);
+    bool last = ++b->count >= b->kind;
+    if (last) {
+        b->count = 0;
+        b->generation++;
+        ft_rt_wake_all(b);
+    }
+    while (b->generation == round) ft_rt_block(self, b, NULL);
+    FT_RT_SYNC(BARRIER_LEAVE, 0, b, site);
+    return last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
+}
+
+int pthread_barrier_wait(pthread_barrier_t *barrier)
+{
+    FT_RT_HOOK(pthread_barrier_wait, barrier);
+    return FT_RT_END(arrive(self, ft_rt_object_at(FT_RAW_CLASS_BARRIER, barrier, 1), FT_RT_SITE));
+}
+
+/* ---- once, and C++'s guards of function-local statics */
+
+/* True: the caller runs the initialiser and then calls once_done. */
+static bool once_starts(ft_rt_thread *self, ft_rt_object *o, uint32_t site)
+{
+    while (o->owner) ft_rt_block(self, o, NULL);
+    if (o->count) {
+        FT_RT_SYNC(ONCE_PASS, 0, o, site);
+        return false;
+    }
+    o->owner = self;
+    FT_RT_SYNC(ONCE_BEGIN, 0, o, site);
+    return true;
+}
+
+static void once_done(ft_rt_object *o, uint32_t site)
+{
+    FT_RT_SYNC(ONCE_END, 0, o, site);
+    o->owner = NULL;
+    o->count = 1;
+    ft_rt_wake_all(o);
+}
+
+int pthread_once(pthread_once_t *once, void (*initialise)(void))
+{
+    uint32_t site;
+    FT_RT_HOOK(pthread_once, once, initialise);
+    ft_rt_object *o = ft_rt_object_at(FT_RAW_CLASS_ONCE, once, 0);
+    site = FT_RT_SITE;
+    if (!once_starts(self, o, site)) return FT_RT_END(0);
+    ft_rt_leave(self);
+    initialise();
+    self = ft_rt_enter();
+    if (self) {
+        once_done(ft_rt_object_at(FT_RAW_CLASS_ONCE, once, 0), site);
+        ft_rt_leave(self);
+    }
+    return 0;
+}
+
+int __cxa_guard_acquire(int64_t *guard);
+void __cxa_guard_release(int64_t *guard);
+void __cxa_guard_abort(int64_t *guard);
+
+/* The first byte of a guard says that its object is made (the C++ ABI of Itanium, 3.3.3). */
+int __cxa_guard_acquire(int64_t *guard)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return !*(const volatile char *)guard;
+    ft_rt_object *o = ft_rt_object_at(FT_RAW_CLASS_ONCE, guard, 0);
+    return FT_RT_END((int)once_starts(self, o, FT_RT_SITE));
+}
+
+void __cxa_guard_release(int64_t *guard)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    __atomic_store_n((char *)guard, 1, __ATOMIC_RELEASE);
+    if (!self) return;
+    /* Compiled code reads the guard itself, atomically, before it asks. */
+    uint32_t site = FT_RT_SITE;
+    ft_rt_log_access(FT_RAW_FORM_ATOMIC_WRITE, site, (uintptr_t)guard, 1, 1, 0);
+    once_done(ft_rt_object_at(FT_RAW_CLASS_ONCE, guard, 0), site);
+    ft_rt_leave(self);
+}
+
+void __cxa_guard_abort(int64_t *guard)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return;
+    ft_rt_object *o = ft_rt_object_at(FT_RAW_CLASS_ONCE, guard, 0);
+    FT_RT_SYNC(ONCE_END, 0, o, FT_RT_SITE);
+    o->owner = NULL;
+    ft_rt_wake_all(o);
+    ft_rt_leave(self);
+}

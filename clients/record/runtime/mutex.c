@@ -1,0 +1,258 @@
+/* Mutexes, spin locks and read-write locks: modelled here; the program's own objects are only
+ * initialised, for what initialisers leave in them. */
+#include <errno.h>
+#include <threads.h>
+
+#include "runtime.h"
+#include "sync.h"
+#include "trace/event.h"
+
+/* glibc keeps the type in the low bits, also of what a static initialiser made. */
+enum { KIND_BITS = 3 };
+
+static ft_rt_object *mutex_at(const pthread_mutex_t *mutex)
+{
+    return ft_rt_object_at(FT_RAW_CLASS_MUTEX, mutex, (uint32_t)mutex->__data.__kind & KIND_BITS);
+}
+
+/* What a second lock by the owner does; -1: it waits. */
+static int lock_again(ft_rt_object *o)
+{
+    if (o->kind == PTHREAD_MUTEX_RECURSIVE) {
+        o->count++;
+        return 0;
+    }
+    return o->kind == PTHREAD_MUTEX_ERRORCHECK ? EDEADLK : -1;
+}
+
+int ft_rt_mutex_lock(ft_rt_thread *self, ft_rt_object *o, const struct timespec *deadline)
+{
+    if (o->owner == self) {
+        int result = lock_again(o);
+        if (result >= 0) return result;
+    }
+    while (o->owner)
+        if (!ft_rt_block(self, o, deadline)) return ETIMEDOUT;
+    o->owner = self;
+    o->count = 1;
+    return 0;
+}
+
+static void free_mutex(ft_rt_object *o)
+{
+    o->owner = NULL;
+    o->count = 0;
+    ft_rt_wake_all(o);
+}
+
+uint32_t ft_rt_mutex_release(ft_rt_object *o)
+{
+    uint32_t depth = o->count;
+    free_mutex(o);
+    return depth;
+}
+
+static int lock_mutex(const pthread_mutex_t *mutex, const struct timespec *deadline, bool try,
+                      uint32_t site, ft_rt_thread *self)
+{
+    ft_rt_object *o = mutex_at(mutex);
+    bool held = o->owner && !(o->owner == self && o->kind == PTHREAD_MUTEX_RECURSIVE);
+    int result = try && held ? EBUSY : ft_rt_mutex_lock(self, o, deadline);
+    if (result == EBUSY)
+        FT_RT_SYNC(TRY_FAILED, 0, o, site);
+    else if (result != ETIMEDOUT)
+        FT_RT_SYNC(ACQUIRE, try || deadline ? FT_FLAG_TRY : 0, o, site);
+    return result;
+}
+
+static int unlock_mutex(const pthread_mutex_t *mutex, uint32_t site, const ft_rt_thread *self)
+{
+    ft_rt_object *o = mutex_at(mutex);
+    FT_RT_SYNC(RELEASE, 0, o, site);
+    if (o->owner != self) return o->kind == PTHREAD_MUTEX_NORMAL ? 0 : EPERM;
+    if (!--o->count) free_mutex(o);
+    return 0;
+}
+
+int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    int result = FT_REAL(pthread_mutex_init)(mutex, attributes);
+    if (self) ft_rt_object_forget(mutex, sizeof *mutex), ft_rt_leave(self);
+    return result;
+}
+
+int pthread_mutex_destroy(pthread_mutex_t *mutex)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (self) ft_rt_object_forget(mutex, sizeof *mutex), ft_rt_leave(self);
+    return FT_REAL(pthread_mutex_destroy)(mutex);
+}
+
+int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    FT_RT_HOOK(pthread_mutex_lock, mutex);
+    return FT_RT_END(lock_mutex(mutex, NULL, false, FT_RT_SITE, self));
+}
+
+int pthread_mutex_trylock(pthread_mutex_t *mutex)
+{
+    FT_RT_HOOK(pthread_mutex_trylock, mutex);
+    return FT_RT_END(lock_mutex(mutex, NULL, true, FT_RT_SITE, self));
+}
+
+int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until)
+{
+    FT_RT_HOOK(pthread_mutex_timedlock, mutex, until);
+    struct timespec deadline = ft_rt_deadline(CLOCK_REALTIME, until);
+    return FT_RT_END(lock_mutex(mutex, &deadline, false, FT_RT_SITE, self));
+}
+
+int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until)
+{
+    FT_RT_HOOK(pthread_mutex_clocklock, mutex, clock, until);
+    struct timespec deadline = ft_rt_deadline(clock, until);
+    return FT_RT_END(lock_mutex(mutex, &deadline, false, FT_RT_SITE, self));
+}
+
+int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+    FT_RT_HOOK(pthread_mutex_unlock, mutex);
+    return FT_RT_END(unlock_mutex(mutex, FT_RT_SITE, self));
+}
+
+/* ---- spin locks: a mutex that never sleeps looks the same from outside */
+
+static ft_rt_object *spin_at(const volatile void *spin)
+{
+    return ft_rt_object_at(FT_RAW_CLASS_MUTEX, (const void *)(uintptr_t)spin, PTHREAD_MUTEX_NORMAL);
+}
+
+int pthread_spin_init(pthread_spinlock_t *spin, int shared)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    int result = FT_REAL(pthread_spin_init)(spin, shared);
+    if (self) ft_rt_object_forget((const void *)(uintptr_t)spin, sizeof *spin), ft_rt_leave(self);
+    return result;
+}
+
+int pthread_spin_lock(pthread_spinlock_t *spin)
+{
+    FT_RT_HOOK(pthread_spin_lock, spin);
+    ft_rt_object *o = spin_at(spin);
+    ft_rt_mutex_lock(self, o, NULL);
+    FT_RT_SYNC(ACQUIRE, 0, o, FT_RT_SITE);
+    return FT_RT_END(0);
+}
+
+int pthread_spin_trylock(pthread_spinlock_t *spin)
+{
+    FT_RT_HOOK(pthread_spin_trylock, spin);
+    ft_rt_object *o = spin_at(spin);
+    bool held = o->owner != NULL;
+    if (!held) ft_rt_mutex_lock(self, o, NULL);
+    if (held)
+        FT_RT_SYNC(TRY_FAILED, 0, o, FT_RT_SITE);
+    else
+        FT_RT_SYNC(ACQUIRE, FT_FLAG_TRY, o, FT_RT_SITE);
+    return FT_RT_END(held ? EBUSY : 0);
+}
+
+int pthread_spin_unlock(pthread_spinlock_t *spin)
+{
+    FT_RT_HOOK(pthread_spin_unlock, spin);
+    ft_rt_object *o = spin_at(spin);
+    FT_RT_SYNC(RELEASE, 0, o, FT_RT_SITE);
+    if (o->owner == self) free_mutex(o);
+    return FT_RT_END(0);
+}
+
+/* ---- read-write locks: `count` readers, or an owner that writes */
+
+static ft_rt_object *rwlock_at(const pthread_rwlock_t *lock)
+{
+    return ft_rt_object_at(FT_RAW_CLASS_RWLOCK, lock, 0);
+}
+
+static int take(ft_rt_thread *self, ft_rt_object *o, bool write, bool try,
+                const struct timespec *deadline, uint32_t site)
+{
+    bool waited = false;
+    while (o->owner || (write && o->count)) {
+        if (try || (waited && deadline && self->timed_out)) break;
+        waited = true;
+        if (!ft_rt_block(self, o, deadline)) return ETIMEDOUT;
+    }
+    if (o->owner || (write && o->count)) {
+        if (write)
+            FT_RT_SYNC(TRY_FAILED, 0, o, site);
+        else
+            FT_RT_SYNC(TRY_FAILED_SHARED, 0, o, site);
+        return EBUSY;
+    }
+    uint8_t flags = try || deadline ? FT_FLAG_TRY : 0;
+    if (write) {
+        o->owner = self;
+        FT_RT_SYNC(ACQUIRE, flags, o, site);
+    } else {
+        o->count++;
+        FT_RT_SYNC(ACQUIRE_SHARED, flags, o, site);
+    }
+    return 0;
+}
+
+int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attributes)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    int result = FT_REAL(pthread_rwlock_init)(lock, attributes);
+    if (self) ft_rt_object_forget(lock, sizeof *lock), ft_rt_leave(self);
+    return result;
+}
+
+int pthread_rwlock_destroy(pthread_rwlock_t *lock)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (self) ft_rt_object_forget(lock, sizeof *lock), ft_rt_leave(self);
+    return FT_REAL(pthread_rwlock_destroy)(lock);
+}
+
+#define RWLOCK(name, write, try)                                                                   \
+    int pthread_rwlock_##name(pthread_rwlock_t *lock)                                              \
+    {                                                                                              \
+        FT_RT_HOOK(pthread_rwlock_##name, lock);                                                   \
+        return FT_RT_END(take(self, rwlock_at(lock), write, try, NULL, FT_RT_SITE));               \
+    }
+RWLOCK(rdlock, false, false)
+RWLOCK(wrlock, true, false)
+RWLOCK(tryrdlock, false, true)
+RWLOCK(trywrlock, true, true)
+
+#define RWLOCK_UNTIL(name, write)                                                                  \
+    int pthread_rwlock_timed##name(pthread_rwlock_t *lock, const struct timespec *until)           \
+    {                                                                                              \
+        FT_RT_HOOK(pthread_rwlock_timed##name, lock, until);                                       \
+        struct timespec deadline = ft_rt_deadline(CLOCK_REALTIME, until);                          \
+        return FT_RT_END(take(self, rwlock_at(lock), write, false, &deadline, FT_RT_SITE));        \
+    }                                                                                              \
+    int pthread_rwlock_clock##name(pthread_rwlock_t *lock, clockid_t clock,                        \
+                                   const struct timespec *until)                                   \
+    {                                                                                              \
+        FT_RT_HOOK(pthread_rwlock_clock##name, lock, clock, until);                                \
+        struct timespec deadline = ft_rt_deadline(clock, until);                                   \
+        return FT_RT_END(take(self, rwlock_at(lock), write, false, &deadline, FT_RT_SITE));        \
+    }
+RWLOCK_UNTIL(rdlock, false)
+RWLOCK_UNTIL(wrlock, true)
+
+int pthread_rwlock_unlock(pthread_rwlock_t *lock)
+{
+    FT_RT_HOOK(pthread_rwlock_unlock, lock);
+    ft_rt_object *o = rwlock_at(lock);
+    FT_RT_SYNC(RELEASE, 0, o, FT_RT_SITE);
+    if (o->owner == self)
+        o->owner = NULL;
+    else if (o->count)
+        o->count--;
+    ft_rt_wake_all(o);
+    return FT_RT_END(0);
+}

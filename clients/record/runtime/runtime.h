@@ -1,0 +1,141 @@
+/* The runtime's inside: threads, the baton, the log, synchronisation objects.
+ *
+ * The runtime is linked into the recorded program, so it allocates nothing by malloc, uses nothing
+ * of libforetell but headers of tables, and is never instrumented itself.
+ *
+ * The baton: at most one thread runs at a time, from one hook to the next. A thread that comes to a
+ * hook without the baton waits for it. So values are exact and the log needs no lock. Threads that
+ * sleep in a system call are *outside*: they gave the baton up (known calls), or the watchdog took
+ * it from them (all others). */
+#ifndef FT_RECORD_RUNTIME_H
+#define FT_RECORD_RUNTIME_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "raw.h"
+
+enum { FT_RT_THREADS = 4096 }; /* created in all; more end the recording */
+
+typedef enum ft_rt_state {
+    FT_RT_READY,   /* waits for the baton */
+    FT_RT_RUNNING, /* has it */
+    FT_RT_BLOCKED, /* waits for what `waits_for` says; perhaps until `deadline` */
+    FT_RT_OUTSIDE, /* in a system call; comes back by itself */
+    FT_RT_DONE
+} ft_rt_state;
+
+typedef struct ft_rt_object ft_rt_object;
+
+/* A plain write whose value is read at the thread's next hook, when it has happened. */
+typedef struct ft_rt_pending {
+    uintptr_t address;
+    uint32_t site, size; /* size 0: none */
+} ft_rt_pending;
+
+/* gcc copies a structure as: write hook, read hook, copy. So a read hook that follows a write hook
+ * does not tell which of the two comes first: the read is held until the next hook, and what the
+ * written memory holds then says it. */
+typedef struct ft_rt_held {
+    uintptr_t address;
+    uint64_t size; /* 0: none */
+    uint32_t site;
+    unsigned char content[FT_RAW_CONTENT]; /* of the memory read, at its hook */
+    unsigned char before[FT_RAW_CONTENT];  /* of the memory of the pending write, at that hook */
+} ft_rt_held;
+
+typedef struct ft_rt_thread {
+    uint32_t id;
+    ft_rt_state state;
+    uint32_t go; /* futex: 1 when the baton was handed over */
+    int tid;     /* the kernel's, 0 before it runs */
+    bool inside; /* in the runtime: hooks that happen now (signals) are ignored */
+    bool detached;
+    pthread_t handle;
+    const void *waits_for;
+    uint64_t waits_since; /* order of the waits, for first come, first served */
+    bool timed, timed_out;
+    struct timespec deadline; /* CLOCK_MONOTONIC */
+    uint32_t left;            /* events left in this turn */
+    ft_rt_pending pending;
+    ft_rt_held held; /* only with a pending write */
+    void *(*start)(void *);
+    void *argument;
+} ft_rt_thread;
+
+struct ft_rt_object {
+    uintptr_t address; /* 0: free slot; 1: removed */
+    ft_raw_class class;
+    uint32_t id;
+    uint32_t kind;       /* mutex: PTHREAD_MUTEX_*; barrier: its count */
+    ft_rt_thread *owner; /* mutex, rwlock held for writing, once that runs */
+    uint32_t count;      /* mutex depth, readers, semaphore's count, arrivals, 1: once is done */
+    uint32_t generation; /* barrier: rounds that are full */
+};
+
+extern __thread ft_rt_thread *ft_rt_self; /* NULL: not recorded (before start, after fork) */
+extern ft_raw_header *ft_rt_header;       /* NULL: nothing is recorded */
+extern bool ft_rt_logging;                /* false: recording ended, the baton goes on */
+
+/* ---- baton.c */
+/* Every hook is `if (!ft_rt_enter()) do it plainly; ...; ft_rt_leave();`. enter waits for the
+ * baton, writes the pending write and returns the thread; NULL: not recorded, or inside already. */
+ft_rt_thread *ft_rt_enter(void);
+ft_rt_thread *ft_rt_enter_holding(void); /* the same, but a pending write stays pending */
+void ft_rt_go_on(ft_rt_thread *self);    /* after that: writes it */
+void ft_rt_leave(ft_rt_thread *self);    /* may hand the baton over: the turn is over */
+/* Gives the baton up until somebody wakes `what`; false: the deadline (NULL: none) passed first. */
+bool ft_rt_block(ft_rt_thread *self, const void *what, const struct timespec *deadline);
+void ft_rt_wake_all(const void *what);
+void ft_rt_wake_first(const void *what); /* the longest waiter */
+/* Around a call that may sleep: the thread is outside. */
+void ft_rt_outside(ft_rt_thread *self);
+void ft_rt_yield(ft_rt_thread *self);
+ft_rt_thread *ft_rt_thread_new(void);         /* ready; NULL: too many */
+void ft_rt_thread_starts(ft_rt_thread *self); /* in the new thread: waits for its first turn */
+ft_rt_thread *ft_rt_thread_of(pthread_t handle);
+void ft_rt_thread_done(ft_rt_thread *self); /* gives the baton up for good */
+void ft_rt_baton_start(void);               /* the first thread, and the watchdog */
+
+/* ---- log.c: all by the thread with the baton */
+bool ft_rt_log_open(void);
+void ft_rt_log_end(ft_raw_end why); /* the first reason stays */
+void ft_rt_log(ft_raw_operation operation, const uint64_t *operands, uint32_t n);
+void ft_rt_log_bytes(ft_raw_operation operation, uint64_t operand, const void *bytes, size_t n);
+void ft_rt_log_access(ft_raw_form form, uint32_t site, uintptr_t address, uint32_t size,
+                      int64_t value, int64_t written);
+/* A plain access of any size; content: what the memory held, `address` itself where it holds that
+ * still. */
+void ft_rt_log_memory(ft_raw_form form, uint32_t site, uintptr_t address, uint64_t size,
+                      const void *content);
+uint32_t ft_rt_site(const void *pc);
+void ft_rt_flush(ft_rt_thread *self); /* its pending write */
+
+#define FT_RT_LOG(operation, ...)                                                                  \
+    ft_rt_log(FT_RAW_##operation, (const uint64_t[]){__VA_ARGS__},                                 \
+              sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+
+/* ---- objects.c */
+/* The object at an address, made with that kind (or count) when it is not known. */
+ft_rt_object *ft_rt_object_at(ft_raw_class class, const void *address, uint32_t kind);
+void ft_rt_object_forget(const void *address, size_t size); /* all in that range */
+
+/* ---- real.c: the functions that ours stand in front of */
+#define FT_REAL(name)                                                                              \
+    ({                                                                                             \
+        static __typeof__(&name) real_##name;                                                      \
+        if (!real_##name) real_##name = (__typeof__(&name))ft_rt_real(#name);                      \
+        real_##name;                                                                               \
+    })
+void *ft_rt_real(const char *name); /* ends the process where there is none */
+void ft_rt_say(const char *text);   /* "foretell: text" on standard error, without stdio */
+
+void *ft_rt_map(size_t size); /* zeroed pages for ever; ends the process where there are none */
+
+/* A site must be known before a record that names it: FT_RT_SITE may write one itself. */
+#define FT_RT_SITE ft_rt_site(__builtin_return_address(0))
+
+#endif

@@ -1,0 +1,31 @@
+/* What the synchronisation hooks share. */
+#ifndef FT_RECORD_SYNC_H
+#define FT_RECORD_SYNC_H
+
+#include "runtime.h"
+
+#define FT_RT_SYNC(kind, flags, object, site)                                                      \
+    FT_RT_LOG(SYNC, FT_EVENT_##kind, (flags), (object)->id, (site))
+
+/* Opens a hook: where nothing is recorded, the real function does it. */
+#define FT_RT_HOOK(name, ...)                                                                      \
+    ft_rt_thread *self = ft_rt_enter();                                                            \
+    if (!self) return FT_REAL(name)(__VA_ARGS__)
+
+/* Ends a hook with its result. */
+#define FT_RT_END(result)                                                                          \
+    ({                                                                                             \
+        __typeof__(result) end_result = (result);                                                  \
+        ft_rt_leave(self);                                                                         \
+        end_result;                                                                                \
+    })
+
+/* A deadline of any clock as one of CLOCK_MONOTONIC. */
+struct timespec ft_rt_deadline(clockid_t clock, const struct timespec *until);
+
+/* 0, EDEADLK (error-checking, held already) or ETIMEDOUT; writes no record. */
+int ft_rt_mutex_lock(ft_rt_thread *self, ft_rt_object *o, const struct timespec *deadline);
+/* Gives up a mutex at all its depth, which it returns; writes no record. */
+uint32_t ft_rt_mutex_release(ft_rt_object *o);
+
+#endif

@@ -1,0 +1,193 @@
+/* Threads, and the start and end of the recording. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <threads.h>
+#include <unistd.h>
+
+#include "runtime.h"
+#include "sync.h"
+
+enum { ROUNDS = 4 }; /* of key destructors: the last one is behind all that the thread still does */
+
+static pthread_key_t end_key;
+static bool has_end_key;
+
+static void log_begin(void)
+{
+    pthread_attr_t attributes;
+    void *stack = NULL;
+    size_t size = 0;
+    if (!FT_REAL(pthread_getattr_np)(pthread_self(), &attributes)) {
+        pthread_attr_getstack(&attributes, &stack, &size);
+        pthread_attr_destroy(&attributes);
+    }
+    FT_RT_LOG(BEGIN, (uintptr_t)stack, size);
+}
+
+static void end_thread(void *round)
+{
+    uintptr_t n = (uintptr_t)round;
+    if (n < ROUNDS) {
+        pthread_setspecific(end_key, (void *)(n + 1));
+        return;
+    }
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return;
+    ft_rt_log(FT_RAW_END, NULL, 0);
+    ft_rt_thread_done(self);
+    ft_rt_self = NULL;
+}
+
+static void *run_thread(void *argument)
+{
+    ft_rt_thread *self = argument;
+    ft_rt_thread_starts(self);
+    log_begin();
+    pthread_setspecific(end_key, (void *)1);
+    ft_rt_leave(self);
+    return self->start(self->argument);
+}
+
+static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
+                  void *argument, uint32_t site)
+{
+    int state = PTHREAD_CREATE_JOINABLE;
+    ft_rt_thread *child = ft_rt_thread_new();
+    if (!child) {
+        ft_rt_log_end(FT_RAW_END_THREADS);
+        return EAGAIN;
+    }
+    if (attributes) pthread_attr_getdetachstate(attributes, &state);
+    child->start = start;
+    child->argument = argument;
+    child->inside = true;
+    child->detached = state == PTHREAD_CREATE_DETACHED;
+    FT_RT_LOG(FORK, site, child->id);
+    int result = FT_REAL(pthread_create)(handle, attributes, run_thread, child);
+    if (result)
+        child->state = FT_RT_DONE;
+    else
+        child->handle = *handle;
+    return result;
+}
+
+int pthread_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
+                   void *argument)
+{
+    FT_RT_HOOK(pthread_create, handle, attributes, start, argument);
+    return FT_RT_END(create(handle, attributes, start, argument, FT_RT_SITE));
+}
+
+/* Waits until the thread is done in the model; the real join behind it returns soon. */
+static void wait_for(ft_rt_thread *self, pthread_t handle, uint32_t site)
+{
+    ft_rt_thread *child = ft_rt_thread_of(handle);
+    if (!child || child == self) return;
+    while (child->state != FT_RT_DONE) ft_rt_block(self, child, NULL);
+    FT_RT_LOG(JOIN, site, child->id);
+}
+
+int pthread_join(pthread_t handle, void **result)
+{
+    FT_RT_HOOK(pthread_join, handle, result);
+    wait_for(self, handle, FT_RT_SITE);
+    return FT_RT_END(FT_REAL(pthread_join)(handle, result));
+}
+
+int pthread_cancel(pthread_t handle)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return FT_REAL(pthread_cancel)(handle);
+    ft_rt_say("pthread_cancel is not recorded: the call is refused (ENOSYS)");
+    return FT_RT_END(ENOSYS);
+}
+
+/* ---- C11 threads are pthreads in another coat; the C library calls its own past our hooks */
+
+typedef struct coat {
+    thrd_start_t start;
+    void *argument;
+} coat;
+
+static void *run_coat(void *argument)
+{
+    coat *c = argument, copy = *c;
+    free(c);
+    return (void *)(intptr_t)copy.start(copy.argument);
+}
+
+int thrd_create(thrd_t *handle, thrd_start_t start, void *argument)
+{
+    coat *c = malloc(sizeof *c);
+    if (!c) return thrd_nomem;
+    *c = (coat){.start = start, .argument = argument};
+    if (!pthread_create(handle, NULL, run_coat, c)) return thrd_success;
+    free(c);
+    return thrd_error;
+}
+
+int thrd_join(thrd_t handle, int *result)
+{
+    void *value;
+    if (pthread_join(handle, &value)) return thrd_error;
+    if (result) *result = (int)(intptr_t)value;
+    return thrd_success;
+}
+
+/* ---- start and end */
+
+static void stop_in_child(void)
+{
+    /* The child has the parent's log mapped and none of its threads: it runs unrecorded. */
+    ft_rt_self = NULL;
+    ft_rt_logging = false;
+}
+
+static void start(void)
+{
+    static bool tried;
+    if (tried) return;
+    tried = true;
+    if (!ft_rt_log_open()) return;
+    has_end_key = !pthread_key_create(&end_key, end_thread);
+    if (!has_end_key) ft_rt_say("no thread key: the ends of threads are not recorded");
+    pthread_atfork(NULL, NULL, stop_in_child);
+    ft_rt_baton_start();
+    ft_rt_self->inside = true;
+    log_begin();
+    ft_rt_self->inside = false;
+}
+
+void __tsan_init(void);
+void __tsan_init(void)
+{
+    start();
+}
+
+__attribute__((constructor(101))) static void start_early(void)
+{
+    start();
+}
+
+/* Behind all that the program registered itself. */
+__attribute__((destructor(101))) static void finish(void)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return;
+    ft_rt_log_end(FT_RAW_END_EXIT);
+    ft_rt_leave(self);
+}
+
+void _exit(int code)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (self) ft_rt_log_end(FT_RAW_END_EXIT);
+    syscall(SYS_exit_group, code);
+    __builtin_unreachable();
+}
+
+void _Exit(int code)
+{
+    _exit(code);
+}

@@ -1,0 +1,233 @@
+/* The documents of docs/records.md and docs/api.md, as far as the pages show them. */
+
+export type Check = 'race' | 'atomicity' | 'assertion' | 'lock' | 'deadlock' | 'order' | 'property';
+export type Verdict = 'violation' | 'safe' | 'bounded' | 'unknown' | 'error';
+export type JobState = 'queued' | 'planning' | 'solving' | 'done' | 'failed' | 'cancelled';
+
+export interface Progress {
+  done: number;
+  total: number;
+  tasks?: number;
+  open?: number;
+}
+
+export type Counts = { candidates: number; pending?: number } & Record<Verdict, number>;
+
+export interface Job {
+  job: string;
+  name: string | null;
+  project?: string;
+  state: JobState;
+  trace: string;
+  model: string;
+  memory: string;
+  bound: number | null;
+  created: string;
+  updated: string;
+  finished: string | null;
+  revision: number;
+  progress: Progress;
+  checks?: Record<string, Counts>;
+  error: string | { detail?: string; message?: string } | null;
+  spec?: Record<string, unknown>;
+}
+
+export interface JobPage {
+  jobs: Job[];
+  next: string | null;
+}
+
+export interface Access {
+  event: number;
+  thread: string;
+  access: string;
+  object: string | null;
+  location: string | null;
+  function: string | null;
+  text: string;
+  locks: string[];
+  /** The calls that led there, innermost first. */
+  stack?: { function?: string | null; location?: string | null }[];
+  /** Where the thread was created, and by which one. */
+  created?: { thread: string; location?: string | null };
+}
+
+/** One link of a causality cycle: it comes before the next one's event. */
+export interface Cause {
+  event: number;
+  thread: string;
+  location: string | null;
+  text: string;
+  why: string;
+  object: string | null;
+}
+
+export interface Reason {
+  pass: string;
+  text: string;
+  passes?: Record<string, number>;
+  cycle?: Cause[];
+}
+
+export interface FullStep {
+  event: number;
+  thread: string;
+  kind: string;
+  object: string | null;
+  access: 'read' | 'write' | null;
+  location: string | null;
+  function: string | null;
+  text: string;
+  value: string | null;
+  observed_value: string | null;
+  source: number | null;
+  departs: boolean;
+}
+
+/** All of a thread's events from `event` to `until`, without a break. */
+export interface BriefStep {
+  event: number;
+  thread: string;
+  until: number;
+  steps: number;
+}
+
+export type Step = FullStep | BriefStep;
+
+export interface Claim {
+  kind: string;
+  events: number[];
+  variable?: string;
+  pattern?: string;
+  condition?: string;
+  avoid?: string;
+}
+
+export interface Witness {
+  trace: string;
+  model: string;
+  claim: Claim;
+  steps: Step[];
+  final: Step[];
+  members: number;
+  switches: number;
+  unreduced?: { members: number; switches: number };
+}
+
+export interface VerdictRecord {
+  finding?: string;
+  job?: string;
+  check: Check;
+  kind: string;
+  name?: string;
+  verdict: Verdict;
+  status?: 'predicted' | 'observed' | 'possible';
+  count: number;
+  pairs: number;
+  model: string;
+  memory: string;
+  bound: number | null;
+  key: string;
+  fingerprint?: string;
+  object?: string | null;
+  message?: string;
+  accesses?: Access[];
+  reason?: Reason;
+  witness?: Witness | null;
+  stats?: Record<string, number>;
+  review?: Review;
+  /** A command that drives the program through the witness. */
+  replay?: string;
+}
+
+export type ReviewState = 'open' | 'confirmed' | 'false' | 'fixed';
+
+/** What is known of a finding in its project: schema/review.schema.json. */
+export interface Review {
+  project?: string;
+  state: ReviewState;
+  reason: string;
+  first_seen: string;
+  first_job: string;
+  last_seen: string;
+  last_job: string;
+  jobs?: number;
+}
+
+export interface Note {
+  code: string;
+  event: number | null;
+  count?: number;
+  text: string;
+}
+
+export interface PropertyResult {
+  property: number;
+  name: string;
+  kind: string;
+  verdict: Verdict;
+  reason?: Reason | null;
+}
+
+export interface Report {
+  job: string;
+  state: JobState;
+  trace: string;
+  model: string;
+  checks: Record<string, Counts>;
+  properties?: PropertyResult[];
+  findings: VerdictRecord[];
+  undecided?: VerdictRecord[];
+  safe?: VerdictRecord[];
+  notes?: Note[];
+  revision: number;
+  next: string | null;
+}
+
+export interface TraceMeta {
+  trace: string;
+  format: string;
+  events: number;
+  threads: number;
+  variables: number;
+  locks: number;
+  bytes: number;
+  stored_bytes: number;
+  models: string[];
+  default_model: string;
+  broken: { event: number; text: string } | null;
+  notes?: Note[];
+  created?: string;
+}
+
+export interface TracePage {
+  traces: TraceMeta[];
+  next: string | null;
+}
+
+export interface WorkerInfo {
+  worker: number;
+  pid: number | null;
+  role: string;
+  state: string;
+  kind: string | null;
+  job: string | null;
+  trace: string | null;
+  memory?: number | null;
+  tasks: number;
+  restarts: number;
+  progress?: string | null;
+}
+
+export interface WorkerPage {
+  workers: WorkerInfo[];
+}
+
+/** Times in milliseconds since 1970; the history's columns have one length. */
+export interface Stats {
+  at: number;
+  started: number;
+  sample_ms: number;
+  now: Record<string, number>;
+  history: Record<string, number[]>;
+}

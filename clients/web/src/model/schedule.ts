@@ -1,0 +1,370 @@
+/* A witness as rows and lanes: what the swimlanes draw, without any drawing. */
+import type { FullStep, Step, VerdictRecord, Witness } from '../api/types';
+
+/** One line of a swimlane: a step, or a stretch of one thread's steps of which no more is told. */
+export interface Row {
+  lane: number;
+  /** First and last event of it; equal for a single step. */
+  event: number;
+  until: number;
+  /** How many steps it is. */
+  steps: number;
+  /** Its (first) step's place in the schedule, counted from 1. */
+  number: number;
+  step: FullStep | null;
+  /** One of the claim's events. */
+  claimed: boolean;
+  /** Comes after the last step: the violation itself. */
+  final: boolean;
+}
+
+/** Rows during which a thread holds a lock; the ends may be beyond what is shown. */
+export interface Span {
+  lane: number;
+  lock: string;
+  shared: boolean;
+  from: number;
+  to: number;
+  depth: number;
+}
+
+/** A read and the write that it reads from. */
+export interface Arrow {
+  from: number;
+  to: number;
+  departs: boolean;
+}
+
+export interface Schedule {
+  lanes: string[];
+  rows: Row[];
+  spans: Span[];
+  arrows: Arrow[];
+  /** Steps in all rows; the violation's own events come after them and are none. */
+  total: number;
+  switches: number;
+}
+
+export function isFull(step: Step): step is FullStep {
+  return 'kind' in step;
+}
+
+/** Threads in order of their first event. */
+export function threadsOf(witness: Witness): string[] {
+  const first = new Map<string, number>();
+  for (const step of [...witness.steps, ...witness.final])
+    first.set(step.thread, Math.min(step.event, first.get(step.thread) ?? Infinity));
+  return [...first].sort((a, b) => a[1] - b[1]).map(([name]) => name);
+}
+
+function rowOf(step: Step, lane: number, claimed: Set<number>, final: boolean): Row {
+  const full = isFull(step);
+  return {
+    lane,
+    event: step.event,
+    until: full ? step.event : step.until,
+    steps: full ? 1 : step.steps,
+    number: 0,
+    step: full ? step : null,
+    claimed: full && claimed.has(step.event),
+    final,
+  };
+}
+
+function rowsOf(witness: Witness, lanes: string[]): Row[] {
+  const laneOf = new Map(lanes.map((name, i) => [name, i]));
+  const claimed = new Set(witness.claim.events);
+  const row = (final: boolean) => (step: Step) =>
+    rowOf(step, laneOf.get(step.thread) ?? 0, claimed, final);
+  return [...witness.steps.map(row(false)), ...witness.final.map(row(true))];
+}
+
+function number(rows: Row[]): Row[] {
+  let next = 1;
+  for (const row of rows) {
+    row.number = next;
+    next += row.steps;
+  }
+  return rows;
+}
+
+/** The rows of the predicted schedule, in its order. */
+export function predictedRows(witness: Witness): Row[] {
+  return number(rowsOf(witness, threadsOf(witness)));
+}
+
+/** The same events in the order of the observed run. */
+export function observedRows(predicted: Row[]): Row[] {
+  return number(
+    predicted.map((row) => ({ ...row, final: false })).sort((a, b) => a.event - b.event),
+  );
+}
+
+const FOLD_LEAST = 6;
+const EDGE = 2;
+
+/** Whether a row tells something that must not be folded away. */
+function matters(row: Row): boolean {
+  return row.claimed || row.final || !!row.step?.departs;
+}
+
+function foldRow(rows: Row[], from: number, to: number): Row {
+  const first = rows[from]!;
+  const steps = rows.slice(from, to).reduce((sum, row) => sum + row.steps, 0);
+  const until = Math.max(...rows.slice(from, to).map((row) => row.until));
+  return { ...first, until, steps, step: null };
+}
+
+function foldStretch(rows: Row[], from: number, to: number, out: Row[]): void {
+  let at = from;
+  while (at < to) {
+    let end = at;
+    const far = (i: number): boolean => i >= from + EDGE && i < to - EDGE && !matters(rows[i]!);
+    while (end < to && far(end)) end++;
+    if (end - at >= FOLD_LEAST) {
+      out.push(foldRow(rows, at, end));
+      at = end;
+    } else {
+      out.push(rows[at]!);
+      at++;
+    }
+  }
+}
+
+/** Long stretches of one thread become one row each; what the violation needs stays. */
+export function foldRows(rows: Row[]): Row[] {
+  const out: Row[] = [];
+  for (let from = 0; from < rows.length;) {
+    let to = from + 1;
+    while (to < rows.length && rows[to]!.lane === rows[from]!.lane) to++;
+    foldStretch(rows, from, to, out);
+    from = to;
+  }
+  return out;
+}
+
+/** Row of each event; of a stretch only its first and last event are known to be in it. */
+export function indexEvents(rows: Row[]): Map<number, number> {
+  const index = new Map<number, number>();
+  rows.forEach((row, i) => {
+    index.set(row.event, i);
+    index.set(row.until, i);
+  });
+  return index;
+}
+
+/** The row that has the event, or the nearest stretch of any thread that may have it. */
+export function findEvent(rows: Row[], index: Map<number, number>, event: number): number {
+  const exact = index.get(event);
+  if (exact !== undefined) return exact;
+  return rows.findIndex((row) => !row.step && row.event <= event && event <= row.until);
+}
+
+const ACQUIRES = new Set(['acquire', 'acquire-shared']);
+
+interface Open {
+  span: Span;
+  nesting: number;
+}
+
+function takeLock(row: Row, i: number, lock: string, held: Map<string, Open>): Span | null {
+  const open = held.get(lock);
+  if (open) {
+    open.nesting++;
+    return null;
+  }
+  const shared = row.step?.kind === 'acquire-shared';
+  const span = { lane: row.lane, lock, shared, from: i, to: -1, depth: held.size };
+  held.set(lock, { span, nesting: 1 });
+  return span;
+}
+
+function giveLock(i: number, lock: string, held: Map<string, Open>): void {
+  const open = held.get(lock);
+  if (!open || --open.nesting > 0) return;
+  open.span.to = i;
+  held.delete(lock);
+}
+
+function lockSpans(rows: Row[], lanes: number): Span[] {
+  const held = Array.from({ length: lanes }, () => new Map<string, Open>());
+  const spans: Span[] = [];
+  rows.forEach((row, i) => {
+    const step = row.step;
+    // A claimed acquire after the last step is a request that is not granted.
+    if (!step?.object || row.final) return;
+    if (ACQUIRES.has(step.kind)) {
+      const span = takeLock(row, i, step.object, held[row.lane]!);
+      if (span) spans.push(span);
+    } else if (step.kind === 'release') giveLock(i, step.object, held[row.lane]!);
+  });
+  for (const span of spans) if (span.to < 0) span.to = rows.length - 1;
+  return spans;
+}
+
+function readsFrom(rows: Row[], observed: boolean): Arrow[] {
+  const index = indexEvents(rows);
+  const arrows: Arrow[] = [];
+  rows.forEach((row, to) => {
+    const step = row.step;
+    // Of the observed run a source is known only where the schedule kept it.
+    if (!step || step.source === null || (observed && step.departs)) return;
+    const from = findEvent(rows, index, step.source);
+    if (from >= 0 && from !== to) arrows.push({ from, to, departs: step.departs });
+  });
+  return arrows;
+}
+
+function countSwitches(rows: Row[]): number {
+  let switches = 0;
+  for (let i = 1; i < rows.length; i++) if (rows[i]!.lane !== rows[i - 1]!.lane) switches++;
+  return switches;
+}
+
+export function buildSchedule(rows: Row[], lanes: string[], observed: boolean): Schedule {
+  return {
+    lanes,
+    rows,
+    spans: lockSpans(rows, lanes.length),
+    arrows: readsFrom(rows, observed),
+    total: rows.reduce((sum, row) => sum + (row.final ? 0 : row.steps), 0),
+    switches: countSwitches(rows),
+  };
+}
+
+/** The row that has the step of that number. */
+export function rowOfNumber(rows: Row[], number: number): number {
+  let low = 0;
+  let high = rows.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (rows[middle]!.number <= number) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** The next row, in direction 1 or -1, whose thread is not that of the row before it. */
+export function nextSwitch(rows: Row[], from: number, direction: 1 | -1): number {
+  for (let i = from + direction; i > 0 && i < rows.length; i += direction)
+    if (rows[i]!.lane !== rows[i - 1]!.lane) return i;
+  return direction > 0 ? rows.length - 1 : 0;
+}
+
+/** The first row of the violation: its last claimed event. */
+export function violationRow(rows: Row[]): number {
+  for (let i = rows.length - 1; i >= 0; i--) if (rows[i]!.claimed) return i;
+  return rows.length - 1;
+}
+
+/** Text of a row and the value it shows, as in the command line's schedule. */
+export interface RowText {
+  text: string;
+  value: string;
+}
+
+export function rowText(row: Row, observed: boolean): RowText {
+  const step = row.step;
+  if (!step) return { text: `… ${row.steps} steps`, value: '' };
+  const value = observed ? step.observed_value : step.value;
+  if (step.kind === 'read' || step.kind === 'write') {
+    const stem = value === null ? step.text : (step.text.split(' = ', 1)[0] ?? step.text);
+    return { text: stem, value: value === null ? '' : `= ${value}` };
+  }
+  const told = step.access === 'write' && step.text.endsWith(`:= ${value}`);
+  const shown = value !== null && step.object !== null && !told;
+  return { text: step.text, value: shown ? `${step.object} = ${value}` : '' };
+}
+
+/** What a thread knows and holds after the rows up to `at`. */
+export interface Moment {
+  values: [string, string][];
+  locks: [string, string][];
+}
+
+export function momentAt(schedule: Schedule, at: number, observed: boolean): Moment {
+  const values = new Map<string, string>();
+  for (let i = 0; i <= at && i < schedule.rows.length; i++) {
+    const step = schedule.rows[i]!.step;
+    const value = observed ? step?.observed_value : step?.value;
+    if (!step?.object || !step.access || value === null || value === undefined) continue;
+    values.delete(step.object);
+    values.set(step.object, value);
+  }
+  const locks = schedule.spans
+    .filter((span) => span.from <= at && at < span.to)
+    .map((span): [string, string] => [span.lock, schedule.lanes[span.lane] ?? '?']);
+  return { values: [...values].reverse(), locks };
+}
+
+/** How the observed run differed, in one sentence; null: only by what it did between the steps. */
+export function difference(predicted: Row[]): string | null {
+  const index = indexEvents(predicted);
+  for (const { step } of predicted) {
+    if (!step?.departs || step.value === null || step.observed_value === null) continue;
+    if (step.value === step.observed_value) continue;
+    const source = step.source === null ? undefined : index.get(step.source);
+    const wrote = source === undefined ? '' : `, which step ${predicted[source]!.number} wrote`;
+    return (
+      `“${step.text}” of ${step.thread} (${step.location ?? `event ${step.event}`}) ` +
+      `read ${step.observed_value} there; here it reads ${step.value}${wrote}.`
+    );
+  }
+  return orderDifference(predicted);
+}
+
+function orderDifference(predicted: Row[]): string | null {
+  for (let i = 0; i + 1 < predicted.length; i++) {
+    const here = predicted[i]!.step;
+    const next = predicted[i + 1]!.step;
+    if (!here || !next || here.event < next.event) continue;
+    return (
+      `“${next.text}” of ${next.thread} (${next.location ?? `event ${next.event}`}) came before ` +
+      `“${here.text}” of ${here.thread} (${here.location ?? `event ${here.event}`}) there.`
+    );
+  }
+  return null;
+}
+
+const FINAL_LABELS: Record<string, string> = {
+  race: 'race',
+  assertion: 'fails',
+  condition: 'fails',
+  'co-enabled': 'both next',
+  'lock-error': 'error',
+  deadlock: 'waits',
+  stuck: 'waits',
+};
+
+export function finalLabel(claim: string): string {
+  return FINAL_LABELS[claim] ?? 'then';
+}
+
+/** One line for a screen reader. */
+export function describeRow(row: Row, lanes: string[], total: number, observed: boolean): string {
+  const { text, value } = rowText(row, observed);
+  const step = row.step;
+  return [
+    row.final ? `After ${total} steps` : `Step ${row.number} of ${total}`,
+    `thread ${lanes[row.lane] ?? '?'}`,
+    step?.location ?? '',
+    text,
+    value,
+    step?.departs ? `differs from the observed run: ${step.observed_value ?? 'another write'}` : '',
+    row.claimed ? 'part of the violation' : '',
+  ]
+    .filter(Boolean)
+    .join(', ');
+}
+
+/** Locks that a thread holds at a row. */
+export function locksHeld(schedule: Schedule, at: number): string[] {
+  const lane = schedule.rows[at]?.lane;
+  return schedule.spans
+    .filter((span) => span.lane === lane && span.from <= at && at <= span.to)
+    .map((span) => span.lock);
+}
+
+export function hasSchedule(record: VerdictRecord): record is VerdictRecord & { witness: Witness } {
+  return !!record.witness && record.witness.steps.length + record.witness.final.length > 0;
+}

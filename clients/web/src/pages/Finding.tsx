@@ -1,0 +1,158 @@
+/* One verdict record: a violation with its schedule, or why a candidate cannot happen. */
+import type { JSX } from 'preact';
+import type { Access, Check, Verdict, VerdictRecord } from '../api/types';
+import { useLive } from '../api/live';
+import { hasSchedule } from '../model/schedule';
+import { checkName, duration, jobOfFinding, plural } from '../lib/format';
+import { formatRoute } from '../lib/router';
+import { CopyButton } from '../parts/CopyButton';
+import { Loading, Problem } from '../parts/Problem';
+import { ReviewBox } from '../parts/ReviewBox';
+import { Tag } from '../parts/Verdict';
+import { Swimlanes } from '../swimlane/Swimlanes';
+import { Fact } from './Job';
+import { Proof } from './Proof';
+
+export function Finding({ id, query }: { id: string; query: Record<string, string> }): JSX.Element {
+  const path = `/v1/findings/${encodeURIComponent(id)}`;
+  const { data: record, error } = useLive<VerdictRecord>(path);
+  if (!record)
+    return (
+      <main id="main">
+        {error ? <Problem error={error} what={`Finding ${id}`} /> : <Loading />}
+      </main>
+    );
+  const job = record.job ?? jobOfFinding(id);
+  const step = Number.parseInt(query['step'] ?? '', 10);
+  return (
+    <main id="main">
+      <FindingHead job={job} record={record} />
+      <Accesses list={record.accesses ?? []} verdict={record.verdict} />
+      {record.verdict !== 'violation' && <Proof record={record} />}
+      {hasSchedule(record) && (
+        <section aria-labelledby="schedule">
+          <h2 id="schedule">A schedule that hits it</h2>
+          <Swimlanes key={id} witness={record.witness} step={Number.isFinite(step) ? step : null} />
+        </section>
+      )}
+      {record.verdict === 'violation' && <Reproduce id={id} replay={record.replay} />}
+      <ReviewBox record={record} job={job} />
+    </main>
+  );
+}
+
+const LEADS: Record<string, string> = {
+  safe: 'Cannot happen:',
+  bounded: 'Not within the context bound:',
+  unknown: 'Not decided:',
+  error: 'Not decided:',
+};
+
+/** What candidates of a check consist of. */
+const UNITS: Partial<Record<Check, string>> = { race: 'event pair', atomicity: 'triplet' };
+
+function FindingHead({ job, record }: { job: string; record: VerdictRecord }): JSX.Element {
+  const lead = LEADS[record.verdict];
+  return (
+    <header class="head">
+      <p class="crumbs">
+        <a href="#/">Jobs</a> / <a href={formatRoute(['jobs', job])}>{job}</a>
+      </p>
+      <h1>
+        {checkName(record.check)} <Tag name={record.status ?? record.verdict} />
+      </h1>
+      <p class="lead">
+        {lead && <b>{lead} </b>}
+        {record.message ?? record.name ?? record.key}
+      </p>
+      <dl class="facts">
+        <Fact name="Kind">{record.kind}</Fact>
+        {record.object && (
+          <Fact name="Object" mono>
+            {record.object}
+          </Fact>
+        )}
+        <Fact name="Model">{record.model}</Fact>
+        {record.bound !== null && <Fact name="Context bound">{String(record.bound)}</Fact>}
+        <Fact name="Stands for">{plural(record.pairs, UNITS[record.check] ?? 'event')}</Fact>
+        {record.fingerprint && (
+          <Fact name="Fingerprint" mono>
+            {record.fingerprint}
+          </Fact>
+        )}
+        {record.stats?.['total_ms'] !== undefined && (
+          <Fact name="Decided in">{duration(record.stats['total_ms'])}</Fact>
+        )}
+      </dl>
+    </header>
+  );
+}
+
+function Accesses({ list, verdict }: { list: Access[]; verdict: Verdict }): JSX.Element | null {
+  if (!list.length) return null;
+  return (
+    <ol class={`accesses ${verdict}`} aria-label="Accesses">
+      {list.map((access) => (
+        <li key={access.event}>
+          <p>
+            <b>{access.thread}</b> <span class="muted">{access.access}</span>
+            {access.object && <code>{access.object}</code>}
+          </p>
+          <pre>{access.text}</pre>
+          <p class="mono where">
+            {access.location ?? `event ${access.event}`}
+            {access.function && <span class="muted"> in {access.function}</span>}
+          </p>
+          <p class="muted">
+            {access.locks.length ? `holding ${access.locks.join(', ')}` : 'holding no lock'}
+          </p>
+          {access.created && (
+            <p class="muted">
+              created by {access.created.thread}
+              {access.created.location && <span class="mono">{access.created.location}</span>}
+            </p>
+          )}
+          {!!access.stack?.length && <Stack frames={access.stack} />}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Stack({ frames }: { frames: NonNullable<Access['stack']> }): JSX.Element {
+  return (
+    <ol class="stack mono" aria-label="Calls, innermost first">
+      {frames.map((frame, i) => (
+        <li key={i}>
+          {frame.function ?? '?'} <span class="muted">{frame.location}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Reproduce({ id, replay }: { id: string; replay: string | undefined }): JSX.Element {
+  const server = location.origin;
+  const verify = `foretell witness --server ${server} ${id} | foretell verify --server ${server} -`;
+  const fetchIt = `foretell witness --server ${server} ${id} -o witness.json`;
+  return (
+    <section aria-labelledby="reproduce">
+      <h2 id="reproduce">Reproduce</h2>
+      {replay && <Command label="Drive the program through the schedule" text={replay} />}
+      <Command label="Execute the schedule with the independent checker" text={verify} />
+      <Command label="Keep the schedule as a file" text={fetchIt} />
+    </section>
+  );
+}
+
+function Command({ label, text }: { label: string; text: string }): JSX.Element {
+  return (
+    <div class="command">
+      <p class="muted">{label}</p>
+      <pre tabIndex={0} aria-label={label}>
+        {text}
+      </pre>
+      <CopyButton label="Copy" text={() => text} />
+    </div>
+  );
+}

@@ -1,0 +1,483 @@
+/* One job: verdicts of each check, findings in groups, what refuted the rest. */
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Job as JobDocument, Note, PropertyResult, Report, VerdictRecord } from '../api/types';
+import { getJson, problemOf, send, sendJson } from '../api/client';
+import { useLive } from '../api/live';
+import { groupRecords, matchesRecord, passCounts, passText, joinReports } from '../model/report';
+import { formatRoute, replaceQuery } from '../lib/router';
+import { checkName, count, duration, plural, shortHash } from '../lib/format';
+import { Empty, Loading, Problem } from '../parts/Problem';
+import { CountBar, errorText, isEnded, ProgressBar, Tag } from '../parts/Verdict';
+
+const POLL_MS = 2000;
+const PAGE = 200;
+const MOST_PAGES = 25;
+
+export function Job({ id, query }: { id: string; query: Record<string, string> }): JSX.Element {
+  const path = `/v1/jobs/${encodeURIComponent(id)}`;
+  const {
+    data: job,
+    error,
+    reload,
+  } = useLive<JobDocument>(path, {
+    every: POLL_MS,
+    events: `${path}/events`,
+    ended: isEnded,
+  });
+  const { report, problem } = useReport(path, job?.revision ?? null);
+  if (!job)
+    return (
+      <main id="main">{error ? <Problem error={error} what={`Job ${id}`} /> : <Loading />}</main>
+    );
+  const findings = report?.findings ?? [];
+  return (
+    <main id="main">
+      <JobHead job={job} onCancelled={reload} />
+      {job.error && <p class="problem">{errorText(job.error)}</p>}
+      <CheckTable job={job} />
+      <Properties list={report?.properties ?? []} />
+      <Findings job={job} findings={findings} query={query} loaded={!!report} />
+      {problem && <p class="problem">The report cannot be read: {problem}</p>}
+      <Records title="Undecided" records={report?.undecided ?? []} />
+      <Refuted safe={report?.safe ?? []} partial={!!report?.next} />
+      <Notes notes={report?.notes ?? []} />
+      {isEnded(job) && <Formats job={job.job} />}
+    </main>
+  );
+}
+
+async function readReport(path: string): Promise<Report | null> {
+  const pages: Report[] = [];
+  let after: string | null = null;
+  do {
+    const more: string = after ? `&after=${encodeURIComponent(after)}` : '';
+    const page: Report = await getJson<Report>(
+      `${path}/findings?safe=1&witness=0&limit=${PAGE}${more}`,
+    );
+    pages.push(page);
+    after = page.next;
+  } while (after && pages.length < MOST_PAGES);
+  return joinReports(pages);
+}
+
+const REPORT_MS = 1500;
+
+interface ReportState {
+  path: string;
+  report: Report | null;
+  problem: string | null;
+}
+
+/** The whole report, read again when the job has another revision, but not all the time. */
+function useReport(path: string, revision: number | null): ReportState {
+  const empty = { path, report: null, problem: null };
+  const [state, setState] = useState<ReportState>(empty);
+  const [round, setRound] = useState(0);
+  const reading = useRef({ path: '', revision: -1, busy: false, at: 0 });
+  useEffect(() => {
+    const now = reading.current;
+    if (revision === null || (now.path === path && (now.busy || now.revision === revision))) return;
+    reading.current = { path, revision, busy: true, at: Date.now() };
+    const mine = reading.current;
+    readReport(path)
+      .then((report) => ({ path, report, problem: null }))
+      .catch((error: unknown) => ({
+        path,
+        report: null,
+        problem: String((error as Error).message),
+      }))
+      .then((next) => {
+        if (reading.current !== mine) return;
+        setState((old) =>
+          next.report || old.path !== path ? next : { ...old, ...next, report: old.report },
+        );
+        setTimeout(
+          () => {
+            mine.busy = false;
+            setRound((n) => n + 1);
+          },
+          Math.max(0, mine.at + REPORT_MS - Date.now()),
+        );
+      });
+  }, [path, revision, round]);
+  return state.path === path ? state : empty;
+}
+
+function JobHead({ job, onCancelled }: { job: JobDocument; onCancelled: () => void }): JSX.Element {
+  const end = Date.parse(job.finished ?? job.updated);
+  async function cancel(): Promise<void> {
+    await sendJson('DELETE', `/v1/jobs/${job.job}`).catch(() => null);
+    onCancelled();
+  }
+  return (
+    <header class="head">
+      <p class="crumbs">
+        <a href="#/">Jobs</a>
+      </p>
+      <h1>
+        {job.name ?? job.job} <Tag name={job.state} />
+      </h1>
+      <dl class="facts">
+        <Fact name="Job" mono>
+          {job.job}
+        </Fact>
+        <Fact name="Trace" mono>
+          <a href={formatRoute(['traces', job.trace])}>{shortHash(job.trace)}</a>
+        </Fact>
+        {job.project && job.project !== 'default' && <Fact name="Project">{job.project}</Fact>}
+        <Fact name="Model">{job.model}</Fact>
+        {job.bound !== null && <Fact name="Context bound">{String(job.bound)}</Fact>}
+        <Fact name="Took">{duration(end - Date.parse(job.created))}</Fact>
+      </dl>
+      {!isEnded(job) && (
+        <p class="running">
+          <ProgressBar progress={job.progress} state={job.state} />
+          <button type="button" onClick={() => void cancel()}>
+            Cancel
+          </button>
+        </p>
+      )}
+    </header>
+  );
+}
+
+export function Fact(props: {
+  name: string;
+  mono?: boolean;
+  children: preact.ComponentChildren;
+}): JSX.Element {
+  return (
+    <div>
+      <dt>{props.name}</dt>
+      <dd class={props.mono ? 'mono' : ''}>{props.children}</dd>
+    </div>
+  );
+}
+
+const COLUMNS = ['violation', 'safe', 'bounded', 'unknown', 'error'] as const;
+
+function CheckTable({ job }: { job: JobDocument }): JSX.Element | null {
+  const checks = Object.entries(job.checks ?? {});
+  if (!checks.length)
+    return isEnded(job) ? null : <p class="muted">The counts come when the job is planned.</p>;
+  return (
+    <section aria-labelledby="verdicts">
+      <h2 id="verdicts">Verdicts</h2>
+      <table class="list counts">
+        <thead>
+          <tr>
+            <th scope="col">Check</th>
+            <th scope="col" class="bar wide">
+              Share
+            </th>
+            <th scope="col" class="right">
+              Candidates
+            </th>
+            {COLUMNS.map((name) => (
+              <th
+                key={name}
+                scope="col"
+                class={`right ${name === 'violation' || name === 'safe' ? '' : 'wide'}`}
+              >
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {checks.map(([check, counts]) => (
+            <tr key={check} class={counts.candidates ? '' : 'faint'}>
+              <th scope="row">{check}</th>
+              <td class="bar wide">{counts.candidates > 0 && <CountBar counts={counts} />}</td>
+              <td class="right num">{count(counts.candidates)}</td>
+              {COLUMNS.map((name) => (
+                <td
+                  key={name}
+                  class={`right num ${counts[name] ? name : 'zero'} ${name === 'violation' || name === 'safe' ? '' : 'wide'}`}
+                >
+                  {count(counts[name])}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Properties({ list }: { list: PropertyResult[] }): JSX.Element | null {
+  if (!list.length) return null;
+  return (
+    <section>
+      <h2>Properties</h2>
+      <ul class="records">
+        {list.map((property) => (
+          <li key={property.property}>
+            <Tag name={property.verdict} /> {property.name}{' '}
+            <span class="muted">{property.kind}</span>
+            {property.reason && <p class="muted">{property.reason.text}</p>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface FindingsProps {
+  job: JobDocument;
+  findings: VerdictRecord[];
+  query: Record<string, string>;
+  loaded: boolean;
+}
+
+const REVIEWS = ['open', 'confirmed', 'false', 'fixed'];
+
+function Findings({ job, findings, query, loaded }: FindingsProps): JSX.Element {
+  const filter = {
+    check: query['check'] ?? '',
+    text: query['q'] ?? '',
+    review: query['review'] ?? '',
+  };
+  const shown = findings.filter((record) => matchesRecord(record, filter));
+  const checks = [...new Set(findings.map((record) => record.check))];
+  const reviewed = findings.some((record) => record.review);
+  return (
+    <section aria-labelledby="findings">
+      <h2 id="findings">
+        Findings <span class="muted">{loaded ? count(findings.length) : ''}</span>
+      </h2>
+      {findings.length > 1 && (
+        <div class="filters" role="search">
+          <input
+            type="search"
+            placeholder="Search file, function, variable, thread"
+            aria-label="Search findings"
+            value={filter.text}
+            onInput={(event) => replaceQuery({ q: event.currentTarget.value })}
+          />
+          <Choice
+            label="Check"
+            all="All checks"
+            value={filter.check}
+            options={checks}
+            name="check"
+          />
+          {reviewed && (
+            <Choice
+              label="Review"
+              all="All reviews"
+              value={filter.review}
+              options={REVIEWS}
+              name="review"
+            />
+          )}
+          <span class="muted" role="status">
+            {shown.length} of {findings.length}
+          </span>
+        </div>
+      )}
+      {loaded && !findings.length && <NoFindings job={job} />}
+      {groupRecords(shown).map((group) => (
+        <section key={group.place} class="group-card">
+          <h3>
+            <code>{group.place}</code>
+            <span class="muted">{plural(group.records.length, 'finding')}</span>
+          </h3>
+          <RecordList records={group.records} />
+        </section>
+      ))}
+    </section>
+  );
+}
+
+function Choice(props: {
+  label: string;
+  all: string;
+  value: string;
+  options: string[];
+  name: string;
+}): JSX.Element {
+  return (
+    <select
+      aria-label={props.label}
+      value={props.value}
+      onChange={(event) => replaceQuery({ [props.name]: event.currentTarget.value })}
+    >
+      <option value="">{props.all}</option>
+      {props.options.map((option) => (
+        <option key={option} value={option}>
+          {option}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function NoFindings({ job }: { job: JobDocument }): JSX.Element {
+  if (!isEnded(job)) return <p class="muted">None so far.</p>;
+  const undecided = Object.values(job.checks ?? {}).some(
+    (c) => c.unknown + c.error + c.bounded > 0,
+  );
+  if (job.state !== 'done' || undecided)
+    return <p class="muted">None, but not everything is decided.</p>;
+  return (
+    <Empty>
+      No reordering of this run’s events reaches a violation: every candidate is refuted.
+    </Empty>
+  );
+}
+
+export function RecordList({ records }: { records: VerdictRecord[] }): JSX.Element {
+  return (
+    <ul class="records">
+      {records.map((record) => (
+        <li key={record.finding ?? record.key}>
+          <a href={formatRoute(['findings', record.finding ?? ''])}>
+            <span class="record-kind">
+              {checkName(record.check)} <span class="muted">{record.kind}</span>
+            </span>
+            <span class="record-text">{record.message ?? record.name ?? record.key}</span>
+          </a>
+          <span class="record-tags">
+            {record.status && record.status !== 'predicted' && <Tag name={record.status} />}
+            {record.review && record.review.state !== 'open' && <Tag name={record.review.state} />}
+            {record.reason && record.verdict !== 'violation' && <Tag name={record.reason.pass} />}
+            {record.count > 1 && <span class="muted">{plural(record.count, 'candidate')}</span>}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Records({
+  title,
+  records,
+}: {
+  title: string;
+  records: VerdictRecord[];
+}): JSX.Element | null {
+  if (!records.length) return null;
+  return (
+    <section>
+      <h2>
+        {title} <span class="muted">{count(records.length)}</span>
+      </h2>
+      <RecordList records={records} />
+    </section>
+  );
+}
+
+const MOST_SAFE = 100;
+
+function Refuted({
+  safe,
+  partial,
+}: {
+  safe: VerdictRecord[];
+  partial: boolean;
+}): JSX.Element | null {
+  const [pass, setPass] = useState('');
+  const [most, setMost] = useState(MOST_SAFE);
+  if (!safe.length) return null;
+  const passes = passCounts(safe);
+  const whole = Math.max(...passes.map((entry) => entry.pairs), 1);
+  const ofPass = safe.filter(
+    (record) => !pass || record.reason?.pass === pass || record.reason?.passes?.[pass],
+  );
+  return (
+    <section aria-labelledby="refuted">
+      <h2 id="refuted">What refuted the rest</h2>
+      <ul class="passes">
+        {passes.map((entry) => (
+          <li key={entry.pass}>
+            <button
+              type="button"
+              aria-pressed={pass === entry.pass}
+              onClick={() => setPass(pass === entry.pass ? '' : entry.pass)}
+            >
+              <b>{entry.pass}</b>
+              <meter min={0} max={whole} value={entry.pairs} aria-label={`${entry.pairs} pairs`} />
+              <span class="num">{plural(entry.pairs, 'pair')}</span>
+              <span class="muted">{passText(entry.pass)}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {partial && <p class="muted">Counted over the first {count(safe.length)} records.</p>}
+      <details open={!!pass}>
+        <summary>{plural(ofPass.length, 'candidate')} that cannot happen</summary>
+        <RecordList records={ofPass.slice(0, most)} />
+        {ofPass.length > most && (
+          <button type="button" onClick={() => setMost(most + MOST_SAFE)}>
+            Show {MOST_SAFE} more
+          </button>
+        )}
+      </details>
+    </section>
+  );
+}
+
+const FORMATS: [string, string, string][] = [
+  ['html', 'One page', 'html'],
+  ['markdown', 'Summary', 'md'],
+  ['text', 'Text', 'txt'],
+  ['sarif', 'SARIF', 'sarif'],
+  ['junit', 'JUnit', 'xml'],
+  ['gitlab', 'GitLab', 'json'],
+  ['json', 'JSON', 'json'],
+];
+
+/** The report as a file: read with the token, which a plain link could not send. */
+async function download(job: string, format: string, ending: string): Promise<void> {
+  const response = await send(`/v1/jobs/${job}/report?format=${format}`);
+  if (!response.ok) throw await problemOf(response);
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(await response.blob());
+  link.download = `${job}.${ending}`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+function Formats({ job }: { job: string }): JSX.Element {
+  const [failure, setFailure] = useState('');
+  async function get(format: string, ending: string): Promise<void> {
+    setFailure('');
+    await download(job, format, ending).catch((error: Error) => setFailure(error.message));
+  }
+  return (
+    <section aria-labelledby="formats">
+      <h2 id="formats">Report as a file</h2>
+      <div class="toolbar">
+        {FORMATS.map(([format, name, ending]) => (
+          <button key={format} type="button" onClick={() => void get(format, ending)}>
+            {name}
+          </button>
+        ))}
+        {failure && <span class="muted">Not possible: {failure}</span>}
+      </div>
+    </section>
+  );
+}
+
+export function Notes({ notes }: { notes: Note[] }): JSX.Element | null {
+  if (!notes.length) return null;
+  return (
+    <section>
+      <h2>Notes</h2>
+      <ul class="notes">
+        {notes.map((note, i) => (
+          <li key={i}>
+            <Tag name={note.code} /> {note.text}
+            {note.event !== null && note.event !== undefined && (
+              <span class="muted"> event {note.event}</span>
+            )}
+            {(note.count ?? 1) > 1 && <span class="muted"> and {note.count! - 1} more</span>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,197 @@
+/* One trace: what is in it, where it is hot, who ran when, the jobs on it. */
+import type { JSX } from 'preact';
+import type { JobPage, TraceMeta } from '../api/types';
+import type {
+  LocationSummary,
+  LockSummary,
+  ThreadSummary,
+  Timeline,
+  TraceSummary,
+  VariableSummary,
+} from '../api/summary';
+import { useLive } from '../api/live';
+import { bytes, count, shortHash } from '../lib/format';
+import { Loading, Problem } from '../parts/Problem';
+import type { Column } from '../parts/SortTable';
+import { SortTable } from '../parts/SortTable';
+import { Fact, Notes } from './Job';
+import { JobTable } from './Jobs';
+
+export function Trace({ hash }: { hash: string }): JSX.Element {
+  const path = `/v1/traces/${encodeURIComponent(hash)}`;
+  const { data: meta, error } = useLive<TraceMeta>(path);
+  const jobs = useLive<JobPage>(`/v1/jobs?trace=${encodeURIComponent(hash)}`, { every: 5000 });
+  const summary = useLive<TraceSummary>(meta ? `${path}/summary` : null);
+  if (!meta)
+    return (
+      <main id="main">
+        {error ? <Problem error={error} what={`Trace ${shortHash(hash)}`} /> : <Loading />}
+      </main>
+    );
+  return (
+    <main id="main">
+      <TraceHead meta={meta} />
+      {summary.data ? (
+        <Summary summary={summary.data} />
+      ) : (
+        <p class="muted">
+          {summary.error
+            ? `No summary of this trace: ${summary.error.message}`
+            : 'Reading the summary …'}
+        </p>
+      )}
+      <section>
+        <h2>Jobs on this trace</h2>
+        {jobs.data && <JobTable jobs={jobs.data.jobs} />}
+      </section>
+      <Notes notes={meta.notes ?? []} />
+    </main>
+  );
+}
+
+function TraceHead({ meta }: { meta: TraceMeta }): JSX.Element {
+  return (
+    <header class="head">
+      <p class="crumbs">
+        <a href="#/traces">Traces</a>
+      </p>
+      <h1>
+        Trace <code>{shortHash(meta.trace)}</code>
+      </h1>
+      <dl class="facts">
+        <Fact name="Events">{count(meta.events)}</Fact>
+        <Fact name="Threads">{count(meta.threads)}</Fact>
+        <Fact name="Variables">{count(meta.variables)}</Fact>
+        <Fact name="Locks">{count(meta.locks)}</Fact>
+        <Fact name="Format">{meta.format}</Fact>
+        <Fact name="Size">
+          {bytes(meta.bytes)} ({bytes(meta.stored_bytes)} stored)
+        </Fact>
+        <Fact name="Models">{meta.models.join(', ')}</Fact>
+      </dl>
+      <p class="mono muted hash">{meta.trace}</p>
+      {meta.broken && (
+        <p class="problem">
+          The observed order breaks the semantics at event {meta.broken.event}: {meta.broken.text}
+        </p>
+      )}
+    </header>
+  );
+}
+
+const THREADS: Column<ThreadSummary>[] = [
+  { name: 'Thread', value: (row) => row.thread },
+  { name: 'Started by', value: (row) => row.parent },
+  { name: 'Events', value: (row) => row.events },
+  { name: 'First', value: (row) => row.first },
+  { name: 'Last', value: (row) => row.last },
+];
+
+const LOCKS: Column<LockSummary>[] = [
+  { name: 'Lock', value: (row) => row.lock, mono: true },
+  { name: 'Kind', value: (row) => row.kind },
+  { name: 'Acquires', value: (row) => row.acquires },
+  { name: 'Threads', value: (row) => row.threads },
+  { name: 'Handovers', value: (row) => row.handovers },
+];
+
+const VARIABLES: Column<VariableSummary>[] = [
+  { name: 'Variable', value: (row) => row.variable, mono: true },
+  { name: 'Reads', value: (row) => row.reads },
+  { name: 'Writes', value: (row) => row.writes },
+  { name: 'Threads', value: (row) => row.threads },
+  { name: 'Handovers', value: (row) => row.handovers },
+];
+
+const LOCATIONS: Column<LocationSummary>[] = [
+  {
+    name: 'Location',
+    value: (row) => (row.function ? `${row.location} in ${row.function}` : row.location),
+    mono: true,
+  },
+  { name: 'Events', value: (row) => row.events },
+  { name: 'Threads', value: (row) => row.threads },
+];
+
+function Summary({ summary }: { summary: TraceSummary }): JSX.Element {
+  const { threads, locks, variables, locations, timeline, totals } = summary;
+  return (
+    <>
+      {timeline.threads.length > 0 && <TimelineChart timeline={timeline} />}
+      <div class="tables">
+        <SortTable caption="Threads" columns={THREADS} rows={threads} total={totals.threads} />
+        <SortTable
+          caption="Hot variables"
+          columns={VARIABLES}
+          rows={variables}
+          total={totals.variables}
+        />
+        <SortTable caption="Locks" columns={LOCKS} rows={locks} total={totals.locks} />
+        <SortTable
+          caption="Hot locations"
+          columns={LOCATIONS}
+          rows={locations}
+          total={totals.locations}
+        />
+      </div>
+    </>
+  );
+}
+
+const LANE = 22;
+const NAMES = 90;
+const WIDTH = 1000;
+const MOST_LANES = 40;
+
+/** Events of each thread over the observed run. */
+function TimelineChart({ timeline }: { timeline: Timeline }): JSX.Element {
+  const shown = timeline.threads.slice(0, MOST_LANES);
+  const most = Math.max(...timeline.counts.flat(), 1);
+  const width = (WIDTH - NAMES) / Math.max(timeline.columns, 1);
+  const events = timeline.columns * timeline.events_per_column;
+  return (
+    <section aria-labelledby="timeline">
+      <h2 id="timeline">Timeline</h2>
+      <svg
+        class="timeline"
+        viewBox={`0 0 ${WIDTH} ${shown.length * LANE + 20}`}
+        role="img"
+        aria-label={`Events of ${shown.length} threads over the run of about ${count(events)} events`}
+      >
+        {shown.map((thread, lane) => (
+          <g key={thread}>
+            <text x={NAMES - 8} y={lane * LANE + 15} text-anchor="end">
+              {thread.slice(0, 12)}
+            </text>
+            <line
+              class="axis"
+              x1={NAMES}
+              x2={WIDTH}
+              y1={lane * LANE + LANE - 1}
+              y2={lane * LANE + LANE - 1}
+            />
+            {(timeline.counts[lane] ?? []).map((n, i) => {
+              const height = n ? Math.max(2, (n / most) * (LANE - 4)) : 0;
+              return n ? (
+                <rect
+                  key={i}
+                  class={`lane-${lane % 6}`}
+                  x={NAMES + i * width}
+                  y={lane * LANE + LANE - 1 - height}
+                  width={Math.max(width - (width > 3 ? 0.6 : 0), 0.8)}
+                  height={height}
+                />
+              ) : null;
+            })}
+          </g>
+        ))}
+        <text x={NAMES} y={shown.length * LANE + 15}>
+          event 1
+        </text>
+        <text x={WIDTH} y={shown.length * LANE + 15} text-anchor="end">
+          {count(events)}
+        </text>
+      </svg>
+    </section>
+  );
+}

@@ -1,0 +1,29 @@
+# The recorder: the runtime archive that recorded programs are linked with, the maker that turns its
+# log into a trace, and the compiler wrappers. The wrappers find the rest in ../share/foretell/record.
+
+set(record_share ${CMAKE_BINARY_DIR}/share/foretell/record)
+
+file(GLOB runtime_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/clients/record/runtime/*.c)
+add_library(foretell-record STATIC ${runtime_sources})
+target_include_directories(foretell-record PRIVATE clients/record/raw clients/record/runtime common)
+set_target_properties(foretell-record PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${record_share}
+                      C_EXTENSIONS ON POSITION_INDEPENDENT_CODE ON)
+# It stands under a program that is not ours: no checks of ours, no calls that the compiler makes up
+# (it would call itself), thread state without a call.
+target_compile_options(foretell-record PRIVATE -O2 -fno-sanitize=all -fno-stack-protector
+                       -fno-builtin -fno-tree-loop-distribute-patterns -ftls-model=initial-exec)
+
+foretell_library(forerecord clients/record/maker)
+target_include_directories(forerecord PUBLIC clients/record)
+target_link_libraries(forerecord PUBLIC forecommon PkgConfig::DW)
+
+foreach(wrapper foretell-cc foretell-c++)
+  add_executable(${wrapper} clients/record/wrapper/main.c)
+  add_dependencies(${wrapper} foretell-record)
+endforeach()
+configure_file(clients/record/wrapper/foretell.specs ${record_share}/foretell.specs COPYONLY)
+file(GLOB_RECURSE record_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/clients/record/include/*.h)
+foreach(header ${record_headers})
+  file(RELATIVE_PATH name ${CMAKE_SOURCE_DIR}/clients/record ${header})
+  configure_file(${header} ${record_share}/${name} COPYONLY)
+endforeach()

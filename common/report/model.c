@@ -1,0 +1,188 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "report/internal.h"
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+/* Takes ":<digits>" off the end of text[0..*length). */
+static bool take_number(const char *text, size_t *length, size_t *number)
+{
+    size_t at = *length, value = 0, scale = 1;
+    while (at > 0 && text[at - 1] >= '0' && text[at - 1] <= '9' && *length - at < 9) {
+        value += (size_t)(text[--at] - '0') * scale;
+        scale *= 10;
+    }
+    if (at == *length || at < 2 || text[at - 1] != ':') return false;
+    *length = at - 1;
+    *number = value;
+    return true;
+}
+
+bool ft_place_parse(const char *location, ft_place *place)
+{
+    size_t length = location ? strlen(location) : 0, last = 0, before = 0;
+    *place = (ft_place){0};
+    if (!length || !take_number(location, &length, &last)) return false;
+    bool column = take_number(location, &length, &before);
+    *place = (ft_place){ft_strndup(location, length), column ? before : last, column ? last : 0};
+    return true;
+}
+
+/* ---- accesses -------------------------------------------------------------------------------- */
+
+static char *locks_text(const json_t *access)
+{
+    const json_t *held = json_object_get(access, "locks");
+    ft_strbuf out = {0};
+    ft_strbuf_puts(&out, json_array_size(held) ? "holding " : "holding no lock");
+    for (size_t i = 0; i < json_array_size(held); i++) {
+        const char *lock = json_string_value(json_array_get(held, i));
+        if (i) ft_strbuf_puts(&out, ", ");
+        ft_view_safe_text(lock ? lock : "?", &out);
+    }
+    return ft_strbuf_take(&out);
+}
+
+/* The fork of a thread, where the schedule has it. */
+static const json_t *fork_of(const json_t *witness, const char *thread)
+{
+    size_t i;
+    json_t *step;
+    json_array_foreach(json_object_get(witness, "steps"), i, step)
+    {
+        if (strcmp(ft_json_text(step, "kind", ""), "fork") == 0 &&
+            strcmp(ft_json_text(step, "object", ""), thread) == 0)
+            return step;
+    }
+    return NULL;
+}
+
+static void add_creation(const json_t *witness, ft_report_access *access)
+{
+    const json_t *at = json_object_get(access->json, "created");
+    if (!json_is_object(at)) at = fork_of(witness, access->thread);
+    const char *location = ft_json_text(at, "location", NULL);
+    if (!at) return;
+    ft_strbuf out = {0};
+    ft_strbuf_puts(&out, "created by ");
+    ft_view_safe_text(ft_json_text(at, "thread", "?"), &out);
+    if (location) ft_strbuf_puts(&out, " at ");
+    if (location) ft_view_safe_text(location, &out);
+    access->created = ft_strbuf_take(&out);
+    ft_place_parse(location, &access->created_at);
+}
+
+static void add_access(ft_finding *finding, const json_t *json)
+{
+    ft_report_access access = {.json = json,
+                               .thread = ft_json_text(json, "thread", "?"),
+                               .word = ft_json_text(json, "access", "?"),
+                               .text = ft_json_text(json, "text", ""),
+                               .function = ft_json_text(json, "function", NULL),
+                               .location = ft_json_text(json, "location", NULL),
+                               .locks = locks_text(json),
+                               .stack = json_array_size(json_object_get(json, "stack"))
+                                            ? json_object_get(json, "stack")
+                                            : NULL};
+    ft_place_parse(access.location, &access.place);
+    add_creation(json_object_get(finding->record, "witness"), &access);
+    ft_vec_push(&finding->accesses, access);
+}
+
+/* ---- findings -------------------------------------------------------------------------------- */
+
+static ft_finding finding_of(const json_t *record, size_t part, size_t number)
+{
+    ft_finding finding = {.record = record, .part = part, .number = number, .fails = true};
+    size_t index;
+    json_t *access;
+    finding.check = ft_json_text(record, "check", "finding");
+    finding.kind = ft_json_text(record, "kind", finding.check);
+    finding.status = ft_json_text(record, "status", "predicted");
+    finding.message = ft_json_text(record, "message", "(no description)");
+    finding.object = ft_json_text(record, "object", NULL);
+    finding.name = ft_json_text(record, "name", NULL);
+    finding.id = ft_json_text(record, "finding", NULL);
+    finding.fingerprint = ft_json_text(record, "fingerprint", "");
+    finding.source_fingerprint = ft_json_text(record, "source_fingerprint", NULL);
+    finding.rule = ft_rule_find(finding.check, finding.kind);
+    finding.title = ft_rule_title(finding.rule, finding.object, finding.name);
+    finding.danger = ft_rule_danger(finding.rule, finding.object);
+    json_array_foreach(json_object_get(record, "accesses"), index, access)
+        add_access(&finding, access);
+    ft_finding_steps(&finding);
+    return finding;
+}
+
+static void add_part(ft_report *report, const json_t *json, const char *file)
+{
+    size_t index;
+    json_t *record;
+    ft_report_part part = {json, ft_json_text(json, "file", file), report->findings.len, 0};
+    if (!part.file) part.file = ft_json_text(json, "trace", "a trace");
+    json_array_foreach(json_object_get(json, "findings"), index, record)
+        ft_vec_push(&report->findings, finding_of(record, report->parts.len, index + 1));
+    part.count = report->findings.len - part.first;
+    ft_vec_push(&report->parts, part);
+}
+
+/* Findings with one fingerprint are one group, named by its first one. */
+static void group(ft_report *report, const ft_report_part *part)
+{
+    ft_intern prints = {0};
+    FT_VEC(size_t) firsts = {0};
+    for (size_t i = part->first; i < part->first + part->count; i++) {
+        ft_finding *finding = &report->findings.data[i];
+        finding->group = finding->number;
+        if (!*finding->fingerprint) continue;
+        uint32_t id = ft_intern_add(&prints, finding->fingerprint, strlen(finding->fingerprint));
+        if (id == firsts.len) ft_vec_push(&firsts, finding->number);
+        finding->group = firsts.data[id];
+    }
+    ft_vec_release(&firsts);
+    ft_intern_release(&prints);
+}
+
+ft_report *ft_report_new(json_t *json, const char *file)
+{
+    ft_report *report = ft_calloc(1, sizeof *report);
+    const json_t *several = json_object_get(json, "reports");
+    report->json = json_incref(json);
+    report->several = json_is_array(several);
+    if (!report->several) add_part(report, json, file);
+    for (size_t i = 0; i < json_array_size(several); i++)
+        add_part(report, json_array_get(several, i), file);
+    for (size_t i = 0; i < report->parts.len; i++) group(report, &report->parts.data[i]);
+    return report;
+}
+
+static void release_finding(ft_finding *finding)
+{
+    for (size_t i = 0; i < finding->accesses.len; i++) {
+        ft_report_access *access = &finding->accesses.data[i];
+        free(access->locks);
+        free(access->created);
+        free(access->line);
+        free(access->place.file);
+        free(access->created_at.file);
+    }
+    ft_vec_release(&finding->accesses);
+    ft_finding_steps_release(finding);
+    free(finding->title);
+    free(finding->danger);
+    free(finding->why);
+}
+
+void ft_report_free(ft_report *report)
+{
+    if (!report) return;
+    for (size_t i = 0; i < report->findings.len; i++) release_finding(&report->findings.data[i]);
+    for (size_t i = 0; i < report->notes.len; i++) free(report->notes.data[i]);
+    ft_vec_release(&report->findings);
+    ft_vec_release(&report->parts);
+    ft_vec_release(&report->notes);
+    json_decref(report->json);
+    free(report);
+}

@@ -1,0 +1,125 @@
+#include <string.h>
+
+#include "report/internal.h"
+
+static const ft_rule RULES[] = {
+    {"race/write-write", "race", "write-write", "Data race",
+     "Two threads write %s at the same moment: one of the writes is lost, or the value is torn.",
+     "Hold one lock at both accesses, make both atomic, or order them with a join or a condition."},
+    {"race/read-write", "race", "read-write", "Data race",
+     "A thread reads %s at the moment another one writes it: it may see the old value, the new "
+     "one, "
+     "or a mixture of both.",
+     "Hold one lock at both accesses, make both atomic, or order them with a join or a condition."},
+    {"atomicity/RWR", "atomicity", "RWR", "Atomicity violation",
+     "Two reads of %s that belong together see different values: another thread writes it in "
+     "between.",
+     "Hold the lock from the first read to the last, or read once and keep the value."},
+    {"atomicity/RWW", "atomicity", "RWW", "Atomicity violation",
+     "A thread reads %s, another one changes it, and a write based on the old value wipes that "
+     "change out.",
+     "Hold the lock from the read to the write, or use one atomic read-modify-write."},
+    {"atomicity/WRW", "atomicity", "WRW", "Atomicity violation",
+     "A thread reads %s between two writes that belong together: it sees a state that should have "
+     "stayed hidden.",
+     "Hold the lock from the first write to the last, and at the read."},
+    {"atomicity/WWR", "atomicity", "WWR", "Atomicity violation",
+     "A thread writes %s and reads it back, but gets what another thread wrote in between.",
+     "Hold the lock from the write to the read, or keep the value in a local variable."},
+    {"atomicity/WWW", "atomicity", "WWW", "Atomicity violation",
+     "Another thread's write of %s falls between two writes that belong together and is wiped out.",
+     "Hold the lock from the first write to the last, and at the other write."},
+    {"assertion/assertion", "assertion", "assertion", "Assertion failure",
+     "The assertion is false when this schedule reaches it.",
+     "Find the step from which the values are not those of the observed run: it needs protection."},
+    {"lock/double-lock", "lock", "double-lock", "Double lock",
+     "A thread takes %s while it holds it: it waits for itself, or the call fails.",
+     "Take the lock once, or make it a recursive one."},
+    {"lock/double-unlock", "lock", "double-unlock", "Double unlock",
+     "A thread releases %s although it has released it already: that is undefined.",
+     "Release the lock once, on the way on which it was taken."},
+    {"lock/unlock-by-stranger", "lock", "unlock-by-stranger", "Unlock by a stranger",
+     "A thread releases %s, which it does not hold: that is undefined, and takes the lock from "
+     "whoever does.",
+     "Release a lock in the thread that took it."},
+    {"deadlock/cycle", "deadlock", "cycle", "Deadlock",
+     "Threads wait for each other's locks, and none of them can go on.",
+     "Take the locks in one order everywhere, or take them both at once."},
+    {"deadlock/lost-wakeup", "deadlock", "lost-wakeup", "Lost wake-up",
+     "A thread waits on %s for ever: the signal came before it waited, and no other will come.",
+     "Test the condition under the lock in a loop around the wait, and change it under the lock."},
+    {"deadlock/semaphore", "deadlock", "semaphore", "Wait for ever",
+     "A thread waits on the semaphore %s for ever: nobody is left to post it.",
+     "Post the semaphore on every way out, or wait with a time limit."},
+    {"deadlock/barrier", "deadlock", "barrier", "Wait for ever",
+     "A thread waits at the barrier %s for ever: the others do not arrive.",
+     "See that as many threads arrive as the barrier counts."},
+    {"deadlock/join", "deadlock", "join", "Wait for ever", "A thread joins one that never ends.",
+     "End the joined thread's own wait first."},
+    {"order/use-after-free", "order", "use-after-free", "Use after free",
+     "A thread uses %s after another one has freed it.",
+     "Join or count references before the free."},
+    {"order/double-free", "order", "double-free", "Double free", "%s is freed twice.",
+     "Let one thread own the memory, or count references."},
+    {"order/uninitialised", "order", "uninitialised", "Use before initialisation",
+     "A thread reads %s before anybody has written it.",
+     "Initialise it before the threads start, or wait until it is there."},
+    {"property/assertion", "property", "assertion", "Broken property",
+     "A condition that was to hold here is false when this schedule gets here.",
+     "Find the step from which the values are not those of the observed run."},
+    {"property/co-enabled", "property", "co-enabled", "Broken property",
+     "Two places that were never to run at once can run at once.", "Hold one lock at both places."},
+    {"property/before", "property", "before", "Broken property",
+     "What was to come later comes first.",
+     "Wait for the first one: a join, a condition or a semaphore."},
+    {"property/transaction", "property", "transaction", "Broken property",
+     "Another thread's access to %s falls into what was to happen as one.",
+     "Hold one lock from the beginning of the transaction to its end."},
+};
+#define N_RULES (sizeof RULES / sizeof *RULES)
+
+static const ft_rule OTHER = {"foretell/finding",
+                              "finding",
+                              "finding",
+                              "Concurrency bug",
+                              "Another schedule of the same events goes wrong.",
+                              "Follow the schedule step by step."};
+
+const ft_rule *ft_rule_at(size_t index)
+{
+    return index < N_RULES ? &RULES[index] : index == N_RULES ? &OTHER : NULL;
+}
+
+/* A transaction property's records name the triplet's pattern. */
+const ft_rule *ft_rule_find(const char *check, const char *kind)
+{
+    const ft_rule *of_check = NULL;
+    for (size_t i = 0; i < N_RULES; i++) {
+        if (strcmp(RULES[i].check, check) != 0) continue;
+        if (strcmp(RULES[i].kind, kind) == 0) return &RULES[i];
+        of_check = &RULES[i];
+    }
+    return of_check ? of_check : &OTHER;
+}
+
+char *ft_rule_title(const ft_rule *rule, const char *object, const char *name)
+{
+    ft_strbuf out = {0};
+    ft_strbuf_puts(&out, rule->title);
+    if (name) ft_strbuf_puts(&out, " ");
+    if (name) ft_view_safe_text(name, &out);
+    if (object) ft_strbuf_puts(&out, " on ");
+    if (object) ft_view_safe_text(object, &out);
+    return ft_strbuf_take(&out);
+}
+
+char *ft_rule_danger(const ft_rule *rule, const char *object)
+{
+    ft_strbuf out = {0};
+    const char *hole = strstr(rule->danger, "%s");
+    if (!hole) return ft_strdup(rule->danger);
+    ft_strbuf_add(&out, rule->danger, (size_t)(hole - rule->danger));
+    ft_view_safe_text(object ? object : "an object", &out);
+    ft_strbuf_puts(&out, hole + 2);
+    return ft_strbuf_take(&out);
+}

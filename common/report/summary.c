@@ -1,0 +1,119 @@
+/* The summary line. */
+#include <string.h>
+
+#include "report/internal.h"
+
+static const struct {
+    const char *check, *one, *many;
+    bool always; /* said even when there are none */
+} words[] = {
+    {"race", "race", "races", true},
+    {"atomicity", "atomicity violation", "atomicity violations", true},
+    {"assertion", "assertion failure", "assertion failures", true},
+    {"property", "property violation", "property violations", false},
+    {"lock", "lock error", "lock errors", false},
+    {"deadlock", "deadlock", "deadlocks", false},
+    {"order", "order error", "order errors", false},
+};
+#define N_WORDS (sizeof words / sizeof words[0])
+
+/* check NULL: of every check. */
+static size_t count_observed(const json_t *report, const char *check)
+{
+    size_t index, sum = 0;
+    json_t *record;
+    json_array_foreach(json_object_get(report, "findings"), index, record)
+    {
+        bool is = (!check || strcmp(ft_json_text(record, "check", ""), check) == 0) &&
+                  strcmp(ft_json_text(record, "status", ""), "observed") == 0;
+        if (is) sum += ft_json_count(record, "count");
+    }
+    return sum;
+}
+
+/* "2 races, 1 atomicity violation predicted": what of each check is predicted, or observed. */
+static void say_findings(const json_t *report, bool observed, ft_strbuf *out)
+{
+    const json_t *checks = json_object_get(report, "checks");
+    const char *separator = out->len ? "; " : "";
+    size_t said = out->len;
+    bool zeros = !observed && count_observed(report, NULL) == 0;
+    for (size_t i = 0; i < N_WORDS; i++) {
+        const json_t *counts = json_object_get(checks, words[i].check);
+        size_t seen = count_observed(report, words[i].check);
+        size_t all = ft_json_count(counts, "violation");
+        size_t number = observed ? seen : all > seen ? all - seen : 0;
+        if (!counts || (number == 0 && !(zeros && words[i].always))) continue;
+        ft_strbuf_printf(out, "%s%zu %s", separator, number,
+                         number == 1 ? words[i].one : words[i].many);
+        separator = ", ";
+    }
+    bool possible = strcmp(ft_json_text(report, "model", ""), "control") == 0;
+    const char *status = observed ? " observed" : possible ? " possible" : " predicted";
+    if (out->len > said) ft_strbuf_puts(out, status);
+}
+
+static void say_counts(const json_t *report, ft_strbuf *out)
+{
+    const json_t *checks = json_object_get(report, "checks");
+    size_t candidates = ft_report_total(checks, "candidates");
+    ft_strbuf_printf(out, "(model %s, %zu candidate%s", ft_json_text(report, "model", "unknown"),
+                     candidates, candidates == 1 ? "" : "s");
+    const char *separator = ": ";
+    for (size_t i = 0; i < 5; i++) {
+        size_t number = ft_report_total(checks, ft_report_verdicts[i]);
+        if (!number) continue;
+        ft_strbuf_printf(out, "%s%zu %s%s", separator, number, ft_report_verdicts[i],
+                         i == 0 && number != 1 ? "s" : "");
+        separator = ", ";
+    }
+    size_t pending = ft_report_total(checks, "pending");
+    if (pending) ft_strbuf_printf(out, "%s%zu pending", separator, pending);
+    ft_strbuf_puts(out, ")");
+}
+
+static size_t count_standing(const ft_report *report, const ft_report_part *part,
+                             ft_standing standing)
+{
+    size_t count = 0;
+    for (size_t i = part->first; i < part->first + part->count; i++)
+        count += report->findings.data[i].standing == standing;
+    return count;
+}
+
+/* Only where somebody has said something about findings before. */
+static void say_standings(const ft_report *report, const ft_report_part *part, ft_strbuf *out)
+{
+    size_t known = count_standing(report, part, FT_STANDING_KNOWN),
+           suppressed = count_standing(report, part, FT_STANDING_SUPPRESSED);
+    if (!known && !suppressed) return;
+    ft_strbuf_printf(out, "; %zu new", count_standing(report, part, FT_STANDING_NEW));
+    if (known) ft_strbuf_printf(out, ", %zu known", known);
+    if (suppressed) ft_strbuf_printf(out, ", %zu suppressed", suppressed);
+}
+
+void ft_report_summary(const ft_report *report, size_t index, const ft_view *view, ft_strbuf *out)
+{
+    const ft_report_part *part = &report->parts.data[index];
+    const json_t *checks = json_object_get(part->json, "checks");
+    const char *state = ft_json_text(part->json, "state", "done");
+    ft_strbuf found = {0}, line = {0};
+    if (ft_report_total(checks, "violation") > 0) {
+        say_findings(part->json, false, &found);
+        say_findings(part->json, true, &found);
+    } else {
+        ft_strbuf_puts(&found, ft_report_undecided(checks)
+                                   ? "nothing found, not everything decided,"
+                                   : "no findings");
+    }
+    ft_strbuf_printf(&line, "SUMMARY: foretell: %s in ", ft_strbuf_text(&found));
+    ft_view_safe_text(part->file, &line);
+    ft_strbuf_puts(&line, " ");
+    say_counts(part->json, &line);
+    say_standings(report, part, &line);
+    if (strcmp(state, "done") != 0) ft_strbuf_printf(&line, ", job %s", state);
+    ft_view_paint(view, FT_PAINT_BOLD, line.text, out);
+    ft_strbuf_puts(out, "\n");
+    ft_strbuf_release(&found);
+    ft_strbuf_release(&line);
+}

@@ -1,0 +1,284 @@
+/* Reports for people. A finding answers, in this order: what can go wrong; who accesses what,
+ * where, with which locks; the schedule; how the observed run differed; how to reproduce it; where
+ * to look at it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/internal.h"
+
+/* ---- what and who ---------------------------------------------------------------------------- */
+
+/* "[1] Data race on x (write-write, predicted)". */
+static void head(const ft_view *view, const ft_finding *finding, ft_strbuf *out)
+{
+    ft_strbuf line = {0};
+    ft_strbuf_printf(&line, "[%zu] %s (", finding->number, finding->title);
+    if (strcmp(finding->kind, finding->check) != 0) ft_strbuf_printf(&line, "%s, ", finding->kind);
+    ft_strbuf_puts(&line, finding->status);
+    if (finding->standing != FT_STANDING_NEW)
+        ft_strbuf_printf(&line, ", %s", ft_standing_name(finding->standing));
+    ft_strbuf_puts(&line, ")");
+    ft_view_paint(view, FT_PAINT_BOLD, line.text, out);
+    ft_strbuf_puts(out, "\n");
+    ft_strbuf_release(&line);
+}
+
+static void place(const ft_report_access *access, ft_strbuf *out)
+{
+    if (access->location)
+        ft_view_safe_text(access->location, out);
+    else
+        ft_strbuf_printf(out, "event %zu", ft_json_count(access->json, "event"));
+    if (!access->function) return;
+    ft_strbuf_puts(out, " in ");
+    ft_view_safe_text(access->function, out);
+}
+
+enum { FIELD_THREAD, FIELD_ACCESS, FIELD_PLACE, FIELD_TEXT, FIELD_LOCKS, FIELDS };
+
+static void fill_fields(const ft_report_access *access, ft_strbuf fields[FIELDS])
+{
+    ft_view_safe_text(access->thread, &fields[FIELD_THREAD]);
+    ft_view_safe_text(access->word, &fields[FIELD_ACCESS]);
+    place(access, &fields[FIELD_PLACE]);
+    ft_view_safe_text(access->line ? access->line : access->text, &fields[FIELD_TEXT]);
+    ft_strbuf_puts(&fields[FIELD_LOCKS], access->locks);
+}
+
+static void frames(const ft_report_access *access, ft_strbuf *out)
+{
+    size_t index;
+    json_t *frame;
+    json_array_foreach((json_t *)(uintptr_t)access->stack, index, frame)
+    {
+        ft_strbuf_printf(out, "      #%zu ", index);
+        ft_view_safe_text(ft_json_text(frame, "function", "?"), out);
+        ft_strbuf_puts(out, " ");
+        ft_view_safe_text(ft_json_text(frame, "location", ""), out);
+        ft_strbuf_puts(out, "\n");
+    }
+}
+
+static void accesses(const ft_finding *finding, ft_strbuf *out)
+{
+    enum { MOST = 32 };
+    ft_strbuf fields[MOST][FIELDS] = {0};
+    size_t width[FIELDS] = {0};
+    size_t count = finding->accesses.len < MOST ? finding->accesses.len : MOST;
+    for (size_t i = 0; i < count; i++) {
+        fill_fields(&finding->accesses.data[i], fields[i]);
+        for (size_t f = 0; f < FIELDS; f++)
+            if (fields[i][f].len > width[f]) width[f] = fields[i][f].len;
+    }
+    for (size_t i = 0; i < count; i++) {
+        ft_strbuf_puts(out, "    ");
+        for (size_t f = 0; f < FIELDS; f++) {
+            bool last = f + 1 == FIELDS;
+            ft_strbuf_printf(out, "%-*s%s", last ? 0 : (int)width[f], ft_strbuf_text(&fields[i][f]),
+                             last ? "\n" : "  ");
+            ft_strbuf_release(&fields[i][f]);
+        }
+        frames(&finding->accesses.data[i], out);
+    }
+}
+
+static bool is_first_of_thread(const ft_finding *finding, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (strcmp(finding->accesses.data[i].thread, finding->accesses.data[at].thread) == 0)
+            return false;
+    return true;
+}
+
+static void creations(const ft_finding *finding, ft_strbuf *out)
+{
+    for (size_t i = 0; i < finding->accesses.len; i++) {
+        const ft_report_access *access = &finding->accesses.data[i];
+        if (!access->created || !is_first_of_thread(finding, i)) continue;
+        ft_strbuf_puts(out, "    ");
+        ft_view_safe_text(access->thread, out);
+        ft_strbuf_printf(out, " was %s\n", access->created);
+    }
+}
+
+/* ---- the schedule and what to do with it ----------------------------------------------------- */
+
+static void schedule(const ft_view *view, const ft_finding *finding, ft_strbuf *out)
+{
+    const json_t *witness = json_object_get(finding->record, "witness");
+    if (!witness) return;
+    const json_t *before = json_object_get(witness, "unreduced");
+    size_t members = ft_json_count(witness, "members"),
+           switches = ft_json_count(witness, "switches");
+    ft_strbuf_printf(out, "\n  A schedule that hits it: %zu step%s, %zu context switch%s", members,
+                     members == 1 ? "" : "s", switches, switches == 1 ? "" : "es");
+    if (ft_json_count(before, "members") > members || ft_json_count(before, "switches") > switches)
+        ft_strbuf_printf(out, " (reduced from %zu and %zu)", ft_json_count(before, "members"),
+                         ft_json_count(before, "switches"));
+    ft_strbuf_puts(out, "\n\n");
+    ft_text_schedule(view, finding, out);
+    ft_strbuf_puts(out, "\n");
+    if (*finding->difference)
+        ft_strbuf_printf(out, "  The observed run differs: %s\n", finding->difference);
+}
+
+static void reproduce(const ft_view *view, const ft_finding *finding, const char *file,
+                      ft_strbuf *out)
+{
+    const char *replay = ft_json_text(finding->record, "replay", NULL);
+    bool fetched = finding->id && !view->private_server;
+    if (replay) {
+        ft_strbuf_puts(out, "  Replay: ");
+        ft_view_safe_text(replay, out);
+        ft_strbuf_puts(out, "\n");
+    }
+    if (!json_object_get(finding->record, "witness")) return;
+    if (view->witness_dir) {
+        char *path = ft_view_witness_path(view, file, finding->number);
+        ft_strbuf_printf(out, "  Reproduce: foretell verify %s %s\n", path, file);
+        free(path);
+    } else if (fetched) {
+        ft_strbuf_printf(out,
+                         "  Reproduce: foretell witness %s -o witness.json; "
+                         "foretell verify witness.json\n",
+                         finding->id);
+    }
+}
+
+static void look(const ft_view *view, const ft_finding *finding, ft_strbuf *out)
+{
+    if (!finding->id || view->private_server) return;
+    if (view->server)
+        ft_strbuf_printf(out, "  Look: %s/#/findings/%s\n", view->server, finding->id);
+}
+
+static void print_finding(const ft_view *view, const ft_report *report, const ft_finding *finding,
+                          ft_strbuf *out)
+{
+    head(view, finding, out);
+    ft_strbuf_printf(out, "  %s\n  ", finding->danger);
+    ft_view_safe_text(finding->message, out);
+    ft_strbuf_puts(out, "\n");
+    accesses(finding, out);
+    creations(finding, out);
+    size_t pairs = ft_json_count(finding->record, "pairs");
+    if (pairs > 1)
+        ft_strbuf_printf(out, "  One of %zu event combinations at these locations.\n", pairs);
+    if (finding->why)
+        ft_strbuf_printf(out, "  It is %s: %s\n", ft_standing_name(finding->standing),
+                         finding->why);
+    schedule(view, finding, out);
+    reproduce(view, finding, report->parts.data[finding->part].file, out);
+    look(view, finding, out);
+    if (*finding->fingerprint) ft_strbuf_printf(out, "  Fingerprint: %s\n", finding->fingerprint);
+    ft_strbuf_puts(out, "\n");
+}
+
+static void print_hidden(const ft_finding *finding, ft_strbuf *out)
+{
+    if (finding->group != finding->number)
+        ft_strbuf_printf(out, "[%zu] the same as [%zu]: ", finding->number, finding->group);
+    else
+        ft_strbuf_printf(out, "%s: ", ft_standing_name(finding->standing));
+    ft_finding_brief(finding, out);
+    if (finding->why) ft_strbuf_printf(out, " (%s)", finding->why);
+    ft_strbuf_puts(out, "\n");
+}
+
+/* ---- the rest -------------------------------------------------------------------------------- */
+
+static void other_record(const json_t *record, ft_strbuf *out)
+{
+    const json_t *reason = json_object_get(record, "reason");
+    size_t count = ft_json_count(record, "count");
+    ft_strbuf_printf(out, "%s: %s", ft_json_text(record, "verdict", "?"),
+                     ft_json_text(record, "check", "?"));
+    ft_strbuf_puts(out, " ");
+    ft_view_safe_text(ft_json_text(record, "message", ft_json_text(record, "key", "")), out);
+    if (count > 1) ft_strbuf_printf(out, " (%zu candidates)", count);
+    ft_strbuf_printf(out, ": %s, ", ft_json_text(reason, "pass", "?"));
+    ft_view_safe_text(ft_json_text(reason, "text", "no reason given"), out);
+    ft_strbuf_puts(out, "\n");
+}
+
+static void notes(const json_t *report, ft_strbuf *out)
+{
+    size_t index;
+    json_t *note;
+    json_array_foreach(json_object_get(report, "notes"), index, note)
+    {
+        size_t count = ft_json_count(note, "count"), event = ft_json_count(note, "event");
+        ft_strbuf_puts(out, "note: ");
+        ft_view_safe_text(ft_json_text(note, "text", "?"), out);
+        if (event) ft_strbuf_printf(out, " (event %zu)", event);
+        if (count > 1) ft_strbuf_printf(out, " (%zu times)", count);
+        ft_strbuf_puts(out, "\n");
+    }
+}
+
+static void properties(const json_t *report, ft_strbuf *out)
+{
+    size_t index;
+    json_t *property;
+    json_array_foreach(json_object_get(report, "properties"), index, property)
+    {
+        const json_t *reason = json_object_get(property, "reason");
+        ft_strbuf_puts(out, "property ");
+        ft_view_safe_text(ft_json_text(property, "name", ft_json_text(property, "kind", "?")), out);
+        ft_strbuf_printf(out, ": %s", ft_json_text(property, "verdict", "undecided"));
+        const char *text = ft_json_text(reason, "text", NULL);
+        if (text) {
+            ft_strbuf_puts(out, ", ");
+            ft_view_safe_text(text, out);
+        }
+        ft_strbuf_puts(out, "\n");
+    }
+}
+
+static void findings(const ft_view *view, const ft_report *report, const ft_report_part *part,
+                     ft_strbuf *out)
+{
+    for (size_t i = part->first; i < part->first + part->count; i++) {
+        const ft_finding *finding = &report->findings.data[i];
+        bool hidden = finding->group != finding->number ||
+                      finding->standing == FT_STANDING_SUPPRESSED ||
+                      (view->only_new && finding->standing == FT_STANDING_KNOWN);
+        if (!hidden || view->full)
+            print_finding(view, report, finding, out);
+        else
+            print_hidden(finding, out);
+    }
+}
+
+static void body(const ft_view *view, const ft_report *report, const ft_report_part *part,
+                 ft_strbuf *out)
+{
+    size_t index;
+    json_t *record;
+    findings(view, report, part, out);
+    properties(part->json, out);
+    json_array_foreach(json_object_get(part->json, "undecided"), index, record)
+        other_record(record, out);
+    if (view->show_safe)
+        json_array_foreach(json_object_get(part->json, "safe"), index, record)
+            other_record(record, out);
+    if (view->explain) ft_text_explanations(part->json, out);
+    notes(part->json, out);
+    if (view->private_server && !view->witness_dir && part->count)
+        ft_strbuf_printf(out,
+                         "note: --witness-dir DIR writes a witness file for each finding; "
+                         "foretell verify WITNESS %s executes one\n",
+                         part->file);
+}
+
+void ft_render_text(const ft_report *report, const ft_view *view, ft_strbuf *out)
+{
+    for (size_t i = 0; i < report->notes.len && !view->quiet; i++)
+        ft_strbuf_printf(out, "note: %s\n", report->notes.data[i]);
+    for (size_t i = 0; i < report->parts.len; i++) {
+        ft_view each = *view;
+        if (report->parts.len > 1) each.file_number = i + 1;
+        if (!view->quiet) body(&each, report, &report->parts.data[i], out);
+        ft_report_summary(report, i, view, out);
+    }
+}

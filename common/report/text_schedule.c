@@ -1,0 +1,173 @@
+/* The schedule of a witness: an interleaving that a person can follow. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/internal.h"
+
+enum {
+    MOST_COLUMNS = 6, /* threads side by side */
+    FOLD_LEAST = 8,   /* shorter stretches are printed */
+    EDGE = 2,         /* steps kept on either side of a switch */
+    INDENT = 6,       /* of each further thread, where threads are not side by side */
+    MOST_INDENTS = 5
+};
+
+typedef struct plan {
+    const ft_finding *finding;
+    bool *shown; /* one for each step */
+    size_t where_width;
+    FT_VEC(size_t) widths; /* of the threads' columns */
+    bool side_by_side;
+} plan;
+
+/* ---- folding -------------------------------------------------------------------------------- */
+
+static bool is_eventful(const ft_finding *finding, const ft_report_step *step)
+{
+    const char *own = ft_json_text(step->json, "object", NULL);
+    return step->marked || step->departs || step->source ||
+           (finding->object && own && strcmp(own, finding->object) == 0);
+}
+
+/* Marks what is printed of the stretch [from, to) of one thread. */
+static void show_stretch(plan *p, size_t from, size_t to, bool full)
+{
+    const ft_report_step *steps = p->finding->steps.data;
+    for (size_t i = from; i < to; i++)
+        if (full || i < from + EDGE || i + EDGE >= to || is_eventful(p->finding, &steps[i]))
+            p->shown[i] = !steps[i].brief;
+    for (size_t i = from, end, hidden; i < to; i = end) {
+        end = i + 1;
+        if (p->shown[i]) continue;
+        while (end < to && !p->shown[end]) end++;
+        hidden = steps[end - 1].number + steps[end - 1].count - steps[i].number;
+        for (size_t j = i; hidden < FOLD_LEAST && j < end; j++) p->shown[j] = !steps[j].brief;
+    }
+}
+
+static void fold(plan *p, bool full)
+{
+    const ft_report_step *steps = p->finding->steps.data;
+    for (size_t from = 0, to; from < p->finding->steps.len; from = to) {
+        to = from + 1;
+        while (to < p->finding->steps.len && steps[to].thread == steps[from].thread) to++;
+        show_stretch(p, from, to, full);
+    }
+}
+
+/* ---- layout --------------------------------------------------------------------------------- */
+
+static void grow(size_t *width, const char *text)
+{
+    size_t length = strlen(text);
+    if (length > *width) *width = length;
+}
+
+static void measure(plan *p, size_t columns)
+{
+    const ft_finding *finding = p->finding;
+    for (size_t i = 0; i < finding->threads.len; i++)
+        ft_vec_push(&p->widths, strlen(finding->threads.data[i]));
+    for (size_t i = 0; i < finding->steps.len; i++) {
+        const ft_report_step *step = &finding->steps.data[i];
+        if (!p->shown[i]) continue;
+        grow(&p->where_width, step->where);
+        grow(&p->widths.data[step->thread], step->text);
+    }
+    size_t width = 12 + p->where_width;
+    for (size_t i = 0; i < p->widths.len; i++) width += p->widths.data[i] + 3;
+    p->side_by_side = finding->threads.len <= MOST_COLUMNS && width <= columns;
+}
+
+/* Where a thread's texts begin, after the place. */
+static size_t column_of(const plan *p, size_t thread)
+{
+    size_t at = 0;
+    if (!p->side_by_side) return INDENT * (thread < MOST_INDENTS ? thread : MOST_INDENTS);
+    for (size_t i = 0; i < thread; i++) at += p->widths.data[i] + 3;
+    return at;
+}
+
+static void print_names(const ft_view *view, const plan *p, ft_strbuf *out)
+{
+    ft_strbuf line = {0};
+    ft_strbuf_printf(&line, "    %5s  %-*s", "step", (int)p->where_width, "where");
+    for (size_t i = 0; i < p->finding->threads.len; i++) {
+        ft_strbuf_puts(&line, i ? "   " : "  ");
+        size_t before = line.len;
+        ft_view_safe_text(p->finding->threads.data[i], &line);
+        int rest = (int)(p->widths.data[i] - (line.len - before));
+        if (i + 1 < p->finding->threads.len) ft_strbuf_printf(&line, "%*s", rest, "");
+    }
+    ft_view_paint(view, FT_PAINT_BOLD, line.text, out);
+    ft_strbuf_puts(out, "\n");
+    ft_strbuf_release(&line);
+}
+
+static void print_switch(const ft_view *view, const plan *p, size_t i, ft_strbuf *out)
+{
+    size_t thread = p->finding->steps.data[i].thread;
+    ft_strbuf line = {0};
+    ft_strbuf_printf(&line, "    %5s  %*s", "", (int)p->where_width, "");
+    ft_strbuf_printf(&line, "  %*s%s", (int)column_of(p, thread), "", i ? "--- switch to " : "");
+    ft_view_safe_text(p->finding->threads.data[thread], &line);
+    ft_strbuf_puts(&line, i ? " ---" : ":");
+    ft_view_paint(view, i ? FT_PAINT_YELLOW : FT_PAINT_PLAIN, line.text, out);
+    ft_strbuf_puts(out, "\n");
+    ft_strbuf_release(&line);
+}
+
+static void print_step(const ft_view *view, const plan *p, size_t i, ft_strbuf *out)
+{
+    const ft_report_step *step = &p->finding->steps.data[i];
+    ft_strbuf line = {0};
+    char number[24];
+    snprintf(number, sizeof number, "%zu", step->number);
+    ft_strbuf_printf(&line, " %s %5s  %-*s  %*s%s", step->marked ? "=>" : "  ",
+                     step->label ? step->label : number, (int)p->where_width, step->where,
+                     (int)column_of(p, step->thread), "", step->text);
+    ft_view_paint(view, step->marked ? FT_PAINT_RED : FT_PAINT_PLAIN, line.text, out);
+    ft_strbuf_puts(out, "\n");
+    ft_strbuf_release(&line);
+}
+
+static size_t print_fold(const plan *p, size_t from, ft_strbuf *out)
+{
+    const ft_report_step *steps = p->finding->steps.data;
+    size_t to = from, thread = steps[from].thread, hidden = 0;
+    while (to < p->finding->steps.len && steps[to].thread == thread && !p->shown[to])
+        hidden += steps[to++].count;
+    ft_strbuf_printf(out, "    %5s  %*s  %*s... %zu more steps of ", "", (int)p->where_width, "",
+                     (int)column_of(p, thread), "", hidden);
+    ft_view_safe_text(p->finding->threads.data[thread], out);
+    ft_strbuf_puts(out, "\n");
+    return to;
+}
+
+static void print_steps(const ft_view *view, const plan *p, ft_strbuf *out)
+{
+    const ft_report_step *steps = p->finding->steps.data;
+    if (p->side_by_side) print_names(view, p, out);
+    for (size_t i = 0; i < p->finding->steps.len;) {
+        bool changed = i > 0 && steps[i].thread != steps[i - 1].thread;
+        if (changed || (i == 0 && !p->side_by_side)) print_switch(view, p, i, out);
+        if (!p->shown[i]) {
+            i = print_fold(p, i, out);
+            continue;
+        }
+        print_step(view, p, i, out);
+        i++;
+    }
+}
+
+void ft_text_schedule(const ft_view *view, const ft_finding *finding, ft_strbuf *out)
+{
+    plan p = {.finding = finding, .where_width = strlen("where")};
+    if (finding->steps.len == 0) return;
+    p.shown = ft_calloc(finding->steps.len, sizeof *p.shown);
+    fold(&p, view->full);
+    measure(&p, view->columns);
+    print_steps(view, &p, out);
+    ft_vec_release(&p.widths);
+    free(p.shown);
+}

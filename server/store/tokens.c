@@ -1,0 +1,167 @@
+/* The token commands. They work beside a running daemon: SQLite sees to it that each sees whole
+ * transactions of the other. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/digest.h"
+#include "base/memory.h"
+#include "base/strbuf.h"
+#include "store/access.h"
+#include "store/internal.h"
+
+#define DAY_MS ((int64_t)86400000)
+
+typedef struct opened {
+    ft_sql sql;
+    int lock; /* -1: a daemon has it */
+} opened;
+
+static ft_status check_version(ft_sql *sql, ft_error *err)
+{
+    int64_t version = 0;
+    ft_status status = ft_sql_number(sql, &version, NULL, err, "PRAGMA user_version", "");
+    if (status == FT_OK && version != ft_store_schema_version())
+        return ft_error_set(err, FT_UNSUPPORTED,
+                            "the daemon that runs on this folder is of another version: restart it "
+                            "with this one first");
+    return status;
+}
+
+/* Nobody changes the schema under a running daemon. */
+static ft_status open_folder(const char *folder, opened *o, ft_error *err)
+{
+    ft_error busy = FT_ERROR_INIT;
+    ft_strbuf path = {0};
+    o->lock = -1;
+    ft_status status = ft_store_lock_folder(folder, &o->lock, &busy);
+    if (status != FT_OK && status != FT_CONFLICT)
+        return ft_error_set(err, status, "%s", busy.message);
+    bool alone = status == FT_OK;
+    if (!alone) o->lock = -1;
+    ft_strbuf_printf(&path, "%s/foretell.db", folder);
+    status = ft_sql_open(&o->sql, path.text, err);
+    ft_strbuf_release(&path);
+    if (status == FT_OK)
+        status = alone ? ft_store_migrate(&o->sql, err) : check_version(&o->sql, err);
+    return status;
+}
+
+static void close_folder(opened *o)
+{
+    ft_sql_close(&o->sql);
+    if (o->lock >= 0) close(o->lock);
+}
+
+/* "a,b" to ",a,b,". */
+static ft_status list_projects(const char *text, char out[FT_PROJECTS_LENGTH], ft_error *err)
+{
+    size_t used = 1;
+    snprintf(out, FT_PROJECTS_LENGTH, ",");
+    for (const char *at = text; *at;) {
+        char name[FT_PROJECT_LENGTH + 2];
+        size_t length = strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1),
+                 at);
+        if (!ft_project_good(name))
+            return ft_error_set(err, FT_USAGE,
+                                "\"%s\" is no project: 1 to %d letters, digits, '.', '_', '-', '/'",
+                                name, FT_PROJECT_LENGTH);
+        if (used + length + 2 > FT_PROJECTS_LENGTH)
+            return ft_error_set(err, FT_USAGE, "too many projects for one token");
+        used += (size_t)snprintf(out + used, FT_PROJECTS_LENGTH - used, "%s,", name);
+        at += length + (at[length] == ',');
+    }
+    if (used > 1) return FT_OK;
+    return ft_error_set(err, FT_USAGE, "name a project, or leave the option out for all of them");
+}
+
+static ft_status make_token(char token[FT_TOKEN_LENGTH + 1], ft_error *err)
+{
+    char id[FT_TOKEN_ID + 1], secret[FT_TOKEN_SECRET + 1];
+    ft_status status = ft_store_random_hex(id, FT_TOKEN_ID, err);
+    if (status == FT_OK) status = ft_store_random_hex(secret, FT_TOKEN_SECRET, err);
+    if (status == FT_OK)
+        snprintf(token, FT_TOKEN_LENGTH + 1, "%s%s_%s", FT_TOKEN_PREFIX, id, secret);
+    return status;
+}
+
+static ft_status insert(ft_sql *sql, const ft_token_options *o, const char *projects,
+                        const char *token, ft_error *err)
+{
+    char id[FT_TOKEN_ID + 1], hash[FT_DIGEST_HEX + 1];
+    if (!ft_token_split(token, id, hash)) return ft_error_set(err, FT_INTERNAL, "a bad token");
+    int64_t now = ft_store_now();
+    return ft_sql_run(sql, NULL, err,
+                      "INSERT INTO tokens (id, hash, name, scopes, projects, rate, max_upload, "
+                      "created, expires) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, nullif(?9, 0))",
+                      "tttttiiii", (const char *)id, (const char *)hash, o->name, o->scopes,
+                      projects, (int64_t)o->rate, (int64_t)o->max_upload, now,
+                      o->days ? now + (int64_t)o->days * DAY_MS : (int64_t)0);
+}
+
+static ft_status audit(ft_sql *sql, const char *action, const char *id, ft_error *err)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%s %.32s", action, id);
+    return ft_sql_run(sql, NULL, err,
+                      "INSERT INTO audit (at, peer, action, outcome) "
+                      "VALUES (?1, 'command line', ?2, 'allowed')",
+                      "it", ft_store_now(), (const char *)text);
+}
+
+ft_status ft_token_create(const char *folder, const ft_token_options *options,
+                          char token[FT_TOKEN_LENGTH + 1], ft_error *err)
+{
+    opened o = {.lock = -1};
+    unsigned scopes;
+    char projects[FT_PROJECTS_LENGTH];
+    ft_status status = ft_scopes_parse(options->scopes, &scopes, err);
+    if (status == FT_OK && options->projects)
+        status = list_projects(options->projects, projects, err);
+    if (status == FT_OK) status = make_token(token, err);
+    if (status != FT_OK) return status;
+    status = open_folder(folder, &o, err);
+    if (status == FT_OK) status = ft_sql_script(&o.sql, "BEGIN IMMEDIATE", err);
+    if (status == FT_OK)
+        status = insert(&o.sql, options, options->projects ? projects : NULL, token, err);
+    if (status == FT_OK)
+        status = audit(&o.sql, "token create", token + sizeof FT_TOKEN_PREFIX - 1, err);
+    if (status == FT_OK) status = ft_sql_script(&o.sql, "COMMIT", err);
+    close_folder(&o);
+    return status;
+}
+
+ft_status ft_token_list(const char *folder, json_t **list, ft_error *err)
+{
+    opened o = {.lock = -1};
+    json_t *read = NULL;
+    ft_status status = open_folder(folder, &o, err);
+    if (status == FT_OK) status = ft_store_read_tokens(&o.sql, &read, err);
+    close_folder(&o);
+    if (status == FT_OK)
+        *list = read;
+    else
+        json_decref(read);
+    return status;
+}
+
+ft_status ft_token_revoke(const char *folder, const char *id, ft_error *err)
+{
+    opened o = {.lock = -1};
+    int64_t changed = 0;
+    ft_status status = open_folder(folder, &o, err);
+    if (status == FT_OK) status = ft_sql_script(&o.sql, "BEGIN IMMEDIATE", err);
+    if (status == FT_OK)
+        status = ft_sql_run(&o.sql, &changed, err,
+                            "UPDATE tokens SET revoked = ifnull(revoked, ?2) WHERE id = ?1", "ti",
+                            id, ft_store_now());
+    if (status == FT_OK && changed == 0)
+        status = ft_error_set(err, FT_NOT_FOUND, "no token has the id %.64s", id);
+    if (status == FT_OK) status = audit(&o.sql, "token revoke", id, err);
+    if (status == FT_OK) status = ft_sql_script(&o.sql, "COMMIT", err);
+    close_folder(&o);
+    return status;
+}

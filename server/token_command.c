@@ -1,0 +1,217 @@
+#include "token_command.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "store/access.h"
+
+enum { EXIT_BAD_USAGE = 2, EXIT_NO_STATE = 4 };
+
+typedef struct command {
+    ft_config config;
+    ft_token_options token;
+    const char *id; /* of revoke */
+    bool json, help;
+} command;
+
+static const char HELP[] =
+    "usage: foretelld token create [OPTION VALUE]...\n"
+    "       foretelld token list [--json]\n"
+    "       foretelld token revoke ID\n"
+    "\n"
+    "Access tokens. Until the first one is made, a daemon on loopback lets everybody in; from "
+    "then\n"
+    "on a request needs one: Authorization: Bearer TOKEN. A running daemon learns of changes "
+    "within\n"
+    "a second. Run this as the user that the daemon runs as.\n"
+    "\n"
+    "  --state DIR, --config FILE\n"
+    "        the daemon's state folder, as for foretelld\n"
+    "  --name TEXT\n"
+    "        who it is for; shown in lists [unnamed]\n"
+    "  --scopes LIST\n"
+    "        of read, submit, admin [read,submit]\n"
+    "  --projects LIST\n"
+    "        the only projects that it reaches; without it every one\n"
+    "  --rate N\n"
+    "        most requests a second; 0: no limit [0]\n"
+    "  --max-upload BYTES\n"
+    "        largest trace as sent; 0: the server's limit [0]\n"
+    "  --days N\n"
+    "        until it expires; 0: never [0]\n"
+    "\n"
+    "create prints the token. It is shown this once: the daemon keeps its hash alone.\n"
+    "\n"
+    "Examples:\n"
+    "  foretelld token create --name ci --scopes submit,read --projects team/app > ci.token\n"
+    "  foretelld token create --name dashboard --scopes read --days 90\n"
+    "  foretelld token revoke 61f3c0ffee61f3c0\n";
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    bool number; /* else a text */
+    size_t offset;
+} OPTIONS[] = {
+    {"name", false, offsetof(ft_token_options, name)},
+    {"scopes", false, offsetof(ft_token_options, scopes)},
+    {"projects", false, offsetof(ft_token_options, projects)},
+    {"rate", true, offsetof(ft_token_options, rate)},
+    {"max-upload", true, offsetof(ft_token_options, max_upload)},
+    {"days", true, offsetof(ft_token_options, days)},
+};
+#define N_OPTIONS (sizeof OPTIONS / sizeof *OPTIONS)
+
+static ft_status set_number(uint64_t *field, const char *name, const char *value, ft_error *err)
+{
+    char *end;
+    if (strspn(value, "0123456789") != strlen(value) || !*value || strlen(value) > 15)
+        return ft_error_set(err, FT_USAGE, "--%s: \"%.32s\" is no number", name, value);
+    *field = strtoull(value, &end, 10);
+    return FT_OK;
+}
+
+static ft_status set_option(command *c, const char *name, const char *value, ft_error *err)
+{
+    if (strcmp(name, "config") == 0) return ft_config_read(&c->config, value, err);
+    for (size_t i = 0; i < N_OPTIONS; i++) {
+        if (strcmp(OPTIONS[i].name, name) != 0) continue;
+        char *field = (char *)&c->token + OPTIONS[i].offset;
+        if (OPTIONS[i].number) return set_number((uint64_t *)(void *)field, name, value, err);
+        *(const char **)(void *)field = value;
+        return FT_OK;
+    }
+    return ft_config_set(&c->config, name, value, err);
+}
+
+static ft_status parse(command *c, int count, char **arguments, ft_error *err)
+{
+    for (int i = 1; i < count; i++) {
+        const char *argument = arguments[i];
+        if (strcmp(argument, "--json") == 0) {
+            c->json = true;
+        } else if (strcmp(argument, "--help") == 0) {
+            c->help = true;
+        } else if (strncmp(argument, "--", 2) != 0) {
+            if (c->id) return ft_error_set(err, FT_USAGE, "unexpected \"%.64s\"", argument);
+            c->id = argument;
+        } else if (i + 1 == count) {
+            return ft_error_set(err, FT_USAGE, "%.64s needs a value", argument);
+        } else {
+            ft_status status = set_option(c, argument + 2, arguments[++i], err);
+            if (status != FT_OK) return status;
+        }
+    }
+    return FT_OK;
+}
+
+/* ---- Verbs ----------------------------------------------------------------------------------- */
+
+/* A database that root has made the daemon could not write to. */
+static ft_status check_owner(const char *folder, ft_error *err)
+{
+    struct stat info;
+    if (stat(folder, &info) != 0 || info.st_uid == geteuid()) return FT_OK;
+    return ft_error_set(err, FT_USAGE, "%s belongs to another user: run this as that user", folder);
+}
+
+static ft_status create_token(command *c, ft_error *err)
+{
+    char token[FT_TOKEN_LENGTH + 1];
+    if (!*c->token.name || strlen(c->token.name) > 128)
+        return ft_error_set(err, FT_USAGE, "--name: 1 to 128 bytes");
+    ft_status status = ft_token_create(c->config.state, &c->token, token, err);
+    if (status != FT_OK) return status;
+    printf("%s\n", token);
+    fprintf(stderr, "foretelld: this token is shown once; its id is %.*s\n", FT_TOKEN_ID,
+            token + sizeof FT_TOKEN_PREFIX - 1);
+    return FT_OK;
+}
+
+static const char *text(const json_t *token, const char *member, const char *without)
+{
+    const char *value = json_string_value(json_object_get(token, member));
+    return value ? value : without;
+}
+
+static void print_line(const json_t *token)
+{
+    const char *projects = text(token, "projects", ",every project,");
+    bool revoked = json_is_string(json_object_get(token, "revoked"));
+    bool valid = json_is_true(json_object_get(token, "valid"));
+    printf("%s  %-7s  %-18s  %-20.10s  %.*s  %s\n", text(token, "token", ""),
+           valid     ? "valid"
+           : revoked ? "revoked"
+                     : "expired",
+           text(token, "scopes", ""), text(token, "expires", "never"), (int)(strlen(projects) - 2),
+           projects + 1, text(token, "name", ""));
+}
+
+static ft_status list_tokens(command *c, ft_error *err)
+{
+    json_t *tokens, *token;
+    size_t i;
+    ft_status status = ft_token_list(c->config.state, &tokens, err);
+    if (status != FT_OK) return status;
+    json_array_foreach(json_object_get(tokens, "tokens"), i, token)
+    {
+        json_object_del(token, "hash");
+        if (!c->json) print_line(token);
+    }
+    if (c->json) {
+        json_dumpf(tokens, stdout, JSON_COMPACT);
+        printf("\n");
+    }
+    json_decref(tokens);
+    return FT_OK;
+}
+
+static ft_status revoke_token(command *c, ft_error *err)
+{
+    if (!c->id) return ft_error_set(err, FT_USAGE, "revoke needs the id of a token: see list");
+    return ft_token_revoke(c->config.state, c->id, err);
+}
+
+static const struct {
+    const char *name;
+    bool takes_id;
+    ft_status (*run)(command *c, ft_error *err);
+} VERBS[] = {
+    {"create", false, create_token}, {"list", false, list_tokens}, {"revoke", true, revoke_token}};
+#define N_VERBS (sizeof VERBS / sizeof *VERBS)
+
+static ft_status run(command *c, const char *verb, ft_error *err)
+{
+    size_t i = 0;
+    while (i < N_VERBS && (!verb || strcmp(VERBS[i].name, verb) != 0)) i++;
+    if (i == N_VERBS)
+        return ft_error_set(err, FT_USAGE, "token create, list or revoke? See token --help");
+    if (c->id && !VERBS[i].takes_id)
+        return ft_error_set(err, FT_USAGE, "unexpected \"%.64s\"; see token --help", c->id);
+    ft_status status = check_owner(c->config.state, err);
+    return status == FT_OK ? VERBS[i].run(c, err) : status;
+}
+
+int ft_token_command(int count, char **arguments)
+{
+    command c = {.token = {.name = "unnamed", .scopes = "read,submit"}};
+    ft_error err = FT_ERROR_INIT;
+    const char *verb = count > 0 ? arguments[0] : NULL;
+    ft_config_init(&c.config);
+    c.help = verb && strcmp(verb, "--help") == 0;
+    ft_status status = parse(&c, count, arguments, &err);
+    if (status == FT_OK && c.help)
+        fputs(HELP, stdout);
+    else if (status == FT_OK)
+        status = run(&c, verb, &err);
+    if (status != FT_OK) fprintf(stderr, "foretelld: %s\n", err.message);
+    ft_config_release(&c.config);
+    if (status == FT_OK) return fflush(stdout) == 0 ? 0 : EXIT_NO_STATE;
+    return status == FT_USAGE ? EXIT_BAD_USAGE : EXIT_NO_STATE;
+}

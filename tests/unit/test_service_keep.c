@@ -1,0 +1,204 @@
+/* What a daemon keeps and for how long: back-ups while it runs, retention. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#include "service/steps.h"
+#include "store/backup.h"
+
+static int command(const char *arguments)
+{
+    char line[1024], program[512];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[length > 0 ? length : 0] = '\0';
+    *strrchr(program, '/') = '\0';
+    snprintf(line, sizeof line, "%s/foretelld %s 2>/dev/null", program, arguments);
+    int status = system(line);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static json_t *report_of(const ft_daemon *daemon, const char *job)
+{
+    char path[128];
+    snprintf(path, sizeof path, "/v1/jobs/%s/findings?safe=1", job);
+    ft_answer answer = ft_daemon_get(daemon, path);
+    ft_steps_expect(&answer, 200, path);
+    json_t *report = json_incref(answer.json);
+    ft_answer_release(&answer);
+    return report;
+}
+
+/* ---- Back-ups -------------------------------------------------------------------------------- */
+
+static void a_backup_is_the_same_daemon(void **state)
+{
+    (void)state;
+    char trace[FT_DIGEST_HEX + 1], job[64], arguments[256], file[128];
+    assert_true(ft_daemon_start(&ft_steps_server));
+    ft_steps_upload(FT_STEPS_RACY, trace);
+    ft_steps_create(trace, "", job);
+    json_decref(ft_daemon_finish(&ft_steps_server, job, NULL, NULL));
+
+    ft_daemon copy = {.pid = 0};
+    snprintf(copy.folder, sizeof copy.folder, "/tmp/ft-keep-XXXXXX");
+    assert_non_null(mkdtemp(copy.folder));
+    snprintf(copy.socket, sizeof copy.socket, "%s/socket", copy.folder);
+    snprintf(file, sizeof file, "%s/state", copy.folder);
+    assert_int_equal(mkdir(file, 0700), 0);
+    snprintf(file, sizeof file, "%s/state/foretell.db", copy.folder);
+    snprintf(arguments, sizeof arguments, "backup %s --state %s/state", file,
+             ft_steps_server.folder);
+    assert_int_equal(command(arguments), 0);
+    struct stat info;
+    assert_int_equal(stat(file, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0600);
+    /* It never writes over anything. */
+    assert_int_equal(command(arguments), 4);
+    assert_int_equal(command("backup"), 2);
+    snprintf(arguments, sizeof arguments, "backup %s/x --state /nonexistent", copy.folder);
+    assert_int_equal(command(arguments), 4);
+
+    assert_true(ft_daemon_start(&copy));
+    json_t *here = report_of(&ft_steps_server, job), *there = report_of(&copy, job);
+    assert_true(json_equal(here, there));
+    json_decref(here);
+    json_decref(there);
+    assert_true(ft_daemon_stop(&copy));
+    ft_daemon_remove(&copy);
+    assert_true(ft_daemon_stop(&ft_steps_server));
+}
+
+/* A copy that is damaged is told from one that is not. */
+static void damage_is_found(void **state)
+{
+    (void)state;
+    char from[128], file[128];
+    ft_error err = FT_ERROR_INIT;
+    snprintf(from, sizeof from, "%s/state", ft_steps_server.folder);
+    snprintf(file, sizeof file, "%s/copy.db", ft_steps_server.folder);
+    if (ft_backup_write(from, file, &err) != FT_OK) fail_msg("%s", err.message);
+    if (ft_backup_check(file, &err) != FT_OK) fail_msg("%s", err.message);
+    FILE *copy = fopen(file, "r+");
+    assert_non_null(copy);
+    assert_int_equal(fseek(copy, 0, SEEK_END), 0);
+    long size = ftell(copy);
+    char junk[4096];
+    memset(junk, 0xa5, sizeof junk);
+    for (long at = 4096; at + 4096 <= size; at += 4096) {
+        fseek(copy, at, SEEK_SET);
+        assert_int_equal(fwrite(junk, 1, sizeof junk, copy), sizeof junk);
+    }
+    fclose(copy);
+    assert_int_equal(ft_backup_check(file, &err), FT_IO);
+    unlink(file);
+}
+
+/* ---- Retention ------------------------------------------------------------------------------- */
+
+/* Turns the daemon's clock back for what it has: as if all was done two days ago. */
+static void age_everything(void)
+{
+    char file[128];
+    sqlite3 *db;
+    snprintf(file, sizeof file, "%s/state/foretell.db", ft_steps_server.folder);
+    assert_int_equal(sqlite3_open_v2(file, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    sqlite3_busy_timeout(db, 10000);
+    assert_int_equal(sqlite3_exec(db,
+                                  "UPDATE jobs SET created = created - 172800000, "
+                                  "finished = finished - 172800000;"
+                                  "UPDATE traces SET created = created - 172800000;",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void await_status(const char *path, long status)
+{
+    long last = 0;
+    for (int i = 0; i < 100000 && last != status; i++) {
+        ft_answer answer = ft_daemon_get(&ft_steps_server, path);
+        last = answer.status;
+        ft_answer_release(&answer);
+    }
+    assert_int_equal(last, status);
+}
+
+static void expect_sound(void)
+{
+    char file[128];
+    ft_error err = FT_ERROR_INIT;
+    snprintf(file, sizeof file, "%s/state/foretell.db", ft_steps_server.folder);
+    if (ft_backup_check(file, &err) != FT_OK) fail_msg("%s", err.message);
+}
+
+static void old_jobs_go(void **state)
+{
+    (void)state;
+    static const char *const OPTIONS[] = {"--retain-days", "1", "--retain-check-ms", "100", NULL};
+    char trace[FT_DIGEST_HEX + 1], old[64], path[128];
+    ft_steps_server.options = OPTIONS;
+    assert_true(ft_daemon_start(&ft_steps_server));
+    ft_steps_upload(FT_STEPS_RACY, trace);
+    ft_steps_create(trace, "", old);
+    json_decref(ft_daemon_finish(&ft_steps_server, old, NULL, NULL));
+    age_everything();
+    snprintf(path, sizeof path, "/v1/jobs/%s", old);
+    await_status(path, 404);
+    snprintf(path, sizeof path, "/v1/traces/%s", trace);
+    await_status(path, 404);
+    /* It can be sent anew. */
+    ft_answer answer = ft_daemon_post(&ft_steps_server, "/v1/traces", FT_STEPS_RACY);
+    ft_steps_expect(&answer, 201, "the trace again");
+    ft_answer_release(&answer);
+    assert_true(ft_daemon_stop(&ft_steps_server));
+    expect_sound();
+}
+
+/* With room for one byte everything old goes that no running job needs, and nothing young. */
+static void a_full_store_makes_room(void **state)
+{
+    (void)state;
+    static const char *const OPTIONS[] = {"--retain-bytes", "1", "--retain-check-ms", "100", NULL};
+    static const char YOUNG[] = "T1|w(y)|young\nT2|w(y)|2\n";
+    char trace[FT_DIGEST_HEX + 1], young[FT_DIGEST_HEX + 1], job[64], path[128];
+    ft_steps_server.options = OPTIONS;
+    assert_true(ft_daemon_start(&ft_steps_server));
+    ft_steps_upload(FT_STEPS_RACY, trace);
+    ft_steps_create(trace, "", job);
+    json_decref(ft_daemon_finish(&ft_steps_server, job, NULL, NULL));
+    age_everything();
+    ft_steps_upload(YOUNG, young);
+    snprintf(path, sizeof path, "/v1/traces/%s", trace);
+    await_status(path, 404);
+    snprintf(path, sizeof path, "/v1/jobs/%s", job);
+    await_status(path, 404);
+    json_decref(ft_steps_report(young, "", "done"));
+    assert_true(ft_daemon_stop(&ft_steps_server));
+    expect_sound();
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    ft_daemon_remove(&ft_steps_server);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_backup_is_the_same_daemon),
+        cmocka_unit_test(damage_is_found),
+        cmocka_unit_test(old_jobs_go),
+        cmocka_unit_test(a_full_store_makes_room),
+    };
+    return cmocka_run_group_tests(tests, NULL, tear_down);
+}
