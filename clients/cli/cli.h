@@ -45,6 +45,8 @@ ft_exit ft_exit_worse(ft_exit a, ft_exit b);
     X(MERGE, "merge", "FILE FILE...", 2, 0, "join traces of several runs into one with branches")  \
     X(STATS, "stats", "FILE", 1, 1, "say what is in a trace")                                      \
     X(RECORD, "record", "-- PROGRAM ARGS", 1, 0, "run a program and record a trace of it")         \
+    X(REPLAY, "replay", "WITNESS [TRACE] -- PROGRAM ARGS", 2, 0,                                   \
+      "drive a recorded program through a witness, until the bug shows")                           \
     X(MANUAL, "manual", "", 0, 0, "print all of this as Markdown")                                 \
     X(VERSION, "version", "", 0, 0, "print the version")
 
@@ -80,6 +82,9 @@ typedef struct ft_options {
     const char *output;         /* --output, NULL: standard output */
     const char *to;             /* --to, the format of `convert`, `merge` and `record` */
     uint32_t seed, turn, limit; /* --seed, --turn, --limit (MiB) of `record`, 0: the default */
+    uint32_t deadline;          /* --deadline of `replay`, seconds, 0: the default */
+    size_t before;              /* arguments before a "--"; all of them without one */
+    bool stop;                  /* --stop */
     bool json, show_safe, explain, quiet, full, wait;
 } ft_options;
 
@@ -106,6 +111,7 @@ ft_exit ft_run_convert(const ft_options *options);
 ft_exit ft_run_merge(const ft_options *options);
 ft_exit ft_run_stats(const ft_options *options);
 ft_exit ft_run_record(const ft_options *options);
+ft_exit ft_run_replay(const ft_options *options);
 ft_exit ft_run_manual(const ft_options *options);
 ft_exit ft_run_version(const ft_options *options);
 
