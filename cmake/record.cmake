@@ -11,7 +11,8 @@ set_target_properties(foretell-record PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${reco
 # It stands under a program that is not ours: no checks of ours, no calls that the compiler makes up
 # (it would call itself), thread state without a call.
 target_compile_options(foretell-record PRIVATE -O2 -fno-sanitize=all -fno-stack-protector
-                       -fno-builtin -fno-tree-loop-distribute-patterns -ftls-model=initial-exec)
+                       -fno-builtin -ftls-model=initial-exec
+                       $<$<C_COMPILER_ID:GNU>:-fno-tree-loop-distribute-patterns>)
 
 foretell_library(forerecord clients/record/maker)
 target_include_directories(forerecord PUBLIC clients/record)

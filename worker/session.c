@@ -304,11 +304,8 @@ static const struct {
     ft_wire_type type;
     ft_status (*serve)(service *s, const json_t *request, ft_error *problem, ft_error *err);
 } REQUESTS[] = {
-    {FT_WIRE_TRACE, serve_trace},
-    {FT_WIRE_INGEST, serve_ingest},
-    {FT_WIRE_PLAN, serve_plan},
-    {FT_WIRE_SOLVE, serve_solve},
-    {FT_WIRE_SUMMARIZE, serve_summarize},
+    {FT_WIRE_TRACE, serve_trace}, {FT_WIRE_INGEST, serve_ingest},       {FT_WIRE_PLAN, serve_plan},
+    {FT_WIRE_SOLVE, serve_solve}, {FT_WIRE_SUMMARIZE, serve_summarize},
 };
 
 static ft_status serve_frame(service *s, const ft_wire_frame *frame, ft_error *err)

@@ -48,6 +48,8 @@ ft_exit ft_exit_worse(ft_exit a, ft_exit b);
     X(MERGE, "merge", "FILE FILE...", 2, 0, "join traces of several runs into one with branches")  \
     X(STATS, "stats", "FILE", 1, 1, "say what is in a trace")                                      \
     X(RECORD, "record", "-- PROGRAM ARGS", 1, 0, "run a program and record a trace of it")         \
+    X(REPLAY, "replay", "WITNESS [TRACE] -- PROGRAM ARGS", 2, 0,                                   \
+      "drive a recorded program through a witness, until the bug shows")                           \
     X(MANUAL, "manual", "[PAGE]", 0, 1, "print all of this as Markdown or as a manual page")       \
     X(COMPLETION, "completion", "SHELL", 1, 1, "print completions for bash, zsh or fish")          \
     X(VERSION, "version", "", 0, 0, "print the version")
@@ -97,6 +99,9 @@ typedef struct ft_options {
     bool any_fail_on;           /* --fail-on was given */
     const char *state, *reason; /* of `review` */
     uint32_t seed, turn, limit; /* --seed, --turn, --limit (MiB) of `record`, 0: the default */
+    uint32_t deadline;          /* --deadline of `replay`, seconds, 0: the default */
+    size_t before;              /* arguments before a "--"; all of them without one */
+    bool stop;                  /* --stop */
     bool json, show_safe, explain, quiet, full, wait, fail_on_new;
 } ft_options;
 
@@ -144,6 +149,7 @@ ft_exit ft_run_review(const ft_options *options);
 ft_exit ft_run_completion(const ft_options *options);
 ft_exit ft_run_stats(const ft_options *options);
 ft_exit ft_run_record(const ft_options *options);
+ft_exit ft_run_replay(const ft_options *options);
 ft_exit ft_run_manual(const ft_options *options);
 ft_exit ft_run_version(const ft_options *options);
 

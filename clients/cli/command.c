@@ -101,6 +101,20 @@ static const struct {
          "CC=foretell-cc make && foretell record -o run.ftb -- ./test\n"
          "foretell record -o run.ndjson --seed 7 --turn 20 -- ./test --case 3\n"
          "foretell check run.ftb\n"},
+    [FT_COMMAND_REPLAY] =
+        {ft_run_replay,
+         "PROGRAM is the very build that was recorded, with the same arguments and input. Its "
+         "threads\n"
+         "are driven through the schedule of the witness, what they come to is compared with the "
+         "trace\n"
+         "at every step, and at the end they stand at the bug; then the program runs on freely.\n"
+         "TRACE is the file that was checked; without it, the stored trace is fetched from the "
+         "server.\n"
+         "Exit codes: 0 the violation was reached, 1 the run diverged (the message says where "
+         "first),\n"
+         "2 another build, not the witness's trace, or unreadable, 3 no progress.\n",
+         "foretell check --witness-dir found/ run.ftb\n"
+         "foretell replay found/run.ftb.1.json run.ftb -- ./test --case 3\n"},
     [FT_COMMAND_DIFF] =
         {ft_run_diff,
          "Findings are the same when their fingerprints are (docs/findings.md). Exit codes: 0 when "

@@ -8,6 +8,7 @@
 #include "client.h"
 #include "private_daemon.h"
 #include "progress.h"
+#include "trace/trace.h"
 #include "view.h"
 
 typedef struct ft_session {
@@ -51,6 +52,11 @@ ft_status ft_job_report(ft_session *session, const char *job, bool safe, ft_job_
  * is one. */
 ft_status ft_job_write_witness(const ft_view *view, const char *file, const json_t *finding,
                                size_t number, ft_error *err) FT_MUST_CHECK;
+
+/* The trace of a witness file: the one at `path`, which must be that one, or, where that is NULL,
+ * the one that the server stores. */
+ft_status ft_job_trace(const ft_options *options, const json_t *witness, const char *path,
+                       ft_trace **trace, ft_error *err) FT_MUST_CHECK;
 
 /* The id in what the user wrote: the id itself or a URL that ends in it. */
 const char *ft_job_id(const char *text);

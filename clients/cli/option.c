@@ -10,10 +10,10 @@
 #define VIEW_COMMANDS (BIT(CHECK) | BIT(SHOW))
 #define NET_COMMANDS                                                                               \
     (BIT(CHECK) | BIT(SUBMIT) | BIT(JOBS) | BIT(SHOW) | BIT(CANCEL) | BIT(WITNESS) | BIT(VERIFY) | \
-     BIT(DIFF) | BIT(REVIEW))
+     BIT(DIFF) | BIT(REVIEW) | BIT(REPLAY))
 #define JSON_COMMANDS                                                                              \
     (BIT(CHECK) | BIT(SUBMIT) | BIT(JOBS) | BIT(SHOW) | BIT(VERIFY) | BIT(STATS) | BIT(DIFF) |     \
-     BIT(REVIEW))
+     BIT(REVIEW) | BIT(REPLAY))
 
 typedef enum value_kind {
     VALUE_NONE,
@@ -129,6 +129,12 @@ static const option_row rows[] = {
      "accesses after which another thread goes on (default: 1000)"},
     {"limit", 0, VALUE_NUMBER, "MIB", NULL, MEMBER(limit), BIT(RECORD),
      "size of the recording at which it ends; the program goes on (default: 4096)"},
+    {"stop", 0, VALUE_NONE, NULL, NULL, MEMBER(stop), BIT(REPLAY),
+     "end the program where the bug is reached (default: it runs on, and may\n"
+     "crash)"},
+    {"deadline", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(deadline), BIT(REPLAY),
+     "time without progress, and behind the end of the schedule, after which\n"
+     "the program is ended (default: 20)"},
     {"json", 0, VALUE_NONE, NULL, NULL, MEMBER(json), JSON_COMMANDS, "print JSON instead of text"},
     {"server", 0, VALUE_TEXT, "URL", NULL, MEMBER(server), NET_COMMANDS,
      "the server: http://HOST:PORT or unix:PATH (default: FORETELL_SERVER)"},
@@ -322,11 +328,13 @@ ft_status ft_options_parse(int argc, char **argv, ft_options *options, ft_error 
             ft_vec_push(&options->arguments, word);
         } else if (strcmp(word, "--") == 0) {
             only_arguments = true;
+            options->before = options->arguments.len;
         } else {
             ft_status status = take_option(argc, argv, &i, options, err);
             if (status) return status;
         }
     }
+    if (!only_arguments) options->before = options->arguments.len;
     if (!options->server) options->server = getenv("FORETELL_SERVER");
     if (options->server && !*options->server) options->server = NULL;
     return check_arguments(options, err);

@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +10,10 @@
 #include "maker/maker.h"
 #include "maker/raw_log.h"
 #include "output.h"
+#include "program.h"
 #include "signals.h"
 
-enum { MIB = 1 << 20, DEFAULT_LIMIT = 4096, DEFAULT_TURN = 1000, NOT_STARTED = 127 };
+enum { MIB = 1 << 20, DEFAULT_LIMIT = 4096, DEFAULT_TURN = 1000 };
 
 static ft_exit fail(const char *file, const ft_error *err)
 {
@@ -53,42 +53,15 @@ static ft_status make_log(const ft_options *options, const char *out, char **pat
 
 /* ---- the program */
 
-static void run_child(const ft_options *options, const char *log)
+static int run_program(const ft_options *options, const char *log)
 {
     size_t n = options->arguments.len;
     char **argv = ft_calloc(n + 1, sizeof *argv);
     for (size_t i = 0; i < n; i++) argv[i] = ft_strdup(options->arguments.data[i]);
-    ft_signals_default();
-    setenv(FT_RAW_VARIABLE, log, 1);
-    execvp(argv[0], argv);
-    fprintf(stderr, "foretell: %s: %s\n", argv[0], strerror(errno));
-    _exit(NOT_STARTED);
-}
-
-/* Waits for the program; a signal to us goes on to it. Returns its wait status. */
-static int run_program(const ft_options *options, const char *log)
-{
-    int status = 0;
-    bool told = false;
-    fflush(NULL);
-    pid_t child = fork();
-    if (child < 0) return NOT_STARTED << 8;
-    if (!child) run_child(options, log);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-        if (told || !ft_signals_caught()) continue;
-        kill(child, ft_signals_caught());
-        told = true;
-    }
+    int status = ft_program_run(argv, FT_RAW_VARIABLE, log);
+    for (size_t i = 0; i < n; i++) free(argv[i]);
+    free(argv);
     return status;
-}
-
-static void describe_end(int status, ft_strbuf *out)
-{
-    if (WIFSIGNALED(status))
-        ft_strbuf_printf(out, "killed by signal %d (%s)", WTERMSIG(status),
-                         strsignal(WTERMSIG(status)));
-    else
-        ft_strbuf_printf(out, "exit code %d", WEXITSTATUS(status));
 }
 
 /* ---- the trace */
@@ -98,7 +71,7 @@ static void print_summary(const ft_options *options, const ft_trace *trace,
 {
     ft_strbuf end = {0};
     if (options->quiet) return;
-    describe_end(status, &end);
+    ft_program_end(status, &end);
     fprintf(stderr, "foretell: recorded %u events of %u threads on %u shared cells in %s\n",
             trace->n_events, s->threads, s->cells, options->output);
     fprintf(stderr, "foretell: %s (%s); %llu accesses seen, %.1f bytes each in the log\n",
@@ -122,7 +95,7 @@ static ft_status check_started(const char *log, const char *program, int status,
     if (fd >= 0) close(fd);
     if (!read_all) return ft_error_set(err, FT_IO, "%s: the recording is gone", log);
     if (header.started) return FT_OK;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_STARTED)
+    if (WIFEXITED(status) && WEXITSTATUS(status) == FT_PROGRAM_NOT_STARTED)
         return ft_error_set(err, FT_USAGE, "%s: could not be started", program);
     return ft_error_set(
         err, FT_USAGE,
@@ -157,7 +130,6 @@ ft_exit ft_run_record(const ft_options *options)
         free(log);
         return fail(NULL, &err);
     }
-    ft_signals_catch();
     int status = run_program(options, log);
     ft_exit code = FT_EXIT_CLEAN;
     if (check_started(log, options->arguments.data[0], status, &err) ||

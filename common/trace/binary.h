@@ -46,6 +46,11 @@
  * the block, 0 at its start notes      text code, event plus 1 (0: none), count, text broken event,
  * text: ft_trace's broken and broken_text end        number of events; nothing may follow
  *
+ *   modules    text name, text SHA-256 in hex or ""; of a recorded program, the executable first
+ *   sites      module, offset in it, location id
+ *   hooks      of the events of the block before: first event's number, count, per event zigzag
+ *              hook minus that of its thread's last event in the block (0 at its start)
+ *
  * Version rule: what a version 1 file may hold grows (event kinds, operators, lock kinds, flags,
  * frame types, always by new names or codes), what is there already never changes; a file is
  * refused only for what it uses and the reader does not know. Anything else is a new version. */
@@ -93,7 +98,10 @@ enum {
     X(BARRIERS, 18)                                                                                \
     X(ONCES, 19)                                                                                   \
     X(BLOCKS, 20)                                                                                  \
-    X(UPDATES, 21)
+    X(UPDATES, 21)                                                                                 \
+    X(MODULES, 22)                                                                                 \
+    X(SITES, 23)                                                                                   \
+    X(HOOKS, 24)
 
 typedef enum ft_binary_frame {
 #define FT_BINARY_ENUM(symbol, code) FT_BINARY_FRAME_##symbol = code,

@@ -40,6 +40,7 @@ typedef struct ft_binary_state {
     FT_VEC(ft_assignment) set;    /* scratch */
     FT_VEC(ft_term) children;     /* scratch */
     FT_VEC(uint32_t) cells;       /* scratch */
+    FT_VEC(uint32_t) hooks;       /* scratch: by thread, its last event's */
 } ft_binary_state;
 
 /* Offset in the file of what is read next; of the frame where that is compressed. */

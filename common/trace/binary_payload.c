@@ -302,6 +302,22 @@ static void location_item(ft_binary_state *r)
     check_new(r, id, expected, "a location");
 }
 
+static void module_item(ft_binary_state *r)
+{
+    size_t length, hash_length;
+    const char *name = get_text(r, &length), *hash = get_text(r, &hash_length);
+    if (r->status == FT_OK) ft_builder_module(r->builder, name, length, hash, hash_length);
+}
+
+static void site_item(ft_binary_state *r)
+{
+    uint32_t module = get_below(r, r->trace->n_modules, "module");
+    uint64_t offset = get_varint(r);
+    uint32_t loc = get_below(r, r->trace->n_locations, "location");
+    if (r->status == FT_OK)
+        ft_builder_site(r->builder, (ft_code_site){.module = module, .offset = offset, .loc = loc});
+}
+
 /* ---- terms and actions ---------------------------------------------------------------------- */
 
 static ft_binary_term get_child(ft_binary_state *r)
@@ -558,6 +574,23 @@ static void events_frame(ft_binary_state *r)
     r->n_blocks += count > 0;
 }
 
+static void hooks_frame(ft_binary_state *r)
+{
+    uint64_t first = get_varint(r), count = get_varint(r);
+    if (r->status == FT_OK && (first > r->trace->n_events || count > r->trace->n_events - first))
+        FT_BINARY_FAIL(r, FT_INPUT, "hooks of events that are not before them");
+    r->hooks.len = 0;
+    for (uint32_t t = 0; t < r->trace->threads.len; t++) ft_vec_push(&r->hooks, 0);
+    for (uint64_t i = 0; i < count && r->status == FT_OK; i++) {
+        uint32_t e = (uint32_t)(first + i);
+        uint32_t *hook = &r->hooks.data[r->trace->thread[e]];
+        uint64_t next = *hook + (uint64_t)ft_unzigzag(get_varint(r));
+        if (next > UINT32_MAX) FT_BINARY_FAIL(r, FT_INPUT, "a hook's number is out of range");
+        *hook = (uint32_t)next;
+        if (r->status == FT_OK) ft_builder_set_hook(r->builder, e, *hook);
+    }
+}
+
 static char *get_copy(ft_binary_state *r)
 {
     uint64_t length = get_varint(r);
@@ -625,6 +658,9 @@ static const struct {
     [FT_BINARY_FRAME_TERMS] = {term_item, true},
     [FT_BINARY_FRAME_ACTIONS] = {action_item, true},
     [FT_BINARY_FRAME_EVENTS] = {events_frame, false},
+    [FT_BINARY_FRAME_MODULES] = {module_item, true},
+    [FT_BINARY_FRAME_SITES] = {site_item, true},
+    [FT_BINARY_FRAME_HOOKS] = {hooks_frame, false},
     [FT_BINARY_FRAME_NOTES] = {note_item, true},
     [FT_BINARY_FRAME_BROKEN] = {broken_frame, false},
     [FT_BINARY_FRAME_END] = {end_frame, false},

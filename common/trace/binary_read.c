@@ -141,6 +141,7 @@ static void binary_close(void *state)
     ft_vec_release(&r->set);
     ft_vec_release(&r->children);
     ft_vec_release(&r->cells);
+    ft_vec_release(&r->hooks);
     free(r->raw);
     free(r);
 }

@@ -199,6 +199,20 @@ static void location_item(writer *w, uint32_t id)
     ft_strbuf_add(&w->raw, location->function ? location->function : "", length);
 }
 
+static void module_item(writer *w, uint32_t id)
+{
+    put_string(w, w->trace->modules[id].name);
+    put_string(w, w->trace->modules[id].hash);
+}
+
+static void site_item(writer *w, uint32_t id)
+{
+    const ft_code_site *site = &w->trace->sites[id];
+    put_varint(w, site->module);
+    put_varint(w, site->offset);
+    put_varint(w, site->loc);
+}
+
 static void term_item(writer *w, uint32_t id)
 {
     ft_term_node node = ft_term_get(w->trace->terms, id);
@@ -274,6 +288,8 @@ static void put_declarations(writer *w)
         {FT_BINARY_FRAME_BLOCKS, 0, trace->blocks.len, block_item},
         {FT_BINARY_FRAME_UPDATES, 0, trace->n_updates, update_item},
         {FT_BINARY_FRAME_LOCATIONS, 1, trace->n_locations, location_item},
+        {FT_BINARY_FRAME_MODULES, 0, trace->n_modules, module_item},
+        {FT_BINARY_FRAME_SITES, 0, trace->n_sites, site_item},
         {FT_BINARY_FRAME_OPERATORS, 0, FT_OP_COUNT, operator_item},
         {FT_BINARY_FRAME_TERMS, 1, ft_term_pool_count(trace->terms) + 1, term_item},
         {FT_BINARY_FRAME_ACTIONS, 0, trace->n_actions, action_item},
@@ -328,16 +344,33 @@ static void put_block(writer *w, block *b, uint32_t first, uint32_t end)
     end_frame(w, FT_BINARY_FRAME_EVENTS);
 }
 
+static void put_hooks(writer *w, uint32_t *last, uint32_t first, uint32_t end)
+{
+    if (!w->trace->hook) return;
+    memset(last, 0, w->trace->threads.len * sizeof *last);
+    put_varint(w, first);
+    put_varint(w, end - first);
+    for (uint32_t e = first; e < end; e++) {
+        uint32_t *before = &last[w->trace->thread[e]];
+        put_varint(w, ft_zigzag((int64_t)w->trace->hook[e] - (int64_t)*before));
+        *before = w->trace->hook[e];
+    }
+    end_frame(w, FT_BINARY_FRAME_HOOKS);
+}
+
 static void put_events(writer *w)
 {
     uint32_t n = w->trace->n_events;
     unsigned char *memory = ft_alloc((size_t)FT_BINARY_COLUMNS * COLUMN_BYTES);
+    uint32_t *last = ft_calloc((size_t)w->trace->threads.len + 1, sizeof *last);
     block b = {.column = {memory}};
     for (uint32_t first = 0; first < n && w->status == FT_OK;) {
         uint32_t end = n - first > FT_BINARY_BLOCK ? first + FT_BINARY_BLOCK : n;
         put_block(w, &b, first, end);
+        put_hooks(w, last, first, end);
         first = end;
     }
+    free(last);
     free(memory);
 }
 

@@ -311,6 +311,33 @@ void ft_builder_local_initial(ft_builder *b, uint32_t local, uint32_t value)
     b->trace->local_info[local].initial = value;
 }
 
+void ft_builder_module(ft_builder *b, const char *name, size_t length, const char *hash,
+                       size_t hash_length)
+{
+    ft_trace *trace = b->trace;
+    trace->modules =
+        ft_vec_grow(trace->modules, &b->module_cap, trace->n_modules + 1u, sizeof *trace->modules);
+    name = clean_text(b, name, &length);
+    const char *copy = ft_arena_strndup(trace->arena, name, length);
+    hash = clean_text(b, hash, &hash_length);
+    trace->modules[trace->n_modules++] =
+        (ft_module){.name = copy, .hash = ft_arena_strndup(trace->arena, hash, hash_length)};
+}
+
+void ft_builder_site(ft_builder *b, ft_code_site site)
+{
+    ft_trace *trace = b->trace;
+    assert(site.module < trace->n_modules && site.loc < trace->n_locations);
+    trace->sites =
+        ft_vec_grow(trace->sites, &b->site_cap, trace->n_sites + 1u, sizeof *trace->sites);
+    trace->sites[trace->n_sites++] = site;
+}
+
+void ft_builder_hook(ft_builder *b, uint32_t hook)
+{
+    b->hook = hook;
+}
+
 ft_term_pool *ft_builder_terms(ft_builder *b)
 {
     return b->trace->terms;
@@ -448,6 +475,17 @@ static uint32_t object_count(const ft_trace *trace, ft_event_kind kind)
     return 1;
 }
 
+/* The array is there once an event has a hook; those before it have none. */
+void ft_builder_set_hook(ft_builder *b, uint32_t e, uint32_t hook)
+{
+    ft_trace *trace = b->trace;
+    if (!trace->hook && !hook) return;
+    size_t old = b->hook_cap;
+    trace->hook = ft_vec_grow(trace->hook, &b->hook_cap, trace->n_events, sizeof *trace->hook);
+    if (old < b->hook_cap) memset(trace->hook + old, 0, (b->hook_cap - old) * sizeof *trace->hook);
+    trace->hook[e] = hook;
+}
+
 uint32_t ft_builder_raw_event(ft_builder *b, ft_event_kind kind, uint32_t thread, uint32_t object,
                               uint32_t loc, uint32_t data, uint8_t flags)
 {
@@ -465,6 +503,7 @@ uint32_t ft_builder_raw_event(ft_builder *b, ft_event_kind kind, uint32_t thread
     trace->object[e] = object;
     trace->loc[e] = loc;
     trace->data[e] = data;
+    ft_builder_set_hook(b, e, b->hook);
     b->counts[kind]++;
     return e;
 }
@@ -566,6 +605,7 @@ static void shrink_events(ft_trace *trace)
     trace->object = ft_realloc(trace->object, n, sizeof *trace->object);
     trace->loc = ft_realloc(trace->loc, n, sizeof *trace->loc);
     trace->data = ft_realloc(trace->data, n, sizeof *trace->data);
+    if (trace->hook) trace->hook = ft_realloc(trace->hook, n, sizeof *trace->hook);
 }
 
 /* A note may speak of the event that the reader was about to add, and that never came. */

@@ -14,7 +14,8 @@ struct ft_builder {
     uint32_t max_events; /* 2^32 - 2, less in tests */
     uint32_t counts[FT_EVENT_KINDS]; /* events so far, by kind */
     size_t event_cap, shared_cap, local_cap, lock_cap, semaphore_cap, location_cap, value_cap,
-        action_cap, note_cap, barrier_cap, block_cap, update_cap;
+        action_cap, note_cap, barrier_cap, block_cap, update_cap, hook_cap, module_cap, site_cap;
+    uint32_t hook;                 /* of the events that come next */
     ft_map values[FT_VALUE_SORTS]; /* per sort: bits to value id */
     uint32_t *location_slots;      /* hash slots: location id, 0 when free */
     size_t location_slot_cap;
@@ -40,6 +41,9 @@ uint32_t ft_builder_intern_update(ft_builder *builder, uint32_t variable, uint32
 /* Appends an event as it stands, `data` as in ft_trace and any flags. Returns its index. */
 uint32_t ft_builder_raw_event(ft_builder *builder, ft_event_kind kind, uint32_t thread,
                               uint32_t object, uint32_t loc, uint32_t data, uint8_t flags);
+
+/* Says of an event that is there which step made it. */
+void ft_builder_set_hook(ft_builder *builder, uint32_t e, uint32_t hook);
 
 /* True for UTF-8 without control characters: what the builder takes as it is. Anything else it
  * escapes. */

@@ -216,6 +216,7 @@ static void apply_order(mover *m, ft_trace *trace)
     trace->object = permuted(trace->object, sizeof *trace->object, m->order, n);
     trace->loc = permuted(trace->loc, sizeof *trace->loc, m->order, n);
     trace->data = permuted(trace->data, sizeof *trace->data, m->order, n);
+    if (trace->hook) trace->hook = permuted(trace->hook, sizeof *trace->hook, m->order, n);
     uint32_t *place = m->anchor; /* its work is done */
     for (uint32_t i = 0; i < n; i++) place[m->order[i]] = i;
     remap_notes(trace, place);
@@ -520,6 +521,7 @@ static void grow_arrays(ft_trace *trace, size_t n)
     trace->object = ft_realloc(trace->object, n, sizeof *trace->object);
     trace->loc = ft_realloc(trace->loc, n, sizeof *trace->loc);
     trace->data = ft_realloc(trace->data, n, sizeof *trace->data);
+    if (trace->hook) trace->hook = ft_realloc(trace->hook, n, sizeof *trace->hook);
 }
 
 static void copy_event(ft_trace *trace, uint32_t to, uint32_t from)
@@ -530,6 +532,7 @@ static void copy_event(ft_trace *trace, uint32_t to, uint32_t from)
     trace->object[to] = trace->object[from];
     trace->loc[to] = trace->loc[from];
     trace->data[to] = trace->data[from];
+    if (trace->hook) trace->hook[to] = trace->hook[from];
 }
 
 /* Puts the releases of one section so that the last of them is at `to`. */
@@ -542,6 +545,7 @@ static uint32_t put_releases(ft_trace *trace, uint32_t to, const implied *one)
         trace->object[to] = one->lock;
         trace->loc[to] = FT_NO_LOC;
         trace->data[to] = 0;
+        if (trace->hook) trace->hook[to] = 0;
     }
     return to;
 }

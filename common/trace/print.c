@@ -65,8 +65,8 @@ void ft_trace_print_event(const ft_trace *trace, uint32_t e, ft_strbuf *out)
         return;
     }
     if (flags & FT_FLAG_ATOMIC) ft_strbuf_puts(out, "atomic ");
-    if (flags & FT_FLAG_SYNTHETIC && trace->kind[e] == FT_EVENT_WRITE)
-        ft_strbuf_puts(out, "external ");
+    bool external = trace->kind[e] == FT_EVENT_WRITE && flags & FT_FLAG_SYNTHETIC;
+    if (external) ft_strbuf_puts(out, "external ");
     if (flags & FT_FLAG_TRY) ft_strbuf_puts(out, "try-");
     const char *object = ft_trace_object_name(trace, e);
     if (ft_trace_is_symbolic_event(trace, e))

@@ -34,6 +34,9 @@ static void free_events(ft_trace *trace)
     free(trace->loc);
     free(trace->data);
     free(trace->path);
+    free(trace->hook);
+    free(trace->modules);
+    free(trace->sites);
     free(trace->paths);
 }
 

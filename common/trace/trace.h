@@ -102,6 +102,19 @@ typedef struct ft_path {
     bool taken;      /* the arm for a condition that holds */
 } ft_path;
 
+/* A file that the recorded program's code came from. */
+typedef struct ft_module {
+    const char *name; /* of the file, without its folder */
+    const char *hash; /* SHA-256 of its content in hex, "" where it could not be read */
+} ft_module;
+
+/* A place in the program's code that events come from: what replaying compares. */
+typedef struct ft_code_site {
+    uint32_t module;
+    uint64_t offset; /* from where the module is loaded */
+    uint32_t loc;
+} ft_code_site;
+
 /* What the reader or ingest had to assume, or found. `text` stands alone. */
 typedef struct ft_note {
     const char *code; /* short stable word, e.g. "thread-name", "implied-release" */
@@ -124,6 +137,9 @@ typedef struct ft_trace {
                          update index; else 0 */
     uint32_t *path;   /* the innermost arm it is in; NULL: the trace has no branches. An if, else
                          and end-if are on the path around them */
+    uint32_t *hook;   /* recorded programs: which of its thread's steps made it, counted from 1; 0:
+                         none (added afterwards). Steps on memory that is not shared count but have
+                         no event. NULL: not a recorded program */
     /* tables */
     ft_intern threads, shared, locals, locks, semaphores, edges; /* names */
     ft_variable *shared_info;                                    /* [shared.len] */
@@ -142,7 +158,11 @@ typedef struct ft_trace {
     ft_action *actions;
     uint32_t n_actions;
     ft_path *paths; /* [n_paths] parents first; the arms of the k-th if are 2k + 1 (then), 2k + 2 */
-    uint32_t n_paths; /* 0: the trace has no branches */
+    uint32_t n_paths;   /* 0: the trace has no branches */
+    ft_module *modules; /* the executable first; none: not a recorded program */
+    uint32_t n_modules;
+    ft_code_site *sites;
+    uint32_t n_sites;
     ft_term_pool *terms;
     ft_note *notes;
     uint32_t n_notes;
@@ -214,6 +234,12 @@ uint32_t ft_builder_location(ft_builder *builder, const char *text, size_t lengt
 uint32_t ft_builder_value(ft_builder *builder, ft_value value); /* interned id */
 void ft_builder_shared_initial(ft_builder *builder, uint32_t shared, uint32_t value);
 void ft_builder_local_initial(ft_builder *builder, uint32_t local, uint32_t value);
+void ft_builder_module(ft_builder *builder, const char *name, size_t length, const char *hash,
+                       size_t hash_length);
+void ft_builder_site(ft_builder *builder,
+                     ft_code_site site); /* its module and location are there */
+/* The step (ft_trace.hook) that makes the events appended from now on; 0, as at first: none. */
+void ft_builder_hook(ft_builder *builder, uint32_t hook);
 ft_term_pool *ft_builder_terms(ft_builder *builder);
 const ft_trace *ft_builder_peek(const ft_builder *builder); /* tables so far, for look-ups */
 

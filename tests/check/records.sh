@@ -10,12 +10,12 @@ for trace in examples/*.ndjson; do
     extra=()
     [ "$name" = bank ] && extra=(--property examples/properties/violated.json
         --property examples/properties/proved.json --check race,atomicity,assertion,lock)
-    build/bin/foretell check --json --show-safe --witness-dir "$out/$name" "${extra[@]}" "$trace" \
+    "${FORETELL_BIN:-build/bin}"/foretell check --json --show-safe --witness-dir "$out/$name" "${extra[@]}" "$trace" \
         >"$out/$name.report" 2>"$out/log" || status=$?
     [ "$status" -le 1 ] || { cat "$out/log"; exit 1; }
     for witness in "$out/$name"/*.json; do
         [ -e "$witness" ] || continue
-        build/bin/foretell verify "$witness" "$trace" >/dev/null
+        "${FORETELL_BIN:-build/bin}"/foretell verify "$witness" "$trace" >/dev/null
     done
 done
 python=python3

@@ -69,7 +69,7 @@ function sarif(file) {
 
 const draft2020 = new Ajv2020({ allErrors: true, strict: false });
 addFormats(draft2020);
-for (const name of ["witness", "review", "record"])
+for (const name of ["witness", "review", "record", "statistics"])
   draft2020.addSchema(json(join(root, `schema/${name}.schema.json`)));
 const reports = bySchema(draft2020, json(join(root, "schema/report.schema.json")));
 

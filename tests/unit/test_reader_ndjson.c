@@ -411,11 +411,11 @@ static void test_examples(void **state)
     static const struct {
         const char *name;
         uint32_t events, threads;
-    } EXAMPLES[] = {{"fig1", 13, 2},   {"fig5", 8, 2},          {"fig7", 13, 2},
-                    {"fig9a", 7, 2},   {"fig9b", 7, 2},         {"bank", 36, 3},
-                    {"publish", 8, 3}, {"deadlock", 12, 3},     {"lost_wakeup", 7, 2},
-                    {"rwlock", 17, 4}, {"use_after_free", 7, 2},
-                    {"branch", 21, 3}, {"branch_run1", 13, 3},  {"branch_run2", 13, 3}};
+    } EXAMPLES[] = {{"fig1", 13, 2},        {"fig5", 8, 2},           {"fig7", 13, 2},
+                    {"fig9a", 7, 2},        {"fig9b", 7, 2},          {"bank", 36, 3},
+                    {"publish", 8, 3},      {"deadlock", 12, 3},      {"lost_wakeup", 7, 2},
+                    {"rwlock", 17, 4},      {"use_after_free", 7, 2}, {"branch", 21, 3},
+                    {"branch_run1", 13, 3}, {"branch_run2", 13, 3}};
     for (size_t i = 0; i < sizeof EXAMPLES / sizeof *EXAMPLES; i++) {
         char path[512];
         snprintf(path, sizeof path, "%s/examples/%s.ndjson", FT_SOURCE_DIR, EXAMPLES[i].name);

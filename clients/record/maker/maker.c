@@ -1,11 +1,13 @@
 #include "maker/maker.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
 #include "maker/cells.h"
 #include "maker/symbols.h"
+#include "raw/schedule.h"
 
 typedef struct object {
     ft_raw_class class;
@@ -13,6 +15,12 @@ typedef struct object {
     uint32_t id; /* in the builder, once it is used */
     bool declared;
 } object;
+
+typedef struct module {
+    char *path;
+    uint64_t base;
+    uint32_t id; /* in the builder + 1, once it is used */
+} module;
 
 typedef struct block {
     uint32_t id; /* in the builder, FT_NO_ID: none of its cells is shared */
@@ -29,13 +37,15 @@ typedef struct shadow {
     uint32_t toucher; /* the thread that touched it, MANY: several */
 } shadow;
 
-enum { MANY = UINT16_MAX + 1 };
+enum { MANY = UINT16_MAX + 1, CHUNK = 1 << 14 };
 
 /* A thread in the second pass. */
 typedef struct actor {
     uint64_t ran; /* its last record */
     bool ended;
     uint32_t last_edge; /* the edge out of its end, FT_NO_ID: none */
+    uint32_t steps;     /* so far (raw.h) */
+    uint32_t swapped;   /* 2, 1: accesses still to come whose hooks came in the other order */
 } actor;
 
 typedef struct maker {
@@ -44,6 +54,7 @@ typedef struct maker {
     ft_symbols *symbols;
     ft_builder *builder;
     ft_record_summary *summary;
+    FT_VEC(module) modules;
     FT_VEC(uint64_t) sites;     /* return addresses */
     FT_VEC(uint32_t) locations; /* by site, 0: not looked up yet */
     FT_VEC(object) objects;
@@ -62,7 +73,8 @@ typedef struct maker {
     ft_intern names;
     FT_VEC(uint32_t) uses; /* by name */
     uint32_t n_allocations;
-    uint64_t now; /* number of the record */
+    uint64_t now;  /* number of the record */
+    uint32_t step; /* which the record is (step_of) */
 } maker;
 
 /* ---- first pass: what is there */
@@ -86,7 +98,7 @@ static void meet(maker *m, const ft_raw_record *r)
     case FT_RAW_MODULE:
         path = ft_strndup((const char *)r->text, r->length);
         ft_symbols_module(m->symbols, path, o[0]);
-        free(path);
+        ft_vec_push(&m->modules, (module){.path = path, .base = o[0]});
         break;
     case FT_RAW_SITE:
         ft_vec_push(&m->sites, o[0]);
@@ -115,6 +127,7 @@ static void meet(maker *m, const ft_raw_record *r)
     case FT_RAW_MEMORY:
     case FT_RAW_FREE:
     case FT_RAW_FAILED:
+    case FT_RAW_SWAPPED:
     case FT_RAW_OPERATIONS:
         break;
     }
@@ -138,6 +151,44 @@ static ft_status first_pass(maker *m, ft_error *err)
 
 /* ---- names */
 
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static uint32_t module_id(maker *m, module *from)
+{
+    if (from->id) return from->id - 1;
+    const char *name = base_name(from->path);
+    char hash[FT_DIGEST_HEX + 1];
+    if (!ft_record_hash(from->path, hash)) hash[0] = 0;
+    ft_builder_module(m->builder, name, strlen(name), hash, strlen(hash));
+    from->id = ft_builder_peek(m->builder)->n_modules;
+    return from->id - 1;
+}
+
+/* Modules do not overlap. */
+static module *module_at(const maker *m, uint64_t pc)
+{
+    module *best = NULL;
+    for (size_t i = 0; i < m->modules.len; i++) {
+        module *one = &m->modules.data[i];
+        if (one->base <= pc && (!best || one->base > best->base)) best = one;
+    }
+    return best;
+}
+
+/* Says to which location the code there belongs. */
+static void keep_site(maker *m, uint64_t pc, uint32_t loc)
+{
+    module *best = module_at(m, pc);
+    if (!best) return;
+    uint32_t id = module_id(m, best);
+    ft_builder_site(m->builder,
+                    (ft_code_site){.module = id, .offset = pc - best->base, .loc = loc});
+}
+
 static uint32_t location(maker *m, uint64_t site)
 {
     while (m->locations.len < m->sites.len) ft_vec_push(&m->locations, 0);
@@ -149,6 +200,7 @@ static uint32_t location(maker *m, uint64_t site)
     if (ft_symbols_place(m->symbols, m->sites.data[site], &place, &function))
         *known = ft_builder_location(m->builder, place.text, place.len, function,
                                      function ? strlen(function) : 0);
+    if (*known) keep_site(m, m->sites.data[site], *known);
     ft_strbuf_release(&place);
     return *known;
 }
@@ -337,7 +389,9 @@ static uint32_t new_edge(maker *m)
 
 static void edge_event(maker *m, ft_event_kind kind, uint32_t t, uint32_t edge)
 {
+    ft_builder_hook(m->builder, 0);
     ft_builder_event(m->builder, kind, thread(m, t), edge, FT_NO_LOC, FT_NO_VALUE, 0);
+    ft_builder_hook(m->builder, m->step);
 }
 
 /* What `other` did so far stays before what `reader` does from now on. */
@@ -364,8 +418,10 @@ static void external_write(maker *m, uint32_t c, uint32_t reader, int64_t value)
         since = m->born.data[cell->allocation];
     for (uint32_t t = 0; t < m->actors.len && !own; t++)
         if (t != reader && m->actors.data[t].ran > since) order_after(m, reader, t);
+    ft_builder_hook(m->builder, 0);
     ft_builder_event(m->builder, FT_EVENT_WRITE, thread(m, reader), m->variables.data[c], FT_NO_LOC,
                      ft_builder_value(m->builder, int_value(value)), FT_FLAG_SYNTHETIC);
+    ft_builder_hook(m->builder, m->step);
     m->summary->external++;
 }
 
@@ -508,9 +564,32 @@ static void follow(maker *m, const ft_raw_record *r)
     case FT_RAW_ZERO:
     case FT_RAW_MEMORY:
     case FT_RAW_UNSEEN:
+    case FT_RAW_SWAPPED:
     case FT_RAW_OPERATIONS:
         break;
     }
+}
+
+static bool is_own_memory(const maker *m, uint64_t site)
+{
+    static const char *const own[] = {FT_SCHEDULE_OWN_LIBRARIES};
+    const module *from = site < m->sites.len ? module_at(m, m->sites.data[site]) : NULL;
+    for (size_t i = 0; from && i < sizeof own / sizeof *own; i++)
+        if (!strncmp(base_name(from->path), own[i], strlen(own[i]))) return true;
+    return false;
+}
+
+/* Which of its thread's steps, in the order of the hooks, the record is; 0: none. */
+static uint32_t step_of(maker *m, const ft_raw_record *r)
+{
+    bool memory = !r->access && (r->operation == FT_RAW_ALLOC || r->operation == FT_RAW_FREE);
+    if (memory && is_own_memory(m, r->operands[0])) return 0;
+    actor *a = &m->actors.data[r->thread];
+    if (!r->access && r->operation == FT_RAW_SWAPPED) a->swapped = 2;
+    if (!r->access && !(FT_RAW_STEPS >> r->operation & 1)) return 0;
+    a->steps++;
+    if (!a->swapped) return a->steps;
+    return a->swapped-- == 2 ? a->steps + 1 : a->steps - 1;
 }
 
 static void second_pass(maker *m)
@@ -518,12 +597,15 @@ static void second_pass(maker *m)
     ft_raw_record r;
     uint32_t n = ft_cells_count_of(m->cells);
     m->shadows = ft_calloc(n + 1, sizeof *m->shadows);
+    if (m->modules.len) module_id(m, &m->modules.data[0]);
     for (uint32_t c = 0; c < n; c++) name_cell(m, c);
     name_blocks(m);
     ft_raw_log_rewind(m->log);
     while (m->now++, ft_raw_log_next(m->log, &r, NULL)) {
         ft_cells_follow(m->cells, &r);
         m->actors.data[r.thread].ran = m->now;
+        m->step = step_of(m, &r);
+        ft_builder_hook(m->builder, m->step);
         if (r.access)
             access_events(m, &r);
         else
@@ -547,6 +629,8 @@ static void release_maker(maker *m)
     ft_raw_log_close(m->log);
     ft_cells_free(m->cells);
     ft_symbols_free(m->symbols);
+    for (size_t i = 0; i < m->modules.len; i++) free(m->modules.data[i].path);
+    ft_vec_release(&m->modules);
     ft_vec_release(&m->sites);
     ft_vec_release(&m->locations);
     ft_vec_release(&m->objects);
@@ -563,6 +647,21 @@ static void release_maker(maker *m)
     ft_map_release(&m->live);
     ft_intern_release(&m->names);
     free(m->shadows);
+}
+
+bool ft_record_hash(const char *path, char hash[FT_DIGEST_HEX + 1])
+{
+    unsigned char bytes[CHUNK];
+    FILE *file = fopen(path, "rb");
+    if (!file) return false;
+    ft_digest digest;
+    ft_digest_init(&digest);
+    for (size_t n; (n = fread(bytes, 1, sizeof bytes, file)) > 0;)
+        ft_digest_update(&digest, bytes, n);
+    bool whole = !ferror(file);
+    fclose(file);
+    ft_digest_hex(&digest, hash);
+    return whole;
 }
 
 ft_status ft_record_make(const char *path, ft_trace **trace, ft_record_summary *summary,

@@ -2,6 +2,9 @@
 #ifndef FT_RECORD_MAKER_H
 #define FT_RECORD_MAKER_H
 
+#include <stdbool.h>
+
+#include "base/digest.h"
 #include "base/status.h"
 #include "trace/trace.h"
 
@@ -21,5 +24,8 @@ typedef struct ft_record_summary {
 /* Makes the trace of the log at `path`. FT_INPUT: not a recording, damaged, or nothing in it. */
 ft_status ft_record_make(const char *path, ft_trace **trace, ft_record_summary *summary,
                          ft_error *err) FT_MUST_CHECK;
+
+/* SHA-256 of the file at `path`, by which a trace knows its program; false: it cannot be read. */
+bool ft_record_hash(const char *path, char hash[FT_DIGEST_HEX + 1]);
 
 #endif

@@ -12,7 +12,9 @@
 
 #include <stdint.h>
 
-#define FT_RAW_MAGIC    "FTRAW001"
+/* Another number wherever what stands in the file changes, the schedule of a replay included: a
+ * program that was built with another one takes no part. */
+#define FT_RAW_MAGIC    "FTRAW002"
 #define FT_RAW_VARIABLE "FORETELL_RECORD" /* environment: path of the log */
 
 enum { FT_RAW_PAGE = 4096 };
@@ -37,9 +39,10 @@ typedef enum ft_raw_end {
 typedef struct ft_raw_header {
     char magic[8];
     /* written by `foretell record` */
-    uint64_t limit; /* bytes of the log, this page included */
-    uint64_t seed;  /* of the scheduler; 0: round robin, turns of fixed length */
-    uint32_t turn;  /* events in a turn; with a seed, the longest */
+    uint64_t limit;  /* bytes of the log, this page included */
+    uint64_t seed;   /* of the scheduler; 0: round robin, turns of fixed length */
+    uint32_t turn;   /* events in a turn; with a seed, the longest */
+    uint32_t replay; /* 1: nothing is recorded, a schedule (raw/schedule.h) follows this page */
     /* written by the runtime */
     uint32_t started; /* 1: the runtime came up */
     uint64_t used;    /* bytes of records behind this page */
@@ -66,7 +69,8 @@ typedef struct ft_raw_header {
     X(MEMORY, "ut", "address, content: memory that begins with it")                                \
     X(FREE, "uu", "site, address")                                                                 \
     X(FAILED, "ut", "site and text of an assertion that failed")                                   \
-    X(UNSEEN, "u", "a thread left its turn in a call that the runtime does not know")
+    X(UNSEEN, "u", "a thread left its turn in a call that the runtime does not know")              \
+    X(SWAPPED, "", "the hooks of the thread's next two accesses came in the other order")
 
 /* Accesses: FT_RAW_ACCESS + 8 * form + size code. Operands: site, z address minus the site's last
  * one, then for sizes up to 8 bytes z value (signed) (two for an update: read and written), for
@@ -81,6 +85,12 @@ typedef enum ft_raw_operation {
 #undef FT_RAW_ENUM
         FT_RAW_OPERATIONS
 } ft_raw_operation;
+
+/* A thread's *steps*, in which a replay counts, are its accesses and these records. */
+#define FT_RAW_STEPS                                                                               \
+    (1u << FT_RAW_BEGIN | 1u << FT_RAW_END | 1u << FT_RAW_FORK | 1u << FT_RAW_JOIN |               \
+     1u << FT_RAW_SYNC | 1u << FT_RAW_MARK | 1u << FT_RAW_ALLOC | 1u << FT_RAW_FREE |              \
+     1u << FT_RAW_FAILED)
 
 typedef enum ft_raw_form {
 #define FT_RAW_ENUM(symbol) FT_RAW_FORM_##symbol,

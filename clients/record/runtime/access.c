@@ -1,5 +1,6 @@
 /* The compiler's hooks before plain reads and writes (-fsanitize=thread). */
 #include "runtime.h"
+#include "trace/event.h"
 
 /* Compiled code of the program that runs while its thread is in the runtime is a signal handler. */
 static void count_ignored(void)
@@ -27,6 +28,11 @@ static void hold(ft_rt_thread *self, const void *address, uint64_t size, uint32_
     h->site = site;
     copy(h->content, address, size);
     copy(h->before, (const void *)self->pending.address, self->pending.size);
+}
+
+/* Not ft_rt_leave: the turn must not end between the hook and the access; the next hook ends it. */
+static void end_hook(ft_rt_thread *self)
+{
     if (self->left) self->left--;
     self->inside = false;
 }
@@ -34,29 +40,33 @@ static void hold(ft_rt_thread *self, const void *address, uint64_t size, uint32_
 static void plain_read(const void *address, uint64_t size, const void *pc)
 {
     count_ignored();
+    ft_rt_about(FT_EVENT_READ, pc);
     ft_rt_thread *self = ft_rt_enter_holding();
     if (!self) return;
     uint32_t site = ft_rt_site(pc);
     bool open = self->pending.size && !self->held.size;
     if (open && !overlap(&self->pending, (uintptr_t)address, size)) {
         hold(self, address, size, site);
+        end_hook(self);
         return;
     }
     ft_rt_go_on(self);
     ft_rt_log_memory(FT_RAW_FORM_READ, site, (uintptr_t)address, size, address);
-    ft_rt_leave(self);
+    end_hook(self);
 }
 
-/* Not ft_rt_leave: the turn must not end between the hook and the write; the next hook ends it. */
 static void plain_write(void *address, uint64_t size, const void *pc)
 {
     count_ignored();
+    ft_rt_about(FT_EVENT_WRITE, pc);
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
-    self->pending = (ft_rt_pending){
-        .address = (uintptr_t)address, .site = ft_rt_site(pc), .size = (uint32_t)size};
-    if (self->left) self->left--;
-    self->inside = false;
+    uint32_t site = ft_rt_site(pc);
+    if (ft_rt_replaying)
+        ft_rt_replay_step(self, FT_EVENT_WRITE, site);
+    else
+        self->pending = (ft_rt_pending){(uintptr_t)address, site, (uint32_t)size};
+    end_hook(self);
 }
 
 #define ACCESS(name, size)                                                                         \

@@ -15,6 +15,7 @@ extern void __assert_fail(const char *expression, const char *file, unsigned lin
 void foretell_assert_failed(const char *expression, const char *file, unsigned line,
                             const char *function)
 {
+    ft_rt_about(FT_EVENT_ASSERT, __builtin_return_address(0));
     ft_rt_thread *self = ft_rt_enter();
     if (self) {
         ft_rt_log_bytes(FT_RAW_FAILED, FT_RT_SITE, expression, strlen(expression));

@@ -63,6 +63,10 @@ static uint32_t turn_length(void)
 /* A ready thread: the next one behind `from`, with a seed any. */
 static ft_rt_thread *pick(uint32_t from)
 {
+    if (ft_rt_replaying) {
+        ft_rt_thread *next = ft_rt_replay_next();
+        if (ft_rt_replaying) return next; /* else the schedule has just ended */
+    }
     uint32_t n = baton.n_threads, start = from + 1;
     if (baton.random) start = (uint32_t)(next_random() % n);
     for (uint32_t i = 0; i < n; i++) {
@@ -109,8 +113,9 @@ static void pass_on(uint32_t from)
         return;
     }
     __atomic_store_n(&baton.runner, NULL, __ATOMIC_RELEASE);
-    if (!is_deadlock()) return;
-    ft_rt_say("deadlock: every thread waits for another one; the recording ends here");
+    if (ft_rt_replaying || !is_deadlock()) return;
+    if (ft_rt_header->replay) ft_rt_replay_deadlock();
+    ft_rt_say("deadlock: every thread waits for another one");
     ft_rt_log_end(FT_RAW_END_DEADLOCK);
     _exit(DEADLOCKED);
 }
@@ -118,10 +123,12 @@ static void pass_on(uint32_t from)
 /* With the lock held; gives it back, returns with the baton. */
 static void come_back(ft_rt_thread *self)
 {
-    if (baton.runner)
-        self->state = FT_RT_READY;
-    else
+    if (!baton.runner && !ft_rt_replaying) {
         grant(self);
+    } else {
+        self->state = FT_RT_READY;
+        if (!baton.runner) pass_on(self->id);
+    }
     unlock();
     wait_for_baton(self);
 }
@@ -150,7 +157,23 @@ ft_rt_thread *ft_rt_enter_holding(void)
     __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the watchdog has the other half: steal() */
     if (__atomic_load_n(&baton.runner, __ATOMIC_ACQUIRE) != self) take_baton(self);
     baton.hooks++;
+    if (ft_rt_replaying) {
+        ft_rt_turn(self, true);
+        self->kind = FT_RT_ANY;
+        self->pc = NULL;
+    }
     return self;
+}
+
+void ft_rt_turn(ft_rt_thread *self, bool hook)
+{
+    while (ft_rt_replaying && !ft_rt_replay_may(self, hook)) {
+        lock();
+        self->state = FT_RT_READY;
+        pass_on(self->id);
+        unlock();
+        wait_for_baton(self);
+    }
 }
 
 void ft_rt_go_on(ft_rt_thread *self)
@@ -168,6 +191,7 @@ ft_rt_thread *ft_rt_enter(void)
 
 void ft_rt_leave(ft_rt_thread *self)
 {
+    if (ft_rt_replaying) ft_rt_turn(self, false);
     if (self->left) self->left--;
     if (!self->left) ft_rt_yield(self);
     self->inside = false;
@@ -175,6 +199,7 @@ void ft_rt_leave(ft_rt_thread *self)
 
 void ft_rt_yield(ft_rt_thread *self)
 {
+    if (ft_rt_replaying) return;
     lock();
     self->state = FT_RT_READY;
     ft_rt_thread *next = pick(self->id);
@@ -211,6 +236,12 @@ static void wake(ft_rt_thread *thread)
     thread->waits_for = NULL;
 }
 
+void ft_rt_wake(ft_rt_thread *thread, bool timed_out)
+{
+    thread->timed_out = timed_out;
+    wake(thread);
+}
+
 static bool waits(const ft_rt_thread *thread, const void *what)
 {
     return thread->state == FT_RT_BLOCKED && thread->waits_for == what;
@@ -224,14 +255,21 @@ void ft_rt_wake_all(const void *what)
     unlock();
 }
 
-void ft_rt_wake_first(const void *what)
+static ft_rt_thread *longest_waiter(const void *what)
 {
     ft_rt_thread *first = NULL;
-    lock();
     for (uint32_t i = 0; i < baton.n_threads; i++) {
         ft_rt_thread *t = &baton.threads[i];
         if (waits(t, what) && (!first || t->waits_since < first->waits_since)) first = t;
     }
+    return first;
+}
+
+void ft_rt_wake_first(const void *what)
+{
+    lock();
+    ft_rt_thread *first = ft_rt_replaying ? ft_rt_replay_waiter(what) : NULL;
+    if (!first) first = longest_waiter(what);
     if (first) wake(first);
     unlock();
 }
@@ -255,6 +293,7 @@ ft_rt_thread *ft_rt_thread_new(void)
         t->state = FT_RT_READY;
         __atomic_store_n(&baton.n_threads, baton.n_threads + 1, __ATOMIC_RELEASE);
         ft_rt_header->threads = baton.n_threads;
+        if (ft_rt_replaying) ft_rt_replay_born(t, ft_rt_self);
     }
     unlock();
     return t;
@@ -348,7 +387,8 @@ static void *watch(void *unused)
         struct timespec pause = {.tv_nsec = (long)WATCH_MS * MS};
         syscall(SYS_nanosleep, &pause, NULL);
         lock();
-        end_timed_waits();
+        if (ft_rt_header->replay) ft_rt_replay_watch();
+        if (!ft_rt_replaying) end_timed_waits();
         take_from_sleeper(&seen);
         if (!baton.runner) pass_on(0);
         unlock();

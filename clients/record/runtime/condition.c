@@ -40,6 +40,7 @@ static int wait_on(ft_rt_thread *self, const pthread_cond_t *condition,
     uint32_t depth = ft_rt_mutex_release(m);
     bool woken = ft_rt_block(self, c, deadline);
     FT_RT_SYNC(COND_WAKE, woken ? 0 : FT_FLAG_FAILED, c, site);
+    ft_rt_turn(self, false);
     ft_rt_mutex_lock(self, m, NULL);
     m->count = depth;
     FT_RT_SYNC(ACQUIRE, FT_FLAG_CONDITION, m, site);

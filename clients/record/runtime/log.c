@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "runtime.h"
+#include "trace/event.h"
 
 /* Space in the file is taken ahead in steps: a full disk is seen here and not as a signal. */
 enum { STEP = 16 << 20, SITES = 1 << 20, MARGIN = 1 << 12, CHUNK = 1 << 16, VARINT = 10 };
@@ -89,6 +90,10 @@ static void put_turn(void)
 
 void ft_rt_log(ft_raw_operation operation, const uint64_t *operands, uint32_t n)
 {
+    if (ft_rt_replaying) {
+        ft_rt_replay_record(ft_rt_self, operation, operands);
+        return;
+    }
     if (!has_room((n + 2) * VARINT)) return;
     put_turn();
     *out.at++ = (unsigned char)operation;
@@ -98,6 +103,10 @@ void ft_rt_log(ft_raw_operation operation, const uint64_t *operands, uint32_t n)
 
 void ft_rt_log_bytes(ft_raw_operation operation, uint64_t operand, const void *bytes, size_t n)
 {
+    if (ft_rt_replaying) {
+        ft_rt_replay_record(ft_rt_self, operation, &operand);
+        return;
+    }
     if (!has_room(n + 4 * VARINT)) return;
     put_turn();
     *out.at++ = (unsigned char)operation;
@@ -115,9 +124,23 @@ static void put_access(ft_raw_form form, unsigned code, uint32_t id, uintptr_t a
     out.last[id] = address;
 }
 
+static void replay_access(ft_raw_form form, uint32_t id)
+{
+    static const uint32_t kinds[] = {
+        [FT_RAW_FORM_READ] = FT_EVENT_READ,        [FT_RAW_FORM_WRITE] = FT_EVENT_WRITE,
+        [FT_RAW_FORM_ATOMIC_READ] = FT_EVENT_READ, [FT_RAW_FORM_ATOMIC_WRITE] = FT_EVENT_WRITE,
+        [FT_RAW_FORM_UPDATE] = FT_EVENT_RMW,
+    };
+    ft_rt_replay_step(ft_rt_self, kinds[form], id);
+}
+
 void ft_rt_log_access(ft_raw_form form, uint32_t id, uintptr_t address, uint32_t size,
                       int64_t value, int64_t written)
 {
+    if (ft_rt_replaying) {
+        replay_access(form, id);
+        return;
+    }
     if (!has_room(5 * VARINT)) return;
     put_access(form, (unsigned)__builtin_ctz(size), id, address);
     put_signed(value);
@@ -142,6 +165,10 @@ static int64_t value_of(const void *content, uint32_t size)
 void ft_rt_log_memory(ft_raw_form form, uint32_t id, uintptr_t address, uint64_t size,
                       const void *content)
 {
+    if (ft_rt_replaying) {
+        replay_access(form, id);
+        return;
+    }
     if (size <= 8 && (size & (size - 1)) == 0) {
         ft_rt_log_access(form, id, address, (uint32_t)size, value_of(content, (uint32_t)size), 0);
         return;
@@ -166,9 +193,15 @@ uint32_t ft_rt_site(const void *pc)
         }
         s->pc = key;
         s->id = out.n_sites++;
+        if (ft_rt_replaying) out.last[s->id] = key;
         FT_RT_LOG(SITE, key);
         return s->id;
     }
+}
+
+const void *ft_rt_site_pc(uint32_t id)
+{
+    return (const void *)out.last[id]; /* no addresses are kept there while replaying */
 }
 
 static void log_held(ft_rt_thread *self)
@@ -193,7 +226,10 @@ void ft_rt_flush(ft_rt_thread *self)
     ft_rt_pending p = self->pending;
     if (!p.size) return;
     self->pending.size = 0;
-    if (self->held.size && is_copy(self, &p)) log_held(self);
+    if (self->held.size && is_copy(self, &p)) {
+        ft_rt_log(FT_RAW_SWAPPED, NULL, 0);
+        log_held(self);
+    }
     ft_rt_log_memory(FT_RAW_FORM_WRITE, p.site, p.address, p.size, (const void *)p.address);
     log_held(self);
 }
@@ -260,6 +296,11 @@ bool ft_rt_log_open(void)
     out.sites = ft_rt_map(SITES * sizeof *out.sites);
     out.last = ft_rt_map(SITES / 2 * sizeof *out.last);
     ft_rt_header->started = 1;
+    if (ft_rt_header->replay) {
+        ft_rt_replaying = true;
+        ft_rt_replay_start();
+        return true;
+    }
     ft_rt_logging = true;
     dl_iterate_phdr(log_module, NULL);
     return ft_rt_logging;

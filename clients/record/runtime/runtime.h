@@ -64,6 +64,12 @@ typedef struct ft_rt_thread {
     ft_rt_held held; /* only with a pending write */
     void *(*start)(void *);
     void *argument;
+    /* replaying */
+    uint32_t parent, children; /* who created it, and how many it created */
+    uint32_t actor;            /* its number in the schedule, FT_RT_NOBODY: none */
+    uint32_t steps;            /* done (raw.h, FT_RAW_STEPS) */
+    uint32_t kind;             /* ft_event_kind of the hook at hand, FT_RT_ANY: not known yet */
+    const void *pc;            /* its caller, NULL: not known yet */
 } ft_rt_thread;
 
 struct ft_rt_object {
@@ -79,6 +85,7 @@ struct ft_rt_object {
 extern __thread ft_rt_thread *ft_rt_self; /* NULL: not recorded (before start, after fork) */
 extern ft_raw_header *ft_rt_header;       /* NULL: nothing is recorded */
 extern bool ft_rt_logging;                /* false: recording ended, the baton goes on */
+extern bool ft_rt_replaying;              /* a schedule says who goes on (replay.c) */
 
 /* ---- baton.c */
 /* Every hook is `if (!ft_rt_enter()) do it plainly; ...; ft_rt_leave();`. enter waits for the
@@ -117,6 +124,40 @@ void ft_rt_flush(ft_rt_thread *self); /* its pending write */
 #define FT_RT_LOG(operation, ...)                                                                  \
     ft_rt_log(FT_RAW_##operation, (const uint64_t[]){__VA_ARGS__},                                 \
               sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+
+const void *ft_rt_site_pc(uint32_t site); /* only while replaying */
+
+/* ---- replay.c: all by the thread with the baton, or with the baton's lock held */
+#define FT_RT_NOBODY UINT32_MAX
+#define FT_RT_ANY    UINT32_MAX
+void ft_rt_replay_start(void); /* the schedule stands behind the header's page */
+/* The thread at work comes to its next step, or back from one: true if it may do it. False: the
+ * baton is for another one (ft_rt_replay_next). `hook`: it stands before what `kind`, `pc` say. */
+bool ft_rt_replay_may(ft_rt_thread *self, bool hook);
+/* The thread whose turn it is, if it can go on; NULL: nobody can at the moment. */
+ft_rt_thread *ft_rt_replay_next(void);
+/* A step of that kind is done, or is done before the thread comes to its next hook. */
+void ft_rt_replay_step(ft_rt_thread *self, uint32_t kind, uint32_t site);
+void ft_rt_replay_record(ft_rt_thread *self, ft_raw_operation operation, const uint64_t *operands);
+void ft_rt_replay_born(ft_rt_thread *child, ft_rt_thread *parent);
+/* Which waiter of `what` a signal wakes: the one that the schedule has go on next, else one that is
+ * not to sleep at its end; NULL: any. */
+ft_rt_thread *ft_rt_replay_waiter(const void *what);
+void ft_rt_replay_watch(void);    /* now and then: ends what makes no progress */
+void ft_rt_replay_exit(void);     /* the program ends */
+void ft_rt_replay_deadlock(void); /* all threads wait for each other */
+/* What the hook that begins now is, for the schedule to compare before it is done. */
+static inline void ft_rt_about(uint32_t kind, const void *pc)
+{
+    if (!ft_rt_replaying || !ft_rt_self || ft_rt_self->inside) return;
+    ft_rt_self->kind = kind;
+    ft_rt_self->pc = pc;
+}
+
+/* ---- baton.c, for replay.c */
+void ft_rt_wake(ft_rt_thread *thread, bool timed_out); /* a blocked one, with the lock held */
+/* Replaying: waits until it may go on; `hook` as in ft_rt_replay_may. */
+void ft_rt_turn(ft_rt_thread *self, bool hook);
 
 /* ---- objects.c */
 /* The object at an address, made with that kind (or count) when it is not known. */

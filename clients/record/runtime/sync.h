@@ -9,6 +9,7 @@
 
 /* Opens a hook: where nothing is recorded, the real function does it. */
 #define FT_RT_HOOK(name, ...)                                                                      \
+    ft_rt_about(FT_RT_ANY, __builtin_return_address(0));                                           \
     ft_rt_thread *self = ft_rt_enter();                                                            \
     if (!self) return FT_REAL(name)(__VA_ARGS__)
 

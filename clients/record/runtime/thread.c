@@ -142,6 +142,7 @@ static void stop_in_child(void)
     /* The child has the parent's log mapped and none of its threads: it runs unrecorded. */
     ft_rt_self = NULL;
     ft_rt_logging = false;
+    ft_rt_replaying = false;
 }
 
 static void start(void)
@@ -176,13 +177,14 @@ __attribute__((destructor(101))) static void finish(void)
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
     ft_rt_log_end(FT_RAW_END_EXIT);
+    ft_rt_replay_exit();
     ft_rt_leave(self);
 }
 
 void _exit(int code)
 {
     ft_rt_thread *self = ft_rt_enter();
-    if (self) ft_rt_log_end(FT_RAW_END_EXIT);
+    if (self) ft_rt_log_end(FT_RAW_END_EXIT), ft_rt_replay_exit();
     syscall(SYS_exit_group, code);
     __builtin_unreachable();
 }

@@ -1,0 +1,21 @@
+/* Programs that a command runs. */
+#ifndef FT_CLI_PROGRAM_H
+#define FT_CLI_PROGRAM_H
+
+#include "base/memory.h"
+#include "base/strbuf.h"
+
+/* The exit code of a program that could not be started. */
+enum { FT_PROGRAM_NOT_STARTED = 127 };
+
+/* Runs argv with the variable set and waits for it; a signal to us goes on to it, and is to be
+ * reraised afterwards (signals.h). Returns its wait status. */
+int ft_program_run(char *const *argv, const char *variable, const char *value);
+
+/* "exit code 3", "killed by signal 11 (Segmentation fault)". */
+void ft_program_end(int status, ft_strbuf *out);
+
+/* The file that a shell would run for the name; heap. NULL: there is none. */
+char *ft_program_find(const char *name);
+
+#endif

@@ -1,0 +1,211 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "input.h"
+#include "job.h"
+#include "maker/maker.h"
+#include "maker/schedule.h"
+#include "program.h"
+#include "raw/raw.h"
+#include "verdict/checker.h"
+
+enum { DEFAULT_SECONDS = 20 };
+
+static ft_exit fail(const char *file, const ft_error *err)
+{
+    ft_print_error(file, err);
+    return ft_exit_of(err);
+}
+
+/* Everything about one replay. */
+typedef struct replay {
+    const ft_options *options;
+    char *const *argv; /* the program and its arguments */
+    char *program;     /* its file */
+    ft_trace *trace;
+    ft_witness witness;
+    ft_plan plan;
+    char *path; /* of the file that the program maps */
+    int status; /* the program's wait status */
+    ft_schedule run;
+} replay;
+
+/* ---- is it the same program */
+
+static ft_status check_build(replay *r, ft_error *err)
+{
+    char hash[FT_DIGEST_HEX + 1];
+    const ft_module *built = &r->trace->modules[0];
+    r->program = ft_program_find(r->argv[0]);
+    if (!r->program) return ft_error_set(err, FT_USAGE, "%s: there is no such program", r->argv[0]);
+    if (!ft_record_hash(r->program, hash))
+        return ft_error_set(err, FT_USAGE, "%s: cannot be read", r->argv[0]);
+    if (!built->hash[0] || !strcmp(hash, built->hash)) return FT_OK;
+    return ft_error_set(err, FT_INPUT,
+                        "%s: is not the program that was recorded: its content has SHA-256 "
+                        "%.16s..., that of the trace (%s) %.16s...",
+                        r->argv[0], hash, built->name, built->hash);
+}
+
+/* ---- running it */
+
+static ft_status make_file(replay *r, ft_error *err)
+{
+    const char *folder = getenv("TMPDIR");
+    ft_strbuf name = {0}, content = {0};
+    r->plan.head.seconds = r->options->deadline ? r->options->deadline : DEFAULT_SECONDS;
+    r->plan.head.stop = r->options->stop;
+    unsigned char page[FT_RAW_PAGE] = {0};
+    ft_raw_header header = {.turn = 1, .replay = 1};
+    memcpy(header.magic, FT_RAW_MAGIC, sizeof header.magic);
+    ft_plan_print(&r->plan, &content);
+    header.limit = FT_RAW_PAGE + content.len;
+    memcpy(page, &header, sizeof header);
+    ft_strbuf_printf(&name, "%s/foretell-replay-XXXXXX", folder && *folder ? folder : "/tmp");
+    r->path = ft_strbuf_take(&name);
+    int fd = mkostemp(r->path, O_CLOEXEC);
+    bool ok = fd >= 0 && write(fd, page, sizeof page) == (ssize_t)sizeof page &&
+              write(fd, content.text, content.len) == (ssize_t)content.len;
+    int why = errno;
+    if (fd >= 0) close(fd);
+    ft_strbuf_release(&content);
+    if (ok) return FT_OK;
+    return ft_error_set(err, FT_USAGE, "%s: cannot write the schedule: %s", r->path, strerror(why));
+}
+
+static ft_status read_back(replay *r, ft_error *err)
+{
+    ft_raw_header header;
+    int fd = open(r->path, O_RDONLY | O_CLOEXEC);
+    bool ok = fd >= 0 && read(fd, &header, sizeof header) == (ssize_t)sizeof header &&
+              pread(fd, &r->run, sizeof r->run, FT_RAW_PAGE) == (ssize_t)sizeof r->run;
+    if (fd >= 0) close(fd);
+    if (!ok) return ft_error_set(err, FT_IO, "%s: the schedule is gone", r->path);
+    if (header.started) return FT_OK;
+    return ft_error_set(err, FT_USAGE, "%s: was not built with the recorder, or not started",
+                        r->argv[0]);
+}
+
+static ft_status run(replay *r, ft_error *err)
+{
+    ft_status status = make_file(r, err);
+    if (!status) {
+        r->status = ft_program_run(r->argv, FT_RAW_VARIABLE, r->path);
+        status = read_back(r, err);
+    }
+    if (r->path) unlink(r->path);
+    free(r->path);
+    r->path = NULL;
+    return status;
+}
+
+/* ---- what came of it */
+
+static void say_reached(const replay *r, ft_strbuf *out)
+{
+    static const char *const texts[FT_CLAIM_KINDS] = {
+        [FT_CLAIM_RACE] = "both threads stood before the accesses of the race",
+        [FT_CLAIM_ASSERTION] = "the assertion failed",
+        [FT_CLAIM_CONDITION] = "the thread stood where the condition is false",
+        [FT_CLAIM_ATOMICITY] = "the three accesses came in their order, the last one being next",
+        [FT_CLAIM_CO_ENABLED] = "both threads stood there at once",
+        [FT_CLAIM_BEFORE] = "the thread came there first",
+        [FT_CLAIM_LOCK_ERROR] = "the thread stood before the lock error",
+        [FT_CLAIM_DEADLOCK] = "the threads of the cycle were blocked",
+        [FT_CLAIM_STUCK] = "every thread was stuck",
+        [FT_CLAIM_AFTER_FREE] = "the thread stood before the use of memory that was freed",
+        [FT_CLAIM_UNINITIALISED] = "the thread stood before the read of memory never written",
+    };
+    ft_strbuf_puts(out, texts[r->witness.claim.kind]);
+}
+
+static void say_end(const replay *r, ft_strbuf *out)
+{
+    bool reached = r->run.outcome == FT_SCHEDULE_REACHED_OUTCOME;
+    if (reached && r->options->stop)
+        ft_strbuf_puts(out, "stopped there");
+    else if (r->run.ended)
+        ft_strbuf_printf(out, "went on for %u seconds and was stopped", r->run.seconds);
+    else
+        ft_program_end(r->status, out);
+}
+
+static ft_exit report(const replay *r)
+{
+    bool reached = r->run.outcome == FT_SCHEDULE_REACHED_OUTCOME;
+    bool late = r->run.outcome == FT_SCHEDULE_TIME_OUTCOME;
+    const char *kind = ft_claim_kind_name(r->witness.claim.kind);
+    ft_strbuf text = {0}, end = {0};
+    if (reached)
+        say_reached(r, &text);
+    else
+        ft_plan_explain(&r->plan, r->trace, r->program, &r->run, &text);
+    say_end(r, &end);
+    if (r->options->json) {
+        json_t *out = json_pack("{s:b, s:s, s:s, s:s, s:I}", "replayed", reached, "claim", kind,
+                                "text", ft_strbuf_text(&text), "end", ft_strbuf_text(&end), "steps",
+                                (json_int_t)r->run.at);
+        json_dumpf(out, stdout, JSON_INDENT(1));
+        fputs("\n", stdout);
+        json_decref(out);
+    } else if (reached) {
+        printf("replayed: %s: %s; the program: %s\n", kind, ft_strbuf_text(&text),
+               ft_strbuf_text(&end));
+    } else {
+        printf("%s: %s\n", late ? "no progress" : "diverged", ft_strbuf_text(&text));
+    }
+    ft_strbuf_release(&text);
+    ft_strbuf_release(&end);
+    return reached ? FT_EXIT_CLEAN : late ? FT_EXIT_INCOMPLETE : FT_EXIT_FINDINGS;
+}
+
+static ft_exit follow(replay *r)
+{
+    ft_error err = FT_ERROR_INIT;
+    const char *witness = r->options->arguments.data[0];
+    if (ft_plan_make(r->trace, &r->witness, &r->plan, &err)) return fail(witness, &err);
+    if (check_build(r, &err) || run(r, &err)) return fail(NULL, &err);
+    return report(r);
+}
+
+static ft_exit prepare(replay *r, const json_t *json)
+{
+    ft_error err = FT_ERROR_INIT;
+    const ft_options *options = r->options;
+    const char *path = options->arguments.data[0];
+    const char *trace_path = options->before == 2 ? options->arguments.data[1] : NULL;
+    if (ft_job_trace(options, json, trace_path, &r->trace, &err)) return fail(trace_path, &err);
+    ft_observe_run(r->trace);
+    if (ft_witness_from_json(json, r->trace, &r->witness, &err)) return fail(path, &err);
+    return follow(r);
+}
+
+ft_exit ft_run_replay(const ft_options *options)
+{
+    ft_error err = FT_ERROR_INIT;
+    json_t *json = NULL;
+    size_t n = options->arguments.len, before = options->before;
+    if (before < 1 || before > 2 || before >= n) {
+        ft_error_set(&err, FT_USAGE, "usage: foretell replay WITNESS [TRACE] -- PROGRAM ARGS");
+        return fail(NULL, &err);
+    }
+    if (ft_input_json(options->arguments.data[0], &json, &err))
+        return fail(options->arguments.data[0], &err);
+    char **argv = ft_calloc(n - before + 1, sizeof *argv);
+    for (size_t i = before; i < n; i++) argv[i - before] = ft_strdup(options->arguments.data[i]);
+    replay r = {.options = options, .argv = argv};
+    ft_exit code = prepare(&r, json);
+    for (size_t i = 0; argv[i]; i++) free(argv[i]);
+    free(argv);
+    free(r.program);
+    ft_plan_release(&r.plan);
+    ft_witness_release(&r.witness);
+    ft_trace_free(r.trace);
+    json_decref(json);
+    return code;
+}

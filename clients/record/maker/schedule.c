@@ -1,0 +1,244 @@
+#include "maker/schedule.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "maker/symbols.h"
+
+void ft_plan_release(ft_plan *plan)
+{
+    ft_vec_release(&plan->entries);
+    ft_vec_release(&plan->events);
+    ft_vec_release(&plan->actors);
+    ft_vec_release(&plan->sites);
+    ft_vec_release(&plan->modules);
+}
+
+/* ---- threads: "main", "T1", "T1.1" (maker.c) */
+
+static uint32_t parent_of(const ft_trace *trace, const char *name, uint32_t *child)
+{
+    const char *dot = strrchr(name, '.');
+    char *end = NULL;
+    *child = (uint32_t)strtoul(dot ? dot + 1 : name + 1, &end, 10);
+    if (*name != 'T' || !*child || *end) return FT_NO_ID;
+    if (dot) return ft_intern_find(&trace->threads, name, (size_t)(dot - name));
+    return ft_intern_find(&trace->threads, "main", 4);
+}
+
+static ft_status add_actors(const ft_trace *trace, ft_plan *plan, ft_error *err)
+{
+    for (uint32_t t = 0; t < trace->threads.len; t++) {
+        const char *name = trace->threads.names[t];
+        ft_schedule_actor actor = {.parent = FT_SCHEDULE_NONE};
+        if (strcmp(name, "main") != 0) actor.parent = parent_of(trace, name, &actor.child);
+        if (actor.parent == FT_NO_ID && strcmp(name, "main") != 0)
+            return ft_error_set(err, FT_INPUT, "thread %s: the trace was not made by `record'",
+                                name);
+        ft_vec_push(&plan->actors, actor);
+    }
+    return FT_OK;
+}
+
+static void add_places(const ft_trace *trace, ft_plan *plan)
+{
+    for (uint32_t m = 0; m < trace->n_modules; m++) {
+        ft_schedule_module module = {.name = ""};
+        snprintf(module.name, sizeof module.name, "%s", trace->modules[m].name);
+        ft_vec_push(&plan->modules, module);
+    }
+    for (uint32_t s = 0; s < trace->n_sites; s++) {
+        const ft_code_site *site = &trace->sites[s];
+        ft_vec_push(&plan->sites, (ft_schedule_site){site->module, site->loc, site->offset});
+    }
+}
+
+/* ---- entries */
+
+static void add_entry(ft_plan *plan, const ft_trace *trace, uint32_t e, ft_schedule_mode mode)
+{
+    ft_vec_push(&plan->entries, (ft_schedule_entry){.mode = mode,
+                                                    .actor = trace->thread[e],
+                                                    .step = trace->hook[e],
+                                                    .kind = trace->kind[e],
+                                                    .loc = trace->loc[e]});
+    ft_vec_push(&plan->events, e);
+}
+
+/* Events without a step stand for nothing that the program does. */
+static void add_steps(ft_plan *plan, const ft_trace *trace, const ft_witness *witness)
+{
+    for (uint32_t i = 0; i < witness->n_steps; i++) {
+        uint32_t e = witness->steps[i];
+        if (!trace->hook[e]) continue;
+        bool times_out = trace->kind[e] == FT_EVENT_COND_WAKE && trace->flags[e] & FT_FLAG_FAILED;
+        add_entry(plan, trace, e, times_out ? FT_SCHEDULE_TIMEOUT : FT_SCHEDULE_DO);
+    }
+}
+
+static bool is_blocking(const ft_claim *claim)
+{
+    return claim->kind == FT_CLAIM_DEADLOCK || claim->kind == FT_CLAIM_STUCK;
+}
+
+static void add_finals(ft_plan *plan, const ft_trace *trace, const ft_claim *claim)
+{
+    uint32_t n = ft_claim_events(claim);
+    for (uint32_t i = ft_claim_first_final(claim->kind); i < n; i++)
+        add_entry(plan, trace, claim->events[i],
+                  is_blocking(claim) ? FT_SCHEDULE_BLOCK : FT_SCHEDULE_STAND);
+}
+
+/* STUCK: every other thread that was started and has an event left is blocked in it (claim.h). */
+static void add_stuck(ft_plan *plan, const ft_trace *trace, const ft_witness *witness)
+{
+    uint32_t n = trace->threads.len, main = ft_intern_find(&trace->threads, "main", 4);
+    uint32_t *done = ft_calloc((size_t)n + 1, sizeof *done); /* per thread: events */
+    bool *starts = ft_calloc((size_t)n + 1, sizeof *starts);
+    if (main != FT_NO_ID) starts[main] = true;
+    for (uint32_t i = 0; i < witness->n_steps; i++) {
+        uint32_t e = witness->steps[i];
+        done[trace->thread[e]]++;
+        if (trace->kind[e] == FT_EVENT_FORK) starts[trace->object[e]] = true;
+    }
+    starts[trace->thread[witness->claim.events[0]]] = false; /* it is a final already */
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        uint32_t t = trace->thread[e];
+        if (done[t]) {
+            done[t]--;
+        } else if (starts[t] && trace->hook[e]) {
+            add_entry(plan, trace, e, FT_SCHEDULE_BLOCK);
+            starts[t] = false;
+        }
+    }
+    free(done);
+    free(starts);
+}
+
+/* A final is not to be passed: what its thread would do together with it (another part of the same
+ * access, the read of a copied structure) is left to it. */
+static void drop_passed(ft_plan *plan, size_t n_steps)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < plan->entries.len; i++) {
+        ft_schedule_entry *e = &plan->entries.data[i];
+        bool passed = false;
+        for (size_t f = n_steps; f < plan->entries.len && i < n_steps; f++)
+            passed |=
+                plan->entries.data[f].actor == e->actor && e->step >= plan->entries.data[f].step;
+        if (passed) continue;
+        plan->events.data[kept] = plan->events.data[i];
+        plan->entries.data[kept++] = *e;
+        plan->head.steps += i < n_steps;
+    }
+    plan->entries.len = kept;
+    plan->head.finals = (uint32_t)(kept - plan->head.steps);
+}
+
+static ft_status check_finals(const ft_trace *trace, const ft_plan *plan, size_t n_steps,
+                              ft_error *err)
+{
+    for (size_t i = n_steps; i < plan->entries.len; i++)
+        if (!plan->entries.data[i].step)
+            return ft_error_set(
+                err, FT_INPUT, "event %u of the claim is nothing that the program does: %s",
+                plan->events.data[i] + 1,
+                ft_event_kind_name((ft_event_kind)trace->kind[plan->events.data[i]]));
+    return FT_OK;
+}
+
+ft_status ft_plan_make(const ft_trace *trace, const ft_witness *witness, ft_plan *plan,
+                       ft_error *err)
+{
+    *plan = (ft_plan){.head = {.steps = 0}};
+    if (!trace->hook || !trace->n_modules)
+        return ft_error_set(err, FT_INPUT,
+                            "the trace does not say which steps of a program its events are: it "
+                            "was not made by `record', or was converted since");
+    ft_status status = add_actors(trace, plan, err);
+    if (status) return status;
+    add_places(trace, plan);
+    add_steps(plan, trace, witness);
+    size_t n_steps = plan->entries.len;
+    add_finals(plan, trace, &witness->claim);
+    if (witness->claim.kind == FT_CLAIM_STUCK) add_stuck(plan, trace, witness);
+    status = check_finals(trace, plan, n_steps, err);
+    if (status) return status;
+    drop_passed(plan, n_steps);
+    plan->head.stuck = witness->claim.kind == FT_CLAIM_STUCK;
+    plan->head.actors = (uint32_t)plan->actors.len;
+    plan->head.sites = (uint32_t)plan->sites.len;
+    plan->head.modules = (uint32_t)plan->modules.len;
+    return FT_OK;
+}
+
+void ft_plan_print(const ft_plan *plan, ft_strbuf *out)
+{
+    const struct {
+        const void *data;
+        size_t size;
+    } parts[] = {
+        {&plan->head, sizeof plan->head},
+        {plan->entries.data, plan->entries.len * sizeof *plan->entries.data},
+        {plan->actors.data, plan->actors.len * sizeof *plan->actors.data},
+        {plan->sites.data, plan->sites.len * sizeof *plan->sites.data},
+        {plan->modules.data, plan->modules.len * sizeof *plan->modules.data},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].size) ft_strbuf_add(out, parts[i].data, parts[i].size);
+}
+
+/* ---- what came of it */
+
+static void print_event(const ft_trace *trace, uint32_t e, ft_strbuf *out)
+{
+    const char *place = ft_trace_location_text(trace, trace->loc[e]);
+    ft_trace_print_event(trace, e, out);
+    if (place) ft_strbuf_printf(out, " at %s", place);
+}
+
+enum { SOMEWHERE = 1 << 30 }; /* an address to look the program's code up at */
+
+static void print_found(const ft_trace *trace, const char *program, const ft_schedule *run,
+                        ft_strbuf *out)
+{
+    bool known = run->kind < FT_EVENT_KINDS;
+    const char *function;
+    ft_strbuf_puts(out, known ? ft_event_kind_name((ft_event_kind)run->kind) : "a call");
+    if (!run->offset) return;
+    ft_strbuf_puts(out, " at ");
+    ft_symbols *symbols = ft_symbols_new();
+    if (!run->module) ft_symbols_module(symbols, program, SOMEWHERE);
+    if (!ft_symbols_place(symbols, SOMEWHERE + run->offset, out, &function))
+        ft_strbuf_printf(out, "%s+0x%llx",
+                         run->module < trace->n_modules ? trace->modules[run->module].name : "?",
+                         (unsigned long long)run->offset);
+    ft_symbols_free(symbols);
+}
+
+void ft_plan_explain(const ft_plan *plan, const ft_trace *trace, const char *program,
+                     const ft_schedule *run, ft_strbuf *out)
+{
+    static const char *const texts[] = {
+#define FT_ROW(symbol, text) text,
+        FT_SCHEDULE_OUTCOME_TABLE(FT_ROW)
+#undef FT_ROW
+    };
+    if (run->outcome == FT_SCHEDULE_REACHED_OUTCOME || run->at >= plan->entries.len) {
+        ft_strbuf_puts(out, run->outcome < FT_SCHEDULE_OUTCOMES ? texts[run->outcome] : "?");
+        return;
+    }
+    uint32_t e = plan->events.data[run->at];
+    ft_strbuf_printf(out, "thread %s, step %u (event %u): expected ",
+                     ft_trace_thread_name(trace, trace->thread[e]),
+                     plan->entries.data[run->at].step, e + 1);
+    print_event(trace, e, out);
+    ft_strbuf_puts(out, ", ");
+    if (run->outcome == FT_SCHEDULE_OTHER_OUTCOME) {
+        ft_strbuf_puts(out, "found ");
+        print_found(trace, program, run, out);
+    } else {
+        ft_strbuf_puts(out, run->outcome < FT_SCHEDULE_OUTCOMES ? texts[run->outcome] : "?");
+    }
+}

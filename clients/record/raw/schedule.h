@@ -1,0 +1,83 @@
+/* The schedule of a replay: what `foretell replay` puts into the file behind the header's page
+ * (raw.h), which the runtime follows, and what the runtime says there of how it went.
+ *
+ *   ft_schedule, ft_schedule_entry[steps + finals], ft_schedule_actor[actors],
+ *   ft_schedule_site[sites], ft_schedule_module[modules]
+ *
+ * An entry names a step (raw.h) by its thread and its number there, counted from 1. The first
+ * `steps` entries are done in their order, each thread doing what lies before on its way: steps on
+ * memory that is not shared. Then the `finals` are brought about one after the other. */
+#ifndef FT_RECORD_SCHEDULE_H
+#define FT_RECORD_SCHEDULE_H
+
+#include <stdint.h>
+
+enum { FT_SCHEDULE_NAME = 120 };
+
+typedef enum ft_schedule_mode {
+    FT_SCHEDULE_DO,      /* the step is done */
+    FT_SCHEDULE_TIMEOUT, /* it is done, and the wait before it ends because its time is up */
+    FT_SCHEDULE_STAND,   /* final: the thread stands before the step */
+    FT_SCHEDULE_BLOCK    /* final: the thread is blocked in it */
+} ft_schedule_mode;
+
+/*  symbol    what is told */
+#define FT_SCHEDULE_OUTCOME_TABLE(X)                                                               \
+    X(RUNNING, "the program ended before")                                                         \
+    X(REACHED, "every step was done, and every final was brought about")                           \
+    X(OTHER, "the thread came to something else")                                                  \
+    X(BLOCKED, "the thread is blocked")                                                            \
+    X(PASSED, "the thread went on where it should have been blocked")                              \
+    X(MISSING, "the thread does not exist yet")                                                    \
+    X(ENDED, "the thread has ended")                                                               \
+    X(EXITED, "the program exits")                                                                 \
+    X(LOOSE, "the thread was blocked, but others went on and the program did not get stuck")       \
+    X(TIME, "no progress")
+typedef enum ft_schedule_outcome {
+#define FT_ROW(symbol, text) FT_SCHEDULE_##symbol##_OUTCOME,
+    FT_SCHEDULE_OUTCOME_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_SCHEDULE_OUTCOMES
+} ft_schedule_outcome;
+
+#define FT_SCHEDULE_NONE UINT32_MAX /* unknown kind, module or location; no parent */
+
+typedef struct ft_schedule {
+    uint32_t steps, finals, actors, sites, modules;
+    uint32_t
+        seconds;    /* without progress, or behind the schedule's end, until the program is ended */
+    uint32_t stop;  /* 1: the program ends where the schedule does */
+    uint32_t stuck; /* 1: behind the finals the program must come to a deadlock by itself */
+    /* written by the runtime */
+    uint32_t outcome;      /* ft_schedule_outcome */
+    uint32_t at;           /* the entry at which it is */
+    uint32_t ended;        /* 1: it went on behind the schedule's end until its time was up */
+    uint32_t kind, module; /* OTHER: ft_event_kind and place that were found */
+    uint64_t offset;       /* in that module; the address where the module is not known */
+} ft_schedule;
+
+typedef struct ft_schedule_entry {
+    uint32_t mode;
+    uint32_t actor, step;
+    uint32_t kind; /* ft_event_kind */
+    uint32_t loc;  /* 0: any */
+} ft_schedule_entry;
+
+typedef struct ft_schedule_actor {
+    uint32_t parent; /* actor that creates it; NONE: the first thread */
+    uint32_t child;  /* which of its parent's children, counted from 1 */
+} ft_schedule_actor;
+
+typedef struct ft_schedule_site {
+    uint32_t module, loc;
+    uint64_t offset;
+} ft_schedule_site;
+
+typedef struct ft_schedule_module {
+    char name[FT_SCHEDULE_NAME]; /* of the file; the first one is the executable */
+} ft_schedule_module;
+
+/* Memory that the C library takes for itself is taken by whichever thread comes first: no step. */
+#define FT_SCHEDULE_OWN_LIBRARIES "libc.so", "libc-", "ld-linux", "ld-2"
+
+#endif

@@ -1,0 +1,336 @@
+/* Following a schedule instead of turns (raw/schedule.h). */
+#include <link.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime.h"
+#include "schedule.h"
+#include "trace/event.h"
+
+enum { SITES = 1 << 19, MODULES = 256, UNKNOWN_PLACE = UINT32_MAX - 1 };
+
+bool ft_rt_replaying;
+
+/* Where a module is. */
+typedef struct place {
+    uintptr_t base, end;
+    uint32_t module; /* in the schedule, FT_SCHEDULE_NONE: it has no event */
+    bool own;        /* of the C library */
+} place;
+
+static struct {
+    ft_schedule *schedule;
+    const ft_schedule_entry *entries;
+    const ft_schedule_actor *actors;
+    const ft_schedule_site *sites;
+    const ft_schedule_module *modules;
+    ft_rt_thread **threads; /* by actor, NULL: not created yet */
+    uint32_t n;             /* entries */
+    place places[MODULES];
+    uint32_t n_places;
+    uint32_t *locations; /* by site, plus 1; 0: not looked up yet */
+    uint32_t seen;       /* by the watchdog */
+    time_t since;
+} play;
+
+static const ft_schedule_entry *entry(void)
+{
+    return &play.entries[play.schedule->at];
+}
+
+/* ---- places */
+
+static bool is_own(const char *name)
+{
+    static const char *const own[] = {FT_SCHEDULE_OWN_LIBRARIES};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (!strncmp(name, own[i], strlen(own[i]))) return true;
+    return false;
+}
+
+static uint32_t module_named(const char *name)
+{
+    if (!*name) return 0;
+    for (uint32_t m = 1; m < play.schedule->modules; m++)
+        if (!strncmp(play.modules[m].name, name, FT_SCHEDULE_NAME - 1)) return m;
+    return FT_SCHEDULE_NONE;
+}
+
+static int find_place(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    (void)data;
+    if (play.n_places == MODULES || (play.n_places && !*info->dlpi_name)) return 0;
+    const char *slash = strrchr(info->dlpi_name, '/');
+    const char *name = slash ? slash + 1 : info->dlpi_name;
+    place *p = &play.places[play.n_places++];
+    *p = (place){.base = info->dlpi_addr, .module = module_named(name), .own = is_own(name)};
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        uintptr_t end = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && end > p->end) p->end = end;
+    }
+    return 0;
+}
+
+static const place *place_of(const void *pc)
+{
+    for (uint32_t i = 0; i < play.n_places; i++)
+        if ((uintptr_t)pc >= play.places[i].base && (uintptr_t)pc < play.places[i].end)
+            return &play.places[i];
+    return NULL;
+}
+
+static uint32_t look_up(const void *pc)
+{
+    const place *p = place_of(pc);
+    for (uint32_t i = 0; p && i < play.schedule->sites; i++)
+        if (play.sites[i].module == p->module && p->base + play.sites[i].offset == (uintptr_t)pc)
+            return play.sites[i].loc;
+    return UNKNOWN_PLACE;
+}
+
+static uint32_t location_of(const void *pc)
+{
+    uint32_t site = ft_rt_site(pc);
+    if (!play.locations[site]) play.locations[site] = look_up(pc) + 1;
+    return play.locations[site] - 1;
+}
+
+/* ---- how it ends */
+
+static void leave_process(int code) __attribute__((noreturn));
+static void leave_process(int code)
+{
+    syscall(SYS_exit_group, code);
+    __builtin_unreachable();
+}
+
+enum { STOPPED = 89 };
+
+static void give_up(ft_schedule_outcome outcome) __attribute__((noreturn));
+static void give_up(ft_schedule_outcome outcome)
+{
+    play.schedule->outcome = outcome;
+    leave_process(STOPPED);
+}
+
+static void found_other(const ft_rt_thread *self) __attribute__((noreturn));
+static void found_other(const ft_rt_thread *self)
+{
+    const place *p = self->pc ? place_of(self->pc) : NULL;
+    play.schedule->kind = self->kind;
+    play.schedule->module = p ? p->module : FT_SCHEDULE_NONE;
+    play.schedule->offset =
+        (uintptr_t)self->pc - (p && p->module != FT_SCHEDULE_NONE ? p->base : 0);
+    give_up(FT_SCHEDULE_OTHER_OUTCOME);
+}
+
+static time_t now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec;
+}
+
+/* The finals are brought about; from here the program runs freely. */
+static void reached(void)
+{
+    bool stuck = play.schedule->stuck;
+    play.schedule->outcome = stuck ? FT_SCHEDULE_LOOSE_OUTCOME : FT_SCHEDULE_REACHED_OUTCOME;
+    play.since = now();
+    ft_rt_replaying = false;
+    if (play.schedule->stop && !stuck) leave_process(STOPPED);
+}
+
+void ft_rt_replay_deadlock(void)
+{
+    bool stuck = play.schedule->outcome == FT_SCHEDULE_LOOSE_OUTCOME;
+    if (stuck) play.schedule->outcome = FT_SCHEDULE_REACHED_OUTCOME;
+}
+
+void ft_rt_replay_exit(void)
+{
+    if (!ft_rt_replaying) return;
+    play.schedule->outcome = FT_SCHEDULE_EXITED_OUTCOME;
+    ft_rt_replaying = false;
+}
+
+void ft_rt_replay_watch(void)
+{
+    time_t time = now();
+    if (ft_rt_replaying && play.seen != play.schedule->at) {
+        play.seen = play.schedule->at;
+        play.since = time;
+    }
+    if (time - play.since < (time_t)play.schedule->seconds) return;
+    if (ft_rt_replaying) give_up(FT_SCHEDULE_TIME_OUTCOME);
+    play.schedule->ended = 1;
+    leave_process(STOPPED);
+}
+
+/* ---- whose turn it is */
+
+static bool is_blocked_before(const ft_rt_thread *t, uint32_t step)
+{
+    return t->state == FT_RT_BLOCKED && !t->timed && t->steps == step - 1;
+}
+
+static bool is_done(const ft_schedule_entry *e)
+{
+    const ft_rt_thread *t = play.threads[e->actor];
+    if (!t || e->mode == FT_SCHEDULE_STAND) return false;
+    return e->mode == FT_SCHEDULE_BLOCK ? is_blocked_before(t, e->step) : t->steps >= e->step;
+}
+
+static void advance(void)
+{
+    while (play.schedule->at < play.n && is_done(entry())) play.schedule->at++;
+    if (play.schedule->at == play.n) reached();
+}
+
+static bool fits(const ft_rt_thread *self, const ft_schedule_entry *e)
+{
+    if (self->kind != FT_RT_ANY && self->kind != e->kind) return false;
+    return !self->pc || !e->loc || location_of(self->pc) == e->loc;
+}
+
+/* A hook that does not say what it is may be no step at all: its record will tell. */
+static bool stands(ft_rt_thread *self, const ft_schedule_entry *e)
+{
+    bool sure = self->kind != FT_RT_ANY;
+    if (!sure && (!self->pc || !fits(self, e))) return false;
+    if (!fits(self, e)) found_other(self);
+    play.schedule->at++;
+    return true;
+}
+
+bool ft_rt_replay_may(ft_rt_thread *self, bool hook)
+{
+    advance();
+    if (!ft_rt_replaying) return true;
+    const ft_schedule_entry *e = entry();
+    if (play.threads[e->actor] != self) return false;
+    if (!hook || self->steps != e->step - 1) return true;
+    if (e->mode == FT_SCHEDULE_STAND) {
+        if (!stands(self, e)) return true;
+        advance();
+        return !ft_rt_replaying;
+    }
+    if (self->kind != FT_RT_ANY && !fits(self, e)) found_other(self);
+    return true;
+}
+
+ft_rt_thread *ft_rt_replay_next(void)
+{
+    advance();
+    if (!ft_rt_replaying) return NULL;
+    const ft_schedule_entry *e = entry();
+    ft_rt_thread *t = play.threads[e->actor];
+    if (!t) give_up(FT_SCHEDULE_MISSING_OUTCOME);
+    if (t->state == FT_RT_DONE) give_up(FT_SCHEDULE_ENDED_OUTCOME);
+    if (t->state == FT_RT_OUTSIDE) return NULL;
+    if (t->state != FT_RT_BLOCKED) return t;
+    bool times_out = e->mode == FT_SCHEDULE_TIMEOUT || (t->timed && e->kind != FT_EVENT_COND_WAKE);
+    if (!times_out && e->kind != FT_EVENT_COND_WAKE) give_up(FT_SCHEDULE_BLOCKED_OUTCOME);
+    ft_rt_wake(t, times_out);
+    return t;
+}
+
+static bool is_final(const ft_rt_thread *t)
+{
+    for (uint32_t i = play.schedule->steps; i < play.n; i++)
+        if (play.threads[play.entries[i].actor] == t) return true;
+    return false;
+}
+
+ft_rt_thread *ft_rt_replay_waiter(const void *what)
+{
+    for (uint32_t i = play.schedule->at; i < play.n; i++) {
+        const ft_schedule_entry *e = &play.entries[i];
+        ft_rt_thread *t = play.threads[e->actor];
+        bool wakes = e->kind == FT_EVENT_COND_WAKE && e->mode == FT_SCHEDULE_DO;
+        if (wakes && t && t->state == FT_RT_BLOCKED && t->waits_for == what) return t;
+    }
+    for (uint32_t a = 0; a < play.schedule->actors; a++) {
+        ft_rt_thread *t = play.threads[a];
+        if (t && t->state == FT_RT_BLOCKED && t->waits_for == what && !is_final(t)) return t;
+    }
+    return NULL;
+}
+
+/* ---- steps */
+
+void ft_rt_replay_step(ft_rt_thread *self, uint32_t kind, uint32_t site)
+{
+    self->kind = kind;
+    self->pc = site == UINT32_MAX ? NULL : ft_rt_site_pc(site);
+    ft_rt_turn(self, true);
+    self->kind = FT_RT_ANY;
+    self->pc = NULL;
+    if (!ft_rt_replaying) return;
+    const ft_schedule_entry *e = entry();
+    bool here = play.threads[e->actor] == self && self->steps == e->step - 1;
+    if (here && e->mode == FT_SCHEDULE_BLOCK) give_up(FT_SCHEDULE_PASSED_OUTCOME);
+    self->steps++;
+}
+
+static bool is_own_memory(uint64_t site)
+{
+    const place *p = place_of(ft_rt_site_pc((uint32_t)site));
+    return p && p->own;
+}
+
+void ft_rt_replay_record(ft_rt_thread *self, ft_raw_operation operation, const uint64_t *operands)
+{
+    enum { KIND_FIRST = 255, NO_SITE = 255 };
+    static const struct {
+        uint8_t kind, site; /* which operand */
+    } rows[FT_RAW_OPERATIONS] = {
+        [FT_RAW_BEGIN] = {FT_EVENT_BEGIN, NO_SITE},
+        [FT_RAW_END] = {FT_EVENT_END, NO_SITE},
+        [FT_RAW_FORK] = {FT_EVENT_FORK, 0},
+        [FT_RAW_JOIN] = {FT_EVENT_JOIN, 0},
+        [FT_RAW_SYNC] = {KIND_FIRST, 3},
+        [FT_RAW_MARK] = {KIND_FIRST, 1},
+        [FT_RAW_ALLOC] = {FT_EVENT_ALLOC, 0},
+        [FT_RAW_FREE] = {FT_EVENT_FREE, 0},
+        [FT_RAW_FAILED] = {FT_EVENT_ASSERT, 0},
+    };
+    if (!self || !(FT_RAW_STEPS >> operation & 1)) return;
+    bool memory = operation == FT_RAW_ALLOC || operation == FT_RAW_FREE;
+    if (memory && is_own_memory(operands[0])) return;
+    uint8_t kind = rows[operation].kind, site = rows[operation].site;
+    ft_rt_replay_step(self, kind == KIND_FIRST ? (uint32_t)operands[0] : kind,
+                      site == NO_SITE ? UINT32_MAX : (uint32_t)operands[site]);
+}
+
+void ft_rt_replay_born(ft_rt_thread *child, ft_rt_thread *parent)
+{
+    uint32_t above = parent ? parent->actor : FT_SCHEDULE_NONE;
+    uint32_t number = parent ? ++parent->children : 0;
+    child->actor = FT_RT_NOBODY;
+    child->kind = FT_RT_ANY;
+    if (parent && above == FT_RT_NOBODY) return;
+    for (uint32_t a = 0; a < play.schedule->actors; a++) {
+        const ft_schedule_actor *actor = &play.actors[a];
+        if (actor->parent != above || (parent && actor->child != number)) continue;
+        child->actor = a;
+        play.threads[a] = child;
+        return;
+    }
+}
+
+void ft_rt_replay_start(void)
+{
+    play.schedule = (ft_schedule *)((unsigned char *)ft_rt_header + FT_RAW_PAGE);
+    play.n = play.schedule->steps + play.schedule->finals;
+    play.entries = (const ft_schedule_entry *)(play.schedule + 1);
+    play.actors = (const ft_schedule_actor *)(play.entries + play.n);
+    play.sites = (const ft_schedule_site *)(play.actors + play.schedule->actors);
+    play.modules = (const ft_schedule_module *)(play.sites + play.schedule->sites);
+    play.threads = ft_rt_map(play.schedule->actors * sizeof *play.threads + 1);
+    play.locations = ft_rt_map(SITES * sizeof *play.locations);
+    play.since = now();
+    dl_iterate_phdr(find_place, NULL);
+}
