@@ -7,7 +7,10 @@
  * waiters that need no signal (whose time-out or a broadcast ends the wait as well): such a one
  * takes the signal only if all that do need one can still be served by later signals. Then nothing
  * is lost by it (the exchange argument of Mendelsohn and Dulmage: signals that have to be used and
- * waiters that have to be woken can be matched at once if each side can be). */
+ * waiters that have to be woken can be matched at once if each side can be).
+ *
+ * A waiter that the trace ends with (a recording of a deadlock, or one cut short) counts as one
+ * that sleeps: what it would do once woken is not known. */
 #include <stdlib.h>
 
 #include "verdict/checker_internal.h"
@@ -64,19 +67,35 @@ static sleeper describe_wait(const run *r, uint32_t e, uint32_t wake, uint32_t b
                      .asleep = wake == NEVER && asleep};
 }
 
+/* Per event: a cond-wait that no cond-wake of its thread follows. */
+static bool *find_open_waits(const ft_trace *trace)
+{
+    bool *open = ft_calloc((size_t)trace->n_events + 1, sizeof *open);
+    bool *woken = ft_calloc((size_t)trace->threads.len + 1, sizeof *woken);
+    for (uint32_t e = trace->n_events; e-- > 0;) {
+        if (trace->kind[e] == FT_EVENT_COND_WAKE) woken[trace->thread[e]] = true;
+        if (trace->kind[e] != FT_EVENT_COND_WAIT) continue;
+        open[e] = !woken[trace->thread[e]];
+        woken[trace->thread[e]] = false;
+    }
+    free(woken);
+    return open;
+}
+
 static void find_waits(replay *p)
 {
     const run *r = p->r;
     const ft_trace *trace = r->trace;
     uint32_t *wake = filled(trace->threads.len, NEVER), *next = find_next_wakes(r);
     uint32_t *broadcast = filled(trace->conditions.len, NEVER);
+    bool *open = find_open_waits(trace);
     p->waits = ft_calloc((size_t)r->witness->n_steps + 1, sizeof *p->waits);
     for (uint32_t i = r->witness->n_steps; i-- > 0;) {
         uint32_t e = r->witness->steps[i], t = trace->thread[e], c = trace->object[e];
         if (trace->kind[e] == FT_EVENT_COND_WAKE) wake[t] = i;
         if (trace->kind[e] == FT_EVENT_BROADCAST) broadcast[c] = i;
         if (trace->kind[e] != FT_EVENT_COND_WAIT) continue;
-        bool asleep = next[t] != FT_NO_EVENT && trace->object[next[t]] == c;
+        bool asleep = open[e] || (next[t] != FT_NO_EVENT && trace->object[next[t]] == c);
         p->waits[i] = describe_wait(r, e, wake[t], broadcast[c], asleep);
         wake[t] = NEVER;
         next[t] = FT_NO_EVENT;
@@ -84,6 +103,7 @@ static void find_waits(replay *p)
     free(wake);
     free(next);
     free(broadcast);
+    free(open);
 }
 
 /* ---- one signal ------------------------------------------------------------------------------ */

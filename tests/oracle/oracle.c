@@ -105,7 +105,11 @@ static bool stuck_at(const ft_machine *machine, const ft_state *state, uint32_t 
     bool others = false; /* that wait for more than a lock or a child */
     if (!ft_machine_is_next(machine, state, event)) return false;
     for (uint32_t t = 0; t < machine->n_threads; t++) {
-        if (state->pos[t] == machine->length[t]) continue;
+        if (state->pos[t] == machine->length[t]) {
+            /* Woken, and the trace does not say what for. */
+            if (state->waits[t] && state->woken[t]) return false;
+            continue;
+        }
         uint32_t next = machine->events[t][state->pos[t]];
         if (!ft_machine_is_next(machine, state, next)) continue;
         if (!ft_sync_blocked(machine, state, next)) return false;

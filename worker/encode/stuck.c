@@ -143,7 +143,10 @@ static void add_wakers(stuck *k, episode *c)
     const uint32_t *first = k->order->sync.condition_first;
     literals wakes = {0};
     c->first = (uint32_t)k->wakers.len;
-    for (uint32_t i = first[c->condition]; i < first[c->condition + 1]; i++) {
+    /* A waiter that the trace ends with: what it does once woken is not known, so nothing is known
+     * to be stuck then. It sleeps to the end, and no signal is explained by it. */
+    for (uint32_t i = c->wake == FT_NO_EVENT ? first[c->condition + 1] : first[c->condition];
+         i < first[c->condition + 1]; i++) {
         uint32_t s = k->order->sync.signals[i];
         if (!happens(k, s) || ft_order_before(k->order, s, c->wait)) continue;
         if (happens(k, c->wake) && ft_order_before(k->order, c->wake, s)) continue;
