@@ -163,6 +163,7 @@ static ft_status print_now(ft_emit *emit, const ft_report *report, size_t number
     ft_strbuf text = {0};
     ft_view view = emit->view;
     view.file_number = emit->several ? number : 0;
+    view.listed = emit->options->reports.len == 0;
     ft_report_render(report, FT_REPORT_TEXT, &view, &text);
     ft_status status = print(emit, &text, err);
     ft_strbuf_release(&text);

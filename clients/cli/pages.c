@@ -8,10 +8,11 @@
 static const char *const LISTS[] = {"findings", "undecided", "safe"};
 enum { N_LISTS = sizeof LISTS / sizeof *LISTS };
 
+/* Other formats, and text for a file, are made of the whole report. */
 static bool needs_whole(const ft_emit *emit)
 {
-    return emit->options->reports.len > 0 ||
-           (emit->format != FT_REPORT_TEXT && emit->format != FT_REPORT_JSON);
+    bool text = emit->format == FT_REPORT_TEXT && !emit->options->output;
+    return emit->options->reports.len > 0 || (!text && emit->format != FT_REPORT_JSON);
 }
 
 static ft_status keep(FILE **file, const json_t *list, ft_error *err)
@@ -47,47 +48,71 @@ static ft_status keep_records(ft_pages *p, json_t *page, ft_error *err)
     return status;
 }
 
-static void strip(json_t *finding)
+static void strip(json_t *finding, bool explain)
 {
-    static const char *const DONE[] = {"witness", "reason", "stats", "memory", "scope"};
-    for (size_t i = 0; i < sizeof DONE / sizeof *DONE; i++) json_object_del(finding, DONE[i]);
+    static const char *const DONE[] = {"witness", "memory", "scope", "reason", "stats"};
+    size_t n = sizeof DONE / sizeof *DONE;
+    for (size_t i = 0; i < (explain ? n - 2 : n); i++) json_object_del(finding, DONE[i]);
 }
 
-/* Text shows the schedule of the first finding of a group. */
-static bool is_first(ft_pages *p, const json_t *finding)
+/* The findings of a page are numbered, and grouped, as in the whole report. */
+static void number_findings(ft_pages *p, ft_report *model)
 {
-    const char *print = ft_json_text(finding, "fingerprint", "");
-    uint32_t known = p->prints.len;
-    return !*print || ft_intern_add(&p->prints, print, strlen(print)) == known;
+    for (size_t i = 0; i < model->findings.len; i++) {
+        ft_finding *finding = &model->findings.data[i];
+        finding->number = finding->group = p->findings + i + 1;
+        if (!*finding->fingerprint) continue;
+        uint32_t id = ft_intern_add(&p->prints, finding->fingerprint, strlen(finding->fingerprint));
+        if (id == p->firsts.len) ft_vec_push(&p->firsts, finding->number);
+        finding->group = p->firsts.data[id];
+    }
+}
+
+static void print_findings(ft_pages *p, json_t *page)
+{
+    ft_strbuf text = {0};
+    ft_report *model = ft_report_new(page, p->file);
+    number_findings(p, model);
+    ft_ledger_apply(p->emit->ledger, model);
+    if (!p->view.quiet) ft_report_list(model, &p->view, &text);
+    fputs(ft_strbuf_text(&text), stdout);
+    ft_strbuf_release(&text);
+    ft_report_free(model);
+}
+
+static ft_status write_witnesses(ft_pages *p, const json_t *findings, ft_error *err)
+{
+    size_t index;
+    json_t *finding;
+    ft_status status = FT_OK;
+    json_array_foreach(findings, index, finding)
+    {
+        if (status == FT_OK)
+            status = ft_job_write_witness(&p->view, p->file, finding, p->findings + index + 1, err);
+    }
+    return status;
 }
 
 ft_status ft_pages_see(void *pages, json_t *page, ft_error *err)
 {
     ft_pages *p = pages;
     size_t index;
-    json_t *finding;
-    ft_status status = FT_OK;
-    bool is_json = p->emit->format == FT_REPORT_JSON;
-    json_array_foreach(json_object_get(page, LISTS[0]), index, finding)
-    {
-        if (status == FT_OK)
-            status = ft_job_write_witness(&p->view, p->file, finding, ++p->findings, err);
-    }
-    if (status != FT_OK || needs_whole(p->emit)) return status;
-    if (is_json) status = keep_records(p, page, err);
-    json_array_foreach(json_object_get(page, LISTS[0]), index, finding)
-    {
-        if (is_json)
-            strip(finding);
-        else if (!is_first(p, finding) && !p->view.full)
-            json_object_del(finding, "witness");
-    }
-    return status;
+    json_t *finding, *findings = json_object_get(page, LISTS[0]);
+    bool text = p->emit->format == FT_REPORT_TEXT;
+    ft_status status = write_witnesses(p, findings, err);
+    bool whole = needs_whole(p->emit);
+    if (status == FT_OK && !whole && text) print_findings(p, page);
+    if (status == FT_OK && !whole && !text) status = keep_records(p, page, err);
+    p->findings += json_array_size(findings);
+    if (status != FT_OK || whole) return status;
+    json_array_foreach(findings, index, finding) strip(finding, p->view.explain);
+    return FT_OK;
 }
 
 void ft_pages_release(ft_pages *pages)
 {
     ft_intern_release(&pages->prints);
+    ft_vec_release(&pages->firsts);
     for (size_t i = 0; i < N_LISTS; i++)
         if (pages->lists[i]) fclose(pages->lists[i]);
     *pages = (ft_pages){0};

@@ -161,12 +161,15 @@ typedef struct ft_view {
     bool only_new;           /* known findings are counted, not shown */
     const char *server;      /* where findings can be looked at, NULL: nowhere */
     const char *witness_dir; /* where witness files were written, NULL: nowhere */
+    bool listed;             /* findings were shown already: the rest only */
     size_t file_number;      /* where several files are checked, from 1; 0: only one */
 } ft_view;
 #define FT_VIEW_COLUMNS 100
 
 void ft_report_render(const ft_report *report, ft_report_format format, const ft_view *view,
                       ft_strbuf *out);
+/* Format TEXT: the findings alone; ft_report_render with view->listed shows the rest. */
+void ft_report_list(const ft_report *report, const ft_view *view, ft_strbuf *out);
 void ft_report_summary(const ft_report *report, size_t part, const ft_view *view, ft_strbuf *out);
 
 /* The file for the number-th (from 1) finding's witness: DIR/BASE.N.json, or DIR/F-BASE.N.json for

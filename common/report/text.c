@@ -255,7 +255,7 @@ static void body(const ft_view *view, const ft_report *report, const ft_report_p
 {
     size_t index;
     json_t *record;
-    findings(view, report, part, out);
+    if (!view->listed) findings(view, report, part, out);
     properties(part->json, out);
     json_array_foreach(json_object_get(part->json, "undecided"), index, record)
         other_record(record, out);
@@ -269,6 +269,12 @@ static void body(const ft_view *view, const ft_report *report, const ft_report_p
                          "note: --witness-dir DIR writes a witness file for each finding; "
                          "foretell verify WITNESS %s executes one\n",
                          part->file);
+}
+
+void ft_report_list(const ft_report *report, const ft_view *view, ft_strbuf *out)
+{
+    for (size_t i = 0; i < report->parts.len; i++)
+        findings(view, report, &report->parts.data[i], out);
 }
 
 void ft_render_text(const ft_report *report, const ft_view *view, ft_strbuf *out)
