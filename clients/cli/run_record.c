@@ -13,7 +13,7 @@
 #include "program.h"
 #include "signals.h"
 
-enum { MIB = 1 << 20, DEFAULT_LIMIT = 4096, DEFAULT_TURN = 1000 };
+enum { MANY = 100000, MIB = 1 << 20, DEFAULT_LIMIT = 4096, DEFAULT_TURN = 1000 };
 
 static ft_exit fail(const char *file, const ft_error *err)
 {
@@ -74,9 +74,12 @@ static void print_summary(const ft_options *options, const ft_trace *trace,
     ft_program_end(status, &end);
     fprintf(stderr, "foretell: recorded %u events of %u threads on %u shared cells in %s\n",
             trace->n_events, s->threads, s->cells, options->output);
-    fprintf(stderr, "foretell: %s (%s); %llu accesses seen, %.1f bytes each in the log\n",
-            ft_raw_end_text(s->end), ft_strbuf_text(&end), (unsigned long long)s->accesses,
-            s->accesses ? (double)s->bytes / (double)s->accesses : 0.0);
+    fprintf(stderr, "foretell: %s (%s); %llu accesses seen", ft_raw_end_text(s->end),
+            ft_strbuf_text(&end), (unsigned long long)s->accesses);
+    /* A short log is mostly what the program's memory held at its start. */
+    if (s->accesses >= MANY)
+        fprintf(stderr, ", %.1f bytes each in the log", (double)s->bytes / (double)s->accesses);
+    fputs("\n", stderr);
     if (s->external)
         fprintf(stderr,
                 "foretell: %llu writes by code without hooks were noticed when they were read\n",
