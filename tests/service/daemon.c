@@ -130,6 +130,7 @@ static int await_end(ft_daemon *daemon)
 
 bool ft_daemon_stop(ft_daemon *daemon)
 {
+    if (daemon->pid <= 0) return false; /* kill(0) would end everybody who tests */
     kill(daemon->pid, SIGTERM);
     int status = await_end(daemon);
     bool clean = WIFEXITED(status) && WEXITSTATUS(status) == 0;
