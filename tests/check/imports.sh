@@ -2,7 +2,7 @@
 # Which folder may include which header (docs/design notes: imports run one way).
 #   common            itself; no libuv, SQLite, HTTP or Z3
 #   worker, clients   common and themselves
-#   server            common/base, common/wire, verdict/names.h and itself
+#   server            common/base, common/wire, common/report, verdict/names.h and itself
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -53,7 +53,6 @@ typedef struct ft_rt_thread {
     uint32_t go; /* futex: 1 when the baton was handed over */
     int tid;     /* the kernel's, 0 before it runs */
     bool inside; /* in the runtime: hooks that happen now (signals) are ignored */
-    bool detached;
     pthread_t handle;
     const void *waits_for;
     uint64_t waits_since; /* order of the waits, for first come, first served */

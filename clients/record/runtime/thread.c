@@ -52,17 +52,14 @@ static void *run_thread(void *argument)
 static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
                   void *argument, uint32_t site)
 {
-    int state = PTHREAD_CREATE_JOINABLE;
     ft_rt_thread *child = ft_rt_thread_new();
     if (!child) {
         ft_rt_log_end(FT_RAW_END_THREADS);
         return EAGAIN;
     }
-    if (attributes) pthread_attr_getdetachstate(attributes, &state);
     child->start = start;
     child->argument = argument;
     child->inside = true;
-    child->detached = state == PTHREAD_CREATE_DETACHED;
     FT_RT_LOG(FORK, site, child->id);
     int result = FT_REAL(pthread_create)(handle, attributes, run_thread, child);
     if (result)

@@ -137,8 +137,8 @@ static const char *own_folder(void)
 
 static const char *compiler_of(const char *name)
 {
-    const char *end = strrchr(name, '+');
-    bool cxx = end != NULL;
+    size_t length = strlen(name); /* only the end: folders may have such names too */
+    bool cxx = length > 2 && strcmp(name + length - 2, "++") == 0;
     const char *chosen = getenv(cxx ? "FORETELL_CXX" : "FORETELL_CC");
     if (chosen && *chosen) return chosen;
     return cxx ? "g++" : "gcc";
