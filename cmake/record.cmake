@@ -11,15 +11,34 @@ set_target_properties(foretell-record PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${reco
 # It stands under a program that is not ours: no checks of ours, no calls that the compiler makes up
 # (it would call itself), thread state without a call.
 target_compile_options(foretell-record PRIVATE -O2 -fno-sanitize=all -fno-stack-protector
-                       -fno-builtin -ftls-model=initial-exec
+                       -fno-builtin -ftls-model=initial-exec -fno-tree-slp-vectorize
                        $<$<C_COMPILER_ID:GNU>:-fno-tree-loop-distribute-patterns>)
+
+# What the program's calls are linked away from (wrapped.h), the runtime itself calls plainly.
+file(READ ${CMAKE_SOURCE_DIR}/clients/record/wrapper/wrapped.h wrapped)
+string(REGEX MATCHALL "X\\([a-z0-9]+\\)" wrapped "${wrapped}")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+             ${CMAKE_SOURCE_DIR}/clients/record/wrapper/wrapped.h)
+set(plainly)
+foreach(row ${wrapped})
+  string(REGEX REPLACE "X.([a-z0-9]+)." "\\1" name ${row})
+  string(APPEND plainly "#define ${name} __real_${name}\n")
+endforeach()
+file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/plainly.h CONTENT "${plainly}")
+foreach(source ${runtime_sources})
+  if(NOT source MATCHES "/(access|strings)\\.c$")
+    set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
+                                "-include;${CMAKE_BINARY_DIR}/generated/plainly.h")
+  endif()
+endforeach()
 
 foretell_library(forerecord clients/record/maker)
 target_include_directories(forerecord PUBLIC clients/record)
 target_link_libraries(forerecord PUBLIC forecommon PkgConfig::DW)
 
 foreach(wrapper foretell-cc foretell-c++)
-  add_executable(${wrapper} clients/record/wrapper/main.c)
+  add_executable(${wrapper} clients/record/wrapper/main.c
+                 clients/record/wrapper/symbolic.c)
   add_dependencies(${wrapper} foretell-record)
 endforeach()
 configure_file(clients/record/wrapper/foretell.specs ${record_share}/foretell.specs COPYONLY)

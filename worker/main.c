@@ -1,6 +1,7 @@
 /* foretell-worker: confines itself, then serves its standard input. */
 #include <errno.h>
 #include <getopt.h>
+#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "sandbox.h"
 #include "session.h"
 #include "solve/session.h"
@@ -105,6 +107,7 @@ int main(int argc, char **argv)
                                             {"help", no_argument, NULL, 'h'},
                                             {"version", no_argument, NULL, 'v'},
                                             {NULL, 0, NULL, 0}};
+    json_set_alloc_funcs(ft_alloc, free); /* jansson's callers do not look for failures */
     sandbox mode = SANDBOX_TRY;
     rlim_t memory = (rlim_t)DEFAULT_MEMORY_MB << 20;
     ft_error err = FT_ERROR_INIT;

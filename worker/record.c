@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls.h"
 #include "candidate/listed.h"
 #include "report/fingerprint.h"
 
@@ -134,6 +135,8 @@ static json_t *access_json(const ft_record_context *c, const ft_claim *claim, ui
                   text_or_null(trace->locations[loc].function), "text", ft_strbuf_text(&text),
                   "locks", held_locks(c, e));
     ft_strbuf_release(&text);
+    ft_calls_add(trace, e, access);
+    ft_calls_add_creation(trace, c->order, e, access);
     return access;
 }
 
@@ -409,6 +412,9 @@ json_t *ft_record_new(const ft_record_context *c, const ft_group *group,
     json_object_set_new(record, "accesses", accesses);
     ft_fingerprint(record, NULL, print);
     json_object_set_new(record, "fingerprint", json_string(print));
-    if (decision->witness) json_object_set_new(record, "witness", witness_json(c, decision));
+    if (!decision->witness) return record;
+    json_object_set_new(record, "witness", witness_json(c, decision));
+    json_t *replay = ft_calls_replay(c->trace);
+    if (replay) json_object_set_new(record, "replay", replay);
     return record;
 }

@@ -15,7 +15,7 @@
 
 static const char *const ALLOWED[] = {
     /* the server */
-    "read", "write", "readv", "writev", "close",
+    "read", "write", "readv", "writev", "close", "poll",
     /* memory */
     "brk", "munmap", "mremap", "madvise",
     /* threads */

@@ -1,6 +1,7 @@
 #include "session.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include "base/digest.h"
 #include "base/memory.h"
 #include "engine.h"
+#include "pulse.h"
 #include "summary.h"
 #include "trace/reader.h"
 #include "verdict/checker.h"
@@ -15,6 +17,7 @@
 
 typedef struct service {
     int in, out;
+    ft_pulse *pulse; /* writes PROGRESS beside the answers: its lock is held over each frame */
     ft_wire_decoder decoder;
     ft_trace *trace; /* the last one loaded, NULL: none */
     char trace_hash[FT_DIGEST_HEX + 1];
@@ -32,7 +35,9 @@ static ft_status send_failed(service *s, const json_t *request, const ft_error *
     json_t *answer = json_object(), *token = json_object_get(request, "token");
     if (token) json_object_set(answer, "token", token);
     json_object_set_new(answer, "error", ft_wire_error_to_json(problem));
+    ft_pulse_lock(s->pulse, true);
     ft_status status = ft_wire_write_json(s->out, FT_WIRE_FAILED, answer, err);
+    ft_pulse_unlock(s->pulse);
     json_decref(answer);
     return status;
 }
@@ -45,7 +50,9 @@ static ft_status answer_with(service *s, const json_t *request, ft_wire_type typ
     ft_error local = FT_ERROR_INIT;
     json_t *token = json_object_get(request, "token");
     if (token) json_object_set(answer, "token", token);
+    ft_pulse_lock(s->pulse, ft_wire_ends(type));
     ft_status status = ft_wire_write_json(s->out, type, answer, &local);
+    ft_pulse_unlock(s->pulse);
     json_decref(answer);
     if (status == FT_OK) return FT_OK;
     ft_error_set(status == FT_LIMIT ? problem : err, status, "%s", local.message);
@@ -90,11 +97,10 @@ static ft_status receive_data(service *s, ft_reader *reader, ft_digest *digest, 
     }
 }
 
-/* *trace is NULL if *problem says why. */
-static ft_status receive_trace(service *s, char hash[FT_DIGEST_HEX + 1], uint64_t *bytes,
-                               ft_trace **trace, ft_error *problem, ft_error *err)
+/* *trace is NULL if *problem says why. Takes the reader. */
+static ft_status receive_trace(service *s, ft_reader *reader, char hash[FT_DIGEST_HEX + 1],
+                               uint64_t *bytes, ft_trace **trace, ft_error *problem, ft_error *err)
 {
-    ft_reader *reader = ft_reader_new();
     ft_digest digest;
     *trace = NULL;
     *bytes = 0;
@@ -135,7 +141,7 @@ static ft_status serve_trace(service *s, const json_t *request, ft_error *proble
     if (strlen(hash) != FT_DIGEST_HEX) return broken_request(FT_WIRE_TRACE, "trace", err);
     if (!json_is_integer(announced)) return broken_request(FT_WIRE_TRACE, "bytes", err);
     forget_trace(s);
-    status = receive_trace(s, stored, &bytes, &s->trace, problem, err);
+    status = receive_trace(s, ft_reader_new(), stored, &bytes, &s->trace, problem, err);
     if (status || problem->code != FT_OK) return status;
     if ((json_int_t)bytes != json_integer_value(announced)) {
         forget_trace(s);
@@ -156,8 +162,10 @@ typedef struct outlet {
 
 static ft_status flush(outlet *out)
 {
+    ft_pulse_lock(out->service->pulse, false);
     ft_status status = ft_wire_write(out->service->out, FT_WIRE_DATA, ft_strbuf_text(&out->pending),
                                      out->pending.len, out->err);
+    ft_pulse_unlock(out->service->pulse);
     ft_strbuf_clear(&out->pending);
     return status;
 }
@@ -196,7 +204,9 @@ static ft_status serve_ingest(service *s, const json_t *request, ft_error *probl
     char hash[FT_DIGEST_HEX + 1];
     uint64_t bytes, stored = 0;
     ft_trace *trace;
-    ft_status status = receive_trace(s, hash, &bytes, &trace, problem, err);
+    ft_reader *reader = ft_reader_new();
+    ft_reader_keep_inputs(reader); /* nobody but replays needs them: they are passed on */
+    ft_status status = receive_trace(s, reader, hash, &bytes, &trace, problem, err);
     if (status || problem->code != FT_OK) return status;
     ft_observe_run(trace);
     json_t *meta = ft_engine_trace_meta(trace, hash);
@@ -270,19 +280,69 @@ static ft_status solve_task(service *s, const json_t *request, const json_t *tas
                        json_pack("{s:O,s:o}", "task", id, "record", record), problem, err);
 }
 
+/* ---- recalled tasks ---- */
+
+static bool is_readable(int fd)
+{
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    return poll(&ready, 1, 0) > 0;
+}
+
+/* A frame that is there already, without waiting for one. */
+static ft_status take_frame(service *s, ft_wire_frame *frame, bool *have, ft_error *err)
+{
+    bool eof = false;
+    ft_status status = ft_wire_decoder_next(&s->decoder, frame, have, err);
+    if (status || *have || !is_readable(s->in)) return status;
+    status = ft_wire_read(s->in, &s->decoder, frame, &eof, err);
+    if (status == FT_OK && eof) status = ft_error_set(err, FT_IO, "the server is gone");
+    *have = status == FT_OK;
+    return status;
+}
+
+/* Lowers *keep by what the server took back since it was asked last. */
+static ft_status hear_recalls(service *s, const json_t *request, size_t *keep, ft_error *err)
+{
+    ft_wire_frame frame;
+    json_t *recall;
+    for (;;) {
+        bool have = false;
+        ft_status status = take_frame(s, &frame, &have, err);
+        if (status || !have) return status;
+        if (frame.type != FT_WIRE_RECALL)
+            return ft_error_set(err, FT_INPUT, "`%s' in the middle of a request",
+                                ft_wire_name(frame.type));
+        status = ft_wire_json(&frame, &recall, err);
+        if (status) return status;
+        json_int_t kept = json_integer_value(json_object_get(recall, "keep"));
+        bool ours = json_equal(json_object_get(recall, "token"), json_object_get(request, "token"));
+        if (ours && kept >= 0 && (size_t)kept < *keep) *keep = (size_t)kept;
+        json_decref(recall);
+    }
+}
+
+static ft_status solve_tasks(service *s, const json_t *request, const json_t *tasks,
+                             ft_error *problem, ft_error *err)
+{
+    size_t keep = json_array_size(tasks);
+    for (size_t i = 0; i < keep; i++) {
+        ft_pulse_say(s->pulse, "task %zu of %zu", i + 1, keep);
+        ft_status status = solve_task(s, request, json_array_get(tasks, i), problem, err);
+        if (status == FT_OK && problem->code == FT_OK)
+            status = hear_recalls(s, request, &keep, err);
+        if (status || problem->code != FT_OK) return status;
+    }
+    return FT_OK;
+}
+
 static ft_status serve_solve(service *s, const json_t *request, ft_error *problem, ft_error *err)
 {
-    size_t i;
-    json_t *task;
     const json_t *tasks = json_object_get(request, "tasks");
     ft_status status = find_engine(s, request, FT_WIRE_SOLVE, problem, err);
     if (status || problem->code != FT_OK) return status;
     if (!json_is_array(tasks)) return broken_request(FT_WIRE_SOLVE, "tasks", err);
-    json_array_foreach(tasks, i, task)
-    {
-        status = solve_task(s, request, task, problem, err);
-        if (status || problem->code != FT_OK) return status;
-    }
+    status = solve_tasks(s, request, tasks, problem, err);
+    if (status || problem->code != FT_OK) return status;
     return answer_with(s, request, FT_WIRE_SOLVED, json_object(), problem, err);
 }
 
@@ -300,12 +360,23 @@ static ft_status serve_summarize(service *s, const json_t *request, ft_error *pr
                        json_pack("{s:o}", "summary", ft_summary_new(s->trace)), problem, err);
 }
 
+/* One that crossed with the end of its request. */
+static ft_status serve_recall(service *s, const json_t *request, ft_error *problem, ft_error *err)
+{
+    (void)s;
+    (void)request;
+    (void)problem;
+    (void)err;
+    return FT_OK;
+}
+
 static const struct {
     ft_wire_type type;
     ft_status (*serve)(service *s, const json_t *request, ft_error *problem, ft_error *err);
 } REQUESTS[] = {
-    {FT_WIRE_TRACE, serve_trace}, {FT_WIRE_INGEST, serve_ingest},       {FT_WIRE_PLAN, serve_plan},
-    {FT_WIRE_SOLVE, serve_solve}, {FT_WIRE_SUMMARIZE, serve_summarize},
+    {FT_WIRE_TRACE, serve_trace},   {FT_WIRE_INGEST, serve_ingest},
+    {FT_WIRE_PLAN, serve_plan},     {FT_WIRE_SOLVE, serve_solve},
+    {FT_WIRE_RECALL, serve_recall}, {FT_WIRE_SUMMARIZE, serve_summarize},
 };
 
 static ft_status serve_frame(service *s, const ft_wire_frame *frame, ft_error *err)
@@ -319,7 +390,9 @@ static ft_status serve_frame(service *s, const ft_wire_frame *frame, ft_error *e
         return ft_error_set(err, FT_INPUT, "`%s' is no request", ft_wire_name(frame->type));
     ft_status status = ft_wire_json(frame, &request, err);
     if (status) return status;
+    ft_pulse_begin(s->pulse, ft_wire_name(frame->type));
     status = REQUESTS[row].serve(s, request, &problem, err);
+    ft_pulse_end(s->pulse);
     if (status == FT_OK && problem.code != FT_OK) status = send_failed(s, request, &problem, err);
     json_decref(request);
     return status;
@@ -327,8 +400,8 @@ static ft_status serve_frame(service *s, const ft_wire_frame *frame, ft_error *e
 
 static ft_status say_hello(service *s, ft_error *err)
 {
-    json_t *hello = json_pack("{s:i,s:s,s:i}", "protocol", FT_WIRE_PROTOCOL, "version", FT_VERSION,
-                              "pid", (int)getpid());
+    json_t *hello = json_pack("{s:i,s:s,s:i,s:b}", "protocol", FT_WIRE_PROTOCOL, "version",
+                              FT_VERSION, "pid", (int)getpid(), "heartbeats", s->pulse != NULL);
     ft_status status = ft_wire_write_json(s->out, FT_WIRE_HELLO, hello, err);
     json_decref(hello);
     return status;
@@ -336,7 +409,7 @@ static ft_status say_hello(service *s, ft_error *err)
 
 ft_status ft_worker_serve(int in, int out, ft_error *err)
 {
-    service s = {.in = in, .out = out};
+    service s = {.in = in, .out = out, .pulse = ft_pulse_new(out)};
     bool eof = false;
     ft_status status = say_hello(&s, err);
     while (status == FT_OK) {
@@ -345,6 +418,7 @@ ft_status ft_worker_serve(int in, int out, ft_error *err)
         if (status || eof) break;
         status = serve_frame(&s, &frame, err);
     }
+    ft_pulse_free(s.pulse);
     forget_trace(&s);
     ft_wire_decoder_release(&s.decoder);
     return status;

@@ -256,6 +256,7 @@ typedef struct group_pass {
     const ft_group *group;
     double deadline;
     bool found, observed;
+    bool blocked; /* the run itself ended there; the schedule may be a shorter one */
     ft_reason found_by;
     ft_witness witness;
     ft_reading reading;
@@ -296,6 +297,11 @@ static bool look_in_observed_run(void *context, const ft_claim *claim)
 {
     group_pass *pass = context;
     const ft_engine *engine = pass->engine;
+    pass->blocked = ft_claim_was_blocked(engine->trace, claim);
+    if (pass->blocked &&
+        ft_prefix_accepts(engine->prefix, engine->problem.model, claim, &pass->witness) &&
+        try_witness(pass, FT_REASON_OBSERVED_RUN, false))
+        return false;
     if (ft_prefix_observed(engine->order, engine->problem.model, claim, &pass->witness) &&
         try_witness(pass, FT_REASON_OBSERVED_RUN, true))
         return false;
@@ -469,6 +475,7 @@ static void search(group_pass *pass)
         return;
     }
     each_claim(pass, look_in_observed_run);
+    pass->blocked &= pass->found;
     if (!pass->found) each_claim(pass, judge_claim);
     pass->visited = 0;
     if (!pass->found && pass->pending.len > 0) each_claim(pass, decide_pending);
@@ -492,7 +499,7 @@ static json_t *violation(group_pass *pass, ft_decision *decision)
 {
     decision->verdict = FT_VERDICT_VIOLATION;
     decision->reason = pass->found_by;
-    decision->observed = pass->observed;
+    decision->observed = pass->observed || pass->blocked;
     decision->witness = &pass->witness;
     if (reduce(pass) != FT_OK) {
         decision->verdict = FT_VERDICT_ERROR; /* cannot happen: each change was confirmed */

@@ -37,6 +37,7 @@ ft_exit ft_exit_worse(ft_exit a, ft_exit b);
     X(SUBMIT, "submit", "FILE", 1, 1,                                                              \
       "upload a trace, start a job on a server and print its name")                                \
     X(JOBS, "jobs", "", 0, 0, "list the jobs of a server")                                         \
+    X(TOP, "top", "", 0, 0, "watch a server: its queue, workers and jobs")                         \
     X(SHOW, "show", "JOB", 1, 1, "print the findings of a job")                                    \
     X(CANCEL, "cancel", "JOB", 1, 1, "cancel a job")                                               \
     X(WITNESS, "witness", "FINDING", 1, 1, "fetch the witness file of a finding")                  \
@@ -47,7 +48,7 @@ ft_exit ft_exit_worse(ft_exit a, ft_exit b);
       "list a project's findings, or say what one of them is")                                     \
     X(MERGE, "merge", "FILE FILE...", 2, 0, "join traces of several runs into one with branches")  \
     X(STATS, "stats", "FILE", 1, 1, "say what is in a trace")                                      \
-    X(RECORD, "record", "-- PROGRAM ARGS", 1, 0, "run a program and record a trace of it")         \
+    X(RECORD, "record", "[--] PROGRAM ARGS", 1, 0, "run a program and record a trace of it")       \
     X(REPLAY, "replay", "WITNESS [TRACE] -- PROGRAM ARGS", 2, 0,                                   \
       "drive a recorded program through a witness, until the bug shows")                           \
     X(MANUAL, "manual", "[PAGE]", 0, 1, "print all of this as Markdown or as a manual page")       \
@@ -99,9 +100,18 @@ typedef struct ft_options {
     bool any_fail_on;           /* --fail-on was given */
     const char *state, *reason; /* of `review` */
     uint32_t seed, turn, limit; /* --seed, --turn, --limit (MiB) of `record`, 0: the default */
+    uint32_t runs;              /* --runs, 0: not given */
+    const char *annotations;    /* --annotations, NULL: none */
     uint32_t deadline;          /* --deadline of `replay`, seconds, 0: the default */
     size_t before;              /* arguments before a "--"; all of them without one */
     bool stop;                  /* --stop */
+    bool symbolic;              /* --symbolic */
+    bool live_inputs;           /* --live-inputs */
+    const char *webhook;        /* --webhook, NULL: none */
+    const char *priority;       /* --priority, NULL: 0 */
+    bool detach;                /* --detach */
+    uint32_t interval;          /* --interval of `top`, seconds, 0: the default */
+    bool once;                  /* --once */
     bool json, show_safe, explain, quiet, full, wait, fail_on_new;
 } ft_options;
 
@@ -151,6 +161,7 @@ ft_exit ft_run_stats(const ft_options *options);
 ft_exit ft_run_record(const ft_options *options);
 ft_exit ft_run_replay(const ft_options *options);
 ft_exit ft_run_manual(const ft_options *options);
+ft_exit ft_run_top(const ft_options *options);
 ft_exit ft_run_version(const ft_options *options);
 
 /* The whole program but for main's own lines. */

@@ -38,6 +38,12 @@ static bool is_loopback(const char *url)
     return false;
 }
 
+static bool has_host(const char *url)
+{
+    size_t scheme = strncmp(url, "http://", 7) == 0 ? 7 : strncmp(url, "https://", 8) == 0 ? 8 : 0;
+    return scheme && url[scheme] && url[scheme] != '/';
+}
+
 static ft_client *new_client(const char *server, const char *base, const char *socket)
 {
     ft_client *client = ft_calloc(1, sizeof *client);
@@ -55,10 +61,11 @@ ft_status ft_client_open(const char *server, ft_client **client, ft_error *err)
     ft_client *opened = NULL;
     if (strncmp(server, "unix:", 5) == 0 && server[5])
         opened = new_client(server, "http://localhost", server + 5);
-    else if (strncmp(server, "http://", 7) == 0 && server[7] && server[7] != '/')
+    else if (has_host(server))
         opened = new_client(server, server, NULL);
     else
-        return ft_error_set(err, FT_USAGE, "'%s' is no server: write http://HOST:PORT or unix:PATH",
+        return ft_error_set(err, FT_USAGE,
+                            "'%s' is no server: write http://HOST:PORT, https://HOST or unix:PATH",
                             server);
     curl_global_init(CURL_GLOBAL_DEFAULT);
     opened->easy = curl_easy_init();
@@ -201,7 +208,7 @@ static void set_up(ft_client *client, const char *url, const char *json_text,
     client->reason[0] = '\0';
     curl_easy_setopt(easy, CURLOPT_URL, url);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http");
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, client->reason);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);

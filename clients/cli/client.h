@@ -11,7 +11,8 @@
 
 typedef struct ft_client ft_client;
 
-/* server: http://HOST[:PORT] or unix:PATH. FT_USAGE: neither. No connection is made yet. */
+/* server: http://HOST[:PORT], https://HOST[:PORT] or unix:PATH. FT_USAGE: neither. No connection is
+ * made yet. */
 ft_status ft_client_open(const char *server, ft_client **client, ft_error *err) FT_MUST_CHECK;
 void ft_client_close(ft_client *client);             /* accepts NULL */
 const char *ft_client_base(const ft_client *client); /* "http://127.0.0.1:7411" */

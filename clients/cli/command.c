@@ -42,6 +42,16 @@ static const struct {
     [FT_COMMAND_JOBS] = {ft_run_jobs, "Newest first, one line each.\n",
                          "foretell jobs --server unix:/run/foretell/foretelld.sock\n"
                          "foretell jobs --json\n"},
+    [FT_COMMAND_TOP] =
+        {ft_run_top,
+         "Drawn anew every two seconds, until q or Ctrl-C; any other key draws at once. Jobs at "
+         "work\n"
+         "come first. In a pipe, and with --once, plain text without colours; --json prints one "
+         "line\n"
+         "for each look: {\"stats\": GET /v1/stats, \"workers\": [...], \"jobs\": [...]}.\n",
+         "foretell top --server http://127.0.0.1:7411\n"
+         "foretell top --once\n"
+         "foretell top --json --interval 10 | jq .stats.now.queued\n"},
     [FT_COMMAND_SHOW] =
         {ft_run_show,
          "JOB is what `submit` and `jobs` print: the job's name or its URL. While the job runs,\n"
@@ -84,11 +94,13 @@ static const struct {
          "branches already. Without -o, NDJSON goes to standard output.\n",
          "foretell merge zero.ndjson one.ndjson -o both.ndjson\n"
          "foretell merge run-*.ndjson -o all.ndjson\n"},
-    [FT_COMMAND_STATS] = {ft_run_stats,
-                          "Events by kind, threads, variables, locks, and what the reader had to\n"
-                          "assume.\n",
-                          "foretell stats bank.ndjson\n"
-                          "foretell stats --json run.std | jq .kinds\n"},
+    [FT_COMMAND_STATS] =
+        {ft_run_stats,
+         "Events by kind and thread, shared cells, locks, the locations that most\n"
+         "events come from, the bytes that an event takes, and what the reader\n"
+         "had to assume.\n",
+         "foretell stats bank.ndjson\n"
+         "foretell stats --json run.std | jq .kinds\n"},
     [FT_COMMAND_RECORD] =
         {ft_run_record,
          "PROGRAM was built with foretell-cc or foretell-c++ in place of the compiler. One thread "
@@ -97,10 +109,11 @@ static const struct {
          "less\n"
          "what no two threads ever touched. The trace is whole also where the program crashed, "
          "was\n"
-         "killed or deadlocked. --seed gives another interleaving of the same test.\n",
+         "killed or deadlocked. --seed gives another interleaving of the same test,\n"
+         "--runs many of them; `check` of all their traces tells each finding once.\n",
          "CC=foretell-cc make && foretell record -o run.ftb -- ./test\n"
-         "foretell record -o run.ndjson --seed 7 --turn 20 -- ./test --case 3\n"
-         "foretell check run.ftb\n"},
+         "foretell record -o run.ndjson --seed 7 --turn 20 ./test --case 3\n"
+         "foretell record -o run.ftb --runs 20 ./test && foretell check run.*.ftb\n"},
     [FT_COMMAND_REPLAY] =
         {ft_run_replay,
          "PROGRAM is the very build that was recorded, with the same arguments and input. Its "

@@ -232,22 +232,28 @@ static ft_status write_baseline(const ft_emit *emit, const ft_report *report, ft
     return status;
 }
 
-/* Of one file its report, of several {"reports": [...]}; empty where none could be had. */
-static void print_kept(const ft_emit *emit, FILE *out)
+/* Of one file its report, of several {"reports": [...], "merged": [...]}; empty where none could be
+ * had. */
+static void print_kept(const ft_emit *emit, const json_t *merged, FILE *out)
 {
     if (emit->several) fputs("{\"reports\": [", out);
     for (size_t i = 0; i < emit->kept.len; i++) {
         if (i) fputs(",\n", out);
         ft_pages_print(&emit->kept.data[i], json_array_get(emit->reports, i), out);
     }
-    fputs(emit->several ? "]}\n" : "\n", out);
+    if (emit->several) {
+        fputs("],\n \"merged\": ", out);
+        json_dumpf(merged, out, JSON_INDENT(1));
+        fputs("}", out);
+    }
+    fputs("\n", out);
 }
 
-static ft_status print_json(const ft_emit *emit, ft_error *err)
+static ft_status print_json(const ft_emit *emit, const json_t *merged, ft_error *err)
 {
     const char *path = emit->options->output;
     if (!path || strcmp(path, "-") == 0) {
-        print_kept(emit, stdout);
+        print_kept(emit, merged, stdout);
         fflush(stdout);
         return FT_OK;
     }
@@ -257,7 +263,7 @@ static ft_status print_json(const ft_emit *emit, ft_error *err)
     if (!out) {
         status = cannot_write(path, err);
     } else {
-        print_kept(emit, out);
+        print_kept(emit, merged, out);
         status = close_into(out, temporary.text, path, err);
     }
     ft_strbuf_release(&temporary);
@@ -267,9 +273,18 @@ static ft_status print_json(const ft_emit *emit, ft_error *err)
 static ft_status print_all(ft_emit *emit, const ft_report *report, ft_error *err)
 {
     ft_strbuf text = {0};
-    if (emit->format == FT_REPORT_TEXT && !emit->options->output) return FT_OK;
-    if (emit->format == FT_REPORT_JSON && emit->options->reports.len == 0)
-        return print_json(emit, err);
+    if (emit->format == FT_REPORT_TEXT && !emit->options->output) {
+        ft_report_merged(report, &emit->view, &text);
+        fputs(ft_strbuf_text(&text), stdout);
+        ft_strbuf_release(&text);
+        return FT_OK;
+    }
+    if (emit->format == FT_REPORT_JSON && emit->options->reports.len == 0) {
+        json_t *merged = ft_report_merged_json(report);
+        ft_status printed = print_json(emit, merged, err);
+        json_decref(merged);
+        return printed;
+    }
     ft_report_render(report, emit->format, &emit->view, &text);
     ft_status status = print(emit, &text, err);
     ft_strbuf_release(&text);
@@ -297,5 +312,8 @@ void ft_emit_release(ft_emit *emit)
     json_decref(emit->reports);
     for (size_t i = 0; i < emit->kept.len; i++) ft_pages_release(&emit->kept.data[i]);
     ft_vec_release(&emit->kept);
+    ft_intern_release(&emit->prints);
+    for (size_t i = 0; i < emit->told.len; i++) free(emit->told.data[i]);
+    ft_vec_release(&emit->told);
     *emit = (ft_emit){0};
 }

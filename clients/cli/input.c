@@ -205,6 +205,7 @@ ft_status ft_input_trace(const char *path, ft_trace **trace, char hash[FT_DIGEST
     ft_status status = ft_input_open(path, &input, err);
     if (status) return status;
     sink to = {.reader = ft_reader_new()};
+    ft_reader_keep_inputs(to.reader);
     ft_digest_init(&to.digest);
     status = read_all(&input, &to, err);
     if (!status) status = ft_reader_finish(to.reader, trace, err);

@@ -64,13 +64,26 @@ static ft_status take_name(const ft_reply *reply, const char *member, char **nam
     return FT_OK;
 }
 
-ft_status ft_job_upload(ft_session *session, const char *path, char **trace, ft_error *err)
+/* A trace belongs to the project of the job that is to be over it. */
+static char *upload_path(const json_t *spec)
+{
+    const char *project = json_string_value(json_object_get(spec, "project"));
+    char *escaped = project ? curl_easy_escape(NULL, project, 0) : NULL;
+    ft_strbuf path = {0};
+    ft_strbuf_printf(&path, "/v1/traces%s%s", escaped ? "?project=" : "", escaped ? escaped : "");
+    curl_free(escaped);
+    return ft_strbuf_take(&path);
+}
+
+ft_status ft_job_upload(ft_session *session, const json_t *spec, const char *path, char **trace,
+                        ft_error *err)
 {
     ft_input input;
     ft_status status = ft_input_open(path, &input, err);
     if (status) return status;
+    char *url = upload_path(spec);
     ft_request request = {.method = "POST",
-                          .path = "/v1/traces",
+                          .path = url,
                           .file = input.file,
                           .file_bytes = input.bytes,
                           .encoding = input.encoding};
@@ -78,6 +91,7 @@ ft_status ft_job_upload(ft_session *session, const char *path, char **trace, ft_
     status = ft_client_send(session->client, &request, &reply, err);
     if (!status) status = take_name(&reply, "trace", trace, err);
     ft_reply_release(&reply);
+    free(url);
     ft_input_close(&input);
     return status;
 }
@@ -122,15 +136,14 @@ static ft_status add_properties(const char *path, json_t *properties, ft_error *
     return status;
 }
 
-/* "auto" or a number; anything else is for the server to refuse. */
-static void set_bound(json_t *spec, const char *text)
+/* A number where it is one; anything else is for the server to refuse. */
+static void set_number(json_t *spec, const char *member, const char *text)
 {
     char *end = NULL;
     if (!text) return;
-    unsigned long switches = strtoul(text, &end, 10);
-    bool number = *text >= '0' && *text <= '9' && *end == '\0';
-    json_object_set_new(spec, "context_bound",
-                        number ? json_integer((json_int_t)switches) : json_string(text));
+    long number = strtol(text, &end, 10);
+    bool whole = end != text && *end == '\0' && *text != ' ' && *text != '+';
+    json_object_set_new(spec, member, whole ? json_integer(number) : json_string(text));
 }
 
 ft_status ft_job_spec(const ft_options *options, json_t **spec, const char **file, ft_error *err)
@@ -150,9 +163,11 @@ ft_status ft_job_spec(const ft_options *options, json_t **spec, const char **fil
     set_text(made, "per", options->per);
     set_text(made, "encoding", options->encoding);
     set_text(made, "wakeups", options->wakeups);
-    set_bound(made, options->context_bound);
+    set_number(made, "context_bound", options->context_bound);
+    set_number(made, "priority", options->priority);
     set_text(made, "name", options->name);
     set_text(made, "project", options->project);
+    set_text(made, "webhook", options->webhook);
     set_budget(options, made);
     if (json_array_size(properties)) json_object_set(made, "properties", properties);
     if (json_array_size(ignored)) json_object_set(made, "ignore_locations", ignored);
@@ -177,6 +192,20 @@ ft_status ft_job_start(ft_session *session, const json_t *spec, const char *trac
     ft_reply_release(&reply);
     json_decref(body);
     return status;
+}
+
+void ft_job_cancel(ft_session *session, const char *job)
+{
+    ft_error err = FT_ERROR_INIT;
+    char *path = ft_job_path("jobs", job, "");
+    ft_request request = {.method = "DELETE", .path = path};
+    ft_reply reply = {0};
+    ft_signals_set_aside();
+    if (ft_client_send(session->client, &request, &reply, &err) == FT_OK)
+        fprintf(stderr, "foretell: job %s was cancelled\n", job);
+    ft_signals_bring_back();
+    ft_reply_release(&reply);
+    free(path);
 }
 
 /* ---- waiting -------------------------------------------------------------------------------- */

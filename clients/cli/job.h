@@ -22,8 +22,8 @@ ft_status ft_session_open(const ft_options *options, bool may_start, ft_session 
                           ft_error *err) FT_MUST_CHECK;
 void ft_session_close(ft_session *session);
 
-/* Uploads a file as it is; *trace is the trace's name (heap). */
-ft_status ft_job_upload(ft_session *session, const char *path, char **trace,
+/* Uploads a file as it is, into the project of spec; *trace is the trace's name (heap). */
+ft_status ft_job_upload(ft_session *session, const json_t *spec, const char *path, char **trace,
                         ft_error *err) FT_MUST_CHECK;
 
 /* JOB of docs/records.md but for its trace, from the options; new reference. On failure *file is
@@ -34,6 +34,9 @@ ft_status ft_job_spec(const ft_options *options, json_t **spec, const char **fil
 /* Starts a job over `trace`; *job is its id (heap). */
 ft_status ft_job_start(ft_session *session, const json_t *spec, const char *trace, char **job,
                        ft_error *err) FT_MUST_CHECK;
+
+/* After an interruption: cancels the job, and says so; a further one ends the attempt. */
+void ft_job_cancel(ft_session *session, const char *job);
 
 /* Waits until the job has ended. FT_OK also when it was cancelled; the job's own error when it
  * failed. */

@@ -10,10 +10,10 @@
 #define VIEW_COMMANDS (BIT(CHECK) | BIT(SHOW))
 #define NET_COMMANDS                                                                               \
     (BIT(CHECK) | BIT(SUBMIT) | BIT(JOBS) | BIT(SHOW) | BIT(CANCEL) | BIT(WITNESS) | BIT(VERIFY) | \
-     BIT(DIFF) | BIT(REVIEW) | BIT(REPLAY))
+     BIT(DIFF) | BIT(REVIEW) | BIT(REPLAY) | BIT(TOP))
 #define JSON_COMMANDS                                                                              \
     (BIT(CHECK) | BIT(SUBMIT) | BIT(JOBS) | BIT(SHOW) | BIT(VERIFY) | BIT(STATS) | BIT(DIFF) |     \
-     BIT(REVIEW) | BIT(REPLAY))
+     BIT(REVIEW) | BIT(REPLAY) | BIT(TOP))
 
 typedef enum value_kind {
     VALUE_NONE,
@@ -69,17 +69,27 @@ static const option_row rows[] = {
      "time for one candidate (default: the server's, 20)"},
     {"name", 0, VALUE_TEXT, "TEXT", NULL, MEMBER(name), JOB_COMMANDS,
      "a name for the job, shown in lists"},
+    {"priority", 0, VALUE_TEXT, "N", NULL, MEMBER(priority), JOB_COMMANDS,
+     "-100 to 100: of the jobs of a project the higher ones go first (default: 0)"},
+    {"detach", 0, VALUE_NONE, NULL, NULL, MEMBER(detach), BIT(CHECK),
+     "when interrupted, let the job on the server go on instead of cancelling it"},
     {"workers", 0, VALUE_NUMBER, "N", NULL, MEMBER(workers), BIT(CHECK),
      "worker processes of the private daemon (default: one a core)"},
     {"project", 0, VALUE_TEXT, "NAME", NULL, MEMBER(project), JOB_COMMANDS | BIT(REVIEW),
      "the project whose findings these are: reviews, first and last seen are kept\n"
      "for each project (default: \"default\")"},
+    {"webhook", 0, VALUE_TEXT, "URL", NULL, MEMBER(webhook), BIT(SUBMIT),
+     "tell this URL when the job has ended; its project needs a webhook secret\n"
+     "(docs/running.md)"},
+    {"interval", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(interval), BIT(TOP),
+     "time between two looks (default: 2)"},
+    {"once", 0, VALUE_NONE, NULL, NULL, MEMBER(once), BIT(TOP), "look once and end"},
     {"format", 'f', VALUE_TEXT, "F", FT_FORMAT_CHOICES, MEMBER(format), VIEW_COMMANDS,
      "how the findings are printed: text (default), json, sarif, junit, gitlab,\n"
      "github, html or markdown"},
     {"report", 0, VALUE_TEXTS, "F=FILE", NULL, MEMBER(reports), VIEW_COMMANDS,
      "write the findings in format F into FILE as well; may be repeated"},
-    {"color", 0, VALUE_TEXT, "WHEN", "auto|always|never", MEMBER(color), VIEW_COMMANDS,
+    {"color", 0, VALUE_TEXT, "WHEN", "auto|always|never", MEMBER(color), VIEW_COMMANDS | BIT(TOP),
      "colours: on a terminal without NO_COLOR (auto, the default), always, never"},
     {"source-root", 0, VALUE_TEXT, "DIR", NULL, MEMBER(source_root), VIEW_COMMANDS,
      "show source lines, from files under DIR, and respect the comments\n"
@@ -127,8 +137,20 @@ static const option_row rows[] = {
      "for the same N (default: in turn)"},
     {"turn", 0, VALUE_NUMBER, "K", NULL, MEMBER(turn), BIT(RECORD),
      "accesses after which another thread goes on (default: 1000)"},
+    {"annotations", 0, VALUE_TEXT, "FILE", NULL, MEMBER(annotations), BIT(RECORD),
+     "lines that say which accesses are part of no finding, and which functions\n"
+     "come in order (docs/record.md)"},
+    {"runs", 0, VALUE_NUMBER, "R", NULL, MEMBER(runs), BIT(RECORD),
+     "run the program R times, with other seeds and turns: FILE run.ftb becomes\n"
+     "run.1.ftb, run.2.ftb, ...; FILE may be a folder"},
     {"limit", 0, VALUE_NUMBER, "MIB", NULL, MEMBER(limit), BIT(RECORD),
      "size of the recording at which it ends; the program goes on (default: 4096)"},
+    {"live-inputs", 0, VALUE_NONE, NULL, NULL, MEMBER(live_inputs), BIT(REPLAY),
+     "do not give the program the inputs of the recording: it reads files,\n"
+     "sockets and the time itself"},
+    {"symbolic", 0, VALUE_NONE, NULL, NULL, MEMBER(symbolic), BIT(RECORD),
+     "record what the program computes as well, for the model ctp (PROGRAM was\n"
+     "built with foretell-cc --symbolic)"},
     {"stop", 0, VALUE_NONE, NULL, NULL, MEMBER(stop), BIT(REPLAY),
      "end the program where the bug is reached (default: it runs on, and may\n"
      "crash)"},
@@ -137,7 +159,8 @@ static const option_row rows[] = {
      "the program is ended (default: 20)"},
     {"json", 0, VALUE_NONE, NULL, NULL, MEMBER(json), JSON_COMMANDS, "print JSON instead of text"},
     {"server", 0, VALUE_TEXT, "URL", NULL, MEMBER(server), NET_COMMANDS,
-     "the server: http://HOST:PORT or unix:PATH (default: FORETELL_SERVER)"},
+     "the server: http://HOST:PORT, https://HOST or unix:PATH (default:\n"
+     "FORETELL_SERVER)"},
     {"help", 'h', VALUE_NONE, NULL, NULL, MEMBER(help), ~0u, "print this help"},
 };
 
@@ -326,6 +349,8 @@ ft_status ft_options_parse(int argc, char **argv, ft_options *options, ft_error 
         const char *word = argv[i];
         if (only_arguments || word[0] != '-' || !word[1]) {
             ft_vec_push(&options->arguments, word);
+            /* What follows the program is the program's, as with env and nice. */
+            if (options->command == FT_COMMAND_RECORD) only_arguments = true;
         } else if (strcmp(word, "--") == 0) {
             only_arguments = true;
             options->before = options->arguments.len;

@@ -68,11 +68,29 @@ static void number_findings(ft_pages *p, ft_report *model)
     }
 }
 
+/* What an earlier file has is told there. */
+static void find_told(ft_pages *p, ft_finding *finding)
+{
+    ft_emit *emit = p->emit;
+    if (!emit->several || !*finding->fingerprint || finding->group != finding->number) return;
+    uint32_t id = ft_intern_add(&emit->prints, finding->fingerprint, strlen(finding->fingerprint));
+    if (id < emit->told.len) {
+        free(finding->elsewhere);
+        finding->elsewhere = ft_strdup(emit->told.data[id]);
+        return;
+    }
+    ft_strbuf text = {0};
+    ft_strbuf_printf(&text, "[%zu] of ", finding->number);
+    ft_view_safe_text(p->file, &text);
+    ft_vec_push(&emit->told, ft_strbuf_take(&text));
+}
+
 static void print_findings(ft_pages *p, json_t *page)
 {
     ft_strbuf text = {0};
     ft_report *model = ft_report_new(page, p->file);
     number_findings(p, model);
+    for (size_t i = 0; i < model->findings.len; i++) find_told(p, &model->findings.data[i]);
     ft_ledger_apply(p->emit->ledger, model);
     if (!p->view.quiet) ft_report_list(model, &p->view, &text);
     fputs(ft_strbuf_text(&text), stdout);

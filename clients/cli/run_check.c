@@ -10,6 +10,7 @@
 typedef struct checked {
     const char *path;
     char *job;    /* NULL: it did not come to a job */
+    bool ended;   /* the job has */
     ft_exit code; /* of this file alone */
 } checked;
 
@@ -32,7 +33,7 @@ static void start(ft_session *session, const json_t *spec, checked *file, ft_pro
     ft_error err = FT_ERROR_INIT;
     char *trace = NULL;
     ft_progress_say(progress, shown(file->path), "uploading", "");
-    ft_status status = ft_job_upload(session, file->path, &trace, &err);
+    ft_status status = ft_job_upload(session, spec, file->path, &trace, &err);
     if (!status) status = ft_job_start(session, spec, trace, &file->job, &err);
     if (status) file->code = fail(file->path, &err, progress);
     free(trace);
@@ -45,6 +46,7 @@ static void finish(ft_session *session, ft_emit *emit, checked *file, size_t num
     const char *name = shown(file->path);
     ft_status status = ft_job_wait(session, file->job, name, progress, &err);
     ft_progress_end(progress);
+    file->ended = status == FT_OK;
     if (!status) status = ft_emit_job(emit, session, file->job, name, number, &file->code, &err);
     if (status) file->code = fail(file->path, &err, progress);
 }
@@ -69,6 +71,14 @@ static ft_exit check_files(ft_session *session, ft_emit *emit, const json_t *spe
         worst = ft_exit_worse(worst, ft_exit_of(&err));
     }
     return worst;
+}
+
+/* Nobody waits for them any more, and others do. A private daemon ends with this process. */
+static void cancel_jobs(ft_session *session, const checked *files, size_t count)
+{
+    if (session->daemon) return;
+    for (size_t i = 0; i < count; i++)
+        if (files[i].job && !files[i].ended) ft_job_cancel(session, files[i].job);
 }
 
 static checked *new_files(const ft_options *options)
@@ -96,6 +106,7 @@ ft_exit ft_run_check(const ft_options *options)
     } else {
         checked *files = new_files(options);
         worst = check_files(&session, &emit, spec, files, count);
+        if (ft_signals_caught() && !options->detach) cancel_jobs(&session, files, count);
         for (size_t i = 0; i < count; i++) free(files[i].job);
         free(files);
     }

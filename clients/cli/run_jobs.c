@@ -45,7 +45,7 @@ ft_exit ft_run_submit(const ft_options *options)
     ft_status status = ft_job_spec(options, &spec, &file, &err);
     if (!status) status = ft_session_open(options, false, &session, &err);
     if (!status) {
-        status = ft_job_upload(&session, path, &trace, &err);
+        status = ft_job_upload(&session, spec, path, &trace, &err);
         file = status ? path : NULL;
     }
     if (!status) status = ft_job_start(&session, spec, trace, &job, &err);

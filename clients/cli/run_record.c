@@ -3,10 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "maker/annotations.h"
 #include "maker/maker.h"
 #include "maker/raw_log.h"
 #include "output.h"
@@ -14,6 +16,16 @@
 #include "signals.h"
 
 enum { MANY = 100000, MIB = 1 << 20, DEFAULT_LIMIT = 4096, DEFAULT_TURN = 1000 };
+
+/* One run of the program, and what came of it. */
+typedef struct run {
+    const ft_options *options;
+    ft_annotations *annotations; /* NULL: none; not owned */
+    uint32_t seed, turn;
+    char *out;    /* the trace */
+    int status;   /* of the program (wait) */
+    uint32_t end; /* ft_raw_end */
+} run;
 
 static ft_exit fail(const char *file, const ft_error *err)
 {
@@ -23,23 +35,25 @@ static ft_exit fail(const char *file, const ft_error *err)
 
 /* ---- the log */
 
-static ft_raw_header header_of(const ft_options *options)
+static ft_raw_header header_of(const run *r)
 {
+    const ft_options *options = r->options;
     ft_raw_header header = {
         .limit = (uint64_t)(options->limit ? options->limit : DEFAULT_LIMIT) * MIB,
-        .seed = options->seed,
-        .turn = options->turn ? options->turn : DEFAULT_TURN,
+        .seed = r->seed,
+        .turn = r->turn,
+        .symbolic = options->symbolic,
     };
     memcpy(header.magic, FT_RAW_MAGIC, sizeof header.magic);
     return header;
 }
 
 /* The log lies beside the trace, on the disk that the user chose; it is sparse up to its limit. */
-static ft_status make_log(const ft_options *options, const char *out, char **path, ft_error *err)
+static ft_status make_log(const run *r, char **path, ft_error *err)
 {
-    ft_raw_header header = header_of(options);
+    ft_raw_header header = header_of(r);
     ft_strbuf name = {0};
-    ft_strbuf_printf(&name, "%s.log-XXXXXX", out);
+    ft_strbuf_printf(&name, "%s.log-XXXXXX", r->out);
     *path = ft_strbuf_take(&name);
     int fd = mkostemp(*path, O_CLOEXEC);
     bool ok = fd >= 0 && write(fd, &header, sizeof header) == sizeof header &&
@@ -48,7 +62,7 @@ static ft_status make_log(const ft_options *options, const char *out, char **pat
     if (fd >= 0) close(fd);
     if (ok) return FT_OK;
     if (fd >= 0) unlink(*path);
-    return ft_error_set(err, FT_USAGE, "%s: cannot write the recording: %s", out, strerror(why));
+    return ft_error_set(err, FT_USAGE, "%s: cannot write the recording: %s", r->out, strerror(why));
 }
 
 /* ---- the program */
@@ -66,14 +80,35 @@ static int run_program(const ft_options *options, const char *log)
 
 /* ---- the trace */
 
-static void print_summary(const ft_options *options, const ft_trace *trace,
-                          const ft_record_summary *s, int status)
+static void print_terms(const ft_record_terms *t)
+{
+    if (!t->on) return;
+    fprintf(stderr, "foretell: %llu assignments, %llu conditions and %llu assertions have terms\n",
+            (unsigned long long)t->assigned, (unsigned long long)t->assumed,
+            (unsigned long long)t->asserted);
+    for (unsigned r = 0; r < FT_SYM_REASONS; r++)
+        if (t->held[r])
+            fprintf(stderr, "foretell: %llu values fell back to what was seen: %s\n",
+                    (unsigned long long)t->held[r], ft_record_reason(r));
+    if (t->wrong)
+        fprintf(stderr, "foretell: %llu terms did not give what the program had: dropped\n",
+                (unsigned long long)t->wrong);
+}
+
+static void print_hot(const ft_trace *trace, const ft_record_summary *s)
+{
+    for (uint32_t i = 0; i < FT_RECORD_HOT && s->accesses >= MANY && s->hot[i].n; i++)
+        fprintf(stderr, "%s%s (%llu)%s", i ? ", " : "foretell: most events come from ",
+                ft_trace_location_text(trace, s->hot[i].loc), (unsigned long long)s->hot[i].n,
+                i + 1 == FT_RECORD_HOT || !s->hot[i + 1].n ? "\n" : "");
+}
+
+static void print_summary(const run *r, const ft_trace *trace, const ft_record_summary *s)
 {
     ft_strbuf end = {0};
-    if (options->quiet) return;
-    ft_program_end(status, &end);
+    ft_program_end(r->status, &end);
     fprintf(stderr, "foretell: recorded %u events of %u threads on %u shared cells in %s\n",
-            trace->n_events, s->threads, s->cells, options->output);
+            trace->n_events, s->threads, s->cells, r->out);
     fprintf(stderr, "foretell: %s (%s); %llu accesses seen", ft_raw_end_text(s->end),
             ft_strbuf_text(&end), (unsigned long long)s->accesses);
     /* A short log is mostly what the program's memory held at its start. */
@@ -87,18 +122,26 @@ static void print_summary(const ft_options *options, const ft_trace *trace,
     if (s->ignored)
         fprintf(stderr, "foretell: %llu events in signal handlers or behind the end are missing\n",
                 (unsigned long long)s->ignored);
+    print_terms(&s->terms);
+    print_hot(trace, s);
     ft_strbuf_release(&end);
 }
 
-static ft_status check_started(const char *log, const char *program, int status, ft_error *err)
+static ft_status check_started(const char *log, const run *r, ft_error *err)
 {
     ft_raw_header header;
+    const char *program = r->options->arguments.data[0];
     int fd = open(log, O_RDONLY | O_CLOEXEC);
     bool read_all = fd >= 0 && read(fd, &header, sizeof header) == sizeof header;
     if (fd >= 0) close(fd);
     if (!read_all) return ft_error_set(err, FT_IO, "%s: the recording is gone", log);
+    if (header.end == FT_RAW_END_REBUILD)
+        return ft_error_set(err, FT_USAGE,
+                            "%s: was not built with --symbolic: build it again with "
+                            "CC='foretell-cc --symbolic' CXX='foretell-c++ --symbolic'",
+                            program);
     if (header.started) return FT_OK;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == FT_PROGRAM_NOT_STARTED)
+    if (WIFEXITED(r->status) && WEXITSTATUS(r->status) == FT_PROGRAM_NOT_STARTED)
         return ft_error_set(err, FT_USAGE, "%s: could not be started", program);
     return ft_error_set(
         err, FT_USAGE,
@@ -107,39 +150,159 @@ static ft_status check_started(const char *log, const char *program, int status,
         program);
 }
 
-static ft_status make_trace(const ft_options *options, const char *log, int status, ft_error *err)
+static ft_status make_trace(run *r, ft_recording *recording, ft_error *err)
 {
+    const ft_options *options = r->options;
     ft_trace *trace = NULL;
     ft_record_summary summary;
-    ft_trace_writer write = ft_output_writer(options->to, options->output);
-    if (!write) write = ft_output_writer("binary", options->output);
-    ft_status made = ft_record_make(log, &trace, &summary, err);
+    ft_trace_writer write = ft_output_writer(options->to, r->out);
+    if (!write) write = ft_output_writer("binary", r->out);
+    ft_status made = ft_record_end(recording, &trace, &summary, err);
+    if (made && summary.end == FT_RAW_END_DISK) {
+        *err = (ft_error)FT_ERROR_INIT;
+        return ft_error_set(err, FT_USAGE, "%s: %s", r->out, ft_raw_end_text(summary.end));
+    }
     if (made) return made;
-    made = ft_output_trace(trace, write, options->output, err);
-    if (!made) print_summary(options, trace, &summary, status);
+    r->end = summary.end;
+    if (r->annotations) ft_annotations_apply(r->annotations, trace);
+    ft_trace_set_command(trace, options->arguments.data, options->arguments.len);
+    made = ft_output_trace(trace, write, r->out, err);
+    if (!made && !options->quiet && !options->runs) print_summary(r, trace, &summary);
     ft_trace_free(trace);
     return made;
+}
+
+static ft_exit record(run *r)
+{
+    ft_error err = FT_ERROR_INIT;
+    char *log = NULL;
+    ft_exit code = FT_EXIT_CLEAN;
+    if (make_log(r, &log, &err)) {
+        free(log);
+        return fail(NULL, &err);
+    }
+    ft_recording *recording = ft_record_begin(log);
+    r->status = run_program(r->options, log);
+    if (check_started(log, r, &err)) {
+        ft_record_drop(recording);
+        code = fail(NULL, &err);
+    } else if (make_trace(r, recording, &err)) {
+        code = fail(NULL, &err);
+    }
+    unlink(log);
+    free(log);
+    return code;
+}
+
+/* ---- several runs */
+
+/* run.ftb of the third run is run.3.ftb; in a folder it is FOLDER/run.3.ftb. */
+static char *numbered(const ft_options *options, uint32_t number)
+{
+    const char *out = options->output, *slash = strrchr(out, '/');
+    const char *base = slash ? slash + 1 : out, *dot = strrchr(base, '.');
+    struct stat info;
+    ft_strbuf name = {0};
+    if ((stat(out, &info) == 0 && S_ISDIR(info.st_mode)) || !*base) {
+        bool text = options->to && strcmp(options->to, "ndjson") == 0;
+        ft_strbuf_printf(&name, "%s%srun.%u.%s", out, *base ? "/" : "", number,
+                         text ? "ndjson" : "ftb");
+    } else {
+        if (!dot || dot == base) dot = base + strlen(base);
+        ft_strbuf_printf(&name, "%.*s.%u%s", (int)(dot - out), out, number, dot);
+    }
+    return ft_strbuf_take(&name);
+}
+
+/* The first run is the one of --seed and --turn; the others differ in seed and, where the user does
+ * not say it, in how long a thread goes on: bugs want long turns as well as short ones. */
+static run nth_run(const ft_options *options, ft_annotations *annotations, uint32_t i)
+{
+    static const uint32_t turns[] = {DEFAULT_TURN, 100, 10, 3, 1, 300, 30};
+    uint32_t turn = options->turn ? options->turn : turns[i % (sizeof turns / sizeof *turns)];
+    return (run){
+        .options = options, .annotations = annotations, .seed = options->seed + i, .turn = turn};
+}
+
+static bool went_wrong(const run *r)
+{
+    return !WIFEXITED(r->status) || WEXITSTATUS(r->status) != 0 || r->end != FT_RAW_END_EXIT;
+}
+
+static void print_run(const run *r, uint32_t number)
+{
+    ft_strbuf end = {0};
+    ft_program_end(r->status, &end);
+    fprintf(stderr, "foretell: run %u (seed %u, turn %u): %s (%s): %s\n", number, r->seed, r->turn,
+            ft_raw_end_text(r->end), ft_strbuf_text(&end), r->out);
+    ft_strbuf_release(&end);
+}
+
+static void print_repeat(const run *r)
+{
+    fprintf(stderr, "foretell: to repeat %s: foretell record ", r->out);
+    if (r->seed) fprintf(stderr, "--seed %u ", r->seed);
+    fprintf(stderr, "--turn %u -o again.ftb --", r->turn);
+    for (size_t i = 0; i < r->options->arguments.len; i++)
+        fprintf(stderr, " %s", r->options->arguments.data[i]);
+    fputs("\n", stderr);
+}
+
+static ft_exit record_runs(const ft_options *options, ft_annotations *annotations)
+{
+    ft_exit code = FT_EXIT_CLEAN;
+    uint32_t done = 0, wrong = 0;
+    run *runs = ft_calloc(options->runs, sizeof *runs);
+    for (; done < options->runs && code == FT_EXIT_CLEAN && !ft_signals_caught(); done++) {
+        run *r = &runs[done];
+        *r = nth_run(options, annotations, done);
+        r->out = numbered(options, done + 1);
+        code = record(r);
+        if (code == FT_EXIT_CLEAN && !options->quiet) print_run(r, done + 1);
+        if (code == FT_EXIT_CLEAN) wrong += went_wrong(r);
+    }
+    if (code == FT_EXIT_CLEAN)
+        fprintf(stderr, "foretell: %u runs recorded, %u ended badly%s\n", done, wrong,
+                wrong ? "" : "; foretell check takes all of their traces at once");
+    for (uint32_t i = 0; i < done; i++) {
+        if (code == FT_EXIT_CLEAN && went_wrong(&runs[i])) print_repeat(&runs[i]);
+        free(runs[i].out);
+    }
+    free(runs);
+    return code;
+}
+
+/* Rules that did nothing are often misspelt. */
+static void print_unused(const ft_options *options, const ft_annotations *annotations)
+{
+    for (uint32_t line = 0; (line = ft_annotations_unused(annotations, line));)
+        fprintf(stderr, "foretell: %s:%u: nothing in the recording is meant by it\n",
+                options->annotations, line);
+}
+
+static ft_exit record_once(const ft_options *options, ft_annotations *annotations)
+{
+    run one = nth_run(options, annotations, 0);
+    one.out = ft_strdup(options->output);
+    ft_exit code = record(&one);
+    free(one.out);
+    return code;
 }
 
 ft_exit ft_run_record(const ft_options *options)
 {
     ft_error err = FT_ERROR_INIT;
-    char *log = NULL;
+    ft_annotations *annotations = NULL;
     if (!options->output) {
-        ft_error_set(&err, FT_USAGE, "record needs -o FILE, the trace to write");
+        ft_error_set(&err, FT_USAGE,
+                     "record needs -o FILE, the trace to write, before the program");
         return fail(NULL, &err);
     }
-    if (make_log(options, options->output, &log, &err)) {
-        free(log);
+    if (options->annotations && ft_annotations_read(options->annotations, &annotations, &err))
         return fail(NULL, &err);
-    }
-    int status = run_program(options, log);
-    ft_exit code = FT_EXIT_CLEAN;
-    if (check_started(log, options->arguments.data[0], status, &err) ||
-        make_trace(options, log, status, &err))
-        code = fail(NULL, &err);
-    unlink(log);
-    free(log);
+    ft_exit code = (options->runs ? record_runs : record_once)(options, annotations);
+    if (annotations && code == FT_EXIT_CLEAN) print_unused(options, annotations);
+    ft_annotations_free(annotations);
     ft_signals_reraise();
     return code;
 }

@@ -8,6 +8,7 @@
 #include "cli.h"
 #include "input.h"
 #include "job.h"
+#include "libraries.h"
 #include "maker/maker.h"
 #include "maker/schedule.h"
 #include "program.h"
@@ -45,7 +46,8 @@ static ft_status check_build(replay *r, ft_error *err)
     if (!r->program) return ft_error_set(err, FT_USAGE, "%s: there is no such program", r->argv[0]);
     if (!ft_record_hash(r->program, hash))
         return ft_error_set(err, FT_USAGE, "%s: cannot be read", r->argv[0]);
-    if (!built->hash[0] || !strcmp(hash, built->hash)) return FT_OK;
+    if (!built->hash[0] || !strcmp(hash, built->hash))
+        return ft_libraries_check(r->trace, r->program, err);
     return ft_error_set(err, FT_INPUT,
                         "%s: is not the program that was recorded: its content has SHA-256 "
                         "%.16s..., that of the trace (%s) %.16s...",
@@ -60,6 +62,7 @@ static ft_status make_file(replay *r, ft_error *err)
     ft_strbuf name = {0}, content = {0};
     r->plan.head.seconds = r->options->deadline ? r->options->deadline : DEFAULT_SECONDS;
     r->plan.head.stop = r->options->stop;
+    if (r->options->live_inputs) r->plan.head.feed = 0;
     unsigned char page[FT_RAW_PAGE] = {0};
     ft_raw_header header = {.turn = 1, .replay = 1};
     memcpy(header.magic, FT_RAW_MAGIC, sizeof header.magic);

@@ -9,7 +9,7 @@
 static const int caught_signals[] = {SIGINT, SIGTERM, SIGHUP};
 #define N_CAUGHT (sizeof caught_signals / sizeof caught_signals[0])
 
-static volatile sig_atomic_t caught;
+static volatile sig_atomic_t caught, aside;
 static int ends[2] = {-1, -1};
 
 static void note(int number)
@@ -47,10 +47,29 @@ int ft_signals_fd(void)
     return ends[0];
 }
 
+void ft_signals_set_aside(void)
+{
+    char byte;
+    aside = caught;
+    caught = 0;
+    while (read(ends[0], &byte, 1) == 1) continue;
+}
+
+void ft_signals_bring_back(void)
+{
+    if (!caught) caught = aside;
+    aside = 0;
+}
+
 void ft_signals_default(void)
 {
     handle(SIGPIPE, SIG_DFL);
     for (size_t i = 0; i < N_CAUGHT; i++) handle(caught_signals[i], SIG_DFL);
+}
+
+void ft_signals_forget(void)
+{
+    if (caught == SIGINT) caught = 0;
 }
 
 void ft_signals_reraise(void)

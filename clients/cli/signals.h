@@ -10,6 +10,11 @@ void ft_signals_catch(void);
 int ft_signals_caught(void);   /* the first signal noted, 0: none */
 int ft_signals_fd(void);       /* readable once a signal was noted; -1 before ft_signals_catch */
 void ft_signals_default(void); /* for a child between fork and exec */
+void ft_signals_forget(void);  /* an interruption was what ends the command well */
+/* What follows is interrupted by a further signal only, not by the one noted, until it is brought
+ * back. */
+void ft_signals_set_aside(void);
+void ft_signals_bring_back(void);
 void ft_signals_reraise(void); /* ends the process by the noted signal, if there is one */
 
 #endif

@@ -52,12 +52,26 @@ static void counts(const ft_report_part *part, ft_strbuf *out)
     ft_strbuf_puts(out, "</tbody></table></div>\n");
 }
 
+static void calls(const ft_report_access *access, ft_strbuf *out)
+{
+    size_t i, more = ft_json_count(access->json, "more_calls");
+    json_t *frame;
+    json_array_foreach((json_t *)(uintptr_t)access->stack, i, frame)
+    {
+        puts_text("<br><span class=\"dim\">called by</span> <code>",
+                  ft_json_text(frame, "function", "?"), "</code> at ", out);
+        puts_text("<code>", ft_json_text(frame, "location", "?"), "</code>", out);
+    }
+    if (more) ft_strbuf_printf(out, "<br><span class=\"dim\">and %zu more calls</span>", more);
+}
+
 static void access_row(const ft_report_access *access, ft_strbuf *out)
 {
     puts_text("<tr><th scope=\"row\">", access->thread, "</th>", out);
     puts_text("<td>", access->word, "</td>", out);
     puts_text("<td><code>", access->location ? access->location : "", "</code>", out);
     if (access->function) puts_text(" in <code>", access->function, "</code>", out);
+    calls(access, out);
     puts_text("</td><td><code>", access->line ? access->line : access->text, "</code></td>", out);
     puts_text("<td>", access->locks, "</td>", out);
     puts_text("<td class=\"dim\">", access->created ? access->created : "", "</td></tr>\n", out);
@@ -145,7 +159,9 @@ static void finding_section(const ft_finding *finding, ft_strbuf *out)
     schedule(finding, out);
     puts_text("<p>", finding->rule->advice, "</p>\n", out);
     const char *replay = ft_json_text(finding->record, "replay", NULL);
-    if (replay) puts_text("<p>Replay: <code>", replay, "</code></p>\n", out);
+    if (replay)
+        puts_text("<p>Replay, with the files of the witness and the trace: <code>", replay,
+                  "</code></p>\n", out);
     if (finding->id)
         puts_text("<p>Witness: <code>foretell witness ", finding->id, "</code></p>\n", out);
     puts_text("<p class=\"dim\">Fingerprint <code>", finding->fingerprint, "</code></p>\n", out);

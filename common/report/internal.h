@@ -37,6 +37,9 @@ void ft_report_dump(json_t *json, size_t flags, ft_strbuf *out);
 /* Adds text with &, <, >, " and ' as references; control characters as '?'. */
 void ft_xml_text(const char *text, ft_strbuf *out);
 
+/* Sets `elsewhere` of findings that a part before theirs has (merged.c). */
+void ft_report_mark_repeated(ft_report *report);
+
 /* "race on x at a.c:3": the shortest name of a finding. */
 void ft_finding_brief(const ft_finding *finding, ft_strbuf *out);
 

@@ -59,6 +59,26 @@ static const json_t *fork_of(const json_t *witness, const char *thread)
     return NULL;
 }
 
+/* The function that a place is in, and the calls around it: enough to tell helpers that start
+ * threads from who called them. */
+static void add_callers(const json_t *at, ft_strbuf *out)
+{
+    enum { CALLERS = 3 };
+    size_t i;
+    json_t *frame;
+    const char *function = ft_json_text(at, "function", NULL);
+    if (function) ft_strbuf_puts(out, " in ");
+    if (function) ft_view_safe_text(function, out);
+    json_array_foreach(json_object_get(at, "stack"), i, frame)
+    {
+        if (i == CALLERS) return;
+        ft_strbuf_puts(out, ", called at ");
+        ft_view_safe_text(ft_json_text(frame, "location", "?"), out);
+        ft_strbuf_puts(out, " in ");
+        ft_view_safe_text(ft_json_text(frame, "function", "?"), out);
+    }
+}
+
 static void add_creation(const json_t *witness, ft_report_access *access)
 {
     const json_t *at = json_object_get(access->json, "created");
@@ -70,6 +90,7 @@ static void add_creation(const json_t *witness, ft_report_access *access)
     ft_view_safe_text(ft_json_text(at, "thread", "?"), &out);
     if (location) ft_strbuf_puts(&out, " at ");
     if (location) ft_view_safe_text(location, &out);
+    add_callers(at, &out);
     access->created = ft_strbuf_take(&out);
     ft_place_parse(location, &access->created_at);
 }
@@ -155,6 +176,7 @@ ft_report *ft_report_new(json_t *json, const char *file)
     for (size_t i = 0; i < json_array_size(several); i++)
         add_part(report, json_array_get(several, i), file);
     for (size_t i = 0; i < report->parts.len; i++) group(report, &report->parts.data[i]);
+    ft_report_mark_repeated(report);
     return report;
 }
 
@@ -172,6 +194,7 @@ static void release_finding(ft_finding *finding)
     ft_finding_steps_release(finding);
     free(finding->title);
     free(finding->danger);
+    free(finding->elsewhere);
     free(finding->why);
 }
 

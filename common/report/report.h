@@ -117,9 +117,10 @@ typedef struct ft_finding {
     FT_VEC(ft_report_step) steps;
     FT_VEC(const char *) threads; /* in order of appearance */
     ft_standing standing;
-    char *why;      /* it is known or suppressed: where that is said, and the reason; else NULL */
-    bool in_source; /* suppressed by an annotation */
-    bool fails;     /* it counts for the exit code */
+    char *elsewhere; /* "[2] of run.1.ftb": another trace has it and was told first; else NULL */
+    char *why;       /* it is known or suppressed: where that is said, and the reason; else NULL */
+    bool in_source;  /* suppressed by an annotation */
+    bool fails;      /* it counts for the exit code */
 } ft_finding;
 
 /* One trace's report. */
@@ -170,6 +171,9 @@ void ft_report_render(const ft_report *report, ft_report_format format, const ft
                       ft_strbuf *out);
 /* Format TEXT: the findings alone; ft_report_render with view->listed shows the rest. */
 void ft_report_list(const ft_report *report, const ft_view *view, ft_strbuf *out);
+/* Where there are several traces: every finding once, and how many traces have it. */
+void ft_report_merged(const ft_report *report, const ft_view *view, ft_strbuf *out);
+json_t *ft_report_merged_json(const ft_report *report); /* a new reference: an array */
 void ft_report_summary(const ft_report *report, size_t part, const ft_view *view, ft_strbuf *out);
 
 /* The file for the number-th (from 1) finding's witness: DIR/BASE.N.json, or DIR/F-BASE.N.json for

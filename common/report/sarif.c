@@ -143,27 +143,36 @@ static json_t *locations(const ft_finding *finding, const ft_report_part *part)
     return json_pack("[o]", ft_sarif_location(&trace, NULL, NULL, "no source location is known"));
 }
 
+static void add_frame(json_t *frames, const ft_place *place, const char *function)
+{
+    json_t *location = ft_sarif_location(place, function, NULL, NULL);
+    json_array_append_new(frames, json_pack("{s:o}", "location", location));
+}
+
+/* A stack begins with the access itself. */
+static json_t *frames_of(const ft_report_access *access)
+{
+    json_t *frame, *frames = json_array();
+    size_t index;
+    add_frame(frames, &access->place, access->function);
+    json_array_foreach((json_t *)(uintptr_t)access->stack, index, frame)
+    {
+        ft_place place;
+        ft_place_parse(ft_json_text(frame, "location", NULL), &place);
+        add_frame(frames, &place, ft_json_text(frame, "function", NULL));
+        free(place.file);
+    }
+    return frames;
+}
+
 static json_t *stacks(const ft_finding *finding)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < finding->accesses.len; i++) {
-        size_t index;
-        json_t *frame, *frames = json_array();
-        json_array_foreach((json_t *)(uintptr_t)finding->accesses.data[i].stack, index, frame)
-        {
-            ft_place place;
-            ft_place_parse(ft_json_text(frame, "location", NULL), &place);
-            json_t *location =
-                ft_sarif_location(&place, ft_json_text(frame, "function", NULL), NULL, NULL);
-            json_array_append_new(frames, json_pack("{s:o}", "location", location));
-            free(place.file);
-        }
-        if (json_array_size(frames))
-            json_array_append_new(list,
-                                  json_pack("{s:{s:s}, s:o}", "message", "text",
-                                            finding->accesses.data[i].thread, "frames", frames));
-        else
-            json_decref(frames);
+        const ft_report_access *access = &finding->accesses.data[i];
+        if (access->stack)
+            json_array_append_new(list, json_pack("{s:{s:s}, s:o}", "message", "text",
+                                                  access->thread, "frames", frames_of(access)));
     }
     return list;
 }

@@ -47,16 +47,17 @@ static void fill_fields(const ft_report_access *access, ft_strbuf fields[FIELDS]
 
 static void frames(const ft_report_access *access, ft_strbuf *out)
 {
-    size_t index;
+    size_t index, more = ft_json_count(access->json, "more_calls");
     json_t *frame;
     json_array_foreach((json_t *)(uintptr_t)access->stack, index, frame)
     {
-        ft_strbuf_printf(out, "      #%zu ", index);
+        ft_strbuf_puts(out, "      called by ");
         ft_view_safe_text(ft_json_text(frame, "function", "?"), out);
-        ft_strbuf_puts(out, " ");
-        ft_view_safe_text(ft_json_text(frame, "location", ""), out);
+        ft_strbuf_puts(out, " at ");
+        ft_view_safe_text(ft_json_text(frame, "location", "?"), out);
         ft_strbuf_puts(out, "\n");
     }
+    if (more) ft_strbuf_printf(out, "      and %zu more call%s\n", more, more == 1 ? "" : "s");
 }
 
 static void accesses(const ft_finding *finding, ft_strbuf *out)
@@ -122,27 +123,38 @@ static void schedule(const ft_view *view, const ft_finding *finding, ft_strbuf *
         ft_strbuf_printf(out, "  The observed run differs: %s\n", finding->difference);
 }
 
+/* The command has words for the two files, known here or not. */
+static void replay(const ft_finding *finding, const char *witness, const char *trace,
+                   ft_strbuf *out)
+{
+    static const char words[] = "foretell replay WITNESS TRACE ";
+    const char *command = ft_json_text(finding->record, "replay", NULL);
+    if (!command) return;
+    ft_strbuf_puts(out, "  Replay: ");
+    if (witness && strncmp(command, words, sizeof words - 1) == 0) {
+        ft_strbuf_printf(out, "foretell replay %s %s ", witness, trace);
+        command += sizeof words - 1;
+    }
+    ft_view_safe_text(command, out);
+    ft_strbuf_puts(out, "\n");
+}
+
 static void reproduce(const ft_view *view, const ft_finding *finding, const char *file,
                       ft_strbuf *out)
 {
-    const char *replay = ft_json_text(finding->record, "replay", NULL);
     bool fetched = finding->id && !view->private_server;
-    if (replay) {
-        ft_strbuf_puts(out, "  Replay: ");
-        ft_view_safe_text(replay, out);
-        ft_strbuf_puts(out, "\n");
+    char *path = view->witness_dir ? ft_view_witness_path(view, file, finding->number) : NULL;
+    replay(finding, path, file, out);
+    if (json_object_get(finding->record, "witness")) {
+        if (path)
+            ft_strbuf_printf(out, "  Reproduce: foretell verify %s %s\n", path, file);
+        else if (fetched)
+            ft_strbuf_printf(out,
+                             "  Reproduce: foretell witness %s -o witness.json; "
+                             "foretell verify witness.json\n",
+                             finding->id);
     }
-    if (!json_object_get(finding->record, "witness")) return;
-    if (view->witness_dir) {
-        char *path = ft_view_witness_path(view, file, finding->number);
-        ft_strbuf_printf(out, "  Reproduce: foretell verify %s %s\n", path, file);
-        free(path);
-    } else if (fetched) {
-        ft_strbuf_printf(out,
-                         "  Reproduce: foretell witness %s -o witness.json; "
-                         "foretell verify witness.json\n",
-                         finding->id);
-    }
+    free(path);
 }
 
 static void look(const ft_view *view, const ft_finding *finding, ft_strbuf *out)
@@ -178,6 +190,8 @@ static void print_hidden(const ft_finding *finding, ft_strbuf *out)
 {
     if (finding->group != finding->number)
         ft_strbuf_printf(out, "[%zu] the same as [%zu]: ", finding->number, finding->group);
+    else if (finding->elsewhere)
+        ft_strbuf_printf(out, "[%zu] the same as %s: ", finding->number, finding->elsewhere);
     else
         ft_strbuf_printf(out, "%s: ", ft_standing_name(finding->standing));
     ft_finding_brief(finding, out);
@@ -240,7 +254,7 @@ static void findings(const ft_view *view, const ft_report *report, const ft_repo
 {
     for (size_t i = part->first; i < part->first + part->count; i++) {
         const ft_finding *finding = &report->findings.data[i];
-        bool hidden = finding->group != finding->number ||
+        bool hidden = finding->group != finding->number || finding->elsewhere ||
                       finding->standing == FT_STANDING_SUPPRESSED ||
                       (view->only_new && finding->standing == FT_STANDING_KNOWN);
         if (!hidden || view->full)
@@ -287,4 +301,5 @@ void ft_render_text(const ft_report *report, const ft_view *view, ft_strbuf *out
         if (!view->quiet) body(&each, report, &report->parts.data[i], out);
         ft_report_summary(report, i, view, out);
     }
+    ft_report_merged(report, view, out);
 }

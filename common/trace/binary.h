@@ -50,6 +50,11 @@
  *   sites      module, offset in it, location id
  *   hooks      of the events of the block before: first event's number, count, per event zigzag
  *              hook minus that of its thread's last event in the block (0 at its start)
+ *   contexts   how many contexts before this one its parent stands, 0: it has none; location id;
+ *              numbered from 1, 0 is "the outermost function, or not known"
+ *   event contexts  like hooks, with the context of each event
+ *   command    texts: the program that was recorded, and its arguments
+ *   inputs     bytes: the frames of this type one after the other are ft_trace's inputs
  *
  * Version rule: what a version 1 file may hold grows (event kinds, operators, lock kinds, flags,
  * frame types, always by new names or codes), what is there already never changes; a file is
@@ -101,7 +106,11 @@ enum {
     X(UPDATES, 21)                                                                                 \
     X(MODULES, 22)                                                                                 \
     X(SITES, 23)                                                                                   \
-    X(HOOKS, 24)
+    X(HOOKS, 24)                                                                                   \
+    X(CONTEXTS, 25)                                                                                \
+    X(EVENT_CONTEXTS, 26)                                                                          \
+    X(INPUTS, 27)                                                                                  \
+    X(COMMAND, 30)
 
 typedef enum ft_binary_frame {
 #define FT_BINARY_ENUM(symbol, code) FT_BINARY_FRAME_##symbol = code,

@@ -6,7 +6,10 @@
 #include "trace/binary.h"
 #include "trace/builder_internal.h"
 
-enum { FT_BINARY_CODES = 256 };
+enum {
+    FT_BINARY_CODES = 256,
+    FT_BINARY_BAD_CODE = 255 /* a kind or operator that this version does not know */
+};
 
 typedef struct ft_binary_term {
     ft_term term;   /* in the pool */
@@ -40,7 +43,7 @@ typedef struct ft_binary_state {
     FT_VEC(ft_assignment) set;    /* scratch */
     FT_VEC(ft_term) children;     /* scratch */
     FT_VEC(uint32_t) cells;       /* scratch */
-    FT_VEC(uint32_t) hooks;       /* scratch: by thread, its last event's */
+    FT_VEC(uint32_t) numbers;     /* scratch: by thread, its last event's */
 } ft_binary_state;
 
 /* Offset in the file of what is read next; of the frame where that is compressed. */
@@ -55,6 +58,19 @@ uint64_t ft_binary_offset(const ft_binary_state *r);
 
 /* True if this version knows the frame type. */
 bool ft_binary_knows(unsigned type);
+
+/* What the cursor is at; the first sets *bad where there is no whole number. */
+uint64_t ft_binary_cursor_varint(ft_binary_cursor *c, bool *bad);
+uint64_t ft_binary_varint(ft_binary_state *r);
+uint32_t ft_binary_below(ft_binary_state *r, uint64_t limit, const char *what);
+const char *ft_binary_bytes(ft_binary_state *r, uint64_t length);
+
+bool ft_binary_value_fits(const ft_trace *trace, uint64_t variable, uint64_t value);
+
+/* The frames that say something of each event (binary_events.c). */
+void ft_binary_events_frame(ft_binary_state *r);
+void ft_binary_hooks_frame(ft_binary_state *r);
+void ft_binary_event_contexts_frame(ft_binary_state *r);
 
 /* Reads r->c, the whole payload of a frame of a known type, into the builder. */
 void ft_binary_payload(ft_binary_state *r, unsigned type);

@@ -3,9 +3,9 @@
 
 #include "trace/binary_internal.h"
 
-enum { BAD_CODE = 255, MAX_TERM_SIZE = 1 << 20 };
+enum { MAX_TERM_SIZE = 1 << 20 };
 
-static uint64_t cursor_varint(ft_binary_cursor *c, bool *bad)
+uint64_t ft_binary_cursor_varint(ft_binary_cursor *c, bool *bad)
 {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
@@ -19,18 +19,18 @@ static uint64_t cursor_varint(ft_binary_cursor *c, bool *bad)
     return 0;
 }
 
-static uint64_t get_varint(ft_binary_state *r)
+uint64_t ft_binary_varint(ft_binary_state *r)
 {
     bool bad = false;
-    uint64_t value = cursor_varint(&r->c, &bad);
+    uint64_t value = ft_binary_cursor_varint(&r->c, &bad);
     if (bad) FT_BINARY_FAIL(r, FT_INPUT, "the frame ends in the middle of a number");
     return value;
 }
 
 /* A number below `limit`. */
-static uint32_t get_below(ft_binary_state *r, uint64_t limit, const char *what)
+uint32_t ft_binary_below(ft_binary_state *r, uint64_t limit, const char *what)
 {
-    uint64_t value = get_varint(r);
+    uint64_t value = ft_binary_varint(r);
     if (r->status == FT_OK && value >= limit)
         FT_BINARY_FAIL(r, FT_INPUT, "%s %llu does not exist", what, (unsigned long long)value);
     return r->status == FT_OK ? (uint32_t)value : 0;
@@ -43,7 +43,7 @@ static unsigned get_byte(ft_binary_state *r)
     return 0;
 }
 
-static const char *get_bytes(ft_binary_state *r, uint64_t length)
+const char *ft_binary_bytes(ft_binary_state *r, uint64_t length)
 {
     const char *text = (const char *)r->c.at;
     if (length > (uint64_t)(r->c.end - r->c.at)) {
@@ -64,8 +64,8 @@ static const char *checked_text(ft_binary_state *r, const char *text, uint64_t l
 
 static const char *get_text(ft_binary_state *r, size_t *length)
 {
-    uint64_t n = get_varint(r);
-    const char *text = checked_text(r, get_bytes(r, n), n);
+    uint64_t n = ft_binary_varint(r);
+    const char *text = checked_text(r, ft_binary_bytes(r, n), n);
     *length = r->status == FT_OK ? (size_t)n : 0;
     return text;
 }
@@ -82,7 +82,7 @@ static ft_sort get_sort(ft_binary_state *r)
 static ft_value get_value(ft_binary_state *r)
 {
     ft_sort sort = get_sort(r);
-    uint64_t bits = get_varint(r);
+    uint64_t bits = ft_binary_varint(r);
     if (sort.kind == FT_SORT_INT) bits = (uint64_t)ft_unzigzag(bits);
     unsigned width = sort.kind == FT_SORT_BOOL ? 1 : sort.width;
     if (sort.kind != FT_SORT_INT && width < 64 && bits >> width)
@@ -92,7 +92,7 @@ static ft_value get_value(ft_binary_state *r)
 
 static ft_symbol get_symbol(ft_binary_state *r, ft_sort *sort)
 {
-    uint64_t number = get_varint(r);
+    uint64_t number = ft_binary_varint(r);
     bool local = number & 1;
     uint64_t index = number >> 1;
     *sort = FT_BOOL_SORT;
@@ -123,7 +123,7 @@ static void kind_item(ft_binary_state *r)
     if (length < sizeof name) memcpy(name, text, length);
     if (r->n_kinds == FT_BINARY_HAS_FLAGS) FT_BINARY_FAIL(r, FT_INPUT, "too many event kinds");
     /* A kind of a later version matters only if an event has it. */
-    r->kinds[r->n_kinds++] = ft_event_kind_parse(name, &kind) ? (uint8_t)kind : BAD_CODE;
+    r->kinds[r->n_kinds++] = ft_event_kind_parse(name, &kind) ? (uint8_t)kind : FT_BINARY_BAD_CODE;
 }
 
 static void operator_item(ft_binary_state *r)
@@ -131,7 +131,7 @@ static void operator_item(ft_binary_state *r)
     size_t length;
     const char *text = get_text(r, &length);
     if (r->status != FT_OK) return;
-    uint8_t found = BAD_CODE;
+    uint8_t found = FT_BINARY_BAD_CODE;
     for (int op = 0; op < FT_OP_COUNT; op++) {
         const char *name = ft_op_name((ft_op)op);
         if (length && strlen(name) == length && memcmp(name, text, length) == 0)
@@ -164,7 +164,7 @@ static void variable_item(ft_binary_state *r, bool local)
     size_t length;
     const char *name = get_text(r, &length);
     ft_sort sort = get_sort(r);
-    uint32_t initial = get_below(r, r->trace->n_values, "value");
+    uint32_t initial = ft_binary_below(r, r->trace->n_values, "value");
     if (initial != FT_NO_VALUE && !ft_sort_equal(r->trace->values[initial].sort, sort))
         FT_BINARY_FAIL(r, FT_INPUT, "an initial value is not of its variable's sort");
     if (r->status != FT_OK) return;
@@ -201,7 +201,7 @@ static void semaphore_item(ft_binary_state *r)
 {
     size_t length;
     const char *name = get_text(r, &length);
-    uint32_t count = get_below(r, UINT32_MAX + 1ull, "semaphore count");
+    uint32_t count = ft_binary_below(r, UINT32_MAX + 1ull, "semaphore count");
     uint32_t expected = r->trace->semaphores.len;
     if (r->status == FT_OK)
         check_new(r, ft_builder_semaphore(r->builder, name, length, count), expected,
@@ -231,7 +231,7 @@ static void barrier_item(ft_binary_state *r)
 {
     size_t length;
     const char *name = get_text(r, &length);
-    uint32_t count = get_below(r, UINT32_MAX + 1ull, "barrier count");
+    uint32_t count = ft_binary_below(r, UINT32_MAX + 1ull, "barrier count");
     uint32_t expected = r->trace->barriers.len;
     if (r->status == FT_OK && !count) FT_BINARY_FAIL(r, FT_INPUT, "a barrier's count is 0");
     if (r->status == FT_OK)
@@ -251,12 +251,12 @@ static void block_item(ft_binary_state *r)
 {
     size_t length;
     const char *name = get_text(r, &length);
-    uint32_t count = get_below(r, (uint64_t)r->trace->shared.len + 1, "block size");
+    uint32_t count = ft_binary_below(r, (uint64_t)r->trace->shared.len + 1, "block size");
     uint32_t expected = r->trace->blocks.len;
     uint64_t cell = 0;
     r->cells.len = 0;
     for (uint32_t i = 0; i < count && r->status == FT_OK; i++) {
-        uint64_t step = get_below(r, r->trace->shared.len, "variable");
+        uint64_t step = ft_binary_below(r, r->trace->shared.len, "variable");
         cell += step;
         if (r->status == FT_OK && ((i && !step) || cell >= r->trace->shared.len))
             FT_BINARY_FAIL(r, FT_INPUT, "a block's variables are not ascending");
@@ -267,7 +267,7 @@ static void block_item(ft_binary_state *r)
                   "a block");
 }
 
-static bool value_fits(const ft_trace *trace, uint64_t variable, uint64_t value)
+bool ft_binary_value_fits(const ft_trace *trace, uint64_t variable, uint64_t value)
 {
     if (value >= trace->n_values) return false;
     return value == FT_NO_VALUE ||
@@ -276,12 +276,13 @@ static bool value_fits(const ft_trace *trace, uint64_t variable, uint64_t value)
 
 static void update_item(ft_binary_state *r)
 {
-    uint32_t variable = get_below(r, r->trace->shared.len, "variable");
-    uint32_t read = get_below(r, r->trace->n_values, "value");
-    uint32_t written = get_below(r, r->trace->n_values, "value");
+    uint32_t variable = ft_binary_below(r, r->trace->shared.len, "variable");
+    uint32_t read = ft_binary_below(r, r->trace->n_values, "value");
+    uint32_t written = ft_binary_below(r, r->trace->n_values, "value");
     uint32_t expected = r->trace->n_updates;
     if (r->status != FT_OK) return;
-    if (!value_fits(r->trace, variable, read) || !value_fits(r->trace, variable, written))
+    if (!ft_binary_value_fits(r->trace, variable, read) ||
+        !ft_binary_value_fits(r->trace, variable, written))
         FT_BINARY_FAIL(r, FT_INPUT, "the value of an update is not of its variable's sort");
     else
         check_new(r, ft_builder_intern_update(r->builder, variable, read, written), expected,
@@ -292,9 +293,9 @@ static void location_item(ft_binary_state *r)
 {
     size_t length;
     const char *text = get_text(r, &length), *function = NULL;
-    uint64_t function_length = get_varint(r);
+    uint64_t function_length = ft_binary_varint(r);
     if (function_length)
-        function = checked_text(r, get_bytes(r, function_length - 1), function_length - 1);
+        function = checked_text(r, ft_binary_bytes(r, function_length - 1), function_length - 1);
     uint32_t expected = r->trace->n_locations;
     if (r->status != FT_OK) return;
     uint32_t id = ft_builder_location(r->builder, text, length, function,
@@ -311,18 +312,38 @@ static void module_item(ft_binary_state *r)
 
 static void site_item(ft_binary_state *r)
 {
-    uint32_t module = get_below(r, r->trace->n_modules, "module");
-    uint64_t offset = get_varint(r);
-    uint32_t loc = get_below(r, r->trace->n_locations, "location");
+    uint32_t module = ft_binary_below(r, r->trace->n_modules, "module");
+    uint64_t offset = ft_binary_varint(r);
+    uint32_t loc = ft_binary_below(r, r->trace->n_locations, "location");
     if (r->status == FT_OK)
         ft_builder_site(r->builder, (ft_code_site){.module = module, .offset = offset, .loc = loc});
+}
+
+static void context_item(ft_binary_state *r)
+{
+    uint32_t count = r->trace->n_contexts ? r->trace->n_contexts : 1;
+    uint32_t back = ft_binary_below(r, count, "the context around");
+    uint32_t loc = ft_binary_below(r, r->trace->n_locations, "location");
+    uint32_t parent = back ? count - back : FT_NO_CONTEXT;
+    if (r->status == FT_OK && parent && r->trace->contexts[parent].depth == FT_CONTEXT_MAX_DEPTH)
+        FT_BINARY_FAIL(r, FT_LIMIT, "calls are nested more than %u deep", FT_CONTEXT_MAX_DEPTH);
+    if (r->status == FT_OK)
+        check_new(r, ft_builder_context(r->builder, parent, loc), count, "a context");
+}
+
+static void command_item(ft_binary_state *r)
+{
+    size_t length;
+    const char *word = get_text(r, &length);
+    if (r->status == FT_OK) ft_builder_command(r->builder, word, length);
 }
 
 /* ---- terms and actions ---------------------------------------------------------------------- */
 
 static ft_binary_term get_child(ft_binary_state *r)
 {
-    uint64_t back = get_varint(r), count = r->terms.len; /* this term will be number count + 1 */
+    uint64_t back = ft_binary_varint(r),
+             count = r->terms.len; /* this term will be number count + 1 */
     if (r->status == FT_OK && (back == 0 || back > count))
         FT_BINARY_FAIL(r, FT_INPUT, "a term refers to one that is not before it");
     if (r->status != FT_OK) return (ft_binary_term){0};
@@ -331,7 +352,7 @@ static ft_binary_term get_child(ft_binary_state *r)
 
 static void get_children(ft_binary_state *r, ft_binary_term *result)
 {
-    uint64_t count = get_varint(r);
+    uint64_t count = ft_binary_varint(r);
     if (count > (uint64_t)(r->c.end - r->c.at))
         FT_BINARY_FAIL(r, FT_INPUT, "a term has more children than the frame has room for");
     r->children.len = 0;
@@ -354,7 +375,7 @@ static ft_binary_term get_application(ft_binary_state *r, ft_op op)
     get_children(r, &result);
     uint32_t index[2] = {0, 0};
     bool indexed = op == FT_OP_EXTRACT || op == FT_OP_ZERO_EXTEND || op == FT_OP_SIGN_EXTEND;
-    for (int i = 0; indexed && i < 2; i++) index[i] = get_below(r, 1u << 16, "index");
+    for (int i = 0; indexed && i < 2; i++) index[i] = ft_binary_below(r, 1u << 16, "index");
     if (r->status != FT_OK) return result;
     ft_error why = FT_ERROR_INIT;
     if (ft_term_apply(r->builder->trace->terms, op, r->children.data, (uint32_t)r->children.len,
@@ -366,7 +387,7 @@ static ft_binary_term get_application(ft_binary_state *r, ft_op op)
 static void term_item(ft_binary_state *r)
 {
     ft_term_pool *pool = r->builder->trace->terms;
-    uint64_t code = get_varint(r);
+    uint64_t code = ft_binary_varint(r);
     ft_binary_term result = {.size = 1};
     if (code == FT_BINARY_LITERAL) {
         ft_value value = get_value(r);
@@ -377,7 +398,7 @@ static void term_item(ft_binary_state *r)
         if (r->status == FT_OK) result.term = ft_term_symbol(pool, symbol, sort);
     } else if (code - FT_BINARY_OPERATORS >= r->n_operators) {
         FT_BINARY_FAIL(r, FT_INPUT, "operator %llu is not declared", (unsigned long long)code);
-    } else if (r->operators[code - FT_BINARY_OPERATORS] == BAD_CODE) {
+    } else if (r->operators[code - FT_BINARY_OPERATORS] == FT_BINARY_BAD_CODE) {
         FT_BINARY_FAIL(r, FT_UNSUPPORTED, "a term has an operator that this version does not know");
     } else {
         result = get_application(r, (ft_op)r->operators[code - FT_BINARY_OPERATORS]);
@@ -387,7 +408,7 @@ static void term_item(ft_binary_state *r)
 
 static ft_term get_term(ft_binary_state *r, bool optional)
 {
-    uint32_t number = get_below(r, r->terms.len + 1, "term");
+    uint32_t number = ft_binary_below(r, r->terms.len + 1, "term");
     if (r->status == FT_OK && !number && !optional)
         FT_BINARY_FAIL(r, FT_INPUT, "a term is missing");
     return r->status == FT_OK && number ? r->terms.data[number - 1].term : FT_NO_TERM;
@@ -412,7 +433,7 @@ static void action_item(ft_binary_state *r)
 {
     ft_map targets = {0};
     ft_term guard = get_term(r, true);
-    uint64_t count = get_varint(r);
+    uint64_t count = ft_binary_varint(r);
     if (guard != FT_NO_TERM &&
         !ft_sort_equal(ft_term_sort(r->builder->trace->terms, guard), FT_BOOL_SORT))
         FT_BINARY_FAIL(r, FT_INPUT, "a guard is not of sort Bool");
@@ -425,176 +446,12 @@ static void action_item(ft_binary_state *r)
     ft_vec_push(&r->actions, action);
 }
 
-/* ---- events --------------------------------------------------------------------------------- */
-
-enum { KINDS, FLAGS, THREADS, OBJECTS, PLACES, DATA };
-
-typedef struct block {
-    ft_binary_cursor column[FT_BINARY_COLUMNS];
-    uint64_t thread, place, object[FT_OBJECT_CLASSES], data[FT_BINARY_DATA]; /* last ones */
-    bool bad; /* a column ends too early */
-} block;
-
-/* An id written as the difference from the last one. */
-static uint64_t next_id(block *b, int column, uint64_t *last)
-{
-    uint64_t delta = (uint64_t)ft_unzigzag(cursor_varint(&b->column[column], &b->bad));
-    return *last += delta;
-}
-
-static unsigned next_byte(block *b, int column)
-{
-    ft_binary_cursor *c = &b->column[column];
-    if (c->at < c->end) return *c->at++;
-    b->bad = true;
-    return 0;
-}
-
-/* The flags that make sense on an event of a kind. */
-static unsigned allowed_flags(ft_event_kind kind, bool branches)
-{
-    unsigned allowed = FT_FLAG_ATOMIC | FT_FLAG_CONDITION;
-    if (kind == FT_EVENT_ASSERT || kind == FT_EVENT_COND_WAKE) allowed |= FT_FLAG_FAILED;
-    if (kind == FT_EVENT_ACQUIRE) allowed |= FT_FLAG_NESTED | FT_FLAG_STRANGER | FT_FLAG_TRY;
-    if (kind == FT_EVENT_ACQUIRE_SHARED) allowed |= FT_FLAG_NESTED | FT_FLAG_TRY;
-    if (kind == FT_EVENT_RELEASE) allowed |= FT_FLAG_NESTED | FT_FLAG_STRANGER | FT_FLAG_SYNTHETIC;
-    if (kind == FT_EVENT_WRITE) allowed |= FT_FLAG_SYNTHETIC;
-    if (branches) allowed |= FT_FLAG_PASSED;
-    return allowed;
-}
-
-static bool object_exists(const ft_trace *trace, ft_object_class object, uint64_t id)
-{
-    switch (object) {
-    case FT_OBJECT_VARIABLE:
-        return id < trace->shared.len;
-    case FT_OBJECT_LOCK:
-        return id < trace->locks.len;
-    case FT_OBJECT_SEMAPHORE:
-        return id < trace->semaphores.len;
-    case FT_OBJECT_THREAD:
-        return id < trace->threads.len;
-    case FT_OBJECT_EDGE:
-        return id < trace->edges.len;
-    case FT_OBJECT_CONDITION:
-        return id < trace->conditions.len;
-    case FT_OBJECT_BARRIER:
-        return id < trace->barriers.len;
-    case FT_OBJECT_ONCE:
-        return id < trace->onces.len;
-    case FT_OBJECT_BLOCK:
-        return id < trace->blocks.len;
-    case FT_OBJECT_NONE:
-    case FT_OBJECT_CLASSES:
-        break;
-    }
-    return id == 0;
-}
-
-/* What the kind demands beyond its object and flags. */
-static bool kind_fits(const ft_trace *trace, ft_event_kind kind, uint64_t object, unsigned flags)
-{
-    bool shared = kind == FT_EVENT_ACQUIRE_SHARED || kind == FT_EVENT_TRY_FAILED_SHARED;
-    if (shared && trace->lock_kind[object] != FT_LOCK_READ_WRITE) return false;
-    return kind != FT_EVENT_RMW || flags & FT_FLAG_ATOMIC;
-}
-
-static bool update_fits(const ft_trace *trace, uint64_t variable, uint64_t update)
-{
-    return update < trace->n_updates && trace->updates[update].accesses[0].variable == variable;
-}
-
-static bool action_fits(const ft_binary_state *r, ft_event_kind kind, uint64_t number)
-{
-    if (number >= r->actions.len) return false;
-    const ft_action *action = &r->trace->actions[r->actions.data[number]];
-    return kind == FT_EVENT_ASSIGN || (action->guard != FT_NO_TERM && !action->n_assignments);
-}
-
-static void event_item(ft_binary_state *r, block *b)
-{
-    const ft_trace *trace = r->trace;
-    unsigned code = next_byte(b, KINDS);
-    unsigned flags = code & FT_BINARY_HAS_FLAGS ? next_byte(b, FLAGS) : 0;
-    code &= ~(unsigned)FT_BINARY_HAS_FLAGS;
-    if (code >= r->n_kinds) {
-        FT_BINARY_FAIL(r, FT_INPUT, "event kind %u is not declared", code);
-        return;
-    }
-    if (r->kinds[code] == BAD_CODE) {
-        FT_BINARY_FAIL(r, FT_UNSUPPORTED, "an event is of a kind that this version does not know");
-        return;
-    }
-    ft_event_kind kind = (ft_event_kind)r->kinds[code];
-    ft_object_class class = ft_event_kind_object(kind);
-    bool symbolic = kind == FT_EVENT_ASSIGN || kind == FT_EVENT_ASSUME || kind == FT_EVENT_ASSERT ||
-                    kind == FT_EVENT_IF;
-    bool access = class == FT_OBJECT_VARIABLE, update = kind == FT_EVENT_RMW;
-    int column = symbolic ? FT_BINARY_ACTION : update ? FT_BINARY_UPDATE : FT_BINARY_VALUE;
-    uint64_t thread = next_id(b, THREADS, &b->thread);
-    uint64_t object = class == FT_OBJECT_NONE ? 0 : next_id(b, OBJECTS, &b->object[class]);
-    uint64_t place = next_id(b, PLACES, &b->place);
-    uint64_t data = symbolic || access ? next_id(b, DATA, &b->data[column]) : 0;
-    bool valid = !b->bad && thread < trace->threads.len && object_exists(trace, class, object) &&
-                 place < trace->n_locations &&
-                 !(flags & ~allowed_flags(kind, r->builder->counts[FT_EVENT_IF])) &&
-                 kind_fits(trace, kind, object, flags) &&
-                 (!access || update || value_fits(trace, object, data)) &&
-                 (!update || update_fits(trace, object, data)) &&
-                 (!symbolic || action_fits(r, kind, data));
-    if (!valid) {
-        FT_BINARY_FAIL(r, FT_INPUT,
-                       "event %u is malformed: it names something that is not declared",
-                       trace->n_events + 1);
-        return;
-    }
-    if (symbolic) data = r->actions.data[data];
-    ft_builder_raw_event(r->builder, kind, (uint32_t)thread, (uint32_t)object, (uint32_t)place,
-                         (uint32_t)data, (uint8_t)flags);
-}
-
-static void events_frame(ft_binary_state *r)
-{
-    block b = {.bad = false};
-    uint64_t first = get_varint(r);
-    uint32_t count = get_below(r, FT_BINARY_BLOCK + 1, "block size");
-    if (first != r->trace->n_events) FT_BINARY_FAIL(r, FT_INPUT, "a block of events is missing");
-    for (int i = 0; i < FT_BINARY_COLUMNS; i++) {
-        uint64_t length = get_varint(r);
-        const unsigned char *bytes = (const unsigned char *)get_bytes(r, length);
-        if (r->status != FT_OK) return;
-        b.column[i] = (ft_binary_cursor){.at = bytes, .end = bytes + length};
-    }
-    for (uint32_t i = 0; i < count && r->status == FT_OK; i++) event_item(r, &b);
-    for (int i = 0; i < FT_BINARY_COLUMNS; i++)
-        if (b.column[i].at != b.column[i].end)
-            FT_BINARY_FAIL(r, FT_INPUT, "a block holds too much");
-    if (r->builder->failure.code != FT_OK)
-        FT_BINARY_FAIL(r, r->builder->failure.code, "%s", r->builder->failure.message);
-    r->n_blocks += count > 0;
-}
-
-static void hooks_frame(ft_binary_state *r)
-{
-    uint64_t first = get_varint(r), count = get_varint(r);
-    if (r->status == FT_OK && (first > r->trace->n_events || count > r->trace->n_events - first))
-        FT_BINARY_FAIL(r, FT_INPUT, "hooks of events that are not before them");
-    r->hooks.len = 0;
-    for (uint32_t t = 0; t < r->trace->threads.len; t++) ft_vec_push(&r->hooks, 0);
-    for (uint64_t i = 0; i < count && r->status == FT_OK; i++) {
-        uint32_t e = (uint32_t)(first + i);
-        uint32_t *hook = &r->hooks.data[r->trace->thread[e]];
-        uint64_t next = *hook + (uint64_t)ft_unzigzag(get_varint(r));
-        if (next > UINT32_MAX) FT_BINARY_FAIL(r, FT_INPUT, "a hook's number is out of range");
-        *hook = (uint32_t)next;
-        if (r->status == FT_OK) ft_builder_set_hook(r->builder, e, *hook);
-    }
-}
+/* ---- the end ------------------------------------------------------------------------------- */
 
 static char *get_copy(ft_binary_state *r)
 {
-    uint64_t length = get_varint(r);
-    const char *text = get_bytes(r, length);
+    uint64_t length = ft_binary_varint(r);
+    const char *text = ft_binary_bytes(r, length);
     if (r->status != FT_OK) return NULL;
     if (!ft_builder_text_is_clean(text, (size_t)length))
         FT_BINARY_FAIL(r, FT_INPUT, "a text is not UTF-8");
@@ -606,8 +463,8 @@ static void note_item(ft_binary_state *r)
     size_t length;
     const char *text = get_text(r, &length);
     char *code = ft_strndup(text, length);
-    uint32_t event = get_below(r, (uint64_t)r->trace->n_events + 1, "event");
-    uint32_t count = get_below(r, UINT32_MAX + 1ull, "count");
+    uint32_t event = ft_binary_below(r, (uint64_t)r->trace->n_events + 1, "event");
+    uint32_t count = ft_binary_below(r, UINT32_MAX + 1ull, "count");
     const char *note = get_copy(r);
     if (r->status == FT_OK)
         ft_builder_add_note(r->builder, code, event ? event - 1 : FT_NO_EVENT, count, note);
@@ -616,7 +473,7 @@ static void note_item(ft_binary_state *r)
 
 static void broken_frame(ft_binary_state *r)
 {
-    uint32_t event = get_below(r, r->trace->n_events, "event");
+    uint32_t event = ft_binary_below(r, r->trace->n_events, "event");
     const char *text = get_copy(r);
     if (!r->canonical)
         FT_BINARY_FAIL(r, FT_INPUT, "only a canonical trace can be marked as broken");
@@ -627,7 +484,7 @@ static void broken_frame(ft_binary_state *r)
 
 static void end_frame(ft_binary_state *r)
 {
-    uint64_t count = get_varint(r);
+    uint64_t count = ft_binary_varint(r);
     if (r->status == FT_OK && count != r->trace->n_events)
         FT_BINARY_FAIL(r, FT_INPUT, "the file says it has %llu events, and has %u",
                        (unsigned long long)count, r->trace->n_events);
@@ -635,6 +492,12 @@ static void end_frame(ft_binary_state *r)
 }
 
 /* ---- payloads ------------------------------------------------------------------------------- */
+
+static void inputs_frame(ft_binary_state *r)
+{
+    ft_builder_inputs(r->builder, r->c.at, (size_t)(r->c.end - r->c.at));
+    r->c.at = r->c.end;
+}
 
 static const struct {
     void (*get)(ft_binary_state *);
@@ -657,10 +520,14 @@ static const struct {
     [FT_BINARY_FRAME_LOCATIONS] = {location_item, true},
     [FT_BINARY_FRAME_TERMS] = {term_item, true},
     [FT_BINARY_FRAME_ACTIONS] = {action_item, true},
-    [FT_BINARY_FRAME_EVENTS] = {events_frame, false},
+    [FT_BINARY_FRAME_EVENTS] = {ft_binary_events_frame, false},
     [FT_BINARY_FRAME_MODULES] = {module_item, true},
     [FT_BINARY_FRAME_SITES] = {site_item, true},
-    [FT_BINARY_FRAME_HOOKS] = {hooks_frame, false},
+    [FT_BINARY_FRAME_HOOKS] = {ft_binary_hooks_frame, false},
+    [FT_BINARY_FRAME_CONTEXTS] = {context_item, true},
+    [FT_BINARY_FRAME_EVENT_CONTEXTS] = {ft_binary_event_contexts_frame, false},
+    [FT_BINARY_FRAME_INPUTS] = {inputs_frame, false},
+    [FT_BINARY_FRAME_COMMAND] = {command_item, true},
     [FT_BINARY_FRAME_NOTES] = {note_item, true},
     [FT_BINARY_FRAME_BROKEN] = {broken_frame, false},
     [FT_BINARY_FRAME_END] = {end_frame, false},

@@ -28,6 +28,7 @@ static void read_frame(ft_binary_state *r, const unsigned char *head)
     uint32_t length = ft_get_u32(head + 4), raw = ft_get_u32(head + 8);
     uint32_t crc = (uint32_t)crc32(crc32(crc32(0, NULL, 0), head, 12), payload, length);
     unsigned type = head[0];
+    if (type == FT_BINARY_FRAME_INPUTS && !r->builder->keep_inputs) return;
     r->payload = payload;
     r->c = (ft_binary_cursor){.at = payload, .end = payload + length};
     if (crc != ft_get_u32(head + 12))
@@ -141,7 +142,7 @@ static void binary_close(void *state)
     ft_vec_release(&r->set);
     ft_vec_release(&r->children);
     ft_vec_release(&r->cells);
-    ft_vec_release(&r->hooks);
+    ft_vec_release(&r->numbers);
     free(r->raw);
     free(r);
 }

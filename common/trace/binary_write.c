@@ -7,7 +7,7 @@
 #include "trace/binary.h"
 #include "trace/reader.h"
 
-enum { ENOUGH = 1 << 20, LEVEL = 3, WORTH_TRYING = 64 };
+enum { ENOUGH = 1 << 20, LEVEL = 3, WORTH_TRYING = 64, INPUTS = 1 << 23 };
 
 typedef struct writer {
     const ft_trace *trace;
@@ -213,6 +213,18 @@ static void site_item(writer *w, uint32_t id)
     put_varint(w, site->loc);
 }
 
+static void context_item(writer *w, uint32_t id)
+{
+    const ft_context *context = &w->trace->contexts[id];
+    put_varint(w, context->parent ? id - context->parent : 0);
+    put_varint(w, context->loc);
+}
+
+static void command_item(writer *w, uint32_t id)
+{
+    put_string(w, w->trace->command[id]);
+}
+
 static void term_item(writer *w, uint32_t id)
 {
     ft_term_node node = ft_term_get(w->trace->terms, id);
@@ -290,6 +302,8 @@ static void put_declarations(writer *w)
         {FT_BINARY_FRAME_LOCATIONS, 1, trace->n_locations, location_item},
         {FT_BINARY_FRAME_MODULES, 0, trace->n_modules, module_item},
         {FT_BINARY_FRAME_SITES, 0, trace->n_sites, site_item},
+        {FT_BINARY_FRAME_CONTEXTS, 1, trace->n_contexts, context_item},
+        {FT_BINARY_FRAME_COMMAND, 0, trace->n_command, command_item},
         {FT_BINARY_FRAME_OPERATORS, 0, FT_OP_COUNT, operator_item},
         {FT_BINARY_FRAME_TERMS, 1, ft_term_pool_count(trace->terms) + 1, term_item},
         {FT_BINARY_FRAME_ACTIONS, 0, trace->n_actions, action_item},
@@ -344,18 +358,20 @@ static void put_block(writer *w, block *b, uint32_t first, uint32_t end)
     end_frame(w, FT_BINARY_FRAME_EVENTS);
 }
 
-static void put_hooks(writer *w, uint32_t *last, uint32_t first, uint32_t end)
+/* A number for each event, as the difference from that of its thread's last event. */
+static void put_numbers(writer *w, ft_binary_frame type, const uint32_t *numbers, uint32_t *last,
+                        uint32_t first, uint32_t end)
 {
-    if (!w->trace->hook) return;
+    if (!numbers) return;
     memset(last, 0, w->trace->threads.len * sizeof *last);
     put_varint(w, first);
     put_varint(w, end - first);
     for (uint32_t e = first; e < end; e++) {
         uint32_t *before = &last[w->trace->thread[e]];
-        put_varint(w, ft_zigzag((int64_t)w->trace->hook[e] - (int64_t)*before));
-        *before = w->trace->hook[e];
+        put_varint(w, ft_zigzag((int64_t)numbers[e] - (int64_t)*before));
+        *before = numbers[e];
     }
-    end_frame(w, FT_BINARY_FRAME_HOOKS);
+    end_frame(w, type);
 }
 
 static void put_events(writer *w)
@@ -367,11 +383,21 @@ static void put_events(writer *w)
     for (uint32_t first = 0; first < n && w->status == FT_OK;) {
         uint32_t end = n - first > FT_BINARY_BLOCK ? first + FT_BINARY_BLOCK : n;
         put_block(w, &b, first, end);
-        put_hooks(w, last, first, end);
+        put_numbers(w, FT_BINARY_FRAME_HOOKS, w->trace->hook, last, first, end);
+        put_numbers(w, FT_BINARY_FRAME_EVENT_CONTEXTS, w->trace->context, last, first, end);
         first = end;
     }
     free(last);
     free(memory);
+}
+
+static void put_inputs(writer *w)
+{
+    for (size_t at = 0, n; at < w->trace->n_inputs && w->status == FT_OK; at += n) {
+        n = w->trace->n_inputs - at < INPUTS ? w->trace->n_inputs - at : INPUTS;
+        ft_strbuf_add(&w->raw, (const char *)w->trace->inputs + at, n);
+        end_frame(w, FT_BINARY_FRAME_INPUTS);
+    }
 }
 
 static void put_tail(writer *w)
@@ -401,6 +427,7 @@ ft_status ft_binary_write(const ft_trace *trace, ft_sink sink, void *context, ft
     send(&w, head, sizeof head);
     put_declarations(&w);
     put_events(&w);
+    put_inputs(&w);
     put_tail(&w);
     ZSTD_freeCCtx(w.zstd);
     free(w.packed);

@@ -39,6 +39,8 @@ void ft_builder_free(ft_builder *b)
     free(b->function_text);
     ft_map_release(&b->actions);
     ft_map_release(&b->updates);
+    ft_map_release(&b->contexts);
+    ft_map_release(&b->benign);
     free(b->access_seen);
     ft_strbuf_release(&b->scratch);
     free(b);
@@ -222,6 +224,33 @@ uint32_t ft_builder_block(ft_builder *b, const char *name, size_t length, const 
                                      sizeof *trace->block_cells);
     trace->block_cells[id] = copy_cells(trace, variables, count);
     return id;
+}
+
+void ft_builder_block_cells(ft_builder *b, uint32_t block, const uint32_t *variables,
+                            uint32_t count)
+{
+    ft_block_cells *cells = &b->trace->block_cells[block];
+    FT_VEC(uint32_t) all = {0};
+    for (uint32_t i = 0; i < cells->count; i++) ft_vec_push(&all, cells->variables[i]);
+    for (uint32_t i = 0; i < count; i++) ft_vec_push(&all, variables[i]);
+    *cells = copy_cells(b->trace, all.data, (uint32_t)all.len);
+    ft_vec_release(&all);
+}
+
+/* ---- inputs --------------------------------------------------------------------------------- */
+
+void ft_builder_inputs(ft_builder *b, const void *bytes, size_t n)
+{
+    ft_trace *trace = b->trace;
+    if (!n) return;
+    trace->inputs = ft_vec_grow(trace->inputs, &b->inputs_cap, trace->n_inputs + n, 1);
+    memcpy(trace->inputs + trace->n_inputs, bytes, n);
+    trace->n_inputs += n;
+}
+
+void ft_builder_keep_inputs(ft_builder *b)
+{
+    b->keep_inputs = true;
 }
 
 /* ---- locations ------------------------------------------------------------------------------ */
@@ -498,13 +527,15 @@ uint32_t ft_builder_raw_event(ft_builder *b, ft_event_kind kind, uint32_t thread
     if (trace->n_events == b->event_cap) grow_events(b);
     uint32_t e = trace->n_events++;
     trace->kind[e] = (uint8_t)kind;
-    trace->flags[e] = flags;
+    trace->flags[e] = flags | ft_builder_aside_flag(b, kind, object);
     trace->thread[e] = (uint16_t)thread;
     trace->object[e] = object;
     trace->loc[e] = loc;
     trace->data[e] = data;
     ft_builder_set_hook(b, e, b->hook);
+    ft_builder_set_context(b, e, b->context);
     b->counts[kind]++;
+    b->any_blocked |= ft_trace_is_blocked(trace, e);
     return e;
 }
 
@@ -606,6 +637,7 @@ static void shrink_events(ft_trace *trace)
     trace->loc = ft_realloc(trace->loc, n, sizeof *trace->loc);
     trace->data = ft_realloc(trace->data, n, sizeof *trace->data);
     if (trace->hook) trace->hook = ft_realloc(trace->hook, n, sizeof *trace->hook);
+    if (trace->context) trace->context = ft_realloc(trace->context, n, sizeof *trace->context);
 }
 
 /* A note may speak of the event that the reader was about to add, and that never came. */
@@ -615,6 +647,24 @@ static void clamp_notes(ft_trace *trace)
         if (trace->notes[i].event >= trace->n_events) trace->notes[i].event = FT_NO_EVENT;
 }
 
+/* Nothing comes after an event that its thread did not come past. */
+static ft_status check_blocked(const ft_builder *b, ft_error *err)
+{
+    const ft_trace *trace = b->trace;
+    ft_status status = FT_OK;
+    if (!b->any_blocked) return FT_OK;
+    bool *blocked = ft_calloc(trace->threads.len, sizeof *blocked);
+    for (uint32_t e = 0; e < trace->n_events && status == FT_OK; e++) {
+        if (blocked[trace->thread[e]])
+            status = ft_error_set(err, FT_INPUT,
+                                  "event %u: %s was blocked for ever at an event before it", e + 1,
+                                  ft_trace_thread_name(trace, trace->thread[e]));
+        blocked[trace->thread[e]] = ft_trace_is_blocked(trace, e);
+    }
+    free(blocked);
+    return status;
+}
+
 static ft_status finish(ft_builder *b, ft_error *err)
 {
     if (b->failure.code != FT_OK)
@@ -622,8 +672,9 @@ static ft_status finish(ft_builder *b, ft_error *err)
     if (!b->trace->n_events)
         return ft_error_set(err, FT_INPUT, "the trace has no events: nothing to analyse");
     clamp_notes(b->trace);
-    ft_status status =
-        b->canonical ? ft_builder_check_canonical(b, err) : ft_builder_normalise(b, err);
+    ft_status status = check_blocked(b, err);
+    if (status != FT_OK) return status;
+    status = b->canonical ? ft_builder_check_canonical(b, err) : ft_builder_normalise(b, err);
     if (status == FT_OK) status = ft_builder_find_paths(b, err);
     if (status == FT_OK) shrink_events(b->trace);
     return status;

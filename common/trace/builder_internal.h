@@ -14,8 +14,15 @@ struct ft_builder {
     uint32_t max_events; /* 2^32 - 2, less in tests */
     uint32_t counts[FT_EVENT_KINDS]; /* events so far, by kind */
     size_t event_cap, shared_cap, local_cap, lock_cap, semaphore_cap, location_cap, value_cap,
-        action_cap, note_cap, barrier_cap, block_cap, update_cap, hook_cap, module_cap, site_cap;
-    uint32_t hook;                 /* of the events that come next */
+        action_cap, note_cap, barrier_cap, block_cap, update_cap, hook_cap, module_cap, site_cap,
+        context_cap, contexts_cap;
+    size_t inputs_cap;
+    bool keep_inputs;
+    uint32_t hook, context;        /* of the events that come next */
+    bool aside;                    /* ft_builder_aside */
+    ft_map benign;                 /* variable -> 1: ft_builder_benign */
+    bool any_blocked;              /* FT_FLAG_BLOCKED */
+    ft_map contexts;               /* parent << 32 | location to its number */
     ft_map values[FT_VALUE_SORTS]; /* per sort: bits to value id */
     uint32_t *location_slots;      /* hash slots: location id, 0 when free */
     size_t location_slot_cap;
@@ -44,6 +51,12 @@ uint32_t ft_builder_raw_event(ft_builder *builder, ft_event_kind kind, uint32_t 
 
 /* Says of an event that is there which step made it. */
 void ft_builder_set_hook(ft_builder *builder, uint32_t e, uint32_t hook);
+
+/* Says of an event that is there in which context it was done. */
+void ft_builder_set_context(ft_builder *builder, uint32_t e, uint32_t context);
+
+/* FT_FLAG_SYNTHETIC for an access that is no candidate, else 0. */
+uint8_t ft_builder_aside_flag(const ft_builder *builder, ft_event_kind kind, uint32_t object);
 
 /* True for UTF-8 without control characters: what the builder takes as it is. Anything else it
  * escapes. */

@@ -28,6 +28,16 @@ ft_object_class ft_event_kind_object(ft_event_kind kind)
     return KINDS[kind].object;
 }
 
+bool ft_event_kind_waits(ft_event_kind kind)
+{
+    static const bool WAITS[FT_EVENT_KINDS] = {
+        [FT_EVENT_ACQUIRE] = true,   [FT_EVENT_ACQUIRE_SHARED] = true,
+        [FT_EVENT_WAIT] = true,      [FT_EVENT_JOIN] = true,
+        [FT_EVENT_COND_WAKE] = true, [FT_EVENT_BARRIER_LEAVE] = true,
+        [FT_EVENT_ONCE_PASS] = true};
+    return WAITS[kind];
+}
+
 bool ft_event_kind_parse(const char *name, ft_event_kind *kind)
 {
     for (int i = 0; i < FT_EVENT_KINDS; i++) {

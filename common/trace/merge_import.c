@@ -241,7 +241,7 @@ static ft_merge_entry import_event(const importer *in, uint32_t e)
     ft_object_class object = ft_event_kind_object(kind);
     uint8_t kept = FT_FLAG_ATOMIC | FT_FLAG_CONDITION | FT_FLAG_TRY;
     if (kind == FT_EVENT_COND_WAKE) kept |= FT_FLAG_FAILED;
-    if (kind == FT_EVENT_WRITE) kept |= FT_FLAG_SYNTHETIC;
+    if (ft_event_kind_object(kind) == FT_OBJECT_VARIABLE) kept |= FT_FLAG_SYNTHETIC;
     ft_merge_entry entry = {.kind = (uint8_t)kind,
                             .flags = trace->flags[e] & kept,
                             .loc = in->locations[trace->loc[e]],
@@ -261,6 +261,7 @@ void ft_merge_import(ft_builder *b, const ft_trace *trace, bool first, ft_merge_
     import_places(&in);
     for (uint32_t e = 0; e < trace->n_events; e++) {
         if (trace->kind[e] == FT_EVENT_RELEASE && trace->flags[e] & FT_FLAG_SYNTHETIC) continue;
+        if (ft_trace_is_blocked(trace, e)) continue; /* another run may have come past it */
         uint32_t t = translate(&trace->threads, &in.merged->threads, trace->thread[e]);
         ft_merge_entry entry = import_event(&in, e);
         if (first) entry.place = e;

@@ -49,6 +49,7 @@ static uint32_t *filled(size_t count, uint32_t value)
 /* The event that e has to wait for, or FT_NO_EVENT. */
 static uint32_t host_of(const mover *m, uint32_t e)
 {
+    if (ft_trace_is_blocked(m->trace, e)) return FT_NO_EVENT;
     if (m->trace->kind[e] == FT_EVENT_JOIN) return m->last[m->trace->object[e]];
     if (m->trace->kind[e] == FT_EVENT_EDGE_IN) return m->edge_out[m->trace->object[e]];
     return FT_NO_EVENT;
@@ -107,7 +108,7 @@ static bool decide_moves(mover *m)
             }
         }
         next[t] = e;
-        if (trace->kind[e] != FT_EVENT_JOIN) continue;
+        if (trace->kind[e] != FT_EVENT_JOIN || ft_trace_is_blocked(trace, e)) continue;
         uint32_t *earliest = &join[trace->object[e]];
         if (*earliest == FT_NO_EVENT || m->anchor[e] <= m->anchor[*earliest]) *earliest = e;
     }
@@ -217,6 +218,8 @@ static void apply_order(mover *m, ft_trace *trace)
     trace->loc = permuted(trace->loc, sizeof *trace->loc, m->order, n);
     trace->data = permuted(trace->data, sizeof *trace->data, m->order, n);
     if (trace->hook) trace->hook = permuted(trace->hook, sizeof *trace->hook, m->order, n);
+    if (trace->context)
+        trace->context = permuted(trace->context, sizeof *trace->context, m->order, n);
     uint32_t *place = m->anchor; /* its work is done */
     for (uint32_t i = 0; i < n; i++) place[m->order[i]] = i;
     remap_notes(trace, place);
@@ -292,6 +295,7 @@ typedef struct sections {
 
 static bool is_lock_event(const ft_trace *trace, uint32_t e)
 {
+    if (ft_trace_is_blocked(trace, e)) return false;
     return trace->kind[e] == FT_EVENT_ACQUIRE || trace->kind[e] == FT_EVENT_ACQUIRE_SHARED ||
            trace->kind[e] == FT_EVENT_RELEASE;
 }
@@ -522,6 +526,7 @@ static void grow_arrays(ft_trace *trace, size_t n)
     trace->loc = ft_realloc(trace->loc, n, sizeof *trace->loc);
     trace->data = ft_realloc(trace->data, n, sizeof *trace->data);
     if (trace->hook) trace->hook = ft_realloc(trace->hook, n, sizeof *trace->hook);
+    if (trace->context) trace->context = ft_realloc(trace->context, n, sizeof *trace->context);
 }
 
 static void copy_event(ft_trace *trace, uint32_t to, uint32_t from)
@@ -533,6 +538,7 @@ static void copy_event(ft_trace *trace, uint32_t to, uint32_t from)
     trace->loc[to] = trace->loc[from];
     trace->data[to] = trace->data[from];
     if (trace->hook) trace->hook[to] = trace->hook[from];
+    if (trace->context) trace->context[to] = trace->context[from];
 }
 
 /* Puts the releases of one section so that the last of them is at `to`. */
@@ -546,6 +552,7 @@ static uint32_t put_releases(ft_trace *trace, uint32_t to, const implied *one)
         trace->loc[to] = FT_NO_LOC;
         trace->data[to] = 0;
         if (trace->hook) trace->hook[to] = 0;
+        if (trace->context) trace->context[to] = FT_NO_CONTEXT;
     }
     return to;
 }

@@ -60,12 +60,16 @@ void ft_trace_print_event(const ft_trace *trace, uint32_t e, ft_strbuf *out)
 {
     assert(e < trace->n_events);
     uint8_t flags = trace->flags[e];
+    bool write = trace->kind[e] == FT_EVENT_WRITE;
+    if (flags & FT_FLAG_SYNTHETIC && !write &&
+        ft_event_kind_object(trace->kind[e]) == FT_OBJECT_VARIABLE)
+        ft_strbuf_puts(out, "ignored ");
     if (trace->kind[e] == FT_EVENT_RMW) {
         print_update(trace, e, out);
         return;
     }
-    if (flags & FT_FLAG_ATOMIC) ft_strbuf_puts(out, "atomic ");
-    bool external = trace->kind[e] == FT_EVENT_WRITE && flags & FT_FLAG_SYNTHETIC;
+    if (flags & FT_FLAG_ATOMIC && !ft_trace_is_blocked(trace, e)) ft_strbuf_puts(out, "atomic ");
+    bool external = write && flags & FT_FLAG_SYNTHETIC;
     if (external) ft_strbuf_puts(out, "external ");
     if (flags & FT_FLAG_TRY) ft_strbuf_puts(out, "try-");
     const char *object = ft_trace_object_name(trace, e);

@@ -24,7 +24,7 @@ struct ft_reader {
     ft_strbuf head; /* input so far, while the format is not known */
     ft_strbuf line; /* the beginning of a line whose end has not come yet */
     uint64_t lines;
-    bool spent;
+    bool spent, keep_inputs;
     ft_error failure; /* the first one; every later call repeats it */
 };
 
@@ -42,6 +42,11 @@ static void release(ft_reader *reader)
     ft_strbuf_release(&reader->head);
     ft_strbuf_release(&reader->line);
     reader->spent = true;
+}
+
+void ft_reader_keep_inputs(ft_reader *reader)
+{
+    reader->keep_inputs = true;
 }
 
 void ft_reader_free(ft_reader *reader)
@@ -194,6 +199,7 @@ static ft_status start(ft_reader *reader)
     reader->format = detect(head, shown);
     if (!reader->format) return refuse(reader, head, shown);
     reader->builder = ft_builder_new(reader->format->format);
+    if (reader->keep_inputs) ft_builder_keep_inputs(reader->builder);
     reader->state = reader->format->open(reader->builder);
     ft_status status = feed_format(reader, head, length);
     ft_strbuf_release(&reader->head);

@@ -15,6 +15,8 @@ typedef struct ft_reader ft_reader;
 
 ft_reader *ft_reader_new(void);
 void ft_reader_free(ft_reader *reader); /* accepts NULL */
+void ft_reader_keep_inputs(
+    ft_reader *reader); /* before the first chunk: trace.h, ft_trace.inputs */
 /* Feeds a chunk; after a failure every further call fails the same way. */
 ft_status ft_reader_feed(ft_reader *reader, const void *data, size_t length,
                          ft_error *err) FT_MUST_CHECK;

@@ -14,6 +14,7 @@
 #define PLAIN   (K(READ) | K(WRITE) | K(RMW))
 #define TAKE    (K(ACQUIRE) | K(ACQUIRE_SHARED))
 #define ON_LOCK (TAKE | K(RELEASE) | K(TRY_FAILED) | K(TRY_FAILED_SHARED))
+#define WAITS   (TAKE | K(WAIT) | K(JOIN) | K(COND_WAKE) | K(BARRIER_LEAVE) | K(ONCE_PASS))
 #define ON_COND (K(COND_WAIT) | K(COND_WAKE) | K(SIGNAL) | K(BROADCAST))
 
 /*  symbol, name, kinds that may have it, required there */
@@ -25,6 +26,7 @@
     X(RESULT, "result", K(RMW), false)                                                             \
     X(ATOMIC, "atomic", ACCESS, false)                                                             \
     X(EXTERNAL, "external", K(WRITE), false)                                                       \
+    X(IGNORED, "ignored", K(READ) | K(RMW), false)                                                 \
     X(GUARD, "guard", K(ASSIGN), false)                                                            \
     X(SET, "set", K(ASSIGN), true)                                                                 \
     X(TERM, "term", K(ASSUME) | K(ASSERT) | K(IF), true)                                           \
@@ -33,6 +35,7 @@
     X(TRY, "try", TAKE, false)                                                                     \
     X(COND, "cond", ON_COND, true)                                                                 \
     X(TIMEOUT, "timeout", K(COND_WAKE), false)                                                     \
+    X(BLOCKED, "blocked", WAITS, false)                                                            \
     X(BARRIER, "barrier", K(BARRIER_ARRIVE) | K(BARRIER_LEAVE), true)                              \
     X(ONCE, "once", K(ONCE_BEGIN) | K(ONCE_END) | K(ONCE_PASS), true)                              \
     X(BLOCK, "block", K(ALLOC) | K(FREE), true)                                                    \
@@ -40,7 +43,9 @@
     X(CHILD, "child", K(FORK) | K(JOIN), true)                                                     \
     X(EDGE, "edge", K(EDGE_OUT) | K(EDGE_IN), true)                                                \
     X(LOC, "loc", ANY, false)                                                                      \
-    X(FUNCTION, "function", ANY, false)
+    X(FUNCTION, "function", ANY, false)                                                            \
+    X(AT, "at", ANY, false)                                                                        \
+    X(CONTEXT, "context", ANY, false)
 
 typedef enum member {
 #define ROW(symbol, name, kinds, required) MEMBER_##symbol,
@@ -130,22 +135,12 @@ static ft_status read_flag(ndjson *s, const ft_json_value *value, uint8_t flag, 
     return FT_OK;
 }
 
-static ft_status read_location(ndjson *s, event *e, ft_error *err)
+static ft_status read_place(ndjson *s, event *e, ft_error *err)
 {
-    const ft_json_value *loc = &e->value[MEMBER_LOC], *function = &e->value[MEMBER_FUNCTION];
-    e->loc = FT_NO_LOC;
-    if (loc->type == FT_JSON_NONE) {
-        if (function->type == FT_JSON_NONE) return FT_OK;
-        return ft_json_fail(&s->json, e->key[MEMBER_FUNCTION].begin, err,
-                            "\"function\" needs \"loc\" beside it");
-    }
-    ft_status status = ft_ndjson_name(s, loc, "location", err);
-    if (status == FT_OK && function->type != FT_JSON_NONE)
-        status = ft_ndjson_name(s, function, "function", err);
+    ft_status status = ft_ndjson_location(s, &e->value[MEMBER_LOC], &e->key[MEMBER_FUNCTION],
+                                          &e->value[MEMBER_FUNCTION], &e->loc, err);
     if (status != FT_OK) return status;
-    e->loc =
-        ft_builder_location(s->builder, loc->text, loc->length, function->text, function->length);
-    return FT_OK;
+    return ft_ndjson_step(s, &e->value[MEMBER_AT], &e->value[MEMBER_CONTEXT], err);
 }
 
 /* ---- terms ----------------------------------------------------------------------------------- */
@@ -353,6 +348,7 @@ static ft_status read_access(ndjson *s, const event *e, ft_error *err)
     if (status == FT_OK)
         status = read_value(s, &e->value[MEMBER_RESULT], variable_id, &result_id, err);
     if (status != FT_OK) return status;
+    ft_builder_aside(s->builder, e->flags & FT_FLAG_SYNTHETIC);
     if (e->kind == FT_EVENT_RMW)
         ft_builder_update(s->builder, e->thread, variable_id, e->loc, value_id, result_id);
     else
@@ -451,6 +447,9 @@ static ft_status check_thread(ndjson *s, const event *e, ft_error *err)
 {
     thread *t = &s->threads.data[e->thread];
     size_t at = e->value[MEMBER_KIND].begin;
+    if (t->blocked)
+        return ft_json_fail(&s->json, e->object.begin, err,
+                            "the thread was blocked for ever at an event before");
     if (t->ended)
         return ft_json_fail(&s->json, e->object.begin, err, "the thread has ended already");
     if (e->kind == FT_EVENT_BEGIN && t->acted)
@@ -469,10 +468,9 @@ static ft_status read_event_head(ndjson *s, event *e, ft_error *err)
     static const struct {
         member member;
         uint8_t flag;
-    } FLAGS[] = {{MEMBER_ATOMIC, FT_FLAG_ATOMIC},
-                 {MEMBER_EXTERNAL, FT_FLAG_SYNTHETIC},
-                 {MEMBER_CONDITION, FT_FLAG_CONDITION},
-                 {MEMBER_TRY, FT_FLAG_TRY},
+    } FLAGS[] = {{MEMBER_ATOMIC, FT_FLAG_ATOMIC},     {MEMBER_EXTERNAL, FT_FLAG_SYNTHETIC},
+                 {MEMBER_IGNORED, FT_FLAG_SYNTHETIC}, {MEMBER_CONDITION, FT_FLAG_CONDITION},
+                 {MEMBER_TRY, FT_FLAG_TRY},           {MEMBER_BLOCKED, FT_FLAG_BLOCKED},
                  {MEMBER_TIMEOUT, FT_FLAG_FAILED}};
     ft_status status =
         ft_ndjson_members(s, &e->object, MEMBER_NAMES, MEMBERS, e->key, e->value, err);
@@ -482,9 +480,11 @@ static ft_status read_event_head(ndjson *s, event *e, ft_error *err)
         status = find_name(s, &e->value[MEMBER_THREAD], &ft_builder_peek(s->builder)->threads,
                            "thread", "threads", &e->thread, err);
     if (status == FT_OK) status = check_thread(s, e, err);
-    if (status == FT_OK) status = read_location(s, e, err);
+    if (status == FT_OK) status = read_place(s, e, err);
     for (size_t i = 0; status == FT_OK && i < sizeof FLAGS / sizeof *FLAGS; i++)
         status = read_flag(s, &e->value[FLAGS[i].member], FLAGS[i].flag, &e->flags, err);
+    if (status == FT_OK && ft_event_kind_waits(e->kind) && e->flags & FT_FLAG_BLOCKED)
+        s->threads.data[e->thread].blocked = true;
     return status;
 }
 
@@ -535,6 +535,7 @@ static ft_status ndjson_line(void *state, const char *text, size_t length, uint6
     if (value.type != FT_JSON_OBJECT)
         return ft_json_fail(&s->json, value.begin, err, "expected a JSON object on every line");
     if (!s->header) return ft_ndjson_header(s, &value, err);
+    if (ft_ndjson_is_declaration(s, &value)) return ft_ndjson_declarations(s, &value, err);
     s->any_event = true;
     return read_event(s, &value, err);
 }

@@ -13,7 +13,7 @@ typedef struct variable {
 } variable;
 
 typedef struct thread {
-    bool acted, ended, forked;
+    bool acted, ended, blocked, forked;
     uint32_t open_transactions;
 } thread;
 
@@ -41,6 +41,33 @@ typedef struct ndjson {
 
 /* The header line. */
 ft_status ft_ndjson_header(ndjson *s, const ft_json_value *object, ft_error *err) FT_MUST_CHECK;
+
+/* A line behind the header that declares more: its first member is one of the header's tables. */
+bool ft_ndjson_is_declaration(const ndjson *s, const ft_json_value *object);
+ft_status ft_ndjson_declarations(ndjson *s, const ft_json_value *object,
+                                 ft_error *err) FT_MUST_CHECK;
+
+/* What recorded programs have (reader_ndjson_recorded.c): lists of modules, sites and contexts. */
+typedef ft_status ft_ndjson_row(ndjson *s, const ft_json_value *object, ft_error *err);
+ft_ndjson_row ft_ndjson_module, ft_ndjson_site, ft_ndjson_context;
+ft_status ft_ndjson_list(ndjson *s, const char *member, const ft_json_value *list,
+                         ft_ndjson_row *read_one, ft_error *err) FT_MUST_CHECK;
+/* Bytes in base64 (RFC 4648 §4), perhaps absent: they are added to ft_trace.inputs. */
+#define FT_NDJSON_BASE64 "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+ft_status ft_ndjson_inputs(ndjson *s, const ft_json_value *text, ft_error *err) FT_MUST_CHECK;
+/* A list of words, perhaps absent. */
+ft_status ft_ndjson_command(ndjson *s, const ft_json_value *list, ft_error *err) FT_MUST_CHECK;
+/* The members "at" and "context" of an event: they hold for what the builder is given next. */
+ft_status ft_ndjson_step(ndjson *s, const ft_json_value *at, const ft_json_value *context,
+                         ft_error *err) FT_MUST_CHECK;
+/* "loc" with "function" beside it, both perhaps absent. */
+ft_status ft_ndjson_location(ndjson *s, const ft_json_value *loc, const ft_json_value *function_key,
+                             const ft_json_value *function, uint32_t *id,
+                             ft_error *err) FT_MUST_CHECK;
+
+/* An integer from `least` to 2^32 - 1. */
+ft_status ft_ndjson_count(ndjson *s, const ft_json_value *value, uint32_t least, const char *what,
+                          uint32_t *count, ft_error *err) FT_MUST_CHECK;
 
 /* Sorts an object's members into key[] and value[] by their name; members that are absent have type
  * FT_JSON_NONE. Unknown and duplicate members fail. The arrays must be zeroed. */

@@ -100,11 +100,17 @@ enum {
     BARRIERS,
     ONCES,
     BLOCKS,
+    MODULES,
+    SITES,
+    CONTEXTS,
+    COMMAND,
+    INPUTS,
     HEADER_MEMBERS
 };
-static const char *const HEADER[HEADER_MEMBERS] = {"format",     "version",  "name",  "threads",
-                                                   "variables",  "locals",   "locks", "semaphores",
-                                                   "conditions", "barriers", "onces", "blocks"};
+static const char *const HEADER[HEADER_MEMBERS] = {
+    "format",  "version",    "name",       "threads",  "variables", "locals",
+    "locks",   "semaphores", "conditions", "barriers", "onces",     "blocks",
+    "modules", "sites",      "contexts",   "command",  "inputs"};
 
 enum { SORT, INIT, SPEC_MEMBERS };
 static const char *const SPEC[SPEC_MEMBERS] = {"sort", "init"};
@@ -136,13 +142,10 @@ static ft_status declared_twice(ndjson *s, const ft_json_value *name, ft_error *
                         s->json.text + name->begin);
 }
 
-static ft_status read_threads(ndjson *s, const ft_json_value *object, const ft_json_value *list,
-                              ft_error *err)
+static ft_status read_threads(ndjson *s, const ft_json_value *list, ft_error *err)
 {
     ft_json_value name;
-    if (list->type == FT_JSON_NONE)
-        return ft_json_fail(&s->json, object->begin, err,
-                            "the header needs \"threads\": the list of their names");
+    if (list->type == FT_JSON_NONE) return FT_OK;
     if (list->type != FT_JSON_ARRAY)
         return ft_json_fail(&s->json, list->begin, err, "\"threads\" must be a list of names");
     ft_json_cursor cursor = ft_json_enter(list);
@@ -274,8 +277,8 @@ static ft_status read_lock(ndjson *s, const ft_json_value *name, const ft_json_v
                         "\"read-write\"");
 }
 
-static ft_status read_count(ndjson *s, const ft_json_value *spec, uint32_t least, const char *what,
-                            uint32_t *count, ft_error *err)
+ft_status ft_ndjson_count(ndjson *s, const ft_json_value *spec, uint32_t least, const char *what,
+                          uint32_t *count, ft_error *err)
 {
     ft_value value;
     if (spec->type != FT_JSON_INTEGER ||
@@ -294,7 +297,7 @@ static ft_status read_semaphore(ndjson *s, const ft_json_value *name, const ft_j
     uint32_t count = 0;
     if (is_name_of(&ft_builder_peek(s->builder)->semaphores, name))
         return declared_twice(s, name, err);
-    ft_status status = read_count(s, spec, 0, "a semaphore's initial count", &count, err);
+    ft_status status = ft_ndjson_count(s, spec, 0, "a semaphore's initial count", &count, err);
     if (status == FT_OK) ft_builder_semaphore(s->builder, name->text, name->length, count);
     return status;
 }
@@ -305,7 +308,7 @@ static ft_status read_barrier(ndjson *s, const ft_json_value *name, const ft_jso
     uint32_t count = 0;
     if (is_name_of(&ft_builder_peek(s->builder)->barriers, name))
         return declared_twice(s, name, err);
-    ft_status status = read_count(s, spec, 1, "a barrier's count", &count, err);
+    ft_status status = ft_ndjson_count(s, spec, 1, "a barrier's count", &count, err);
     if (status == FT_OK) ft_builder_barrier(s->builder, name->text, name->length, count);
     return status;
 }
@@ -317,7 +320,8 @@ static ft_status read_block(ndjson *s, const ft_json_value *name, const ft_json_
     FT_VEC(uint32_t) cells = {0};
     ft_json_value cell;
     ft_status status = FT_OK;
-    if (is_name_of(&tables->blocks, name)) return declared_twice(s, name, err);
+    uint32_t known = ft_intern_find(&tables->blocks, name->text, name->length);
+    if (known != FT_NO_ID && !s->header) return declared_twice(s, name, err);
     if (spec->type != FT_JSON_ARRAY)
         return ft_json_fail(&s->json, spec->begin, err,
                             "a block is the list of the variables in it");
@@ -332,8 +336,11 @@ static ft_status read_block(ndjson *s, const ft_json_value *name, const ft_json_
                                   ft_ndjson_shown(&cell), s->json.text + cell.begin);
         ft_vec_push(&cells, id);
     }
-    if (status == FT_OK)
-        ft_builder_block(s->builder, name->text, name->length, cells.data, (uint32_t)cells.len);
+    uint32_t count = (uint32_t)cells.len;
+    if (status == FT_OK && known != FT_NO_ID)
+        ft_builder_block_cells(s->builder, known, cells.data, count);
+    else if (status == FT_OK)
+        ft_builder_block(s->builder, name->text, name->length, cells.data, count);
     ft_vec_release(&cells);
     return status;
 }
@@ -374,18 +381,20 @@ static ft_status read_names(ndjson *s, const char *member, const ft_json_value *
     return FT_OK;
 }
 
-ft_status ft_ndjson_header(ndjson *s, const ft_json_value *object, ft_error *err)
+static ft_status read_tables(ndjson *s, const ft_json_value value[HEADER_MEMBERS], ft_error *err)
 {
     static const struct {
         int member;
         declare_row *declare_one;
     } TABLES[] = {{VARIABLES, read_shared},     {LOCALS, read_local},     {LOCKS, read_lock},
                   {SEMAPHORES, read_semaphore}, {BARRIERS, read_barrier}, {BLOCKS, read_block}};
+    static const struct {
+        int member;
+        ft_ndjson_row *read_one;
+    } LISTS[] = {
+        {MODULES, ft_ndjson_module}, {SITES, ft_ndjson_site}, {CONTEXTS, ft_ndjson_context}};
     const ft_trace *tables = ft_builder_peek(s->builder);
-    ft_json_value key[HEADER_MEMBERS] = {{0}}, value[HEADER_MEMBERS] = {{0}};
-    ft_status status = ft_ndjson_members(s, object, HEADER, HEADER_MEMBERS, key, value, err);
-    if (status == FT_OK) status = check_format(s, object, value, err);
-    if (status == FT_OK) status = read_threads(s, object, &value[THREADS], err);
+    ft_status status = read_threads(s, &value[THREADS], err);
     for (size_t i = 0; status == FT_OK && i < sizeof TABLES / sizeof *TABLES; i++)
         status = read_table(s, HEADER[TABLES[i].member], &value[TABLES[i].member],
                             TABLES[i].declare_one, err);
@@ -394,6 +403,48 @@ ft_status ft_ndjson_header(ndjson *s, const ft_json_value *object, ft_error *err
                             ft_builder_condition, err);
     if (status == FT_OK)
         status = read_names(s, HEADER[ONCES], &value[ONCES], &tables->onces, ft_builder_once, err);
+    for (size_t i = 0; status == FT_OK && i < sizeof LISTS / sizeof *LISTS; i++)
+        status = ft_ndjson_list(s, HEADER[LISTS[i].member], &value[LISTS[i].member],
+                                LISTS[i].read_one, err);
+    if (status == FT_OK) status = ft_ndjson_command(s, &value[COMMAND], err);
+    return status == FT_OK ? ft_ndjson_inputs(s, &value[INPUTS], err) : status;
+}
+
+ft_status ft_ndjson_header(ndjson *s, const ft_json_value *object, ft_error *err)
+{
+    ft_json_value key[HEADER_MEMBERS] = {{0}}, value[HEADER_MEMBERS] = {{0}};
+    ft_status status = ft_ndjson_members(s, object, HEADER, HEADER_MEMBERS, key, value, err);
+    if (status == FT_OK) status = check_format(s, object, value, err);
+    if (status == FT_OK && value[THREADS].type == FT_JSON_NONE)
+        status = ft_json_fail(&s->json, object->begin, err,
+                              "the header needs \"threads\": the list of their names");
+    if (status == FT_OK) status = read_tables(s, value, err);
     s->header = status == FT_OK;
     return status;
+}
+
+bool ft_ndjson_is_declaration(const ndjson *s, const ft_json_value *object)
+{
+    const char *text = s->json.text;
+    size_t at = object->begin + 1;
+    while (ft_json_blank(text + at, 1)) at++;
+    if (text[at++] != '"') return false;
+    for (int i = THREADS; i < HEADER_MEMBERS; i++) {
+        size_t length = strlen(HEADER[i]);
+        if (object->end - at > length && memcmp(text + at, HEADER[i], length) == 0 &&
+            text[at + length] == '"')
+            return true;
+    }
+    return false;
+}
+
+ft_status ft_ndjson_declarations(ndjson *s, const ft_json_value *object, ft_error *err)
+{
+    ft_json_value key[HEADER_MEMBERS] = {{0}}, value[HEADER_MEMBERS] = {{0}};
+    ft_status status = ft_ndjson_members(s, object, HEADER, HEADER_MEMBERS, key, value, err);
+    for (int i = 0; status == FT_OK && i < THREADS; i++)
+        if (value[i].type != FT_JSON_NONE)
+            status = ft_json_fail(&s->json, key[i].begin, err,
+                                  "\"%s\" belongs to the first line, the header", HEADER[i]);
+    return status == FT_OK ? read_tables(s, value, err) : status;
 }

@@ -35,8 +35,12 @@ static void free_events(ft_trace *trace)
     free(trace->data);
     free(trace->path);
     free(trace->hook);
+    free(trace->context);
     free(trace->modules);
     free(trace->sites);
+    free(trace->contexts);
+    free(trace->command);
+    free(trace->inputs);
     free(trace->paths);
 }
 
@@ -75,6 +79,11 @@ bool ft_trace_is_symbolic_event(const ft_trace *trace, uint32_t e)
     uint8_t kind = trace->kind[e];
     return kind == FT_EVENT_ASSIGN || kind == FT_EVENT_ASSUME || kind == FT_EVENT_ASSERT ||
            kind == FT_EVENT_IF;
+}
+
+bool ft_trace_is_blocked(const ft_trace *trace, uint32_t e)
+{
+    return (trace->flags[e] & FT_FLAG_BLOCKED) && ft_event_kind_waits(trace->kind[e]);
 }
 
 uint32_t ft_trace_path(const ft_trace *trace, uint32_t e)

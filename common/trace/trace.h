@@ -115,6 +115,18 @@ typedef struct ft_code_site {
     uint32_t loc;
 } ft_code_site;
 
+/* The calls that a thread was in, as a tree: a context is a call inside another one. Context 0 is
+ * the thread's outermost function, or not known. A stack is the chain of parents from an event's
+ * context, innermost call first. */
+typedef struct ft_context {
+    uint32_t parent; /* a context before this one */
+    uint32_t loc;    /* of the call, the caller as its function */
+    uint32_t depth;  /* calls in the chain, 0 for context 0; at most FT_CONTEXT_MAX_DEPTH */
+} ft_context;
+
+#define FT_NO_CONTEXT        0u
+#define FT_CONTEXT_MAX_DEPTH 65535u
+
 /* What the reader or ingest had to assume, or found. `text` stands alone. */
 typedef struct ft_note {
     const char *code; /* short stable word, e.g. "thread-name", "implied-release" */
@@ -128,18 +140,20 @@ typedef struct ft_trace {
     ft_format format;
     uint32_t n_events;
     /* per event */
-    uint8_t *kind;    /* ft_event_kind */
-    uint8_t *flags;   /* FT_FLAG_* */
-    uint16_t *thread; /* thread id; at most 65,535 threads */
-    uint32_t *object; /* id in the class of the kind; 0 for kinds without object */
-    uint32_t *loc;    /* location id, FT_NO_LOC: none */
-    uint32_t *data;   /* read, write: value id; assign, assume, assert, if: action index; rmw:
-                         update index; else 0 */
-    uint32_t *path;   /* the innermost arm it is in; NULL: the trace has no branches. An if, else
-                         and end-if are on the path around them */
-    uint32_t *hook;   /* recorded programs: which of its thread's steps made it, counted from 1; 0:
-                         none (added afterwards). Steps on memory that is not shared count but have
-                         no event. NULL: not a recorded program */
+    uint8_t *kind;     /* ft_event_kind */
+    uint8_t *flags;    /* FT_FLAG_* */
+    uint16_t *thread;  /* thread id; at most 65,535 threads */
+    uint32_t *object;  /* id in the class of the kind; 0 for kinds without object */
+    uint32_t *loc;     /* location id, FT_NO_LOC: none */
+    uint32_t *data;    /* read, write: value id; assign, assume, assert, if: action index; rmw:
+                          update index; else 0 */
+    uint32_t *path;    /* the innermost arm it is in; NULL: the trace has no branches. An if, else
+                          and end-if are on the path around them */
+    uint32_t *hook;    /* recorded programs: which of its thread's steps made it, counted from 1; 0:
+                          none (added afterwards). Steps on memory that is not shared count but have
+                          no event. NULL: not a recorded program */
+    uint32_t *context; /* where the thread was when it did it, an index in contexts. Of a fork:
+                          where the child was created. NULL: not known of any event */
     /* tables */
     ft_intern threads, shared, locals, locks, semaphores, edges; /* names */
     ft_variable *shared_info;                                    /* [shared.len] */
@@ -163,6 +177,12 @@ typedef struct ft_trace {
     uint32_t n_modules;
     ft_code_site *sites;
     uint32_t n_sites;
+    ft_context *contexts;  /* [n_contexts] parents first; index 0 is the outermost function */
+    uint32_t n_contexts;   /* 0: none */
+    const char **command;  /* [n_command] what was recorded: the program and its arguments */
+    uint32_t n_command;    /* 0: not known */
+    unsigned char *inputs; /* what the program read (clients/record/maker/inputs.h): for replays */
+    size_t n_inputs;       /* bytes; 0: none, or not kept (ft_builder_keep_inputs) */
     ft_term_pool *terms;
     ft_note *notes;
     uint32_t n_notes;
@@ -177,6 +197,8 @@ void ft_trace_free(ft_trace *trace); /* accepts NULL */
 const ft_access *ft_trace_accesses(const ft_trace *trace, uint32_t e, ft_access *scratch,
                                    uint32_t *count);
 
+/* True for an event that the run did not come past (FT_FLAG_BLOCKED). */
+bool ft_trace_is_blocked(const ft_trace *trace, uint32_t e);
 /* True for assign, assume, assert and if. */
 bool ft_trace_is_symbolic_event(const ft_trace *trace, uint32_t e);
 const ft_action *ft_trace_action(const ft_trace *trace, uint32_t e); /* NULL unless symbolic */
@@ -228,6 +250,9 @@ uint32_t ft_builder_once(ft_builder *builder, const char *name, size_t length);
 /* The cells are declared before; they are sorted and made distinct. */
 uint32_t ft_builder_block(ft_builder *builder, const char *name, size_t length,
                           const uint32_t *variables, uint32_t count);
+/* Adds cells to a block that is there. */
+void ft_builder_block_cells(ft_builder *builder, uint32_t block, const uint32_t *variables,
+                            uint32_t count);
 uint32_t ft_builder_location(ft_builder *builder, const char *text, size_t length,
                              const char *function,
                              size_t function_length);           /* function may be NULL */
@@ -238,15 +263,33 @@ void ft_builder_module(ft_builder *builder, const char *name, size_t length, con
                        size_t hash_length);
 void ft_builder_site(ft_builder *builder,
                      ft_code_site site); /* its module and location are there */
+/* The call at `loc` in the context `parent` (FT_NO_CONTEXT: in the thread's outermost function);
+ * interned, so the same call gives the same number. Deeper than FT_CONTEXT_MAX_DEPTH it is `parent`
+ * itself. */
+uint32_t ft_builder_context(ft_builder *builder, uint32_t parent, uint32_t loc);
+/* The context of the events appended from now on; FT_NO_CONTEXT, as at first: not known. */
+void ft_builder_in_context(ft_builder *builder, uint32_t context);
+/* READ, WRITE and RMW events appended from now on are no candidates (FT_FLAG_SYNTHETIC), or, at
+ * first, are. */
+void ft_builder_aside(ft_builder *builder, bool aside);
+/* The same for accesses of that variable, in every thread. */
+void ft_builder_benign(ft_builder *builder, uint32_t shared);
+/* The next word of the command that was recorded. */
+void ft_builder_command(ft_builder *builder, const char *word, size_t length);
+/* The same for a trace that is made already: all words, or none where one is not clean text. */
+void ft_trace_set_command(ft_trace *trace, const char *const *words, size_t count);
 /* The step (ft_trace.hook) that makes the events appended from now on; 0, as at first: none. */
 void ft_builder_hook(ft_builder *builder, uint32_t hook);
+/* Appends to the inputs. A reader that is not told to keep them passes over those of its file. */
+void ft_builder_inputs(ft_builder *builder, const void *bytes, size_t n);
+void ft_builder_keep_inputs(ft_builder *builder);
 ft_term_pool *ft_builder_terms(ft_builder *builder);
 const ft_trace *ft_builder_peek(const ft_builder *builder); /* tables so far, for look-ups */
 
 /* Appends an event of a kind that is not symbolic and not rmw; returns its index. flags:
- * FT_FLAG_ATOMIC (accesses), FT_FLAG_SYNTHETIC (write: external), FT_FLAG_CONDITION (release,
- * acquire), FT_FLAG_TRY (acquire, acquire-shared), FT_FLAG_FAILED (cond-wake: its time was up) or
- * 0. */
+ * FT_FLAG_ATOMIC (accesses), FT_FLAG_SYNTHETIC (no candidate), FT_FLAG_CONDITION (release,
+ * acquire), FT_FLAG_TRY (acquire, acquire-shared), FT_FLAG_FAILED (cond-wake: its time was up),
+ * FT_FLAG_BLOCKED (what waits) or 0. */
 uint32_t ft_builder_event(ft_builder *builder, ft_event_kind kind, uint32_t thread, uint32_t object,
                           uint32_t loc, uint32_t value, uint8_t flags);
 /* Appends an rmw event (always atomic). */

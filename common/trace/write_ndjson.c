@@ -2,8 +2,13 @@
 #include <string.h>
 
 #include "trace/reader.h"
+#include "trace/reader_ndjson.h"
 
-enum { FLUSH = 1 << 16 };
+enum {
+    FLUSH = 1 << 16,
+    SPILL = 1 << 18, /* declarations of a line before the next one is begun */
+    HASH = 64
+};
 
 typedef struct writer {
     const ft_trace *trace;
@@ -92,103 +97,202 @@ static void flush(writer *w)
 
 /* ---- header --------------------------------------------------------------------------------- */
 
-static void put_variables(writer *w, const char *member, const ft_intern *table,
-                          const ft_variable *info)
+typedef struct table {
+    const char *member;
+    char open, close;
+    uint32_t first, end;
+    void (*item)(writer *w, uint32_t id);
+} table;
+
+static bool is_long(const writer *w)
 {
-    if (!table->len) return;
-    ft_strbuf_printf(&w->out, ",\"%s\":{", member);
-    for (uint32_t i = 0; i < table->len; i++) {
-        if (i) put(w, ",");
-        put_string(w, table->names[i]);
-        put(w, ":{\"sort\":");
-        put_sort(w, info[i].sort);
-        if (info[i].initial != FT_NO_VALUE) {
-            put(w, ",\"init\":");
-            put_value(w, info[i].initial);
-        }
-        put(w, "}");
+    return w->out.len - w->line > SPILL;
+}
+
+static void put_variable(writer *w, const ft_intern *names, const ft_variable *info, uint32_t id)
+{
+    put_string(w, names->names[id]);
+    put(w, ":{\"sort\":");
+    put_sort(w, info[id].sort);
+    if (info[id].initial != FT_NO_VALUE) {
+        put(w, ",\"init\":");
+        put_value(w, info[id].initial);
     }
     put(w, "}");
 }
 
-static void put_locks(writer *w)
+static void thread_item(writer *w, uint32_t id)
 {
-    const ft_trace *trace = w->trace;
-    for (uint32_t i = 0; i < trace->locks.len; i++) {
-        put(w, i ? "," : ",\"locks\":{");
-        put_string(w, trace->locks.names[i]);
-        put(w, ":");
-        put_string(w, ft_lock_kind_name((ft_lock_kind)trace->lock_kind[i]));
-    }
-    if (trace->locks.len) put(w, "}");
+    put_string(w, w->trace->threads.names[id]);
 }
 
-static void put_semaphores(writer *w)
+static void shared_item(writer *w, uint32_t id)
 {
-    const ft_trace *trace = w->trace;
-    for (uint32_t i = 0; i < trace->semaphores.len; i++) {
-        put(w, i ? "," : ",\"semaphores\":{");
-        put_string(w, trace->semaphores.names[i]);
-        ft_strbuf_printf(&w->out, ":%" PRIu32, trace->semaphore_initial[i]);
-    }
-    if (trace->semaphores.len) put(w, "}");
+    put_variable(w, &w->trace->shared, w->trace->shared_info, id);
 }
 
-static void put_barriers(writer *w)
+static void local_item(writer *w, uint32_t id)
 {
-    const ft_trace *trace = w->trace;
-    for (uint32_t i = 0; i < trace->barriers.len; i++) {
-        put(w, i ? "," : ",\"barriers\":{");
-        put_string(w, trace->barriers.names[i]);
-        ft_strbuf_printf(&w->out, ":%" PRIu32, trace->barrier_count[i]);
-    }
-    if (trace->barriers.len) put(w, "}");
+    put_variable(w, &w->trace->locals, w->trace->local_info, id);
 }
 
-static void put_blocks(writer *w)
+static void lock_item(writer *w, uint32_t id)
 {
-    const ft_trace *trace = w->trace;
-    for (uint32_t i = 0; i < trace->blocks.len; i++) {
-        const ft_block_cells *cells = &trace->block_cells[i];
-        put(w, i ? "," : ",\"blocks\":{");
-        put_string(w, trace->blocks.names[i]);
-        put(w, ":[");
-        for (uint32_t c = 0; c < cells->count; c++) {
-            if (c) put(w, ",");
-            put_string(w, trace->shared.names[cells->variables[c]]);
+    put_string(w, w->trace->locks.names[id]);
+    put(w, ":");
+    put_string(w, ft_lock_kind_name((ft_lock_kind)w->trace->lock_kind[id]));
+}
+
+static void semaphore_item(writer *w, uint32_t id)
+{
+    put_string(w, w->trace->semaphores.names[id]);
+    ft_strbuf_printf(&w->out, ":%" PRIu32, w->trace->semaphore_initial[id]);
+}
+
+static void condition_item(writer *w, uint32_t id)
+{
+    put_string(w, w->trace->conditions.names[id]);
+}
+
+static void barrier_item(writer *w, uint32_t id)
+{
+    put_string(w, w->trace->barriers.names[id]);
+    ft_strbuf_printf(&w->out, ":%" PRIu32, w->trace->barrier_count[id]);
+}
+
+static void once_item(writer *w, uint32_t id)
+{
+    put_string(w, w->trace->onces.names[id]);
+}
+
+static void block_item(writer *w, uint32_t id)
+{
+    const ft_block_cells *cells = &w->trace->block_cells[id];
+    put_string(w, w->trace->blocks.names[id]);
+    put(w, ":[");
+    for (uint32_t c = 0; c < cells->count; c++) {
+        if (c && is_long(w)) {
+            put(w, "]}}");
+            end_line(w);
+            put(w, "{\"blocks\":{");
+            put_string(w, w->trace->blocks.names[id]);
+            put(w, ":[");
+        } else if (c) {
+            put(w, ",");
         }
-        put(w, "]");
-    }
-    if (trace->blocks.len) put(w, "}");
-}
-
-static void put_names(writer *w, const char *member, const ft_intern *table)
-{
-    ft_strbuf_printf(&w->out, "\"%s\":[", member);
-    for (uint32_t i = 0; i < table->len; i++) {
-        if (i) put(w, ",");
-        put_string(w, table->names[i]);
+        put_string(w, w->trace->shared.names[cells->variables[c]]);
     }
     put(w, "]");
+}
+
+static void put_place(writer *w, uint32_t loc)
+{
+    const ft_location *location = &w->trace->locations[loc];
+    if (loc != FT_NO_LOC) put_member(w, "loc", location->text);
+    if (location->function) put_member(w, "function", location->function);
+}
+
+static void module_item(writer *w, uint32_t id)
+{
+    const ft_module *module = &w->trace->modules[id];
+    put(w, "{\"name\":");
+    put_string(w, module->name);
+    if (strlen(module->hash) == HASH) put_member(w, "sha256", module->hash);
+    put(w, "}");
+}
+
+static void site_item(writer *w, uint32_t id)
+{
+    const ft_code_site *site = &w->trace->sites[id];
+    ft_strbuf_printf(&w->out, "{\"module\":%" PRIu32 ",\"offset\":%" PRIu64, site->module,
+                     site->offset);
+    put_place(w, site->loc);
+    put(w, "}");
+}
+
+static void context_item(writer *w, uint32_t id)
+{
+    ft_strbuf_printf(&w->out, "{\"parent\":%" PRIu32, w->trace->contexts[id].parent);
+    put_place(w, w->trace->contexts[id].loc);
+    put(w, "}");
+}
+
+static void command_item(writer *w, uint32_t id)
+{
+    put_string(w, w->trace->command[id]);
+}
+
+/* In as many lines as it takes: one that gets long is ended, the next one declares the rest. */
+static void put_table(writer *w, const table *t)
+{
+    for (uint32_t id = t->first; id < t->end && w->status == FT_OK; id++) {
+        bool fresh = id == t->first;
+        if (is_long(w)) {
+            if (!fresh) ft_strbuf_printf(&w->out, "%c", t->close);
+            put(w, "}");
+            end_line(w);
+            put(w, "{");
+            fresh = true;
+        } else if (w->out.text[w->out.len - 1] != '{') {
+            put(w, ",");
+        }
+        if (fresh) ft_strbuf_printf(&w->out, "\"%s\":%c", t->member, t->open);
+        t->item(w, id);
+    }
+    if (t->first < t->end) ft_strbuf_printf(&w->out, "%c", t->close);
 }
 
 static void put_header(writer *w)
 {
     const ft_trace *trace = w->trace;
-    put(w, "{\"format\":\"foretell\",\"version\":1,");
-    put_names(w, "threads", &trace->threads);
-    put_variables(w, "variables", &trace->shared, trace->shared_info);
-    put_variables(w, "locals", &trace->locals, trace->local_info);
-    put_locks(w);
-    put_semaphores(w);
-    if (trace->conditions.len) put(w, ",");
-    if (trace->conditions.len) put_names(w, "conditions", &trace->conditions);
-    put_barriers(w);
-    if (trace->onces.len) put(w, ",");
-    if (trace->onces.len) put_names(w, "onces", &trace->onces);
-    put_blocks(w);
+    const table tables[] = {
+        {"threads", '[', ']', 0, trace->threads.len, thread_item},
+        {"variables", '{', '}', 0, trace->shared.len, shared_item},
+        {"locals", '{', '}', 0, trace->locals.len, local_item},
+        {"locks", '{', '}', 0, trace->locks.len, lock_item},
+        {"semaphores", '{', '}', 0, trace->semaphores.len, semaphore_item},
+        {"conditions", '[', ']', 0, trace->conditions.len, condition_item},
+        {"barriers", '{', '}', 0, trace->barriers.len, barrier_item},
+        {"onces", '[', ']', 0, trace->onces.len, once_item},
+        {"blocks", '{', '}', 0, trace->blocks.len, block_item},
+        {"modules", '[', ']', 0, trace->n_modules, module_item},
+        {"sites", '[', ']', 0, trace->n_sites, site_item},
+        {"contexts", '[', ']', 1, trace->n_contexts, context_item},
+        {"command", '[', ']', 0, trace->n_command, command_item},
+    };
+    put(w, "{\"format\":\"foretell\",\"version\":1");
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) put_table(w, &tables[i]);
     put(w, "}");
     end_line(w);
+}
+
+static void put_base64(writer *w, const unsigned char *bytes, size_t n)
+{
+    static const char digits[] = FT_NDJSON_BASE64;
+    for (size_t i = 0; i < n; i += 3) {
+        uint32_t three = (uint32_t)bytes[i] << 16;
+        if (i + 1 < n) three |= (uint32_t)bytes[i + 1] << 8;
+        if (i + 2 < n) three |= bytes[i + 2];
+        char text[4] = {digits[three >> 18], digits[three >> 12 & 63], '=', '='};
+        if (i + 1 < n) text[2] = digits[three >> 6 & 63];
+        if (i + 2 < n) text[3] = digits[three & 63];
+        ft_strbuf_add(&w->out, text, sizeof text);
+    }
+}
+
+static void flush(writer *w);
+
+static void put_inputs(writer *w)
+{
+    enum { PIECE = 3 << 14 };
+    for (size_t at = 0; at < w->trace->n_inputs && w->status == FT_OK; at += PIECE) {
+        size_t left = w->trace->n_inputs - at;
+        put(w, "{\"inputs\":\"");
+        put_base64(w, w->trace->inputs + at, left < PIECE ? left : PIECE);
+        put(w, "\"}");
+        end_line(w);
+        flush(w);
+    }
 }
 
 /* ---- events --------------------------------------------------------------------------------- */
@@ -253,15 +357,19 @@ static void put_event(writer *w, uint32_t e)
     put_member(w, "kind", ft_event_kind_name(trace->kind[e]));
     put_body(w, e);
     if (access && trace->flags[e] & FT_FLAG_ATOMIC) put(w, ",\"atomic\":true");
-    if (trace->kind[e] == FT_EVENT_WRITE && trace->flags[e] & FT_FLAG_SYNTHETIC)
-        put(w, ",\"external\":true");
+    bool on_variable = ft_event_kind_object(trace->kind[e]) == FT_OBJECT_VARIABLE;
+    if (on_variable && trace->flags[e] & FT_FLAG_SYNTHETIC)
+        put(w, trace->kind[e] == FT_EVENT_WRITE ? ",\"external\":true" : ",\"ignored\":true");
     if (lock && trace->flags[e] & FT_FLAG_CONDITION) put(w, ",\"condition\":true");
+    if (ft_trace_is_blocked(trace, e)) put(w, ",\"blocked\":true");
     if (lock && trace->flags[e] & FT_FLAG_TRY) put(w, ",\"try\":true");
     if (trace->kind[e] == FT_EVENT_COND_WAKE && trace->flags[e] & FT_FLAG_FAILED)
         put(w, ",\"timeout\":true");
-    const ft_location *location = &trace->locations[trace->loc[e]];
-    if (trace->loc[e] != FT_NO_LOC) put_member(w, "loc", location->text);
-    if (location->function) put_member(w, "function", location->function);
+    put_place(w, trace->loc[e]);
+    if (trace->hook && trace->hook[e])
+        ft_strbuf_printf(&w->out, ",\"at\":%" PRIu32, trace->hook[e]);
+    if (trace->context && trace->context[e])
+        ft_strbuf_printf(&w->out, ",\"context\":%" PRIu32, trace->context[e]);
     put(w, "}");
     end_line(w);
 }
@@ -275,6 +383,7 @@ ft_status ft_ndjson_write(const ft_trace *trace, ft_sink sink, void *context, ft
                 .status = FT_OK,
                 .scope = ft_trace_scope(trace)};
     put_header(&w);
+    put_inputs(&w);
     for (uint32_t e = 0; e < trace->n_events && w.status == FT_OK; e++) {
         put_event(&w, e);
         if (w.out.len >= FLUSH) flush(&w);

@@ -390,6 +390,8 @@ static ft_status execute_step(run *r, uint32_t e)
     if (e >= r->trace->n_events)
         return ft_error_set(r->err, FT_INPUT, "step %u: the trace has %u events, not %u",
                             r->step + 1, r->trace->n_events, e + 1);
+    if (ft_trace_is_blocked(r->trace, e))
+        return ft_checker_refuse(r, FT_INPUT, e, "what its thread did behind it is not known");
     if (r->claim->kind == FT_CLAIM_BEFORE && at_location(r->trace, e, r->claim->avoid))
         return ft_checker_refuse(r, FT_INPUT, e, "it is at the location that the claim avoids");
     bool remote = r->claim->kind == FT_CLAIM_ATOMICITY && e == r->claim->events[1];

@@ -16,6 +16,14 @@ const char *ft_claim_kind_name(ft_claim_kind kind)
     return KINDS[kind].name;
 }
 
+bool ft_claim_was_blocked(const ft_trace *trace, const ft_claim *claim)
+{
+    if (claim->kind != FT_CLAIM_DEADLOCK && claim->kind != FT_CLAIM_STUCK) return false;
+    for (uint32_t i = 0; i < ft_claim_events(claim); i++)
+        if (!ft_trace_is_blocked(trace, claim->events[i])) return false;
+    return true;
+}
+
 uint32_t ft_claim_events(const ft_claim *claim)
 {
     return claim->kind == FT_CLAIM_DEADLOCK ? claim->n_events : KINDS[claim->kind].events;

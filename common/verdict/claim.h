@@ -86,6 +86,10 @@ typedef struct ft_claim {
     ft_term condition; /* CONDITION */
     uint32_t avoid;    /* BEFORE: location id */
 } ft_claim;
+
+/* A deadlock, or a thread that waits for ever, that the observed run itself ended in: its events
+ * are those that were blocked (FT_FLAG_BLOCKED). */
+bool ft_claim_was_blocked(const ft_trace *trace, const ft_claim *claim);
 uint32_t ft_claim_events(const ft_claim *claim); /* how many of `events` are used */
 
 /* The five unserialisable patterns: RWR, RWW, WRW, WWR, WWW (Wang et al. §5.1). */

@@ -170,6 +170,7 @@ static void execute(ft_trace *trace, bool *marks)
         ft_error why = FT_ERROR_INIT;
         if (trace->kind[e] == FT_EVENT_ASSERT) trace->flags[e] &= (uint8_t)~FT_FLAG_FAILED;
         if (trace->n_paths && mark_passed(machine, trace, e, marks)) continue;
+        if (ft_trace_is_blocked(trace, e)) continue;
         ft_status status = ft_machine_next(machine, e, &why);
         if (!status)
             status = ft_machine_ready(machine, e, edge_source(machine, trace, outs, e), &why);
@@ -270,6 +271,10 @@ ft_observed *ft_observed_new(const ft_trace *trace)
         r.table->first[e] = (uint32_t)r.sources.len;
         if (ft_machine_passed(machine, e)) {
             record_passed(&r, trace, e);
+            continue;
+        }
+        if (ft_trace_is_blocked(trace, e)) {
+            if (trace->kind[e] == FT_EVENT_COND_WAKE) record(&r, FT_NO_EVENT, (ft_held){0});
             continue;
         }
         ft_machine_evaluate(machine, e);

@@ -2,10 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "bench/generate.h"
-#include "candidate/candidate.h"
 #include "encode/decide.h"
 #include "engine.h"
 #include "trace/reader.h"
@@ -130,85 +128,6 @@ static void compare_file(const char *name, const char *path)
     compare(name, trace, "race", "observed");
 }
 
-/* ---- the streaming pass ---- */
-
-static volatile uint64_t sink;
-
-static double bare_loop(const ft_trace *trace)
-{
-    double start = ft_now_ms();
-    uint64_t sum = 0;
-    for (uint32_t e = 0; e < trace->n_events; e++)
-        sum += (uint64_t)trace->kind[e] + trace->flags[e] + trace->thread[e] + trace->object[e] +
-               trace->loc[e] + trace->data[e];
-    sink = sum;
-    return ft_now_ms() - start;
-}
-
-/* Likewise event by event through the interface that the pass uses. */
-static double access_loop(const ft_trace *trace)
-{
-    double start = ft_now_ms();
-    uint64_t sum = 0;
-    for (uint32_t e = 0; e < trace->n_events; e++) {
-        ft_access scratch;
-        uint32_t count;
-        const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
-        for (uint32_t i = 0; i < count; i++) sum += accesses[i].variable + accesses[i].write;
-        sum += (uint64_t)trace->thread[e] + trace->loc[e];
-    }
-    sink = sum;
-    return ft_now_ms() - start;
-}
-
-static double pass(const ft_trace *trace, uint64_t *groups, uint64_t *pairs)
-{
-    double start = ft_now_ms();
-    ft_order *order = ft_order_new(trace);
-    ft_candidates *c = ft_candidates_new(trace, order, NULL, false, NULL);
-    ft_candidates_race(c);
-    double spent = ft_now_ms() - start;
-    *groups = c->groups.len;
-    *pairs = 0;
-    for (size_t i = 0; i < c->groups.len; i++) *pairs += c->groups.data[i].pairs;
-    ft_candidates_free(c);
-    ft_order_free(order);
-    return spent;
-}
-
-static long peak_kib(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_maxrss;
-}
-
-static void measure_pass(uint32_t events)
-{
-    double bare[ROUNDS], access[ROUNDS], whole[ROUNDS];
-    uint64_t groups = 0, pairs = 0;
-    long before = peak_kib();
-    ft_trace *trace = bench_zipf(events);
-    long decoded = peak_kib();
-    for (int i = 0; i < ROUNDS; i++) {
-        bare[i] = bare_loop(trace);
-        access[i] = access_loop(trace);
-        whole[i] = pass(trace, &groups, &pairs);
-    }
-    long after = peak_kib();
-    double a = median(bare, ROUNDS), b = median(whole, ROUNDS), c = median(access, ROUNDS);
-    printf("pass over %u events: %.1f ms (%.1f million events a second); a loop over the columns "
-           "%.2f ms, ratio %.1f; a loop over events and their accesses %.2f ms, ratio %.1f; %llu "
-           "candidate pairs in %llu groups; peak memory %.0f bytes an event to decode, %.0f more "
-           "for the pass\n",
-           trace->n_events, b, trace->n_events / b / 1e3, a, b / a, c, b / c,
-           (unsigned long long)pairs, (unsigned long long)groups,
-           1024.0 * (double)(decoded - before) / trace->n_events,
-           1024.0 * (double)(after - decoded) / trace->n_events);
-    fflush(stdout);
-    ft_trace_free(trace);
-}
-
 static const struct {
     const char *name, *check;
     ft_trace *(*make)(uint32_t, uint32_t, bool);
@@ -233,7 +152,6 @@ int main(int argc, char **argv)
     const char *corpus = argc > 1 ? argv[1] : "../shared/corpus";
     bool slow = argc > 2 && strcmp(argv[2], "--long") == 0;
     char path[512];
-    measure_pass(1000000);
     printf("literal: integer order; arith.solver 1 for pure order, 2 with values; phase true; the "
            "paper's lock simplification\n");
     snprintf(path, sizeof path, "%s/raceinjector/treeset_orig", corpus);

@@ -40,6 +40,6 @@ int main(int argc, char **argv)
         _exit(0);
     }
     if (!strcmp(how, "spin"))
-        for (int i = 0; i < 2000000; i++) x++;
+        for (unsigned i = 0; i < 2000000; i++) x = (int)((unsigned)x * 1664525 + i);
     return 0;
 }

@@ -587,7 +587,10 @@ static void stacks_creations_and_replays(void **state)
     json_object_set_new(access, "stack",
                         json_pack("[{s:s, s:s}]", "function", "pay_all", "location", "a.c:44"));
     json_object_set_new(access, "created",
-                        json_pack("{s:s, s:s}", "thread", "main", "location", "m.c:7"));
+                        json_pack("{s:s, s:s, s:s, s:[{s:s, s:s}]}", "thread", "main", "location",
+                                  "m.c:7", "function", "start", "stack", "function", "main",
+                                  "location", "m.c:30"));
+    json_object_set_new(access, "more_calls", json_integer(3));
     json_object_set_new(record, "replay", json_string("foretell replay w.json -- ./bank"));
     json_t *json = json_pack("{s:[o]}", "findings", record);
     ft_report *report = ft_report_new(json, "t");
@@ -595,12 +598,14 @@ static void stacks_creations_and_replays(void **state)
     const ft_view view = {.columns = 100};
     ft_report_render(report, FT_REPORT_TEXT, &view, &text);
     ft_report_render(report, FT_REPORT_SARIF, &view, &sarif);
-    static const char *const PARTS[] = {"#0 pay_all a.c:44", "T1 was created by main at m.c:7",
-                                        "Replay: foretell replay w.json"};
+    static const char *const PARTS[] = {
+        "called by pay_all at a.c:44\n", "      and 3 more calls\n",
+        "T1 was created by main at m.c:7 in start, called at m.c:30 in main",
+        "Replay: foretell replay w.json"};
     for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++)
         if (!strstr(text.text, PARTS[i])) fail_msg("no \"%s\" in\n%s", PARTS[i], text.text);
     assert_non_null(strstr(sarif.text, "\"frames\""));
-    assert_non_null(strstr(sarif.text, "T1 was created by main at m.c:7"));
+    assert_non_null(strstr(sarif.text, "T1 was created by main at m.c:7 in start"));
     ft_strbuf_release(&text);
     ft_strbuf_release(&sarif);
     ft_report_free(report);

@@ -32,8 +32,9 @@ typedef struct pass {
 
 bool ft_candidates_skipped(const ft_candidates *c, uint32_t e)
 {
-    bool external = c->trace->kind[e] == FT_EVENT_WRITE && c->trace->flags[e] & FT_FLAG_SYNTHETIC;
-    return external || (c->ignored && c->ignored[c->trace->loc[e]]);
+    bool aside = c->trace->flags[e] & FT_FLAG_SYNTHETIC &&
+                 ft_event_kind_object(c->trace->kind[e]) == FT_OBJECT_VARIABLE;
+    return aside || (c->ignored && c->ignored[c->trace->loc[e]]);
 }
 
 /* ---- the walks ---- */

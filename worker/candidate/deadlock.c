@@ -207,10 +207,14 @@ void ft_candidates_cycle_claims(const ft_candidates *c, const ft_block *block, f
 
 /* ---- waiting for a wake-up ---- */
 
+/* Of a thread that was blocked it is not known what it would have closed. */
 static bool any_unclosed(const ft_order *order)
 {
-    for (size_t i = 0; i < order->sections.len; i++)
-        if (order->sections.data[i].release == FT_NO_EVENT) return true;
+    for (size_t i = 0; i < order->sections.len; i++) {
+        const ft_section *s = &order->sections.data[i];
+        uint32_t last = ft_order_last(order, s->thread);
+        if (s->release == FT_NO_EVENT && !ft_trace_is_blocked(order->trace, last)) return true;
+    }
     return false;
 }
 

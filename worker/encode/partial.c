@@ -192,7 +192,8 @@ static void encode_membership(ft_decider *d)
         d->reached[e] = ft_session_variable(d->session);
         if (previous != FT_NO_EVENT) implies(d, d->reached[e], d->reached[previous]);
         d->member[e] = executed_on(d, e, previous, ft_cssa_path(d->cssa, e));
-        if (ft_problem_never(d->problem, e)) ft_partial_clause(d, (ft_lit[1]){-d->member[e]}, 1);
+        if (ft_problem_never(d->problem, e) || ft_trace_is_blocked(trace, e))
+            ft_partial_clause(d, (ft_lit[1]){-d->member[e]}, 1);
     }
 }
 

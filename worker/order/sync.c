@@ -82,6 +82,7 @@ static uint32_t single_source(ft_order *order, const uint32_t *once_end, uint32_
 {
     const ft_trace *trace = order->trace;
     uint64_t edge;
+    if (ft_trace_is_blocked(trace, e)) return FT_NO_EVENT;
     if (trace->kind[e] == FT_EVENT_JOIN) return ft_order_last(order, trace->object[e]);
     if (trace->kind[e] == FT_EVENT_EDGE_IN && ft_map_get(&order->edge_source, e, &edge))
         return (uint32_t)edge;

@@ -427,6 +427,7 @@ bool ft_prefix_observed(const ft_order *order, ft_model model, const ft_claim *c
     if (claim->kind == FT_CLAIM_ATOMICITY && e[0] < e[1] && e[1] < e[2]) until = e[2];
     if (claim->kind == FT_CLAIM_LOCK_ERROR) until = e[0];
     if (claim->kind == FT_CLAIM_AFTER_FREE && e[0] < e[1]) until = e[1];
+    if (ft_claim_was_blocked(order->trace, claim)) until = order->trace->n_events;
     if (until == FT_NO_EVENT) return false;
     *witness = (ft_witness){.model = model,
                             .bound = FT_NO_BOUND,
@@ -435,7 +436,8 @@ bool ft_prefix_observed(const ft_order *order, ft_model model, const ft_claim *c
                             .steps = ft_alloc(((size_t)until + 1) * sizeof *witness->steps)};
     uint32_t kept = 0;
     for (uint32_t i = 0; i < until; i++)
-        if (!is_passed(order->trace, i)) witness->steps[kept++] = i;
+        if (!is_passed(order->trace, i) && !ft_trace_is_blocked(order->trace, i))
+            witness->steps[kept++] = i;
     witness->n_steps = kept;
     return true;
 }

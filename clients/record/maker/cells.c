@@ -5,30 +5,52 @@
 
 #include "base/map.h"
 
-enum { GRANULE = 8, NOBODY = 0xFFFF, ALIGNED = 16, BIG = 4096 };
+enum {
+    GRANULE = 8,
+    NOBODY = 0xFFFF,
+    ALIGNED = 16,
+    BIG = 4096,
+    PAGE = 512, /* granules */
+    NEAR = 256  /* pages that are found without a look-up */
+};
 
-/* What the first pass learns of one granule in one life. */
+/* What the first pass learns of one granule in one life, once a second thread touched it. */
 typedef struct granule {
     uint64_t address;
     uint16_t first[GRANULE];         /* the thread that touched a byte first */
     uint8_t shared, written, bounds; /* bit per byte; bounds: an access begins there */
-    uint8_t known;                   /* bit per byte: its content is known */
-    unsigned char content[GRANULE];
-    uint32_t born;    /* how many allocations there were before */
-    uint64_t touched; /* the record of its last access */
-    uint32_t cell;    /* its first shared cell, FT_NO_CELL */
+    uint32_t life;                   /* which one, counted from 0 */
+    uint32_t born;                   /* how many allocations there were before */
+    uint32_t cell;                   /* its first shared cell, FT_NO_CELL */
+    uint32_t next;                   /* with cells: the next one of that address with cells, + 1 */
 } granule;
+
+/* All of memory that was touched, in pages. A slot is 0 while its granule has no life. In the first
+ * pass it says then what one thread did there (ONE_*), or which granule it is (SEVERAL). In the
+ * second pass only granules that have cells in some life are told of: LATER, and whether it was
+ * touched in this life. Most granules belong to one thread for ever: a pass over their accesses is
+ * one look at a slot. */
+typedef struct page {
+    uint64_t slots[PAGE];
+    uint64_t contents[PAGE]; /* first pass: what the granule held after its last access */
+    uint8_t known[PAGE];     /* bit per byte: that is known */
+    uint32_t touched[PAGE];  /* the turn of its last access */
+    uint32_t lives[PAGE];    /* that have ended */
+} page;
+
+enum { ONE_THREAD = 48, ONE_TOUCHED = 16, ONE_WRITTEN = 8, ONE_BOUNDS = 0, SEVERAL = 0xFFFF };
+#define LATER_TOUCHED (UINT64_C(1) << 63)
 
 /* A thread, as far as memory is concerned. */
 typedef struct actor {
-    uint64_t ran; /* its last record, 0: none yet */
+    uint32_t ran; /* its last turn, 0: none yet */
     uint64_t stack, stack_size;
     bool ended, late; /* late: ft_cells_late */
 } actor;
 
 typedef struct allocation {
     uint64_t address, size;
-    uint64_t record; /* when */
+    uint32_t turn;   /* when */
     uint32_t thread; /* whose */
     uint32_t before; /* the one before at the same address, FT_NO_ALLOCATION */
     bool zeroed;
@@ -41,17 +63,23 @@ typedef struct region {
 } region;
 
 struct ft_cells {
-    ft_map live; /* address / GRANULE -> granule */
+    ft_map numbers; /* address of a page -> its number in pages */
+    FT_VEC(page *) pages;
+    struct {
+        uint64_t number; /* of the page, + 1; 0: none */
+        page *page;
+    } near[NEAR];
     FT_VEC(granule) granules;
     FT_VEC(allocation) allocations;
     ft_map blocks;        /* address / ALIGNED of allocations -> the latest one */
     FT_VEC(uint32_t) big; /* allocations larger than BIG */
     FT_VEC(region) regions;
     FT_VEC(ft_cell) cells;
-    size_t next;          /* second pass: the next granule to live */
-    uint64_t low, high;   /* all allocations lie in between */
     FT_VEC(actor) actors; /* by thread */
-    uint64_t now;         /* number of the record */
+    uint64_t low, high;   /* all allocations lie in between */
+    uint32_t turn;        /* which of the threads' turns it is, from 1 */
+    uint32_t thread;      /* whose */
+    uint64_t touched;     /* granules, in all their lives */
     bool settled;
 };
 
@@ -63,7 +91,9 @@ ft_cells *ft_cells_new(void)
 void ft_cells_free(ft_cells *cells)
 {
     if (!cells) return;
-    ft_map_release(&cells->live);
+    for (size_t i = 0; i < cells->pages.len; i++) free(cells->pages.data[i]);
+    ft_vec_release(&cells->pages);
+    ft_map_release(&cells->numbers);
     ft_map_release(&cells->blocks);
     ft_vec_release(&cells->granules);
     ft_vec_release(&cells->allocations);
@@ -74,43 +104,115 @@ void ft_cells_free(ft_cells *cells)
     free(cells);
 }
 
-enum { DEAD = -1 };
+/* ---- pages */
+
+static page *find_page(ft_cells *cells, uint64_t number, bool make)
+{
+    uint64_t index;
+    page *found = NULL;
+    if (ft_map_get(&cells->numbers, number, &index)) {
+        found = cells->pages.data[index];
+    } else if (make) {
+        found = ft_calloc(1, sizeof *found);
+        ft_map_put(&cells->numbers, number, cells->pages.len);
+        ft_vec_push(&cells->pages, found);
+    }
+    if (found) {
+        cells->near[number % NEAR].number = number + 1;
+        cells->near[number % NEAR].page = found;
+    }
+    return found;
+}
+
+static inline page *page_at(ft_cells *cells, uint64_t key, bool make)
+{
+    uint64_t number = key / PAGE;
+    if (cells->near[number % NEAR].number == number + 1) return cells->near[number % NEAR].page;
+    return find_page(cells, number, make);
+}
+
+static void end_life(ft_cells *cells, page *p, uint64_t i)
+{
+    if (!p->slots[i]) return;
+    if (!cells->settled) {
+        p->slots[i] = 0;
+        p->known[i] = 0;
+        p->touched[i] = 0;
+        p->lives[i]++;
+    } else if (p->slots[i] & LATER_TOUCHED) {
+        p->slots[i] &= ~LATER_TOUCHED;
+        p->lives[i]++;
+    }
+}
 
 /* Granules in the range begin a new life at their next access. */
 static void end_lives(ft_cells *cells, uint64_t address, uint64_t size)
 {
-    uint64_t from = address / GRANULE, to = (address + size + GRANULE - 1) / GRANULE;
-    if (to - from <= cells->live.len) {
-        for (uint64_t g = from; g < to; g++)
-            if (ft_map_get(&cells->live, g, NULL)) ft_map_put(&cells->live, g, (uint64_t)DEAD);
-        return;
+    uint64_t key = address / GRANULE, to = (address + size + GRANULE - 1) / GRANULE;
+    while (key < to) {
+        uint64_t stop = (key / PAGE + 1) * PAGE < to ? (key / PAGE + 1) * PAGE : to;
+        page *p = page_at(cells, key, false);
+        for (; p && key < stop; key++) end_life(cells, p, key % PAGE);
+        key = stop;
     }
-    for (size_t i = 0; i < cells->live.cap; i++)
-        if (cells->live.full[i] && cells->live.keys[i] >= from && cells->live.keys[i] < to)
-            cells->live.values[i] = (uint64_t)DEAD;
 }
 
-static granule *new_granule(ft_cells *cells, uint64_t key)
+/* ---- first pass */
+
+/* The part of a granule, from its byte `from` to `to`, that one access covers. */
+typedef struct part {
+    unsigned from, to;
+    bool read, write;
+    bool has_content;
+    uint64_t content; /* after the access, at its bytes */
+} part;
+
+static inline uint8_t mask_of(const part *p)
 {
-    ft_vec_push(&cells->granules, (granule){.address = key * GRANULE, .cell = FT_NO_CELL});
-    granule *g = &cells->granules.data[cells->granules.len - 1];
-    for (int i = 0; i < GRANULE; i++) g->first[i] = NOBODY;
-    g->bounds = 1;
-    g->born = (uint32_t)cells->allocations.len;
-    return g;
+    return (uint8_t)(((1u << (p->to - p->from)) - 1) << p->from);
 }
 
-/* The granule that lives at `key`; born now if there is none. */
-static granule *granule_at(ft_cells *cells, uint64_t key)
+static inline uint64_t bits_of(const part *p)
 {
-    uint64_t *slot = ft_map_slot(&cells->live, key, (uint64_t)DEAD, NULL);
-    if (*slot != (uint64_t)DEAD) return &cells->granules.data[*slot];
-    if (cells->settled) {
-        *slot = cells->next++;
-        return &cells->granules.data[*slot];
+    return UINT64_MAX >> (8 * (GRANULE - (p->to - p->from))) << 8 * p->from;
+}
+
+static inline uint8_t bounds_of(const part *p)
+{
+    return (uint8_t)(1u << p->from | 1u << p->to);
+}
+
+/* Another thread than its first one touches the granule. */
+static granule *make_several(ft_cells *cells, uint64_t key, page *in)
+{
+    uint64_t slot = in->slots[key % PAGE];
+    granule g = {.address = key * GRANULE,
+                 .written = (uint8_t)(slot >> ONE_WRITTEN),
+                 .bounds = (uint8_t)(slot >> ONE_BOUNDS),
+                 .life = in->lives[key % PAGE],
+                 .born = (uint32_t)cells->allocations.len,
+                 .cell = FT_NO_CELL};
+    for (unsigned i = 0; i < GRANULE; i++)
+        g.first[i] =
+            slot >> ONE_TOUCHED >> i & 1 ? (uint16_t)((slot >> ONE_THREAD) - 1) : (uint16_t)NOBODY;
+    in->slots[key % PAGE] = (uint64_t)SEVERAL << ONE_THREAD | cells->granules.len;
+    ft_vec_push(&cells->granules, g);
+    return &cells->granules.data[cells->granules.len - 1];
+}
+
+static void touch_several(ft_cells *cells, uint64_t key, page *in, const part *p, uint32_t thread)
+{
+    uint64_t slot = in->slots[key % PAGE];
+    granule *g = slot >> ONE_THREAD == SEVERAL ? &cells->granules.data[(uint32_t)slot]
+                                               : make_several(cells, key, in);
+    for (unsigned i = p->from; i < p->to; i++) {
+        if (g->first[i] == NOBODY)
+            g->first[i] = (uint16_t)thread;
+        else if (g->first[i] != thread)
+            g->shared |= (uint8_t)(1u << i);
     }
-    *slot = cells->granules.len;
-    return new_granule(cells, key);
+    if (p->write) g->written |= mask_of(p);
+    g->bounds |= bounds_of(p);
 }
 
 static void later_of(const ft_cells *cells, uint32_t index, uint64_t address, uint32_t *latest)
@@ -146,15 +248,17 @@ static uint32_t owner_of(const ft_cells *cells, uint64_t address, uint32_t block
     return FT_NO_OWNER;
 }
 
-static bool is_untouched_by_others(const granule *g, uint32_t thread)
+static bool is_untouched_by_others(const ft_cells *cells, uint64_t slot, uint32_t thread)
 {
+    if (slot >> ONE_THREAD != SEVERAL) return slot >> ONE_THREAD == thread + 1;
+    const granule *g = &cells->granules.data[(uint32_t)slot];
     bool alone = !g->shared;
     for (int i = 0; i < GRANULE; i++) alone &= g->first[i] == NOBODY || g->first[i] == thread;
     return alone;
 }
 
-/* Did another thread run since that record? Those that ended meanwhile are late. */
-static bool others_ran(ft_cells *cells, uint64_t since, uint32_t thread)
+/* Did another thread run since that turn? Those that ended meanwhile are late. */
+static bool others_ran(ft_cells *cells, uint32_t since, uint32_t thread)
 {
     bool any = false;
     for (uint32_t t = 0; t < cells->actors.len; t++) {
@@ -167,90 +271,138 @@ static bool others_ran(ft_cells *cells, uint64_t since, uint32_t thread)
 }
 
 /* A read that found what no record wrote: code without hooks did, the thread's own or another's. */
-static void found(ft_cells *cells, granule *g, uint8_t mask, uint32_t thread)
+static void found(ft_cells *cells, uint64_t key, page *in, uint8_t mask, uint32_t since)
 {
-    uint32_t block = allocation_of(cells, g);
-    uint64_t since = g->touched;
-    if (block != FT_NO_ALLOCATION && cells->allocations.data[block].record > since)
-        since = cells->allocations.data[block].record;
-    g->written |= mask;
-    if (owner_of(cells, g->address, block) == thread && is_untouched_by_others(g, thread)) return;
-    if (others_ran(cells, since, thread)) g->shared |= mask;
+    uint64_t *slot = &in->slots[key % PAGE];
+    granule here = {.address = key * GRANULE, .born = (uint32_t)cells->allocations.len};
+    uint32_t block = allocation_of(cells, &here), thread = cells->thread;
+    if (block != FT_NO_ALLOCATION && cells->allocations.data[block].turn > since)
+        since = cells->allocations.data[block].turn;
+    bool several = *slot >> ONE_THREAD == SEVERAL;
+    if (several)
+        cells->granules.data[(uint32_t)*slot].written |= mask;
+    else
+        *slot |= (uint64_t)mask << ONE_WRITTEN;
+    bool alone = is_untouched_by_others(cells, *slot, thread);
+    if (owner_of(cells, here.address, block) == thread && alone) return;
+    if (!others_ran(cells, since, thread)) return;
+    granule *g = several ? &cells->granules.data[(uint32_t)*slot] : make_several(cells, key, in);
+    g->shared |= mask;
 }
 
-/* The part of a granule, from its byte `from` to `to`, that one access covers. */
-typedef struct part {
-    unsigned from, to;
-    const unsigned char *bytes; /* what was there after the access; NULL: not kept */
-    bool read, write;
-} part;
-
-static uint8_t mask_of(const part *p)
+static bool is_heap(const ft_cells *cells, uint64_t key)
 {
-    return (uint8_t)(((1u << (p->to - p->from)) - 1) << p->from);
+    return key * GRANULE >= cells->low && key * GRANULE < cells->high;
 }
 
-static bool is_heap(const ft_cells *cells, const granule *g)
+/* The bytes that are not what they were, or that nobody is known to have written. */
+static uint8_t strange_bytes(const ft_cells *cells, uint64_t key, const page *in, const part *p)
 {
-    return g->address >= cells->low && g->address < cells->high;
+    uint64_t differ = in->contents[key % PAGE] ^ p->content;
+    uint8_t strange = 0, known = in->known[key % PAGE];
+    bool heap = is_heap(cells, key);
+    for (unsigned i = p->from; i < p->to; i++)
+        if (known >> i & 1 ? differ >> 8 * i & 0xFF : heap) strange |= (uint8_t)(1u << i);
+    return strange;
 }
 
-static void follow_content(ft_cells *cells, granule *g, const part *p, uint32_t thread)
+static inline void follow_content(ft_cells *cells, uint64_t key, page *in, const part *p,
+                                  uint32_t since)
 {
-    uint8_t mask = mask_of(p), strange = 0;
-    for (unsigned i = p->from; i < p->to && p->bytes; i++) {
-        uint8_t bit = (uint8_t)(1u << i);
-        bool same = g->known & bit && g->content[i] == p->bytes[i - p->from];
-        if (!same && (g->known & bit || is_heap(cells, g))) strange |= bit;
-        g->content[i] = p->bytes[i - p->from];
+    uint64_t *content = &in->contents[key % PAGE], bits = bits_of(p);
+    uint8_t *known = &in->known[key % PAGE], mask = mask_of(p);
+    if (!p->has_content) {
+        if (p->write) *known &= (uint8_t)~mask;
+        return;
     }
-    if (p->read && !p->write && strange) found(cells, g, strange, thread);
-    if (p->bytes)
-        g->known |= mask;
-    else if (p->write)
-        g->known &= (uint8_t)~mask;
-}
-
-static void touch(ft_cells *cells, granule *g, const part *p, uint32_t thread)
-{
-    follow_content(cells, g, p, thread);
-    g->touched = cells->now;
-    for (unsigned i = p->from; i < p->to; i++) {
-        if (g->first[i] == NOBODY)
-            g->first[i] = (uint16_t)thread;
-        else if (g->first[i] != thread)
-            g->shared |= (uint8_t)(1u << i);
+    bool usual = (*known & mask) == mask && !((*content ^ p->content) & bits);
+    if (p->read && !p->write && !usual) {
+        uint8_t strange = strange_bytes(cells, key, in, p);
+        if (strange) found(cells, key, in, strange, since);
     }
-    if (p->write) g->written |= mask_of(p);
-    g->bounds |= (uint8_t)(1u << p->from);
-    if (p->to < GRANULE) g->bounds |= (uint8_t)(1u << p->to);
+    *content = (*content & ~bits) | p->content;
+    *known |= mask;
 }
 
-/* What memory held after the access; NULL: the log does not say. `scratch` backs it. */
-static const unsigned char *content_after(const ft_raw_record *r, unsigned char scratch[GRANULE])
+static inline void touch(ft_cells *cells, uint64_t key, const part *p)
 {
-    if (r->text || r->size > GRANULE) return r->length == r->size ? r->text : NULL;
-    uint64_t bits = (uint64_t)(r->form == FT_RAW_FORM_UPDATE ? r->written : r->value);
-    for (int i = 0; i < GRANULE; i++) scratch[i] = (unsigned char)(bits >> (8 * i));
-    return scratch;
+    page *in = page_at(cells, key, true);
+    uint64_t *slot = &in->slots[key % PAGE], mask = mask_of(p);
+    uint64_t did = mask << ONE_TOUCHED | (p->write ? mask << ONE_WRITTEN : 0) |
+                   (uint64_t)bounds_of(p) << ONE_BOUNDS;
+    uint32_t since = in->touched[key % PAGE];
+    cells->touched += !*slot;
+    in->touched[key % PAGE] = cells->turn;
+    if (!*slot || *slot >> ONE_THREAD == cells->thread + 1)
+        *slot |= did | 1 | (uint64_t)(cells->thread + 1) << ONE_THREAD;
+    else
+        touch_several(cells, key, in, p, cells->thread);
+    follow_content(cells, key, in, p, since);
 }
 
-static void count_access(ft_cells *cells, const ft_raw_record *r)
+static bool is_read(uint32_t form)
 {
-    unsigned char scratch[GRANULE];
-    const unsigned char *bytes = content_after(r, scratch);
-    bool read = r->form != FT_RAW_FORM_WRITE && r->form != FT_RAW_FORM_ATOMIC_WRITE;
-    bool write = r->form != FT_RAW_FORM_READ && r->form != FT_RAW_FORM_ATOMIC_READ;
-    for (uint64_t at = r->address, end = r->address + r->size; at < end;) {
+    return form != FT_RAW_FORM_WRITE && form != FT_RAW_FORM_ATOMIC_WRITE;
+}
+
+static bool is_write(uint32_t form)
+{
+    return form != FT_RAW_FORM_READ && form != FT_RAW_FORM_ATOMIC_READ;
+}
+
+/* content: of all of it after the access; NULL: the log does not say. */
+static void count_range(ft_cells *cells, uint64_t address, uint64_t size, uint32_t form,
+                        const unsigned char *content)
+{
+    for (uint64_t at = address, end = address + size; at < end;) {
         uint64_t key = at / GRANULE, stop = (key + 1) * GRANULE < end ? (key + 1) * GRANULE : end;
-        granule *g = granule_at(cells, key);
         part p = {.from = (unsigned)(at % GRANULE),
                   .to = (unsigned)(stop - key * GRANULE),
-                  .bytes = bytes ? bytes + (at - r->address) : NULL,
-                  .read = read,
-                  .write = write};
-        if (!cells->settled) touch(cells, g, &p, r->thread);
+                  .read = is_read(form),
+                  .write = is_write(form),
+                  .has_content = content != NULL};
+        for (uint64_t i = at; content && i < stop; i++)
+            p.content |= (uint64_t)content[i - address] << 8 * (i % GRANULE);
+        touch(cells, key, &p);
         at = stop;
+    }
+}
+
+static actor *actor_of(ft_cells *cells, uint32_t thread)
+{
+    while (cells->actors.len <= thread) ft_vec_push(&cells->actors, (actor){0});
+    return &cells->actors.data[thread];
+}
+
+static void turn_to(ft_cells *cells, uint32_t thread)
+{
+    if (cells->turn && cells->thread == thread) return;
+    cells->turn++;
+    cells->thread = thread;
+    actor_of(cells, thread)->ran = cells->turn;
+}
+
+void ft_cells_count_events(ft_cells *cells, uint32_t thread, const ft_raw_event *events, uint32_t n)
+{
+    turn_to(cells, thread);
+    for (uint32_t i = 0; i < n; i++) {
+        const ft_raw_event *e = &events[i];
+        if (e->code >= FT_RAW_ENTER) continue;
+        unsigned from = e->address % GRANULE, size = 1u << e->code % 8;
+        uint32_t form = e->code / 8;
+        uint64_t value = (uint64_t)(form == FT_RAW_FORM_UPDATE ? e->written : e->value);
+        part p = {.from = from,
+                  .to = from + size,
+                  .read = is_read(form),
+                  .write = is_write(form),
+                  .has_content = true};
+        p.content = value << 8 * from;
+        if (from + size > GRANULE) {
+            count_range(cells, e->address, size, form, (const unsigned char *)&value);
+        } else {
+            p.content &= bits_of(&p);
+            touch(cells, e->address / GRANULE, &p);
+        }
     }
 }
 
@@ -265,7 +417,7 @@ static void begin_allocation(ft_cells *cells, uint64_t address, uint64_t size, u
     if (size > BIG) ft_vec_push(&cells->big, index);
     ft_vec_push(&cells->allocations, (allocation){.address = address,
                                                   .size = size,
-                                                  .record = cells->now,
+                                                  .turn = cells->turn,
                                                   .thread = thread,
                                                   .before = (uint32_t)before});
     if (!cells->high || address < cells->low) cells->low = address;
@@ -282,15 +434,10 @@ static void begin_as_zeros(ft_cells *cells, uint64_t address, uint64_t size)
         ft_vec_push(&cells->regions, (region){address, size, NULL});
 }
 
-static actor *actor_of(ft_cells *cells, uint32_t thread)
-{
-    while (cells->actors.len <= thread) ft_vec_push(&cells->actors, (actor){0});
-    return &cells->actors.data[thread];
-}
-
 /* The first thread's stack was in use before it could be told of. */
-static void begin_thread(ft_cells *cells, actor *a, const ft_raw_record *r)
+static void begin_thread(ft_cells *cells, const ft_raw_record *r)
 {
+    actor *a = actor_of(cells, r->thread);
     a->stack = r->operands[0];
     a->stack_size = r->operands[1];
     if (r->thread) end_lives(cells, a->stack, a->stack_size);
@@ -299,16 +446,16 @@ static void begin_thread(ft_cells *cells, actor *a, const ft_raw_record *r)
 static void apply(ft_cells *cells, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;
-    actor *a = actor_of(cells, r->thread);
-    a->ran = ++cells->now;
-    if (r->access)
-        count_access(cells, r);
-    else if (r->operation == FT_RAW_ALLOC)
+    turn_to(cells, r->thread);
+    if (r->access && !cells->settled)
+        count_range(cells, r->address, r->size, r->form, r->length == r->size ? r->text : NULL);
+    if (r->access) return;
+    if (r->operation == FT_RAW_ALLOC)
         begin_allocation(cells, o[1], o[2], r->thread);
     else if (r->operation == FT_RAW_BEGIN)
-        begin_thread(cells, a, r);
+        begin_thread(cells, r);
     else if (r->operation == FT_RAW_END)
-        a->ended = true;
+        actor_of(cells, r->thread)->ended = true;
     else if (r->operation == FT_RAW_ZERO && !cells->settled)
         begin_as_zeros(cells, o[0], o[1]);
     else if (r->operation == FT_RAW_MEMORY && !cells->settled)
@@ -324,6 +471,8 @@ void ft_cells_follow(ft_cells *cells, const ft_raw_record *record)
 {
     apply(cells, record);
 }
+
+/* ---- between them */
 
 static int64_t bytes_as_value(const unsigned char *bytes, uint32_t size)
 {
@@ -370,13 +519,24 @@ static void add_cells(ft_cells *cells, granule *g)
     }
 }
 
+/* The second pass meets the lives of an address in their order. */
+static void link_lives(ft_cells *cells)
+{
+    for (size_t i = cells->granules.len; i-- > 0;) {
+        granule *g = &cells->granules.data[i];
+        if (g->cell == FT_NO_CELL) continue;
+        uint64_t key = g->address / GRANULE, *slot = &page_at(cells, key, true)->slots[key % PAGE];
+        g->next = (uint32_t)*slot;
+        *slot = i + 1;
+    }
+}
+
 void ft_cells_settle(ft_cells *cells)
 {
     for (size_t i = 0; i < cells->granules.len; i++) add_cells(cells, &cells->granules.data[i]);
-    ft_map_release(&cells->live);
-    ft_map_release(&cells->blocks);
-    cells->live = (ft_map){0};
-    cells->blocks = (ft_map){0};
+    for (size_t i = 0; i < cells->pages.len; i++)
+        memset(cells->pages.data[i], 0, sizeof *cells->pages.data[i]);
+    link_lives(cells);
     cells->settled = true;
 }
 
@@ -392,7 +552,7 @@ uint32_t ft_cells_count_of(const ft_cells *cells)
 
 uint64_t ft_cells_granules(const ft_cells *cells)
 {
-    return cells->granules.len;
+    return cells->touched;
 }
 
 const ft_cell *ft_cells_get(const ft_cells *cells, uint32_t cell)
@@ -400,13 +560,38 @@ const ft_cell *ft_cells_get(const ft_cells *cells, uint32_t cell)
     return &cells->cells.data[cell];
 }
 
-uint32_t ft_cells_at(const ft_cells *cells, uint64_t address, uint32_t *skip)
+/* ---- second pass */
+
+bool ft_cells_may_be(ft_cells *cells, uint64_t address, uint64_t size)
 {
-    uint64_t index, key = address / GRANULE, next = (key + 1) * GRANULE;
+    for (uint64_t key = address / GRANULE; key <= (address + size - 1) / GRANULE; key++) {
+        page *p = page_at(cells, key, true);
+        if (p->slots[key % PAGE]) return true;
+    }
+    return false;
+}
+
+/* The granule with cells that lives at the slot, which is touched now; NULL: none. */
+static const granule *living(ft_cells *cells, page *p, uint64_t i)
+{
+    uint64_t *slot = &p->slots[i];
+    if (!*slot) return NULL;
+    *slot |= LATER_TOUCHED;
+    uint32_t index = (uint32_t)*slot;
+    while (index && cells->granules.data[index - 1].life < p->lives[i])
+        index = cells->granules.data[index - 1].next;
+    *slot = index ? LATER_TOUCHED | index : 0;
+    if (!index || cells->granules.data[index - 1].life != p->lives[i]) return NULL;
+    return &cells->granules.data[index - 1];
+}
+
+uint32_t ft_cells_at(ft_cells *cells, uint64_t address, uint32_t *skip)
+{
+    uint64_t key = address / GRANULE, next = (key + 1) * GRANULE;
     *skip = (uint32_t)(next - address);
-    if (!ft_map_get(&cells->live, key, &index) || index == (uint64_t)DEAD) return FT_NO_CELL;
-    const granule *g = &cells->granules.data[index];
-    if (g->cell == FT_NO_CELL) return FT_NO_CELL;
+    page *p = page_at(cells, key, false);
+    const granule *g = p ? living(cells, p, key % PAGE) : NULL;
+    if (!g) return FT_NO_CELL;
     for (uint32_t c = g->cell; c < cells->cells.len; c++) {
         const ft_cell *cell = &cells->cells.data[c];
         if (cell->address >= next || cell->address < g->address) break;

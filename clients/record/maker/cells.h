@@ -7,7 +7,7 @@
  * wrote. Accesses that cover several cells become several events, so that no two different bytes
  * are ever taken for one.
  *
- * Both passes feed the same records in the same order; granules are numbered alike in both. */
+ * Both passes feed the same records in the same order. */
 #ifndef FT_RECORD_CELLS_H
 #define FT_RECORD_CELLS_H
 
@@ -38,7 +38,10 @@ void ft_cells_free(ft_cells *cells); /* accepts NULL */
 
 /* First pass: accesses and all records that begin or end memory. */
 void ft_cells_count(ft_cells *cells, const ft_raw_record *record);
-/* Between the passes: names the cells; from now on records are fed to ft_cells_follow. */
+void ft_cells_count_events(ft_cells *cells, uint32_t thread, const ft_raw_event *events,
+                           uint32_t n);
+/* Between the passes: names the cells; from now on records are fed to ft_cells_follow, and every
+ * access is looked up by ft_cells_at where ft_cells_may_be is true. */
 void ft_cells_settle(ft_cells *cells);
 void ft_cells_follow(ft_cells *cells, const ft_raw_record *record);
 
@@ -49,8 +52,10 @@ uint32_t ft_cells_count_of(const ft_cells *cells);
 const ft_cell *ft_cells_get(const ft_cells *cells, uint32_t cell);
 uint64_t ft_cells_granules(const ft_cells *cells); /* seen at all */
 
+/* False: no shared cell lies there, whatever the memory was used for. */
+bool ft_cells_may_be(ft_cells *cells, uint64_t address, uint64_t size);
 /* The shared cell at `address`, whose size is then how far it goes; else FT_NO_CELL, with *skip
  * the number of bytes from there that lie in none (up to the next granule). */
-uint32_t ft_cells_at(const ft_cells *cells, uint64_t address, uint32_t *skip);
+uint32_t ft_cells_at(ft_cells *cells, uint64_t address, uint32_t *skip);
 
 #endif

@@ -6,7 +6,28 @@
 
 #include "base/digest.h"
 #include "base/status.h"
+#include "raw/terms.h"
 #include "trace/trace.h"
+
+/* What a recording with terms has. */
+typedef struct ft_record_terms {
+    bool on;           /* it was made with --symbolic */
+    bool damaged;      /* what it says of terms does not fit together */
+    uint64_t assigned; /* events that are assignments */
+    uint64_t assumed;  /* branches and values held */
+    uint64_t asserted;
+    uint64_t held[FT_SYM_REASONS]; /* values that fell back to what was seen */
+    uint64_t wrong; /* terms that did not give what the program had, and were dropped */
+} ft_record_terms;
+const char *ft_record_reason(unsigned reason); /* for people */
+
+/* A line of the program, and how many of the recording's events are there. */
+typedef struct ft_record_hot {
+    uint32_t loc; /* in the trace */
+    uint64_t n;   /* 0: none */
+} ft_record_hot;
+
+enum { FT_RECORD_HOT = 5 };
 
 /* What the recording was, for people and `--json`. */
 typedef struct ft_record_summary {
@@ -17,6 +38,8 @@ typedef struct ft_record_summary {
     uint64_t external; /* writes by code without hooks, noticed when they were read */
     uint64_t ignored;  /* events in signal handlers and behind the end */
     uint64_t unseen;   /* times that a thread slept in a call the recorder does not know */
+    ft_record_hot hot[FT_RECORD_HOT]; /* the most first */
+    ft_record_terms terms;
     uint32_t cells, threads;
     uint32_t end; /* ft_raw_end */
 } ft_record_summary;
@@ -24,6 +47,14 @@ typedef struct ft_record_summary {
 /* Makes the trace of the log at `path`. FT_INPUT: not a recording, damaged, or nothing in it. */
 ft_status ft_record_make(const char *path, ft_trace **trace, ft_record_summary *summary,
                          ft_error *err) FT_MUST_CHECK;
+
+/* The same while the program runs: begins before it starts, another thread reads meanwhile; ended
+ * when it is over. */
+typedef struct ft_recording ft_recording;
+ft_recording *ft_record_begin(const char *path);
+ft_status ft_record_end(ft_recording *recording, ft_trace **trace, ft_record_summary *summary,
+                        ft_error *err) FT_MUST_CHECK; /* frees it, whatever the status */
+void ft_record_drop(ft_recording *recording);         /* instead; accepts NULL */
 
 /* SHA-256 of the file at `path`, by which a trace knows its program; false: it cannot be read. */
 bool ft_record_hash(const char *path, char hash[FT_DIGEST_HEX + 1]);

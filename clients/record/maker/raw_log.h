@@ -1,18 +1,32 @@
-/* Reading a raw log (raw/raw.h): one record after the other, as the runtime wrote them. */
+/* Reading a raw log (raw/raw.h): what the runtime wrote, in its order, also while it still writes.
+ */
 #ifndef FT_RECORD_RAW_LOG_H
 #define FT_RECORD_RAW_LOG_H
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "raw/predict.h"
 #include "raw/raw.h"
 
-enum { FT_RAW_OPERANDS = 4 };
+enum { FT_RAW_OPERANDS = 4, FT_RAW_BATCH = 256 };
 
+/* An access of 1, 2, 4 or 8 bytes, a call (FT_RAW_ENTER) or a return (FT_RAW_LEAVE). */
+typedef struct ft_raw_event {
+    uint64_t address;
+    int64_t value, written; /* written: of an update */
+    uint32_t site;
+    uint32_t code; /* of the site (raw.h) */
+} ft_raw_event;
+
+/* What one call of ft_raw_log_next gives: events that follow each other, perhaps with an access of
+ * another size behind them (`access`), or, with neither, one record of another operation. */
 typedef struct ft_raw_record {
-    bool access;                        /* else `operation` */
-    ft_raw_operation operation;         /* of what is no access */
+    uint32_t thread; /* whose it is */
+    uint32_t n_events;
+    const ft_raw_event *events; /* until the next call */
+    bool access;
+    ft_raw_operation operation;
     ft_raw_form form;                   /* of an access */
-    uint32_t thread;                    /* whose it is */
     uint64_t operands[FT_RAW_OPERANDS]; /* u, in order */
     const unsigned char *text;          /* t, or the content of a range; in the log */
     uint64_t length;                    /* of the text; a range that kept none has 0 */
@@ -21,15 +35,23 @@ typedef struct ft_raw_record {
     int64_t value, written;             /* of an access up to 8 bytes; written: of an update */
 } ft_raw_record;
 
+/* The access that an event is, as a record. */
+void ft_raw_record_of(const ft_raw_event *event, uint32_t thread, ft_raw_record *record);
+
 typedef struct ft_raw_log ft_raw_log;
 
 /* Opens the log at `path`. FT_INPUT: not a log, or no program wrote to it. */
 ft_status ft_raw_log_open(const char *path, ft_raw_log **log, ft_error *err) FT_MUST_CHECK;
+/* Opens it while the program may still write, or before: there is nothing in it at first. */
+ft_status ft_raw_log_follow(const char *path, ft_raw_log **log, ft_error *err) FT_MUST_CHECK;
+/* Looks how far a log that is followed goes by now; ended: the program does not write any more.
+ * True: there is more than before. */
+bool ft_raw_log_look(ft_raw_log *log, bool ended);
 void ft_raw_log_close(ft_raw_log *log); /* accepts NULL */
 const ft_raw_header *ft_raw_log_header(const ft_raw_log *log);
 
 void ft_raw_log_rewind(ft_raw_log *log);
-/* The next record. False at the end; *err is filled where the log is damaged. */
+/* What comes next. False at the end of what is there; *err is filled where the log is damaged. */
 bool ft_raw_log_next(ft_raw_log *log, ft_raw_record *record, ft_error *err);
 
 const char *ft_raw_end_text(uint32_t end); /* "the program ended" */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "maker/inputs.h"
 #include "maker/symbols.h"
 
 void ft_plan_release(ft_plan *plan)
@@ -13,6 +14,7 @@ void ft_plan_release(ft_plan *plan)
     ft_vec_release(&plan->actors);
     ft_vec_release(&plan->sites);
     ft_vec_release(&plan->modules);
+    ft_vec_release(&plan->inputs);
 }
 
 /* ---- threads: "main", "T1", "T1.1" (maker.c) */
@@ -56,12 +58,25 @@ static void add_places(const ft_trace *trace, ft_plan *plan)
 
 /* ---- entries */
 
+/* An assignment stands for the access that it was recorded from. */
+static uint32_t kind_of_step(const ft_trace *trace, uint32_t e)
+{
+    const ft_action *action = ft_trace_action(trace, e);
+    bool read = false, write = false;
+    if (trace->kind[e] != FT_EVENT_ASSIGN) return trace->kind[e];
+    for (uint32_t i = 0; i < action->n_accesses; i++) {
+        read |= !action->accesses[i].write;
+        write |= action->accesses[i].write;
+    }
+    return read && write ? FT_EVENT_RMW : write ? FT_EVENT_WRITE : FT_EVENT_READ;
+}
+
 static void add_entry(ft_plan *plan, const ft_trace *trace, uint32_t e, ft_schedule_mode mode)
 {
     ft_vec_push(&plan->entries, (ft_schedule_entry){.mode = mode,
                                                     .actor = trace->thread[e],
                                                     .step = trace->hook[e],
-                                                    .kind = trace->kind[e],
+                                                    .kind = kind_of_step(trace, e),
                                                     .loc = trace->loc[e]});
     ft_vec_push(&plan->events, e);
 }
@@ -148,6 +163,23 @@ static ft_status check_finals(const ft_trace *trace, const ft_plan *plan, size_t
     return FT_OK;
 }
 
+/* They are known by their threads and their order there, not by the witness. */
+static ft_status add_inputs(const ft_trace *trace, ft_plan *plan, ft_error *err)
+{
+    ft_inputs inputs;
+    ft_status status = ft_inputs_read(trace, &inputs, err);
+    for (size_t i = 0; !status && i < inputs.all.len; i++)
+        ft_vec_push(&plan->inputs, inputs.all.data[i]);
+    for (size_t t = 0; !status && t < plan->actors.len; t++) {
+        plan->actors.data[t].first_input = inputs.first.data[t];
+        plan->actors.data[t].inputs = inputs.first.data[t + 1] - inputs.first.data[t];
+    }
+    plan->contents = trace->inputs;
+    plan->n_contents = trace->n_inputs;
+    ft_inputs_release(&inputs);
+    return status;
+}
+
 ft_status ft_plan_make(const ft_trace *trace, const ft_witness *witness, ft_plan *plan,
                        ft_error *err)
 {
@@ -157,6 +189,7 @@ ft_status ft_plan_make(const ft_trace *trace, const ft_witness *witness, ft_plan
                             "the trace does not say which steps of a program its events are: it "
                             "was not made by `record', or was converted since");
     ft_status status = add_actors(trace, plan, err);
+    if (!status) status = add_inputs(trace, plan, err);
     if (status) return status;
     add_places(trace, plan);
     add_steps(plan, trace, witness);
@@ -170,6 +203,8 @@ ft_status ft_plan_make(const ft_trace *trace, const ft_witness *witness, ft_plan
     plan->head.actors = (uint32_t)plan->actors.len;
     plan->head.sites = (uint32_t)plan->sites.len;
     plan->head.modules = (uint32_t)plan->modules.len;
+    plan->head.inputs = (uint32_t)plan->inputs.len;
+    plan->head.feed = plan->inputs.len > 0;
     return FT_OK;
 }
 
@@ -184,6 +219,8 @@ void ft_plan_print(const ft_plan *plan, ft_strbuf *out)
         {plan->actors.data, plan->actors.len * sizeof *plan->actors.data},
         {plan->sites.data, plan->sites.len * sizeof *plan->sites.data},
         {plan->modules.data, plan->modules.len * sizeof *plan->modules.data},
+        {plan->inputs.data, plan->inputs.len * sizeof *plan->inputs.data},
+        {plan->contents, plan->n_contents},
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i].size) ft_strbuf_add(out, parts[i].data, parts[i].size);
@@ -200,21 +237,54 @@ static void print_event(const ft_trace *trace, uint32_t e, ft_strbuf *out)
 
 enum { SOMEWHERE = 1 << 30 }; /* an address to look the program's code up at */
 
+static void print_place(const ft_trace *trace, const char *program, uint32_t module,
+                        uint64_t offset, ft_strbuf *out)
+{
+    const char *function;
+    ft_strbuf_puts(out, " at ");
+    ft_symbols *symbols = ft_symbols_new();
+    if (!module) ft_symbols_module(symbols, program, SOMEWHERE);
+    if (!ft_symbols_place(symbols, SOMEWHERE + offset, out, &function))
+        ft_strbuf_printf(out, "%s+0x%llx",
+                         module < trace->n_modules ? trace->modules[module].name : "?",
+                         (unsigned long long)offset);
+    ft_symbols_free(symbols);
+}
+
 static void print_found(const ft_trace *trace, const char *program, const ft_schedule *run,
                         ft_strbuf *out)
 {
     bool known = run->kind < FT_EVENT_KINDS;
-    const char *function;
     ft_strbuf_puts(out, known ? ft_event_kind_name((ft_event_kind)run->kind) : "a call");
-    if (!run->offset) return;
-    ft_strbuf_puts(out, " at ");
-    ft_symbols *symbols = ft_symbols_new();
-    if (!run->module) ft_symbols_module(symbols, program, SOMEWHERE);
-    if (!ft_symbols_place(symbols, SOMEWHERE + run->offset, out, &function))
-        ft_strbuf_printf(out, "%s+0x%llx",
-                         run->module < trace->n_modules ? trace->modules[run->module].name : "?",
-                         (unsigned long long)run->offset);
-    ft_symbols_free(symbols);
+    if (run->offset) print_place(trace, program, run->module, run->offset, out);
+}
+
+/* An input that is not the recording's; false: that is not what went wrong. */
+static bool explain_input(const ft_plan *plan, const ft_trace *trace, const char *program,
+                          const ft_schedule *run, ft_strbuf *out)
+{
+    static const char *const calls[] = {
+#define FT_ROW(symbol, name) name,
+        FT_INPUT_CALL_TABLE(FT_ROW)
+#undef FT_ROW
+    };
+    bool number = run->outcome == FT_SCHEDULE_NUMBER_OUTCOME;
+    if (run->outcome != FT_SCHEDULE_INPUT_OUTCOME && !number) return false;
+    if (run->actor >= plan->actors.len || run->kind >= FT_INPUT_CALLS) return false;
+    const ft_schedule_actor *actor = &plan->actors.data[run->actor];
+    if (!run->input || run->input > actor->inputs) return false;
+    const ft_schedule_input *wanted = &plan->inputs.data[actor->first_input + run->input - 1];
+    ft_strbuf_printf(out, "thread %s, input %u: expected %s",
+                     ft_trace_thread_name(trace, run->actor), run->input, calls[wanted->call]);
+    print_place(trace, program, wanted->module, wanted->offset, out);
+    if (number) {
+        ft_strbuf_printf(out, " to give descriptor %lld, which is in use",
+                         (long long)wanted->result);
+        return true;
+    }
+    ft_strbuf_printf(out, ", found %s", calls[run->kind]);
+    print_place(trace, program, run->module, run->offset, out);
+    return true;
 }
 
 void ft_plan_explain(const ft_plan *plan, const ft_trace *trace, const char *program,
@@ -229,6 +299,7 @@ void ft_plan_explain(const ft_plan *plan, const ft_trace *trace, const char *pro
         ft_strbuf_puts(out, run->outcome < FT_SCHEDULE_OUTCOMES ? texts[run->outcome] : "?");
         return;
     }
+    if (explain_input(plan, trace, program, run, out)) return;
     uint32_t e = plan->events.data[run->at];
     ft_strbuf_printf(out, "thread %s, step %u (event %u): expected ",
                      ft_trace_thread_name(trace, trace->thread[e]),

@@ -14,6 +14,9 @@ typedef struct ft_plan {
     FT_VEC(ft_schedule_actor) actors;
     FT_VEC(ft_schedule_site) sites;
     FT_VEC(ft_schedule_module) modules;
+    FT_VEC(ft_schedule_input) inputs;
+    const unsigned char *contents; /* of the inputs: the trace's */
+    size_t n_contents;
 } ft_plan;
 
 /* FT_INPUT: the trace was not recorded, or what the claim needs has no step in the program. The

@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "maker/members.h"
 
 struct ft_symbols {
     Dwfl *dwfl;
     bool open; /* modules are still reported */
+    ft_members *members;
 };
 
 static char *no_debug_path; /* only what the files themselves hold is used */
@@ -27,12 +29,14 @@ ft_symbols *ft_symbols_new(void)
     symbols->dwfl = dwfl_begin(&callbacks);
     if (symbols->dwfl) dwfl_report_begin(symbols->dwfl);
     symbols->open = true;
+    symbols->members = ft_members_new();
     return symbols;
 }
 
 void ft_symbols_free(ft_symbols *symbols)
 {
     if (!symbols) return;
+    ft_members_free(symbols->members);
     if (symbols->dwfl) dwfl_end(symbols->dwfl);
     free(symbols);
 }
@@ -101,6 +105,6 @@ bool ft_symbols_variable(ft_symbols *symbols, uint64_t address, ft_strbuf *name)
     const char *found = dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL);
     if (!found || GELF_ST_TYPE(symbol.st_info) == STT_FUNC) return false;
     ft_strbuf_puts(name, found);
-    if (offset) ft_strbuf_printf(name, "+%llu", (unsigned long long)offset);
+    ft_members_name(symbols->members, module, address - offset, offset, name);
     return true;
 }

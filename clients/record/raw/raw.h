@@ -1,9 +1,12 @@
-/* The raw log: what the runtime inside a recorded program writes, and the maker reads afterwards.
+/* The raw log: what the runtime inside a recorded program writes, and the maker reads meanwhile.
  *
  * The log is one file that `foretell record` creates and the program maps. Its first page says how
- * to record and, while and after the program runs, how far the log goes; so it is whole up to
- * `used` whatever ends the program. Behind that page stand records, each an operation byte and its
- * operands: u is a varint (LEB128), z a zigzag varint, t text (u length, bytes).
+ * to record and, while and after the program runs, how far the log goes (`mark`); so it is whole
+ * up to there whatever ends the program. Behind that page stand records. Each begins with a byte:
+ *
+ *   1 to 63      an operation, then its operands: u is a varint (LEB128), t text (u length, bytes)
+ *   64 to 127    byte - 63 events that came as they were predicted (raw/predict.h)
+ *   128 to 255   an event that did not: an access, or a call of or return from a function
  *
  * Only one thread runs at a time (runtime/baton.h), so the order of the records is the order of the
  * run, and records belong to the thread of the last TURN. */
@@ -14,7 +17,7 @@
 
 /* Another number wherever what stands in the file changes, the schedule of a replay included: a
  * program that was built with another one takes no part. */
-#define FT_RAW_MAGIC    "FTRAW002"
+#define FT_RAW_MAGIC    "FTRAW003"
 #define FT_RAW_VARIABLE "FORETELL_RECORD" /* environment: path of the log */
 
 enum { FT_RAW_PAGE = 4096 };
@@ -28,7 +31,9 @@ enum { FT_RAW_PAGE = 4096 };
     X(DISK, "no space is left where the log is written")                                           \
     X(SITES, "the program has more places than the recorder keeps")                                \
     X(THREADS, "the program has more threads than the recorder keeps")                             \
-    X(ASSERT, "an assertion failed")
+    X(ASSERT, "an assertion failed")                                                               \
+    X(EXEC, "the program became another one (exec)")                                               \
+    X(REBUILD, "the program was not built with --symbolic")
 typedef enum ft_raw_end {
 #define FT_RAW_ENUM(symbol, text) FT_RAW_END_##symbol,
     FT_RAW_END_TABLE(FT_RAW_ENUM)
@@ -44,18 +49,22 @@ typedef struct ft_raw_header {
     uint32_t turn;   /* events in a turn; with a seed, the longest */
     uint32_t replay; /* 1: nothing is recorded, a schedule (raw/schedule.h) follows this page */
     /* written by the runtime */
-    uint32_t started; /* 1: the runtime came up */
-    uint64_t used;    /* bytes of records behind this page */
-    uint32_t end;     /* ft_raw_end */
-    uint32_t threads; /* created, the first one included */
-    uint64_t ignored; /* events in signal handlers, and after the recording ended */
+    uint32_t started;  /* 1: the runtime came up */
+    uint64_t mark;     /* bytes of records behind this page << FT_RAW_RUN_BITS, and how many events
+                          as predicted come behind these records */
+    uint32_t end;      /* ft_raw_end */
+    uint32_t threads;  /* created, the first one included */
+    uint64_t ignored;  /* events in signal handlers, and after the recording ended */
+    uint64_t signals;  /* for which a handler of the program ran */
+    uint32_t symbolic; /* by `foretell record`: 1: terms are wanted (raw/terms.h) */
+    uint32_t built;    /* by the runtime: 1: the program was built with --symbolic */
 } ft_raw_header;
 
 /*  symbol      operands  meaning */
 #define FT_RAW_TABLE(X)                                                                            \
     X(NOTHING, "", "never written: behind the last record")                                        \
     X(MODULE, "ut", "load address and path of an executable or library")                           \
-    X(SITE, "u", "the next site, counted from 0: a return address")                                \
+    X(SITE, "uu", "the next site, counted from 1: a return address, and its code (below)")         \
     X(TURN, "u", "the thread whose records follow")                                                \
     X(BEGIN, "uu", "the thread starts: lowest address and size of its stack")                      \
     X(END, "", "the thread ends")                                                                  \
@@ -70,14 +79,47 @@ typedef struct ft_raw_header {
     X(FREE, "uu", "site, address")                                                                 \
     X(FAILED, "ut", "site and text of an assertion that failed")                                   \
     X(UNSEEN, "u", "a thread left its turn in a call that the runtime does not know")              \
-    X(SWAPPED, "", "the hooks of the thread's next two accesses came in the other order")
+    X(SWAPPED, "", "the hooks of the thread's next two accesses came in the other order")          \
+    X(RUN, "u", "so many events that came as they were predicted, for runs of more than 64")       \
+    X(INPUT, "uuuu", "ft_input_call + errno * 256, site, zigzag result, bytes of content")         \
+    X(PIECE, "ut", "0, what the input before wrote into memory, or a part of it")                  \
+    X(CHANNEL, "uuu", "1: after what went in before + 2: goes in, channel, site")                  \
+    X(BLOCKED, "uuuu", "in a deadlock: ft_event_kind, flags, object or thread, site: what for")    \
+    X(TERMS, "ut", "0, and what the thread computed since its last hook (raw/terms.h)")            \
+    X(ASSERT, "uu", "site, 1: the assertion held; of programs built with --symbolic alone")        \
+    X(IGNORE, "u", "1: the thread's accesses are no candidates from here on, 0: they are again")   \
+    X(BENIGN, "uu", "address, size: accesses to that memory are no candidates from here on")
 
-/* Accesses: FT_RAW_ACCESS + 8 * form + size code. Operands: site, z address minus the site's last
- * one, then for sizes up to 8 bytes z value (signed) (two for an update: read and written), for
- * size code FT_RAW_RANGE u length and t content, which may be empty: not kept. */
+/* A site is a place in the code and what it does, its *code*: for an access 8 * form + size code
+ * (size code: 0 to 3 for 1 to 8 bytes, else FT_RAW_RANGE), or one of those behind. */
 #define FT_RAW_FORM_TABLE(X) X(READ) X(WRITE) X(ATOMIC_READ) X(ATOMIC_WRITE) X(UPDATE)
 
-enum { FT_RAW_ACCESS = 64, FT_RAW_RANGE = 4, FT_RAW_CONTENT = 256 };
+enum {
+    FT_RAW_RANGE = 4,
+    FT_RAW_ENTER = 48, /* a call: where it returns to */
+    FT_RAW_LEAVE = 49, /* a return from one; the only site of this code is FT_RAW_LEAVE_SITE */
+    FT_RAW_PLACE = 50, /* what records name that are no events */
+    FT_RAW_CONTENT = 256,
+    FT_RAW_SITES = 1 << 19, /* more end the recording */
+    FT_RAW_LEAVE_SITE = 1
+};
+
+/* An event that was not predicted: FT_RAW_EVENT | FT_RAW_SITE_FOLLOWS where its site was not, in
+ * bits 3 to 5 the length code of what the address is apart from the site's last one, in bits 0 to 2
+ * that of the value; 0: it is as predicted, the other lengths are in predict.h. Then these, in that
+ * order: the site (two bytes, or four: the first two with FT_RAW_WIDE_SITE hold the low 15 bits),
+ * the differences (zigzag, little endian); of an update z (a zigzag varint) written minus read; of
+ * a range u size and t content, which may be empty: not kept. */
+enum {
+    FT_RAW_ONE = 64, /* a run of one event as predicted */
+    FT_RAW_EVENT = 128,
+    FT_RAW_SITE_FOLLOWS = 64,
+    FT_RAW_WIDE_SITE = 0x8000,
+    FT_RAW_LONGEST = 64, /* bytes of one of these, and of the run before it; a range's content
+                            comes on top */
+    FT_RAW_RUN_BITS = 24,
+    FT_RAW_LONGEST_RUN = (1 << FT_RAW_RUN_BITS) - 8
+};
 
 typedef enum ft_raw_operation {
 #define FT_RAW_ENUM(symbol, operands, meaning) FT_RAW_##symbol,
@@ -86,11 +128,21 @@ typedef enum ft_raw_operation {
         FT_RAW_OPERATIONS
 } ft_raw_operation;
 
+static inline uint64_t ft_raw_used(uint64_t mark)
+{
+    return mark >> FT_RAW_RUN_BITS;
+}
+
+static inline uint32_t ft_raw_run(uint64_t mark)
+{
+    return (uint32_t)(mark & ((1u << FT_RAW_RUN_BITS) - 1));
+}
+
 /* A thread's *steps*, in which a replay counts, are its accesses and these records. */
 #define FT_RAW_STEPS                                                                               \
     (1u << FT_RAW_BEGIN | 1u << FT_RAW_END | 1u << FT_RAW_FORK | 1u << FT_RAW_JOIN |               \
      1u << FT_RAW_SYNC | 1u << FT_RAW_MARK | 1u << FT_RAW_ALLOC | 1u << FT_RAW_FREE |              \
-     1u << FT_RAW_FAILED)
+     1u << FT_RAW_FAILED | 1u << FT_RAW_CHANNEL | 1u << FT_RAW_BLOCKED | 1u << FT_RAW_ASSERT)
 
 typedef enum ft_raw_form {
 #define FT_RAW_ENUM(symbol) FT_RAW_FORM_##symbol,

@@ -2,7 +2,8 @@
  * (raw.h), which the runtime follows, and what the runtime says there of how it went.
  *
  *   ft_schedule, ft_schedule_entry[steps + finals], ft_schedule_actor[actors],
- *   ft_schedule_site[sites], ft_schedule_module[modules]
+ *   ft_schedule_site[sites], ft_schedule_module[modules], ft_schedule_input[inputs], what these
+ * hold
  *
  * An entry names a step (raw.h) by its thread and its number there, counted from 1. The first
  * `steps` entries are done in their order, each thread doing what lies before on its way: steps on
@@ -11,6 +12,8 @@
 #define FT_RECORD_SCHEDULE_H
 
 #include <stdint.h>
+
+#include "inputs.h"
 
 enum { FT_SCHEDULE_NAME = 120 };
 
@@ -32,7 +35,9 @@ typedef enum ft_schedule_mode {
     X(ENDED, "the thread has ended")                                                               \
     X(EXITED, "the program exits")                                                                 \
     X(LOOSE, "the thread was blocked, but others went on and the program did not get stuck")       \
-    X(TIME, "no progress")
+    X(TIME, "no progress")                                                                         \
+    X(INPUT, "the thread asked for another input than it did")                                     \
+    X(NUMBER, "another file has the number of the descriptor that the call made")
 typedef enum ft_schedule_outcome {
 #define FT_ROW(symbol, text) FT_SCHEDULE_##symbol##_OUTCOME,
     FT_SCHEDULE_OUTCOME_TABLE(FT_ROW)
@@ -43,7 +48,8 @@ typedef enum ft_schedule_outcome {
 #define FT_SCHEDULE_NONE UINT32_MAX /* unknown kind, module or location; no parent */
 
 typedef struct ft_schedule {
-    uint32_t steps, finals, actors, sites, modules;
+    uint32_t steps, finals, actors, sites, modules, inputs;
+    uint32_t feed; /* 1: the inputs are those of the recording */
     uint32_t
         seconds;    /* without progress, or behind the schedule's end, until the program is ended */
     uint32_t stop;  /* 1: the program ends where the schedule does */
@@ -52,8 +58,10 @@ typedef struct ft_schedule {
     uint32_t outcome;      /* ft_schedule_outcome */
     uint32_t at;           /* the entry at which it is */
     uint32_t ended;        /* 1: it went on behind the schedule's end until its time was up */
-    uint32_t kind, module; /* OTHER: ft_event_kind and place that were found */
+    uint32_t kind, module; /* OTHER: ft_event_kind and place that were found; INPUT, NUMBER: the
+                              ft_input_call */
     uint64_t offset;       /* in that module; the address where the module is not known */
+    uint32_t actor, input; /* INPUT, NUMBER: the thread, and which of its inputs, counted from 1 */
 } ft_schedule;
 
 typedef struct ft_schedule_entry {
@@ -64,8 +72,9 @@ typedef struct ft_schedule_entry {
 } ft_schedule_entry;
 
 typedef struct ft_schedule_actor {
-    uint32_t parent; /* actor that creates it; NONE: the first thread */
-    uint32_t child;  /* which of its parent's children, counted from 1 */
+    uint32_t parent;              /* actor that creates it; NONE: the first thread */
+    uint32_t child;               /* which of its parent's children, counted from 1 */
+    uint32_t first_input, inputs; /* where its inputs are */
 } ft_schedule_actor;
 
 typedef struct ft_schedule_site {

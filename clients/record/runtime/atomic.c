@@ -8,7 +8,7 @@ typedef int order;
 static void log_one(ft_raw_form form, const volatile void *address, uint32_t size, int64_t value,
                     int64_t written, const void *pc)
 {
-    ft_rt_log_access(form, ft_rt_site(pc), (uintptr_t)address, size, value, written);
+    ft_rt_log_access(form, pc, (uintptr_t)address, size, value, written);
 }
 
 #define CODE __builtin_return_address(0)

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "hot.h"
 #include "runtime.h"
 
 /* Exit status of a program that deadlocked while it was recorded. */
@@ -22,7 +23,7 @@ static struct {
     uint32_t n_threads;
     uint64_t waits;  /* ever, for their order */
     uint64_t random; /* state; 0: round robin */
-    uint64_t hooks;  /* that the watchdog sees move */
+    uint64_t hooks;  /* on the long way */
 } baton;
 
 static long futex(uint32_t *word, int operation, uint32_t value)
@@ -80,15 +81,39 @@ static void grant(ft_rt_thread *t)
 {
     t->state = FT_RT_RUNNING;
     t->left = turn_length();
+    ft_rt_hot = FT_RT_NO_THREAD;
     __atomic_store_n(&baton.runner, t, __ATOMIC_RELEASE);
     __atomic_store_n(&t->go, 1, __ATOMIC_RELEASE);
     futex(&t->go, FUTEX_WAKE_PRIVATE, 1);
 }
 
+static void pass_on(uint32_t from);
+
+/* A thread that is blocked gets up for its handlers when its turn comes. */
+void ft_rt_get_up(ft_rt_thread *self)
+{
+    lock();
+    if (self->state == FT_RT_BLOCKED) {
+        self->interrupted = true;
+        self->state = FT_RT_READY;
+        if (!baton.runner) pass_on(self->id);
+    }
+    unlock();
+}
+
 static void wait_for_baton(ft_rt_thread *self)
 {
+    self->parked = true; /* from here on signals get it up themselves */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (ft_rt_signals_wait()) {
+        self->parked = false;
+        ft_rt_get_up(self);
+        self->parked = true;
+    }
     while (!__atomic_exchange_n(&self->go, 0, __ATOMIC_ACQUIRE))
         futex(&self->go, FUTEX_WAIT_PRIVATE, 0);
+    self->parked = false;
+    if (ft_rt_signals_wait()) self->left = 0; /* the next hook goes the long way */
 }
 
 /* Nobody is ready: fine while somebody is outside or waits with a deadline. */
@@ -104,6 +129,19 @@ static bool is_deadlock(void)
     return blocked;
 }
 
+/* So that the trace has the deadlock: each thread's request, in its own name. */
+static void log_requests(void)
+{
+    ft_rt_thread *self = ft_rt_self;
+    for (uint32_t i = 0; i < baton.n_threads; i++) {
+        ft_rt_thread *t = &baton.threads[i];
+        if (t->state != FT_RT_BLOCKED) continue;
+        ft_rt_self = t;
+        FT_RT_LOG(BLOCKED, t->asks.kind, t->asks.flags, t->asks.target, t->asks.site);
+    }
+    ft_rt_self = self;
+}
+
 /* With the lock held: the baton goes to whoever is ready. */
 static void pass_on(uint32_t from)
 {
@@ -112,10 +150,12 @@ static void pass_on(uint32_t from)
         grant(next);
         return;
     }
+    ft_rt_hot = FT_RT_NO_THREAD;
     __atomic_store_n(&baton.runner, NULL, __ATOMIC_RELEASE);
-    if (ft_rt_replaying || !is_deadlock()) return;
+    if (ft_rt_replaying || ft_rt_signals_handled() || !is_deadlock()) return;
     if (ft_rt_header->replay) ft_rt_replay_deadlock();
     ft_rt_say("deadlock: every thread waits for another one");
+    log_requests();
     ft_rt_log_end(FT_RAW_END_DEADLOCK);
     _exit(DEADLOCKED);
 }
@@ -137,6 +177,7 @@ void ft_rt_thread_starts(ft_rt_thread *self)
 {
     ft_rt_self = self;
     self->tid = (int)syscall(SYS_gettid);
+    ft_rt_frames_start(self);
     wait_for_baton(self);
 }
 
@@ -179,7 +220,10 @@ void ft_rt_turn(ft_rt_thread *self, bool hook)
 void ft_rt_go_on(ft_rt_thread *self)
 {
     ft_rt_flush(self);
-    if (!self->left) ft_rt_yield(self);
+    ft_sym_flush();
+    if (self->left) return;
+    ft_rt_signals_deliver(self);
+    ft_rt_yield(self);
 }
 
 ft_rt_thread *ft_rt_enter(void)
@@ -214,6 +258,15 @@ void ft_rt_yield(ft_rt_thread *self)
     wait_for_baton(self);
 }
 
+/* Whoever wakes it meanwhile wakes it for good. A handler that waits itself forgets what for. */
+static void handle(ft_rt_thread *self)
+{
+    bool restarts = ft_rt_signals_deliver(self);
+    self->interrupted = false;
+    self->broke_off = self->waits_for != NULL;
+    self->restarts = restarts;
+}
+
 bool ft_rt_block(ft_rt_thread *self, const void *what, const struct timespec *deadline)
 {
     lock();
@@ -226,13 +279,15 @@ bool ft_rt_block(ft_rt_thread *self, const void *what, const struct timespec *de
     pass_on(self->id);
     unlock();
     wait_for_baton(self);
+    self->broke_off = false;
+    if (self->interrupted) handle(self);
     self->waits_for = NULL;
     return !self->timed_out;
 }
 
 static void wake(ft_rt_thread *thread)
 {
-    thread->state = FT_RT_READY;
+    if (!thread->interrupted) thread->state = FT_RT_READY;
     thread->waits_for = NULL;
 }
 
@@ -244,7 +299,8 @@ void ft_rt_wake(ft_rt_thread *thread, bool timed_out)
 
 static bool waits(const ft_rt_thread *thread, const void *what)
 {
-    return thread->state == FT_RT_BLOCKED && thread->waits_for == what;
+    bool blocked = thread->state == FT_RT_BLOCKED || thread->interrupted;
+    return blocked && thread->waits_for == what;
 }
 
 void ft_rt_wake_all(const void *what)
@@ -276,6 +332,7 @@ void ft_rt_wake_first(const void *what)
 
 void ft_rt_outside(ft_rt_thread *self)
 {
+    ft_rt_signals_deliver(self);
     lock();
     self->state = FT_RT_OUTSIDE;
     pass_on(self->id);
@@ -314,6 +371,7 @@ void ft_rt_thread_done(ft_rt_thread *self)
         if (waits(&baton.threads[i], self)) wake(&baton.threads[i]);
     pass_on(self->id);
     unlock();
+    ft_rt_frames_end(self);
 }
 
 /* ---- the watchdog */
@@ -356,6 +414,7 @@ static void end_timed_waits(void)
  * here, on all cores, stands for it. */
 static bool steal(ft_rt_thread *runner)
 {
+    __atomic_store_n(&ft_rt_hot, FT_RT_NO_THREAD, __ATOMIC_SEQ_CST);
     __atomic_store_n(&baton.runner, NULL, __ATOMIC_SEQ_CST);
     syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
     if (!__atomic_load_n(&runner->inside, __ATOMIC_SEQ_CST)) return true;
@@ -363,12 +422,21 @@ static bool steal(ft_rt_thread *runner)
     return false;
 }
 
+/* By which the watchdog sees a runner move. */
+typedef struct seen {
+    const ft_rt_thread *runner;
+    uint64_t hooks;
+    uint32_t left;
+} seen;
+
 /* A runner that sleeps in a call that nobody told us of is outside. */
-static void take_from_sleeper(uint64_t *seen)
+static void take_from_sleeper(seen *before)
 {
     ft_rt_thread *runner = baton.runner;
-    bool moved = baton.hooks != *seen;
-    *seen = baton.hooks;
+    seen now = {runner, baton.hooks, runner ? runner->left : 0};
+    bool moved =
+        now.runner != before->runner || now.hooks != before->hooks || now.left != before->left;
+    *before = now;
     if (moved || !runner || !runner->tid || runner->inside || !sleeps(runner->tid)) return;
     if (!steal(runner)) return;
     ft_rt_self = runner; /* whose records these are */
@@ -381,7 +449,7 @@ static void take_from_sleeper(uint64_t *seen)
 
 static void *watch(void *unused)
 {
-    uint64_t seen = 0;
+    seen before = {0};
     (void)unused;
     for (;;) {
         struct timespec pause = {.tv_nsec = (long)WATCH_MS * MS};
@@ -389,7 +457,7 @@ static void *watch(void *unused)
         lock();
         if (ft_rt_header->replay) ft_rt_replay_watch();
         if (!ft_rt_replaying) end_timed_waits();
-        take_from_sleeper(&seen);
+        take_from_sleeper(&before);
         if (!baton.runner) pass_on(0);
         unlock();
     }
@@ -408,6 +476,7 @@ void ft_rt_baton_start(void)
     self->state = FT_RT_RUNNING;
     self->left = turn_length();
     baton.runner = self;
+    ft_rt_frames_start(self);
     ft_rt_self = self;
     self->inside = true;
     if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0)) {

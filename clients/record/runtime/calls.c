@@ -1,45 +1,261 @@
-/* Calls that sleep: the thread is outside meanwhile, and others run. The watchdog finds all other
- * calls, only later. */
+/* Calls on file descriptors: what comes from outside is an input, what goes through them from
+ * thread to thread is an order between these. Those that may sleep let others run meanwhile; the
+ * watchdog finds all that are not here, only later. */
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
-#include <sys/epoll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "runtime.h"
+#include "input.h"
 
-/*  result, name, parameters, arguments */
-#define CALLS(X)                                                                                   \
-    X(int, nanosleep, (const struct timespec *t, struct timespec *left), (t, left))                \
-    X(int, clock_nanosleep,                                                                        \
-      (clockid_t c, int flags, const struct timespec *t, struct timespec *left),                   \
-      (c, flags, t, left))                                                                         \
-    X(int, usleep, (useconds_t us), (us))                                                          \
-    X(unsigned, sleep, (unsigned s), (s))                                                          \
-    X(int, poll, (struct pollfd * fds, nfds_t n, int ms), (fds, n, ms))                            \
-    X(int, select, (int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *t), (n, r, w, e, t))   \
-    X(int, epoll_wait, (int fd, struct epoll_event *events, int n, int ms), (fd, events, n, ms))   \
-    X(ssize_t, read, (int fd, void *to, size_t n), (fd, to, n))                                    \
-    X(ssize_t, recv, (int fd, void *to, size_t n, int flags), (fd, to, n, flags))                  \
-    X(ssize_t, recvmsg, (int fd, struct msghdr *m, int flags), (fd, m, flags))                     \
-    X(int, accept, (int fd, struct sockaddr *a, socklen_t *n), (fd, a, n))                         \
-    X(int, accept4, (int fd, struct sockaddr *a, socklen_t *n, int flags), (fd, a, n, flags))      \
-    X(int, connect, (int fd, const struct sockaddr *a, socklen_t n), (fd, a, n))                   \
-    X(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, status, options))               \
-    X(pid_t, wait, (int *status), (status))
+#define CODE __builtin_return_address(0)
 
-#define CALL(result, name, parameters, arguments)                                                  \
+static size_t count_of(const ft_rt_input *in, size_t most)
+{
+    if (in->result <= 0) return 0;
+    return (size_t)in->result < most ? (size_t)in->result : most;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- reading */
+
+static ssize_t got(ft_rt_input *in, int fd, void *to, size_t n)
+{
+    if (in->result >= 0) ft_rt_fd_in(fd, in->pc);
+    ft_rt_input_piece(in, to, count_of(in, n));
+    return (ssize_t)ft_rt_input_end(in);
+}
+
+/* What was fed counts as read: the file is perhaps written to at this place. */
+static void move_on(const ft_rt_input *in, int fd)
+{
+    if (in->result > 0 && ft_rt_fd_kind(fd) == FT_RT_FD_FILE)
+        FT_REAL(lseek)(fd, in->result, SEEK_CUR);
+}
+
+#define READS(call, name, parameters, arguments, fd, to, n)                                        \
+    ssize_t name parameters                                                                        \
+    {                                                                                              \
+        ft_rt_input in;                                                                            \
+        if (!ft_rt_input_begin(&in, FT_INPUT_##call, CODE)) return FT_REAL(name) arguments;        \
+        FT_RT_ASK(&in, fd, -1, FT_REAL(name) arguments);                                           \
+        if (in.fed && FT_INPUT_##call != FT_INPUT_PREAD) move_on(&in, fd);                         \
+        return got(&in, fd, to, n);                                                                \
+    }
+READS(READ, read, (int fd, void *to, size_t n), (fd, to, n), fd, to, n)
+READS(PREAD, pread, (int fd, void *to, size_t n, off_t from), (fd, to, n, from), fd, to, n)
+READS(PREAD, pread64, (int fd, void *to, size_t n, off64_t from), (fd, to, n, from), fd, to, n)
+READS(RECV, recv, (int fd, void *to, size_t n, int flags), (fd, to, n, flags), fd, to, n)
+
+static void take_pieces(ft_rt_input *in, const struct iovec *v, int n)
+{
+    size_t left = in->result > 0 ? (size_t)in->result : 0;
+    for (int i = 0; i < n && left; i++) {
+        size_t here = least(v[i].iov_len, left);
+        ft_rt_input_piece(in, v[i].iov_base, here);
+        left -= here;
+    }
+}
+
+/* No more buffers at once than are kept: what is read is short then. */
+static int few(int n)
+{
+    return n < FT_RT_PIECES - 4 ? n : FT_RT_PIECES - 4;
+}
+
+ssize_t readv(int fd, const struct iovec *v, int n)
+{
+    ft_rt_input in;
+    if (!ft_rt_input_begin(&in, FT_INPUT_READV, CODE)) return FT_REAL(readv)(fd, v, n);
+    FT_RT_ASK(&in, fd, -1, FT_REAL(readv)(fd, v, few(n)));
+    if (in.fed) move_on(&in, fd);
+    if (in.result >= 0) ft_rt_fd_in(fd, CODE);
+    take_pieces(&in, v, few(n));
+    return (ssize_t)ft_rt_input_end(&in);
+}
+
+ssize_t recvfrom(int fd, void *restrict to, size_t n, int flags, struct sockaddr *restrict from,
+                 socklen_t *restrict length)
+{
+    ft_rt_input in;
+    socklen_t room = length ? *length : 0;
+    if (!ft_rt_input_begin(&in, FT_INPUT_RECVFROM, CODE))
+        return FT_REAL(recvfrom)(fd, to, n, flags, from, length);
+    FT_RT_ASK(&in, fd, -1, FT_REAL(recvfrom)(fd, to, n, flags, from, length));
+    if (in.result >= 0) ft_rt_fd_in(fd, CODE);
+    if (in.result >= 0 && from && length) {
+        ft_rt_input_piece(&in, length, sizeof *length);
+        ft_rt_input_piece(&in, from, least(room, *length));
+    }
+    ft_rt_input_piece(&in, to, count_of(&in, n));
+    return (ssize_t)ft_rt_input_end(&in);
+}
+
+ssize_t recvmsg(int fd, struct msghdr *m, int flags)
+{
+    ft_rt_input in;
+    if (!ft_rt_input_begin(&in, FT_INPUT_RECVMSG, CODE)) return FT_REAL(recvmsg)(fd, m, flags);
+    if (m->msg_iovlen > (size_t)few(FT_RT_PIECES)) m->msg_iovlen = (size_t)few(FT_RT_PIECES);
+    FT_RT_ASK(&in, fd, -1, FT_REAL(recvmsg)(fd, m, flags));
+    if (in.result >= 0) {
+        ft_rt_fd_in(fd, CODE);
+        ft_rt_input_own(&in, &m->msg_namelen, sizeof m->msg_namelen);
+        ft_rt_input_own(&in, &m->msg_controllen, sizeof m->msg_controllen);
+        ft_rt_input_own(&in, &m->msg_flags, sizeof m->msg_flags);
+        ft_rt_input_piece(&in, m->msg_name, m->msg_name ? m->msg_namelen : 0);
+        take_pieces(&in, m->msg_iov, (int)m->msg_iovlen);
+    }
+    return (ssize_t)ft_rt_input_end(&in);
+}
+
+/* ---- writing: the result is an input only where nobody really writes in a replay */
+
+/* True: the call goes through *in; else it is done plainly. */
+static bool begin_write(ft_rt_input *in, ft_input_call call, int fd, const void *pc)
+{
+    ft_rt_thread *self = ft_rt_self;
+    if (!self || self->inside || !ft_rt_fd_is_virtual(fd)) return false;
+    return ft_rt_input_begin(in, call, pc);
+}
+
+#define WRITES(call, name, parameters, arguments, fd, reads, n)                                    \
+    ssize_t name parameters                                                                        \
+    {                                                                                              \
+        ft_rt_input in;                                                                            \
+        reads;                                                                                     \
+        if (!begin_write(&in, FT_INPUT_##call, fd, CODE)) return FT_REAL(name) arguments;          \
+        ft_rt_fd_out(fd, CODE);                                                                    \
+        FT_RT_TELL(&in, fd, (ssize_t)(n), FT_REAL(name) arguments);                                \
+        return (ssize_t)ft_rt_input_end(&in);                                                      \
+    }
+
+static size_t read_pieces(const struct iovec *v, size_t n, const void *pc)
+{
+    size_t all = 0;
+    for (size_t i = 0; i < n; i++) {
+        ft_rt_read_range(v[i].iov_base, v[i].iov_len, pc);
+        all += v[i].iov_len;
+    }
+    return all;
+}
+
+WRITES(WRITE, write, (int fd, const void *from, size_t n), (fd, from, n), fd,
+       ft_rt_read_range(from, n, CODE), n)
+WRITES(SEND, send, (int fd, const void *from, size_t n, int flags), (fd, from, n, flags), fd,
+       ft_rt_read_range(from, n, CODE), n)
+WRITES(SENDTO, sendto,
+       (int fd, const void *from, size_t n, int flags, const struct sockaddr *a, socklen_t length),
+       (fd, from, n, flags, a, length), fd, ft_rt_read_range(from, n, CODE), n)
+WRITES(WRITEV, writev, (int fd, const struct iovec *v, int n), (fd, v, n), fd,
+       size_t all = read_pieces(v, (size_t)n, CODE), all)
+WRITES(SENDMSG, sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags), fd,
+       size_t all = read_pieces(m->msg_iov, m->msg_iovlen, CODE), all)
+
+ssize_t pwrite(int fd, const void *from, size_t n, off_t to)
+{
+    ft_rt_read_range(from, n, CODE);
+    return FT_REAL(pwrite)(fd, from, n, to);
+}
+
+/* ---- waiting for descriptors */
+
+static int any_virtual(const struct pollfd *fds, nfds_t n)
+{
+    for (nfds_t i = 0; i < n; i++)
+        if (ft_rt_fd_is_virtual(fds[i].fd)) return fds[i].fd;
+    return -1;
+}
+
+int poll(struct pollfd *fds, nfds_t n, int ms)
+{
+    ft_rt_input in;
+    if (!ft_rt_input_begin(&in, FT_INPUT_POLL, CODE)) return FT_REAL(poll)(fds, n, ms);
+    FT_RT_ASK(&in, any_virtual(fds, n), ms, FT_REAL(poll)(fds, n, ms));
+    ft_rt_input_piece(&in, fds, n * sizeof *fds);
+    return (int)ft_rt_input_end(&in);
+}
+
+int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask)
+{
+    ft_rt_input in;
+    int ms = t ? (int)(t->tv_sec * 1000 + t->tv_nsec / 1000000) : -1;
+    if (!ft_rt_input_begin(&in, FT_INPUT_POLL, CODE)) return FT_REAL(ppoll)(fds, n, t, mask);
+    FT_RT_ASK(&in, any_virtual(fds, n), ms, FT_REAL(ppoll)(fds, n, t, mask));
+    ft_rt_input_piece(&in, fds, n * sizeof *fds);
+    return (int)ft_rt_input_end(&in);
+}
+
+static int any_in_sets(int n, fd_set *r, fd_set *w, fd_set *e)
+{
+    fd_set *sets[] = {r, w, e};
+    for (int fd = 0; fd < n && fd < FD_SETSIZE; fd++)
+        for (int i = 0; i < 3; i++)
+            if (sets[i] && FD_ISSET(fd, sets[i]) && ft_rt_fd_is_virtual(fd)) return fd;
+    return -1;
+}
+
+static void take_sets(ft_rt_input *in, int n, fd_set *r, fd_set *w, fd_set *e)
+{
+    size_t size = (size_t)(n + NFDBITS - 1) / NFDBITS * sizeof(fd_mask);
+    if (in->result < 0) return;
+    ft_rt_input_piece(in, r, r ? size : 0);
+    ft_rt_input_piece(in, w, w ? size : 0);
+    ft_rt_input_piece(in, e, e ? size : 0);
+}
+
+int select(int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *t)
+{
+    ft_rt_input in;
+    int ms = t ? (int)(t->tv_sec * 1000 + t->tv_usec / 1000) : -1;
+    if (!ft_rt_input_begin(&in, FT_INPUT_SELECT, CODE)) return FT_REAL(select)(n, r, w, e, t);
+    FT_RT_ASK(&in, any_in_sets(n, r, w, e), ms, FT_REAL(select)(n, r, w, e, t));
+    take_sets(&in, n, r, w, e);
+    ft_rt_input_piece(&in, t, t ? sizeof *t : 0);
+    return (int)ft_rt_input_end(&in);
+}
+
+int pselect(int n, fd_set *r, fd_set *w, fd_set *e, const struct timespec *t, const sigset_t *mask)
+{
+    ft_rt_input in;
+    int ms = t ? (int)(t->tv_sec * 1000 + t->tv_nsec / 1000000) : -1;
+    if (!ft_rt_input_begin(&in, FT_INPUT_SELECT, CODE))
+        return FT_REAL(pselect)(n, r, w, e, t, mask);
+    FT_RT_ASK(&in, any_in_sets(n, r, w, e), ms, FT_REAL(pselect)(n, r, w, e, t, mask));
+    take_sets(&in, n, r, w, e);
+    return (int)ft_rt_input_end(&in);
+}
+
+/* ---- calls that only sleep, and processes: these are not fed, the children are real */
+
+#define SLEEPS(result, name, parameters, arguments)                                                \
     result name parameters                                                                         \
     {                                                                                              \
         ft_rt_thread *self = ft_rt_enter();                                                        \
         if (self) ft_rt_outside(self);                                                             \
         return FT_REAL(name) arguments;                                                            \
     }
-CALLS(CALL)
+SLEEPS(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, status, options))
+SLEEPS(pid_t, wait, (int *status), (status))
+SLEEPS(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options),
+       (type, id, info, options))
+SLEEPS(int, pause, (void), ())
+SLEEPS(int, sigsuspend, (const sigset_t *mask), (mask))
+SLEEPS(int, sigwait, (const sigset_t *set, int *number), (set, number))
+SLEEPS(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info))
+SLEEPS(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *t),
+       (set, info, t))
+SLEEPS(int, system, (const char *command), (command))
 
 int sched_yield(void)
 {

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <semaphore.h>
+#include <threads.h>
 
 #include "runtime.h"
 #include "sync.h"
@@ -38,9 +39,13 @@ static int wait_on(ft_rt_thread *self, const pthread_cond_t *condition,
     FT_RT_SYNC(COND_WAIT, 0, c, site);
     FT_RT_SYNC(RELEASE, FT_FLAG_CONDITION, m, site);
     uint32_t depth = ft_rt_mutex_release(m);
-    bool woken = ft_rt_block(self, c, deadline);
+    FT_RT_ASKS(self, COND_WAKE, 0, c->id, site);
+    bool woken;
+    do woken = ft_rt_block(self, c, deadline);
+    while (self->broke_off);
     FT_RT_SYNC(COND_WAKE, woken ? 0 : FT_FLAG_FAILED, c, site);
     ft_rt_turn(self, false);
+    FT_RT_ASKS(self, ACQUIRE, FT_FLAG_CONDITION, m->id, site);
     ft_rt_mutex_lock(self, m, NULL);
     m->count = depth;
     FT_RT_SYNC(ACQUIRE, FT_FLAG_CONDITION, m, site);
@@ -109,6 +114,62 @@ int pthread_cond_destroy(pthread_cond_t *condition)
     return FT_RT_END(0);
 }
 
+/* ---- C11's are pthread's in another coat; the C library calls its own past our hooks */
+
+static int thrd_of(int result)
+{
+    return result == ETIMEDOUT ? thrd_timedout : result ? thrd_error : thrd_success;
+}
+
+int cnd_wait(cnd_t *condition, mtx_t *mutex)
+{
+    FT_RT_HOOK(cnd_wait, condition, mutex);
+    return FT_RT_END(thrd_of(
+        wait_on(self, (pthread_cond_t *)condition, (pthread_mutex_t *)mutex, NULL, FT_RT_SITE)));
+}
+
+int cnd_timedwait(cnd_t *restrict condition, mtx_t *restrict mutex,
+                  const struct timespec *restrict until)
+{
+    FT_RT_HOOK(cnd_timedwait, condition, mutex, until);
+    struct timespec deadline = ft_rt_deadline(CLOCK_REALTIME, until);
+    return FT_RT_END(thrd_of(wait_on(self, (pthread_cond_t *)condition, (pthread_mutex_t *)mutex,
+                                     &deadline, FT_RT_SITE)));
+}
+
+int cnd_signal(cnd_t *condition)
+{
+    FT_RT_HOOK(cnd_signal, condition);
+    ft_rt_object *c = condition_at((pthread_cond_t *)condition);
+    FT_RT_SYNC(SIGNAL, 0, c, FT_RT_SITE);
+    ft_rt_wake_first(c);
+    return FT_RT_END(thrd_success);
+}
+
+int cnd_broadcast(cnd_t *condition)
+{
+    FT_RT_HOOK(cnd_broadcast, condition);
+    ft_rt_object *c = condition_at((pthread_cond_t *)condition);
+    FT_RT_SYNC(BROADCAST, 0, c, FT_RT_SITE);
+    ft_rt_wake_all(c);
+    return FT_RT_END(thrd_success);
+}
+
+int cnd_init(cnd_t *condition)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    int result = FT_REAL(cnd_init)(condition);
+    if (self) ft_rt_object_forget(condition, sizeof *condition), ft_rt_leave(self);
+    return result;
+}
+
+void cnd_destroy(cnd_t *condition)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (self) ft_rt_object_forget(condition, sizeof *condition), ft_rt_leave(self);
+    if (!self) FT_REAL(cnd_destroy)(condition);
+}
+
 /* ---- semaphores; `kind` is the initial count */
 
 static ft_rt_object *semaphore_at(sem_t *semaphore)
@@ -145,8 +206,11 @@ static int take_unit(ft_rt_thread *self, sem_t *semaphore, const struct timespec
                      uint32_t site)
 {
     ft_rt_object *s = semaphore_at(semaphore);
-    while (!s->count)
+    FT_RT_ASKS(self, WAIT, 0, s->id, site);
+    while (!s->count) {
         if (!ft_rt_block(self, s, deadline)) return fail_with(ETIMEDOUT);
+        if (self->broke_off && !self->restarts) return fail_with(EINTR);
+    }
     s->count--;
     FT_RT_SYNC(WAIT, 0, s, site);
     return 0;
@@ -227,6 +291,7 @@ static int arrive(ft_rt_thread *self, ft_rt_object *b, uint32_t site)
         b->generation++;
         ft_rt_wake_all(b);
     }
+    FT_RT_ASKS(self, BARRIER_LEAVE, 0, b->id, site);
     while (b->generation == round) ft_rt_block(self, b, NULL);
     FT_RT_SYNC(BARRIER_LEAVE, 0, b, site);
     return last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
@@ -243,6 +308,7 @@ int pthread_barrier_wait(pthread_barrier_t *barrier)
 /* True: the caller runs the initialiser and then calls once_done. */
 static bool once_starts(ft_rt_thread *self, ft_rt_object *o, uint32_t site)
 {
+    FT_RT_ASKS(self, ONCE_PASS, 0, o->id, site);
     while (o->owner) ft_rt_block(self, o, NULL);
     if (o->count) {
         FT_RT_SYNC(ONCE_PASS, 0, o, site);
@@ -261,6 +327,14 @@ static void once_done(ft_rt_object *o, uint32_t site)
     ft_rt_wake_all(o);
 }
 
+static void end_once(const void *once, uint32_t site)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return;
+    once_done(ft_rt_object_at(FT_RAW_CLASS_ONCE, once, 0), site);
+    ft_rt_leave(self);
+}
+
 int pthread_once(pthread_once_t *once, void (*initialise)(void))
 {
     uint32_t site;
@@ -270,12 +344,24 @@ int pthread_once(pthread_once_t *once, void (*initialise)(void))
     if (!once_starts(self, o, site)) return FT_RT_END(0);
     ft_rt_leave(self);
     initialise();
-    self = ft_rt_enter();
-    if (self) {
-        once_done(ft_rt_object_at(FT_RAW_CLASS_ONCE, once, 0), site);
-        ft_rt_leave(self);
-    }
+    end_once(once, site);
     return 0;
+}
+
+void call_once(once_flag *once, void (*initialise)(void))
+{
+    ft_rt_about(FT_RT_ANY, __builtin_return_address(0));
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) {
+        FT_REAL(call_once)(once, initialise);
+        return;
+    }
+    uint32_t site = FT_RT_SITE;
+    bool first = once_starts(self, ft_rt_object_at(FT_RAW_CLASS_ONCE, once, 0), site);
+    ft_rt_leave(self);
+    if (!first) return;
+    initialise();
+    end_once(once, site);
 }
 
 int __cxa_guard_acquire(int64_t *guard);
@@ -298,7 +384,8 @@ void __cxa_guard_release(int64_t *guard)
     if (!self) return;
     /* Compiled code reads the guard itself, atomically, before it asks. */
     uint32_t site = FT_RT_SITE;
-    ft_rt_log_access(FT_RAW_FORM_ATOMIC_WRITE, site, (uintptr_t)guard, 1, 1, 0);
+    ft_rt_log_access(FT_RAW_FORM_ATOMIC_WRITE, __builtin_return_address(0), (uintptr_t)guard, 1, 1,
+                     0);
     once_done(ft_rt_object_at(FT_RAW_CLASS_ONCE, guard, 0), site);
     ft_rt_leave(self);
 }

@@ -11,7 +11,7 @@ void *__libc_realloc(void *memory, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 void __libc_free(void *memory);
 
-static void *made(void *memory, size_t size, bool zeroed, const void *pc)
+void *ft_rt_made(void *memory, size_t size, bool zeroed, const void *pc)
 {
     ft_rt_thread *self = memory ? ft_rt_enter() : NULL;
     if (!self) return memory;
@@ -22,55 +22,85 @@ static void *made(void *memory, size_t size, bool zeroed, const void *pc)
     return memory;
 }
 
-/* Before the memory goes: nobody else has it yet. */
-static void gone(void *memory, const void *pc)
+void ft_rt_gone(void *memory, size_t size, const void *pc)
 {
     ft_rt_thread *self = memory ? ft_rt_enter() : NULL;
     if (!self) return;
     uint64_t site = ft_rt_site(pc);
     FT_RT_LOG(FREE, site, (uintptr_t)memory);
-    ft_rt_object_forget(memory, malloc_usable_size(memory));
+    ft_rt_object_forget(memory, size);
     self->inside = false; /* the turn goes on: the memory must be free before others allocate */
 }
 
 void *malloc(size_t size)
 {
-    return made(__libc_malloc(size), size, false, __builtin_return_address(0));
+    return ft_rt_made(__libc_malloc(size), size, false, __builtin_return_address(0));
 }
 
 void *calloc(size_t n, size_t size)
 {
-    return made(__libc_calloc(n, size), n * size, true, __builtin_return_address(0));
+    return ft_rt_made(__libc_calloc(n, size), n * size, true, __builtin_return_address(0));
 }
 
 void free(void *memory)
 {
-    gone(memory, __builtin_return_address(0));
+    ft_rt_gone(memory, malloc_usable_size(memory), __builtin_return_address(0));
     __libc_free(memory);
+}
+
+/* Memory that could not be made larger is there still. */
+static void *resized(void *memory, size_t size, const void *pc)
+{
+    size_t had = malloc_usable_size(memory);
+    ft_rt_gone(memory, had, pc);
+    void *got = __libc_realloc(memory, size);
+    if (!got && size && memory) ft_rt_made(memory, had, false, pc);
+    return ft_rt_made(got, size, false, pc);
 }
 
 void *realloc(void *memory, size_t size)
 {
-    const void *pc = __builtin_return_address(0);
-    gone(memory, pc);
-    return made(__libc_realloc(memory, size), size, false, pc);
+    return resized(memory, size, __builtin_return_address(0));
+}
+
+void *reallocarray(void *memory, size_t n, size_t size)
+{
+    size_t all;
+    if (__builtin_mul_overflow(n, size, &all)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return resized(memory, all, __builtin_return_address(0));
 }
 
 void *memalign(size_t alignment, size_t size)
 {
-    return made(__libc_memalign(alignment, size), size, false, __builtin_return_address(0));
+    return ft_rt_made(__libc_memalign(alignment, size), size, false, __builtin_return_address(0));
 }
 
 void *aligned_alloc(size_t alignment, size_t size)
 {
-    return made(__libc_memalign(alignment, size), size, false, __builtin_return_address(0));
+    return ft_rt_made(__libc_memalign(alignment, size), size, false, __builtin_return_address(0));
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t size)
 {
     if (alignment % sizeof(void *) || alignment & (alignment - 1)) return EINVAL;
-    void *got = made(__libc_memalign(alignment, size), size, false, __builtin_return_address(0));
+    void *got =
+        ft_rt_made(__libc_memalign(alignment, size), size, false, __builtin_return_address(0));
     if (!got) return ENOMEM;
     *memory = got;
     return 0;
+}
+
+void *valloc(size_t size)
+{
+    return ft_rt_made(__libc_memalign(FT_RAW_PAGE, size), size, false, __builtin_return_address(0));
+}
+
+void *pvalloc(size_t size)
+{
+    size_t whole = (size + FT_RAW_PAGE - 1) / FT_RAW_PAGE * FT_RAW_PAGE;
+    return ft_rt_made(__libc_memalign(FT_RAW_PAGE, whole), whole, false,
+                      __builtin_return_address(0));
 }

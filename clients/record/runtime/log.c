@@ -5,42 +5,35 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "hot.h"
 #include "runtime.h"
-#include "trace/event.h"
 
 /* Space in the file is taken ahead in steps: a full disk is seen here and not as a signal. */
-enum { STEP = 16 << 20, SITES = 1 << 20, MARGIN = 1 << 12, CHUNK = 1 << 16, VARINT = 10 };
+enum { REBUILD = 2, STEP = 16 << 20, MARGIN = 1 << 12, CHUNK = 1 << 16, VARINT = 10 };
 
 ft_raw_header *ft_rt_header;
 bool ft_rt_logging;
+struct ft_rt_out ft_rt_out = {.fd = -1};
 
-typedef struct site {
-    uintptr_t pc;
-    uint32_t id;
-} site;
-
-static struct {
-    int fd;
-    unsigned char *start, *at, *end; /* end: of the space that is taken */
-    site *sites;                     /* by hash of the pc */
-    uintptr_t *last;                 /* by id */
-    uint32_t n_sites;
-    uint32_t thread; /* of the last TURN */
-} out = {.fd = -1};
+static unsigned char *here(void)
+{
+    return ft_rt_out.start + ft_raw_used(ft_rt_header->mark);
+}
 
 static bool take_space(void)
 {
-    size_t have = (size_t)(out.end - (unsigned char *)ft_rt_header);
+    size_t have = (size_t)(ft_rt_out.end - (unsigned char *)ft_rt_header);
     size_t size = have + STEP > ft_rt_header->limit ? ft_rt_header->limit : have + STEP;
-    if (size <= have || (size_t)(out.end - out.at) + (size - have) < MARGIN) {
+    if (size <= have || (size_t)(ft_rt_out.end - here()) + (size - have) < MARGIN) {
         ft_rt_log_end(FT_RAW_END_LIMIT);
         return false;
     }
-    if (posix_fallocate(out.fd, (off_t)have, (off_t)(size - have))) {
+    if (posix_fallocate(ft_rt_out.fd, (off_t)have, (off_t)(size - have))) {
         ft_rt_log_end(FT_RAW_END_DISK);
         return false;
     }
-    out.end = (unsigned char *)ft_rt_header + size;
+    ft_rt_out.end = (unsigned char *)ft_rt_header + size;
+    ft_rt_out.enough = ft_rt_out.end - MARGIN - FT_RAW_LONGEST;
     return true;
 }
 
@@ -50,42 +43,68 @@ static bool has_room(size_t bytes)
         if (ft_rt_header->end != FT_RAW_END_EXIT) ft_rt_header->ignored++;
         return false;
     }
-    return (size_t)(out.end - out.at) >= bytes + MARGIN || take_space();
+    return (size_t)(ft_rt_out.end - here()) >= bytes + MARGIN || take_space();
 }
 
-static void put(uint64_t value)
+unsigned char *ft_rt_put(unsigned char *at, uint64_t value)
 {
     while (value >= 0x80) {
-        *out.at++ = (unsigned char)(value | 0x80);
+        *at++ = (unsigned char)(value | 0x80);
         value >>= 7;
     }
-    *out.at++ = (unsigned char)value;
+    *at++ = (unsigned char)value;
+    return at;
 }
 
-static void put_signed(int64_t value)
-{
-    put(((uint64_t)value << 1) ^ (value < 0 ? UINT64_MAX : 0));
-}
-
-static void put_bytes(const void *bytes, size_t n)
+unsigned char *ft_rt_put_bytes(unsigned char *at, const void *bytes, size_t n)
 {
     const unsigned char *from = bytes;
-    put(n);
-    for (size_t i = 0; i < n; i++) *out.at++ = from[i];
+    at = ft_rt_put(at, n);
+    for (size_t i = 0; i < n; i++) *at++ = from[i];
+    return at;
 }
 
-/* What stands before `used` is whole: the process may die anywhere. */
-static void commit(void)
+static unsigned char *put_run(unsigned char *at, uint32_t run)
 {
-    __atomic_store_n(&ft_rt_header->used, (uint64_t)(out.at - out.start), __ATOMIC_RELEASE);
+    if (run > FT_RAW_EVENT - FT_RAW_ONE) {
+        *at++ = FT_RAW_RUN;
+        return ft_rt_put(at, run);
+    }
+    if (run) *at++ = (unsigned char)(FT_RAW_ONE - 1 + run);
+    return at;
 }
 
-static void put_turn(void)
+static unsigned char *put_turn(unsigned char *at)
 {
-    if (!ft_rt_self || out.thread == ft_rt_self->id) return;
-    out.thread = ft_rt_self->id;
-    *out.at++ = FT_RAW_TURN;
-    put(out.thread);
+    if (!ft_rt_self || ft_rt_out.thread == ft_rt_self->id) return at;
+    ft_rt_out.thread = ft_rt_self->id;
+    *at++ = FT_RAW_TURN;
+    return ft_rt_put(at, ft_rt_out.thread);
+}
+
+unsigned char *ft_rt_open_record(size_t bytes)
+{
+    if (!has_room(bytes + FT_RAW_LONGEST)) return NULL;
+    return put_turn(put_run(here(), ft_raw_run(ft_rt_header->mark)));
+}
+
+/* What stands before the mark is whole: the process may die anywhere. */
+void ft_rt_close_record(unsigned char *at)
+{
+    uint64_t used = (uint64_t)(at - ft_rt_out.start);
+    __atomic_store_n(&ft_rt_header->mark, used << FT_RAW_RUN_BITS, __ATOMIC_RELEASE);
+}
+
+void ft_rt_end_run(void)
+{
+    unsigned char *at = ft_rt_open_record(0);
+    if (at) ft_rt_close_record(at);
+}
+
+static void follow_calls(ft_raw_operation operation)
+{
+    bool step = FT_RAW_STEPS >> operation & 1;
+    if (step && ft_rt_self && ft_rt_self->moved) ft_rt_follow_calls(ft_rt_self);
 }
 
 void ft_rt_log(ft_raw_operation operation, const uint64_t *operands, uint32_t n)
@@ -94,11 +113,12 @@ void ft_rt_log(ft_raw_operation operation, const uint64_t *operands, uint32_t n)
         ft_rt_replay_record(ft_rt_self, operation, operands);
         return;
     }
-    if (!has_room((n + 2) * VARINT)) return;
-    put_turn();
-    *out.at++ = (unsigned char)operation;
-    for (uint32_t i = 0; i < n; i++) put(operands[i]);
-    commit();
+    follow_calls(operation);
+    unsigned char *at = ft_rt_open_record((n + 1) * VARINT);
+    if (!at) return;
+    *at++ = (unsigned char)operation;
+    for (uint32_t i = 0; i < n; i++) at = ft_rt_put(at, operands[i]);
+    ft_rt_close_record(at);
 }
 
 void ft_rt_log_bytes(ft_raw_operation operation, uint64_t operand, const void *bytes, size_t n)
@@ -107,131 +127,12 @@ void ft_rt_log_bytes(ft_raw_operation operation, uint64_t operand, const void *b
         ft_rt_replay_record(ft_rt_self, operation, &operand);
         return;
     }
-    if (!has_room(n + 4 * VARINT)) return;
-    put_turn();
-    *out.at++ = (unsigned char)operation;
-    put(operand);
-    put_bytes(bytes, n);
-    commit();
-}
-
-static void put_access(ft_raw_form form, unsigned code, uint32_t id, uintptr_t address)
-{
-    put_turn();
-    *out.at++ = (unsigned char)(FT_RAW_ACCESS + 8 * (unsigned)form + code);
-    put(id);
-    put_signed((int64_t)(address - out.last[id]));
-    out.last[id] = address;
-}
-
-static void replay_access(ft_raw_form form, uint32_t id)
-{
-    static const uint32_t kinds[] = {
-        [FT_RAW_FORM_READ] = FT_EVENT_READ,        [FT_RAW_FORM_WRITE] = FT_EVENT_WRITE,
-        [FT_RAW_FORM_ATOMIC_READ] = FT_EVENT_READ, [FT_RAW_FORM_ATOMIC_WRITE] = FT_EVENT_WRITE,
-        [FT_RAW_FORM_UPDATE] = FT_EVENT_RMW,
-    };
-    ft_rt_replay_step(ft_rt_self, kinds[form], id);
-}
-
-void ft_rt_log_access(ft_raw_form form, uint32_t id, uintptr_t address, uint32_t size,
-                      int64_t value, int64_t written)
-{
-    if (ft_rt_replaying) {
-        replay_access(form, id);
-        return;
-    }
-    if (!has_room(5 * VARINT)) return;
-    put_access(form, (unsigned)__builtin_ctz(size), id, address);
-    put_signed(value);
-    if (form == FT_RAW_FORM_UPDATE) put_signed(written);
-    commit();
-}
-
-static int64_t value_of(const void *content, uint32_t size)
-{
-    switch (size) {
-    case 1:
-        return *(const volatile int8_t *)content;
-    case 2:
-        return *(const volatile int16_t *)content;
-    case 4:
-        return *(const volatile int32_t *)content;
-    default:
-        return *(const volatile int64_t *)content;
-    }
-}
-
-void ft_rt_log_memory(ft_raw_form form, uint32_t id, uintptr_t address, uint64_t size,
-                      const void *content)
-{
-    if (ft_rt_replaying) {
-        replay_access(form, id);
-        return;
-    }
-    if (size <= 8 && (size & (size - 1)) == 0) {
-        ft_rt_log_access(form, id, address, (uint32_t)size, value_of(content, (uint32_t)size), 0);
-        return;
-    }
-    if (!has_room(5 * VARINT + FT_RAW_CONTENT)) return;
-    put_access(form, FT_RAW_RANGE, id, address);
-    put(size);
-    put_bytes(content, size <= FT_RAW_CONTENT ? size : 0);
-    commit();
-}
-
-uint32_t ft_rt_site(const void *pc)
-{
-    uintptr_t key = (uintptr_t)pc;
-    for (uint64_t at = (key * 0x9E3779B97F4A7C15u) >> 44;; at = (at + 1) % SITES) {
-        site *s = &out.sites[at];
-        if (s->pc == key) return s->id;
-        if (s->pc) continue;
-        if (out.n_sites == SITES / 2) {
-            ft_rt_log_end(FT_RAW_END_SITES);
-            return 0;
-        }
-        s->pc = key;
-        s->id = out.n_sites++;
-        if (ft_rt_replaying) out.last[s->id] = key;
-        FT_RT_LOG(SITE, key);
-        return s->id;
-    }
-}
-
-const void *ft_rt_site_pc(uint32_t id)
-{
-    return (const void *)out.last[id]; /* no addresses are kept there while replaying */
-}
-
-static void log_held(ft_rt_thread *self)
-{
-    const ft_rt_held *h = &self->held;
-    if (h->size) ft_rt_log_memory(FT_RAW_FORM_READ, h->site, h->address, h->size, h->content);
-    self->held.size = 0;
-}
-
-/* Was the write's memory written after the hook of the held read? Then the read came first. */
-static bool is_copy(const ft_rt_thread *self, const ft_rt_pending *write)
-{
-    const unsigned char *now = (const unsigned char *)write->address;
-    if (write->size > FT_RAW_CONTENT) return true;
-    for (uint32_t i = 0; i < write->size; i++)
-        if (now[i] != self->held.before[i]) return true;
-    return false;
-}
-
-void ft_rt_flush(ft_rt_thread *self)
-{
-    ft_rt_pending p = self->pending;
-    if (!p.size) return;
-    self->pending.size = 0;
-    if (self->held.size && is_copy(self, &p)) {
-        ft_rt_log(FT_RAW_SWAPPED, NULL, 0);
-        log_held(self);
-    }
-    ft_rt_log_memory(FT_RAW_FORM_WRITE, p.site, p.address, p.size, (const void *)p.address);
-    log_held(self);
+    follow_calls(operation);
+    unsigned char *at = ft_rt_open_record(n + 3 * VARINT);
+    if (!at) return;
+    *at++ = (unsigned char)operation;
+    at = ft_rt_put(at, operand);
+    ft_rt_close_record(ft_rt_put_bytes(at, bytes, n));
 }
 
 /* What a module's writable memory holds before the program starts. */
@@ -256,13 +157,12 @@ static int log_module(struct dl_phdr_info *info, size_t size, void *data)
     (void)size;
     (void)data;
     if (!*name) { /* the executable comes first and has no name, the vdso later has none */
-        ssize_t n = info->dlpi_adds && out.n_sites == 0 && out.at == out.start
-                        ? readlink("/proc/self/exe", path, sizeof path - 1)
-                        : -1;
+        ssize_t n = ft_rt_out.n_modules ? -1 : readlink("/proc/self/exe", path, sizeof path - 1);
         if (n <= 0) return 0;
         path[n] = 0;
         name = path;
     }
+    ft_rt_out.n_modules++;
     ft_rt_log_bytes(FT_RAW_MODULE, info->dlpi_addr, name, strlen(name));
     log_data(info);
     return 0;
@@ -284,7 +184,7 @@ static bool map_log(const char *path)
         return false;
     }
     ft_rt_header = all;
-    out.fd = fd;
+    ft_rt_out.fd = fd;
     return true;
 }
 
@@ -292,16 +192,23 @@ bool ft_rt_log_open(void)
 {
     const char *path = getenv(FT_RAW_VARIABLE);
     if (!path || !map_log(path)) return false;
-    out.start = out.at = out.end = (unsigned char *)ft_rt_header + FT_RAW_PAGE;
-    out.sites = ft_rt_map(SITES * sizeof *out.sites);
-    out.last = ft_rt_map(SITES / 2 * sizeof *out.last);
+    ft_rt_out.start = ft_rt_out.end = ft_rt_out.enough =
+        (unsigned char *)ft_rt_header + FT_RAW_PAGE;
+    ft_rt_sites_start();
     ft_rt_header->started = 1;
     if (ft_rt_header->replay) {
         ft_rt_replaying = true;
         ft_rt_replay_start();
         return true;
     }
+    ft_rt_header->built = ft_sym_built();
+    if (ft_rt_header->symbolic && !ft_rt_header->built) {
+        ft_rt_header->end = FT_RAW_END_REBUILD;
+        _exit(REBUILD);
+    }
     ft_rt_logging = true;
+    ft_rt_site_of(ft_rt_key(NULL, FT_RAW_LEAVE)); /* FT_RAW_LEAVE_SITE */
+    if (ft_rt_header->symbolic) ft_sym_start();
     dl_iterate_phdr(log_module, NULL);
     return ft_rt_logging;
 }
@@ -310,5 +217,7 @@ void ft_rt_log_end(ft_raw_end why)
 {
     if (!ft_rt_logging) return;
     ft_rt_logging = false;
+    ft_rt_hot = FT_RT_NO_THREAD;
+    ft_rt_out.enough = ft_rt_out.start;
     ft_rt_header->end = (uint32_t)why;
 }

@@ -8,11 +8,16 @@
 #include "trace/event.h"
 
 /* glibc keeps the type in the low bits, also of what a static initialiser made. */
-enum { KIND_BITS = 3 };
+enum { KIND_BITS = 3, ROBUST_BIT = 16 };
+
+static uint32_t n_robust; /* ever */
 
 static ft_rt_object *mutex_at(const pthread_mutex_t *mutex)
 {
-    return ft_rt_object_at(FT_RAW_CLASS_MUTEX, mutex, (uint32_t)mutex->__data.__kind & KIND_BITS);
+    uint32_t kind = (uint32_t)mutex->__data.__kind;
+    ft_rt_object *o = ft_rt_object_at(FT_RAW_CLASS_MUTEX, mutex, kind & KIND_BITS);
+    if (!o->robust && kind & ROBUST_BIT) o->robust = true, n_robust++;
+    return o;
 }
 
 /* What a second lock by the owner does; -1: it waits. */
@@ -56,13 +61,38 @@ static int lock_mutex(const pthread_mutex_t *mutex, const struct timespec *deadl
                       uint32_t site, ft_rt_thread *self)
 {
     ft_rt_object *o = mutex_at(mutex);
+    if (o->health == FT_RT_LOST) return ENOTRECOVERABLE;
     bool held = o->owner && !(o->owner == self && o->kind == PTHREAD_MUTEX_RECURSIVE);
+    FT_RT_ASKS(self, ACQUIRE, 0, o->id, site);
     int result = try && held ? EBUSY : ft_rt_mutex_lock(self, o, deadline);
     if (result == EBUSY)
         FT_RT_SYNC(TRY_FAILED, 0, o, site);
     else if (result != ETIMEDOUT)
         FT_RT_SYNC(ACQUIRE, try || deadline ? FT_FLAG_TRY : 0, o, site);
-    return result;
+    if (result || o->health != FT_RT_ABANDONED) return result;
+    o->health = FT_RT_TOLD;
+    return EOWNERDEAD;
+}
+
+void ft_rt_mutexes_abandon(const ft_rt_thread *self)
+{
+    size_t at = 0;
+    ft_rt_object *o;
+    while (n_robust && (o = ft_rt_object_next(&at))) {
+        if (o->class != FT_RAW_CLASS_MUTEX || !o->robust || o->owner != self) continue;
+        o->health = FT_RT_ABANDONED;
+        free_mutex(o);
+    }
+}
+
+int pthread_mutex_consistent(pthread_mutex_t *mutex)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return FT_REAL(pthread_mutex_consistent)(mutex);
+    ft_rt_object *o = mutex_at(mutex);
+    bool told = o->health == FT_RT_TOLD;
+    if (told) o->health = FT_RT_SOUND;
+    return FT_RT_END(told ? 0 : EINVAL);
 }
 
 static int unlock_mutex(const pthread_mutex_t *mutex, uint32_t site, const ft_rt_thread *self)
@@ -70,6 +100,7 @@ static int unlock_mutex(const pthread_mutex_t *mutex, uint32_t site, const ft_rt
     ft_rt_object *o = mutex_at(mutex);
     FT_RT_SYNC(RELEASE, 0, o, site);
     if (o->owner != self) return o->kind == PTHREAD_MUTEX_NORMAL ? 0 : EPERM;
+    if (o->health == FT_RT_TOLD) o->health = FT_RT_LOST;
     if (!--o->count) free_mutex(o);
     return 0;
 }
@@ -119,6 +150,49 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     FT_RT_HOOK(pthread_mutex_unlock, mutex);
     return FT_RT_END(unlock_mutex(mutex, FT_RT_SITE, self));
+}
+
+/* ---- C11's are pthread's in another coat; the C library calls its own past our hooks */
+
+static int thrd_of(int result)
+{
+    if (result == ETIMEDOUT) return thrd_timedout;
+    if (result == EBUSY) return thrd_busy;
+    return result ? thrd_error : thrd_success;
+}
+
+#define MTX(name, parameters, arguments, call)                                                     \
+    int name parameters                                                                            \
+    {                                                                                              \
+        const pthread_mutex_t *mutex = (const pthread_mutex_t *)m;                                 \
+        FT_RT_HOOK(name, arguments);                                                               \
+        return FT_RT_END(thrd_of(call));                                                           \
+    }
+MTX(mtx_lock, (mtx_t * m), m, lock_mutex(mutex, NULL, false, FT_RT_SITE, self))
+MTX(mtx_trylock, (mtx_t * m), m, lock_mutex(mutex, NULL, true, FT_RT_SITE, self))
+MTX(mtx_unlock, (mtx_t * m), m, unlock_mutex(mutex, FT_RT_SITE, self))
+
+int mtx_timedlock(mtx_t *restrict m, const struct timespec *restrict until)
+{
+    FT_RT_HOOK(mtx_timedlock, m, until);
+    struct timespec deadline = ft_rt_deadline(CLOCK_REALTIME, until);
+    return FT_RT_END(
+        thrd_of(lock_mutex((const pthread_mutex_t *)m, &deadline, false, FT_RT_SITE, self)));
+}
+
+int mtx_init(mtx_t *m, int type)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    int result = FT_REAL(mtx_init)(m, type);
+    if (self) ft_rt_object_forget(m, sizeof *m), ft_rt_leave(self);
+    return result;
+}
+
+void mtx_destroy(mtx_t *m)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (self) ft_rt_object_forget(m, sizeof *m), ft_rt_leave(self);
+    FT_REAL(mtx_destroy)(m);
 }
 
 /* ---- spin locks: a mutex that never sleeps looks the same from outside */
@@ -178,6 +252,8 @@ static int take(ft_rt_thread *self, ft_rt_object *o, bool write, bool try,
                 const struct timespec *deadline, uint32_t site)
 {
     bool waited = false;
+    self->asks =
+        (ft_rt_request){write ? FT_EVENT_ACQUIRE : FT_EVENT_ACQUIRE_SHARED, 0, o->id, site};
     while (o->owner || (write && o->count)) {
         if (try || (waited && deadline && self->timed_out)) break;
         waited = true;

@@ -62,3 +62,11 @@ void ft_rt_object_forget(const void *address, size_t size)
         if (o->address >= from && o->address < to && o->address > REMOVED) o->address = REMOVED;
     }
 }
+
+ft_rt_object *ft_rt_object_next(size_t *at)
+{
+    if (!objects.slots) return NULL;
+    while (*at < SLOTS)
+        if (objects.slots[(*at)++].address > REMOVED) return &objects.slots[*at - 1];
+    return NULL;
+}

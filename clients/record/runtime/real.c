@@ -26,6 +26,15 @@ void *ft_rt_real(const char *name)
     return found;
 }
 
+extern ft_rt_real_one __start_ft_real[], __stop_ft_real[];
+
+/* Later the loader's lock may be held by a thread that waits for the baton. */
+void ft_rt_real_start(void)
+{
+    for (ft_rt_real_one *one = __start_ft_real; one < __stop_ft_real; one++)
+        if (!one->at) one->at = dlsym(RTLD_NEXT, one->name);
+}
+
 void *ft_rt_map(size_t size)
 {
     void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -35,4 +44,9 @@ void *ft_rt_map(size_t size)
         _exit(127);
     }
     return pages;
+}
+
+void ft_rt_unmap(void *pages, size_t size)
+{
+    munmap(pages, size);
 }

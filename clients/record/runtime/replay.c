@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "input.h"
 #include "runtime.h"
 #include "schedule.h"
 #include "trace/event.h"
@@ -25,8 +26,10 @@ static struct {
     const ft_schedule_actor *actors;
     const ft_schedule_site *sites;
     const ft_schedule_module *modules;
-    ft_rt_thread **threads; /* by actor, NULL: not created yet */
-    uint32_t n;             /* entries */
+    const ft_schedule_input *inputs;
+    const unsigned char *contents; /* of the inputs */
+    ft_rt_thread **threads;        /* by actor, NULL: not created yet */
+    uint32_t n;                    /* entries */
     place places[MODULES];
     uint32_t n_places;
     uint32_t *locations; /* by site, plus 1; 0: not looked up yet */
@@ -124,6 +127,16 @@ static void found_other(const ft_rt_thread *self)
     play.schedule->offset =
         (uintptr_t)self->pc - (p && p->module != FT_SCHEDULE_NONE ? p->base : 0);
     give_up(FT_SCHEDULE_OTHER_OUTCOME);
+}
+
+static void tell_input(const ft_rt_thread *self, ft_input_call call, const void *pc)
+{
+    const place *p = place_of(pc);
+    play.schedule->kind = call;
+    play.schedule->module = p ? p->module : FT_SCHEDULE_NONE;
+    play.schedule->offset = (uintptr_t)pc - (p && p->module != FT_SCHEDULE_NONE ? p->base : 0);
+    play.schedule->actor = self->actor;
+    play.schedule->input = self->inputs + 1;
 }
 
 static time_t now(void)
@@ -259,6 +272,50 @@ ft_rt_thread *ft_rt_replay_waiter(const void *what)
     return NULL;
 }
 
+/* ---- inputs */
+
+bool ft_rt_replay_feeds(void)
+{
+    return play.schedule->feed;
+}
+
+static bool is_call(const ft_schedule_input *input, ft_input_call call, const void *pc)
+{
+    const place *p = place_of(pc);
+    if (input->call != call) return false;
+    return input->module == FT_SCHEDULE_NONE || !p ||
+           (p->module == input->module && (uintptr_t)pc - p->base == input->offset);
+}
+
+const ft_schedule_input *ft_rt_replay_input(ft_rt_thread *self, ft_input_call call, const void *pc,
+                                            const unsigned char **content)
+{
+    if (!play.schedule->feed || self->live || self->actor == FT_RT_NOBODY) return NULL;
+    const ft_schedule_actor *actor = &play.actors[self->actor];
+    const ft_schedule_input *input = &play.inputs[actor->first_input + self->inputs];
+    bool more = self->inputs < actor->inputs;
+    if (more && is_call(input, call, pc)) {
+        self->inputs++;
+        *content = play.contents + input->at;
+        return input;
+    }
+    if (more && ft_rt_replaying) {
+        tell_input(self, call, pc);
+        give_up(FT_SCHEDULE_INPUT_OUTCOME);
+    }
+    self->live = true;
+    return NULL;
+}
+
+void ft_rt_replay_number(ft_rt_thread *self, ft_input_call call, const void *pc)
+{
+    self->live = true;
+    if (!ft_rt_replaying) return;
+    self->inputs--;
+    tell_input(self, call, pc);
+    give_up(FT_SCHEDULE_NUMBER_OUTCOME);
+}
+
 /* ---- steps */
 
 void ft_rt_replay_step(ft_rt_thread *self, uint32_t kind, uint32_t site)
@@ -283,7 +340,7 @@ static bool is_own_memory(uint64_t site)
 
 void ft_rt_replay_record(ft_rt_thread *self, ft_raw_operation operation, const uint64_t *operands)
 {
-    enum { KIND_FIRST = 255, NO_SITE = 255 };
+    enum { KIND_FIRST = 255, KIND_ANY = 254, NO_SITE = 255 };
     static const struct {
         uint8_t kind, site; /* which operand */
     } rows[FT_RAW_OPERATIONS] = {
@@ -296,12 +353,17 @@ void ft_rt_replay_record(ft_rt_thread *self, ft_raw_operation operation, const u
         [FT_RAW_ALLOC] = {FT_EVENT_ALLOC, 0},
         [FT_RAW_FREE] = {FT_EVENT_FREE, 0},
         [FT_RAW_FAILED] = {FT_EVENT_ASSERT, 0},
+        [FT_RAW_ASSERT] = {FT_EVENT_ASSERT, 0},
+        [FT_RAW_CHANNEL] = {KIND_ANY, 2},
     };
     if (!self || !(FT_RAW_STEPS >> operation & 1)) return;
     bool memory = operation == FT_RAW_ALLOC || operation == FT_RAW_FREE;
     if (memory && is_own_memory(operands[0])) return;
     uint8_t kind = rows[operation].kind, site = rows[operation].site;
-    ft_rt_replay_step(self, kind == KIND_FIRST ? (uint32_t)operands[0] : kind,
+    ft_rt_replay_step(self,
+                      kind == KIND_FIRST ? (uint32_t)operands[0]
+                      : kind == KIND_ANY ? FT_RT_ANY
+                                         : kind,
                       site == NO_SITE ? UINT32_MAX : (uint32_t)operands[site]);
 }
 
@@ -329,6 +391,8 @@ void ft_rt_replay_start(void)
     play.actors = (const ft_schedule_actor *)(play.entries + play.n);
     play.sites = (const ft_schedule_site *)(play.actors + play.schedule->actors);
     play.modules = (const ft_schedule_module *)(play.sites + play.schedule->sites);
+    play.inputs = (const ft_schedule_input *)(play.modules + play.schedule->modules);
+    play.contents = (const unsigned char *)(play.inputs + play.schedule->inputs);
     play.threads = ft_rt_map(play.schedule->actors * sizeof *play.threads + 1);
     play.locations = ft_rt_map(SITES * sizeof *play.locations);
     play.since = now();

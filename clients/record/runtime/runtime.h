@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "predict.h"
 #include "raw.h"
 
 enum { FT_RT_THREADS = 4096 }; /* created in all; more end the recording */
@@ -33,19 +34,36 @@ typedef struct ft_rt_object ft_rt_object;
 /* A plain write whose value is read at the thread's next hook, when it has happened. */
 typedef struct ft_rt_pending {
     uintptr_t address;
-    uint32_t site, size; /* size 0: none */
+    uint64_t size; /* 0: none */
+    ft_raw_site *site;
+    unsigned size_code; /* of the site */
 } ft_rt_pending;
 
-/* gcc copies a structure as: write hook, read hook, copy. So a read hook that follows a write hook
- * does not tell which of the two comes first: the read is held until the next hook, and what the
- * written memory holds then says it. */
+/* gcc copies a structure as: write hook, read hook of the same size, copy. So such a read hook
+ * behind a write hook does not tell which of the two comes first: the read is held until the next
+ * hook, and what the written memory holds then says it. */
 typedef struct ft_rt_held {
     uintptr_t address;
     uint64_t size; /* 0: none */
-    uint32_t site;
-    unsigned char content[FT_RAW_CONTENT]; /* of the memory read, at its hook */
-    unsigned char before[FT_RAW_CONTENT];  /* of the memory of the pending write, at that hook */
+    ft_raw_site *site;
+    uint64_t value;                        /* of the memory read, at its hook (ft_raw_is_small) */
+    uint64_t before;                       /* of the memory of the pending write, at that hook */
+    unsigned char content[FT_RAW_CONTENT]; /* the same of other sizes */
+    unsigned char content_before[FT_RAW_CONTENT];
 } ft_rt_held;
+
+/* A call that the thread is in. */
+typedef struct ft_rt_frame {
+    uintptr_t place; /* where it returns to */
+    uintptr_t frame; /* address of its frame */
+} ft_rt_frame;
+
+/* What a thread waits for, should it never get it (raw.h, BLOCKED). */
+typedef struct ft_rt_request {
+    uint32_t kind, flags; /* of the event (trace/event.h) */
+    uint32_t target;      /* object or thread */
+    uint32_t site;
+} ft_rt_request;
 
 typedef struct ft_rt_thread {
     uint32_t id;
@@ -55,21 +73,40 @@ typedef struct ft_rt_thread {
     bool inside; /* in the runtime: hooks that happen now (signals) are ignored */
     pthread_t handle;
     const void *waits_for;
+    ft_rt_request asks;   /* of its last wait */
     uint64_t waits_since; /* order of the waits, for first come, first served */
     bool timed, timed_out;
     struct timespec deadline; /* CLOCK_MONOTONIC */
-    uint32_t left;            /* events left in this turn */
+    bool parked;              /* waits for the baton, without a lock */
+    bool interrupted;         /* blocked, but up for a signal handler */
+    bool broke_off,
+        restarts;          /* its last wait ended by one, and by nobody else; goes on behind it */
+    uint32_t left;         /* events left in this turn */
+    uint32_t *follows;     /* the site that is expected next (raw/predict.h) */
+    uint32_t first;        /* where that is at first */
+    bool moved;            /* calls or returns since the last event */
+    uint32_t depth, least; /* calls that it is in; the fewest since the last event */
+    uint32_t written;      /* of them in the log */
+    uint32_t over;         /* calls on top that are not kept */
+    ft_rt_frame *frames;   /* [depth] */
+    uint32_t *entered;     /* [written]: their sites */
     ft_rt_pending pending;
-    ft_rt_held held; /* only with a pending write */
+    ft_rt_held held;  /* only with a pending write */
+    uint32_t ignores; /* regions open whose accesses are no candidates */
     void *(*start)(void *);
     void *argument;
     /* replaying */
     uint32_t parent, children; /* who created it, and how many it created */
     uint32_t actor;            /* its number in the schedule, FT_RT_NOBODY: none */
     uint32_t steps;            /* done (raw.h, FT_RAW_STEPS) */
+    uint32_t inputs;           /* fed */
+    bool live;                 /* it is fed no more */
     uint32_t kind;             /* ft_event_kind of the hook at hand, FT_RT_ANY: not known yet */
     const void *pc;            /* its caller, NULL: not known yet */
 } ft_rt_thread;
+
+/* Of a robust mutex: its owner has ended; the next one knows; that one did not mend it. */
+typedef enum ft_rt_health { FT_RT_SOUND, FT_RT_ABANDONED, FT_RT_TOLD, FT_RT_LOST } ft_rt_health;
 
 struct ft_rt_object {
     uintptr_t address; /* 0: free slot; 1: removed */
@@ -79,12 +116,17 @@ struct ft_rt_object {
     ft_rt_thread *owner; /* mutex, rwlock held for writing, once that runs */
     uint32_t count;      /* mutex depth, readers, semaphore's count, arrivals, 1: once is done */
     uint32_t generation; /* barrier: rounds that are full */
+    bool robust;
+    ft_rt_health health;
 };
 
 extern __thread ft_rt_thread *ft_rt_self; /* NULL: not recorded (before start, after fork) */
 extern ft_raw_header *ft_rt_header;       /* NULL: nothing is recorded */
 extern bool ft_rt_logging;                /* false: recording ended, the baton goes on */
 extern bool ft_rt_replaying;              /* a schedule says who goes on (replay.c) */
+/* The thread that may go the short way (hot.h): it has the baton and the log's last TURN, and
+ * accesses are recorded; else something that is no thread. */
+extern ft_rt_thread *ft_rt_hot;
 
 /* ---- baton.c */
 /* Every hook is `if (!ft_rt_enter()) do it plainly; ...; ft_rt_leave();`. enter waits for the
@@ -93,7 +135,8 @@ ft_rt_thread *ft_rt_enter(void);
 ft_rt_thread *ft_rt_enter_holding(void); /* the same, but a pending write stays pending */
 void ft_rt_go_on(ft_rt_thread *self);    /* after that: writes it */
 void ft_rt_leave(ft_rt_thread *self);    /* may hand the baton over: the turn is over */
-/* Gives the baton up until somebody wakes `what`; false: the deadline (NULL: none) passed first. */
+/* Gives the baton up until somebody wakes `what`; false: the deadline (NULL: none) passed first.
+ * Ends for a signal handler too: broke_off. */
 bool ft_rt_block(ft_rt_thread *self, const void *what, const struct timespec *deadline);
 void ft_rt_wake_all(const void *what);
 void ft_rt_wake_first(const void *what); /* the longest waiter */
@@ -111,20 +154,42 @@ bool ft_rt_log_open(void);
 void ft_rt_log_end(ft_raw_end why); /* the first reason stays */
 void ft_rt_log(ft_raw_operation operation, const uint64_t *operands, uint32_t n);
 void ft_rt_log_bytes(ft_raw_operation operation, uint64_t operand, const void *bytes, size_t n);
-void ft_rt_log_access(ft_raw_form form, uint32_t site, uintptr_t address, uint32_t size,
+/* An access of 1, 2, 4 or 8 bytes from the code at `pc`; written: of an update. */
+void ft_rt_log_access(ft_raw_form form, const void *pc, uintptr_t address, uint32_t size,
                       int64_t value, int64_t written);
-/* A plain access of any size; content: what the memory held, `address` itself where it holds that
- * still. */
-void ft_rt_log_memory(ft_raw_form form, uint32_t site, uintptr_t address, uint64_t size,
-                      const void *content);
-uint32_t ft_rt_site(const void *pc);
+uint32_t ft_rt_site(const void *pc);  /* for records that name a place */
 void ft_rt_flush(ft_rt_thread *self); /* its pending write */
 
 #define FT_RT_LOG(operation, ...)                                                                  \
     ft_rt_log(FT_RAW_##operation, (const uint64_t[]){__VA_ARGS__},                                 \
               sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
-const void *ft_rt_site_pc(uint32_t site); /* only while replaying */
+const void *ft_rt_site_pc(uint32_t site);
+
+/* ---- access.c: the program is about to access that memory in one piece, by code without hooks */
+void ft_rt_read_range(const void *memory, size_t size, const void *pc);
+void ft_rt_write_range(void *memory, size_t size, const void *pc);
+
+/* ---- strings.c: opens a call that has several such ranges, so that they are accessed together */
+void ft_rt_settle(void);
+
+/* ---- baton.c, for signals.c */
+void ft_rt_get_up(ft_rt_thread *self); /* itself, for its handlers */
+
+/* ---- signals.c */
+bool ft_rt_signals_handled(void); /* the program has handlers: nobody waits for ever for sure */
+bool ft_rt_signals_wait(void);    /* of this thread */
+/* Runs those that wait, with the baton and inside before and behind; false: one of them wants the
+ * call that it interrupted to end. */
+bool ft_rt_signals_deliver(ft_rt_thread *self);
+
+/* ---- heap.c: memory that begins (and is returned), and that is about to end */
+void *ft_rt_made(void *memory, size_t size, bool zeroed, const void *pc);
+void ft_rt_gone(void *memory, size_t size, const void *pc);
+
+/* ---- frames.c */
+void ft_rt_frames_start(ft_rt_thread *self);
+void ft_rt_frames_end(ft_rt_thread *self);
 
 /* ---- replay.c: all by the thread with the baton, or with the baton's lock held */
 #define FT_RT_NOBODY UINT32_MAX
@@ -158,22 +223,41 @@ void ft_rt_wake(ft_rt_thread *thread, bool timed_out); /* a blocked one, with th
 /* Replaying: waits until it may go on; `hook` as in ft_rt_replay_may. */
 void ft_rt_turn(ft_rt_thread *self, bool hook);
 
+/* ---- access.c, for symbolic.c: hooks before a read, whose value is in the log at once, and before
+ * a write */
+void ft_rt_read(const void *address, uint64_t size, const void *pc);
+void ft_rt_write(void *address, uint64_t size, const void *pc);
+
+/* ---- symbolic.c */
+bool ft_sym_built(void); /* was anything of the program built with --symbolic? */
+void ft_sym_start(void); /* terms are recorded from now on */
+void ft_sym_flush(void); /* logs what the calling thread noted */
+
 /* ---- objects.c */
 /* The object at an address, made with that kind (or count) when it is not known. */
 ft_rt_object *ft_rt_object_at(ft_raw_class class, const void *address, uint32_t kind);
 void ft_rt_object_forget(const void *address, size_t size); /* all in that range */
+ft_rt_object *ft_rt_object_next(size_t *at);                /* from *at = 0; NULL: no more */
 
 /* ---- real.c: the functions that ours stand in front of */
-#define FT_REAL(name)                                                                              \
+typedef struct ft_rt_real_one {
+    const char *name;
+    void *at; /* NULL: not looked up yet */
+} ft_rt_real_one;
+
+#define FT_REAL(function)                                                                          \
     ({                                                                                             \
-        static __typeof__(&name) real_##name;                                                      \
-        if (!real_##name) real_##name = (__typeof__(&name))ft_rt_real(#name);                      \
-        real_##name;                                                                               \
+        static ft_rt_real_one real_one                                                             \
+            __attribute__((section("ft_real"), used)) = {#function, NULL};                         \
+        if (!real_one.at) real_one.at = ft_rt_real(#function);                                     \
+        (__typeof__(&function))real_one.at;                                                        \
     })
+void ft_rt_real_start(void);        /* looks all of them up, before there are threads */
 void *ft_rt_real(const char *name); /* ends the process where there is none */
 void ft_rt_say(const char *text);   /* "foretell: text" on standard error, without stdio */
 
-void *ft_rt_map(size_t size); /* zeroed pages for ever; ends the process where there are none */
+void *ft_rt_map(size_t size); /* zeroed pages; ends the process where there are none */
+void ft_rt_unmap(void *pages, size_t size);
 
 /* A site must be known before a record that names it: FT_RT_SITE may write one itself. */
 #define FT_RT_SITE ft_rt_site(__builtin_return_address(0))

@@ -7,6 +7,10 @@
 #define FT_RT_SYNC(kind, flags, object, site)                                                      \
     FT_RT_LOG(SYNC, FT_EVENT_##kind, (flags), (object)->id, (site))
 
+/* Before the thread may be blocked: what it asks for. */
+#define FT_RT_ASKS(self, event, flag, id, at)                                                      \
+    ((self)->asks = (ft_rt_request){FT_EVENT_##event, (flag), (id), (at)})
+
 /* Opens a hook: where nothing is recorded, the real function does it. */
 #define FT_RT_HOOK(name, ...)                                                                      \
     ft_rt_about(FT_RT_ANY, __builtin_return_address(0));                                           \
@@ -24,6 +28,7 @@
 /* A deadline of any clock as one of CLOCK_MONOTONIC. */
 struct timespec ft_rt_deadline(clockid_t clock, const struct timespec *until);
 
+void ft_rt_mutexes_abandon(const ft_rt_thread *self); /* robust ones, at its end */
 /* 0, EDEADLK (error-checking, held already) or ETIMEDOUT; writes no record. */
 int ft_rt_mutex_lock(ft_rt_thread *self, ft_rt_object *o, const struct timespec *deadline);
 /* Gives up a mutex at all its depth, which it returns; writes no record. */

@@ -1,5 +1,6 @@
 /* Threads, and the start and end of the recording. */
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <threads.h>
@@ -7,6 +8,7 @@
 
 #include "runtime.h"
 #include "sync.h"
+#include "trace/event.h"
 
 enum { ROUNDS = 4 }; /* of key destructors: the last one is behind all that the thread still does */
 
@@ -34,6 +36,7 @@ static void end_thread(void *round)
     }
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
+    ft_rt_mutexes_abandon(self);
     ft_rt_log(FT_RAW_END, NULL, 0);
     ft_rt_thread_done(self);
     ft_rt_self = NULL;
@@ -81,6 +84,7 @@ static void wait_for(ft_rt_thread *self, pthread_t handle, uint32_t site)
 {
     ft_rt_thread *child = ft_rt_thread_of(handle);
     if (!child || child == self) return;
+    self->asks = (ft_rt_request){FT_EVENT_JOIN, 0, child->id, site};
     while (child->state != FT_RT_DONE) ft_rt_block(self, child, NULL);
     FT_RT_LOG(JOIN, site, child->id);
 }
@@ -132,7 +136,25 @@ int thrd_join(thrd_t handle, int *result)
     return thrd_success;
 }
 
+int thrd_detach(thrd_t handle)
+{
+    return pthread_detach(handle) ? thrd_error : thrd_success;
+}
+
+int thrd_sleep(const struct timespec *t, struct timespec *left)
+{
+    int result = nanosleep(t, left);
+    return result ? (errno == EINTR ? -1 : -2) : 0;
+}
+
+void thrd_yield(void)
+{
+    sched_yield();
+}
+
 /* ---- start and end */
+
+static void finish(void);
 
 static void stop_in_child(void)
 {
@@ -147,10 +169,12 @@ static void start(void)
     static bool tried;
     if (tried) return;
     tried = true;
+    ft_rt_real_start();
     if (!ft_rt_log_open()) return;
     has_end_key = !pthread_key_create(&end_key, end_thread);
     if (!has_end_key) ft_rt_say("no thread key: the ends of threads are not recorded");
     pthread_atfork(NULL, NULL, stop_in_child);
+    at_quick_exit(finish);
     ft_rt_baton_start();
     ft_rt_self->inside = true;
     log_begin();
@@ -172,10 +196,9 @@ __attribute__((constructor(101))) static void start_early(void)
 __attribute__((destructor(101))) static void finish(void)
 {
     ft_rt_thread *self = ft_rt_enter();
-    if (!self) return;
-    ft_rt_log_end(FT_RAW_END_EXIT);
+    ft_rt_log_end(FT_RAW_END_EXIT); /* without a thread: main's ended, and then all others */
     ft_rt_replay_exit();
-    ft_rt_leave(self);
+    if (self) ft_rt_leave(self);
 }
 
 void _exit(int code)

@@ -12,13 +12,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "symbolic.h"
+
+#include "wrapped.h"
+
 static const char help[] =
-    "usage: foretell-cc [COMPILER OPTION]... FILE...   (foretell-c++ for C++)\n\n"
+    "usage: foretell-cc [--symbolic] [COMPILER OPTION]... FILE...   (foretell-c++ for C++)\n\n"
     "Compiles and links like the system's compiler, so that the program can be recorded by\n"
     "`foretell record`. Run by itself the program behaves as always.\n\n"
     "  CC=foretell-cc CXX=foretell-c++ make\n"
     "  CC=foretell-cc CXX=foretell-c++ cmake -S . -B build\n"
     "  CC=foretell-cc ./configure && make\n\n"
+    "  CC='foretell-cc --symbolic' make   for `foretell record --symbolic`; clang alone, -O0\n\n"
     "Environment:\n"
     "  FORETELL_CC, FORETELL_CXX  the compiler behind it: gcc, g++ (default), clang, clang++ or a "
     "path\n"
@@ -29,50 +34,35 @@ static const char help[] =
 /* What is added: always, when something is compiled, when an executable is linked. */
 static const char *const gcc_always[] = {"-g", NULL};
 static const char *const clang_compile[] = {"-g",
+                                            "-gdwarf-aranges",
                                             "-fsanitize=thread",
                                             "-mllvm",
                                             "-tsan-instrument-read-before-write=1",
                                             "-mllvm",
-                                            "-tsan-instrument-func-entry-exit=0",
+                                            "-tsan-instrument-func-entry-exit=1",
+                                            "-fno-omit-frame-pointer",
                                             "-fno-builtin-memset",
                                             "-fno-builtin-memcpy",
                                             "-fno-builtin-memmove",
                                             NULL};
 static const char *const unoptimised[] = {"-O0", "-U_FORTIFY_SOURCE", NULL};
+static const char *const no_builtins[] = {
+#define FT_ROW(name) "-fno-builtin-" #name,
+    FT_WRAPPED_TABLE(FT_ROW)
+#undef FT_ROW
+        NULL};
 /* The archive itself stands between these. */
 static const char *const link_before[] = {"-Wl,--whole-archive", NULL};
-static const char *const link_after[] = {"-Wl,--no-whole-archive",
-                                         "-Wl,--export-dynamic",
-                                         "-Wl,--wrap=memcpy",
-                                         "-Wl,--wrap=memmove",
-                                         "-Wl,--wrap=memset",
-                                         "-pthread",
-                                         "-ldl",
-                                         NULL};
+static const char *const link_after[] = {"-Wl,--no-whole-archive", "-Wl,--export-dynamic",
+#define FT_ROW(name) "-Wl,--wrap=" #name,
+                                         FT_WRAPPED_TABLE(FT_ROW)
+#undef FT_ROW
+                                             "-pthread",
+                                         "-ldl", NULL};
 
-typedef struct list {
-    const char **data;
-    size_t n, room;
-} list;
-
-static void add(list *to, const char *argument)
-{
-    if (to->n + 1 >= to->room) {
-        to->room = to->room ? 2 * to->room : 64;
-        to->data = realloc(to->data, to->room * sizeof *to->data);
-        if (!to->data) {
-            fputs("foretell-cc: out of memory\n", stderr);
-            exit(2);
-        }
-    }
-    to->data[to->n++] = argument;
-    to->data[to->n] = NULL;
-}
-
-static void add_all(list *to, const char *const *arguments)
-{
-    for (; *arguments; arguments++) add(to, *arguments);
-}
+typedef ft_command list;
+#define add     ft_command_add
+#define add_all ft_command_add_all
 
 static bool is_one_of(const char *argument, const char *const *names)
 {
@@ -153,12 +143,45 @@ static void add_compile(list *command, bool clang, const char *folder)
         add(command, ours(folder, "foretell.specs"));
         add_all(command, gcc_always);
     }
+    add_all(command, no_builtins);
     add(command, "-isystem");
     add(command, ours(folder, "include"));
 }
 
+/* Takes --symbolic out of the arguments. */
+static bool wants_terms(int *argc, char **argv)
+{
+    int kept = 1;
+    for (int i = 1; i < *argc; i++)
+        if (strcmp(argv[i], "--symbolic") != 0) argv[kept++] = argv[i];
+    bool found = kept < *argc;
+    argv[ *argc = kept] = NULL;
+    return found;
+}
+
+static int build_with_terms(int argc, char **argv, const request *r, const char *folder)
+{
+    const char *compiler = compiler_of(argv[0]);
+    size_t length = strlen(argv[0]);
+    bool cxx = length > 2 && strcmp(argv[0] + length - 2, "++") == 0;
+    ft_build build = {.compiler = is_clang(compiler) ? compiler
+                                  : cxx              ? "clang++"
+                                                     : "clang",
+                      .folder = folder,
+                      .include = ours(folder, "include"),
+                      .runtime = ours(folder, "libforetell-record.a"),
+                      .before = link_before,
+                      .after = link_after,
+                      .links = r->links && r->has_input,
+                      .shared = r->shared,
+                      .argc = argc,
+                      .argv = argv};
+    return ft_symbolic_build(&build);
+}
+
 int main(int argc, char **argv)
 {
+    bool terms = wants_terms(&argc, argv);
     if (argc > 1 && !strcmp(argv[1], "--foretell-help")) {
         fputs(help, stdout);
         return 0;
@@ -173,6 +196,7 @@ int main(int argc, char **argv)
               stderr);
         return 2;
     }
+    if (terms) return build_with_terms(argc, argv, &r, folder);
     add(&command, compiler);
     add_compile(&command, clang, folder);
     for (int i = 1; i < argc; i++) add(&command, argv[i]);

@@ -37,6 +37,12 @@ export interface JobPage {
   next: string | null;
 }
 
+/** A call: the function that makes it, and where. */
+export interface Frame {
+  function?: string | null;
+  location?: string | null;
+}
+
 export interface Access {
   event: number;
   thread: string;
@@ -47,9 +53,11 @@ export interface Access {
   text: string;
   locks: string[];
   /** The calls that led there, innermost first. */
-  stack?: { function?: string | null; location?: string | null }[];
+  stack?: Frame[];
+  /** How many calls further out are not in the stack. */
+  more_calls?: number;
   /** Where the thread was created, and by which one. */
-  created?: { thread: string; location?: string | null };
+  created?: { thread: string; location?: string | null; function?: string; stack?: Frame[] };
 }
 
 /** One link of a causality cycle: it comes before the next one's event. */

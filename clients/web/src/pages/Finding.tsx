@@ -1,6 +1,6 @@
 /* One verdict record: a violation with its schedule, or why a candidate cannot happen. */
 import type { JSX } from 'preact';
-import type { Access, Check, Verdict, VerdictRecord } from '../api/types';
+import type { Access, Check, Frame, Verdict, VerdictRecord } from '../api/types';
 import { useLive } from '../api/live';
 import { hasSchedule } from '../model/schedule';
 import { checkName, duration, jobOfFinding, plural } from '../lib/format';
@@ -109,17 +109,25 @@ function Accesses({ list, verdict }: { list: Access[]; verdict: Verdict }): JSX.
           {access.created && (
             <p class="muted">
               created by {access.created.thread}
-              {access.created.location && <span class="mono">{access.created.location}</span>}
+              {access.created.location && <span class="mono"> {access.created.location}</span>}
+              {access.created.function && ` in ${access.created.function}`}
+              {access.created.stack?.slice(0, 3).map((frame) => (
+                <>
+                  {', called at '}
+                  <span class="mono">{frame.location}</span>
+                  {` in ${frame.function ?? '?'}`}
+                </>
+              ))}
             </p>
           )}
-          {!!access.stack?.length && <Stack frames={access.stack} />}
+          {!!access.stack?.length && <Stack frames={access.stack} more={access.more_calls ?? 0} />}
         </li>
       ))}
     </ol>
   );
 }
 
-function Stack({ frames }: { frames: NonNullable<Access['stack']> }): JSX.Element {
+function Stack({ frames, more }: { frames: Frame[]; more: number }): JSX.Element {
   return (
     <ol class="stack mono" aria-label="Calls, innermost first">
       {frames.map((frame, i) => (
@@ -127,6 +135,7 @@ function Stack({ frames }: { frames: NonNullable<Access['stack']> }): JSX.Elemen
           {frame.function ?? '?'} <span class="muted">{frame.location}</span>
         </li>
       ))}
+      {more > 0 && <li class="muted">and {more} more calls</li>}
     </ol>
   );
 }

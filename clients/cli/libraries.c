@@ -1,0 +1,82 @@
+#include "libraries.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "maker/maker.h"
+#include "signals.h"
+
+enum { LINE = 8192 };
+
+/* The dynamic linker lists what it would load and runs nothing of the program (ld.so(8)). */
+static FILE *list_libraries(const char *program, pid_t *child)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC)) return NULL;
+    *child = fork();
+    if (*child == 0) {
+        ft_signals_default();
+        dup2(ends[1], STDOUT_FILENO);
+        setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
+        execl(program, program, (char *)NULL);
+        _exit(1);
+    }
+    close(ends[1]);
+    FILE *list = *child > 0 ? fdopen(ends[0], "re") : NULL;
+    if (!list) close(ends[0]);
+    return list;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* "\tlibx.so => /lib/libx.so (0x...)": the path, NULL: another kind of line. */
+static char *path_in(char *line)
+{
+    char *path = strstr(line, "=> ");
+    if (!path) return NULL;
+    path += strlen("=> ");
+    char *end = strstr(path, " (0x");
+    if (!end || *path != '/') return NULL;
+    *end = 0;
+    return path;
+}
+
+static ft_status check_library(const ft_trace *trace, const char *path, ft_error *err)
+{
+    char hash[FT_DIGEST_HEX + 1];
+    for (uint32_t i = 1; i < trace->n_modules; i++) {
+        const ft_module *module = &trace->modules[i];
+        if (!module->hash[0] || strcmp(module->name, base_name(path)) != 0) continue;
+        if (ft_record_hash(path, hash) && strcmp(hash, module->hash) != 0)
+            return ft_error_set(err, FT_USAGE,
+                                "%s is another build than the one that was recorded: its SHA-256 "
+                                "is %s, that of the trace's %s is %s",
+                                path, hash, module->name, module->hash);
+    }
+    return FT_OK;
+}
+
+ft_status ft_libraries_check(const ft_trace *trace, const char *program, ft_error *err)
+{
+    char line[LINE];
+    pid_t child = -1;
+    ft_status status = FT_OK;
+    if (trace->n_modules < 2) return FT_OK;
+    FILE *list = list_libraries(program, &child);
+    while (list && fgets(line, sizeof line, list)) {
+        const char *path = path_in(line);
+        if (path && status == FT_OK) status = check_library(trace, path, err);
+    }
+    if (list) fclose(list);
+    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
+    return status;
+}

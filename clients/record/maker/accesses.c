@@ -1,0 +1,194 @@
+#include "maker/maker_internal.h"
+
+void ft_maker_event(ft_maker *m, ft_event_kind kind, const ft_raw_record *r, uint32_t id,
+                    uint64_t site, uint32_t value, uint8_t flags)
+{
+    ft_builder_event(m->builder, kind, ft_maker_thread(m, r->thread), id,
+                     ft_maker_location(m, site), value, flags);
+}
+
+ft_value ft_maker_value(const ft_maker *m, uint32_t c, int64_t value)
+{
+    if (m->terms) return ft_terms_value(ft_cells_get(m->cells, c)->size, value);
+    return (ft_value){.sort = FT_INT_SORT, .bits = (uint64_t)value};
+}
+
+uint32_t ft_maker_edge(ft_maker *m)
+{
+    ft_strbuf name = {0};
+    ft_strbuf_printf(&name, "external %u", ++m->n_edges);
+    uint32_t id = ft_builder_edge(m->builder, name.text, name.len);
+    ft_strbuf_release(&name);
+    return id;
+}
+
+void ft_maker_edge_event(ft_maker *m, ft_event_kind kind, uint32_t t, uint32_t edge)
+{
+    ft_builder_hook(m->builder, 0);
+    ft_builder_event(m->builder, kind, ft_maker_thread(m, t), edge, FT_NO_LOC, FT_NO_VALUE, 0);
+    ft_builder_hook(m->builder, m->step);
+}
+
+/* What `other` did so far stays before what `reader` does from now on. */
+static void order_after(ft_maker *m, uint32_t reader, uint32_t other)
+{
+    ft_maker_actor *a = &m->actors.data[other];
+    uint64_t *known = ft_map_slot(&m->ordered, (uint64_t)reader << 16 | other, 0, NULL);
+    if (*known >= a->ran || (a->ended && a->last_edge == FT_NO_ID)) return;
+    *known = m->now;
+    uint32_t edge = a->ended ? a->last_edge : ft_maker_edge(m);
+    if (!a->ended) ft_maker_edge_event(m, FT_EVENT_EDGE_OUT, other, edge);
+    ft_maker_edge_event(m, FT_EVENT_EDGE_IN, reader, edge);
+}
+
+static int64_t slice(const ft_raw_record *r, const ft_cell *cell, int64_t value)
+{
+    uint64_t bits = (uint64_t)value >> (8 * (cell->address - r->address));
+    uint32_t shift = 64 - 8 * cell->size;
+    return (int64_t)(bits << shift) >> shift;
+}
+
+/* What the record says of the cell's content; false: nothing. */
+static bool content_of(const ft_raw_record *r, const ft_cell *cell, bool written, int64_t *value)
+{
+    if (r->size <= 8 && !r->text) {
+        *value = slice(r, cell, written && r->form == FT_RAW_FORM_UPDATE ? r->written : r->value);
+        return true;
+    }
+    uint64_t offset = cell->address - r->address;
+    if (offset + cell->size > r->length) return false;
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < cell->size; i++) bits |= (uint64_t)r->text[offset + i] << (8 * i);
+    uint32_t shift = 64 - 8 * cell->size;
+    *value = (int64_t)(bits << shift) >> shift;
+    return true;
+}
+
+/* Code without hooks wrote the cell since it was touched last. In a thread's own memory it was its
+ * own code; else nobody knows, so every thread that ran since then stays before the read. */
+static void external_write(ft_maker *m, uint32_t c, uint32_t reader, int64_t value)
+{
+    const ft_cell *cell = ft_cells_get(m->cells, c);
+    const ft_maker_shadow *s = &m->shadows[c];
+    uint64_t since = s->touched;
+    bool own = cell->owner == reader && (!s->touched || s->toucher == reader);
+    if (cell->allocation != FT_NO_ALLOCATION && m->born.data[cell->allocation] > since)
+        since = m->born.data[cell->allocation];
+    for (uint32_t t = 0; t < m->actors.len && !own; t++)
+        if (t != reader && m->actors.data[t].ran > since) order_after(m, reader, t);
+    ft_builder_hook(m->builder, 0);
+    ft_builder_event(m->builder, FT_EVENT_WRITE, ft_maker_thread(m, reader), m->variables.data[c],
+                     FT_NO_LOC, ft_builder_value(m->builder, ft_maker_value(m, c, value)),
+                     FT_FLAG_SYNTHETIC);
+    ft_builder_hook(m->builder, m->step);
+    m->summary->external++;
+}
+
+static void touch(ft_maker *m, uint32_t c, uint32_t t, ft_maker_content now, int64_t value)
+{
+    const ft_maker_shadow *s = &m->shadows[c];
+    uint32_t toucher = !s->touched || s->toucher == t ? t : FT_MAKER_MANY;
+    m->shadows[c] = (ft_maker_shadow){now, value, m->now, toucher, FT_NO_VALUE};
+}
+
+/* The value of a read as the trace has it, after the external write that explains it where no
+ * write of the trace does. Memory outside the heap that is read first began with that value. */
+static uint32_t read_value(ft_maker *m, uint32_t c, const ft_raw_record *r, bool known,
+                           int64_t value)
+{
+    const ft_maker_shadow *s = &m->shadows[c];
+    if (!known) return FT_NO_VALUE;
+    bool heap = ft_cells_get(m->cells, c)->allocation != FT_NO_ALLOCATION;
+    bool explained = s->content == FT_CONTENT_KNOWN ? s->value == value
+                                                    : s->content == FT_CONTENT_UNSEEN && !heap;
+    if (!explained) external_write(m, c, r->thread, value);
+    touch(m, c, r->thread, FT_CONTENT_KNOWN, value);
+    return ft_builder_value(m->builder, ft_maker_value(m, c, value));
+}
+
+static uint32_t write_value(ft_maker *m, uint32_t c, const ft_raw_record *r, bool known,
+                            int64_t value)
+{
+    touch(m, c, r->thread, known ? FT_CONTENT_KNOWN : FT_CONTENT_LOST, value);
+    return known ? ft_builder_value(m->builder, ft_maker_value(m, c, value)) : FT_NO_VALUE;
+}
+
+static void cell_events(ft_maker *m, const ft_raw_record *r, uint32_t c)
+{
+    const ft_cell *cell = ft_cells_get(m->cells, c);
+    int64_t value = 0, written = 0;
+    bool known = content_of(r, cell, false, &value);
+    bool update = r->form == FT_RAW_FORM_UPDATE;
+    bool atomic = r->form != FT_RAW_FORM_READ && r->form != FT_RAW_FORM_WRITE;
+    uint8_t flags = atomic ? FT_FLAG_ATOMIC : 0;
+    uint32_t id = m->variables.data[c];
+    m->summary->kept++;
+    if (update) {
+        content_of(r, cell, true, &written);
+        uint32_t old = read_value(m, c, r, known, value),
+                 made = write_value(m, c, r, known, written);
+        if (m->terms && ft_terms_cell(m->terms, cell, id, known, value)) return;
+        ft_builder_update(m->builder, ft_maker_thread(m, r->thread), id,
+                          ft_maker_location(m, r->site), old, made);
+    } else if (r->form == FT_RAW_FORM_READ || r->form == FT_RAW_FORM_ATOMIC_READ) {
+        uint32_t seen = read_value(m, c, r, known, value);
+        if (m->terms && ft_terms_cell(m->terms, cell, id, known, value)) return;
+        ft_maker_event(m, FT_EVENT_READ, r, id, r->site, seen, flags);
+    } else {
+        uint32_t made = write_value(m, c, r, known, value);
+        if (m->terms && ft_terms_cell(m->terms, cell, id, known, value)) return;
+        ft_maker_event(m, FT_EVENT_WRITE, r, id, r->site, made, flags);
+    }
+}
+
+ft_terms_place ft_maker_place(ft_maker *m, const ft_raw_record *r, uint64_t site)
+{
+    return (ft_terms_place){r->thread, ft_maker_thread(m, r->thread), ft_maker_location(m, site),
+                            m->step};
+}
+
+void ft_maker_access(ft_maker *m, const ft_raw_record *r)
+{
+    if (m->terms) ft_terms_begin(m->terms, ft_maker_place(m, r, r->site), r);
+    for (uint64_t at = r->address, end = r->address + r->size; at < end;) {
+        uint32_t skip, c = ft_cells_at(m->cells, at, &skip);
+        if (c != FT_NO_CELL) {
+            cell_events(m, r, c);
+            skip = ft_cells_get(m->cells, c)->size;
+        }
+        at += skip;
+    }
+    if (m->terms) ft_terms_end(m->terms);
+}
+
+bool ft_maker_keep_plain(ft_maker *m, uint32_t t, const ft_raw_event *e)
+{
+    uint32_t skip, c = ft_cells_at(m->cells, e->address, &skip), form = e->code / 8;
+    if (c == FT_NO_CELL) return skip >= 1u << e->code % 8;
+    const ft_cell *cell = ft_cells_get(m->cells, c);
+    ft_maker_shadow *s = &m->shadows[c];
+    bool same = s->content == FT_CONTENT_KNOWN && s->value == e->value;
+    if (cell->size != 1u << e->code % 8 || form > FT_RAW_FORM_WRITE) return false;
+    if (form == FT_RAW_FORM_READ && !same) return false;
+    uint32_t id = same ? s->id : FT_NO_VALUE;
+    touch(m, c, t, FT_CONTENT_KNOWN, e->value);
+    s->id = id ? id : ft_builder_value(m->builder, ft_maker_value(m, c, e->value));
+    m->summary->kept++;
+    ft_builder_event(m->builder, form == FT_RAW_FORM_READ ? FT_EVENT_READ : FT_EVENT_WRITE,
+                     ft_maker_thread(m, t), m->variables.data[c], ft_maker_location(m, e->site),
+                     s->id, 0);
+    return true;
+}
+
+void ft_maker_benign(ft_maker *m, uint64_t address, uint64_t size)
+{
+    uint64_t end = size < UINT64_MAX - address ? address + size : UINT64_MAX;
+    for (uint64_t at = address; at < end;) {
+        uint32_t skip, c = ft_cells_at(m->cells, at, &skip);
+        if (c != FT_NO_CELL) {
+            ft_builder_benign(m->builder, m->variables.data[c]);
+            skip = ft_cells_get(m->cells, c)->size;
+        }
+        at += skip;
+    }
+}

@@ -1,0 +1,18 @@
+/* What threads send each other through pipes, sockets, event descriptors: who takes out of such a
+ * channel comes after all that went in before (raw.h, CHANNEL). Which bytes met is not looked at,
+ * so the order is at least as strict as the program's. */
+#ifndef FT_RECORD_MAKER_CHANNELS_H
+#define FT_RECORD_MAKER_CHANNELS_H
+
+#include "trace/trace.h"
+
+typedef struct ft_channels ft_channels;
+
+ft_channels *ft_channels_new(void);
+void ft_channels_free(ft_channels *channels); /* accepts NULL */
+
+/* The operands of a CHANNEL record by that thread of the trace: appends its edges. */
+void ft_channels_follow(ft_channels *channels, ft_builder *builder, uint32_t thread,
+                        const uint64_t *operands, uint32_t loc);
+
+#endif

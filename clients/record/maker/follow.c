@@ -1,0 +1,231 @@
+#include "maker/inputs.h"
+#include "maker/maker_internal.h"
+
+static void allocate(ft_maker *m, const ft_raw_record *r)
+{
+    uint32_t index = m->n_allocations++;
+    const ft_maker_block *b = &m->blocks.data[index];
+    ft_map_put(&m->live, r->operands[1], index);
+    ft_vec_push(&m->born, m->now);
+    if (b->id == FT_NO_ID) return;
+    ft_maker_event(m, FT_EVENT_ALLOC, r, b->id, r->operands[0], FT_NO_VALUE, 0);
+}
+
+static void release(ft_maker *m, const ft_raw_record *r)
+{
+    uint64_t index;
+    if (!ft_map_get(&m->live, r->operands[1], &index)) return;
+    const ft_maker_block *b = &m->blocks.data[index];
+    if (b->id != FT_NO_ID)
+        ft_maker_event(m, FT_EVENT_FREE, r, b->id, r->operands[0], FT_NO_VALUE, 0);
+}
+
+/* An assertion that failed in the run: false, whatever it said. */
+static void failed(ft_maker *m, const ft_raw_record *r)
+{
+    ft_term never =
+        ft_term_literal(ft_builder_terms(m->builder), (ft_value){.sort = FT_BOOL_SORT, .bits = 0});
+    ft_builder_action(m->builder, FT_EVENT_ASSERT, ft_maker_thread(m, r->thread),
+                      ft_maker_location(m, r->operands[0]), never, NULL, 0, FT_FLAG_FAILED);
+}
+
+static void end_thread(ft_maker *m, const ft_raw_record *r)
+{
+    ft_maker_actor *a = &m->actors.data[r->thread];
+    if (ft_cells_late(m->cells, r->thread)) {
+        a->last_edge = ft_maker_edge(m);
+        ft_maker_edge_event(m, FT_EVENT_EDGE_OUT, r->thread, a->last_edge);
+    }
+    ft_maker_event(m, FT_EVENT_END, r, 0, UINT64_MAX, FT_NO_VALUE, 0);
+    a->ended = true;
+}
+
+/* What the thread waited for when all were blocked. */
+static void blocked(ft_maker *m, const ft_raw_record *r)
+{
+    const uint64_t *o = r->operands;
+    ft_event_kind kind = (ft_event_kind)o[0];
+    uint32_t target =
+        kind == FT_EVENT_JOIN ? ft_maker_thread(m, (uint32_t)o[2]) : ft_maker_object_id(m, o[2]);
+    ft_maker_event(m, kind, r, target, o[3], FT_NO_VALUE, (uint8_t)(o[1] | FT_FLAG_BLOCKED));
+}
+
+static void keep_input(ft_maker *m, const ft_raw_record *r)
+{
+    uint64_t site = r->operands[1], pc = site < m->sites.len ? m->sites.data[site] : 0;
+    ft_maker_module *from = ft_maker_module_at(m, pc);
+    ft_inputs_add(m->builder, ft_maker_thread(m, r->thread), r->operands,
+                  from ? ft_maker_module_id(m, from) + 1 : 0, from ? pc - from->base : 0);
+}
+
+/* Memory that begins has no terms; who forked whom. */
+static void tell_terms(ft_maker *m, const ft_raw_record *r)
+{
+    const uint64_t *o = r->operands;
+    if (!m->terms) return;
+    if (r->operation == FT_RAW_ALLOC) ft_terms_forget(m->terms, o[1], o[2]);
+    if (r->operation == FT_RAW_BEGIN) ft_terms_forget(m->terms, o[0], o[1]);
+    if (r->operation == FT_RAW_FORK) ft_terms_fork(m->terms, r->thread, (uint32_t)o[1]);
+}
+
+static void fork_thread(ft_maker *m, const ft_raw_record *r)
+{
+    uint32_t child = ft_maker_thread(m, (uint32_t)r->operands[1]);
+    ft_maker_event(m, FT_EVENT_FORK, r, child, r->operands[0], FT_NO_VALUE, 0);
+}
+
+static void join_thread(ft_maker *m, const ft_raw_record *r)
+{
+    uint32_t child = ft_maker_thread(m, (uint32_t)r->operands[1]);
+    ft_maker_event(m, FT_EVENT_JOIN, r, child, r->operands[0], FT_NO_VALUE, 0);
+}
+
+static void begin_thread(ft_maker *m, const ft_raw_record *r)
+{
+    ft_maker_event(m, FT_EVENT_BEGIN, r, 0, UINT64_MAX, FT_NO_VALUE, 0);
+}
+
+static void synchronise(ft_maker *m, const ft_raw_record *r)
+{
+    const uint64_t *o = r->operands;
+    uint32_t id = ft_maker_object_id(m, o[2]);
+    ft_maker_event(m, (ft_event_kind)o[0], r, id, o[3], FT_NO_VALUE, (uint8_t)o[1]);
+}
+
+static void mark(ft_maker *m, const ft_raw_record *r)
+{
+    ft_maker_event(m, (ft_event_kind)r->operands[0], r, 0, r->operands[1], FT_NO_VALUE, 0);
+}
+
+static void follow_terms(ft_maker *m, const ft_raw_record *r)
+{
+    if (m->terms) ft_terms_follow(m->terms, ft_maker_place(m, r, UINT64_MAX), r);
+}
+
+static void assert_term(ft_maker *m, const ft_raw_record *r)
+{
+    const uint64_t *o = r->operands;
+    if (m->terms) ft_terms_assert(m->terms, ft_maker_place(m, r, o[0]), o[1]);
+}
+
+static void ignore(ft_maker *m, const ft_raw_record *r)
+{
+    m->actors.data[r->thread].ignored = r->operands[0];
+}
+
+static void declare_benign(ft_maker *m, const ft_raw_record *r)
+{
+    ft_maker_benign(m, r->operands[0], r->operands[1]);
+}
+
+static void keep_piece(ft_maker *m, const ft_raw_record *r)
+{
+    ft_builder_inputs(m->builder, r->text, r->length);
+}
+
+static void pass_channel(ft_maker *m, const ft_raw_record *r)
+{
+    const uint64_t *o = r->operands;
+    ft_channels_follow(m->channels, m->builder, ft_maker_thread(m, r->thread), o,
+                       ft_maker_location(m, o[2]));
+}
+
+/* The others were of the first pass, or are of the cells. */
+static void (*const followers[FT_RAW_OPERATIONS])(ft_maker *, const ft_raw_record *) = {
+    [FT_RAW_FORK] = fork_thread,   [FT_RAW_JOIN] = join_thread,      [FT_RAW_BEGIN] = begin_thread,
+    [FT_RAW_END] = end_thread,     [FT_RAW_SYNC] = synchronise,      [FT_RAW_MARK] = mark,
+    [FT_RAW_ALLOC] = allocate,     [FT_RAW_FREE] = release,          [FT_RAW_FAILED] = failed,
+    [FT_RAW_TERMS] = follow_terms, [FT_RAW_ASSERT] = assert_term,    [FT_RAW_BLOCKED] = blocked,
+    [FT_RAW_IGNORE] = ignore,      [FT_RAW_BENIGN] = declare_benign, [FT_RAW_INPUT] = keep_input,
+    [FT_RAW_PIECE] = keep_piece,   [FT_RAW_CHANNEL] = pass_channel,
+};
+
+static void follow_operation(ft_maker *m, const ft_raw_record *r)
+{
+    tell_terms(m, r);
+    if (followers[r->operation]) followers[r->operation](m, r);
+}
+
+static uint32_t next_step(ft_maker_actor *a)
+{
+    a->steps++;
+    if (!a->swapped) return a->steps;
+    return a->swapped-- == 2 ? a->steps + 1 : a->steps - 1;
+}
+
+/* Which of its thread's steps, in the order of the hooks, the record is; 0: none. */
+static uint32_t step_of(ft_maker *m, const ft_raw_record *r)
+{
+    bool memory = !r->access && (r->operation == FT_RAW_ALLOC || r->operation == FT_RAW_FREE);
+    if (memory && ft_maker_is_own_memory(m, r->operands[0])) return 0;
+    ft_maker_actor *a = &m->actors.data[r->thread];
+    if (!r->access && r->operation == FT_RAW_SWAPPED) a->swapped = 2;
+    if (!r->access && !(FT_RAW_STEPS >> r->operation & 1)) return 0;
+    return next_step(a);
+}
+
+static void follow_record(ft_maker *m, const ft_raw_record *r)
+{
+    m->now++;
+    ft_cells_follow(m->cells, r);
+    m->actors.data[r->thread].ran = m->now;
+    m->step = step_of(m, r);
+    ft_builder_hook(m->builder, m->step);
+    ft_builder_in_context(m->builder, ft_stacks_context(m->stacks, r->thread));
+    ft_builder_aside(m->builder, m->actors.data[r->thread].ignored);
+    if (r->access)
+        ft_maker_access(m, r);
+    else
+        follow_operation(m, r);
+}
+
+/* Most accesses are of memory that nobody else has: they only count. */
+static void follow_events(ft_maker *m, const ft_raw_record *r)
+{
+    ft_raw_record one;
+    ft_maker_actor *a = &m->actors.data[r->thread];
+    ft_builder_aside(m->builder, a->ignored);
+    for (uint32_t i = 0; i < r->n_events; i++) {
+        const ft_raw_event *e = &r->events[i];
+        if (e->code >= FT_RAW_ENTER) {
+            ft_stacks_follow(m->stacks, r->thread, e);
+            continue;
+        }
+        m->now++;
+        bool plain = !m->terms && !a->swapped;
+        if (plain && !ft_cells_may_be(m->cells, e->address, UINT64_C(1) << e->code % 8)) {
+            a->steps++;
+            continue;
+        }
+        a->ran = m->now;
+        m->step = plain ? ++a->steps : next_step(a);
+        ft_builder_hook(m->builder, m->step);
+        ft_builder_in_context(m->builder, ft_stacks_context(m->stacks, r->thread));
+        if (plain && ft_maker_keep_plain(m, r->thread, e)) continue;
+        ft_raw_record_of(e, r->thread, &one);
+        ft_maker_access(m, &one);
+    }
+    a->ran = m->now;
+}
+
+static uint32_t location_of_site(void *context, uint64_t site)
+{
+    return ft_maker_location(context, site);
+}
+
+void ft_maker_follow(ft_maker *m)
+{
+    ft_raw_record r;
+    m->summary->terms.on = ft_raw_log_header(m->log)->symbolic;
+    if (m->summary->terms.on)
+        m->terms = ft_terms_new(m->builder, &m->summary->terms, ft_maker_location_at, m);
+    if (m->modules.len) ft_maker_module_id(m, &m->modules.data[0]);
+    ft_maker_name_cells(m);
+    ft_maker_name_blocks(m);
+    m->stacks = ft_stacks_new(m->builder, location_of_site, m);
+    ft_raw_log_rewind(m->log);
+    while (ft_raw_log_next(m->log, &r, NULL)) {
+        if (r.n_events) follow_events(m, &r);
+        if (r.access || !r.n_events) follow_record(m, &r);
+    }
+}

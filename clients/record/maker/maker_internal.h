@@ -1,0 +1,126 @@
+/* Inside of maker/maker.h: what its files share of a log that becomes a trace. The first pass
+ * (maker.c) learns what is there, the second (follow.c) makes the events. */
+#ifndef FT_RECORD_MAKER_INTERNAL_H
+#define FT_RECORD_MAKER_INTERNAL_H
+
+#include "base/map.h"
+#include "maker/cells.h"
+#include "maker/channels.h"
+#include "maker/maker.h"
+#include "maker/raw_log.h"
+#include "maker/stacks.h"
+#include "maker/symbols.h"
+#include "maker/terms.h"
+
+enum { FT_MAKER_MANY = UINT16_MAX + 1 }; /* no thread has that number */
+
+typedef struct ft_maker_object {
+    ft_raw_class class;
+    uint64_t address, kind;
+    uint32_t id; /* in the builder, once it is used */
+    bool declared;
+} ft_maker_object;
+
+typedef struct ft_maker_module {
+    char *path;
+    uint64_t base;
+    uint32_t id; /* in the builder + 1, once it is used */
+} ft_maker_module;
+
+typedef struct ft_maker_block {
+    uint32_t id; /* in the builder, FT_NO_ID: none of its cells is shared */
+} ft_maker_block;
+
+/* What is known of a cell's content while the log is followed. */
+typedef enum ft_maker_content {
+    FT_CONTENT_UNSEEN,
+    FT_CONTENT_KNOWN,
+    FT_CONTENT_LOST
+} ft_maker_content;
+
+typedef struct ft_maker_shadow {
+    ft_maker_content content;
+    int64_t value;
+    uint64_t touched; /* the record that touched it last, 0: none */
+    uint32_t toucher; /* the thread that touched it, FT_MAKER_MANY: several */
+    uint32_t id;      /* of the value in the builder, FT_NO_VALUE: not asked for yet */
+} ft_maker_shadow;
+
+/* A thread in the second pass. */
+typedef struct ft_maker_actor {
+    uint64_t ran; /* its last record */
+    bool ended;
+    uint32_t last_edge; /* the edge out of its end, FT_NO_ID: none */
+    uint32_t steps;     /* so far (raw.h) */
+    bool ignored;       /* its accesses are no candidates */
+    uint32_t swapped;   /* 2, 1: accesses still to come whose hooks came in the other order */
+} ft_maker_actor;
+
+typedef struct ft_maker {
+    ft_raw_log *log;
+    ft_cells *cells;
+    ft_symbols *symbols;
+    ft_builder *builder;
+    ft_terms *terms; /* NULL: recorded without */
+    ft_map places;   /* return address -> location, of those that are no site */
+    ft_record_summary *summary;
+    FT_VEC(ft_maker_module) modules;
+    ft_stacks *stacks;
+    FT_VEC(uint64_t) sites;     /* return addresses */
+    FT_VEC(uint64_t) counts;    /* by site: its events */
+    FT_VEC(uint32_t) locations; /* by site, + 1; 0: not looked up yet */
+    ft_map code;                /* address -> location */
+    FT_VEC(ft_maker_object) objects;
+    FT_VEC(uint32_t) parents; /* by thread */
+    FT_VEC(uint32_t) children;
+    FT_VEC(uint32_t) threads;      /* by thread: builder's id + 1 */
+    FT_VEC(ft_maker_actor) actors; /* by thread */
+    ft_map ordered; /* reader << 16 | other -> the record up to which they are ordered */
+    uint32_t n_edges;
+    FT_VEC(uint64_t) born;         /* by allocation: its record */
+    FT_VEC(uint32_t) makers;       /* by allocation: its site */
+    FT_VEC(ft_maker_block) blocks; /* by allocation */
+    ft_map live;                   /* address -> allocation */
+    FT_VEC(uint32_t) variables;    /* by cell */
+    ft_maker_shadow *shadows;      /* by cell */
+    ft_intern names;
+    FT_VEC(uint32_t) uses; /* by name */
+    ft_channels *channels;
+    uint32_t n_allocations;
+    uint64_t now;  /* number of the record */
+    uint32_t step; /* which the record is (step_of) */
+} ft_maker;
+
+/* ---- names.c: how what is kept is called, and which of the builder's things it is */
+/* NULL: none lies there. */
+ft_maker_module *ft_maker_module_at(const ft_maker *m, uint64_t pc);
+uint32_t ft_maker_module_id(ft_maker *m, ft_maker_module *module);
+/* A site of the libraries whose allocations are no steps (raw/schedule.h). */
+bool ft_maker_is_own_memory(const ft_maker *m, uint64_t site);
+uint32_t ft_maker_location(ft_maker *m, uint64_t site); /* FT_NO_LOC: not known */
+/* Of code that is no site: branches. `context` is the maker. */
+uint32_t ft_maker_location_at(void *context, uint64_t pc);
+uint32_t ft_maker_thread(ft_maker *m, uint32_t t);
+uint32_t ft_maker_object_id(ft_maker *m, uint64_t index);
+/* Declare all of them, before the second pass. */
+void ft_maker_name_cells(ft_maker *m);
+void ft_maker_name_blocks(ft_maker *m); /* behind the cells */
+
+/* ---- accesses.c: events, above all of memory */
+void ft_maker_event(ft_maker *m, ft_event_kind kind, const ft_raw_record *r, uint32_t id,
+                    uint64_t site, uint32_t value, uint8_t flags);
+uint32_t ft_maker_edge(ft_maker *m); /* a new one */
+void ft_maker_edge_event(ft_maker *m, ft_event_kind kind, uint32_t t, uint32_t edge);
+/* What a cell's content is in the trace. */
+ft_value ft_maker_value(const ft_maker *m, uint32_t cell, int64_t value);
+ft_terms_place ft_maker_place(ft_maker *m, const ft_raw_record *r, uint64_t site);
+void ft_maker_access(ft_maker *m, const ft_raw_record *r);
+/* The usual among what is kept: a plain access of one whole cell that needs no external write.
+ * False: it is something else, and nothing was done. */
+bool ft_maker_keep_plain(ft_maker *m, uint32_t t, const ft_raw_event *e);
+void ft_maker_benign(ft_maker *m, uint64_t address, uint64_t size);
+
+/* ---- follow.c: the second pass */
+void ft_maker_follow(ft_maker *m);
+
+#endif

@@ -1,0 +1,19 @@
+/* Names for what lies inside of a variable: members of structures, elements of arrays (libdw). */
+#ifndef FT_RECORD_MEMBERS_H
+#define FT_RECORD_MEMBERS_H
+
+#include <elfutils/libdwfl.h>
+
+#include "base/strbuf.h"
+
+typedef struct ft_members ft_members;
+
+ft_members *ft_members_new(void);
+void ft_members_free(ft_members *members); /* accepts NULL */
+
+/* Adds ".next[3].count" for the byte at `offset` in the variable at `address` of the module, and
+ * "+2" for what it knows no name for; nothing for the first byte of a plain variable. */
+void ft_members_name(ft_members *members, Dwfl_Module *module, uint64_t address, uint64_t offset,
+                     ft_strbuf *name);
+
+#endif

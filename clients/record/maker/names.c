@@ -1,0 +1,239 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "maker/maker_internal.h"
+#include "raw/schedule.h"
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+uint32_t ft_maker_module_id(ft_maker *m, ft_maker_module *from)
+{
+    if (from->id) return from->id - 1;
+    const char *name = base_name(from->path);
+    char hash[FT_DIGEST_HEX + 1];
+    if (!ft_record_hash(from->path, hash)) hash[0] = 0;
+    ft_builder_module(m->builder, name, strlen(name), hash, strlen(hash));
+    from->id = ft_builder_peek(m->builder)->n_modules;
+    return from->id - 1;
+}
+
+/* Modules do not overlap. */
+ft_maker_module *ft_maker_module_at(const ft_maker *m, uint64_t pc)
+{
+    ft_maker_module *best = NULL;
+    for (size_t i = 0; i < m->modules.len; i++) {
+        ft_maker_module *one = &m->modules.data[i];
+        if (one->base <= pc && (!best || one->base > best->base)) best = one;
+    }
+    return best;
+}
+
+bool ft_maker_is_own_memory(const ft_maker *m, uint64_t site)
+{
+    static const char *const own[] = {FT_SCHEDULE_OWN_LIBRARIES};
+    const ft_maker_module *from =
+        site < m->sites.len ? ft_maker_module_at(m, m->sites.data[site]) : NULL;
+    for (size_t i = 0; from && i < sizeof own / sizeof *own; i++)
+        if (!strncmp(base_name(from->path), own[i], strlen(own[i]))) return true;
+    return false;
+}
+
+/* Says to which location the code there belongs. */
+static void keep_site(ft_maker *m, uint64_t pc, uint32_t loc)
+{
+    ft_maker_module *best = ft_maker_module_at(m, pc);
+    if (!best) return;
+    uint32_t id = ft_maker_module_id(m, best);
+    ft_builder_site(m->builder,
+                    (ft_code_site){.module = id, .offset = pc - best->base, .loc = loc});
+}
+
+/* Several sites may be one place: what it does differs. */
+static uint32_t find_location(ft_maker *m, uint64_t pc)
+{
+    bool inserted;
+    uint64_t *known = ft_map_slot(&m->code, pc, FT_NO_LOC, &inserted);
+    if (!inserted) return (uint32_t)*known;
+    ft_strbuf place = {0};
+    const char *function = NULL;
+    if (ft_symbols_place(m->symbols, pc, &place, &function))
+        *known = ft_builder_location(m->builder, place.text, place.len, function,
+                                     function ? strlen(function) : 0);
+    if (*known) keep_site(m, pc, (uint32_t)*known);
+    ft_strbuf_release(&place);
+    return (uint32_t)*known;
+}
+
+uint32_t ft_maker_location(ft_maker *m, uint64_t site)
+{
+    while (m->locations.len < m->sites.len) ft_vec_push(&m->locations, 0);
+    if (site >= m->sites.len) return FT_NO_LOC;
+    uint32_t *known = &m->locations.data[site];
+    if (!*known) *known = find_location(m, m->sites.data[site]) + 1;
+    return *known - 1;
+}
+
+/* Of code that is no site: branches. */
+uint32_t ft_maker_location_at(void *context, uint64_t pc)
+{
+    ft_maker *m = context;
+    bool inserted;
+    uint64_t *known = ft_map_slot(&m->places, pc, FT_NO_LOC, &inserted);
+    if (!inserted) return (uint32_t)*known;
+    ft_strbuf place = {0};
+    const char *function = NULL;
+    if (ft_symbols_place(m->symbols, pc, &place, &function))
+        *known = ft_builder_location(m->builder, place.text, place.len, function,
+                                     function ? strlen(function) : 0);
+    ft_strbuf_release(&place);
+    return (uint32_t)*known;
+}
+
+static const char *place_of(ft_maker *m, uint64_t site)
+{
+    uint32_t loc = ft_maker_location(m, site); /* first: it may move them */
+    const char *text = ft_builder_peek(m->builder)->locations[loc].text;
+    return text ? text : "?";
+}
+
+/* The name, made unique by a number behind it where it is taken. */
+static void unique(ft_maker *m, ft_strbuf *name)
+{
+    uint32_t n = ft_intern_add(&m->names, name->text, name->len);
+    while (m->uses.len <= n) ft_vec_push(&m->uses, 0);
+    if (m->uses.data[n]++) ft_strbuf_printf(name, "#%u", m->uses.data[n]);
+}
+
+/* "main", its children "T1", "T2", the children of T1 "T1.1", ...: the same in every run in which
+ * every thread creates its own children in the same order. */
+uint32_t ft_maker_thread(ft_maker *m, uint32_t t)
+{
+    if (m->threads.data[t]) return m->threads.data[t] - 1;
+    ft_strbuf name = {0};
+    if (t) {
+        uint32_t parent = m->parents.data[t], id = ft_maker_thread(m, parent);
+        const char *above = ft_builder_peek(m->builder)->threads.names[id];
+        uint32_t n = ++m->children.data[parent];
+        if (parent)
+            ft_strbuf_printf(&name, "%s.%u", above, n);
+        else
+            ft_strbuf_printf(&name, "T%u", n);
+    } else {
+        ft_strbuf_puts(&name, "main");
+    }
+    uint32_t id = ft_builder_thread(m->builder, name.text, name.len);
+    m->threads.data[t] = id + 1;
+    ft_strbuf_release(&name);
+    return id;
+}
+
+static void name_memory(ft_maker *m, uint64_t address, uint32_t allocation, uint64_t start,
+                        const char *kind, ft_strbuf *name)
+{
+    if (allocation != FT_NO_ALLOCATION && allocation < m->makers.len) {
+        ft_strbuf_printf(name, "heap(%s)", place_of(m, m->makers.data[allocation]));
+        if (address != start)
+            ft_strbuf_printf(name, "+%llu", (unsigned long long)(address - start));
+    } else if (!ft_symbols_variable(m->symbols, address, name)) {
+        ft_strbuf_printf(name, "%s(0x%llx)", kind, (unsigned long long)address);
+    }
+    unique(m, name);
+}
+
+static void name_cell(ft_maker *m, uint32_t c)
+{
+    ft_strbuf name = {0};
+    const ft_cell *cell = ft_cells_get(m->cells, c);
+    name_memory(m, cell->address, cell->allocation, cell->allocated_at, "memory", &name);
+    ft_value initial = ft_maker_value(m, c, cell->initial);
+    uint32_t id = ft_builder_shared(m->builder, name.text, name.len, initial.sort);
+    if (cell->has_initial) {
+        ft_builder_shared_initial(m->builder, id, ft_builder_value(m->builder, initial));
+        m->shadows[c] = (ft_maker_shadow){.content = FT_CONTENT_KNOWN, .value = cell->initial};
+    }
+    ft_vec_push(&m->variables, id);
+    ft_strbuf_release(&name);
+}
+
+void ft_maker_name_cells(ft_maker *m)
+{
+    uint32_t n = ft_cells_count_of(m->cells);
+    m->shadows = ft_calloc(n + 1, sizeof *m->shadows);
+    for (uint32_t c = 0; c < n; c++) name_cell(m, c);
+}
+
+typedef FT_VEC(uint32_t) members_of;
+
+/* Cells are numbered by first access: those of one allocation need not lie together. */
+void ft_maker_name_blocks(ft_maker *m)
+{
+    uint32_t n = ft_cells_count_of(m->cells);
+    members_of *members = ft_calloc(m->makers.len + 1, sizeof *members);
+    for (uint32_t c = 0; c < n; c++) {
+        uint32_t a = ft_cells_get(m->cells, c)->allocation;
+        if (a != FT_NO_ALLOCATION) ft_vec_push(&members[a], m->variables.data[c]);
+    }
+    for (size_t a = 0; a < m->makers.len; a++) {
+        ft_maker_block b = {.id = FT_NO_ID};
+        if (members[a].len) {
+            ft_strbuf name = {0};
+            ft_strbuf_printf(&name, "block(%s)", place_of(m, m->makers.data[a]));
+            unique(m, &name);
+            b.id = ft_builder_block(m->builder, name.text, name.len, members[a].data,
+                                    (uint32_t)members[a].len);
+            ft_strbuf_release(&name);
+        }
+        ft_vec_push(&m->blocks, b);
+        ft_vec_release(&members[a]);
+    }
+    free(members);
+}
+
+static ft_lock_kind lock_kind(const ft_maker_object *o)
+{
+    static const ft_lock_kind kinds[] = {FT_LOCK_MUTEX, FT_LOCK_RECURSIVE, FT_LOCK_ERROR_CHECKING,
+                                         FT_LOCK_MUTEX};
+    return o->class == FT_RAW_CLASS_RWLOCK ? FT_LOCK_READ_WRITE : kinds[o->kind & 3];
+}
+
+static uint32_t declare(ft_maker *m, const ft_maker_object *o, const char *name, size_t n)
+{
+    switch (o->class) {
+    case FT_RAW_CLASS_MUTEX:
+    case FT_RAW_CLASS_RWLOCK:
+        return ft_builder_lock(m->builder, name, n, lock_kind(o));
+    case FT_RAW_CLASS_CONDITION:
+        return ft_builder_condition(m->builder, name, n);
+    case FT_RAW_CLASS_SEMAPHORE:
+        return ft_builder_semaphore(m->builder, name, n, (uint32_t)o->kind);
+    case FT_RAW_CLASS_BARRIER:
+        return ft_builder_barrier(m->builder, name, n, (uint32_t)o->kind);
+    case FT_RAW_CLASS_ONCE:
+        return ft_builder_once(m->builder, name, n);
+    case FT_RAW_CLASSES:
+        break;
+    }
+    return 0;
+}
+
+static const char *const class_names[] = {
+#define FT_RAW_ROW(symbol, name) name,
+    FT_RAW_CLASS_TABLE(FT_RAW_ROW)
+#undef FT_RAW_ROW
+};
+
+uint32_t ft_maker_object_id(ft_maker *m, uint64_t index)
+{
+    ft_maker_object *o = &m->objects.data[index];
+    if (o->declared) return o->id;
+    ft_strbuf name = {0};
+    name_memory(m, o->address, FT_NO_ALLOCATION, 0, class_names[o->class], &name);
+    o->id = declare(m, o, name.text, name.len);
+    o->declared = true;
+    ft_strbuf_release(&name);
+    return o->id;
+}

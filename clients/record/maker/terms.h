@@ -1,0 +1,54 @@
+/* From what a program built with --symbolic computed (raw/terms.h) to the terms of its trace.
+ *
+ * A read of a shared cell becomes an assignment to a local of its thread, a new one each time; what
+ * is computed from it is a term over such locals; a write of one is an assignment to the cell, a
+ * branch on one an assume. What a term goes into that has none is held to the value seen by an
+ * assume, so that no schedule is predicted in which it would have been another one.
+ *
+ * Every term that goes into an event is evaluated first, over the values that the reads returned:
+ * one that does not give what the program had is dropped, with all its reads held to their values,
+ * and counted. */
+#ifndef FT_RECORD_TERMS_MAKER_H
+#define FT_RECORD_TERMS_MAKER_H
+
+#include "maker/cells.h"
+#include "maker/maker.h"
+#include "raw/terms.h"
+
+typedef struct ft_terms ft_terms;
+
+/* Where the event at hand is: thread in the log and in the builder, location, step. */
+typedef struct ft_terms_place {
+    uint32_t number, thread, loc, hook;
+} ft_terms_place;
+
+/* The location of a return address. */
+typedef uint32_t (*ft_terms_locate)(void *context, uint64_t pc);
+
+ft_terms *ft_terms_new(ft_builder *builder, ft_record_terms *summary, ft_terms_locate locate,
+                       void *context);
+void ft_terms_free(ft_terms *terms); /* accepts NULL */
+
+/* A TERMS record. */
+void ft_terms_follow(ft_terms *terms, ft_terms_place place, const ft_raw_record *record);
+/* An ASSERT record. */
+void ft_terms_assert(ft_terms *terms, ft_terms_place place, bool holds);
+/* A FORK record. */
+void ft_terms_fork(ft_terms *terms, uint32_t parent, uint32_t child);
+/* Memory whose content is gone. */
+void ft_terms_forget(ft_terms *terms, uint64_t address, uint64_t size);
+
+/* An access: begin, cell for each shared cell in it in ascending order, end. cell appends the event
+ * and returns true, or false: a plain event says it. value: what was read, or written by a write;
+ * known: is that known? */
+void ft_terms_begin(ft_terms *terms, ft_terms_place place, const ft_raw_record *record);
+bool ft_terms_cell(ft_terms *terms, const ft_cell *cell, uint32_t variable, bool known,
+                   int64_t value);
+void ft_terms_end(ft_terms *terms);
+
+/* Says in the trace's notes what fell back. */
+void ft_terms_note(ft_terms *terms);
+
+ft_value ft_terms_value(uint32_t size, int64_t value); /* a cell's */
+
+#endif

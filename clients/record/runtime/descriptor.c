@@ -1,0 +1,122 @@
+/* What stands behind a file descriptor, and what goes through it from thread to thread. */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "input.h"
+#include "sync.h"
+#include "trace/event.h"
+
+enum { DESCRIPTORS = 1 << 16, CHAIN = 1 };
+#define NUMBER_BIT (1ull << 61) /* channels of numbers; no other has it, nor bit 62 */
+
+typedef struct descriptor {
+    uint64_t channel; /* even; the odd one behind it orders the readers of a pipe */
+    ft_rt_fd kind;
+} descriptor;
+
+static struct {
+    descriptor *known;
+    uint64_t channels; /* so many were made */
+} fds;
+
+static descriptor *at(int fd)
+{
+    if (fd < 0 || fd >= DESCRIPTORS) return NULL;
+    if (!fds.known) fds.known = ft_rt_map(DESCRIPTORS * sizeof *fds.known);
+    return &fds.known[fd];
+}
+
+ft_rt_fd ft_rt_fd_kind(int fd)
+{
+    const descriptor *d = at(fd);
+    return d ? d->kind : FT_RT_FD_OTHER;
+}
+
+bool ft_rt_fd_may_sleep(int fd)
+{
+    return ft_rt_fd_kind(fd) != FT_RT_FD_FILE;
+}
+
+void ft_rt_fd_set(int fd, ft_rt_fd kind, uint64_t channel)
+{
+    descriptor *d = at(fd);
+    if (!d) return;
+    if (!channel) channel = ++fds.channels * 2;
+    *d = (descriptor){.kind = kind, .channel = channel};
+}
+
+void ft_rt_fd_copy(int from, int to)
+{
+    const descriptor *d = at(from);
+    descriptor *copy = at(to);
+    if (copy) *copy = d ? *d : (descriptor){.kind = FT_RT_FD_OTHER};
+}
+
+uint64_t ft_rt_fd_channel(int fd)
+{
+    const descriptor *d = at(fd);
+    return d ? d->channel : 0;
+}
+
+void ft_rt_fd_close(int fd, const void *pc)
+{
+    descriptor *d = at(fd);
+    if (!d) return;
+    if (d->kind == FT_RT_FD_PIPE || d->kind == FT_RT_FD_SOCKET) ft_rt_fd_out(fd, pc);
+    ft_rt_fd_number(fd, false, pc);
+    *d = (descriptor){.kind = FT_RT_FD_OTHER};
+}
+
+static void stand_in(ft_rt_input *in, int number, int real)
+{
+    if (number < 0) {
+        if (real >= 0) FT_REAL(close)(real);
+        return;
+    }
+    if (real < 0) real = FT_REAL(open)("/dev/null", O_RDWR | O_CLOEXEC);
+    if (real == number || real < 0) return;
+    if (FT_REAL(fcntl)(number, F_GETFD) < 0)
+        FT_REAL(dup2)(real, number);
+    else
+        ft_rt_replay_number(in->self, in->call, in->pc);
+    FT_REAL(close)(real);
+}
+
+void ft_rt_fd_made(ft_rt_input *in, int number, int real)
+{
+    if (number >= 0) ft_rt_fd_number(number, true, in->pc);
+    if (in->fed) stand_in(in, number, real);
+}
+
+/* ---- order between threads */
+
+void ft_rt_channel(uint64_t channel, bool in, bool out, const void *pc)
+{
+    uint64_t site = ft_rt_site(pc);
+    if (channel) FT_RT_LOG(CHANNEL, (uint64_t)in | (uint64_t)out << 1, channel, site);
+}
+
+/* A number is given again once it is closed: so what was kept by that number changes hands. */
+void ft_rt_fd_number(int number, bool made, const void *pc)
+{
+    ft_rt_channel(NUMBER_BIT | (uint64_t)(unsigned)number << 1, made, !made, pc);
+}
+
+/* Bytes of a pipe come in the order in which they went: so do the calls. */
+void ft_rt_fd_in(int fd, const void *pc)
+{
+    ft_rt_fd kind = ft_rt_fd_kind(fd);
+    uint64_t channel = ft_rt_fd_channel(fd);
+    if (kind < FT_RT_FD_PIPE) return;
+    ft_rt_channel(channel, true, false, pc);
+    if (kind == FT_RT_FD_PIPE) ft_rt_channel(channel + CHAIN, true, true, pc);
+}
+
+void ft_rt_fd_out(int fd, const void *pc)
+{
+    ft_rt_fd kind = ft_rt_fd_kind(fd);
+    if (kind >= FT_RT_FD_PIPE) ft_rt_channel(ft_rt_fd_channel(fd), kind == FT_RT_FD_PIPE, true, pc);
+}

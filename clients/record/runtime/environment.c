@@ -1,0 +1,205 @@
+/* What a program asks of its surroundings: the time, random numbers, who and where it is. The
+ * random numbers that a seed determines are inputs too: threads share their hidden state, so which
+ * one gets which depends on the order of the calls. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <sys/time.h>
+#include <sys/times.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "input.h"
+
+#define CODE __builtin_return_address(0)
+
+/* ---- time */
+
+time_t time(time_t *t)
+{
+    return FT_RT_INPUT(FT_INPUT_TIME, FT_RT_STAYS, FT_REAL(time)(t), t, sizeof *t);
+}
+
+int gettimeofday(struct timeval *restrict t, void *restrict zone)
+{
+    return FT_RT_INPUT(FT_INPUT_GETTIMEOFDAY, FT_RT_STAYS, FT_REAL(gettimeofday)(t, zone), t,
+                       sizeof *t);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    return FT_RT_INPUT(FT_INPUT_CLOCK_GETTIME, FT_RT_STAYS, FT_REAL(clock_gettime)(clock, t), t,
+                       sizeof *t);
+}
+
+int timespec_get(struct timespec *t, int base)
+{
+    return FT_RT_INPUT(FT_INPUT_CLOCK_GETTIME, FT_RT_STAYS, FT_REAL(timespec_get)(t, base), t,
+                       sizeof *t);
+}
+
+clock_t clock(void)
+{
+    return FT_RT_INPUT(FT_INPUT_CLOCK, FT_RT_STAYS, FT_REAL(clock)(), NULL, 0);
+}
+
+clock_t times(struct tms *t)
+{
+    return FT_RT_INPUT(FT_INPUT_TIMES, FT_RT_STAYS, FT_REAL(times)(t), t, sizeof *t);
+}
+
+int getrusage(__rusage_who_t who, struct rusage *usage)
+{
+    return FT_RT_INPUT(FT_INPUT_GETRUSAGE, FT_RT_STAYS, FT_REAL(getrusage)(who, usage), usage,
+                       sizeof *usage);
+}
+
+unsigned sleep(unsigned seconds)
+{
+    return FT_RT_INPUT(FT_INPUT_SLEEP, FT_RT_SLEEPS, FT_REAL(sleep)(seconds), NULL, 0);
+}
+
+int usleep(useconds_t us)
+{
+    return FT_RT_INPUT(FT_INPUT_USLEEP, FT_RT_SLEEPS, FT_REAL(usleep)(us), NULL, 0);
+}
+
+int nanosleep(const struct timespec *t, struct timespec *left)
+{
+    return FT_RT_INPUT(FT_INPUT_NANOSLEEP, FT_RT_SLEEPS, FT_REAL(nanosleep)(t, left), NULL, 0);
+}
+
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *t, struct timespec *left)
+{
+    return FT_RT_INPUT(FT_INPUT_CLOCK_NANOSLEEP, FT_RT_SLEEPS,
+                       FT_REAL(clock_nanosleep)(clock, flags, t, left), NULL, 0);
+}
+
+/* ---- random numbers */
+
+ssize_t getrandom(void *to, size_t n, unsigned flags)
+{
+    return FT_RT_INPUT(FT_INPUT_GETRANDOM, FT_RT_STAYS, FT_REAL(getrandom)(to, n, flags), to, n);
+}
+
+int getentropy(void *to, size_t n)
+{
+    return FT_RT_INPUT(FT_INPUT_GETENTROPY, FT_RT_STAYS, FT_REAL(getentropy)(to, n), to, n);
+}
+
+uint32_t arc4random(void)
+{
+    return FT_RT_INPUT(FT_INPUT_ARC4RANDOM, FT_RT_STAYS, FT_REAL(arc4random)(), NULL, 0);
+}
+
+uint32_t arc4random_uniform(uint32_t below)
+{
+    return FT_RT_INPUT(FT_INPUT_ARC4RANDOM_UNIFORM, FT_RT_STAYS, FT_REAL(arc4random_uniform)(below),
+                       NULL, 0);
+}
+
+void arc4random_buf(void *to, size_t n)
+{
+    (void)FT_RT_INPUT(FT_INPUT_ARC4RANDOM_BUF, FT_RT_STAYS, (FT_REAL(arc4random_buf)(to, n), 0), to,
+                      n);
+}
+
+int rand(void)
+{
+    return FT_RT_INPUT(FT_INPUT_RAND, FT_RT_STAYS, FT_REAL(rand)(), NULL, 0);
+}
+
+long random(void)
+{
+    return FT_RT_INPUT(FT_INPUT_RANDOM, FT_RT_STAYS, FT_REAL(random)(), NULL, 0);
+}
+
+long lrand48(void)
+{
+    return FT_RT_INPUT(FT_INPUT_LRAND48, FT_RT_STAYS, FT_REAL(lrand48)(), NULL, 0);
+}
+
+long mrand48(void)
+{
+    return FT_RT_INPUT(FT_INPUT_MRAND48, FT_RT_STAYS, FT_REAL(mrand48)(), NULL, 0);
+}
+
+double drand48(void)
+{
+    ft_rt_input in;
+    double value;
+    if (!ft_rt_input_begin(&in, FT_INPUT_DRAND48, CODE)) return FT_REAL(drand48)();
+    if (!in.fed) value = FT_REAL(drand48)(), ft_rt_input_did(&in, 0);
+    ft_rt_input_own(&in, &value, sizeof value);
+    ft_rt_input_end(&in);
+    return value;
+}
+
+/* ---- who and where */
+
+pid_t getpid(void)
+{
+    return FT_RT_INPUT(FT_INPUT_GETPID, FT_RT_STAYS, FT_REAL(getpid)(), NULL, 0);
+}
+
+pid_t getppid(void)
+{
+    return FT_RT_INPUT(FT_INPUT_GETPPID, FT_RT_STAYS, FT_REAL(getppid)(), NULL, 0);
+}
+
+int gethostname(char *name, size_t n)
+{
+    return FT_RT_INPUT(FT_INPUT_GETHOSTNAME, FT_RT_STAYS, FT_REAL(gethostname)(name, n), name, n);
+}
+
+int uname(struct utsname *to)
+{
+    return FT_RT_INPUT(FT_INPUT_UNAME, FT_RT_STAYS, FT_REAL(uname)(to), to, sizeof *to);
+}
+
+long sysconf(int name)
+{
+    return FT_RT_INPUT(FT_INPUT_SYSCONF, FT_RT_STAYS, FT_REAL(sysconf)(name), NULL, 0);
+}
+
+int get_nprocs(void)
+{
+    return FT_RT_INPUT(FT_INPUT_GET_NPROCS, FT_RT_STAYS, FT_REAL(get_nprocs)(), NULL, 0);
+}
+
+/* ---- files */
+
+int stat(const char *restrict path, struct stat *restrict to)
+{
+    return FT_RT_INPUT(FT_INPUT_STAT, FT_RT_STAYS, FT_REAL(stat)(path, to), to, sizeof *to);
+}
+
+int lstat(const char *restrict path, struct stat *restrict to)
+{
+    return FT_RT_INPUT(FT_INPUT_LSTAT, FT_RT_STAYS, FT_REAL(lstat)(path, to), to, sizeof *to);
+}
+
+int fstat(int fd, struct stat *to)
+{
+    return FT_RT_INPUT(FT_INPUT_FSTAT, FT_RT_STAYS, FT_REAL(fstat)(fd, to), to, sizeof *to);
+}
+
+int fstatat(int folder, const char *restrict path, struct stat *restrict to, int flags)
+{
+    return FT_RT_INPUT(FT_INPUT_FSTATAT, FT_RT_STAYS, FT_REAL(fstatat)(folder, path, to, flags), to,
+                       sizeof *to);
+}
+
+int access(const char *path, int mode)
+{
+    return FT_RT_INPUT(FT_INPUT_ACCESS, FT_RT_STAYS, FT_REAL(access)(path, mode), NULL, 0);
+}
+
+ssize_t readlink(const char *restrict path, char *restrict to, size_t n)
+{
+    return FT_RT_INPUT(FT_INPUT_READLINK, FT_RT_STAYS, FT_REAL(readlink)(path, to, n), to, n);
+}

@@ -1,0 +1,140 @@
+/* Inputs (raw/inputs.h): kept while recording, given again while replaying.
+ *
+ *   ft_rt_input in;
+ *   if (!ft_rt_input_begin(&in, FT_INPUT_READ, pc)) return FT_REAL(read)(fd, to, n);
+ *   if (!in.fed) FT_RT_LIVE(&in, FT_RT_SLEEPS, FT_REAL(read)(fd, to, n));
+ *   ft_rt_input_piece(&in, to, in.result > 0 ? (size_t)in.result : 0);
+ *   return (ssize_t)ft_rt_input_end(&in);
+ *
+ * Between begin and the first piece the thread has the baton. What is fed was not asked of the
+ * system: nothing is read, nobody sleeps. */
+#ifndef FT_RECORD_RUNTIME_INPUT_H
+#define FT_RECORD_RUNTIME_INPUT_H
+
+#include <errno.h>
+
+#include "inputs.h"
+#include "runtime.h"
+
+enum { FT_RT_PIECES = 64 };
+
+typedef struct ft_rt_piece {
+    void *memory;
+    size_t size;
+    bool own; /* the runtime's: nothing that the program accesses */
+} ft_rt_piece;
+
+typedef struct ft_rt_input {
+    ft_rt_thread *self;
+    ft_input_call call;
+    const void *pc;
+    bool fed;
+    int64_t result;
+    int error;
+    const unsigned char *content; /* fed: what is left of it */
+    size_t left;
+    uint32_t n_pieces; /* live: what is to be kept */
+    ft_rt_piece pieces[FT_RT_PIECES];
+    uint64_t numbers[FT_RT_PIECES]; /* behind pieces that are one */
+} ft_rt_input;
+
+/* False: nothing is recorded or replayed here, the call is done plainly. */
+bool ft_rt_input_begin(ft_rt_input *in, ft_input_call call, const void *pc);
+void ft_rt_input_outside(ft_rt_input *in, bool sleeps);
+void ft_rt_input_did(ft_rt_input *in, int64_t result); /* behind the real call */
+/* The call wrote that memory of the program: it is kept, or filled. */
+void ft_rt_input_piece(ft_rt_input *in, void *memory, size_t size);
+/* The same for memory of the runtime's own. */
+void ft_rt_input_own(ft_rt_input *in, void *memory, size_t size);
+/* A number that the runtime wants to know again: returns it, or the recording's. */
+uint64_t ft_rt_input_number(ft_rt_input *in, uint64_t number);
+int64_t ft_rt_input_end(ft_rt_input *in); /* sets errno; the result */
+
+/* How the thread is during the real call. */
+enum {
+    FT_RT_STAYS,  /* with the baton, in the runtime */
+    FT_RT_SLEEPS, /* outside: others run */
+    FT_RT_OPEN    /* with the baton, but as the program: what the call allocates is recorded */
+};
+#define FT_RT_LIVE(in, how, call)                                                                  \
+    do {                                                                                           \
+        if ((how) != FT_RT_STAYS) ft_rt_input_outside((in), (how) == FT_RT_SLEEPS);                \
+        ft_rt_input_did((in), (int64_t)(call));                                                    \
+    } while (0)
+
+/* A whole call that gives a number and writes at most one piece of memory. */
+#define FT_RT_INPUT(number, how, call, memory, size)                                               \
+    ({                                                                                             \
+        ft_rt_input in;                                                                            \
+        bool open = ft_rt_input_begin(&in, (number), __builtin_return_address(0));                 \
+        __typeof__(call) got;                                                                      \
+        if (!open) {                                                                               \
+            got = (call);                                                                          \
+        } else {                                                                                   \
+            if (!in.fed) FT_RT_LIVE(&in, (how), (call));                                           \
+            ft_rt_input_piece(&in, (memory), (size));                                              \
+            got = (__typeof__(call))ft_rt_input_end(&in);                                          \
+        }                                                                                          \
+        got;                                                                                       \
+    })
+
+/* The same on descriptor `fd` (-1: none). Behind its last input a virtual descriptor has no more to
+ * say: who asks waits `ms` for nothing (-1: for ever), what is told it is swallowed. */
+#define FT_RT_ASK(in, fd, ms, call)                                                                \
+    do {                                                                                           \
+        if ((in)->fed) break;                                                                      \
+        if (ft_rt_input_is_silent(fd))                                                             \
+            FT_RT_LIVE((in), FT_RT_SLEEPS, ft_rt_input_silence(ms));                               \
+        else                                                                                       \
+            FT_RT_LIVE((in), ft_rt_fd_may_sleep(fd) ? FT_RT_SLEEPS : FT_RT_STAYS, call);           \
+    } while (0)
+#define FT_RT_TELL(in, fd, all, call)                                                              \
+    do {                                                                                           \
+        if ((in)->fed) break;                                                                      \
+        if (ft_rt_input_is_silent(fd))                                                             \
+            ft_rt_input_did((in), (int64_t)(all));                                                 \
+        else                                                                                       \
+            FT_RT_LIVE((in), ft_rt_fd_may_sleep(fd) ? FT_RT_SLEEPS : FT_RT_STAYS, call);           \
+    } while (0)
+bool ft_rt_input_is_silent(int fd);
+int64_t ft_rt_input_silence(int ms); /* 0 */
+
+/* ---- replay.c */
+bool ft_rt_replay_feeds(void);
+/* The replay cannot give a descriptor the number that the recording says: the end of it. */
+void ft_rt_replay_number(ft_rt_thread *self, ft_input_call call, const void *pc);
+/* The thread's next input, NULL: it is not fed, or no longer. Another one than asked for ends the
+ * replay before the schedule's end, and the feeding of this thread behind it. */
+const ft_schedule_input *ft_rt_replay_input(ft_rt_thread *self, ft_input_call call, const void *pc,
+                                            const unsigned char **content);
+
+/* ---- descriptor.c: what stands behind a file descriptor */
+typedef enum ft_rt_fd {
+    FT_RT_FD_OTHER, /* inherited, or not known */
+    FT_RT_FD_FILE,
+    FT_RT_FD_PIPE, /* from here on: virtual in a replay, where /dev/null stands for them */
+    FT_RT_FD_SOCKET,
+    FT_RT_FD_EVENT,
+    FT_RT_FD_EPOLL
+} ft_rt_fd;
+
+ft_rt_fd ft_rt_fd_kind(int fd);
+static inline bool ft_rt_fd_is_virtual(int fd)
+{
+    return ft_rt_fd_kind(fd) >= FT_RT_FD_PIPE;
+}
+bool ft_rt_fd_may_sleep(int fd);
+void ft_rt_fd_set(int fd, ft_rt_fd kind, uint64_t channel); /* channel 0: one of its own */
+void ft_rt_fd_copy(int from, int to);
+void ft_rt_fd_close(int fd, const void *pc);
+/* The call gave that descriptor (or -1): behind whoever closed the number before. Fed: it is made
+ * so, `real` (-1: /dev/null) behind it. */
+void ft_rt_fd_made(ft_rt_input *in, int number, int real);
+void ft_rt_fd_number(int number, bool made, const void *pc); /* the order of that alone */
+/* What threads send each other through it is an order between them. */
+void ft_rt_fd_in(int fd, const void *pc);
+void ft_rt_fd_out(int fd, const void *pc);
+uint64_t ft_rt_fd_channel(int fd);
+void ft_rt_channel(uint64_t channel, bool in, bool out, const void *pc);
+
+#endif

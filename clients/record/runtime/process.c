@@ -1,0 +1,60 @@
+/* Processes. What the program forks runs unrecorded (thread.c, stop_in_child); a child that shared
+ * our memory until it becomes another program would not. */
+#include <errno.h>
+#include <stdarg.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "runtime.h"
+
+enum { ARGUMENTS = 1024 };
+
+pid_t vfork(void)
+{
+    return fork();
+}
+
+/* The last thing that the recording sees, unless it fails. */
+#define BECOMES(name, parameters, arguments)                                                       \
+    int name parameters                                                                            \
+    {                                                                                              \
+        bool ours = ft_rt_self && ft_rt_logging;                                                   \
+        if (ours) ft_rt_header->end = FT_RAW_END_EXEC;                                             \
+        int result = FT_REAL(name) arguments;                                                      \
+        if (ours) ft_rt_header->end = FT_RAW_END_OPEN;                                             \
+        return result;                                                                             \
+    }
+BECOMES(execve, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp))
+BECOMES(execv, (const char *path, char *const argv[]), (path, argv))
+BECOMES(execvp, (const char *file, char *const argv[]), (file, argv))
+BECOMES(execvpe, (const char *file, char *const argv[], char *const envp[]), (file, argv, envp))
+BECOMES(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, envp))
+
+/* The arguments up to a NULL; false: there are too many. *rest is behind it. */
+static bool collect(const char *first, va_list *rest, char **argv)
+{
+    size_t n = 0;
+    for (const char *one = first; one; one = va_arg(*rest, const char *)) {
+        if (n == ARGUMENTS - 1) {
+            errno = E2BIG;
+            return false;
+        }
+        argv[n++] = (char *)(uintptr_t)one;
+    }
+    argv[n] = NULL;
+    return true;
+}
+
+#define BECOMES_LISTED(name, call)                                                                 \
+    int name(const char *path, const char *argument, ...)                                          \
+    {                                                                                              \
+        char *argv[ARGUMENTS];                                                                     \
+        va_list rest;                                                                              \
+        va_start(rest, argument);                                                                  \
+        int result = collect(argument, &rest, argv) ? call : -1;                                   \
+        va_end(rest);                                                                              \
+        return result;                                                                             \
+    }
+BECOMES_LISTED(execl, execv(path, argv))
+BECOMES_LISTED(execlp, execvp(path, argv))
+BECOMES_LISTED(execle, execve(path, argv, va_arg(rest, char *const *)))

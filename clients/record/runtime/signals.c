@@ -1,0 +1,141 @@
+/* Signal handlers of the program. Where its thread is at work in the runtime, a handler waits until
+ * the thread comes out; a thread that waits for others wakes for it. So handlers run as code of the
+ * program, with the baton, and what they do is recorded as what their thread does there. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "runtime.h"
+
+enum { SIGNALS = 65, LATE = 32 };
+
+static struct sigaction handlers[SIGNALS]; /* as the program has set them */
+static uint32_t n_handled;                 /* signals that have had one */
+
+typedef struct late {
+    int number;
+    siginfo_t info;
+} late;
+
+/* Those of this thread that wait. Filled by the thread itself, in the trampoline. */
+static __thread struct {
+    volatile sig_atomic_t n;
+    late all[LATE];
+} waiting;
+
+/* Where the thread's own instruction is the reason, it cannot go on before the handler. */
+static bool is_fault(int number, const siginfo_t *info)
+{
+    bool kind = number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL ||
+                number == SIGTRAP;
+    return kind && info && info->si_code > 0;
+}
+
+static void call(int number, siginfo_t *info, void *context)
+{
+    struct sigaction *h = &handlers[number];
+    if (h->sa_flags & SA_SIGINFO)
+        h->sa_sigaction(number, info, context);
+    else if (h->sa_handler != SIG_IGN && h->sa_handler != SIG_DFL)
+        h->sa_handler(number);
+}
+
+static void trampoline(int number, siginfo_t *info, void *context)
+{
+    ft_rt_thread *self = ft_rt_self;
+    int before = errno;
+    if (self) __atomic_add_fetch(&ft_rt_header->signals, 1, __ATOMIC_RELAXED);
+    if (self && self->inside && !is_fault(number, info) && waiting.n < LATE) {
+        waiting.all[waiting.n] = (late){.number = number, .info = *info};
+        waiting.n++;
+        self->left = 1; /* a hook on its way may count it down: soon one goes the long way */
+        if (self->parked) ft_rt_get_up(self);
+    } else {
+        call(number, info, context);
+    }
+    errno = before;
+}
+
+static bool take(late *one)
+{
+    if (!waiting.n) return false;
+    *one = waiting.all[0];
+    waiting.n--;
+    for (int i = 0; i < waiting.n; i++) waiting.all[i] = waiting.all[i + 1];
+    return true;
+}
+
+bool ft_rt_signals_wait(void)
+{
+    return waiting.n > 0;
+}
+
+/* The signals of the handlers are blocked meanwhile, as the kernel would. */
+bool ft_rt_signals_deliver(ft_rt_thread *self)
+{
+    late one;
+    sigset_t all, before, during;
+    bool restarts = true;
+    if (!waiting.n) return restarts;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (take(&one)) {
+        const struct sigaction *h = &handlers[one.number];
+        sigorset(&during, &before, &h->sa_mask);
+        if (!(h->sa_flags & SA_NODEFER)) sigaddset(&during, one.number);
+        if (!(h->sa_flags & SA_RESTART)) restarts = false;
+        self->inside = false;
+        pthread_sigmask(SIG_SETMASK, &during, NULL);
+        call(one.number, &one.info, NULL);
+        pthread_sigmask(SIG_SETMASK, &all, NULL);
+        ft_rt_enter();
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return restarts;
+}
+
+bool ft_rt_signals_handled(void)
+{
+    return n_handled > 0;
+}
+
+static bool is_handler(const struct sigaction *action)
+{
+    return action->sa_flags & SA_SIGINFO ||
+           (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN);
+}
+
+int sigaction(int number, const struct sigaction *restrict action, struct sigaction *restrict old)
+{
+    struct sigaction mine, before = {.sa_flags = 0};
+    bool known = ft_rt_self && number > 0 && number < SIGNALS;
+    if (!known) return FT_REAL(sigaction)(number, action, old);
+    if (action) {
+        mine = *action;
+        if (is_handler(action)) {
+            mine.sa_sigaction = trampoline;
+            mine.sa_flags |= SA_SIGINFO;
+        }
+    }
+    struct sigaction was = handlers[number];
+    if (action && is_handler(action)) handlers[number] = *action; /* before the first can come */
+    int result = FT_REAL(sigaction)(number, action ? &mine : NULL, &before);
+    if (result) {
+        handlers[number] = was;
+        return result;
+    }
+    bool ours = before.sa_flags & SA_SIGINFO && before.sa_sigaction == trampoline;
+    if (action && is_handler(action) && !ours) n_handled++;
+    if (action && !is_handler(action) && ours) n_handled--;
+    if (old) *old = ours ? was : before;
+    return 0;
+}
+
+sighandler_t signal(int number, sighandler_t handler)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
+    if (!ft_rt_self) return FT_REAL(signal)(number, handler);
+    sigemptyset(&action.sa_mask);
+    if (sigaction(number, &action, &old)) return SIG_ERR;
+    return old.sa_handler;
+}

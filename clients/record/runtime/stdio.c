@@ -1,0 +1,300 @@
+/* Standard input and output: the C library's own reads go past us, so what the program gets from a
+ * stream is an input at the program's own calls. In a replay the stream itself is not read. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <wchar.h>
+
+#include "input.h"
+#include "scan.h"
+#include "sync.h"
+#include "trace/event.h"
+
+#define CODE __builtin_return_address(0)
+
+/* What is in the stream's buffer comes at once, and so do files. */
+static int way_of(FILE *stream)
+{
+    struct stat file;
+    if (stream->_IO_read_ptr < stream->_IO_read_end || stream->_fileno < 0) return FT_RT_OPEN;
+    bool regular = !FT_REAL(fstat)(stream->_fileno, &file) && S_ISREG(file.st_mode);
+    return regular ? FT_RT_OPEN : FT_RT_SLEEPS;
+}
+
+/* A file that is not there any more can still be read in a replay: from the record. */
+#define OPENS(name)                                                                                \
+    FILE *name(const char *restrict path, const char *restrict mode)                               \
+    {                                                                                              \
+        ft_rt_input in;                                                                            \
+        if (!ft_rt_input_begin(&in, FT_INPUT_FOPEN, CODE)) return FT_REAL(name)(path, mode);       \
+        ft_rt_input_outside(&in, false);                                                           \
+        FILE *file = FT_REAL(name)(path, mode);                                                    \
+        if (!file && in.fed && in.result) file = FT_REAL(name)("/dev/null", mode);                 \
+        if (in.fed)                                                                                \
+            ft_rt_enter();                                                                         \
+        else                                                                                       \
+            ft_rt_input_did(&in, file != NULL);                                                    \
+        if (file) ft_rt_fd_number(file->_fileno, true, CODE);                                      \
+        return ft_rt_input_end(&in) ? file : NULL;                                                 \
+    }
+OPENS(fopen)
+OPENS(fopen64)
+
+int fclose(FILE *file)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return FT_REAL(fclose)(file);
+    if (file->_fileno >= 0) ft_rt_fd_number(file->_fileno, false, CODE);
+    self->inside = false; /* what it frees is recorded */
+    return FT_REAL(fclose)(file);
+}
+
+/* ---- bytes */
+
+#define READS(name)                                                                                \
+    size_t name(void *restrict to, size_t size, size_t n, FILE *restrict from)                     \
+    {                                                                                              \
+        ft_rt_input in;                                                                            \
+        if (!ft_rt_input_begin(&in, FT_INPUT_FREAD, CODE))                                         \
+            return FT_REAL(name)(to, size, n, from);                                               \
+        if (!in.fed) FT_RT_LIVE(&in, way_of(from), FT_REAL(name)(to, size, n, from));              \
+        size_t most = (size_t)in.result < n ? (size_t)in.result : n;                               \
+        ft_rt_input_piece(&in, to, most *size);                                                    \
+        return (size_t)ft_rt_input_end(&in);                                                       \
+    }
+READS(fread)
+#undef fread_unlocked
+READS(fread_unlocked)
+
+#define GETS(name)                                                                                 \
+    char *name(char *restrict to, int n, FILE *restrict from)                                      \
+    {                                                                                              \
+        ft_rt_input in;                                                                            \
+        if (!ft_rt_input_begin(&in, FT_INPUT_FGETS, CODE)) return FT_REAL(name)(to, n, from);      \
+        if (!in.fed) {                                                                             \
+            FT_RT_LIVE(&in, way_of(from), FT_REAL(name)(to, n, from) != NULL);                     \
+            if (in.result) in.result = (int64_t)strlen(to) + 1;                                    \
+        }                                                                                          \
+        size_t most = in.result < n ? (size_t)in.result : (size_t)n;                               \
+        ft_rt_input_piece(&in, to, most);                                                          \
+        return ft_rt_input_end(&in) ? to : NULL;                                                   \
+    }
+GETS(fgets)
+GETS(fgets_unlocked)
+
+#define GETC(name, parameters, arguments, from)                                                    \
+    int name parameters                                                                            \
+    {                                                                                              \
+        return FT_RT_INPUT(FT_INPUT_FGETC, way_of(from), FT_REAL(name) arguments, NULL, 0);        \
+    }
+#undef getc
+#undef getchar
+#undef fgetc_unlocked
+#undef getc_unlocked
+#undef getchar_unlocked
+GETC(fgetc, (FILE * from), (from), from)
+GETC(getc, (FILE * from), (from), from)
+GETC(getchar, (void), (), stdin)
+GETC(fgetc_unlocked, (FILE * from), (from), from)
+GETC(getc_unlocked, (FILE * from), (from), from)
+GETC(getchar_unlocked, (void), (), stdin)
+
+#define ASKS(call, name)                                                                           \
+    int name(FILE *stream)                                                                         \
+    {                                                                                              \
+        return FT_RT_INPUT(call, FT_RT_STAYS, FT_REAL(name)(stream), NULL, 0);                     \
+    }
+#undef feof_unlocked
+#undef ferror_unlocked
+ASKS(FT_INPUT_FEOF, feof)
+ASKS(FT_INPUT_FEOF, feof_unlocked)
+ASKS(FT_INPUT_FERROR, ferror)
+ASKS(FT_INPUT_FERROR, ferror_unlocked)
+
+/* ---- lines */
+
+void *__libc_malloc(size_t size);
+void *__libc_realloc(void *memory, size_t size);
+ssize_t __getdelim(char **restrict line, size_t *restrict room, int end, FILE *restrict from);
+
+/* Fed: the line has the room that it had, in memory of this run. */
+static ssize_t got_line(ft_rt_input *in, char **line, size_t *room)
+{
+    const void *pc = in->pc;
+    size_t length = in->result >= 0 ? (size_t)in->result + 1 : 0;
+    size_t had = ft_rt_input_number(in, *room);
+    if (in->fed && had) {
+        if (!*line || *room < had) *line = __libc_realloc(*line, had);
+        *room = had;
+        if (length > had) length = had;
+    }
+    ft_rt_input_piece(in, *line, *line ? length : 0);
+    ssize_t result = (ssize_t)ft_rt_input_end(in);
+    ft_rt_write_range(line, sizeof *line, pc);
+    ft_rt_write_range(room, sizeof *room, pc);
+    return result;
+}
+
+#define LINES(name, parameters, arguments)                                                         \
+    ssize_t name parameters                                                                        \
+    {                                                                                              \
+        ft_rt_input in;                                                                            \
+        if (!ft_rt_input_begin(&in, FT_INPUT_GETLINE, CODE)) return FT_REAL(name) arguments;       \
+        if (!in.fed) FT_RT_LIVE(&in, way_of(from), FT_REAL(name) arguments);                       \
+        return got_line(&in, line, room);                                                          \
+    }
+LINES(getline, (char **restrict line, size_t *restrict room, FILE *restrict from),
+      (line, room, from))
+LINES(getdelim, (char **restrict line, size_t *restrict room, int end, FILE *restrict from),
+      (line, room, end, from))
+LINES(__getdelim, (char **restrict line, size_t *restrict room, int end, FILE *restrict from),
+      (line, room, end, from))
+
+/* ---- scanf */
+
+static size_t size_of(const ft_scanned *r)
+{
+    const void *text = r->allocated ? *(void **)r->memory : r->memory;
+    if (!text) return 0;
+    if (r->size) return r->size;
+    return r->wide ? (wcslen(text) + 1) * sizeof(wchar_t) : strlen(text) + 1;
+}
+
+static void take_text(ft_rt_input *in, const ft_scanned *r)
+{
+    size_t size = ft_rt_input_number(in, in->fed ? 0 : size_of(r));
+    if (r->allocated && in->fed) *(void **)r->memory = __libc_malloc(size ? size : 1);
+    ft_rt_input_piece(in, r->allocated ? *(void **)r->memory : r->memory, size);
+}
+
+static int scanned(ft_rt_input *in, const char *format, va_list arguments)
+{
+    ft_scan scan = {.at = format};
+    ft_scanned r;
+    va_copy(scan.arguments, arguments);
+    for (int64_t left = in->result; ft_scan_next(&scan, &r);) {
+        if (r.counts && left-- <= 0) break;
+        take_text(in, &r);
+    }
+    va_end(scan.arguments);
+    return (int)ft_rt_input_end(in);
+}
+
+static int scan_stream(FILE *from, const char *format, va_list arguments,
+                       int (*real)(FILE *, const char *, va_list), const void *pc)
+{
+    ft_rt_input in;
+    va_list copy;
+    va_copy(copy, arguments);
+    int result;
+    if (!ft_rt_input_begin(&in, FT_INPUT_SCANF, pc)) {
+        result = real(from, format, copy);
+    } else {
+        if (!in.fed) FT_RT_LIVE(&in, way_of(from), real(from, format, copy));
+        result = scanned(&in, format, arguments);
+    }
+    va_end(copy);
+    return result;
+}
+
+static int scan_text(const char *from, const char *format, va_list arguments,
+                     int (*real)(const char *, const char *, va_list), const void *pc)
+{
+    ft_scan scan = {.at = format};
+    ft_scanned r;
+    ft_rt_read_range(from, strlen(from) + 1, pc);
+    va_copy(scan.arguments, arguments);
+    int result = real(from, format, arguments), left = result;
+    while (ft_scan_next(&scan, &r)) {
+        if (r.counts && left-- <= 0) break;
+        ft_rt_write_range(r.allocated ? *(void **)r.memory : r.memory, size_of(&r), pc);
+    }
+    va_end(scan.arguments);
+    return result;
+}
+
+int __isoc99_vfscanf(FILE *from, const char *format, va_list arguments);
+int __isoc99_vsscanf(const char *from, const char *format, va_list arguments);
+
+#define SCANS(name, parameters, last, how, from, real)                                             \
+    int name parameters;                                                                           \
+    int name parameters                                                                            \
+    {                                                                                              \
+        va_list arguments;                                                                         \
+        va_start(arguments, last);                                                                 \
+        int result = how(from, format, arguments, FT_REAL(real), CODE);                            \
+        va_end(arguments);                                                                         \
+        return result;                                                                             \
+    }
+#define SCANS_LIST(name, parameters, how, from, real)                                              \
+    int name parameters;                                                                           \
+    int name parameters                                                                            \
+    {                                                                                              \
+        return how(from, format, arguments, FT_REAL(real), CODE);                                  \
+    }
+#define SCAN_FAMILY(before, vfscanf_name, vsscanf_name)                                            \
+    SCANS(before##fscanf, (FILE *restrict from, const char *restrict format, ...), format,         \
+          scan_stream, from, vfscanf_name)                                                         \
+    SCANS(before##scanf, (const char *restrict format, ...), format, scan_stream, stdin,           \
+          vfscanf_name)                                                                            \
+    SCANS(before##sscanf, (const char *restrict from, const char *restrict format, ...), format,   \
+          scan_text, from, vsscanf_name)                                                           \
+    SCANS_LIST(before##vfscanf,                                                                    \
+               (FILE *restrict from, const char *restrict format, va_list arguments), scan_stream, \
+               from, vfscanf_name)                                                                 \
+    SCANS_LIST(before##vscanf, (const char *restrict format, va_list arguments), scan_stream,      \
+               stdin, vfscanf_name)                                                                \
+    SCANS_LIST(before##vsscanf,                                                                    \
+               (const char *restrict from, const char *restrict format, va_list arguments),        \
+               scan_text, from, vsscanf_name)
+SCAN_FAMILY(__isoc99_, __isoc99_vfscanf, __isoc99_vsscanf)
+
+/* ---- a stream's lock is a recursive mutex */
+
+static ft_rt_object *stream_at(FILE *stream)
+{
+    return ft_rt_object_at(FT_RAW_CLASS_MUTEX, &stream->_lock, PTHREAD_MUTEX_RECURSIVE);
+}
+
+void flockfile(FILE *stream)
+{
+    ft_rt_about(FT_RT_ANY, CODE);
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) {
+        FT_REAL(flockfile)(stream);
+        return;
+    }
+    ft_rt_object *o = stream_at(stream);
+    ft_rt_mutex_lock(self, o, NULL);
+    FT_RT_SYNC(ACQUIRE, 0, o, FT_RT_SITE);
+    ft_rt_leave(self);
+}
+
+int ftrylockfile(FILE *stream)
+{
+    FT_RT_HOOK(ftrylockfile, stream);
+    ft_rt_object *o = stream_at(stream);
+    bool held = o->owner && o->owner != self;
+    if (held) {
+        FT_RT_SYNC(TRY_FAILED, 0, o, FT_RT_SITE);
+    } else {
+        ft_rt_mutex_lock(self, o, NULL);
+        FT_RT_SYNC(ACQUIRE, FT_FLAG_TRY, o, FT_RT_SITE);
+    }
+    return FT_RT_END(held ? EBUSY : 0);
+}
+
+void funlockfile(FILE *stream)
+{
+    ft_rt_about(FT_RT_ANY, CODE);
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) {
+        FT_REAL(funlockfile)(stream);
+        return;
+    }
+    ft_rt_object *o = stream_at(stream);
+    FT_RT_SYNC(RELEASE, 0, o, FT_RT_SITE);
+    if (o->owner == self && !--o->count) ft_rt_mutex_release(o);
+    ft_rt_leave(self);
+}

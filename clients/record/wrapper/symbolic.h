@@ -1,0 +1,29 @@
+/* foretell-cc --symbolic: clang to bitcode, foretell-instrument, clang to an object, file by file.
+ */
+#ifndef FT_WRAPPER_SYMBOLIC_H
+#define FT_WRAPPER_SYMBOLIC_H
+
+#include <stdbool.h>
+
+/* A command line, grown by its owner. */
+typedef struct ft_command {
+    const char **data;
+    unsigned long n, room;
+} ft_command;
+void ft_command_add(ft_command *command, const char *argument);
+void ft_command_add_all(ft_command *command, const char *const *arguments);
+
+typedef struct ft_build {
+    const char *compiler, *folder;            /* clang, and where the wrapper lies */
+    const char *include;                      /* the recorder's headers */
+    const char *runtime;                      /* its archive */
+    const char *const *before, *const *after; /* what stands around the archive in a link */
+    bool links, shared; /* the command line asks for a program or library; for a library */
+    int argc;
+    char **argv; /* [1 ..] as given, without --symbolic */
+} ft_build;
+
+/* Does what the command line asks for; the exit code. */
+int ft_symbolic_build(const ft_build *build);
+
+#endif

@@ -1,0 +1,103 @@
+/* What the traces of several runs have in common: each finding once. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "report/internal.h"
+
+/* Findings of one fingerprint, over all parts. */
+typedef struct merged {
+    const ft_finding *first;
+    size_t traces, observed;         /* that have it; that ended in it */
+    size_t last_part, last_observed; /* + 1, so that each part counts once */
+} merged;
+typedef FT_VEC(merged) merged_list;
+
+static uint32_t identify(ft_intern *names, const ft_finding *finding)
+{
+    const char *name = *finding->fingerprint ? finding->fingerprint : finding->message;
+    return ft_intern_add(names, name, strlen(name));
+}
+
+static void count(merged *m, const ft_finding *finding)
+{
+    size_t part = finding->part + 1;
+    if (m->last_part != part) m->traces++;
+    m->last_part = part;
+    if (strcmp(finding->status, "observed") != 0) return;
+    if (m->last_observed != part) m->observed++;
+    m->last_observed = part;
+}
+
+static merged_list merge(const ft_report *report)
+{
+    merged_list list = {0};
+    ft_intern names = {0};
+    for (size_t i = 0; i < report->findings.len; i++) {
+        const ft_finding *finding = &report->findings.data[i];
+        if (finding->standing == FT_STANDING_SUPPRESSED) continue;
+        uint32_t id = identify(&names, finding);
+        if (id == list.len) ft_vec_push(&list, (merged){.first = finding});
+        count(&list.data[id], finding);
+    }
+    ft_intern_release(&names);
+    return list;
+}
+
+void ft_report_mark_repeated(ft_report *report)
+{
+    ft_intern names = {0};
+    FT_VEC(size_t) firsts = {0};
+    for (size_t i = 0; i < report->findings.len; i++) {
+        ft_finding *finding = &report->findings.data[i];
+        uint32_t id = identify(&names, finding);
+        if (id == firsts.len) ft_vec_push(&firsts, i);
+        const ft_finding *first = &report->findings.data[firsts.data[id]];
+        if (first->part == finding->part) continue;
+        ft_strbuf text = {0};
+        ft_strbuf_printf(&text, "[%zu] of ", first->number);
+        ft_view_safe_text(report->parts.data[first->part].file, &text);
+        finding->elsewhere = ft_strbuf_take(&text);
+    }
+    ft_vec_release(&firsts);
+    ft_intern_release(&names);
+}
+
+void ft_report_merged(const ft_report *report, const ft_view *view, ft_strbuf *out)
+{
+    merged_list list = merge(report);
+    size_t traces = report->parts.len;
+    ft_strbuf line = {0};
+    if (traces < 2) return;
+    ft_strbuf_printf(&line, "SUMMARY: foretell: %zu different finding%s in %zu traces", list.len,
+                     list.len == 1 ? "" : "s", traces);
+    ft_view_paint(view, FT_PAINT_BOLD, line.text, out);
+    ft_strbuf_puts(out, "\n");
+    for (size_t i = 0; i < list.len; i++) {
+        const merged *m = &list.data[i];
+        ft_strbuf_printf(out, "  %s  in %zu of %zu", m->first->fingerprint, m->traces, traces);
+        if (m->observed) ft_strbuf_printf(out, ", observed in %zu", m->observed);
+        ft_strbuf_puts(out, ": ");
+        ft_finding_brief(m->first, out);
+        ft_strbuf_puts(out, "\n");
+    }
+    ft_strbuf_release(&line);
+    ft_vec_release(&list);
+}
+
+json_t *ft_report_merged_json(const ft_report *report)
+{
+    merged_list list = merge(report);
+    json_t *json = json_array();
+    for (size_t i = 0; i < list.len; i++) {
+        const merged *m = &list.data[i];
+        json_array_append_new(json,
+                              json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:s}", "fingerprint",
+                                        m->first->fingerprint, "check", m->first->check, "kind",
+                                        m->first->kind, "message", m->first->message, "traces",
+                                        (json_int_t)m->traces, "observed", (json_int_t)m->observed,
+                                        "file", report->parts.data[m->first->part].file));
+    }
+    ft_vec_release(&list);
+    return json;
+}
