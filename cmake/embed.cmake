@@ -9,3 +9,14 @@ add_custom_command(
   DEPENDS ${migrations} ${CMAKE_SOURCE_DIR}/cmake/embed_sql.cmake
   VERBATIM)
 target_sources(foreserver PRIVATE ${embedded})
+
+# The interface's description, which the daemon serves.
+set(description ${CMAKE_SOURCE_DIR}/schema/openapi.json)
+set(embedded ${CMAKE_BINARY_DIR}/generated/openapi.c)
+add_custom_command(
+  OUTPUT ${embedded}
+  COMMAND ${CMAKE_COMMAND} -DOUTPUT=${embedded} -DINPUT=${description} -DSYMBOL=ft_openapi
+          -P ${CMAKE_SOURCE_DIR}/cmake/embed_text.cmake
+  DEPENDS ${description} ${CMAKE_SOURCE_DIR}/cmake/embed_text.cmake
+  VERBATIM)
+target_sources(foreserver PRIVATE ${embedded})

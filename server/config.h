@@ -23,7 +23,7 @@
     X(WORKERS, "workers", NUMBER, workers, "0", "N", 0, 256,                                       \
       "worker processes for planning and solving; 0: one per core")                                \
     X(WORKER, "worker", TEXT, worker, "", "PATH", 0, 0,                                            \
-      "the worker program; empty: foretell-worker beside foretelld")                               \
+      "the worker program; empty: foretell-worker beside foretelld, or in ../lib/foretell")        \
     X(SANDBOX, "sandbox", TEXT, sandbox, "try", "MODE", 0, 0,                                      \
       "confinement of workers: require, try (where the kernel has it) or off")                     \
     X(PORT_FILE, "port-file", TEXT, port_file, "", "FILE", 0, 0,                                   \
@@ -32,8 +32,8 @@
       "folder of the built dashboard; empty: ../share/foretell/web beside foretelld")              \
     X(LOG_LEVEL, "log-level", TEXT, log_level, "info", "LEVEL", 0, 0,                              \
       "least level to log: debug, info, warn or error")                                            \
-    X(MAX_CONNECTIONS, "max-connections", NUMBER, max_connections, "256", "N", 1, 65536,           \
-      "connections served at once; more are answered 503")                                         \
+    X(MAX_CONNECTIONS, "max-connections", NUMBER, max_connections, "4096", "N", 1, 65536,          \
+      "connections served at once; more displace those that stall, else get a 503")                \
     X(MAX_HEADER, "max-header-bytes", NUMBER, max_header_bytes, "16k", "BYTES", 1024, 1 << 20,     \
       "request line and headers of one request; more is a 431")                                    \
     X(MAX_BODY, "max-body-bytes", NUMBER, max_body_bytes, "4m", "BYTES", 1024, 1 << 30,            \
@@ -63,6 +63,23 @@
       "time for one subproblem when the job names none")                                           \
     X(JOB_MS, "job-ms", NUMBER, job_ms, "300000", "MS", 1, 604800000,                              \
       "time for a whole job when it names none")                                                   \
+    X(WORKER_MEMORY, "worker-memory-mb", NUMBER, worker_memory_mb, "8192", "MIB", 64, 1 << 24,     \
+      "address space of a worker process")                                                         \
+    X(SILENCE_MS, "silence-ms", NUMBER, silence_ms, "10000", "MS", 0, 3600000,                     \
+      "time without a sign of life until a working worker is killed and its task tried again; "    \
+      "0: never")                                                                                  \
+    X(RETRY_MS, "retry-ms", NUMBER, retry_ms, "100", "MS", 0, 30000,                               \
+      "wait before a task on which a worker died is tried again; doubled with each death")         \
+    X(PROJECT_JOBS, "project-jobs", NUMBER, project_jobs, "0", "N", 0, 1000000,                    \
+      "jobs of one project not ended, where foretelld limit says nothing else; 0: no limit")       \
+    X(PROJECT_WORKERS, "project-workers", NUMBER, project_workers, "0", "N", 0, 256,               \
+      "workers at one project's tasks at once, likewise; 0: no limit")                             \
+    X(PROJECT_BYTES, "project-bytes", NUMBER, project_bytes, "0", "BYTES", 0, 1LL << 50,           \
+      "stored traces of one project, likewise; more uploads are refused with a 409; 0: no limit")  \
+    X(PROJECT_SECONDS, "project-seconds", NUMBER, project_seconds, "0", "S", 0, 1LL << 32,         \
+      "worker time of one project a day (UTC), likewise; then its jobs end; 0: no limit")          \
+    X(PROJECT_MEMORY, "project-memory-mb", NUMBER, project_memory_mb, "0", "MIB", 0, 1 << 24,      \
+      "memory of a worker at one of the project's tasks, likewise; 0: no limit")                   \
     X(RETAIN_DAYS, "retain-days", NUMBER, retain_days, "0", "N", 0, 36500,                         \
       "ended jobs, and traces without jobs, are removed after so many days; 0: never")             \
     X(RETAIN_BYTES, "retain-bytes", NUMBER, retain_bytes, "0", "BYTES", 0, 1LL << 50,              \
@@ -72,7 +89,22 @@
     X(LEASE_MS, "lease-ms", NUMBER, lease_ms, "60000", "MS", 100, 86400000,                        \
       "time until a task that nobody renews goes to another worker; renewed four times in it")     \
     X(GRACE_MS, "grace-ms", NUMBER, grace_ms, "2000", "MS", 0, 60000,                              \
-      "time past a subproblem's own limit until its worker is killed")
+      "time past a subproblem's own limit until its worker is killed")                             \
+    X(WEBHOOK_PROGRAM, "webhook-program", TEXT, webhook_program, "", "PATH", 0, 0,                 \
+      "the program that sends webhooks; empty: foretell-webhook beside foretelld, or in "          \
+      "../lib/foretell")                                                                           \
+    X(WEBHOOK_SENDERS, "webhook-senders", NUMBER, webhook_senders, "4", "N", 0, 64,                \
+      "webhooks sent at once; 0: none are")                                                        \
+    X(WEBHOOK_TIMEOUT, "webhook-timeout-ms", NUMBER, webhook_timeout_ms, "10000", "MS", 100,       \
+      600000, "time for a receiver to answer")                                                     \
+    X(WEBHOOK_ATTEMPTS, "webhook-attempts", NUMBER, webhook_attempts, "12", "N", 1, 100,           \
+      "attempts to deliver a webhook until it is given up")                                        \
+    X(WEBHOOK_RETRY, "webhook-retry-ms", NUMBER, webhook_retry_ms, "5000", "MS", 10, 3600000,      \
+      "time until the second attempt; doubled from one to the next, an hour at most")              \
+    X(WEBHOOK_PRIVATE, "webhook-allow-private", NUMBER, webhook_allow_private, "0", "0|1", 0, 1,   \
+      "1: webhooks may go to loopback, private and link-local addresses too")                      \
+    X(LOG_FILE, "log-file", TEXT, log_file, "", "FILE", 0, 0,                                      \
+      "file to append the log to, opened anew at SIGHUP; empty: standard error")
 
 typedef char *ft_config_text;
 typedef uint64_t ft_config_number;

@@ -1,5 +1,7 @@
 #include "log.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +30,16 @@ bool ft_log_parse(const char *name, ft_log_level *level)
 void ft_log_set_level(ft_log_level least)
 {
     least_level = least;
+}
+
+ft_status ft_log_to_file(const char *path, ft_error *err)
+{
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+    bool good = fd >= 0 && dup2(fd, STDERR_FILENO) >= 0;
+    int reason = errno;
+    if (fd >= 0) close(fd);
+    if (good) return FT_OK;
+    return ft_error_set(err, FT_IO, "log-file: cannot write %s: %s", path, strerror(reason));
 }
 
 static void add_time(ft_strbuf *line)

@@ -19,6 +19,9 @@ typedef enum ft_log_level {
 
 bool ft_log_parse(const char *name, ft_log_level *level);
 void ft_log_set_level(ft_log_level least); /* default FT_LOG_INFO */
+/* Standard error is this file from now on (workers that are started later write there as well);
+ * made if it is not there, mode 0640. Called again it opens the file anew, as after a rotation. */
+ft_status ft_log_to_file(const char *path, ft_error *err) FT_MUST_CHECK;
 
 /* Writes one line. `fields` (may be "") is a format for "key=value key=value"; a value with spaces
  * is written as key="...". Control characters in the result become '?'. */

@@ -11,14 +11,19 @@
 #include "app.h"
 #include "base/memory.h"
 #include "config.h"
+#include "limit_command.h"
 #include "log.h"
+#include "program.h"
 #include "retention.h"
 #include "store/backup.h"
+#include "store/check.h"
 #include "token_command.h"
+#include "webhooks/webhooks.h"
 
 static const char HEAD[] =
     "usage: foretelld [OPTION VALUE]...\n"
     "       foretelld token create|list|revoke ...   (see foretelld token --help)\n"
+    "       foretelld limit set|list ...             (see foretelld limit --help)\n"
     "       foretelld backup FILE [--state DIR]\n"
     "\n"
     "The Foretell server: takes traces and jobs over HTTP, keeps them in a database, and has "
@@ -32,6 +37,10 @@ static const char TAIL[] =
     "        prints a config file with every option at its default\n"
     "  --check-config\n"
     "        checks the options, and that what they name is there, and ends\n"
+    "  --check-database\n"
+    "        checks the database, also beside a running daemon, and ends: exit code 0 if it is "
+    "sound,\n"
+    "        4 if not; a daemon does so when it starts after one that did not end cleanly\n"
     "  --version, --help\n"
     "\n"
     "Examples:\n"
@@ -45,7 +54,9 @@ static const char TAIL[] =
     "it\n"
     "into an empty state folder as foretell.db.\n"
     "\n"
-    "SIGTERM and SIGINT stop it; jobs that are not done continue at the next start.\n"
+    "SIGTERM and SIGINT stop it; jobs that are not done continue at the next start. SIGHUP opens "
+    "the\n"
+    "log file anew and reads nothing else: options are those of the start.\n"
     "Exit codes: 0 stopped, 2 usage or configuration, 4 it could not start.\n";
 
 enum { EXIT_BAD_USAGE = 2, EXIT_NO_START = 4 };
@@ -55,13 +66,20 @@ typedef struct daemon_state {
     ft_app app;
     ft_api *api;
     ft_retention *retention;
-    uv_signal_t signals[2];
+    uv_signal_t signals[3];
     bool stopping;
 } daemon_state;
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-typedef enum action { ACTION_RUN, ACTION_HELP, ACTION_VERSION, ACTION_PRINT, ACTION_CHECK } action;
+typedef enum action {
+    ACTION_RUN,
+    ACTION_HELP,
+    ACTION_VERSION,
+    ACTION_PRINT,
+    ACTION_CHECK,
+    ACTION_DATABASE
+} action;
 
 static const struct {
     const char *name;
@@ -69,7 +87,7 @@ static const struct {
 } FLAGS[] = {
     {"--help", ACTION_HELP},          {"-h", ACTION_HELP},
     {"--version", ACTION_VERSION},    {"--print-config", ACTION_PRINT},
-    {"--check-config", ACTION_CHECK},
+    {"--check-config", ACTION_CHECK}, {"--check-database", ACTION_DATABASE},
 };
 
 static bool find_flag(const char *argument, action *found)
@@ -136,13 +154,36 @@ static ft_status check(const ft_config *config, ft_error *err)
     return *config->listen ? ft_config_listen(config, address, &port, err) : FT_OK;
 }
 
+static ft_status check_program(const char *configured, const char *name, const char *option,
+                               ft_error *err)
+{
+    char *path;
+    ft_status status = ft_program_path(configured, name, option, &path, err);
+    free(path);
+    return status;
+}
+
+static ft_status check_log_file(const char *path, ft_error *err)
+{
+    struct stat info;
+    if (!*path || access(path, W_OK) == 0) return FT_OK;
+    const char *slash = strrchr(path, '/');
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    bool there = stat(path, &info) == 0;
+    if (!there && errno == ENOENT && access(*folder ? folder : "/", W_OK | X_OK) == 0) return FT_OK;
+    return ft_error_set(err, FT_IO, "log-file: %s cannot be written", path);
+}
+
 /* What a start would find missing, told before it. */
 static ft_status check_places(const ft_config *config, ft_error *err)
 {
     struct stat info;
-    if (*config->worker && access(config->worker, X_OK) != 0)
-        return ft_error_set(err, FT_IO, "worker: cannot run %s: %s", config->worker,
-                            strerror(errno));
+    ft_status status = check_program(config->worker, "foretell-worker", "worker", err);
+    if (status == FT_OK && config->webhook_senders)
+        status = check_program(config->webhook_program, "foretell-webhook", "webhook-program", err);
+    if (status == FT_OK) status = check_log_file(config->log_file, err);
+    if (status != FT_OK) return status;
     if (*config->web_root && (stat(config->web_root, &info) != 0 || !S_ISDIR(info.st_mode)))
         return ft_error_set(err, FT_IO, "web-root: %s is no folder", config->web_root);
     if (stat(config->state, &info) == 0) {
@@ -189,6 +230,8 @@ static void on_api_closed(void *data)
 {
     daemon_state *d = data;
     d->api = NULL;
+    ft_webhooks_free(d->app.webhooks);
+    d->app.webhooks = NULL;
     ft_dispatch_close(d->app.dispatch, on_dispatch_closed, d);
 }
 
@@ -202,23 +245,38 @@ static void stop(daemon_state *d)
     if (d->api) {
         ft_api_close(d->api, on_api_closed, d);
     } else if (d->app.dispatch) {
+        ft_webhooks_free(d->app.webhooks);
+        d->app.webhooks = NULL;
         ft_dispatch_close(d->app.dispatch, on_dispatch_closed, d);
     } else if (d->app.store) {
         ft_store_close(d->app.store, on_store_closed, d);
     }
 }
 
+static void reopen_log(const ft_config *config)
+{
+    ft_error err = FT_ERROR_INIT;
+    if (*config->log_file && ft_log_to_file(config->log_file, &err) != FT_OK)
+        ft_log(FT_LOG_ERROR, "the log stays where it was", "reason=\"%s\"", err.message);
+    else
+        ft_log(FT_LOG_INFO, "log opened", "file=%s", *config->log_file ? config->log_file : "-");
+}
+
 static void on_signal(uv_signal_t *handle, int number)
 {
     daemon_state *d = handle->data;
     if (d->stopping) return;
+    if (number == SIGHUP) {
+        reopen_log(d->app.config);
+        return;
+    }
     ft_log(FT_LOG_INFO, "stopping", "signal=%d", number);
     stop(d);
 }
 
 static void catch_signals(daemon_state *d)
 {
-    static const int NUMBERS[] = {SIGTERM, SIGINT};
+    static const int NUMBERS[] = {SIGTERM, SIGINT, SIGHUP};
     signal(SIGPIPE, SIG_IGN);
     for (size_t i = 0; i < sizeof d->signals / sizeof *d->signals; i++) {
         uv_signal_init(&d->loop, &d->signals[i]);
@@ -239,9 +297,12 @@ static ft_status write_port(const char *path, int port, ft_error *err)
     bool good = file && fprintf(file, "%d\n", port) > 0;
     if (file && fclose(file) != 0) good = false;
     good = good && rename(temporary.text, path) == 0;
+    if (!good) {
+        ft_error_set(err, FT_IO, "cannot write the port file %s: %s", path, strerror(errno));
+        unlink(temporary.text);
+    }
     ft_strbuf_release(&temporary);
-    if (good) return FT_OK;
-    return ft_error_set(err, FT_IO, "cannot write the port file %s: %s", path, strerror(errno));
+    return good ? FT_OK : FT_IO;
 }
 
 static ft_status start(daemon_state *d, const ft_config *config, ft_error *err)
@@ -249,8 +310,11 @@ static ft_status start(daemon_state *d, const ft_config *config, ft_error *err)
     d->app.loop = &d->loop;
     d->app.config = config;
     ft_status status = ft_store_open(&d->loop, config->state, &d->app.store, err);
+    if (status == FT_OK && ft_store_was_unclean(d->app.store))
+        ft_log(FT_LOG_WARN, "the last run did not end cleanly; the database was checked", "%s", "");
     if (status == FT_OK)
         status = ft_dispatch_open(&d->loop, config, d->app.store, &d->app.dispatch, err);
+    if (status == FT_OK) d->app.webhooks = ft_webhooks_new(&d->app);
     if (status == FT_OK) status = ft_api_open(&d->app, &d->api, err);
     if (status == FT_OK) d->retention = ft_retention_new(&d->app);
     if (status == FT_OK) status = write_port(config->port_file, ft_api_port(d->api), err);
@@ -265,6 +329,10 @@ static int run(const ft_config *config)
 {
     daemon_state d = {.stopping = false};
     ft_error err = FT_ERROR_INIT;
+    if (*config->log_file && ft_log_to_file(config->log_file, &err) != FT_OK) {
+        fprintf(stderr, "foretelld: %s\n", err.message);
+        return EXIT_NO_START;
+    }
     if (uv_loop_init(&d.loop) != 0) return EXIT_NO_START;
     catch_signals(&d);
     ft_status status = start(&d, config, &err);
@@ -275,6 +343,20 @@ static int run(const ft_config *config)
     uv_run(&d.loop, UV_RUN_DEFAULT);
     if (uv_loop_close(&d.loop) != 0) ft_log(FT_LOG_ERROR, "handles left open", "%s", "");
     if (status == FT_OK) ft_log(FT_LOG_INFO, "stopped", "%s", "");
+    return status == FT_OK ? 0 : EXIT_NO_START;
+}
+
+static int check_database(const ft_config *config)
+{
+    ft_error err = FT_ERROR_INIT;
+    ft_strbuf file = {0};
+    ft_strbuf_printf(&file, "%s/foretell.db", config->state);
+    ft_status status = ft_store_check_file(file.text, &err);
+    if (status == FT_OK)
+        printf("foretelld: %s is sound\n", file.text);
+    else
+        fprintf(stderr, "foretelld: %s\n", err.message);
+    ft_strbuf_release(&file);
     return status == FT_OK ? 0 : EXIT_NO_START;
 }
 
@@ -299,9 +381,24 @@ static int backup(int count, char **arguments)
     return usage ? EXIT_BAD_USAGE : EXIT_NO_START;
 }
 
+static void *resize(void *block, size_t size)
+{
+    return ft_realloc(block, size, 1);
+}
+
+/* What libuv and jansson cannot have ends the process as it does for us (base/memory.h); SQLite
+ * says so to its caller, whose request fails. */
+static void take_over_memory(void)
+{
+    json_set_alloc_funcs(ft_alloc, free);
+    (void)uv_replace_allocator(ft_alloc, resize, ft_calloc, free);
+}
+
 int main(int argc, char **argv)
 {
+    take_over_memory();
     if (argc > 1 && strcmp(argv[1], "token") == 0) return ft_token_command(argc - 2, argv + 2);
+    if (argc > 1 && strcmp(argv[1], "limit") == 0) return ft_limit_command(argc - 2, argv + 2);
     if (argc > 1 && strcmp(argv[1], "backup") == 0) return backup(argc - 2, argv + 2);
     ft_config config;
     ft_error err = FT_ERROR_INIT;
@@ -320,6 +417,8 @@ int main(int argc, char **argv)
     } else if (what == ACTION_CHECK) {
         printf("foretelld: the configuration is in order\n");
         code = 0;
+    } else if (what == ACTION_DATABASE) {
+        code = check_database(&config);
     } else {
         code = run(&config);
     }

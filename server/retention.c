@@ -54,7 +54,6 @@ static void on_timer(uv_timer_t *timer)
 ft_retention *ft_retention_new(const ft_app *app)
 {
     const ft_config *config = app->config;
-    if (!config->retain_days && !config->retain_bytes) return NULL;
     ft_retention *r = ft_calloc(1, sizeof *r);
     r->app = app;
     uv_timer_init(app->loop, &r->timer);

@@ -66,9 +66,8 @@ void ft_digest_update(ft_digest *digest, const void *data, size_t length)
     if (length) memcpy(digest->block, bytes, length);
 }
 
-void ft_digest_hex(ft_digest *digest, char hex[FT_DIGEST_HEX + 1])
+void ft_digest_end(ft_digest *digest, unsigned char bytes[FT_DIGEST_BYTES])
 {
-    static const char digits[] = "0123456789abcdef";
     static const unsigned char padding[64] = {0x80};
     uint64_t bits = digest->bytes * 8;
     size_t held = digest->bytes % 64;
@@ -76,10 +75,52 @@ void ft_digest_hex(ft_digest *digest, char hex[FT_DIGEST_HEX + 1])
     for (int i = 0; i < 8; i++) length[i] = (unsigned char)(bits >> (56 - 8 * i));
     ft_digest_update(digest, padding, held < 56 ? 56 - held : 120 - held);
     ft_digest_update(digest, length, sizeof length);
+    for (int i = 0; i < FT_DIGEST_BYTES; i++)
+        bytes[i] = (unsigned char)(digest->state[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+void ft_digest_hex(ft_digest *digest, char hex[FT_DIGEST_HEX + 1])
+{
+    static const char digits[] = "0123456789abcdef";
+    unsigned char bytes[FT_DIGEST_BYTES];
+    ft_digest_end(digest, bytes);
     for (int i = 0; i < FT_DIGEST_BYTES; i++) {
-        uint32_t byte = (digest->state[i / 4] >> (24 - 8 * (i % 4))) & 0xff;
-        hex[2 * i] = digits[byte >> 4];
-        hex[2 * i + 1] = digits[byte & 15];
+        hex[2 * i] = digits[bytes[i] >> 4];
+        hex[2 * i + 1] = digits[bytes[i] & 15];
     }
     hex[FT_DIGEST_HEX] = 0;
+}
+
+/* ---- HMAC ------------------------------------------------------------------------------------ */
+
+void ft_hmac_init(ft_hmac *hmac, const void *key, size_t length)
+{
+    unsigned char block[64] = {0}, pad[64];
+    if (length > sizeof block) {
+        ft_digest long_key;
+        ft_digest_init(&long_key);
+        ft_digest_update(&long_key, key, length);
+        ft_digest_end(&long_key, block);
+    } else if (length) {
+        memcpy(block, key, length);
+    }
+    for (size_t i = 0; i < sizeof block; i++) pad[i] = block[i] ^ 0x36;
+    ft_digest_init(&hmac->inner);
+    ft_digest_update(&hmac->inner, pad, sizeof pad);
+    for (size_t i = 0; i < sizeof block; i++) pad[i] = block[i] ^ 0x5c;
+    ft_digest_init(&hmac->outer);
+    ft_digest_update(&hmac->outer, pad, sizeof pad);
+}
+
+void ft_hmac_update(ft_hmac *hmac, const void *data, size_t length)
+{
+    ft_digest_update(&hmac->inner, data, length);
+}
+
+void ft_hmac_hex(ft_hmac *hmac, char hex[FT_DIGEST_HEX + 1])
+{
+    unsigned char bytes[FT_DIGEST_BYTES];
+    ft_digest_end(&hmac->inner, bytes);
+    ft_digest_update(&hmac->outer, bytes, sizeof bytes);
+    ft_digest_hex(&hmac->outer, hex);
 }

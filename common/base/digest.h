@@ -1,4 +1,4 @@
-/* SHA-256 (FIPS 180-4) for content addresses. */
+/* SHA-256 (FIPS 180-4) for content addresses, and HMAC over it (RFC 2104) for signatures. */
 #ifndef FT_BASE_DIGEST_H
 #define FT_BASE_DIGEST_H
 
@@ -16,6 +16,15 @@ typedef struct ft_digest {
 
 void ft_digest_init(ft_digest *digest);
 void ft_digest_update(ft_digest *digest, const void *data, size_t length);
-void ft_digest_hex(ft_digest *digest, char hex[FT_DIGEST_HEX + 1]); /* ends the digest */
+void ft_digest_hex(ft_digest *digest, char hex[FT_DIGEST_HEX + 1]);          /* ends the digest */
+void ft_digest_end(ft_digest *digest, unsigned char bytes[FT_DIGEST_BYTES]); /* likewise */
+
+typedef struct ft_hmac {
+    ft_digest inner, outer;
+} ft_hmac;
+
+void ft_hmac_init(ft_hmac *hmac, const void *key, size_t length);
+void ft_hmac_update(ft_hmac *hmac, const void *data, size_t length);
+void ft_hmac_hex(ft_hmac *hmac, char hex[FT_DIGEST_HEX + 1]); /* ends it */
 
 #endif

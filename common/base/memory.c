@@ -9,7 +9,7 @@
 
 enum { BLOCK = 64 * 1024, ALIGN = 16, HUGE_PAGE = 2 * 1024 * 1024, LARGE = 2 * HUGE_PAGE };
 
-__attribute__((noreturn)) static void out_of_memory(void)
+void ft_out_of_memory(void)
 {
     static const char text[] = "foretell: out of memory\n";
     ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
@@ -32,23 +32,23 @@ static void *prefer_huge_pages(void *block, size_t size)
 void *ft_alloc(size_t size)
 {
     void *block = malloc(size ? size : 1);
-    if (!block) out_of_memory();
+    if (!block) ft_out_of_memory();
     return prefer_huge_pages(block, size);
 }
 
 void *ft_calloc(size_t count, size_t size)
 {
     void *block = calloc(count ? count : 1, size ? size : 1);
-    if (!block) out_of_memory();
+    if (!block) ft_out_of_memory();
     return prefer_huge_pages(block, count * size);
 }
 
 void *ft_realloc(void *block, size_t count, size_t size)
 {
     size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes)) out_of_memory();
+    if (__builtin_mul_overflow(count, size, &bytes)) ft_out_of_memory();
     block = realloc(block, bytes ? bytes : 1);
-    if (!block) out_of_memory();
+    if (!block) ft_out_of_memory();
     return prefer_huge_pages(block, bytes);
 }
 

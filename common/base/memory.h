@@ -14,6 +14,9 @@
 
 #define FT_EXIT_NOMEM 86
 
+/* The same for those whose allocator is not ours. */
+__attribute__((noreturn)) void ft_out_of_memory(void);
+
 void *ft_alloc(size_t size);                              /* uninitialised; free with free() */
 void *ft_calloc(size_t count, size_t size);               /* zeroed, overflow checked */
 void *ft_realloc(void *block, size_t count, size_t size); /* overflow checked */

@@ -7,23 +7,24 @@
  * request cancelled kills the worker. `token` is the lease's fencing token: the worker echoes it.
  *
  * Payloads (JSON members; ? optional):
- *   HELLO       {"protocol":1,"version":"0.1.0","pid":123}
- *   TRACE       {"trace":HASH,"bytes":N}   then DATA frames, then DATA_END: the worker loads this
- *               canonical trace for the requests that follow; answered by LOADED or FAILED.
- *   INGEST      {"token":T}  then DATA frames (the decoded upload), then DATA_END; answered by DATA
- *               frames with the canonical binary form, then INGESTED; or FAILED.
- *   PLAN        {"token":T,"trace":HASH,"spec":JOB}; answered by PLANNED or FAILED.
- *   SOLVE       {"token":T,"trace":HASH,"spec":JOB,"tasks":[{"task":ID,"subproblem":K,"key":TEXT}]}
- *               answered by one VERDICT a task, in order, then SOLVED; or FAILED.
- *   SUMMARIZE   {"token":T,"trace":HASH}; answered by SUMMARIZED or FAILED.
- *   LOADED      {"trace":HASH}
- *   INGESTED    {"token":T,"meta":META}      META: docs/records.md, "trace"
- *   PLANNED     {"token":T,"plan":PLAN}      PLAN: docs/records.md, "plan"
- *   VERDICT     {"token":T,"task":ID,"record":RECORD}   RECORD: docs/records.md, "verdict record"
- *   SOLVED      {"token":T}
- *   SUMMARIZED  {"token":T,"summary":SUMMARY}   SUMMARY: docs/api.md, without its "trace"
+ *   HELLO       {"protocol":2,"version":"0.1.0","pid":123,"heartbeats"?:BOOL}   heartbeats: it
+ * sends PROGRESS at least once a second while it is at a request, so that one that says nothing is
+ * stuck TRACE       {"trace":HASH,"bytes":N}   then DATA frames, then DATA_END: the worker loads
+ * this canonical trace for the requests that follow; answered by LOADED or FAILED. INGEST
+ * {"token":T}  then DATA frames (the decoded upload), then DATA_END; answered by DATA frames with
+ * the canonical binary form, then INGESTED; or FAILED. PLAN {"token":T,"trace":HASH,"spec":JOB};
+ * answered by PLANNED or FAILED. SOLVE
+ * {"token":T,"trace":HASH,"spec":JOB,"tasks":[{"task":ID,"subproblem":K,"key":TEXT}]} answered by
+ * one VERDICT a task, in order, then SOLVED; or FAILED. RECALL      {"token":T,"keep":N}   while
+ * SOLVE is under way: only the first N of its tasks are still wanted. One that it has begun already
+ * it may answer; without an answer, and ignored when the request has ended. SUMMARIZE
+ * {"token":T,"trace":HASH}; answered by SUMMARIZED or FAILED. LOADED      {"trace":HASH} INGESTED
+ * {"token":T,"meta":META}      META: docs/records.md, "trace" PLANNED     {"token":T,"plan":PLAN}
+ * PLAN: docs/records.md, "plan" VERDICT     {"token":T,"task":ID,"record":RECORD}   RECORD:
+ * docs/records.md, "verdict record" SOLVED      {"token":T}   every task that was not recalled is
+ * answered SUMMARIZED  {"token":T,"summary":SUMMARY}   SUMMARY: docs/api.md, without its "trace"
  *   FAILED      {"token"?:T,"error":{"code":NAME,"message":TEXT,"line"?:N,"column"?:N,"offset"?:N}}
- *   PROGRESS    {"token":T,"text":TEXT}  between request and answer, at most about one a second
+ *   PROGRESS    {"token"?:T,"text":TEXT}  between request and answer, at most about one a second
  */
 #ifndef FT_WIRE_WIRE_H
 #define FT_WIRE_WIRE_H
@@ -35,7 +36,7 @@
 #include "base/status.h"
 #include "base/strbuf.h"
 
-#define FT_WIRE_PROTOCOL    1
+#define FT_WIRE_PROTOCOL    2
 #define FT_WIRE_SUMMARY     1 /* version of SUMMARY: stored ones of another are computed anew */
 #define FT_WIRE_HEADER      8
 #define FT_WIRE_MAX_PAYLOAD (16u << 20)
@@ -58,7 +59,8 @@
     X(FAILED, "failed", JSON, WORKER, true)                                                        \
     X(PROGRESS, "progress", JSON, WORKER, false)                                                   \
     X(SUMMARIZE, "summarize", JSON, SERVER, false)                                                 \
-    X(SUMMARIZED, "summarized", JSON, WORKER, true)
+    X(SUMMARIZED, "summarized", JSON, WORKER, true)                                                \
+    X(RECALL, "recall", JSON, SERVER, false)
 
 typedef enum ft_wire_type {
 #define FT_ROW(symbol, name, payload, sender, ends) FT_WIRE_##symbol,
@@ -95,6 +97,11 @@ ft_status ft_wire_decoder_next(ft_wire_decoder *decoder, ft_wire_frame *frame, b
                                ft_error *err) FT_MUST_CHECK;
 /* Parses a JSON payload (duplicates rejected); new reference in *json. */
 ft_status ft_wire_json(const ft_wire_frame *frame, json_t **json, ft_error *err) FT_MUST_CHECK;
+
+/* The text of a member's value in the object that ft_wire_json has parsed out of the frame, as it
+ * stands there; false: it has no such member. */
+bool ft_wire_member(const ft_wire_frame *frame, const char *name, const char **text,
+                    size_t *length) FT_MUST_CHECK;
 
 /* Blocking ends for the worker and for tests: whole frames over file descriptors. *eof is set when
  * the peer closed between two frames. */

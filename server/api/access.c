@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "api/stream.h"
 #include "log.h"
@@ -26,7 +27,10 @@ struct ft_access_table {
     json_t *source; /* of `rows` */
     FT_VEC(token_row) rows;
     uv_timer_t timer;
+    int mark;      /* descriptor of the mark of changes */
+    uint64_t seen; /* the mark as the rows were read */
     bool asking, closed;
+    uint64_t asked;    /* the mark as they were asked for */
     unsigned refusals; /* kept in this second */
 };
 
@@ -86,6 +90,7 @@ static void on_timer_closed(uv_handle_t *handle)
     if (table->asking) return;
     json_decref(table->source);
     ft_vec_release(&table->rows);
+    if (table->mark >= 0) close(table->mark);
     free(table);
 }
 
@@ -99,6 +104,18 @@ static bool is_over(ft_http_request *request)
     return !row || !row->valid;
 }
 
+/* Steals the reference. */
+static void use_tokens(ft_access_table *table, json_t *tokens)
+{
+    if (json_equal(tokens, table->source)) {
+        json_decref(tokens);
+        return;
+    }
+    take_tokens(table, tokens);
+    ft_log(FT_LOG_INFO, "access tokens read", "tokens=%zu", table->rows.len);
+    ft_streams_end(table->api, is_over);
+}
+
 static void on_tokens(void *data, const ft_error *err, json_t *tokens)
 {
     ft_access_table *table = data;
@@ -108,18 +125,32 @@ static void on_tokens(void *data, const ft_error *err, json_t *tokens)
         return;
     }
     if (uv_is_closing((uv_handle_t *)&table->timer)) return;
-    if (err || json_equal(tokens, table->source)) return;
-    take_tokens(table, json_incref(tokens));
-    ft_log(FT_LOG_INFO, "access tokens read", "tokens=%zu", table->rows.len);
-    ft_streams_end(table->api, is_over);
+    /* Older than what the table has been read from since. */
+    if (!err && table->asked == table->seen) use_tokens(table, json_incref(tokens));
+}
+
+/* Blocks for about a millisecond, once for each change by a token command. */
+static void read_if_changed(ft_access_table *table)
+{
+    json_t *tokens;
+    ft_error err = FT_ERROR_INIT;
+    uint64_t mark = ft_token_mark(table->mark);
+    if (mark == table->seen) return;
+    table->seen = mark;
+    if (ft_token_list(table->api->app->config->state, &tokens, &err) == FT_OK)
+        use_tokens(table, tokens);
+    else
+        ft_log(FT_LOG_ERROR, "access tokens not read", "reason=\"%s\"", err.message);
 }
 
 static void on_timer(uv_timer_t *timer)
 {
     ft_access_table *table = timer->data;
     table->refusals = 0;
+    read_if_changed(table);
     if (table->asking) return;
     table->asking = true;
+    table->asked = table->seen;
     ft_store_tokens(table->api->app->store, on_tokens, table);
 }
 
@@ -127,10 +158,17 @@ ft_status ft_access_open(ft_api *api, bool is_public, ft_access_table **table, f
 {
     json_t *tokens;
     size_t i, valid = 0;
+    int mark = ft_token_mark_open(api->app->config->state);
+    uint64_t seen = ft_token_mark(mark);
     ft_status status = ft_token_list(api->app->config->state, &tokens, err);
-    if (status != FT_OK) return status;
+    if (status != FT_OK) {
+        if (mark >= 0) close(mark);
+        return status;
+    }
     ft_access_table *opened = ft_calloc(1, sizeof *opened);
     opened->api = api;
+    opened->mark = mark;
+    opened->seen = seen;
     opened->is_public = is_public;
     take_tokens(opened, tokens);
     uv_timer_init(api->app->loop, &opened->timer);
@@ -176,8 +214,9 @@ void ft_access_audit(ft_api *api, ft_http_request *request, const char *outcome)
     snprintf(action, sizeof action, "%s %s", ft_http_method(request), ft_http_path(request));
     for (char *c = action; *c; c++)
         if ((unsigned char)*c < ' ' || (unsigned char)*c > 126) *c = '?';
-    ft_log(FT_LOG_INFO, "audit", "peer=%s token=%s action=\"%s\" outcome=%s", peer,
-           *access->token ? access->token : "-", action, outcome);
+    ft_log(FT_LOG_INFO, "audit", "request=%llu peer=%s token=%s action=\"%s\" outcome=%s",
+           (unsigned long long)ft_http_number(request), peer, *access->token ? access->token : "-",
+           action, outcome);
     ft_store_audit_add(api->app->store, json_pack("{s:s?, s:s, s:s, s:s}", "token",
                                                   *access->token ? access->token : NULL, "peer",
                                                   peer, "action", action, "outcome", outcome));
@@ -279,6 +318,7 @@ bool ft_access_check(ft_access_table *table, ft_http_request *request, ft_route_
 {
     ft_http_set_user(request, table);
     if (needs == FT_NEEDS_NOTHING) return true;
+    read_if_changed(table);
     if (!is_open(table)) return check_token(table, request, needs);
     char peer[64];
     ft_http_peer(request, peer);

@@ -1,7 +1,8 @@
 /* Who a request comes from and what that allows.
  *
  * Until a token exists a daemon on loopback or a Unix socket lets everybody in. Once one exists,
- * revoked ones counted, nobody gets in without. The table of tokens is read again every second. */
+ * revoked ones counted, nobody gets in without. The table of tokens is read again at the first
+ * request after a change by a token command, and every second. */
 #ifndef FT_API_ACCESS_H
 #define FT_API_ACCESS_H
 

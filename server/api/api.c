@@ -3,7 +3,9 @@
 
 #include "api/access.h"
 #include "api/feed.h"
+#include "api/polls.h"
 #include "api/stats.h"
+#include "log.h"
 
 #define CLOSE_GRACE_MS 3000 /* for answers on their way */
 
@@ -47,15 +49,33 @@ static void on_http_closed(void *data)
     ft_feed_free(api->feed);
     ft_access_close(api->access);
     ft_stats_free(api->stats);
+    ft_polls_free(api->polls);
     free(api);
     if (closed) closed(closed_data);
+}
+
+/* Descriptors that connections do not get: the store's, listeners, log; those of uploads; pipes and
+ * files of workers and webhooks. */
+#define OTHER_FILES     64
+#define FILES_OF_WORKER 8
+
+static uint32_t fit_connections(const ft_config *config)
+{
+    uint32_t wanted = (uint32_t)config->max_connections;
+    uint32_t reserve =
+        OTHER_FILES + FT_UPLOADS_MOST + FILES_OF_WORKER * (uint32_t)(config->workers + 1);
+    uint32_t fit = ft_http_fit_connections(wanted, reserve);
+    if (fit < wanted)
+        ft_log(FT_LOG_WARN, "fewer connections than wanted",
+               "max-connections=%u connections=%u reason=\"the limit of open files\"", wanted, fit);
+    return fit;
 }
 
 ft_status ft_api_open(ft_app *app, ft_api **api, ft_error *err)
 {
     const ft_config *config = app->config;
     ft_http_limits limits = ft_http_default_limits;
-    limits.connections = (uint32_t)config->max_connections;
+    limits.connections = fit_connections(config);
     limits.header_bytes = (uint32_t)config->max_header_bytes;
     limits.header_ms = (uint32_t)config->header_ms;
     limits.idle_ms = (uint32_t)config->idle_ms;
@@ -65,6 +85,7 @@ ft_status ft_api_open(ft_app *app, ft_api **api, ft_error *err)
     opened->web = ft_web_open(config->web_root);
     opened->feed = ft_feed_new(opened);
     opened->stats = ft_stats_new(opened);
+    opened->polls = ft_polls_new(opened);
     opened->http = ft_http_new(app->loop, &limits, (ft_http_handler){ft_api_route, opened});
     ft_status status = open_access(opened, err);
     if (status == FT_OK) status = listen_all(opened, err);
@@ -79,6 +100,8 @@ ft_status ft_api_open(ft_app *app, ft_api **api, ft_error *err)
     opened->access = NULL;
     ft_stats_free(opened->stats);
     opened->stats = NULL;
+    ft_polls_free(opened->polls);
+    opened->polls = NULL;
     ft_http_close(opened->http, 0, on_http_closed, opened);
     return status;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/access.h"
+#include "api/polls.h"
 
 typedef struct guarded {
     ft_api *api;
@@ -59,6 +60,8 @@ void ft_api_guard(ft_api *api, ft_http_request *request, const char *pattern, ft
     const char *projects = ft_access_projects(request), *param = strchr(pattern, '{');
     for (size_t i = 0; projects && param && i < sizeof OWNED / sizeof *OWNED; i++) {
         if (strncmp(param, OWNED[i].param, strlen(OWNED[i].param)) != 0) continue;
+        const char *known = i == 0 ? ft_polls_project(api->polls, ft_http_param(request, 0)) : NULL;
+        if (known && ft_project_listed(projects, known)) break;
         guarded *g = ft_calloc(1, sizeof *g);
         *g = (guarded){api, request, serve, serve_json, json_incref((json_t *)(uintptr_t)body)};
         OWNED[i].ask(api->app->store, ft_http_param(request, 0), projects, on_known, g);

@@ -49,7 +49,7 @@ json_t *ft_job_view(json_t *snapshot)
 
 void ft_reply_job(ft_http_request *request, int status, json_t *snapshot)
 {
-    ft_http_set(request, "ETag", "\"%lld\"",
+    ft_http_set(request, "ETag", "W/\"%lld\"",
                 (long long)json_integer_value(json_object_get(snapshot, "revision")));
     ft_http_set(request, "Cache-Control", "no-cache");
     if (status == 202)
@@ -76,12 +76,25 @@ bool ft_matches_etag(ft_http_request *request, const char *etag)
     return false;
 }
 
-bool ft_reply_not_modified(ft_http_request *request, const char *etag)
+static bool not_modified(ft_http_request *request, const char *etag)
 {
-    ft_http_set(request, "ETag", "\"%s\"", etag);
+    if (ft_http_refuse_unmatched(request)) return true;
     if (!ft_matches_etag(request, etag)) return false;
     ft_http_reply(request, 304, NULL, NULL, 0);
     return true;
+}
+
+bool ft_reply_not_modified(ft_http_request *request, const char *etag)
+{
+    ft_http_set(request, "ETag", "W/\"%s\"", etag);
+    ft_http_vary(request, "Accept-Encoding");
+    return not_modified(request, etag);
+}
+
+bool ft_reply_same_bytes(ft_http_request *request, const char *etag)
+{
+    ft_http_set(request, "ETag", "\"%s\"", etag);
+    return not_modified(request, etag);
 }
 
 void ft_reply_tagged(ft_http_request *request, json_t *document)
@@ -141,8 +154,8 @@ static void put_escaped(ft_strbuf *out, const char *text)
 /* The next page of the same list. */
 static void put_next(ft_http_request *request, const char *next)
 {
-    static const char *const KEPT[] = {"limit", "state", "trace",   "check",
-                                       "safe",  "since", "project", "search"};
+    static const char *const KEPT[] = {"limit", "state",   "trace",  "check", "safe",
+                                       "since", "project", "search", "job"};
     ft_strbuf link = {0};
     ft_strbuf_printf(&link, "<%s?after=%s", ft_http_path(request), next);
     for (size_t i = 0; i < sizeof KEPT / sizeof *KEPT; i++) {

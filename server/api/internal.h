@@ -12,18 +12,21 @@ typedef struct ft_upload ft_upload;
 typedef struct ft_feed ft_feed;
 typedef struct ft_access_table ft_access_table;
 typedef struct ft_stats ft_stats;
+typedef struct ft_polls ft_polls;
 
 struct ft_api {
     ft_app *app;
     ft_http *http;
     int port;
     bool closing;
-    uint32_t ingesting; /* uploads handed to dispatch and not answered */
+    uint32_t receiving; /* uploads, each with an open file */
+    uint32_t ingesting; /* those handed to dispatch and not answered */
     ft_upload *uploads; /* those */
     ft_web *web;        /* NULL: no dashboard */
     ft_feed *feed;
     ft_access_table *access;
     ft_stats *stats;
+    ft_polls *polls;
     struct ft_stream *streams; /* open ones */
     uint32_t stream_count;
     int64_t started; /* seconds since 1970 */
@@ -53,7 +56,7 @@ typedef enum ft_route_needs {
     X("GET", "/ready", NOTHING, ft_serve_ready, NULL, "Store and workers are up")                  \
     X("GET", "/metrics", READ, ft_serve_metrics, NULL, "Counters in Prometheus text")              \
     X("GET", "/v1", NOTHING, ft_serve_about, NULL, "What this is and where to look")               \
-    X("GET", "/v1/openapi.json", NOTHING, ft_serve_openapi, NULL, "The routes, from this table")   \
+    X("GET", "/v1/openapi.json", NOTHING, ft_serve_openapi, NULL, "The description of all this")   \
     X("GET", "/v1/access", TOKEN, ft_serve_access, NULL, "What the token in use allows")           \
     X("GET", "/v1/audit", ADMIN, ft_serve_audit, NULL, "What was changed or refused, by whom")     \
     X("GET", "/v1/events", READ, ft_serve_events, NULL, "Changes of jobs, as they come")           \
@@ -81,6 +84,12 @@ typedef enum ft_route_needs {
     X("GET", "/v1/findings/{finding}", READ, ft_serve_finding, NULL, "One verdict record")         \
     X("GET", "/v1/findings/{finding}/witness", READ, ft_serve_witness, NULL,                       \
       "The schedule that hits it")                                                                 \
+    X("GET", "/v1/webhooks", ADMIN, ft_serve_webhooks, NULL, "Who is told when jobs end")          \
+    X("PUT", "/v1/webhooks", ADMIN, NULL, ft_serve_webhook_set, "Set a project's webhook")         \
+    X("DELETE", "/v1/webhooks", ADMIN, ft_serve_webhook_drop, NULL, "Remove a project's webhook")  \
+    X("GET", "/v1/deliveries", ADMIN, ft_serve_deliveries, NULL, "What was told, newest first")    \
+    X("POST", "/v1/deliveries/{delivery}/repeat", ADMIN, ft_serve_delivery_repeat, NULL,           \
+      "Deliver it once more")                                                                      \
     X("GET", "/v1/stats", READ, ft_serve_stats, NULL, "The queue now and in the last hour")        \
     X("GET", "/v1/workers", READ, ft_serve_workers, NULL, "The worker processes")
 
@@ -110,8 +119,16 @@ void ft_serve_reviews(ft_api *api, ft_http_request *request);
 void ft_serve_review(ft_api *api, ft_http_request *request);
 void ft_serve_review_set(ft_api *api, ft_http_request *request, const json_t *body);
 void ft_serve_witness(ft_api *api, ft_http_request *request);
+void ft_serve_webhooks(ft_api *api, ft_http_request *request);
+void ft_serve_webhook_set(ft_api *api, ft_http_request *request, const json_t *body);
+void ft_serve_webhook_drop(ft_api *api, ft_http_request *request);
+void ft_serve_deliveries(ft_api *api, ft_http_request *request);
+void ft_serve_delivery_repeat(ft_api *api, ft_http_request *request);
 void ft_serve_workers(ft_api *api, ft_http_request *request);
 void ft_serve_about(ft_api *api, ft_http_request *request);
+
+/* schema/openapi.json, which is made from openapi.yaml. */
+extern const char ft_openapi[];
 
 /* The handler of the HTTP server; context is the api. */
 void ft_api_route(void *context, ft_http_request *request);
@@ -123,13 +140,14 @@ void ft_api_take_json(ft_api *api, ft_http_request *request, const char *pattern
 void ft_api_guard(ft_api *api, ft_http_request *request, const char *pattern, ft_serve serve,
                   ft_serve_json serve_json, const json_t *body);
 
-/* ---- Uploads, waits -------------------------------------------------------------------------- */
+/* Uploads received at once; more are refused. Their files are among the descriptors that
+ * connections do not get. */
+#define FT_UPLOADS_MOST 512
+
+/* ---- Uploads --------------------------------------------------------------------------------- */
 
 /* For closing: answers 503 to every upload that waits for its ingest. */
 void ft_api_forget_uploads(ft_api *api);
-
-/* Answers GET /v1/jobs/{job} later (Prefer: wait). */
-void ft_api_wait(ft_api *api, ft_http_request *request, const char *job, uint32_t seconds);
 
 /* ---- Small helpers --------------------------------------------------------------------------- */
 
@@ -147,8 +165,11 @@ json_t *ft_job_view(json_t *snapshot); /* steals and returns it */
 /* Answers with a job's view; sets its ETag, and Location when status is 202. Steals snapshot. */
 void ft_reply_job(ft_http_request *request, int status, json_t *snapshot);
 
-/* Sets the ETag; true if If-None-Match has it (304 was then answered). */
+/* Sets the ETag, a weak one (texts are sent in several codings), and Vary; what else a 200 has must
+ * be set before (RFC 9110 §15.4.5). True: 304 or 412 was answered. */
 bool ft_reply_not_modified(ft_http_request *request, const char *etag);
+/* The same with a strong ETag: the bytes never differ. */
+bool ft_reply_same_bytes(ft_http_request *request, const char *etag);
 /* Answers 200 with the document (not taken) and the ETag of its text, or 304. */
 void ft_reply_tagged(ft_http_request *request, json_t *document);
 /* The ETag of a report: its job's revision and what the reviews of its findings say. */

@@ -5,8 +5,11 @@
 #include <time.h>
 
 #include "api/access.h"
+#include "api/polls.h"
 #include "api/spec.h"
 #include "base/digest.h"
+#include "log.h"
+#include "webhooks/webhooks.h"
 
 #define QUERY_LONGEST 200
 
@@ -30,11 +33,21 @@ static void on_created(void *data, const ft_error *err, json_t *snapshot)
     if (err && err->code == FT_NOT_FOUND) {
         ft_http_reply_problem(
             request, &(ft_http_problem){422, "unknown-trace", err->message, "/trace", NULL});
+    } else if (err && err->code == FT_USAGE) {
+        ft_http_reply_problem(
+            request, &(ft_http_problem){422, "webhook-refused", err->message, "/webhook", NULL});
     } else if (err && err->code == FT_CONFLICT) {
         ft_http_fail(request, 422, "idempotency-key-reused", "%s", err->message);
+    } else if (err && err->code == FT_BUDGET) {
+        ft_http_set(request, "Retry-After", "5");
+        ft_http_fail(request, 429, "too-many-jobs", "%s", err->message);
     } else if (err) {
         ft_http_fail_error(request, err);
     } else {
+        ft_log(FT_LOG_INFO, "job accepted", "request=%llu job=%s known=%s",
+               (unsigned long long)ft_http_number(request),
+               json_string_value(json_object_get(snapshot, "job")),
+               json_is_true(json_object_get(snapshot, "known")) ? "yes" : "no");
         json_object_del(snapshot, "known");
         ft_reply_job(request, 202, json_incref(snapshot));
     }
@@ -101,10 +114,21 @@ static bool is_good_spec(ft_http_request *request, const json_t *body)
     return good;
 }
 
+static bool is_good_webhook(ft_api *api, ft_http_request *request, const json_t *body)
+{
+    ft_error err = FT_ERROR_INIT;
+    const char *url = json_string_value(json_object_get(body, "webhook"));
+    bool allowed = api->app->config->webhook_allow_private != 0;
+    if (!url || ft_webhook_url_check(url, allowed, &err) == FT_OK) return true;
+    ft_http_reply_problem(
+        request, &(ft_http_problem){422, "webhook-refused", err.message, "/webhook", NULL});
+    return false;
+}
+
 void ft_serve_job_create(ft_api *api, ft_http_request *request, const json_t *body)
 {
     const char *key = ft_http_header(request, "idempotency-key");
-    if (!is_good_spec(request, body)) return;
+    if (!is_good_spec(request, body) || !is_good_webhook(api, request, body)) return;
     if (key && !is_good_key(request, key)) return;
     if (too_many(api, request)) return;
     const char *wanted = json_string_value(json_object_get(body, "project"));
@@ -186,19 +210,6 @@ void ft_serve_jobs(ft_api *api, ft_http_request *request)
 
 /* ---- GET and DELETE /v1/jobs/{job} ----------------------------------------------------------- */
 
-static void on_job(void *data, const ft_error *err, json_t *snapshot)
-{
-    ft_http_request *request;
-    char etag[32];
-    if (!ft_call_end(data, err, &request)) return;
-    snprintf(etag, sizeof etag, "%lld",
-             (long long)json_integer_value(json_object_get(snapshot, "revision")));
-    if (ft_matches_etag(request, etag))
-        ft_reply_not_modified(request, etag);
-    else
-        ft_reply_job(request, 200, json_incref(snapshot));
-}
-
 /* RFC 7240 §4.3: "wait=N" among other preferences. */
 static bool wanted_wait(ft_http_request *request, uint32_t most, uint32_t *seconds)
 {
@@ -216,11 +227,8 @@ static bool wanted_wait(ft_http_request *request, uint32_t most, uint32_t *secon
 void ft_serve_job(ft_api *api, ft_http_request *request)
 {
     uint32_t seconds;
-    const char *job = ft_http_param(request, 0);
-    if (wanted_wait(request, (uint32_t)api->app->config->max_wait_s, &seconds))
-        ft_api_wait(api, request, job, seconds);
-    else
-        ft_store_job(api->app->store, job, on_job, ft_call_new(api, request));
+    bool waits = wanted_wait(request, (uint32_t)api->app->config->max_wait_s, &seconds);
+    ft_polls_answer(api->polls, request, ft_http_param(request, 0), waits ? &seconds : NULL);
 }
 
 static void on_cancelled(void *data, const ft_error *err, json_t *change)

@@ -130,8 +130,6 @@ typedef struct viewing {
 /* A page of findings shows names that strangers chose: the browser is to run nothing of it. */
 static void set_headers(ft_http_request *request, const json_t *report, ft_report_format format)
 {
-    ft_http_set(request, "Cache-Control", "no-cache");
-    ft_http_set(request, "Vary", "Accept");
     if (format == FT_REPORT_HTML)
         ft_http_set(request, "Content-Security-Policy",
                     "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
@@ -179,6 +177,8 @@ static void on_view(void *data, const ft_error *err, json_t *report)
     }
     ft_report_tag(report, tag);
     snprintf(etag, sizeof etag, "%s-%s", ft_report_format_name(v->format), tag);
+    ft_http_set(v->request, "Cache-Control", "no-cache");
+    ft_http_vary(v->request, "Accept");
     if (ft_reply_not_modified(v->request, etag)) {
         free(v);
         return;

@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "api/access.h"
+#include "base/map.h"
 
 typedef struct route {
     const char *method, *pattern;
@@ -95,8 +96,21 @@ static bool is_cross_origin(ft_http_request *request)
     return !host || !authority || strcasecmp(authority + 3, host) != 0;
 }
 
+/* RFC 9110 §13.1: what changes things has no strong ETag, so no condition but "it is there" (which
+ * is looked at anyway) can be said to hold. */
+static bool is_conditional(ft_http_request *request)
+{
+    const char *match = ft_http_header(request, "if-match");
+    return (match && strcmp(match, "*") != 0) || ft_http_header(request, "if-none-match");
+}
+
 static void serve(ft_api *api, ft_http_request *request, const route *r)
 {
+    if (strcmp(r->method, "GET") != 0 && is_conditional(request)) {
+        ft_http_fail(request, 412, "precondition-failed",
+                     "%s cannot be made to depend on an ETag here", r->method);
+        return;
+    }
     if (strcmp(r->method, "GET") != 0) ft_access_audit(api, request, "allowed");
     if (r->serve_json)
         ft_api_take_json(api, request, r->pattern, r->serve_json);
@@ -126,33 +140,13 @@ void ft_api_route(void *context, ft_http_request *request)
 
 /* ---- /v1/openapi.json ------------------------------------------------------------------------ */
 
-static json_t *parameters(const char *pattern)
-{
-    json_t *list = json_array();
-    for (const char *at = strchr(pattern, '{'); at; at = strchr(at, '{')) {
-        size_t length = strcspn(++at, "}");
-        json_array_append_new(list, json_pack("{s:s%, s:s, s:b, s:{s:s}}", "name", at, length, "in",
-                                              "path", "required", 1, "schema", "type", "string"));
-    }
-    return list;
-}
-
 void ft_serve_openapi(ft_api *api, ft_http_request *request)
 {
     (void)api;
-    json_t *paths = json_object();
-    for (size_t i = 0; i < N_ROUTES; i++) {
-        char method[16] = {0};
-        for (size_t k = 0; ROUTES[i].method[k] && k < sizeof method - 1; k++)
-            method[k] = (char)(ROUTES[i].method[k] | 0x20);
-        if (!json_object_get(paths, ROUTES[i].pattern))
-            json_object_set_new(paths, ROUTES[i].pattern, json_object());
-        json_t *operation = json_pack("{s:s, s:o, s:{s:{s:s}}}", "summary", ROUTES[i].doc,
-                                      "parameters", parameters(ROUTES[i].pattern), "responses",
-                                      "default", "description", "see docs/api.md");
-        json_object_set_new(json_object_get(paths, ROUTES[i].pattern), method, operation);
-    }
-    ft_http_reply_json(request, 200,
-                       json_pack("{s:s, s:{s:s, s:s}, s:o}", "openapi", "3.1.0", "info", "title",
-                                 "Foretell", "version", FT_VERSION, "paths", paths));
+    size_t length = strlen(ft_openapi);
+    char tag[24];
+    snprintf(tag, sizeof tag, "%llx", (unsigned long long)ft_hash_bytes(ft_openapi, length, 0));
+    ft_http_set(request, "Cache-Control", "no-cache");
+    if (!ft_reply_not_modified(request, tag))
+        ft_http_reply(request, 200, "application/json", ft_openapi, length);
 }

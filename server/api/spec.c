@@ -78,6 +78,15 @@ static ft_status check_project(checker *c, const json_t *value)
                         FT_PROJECT_LENGTH);
 }
 
+/* Its URL is looked at by whoever knows what the server allows. */
+static ft_status check_webhook(checker *c, const json_t *value)
+{
+    ft_status status = check_text(c, value, "a webhook", FT_SPEC_TEXT);
+    if (status != FT_OK || strlen(json_string_value(value)) == json_string_length(value))
+        return status;
+    return ft_error_set(c->err, FT_USAGE, "a webhook is a URL");
+}
+
 static ft_status check_location(checker *c, const json_t *value)
 {
     return check_text(c, value, "a location", FT_SPEC_TEXT);
@@ -106,6 +115,16 @@ static ft_status check_event(checker *c, const json_t *value)
 static ft_status check_ms(checker *c, const json_t *value)
 {
     return check_number(c, value, "a budget in milliseconds", 1, 604800000);
+}
+
+static ft_status check_memory(checker *c, const json_t *value)
+{
+    return check_number(c, value, "a budget of memory in MiB", 64, 1 << 24);
+}
+
+static ft_status check_priority(checker *c, const json_t *value)
+{
+    return check_number(c, value, "a priority", -FT_SPEC_PRIORITY, FT_SPEC_PRIORITY);
 }
 
 static ft_status check_trace(checker *c, const json_t *value)
@@ -262,8 +281,10 @@ static ft_status check_ignored(checker *c, const json_t *value)
 
 static ft_status check_budget(checker *c, const json_t *value)
 {
-    static const member MEMBERS[] = {
-        {"subproblem_ms", false, check_ms}, {"job_ms", false, check_ms}, {NULL, false, NULL}};
+    static const member MEMBERS[] = {{"subproblem_ms", false, check_ms},
+                                     {"job_ms", false, check_ms},
+                                     {"memory_mb", false, check_memory},
+                                     {NULL, false, NULL}};
     return check_members(c, value, "a budget", MEMBERS);
 }
 
@@ -335,8 +356,10 @@ static const member JOB[] = {{"trace", true, check_trace},
                              {"wakeups", false, check_wakeups},
                              {"context_bound", false, check_bound},
                              {"budget", false, check_budget},
+                             {"priority", false, check_priority},
                              {"name", false, check_title},
                              {"project", false, check_project},
+                             {"webhook", false, check_webhook},
                              {NULL, false, NULL}};
 
 ft_status ft_spec_check(const json_t *spec, ft_strbuf *pointer, ft_error *err)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/access.h"
+#include "webhooks/webhooks.h"
 
 /* For programs that ask for JSON there is what was here before the dashboard. */
 void ft_serve_root(ft_api *api, ft_http_request *request)
@@ -19,7 +20,7 @@ void ft_serve_root(ft_api *api, ft_http_request *request)
 void ft_serve_about(ft_api *api, ft_http_request *request)
 {
     (void)api;
-    ft_http_set(request, "Vary", "Accept");
+    ft_http_vary(request, "Accept");
     ft_http_reply_json(
         request, 200,
         json_pack("{s:s, s:s, s:s, s:{s:s, s:s, s:s, s:s, s:s}}", "name", "foretell", "version",
@@ -42,9 +43,9 @@ static void not_ready(ft_http_request *request, const char *why)
     ft_http_fail(request, 503, "not-ready", "%s", why);
 }
 
-static void on_probe(void *data, const ft_error *err, json_t *counts)
+static void on_probe(void *data, const ft_error *err, json_t *nothing)
 {
-    (void)counts;
+    (void)nothing;
     ft_call *call = data;
     ft_api *api = call->api;
     ft_http_request *request = call->request;
@@ -61,7 +62,7 @@ static void on_probe(void *data, const ft_error *err, json_t *counts)
 
 void ft_serve_ready(ft_api *api, ft_http_request *request)
 {
-    ft_store_counts(api->app->store, on_probe, ft_call_new(api, request));
+    ft_store_probe(api->app->store, on_probe, ft_call_new(api, request));
 }
 
 void ft_serve_workers(ft_api *api, ft_http_request *request)
@@ -161,6 +162,24 @@ static void put_times(ft_strbuf *out, const ft_dispatch *dispatch)
     }
 }
 
+static void put_passes(ft_strbuf *out, const ft_dispatch *dispatch)
+{
+    ft_dispatch_times times = ft_dispatch_task_times(dispatch);
+    ft_strbuf_puts(out, "# HELP foretell_pass_seconds Time of solve tasks by what decided them.\n"
+                        "# TYPE foretell_pass_seconds summary\n");
+    for (int r = 0; r < FT_REASONS; r++) {
+        const char *name = ft_reason_name((ft_reason)r);
+        if (times.pass_tasks[r] == 0) continue;
+        ft_strbuf_printf(out,
+                         "foretell_pass_seconds_sum{pass=\"%s\"} %.3f\n"
+                         "foretell_pass_seconds_count{pass=\"%s\"} %llu\n",
+                         name, (double)times.pass_ms[r] / 1000, name,
+                         (unsigned long long)times.pass_tasks[r]);
+    }
+    put_family(out, "solver_seconds_total", false, "Time of solve tasks in the solver.");
+    ft_strbuf_printf(out, "foretell_solver_seconds_total %.3f\n", times.solve_ms / 1000);
+}
+
 static void put_load(ft_strbuf *out, const ft_dispatch *dispatch)
 {
     json_t *load = ft_dispatch_load(dispatch);
@@ -205,6 +224,8 @@ static void put_http(ft_strbuf *out, const ft_http_stats *stats)
                (long long)stats->connections);
     put_number(out, "http_connections_refused_total", false, "Connections answered 503.",
                (long long)stats->refused);
+    put_number(out, "http_connections_displaced_total", false,
+               "Connections that stalled and made room for others.", (long long)stats->displaced);
     put_number(out, "http_received_bytes_total", false, "Bytes received.",
                (long long)stats->bytes_in);
     put_number(out, "http_sent_bytes_total", false, "Bytes sent.", (long long)stats->bytes_out);
@@ -226,7 +247,8 @@ static void put_store(ft_strbuf *out, const json_t *counts)
     put_labelled(out, "verdicts", true, "Verdict records by verdict.", "verdict",
                  json_object_get(counts, "verdicts"));
     put_number(out, "queue_depth", true, "Tasks that wait for a worker.",
-               (long long)json_integer_value(json_object_get(tasks, "ready")));
+               (long long)json_integer_value(json_object_get(tasks, "ready")) +
+                   (long long)json_integer_value(json_object_get(tasks, "dropped")));
     for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
         put_number(out, ROWS[i].name, ROWS[i].gauge, ROWS[i].help,
                    (long long)json_integer_value(json_object_get(counts, ROWS[i].member)));
@@ -243,6 +265,25 @@ static void put_process(ft_strbuf *out, const ft_api *api)
                (long long)api->started);
 }
 
+static void put_webhooks(ft_strbuf *out, const ft_webhooks *webhooks)
+{
+    static const struct {
+        const char *name, *help;
+    } METRICS[] = {
+#define FT_ROW(symbol, name, doc) {name, doc},
+        FT_WEBHOOK_METRIC_TABLE(FT_ROW)
+#undef FT_ROW
+    };
+    json_t *values = ft_webhooks_metrics(webhooks);
+    for (size_t i = 0; i < sizeof METRICS / sizeof *METRICS; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s_total", METRICS[i].name);
+        put_number(out, name, false, METRICS[i].help,
+                   (long long)json_integer_value(json_object_get(values, METRICS[i].name)));
+    }
+    json_decref(values);
+}
+
 static void on_counts(void *data, const ft_error *err, json_t *counts)
 {
     ft_call *call = data;
@@ -255,7 +296,9 @@ static void on_counts(void *data, const ft_error *err, json_t *counts)
     put_dispatch(&out, api->app->dispatch);
     put_workers(&out, api->app->dispatch);
     put_times(&out, api->app->dispatch);
+    put_passes(&out, api->app->dispatch);
     put_load(&out, api->app->dispatch);
+    put_webhooks(&out, api->app->webhooks);
     put_number(&out, "event_streams", true, "Event streams open now.", api->stream_count);
     put_latency(&out, ft_http_statistics(api->http));
     put_http(&out, ft_http_statistics(api->http));

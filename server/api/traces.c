@@ -5,11 +5,10 @@
 #include "api/internal.h"
 #include "base/digest.h"
 
-/* The bytes behind a name never change. */
-static bool is_not_modified(ft_http_request *request, const char *hash)
+/* What is behind a name never changes. */
+static void set_lasting(ft_http_request *request)
 {
     ft_http_set(request, "Cache-Control", "immutable, max-age=31536000");
-    return ft_reply_not_modified(request, hash);
 }
 
 static void on_trace(void *data, const ft_error *err, json_t *meta)
@@ -17,7 +16,8 @@ static void on_trace(void *data, const ft_error *err, json_t *meta)
     ft_http_request *request;
     if (!ft_call_end(data, err, &request)) return;
     const char *hash = json_string_value(json_object_get(meta, "trace"));
-    if (is_not_modified(request, hash)) return;
+    set_lasting(request);
+    if (ft_reply_not_modified(request, hash)) return;
     json_t *view = json_incref(meta);
     json_t *links = json_object();
     json_object_set_new(links, "self", json_sprintf("/v1/traces/%s", hash));
@@ -89,7 +89,8 @@ static void on_chunk(void *data, const ft_error *err, const void *bytes, size_t 
     }
     c->last = last;
     if (c->seq == 1) {
-        if (is_not_modified(c->request, c->hash)) {
+        set_lasting(c->request);
+        if (ft_reply_same_bytes(c->request, c->hash)) {
             free(c);
             return;
         }

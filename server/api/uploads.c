@@ -22,6 +22,7 @@ struct ft_upload {
 static void upload_free(ft_upload *upload)
 {
     if (upload->fd >= 0) close(upload->fd);
+    upload->api->receiving--;
     free(upload);
 }
 
@@ -81,7 +82,7 @@ static void on_shared(void *data, const ft_error *err, json_t *result)
         bool created = json_is_true(json_object_get(result, "created"));
         const char *hash = json_string_value(json_object_get(s->meta, "trace"));
         ft_http_set(s->request, "Location", "/v1/traces/%s", hash);
-        ft_http_set(s->request, "ETag", "\"%s\"", hash);
+        ft_http_set(s->request, "ETag", "W/\"%s\"", hash);
         ft_http_reply_json(s->request, created ? 201 : 200, s->meta);
     }
     free(s);
@@ -119,17 +120,15 @@ static bool too_many(ft_api *api, ft_http_request *request)
     return true;
 }
 
-static void on_end(void *context, ft_http_request *request)
+static void begin_ingest(ft_upload *upload)
 {
-    ft_upload *upload = context;
     ft_api *api = upload->api;
-    if (too_many(api, request)) {
+    if (too_many(api, upload->request)) {
         upload_free(upload);
         return;
     }
     char hash[FT_DIGEST_HEX + 1];
     ft_digest_hex(&upload->digest, hash);
-    upload->request = request;
     upload->next = api->uploads;
     if (upload->next) upload->next->previous = upload;
     api->uploads = upload;
@@ -138,6 +137,33 @@ static void on_end(void *context, ft_http_request *request)
     upload->fd = -1;
     upload->ingest =
         ft_dispatch_ingest(api->app->dispatch, fd, upload->bytes, hash, on_ingested, upload);
+}
+
+static void on_room(void *data, const ft_error *err, json_t *nothing)
+{
+    (void)nothing;
+    ft_upload *upload = data;
+    if (!err) {
+        begin_ingest(upload);
+        return;
+    }
+    if (err->code == FT_CONFLICT)
+        ft_http_fail(upload->request, 409, "project-full", "%s", err->message);
+    else
+        ft_http_fail_error(upload->request, err);
+    upload_free(upload);
+}
+
+static void on_end(void *context, ft_http_request *request)
+{
+    ft_upload *upload = context;
+    const ft_app *app = upload->api->app;
+    uint64_t most = ft_dispatch_limit(app->dispatch, upload->project, FT_LIMIT_BYTES);
+    upload->request = request;
+    if (most > 0)
+        ft_store_room(app->store, upload->project, most, on_room, upload);
+    else
+        begin_ingest(upload);
 }
 
 void ft_api_forget_uploads(ft_api *api)
@@ -163,11 +189,18 @@ void ft_serve_upload(ft_api *api, ft_http_request *request)
     char project[FT_PROJECT_LENGTH + 1];
     if (!ft_access_project(request, ft_http_query(request, "project"), project)) return;
     if (too_many(api, request)) return;
+    if (api->receiving >= FT_UPLOADS_MOST) {
+        ft_http_set(request, "Retry-After", "1");
+        ft_http_fail(request, 503, "too-many-uploads",
+                     "%u uploads are being received already: try again later", api->receiving);
+        return;
+    }
     if (ft_dispatch_upload_file(api->app->dispatch, &fd, &err) != FT_OK) {
         ft_http_fail_error(request, &err);
         return;
     }
     ft_upload *upload = ft_calloc(1, sizeof *upload);
+    api->receiving++;
     *upload = (ft_upload){.api = api, .fd = fd};
     memcpy(upload->project, project, sizeof project);
     ft_digest_init(&upload->digest);

@@ -242,7 +242,7 @@ static void serve_file(const file *f, ft_http_request *request)
     set_policy(request);
     ft_http_set(request, "Cache-Control", "%s",
                 lasting ? "public, max-age=31536000, immutable" : "no-cache");
-    ft_http_set(request, "Vary", "Accept, Accept-Encoding");
+    ft_http_vary(request, "Accept");
     if (ft_reply_not_modified(request, etag)) return;
     if (packed) ft_http_set(request, "Content-Encoding", "gzip");
     ft_http_reply(request, 200, f->type, ft_strbuf_text(body), body->len);
@@ -270,6 +270,6 @@ void ft_web_serve_index(const ft_web *web, ft_http_request *request)
     }
     set_policy(request);
     ft_http_set(request, "Cache-Control", "no-cache");
-    ft_http_set(request, "Vary", "Accept");
+    ft_http_vary(request, "Accept");
     ft_http_reply(request, 200, "text/html; charset=utf-8", ABSENT, sizeof ABSENT - 1);
 }

@@ -6,28 +6,20 @@
 #include "dispatch/internal.h"
 #include "log.h"
 
-#define FAST_MS 500  /* a batch below this doubles the next one ... */
-#define SLOW_MS 2000 /* ... and one above this halves it: about a second each */
+#define BATCH_MS 1000 /* a batch should take about this long ... */
+#define GROWTH   4    /* ... but is no more than so many times the one before */
 
-static void clear(ft_batch *batch)
+void ft_batch_clear(ft_batch *batch)
 {
     json_decref(batch->tasks);
+    json_decref(batch->results);
+    free(batch->tallies);
     memset(batch, 0, sizeof *batch);
 }
 
-static int64_t task_id(const ft_batch *batch, size_t index)
+int64_t ft_batch_task(const ft_batch *batch, size_t index)
 {
     return json_integer_value(json_object_get(json_array_get(batch->tasks, index), "task"));
-}
-
-/* The worker's part of the job is over, however it ended. */
-static void count_out(ft_dispatch *dispatch, const ft_worker *worker, const char *job_id)
-{
-    ft_job *job = ft_job_find(dispatch, job_id);
-    if (!job) return;
-    assert(job->running > 0);
-    if (--job->running == 0) job->since = uv_now(dispatch->loop);
-    job->served += uv_now(dispatch->loop) - worker->busy_since;
 }
 
 /* ---- Giving back ----------------------------------------------------------------------------- */
@@ -43,6 +35,11 @@ static void abandon(ft_errand *errand)
         .verdict = death->verdict,
         .reason = death->reason,
         .text = errand->text,
+        .retry_ms = (uint32_t)errand->dispatch->config->retry_ms,
+        .worker = errand->worker_index,
+        .pid = errand->pid,
+        .death = death->name,
+        .log = errand->words,
     };
     ft_store_abandon(errand->dispatch->store, errand->job, errand->token, blame, on_abandoned,
                      errand);
@@ -64,8 +61,8 @@ static void on_abandoned(void *data, const ft_error *err, json_t *result)
     ft_errand_end(errand);
 }
 
-static void give_back(ft_dispatch *dispatch, const char *job, uint64_t token, int64_t task,
-                      ft_death death, const char *text)
+void ft_batch_give_back(ft_dispatch *dispatch, const char *job, uint64_t token, int64_t task,
+                        ft_death death, const char *text, const ft_worker *worker)
 {
     ft_errand *errand = ft_errand_new(dispatch, NULL);
     snprintf(errand->job, sizeof errand->job, "%s", job);
@@ -73,6 +70,11 @@ static void give_back(ft_dispatch *dispatch, const char *job, uint64_t token, in
     errand->token = token;
     errand->task = task;
     errand->death = death;
+    if (worker) {
+        errand->worker_index = (int)worker->index;
+        errand->pid = worker->last_pid;
+        errand->words = ft_strdup(worker->words);
+    }
     abandon(errand);
 }
 
@@ -81,10 +83,11 @@ void ft_batch_lost(ft_worker *worker, ft_death death, const char *text)
 {
     ft_batch *batch = &worker->batch;
     if (!batch->tasks) return;
-    count_out(worker->dispatch, worker, batch->job);
-    int64_t task = batch->next < json_array_size(batch->tasks) ? task_id(batch, batch->next) : 0;
-    give_back(worker->dispatch, batch->job, batch->token, task, death, text);
-    clear(batch);
+    ft_results_flush(worker);
+    ft_project_end(worker);
+    int64_t task = batch->next < batch->own ? ft_batch_task(batch, batch->next) : 0;
+    ft_batch_give_back(worker->dispatch, batch->job, batch->token, task, death, text, worker);
+    ft_batch_clear(batch);
 }
 
 /* ---- Request --------------------------------------------------------------------------------- */
@@ -115,8 +118,9 @@ static void send_request(ft_worker *worker, const ft_job *job)
 /* Answered in full: the worker is free. */
 static void finish(ft_worker *worker)
 {
-    count_out(worker->dispatch, worker, worker->batch.job);
-    clear(&worker->batch);
+    ft_results_flush(worker);
+    ft_project_end(worker);
+    ft_batch_clear(&worker->batch);
     ft_worker_idle(worker);
 }
 
@@ -218,7 +222,7 @@ static void fill(ft_worker *worker, const ft_job *job, const json_t *lease)
 {
     ft_batch *batch = &worker->batch;
     const char *kind = json_string_value(json_object_get(lease, "kind"));
-    clear(batch);
+    ft_batch_clear(batch);
     snprintf(batch->job, sizeof batch->job, "%s", job->id);
     snprintf(batch->trace, sizeof batch->trace, "%s", job->trace);
     if (!ft_task_kind_parse(kind, &batch->kind)) abort();
@@ -226,12 +230,13 @@ static void fill(ft_worker *worker, const ft_job *job, const json_t *lease)
     batch->tasks = json_incref(json_object_get(lease, "tasks"));
     batch->subproblem_ms = job->subproblem_ms;
     batch->job_ms = job->job_ms;
+    batch->memory_mb = job->memory_mb;
+    batch->own = json_array_size(batch->tasks);
 }
 
 static void take_lease(ft_worker *worker, ft_job *job, const json_t *lease)
 {
     fill(worker, job, lease);
-    ft_job_start_clock(job);
     if (strcmp(worker->loaded, job->trace) == 0) {
         send_request(worker, job);
     } else {
@@ -243,23 +248,43 @@ static void take_lease(ft_worker *worker, ft_job *job, const json_t *lease)
 static void return_lease(const ft_errand *errand, const json_t *lease)
 {
     uint64_t token = (uint64_t)json_integer_value(json_object_get(lease, "token"));
-    give_back(errand->dispatch, errand->job, token, 0, FT_DEATH_STOPPED, "nobody to do it");
+    ft_batch_give_back(errand->dispatch, errand->job, token, 0, FT_DEATH_STOPPED, "nobody to do it",
+                       NULL);
+}
+
+/* Its ready tasks are put off: nobody asks before the first of them is due. */
+static void put_off(ft_job *job, const json_t *lease)
+{
+    const json_t *wait = json_object_get(lease, "wait_ms");
+    ft_dispatch *dispatch = job->dispatch;
+    if (!json_is_integer(wait)) return;
+    job->wait = uv_now(dispatch->loop) + (uint64_t)json_integer_value(wait);
+    ft_dispatch_wake(dispatch, job->wait);
+}
+
+/* The lease for an idle worker, or what it was for is gone. */
+static void use_lease(ft_errand *errand, ft_job *job, const json_t *lease)
+{
+    ft_worker *worker = errand->worker;
+    bool fresh = ft_errand_fresh(errand);
+    bool empty = json_array_size(json_object_get(lease, "tasks")) == 0;
+    if (fresh && job && !empty) {
+        take_lease(worker, job, lease);
+        return;
+    }
+    if (!empty) return_lease(errand, lease);
+    if (job && empty) put_off(job, lease);
+    if (!fresh) return;
+    ft_project_end(worker);
+    worker->state = FT_WORKER_IDLE;
 }
 
 static void on_leased(void *data, const ft_error *err, json_t *lease)
 {
     ft_errand *errand = data;
     ft_dispatch *dispatch = errand->dispatch;
-    bool fresh = ft_errand_fresh(errand);
     ft_job *job = ft_job_find(dispatch, errand->job);
-    bool empty = json_array_size(json_object_get(lease, "tasks")) == 0;
-    if (fresh && job && !empty) {
-        take_lease(errand->worker, job, lease);
-    } else {
-        count_out(dispatch, errand->worker, errand->job);
-        if (!empty) return_lease(errand, lease);
-        if (fresh) errand->worker->state = FT_WORKER_IDLE;
-    }
+    use_lease(errand, job, lease);
     if (err) {
         if (job && job->ready == 0) job->ready = 1;
         ft_errand_retry(errand, ft_errand_end, err);
@@ -269,6 +294,18 @@ static void on_leased(void *data, const ft_error *err, json_t *lease)
     ft_errand_end(errand);
 }
 
+/* The worker belongs to the job from here on. */
+static ft_errand *lease_errand(ft_worker *worker, ft_job *job)
+{
+    worker->state = FT_WORKER_LEASING;
+    worker->busy_since = worker->heard = uv_now(worker->dispatch->loop);
+    ft_project_begin(worker, job);
+    ft_watch_start(worker->dispatch);
+    ft_errand *errand = ft_errand_new(worker->dispatch, worker);
+    snprintf(errand->job, sizeof errand->job, "%s", job->id);
+    return errand;
+}
+
 void ft_batch_lease(ft_worker *worker, ft_job *job)
 {
     ft_dispatch *dispatch = worker->dispatch;
@@ -276,24 +313,102 @@ void ft_batch_lease(ft_worker *worker, ft_job *job)
     uint64_t share = job->ready / (dispatch->worker_count - 1), most = job->batch;
     if (most > share) most = share > 0 ? share : 1;
     job->ready -= most < job->ready ? most : job->ready;
-    job->running++;
-    worker->state = FT_WORKER_LEASING;
-    worker->busy_since = uv_now(dispatch->loop);
-    ft_errand *errand = ft_errand_new(dispatch, worker);
-    snprintf(errand->job, sizeof errand->job, "%s", job->id);
     ft_store_lease(dispatch->store, job->id, (uint32_t)most, (uint32_t)dispatch->config->lease_ms,
-                   on_leased, errand);
+                   on_leased, lease_errand(worker, job));
 }
 
-static void on_extended(void *data, const ft_error *err, json_t *nothing)
+/* ---- Stealing -------------------------------------------------------------------------------- */
+
+static void steal(ft_errand *errand);
+
+static void on_stolen(void *data, const ft_error *err, json_t *lease)
 {
-    (void)nothing;
+    ft_errand *errand = data;
+    if (err) {
+        /* Until it is known whose they are, nobody does them. */
+        ft_errand_retry(errand, steal, err);
+        return;
+    }
+    ft_dispatch_count(errand->dispatch, FT_METRIC_STEALS);
+    on_leased(errand, NULL, lease);
+}
+
+static void steal(ft_errand *errand)
+{
+    ft_store_steal(errand->dispatch->store, errand->job, errand->token, errand->json,
+                   (uint32_t)errand->dispatch->config->lease_ms, on_stolen, errand);
+}
+
+void ft_batch_steal(ft_worker *thief, ft_worker *from, size_t count)
+{
+    ft_batch *batch = &from->batch;
+    ft_job *job = ft_job_find(from->dispatch, batch->job);
+    assert(job && count > 0 && batch->next + count < batch->own);
+    ft_errand *errand = lease_errand(thief, job);
+    errand->token = batch->token;
+    errand->json = json_array();
+    batch->own -= count;
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(errand->json, json_integer(ft_batch_task(batch, batch->own + i)));
+    json_t *recall =
+        json_pack("{s:I, s:I}", "token", (json_int_t)batch->token, "keep", (json_int_t)batch->own);
+    ft_worker_send_json(from, FT_WIRE_RECALL, recall);
+    json_decref(recall);
+    steal(errand);
+}
+
+/* ---- Renewing -------------------------------------------------------------------------------- */
+
+/* Leases that ran out all the same: somebody has to look for their tasks. */
+static void take_up(ft_dispatch *dispatch, const json_t *released)
+{
+    size_t i;
+    json_t *id;
+    json_array_foreach(released, i, id)
+    {
+        ft_job *job = ft_job_find(dispatch, json_string_value(id));
+        if (job && job->ready == 0) job->ready = 1;
+    }
+    if (json_array_size(released)) ft_dispatch_pump(dispatch);
+}
+
+static void on_extended(void *data, const ft_error *err, json_t *result)
+{
     ft_errand *errand = data;
     if (err) {
         ft_dispatch_count(errand->dispatch, FT_METRIC_STORE_ERRORS);
         ft_log(FT_LOG_ERROR, "leases not renewed", "reason=\"%s\"", err->message);
+    } else {
+        take_up(errand->dispatch, json_object_get(result, "released"));
     }
     ft_errand_end(errand);
+}
+
+/* Of the jobs that had some since the last time. */
+static json_t *spent_times(const ft_dispatch *dispatch)
+{
+    json_t *spent = json_object();
+    for (ft_job *job = dispatch->jobs; job; job = job->next) {
+        uint64_t ms = ft_job_spent(job);
+        if (ms == job->told_ms) continue;
+        job->told_ms = ms;
+        json_object_set_new(spent, job->id, json_integer((json_int_t)ms));
+    }
+    return spent;
+}
+
+/* What the projects used since the last time. */
+static json_t *fresh_usage(ft_dispatch *dispatch)
+{
+    json_t *usage = json_object();
+    for (ft_project *project = dispatch->projects; project; project = project->next) {
+        if (project->fresh_ms == 0) continue;
+        json_object_set_new(usage, project->name, json_integer((json_int_t)project->fresh_ms));
+        project->used_ms += project->fresh_ms;
+        project->fresh_ms = 0;
+    }
+    ft_projects_sweep(dispatch);
+    return usage;
 }
 
 /* The supervisor ends a batch that takes too long; its lease lasts as long as its worker does. */
@@ -304,10 +419,16 @@ void ft_batch_renew(ft_dispatch *dispatch)
         const ft_batch *batch = &dispatch->workers[i].batch;
         if (batch->tasks) json_array_append_new(tokens, json_integer((json_int_t)batch->token));
     }
-    if (json_array_size(tokens))
-        ft_store_extend(dispatch->store, tokens, (uint32_t)dispatch->config->lease_ms, on_extended,
-                        ft_errand_new(dispatch, NULL));
-    json_decref(tokens);
+    json_t *beat = json_pack("{s:o, s:o, s:o}", "tokens", tokens, "spent", spent_times(dispatch),
+                             "usage", fresh_usage(dispatch));
+    bool idle =
+        json_array_size(tokens) == 0 && json_object_size(json_object_get(beat, "usage")) == 0;
+    if (idle) {
+        json_decref(beat);
+        return;
+    }
+    ft_store_extend(dispatch->store, beat, (uint32_t)dispatch->config->lease_ms, on_extended,
+                    ft_errand_new(dispatch, NULL));
 }
 
 /* ---- Results --------------------------------------------------------------------------------- */
@@ -321,7 +442,7 @@ static bool token_matches(ft_worker *worker, const json_t *message)
     return false;
 }
 
-static void on_committed(void *data, const ft_error *err, json_t *result)
+void ft_batch_on_committed(void *data, const ft_error *err, json_t *result)
 {
     ft_errand *errand = data;
     ft_dispatch *dispatch = errand->dispatch;
@@ -339,29 +460,16 @@ static void on_committed(void *data, const ft_error *err, json_t *result)
     if (death == FT_DEATH_STOPPED) ft_dispatch_count(dispatch, FT_METRIC_STORE_ERRORS);
     ft_log(FT_LOG_ERROR, "result not stored", "job=%s task=%lld reason=\"%s\"", errand->job,
            (long long)errand->task, err->message);
-    give_back(dispatch, errand->job, errand->token, errand->task, death, text);
+    ft_batch_give_back(dispatch, errand->job, errand->token, errand->task, death, text,
+                       errand->worker);
     if (ft_errand_fresh(errand) && errand->worker->batch.token == errand->token) {
-        errand->worker->batch.next = json_array_size(errand->worker->batch.tasks);
+        errand->worker->batch.next = errand->worker->batch.own;
         ft_worker_die(errand->worker, death, "%.200s", err->message);
     }
     ft_errand_end(errand);
 }
 
-static void on_verdict_committed(void *data, const ft_error *err, json_t *result)
-{
-    const ft_errand *errand = data;
-    ft_verdict verdict;
-    if (json_is_true(json_object_get(result, "applied"))) {
-        ft_dispatch_count(errand->dispatch, FT_METRIC_VERDICTS);
-        if (ft_verdict_parse(errand->text, &verdict)) {
-            errand->dispatch->times.tasks[verdict]++;
-            errand->dispatch->times.ms[verdict] += errand->took;
-        }
-    }
-    on_committed(data, err, result);
-}
-
-static ft_errand *result_errand(ft_worker *worker, int64_t task)
+ft_errand *ft_batch_errand(ft_worker *worker, int64_t task)
 {
     ft_errand *errand = ft_errand_new(worker->dispatch, worker);
     snprintf(errand->job, sizeof errand->job, "%s", worker->batch.job);
@@ -377,55 +485,64 @@ void ft_batch_on_planned(ft_worker *worker, const json_t *message)
         ft_worker_die(worker, FT_DEATH_MALFORMED, "a plan that nobody asked for");
         return;
     }
-    int64_t task = task_id(&worker->batch, 0);
+    int64_t task = ft_batch_task(&worker->batch, 0);
     ft_store_plan_commit(worker->dispatch->store, worker->batch.token, task,
-                         json_object_get(message, "plan"), on_committed,
-                         result_errand(worker, task));
+                         json_object_get(message, "plan"), ft_batch_on_committed,
+                         ft_batch_errand(worker, task));
     worker->answered++;
     finish(worker);
     ft_dispatch_pump(worker->dispatch);
 }
 
+static bool is_next(const ft_batch *batch, const json_t *task)
+{
+    return batch->kind == FT_KIND_SOLVE && batch->next < json_array_size(batch->tasks) &&
+           json_is_integer(task) && json_integer_value(task) == ft_batch_task(batch, batch->next);
+}
+
 void ft_batch_on_verdict(ft_worker *worker, const json_t *message)
 {
+    ft_error err = FT_ERROR_INIT;
     if (!token_matches(worker, message)) return;
     ft_batch *batch = &worker->batch;
-    const json_t *task = json_object_get(message, "task");
-    bool expected = batch->kind == FT_KIND_SOLVE && batch->next < json_array_size(batch->tasks) &&
-                    json_is_integer(task) &&
-                    json_integer_value(task) == task_id(batch, batch->next);
-    if (!expected) {
+    if (!is_next(batch, json_object_get(message, "task"))) {
         ft_worker_die(worker, FT_DEATH_MALFORMED, "a verdict out of turn");
         return;
     }
-    int64_t id = task_id(batch, batch->next++);
-    worker->answered++;
     limit_request(worker);
-    const json_t *record = json_object_get(message, "record");
-    const char *verdict = json_string_value(json_object_get(record, "verdict"));
-    ft_errand *errand = result_errand(worker, id);
-    snprintf(errand->text, sizeof errand->text, "%s", verdict ? verdict : "");
-    errand->took = uv_now(worker->dispatch->loop) - batch->turn;
-    batch->turn += errand->took;
-    ft_store_verdict_commit(worker->dispatch->store, batch->token, id, record, on_verdict_committed,
-                            errand);
+    if (batch->next >= batch->own) {
+        /* Begun before it knew that somebody else has the task now. */
+        batch->next++;
+        ft_dispatch_count(worker->dispatch, FT_METRIC_FENCED);
+        return;
+    }
+    if (ft_results_add(worker, json_object_get(message, "record"), &err) != FT_OK) {
+        ft_worker_die(worker, FT_DEATH_MALFORMED, "%.200s", err.message);
+        return;
+    }
+    worker->answered++;
+    if (batch->next == batch->own) ft_results_flush(worker);
 }
 
+/* Sizes follow the measured times of the job's tasks. */
 static void adapt(ft_worker *worker)
 {
-    ft_job *job = ft_job_find(worker->dispatch, worker->batch.job);
-    if (!job) return;
-    uint64_t took = uv_now(worker->dispatch->loop) - worker->batch.started;
-    size_t size = json_array_size(worker->batch.tasks);
-    if (took < FAST_MS && size >= job->batch && job->batch < FT_BATCH_MAX) job->batch *= 2;
-    if (took > SLOW_MS && size <= job->batch && job->batch > 1) job->batch /= 2;
+    const ft_batch *batch = &worker->batch;
+    ft_job *job = ft_job_find(worker->dispatch, batch->job);
+    if (!job || batch->next == 0) return;
+    uint64_t took = uv_now(worker->dispatch->loop) - batch->started;
+    double task_ms = (double)took / (double)batch->next;
+    job->task_ms = job->task_ms > 0 ? (job->task_ms + task_ms) / 2 : task_ms;
+    double fit = job->task_ms > 0 ? BATCH_MS / job->task_ms : FT_BATCH_MAX;
+    uint32_t most = job->batch * GROWTH < FT_BATCH_MAX ? job->batch * GROWTH : FT_BATCH_MAX;
+    job->batch = fit < 1 ? 1 : fit < most ? (uint32_t)fit : most;
 }
 
 void ft_batch_on_solved(ft_worker *worker, const json_t *message)
 {
     if (!token_matches(worker, message)) return;
     ft_batch *batch = &worker->batch;
-    if (batch->kind != FT_KIND_SOLVE || batch->next < json_array_size(batch->tasks)) {
+    if (batch->kind != FT_KIND_SOLVE || batch->next < batch->own) {
         ft_worker_die(worker, FT_DEATH_MALFORMED, "an end with tasks unanswered");
         return;
     }
@@ -450,11 +567,11 @@ void ft_batch_on_failed(ft_worker *worker, const json_t *message)
         return;
     }
     if (worker->state == FT_WORKER_WORKING && batch->kind == FT_KIND_PLAN) {
-        int64_t task = task_id(batch, 0);
+        int64_t task = ft_batch_task(batch, 0);
         ft_log(FT_LOG_INFO, "job cannot be planned", "job=%s reason=\"%s\"", batch->job,
                error.message);
-        ft_store_plan_fail(worker->dispatch->store, batch->token, task, &error, on_committed,
-                           result_errand(worker, task));
+        ft_store_plan_fail(worker->dispatch->store, batch->token, task, &error,
+                           ft_batch_on_committed, ft_batch_errand(worker, task));
         finish(worker);
     } else {
         char text[320];

@@ -19,6 +19,7 @@
     X(MEMORY, "out-of-memory", 2, UNKNOWN, BUDGET, LIMIT, "the worker ran out of memory")          \
     X(MALFORMED, "malformed", 3, ERROR, WORKER_DIED, INTERNAL, "the worker broke the protocol")    \
     X(REFUSED, "refused", 3, ERROR, WORKER_DIED, INTERNAL, "the worker failed")                    \
+    X(SILENT, "silent", 3, ERROR, WORKER_DIED, INTERNAL, "the worker gave no sign of life")        \
     X(TIMEOUT, "timeout", 1, UNKNOWN, BUDGET, BUDGET, "the time limit passed")                     \
     X(STOPPED, "stopped", 0, ERROR, WORKER_DIED, IO, "the worker was stopped")
 

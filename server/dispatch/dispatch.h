@@ -21,6 +21,7 @@
 #include "base/digest.h"
 #include "base/status.h"
 #include "config.h"
+#include "store/limits.h"
 #include "store/store.h"
 
 typedef struct ft_dispatch ft_dispatch;
@@ -67,9 +68,11 @@ void ft_dispatch_summary(ft_dispatch *dispatch, const char *trace, ft_store_done
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
-/* Creates a job from JOB of docs/records.md, checked superficially by the caller; the result is its
- * SNAPSHOT (store.h), durable. key: as in store.h. FT_NOT_FOUND: spec.trace is not stored.
- * FT_CONFLICT: the key came with another body. `spec` and `key` are not kept. */
+/* Creates a job from JOB of docs/records.md (with its project), checked superficially by the
+ * caller; the result is its SNAPSHOT (store.h), durable. FT_BUDGET: as many as there may be, of the
+ * project or of all, have not ended, or the project's time of today is spent. key: as in store.h.
+ * FT_NOT_FOUND: spec.trace is not stored. FT_CONFLICT: the key came with another body. `spec` and
+ * `key` are not kept. */
 void ft_dispatch_job_create(ft_dispatch *dispatch, const json_t *spec, const ft_store_key *key,
                             ft_store_done done, void *data);
 
@@ -88,10 +91,15 @@ ft_watch *ft_dispatch_watch(ft_dispatch *dispatch, const char *job, ft_watch_cha
                             void *data);
 void ft_dispatch_unwatch(ft_watch *watch); /* accepts NULL */
 
+/* What a project may have (store/limits.h): of its own or by the configuration; 0: no limit.
+ * Changes are known some seconds after they were made. */
+uint64_t ft_dispatch_limit(const ft_dispatch *dispatch, const char *project, ft_limit limit);
+
 /* ---- Looking --------------------------------------------------------------------------------- */
 
 /* [{"worker": 0, "pid": 123|null, "role": "solve"|"ingest", "state": STATE (dispatch/worker.h),
  *   "kind": TASK KIND|null, "job": ID|null, "trace": HASH|null loaded, "batch": n unanswered,
+ *   "silent_ms": n since its last sign of life while it works,
  *   "memory": BYTES resident|null, "busy_ms": n with what it does now,
  *   "tasks": n answered, "restarts": n, "version": TEXT|null, "progress": TEXT|null}...]
  * New reference. */
@@ -103,9 +111,11 @@ json_t *ft_dispatch_workers(const ft_dispatch *dispatch);
  * member a verdict. New reference. */
 json_t *ft_dispatch_load(const ft_dispatch *dispatch);
 
-/* What solve tasks took, by their verdict. */
+/* What solve tasks took, by their verdict and by what decided them, and the solver's part in it. */
 typedef struct ft_dispatch_times {
     uint64_t tasks[FT_VERDICTS], ms[FT_VERDICTS];
+    uint64_t pass_tasks[FT_REASONS], pass_ms[FT_REASONS];
+    double solve_ms;
 } ft_dispatch_times;
 ft_dispatch_times ft_dispatch_task_times(const ft_dispatch *dispatch);
 
@@ -124,6 +134,7 @@ json_t *ft_dispatch_metrics(const ft_dispatch *dispatch);
     X(VERDICTS, "verdicts_committed", false, "Verdicts committed from workers.")                   \
     X(FENCED, "results_fenced", false, "Results dropped because their lease was over.")            \
     X(POISONED, "tasks_poisoned", false, "Tasks given up.")                                        \
+    X(STEALS, "steals", false, "Times that an idle worker took tasks from a slow one.")            \
     X(DEATHS, "worker_deaths", false, "Workers that died or were killed.")                         \
     X(TIMEOUTS, "worker_timeouts", false, "Workers killed for passing a time limit.")              \
     X(MALFORMED, "worker_malformed", false, "Workers killed for breaking the protocol.")           \

@@ -1,3 +1,4 @@
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -144,7 +145,8 @@ void ft_ingest_start(ft_worker *worker)
     upload->sent = 0;
     worker->upload = upload;
     worker->state = FT_WORKER_INGESTING;
-    worker->busy_since = uv_now(dispatch->loop);
+    worker->busy_since = worker->heard = uv_now(dispatch->loop);
+    ft_watch_start(dispatch);
     worker->loaded[0] = '\0';
     ft_worker_limit(worker, dispatch->config->ingest_ms);
     json_t *request = json_pack("{s:I}", "token", (json_int_t)upload->token);
@@ -387,6 +389,19 @@ void ft_ingest_close(ft_dispatch *dispatch)
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
+#define LEFT_PREFIX "upload-"
+
+/* Where files have names, a killed server may have left one. */
+void ft_ingest_sweep(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    const struct dirent *entry;
+    while (dir && (entry = readdir(dir)) != NULL)
+        if (strncmp(entry->d_name, LEFT_PREFIX, sizeof LEFT_PREFIX - 1) == 0)
+            unlinkat(dirfd(dir), entry->d_name, 0);
+    if (dir) closedir(dir);
+}
+
 ft_status ft_dispatch_upload_file(ft_dispatch *dispatch, int *fd, ft_error *err)
 {
     const char *folder = dispatch->config->state;
@@ -394,7 +409,7 @@ ft_status ft_dispatch_upload_file(ft_dispatch *dispatch, int *fd, ft_error *err)
     if (file < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
         /* A file system without nameless files. */
         ft_strbuf path = {0};
-        ft_strbuf_printf(&path, "%s/upload-XXXXXX", folder);
+        ft_strbuf_printf(&path, "%s/" LEFT_PREFIX "XXXXXX", folder);
         file = mkostemp(path.text, O_CLOEXEC);
         if (file >= 0) unlink(path.text);
         ft_strbuf_release(&path);

@@ -1,22 +1,29 @@
 /* What the files of the dispatcher share: its state, worker slots, jobs in progress, uploads.
  *
  *   worker.c   a worker's process: start, frames in and out, time limits, death, restart
- *   batch.c    plan and solve tasks: lease, load the trace, request, results
+ *   batch.c    plan and solve tasks: lease, load the trace, request, answers
+ *   results.c  verdicts on their way to the store, some at a time
+ *   watch.c    what the supervisor looks at every tick: slow, silent and large workers
+ *   projects.c whose jobs they are: fairness and limits
  *   ingest.c   uploads
  *   summary.c  summaries of traces
  *   jobs.c     jobs in progress, watches, cancelling, time budgets
- *   dispatch.c opening, closing, choosing who does what next, looking */
+ *   look.c     what is shown: workers, load, metrics
+ *   dispatch.c opening, closing, choosing who does what next */
 #ifndef FT_DISPATCH_INTERNAL_H
 #define FT_DISPATCH_INTERNAL_H
 
 #include "base/memory.h"
 #include "dispatch/death.h"
 #include "dispatch/dispatch.h"
+#include "store/limits.h"
 #include "wire/wire.h"
 
-#define FT_JOB_ID    (FT_STORE_JOB_ID + 1)
-#define FT_HASH      (FT_DIGEST_HEX + 1)
-#define FT_BATCH_MAX 32
+#define FT_JOB_ID      (FT_STORE_JOB_ID + 1)
+#define FT_HASH        (FT_DIGEST_HEX + 1)
+#define FT_BATCH_MAX   32
+#define FT_JOB_BUCKETS 4096
+#define FT_WORDS_MOST  2048 /* bytes of a worker's standard error that are kept */
 
 /* down: no process, a restart is due. starting: hello awaited. leasing: its tasks are being leased.
  * loading: it gets the trace of its batch. working: it has a plan or solve request. */
@@ -38,21 +45,39 @@ typedef enum ft_worker_state {
 const char *ft_worker_state_name(ft_worker_state state);
 
 typedef struct ft_process ft_process; /* worker.c */
+typedef struct ft_project ft_project;
+typedef struct ft_job ft_job;
+typedef struct ft_tally ft_tally;
 typedef struct ft_upload ft_upload;
 typedef struct ft_summary ft_summary; /* summary.c */
 
-/* The tasks a worker has: valid from the lease on, empty (tasks NULL) otherwise. */
+/* The tasks a worker has: valid from the lease on, empty (tasks NULL) otherwise. The first `own` of
+ * them are its own, the rest was given to another worker. */
 typedef struct ft_batch {
     char job[FT_JOB_ID], trace[FT_HASH];
     ft_task_kind kind;
     uint64_t token;
-    json_t *tasks;    /* a reference; of store.h's lease */
-    size_t next;      /* the first unanswered one */
-    uint64_t started; /* loop time of the request */
-    uint64_t turn;    /* loop time of the request or of the last verdict */
+    json_t *tasks; /* a reference; of store.h's lease */
+    size_t own;
+    size_t next;       /* the first unanswered one */
+    json_t *results;   /* [{"task", "record"}...] not handed to the store; NULL: none */
+    ft_tally *tallies; /* of the results */
+    uint64_t pending;  /* loop time of the first of them */
+    uint64_t started;  /* loop time of the request */
+    uint64_t turn;     /* loop time of the request or of the last verdict */
     uint32_t subproblem_ms, job_ms;
-    uint32_t chunk; /* the next row of the trace to send */
+    uint32_t memory_mb; /* 0: no limit but the process's own */
+    uint32_t chunk;     /* the next row of the trace to send */
 } ft_batch;
+
+/* What the metrics keep of a result. */
+struct ft_tally {
+    int64_t task;
+    ft_verdict verdict;
+    ft_reason reason;
+    uint64_t took_ms;
+    double solve_ms;
+};
 
 typedef struct ft_worker {
     ft_dispatch *dispatch;
@@ -65,29 +90,57 @@ typedef struct ft_worker {
     unsigned young_deaths; /* in a row, without an answer between */
     uint64_t restarts, answered;
     uint64_t busy_since;
-    char loaded[FT_HASH];     /* "": no trace */
-    char *version, *progress; /* owned, may be NULL */
+    uint64_t accounted;  /* loop time up to which what it does is on the project's account */
+    uint64_t heard;      /* loop time of its last frame, or of the last that was asked of it */
+    bool heartbeats;     /* a request without a frame now and then means that it is stuck */
+    bool paused;         /* it is not listened to */
+    ft_project *project; /* of what it does now; NULL: of nobody */
+    char job[FT_JOB_ID]; /* likewise */
+    const ft_wire_frame *frame;    /* the one being handled; NULL: none */
+    int last_pid;                  /* its process's, also when that is gone */
+    char words[FT_WORDS_MOST + 1]; /* the last that it wrote to standard error */
+    char loaded[FT_HASH];          /* "": no trace */
+    char *version, *progress;      /* owned, may be NULL */
     ft_batch batch;
     ft_upload *upload;   /* while ingesting */
     ft_summary *summary; /* while at one; its trace is batch.trace then, the batch has no tasks */
     bool sending;        /* a trace or upload is not wholly handed to the pipe */
 } ft_worker;
 
-typedef struct ft_job {
-    struct ft_job *next;
+/* Those whose jobs are in progress. */
+struct ft_project {
+    struct ft_project *next;
+    char *name;                 /* owned */
+    unsigned jobs;              /* in progress */
+    unsigned running;           /* workers at them */
+    uint64_t served;            /* milliseconds of worker time, for fairness */
+    uint64_t used_ms;           /* today, as the store knew */
+    uint64_t fresh_ms;          /* today, not told to the store */
+    uint64_t limits[FT_LIMITS]; /* 0: none */
+};
+
+struct ft_job {
+    struct ft_job *next, *chain; /* chain: of its bucket */
     ft_dispatch *dispatch;
+    ft_project *project;
     char id[FT_JOB_ID], trace[FT_HASH];
     json_t *spec;
     ft_job_state state;
+    int64_t priority;
     uint64_t ready;   /* tasks to lease; a hint, the store knows */
+    uint64_t wait;    /* loop time until which its ready tasks are put off */
     unsigned running; /* workers leasing, loading or working for it */
     uint32_t batch;   /* tasks to lease at once */
+    double task_ms;   /* a task, lately; 0: not known */
     uint64_t served;  /* milliseconds of worker time, for fairness */
     uint64_t since;   /* loop time since which no worker has been at it */
-    uint32_t subproblem_ms, job_ms;
-    bool started; /* its time runs */
+    uint32_t subproblem_ms, job_ms, memory_mb;
+    uint64_t spent_ms; /* of job_ms, up to clock; only what a worker is at it counts */
+    uint64_t clock;    /* loop time since which its time runs, while it runs */
+    uint64_t told_ms;  /* of spent_ms, what the store knows */
+    bool expired;      /* told the store so */
     uv_timer_t deadline;
-} ft_job;
+};
 
 struct ft_watch {
     ft_watch *next;
@@ -132,7 +185,10 @@ struct ft_dispatch {
     ft_worker *workers;
     unsigned worker_count; /* with the reserved one, which is the last */
     ft_job *jobs;
+    ft_job *buckets[FT_JOB_BUCKETS]; /* the same by id */
     unsigned job_count;
+    ft_project *projects;
+    json_t *limits; /* of ft_store_limits; NULL: not read yet */
     ft_watch *watches;
     unsigned notifying;
     ft_upload *uploads;
@@ -141,7 +197,10 @@ struct ft_dispatch {
     uint64_t ingest_token;
     uint64_t metrics[FT_DISPATCH_METRICS];
     ft_dispatch_times times;
-    uv_timer_t retry, soon, beat;      /* beat: leases are renewed */
+    uv_timer_t retry, soon, beat; /* beat: leases are renewed */
+    uv_timer_t tick, wake;        /* tick: while somebody works; wake: put-off tasks are due */
+    uint64_t limits_read;         /* loop time */
+    bool reading_limits;
     struct ft_errand *retries, *later; /* errands for the two timers */
     bool recovered, store_ailing, closing;
     unsigned holds; /* handles and store requests not finished */
@@ -163,8 +222,12 @@ typedef struct ft_errand {
     char job[FT_JOB_ID];
     int64_t task;
     uint64_t token;
-    uint64_t took; /* milliseconds for the task */
+    ft_tally *tallies; /* owned: of the results committed */
+    size_t tally_count;
+    json_t *json; /* a reference */
     ft_death death;
+    int worker_index, pid; /* of a death */
+    char *words;           /* owned: the last that it wrote to standard error */
     char text[320];
     ft_store_done done; /* the caller's, with its data */
     ft_ingest_done ingest_done;
@@ -187,18 +250,22 @@ void ft_dispatch_drop(ft_dispatch *dispatch); /* the last one of a closing dispa
 void ft_dispatch_count(ft_dispatch *dispatch, ft_dispatch_metric metric);
 /* Gives work to idle workers. Cheap; call it after whatever may allow some. */
 void ft_dispatch_pump(ft_dispatch *dispatch);
+/* The same at this loop time at the latest. */
+void ft_dispatch_wake(ft_dispatch *dispatch, uint64_t at);
 
 /* ---- worker.c -------------------------------------------------------------------------------- */
 
 void ft_worker_init(ft_worker *worker, ft_dispatch *dispatch, unsigned index, bool ingests);
 void ft_worker_start(ft_worker *worker);
-int ft_worker_pid(const ft_worker *worker); /* of one that has a process */
+int ft_worker_pid(const ft_worker *worker);         /* of one that has a process */
+uint64_t ft_worker_memory(const ft_worker *worker); /* bytes resident, 0: not known */
 /* Ends the process, gives its work back, starts a new one (unless closing). */
 void ft_worker_die(ft_worker *worker, ft_death death, const char *format, ...) FT_PRINTF(3, 4);
 /* Kills the workers, closes the timers. */
 void ft_worker_close(ft_worker *worker);
 void ft_worker_limit(ft_worker *worker, uint64_t ms); /* starts the time limit anew; 0: none */
 void ft_worker_idle(ft_worker *worker);               /* a request was answered */
+bool ft_worker_busy(const ft_worker *worker);
 /* Sends whole frames; takes the buffer's text. sent (may be NULL) is called once the pipe has taken
  * them, not after a death. */
 void ft_worker_send(ft_worker *worker, ft_strbuf *frames, void (*sent)(ft_worker *worker));
@@ -209,6 +276,8 @@ void ft_worker_resume(ft_worker *worker); /* ... until then */
 /* ---- batch.c --------------------------------------------------------------------------------- */
 
 void ft_batch_lease(ft_worker *worker, ft_job *job);
+/* Takes the last `count` unstarted tasks of `from` for the idle worker `thief`. */
+void ft_batch_steal(ft_worker *thief, ft_worker *from, size_t count);
 void ft_batch_renew(ft_dispatch *dispatch); /* the leases of all busy workers */
 void ft_batch_load(ft_worker *worker);      /* sends it batch.trace */
 void ft_batch_on_loaded(ft_worker *worker, const json_t *message);
@@ -218,6 +287,44 @@ void ft_batch_on_solved(ft_worker *worker, const json_t *message);
 void ft_batch_on_failed(ft_worker *worker, const json_t *message);
 /* The worker died or was stopped: its tasks go back. */
 void ft_batch_lost(ft_worker *worker, ft_death death, const char *text);
+/* Gives back the tasks under a token; task 0: nobody is to blame. */
+void ft_batch_give_back(ft_dispatch *dispatch, const char *job, uint64_t token, int64_t task,
+                        ft_death death, const char *text, const ft_worker *worker);
+void ft_batch_clear(ft_batch *batch);
+int64_t ft_batch_task(const ft_batch *batch, size_t index);
+/* What the store answered to a result: also when it failed. */
+void ft_batch_on_committed(void *data, const ft_error *err, json_t *result);
+ft_errand *ft_batch_errand(ft_worker *worker, int64_t task);
+
+/* ---- results.c ------------------------------------------------------------------------------- */
+
+/* Takes the record of the batch's next task. FT_INPUT: it is not one of this task. */
+ft_status ft_results_add(ft_worker *worker, json_t *record, ft_error *err) FT_MUST_CHECK;
+/* Hands what was taken to the store. */
+void ft_results_flush(ft_worker *worker);
+
+/* ---- watch.c --------------------------------------------------------------------------------- */
+
+void ft_watch_start(ft_dispatch *dispatch); /* ticks from now on until nobody works */
+
+/* ---- projects.c ------------------------------------------------------------------------------ */
+
+/* The project of a job that comes into progress, one more of its jobs. */
+ft_project *ft_project_enter(ft_dispatch *dispatch, const char *name);
+void ft_project_leave(ft_dispatch *dispatch, ft_project *project);
+/* The worker is at something of the job from now on, or not any more. */
+void ft_project_begin(ft_worker *worker, ft_job *job);
+void ft_project_end(ft_worker *worker);
+/* Puts the worker's time so far on the account of its project; `job` may be NULL. */
+void ft_project_account(ft_worker *worker, ft_job *job);
+bool ft_project_may_run(const ft_project *project);
+void ft_projects_sweep(ft_dispatch *dispatch); /* forgets those that nothing is left of */
+/* Reads the limits anew; then(errand) runs afterwards, whatever came of it (NULL: nothing). */
+void ft_project_read_limits(ft_dispatch *dispatch, void (*then)(ft_errand *errand));
+/* Whether the project's time of today is spent. */
+bool ft_project_out_of_time(const ft_dispatch *dispatch, const char *project);
+void ft_project_check_time(ft_dispatch *dispatch); /* ends the jobs of those out of time */
+void ft_projects_close(ft_dispatch *dispatch);
 
 /* ---- ingest.c -------------------------------------------------------------------------------- */
 
@@ -228,6 +335,7 @@ void ft_ingest_on_ingested(ft_worker *worker, const json_t *message);
 void ft_ingest_on_failed(ft_worker *worker, const json_t *message);
 void ft_ingest_lost(ft_worker *worker, ft_death death, const char *text);
 void ft_ingest_close(ft_dispatch *dispatch); /* fails all uploads */
+void ft_ingest_sweep(const char *folder);    /* removes what a killed server left of them */
 
 /* ---- summary.c ------------------------------------------------------------------------------- */
 
@@ -242,9 +350,13 @@ void ft_summary_close(ft_dispatch *dispatch); /* fails all */
 /* ---- jobs.c ---------------------------------------------------------------------------------- */
 
 ft_job *ft_job_find(const ft_dispatch *dispatch, const char *id); /* NULL: not in progress */
-ft_job *ft_job_add(ft_dispatch *dispatch, const char *id, const char *trace, const json_t *spec,
-                   ft_job_state state, uint64_t ready);
-void ft_job_start_clock(ft_job *job); /* with the first lease of this run */
+/* row: as of ft_store_jobs_open; what is absent is as of a new job. */
+ft_job *ft_job_add(ft_dispatch *dispatch, const json_t *row, ft_job_state state);
+/* A worker more, or less, is at it: its time runs while there is one. */
+void ft_job_begin(ft_job *job);
+void ft_job_end(ft_job *job);
+uint64_t ft_job_spent(const ft_job *job);          /* milliseconds of its time, up to now */
+void ft_job_expire(ft_job *job, const char *text); /* its time, or its project's, is spent */
 /* Takes in a CHANGE: updates or ends the job in progress, calls the watches, pumps. */
 void ft_job_changed(ft_dispatch *dispatch, const json_t *change);
 void ft_jobs_close(ft_dispatch *dispatch);

@@ -2,8 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "dispatch/internal.h"
 #include "log.h"
+#include "store/access.h"
 
 /* ---- Watches --------------------------------------------------------------------------------- */
 
@@ -53,9 +55,15 @@ static void notify(ft_dispatch *dispatch, const char *job, uint64_t revision, ft
 
 /* ---- Jobs in progress ------------------------------------------------------------------------ */
 
+/* Ids are random. */
+static size_t bucket_of(const char *id)
+{
+    return (size_t)(ft_hash_bytes(id, strlen(id), 0) % FT_JOB_BUCKETS);
+}
+
 ft_job *ft_job_find(const ft_dispatch *dispatch, const char *id)
 {
-    for (ft_job *job = dispatch->jobs; job; job = job->next)
+    for (ft_job *job = dispatch->buckets[bucket_of(id)]; job; job = job->chain)
         if (strcmp(job->id, id) == 0) return job;
     return NULL;
 }
@@ -69,48 +77,80 @@ static uint32_t budget(const json_t *spec, const char *name, uint64_t standard)
     return ms < INT32_MAX ? (uint32_t)ms : INT32_MAX;
 }
 
-/* The worker is told what the supervisor holds it to. */
+/* The worker is told what the supervisor holds it to, and nothing of what is the queue's. */
 static json_t *spec_with_budget(const json_t *spec, const ft_job *job)
 {
     json_t *copy = json_deep_copy(spec);
+    json_object_del(copy, "priority");
     json_object_set_new(copy, "budget",
                         json_pack("{s:I, s:I}", "subproblem_ms", (json_int_t)job->subproblem_ms,
                                   "job_ms", (json_int_t)job->job_ms));
     return copy;
 }
 
-/* A new job starts with the least service of those in progress: it neither waits until they have
- * had as little as it, nor counts as far behind. */
-static uint64_t least_served(const ft_dispatch *dispatch)
+/* The least of what the job, its project and the server allow; 0: the process's own limit holds. */
+static uint32_t memory_limit(const ft_job *job, const json_t *spec)
+{
+    uint64_t most = job->project->limits[FT_LIMIT_MEMORY_MB];
+    uint64_t own = budget(spec, "memory_mb", UINT32_MAX);
+    if (most == 0 || own < most) most = own;
+    return most < job->dispatch->config->worker_memory_mb ? (uint32_t)most : 0;
+}
+
+/* A new job starts with the least service of its project's: it neither waits until they have had as
+ * little as it, nor counts as far behind. */
+static uint64_t least_served(const ft_dispatch *dispatch, const ft_project *project)
 {
     uint64_t least = UINT64_MAX;
     for (const ft_job *job = dispatch->jobs; job; job = job->next)
-        if (job->served < least) least = job->served;
+        if (job->project == project && job->served < least) least = job->served;
     return least == UINT64_MAX ? 0 : least;
 }
 
-ft_job *ft_job_add(ft_dispatch *dispatch, const char *id, const char *trace, const json_t *spec,
-                   ft_job_state state, uint64_t ready)
+static int64_t integer_of(const json_t *row, const char *member, int64_t without)
+{
+    const json_t *value = json_object_get(row, member);
+    return json_is_integer(value) ? (int64_t)json_integer_value(value) : without;
+}
+
+static void read_row(ft_job *job, const json_t *row)
+{
+    const json_t *spec = json_object_get(row, "spec");
+    snprintf(job->id, sizeof job->id, "%s", json_string_value(json_object_get(row, "job")));
+    snprintf(job->trace, sizeof job->trace, "%s", json_string_value(json_object_get(row, "trace")));
+    job->ready = (uint64_t)integer_of(row, "ready", 1);
+    job->spent_ms = job->told_ms = (uint64_t)integer_of(row, "spent_ms", 0);
+    job->priority = integer_of(row, "priority", 0);
+    job->subproblem_ms = budget(spec, "subproblem_ms", job->dispatch->config->subproblem_ms);
+    job->job_ms = budget(spec, "job_ms", job->dispatch->config->job_ms);
+    job->memory_mb = memory_limit(job, spec);
+    job->spec = spec_with_budget(spec, job);
+}
+
+static void list_job(ft_dispatch *dispatch, ft_job *job)
+{
+    ft_job **end = &dispatch->jobs, **bucket = &dispatch->buckets[bucket_of(job->id)];
+    while (*end) end = &(*end)->next;
+    *end = job;
+    job->chain = *bucket;
+    *bucket = job;
+    dispatch->job_count++;
+}
+
+ft_job *ft_job_add(ft_dispatch *dispatch, const json_t *row, ft_job_state state)
 {
     ft_job *job = ft_calloc(1, sizeof *job);
-    snprintf(job->id, sizeof job->id, "%s", id);
-    snprintf(job->trace, sizeof job->trace, "%s", trace);
     job->dispatch = dispatch;
     job->state = state;
-    job->ready = ready;
     job->batch = 1;
-    job->served = least_served(dispatch);
+    job->project = ft_project_enter(dispatch, json_string_value(json_object_get(row, "project")));
+    job->served = least_served(dispatch, job->project);
     job->since = uv_now(dispatch->loop);
-    job->subproblem_ms = budget(spec, "subproblem_ms", dispatch->config->subproblem_ms);
-    job->job_ms = budget(spec, "job_ms", dispatch->config->job_ms);
-    job->spec = spec_with_budget(spec, job);
+    read_row(job, row);
     uv_timer_init(dispatch->loop, &job->deadline);
     job->deadline.data = job;
     ft_dispatch_hold(dispatch);
-    ft_job **end = &dispatch->jobs;
-    while (*end) end = &(*end)->next;
-    *end = job;
-    dispatch->job_count++;
+    list_job(dispatch, job);
     return job;
 }
 
@@ -128,7 +168,11 @@ static void job_remove(ft_job *job)
     ft_job **at = &job->dispatch->jobs;
     while (*at != job) at = &(*at)->next;
     *at = job->next;
+    at = &job->dispatch->buckets[bucket_of(job->id)];
+    while (*at != job) at = &(*at)->chain;
+    *at = job->chain;
     job->dispatch->job_count--;
+    ft_project_leave(job->dispatch, job->project);
     uv_close((uv_handle_t *)&job->deadline, on_job_closed);
 }
 
@@ -146,7 +190,7 @@ static void stop_workers(ft_dispatch *dispatch, const char *job)
     for (unsigned i = 0; i < dispatch->worker_count; i++) {
         ft_worker *worker = &dispatch->workers[i];
         bool busy = worker->batch.tasks && strcmp(worker->batch.job, job) == 0;
-        bool unanswered = busy && worker->batch.next < json_array_size(worker->batch.tasks);
+        bool unanswered = busy && worker->batch.next < worker->batch.own;
         if (unanswered) ft_worker_die(worker, FT_DEATH_STOPPED, "job %s has ended", job);
     }
 }
@@ -198,21 +242,47 @@ static void on_expired(void *data, const ft_error *err, json_t *result)
     ft_errand_end(errand);
 }
 
-static void on_deadline(uv_timer_t *timer)
+void ft_job_expire(ft_job *job, const char *text)
 {
-    const ft_job *job = timer->data;
+    job->expired = true;
     ft_errand *errand = ft_errand_new(job->dispatch, NULL);
     snprintf(errand->job, sizeof errand->job, "%s", job->id);
-    snprintf(errand->text, sizeof errand->text, "the job's budget of %u ms ran out", job->job_ms);
-    ft_log(FT_LOG_WARN, "job out of time", "job=%s job_ms=%u", job->id, job->job_ms);
+    snprintf(errand->text, sizeof errand->text, "%s", text);
     expire(errand);
 }
 
-void ft_job_start_clock(ft_job *job)
+static void on_deadline(uv_timer_t *timer)
 {
-    if (job->started) return;
-    job->started = true;
-    uv_timer_start(&job->deadline, on_deadline, job->job_ms, 0);
+    ft_job *job = timer->data;
+    char text[80];
+    snprintf(text, sizeof text, "the job's budget of %u ms ran out", job->job_ms);
+    ft_log(FT_LOG_WARN, "job out of time", "job=%s job_ms=%u", job->id, job->job_ms);
+    ft_job_expire(job, text);
+}
+
+uint64_t ft_job_spent(const ft_job *job)
+{
+    return job->spent_ms + (job->running ? uv_now(job->dispatch->loop) - job->clock : 0);
+}
+
+void ft_job_begin(ft_job *job)
+{
+    if (job->running++ > 0) return;
+    job->clock = uv_now(job->dispatch->loop);
+    uint64_t left = job->job_ms > job->spent_ms ? job->job_ms - job->spent_ms : 0;
+    if (!job->expired) uv_timer_start(&job->deadline, on_deadline, left, 0);
+}
+
+void ft_job_end(ft_job *job)
+{
+    if (job->running > 1) {
+        job->running--;
+        return;
+    }
+    job->spent_ms = ft_job_spent(job);
+    job->running = 0;
+    job->since = uv_now(job->dispatch->loop);
+    uv_timer_stop(&job->deadline);
 }
 
 /* ---- Creating and cancelling ----------------------------------------------------------------- */
@@ -234,8 +304,7 @@ static void on_created(void *data, const ft_error *err, json_t *snapshot)
     ft_dispatch *dispatch = errand->dispatch;
     if (!err && !dispatch->closing && !json_is_true(json_object_get(snapshot, "known"))) {
         const char *id = json_string_value(json_object_get(snapshot, "job"));
-        ft_job_add(dispatch, id, json_string_value(json_object_get(snapshot, "trace")),
-                   json_object_get(snapshot, "spec"), FT_JOB_QUEUED, 1);
+        ft_job_add(dispatch, snapshot, FT_JOB_QUEUED);
         ft_dispatch_count(dispatch, FT_METRIC_JOBS_CREATED);
         ft_log(FT_LOG_INFO, "job created", "job=%s", id);
         notify(dispatch, id, 1, FT_JOB_QUEUED);
@@ -244,18 +313,32 @@ static void on_created(void *data, const ft_error *err, json_t *snapshot)
     answer(errand, err, snapshot);
 }
 
+static bool may_create(const ft_dispatch *dispatch, const char *project, ft_error *err)
+{
+    if (dispatch->job_count >= dispatch->config->max_jobs)
+        return ft_error_set(err, FT_BUDGET, "%u jobs are in progress already; try again later",
+                            dispatch->job_count) == FT_OK;
+    if (ft_project_out_of_time(dispatch, project))
+        return ft_error_set(err, FT_BUDGET,
+                            "project %s has had its %llu s of workers of today (UTC)", project,
+                            (unsigned long long)ft_dispatch_limit(dispatch, project,
+                                                                  FT_LIMIT_SECONDS)) == FT_OK;
+    return true;
+}
+
 void ft_dispatch_job_create(ft_dispatch *dispatch, const json_t *spec, const ft_store_key *key,
                             ft_store_done done, void *data)
 {
     ft_errand *errand = ft_errand_new(dispatch, NULL);
+    const char *project = json_string_value(json_object_get(spec, "project"));
+    if (!project) project = FT_PROJECT_DEFAULT;
     errand->done = done;
     errand->data = data;
-    if (dispatch->job_count < dispatch->config->max_jobs) {
-        ft_store_job_create(dispatch->store, spec, key, on_created, errand);
+    if (may_create(dispatch, project, &errand->err)) {
+        uint64_t most = ft_dispatch_limit(dispatch, project, FT_LIMIT_JOBS);
+        ft_store_job_create(dispatch->store, spec, key, (uint32_t)most, on_created, errand);
         return;
     }
-    ft_error_set(&errand->err, FT_BUDGET, "%u jobs are in progress already; try again later",
-                 dispatch->job_count);
     ft_errand_soon(errand, answer_error);
 }
 

@@ -97,7 +97,8 @@ void ft_summary_start(ft_worker *worker)
     summary->queued = false;
     summary->token = ++dispatch->ingest_token;
     worker->summary = summary;
-    worker->busy_since = uv_now(dispatch->loop);
+    worker->busy_since = worker->heard = uv_now(dispatch->loop);
+    ft_watch_start(dispatch);
     memset(&worker->batch, 0, sizeof worker->batch);
     snprintf(worker->batch.trace, sizeof worker->batch.trace, "%s", summary->trace);
     if (strcmp(worker->loaded, summary->trace) == 0)

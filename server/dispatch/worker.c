@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dispatch/internal.h"
 #include "log.h"
@@ -11,6 +12,7 @@
 #define HELLO_MS    10000 /* for a new process to say hello */
 #define BACKOFF_MS  100
 #define BACKOFF_MAX 10000
+#define DRAIN_MOST  64 /* pieces of last words */
 
 /* One incarnation of a worker. It outlives its slot's interest in it: the handles close late, and
  * the process handle stays until the kernel reports the exit, or a zombie would be left. */
@@ -18,7 +20,7 @@ struct ft_process {
     ft_dispatch *dispatch;
     ft_worker *worker; /* NULL once the slot has let go */
     uv_process_t handle;
-    uv_pipe_t in, out;
+    uv_pipe_t in, out, err;
     unsigned open; /* handles not closed */
     ft_wire_decoder decoder;
     bool exited, ended; /* the exit was reported; the output came to its end */
@@ -66,6 +68,7 @@ static void on_hello(ft_worker *worker, const json_t *message)
     }
     free(worker->version);
     worker->version = ft_strdup(version ? version : "?");
+    worker->heartbeats = json_is_true(json_object_get(message, "heartbeats"));
     ft_log(FT_LOG_DEBUG, "worker ready", "worker=%u pid=%d version=%s", worker->index,
            uv_process_get_pid(&worker->process->handle), worker->version);
     worker->state = FT_WORKER_IDLE;
@@ -116,7 +119,9 @@ static void on_message(ft_worker *worker, const ft_wire_frame *frame, message_ha
                       ft_wire_name(frame->type), err.message);
         return;
     }
+    worker->frame = frame;
     handler(worker, message);
+    worker->frame = NULL;
     json_decref(message);
 }
 
@@ -147,7 +152,9 @@ static void take_frames(ft_process *process)
                           err.message);
             return;
         }
-        if (have) on_frame(process->worker, &frame);
+        if (!have) return;
+        process->worker->heard = uv_now(process->dispatch->loop);
+        on_frame(process->worker, &frame);
     }
 }
 
@@ -175,6 +182,7 @@ static void detach(ft_process *process)
     process->worker = NULL;
     close_handle((uv_handle_t *)&process->in);
     close_handle((uv_handle_t *)&process->out);
+    close_handle((uv_handle_t *)&process->err);
     if (process->exited) {
         close_handle((uv_handle_t *)&process->handle);
     } else {
@@ -239,17 +247,69 @@ static void on_read(uv_stream_t *stream, ssize_t length, const uv_buf_t *buf)
     }
 }
 
+/* ---- Last words ------------------------------------------------------------------------------ */
+
+/* Kept as text that fits a JSON string whatever it was: the end is what matters. */
+static void keep_words(ft_worker *worker, const char *bytes, size_t length)
+{
+    size_t have = strlen(worker->words);
+    if (length > FT_WORDS_MOST) {
+        bytes += length - FT_WORDS_MOST;
+        length = FT_WORDS_MOST;
+    }
+    size_t drop = have + length > FT_WORDS_MOST ? have + length - FT_WORDS_MOST : 0;
+    memmove(worker->words, worker->words + drop, have - drop);
+    for (size_t i = 0; i < length; i++) {
+        char c = bytes[i];
+        bool plain = (c >= ' ' && c < 127) || c == '\n' || c == '\t';
+        worker->words[have - drop + i] = plain ? c : '?';
+    }
+    worker->words[have - drop + length] = '\0';
+}
+
+/* What a worker says goes where it always went, and is kept in case that it was its last. */
+static void hear_words(ft_process *process, const char *bytes, size_t length)
+{
+    ssize_t ignored = write(STDERR_FILENO, bytes, length);
+    (void)ignored;
+    if (process->worker) keep_words(process->worker, bytes, length);
+}
+
+static void on_words(uv_stream_t *stream, ssize_t length, const uv_buf_t *buf)
+{
+    ft_process *process = stream->data;
+    if (length > 0) hear_words(process, buf->base, (size_t)length);
+    free(buf->base);
+    if (length < 0) uv_read_stop(stream);
+}
+
+/* What it wrote before it died and the loop has not seen. */
+static void drain_words(ft_process *process)
+{
+    uv_os_fd_t fd;
+    char bytes[FT_WORDS_MOST];
+    ssize_t length;
+    if (uv_fileno((uv_handle_t *)&process->err, &fd) != 0) return;
+    for (int i = 0; i < DRAIN_MOST && (length = read(fd, bytes, sizeof bytes)) > 0; i++)
+        hear_words(process, bytes, (size_t)length);
+}
+
+/* ---- Starting -------------------------------------------------------------------------------- */
+
 static int spawn(ft_process *process)
 {
     ft_dispatch *dispatch = process->dispatch;
     char *mode = dispatch->config->sandbox;
     bool named = strcmp(mode, "try") != 0; /* which is what workers do by themselves */
     char option[] = "--sandbox";
-    char *arguments[] = {dispatch->worker_path, named ? option : NULL, mode, NULL};
+    char memory_option[] = "--memory-mb", memory[32];
+    snprintf(memory, sizeof memory, "%llu", (unsigned long long)dispatch->config->worker_memory_mb);
+    char *arguments[] = {dispatch->worker_path, memory_option, memory,
+                         named ? option : NULL, mode,          NULL};
     uv_stdio_container_t stdio[3] = {
         {.flags = UV_CREATE_PIPE | UV_READABLE_PIPE, .data.stream = (uv_stream_t *)&process->in},
         {.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&process->out},
-        {.flags = UV_INHERIT_FD, .data.fd = 2},
+        {.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&process->err},
     };
     uv_process_options_t options = {
         .file = dispatch->worker_path,
@@ -269,15 +329,19 @@ void ft_worker_start(ft_worker *worker)
     ft_process *process = ft_calloc(1, sizeof *process);
     process->dispatch = dispatch;
     process->worker = worker;
-    process->open = 3;
+    process->open = 4;
     uv_pipe_init(dispatch->loop, &process->in, 0);
     uv_pipe_init(dispatch->loop, &process->out, 0);
-    process->handle.data = process->in.data = process->out.data = process;
+    uv_pipe_init(dispatch->loop, &process->err, 0);
+    process->handle.data = process->in.data = process->out.data = process->err.data = process;
     ft_dispatch_hold(dispatch);
     worker->process = process;
     int result = spawn(process);
     if (result == 0) result = uv_read_start((uv_stream_t *)&process->out, on_allocate, on_read);
+    if (result == 0) result = uv_read_start((uv_stream_t *)&process->err, on_allocate, on_words);
+    worker->words[0] = '\0';
     if (result == 0) {
+        worker->last_pid = uv_process_get_pid(&process->handle);
         worker->state = FT_WORKER_STARTING;
         ft_worker_limit(worker, HELLO_MS);
         return;
@@ -332,15 +396,17 @@ void ft_worker_die(ft_worker *worker, ft_death death, const char *format, ...)
            "worker=%u pid=%d death=%s state=%s detail=\"%s\"", worker->index,
            uv_process_get_pid(&worker->process->handle), ft_death_of(death)->name,
            STATES[worker->state], detail);
+    drain_words(worker->process);
     detach(worker->process);
     count_death(worker, death);
     ft_worker_limit(worker, 0);
     worker->generation++;
     worker->loaded[0] = '\0';
-    worker->sending = false;
+    worker->sending = worker->paused = false;
     if (!worker->dispatch->closing) back_off(worker);
     worker->state = FT_WORKER_DOWN;
     ft_batch_lost(worker, death, text);
+    ft_project_end(worker); /* of one that died while its tasks were being leased */
     ft_ingest_lost(worker, death, text);
     ft_summary_lost(worker, death, text);
     ft_dispatch_pump(worker->dispatch);
@@ -370,6 +436,7 @@ void ft_worker_idle(ft_worker *worker)
 {
     ft_worker_limit(worker, 0);
     worker->state = FT_WORKER_IDLE;
+    worker->words[0] = '\0';
     worker->young_deaths = 0;
     free(worker->progress);
     worker->progress = NULL;
@@ -389,6 +456,7 @@ static void on_written(uv_write_t *write, int status)
 void ft_worker_send(ft_worker *worker, ft_strbuf *frames, void (*sent)(ft_worker *worker))
 {
     sending *s = ft_calloc(1, sizeof *s);
+    if (worker->state != FT_WORKER_WORKING) worker->heard = uv_now(worker->dispatch->loop);
     uv_buf_t buf = uv_buf_init(NULL, 0);
     buf.len = frames->len;
     s->bytes = buf.base = ft_strbuf_take(frames);
@@ -413,14 +481,35 @@ int ft_worker_pid(const ft_worker *worker)
     return uv_process_get_pid(&worker->process->handle);
 }
 
+uint64_t ft_worker_memory(const ft_worker *worker)
+{
+    char path[64];
+    unsigned long long all = 0, resident = 0;
+    if (!worker->process) return 0;
+    snprintf(path, sizeof path, "/proc/%d/statm", ft_worker_pid(worker));
+    FILE *file = fopen(path, "re");
+    if (!file) return 0;
+    if (fscanf(file, "%llu %llu", &all, &resident) != 2) resident = 0;
+    fclose(file);
+    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+bool ft_worker_busy(const ft_worker *worker)
+{
+    return worker->project || worker->upload || worker->summary;
+}
+
 void ft_worker_pause(ft_worker *worker)
 {
+    worker->paused = true;
     uv_read_stop((uv_stream_t *)&worker->process->out);
 }
 
 void ft_worker_resume(ft_worker *worker)
 {
     ft_process *process = worker->process;
+    worker->paused = false;
+    worker->heard = uv_now(worker->dispatch->loop);
     if (!process->ended) uv_read_start((uv_stream_t *)&process->out, on_allocate, on_read);
 }
 

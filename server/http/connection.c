@@ -16,6 +16,16 @@ typedef struct write_request {
 
 /* ---- Closing --------------------------------------------------------------------------------- */
 
+static void give_buffer_back(ft_connection *connection)
+{
+    ft_http *http = connection->http;
+    if (http->spare)
+        free(connection->in);
+    else
+        http->spare = connection->in;
+    connection->in = NULL;
+}
+
 static void on_handle_closed(uv_handle_t *handle)
 {
     ft_connection *connection = handle->data;
@@ -27,8 +37,10 @@ static void on_handle_closed(uv_handle_t *handle)
     else
         http->connections = connection->next;
     http->stats.open--;
-    free(connection->in);
+    give_buffer_back(connection);
     free(connection);
+    for (unsigned i = 0; i < http->listening; i++)
+        if (http->listeners[i].waits && !http->closing) ft_connection_accept(&http->listeners[i]);
     ft_http_settle(http);
 }
 
@@ -76,6 +88,7 @@ static void on_written(uv_write_t *write, int status)
     write_request *done = (write_request *)write;
     ft_connection *connection = done->connection;
     connection->writing -= done->length;
+    connection->moved = uv_now(connection->http->loop);
     if (status == 0) connection->http->stats.bytes_out += done->length;
     free(done->data);
     free(done);
@@ -100,6 +113,23 @@ void ft_connection_write(ft_connection *connection, char *data, size_t length)
         return;
     }
     connection->writing += length;
+}
+
+void ft_connection_send(ft_connection *connection, const char *data, size_t length)
+{
+    int sent = 0;
+    if (connection->phase != FT_PHASE_CLOSED && connection->writing == 0) {
+        uv_buf_t buffer = uv_buf_init((char *)(uintptr_t)data, (unsigned)length);
+        sent = uv_try_write(&connection->io.stream, &buffer, 1);
+        /* An error shows again, and is dealt with, when the rest is written. */
+        if (sent < 0) sent = 0;
+        connection->http->stats.bytes_out += (uint64_t)sent;
+    }
+    size_t left = length - (size_t)sent;
+    if (left == 0) return;
+    char *rest = ft_alloc(left);
+    memcpy(rest, data + sent, left);
+    ft_connection_write(connection, rest, left);
 }
 
 void ft_connection_answered(ft_connection *connection)
@@ -130,15 +160,26 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
 {
     (void)suggested;
     ft_connection *connection = handle->data;
+    ft_http *http = connection->http;
+    if (!connection->in) {
+        connection->in = http->spare ? http->spare : ft_alloc(FT_HTTP_BUFFER);
+        http->spare = NULL;
+    }
     size_t room = FT_HTTP_BUFFER - connection->in_len;
     *buffer = uv_buf_init(connection->in + connection->in_len, (unsigned)room);
 }
+
+static void adjust_reading(ft_connection *connection);
 
 static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
 {
     (void)buffer;
     ft_connection *connection = stream->data;
-    if (connection->phase == FT_PHASE_CLOSED || got == 0) return;
+    if (connection->phase == FT_PHASE_CLOSED) return;
+    if (got == 0) {
+        adjust_reading(connection);
+        return;
+    }
     if (got < 0 && got != UV_EOF) {
         ft_connection_close(connection);
         return;
@@ -152,6 +193,7 @@ static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
     } else {
         connection->in_len += (size_t)got;
         connection->http->stats.bytes_in += (uint64_t)got;
+        connection->moved = uv_now(connection->http->loop);
     }
     ft_connection_pump(connection);
 }
@@ -159,8 +201,10 @@ static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
 static void adjust_reading(ft_connection *connection)
 {
     if (connection->phase == FT_PHASE_CLOSED) return;
-    if (connection->in_pos == connection->in_len && !connection->span_len)
+    if (connection->in_pos == connection->in_len && !connection->span_len) {
         connection->in_pos = connection->in_scanned = connection->in_len = 0;
+        if (connection->in) give_buffer_back(connection);
+    }
     bool want = !connection->eof && connection->in_len < FT_HTTP_BUFFER;
     if (want == connection->reading) return;
     connection->reading = want;
@@ -258,7 +302,7 @@ static void dispatch(ft_connection *connection)
 {
     ft_http_request *request = connection->request;
     ft_http *http = connection->http;
-    http->stats.requests++;
+    request->number = ++http->stats.requests;
     request->dispatched = true;
     request->began = uv_now(http->loop);
     request->in_callback++;
@@ -395,10 +439,10 @@ static ft_connection *connection_new(ft_http *http, bool pipe)
 {
     ft_connection *connection = ft_calloc(1, sizeof *connection);
     connection->http = http;
-    connection->in = ft_alloc(FT_HTTP_BUFFER);
     connection->armed = FT_PHASE_CLOSED;
     connection->handles = 2;
     connection->pipe = pipe;
+    connection->moved = uv_now(http->loop);
     if (pipe)
         uv_pipe_init(http->loop, &connection->io.pipe, 0);
     else
@@ -425,17 +469,44 @@ static void turn_away(ft_connection *connection)
                  connection->http->limits.connections);
 }
 
-void ft_connection_accept(ft_http *http, uv_stream_t *listener, bool pipe)
+/* One that waits for its client, and has not heard of it for a while. */
+static bool is_stalled(const ft_connection *c, uint64_t now)
 {
-    ft_connection *connection = connection_new(http, pipe);
-    if (uv_accept(listener, &connection->io.stream) != 0 || http->closing) {
+    bool ours = c->phase == FT_PHASE_CLOSED || (c->phase == FT_PHASE_ANSWER && !c->writing) ||
+                (c->phase == FT_PHASE_BODY && c->request->paused);
+    return !ours && now - c->moved >= FT_HTTP_STALLED_MS;
+}
+
+/* All places are taken: whoever has kept one waiting for longest gives it up, so that a crowd of
+ * slow clients keeps nobody else out. */
+static bool displace(ft_http *http)
+{
+    ft_connection *longest = NULL;
+    uint64_t now = uv_now(http->loop);
+    for (ft_connection *c = http->connections; c; c = c->next)
+        if (is_stalled(c, now) && (!longest || c->moved < longest->moved)) longest = c;
+    if (!longest) return false;
+    http->stats.displaced++;
+    ft_connection_close(longest);
+    return true;
+}
+
+void ft_connection_accept(ft_listener *listener)
+{
+    ft_http *http = listener->http;
+    bool full = http->stats.open >= http->limits.connections;
+    bool room = !full || displace(http);
+    listener->waits =
+        !http->closing && http->stats.open >= http->limits.connections + FT_HTTP_TURNED_AWAY;
+    if (listener->waits) return;
+    ft_connection *connection = connection_new(http, listener->pipe);
+    if (uv_accept(&listener->io.stream, &connection->io.stream) != 0 || http->closing) {
         ft_connection_close(connection);
         return;
     }
-    if (!pipe) uv_tcp_nodelay(&connection->io.tcp, 1);
-    if (http->stats.open > http->limits.connections) {
+    if (!listener->pipe) uv_tcp_nodelay(&connection->io.tcp, 1);
+    if (room)
+        ft_connection_pump(connection);
+    else
         turn_away(connection);
-        return;
-    }
-    ft_connection_pump(connection);
 }

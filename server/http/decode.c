@@ -33,11 +33,11 @@ static ft_decoder *decoder_open(coding_kind coding)
     ft_decoder *decoder = ft_calloc(1, sizeof *decoder);
     decoder->coding = coding;
     if (coding == GZIP) {
-        if (inflateInit2(&decoder->gzip, 16 + MAX_WBITS) != Z_OK) abort();
+        if (inflateInit2(&decoder->gzip, 16 + MAX_WBITS) != Z_OK) ft_out_of_memory();
         return decoder;
     }
     decoder->zstd = ZSTD_createDStream();
-    if (!decoder->zstd) abort();
+    if (!decoder->zstd) ft_out_of_memory();
     ZSTD_DCtx_setParameter(decoder->zstd, ZSTD_d_windowLogMax, FT_DECODE_WINDOW_LOG);
     return decoder;
 }

@@ -12,33 +12,40 @@
 #define MOST_ZSTD (16u << 20)
 #define MOST_GZIP (2u << 20)
 
-/* Whether "coding;q=..." has a weight that is not zero. */
-static bool has_weight(const char *from, const char *to)
+/* RFC 9110 §12.4.2, in thousandths; what is malformed weighs nothing. */
+static unsigned weight_of(const char *from, const char *to)
 {
     const char *q = memchr(from, ';', (size_t)(to - from));
-    if (!q) return true;
+    if (!q) return 1000;
     q += 1 + strspn(q + 1, " \t");
-    if (strncasecmp(q, "q=", 2) != 0) return true;
-    for (q += 2; q < to; q++)
-        if (*q >= '1' && *q <= '9') return true;
-    return false;
+    if (strncasecmp(q, "q=", 2) != 0) return 1000;
+    q += 2;
+    if (*q == '1') return 1000;
+    if (*q != '0' || q[1] != '.') return 0;
+    unsigned weight = 0, digit = 100;
+    for (q += 2; q < to && *q >= '0' && *q <= '9'; q++, digit /= 10)
+        weight += digit * (unsigned)(*q - '0');
+    return weight;
+}
+
+/* What Accept-Encoding gives a coding; `absent` where it says nothing of it. */
+static unsigned coding_weight(const char *accept, const char *coding, unsigned absent)
+{
+    size_t wanted = strlen(coding);
+    while (accept && *accept) {
+        accept += strspn(accept, " \t,");
+        size_t length = strcspn(accept, ","), name = strcspn(accept, ",; \t");
+        unsigned weight = weight_of(accept, accept + length);
+        if (name == wanted && strncasecmp(accept, coding, name) == 0) return weight;
+        if (name == 1 && *accept == '*') absent = weight;
+        accept += length;
+    }
+    return absent;
 }
 
 bool ft_http_accepts_coding(ft_http_request *request, const char *coding)
 {
-    const char *at = ft_http_header(request, "accept-encoding");
-    size_t wanted = strlen(coding);
-    bool any = false;
-    while (at && *at) {
-        at += strspn(at, " \t,");
-        size_t length = strcspn(at, ",");
-        size_t name = strcspn(at, ",; \t");
-        bool weighs = has_weight(at, at + length);
-        if (name == wanted && strncasecmp(at, coding, name) == 0) return weighs;
-        if (name == 1 && *at == '*') any = weighs;
-        at += length;
-    }
-    return any;
+    return coding_weight(ft_http_header(request, "accept-encoding"), coding, 0) > 0;
 }
 
 static bool is_text(const char *type)
@@ -79,6 +86,7 @@ static const struct {
     size_t most;
     bool (*pack)(const void *body, size_t length, ft_strbuf *packed);
 } CODINGS[] = {{"zstd", MOST_ZSTD, pack_zstd}, {"gzip", MOST_GZIP, pack_gzip}};
+#define N_CODINGS (sizeof CODINGS / sizeof *CODINGS)
 
 /* RFC 9110 §8.8.3: a strong tag would claim that the bytes are those of the plain answer. */
 static void weaken_tag(ft_http_request *request)
@@ -94,18 +102,34 @@ static void weaken_tag(ft_http_request *request)
     request->headers = changed;
 }
 
+/* The coding that the client likes best, if it likes it no less than none; N_CODINGS: none. */
+static size_t choose(const char *accept, size_t length)
+{
+    unsigned identity = coding_weight(accept, "identity", 1), best = identity;
+    size_t chosen = N_CODINGS;
+    if (length < LEAST && identity > 0) return N_CODINGS;
+    for (size_t i = 0; i < N_CODINGS; i++) {
+        unsigned weight = coding_weight(accept, CODINGS[i].name, 0);
+        if (weight == 0 || weight < best || length > CODINGS[i].most) continue;
+        if (chosen != N_CODINGS && weight == best) continue;
+        chosen = i;
+        best = weight;
+    }
+    return chosen;
+}
+
 bool ft_http_encode(ft_http_request *request, const char *type, const void *body, size_t length,
                     ft_strbuf *packed)
 {
-    const char *set = ft_strbuf_text(&request->headers);
-    if (length < LEAST || !is_text(type) || strstr(set, "Content-Encoding:")) return false;
-    ft_http_set(request, "Vary", "Accept-Encoding");
-    for (size_t i = 0; i < sizeof CODINGS / sizeof *CODINGS; i++) {
-        if (length > CODINGS[i].most || !ft_http_accepts_coding(request, CODINGS[i].name)) continue;
-        if (!CODINGS[i].pack(body, length, packed)) continue;
-        ft_http_set(request, "Content-Encoding", "%s", CODINGS[i].name);
-        weaken_tag(request);
-        return true;
-    }
-    return false;
+    const char *accept = ft_http_header(request, "accept-encoding");
+    if (length >= LEAST && is_text(type)) ft_http_vary(request, "Accept-Encoding");
+    if (!accept || !length || !is_text(type) ||
+        strstr(ft_strbuf_text(&request->headers), "Content-Encoding:"))
+        return false;
+    size_t i = choose(accept, length);
+    if (i == N_CODINGS || !CODINGS[i].pack(body, length, packed)) return false;
+    ft_http_vary(request, "Accept-Encoding");
+    ft_http_set(request, "Content-Encoding", "%s", CODINGS[i].name);
+    weaken_tag(request);
+    return true;
 }

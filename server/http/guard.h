@@ -1,8 +1,8 @@
-/* The framing of one request, byte by byte: where head, chunks and trailers end.
+/* The framing of one request, byte by byte: its request line, where head, chunks and trailers end.
  *
- * llhttp 8.1 accepts line ends and folds that RFC 9112 §2.2 and §5.2 let a server refuse; requests
- * pass through here first. The guard finds the end of a message on its own, so a disagreement with
- * llhttp shows. */
+ * llhttp 8.1 accepts line ends, folds, protocols and targets that RFC 9112 §2.2, §2.3, §3 and §5.2
+ * let a server refuse; requests pass through here first. The guard finds the end of a message on
+ * its own, so a disagreement with llhttp shows. */
 #ifndef FT_HTTP_GUARD_H
 #define FT_HTTP_GUARD_H
 
@@ -16,6 +16,10 @@
     X(BARE_CR, 400, "a carriage return without a line feed after it")                              \
     X(BARE_LF, 400, "a line that ends without a carriage return")                                  \
     X(NUL, 400, "a NUL byte in a line")                                                            \
+    X(CONTROL, 400, "a control character in a line")                                               \
+    X(NO_METHOD, 400, "a request line that begins with no method")                                 \
+    X(TARGET_TEXT, 400, "a request target with a character that must be percent-encoded")          \
+    X(VERSION, 400, "a request line that does not end with the version, HTTP/1.1")                 \
     X(FOLDED, 400, "a folded header: start each header on its own line, without leading blanks")   \
     X(EMPTY_NAME, 400, "a header without a name")                                                  \
     X(NO_COLON, 400, "a header line without a colon")                                              \
@@ -37,6 +41,9 @@ const char *ft_guard_fault_text(ft_guard_fault fault);
 
 typedef enum ft_guard_state {
     FT_GUARD_LINE_START, /* in the head or the trailers */
+    FT_GUARD_METHOD,
+    FT_GUARD_TARGET_REST,
+    FT_GUARD_VERSION_REST,
     FT_GUARD_LINE_NAME,
     FT_GUARD_LINE_REST,
     FT_GUARD_LINE_CR,
@@ -57,8 +64,8 @@ typedef struct ft_guard {
     bool trailers, request_line;
     uint32_t max_target, max_header, max_count; /* limits */
     uint32_t header_bytes, line_bytes, count;
-    uint64_t left; /* of the body or the chunk */
-    uint32_t digits;
+    uint64_t left;   /* of the body or the chunk */
+    uint32_t digits; /* of a chunk's size; bytes of the version */
 } ft_guard;
 
 void ft_guard_init(ft_guard *guard, uint32_t max_target, uint32_t max_header, uint32_t max_count);

@@ -6,7 +6,7 @@
  * refused (RFC 9112 §2.2, §3.2, §5, §6.1). http/guard.h is a second opinion on where a message
  * ends: where the two disagree the connection ends with a 400.
  *
- * All functions are for the loop's thread.
+ * All functions are for the loop's thread. The process ignores SIGPIPE.
  *
  * A request's life: `request` is called when its head is complete. The handler owes it exactly one
  * answer (ft_http_reply, ft_http_problem..., or ft_http_reply_start ... ft_http_reply_end), then or
@@ -29,7 +29,7 @@ typedef struct ft_http_request ft_http_request;
 
 /* Limits, all with an answer of their own (in brackets). */
 typedef struct ft_http_limits {
-    uint32_t connections;  /* served at once [503] */
+    uint32_t connections;  /* served at once [503]; a new one takes the place of one that stalls */
     uint32_t target_bytes; /* request line [414] */
     uint32_t header_bytes; /* request line, headers, trailers [431] */
     uint32_t headers;      /* fields of one request [431] */
@@ -67,7 +67,7 @@ extern const uint32_t ft_http_bucket_ms[FT_HTTP_BUCKETS - 1];
 
 /* Counters since start. */
 typedef struct ft_http_stats {
-    uint64_t connections, refused, requests;
+    uint64_t connections, refused, displaced, requests;
     uint64_t bytes_in, bytes_out;
     uint32_t open;                                 /* connections now */
     uint64_t by_status[600];                       /* answers */
@@ -75,10 +75,16 @@ typedef struct ft_http_stats {
 } ft_http_stats;
 const ft_http_stats *ft_http_statistics(const ft_http *http);
 
+/* Raises the process's limit of open files as far as it may; returns how many connections it then
+ * has room for, at most `wanted`, with `reserve` files left for everything else. */
+uint32_t ft_http_fit_connections(uint32_t wanted, uint32_t reserve);
+
 /* ---- Request --------------------------------------------------------------------------------- */
 
 const char *ft_http_method(const ft_http_request *request); /* "GET" for HEAD too: see is_head */
 bool ft_http_is_head(const ft_http_request *request);
+/* Of the server's requests since start, from 1: what log lines call it. */
+uint64_t ft_http_number(const ft_http_request *request);
 /* The path, percent-decoded; "*" for OPTIONS *. Neither NUL nor an encoded slash is in it. */
 const char *ft_http_path(const ft_http_request *request);
 /* A query parameter, decoded; NULL when it is not there. The first one wins. */
@@ -138,6 +144,11 @@ uint64_t ft_http_body_sent(const ft_http_request *request); /* bytes as sent so 
 /* Adds a header to the answer to come. Control characters in the value become '?'. */
 void ft_http_set(ft_http_request *request, const char *name, const char *format, ...)
     FT_PRINTF(3, 4);
+/* Adds a request header's name, a constant, to Vary; each is there once. */
+void ft_http_vary(ft_http_request *request, const char *name);
+/* RFC 9110 §13.1.1: true if If-Match does not have the ETag that was set (a weak one is never
+ * matched); 412 was then answered. Answers with status 200 are checked without this. */
+bool ft_http_refuse_unmatched(ft_http_request *request);
 /* Answers; the body is copied. type may be NULL when there is no body. A text or JSON body of some
  * size is sent as zstd or gzip when the client takes that and no Content-Encoding was set; its ETag
  * is then a weak one. */

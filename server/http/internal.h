@@ -13,8 +13,11 @@
 #define FT_HTTP_BUFFER    (64u << 10) /* input of a connection */
 #define FT_HTTP_DISCARD   (64u << 10) /* a body not wanted: read up to this, else close */
 #define FT_HTTP_LISTENERS 2
+#define FT_HTTP_VARY      2
+#define FT_HTTP_SCRATCH   (256u << 10) /* kept for the next answer */
 
 typedef struct ft_connection ft_connection;
+typedef struct ft_listener ft_listener;
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
@@ -35,11 +38,13 @@ struct ft_http_request {
     /* head */
     char *method, *target, *path, *query;
     bool head, keep_alive, http_1_0, expects, chunked;
+    bool if_match;              /* has the header */
     uint64_t content_length;    /* 0 without one */
     ft_strbuf url, name, value; /* being read */
     FT_VEC(ft_http_field) fields;
     char *params[FT_HTTP_PARAMS];
     void *kept, *user; /* the handler's */
+    uint64_t number;   /* of the server's requests */
     uint64_t began;    /* loop time of the complete head */
     /* body */
     ft_body_state body;
@@ -50,6 +55,7 @@ struct ft_http_request {
     bool paused;
     /* answer */
     ft_strbuf headers;
+    const char *vary[FT_HTTP_VARY];
     bool dispatched; /* the handler has it */
     bool started, answered, streaming, chunked_out, close;
     int in_callback; /* inside a handler's callback: freed afterwards */
@@ -75,6 +81,10 @@ bool ft_http_unescape(char *text, bool query);
 /* encode.c: the body in a coding that the client takes; sets its headers. False: as it is. */
 bool ft_http_encode(ft_http_request *request, const char *type, const void *body, size_t length,
                     ft_strbuf *packed);
+
+/* Connections turned away with an answer at once; beyond, nobody gets in for a while. */
+#define FT_HTTP_TURNED_AWAY 64
+#define FT_HTTP_STALLED_MS  250 /* without a byte: makes room when there is none */
 
 /* ---- Connections ----------------------------------------------------------------------------- */
 
@@ -104,13 +114,16 @@ struct ft_connection {
     llhttp_t parser;
     ft_guard guard;
     ft_http_request *request;
-    char *in; /* FT_HTTP_BUFFER bytes: parsed | scanned by the guard | read */
+    /* NULL, or FT_HTTP_BUFFER bytes: parsed | scanned by the guard | read. Lent by the server while
+     * there is something in it. */
+    char *in;
     size_t in_pos, in_scanned, in_len;
     const char *span; /* body bytes (in `in`) that the sink has not had yet */
     size_t span_len;
     bool span_pushed; /* the decoder has it */
     size_t writing;   /* bytes handed to libuv and not written yet */
     uint64_t body_began;
+    uint64_t moved;    /* loop time of the last byte, in or out */
     size_t queue_seen; /* by the write timeout */
     bool yielded;      /* goes on at the loop's next turn */
     ft_phase armed;    /* the phase that the timer runs for */
@@ -119,12 +132,14 @@ struct ft_connection {
     ft_connection *previous, *next;
 };
 
-void ft_connection_accept(ft_http *http, uv_stream_t *listener, bool pipe);
+void ft_connection_accept(ft_listener *listener);
 /* Does whatever can be done now. Called after everything that may let it go on. */
 void ft_connection_pump(ft_connection *connection);
 void ft_connection_close(ft_connection *connection);
 /* Takes ownership of data. Then pumps when it is written. */
 void ft_connection_write(ft_connection *connection, char *data, size_t length);
+/* Sends bytes of the caller's; what the kernel does not take at once is copied. */
+void ft_connection_send(ft_connection *connection, const char *data, size_t length);
 /* Calls the `drained` of the streamed answer, if one waits for it. */
 void ft_connection_drained(ft_connection *connection, bool ok);
 /* After the current request's answer, which is complete now. */
@@ -141,7 +156,7 @@ bool ft_body_finish(ft_connection *connection);
 
 /* ---- Servers --------------------------------------------------------------------------------- */
 
-typedef struct ft_listener {
+struct ft_listener {
     union {
         uv_handle_t handle;
         uv_stream_t stream;
@@ -150,8 +165,9 @@ typedef struct ft_listener {
     } io;
     ft_http *http;
     bool pipe, open;
+    bool waits; /* somebody does not get in, for want of descriptors */
     char *path; /* of a Unix socket: unlinked at the end */
-} ft_listener;
+};
 
 struct ft_http {
     uv_loop_t *loop;
@@ -162,6 +178,8 @@ struct ft_http {
     unsigned listening;
     ft_connection *connections;
     ft_http_request *requests; /* not freed yet */
+    ft_strbuf scratch;         /* an answer on its way out */
+    char *spare;               /* an input buffer that nobody needs now; NULL: none */
     char date[40];
     int64_t date_second;
     bool closing, timer_open;

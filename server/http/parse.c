@@ -44,6 +44,7 @@ static int on_value_complete(llhttp_t *parser)
             ft_arena_strndup(request->arena, ft_strbuf_text(&request->name), request->name.len),
             ft_arena_strndup(request->arena, ft_strbuf_text(&request->value), length)};
         for (char *c = field.name; *c; c++) *c = (char)tolower((unsigned char)*c);
+        if (strcmp(field.name, "if-match") == 0) request->if_match = true;
         ft_vec_push(&request->fields, field);
     }
     ft_strbuf_clear(&request->name);
@@ -61,7 +62,6 @@ static int on_headers_complete(llhttp_t *parser)
     request->chunked = (parser->flags & F_CHUNKED) != 0;
     request->content_length = (parser->flags & F_CONTENT_LENGTH) ? parser->content_length : 0;
     request->http_1_0 = parser->http_minor == 0;
-    request->keep_alive = llhttp_should_keep_alive(parser) != 0;
     parser->upgrade = 0; /* no protocol is offered: Upgrade is ignored (RFC 9110 §7.8) */
     return 0;
 }
@@ -121,22 +121,42 @@ static const ft_http_field *only_field(const ft_http_request *request, const cha
     return found;
 }
 
-/* RFC 3986 §3.2.2 and §3.2.3, without user information (RFC 9110 §4.2.4). */
+/* RFC 3986 §3.2.3; the colon may stand alone. */
+static bool port_is_well_formed(const char *port)
+{
+    size_t length = strspn(port, "0123456789");
+    return port[length] == '\0' && length <= 5 && strtoul(port, NULL, 10) <= 65535;
+}
+
+/* An IPv6 address in brackets: its length with them, 0: it is none. */
+static size_t literal_length(const char *host)
+{
+    char address[64];
+    unsigned char bytes[16];
+    size_t length = strcspn(host + 1, "]");
+    if (host[1 + length] != ']' || length >= sizeof address) return 0;
+    snprintf(address, sizeof address, "%.*s", (int)length, host + 1);
+    return strchr(address, '%') || uv_inet_pton(AF_INET6, address, bytes) != 0 ? 0 : length + 2;
+}
+
+static size_t name_length(const char *host)
+{
+    size_t length = strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                 "-._~!$&'()*+,;=%");
+    for (size_t i = 0; i < length; i++)
+        if (host[i] == '%' &&
+            (!isxdigit((unsigned char)host[i + 1]) || !isxdigit((unsigned char)host[i + 2])))
+            return 0;
+    return length;
+}
+
+/* RFC 3986 §3.2.2, without user information (RFC 9110 §4.2.4) and future kinds of addresses. A
+ * comma is allowed in names, and what joins two fields into one: refused. */
 static bool host_is_well_formed(const char *host)
 {
-    size_t length;
-    if (*host == '[') {
-        length = strspn(host + 1, "0123456789abcdefABCDEF:.");
-        if (length == 0 || host[1 + length] != ']') return false;
-        length += 2;
-    } else {
-        length = strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                              "-._~!$&'()*+,;=%");
-        if (length == 0) return false;
-    }
-    if (host[length] == '\0') return true;
-    return host[length] == ':' && strlen(host + length + 1) <= 5 &&
-           strspn(host + length + 1, "0123456789") == strlen(host + length + 1);
+    size_t length = *host == '[' ? literal_length(host) : name_length(host);
+    if (length == 0 || memchr(host, ',', length)) return false;
+    return host[length] == '\0' || (host[length] == ':' && port_is_well_formed(host + length + 1));
 }
 
 static const char *check_host(const ft_http_request *request)
@@ -173,7 +193,19 @@ static bool is_authority_end(char c)
     return c == '/' || c == '?' || c == '\0';
 }
 
-/* RFC 9112 §3.2: origin form, absolute form (its authority is ignored) or the asterisk. */
+/* RFC 9112 §3.2.2: the authority of an absolute form counts, not Host. Returns where it ends, NULL:
+ * it is none. */
+static char *take_authority(ft_http_request *request, char *authority)
+{
+    char *end = authority;
+    while (!is_authority_end(*end)) end++;
+    char *host = ft_arena_strndup(request->arena, authority, (size_t)(end - authority));
+    for (size_t i = 0; i < request->fields.len; i++)
+        if (strcmp(request->fields.data[i].name, "host") == 0) request->fields.data[i].value = host;
+    return host_is_well_formed(host) ? end : NULL;
+}
+
+/* RFC 9112 §3.2: origin form, absolute form or the asterisk. */
 static const char *split_target(ft_http_request *request)
 {
     char *path = request->target = ft_strbuf_take(&request->url);
@@ -182,10 +214,12 @@ static const char *split_target(ft_http_request *request)
         request->path = ft_arena_strndup(request->arena, path, 1);
         return NULL;
     }
-    if (strncasecmp(path, "http://", 7) == 0)
-        for (path += 7; !is_authority_end(*path);) path++;
-    else if (*path != '/')
+    if (strncasecmp(path, "http://", 7) == 0) {
+        path = take_authority(request, path + 7);
+        if (!path) return "the host in the request target is malformed";
+    } else if (*path != '/') {
         return "the request target must start with a slash";
+    }
     if (strchr(path, '#')) return "the request target has a fragment";
     size_t length = strcspn(path, "?");
     request->path = ft_arena_strndup(request->arena, length ? path : "/", length ? length : 1);
@@ -196,11 +230,27 @@ static const char *split_target(ft_http_request *request)
                                                   : "the request target is badly percent-encoded";
 }
 
-static bool is_chunked_alone(const ft_http_request *request)
+/* RFC 9112 §6.1 and §6.3: where chunked does not come last nobody knows where the body ends; with
+ * another coding before it somebody else may. */
+static int check_coding(ft_http_request *request, const char **text)
+{
+    const char *coding = ft_http_header(request, "transfer-encoding");
+    if (!coding || strcasecmp(coding, "chunked") == 0) return 0;
+    const char *comma = strrchr(coding, ','), *last = comma ? comma + 1 : coding;
+    last += strspn(last, " \t");
+    bool chunked = strcasecmp(last, "chunked") == 0;
+    *text = chunked ? "only the transfer coding \"chunked\" is supported"
+                    : "the last transfer coding must be \"chunked\"";
+    return chunked ? 501 : 400;
+}
+
+/* RFC 9110 §8.6: one number; llhttp has read it. */
+static bool length_is_good(const ft_http_request *request)
 {
     unsigned count;
-    const ft_http_field *coding = only_field(request, "transfer-encoding", &count);
-    return count == 0 || (count == 1 && strcasecmp(coding->value, "chunked") == 0);
+    const ft_http_field *length = only_field(request, "content-length", &count);
+    return count == 0 || (count == 1 && *length->value &&
+                          strspn(length->value, "0123456789") == strlen(length->value));
 }
 
 bool ft_request_check(ft_http_request *request, int *status, const char **text)
@@ -208,14 +258,16 @@ bool ft_request_check(ft_http_request *request, int *status, const char **text)
     unsigned count;
     const ft_http_field *expect = only_field(request, "expect", &count);
     request->expects = count == 1 && strcasecmp(expect->value, "100-continue") == 0;
+    *status = check_coding(request, text);
+    if (*status) return false;
     *status = 501;
-    *text = "only the transfer coding \"chunked\" is supported";
-    if (!is_chunked_alone(request)) return false;
     *text = "CONNECT is not supported";
     if (strcmp(request->method, "CONNECT") == 0) return false;
     *status = 400;
     *text = "HTTP/1.0 has no transfer codings";
     if (request->chunked && request->http_1_0) return false;
+    *text = "the Content-Length is malformed";
+    if (!length_is_good(request)) return false;
     *text = check_host(request);
     if (!*text) *text = split_target(request);
     if (*text) return false;
@@ -224,12 +276,27 @@ bool ft_request_check(ft_http_request *request, int *status, const char **text)
     return count == 0 || request->expects;
 }
 
+/* RFC 9112 §9.3. llhttp takes Proxy-Connection for Connection. */
+static bool keeps_alive(ft_http_request *request)
+{
+    bool kept = false;
+    for (const char *at = ft_http_header(request, "connection"); at && *at;) {
+        at += strspn(at, ", \t");
+        size_t length = strcspn(at, ", \t");
+        if (length == 5 && strncasecmp(at, "close", length) == 0) return false;
+        if (length == 10 && strncasecmp(at, "keep-alive", length) == 0) kept = true;
+        at += length;
+    }
+    return kept || !request->http_1_0;
+}
+
 static bool head_done(ft_connection *connection)
 {
     ft_http_request *request = connection->request;
     int status;
     const char *text;
     request->head = strcmp(request->method, "HEAD") == 0;
+    request->keep_alive = keeps_alive(request);
     int major = connection->parser.http_major, minor = connection->parser.http_minor;
     if (major != 1 || minor > 1)
         return refuse(connection, 505, "http-version", "HTTP/1.1 and HTTP/1.0 are served");
@@ -245,21 +312,10 @@ static bool head_done(ft_connection *connection)
     return true;
 }
 
-/* A method that could be one, but that llhttp does not know. */
-static bool unknown_method(const ft_connection *connection)
-{
-    size_t length = 0;
-    const char *text = connection->in + connection->in_pos;
-    while (connection->in_pos + length < connection->in_len &&
-           (isupper((unsigned char)text[length]) || text[length] == '-' || text[length] == '_'))
-        length++;
-    return length > 0 && length <= 32 && connection->in_pos + length < connection->in_len &&
-           text[length] == ' ';
-}
-
 static bool refuse_llhttp(ft_connection *connection, llhttp_errno_t code)
 {
-    if (code == HPE_INVALID_METHOD && unknown_method(connection))
+    /* What is no token has not come past the guard. */
+    if (code == HPE_INVALID_METHOD)
         return refuse(connection, 501, "unknown-method", "this method is not known here");
     if (code == HPE_INVALID_VERSION || code == HPE_PAUSED_H2_UPGRADE)
         return refuse(connection, 505, "http-version", "HTTP/1.1 and HTTP/1.0 are served");

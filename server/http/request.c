@@ -80,6 +80,11 @@ bool ft_http_is_head(const ft_http_request *request)
     return request->head;
 }
 
+uint64_t ft_http_number(const ft_http_request *request)
+{
+    return request->number;
+}
+
 const char *ft_http_path(const ft_http_request *request)
 {
     return request->path;

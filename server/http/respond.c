@@ -54,6 +54,53 @@ void ft_http_set(ft_http_request *request, const char *name, const char *format,
     ft_strbuf_printf(&request->headers, "%s: %s\r\n", name, value);
 }
 
+void ft_http_vary(ft_http_request *request, const char *name)
+{
+    size_t i = 0;
+    while (i < FT_HTTP_VARY && request->vary[i] && strcmp(request->vary[i], name) != 0) i++;
+    assert(i < FT_HTTP_VARY);
+    request->vary[i] = name;
+}
+
+/* ---- If-Match -------------------------------------------------------------------------------- */
+
+/* The strong ETag that was set, with its quotes; NULL: none, or a weak one. */
+static const char *strong_tag(ft_http_request *request, size_t *length)
+{
+    static const char NAME[] = "ETag: \"";
+    const char *text = ft_strbuf_text(&request->headers), *at = strstr(text, NAME);
+    if (!at || (at != text && at[-1] != '\n')) return NULL;
+    at += sizeof NAME - 2;
+    *length = strcspn(at, "\r");
+    return at;
+}
+
+static bool is_unmatched(ft_http_request *request)
+{
+    size_t length = 0;
+    if (!request->if_match) return false;
+    const char *list = ft_http_header(request, "if-match"), *tag = strong_tag(request, &length);
+    while (*list) {
+        list += strspn(list, " \t,");
+        if (strcmp(list, "*") == 0) return false;
+        size_t one = strcspn(list, ",");
+        while (one && (list[one - 1] == ' ' || list[one - 1] == '\t')) one--;
+        if (tag && one == length && memcmp(list, tag, length) == 0) return false;
+        list += strcspn(list, ",");
+    }
+    return true;
+}
+
+bool ft_http_refuse_unmatched(ft_http_request *request)
+{
+    if (!is_unmatched(request)) return false;
+    ft_http_fail(request, 412, "precondition-failed",
+                 "If-Match names none of the ETags that this has");
+    return true;
+}
+
+/* ---- Heads ----------------------------------------------------------------------------------- */
+
 /* Whether what is left of the request's body may be read and dropped to keep the connection. */
 static bool body_is_small(const ft_connection *connection)
 {
@@ -76,26 +123,58 @@ static bool has_length(int status)
     return status >= 200 && status != 204 && status != 304;
 }
 
+static void put_vary(const ft_http_request *request, ft_strbuf *out)
+{
+    for (size_t i = 0; i < FT_HTTP_VARY && request->vary[i]; i++) {
+        ft_strbuf_puts(out, i == 0 ? "Vary: " : ", ");
+        ft_strbuf_puts(out, request->vary[i]);
+    }
+    if (request->vary[0]) ft_strbuf_puts(out, "\r\n");
+}
+
+static void put_digits(ft_strbuf *out, uint64_t number)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+    do digits[--at] = (char)('0' + number % 10);
+    while (number /= 10);
+    ft_strbuf_add(out, digits + at, sizeof digits - at);
+}
+
+#define PUT(out, literal) ft_strbuf_add(out, literal, sizeof(literal) - 1)
+
+/* Of every answer: without formats, as they cost as much as the rest together. */
 static void put_head(ft_http_request *request, ft_strbuf *out, int status, const char *type,
                      uint64_t length)
 {
     request->close = must_close(request);
     request->chunked_out = length == UINT64_MAX && !request->http_1_0;
     if (length == UINT64_MAX && request->http_1_0) request->close = true;
-    ft_strbuf_printf(out, "HTTP/1.1 %d %s\r\nDate: %s\r\n", status, ft_http_reason(status),
-                     ft_http_date(request->http));
-    if (type)
-        ft_strbuf_printf(out, "Content-Type: %s\r\nX-Content-Type-Options: nosniff\r\n", type);
-    if (request->chunked_out)
-        ft_strbuf_puts(out, "Transfer-Encoding: chunked\r\n");
-    else if (has_length(status) && length != UINT64_MAX)
-        ft_strbuf_printf(out, "Content-Length: %llu\r\n", (unsigned long long)length);
+    PUT(out, "HTTP/1.1 ");
+    put_digits(out, (uint64_t)status);
+    PUT(out, " ");
+    ft_strbuf_puts(out, ft_http_reason(status));
+    PUT(out, "\r\nDate: ");
+    ft_strbuf_puts(out, ft_http_date(request->http));
+    if (type) {
+        PUT(out, "\r\nContent-Type: ");
+        ft_strbuf_puts(out, type);
+        PUT(out, "\r\nX-Content-Type-Options: nosniff");
+    }
+    if (request->chunked_out) {
+        PUT(out, "\r\nTransfer-Encoding: chunked");
+    } else if (has_length(status) && length != UINT64_MAX) {
+        PUT(out, "\r\nContent-Length: ");
+        put_digits(out, length);
+    }
     if (request->close)
-        ft_strbuf_puts(out, "Connection: close\r\n");
+        PUT(out, "\r\nConnection: close");
     else if (request->http_1_0)
-        ft_strbuf_puts(out, "Connection: keep-alive\r\n");
+        PUT(out, "\r\nConnection: keep-alive");
+    PUT(out, "\r\n");
+    put_vary(request, out);
     ft_strbuf_add(out, ft_strbuf_text(&request->headers), request->headers.len);
-    ft_strbuf_puts(out, "\r\n");
+    PUT(out, "\r\n");
 }
 
 static void count(ft_http_request *request, int status)
@@ -135,19 +214,21 @@ void ft_http_reply(ft_http_request *request, int status, const char *type, const
                    size_t length)
 {
     assert(!request->started && !request->answered);
+    if (status == 200 && ft_http_refuse_unmatched(request)) return;
     count(request, status);
     request->started = true;
     if (request->connection) {
-        ft_strbuf out = {0}, packed = {0};
+        ft_strbuf *out = &request->http->scratch, packed = {0};
         if (ft_http_encode(request, type, body, length, &packed)) {
             body = packed.text;
             length = packed.len;
         }
-        put_head(request, &out, status, type, length);
-        if (!request->head && has_length(status) && length) ft_strbuf_add(&out, body, length);
+        ft_strbuf_clear(out);
+        put_head(request, out, status, type, length);
+        if (!request->head && has_length(status) && length) ft_strbuf_add(out, body, length);
         ft_strbuf_release(&packed);
-        size_t total = out.len;
-        ft_connection_write(request->connection, ft_strbuf_take(&out), total);
+        ft_connection_send(request->connection, out->text, out->len);
+        if (out->len > FT_HTTP_SCRATCH) ft_strbuf_release(out);
     }
     answered(request);
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -10,7 +11,7 @@
 
 #include "http/internal.h"
 
-#define BACKLOG 128
+#define BACKLOG 1024
 
 const ft_http_limits ft_http_default_limits = {.connections = 256,
                                                .target_bytes = 8u << 10,
@@ -29,6 +30,20 @@ ft_http *ft_http_new(uv_loop_t *loop, const ft_http_limits *limits, ft_http_hand
     http->handler = handler;
     http->date_second = -1;
     return http;
+}
+
+uint32_t ft_http_fit_connections(uint32_t wanted, uint32_t reserve)
+{
+    struct rlimit files;
+    rlim_t needed = (rlim_t)wanted + FT_HTTP_TURNED_AWAY + reserve;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return wanted;
+    if (files.rlim_cur < needed) {
+        files.rlim_cur = files.rlim_max < needed ? files.rlim_max : needed;
+        if (setrlimit(RLIMIT_NOFILE, &files) != 0) getrlimit(RLIMIT_NOFILE, &files);
+    }
+    if (files.rlim_cur >= needed) return wanted;
+    rlim_t taken = FT_HTTP_TURNED_AWAY + (rlim_t)reserve;
+    return files.rlim_cur > taken ? (uint32_t)(files.rlim_cur - taken) : 1;
 }
 
 const ft_http_stats *ft_http_statistics(const ft_http *http)
@@ -56,7 +71,7 @@ const char *ft_http_date(ft_http *http)
 static void on_connection(uv_stream_t *stream, int status)
 {
     ft_listener *listener = stream->data;
-    if (status == 0) ft_connection_accept(listener->http, stream, listener->pipe);
+    if (status == 0) ft_connection_accept(listener);
 }
 
 static void on_listener_closed(uv_handle_t *handle)
@@ -175,6 +190,8 @@ void ft_http_settle(ft_http *http)
     if (http->handles) return;
     void (*closed)(void *data) = http->closed;
     void *data = http->closed_data;
+    ft_strbuf_release(&http->scratch);
+    free(http->spare);
     free(http);
     closed(data);
 }

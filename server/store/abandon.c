@@ -19,20 +19,83 @@ static ft_status planned_model(ft_sql *sql, const char *job, char **model, ft_er
     return FT_OK;
 }
 
+typedef struct end {
+    ft_verdict verdict;
+    ft_reason reason;
+    const char *text;
+    json_t *deaths; /* borrowed; NULL: nobody died on it */
+} end;
+
 static ft_status give_up(ft_sql *sql, const char *job, int64_t task, const json_t *entry,
-                         ft_verdict verdict, ft_reason reason, const char *text, ft_error *err)
+                         const end *how, ft_error *err)
 {
     char *model;
     ft_status status = planned_model(sql, job, &model, err);
     if (status != FT_OK) return status;
-    json_t *record = ft_store_record_given_up(entry, model, verdict, reason, text);
+    json_t *record = ft_store_record_given_up(entry, model, how->verdict, how->reason, how->text);
+    if (json_array_size(how->deaths)) json_object_set(record, "deaths", how->deaths);
     free(model);
-    status = ft_store_verdict_add(sql, job, task, record, err);
+    status = ft_store_verdicts_add(sql, job, &(ft_result){task, record, NULL}, 1, err);
     json_decref(record);
     return status;
 }
 
+/* ---- Evidence -------------------------------------------------------------------------------- */
+
+static ft_status add_death(ft_sql *sql, const ft_request *request, int64_t attempt, ft_error *err)
+{
+    const json_t *e = request->json;
+    return ft_sql_run(
+        sql, NULL, err,
+        "INSERT INTO deaths (job, task, attempt, at, worker, pid, death, message, log) "
+        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        "tiiiiittt", (const char *)request->job, request->blame.task, attempt, ft_store_now(),
+        (int64_t)json_integer_value(json_object_get(e, "worker")),
+        (int64_t)json_integer_value(json_object_get(e, "pid")),
+        json_string_value(json_object_get(e, "death")), (const char *)request->other,
+        json_string_value(json_object_get(e, "log")));
+}
+
+static json_t *death_of(sqlite3_stmt *s, bool with_task)
+{
+    json_t *worker = ft_sql_null(s, 3) ? json_null() : json_integer(ft_sql_int(s, 3));
+    json_t *pid = ft_sql_null(s, 4) ? json_null() : json_integer(ft_sql_int(s, 4));
+    json_t *death =
+        json_pack("{s:I, s:o, s:o, s:o, s:s, s:s, s:s}", "attempt", (json_int_t)ft_sql_int(s, 1),
+                  "at", ft_store_time(ft_sql_int(s, 2)), "worker", worker, "pid", pid, "death",
+                  ft_sql_text(s, 5), "message", ft_sql_text(s, 6), "log", ft_sql_text(s, 7));
+    if (with_task) json_object_set_new(death, "task", json_integer(ft_sql_int(s, 0)));
+    return death;
+}
+
+ft_status ft_store_deaths(ft_sql *sql, const char *job, int64_t task, json_t **deaths,
+                          ft_error *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+    *deaths = json_array();
+    ft_status status =
+        ft_sql_start(sql, &statement, err,
+                     "SELECT task, attempt, at, worker, pid, death, message, log FROM deaths "
+                     "WHERE job = ?1 AND (?2 = 0 OR task = ?2) ORDER BY id DESC LIMIT 20",
+                     "ti", job, task);
+    while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row)
+        json_array_insert_new(*deaths, 0, death_of(statement, task == 0));
+    return status;
+}
+
 /* ---- Poison ---------------------------------------------------------------------------------- */
+
+static ft_status poison_solve(ft_sql *sql, const ft_request *request, const json_t *entry,
+                              ft_error *err)
+{
+    const ft_store_blame *blame = &request->blame;
+    end how = {blame->verdict, blame->reason, request->other, NULL};
+    ft_status status = ft_store_deaths(sql, request->job, blame->task, &how.deaths, err);
+    if (status == FT_OK) status = give_up(sql, request->job, blame->task, entry, &how, err);
+    json_decref(how.deaths);
+    return status == FT_OK ? ft_store_task_count_down(sql, request->job, 1, err) : status;
+}
 
 static ft_status poison(ft_sql *sql, ft_request *request, ft_error *err)
 {
@@ -50,12 +113,18 @@ static ft_status poison(ft_sql *sql, ft_request *request, ft_error *err)
                      "the job cannot be planned: %s", request->other);
         status = ft_store_job_fail(sql, request->job, &cause, err);
     } else if (status == FT_OK) {
-        status = give_up(sql, request->job, blame->task, row.entry, blame->verdict, blame->reason,
-                         request->other, err);
-        if (status == FT_OK) status = ft_store_task_count_down(sql, request->job, err);
+        status = poison_solve(sql, request, row.entry, err);
     }
     json_decref(row.entry);
     return status;
+}
+
+/* Doubled with each death on the task, so that what a worker died of has time to pass. */
+static int64_t due_after(const ft_request *request, int64_t attempts)
+{
+    int64_t doublings = attempts - 1 < 16 ? attempts - 1 : 16;
+    int64_t wait = (int64_t)request->blame.retry_ms << doublings;
+    return ft_store_now() + (wait < FT_STORE_RETRY_MOST ? wait : FT_STORE_RETRY_MOST);
 }
 
 /* *attempts: of the blamed task with this death; 0 when this lease does not hold it any more. */
@@ -64,14 +133,18 @@ static ft_status add_attempt(ft_sql *sql, const ft_request *request, int64_t *at
 {
     bool found;
     *attempts = 0;
-    return ft_sql_number(sql, attempts, &found, err,
-                         "UPDATE tasks SET attempts = attempts + 1 WHERE id = ?1 AND token = ?2 "
-                         "AND state = 'leased' RETURNING attempts",
-                         "ii", request->blame.task, (int64_t)request->token);
+    ft_status status =
+        ft_sql_number(sql, attempts, &found, err,
+                      "UPDATE tasks SET attempts = attempts + 1 WHERE id = ?1 AND token = ?2 "
+                      "AND state = 'leased' RETURNING attempts",
+                      "ii", request->blame.task, (int64_t)request->token);
+    if (status != FT_OK || !found) return status;
+    status = ft_sql_run(sql, NULL, err, "UPDATE tasks SET due = ?2 WHERE id = ?1", "ii",
+                        request->blame.task, due_after(request, *attempts));
+    return status == FT_OK ? add_death(sql, request, *attempts, err) : status;
 }
 
-/* A plan task that goes back puts its job back into the queue. */
-static ft_status requeue(ft_sql *sql, const char *job, ft_error *err)
+ft_status ft_store_job_requeue(ft_sql *sql, const char *job, ft_error *err)
 {
     ft_job_row row;
     ft_status status = ft_store_job_row(sql, job, &row, err);
@@ -91,7 +164,7 @@ static ft_status give_back(ft_sql *sql, const ft_request *request, int64_t *retu
     if (status != FT_OK || *returned == 0) return status;
     status = ft_sql_run(sql, NULL, err, "UPDATE jobs SET ready = ready + ?2 WHERE id = ?1", "ti",
                         (const char *)request->job, *returned);
-    if (status == FT_OK) status = requeue(sql, request->job, err);
+    if (status == FT_OK) status = ft_store_job_requeue(sql, request->job, err);
     return status;
 }
 
@@ -118,6 +191,9 @@ void ft_store_abandon(ft_store *store, const char *job, uint64_t token, ft_store
     request->token = token;
     request->blame = blame;
     request->other = ft_strdup(blame.text ? blame.text : "");
+    request->json =
+        json_pack("{s:i, s:i, s:s, s:s}", "worker", blame.worker, "pid", blame.pid, "death",
+                  blame.death ? blame.death : "", "log", blame.log ? blame.log : "");
     ft_store_send(store, request);
 }
 
@@ -135,8 +211,8 @@ static ft_status give_up_open(ft_sql *sql, ft_request *request, ft_error *err)
         json_t *entry;
         status = ft_store_parse(statement, 1, &entry, err);
         if (status != FT_OK) break;
-        status = give_up(sql, request->job, ft_sql_int(statement, 0), entry, FT_VERDICT_UNKNOWN,
-                         FT_REASON_BUDGET, request->other, err);
+        const end how = {FT_VERDICT_UNKNOWN, FT_REASON_BUDGET, request->other, NULL};
+        status = give_up(sql, request->job, ft_sql_int(statement, 0), entry, &how, err);
         json_decref(entry);
     }
     return status;
@@ -150,8 +226,8 @@ static ft_status end_job(ft_sql *sql, ft_request *request, ft_job_state state, f
         return ft_store_job_fail(sql, request->job, &cause, err);
     }
     ft_status status =
-        ft_sql_run(sql, NULL, err, "UPDATE jobs SET open = 0, ready = 0 WHERE id = ?1", "t",
-                   (const char *)request->job);
+        ft_sql_run(sql, NULL, err, "UPDATE jobs SET open = 0, ready = 0, dropped = 0 WHERE id = ?1",
+                   "t", (const char *)request->job);
     if (status == FT_OK) status = ft_store_job_move(sql, request->job, FT_JOB_DONE, err);
     return status;
 }

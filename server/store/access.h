@@ -65,4 +65,10 @@ ft_status ft_token_list(const char *folder, json_t **list, ft_error *err) FT_MUS
 /* FT_NOT_FOUND. Revoking one twice is no error. */
 ft_status ft_token_revoke(const char *folder, const char *id, ft_error *err) FT_MUST_CHECK;
 
+/* A file in the state folder with a number that is another one once a token command has changed
+ * something: cheap enough to be looked at with every request. The caller owns the descriptor; -1:
+ * there is none. */
+int ft_token_mark_open(const char *folder);
+uint64_t ft_token_mark(int fd); /* 0: unknown */
+
 #endif

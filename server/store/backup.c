@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/strbuf.h"
+#include "store/check.h"
 #include "store/internal.h"
 
 static ft_status open_reading(const char *path, ft_sql *sql, ft_error *err)
@@ -19,34 +20,9 @@ static ft_status open_reading(const char *path, ft_sql *sql, ft_error *err)
     return FT_OK;
 }
 
-/* "ok" is the only row of a sound database. */
-static ft_status check_integrity(ft_sql *sql, const char *file, ft_error *err)
-{
-    sqlite3_stmt *statement;
-    bool row;
-    ft_status status = ft_sql_start(sql, &statement, err, "PRAGMA integrity_check(1)", "");
-    if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
-    if (status != FT_OK) return status;
-    if (!row || strcmp(ft_sql_text(statement, 0), "ok") != 0)
-        return ft_error_set(err, FT_IO, "%s is damaged: %.200s", file,
-                            row ? ft_sql_text(statement, 0) : "no answer");
-    status = ft_sql_start(sql, &statement, err, "PRAGMA foreign_key_check", "");
-    if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
-    if (status == FT_OK && row)
-        return ft_error_set(err, FT_IO, "%s is damaged: a row of %.64s refers to none", file,
-                            ft_sql_text(statement, 0));
-    return status;
-}
-
 ft_status ft_backup_check(const char *file, ft_error *err)
 {
-    ft_sql sql = {.db = NULL};
-    if (access(file, R_OK) != 0)
-        return ft_error_set(err, FT_NOT_FOUND, "cannot read %s: %s", file, strerror(errno));
-    ft_status status = open_reading(file, &sql, err);
-    if (status == FT_OK) status = check_integrity(&sql, file, err);
-    ft_sql_close(&sql);
-    return status;
+    return ft_store_check_file(file, err);
 }
 
 static ft_status copy(const char *from, const char *to, ft_error *err)
@@ -100,6 +76,8 @@ ft_status ft_backup_write(const char *folder, const char *file, ft_error *err)
         umask(mask);
         if (status == FT_OK) status = ft_backup_check(temporary.text, err);
         if (status == FT_OK) status = publish(temporary.text, file, err);
+        unlink(temporary.text);
+        ft_strbuf_puts(&temporary, "-journal"); /* of a copy that failed */
         unlink(temporary.text);
     }
     ft_strbuf_release(&from);

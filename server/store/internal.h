@@ -81,6 +81,8 @@ ft_status ft_store_job_row(ft_sql *sql, const char *job, ft_job_row *row,
 /* The job has failed with this error. */
 ft_status ft_store_job_fail(ft_sql *sql, const char *job, const ft_error *cause,
                             ft_error *err) FT_MUST_CHECK;
+/* A job whose plan task goes back goes back into the queue; nothing otherwise. */
+ft_status ft_store_job_requeue(ft_sql *sql, const char *job, ft_error *err) FT_MUST_CHECK;
 /* Changes a job's state if the table allows it (else FT_CONFLICT), its revision and times. */
 ft_status ft_store_job_move(ft_sql *sql, const char *job, ft_job_state to,
                             ft_error *err) FT_MUST_CHECK;
@@ -96,12 +98,19 @@ ft_status ft_store_task_row(ft_sql *sql, int64_t task, ft_task_row *row,
 /* The fence: ends a task only for the holder of its present lease; *applied tells. */
 ft_status ft_store_task_end(ft_sql *sql, int64_t task, uint64_t token, ft_task_state to,
                             bool *applied, ft_error *err) FT_MUST_CHECK;
-/* One task less is open; the job is done with its last one. */
-ft_status ft_store_task_count_down(ft_sql *sql, const char *job, ft_error *err) FT_MUST_CHECK;
+/* So many tasks less are open; the job is done with its last one. */
+ft_status ft_store_task_count_down(ft_sql *sql, const char *job, int64_t count,
+                                   ft_error *err) FT_MUST_CHECK;
 
-/* Adds a verdict to a job. task 0: decided by the plan. The caller checked the record. */
-ft_status ft_store_verdict_add(ft_sql *sql, const char *job, int64_t task, const json_t *record,
-                               ft_error *err) FT_MUST_CHECK;
+/* A verdict to be added. task 0: decided by the plan. */
+typedef struct ft_result {
+    int64_t task;
+    const json_t *record;
+    const char *text; /* of the record, NULL: to be written */
+} ft_result;
+/* Adds verdicts to a job and its tallies. The caller checked the records. */
+ft_status ft_store_verdicts_add(ft_sql *sql, const char *job, const ft_result *results,
+                                size_t count, ft_error *err) FT_MUST_CHECK;
 /* For a job that has ended: settles the fingerprints of its violations (report/fingerprint.h) and
  * carries them on to the reviews of its project. */
 ft_status ft_store_reviews_carry(ft_sql *sql, const char *job, ft_error *err) FT_MUST_CHECK;
@@ -109,13 +118,22 @@ ft_status ft_store_reviews_carry(ft_sql *sql, const char *job, ft_error *err) FT
  * ended, and to what is no violation. */
 ft_status ft_store_review_add(ft_sql *sql, const char *job, int64_t n, json_t *record,
                               ft_error *err) FT_MUST_CHECK;
+/* Of a job that has ended: its deliveries (store/webhooks.h). */
+ft_status ft_store_webhooks_note(ft_sql *sql, const char *job, ft_error *err) FT_MUST_CHECK;
+/* The URL that a new job of the project names. FT_USAGE: the project has no webhook. */
+ft_status ft_store_job_webhook(ft_sql *sql, const char *job, const char *project, const char *url,
+                               ft_error *err) FT_MUST_CHECK;
 /* Checks what the store relies on in a RECORD: check, verdict, count, pairs. FT_INPUT. */
 ft_status ft_store_record_check(const json_t *record, ft_error *err) FT_MUST_CHECK;
+/* [{"attempt", "at", "worker", "pid", "death", "message", "log"}...] of a task, or (task 0) with
+ * "task" of a job's last ones; oldest first. New reference. */
+ft_status ft_store_deaths(ft_sql *sql, const char *job, int64_t task, json_t **deaths,
+                          ft_error *err) FT_MUST_CHECK;
 /* A record that says that a subproblem was given up; new reference. */
 json_t *ft_store_record_given_up(const json_t *entry, const char *model, ft_verdict verdict,
                                  ft_reason reason, const char *text);
 
-/* Counts open tasks anew, and ready ones, in every job not ended. */
+/* For start-up, when no task is leased: counts the open tasks of each job not ended anew. */
 ft_status ft_store_recount(ft_sql *sql, ft_error *err) FT_MUST_CHECK;
 
 #endif

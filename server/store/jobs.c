@@ -39,18 +39,19 @@ ft_status ft_store_job_move(ft_sql *sql, const char *job, ft_job_state to, ft_er
                         "ttii", job, ft_job_state_name(to), ft_store_now(),
                         (int64_t)ft_job_state_final(to));
     if (status == FT_OK && ft_job_state_final(to)) status = ft_store_reviews_carry(sql, job, err);
+    if (status == FT_OK && ft_job_state_final(to)) status = ft_store_webhooks_note(sql, job, err);
     return status;
 }
 
 ft_status ft_store_job_fail(ft_sql *sql, const char *job, const ft_error *cause, ft_error *err)
 {
-    ft_status status = ft_store_job_move(sql, job, FT_JOB_FAILED, err);
-    if (status != FT_OK) return status;
     json_t *error = ft_wire_error_to_json(cause);
     char *text = ft_store_dump(error);
-    status =
-        ft_sql_run(sql, NULL, err, "UPDATE jobs SET error = ?2, open = 0, ready = 0 WHERE id = ?1",
+    ft_status status =
+        ft_sql_run(sql, NULL, err,
+                   "UPDATE jobs SET error = ?2, open = 0, ready = 0, dropped = 0 WHERE id = ?1",
                    "tt", job, (const char *)text);
+    if (status == FT_OK) status = ft_store_job_move(sql, job, FT_JOB_FAILED, err);
     free(text);
     json_decref(error);
     return status;
@@ -58,13 +59,15 @@ ft_status ft_store_job_fail(ft_sql *sql, const char *job, const ft_error *cause,
 
 ft_status ft_store_recount(ft_sql *sql, ft_error *err)
 {
-    return ft_sql_run(
+    ft_status status = ft_sql_run(
         sql, NULL, err,
-        "UPDATE jobs SET "
-        "ready = (SELECT count(*) FROM tasks t WHERE t.job = jobs.id AND t.state = 'ready'), "
-        "open = (SELECT count(*) FROM tasks t WHERE t.job = jobs.id AND "
-        "t.state IN ('ready', 'leased')) WHERE finished IS NULL",
+        "UPDATE jobs SET dropped = (SELECT count(*) FROM tasks t WHERE t.job = jobs.id AND "
+        "t.state = 'ready' AND t.dropped = 1), "
+        "ready = (SELECT count(*) FROM tasks t WHERE t.job = jobs.id AND t.state = 'ready') "
+        "WHERE finished IS NULL",
         "");
+    if (status != FT_OK) return status;
+    return ft_sql_run(sql, NULL, err, "UPDATE jobs SET open = ready WHERE finished IS NULL", "");
 }
 
 ft_status ft_store_change(ft_sql *sql, const char *job, bool applied, json_t **change,
@@ -89,7 +92,7 @@ ft_status ft_store_change(ft_sql *sql, const char *job, bool applied, json_t **c
 
 #define SNAPSHOT_COLUMNS                                                                           \
     "id, name, state, trace, model, created, updated, finished, revision, tasks, open, error, n, " \
-    "project "
+    "project, priority, dropped "
 
 static json_t *text_or_null(sqlite3_stmt *statement, int column)
 {
@@ -111,17 +114,20 @@ static ft_status snapshot_row(sqlite3_stmt *statement, json_t **snapshot, ft_err
         ft_status status = ft_store_parse(statement, 11, &error, err);
         if (status != FT_OK) return status;
     }
-    *snapshot =
-        json_pack("{s:o, s:o, s:s, s:o, s:o, s:o, s:s, s:n, s:s, s:o, s:o, s:o, s:I, s:{s:I, s:I}, "
-                  "s:o}",
-                  "job", text_or_null(statement, 0), "name", text_or_null(statement, 1), "project",
-                  ft_sql_text(statement, 13), "state", text_or_null(statement, 2), "trace",
-                  text_or_null(statement, 3), "model", text_or_null(statement, 4), "memory", "sc",
-                  "bound", "scope", "trace", "created", time_or_null(statement, 5), "updated",
-                  time_or_null(statement, 6), "finished", time_or_null(statement, 7), "revision",
-                  (json_int_t)ft_sql_int(statement, 8), "progress", "tasks",
-                  (json_int_t)ft_sql_int(statement, 9), "open",
-                  (json_int_t)ft_sql_int(statement, 10), "error", error ? error : json_null());
+    *snapshot = json_pack(
+        "{s:o, s:o, s:s, s:o, s:o, s:o, s:s, s:n, s:s, s:o, s:o, s:o, s:I, s:{s:I, s:I}, "
+        "s:o, s:I}",
+        "job", text_or_null(statement, 0), "name", text_or_null(statement, 1), "project",
+        ft_sql_text(statement, 13), "state", text_or_null(statement, 2), "trace",
+        text_or_null(statement, 3), "model", text_or_null(statement, 4), "memory", "sc", "bound",
+        "scope", "trace", "created", time_or_null(statement, 5), "updated",
+        time_or_null(statement, 6), "finished", time_or_null(statement, 7), "revision",
+        (json_int_t)ft_sql_int(statement, 8), "progress", "tasks",
+        (json_int_t)ft_sql_int(statement, 9), "open", (json_int_t)ft_sql_int(statement, 10),
+        "error", error ? error : json_null(), "priority", (json_int_t)ft_sql_int(statement, 14));
+    if (ft_sql_int(statement, 15) > 0)
+        json_object_set_new(json_object_get(*snapshot, "progress"), "dropped",
+                            json_integer(ft_sql_int(statement, 15)));
     return FT_OK;
 }
 
@@ -130,7 +136,7 @@ static ft_status add_details(ft_sql *sql, const char *job, json_t *snapshot, ft_
 {
     sqlite3_stmt *statement;
     bool found;
-    json_t *spec = NULL, *plan = NULL, *checks = NULL;
+    json_t *spec = NULL, *plan = NULL, *checks = NULL, *deaths = NULL;
     ft_status status =
         ft_sql_start(sql, &statement, err,
                      "SELECT spec, ifnull(plan, 'null') FROM jobs WHERE id = ?1", "t", job);
@@ -138,7 +144,9 @@ static ft_status add_details(ft_sql *sql, const char *job, json_t *snapshot, ft_
     if (status == FT_OK) status = ft_store_parse(statement, 0, &spec, err);
     if (status == FT_OK) status = ft_store_parse(statement, 1, &plan, err);
     if (status == FT_OK) status = ft_store_checks(sql, job, plan, &checks, err);
+    if (status == FT_OK) status = ft_store_deaths(sql, job, 0, &deaths, err);
     if (status == FT_OK) {
+        if (json_array_size(deaths)) json_object_set(snapshot, "deaths", deaths);
         json_object_set(snapshot, "checks", checks);
         json_object_set(snapshot, "spec", spec);
         if (json_object_get(plan, "statistics"))
@@ -147,6 +155,7 @@ static ft_status add_details(ft_sql *sql, const char *job, json_t *snapshot, ft_
     json_decref(spec);
     json_decref(plan);
     json_decref(checks);
+    json_decref(deaths);
     return status;
 }
 
@@ -280,19 +289,21 @@ static ft_status run_jobs_open(ft_sql *sql, ft_request *request, ft_error *err)
     json_t *jobs = json_array();
     request->result = json_pack("{s:o}", "jobs", jobs);
     ft_status status = ft_sql_start(sql, &statement, err,
-                                    "SELECT spec, id, trace, state, ready, open FROM jobs "
-                                    "WHERE finished IS NULL ORDER BY n",
+                                    "SELECT spec, id, trace, state, ready, open, spent_ms, "
+                                    "priority, project FROM jobs WHERE finished IS NULL ORDER BY n",
                                     "");
     while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row) {
         json_t *spec;
         status = ft_store_parse(statement, 0, &spec, err);
         if (status != FT_OK) break;
-        json_array_append_new(jobs, json_pack("{s:o, s:s, s:s, s:s, s:I, s:I}", "spec", spec, "job",
-                                              ft_sql_text(statement, 1), "trace",
-                                              ft_sql_text(statement, 2), "state",
-                                              ft_sql_text(statement, 3), "ready",
-                                              (json_int_t)ft_sql_int(statement, 4), "open",
-                                              (json_int_t)ft_sql_int(statement, 5)));
+        json_array_append_new(
+            jobs,
+            json_pack("{s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s}", "spec", spec, "job",
+                      ft_sql_text(statement, 1), "trace", ft_sql_text(statement, 2), "state",
+                      ft_sql_text(statement, 3), "ready", (json_int_t)ft_sql_int(statement, 4),
+                      "open", (json_int_t)ft_sql_int(statement, 5), "spent_ms",
+                      (json_int_t)ft_sql_int(statement, 6), "priority",
+                      (json_int_t)ft_sql_int(statement, 7), "project", ft_sql_text(statement, 8)));
     }
     return status;
 }
@@ -318,9 +329,9 @@ static ft_status insert_job(ft_sql *sql, const char *id, const char *trace, cons
     ft_status status = ft_sql_run(
         sql, NULL, err,
         "INSERT INTO jobs (id, trace, name, spec, state, tasks, open, ready, created, updated, "
-        "project) VALUES (?1, ?2, ?3, ?4, 'queued', 1, 1, 1, ?5, ?5, ?6)",
-        "ttttit", id, trace, json_string_value(json_object_get(spec, "name")), (const char *)text,
-        ft_store_now(), project);
+        "project, priority) VALUES (?1, ?2, ?3, ?4, 'queued', 1, 1, 1, ?5, ?5, ?6, ?7)",
+        "ttttiti", id, trace, json_string_value(json_object_get(spec, "name")), (const char *)text,
+        ft_store_now(), project, (int64_t)json_integer_value(json_object_get(spec, "priority")));
     if (status == FT_OK)
         status = ft_sql_run(sql, NULL, err,
                             "INSERT INTO trace_projects (trace, project) VALUES (?1, ?2) "
@@ -364,6 +375,35 @@ static ft_status add_key(ft_sql *sql, const ft_request *request, const char *job
                       (const char *)request->third, job, now);
 }
 
+/* Its URL is nothing for those who read the job, nor for workers. */
+static ft_status insert_with_webhook(ft_sql *sql, const char *id, const char *trace, json_t *spec,
+                                     ft_error *err)
+{
+    json_t *url = json_incref(json_object_get(spec, "webhook"));
+    json_object_del(spec, "webhook");
+    ft_status status = insert_job(sql, id, trace, spec, err);
+    if (status == FT_OK && url)
+        status = ft_store_job_webhook(sql, id, project_of(spec), json_string_value(url), err);
+    json_decref(url);
+    return status;
+}
+
+/* Exact however many are being created at once. */
+static ft_status check_room(ft_sql *sql, const ft_request *request, ft_error *err)
+{
+    int64_t open = 0;
+    const char *project = project_of(request->json);
+    if (request->limit == 0) return FT_OK;
+    ft_status status = ft_sql_number(
+        sql, &open, NULL, err, "SELECT count(*) FROM jobs WHERE finished IS NULL AND project = ?1",
+        "t", project);
+    if (status != FT_OK || open < (int64_t)request->limit) return status;
+    return ft_error_set(err, FT_BUDGET,
+                        "project %s has %lld jobs that have not ended, as many as it may have: "
+                        "wait for one to end",
+                        project, (long long)open);
+}
+
 static ft_status run_job_create(ft_sql *sql, ft_request *request, ft_error *err)
 {
     char id[FT_STORE_JOB_ID + 1];
@@ -381,17 +421,19 @@ static ft_status run_job_create(ft_sql *sql, ft_request *request, ft_error *err)
                             "trace: %.64s is not stored here; upload it to /v1/traces first",
                             trace);
     }
-    status = ft_store_random_hex(id, FT_STORE_JOB_ID, err);
-    if (status == FT_OK) status = insert_job(sql, id, trace, request->json, err);
+    status = check_room(sql, request, err);
+    if (status == FT_OK) status = ft_store_random_hex(id, FT_STORE_JOB_ID, err);
+    if (status == FT_OK) status = insert_with_webhook(sql, id, trace, request->json, err);
     if (status == FT_OK && request->other) status = add_key(sql, request, id, err);
     if (status == FT_OK) status = ft_store_snapshot(sql, id, &request->result, err);
     return status;
 }
 
 void ft_store_job_create(ft_store *store, const json_t *spec, const ft_store_key *key,
-                         ft_store_done done, void *data)
+                         uint32_t most, ft_store_done done, void *data)
 {
     ft_request *request = ft_store_request(run_job_create, true, done, data);
+    request->limit = most;
     request->other = key ? ft_strdup(key->key) : NULL;
     request->third = key ? ft_strdup(key->body) : NULL;
     request->json = json_deep_copy(spec);
@@ -412,8 +454,9 @@ static ft_status run_job_cancel(ft_sql *sql, ft_request *request, ft_error *err)
                             "t", request->job);
     }
     if (applied && status == FT_OK) {
-        status = ft_sql_run(sql, NULL, err, "UPDATE jobs SET open = 0, ready = 0 WHERE id = ?1",
-                            "t", request->job);
+        status = ft_sql_run(sql, NULL, err,
+                            "UPDATE jobs SET open = 0, ready = 0, dropped = 0 WHERE id = ?1", "t",
+                            request->job);
     }
     if (status == FT_OK)
         status = ft_store_change(sql, request->job, applied, &request->result, err);

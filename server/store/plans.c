@@ -74,14 +74,13 @@ static ft_status check_plan(const json_t *plan, ft_error *err)
 
 static ft_status store_records(ft_sql *sql, const char *job, const json_t *records, ft_error *err)
 {
-    size_t index;
+    size_t index, count = json_array_size(records);
     json_t *record;
-    json_array_foreach(records, index, record)
-    {
-        ft_status status = ft_store_verdict_add(sql, job, 0, record, err);
-        if (status != FT_OK) return status;
-    }
-    return FT_OK;
+    ft_result *results = ft_alloc((count + 1) * sizeof *results);
+    json_array_foreach(records, index, record) results[index] = (ft_result){0, record, NULL};
+    ft_status status = count ? ft_store_verdicts_add(sql, job, results, count, err) : FT_OK;
+    free(results);
+    return status;
 }
 
 static ft_status store_subproblems(ft_sql *sql, const char *job, const json_t *subproblems,
@@ -146,7 +145,8 @@ void ft_store_plan_commit(ft_store *store, uint64_t token, int64_t task, const j
     ft_request *request = ft_store_request(run_plan, true, done, data);
     request->token = token;
     request->task = task;
-    request->json = json_deep_copy(plan);
+    /* Shared with the loop's thread, which only lets go of it: jansson counts atomically. */
+    request->json = json_incref((json_t *)(uintptr_t)plan);
     ft_store_send(store, request);
 }
 

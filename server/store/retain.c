@@ -7,6 +7,7 @@
 #define AT_ONCE    10 /* jobs, and traces */
 #define LIMIT_TEXT "LIMIT 10"
 #define YOUNG_MS   ((int64_t)3600000) /* a trace that a job may be about to name */
+#define USAGE_DAYS 30
 
 typedef struct removed {
     int64_t jobs, traces, bytes;
@@ -25,16 +26,19 @@ static ft_status remove_job(ft_sql *sql, const char *job, removed *r, ft_error *
     return status;
 }
 
-/* Names chosen by a statement of one column of texts; a new reference. */
-static ft_status choose(ft_sql *sql, json_t **names, ft_error *err, const char *text,
-                        int64_t number, const char *name)
+/* The texts of a statement of one column; a new reference, NULL on failure. */
+static ft_status collect(ft_sql *sql, sqlite3_stmt *statement, json_t **names, ft_error *err)
 {
-    sqlite3_stmt *statement;
     bool row;
-    *names = json_array();
-    ft_status status = ft_sql_start(sql, &statement, err, text, "it", number, name);
-    while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row)
-        json_array_append_new(*names, json_string(ft_sql_text(statement, 0)));
+    ft_status status;
+    json_t *found = json_array();
+    while ((status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row)
+        json_array_append_new(found, json_string(ft_sql_text(statement, 0)));
+    if (status != FT_OK) {
+        json_decref(found);
+        found = NULL;
+    }
+    *names = found;
     return status;
 }
 
@@ -71,52 +75,143 @@ static ft_status remove_all(ft_sql *sql, json_t *names, bool traces, removed *r,
     return status;
 }
 
-static ft_status remove_old(ft_sql *sql, int64_t before, removed *r, ft_error *err)
+/* A project without a limit of its own has the server's. */
+static ft_status remove_old_jobs(ft_sql *sql, int64_t now, int64_t age, removed *r, ft_error *err)
 {
-    json_t *names;
-    ft_status status = choose(sql, &names, err,
-                              "SELECT id FROM jobs WHERE finished < ?1 AND ?2 IS NULL "
-                              "ORDER BY n " LIMIT_TEXT,
-                              before, NULL);
-    if (status == FT_OK) status = remove_all(sql, names, false, r, err);
-    if (status != FT_OK) return status;
-    status = choose(sql, &names, err,
-                    "SELECT hash FROM traces WHERE created < ?1 AND ?2 IS NULL AND NOT EXISTS "
-                    "(SELECT 1 FROM jobs WHERE trace = hash) ORDER BY created " LIMIT_TEXT,
-                    before, NULL);
-    return status == FT_OK ? remove_all(sql, names, true, r, err) : status;
+    json_t *jobs;
+    sqlite3_stmt *chosen;
+    ft_status status = ft_sql_start(
+        sql, &chosen, err,
+        "SELECT id FROM jobs LEFT JOIN project_limits USING (project) WHERE finished < ?1 - CASE "
+        "WHEN retain_days IS NULL THEN nullif(?2, 0) ELSE nullif(retain_days, 0) * 86400000 END "
+        "ORDER BY n " LIMIT_TEXT,
+        "ii", now, age);
+    if (status == FT_OK) status = collect(sql, chosen, &jobs, err);
+    return status == FT_OK ? remove_all(sql, jobs, false, r, err) : status;
+}
+
+static ft_status remove_old(ft_sql *sql, int64_t age, removed *r, ft_error *err)
+{
+    json_t *traces;
+    sqlite3_stmt *chosen;
+    int64_t now = ft_store_now();
+    ft_status status = remove_old_jobs(sql, now, age, r, err);
+    if (status != FT_OK || age == 0) return status;
+    status = ft_sql_start(sql, &chosen, err,
+                          "SELECT hash FROM traces WHERE created < ?1 AND NOT EXISTS "
+                          "(SELECT 1 FROM jobs WHERE trace = hash) ORDER BY created " LIMIT_TEXT,
+                          "i", now - age);
+    if (status == FT_OK) status = collect(sql, chosen, &traces, err);
+    return status == FT_OK ? remove_all(sql, traces, true, r, err) : status;
 }
 
 /* The trace whose last use is the oldest, with its jobs; never one that a running job needs. */
 static ft_status remove_largest_claim(ft_sql *sql, removed *r, ft_error *err)
 {
     json_t *traces, *jobs;
-    ft_status status = choose(
-        sql, &traces, err,
-        "SELECT hash FROM traces t WHERE created < ?1 AND ?2 IS NULL AND NOT EXISTS "
+    sqlite3_stmt *chosen;
+    ft_status status = ft_sql_start(
+        sql, &chosen, err,
+        "SELECT hash FROM traces t WHERE created < ?1 AND NOT EXISTS "
         "(SELECT 1 FROM jobs WHERE trace = t.hash AND finished IS NULL) "
         "ORDER BY max(created, ifnull((SELECT max(finished) FROM jobs WHERE trace = t.hash), 0)) "
         "LIMIT 1",
-        ft_store_now() - YOUNG_MS, NULL);
+        "i", ft_store_now() - YOUNG_MS);
+    if (status == FT_OK) status = collect(sql, chosen, &traces, err);
+    if (status != FT_OK) return status;
     const char *trace = json_string_value(json_array_get(traces, 0));
-    if (status != FT_OK || !trace) {
-        json_decref(traces);
-        return status;
+    if (trace) {
+        status =
+            ft_sql_start(sql, &chosen, err, "SELECT id FROM jobs WHERE trace = ?1", "t", trace);
+        if (status == FT_OK) status = collect(sql, chosen, &jobs, err);
+        if (status == FT_OK) status = remove_all(sql, jobs, false, r, err);
     }
-    status = choose(sql, &jobs, err, "SELECT id FROM jobs WHERE trace = ?2 AND ?1 = 0", 0, trace);
-    if (status == FT_OK) status = remove_all(sql, jobs, false, r, err);
     if (status == FT_OK) return remove_all(sql, traces, true, r, err);
     json_decref(traces);
     return status;
 }
 
+/* ---- Of one project -------------------------------------------------------------------------- */
+
+/* The trace unused for longest of a project with more bytes than it may keep, never one that a
+ * running job of it needs; NULL without one. */
+static ft_status find_full(ft_sql *sql, char **project, char **trace, ft_error *err)
+{
+    sqlite3_stmt *statement;
+    bool row = false;
+    *project = *trace = NULL;
+    ft_status status = ft_sql_start(
+        sql, &statement, err,
+        "SELECT p.project, p.trace FROM trace_projects p JOIN traces t ON t.hash = p.trace "
+        "JOIN project_limits l ON l.project = p.project AND l.retain_bytes > 0 "
+        "WHERE (SELECT sum(stored_bytes) FROM trace_projects JOIN traces ON hash = trace "
+        "WHERE project = l.project) > l.retain_bytes AND t.created < ?1 AND NOT EXISTS "
+        "(SELECT 1 FROM jobs j WHERE j.trace = p.trace AND j.project = p.project "
+        "AND j.finished IS NULL) ORDER BY max(t.created, ifnull((SELECT max(finished) FROM jobs j "
+        "WHERE j.trace = p.trace AND j.project = p.project), 0)) LIMIT 1",
+        "i", ft_store_now() - YOUNG_MS);
+    if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
+    if (status != FT_OK || !row) return status;
+    *project = ft_strdup(ft_sql_text(statement, 0));
+    *trace = ft_strdup(ft_sql_text(statement, 1));
+    return FT_OK;
+}
+
+/* The project's part in the trace; the trace itself when nobody else has one. */
+static ft_status remove_share(ft_sql *sql, const char *project, const char *trace, removed *r,
+                              ft_error *err)
+{
+    json_t *jobs;
+    sqlite3_stmt *chosen;
+    int64_t others = 0;
+    ft_status status =
+        ft_sql_start(sql, &chosen, err, "SELECT id FROM jobs WHERE trace = ?1 AND project = ?2",
+                     "tt", trace, project);
+    if (status == FT_OK) status = collect(sql, chosen, &jobs, err);
+    if (status == FT_OK) status = remove_all(sql, jobs, false, r, err);
+    if (status == FT_OK)
+        status = ft_sql_run(sql, NULL, err,
+                            "DELETE FROM trace_projects WHERE trace = ?1 AND project = ?2", "tt",
+                            trace, project);
+    if (status == FT_OK)
+        status = ft_sql_number(sql, &others, NULL, err,
+                               "SELECT (SELECT count(*) FROM trace_projects WHERE trace = ?1) + "
+                               "(SELECT count(*) FROM jobs WHERE trace = ?1)",
+                               "t", trace);
+    if (status != FT_OK || others > 0) return status;
+    return remove_trace(sql, trace, r, err);
+}
+
+static ft_status retain_projects(ft_sql *sql, removed *r, bool *more, ft_error *err)
+{
+    char *project, *trace;
+    ft_status status = find_full(sql, &project, &trace, err);
+    if (status == FT_OK && project) {
+        *more = true;
+        status = remove_share(sql, project, trace, r, err);
+    }
+    free(project);
+    free(trace);
+    return status;
+}
+
+/* ---- Together -------------------------------------------------------------------------------- */
+
+static ft_status forget_usage(ft_sql *sql, ft_error *err)
+{
+    return ft_sql_run(sql, NULL, err, "DELETE FROM project_usage WHERE day < ?1", "i",
+                      ft_store_now() / FT_STORE_DAY_MS - USAGE_DAYS);
+}
+
 static ft_status run_retain(ft_sql *sql, ft_request *request, ft_error *err)
 {
     removed r = {0};
+    bool more = false;
     int64_t stored = 0, most = request->blob;
-    ft_status status = FT_OK;
-    if (request->task > 0) status = remove_old(sql, ft_store_now() - request->task, &r, err);
-    bool more = r.jobs == AT_ONCE || r.traces == AT_ONCE;
+    ft_status status = forget_usage(sql, err);
+    if (status == FT_OK) status = remove_old(sql, request->task, &r, err);
+    if (status == FT_OK) status = retain_projects(sql, &r, &more, err);
+    more = more || r.jobs >= AT_ONCE || r.traces >= AT_ONCE;
     if (status == FT_OK && most > 0)
         status = ft_sql_number(sql, &stored, NULL, err,
                                "SELECT ifnull(sum(stored_bytes), 0) FROM traces", "");

@@ -75,12 +75,18 @@ ft_status ft_sql_migrate(ft_sql *sql, const char *const *migrations, ft_error *e
     return status;
 }
 
+/* A column's text that could not be had shows nowhere else. */
+static void note_reset(ft_sql *sql, sqlite3_stmt *statement)
+{
+    if (sqlite3_reset(statement) == SQLITE_NOMEM) sql->lost = true;
+}
+
 static ft_status prepare(ft_sql *sql, const char *text, sqlite3_stmt **statement, ft_error *err)
 {
     for (size_t i = 0; i < sql->cached; i++) {
         if (sql->cache[i].text != text) continue;
         *statement = sql->cache[i].statement;
-        sqlite3_reset(*statement);
+        note_reset(sql, *statement);
         return FT_OK;
     }
     assert(sql->cached < FT_SQL_STATEMENTS);
@@ -132,7 +138,7 @@ ft_status ft_sql_next(ft_sql *sql, sqlite3_stmt *statement, bool *row, ft_error 
     int result = sqlite3_step(statement);
     if (result != SQLITE_ROW && result != SQLITE_DONE) return failed(sql, err);
     *row = result == SQLITE_ROW;
-    if (!*row) sqlite3_reset(statement);
+    if (!*row) note_reset(sql, statement);
     return FT_OK;
 }
 
@@ -166,13 +172,22 @@ ft_status ft_sql_number(ft_sql *sql, int64_t *value, bool *found, ft_error *err,
         return ft_error_set(err, FT_INTERNAL, "the store lacks a row that must be there");
     if (result == SQLITE_ROW) *value = sqlite3_column_int64(statement, 0);
     if (found) *found = result == SQLITE_ROW;
-    sqlite3_reset(statement);
+    note_reset(sql, statement);
     return FT_OK;
 }
 
 void ft_sql_reset(ft_sql *sql)
 {
     for (size_t i = 0; i < sql->cached; i++) sqlite3_reset(sql->cache[i].statement);
+    sql->lost = false;
+}
+
+ft_status ft_sql_end(ft_sql *sql, ft_error *err)
+{
+    for (size_t i = 0; i < sql->cached; i++) note_reset(sql, sql->cache[i].statement);
+    bool lost = sql->lost;
+    sql->lost = false;
+    return lost ? ft_error_set(err, FT_IO, "the store failed: out of memory") : FT_OK;
 }
 
 bool ft_sql_in_transaction(const ft_sql *sql)

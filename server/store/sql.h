@@ -10,7 +10,7 @@
 
 #include "base/status.h"
 
-#define FT_SQL_STATEMENTS 96
+#define FT_SQL_STATEMENTS 256
 
 typedef struct ft_sql {
     sqlite3 *db;
@@ -19,6 +19,7 @@ typedef struct ft_sql {
         sqlite3_stmt *statement;
     } cache[FT_SQL_STATEMENTS];
     size_t cached;
+    bool lost; /* a column's text, for want of memory; see ft_sql_end */
 } ft_sql;
 
 /* Opens the file with the pragmas of the store. FT_IO: not usable, or no database. */
@@ -47,6 +48,9 @@ ft_status ft_sql_script(ft_sql *sql, const char *script, ft_error *err) FT_MUST_
 
 /* Resets every statement: ends the reads that a failing request left open. */
 void ft_sql_reset(ft_sql *sql);
+/* The same for one that went well. FT_IO: the memory for a column's text was not to be had since
+ * the last reset (ft_sql_text was "" then). */
+ft_status ft_sql_end(ft_sql *sql, ft_error *err) FT_MUST_CHECK;
 bool ft_sql_in_transaction(const ft_sql *sql);
 
 /* A column as text, "" when null; valid until the next step. */

@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/strbuf.h"
+#include "store/check.h"
 #include "store/internal.h"
 
 /* So many requests share one commit at most: bounds the wait of the first of them. */
@@ -24,7 +25,8 @@ typedef struct list {
 
 struct ft_store {
     ft_sql sql;
-    int lock; /* descriptor of the lock file */
+    int lock;     /* descriptor of the lock file */
+    bool unclean; /* the run before this one */
     uv_thread_t thread;
     uv_mutex_t mutex;
     uv_cond_t wake;
@@ -50,6 +52,11 @@ static void list_add(list *l, ft_request *request)
     request->next = NULL;
     *l->end = request;
     l->end = &request->next;
+}
+
+bool ft_store_was_unclean(const ft_store *store)
+{
+    return store->unclean;
 }
 
 int ft_store_schema_version(void)
@@ -97,21 +104,34 @@ static void fail_all(ft_request *first, const ft_error *err)
         if (r->status == FT_OK) fail(r, err);
 }
 
-static void run_one(ft_sql *sql, ft_request *request, bool guarded)
+/* Of a guarded request that fails nothing must stay: false where that cannot be had but by undoing
+ * the transaction that it shares. */
+static bool run_one(ft_sql *sql, ft_request *request, bool guarded)
 {
     ft_error err = FT_ERROR_INIT;
     ft_status status = guarded ? ft_sql_run(sql, NULL, &err, "SAVEPOINT request", "") : FT_OK;
     if (status == FT_OK) status = request->run(sql, request, &err);
-    ft_sql_reset(sql);
+    if (status == FT_OK)
+        status = ft_sql_end(sql, &err);
+    else
+        ft_sql_reset(sql);
     if (status != FT_OK) {
         assert(err.code != FT_OK);
         fail(request, &err);
     }
-    if (!guarded || !ft_sql_in_transaction(sql)) return;
+    if (!guarded || !ft_sql_in_transaction(sql)) return true;
     ft_error undo = FT_ERROR_INIT;
-    if (status != FT_OK) status = ft_sql_run(sql, NULL, &undo, "ROLLBACK TO request", "");
+    status = FT_OK;
+    if (request->status != FT_OK) status = ft_sql_run(sql, NULL, &undo, "ROLLBACK TO request", "");
     if (status == FT_OK) status = ft_sql_run(sql, NULL, &undo, "RELEASE request", "");
-    if (status != FT_OK && request->status == FT_OK) fail(request, &undo);
+    return status == FT_OK;
+}
+
+/* The transaction of requests that failed together; it may still be open after an earlier try. */
+static void undo_all(ft_sql *sql)
+{
+    ft_sql_reset(sql);
+    if (ft_sql_in_transaction(sql)) sqlite3_exec(sql->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
 /* Requests that share a transaction are answered alike when it cannot be committed: the reads too,
@@ -121,26 +141,30 @@ static void run_together(ft_sql *sql, ft_request *first)
     ft_error err = FT_ERROR_INIT;
     ft_status status = ft_sql_run(sql, NULL, &err, "BEGIN IMMEDIATE", "");
     for (ft_request *r = first; r && status == FT_OK; r = r->next) {
-        run_one(sql, r, r->writes);
-        if (ft_sql_in_transaction(sql)) continue;
+        if (run_one(sql, r, r->writes) && ft_sql_in_transaction(sql)) continue;
         status =
             ft_error_set(&err, FT_IO, "the store undid a transaction: %s", sqlite3_errmsg(sql->db));
     }
     if (status == FT_OK) status = ft_sql_run(sql, NULL, &err, "COMMIT", "");
     if (status == FT_OK) return;
     fail_all(first, &err);
-    ft_sql_reset(sql);
-    if (ft_sql_in_transaction(sql)) sqlite3_exec(sql->db, "ROLLBACK", NULL, NULL, NULL);
+    undo_all(sql);
 }
 
 static bool run_group(ft_sql *sql, ft_request *first)
 {
     bool writes = false;
     for (ft_request *r = first; r; r = r->next) writes = writes || r->writes;
-    if (writes) {
+    if (ft_sql_in_transaction(sql)) undo_all(sql);
+    if (ft_sql_in_transaction(sql)) {
+        ft_error err = FT_ERROR_INIT;
+        ft_error_set(&err, FT_IO, "the store cannot undo a transaction: %s",
+                     sqlite3_errmsg(sql->db));
+        fail_all(first, &err);
+    } else if (writes) {
         run_together(sql, first);
     } else {
-        for (ft_request *r = first; r; r = r->next) run_one(sql, r, false);
+        for (ft_request *r = first; r; r = r->next) (void)run_one(sql, r, false);
     }
     return writes;
 }
@@ -189,6 +213,8 @@ static void on_handle_closed(uv_handle_t *handle)
 {
     ft_store *store = handle->data;
     uv_thread_join(&store->thread);
+    /* Where this fails, the next start looks more closely: no harm. */
+    sqlite3_exec(store->sql.db, "UPDATE counters SET running = 0", NULL, NULL, NULL);
     ft_sql_close(&store->sql);
     close(store->lock);
     uv_cond_destroy(&store->wake);
@@ -276,10 +302,16 @@ static ft_status recover(ft_sql *sql, ft_error *err)
 {
     static const char *const STEPS[] = {
         "BEGIN IMMEDIATE",
-        "UPDATE counters SET epoch = epoch + 1",
-        "UPDATE tasks SET state = 'ready', token = NULL, expires = NULL WHERE state = 'leased'",
+        "UPDATE counters SET epoch = epoch + 1, running = 1",
+        ("INSERT INTO deaths (job, task, attempt, at, death, message, log) "
+         "SELECT job, id, attempts, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), "
+         "'server-died', "
+         "'the server ended while a worker had it', '' FROM tasks WHERE state = 'leased'"),
+        ("UPDATE tasks SET state = 'ready', token = NULL, expires = NULL, dropped = 1 "
+         "WHERE state = 'leased'"),
         "UPDATE jobs SET state = 'queued', revision = revision + 1 WHERE state = 'planning'",
         "DELETE FROM blobs WHERE id NOT IN (SELECT blob FROM traces)",
+        "UPDATE deliveries SET state = 'pending' WHERE state = 'sending'",
     };
     ft_status status = FT_OK;
     for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS && status == FT_OK; i++)
@@ -294,6 +326,17 @@ ft_status ft_store_migrate(ft_sql *sql, ft_error *err)
     return ft_sql_migrate(sql, ft_migrations, err);
 }
 
+/* After a run that did not come to its end, nothing is taken for granted. */
+static ft_status check_unclean(ft_store *store, const char *path, ft_error *err)
+{
+    int64_t running = 0;
+    ft_status status =
+        ft_sql_number(&store->sql, &running, NULL, err, "SELECT running FROM counters", "");
+    store->unclean = running != 0;
+    if (status != FT_OK || !store->unclean) return status;
+    return ft_store_check(&store->sql, path, err);
+}
+
 static ft_status open_file(ft_store *store, const char *folder, ft_error *err)
 {
     ft_status status = ft_store_lock_folder(folder, &store->lock, err);
@@ -301,8 +344,9 @@ static ft_status open_file(ft_store *store, const char *folder, ft_error *err)
     ft_strbuf path = {0};
     ft_strbuf_printf(&path, "%s/foretell.db", folder);
     status = ft_sql_open(&store->sql, path.text, err);
-    ft_strbuf_release(&path);
     if (status == FT_OK) status = ft_store_migrate(&store->sql, err);
+    if (status == FT_OK) status = check_unclean(store, path.text, err);
+    ft_strbuf_release(&path);
     if (status == FT_OK) status = recover(&store->sql, err);
     if (status == FT_OK) return FT_OK;
     ft_sql_close(&store->sql);
@@ -329,6 +373,18 @@ ft_status ft_store_open(uv_loop_t *loop, const char *folder, ft_store **store, f
     return FT_OK;
 }
 
+static ft_status run_probe(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    int64_t epoch;
+    request->result = json_object();
+    return ft_sql_number(sql, &epoch, NULL, err, "SELECT epoch FROM counters", "");
+}
+
+void ft_store_probe(ft_store *store, ft_store_done done, void *data)
+{
+    ft_store_send(store, ft_store_request(run_probe, false, done, data));
+}
+
 /* ---- Counts (here, for they include the store's own) ----------------------------------------- */
 
 static ft_status count_by(ft_sql *sql, json_t *out, const char *text, ft_error *err)
@@ -347,8 +403,11 @@ static ft_status run_counts(ft_sql *sql, ft_request *request, ft_error *err)
         const char *name, *text;
     } GROUPS[] = {
         {"jobs", "SELECT state, count(*) FROM jobs GROUP BY state"},
-        {"tasks", "SELECT state, count(*) FROM tasks GROUP BY state"},
-        {"verdicts", "SELECT verdict, count(*) FROM verdicts GROUP BY verdict"},
+        {"tasks", "SELECT 'ready', ifnull(sum(ready - dropped), 0) FROM jobs UNION ALL "
+                  "SELECT 'dropped', ifnull(sum(dropped), 0) FROM jobs UNION ALL "
+                  "SELECT 'leased', ifnull(sum(open - ready), 0) FROM jobs UNION ALL "
+                  "SELECT 'ended', ifnull(sum(tasks - open), 0) FROM jobs"},
+        {"verdicts", "SELECT verdict, sum(records) FROM tallies GROUP BY verdict"},
     };
     request->result = json_object();
     ft_status status = FT_OK;

@@ -35,15 +35,18 @@ typedef void (*ft_store_done)(void *data, const ft_error *err, json_t *result);
 /* ---- Life ------------------------------------------------------------------------------------ */
 
 /* Opens (creates) <folder>/foretell.db, applies the migrations it lacks, and recovers from the last
- * run: leases are released under a new epoch, unfinished uploads removed. Blocking; for start-up.
- * FT_CONFLICT: another daemon has the folder open. FT_UNSUPPORTED: the schema is newer than this
- * program. FT_IO: the file cannot be opened or is no database. */
+ * run: leases are released under a new epoch, unfinished uploads removed; the database is checked
+ * first (store/check.h) if that run did not end cleanly. Blocking; for start-up. FT_CONFLICT:
+ * another daemon has the folder open. FT_UNSUPPORTED: the schema is newer than this program. FT_IO:
+ * the file cannot be opened, is no database, or is not sound. */
 ft_status ft_store_open(uv_loop_t *loop, const char *folder, ft_store **store,
                         ft_error *err) FT_MUST_CHECK;
 
 /* Runs every request made so far, calls their callbacks, closes the file, frees the store, then
  * calls closed(data). No request may be made after this. */
 void ft_store_close(ft_store *store, void (*closed)(void *data), void *data);
+
+bool ft_store_was_unclean(const ft_store *store); /* the run before this one, so all was checked */
 
 /* The schema version that this program writes (the number of migrations). */
 int ft_store_schema_version(void);
@@ -71,8 +74,12 @@ void ft_store_summary_save(ft_store *store, const char *trace, int version, cons
 /* JOB SNAPSHOT (the body of GET /v1/jobs/{id}):
  *   {"job": ID, "name": TEXT|null, "project": NAME, "state": STATE, "trace": HASH, "model":
  * NAME|null, "memory": "sc", "bound": null, "scope": "trace", "created": TIME, "updated": TIME,
- * "finished": TIME|null, "revision": N, "progress": {"tasks": N, "open": N},             tasks so
- * far, and those without a result "statistics": the plan's, absent before the job is planned,
+ * "finished": TIME|null, "revision": N, "priority": N,
+ *    "progress": {"tasks": N, "open": N, "dropped"?: N},
+ *                    tasks so far, those without a result, and of these those whose server died
+ *    "deaths"?: [{"task", "attempt", "at", "worker", "pid", "death", "message", "log"}...],
+ *                    the last 20 times that a worker, or the server, died on one of its tasks
+ *    "statistics": the plan's, absent before the job is planned,
  *    "checks": {NAME: {"candidates","violation","safe","bounded","unknown","error"}},
  *                                                     {} until it is planned; a member "pending" is
  *                                                     added where candidates are not decided yet
@@ -174,16 +181,21 @@ void ft_store_audit(ft_store *store, ft_store_page page, ft_store_done done, voi
 
 /* Removes a little of what need not be kept: jobs that ended more than age_ms ago, traces as old
  * that no job names, and while more than `bytes` of traces are stored the trace unused for longest
- * with its jobs; 0: no such limit. What a job in progress needs stays, and so do traces of the last
- * hour.
+ * with its jobs; 0: no such limit. Projects may have limits of their own (store/limits.h); of a
+ * trace over a project's bytes, what other projects have of it stays. What a job in progress needs
+ * stays, and so do traces of the last hour.
  * {"jobs": n, "traces": n, "bytes": n, "more": BOOL}; more: ask again. */
 void ft_store_retain(ft_store *store, uint64_t age_ms, uint64_t bytes, ft_store_done done,
                      void *data);
 
 /* For /metrics: {"jobs": {STATE: n}, "tasks": {STATE: n}, "verdicts": {VERDICT: n}, "traces": n,
- * "trace_bytes": n, "stored_bytes": n, "commits": n, "requests": n}. Verdicts are records; the
- * last two count since start. Also the probe for /ready: it touches the database. */
+ * "trace_bytes": n, "stored_bytes": n, "commits": n, "requests": n}. Tasks are ready, leased,
+ * dropped (ready again, as their server died) or ended. Verdicts are records; the last two count
+ * since start. */
 void ft_store_counts(ft_store *store, ft_store_done done, void *data);
+
+/* {}: the database answers. For /ready. */
+void ft_store_probe(ft_store *store, ft_store_done done, void *data);
 
 /* ---- Changing (for dispatch) ------------------------------------------------------------------
  *
@@ -209,12 +221,13 @@ typedef struct ft_store_key {
 } ft_store_key;
 #define FT_STORE_KEY_DAYS 7 /* remembered */
 
-/* A new job in state queued with its plan task; SNAPSHOT. key may be NULL; with one that came with
+/* A new job in state queued with its plan task; SNAPSHOT. most: jobs that its project may have that
+ * have not ended (0: any number), one more is FT_BUDGET. key may be NULL; with one that came with
  * the same body before, nothing is made: the SNAPSHOT of that job with "known": true.
- * FT_NOT_FOUND: no such trace (spec.trace). FT_USAGE: the spec has none. FT_CONFLICT: the key came
- * with another body. */
+ * FT_NOT_FOUND: no such trace (spec.trace). FT_USAGE: the spec has none, or names a webhook and its
+ * project has none set up (store/webhooks.h). FT_CONFLICT: the key came with another body. */
 void ft_store_job_create(ft_store *store, const json_t *spec, const ft_store_key *key,
-                         ft_store_done done, void *data);
+                         uint32_t most, ft_store_done done, void *data);
 
 /* Cancels the job and its open tasks: CHANGE; applied is false if it had ended before.
  * FT_NOT_FOUND. */
@@ -226,19 +239,29 @@ void ft_store_job_cancel(ft_store *store, const char *job, ft_store_done done, v
 void ft_store_job_expire(ft_store *store, const char *job, const char *text, ft_store_done done,
                          void *data);
 
-/* For start-up: {"jobs": [{"job", "trace", "state", "ready", "open", "spec"}...]}, those not
- * ended, oldest first. */
+/* For start-up: {"jobs": [{"job", "trace", "state", "ready", "open", "spec", "spent_ms",
+ * "priority", "project"}...]}, those not ended, oldest first. */
 void ft_store_jobs_open(ft_store *store, ft_store_done done, void *data);
 
 /* Leases up to `most` ready tasks of one kind to one worker, for lease_ms: {"token": T, "kind":
  * NAME, "tasks": [{"task": ID, "subproblem": K, "key": TEXT, "check": NAME}...], "change": CHANGE};
- * no tasks: none was ready (token and kind are then null). A task that was in a batch whose worker
- * died is leased alone. Leases past their time are released first. */
+ * no tasks: none was ready (token and kind are then null), "wait_ms" tells until when the ready
+ * ones were put off. A task that was in a batch whose worker died is leased alone. Leases past
+ * their time are released first. */
 void ft_store_lease(ft_store *store, const char *job, uint32_t most, uint32_t lease_ms,
                     ft_store_done done, void *data);
 
-/* Leases under these tokens (an array of integers) last for lease_ms from now on: {}. */
-void ft_store_extend(ft_store *store, const json_t *tokens, uint32_t lease_ms, ft_store_done done,
+/* Takes tasks (an array of ids) from the lease `token` for another worker: as ft_store_lease, those
+ * that the lease still held. A result under the old lease comes too late for them. */
+void ft_store_steal(ft_store *store, const char *job, uint64_t token, const json_t *tasks,
+                    uint32_t lease_ms, ft_store_done done, void *data);
+
+/* The heartbeat; steals {"tokens": [T...], "spent": {JOB: ms...}, "usage": {PROJECT: ms...}}:
+ * leases under these tokens last for lease_ms from now on, so much of the jobs' time budgets is
+ * spent, so much more worker time was given to the projects today. Leases past their time are
+ * released:
+ * {"released": [JOB...]}. */
+void ft_store_extend(ft_store *store, json_t *beat, uint32_t lease_ms, ft_store_done done,
                      void *data);
 
 /* In one transaction: the plan's records become verdicts, its subproblems solve tasks, the plan
@@ -247,11 +270,19 @@ void ft_store_extend(ft_store *store, const json_t *tokens, uint32_t lease_ms, f
 void ft_store_plan_commit(ft_store *store, uint64_t token, int64_t task, const json_t *plan,
                           ft_store_done done, void *data);
 
-/* In one transaction: the record becomes the task's verdict, the task is done, and the job is done
- * if that was its last one. CHANGE. FT_INPUT: not a RECORD, or not one of this task (its check and
- * key must be the subproblem's, its count 1). */
+/* In one transaction, of each of [{"task": ID, "record": RECORD, "text"?: the same as text}...]:
+ * the record becomes the task's verdict, the task is done; and the job is done if these were its
+ * last ones. CHANGE with "late": the tasks that the lease does not hold any more (nothing of them
+ * is changed); applied: some were in time. FT_INPUT, nothing is changed: not a RECORD, or not one
+ * of its task (its check and key must be the subproblem's, its count 1). Steals results. */
+void ft_store_results_commit(ft_store *store, const char *job, uint64_t token, json_t *results,
+                             ft_store_done done, void *data);
+/* The same for one. */
 void ft_store_verdict_commit(ft_store *store, uint64_t token, int64_t task, const json_t *record,
                              ft_store_done done, void *data);
+/* What they check of a record, against a task of a lease. */
+ft_status ft_store_result_check(const json_t *record, const json_t *task,
+                                ft_error *err) FT_MUST_CHECK;
 
 /* The worker says that the job cannot be planned: the job has failed. CHANGE. */
 void ft_store_plan_fail(ft_store *store, uint64_t token, int64_t task, const ft_error *error,
@@ -263,12 +294,19 @@ typedef struct ft_store_blame {
     uint32_t limit;     /* so many deaths poison the task */
     ft_verdict verdict; /* of a poisoned one: error or unknown */
     ft_reason reason;   /* likewise: worker-died or budget */
-    const char *text;   /* likewise: one sentence */
+    const char *text;   /* one sentence: what happened */
+    uint32_t retry_ms; /* put off by so much after the first death, doubled with each further one */
+    int worker, pid;   /* evidence: who died on it, */
+    const char *death; /* how (a name), */
+    const char *log;   /* and the last that it wrote */
 } ft_store_blame;
+#define FT_STORE_RETRY_MOST 30000 /* milliseconds that a retry is put off at most */
+#define FT_STORE_DAY_MS     ((int64_t)86400000)
 
 /* Gives back the tasks still leased under `token`: CHANGE with "poisoned": BOOL. The blamed one's
- * attempts grow and it is poisoned at the limit (a solve task with its verdict, a plan task by
- * failing its job); when somebody is blamed the others are leased alone from now on. */
+ * attempts grow, the evidence is kept, and it is poisoned at the limit (a solve task with its
+ * verdict, which has the evidence as "deaths", a plan task by failing its job); when somebody is
+ * blamed the others are leased alone from now on. */
 void ft_store_abandon(ft_store *store, const char *job, uint64_t token, ft_store_blame blame,
                       ft_store_done done, void *data);
 

@@ -9,14 +9,31 @@
 
 /* ---- Leasing --------------------------------------------------------------------------------- */
 
-static ft_status release_expired(ft_sql *sql, ft_error *err)
+/* One job's share of what was released. */
+static ft_status released(ft_sql *sql, const char *job, ft_error *err)
 {
-    int64_t released;
-    ft_status status = ft_sql_run(sql, &released, err,
-                                  "UPDATE tasks SET state = 'ready', token = NULL, expires = NULL "
-                                  "WHERE state = 'leased' AND expires < ?1",
-                                  "i", ft_store_now());
-    if (status == FT_OK && released > 0) status = ft_store_recount(sql, err);
+    ft_status status =
+        ft_sql_run(sql, NULL, err, "UPDATE jobs SET ready = ready + 1 WHERE id = ?1", "t", job);
+    return status == FT_OK ? ft_store_job_requeue(sql, job, err) : status;
+}
+
+/* *jobs: an array, a job as often as it had a task; the caller's. */
+static ft_status release_expired(ft_sql *sql, json_t **jobs, ft_error *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+    json_t *job;
+    size_t i;
+    *jobs = json_array();
+    ft_status status =
+        ft_sql_start(sql, &statement, err,
+                     "UPDATE tasks SET state = 'ready', token = NULL, expires = NULL "
+                     "WHERE state = 'leased' AND expires < ?1 RETURNING job",
+                     "i", ft_store_now());
+    while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row)
+        json_array_append_new(*jobs, json_string(ft_sql_text(statement, 0)));
+    json_array_foreach(*jobs, i, job) if (status == FT_OK) status =
+        released(sql, json_string_value(job), err);
     return status;
 }
 
@@ -29,41 +46,50 @@ static ft_status new_token(ft_sql *sql, int64_t *token, ft_error *err)
                          "");
 }
 
-static json_t *leased_task(sqlite3_stmt *statement, ft_error *err)
+/* Of a row of id, kind, subproblem and the key and check of its entry. */
+#define LEASED_COLUMNS "id, kind, subproblem, entry ->> '$.key', entry ->> '$.check'"
+
+static json_t *text_or_null(sqlite3_stmt *statement, int column)
 {
-    json_t *entry = NULL;
-    if (!ft_sql_null(statement, 3) && ft_store_parse(statement, 3, &entry, err) != FT_OK)
-        return NULL;
-    json_t *task =
-        json_pack("{s:I, s:I, s:O?, s:O?}", "task", (json_int_t)ft_sql_int(statement, 0),
-                  "subproblem", (json_int_t)ft_sql_int(statement, 2), "key",
-                  json_object_get(entry, "key"), "check", json_object_get(entry, "check"));
-    json_decref(entry);
+    if (ft_sql_null(statement, column)) return json_null();
+    return json_string(ft_sql_text(statement, column));
+}
+
+static json_t *leased_task(sqlite3_stmt *statement)
+{
+    json_t *task = json_object();
+    json_object_set_new(task, "task", json_integer(ft_sql_int(statement, 0)));
+    json_object_set_new(task, "subproblem", json_integer(ft_sql_int(statement, 2)));
+    json_object_set_new(task, "key", text_or_null(statement, 3));
+    json_object_set_new(task, "check", text_or_null(statement, 4));
     return task;
 }
 
+/* The furthest that a retry is ever put off: what is due later was put off under another clock. */
+#define DUE_MOST ((int64_t)FT_STORE_RETRY_MOST)
+
 /* One kind at a time, and alone what was in a batch that died. */
 static ft_status choose(ft_sql *sql, ft_request *request, json_t *tasks, ft_task_kind *kind,
-                        ft_error *err)
+                        int64_t *dropped, ft_error *err)
 {
     sqlite3_stmt *statement;
     bool row;
-    ft_status status =
-        ft_sql_start(sql, &statement, err,
-                     "SELECT id, kind, subproblem, entry, alone FROM tasks WHERE job = ?1 "
-                     "AND state = 'ready' ORDER BY priority DESC, alone, id LIMIT ?2",
-                     "ti", (const char *)request->job, (int64_t)request->limit);
+    int64_t now = ft_store_now();
+    ft_status status = ft_sql_start(
+        sql, &statement, err,
+        "SELECT " LEASED_COLUMNS ", alone, dropped FROM tasks WHERE job = ?1 "
+        "AND state = 'ready' AND (due <= ?3 OR due > ?4) ORDER BY alone, id LIMIT ?2",
+        "tiii", (const char *)request->job, (int64_t)request->limit, now, now + DUE_MOST);
     while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row) {
         ft_task_kind its;
         bool first = json_array_size(tasks) == 0;
         if (!ft_task_kind_parse(ft_sql_text(statement, 1), &its) || !ft_task_kind_stored(its))
             return ft_error_set(err, FT_INTERNAL, "a task of an unknown kind is stored");
-        bool alone = ft_sql_int(statement, 4) != 0 || its == FT_KIND_PLAN;
+        bool alone = ft_sql_int(statement, 5) != 0 || its == FT_KIND_PLAN;
         if (!first && (alone || its != *kind)) break;
-        json_t *task = leased_task(statement, err);
-        if (!task) return FT_INTERNAL;
-        json_array_append_new(tasks, task);
+        json_array_append_new(tasks, leased_task(statement));
         *kind = its;
+        *dropped += ft_sql_int(statement, 6);
         if (alone) break;
     }
     return status;
@@ -80,15 +106,22 @@ static ft_status take(ft_sql *sql, const json_t *tasks, int64_t token, uint32_t 
     {
         ft_status status = ft_sql_run(
             sql, NULL, err,
-            "UPDATE tasks SET state = 'leased', token = ?2, expires = ?3 WHERE id = ?1", "iii",
-            (int64_t)json_integer_value(json_object_get(task, "task")), token, expires);
+            "UPDATE tasks SET state = 'leased', token = ?2, expires = ?3, dropped = 0 "
+            "WHERE id = ?1",
+            "iii", (int64_t)json_integer_value(json_object_get(task, "task")), token, expires);
         if (status != FT_OK) return status;
     }
     return FT_OK;
 }
 
+static void describe_lease(json_t *result, int64_t token, ft_task_kind kind)
+{
+    json_object_set_new(result, "token", json_integer(token));
+    json_object_set_new(result, "kind", json_string(ft_task_kind_name(kind)));
+}
+
 static ft_status lease_chosen(ft_sql *sql, ft_request *request, json_t *tasks, ft_task_kind kind,
-                              ft_error *err)
+                              int64_t dropped, ft_error *err)
 {
     int64_t token;
     ft_status status = new_token(sql, &token, err);
@@ -96,24 +129,41 @@ static ft_status lease_chosen(ft_sql *sql, ft_request *request, json_t *tasks, f
     if (status == FT_OK && kind == FT_KIND_PLAN)
         status = ft_store_job_move(sql, request->job, FT_JOB_PLANNING, err);
     if (status == FT_OK) {
-        status = ft_sql_run(sql, NULL, err, "UPDATE jobs SET ready = ready - ?2 WHERE id = ?1",
-                            "ti", (const char *)request->job, (int64_t)json_array_size(tasks));
+        status =
+            ft_sql_run(sql, NULL, err,
+                       "UPDATE jobs SET ready = ready - ?2, dropped = dropped - ?3 "
+                       "WHERE id = ?1",
+                       "tii", (const char *)request->job, (int64_t)json_array_size(tasks), dropped);
     }
-    if (status != FT_OK) return status;
-    json_object_set_new(request->result, "token", json_integer(token));
-    json_object_set_new(request->result, "kind", json_string(ft_task_kind_name(kind)));
-    return FT_OK;
+    if (status == FT_OK) describe_lease(request->result, token, kind);
+    return status;
+}
+
+/* Until the first of the tasks that were put off is due; absent without one. */
+static ft_status add_wait(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    int64_t due = 0, now = ft_store_now();
+    ft_status status = ft_sql_number(sql, &due, NULL, err,
+                                     "SELECT ifnull(min(due), 0) FROM tasks WHERE job = ?1 "
+                                     "AND state = 'ready'",
+                                     "t", (const char *)request->job);
+    if (status == FT_OK && due > now)
+        json_object_set_new(request->result, "wait_ms", json_integer(due - now));
+    return status;
 }
 
 static ft_status run_lease(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    json_t *tasks = json_array(), *change;
+    json_t *tasks = json_array(), *change, *expired;
     ft_task_kind kind = FT_KIND_SOLVE;
+    int64_t dropped = 0;
     request->result = json_pack("{s:n, s:n, s:o}", "token", "kind", "tasks", tasks);
-    ft_status status = release_expired(sql, err);
-    if (status == FT_OK) status = choose(sql, request, tasks, &kind, err);
-    if (status == FT_OK && json_array_size(tasks) > 0)
-        status = lease_chosen(sql, request, tasks, kind, err);
+    ft_status status = release_expired(sql, &expired, err);
+    json_decref(expired);
+    if (status == FT_OK) status = choose(sql, request, tasks, &kind, &dropped, err);
+    bool empty = json_array_size(tasks) == 0;
+    if (status == FT_OK && !empty) status = lease_chosen(sql, request, tasks, kind, dropped, err);
+    if (status == FT_OK && empty) status = add_wait(sql, request, err);
     if (status == FT_OK) status = ft_store_change(sql, request->job, true, &change, err);
     if (status == FT_OK) json_object_set_new(request->result, "change", change);
     return status;
@@ -129,24 +179,108 @@ void ft_store_lease(ft_store *store, const char *job, uint32_t most, uint32_t le
     ft_store_send(store, request);
 }
 
+/* ---- Stealing -------------------------------------------------------------------------------- */
+
+/* One task, if the old lease still holds it: from then on a result under the old one is fenced. */
+static ft_status move_task(ft_sql *sql, ft_request *request, int64_t task, int64_t token,
+                           json_t *tasks, ft_error *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+    ft_status status = ft_sql_start(
+        sql, &statement, err,
+        "UPDATE tasks SET token = ?3, expires = ?4 WHERE id = ?1 AND state = 'leased' "
+        "AND token = ?2 RETURNING " LEASED_COLUMNS,
+        "iiii", task, (int64_t)request->token, token, ft_store_now() + request->lease_ms);
+    if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
+    if (status != FT_OK || !row) return status;
+    json_array_append_new(tasks, leased_task(statement));
+    return ft_sql_next(sql, statement, &row, err);
+}
+
+static ft_status run_steal(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    int64_t token;
+    size_t i;
+    json_t *id, *change, *tasks = json_array();
+    request->result = json_pack("{s:n, s:n, s:o}", "token", "kind", "tasks", tasks);
+    ft_status status = new_token(sql, &token, err);
+    json_array_foreach(request->json, i, id) if (status == FT_OK) status =
+        move_task(sql, request, json_integer_value(id), token, tasks, err);
+    if (status == FT_OK && json_array_size(tasks) > 0)
+        describe_lease(request->result, token, FT_KIND_SOLVE);
+    if (status == FT_OK) status = ft_store_change(sql, request->job, true, &change, err);
+    if (status == FT_OK) json_object_set_new(request->result, "change", change);
+    return status;
+}
+
+void ft_store_steal(ft_store *store, const char *job, uint64_t token, const json_t *tasks,
+                    uint32_t lease_ms, ft_store_done done, void *data)
+{
+    ft_request *request = ft_store_request(run_steal, true, done, data);
+    request->job = ft_strdup(job);
+    request->token = token;
+    request->json = json_deep_copy(tasks);
+    request->lease_ms = lease_ms;
+    ft_store_send(store, request);
+}
+
+/* ---- Renewing -------------------------------------------------------------------------------- */
+
+static ft_status add_spent(ft_sql *sql, const json_t *spent, ft_error *err)
+{
+    ft_status status = FT_OK;
+    const char *job;
+    json_t *ms;
+    json_object_foreach((json_t *)(uintptr_t)spent, job, ms)
+    {
+        if (status == FT_OK)
+            status = ft_sql_run(sql, NULL, err,
+                                "UPDATE jobs SET spent_ms = max(spent_ms, ?2) WHERE id = ?1", "ti",
+                                job, (int64_t)json_integer_value(ms));
+    }
+    return status;
+}
+
+static ft_status add_usage(ft_sql *sql, const json_t *usage, ft_error *err)
+{
+    ft_status status = FT_OK;
+    const char *project;
+    json_t *ms;
+    json_object_foreach((json_t *)(uintptr_t)usage, project, ms)
+    {
+        if (status == FT_OK)
+            status = ft_sql_run(sql, NULL, err,
+                                "INSERT INTO project_usage VALUES (?1, ?2, ?3) "
+                                "ON CONFLICT (project, day) DO UPDATE SET ms = ms + ?3",
+                                "tii", project, ft_store_now() / FT_STORE_DAY_MS,
+                                (int64_t)json_integer_value(ms));
+    }
+    return status;
+}
+
 static ft_status run_extend(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    char *tokens = ft_store_dump(request->json);
-    request->result = json_object();
+    char *tokens = ft_store_dump(json_object_get(request->json, "tokens"));
+    json_t *expired = NULL;
     ft_status status =
         ft_sql_run(sql, NULL, err,
                    "UPDATE tasks SET expires = ?2 WHERE state = 'leased' "
                    "AND token IN (SELECT value FROM json_each(?1))",
                    "ti", (const char *)tokens, ft_store_now() + (int64_t)request->lease_ms);
     free(tokens);
+    if (status == FT_OK) status = add_spent(sql, json_object_get(request->json, "spent"), err);
+    if (status == FT_OK) status = add_usage(sql, json_object_get(request->json, "usage"), err);
+    if (status == FT_OK) status = release_expired(sql, &expired, err);
+    request->result = json_pack("{s:o*}", "released", expired);
     return status;
 }
 
-void ft_store_extend(ft_store *store, const json_t *tokens, uint32_t lease_ms, ft_store_done done,
+void ft_store_extend(ft_store *store, json_t *beat, uint32_t lease_ms, ft_store_done done,
                      void *data)
 {
     ft_request *request = ft_store_request(run_extend, true, done, data);
-    request->json = json_deep_copy(tokens);
+    request->json = beat;
     request->lease_ms = lease_ms;
     ft_store_send(store, request);
 }
@@ -182,16 +316,29 @@ ft_status ft_store_task_end(ft_sql *sql, int64_t task, uint64_t token, ft_task_s
     return status;
 }
 
-ft_status ft_store_task_count_down(ft_sql *sql, const char *job, ft_error *err)
+ft_status ft_store_task_count_down(ft_sql *sql, const char *job, int64_t count, ft_error *err)
 {
     int64_t open;
     ft_status status =
         ft_sql_number(sql, &open, NULL, err,
-                      "UPDATE jobs SET open = open - 1, updated = ?2, revision = revision + 1 "
+                      "UPDATE jobs SET open = open - ?3, updated = ?2, revision = revision + 1 "
                       "WHERE id = ?1 RETURNING open",
-                      "ti", job, ft_store_now());
+                      "tii", job, ft_store_now(), count);
     if (status == FT_OK && open == 0) status = ft_store_job_move(sql, job, FT_JOB_DONE, err);
     return status;
+}
+
+static ft_status check_alone(const json_t *record, ft_error *err)
+{
+    ft_status status = ft_store_record_check(record, err);
+    if (status == FT_OK && json_integer_value(json_object_get(record, "count")) != 1)
+        return ft_error_set(err, FT_INPUT, "a subproblem's record counts for one candidate");
+    return status;
+}
+
+static ft_status other_task(ft_error *err)
+{
+    return ft_error_set(err, FT_INPUT, "a record is not of its task's check and key");
 }
 
 static bool same_text(const json_t *a, const json_t *b, const char *member)
@@ -200,40 +347,103 @@ static bool same_text(const json_t *a, const json_t *b, const char *member)
     return json_is_string(in_a) && json_equal(in_a, in_b);
 }
 
-static ft_status check_result(const json_t *record, const json_t *entry, ft_error *err)
+ft_status ft_store_result_check(const json_t *record, const json_t *task, ft_error *err)
 {
-    ft_status status = ft_store_record_check(record, err);
+    ft_status status = check_alone(record, err);
     if (status != FT_OK) return status;
-    if (!same_text(record, entry, "check") || !same_text(record, entry, "key"))
-        return ft_error_set(err, FT_INPUT, "a record is not of its task's check and key");
-    if (json_integer_value(json_object_get(record, "count")) != 1)
-        return ft_error_set(err, FT_INPUT, "a subproblem's record counts for one candidate");
-    return FT_OK;
+    if (same_text(record, task, "check") && same_text(record, task, "key")) return FT_OK;
+    return other_task(err);
 }
 
-static ft_status run_verdict(ft_sql *sql, ft_request *request, ft_error *err)
+/* The fence, and whether the record is the task's, in one look at the row. */
+static ft_status take_result(ft_sql *sql, const ft_request *request, const ft_result *result,
+                             bool *applied, ft_error *err)
 {
-    bool applied = false;
+    int64_t same = 0;
+    assert(ft_task_state_may(FT_TASK_LEASED, FT_TASK_DONE));
+    ft_status status = check_alone(result->record, err);
+    if (status != FT_OK) return status;
+    status =
+        ft_sql_number(sql, &same, applied, err,
+                      "UPDATE tasks SET state = 'done', token = NULL, expires = NULL WHERE id = ?1 "
+                      "AND state = 'leased' AND token = ?2 AND job = ?3 "
+                      "RETURNING ifnull(entry ->> '$.check' = ?4 AND entry ->> '$.key' = ?5, 0)",
+                      "iittt", result->task, (int64_t)request->token, (const char *)request->job,
+                      json_string_value(json_object_get(result->record, "check")),
+                      json_string_value(json_object_get(result->record, "key")));
+    if (status != FT_OK || !*applied || same) return status;
+    return other_task(err);
+}
+
+static ft_status take_results(ft_sql *sql, const ft_request *request, ft_result *accepted,
+                              size_t *count, json_t *late, ft_error *err)
+{
+    size_t i;
+    json_t *item;
+    ft_status status = FT_OK;
+    *count = 0;
+    json_array_foreach(request->json, i, item)
+    {
+        bool applied;
+        ft_result result = {json_integer_value(json_object_get(item, "task")),
+                            json_object_get(item, "record"),
+                            json_string_value(json_object_get(item, "text"))};
+        status = take_result(sql, request, &result, &applied, err);
+        if (status != FT_OK) return status;
+        if (applied)
+            accepted[(*count)++] = result;
+        else
+            json_array_append_new(late, json_integer(result.task));
+    }
+    return status;
+}
+
+/* A single result comes without its job. */
+static ft_status find_job(ft_sql *sql, ft_request *request, ft_error *err)
+{
     ft_task_row row = {.entry = NULL};
-    ft_status status = ft_store_task_row(sql, request->task, &row, err);
-    if (status == FT_OK) status = check_result(request->json, row.entry, err);
-    if (status == FT_OK)
-        status = ft_store_task_end(sql, request->task, request->token, FT_TASK_DONE, &applied, err);
-    if (status == FT_OK && applied)
-        status = ft_store_verdict_add(sql, row.job, request->task, request->json, err);
-    if (status == FT_OK && applied) status = ft_store_task_count_down(sql, row.job, err);
-    if (status == FT_OK) status = ft_store_change(sql, row.job, applied, &request->result, err);
+    if (request->job) return FT_OK;
+    const json_t *first = json_array_get(request->json, 0);
+    ft_status status =
+        ft_store_task_row(sql, json_integer_value(json_object_get(first, "task")), &row, err);
+    if (status == FT_OK) request->job = ft_strdup(row.job);
     json_decref(row.entry);
     return status;
+}
+
+static ft_status run_results(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    size_t count = 0, most = json_array_size(request->json);
+    ft_result *accepted = ft_alloc((most + 1) * sizeof *accepted);
+    json_t *late = json_array();
+    ft_status status = find_job(sql, request, err);
+    if (status == FT_OK) status = take_results(sql, request, accepted, &count, late, err);
+    if (status == FT_OK && count > 0)
+        status = ft_store_verdicts_add(sql, request->job, accepted, count, err);
+    if (status == FT_OK && count > 0)
+        status = ft_store_task_count_down(sql, request->job, (int64_t)count, err);
+    if (status == FT_OK)
+        status = ft_store_change(sql, request->job, count > 0, &request->result, err);
+    if (status == FT_OK) json_object_set(request->result, "late", late);
+    json_decref(late);
+    free(accepted);
+    return status;
+}
+
+void ft_store_results_commit(ft_store *store, const char *job, uint64_t token, json_t *results,
+                             ft_store_done done, void *data)
+{
+    ft_request *request = ft_store_request(run_results, true, done, data);
+    request->job = job ? ft_strdup(job) : NULL;
+    request->token = token;
+    request->json = results;
+    ft_store_send(store, request);
 }
 
 void ft_store_verdict_commit(ft_store *store, uint64_t token, int64_t task, const json_t *record,
                              ft_store_done done, void *data)
 {
-    ft_request *request = ft_store_request(run_verdict, true, done, data);
-    request->token = token;
-    request->task = task;
     /* Shared with the loop's thread, which only lets go of it: jansson counts atomically. */
-    request->json = json_incref((json_t *)(uintptr_t)record);
-    ft_store_send(store, request);
+    json_t *results = json_pack("[{s:I, s:O}]", "task", (json_int_t)task, "record", record);
+    ft_store_results_commit(store, NULL, token, results, done, data);
 }

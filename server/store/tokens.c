@@ -1,59 +1,19 @@
-/* The token commands. They work beside a running daemon: SQLite sees to it that each sees whole
- * transactions of the other. */
+/* The token commands. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/digest.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "store/access.h"
+#include "store/folder.h"
 #include "store/internal.h"
 
 #define DAY_MS ((int64_t)86400000)
-
-typedef struct opened {
-    ft_sql sql;
-    int lock; /* -1: a daemon has it */
-} opened;
-
-static ft_status check_version(ft_sql *sql, ft_error *err)
-{
-    int64_t version = 0;
-    ft_status status = ft_sql_number(sql, &version, NULL, err, "PRAGMA user_version", "");
-    if (status == FT_OK && version != ft_store_schema_version())
-        return ft_error_set(err, FT_UNSUPPORTED,
-                            "the daemon that runs on this folder is of another version: restart it "
-                            "with this one first");
-    return status;
-}
-
-/* Nobody changes the schema under a running daemon. */
-static ft_status open_folder(const char *folder, opened *o, ft_error *err)
-{
-    ft_error busy = FT_ERROR_INIT;
-    ft_strbuf path = {0};
-    o->lock = -1;
-    ft_status status = ft_store_lock_folder(folder, &o->lock, &busy);
-    if (status != FT_OK && status != FT_CONFLICT)
-        return ft_error_set(err, status, "%s", busy.message);
-    bool alone = status == FT_OK;
-    if (!alone) o->lock = -1;
-    ft_strbuf_printf(&path, "%s/foretell.db", folder);
-    status = ft_sql_open(&o->sql, path.text, err);
-    ft_strbuf_release(&path);
-    if (status == FT_OK)
-        status = alone ? ft_store_migrate(&o->sql, err) : check_version(&o->sql, err);
-    return status;
-}
-
-static void close_folder(opened *o)
-{
-    ft_sql_close(&o->sql);
-    if (o->lock >= 0) close(o->lock);
-}
 
 /* "a,b" to ",a,b,". */
 static ft_status list_projects(const char *text, char out[FT_PROJECTS_LENGTH], ft_error *err)
@@ -112,10 +72,41 @@ static ft_status audit(ft_sql *sql, const char *action, const char *id, ft_error
                       "it", ft_store_now(), (const char *)text);
 }
 
+/* ---- The mark of changes --------------------------------------------------------------------- */
+
+int ft_token_mark_open(const char *folder)
+{
+    ft_strbuf path = {0};
+    ft_strbuf_printf(&path, "%s/tokens.mark", folder);
+    int fd = open(path.text, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    ft_strbuf_release(&path);
+    return fd;
+}
+
+uint64_t ft_token_mark(int fd)
+{
+    uint64_t mark = 0;
+    if (fd < 0 || pread(fd, &mark, sizeof mark, 0) != (ssize_t)sizeof mark) return 0;
+    return mark;
+}
+
+/* After the commit, before the command ends. Where it fails the daemon learns a second later. */
+static void set_mark(const char *folder)
+{
+    uint64_t mark;
+    int fd = ft_token_mark_open(folder);
+    if (fd < 0) return;
+    if (getrandom(&mark, sizeof mark, 0) == (ssize_t)sizeof mark)
+        (void)!pwrite(fd, &mark, sizeof mark, 0);
+    close(fd);
+}
+
+/* ---- The commands ---------------------------------------------------------------------------- */
+
 ft_status ft_token_create(const char *folder, const ft_token_options *options,
                           char token[FT_TOKEN_LENGTH + 1], ft_error *err)
 {
-    opened o = {.lock = -1};
+    ft_store_folder o = {.lock = -1};
     unsigned scopes;
     char projects[FT_PROJECTS_LENGTH];
     ft_status status = ft_scopes_parse(options->scopes, &scopes, err);
@@ -123,24 +114,25 @@ ft_status ft_token_create(const char *folder, const ft_token_options *options,
         status = list_projects(options->projects, projects, err);
     if (status == FT_OK) status = make_token(token, err);
     if (status != FT_OK) return status;
-    status = open_folder(folder, &o, err);
+    status = ft_store_folder_open(folder, &o, err);
     if (status == FT_OK) status = ft_sql_script(&o.sql, "BEGIN IMMEDIATE", err);
     if (status == FT_OK)
         status = insert(&o.sql, options, options->projects ? projects : NULL, token, err);
     if (status == FT_OK)
         status = audit(&o.sql, "token create", token + sizeof FT_TOKEN_PREFIX - 1, err);
     if (status == FT_OK) status = ft_sql_script(&o.sql, "COMMIT", err);
-    close_folder(&o);
+    if (status == FT_OK) set_mark(folder);
+    ft_store_folder_close(&o);
     return status;
 }
 
 ft_status ft_token_list(const char *folder, json_t **list, ft_error *err)
 {
-    opened o = {.lock = -1};
+    ft_store_folder o = {.lock = -1};
     json_t *read = NULL;
-    ft_status status = open_folder(folder, &o, err);
+    ft_status status = ft_store_folder_open(folder, &o, err);
     if (status == FT_OK) status = ft_store_read_tokens(&o.sql, &read, err);
-    close_folder(&o);
+    ft_store_folder_close(&o);
     if (status == FT_OK)
         *list = read;
     else
@@ -150,9 +142,9 @@ ft_status ft_token_list(const char *folder, json_t **list, ft_error *err)
 
 ft_status ft_token_revoke(const char *folder, const char *id, ft_error *err)
 {
-    opened o = {.lock = -1};
+    ft_store_folder o = {.lock = -1};
     int64_t changed = 0;
-    ft_status status = open_folder(folder, &o, err);
+    ft_status status = ft_store_folder_open(folder, &o, err);
     if (status == FT_OK) status = ft_sql_script(&o.sql, "BEGIN IMMEDIATE", err);
     if (status == FT_OK)
         status = ft_sql_run(&o.sql, &changed, err,
@@ -162,6 +154,7 @@ ft_status ft_token_revoke(const char *folder, const char *id, ft_error *err)
         status = ft_error_set(err, FT_NOT_FOUND, "no token has the id %.64s", id);
     if (status == FT_OK) status = audit(&o.sql, "token revoke", id, err);
     if (status == FT_OK) status = ft_sql_script(&o.sql, "COMMIT", err);
-    close_folder(&o);
+    if (status == FT_OK) set_mark(folder);
+    ft_store_folder_close(&o);
     return status;
 }

@@ -1,4 +1,5 @@
 /* Records of verdicts: counted, listed, found. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,11 @@
 #include "base/strbuf.h"
 #include "store/internal.h"
 
+/* What some records of one check and verdict add up to. */
+typedef struct tally {
+    int64_t records, count, solved, sliced, encoded;
+} tally;
+
 static int64_t stat_of(const json_t *record, const char *name)
 {
     json_int_t value = json_integer_value(json_object_get(json_object_get(record, "stats"), name));
@@ -14,43 +20,80 @@ static int64_t stat_of(const json_t *record, const char *name)
 }
 
 /* Of a subproblem that the solver was asked, its events as well. */
-static ft_status add_tally(ft_sql *sql, const char *job, int64_t task, const json_t *record,
-                           ft_error *err)
+static void count_in(tally *t, const ft_result *result)
 {
-    bool solved = task != 0 && stat_of(record, "events") > 0;
-    return ft_sql_run(sql, NULL, err,
-                      "INSERT INTO tallies VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) "
-                      "ON CONFLICT (job, \"check\", verdict) DO UPDATE SET count = count + ?4, "
-                      "solved = solved + ?5, sliced = sliced + ?6, encoded = encoded + ?7",
-                      "tttiiii", job, json_string_value(json_object_get(record, "check")),
-                      json_string_value(json_object_get(record, "verdict")),
-                      (int64_t)json_integer_value(json_object_get(record, "count")),
-                      (int64_t)solved, solved ? stat_of(record, "sliced") : (int64_t)0,
-                      solved ? stat_of(record, "events") : (int64_t)0);
+    bool solved = result->task != 0 && stat_of(result->record, "events") > 0;
+    t->records++;
+    t->count += (int64_t)json_integer_value(json_object_get(result->record, "count"));
+    t->solved += solved;
+    t->sliced += solved ? stat_of(result->record, "sliced") : 0;
+    t->encoded += solved ? stat_of(result->record, "events") : 0;
 }
 
-ft_status ft_store_verdict_add(ft_sql *sql, const char *job, int64_t task, const json_t *record,
-                               ft_error *err)
+static ft_status add_tally(ft_sql *sql, const char *job, int check, int verdict, const tally *t,
+                           ft_error *err)
 {
-    int64_t n;
-    ft_status status = ft_sql_number(
-        sql, &n, NULL, err,
-        "UPDATE jobs SET verdicts = verdicts + 1 WHERE id = ?1 RETURNING verdicts", "t", job);
-    if (status != FT_OK) return status;
-    const json_t *property = json_object_get(record, "property");
-    char *text = ft_store_dump(record);
-    status = ft_sql_run(
+    return ft_sql_run(
+        sql, NULL, err,
+        "INSERT INTO tallies (job, \"check\", verdict, count, solved, sliced, encoded, records) "
+        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) "
+        "ON CONFLICT (job, \"check\", verdict) DO UPDATE SET count = count + ?4, "
+        "solved = solved + ?5, sliced = sliced + ?6, encoded = encoded + ?7, "
+        "records = records + ?8",
+        "tttiiiii", job, ft_check_name((ft_check)check), ft_verdict_name((ft_verdict)verdict),
+        t->count, t->solved, t->sliced, t->encoded, t->records);
+}
+
+static ft_status insert(ft_sql *sql, const char *job, int64_t n, const ft_result *result,
+                        int64_t now, ft_error *err)
+{
+    const json_t *record = result->record, *property = json_object_get(record, "property");
+    char *written = result->text ? NULL : ft_store_dump(record);
+    const char *text = result->text ? result->text : written;
+    ft_status status = ft_sql_run(
         sql, NULL, err,
         "INSERT INTO verdicts (job, n, task, \"check\", verdict, property, count, pairs, record, "
         "created) VALUES (?1, ?2, nullif(?3, 0), ?4, ?5, nullif(?6, -1), ?7, ?8, ?9, ?10)",
-        "tiittiiiti", job, n, task, json_string_value(json_object_get(record, "check")),
+        "tiittiiiti", job, n, result->task, json_string_value(json_object_get(record, "check")),
         json_string_value(json_object_get(record, "verdict")),
         (int64_t)(json_is_integer(property) ? json_integer_value(property) : -1),
         (int64_t)json_integer_value(json_object_get(record, "count")),
-        (int64_t)json_integer_value(json_object_get(record, "pairs")), (const char *)text,
-        ft_store_now());
-    free(text);
-    return status == FT_OK ? add_tally(sql, job, task, record, err) : status;
+        (int64_t)json_integer_value(json_object_get(record, "pairs")), text, now);
+    free(written);
+    return status;
+}
+
+/* The caller has checked the records, so their words are known. */
+static tally *tally_of(tally tallies[FT_CHECKS][FT_VERDICTS], const json_t *record)
+{
+    ft_check check = FT_CHECK_RACE;
+    ft_verdict verdict = FT_VERDICT_ERROR;
+    bool known = ft_check_parse(json_string_value(json_object_get(record, "check")), &check) &&
+                 ft_verdict_parse(json_string_value(json_object_get(record, "verdict")), &verdict);
+    assert(known);
+    (void)known;
+    return &tallies[check][verdict];
+}
+
+ft_status ft_store_verdicts_add(ft_sql *sql, const char *job, const ft_result *results,
+                                size_t count, ft_error *err)
+{
+    int64_t n = 0, now = ft_store_now();
+    tally tallies[FT_CHECKS][FT_VERDICTS] = {{{0}}};
+    ft_status status =
+        ft_sql_number(sql, &n, NULL, err,
+                      "UPDATE jobs SET verdicts = verdicts + ?2 WHERE id = ?1 RETURNING verdicts",
+                      "ti", job, (int64_t)count);
+    n -= (int64_t)count;
+    for (size_t i = 0; i < count && status == FT_OK; i++) {
+        status = insert(sql, job, ++n, &results[i], now, err);
+        count_in(tally_of(tallies, results[i].record), &results[i]);
+    }
+    for (int c = 0; c < FT_CHECKS; c++)
+        for (int v = 0; v < FT_VERDICTS; v++)
+            if (status == FT_OK && tallies[c][v].records > 0)
+                status = add_tally(sql, job, c, v, &tallies[c][v], err);
+    return status;
 }
 
 /* ---- Counts ---------------------------------------------------------------------------------- */

@@ -53,6 +53,11 @@ own_only worker common worker
 own_only clients common clients/cli
 own_only server common server
 
+# libcurl meets the answers of strangers' servers in a process of its own.
+mapfile -t curl < <(grep -rl --include='*.[ch]' 'curl/' server | grep -v '^server/webhooks/sender/' || true)
+for file in "${curl[@]}"; do complain "$file" "includes libcurl outside server/webhooks/sender"; done
+refuse server/webhooks/sender '^(uv\.h|store/|dispatch/|api/|http/)' "the sender has nothing of the daemon"
+
 # SQL lives in server/store alone, Z3 in worker/solve and worker/encode.
 mapfile -t sql < <(grep -rl --include='*.[ch]' 'sqlite3\.h' server | grep -v '^server/store/' || true)
 for file in "${sql[@]}"; do complain "$file" "includes sqlite3.h outside server/store"; done

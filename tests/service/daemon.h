@@ -18,6 +18,8 @@ typedef struct ft_daemon {
     char folder[64]; /* "" before the first start */
     char socket[96];
     const char *const *options; /* NULL, or a NULL-ended list of further arguments */
+    bool may_die;               /* a daemon that ends of itself, or badly, is no news */
+    int ended;                  /* wait status of the last one that has ended */
 } ft_daemon;
 
 /* Starts foretelld (from the folder of the test program) over the daemon's folder, which is made at
@@ -40,7 +42,9 @@ const char *ft_answer_header(const ft_answer *answer, const char *name);
 /* A text member of the JSON body; "" when it is not there. */
 const char *ft_answer_text(const ft_answer *answer, const char *member);
 
-/* One request. headers: NULL-ended list of lines, or NULL. body NULL: none. */
+/* One request. With FT_EXCHANGES in the environment it and its answer are added to the file of that
+ * name, as tests/service/openapi.py reads them. headers: NULL-ended list of lines, or NULL. body
+ * NULL: none. */
 ft_answer ft_daemon_call(const ft_daemon *daemon, const char *method, const char *path,
                          const char *const *headers, const void *body, size_t length);
 ft_answer ft_daemon_get(const ft_daemon *daemon, const char *path);

@@ -19,7 +19,7 @@ typedef struct fake {
     ft_wire_decoder decoder;
 } fake;
 
-static void give_up(const char *why)
+__attribute__((noreturn)) static void give_up(const char *why)
 {
     fprintf(stderr, "fake worker: %s\n", why);
     _exit(99);
@@ -127,13 +127,38 @@ static void close_output(void)
     hang();
 }
 
+static void say_and_crash(void)
+{
+    fputs("prover: assertion failed: order is total\n", stderr);
+    crash();
+}
+
+/* More than a job with a budget of memory may have. */
+static void grow(void)
+{
+    enum { MIB = 1 << 20 };
+    for (int i = 0; i < 256; i++) memset(ft_alloc(MIB), i + 1, MIB);
+    hang();
+}
+
+/* Long, but not silent. */
+static void toil(void)
+{
+    for (int i = 0; i < 12; i++) {
+        (void)poll(NULL, 0, 100);
+        send_json(FT_WIRE_PROGRESS, json_pack("{s:s}", "text", "still at it"));
+    }
+}
+
 static const struct {
     const char *name;
     void (*act)(void);
 } ACTS[] = {
-    {"hang", hang},          {"crash", crash},     {"killed", be_killed},   {"exit", exit_badly},
-    {"memory", exit_memory}, {"junk", write_junk}, {"close", close_output}, {"call", call_refused},
-    {"slow", be_slow},       {"brief", be_brief},
+    {"words", say_and_crash}, {"grow", grow},          {"toil", toil},
+    {"hang", hang},           {"crash", crash},        {"killed", be_killed},
+    {"exit", exit_badly},     {"memory", exit_memory}, {"junk", write_junk},
+    {"close", close_output},  {"call", call_refused},  {"slow", be_slow},
+    {"brief", be_brief},
 };
 
 /* `what` is an act's name, perhaps with "-once" after it; `mark` tells the occasions apart. True
@@ -250,12 +275,36 @@ static void serve_task(const fake *f, const json_t *token, const json_t *task)
     send_verdict(token, task, key, strcmp(does, "violation") == 0 ? "violation" : "safe");
 }
 
+/* What the server takes back while the tasks are done. */
+static void hear_recalls(fake *f, const json_t *token, size_t *keep)
+{
+    struct pollfd ready = {.fd = STDIN_FILENO, .events = POLLIN};
+    while (poll(&ready, 1, 0) > 0) {
+        ft_wire_frame frame;
+        json_t *recall;
+        receive(f, &frame);
+        if (frame.type != FT_WIRE_RECALL || ft_wire_json(&frame, &recall, NULL) != FT_OK)
+            give_up("not a recall");
+        if (json_equal(json_object_get(recall, "token"), token))
+            *keep = (size_t)json_integer_value(json_object_get(recall, "keep"));
+        json_decref(recall);
+    }
+}
+
+static void serve_recall(fake *f, const json_t *request)
+{
+    (void)f;
+    (void)request;
+}
+
 static void serve_solve(fake *f, const json_t *request)
 {
-    size_t index;
+    size_t index, keep = json_array_size(json_object_get(request, "tasks"));
     json_t *task, *token = json_object_get(request, "token");
     json_array_foreach(json_object_get(request, "tasks"), index, task)
     {
+        hear_recalls(f, token, &keep);
+        if (index >= keep) break;
         const char *key = json_string_value(json_object_get(task, "key"));
         if (strcmp(strrchr(key, '|'), "|refuse") == 0) {
             send_json(FT_WIRE_FAILED, json_pack("{s:O, s:{s:s, s:s}}", "token", token, "error",
@@ -271,10 +320,8 @@ static const struct {
     ft_wire_type type;
     void (*serve)(fake *f, const json_t *request);
 } REQUESTS[] = {
-    {FT_WIRE_TRACE, serve_trace},
-    {FT_WIRE_INGEST, serve_ingest},
-    {FT_WIRE_PLAN, serve_plan},
-    {FT_WIRE_SOLVE, serve_solve},
+    {FT_WIRE_TRACE, serve_trace}, {FT_WIRE_INGEST, serve_ingest}, {FT_WIRE_PLAN, serve_plan},
+    {FT_WIRE_SOLVE, serve_solve}, {FT_WIRE_RECALL, serve_recall},
 };
 
 static void serve(fake *f, const ft_wire_frame *frame)
@@ -293,8 +340,9 @@ static void serve(fake *f, const ft_wire_frame *frame)
 int fake_worker_main(const char *folder)
 {
     fake f = {.folder = folder};
-    send_json(FT_WIRE_HELLO, json_pack("{s:i, s:s, s:i}", "protocol", FT_WIRE_PROTOCOL, "version",
-                                       "fake", "pid", (int)getpid()));
+    send_json(FT_WIRE_HELLO,
+              json_pack("{s:i, s:s, s:i, s:b}", "protocol", FT_WIRE_PROTOCOL, "version", "fake",
+                        "pid", (int)getpid(), "heartbeats", true));
     for (;;) {
         ft_wire_frame frame;
         receive(&f, &frame);

@@ -48,6 +48,7 @@ static void run_until(uv_loop_t *loop, const bool *flag)
 {
     uv_timer_t guard;
     uv_timer_init(loop, &guard);
+    uv_update_time(loop); /* the test may have been away for long */
     uv_timer_start(&guard, on_patience, PATIENCE_MS, 0);
     while (!*flag) uv_run(loop, UV_RUN_ONCE);
     uv_close((uv_handle_t *)&guard, NULL);
@@ -55,7 +56,7 @@ static void run_until(uv_loop_t *loop, const bool *flag)
 }
 
 /* The result of a request that must succeed; the caller's reference. */
-static json_t *expect(uv_loop_t *loop, answer *a)
+static inline json_t *expect(uv_loop_t *loop, answer *a)
 {
     run_until(loop, &a->done);
     if (a->failed) fail_msg("%s: %s", ft_status_name(a->err.code), a->err.message);
@@ -65,7 +66,7 @@ static json_t *expect(uv_loop_t *loop, answer *a)
 }
 
 /* Of one that must fail with this code. */
-static void expect_error(uv_loop_t *loop, answer *a, ft_status code)
+static inline void expect_error(uv_loop_t *loop, answer *a, ft_status code)
 {
     run_until(loop, &a->done);
     assert_true(a->failed);
@@ -85,7 +86,7 @@ static void close_store(uv_loop_t *loop, ft_store *store)
     run_until(loop, &closed);
 }
 
-static void make_folder(char folder[64])
+static inline void make_folder(char folder[64])
 {
     snprintf(folder, 64, "/tmp/foretell-test-XXXXXX");
     assert_non_null(mkdtemp(folder));

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <curl/curl.h>
 
 #include "service/steps.h"
 
@@ -288,6 +289,67 @@ static void sql_in_every_field(void **state)
     assert_true(listed("/v1/jobs?project=a&since=2020-01-01", reader, "jobs") == 1);
 }
 
+/* Whatever a field holds is text: no field ends a statement, none widens what is seen. */
+static void sql_in_headers_and_bodies(void **state)
+{
+    (void)state;
+    static const char *const WORDS[] = {"' OR '1'='1", "'; DROP TABLE jobs; --", "\" OR 1=1 --",
+                                        "1); DELETE FROM tokens; --",
+                                        "%' UNION SELECT hash FROM tokens --"};
+    static const char *const BODIES[] = {
+        "{\"trace\":\"%s\"}", "{\"trace\":\"%064d\",\"name\":\"%s\"}",
+        "{\"trace\":\"%064d\",\"project\":\"%s\"}", "{\"trace\":\"%064d\",\"checks\":[\"%s\"]}",
+        "{\"trace\":\"%064d\",\"model\":\"%s\"}"};
+    size_t before = listed("/v1/jobs", admin, "jobs");
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
+        char token[TOKEN + 64], key[128], body[512], path[512], quoted[128] = "";
+        for (const char *c = WORDS[i]; *c; c++)
+            snprintf(quoted + strlen(quoted), sizeof quoted - strlen(quoted),
+                     *c == '"' ? "\\\"" : "%c", *c);
+        snprintf(token, sizeof token, "Authorization: Bearer %s", admin);
+        snprintf(key, sizeof key, "Idempotency-Key: %s", WORDS[i]);
+        const char *headers[] = {token, key, NULL};
+        for (size_t k = 0; k < sizeof BODIES / sizeof *BODIES; k++) {
+            const char *second = strstr(BODIES[k], "%064d");
+            if (second)
+                snprintf(body, sizeof body, "%.*s%064d", (int)(second - BODIES[k]), BODIES[k], 0);
+            else
+                body[0] = '\0';
+            const char *rest = second ? second + 5 : BODIES[k], *at = strstr(rest, "%s");
+            size_t used = strlen(body);
+            snprintf(body + used, sizeof body - used, "%.*s%s%s", (int)(at - rest), rest, quoted,
+                     at + 2);
+            ft_answer answer =
+                ft_daemon_call(&ft_steps_server, "POST", "/v1/jobs", headers, body, strlen(body));
+            if (answer.status != 400 && answer.status != 422)
+                fail_msg("%s: %ld", body, answer.status);
+            ft_answer_release(&answer);
+        }
+        char *escaped = curl_easy_escape(NULL, WORDS[i], 0);
+        static const char *const PATHS[] = {"/v1/jobs/", "/v1/traces/", "/v1/findings/",
+                                            "/v1/reviews/"};
+        for (size_t k = 0; k < sizeof PATHS / sizeof *PATHS; k++) {
+            snprintf(path, sizeof path, "%s%s", PATHS[k], escaped);
+            expect("GET", path, admin, NULL, 404, NULL);
+        }
+        curl_free(escaped);
+        expect("GET", "/v1/jobs", WORDS[i], NULL, 401, "invalid-token");
+    }
+    assert_int_equal(listed("/v1/jobs", admin, "jobs"), before);
+}
+
+/* Names of tokens come from the command line, and are shown by it. */
+static void sql_in_a_name(void **state)
+{
+    (void)state;
+    char token[TOKEN], out[8192];
+    make_token("--name \"x'); DROP TABLE tokens; --\" --scopes read", token);
+    await_status("/v1/jobs", token, 200);
+    assert_int_equal(command(&ft_steps_server, "token list --json", out, sizeof out), 0);
+    assert_non_null(strstr(out, "\"name\":\"x'); DROP TABLE tokens; --\""));
+    assert_non_null(strstr(out, "\"name\":\"reader\""));
+}
+
 static void limits_of_a_token(void **state)
 {
     (void)state;
@@ -391,6 +453,33 @@ static void the_audit_log(void **state)
     ft_answer_release(&answer);
 }
 
+/* What changes something is in the log with the number of its request, a job with its id. */
+static void the_log(void **state)
+{
+    (void)state;
+    char path[128], line[1024];
+    unsigned long long request = 0, audited = 0;
+    snprintf(path, sizeof path, "%s/log", ft_steps_server.folder);
+    FILE *log = fopen(path, "r");
+    assert_non_null(log);
+    bool accepted = false;
+    while (fgets(line, sizeof line, log)) {
+        char *at = strstr(line, "request="), *job = strstr(line, "job=");
+        if (!at) continue;
+        request = strtoull(at + 8, NULL, 10);
+        assert_true(request > 0);
+        if (strstr(line, "\"audit\"") && strstr(line, "action=\"POST /v1/jobs\" outcome=allowed"))
+            audited = request;
+        if (!strstr(line, "\"job accepted\"")) continue;
+        assert_non_null(job);
+        assert_int_equal(strspn(job + 4, "0123456789abcdef"), 16);
+        assert_int_equal(request, audited);
+        accepted = true;
+    }
+    fclose(log);
+    assert_true(accepted);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -401,9 +490,12 @@ int main(void)
         cmocka_unit_test(scopes),
         cmocka_unit_test(projects_are_apart),
         cmocka_unit_test(sql_in_every_field),
+        cmocka_unit_test(sql_in_headers_and_bodies),
+        cmocka_unit_test(sql_in_a_name),
         cmocka_unit_test(limits_of_a_token),
         cmocka_unit_test(revoked),
         cmocka_unit_test(the_audit_log),
+        cmocka_unit_test(the_log),
     };
     return cmocka_run_group_tests(tests, ft_steps_start, ft_steps_stop);
 }

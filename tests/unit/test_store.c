@@ -1,227 +1,6 @@
-#include "server_support.h"
+#include "store_support.h"
 
 #include <fcntl.h>
-#include <sqlite3.h>
-
-static const char HASH[] = "00000000000000000000000000000000000000000000000000000000000000aa";
-
-typedef struct fixture {
-    uv_loop_t loop;
-    ft_store *store;
-    char folder[64];
-    answer a;
-} fixture;
-
-static void open_store(fixture *f)
-{
-    ft_error err = FT_ERROR_INIT;
-    if (ft_store_open(&f->loop, f->folder, &f->store, &err) != FT_OK) fail_msg("%s", err.message);
-}
-
-static void reopen(fixture *f)
-{
-    close_store(&f->loop, f->store);
-    open_store(f);
-}
-
-static int setup(void **state)
-{
-    fixture *f = ft_calloc(1, sizeof *f);
-    make_folder(f->folder);
-    uv_loop_init(&f->loop);
-    open_store(f);
-    *state = f;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    fixture *f = *state;
-    close_store(&f->loop, f->store);
-    assert_int_equal(uv_loop_close(&f->loop), 0);
-    remove_folder(f->folder);
-    free(f);
-    return 0;
-}
-
-static sqlite3 *open_database(const fixture *f)
-{
-    ft_strbuf path = {0};
-    sqlite3 *db;
-    ft_strbuf_printf(&path, "%s/foretell.db", f->folder);
-    assert_int_equal(sqlite3_open(path.text, &db), SQLITE_OK);
-    ft_strbuf_release(&path);
-    return db;
-}
-
-/* What the database itself holds, read behind the store's back. */
-static int64_t query(const fixture *f, const char *sql)
-{
-    sqlite3 *db = open_database(f);
-    sqlite3_stmt *statement;
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    int64_t value = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    sqlite3_close(db);
-    return value;
-}
-
-/* ---- Steps ----------------------------------------------------------------------------------- */
-
-static int64_t new_blob(fixture *f)
-{
-    ft_store_blob_new(f->store, on_answer, &f->a);
-    json_t *result = expect(&f->loop, &f->a);
-    int64_t blob = number_of(result, "blob");
-    json_decref(result);
-    return blob;
-}
-
-static void add_row(fixture *f, int64_t blob, uint32_t seq, const char *bytes, size_t length)
-{
-    ft_store_blob_add(f->store, blob, seq, bytes, length, on_answer, &f->a);
-    json_decref(expect(&f->loop, &f->a));
-}
-
-static bool commit_blob(fixture *f, int64_t blob, uint32_t rows)
-{
-    json_t *meta = json_pack("{s:s, s:i}", "trace", HASH, "bytes", 5);
-    ft_store_blob_commit(f->store, blob, rows, HASH, meta, on_answer, &f->a);
-    json_t *result = expect(&f->loop, &f->a);
-    bool created = json_is_true(json_object_get(result, "created"));
-    json_decref(result);
-    json_decref(meta);
-    return created;
-}
-
-static void store_trace(fixture *f)
-{
-    int64_t blob = new_blob(f);
-    add_row(f, blob, 0, "trace", 5);
-    assert_true(commit_blob(f, blob, 1));
-}
-
-static void create_job(fixture *f, char id[17])
-{
-    json_t *spec = json_pack("{s:s, s:s, s:[{s:s, s:s}, {s:s, s:s}]}", "trace", HASH, "name",
-                             "a job", "properties", "kind", "before", "name", "first", "kind",
-                             "co-enabled", "name", "second");
-    ft_store_job_create(f->store, spec, NULL, on_answer, &f->a);
-    json_decref(spec);
-    json_t *snapshot = expect(&f->loop, &f->a);
-    assert_string_equal(text_of(snapshot, "state"), "queued");
-    snprintf(id, 17, "%s", text_of(snapshot, "job"));
-    assert_int_equal(strlen(id), 16);
-    json_decref(snapshot);
-}
-
-static json_t *lease(fixture *f, const char *job, uint32_t most)
-{
-    ft_store_lease(f->store, job, most, 600000, on_answer, &f->a);
-    return expect(&f->loop, &f->a);
-}
-
-static uint64_t token_of(const json_t *leased)
-{
-    return (uint64_t)number_of(leased, "token");
-}
-
-static size_t size_of(const json_t *leased)
-{
-    return json_array_size(json_object_get(leased, "tasks"));
-}
-
-static int64_t task_of(const json_t *leased, size_t index)
-{
-    return number_of(json_array_get(json_object_get(leased, "tasks"), index), "task");
-}
-
-static json_t *record(const char *check, const char *key, const char *verdict, int count)
-{
-    return json_pack("{s:s, s:s, s:s, s:i, s:i}", "check", check, "key", key, "verdict", verdict,
-                     "count", count, "pairs", 2 * count);
-}
-
-/* Two subproblems of race (r0, r1), one of property 0 (p0), a block of 7 safe races, and a
- * violation of the observed run. */
-static json_t *make_plan(void)
-{
-    json_t *p0 = json_pack("{s:i, s:s, s:s, s:i, s:i}", "subproblem", 2, "check", "property", "key",
-                           "property|before|p0", "pairs", 1, "property", 0);
-    return json_pack("{s:s, s:[{s:s}], s:{s:i, s:i, s:i}, s:[o, o], s:[{s:i, s:s, s:s, s:i}, "
-                     "{s:i, s:s, s:s, s:i}, o]}",
-                     "model", "maximal", "notes", "text", "a note", "candidates", "race", 10,
-                     "atomicity", 0, "property", 1, "records", record("race", "block", "safe", 7),
-                     record("race", "seen", "violation", 1), "subproblems", "subproblem", 0,
-                     "check", "race", "key", "race|write-write|r0", "pairs", 4, "subproblem", 1,
-                     "check", "race", "key", "race|write-write|r1", "pairs", 3, p0);
-}
-
-static json_t *plan_job(fixture *f, const char *job)
-{
-    json_t *leased = lease(f, job, 32), *plan = make_plan();
-    assert_string_equal(text_of(leased, "kind"), "plan");
-    ft_store_plan_commit(f->store, token_of(leased), task_of(leased, 0), plan, on_answer, &f->a);
-    json_decref(plan);
-    json_decref(leased);
-    json_t *change = expect(&f->loop, &f->a);
-    assert_true(json_is_true(json_object_get(change, "applied")));
-    return change;
-}
-
-static void planned(fixture *f, char job[17])
-{
-    store_trace(f);
-    create_job(f, job);
-    json_decref(plan_job(f, job));
-}
-
-static bool commit(fixture *f, uint64_t token, int64_t task, const char *check, const char *key,
-                   const char *verdict)
-{
-    json_t *its = record(check, key, verdict, 1);
-    ft_store_verdict_commit(f->store, token, task, its, on_answer, &f->a);
-    json_decref(its);
-    json_t *change = expect(&f->loop, &f->a);
-    bool applied = json_is_true(json_object_get(change, "applied"));
-    json_decref(change);
-    return applied;
-}
-
-static json_t *snapshot_of(fixture *f, const char *job)
-{
-    ft_store_job(f->store, job, on_answer, &f->a);
-    return expect(&f->loop, &f->a);
-}
-
-static json_t *abandon(fixture *f, const char *job, uint64_t token, ft_store_blame blame)
-{
-    ft_store_abandon(f->store, job, token, blame, on_answer, &f->a);
-    return expect(&f->loop, &f->a);
-}
-
-/* A record of a report; new reference. */
-static json_t *listed(const json_t *report, const char *list, size_t index)
-{
-    const json_t *text = json_array_get(json_object_get(report, list), index);
-    json_t *record = json_loads(json_string_value(text), 0, NULL);
-    assert_non_null(record);
-    return record;
-}
-
-static json_t *report_of(fixture *f, const char *job, ft_store_filter filter, ft_store_page page)
-{
-    filter.as_text =
-        true; /* as the API asks; what people say of findings is in test_service_reviews */
-    ft_store_report(f->store, job, filter, page, on_answer, &f->a);
-    return expect(&f->loop, &f->a);
-}
-
-static const json_t *counts_of(const json_t *of, const char *check)
-{
-    return json_object_get(json_object_get(of, "checks"), check);
-}
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
@@ -372,7 +151,7 @@ static void test_job_needs_its_trace(void **state)
 {
     fixture *f = *state;
     json_t *spec = json_pack("{s:s}", "trace", HASH);
-    ft_store_job_create(f->store, spec, NULL, on_answer, &f->a);
+    ft_store_job_create(f->store, spec, NULL, 0, on_answer, &f->a);
     expect_error(&f->loop, &f->a, FT_NOT_FOUND);
     json_decref(spec);
     assert_int_equal(query(f, "SELECT count(*) FROM jobs"), 0);
@@ -578,8 +357,11 @@ static void test_poison(void **state)
     for (int death = 1; death <= 3; death++) {
         json_t *leased = lease(f, job, death == 1 ? 3 : 1);
         assert_int_equal(size_of(leased), death == 1 ? 3 : 1);
-        ft_store_blame blame = {task_of(leased, 0), 3, FT_VERDICT_ERROR, FT_REASON_WORKER_DIED,
-                                "it died"};
+        ft_store_blame blame = {.task = task_of(leased, 0),
+                                .limit = 3,
+                                .verdict = FT_VERDICT_ERROR,
+                                .reason = FT_REASON_WORKER_DIED,
+                                .text = "it died"};
         json_t *change = abandon(f, job, token_of(leased), blame);
         assert_int_equal(json_is_true(json_object_get(change, "poisoned")), death == 3);
         assert_int_equal(number_of(change, "ready"), death == 3 ? 2 : 3);
@@ -613,7 +395,11 @@ static void test_poisoned_plan(void **state)
     store_trace(f);
     create_job(f, job);
     json_t *leased = lease(f, job, 1);
-    ft_store_blame blame = {task_of(leased, 0), 1, FT_VERDICT_ERROR, FT_REASON_WORKER_DIED, "boom"};
+    ft_store_blame blame = {.task = task_of(leased, 0),
+                            .limit = 1,
+                            .verdict = FT_VERDICT_ERROR,
+                            .reason = FT_REASON_WORKER_DIED,
+                            .text = "boom"};
     json_t *change = abandon(f, job, token_of(leased), blame);
     assert_string_equal(text_of(change, "state"), "failed");
     json_t *snapshot = snapshot_of(f, job);

@@ -242,14 +242,47 @@ static void test_errors(void **state)
     json_decref(json);
 }
 
+static void member_texts(void **state)
+{
+    (void)state;
+    static const char TEXT[] =
+        "{ \"a\\\"{\" : [\"}\", {\"record\": 1}], \"record\":{\"k\":\"a,\\\\\"},\"n\":-7}";
+    static const struct {
+        const char *name, *text;
+    } CASES[] = {{"record", "{\"k\":\"a,\\\\\"}"}, {"n", "-7"}, {"k", NULL}, {"recor", NULL}};
+    ft_strbuf bytes = {0};
+    ft_wire_decoder decoder = {0};
+    ft_wire_frame frame;
+    ft_error err = FT_ERROR_INIT;
+    bool have = false;
+    json_t *json;
+    ft_wire_frame_bytes(&bytes, FT_WIRE_VERDICT, TEXT, sizeof TEXT - 1);
+    ft_wire_decoder_feed(&decoder, bytes.text, bytes.len);
+    assert_int_equal(ft_wire_decoder_next(&decoder, &frame, &have, &err), FT_OK);
+    assert_true(have);
+    assert_int_equal(ft_wire_json(&frame, &json, &err), FT_OK);
+    json_decref(json);
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        const char *text;
+        size_t length;
+        bool found = ft_wire_member(&frame, CASES[i].name, &text, &length);
+        assert_int_equal(found, CASES[i].text != NULL);
+        if (!found) continue;
+        assert_int_equal(length, strlen(CASES[i].text));
+        assert_memory_equal(text, CASES[i].text, length);
+    }
+    ft_wire_decoder_release(&decoder);
+    ft_strbuf_release(&bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),       cmocka_unit_test(test_header),
-        cmocka_unit_test(test_decoder),     cmocka_unit_test(test_bad_headers),
-        cmocka_unit_test(test_largest),     cmocka_unit_test(test_bad_json),
-        cmocka_unit_test(test_descriptors), cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_errors),
+        cmocka_unit_test(member_texts),     cmocka_unit_test(test_table),
+        cmocka_unit_test(test_header),      cmocka_unit_test(test_decoder),
+        cmocka_unit_test(test_bad_headers), cmocka_unit_test(test_largest),
+        cmocka_unit_test(test_bad_json),    cmocka_unit_test(test_descriptors),
+        cmocka_unit_test(test_truncated),   cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

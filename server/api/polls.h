@@ -1,0 +1,24 @@
+/* Polls of jobs: GET /v1/jobs/{job}, at once or with Prefer: wait.
+ *
+ * The snapshot that the store last gave of a job is kept as the text that is answered, until the
+ * job changes, and for a second at most (retention removes jobs without a word). So thousands of
+ * clients that ask for one job cost one reading of the store, and those that wait for its end are
+ * all answered by the one that sees it. A request is never answered with what was read before it
+ * came, if the job has changed since. */
+#ifndef FT_API_POLLS_H
+#define FT_API_POLLS_H
+
+#include "api/internal.h"
+
+ft_polls *ft_polls_new(ft_api *api);
+/* Accepts NULL. No request may be waiting. */
+void ft_polls_free(ft_polls *polls);
+
+/* Answers, now or later. seconds NULL: without waiting. */
+void ft_polls_answer(ft_polls *polls, ft_http_request *request, const char *job,
+                     const uint32_t *seconds);
+
+/* The project of a job if its snapshot is kept, else NULL. Valid until the next call. */
+const char *ft_polls_project(ft_polls *polls, const char *job);
+
+#endif

@@ -1,0 +1,110 @@
+#include "store/check.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/store.h"
+
+/* Each counts the rows that break it. */
+static const struct {
+    const char *what, *text;
+} INVARIANTS[] = {
+    {"finished subproblems without a verdict",
+     "SELECT count(*) FROM tasks t WHERE kind = 'solve' AND state IN ('done', 'poisoned') "
+     "AND NOT EXISTS (SELECT 1 FROM verdicts WHERE task = t.id)"},
+    {"verdicts of subproblems that are not finished",
+     "SELECT count(*) FROM verdicts v JOIN tasks t ON t.id = v.task "
+     "WHERE t.state NOT IN ('done', 'poisoned')"},
+    {"verdicts in another job than their subproblem",
+     "SELECT count(*) FROM verdicts v JOIN tasks t ON t.id = v.task WHERE t.job <> v.job"},
+    {"open tasks of jobs that have ended",
+     "SELECT count(*) FROM tasks t JOIN jobs j ON j.id = t.job "
+     "WHERE j.finished IS NOT NULL AND t.state IN ('ready', 'leased')"},
+    {"jobs without an end that have nothing to do",
+     "SELECT count(*) FROM jobs j WHERE finished IS NULL AND NOT EXISTS "
+     "(SELECT 1 FROM tasks WHERE job = j.id AND state IN ('ready', 'leased'))"},
+    {"jobs whose verdicts are not numbered 1, 2, ...",
+     "SELECT count(*) FROM jobs j WHERE verdicts <> (SELECT count(*) FROM verdicts v "
+     "WHERE v.job = j.id) OR verdicts <> (SELECT ifnull(max(n), 0) FROM verdicts v "
+     "WHERE v.job = j.id)"},
+    {"tallies that are not what the verdicts add up to",
+     "SELECT count(*) FROM (SELECT job, \"check\", verdict, count, records FROM tallies EXCEPT "
+     "SELECT job, \"check\", verdict, sum(count), count(*) FROM verdicts GROUP BY 1, 2, 3)"},
+    {"verdicts that no tally counts",
+     "SELECT count(*) FROM (SELECT job, \"check\", verdict FROM verdicts EXCEPT "
+     "SELECT job, \"check\", verdict FROM tallies)"},
+    {"jobs done whose verdicts do not cover every candidate",
+     "SELECT count(*) FROM jobs j WHERE state = 'done' AND "
+     "(SELECT ifnull(sum(value), 0) FROM json_each(j.plan, '$.candidates')) <> "
+     "(SELECT ifnull(sum(count), 0) FROM tallies WHERE job = j.id)"},
+    {"traces whose rows are not all there",
+     "SELECT count(*) FROM traces t WHERE stored_bytes <> "
+     "(SELECT ifnull(sum(length(data)), 0) FROM blob_chunks WHERE blob = t.blob) OR "
+     "(SELECT count(*) <> max(seq) + 1 FROM blob_chunks WHERE blob = t.blob)"},
+};
+
+/* "ok" is the only row of a sound database. */
+static ft_status check_pages(ft_sql *sql, const char *file, ft_error *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+    ft_status status = ft_sql_start(sql, &statement, err, "PRAGMA integrity_check(1)", "");
+    if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
+    if (status != FT_OK) return status;
+    if (!row || strcmp(ft_sql_text(statement, 0), "ok") != 0)
+        return ft_error_set(err, FT_IO, "%s is damaged: %.200s", file,
+                            row ? ft_sql_text(statement, 0) : "no answer");
+    status = ft_sql_start(sql, &statement, err, "PRAGMA foreign_key_check", "");
+    if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
+    if (status == FT_OK && row)
+        return ft_error_set(err, FT_IO, "%s is damaged: a row of %.64s refers to none", file,
+                            ft_sql_text(statement, 0));
+    return status;
+}
+
+static ft_status check_invariants(ft_sql *sql, const char *file, ft_error *err)
+{
+    for (size_t i = 0; i < sizeof INVARIANTS / sizeof *INVARIANTS; i++) {
+        int64_t broken = 0;
+        ft_status status = ft_sql_number(sql, &broken, NULL, err, INVARIANTS[i].text, "");
+        if (status != FT_OK) return status;
+        if (broken > 0)
+            return ft_error_set(err, FT_IO, "%s is damaged: %lld %s", file, (long long)broken,
+                                INVARIANTS[i].what);
+    }
+    return FT_OK;
+}
+
+ft_status ft_store_check(ft_sql *sql, const char *file, ft_error *err)
+{
+    /* All of it as of one moment, also beside a daemon. */
+    ft_status status = ft_sql_script(sql, "BEGIN", err);
+    if (status == FT_OK) status = check_pages(sql, file, err);
+    if (status == FT_OK) status = check_invariants(sql, file, err);
+    ft_sql_reset(sql);
+    if (ft_sql_in_transaction(sql)) sqlite3_exec(sql->db, "COMMIT", NULL, NULL, NULL);
+    return status;
+}
+
+ft_status ft_store_check_file(const char *file, ft_error *err)
+{
+    ft_sql sql = {.db = NULL};
+    int64_t version = 0;
+    ft_status status = FT_OK;
+    if (access(file, R_OK) != 0)
+        return ft_error_set(err, FT_NOT_FOUND, "cannot read %s: %s", file, strerror(errno));
+    if (sqlite3_open_v2(file, &sql.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
+        SQLITE_OK)
+        status = ft_error_set(err, FT_IO, "cannot open %s: %s", file, sqlite3_errmsg(sql.db));
+    else
+        sqlite3_busy_timeout(sql.db, 5000);
+    if (status == FT_OK)
+        status = ft_sql_number(&sql, &version, NULL, err, "PRAGMA user_version", "");
+    if (status == FT_OK && version != ft_store_schema_version())
+        status = ft_error_set(err, FT_UNSUPPORTED, "%s has schema version %lld, this program %d",
+                              file, (long long)version, ft_store_schema_version());
+    if (status == FT_OK) status = ft_store_check(&sql, file, err);
+    ft_sql_close(&sql);
+    return status;
+}

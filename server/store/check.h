@@ -1,0 +1,15 @@
+/* Whether a database is sound: SQLite's own checks, and what the store relies on beyond them. */
+#ifndef FT_STORE_CHECK_H
+#define FT_STORE_CHECK_H
+
+#include "store/sql.h"
+
+/* FT_IO with the first thing that is wrong: a damaged page or index, a row that refers to none, a
+ * finished subproblem without its one verdict, a job whose counts do not add up, a trace whose
+ * bytes are not all there. `file` is for the message. Reads all of it. */
+ft_status ft_store_check(ft_sql *sql, const char *file, ft_error *err) FT_MUST_CHECK;
+
+/* The same for a database file of this program's schema; FT_NOT_FOUND, FT_UNSUPPORTED. */
+ft_status ft_store_check_file(const char *file, ft_error *err) FT_MUST_CHECK;
+
+#endif

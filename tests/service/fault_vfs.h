@@ -1,0 +1,27 @@
+/* An SQLite VFS over the default one that counts what is asked of files and makes the n-th fail,
+ * and that knows what a loss of power would leave of them: writes not synchronised may be missing,
+ * or there in part, in any combination. Safe for several threads. */
+#ifndef FT_TESTS_FAULT_VFS_H
+#define FT_TESTS_FAULT_VFS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+void ft_fault_vfs_install(void); /* becomes the default */
+void ft_fault_vfs_remove(void);
+
+/* The n-th operation from now on fails: opening, reading (also short), writing (half of it, or a
+ * full disk, by turns), synchronising, truncating, deleting, mapping shared memory. 0: none. stays:
+ * every one after it as well. Counts anew. */
+void ft_fault_vfs_fail(uint64_t nth, bool stays);
+uint64_t ft_fault_vfs_count(void);  /* operations since */
+uint64_t ft_fault_vfs_struck(void); /* failures since */
+
+/* Keeps what each file below the folder would have after a loss of power, and calls `each` before
+ * every operation that changes a file (on the thread that does it); NULL: no more, and forgets. */
+void ft_fault_vfs_watch(const char *folder, void (*each)(void *data), void *data);
+/* Within `each`: writes what would be left into another folder. seed 0: all that was not
+ * synchronised is lost; 1: nothing is; else each write, or some sectors of it, by chance. */
+void ft_fault_vfs_cut(const char *to, uint32_t seed);
+
+#endif
