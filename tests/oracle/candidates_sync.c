@@ -111,14 +111,19 @@ static void extend_cycle(const ft_trace *trace, ft_claim *path, ft_oracle_result
 
 /* ---- threads that wait for a wake-up ---- */
 
-/* Does a thread end with a lock that it took? */
+/* Does a thread end with a lock that it took? One that was blocked when the run ended did not end.
+ */
 static bool any_kept(const ft_trace *trace)
 {
     for (uint32_t t = 0; t < trace->threads.len; t++) {
         holding own = {0};
-        for (uint32_t e = 0; e < trace->n_events; e++)
-            if (trace->thread[e] == t && ft_event_kind_object(trace->kind[e]) == FT_OBJECT_LOCK)
-                hold_on(trace, &own, e);
+        bool blocked = false;
+        for (uint32_t e = 0; e < trace->n_events; e++) {
+            if (trace->thread[e] != t) continue;
+            if (ft_event_kind_object(trace->kind[e]) == FT_OBJECT_LOCK) hold_on(trace, &own, e);
+            blocked = ft_trace_is_blocked(trace, e);
+        }
+        if (blocked) continue;
         for (uint32_t l = 0; l < trace->locks.len; l++)
             if (own.depth[l]) return true;
     }
