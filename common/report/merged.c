@@ -65,10 +65,10 @@ void ft_report_mark_repeated(ft_report *report)
 
 void ft_report_merged(const ft_report *report, const ft_view *view, ft_strbuf *out)
 {
-    merged_list list = merge(report);
     size_t traces = report->parts.len;
-    ft_strbuf line = {0};
     if (traces < 2) return;
+    merged_list list = merge(report);
+    ft_strbuf line = {0};
     ft_strbuf_printf(&line, "SUMMARY: foretell: %zu different finding%s in %zu traces", list.len,
                      list.len == 1 ? "" : "s", traces);
     ft_view_paint(view, FT_PAINT_BOLD, line.text, out);
