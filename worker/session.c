@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "base/digest.h"
 #include "base/memory.h"
@@ -14,6 +15,8 @@
 #include "trace/reader.h"
 #include "verdict/checker.h"
 #include "wire/wire.h"
+
+#define WITNESS_LEVEL 1 /* of zstd: fast, and a tenth of the size already */
 
 typedef struct service {
     int in, out;
@@ -42,17 +45,45 @@ static ft_status send_failed(service *s, const json_t *request, const ft_error *
     return status;
 }
 
+/* The witness goes ahead of its verdict, packed: the server keeps it as it is. */
+static ft_status send_witness(service *s, json_t *record, ft_error *err)
+{
+    const json_t *witness = json_object_get(record, "witness");
+    if (!witness) return FT_OK;
+    char *text = json_dumps(witness, JSON_COMPACT);
+    size_t length = strlen(text), room = ZSTD_compressBound(length);
+    char *packed = ft_alloc(room);
+    size_t size = ZSTD_compress(packed, room, text, length, WITNESS_LEVEL);
+    ft_status status = FT_OK;
+    free(text);
+    if (ZSTD_isError(size)) {
+        status = ft_error_set(err, FT_INTERNAL, "a witness cannot be packed");
+    } else {
+        ft_pulse_lock(s->pulse, false);
+        status = ft_wire_write(s->out, FT_WIRE_WITNESS, packed, size, err);
+        ft_pulse_unlock(s->pulse);
+    }
+    free(packed);
+    if (status == FT_OK) json_object_del(record, "witness");
+    return status;
+}
+
 /* Takes `answer` and adds the request's token. An answer too large for a frame is a problem, the
  * peer has seen nothing of it then. */
 static ft_status answer_with(service *s, const json_t *request, ft_wire_type type, json_t *answer,
                              ft_error *problem, ft_error *err)
 {
     ft_error local = FT_ERROR_INIT;
+    ft_status status = FT_OK;
     json_t *token = json_object_get(request, "token");
     if (token) json_object_set(answer, "token", token);
-    ft_pulse_lock(s->pulse, ft_wire_ends(type));
-    ft_status status = ft_wire_write_json(s->out, type, answer, &local);
-    ft_pulse_unlock(s->pulse);
+    if (type == FT_WIRE_VERDICT)
+        status = send_witness(s, json_object_get(answer, "record"), &local);
+    if (status == FT_OK) {
+        ft_pulse_lock(s->pulse, ft_wire_ends(type));
+        status = ft_wire_write_json(s->out, type, answer, &local);
+        ft_pulse_unlock(s->pulse);
+    }
     json_decref(answer);
     if (status == FT_OK) return FT_OK;
     ft_error_set(status == FT_LIMIT ? problem : err, status, "%s", local.message);
@@ -258,7 +289,18 @@ static ft_status serve_plan(service *s, const json_t *request, ft_error *problem
         forget_engine(s);
         return FT_OK;
     }
-    return answer_with(s, request, FT_WIRE_PLANNED, json_pack("{s:o}", "plan", plan), problem, err);
+    size_t subproblems = json_array_size(json_object_get(plan, "subproblems"));
+    ft_error large = FT_ERROR_INIT;
+    status =
+        answer_with(s, request, FT_WIRE_PLANNED, json_pack("{s:o}", "plan", plan), &large, err);
+    if (large.code == FT_OK) return status;
+    forget_engine(s);
+    ft_error_set(
+        problem, FT_LIMIT,
+        "the plan is too large: %zu subproblems, and no more than %u MiB of them may be in "
+        "one job (about 150,000); check one thing at a time, by location, or a shorter trace",
+        subproblems, FT_WIRE_MAX_PAYLOAD >> 20);
+    return status;
 }
 
 static ft_status solve_task(service *s, const json_t *request, const json_t *task,

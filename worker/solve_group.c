@@ -158,8 +158,11 @@ static ft_answer decide(ft_engine *engine, const ft_claim *claim, bool avoid_unk
         return ft_literal_decide(&engine->problem, claim, avoid_unknown, bound, timeout_ms, witness,
                                  stats, lifted);
     if (bound == FT_NO_BOUND && (engine->first_window || !is_shareable(engine))) {
-        if (ft_engine_has_windows(engine, claim))
-            return ft_engine_decide_in_windows(engine, claim, q.deadline, witness, stats);
+        if (ft_engine_has_windows(engine, claim)) {
+            ft_answer found =
+                ft_engine_decide_in_windows(engine, claim, q.deadline, witness, stats);
+            if (found != FT_ANSWER_UNKNOWN || ft_windows_exact(engine->windows)) return found;
+        }
     }
     if (solver != FT_SOLVER_Z3) look_for_domains(engine);
     ft_answer answer = solver == FT_SOLVER_AUTO ? decide_by_any(&q) : decide_by(&q, solver);

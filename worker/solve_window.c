@@ -33,7 +33,11 @@ static ft_answer ask_strict(ft_engine *engine, const ft_claim *claim, uint32_t c
         answer = decide_window(window, deadline, witness, stats);
     if (answer == FT_ANSWER_SAT) ft_window_restore(window, claim, witness);
     ft_window_free(window);
-    return answer;
+    if (answer != FT_ANSWER_SAT || ft_windows_exact(engine->windows)) return answer;
+    witness->wakeups = engine->problem.wakeups;
+    if (ft_checker_check(engine->checker, witness, NULL, NULL) == FT_OK) return answer;
+    ft_witness_release(witness);
+    return FT_ANSWER_UNKNOWN;
 }
 
 static bool is_refuted_relaxed(ft_engine *engine, const ft_claim *claim, uint32_t cut,
@@ -66,7 +70,8 @@ ft_answer ft_engine_decide_in_windows(ft_engine *engine, const ft_claim *claim, 
         uint32_t cut = ft_windows_cut(claim, size);
         double now = ft_now_ms();
         /* A window may be the hard one: the next have their share of the time. */
-        double until = cut ? now + (deadline - now) / 2 : deadline;
+        bool last = cut == 0 && ft_windows_exact(engine->windows);
+        double until = last ? deadline : now + (deadline - now) / 2;
         ft_answer answer = ask_strict(engine, claim, cut, until, witness, stats);
         if (answer == FT_ANSWER_SAT || cut == 0) return answer;
         if (is_refuted_relaxed(engine, claim, cut, until, stats)) return FT_ANSWER_UNSAT;

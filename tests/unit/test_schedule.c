@@ -11,49 +11,36 @@
 
 #include <cmocka.h>
 
-#include "encode/decide.h"
-#include "oracle/generate.h"
 #include "reduce/schedule.h"
-#include "verdict/checker.h"
+#include "seeded.h"
 
 #define DEFAULT_SEEDS 10000
 
 typedef struct subject {
-    uint64_t seed;
-    ft_problem problem;
+    const seeded *seeded;
+    const ft_problem *problem;
     ft_schedules *schedules;
     ft_decider *decider;
-    ft_checker *checker;
 } subject;
 
 typedef struct tally {
     uint64_t claims, violated, accepted, reduced, shorter, fewer_switches;
 } tally;
 
-static uint64_t from_environment(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    return text ? strtoull(text, NULL, 10) : otherwise;
-}
-
 static void fail_at(const subject *s, const ft_claim *claim, const char *what)
 {
-    char *dump = ft_oracle_dump(s->problem.trace);
-    fprintf(stderr, "seed %llu, %s, claim %u %u %u: %s\n%s\n", (unsigned long long)s->seed,
-            ft_model_name(s->problem.model), claim->events[0], claim->events[1], claim->events[2],
-            what, dump);
-    free(dump);
+    seeded_report(s->seeded, claim, what);
     fail();
 }
 
 static bool executes(const subject *s, const ft_witness *witness, ft_error *err)
 {
-    return ft_checker_check(s->checker, witness, NULL, err) == FT_OK;
+    return ft_checker_check(s->seeded->checker, witness, NULL, err) == FT_OK;
 }
 
 static bool is_last_of_its_thread(const subject *s, const ft_witness *witness, uint32_t step)
 {
-    const uint16_t *thread = s->problem.trace->thread;
+    const uint16_t *thread = s->problem->trace->thread;
     for (uint32_t i = step + 1; i < witness->n_steps; i++)
         if (thread[witness->steps[i]] == thread[witness->steps[step]]) return false;
     return true;
@@ -81,11 +68,11 @@ static void compare_accepted(const subject *s, const ft_oracle_answer *answer, t
     if (!ft_schedules_accept(s->schedules, &answer->claim, &witness)) return;
     bool good = executes(s, &witness, &err);
     /* Where guards or undefined terms are about, it is for the checker to say. */
-    if (!good && s->problem.model == FT_MODEL_OBSERVED && !ft_run_symbolic(s->problem.run))
+    if (!good && s->problem->model == FT_MODEL_OBSERVED && !ft_run_symbolic(s->problem->run))
         fail_at(s, &answer->claim, err.message);
     if (good && !answer->violated && !answer->unknown)
         fail_at(s, &answer->claim, "accepted, but not by the oracle");
-    if (good && s->problem.model == FT_MODEL_OBSERVED) confirm_minimal(s, &witness);
+    if (good && s->problem->model == FT_MODEL_OBSERVED) confirm_minimal(s, &witness);
     all->accepted += good;
     ft_witness_release(&witness);
 }
@@ -102,66 +89,50 @@ static void compare_reduced(const subject *s, const ft_oracle_answer *answer, ta
     ft_witness less = witness;
     if (ft_schedules_reduce(s->schedules, &less)) {
         bool good = executes(s, &less, &err);
-        if (!good && !ft_run_symbolic(s->problem.run)) fail_at(s, &answer->claim, err.message);
+        if (!good && !ft_run_symbolic(s->problem->run)) fail_at(s, &answer->claim, err.message);
         if (good) confirm_minimal(s, &less);
         all->reduced++;
         all->shorter += less.n_steps < witness.n_steps;
-        all->fewer_switches += ft_witness_switches(s->problem.trace, &less) <
-                               ft_witness_switches(s->problem.trace, &witness);
+        all->fewer_switches += ft_witness_switches(s->problem->trace, &less) <
+                               ft_witness_switches(s->problem->trace, &witness);
         ft_witness_release(&less);
-    } else if (s->problem.model == FT_MODEL_OBSERVED) {
+    } else if (s->problem->model == FT_MODEL_OBSERVED) {
         fail_at(s, &answer->claim, "its schedule cannot be reduced");
     }
     ft_witness_release(&witness);
 }
 
-static void compare_model(subject *s, tally *all)
+static void compare_model(const seeded *base, void *context)
 {
-    ft_oracle_job job = {.model = s->problem.model};
+    tally *all = context;
+    subject whole = {.seeded = base, .problem = &base->problem}, *s = &whole;
+    ft_oracle_job job = {.model = s->problem->model};
     job.checks[FT_CHECK_RACE] = job.checks[FT_CHECK_ATOMICITY] = true;
     ft_oracle_result oracle;
-    ft_oracle_enumerate(s->problem.trace, &job, &oracle);
-    s->schedules = ft_schedules_new(&s->problem);
-    s->decider = ft_decider_new(&s->problem, NULL);
+    ft_oracle_enumerate(s->problem->trace, &job, &oracle);
+    s->schedules = ft_schedules_new(s->problem);
+    s->decider = ft_decider_new(s->problem, NULL);
     for (size_t i = 0; i < oracle.answers.len; i++) {
         const ft_oracle_answer *answer = &oracle.answers.data[i];
         if (!ft_schedules_serve(s->schedules, &answer->claim)) continue;
         all->claims++;
         all->violated += answer->violated;
         compare_accepted(s, answer, all);
-        if (s->problem.model == FT_MODEL_OBSERVED) compare_reduced(s, answer, all);
+        if (s->problem->model == FT_MODEL_OBSERVED) compare_reduced(s, answer, all);
     }
     ft_decider_free(s->decider);
     ft_schedules_free(s->schedules);
     ft_oracle_release(&oracle);
 }
 
-static void compare_seed(uint64_t seed, tally *all)
-{
-    ft_trace *trace = ft_generate(seed);
-    ft_order *order = ft_order_new(trace);
-    ft_run *run = ft_run_new(trace);
-    subject s = {.seed = seed, .checker = ft_checker_new(trace)};
-    bool valued = ft_run_valued(run);
-    for (int model = FT_MODEL_OBSERVED; model <= FT_MODEL_MAXIMAL; model++) {
-        if (model == FT_MODEL_MAXIMAL && !valued) continue;
-        s.problem =
-            (ft_problem){.trace = trace, .order = order, .run = run, .model = (ft_model)model};
-        compare_model(&s, all);
-    }
-    ft_checker_free(s.checker);
-    ft_run_free(run);
-    ft_order_free(order);
-    ft_trace_free(trace);
-}
-
 static void test_schedules_agree_with_oracle(void **state)
 {
     (void)state;
-    uint64_t seeds = from_environment("FT_SEEDS", DEFAULT_SEEDS);
-    uint64_t start = from_environment("FT_SEED_START", 1);
+    uint64_t seeds = seeded_number("FT_SEEDS", DEFAULT_SEEDS);
+    uint64_t start = seeded_number("FT_SEED_START", 1);
     tally all = {0};
-    for (uint64_t seed = start; seed < start + seeds; seed++) compare_seed(seed, &all);
+    for (uint64_t seed = start; seed < start + seeds; seed++)
+        seeded_each_model(seed, compare_model, &all);
     print_message("%llu claims, %llu violated, %llu accepted without a solver; of %llu schedules "
                   "reduced %llu had steps to spare, %llu switches\n",
                   (unsigned long long)all.claims, (unsigned long long)all.violated,

@@ -106,6 +106,63 @@ static int by_variable(const void *left, const void *right)
     return (int)a->write - (int)b->write;
 }
 
+/* ---- many accesses of one variable in one transaction ---------------------------------------- */
+
+static bool all_located(const ft_candidates *c, uint32_t variable)
+{
+    for (uint32_t k = c->variable_classes[variable]; k < c->variable_classes[variable + 1]; k++)
+        if (c->classes.data[k].loc == FT_NO_LOC) return false;
+    return true;
+}
+
+/* Numbers the accesses by location and kind; returns how many numbers there are. */
+static uint32_t number_types(const pair_pass *pass, const local_access *all, uint32_t n,
+                             uint32_t *type)
+{
+    ft_map ids = {0};
+    for (uint32_t i = 0; i < n; i++)
+        type[i] = (uint32_t)*ft_map_slot(
+            &ids, (uint64_t)pass->c->trace->loc[all[i].event] << 1 | all[i].write, ids.len, NULL);
+    uint32_t types = (uint32_t)ids.len;
+    ft_map_release(&ids);
+    return types;
+}
+
+/* Of the pairs at two given locations only those that some t_r tells from the rest: if it comes
+ * between any pair at these locations, it comes between the last access at the one before it and
+ * the first access at the other behind it. Those are, for each access, all pairs up to the next
+ * access of its own type, and from there the first of each type. They are of the same candidates,
+ * and a schedule that reaches the others reaches them. */
+static void pair_telling(pair_pass *pass, const local_access *all, uint32_t n)
+{
+    uint32_t *type = ft_alloc(((size_t)n + 1) * sizeof *type);
+    uint32_t types = number_types(pass, all, n, type);
+    uint32_t *next = ft_alloc((size_t)(n + 1) * types * sizeof *next); /* [place][type] */
+    memset(next + (size_t)n * types, 0xff, types * sizeof *next);
+    for (uint32_t i = n; i-- > 0;) {
+        memcpy(next + (size_t)i * types, next + ((size_t)i + 1) * types, types * sizeof *next);
+        next[(size_t)i * types + type[i]] = i;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t again = next[((size_t)i + 1) * types + type[i]];
+        for (uint32_t j = i + 1; j < n && j <= again; j++)
+            if (all[i].event != all[j].event) local_pair(pass, &all[i], &all[j]);
+        for (uint32_t t = 0; again != UINT32_MAX && t < types; t++) {
+            uint32_t j = next[((size_t)again + 1) * types + t];
+            if (t != type[i] && j != UINT32_MAX) local_pair(pass, &all[i], &all[j]);
+        }
+    }
+    free(type);
+    free(next);
+}
+
+static void pair_all(pair_pass *pass, const local_access *all, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = i + 1; j < n; j++)
+            if (all[i].event != all[j].event) local_pair(pass, &all[i], &all[j]);
+}
+
 /* The pairs inside the events from `first` to `last` (positions of one thread, inclusive). */
 static void transaction(pair_pass *pass, uint32_t thread, uint32_t first, uint32_t last)
 {
@@ -126,12 +183,14 @@ static void transaction(pair_pass *pass, uint32_t thread, uint32_t first, uint32
     if (pass->accesses.len == 0) return;
     if (pass->accesses.len)
         qsort(pass->accesses.data, pass->accesses.len, sizeof *pass->accesses.data, by_variable);
-    for (size_t i = 0; i < pass->accesses.len; i++)
-        for (size_t j = i + 1; j < pass->accesses.len; j++) {
-            const local_access *a = &pass->accesses.data[i], *b = &pass->accesses.data[j];
-            if (a->variable != b->variable) break;
-            if (a->event != b->event) local_pair(pass, a, b);
-        }
+    for (size_t i = 0, end; i < pass->accesses.len; i = end) {
+        const local_access *all = &pass->accesses.data[i];
+        for (end = i + 1; end < pass->accesses.len; end++)
+            if (pass->accesses.data[end].variable != all->variable) break;
+        bool telling = end - i > FT_MAX_PAIRED_ACCESSES && !c->per_event &&
+                       pass->check == FT_CHECK_ATOMICITY && all_located(c, all->variable);
+        (telling ? pair_telling : pair_all)(pass, all, (uint32_t)(end - i));
+    }
 }
 
 /* Moves the pairs found into slices of pair_events, one slice a class. */

@@ -16,6 +16,11 @@
 #define FT_MAX_SINGLE_GROUPS 200000u
 /* Pairs of one transaction's accesses that are looked at, a job; beyond: likewise. */
 #define FT_MAX_LOCAL_PAIRS 4000000u
+/* Where a transaction accesses a variable more often, and candidates are groups by location, only
+ * those pairs are made (and counted) that decide whether a location's candidate is one. */
+#ifndef FT_MAX_PAIRED_ACCESSES
+#define FT_MAX_PAIRED_ACCESSES 64u
+#endif
 
 /* Pairs of classes that are looked at only to count what the hard order alone refutes, a job. */
 #define FT_MAX_COUNTED_CLASS_PAIRS 2000000u

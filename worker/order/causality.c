@@ -252,6 +252,7 @@ void ft_causality_free(ft_causality *c)
     ft_intern_release(&c->memo);
     ft_vec_release(&c->answers);
     ft_window_release(&c->window);
+    ft_needs_release(&c->needs);
     free(c);
 }
 
@@ -363,11 +364,23 @@ static void build(ft_causality *c, const ft_claim *claim)
     if (w->rows.len > c->stats.max_events) c->stats.max_events = (uint32_t)w->rows.len;
 }
 
+/* Where nobody asks for the cycle. */
+static bool is_quickly_refuted(ft_causality *c, const ft_claim *claim)
+{
+    bool serves = SHAPES[claim->kind].members == 0 && (c->rules & FT_CAUSALITY_DATA) &&
+                  c->problem.model != FT_MODEL_CONTROL;
+    return serves && ft_needs_refute(c, claim->events, ft_claim_events(claim));
+}
+
 bool ft_causality_refutes(ft_causality *c, const ft_claim *claim, ft_causality_edges *why)
 {
     if (why) why->len = 0;
     if (!SHAPES[claim->kind].known || c->idle) return false;
     c->stats.asked++;
+    if (!why && is_quickly_refuted(c, claim)) {
+        c->stats.refuted++;
+        return true;
+    }
     uint32_t place = memo_place(c, claim);
     uint8_t answer = place == UINT32_MAX ? ANSWER_UNKNOWN : c->answers.data[place];
     if (answer == ANSWER_UNKNOWN || (answer == ANSWER_REFUTED && why)) {

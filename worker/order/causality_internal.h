@@ -120,6 +120,14 @@ typedef struct ft_window {
     ft_causality_edges cycle;
 } ft_window;
 
+/* causality_needs.c; made when first asked for. */
+typedef struct ft_needs {
+    uint32_t width;          /* threads */
+    uint32_t *row;           /* [n_events] rows of clocks: how many events of each other thread are
+                                members wherever the event is */
+    FT_VEC(uint32_t) clocks; /* [rows * width] */
+} ft_needs;
+
 struct ft_causality {
     const ft_trace *trace;
     const ft_order *order;
@@ -139,6 +147,7 @@ struct ft_causality {
     ft_intern memo;                 /* what the graph sees of a claim, as bytes */
     FT_VEC(uint8_t) answers;        /* by id in memo */
     ft_window window;
+    ft_needs needs;
     ft_causality_stats stats;
 };
 
@@ -167,6 +176,10 @@ uint32_t ft_window_row(const ft_causality *c, uint32_t event);
 uint32_t ft_window_row_from(const ft_window *window, const ft_lane *lane, uint32_t position);
 ft_track *ft_window_track(ft_causality *c, ft_track_kind kind, uint32_t object, uint32_t lane);
 uint32_t ft_window_tracks(const ft_causality *c, ft_track_kind kind, uint32_t object);
+
+/* causality_needs.c: is one of the final events needed by what comes before another? */
+bool ft_needs_refute(ft_causality *c, const uint32_t *finals, uint32_t count);
+void ft_needs_release(ft_needs *needs);
 
 /* causality_rules.c */
 void ft_rules_start(ft_causality *c);               /* what the finals hold */

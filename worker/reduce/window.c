@@ -51,15 +51,16 @@ static void index_trace(ft_windows *w)
 static bool is_plain(const ft_trace *trace)
 {
     static const bool PLAIN[FT_EVENT_KINDS] = {
-        [FT_EVENT_READ] = true,   [FT_EVENT_WRITE] = true,    [FT_EVENT_RMW] = true,
-        [FT_EVENT_FORK] = true,   [FT_EVENT_JOIN] = true,     [FT_EVENT_BEGIN] = true,
-        [FT_EVENT_END] = true,    [FT_EVENT_ACQUIRE] = true,  [FT_EVENT_RELEASE] = true,
-        [FT_EVENT_WAIT] = true,   [FT_EVENT_POST] = true,     [FT_EVENT_TX_BEGIN] = true,
-        [FT_EVENT_TX_END] = true, [FT_EVENT_EDGE_OUT] = true, [FT_EVENT_EDGE_IN] = true};
-    if (trace->broken != FT_NO_EVENT) return false;
-    for (uint32_t e = 0; e < trace->n_events; e++)
-        if (!PLAIN[trace->kind[e]]) return false;
-    return true;
+        [FT_EVENT_READ] = true,   [FT_EVENT_WRITE] = true,     [FT_EVENT_RMW] = true,
+        [FT_EVENT_FORK] = true,   [FT_EVENT_JOIN] = true,      [FT_EVENT_BEGIN] = true,
+        [FT_EVENT_END] = true,    [FT_EVENT_ACQUIRE] = true,   [FT_EVENT_RELEASE] = true,
+        [FT_EVENT_WAIT] = true,   [FT_EVENT_POST] = true,      [FT_EVENT_TX_BEGIN] = true,
+        [FT_EVENT_TX_END] = true, [FT_EVENT_EDGE_OUT] = true,  [FT_EVENT_EDGE_IN] = true,
+        [FT_EVENT_ALLOC] = true,  [FT_EVENT_FREE] = true,      [FT_EVENT_COND_WAIT] = true,
+        [FT_EVENT_SIGNAL] = true, [FT_EVENT_COND_WAKE] = true, [FT_EVENT_BROADCAST] = true};
+    uint32_t e = 0;
+    while (e < trace->n_events && PLAIN[trace->kind[e]]) e++;
+    return trace->broken == FT_NO_EVENT && e == trace->n_events;
 }
 
 ft_windows *ft_windows_new(const ft_problem *problem)
@@ -101,6 +102,11 @@ bool ft_windows_serve(ft_windows *w, const ft_claim *claim)
         if (w->plain) index_trace(w);
     }
     return w->plain;
+}
+
+bool ft_windows_exact(const ft_windows *w)
+{
+    return w->problem->trace->conditions.len == 0;
 }
 
 uint32_t ft_windows_cut(const ft_claim *claim, uint32_t events)
@@ -236,12 +242,11 @@ static void need_section(build *b, uint32_t section)
     if (s->release != FT_NO_EVENT) include(b, s->release);
     if (s->acquire < b->cut) return;
     ft_map_slot(&b->lock_seen, s->lock, 0, &inserted);
-    if (!inserted) return;
-    uint32_t open = open_at_cut(b, s->lock);
+    uint32_t open = inserted ? open_at_cut(b, s->lock) : FT_NO_SECTION;
     if (open == FT_NO_SECTION) return;
     ft_vec_push(&b->holding, open);
-    uint32_t release = b->order->sections.data[open].release;
-    if (release != FT_NO_EVENT) include(b, release);
+    s = &b->order->sections.data[open];
+    if (s->release != FT_NO_EVENT) include(b, s->release);
 }
 
 static void need(build *b, uint32_t e)
@@ -359,9 +364,10 @@ static void emit(build *b, uint8_t kind, uint32_t thread, uint32_t object, uint3
     b->window->event[n] = event;
 }
 
-static void emit_nothing(build *b, uint32_t e)
+static bool emit_nothing(build *b, uint32_t e)
 {
     emit(b, FT_EVENT_TX_END, b->trace->thread[e], 0, 0, e);
+    return true;
 }
 
 static bool in_window(const build *b, uint32_t e)
@@ -412,10 +418,7 @@ static bool emit_access(build *b, uint32_t e)
     if (variable == b->variables.len) ft_vec_push(&b->variables, b->trace->object[e]);
     bool free_read = kind != FT_EVENT_WRITE && in_window(b, e) && !is_kept(b, e);
     if (free_read && is_claimed(b, e)) return false;
-    if (free_read && kind == FT_EVENT_READ) {
-        emit_nothing(b, e);
-        return true;
-    }
+    if (free_read && kind == FT_EVENT_READ) return emit_nothing(b, e);
     if (free_read) {
         kind = FT_EVENT_WRITE;
         data = b->trace->updates[data].written;
@@ -496,9 +499,7 @@ static bool (*const EMIT[FT_EVENT_KINDS])(build *, uint32_t) = {
 
 static bool emit_event(build *b, uint32_t e)
 {
-    if (EMIT[b->trace->kind[e]]) return EMIT[b->trace->kind[e]](b, e);
-    emit_nothing(b, e);
-    return true;
+    return EMIT[b->trace->kind[e]] ? EMIT[b->trace->kind[e]](b, e) : emit_nothing(b, e);
 }
 
 /* Sections open at the cut begin in the window; in a strict one, before all else: one after the
@@ -579,8 +580,7 @@ static void number_thread(build *b, uint32_t thread)
 
 static void prepare(build *b)
 {
-    ft_window *window = b->window;
-    ft_trace *t = &window->trace;
+    ft_trace *t = &b->window->trace;
     *t = *b->trace;
     for (size_t i = 0; i < b->holding.len; i++)
         number_thread(b, b->order->sections.data[b->holding.data[i]].thread);
@@ -598,7 +598,7 @@ static void prepare(build *b)
     t->shared_info = NULL;
     t->lock_kind = NULL;
     t->semaphore_initial = NULL;
-    window->event = ft_calloc(n, sizeof *window->event);
+    b->window->event = ft_calloc(n, sizeof *b->window->event);
 }
 
 static void renumber_claim(build *b)
@@ -684,8 +684,7 @@ void ft_window_free(ft_window *window)
 void ft_window_restore(const ft_window *window, const ft_claim *claim, ft_witness *witness)
 {
     uint32_t n = window->cut;
-    uint32_t *steps =
-        ft_alloc(((size_t)window->cut + witness->n_steps + 1) * sizeof *witness->steps);
+    uint32_t *steps = ft_alloc(((size_t)n + witness->n_steps + 1) * sizeof *witness->steps);
     for (uint32_t e = 0; e < window->cut; e++) steps[e] = e;
     for (uint32_t i = 0; i < witness->n_steps; i++) {
         uint32_t e = window->event[witness->steps[i]];

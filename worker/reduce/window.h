@@ -8,10 +8,14 @@
  *  - relaxed: says only what holds of the events behind the cut in every prefix that reaches the
  *    claim, in whatever order the events before the cut are executed and whether they are or not.
  *    If it has no schedule, no prefix reaches the claim: a proof that does not depend on the cut.
- * Where neither decides, the cut moves back; at 0 the strict window is the claim's cone, and exact.
+ * Where neither decides, the cut moves back; at 0 the strict window is the claim's cone, and exact
+ * (ft_windows_exact).
  *
  * Only for races and atomicity over plain traces: no computed values, no synchronisation beyond
- * mutexes, semaphores, forks, joins and edges. */
+ * mutexes, semaphores, condition waits, forks, joins and edges. That a waiter is woken by a signal
+ * is left out of both: a waiter just gives its mutex up and takes it again. So every schedule of
+ * the trace is still one of a relaxed window, and one of a strict window is for the checker to
+ * confirm; at a cut of 0, no answer is an answer of the trace. */
 #ifndef FT_REDUCE_WINDOW_H
 #define FT_REDUCE_WINDOW_H
 
@@ -23,6 +27,8 @@ ft_windows *ft_windows_new(const ft_problem *problem); /* the problem must outli
 void ft_windows_free(ft_windows *windows);             /* accepts NULL */
 /* May the claim be decided in windows? Linear in the trace the first time. */
 bool ft_windows_serve(ft_windows *windows, const ft_claim *claim);
+/* Nothing is left out. Of windows that serve. */
+bool ft_windows_exact(const ft_windows *windows);
 /* The cut with at least `events` events of the trace behind it and all of the claim's. */
 uint32_t ft_windows_cut(const ft_claim *claim, uint32_t events);
 

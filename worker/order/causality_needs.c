@@ -1,0 +1,112 @@
+/* What each event needs along hard order and tied reads alone, as vector clocks over the whole
+ * trace: a claim that these refute needs no graph of its own. Rows are shared between the events of
+ * a thread that nothing new comes before. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "order/causality_internal.h"
+
+#define NEEDS_ENTRIES ((size_t)1 << 25)
+
+typedef struct pass {
+    ft_causality *c;
+    ft_needs *needs;
+    uint32_t *current; /* [threads] the row that holds now */
+    uint32_t fresh;    /* the row made for the event at hand, UINT32_MAX: none */
+} pass;
+
+static uint32_t row_count(const ft_needs *needs)
+{
+    return (uint32_t)(needs->clocks.len / needs->width);
+}
+
+/* Past the limit what follows is left out: fewer needs, none wrong. */
+static bool make_fresh(pass *p, uint32_t thread)
+{
+    ft_needs *needs = p->needs;
+    if (p->fresh != UINT32_MAX) return true;
+    if (needs->clocks.len + needs->width > NEEDS_ENTRIES) return false;
+    ft_vec_reserve(&needs->clocks, needs->clocks.len + needs->width);
+    p->fresh = row_count(needs);
+    memcpy(needs->clocks.data + needs->clocks.len,
+           needs->clocks.data + (size_t)p->current[thread] * needs->width,
+           needs->width * sizeof *needs->clocks.data);
+    needs->clocks.len += needs->width;
+    p->current[thread] = p->fresh;
+    return true;
+}
+
+static uint32_t needed(const ft_causality *c, uint32_t e, uint32_t thread)
+{
+    const ft_needs *needs = &c->needs;
+    if (c->trace->thread[e] == thread) return c->order->position[e] + 1;
+    return needs->clocks.data[(size_t)needs->row[e] * needs->width + thread];
+}
+
+static void need(pass *p, uint32_t e, uint32_t source)
+{
+    uint32_t thread = p->c->trace->thread[e];
+    if (source == FT_NO_EVENT || source >= e || p->c->trace->thread[source] == thread) return;
+    for (uint32_t t = 0; t < p->needs->width; t++) {
+        uint32_t value = t == thread ? 0 : needed(p->c, source, t);
+        if (value <= p->needs->clocks.data[(size_t)p->current[thread] * p->needs->width + t])
+            continue;
+        if (!make_fresh(p, thread)) return;
+        p->needs->clocks.data[(size_t)p->fresh * p->needs->width + t] = value;
+    }
+}
+
+static void need_sources(pass *p, uint32_t e)
+{
+    const ft_causality *c = p->c;
+    const uint32_t *sources;
+    ft_access scratch;
+    uint32_t count = ft_order_hard_sources(c->order, e, &sources), source;
+    for (uint32_t i = 0; i < count; i++) need(p, e, sources[i]);
+    if (c->order->position[e] == 0) need(p, e, c->order->fork_of[c->trace->thread[e]]);
+    const ft_access *accesses = ft_trace_accesses(c->trace, e, &scratch, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (!accesses[i].write && c->tied[accesses[i].variable] &&
+            ft_causality_tie(c, e, i, &source))
+            need(p, e, source);
+}
+
+static void find_needs(ft_causality *c)
+{
+    ft_needs *needs = &c->needs;
+    uint32_t n = c->trace->n_events;
+    needs->width = c->order->n_threads;
+    needs->row = ft_calloc((size_t)n + 1, sizeof *needs->row);
+    for (uint32_t t = 0; t < needs->width; t++) ft_vec_push(&needs->clocks, 0);
+    pass p = {c, needs, ft_calloc((size_t)needs->width + 1, sizeof *p.current), UINT32_MAX};
+    for (uint32_t e = 0; e < n; e++) {
+        p.fresh = UINT32_MAX;
+        need_sources(&p, e);
+        needs->row[e] = p.current[c->trace->thread[e]];
+    }
+    free(p.current);
+}
+
+void ft_needs_release(ft_needs *needs)
+{
+    free(needs->row);
+    ft_vec_release(&needs->clocks);
+}
+
+/* A final event is next in its thread, so what comes before it is a member, and so is all that a
+ * member needs; no final event is. */
+bool ft_needs_refute(ft_causality *c, const uint32_t *finals, uint32_t count)
+{
+    if (!c->needs.row) find_needs(c);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t last = ft_order_previous(c->order, finals[i]);
+        if (last == FT_NO_EVENT) last = c->order->fork_of[c->trace->thread[finals[i]]];
+        for (uint32_t k = 0; last != FT_NO_EVENT && k < count; k++) {
+            uint32_t thread = c->trace->thread[finals[k]];
+            if (k != i && thread != c->trace->thread[finals[i]] &&
+                needed(c, last, thread) > c->order->position[finals[k]])
+                return true;
+        }
+    }
+    return false;
+}
