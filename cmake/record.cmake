@@ -26,7 +26,7 @@ foreach(row ${wrapped})
 endforeach()
 file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/plainly.h CONTENT "${plainly}")
 foreach(source ${runtime_sources})
-  if(NOT source MATCHES "/(access|strings)\\.c$")
+  if(NOT source MATCHES "/(access|format|strings)\\.c$")
     set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
                                 "-include;${CMAKE_BINARY_DIR}/generated/plainly.h")
   endif()

@@ -58,7 +58,9 @@
     X(SAMPLE_MS, "sample-ms", NUMBER, sample_ms, "10000", "MS", 10, 3600000,                       \
       "time between two points of the load's history, which has 360")                              \
     X(INGEST_MS, "ingest-ms", NUMBER, ingest_ms, "60000", "MS", 1000, 86400000,                    \
-      "time for a worker to read an uploaded trace, or to load a stored one")                      \
+      "time for a worker to read an uploaded trace, or to load a stored one, whatever its size")   \
+    X(INGEST_MIB_MS, "ingest-mib-ms", NUMBER, ingest_mib_ms, "1000", "MS", 0, 3600000,             \
+      "so much more of it for each MiB of the trace as it was uploaded, decoded")                  \
     X(SUBPROBLEM_MS, "subproblem-ms", NUMBER, subproblem_ms, "20000", "MS", 1, 86400000,           \
       "time for one subproblem when the job names none")                                           \
     X(JOB_MS, "job-ms", NUMBER, job_ms, "300000", "MS", 1, 604800000,                              \

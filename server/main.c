@@ -311,7 +311,8 @@ static ft_status start(daemon_state *d, const ft_config *config, ft_error *err)
     d->app.config = config;
     ft_status status = ft_store_open(&d->loop, config->state, &d->app.store, err);
     if (status == FT_OK && ft_store_was_unclean(d->app.store))
-        ft_log(FT_LOG_WARN, "the last run did not end cleanly; the database was checked", "%s", "");
+        ft_log(FT_LOG_WARN, "the last run did not end cleanly; the jobs in progress were checked",
+               "%s", "");
     if (status == FT_OK)
         status = ft_dispatch_open(&d->loop, config, d->app.store, &d->app.dispatch, err);
     if (status == FT_OK) d->app.webhooks = ft_webhooks_new(&d->app);

@@ -137,48 +137,6 @@ ft_status ft_wire_json(const ft_wire_frame *frame, json_t **json, ft_error *err)
     return FT_OK;
 }
 
-/* Past a string that begins here. */
-static const char *skip_string(const char *at)
-{
-    for (at++; *at != '"'; at++)
-        if (*at == '\\') at++;
-    return at + 1;
-}
-
-/* Past a value that begins here, up to what ends it at its own depth. */
-static const char *skip_value(const char *at)
-{
-    for (int depth = 0;;) {
-        if (*at == '"') {
-            at = skip_string(at);
-            continue;
-        }
-        if (depth == 0 && (*at == ',' || *at == '}')) return at;
-        if (*at == '{' || *at == '[') depth++;
-        if (*at == '}' || *at == ']') depth--;
-        at++;
-    }
-}
-
-/* What was parsed is well-formed, so no end is looked for. */
-bool ft_wire_member(const ft_wire_frame *frame, const char *name, const char **text, size_t *length)
-{
-    const char *at = (const char *)frame->payload;
-    size_t wanted = strlen(name);
-    at += strcspn(at, "{") + 1;
-    for (;;) {
-        at += strcspn(at, "\"}");
-        if (*at == '}') return false;
-        const char *key = at + 1, *end = skip_string(at);
-        bool found = (size_t)(end - key) == wanted + 1 && memcmp(key, name, wanted) == 0;
-        at = end + strcspn(end, ":") + 1;
-        *text = at;
-        at = skip_value(at);
-        *length = (size_t)(at - *text);
-        if (found) return true;
-    }
-}
-
 /* ---- blocking ends ---- */
 
 static ft_status write_all(int fd, const void *data, size_t length, ft_error *err)

@@ -7,7 +7,7 @@
  * request cancelled kills the worker. `token` is the lease's fencing token: the worker echoes it.
  *
  * Payloads (JSON members; ? optional):
- *   HELLO       {"protocol":2,"version":"0.1.0","pid":123,"heartbeats"?:BOOL}   heartbeats: it
+ *   HELLO       {"protocol":3,"version":"0.1.0","pid":123,"heartbeats"?:BOOL}   heartbeats: it
  * sends PROGRESS at least once a second while it is at a request, so that one that says nothing is
  * stuck TRACE       {"trace":HASH,"bytes":N}   then DATA frames, then DATA_END: the worker loads
  * this canonical trace for the requests that follow; answered by LOADED or FAILED. INGEST
@@ -21,10 +21,12 @@
  * {"token":T,"trace":HASH}; answered by SUMMARIZED or FAILED. LOADED      {"trace":HASH} INGESTED
  * {"token":T,"meta":META}      META: docs/records.md, "trace" PLANNED     {"token":T,"plan":PLAN}
  * PLAN: docs/records.md, "plan" VERDICT     {"token":T,"task":ID,"record":RECORD}   RECORD:
- * docs/records.md, "verdict record" SOLVED      {"token":T}   every task that was not recalled is
- * answered SUMMARIZED  {"token":T,"summary":SUMMARY}   SUMMARY: docs/api.md, without its "trace"
- *   FAILED      {"token"?:T,"error":{"code":NAME,"message":TEXT,"line"?:N,"column"?:N,"offset"?:N}}
- *   PROGRESS    {"token"?:T,"text":TEXT}  between request and answer, at most about one a second
+ * docs/records.md, "verdict record"; a violation's without "witness" after a WITNESS WITNESS
+ * zstd over the JSON of WITNESS of docs/records.md, with its size; of the next VERDICT SOLVED
+ * {"token":T}   every task that was not recalled is answered SUMMARIZED
+ * {"token":T,"summary":SUMMARY}   SUMMARY: docs/api.md, without its "trace" FAILED
+ * {"token"?:T,"error":{"code":NAME,"message":TEXT,"line"?:N,"column"?:N,"offset"?:N}} PROGRESS
+ * {"token"?:T,"text":TEXT}  between request and answer, at most about one a second
  */
 #ifndef FT_WIRE_WIRE_H
 #define FT_WIRE_WIRE_H
@@ -36,7 +38,7 @@
 #include "base/status.h"
 #include "base/strbuf.h"
 
-#define FT_WIRE_PROTOCOL    2
+#define FT_WIRE_PROTOCOL    3
 #define FT_WIRE_SUMMARY     1 /* version of SUMMARY: stored ones of another are computed anew */
 #define FT_WIRE_HEADER      8
 #define FT_WIRE_MAX_PAYLOAD (16u << 20)
@@ -60,7 +62,8 @@
     X(PROGRESS, "progress", JSON, WORKER, false)                                                   \
     X(SUMMARIZE, "summarize", JSON, SERVER, false)                                                 \
     X(SUMMARIZED, "summarized", JSON, WORKER, true)                                                \
-    X(RECALL, "recall", JSON, SERVER, false)
+    X(RECALL, "recall", JSON, SERVER, false)                                                       \
+    X(WITNESS, "witness", BYTES, WORKER, false)
 
 typedef enum ft_wire_type {
 #define FT_ROW(symbol, name, payload, sender, ends) FT_WIRE_##symbol,
@@ -97,11 +100,6 @@ ft_status ft_wire_decoder_next(ft_wire_decoder *decoder, ft_wire_frame *frame, b
                                ft_error *err) FT_MUST_CHECK;
 /* Parses a JSON payload (duplicates rejected); new reference in *json. */
 ft_status ft_wire_json(const ft_wire_frame *frame, json_t **json, ft_error *err) FT_MUST_CHECK;
-
-/* The text of a member's value in the object that ft_wire_json has parsed out of the frame, as it
- * stands there; false: it has no such member. */
-bool ft_wire_member(const ft_wire_frame *frame, const char *name, const char **text,
-                    size_t *length) FT_MUST_CHECK;
 
 /* Blocking ends for the worker and for tests: whole frames over file descriptors. *eof is set when
  * the peer closed between two frames. */

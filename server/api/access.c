@@ -294,8 +294,10 @@ static bool check_token(ft_access_table *table, ft_http_request *request, ft_rou
     ft_http_set(request, "WWW-Authenticate",
                 "Bearer realm=\"foretell\", error=\"insufficient_scope\", scope=\"%s\"",
                 NEEDS[needs].name);
-    return refuse(table, request, 403, "insufficient-scope",
-                  "the access token does not allow this");
+    char detail[80];
+    snprintf(detail, sizeof detail, "the access token does not have the scope %s, which this needs",
+             NEEDS[needs].name);
+    return refuse(table, request, 403, "insufficient-scope", detail);
 }
 
 /* A page elsewhere can give its own name the address of this machine; its requests then look like

@@ -56,14 +56,8 @@ static void on_report(void *data, const ft_error *err, json_t *report)
 /* A witness is most of a record; lists of findings do without. */
 static void on_brief(void *data, const ft_error *err, json_t *report)
 {
-    static const char *const LISTS[] = {"findings", "undecided", "safe"};
-    size_t i;
-    json_t *record;
     ft_http_request *request;
     if (!begin_report(data, err, report, &request)) return;
-    for (size_t k = 0; k < sizeof LISTS / sizeof *LISTS; k++)
-        json_array_foreach(json_object_get(report, LISTS[k]), i, record)
-            json_object_del(record, "witness");
     ft_http_reply_json(request, 200, json_incref(report));
 }
 
@@ -74,7 +68,10 @@ void ft_serve_report(ft_api *api, ft_http_request *request)
         !ft_query_number(request, "safe", 0, 0, 1, &safe) ||
         !ft_query_number(request, "witness", 1, 0, 1, &witness))
         return;
-    ft_store_filter filter = {ft_http_query(request, "check"), safe != 0, witness != 0};
+    ft_store_filter filter = {.check = ft_http_query(request, "check"),
+                              .safe = safe != 0,
+                              .brief = witness == 0,
+                              .as_text = witness != 0};
     ft_store_page page = {ft_http_query(request, "after"), limit, NULL};
     ft_store_report(api->app->store, ft_http_param(request, 0), filter, page,
                     witness ? on_report : on_brief, ft_call_new(api, request));

@@ -131,6 +131,20 @@ bool ft_query_number(ft_http_request *request, const char *name, uint32_t initia
     return false;
 }
 
+bool ft_prefer_wait(const ft_api *api, ft_http_request *request, uint32_t *seconds)
+{
+    uint32_t most = (uint32_t)api->app->config->max_wait_s;
+    const char *prefer = ft_http_header(request, "prefer");
+    for (const char *at = prefer; at && *at; at += strcspn(at, ",")) {
+        at += strspn(at, ", \t");
+        if (strncmp(at, "wait=", 5) != 0 || at[5] < '0' || at[5] > '9') continue;
+        unsigned long wait = strtoul(at + 5, NULL, 10);
+        *seconds = wait < most ? (uint32_t)wait : most;
+        return true;
+    }
+    return false;
+}
+
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
 bool ft_query_page(ft_http_request *request, ft_store_page *page)

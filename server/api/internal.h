@@ -20,8 +20,8 @@ struct ft_api {
     int port;
     bool closing;
     uint32_t receiving; /* uploads, each with an open file */
-    uint32_t ingesting; /* those handed to dispatch and not answered */
-    ft_upload *uploads; /* those */
+    uint32_t ingesting; /* those handed to dispatch and not ended */
+    ft_upload *uploads; /* those, and the last that ended: newest first */
     ft_web *web;        /* NULL: no dashboard */
     ft_feed *feed;
     ft_access_table *access;
@@ -61,6 +61,7 @@ typedef enum ft_route_needs {
     X("GET", "/v1/audit", ADMIN, ft_serve_audit, NULL, "What was changed or refused, by whom")     \
     X("GET", "/v1/events", READ, ft_serve_events, NULL, "Changes of jobs, as they come")           \
     X("POST", "/v1/traces", SUBMIT, ft_serve_upload, NULL, "Upload a trace in any format")         \
+    X("GET", "/v1/uploads/{upload}", SUBMIT, ft_serve_reading, NULL, "How far an upload is")       \
     X("GET", "/v1/traces", READ, ft_serve_traces, NULL, "Traces, newest first")                    \
     X("GET", "/v1/traces/{trace}", READ, ft_serve_trace, NULL, "What is known of a trace")         \
     X("GET", "/v1/traces/{trace}/content", READ, ft_serve_content, NULL,                           \
@@ -90,6 +91,9 @@ typedef enum ft_route_needs {
     X("GET", "/v1/deliveries", ADMIN, ft_serve_deliveries, NULL, "What was told, newest first")    \
     X("POST", "/v1/deliveries/{delivery}/repeat", ADMIN, ft_serve_delivery_repeat, NULL,           \
       "Deliver it once more")                                                                      \
+    X("GET", "/v1/limits", ADMIN, ft_serve_limits, NULL, "What projects may have")                 \
+    X("PUT", "/v1/limits", ADMIN, NULL, ft_serve_limits_set, "Set what a project may have")        \
+    X("DELETE", "/v1/limits", ADMIN, ft_serve_limits_drop, NULL, "Go back to the options")         \
     X("GET", "/v1/stats", READ, ft_serve_stats, NULL, "The queue now and in the last hour")        \
     X("GET", "/v1/workers", READ, ft_serve_workers, NULL, "The worker processes")
 
@@ -99,6 +103,7 @@ void ft_serve_ready(ft_api *api, ft_http_request *request);
 void ft_serve_metrics(ft_api *api, ft_http_request *request);
 void ft_serve_openapi(ft_api *api, ft_http_request *request);
 void ft_serve_upload(ft_api *api, ft_http_request *request);
+void ft_serve_reading(ft_api *api, ft_http_request *request);
 void ft_serve_traces(ft_api *api, ft_http_request *request);
 void ft_serve_trace(ft_api *api, ft_http_request *request);
 void ft_serve_content(ft_api *api, ft_http_request *request);
@@ -124,6 +129,9 @@ void ft_serve_webhook_set(ft_api *api, ft_http_request *request, const json_t *b
 void ft_serve_webhook_drop(ft_api *api, ft_http_request *request);
 void ft_serve_deliveries(ft_api *api, ft_http_request *request);
 void ft_serve_delivery_repeat(ft_api *api, ft_http_request *request);
+void ft_serve_limits(ft_api *api, ft_http_request *request);
+void ft_serve_limits_set(ft_api *api, ft_http_request *request, const json_t *body);
+void ft_serve_limits_drop(ft_api *api, ft_http_request *request);
 void ft_serve_workers(ft_api *api, ft_http_request *request);
 void ft_serve_about(ft_api *api, ft_http_request *request);
 
@@ -146,7 +154,7 @@ void ft_api_guard(ft_api *api, ft_http_request *request, const char *pattern, ft
 
 /* ---- Uploads --------------------------------------------------------------------------------- */
 
-/* For closing: answers 503 to every upload that waits for its ingest. */
+/* For closing: answers 503 to everybody who waits for an upload to be read, forgets them all. */
 void ft_api_forget_uploads(ft_api *api);
 
 /* ---- Small helpers --------------------------------------------------------------------------- */
@@ -181,6 +189,9 @@ bool ft_matches_etag(ft_http_request *request, const char *etag);
 /* Query parameter as a number in [least, most]; false: a 400 was answered. */
 bool ft_query_number(ft_http_request *request, const char *name, uint32_t initial, uint32_t least,
                      uint32_t most, uint32_t *value);
+
+/* RFC 7240 §4.3: "wait=N" among other preferences; no more than the configuration allows. */
+bool ft_prefer_wait(const ft_api *api, ft_http_request *request, uint32_t *seconds);
 
 /* Query of a list: limit and after. False: a 400 was answered. */
 bool ft_query_page(ft_http_request *request, ft_store_page *page);

@@ -210,24 +210,10 @@ void ft_serve_jobs(ft_api *api, ft_http_request *request)
 
 /* ---- GET and DELETE /v1/jobs/{job} ----------------------------------------------------------- */
 
-/* RFC 7240 §4.3: "wait=N" among other preferences. */
-static bool wanted_wait(ft_http_request *request, uint32_t most, uint32_t *seconds)
-{
-    const char *prefer = ft_http_header(request, "prefer");
-    for (const char *at = prefer; at && *at; at += strcspn(at, ",")) {
-        at += strspn(at, ", \t");
-        if (strncmp(at, "wait=", 5) != 0 || at[5] < '0' || at[5] > '9') continue;
-        unsigned long wait = strtoul(at + 5, NULL, 10);
-        *seconds = wait < most ? (uint32_t)wait : most;
-        return true;
-    }
-    return false;
-}
-
 void ft_serve_job(ft_api *api, ft_http_request *request)
 {
     uint32_t seconds;
-    bool waits = wanted_wait(request, (uint32_t)api->app->config->max_wait_s, &seconds);
+    bool waits = ft_prefer_wait(api, request, &seconds);
     ft_polls_answer(api->polls, request, ft_http_param(request, 0), waits ? &seconds : NULL);
 }
 

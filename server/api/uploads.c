@@ -6,25 +6,7 @@
 #include <unistd.h>
 
 #include "api/access.h"
-#include "base/digest.h"
-
-struct ft_upload {
-    ft_api *api;
-    ft_http_request *request;
-    char project[FT_PROJECT_LENGTH + 1];
-    int fd;
-    uint64_t bytes;
-    ft_digest digest;
-    ft_ingest *ingest;
-    ft_upload *previous, *next; /* of api->uploads, while being ingested */
-};
-
-static void upload_free(ft_upload *upload)
-{
-    if (upload->fd >= 0) close(upload->fd);
-    upload->api->receiving--;
-    free(upload);
-}
+#include "api/uploads.h"
 
 static bool write_all(int fd, const char *bytes, size_t length)
 {
@@ -48,95 +30,12 @@ static void on_data(void *context, ft_http_request *request, const void *bytes, 
     }
     ft_http_fail(request, 500, ft_status_name(FT_IO), "the upload cannot be written: %s",
                  strerror(errno));
-    upload_free(upload);
+    ft_upload_free(upload);
 }
 
 static void on_abort(void *context)
 {
-    upload_free(context);
-}
-
-static void unlist(ft_upload *upload)
-{
-    ft_api *api = upload->api;
-    if (upload->next) upload->next->previous = upload->previous;
-    if (upload->previous)
-        upload->previous->next = upload->next;
-    else
-        api->uploads = upload->next;
-    api->ingesting--;
-}
-
-typedef struct sharing {
-    ft_http_request *request;
-    json_t *meta;
-} sharing;
-
-static void on_shared(void *data, const ft_error *err, json_t *result)
-{
-    sharing *s = data;
-    if (err) {
-        ft_http_fail_error(s->request, err);
-        json_decref(s->meta);
-    } else {
-        bool created = json_is_true(json_object_get(result, "created"));
-        const char *hash = json_string_value(json_object_get(s->meta, "trace"));
-        ft_http_set(s->request, "Location", "/v1/traces/%s", hash);
-        ft_http_set(s->request, "ETag", "W/\"%s\"", hash);
-        ft_http_reply_json(s->request, created ? 201 : 200, s->meta);
-    }
-    free(s);
-}
-
-/* Whether somebody else has uploaded the same is not told: what counts is what the project had. */
-static void on_ingested(void *data, const ft_error *err, const json_t *meta, bool created)
-{
-    (void)created;
-    ft_upload *upload = data;
-    ft_http_request *request = upload->request;
-    unlist(upload);
-    if (err) {
-        ft_http_fail_error(request, err);
-    } else {
-        sharing *s = ft_calloc(1, sizeof *s);
-        *s = (sharing){request, json_incref((json_t *)(uintptr_t)meta)};
-        ft_store_trace_share(upload->api->app->store,
-                             json_string_value(json_object_get(meta, "trace")), upload->project,
-                             on_shared, s);
-    }
-    upload_free(upload);
-}
-
-static bool too_many(ft_api *api, ft_http_request *request)
-{
-    if (api->closing) {
-        ft_http_fail(request, 503, "shutting-down", "the server is stopping");
-        return true;
-    }
-    if (api->ingesting < api->app->config->max_ingests) return false;
-    ft_http_set(request, "Retry-After", "1");
-    ft_http_fail(request, 503, "too-many-uploads",
-                 "%u uploads are being read already: try again later", api->ingesting);
-    return true;
-}
-
-static void begin_ingest(ft_upload *upload)
-{
-    ft_api *api = upload->api;
-    if (too_many(api, upload->request)) {
-        upload_free(upload);
-        return;
-    }
-    char hash[FT_DIGEST_HEX + 1];
-    ft_digest_hex(&upload->digest, hash);
-    upload->next = api->uploads;
-    if (upload->next) upload->next->previous = upload;
-    api->uploads = upload;
-    api->ingesting++;
-    int fd = upload->fd;
-    upload->fd = -1;
-    upload->ingest =
-        ft_dispatch_ingest(api->app->dispatch, fd, upload->bytes, hash, on_ingested, upload);
+    ft_upload_free(context);
 }
 
 static void on_room(void *data, const ft_error *err, json_t *nothing)
@@ -144,14 +43,14 @@ static void on_room(void *data, const ft_error *err, json_t *nothing)
     (void)nothing;
     ft_upload *upload = data;
     if (!err) {
-        begin_ingest(upload);
+        ft_upload_read(upload);
         return;
     }
     if (err->code == FT_CONFLICT)
         ft_http_fail(upload->request, 409, "project-full", "%s", err->message);
     else
         ft_http_fail_error(upload->request, err);
-    upload_free(upload);
+    ft_upload_free(upload);
 }
 
 static void on_end(void *context, ft_http_request *request)
@@ -163,18 +62,7 @@ static void on_end(void *context, ft_http_request *request)
     if (most > 0)
         ft_store_room(app->store, upload->project, most, on_room, upload);
     else
-        begin_ingest(upload);
-}
-
-void ft_api_forget_uploads(ft_api *api)
-{
-    while (api->uploads) {
-        ft_upload *upload = api->uploads;
-        ft_dispatch_ingest_forget(upload->ingest);
-        unlist(upload);
-        ft_http_fail(upload->request, 503, "shutting-down", "the server is stopping");
-        upload_free(upload);
-    }
+        ft_upload_read(upload);
 }
 
 void ft_serve_upload(ft_api *api, ft_http_request *request)
@@ -188,7 +76,7 @@ void ft_serve_upload(ft_api *api, ft_http_request *request)
     }
     char project[FT_PROJECT_LENGTH + 1];
     if (!ft_access_project(request, ft_http_query(request, "project"), project)) return;
-    if (too_many(api, request)) return;
+    if (ft_uploads_full(api, request)) return;
     if (api->receiving >= FT_UPLOADS_MOST) {
         ft_http_set(request, "Retry-After", "1");
         ft_http_fail(request, 503, "too-many-uploads",
@@ -207,5 +95,5 @@ void ft_serve_upload(ft_api *api, ft_http_request *request)
     uint64_t own = ft_access_of(request)->max_upload, most = config->max_upload_bytes;
     ft_http_body_limits limits = {own && own < most ? own : most, config->max_trace_bytes};
     ft_http_sink sink = {on_data, on_end, on_abort, upload};
-    if (!ft_http_take_body(request, limits, sink)) upload_free(upload);
+    if (!ft_http_take_body(request, limits, sink)) ft_upload_free(upload);
 }

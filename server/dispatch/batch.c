@@ -6,13 +6,16 @@
 #include "dispatch/internal.h"
 #include "log.h"
 
-#define BATCH_MS 1000 /* a batch should take about this long ... */
-#define GROWTH   4    /* ... but is no more than so many times the one before */
+#define BATCH_MS      1000            /* a batch should take about this long ... */
+#define UNSTORED_MS   ((uint64_t)500) /* after the first result that could not be stored ... */
+#define UNSTORED_MOST ((uint64_t)30000)
+#define GROWTH        4 /* ... but is no more than so many times the one before */
 
 void ft_batch_clear(ft_batch *batch)
 {
     json_decref(batch->tasks);
-    json_decref(batch->results);
+    ft_results_release(&batch->results);
+    ft_strbuf_release(&batch->witness);
     free(batch->tallies);
     memset(batch, 0, sizeof *batch);
 }
@@ -83,7 +86,7 @@ void ft_batch_lost(ft_worker *worker, ft_death death, const char *text)
 {
     ft_batch *batch = &worker->batch;
     if (!batch->tasks) return;
-    ft_results_flush(worker);
+    ft_batch_flush(worker);
     ft_project_end(worker);
     int64_t task = batch->next < batch->own ? ft_batch_task(batch, batch->next) : 0;
     ft_batch_give_back(worker->dispatch, batch->job, batch->token, task, death, text, worker);
@@ -93,11 +96,11 @@ void ft_batch_lost(ft_worker *worker, ft_death death, const char *text)
 /* ---- Request --------------------------------------------------------------------------------- */
 
 /* A solve task's time runs anew with each verdict. */
-static void limit_request(ft_worker *worker)
+void ft_batch_limit(ft_worker *worker, uint64_t more_ms)
 {
     const ft_batch *batch = &worker->batch;
     uint64_t ms = batch->kind == FT_KIND_PLAN ? batch->job_ms : batch->subproblem_ms;
-    ft_worker_limit(worker, ms + worker->dispatch->config->grace_ms);
+    ft_worker_limit(worker, ms + worker->dispatch->config->grace_ms + more_ms);
 }
 
 static void send_request(ft_worker *worker, const ft_job *job)
@@ -109,7 +112,7 @@ static void send_request(ft_worker *worker, const ft_job *job)
     if (!plan) json_object_set(request, "tasks", batch->tasks);
     worker->state = FT_WORKER_WORKING;
     batch->started = batch->turn = uv_now(worker->dispatch->loop);
-    limit_request(worker);
+    ft_batch_limit(worker, 0);
     ft_worker_send_json(worker, plan ? FT_WIRE_PLAN : FT_WIRE_SOLVE, request);
     json_decref(request);
     ft_dispatch_count(worker->dispatch, FT_METRIC_BATCHES);
@@ -118,7 +121,7 @@ static void send_request(ft_worker *worker, const ft_job *job)
 /* Answered in full: the worker is free. */
 static void finish(ft_worker *worker)
 {
-    ft_results_flush(worker);
+    ft_batch_flush(worker);
     ft_project_end(worker);
     ft_batch_clear(&worker->batch);
     ft_worker_idle(worker);
@@ -179,6 +182,8 @@ static void on_trace(void *data, const ft_error *err, json_t *meta)
         ft_errand_end(errand);
         return;
     }
+    worker->loaded_bytes = (uint64_t)json_integer_value(json_object_get(meta, "bytes"));
+    ft_worker_limit_trace(worker, worker->loaded_bytes);
     json_t *message = json_pack("{s:s, s:O}", "trace", worker->batch.trace, "bytes",
                                 json_object_get(meta, "stored_bytes"));
     ft_worker_send_json(worker, FT_WIRE_TRACE, message);
@@ -192,7 +197,7 @@ void ft_batch_load(ft_worker *worker)
     worker->state = FT_WORKER_LOADING;
     worker->sending = true;
     worker->loaded[0] = '\0';
-    ft_worker_limit(worker, worker->dispatch->config->ingest_ms);
+    ft_worker_limit_trace(worker, 0);
     ft_dispatch_count(worker->dispatch, FT_METRIC_TRACES_SENT);
     ft_store_trace(worker->dispatch->store, worker->batch.trace, on_trace,
                    ft_errand_new(worker->dispatch, worker));
@@ -433,13 +438,36 @@ void ft_batch_renew(ft_dispatch *dispatch)
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
+static bool is_token(ft_worker *worker, bool there, int64_t token)
+{
+    if (there && (uint64_t)token == worker->batch.token) return true;
+    ft_worker_die(worker, FT_DEATH_MALFORMED, "an answer to another request");
+    return false;
+}
+
 static bool token_matches(ft_worker *worker, const json_t *message)
 {
     const json_t *token = json_object_get(message, "token");
-    if (json_is_integer(token) && (uint64_t)json_integer_value(token) == worker->batch.token)
-        return true;
-    ft_worker_die(worker, FT_DEATH_MALFORMED, "an answer to another request");
-    return false;
+    return is_token(worker, json_is_integer(token), (int64_t)json_integer_value(token));
+}
+
+/* A store that failed has time to recover before the job's tasks are done anew: longer each time.
+ */
+static void back_off(ft_dispatch *dispatch, const char *id)
+{
+    ft_job *job = ft_job_find(dispatch, id);
+    if (!job) return;
+    unsigned doublings = job->unstored < 8 ? job->unstored : 8;
+    uint64_t wait = UNSTORED_MS << doublings;
+    job->unstored++;
+    job->wait = uv_now(dispatch->loop) + (wait < UNSTORED_MOST ? wait : UNSTORED_MOST);
+    ft_dispatch_wake(dispatch, job->wait);
+}
+
+static void recovered(ft_dispatch *dispatch, const char *id)
+{
+    ft_job *job = ft_job_find(dispatch, id);
+    if (job) job->unstored = 0;
 }
 
 void ft_batch_on_committed(void *data, const ft_error *err, json_t *result)
@@ -447,6 +475,7 @@ void ft_batch_on_committed(void *data, const ft_error *err, json_t *result)
     ft_errand *errand = data;
     ft_dispatch *dispatch = errand->dispatch;
     if (!err) {
+        recovered(dispatch, errand->job);
         if (!json_is_true(json_object_get(result, "applied")))
             ft_dispatch_count(dispatch, FT_METRIC_FENCED);
         ft_job_changed(dispatch, result);
@@ -457,7 +486,10 @@ void ft_batch_on_committed(void *data, const ft_error *err, json_t *result)
     ft_death death = err->code == FT_IO ? FT_DEATH_STOPPED : FT_DEATH_MALFORMED;
     char text[320];
     snprintf(text, sizeof text, "%s: %.200s", ft_death_of(death)->text, err->message);
-    if (death == FT_DEATH_STOPPED) ft_dispatch_count(dispatch, FT_METRIC_STORE_ERRORS);
+    if (death == FT_DEATH_STOPPED) {
+        ft_dispatch_count(dispatch, FT_METRIC_STORE_ERRORS);
+        back_off(dispatch, errand->job);
+    }
     ft_log(FT_LOG_ERROR, "result not stored", "job=%s task=%lld reason=\"%s\"", errand->job,
            (long long)errand->task, err->message);
     ft_batch_give_back(dispatch, errand->job, errand->token, errand->task, death, text,
@@ -494,34 +526,57 @@ void ft_batch_on_planned(ft_worker *worker, const json_t *message)
     ft_dispatch_pump(worker->dispatch);
 }
 
-static bool is_next(const ft_batch *batch, const json_t *task)
+static bool is_next(const ft_batch *batch, ft_span task)
 {
+    int64_t id;
     return batch->kind == FT_KIND_SOLVE && batch->next < json_array_size(batch->tasks) &&
-           json_is_integer(task) && json_integer_value(task) == ft_batch_task(batch, batch->next);
+           ft_scan_integer(task, &id) && id == ft_batch_task(batch, batch->next);
 }
 
-void ft_batch_on_verdict(ft_worker *worker, const json_t *message)
+void ft_batch_on_witness(ft_worker *worker, const ft_wire_frame *frame)
 {
-    ft_error err = FT_ERROR_INIT;
-    if (!token_matches(worker, message)) return;
     ft_batch *batch = &worker->batch;
-    if (!is_next(batch, json_object_get(message, "task"))) {
+    if (batch->kind != FT_KIND_SOLVE || batch->witness.len > 0 || frame->length == 0) {
+        ft_worker_die(worker, FT_DEATH_MALFORMED, "a witness of nothing");
+        return;
+    }
+    ft_strbuf_add(&batch->witness, (const char *)frame->payload, frame->length);
+}
+
+/* Its record goes to the store as it is: most of what a worker writes, and of a job's data. */
+void ft_batch_on_verdict(ft_worker *worker, const ft_wire_frame *frame)
+{
+    ft_record_members record;
+    ft_record_members_init(&record);
+    ft_scan_member of[] = {{.name = "token"},
+                           {.name = "task"},
+                           {.name = "record", record.of, FT_RECORD_MEMBERS, {NULL, 0}}};
+    ft_error err = FT_ERROR_INIT;
+    int64_t token = 0;
+    ft_batch *batch = &worker->batch;
+    if (ft_scan_object((const char *)frame->payload, frame->length, of, 3, &err) != FT_OK) {
+        ft_worker_die(worker, FT_DEATH_MALFORMED, "a verdict frame: %.200s", err.message);
+        return;
+    }
+    bool there = ft_scan_integer(of[0].value, &token);
+    if (!is_token(worker, there, token)) return;
+    if (!is_next(batch, of[1].value)) {
         ft_worker_die(worker, FT_DEATH_MALFORMED, "a verdict out of turn");
         return;
     }
-    limit_request(worker);
+    ft_batch_limit(worker, 0);
     if (batch->next >= batch->own) {
         /* Begun before it knew that somebody else has the task now. */
         batch->next++;
+        ft_strbuf_clear(&batch->witness);
         ft_dispatch_count(worker->dispatch, FT_METRIC_FENCED);
         return;
     }
-    if (ft_results_add(worker, json_object_get(message, "record"), &err) != FT_OK) {
+    if (ft_batch_take_record(worker, &record, of[2].value, &err) != FT_OK) {
         ft_worker_die(worker, FT_DEATH_MALFORMED, "%.200s", err.message);
         return;
     }
     worker->answered++;
-    if (batch->next == batch->own) ft_results_flush(worker);
 }
 
 /* Sizes follow the measured times of the job's tasks. */

@@ -56,6 +56,12 @@ typedef struct ft_ingest ft_ingest;
  * The handle is valid until the callback runs. */
 ft_ingest *ft_dispatch_ingest(ft_dispatch *dispatch, int fd, uint64_t bytes, const char *hash,
                               ft_ingest_done done, void *data);
+/* How far it is: `sent` of its bytes are with a worker; waiting for one, while none has it. */
+typedef struct ft_ingest_look {
+    bool waiting;
+    uint64_t sent;
+} ft_ingest_look;
+ft_ingest_look ft_dispatch_ingest_look(const ft_ingest *ingest);
 /* The client is gone: the callback will not be called; the ingest may still complete. */
 void ft_dispatch_ingest_forget(ft_ingest *ingest);
 

@@ -148,7 +148,7 @@ void ft_ingest_start(ft_worker *worker)
     worker->busy_since = worker->heard = uv_now(dispatch->loop);
     ft_watch_start(dispatch);
     worker->loaded[0] = '\0';
-    ft_worker_limit(worker, dispatch->config->ingest_ms);
+    ft_worker_limit_trace(worker, upload->bytes);
     json_t *request = json_pack("{s:I}", "token", (json_int_t)upload->token);
     ft_worker_send_json(worker, FT_WIRE_INGEST, request);
     json_decref(request);
@@ -275,8 +275,16 @@ static void enqueue(ft_upload *upload)
 {
     drop_blob(upload);
     upload->seq = 0;
+    upload->sent = 0;
     upload->row.len = 0;
     ft_store_blob_new(upload->dispatch->store, on_blob, upload_errand(upload));
+}
+
+/* What an operator can change. */
+static const char *advice(ft_death death)
+{
+    if (death == FT_DEATH_TIMEOUT) return " (options ingest-ms and ingest-mib-ms)";
+    return death == FT_DEATH_MEMORY ? " (option worker-memory-mb)" : "";
 }
 
 void ft_ingest_lost(ft_worker *worker, ft_death death, const char *text)
@@ -289,7 +297,7 @@ void ft_ingest_lost(ft_worker *worker, ft_death death, const char *text)
         return;
     }
     ft_error err = FT_ERROR_INIT;
-    ft_error_set(&err, row->status, "the upload cannot be read: %s", text);
+    ft_error_set(&err, row->status, "the upload cannot be read: %s%s", text, advice(death));
     finish(upload, &err, NULL, false);
 }
 
@@ -368,7 +376,15 @@ ft_ingest *ft_dispatch_ingest(ft_dispatch *dispatch, int fd, uint64_t bytes, con
     ft_ingest **end = &upload->waiters;
     while (*end) end = &(*end)->next;
     *end = ingest;
+    ingest->upload = upload;
     return ingest;
+}
+
+ft_ingest_look ft_dispatch_ingest_look(const ft_ingest *ingest)
+{
+    const ft_upload *upload = ingest->upload;
+    if (!upload) return (ft_ingest_look){.waiting = true};
+    return (ft_ingest_look){.waiting = !upload->worker && upload->sent == 0, .sent = upload->sent};
 }
 
 void ft_dispatch_ingest_forget(ft_ingest *ingest)

@@ -59,12 +59,13 @@ typedef struct ft_batch {
     uint64_t token;
     json_t *tasks; /* a reference; of store.h's lease */
     size_t own;
-    size_t next;       /* the first unanswered one */
-    json_t *results;   /* [{"task", "record"}...] not handed to the store; NULL: none */
-    ft_tally *tallies; /* of the results */
-    uint64_t pending;  /* loop time of the first of them */
-    uint64_t started;  /* loop time of the request */
-    uint64_t turn;     /* loop time of the request or of the last verdict */
+    size_t next;        /* the first unanswered one */
+    ft_results results; /* not handed to the store */
+    ft_tally *tallies;  /* of these */
+    ft_strbuf witness;  /* of the verdict that comes next, packed */
+    uint64_t pending;   /* loop time of the first of them */
+    uint64_t started;   /* loop time of the request */
+    uint64_t turn;      /* loop time of the request or of the last verdict */
     uint32_t subproblem_ms, job_ms;
     uint32_t memory_mb; /* 0: no limit but the process's own */
     uint32_t chunk;     /* the next row of the trace to send */
@@ -87,6 +88,7 @@ typedef struct ft_worker {
     ft_process *process; /* NULL while down */
     uint64_t generation; /* grows with each death: late callbacks compare it */
     uv_timer_t deadline, respawn;
+    uv_timer_t quiet;      /* its frames are read again then */
     unsigned young_deaths; /* in a row, without an answer between */
     uint64_t restarts, answered;
     uint64_t busy_since;
@@ -96,10 +98,10 @@ typedef struct ft_worker {
     bool paused;         /* it is not listened to */
     ft_project *project; /* of what it does now; NULL: of nobody */
     char job[FT_JOB_ID]; /* likewise */
-    const ft_wire_frame *frame;    /* the one being handled; NULL: none */
-    int last_pid;                  /* its process's, also when that is gone */
+    int last_pid;        /* its process's, also when that is gone */
     char words[FT_WORDS_MOST + 1]; /* the last that it wrote to standard error */
     char loaded[FT_HASH];          /* "": no trace */
+    uint64_t loaded_bytes;         /* of it, or of what it is loading, as it was uploaded */
     char *version, *progress;      /* owned, may be NULL */
     ft_batch batch;
     ft_upload *upload;   /* while ingesting */
@@ -139,6 +141,7 @@ struct ft_job {
     uint64_t clock;    /* loop time since which its time runs, while it runs */
     uint64_t told_ms;  /* of spent_ms, what the store knows */
     bool expired;      /* told the store so */
+    unsigned unstored; /* results in a row that the store did not take */
     uv_timer_t deadline;
 };
 
@@ -153,7 +156,8 @@ struct ft_watch {
 
 struct ft_ingest {
     ft_ingest *next;
-    ft_ingest_done done; /* NULL: forgotten */
+    const ft_upload *upload; /* NULL: refused */
+    ft_ingest_done done;     /* NULL: forgotten */
     void *data;
 };
 
@@ -203,7 +207,8 @@ struct ft_dispatch {
     bool reading_limits;
     struct ft_errand *retries, *later; /* errands for the two timers */
     bool recovered, store_ailing, closing;
-    unsigned holds; /* handles and store requests not finished */
+    char inbox[64 * 1024]; /* what was read of some worker and is taken out at once */
+    unsigned holds;        /* handles and store requests not finished */
     void (*closed)(void *data);
     void *closed_data;
 };
@@ -264,7 +269,8 @@ void ft_worker_die(ft_worker *worker, ft_death death, const char *format, ...) F
 /* Kills the workers, closes the timers. */
 void ft_worker_close(ft_worker *worker);
 void ft_worker_limit(ft_worker *worker, uint64_t ms); /* starts the time limit anew; 0: none */
-void ft_worker_idle(ft_worker *worker);               /* a request was answered */
+void ft_worker_limit_trace(ft_worker *worker, uint64_t bytes); /* to what a trace may take */
+void ft_worker_idle(ft_worker *worker);                        /* a request was answered */
 bool ft_worker_busy(const ft_worker *worker);
 /* Sends whole frames; takes the buffer's text. sent (may be NULL) is called once the pipe has taken
  * them, not after a death. */
@@ -282,7 +288,8 @@ void ft_batch_renew(ft_dispatch *dispatch); /* the leases of all busy workers */
 void ft_batch_load(ft_worker *worker);      /* sends it batch.trace */
 void ft_batch_on_loaded(ft_worker *worker, const json_t *message);
 void ft_batch_on_planned(ft_worker *worker, const json_t *message);
-void ft_batch_on_verdict(ft_worker *worker, const json_t *message);
+void ft_batch_on_witness(ft_worker *worker, const ft_wire_frame *frame);
+void ft_batch_on_verdict(ft_worker *worker, const ft_wire_frame *frame);
 void ft_batch_on_solved(ft_worker *worker, const json_t *message);
 void ft_batch_on_failed(ft_worker *worker, const json_t *message);
 /* The worker died or was stopped: its tasks go back. */
@@ -291,6 +298,8 @@ void ft_batch_lost(ft_worker *worker, ft_death death, const char *text);
 void ft_batch_give_back(ft_dispatch *dispatch, const char *job, uint64_t token, int64_t task,
                         ft_death death, const char *text, const ft_worker *worker);
 void ft_batch_clear(ft_batch *batch);
+/* Starts the time of its next answer anew, with so much that the worker is not listened to. */
+void ft_batch_limit(ft_worker *worker, uint64_t more_ms);
 int64_t ft_batch_task(const ft_batch *batch, size_t index);
 /* What the store answered to a result: also when it failed. */
 void ft_batch_on_committed(void *data, const ft_error *err, json_t *result);
@@ -299,9 +308,10 @@ ft_errand *ft_batch_errand(ft_worker *worker, int64_t task);
 /* ---- results.c ------------------------------------------------------------------------------- */
 
 /* Takes the record of the batch's next task. FT_INPUT: it is not one of this task. */
-ft_status ft_results_add(ft_worker *worker, json_t *record, ft_error *err) FT_MUST_CHECK;
+ft_status ft_batch_take_record(ft_worker *worker, const ft_record_members *members, ft_span text,
+                               ft_error *err) FT_MUST_CHECK;
 /* Hands what was taken to the store. */
-void ft_results_flush(ft_worker *worker);
+void ft_batch_flush(ft_worker *worker);
 
 /* ---- watch.c --------------------------------------------------------------------------------- */
 

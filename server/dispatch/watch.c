@@ -4,7 +4,7 @@
 #include "log.h"
 
 #define TICK_MS   100
-#define FLUSH_MS  250  /* results wait so long for others, if the batch does not end before */
+#define FLUSH_MS  500  /* results wait so long for others, if the batch does not end before */
 #define LIMITS_MS 1000 /* between two looks at the projects' limits */
 #define STEAL_MS  200  /* a task that takes longer leaves those behind it to an idle worker */
 
@@ -71,7 +71,7 @@ static void look_at(ft_worker *worker)
         ft_worker_die(worker, FT_DEATH_MEMORY, "its memory passed the budget of %u MiB",
                       worker->batch.memory_mb);
     else if (uv_now(worker->dispatch->loop) - worker->batch.pending >= FLUSH_MS)
-        ft_results_flush(worker);
+        ft_batch_flush(worker);
 }
 
 /* ---- Ticking --------------------------------------------------------------------------------- */

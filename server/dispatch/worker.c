@@ -12,7 +12,8 @@
 #define HELLO_MS    10000 /* for a new process to say hello */
 #define BACKOFF_MS  100
 #define BACKOFF_MAX 10000
-#define DRAIN_MOST  64 /* pieces of last words */
+#define DRAIN_MOST  64  /* pieces of last words */
+#define QUIET_MS    100 /* verdicts that come faster than twice in this are read together */
 
 /* One incarnation of a worker. It outlives its slot's interest in it: the handles close late, and
  * the process handle stays until the kernel reports the exit, or a zombie would be left. */
@@ -94,13 +95,14 @@ static const struct {
     ft_wire_type type;
     unsigned states;
     message_handler message;
-    void (*bytes)(ft_worker *worker, const ft_wire_frame *frame);
+    void (*raw)(ft_worker *worker, const ft_wire_frame *frame);
 } HANDLERS[] = {
     {FT_WIRE_HELLO, IN(STARTING), on_hello, NULL},
     {FT_WIRE_PROGRESS, IN(LOADING) | IN(WORKING) | IN(INGESTING), on_progress, NULL},
     {FT_WIRE_LOADED, IN(LOADING), ft_batch_on_loaded, NULL},
     {FT_WIRE_PLANNED, IN(WORKING), ft_batch_on_planned, NULL},
-    {FT_WIRE_VERDICT, IN(WORKING), ft_batch_on_verdict, NULL},
+    {FT_WIRE_WITNESS, IN(WORKING), NULL, ft_batch_on_witness},
+    {FT_WIRE_VERDICT, IN(WORKING), NULL, ft_batch_on_verdict},
     {FT_WIRE_SOLVED, IN(WORKING), ft_batch_on_solved, NULL},
     {FT_WIRE_SUMMARIZED, IN(WORKING), ft_summary_on_summarized, NULL},
     {FT_WIRE_FAILED, IN(LOADING) | IN(WORKING), ft_batch_on_failed, NULL},
@@ -119,9 +121,7 @@ static void on_message(ft_worker *worker, const ft_wire_frame *frame, message_ha
                       ft_wire_name(frame->type), err.message);
         return;
     }
-    worker->frame = frame;
     handler(worker, message);
-    worker->frame = NULL;
     json_decref(message);
 }
 
@@ -130,8 +130,8 @@ static void on_frame(ft_worker *worker, const ft_wire_frame *frame)
     for (size_t i = 0; i < sizeof HANDLERS / sizeof *HANDLERS; i++) {
         if (HANDLERS[i].type != frame->type) continue;
         if (!(HANDLERS[i].states & 1u << worker->state)) continue;
-        if (HANDLERS[i].bytes) {
-            HANDLERS[i].bytes(worker, frame);
+        if (HANDLERS[i].raw) {
+            HANDLERS[i].raw(worker, frame);
         } else {
             on_message(worker, frame, HANDLERS[i].message);
         }
@@ -225,26 +225,64 @@ static void on_exited(uv_process_t *handle, int64_t exit_status, int exit_signal
     }
 }
 
+/* One buffer for all: what was read is taken out of it before anything else is read. */
 static void on_allocate(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 {
-    (void)handle;
-    buf->base = ft_alloc(suggested);
-    buf->len = suggested;
+    const ft_process *process = handle->data;
+    (void)suggested;
+    *buf = uv_buf_init(process->dispatch->inbox, sizeof process->dispatch->inbox);
+}
+
+static void on_quiet_end(uv_timer_t *timer);
+
+/* Milliseconds until the batch has ended at its pace, or some of its verdicts are there; 0: it is
+ * too slow, or too near its end, to wait. */
+static uint64_t quiet_time(const ft_worker *worker)
+{
+    const ft_batch *batch = &worker->batch;
+    uint64_t took = uv_now(worker->dispatch->loop) - batch->started;
+    if (worker->state != FT_WORKER_WORKING || batch->kind != FT_KIND_SOLVE || worker->paused)
+        return 0;
+    if (batch->next == 0 || batch->next >= batch->own) return 0;
+    if (took > batch->next * QUIET_MS / 2) return 0;
+    uint64_t rest = took * (batch->own - batch->next) / batch->next;
+    return rest < QUIET_MS ? rest : QUIET_MS;
+}
+
+/* A wake-up for each verdict costs more than the verdict: what comes meanwhile waits in the pipe.
+ */
+static void be_quiet(ft_worker *worker)
+{
+    uint64_t ms = quiet_time(worker);
+    if (ms < 2) return;
+    ft_batch_limit(worker, ms);
+    uv_read_stop((uv_stream_t *)&worker->process->out);
+    uv_timer_start(&worker->quiet, on_quiet_end, ms, 0);
 }
 
 static void on_read(uv_stream_t *stream, ssize_t length, const uv_buf_t *buf)
 {
     ft_process *process = stream->data;
-    if (length > 0) ft_wire_decoder_feed(&process->decoder, buf->base, (size_t)length);
-    free(buf->base);
     if (length > 0) {
+        ft_wire_decoder_feed(&process->decoder, buf->base, (size_t)length);
         take_frames(process);
+        if (process->worker) be_quiet(process->worker);
     } else if (length < 0) {
         process->ended = true;
         uv_read_stop(stream);
         if (!process->exited) uv_process_kill(&process->handle, SIGKILL);
         check_end(process);
     }
+}
+
+/* It may have died or been paused meanwhile. */
+static void on_quiet_end(uv_timer_t *timer)
+{
+    ft_worker *worker = timer->data;
+    ft_process *process = worker->process;
+    worker->heard = uv_now(worker->dispatch->loop);
+    if (process && !process->ended && !worker->paused)
+        uv_read_start((uv_stream_t *)&process->out, on_allocate, on_read);
 }
 
 /* ---- Last words ------------------------------------------------------------------------------ */
@@ -279,7 +317,6 @@ static void on_words(uv_stream_t *stream, ssize_t length, const uv_buf_t *buf)
 {
     ft_process *process = stream->data;
     if (length > 0) hear_words(process, buf->base, (size_t)length);
-    free(buf->base);
     if (length < 0) uv_read_stop(stream);
 }
 
@@ -400,6 +437,7 @@ void ft_worker_die(ft_worker *worker, ft_death death, const char *format, ...)
     detach(worker->process);
     count_death(worker, death);
     ft_worker_limit(worker, 0);
+    uv_timer_stop(&worker->quiet);
     worker->generation++;
     worker->loaded[0] = '\0';
     worker->sending = worker->paused = false;
@@ -430,6 +468,12 @@ void ft_worker_limit(ft_worker *worker, uint64_t ms)
 {
     uv_timer_stop(&worker->deadline);
     if (ms > 0) uv_timer_start(&worker->deadline, on_deadline, ms, ms);
+}
+
+void ft_worker_limit_trace(ft_worker *worker, uint64_t bytes)
+{
+    const ft_config *config = worker->dispatch->config;
+    ft_worker_limit(worker, config->ingest_ms + (bytes >> 20) * config->ingest_mib_ms);
 }
 
 void ft_worker_idle(ft_worker *worker)
@@ -522,7 +566,9 @@ void ft_worker_init(ft_worker *worker, ft_dispatch *dispatch, unsigned index, bo
     worker->ingests = ingests;
     uv_timer_init(dispatch->loop, &worker->deadline);
     uv_timer_init(dispatch->loop, &worker->respawn);
-    worker->deadline.data = worker->respawn.data = worker;
+    uv_timer_init(dispatch->loop, &worker->quiet);
+    worker->deadline.data = worker->respawn.data = worker->quiet.data = worker;
+    ft_dispatch_hold(dispatch);
     ft_dispatch_hold(dispatch);
     ft_dispatch_hold(dispatch);
 }
@@ -538,4 +584,5 @@ void ft_worker_close(ft_worker *worker)
     if (worker->process) ft_worker_die(worker, FT_DEATH_STOPPED, "the server ends");
     uv_close((uv_handle_t *)&worker->deadline, on_timer_closed);
     uv_close((uv_handle_t *)&worker->respawn, on_timer_closed);
+    uv_close((uv_handle_t *)&worker->quiet, on_timer_closed);
 }

@@ -35,7 +35,10 @@ static ft_status give_up(ft_sql *sql, const char *job, int64_t task, const json_
     json_t *record = ft_store_record_given_up(entry, model, how->verdict, how->reason, how->text);
     if (json_array_size(how->deaths)) json_object_set(record, "deaths", how->deaths);
     free(model);
-    status = ft_store_verdicts_add(sql, job, &(ft_result){task, record, NULL}, 1, err);
+    ft_results results = {.items = NULL};
+    status = ft_store_results_add(&results, task, record, err);
+    if (status == FT_OK) status = ft_store_verdicts_add(sql, job, &results, 1, err);
+    ft_results_release(&results);
     json_decref(record);
     return status;
 }

@@ -176,6 +176,21 @@ void ft_store_trace_visible(ft_store *store, const char *trace, const char *proj
     ask_visible(store, trace, true, projects, done, data);
 }
 
+/* What was sent may become larger in the store than it was, and others may have come before it. */
+static ft_status check_bytes(ft_sql *sql, const ft_request *request, ft_error *err)
+{
+    int64_t stored = 0;
+    ft_status status = ft_sql_number(sql, &stored, NULL, err,
+                                     "SELECT ifnull(sum(stored_bytes), 0) FROM trace_projects "
+                                     "JOIN traces ON hash = trace WHERE project = ?1",
+                                     "t", (const char *)request->other);
+    if (status != FT_OK || stored <= request->task) return status;
+    return ft_error_set(err, FT_CONFLICT,
+                        "with this trace project %s would have %lld bytes of traces stored, more "
+                        "than it may have (%lld)",
+                        request->other, (long long)stored, (long long)request->task);
+}
+
 static ft_status run_trace_share(ft_sql *sql, ft_request *request, ft_error *err)
 {
     int64_t added;
@@ -183,14 +198,16 @@ static ft_status run_trace_share(ft_sql *sql, ft_request *request, ft_error *err
                                   "INSERT INTO trace_projects (trace, project) VALUES (?1, ?2) "
                                   "ON CONFLICT DO NOTHING",
                                   "tt", (const char *)request->job, (const char *)request->other);
+    if (status == FT_OK && added && request->task > 0) status = check_bytes(sql, request, err);
     if (status == FT_OK) request->result = json_pack("{s:b}", "created", added != 0);
     return status;
 }
 
-void ft_store_trace_share(ft_store *store, const char *trace, const char *project,
+void ft_store_trace_share(ft_store *store, const char *trace, const char *project, uint64_t most,
                           ft_store_done done, void *data)
 {
     ft_request *request = ft_store_request(run_trace_share, true, done, data);
+    request->task = (int64_t)most;
     request->job = ft_strdup(trace);
     request->other = ft_strdup(project);
     ft_store_send(store, request);

@@ -44,6 +44,32 @@ static const struct {
      "(SELECT count(*) <> max(seq) + 1 FROM blob_chunks WHERE blob = t.blob)"},
 };
 
+/* The same of the jobs that have not ended, which is what a crash can have caught: their number
+ * bounds what is read, not the size of the database. */
+static const struct {
+    const char *what, *text;
+} IN_FLIGHT[] = {
+    {"finished subproblems without a verdict",
+     "SELECT count(*) FROM jobs j JOIN tasks t ON t.job = j.id AND t.kind = 'solve' "
+     "WHERE j.finished IS NULL AND t.state IN ('done', 'poisoned') "
+     "AND NOT EXISTS (SELECT 1 FROM verdicts WHERE task = t.id)"},
+    {"verdicts of subproblems that are not finished",
+     "SELECT count(*) FROM jobs j JOIN tasks t ON t.job = j.id AND t.kind = 'solve' "
+     "WHERE j.finished IS NULL AND t.state NOT IN ('done', 'poisoned') "
+     "AND EXISTS (SELECT 1 FROM verdicts WHERE task = t.id)"},
+    {"jobs without an end that have nothing to do",
+     "SELECT count(*) FROM jobs j WHERE finished IS NULL AND NOT EXISTS "
+     "(SELECT 1 FROM tasks WHERE job = j.id AND state IN ('ready', 'leased'))"},
+    {"jobs whose verdicts are not numbered 1, 2, ...",
+     "SELECT count(*) FROM jobs j WHERE finished IS NULL AND (verdicts <> (SELECT count(*) FROM "
+     "verdicts v WHERE v.job = j.id) OR verdicts <> (SELECT ifnull(max(n), 0) FROM verdicts v "
+     "WHERE v.job = j.id))"},
+    {"tallies that are not what the verdicts add up to",
+     "SELECT count(*) FROM jobs j JOIN tallies t ON t.job = j.id WHERE j.finished IS NULL AND "
+     "(t.count, t.records) IS NOT (SELECT sum(count), count(*) FROM verdicts v "
+     "WHERE v.job = j.id AND v.\"check\" = t.\"check\" AND v.verdict = t.verdict)"},
+};
+
 /* "ok" is the only row of a sound database. */
 static ft_status check_pages(ft_sql *sql, const char *file, ft_error *err)
 {
@@ -85,6 +111,19 @@ ft_status ft_store_check(ft_sql *sql, const char *file, ft_error *err)
     ft_sql_reset(sql);
     if (ft_sql_in_transaction(sql)) sqlite3_exec(sql->db, "COMMIT", NULL, NULL, NULL);
     return status;
+}
+
+ft_status ft_store_check_in_flight(ft_sql *sql, const char *file, ft_error *err)
+{
+    for (size_t i = 0; i < sizeof IN_FLIGHT / sizeof *IN_FLIGHT; i++) {
+        int64_t broken = 0;
+        ft_status status = ft_sql_number(sql, &broken, NULL, err, IN_FLIGHT[i].text, "");
+        if (status != FT_OK) return status;
+        if (broken > 0)
+            return ft_error_set(err, FT_IO, "%s is damaged: %lld %s", file, (long long)broken,
+                                IN_FLIGHT[i].what);
+    }
+    return FT_OK;
 }
 
 ft_status ft_store_check_file(const char *file, ft_error *err)

@@ -9,7 +9,11 @@
  * bytes are not all there. `file` is for the message. Reads all of it. */
 ft_status ft_store_check(ft_sql *sql, const char *file, ft_error *err) FT_MUST_CHECK;
 
-/* The same for a database file of this program's schema; FT_NOT_FOUND, FT_UNSUPPORTED. */
+/* The part that a crash can have touched: the jobs that have not ended. What it reads does not grow
+ * with what has. FT_IO. */
+ft_status ft_store_check_in_flight(ft_sql *sql, const char *file, ft_error *err) FT_MUST_CHECK;
+
+/* All of it for a database file of this program's schema; FT_NOT_FOUND, FT_UNSUPPORTED. */
 ft_status ft_store_check_file(const char *file, ft_error *err) FT_MUST_CHECK;
 
 #endif

@@ -16,14 +16,15 @@ struct ft_request {
     ft_store_chunk_done chunk_done;
     void *data;
 
-    char *job;    /* owned: a job, trace or finding id */
-    char *other;  /* owned: a second text */
-    char *third;  /* owned */
-    json_t *json; /* a reference */
+    char *job;          /* owned: a job, trace or finding id */
+    char *other;        /* owned: a second text */
+    char *third;        /* owned */
+    json_t *json;       /* a reference */
+    ft_results results; /* owned */
     int64_t task, blob;
     uint64_t token;
     uint32_t seq, limit, lease_ms;
-    bool safe;
+    bool safe, brief;
     bool as_text;         /* ft_store_filter */
     ft_store_blame blame; /* its text is `other` */
     ft_error cause;
@@ -102,15 +103,12 @@ ft_status ft_store_task_end(ft_sql *sql, int64_t task, uint64_t token, ft_task_s
 ft_status ft_store_task_count_down(ft_sql *sql, const char *job, int64_t count,
                                    ft_error *err) FT_MUST_CHECK;
 
-/* A verdict to be added. task 0: decided by the plan. */
-typedef struct ft_result {
-    int64_t task;
-    const json_t *record;
-    const char *text; /* of the record, NULL: to be written */
-} ft_result;
-/* Adds verdicts to a job and its tallies. The caller checked the records. */
-ft_status ft_store_verdicts_add(ft_sql *sql, const char *job, const ft_result *results,
+/* Adds the first `count` of these verdicts to a job and its tallies. */
+ft_status ft_store_verdicts_add(ft_sql *sql, const char *job, const ft_results *results,
                                 size_t count, ft_error *err) FT_MUST_CHECK;
+/* The record's text, as ft_results_add. FT_INPUT. */
+ft_status ft_store_results_add(ft_results *results, int64_t task, const json_t *record,
+                               ft_error *err) FT_MUST_CHECK;
 /* For a job that has ended: settles the fingerprints of its violations (report/fingerprint.h) and
  * carries them on to the reviews of its project. */
 ft_status ft_store_reviews_carry(ft_sql *sql, const char *job, ft_error *err) FT_MUST_CHECK;
@@ -123,8 +121,6 @@ ft_status ft_store_webhooks_note(ft_sql *sql, const char *job, ft_error *err) FT
 /* The URL that a new job of the project names. FT_USAGE: the project has no webhook. */
 ft_status ft_store_job_webhook(ft_sql *sql, const char *job, const char *project, const char *url,
                                ft_error *err) FT_MUST_CHECK;
-/* Checks what the store relies on in a RECORD: check, verdict, count, pairs. FT_INPUT. */
-ft_status ft_store_record_check(const json_t *record, ft_error *err) FT_MUST_CHECK;
 /* [{"attempt", "at", "worker", "pid", "death", "message", "log"}...] of a task, or (task 0) with
  * "task" of a job's last ones; oldest first. New reference. */
 ft_status ft_store_deaths(ft_sql *sql, const char *job, int64_t task, json_t **deaths,

@@ -98,6 +98,73 @@ void ft_store_limits(ft_store *store, ft_store_done done, void *data)
     ft_store_send(store, ft_store_request(run_limits, false, done, data));
 }
 
+/* ---- Setting --------------------------------------------------------------------------------- */
+
+static const char *const SET[] = {
+    "UPDATE project_limits SET jobs = nullif(?2, -1) WHERE project = ?1",
+    "UPDATE project_limits SET workers = nullif(?2, -1) WHERE project = ?1",
+    "UPDATE project_limits SET bytes = nullif(?2, -1) WHERE project = ?1",
+    "UPDATE project_limits SET seconds = nullif(?2, -1) WHERE project = ?1",
+    "UPDATE project_limits SET memory_mb = nullif(?2, -1) WHERE project = ?1",
+    "UPDATE project_limits SET retain_days = nullif(?2, -1) WHERE project = ?1",
+    "UPDATE project_limits SET retain_bytes = nullif(?2, -1) WHERE project = ?1",
+};
+_Static_assert(sizeof SET / sizeof *SET == FT_LIMITS, "one statement a limit");
+
+static ft_status set_all(ft_sql *sql, const char *project, const bool given[FT_LIMITS],
+                         const int64_t values[FT_LIMITS], ft_error *err)
+{
+    ft_status status = ft_sql_run(
+        sql, NULL, err, "INSERT INTO project_limits (project) VALUES (?1) ON CONFLICT DO NOTHING",
+        "t", project);
+    for (int i = 0; i < FT_LIMITS && status == FT_OK; i++)
+        if (given[i]) status = ft_sql_run(sql, NULL, err, SET[i], "ti", project, values[i]);
+    return status;
+}
+
+static ft_status run_set(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    bool given[FT_LIMITS];
+    int64_t values[FT_LIMITS];
+    for (int i = 0; i < FT_LIMITS; i++) {
+        const json_t *value = json_object_get(request->json, LIMITS[i].name);
+        given[i] = value != NULL;
+        values[i] = json_is_integer(value) ? json_integer_value(value) : FT_LIMIT_UNSET;
+    }
+    request->result = json_object();
+    return set_all(sql, request->job, given, values, err);
+}
+
+void ft_store_limits_set(ft_store *store, const char *project, const json_t *limits,
+                         ft_store_done done, void *data)
+{
+    ft_request *request = ft_store_request(run_set, true, done, data);
+    request->job = ft_strdup(project);
+    request->json = json_deep_copy(limits);
+    ft_store_send(store, request);
+}
+
+static ft_status run_drop(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    int64_t changed = 0;
+    const char *project = request->job;
+    request->result = json_object();
+    ft_status status = ft_sql_run(sql, &changed, err,
+                                  "DELETE FROM project_limits WHERE project = ?1", "t", project);
+    if (status == FT_OK && changed == 0)
+        return ft_error_set(err, FT_NOT_FOUND, "project %.64s has no limits of its own", project);
+    return status;
+}
+
+void ft_store_limits_drop(ft_store *store, const char *project, ft_store_done done, void *data)
+{
+    ft_request *request = ft_store_request(run_drop, true, done, data);
+    request->job = ft_strdup(project);
+    ft_store_send(store, request);
+}
+
+/* ---- Room ------------------------------------------------------------------------------------ */
+
 static ft_status run_room(ft_sql *sql, ft_request *request, ft_error *err)
 {
     int64_t stored = 0;
@@ -122,28 +189,6 @@ void ft_store_room(ft_store *store, const char *project, uint64_t bytes, ft_stor
 }
 
 /* ---- The command ----------------------------------------------------------------------------- */
-
-static const char *const SET[] = {
-    "UPDATE project_limits SET jobs = nullif(?2, -1) WHERE project = ?1",
-    "UPDATE project_limits SET workers = nullif(?2, -1) WHERE project = ?1",
-    "UPDATE project_limits SET bytes = nullif(?2, -1) WHERE project = ?1",
-    "UPDATE project_limits SET seconds = nullif(?2, -1) WHERE project = ?1",
-    "UPDATE project_limits SET memory_mb = nullif(?2, -1) WHERE project = ?1",
-    "UPDATE project_limits SET retain_days = nullif(?2, -1) WHERE project = ?1",
-    "UPDATE project_limits SET retain_bytes = nullif(?2, -1) WHERE project = ?1",
-};
-_Static_assert(sizeof SET / sizeof *SET == FT_LIMITS, "one statement a limit");
-
-static ft_status set_all(ft_sql *sql, const char *project, const bool given[FT_LIMITS],
-                         const int64_t values[FT_LIMITS], ft_error *err)
-{
-    ft_status status = ft_sql_run(
-        sql, NULL, err, "INSERT INTO project_limits (project) VALUES (?1) ON CONFLICT DO NOTHING",
-        "t", project);
-    for (int i = 0; i < FT_LIMITS && status == FT_OK; i++)
-        if (given[i]) status = ft_sql_run(sql, NULL, err, SET[i], "ti", project, values[i]);
-    return status;
-}
 
 ft_status ft_limits_set(const char *folder, const char *project, const bool given[FT_LIMITS],
                         const int64_t values[FT_LIMITS], ft_error *err)

@@ -32,6 +32,13 @@ bool ft_limit_parse(const char *name, ft_limit *limit);
  * own or with use today. */
 void ft_store_limits(ft_store *store, ft_store_done done, void *data);
 
+/* Sets the project's limits that are members of `limits` (numbers; null: as the server's options
+ * say). The result is {}. */
+void ft_store_limits_set(ft_store *store, const char *project, const json_t *limits,
+                         ft_store_done done, void *data);
+/* The project has none of its own any more. FT_NOT_FOUND: it had none. */
+void ft_store_limits_drop(ft_store *store, const char *project, ft_store_done done, void *data);
+
 /* FT_CONFLICT when the project has that many bytes of traces stored already; else {}. */
 void ft_store_room(ft_store *store, const char *project, uint64_t bytes, ft_store_done done,
                    void *data);

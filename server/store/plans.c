@@ -20,9 +20,8 @@ static ft_status check_subproblem(const json_t *entry, ft_error *err)
     return ft_error_set(err, FT_INPUT, "a plan's subproblem lacks its number, check, key or pairs");
 }
 
-static void count(json_t *counts, const json_t *of, json_int_t candidates)
+static void count(json_t *counts, const char *check, int64_t candidates)
 {
-    const char *check = json_string_value(json_object_get(of, "check"));
     json_int_t before = json_integer_value(json_object_get(counts, check));
     json_object_set_new(counts, check, json_integer(before + candidates));
 }
@@ -43,7 +42,21 @@ static ft_status check_sums(const json_t *candidates, const json_t *counts, ft_e
     return FT_OK;
 }
 
-static ft_status check_plan(const json_t *plan, ft_error *err)
+static ft_status read_records(const json_t *records, ft_results *results, json_t *counts,
+                              ft_error *err)
+{
+    ft_status status = FT_OK;
+    for (size_t i = 0; i < json_array_size(records) && status == FT_OK; i++) {
+        status = ft_store_results_add(results, 0, json_array_get(records, i), err);
+        if (status != FT_OK) break;
+        const ft_record *record = &results->items[i].record;
+        count(counts, ft_check_name(record->check), record->count);
+    }
+    return status;
+}
+
+/* *results: its records. */
+static ft_status check_plan(const json_t *plan, ft_results *results, ft_error *err)
 {
     const json_t *candidates = json_object_get(plan, "candidates");
     const json_t *records = json_object_get(plan, "records");
@@ -53,17 +66,11 @@ static ft_status check_plan(const json_t *plan, ft_error *err)
         return ft_error_set(err, FT_INPUT,
                             "a plan lacks its model, candidates, records or subproblems");
     json_t *counts = json_object();
-    ft_status status = FT_OK;
-    for (size_t i = 0; i < json_array_size(records) && status == FT_OK; i++) {
-        const json_t *record = json_array_get(records, i);
-        status = ft_store_record_check(record, err);
-        if (status == FT_OK)
-            count(counts, record, json_integer_value(json_object_get(record, "count")));
-    }
+    ft_status status = read_records(records, results, counts, err);
     for (size_t i = 0; i < json_array_size(subproblems) && status == FT_OK; i++) {
         const json_t *entry = json_array_get(subproblems, i);
         status = check_subproblem(entry, err);
-        if (status == FT_OK) count(counts, entry, 1);
+        if (status == FT_OK) count(counts, json_string_value(json_object_get(entry, "check")), 1);
     }
     if (status == FT_OK) status = check_sums(candidates, counts, err);
     json_decref(counts);
@@ -71,17 +78,6 @@ static ft_status check_plan(const json_t *plan, ft_error *err)
 }
 
 /* ---- Storing --------------------------------------------------------------------------------- */
-
-static ft_status store_records(ft_sql *sql, const char *job, const json_t *records, ft_error *err)
-{
-    size_t index, count = json_array_size(records);
-    json_t *record;
-    ft_result *results = ft_alloc((count + 1) * sizeof *results);
-    json_array_foreach(records, index, record) results[index] = (ft_result){0, record, NULL};
-    ft_status status = count ? ft_store_verdicts_add(sql, job, results, count, err) : FT_OK;
-    free(results);
-    return status;
-}
 
 static ft_status store_subproblems(ft_sql *sql, const char *job, const json_t *subproblems,
                                    ft_error *err)
@@ -124,13 +120,14 @@ static ft_status run_plan(ft_sql *sql, ft_request *request, ft_error *err)
 {
     bool applied = false;
     ft_task_row row = {.entry = NULL};
-    ft_status status = check_plan(request->json, err);
+    ft_results *records = &request->results;
+    ft_status status = check_plan(request->json, records, err);
     if (status == FT_OK) status = ft_store_task_row(sql, request->task, &row, err);
     json_decref(row.entry);
     if (status == FT_OK)
         status = ft_store_task_end(sql, request->task, request->token, FT_TASK_DONE, &applied, err);
-    if (status == FT_OK && applied)
-        status = store_records(sql, row.job, json_object_get(request->json, "records"), err);
+    if (status == FT_OK && applied && records->count > 0)
+        status = ft_store_verdicts_add(sql, row.job, records, records->count, err);
     if (status == FT_OK && applied)
         status =
             store_subproblems(sql, row.job, json_object_get(request->json, "subproblems"), err);

@@ -195,6 +195,21 @@ static ft_status retain_projects(ft_sql *sql, removed *r, bool *more, ft_error *
     return status;
 }
 
+/* What its project had no room for when it was read. */
+static ft_status remove_unseen(ft_sql *sql, removed *r, ft_error *err)
+{
+    json_t *traces;
+    sqlite3_stmt *chosen;
+    ft_status status =
+        ft_sql_start(sql, &chosen, err,
+                     "SELECT hash FROM traces WHERE created < ?1 AND NOT EXISTS "
+                     "(SELECT 1 FROM trace_projects WHERE trace = hash) AND NOT EXISTS "
+                     "(SELECT 1 FROM jobs WHERE trace = hash) " LIMIT_TEXT,
+                     "i", ft_store_now() - YOUNG_MS);
+    if (status == FT_OK) status = collect(sql, chosen, &traces, err);
+    return status == FT_OK ? remove_all(sql, traces, true, r, err) : status;
+}
+
 /* ---- Together -------------------------------------------------------------------------------- */
 
 static ft_status forget_usage(ft_sql *sql, ft_error *err)
@@ -211,6 +226,7 @@ static ft_status run_retain(ft_sql *sql, ft_request *request, ft_error *err)
     ft_status status = forget_usage(sql, err);
     if (status == FT_OK) status = remove_old(sql, request->task, &r, err);
     if (status == FT_OK) status = retain_projects(sql, &r, &more, err);
+    if (status == FT_OK) status = remove_unseen(sql, &r, err);
     more = more || r.jobs >= AT_ONCE || r.traces >= AT_ONCE;
     if (status == FT_OK && most > 0)
         status = ft_sql_number(sql, &stored, NULL, err,

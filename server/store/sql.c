@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SPILL_BYTES 120000 /* SQLite writes them in one piece, which must be below 128 KiB */
+
 static ft_status failed(ft_sql *sql, ft_error *err)
 {
     return ft_error_set(err, FT_IO, "the store failed: %s", sqlite3_errmsg(sql->db));
@@ -16,8 +18,17 @@ ft_status ft_sql_script(ft_sql *sql, const char *script, ft_error *err)
     return FT_OK;
 }
 
+/* Statistics of memory cost a lock at each allocation; what a statement would undo is small, and in
+ * a file it costs more than the statement. Refused once SQLite is in use, which does no harm. */
+static void configure(void)
+{
+    (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    (void)sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, SPILL_BYTES);
+}
+
 ft_status ft_sql_open(ft_sql *sql, const char *path, ft_error *err)
 {
+    configure();
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     if (sqlite3_open_v2(path, &sql->db, flags, NULL) != SQLITE_OK) {
         return ft_error_set(err, FT_IO, "cannot open the database %s: %s", path,
@@ -105,6 +116,11 @@ static int bind_one(sqlite3_stmt *statement, int index, char kind, va_list *args
         const char *text = va_arg(*args, const char *);
         if (!text) return sqlite3_bind_null(statement, index);
         return sqlite3_bind_text(statement, index, text, -1, SQLITE_STATIC);
+    }
+    if (kind == 's') {
+        const char *text = va_arg(*args, const char *);
+        size_t size = va_arg(*args, size_t);
+        return sqlite3_bind_text64(statement, index, text, size, SQLITE_STATIC, SQLITE_UTF8);
     }
     assert(kind == 'b');
     const void *bytes = va_arg(*args, const void *);

@@ -31,7 +31,8 @@ void ft_sql_close(ft_sql *sql); /* accepts one that failed to open */
 ft_status ft_sql_migrate(ft_sql *sql, const char *const *migrations, ft_error *err) FT_MUST_CHECK;
 
 /* The statement of `text` (a literal), reset, with its parameters ?1, ?2, ... bound to the
- * arguments that `format` lists: i int64_t, t const char * (NULL: null), b const void * and size_t.
+ * arguments that `format` lists: i int64_t, t const char * (NULL: null), s const char * and size_t,
+ * b const void * and size_t.
  * Texts and bytes must stay until the statement is done. */
 ft_status ft_sql_start(ft_sql *sql, sqlite3_stmt **statement, ft_error *err, const char *text,
                        const char *format, ...) FT_MUST_CHECK;

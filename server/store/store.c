@@ -31,6 +31,8 @@ struct ft_store {
     uv_mutex_t mutex;
     uv_cond_t wake;
     uv_async_t answered;
+    uv_prepare_t turn; /* the loop is about to wait: what it asked for is handed over */
+    unsigned handles;  /* not closed */
 
     /* Under the mutex. */
     list waiting, done;
@@ -72,6 +74,7 @@ static void request_free(ft_request *request)
     free(request->other);
     free(request->third);
     free(request->bytes);
+    ft_results_release(&request->results);
     json_decref(request->json);
     json_decref(request->result);
     free(request);
@@ -212,6 +215,7 @@ static void thread_main(void *argument)
 static void on_handle_closed(uv_handle_t *handle)
 {
     ft_store *store = handle->data;
+    if (--store->handles > 0) return;
     uv_thread_join(&store->thread);
     /* Where this fails, the next start looks more closely: no harm. */
     sqlite3_exec(store->sql.db, "UPDATE counters SET running = 0", NULL, NULL, NULL);
@@ -237,7 +241,9 @@ static void on_answered(uv_async_t *async)
         next = first->next;
         request_answer(first);
     }
-    if (ended) uv_close((uv_handle_t *)async, on_handle_closed);
+    if (!ended) return;
+    uv_close((uv_handle_t *)async, on_handle_closed);
+    uv_close((uv_handle_t *)&store->turn, on_handle_closed);
 }
 
 ft_request *ft_store_request(ft_status (*run)(ft_sql *, ft_request *, ft_error *), bool writes,
@@ -251,13 +257,23 @@ ft_request *ft_store_request(ft_status (*run)(ft_sql *, ft_request *, ft_error *
     return request;
 }
 
+/* What is asked for in one turn of the loop shares a commit. */
+static void on_turn(uv_prepare_t *turn)
+{
+    ft_store *store = turn->data;
+    uv_prepare_stop(turn);
+    uv_mutex_lock(&store->mutex);
+    uv_cond_signal(&store->wake);
+    uv_mutex_unlock(&store->mutex);
+}
+
 void ft_store_send(ft_store *store, ft_request *request)
 {
     uv_mutex_lock(&store->mutex);
     assert(!store->closing);
     list_add(&store->waiting, request);
-    uv_cond_signal(&store->wake);
     uv_mutex_unlock(&store->mutex);
+    uv_prepare_start(&store->turn, on_turn);
 }
 
 void ft_store_close(ft_store *store, void (*closed)(void *data), void *data)
@@ -326,7 +342,8 @@ ft_status ft_store_migrate(ft_sql *sql, ft_error *err)
     return ft_sql_migrate(sql, ft_migrations, err);
 }
 
-/* After a run that did not come to its end, nothing is taken for granted. */
+/* After a run that did not come to its end; the whole of a large database takes minutes, which is
+ * for foretelld --check-database. */
 static ft_status check_unclean(ft_store *store, const char *path, ft_error *err)
 {
     int64_t running = 0;
@@ -334,7 +351,7 @@ static ft_status check_unclean(ft_store *store, const char *path, ft_error *err)
         ft_sql_number(&store->sql, &running, NULL, err, "SELECT running FROM counters", "");
     store->unclean = running != 0;
     if (status != FT_OK || !store->unclean) return status;
-    return ft_store_check(&store->sql, path, err);
+    return ft_store_check_in_flight(&store->sql, path, err);
 }
 
 static ft_status open_file(ft_store *store, const char *folder, ft_error *err)
@@ -365,8 +382,10 @@ ft_status ft_store_open(uv_loop_t *loop, const char *folder, ft_store **store, f
     list_init(&s->waiting);
     list_init(&s->done);
     bool made = uv_mutex_init(&s->mutex) == 0 && uv_cond_init(&s->wake) == 0 &&
-                uv_async_init(loop, &s->answered, on_answered) == 0;
-    s->answered.data = s;
+                uv_async_init(loop, &s->answered, on_answered) == 0 &&
+                uv_prepare_init(loop, &s->turn) == 0;
+    s->handles = 2;
+    s->answered.data = s->turn.data = s;
     made = made && uv_thread_create(&s->thread, thread_main, s) == 0;
     if (!made) return ft_error_set(err, FT_IO, "cannot start the store's thread");
     *store = s;

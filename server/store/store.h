@@ -18,6 +18,7 @@
 #include <uv.h>
 
 #include "base/status.h"
+#include "store/results.h"
 #include "store/states.h"
 #include "verdict/names.h"
 
@@ -35,10 +36,10 @@ typedef void (*ft_store_done)(void *data, const ft_error *err, json_t *result);
 /* ---- Life ------------------------------------------------------------------------------------ */
 
 /* Opens (creates) <folder>/foretell.db, applies the migrations it lacks, and recovers from the last
- * run: leases are released under a new epoch, unfinished uploads removed; the database is checked
- * first (store/check.h) if that run did not end cleanly. Blocking; for start-up. FT_CONFLICT:
- * another daemon has the folder open. FT_UNSUPPORTED: the schema is newer than this program. FT_IO:
- * the file cannot be opened, is no database, or is not sound. */
+ * run: leases are released under a new epoch, unfinished uploads removed; the jobs in progress
+ * are checked first (store/check.h) if that run did not end cleanly. Blocking; for start-up.
+ * FT_CONFLICT: another daemon has the folder open. FT_UNSUPPORTED: the schema is newer than this
+ * program. FT_IO: the file cannot be opened, is no database, or is not sound. */
 ft_status ft_store_open(uv_loop_t *loop, const char *folder, ft_store **store,
                         ft_error *err) FT_MUST_CHECK;
 
@@ -46,7 +47,7 @@ ft_status ft_store_open(uv_loop_t *loop, const char *folder, ft_store **store,
  * calls closed(data). No request may be made after this. */
 void ft_store_close(ft_store *store, void (*closed)(void *data), void *data);
 
-bool ft_store_was_unclean(const ft_store *store); /* the run before this one, so all was checked */
+bool ft_store_was_unclean(const ft_store *store); /* the run before this one */
 
 /* The schema version that this program writes (the number of migrations). */
 int ft_store_schema_version(void);
@@ -126,6 +127,7 @@ void ft_store_job_news(ft_store *store, const char *job, int64_t after, uint32_t
 typedef struct ft_store_filter {
     const char *check; /* NULL: every check */
     bool safe;         /* the records of safe blocks too */
+    bool brief;        /* without witnesses */
     bool as_text; /* each RECORD as a string, its JSON text: reports may be long; "reviews" lists
                      the reviews that they have */
 } ft_store_filter;
@@ -169,8 +171,10 @@ void ft_store_job_visible(ft_store *store, const char *job, const char *projects
                           ft_store_done done, void *data);
 void ft_store_trace_visible(ft_store *store, const char *trace, const char *projects,
                             ft_store_done done, void *data);
-/* The project may see the trace from now on: {"created": BOOL}, false: it could before. */
-void ft_store_trace_share(ft_store *store, const char *trace, const char *project,
+/* The project may see the trace from now on: {"created": BOOL}, false: it could before.
+ * FT_CONFLICT: it would have more than `most` bytes stored then (0: as many as it likes); a trace
+ * that nobody may see is removed with the next retention. */
+void ft_store_trace_share(ft_store *store, const char *trace, const char *project, uint64_t most,
                           ft_store_done done, void *data);
 
 /* Steals the reference: {"token": ID|null, "peer", "action", "outcome"}. The last 100,000 are kept.
@@ -270,19 +274,13 @@ void ft_store_extend(ft_store *store, json_t *beat, uint32_t lease_ms, ft_store_
 void ft_store_plan_commit(ft_store *store, uint64_t token, int64_t task, const json_t *plan,
                           ft_store_done done, void *data);
 
-/* In one transaction, of each of [{"task": ID, "record": RECORD, "text"?: the same as text}...]:
- * the record becomes the task's verdict, the task is done; and the job is done if these were its
- * last ones. CHANGE with "late": the tasks that the lease does not hold any more (nothing of them
- * is changed); applied: some were in time. FT_INPUT, nothing is changed: not a RECORD, or not one
- * of its task (its check and key must be the subproblem's, its count 1). Steals results. */
-void ft_store_results_commit(ft_store *store, const char *job, uint64_t token, json_t *results,
+/* In one transaction, of each result (store/results.h): the record becomes the task's verdict, the
+ * task is done; and the job is done if these were its last ones. CHANGE with "late": the tasks that
+ * the lease does not hold any more (nothing of them is changed); applied: some were in time.
+ * FT_INPUT, nothing is changed: a record is not one of its task (its check and key must be the
+ * subproblem's, its count 1). Takes what is in results. */
+void ft_store_results_commit(ft_store *store, const char *job, uint64_t token, ft_results *results,
                              ft_store_done done, void *data);
-/* The same for one. */
-void ft_store_verdict_commit(ft_store *store, uint64_t token, int64_t task, const json_t *record,
-                             ft_store_done done, void *data);
-/* What they check of a record, against a task of a lease. */
-ft_status ft_store_result_check(const json_t *record, const json_t *task,
-                                ft_error *err) FT_MUST_CHECK;
 
 /* The worker says that the job cannot be planned: the job has failed. CHANGE. */
 void ft_store_plan_fail(ft_store *store, uint64_t token, int64_t task, const ft_error *error,

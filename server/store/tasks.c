@@ -328,122 +328,76 @@ ft_status ft_store_task_count_down(ft_sql *sql, const char *job, int64_t count, 
     return status;
 }
 
-static ft_status check_alone(const json_t *record, ft_error *err)
+/* The fence: *held tells whether the lease still holds the task; then the record must be of it. */
+static ft_status look_at_task(ft_sql *sql, const ft_request *request, size_t index, bool *held,
+                              ft_error *err)
 {
-    ft_status status = ft_store_record_check(record, err);
-    if (status == FT_OK && json_integer_value(json_object_get(record, "count")) != 1)
-        return ft_error_set(err, FT_INPUT, "a subproblem's record counts for one candidate");
-    return status;
+    sqlite3_stmt *statement;
+    const ft_record record = ft_results_record(&request->results, index);
+    ft_status status = ft_sql_start(
+        sql, &statement, err,
+        "SELECT ifnull(entry, '{}') FROM tasks WHERE id = ?1 AND state = 'leased' AND token = ?2 "
+        "AND job = ?3",
+        "iit", request->results.items[index].task, (int64_t)request->token,
+        (const char *)request->job);
+    if (status == FT_OK) status = ft_sql_next(sql, statement, held, err);
+    if (status != FT_OK || !*held) return status;
+    return ft_record_check_entry(&record, ft_sql_text(statement, 0), err);
 }
 
-static ft_status other_task(ft_error *err)
+static ft_status take_result(ft_sql *sql, const ft_request *request, size_t index, bool *applied,
+                             ft_error *err)
 {
-    return ft_error_set(err, FT_INPUT, "a record is not of its task's check and key");
-}
-
-static bool same_text(const json_t *a, const json_t *b, const char *member)
-{
-    const json_t *in_a = json_object_get(a, member), *in_b = json_object_get(b, member);
-    return json_is_string(in_a) && json_equal(in_a, in_b);
-}
-
-ft_status ft_store_result_check(const json_t *record, const json_t *task, ft_error *err)
-{
-    ft_status status = check_alone(record, err);
-    if (status != FT_OK) return status;
-    if (same_text(record, task, "check") && same_text(record, task, "key")) return FT_OK;
-    return other_task(err);
-}
-
-/* The fence, and whether the record is the task's, in one look at the row. */
-static ft_status take_result(ft_sql *sql, const ft_request *request, const ft_result *result,
-                             bool *applied, ft_error *err)
-{
-    int64_t same = 0;
     assert(ft_task_state_may(FT_TASK_LEASED, FT_TASK_DONE));
-    ft_status status = check_alone(result->record, err);
-    if (status != FT_OK) return status;
-    status =
-        ft_sql_number(sql, &same, applied, err,
-                      "UPDATE tasks SET state = 'done', token = NULL, expires = NULL WHERE id = ?1 "
-                      "AND state = 'leased' AND token = ?2 AND job = ?3 "
-                      "RETURNING ifnull(entry ->> '$.check' = ?4 AND entry ->> '$.key' = ?5, 0)",
-                      "iittt", result->task, (int64_t)request->token, (const char *)request->job,
-                      json_string_value(json_object_get(result->record, "check")),
-                      json_string_value(json_object_get(result->record, "key")));
-    if (status != FT_OK || !*applied || same) return status;
-    return other_task(err);
+    ft_status status = look_at_task(sql, request, index, applied, err);
+    if (status != FT_OK || !*applied) return status;
+    return ft_sql_run(sql, NULL, err,
+                      "UPDATE tasks SET state = 'done', token = NULL, expires = NULL "
+                      "WHERE id = ?1",
+                      "i", request->results.items[index].task);
 }
 
-static ft_status take_results(ft_sql *sql, const ft_request *request, ft_result *accepted,
-                              size_t *count, json_t *late, ft_error *err)
+/* Those in time come first in the request's results then. */
+static ft_status take_results(ft_sql *sql, ft_request *request, size_t *count, json_t *late,
+                              ft_error *err)
 {
-    size_t i;
-    json_t *item;
-    ft_status status = FT_OK;
+    ft_result *items = request->results.items;
     *count = 0;
-    json_array_foreach(request->json, i, item)
-    {
-        bool applied;
-        ft_result result = {json_integer_value(json_object_get(item, "task")),
-                            json_object_get(item, "record"),
-                            json_string_value(json_object_get(item, "text"))};
-        status = take_result(sql, request, &result, &applied, err);
+    for (size_t i = 0; i < request->results.count; i++) {
+        bool applied = false;
+        ft_status status = take_result(sql, request, i, &applied, err);
         if (status != FT_OK) return status;
         if (applied)
-            accepted[(*count)++] = result;
+            items[(*count)++] = items[i];
         else
-            json_array_append_new(late, json_integer(result.task));
+            json_array_append_new(late, json_integer(items[i].task));
     }
-    return status;
-}
-
-/* A single result comes without its job. */
-static ft_status find_job(ft_sql *sql, ft_request *request, ft_error *err)
-{
-    ft_task_row row = {.entry = NULL};
-    if (request->job) return FT_OK;
-    const json_t *first = json_array_get(request->json, 0);
-    ft_status status =
-        ft_store_task_row(sql, json_integer_value(json_object_get(first, "task")), &row, err);
-    if (status == FT_OK) request->job = ft_strdup(row.job);
-    json_decref(row.entry);
-    return status;
+    return FT_OK;
 }
 
 static ft_status run_results(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    size_t count = 0, most = json_array_size(request->json);
-    ft_result *accepted = ft_alloc((most + 1) * sizeof *accepted);
+    size_t count = 0;
     json_t *late = json_array();
-    ft_status status = find_job(sql, request, err);
-    if (status == FT_OK) status = take_results(sql, request, accepted, &count, late, err);
+    ft_status status = take_results(sql, request, &count, late, err);
     if (status == FT_OK && count > 0)
-        status = ft_store_verdicts_add(sql, request->job, accepted, count, err);
+        status = ft_store_verdicts_add(sql, request->job, &request->results, count, err);
     if (status == FT_OK && count > 0)
         status = ft_store_task_count_down(sql, request->job, (int64_t)count, err);
     if (status == FT_OK)
         status = ft_store_change(sql, request->job, count > 0, &request->result, err);
     if (status == FT_OK) json_object_set(request->result, "late", late);
     json_decref(late);
-    free(accepted);
     return status;
 }
 
-void ft_store_results_commit(ft_store *store, const char *job, uint64_t token, json_t *results,
+void ft_store_results_commit(ft_store *store, const char *job, uint64_t token, ft_results *results,
                              ft_store_done done, void *data)
 {
     ft_request *request = ft_store_request(run_results, true, done, data);
-    request->job = job ? ft_strdup(job) : NULL;
+    request->job = ft_strdup(job);
     request->token = token;
-    request->json = results;
+    request->results = *results;
+    *results = (ft_results){.items = NULL};
     ft_store_send(store, request);
-}
-
-void ft_store_verdict_commit(ft_store *store, uint64_t token, int64_t task, const json_t *record,
-                             ft_store_done done, void *data)
-{
-    /* Shared with the loop's thread, which only lets go of it: jansson counts atomically. */
-    json_t *results = json_pack("[{s:I, s:O}]", "task", (json_int_t)task, "record", record);
-    ft_store_results_commit(store, NULL, token, results, done, data);
 }

@@ -70,23 +70,13 @@ ft_status ft_store_cursor(const char *text, int64_t first, int64_t *cursor, ft_e
     return FT_OK;
 }
 
-ft_status ft_store_record_check(const json_t *record, ft_error *err)
+ft_status ft_store_results_add(ft_results *results, int64_t task, const json_t *record,
+                               ft_error *err)
 {
-    const char *check = json_string_value(json_object_get(record, "check"));
-    const char *verdict = json_string_value(json_object_get(record, "verdict"));
-    const json_t *count = json_object_get(record, "count");
-    const json_t *pairs = json_object_get(record, "pairs");
-    ft_check known_check;
-    ft_verdict known_verdict;
-    if (!check || !ft_check_parse(check, &known_check))
-        return ft_error_set(err, FT_INPUT, "a record's check is missing or unknown");
-    if (!verdict || !ft_verdict_parse(verdict, &known_verdict))
-        return ft_error_set(err, FT_INPUT, "a record's verdict is missing or unknown");
-    if (!json_is_integer(count) || json_integer_value(count) < 1)
-        return ft_error_set(err, FT_INPUT, "a record's count is missing or below 1");
-    if (!json_is_integer(pairs) || json_integer_value(pairs) < 0)
-        return ft_error_set(err, FT_INPUT, "a record's pairs are missing or below 0");
-    return FT_OK;
+    char *text = ft_store_dump(record);
+    ft_status status = ft_results_add(results, task, text, strlen(text), NULL, 0, err);
+    free(text);
+    return status;
 }
 
 /* Keys of properties are "property|kind|index|name". */

@@ -13,21 +13,16 @@ typedef struct tally {
     int64_t records, count, solved, sliced, encoded;
 } tally;
 
-static int64_t stat_of(const json_t *record, const char *name)
-{
-    json_int_t value = json_integer_value(json_object_get(json_object_get(record, "stats"), name));
-    return value >= 0 && value <= (json_int_t)UINT32_MAX ? (int64_t)value : 0;
-}
-
 /* Of a subproblem that the solver was asked, its events as well. */
 static void count_in(tally *t, const ft_result *result)
 {
-    bool solved = result->task != 0 && stat_of(result->record, "events") > 0;
+    const ft_record *record = &result->record;
+    bool solved = result->task != 0 && record->events > 0;
     t->records++;
-    t->count += (int64_t)json_integer_value(json_object_get(result->record, "count"));
+    t->count += record->count;
     t->solved += solved;
-    t->sliced += solved ? stat_of(result->record, "sliced") : 0;
-    t->encoded += solved ? stat_of(result->record, "events") : 0;
+    t->sliced += solved ? record->sliced : 0;
+    t->encoded += solved ? record->events : 0;
 }
 
 static ft_status add_tally(ft_sql *sql, const char *job, int check, int verdict, const tally *t,
@@ -44,38 +39,23 @@ static ft_status add_tally(ft_sql *sql, const char *job, int check, int verdict,
         t->count, t->solved, t->sliced, t->encoded, t->records);
 }
 
-static ft_status insert(ft_sql *sql, const char *job, int64_t n, const ft_result *result,
-                        int64_t now, ft_error *err)
+static ft_status insert(ft_sql *sql, const char *job, int64_t n, const ft_results *results,
+                        const ft_result *result, int64_t now, ft_error *err)
 {
-    const json_t *record = result->record, *property = json_object_get(record, "property");
-    char *written = result->text ? NULL : ft_store_dump(record);
-    const char *text = result->text ? result->text : written;
-    ft_status status = ft_sql_run(
+    const ft_record *record = &result->record;
+    const char *bytes = results->bytes.text;
+    return ft_sql_run(
         sql, NULL, err,
         "INSERT INTO verdicts (job, n, task, \"check\", verdict, property, count, pairs, record, "
-        "created) VALUES (?1, ?2, nullif(?3, 0), ?4, ?5, nullif(?6, -1), ?7, ?8, ?9, ?10)",
-        "tiittiiiti", job, n, result->task, json_string_value(json_object_get(record, "check")),
-        json_string_value(json_object_get(record, "verdict")),
-        (int64_t)(json_is_integer(property) ? json_integer_value(property) : -1),
-        (int64_t)json_integer_value(json_object_get(record, "count")),
-        (int64_t)json_integer_value(json_object_get(record, "pairs")), text, now);
-    free(written);
-    return status;
+        "created, witness) VALUES (?1, ?2, nullif(?3, 0), ?4, ?5, nullif(?6, -1), ?7, ?8, ?9, ?10, "
+        "nullif(?11, x''))",
+        "tiittiiisib", job, n, result->task, ft_check_name(record->check),
+        ft_verdict_name(record->verdict), record->property, record->count, record->pairs,
+        bytes + result->at, result->length, now, bytes + result->witness_at,
+        result->witness_length);
 }
 
-/* The caller has checked the records, so their words are known. */
-static tally *tally_of(tally tallies[FT_CHECKS][FT_VERDICTS], const json_t *record)
-{
-    ft_check check = FT_CHECK_RACE;
-    ft_verdict verdict = FT_VERDICT_ERROR;
-    bool known = ft_check_parse(json_string_value(json_object_get(record, "check")), &check) &&
-                 ft_verdict_parse(json_string_value(json_object_get(record, "verdict")), &verdict);
-    assert(known);
-    (void)known;
-    return &tallies[check][verdict];
-}
-
-ft_status ft_store_verdicts_add(ft_sql *sql, const char *job, const ft_result *results,
+ft_status ft_store_verdicts_add(ft_sql *sql, const char *job, const ft_results *results,
                                 size_t count, ft_error *err)
 {
     int64_t n = 0, now = ft_store_now();
@@ -86,8 +66,9 @@ ft_status ft_store_verdicts_add(ft_sql *sql, const char *job, const ft_result *r
                       "ti", job, (int64_t)count);
     n -= (int64_t)count;
     for (size_t i = 0; i < count && status == FT_OK; i++) {
-        status = insert(sql, job, ++n, &results[i], now, err);
-        count_in(tally_of(tallies, results[i].record), &results[i]);
+        const ft_result *result = &results->items[i];
+        status = insert(sql, job, ++n, results, result, now, err);
+        count_in(&tallies[result->record.check][result->record.verdict], result);
     }
     for (int c = 0; c < FT_CHECKS; c++)
         for (int v = 0; v < FT_VERDICTS; v++)
@@ -204,23 +185,46 @@ static ft_status properties(ft_sql *sql, const char *job, const json_t *spec, ft
 
 /* ---- Reports --------------------------------------------------------------------------------- */
 
-static ft_status parse_record(sqlite3_stmt *statement, const char *job, json_t **record,
+/* Columns of a verdict: its record, number, verdict, witness. */
+#define RECORD_COLUMNS "record, n, verdict, witness"
+
+/* Adds the text of a witness that is kept apart; nothing without one. */
+static ft_status witness_text(sqlite3_stmt *statement, ft_strbuf *text, ft_error *err)
+{
+    const void *bytes = sqlite3_column_blob(statement, 3);
+    if (!bytes) return FT_OK;
+    return ft_witness_read(bytes, (size_t)sqlite3_column_bytes(statement, 3), text, err);
+}
+
+static ft_status parse_witness(sqlite3_stmt *statement, json_t *record, ft_error *err)
+{
+    ft_strbuf text = {0};
+    ft_status status = witness_text(statement, &text, err);
+    if (status == FT_OK && text.len > 0)
+        json_object_set_new(record, "witness", json_loadb(text.text, text.len, 0, NULL));
+    ft_strbuf_release(&text);
+    return status;
+}
+
+static ft_status parse_record(sqlite3_stmt *statement, const char *job, bool brief, json_t **record,
                               ft_error *err)
 {
     ft_status status = ft_store_parse(statement, 0, record, err);
+    if (status == FT_OK && brief) json_object_del(*record, "witness");
+    if (status == FT_OK && !brief) status = parse_witness(statement, *record, err);
     if (status != FT_OK) return status;
     json_object_set_new(*record, "finding",
                         json_sprintf("%s-%lld", job, (long long)ft_sql_int(statement, 1)));
     return FT_OK;
 }
 
-static ft_status add_parsed(ft_sql *sql, sqlite3_stmt *statement, const char *job, json_t **entry,
-                            ft_error *err)
+static ft_status add_parsed(ft_sql *sql, sqlite3_stmt *statement, const ft_request *request,
+                            json_t **entry, ft_error *err)
 {
     json_t *record = NULL;
-    ft_status status = parse_record(statement, job, &record, err);
+    ft_status status = parse_record(statement, request->job, request->brief, &record, err);
     if (status == FT_OK)
-        status = ft_store_review_add(sql, job, ft_sql_int(statement, 1), record, err);
+        status = ft_store_review_add(sql, request->job, ft_sql_int(statement, 1), record, err);
     if (status == FT_OK)
         *entry = record;
     else
@@ -247,6 +251,17 @@ static ft_status reviewed_text(ft_sql *sql, const char *job, int64_t n, const js
     return status;
 }
 
+static ft_status splice_witness(sqlite3_stmt *statement, ft_strbuf *record, ft_error *err)
+{
+    size_t length = record->len;
+    if (ft_sql_null(statement, 3) || length == 0) return FT_OK;
+    record->len--; /* the closing brace */
+    ft_strbuf_puts(record, ",\"witness\":");
+    ft_status status = witness_text(statement, record, err);
+    ft_strbuf_puts(record, "}");
+    return status;
+}
+
 /* As it is stored, for reports may be long, with the member "finding". Reviews are listed in the
  * report's "reviews" as well. */
 static ft_status add_text(ft_sql *sql, sqlite3_stmt *statement, const char *job, json_t *report,
@@ -263,6 +278,7 @@ static ft_status add_text(ft_sql *sql, sqlite3_stmt *statement, const char *job,
     } else {
         ft_strbuf_puts(&text, ft_sql_text(statement, 0));
     }
+    if (status == FT_OK) status = splice_witness(statement, &text, err);
     if (text.len > 0) text.len--; /* the closing brace */
     ft_strbuf_printf(&text, ",\"finding\":\"%s-%lld\"}", job, (long long)n);
     if (status == FT_OK) *entry = json_stringn_nocheck(text.text, text.len);
@@ -289,7 +305,7 @@ static ft_status add_records(ft_sql *sql, ft_request *request, int64_t after, js
     if (request->as_text) json_object_set_new(report, "reviews", json_array());
     ft_status status =
         ft_sql_start(sql, &statement, err,
-                     "SELECT record, n, verdict FROM verdicts WHERE job = ?1 AND n > ?2 "
+                     "SELECT " RECORD_COLUMNS " FROM verdicts WHERE job = ?1 AND n > ?2 "
                      "AND (?3 IS NULL OR \"check\" = ?3) AND (?4 OR verdict <> 'safe') ORDER BY n",
                      "titi", (const char *)request->job, after, (const char *)request->other,
                      (int64_t)request->safe);
@@ -301,7 +317,7 @@ static ft_status add_records(ft_sql *sql, ft_request *request, int64_t after, js
         ft_verdict verdict = FT_VERDICT_ERROR;
         if (!ft_verdict_parse(ft_sql_text(statement, 2), &verdict)) verdict = FT_VERDICT_ERROR;
         status = request->as_text ? add_text(sql, statement, request->job, report, &entry, err)
-                                  : add_parsed(sql, statement, request->job, &entry, err);
+                                  : add_parsed(sql, statement, request, &entry, err);
         if (status != FT_OK) break;
         json_array_append_new(json_object_get(report, LISTS[verdict]), entry);
         last = ft_sql_int(statement, 1);
@@ -415,6 +431,7 @@ void ft_store_report(ft_store *store, const char *job, ft_store_filter filter, f
     request->other = filter.check ? ft_strdup(filter.check) : NULL;
     request->third = page.cursor ? ft_strdup(page.cursor) : NULL;
     request->safe = filter.safe;
+    request->brief = filter.brief;
     request->as_text = filter.as_text;
     request->limit = page.limit;
     ft_store_send(store, request);
@@ -432,13 +449,13 @@ static ft_status run_finding(ft_sql *sql, ft_request *request, ft_error *err)
         if (ft_store_cursor(dash + 1, -1, &n, NULL) != FT_OK) n = -1;
     }
     if (n < 0) return ft_error_set(err, FT_NOT_FOUND, "no finding %.64s", request->job);
-    ft_status status = ft_sql_start(sql, &statement, err,
-                                    "SELECT record, n FROM verdicts WHERE job = ?1 AND n = ?2",
-                                    "ti", (const char *)job, n);
+    ft_status status = ft_sql_start(
+        sql, &statement, err, "SELECT " RECORD_COLUMNS " FROM verdicts WHERE job = ?1 AND n = ?2",
+        "ti", (const char *)job, n);
     if (status == FT_OK) status = ft_sql_next(sql, statement, &found, err);
     if (status != FT_OK) return status;
     if (!found) return ft_error_set(err, FT_NOT_FOUND, "no finding %.64s", request->job);
-    status = parse_record(statement, job, &request->result, err);
+    status = parse_record(statement, job, false, &request->result, err);
     if (status == FT_OK) status = ft_store_review_add(sql, job, n, request->result, err);
     if (status == FT_OK) json_object_set_new(request->result, "job", json_string(job));
     return status;

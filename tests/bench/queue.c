@@ -81,12 +81,14 @@ int main(int argc, char **argv)
         return queue_drain((unsigned)n[0], (unsigned)n[1], (unsigned)n[2]);
     if (argc == 4 && strcmp(argv[1], "real") == 0)
         return queue_real((unsigned)n[0], (unsigned)n[1]);
+    if (argc == 4 && strcmp(argv[1], "file") == 0) return queue_file((unsigned)n[0], argv[3]);
     fputs(
         "usage: queue claim [TASKS] | queue strace TASKS | queue drain JOBS TASKS MICROSECONDS |\n"
-        "       queue real JOBS ROUNDS\n"
+        "       queue real JOBS ROUNDS | queue file JOBS TRACE\n"
         "claim: claim-and-complete beside a bare loop; strace: the first alone;\n"
         "drain: jobs of so many tasks, each so much processor time of a worker;\n"
-        "real: foretell-worker, jobs over one trace of so many rounds of eight events\n",
+        "real: foretell-worker, jobs over one trace of so many rounds of eight events;\n"
+        "file: the same over the trace in this file\n",
         stderr);
     return 2;
 }

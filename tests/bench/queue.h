@@ -21,6 +21,7 @@ int queue_claim(unsigned tasks); /* prints; the exit code */
 int queue_claim_once(unsigned tasks);
 int queue_drain(unsigned jobs, unsigned tasks, unsigned task_us);
 int queue_real(unsigned jobs, unsigned rounds);
+int queue_file(unsigned jobs, const char *path);
 int queue_worker_main(void);
 
 #endif

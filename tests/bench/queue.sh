@@ -14,7 +14,8 @@ usage: tests/bench/queue.sh [--long]
 
 The workers' time is the processor time of all worker processes, starts included; the server's is that
 of the process that runs store and dispatcher (both threads), from the first job to the last one's end.
---long drains 1,000 jobs of 1,000 tasks (half an hour of two cores). FT_BUILD: the build folder.
+--long drains 1,000 jobs of 1,000 tasks (half an hour of two idle cores). FT_BUILD: the build folder.
+`bin/queue file JOBS TRACE` is `real` over a trace of your own.
 TXT
     exit 0
 fi

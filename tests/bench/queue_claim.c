@@ -121,15 +121,21 @@ static void on_committed(void *data, const ft_error *err, json_t *change)
 static void complete(lane *l, const json_t *lease)
 {
     size_t i;
-    json_t *task, *results = json_array();
+    json_t *task;
+    ft_error err = FT_ERROR_INIT;
+    ft_results results = {.items = NULL};
     json_array_foreach(json_object_get(lease, "tasks"), i, task)
     {
         json_t *record = queue_record(json_incref(json_object_get(task, "key")));
-        json_array_append_new(results, json_pack("{s:O, s:o}", "task",
-                                                 json_object_get(task, "task"), "record", record));
+        char *text = json_dumps(record, JSON_COMPACT);
+        if (ft_results_add(&results, number(task, "task"), text, strlen(text), NULL, 0, &err) !=
+            FT_OK)
+            queue_fail(err.message);
+        free(text);
+        json_decref(record);
     }
-    l->b->done += (unsigned)json_array_size(results);
-    ft_store_results_commit(l->b->store, l->b->job, (uint64_t)number(lease, "token"), results,
+    l->b->done += (unsigned)results.count;
+    ft_store_results_commit(l->b->store, l->b->job, (uint64_t)number(lease, "token"), &results,
                             on_committed, l);
     ft_store_lease(l->b->store, l->b->job, BATCH, 600000, on_leased, l);
 }

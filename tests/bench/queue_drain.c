@@ -295,14 +295,34 @@ static ft_strbuf trace_of(unsigned rounds)
     return text;
 }
 
-int queue_real(unsigned jobs, unsigned rounds)
+static int drain_races(unsigned jobs, const ft_strbuf *text, const char *what)
 {
     bench b = {.jobs = jobs};
+    open_server(&b, "");
+    upload(&b, text->text, text->len);
+    return drain(&b, json_pack("{s:[s]}", "checks", "race"), what);
+}
+
+int queue_real(unsigned jobs, unsigned rounds)
+{
     char what[96];
     ft_strbuf text = trace_of(rounds);
-    open_server(&b, "");
-    upload(&b, text.text, text.len);
     snprintf(what, sizeof what, "a trace of %u events", 8 * rounds);
+    int code = drain_races(jobs, &text, what);
     ft_strbuf_release(&text);
-    return drain(&b, json_pack("{s:[s]}", "checks", "race"), what);
+    return code;
+}
+
+int queue_file(unsigned jobs, const char *path)
+{
+    char piece[64 * 1024];
+    size_t got;
+    ft_strbuf text = {0};
+    FILE *file = fopen(path, "re");
+    if (!file) queue_fail(strerror(errno));
+    while ((got = fread(piece, 1, sizeof piece, file)) > 0) ft_strbuf_add(&text, piece, got);
+    fclose(file);
+    int code = drain_races(jobs, &text, path);
+    ft_strbuf_release(&text);
+    return code;
 }

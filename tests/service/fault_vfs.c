@@ -175,25 +175,23 @@ static void apply_by_chance(ft_strbuf *content, const change *c, uint32_t *seed)
             apply(content, c, from, c->length - from < SECTOR ? c->length : from + SECTOR);
 }
 
-static void write_image(const image *i, const char *to, uint32_t seed)
+static void put_image(const image *i, uint32_t seed,
+                      void (*put)(const char *name, const void *bytes, size_t length))
 {
-    ft_strbuf path = {0}, content = {0};
+    ft_strbuf content = {0};
     ft_strbuf_add(&content, ft_strbuf_text(&i->safe), i->safe.len);
     for (size_t k = 0; seed && k < i->pending.len; k++)
         apply_by_chance(&content, &i->pending.data[k], &seed);
-    ft_strbuf_printf(&path, "%s/%s", to, strrchr(i->path, '/') + 1);
-    FILE *out = fopen(path.text, "we");
-    if (!out || fwrite(ft_strbuf_text(&content), 1, content.len, out) != content.len) abort();
-    fclose(out);
-    ft_strbuf_release(&path);
+    put(strrchr(i->path, '/') + 1, ft_strbuf_text(&content), content.len);
     ft_strbuf_release(&content);
 }
 
-void ft_fault_vfs_cut(const char *to, uint32_t seed)
+void ft_fault_vfs_cut(uint32_t seed,
+                      void (*put)(const char *name, const void *bytes, size_t length))
 {
     pthread_mutex_lock(&all.mutex);
     for (const image *i = all.images; i; i = i->next)
-        if (i->safe.len || (seed && i->pending.len)) write_image(i, to, seed);
+        if (i->safe.len || (seed && i->pending.len)) put_image(i, seed, put);
     pthread_mutex_unlock(&all.mutex);
 }
 

@@ -5,6 +5,7 @@
 #define FT_TESTS_FAULT_VFS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 void ft_fault_vfs_install(void); /* becomes the default */
@@ -20,8 +21,9 @@ uint64_t ft_fault_vfs_struck(void); /* failures since */
 /* Keeps what each file below the folder would have after a loss of power, and calls `each` before
  * every operation that changes a file (on the thread that does it); NULL: no more, and forgets. */
 void ft_fault_vfs_watch(const char *folder, void (*each)(void *data), void *data);
-/* Within `each`: writes what would be left into another folder. seed 0: all that was not
- * synchronised is lost; 1: nothing is; else each write, or some sectors of it, by chance. */
-void ft_fault_vfs_cut(const char *to, uint32_t seed);
+/* Within `each`: what would be left, file by file. seed 0: all that was not synchronised is lost;
+ * 1: nothing is; else each write, or some sectors of it, by chance. */
+void ft_fault_vfs_cut(uint32_t seed,
+                      void (*put)(const char *name, const void *bytes, size_t length));
 
 #endif

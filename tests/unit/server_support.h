@@ -113,4 +113,32 @@ static int64_t number_of(const json_t *object, const char *member)
     return json_integer_value(value);
 }
 
+/* Commits [{"task", "record"}...]; takes `results`. */
+static inline void send_results(ft_store *store, const char *job, uint64_t token, json_t *results,
+                                answer *a)
+{
+    size_t i;
+    json_t *item;
+    ft_results taken = {.items = NULL};
+    json_array_foreach(results, i, item)
+    {
+        ft_error err = FT_ERROR_INIT;
+        char *text = json_dumps(json_object_get(item, "record"), JSON_COMPACT);
+        int64_t task = (int64_t)json_integer_value(json_object_get(item, "task"));
+        if (ft_results_add(&taken, task, text, strlen(text), NULL, 0, &err) != FT_OK)
+            fail_msg("%s", err.message);
+        free(text);
+    }
+    json_decref(results);
+    ft_store_results_commit(store, job, token, &taken, on_answer, a);
+}
+
+/* The same for one. */
+static inline void send_result(ft_store *store, const char *job, uint64_t token, int64_t task,
+                               json_t *record, answer *a)
+{
+    send_results(store, job, token,
+                 json_pack("[{s:I, s:O}]", "task", (json_int_t)task, "record", record), a);
+}
+
 #endif

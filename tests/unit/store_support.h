@@ -180,11 +180,26 @@ static inline void planned(fixture *f, char job[17])
     json_decref(plan_job(f, job));
 }
 
+static inline void job_of(const fixture *f, int64_t task, char job[17])
+{
+    sqlite3 *db = open_database(f);
+    sqlite3_stmt *statement;
+    int good = sqlite3_prepare_v2(db, "SELECT job FROM tasks WHERE id = ?1", -1, &statement, NULL);
+    assert_int_equal(good, SQLITE_OK);
+    sqlite3_bind_int64(statement, 1, task);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    snprintf(job, 17, "%s", (const char *)sqlite3_column_text(statement, 0));
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+}
+
 static inline bool commit(fixture *f, uint64_t token, int64_t task, const char *check,
                           const char *key, const char *verdict)
 {
+    char job[17];
     json_t *its = record(check, key, verdict, 1);
-    ft_store_verdict_commit(f->store, token, task, its, on_answer, &f->a);
+    job_of(f, task, job);
+    send_result(f->store, job, token, task, its, &f->a);
     json_decref(its);
     json_t *change = expect(&f->loop, &f->a);
     bool applied = json_is_true(json_object_get(change, "applied"));

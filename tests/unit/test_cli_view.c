@@ -55,63 +55,49 @@ static void has_not(const ft_strbuf *text, const char *part)
     "{\"candidates\": " #candidates ", \"violation\": " #violation ", \"safe\": " #safe            \
     ", \"bounded\": 0, \"unknown\": " #unknown ", \"error\": 0}"
 
+#define CHECK(name, ...)      "\"" name "\": " COUNTS(__VA_ARGS__)
+#define MODEL_AND(model, ...) "\"model\": \"" model "\", \"checks\": {" __VA_ARGS__ "}"
+#define DONE(model, ...)      "{\"state\": \"done\", " MODEL_AND(model, __VA_ARGS__)
+
+static const struct {
+    const char *report, *line;
+    ft_exit code;
+} SUMMARIES[] = {
+    {DONE("ctp", CHECK("race", 10, 2, 8, 0) ", " CHECK("atomicity", 3, 1, 2, 0) ", " CHECK(
+                     "assertion", 1, 0, 1, 0) ", " CHECK("lock", 0, 0, 0, 0)) ", \"findings\": []}",
+     "SUMMARY: foretell: 2 races, 1 atomicity violation, 0 assertion failures predicted in "
+     "dir/bank.ndjson (model ctp, 14 candidates: 3 violations, 11 safe)\n",
+     FT_EXIT_FINDINGS},
+    {DONE("maximal", CHECK("race", 1, 0, 1, 0)) ", \"findings\": []}",
+     "SUMMARY: foretell: no findings in dir/bank.ndjson (model maximal, 1 candidate: 1 safe)\n",
+     FT_EXIT_CLEAN},
+    {DONE("ctp", CHECK("race", 4, 0, 3, 1)) ", \"findings\": []}",
+     "SUMMARY: foretell: nothing found, not everything decided, in dir/bank.ndjson (model ctp, "
+     "4 candidates: 3 safe, 1 unknown)\n",
+     FT_EXIT_INCOMPLETE},
+    {"{\"state\": \"cancelled\", " MODEL_AND("ctp", "") ", \"findings\": []}",
+     "SUMMARY: foretell: no findings in dir/bank.ndjson (model ctp, 0 candidates), job "
+     "cancelled\n",
+     FT_EXIT_INCOMPLETE},
+    {DONE("ctp", CHECK("race", 2, 1, 0, 1) ", " CHECK(
+                     "lock", 1, 1, 0,
+                     0)) ", \"findings\": "
+                         "[{\"check\": \"lock\", \"status\": \"observed\", \"count\": 1}]}",
+     "SUMMARY: foretell: 1 race predicted; 1 lock error observed in dir/bank.ndjson (model ctp, "
+     "3 candidates: 2 violations, 1 unknown)\n",
+     FT_EXIT_FINDINGS},
+};
+
 static void summaries(void **state)
 {
     (void)state;
-    static const struct {
-        const char *report, *line;
-        ft_exit code;
-    } cases[] = {
-        {"{\"state\": \"done\", \"model\": \"ctp\", \"checks\": {\"race\": " COUNTS(
-             10, 2, 8,
-             0) ", \"atomicity\": " COUNTS(3, 1, 2,
-                                           0) ", \"assertion\": " COUNTS(1, 0, 1,
-                                                                         0) ", "
-                                                                            "\"lock\":"
-                                                                            " " COUNTS(0, 0, 0,
-                                                                                       0) "},"
-                                                                                          " "
-                                                                                          "\""
-                                                                                          "fi"
-                                                                                          "nd"
-                                                                                          "in"
-                                                                                          "gs"
-                                                                                          "\""
-                                                                                          ": "
-                                                                                          "[]"
-                                                                                          "}",
-         "SUMMARY: foretell: 2 races, 1 atomicity violation, 0 assertion failures predicted in "
-         "dir/bank.ndjson (model ctp, 14 candidates: 3 violations, 11 safe)\n",
-         FT_EXIT_FINDINGS},
-        {"{\"state\": \"done\", \"model\": \"maximal\", \"checks\": {\"race\": " COUNTS(
-             1, 0, 1, 0) "}, \"findings\": []}",
-         "SUMMARY: foretell: no findings in dir/bank.ndjson (model maximal, 1 candidate: 1 safe)\n",
-         FT_EXIT_CLEAN},
-        {"{\"state\": \"done\", \"model\": \"ctp\", \"checks\": {\"race\": " COUNTS(
-             4, 0, 3, 1) "}, \"findings\": []}",
-         "SUMMARY: foretell: nothing found, not everything decided, in dir/bank.ndjson (model ctp, "
-         "4 candidates: 3 safe, 1 unknown)\n",
-         FT_EXIT_INCOMPLETE},
-        {"{\"state\": \"cancelled\", \"model\": \"ctp\", \"checks\": {}, \"findings\": []}",
-         "SUMMARY: foretell: no findings in dir/bank.ndjson (model ctp, 0 candidates), job "
-         "cancelled\n",
-         FT_EXIT_INCOMPLETE},
-        {"{\"state\": \"done\", \"model\": \"ctp\", \"checks\": {\"race\": " COUNTS(
-             2, 1, 0, 1) ", \"lock\": " COUNTS(1, 1, 0,
-                                               0) "}, \"findings\": [{\"check\": \"lock\", "
-                                                  "\"status\": \"observed\", \"count\": 1}]}",
-         "SUMMARY: foretell: 1 race predicted; 1 lock error observed in dir/bank.ndjson (model "
-         "ctp, "
-         "3 candidates: 2 violations, 1 unknown)\n",
-         FT_EXIT_FINDINGS},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        json_t *report = parse(cases[i].report);
+    for (size_t i = 0; i < sizeof SUMMARIES / sizeof SUMMARIES[0]; i++) {
+        json_t *report = parse(SUMMARIES[i].report);
         ft_strbuf out = {0};
         ft_report *model = ft_report_new(report, FILE_NAME);
         ft_report_summary(model, 0, &plain, &out);
-        assert_string_equal(out.text, cases[i].line);
-        assert_int_equal(ft_view_exit(model), cases[i].code);
+        assert_string_equal(out.text, SUMMARIES[i].line);
+        assert_int_equal(ft_view_exit(model), SUMMARIES[i].code);
         ft_report_free(model);
         ft_strbuf_release(&out);
         json_decref(report);

@@ -319,6 +319,25 @@ static void test_job_time_survives_a_restart(void **state)
 /* ---- Cancelling ------------------------------------------------------------------------------ */
 
 /* The only worker is deep in a task; a second after the cancelling it has done another job. */
+/* A result that cannot be stored is done anew, but not again and again at once. */
+static void test_a_failing_store_is_given_time(void **state)
+{
+    fixture *f = *state;
+    char job[17];
+    change_database(f, "CREATE TRIGGER no BEFORE INSERT ON verdicts WHEN NEW.task IS NOT NULL "
+                       "BEGIN SELECT RAISE(ABORT, 'no'); END");
+    upload_text(f, "good");
+    create_job(f, "safe", NULL, job);
+    let_pass(f, 3000);
+    int64_t batches = metric(f, "batches");
+    assert_in_range(batches, 2, 8); /* the plan, then after 0, 0.5, 1.5, ... seconds */
+    assert_false(is_done(f, job));
+    change_database(f, "DROP TRIGGER no");
+    json_t *snapshot = wait_for(f, job);
+    assert_string_equal(text_of(snapshot, "state"), "done");
+    json_decref(snapshot);
+}
+
 static void test_cancelling_frees_within_a_second(void **state)
 {
     fixture *f = *state;
@@ -356,6 +375,7 @@ int main(void)
         TEST(test_memory_of_a_job),
         TEST(test_job_time_survives_a_restart),
         TEST(test_cancelling_frees_within_a_second),
+        TEST(test_a_failing_store_is_given_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
-/* The runtime's predicting log against a plain one: random programs of reads, writes, copies of
+/* The runtime's log against a plain one: random programs of reads, writes, copies of
  * structures, atomic updates, ranges, calls and longjmps go through the compilers' hooks, beside
  * them a list of what they did is kept, and the log, read back, must say the same. */
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,10 @@ void ft_rt_replay_step(ft_rt_thread *self, uint32_t kind, uint32_t site)
 {
     (void)self, (void)kind, (void)site;
 }
-void ft_rt_replay_start(void) {}
+void ft_rt_replay_start(void *schedule)
+{
+    (void)schedule;
+}
 bool ft_sym_built(void)
 {
     return false;
@@ -290,7 +294,7 @@ static __attribute__((noinline)) void run_turn(void)
     for (volatile uint64_t n = rnd(&seed, 20); n; n--) {
         if (setjmp(out)) depths[ft_rt_self->id] = depth;
         call(DEEP - 1, out);
-        if (!depth && ft_rt_self->depth == 0) act();
+        if (!depth && depths[ft_rt_self->id] == 0) act();
     }
 }
 
@@ -298,7 +302,9 @@ static __attribute__((noinline)) void run_turn(void)
 
 static char path[] = "/tmp/foretell-raw-XXXXXX";
 
-static void open_log(uint64_t limit)
+static ft_raw_log *followed; /* the log that a thread takes from while the program writes */
+
+static void make_log(uint64_t limit)
 {
     ft_raw_header header = {.limit = limit, .turn = 1};
     memcpy(header.magic, FT_RAW_MAGIC, sizeof header.magic);
@@ -308,29 +314,32 @@ static void open_log(uint64_t limit)
     assert_int_equal(write(fd, &header, sizeof header), (long)sizeof header);
     assert_int_equal(ftruncate(fd, (off_t)limit), 0);
     close(fd);
+}
+
+static void start_program(void)
+{
     assert_true(map_log(path));
-    ft_rt_out.start = ft_rt_out.end = ft_rt_out.enough =
-        (unsigned char *)ft_rt_header + FT_RAW_PAGE;
+    start_log();
     ft_rt_out.thread = 0;
-    ft_rt_out.value = 0;
-    ft_rt_sites_start();
     ft_rt_logging = true;
-    ft_rt_site_of(ft_rt_key(NULL, FT_RAW_LEAVE));
+    assert_int_equal(ft_rt_site_of(ft_rt_key(NULL, FT_RAW_LEAVE)), FT_RAW_LEAVE_SITE);
     memset(threads, 0, sizeof threads);
     memset(depths, 0, sizeof depths);
-    for (uint32_t t = 0; t < RUNNERS; t++) {
-        threads[t].id = t;
-        ft_rt_frames_start(&threads[t]);
-    }
+    for (uint32_t t = 0; t < RUNNERS; t++) threads[t].id = t;
+}
+
+static void open_log(uint64_t limit)
+{
+    make_log(limit);
+    start_program();
 }
 
 static void close_log(void)
 {
     munmap(ft_rt_header, ft_rt_header->limit);
     close(ft_rt_out.fd);
-    free(slots);
-    free(ft_rt_out.sites);
-    for (uint32_t t = 0; t < RUNNERS; t++) ft_rt_frames_end(&threads[t]);
+    free(ft_rt_out.slots);
+    free(ft_rt_out.keys);
     unlink(path);
 }
 
@@ -379,13 +388,11 @@ static void expect_event(reader *r, uint32_t t, const ft_raw_event *e)
     }
 }
 
-static void compare(bool whole)
+static void compare_with(ft_raw_log *log, bool whole)
 {
-    ft_raw_log *log = NULL;
     ft_error err = FT_ERROR_INIT;
     ft_raw_record r;
     reader *to = ft_calloc(1, sizeof *to);
-    assert_int_equal(ft_raw_log_open(path, &log, &err), FT_OK);
     ft_vec_push(&to->sites, 0);
     while (ft_raw_log_next(log, &r, &err)) {
         for (uint32_t i = 0; i < r.n_events; i++) expect_event(to, r.thread, &r.events[i]);
@@ -400,16 +407,24 @@ static void compare(bool whole)
     }
     assert_int_equal(err.code, FT_OK);
     if (whole) assert_int_equal(to->at, deeds.len);
-    ft_raw_log_close(log);
     ft_vec_release(&to->sites);
     free(to);
 }
 
-static void run_program(uint64_t number)
+static void compare(bool whole)
+{
+    ft_raw_log *log = NULL;
+    ft_error err = FT_ERROR_INIT;
+    assert_int_equal(ft_raw_log_open(path, &log, &err), FT_OK);
+    compare_with(log, whole);
+    ft_raw_log_close(log);
+}
+
+static void run_program(uint64_t number, size_t steps)
 {
     seed = number;
     deeds.len = 0;
-    while (deeds.len < STEPS && ft_rt_logging) {
+    while (deeds.len < steps && ft_rt_logging) {
         ft_rt_self = &threads[rnd(&seed, RUNNERS)];
         ft_rt_hot = FT_RT_NO_THREAD;
         run_turn();
@@ -422,7 +437,7 @@ static void test_random(void **state)
     (void)state;
     for (uint64_t number = 1; number <= 5; number++) {
         open_log(64 << 20);
-        run_program(number);
+        run_program(number, STEPS);
         compare(true);
         close_log();
     }
@@ -433,15 +448,47 @@ static void test_part(void **state)
 {
     (void)state;
     open_log(64 << 10);
-    run_program(77);
+    run_program(77, STEPS);
     assert_int_equal(ft_rt_header->end, FT_RAW_END_LIMIT);
     compare(false);
     close_log();
 }
 
+static void *take_records(void *stop)
+{
+    while (!__atomic_load_n((bool *)stop, __ATOMIC_ACQUIRE)) ft_raw_log_look(followed);
+    return NULL;
+}
+
+/* A ring that is gone round more than once, with a reader that takes from it meanwhile. */
+static void test_ring(void **state)
+{
+    enum { LAPS = 3 };
+    ft_error err = FT_ERROR_INIT;
+    pthread_t thread;
+    bool stop = false;
+    (void)state;
+    make_log(256 << 20);
+    assert_int_equal(ft_raw_log_follow(path, &followed, &err), FT_OK);
+    start_program();
+    assert_true(ft_rt_header->ring);
+    assert_int_equal(pthread_create(&thread, NULL, take_records, &stop), 0);
+    run_program(5, LAPS * ft_rt_header->ring / (2 * FT_RAW_WORD));
+    __atomic_store_n(&stop, true, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+    assert_true(ft_rt_header->mark > (LAPS - 1) * ft_rt_header->ring);
+    ft_raw_log_look(followed);
+    compare_with(followed, true);
+    ft_raw_log_rewind(followed);
+    compare_with(followed, true);
+    ft_raw_log_close(followed);
+    close_log();
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_part)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_part),
+                                       cmocka_unit_test(test_ring)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     ft_vec_release(&deeds);
     return failed;

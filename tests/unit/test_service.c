@@ -1,5 +1,6 @@
 /* The daemon from outside: uploads, their refusals, and what every path has in common. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -229,6 +230,83 @@ static void very_long_line(void **state)
     free(text);
 }
 
+/* ---- Uploads that take their time ------------------------------------------------------------ */
+
+static void signal_workers(int number)
+{
+    size_t i;
+    json_t *worker;
+    ft_answer answer = ft_daemon_get(&ft_steps_server, "/v1/workers");
+    json_array_foreach(json_object_get(answer.json, "workers"), i, worker)
+    {
+        pid_t pid = (pid_t)json_integer_value(json_object_get(worker, "pid"));
+        if (pid > 0) assert_int_equal(kill(pid, number), 0);
+    }
+    ft_answer_release(&answer);
+}
+
+static ft_answer upload_for(const char *prefer, const char *text)
+{
+    const char *headers[] = {prefer, NULL};
+    return ft_daemon_call(&ft_steps_server, "POST", "/v1/traces", headers, text, strlen(text));
+}
+
+static ft_answer wait_for_upload(const char *prefer, const char *path)
+{
+    const char *headers[] = {prefer, NULL};
+    return ft_daemon_call(&ft_steps_server, "GET", path, headers, NULL, 0);
+}
+
+static void a_slow_upload_can_be_followed(void **state)
+{
+    (void)state;
+    static const char TEXT[] = "T1|w(slow)|a.c:1\nT2|w(slow)|b.c:1\n";
+    char path[128], hash[FT_DIGEST_HEX + 1];
+    ft_steps_hash(TEXT, sizeof TEXT - 1, hash);
+    snprintf(path, sizeof path, "/v1/uploads/%s", hash);
+    signal_workers(SIGSTOP);
+    ft_answer posted = upload_for("Prefer: wait=1", TEXT);
+    ft_answer meanwhile = wait_for_upload("Prefer: wait=1", path);
+    signal_workers(SIGCONT);
+    ft_steps_expect(&posted, 202, "an upload that nobody reads");
+    assert_string_equal(ft_answer_header(&posted, "Location"), path);
+    assert_string_equal(ft_answer_header(&posted, "Preference-Applied"), "wait=1");
+    assert_int_equal(json_integer_value(json_object_get(posted.json, "bytes")), sizeof TEXT - 1);
+    ft_steps_expect(&meanwhile, 200, path);
+    assert_true(json_is_null(json_object_get(meanwhile.json, "trace")));
+    assert_string_not_equal(ft_answer_text(&meanwhile, "state"), "stored");
+    ft_answer after = wait_for_upload("Prefer: wait=60", path);
+    ft_steps_expect(&after, 200, path);
+    assert_string_equal(ft_answer_text(&after, "state"), "stored");
+    assert_string_equal(ft_answer_text(&after, "trace"), hash);
+    ft_answer_release(&posted);
+    ft_answer_release(&meanwhile);
+    ft_answer_release(&after);
+    snprintf(path, sizeof path, "/v1/traces/%s", hash);
+    after = ft_daemon_get(&ft_steps_server, path);
+    ft_steps_expect(&after, 200, path);
+    ft_answer_release(&after);
+}
+
+static void a_refused_one_says_why_later(void **state)
+{
+    (void)state;
+    static const char TEXT[] = FT_STEPS_HEADER "{\"thread\":\"T1\",\"kind\":\"zap\"}\n";
+    ft_answer posted = upload_for("Prefer: wait=0", TEXT);
+    ft_steps_expect(&posted, 202, "an upload that nobody waits for");
+    ft_answer after = wait_for_upload("Prefer: wait=60", ft_answer_header(&posted, "Location"));
+    ft_steps_expect(&after, 200, "its end");
+    assert_string_equal(ft_answer_text(&after, "state"), "refused");
+    const json_t *error = json_object_get(after.json, "error");
+    assert_string_equal(json_string_value(json_object_get(error, "code")), "malformed-input");
+    assert_int_equal(json_integer_value(json_object_get(error, "line")), 2);
+    ft_answer_release(&posted);
+    ft_answer_release(&after);
+    after = ft_daemon_get(&ft_steps_server, "/v1/uploads/none");
+    ft_steps_expect(&after, 404, "an upload that was none");
+    ft_answer_release(&after);
+}
+
 static void errors_of_the_program_are_stored(void **state)
 {
     (void)state;
@@ -368,6 +446,8 @@ int main(void)
         cmocka_unit_test(malformed_bytes),
         cmocka_unit_test(deep_nesting),
         cmocka_unit_test(very_long_line),
+        cmocka_unit_test(a_slow_upload_can_be_followed),
+        cmocka_unit_test(a_refused_one_says_why_later),
         cmocka_unit_test(errors_of_the_program_are_stored),
         cmocka_unit_test(not_there),
         cmocka_unit_test(methods),

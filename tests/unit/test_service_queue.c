@@ -17,7 +17,7 @@
 
 static const char *const ONE_WORKER[] = {"--workers", "1", NULL};
 static const char *const LIMITED[] = {"--workers", "1", "--project-jobs", "1", "--project-bytes",
-                                      "1",         NULL};
+                                      "700",       NULL};
 
 static void beside(const char *program, char path[4096])
 {
@@ -103,6 +103,48 @@ static void limits_have_their_own_answers(void **state)
     ft_answer_release(&answer);
     assert_int_equal(kill(worker, SIGCONT), 0);
     json_decref(ft_daemon_finish(&ft_steps_server, job, NULL, NULL));
+}
+
+static ft_answer put_limits(const char *body)
+{
+    return ft_daemon_call(&ft_steps_server, "PUT", "/v1/limits", NULL, body, strlen(body));
+}
+
+static void limits_over_http(void **state)
+{
+    (void)state;
+    static const char *const BAD[] = {"[]",
+                                      "{\"project\":7}",
+                                      "{\"project\":\"a b\"}",
+                                      "{\"project\":\"p\",\"jobs\":-1}",
+                                      "{\"project\":\"p\",\"jobs\":\"1\"}",
+                                      "{\"project\":\"p\",\"used_ms\":1}"};
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+        ft_answer refused = put_limits(BAD[i]);
+        ft_steps_expect(&refused, 422, BAD[i]);
+        ft_answer_release(&refused);
+    }
+    ft_answer answer = put_limits("{\"project\":\"p\",\"jobs\":3,\"memory_mb\":0}");
+    ft_steps_expect(&answer, 204, "limits");
+    ft_answer_release(&answer);
+    answer = put_limits("{\"project\":\"p\",\"jobs\":null}");
+    ft_steps_expect(&answer, 204, "fewer limits");
+    ft_answer_release(&answer);
+    answer = ft_daemon_get(&ft_steps_server, "/v1/limits");
+    const json_t *p = json_array_get(json_object_get(answer.json, "limits"), 0);
+    assert_int_equal(json_array_size(json_object_get(answer.json, "limits")), 1);
+    assert_string_equal(json_string_value(json_object_get(p, "project")), "p");
+    assert_true(json_is_null(json_object_get(p, "jobs")));
+    assert_int_equal(json_integer_value(json_object_get(p, "memory_mb")), 0);
+    assert_true(json_is_integer(json_object_get(p, "memory_mb")));
+    const json_t *defaults = json_object_get(answer.json, "defaults");
+    assert_int_equal(json_integer_value(json_object_get(defaults, "jobs")), 1);
+    ft_answer_release(&answer);
+    for (int i = 0; i < 2; i++) {
+        answer = ft_daemon_call(&ft_steps_server, "DELETE", "/v1/limits?project=p", NULL, NULL, 0);
+        ft_steps_expect(&answer, i ? 404 : 204, "no limits");
+        ft_answer_release(&answer);
+    }
 }
 
 static int command(const char *arguments, ft_strbuf *out)
@@ -222,6 +264,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(limits_have_their_own_answers, start_with_limits, stop),
+        cmocka_unit_test_setup_teardown(limits_over_http, start_with_limits, stop),
         cmocka_unit_test_setup_teardown(the_commands, start, stop),
         cmocka_unit_test_setup_teardown(an_interrupted_check_cancels, start, stop),
         cmocka_unit_test_setup_teardown(a_detached_one_goes_on, start, stop),

@@ -1,6 +1,7 @@
 #include "store_support.h"
 
 #include <fcntl.h>
+#include <zstd.h>
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
@@ -243,12 +244,10 @@ static void test_record_must_be_of_its_task(void **state)
     planned(f, job);
     json_t *leased = lease(f, job, 32);
     json_t *wrong_key = record("race", "race|write-write|r1", "safe", 1);
-    ft_store_verdict_commit(f->store, token_of(leased), task_of(leased, 0), wrong_key, on_answer,
-                            &f->a);
+    send_result(f->store, job, token_of(leased), task_of(leased, 0), wrong_key, &f->a);
     expect_error(&f->loop, &f->a, FT_INPUT);
     json_t *wrong_count = record("race", "race|write-write|r0", "safe", 2);
-    ft_store_verdict_commit(f->store, token_of(leased), task_of(leased, 0), wrong_count, on_answer,
-                            &f->a);
+    send_result(f->store, job, token_of(leased), task_of(leased, 0), wrong_count, &f->a);
     expect_error(&f->loop, &f->a, FT_INPUT);
     assert_int_equal(query(f, "SELECT count(*) FROM verdicts WHERE task IS NOT NULL"), 0);
     json_decref(wrong_key);
@@ -454,6 +453,84 @@ static void test_cancel(void **state)
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
+static void commit_packed(fixture *f, const json_t *leased, const char *job, const char *packed,
+                          size_t length)
+{
+    ft_results results = {.items = NULL};
+    json_t *its = record("race", "race|write-write|r0", "violation", 1);
+    char *text = json_dumps(its, JSON_COMPACT);
+    assert_int_equal(
+        ft_results_add(&results, task_of(leased, 0), text, strlen(text), packed, length, NULL),
+        FT_OK);
+    ft_store_results_commit(f->store, job, token_of(leased), &results, on_answer, &f->a);
+    json_decref(expect(&f->loop, &f->a));
+    json_decref(its);
+    free(text);
+}
+
+/* A witness is kept as it came, and read when somebody asks for it; one that is none is an error
+ * then, and of what needs it alone. */
+static void test_witnesses_are_kept_apart(void **state)
+{
+    static const char WITNESS[] = "{\"steps\":[1,2,3]}", BROKEN[] = "{\"steps\":[1,2,3}";
+    fixture *f = *state;
+    for (int broken = 0; broken < 2; broken++) {
+        char job[17], packed[200], finding[32];
+        if (!broken) store_trace(f);
+        create_job(f, job);
+        json_decref(plan_job(f, job));
+        json_t *leased = lease(f, job, 1);
+        size_t length = ZSTD_compress(packed, sizeof packed, broken ? BROKEN : WITNESS,
+                                      strlen(broken ? BROKEN : WITNESS), 1);
+        commit_packed(f, leased, job, packed, length);
+        int64_t n = query(f, "SELECT max(n) FROM verdicts WHERE witness IS NOT NULL");
+        snprintf(finding, sizeof finding, "%s-%d", job, (int)n);
+        ft_store_finding(f->store, finding, on_answer, &f->a);
+        if (broken) {
+            expect_error(&f->loop, &f->a, FT_INTERNAL);
+        } else {
+            json_t *found = expect(&f->loop, &f->a), *witness = json_object_get(found, "witness");
+            assert_int_equal(json_array_size(json_object_get(witness, "steps")), 3);
+            json_decref(found);
+        }
+        ft_store_report(f->store, job, (ft_store_filter){.brief = true}, (ft_store_page){0},
+                        on_answer, &f->a);
+        json_t *brief = expect(&f->loop, &f->a);
+        const json_t *findings = json_object_get(brief, "findings");
+        assert_true(json_array_size(findings) > 0);
+        assert_null(json_object_get(json_array_get(findings, 0), "witness"));
+        json_decref(brief);
+        json_decref(leased);
+    }
+}
+
+/* As text it is the same. */
+static void test_witnesses_in_texts(void **state)
+{
+    static const char WITNESS[] = "{\"steps\":[1,2,3]}";
+    fixture *f = *state;
+    char job[17], packed[200];
+    bool found = false;
+    planned(f, job);
+    json_t *leased = lease(f, job, 1);
+    size_t length = ZSTD_compress(packed, sizeof packed, WITNESS, strlen(WITNESS), 1);
+    commit_packed(f, leased, job, packed, length);
+    json_t *report = report_of(f, job, (ft_store_filter){.as_text = true}, (ft_store_page){0});
+    size_t i;
+    json_t *text;
+    json_array_foreach(json_object_get(report, "findings"), i, text)
+    {
+        json_t *its = json_loads(json_string_value(text), JSON_REJECT_DUPLICATES, NULL);
+        assert_non_null(its);
+        const json_t *witness = json_object_get(its, "witness");
+        found = found || json_array_size(json_object_get(witness, "steps")) == 3;
+        json_decref(its);
+    }
+    assert_true(found);
+    json_decref(report);
+    json_decref(leased);
+}
+
 static void test_report(void **state)
 {
     fixture *f = *state;
@@ -470,8 +547,7 @@ static void test_report(void **state)
     json_t *leased = lease(f, job, 3);
     json_t *broken = record("property", "property|before|p0", "violation", 1);
     json_object_set_new(broken, "property", json_integer(0));
-    ft_store_verdict_commit(f->store, token_of(leased), task_of(leased, 2), broken, on_answer,
-                            &f->a);
+    send_result(f->store, job, token_of(leased), task_of(leased, 2), broken, &f->a);
     json_decref(expect(&f->loop, &f->a));
     report = report_of(f, job, (ft_store_filter){.safe = true}, (ft_store_page){0});
     const json_t *first = json_array_get(json_object_get(report, "properties"), 0);
@@ -603,6 +679,8 @@ int main(void)
         TEST(test_poisoned_plan),
         TEST(test_expire),
         TEST(test_cancel),
+        TEST(test_witnesses_are_kept_apart),
+        TEST(test_witnesses_in_texts),
         TEST(test_report),
         TEST(test_report_pages),
         TEST(test_finding),

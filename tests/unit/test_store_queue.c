@@ -139,7 +139,7 @@ static json_t *result_of(int64_t task, const char *check, const char *key)
 
 static json_t *commit_all(fixture *f, const char *job, uint64_t token, json_t *results)
 {
-    ft_store_results_commit(f->store, job, token, results, on_answer, &f->a);
+    send_results(f->store, job, token, results, &f->a);
     return expect(&f->loop, &f->a);
 }
 
@@ -187,7 +187,7 @@ static void test_results_are_all_or_none(void **state)
     json_t *leased = lease(f, job, 3), *results = json_array();
     json_array_append_new(results, result_of(task_of(leased, 0), "race", "race|write-write|r0"));
     json_array_append_new(results, result_of(task_of(leased, 1), "race", "race|write-write|r0"));
-    ft_store_results_commit(f->store, job, token_of(leased), results, on_answer, &f->a);
+    send_results(f->store, job, token_of(leased), results, &f->a);
     expect_error(&f->loop, &f->a, FT_INPUT);
     assert_int_equal(query(f, "SELECT count(*) FROM verdicts WHERE task IS NOT NULL"), 0);
     assert_int_equal(query(f, "SELECT count(*) FROM tasks WHERE state = 'leased'"), 3);
@@ -258,13 +258,20 @@ static void test_room_of_a_project(void **state)
 {
     fixture *f = *state;
     store_trace(f);
-    ft_store_trace_share(f->store, HASH, "a", on_answer, &f->a);
+    ft_store_trace_share(f->store, HASH, "a", 0, on_answer, &f->a);
     release(expect(&f->loop, &f->a));
     ft_store_room(f->store, "a", 6, on_answer, &f->a);
     release(expect(&f->loop, &f->a));
     ft_store_room(f->store, "a", 5, on_answer, &f->a);
     expect_error(&f->loop, &f->a, FT_CONFLICT);
     ft_store_room(f->store, "b", 5, on_answer, &f->a);
+    release(expect(&f->loop, &f->a));
+    /* There was room before it, but not for it; what the project had it keeps. */
+    ft_store_trace_share(f->store, HASH, "b", 4, on_answer, &f->a);
+    expect_error(&f->loop, &f->a, FT_CONFLICT);
+    ft_store_trace_share(f->store, HASH, "b", 5, on_answer, &f->a);
+    release(expect(&f->loop, &f->a));
+    ft_store_trace_share(f->store, HASH, "b", 4, on_answer, &f->a);
     release(expect(&f->loop, &f->a));
 }
 
@@ -322,6 +329,20 @@ static void test_days_of_a_project(void **state)
     release(removed);
 }
 
+/* A trace that no project had room for goes, once nobody can be about to name it. */
+static void test_a_trace_that_nobody_sees(void **state)
+{
+    fixture *f = *state;
+    store_trace(f);
+    change_database(f, "DELETE FROM trace_projects");
+    release(retain(f, 0, 0));
+    assert_int_equal(query(f, "SELECT count(*) FROM traces"), 1);
+    change_database(f, "UPDATE traces SET created = created - 2 * 86400000");
+    release(retain(f, 0, 0));
+    assert_int_equal(query(f, "SELECT count(*) FROM traces"), 0);
+    assert_int_equal(query(f, "SELECT count(*) FROM blobs"), 0);
+}
+
 /* Over its bytes a project loses what it has not used for longest, never what one of its running
  * jobs needs; what others have of the same trace stays. */
 static void test_bytes_of_a_project(void **state)
@@ -329,7 +350,7 @@ static void test_bytes_of_a_project(void **state)
     fixture *f = *state;
     char job[17];
     planned(f, job);
-    ft_store_trace_share(f->store, HASH, "other", on_answer, &f->a);
+    ft_store_trace_share(f->store, HASH, "other", 0, on_answer, &f->a);
     release(expect(&f->loop, &f->a));
     change_database(f, "UPDATE traces SET created = created - 2 * 86400000");
     set_limit(f, "default", FT_LIMIT_RETAIN_BYTES, 1);
@@ -418,18 +439,63 @@ static void test_checked_after_a_crash(void **state)
     open_store(f);
 }
 
+static double cpu_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* What a start after a crash reads does not grow with what is stored: damage in a job that has
+ * ended is found by the whole check alone, which takes far longer. */
+static void test_a_large_database_starts_quickly(void **state)
+{
+    fixture *f = *state;
+    char job[17];
+    ft_error err = FT_ERROR_INIT;
+    planned(f, job);
+    close_store(&f->loop, f->store);
+    change_database(
+        f, "UPDATE jobs SET finished = 1, state = 'failed'; UPDATE tasks SET state = 'cancelled';"
+           "WITH RECURSIVE i (n) AS (SELECT 1000 UNION ALL SELECT n + 1 FROM i WHERE n < 200000) "
+           "INSERT INTO verdicts (job, n, \"check\", verdict, count, pairs, record, created) "
+           "SELECT id, i.n, 'race', 'safe', 1, 1, '{}', 1 FROM jobs, i;"
+           "UPDATE counters SET running = 1");
+    double start = cpu_seconds();
+    open_store(f);
+    double opened = cpu_seconds() - start;
+    assert_true(ft_store_was_unclean(f->store));
+    ft_strbuf path = {0};
+    ft_strbuf_printf(&path, "%s/foretell.db", f->folder);
+    start = cpu_seconds();
+    assert_int_equal(ft_store_check_file(path.text, &err), FT_IO);
+    double checked = cpu_seconds() - start;
+    assert_non_null(strstr(err.message, "not numbered"));
+    ft_strbuf_release(&path);
+    if (opened * 4 > checked) fail_msg("%.3f s to open, %.3f s to check", opened, checked);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_retry_is_put_off),      TEST(test_a_clock_set_back),
-        TEST(test_evidence_is_kept),        TEST(test_dropped_is_visible),
-        TEST(test_stolen_tasks_are_fenced), TEST(test_results_are_all_or_none),
-        TEST(test_spent_time_is_kept),      TEST(test_limits_of_projects),
-        TEST(test_room_of_a_project),       TEST(test_jobs_of_a_project),
-        TEST(test_days_of_a_project),       TEST(test_bytes_of_a_project),
-        TEST(test_the_check_finds),         TEST(test_checked_after_a_crash),
+        TEST(test_a_retry_is_put_off),
+        TEST(test_a_clock_set_back),
+        TEST(test_evidence_is_kept),
+        TEST(test_dropped_is_visible),
+        TEST(test_stolen_tasks_are_fenced),
+        TEST(test_results_are_all_or_none),
+        TEST(test_spent_time_is_kept),
+        TEST(test_limits_of_projects),
+        TEST(test_room_of_a_project),
+        TEST(test_jobs_of_a_project),
+        TEST(test_days_of_a_project),
+        TEST(test_bytes_of_a_project),
+        TEST(test_the_check_finds),
+        TEST(test_checked_after_a_crash),
+        TEST(test_a_large_database_starts_quickly),
+        TEST(test_a_trace_that_nobody_sees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

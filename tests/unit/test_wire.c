@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
+#include "wire/scan.h"
 #include "wire/wire.h"
 
 static void test_table(void **state)
@@ -242,47 +243,141 @@ static void test_errors(void **state)
     json_decref(json);
 }
 
-static void member_texts(void **state)
+/* ---- scanning ---- */
+
+static const char *const GOOD[] = {
+    "{}",
+    " { \"a\" : [ 1, -2.5e+10, 0.1E-300, true, false, null, \"\", {} , [] ] } ",
+    "{\"a\":\"\\u00e9\\ud83d\\ude00\\n\\/\\\\\\\"\",\"b\":\"\xc3\xa9\xf0\x9f\x98\x80\"}",
+    "{\"a\":999999999999999999,\"a2\":{\"a\":1}}",
+};
+
+/* What is no JSON, and what some readers of JSON refuse. */
+static const char *const BAD[] = {
+    "",
+    "[]",
+    "1",
+    "{",
+    "{}x",
+    "{\"a\"}",
+    "{\"a\":}",
+    "{\"a\":1,}",
+    "{,}",
+    "{a:1}",
+    "{'a':1}",
+    "{\"a\":01}",
+    "{\"a\":1.}",
+    "{\"a\":.5}",
+    "{\"a\":-}",
+    "{\"a\":1e}",
+    "{\"a\":+1}",
+    "{\"a\":NaN}",
+    "{\"a\":1000000000000000000}",
+    "{\"a\":1e400}",
+    "{\"a\":tru}",
+    "{\"a\":[1,]}",
+    "{\"a\":[1}",
+    "{\"a\":\"}",
+    "{\"a\":\"\\x\"}",
+    "{\"a\":\"\\u12\"}",
+    "{\"a\":\"\\u0000\"}",
+    "{\"a\":\"\\ud83d\"}",
+    "{\"a\":\"\\ude00\"}",
+    "{\"a\":\"\n\"}",
+    "{\"a\":\"\x80\"}",
+    "{\"a\":\"\xc0\xaf\"}",
+    "{\"a\":\"\xed\xa0\x80\"}",
+    "{\"a\":\"\xf4\x90\x80\x80\"}",
+    "{\"a\":\"\xe2\x82\"}",
+    "{\"a\":1,\"a\":2}",
+    "{\"\\u0061\":1}",
+};
+
+static void append(char *text, char c)
+{
+    size_t length = strlen(text);
+    text[length] = c;
+    text[length + 1] = '\0';
+}
+
+static ft_status scan(const char *text, size_t length)
+{
+    ft_scan_member a = {.name = "a"};
+    return ft_scan_object(text, length, &a, 1, NULL);
+}
+
+static void test_scan(void **state)
 {
     (void)state;
-    static const char TEXT[] =
-        "{ \"a\\\"{\" : [\"}\", {\"record\": 1}], \"record\":{\"k\":\"a,\\\\\"},\"n\":-7}";
-    static const struct {
-        const char *name, *text;
-    } CASES[] = {{"record", "{\"k\":\"a,\\\\\"}"}, {"n", "-7"}, {"k", NULL}, {"recor", NULL}};
-    ft_strbuf bytes = {0};
-    ft_wire_decoder decoder = {0};
-    ft_wire_frame frame;
-    ft_error err = FT_ERROR_INIT;
-    bool have = false;
-    json_t *json;
-    ft_wire_frame_bytes(&bytes, FT_WIRE_VERDICT, TEXT, sizeof TEXT - 1);
-    ft_wire_decoder_feed(&decoder, bytes.text, bytes.len);
-    assert_int_equal(ft_wire_decoder_next(&decoder, &frame, &have, &err), FT_OK);
-    assert_true(have);
-    assert_int_equal(ft_wire_json(&frame, &json, &err), FT_OK);
-    json_decref(json);
-    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-        const char *text;
-        size_t length;
-        bool found = ft_wire_member(&frame, CASES[i].name, &text, &length);
-        assert_int_equal(found, CASES[i].text != NULL);
-        if (!found) continue;
-        assert_int_equal(length, strlen(CASES[i].text));
-        assert_memory_equal(text, CASES[i].text, length);
+    for (size_t i = 0; i < sizeof GOOD / sizeof *GOOD; i++)
+        if (scan(GOOD[i], strlen(GOOD[i])) != FT_OK) fail_msg("refused: %s", GOOD[i]);
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++)
+        if (scan(BAD[i], strlen(BAD[i])) == FT_OK) fail_msg("accepted: %s", BAD[i]);
+    for (int deep = 0; deep < 2; deep++) {
+        char text[1024] = "{\"a\":";
+        int depth = FT_SCAN_DEPTH - 1 + deep;
+        for (int i = 0; i < depth; i++) append(text, '[');
+        for (int i = 0; i < depth; i++) append(text, ']');
+        append(text, '}');
+        assert_int_equal(scan(text, strlen(text)), deep ? FT_INPUT : FT_OK);
     }
-    ft_wire_decoder_release(&decoder);
-    ft_strbuf_release(&bytes);
+}
+
+/* Whatever is done to a text, the scanner accepts nothing that the parser refuses. */
+static void test_scan_is_strict(void **state)
+{
+    static const char TEXT[] =
+        "{\"k\":[1,-2.5e3,\"\\u00e9\xc3\xa9\"],\"m\":{\"n\":null,\"t\":true}}";
+    static const char BYTES[] = "{}[],:\"\\u0e-.1 \x80\xc3\xed\n";
+    (void)state;
+    unsigned accepted = 0;
+    for (size_t i = 0; i < sizeof TEXT - 1; i++)
+        for (size_t k = 0; k < sizeof BYTES - 1; k++) {
+            char text[sizeof TEXT];
+            memcpy(text, TEXT, sizeof TEXT);
+            text[i] = BYTES[k];
+            if (ft_scan_object(text, sizeof TEXT - 1, NULL, 0, NULL) != FT_OK) continue;
+            json_t *parsed = json_loadb(text, sizeof TEXT - 1, 0, NULL);
+            if (!parsed) fail_msg("only the scanner accepts %s", text);
+            json_decref(parsed);
+            accepted++;
+        }
+    assert_true(accepted > 50);
+}
+
+static void test_scan_finds(void **state)
+{
+    static const char TEXT[] = "{\"z\":{\"a\":9},\"a\":-7,\"o\":{\"in\":\"x\\ny\",\"r\":1.5}}";
+    ft_scan_member inner[] = {{.name = "in"}, {.name = "r"}};
+    ft_scan_member of[] = {{.name = "a"}, {"o", inner, 2, {NULL, 0}}, {.name = "none"}};
+    int64_t number = 0;
+    double real = 0;
+    char word[8];
+    (void)state;
+    assert_int_equal(ft_scan_object(TEXT, sizeof TEXT - 1, of, 3, NULL), FT_OK);
+    assert_true(ft_scan_integer(of[0].value, &number));
+    assert_int_equal(number, -7);
+    assert_null(of[2].value.at);
+    assert_true(ft_scan_equals(inner[0].value, "x\ny"));
+    assert_false(ft_scan_equals(inner[0].value, "x"));
+    assert_false(ft_scan_word(inner[0].value, word, sizeof word));
+    assert_true(ft_scan_number(inner[1].value, &real));
+    assert_true(real > 1.4 && real < 1.6);
+    assert_false(ft_scan_integer(inner[1].value, &number));
+    const ft_span plain = {"\"x\"", 3}, escaped = {"\"\\u0078\"", 8}, other = {"\"y\"", 3};
+    assert_true(ft_scan_same(plain, escaped) && ft_scan_same(escaped, plain));
+    assert_false(ft_scan_same(plain, other) || ft_scan_same(escaped, other));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(member_texts),     cmocka_unit_test(test_table),
-        cmocka_unit_test(test_header),      cmocka_unit_test(test_decoder),
-        cmocka_unit_test(test_bad_headers), cmocka_unit_test(test_largest),
-        cmocka_unit_test(test_bad_json),    cmocka_unit_test(test_descriptors),
-        cmocka_unit_test(test_truncated),   cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_table),          cmocka_unit_test(test_scan),
+        cmocka_unit_test(test_scan_is_strict), cmocka_unit_test(test_scan_finds),
+        cmocka_unit_test(test_header),         cmocka_unit_test(test_decoder),
+        cmocka_unit_test(test_bad_headers),    cmocka_unit_test(test_largest),
+        cmocka_unit_test(test_bad_json),       cmocka_unit_test(test_descriptors),
+        cmocka_unit_test(test_truncated),      cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

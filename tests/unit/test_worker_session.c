@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <zstd.h>
 
 #include "base/digest.h"
 #include "base/memory.h"
@@ -90,6 +91,7 @@ static json_t *expect(worker *w, ft_wire_type type)
 {
     ft_wire_frame frame = receive(w);
     json_t *json = NULL;
+    while (frame.type == FT_WIRE_PROGRESS && type != FT_WIRE_PROGRESS) frame = receive(w);
     if (frame.type != type)
         fail_msg("%s instead of %s: %.*s", ft_wire_name(frame.type), ft_wire_name(type),
                  (int)frame.length, (const char *)frame.payload);
@@ -157,19 +159,19 @@ static void hash_of(const ft_strbuf *text, char hex[FT_DIGEST_HEX + 1])
     ft_digest_hex(&digest, hex);
 }
 
-/* Ingests figure 1 and loads its canonical form. */
-static void load_figure(worker *w, char hash[FT_DIGEST_HEX + 1])
+/* Ingests a trace of two threads and loads its canonical form. */
+static void load_text(worker *w, const ft_strbuf *upload, const char *model,
+                      char hash[FT_DIGEST_HEX + 1])
 {
-    ft_strbuf upload = {0}, canonical = {0};
+    ft_strbuf canonical = {0};
     json_t *ingested, *loaded;
-    read_file(FIGURE_1, &upload);
-    hash_of(&upload, hash);
-    ingest(w, 7, &upload, &canonical, &ingested);
+    hash_of(upload, hash);
+    ingest(w, 7, upload, &canonical, &ingested);
     json_t *meta = json_object_get(ingested, "meta");
     assert_string_equal(json_string_value(json_object_get(meta, "trace")), hash);
     assert_string_equal(json_string_value(json_object_get(meta, "format")), "ndjson");
-    assert_string_equal(json_string_value(json_object_get(meta, "default_model")), "ctp");
-    assert_int_equal(json_integer_value(json_object_get(meta, "bytes")), upload.len);
+    assert_string_equal(json_string_value(json_object_get(meta, "default_model")), model);
+    assert_int_equal(json_integer_value(json_object_get(meta, "bytes")), upload->len);
     assert_int_equal(json_integer_value(json_object_get(meta, "stored_bytes")), canonical.len);
     assert_int_equal(json_integer_value(json_object_get(meta, "threads")), 2);
     json_decref(ingested);
@@ -180,8 +182,15 @@ static void load_figure(worker *w, char hash[FT_DIGEST_HEX + 1])
     loaded = expect(w, FT_WIRE_LOADED);
     assert_string_equal(json_string_value(json_object_get(loaded, "trace")), hash);
     json_decref(loaded);
-    ft_strbuf_release(&upload);
     ft_strbuf_release(&canonical);
+}
+
+static void load_figure(worker *w, char hash[FT_DIGEST_HEX + 1])
+{
+    ft_strbuf upload = {0};
+    read_file(FIGURE_1, &upload);
+    load_text(w, &upload, "ctp", hash);
+    ft_strbuf_release(&upload);
 }
 
 static json_t *assertion_job(const char *hash, const char *model)
@@ -197,6 +206,22 @@ static json_t *plan(worker *w, int token, const char *hash, const char *model)
     json_t *planned = expect(w, FT_WIRE_PLANNED);
     assert_int_equal(json_integer_value(json_object_get(planned, "token")), token);
     return planned;
+}
+
+/* Of a violation, ahead of its verdict. */
+static void expect_witness(worker *w, const char *hash)
+{
+    ft_wire_frame frame = receive(w);
+    assert_int_equal(frame.type, FT_WIRE_WITNESS);
+    unsigned long long size = ZSTD_getFrameContentSize(frame.payload, frame.length);
+    assert_true(size > 0 && size < 100000);
+    char *text = ft_alloc(size);
+    assert_int_equal(ZSTD_decompress(text, size, frame.payload, frame.length), size);
+    json_t *witness = json_loadb(text, size, 0, NULL);
+    assert_string_equal(json_string_value(json_object_get(witness, "trace")), hash);
+    assert_true(json_array_size(json_object_get(witness, "steps")) > 0);
+    json_decref(witness);
+    free(text);
 }
 
 /* Every subproblem of the plan as a task numbered from 100. */
@@ -222,7 +247,9 @@ static void solve(worker *w, int token, const char *hash, const char *model, jso
          json_pack("{s:i,s:s,s:o,s:O}", "token", token, "trace", hash, "spec",
                    assertion_job(hash, model), "tasks", tasks));
     for (size_t i = 0; i < count; i++) {
+        if (strcmp(verdict, "violation") == 0) expect_witness(w, hash);
         json_t *answer = expect(w, FT_WIRE_VERDICT), *record = json_object_get(answer, "record");
+        assert_null(json_object_get(record, "witness"));
         assert_int_equal(json_integer_value(json_object_get(answer, "token")), token);
         assert_int_equal(json_integer_value(json_object_get(answer, "task")), 100 + i);
         assert_string_equal(json_string_value(json_object_get(record, "verdict")), verdict);
@@ -292,6 +319,33 @@ static void test_failed_requests(void **state)
 
     load_figure(&w, hash);
     json_decref(plan(&w, 5, hash, "ctp"));
+    assert_int_equal(finish(&w), 0);
+}
+
+/* More subproblems than a frame can carry: the job is refused in words that help. */
+static void test_too_large_a_plan(void **state)
+{
+    enum { WRITES = 300 };
+    char hash[FT_DIGEST_HEX + 1];
+    ft_strbuf text = {0};
+    worker w = start_ready();
+    (void)state;
+    ft_strbuf_puts(&text, "{\"format\":\"foretell\",\"version\":1,\"threads\":[\"T1\",\"T2\"],"
+                          "\"variables\":{\"x\":0}}\n");
+    for (int i = 0; i < 2 * WRITES; i++)
+        ft_strbuf_printf(&text,
+                         "{\"thread\":\"T%d\",\"kind\":\"write\",\"variable\":\"x\",\"value\":1,"
+                         "\"loc\":\"a/path/that/is/so/long/that/a/key/of/two/such/locations/takes/"
+                         "much/room.c:%d\"}\n",
+                         i % 2 + 1, i + 1);
+    load_text(&w, &text, "maximal", hash);
+    send(&w, FT_WIRE_PLAN,
+         json_pack("{s:i,s:s,s:{s:s,s:[s]}}", "token", 1, "trace", hash, "spec", "trace", hash,
+                   "checks", "race"));
+    expect_failed(&w, 1, "limit-exceeded", 0, "too large");
+    ft_strbuf_release(&text);
+    load_figure(&w, hash);
+    json_decref(plan(&w, 2, hash, "ctp"));
     assert_int_equal(finish(&w), 0);
 }
 
@@ -410,9 +464,10 @@ static void find_program(void)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_way_of_the_data), cmocka_unit_test(test_failed_requests),
-        cmocka_unit_test(test_protocol_errors), cmocka_unit_test(test_quiet_end),
-        cmocka_unit_test(test_confinement),     cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_too_large_a_plan), cmocka_unit_test(test_way_of_the_data),
+        cmocka_unit_test(test_failed_requests),  cmocka_unit_test(test_protocol_errors),
+        cmocka_unit_test(test_quiet_end),        cmocka_unit_test(test_confinement),
+        cmocka_unit_test(test_arguments),
     };
     signal(SIGPIPE, SIG_IGN);
     find_program();

@@ -18,7 +18,8 @@
 #include "service/torture/torture.h"
 
 #define DAY_MS   ((int64_t)86400000)
-#define PATIENCE 20000 /* milliseconds for a job of a handful of subproblems */
+#define STEP     1000003 /* a prime, larger than there are places */
+#define PATIENCE 20000   /* milliseconds for a job of a handful of subproblems */
 
 typedef enum sweep { KILL, ALLOC, WRITE, SWEEPS } sweep;
 static const char *const SWEEP_NAMES[] = {"kill", "alloc", "write"};
@@ -368,10 +369,16 @@ static void locate(uint64_t n, unsigned *way, uint64_t *place)
     *place = n + (present == KILL ? 2 : 1);
 }
 
-/* So many rounds, evenly spread over all places, but for the first ones. */
-static int run_rounds(const char *parent, uint64_t rounds, uint64_t from)
+/* Which rounds of a sweep are run: numbers from..rounds - 1, no more after so many seconds. */
+typedef struct part {
+    uint64_t rounds, from, seconds;
+} part;
+
+/* So many rounds, evenly spread over all places, in an order that has been everywhere whenever it
+ * is broken off. */
+static int run_rounds(const char *parent, part p)
 {
-    uint64_t hits = 0, all = 0, place;
+    uint64_t hits = 0, all = 0, place, i;
     unsigned wrong = 0, way;
     double began = seconds();
     for (way = 0; way < WAYS; way++) {
@@ -381,18 +388,19 @@ static int run_rounds(const char *parent, uint64_t rounds, uint64_t from)
         }
         all += places[way];
     }
-    if (rounds > all) rounds = all;
-    if (from > rounds) from = rounds;
-    for (uint64_t i = from; i < rounds && wrong < 20; i++) {
-        locate(i * all / rounds, &way, &place);
+    if (p.rounds > all) p.rounds = all;
+    if (p.from > p.rounds) p.from = p.rounds;
+    for (i = p.from; i < p.rounds && wrong < 20 && seconds() - began < (double)p.seconds; i++) {
+        locate(i * STEP % p.rounds * all / p.rounds, &way, &place);
         hits += run_round(parent, way, place, &wrong);
         if (i % 500 == 499)
             fprintf(stderr, "%llu rounds, %u wrong, %.0f s\n", (unsigned long long)i + 1, wrong,
                     seconds() - began);
     }
     printf("%s: %llu places, %llu rounds, hit in %llu, %u wrong, %.0f s\n", SWEEP_NAMES[present],
-           (unsigned long long)all, (unsigned long long)(rounds - from), (unsigned long long)hits,
+           (unsigned long long)all, (unsigned long long)(i - p.from), (unsigned long long)hits,
            wrong, seconds() - began);
+    if (i < p.rounds) printf("go on from round %llu\n", (unsigned long long)i);
     for (way = 0; way < WAYS; way++)
         for (int who = 0; who < ROLES; who++) json_decref(calm[way][who]);
     return wrong > 0 || hits == 0;
@@ -400,8 +408,8 @@ static int run_rounds(const char *parent, uint64_t rounds, uint64_t from)
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: killpoints [kill|alloc|write [ROUNDS [FROM]]]\n"
-                    "Without arguments some rounds of each; kill 10000: every other place.\n");
+    fprintf(stderr, "usage: killpoints [kill|alloc|write [ROUNDS [FROM [SECONDS]]]]\n"
+                    "Without arguments some rounds of each.\n");
     return 2;
 }
 
@@ -412,12 +420,15 @@ int main(int argc, char **argv)
     int failed = 0;
     if (argc == 1) {
         for (present = KILL; present < SWEEPS; present++)
-            failed |= run_rounds(parent, SHORT[present], 0);
+            failed |= run_rounds(parent, (part){SHORT[present], 0, UINT64_MAX});
         return failed;
     }
     for (present = KILL; present < SWEEPS && strcmp(argv[1], SWEEP_NAMES[present]) != 0; present++)
         continue;
-    if (present == SWEEPS || argc > 4) return usage();
-    return run_rounds(parent, argc > 2 ? strtoull(argv[2], NULL, 10) : SHORT[present],
-                      argc > 3 ? strtoull(argv[3], NULL, 10) : 0);
+    if (present == SWEEPS || argc > 5) return usage();
+    const uint64_t standard[] = {SHORT[present], 0, UINT64_MAX};
+    uint64_t given[3];
+    for (int i = 0; i < 3; i++)
+        given[i] = argc > i + 2 ? strtoull(argv[i + 2], NULL, 10) : standard[i];
+    return run_rounds(parent, (part){given[0], given[1], given[2]});
 }

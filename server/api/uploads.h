@@ -1,0 +1,38 @@
+/* Uploads that are received whole: a worker reads them, and somebody may wait for that.
+ *
+ * POST /v1/traces waits for the end, or with Prefer: wait as long as that says; GET
+ * /v1/uploads/{upload} tells how far one is. Those that ended are remembered for a while, and until
+ * the daemon ends. */
+#ifndef FT_API_UPLOADS_H
+#define FT_API_UPLOADS_H
+
+#include "api/internal.h"
+#include "base/digest.h"
+#include "store/store.h"
+
+typedef struct ft_upload_waiter ft_upload_waiter;
+typedef struct ft_upload_sharing ft_upload_sharing;
+
+struct ft_upload {
+    ft_api *api;
+    ft_http_request *request; /* of the POST until others wait with it */
+    char project[FT_PROJECT_LENGTH + 1];
+    char hash[FT_DIGEST_HEX + 1]; /* of the decoded bytes */
+    int fd;                       /* -1: handed on */
+    uint64_t bytes;
+    ft_digest digest;
+    ft_ingest *ingest;          /* NULL: not begun, or over */
+    ft_upload_sharing *sharing; /* after that, until its project has it */
+    bool ended;
+    ft_error error; /* of one that ended without a trace */
+    ft_upload_waiter *waiters;
+    ft_upload *next;
+};
+
+void ft_upload_free(ft_upload *upload);
+/* Whether no further one may be read now; 503 was answered then. */
+bool ft_uploads_full(ft_api *api, ft_http_request *request);
+/* Hands a received upload to the dispatcher. Its POST is answered from here on. */
+void ft_upload_read(ft_upload *upload);
+
+#endif
