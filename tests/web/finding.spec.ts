@@ -115,7 +115,7 @@ test('lock spans, zoom, fold and lanes', async ({ page, service }) => {
 test('the replay command is copied', async ({ page, service, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await openFinding(page, service);
-  await page.getByRole('button', { name: 'Copy', exact: true }).first().click();
+  await page.getByRole('button', { name: 'Copy', exact: true }).last().click();
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   expect(copied).toMatch(/^foretell witness .* \| foretell verify /);
   await page.getByRole('button', { name: 'Copy link to step' }).click();

@@ -9,6 +9,7 @@ import { nextTheme, theme } from './lib/theme';
 import { Finding } from './pages/Finding';
 import { Job } from './pages/Job';
 import { Jobs } from './pages/Jobs';
+import { Projects, useIsAdmin } from './pages/Projects';
 import { System } from './pages/System';
 import { Token } from './pages/Token';
 import { Trace } from './pages/Trace';
@@ -30,12 +31,14 @@ const PAGES: Record<string, Page> = {
   traces: { title: () => 'Traces', show: () => <Traces /> },
   'traces/': { title: (id) => `Trace ${id.slice(0, 10)}`, show: (id) => <Trace hash={id} /> },
   system: { title: () => 'Workers', show: () => <System /> },
+  projects: { title: () => 'Projects', show: () => <Projects /> },
 };
 
 const LINKS = [
   { name: 'Jobs', href: '#/', of: ['', 'jobs', 'findings'] },
   { name: 'Traces', href: '#/traces', of: ['traces'] },
   { name: 'Workers', href: '#/system', of: ['system'] },
+  { name: 'Projects', href: '#/projects', of: ['projects'], admin: true },
 ];
 
 function pageOf({ path }: Route): Page | undefined {
@@ -95,7 +98,7 @@ function useFocusOnPage(path: string): void {
   }, [path]);
 }
 
-const GO: Record<string, string> = { j: '#/', t: '#/traces', w: '#/system' };
+const GO: Record<string, string> = { j: '#/', t: '#/traces', w: '#/system', p: '#/projects' };
 
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.matches('input, select, textarea');
@@ -133,13 +136,14 @@ const THEME_NAMES = { auto: 'Auto', light: 'Light', dark: 'Dark' } as const;
 
 function TopBar({ first, onHelp }: { first: string; onHelp: () => void }): JSX.Element {
   const scheme = useStore(theme);
+  const admin = useIsAdmin();
   return (
     <header class="top">
       <a class="brand" href="#/">
         Foretell
       </a>
       <nav aria-label="Pages">
-        {LINKS.map((link) => (
+        {LINKS.filter((link) => admin || !link.admin).map((link) => (
           <a
             key={link.href}
             href={link.href}

@@ -239,3 +239,40 @@ export interface Stats {
   now: Record<string, number>;
   history: Record<string, number[]>;
 }
+
+/** What the token in use allows; `open`: there are no tokens. */
+export interface Permissions {
+  open: boolean;
+  scopes: string[];
+}
+
+export interface Webhook {
+  project: string;
+  url: string | null;
+  changed: string;
+  /** Only in the answer that made it. */
+  secret?: string;
+}
+
+export interface Delivery {
+  delivery: string | number;
+  job: string;
+  project: string;
+  state: 'pending' | 'sending' | 'delivered' | 'failed';
+  attempts: number;
+  status: number | null;
+  error: string | null;
+  created: string;
+  ended: string | null;
+}
+
+export type LimitName =
+  'jobs' | 'workers' | 'bytes' | 'seconds' | 'memory_mb' | 'retain_days' | 'retain_bytes';
+
+/** null: what the options say, which are the defaults. */
+export type Limits = { project: string; used_ms: number } & Record<LimitName, number | null>;
+
+export interface LimitPage {
+  limits: Limits[];
+  defaults: Record<LimitName, number>;
+}

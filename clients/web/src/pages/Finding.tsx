@@ -147,9 +147,14 @@ function Reproduce({ id, replay }: { id: string; replay: string | undefined }): 
   return (
     <section aria-labelledby="reproduce">
       <h2 id="reproduce">Reproduce</h2>
-      {replay && <Command label="Drive the program through the schedule" text={replay} />}
-      <Command label="Execute the schedule with the independent checker" text={verify} />
       <Command label="Keep the schedule as a file" text={fetchIt} />
+      {replay && (
+        <Command
+          label="Drive the program through it, the very build that was recorded"
+          text={replay.replace('WITNESS TRACE', `--server ${server} witness.json`)}
+        />
+      )}
+      <Command label="Execute it with the independent checker" text={verify} />
     </section>
   );
 }

@@ -26,7 +26,7 @@ export function Token(): JSX.Element {
     <main id="main" class="token">
       <h1>A token is needed</h1>
       <p class="muted">
-        This server lets in who has a token. <code>foretell token create</code> makes one.
+        This server lets in who has a token. <code>foretelld token create</code> makes one.
       </p>
       <form onSubmit={(event) => void submit(event)}>
         <label>

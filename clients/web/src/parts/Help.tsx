@@ -5,7 +5,7 @@ const KEYS: [string, [string, string][]][] = [
   [
     'Everywhere',
     [
-      ['g j, g t, g w', 'jobs, traces, workers'],
+      ['g j, g t, g w, g p', 'jobs, traces, workers, projects'],
       ['/', 'search'],
       ['?', 'this help'],
     ],

@@ -86,6 +86,15 @@ function lastNumber(schedule: Schedule): number {
   return Math.max(last?.number ?? 0, last?.until ?? 0);
 }
 
+/** The run had others between them, which the predicted schedule needs not. */
+function leftOut({ rows }: Schedule): string {
+  const first = rows[0];
+  const last = rows[rows.length - 1];
+  if (!first || !last || rows.some((row) => !row.step)) return '';
+  const others = last.event - first.event + 1 - rows.length;
+  return others > 0 ? `, without ${plural(others, 'other')} between them` : '';
+}
+
 export function Pane(props: PaneProps): JSX.Element {
   const { schedule, selected, closed } = props;
   const box = useRef<HTMLDivElement>(null);
@@ -187,9 +196,7 @@ export function Pane(props: PaneProps): JSX.Element {
       <header class="pane-head">
         <h3>{props.title}</h3>
         <span class="muted">
-          {props.observed
-            ? 'the same events'
-            : `${plural(schedule.total, 'step')}, ${plural(schedule.switches, 'switch', 'switches')}`}
+          {props.observed ? `the same events${leftOut(schedule)}` : plural(schedule.total, 'step')}
         </span>
       </header>
       <LaneHeads

@@ -124,14 +124,40 @@ function numberText(scene: Scene, row: Row): string {
   return row.final ? scene.finalLabel.slice(0, 6) : String(row.number);
 }
 
+function paintNumbers(brush: Brush, from: number, to: number): void {
+  const { context, scene, view, palette } = brush;
+  if (view.rowHeight < TEXT_LEAST) return;
+  context.font = `${FONT_SIZE}px ${palette.font}`;
+  context.textBaseline = 'middle';
+  context.textAlign = 'right';
+  context.fillStyle = palette.muted;
+  for (let i = from; i < to; i++) {
+    const number = numberText(scene, scene.schedule.rows[i]!);
+    context.fillText(number, scene.lanes.edges[0]! - 7, yOf(brush, i) + view.rowHeight / 2);
+  }
+  context.textAlign = 'left';
+}
+
+/** What is in the lanes; they are moved to the side under the numbers, which stay. */
+function paintInLanes(brush: Brush, from: number, to: number): void {
+  const { context, scene, extent } = brush;
+  const left = scene.lanes.edges[0]!;
+  context.save();
+  context.beginPath();
+  context.rect(left, 0, extent.paneWidth - left, extent.paneHeight);
+  context.clip();
+  paintLanes(brush);
+  paintRuns(brush, from, to);
+  paintSpans(brush, from, to);
+  paintArrows(brush, from, to);
+  paintTexts(brush, from, to);
+  context.restore();
+}
+
 function paintText(brush: Brush, i: number): void {
   const { context, scene, view, palette, charWidth } = brush;
   const row = scene.schedule.rows[i]!;
   const y = yOf(brush, i) + view.rowHeight / 2;
-  context.fillStyle = palette.muted;
-  context.textAlign = 'right';
-  context.fillText(numberText(scene, row), scene.lanes.edges[0]! - 7, y);
-  context.textAlign = 'left';
   if (scene.closed.has(row.lane)) return;
   const x = textLeft(brush, row.lane);
   const chars = Math.floor((xOf(brush, row.lane + 1) - x - 4) / charWidth);
@@ -240,13 +266,10 @@ export function paint(
   const charWidth = context.measureText('0').width;
   const brush = { context, scene, view, extent, palette, charWidth };
   const [from, to] = visibleRows(view, extent);
-  paintLanes(brush);
   paintBands(brush, from, to);
   paintBlocks(brush, from, to);
-  paintRuns(brush, from, to);
-  paintSpans(brush, from, to);
-  paintArrows(brush, from, to);
-  paintTexts(brush, from, to);
+  paintInLanes(brush, from, to);
+  paintNumbers(brush, from, to);
 }
 
 /** The whole schedule in a narrow strip: who runs when, where the violation and differences are. */
