@@ -82,6 +82,7 @@ typedef struct ft_options {
     ft_texts ignored;           /* --ignore locations */
     uint32_t budget;            /* seconds for the job, 0: the server's default */
     uint32_t subproblem_budget; /* seconds for one subproblem, 0: the server's default */
+    uint32_t memory;            /* MiB of a worker at the job, 0: the server's default */
     uint32_t workers;           /* of the private daemon, 0: its default */
     const char *server;         /* --server, else FORETELL_SERVER, else NULL */
     const char *witness_dir;    /* --witness-dir */
@@ -102,6 +103,7 @@ typedef struct ft_options {
     uint32_t seed, turn, limit; /* --seed, --turn, --limit (MiB) of `record`, 0: the default */
     uint32_t runs;              /* --runs, 0: not given */
     const char *annotations;    /* --annotations, NULL: none */
+    const char *inputs_of;      /* --inputs-of, NULL: the program gets its own */
     uint32_t deadline;          /* --deadline of `replay`, seconds, 0: the default */
     size_t before;              /* arguments before a "--"; all of them without one */
     bool stop;                  /* --stop */

@@ -111,6 +111,8 @@ static size_t give_body(char *data, size_t size, size_t count, void *context)
     size_t got = fread(data, 1, most, now->request->file);
     if (got < most && ferror(now->request->file)) return CURL_READFUNC_ABORT;
     now->left -= got;
+    if (now->request->sent)
+        now->request->sent(now->request->context, now->request->file_bytes - now->left);
     return got;
 }
 
@@ -252,8 +254,16 @@ static ft_status finish(ft_client *client, CURLcode code, transfer *now, ft_erro
     if (ft_signals_caught()) return ft_error_set(err, FT_IO, "interrupted");
     /* A server that refuses an upload half-way answers and hangs up: the answer counts. */
     if (code && !(status >= 400 && reply->json))
-        return ft_error_set(err, FT_IO, "no answer from the server %s: %s", client->shown,
+        return ft_error_set(err, FT_IO, "no answer from the server %s%s: %s", client->shown,
+                            code == CURLE_COULDNT_CONNECT ? " (is foretelld running there?)" : "",
                             client->reason[0] ? client->reason : curl_easy_strerror(code));
+    if (status == 401)
+        return ft_error_set(err, FT_IO, "%s",
+                            getenv("FORETELL_TOKEN")
+                                ? "the server does not know the token in FORETELL_TOKEN, or its "
+                                  "time is over"
+                                : "the server wants an access token: set FORETELL_TOKEN "
+                                  "(`foretelld token create` makes one)");
     if (status >= 400) return ft_problem_error(reply->status, reply->json, err);
     if (now->is_json && !reply->json && status != 304)
         return ft_error_set(err, FT_IO, "the server %s sent what is no JSON", client->shown);

@@ -226,8 +226,8 @@ ft_status ft_input_json(const char *path, json_t **json, ft_error *err)
     if (file != stdin) fclose(file);
     if (!loaded) {
         uint64_t line = why.line > 0 ? (uint64_t)why.line : 0;
-        return ft_error_at(err, FT_INPUT, line, why.column > 0 ? (uint64_t)why.column : 0, "%s",
-                           why.text);
+        return ft_error_at(err, FT_INPUT, line, why.column > 0 ? (uint64_t)why.column : 0,
+                           "this is no JSON document: %s", why.text);
     }
     *json = loaded;
     return FT_OK;

@@ -9,8 +9,9 @@
 
 #include "input.h"
 #include "signals.h"
+#include "wire/wire.h"
 
-enum { WAIT_SECONDS = 2, PAGE_LIMIT = 500 };
+enum { WAIT_SECONDS = 2, LOOK_SECONDS = 1, PAGE_LIMIT = 500 };
 
 /* ---- session -------------------------------------------------------------------------------- */
 
@@ -75,20 +76,83 @@ static char *upload_path(const json_t *spec)
     return ft_strbuf_take(&path);
 }
 
-ft_status ft_job_upload(ft_session *session, const json_t *spec, const char *path, char **trace,
-                        ft_error *err)
+typedef struct sending {
+    const char *shown;
+    ft_progress *progress;
+    uint64_t bytes;
+    unsigned percent; /* said last */
+} sending;
+
+static void say_part(const sending *s, const char *state, unsigned percent)
+{
+    char details[64];
+    snprintf(details, sizeof details, "%u%% of %" PRIu64 " MiB", percent, (s->bytes >> 20) + 1);
+    ft_progress_say(s->progress, s->shown, state, details);
+}
+
+static void show_sent(void *context, uint64_t bytes)
+{
+    sending *s = context;
+    unsigned percent = s->bytes ? (unsigned)(bytes * 100 / s->bytes) : 100;
+    if (percent == s->percent) return;
+    s->percent = percent;
+    say_part(s, "uploading", percent);
+}
+
+static void show_reading(const json_t *upload, const char *shown, ft_progress *progress)
+{
+    sending s = {.shown = shown, .progress = progress, .bytes = ft_json_count(upload, "bytes")};
+    uint64_t read = ft_json_count(upload, "read");
+    say_part(&s, ft_json_text(upload, "state", "reading"),
+             s.bytes ? (unsigned)(read * 100 / s.bytes) : 100);
+}
+
+/* The server takes its time with a large trace: asks until it has read it. *upload is an answer of
+ * GET /v1/uploads/{upload}, replaced by the last one. */
+static ft_status await_reading(ft_session *session, ft_reply *upload, const char *shown,
+                               ft_progress *progress, ft_error *err)
+{
+    ft_status status = FT_OK;
+    char *path = upload->location ? ft_strdup(upload->location) : NULL;
+    while (!status && path && json_is_null(json_object_get(upload->json, "trace"))) {
+        const json_t *error = json_object_get(upload->json, "error");
+        if (json_is_object(error)) {
+            ft_wire_error_from_json(error, err);
+            status = err->code;
+            break;
+        }
+        show_reading(upload->json, shown, progress);
+        ft_request request = {.method = "GET", .path = path, .wait = LOOK_SECONDS};
+        ft_reply_release(upload);
+        status = ft_client_send(session->client, &request, upload, err);
+    }
+    if (status == FT_NOT_FOUND) /* what is missing is not the user's file */
+        status = err->code = FT_IO;
+    free(path);
+    return status;
+}
+
+ft_status ft_job_upload(ft_session *session, const json_t *spec, const char *path,
+                        const char *shown, ft_progress *progress, char **trace, ft_error *err)
 {
     ft_input input;
+    ft_progress_say(progress, shown, "uploading", ""); /* standard input may let us wait */
     ft_status status = ft_input_open(path, &input, err);
     if (status) return status;
     char *url = upload_path(spec);
+    sending s = {shown, progress, input.bytes, 0};
     ft_request request = {.method = "POST",
                           .path = url,
                           .file = input.file,
                           .file_bytes = input.bytes,
-                          .encoding = input.encoding};
+                          .encoding = input.encoding,
+                          .wait = LOOK_SECONDS,
+                          .sent = show_sent,
+                          .context = &s};
     ft_reply reply = {0};
     status = ft_client_send(session->client, &request, &reply, err);
+    if (!status && reply.status == 202)
+        status = await_reading(session, &reply, shown, progress, err);
     if (!status) status = take_name(&reply, "trace", trace, err);
     ft_reply_release(&reply);
     free(url);
@@ -111,13 +175,15 @@ static json_t *check_names(const ft_options *options)
 
 static void set_budget(const ft_options *options, json_t *spec)
 {
-    if (!options->budget && !options->subproblem_budget) return;
+    if (!options->budget && !options->subproblem_budget && !options->memory) return;
     json_t *budget = json_object();
     if (options->budget)
         json_object_set_new(budget, "job_ms", json_integer((json_int_t)options->budget * 1000));
     if (options->subproblem_budget)
         json_object_set_new(budget, "subproblem_ms",
                             json_integer((json_int_t)options->subproblem_budget * 1000));
+    if (options->memory)
+        json_object_set_new(budget, "memory_mb", json_integer((json_int_t)options->memory));
     json_object_set_new(spec, "budget", budget);
 }
 

@@ -22,8 +22,10 @@ ft_status ft_session_open(const ft_options *options, bool may_start, ft_session 
                           ft_error *err) FT_MUST_CHECK;
 void ft_session_close(ft_session *session);
 
-/* Uploads a file as it is, into the project of spec; *trace is the trace's name (heap). */
-ft_status ft_job_upload(ft_session *session, const json_t *spec, const char *path, char **trace,
+/* Uploads a file as it is, into the project of spec, and waits until the server has read it;
+ * *trace is the trace's name (heap). `shown` is what progress calls the file. */
+ft_status ft_job_upload(ft_session *session, const json_t *spec, const char *path,
+                        const char *shown, ft_progress *progress, char **trace,
                         ft_error *err) FT_MUST_CHECK;
 
 /* JOB of docs/records.md but for its trace, from the options; new reference. On failure *file is

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "maker/maker.h"
+#include "program.h"
+#include "raw/schedule.h"
 #include "signals.h"
 
 enum { LINE = 8192 };
@@ -79,4 +81,35 @@ ft_status ft_libraries_check(const ft_trace *trace, const char *program, ft_erro
     if (list) fclose(list);
     while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
     return status;
+}
+
+ft_status ft_libraries_check_loaded(const ft_trace *trace, int fd, uint64_t at, ft_error *err)
+{
+    ft_schedule head;
+    ft_schedule_module module;
+    if (pread(fd, &head, sizeof head, (off_t)at) != (ssize_t)sizeof head) return FT_OK;
+    at += ft_schedule_modules_at(&head);
+    for (uint32_t m = 0; m < head.modules; m++, at += sizeof module) {
+        if (pread(fd, &module, sizeof module, (off_t)at) != (ssize_t)sizeof module) return FT_OK;
+        module.path[FT_SCHEDULE_PATH - 1] = 0;
+        ft_status status = *module.path ? check_library(trace, module.path, err) : FT_OK;
+        if (status) return status;
+    }
+    return FT_OK;
+}
+
+ft_status ft_build_check(const ft_trace *trace, const char *name, char **program, ft_error *err)
+{
+    char hash[FT_DIGEST_HEX + 1];
+    const ft_module *built = &trace->modules[0];
+    *program = ft_program_find(name);
+    if (!*program) return ft_error_set(err, FT_USAGE, "%s: there is no such program", name);
+    if (!ft_record_hash(*program, hash))
+        return ft_error_set(err, FT_USAGE, "%s: cannot be read", name);
+    if (!built->hash[0] || !strcmp(hash, built->hash))
+        return ft_libraries_check(trace, *program, err);
+    return ft_error_set(err, FT_INPUT,
+                        "%s: is not the program that was recorded: its content has SHA-256 "
+                        "%.16s..., that of the trace (%s) %.16s...",
+                        name, hash, built->name, built->hash);
 }

@@ -67,6 +67,9 @@ static const option_row rows[] = {
      "time for the whole job (default: the server's, 300)"},
     {"subproblem-budget", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(subproblem_budget), JOB_COMMANDS,
      "time for one candidate (default: the server's, 20)"},
+    {"memory", 0, VALUE_NUMBER, "MB", NULL, MEMBER(memory), JOB_COMMANDS,
+     "mebibytes for a worker at one candidate, which is unknown beyond them (default: the "
+     "server's)"},
     {"name", 0, VALUE_TEXT, "TEXT", NULL, MEMBER(name), JOB_COMMANDS,
      "a name for the job, shown in lists"},
     {"priority", 0, VALUE_TEXT, "N", NULL, MEMBER(priority), JOB_COMMANDS,
@@ -126,8 +129,8 @@ static const option_row rows[] = {
      "print the summary line only, and no progress"},
     {"wait", 0, VALUE_NONE, NULL, NULL, MEMBER(wait), BIT(SHOW), "wait until the job has ended"},
     {"output", 'o', VALUE_TEXT, "FILE", NULL, MEMBER(output),
-     BIT(WITNESS) | BIT(MERGE) | BIT(RECORD) | VIEW_COMMANDS,
-     "where to write (default: standard output)"},
+     BIT(WITNESS) | BIT(MERGE) | VIEW_COMMANDS, "where to write (default: standard output)"},
+    {"output", 'o', VALUE_TEXT, "FILE", NULL, MEMBER(output), BIT(RECORD), "the trace to write"},
     {"to", 0, VALUE_TEXT, "FORMAT", "ndjson|binary", MEMBER(to),
      BIT(CONVERT) | BIT(MERGE) | BIT(RECORD),
      "the format to write: ndjson or binary (default: by the ending of the\n"
@@ -143,6 +146,9 @@ static const option_row rows[] = {
     {"runs", 0, VALUE_NUMBER, "R", NULL, MEMBER(runs), BIT(RECORD),
      "run the program R times, with other seeds and turns: FILE run.ftb becomes\n"
      "run.1.ftb, run.2.ftb, ...; FILE may be a folder"},
+    {"inputs-of", 0, VALUE_TEXT, "TRACE", NULL, MEMBER(inputs_of), BIT(RECORD),
+     "give the program the inputs of that recording of it: another run of the\n"
+     "same test, or with the same --seed and --turn the same run"},
     {"limit", 0, VALUE_NUMBER, "MIB", NULL, MEMBER(limit), BIT(RECORD),
      "size of the recording at which it ends; the program goes on (default: 4096)"},
     {"live-inputs", 0, VALUE_NONE, NULL, NULL, MEMBER(live_inputs), BIT(REPLAY),
@@ -318,6 +324,27 @@ static bool find_command(const char *name, ft_command *command)
     return false;
 }
 
+/* Says which command begins most like the word, where one does. */
+static ft_status unknown_command(const char *word, ft_error *err)
+{
+    const char *closest = NULL;
+    size_t most = 1;
+    for (unsigned i = 0; i < FT_COMMANDS; i++) {
+        const char *name = ft_command_name((ft_command)i);
+        size_t same = 0;
+        while (word[same] && word[same] == name[same]) same++;
+        if (same > most) {
+            most = same;
+            closest = name;
+        }
+    }
+    if (!closest)
+        return ft_error_set(err, FT_USAGE, "unknown command '%s': see foretell --help", word);
+    return ft_error_set(err, FT_USAGE,
+                        "unknown command '%s': did you mean '%s'? (see foretell --help)", word,
+                        closest);
+}
+
 static ft_status check_arguments(const ft_options *options, ft_error *err)
 {
     static const struct {
@@ -333,7 +360,8 @@ static ft_status check_arguments(const ft_options *options, ft_error *err)
     const char *text = shapes[options->command].text;
     bool too_many = max ? given > max : !*text && given > 0;
     if (!options->help && (given < min || too_many))
-        return ft_error_set(err, FT_USAGE, "usage: foretell %s [OPTION]...%s%s",
+        return ft_error_set(err, FT_USAGE, "%s: usage: foretell %s [OPTION]...%s%s",
+                            too_many ? "too many arguments" : "an argument is missing",
                             ft_command_name(options->command), *text ? " " : "", text);
     return FT_OK;
 }
@@ -342,8 +370,7 @@ ft_status ft_options_parse(int argc, char **argv, ft_options *options, ft_error 
 {
     *options = (ft_options){.command = FT_COMMANDS};
     if (argc < 2) return ft_error_set(err, FT_USAGE, "a command is missing: see foretell --help");
-    if (!find_command(argv[1], &options->command))
-        return ft_error_set(err, FT_USAGE, "unknown command '%s': see foretell --help", argv[1]);
+    if (!find_command(argv[1], &options->command)) return unknown_command(argv[1], err);
     bool only_arguments = false;
     for (int i = 2; i < argc; i++) {
         const char *word = argv[i];

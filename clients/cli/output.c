@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -35,30 +36,66 @@ ft_trace_writer ft_output_writer(const char *format, const char *path)
     return NULL;
 }
 
-static ft_status to_file(void *context, const void *data, size_t length, ft_error *err)
+struct ft_output {
+    FILE *file;
+    char *temporary; /* NULL: standard output */
+    char *path;
+};
+
+static ft_status unwritable(ft_error *err)
 {
-    if (fwrite(data, 1, length, context) == length) return FT_OK;
     return ft_error_set(err, FT_USAGE, "cannot be written: %s", strerror(errno));
+}
+
+ft_status ft_output_sink(void *output, const void *data, size_t length, ft_error *err)
+{
+    ft_output *o = output;
+    return fwrite(data, 1, length, o->file) == length ? FT_OK : unwritable(err);
+}
+
+static void release_output(ft_output *o)
+{
+    free(o->temporary);
+    free(o->path);
+    free(o);
+}
+
+ft_status ft_output_open(const char *path, ft_output **output, ft_error *err)
+{
+    ft_output *o = ft_calloc(1, sizeof *o);
+    ft_strbuf name = {0};
+    o->path = ft_strdup(path);
+    o->file = stdout;
+    if (strcmp(path, "-")) {
+        ft_strbuf_printf(&name, "%s.part-%ld", path, (long)getpid());
+        o->temporary = ft_strbuf_take(&name);
+        o->file = fopen(o->temporary, "wxe");
+    }
+    if (o->file) {
+        *output = o;
+        return FT_OK;
+    }
+    ft_status status = unwritable(err);
+    release_output(o);
+    return status;
+}
+
+ft_status ft_output_close(ft_output *o, ft_status status, ft_error *err)
+{
+    if (o->temporary) {
+        if (fclose(o->file) && !status) status = unwritable(err);
+        if (!status && rename(o->temporary, o->path)) status = unwritable(err);
+        if (status) remove(o->temporary);
+    }
+    release_output(o);
+    return status;
 }
 
 ft_status ft_output_trace(const ft_trace *trace, ft_trace_writer write, const char *path,
                           ft_error *err)
 {
-    if (strcmp(path, "-") == 0) return write(trace, to_file, stdout, err);
-    ft_strbuf temporary = {0};
-    ft_strbuf_printf(&temporary, "%s.part-%ld", path, (long)getpid());
-    FILE *file = fopen(temporary.text, "wxe");
-    ft_status status = FT_OK;
-    if (!file) {
-        status = ft_error_set(err, FT_USAGE, "cannot be written: %s", strerror(errno));
-    } else {
-        status = write(trace, to_file, file, err);
-        if (fclose(file) && !status)
-            status = ft_error_set(err, FT_USAGE, "cannot be written: %s", strerror(errno));
-        if (!status && rename(temporary.text, path))
-            status = ft_error_set(err, FT_USAGE, "cannot be written: %s", strerror(errno));
-        if (status) remove(temporary.text);
-    }
-    ft_strbuf_release(&temporary);
-    return status;
+    ft_output *output;
+    ft_status status = ft_output_open(path, &output, err);
+    return status ? status
+                  : ft_output_close(output, write(trace, ft_output_sink, output, err), err);
 }

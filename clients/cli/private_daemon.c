@@ -99,7 +99,7 @@ static pid_t spawn(const ft_private_daemon *daemon, uint32_t workers)
     char *program = beside("foretelld"), *state = join(daemon->folder, "state");
     char count[16];
     snprintf(count, sizeof count, "%u", workers);
-    char *argv[12] = {0};
+    char *argv[16] = {0};
     size_t n = 0;
     argv[n++] = program ? program : (char[]){"foretelld"};
     argv[n++] = (char[]){"--listen="};
@@ -109,6 +109,9 @@ static pid_t spawn(const ft_private_daemon *daemon, uint32_t workers)
     argv[n++] = state;
     argv[n++] = (char[]){"--workers"};
     argv[n++] = count;
+    /* One's own file is as large as it is: what limits it is the machine. */
+    argv[n++] = (char[]){"--max-upload-bytes=1024g"};
+    argv[n++] = (char[]){"--max-trace-bytes=1024g"};
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) become_daemon(argv, daemon->log, parent);
     free(program);

@@ -5,21 +5,41 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "signals.h"
 
-static void run_child(char *const *argv, const char *variable, const char *value)
+enum { STRIDE = 256 };
+#define READ_PERSONALITY 0xFFFFFFFFul
+
+/* The same path, as long as others: stacks begin behind the environment, so its length moves them.
+ */
+static char *padded(const char *path)
+{
+    size_t length = strlen(path), padding = STRIDE - length % STRIDE;
+    char *longer = ft_calloc(length + padding + 1, 1);
+    memset(longer, '/', padding);
+    if (*path != '/') longer[0] = '.';
+    memcpy(longer + padding, path, length);
+    return longer;
+}
+
+/* Without address space randomisation, where that is allowed: addresses are values too, and are to
+ * be the same in the same run. */
+static void run_child(char *const *argv, const char *variable, const char *path)
 {
     ft_signals_default();
-    setenv(variable, value, 1);
+    setenv(variable, padded(path), 1);
+    int before = personality(READ_PERSONALITY);
+    if (before >= 0) personality((unsigned long)before | ADDR_NO_RANDOMIZE);
     execvp(argv[0], argv);
     fprintf(stderr, "foretell: %s: %s\n", argv[0], strerror(errno));
     _exit(FT_PROGRAM_NOT_STARTED);
 }
 
-int ft_program_run(char *const *argv, const char *variable, const char *value)
+int ft_program_run(char *const *argv, const char *variable, const char *path)
 {
     int status = 0;
     bool told = false;
@@ -27,7 +47,7 @@ int ft_program_run(char *const *argv, const char *variable, const char *value)
     fflush(NULL);
     pid_t child = fork();
     if (child < 0) return FT_PROGRAM_NOT_STARTED << 8;
-    if (!child) run_child(argv, variable, value);
+    if (!child) run_child(argv, variable, path);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
         if (told || !ft_signals_caught()) continue;
         kill(child, ft_signals_caught());

@@ -32,8 +32,8 @@ static void start(ft_session *session, const json_t *spec, checked *file, ft_pro
 {
     ft_error err = FT_ERROR_INIT;
     char *trace = NULL;
-    ft_progress_say(progress, shown(file->path), "uploading", "");
-    ft_status status = ft_job_upload(session, spec, file->path, &trace, &err);
+    ft_status status =
+        ft_job_upload(session, spec, file->path, shown(file->path), progress, &trace, &err);
     if (!status) status = ft_job_start(session, spec, trace, &file->job, &err);
     if (status) file->code = fail(file->path, &err, progress);
     free(trace);

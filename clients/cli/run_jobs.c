@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "emit.h"
@@ -42,10 +43,13 @@ ft_exit ft_run_submit(const ft_options *options)
     json_t *spec = NULL;
     char *trace = NULL, *job = NULL;
     const char *file = NULL, *path = options->arguments.data[0];
+    ft_progress progress;
+    ft_progress_init(&progress, options->quiet || !isatty(STDERR_FILENO));
     ft_status status = ft_job_spec(options, &spec, &file, &err);
     if (!status) status = ft_session_open(options, false, &session, &err);
     if (!status) {
-        status = ft_job_upload(&session, spec, path, &trace, &err);
+        status = ft_job_upload(&session, spec, path, path, &progress, &trace, &err);
+        ft_progress_release(&progress);
         file = status ? path : NULL;
     }
     if (!status) status = ft_job_start(&session, spec, trace, &job, &err);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "feed.h"
 #include "maker/annotations.h"
 #include "maker/maker.h"
 #include "maker/raw_log.h"
@@ -21,6 +22,7 @@ enum { MANY = 100000, MIB = 1 << 20, DEFAULT_LIMIT = 4096, DEFAULT_TURN = 1000 }
 typedef struct run {
     const ft_options *options;
     ft_annotations *annotations; /* NULL: none; not owned */
+    const ft_feed *feed;         /* NULL: the program's own inputs; not owned */
     uint32_t seed, turn;
     char *out;    /* the trace */
     int status;   /* of the program (wait) */
@@ -43,6 +45,7 @@ static ft_raw_header header_of(const run *r)
         .seed = r->seed,
         .turn = r->turn,
         .symbolic = options->symbolic,
+        .feed = r->feed ? ft_feed_bytes(r->feed) : 0,
     };
     memcpy(header.magic, FT_RAW_MAGIC, sizeof header.magic);
     return header;
@@ -57,7 +60,8 @@ static ft_status make_log(const run *r, char **path, ft_error *err)
     *path = ft_strbuf_take(&name);
     int fd = mkostemp(*path, O_CLOEXEC);
     bool ok = fd >= 0 && write(fd, &header, sizeof header) == sizeof header &&
-              ftruncate(fd, (off_t)header.limit) == 0;
+              ftruncate(fd, (off_t)(header.limit + header.feed)) == 0 &&
+              (!r->feed || ft_feed_write(r->feed, fd, header.limit));
     int why = errno;
     if (fd >= 0) close(fd);
     if (ok) return FT_OK;
@@ -95,20 +99,20 @@ static void print_terms(const ft_record_terms *t)
                 (unsigned long long)t->wrong);
 }
 
-static void print_hot(const ft_trace *trace, const ft_record_summary *s)
+static void print_hot(const ft_record_summary *s)
 {
     for (uint32_t i = 0; i < FT_RECORD_HOT && s->accesses >= MANY && s->hot[i].n; i++)
         fprintf(stderr, "%s%s (%llu)%s", i ? ", " : "foretell: most events come from ",
-                ft_trace_location_text(trace, s->hot[i].loc), (unsigned long long)s->hot[i].n,
+                s->hot[i].place, (unsigned long long)s->hot[i].n,
                 i + 1 == FT_RECORD_HOT || !s->hot[i + 1].n ? "\n" : "");
 }
 
-static void print_summary(const run *r, const ft_trace *trace, const ft_record_summary *s)
+static void print_summary(const run *r, const ft_record_summary *s)
 {
     ft_strbuf end = {0};
     ft_program_end(r->status, &end);
     fprintf(stderr, "foretell: recorded %u events of %u threads on %u shared cells in %s\n",
-            trace->n_events, s->threads, s->cells, r->out);
+            s->events, s->threads, s->cells, r->out);
     fprintf(stderr, "foretell: %s (%s); %llu accesses seen", ft_raw_end_text(s->end),
             ft_strbuf_text(&end), (unsigned long long)s->accesses);
     /* A short log is mostly what the program's memory held at its start. */
@@ -119,11 +123,15 @@ static void print_summary(const run *r, const ft_trace *trace, const ft_record_s
         fprintf(stderr,
                 "foretell: %llu writes by code without hooks were noticed when they were read\n",
                 (unsigned long long)s->external);
+    if (s->signals)
+        fprintf(stderr, "foretell: %llu signals were handled by the program\n",
+                (unsigned long long)s->signals);
     if (s->ignored)
         fprintf(stderr, "foretell: %llu events in signal handlers or behind the end are missing\n",
                 (unsigned long long)s->ignored);
+    if (s->foreign[0]) fprintf(stderr, "foretell: %s\n", s->foreign);
     print_terms(&s->terms);
-    print_hot(trace, s);
+    print_hot(s);
     ft_strbuf_release(&end);
 }
 
@@ -150,26 +158,66 @@ static ft_status check_started(const char *log, const run *r, ft_error *err)
         program);
 }
 
-static ft_status make_trace(run *r, ft_recording *recording, ft_error *err)
+/* A log that could not be written whole is no fault of the trace's. */
+static ft_status check_disk(const run *r, ft_status made, const ft_record_summary *s, ft_error *err)
+{
+    if (!made || s->end != FT_RAW_END_DISK) return made;
+    *err = (ft_error)FT_ERROR_INIT;
+    return ft_error_set(err, FT_USAGE, "%s: %s", r->out, ft_raw_end_text(s->end));
+}
+
+/* As a whole, where something is done with it or it is not written as binary. */
+static ft_status make_trace(const run *r, const char *log, ft_recording *recording,
+                            ft_record_summary *summary, ft_error *err)
 {
     const ft_options *options = r->options;
     ft_trace *trace = NULL;
-    ft_record_summary summary;
     ft_trace_writer write = ft_output_writer(options->to, r->out);
     if (!write) write = ft_output_writer("binary", r->out);
-    ft_status made = ft_record_end(recording, &trace, &summary, err);
-    if (made && summary.end == FT_RAW_END_DISK) {
-        *err = (ft_error)FT_ERROR_INIT;
-        return ft_error_set(err, FT_USAGE, "%s: %s", r->out, ft_raw_end_text(summary.end));
-    }
-    if (made) return made;
-    r->end = summary.end;
+    ft_status made = ft_record_end(recording, &trace, summary, err);
+    if (made) return check_disk(r, made, summary, err);
     if (r->annotations) ft_annotations_apply(r->annotations, trace);
     ft_trace_set_command(trace, options->arguments.data, options->arguments.len);
+    if (r->feed)
+        ft_feed_tell(r->feed, log, header_of(r).limit, trace, options->quiet || options->runs);
     made = ft_output_trace(trace, write, r->out, err);
-    if (!made && !options->quiet && !options->runs) print_summary(r, trace, &summary);
+    summary->events = trace->n_events;
     ft_trace_free(trace);
     return made;
+}
+
+static ft_status write_trace(const run *r, ft_recording *recording, ft_record_summary *summary,
+                             ft_error *err)
+{
+    const ft_options *options = r->options;
+    ft_output *output;
+    ft_status made = ft_output_open(r->out, &output, err);
+    if (made) {
+        ft_record_drop(recording);
+        return made;
+    }
+    made = ft_record_write(recording, options->arguments.data, options->arguments.len,
+                           ft_output_sink, output, summary, err);
+    return ft_output_close(output, check_disk(r, made, summary, err), err);
+}
+
+static bool can_stream(const run *r)
+{
+    ft_trace_writer write = ft_output_writer(r->options->to, r->out);
+    return (!write || write == ft_binary_write) && !r->annotations && !r->feed &&
+           !r->options->symbolic;
+}
+
+static ft_status end_recording(run *r, const char *log, ft_recording *recording, ft_error *err)
+{
+    const ft_options *options = r->options;
+    ft_record_summary summary = {0};
+    ft_status made = can_stream(r) ? write_trace(r, recording, &summary, err)
+                                   : make_trace(r, log, recording, &summary, err);
+    if (made) return made;
+    r->end = summary.end;
+    if (!options->quiet && !options->runs) print_summary(r, &summary);
+    return FT_OK;
 }
 
 static ft_exit record(run *r)
@@ -186,7 +234,7 @@ static ft_exit record(run *r)
     if (check_started(log, r, &err)) {
         ft_record_drop(recording);
         code = fail(NULL, &err);
-    } else if (make_trace(r, recording, &err)) {
+    } else if (end_recording(r, log, recording, &err)) {
         code = fail(NULL, &err);
     }
     unlink(log);
@@ -216,12 +264,15 @@ static char *numbered(const ft_options *options, uint32_t number)
 
 /* The first run is the one of --seed and --turn; the others differ in seed and, where the user does
  * not say it, in how long a thread goes on: bugs want long turns as well as short ones. */
-static run nth_run(const ft_options *options, ft_annotations *annotations, uint32_t i)
+static run nth_run(const run *all, uint32_t i)
 {
     static const uint32_t turns[] = {DEFAULT_TURN, 100, 10, 3, 1, 300, 30};
+    const ft_options *options = all->options;
     uint32_t turn = options->turn ? options->turn : turns[i % (sizeof turns / sizeof *turns)];
-    return (run){
-        .options = options, .annotations = annotations, .seed = options->seed + i, .turn = turn};
+    run r = *all;
+    r.seed = options->seed + i;
+    r.turn = turn;
+    return r;
 }
 
 static bool went_wrong(const run *r)
@@ -248,14 +299,15 @@ static void print_repeat(const run *r)
     fputs("\n", stderr);
 }
 
-static ft_exit record_runs(const ft_options *options, ft_annotations *annotations)
+static ft_exit record_runs(const run *all)
 {
+    const ft_options *options = all->options;
     ft_exit code = FT_EXIT_CLEAN;
     uint32_t done = 0, wrong = 0;
     run *runs = ft_calloc(options->runs, sizeof *runs);
     for (; done < options->runs && code == FT_EXIT_CLEAN && !ft_signals_caught(); done++) {
         run *r = &runs[done];
-        *r = nth_run(options, annotations, done);
+        *r = nth_run(all, done);
         r->out = numbered(options, done + 1);
         code = record(r);
         if (code == FT_EXIT_CLEAN && !options->quiet) print_run(r, done + 1);
@@ -280,10 +332,10 @@ static void print_unused(const ft_options *options, const ft_annotations *annota
                 options->annotations, line);
 }
 
-static ft_exit record_once(const ft_options *options, ft_annotations *annotations)
+static ft_exit record_once(const run *all)
 {
-    run one = nth_run(options, annotations, 0);
-    one.out = ft_strdup(options->output);
+    run one = nth_run(all, 0);
+    one.out = ft_strdup(all->options->output);
     ft_exit code = record(&one);
     free(one.out);
     return code;
@@ -300,7 +352,14 @@ ft_exit ft_run_record(const ft_options *options)
     }
     if (options->annotations && ft_annotations_read(options->annotations, &annotations, &err))
         return fail(NULL, &err);
-    ft_exit code = (options->runs ? record_runs : record_once)(options, annotations);
+    ft_feed *feed = NULL;
+    ft_exit code = FT_EXIT_CLEAN;
+    if (options->inputs_of &&
+        ft_feed_read(options->inputs_of, options->arguments.data[0], &feed, &err))
+        code = fail(options->inputs_of, &err);
+    run all = {.options = options, .annotations = annotations, .feed = feed};
+    if (code == FT_EXIT_CLEAN) code = (options->runs ? record_runs : record_once)(&all);
+    ft_feed_free(feed);
     if (annotations && code == FT_EXIT_CLEAN) print_unused(options, annotations);
     ft_annotations_free(annotations);
     ft_signals_reraise();

@@ -36,24 +36,6 @@ typedef struct replay {
     ft_schedule run;
 } replay;
 
-/* ---- is it the same program */
-
-static ft_status check_build(replay *r, ft_error *err)
-{
-    char hash[FT_DIGEST_HEX + 1];
-    const ft_module *built = &r->trace->modules[0];
-    r->program = ft_program_find(r->argv[0]);
-    if (!r->program) return ft_error_set(err, FT_USAGE, "%s: there is no such program", r->argv[0]);
-    if (!ft_record_hash(r->program, hash))
-        return ft_error_set(err, FT_USAGE, "%s: cannot be read", r->argv[0]);
-    if (!built->hash[0] || !strcmp(hash, built->hash))
-        return ft_libraries_check(r->trace, r->program, err);
-    return ft_error_set(err, FT_INPUT,
-                        "%s: is not the program that was recorded: its content has SHA-256 "
-                        "%.16s..., that of the trace (%s) %.16s...",
-                        r->argv[0], hash, built->name, built->hash);
-}
-
 /* ---- running it */
 
 static ft_status make_file(replay *r, ft_error *err)
@@ -87,9 +69,10 @@ static ft_status read_back(replay *r, ft_error *err)
     int fd = open(r->path, O_RDONLY | O_CLOEXEC);
     bool ok = fd >= 0 && read(fd, &header, sizeof header) == (ssize_t)sizeof header &&
               pread(fd, &r->run, sizeof r->run, FT_RAW_PAGE) == (ssize_t)sizeof r->run;
+    ft_status loaded = ok ? ft_libraries_check_loaded(r->trace, fd, FT_RAW_PAGE, err) : FT_OK;
     if (fd >= 0) close(fd);
     if (!ok) return ft_error_set(err, FT_IO, "%s: the schedule is gone", r->path);
-    if (header.started) return FT_OK;
+    if (header.started) return loaded;
     return ft_error_set(err, FT_USAGE, "%s: was not built with the recorder, or not started",
                         r->argv[0]);
 }
@@ -172,7 +155,8 @@ static ft_exit follow(replay *r)
     ft_error err = FT_ERROR_INIT;
     const char *witness = r->options->arguments.data[0];
     if (ft_plan_make(r->trace, &r->witness, &r->plan, &err)) return fail(witness, &err);
-    if (check_build(r, &err) || run(r, &err)) return fail(NULL, &err);
+    if (ft_build_check(r->trace, r->argv[0], &r->program, &err) || run(r, &err))
+        return fail(NULL, &err);
     return report(r);
 }
 

@@ -17,28 +17,42 @@ static uint32_t rotate(uint32_t x, int n)
     return (x >> n) | (x << (32 - n));
 }
 
+/* One round (FIPS 180-4 §6.2.2): of the eight words two change, and all are called one on in the
+ * next. */
+#define ROUND(a, b, c, d, e, f, g, h, i)                                                           \
+    do {                                                                                           \
+        uint32_t t1 = (h) + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) +                       \
+                      ((g) ^ ((e) & ((f) ^ (g)))) + K[i] + w[i];                                   \
+        uint32_t t2 =                                                                              \
+            (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + (((a) & (b)) | ((c) & ((a) | (b))));  \
+        (d) += t1;                                                                                 \
+        (h) = t1 + t2;                                                                             \
+    } while (0)
+
 static void compress(uint32_t state[8], const unsigned char *block)
 {
-    uint32_t w[64], s[8];
+    uint32_t w[64], a = state[0], b = state[1], c = state[2], d = state[3], e = state[4],
+                    f = state[5], g = state[6], h = state[7];
     for (int i = 0; i < 16; i++)
         w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
                (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
     for (int i = 16; i < 64; i++) {
-        uint32_t a = rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ (w[i - 15] >> 3);
-        uint32_t b = rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ (w[i - 2] >> 10);
-        w[i] = w[i - 16] + a + w[i - 7] + b;
+        uint32_t s0 = rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ (w[i - 15] >> 3);
+        uint32_t s1 = rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ (w[i - 2] >> 10);
+        w[i] = w[i - 16] + s0 + w[i - 7] + s1;
     }
-    memcpy(s, state, sizeof s);
-    for (int i = 0; i < 64; i++) {
-        uint32_t e = rotate(s[4], 6) ^ rotate(s[4], 11) ^ rotate(s[4], 25);
-        uint32_t t1 = s[7] + e + ((s[4] & s[5]) ^ (~s[4] & s[6])) + K[i] + w[i];
-        uint32_t a = rotate(s[0], 2) ^ rotate(s[0], 13) ^ rotate(s[0], 22);
-        uint32_t t2 = a + ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
-        memmove(s + 1, s, 7 * sizeof *s);
-        s[4] += t1;
-        s[0] = t1 + t2;
+    for (int i = 0; i < 64; i += 8) {
+        ROUND(a, b, c, d, e, f, g, h, i);
+        ROUND(h, a, b, c, d, e, f, g, i + 1);
+        ROUND(g, h, a, b, c, d, e, f, i + 2);
+        ROUND(f, g, h, a, b, c, d, e, i + 3);
+        ROUND(e, f, g, h, a, b, c, d, i + 4);
+        ROUND(d, e, f, g, h, a, b, c, i + 5);
+        ROUND(c, d, e, f, g, h, a, b, i + 6);
+        ROUND(b, c, d, e, f, g, h, a, i + 7);
     }
-    for (int i = 0; i < 8; i++) state[i] += s[i];
+    const uint32_t after[8] = {a, b, c, d, e, f, g, h};
+    for (int i = 0; i < 8; i++) state[i] += after[i];
 }
 
 void ft_digest_init(ft_digest *digest)

@@ -95,41 +95,56 @@ void ft_intern_release(ft_intern *table)
     for (uint32_t i = 0; i < table->len; i++) free(table->names[i]);
     free(table->names);
     free(table->lengths);
+    free(table->hashes);
     free(table->slots);
     *table = (ft_intern){0};
 }
 
-static size_t name_slot(const ft_intern *table, const char *name, size_t length)
+static uint32_t hash_of(const char *name, size_t length)
 {
-    size_t i = ft_hash_bytes(name, length, 0) & (table->cap - 1);
+    return (uint32_t)ft_hash_bytes(name, length, 0);
+}
+
+static size_t name_slot(const ft_intern *table, const char *name, size_t length, uint32_t hash)
+{
+    size_t i = hash & (table->cap - 1);
     for (; table->slots[i]; i = (i + 1) & (table->cap - 1)) {
         uint32_t id = table->slots[i] - 1;
-        if (table->lengths[id] == length && memcmp(table->names[id], name, length) == 0) break;
+        if (table->hashes[id] == hash && table->lengths[id] == length &&
+            memcmp(table->names[id], name, length) == 0)
+            break;
     }
     return i;
 }
 
+/* No two names are the same. */
 static void intern_grow(ft_intern *table)
 {
     table->cap = table->cap ? table->cap * 2 : 32;
     free(table->slots);
     table->slots = ft_calloc(table->cap, sizeof *table->slots);
-    for (uint32_t id = 0; id < table->len; id++)
-        table->slots[name_slot(table, table->names[id], table->lengths[id])] = id + 1;
+    for (uint32_t id = 0; id < table->len; id++) {
+        size_t i = table->hashes[id] & (table->cap - 1);
+        while (table->slots[i]) i = (i + 1) & (table->cap - 1);
+        table->slots[i] = id + 1;
+    }
 }
 
 uint32_t ft_intern_add(ft_intern *table, const char *name, size_t length)
 {
     if ((size_t)table->len * 4 >= table->cap * 3) intern_grow(table);
-    size_t at = name_slot(table, name, length);
+    uint32_t hash = hash_of(name, length);
+    size_t at = name_slot(table, name, length, hash);
     if (table->slots[at]) return table->slots[at] - 1;
     if (table->len == table->name_cap) {
         table->name_cap = table->name_cap ? table->name_cap * 2 : 16;
         table->names = ft_realloc(table->names, table->name_cap, sizeof *table->names);
         table->lengths = ft_realloc(table->lengths, table->name_cap, sizeof *table->lengths);
+        table->hashes = ft_realloc(table->hashes, table->name_cap, sizeof *table->hashes);
     }
     table->names[table->len] = ft_strndup(name, length);
     table->lengths[table->len] = (uint32_t)length;
+    table->hashes[table->len] = hash;
     table->slots[at] = ++table->len;
     return table->len - 1;
 }
@@ -137,6 +152,6 @@ uint32_t ft_intern_add(ft_intern *table, const char *name, size_t length)
 uint32_t ft_intern_find(const ft_intern *table, const char *name, size_t length)
 {
     if (!table->cap) return FT_NO_ID;
-    uint32_t slot = table->slots[name_slot(table, name, length)];
+    uint32_t slot = table->slots[name_slot(table, name, length, hash_of(name, length))];
     return slot ? slot - 1 : FT_NO_ID;
 }

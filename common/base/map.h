@@ -25,6 +25,7 @@ uint64_t *ft_map_slot(ft_map *map, uint64_t key, uint64_t initial, bool *inserte
 typedef struct ft_intern {
     char **names;      /* names[id], NUL-terminated, owned by the table */
     uint32_t *lengths; /* lengths[id] */
+    uint32_t *hashes;  /* hashes[id]: most names need not be looked at */
     uint32_t len;
     uint32_t *slots; /* hash slots: id + 1, 0 when free */
     size_t cap, name_cap;

@@ -33,7 +33,8 @@ void ft_builder_free(ft_builder *b)
 {
     if (!b) return;
     ft_trace_free(b->trace);
-    for (int i = 0; i < FT_VALUE_SORTS; i++) ft_map_release(&b->values[i]);
+    ft_builder_release_values(b);
+    free(b->stopped);
     free(b->location_slots);
     ft_intern_release(&b->functions);
     free(b->function_text);
@@ -41,6 +42,7 @@ void ft_builder_free(ft_builder *b)
     ft_map_release(&b->updates);
     ft_map_release(&b->contexts);
     ft_map_release(&b->benign);
+    ft_map_release(&b->benign_places);
     free(b->access_seen);
     ft_strbuf_release(&b->scratch);
     free(b);
@@ -314,20 +316,6 @@ uint32_t ft_builder_location(ft_builder *b, const char *text, size_t length, con
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-uint32_t ft_builder_value(ft_builder *b, ft_value value)
-{
-    ft_trace *trace = b->trace;
-    size_t sort = value.sort.kind == FT_SORT_BITVEC ? 1u + value.sort.width : value.sort.kind;
-    assert(sort < FT_VALUE_SORTS);
-    bool inserted;
-    uint64_t *id = ft_map_slot(&b->values[sort], value.bits, trace->n_values, &inserted);
-    if (!inserted) return (uint32_t)*id;
-    trace->values =
-        ft_vec_grow(trace->values, &b->value_cap, trace->n_values + 1u, sizeof *trace->values);
-    trace->values[trace->n_values] = value;
-    return trace->n_values++;
-}
-
 void ft_builder_shared_initial(ft_builder *b, uint32_t shared, uint32_t value)
 {
     assert(shared < b->trace->shared.len && value < b->trace->n_values);
@@ -462,94 +450,6 @@ uint32_t ft_builder_intern_action(ft_builder *b, ft_term guard, const ft_assignm
 
 /* ---- events --------------------------------------------------------------------------------- */
 
-static void grow_events(ft_builder *b)
-{
-    ft_trace *trace = b->trace;
-    /* Half as much again: the peak stays low where doubling would be felt. */
-    size_t cap = b->event_cap < 4096 ? 4096 : b->event_cap + b->event_cap / 2;
-    trace->kind = ft_realloc(trace->kind, cap, sizeof *trace->kind);
-    trace->flags = ft_realloc(trace->flags, cap, sizeof *trace->flags);
-    trace->thread = ft_realloc(trace->thread, cap, sizeof *trace->thread);
-    trace->object = ft_realloc(trace->object, cap, sizeof *trace->object);
-    trace->loc = ft_realloc(trace->loc, cap, sizeof *trace->loc);
-    trace->data = ft_realloc(trace->data, cap, sizeof *trace->data);
-    b->event_cap = cap;
-}
-
-static uint32_t object_count(const ft_trace *trace, ft_event_kind kind)
-{
-    switch (ft_event_kind_object(kind)) {
-    case FT_OBJECT_VARIABLE:
-        return trace->shared.len;
-    case FT_OBJECT_LOCK:
-        return trace->locks.len;
-    case FT_OBJECT_SEMAPHORE:
-        return trace->semaphores.len;
-    case FT_OBJECT_THREAD:
-        return trace->threads.len;
-    case FT_OBJECT_EDGE:
-        return trace->edges.len;
-    case FT_OBJECT_CONDITION:
-        return trace->conditions.len;
-    case FT_OBJECT_BARRIER:
-        return trace->barriers.len;
-    case FT_OBJECT_ONCE:
-        return trace->onces.len;
-    case FT_OBJECT_BLOCK:
-        return trace->blocks.len;
-    case FT_OBJECT_NONE:
-    case FT_OBJECT_CLASSES:
-        break;
-    }
-    return 1;
-}
-
-/* The array is there once an event has a hook; those before it have none. */
-void ft_builder_set_hook(ft_builder *b, uint32_t e, uint32_t hook)
-{
-    ft_trace *trace = b->trace;
-    if (!trace->hook && !hook) return;
-    size_t old = b->hook_cap;
-    trace->hook = ft_vec_grow(trace->hook, &b->hook_cap, trace->n_events, sizeof *trace->hook);
-    if (old < b->hook_cap) memset(trace->hook + old, 0, (b->hook_cap - old) * sizeof *trace->hook);
-    trace->hook[e] = hook;
-}
-
-uint32_t ft_builder_raw_event(ft_builder *b, ft_event_kind kind, uint32_t thread, uint32_t object,
-                              uint32_t loc, uint32_t data, uint8_t flags)
-{
-    ft_trace *trace = b->trace;
-    if (trace->n_events == b->max_events)
-        ft_error_set(&b->failure, FT_LIMIT, "the trace has more than %u events", b->max_events);
-    if (b->failure.code != FT_OK) return 0;
-    assert(kind < FT_EVENT_KINDS && thread < trace->threads.len && loc < trace->n_locations);
-    assert(object < object_count(trace, kind));
-    if (trace->n_events == b->event_cap) grow_events(b);
-    uint32_t e = trace->n_events++;
-    trace->kind[e] = (uint8_t)kind;
-    trace->flags[e] = flags | ft_builder_aside_flag(b, kind, object);
-    trace->thread[e] = (uint16_t)thread;
-    trace->object[e] = object;
-    trace->loc[e] = loc;
-    trace->data[e] = data;
-    ft_builder_set_hook(b, e, b->hook);
-    ft_builder_set_context(b, e, b->context);
-    b->counts[kind]++;
-    b->any_blocked |= ft_trace_is_blocked(trace, e);
-    return e;
-}
-
-uint32_t ft_builder_event(ft_builder *b, ft_event_kind kind, uint32_t thread, uint32_t object,
-                          uint32_t loc, uint32_t value, uint8_t flags)
-{
-    bool access = kind == FT_EVENT_READ || kind == FT_EVENT_WRITE;
-    assert(kind != FT_EVENT_ASSIGN && kind != FT_EVENT_ASSUME && kind != FT_EVENT_ASSERT);
-    assert(kind != FT_EVENT_IF && kind != FT_EVENT_RMW);
-    assert(!access || value < b->trace->n_values);
-    if (ft_event_kind_object(kind) == FT_OBJECT_NONE) object = 0;
-    return ft_builder_raw_event(b, kind, thread, object, loc, access ? value : 0, flags);
-}
-
 uint32_t ft_builder_intern_update(ft_builder *b, uint32_t variable, uint32_t read, uint32_t written)
 {
     ft_trace *trace = b->trace;
@@ -627,42 +527,11 @@ void ft_builder_note(ft_builder *b, const char *code, uint32_t event, const char
     ft_builder_add_note(b, code, event, 1, clean ? text : escape_text(b, text, &length));
 }
 
-static void shrink_events(ft_trace *trace)
-{
-    size_t n = trace->n_events;
-    trace->kind = ft_realloc(trace->kind, n, sizeof *trace->kind);
-    trace->flags = ft_realloc(trace->flags, n, sizeof *trace->flags);
-    trace->thread = ft_realloc(trace->thread, n, sizeof *trace->thread);
-    trace->object = ft_realloc(trace->object, n, sizeof *trace->object);
-    trace->loc = ft_realloc(trace->loc, n, sizeof *trace->loc);
-    trace->data = ft_realloc(trace->data, n, sizeof *trace->data);
-    if (trace->hook) trace->hook = ft_realloc(trace->hook, n, sizeof *trace->hook);
-    if (trace->context) trace->context = ft_realloc(trace->context, n, sizeof *trace->context);
-}
-
 /* A note may speak of the event that the reader was about to add, and that never came. */
 static void clamp_notes(ft_trace *trace)
 {
     for (uint32_t i = 0; i < trace->n_notes; i++)
         if (trace->notes[i].event >= trace->n_events) trace->notes[i].event = FT_NO_EVENT;
-}
-
-/* Nothing comes after an event that its thread did not come past. */
-static ft_status check_blocked(const ft_builder *b, ft_error *err)
-{
-    const ft_trace *trace = b->trace;
-    ft_status status = FT_OK;
-    if (!b->any_blocked) return FT_OK;
-    bool *blocked = ft_calloc(trace->threads.len, sizeof *blocked);
-    for (uint32_t e = 0; e < trace->n_events && status == FT_OK; e++) {
-        if (blocked[trace->thread[e]])
-            status = ft_error_set(err, FT_INPUT,
-                                  "event %u: %s was blocked for ever at an event before it", e + 1,
-                                  ft_trace_thread_name(trace, trace->thread[e]));
-        blocked[trace->thread[e]] = ft_trace_is_blocked(trace, e);
-    }
-    free(blocked);
-    return status;
 }
 
 static ft_status finish(ft_builder *b, ft_error *err)
@@ -672,11 +541,11 @@ static ft_status finish(ft_builder *b, ft_error *err)
     if (!b->trace->n_events)
         return ft_error_set(err, FT_INPUT, "the trace has no events: nothing to analyse");
     clamp_notes(b->trace);
-    ft_status status = check_blocked(b, err);
+    ft_status status = ft_builder_check_blocked(b, err);
     if (status != FT_OK) return status;
     status = b->canonical ? ft_builder_check_canonical(b, err) : ft_builder_normalise(b, err);
     if (status == FT_OK) status = ft_builder_find_paths(b, err);
-    if (status == FT_OK) shrink_events(b->trace);
+    if (status == FT_OK) ft_builder_shrink(b);
     return status;
 }
 

@@ -14,17 +14,24 @@ struct ft_builder {
     uint32_t max_events; /* 2^32 - 2, less in tests */
     uint32_t counts[FT_EVENT_KINDS]; /* events so far, by kind */
     size_t event_cap, shared_cap, local_cap, lock_cap, semaphore_cap, location_cap, value_cap,
-        action_cap, note_cap, barrier_cap, block_cap, update_cap, hook_cap, module_cap, site_cap,
-        context_cap, contexts_cap;
-    size_t inputs_cap;
+        action_cap, note_cap, barrier_cap, block_cap, update_cap, module_cap, site_cap,
+        contexts_cap, inputs_cap;
     bool keep_inputs;
-    uint32_t hook, context;        /* of the events that come next */
-    bool aside;                    /* ft_builder_aside */
-    ft_map benign;                 /* variable -> 1: ft_builder_benign */
-    bool any_blocked;              /* FT_FLAG_BLOCKED */
-    ft_map contexts;               /* parent << 32 | location to its number */
-    ft_map values[FT_VALUE_SORTS]; /* per sort: bits to value id */
-    uint32_t *location_slots;      /* hash slots: location id, 0 when free */
+    uint32_t hook, context;       /* of the events that come next */
+    bool aside;                   /* ft_builder_aside */
+    ft_map benign;                /* variable -> 1: ft_builder_benign */
+    ft_map benign_places;         /* location -> 1: ft_builder_benign_place */
+    bool any_blocked;             /* FT_FLAG_BLOCKED */
+    bool *stopped;                /* [threads] by an event with that flag; NULL: not asked yet */
+    void (*flush)(void *context); /* NULL: the trace keeps all events (ft_builder_flush_to) */
+    void *flush_context;
+    uint32_t flushed;      /* events that the trace has no more */
+    ft_map contexts;       /* parent << 32 | location to its number */
+    uint32_t *value_slots; /* hash slots: value id, 0 when free; not of small integers */
+    size_t value_slot_cap;
+    uint32_t n_large;         /* values in them */
+    uint32_t **small_values;  /* the ids of small integers (builder_values.c) */
+    uint32_t *location_slots; /* hash slots: location id, 0 when free */
     size_t location_slot_cap;
     ft_intern functions; /* function names; the arena's copy is in function_text */
     const char **function_text;
@@ -56,7 +63,8 @@ void ft_builder_set_hook(ft_builder *builder, uint32_t e, uint32_t hook);
 void ft_builder_set_context(ft_builder *builder, uint32_t e, uint32_t context);
 
 /* FT_FLAG_SYNTHETIC for an access that is no candidate, else 0. */
-uint8_t ft_builder_aside_flag(const ft_builder *builder, ft_event_kind kind, uint32_t object);
+uint8_t ft_builder_aside_flag(const ft_builder *builder, ft_event_kind kind, uint32_t object,
+                              uint32_t loc);
 
 /* True for UTF-8 without control characters: what the builder takes as it is. Anything else it
  * escapes. */
@@ -65,6 +73,22 @@ bool ft_builder_text_is_clean(const char *text, size_t length);
 /* Like ft_builder_note with a given count and a text that is no format. */
 void ft_builder_add_note(ft_builder *builder, const char *code, uint32_t event, uint32_t count,
                          const char *text);
+
+void ft_builder_release_values(ft_builder *builder);
+
+/* Gives back what the arrays of the events have too much. */
+void ft_builder_shrink(ft_builder *builder);
+
+/* Nothing may come after an event that its thread did not come past: FT_INPUT. */
+ft_status ft_builder_check_blocked(ft_builder *builder, ft_error *err) FT_MUST_CHECK;
+
+/* From now on, before the first event, the trace keeps `block` events at most: when these are
+ * there, `flush` is called and may take the arrays of the events, putting others of that size in
+ * their place; then they are forgotten. Such a builder is not finished. */
+void ft_builder_flush_to(ft_builder *builder, void (*flush)(void *context), void *context,
+                         uint32_t block);
+/* Does so now, with fewer. */
+void ft_builder_flush(ft_builder *builder);
 
 /* Normalises the events (trace.h, ft_builder_finish). FT_LIMIT when implied releases do not fit. */
 ft_status ft_builder_normalise(ft_builder *builder, ft_error *err) FT_MUST_CHECK;

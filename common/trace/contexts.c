@@ -33,19 +33,6 @@ void ft_builder_in_context(ft_builder *b, uint32_t context)
     b->context = context;
 }
 
-/* The array is there once an event has a context; those before it have none. */
-void ft_builder_set_context(ft_builder *b, uint32_t e, uint32_t context)
-{
-    ft_trace *trace = b->trace;
-    if (!trace->context && context == FT_NO_CONTEXT) return;
-    size_t old = b->context_cap;
-    trace->context =
-        ft_vec_grow(trace->context, &b->context_cap, trace->n_events, sizeof *trace->context);
-    if (old < b->context_cap)
-        memset(trace->context + old, 0, (b->context_cap - old) * sizeof *trace->context);
-    trace->context[e] = context;
-}
-
 static void add_word(ft_trace *trace, const char *word, size_t length)
 {
     size_t size = (trace->n_command + (size_t)1) * sizeof *trace->command;
@@ -58,12 +45,27 @@ void ft_builder_command(ft_builder *b, const char *word, size_t length)
     add_word(b->trace, word, length);
 }
 
+void ft_trace_add_note(ft_trace *trace, const char *code, const char *text)
+{
+    trace->notes = ft_realloc(trace->notes, trace->n_notes + 1u, sizeof *trace->notes);
+    trace->notes[trace->n_notes++] =
+        (ft_note){.code = ft_arena_strndup(trace->arena, code, strlen(code)),
+                  .event = FT_NO_EVENT,
+                  .count = 1,
+                  .text = ft_arena_strndup(trace->arena, text, strlen(text))};
+}
+
 void ft_trace_set_command(ft_trace *trace, const char *const *words, size_t count)
 {
     trace->n_command = 0;
     for (size_t i = 0; i < count; i++)
         if (!ft_builder_text_is_clean(words[i], strlen(words[i]))) return;
     for (size_t i = 0; i < count; i++) add_word(trace, words[i], strlen(words[i]));
+}
+
+void ft_builder_commands(ft_builder *b, const char *const *words, size_t count)
+{
+    ft_trace_set_command(b->trace, words, count);
 }
 
 /* ---- what is no candidate -------------------------------------------------------------------- */
@@ -79,10 +81,27 @@ void ft_builder_benign(ft_builder *b, uint32_t shared)
     ft_map_put(&b->benign, shared, 1);
 }
 
-uint8_t ft_builder_aside_flag(const ft_builder *b, ft_event_kind kind, uint32_t object)
+void ft_builder_benign_place(ft_builder *b, uint32_t loc)
 {
-    if (ft_event_kind_object(kind) != FT_OBJECT_VARIABLE) return 0;
-    if (b->aside || (b->benign.len && ft_map_get(&b->benign, object, NULL)))
-        return FT_FLAG_SYNTHETIC;
-    return 0;
+    assert(loc < b->trace->n_locations);
+    ft_map_put(&b->benign_places, loc, 1);
+}
+
+bool ft_builder_has_no_flags(const ft_builder *b)
+{
+    return !b->aside && !b->benign.len && !b->benign_places.len;
+}
+
+uint8_t ft_builder_access_flags(const ft_builder *b, uint32_t shared, uint32_t loc)
+{
+    bool aside = b->aside || (b->benign.len && ft_map_get(&b->benign, shared, NULL)) ||
+                 (b->benign_places.len && ft_map_get(&b->benign_places, loc, NULL));
+    return aside ? FT_FLAG_SYNTHETIC : 0;
+}
+
+uint8_t ft_builder_aside_flag(const ft_builder *b, ft_event_kind kind, uint32_t object,
+                              uint32_t loc)
+{
+    bool access = ft_event_kind_object(kind) == FT_OBJECT_VARIABLE;
+    return access ? ft_builder_access_flags(b, object, loc) : 0;
 }

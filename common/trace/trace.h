@@ -274,10 +274,16 @@ void ft_builder_in_context(ft_builder *builder, uint32_t context);
 void ft_builder_aside(ft_builder *builder, bool aside);
 /* The same for accesses of that variable, in every thread. */
 void ft_builder_benign(ft_builder *builder, uint32_t shared);
+/* The same for accesses at that location. */
+void ft_builder_benign_place(ft_builder *builder, uint32_t loc);
 /* The next word of the command that was recorded. */
 void ft_builder_command(ft_builder *builder, const char *word, size_t length);
-/* The same for a trace that is made already: all words, or none where one is not clean text. */
+/* All of its words, or none where one is not clean text. */
+void ft_builder_commands(ft_builder *builder, const char *const *words, size_t count);
+/* The same for a trace that is made already. */
 void ft_trace_set_command(ft_trace *trace, const char *const *words, size_t count);
+/* A note about all of it; both texts are copied. */
+void ft_trace_add_note(ft_trace *trace, const char *code, const char *text);
 /* The step (ft_trace.hook) that makes the events appended from now on; 0, as at first: none. */
 void ft_builder_hook(ft_builder *builder, uint32_t hook);
 /* Appends to the inputs. A reader that is not told to keep them passes over those of its file. */
@@ -292,6 +298,23 @@ const ft_trace *ft_builder_peek(const ft_builder *builder); /* tables so far, fo
  * FT_FLAG_BLOCKED (what waits) or 0. */
 uint32_t ft_builder_event(ft_builder *builder, ft_event_kind kind, uint32_t thread, uint32_t object,
                           uint32_t loc, uint32_t value, uint8_t flags);
+/* Rows for plain accesses that are appended many at once: READ or WRITE as kind, `flags` from
+ * ft_builder_access_flags, and what ft_trace says of the others. */
+typedef struct ft_builder_rows {
+    uint32_t n; /* how many there are; 0: the trace is full, ft_builder_finish will say so */
+    uint8_t *kind, *flags;
+    uint16_t *thread;
+    uint32_t *object, *loc, *data, *hook, *context;
+} ft_builder_rows;
+/* Valid until the next event that is appended in any way. */
+ft_builder_rows ft_builder_room(ft_builder *builder);
+/* The first n of them are filled in, and are events now. */
+void ft_builder_append(ft_builder *builder, uint32_t n);
+/* The flags of a plain access now (ft_builder_aside, ft_builder_benign, ft_builder_benign_place).
+ */
+uint8_t ft_builder_access_flags(const ft_builder *builder, uint32_t shared, uint32_t loc);
+/* True while they are 0 for all. */
+bool ft_builder_has_no_flags(const ft_builder *builder);
 /* Appends an rmw event (always atomic). */
 uint32_t ft_builder_update(ft_builder *builder, uint32_t thread, uint32_t variable, uint32_t loc,
                            uint32_t read, uint32_t written);

@@ -1,6 +1,7 @@
 /* All the ways in which a recorded program may end; the argument chooses. */
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +12,20 @@ static void *work(void *unused)
 {
     x++;
     return unused;
+}
+
+/* Behind the end of main's own thread. */
+static void *last(void *main_thread)
+{
+    pthread_join(*(pthread_t *)main_thread, NULL);
+    x++;
+    return NULL;
+}
+
+static void *ends_all(void *code)
+{
+    x++;
+    exit((int)(intptr_t)code);
 }
 
 static int many_threads(void)
@@ -34,6 +49,20 @@ int main(int argc, char **argv)
     if (!strcmp(how, "kill")) kill(getpid(), SIGKILL);
     if (!strcmp(how, "crash")) *(volatile int *)0 = 1;
     if (!strcmp(how, "_exit")) _exit(3);
+    if (!strcmp(how, "_Exit")) _Exit(4);
+    if (!strcmp(how, "quick_exit")) quick_exit(5);
+    if (!strcmp(how, "pthread_exit")) {
+        static pthread_t self;
+        self = pthread_self();
+        pthread_create(&thread, NULL, last, &self);
+        pthread_exit(NULL);
+    }
+    if (!strcmp(how, "thread")) {
+        pthread_create(&thread, NULL, ends_all, (void *)(intptr_t)6);
+        pthread_join(thread, NULL);
+    }
+    if (!strcmp(how, "exec")) execl("/bin/sh", "sh", "-c", "exit 7", (char *)NULL);
+    if (!strcmp(how, "no exec")) execl("/none", "none", (char *)NULL), x++;
     if (!strcmp(how, "many")) return many_threads();
     if (!strcmp(how, "fork") && !fork()) {
         x++;

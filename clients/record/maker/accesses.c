@@ -161,25 +161,6 @@ void ft_maker_access(ft_maker *m, const ft_raw_record *r)
     if (m->terms) ft_terms_end(m->terms);
 }
 
-bool ft_maker_keep_plain(ft_maker *m, uint32_t t, const ft_raw_event *e)
-{
-    uint32_t skip, c = ft_cells_at(m->cells, e->address, &skip), form = e->code / 8;
-    if (c == FT_NO_CELL) return skip >= 1u << e->code % 8;
-    const ft_cell *cell = ft_cells_get(m->cells, c);
-    ft_maker_shadow *s = &m->shadows[c];
-    bool same = s->content == FT_CONTENT_KNOWN && s->value == e->value;
-    if (cell->size != 1u << e->code % 8 || form > FT_RAW_FORM_WRITE) return false;
-    if (form == FT_RAW_FORM_READ && !same) return false;
-    uint32_t id = same ? s->id : FT_NO_VALUE;
-    touch(m, c, t, FT_CONTENT_KNOWN, e->value);
-    s->id = id ? id : ft_builder_value(m->builder, ft_maker_value(m, c, e->value));
-    m->summary->kept++;
-    ft_builder_event(m->builder, form == FT_RAW_FORM_READ ? FT_EVENT_READ : FT_EVENT_WRITE,
-                     ft_maker_thread(m, t), m->variables.data[c], ft_maker_location(m, e->site),
-                     s->id, 0);
-    return true;
-}
-
 void ft_maker_benign(ft_maker *m, uint64_t address, uint64_t size)
 {
     uint64_t end = size < UINT64_MAX - address ? address + size : UINT64_MAX;

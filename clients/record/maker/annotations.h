@@ -28,6 +28,9 @@ void ft_annotations_free(ft_annotations *annotations); /* accepts NULL */
 /* Marks the accesses and adds the edges of a trace that was just recorded. */
 void ft_annotations_apply(ft_annotations *annotations, ft_trace *trace);
 
+/* A place in the standard library's own headers whose accesses the maker marks in every trace. */
+bool ft_annotations_is_known(const ft_location *at);
+
 /* The line of a rule that no event fell under, the first from line `after` + 1 on; 0: none. */
 uint32_t ft_annotations_unused(const ft_annotations *annotations, uint32_t after);
 

@@ -10,6 +10,7 @@ enum {
     NOBODY = 0xFFFF,
     ALIGNED = 16,
     BIG = 4096,
+    STARTS = 64,
     PAGE = 512, /* granules */
     NEAR = 256  /* pages that are found without a look-up */
 };
@@ -31,11 +32,13 @@ typedef struct granule {
  * touched in this life. Most granules belong to one thread for ever: a pass over their accesses is
  * one look at a slot. */
 typedef struct page {
-    uint64_t slots[PAGE];
-    uint64_t contents[PAGE]; /* first pass: what the granule held after its last access */
-    uint8_t known[PAGE];     /* bit per byte: that is known */
-    uint32_t touched[PAGE];  /* the turn of its last access */
-    uint32_t lives[PAGE];    /* that have ended */
+    struct {
+        uint64_t slot;
+        uint64_t content; /* first pass: what the granule held after its last access */
+        uint32_t touched; /* the turn of its last access */
+        uint32_t lives;   /* that have ended */
+        uint8_t known;    /* bit per byte: that is known of the content */
+    } at[PAGE];           /* what one access needs lies in one cache line */
 } page;
 
 enum { ONE_THREAD = 48, ONE_TOUCHED = 16, ONE_WRITTEN = 8, ONE_BOUNDS = 0, SEVERAL = 0xFFFF };
@@ -46,6 +49,9 @@ typedef struct actor {
     uint32_t ran; /* its last turn, 0: none yet */
     uint64_t stack, stack_size;
     bool ended, late; /* late: ft_cells_late */
+    /* of the memory that is being freed: the granule that the thread touched last */
+    uint64_t last_key;
+    uint32_t last_turn; /* 0: none */
 } actor;
 
 typedef struct allocation {
@@ -72,6 +78,7 @@ struct ft_cells {
     FT_VEC(granule) granules;
     FT_VEC(allocation) allocations;
     ft_map blocks;        /* address / ALIGNED of allocations -> the latest one */
+    ft_map starts;        /* address / ALIGNED / STARTS -> a bit for each that is in blocks */
     FT_VEC(uint32_t) big; /* allocations larger than BIG */
     FT_VEC(region) regions;
     FT_VEC(ft_cell) cells;
@@ -95,6 +102,7 @@ void ft_cells_free(ft_cells *cells)
     ft_vec_release(&cells->pages);
     ft_map_release(&cells->numbers);
     ft_map_release(&cells->blocks);
+    ft_map_release(&cells->starts);
     ft_vec_release(&cells->granules);
     ft_vec_release(&cells->allocations);
     ft_vec_release(&cells->big);
@@ -133,15 +141,15 @@ static inline page *page_at(ft_cells *cells, uint64_t key, bool make)
 
 static void end_life(ft_cells *cells, page *p, uint64_t i)
 {
-    if (!p->slots[i]) return;
+    if (!p->at[i].slot) return;
     if (!cells->settled) {
-        p->slots[i] = 0;
-        p->known[i] = 0;
-        p->touched[i] = 0;
-        p->lives[i]++;
-    } else if (p->slots[i] & LATER_TOUCHED) {
-        p->slots[i] &= ~LATER_TOUCHED;
-        p->lives[i]++;
+        p->at[i].slot = 0;
+        p->at[i].known = 0;
+        p->at[i].touched = 0;
+        p->at[i].lives++;
+    } else if (p->at[i].slot & LATER_TOUCHED) {
+        p->at[i].slot &= ~LATER_TOUCHED;
+        p->at[i].lives++;
     }
 }
 
@@ -185,24 +193,24 @@ static inline uint8_t bounds_of(const part *p)
 /* Another thread than its first one touches the granule. */
 static granule *make_several(ft_cells *cells, uint64_t key, page *in)
 {
-    uint64_t slot = in->slots[key % PAGE];
+    uint64_t slot = in->at[key % PAGE].slot;
     granule g = {.address = key * GRANULE,
                  .written = (uint8_t)(slot >> ONE_WRITTEN),
                  .bounds = (uint8_t)(slot >> ONE_BOUNDS),
-                 .life = in->lives[key % PAGE],
+                 .life = in->at[key % PAGE].lives,
                  .born = (uint32_t)cells->allocations.len,
                  .cell = FT_NO_CELL};
     for (unsigned i = 0; i < GRANULE; i++)
         g.first[i] =
             slot >> ONE_TOUCHED >> i & 1 ? (uint16_t)((slot >> ONE_THREAD) - 1) : (uint16_t)NOBODY;
-    in->slots[key % PAGE] = (uint64_t)SEVERAL << ONE_THREAD | cells->granules.len;
+    in->at[key % PAGE].slot = (uint64_t)SEVERAL << ONE_THREAD | cells->granules.len;
     ft_vec_push(&cells->granules, g);
     return &cells->granules.data[cells->granules.len - 1];
 }
 
 static void touch_several(ft_cells *cells, uint64_t key, page *in, const part *p, uint32_t thread)
 {
-    uint64_t slot = in->slots[key % PAGE];
+    uint64_t slot = in->at[key % PAGE].slot;
     granule *g = slot >> ONE_THREAD == SEVERAL ? &cells->granules.data[(uint32_t)slot]
                                                : make_several(cells, key, in);
     for (unsigned i = p->from; i < p->to; i++) {
@@ -222,16 +230,29 @@ static void later_of(const ft_cells *cells, uint32_t index, uint64_t address, ui
     if (around && (*latest == FT_NO_ALLOCATION || index > *latest)) *latest = index;
 }
 
+/* The latest of the allocations that begin there, if it is around the granule. */
+static void later_at(const ft_cells *cells, uint64_t at, const granule *g, uint32_t *latest)
+{
+    uint64_t index = FT_NO_ALLOCATION;
+    ft_map_get(&cells->blocks, at, &index);
+    while (index != FT_NO_ALLOCATION && index >= g->born)
+        index = cells->allocations.data[index].before;
+    if (index != FT_NO_ALLOCATION) later_of(cells, (uint32_t)index, g->address, latest);
+}
+
 /* The latest allocation around the granule before it was born. */
 static uint32_t allocation_of(const ft_cells *cells, const granule *g)
 {
     uint32_t latest = FT_NO_ALLOCATION;
-    for (uint64_t n = 0, at = g->address / ALIGNED; n <= BIG / ALIGNED && n <= at; n++) {
-        uint64_t index;
-        if (!ft_map_get(&cells->blocks, at - n, &index)) continue;
-        while (index != FT_NO_ALLOCATION && index >= g->born)
-            index = cells->allocations.data[index].before;
-        if (index != FT_NO_ALLOCATION) later_of(cells, (uint32_t)index, g->address, &latest);
+    uint64_t last = g->address / ALIGNED;
+    uint64_t first = last > BIG / ALIGNED ? last - BIG / ALIGNED : 0;
+    for (uint64_t word = first / STARTS; word <= last / STARTS; word++) {
+        uint64_t bits = 0;
+        ft_map_get(&cells->starts, word, &bits);
+        if (word == first / STARTS) bits &= UINT64_MAX << first % STARTS;
+        if (word == last / STARTS) bits &= UINT64_MAX >> (STARTS - 1 - last % STARTS);
+        for (; bits; bits &= bits - 1)
+            later_at(cells, word * STARTS + (unsigned)__builtin_ctzll(bits), g, &latest);
     }
     for (size_t i = 0; i < cells->big.len && cells->big.data[i] < g->born; i++)
         later_of(cells, cells->big.data[i], g->address, &latest);
@@ -273,7 +294,7 @@ static bool others_ran(ft_cells *cells, uint32_t since, uint32_t thread)
 /* A read that found what no record wrote: code without hooks did, the thread's own or another's. */
 static void found(ft_cells *cells, uint64_t key, page *in, uint8_t mask, uint32_t since)
 {
-    uint64_t *slot = &in->slots[key % PAGE];
+    uint64_t *slot = &in->at[key % PAGE].slot;
     granule here = {.address = key * GRANULE, .born = (uint32_t)cells->allocations.len};
     uint32_t block = allocation_of(cells, &here), thread = cells->thread;
     if (block != FT_NO_ALLOCATION && cells->allocations.data[block].turn > since)
@@ -298,8 +319,8 @@ static bool is_heap(const ft_cells *cells, uint64_t key)
 /* The bytes that are not what they were, or that nobody is known to have written. */
 static uint8_t strange_bytes(const ft_cells *cells, uint64_t key, const page *in, const part *p)
 {
-    uint64_t differ = in->contents[key % PAGE] ^ p->content;
-    uint8_t strange = 0, known = in->known[key % PAGE];
+    uint64_t differ = in->at[key % PAGE].content ^ p->content;
+    uint8_t strange = 0, known = in->at[key % PAGE].known;
     bool heap = is_heap(cells, key);
     for (unsigned i = p->from; i < p->to; i++)
         if (known >> i & 1 ? differ >> 8 * i & 0xFF : heap) strange |= (uint8_t)(1u << i);
@@ -309,8 +330,8 @@ static uint8_t strange_bytes(const ft_cells *cells, uint64_t key, const page *in
 static inline void follow_content(ft_cells *cells, uint64_t key, page *in, const part *p,
                                   uint32_t since)
 {
-    uint64_t *content = &in->contents[key % PAGE], bits = bits_of(p);
-    uint8_t *known = &in->known[key % PAGE], mask = mask_of(p);
+    uint64_t *content = &in->at[key % PAGE].content, bits = bits_of(p);
+    uint8_t *known = &in->at[key % PAGE].known, mask = mask_of(p);
     if (!p->has_content) {
         if (p->write) *known &= (uint8_t)~mask;
         return;
@@ -327,12 +348,12 @@ static inline void follow_content(ft_cells *cells, uint64_t key, page *in, const
 static inline void touch(ft_cells *cells, uint64_t key, const part *p)
 {
     page *in = page_at(cells, key, true);
-    uint64_t *slot = &in->slots[key % PAGE], mask = mask_of(p);
+    uint64_t *slot = &in->at[key % PAGE].slot, mask = mask_of(p);
     uint64_t did = mask << ONE_TOUCHED | (p->write ? mask << ONE_WRITTEN : 0) |
                    (uint64_t)bounds_of(p) << ONE_BOUNDS;
-    uint32_t since = in->touched[key % PAGE];
+    uint32_t since = in->at[key % PAGE].touched;
     cells->touched += !*slot;
-    in->touched[key % PAGE] = cells->turn;
+    in->at[key % PAGE].touched = cells->turn;
     if (!*slot || *slot >> ONE_THREAD == cells->thread + 1)
         *slot |= did | 1 | (uint64_t)(cells->thread + 1) << ONE_THREAD;
     else
@@ -374,12 +395,16 @@ static actor *actor_of(ft_cells *cells, uint32_t thread)
     return &cells->actors.data[thread];
 }
 
-static void turn_to(ft_cells *cells, uint32_t thread)
+static void next_turn(ft_cells *cells, uint32_t thread)
 {
-    if (cells->turn && cells->thread == thread) return;
     cells->turn++;
     cells->thread = thread;
     actor_of(cells, thread)->ran = cells->turn;
+}
+
+static void turn_to(ft_cells *cells, uint32_t thread)
+{
+    if (!cells->turn || cells->thread != thread) next_turn(cells, thread);
 }
 
 void ft_cells_count_events(ft_cells *cells, uint32_t thread, const ft_raw_event *events, uint32_t n)
@@ -414,6 +439,8 @@ static void begin_allocation(ft_cells *cells, uint64_t address, uint64_t size, u
     if (cells->settled) return;
     ft_map_get(&cells->blocks, address / ALIGNED, &before);
     ft_map_put(&cells->blocks, address / ALIGNED, index);
+    *ft_map_slot(&cells->starts, address / ALIGNED / STARTS, 0, NULL) |=
+        UINT64_C(1) << address / ALIGNED % STARTS;
     if (size > BIG) ft_vec_push(&cells->big, index);
     ft_vec_push(&cells->allocations, (allocation){.address = address,
                                                   .size = size,
@@ -422,6 +449,52 @@ static void begin_allocation(ft_cells *cells, uint64_t address, uint64_t size, u
                                                   .before = (uint32_t)before});
     if (!cells->high || address < cells->low) cells->low = address;
     if (address + size > cells->high) cells->high = address + size;
+}
+
+/* The granules of a page that one other thread than the freeing one used, each thread's latest. */
+static void find_last_uses(ft_cells *cells, const page *p, uint64_t key, uint64_t stop)
+{
+    for (; key < stop; key++) {
+        uint64_t thread = p->at[key % PAGE].slot >> ONE_THREAD;
+        if (!thread || thread == SEVERAL || thread == cells->thread + 1) continue;
+        actor *a = &cells->actors.data[thread - 1];
+        if (p->at[key % PAGE].touched < a->last_turn) continue;
+        a->last_turn = p->at[key % PAGE].touched;
+        a->last_key = key;
+    }
+}
+
+/* What a thread touched last of memory that another one frees is shared with that one. What it
+ * touched before is not kept: where that can come behind the free, the last mostly can. */
+static void share_last_uses(ft_cells *cells)
+{
+    for (size_t t = 0; t < cells->actors.len; t++) {
+        actor *a = &cells->actors.data[t];
+        if (!a->last_turn) continue;
+        a->last_turn = 0;
+        page *in = page_at(cells, a->last_key, true);
+        uint8_t did = (uint8_t)(in->at[a->last_key % PAGE].slot >> ONE_TOUCHED);
+        granule *g = make_several(cells, a->last_key, in);
+        g->shared |= did;
+        g->written |= did;
+    }
+}
+
+static void end_allocation(ft_cells *cells, uint64_t address)
+{
+    uint64_t index;
+    if (cells->actors.len < 2 || !ft_map_get(&cells->blocks, address / ALIGNED, &index)) return;
+    const allocation *block = &cells->allocations.data[index];
+    uint64_t key = block->address / GRANULE,
+             to = (block->address + block->size + GRANULE - 1) / GRANULE;
+    if (block->address != address) return;
+    while (key < to) {
+        uint64_t stop = (key / PAGE + 1) * PAGE < to ? (key / PAGE + 1) * PAGE : to;
+        const page *p = page_at(cells, key, false);
+        if (p) find_last_uses(cells, p, key, stop);
+        key = stop;
+    }
+    share_last_uses(cells);
 }
 
 /* Zeros right behind an allocation are calloc's. */
@@ -452,6 +525,10 @@ static void apply(ft_cells *cells, const ft_raw_record *r)
     if (r->access) return;
     if (r->operation == FT_RAW_ALLOC)
         begin_allocation(cells, o[1], o[2], r->thread);
+    else if (r->operation == FT_RAW_FREE && !cells->settled)
+        end_allocation(cells, o[1]);
+    else if (r->operation == FT_RAW_SYNC || r->operation == FT_RAW_MARK)
+        next_turn(cells, r->thread); /* what comes behind it is later than what was before */
     else if (r->operation == FT_RAW_BEGIN)
         begin_thread(cells, r);
     else if (r->operation == FT_RAW_END)
@@ -525,7 +602,8 @@ static void link_lives(ft_cells *cells)
     for (size_t i = cells->granules.len; i-- > 0;) {
         granule *g = &cells->granules.data[i];
         if (g->cell == FT_NO_CELL) continue;
-        uint64_t key = g->address / GRANULE, *slot = &page_at(cells, key, true)->slots[key % PAGE];
+        uint64_t key = g->address / GRANULE,
+                 *slot = &page_at(cells, key, true)->at[key % PAGE].slot;
         g->next = (uint32_t)*slot;
         *slot = i + 1;
     }
@@ -566,7 +644,7 @@ bool ft_cells_may_be(ft_cells *cells, uint64_t address, uint64_t size)
 {
     for (uint64_t key = address / GRANULE; key <= (address + size - 1) / GRANULE; key++) {
         page *p = page_at(cells, key, true);
-        if (p->slots[key % PAGE]) return true;
+        if (p->at[key % PAGE].slot) return true;
     }
     return false;
 }
@@ -574,14 +652,14 @@ bool ft_cells_may_be(ft_cells *cells, uint64_t address, uint64_t size)
 /* The granule with cells that lives at the slot, which is touched now; NULL: none. */
 static const granule *living(ft_cells *cells, page *p, uint64_t i)
 {
-    uint64_t *slot = &p->slots[i];
+    uint64_t *slot = &p->at[i].slot;
     if (!*slot) return NULL;
     *slot |= LATER_TOUCHED;
     uint32_t index = (uint32_t)*slot;
-    while (index && cells->granules.data[index - 1].life < p->lives[i])
+    while (index && cells->granules.data[index - 1].life < p->at[i].lives)
         index = cells->granules.data[index - 1].next;
     *slot = index ? LATER_TOUCHED | index : 0;
-    if (!index || cells->granules.data[index - 1].life != p->lives[i]) return NULL;
+    if (!index || cells->granules.data[index - 1].life != p->at[i].lives) return NULL;
     return &cells->granules.data[index - 1];
 }
 
@@ -602,4 +680,34 @@ uint32_t ft_cells_at(ft_cells *cells, uint64_t address, uint32_t *skip)
         }
     }
     return FT_NO_CELL;
+}
+
+/* The cell of the granule that the access covers, no more and no less. */
+static uint32_t exact_cell(const ft_cells *cells, const granule *g, uint64_t address, uint32_t size)
+{
+    for (uint32_t c = g->cell; c < cells->cells.len; c++) {
+        const ft_cell *cell = &cells->cells.data[c];
+        if (cell->address == address) return cell->size == size ? c : FT_SEVERAL_CELLS;
+        if (cell->address > address || cell->address < g->address) break;
+    }
+    return FT_SEVERAL_CELLS;
+}
+
+static inline uint32_t find_cell(ft_cells *cells, uint64_t address, uint32_t size)
+{
+    uint64_t key = address / GRANULE;
+    if (address % GRANULE + size > GRANULE)
+        return ft_cells_may_be(cells, address, size) ? FT_SEVERAL_CELLS : FT_NO_CELL;
+    page *p = page_at(cells, key, true);
+    if (!p->at[key % PAGE].slot) return FT_NO_CELL;
+    const granule *g = living(cells, p, key % PAGE);
+    return g ? exact_cell(cells, g, address, size) : FT_NO_CELL;
+}
+
+void ft_cells_find(ft_cells *cells, const ft_raw_event *events, uint32_t n, uint32_t *found)
+{
+    for (uint32_t i = 0; i < n; i++)
+        found[i] = events[i].code >= FT_RAW_ENTER
+                       ? FT_NO_CELL
+                       : find_cell(cells, events[i].address, 1u << events[i].code % 8);
 }

@@ -31,6 +31,7 @@ typedef struct ft_cell {
 
 #define FT_NO_ALLOCATION UINT32_MAX
 #define FT_NO_CELL       UINT32_MAX
+#define FT_SEVERAL_CELLS (UINT32_MAX - 1)
 #define FT_NO_OWNER      UINT32_MAX
 
 ft_cells *ft_cells_new(void);
@@ -57,5 +58,9 @@ bool ft_cells_may_be(ft_cells *cells, uint64_t address, uint64_t size);
 /* The shared cell at `address`, whose size is then how far it goes; else FT_NO_CELL, with *skip
  * the number of bytes from there that lie in none (up to the next granule). */
 uint32_t ft_cells_at(ft_cells *cells, uint64_t address, uint32_t *skip);
+/* What each of the events accesses: the shared cell that is all of it, FT_NO_CELL where it touches
+ * none (and for calls and returns), FT_SEVERAL_CELLS where it has to be looked up piece by piece.
+ */
+void ft_cells_find(ft_cells *cells, const ft_raw_event *events, uint32_t n, uint32_t *found);
 
 #endif

@@ -126,8 +126,9 @@ static void keep_piece(ft_maker *m, const ft_raw_record *r)
 static void pass_channel(ft_maker *m, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;
-    ft_channels_follow(m->channels, m->builder, ft_maker_thread(m, r->thread), o,
-                       ft_maker_location(m, o[2]));
+    uint32_t thread = ft_maker_thread(m, r->thread);
+    ft_channels_follow(m->channels, m->builder, thread, o, ft_maker_location(m, o[2]));
+    ft_inputs_add_channel(m->builder, thread, o);
 }
 
 /* The others were of the first pass, or are of the cells. */
@@ -179,32 +180,34 @@ static void follow_record(ft_maker *m, const ft_raw_record *r)
         follow_operation(m, r);
 }
 
-/* Most accesses are of memory that nobody else has: they only count. */
-static void follow_events(ft_maker *m, const ft_raw_record *r)
+/* With terms, or out of order: one by one. */
+static void follow_singly(ft_maker *m, const ft_raw_record *r)
 {
     ft_raw_record one;
     ft_maker_actor *a = &m->actors.data[r->thread];
-    ft_builder_aside(m->builder, a->ignored);
     for (uint32_t i = 0; i < r->n_events; i++) {
         const ft_raw_event *e = &r->events[i];
         if (e->code >= FT_RAW_ENTER) {
             ft_stacks_follow(m->stacks, r->thread, e);
             continue;
         }
-        m->now++;
-        bool plain = !m->terms && !a->swapped;
-        if (plain && !ft_cells_may_be(m->cells, e->address, UINT64_C(1) << e->code % 8)) {
-            a->steps++;
-            continue;
-        }
-        a->ran = m->now;
-        m->step = plain ? ++a->steps : next_step(a);
+        a->ran = ++m->now;
+        m->step = next_step(a);
         ft_builder_hook(m->builder, m->step);
         ft_builder_in_context(m->builder, ft_stacks_context(m->stacks, r->thread));
-        if (plain && ft_maker_keep_plain(m, r->thread, e)) continue;
         ft_raw_record_of(e, r->thread, &one);
         ft_maker_access(m, &one);
     }
+}
+
+static void follow_events(ft_maker *m, const ft_raw_record *r)
+{
+    ft_maker_actor *a = &m->actors.data[r->thread];
+    ft_builder_aside(m->builder, a->ignored);
+    if (m->terms || a->swapped)
+        follow_singly(m, r);
+    else
+        ft_maker_keep_events(m, r);
     a->ran = m->now;
 }
 

@@ -1,10 +1,13 @@
 #include "maker/inputs.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/map.h"
 #include "base/strbuf.h"
+#include "raw/raw.h"
 
-enum { LONGEST = 70, CALL_BITS = 8 };
+enum { LONGEST = 70, CALL_BITS = 8, CHANNEL_LENGTH = 8 };
 
 static unsigned char *put(unsigned char *at, uint64_t value)
 {
@@ -29,6 +32,13 @@ void ft_inputs_add(ft_builder *builder, uint32_t thread, const uint64_t *operand
                                 operands[3]};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) at = put(at, numbers[i]);
     ft_builder_inputs(builder, head, (size_t)(at - head));
+}
+
+void ft_inputs_add_channel(ft_builder *builder, uint32_t thread, const uint64_t *operands)
+{
+    const uint64_t input[] = {FT_INPUT_CHANNEL, 0, operands[0] << 1, CHANNEL_LENGTH};
+    ft_inputs_add(builder, thread, input, 0, 0);
+    ft_builder_inputs(builder, &operands[1], CHANNEL_LENGTH);
 }
 
 /* ---- reading them back */
@@ -76,35 +86,75 @@ static bool next(cursor *c, const ft_trace *trace, uint32_t *thread, ft_schedule
     return true;
 }
 
-static bool walk(const ft_trace *trace, uint32_t *slots, ft_schedule_input *all)
+/* What has gone into the channels so far. */
+typedef struct passed {
+    ft_map numbers; /* channel -> its number */
+    FT_VEC(uint32_t) puts;
+} passed;
+
+static ft_schedule_channel passage(passed *p, const ft_trace *trace, const ft_schedule_input *input)
+{
+    ft_schedule_channel c = {.flags = (uint32_t)input->result};
+    memcpy(&c.channel, trace->inputs + input->at, sizeof c.channel);
+    c.number = (uint32_t)*ft_map_slot(&p->numbers, c.channel, p->puts.len, NULL);
+    if (c.number == p->puts.len) ft_vec_push(&p->puts, 0);
+    c.before = p->puts.data[c.number];
+    if (c.flags & FT_RAW_CHANNEL_OUT) p->puts.data[c.number]++;
+    return c;
+}
+
+/* Counts them (inputs NULL), then puts each behind those of its thread. */
+static bool walk(const ft_trace *trace, uint32_t *slots, uint32_t *channel_slots, ft_inputs *inputs)
 {
     cursor c = {trace->inputs, trace->inputs + trace->n_inputs, false};
     ft_schedule_input input;
     uint32_t thread;
+    passed p = {0};
     while (next(&c, trace, &thread, &input)) {
-        if (all) all[slots[thread]] = input;
-        slots[thread]++;
+        bool channel = input.call == FT_INPUT_CHANNEL;
+        if (channel && input.length != CHANNEL_LENGTH) c.bad = true;
+        if (c.bad) break;
+        uint32_t *slot = &(channel ? channel_slots : slots)[thread];
+        if (inputs && channel) inputs->channels.data[*slot] = passage(&p, trace, &input);
+        if (inputs && !channel) inputs->all.data[*slot] = input;
+        ++*slot;
     }
+    ft_map_release(&p.numbers);
+    ft_vec_release(&p.puts);
     return !c.bad;
 }
 
-/* Counts them, then puts each behind those of its thread. */
-ft_status ft_inputs_read(const ft_trace *trace, ft_inputs *inputs, ft_error *err)
+/* From how many each thread has to where its own begin; returns how many there are. */
+static uint32_t lay_out(uint32_t *slots, uint32_t threads)
 {
-    uint32_t n = trace->threads.len, all = 0;
-    uint32_t *slots = ft_calloc((size_t)n + 1, sizeof *slots);
-    *inputs = (ft_inputs){.all = {0}};
-    bool whole = walk(trace, slots, NULL);
-    for (uint32_t t = 0; t <= n; t++) {
+    uint32_t all = 0;
+    for (uint32_t t = 0; t <= threads; t++) {
         uint32_t count = slots[t];
-        ft_vec_push(&inputs->first, all);
         slots[t] = all;
         all += count;
     }
+    return all;
+}
+
+ft_status ft_inputs_read(const ft_trace *trace, ft_inputs *inputs, ft_error *err)
+{
+    uint32_t n = trace->threads.len;
+    uint32_t *slots = ft_calloc((size_t)n + 1, sizeof *slots);
+    uint32_t *channel_slots = ft_calloc((size_t)n + 1, sizeof *channel_slots);
+    *inputs = (ft_inputs){.all = {0}};
+    bool whole = walk(trace, slots, channel_slots, NULL);
+    uint32_t all = lay_out(slots, n), channels = lay_out(channel_slots, n);
+    for (uint32_t t = 0; t <= n; t++) {
+        ft_vec_push(&inputs->first, slots[t]);
+        ft_vec_push(&inputs->first_channel, channel_slots[t]);
+    }
     ft_vec_reserve(&inputs->all, (size_t)all + 1);
+    ft_vec_reserve(&inputs->channels, (size_t)channels + 1);
     inputs->all.len = all;
-    if (whole) walk(trace, slots, inputs->all.data);
+    inputs->channels.len = channels;
+    if (whole) walk(trace, slots, channel_slots, inputs);
     free(slots);
+    free(channel_slots);
     if (whole) return FT_OK;
     return ft_error_set(err, FT_INPUT, "the inputs that the trace keeps are damaged");
 }
@@ -113,4 +163,6 @@ void ft_inputs_release(ft_inputs *inputs)
 {
     ft_vec_release(&inputs->all);
     ft_vec_release(&inputs->first);
+    ft_vec_release(&inputs->channels);
+    ft_vec_release(&inputs->first_channel);
 }

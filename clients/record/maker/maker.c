@@ -4,12 +4,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "maker/maker_internal.h"
+#include "trace/binary_stream.h"
 
-enum { CHUNK = 1 << 14, PAUSE = 1000000, HOT = 1000 };
+enum { CHUNK = 1 << 16, PAUSE = 1000000, SECOND = 1000000000, HOT = 1000 };
 
 /* ---- first pass: what is there */
 
@@ -33,6 +35,8 @@ static void meet(ft_maker *m, const ft_raw_record *r)
         path = ft_strndup((const char *)r->text, r->length);
         ft_symbols_module(m->symbols, path, o[0]);
         ft_vec_push(&m->modules, (ft_maker_module){.path = path, .base = o[0]});
+        /* The executable is wanted in any case; now the program still runs beside. */
+        if (m->modules.len == 1) ft_maker_hash(&m->modules.data[0]);
         break;
     case FT_RAW_SITE:
         ft_vec_push(&m->sites, o[0]);
@@ -62,7 +66,7 @@ static void meet(ft_maker *m, const ft_raw_record *r)
     case FT_RAW_FREE:
     case FT_RAW_FAILED:
     case FT_RAW_SWAPPED:
-    case FT_RAW_RUN:
+    case FT_RAW_WIDE:
     case FT_RAW_INPUT:
     case FT_RAW_PIECE:
     case FT_RAW_CHANNEL:
@@ -91,6 +95,10 @@ static void count_log(ft_maker *m, ft_error *damage)
 {
     ft_raw_record r;
     while (ft_raw_log_next(m->log, &r, damage)) {
+        if (!ft_maker_is_sound(m, &r)) {
+            ft_error_set(damage, FT_INPUT, "the recording is damaged");
+            return;
+        }
         if (r.n_events) count_events(m, &r);
         if (r.access)
             m->summary->accesses++;
@@ -100,18 +108,53 @@ static void count_log(ft_maker *m, ft_error *damage)
     }
 }
 
-/* Follows the log until *ended, if the program may still write. */
-static ft_status first_pass(ft_maker *m, const bool *ended, ft_error *err)
+/* A program that may still write. */
+typedef struct program {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool ended; /* under the lock */
+} program;
+
+static bool has_ended(program *p)
 {
-    const struct timespec pause = {.tv_nsec = PAUSE};
+    pthread_mutex_lock(&p->lock);
+    bool ended = p->ended;
+    pthread_mutex_unlock(&p->lock);
+    return ended;
+}
+
+/* For a while, but no longer than it runs. */
+static void wait_for(program *p)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += PAUSE;
+    until.tv_sec += until.tv_nsec / SECOND;
+    until.tv_nsec %= SECOND;
+    pthread_mutex_lock(&p->lock);
+    if (!p->ended) pthread_cond_timedwait(&p->changed, &p->lock, &until);
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void end_program(program *p)
+{
+    pthread_mutex_lock(&p->lock);
+    p->ended = true;
+    pthread_cond_signal(&p->changed);
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* Follows the log until the program has ended; NULL: it has. */
+static ft_status first_pass(ft_maker *m, program *running, ft_error *err)
+{
     ft_error damage = FT_ERROR_INIT;
     meet_thread(m, 0, 0);
     ft_vec_push(&m->sites, 0); /* they are counted from 1 */
     for (bool over = false;;) {
         count_log(m, &damage);
         if (over || damage.code != FT_OK) break;
-        over = !ended || __atomic_load_n(ended, __ATOMIC_ACQUIRE);
-        if (!ft_raw_log_look(m->log, over) && !over) nanosleep(&pause, NULL);
+        over = !running || has_ended(running);
+        if (!ft_raw_log_look(m->log) && !over) wait_for(running);
     }
     if (damage.code != FT_OK) *err = damage;
     return damage.code;
@@ -139,6 +182,9 @@ static void find_hot(ft_maker *m)
         if (m->counts.data[s] >= HOT) counts[ft_maker_location(m, s)] += m->counts.data[s];
     n = ft_builder_peek(m->builder)->n_locations;
     for (uint32_t loc = 1; loc < n; loc++) add_hot(m, loc, counts[loc]);
+    for (uint32_t i = 0; i < FT_RECORD_HOT && m->summary->hot[i].n; i++)
+        snprintf(m->summary->hot[i].place, FT_RECORD_TEXT, "%s",
+                 ft_builder_peek(m->builder)->locations[m->summary->hot[i].loc].text);
     free(counts);
 }
 
@@ -146,11 +192,12 @@ static void summarise(ft_maker *m)
 {
     find_hot(m);
     const ft_raw_header *header = ft_raw_log_header(m->log);
-    m->summary->bytes = ft_raw_used(header->mark);
+    m->summary->bytes = header->mark;
     m->summary->granules = ft_cells_granules(m->cells);
     m->summary->cells = ft_cells_count_of(m->cells);
     m->summary->threads = header->threads;
     m->summary->ignored = header->ignored;
+    m->summary->signals = header->signals;
     m->summary->end = header->end;
 }
 
@@ -179,9 +226,8 @@ static void release_maker(ft_maker *m)
     ft_vec_release(&m->makers);
     ft_vec_release(&m->blocks);
     ft_vec_release(&m->variables);
-    ft_vec_release(&m->uses);
+    ft_map_release(&m->uses);
     ft_map_release(&m->live);
-    ft_intern_release(&m->names);
     free(m->shadows);
 }
 
@@ -209,18 +255,55 @@ static void open_maker(ft_maker *m, ft_record_summary *summary)
     m->channels = ft_channels_new();
 }
 
+static void tell_foreign(ft_maker *m)
+{
+    const ft_trace *trace = ft_builder_peek(m->builder);
+    ft_maker_foreign(m);
+    for (uint32_t i = 0; i < trace->n_notes; i++)
+        if (!strcmp(trace->notes[i].code, FT_RECORD_FOREIGN))
+            snprintf(m->summary->foreign, FT_RECORD_TEXT, "%s", trace->notes[i].text);
+}
+
+/* The second pass, into the builder. */
+static void make_events(ft_maker *m)
+{
+    ft_maker_follow(m);
+    summarise(m);
+    tell_foreign(m);
+}
+
 static ft_status finish_maker(ft_maker *m, ft_trace **trace, ft_error *err)
 {
     ft_cells_settle(m->cells);
     m->builder = ft_builder_new(FT_FORMAT_BINARY);
-    ft_maker_follow(m);
-    summarise(m);
+    make_events(m);
     if (m->terms) ft_terms_note(m->terms);
     ft_status status = ft_builder_finish(m->builder, trace, err);
+    if (status == FT_OK) m->summary->events = (*trace)->n_events;
     if (status != FT_OK || !m->summary->terms.damaged) return status;
     ft_trace_free(*trace);
     *trace = NULL;
     return ft_error_set(err, FT_INPUT, "the terms of the recording are damaged");
+}
+
+/* What is written: its command, and where to. */
+typedef struct target {
+    const char *const *command;
+    size_t n_command;
+    ft_sink sink;
+    void *context;
+} target;
+
+static ft_status write_trace(ft_maker *m, const target *to, ft_error *err)
+{
+    ft_cells_settle(m->cells);
+    m->builder = ft_builder_new(FT_FORMAT_BINARY);
+    ft_builder_commands(m->builder, to->command, to->n_command);
+    ft_binary_stream *stream = ft_binary_stream_open(m->builder, to->sink, to->context);
+    make_events(m);
+    ft_status status = ft_binary_stream_close(stream, &m->summary->events, err);
+    ft_builder_free(m->builder);
+    return status;
 }
 
 struct ft_recording {
@@ -230,14 +313,14 @@ struct ft_recording {
     ft_status status; /* of the first pass */
     ft_error err;
     bool follows; /* a thread does the first pass */
-    bool ended;   /* atomic: the program has */
+    program program;
     pthread_t thread;
 };
 
 static void *follow_program(void *context)
 {
     ft_recording *r = context;
-    r->status = first_pass(&r->maker, &r->ended, &r->err);
+    r->status = first_pass(&r->maker, &r->program, &r->err);
     return NULL;
 }
 
@@ -259,15 +342,21 @@ ft_recording *ft_record_begin(const char *path)
     if (sysconf(_SC_NPROCESSORS_ONLN) < 2) return r;
     if (ft_raw_log_follow(path, &r->maker.log, &err) != FT_OK) return r;
     r->err = (ft_error)FT_ERROR_INIT;
+    pthread_mutex_init(&r->program.lock, NULL);
+    pthread_cond_init(&r->program.changed, NULL);
     open_maker(&r->maker, &r->summary);
     start_thread(r);
+    if (!r->follows) { /* then nobody takes from a ring: the log is read at the end */
+        release_maker(&r->maker);
+        r->maker = (ft_maker){0};
+    }
     return r;
 }
 
 static void join_follower(ft_recording *r)
 {
     if (!r->follows) return;
-    __atomic_store_n(&r->ended, true, __ATOMIC_RELEASE);
+    end_program(&r->program);
     pthread_join(r->thread, NULL);
 }
 
@@ -288,17 +377,32 @@ static ft_status read_all(ft_recording *r, ft_error *err)
     return first_pass(&r->maker, NULL, err);
 }
 
-ft_status ft_record_end(ft_recording *r, ft_trace **trace, ft_record_summary *summary,
-                        ft_error *err)
+/* After the first pass. */
+static ft_status end_recording(ft_recording *r, const target *to, ft_trace **trace,
+                               ft_record_summary *summary, ft_error *err)
 {
     join_follower(r);
     ft_status status = r->follows ? r->status : read_all(r, err);
     if (r->follows && status != FT_OK) *err = r->err;
-    if (status == FT_OK) status = finish_maker(&r->maker, trace, err);
+    if (status == FT_OK && to) status = write_trace(&r->maker, to, err);
+    if (status == FT_OK && trace) status = finish_maker(&r->maker, trace, err);
     *summary = r->summary;
     r->follows = false;
     ft_record_drop(r);
     return status;
+}
+
+ft_status ft_record_end(ft_recording *r, ft_trace **trace, ft_record_summary *summary,
+                        ft_error *err)
+{
+    return end_recording(r, NULL, trace, summary, err);
+}
+
+ft_status ft_record_write(ft_recording *r, const char *const *command, size_t n_command,
+                          ft_sink sink, void *context, ft_record_summary *summary, ft_error *err)
+{
+    const target to = {command, n_command, sink, context};
+    return end_recording(r, &to, NULL, summary, err);
 }
 
 ft_status ft_record_make(const char *path, ft_trace **trace, ft_record_summary *summary,

@@ -12,7 +12,10 @@
 #include "maker/symbols.h"
 #include "maker/terms.h"
 
-enum { FT_MAKER_MANY = UINT16_MAX + 1 }; /* no thread has that number */
+enum {
+    FT_MAKER_MANY = UINT16_MAX + 1, /* no thread has that number */
+    FT_MAKER_RECENT = 256
+};
 
 typedef struct ft_maker_object {
     ft_raw_class class;
@@ -25,6 +28,8 @@ typedef struct ft_maker_module {
     char *path;
     uint64_t base;
     uint32_t id; /* in the builder + 1, once it is used */
+    bool hashed;
+    char hash[FT_DIGEST_HEX + 1]; /* "": it cannot be read */
 } ft_maker_module;
 
 typedef struct ft_maker_block {
@@ -83,18 +88,26 @@ typedef struct ft_maker {
     ft_map live;                   /* address -> allocation */
     FT_VEC(uint32_t) variables;    /* by cell */
     ft_maker_shadow *shadows;      /* by cell */
-    ft_intern names;
-    FT_VEC(uint32_t) uses; /* by name */
+    ft_map uses;                   /* hash of a name -> how often it was given */
     ft_channels *channels;
     uint32_t n_allocations;
-    uint64_t now;  /* number of the record */
-    uint32_t step; /* which the record is (step_of) */
+    uint32_t found[FT_RAW_BATCH]; /* the cells of the events at hand (ft_cells_find) */
+    struct {
+        int64_t value;
+        uint32_t id;           /* in the builder; FT_NO_VALUE: none */
+    } recent[FT_MAKER_RECENT]; /* values, by their hashes */
+    uint64_t now;              /* number of the record */
+    uint32_t step;             /* which the record is (step_of) */
 } ft_maker;
+
+/* ---- sound.c: does the record fit to what came before? */
+bool ft_maker_is_sound(const ft_maker *m, const ft_raw_record *r);
 
 /* ---- names.c: how what is kept is called, and which of the builder's things it is */
 /* NULL: none lies there. */
 ft_maker_module *ft_maker_module_at(const ft_maker *m, uint64_t pc);
 uint32_t ft_maker_module_id(ft_maker *m, ft_maker_module *module);
+void ft_maker_hash(ft_maker_module *module); /* once */
 /* A site of the libraries whose allocations are no steps (raw/schedule.h). */
 bool ft_maker_is_own_memory(const ft_maker *m, uint64_t site);
 uint32_t ft_maker_location(ft_maker *m, uint64_t site); /* FT_NO_LOC: not known */
@@ -115,10 +128,14 @@ void ft_maker_edge_event(ft_maker *m, ft_event_kind kind, uint32_t t, uint32_t e
 ft_value ft_maker_value(const ft_maker *m, uint32_t cell, int64_t value);
 ft_terms_place ft_maker_place(ft_maker *m, const ft_raw_record *r, uint64_t site);
 void ft_maker_access(ft_maker *m, const ft_raw_record *r);
-/* The usual among what is kept: a plain access of one whole cell that needs no external write.
- * False: it is something else, and nothing was done. */
-bool ft_maker_keep_plain(ft_maker *m, uint32_t t, const ft_raw_event *e);
 void ft_maker_benign(ft_maker *m, uint64_t address, uint64_t size);
+
+/* ---- foreign.c: a note for each library that orders threads unseen */
+void ft_maker_foreign(ft_maker *m);
+
+/* ---- plain.c: the usual among what is kept, many at once */
+/* Events of one thread that follow each other; the others among them go to ft_maker_access. */
+void ft_maker_keep_events(ft_maker *m, const ft_raw_record *r);
 
 /* ---- follow.c: the second pass */
 void ft_maker_follow(ft_maker *m);

@@ -2,6 +2,7 @@
 
 #include <dwarf.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/map.h"
 #include "base/memory.h"
@@ -87,6 +88,13 @@ static bool member_offset(Dwarf_Die *member, Dwarf_Word *offset)
     return dwarf_formudata(&attribute, offset) == 0;
 }
 
+/* What the C library keeps in its mutexes, condition variables, semaphores and barriers: theirs are
+ * names that nobody has written. */
+static bool is_inside(const char *member)
+{
+    return member && (strcmp(member, "__data") == 0 || strcmp(member, "__size") == 0);
+}
+
 /* The member that holds the byte becomes *type; false: there is none. */
 static bool into_member(Dwarf_Die *type, uint64_t *offset, ft_strbuf *name)
 {
@@ -101,6 +109,7 @@ static bool into_member(Dwarf_Die *type, uint64_t *offset, ft_strbuf *name)
         if (!type_of(&member, &inner) || dwarf_aggregate_size(&inner, &size)) continue;
         if (*offset - begin >= size) continue;
         const char *text = tag == DW_TAG_member ? dwarf_diename(&member) : NULL;
+        if (is_inside(text)) return false;
         if (text) ft_strbuf_printf(name, ".%s", text);
         *offset -= begin;
         *type = inner;

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "maker/annotations.h"
 #include "maker/maker_internal.h"
 #include "raw/schedule.h"
 
@@ -10,13 +11,18 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+void ft_maker_hash(ft_maker_module *module)
+{
+    if (!module->hashed && !ft_record_hash(module->path, module->hash)) module->hash[0] = 0;
+    module->hashed = true;
+}
+
 uint32_t ft_maker_module_id(ft_maker *m, ft_maker_module *from)
 {
     if (from->id) return from->id - 1;
     const char *name = base_name(from->path);
-    char hash[FT_DIGEST_HEX + 1];
-    if (!ft_record_hash(from->path, hash)) hash[0] = 0;
-    ft_builder_module(m->builder, name, strlen(name), hash, strlen(hash));
+    ft_maker_hash(from);
+    ft_builder_module(m->builder, name, strlen(name), from->hash, strlen(from->hash));
     from->id = ft_builder_peek(m->builder)->n_modules;
     return from->id - 1;
 }
@@ -64,6 +70,8 @@ static uint32_t find_location(ft_maker *m, uint64_t pc)
         *known = ft_builder_location(m->builder, place.text, place.len, function,
                                      function ? strlen(function) : 0);
     if (*known) keep_site(m, pc, (uint32_t)*known);
+    if (ft_annotations_is_known(&ft_builder_peek(m->builder)->locations[*known]))
+        ft_builder_benign_place(m->builder, (uint32_t)*known);
     ft_strbuf_release(&place);
     return (uint32_t)*known;
 }
@@ -100,12 +108,11 @@ static const char *place_of(ft_maker *m, uint64_t site)
     return text ? text : "?";
 }
 
-/* The name, made unique by a number behind it where it is taken. */
+/* The name, made unique by a number behind it where it is taken, or has the hash of one that is. */
 static void unique(ft_maker *m, ft_strbuf *name)
 {
-    uint32_t n = ft_intern_add(&m->names, name->text, name->len);
-    while (m->uses.len <= n) ft_vec_push(&m->uses, 0);
-    if (m->uses.data[n]++) ft_strbuf_printf(name, "#%u", m->uses.data[n]);
+    uint64_t *uses = ft_map_slot(&m->uses, ft_hash_bytes(name->text, name->len, 0), 0, NULL);
+    if ((*uses)++) ft_strbuf_printf(name, "#%llu", (unsigned long long)*uses);
 }
 
 /* "main", its children "T1", "T2", the children of T1 "T1.1", ...: the same in every run in which
@@ -131,39 +138,51 @@ uint32_t ft_maker_thread(ft_maker *m, uint32_t t)
     return id;
 }
 
+/* There may be as many names as cells: nothing is formatted. */
+static void add_number(ft_strbuf *name, uint64_t number)
+{
+    char digits[24];
+    size_t at = sizeof digits;
+    do digits[--at] = (char)('0' + number % 10);
+    while (number /= 10);
+    ft_strbuf_add(name, digits + at, sizeof digits - at);
+}
+
 static void name_memory(ft_maker *m, uint64_t address, uint32_t allocation, uint64_t start,
                         const char *kind, ft_strbuf *name)
 {
     if (allocation != FT_NO_ALLOCATION && allocation < m->makers.len) {
-        ft_strbuf_printf(name, "heap(%s)", place_of(m, m->makers.data[allocation]));
-        if (address != start)
-            ft_strbuf_printf(name, "+%llu", (unsigned long long)(address - start));
+        ft_strbuf_puts(name, "heap(");
+        ft_strbuf_puts(name, place_of(m, m->makers.data[allocation]));
+        ft_strbuf_puts(name, address != start ? ")+" : ")");
+        if (address != start) add_number(name, address - start);
     } else if (!ft_symbols_variable(m->symbols, address, name)) {
         ft_strbuf_printf(name, "%s(0x%llx)", kind, (unsigned long long)address);
     }
     unique(m, name);
 }
 
-static void name_cell(ft_maker *m, uint32_t c)
+static void name_cell(ft_maker *m, uint32_t c, ft_strbuf *name)
 {
-    ft_strbuf name = {0};
     const ft_cell *cell = ft_cells_get(m->cells, c);
-    name_memory(m, cell->address, cell->allocation, cell->allocated_at, "memory", &name);
+    ft_strbuf_clear(name);
+    name_memory(m, cell->address, cell->allocation, cell->allocated_at, "memory", name);
     ft_value initial = ft_maker_value(m, c, cell->initial);
-    uint32_t id = ft_builder_shared(m->builder, name.text, name.len, initial.sort);
+    uint32_t id = ft_builder_shared(m->builder, name->text, name->len, initial.sort);
     if (cell->has_initial) {
         ft_builder_shared_initial(m->builder, id, ft_builder_value(m->builder, initial));
         m->shadows[c] = (ft_maker_shadow){.content = FT_CONTENT_KNOWN, .value = cell->initial};
     }
     ft_vec_push(&m->variables, id);
-    ft_strbuf_release(&name);
 }
 
 void ft_maker_name_cells(ft_maker *m)
 {
     uint32_t n = ft_cells_count_of(m->cells);
     m->shadows = ft_calloc(n + 1, sizeof *m->shadows);
-    for (uint32_t c = 0; c < n; c++) name_cell(m, c);
+    ft_strbuf name = {0};
+    for (uint32_t c = 0; c < n; c++) name_cell(m, c, &name);
+    ft_strbuf_release(&name);
 }
 
 typedef FT_VEC(uint32_t) members_of;

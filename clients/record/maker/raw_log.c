@@ -19,24 +19,39 @@ static const char *const end_texts[] = {
 #undef FT_RAW_ROW
 };
 
-/* What is predicted of a thread. */
+/* The code of sites that are not there; what fits into the first word of an event. */
+enum { NO_EVENT = FT_RAW_PLACE, NARROW = 1 << (64 - FT_RAW_SITE_SHIFT) };
+
 typedef struct actor {
-    uint32_t *follows; /* the site that is expected next */
-    uint32_t first;
-    FT_VEC(uint32_t) entered; /* the calls it is in */
+    FT_VEC(uint64_t) calls; /* that the thread is in: the frames, each below the one before */
 } actor;
 
+/* The ring: what a fast program writes in some 10 ms. What is taken at once is still in the cache
+ * when it is read. */
+enum {
+    RING = 16 << 20,
+    RING_LIMIT = 4 * RING,
+    MOST_MEMORY = 1 << 29,
+    HUGE = 1 << 21,
+    AT_ONCE = 1 << 18,
+    OFTEN = 64
+};
+
 struct ft_raw_log {
-    unsigned char *map;
+    unsigned char *map; /* the file */
     size_t mapped;
+    /* with a ring */
+    unsigned char *store; /* of all that was taken; NULL: there is no ring */
+    size_t limit;         /* bytes of the store; the program may write over what the header says */
+    size_t memory;        /* bytes of the store that are no file's */
+    int fd;               /* of the file, -1: without a ring */
+    unsigned calls;       /* of ft_raw_log_next */
     const unsigned char *start, *at, *end;
-    uint64_t run;  /* events as predicted that come now */
-    uint64_t tail; /* the same behind the last record */
-    bool in_tail;
     uint32_t thread;
-    uint64_t value;     /* of the last access */
-    ft_raw_site *sites; /* [n_sites], from 1 */
+    uint8_t *codes; /* [n_sites], from 1 */
     uint32_t n_sites;
+    uint32_t wide_site; /* 0, or WIDE has said it and the address's high part */
+    uint64_t wide_address;
     FT_VEC(actor *) actors; /* by thread */
     actor *actor;           /* of `thread` */
     bool damaged;
@@ -48,65 +63,150 @@ const char *ft_raw_end_text(uint32_t end)
     return end < FT_RAW_ENDS ? end_texts[end] : "the log does not say how";
 }
 
-static ft_status map_log(const char *path, ft_raw_log **log, ft_error *err)
+static ft_status map_log(const char *path, bool follow, ft_raw_log **log, ft_error *err)
 {
     struct stat file;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, (follow ? O_RDWR : O_RDONLY) | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &file)) {
         if (fd >= 0) close(fd);
         return ft_error_set(err, FT_IO, "%s: cannot be read", path);
     }
     size_t size = (size_t)file.st_size;
-    void *map = size < FT_RAW_PAGE ? MAP_FAILED : mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-    close(fd);
-    if (map == MAP_FAILED) return ft_error_set(err, FT_INPUT, "%s: not a recording", path);
+    int access = follow ? PROT_READ | PROT_WRITE : PROT_READ;
+    void *map = size < FT_RAW_PAGE ? MAP_FAILED : mmap(NULL, size, access, MAP_SHARED, fd, 0);
     const ft_raw_header *header = map;
-    if (memcmp(header->magic, FT_RAW_MAGIC, sizeof header->magic)) {
-        munmap(map, size);
+    bool right = map != MAP_FAILED && !memcmp(header->magic, FT_RAW_MAGIC, sizeof header->magic) &&
+                 (follow || !header->ring);
+    if (!follow || !right) close(fd);
+    if (!right) {
+        if (map != MAP_FAILED) munmap(map, size);
         return ft_error_set(err, FT_INPUT, "%s: not a recording", path);
     }
     *log = ft_calloc(1, sizeof **log);
-    **log = (ft_raw_log){.map = map, .mapped = size, .start = (unsigned char *)map + FT_RAW_PAGE};
-    (*log)->end = (*log)->start;
-    (*log)->sites = ft_calloc(FT_RAW_SITES, sizeof *(*log)->sites);
+    **log = (ft_raw_log){.map = map, .mapped = size, .fd = follow ? fd : -1};
+    (*log)->start = (*log)->end = (unsigned char *)map + FT_RAW_PAGE;
+    (*log)->codes = ft_calloc(FT_RAW_SITES, sizeof *(*log)->codes);
     ft_raw_log_rewind(*log);
     return FT_OK;
 }
 
+/* ---- the ring */
+
+static size_t memory_for(uint64_t limit)
+{
+    size_t memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 8;
+    if (memory > MOST_MEMORY) memory = MOST_MEMORY;
+    if (memory < 2 * (size_t)RING) memory = 2 * (size_t)RING;
+    return memory < limit ? memory / HUGE * HUGE : limit;
+}
+
+/* The file's part of the store lies behind the ring. */
+static bool make_store(ft_raw_log *log, uint64_t limit)
+{
+    log->limit = limit;
+    log->memory = memory_for(limit);
+    void *all = mmap(NULL, limit, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (all == MAP_FAILED) return false;
+    log->store = all;
+    madvise(all, log->memory, MADV_HUGEPAGE);
+    if (log->memory == limit) return true;
+    void *rest = mmap(log->store + log->memory, limit - log->memory, PROT_READ,
+                      MAP_SHARED | MAP_FIXED, log->fd, FT_RAW_PAGE + (off_t)RING);
+    if (rest != MAP_FAILED) return true;
+    munmap(all, limit);
+    log->store = NULL;
+    return false;
+}
+
 ft_status ft_raw_log_follow(const char *path, ft_raw_log **log, ft_error *err)
 {
-    return map_log(path, log, err);
+    ft_status status = map_log(path, true, log, err);
+    if (status != FT_OK) return status;
+    ft_raw_header *header = (ft_raw_header *)(*log)->map;
+    if (header->limit < RING_LIMIT || header->limit > (*log)->mapped) return FT_OK;
+    if (!make_store(*log, header->limit)) return FT_OK;
+    (*log)->start = (*log)->at = (*log)->end = (*log)->store;
+    header->maker = (uint32_t)getpid();
+    header->ring = RING;
+    return FT_OK;
+}
+
+static bool keep(ft_raw_log *log, const unsigned char *from, size_t n)
+{
+    size_t stored = (size_t)(log->end - log->store);
+    size_t fits = stored >= log->memory ? 0 : log->memory - stored;
+    if (fits > n) fits = n;
+    memcpy(log->store + stored, from, fits);
+    for (size_t done = fits; done < n;) {
+        off_t to = (off_t)(FT_RAW_PAGE + RING + stored + done - log->memory);
+        ssize_t written = pwrite(log->fd, from + done, n - done, to);
+        if (written <= 0) return false;
+        done += (size_t)written;
+    }
+    log->end += n;
+    return true;
+}
+
+static uint64_t taken_by(const ft_raw_log *log)
+{
+    return (uint64_t)(log->end - log->start);
+}
+
+/* Takes what is in the ring up to the mark. */
+static void take(ft_raw_log *log, uint64_t mark)
+{
+    ft_raw_header *header = (ft_raw_header *)log->map;
+    for (uint64_t taken = taken_by(log); taken < mark && !header->full;) {
+        size_t at = taken % RING, n = mark - taken < RING - at ? mark - taken : RING - at;
+        if (!keep(log, log->map + FT_RAW_PAGE + at, n)) header->full = 1;
+        taken += n;
+        if (!header->full) __atomic_store_n(&header->taken, taken, __ATOMIC_RELEASE);
+    }
 }
 
 ft_status ft_raw_log_open(const char *path, ft_raw_log **log, ft_error *err)
 {
-    ft_status status = map_log(path, log, err);
+    ft_status status = map_log(path, false, log, err);
     if (status != FT_OK) return status;
-    ft_raw_log_look(*log, true);
+    ft_raw_log_look(*log);
     if (!(*log)->damaged) return FT_OK;
     ft_raw_log_close(*log);
     *log = NULL;
     return ft_error_set(err, FT_INPUT, "%s: not a recording", path);
 }
 
-bool ft_raw_log_look(ft_raw_log *log, bool ended)
+/* `most`: bytes to take, if the program has room to go on without. */
+static bool look_up_to(ft_raw_log *log, uint64_t most)
 {
     const unsigned char *before = log->end;
     const ft_raw_header *header = ft_raw_log_header(log);
     uint64_t mark = __atomic_load_n(&header->mark, __ATOMIC_ACQUIRE);
-    if (ft_raw_used(mark) + FT_RAW_LONGEST > log->mapped - FT_RAW_PAGE) {
+    bool fits = mark <= log->mapped - FT_RAW_PAGE && mark % FT_RAW_WORD == 0;
+    if (log->store)
+        fits = mark % FT_RAW_WORD == 0 && mark <= log->limit && mark - taken_by(log) <= RING;
+    if (!fits) {
         log->damaged = true;
         return true;
     }
-    log->end = log->start + ft_raw_used(mark);
-    log->tail = ended ? ft_raw_run(mark) : 0;
+    if (log->store && mark - taken_by(log) > most && mark - taken_by(log) < RING / 2)
+        mark = taken_by(log) + most;
+    if (log->store)
+        take(log, mark);
+    else
+        log->end = log->start + mark;
     return log->end != before;
+}
+
+bool ft_raw_log_look(ft_raw_log *log)
+{
+    return look_up_to(log, UINT64_MAX);
 }
 
 static void release_actors(ft_raw_log *log)
 {
     for (size_t t = 0; t < log->actors.len; t++) {
-        ft_vec_release(&log->actors.data[t]->entered);
+        ft_vec_release(&log->actors.data[t]->calls);
         free(log->actors.data[t]);
     }
     log->actors.len = 0;
@@ -115,10 +215,14 @@ static void release_actors(ft_raw_log *log)
 void ft_raw_log_close(ft_raw_log *log)
 {
     if (!log) return;
+    ft_raw_header *header = (ft_raw_header *)log->map;
+    if (log->store) munmap(log->store, log->limit);
+    if (log->store && !header->started) header->ring = 0; /* it can be read in the usual way */
     munmap(log->map, log->mapped);
+    if (log->fd >= 0) close(log->fd);
     release_actors(log);
     ft_vec_release(&log->actors);
-    free(log->sites);
+    free(log->codes);
     free(log);
 }
 
@@ -133,11 +237,7 @@ static void turn_to(ft_raw_log *log, uint64_t thread)
         log->damaged = true;
         return;
     }
-    while (log->actors.len <= thread) {
-        actor *a = ft_calloc(1, sizeof *a);
-        a->follows = &a->first;
-        ft_vec_push(&log->actors, a);
-    }
+    while (log->actors.len <= thread) ft_vec_push(&log->actors, ft_calloc(1, sizeof(actor)));
     log->thread = (uint32_t)thread;
     log->actor = log->actors.data[thread];
 }
@@ -145,11 +245,9 @@ static void turn_to(ft_raw_log *log, uint64_t thread)
 void ft_raw_log_rewind(ft_raw_log *log)
 {
     log->at = log->start;
-    log->run = 0;
-    log->value = 0;
-    log->in_tail = false;
+    log->wide_site = 0;
     log->damaged = false;
-    if (log->n_sites) memset(log->sites, 0, log->n_sites * sizeof *log->sites);
+    memset(log->codes, NO_EVENT, NARROW);
     log->n_sites = 1;
     release_actors(log);
     turn_to(log, 0);
@@ -181,13 +279,13 @@ static void get_text(ft_raw_log *log, ft_raw_record *record)
 
 /* ---- records */
 
-static void add_site(ft_raw_log *log, uint64_t pc, uint64_t code)
+static void add_site(ft_raw_log *log, uint64_t code)
 {
     if (log->n_sites == FT_RAW_SITES || code > FT_RAW_PLACE) {
         log->damaged = true;
         return;
     }
-    log->sites[log->n_sites++].key = pc | code << FT_RAW_CODE_SHIFT;
+    log->codes[log->n_sites++] = (uint8_t)code;
 }
 
 static void get_record(ft_raw_log *log, ft_raw_record *record)
@@ -199,151 +297,144 @@ static void get_record(ft_raw_log *log, ft_raw_record *record)
         else
             record->operands[n++] = get(log);
     }
-    if (record->operation == FT_RAW_SITE) add_site(log, record->operands[0], record->operands[1]);
+    if (record->operation == FT_RAW_SITE) add_site(log, record->operands[1]);
     if (record->operation == FT_RAW_TURN) turn_to(log, record->operands[0]);
+    if (record->operation == FT_RAW_WIDE) {
+        log->wide_site = (uint32_t)record->operands[0];
+        log->wide_address = record->operands[1] << FT_RAW_ADDRESS_BITS;
+        if (record->operands[0] >= log->n_sites) log->damaged = true;
+    }
+    size_t over = (size_t)(log->at - log->start) % FT_RAW_WORD;
+    if (over) log->at += FT_RAW_WORD - over;
 }
 
 /* ---- events */
 
-static void call(ft_raw_log *log, ft_raw_site *site, uint32_t id, uint32_t code)
+typedef uint64_t word __attribute__((may_alias));
+
+typedef enum called { GAVE_NOTHING, GAVE_ONE, GIVES_MORE } called;
+
+/* A call or a return. Calls that are gone are left first, with an event for each; GIVES_MORE: the
+ * record comes again. */
+static called call(ft_raw_log *log, uint64_t address, uint32_t site, ft_raw_event *out)
 {
     actor *a = log->actor;
-    if (code == FT_RAW_ENTER) {
-        ft_vec_push(&a->entered, id);
-        a->follows = &site->next;
-    } else if (code == FT_RAW_LEAVE && a->entered.len) {
-        a->follows = &log->sites[a->entered.data[--a->entered.len]].after;
-    } else {
-        log->damaged = true;
+    bool enters = site != FT_RAW_LEAVE_SITE;
+    uint64_t last = a->calls.len ? a->calls.data[a->calls.len - 1] : UINT64_MAX;
+    if (last <= address) {
+        a->calls.len--;
+        *out = (ft_raw_event){.site = FT_RAW_LEAVE_SITE, .code = FT_RAW_LEAVE};
+        return !enters && last == address ? GAVE_ONE : GIVES_MORE;
     }
+    if (!enters) return GAVE_NOTHING;
+    ft_vec_push(&a->calls, address);
+    *out = (ft_raw_event){.site = site, .code = FT_RAW_ENTER};
+    return GAVE_ONE;
 }
 
-/* Events as they were predicted; as many as fit. */
-static uint32_t get_predicted(ft_raw_log *log, ft_raw_event *out, uint32_t room)
+/* An access of up to eight bytes. */
+static inline void get_access(const word *at, uint64_t address, ft_raw_event *out)
 {
-    actor *a = log->actor;
-    uint32_t n = log->run < room ? (uint32_t)log->run : room;
-    log->run -= n;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t id = *a->follows;
-        ft_raw_site *site = &log->sites[id];
-        uint32_t code = ft_raw_code(site);
-        out[i].site = id;
-        out[i].code = code;
-        if (code >= FT_RAW_ENTER || !id) {
-            call(log, site, id, code);
-            continue;
-        }
-        out[i].address = site->address = ft_raw_next_address(site);
-        log->value = site->value = ft_raw_next_value(site, log->value);
-        out[i].value = (int64_t)site->value;
-        out[i].written = (int64_t)(site->value + site->change);
-        a->follows = &site->next;
-    }
-    return n;
+    uint64_t value = at[1];
+    unsigned form = out->code / 8, size_code = out->code % 8;
+    if (form == FT_RAW_FORM_WRITE && ft_raw_is_inside(address, size_code))
+        value = ft_raw_part(value, address, size_code);
+    out->address = address;
+    out->value = (int64_t)value;
+    out->written = (int64_t)(form == FT_RAW_FORM_UPDATE ? at[2] : value);
 }
 
-/* Numbers of any alignment. What is read too much lies in the file: a log never fills it. */
-typedef uint64_t word __attribute__((aligned(1), may_alias));
-typedef uint16_t half __attribute__((aligned(1), may_alias));
-
-static uint32_t get_site(ft_raw_log *log)
+static void get_range(ft_raw_log *log, uint64_t address, const ft_raw_event *event,
+                      ft_raw_record *record)
 {
-    uint32_t id = *(const half *)log->at;
-    log->at += 2;
-    if (!(id & FT_RAW_WIDE_SITE)) return id;
-    id = (id & (FT_RAW_WIDE_SITE - 1)) | (uint32_t) * (const half *)log->at << 15;
-    log->at += 2;
-    return id;
-}
-
-static uint64_t get_difference(ft_raw_log *log, unsigned code)
-{
-    static const uint64_t masks[] = {0,          0xFF,         0xFFFF,         0xFFFFFF,
-                                     0xFFFFFFFF, 0xFFFFFFFFFF, 0xFFFFFFFFFFFF, UINT64_MAX};
-    uint64_t coded = *(const word *)log->at & masks[code];
-    log->at += ft_raw_length(code);
-    return ft_raw_unzigzag(coded);
-}
-
-/* An event that was not predicted. False: it is a range, whose size comes next, or the log is
- * damaged. */
-static bool get_event(ft_raw_log *log, ft_raw_event *out)
-{
-    actor *a = log->actor;
-    unsigned token = *log->at++;
-    if (token & FT_RAW_SITE_FOLLOWS) *a->follows = get_site(log);
-    uint32_t id = *a->follows;
-    if (!id || id >= log->n_sites) {
-        log->damaged = true;
-        return false;
-    }
-    ft_raw_site *site = &log->sites[id];
-    out->site = id;
-    out->code = ft_raw_code(site);
-    if (out->code >= FT_RAW_ENTER) {
-        call(log, site, id, out->code);
-        return true;
-    }
-    a->follows = &site->next;
-    if (token >> 3 & 7)
-        ft_raw_learn_address(site, site->address + get_difference(log, token >> 3 & 7));
-    else
-        site->address = ft_raw_next_address(site);
-    out->address = site->address;
-    if (out->code % 8 == FT_RAW_RANGE) return false;
-    if (token & 7)
-        ft_raw_learn_value(site, site->value + get_difference(log, token & 7), log->value);
-    else
-        site->value = ft_raw_next_value(site, log->value);
-    log->value = site->value;
-    out->value = (int64_t)site->value;
-    if (out->code / 8 == FT_RAW_FORM_UPDATE) site->change = ft_raw_unzigzag(get(log));
-    out->written = (int64_t)(site->value + site->change);
-    return true;
-}
-
-static void get_range(ft_raw_log *log, const ft_raw_event *event, ft_raw_record *record)
-{
+    const word *at = (const word *)(const void *)log->at;
+    size_t left = (size_t)(log->end - log->at);
     record->access = true;
     record->form = (ft_raw_form)(event->code / 8);
     record->site = event->site;
-    record->address = event->address;
-    record->size = get(log);
-    get_text(log, record);
-    if (record->form > FT_RAW_FORM_WRITE) log->damaged = true;
+    record->address = address;
+    record->size = left >= 2 * FT_RAW_WORD ? at[1] : 0;
+    record->text = log->at + 2 * FT_RAW_WORD;
+    record->length = record->size <= FT_RAW_CONTENT ? record->size : 0;
+    uint64_t bytes =
+        2 * FT_RAW_WORD + (record->length + FT_RAW_WORD - 1) / FT_RAW_WORD * FT_RAW_WORD;
+    if (bytes > left || record->form > FT_RAW_FORM_WRITE)
+        log->damaged = true;
+    else
+        log->at += bytes;
+}
+
+/* Where the next event is, and its site and code; false: there is none of these, or the log is
+ * damaged. */
+static inline bool look(ft_raw_log *log, uint64_t *address, ft_raw_event *out)
+{
+    const uint64_t low = (UINT64_C(1) << FT_RAW_ADDRESS_BITS) - 1;
+    if (log->at == log->end || !(*log->at & 1)) return false;
+    uint64_t first = *(const word *)(const void *)log->at;
+    uint32_t site = (uint32_t)(first >> FT_RAW_SITE_SHIFT);
+    *address = first >> 1 & low;
+    if (!site) {
+        site = log->wide_site;
+        *address |= log->wide_address;
+    }
+    if (!site || site >= log->n_sites) {
+        log->damaged = true;
+        return false;
+    }
+    out->site = site;
+    out->code = log->codes[site];
+    return true;
+}
+
+/* Plain events of narrow sites, up to `stop`; returns behind the last. Most of the log is these. */
+static ft_raw_event *get_usual(ft_raw_log *log, ft_raw_event *out, const ft_raw_event *stop)
+{
+    const uint64_t low = (UINT64_C(1) << FT_RAW_ADDRESS_BITS) - 1;
+    const word *at = (const word *)(const void *)log->at;
+    const word *end = at + (size_t)(log->end - log->at) / FT_RAW_WORD;
+    const uint8_t *codes = log->codes;
+    for (; out < stop && end - at >= 3; out++) {
+        uint64_t first = at[0];
+        uint32_t site = (uint32_t)(first >> FT_RAW_SITE_SHIFT), code = codes[site];
+        if (!(first & 1) || code >= FT_RAW_ENTER || code % 8 >= FT_RAW_RANGE) break;
+        out->site = site;
+        out->code = code;
+        get_access(at, first >> 1 & low, out);
+        at += code / 8 == FT_RAW_FORM_UPDATE ? 3 : 2;
+    }
+    log->at = (const unsigned char *)at;
+    return out;
 }
 
 /* Events up to the next record; a range ends them, and is the record's access. */
 static void get_events(ft_raw_log *log, ft_raw_record *record)
 {
-    uint32_t n = 0;
-    while (n < FT_RAW_BATCH && !log->damaged) {
-        if (log->run) {
-            n += get_predicted(log, log->events + n, FT_RAW_BATCH - n);
-            continue;
-        }
-        if (log->at == log->end) {
-            if (log->in_tail || !log->tail) break;
-            log->in_tail = true;
-            log->run = log->tail;
-            continue;
-        }
-        unsigned code = *log->at;
-        if (code < FT_RAW_ONE && code != FT_RAW_RUN) break;
-        if (code < FT_RAW_EVENT) {
-            log->at++;
-            log->run = code == FT_RAW_RUN ? get(log) : code - FT_RAW_ONE + 1;
-            continue;
-        }
-        if (get_event(log, &log->events[n])) {
-            n++;
-        } else if (!log->damaged) {
-            get_range(log, &log->events[n], record);
+    uint64_t address;
+    ft_raw_event *out = log->events, *stop = log->events + FT_RAW_BATCH;
+    if (!log->wide_site) out = get_usual(log, out, stop);
+    while (out < stop && look(log, &address, out)) {
+        size_t room = (size_t)(log->end - log->at) / FT_RAW_WORD;
+        unsigned code = out->code;
+        if (code < FT_RAW_ENTER && code % 8 < FT_RAW_RANGE) {
+            unsigned words = code / 8 == FT_RAW_FORM_UPDATE ? 3 : 2;
+            log->damaged = words > room;
+            if (log->damaged) break;
+            get_access((const word *)(const void *)log->at, address, out++);
+            log->at += words * FT_RAW_WORD;
+        } else if (code == FT_RAW_ENTER || code == FT_RAW_LEAVE) {
+            called gave = call(log, address, out->site, out);
+            out += gave != GAVE_NOTHING;
+            if (gave == GIVES_MORE) continue;
+            log->at += FT_RAW_WORD;
+        } else {
+            get_range(log, address, out, record);
+            log->wide_site = 0;
             break;
         }
+        log->wide_site = 0;
+        out = get_usual(log, out, stop);
     }
-    record->n_events = n;
+    record->n_events = (uint32_t)(out - log->events);
 }
 
 void ft_raw_record_of(const ft_raw_event *event, uint32_t thread, ft_raw_record *record)
@@ -361,10 +452,11 @@ void ft_raw_record_of(const ft_raw_event *event, uint32_t thread, ft_raw_record 
 bool ft_raw_log_next(ft_raw_log *log, ft_raw_record *record, ft_error *err)
 {
     *record = (ft_raw_record){.thread = log->thread, .events = log->events};
+    if (log->store && ++log->calls % OFTEN == 0) look_up_to(log, AT_ONCE);
     if (!log->damaged) get_events(log, record);
     if (!log->damaged && !record->n_events && !record->access) {
         if (log->at == log->end) return false;
-        unsigned code = *log->at++;
+        unsigned code = *log->at++ / 2;
         if (code && code < FT_RAW_OPERATIONS)
             record->operation = (ft_raw_operation)code, get_record(log, record);
         else
@@ -373,6 +465,7 @@ bool ft_raw_log_next(ft_raw_log *log, ft_raw_record *record, ft_error *err)
     }
     if (log->at > log->end) log->damaged = true;
     if (log->damaged)
-        ft_error_offset(err, FT_INPUT, (uint64_t)(log->at - log->map), "the recording is damaged");
+        ft_error_offset(err, FT_INPUT, (uint64_t)(log->at - log->start),
+                        "the recording is damaged");
     return !log->damaged;
 }

@@ -15,6 +15,7 @@ void ft_plan_release(ft_plan *plan)
     ft_vec_release(&plan->sites);
     ft_vec_release(&plan->modules);
     ft_vec_release(&plan->inputs);
+    ft_vec_release(&plan->channels);
 }
 
 /* ---- threads: "main", "T1", "T1.1" (maker.c) */
@@ -170,9 +171,14 @@ static ft_status add_inputs(const ft_trace *trace, ft_plan *plan, ft_error *err)
     ft_status status = ft_inputs_read(trace, &inputs, err);
     for (size_t i = 0; !status && i < inputs.all.len; i++)
         ft_vec_push(&plan->inputs, inputs.all.data[i]);
+    for (size_t i = 0; !status && i < inputs.channels.len; i++)
+        ft_vec_push(&plan->channels, inputs.channels.data[i]);
     for (size_t t = 0; !status && t < plan->actors.len; t++) {
         plan->actors.data[t].first_input = inputs.first.data[t];
         plan->actors.data[t].inputs = inputs.first.data[t + 1] - inputs.first.data[t];
+        plan->actors.data[t].first_channel = inputs.first_channel.data[t];
+        plan->actors.data[t].channels =
+            inputs.first_channel.data[t + 1] - inputs.first_channel.data[t];
     }
     plan->contents = trace->inputs;
     plan->n_contents = trace->n_inputs;
@@ -180,8 +186,7 @@ static ft_status add_inputs(const ft_trace *trace, ft_plan *plan, ft_error *err)
     return status;
 }
 
-ft_status ft_plan_make(const ft_trace *trace, const ft_witness *witness, ft_plan *plan,
-                       ft_error *err)
+static ft_status begin_plan(const ft_trace *trace, ft_plan *plan, ft_error *err)
 {
     *plan = (ft_plan){.head = {.steps = 0}};
     if (!trace->hook || !trace->n_modules)
@@ -190,8 +195,33 @@ ft_status ft_plan_make(const ft_trace *trace, const ft_witness *witness, ft_plan
                             "was not made by `record', or was converted since");
     ft_status status = add_actors(trace, plan, err);
     if (!status) status = add_inputs(trace, plan, err);
+    if (!status) add_places(trace, plan);
+    return status;
+}
+
+static void end_plan(ft_plan *plan)
+{
+    plan->head.actors = (uint32_t)plan->actors.len;
+    plan->head.sites = (uint32_t)plan->sites.len;
+    plan->head.modules = (uint32_t)plan->modules.len;
+    plan->head.inputs = (uint32_t)plan->inputs.len;
+    plan->head.channels = (uint32_t)plan->channels.len;
+    plan->head.feed = plan->inputs.len > 0;
+}
+
+ft_status ft_plan_feed(const ft_trace *trace, ft_plan *plan, ft_error *err)
+{
+    ft_status status = begin_plan(trace, plan, err);
+    end_plan(plan);
+    plan->head.feed = 1;
+    return status;
+}
+
+ft_status ft_plan_make(const ft_trace *trace, const ft_witness *witness, ft_plan *plan,
+                       ft_error *err)
+{
+    ft_status status = begin_plan(trace, plan, err);
     if (status) return status;
-    add_places(trace, plan);
     add_steps(plan, trace, witness);
     size_t n_steps = plan->entries.len;
     add_finals(plan, trace, &witness->claim);
@@ -200,11 +230,7 @@ ft_status ft_plan_make(const ft_trace *trace, const ft_witness *witness, ft_plan
     if (status) return status;
     drop_passed(plan, n_steps);
     plan->head.stuck = witness->claim.kind == FT_CLAIM_STUCK;
-    plan->head.actors = (uint32_t)plan->actors.len;
-    plan->head.sites = (uint32_t)plan->sites.len;
-    plan->head.modules = (uint32_t)plan->modules.len;
-    plan->head.inputs = (uint32_t)plan->inputs.len;
-    plan->head.feed = plan->inputs.len > 0;
+    end_plan(plan);
     return FT_OK;
 }
 
@@ -220,6 +246,7 @@ void ft_plan_print(const ft_plan *plan, ft_strbuf *out)
         {plan->sites.data, plan->sites.len * sizeof *plan->sites.data},
         {plan->modules.data, plan->modules.len * sizeof *plan->modules.data},
         {plan->inputs.data, plan->inputs.len * sizeof *plan->inputs.data},
+        {plan->channels.data, plan->channels.len * sizeof *plan->channels.data},
         {plan->contents, plan->n_contents},
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -259,15 +286,16 @@ static void print_found(const ft_trace *trace, const char *program, const ft_sch
     if (run->offset) print_place(trace, program, run->module, run->offset, out);
 }
 
+static const char *const calls[] = {
+#define FT_ROW(symbol, name) name,
+    FT_INPUT_CALL_TABLE(FT_ROW)
+#undef FT_ROW
+};
+
 /* An input that is not the recording's; false: that is not what went wrong. */
 static bool explain_input(const ft_plan *plan, const ft_trace *trace, const char *program,
                           const ft_schedule *run, ft_strbuf *out)
 {
-    static const char *const calls[] = {
-#define FT_ROW(symbol, name) name,
-        FT_INPUT_CALL_TABLE(FT_ROW)
-#undef FT_ROW
-    };
     bool number = run->outcome == FT_SCHEDULE_NUMBER_OUTCOME;
     if (run->outcome != FT_SCHEDULE_INPUT_OUTCOME && !number) return false;
     if (run->actor >= plan->actors.len || run->kind >= FT_INPUT_CALLS) return false;
@@ -283,6 +311,21 @@ static bool explain_input(const ft_plan *plan, const ft_trace *trace, const char
         return true;
     }
     ft_strbuf_printf(out, ", found %s", calls[run->kind]);
+    print_place(trace, program, run->module, run->offset, out);
+    return true;
+}
+
+bool ft_plan_explain_live(const ft_plan *plan, const ft_trace *trace, const char *program,
+                          const ft_schedule *run, ft_strbuf *out)
+{
+    if (!run->live || run->kind >= FT_INPUT_CALLS) return false;
+    if (run->actor < plan->actors.len && explain_input(plan, trace, program, run, out)) return true;
+    if (run->actor < plan->actors.len)
+        ft_strbuf_printf(
+            out, "thread %s, behind its last input: ", ft_trace_thread_name(trace, run->actor));
+    else
+        ft_strbuf_puts(out, "a thread that is not there: ");
+    ft_strbuf_puts(out, calls[run->kind]);
     print_place(trace, program, run->module, run->offset, out);
     return true;
 }

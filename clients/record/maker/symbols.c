@@ -43,6 +43,8 @@ void ft_symbols_free(ft_symbols *symbols)
 
 void ft_symbols_module(ft_symbols *symbols, const char *path, uint64_t base)
 {
+    if (symbols->dwfl && !symbols->open) dwfl_report_begin_add(symbols->dwfl);
+    symbols->open = true;
     if (symbols->dwfl) dwfl_report_elf(symbols->dwfl, path, path, -1, base, false);
 }
 

@@ -84,7 +84,8 @@
     X(GETLINE, "getline")                                                                          \
     X(SCANF, "scanf")                                                                              \
     X(FEOF, "feof")                                                                                \
-    X(FERROR, "ferror")
+    X(FERROR, "ferror")                                                                            \
+    X(CHANNEL, "a channel") /* not a call: ft_schedule_channel, in the trace alone */
 
 typedef enum ft_input_call {
 #define FT_INPUT_ENUM(symbol, name) FT_INPUT_##symbol,
@@ -102,5 +103,13 @@ typedef struct ft_schedule_input {
     uint32_t length; /* of what it wrote into the program's memory */
     uint64_t at;     /* where that stands, behind all of these */
 } ft_schedule_input;
+
+/* One of a thread too: it put something into a channel (raw.h, CHANNEL) or took something out. */
+typedef struct ft_schedule_channel {
+    uint64_t channel;
+    uint32_t number; /* of the channel, counted from 0 */
+    uint32_t flags;  /* as in the record */
+    uint32_t before; /* how much went in before, by whomever */
+} ft_schedule_channel;
 
 #endif

@@ -2,22 +2,29 @@
  *
  * The log is one file that `foretell record` creates and the program maps. Its first page says how
  * to record and, while and after the program runs, how far the log goes (`mark`); so it is whole
- * up to there whatever ends the program. Behind that page stand records. Each begins with a byte:
+ * up to there whatever ends the program; with a ring the maker has what is not there any more.
+ * Behind that page stand records of whole words of eight bytes, little endian. A record's first
+ * byte says what it is:
  *
- *   1 to 63      an operation, then its operands: u is a varint (LEB128), t text (u length, bytes)
- *   64 to 127    byte - 63 events that came as they were predicted (raw/predict.h)
- *   128 to 255   an event that did not: an access, or a call of or return from a function
+ *   even   twice an operation; then its operands: u is a varint (LEB128), t text (u length, bytes);
+ *          then zeros up to a whole word
+ *   odd    an event: an access, or a call of or return from a function
+ *
+ * Events are most of it, and what they hold is what the hooks have at hand, without any coding:
+ * a hook that stores two words costs a few nanoseconds, one that looks at what it stores costs
+ * more, above all in branches that no processor foresees.
  *
  * Only one thread runs at a time (runtime/baton.h), so the order of the records is the order of the
  * run, and records belong to the thread of the last TURN. */
 #ifndef FT_RECORD_RAW_H
 #define FT_RECORD_RAW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Another number wherever what stands in the file changes, the schedule of a replay included: a
  * program that was built with another one takes no part. */
-#define FT_RAW_MAGIC    "FTRAW003"
+#define FT_RAW_MAGIC    "FTRAW004"
 #define FT_RAW_VARIABLE "FORETELL_RECORD" /* environment: path of the log */
 
 enum { FT_RAW_PAGE = 4096 };
@@ -33,7 +40,8 @@ enum { FT_RAW_PAGE = 4096 };
     X(THREADS, "the program has more threads than the recorder keeps")                             \
     X(ASSERT, "an assertion failed")                                                               \
     X(EXEC, "the program became another one (exec)")                                               \
-    X(REBUILD, "the program was not built with --symbolic")
+    X(REBUILD, "the program was not built with --symbolic")                                        \
+    X(INPUTS, "no thread could go on with the inputs that it was given")
 typedef enum ft_raw_end {
 #define FT_RAW_ENUM(symbol, text) FT_RAW_END_##symbol,
     FT_RAW_END_TABLE(FT_RAW_ENUM)
@@ -50,14 +58,21 @@ typedef struct ft_raw_header {
     uint32_t replay; /* 1: nothing is recorded, a schedule (raw/schedule.h) follows this page */
     /* written by the runtime */
     uint32_t started;  /* 1: the runtime came up */
-    uint64_t mark;     /* bytes of records behind this page << FT_RAW_RUN_BITS, and how many events
-                          as predicted come behind these records */
+    uint64_t mark;     /* bytes of records behind this page */
     uint32_t end;      /* ft_raw_end */
     uint32_t threads;  /* created, the first one included */
     uint64_t ignored;  /* events in signal handlers, and after the recording ended */
     uint64_t signals;  /* for which a handler of the program ran */
     uint32_t symbolic; /* by `foretell record`: 1: terms are wanted (raw/terms.h) */
     uint32_t built;    /* by the runtime: 1: the program was built with --symbolic */
+    uint64_t feed;     /* by `foretell record`: bytes behind the limit: a schedule without entries,
+                          whose inputs the program is given; 0: it gets its own */
+    /* where records are taken while the program runs (maker/raw_log.h) */
+    uint64_t ring;  /* by the maker: so many bytes behind this page are used again and again, a
+                       multiple of FT_RAW_PAGE; 0: each record keeps its place */
+    uint64_t taken; /* by the maker: bytes of records that it has */
+    uint32_t maker; /* its process */
+    uint32_t full;  /* by the maker: 1: it has no space left for more */
 } ft_raw_header;
 
 /*  symbol      operands  meaning */
@@ -80,7 +95,7 @@ typedef struct ft_raw_header {
     X(FAILED, "ut", "site and text of an assertion that failed")                                   \
     X(UNSEEN, "u", "a thread left its turn in a call that the runtime does not know")              \
     X(SWAPPED, "", "the hooks of the thread's next two accesses came in the other order")          \
-    X(RUN, "u", "so many events that came as they were predicted, for runs of more than 64")       \
+    X(WIDE, "uu", "site and what of the address is above its low FT_RAW_ADDRESS_BITS: next event") \
     X(INPUT, "uuuu", "ft_input_call + errno * 256, site, zigzag result, bytes of content")         \
     X(PIECE, "ut", "0, what the input before wrote into memory, or a part of it")                  \
     X(CHANNEL, "uuu", "1: after what went in before + 2: goes in, channel, site")                  \
@@ -89,6 +104,8 @@ typedef struct ft_raw_header {
     X(ASSERT, "uu", "site, 1: the assertion held; of programs built with --symbolic alone")        \
     X(IGNORE, "u", "1: the thread's accesses are no candidates from here on, 0: they are again")   \
     X(BENIGN, "uu", "address, size: accesses to that memory are no candidates from here on")
+
+enum { FT_RAW_CHANNEL_IN = 1, FT_RAW_CHANNEL_OUT = 2 }; /* flags of CHANNEL */
 
 /* A site is a place in the code and what it does, its *code*: for an access 8 * form + size code
  * (size code: 0 to 3 for 1 to 8 bytes, else FT_RAW_RANGE), or one of those behind. */
@@ -100,25 +117,24 @@ enum {
     FT_RAW_LEAVE = 49, /* a return from one; the only site of this code is FT_RAW_LEAVE_SITE */
     FT_RAW_PLACE = 50, /* what records name that are no events */
     FT_RAW_CONTENT = 256,
+    FT_RAW_CODE_SHIFT = 56, /* of a site's key: code above its return address */
     FT_RAW_SITES = 1 << 19, /* more end the recording */
     FT_RAW_LEAVE_SITE = 1
 };
 
-/* An event that was not predicted: FT_RAW_EVENT | FT_RAW_SITE_FOLLOWS where its site was not, in
- * bits 3 to 5 the length code of what the address is apart from the site's last one, in bits 0 to 2
- * that of the value; 0: it is as predicted, the other lengths are in predict.h. Then these, in that
- * order: the site (two bytes, or four: the first two with FT_RAW_WIDE_SITE hold the low 15 bits),
- * the differences (zigzag, little endian); of an update z (a zigzag varint) written minus read; of
- * a range u size and t content, which may be empty: not kept. */
+/* The first word of an event: 1, the address from bit 1 on, the site from bit FT_RAW_SITE_SHIFT
+ * on; site 0: WIDE before it says both. Of a call or a return the address is the frame of the
+ * function, and that is all: which calls a thread is then in is for the reader to find (longjmp
+ * leaves functions without a return; the stack grows down, so a frame below the one at hand is
+ * gone). Of an access of up to 8 bytes comes its value, a word, sign-extended; of a plain write,
+ * which is recorded before it is done and read when it is, what the eight bytes (aligned) around it
+ * hold, where they hold all of it. Of an update comes also what it wrote; of a range its size,
+ * and, up to FT_RAW_CONTENT bytes, the content, then zeros up to a whole word. */
 enum {
-    FT_RAW_ONE = 64, /* a run of one event as predicted */
-    FT_RAW_EVENT = 128,
-    FT_RAW_SITE_FOLLOWS = 64,
-    FT_RAW_WIDE_SITE = 0x8000,
-    FT_RAW_LONGEST = 64, /* bytes of one of these, and of the run before it; a range's content
-                            comes on top */
-    FT_RAW_RUN_BITS = 24,
-    FT_RAW_LONGEST_RUN = (1 << FT_RAW_RUN_BITS) - 8
+    FT_RAW_WORD = 8,
+    FT_RAW_SITE_SHIFT = 48,
+    FT_RAW_ADDRESS_BITS = 47,
+    FT_RAW_LONGEST = 64 /* bytes of an event, without a range's content, and what comes before it */
 };
 
 typedef enum ft_raw_operation {
@@ -128,14 +144,18 @@ typedef enum ft_raw_operation {
         FT_RAW_OPERATIONS
 } ft_raw_operation;
 
-static inline uint64_t ft_raw_used(uint64_t mark)
+/* The place of an access of 1 << code bytes in the eight aligned ones around it. */
+static inline bool ft_raw_is_inside(uint64_t address, unsigned code)
 {
-    return mark >> FT_RAW_RUN_BITS;
+    return (address & 7) + (UINT64_C(1) << code) <= 8;
 }
 
-static inline uint32_t ft_raw_run(uint64_t mark)
+/* What an access of 1 << code bytes there has of them, sign-extended. */
+static inline uint64_t ft_raw_part(uint64_t around, uint64_t address, unsigned code)
 {
-    return (uint32_t)(mark & ((1u << FT_RAW_RUN_BITS) - 1));
+    unsigned above = 64 - (8u << code);
+    uint64_t top = around << (above - 8 * (unsigned)(address & 7));
+    return (uint64_t)((int64_t)top >> above);
 }
 
 /* A thread's *steps*, in which a replay counts, are its accesses and these records. */

@@ -2,12 +2,15 @@
  * (raw.h), which the runtime follows, and what the runtime says there of how it went.
  *
  *   ft_schedule, ft_schedule_entry[steps + finals], ft_schedule_actor[actors],
- *   ft_schedule_site[sites], ft_schedule_module[modules], ft_schedule_input[inputs], what these
- * hold
+ *   ft_schedule_site[sites], ft_schedule_module[modules], ft_schedule_input[inputs],
+ *   ft_schedule_channel[channels], what the inputs hold
  *
  * An entry names a step (raw.h) by its thread and its number there, counted from 1. The first
  * `steps` entries are done in their order, each thread doing what lies before on its way: steps on
- * memory that is not shared. Then the `finals` are brought about one after the other. */
+ * memory that is not shared. Then the `finals` are brought about one after the other.
+ *
+ * One without entries feeds a recording: the threads go on as its seed has it, and get the inputs.
+ */
 #ifndef FT_RECORD_SCHEDULE_H
 #define FT_RECORD_SCHEDULE_H
 
@@ -15,7 +18,7 @@
 
 #include "inputs.h"
 
-enum { FT_SCHEDULE_NAME = 120 };
+enum { FT_SCHEDULE_NAME = 120, FT_SCHEDULE_PATH = 1024 };
 
 typedef enum ft_schedule_mode {
     FT_SCHEDULE_DO,      /* the step is done */
@@ -48,7 +51,7 @@ typedef enum ft_schedule_outcome {
 #define FT_SCHEDULE_NONE UINT32_MAX /* unknown kind, module or location; no parent */
 
 typedef struct ft_schedule {
-    uint32_t steps, finals, actors, sites, modules, inputs;
+    uint32_t steps, finals, actors, sites, modules, inputs, channels;
     uint32_t feed; /* 1: the inputs are those of the recording */
     uint32_t
         seconds;    /* without progress, or behind the schedule's end, until the program is ended */
@@ -61,7 +64,10 @@ typedef struct ft_schedule {
     uint32_t kind, module; /* OTHER: ft_event_kind and place that were found; INPUT, NUMBER: the
                               ft_input_call */
     uint64_t offset;       /* in that module; the address where the module is not known */
-    uint32_t actor, input; /* INPUT, NUMBER: the thread, and which of its inputs, counted from 1 */
+    uint32_t actor, input; /* INPUT, NUMBER: the thread, and which of its inputs, counted from 1;
+                              NONE: one that the schedule does not know */
+    uint32_t fed, live;    /* recording: inputs that were fed, and those that were not; the first
+                              of these is told as above */
 } ft_schedule;
 
 typedef struct ft_schedule_entry {
@@ -75,6 +81,7 @@ typedef struct ft_schedule_actor {
     uint32_t parent;              /* actor that creates it; NONE: the first thread */
     uint32_t child;               /* which of its parent's children, counted from 1 */
     uint32_t first_input, inputs; /* where its inputs are */
+    uint32_t first_channel, channels;
 } ft_schedule_actor;
 
 typedef struct ft_schedule_site {
@@ -84,7 +91,15 @@ typedef struct ft_schedule_site {
 
 typedef struct ft_schedule_module {
     char name[FT_SCHEDULE_NAME]; /* of the file; the first one is the executable */
+    char path[FT_SCHEDULE_PATH]; /* by the runtime: of the file that was loaded, "": none was */
 } ft_schedule_module;
+
+/* Where its modules stand, behind where it begins. */
+static inline uint64_t ft_schedule_modules_at(const ft_schedule *s)
+{
+    return sizeof *s + ((uint64_t)s->steps + s->finals) * sizeof(ft_schedule_entry) +
+           s->actors * sizeof(ft_schedule_actor) + s->sites * sizeof(ft_schedule_site);
+}
 
 /* Memory that the C library takes for itself is taken by whichever thread comes first: no step. */
 #define FT_SCHEDULE_OWN_LIBRARIES "libc.so", "libc-", "ld-linux", "ld-2"

@@ -9,16 +9,20 @@ static void count_ignored(void)
     if (ft_rt_self && ft_rt_self->inside) ft_rt_header->ignored++;
 }
 
-static FT_RT_INLINE bool overlap(const ft_rt_pending *write, uintptr_t address, uint64_t size)
+/* May a read of that be the other half of a copy (ft_rt_held)? Of the write that has its record: */
+static FT_RT_INLINE bool may_be_late_copy(const ft_rt_late *late, uintptr_t address, uint32_t size)
 {
-    return address < write->address + write->size && write->address < address + size;
+    if (late->size != size) return false;
+    uintptr_t written = late->value[-1] >> 1 & ~FT_RT_HIGH;
+    return address >= written + size || written >= address + size;
 }
 
-/* May the pending write and a read of that be the two halves of one copy (ft_rt_held)? */
-static FT_RT_INLINE bool may_be_copy(const ft_rt_thread *self, uintptr_t address, uint64_t size)
+/* Of the other one: */
+static bool may_be_copy(const ft_rt_thread *self, uintptr_t address, uint64_t size)
 {
-    return self->pending.size == size && !self->held.size && !self->moved &&
-           !overlap(&self->pending, address, size);
+    const ft_rt_pending *p = &self->pending;
+    return p->size == size && !self->held.size &&
+           (address >= p->address + size || p->address >= address + size);
 }
 
 /* ---- the long way */
@@ -34,26 +38,10 @@ static bool is_small(uint64_t size)
     return size <= 8 && (size & (size - 1)) == 0;
 }
 
-static ft_raw_site *site_of(ft_raw_form form, uint64_t size, const void *pc)
+static uint32_t site_of(ft_raw_form form, uint64_t size, const void *pc)
 {
     unsigned size_code = is_small(size) ? (unsigned)__builtin_ctzll(size) : FT_RAW_RANGE;
     return ft_rt_site_of(ft_rt_key(pc, 8 * (unsigned)form + size_code));
-}
-
-/* Keeps the read back: see ft_rt_held. The turn does not end before the next hook. */
-static void hold(ft_rt_thread *self, const void *address, uint64_t size, ft_raw_site *site)
-{
-    ft_rt_held *h = &self->held;
-    h->address = (uintptr_t)address;
-    h->size = size;
-    h->site = site;
-    if (is_small(size)) {
-        h->value = ft_rt_value((uintptr_t)address, ft_raw_code(site) % 8);
-        h->before = ft_rt_value(self->pending.address, ft_raw_code(site) % 8);
-    } else {
-        copy(h->content, address, size);
-        copy(h->content_before, (const void *)self->pending.address, self->pending.size);
-    }
 }
 
 static void end_hook(ft_rt_thread *self)
@@ -62,15 +50,79 @@ static void end_hook(ft_rt_thread *self)
     self->inside = false;
 }
 
+/* Keeps the read back: see ft_rt_held. The turn does not end before the next hook. */
+static void hold(ft_rt_thread *self, const void *address, uint64_t size, const void *pc)
+{
+    ft_rt_held *h = &self->held;
+    unsigned code = self->pending.size_code;
+    uint32_t site = site_of(FT_RAW_FORM_READ, size, pc);
+    if (!site) return;
+    *h = (ft_rt_held){.address = (uintptr_t)address, .size = size, .site = site, .size_code = code};
+    if (code != FT_RAW_RANGE) {
+        h->value = ft_rt_value((uintptr_t)address, code);
+        h->before = ft_rt_value(self->pending.address, code);
+    } else {
+        copy(h->content, address, size);
+        copy(h->content_before, (const void *)self->pending.address, self->pending.size);
+    }
+}
+
+/* Takes the record of the late write back. */
+static void retract(ft_rt_thread *self)
+{
+    uint64_t *at = self->late.value - 1, first = *at;
+    self->pending = (ft_rt_pending){.address = first >> 1 & ~FT_RT_HIGH,
+                                    .size = UINT64_C(1) << self->late.size_code,
+                                    .site = (uint32_t)(first >> FT_RAW_SITE_SHIFT),
+                                    .size_code = self->late.size_code};
+    for (; at + 2 < ft_rt_out.at; at++) *at = at[2];
+    ft_rt_out.at = at;
+    self->late = (ft_rt_late){0};
+    ft_rt_hot = FT_RT_NO_THREAD;
+}
+
+/* The same behind a write that has its record: the read gets its own behind it. */
+static void hold_late(ft_rt_thread *self, const void *memory, unsigned size_code, const void *pc)
+{
+    uintptr_t address = (uintptr_t)memory;
+    uint64_t size = UINT64_C(1) << size_code;
+    uint32_t site = site_of(FT_RAW_FORM_READ, size, pc);
+    if (!site || !ft_rt_open_record(0)) return;
+    if (site >= FT_RT_NARROW || address & FT_RT_HIGH) {
+        retract(self);
+        hold(self, memory, size, pc);
+        return;
+    }
+    uint64_t *at = ft_rt_out.at;
+    *self->late.value = ft_rt_look(self->late.around);
+    at[0] = (uint64_t)site << FT_RAW_SITE_SHIFT | (2 * address + 1);
+    at[1] = ft_rt_value(address, size_code);
+    ft_rt_out.at = at + 2;
+    self->late.held = at;
+    self->late.size = 0;
+}
+
+static bool hold_any(ft_rt_thread *self, const void *address, uint64_t size, const void *pc)
+{
+    if (!self->late.value) {
+        if (!may_be_copy(self, (uintptr_t)address, size)) return false;
+        hold(self, address, size, pc);
+        return true;
+    }
+    if (size > 8 || !may_be_late_copy(&self->late, (uintptr_t)address, (uint32_t)size))
+        return false;
+    hold_late(self, address, self->late.size_code, pc);
+    return true;
+}
+
 static void log_read(ft_rt_thread *self, const void *address, uint64_t size, const void *pc)
 {
     if (!ft_rt_may_emit(self)) return;
-    if (self->moved) ft_rt_follow_calls(self);
-    ft_raw_site *site = site_of(FT_RAW_FORM_READ, size, pc);
+    uint32_t site = site_of(FT_RAW_FORM_READ, size, pc);
     uint64_t value = 0;
     if (!site) return;
-    if (is_small(size)) value = ft_rt_value((uintptr_t)address, ft_raw_code(site) % 8);
-    ft_rt_emit_memory(self, site, (uintptr_t)address, size, value, address);
+    if (is_small(size)) value = ft_rt_value((uintptr_t)address, (unsigned)__builtin_ctzll(size));
+    ft_rt_emit_memory(site, (uintptr_t)address, size, value, address);
 }
 
 static __attribute__((noinline)) void long_read(const void *address, uint64_t size, const void *pc)
@@ -79,9 +131,7 @@ static __attribute__((noinline)) void long_read(const void *address, uint64_t si
     ft_rt_about(FT_EVENT_READ, pc);
     ft_rt_thread *self = ft_rt_enter_holding();
     if (!self) return;
-    if (may_be_copy(self, (uintptr_t)address, size)) {
-        ft_raw_site *site = site_of(FT_RAW_FORM_READ, size, pc);
-        if (site) hold(self, address, size, site);
+    if (ft_rt_logging && hold_any(self, address, size, pc)) {
         end_hook(self);
         return;
     }
@@ -93,225 +143,146 @@ static __attribute__((noinline)) void long_read(const void *address, uint64_t si
     end_hook(self);
 }
 
+/* Its record, whose value comes later; false: it does not fit into such a one. */
+static bool begin_late(ft_rt_thread *self, uintptr_t address, unsigned code, uint32_t site)
+{
+    uint64_t *at = ft_rt_out.at;
+    if (site >= FT_RT_NARROW || address & FT_RT_HIGH || !ft_raw_is_inside(address, code) ||
+        at >= ft_rt_out.enough)
+        return false;
+    at[0] = (uint64_t)site << FT_RAW_SITE_SHIFT | (2 * address + 1);
+    ft_rt_out.at = at + 2;
+    self->late = (ft_rt_late){
+        .value = at + 1, .around = ft_rt_around(address), .size = 1u << code, .size_code = code};
+    return true;
+}
+
+/* The next hook has to go the long way if there is no such record. */
+static void begin_write(ft_rt_thread *self, uintptr_t address, uint64_t size, const void *pc)
+{
+    uint32_t site = site_of(FT_RAW_FORM_WRITE, size, pc);
+    unsigned code = is_small(size) ? (unsigned)__builtin_ctzll(size) : FT_RAW_RANGE;
+    if (!site || (code != FT_RAW_RANGE && begin_late(self, address, code, site))) return;
+    self->pending =
+        (ft_rt_pending){.address = address, .size = size, .site = site, .size_code = code};
+    ft_rt_hot = FT_RT_NO_THREAD;
+}
+
 static __attribute__((noinline)) void long_write(void *address, uint64_t size, const void *pc)
 {
     count_ignored();
     ft_rt_about(FT_EVENT_WRITE, pc);
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
-    if (ft_rt_replaying) {
+    if (ft_rt_replaying)
         ft_rt_replay_step(self, FT_EVENT_WRITE, ft_rt_site(pc));
-    } else if (ft_rt_may_emit(self)) {
-        if (self->moved) ft_rt_follow_calls(self);
-        ft_raw_site *site = site_of(FT_RAW_FORM_WRITE, size, pc);
-        if (site)
-            self->pending = (ft_rt_pending){.address = (uintptr_t)address,
-                                            .size = size,
-                                            .site = site,
-                                            .size_code = ft_raw_code(site) % 8};
-    }
+    else if (ft_rt_may_emit(self))
+        begin_write(self, (uintptr_t)address, size, pc);
     end_hook(self);
 }
 
-/* ---- the middle way: the thread has the baton, what it does is usual, something is not as
- * predicted */
+/* ---- the middle way: the thread has the baton, but something is not usual */
 
-/* Writes what is pending and held, of sizes up to eight bytes; else ft_rt_flush. */
-static FT_RT_INLINE void flush_hot(ft_rt_thread *self)
+static __attribute__((noinline)) void middle_read(ft_rt_thread *self, void *at, unsigned size_code,
+                                                  const void *pc)
 {
-    ft_raw_site *site = self->pending.site;
-    uintptr_t address = self->pending.address;
-    unsigned size_code = self->pending.size_code;
-    if (FT_RT_UNLIKELY(size_code == FT_RAW_RANGE)) {
-        ft_rt_flush(self);
-        return;
+    if (!self->late.value || !hold_any(self, at, UINT64_C(1) << size_code, pc)) {
+        ft_rt_end_late(self);
+        log_read(self, at, UINT64_C(1) << size_code, pc);
     }
-    uint64_t value = ft_rt_value(address, size_code);
-    if (!self->held.size) {
-        self->pending.size = 0;
-        ft_rt_emit(self, site, address, value);
-    } else if (value == self->held.before) {
-        self->pending.size = 0;
-        self->held.size = 0;
-        ft_rt_emit(self, site, address, value);
-        ft_rt_emit(self, self->held.site, self->held.address, self->held.value);
-    } else {
-        ft_rt_flush(self);
-    }
-}
-
-static __attribute__((noinline)) void middle_read(ft_rt_thread *self, uintptr_t address,
-                                                  unsigned size_code, const void *pc)
-{
-    uint64_t size = 1u << size_code, key = ft_rt_key(pc, size_code);
-    uint64_t value = ft_rt_value(address, size_code);
-    if (self->pending.size) {
-        if (may_be_copy(self, address, size)) {
-            ft_raw_site *site = ft_rt_site_behind(&self->pending.site->next, key);
-            ft_rt_held *h = &self->held;
-            h->address = address;
-            h->size = site ? size : 0;
-            h->site = site;
-            h->value = value;
-            h->before = ft_rt_value(self->pending.address, size_code);
-            ft_rt_leave_hot(self);
-            return;
-        }
-        flush_hot(self);
-    }
-    if (FT_RT_UNLIKELY(self->moved)) ft_rt_follow_calls(self);
-    ft_raw_site *site = ft_rt_site_behind(self->follows, key);
-    if (site) ft_rt_emit(self, site, address, value);
     ft_rt_leave_hot(self);
 }
 
-static __attribute__((noinline)) void middle_write(ft_rt_thread *self, uintptr_t address,
-                                                   unsigned size_code, const void *pc)
+static __attribute__((noinline)) void middle_write(ft_rt_thread *self, void *at, unsigned size_code,
+                                                   const void *pc)
 {
-    if (self->pending.size) flush_hot(self);
-    if (FT_RT_UNLIKELY(self->moved)) ft_rt_follow_calls(self);
-    uint64_t key = ft_rt_key(pc, 8 * FT_RAW_FORM_WRITE + size_code);
-    ft_raw_site *site = ft_rt_site_behind(self->follows, key);
-    self->pending.address = address;
-    self->pending.site = site;
-    self->pending.size = site ? 1u << size_code : 0;
-    self->pending.size_code = size_code;
+    ft_rt_end_late(self);
+    if (ft_rt_may_emit(self)) begin_write(self, (uintptr_t)at, UINT64_C(1) << size_code, pc);
     ft_rt_leave_hot(self);
 }
 
-/* ---- the short way: everything comes as predicted, or nothing is done here. It calls nothing, so
- * that it keeps no registers. */
+/* ---- the short way. It calls nothing, so that it keeps no registers. */
 
-/* Where the prediction stands: behind what was pending and held, if that came as predicted. */
-typedef struct standing {
-    uint32_t *follows;
-    uint64_t last;    /* value before */
-    uint32_t n;       /* predicted so far */
-    uint64_t written; /* by the pending write */
-} standing;
-
-static FT_RT_INLINE bool peek(const ft_rt_thread *self, standing *at)
+static FT_RT_INLINE ft_rt_thread *enter_turn(void)
 {
-    const ft_rt_pending *p = &self->pending;
-    const ft_rt_held *h = &self->held;
-    *at = (standing){.follows = self->follows, .last = ft_rt_out.value};
-    if (!p->size) return true;
-    if (p->size_code == FT_RAW_RANGE) return false;
-    at->last = at->written = ft_rt_value(p->address, p->size_code);
-    if (!ft_rt_is_predicted(p->site, at->follows, p->address, at->written, ft_rt_out.value))
-        return false;
-    at->follows = &p->site->next;
-    at->n = 1;
-    if (!h->size) return true;
-    if (at->written != h->before ||
-        !ft_rt_is_predicted(h->site, at->follows, h->address, h->value, at->last))
-        return false;
-    at->follows = &h->site->next;
-    at->last = h->value;
-    at->n = 2;
-    return true;
+    ft_rt_thread *self = ft_rt_enter_hot();
+    if (FT_RT_LIKELY(self && self->left)) return self;
+    if (self) ft_rt_leave_call(self);
+    return NULL;
 }
 
-static FT_RT_INLINE void take(ft_rt_thread *self, const standing *at)
+/* False: a read is held, and it came first. */
+static FT_RT_INLINE bool settle_hot(ft_rt_late *late)
 {
-    if (!at->n) return;
-    self->pending.site->address = self->pending.address;
-    self->pending.site->value = at->written;
-    self->pending.size = 0;
-    if (at->n == 1) return;
-    self->held.site->address = self->held.address;
-    self->held.site->value = self->held.value;
-    self->held.size = 0;
-}
-
-static FT_RT_INLINE bool count(uint32_t n)
-{
-    uint64_t mark = ft_rt_header->mark + n;
-    __atomic_store_n(&ft_rt_header->mark, mark, __ATOMIC_RELEASE);
-    return ft_raw_run(mark) < FT_RAW_LONGEST_RUN;
-}
-
-static FT_RT_INLINE bool hold_hot(ft_rt_thread *self, uintptr_t address, unsigned size_code,
-                                  const void *pc)
-{
-    ft_raw_site *site = &ft_rt_out.sites[self->pending.site->next];
-    ft_rt_held *h = &self->held;
-    if (site->key != ft_rt_key(pc, size_code)) return false;
-    h->address = address;
-    h->size = 1u << size_code;
-    h->site = site;
-    h->value = ft_rt_value(address, size_code);
-    h->before = ft_rt_value(self->pending.address, size_code);
-    ft_rt_leave_hot(self);
+    uint64_t now = ft_rt_look(late->around);
+    if (FT_RT_UNLIKELY(late->held && now != *late->value)) return false;
+    *late->value = now;
+    late->value = late->held = NULL;
     return true;
 }
 
 static FT_RT_INLINE void plain_read(void *at, unsigned size_code, const void *pc)
 {
     uintptr_t address = (uintptr_t)at;
-    standing front;
-    ft_rt_thread *self = ft_rt_enter_hot();
+    uint64_t key = ft_rt_key(pc, size_code), *to;
+    ft_rt_thread *self = enter_turn();
     if (FT_RT_UNLIKELY(!self)) {
         long_read(at, 1u << size_code, pc);
         return;
     }
-    if (self->pending.size && may_be_copy(self, address, 1u << size_code)) {
-        if (FT_RT_LIKELY(hold_hot(self, address, size_code, pc))) return;
-        middle_read(self, address, size_code, pc);
+    const ft_rt_site_slot *site = ft_rt_slot(key);
+    to = ft_rt_out.at;
+    if (FT_RT_UNLIKELY(site->key != key || address & FT_RT_HIGH || to >= ft_rt_out.enough)) {
+        middle_read(self, at, size_code, pc);
         return;
     }
-    if (FT_RT_UNLIKELY(self->moved || !peek(self, &front))) {
-        middle_read(self, address, size_code, pc);
-        return;
+    to[0] = site->word + 2 * address;
+    to[1] = ft_rt_value(address, size_code);
+    if (self->late.value) {
+        if (may_be_late_copy(&self->late, address, 1u << size_code)) {
+            *self->late.value = ft_rt_look(self->late.around);
+            self->late.held = to;
+            self->late.size = 0;
+            ft_rt_out.at = to + 2;
+            ft_rt_leave_hot(self);
+            return;
+        }
+        if (FT_RT_UNLIKELY(!settle_hot(&self->late))) {
+            middle_read(self, at, size_code, pc);
+            return;
+        }
     }
-    uint64_t value = ft_rt_value(address, size_code);
-    ft_raw_site *site = &ft_rt_out.sites[*front.follows];
-    bool predicted = site->key == ft_rt_key(pc, size_code) &&
-                     address == ft_raw_next_address(site) &&
-                     value == ft_raw_next_value(site, front.last);
-    if (FT_RT_UNLIKELY(!predicted)) {
-        middle_read(self, address, size_code, pc);
-        return;
-    }
-    take(self, &front);
-    site->address = address;
-    ft_rt_out.value = site->value = value;
-    self->follows = &site->next;
-    bool more = count(front.n + 1);
+    ft_rt_out.at = to + 2;
+    ft_rt_publish(to + 2);
     ft_rt_leave_hot(self);
-    if (FT_RT_UNLIKELY(!more)) ft_rt_end_run();
 }
 
 static FT_RT_INLINE void plain_write(void *at, unsigned size_code, const void *pc)
 {
     uintptr_t address = (uintptr_t)at;
-    standing front;
-    ft_rt_thread *self = ft_rt_enter_hot();
+    uint64_t key = ft_rt_key(pc, 8 * FT_RAW_FORM_WRITE + size_code), *to;
+    ft_rt_thread *self = enter_turn();
     if (FT_RT_UNLIKELY(!self)) {
         long_write(at, 1u << size_code, pc);
         return;
     }
-    if (FT_RT_UNLIKELY(self->moved || !peek(self, &front))) {
-        middle_write(self, address, size_code, pc);
+    const ft_rt_site_slot *site = ft_rt_slot(key);
+    ft_rt_late *late = &self->late;
+    to = ft_rt_out.at;
+    if (FT_RT_UNLIKELY(site->key != key || to >= ft_rt_out.enough ||
+                       (address & (FT_RT_HIGH | 7)) > 8 - (1u << size_code) ||
+                       (late->value && !settle_hot(late)))) {
+        middle_write(self, at, size_code, pc);
         return;
     }
-    ft_raw_site *site = &ft_rt_out.sites[*front.follows];
-    if (FT_RT_UNLIKELY(site->key != ft_rt_key(pc, 8 * FT_RAW_FORM_WRITE + size_code))) {
-        middle_write(self, address, size_code, pc);
-        return;
-    }
-    if (front.n) {
-        take(self, &front);
-        ft_rt_out.value = front.last;
-        self->follows = front.follows;
-    }
-    self->pending.address = address;
-    self->pending.site = site;
-    self->pending.size = 1u << size_code;
-    self->pending.size_code = size_code;
-    bool more = count(front.n);
+    to[0] = site->word + 2 * address;
+    late->value = to + 1;
+    late->around = ft_rt_around(address);
+    late->size = 1u << size_code;
+    late->size_code = size_code;
+    ft_rt_out.at = to + 2;
+    ft_rt_publish(to);
     ft_rt_leave_hot(self);
-    if (FT_RT_UNLIKELY(!more)) ft_rt_end_run();
 }
 
 #define HOOK(name, access, size_code)                                                              \

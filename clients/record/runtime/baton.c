@@ -10,6 +10,7 @@
 
 #include "hot.h"
 #include "runtime.h"
+#include "trace/event.h"
 
 /* Exit status of a program that deadlocked while it was recorded. */
 enum { DEADLOCKED = 88, WATCH_MS = 5, MS = 1000000 };
@@ -88,12 +89,13 @@ static void grant(ft_rt_thread *t)
 }
 
 static void pass_on(uint32_t from);
+static void wake(ft_rt_thread *thread);
 
 /* A thread that is blocked gets up for its handlers when its turn comes. */
 void ft_rt_get_up(ft_rt_thread *self)
 {
     lock();
-    if (self->state == FT_RT_BLOCKED) {
+    if (self->state == FT_RT_BLOCKED && !self->stuck) {
         self->interrupted = true;
         self->state = FT_RT_READY;
         if (!baton.runner) pass_on(self->id);
@@ -129,30 +131,111 @@ static bool is_deadlock(void)
     return blocked;
 }
 
-/* So that the trace has the deadlock: each thread's request, in its own name. */
-static void log_requests(void)
+static bool is_past(const struct timespec *deadline, const struct timespec *now)
 {
-    ft_rt_thread *self = ft_rt_self;
+    if (now->tv_sec != deadline->tv_sec) return now->tv_sec > deadline->tv_sec;
+    return now->tv_nsec >= deadline->tv_nsec;
+}
+
+/* With the inputs of another run, time passes where nobody goes on otherwise: the same recording
+ * comes out each time. */
+static bool end_first_wait(void)
+{
+    ft_rt_thread *first = NULL;
     for (uint32_t i = 0; i < baton.n_threads; i++) {
         ft_rt_thread *t = &baton.threads[i];
-        if (t->state != FT_RT_BLOCKED) continue;
-        ft_rt_self = t;
-        FT_RT_LOG(BLOCKED, t->asks.kind, t->asks.flags, t->asks.target, t->asks.site);
+        if (t->state == FT_RT_OUTSIDE) return false;
+        if (t->state != FT_RT_BLOCKED || !t->timed) continue;
+        if (!first || is_past(&first->deadline, &t->deadline)) first = t;
     }
+    if (!first) return false;
+    first->timed_out = true;
+    wake(first);
+    return true;
+}
+
+static bool is_starved(void)
+{
+    bool starved = false;
+    for (uint32_t i = 0; i < baton.n_threads; i++) starved |= ft_rt_feed_starves(&baton.threads[i]);
+    return starved;
+}
+
+/* So that the trace has the deadlock: the thread's request, in its own name. */
+static void log_request(ft_rt_thread *t)
+{
+    ft_rt_thread *self = ft_rt_self;
+    if (t->stuck) return;
+    ft_rt_self = t;
+    FT_RT_LOG(BLOCKED, t->asks.kind, t->asks.flags, t->asks.target, t->asks.site);
     ft_rt_self = self;
+    t->stuck = true;
+}
+
+static void log_requests(void)
+{
+    for (uint32_t i = 0; i < baton.n_threads; i++) {
+        ft_rt_thread *t = &baton.threads[i];
+        if (t->state == FT_RT_BLOCKED && !ft_rt_feed_starves(t)) log_request(t);
+    }
+}
+
+/* Who alone could let it go on: it joins that thread, or that one has the mutex; NULL: others too.
+ */
+static ft_rt_thread *holder(const ft_rt_thread *t)
+{
+    if (t->state != FT_RT_BLOCKED || t->timed || ft_rt_feed_starves(t)) return NULL;
+    if (t->asks.kind == FT_EVENT_JOIN) return &baton.threads[t->asks.target];
+    if (t->asks.kind != FT_EVENT_ACQUIRE) return NULL;
+    const ft_rt_object *o = t->waits_for;
+    return o->class == FT_RAW_CLASS_MUTEX ? o->owner : NULL;
+}
+
+static bool is_in_cycle(const ft_rt_thread *t)
+{
+    const ft_rt_thread *at = holder(t);
+    for (uint32_t i = 0; at && at != t && i < baton.n_threads; i++) at = holder(at);
+    return at == t;
+}
+
+/* A deadlock of some threads while others go on is in the trace as soon as it is there; those
+ * that wait for its threads are stuck too. A handler could do anything. */
+static void log_stuck(ft_rt_thread *self)
+{
+    if (ft_rt_header->replay || ft_rt_signals_handled()) return;
+    ft_rt_thread *holds = holder(self);
+    if (!holds || !(holds->stuck || is_in_cycle(self))) return;
+    ft_rt_hot = FT_RT_NO_THREAD;
+    for (ft_rt_thread *t = self; t && !t->stuck; t = holder(t)) log_request(t);
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t i = 0; i < baton.n_threads; i++) {
+            ft_rt_thread *t = &baton.threads[i];
+            const ft_rt_thread *by = holder(t);
+            if (t->stuck || !by || !by->stuck) continue;
+            log_request(t);
+            more = true;
+        }
+    }
 }
 
 /* With the lock held: the baton goes to whoever is ready. */
 static void pass_on(uint32_t from)
 {
     ft_rt_thread *next = pick(from);
+    if (!next && ft_rt_feed_records() && end_first_wait()) next = pick(from);
     if (next) {
         grant(next);
         return;
     }
     ft_rt_hot = FT_RT_NO_THREAD;
     __atomic_store_n(&baton.runner, NULL, __ATOMIC_RELEASE);
-    if (ft_rt_replaying || ft_rt_signals_handled() || !is_deadlock()) return;
+    if (ft_rt_replaying || !is_deadlock()) return;
+    if (is_starved()) {
+        log_requests();
+        ft_rt_feed_ends();
+    }
+    if (ft_rt_signals_handled()) return;
     if (ft_rt_header->replay) ft_rt_replay_deadlock();
     ft_rt_say("deadlock: every thread waits for another one");
     log_requests();
@@ -177,7 +260,6 @@ void ft_rt_thread_starts(ft_rt_thread *self)
 {
     ft_rt_self = self;
     self->tid = (int)syscall(SYS_gettid);
-    ft_rt_frames_start(self);
     wait_for_baton(self);
 }
 
@@ -276,6 +358,7 @@ bool ft_rt_block(ft_rt_thread *self, const void *what, const struct timespec *de
     self->timed = deadline != NULL;
     self->timed_out = false;
     if (deadline) self->deadline = *deadline;
+    log_stuck(self);
     pass_on(self->id);
     unlock();
     wait_for_baton(self);
@@ -350,7 +433,7 @@ ft_rt_thread *ft_rt_thread_new(void)
         t->state = FT_RT_READY;
         __atomic_store_n(&baton.n_threads, baton.n_threads + 1, __ATOMIC_RELEASE);
         ft_rt_header->threads = baton.n_threads;
-        if (ft_rt_replaying) ft_rt_replay_born(t, ft_rt_self);
+        if (ft_rt_header->replay || ft_rt_header->feed) ft_rt_replay_born(t, ft_rt_self);
     }
     unlock();
     return t;
@@ -371,7 +454,6 @@ void ft_rt_thread_done(ft_rt_thread *self)
         if (waits(&baton.threads[i], self)) wake(&baton.threads[i]);
     pass_on(self->id);
     unlock();
-    ft_rt_frames_end(self);
 }
 
 /* ---- the watchdog */
@@ -389,12 +471,6 @@ static bool sleeps(int tid)
     text[n] = 0;
     const char *state = strrchr(text, ')'); /* the name before it may hold anything */
     return state && state[1] && (state[2] == 'S' || state[2] == 'D');
-}
-
-static bool is_past(const struct timespec *deadline, const struct timespec *now)
-{
-    if (now->tv_sec != deadline->tv_sec) return now->tv_sec > deadline->tv_sec;
-    return now->tv_nsec >= deadline->tv_nsec;
 }
 
 static void end_timed_waits(void)
@@ -447,21 +523,30 @@ static void take_from_sleeper(seen *before)
     pass_on(runner->id);
 }
 
+/* Main's thread too: the process goes on until all have ended. */
+static bool are_done(void)
+{
+    for (uint32_t i = 0; i < baton.n_threads; i++)
+        if (baton.threads[i].state != FT_RT_DONE) return false;
+    return true;
+}
+
 static void *watch(void *unused)
 {
     seen before = {0};
     (void)unused;
-    for (;;) {
+    for (bool ended = false; !ended;) {
         struct timespec pause = {.tv_nsec = (long)WATCH_MS * MS};
         syscall(SYS_nanosleep, &pause, NULL);
         lock();
         if (ft_rt_header->replay) ft_rt_replay_watch();
-        if (!ft_rt_replaying) end_timed_waits();
+        if (!ft_rt_replaying && !ft_rt_feed_records()) end_timed_waits();
         take_from_sleeper(&before);
         if (!baton.runner) pass_on(0);
+        ended = are_done();
         unlock();
     }
-    return NULL;
+    return NULL; /* as the process's last thread, which ends it */
 }
 
 void ft_rt_baton_start(void)
@@ -476,7 +561,6 @@ void ft_rt_baton_start(void)
     self->state = FT_RT_RUNNING;
     self->left = turn_length();
     baton.runner = self;
-    ft_rt_frames_start(self);
     ft_rt_self = self;
     self->inside = true;
     if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0)) {

@@ -45,6 +45,7 @@ void ft_rt_fd_set(int fd, ft_rt_fd kind, uint64_t channel)
     descriptor *d = at(fd);
     if (!d) return;
     if (!channel) channel = ++fds.channels * 2;
+    if (kind >= FT_RT_FD_PIPE) ft_rt_feed_virtual();
     *d = (descriptor){.kind = kind, .channel = channel};
 }
 
@@ -81,7 +82,7 @@ static void stand_in(ft_rt_input *in, int number, int real)
     if (FT_REAL(fcntl)(number, F_GETFD) < 0)
         FT_REAL(dup2)(real, number);
     else
-        ft_rt_replay_number(in->self, in->call, in->pc);
+        ft_rt_feed_number(in->self, in->call, in->pc);
     FT_REAL(close)(real);
 }
 
@@ -95,8 +96,11 @@ void ft_rt_fd_made(ft_rt_input *in, int number, int real)
 
 void ft_rt_channel(uint64_t channel, bool in, bool out, const void *pc)
 {
+    uint32_t flags = (in ? FT_RAW_CHANNEL_IN : 0) | (out ? FT_RAW_CHANNEL_OUT : 0);
+    if (!channel) return;
+    if (ft_rt_feed_records()) channel = ft_rt_feed_channel(ft_rt_self, channel, flags);
     uint64_t site = ft_rt_site(pc);
-    if (channel) FT_RT_LOG(CHANNEL, (uint64_t)in | (uint64_t)out << 1, channel, site);
+    FT_RT_LOG(CHANNEL, flags, channel, site);
 }
 
 /* A number is given again once it is closed: so what was kept by that number changes hands. */

@@ -19,13 +19,12 @@ bool ft_rt_input_begin(ft_rt_input *in, ft_input_call call, const void *pc)
     in->fed = false;
     in->n_pieces = 0;
     in->error = errno;
-    const ft_schedule_input *given =
-        ft_rt_header->replay ? ft_rt_replay_input(self, call, pc, &in->content) : NULL;
-    if (!given) return true;
+    in->given = ft_rt_feeding ? ft_rt_feed_input(self, call, pc, &in->content) : NULL;
+    if (!in->given) return true;
     in->fed = true;
-    in->result = given->result;
-    in->error = (int)given->error;
-    in->left = given->length;
+    in->result = in->given->result;
+    in->error = (int)in->given->error;
+    in->left = in->given->length;
     return true;
 }
 
@@ -43,6 +42,26 @@ void ft_rt_input_did(ft_rt_input *in, int64_t result)
     in->error = errno;
     in->result = result;
     if (!in->self->inside) ft_rt_enter();
+}
+
+/* Who wakes first is no matter of time in a recording that is to come out the same each time. */
+int ft_rt_input_way(ft_rt_input *in, int how)
+{
+    bool sleep = in->call >= FT_INPUT_SLEEP && in->call <= FT_INPUT_CLOCK_NANOSLEEP;
+    if (in->fed || !sleep || !ft_rt_feed_records()) return how;
+    ft_rt_yield(in->self);
+    return FT_RT_STAYS;
+}
+
+bool ft_rt_input_given(ft_rt_input *in, int how)
+{
+    if (!ft_rt_feed_records() || how == FT_RT_STAYS) return false;
+    if (how == FT_RT_SLEEPS) {
+        ft_rt_yield(in->self);
+        return false;
+    }
+    ft_rt_input_outside(in, false);
+    return true;
 }
 
 static void keep_open(ft_rt_thread *self)
@@ -73,13 +92,12 @@ static void add_piece(ft_rt_input *in, void *memory, size_t size, bool own)
 void ft_rt_input_piece(ft_rt_input *in, void *memory, size_t size)
 {
     if (!memory || !size) return;
-    if (!in->fed) {
-        add_piece(in, memory, size, false);
-        return;
+    if (in->fed && ft_rt_header->replay) {
+        keep_open(in->self);
+        ft_rt_write_range(memory, size, in->pc);
     }
-    keep_open(in->self);
-    ft_rt_write_range(memory, size, in->pc);
-    take(in, memory, size);
+    if (in->fed) take(in, memory, size);
+    if (!ft_rt_header->replay || !in->fed) add_piece(in, memory, size, false);
 }
 
 void ft_rt_input_own(ft_rt_input *in, void *memory, size_t size)
@@ -101,30 +119,44 @@ uint64_t ft_rt_input_number(ft_rt_input *in, uint64_t number)
     return number;
 }
 
-static void keep_piece(const ft_rt_piece *piece)
+static void keep_bytes(const unsigned char *bytes, size_t size)
 {
-    const unsigned char *bytes = piece->memory;
-    for (size_t at = 0, n; at < piece->size; at += n) {
-        n = piece->size - at < CHUNK ? piece->size - at : CHUNK;
+    for (size_t at = 0, n; at < size; at += n) {
+        n = size - at < CHUNK ? size - at : CHUNK;
         ft_rt_log_bytes(FT_RAW_PIECE, 0, bytes + at, n);
     }
 }
 
+static void log_input(const ft_rt_input *in, int64_t result, uint32_t error, uint64_t length)
+{
+    uint64_t site = ft_rt_site(in->pc), value = (uint64_t)result << 1;
+    if (result < 0) value = ~value;
+    FT_RT_LOG(INPUT, (uint64_t)in->call + ((uint64_t)error << 8), site, value, length);
+}
+
+/* What was fed is kept as it was: from this recording it can be fed again. */
+static void keep_given(const ft_rt_input *in)
+{
+    const ft_schedule_input *given = in->given;
+    log_input(in, given->result, given->error, given->length);
+    keep_bytes(in->content - (given->length - in->left), given->length);
+}
+
 static void keep(const ft_rt_input *in)
 {
-    uint64_t length = 0, site = ft_rt_site(in->pc);
-    uint64_t result = ((uint64_t)in->result << 1) ^ (in->result < 0 ? UINT64_MAX : 0);
+    uint64_t length = 0;
     for (uint32_t i = 0; i < in->n_pieces; i++) length += in->pieces[i].size;
-    FT_RT_LOG(INPUT, (uint64_t)in->call + ((uint64_t)in->error << 8), site, result, length);
-    for (uint32_t i = 0; i < in->n_pieces; i++) keep_piece(&in->pieces[i]);
+    log_input(in, in->result, (uint32_t)in->error, length);
+    for (uint32_t i = 0; i < in->n_pieces; i++)
+        keep_bytes(in->pieces[i].memory, in->pieces[i].size);
 }
 
 int64_t ft_rt_input_end(ft_rt_input *in)
 {
     ft_rt_thread *self = in->self;
-    if (!in->fed && !ft_rt_header->replay) keep(in);
+    if (!ft_rt_header->replay) (in->fed ? keep_given : keep)(in);
     keep_open(self);
-    for (uint32_t i = 0; i < in->n_pieces && !in->fed; i++)
+    for (uint32_t i = 0; i < in->n_pieces; i++)
         if (!in->pieces[i].own) ft_rt_write_range(in->pieces[i].memory, in->pieces[i].size, in->pc);
     errno = in->error;
     return in->result;
@@ -132,11 +164,12 @@ int64_t ft_rt_input_end(ft_rt_input *in)
 
 bool ft_rt_input_is_silent(int fd)
 {
-    return ft_rt_header->replay && ft_rt_replay_feeds() && ft_rt_fd_is_virtual(fd);
+    return ft_rt_feeding && ft_rt_fd_is_virtual(fd);
 }
 
-int64_t ft_rt_input_silence(int ms)
+int64_t ft_rt_input_silence(ft_rt_input *in, int ms)
 {
+    if (ms < 0 && ft_rt_feed_records() && ft_rt_enter()) ft_rt_feed_starve(in->self);
     do FT_REAL(poll)(NULL, 0, ms);
     while (ms < 0);
     return 0;

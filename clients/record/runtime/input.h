@@ -15,6 +15,7 @@
 
 #include "inputs.h"
 #include "runtime.h"
+#include "schedule.h"
 
 enum { FT_RT_PIECES = 64 };
 
@@ -31,9 +32,10 @@ typedef struct ft_rt_input {
     bool fed;
     int64_t result;
     int error;
-    const unsigned char *content; /* fed: what is left of it */
+    const ft_schedule_input *given; /* fed */
+    const unsigned char *content;   /* fed: what is left of it */
     size_t left;
-    uint32_t n_pieces; /* live: what is to be kept */
+    uint32_t n_pieces; /* live, and in a recording: what is to be kept */
     ft_rt_piece pieces[FT_RT_PIECES];
     uint64_t numbers[FT_RT_PIECES]; /* behind pieces that are one */
 } ft_rt_input;
@@ -61,6 +63,20 @@ enum {
         if ((how) != FT_RT_STAYS) ft_rt_input_outside((in), (how) == FT_RT_SLEEPS);                \
         ft_rt_input_did((in), (int64_t)(call));                                                    \
     } while (0)
+/* Live, or fed. A recording is as before then: who would have slept lets others go on, and streams
+ * of files are read, so that the C library does with its buffers what it did. */
+#define FT_RT_GET(in, how, call)                                                                   \
+    do {                                                                                           \
+        int get_how = ft_rt_input_way((in), (how));                                                \
+        if (!(in)->fed) {                                                                          \
+            FT_RT_LIVE((in), get_how, (call));                                                     \
+        } else if (ft_rt_input_given((in), get_how)) {                                             \
+            (void)(call);                                                                          \
+            ft_rt_enter();                                                                         \
+        }                                                                                          \
+    } while (0)
+int ft_rt_input_way(ft_rt_input *in, int how);
+bool ft_rt_input_given(ft_rt_input *in, int how); /* true: do the call all the same, and enter */
 
 /* A whole call that gives a number and writes at most one piece of memory. */
 #define FT_RT_INPUT(number, how, call, memory, size)                                               \
@@ -71,7 +87,7 @@ enum {
         if (!open) {                                                                               \
             got = (call);                                                                          \
         } else {                                                                                   \
-            if (!in.fed) FT_RT_LIVE(&in, (how), (call));                                           \
+            FT_RT_GET(&in, (how), (call));                                                         \
             ft_rt_input_piece(&in, (memory), (size));                                              \
             got = (__typeof__(call))ft_rt_input_end(&in);                                          \
         }                                                                                          \
@@ -82,31 +98,40 @@ enum {
  * say: who asks waits `ms` for nothing (-1: for ever), what is told it is swallowed. */
 #define FT_RT_ASK(in, fd, ms, call)                                                                \
     do {                                                                                           \
-        if ((in)->fed) break;                                                                      \
-        if (ft_rt_input_is_silent(fd))                                                             \
-            FT_RT_LIVE((in), FT_RT_SLEEPS, ft_rt_input_silence(ms));                               \
+        if (!(in)->fed && ft_rt_input_is_silent(fd))                                               \
+            FT_RT_LIVE((in), FT_RT_SLEEPS, ft_rt_input_silence((in), (ms)));                       \
         else                                                                                       \
-            FT_RT_LIVE((in), ft_rt_fd_may_sleep(fd) ? FT_RT_SLEEPS : FT_RT_STAYS, call);           \
+            FT_RT_GET((in), ft_rt_fd_may_sleep(fd) ? FT_RT_SLEEPS : FT_RT_STAYS, call);            \
     } while (0)
 #define FT_RT_TELL(in, fd, all, call)                                                              \
     do {                                                                                           \
-        if ((in)->fed) break;                                                                      \
-        if (ft_rt_input_is_silent(fd))                                                             \
+        if (!(in)->fed && ft_rt_input_is_silent(fd))                                               \
             ft_rt_input_did((in), (int64_t)(all));                                                 \
         else                                                                                       \
-            FT_RT_LIVE((in), ft_rt_fd_may_sleep(fd) ? FT_RT_SLEEPS : FT_RT_STAYS, call);           \
+            FT_RT_GET((in), ft_rt_fd_may_sleep(fd) ? FT_RT_SLEEPS : FT_RT_STAYS, call);            \
     } while (0)
 bool ft_rt_input_is_silent(int fd);
-int64_t ft_rt_input_silence(int ms); /* 0 */
+int64_t ft_rt_input_silence(ft_rt_input *in, int ms); /* 0 */
 
 /* ---- replay.c */
-bool ft_rt_replay_feeds(void);
-/* The replay cannot give a descriptor the number that the recording says: the end of it. */
-void ft_rt_replay_number(ft_rt_thread *self, ft_input_call call, const void *pc);
-/* The thread's next input, NULL: it is not fed, or no longer. Another one than asked for ends the
- * replay before the schedule's end, and the feeding of this thread behind it. */
-const ft_schedule_input *ft_rt_replay_input(ft_rt_thread *self, ft_input_call call, const void *pc,
-                                            const unsigned char **content);
+/* Where that is: the offset in a module of the schedule; the address, and NONE, elsewhere. */
+uint64_t ft_rt_place(const void *pc, uint32_t *module);
+void ft_rt_give_up(uint32_t outcome)
+    __attribute__((noreturn)); /* ends the replay and the process */
+
+/* ---- feed.c */
+void ft_rt_feed_start(ft_schedule *schedule, const ft_schedule_actor *actors,
+                      const ft_schedule_input *inputs);
+/* A descriptor cannot have the number that the recording says: like another input. */
+void ft_rt_feed_number(ft_rt_thread *self, ft_input_call call, const void *pc);
+/* The thread's next input, NULL: it is not fed, or no longer. Another one than asked for ends a
+ * replay before its schedule's end, and the feeding of this thread behind it and in a recording. */
+const ft_schedule_input *ft_rt_feed_input(ft_rt_thread *self, ft_input_call call, const void *pc,
+                                          const unsigned char **content);
+void ft_rt_feed_virtual(void); /* a descriptor was made that nothing stands behind */
+/* In a recording: waits until the channel is as it was; its name in the other run. */
+uint64_t ft_rt_feed_channel(ft_rt_thread *self, uint64_t channel, uint32_t flags);
+void ft_rt_feed_starve(ft_rt_thread *self) __attribute__((noreturn)); /* nothing comes any more */
 
 /* ---- descriptor.c: what stands behind a file descriptor */
 typedef enum ft_rt_fd {

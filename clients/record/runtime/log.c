@@ -1,39 +1,119 @@
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "hot.h"
 #include "runtime.h"
 
-/* Space in the file is taken ahead in steps: a full disk is seen here and not as a signal. */
-enum { REBUILD = 2, STEP = 16 << 20, MARGIN = 1 << 12, CHUNK = 1 << 16, VARINT = 10 };
+/* Space in the file is taken ahead in steps: a full disk is seen here and not as a signal. Its
+ * pages are made in windows, which costs less than a fault for each, and not too early: short
+ * programs need few. */
+enum { REBUILD = 2, STEP = 8 << 20, MARGIN = 1 << 12, CHUNK = 1 << 16, VARINT = 10 };
+enum { LEAST_WINDOW = 1 << 16, WINDOW = 1 << 20, WAIT = 50000, WAITS = 100000 };
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 ft_raw_header *ft_rt_header;
 bool ft_rt_logging;
 struct ft_rt_out ft_rt_out = {.fd = -1};
 
-static unsigned char *here(void)
+static size_t before_end(void)
 {
-    return ft_rt_out.start + ft_raw_used(ft_rt_header->mark);
+    return (size_t)(ft_rt_out.ready - (unsigned char *)ft_rt_out.at);
 }
 
-static bool take_space(void)
+static uint64_t used(void)
 {
-    size_t have = (size_t)(ft_rt_out.end - (unsigned char *)ft_rt_header);
-    size_t size = have + STEP > ft_rt_header->limit ? ft_rt_header->limit : have + STEP;
-    if (size <= have || (size_t)(ft_rt_out.end - here()) + (size - have) < MARGIN) {
+    return (uintptr_t)ft_rt_out.at - ft_rt_out.origin;
+}
+
+/* Up to `to`, at most the ring's end. Old kernels do not know the advice: then each page is made
+ * when it is written. */
+static bool make_pages(unsigned char *to)
+{
+    size_t all = ft_rt_header->ring ? ft_rt_header->ring : ft_rt_header->limit - FT_RAW_PAGE;
+    if (to > ft_rt_out.start + all) to = ft_rt_out.start + all;
+    while (ft_rt_out.end < to) {
+        size_t rest = (size_t)(ft_rt_out.start + all - ft_rt_out.end);
+        size_t step = rest < STEP ? rest : STEP;
+        if (posix_fallocate(ft_rt_out.fd, ft_rt_out.end - (unsigned char *)ft_rt_header,
+                            (off_t)step)) {
+            ft_rt_log_end(FT_RAW_END_DISK);
+            return false;
+        }
+        ft_rt_out.end += step;
+    }
+    if (to <= ft_rt_out.made) return true;
+    size_t size = ((size_t)(to - ft_rt_out.made) + FT_RAW_PAGE - 1) / FT_RAW_PAGE * FT_RAW_PAGE;
+    madvise(ft_rt_out.made, size, MADV_POPULATE_WRITE);
+    ft_rt_out.made += size;
+    return true;
+}
+
+/* Behind the ring's end lies its start once more; there is room for a pending write to wait for its
+ * value before we really go back. */
+static void go_round(void)
+{
+    uint64_t ring = ft_rt_header->ring;
+    unsigned char *at = (unsigned char *)ft_rt_out.at;
+    bool pending = ft_rt_self && ft_rt_self->late.value;
+    if (at < ft_rt_out.start + ring + (pending ? ring / 2 : 0)) return;
+    if (pending) ft_rt_end_late(ft_rt_self);
+    ft_rt_out.at -= ring / sizeof *ft_rt_out.at;
+    ft_rt_out.origin -= ring;
+}
+
+/* From a container it may be there and not be seen: the program waits a while all the same. */
+static bool has_reader(void)
+{
+    pid_t maker = (pid_t)ft_rt_header->maker;
+    return syscall(SYS_kill, maker, 0) == 0 || errno != ESRCH;
+}
+
+/* What the ring has room for, at least `need`; 0: there never will be. */
+static uint64_t wait_for_room(size_t need)
+{
+    const struct timespec pause = {.tv_nsec = WAIT};
+    for (uint32_t waits = 0;; waits++) {
+        uint64_t taken = __atomic_load_n(&ft_rt_header->taken, __ATOMIC_ACQUIRE);
+        uint64_t room = ft_rt_header->ring - (used() - taken);
+        if (room >= need + LEAST_WINDOW) return room;
+        if (ft_rt_header->full || (waits > WAITS && !has_reader())) return 0;
+        syscall(SYS_nanosleep, &pause, NULL);
+    }
+}
+
+static bool make_window(size_t need)
+{
+    if (ft_rt_header->ring) go_round();
+    uint64_t most = ft_rt_header->limit - FT_RAW_PAGE - used(), room = most;
+    if (most < need) {
         ft_rt_log_end(FT_RAW_END_LIMIT);
         return false;
     }
-    if (posix_fallocate(ft_rt_out.fd, (off_t)have, (off_t)(size - have))) {
+    if (ft_rt_header->ring) room = wait_for_room(need);
+    if (!room) {
         ft_rt_log_end(FT_RAW_END_DISK);
         return false;
     }
-    ft_rt_out.end = (unsigned char *)ft_rt_header + size;
-    ft_rt_out.enough = ft_rt_out.end - MARGIN - FT_RAW_LONGEST;
+    uint64_t size = used();
+    if (size < LEAST_WINDOW) size = LEAST_WINDOW;
+    if (size > WINDOW) size = WINDOW;
+    if (size < need) size = need;
+    if (size > room) size = room;
+    if (size > most) size = most;
+    if (!make_pages((unsigned char *)ft_rt_out.at + size)) return false;
+    ft_rt_out.ready = (unsigned char *)ft_rt_out.at + size;
+    ft_rt_out.enough = (uint64_t *)(void *)(ft_rt_out.ready - MARGIN - FT_RAW_LONGEST);
     return true;
 }
 
@@ -43,7 +123,11 @@ static bool has_room(size_t bytes)
         if (ft_rt_header->end != FT_RAW_END_EXIT) ft_rt_header->ignored++;
         return false;
     }
-    return (size_t)(ft_rt_out.end - here()) >= bytes + MARGIN || take_space();
+    if (before_end() >= bytes + MARGIN) return true;
+    int error = errno;
+    bool has = make_window(bytes + MARGIN);
+    errno = error;
+    return has;
 }
 
 unsigned char *ft_rt_put(unsigned char *at, uint64_t value)
@@ -64,13 +148,9 @@ unsigned char *ft_rt_put_bytes(unsigned char *at, const void *bytes, size_t n)
     return at;
 }
 
-static unsigned char *put_run(unsigned char *at, uint32_t run)
+static unsigned char *whole(unsigned char *at)
 {
-    if (run > FT_RAW_EVENT - FT_RAW_ONE) {
-        *at++ = FT_RAW_RUN;
-        return ft_rt_put(at, run);
-    }
-    if (run) *at++ = (unsigned char)(FT_RAW_ONE - 1 + run);
+    while ((uintptr_t)at % FT_RAW_WORD) *at++ = 0;
     return at;
 }
 
@@ -78,33 +158,20 @@ static unsigned char *put_turn(unsigned char *at)
 {
     if (!ft_rt_self || ft_rt_out.thread == ft_rt_self->id) return at;
     ft_rt_out.thread = ft_rt_self->id;
-    *at++ = FT_RAW_TURN;
-    return ft_rt_put(at, ft_rt_out.thread);
+    *at++ = FT_RAW_TURN << 1;
+    return whole(ft_rt_put(at, ft_rt_out.thread));
 }
 
 unsigned char *ft_rt_open_record(size_t bytes)
 {
     if (!has_room(bytes + FT_RAW_LONGEST)) return NULL;
-    return put_turn(put_run(here(), ft_raw_run(ft_rt_header->mark)));
+    return put_turn((unsigned char *)ft_rt_out.at);
 }
 
-/* What stands before the mark is whole: the process may die anywhere. */
 void ft_rt_close_record(unsigned char *at)
 {
-    uint64_t used = (uint64_t)(at - ft_rt_out.start);
-    __atomic_store_n(&ft_rt_header->mark, used << FT_RAW_RUN_BITS, __ATOMIC_RELEASE);
-}
-
-void ft_rt_end_run(void)
-{
-    unsigned char *at = ft_rt_open_record(0);
-    if (at) ft_rt_close_record(at);
-}
-
-static void follow_calls(ft_raw_operation operation)
-{
-    bool step = FT_RAW_STEPS >> operation & 1;
-    if (step && ft_rt_self && ft_rt_self->moved) ft_rt_follow_calls(ft_rt_self);
+    ft_rt_out.at = (uint64_t *)(void *)whole(at);
+    if (!ft_rt_self || !ft_rt_self->late.value) ft_rt_publish(ft_rt_out.at);
 }
 
 void ft_rt_log(ft_raw_operation operation, const uint64_t *operands, uint32_t n)
@@ -113,10 +180,9 @@ void ft_rt_log(ft_raw_operation operation, const uint64_t *operands, uint32_t n)
         ft_rt_replay_record(ft_rt_self, operation, operands);
         return;
     }
-    follow_calls(operation);
     unsigned char *at = ft_rt_open_record((n + 1) * VARINT);
     if (!at) return;
-    *at++ = (unsigned char)operation;
+    *at++ = (unsigned char)(operation << 1);
     for (uint32_t i = 0; i < n; i++) at = ft_rt_put(at, operands[i]);
     ft_rt_close_record(at);
 }
@@ -127,10 +193,9 @@ void ft_rt_log_bytes(ft_raw_operation operation, uint64_t operand, const void *b
         ft_rt_replay_record(ft_rt_self, operation, &operand);
         return;
     }
-    follow_calls(operation);
     unsigned char *at = ft_rt_open_record(n + 3 * VARINT);
     if (!at) return;
-    *at++ = (unsigned char)operation;
+    *at++ = (unsigned char)(operation << 1);
     at = ft_rt_put(at, operand);
     ft_rt_close_record(ft_rt_put_bytes(at, bytes, n));
 }
@@ -150,22 +215,79 @@ static void log_data(const struct dl_phdr_info *info)
     }
 }
 
-static int log_module(struct dl_phdr_info *info, size_t size, void *data)
+enum { MODULES = 1024 };
+
+static struct {
+    struct range {
+        uintptr_t base, end;
+    } all[MODULES];
+    uint32_t n;
+    unsigned long long adds; /* of libraries, as the dynamic linker counts them */
+} modules;
+
+static bool is_known(uintptr_t base, uintptr_t end)
 {
-    char path[FT_RAW_PAGE / 2];
+    for (uint32_t i = 0; i < modules.n; i++)
+        if (modules.all[i].base == base && modules.all[i].end == end) return true;
+    return false;
+}
+
+static uintptr_t end_of(const struct dl_phdr_info *info)
+{
+    uintptr_t end = info->dlpi_addr;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && info->dlpi_addr + p->p_vaddr + p->p_memsz > end)
+            end = info->dlpi_addr + p->p_vaddr + p->p_memsz;
+    }
+    return end;
+}
+
+/* Libraries that come later are told of when their code is seen. What their memory held at first is
+ * past then. */
+static int log_module(struct dl_phdr_info *info, size_t size, void *first)
+{
+    char path[PATH_MAX];
     const char *name = info->dlpi_name;
+    uintptr_t end = end_of(info);
     (void)size;
-    (void)data;
+    modules.adds = info->dlpi_adds;
+    if (modules.n == MODULES || is_known(info->dlpi_addr, end)) return 0;
     if (!*name) { /* the executable comes first and has no name, the vdso later has none */
-        ssize_t n = ft_rt_out.n_modules ? -1 : readlink("/proc/self/exe", path, sizeof path - 1);
+        ssize_t n = modules.n ? -1 : readlink("/proc/self/exe", path, sizeof path - 1);
         if (n <= 0) return 0;
         path[n] = 0;
         name = path;
+    } else if (!first && realpath(name, path)) {
+        name = path;
     }
-    ft_rt_out.n_modules++;
+    modules.all[modules.n++] = (struct range){info->dlpi_addr, end};
     ft_rt_log_bytes(FT_RAW_MODULE, info->dlpi_addr, name, strlen(name));
-    log_data(info);
+    if (first) log_data(info);
     return 0;
+}
+
+static int has_more(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)size;
+    (void)unused;
+    return info->dlpi_adds != modules.adds ? 2 : 1;
+}
+
+void ft_rt_log_library(uintptr_t pc)
+{
+    for (uint32_t i = 0; i < modules.n; i++)
+        if (pc >= modules.all[i].base && pc < modules.all[i].end) return;
+    bool more = modules.n && dl_iterate_phdr(has_more, NULL) == 2;
+    if (more) dl_iterate_phdr(log_module, NULL);
+}
+
+/* Behind the ring lies the ring again. */
+static bool map_ring(uint64_t ring)
+{
+    unsigned char *behind = (unsigned char *)ft_rt_header + FT_RAW_PAGE + ring;
+    return mmap(behind, ring, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, ft_rt_out.fd,
+                FT_RAW_PAGE) != MAP_FAILED;
 }
 
 static bool map_log(const char *path)
@@ -178,38 +300,47 @@ static bool map_log(const char *path)
         close(fd);
         return false;
     }
-    void *all = mmap(NULL, header.limit, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    void *all = mmap(NULL, header.limit + header.feed, PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (all == MAP_FAILED) {
         close(fd);
         return false;
     }
     ft_rt_header = all;
     ft_rt_out.fd = fd;
-    return true;
+    return !header.ring || map_ring(header.ring);
+}
+
+static void start_log(void)
+{
+    ft_rt_out.start = (unsigned char *)ft_rt_header + FT_RAW_PAGE;
+    ft_rt_out.end = ft_rt_out.made = ft_rt_out.ready = ft_rt_out.start;
+    ft_rt_out.origin = (uintptr_t)ft_rt_out.start;
+    ft_rt_out.at = ft_rt_out.enough = (uint64_t *)(void *)ft_rt_out.start;
+    ft_rt_sites_start();
 }
 
 bool ft_rt_log_open(void)
 {
     const char *path = getenv(FT_RAW_VARIABLE);
     if (!path || !map_log(path)) return false;
-    ft_rt_out.start = ft_rt_out.end = ft_rt_out.enough =
-        (unsigned char *)ft_rt_header + FT_RAW_PAGE;
-    ft_rt_sites_start();
+    start_log();
     ft_rt_header->started = 1;
     if (ft_rt_header->replay) {
         ft_rt_replaying = true;
-        ft_rt_replay_start();
+        ft_rt_replay_start((unsigned char *)ft_rt_header + FT_RAW_PAGE);
         return true;
     }
+    if (ft_rt_header->feed) ft_rt_replay_start((unsigned char *)ft_rt_header + ft_rt_header->limit);
     ft_rt_header->built = ft_sym_built();
     if (ft_rt_header->symbolic && !ft_rt_header->built) {
         ft_rt_header->end = FT_RAW_END_REBUILD;
         _exit(REBUILD);
     }
     ft_rt_logging = true;
-    ft_rt_site_of(ft_rt_key(NULL, FT_RAW_LEAVE)); /* FT_RAW_LEAVE_SITE */
+    (void)ft_rt_site_of(ft_rt_key(NULL, FT_RAW_LEAVE)); /* FT_RAW_LEAVE_SITE */
     if (ft_rt_header->symbolic) ft_sym_start();
-    dl_iterate_phdr(log_module, NULL);
+    dl_iterate_phdr(log_module, &modules);
     return ft_rt_logging;
 }
 
@@ -218,6 +349,6 @@ void ft_rt_log_end(ft_raw_end why)
     if (!ft_rt_logging) return;
     ft_rt_logging = false;
     ft_rt_hot = FT_RT_NO_THREAD;
-    ft_rt_out.enough = ft_rt_out.start;
+    ft_rt_out.enough = (uint64_t *)(void *)ft_rt_out.start;
     ft_rt_header->end = (uint32_t)why;
 }

@@ -214,6 +214,7 @@ int pthread_spin_lock(pthread_spinlock_t *spin)
 {
     FT_RT_HOOK(pthread_spin_lock, spin);
     ft_rt_object *o = spin_at(spin);
+    FT_RT_ASKS(self, ACQUIRE, 0, o->id, FT_RT_SITE);
     ft_rt_mutex_lock(self, o, NULL);
     FT_RT_SYNC(ACQUIRE, 0, o, FT_RT_SITE);
     return FT_RT_END(0);

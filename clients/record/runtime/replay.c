@@ -1,5 +1,7 @@
 /* Following a schedule instead of turns (raw/schedule.h). */
+#include <limits.h>
 #include <link.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -25,15 +27,14 @@ static struct {
     const ft_schedule_entry *entries;
     const ft_schedule_actor *actors;
     const ft_schedule_site *sites;
-    const ft_schedule_module *modules;
-    const ft_schedule_input *inputs;
-    const unsigned char *contents; /* of the inputs */
-    ft_rt_thread **threads;        /* by actor, NULL: not created yet */
-    uint32_t n;                    /* entries */
+    ft_schedule_module *modules;
+    ft_rt_thread **threads; /* by actor, NULL: not created yet */
+    uint32_t n;             /* entries */
     place places[MODULES];
     uint32_t n_places;
-    uint32_t *locations; /* by site, plus 1; 0: not looked up yet */
-    uint32_t seen;       /* by the watchdog */
+    unsigned long long adds; /* of libraries, as the dynamic linker counts them */
+    uint32_t *locations;     /* by site, plus 1; 0: not looked up yet */
+    uint32_t seen;           /* by the watchdog */
     time_t since;
 } play;
 
@@ -60,10 +61,19 @@ static uint32_t module_named(const char *name)
     return FT_SCHEDULE_NONE;
 }
 
+static void keep_path(uint32_t m, const char *name)
+{
+    char path[PATH_MAX];
+    if (m == FT_SCHEDULE_NONE || !m || *play.modules[m].path) return;
+    if (realpath(name, path)) name = path;
+    if (strlen(name) < FT_SCHEDULE_PATH) memcpy(play.modules[m].path, name, strlen(name) + 1);
+}
+
 static int find_place(struct dl_phdr_info *info, size_t size, void *data)
 {
     (void)size;
     (void)data;
+    play.adds = info->dlpi_adds;
     if (play.n_places == MODULES || (play.n_places && !*info->dlpi_name)) return 0;
     const char *slash = strrchr(info->dlpi_name, '/');
     const char *name = slash ? slash + 1 : info->dlpi_name;
@@ -73,15 +83,40 @@ static int find_place(struct dl_phdr_info *info, size_t size, void *data)
         uintptr_t end = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
         if (info->dlpi_phdr[i].p_type == PT_LOAD && end > p->end) p->end = end;
     }
+    keep_path(p->module, info->dlpi_name);
     return 0;
 }
 
-static const place *place_of(const void *pc)
+static int has_more(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)size;
+    (void)unused;
+    return info->dlpi_adds != play.adds ? 2 : 1;
+}
+
+static const place *known_place(const void *pc)
 {
     for (uint32_t i = 0; i < play.n_places; i++)
         if ((uintptr_t)pc >= play.places[i].base && (uintptr_t)pc < play.places[i].end)
             return &play.places[i];
     return NULL;
+}
+
+/* Libraries may have come since. */
+static const place *place_of(const void *pc)
+{
+    const place *known = known_place(pc);
+    if (known || dl_iterate_phdr(has_more, NULL) != 2) return known;
+    play.n_places = 0;
+    dl_iterate_phdr(find_place, NULL);
+    return known_place(pc);
+}
+
+uint64_t ft_rt_place(const void *pc, uint32_t *module)
+{
+    const place *p = pc ? place_of(pc) : NULL;
+    *module = p ? p->module : FT_SCHEDULE_NONE;
+    return (uintptr_t)pc - (*module != FT_SCHEDULE_NONE ? p->base : 0);
 }
 
 static uint32_t look_up(const void *pc)
@@ -109,34 +144,18 @@ static void leave_process(int code)
     __builtin_unreachable();
 }
 
-enum { STOPPED = 89 };
-
-static void give_up(ft_schedule_outcome outcome) __attribute__((noreturn));
-static void give_up(ft_schedule_outcome outcome)
+void ft_rt_give_up(uint32_t outcome)
 {
     play.schedule->outcome = outcome;
-    leave_process(STOPPED);
+    leave_process(FT_RT_STOPPED);
 }
 
 static void found_other(const ft_rt_thread *self) __attribute__((noreturn));
 static void found_other(const ft_rt_thread *self)
 {
-    const place *p = self->pc ? place_of(self->pc) : NULL;
     play.schedule->kind = self->kind;
-    play.schedule->module = p ? p->module : FT_SCHEDULE_NONE;
-    play.schedule->offset =
-        (uintptr_t)self->pc - (p && p->module != FT_SCHEDULE_NONE ? p->base : 0);
-    give_up(FT_SCHEDULE_OTHER_OUTCOME);
-}
-
-static void tell_input(const ft_rt_thread *self, ft_input_call call, const void *pc)
-{
-    const place *p = place_of(pc);
-    play.schedule->kind = call;
-    play.schedule->module = p ? p->module : FT_SCHEDULE_NONE;
-    play.schedule->offset = (uintptr_t)pc - (p && p->module != FT_SCHEDULE_NONE ? p->base : 0);
-    play.schedule->actor = self->actor;
-    play.schedule->input = self->inputs + 1;
+    play.schedule->offset = ft_rt_place(self->pc, &play.schedule->module);
+    ft_rt_give_up(FT_SCHEDULE_OTHER_OUTCOME);
 }
 
 static time_t now(void)
@@ -153,7 +172,7 @@ static void reached(void)
     play.schedule->outcome = stuck ? FT_SCHEDULE_LOOSE_OUTCOME : FT_SCHEDULE_REACHED_OUTCOME;
     play.since = now();
     ft_rt_replaying = false;
-    if (play.schedule->stop && !stuck) leave_process(STOPPED);
+    if (play.schedule->stop && !stuck) leave_process(FT_RT_STOPPED);
 }
 
 void ft_rt_replay_deadlock(void)
@@ -177,9 +196,9 @@ void ft_rt_replay_watch(void)
         play.since = time;
     }
     if (time - play.since < (time_t)play.schedule->seconds) return;
-    if (ft_rt_replaying) give_up(FT_SCHEDULE_TIME_OUTCOME);
+    if (ft_rt_replaying) ft_rt_give_up(FT_SCHEDULE_TIME_OUTCOME);
     play.schedule->ended = 1;
-    leave_process(STOPPED);
+    leave_process(FT_RT_STOPPED);
 }
 
 /* ---- whose turn it is */
@@ -240,12 +259,12 @@ ft_rt_thread *ft_rt_replay_next(void)
     if (!ft_rt_replaying) return NULL;
     const ft_schedule_entry *e = entry();
     ft_rt_thread *t = play.threads[e->actor];
-    if (!t) give_up(FT_SCHEDULE_MISSING_OUTCOME);
-    if (t->state == FT_RT_DONE) give_up(FT_SCHEDULE_ENDED_OUTCOME);
+    if (!t) ft_rt_give_up(FT_SCHEDULE_MISSING_OUTCOME);
+    if (t->state == FT_RT_DONE) ft_rt_give_up(FT_SCHEDULE_ENDED_OUTCOME);
     if (t->state == FT_RT_OUTSIDE) return NULL;
     if (t->state != FT_RT_BLOCKED) return t;
     bool times_out = e->mode == FT_SCHEDULE_TIMEOUT || (t->timed && e->kind != FT_EVENT_COND_WAKE);
-    if (!times_out && e->kind != FT_EVENT_COND_WAKE) give_up(FT_SCHEDULE_BLOCKED_OUTCOME);
+    if (!times_out && e->kind != FT_EVENT_COND_WAKE) ft_rt_give_up(FT_SCHEDULE_BLOCKED_OUTCOME);
     ft_rt_wake(t, times_out);
     return t;
 }
@@ -272,50 +291,6 @@ ft_rt_thread *ft_rt_replay_waiter(const void *what)
     return NULL;
 }
 
-/* ---- inputs */
-
-bool ft_rt_replay_feeds(void)
-{
-    return play.schedule->feed;
-}
-
-static bool is_call(const ft_schedule_input *input, ft_input_call call, const void *pc)
-{
-    const place *p = place_of(pc);
-    if (input->call != call) return false;
-    return input->module == FT_SCHEDULE_NONE || !p ||
-           (p->module == input->module && (uintptr_t)pc - p->base == input->offset);
-}
-
-const ft_schedule_input *ft_rt_replay_input(ft_rt_thread *self, ft_input_call call, const void *pc,
-                                            const unsigned char **content)
-{
-    if (!play.schedule->feed || self->live || self->actor == FT_RT_NOBODY) return NULL;
-    const ft_schedule_actor *actor = &play.actors[self->actor];
-    const ft_schedule_input *input = &play.inputs[actor->first_input + self->inputs];
-    bool more = self->inputs < actor->inputs;
-    if (more && is_call(input, call, pc)) {
-        self->inputs++;
-        *content = play.contents + input->at;
-        return input;
-    }
-    if (more && ft_rt_replaying) {
-        tell_input(self, call, pc);
-        give_up(FT_SCHEDULE_INPUT_OUTCOME);
-    }
-    self->live = true;
-    return NULL;
-}
-
-void ft_rt_replay_number(ft_rt_thread *self, ft_input_call call, const void *pc)
-{
-    self->live = true;
-    if (!ft_rt_replaying) return;
-    self->inputs--;
-    tell_input(self, call, pc);
-    give_up(FT_SCHEDULE_NUMBER_OUTCOME);
-}
-
 /* ---- steps */
 
 void ft_rt_replay_step(ft_rt_thread *self, uint32_t kind, uint32_t site)
@@ -328,7 +303,7 @@ void ft_rt_replay_step(ft_rt_thread *self, uint32_t kind, uint32_t site)
     if (!ft_rt_replaying) return;
     const ft_schedule_entry *e = entry();
     bool here = play.threads[e->actor] == self && self->steps == e->step - 1;
-    if (here && e->mode == FT_SCHEDULE_BLOCK) give_up(FT_SCHEDULE_PASSED_OUTCOME);
+    if (here && e->mode == FT_SCHEDULE_BLOCK) ft_rt_give_up(FT_SCHEDULE_PASSED_OUTCOME);
     self->steps++;
 }
 
@@ -383,18 +358,18 @@ void ft_rt_replay_born(ft_rt_thread *child, ft_rt_thread *parent)
     }
 }
 
-void ft_rt_replay_start(void)
+void ft_rt_replay_start(void *schedule)
 {
-    play.schedule = (ft_schedule *)((unsigned char *)ft_rt_header + FT_RAW_PAGE);
+    play.schedule = schedule;
     play.n = play.schedule->steps + play.schedule->finals;
     play.entries = (const ft_schedule_entry *)(play.schedule + 1);
     play.actors = (const ft_schedule_actor *)(play.entries + play.n);
     play.sites = (const ft_schedule_site *)(play.actors + play.schedule->actors);
-    play.modules = (const ft_schedule_module *)(play.sites + play.schedule->sites);
-    play.inputs = (const ft_schedule_input *)(play.modules + play.schedule->modules);
-    play.contents = (const unsigned char *)(play.inputs + play.schedule->inputs);
+    play.modules = (ft_schedule_module *)(uintptr_t)(play.sites + play.schedule->sites);
     play.threads = ft_rt_map(play.schedule->actors * sizeof *play.threads + 1);
     play.locations = ft_rt_map(SITES * sizeof *play.locations);
     play.since = now();
     dl_iterate_phdr(find_place, NULL);
+    ft_rt_feed_start(play.schedule, play.actors,
+                     (const ft_schedule_input *)(play.modules + play.schedule->modules));
 }

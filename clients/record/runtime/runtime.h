@@ -16,7 +16,6 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "predict.h"
 #include "raw.h"
 
 enum { FT_RT_THREADS = 4096 }; /* created in all; more end the recording */
@@ -31,11 +30,13 @@ typedef enum ft_rt_state {
 
 typedef struct ft_rt_object ft_rt_object;
 
-/* A plain write whose value is read at the thread's next hook, when it has happened. */
+/* A plain write whose value is read at the thread's next hook, when it has happened. The usual one
+ * has its record in the log already, without the value (ft_rt_late); this is of the others, which
+ * are ranges or do not lie in eight aligned bytes. */
 typedef struct ft_rt_pending {
     uintptr_t address;
     uint64_t size; /* 0: none */
-    ft_raw_site *site;
+    uint32_t site;
     unsigned size_code; /* of the site */
 } ft_rt_pending;
 
@@ -45,18 +46,22 @@ typedef struct ft_rt_pending {
 typedef struct ft_rt_held {
     uintptr_t address;
     uint64_t size; /* 0: none */
-    ft_raw_site *site;
+    uint32_t site;
+    unsigned size_code;
     uint64_t value;                        /* of the memory read, at its hook (ft_raw_is_small) */
     uint64_t before;                       /* of the memory of the pending write, at that hook */
     unsigned char content[FT_RAW_CONTENT]; /* the same of other sizes */
     unsigned char content_before[FT_RAW_CONTENT];
 } ft_rt_held;
 
-/* A call that the thread is in. */
-typedef struct ft_rt_frame {
-    uintptr_t place; /* where it returns to */
-    uintptr_t frame; /* address of its frame */
-} ft_rt_frame;
+/* The pending write that has its record in the log already, behind the mark. */
+typedef struct ft_rt_late {
+    uint64_t *value;        /* where its value belongs, NULL: none */
+    const uint64_t *around; /* the eight bytes that it writes into */
+    uint32_t size;          /* a read of that size may be its copy's (ft_rt_held); 0: none may be */
+    unsigned size_code;
+    uint64_t *held; /* the record of that read; `value` has what `around` held then. NULL: none */
+} ft_rt_late;
 
 /* What a thread waits for, should it never get it (raw.h, BLOCKED). */
 typedef struct ft_rt_request {
@@ -77,19 +82,13 @@ typedef struct ft_rt_thread {
     uint64_t waits_since; /* order of the waits, for first come, first served */
     bool timed, timed_out;
     struct timespec deadline; /* CLOCK_MONOTONIC */
+    bool stuck;               /* blocked for ever, and the log says so */
     bool parked;              /* waits for the baton, without a lock */
     bool interrupted;         /* blocked, but up for a signal handler */
     bool broke_off,
-        restarts;          /* its last wait ended by one, and by nobody else; goes on behind it */
-    uint32_t left;         /* events left in this turn */
-    uint32_t *follows;     /* the site that is expected next (raw/predict.h) */
-    uint32_t first;        /* where that is at first */
-    bool moved;            /* calls or returns since the last event */
-    uint32_t depth, least; /* calls that it is in; the fewest since the last event */
-    uint32_t written;      /* of them in the log */
-    uint32_t over;         /* calls on top that are not kept */
-    ft_rt_frame *frames;   /* [depth] */
-    uint32_t *entered;     /* [written]: their sites */
+        restarts;  /* its last wait ended by one, and by nobody else; goes on behind it */
+    uint32_t left; /* events left in this turn */
+    ft_rt_late late;
     ft_rt_pending pending;
     ft_rt_held held;  /* only with a pending write */
     uint32_t ignores; /* regions open whose accesses are no candidates */
@@ -99,7 +98,7 @@ typedef struct ft_rt_thread {
     uint32_t parent, children; /* who created it, and how many it created */
     uint32_t actor;            /* its number in the schedule, FT_RT_NOBODY: none */
     uint32_t steps;            /* done (raw.h, FT_RAW_STEPS) */
-    uint32_t inputs;           /* fed */
+    uint32_t inputs, passages; /* fed: inputs, and what it did on channels */
     bool live;                 /* it is fed no more */
     uint32_t kind;             /* ft_event_kind of the hook at hand, FT_RT_ANY: not known yet */
     const void *pc;            /* its caller, NULL: not known yet */
@@ -151,7 +150,8 @@ void ft_rt_baton_start(void);               /* the first thread, and the watchdo
 
 /* ---- log.c: all by the thread with the baton */
 bool ft_rt_log_open(void);
-void ft_rt_log_end(ft_raw_end why); /* the first reason stays */
+void ft_rt_log_end(ft_raw_end why);   /* the first reason stays */
+void ft_rt_log_library(uintptr_t pc); /* tells of the library that the code is of, if it is new */
 void ft_rt_log(ft_raw_operation operation, const uint64_t *operands, uint32_t n);
 void ft_rt_log_bytes(ft_raw_operation operation, uint64_t operand, const void *bytes, size_t n);
 /* An access of 1, 2, 4 or 8 bytes from the code at `pc`; written: of an update. */
@@ -172,6 +172,7 @@ void ft_rt_write_range(void *memory, size_t size, const void *pc);
 
 /* ---- strings.c: opens a call that has several such ranges, so that they are accessed together */
 void ft_rt_settle(void);
+void ft_rt_settle_for(uint32_t hooks); /* the same for so many hooks */
 
 /* ---- baton.c, for signals.c */
 void ft_rt_get_up(ft_rt_thread *self); /* itself, for its handlers */
@@ -187,14 +188,10 @@ bool ft_rt_signals_deliver(ft_rt_thread *self);
 void *ft_rt_made(void *memory, size_t size, bool zeroed, const void *pc);
 void ft_rt_gone(void *memory, size_t size, const void *pc);
 
-/* ---- frames.c */
-void ft_rt_frames_start(ft_rt_thread *self);
-void ft_rt_frames_end(ft_rt_thread *self);
-
 /* ---- replay.c: all by the thread with the baton, or with the baton's lock held */
 #define FT_RT_NOBODY UINT32_MAX
 #define FT_RT_ANY    UINT32_MAX
-void ft_rt_replay_start(void); /* the schedule stands behind the header's page */
+void ft_rt_replay_start(void *schedule); /* raw/schedule.h */
 /* The thread at work comes to its next step, or back from one: true if it may do it. False: the
  * baton is for another one (ft_rt_replay_next). `hook`: it stands before what `kind`, `pc` say. */
 bool ft_rt_replay_may(ft_rt_thread *self, bool hook);
@@ -217,6 +214,14 @@ static inline void ft_rt_about(uint32_t kind, const void *pc)
     ft_rt_self->kind = kind;
     ft_rt_self->pc = pc;
 }
+
+/* ---- feed.c: threads get the inputs of another run */
+enum { FT_RT_STOPPED = 89 }; /* exit status of a program that the runtime ends */
+extern bool ft_rt_feeding;
+bool ft_rt_feed_records(void); /* and this one is recorded */
+/* Does it wait for what nobody will put into a channel unless others go on? */
+bool ft_rt_feed_starves(const ft_rt_thread *thread);
+void ft_rt_feed_ends(void) __attribute__((noreturn)); /* no thread goes on */
 
 /* ---- baton.c, for replay.c */
 void ft_rt_wake(ft_rt_thread *thread, bool timed_out); /* a blocked one, with the lock held */

@@ -58,7 +58,7 @@ int fclose(FILE *file)
         ft_rt_input in;                                                                            \
         if (!ft_rt_input_begin(&in, FT_INPUT_FREAD, CODE))                                         \
             return FT_REAL(name)(to, size, n, from);                                               \
-        if (!in.fed) FT_RT_LIVE(&in, way_of(from), FT_REAL(name)(to, size, n, from));              \
+        FT_RT_GET(&in, way_of(from), FT_REAL(name)(to, size, n, from));                            \
         size_t most = (size_t)in.result < n ? (size_t)in.result : n;                               \
         ft_rt_input_piece(&in, to, most *size);                                                    \
         return (size_t)ft_rt_input_end(&in);                                                       \
@@ -72,10 +72,8 @@ READS(fread_unlocked)
     {                                                                                              \
         ft_rt_input in;                                                                            \
         if (!ft_rt_input_begin(&in, FT_INPUT_FGETS, CODE)) return FT_REAL(name)(to, n, from);      \
-        if (!in.fed) {                                                                             \
-            FT_RT_LIVE(&in, way_of(from), FT_REAL(name)(to, n, from) != NULL);                     \
-            if (in.result) in.result = (int64_t)strlen(to) + 1;                                    \
-        }                                                                                          \
+        FT_RT_GET(&in, way_of(from), FT_REAL(name)(to, n, from) != NULL);                          \
+        if (!in.fed && in.result) in.result = (int64_t)strlen(to) + 1;                             \
         size_t most = in.result < n ? (size_t)in.result : (size_t)n;                               \
         ft_rt_input_piece(&in, to, most);                                                          \
         return ft_rt_input_end(&in) ? to : NULL;                                                   \
@@ -141,7 +139,7 @@ static ssize_t got_line(ft_rt_input *in, char **line, size_t *room)
     {                                                                                              \
         ft_rt_input in;                                                                            \
         if (!ft_rt_input_begin(&in, FT_INPUT_GETLINE, CODE)) return FT_REAL(name) arguments;       \
-        if (!in.fed) FT_RT_LIVE(&in, way_of(from), FT_REAL(name) arguments);                       \
+        FT_RT_GET(&in, way_of(from), FT_REAL(name) arguments);                                     \
         return got_line(&in, line, room);                                                          \
     }
 LINES(getline, (char **restrict line, size_t *restrict room, FILE *restrict from),
@@ -266,6 +264,7 @@ void flockfile(FILE *stream)
         return;
     }
     ft_rt_object *o = stream_at(stream);
+    FT_RT_ASKS(self, ACQUIRE, 0, o->id, FT_RT_SITE);
     ft_rt_mutex_lock(self, o, NULL);
     FT_RT_SYNC(ACQUIRE, 0, o, FT_RT_SITE);
     ft_rt_leave(self);

@@ -2,15 +2,12 @@
  * are linked to these (--wrap, the list stands in wrapper/main.c). What is read is as much as the
  * function needs to see, no more. */
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "runtime.h"
-
-#define CODE __builtin_return_address(0)
+#include "ranges.h"
 
 void *__real_memcpy(void *to, const void *from, size_t n);
 void *__real_memmove(void *to, const void *from, size_t n);
@@ -18,43 +15,19 @@ void *__real_memset(void *to, int byte, size_t n);
 size_t __real_strlen(const char *s);
 size_t __real_strnlen(const char *s, size_t most);
 long __real_strtol(const char *s, char **end, int base);
-int __real_vsnprintf(char *to, size_t room, const char *format, va_list arguments);
 
-/* Declares and defines the function behind --wrap=name; REAL is the C library's. */
-#define WRAP(result, name, parameters)                                                             \
-    result __real_##name parameters;                                                               \
-    result __wrap_##name parameters;                                                               \
-    result __wrap_##name parameters
-
-/* The runtime's own calls come here too. */
-static bool is_programs(void)
+void ft_rt_settle_for(uint32_t hooks)
 {
-    return ft_rt_self && !ft_rt_self->inside;
-}
-
-static void reads(const void *memory, size_t size, const void *pc)
-{
-    if (is_programs()) ft_rt_read_range(memory, size, pc);
-}
-
-static void writes(void *memory, size_t size, const void *pc)
-{
-    if (is_programs()) ft_rt_write_range(memory, size, pc);
-}
-
-/* Nobody else runs between here, the next hooks and what they stand for. */
-void ft_rt_settle(void)
-{
-    enum { HOOKS = 4 };
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
-    if (self->left < HOOKS) self->left = HOOKS;
+    if (self->left < hooks) self->left = hooks;
     self->inside = false;
 }
 
-static size_t least(size_t a, size_t b)
+void ft_rt_settle(void)
 {
-    return a < b ? a : b;
+    enum { HOOKS = 4 };
+    ft_rt_settle_for(HOOKS);
 }
 
 static void text(const char *s, const void *pc)
@@ -309,46 +282,7 @@ WRAP(char *, strndup, (const char *s, size_t most))
     return copied(s, n, CODE);
 }
 
-/* ---- formatting: what it writes; its arguments are read by the C library unseen */
-
-static int printed(char *to, size_t room, int n, const void *pc)
-{
-    size_t all = n >= 0 ? (size_t)n + 1 : 0;
-    if (to) writes(to, least(all, room), pc);
-    return n;
-}
-
-WRAP(int, vsnprintf, (char *to, size_t room, const char *format, va_list arguments))
-{
-    ft_rt_settle();
-    return printed(to, room, __real_vsnprintf(to, room, format, arguments), CODE);
-}
-
-WRAP(int, vsprintf, (char *to, const char *format, va_list arguments))
-{
-    ft_rt_settle();
-    return printed(to, SIZE_MAX, __real_vsprintf(to, format, arguments), CODE);
-}
-
-WRAP(int, snprintf, (char *to, size_t room, const char *format, ...))
-{
-    ft_rt_settle();
-    va_list arguments;
-    va_start(arguments, format);
-    int n = __real_vsnprintf(to, room, format, arguments);
-    va_end(arguments);
-    return printed(to, room, n, CODE);
-}
-
-WRAP(int, sprintf, (char *to, const char *format, ...))
-{
-    ft_rt_settle();
-    va_list arguments;
-    va_start(arguments, format);
-    int n = __real_vsprintf(to, format, arguments);
-    va_end(arguments);
-    return printed(to, SIZE_MAX, n, CODE);
-}
+/* ---- streams */
 
 WRAP(size_t, fwrite, (const void *from, size_t size, size_t n, FILE *to))
 {

@@ -162,6 +162,7 @@ static void stop_in_child(void)
     ft_rt_self = NULL;
     ft_rt_logging = false;
     ft_rt_replaying = false;
+    ft_rt_feeding = false;
 }
 
 static void start(void)
@@ -178,6 +179,7 @@ static void start(void)
     ft_rt_baton_start();
     ft_rt_self->inside = true;
     log_begin();
+    pthread_setspecific(end_key, (void *)1);
     ft_rt_self->inside = false;
 }
 

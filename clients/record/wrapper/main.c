@@ -36,10 +36,12 @@ static const char *const gcc_always[] = {"-g", NULL};
 static const char *const clang_compile[] = {"-g",
                                             "-gdwarf-aranges",
                                             "-fsanitize=thread",
+                                            "--start-no-unused-arguments", /* linking, -Werror */
                                             "-mllvm",
                                             "-tsan-instrument-read-before-write=1",
                                             "-mllvm",
                                             "-tsan-instrument-func-entry-exit=1",
+                                            "--end-no-unused-arguments",
                                             "-fno-omit-frame-pointer",
                                             "-fno-builtin-memset",
                                             "-fno-builtin-memcpy",

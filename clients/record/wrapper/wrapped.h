@@ -50,6 +50,12 @@
     X(vsprintf)                                                                                    \
     X(snprintf)                                                                                    \
     X(sprintf)                                                                                     \
+    X(vfprintf)                                                                                    \
+    X(vprintf)                                                                                     \
+    X(vdprintf)                                                                                    \
+    X(fprintf)                                                                                     \
+    X(printf)                                                                                      \
+    X(dprintf)                                                                                     \
     X(fwrite)                                                                                      \
     X(fputs)                                                                                       \
     X(puts)                                                                                        \

@@ -1,0 +1,69 @@
+/* A log may be damaged: what its records say must fit together before anything is made of it. */
+#include "inputs.h"
+#include "maker/maker_internal.h"
+
+enum { MOST_THREADS = UINT16_MAX };
+#define END_OF_MEMORY (UINT64_C(1) << 47)
+
+static bool is_object(const ft_maker *m, uint64_t index, uint64_t kind)
+{
+    static const ft_object_class classes[FT_RAW_CLASSES] = {
+        [FT_RAW_CLASS_MUTEX] = FT_OBJECT_LOCK,
+        [FT_RAW_CLASS_RWLOCK] = FT_OBJECT_LOCK,
+        [FT_RAW_CLASS_CONDITION] = FT_OBJECT_CONDITION,
+        [FT_RAW_CLASS_SEMAPHORE] = FT_OBJECT_SEMAPHORE,
+        [FT_RAW_CLASS_BARRIER] = FT_OBJECT_BARRIER,
+        [FT_RAW_CLASS_ONCE] = FT_OBJECT_ONCE,
+    };
+    if (kind >= FT_EVENT_KINDS || index >= m->objects.len) return false;
+    return classes[m->objects.data[index].class] == ft_event_kind_object((ft_event_kind)kind);
+}
+
+static bool is_flagged(uint64_t flags, unsigned allowed)
+{
+    return (flags & ~(uint64_t)allowed) == 0;
+}
+
+static bool sound_sync(const ft_maker *m, const uint64_t *o)
+{
+    unsigned allowed = FT_FLAG_TRY | FT_FLAG_CONDITION;
+    if (o[0] == FT_EVENT_COND_WAKE) allowed |= FT_FLAG_FAILED;
+    return is_object(m, o[2], o[0]) && is_flagged(o[1], allowed);
+}
+
+static bool sound_block(const ft_maker *m, const uint64_t *o)
+{
+    if (o[0] >= FT_EVENT_KINDS || !ft_event_kind_waits((ft_event_kind)o[0])) return false;
+    if (!is_flagged(o[1], FT_FLAG_TRY | FT_FLAG_CONDITION)) return false;
+    return o[0] == FT_EVENT_JOIN ? o[2] < m->parents.len : is_object(m, o[2], o[0]);
+}
+
+static bool sound_object(const uint64_t *o)
+{
+    bool counts = o[0] == FT_RAW_CLASS_BARRIER || o[0] == FT_RAW_CLASS_SEMAPHORE;
+    return o[0] < FT_RAW_CLASSES && (!counts || o[2] <= INT32_MAX) &&
+           (o[0] != FT_RAW_CLASS_BARRIER || o[2]);
+}
+
+static bool sound_input(const uint64_t *o)
+{
+    return (o[0] & UINT8_MAX) < FT_INPUT_CHANNEL && o[0] >> 8 <= INT32_MAX && o[3] <= UINT32_MAX;
+}
+
+bool ft_maker_is_sound(const ft_maker *m, const ft_raw_record *r)
+{
+    const uint64_t *o = r->operands;
+    size_t threads = m->parents.len;
+    if (r->thread >= threads) return false;
+    if (r->access && r->size > END_OF_MEMORY) return false;
+    if (r->access || r->n_events) return true;
+    if (r->operation == FT_RAW_FORK) return o[1] == threads && threads < MOST_THREADS;
+    if (r->operation == FT_RAW_JOIN) return o[1] < threads;
+    if (r->operation == FT_RAW_SYNC) return sound_sync(m, o);
+    if (r->operation == FT_RAW_MARK) return o[0] == FT_EVENT_TX_BEGIN || o[0] == FT_EVENT_TX_END;
+    if (r->operation == FT_RAW_BLOCKED) return sound_block(m, o);
+    if (r->operation == FT_RAW_OBJECT) return sound_object(o);
+    if (r->operation == FT_RAW_INPUT) return sound_input(o);
+    if (r->operation == FT_RAW_CHANNEL) return o[1] && o[0] && o[0] <= 3;
+    return true;
+}

@@ -1,0 +1,45 @@
+/* Two threads that ask the outside: the time, random numbers, a file. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static long sum, times;
+static const char *path;
+
+static void *work(void *unused)
+{
+    char line[64];
+    (void)unused;
+    FILE *f = fopen(path, "r");
+    for (int i = 0; i < 20 && f && fgets(line, sizeof line, f); i++) {
+        struct timespec t;
+        unsigned r;
+        clock_gettime(CLOCK_REALTIME, &t);
+        if (getrandom(&r, sizeof r, 0) < 0) r = 0;
+        pthread_mutex_lock(&lock);
+        sum += atoi(line) + t.tv_nsec % 7 + r % 5 + rand() % 3;
+        pthread_mutex_unlock(&lock);
+        times++;
+    }
+    if (f) fclose(f);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t t[2];
+    char bytes[16];
+    path = argv[argc - 1];
+    int fd = open(path, O_RDONLY);
+    if (fd >= 0 && read(fd, bytes, sizeof bytes) > 0) sum += bytes[0];
+    if (fd >= 0) close(fd);
+    for (int i = 0; i < 2; i++) pthread_create(&t[i], NULL, work, NULL);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
+    printf("%ld %ld\n", sum, times);
+    return 0;
+}
