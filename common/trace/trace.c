@@ -86,6 +86,15 @@ bool ft_trace_is_blocked(const ft_trace *trace, uint32_t e)
     return (trace->flags[e] & FT_FLAG_BLOCKED) && ft_event_kind_waits(trace->kind[e]);
 }
 
+void ft_trace_find_cut(const ft_trace *trace, bool *cut)
+{
+    for (uint32_t t = 0; t < trace->threads.len; t++) cut[t] = false;
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        if (trace->kind[e] == FT_EVENT_BEGIN) cut[trace->thread[e]] = true;
+        if (trace->kind[e] == FT_EVENT_END) cut[trace->thread[e]] = false;
+    }
+}
+
 uint32_t ft_trace_path(const ft_trace *trace, uint32_t e)
 {
     assert(e < trace->n_events);

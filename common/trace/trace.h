@@ -199,6 +199,9 @@ const ft_access *ft_trace_accesses(const ft_trace *trace, uint32_t e, ft_access 
 
 /* True for an event that the run did not come past (FT_FLAG_BLOCKED). */
 bool ft_trace_is_blocked(const ft_trace *trace, uint32_t e);
+/* cut[thread]: the thread's begin is in the trace and its end is not (the process ended, or the
+ * recording did), so that it may go on behind its last event. `cut` has room for all threads. */
+void ft_trace_find_cut(const ft_trace *trace, bool *cut);
 /* True for assign, assume, assert and if. */
 bool ft_trace_is_symbolic_event(const ft_trace *trace, uint32_t e);
 const ft_action *ft_trace_action(const ft_trace *trace, uint32_t e); /* NULL unless symbolic */

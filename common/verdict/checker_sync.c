@@ -82,10 +82,10 @@ const ft_claim_rules FT_DEADLOCK_RULES = {shape_deadlock, final_deadlock};
 static bool may_block(const ft_trace *trace, uint32_t e)
 {
     static const bool WAITS[FT_EVENT_KINDS] = {
-        [FT_EVENT_ACQUIRE] = true,   [FT_EVENT_ACQUIRE_SHARED] = true,
-        [FT_EVENT_WAIT] = true,      [FT_EVENT_COND_WAKE] = true,
-        [FT_EVENT_JOIN] = true,      [FT_EVENT_BARRIER_LEAVE] = true,
-        [FT_EVENT_ONCE_PASS] = true, [FT_EVENT_EDGE_IN] = true};
+        [FT_EVENT_ACQUIRE] = true,  [FT_EVENT_ACQUIRE_SHARED] = true,
+        [FT_EVENT_WAIT] = true,     [FT_EVENT_COND_WAKE] = true,
+        [FT_EVENT_JOIN] = true,     [FT_EVENT_BARRIER_LEAVE] = true,
+        [FT_EVENT_ONCE_PASS] = true};
     if (is_acquire(trace, e)) return !(trace->flags[e] & FT_FLAG_TRY);
     return WAITS[trace->kind[e]];
 }
@@ -123,6 +123,17 @@ static const char *goes_on(run *r, uint32_t e)
     return NULL;
 }
 
+static ft_status none_goes_on_unseen(run *r)
+{
+    uint32_t n_threads = r->trace->threads.len;
+    bool *cut = ft_calloc(n_threads, sizeof *cut), any = false;
+    ft_trace_find_cut(r->trace, cut);
+    for (uint32_t t = 0; t < n_threads; t++) any |= cut[t] && ft_machine_ended(r->machine, t);
+    free(cut);
+    if (!any) return FT_OK;
+    return ft_checker_refuse_claim(r, "a thread may go on behind what the trace has of it");
+}
+
 /* Where branches are open, a thread may have come to any of the events that are next in it. */
 static ft_status all_blocked(run *r)
 {
@@ -153,6 +164,7 @@ static ft_status final_stuck(run *r)
     uint32_t e = r->claim->events[0];
     ft_status status = ft_checker_next(r, e);
     if (!status && goes_on(r, e)) status = ft_checker_refuse(r, FT_INPUT, e, goes_on(r, e));
+    if (!status) status = none_goes_on_unseen(r);
     if (!status) status = all_blocked(r);
     if (status) return status;
     ft_checker_note(r, e);

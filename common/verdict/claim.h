@@ -33,8 +33,10 @@
  *   STUCK       events[0], a semaphore wait, cond-wake, join or barrier-leave, is next after the
  *               last step and blocked; every other thread that was started and has an event left
  * has a next event that is blocked too: a blocked acquire (not FT_FLAG_TRY), wait, cond-wake
- * without FT_FLAG_FAILED, join, barrier-leave, once-pass or edge-in. Where events[0] is a join, all
- * blocked ones are joins and acquires (who waits for a stuck thread is not a finding of its own).
+ * without FT_FLAG_FAILED, join, barrier-leave or once-pass. (Nobody waits at an edge-in: it says
+ * what came before.) No thread that is cut (ft_trace_find_cut) has executed all its events: what it
+ * does behind them could end the waiting. Where events[0] is a join, all blocked ones are joins and
+ * acquires (who waits for a stuck thread is not a finding of its own).
  *   AFTER_FREE  events[0], a free, is a step and the last alloc or free of its block among the
  *               steps; events[1], an access of one of its variables or a free of the same block, is
  *               next after the last step and its access takes place, its own reads exempt.

@@ -98,6 +98,17 @@ static bool cycle_at(const ft_machine *machine, const ft_state *state, const ft_
     return true;
 }
 
+/* The thread was seen to begin and not to end: it may go on. */
+static bool is_cut(const ft_machine *machine, uint32_t t)
+{
+    bool begun = false, ended = false;
+    for (uint32_t i = 0; i < machine->length[t]; i++) {
+        begun |= machine->trace->kind[machine->events[t][i]] == FT_EVENT_BEGIN;
+        ended |= machine->trace->kind[machine->events[t][i]] == FT_EVENT_END;
+    }
+    return begun && !ended;
+}
+
 /* Threads that were not started are nobody's hope: whoever would fork them is blocked. */
 static bool stuck_at(const ft_machine *machine, const ft_state *state, uint32_t event)
 {
@@ -108,6 +119,7 @@ static bool stuck_at(const ft_machine *machine, const ft_state *state, uint32_t 
         if (state->pos[t] == machine->length[t]) {
             /* Woken, and the trace does not say what for. */
             if (state->waits[t] && state->woken[t]) return false;
+            if (is_cut(machine, t)) return false;
             continue;
         }
         uint32_t next = machine->events[t][state->pos[t]];

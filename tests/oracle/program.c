@@ -314,7 +314,7 @@ static void make_thread(ft_program *program, uint32_t thread, uint32_t budget, b
     }
     if (program->branches && ft_program_percent(program, 25)) cut_end_if(program);
     if (forks && program->next_join == program->n_threads) ft_program_add_last(program);
-    if (marked) ft_program_add(program, FT_EVENT_END, 0);
+    if (marked && ft_program_percent(program, 75)) ft_program_add(program, FT_EVENT_END, 0);
 }
 
 /* ---- the whole ---- */

@@ -214,7 +214,7 @@ bool ft_sync_blocked(const ft_machine *machine, const ft_state *state, uint32_t 
         [FT_EVENT_ACQUIRE] = true,   [FT_EVENT_ACQUIRE_SHARED] = true,
         [FT_EVENT_WAIT] = true,      [FT_EVENT_COND_WAKE] = true,
         [FT_EVENT_JOIN] = true,      [FT_EVENT_BARRIER_LEAVE] = true,
-        [FT_EVENT_ONCE_PASS] = true, [FT_EVENT_EDGE_IN] = true,
+        [FT_EVENT_ONCE_PASS] = true,
     };
     const ft_trace *trace = machine->trace;
     if (!waits[trace->kind[event]] || (trace->flags[event] & FT_FLAG_TRY)) return false;

@@ -323,8 +323,7 @@ static void or_blocked(stuck *k, uint32_t e)
     if (k->joins_only) return;
     if (kind == FT_EVENT_WAIT) ft_vec_push(&k->clause, semaphore_empty(k, k->trace->object[e]));
     if (kind == FT_EVENT_COND_WAKE) ft_vec_push(&k->clause, asleep(k, e));
-    if (kind == FT_EVENT_BARRIER_LEAVE || kind == FT_EVENT_ONCE_PASS || kind == FT_EVENT_EDGE_IN)
-        or_source_missing(k, e);
+    if (kind == FT_EVENT_BARRIER_LEAVE || kind == FT_EVENT_ONCE_PASS) or_source_missing(k, e);
 }
 
 /* Where the thread is next at e, it is blocked there. */
@@ -340,6 +339,35 @@ static void blocked_if_next(stuck *k, uint32_t e)
     ft_vec_push(&k->clause, -ft_cssa_path(k->d->cssa, e));
     or_blocked(k, e);
     end_clause(k, &k->clause);
+}
+
+/* The event is on the thread's way and not reached. */
+static ft_lit still_to_come(stuck *k, uint32_t e)
+{
+    ft_lit to_come = fresh(k);
+    implies(k, to_come, ft_cssa_path(k->d->cssa, e));
+    if (ft_partial_in(k->d, e)) implies(k, to_come, -k->d->reached[e]);
+    return to_come;
+}
+
+/* A thread that is cut has an event left. */
+static void not_through(stuck *k, uint32_t t)
+{
+    k->clause.len = 0;
+    ft_vec_push(&k->clause, -k->q->active);
+    for (uint32_t i = k->order->thread_start[t]; i < k->order->thread_start[t + 1]; i++)
+        if (k->trace->n_paths || i + 1 == k->order->thread_start[t + 1])
+            ft_vec_push(&k->clause, still_to_come(k, k->order->thread_events[i]));
+    end_clause(k, &k->clause);
+}
+
+static void constrain_cut_threads(stuck *k)
+{
+    bool *cut = ft_calloc(k->order->n_threads, sizeof *cut);
+    ft_trace_find_cut(k->trace, cut);
+    for (uint32_t t = 0; t < k->order->n_threads && !k->q->given_up; t++)
+        if (cut[t]) not_through(k, t);
+    free(cut);
 }
 
 static bool can_be_stuck(uint8_t kind)
@@ -358,6 +386,7 @@ void ft_query_stuck(ft_decider *d, ft_query *q, uint32_t e)
     q->impossible |= !can_be_stuck(k.trace->kind[e]);
     ft_query_next(d, q, e);
     encode_conditions(&k);
+    constrain_cut_threads(&k);
     for (uint32_t t = 0; t < k.order->n_threads && !q->given_up; t++)
         for (uint32_t i = k.order->thread_start[t]; i < k.order->thread_start[t + 1]; i++) {
             blocked_if_next(&k, k.order->thread_events[i]);

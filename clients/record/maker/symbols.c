@@ -1,5 +1,6 @@
 #include "maker/symbols.h"
 
+#include <dlfcn.h>
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <stdlib.h>
@@ -8,10 +9,16 @@
 #include "base/memory.h"
 #include "maker/members.h"
 
+/* __cxa_demangle (Itanium C++ ABI). */
+typedef char *ft_demangler(const char *name, char *room, size_t *size, int *status);
+
 struct ft_symbols {
     Dwfl *dwfl;
     bool open; /* modules are still reported */
     ft_members *members;
+    ft_demangler *demangle;   /* NULL: C++ names stay as they are */
+    bool asked;               /* for it */
+    FT_VEC(char *) functions; /* that had to be made */
 };
 
 static char *no_debug_path; /* only what the files themselves hold is used */
@@ -37,6 +44,8 @@ void ft_symbols_free(ft_symbols *symbols)
 {
     if (!symbols) return;
     ft_members_free(symbols->members);
+    for (size_t i = 0; i < symbols->functions.len; i++) free(symbols->functions.data[i]);
+    ft_vec_release(&symbols->functions);
     if (symbols->dwfl) dwfl_end(symbols->dwfl);
     free(symbols);
 }
@@ -54,6 +63,40 @@ static Dwfl_Module *module_at(ft_symbols *symbols, uint64_t address)
     if (symbols->open) dwfl_report_end(symbols->dwfl, NULL, NULL);
     symbols->open = false;
     return dwfl_addrmodule(symbols->dwfl, address);
+}
+
+/* A name of the linker as C++ has it, owned; NULL: it is none of C++. The C++ library is loaded
+ * only for programs that have one. */
+static char *demangled(ft_symbols *symbols, const char *name)
+{
+    if (!name || strncmp(name, "_Z", 2) != 0) return NULL;
+    if (!symbols->asked) {
+        void *library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+        symbols->demangle = library ? (ft_demangler *)dlsym(library, "__cxa_demangle") : NULL;
+    }
+    symbols->asked = true;
+    int status = 0;
+    return symbols->demangle ? symbols->demangle(name, NULL, NULL, &status) : NULL;
+}
+
+/* Cuts "name(parameters) const" behind the name. */
+static void cut_parameters(char *name)
+{
+    char *at = strrchr(name, ')');
+    for (int depth = 0; at && at > name; at--) {
+        depth += (*at == ')') - (*at == '(');
+        if (depth == 0) break;
+    }
+    if (at && at > name) *at = 0;
+}
+
+static const char *function_name(ft_symbols *symbols, const char *name)
+{
+    char *made = demangled(symbols, name);
+    if (!made) return name;
+    cut_parameters(made);
+    ft_vec_push(&symbols->functions, made);
+    return made;
 }
 
 static const char *base_name(const char *path)
@@ -87,7 +130,7 @@ bool ft_symbols_place(ft_symbols *symbols, uint64_t pc, ft_strbuf *place, const 
     int line = 0;
     Dwfl_Line *at = dwfl_module_getsrc(module, call);
     const char *file = at ? dwfl_lineinfo(at, NULL, &line, NULL, NULL, NULL) : NULL;
-    *function = function_at(module, call);
+    *function = function_name(symbols, function_at(module, call));
     if (file) {
         ft_strbuf_printf(place, "%s:%d", base_name(file), line);
         return true;
@@ -106,7 +149,9 @@ bool ft_symbols_variable(ft_symbols *symbols, uint64_t address, ft_strbuf *name)
     if (!module) return false;
     const char *found = dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL);
     if (!found || GELF_ST_TYPE(symbol.st_info) == STT_FUNC) return false;
-    ft_strbuf_puts(name, found);
+    char *made = demangled(symbols, found);
+    ft_strbuf_puts(name, made ? made : found);
+    free(made);
     ft_members_name(symbols->members, module, address - offset, offset, name);
     return true;
 }
