@@ -46,7 +46,10 @@ json_t *ft_store_time(int64_t milliseconds)
 ft_status ft_store_parse(sqlite3_stmt *statement, int column, json_t **json, ft_error *err)
 {
     json_error_t where;
-    json_t *parsed = json_loads(ft_sql_text(statement, column), JSON_DECODE_ANY, &where);
+    const char *text = ft_sql_text(statement, column);
+    if (!*text && sqlite3_errcode(sqlite3_db_handle(statement)) == SQLITE_NOMEM)
+        return ft_error_set(err, FT_IO, "the store failed: out of memory");
+    json_t *parsed = json_loads(text, JSON_DECODE_ANY, &where);
     if (!parsed) return ft_error_set(err, FT_INTERNAL, "the store holds bad JSON: %s", where.text);
     *json = parsed;
     return FT_OK;
