@@ -132,7 +132,7 @@ void ft_stream_answer(ft_stream *stream, ft_strbuf *events, bool last, bool more
         start(stream);
         ft_strbuf_printf(&text, "retry: %d\n\n", RETRY_MS);
     }
-    ft_strbuf_add(&text, ft_strbuf_text(events), events->len);
+    if (events->len) ft_strbuf_add(&text, ft_strbuf_text(events), events->len);
     ft_strbuf_release(events);
     if (last) stream->ending = true;
     if (more) {
