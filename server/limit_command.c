@@ -14,7 +14,7 @@ typedef struct command {
     const char *project;
     bool given[FT_LIMITS];
     int64_t values[FT_LIMITS];
-    bool json;
+    bool json, help;
 } command;
 
 static const char HEAD[] = "usage: foretelld limit set PROJECT [OPTION VALUE]...\n"
@@ -71,6 +71,8 @@ static ft_status parse(command *c, int count, char **arguments, ft_error *err)
         const char *argument = arguments[i];
         if (strcmp(argument, "--json") == 0) {
             c->json = true;
+        } else if (strcmp(argument, "--help") == 0) {
+            c->help = true;
         } else if (strncmp(argument, "--", 2) != 0) {
             if (c->project) return ft_error_set(err, FT_USAGE, "unexpected \"%.64s\"", argument);
             c->project = argument;
@@ -131,13 +133,13 @@ int ft_limit_command(int count, char **arguments)
     command c = {.project = NULL};
     ft_error err = FT_ERROR_INIT;
     const char *verb = count > 0 ? arguments[0] : NULL;
-    if (verb && strcmp(verb, "--help") == 0) {
-        print_help();
-        return fflush(stdout) == 0 ? 0 : EXIT_NO_STATE;
-    }
     ft_config_init(&c.config);
+    c.help = verb && strcmp(verb, "--help") == 0;
     ft_status status = parse(&c, count, arguments, &err);
-    if (status == FT_OK) status = run(&c, verb, &err);
+    if (status == FT_OK && c.help)
+        print_help();
+    else if (status == FT_OK)
+        status = run(&c, verb, &err);
     if (status != FT_OK) fprintf(stderr, "foretelld: %s\n", err.message);
     ft_config_release(&c.config);
     if (status == FT_OK) return fflush(stdout) == 0 ? 0 : EXIT_NO_STATE;
