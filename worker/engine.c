@@ -10,23 +10,40 @@ ft_fault_kind ft_fault = FT_FAULT_NONE;
 
 /* ---- models ---- */
 
-static void models_of(const ft_run *run, bool supported[FT_MODELS], ft_model *most_precise)
+/* What the run of a trace says of its values. */
+typedef struct run_facts {
+    bool valued, symbolic, arms_computed;
+} run_facts;
+
+static run_facts facts_of(const ft_run *run)
 {
-    supported[FT_MODEL_OBSERVED] = true;
-    supported[FT_MODEL_MAXIMAL] = ft_run_valued(run);
-    supported[FT_MODEL_CTP] =
-        ft_run_valued(run) && ft_run_symbolic(run) && ft_run_arms_computed(run);
-    supported[FT_MODEL_CONTROL] = true;
-    *most_precise = FT_MODEL_OBSERVED;
-    for (int m = 0; m < FT_MODEL_CONTROL; m++)
-        if (supported[m]) *most_precise = (ft_model)m;
+    return (run_facts){ft_run_valued(run), ft_run_symbolic(run), ft_run_arms_computed(run)};
 }
 
-void ft_engine_models(const ft_trace *trace, bool supported[FT_MODELS], ft_model *most_precise)
+static void models_of(run_facts run, uint32_t n_events, bool supported[FT_MODELS],
+                      ft_model *initial)
+{
+    supported[FT_MODEL_OBSERVED] = true;
+    supported[FT_MODEL_MAXIMAL] = run.valued;
+    supported[FT_MODEL_CTP] = run.valued && run.symbolic && run.arms_computed;
+    supported[FT_MODEL_CONTROL] = true;
+    *initial = FT_MODEL_OBSERVED;
+    for (int m = 0; m < FT_MODEL_CONTROL; m++)
+        if (supported[m]) *initial = (ft_model)m;
+    if (*initial == FT_MODEL_MAXIMAL && n_events > FT_ENGINE_MAXIMAL) *initial = FT_MODEL_OBSERVED;
+}
+
+static run_facts run_trace(const ft_trace *trace)
 {
     ft_run *run = ft_run_new(trace);
-    models_of(run, supported, most_precise);
+    run_facts facts = facts_of(run);
     ft_run_free(run);
+    return facts;
+}
+
+void ft_engine_models(const ft_trace *trace, bool supported[FT_MODELS], ft_model *initial)
+{
+    models_of(run_trace(trace), trace->n_events, supported, initial);
 }
 
 static json_t *notes_json(const ft_trace *trace)
@@ -43,11 +60,12 @@ static json_t *notes_json(const ft_trace *trace)
     return notes;
 }
 
-json_t *ft_engine_trace_meta(const ft_trace *trace, const char *trace_hash)
+static json_t *meta_of(const ft_trace *trace, uint32_t n_events, run_facts run,
+                       const char *trace_hash)
 {
     bool supported[FT_MODELS];
     ft_model best;
-    ft_engine_models(trace, supported, &best);
+    models_of(run, n_events, supported, &best);
     json_t *models = json_array();
     for (int m = 0; m < FT_MODELS; m++)
         if (supported[m]) json_array_append_new(models, json_string(ft_model_name((ft_model)m)));
@@ -56,11 +74,24 @@ json_t *ft_engine_trace_meta(const ft_trace *trace, const char *trace_hash)
                          : json_pack("{s:I, s:s}", "event", (json_int_t)trace->broken + 1, "text",
                                      trace->broken_text);
     return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:s, s:o, s:o}", "trace", trace_hash,
-                     "format", ft_format_name(trace->format), "events", (json_int_t)trace->n_events,
+                     "format", ft_format_name(trace->format), "events", (json_int_t)n_events,
                      "threads", (json_int_t)trace->threads.len, "variables",
                      (json_int_t)trace->shared.len, "locks", (json_int_t)trace->locks.len, "models",
                      models, "default_model", ft_model_name(best), "broken", broken, "notes",
                      notes_json(trace));
+}
+
+json_t *ft_engine_trace_meta(const ft_trace *trace, const char *trace_hash)
+{
+    return meta_of(trace, trace->n_events, run_trace(trace), trace_hash);
+}
+
+/* Without branches there are no arms. */
+json_t *ft_engine_tables_meta(const ft_trace *trace, uint32_t n_events, bool valued, bool symbolic,
+                              const char *trace_hash)
+{
+    run_facts run = {.valued = valued, .symbolic = symbolic, .arms_computed = true};
+    return meta_of(trace, n_events, run, trace_hash);
 }
 
 /* ---- life ---- */
@@ -68,17 +99,28 @@ json_t *ft_engine_trace_meta(const ft_trace *trace, const char *trace_hash)
 static ft_status choose_model(ft_engine *engine, ft_error *err)
 {
     bool supported[FT_MODELS];
-    models_of(engine->run, supported, &engine->problem.model);
+    ft_model *model = &engine->problem.model;
+    models_of(facts_of(engine->run), engine->trace->n_events, supported, model);
     if (!engine->spec.model_given) return FT_OK;
     if (!supported[engine->spec.model])
         return ft_error_set(err, FT_UNSUPPORTED,
-                            "/model: the trace does not support `%s' (its most precise model is "
+                            "/model: the trace does not support `%s' (by default its model is "
                             "`%s'): maximal needs the value of every read and write, ctp symbolic "
                             "events as well, and no plain reads in arms that were not taken",
-                            ft_model_name(engine->spec.model),
-                            ft_model_name(engine->problem.model));
-    engine->problem.model = engine->spec.model;
+                            ft_model_name(engine->spec.model), ft_model_name(*model));
+    *model = engine->spec.model;
     return FT_OK;
+}
+
+/* No assertion failed, and nobody was left waiting. */
+static bool ended_well(const ft_trace *trace)
+{
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        ft_event_kind kind = (ft_event_kind)trace->kind[e];
+        if (kind == FT_EVENT_ASSERT && trace->flags[e] & FT_FLAG_FAILED) return false;
+        if (ft_event_kind_waits(kind) && trace->flags[e] & FT_FLAG_BLOCKED) return false;
+    }
+    return true;
 }
 
 /* The terms that claims of the job's properties ask for belong to what matters. */
@@ -122,11 +164,13 @@ ft_status ft_engine_new(ft_trace *trace, const char *trace_hash, const json_t *s
         return status;
     }
     slice_reads(engine);
-    engine->context = (ft_record_context){.trace = trace,
-                                          .order = engine->order,
-                                          .spec = &engine->spec,
-                                          .trace_hash = engine->trace_hash,
-                                          .model = engine->problem.model};
+    engine->context =
+        (ft_record_context){.trace = trace,
+                            .order = engine->order,
+                            .spec = &engine->spec,
+                            .trace_hash = engine->trace_hash,
+                            .model = engine->problem.model,
+                            .apart = ended_well(trace) && !ft_candidates_is_marked(trace)};
     engine->checker = ft_checker_new(trace);
     engine->prefix = ft_prefix_new(trace, engine->order, engine->run);
     *result = engine;

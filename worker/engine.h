@@ -12,14 +12,24 @@
 
 typedef struct ft_engine ft_engine;
 
-/* The models a trace supports, least precise first, and the default (the most precise).
+/* Of longer traces the model `maximal` takes as many minutes as `observed` takes seconds: it has to
+ * be asked for. */
+#define FT_ENGINE_MAXIMAL 20000 /* events */
+
+/* The models a trace supports, least precise first, and the default (the most precise one, see
+ * FT_ENGINE_MAXIMAL).
  *   observed: always. maximal: every read and write has a value, given or computed. ctp: likewise,
  *   and at least one event is symbolic, and so are those in arms that the run did not take (writes
  *   with a value apart). */
-void ft_engine_models(const ft_trace *trace, bool supported[FT_MODELS], ft_model *most_precise);
+void ft_engine_models(const ft_trace *trace, bool supported[FT_MODELS], ft_model *initial);
 
 /* META of docs/records.md for a fresh trace (after ft_observe_run). New reference. */
 json_t *ft_engine_trace_meta(const ft_trace *trace, const char *trace_hash);
+
+/* The same of a trace that nobody keeps (verdict/intake.h): its tables and so many events; valued,
+ * symbolic: order/run.h. */
+json_t *ft_engine_tables_meta(const ft_trace *trace, uint32_t n_events, bool valued, bool symbolic,
+                              const char *trace_hash);
 
 /* Opens an engine for one job (JOB of docs/records.md). The trace must outlive the engine; its
  * term pool grows (conditions of properties). FT_USAGE: the spec is malformed or asks for what the

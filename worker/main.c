@@ -85,6 +85,9 @@ static bool confine(rlim_t memory, sandbox mode)
     /* A log file as standard error must not end the process when the size limit is met. */
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
+    /* What a terminal sends is for the server, which ends its workers. */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) {
         fprintf(stderr, "foretell-worker: prctl: %s\n", strerror(errno));
         return false;

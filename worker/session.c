@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "base/digest.h"
 #include "base/memory.h"
@@ -13,7 +14,7 @@
 #include "pulse.h"
 #include "summary.h"
 #include "trace/reader.h"
-#include "verdict/checker.h"
+#include "verdict/intake.h"
 #include "wire/wire.h"
 
 #define WITNESS_LEVEL 1 /* of zstd: fast, and a tenth of the size already */
@@ -45,6 +46,19 @@ static ft_status send_failed(service *s, const json_t *request, const ft_error *
     return status;
 }
 
+/* With a checksum, as the server keeps it for long. An error of zstd's without memory, too. */
+static size_t pack(char *to, size_t room, const char *text, size_t length)
+{
+    ZSTD_CCtx *context = ZSTD_createCCtx();
+    size_t size = (size_t)-ZSTD_error_memory_allocation;
+    if (context &&
+        !ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, WITNESS_LEVEL)) &&
+        !ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)))
+        size = ZSTD_compress2(context, to, room, text, length);
+    ZSTD_freeCCtx(context);
+    return size;
+}
+
 /* The witness goes ahead of its verdict, packed: the server keeps it as it is. */
 static ft_status send_witness(service *s, json_t *record, ft_error *err)
 {
@@ -53,7 +67,7 @@ static ft_status send_witness(service *s, json_t *record, ft_error *err)
     char *text = json_dumps(witness, JSON_COMPACT);
     size_t length = strlen(text), room = ZSTD_compressBound(length);
     char *packed = ft_alloc(room);
-    size_t size = ZSTD_compress(packed, room, text, length, WITNESS_LEVEL);
+    size_t size = pack(packed, room, text, length);
     ft_status status = FT_OK;
     free(text);
     if (ZSTD_isError(size)) {
@@ -105,39 +119,42 @@ static ft_status get_text(const json_t *request, ft_wire_type type, const char *
     return *text ? FT_OK : broken_request(type, member, err);
 }
 
+/* The next frame of an upload or trace: DATA or DATA_END. */
+static ft_status next_data(service *s, ft_wire_frame *frame, ft_error *err)
+{
+    bool eof;
+    ft_status status = ft_wire_read(s->in, &s->decoder, frame, &eof, err);
+    if (status) return status;
+    if (eof) return ft_error_set(err, FT_INPUT, "the input ends in the middle of an upload");
+    if (frame->type == FT_WIRE_DATA_END || frame->type == FT_WIRE_DATA) return FT_OK;
+    return ft_error_set(err, FT_INPUT, "`%s' in the middle of an upload",
+                        ft_wire_name(frame->type));
+}
+
 /* Reads DATA frames up to DATA_END into the reader. After a problem the rest is read over, so that
  * the next request is found where it begins. */
-static ft_status receive_data(service *s, ft_reader *reader, ft_digest *digest, uint64_t *bytes,
-                              ft_error *problem, ft_error *err)
+static ft_status receive_data(service *s, ft_reader *reader, uint64_t *bytes, ft_error *problem,
+                              ft_error *err)
 {
     for (;;) {
         ft_wire_frame frame;
-        bool eof;
-        ft_status status = ft_wire_read(s->in, &s->decoder, &frame, &eof, err);
-        if (status) return status;
-        if (eof) return ft_error_set(err, FT_INPUT, "the input ends in the middle of an upload");
-        if (frame.type == FT_WIRE_DATA_END) return FT_OK;
-        if (frame.type != FT_WIRE_DATA)
-            return ft_error_set(err, FT_INPUT, "`%s' in the middle of an upload",
-                                ft_wire_name(frame.type));
+        ft_status status = next_data(s, &frame, err);
+        if (status || frame.type == FT_WIRE_DATA_END) return status;
         *bytes += frame.length;
         if (problem->code != FT_OK) continue;
-        ft_digest_update(digest, frame.payload, frame.length);
         status = ft_reader_feed(reader, frame.payload, frame.length, problem);
         (void)status; /* kept in problem */
     }
 }
 
-/* *trace is NULL if *problem says why. Takes the reader. */
-static ft_status receive_trace(service *s, ft_reader *reader, char hash[FT_DIGEST_HEX + 1],
-                               uint64_t *bytes, ft_trace **trace, ft_error *problem, ft_error *err)
+/* *trace is NULL if *problem says why. */
+static ft_status receive_trace(service *s, uint64_t *bytes, ft_trace **trace, ft_error *problem,
+                               ft_error *err)
 {
-    ft_digest digest;
+    ft_reader *reader = ft_reader_new();
     *trace = NULL;
     *bytes = 0;
-    ft_digest_init(&digest);
-    ft_status status = receive_data(s, reader, &digest, bytes, problem, err);
-    ft_digest_hex(&digest, hash);
+    ft_status status = receive_data(s, reader, bytes, problem, err);
     if (status == FT_OK && problem->code == FT_OK &&
         ft_reader_finish(reader, trace, problem) != FT_OK)
         *trace = NULL;
@@ -164,7 +181,6 @@ static void forget_trace(service *s)
 static ft_status serve_trace(service *s, const json_t *request, ft_error *problem, ft_error *err)
 {
     const char *hash;
-    char stored[FT_DIGEST_HEX + 1];
     uint64_t bytes;
     const json_t *announced = json_object_get(request, "bytes");
     ft_status status = get_text(request, FT_WIRE_TRACE, "trace", &hash, err);
@@ -172,7 +188,7 @@ static ft_status serve_trace(service *s, const json_t *request, ft_error *proble
     if (strlen(hash) != FT_DIGEST_HEX) return broken_request(FT_WIRE_TRACE, "trace", err);
     if (!json_is_integer(announced)) return broken_request(FT_WIRE_TRACE, "bytes", err);
     forget_trace(s);
-    status = receive_trace(s, ft_reader_new(), stored, &bytes, &s->trace, problem, err);
+    status = receive_trace(s, &bytes, &s->trace, problem, err);
     if (status || problem->code != FT_OK) return status;
     if ((json_int_t)bytes != json_integer_value(announced)) {
         forget_trace(s);
@@ -217,40 +233,109 @@ static ft_status send_piece(void *context, const void *data, size_t length, ft_e
     return FT_OK;
 }
 
-static ft_status send_canonical(service *s, const ft_trace *trace, uint64_t *bytes,
-                                ft_error *problem, ft_error *err)
+/* ---- uploads ---- */
+
+typedef struct ingest {
+    outlet out;
+    ft_intake *intake;
+    ft_digest digest;
+    uint64_t bytes;
+} ingest;
+
+static void begin_ingest(ingest *in, uint32_t block)
 {
-    ft_error lost = FT_ERROR_INIT;
-    outlet out = {.service = s, .err = &lost};
-    ft_status status = ft_binary_write(trace, send_piece, &out, problem);
-    if (status == FT_OK && out.pending.len > 0) status = flush(&out);
-    ft_strbuf_release(&out.pending);
-    *bytes = out.bytes;
-    if (lost.code != FT_OK) return ft_error_set(err, lost.code, "%s", lost.message);
+    ft_intake_free(in->intake);
+    in->intake = ft_intake_new(block, send_piece, &in->out);
+    ft_digest_init(&in->digest);
+    in->bytes = in->out.bytes = 0;
+    ft_strbuf_clear(&in->out.pending);
+}
+
+/* One DATA frame. After a problem the rest is read over, so that the next request is found where it
+ * begins. */
+static void take_data(ingest *in, const ft_wire_frame *frame, ft_error *problem)
+{
+    in->bytes += frame->length;
+    if (problem->code != FT_OK) return;
+    ft_digest_update(&in->digest, frame->payload, frame->length);
+    ft_status status = ft_intake_feed(in->intake, frame->payload, frame->length, problem);
+    (void)status; /* kept in problem */
+}
+
+/* Asks for the upload from its beginning; what is on its way is passed over. */
+static ft_status ask_again(service *s, ingest *in, const json_t *request, ft_error *err)
+{
+    ft_wire_frame frame;
+    bool eof;
+    json_t *again = json_pack("{s:O?}", "token", json_object_get(request, "token"));
+    ft_pulse_lock(s->pulse, false);
+    ft_status status = ft_wire_write_json(s->out, FT_WIRE_AGAIN, again, err);
+    ft_pulse_unlock(s->pulse);
+    json_decref(again);
+    do {
+        if (status == FT_OK) status = ft_wire_read(s->in, &s->decoder, &frame, &eof, err);
+        if (status == FT_OK && eof)
+            status = ft_error_set(err, FT_INPUT, "the input ends in the middle of an upload");
+    } while (status == FT_OK && (frame.type == FT_WIRE_DATA || frame.type == FT_WIRE_DATA_END));
+    if (status == FT_OK && frame.type != FT_WIRE_INGEST)
+        status = ft_error_set(err, FT_INPUT, "`%s' in the middle of an upload",
+                              ft_wire_name(frame.type));
+    begin_ingest(in, 0);
+    return status;
+}
+
+static ft_status end_ingest(ingest *in, ft_error *problem)
+{
+    if (problem->code == FT_OK && ft_intake_finish(in->intake, problem) == FT_OK &&
+        !ft_intake_again(in->intake) && in->out.pending.len > 0)
+        return flush(&in->out);
     return FT_OK;
+}
+
+/* Feeds the upload up to its end. */
+static ft_status receive_upload(service *s, ingest *in, const json_t *request, ft_error *problem,
+                                ft_error *err)
+{
+    for (;;) {
+        ft_wire_frame frame;
+        ft_status status = next_data(s, &frame, err);
+        if (status) return status;
+        if (frame.type == FT_WIRE_DATA)
+            take_data(in, &frame, problem);
+        else
+            status = end_ingest(in, problem);
+        bool again = problem->code == FT_OK && ft_intake_again(in->intake);
+        if (status == FT_OK && again) status = ask_again(s, in, request, err);
+        if (status || (frame.type == FT_WIRE_DATA_END && !again)) return status;
+    }
+}
+
+static json_t *describe(ingest *in)
+{
+    char hash[FT_DIGEST_HEX + 1];
+    ft_digest_hex(&in->digest, hash);
+    ft_intake_trace known = ft_intake_result(in->intake);
+    json_t *meta = known.whole ? ft_engine_trace_meta(known.trace, hash)
+                               : ft_engine_tables_meta(known.trace, known.n_events, known.valued,
+                                                       known.symbolic, hash);
+    json_object_set_new(meta, "bytes", json_integer((json_int_t)in->bytes));
+    json_object_set_new(meta, "stored_bytes", json_integer((json_int_t)in->out.bytes));
+    return meta;
 }
 
 static ft_status serve_ingest(service *s, const json_t *request, ft_error *problem, ft_error *err)
 {
-    char hash[FT_DIGEST_HEX + 1];
-    uint64_t bytes, stored = 0;
-    ft_trace *trace;
-    ft_reader *reader = ft_reader_new();
-    ft_reader_keep_inputs(reader); /* nobody but replays needs them: they are passed on */
-    ft_status status = receive_trace(s, reader, hash, &bytes, &trace, problem, err);
-    if (status || problem->code != FT_OK) return status;
-    ft_observe_run(trace);
-    json_t *meta = ft_engine_trace_meta(trace, hash);
-    status = send_canonical(s, trace, &stored, problem, err);
-    ft_trace_free(trace);
-    if (status || problem->code != FT_OK) {
-        json_decref(meta);
-        return status;
-    }
-    json_object_set_new(meta, "bytes", json_integer((json_int_t)bytes));
-    json_object_set_new(meta, "stored_bytes", json_integer((json_int_t)stored));
-    return answer_with(s, request, FT_WIRE_INGESTED, json_pack("{s:o}", "meta", meta), problem,
-                       err);
+    ft_error lost = FT_ERROR_INIT;
+    ingest in = {.out = {.service = s, .err = &lost}};
+    begin_ingest(&in, FT_INTAKE_BLOCK);
+    ft_status status = receive_upload(s, &in, request, problem, err);
+    if (lost.code != FT_OK) status = ft_error_set(err, lost.code, "%s", lost.message);
+    if (status == FT_OK && problem->code == FT_OK)
+        status = answer_with(s, request, FT_WIRE_INGESTED,
+                             json_pack("{s:o}", "meta", describe(&in)), problem, err);
+    ft_intake_free(in.intake);
+    ft_strbuf_release(&in.out.pending);
+    return status;
 }
 
 /* The engine for the request's trace and job; the last one if it is the same. NULL: see *problem.

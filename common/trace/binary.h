@@ -55,6 +55,7 @@
  *   event contexts  like hooks, with the context of each event
  *   command    texts: the program that was recorded, and its arguments
  *   inputs     bytes: the frames of this type one after the other are ft_trace's inputs
+ *   initials   shared id, initial value id: of variables whose declaration did not say it yet
  *
  * Version rule: what a version 1 file may hold grows (event kinds, operators, lock kinds, flags,
  * frame types, always by new names or codes), what is there already never changes; a file is
@@ -110,6 +111,7 @@ enum {
     X(CONTEXTS, 25)                                                                                \
     X(EVENT_CONTEXTS, 26)                                                                          \
     X(INPUTS, 27)                                                                                  \
+    X(INITIALS, 28)                                                                                \
     X(COMMAND, 30)
 
 typedef enum ft_binary_frame {

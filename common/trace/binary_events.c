@@ -31,7 +31,7 @@ static unsigned allowed_flags(ft_event_kind kind, bool branches)
     if (kind == FT_EVENT_ACQUIRE) allowed |= FT_FLAG_NESTED | FT_FLAG_STRANGER | FT_FLAG_TRY;
     if (kind == FT_EVENT_ACQUIRE_SHARED) allowed |= FT_FLAG_NESTED | FT_FLAG_TRY;
     if (kind == FT_EVENT_RELEASE) allowed |= FT_FLAG_NESTED | FT_FLAG_STRANGER | FT_FLAG_SYNTHETIC;
-    if (ft_event_kind_object(kind) == FT_OBJECT_VARIABLE) allowed |= FT_FLAG_SYNTHETIC;
+    if (ft_event_kind_may_stand_aside(kind)) allowed |= FT_FLAG_SYNTHETIC;
     if (branches) allowed |= FT_FLAG_PASSED;
     return allowed;
 }
@@ -118,7 +118,7 @@ static void event_item(ft_binary_state *r, block *b)
     if (!valid) {
         FT_BINARY_FAIL(r, FT_INPUT,
                        "event %u is malformed: it names something that is not declared",
-                       trace->n_events + 1);
+                       ft_builder_count(r->builder) + 1);
         return;
     }
     if (symbolic) data = r->actions.data[data];
@@ -126,12 +126,22 @@ static void event_item(ft_binary_state *r, block *b)
                          (uint32_t)data, (uint8_t)flags);
 }
 
+/* A block stays with what follows it and is of its events. */
+static void make_room(ft_binary_state *r, uint32_t count)
+{
+    ft_builder *b = r->builder;
+    if (b->flush && b->trace->n_events && b->trace->n_events + (size_t)count > b->event_cap)
+        ft_builder_flush(b);
+}
+
 void ft_binary_events_frame(ft_binary_state *r)
 {
     block b = {.bad = false};
     uint64_t first = ft_binary_varint(r);
     uint32_t count = ft_binary_below(r, FT_BINARY_BLOCK + 1, "block size");
-    if (first != r->trace->n_events) FT_BINARY_FAIL(r, FT_INPUT, "a block of events is missing");
+    if (first != ft_builder_count(r->builder))
+        FT_BINARY_FAIL(r, FT_INPUT, "a block of events is missing");
+    make_room(r, count);
     for (int i = 0; i < FT_BINARY_COLUMNS; i++) {
         uint64_t length = ft_binary_varint(r);
         const unsigned char *bytes = (const unsigned char *)ft_binary_bytes(r, length);
@@ -152,12 +162,18 @@ static void get_numbers(ft_binary_state *r, const char *what, uint64_t limit,
                         void (*set)(ft_builder *, uint32_t, uint32_t))
 {
     uint64_t first = ft_binary_varint(r), count = ft_binary_varint(r);
-    if (r->status == FT_OK && (first > r->trace->n_events || count > r->trace->n_events - first))
+    uint32_t n_events = ft_builder_count(r->builder), gone = r->builder->flushed;
+    if (r->status == FT_OK && (first > n_events || count > n_events - first))
         FT_BINARY_FAIL(r, FT_INPUT, "%ss of events that are not before them", what);
+    if (r->status == FT_OK && first < gone) {
+        ft_builder_need_all(r->builder);
+        r->c.at = r->c.end;
+        return;
+    }
     r->numbers.len = 0;
     for (uint32_t t = 0; t < r->trace->threads.len; t++) ft_vec_push(&r->numbers, 0);
     for (uint64_t i = 0; i < count && r->status == FT_OK; i++) {
-        uint32_t e = (uint32_t)(first + i);
+        uint32_t e = (uint32_t)(first + i) - gone;
         uint32_t *number = &r->numbers.data[r->trace->thread[e]];
         uint64_t next = *number + (uint64_t)ft_unzigzag(ft_binary_varint(r));
         if (r->status == FT_OK && next >= limit)

@@ -299,7 +299,7 @@ void ft_binary_lists_declare(ft_binary_lists *l)
     }
 }
 
-static void put_inputs(ft_binary_lists *l)
+void ft_binary_lists_inputs(ft_binary_lists *l)
 {
     for (size_t at = 0, n; at < l->trace->n_inputs; at += n) {
         n = l->trace->n_inputs - at < INPUTS ? l->trace->n_inputs - at : INPUTS;
@@ -308,9 +308,21 @@ static void put_inputs(ft_binary_lists *l)
     }
 }
 
+void ft_binary_lists_initial(ft_binary_lists *l, uint32_t shared)
+{
+    put_varint(l, shared);
+    put_varint(l, l->trace->shared_info[shared].initial);
+    if (l->raw.len >= ENOUGH) end_frame(l, FT_BINARY_FRAME_INITIALS);
+}
+
+void ft_binary_lists_initials(ft_binary_lists *l)
+{
+    if (l->raw.len) end_frame(l, FT_BINARY_FRAME_INITIALS);
+}
+
 void ft_binary_lists_end(ft_binary_lists *l, uint32_t n_events)
 {
-    put_inputs(l);
+    ft_binary_lists_inputs(l);
     put_list(l, FT_BINARY_FRAME_NOTES, 0, l->trace->n_notes, note_item);
     if (l->trace->broken != FT_NO_EVENT) {
         put_varint(l, l->trace->broken);

@@ -36,9 +36,17 @@ typedef struct ft_binary_lists {
 
 /* Puts what the trace declares and was not put yet. */
 void ft_binary_lists_declare(ft_binary_lists *lists);
+/* Puts the inputs that the trace has so far. */
+void ft_binary_lists_inputs(ft_binary_lists *lists);
+/* Puts an initial value that the variable's declaration did not say. */
+void ft_binary_lists_initial(ft_binary_lists *lists, uint32_t shared);
+/* Ends the frame of those, if there is one. */
+void ft_binary_lists_initials(ft_binary_lists *lists);
 /* Puts what comes behind the events, of which there were n in all. */
 void ft_binary_lists_end(ft_binary_lists *lists, uint32_t n_events);
 void ft_binary_lists_release(ft_binary_lists *lists);
+
+enum { FT_BINARY_STORED = 3 }; /* level of zstd that traces are stored with */
 
 enum { FT_BINARY_VALUES = 1 << 17 }; /* values that fit a frame */
 /* Appends a payload of that list; at most FT_BINARY_VALUES at once. */

@@ -463,7 +463,7 @@ static void note_item(ft_binary_state *r)
     size_t length;
     const char *text = get_text(r, &length);
     char *code = ft_strndup(text, length);
-    uint32_t event = ft_binary_below(r, (uint64_t)r->trace->n_events + 1, "event");
+    uint32_t event = ft_binary_below(r, (uint64_t)ft_builder_count(r->builder) + 1, "event");
     uint32_t count = ft_binary_below(r, UINT32_MAX + 1ull, "count");
     const char *note = get_copy(r);
     if (r->status == FT_OK)
@@ -473,7 +473,7 @@ static void note_item(ft_binary_state *r)
 
 static void broken_frame(ft_binary_state *r)
 {
-    uint32_t event = ft_binary_below(r, r->trace->n_events, "event");
+    uint32_t event = ft_binary_below(r, ft_builder_count(r->builder), "event");
     const char *text = get_copy(r);
     if (!r->canonical)
         FT_BINARY_FAIL(r, FT_INPUT, "only a canonical trace can be marked as broken");
@@ -485,9 +485,10 @@ static void broken_frame(ft_binary_state *r)
 static void end_frame(ft_binary_state *r)
 {
     uint64_t count = ft_binary_varint(r);
-    if (r->status == FT_OK && count != r->trace->n_events)
+    uint32_t n_events = ft_builder_count(r->builder);
+    if (r->status == FT_OK && count != n_events)
         FT_BINARY_FAIL(r, FT_INPUT, "the file says it has %llu events, and has %u",
-                       (unsigned long long)count, r->trace->n_events);
+                       (unsigned long long)count, n_events);
     r->ended = true;
 }
 
@@ -497,6 +498,21 @@ static void inputs_frame(ft_binary_state *r)
 {
     ft_builder_inputs(r->builder, r->c.at, (size_t)(r->c.end - r->c.at));
     r->c.at = r->c.end;
+}
+
+/* The first value read of a variable that was put before that was known. */
+static void initial_item(ft_binary_state *r)
+{
+    uint32_t shared = ft_binary_below(r, r->trace->shared.len, "variable");
+    uint32_t value = ft_binary_below(r, r->trace->n_values, "value");
+    if (r->status == FT_OK && (!value || !ft_binary_value_fits(r->trace, shared, value)))
+        FT_BINARY_FAIL(r, FT_INPUT, "an initial value is not of its variable's sort");
+    if (r->status != FT_OK) return;
+    /* Those who take events away find it out by themselves, when they have seen them all. */
+    const uint32_t *known = &r->trace->shared_info[shared].initial;
+    if (r->builder->flowing && *known != value) ft_builder_flush(r->builder);
+    if (r->builder->flowing && *known != value) ft_builder_need_all(r->builder);
+    ft_builder_shared_initial(r->builder, shared, value);
 }
 
 static const struct {
@@ -527,6 +543,7 @@ static const struct {
     [FT_BINARY_FRAME_CONTEXTS] = {context_item, true},
     [FT_BINARY_FRAME_EVENT_CONTEXTS] = {ft_binary_event_contexts_frame, false},
     [FT_BINARY_FRAME_INPUTS] = {inputs_frame, false},
+    [FT_BINARY_FRAME_INITIALS] = {initial_item, true},
     [FT_BINARY_FRAME_COMMAND] = {command_item, true},
     [FT_BINARY_FRAME_NOTES] = {note_item, true},
     [FT_BINARY_FRAME_BROKEN] = {broken_frame, false},

@@ -54,6 +54,7 @@ static void read_header(ft_binary_state *r, const unsigned char *head)
     if (r->status != FT_OK) return;
     r->header = true;
     r->canonical = head[5] & FT_BINARY_CANONICAL;
+    r->builder->says_canonical = r->canonical;
     r->builder->trace->format = (ft_format)head[6];
 }
 
@@ -127,9 +128,10 @@ static ft_status binary_end(void *state, ft_error *err)
     uint64_t end = r->offset + r->buffer.len;
     if (!r->n_blocks)
         return ft_error_offset(err, FT_INPUT, end, "the file is cut short before its first events");
-    ft_builder_note(r->builder, "cut-short", r->trace->n_events - 1,
+    uint32_t n_events = ft_builder_count(r->builder);
+    ft_builder_note(r->builder, "cut-short", n_events - 1,
                     "the file is cut short at byte %llu; the %u events before that were read",
-                    (unsigned long long)end, r->trace->n_events);
+                    (unsigned long long)end, n_events);
     return FT_OK;
 }
 

@@ -1,7 +1,5 @@
 #include "trace/binary_out.h"
 
-enum { LEVEL = 3 };
-
 static void to_out(void *context, ft_binary_frame type, const void *raw, size_t length)
 {
     ft_binary_out_frame(context, type, raw, length);
@@ -37,7 +35,7 @@ ft_status ft_binary_write(const ft_trace *trace, ft_sink sink, void *context, ft
 {
     ft_binary_out out = {.sink = sink, .context = context, .err = err};
     ft_binary_lists lists = {.trace = trace, .frame = to_out, .context = &out};
-    ft_binary_out_open(&out, LEVEL, trace->format, FT_BINARY_CANONICAL);
+    ft_binary_out_open(&out, FT_BINARY_STORED, trace->format, FT_BINARY_CANONICAL);
     ft_binary_lists_declare(&lists);
     put_events(trace, &out);
     ft_binary_lists_end(&lists, trace->n_events);

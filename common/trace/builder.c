@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_THREADS = UINT16_MAX, NOTE_TEXT = 480 };
+enum { MAX_THREADS = UINT16_MAX, NOTE_TEXT = 480, INPUTS = 1 << 23 };
 
 static void define_nothing(ft_builder *b)
 {
@@ -248,6 +248,7 @@ void ft_builder_inputs(ft_builder *b, const void *bytes, size_t n)
     trace->inputs = ft_vec_grow(trace->inputs, &b->inputs_cap, trace->n_inputs + n, 1);
     memcpy(trace->inputs + trace->n_inputs, bytes, n);
     trace->n_inputs += n;
+    if (b->flush && trace->n_inputs >= INPUTS) ft_builder_flush(b);
 }
 
 void ft_builder_keep_inputs(ft_builder *b)
@@ -527,20 +528,20 @@ void ft_builder_note(ft_builder *b, const char *code, uint32_t event, const char
     ft_builder_add_note(b, code, event, 1, clean ? text : escape_text(b, text, &length));
 }
 
-/* A note may speak of the event that the reader was about to add, and that never came. */
-static void clamp_notes(ft_trace *trace)
+void ft_builder_clamp_notes(ft_builder *b)
 {
-    for (uint32_t i = 0; i < trace->n_notes; i++)
-        if (trace->notes[i].event >= trace->n_events) trace->notes[i].event = FT_NO_EVENT;
+    for (uint32_t i = 0; i < b->trace->n_notes; i++)
+        if (b->trace->notes[i].event >= ft_builder_count(b)) b->trace->notes[i].event = FT_NO_EVENT;
 }
 
 static ft_status finish(ft_builder *b, ft_error *err)
 {
+    assert(!b->flowing);
     if (b->failure.code != FT_OK)
         return ft_error_set(err, b->failure.code, "%s", b->failure.message);
     if (!b->trace->n_events)
         return ft_error_set(err, FT_INPUT, "the trace has no events: nothing to analyse");
-    clamp_notes(b->trace);
+    ft_builder_clamp_notes(b);
     ft_status status = ft_builder_check_blocked(b, err);
     if (status != FT_OK) return status;
     status = b->canonical ? ft_builder_check_canonical(b, err) : ft_builder_normalise(b, err);

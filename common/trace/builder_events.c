@@ -105,7 +105,8 @@ uint32_t ft_builder_raw_event(ft_builder *b, ft_event_kind kind, uint32_t thread
     if (trace->n_events == b->event_cap) make_room(b);
     uint32_t e = trace->n_events++;
     trace->kind[e] = (uint8_t)kind;
-    trace->flags[e] = flags | ft_builder_aside_flag(b, kind, object, loc);
+    bool action = kind == FT_EVENT_ASSIGN || kind == FT_EVENT_ASSUME;
+    trace->flags[e] = flags | ft_builder_aside_flag(b, kind, action ? data : object, loc);
     trace->thread[e] = (uint16_t)thread;
     trace->object[e] = object;
     trace->loc[e] = loc;
@@ -222,5 +223,16 @@ void ft_builder_flush(ft_builder *b)
 {
     if (ft_builder_check_blocked(b, &b->failure) == FT_OK) b->flush(b->flush_context);
     b->flushed += b->trace->n_events;
+    b->flowing = true;
     b->trace->n_events = 0;
+}
+
+void ft_builder_need_all(ft_builder *b)
+{
+    b->detour = true;
+}
+
+uint32_t ft_builder_count(const ft_builder *b)
+{
+    return b->flushed + b->trace->n_events;
 }

@@ -26,6 +26,9 @@ struct ft_builder {
     void (*flush)(void *context); /* NULL: the trace keeps all events (ft_builder_flush_to) */
     void *flush_context;
     uint32_t flushed;      /* events that the trace has no more */
+    bool flowing;          /* it was flushed */
+    bool says_canonical;   /* so does the head of its file; it may be cut short */
+    bool detour;           /* ft_builder_need_all */
     ft_map contexts;       /* parent << 32 | location to its number */
     uint32_t *value_slots; /* hash slots: value id, 0 when free; not of small integers */
     size_t value_slot_cap;
@@ -62,7 +65,8 @@ void ft_builder_set_hook(ft_builder *builder, uint32_t e, uint32_t hook);
 /* Says of an event that is there in which context it was done. */
 void ft_builder_set_context(ft_builder *builder, uint32_t e, uint32_t context);
 
-/* FT_FLAG_SYNTHETIC for an access that is no candidate, else 0. */
+/* FT_FLAG_SYNTHETIC for an event that is no candidate, else 0. object: an access's variable, of a
+ * symbolic event its action. */
 uint8_t ft_builder_aside_flag(const ft_builder *builder, ft_event_kind kind, uint32_t object,
                               uint32_t loc);
 
@@ -84,11 +88,20 @@ ft_status ft_builder_check_blocked(ft_builder *builder, ft_error *err) FT_MUST_C
 
 /* From now on, before the first event, the trace keeps `block` events at most: when these are
  * there, `flush` is called and may take the arrays of the events, putting others of that size in
- * their place; then they are forgotten. Such a builder is not finished. */
+ * their place; then they are forgotten. Once that was done the builder cannot be finished. */
 void ft_builder_flush_to(ft_builder *builder, void (*flush)(void *context), void *context,
                          uint32_t block);
 /* Does so now, with fewer. */
 void ft_builder_flush(ft_builder *builder);
+/* What was read goes beyond what can be done with events that are gone: who takes them away has to
+ * begin again and leave them. */
+void ft_builder_need_all(ft_builder *builder);
+/* Events so far, with those that are gone. */
+uint32_t ft_builder_count(const ft_builder *builder);
+/* The note of normalise_waits.c, for so many events. */
+void ft_builder_note_waits(ft_builder *builder, uint32_t first, uint32_t count);
+/* Notes may speak of an event that the reader was about to add, and that never came. */
+void ft_builder_clamp_notes(ft_builder *builder);
 
 /* Normalises the events (trace.h, ft_builder_finish). FT_LIMIT when implied releases do not fit. */
 ft_status ft_builder_normalise(ft_builder *builder, ft_error *err) FT_MUST_CHECK;

@@ -102,6 +102,14 @@ uint8_t ft_builder_access_flags(const ft_builder *b, uint32_t shared, uint32_t l
 uint8_t ft_builder_aside_flag(const ft_builder *b, ft_event_kind kind, uint32_t object,
                               uint32_t loc)
 {
-    bool access = ft_event_kind_object(kind) == FT_OBJECT_VARIABLE;
-    return access ? ft_builder_access_flags(b, object, loc) : 0;
+    uint8_t flags = b->aside ? FT_FLAG_SYNTHETIC : 0;
+    if (!ft_event_kind_may_stand_aside(kind) || ft_builder_has_no_flags(b)) return 0;
+    if (ft_event_kind_object(kind) == FT_OBJECT_VARIABLE)
+        return ft_builder_access_flags(b, object, loc);
+    const ft_action *action = &b->trace->actions[object];
+    for (uint32_t i = 0; i < action->n_accesses; i++) {
+        flags = ft_builder_access_flags(b, action->accesses[i].variable, loc);
+        if (!flags) break; /* one that may be part of a finding is enough */
+    }
+    return flags;
 }

@@ -38,6 +38,12 @@ bool ft_event_kind_waits(ft_event_kind kind)
     return WAITS[kind];
 }
 
+bool ft_event_kind_may_stand_aside(ft_event_kind kind)
+{
+    return ft_event_kind_object(kind) == FT_OBJECT_VARIABLE || kind == FT_EVENT_ASSIGN ||
+           kind == FT_EVENT_ASSUME;
+}
+
 bool ft_event_kind_parse(const char *name, ft_event_kind *kind)
 {
     for (int i = 0; i < FT_EVENT_KINDS; i++) {

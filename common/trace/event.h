@@ -78,21 +78,24 @@ ft_object_class ft_event_kind_object(ft_event_kind kind);
 /* Whether an event of the kind may wait: acquire, acquire-shared, wait, join, cond-wake,
  * barrier-leave, once-pass. */
 bool ft_event_kind_waits(ft_event_kind kind);
+/* Whether an event of the kind may be no candidate (FT_FLAG_SYNTHETIC): read, write, rmw, assign,
+ * assume. */
+bool ft_event_kind_may_stand_aside(ft_event_kind kind);
 bool ft_event_kind_parse(const char *name, ft_event_kind *kind);
 
 /* Event flags. */
 enum {
-    FT_FLAG_ATOMIC = 1 << 0,  /* an atomic access: two of them never race */
-    FT_FLAG_BLOCKED = 1 << 0, /* an event that waits (ft_event_kind_waits): the run ended with its
-                                 thread waiting there, so that it did not happen and nothing of the
-                                 thread comes after it */
-    FT_FLAG_SYNTHETIC =
-        1 << 1,              /* a release: added by ingest, not in the input; a read, write or rmw:
-                                no candidate, but it explains values. Such a write is external,
-                                done by code that the tracer does not see and noticed later, or
-                                the user does not want to hear of it (docs/record.md) */
-    FT_FLAG_FAILED = 1 << 2, /* an assert that failed in the observed run, which went on; a
-                                cond-wake whose time was up */
+    FT_FLAG_ATOMIC = 1 << 0,    /* an atomic access: two of them never race */
+    FT_FLAG_BLOCKED = 1 << 0,   /* an event that waits (ft_event_kind_waits): the run ended with its
+                                   thread waiting there, so that it did not happen and nothing of the
+                                   thread comes after it */
+    FT_FLAG_SYNTHETIC = 1 << 1, /* a release: added by ingest, not in the input; a read, write, rmw,
+                                   assign or assume: no candidate, but it explains values. Such a
+                                   write is external, done by code that the tracer does not see and
+                                   noticed later, or the user does not want to hear of it
+                                   (docs/record.md) */
+    FT_FLAG_FAILED = 1 << 2,    /* an assert that failed in the observed run, which went on; a
+                                   cond-wake whose time was up */
     FT_FLAG_CONDITION = 1 << 3, /* the release or acquire inside a condition wait */
     FT_FLAG_STRANGER = 1 << 4,  /* a lock error without effect: a release by a thread that did not
                                    hold the lock, a second acquire of an error-checking mutex */

@@ -3,6 +3,7 @@
  * implied releases are worked out on that order. The steps only look at the arrays unless something
  * has to change, and all are linear. */
 #include "trace/builder_internal.h"
+#include "trace/sections.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -259,14 +260,12 @@ static void move_early_events(ft_builder *b)
 
 /* ---- sections ------------------------------------------------------------------------------- */
 
-/* What a thread holds of a lock. Kept per thread, not per lock, so that a trace in which two
- * threads hold a lock at once (which the checker reports) makes no stranger out of either. */
+/* Kept per thread, not per lock, so that a trace in which two threads hold a lock at once (which
+ * the checker reports) makes no stranger out of either. While the trace is met from the end, depth
+ * and saved are releases still to be matched. */
 typedef struct holding {
     uint32_t thread, lock;
-    uint32_t depth;  /* forward: how often it is held; backward: releases still to be matched */
-    uint32_t saved;  /* depth given up by the release of a condition wait */
-    uint32_t opened; /* outermost acquire */
-    bool shared;     /* held for reading */
+    ft_hold hold;
     uint32_t previous, next; /* in the lock's list of holdings that are never closed; index + 1 */
     bool listed;
 } holding;
@@ -293,37 +292,6 @@ typedef struct sections {
     uint32_t wrong;  /* check_only: first event that is not canonical */
 } sections;
 
-static bool is_lock_event(const ft_trace *trace, uint32_t e)
-{
-    if (ft_trace_is_blocked(trace, e)) return false;
-    return trace->kind[e] == FT_EVENT_ACQUIRE || trace->kind[e] == FT_EVENT_ACQUIRE_SHARED ||
-           trace->kind[e] == FT_EVENT_RELEASE;
-}
-
-/* What sections need to know of a lock event. */
-typedef struct lock_event {
-    ft_lock_kind lock;
-    bool acquire; /* else release */
-    bool shared;  /* for reading */
-    bool nests;   /* an inner one is counted: recursive locks, readers of a read-write lock */
-    bool waits;   /* inside a condition wait: all of the lock's depth at once */
-    bool tries;   /* would not have waited */
-} lock_event;
-
-static lock_event describe(const ft_trace *trace, uint32_t e)
-{
-    ft_lock_kind lock = (ft_lock_kind)trace->lock_kind[trace->object[e]];
-    bool shared = trace->kind[e] == FT_EVENT_ACQUIRE_SHARED;
-    bool release = trace->kind[e] == FT_EVENT_RELEASE;
-    return (lock_event){.lock = lock,
-                        .acquire = !release,
-                        .shared = shared,
-                        .nests = lock == FT_LOCK_RECURSIVE ||
-                                 (lock == FT_LOCK_READ_WRITE && (shared || release)),
-                        .waits = lock != FT_LOCK_READ_WRITE && trace->flags[e] & FT_FLAG_CONDITION,
-                        .tries = trace->flags[e] & FT_FLAG_TRY};
-}
-
 static uint32_t holding_index(sections *s, uint32_t thread, uint32_t lock)
 {
     bool inserted;
@@ -336,7 +304,7 @@ static uint32_t holding_index(sections *s, uint32_t thread, uint32_t lock)
 /* One lock event, met from the end: releases wait in `depth` for the acquire that they match. A
  * mutex has no inner acquires, so its latest acquire is the one; an error-checking one may have
  * some, which fail. */
-static void match_backward(holding *h, lock_event event)
+static void match_backward(ft_hold *h, ft_lock_event event)
 {
     if (event.lock == FT_LOCK_ERROR_CHECKING) {
         if (!event.acquire) h->depth = 1;
@@ -359,16 +327,16 @@ static void mark_closed_later(sections *s)
 {
     ft_trace *trace = s->trace;
     for (uint32_t e = trace->n_events; e-- > 0;) {
-        if (!is_lock_event(trace, e)) continue;
+        if (!ft_lock_event_is(trace, e)) continue;
         uint32_t lock = trace->object[e];
         size_t index = holding_index(s, trace->thread[e], lock);
         holding *h = &s->holdings.data[index];
-        if (h->depth) s->closed_later[e / 8] |= (uint8_t)(1u << e % 8);
-        match_backward(h, describe(trace, e));
+        if (h->hold.depth) s->closed_later[e / 8] |= (uint8_t)(1u << e % 8);
+        match_backward(&h->hold, ft_lock_event_of(trace, e));
     }
     for (size_t i = 0; i < s->holdings.len; i++) {
-        s->holdings.data[i].depth = 0;
-        s->holdings.data[i].saved = 0;
+        s->holdings.data[i].hold.depth = 0;
+        s->holdings.data[i].hold.saved = 0;
     }
 }
 
@@ -402,42 +370,17 @@ static void imply_releases(sections *s, uint32_t t, uint32_t lock, bool shared)
     for (uint32_t at = s->endless[lock]; at; at = next) {
         holding *h = &s->holdings.data[at - 1];
         next = h->next;
-        if (h->thread == t || (shared && h->shared)) continue;
+        if (h->thread == t || (shared && h->hold.shared)) continue;
         uint32_t latest = s->latest[h->thread];
         bool ended = s->trace->kind[latest] == FT_EVENT_END;
         ft_vec_push(&s->implied, (implied){.before = ended ? latest : latest + 1,
                                            .thread = h->thread,
                                            .lock = lock,
-                                           .depth = h->depth,
+                                           .depth = h->hold.depth,
                                            .serial = (uint32_t)s->implied.len});
         unlist(s, h);
-        h->depth = 0;
+        h->hold.depth = 0;
     }
-}
-
-static uint8_t acquire_flags(holding *h, uint32_t e, lock_event event)
-{
-    bool held = h->depth > 0, nested = held && event.nests && h->shared == event.shared;
-    if (held && event.lock == FT_LOCK_ERROR_CHECKING && !event.tries) return FT_FLAG_STRANGER;
-    if (!held) h->opened = e;
-    if (nested)
-        h->depth++;
-    else
-        h->depth = event.waits && h->saved ? h->saved : 1;
-    h->shared = event.shared;
-    h->saved = 0;
-    return nested ? FT_FLAG_NESTED : 0;
-}
-
-static uint8_t release_flags(holding *h, lock_event event)
-{
-    if (h->depth == 0) return FT_FLAG_STRANGER;
-    if (event.waits) {
-        h->saved = h->depth;
-        h->depth = 0;
-        return 0;
-    }
-    return --h->depth ? FT_FLAG_NESTED : 0;
 }
 
 static void set_flags(sections *s, uint32_t e, uint8_t flags)
@@ -450,17 +393,8 @@ static void set_flags(sections *s, uint32_t e, uint8_t flags)
     }
     trace->flags[e] = (uint8_t)((trace->flags[e] & ~mask) | flags);
     if (!(flags & FT_FLAG_STRANGER)) return;
-    if (trace->kind[e] == FT_EVENT_ACQUIRE)
-        ft_builder_note(s->builder, "failed-acquire", e,
-                        "%s takes the error-checking mutex %s, which it holds; the acquire fails "
-                        "and has no effect",
-                        ft_trace_thread_name(trace, trace->thread[e]),
-                        ft_trace_object_name(trace, e));
-    else
-        ft_builder_note(s->builder, "stranger-release", e,
-                        "%s releases %s, which it does not hold; the release has no effect",
-                        ft_trace_thread_name(trace, trace->thread[e]),
-                        ft_trace_object_name(trace, e));
+    ft_sections_note_stranger(s->builder, e, trace->thread[e], trace->object[e],
+                              trace->kind[e] == FT_EVENT_ACQUIRE);
 }
 
 static void walk_lock_event(sections *s, uint32_t e)
@@ -468,14 +402,16 @@ static void walk_lock_event(sections *s, uint32_t e)
     ft_trace *trace = s->trace;
     uint32_t lock = trace->object[e];
     bool closed_later = s->closed_later[e / 8] >> e % 8 & 1;
-    lock_event event = describe(trace, e);
+    ft_lock_event event = ft_lock_event_of(trace, e);
     /* An acquire in an arm says nothing: the run may have passed over it. */
     if (event.acquire && !s->arms[trace->thread[e]])
         imply_releases(s, trace->thread[e], lock, event.shared);
     uint32_t index = holding_index(s, trace->thread[e], lock);
     holding *h = &s->holdings.data[index];
-    set_flags(s, e, event.acquire ? acquire_flags(h, e, event) : release_flags(h, event));
-    if (h->depth && !closed_later)
+    set_flags(s, e,
+              event.acquire ? ft_hold_acquire(&h->hold, e, event)
+                            : ft_hold_release(&h->hold, event));
+    if (h->hold.depth && !closed_later)
         enlist(s, index);
     else
         unlist(s, h);
@@ -485,7 +421,7 @@ static void walk_forward(sections *s)
 {
     for (uint32_t e = 0; e < s->trace->n_events; e++) {
         uint32_t *arms = &s->arms[s->trace->thread[e]];
-        if (is_lock_event(s->trace, e)) walk_lock_event(s, e);
+        if (ft_lock_event_is(s->trace, e)) walk_lock_event(s, e);
         s->latest[s->trace->thread[e]] = e;
         if (s->trace->kind[e] == FT_EVENT_IF) ++*arms;
         if (s->trace->kind[e] == FT_EVENT_END_IF && *arms) --*arms;
@@ -498,16 +434,12 @@ static void note_unclosed(sections *s)
     const holding *first = NULL;
     for (size_t i = 0; i < s->holdings.len; i++) {
         const holding *h = &s->holdings.data[i];
-        if (!h->depth) continue;
+        if (!h->hold.depth) continue;
         count++;
-        if (!first || h->opened < first->opened) first = h;
+        if (!first || h->hold.opened < first->hold.opened) first = h;
     }
     if (!first) return;
-    ft_builder_note(s->builder, "unclosed-section", first->opened,
-                    "%s never releases %s; it holds it to the end of the trace",
-                    ft_trace_thread_name(s->trace, first->thread),
-                    s->trace->locks.names[first->lock]);
-    ft_builder_add_note(s->builder, "unclosed-section", first->opened, count - 1, "");
+    ft_sections_note_unclosed(s->builder, first->hold.opened, first->thread, first->lock, count);
 }
 
 static int by_place(const void *a, const void *b)
@@ -582,7 +514,8 @@ static void note_implied(sections *s)
 {
     ft_trace *trace = s->trace;
     uint32_t first = 0;
-    while (!(trace->flags[first] & FT_FLAG_SYNTHETIC)) first++;
+    while (trace->kind[first] != FT_EVENT_RELEASE || !(trace->flags[first] & FT_FLAG_SYNTHETIC))
+        first++;
     ft_builder_note(s->builder, "implied-release", first,
                     "%s never releases %s, which another thread takes later; a release is implied "
                     "after its latest event before that",

@@ -49,6 +49,13 @@ static wait follow(marker *m, wait at, uint32_t e)
     return (wait){.state = NO_WAIT};
 }
 
+void ft_builder_note_waits(ft_builder *b, uint32_t first, uint32_t count)
+{
+    ft_builder_add_note(b, "condition-wait", first, count,
+                        "the release after a cond-wait and the acquire beside its cond-wake "
+                        "were not marked as part of the condition wait");
+}
+
 void ft_builder_mark_waits(ft_builder *b)
 {
     const ft_trace *trace = b->trace;
@@ -58,8 +65,5 @@ void ft_builder_mark_waits(ft_builder *b)
     for (uint32_t e = 0; e < trace->n_events; e++)
         threads[trace->thread[e]] = follow(&m, threads[trace->thread[e]], e);
     free(threads);
-    if (m.count)
-        ft_builder_add_note(b, "condition-wait", m.first, m.count,
-                            "the release after a cond-wait and the acquire beside its cond-wake "
-                            "were not marked as part of the condition wait");
+    if (m.count) ft_builder_note_waits(b, m.first, m.count);
 }

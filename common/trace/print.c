@@ -61,8 +61,7 @@ void ft_trace_print_event(const ft_trace *trace, uint32_t e, ft_strbuf *out)
     assert(e < trace->n_events);
     uint8_t flags = trace->flags[e];
     bool write = trace->kind[e] == FT_EVENT_WRITE;
-    if (flags & FT_FLAG_SYNTHETIC && !write &&
-        ft_event_kind_object(trace->kind[e]) == FT_OBJECT_VARIABLE)
+    if (flags & FT_FLAG_SYNTHETIC && !write && ft_event_kind_may_stand_aside(trace->kind[e]))
         ft_strbuf_puts(out, "ignored ");
     if (trace->kind[e] == FT_EVENT_RMW) {
         print_update(trace, e, out);

@@ -1,5 +1,7 @@
 #include "trace/reader.h"
 
+#include "trace/builder_internal.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +27,9 @@ struct ft_reader {
     ft_strbuf line; /* the beginning of a line whose end has not come yet */
     uint64_t lines;
     bool spent, keep_inputs;
+    void (*flush)(void *context); /* ft_reader_flush_to */
+    void *flush_context;
+    uint32_t block;
     ft_error failure; /* the first one; every later call repeats it */
 };
 
@@ -47,6 +52,19 @@ static void release(ft_reader *reader)
 void ft_reader_keep_inputs(ft_reader *reader)
 {
     reader->keep_inputs = true;
+}
+
+void ft_reader_flush_to(ft_reader *reader, void (*flush)(void *context), void *context,
+                        uint32_t block)
+{
+    reader->flush = flush;
+    reader->flush_context = context;
+    reader->block = block;
+}
+
+ft_builder *ft_reader_builder(const ft_reader *reader)
+{
+    return reader->builder;
 }
 
 void ft_reader_free(ft_reader *reader)
@@ -200,6 +218,8 @@ static ft_status start(ft_reader *reader)
     if (!reader->format) return refuse(reader, head, shown);
     reader->builder = ft_builder_new(reader->format->format);
     if (reader->keep_inputs) ft_builder_keep_inputs(reader->builder);
+    if (reader->flush)
+        ft_builder_flush_to(reader->builder, reader->flush, reader->flush_context, reader->block);
     reader->state = reader->format->open(reader->builder);
     ft_status status = feed_format(reader, head, length);
     ft_strbuf_release(&reader->head);
@@ -234,19 +254,27 @@ static ft_status finish(ft_reader *reader)
     return status;
 }
 
-ft_status ft_reader_finish(ft_reader *reader, ft_trace **trace, ft_error *err)
+ft_status ft_reader_end(ft_reader *reader, ft_builder **builder, ft_error *err)
 {
     assert(!reader->spent || reader->failure.code != FT_OK);
     if (finish(reader) == FT_OK) {
-        ft_builder *builder = reader->builder;
-        reader->builder = NULL; /* ft_builder_finish frees it */
-        reader->format->close(reader->state);
-        reader->state = NULL;
-        ft_status status = ft_builder_finish(builder, trace, &reader->failure);
-        assert((status == FT_OK) == (reader->failure.code == FT_OK));
+        *builder = reader->builder;
+        reader->builder = NULL;
     }
-    release(reader);
+    /* Who takes events away may hold on to the builder until the reader is freed. */
+    if (!reader->flush || !reader->builder) release(reader);
+    reader->spent = true;
     return report(reader, err);
+}
+
+ft_status ft_reader_finish(ft_reader *reader, ft_trace **trace, ft_error *err)
+{
+    ft_builder *builder = NULL;
+    ft_status status = ft_reader_end(reader, &builder, err);
+    if (status != FT_OK) return status;
+    ft_status finished = ft_builder_finish(builder, trace, &reader->failure);
+    assert((finished == FT_OK) == (reader->failure.code == FT_OK));
+    return finished == FT_OK ? FT_OK : report(reader, err);
 }
 
 ft_status ft_trace_read_memory(const void *data, size_t length, ft_trace **trace, ft_error *err)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/builder_internal.h"
 #include "trace/json_line.h"
 #include "trace/reader.h"
 
@@ -182,7 +183,7 @@ static void find_thread(journal *s, line *l)
 
 static uint32_t next_event(const journal *s)
 {
-    return ft_builder_peek(s->builder)->n_events + (uint32_t)s->held_back.len;
+    return ft_builder_count(s->builder) + (uint32_t)s->held_back.len;
 }
 
 static void put(journal *s, const record *r)

@@ -26,7 +26,7 @@
     X(RESULT, "result", K(RMW), false)                                                             \
     X(ATOMIC, "atomic", ACCESS, false)                                                             \
     X(EXTERNAL, "external", K(WRITE), false)                                                       \
-    X(IGNORED, "ignored", K(READ) | K(RMW), false)                                                 \
+    X(IGNORED, "ignored", K(READ) | K(RMW) | K(ASSIGN) | K(ASSUME), false)                         \
     X(GUARD, "guard", K(ASSIGN), false)                                                            \
     X(SET, "set", K(ASSIGN), true)                                                                 \
     X(TERM, "term", K(ASSUME) | K(ASSERT) | K(IF), true)                                           \
@@ -318,6 +318,7 @@ static ft_status read_action(ndjson *s, const event *e, ft_error *err)
         status = read_term(s, e, term, FT_BOOL_SORT, "a condition", &guard, err);
     if (status == FT_OK && assign) status = read_set(s, e, err);
     if (status != FT_OK) return status;
+    ft_builder_aside(s->builder, e->flags & FT_FLAG_SYNTHETIC);
     ft_builder_action(s->builder, e->kind, e->thread, e->loc, guard, s->assignments.data,
                       (uint32_t)s->assignments.len, e->flags);
     return FT_OK;

@@ -2,10 +2,12 @@
  *
  * The events are held back until the end: which thread a bare number means, which of several forks
  * starts a thread, and whether begin and end enclose threads or transactions can all be told only
- * from the whole trace. */
+ * from the whole trace. Where the builder gives its events away only so many are held back as it
+ * has room for; they tell it for the rest, or turn out not to. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/builder_internal.h"
 #include "trace/json_line.h"
 #include "trace/reader.h"
 
@@ -45,13 +47,40 @@ typedef struct actor {
     uint32_t fork;        /* the fork that starts it */
     uint32_t same_as;     /* name of the thread that this name means in a fork or join */
     uint32_t open;        /* transactions */
+    bool ended;           /* its latest event is an end, which stands for the thread's */
 } actor;
 
+/* What is put into the trace's notes at the end; a thread's name may stand between the two parts.
+ */
+enum { NOTE_SELF_FORK, NOTE_FORKED_TWICE, NOTE_UNOPENED, NOTE_BRACKETS, LATE_NOTES };
+static const struct {
+    const char *code, *before, *behind;
+} LATE[LATE_NOTES] = {
+    [NOTE_SELF_FORK] = {"self-fork", "thread \"", "\" forks or joins itself: left out"},
+    [NOTE_FORKED_TWICE] = {"forked-twice", "thread \"",
+                           "\" is forked more than once: the last fork before its first event "
+                           "counts, the others are left out"},
+    [NOTE_UNOPENED] = {"transaction-unopened", "an end without a begin: left out", ""},
+    [NOTE_BRACKETS] = {"begin-end", "begin and end stand inside threads: taken as transactions",
+                       ""}};
+
+typedef struct late_note {
+    uint32_t event, count;
+    uint32_t place;   /* among the others, by when they came first */
+    const char *name; /* of a thread, or "" */
+} late_note;
+
 typedef struct std {
-    ft_builder *builder; /* not owned */
-    ft_intern names;     /* of threads: actors and children */
-    FT_VEC(record) records;
-    FT_VEC(actor) actors; /* by name */
+    ft_builder *builder;       /* not owned */
+    ft_intern names;           /* of threads: actors and children */
+    FT_VEC(record) records;    /* held back */
+    uint32_t n_records;        /* all so far */
+    FT_VEC(actor) actors;      /* by name */
+    FT_VEC(uint32_t) children; /* names in forks and joins, in the order of the first of them */
+    bool live;                 /* nothing is held back any more */
+    bool transactions;         /* begin and end enclose them; live: so it seemed */
+    late_note notes[LATE_NOTES];
+    uint32_t n_notes;
 } std;
 
 /* ---- lines ----------------------------------------------------------------------------------- */
@@ -127,18 +156,23 @@ static uint32_t location(std *s, const line *l, size_t field_end)
     return ft_builder_location(s->builder, l->text + field_end + 1, end - field_end - 1, NULL, 0);
 }
 
-static ft_status name_of(std *s, const line *l, slice at, uint32_t *name, ft_error *err)
+static uint32_t add_name(std *s, const char *text, size_t length)
 {
-    *name = ft_intern_add(&s->names, l->text + at.begin, at.end - at.begin);
-    if (*name >= MAX_NAMES)
-        return ft_error_at(err, FT_LIMIT, l->number, at.begin + 1, "too many threads");
-    if (*name == s->actors.len)
+    uint32_t name = ft_intern_add(&s->names, text, length);
+    if (name == s->actors.len)
         ft_vec_push(&s->actors, (actor){.id = FT_NO_ID,
                                         .first = FT_NO_EVENT,
                                         .last = FT_NO_EVENT,
                                         .fork = FT_NO_EVENT,
                                         .same_as = FT_NO_ID});
-    return FT_OK;
+    return name;
+}
+
+static ft_status name_of(std *s, const line *l, slice at, uint32_t *name, ft_error *err)
+{
+    *name = add_name(s, l->text + at.begin, at.end - at.begin);
+    if (*name < MAX_NAMES) return FT_OK;
+    return ft_error_at(err, FT_LIMIT, l->number, at.begin + 1, "too many threads");
 }
 
 static uint32_t declare_object(std *s, const line *l, ft_event_kind kind, slice object)
@@ -150,6 +184,23 @@ static uint32_t declare_object(std *s, const line *l, ft_event_kind kind, slice 
     if (ft_event_kind_object(kind) == FT_OBJECT_LOCK)
         return ft_builder_lock(s->builder, text, length, FT_LOCK_RECURSIVE);
     return 0;
+}
+
+static void give_live(std *s, const record *r);
+static void go_live(std *s);
+
+static void add(std *s, record r)
+{
+    uint32_t i = s->n_records++;
+    actor *a = &s->actors.data[r.thread];
+    a->last = i;
+    if (a->first == FT_NO_EVENT) a->first = i;
+    if (s->live) {
+        give_live(s, &r);
+        return;
+    }
+    ft_vec_push(&s->records, r);
+    if (s->builder->flush && s->records.len > s->builder->event_cap) go_live(s);
 }
 
 static ft_status add_record(std *s, const line *l, uint32_t thread, ft_event_kind kind,
@@ -166,15 +217,12 @@ static ft_status add_record(std *s, const line *l, uint32_t thread, ft_event_kin
     } else {
         id = declare_object(s, l, kind, object);
     }
-    if (s->records.len == FT_NO_EVENT)
+    if (s->n_records == FT_NO_EVENT)
         return ft_error_at(err, FT_LIMIT, l->number, 1, "too many events");
-    actor *a = &s->actors.data[thread];
-    a->last = (uint32_t)s->records.len;
-    if (a->first == FT_NO_EVENT) a->first = a->last;
-    ft_vec_push(&s->records, (record){.kind = kind & 0xff,
-                                      .thread = thread & (MAX_NAMES - 1),
-                                      .object = id,
-                                      .loc = location(s, l, field_end)});
+    add(s, (record){.kind = kind & 0xff,
+                    .thread = thread & (MAX_NAMES - 1),
+                    .object = id,
+                    .loc = location(s, l, field_end)});
     return FT_OK;
 }
 
@@ -213,16 +261,27 @@ static bool acts(const std *s, uint32_t name)
     return name != FT_NO_ID && s->actors.data[name].first != FT_NO_EVENT;
 }
 
-/* The other spelling of a name: 151 for T151 and T151 for 151; FT_NO_ID: not in the trace. */
-static uint32_t twin(const std *s, uint32_t name)
+static bool is_prefixed(const char *text)
+{
+    return text[0] == 'T' && all_digits(text + 1);
+}
+
+/* The other spelling of a name: 151 for T151 and T151 for 151; false: it has none. */
+static bool respell(const std *s, uint32_t name, ft_strbuf *other)
 {
     const char *text = s->names.names[name];
-    if (text[0] == 'T' && all_digits(text + 1))
-        return ft_intern_find(&s->names, text + 1, s->names.lengths[name] - 1);
-    if (!all_digits(text)) return FT_NO_ID;
+    bool prefixed = is_prefixed(text);
+    if (!prefixed && !all_digits(text)) return false;
+    ft_strbuf_printf(other, "%s%s", prefixed ? "" : "T", text + prefixed);
+    return true;
+}
+
+/* The name with that spelling; FT_NO_ID: not in the trace. */
+static uint32_t twin(const std *s, uint32_t name)
+{
     ft_strbuf spelled = {0};
-    ft_strbuf_printf(&spelled, "T%s", text);
-    uint32_t found = ft_intern_find(&s->names, spelled.text, spelled.len);
+    uint32_t found = FT_NO_ID;
+    if (respell(s, name, &spelled)) found = ft_intern_find(&s->names, spelled.text, spelled.len);
     ft_strbuf_release(&spelled);
     return found;
 }
@@ -250,13 +309,43 @@ static uint32_t meant_by(std *s, uint32_t name, uint32_t event)
     return name;
 }
 
+/* Likewise, with its beginning known: threads are spelled one way. */
+static uint32_t likely_by(std *s, uint32_t name)
+{
+    uint32_t other = twin(s, name);
+    bool prefixed = is_prefixed(s->names.names[name]), like = false, unlike = false;
+    if (acts(s, name)) return name;
+    if (acts(s, other)) return other;
+    for (uint32_t i = 0; i < s->actors.len; i++) {
+        if (!acts(s, i)) continue;
+        like |= is_prefixed(s->names.names[i]) == prefixed;
+        unlike |= is_prefixed(s->names.names[i]) != prefixed;
+    }
+    ft_strbuf spelled = {0};
+    if (!like && unlike && respell(s, name, &spelled))
+        name = add_name(s, spelled.text, spelled.len);
+    ft_strbuf_release(&spelled);
+    return name;
+}
+
+static void note_child(std *s, const record *r)
+{
+    if (ft_event_kind_object(r->kind) != FT_OBJECT_THREAD) return;
+    if (s->actors.data[r->object].same_as != FT_NO_ID) return;
+    s->actors.data[r->object].same_as = r->object;
+    ft_vec_push(&s->children, r->object);
+    if (!s->live) return;
+    uint32_t likely = likely_by(s, r->object);
+    s->actors.data[r->object].same_as = likely;
+}
+
 static void resolve_names(std *s)
 {
-    for (uint32_t i = 0; i < s->records.len; i++) {
-        const record *r = &s->records.data[i];
-        if (ft_event_kind_object(r->kind) != FT_OBJECT_THREAD) continue;
-        actor *child = &s->actors.data[r->object];
-        if (child->same_as == FT_NO_ID) child->same_as = meant_by(s, r->object, FT_NO_EVENT);
+    for (uint32_t i = 0; i < s->records.len; i++) note_child(s, &s->records.data[i]);
+    for (size_t i = 0; i < s->children.len; i++) {
+        uint32_t name = s->children.data[i], meant = meant_by(s, name, FT_NO_EVENT);
+        if (s->live && s->actors.data[name].same_as != meant) ft_builder_need_all(s->builder);
+        s->actors.data[name].same_as = meant;
     }
 }
 
@@ -301,39 +390,118 @@ static uint32_t emit(std *s, const record *r, ft_event_kind kind, uint32_t objec
                             0);
 }
 
-static void emit_child(std *s, uint32_t i, uint32_t event)
+static void note(std *s, int code, uint32_t event, const char *name)
 {
-    const record *r = &s->records.data[i];
+    if (s->notes[code].count++) return;
+    s->notes[code] = (late_note){event, 1, s->n_notes++, name};
+}
+
+static void emit_child(std *s, const record *r, uint32_t i, uint32_t event)
+{
     uint32_t child = s->actors.data[r->object].same_as;
     if (child == r->thread)
-        ft_builder_note(s->builder, "self-fork", event,
-                        "thread \"%s\" forks or joins itself: left out", s->names.names[child]);
+        note(s, NOTE_SELF_FORK, event, s->names.names[child]);
     else if (r->kind == FT_EVENT_FORK && s->actors.data[child].fork != i)
-        ft_builder_note(s->builder, "forked-twice", event,
-                        "thread \"%s\" is forked more than once: the last fork before its first "
-                        "event counts, the others are left out",
-                        s->names.names[child]);
+        note(s, NOTE_FORKED_TWICE, event, s->names.names[child]);
     else
         emit(s, r, (ft_event_kind)r->kind, thread_id(s, child));
 }
 
-static void emit_bracket(std *s, const record *r, bool transactions, uint32_t event)
+static void emit_bracket(std *s, const record *r, uint32_t event)
 {
     actor *a = &s->actors.data[r->thread];
-    if (!transactions) {
+    if (!s->transactions) {
         emit(s, r, (ft_event_kind)r->kind, 0);
         return;
     }
     if (r->kind == FT_EVENT_END && !a->open) {
-        ft_builder_note(s->builder, "transaction-unopened", event,
-                        "an end without a begin: left out");
+        note(s, NOTE_UNOPENED, event, "");
         return;
     }
     bool begin = r->kind == FT_EVENT_BEGIN;
     a->open += begin ? 1 : UINT32_MAX;
     uint32_t e = emit(s, r, begin ? FT_EVENT_TX_BEGIN : FT_EVENT_TX_END, 0);
-    ft_builder_note(s->builder, "begin-end", e,
-                    "begin and end stand inside threads: taken as transactions");
+    note(s, NOTE_BRACKETS, e, "");
+}
+
+static void give(std *s, const record *r, uint32_t i)
+{
+    uint32_t event = ft_builder_count(s->builder); /* the next one */
+    thread_id(s, r->thread); /* threads are numbered as they act, before their children */
+    if (ft_event_kind_object(r->kind) == FT_OBJECT_THREAD)
+        emit_child(s, r, i, event);
+    else if (r->kind == FT_EVENT_BEGIN || r->kind == FT_EVENT_END)
+        emit_bracket(s, r, event);
+    else
+        emit(s, r, (ft_event_kind)r->kind, r->object);
+}
+
+static void give_all(std *s)
+{
+    s->transactions = encloses_transactions(s);
+    choose_forks(s);
+    for (uint32_t i = 0; i < s->records.len; i++) give(s, &s->records.data[i], i);
+}
+
+/* ---- without the whole trace ------------------------------------------------------------------
+ */
+
+static void go_live(std *s)
+{
+    s->live = true;
+    for (uint32_t i = 0; i < s->records.len; i++) {
+        const record *r = &s->records.data[i];
+        note_child(s, r);
+        s->actors.data[r->thread].ended = r->kind == FT_EVENT_END;
+    }
+    give_all(s);
+    ft_vec_release(&s->records);
+}
+
+/* Whether a begin or end says that they all enclose transactions, or the event behind an end does.
+ */
+static bool is_inside(std *s, const record *r, uint32_t i)
+{
+    actor *a = &s->actors.data[r->thread];
+    bool inside = a->ended || (r->kind == FT_EVENT_BEGIN && a->first != i);
+    a->ended = r->kind == FT_EVENT_END;
+    return inside;
+}
+
+static void fork_live(std *s, const record *r, uint32_t i)
+{
+    actor *child = &s->actors.data[s->actors.data[r->object].same_as];
+    if (child->fork == FT_NO_EVENT)
+        child->fork = i;
+    else if (child->first == FT_NO_EVENT)
+        ft_builder_need_all(s->builder); /* it is this fork that counts */
+}
+
+static void give_live(std *s, const record *r)
+{
+    uint32_t i = s->n_records - 1;
+    if (!s->transactions && is_inside(s, r, i)) ft_builder_need_all(s->builder);
+    note_child(s, r);
+    if (r->kind == FT_EVENT_FORK) fork_live(s, r, i);
+    give(s, r, i);
+}
+
+/* ---- the end -----------------------------------------------------------------------------------
+ */
+
+static void put_note(std *s, int code)
+{
+    const late_note *one = &s->notes[code];
+    ft_builder_note(s->builder, LATE[code].code, one->event, "%s%s%s", LATE[code].before, one->name,
+                    LATE[code].behind);
+    ft_builder_add_note(s->builder, LATE[code].code, one->event, one->count - 1, "");
+}
+
+static void put_notes(std *s)
+{
+    for (uint32_t place = 0; place < s->n_notes; place++)
+        for (int code = 0; code < LATE_NOTES; code++)
+            if (s->notes[code].count && s->notes[code].place == place) put_note(s, code);
 }
 
 static ft_status std_end(void *state, ft_error *err)
@@ -341,19 +509,8 @@ static ft_status std_end(void *state, ft_error *err)
     std *s = state;
     (void)err;
     resolve_names(s);
-    choose_forks(s);
-    bool transactions = encloses_transactions(s);
-    for (uint32_t i = 0; i < s->records.len; i++) {
-        const record *r = &s->records.data[i];
-        uint32_t event = ft_builder_peek(s->builder)->n_events; /* the next one */
-        thread_id(s, r->thread); /* threads are numbered as they act, before their children */
-        if (ft_event_kind_object(r->kind) == FT_OBJECT_THREAD)
-            emit_child(s, i, event);
-        else if (r->kind == FT_EVENT_BEGIN || r->kind == FT_EVENT_END)
-            emit_bracket(s, r, transactions, event);
-        else
-            emit(s, r, (ft_event_kind)r->kind, r->object);
-    }
+    if (!s->live) give_all(s);
+    put_notes(s);
     return FT_OK;
 }
 
@@ -384,6 +541,7 @@ static void std_close(void *state)
     ft_intern_release(&s->names);
     ft_vec_release(&s->records);
     ft_vec_release(&s->actors);
+    ft_vec_release(&s->children);
     free(s);
 }
 

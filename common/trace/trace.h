@@ -272,10 +272,11 @@ void ft_builder_site(ft_builder *builder,
 uint32_t ft_builder_context(ft_builder *builder, uint32_t parent, uint32_t loc);
 /* The context of the events appended from now on; FT_NO_CONTEXT, as at first: not known. */
 void ft_builder_in_context(ft_builder *builder, uint32_t context);
-/* READ, WRITE and RMW events appended from now on are no candidates (FT_FLAG_SYNTHETIC), or, at
- * first, are. */
+/* READ, WRITE, RMW, ASSIGN and ASSUME events appended from now on are no candidates
+ * (FT_FLAG_SYNTHETIC), or, at first, are. */
 void ft_builder_aside(ft_builder *builder, bool aside);
-/* The same for accesses of that variable, in every thread. */
+/* The same for accesses of that variable, in every thread; for an ASSIGN or ASSUME that accesses
+ * such variables alone. */
 void ft_builder_benign(ft_builder *builder, uint32_t shared);
 /* The same for accesses at that location. */
 void ft_builder_benign_place(ft_builder *builder, uint32_t loc);

@@ -357,8 +357,7 @@ static void put_event(writer *w, uint32_t e)
     put_member(w, "kind", ft_event_kind_name(trace->kind[e]));
     put_body(w, e);
     if (access && trace->flags[e] & FT_FLAG_ATOMIC) put(w, ",\"atomic\":true");
-    bool on_variable = ft_event_kind_object(trace->kind[e]) == FT_OBJECT_VARIABLE;
-    if (on_variable && trace->flags[e] & FT_FLAG_SYNTHETIC)
+    if (ft_event_kind_may_stand_aside(trace->kind[e]) && trace->flags[e] & FT_FLAG_SYNTHETIC)
         put(w, trace->kind[e] == FT_EVENT_WRITE ? ",\"external\":true" : ",\"ignored\":true");
     if (lock && trace->flags[e] & FT_FLAG_CONDITION) put(w, ",\"condition\":true");
     if (ft_trace_is_blocked(trace, e)) put(w, ",\"blocked\":true");

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 
 #include "verdict/machine.h"
+#include "verdict/observe_internal.h"
 
 /* The value id that a plain event says it read, FT_NO_VALUE: it says none, or reads nothing. */
-static uint32_t stated_read(const ft_trace *trace, uint32_t e)
+uint32_t ft_observe_stated_read(const ft_trace *trace, uint32_t e)
 {
     if (trace->kind[e] == FT_EVENT_READ) return trace->data[e];
     return trace->kind[e] == FT_EVENT_RMW ? trace->updates[trace->data[e]].read : FT_NO_VALUE;
@@ -26,7 +27,7 @@ static void find_initial_values(ft_trace *trace)
         const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
         for (uint32_t i = 0; i < count; i++) {
             uint32_t v = accesses[i].variable;
-            uint32_t value = stated_read(trace, e);
+            uint32_t value = ft_observe_stated_read(trace, e);
             if (settled[v] || !(accesses[i].write || value != FT_NO_VALUE)) continue;
             if (!accesses[i].write) trace->shared_info[v].initial = value;
             settled[v] = true;
@@ -92,10 +93,10 @@ static uint32_t edge_source(const ft_machine *machine, const ft_trace *trace, co
     return latest != FT_NO_EVENT ? latest : outs[trace->object[e]];
 }
 
-static ft_status read_explained(const ft_machine *machine, const ft_trace *trace, uint32_t e,
-                                ft_error *why)
+ft_status ft_observe_read(const ft_machine *machine, const ft_trace *trace, uint32_t e,
+                          ft_error *why)
 {
-    uint32_t value = stated_read(trace, e);
+    uint32_t value = ft_observe_stated_read(trace, e);
     if (value == FT_NO_VALUE) return FT_OK;
     ft_held held = ft_machine_shared(machine, trace->object[e]);
     if (!held.known || ft_value_equal(held.value, trace->values[value])) return FT_OK;
@@ -108,7 +109,7 @@ static ft_status read_explained(const ft_machine *machine, const ft_trace *trace
 }
 
 /* The program's own failed assertions are no contradiction; they are flagged (design §3). */
-static ft_status outcome_explained(ft_trace *trace, uint32_t e, ft_outcome outcome, ft_error *why)
+ft_status ft_observe_outcome(ft_trace *trace, uint32_t e, ft_outcome outcome, ft_error *why)
 {
     if (outcome == FT_OUTCOME_UNDEFINED)
         return ft_error_set(why, FT_INPUT, "a term of it divides by zero");
@@ -124,7 +125,7 @@ static ft_status outcome_explained(ft_trace *trace, uint32_t e, ft_outcome outco
 }
 
 /* A once object's initialiser runs once, in one thread. runner: per once object, its thread + 1. */
-static ft_status once_explained(const ft_trace *trace, uint32_t e, uint32_t *runner, ft_error *why)
+ft_status ft_observe_once(const ft_trace *trace, uint32_t e, uint32_t *runner, ft_error *why)
 {
     uint32_t object = trace->object[e], thread = trace->thread[e] + 1u;
     if (trace->kind[e] == FT_EVENT_ONCE_BEGIN) {
@@ -138,12 +139,12 @@ static ft_status once_explained(const ft_trace *trace, uint32_t e, uint32_t *run
     return FT_OK;
 }
 
-static void set_broken(ft_trace *trace, uint32_t e, const ft_error *why)
+void ft_observe_break(ft_trace *trace, uint32_t e, uint32_t gone, const ft_error *why)
 {
     ft_strbuf text = {0};
     ft_trace_print_event(trace, e, &text);
-    trace->broken = e;
-    trace->broken_text = ft_arena_printf(trace->arena, "event %u (%s: %s): %s", e + 1,
+    trace->broken = gone + e;
+    trace->broken_text = ft_arena_printf(trace->arena, "event %u (%s: %s): %s", gone + e + 1,
                                          ft_trace_thread_name(trace, trace->thread[e]),
                                          ft_strbuf_text(&text), why->message);
     ft_strbuf_release(&text);
@@ -174,11 +175,12 @@ static void execute(ft_trace *trace, bool *marks)
         ft_status status = ft_machine_next(machine, e, &why);
         if (!status)
             status = ft_machine_ready(machine, e, edge_source(machine, trace, outs, e), &why);
-        if (!status) status = read_explained(machine, trace, e, &why);
-        if (!status) status = once_explained(trace, e, runner, &why);
+        if (!status) status = ft_observe_read(machine, trace, e, &why);
+        if (!status) status = ft_observe_once(trace, e, runner, &why);
         ft_outcome outcome = ft_machine_evaluate(machine, e);
-        ft_status explained = outcome_explained(trace, e, outcome, status ? NULL : &why);
-        if ((status || explained) && trace->broken == FT_NO_EVENT) set_broken(trace, e, &why);
+        ft_status explained = ft_observe_outcome(trace, e, outcome, status ? NULL : &why);
+        if ((status || explained) && trace->broken == FT_NO_EVENT)
+            ft_observe_break(trace, e, 0, &why);
         ft_machine_write(machine, e);
         ft_machine_advance(machine, e);
     }
@@ -243,7 +245,7 @@ static void record_event(recorder *r, const ft_machine *machine, const ft_trace 
         ft_held held = accesses[i].write ? ft_machine_pending(machine, e, accesses[i].variable)
                                          : ft_machine_shared(machine, accesses[i].variable);
         uint32_t source = accesses[i].write ? FT_NO_EVENT : held.source;
-        uint32_t value = accesses[i].write ? FT_NO_VALUE : stated_read(trace, e);
+        uint32_t value = accesses[i].write ? FT_NO_VALUE : ft_observe_stated_read(trace, e);
         if (value != FT_NO_VALUE) held = (ft_held){.known = true, .value = trace->values[value]};
         record(r, source, held);
     }

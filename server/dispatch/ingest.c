@@ -10,6 +10,7 @@
 #include "log.h"
 
 #define ROWS_WRITING 4 /* more rows than this on their way to the store pause the worker */
+#define MOST_ROUNDS  2 /* a worker asks for an upload again once at most */
 
 /* ---- Ending ---------------------------------------------------------------------------------- */
 
@@ -107,9 +108,16 @@ static void abort_upload(ft_worker *worker, const char *message)
     finish(upload, &err, NULL, false);
 }
 
+static void begin_again(ft_worker *worker);
+
 static void send_part(ft_worker *worker)
 {
     ft_upload *upload = worker->upload;
+    upload->given = false;
+    if (upload->again) {
+        begin_again(worker);
+        return;
+    }
     uint64_t rest = upload->bytes - upload->sent;
     size_t length = rest < FT_WIRE_CHUNK ? (size_t)rest : FT_WIRE_CHUNK;
     unsigned char *part = ft_alloc(length + 1);
@@ -124,7 +132,29 @@ static void send_part(ft_worker *worker)
     upload->sent += length;
     worker->sending = upload->sent < upload->bytes;
     if (!worker->sending) ft_wire_frame_bytes(&frames, FT_WIRE_DATA_END, "", 0);
+    upload->given = worker->sending;
     ft_worker_send(worker, &frames, worker->sending ? send_part : NULL);
+}
+
+static void send_all(ft_worker *worker)
+{
+    ft_upload *upload = worker->upload;
+    upload->sent = 0;
+    upload->rounds++;
+    ft_worker_limit_trace(worker, upload->bytes);
+    json_t *request = json_pack("{s:I}", "token", (json_int_t)upload->token);
+    ft_worker_send_json(worker, FT_WIRE_INGEST, request);
+    json_decref(request);
+    send_part(worker);
+}
+
+/* When neither a part of the upload nor the new blob is on its way any more. */
+static void begin_again(ft_worker *worker)
+{
+    ft_upload *upload = worker->upload;
+    if (upload->given || upload->blob < 0) return;
+    upload->again = false;
+    send_all(worker);
 }
 
 bool ft_ingest_waiting(const ft_dispatch *dispatch)
@@ -142,17 +172,14 @@ void ft_ingest_start(ft_worker *worker)
     upload->queued = false;
     upload->worker = worker;
     upload->token = ++dispatch->ingest_token;
-    upload->sent = 0;
+    upload->again = upload->given = false;
+    upload->rounds = 0;
     worker->upload = upload;
     worker->state = FT_WORKER_INGESTING;
     worker->busy_since = worker->heard = uv_now(dispatch->loop);
     ft_watch_start(dispatch);
     worker->loaded[0] = '\0';
-    ft_worker_limit_trace(worker, upload->bytes);
-    json_t *request = json_pack("{s:I}", "token", (json_int_t)upload->token);
-    ft_worker_send_json(worker, FT_WIRE_INGEST, request);
-    json_decref(request);
-    send_part(worker);
+    send_all(worker);
 }
 
 /* ---- Storing what comes back ----------------------------------------------------------------- */
@@ -186,9 +213,47 @@ static void write_row(ft_upload *upload, size_t length)
 void ft_ingest_on_data(ft_worker *worker, const void *bytes, size_t length)
 {
     ft_upload *upload = worker->upload;
+    if (upload->again) {
+        ft_worker_die(worker, FT_DEATH_MALFORMED, "data before the upload came again");
+        return;
+    }
     ft_strbuf_add(&upload->row, bytes, length);
     while (upload->row.len >= FT_STORE_CHUNK) write_row(upload, FT_STORE_CHUNK);
     if (upload->writing >= ROWS_WRITING) ft_worker_pause(worker);
+}
+
+static void on_new_blob(void *data, const ft_error *err, json_t *result)
+{
+    ft_errand *errand = data;
+    ft_upload *upload = errand->upload;
+    int64_t blob = json_integer_value(json_object_get(result, "blob"));
+    bool wanted = upload->again && upload->blob < 0 && upload->worker;
+    if (!err && !wanted) ft_store_blob_drop(errand->dispatch->store, blob, NULL, NULL);
+    if (err) ft_dispatch_count(errand->dispatch, FT_METRIC_STORE_ERRORS);
+    if (err && wanted) abort_upload(upload->worker, err->message);
+    if (!err && wanted) {
+        upload->blob = blob;
+        begin_again(upload->worker);
+    }
+    upload_errand_end(errand);
+}
+
+void ft_ingest_on_again(ft_worker *worker, const json_t *message)
+{
+    ft_upload *upload = worker->upload;
+    const json_t *token = json_object_get(message, "token");
+    if (!json_is_integer(token) || (uint64_t)json_integer_value(token) != upload->token ||
+        upload->again || upload->rounds >= MOST_ROUNDS) {
+        ft_worker_die(worker, FT_DEATH_MALFORMED,
+                      "an upload is asked for again that is not its own");
+        return;
+    }
+    upload->again = true;
+    worker->sending = true; /* no answer before the end */
+    drop_blob(upload);
+    upload->seq = 0;
+    upload->row.len = 0;
+    ft_store_blob_new(upload->dispatch->store, on_new_blob, upload_errand(upload));
 }
 
 static void on_stored(void *data, const ft_error *err, json_t *result)
