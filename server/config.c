@@ -70,6 +70,13 @@ static ft_status set_number(ft_config *config, const option *o, const char *valu
     return FT_OK;
 }
 
+bool ft_config_has(const char *name)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++)
+        if (strcmp(OPTIONS[i].name, name) == 0) return true;
+    return false;
+}
+
 ft_status ft_config_set(ft_config *config, const char *name, const char *value, ft_error *err)
 {
     for (size_t i = 0; i < OPTION_COUNT; i++) {

@@ -122,6 +122,7 @@ typedef struct ft_config {
 void ft_config_init(ft_config *config); /* every option at its default */
 void ft_config_release(ft_config *config);
 
+bool ft_config_has(const char *name);
 /* Sets one option by name. FT_USAGE: no such option, or a value out of its range. */
 ft_status ft_config_set(ft_config *config, const char *name, const char *value,
                         ft_error *err) FT_MUST_CHECK;

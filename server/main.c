@@ -1,5 +1,6 @@
 /* foretelld: opens store, dispatcher and HTTP interface, runs until told to stop. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,9 +112,9 @@ static ft_status split(int argc, char **argv, int at, char name[64], const char 
     size_t length = equals ? (size_t)(equals - argument) - 2 : strlen(argument) - 2;
     snprintf(name, 64, "%.*s", (int)(length < 63 ? length : 63), argument + 2);
     *used = equals ? 1 : 2;
-    if (!equals && at + 1 >= argc)
+    if (!equals && at + 1 >= argc && (ft_config_has(name) || strcmp(name, "config") == 0))
         return ft_error_set(err, FT_USAGE, "--%s needs a value; see --help", name);
-    *value = equals ? equals + 1 : argv[at + 1];
+    *value = equals ? equals + 1 : argv[at + 1]; /* NULL: of an option that is not known */
     return FT_OK;
 }
 
@@ -395,8 +396,17 @@ static void take_over_memory(void)
     (void)uv_replace_allocator(ft_alloc, resize, ft_calloc, free);
 }
 
+/* A standard stream that the caller closed must not become the database or a connection. */
+static bool hold_standard_streams(void)
+{
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd) return false;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
+    if (!hold_standard_streams()) return EXIT_NO_START;
     take_over_memory();
     if (argc > 1 && strcmp(argv[1], "token") == 0) return ft_token_command(argc - 2, argv + 2);
     if (argc > 1 && strcmp(argv[1], "limit") == 0) return ft_limit_command(argc - 2, argv + 2);

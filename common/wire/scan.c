@@ -173,6 +173,7 @@ static bool find_member(scanner *s, const wanted *w, ft_span name, ft_scan_membe
     if (memchr(name.at, '\\', name.length)) return fail(s, "a member's name has an escape");
     for (size_t i = 0; i < w->count && !*member; i++) {
         const char *its = w->members[i].name;
+        if (*its != name.at[1]) continue; /* the empty name ends in a quote there */
         if (strncmp(its, name.at + 1, name.length - 2) == 0 && its[name.length - 2] == '\0')
             *member = &w->members[i];
     }
@@ -278,6 +279,26 @@ bool ft_scan_integer(ft_span value, int64_t *number)
 bool ft_scan_string(ft_span value)
 {
     return value.at && *value.at == '"';
+}
+
+bool ft_scan_list(ft_span value)
+{
+    return value.at && *value.at == '[';
+}
+
+bool ft_scan_next(ft_span *rest, ft_span *element)
+{
+    if (!rest->at || rest->length == 0) return false;
+    const unsigned char *from = (const unsigned char *)rest->at, *end = from + rest->length;
+    scanner s = {from, end, NULL};
+    skip_space(&s);
+    if (!take(&s, '[') && !take(&s, ',')) return false;
+    skip_space(&s);
+    from = s.at;
+    if (from == end || *from == ']' || !scan_value(&s, 1, (wanted){NULL, 0})) return false;
+    *element = span_of(from, s.at);
+    *rest = span_of(s.at, end);
+    return true;
 }
 
 bool ft_scan_word(ft_span value, char *word, size_t size)

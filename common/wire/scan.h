@@ -33,6 +33,10 @@ ft_status ft_scan_object(const char *text, size_t length, ft_scan_member *member
 bool ft_scan_integer(ft_span value, int64_t *number);
 bool ft_scan_number(ft_span value, double *number);
 bool ft_scan_string(ft_span value);
+bool ft_scan_list(ft_span value);
+/* The elements of a list that was checked: *rest is the list at first, and what follows *element
+ * afterwards. false: there are no more. */
+bool ft_scan_next(ft_span *rest, ft_span *element);
 /* Copies a string without escapes, cut at size - 1. */
 bool ft_scan_word(ft_span value, char *word, size_t size);
 bool ft_scan_equals(ft_span value, const char *text); /* a string with this content */

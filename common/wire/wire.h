@@ -7,13 +7,16 @@
  * request cancelled kills the worker. `token` is the lease's fencing token: the worker echoes it.
  *
  * Payloads (JSON members; ? optional):
- *   HELLO       {"protocol":3,"version":"0.1.0","pid":123,"heartbeats"?:BOOL}   heartbeats: it
+ *   HELLO       {"protocol":4,"version":"0.1.0","pid":123,"heartbeats"?:BOOL}   heartbeats: it
  * sends PROGRESS at least once a second while it is at a request, so that one that says nothing is
  * stuck TRACE       {"trace":HASH,"bytes":N}   then DATA frames, then DATA_END: the worker loads
  * this canonical trace for the requests that follow; answered by LOADED or FAILED. INGEST
  * {"token":T}  then DATA frames (the decoded upload), then DATA_END; answered by DATA frames with
- * the canonical binary form, then INGESTED; or FAILED. PLAN {"token":T,"trace":HASH,"spec":JOB};
- * answered by PLANNED or FAILED. SOLVE
+ * the canonical binary form, then INGESTED; or FAILED. The DATA frames may come while the upload
+ * still does. AGAIN {"token":T}   instead of an answer, once in a request: what was sent of the
+ * canonical form is void; the server sends INGEST and the upload from its beginning, and the worker
+ * reads over what is still on its way. PLAN {"token":T,"trace":HASH,"spec":JOB}; answered by
+ * PLANNED or FAILED. SOLVE
  * {"token":T,"trace":HASH,"spec":JOB,"tasks":[{"task":ID,"subproblem":K,"key":TEXT}]} answered by
  * one VERDICT a task, in order, then SOLVED; or FAILED. RECALL      {"token":T,"keep":N}   while
  * SOLVE is under way: only the first N of its tasks are still wanted. One that it has begun already
@@ -38,7 +41,7 @@
 #include "base/status.h"
 #include "base/strbuf.h"
 
-#define FT_WIRE_PROTOCOL    3
+#define FT_WIRE_PROTOCOL    4
 #define FT_WIRE_SUMMARY     1 /* version of SUMMARY: stored ones of another are computed anew */
 #define FT_WIRE_HEADER      8
 #define FT_WIRE_MAX_PAYLOAD (16u << 20)
@@ -63,7 +66,8 @@
     X(SUMMARIZE, "summarize", JSON, SERVER, false)                                                 \
     X(SUMMARIZED, "summarized", JSON, WORKER, true)                                                \
     X(RECALL, "recall", JSON, SERVER, false)                                                       \
-    X(WITNESS, "witness", BYTES, WORKER, false)
+    X(WITNESS, "witness", BYTES, WORKER, false)                                                    \
+    X(AGAIN, "again", JSON, WORKER, false)
 
 typedef enum ft_wire_type {
 #define FT_ROW(symbol, name, payload, sender, ends) FT_WIRE_##symbol,

@@ -33,11 +33,12 @@ static void report_text(const json_t *report, ft_strbuf *out)
 }
 
 /* True if the reply is still to be given. */
-static bool begin_report(void *data, const ft_error *err, const json_t *report,
+static bool begin_report(ft_call *call, const ft_error *err, json_t *report,
                          ft_http_request **request)
 {
     char etag[FT_REPORT_TAG];
-    if (!ft_call_end_list(data, err, report, request)) return false;
+    ft_note_damage(call->api, report);
+    if (!ft_call_end_list(call, err, report, request)) return false;
     ft_report_tag(report, etag);
     ft_http_set(*request, "Cache-Control", "no-cache");
     return !ft_reply_not_modified(*request, etag);
@@ -79,8 +80,10 @@ void ft_serve_report(ft_api *api, ft_http_request *request)
 
 static void on_finding(void *data, const ft_error *err, json_t *record)
 {
+    ft_call *call = data;
     ft_http_request *request;
-    if (ft_call_end(data, err, &request)) ft_reply_tagged(request, record);
+    ft_note_damage(call->api, record);
+    if (ft_call_end(call, err, &request)) ft_reply_tagged(request, record);
 }
 
 void ft_serve_finding(ft_api *api, ft_http_request *request)
@@ -91,8 +94,10 @@ void ft_serve_finding(ft_api *api, ft_http_request *request)
 
 static void on_witness(void *data, const ft_error *err, json_t *record)
 {
+    ft_call *call = data;
     ft_http_request *request;
-    if (!ft_call_end(data, err, &request)) return;
+    ft_note_damage(call->api, record);
+    if (!ft_call_end(call, err, &request)) return;
     json_t *witness = json_object_get(record, "witness");
     const char *verdict = json_string_value(json_object_get(record, "verdict"));
     if (json_is_object(witness))

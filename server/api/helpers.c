@@ -2,9 +2,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "api/access.h"
 #include "base/digest.h"
+#include "log.h"
 
 #define PAGE_DEFAULT 50
 #define PAGE_MOST    500
@@ -56,6 +58,21 @@ void ft_reply_job(ft_http_request *request, int status, json_t *snapshot)
         ft_http_set(request, "Location", "/v1/jobs/%s",
                     json_string_value(json_object_get(snapshot, "job")));
     ft_http_reply_json(request, status, ft_job_view(snapshot));
+}
+
+void ft_note_damage(ft_api *api, json_t *result)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach(json_object_get(result, "damaged"), i, one)
+    {
+        const char *finding = json_string_value(json_object_get(one, "finding"));
+        const char *why = json_string_value(json_object_get(one, "why"));
+        api->damaged++;
+        ft_log(FT_LOG_ERROR, "damaged witness", "finding=%s reason=\"%s\"", finding ? finding : "",
+               why ? why : "");
+    }
+    json_object_del(result, "damaged");
 }
 
 /* RFC 9110 §13.1.2: a list of tags, compared weakly. */
@@ -131,14 +148,19 @@ bool ft_query_number(ft_http_request *request, const char *name, uint32_t initia
     return false;
 }
 
+/* RFC 7240 §2: names are compared without case, a value may stand in quotes. */
 bool ft_prefer_wait(const ft_api *api, ft_http_request *request, uint32_t *seconds)
 {
     uint32_t most = (uint32_t)api->app->config->max_wait_s;
     const char *prefer = ft_http_header(request, "prefer");
     for (const char *at = prefer; at && *at; at += strcspn(at, ",")) {
         at += strspn(at, ", \t");
-        if (strncmp(at, "wait=", 5) != 0 || at[5] < '0' || at[5] > '9') continue;
-        unsigned long wait = strtoul(at + 5, NULL, 10);
+        if (strncasecmp(at, "wait", 4) != 0) continue;
+        at += 4 + strspn(at + 4, " \t");
+        if (*at != '=') continue;
+        at += 1 + strspn(at + 1, " \t\"");
+        if (*at < '0' || *at > '9') continue;
+        unsigned long wait = strtoul(at, NULL, 10);
         *seconds = wait < most ? (uint32_t)wait : most;
         return true;
     }
@@ -168,8 +190,8 @@ static void put_escaped(ft_strbuf *out, const char *text)
 /* The next page of the same list. */
 static void put_next(ft_http_request *request, const char *next)
 {
-    static const char *const KEPT[] = {"limit", "state",   "trace",  "check", "safe",
-                                       "since", "project", "search", "job"};
+    static const char *const KEPT[] = {"limit",   "state", "trace",   "check",  "safe",
+                                       "witness", "since", "project", "search", "job"};
     ft_strbuf link = {0};
     ft_strbuf_printf(&link, "<%s?after=%s", ft_http_path(request), next);
     for (size_t i = 0; i < sizeof KEPT / sizeof *KEPT; i++) {

@@ -29,7 +29,8 @@ struct ft_api {
     ft_polls *polls;
     struct ft_stream *streams; /* open ones */
     uint32_t stream_count;
-    int64_t started; /* seconds since 1970 */
+    uint64_t damaged; /* times that a stored witness could not be read */
+    int64_t started;  /* seconds since 1970 */
     void (*closed)(void *data);
     void *closed_data;
 };
@@ -167,6 +168,9 @@ typedef struct ft_call {
 ft_call *ft_call_new(ft_api *api, ft_http_request *request);
 /* Frees the call and answers err, if there is one; true: the caller goes on with the request. */
 bool ft_call_end(ft_call *call, const ft_error *err, ft_http_request **request);
+
+/* Takes "damaged" out of a report or RECORD of the store: logged and counted. Accepts NULL. */
+void ft_note_damage(ft_api *api, json_t *result);
 
 /* SNAPSHOT of store.h as clients see it: with "links", and "done" and "total" in "progress". */
 json_t *ft_job_view(json_t *snapshot); /* steals and returns it */

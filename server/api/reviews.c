@@ -170,6 +170,7 @@ static void on_view(void *data, const ft_error *err, json_t *report)
 {
     viewing *v = data;
     char tag[FT_REPORT_TAG], etag[FT_REPORT_TAG + 16];
+    ft_note_damage(v->api, report);
     if (err) {
         ft_http_fail_error(v->request, err);
         free(v);

@@ -299,6 +299,8 @@ static void on_counts(void *data, const ft_error *err, json_t *counts)
     put_passes(&out, api->app->dispatch);
     put_load(&out, api->app->dispatch);
     put_webhooks(&out, api->app->webhooks);
+    put_number(&out, "damaged_witnesses_total", false,
+               "Times that a stored witness could not be read.", (long long)api->damaged);
     put_number(&out, "event_streams", true, "Event streams open now.", api->stream_count);
     put_latency(&out, ft_http_statistics(api->http));
     put_http(&out, ft_http_statistics(api->http));

@@ -13,7 +13,7 @@
 
 void ft_batch_clear(ft_batch *batch)
 {
-    json_decref(batch->tasks);
+    free(batch->tasks);
     ft_results_release(&batch->results);
     ft_strbuf_release(&batch->witness);
     free(batch->tallies);
@@ -22,7 +22,7 @@ void ft_batch_clear(ft_batch *batch)
 
 int64_t ft_batch_task(const ft_batch *batch, size_t index)
 {
-    return json_integer_value(json_object_get(json_array_get(batch->tasks, index), "task"));
+    return index < batch->count ? batch->items[index].task : 0;
 }
 
 /* ---- Giving back ----------------------------------------------------------------------------- */
@@ -107,14 +107,22 @@ static void send_request(ft_worker *worker, const ft_job *job)
 {
     ft_batch *batch = &worker->batch;
     bool plan = batch->kind == FT_KIND_PLAN;
-    json_t *request = json_pack("{s:I, s:s, s:O}", "token", (json_int_t)batch->token, "trace",
-                                batch->trace, "spec", job->spec);
-    if (!plan) json_object_set(request, "tasks", batch->tasks);
+    char *spec = json_dumps(job->spec, JSON_COMPACT);
+    ft_strbuf request = {0}, frame = {0};
+    ft_strbuf_printf(&request,
+                     "{\"token\":%llu,\"trace\":\"%s\",\"spec\":", (unsigned long long)batch->token,
+                     batch->trace);
+    ft_strbuf_puts(&request, spec);
+    if (!plan) ft_strbuf_puts(&request, ",\"tasks\":");
+    if (!plan) ft_strbuf_puts(&request, batch->tasks);
+    ft_strbuf_puts(&request, "}");
     worker->state = FT_WORKER_WORKING;
     batch->started = batch->turn = uv_now(worker->dispatch->loop);
     ft_batch_limit(worker, 0);
-    ft_worker_send_json(worker, plan ? FT_WIRE_PLAN : FT_WIRE_SOLVE, request);
-    json_decref(request);
+    ft_wire_frame_bytes(&frame, plan ? FT_WIRE_PLAN : FT_WIRE_SOLVE, request.text, request.len);
+    ft_worker_send(worker, &frame, NULL);
+    ft_strbuf_release(&request);
+    free(spec);
     ft_dispatch_count(worker->dispatch, FT_METRIC_BATCHES);
 }
 
@@ -223,6 +231,20 @@ void ft_batch_on_loaded(ft_worker *worker, const json_t *message)
 
 /* ---- Leasing --------------------------------------------------------------------------------- */
 
+static void fill_items(ft_batch *batch)
+{
+    ft_span rest = {batch->tasks, strlen(batch->tasks)}, text;
+    ft_scan_member of[] = {{.name = "task"}, {.name = "check"}, {.name = "key"}};
+    while (batch->count < FT_BATCH_MAX && ft_scan_next(&rest, &text)) {
+        ft_batch_item *item = &batch->items[batch->count++];
+        if (ft_scan_object(text.at, text.length, of, 3, NULL) != FT_OK ||
+            !ft_scan_integer(of[0].value, &item->task))
+            abort();
+        item->check = of[1].value;
+        item->key = of[2].value;
+    }
+}
+
 static void fill(ft_worker *worker, const ft_job *job, const json_t *lease)
 {
     ft_batch *batch = &worker->batch;
@@ -232,11 +254,12 @@ static void fill(ft_worker *worker, const ft_job *job, const json_t *lease)
     snprintf(batch->trace, sizeof batch->trace, "%s", job->trace);
     if (!ft_task_kind_parse(kind, &batch->kind)) abort();
     batch->token = (uint64_t)json_integer_value(json_object_get(lease, "token"));
-    batch->tasks = json_incref(json_object_get(lease, "tasks"));
+    batch->tasks = ft_strdup(json_string_value(json_object_get(lease, "tasks")));
+    fill_items(batch);
     batch->subproblem_ms = job->subproblem_ms;
     batch->job_ms = job->job_ms;
     batch->memory_mb = job->memory_mb;
-    batch->own = json_array_size(batch->tasks);
+    batch->own = batch->count;
 }
 
 static void take_lease(ft_worker *worker, ft_job *job, const json_t *lease)
@@ -272,7 +295,7 @@ static void use_lease(ft_errand *errand, ft_job *job, const json_t *lease)
 {
     ft_worker *worker = errand->worker;
     bool fresh = ft_errand_fresh(errand);
-    bool empty = json_array_size(json_object_get(lease, "tasks")) == 0;
+    bool empty = !json_is_integer(json_object_get(lease, "token"));
     if (fresh && job && !empty) {
         take_lease(worker, job, lease);
         return;
@@ -510,17 +533,30 @@ ft_errand *ft_batch_errand(ft_worker *worker, int64_t task)
     return errand;
 }
 
-void ft_batch_on_planned(ft_worker *worker, const json_t *message)
+/* The plan goes to the store as it is: it may be long. */
+void ft_batch_on_planned(ft_worker *worker, const ft_wire_frame *frame)
 {
-    if (!token_matches(worker, message)) return;
+    ft_scan_member of[] = {{.name = "token"}, {.name = "plan"}};
+    ft_error err = FT_ERROR_INIT;
+    int64_t token = 0;
+    if (ft_scan_object((const char *)frame->payload, frame->length, of, 2, &err) != FT_OK) {
+        ft_worker_die(worker, FT_DEATH_MALFORMED, "a plan frame: %.200s", err.message);
+        return;
+    }
+    bool there = ft_scan_integer(of[0].value, &token);
+    if (!is_token(worker, there, token)) return;
     if (worker->batch.kind != FT_KIND_PLAN) {
         ft_worker_die(worker, FT_DEATH_MALFORMED, "a plan that nobody asked for");
         return;
     }
     int64_t task = ft_batch_task(&worker->batch, 0);
-    ft_store_plan_commit(worker->dispatch->store, worker->batch.token, task,
-                         json_object_get(message, "plan"), ft_batch_on_committed,
-                         ft_batch_errand(worker, task));
+    const char *plan = of[1].value.at ? of[1].value.at : "";
+    ft_store_plan_commit(worker->dispatch->store, worker->batch.token, task, plan,
+                         of[1].value.length, ft_batch_on_committed, ft_batch_errand(worker, task));
+    /* It is asked for its first tasks in the same transaction: the store knows whether it has any.
+     */
+    ft_job *job = ft_job_find(worker->dispatch, worker->batch.job);
+    if (job) job->ready = FT_BATCH_MAX;
     worker->answered++;
     finish(worker);
     ft_dispatch_pump(worker->dispatch);
@@ -529,7 +565,7 @@ void ft_batch_on_planned(ft_worker *worker, const json_t *message)
 static bool is_next(const ft_batch *batch, ft_span task)
 {
     int64_t id;
-    return batch->kind == FT_KIND_SOLVE && batch->next < json_array_size(batch->tasks) &&
+    return batch->kind == FT_KIND_SOLVE && batch->next < batch->count &&
            ft_scan_integer(task, &id) && id == ft_batch_task(batch, batch->next);
 }
 

@@ -51,13 +51,21 @@ typedef struct ft_tally ft_tally;
 typedef struct ft_upload ft_upload;
 typedef struct ft_summary ft_summary; /* summary.c */
 
+/* One of a batch: texts into its list. */
+typedef struct ft_batch_item {
+    int64_t task;
+    ft_span check, key;
+} ft_batch_item;
+
 /* The tasks a worker has: valid from the lease on, empty (tasks NULL) otherwise. The first `own` of
  * them are its own, the rest was given to another worker. */
 typedef struct ft_batch {
     char job[FT_JOB_ID], trace[FT_HASH];
     ft_task_kind kind;
     uint64_t token;
-    json_t *tasks; /* a reference; of store.h's lease */
+    char *tasks; /* owned: LIST of store.h's lease */
+    ft_batch_item items[FT_BATCH_MAX];
+    size_t count; /* of these */
     size_t own;
     size_t next;        /* the first unanswered one */
     ft_results results; /* not handed to the store */
@@ -122,25 +130,28 @@ struct ft_project {
 };
 
 struct ft_job {
-    struct ft_job *next, *chain; /* chain: of its bucket */
-    ft_dispatch *dispatch;
+    /* What is looked at of every job whenever a worker has nothing to do stands together. */
+    ft_job *next;
     ft_project *project;
-    char id[FT_JOB_ID], trace[FT_HASH];
+    uint64_t ready; /* tasks to lease; a hint, the store knows */
+    uint64_t wait;  /* loop time until which its ready tasks are put off */
+    int64_t priority;
+    uint64_t served;  /* milliseconds of worker time, for fairness */
+    unsigned running; /* workers leasing, loading or working for it */
+    bool expired;     /* told the store so */
+    char trace[FT_HASH];
+    char id[FT_JOB_ID];
+    ft_job *chain; /* of its bucket */
+    ft_dispatch *dispatch;
     json_t *spec;
     ft_job_state state;
-    int64_t priority;
-    uint64_t ready;   /* tasks to lease; a hint, the store knows */
-    uint64_t wait;    /* loop time until which its ready tasks are put off */
-    unsigned running; /* workers leasing, loading or working for it */
-    uint32_t batch;   /* tasks to lease at once */
-    double task_ms;   /* a task, lately; 0: not known */
-    uint64_t served;  /* milliseconds of worker time, for fairness */
-    uint64_t since;   /* loop time since which no worker has been at it */
+    uint32_t batch; /* tasks to lease at once */
+    double task_ms; /* a task, lately; 0: not known */
+    uint64_t since; /* loop time since which no worker has been at it */
     uint32_t subproblem_ms, job_ms, memory_mb;
     uint64_t spent_ms; /* of job_ms, up to clock; only what a worker is at it counts */
     uint64_t clock;    /* loop time since which its time runs, while it runs */
     uint64_t told_ms;  /* of spent_ms, what the store knows */
-    bool expired;      /* told the store so */
     unsigned unstored; /* results in a row that the store did not take */
     uv_timer_t deadline;
 };
@@ -169,6 +180,9 @@ struct ft_upload {
     uint64_t bytes, sent;
     ft_ingest *waiters;
     bool queued;       /* waits for a worker */
+    bool again;        /* its worker wants it from the beginning, and what it sent is void */
+    bool given;        /* a part is on its way to the worker, who is given the next one then */
+    unsigned rounds;   /* how often its worker was given it from the beginning */
     ft_worker *worker; /* NULL: none */
     uint64_t token;
     unsigned deaths[FT_DEATHS];
@@ -287,7 +301,7 @@ void ft_batch_steal(ft_worker *thief, ft_worker *from, size_t count);
 void ft_batch_renew(ft_dispatch *dispatch); /* the leases of all busy workers */
 void ft_batch_load(ft_worker *worker);      /* sends it batch.trace */
 void ft_batch_on_loaded(ft_worker *worker, const json_t *message);
-void ft_batch_on_planned(ft_worker *worker, const json_t *message);
+void ft_batch_on_planned(ft_worker *worker, const ft_wire_frame *frame);
 void ft_batch_on_witness(ft_worker *worker, const ft_wire_frame *frame);
 void ft_batch_on_verdict(ft_worker *worker, const ft_wire_frame *frame);
 void ft_batch_on_solved(ft_worker *worker, const json_t *message);
@@ -343,6 +357,7 @@ void ft_ingest_start(ft_worker *worker); /* takes the upload that waits longest 
 void ft_ingest_on_data(ft_worker *worker, const void *bytes, size_t length);
 void ft_ingest_on_ingested(ft_worker *worker, const json_t *message);
 void ft_ingest_on_failed(ft_worker *worker, const json_t *message);
+void ft_ingest_on_again(ft_worker *worker, const json_t *message);
 void ft_ingest_lost(ft_worker *worker, ft_death death, const char *text);
 void ft_ingest_close(ft_dispatch *dispatch); /* fails all uploads */
 void ft_ingest_sweep(const char *folder);    /* removes what a killed server left of them */

@@ -20,18 +20,15 @@ ft_status ft_batch_take_record(ft_worker *worker, const ft_record_members *membe
     ft_record record;
     ft_batch *batch = &worker->batch;
     ft_results *results = &batch->results;
-    const json_t *task = json_array_get(batch->tasks, batch->next);
+    const ft_batch_item *item = &batch->items[batch->next];
     ft_status status = ft_record_read(members, &record, err);
+    if (status == FT_OK) status = ft_record_check_entry(&record, item->check, item->key, err);
     if (status == FT_OK)
-        status = ft_record_check_task(&record, json_string_value(json_object_get(task, "check")),
-                                      json_string_value(json_object_get(task, "key")), err);
-    if (status == FT_OK)
-        status = ft_results_take(results, ft_batch_task(batch, batch->next), &record, text,
-                                 batch->witness.text, batch->witness.len, err);
+        status = ft_results_take(results, item->task, &record, text, batch->witness.text,
+                                 batch->witness.len, err);
     ft_strbuf_clear(&batch->witness);
     if (status != FT_OK) return status;
-    if (!batch->tallies)
-        batch->tallies = ft_calloc(json_array_size(batch->tasks), sizeof *batch->tallies);
+    if (!batch->tallies) batch->tallies = ft_calloc(batch->count, sizeof *batch->tallies);
     if (results->count == 1) batch->pending = uv_now(worker->dispatch->loop);
     const ft_result *result = &results->items[results->count - 1];
     batch->tallies[results->count - 1] = tally_of(worker, result);

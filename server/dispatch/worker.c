@@ -100,7 +100,7 @@ static const struct {
     {FT_WIRE_HELLO, IN(STARTING), on_hello, NULL},
     {FT_WIRE_PROGRESS, IN(LOADING) | IN(WORKING) | IN(INGESTING), on_progress, NULL},
     {FT_WIRE_LOADED, IN(LOADING), ft_batch_on_loaded, NULL},
-    {FT_WIRE_PLANNED, IN(WORKING), ft_batch_on_planned, NULL},
+    {FT_WIRE_PLANNED, IN(WORKING), NULL, ft_batch_on_planned},
     {FT_WIRE_WITNESS, IN(WORKING), NULL, ft_batch_on_witness},
     {FT_WIRE_VERDICT, IN(WORKING), NULL, ft_batch_on_verdict},
     {FT_WIRE_SOLVED, IN(WORKING), ft_batch_on_solved, NULL},
@@ -109,6 +109,7 @@ static const struct {
     {FT_WIRE_FAILED, IN(INGESTING), ft_ingest_on_failed, NULL},
     {FT_WIRE_DATA, IN(INGESTING), NULL, on_data},
     {FT_WIRE_INGESTED, IN(INGESTING), ft_ingest_on_ingested, NULL},
+    {FT_WIRE_AGAIN, IN(INGESTING), ft_ingest_on_again, NULL},
 };
 #undef IN
 

@@ -157,6 +157,16 @@ static ft_status make_room(const char *path, ft_error *err)
     return FT_OK;
 }
 
+static bool has_folder(const char *path)
+{
+    struct stat info;
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? ft_strndup(path, (size_t)(slash - path) + 1) : ft_strdup(".");
+    bool has = stat(folder, &info) == 0;
+    free(folder);
+    return has;
+}
+
 ft_status ft_http_listen_unix(ft_http *http, const char *path, ft_error *err)
 {
     ft_status status = make_room(path, err);
@@ -166,6 +176,7 @@ ft_status ft_http_listen_unix(ft_http *http, const char *path, ft_error *err)
     int code = uv_pipe_bind(&listener->io.pipe, path);
     umask(mask);
     if (code == 0) code = uv_listen(&listener->io.stream, BACKLOG, on_connection);
+    if (code == UV_EACCES && !has_folder(path)) code = UV_ENOENT; /* libuv tells them as one */
     if (code != 0)
         return ft_error_set(err, FT_IO, "cannot listen on %.200s: %s", path, uv_strerror(code));
     listener->path = ft_strdup(path);

@@ -89,37 +89,34 @@ ft_status ft_store_deaths(ft_sql *sql, const char *job, int64_t task, json_t **d
 
 /* ---- Poison ---------------------------------------------------------------------------------- */
 
-static ft_status poison_solve(ft_sql *sql, const ft_request *request, const json_t *entry,
-                              ft_error *err)
+static ft_status poison_solve(ft_sql *sql, const ft_request *request, ft_error *err)
 {
     const ft_store_blame *blame = &request->blame;
     end how = {blame->verdict, blame->reason, request->other, NULL};
-    ft_status status = ft_store_deaths(sql, request->job, blame->task, &how.deaths, err);
+    json_t *entry = NULL;
+    ft_entries entries = {.first = 0};
+    ft_status status = ft_store_task_entry(sql, &entries, blame->task, &entry, err);
+    if (status == FT_OK) status = ft_store_deaths(sql, request->job, blame->task, &how.deaths, err);
     if (status == FT_OK) status = give_up(sql, request->job, blame->task, entry, &how, err);
     json_decref(how.deaths);
+    json_decref(entry);
+    ft_entries_release(&entries);
     return status == FT_OK ? ft_store_task_count_down(sql, request->job, 1, err) : status;
 }
 
 static ft_status poison(ft_sql *sql, ft_request *request, ft_error *err)
 {
     bool applied;
-    ft_task_row row = {.entry = NULL};
     const ft_store_blame *blame = &request->blame;
-    ft_status status = ft_store_task_row(sql, blame->task, &row, err);
-    if (status == FT_OK)
-        status =
-            ft_store_task_end(sql, blame->task, request->token, FT_TASK_POISONED, &applied, err);
+    ft_status status =
+        ft_store_task_end(sql, blame->task, request->token, FT_TASK_POISONED, &applied, err);
     assert(status != FT_OK || applied);
-    if (status == FT_OK && row.kind == FT_KIND_PLAN) {
-        ft_error cause = FT_ERROR_INIT;
-        ft_error_set(&cause, blame->verdict == FT_VERDICT_UNKNOWN ? FT_BUDGET : FT_INTERNAL,
-                     "the job cannot be planned: %s", request->other);
-        status = ft_store_job_fail(sql, request->job, &cause, err);
-    } else if (status == FT_OK) {
-        status = poison_solve(sql, request, row.entry, err);
-    }
-    json_decref(row.entry);
-    return status;
+    if (status != FT_OK) return status;
+    if (FT_TASK_NUMBER(blame->task) > 0) return poison_solve(sql, request, err);
+    ft_error cause = FT_ERROR_INIT;
+    ft_error_set(&cause, blame->verdict == FT_VERDICT_UNKNOWN ? FT_BUDGET : FT_INTERNAL,
+                 "the job cannot be planned: %s", request->other);
+    return ft_store_job_fail(sql, request->job, &cause, err);
 }
 
 /* Doubled with each death on the task, so that what a worker died of has time to pass. */
@@ -134,16 +131,16 @@ static int64_t due_after(const ft_request *request, int64_t attempts)
 static ft_status add_attempt(ft_sql *sql, const ft_request *request, int64_t *attempts,
                              ft_error *err)
 {
-    bool found;
+    bool held;
+    int64_t before = 0;
     *attempts = 0;
-    ft_status status =
-        ft_sql_number(sql, attempts, &found, err,
-                      "UPDATE tasks SET attempts = attempts + 1 WHERE id = ?1 AND token = ?2 "
-                      "AND state = 'leased' RETURNING attempts",
-                      "ii", request->blame.task, (int64_t)request->token);
-    if (status != FT_OK || !found) return status;
-    status = ft_sql_run(sql, NULL, err, "UPDATE tasks SET due = ?2 WHERE id = ?1", "ii",
-                        request->blame.task, due_after(request, *attempts));
+    ft_status status = ft_sql_number(sql, &before, &held, err,
+                                     "SELECT attempts FROM tasks WHERE id = ?1 AND token = ?2",
+                                     "ii", request->blame.task, (int64_t)request->token);
+    if (status != FT_OK || !held) return status;
+    *attempts = before + 1;
+    status = ft_sql_run(sql, NULL, err, "UPDATE tasks SET attempts = ?3, due = ?2 WHERE id = ?1",
+                        "iii", request->blame.task, due_after(request, *attempts), *attempts);
     return status == FT_OK ? add_death(sql, request, *attempts, err) : status;
 }
 
@@ -158,12 +155,8 @@ ft_status ft_store_job_requeue(ft_sql *sql, const char *job, ft_error *err)
 
 static ft_status give_back(ft_sql *sql, const ft_request *request, int64_t *returned, ft_error *err)
 {
-    assert(ft_task_state_may(FT_TASK_LEASED, FT_TASK_READY));
     ft_status status =
-        ft_sql_run(sql, returned, err,
-                   "UPDATE tasks SET state = 'ready', token = NULL, expires = NULL, "
-                   "alone = max(alone, ?2) WHERE state = 'leased' AND token = ?1",
-                   "ii", (int64_t)request->token, (int64_t)(request->blame.task != 0));
+        ft_store_lease_end(sql, request->token, request->blame.task != 0, returned, err);
     if (status != FT_OK || *returned == 0) return status;
     status = ft_sql_run(sql, NULL, err, "UPDATE jobs SET ready = ready + ?2 WHERE id = ?1", "ti",
                         (const char *)request->job, *returned);
@@ -202,23 +195,47 @@ void ft_store_abandon(ft_store *store, const char *job, uint64_t token, ft_store
 
 /* ---- Out of time ----------------------------------------------------------------------------- */
 
-static ft_status give_up_open(ft_sql *sql, ft_request *request, ft_error *err)
+static ft_status give_up_one(ft_sql *sql, const ft_request *request, ft_entries *entries,
+                             int64_t task, ft_error *err)
+{
+    json_t *entry = NULL;
+    const end how = {FT_VERDICT_UNKNOWN, FT_REASON_BUDGET, request->other, NULL};
+    ft_status status = ft_store_task_entry(sql, entries, task, &entry, err);
+    if (status == FT_OK) status = give_up(sql, request->job, task, entry, &how, err);
+    json_decref(entry);
+    return status;
+}
+
+/* Those in flight, and those that nobody had yet. */
+static ft_status give_up_open(ft_sql *sql, const ft_request *request, const ft_job_row *job,
+                              ft_error *err)
 {
     sqlite3_stmt *statement;
     bool row;
+    ft_entries entries = {.first = 0};
     ft_status status = ft_sql_start(sql, &statement, err,
-                                    "SELECT id, entry FROM tasks WHERE job = ?1 "
-                                    "AND state IN ('ready', 'leased') AND entry IS NOT NULL",
+                                    "SELECT id FROM tasks WHERE id " FT_JOB_TASKS
+                                    " AND state IN ('ready', 'leased') AND kind = 'solve'",
                                     "t", (const char *)request->job);
-    while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row) {
-        json_t *entry;
-        status = ft_store_parse(statement, 1, &entry, err);
-        if (status != FT_OK) break;
-        const end how = {FT_VERDICT_UNKNOWN, FT_REASON_BUDGET, request->other, NULL};
-        status = give_up(sql, request->job, ft_sql_int(statement, 0), entry, &how, err);
-        json_decref(entry);
-    }
+    while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row)
+        status = give_up_one(sql, request, &entries, ft_sql_int(statement, 0), err);
+    for (int64_t next = job->next; next <= job->last && status == FT_OK; next++)
+        status = give_up_one(sql, request, &entries, FT_TASK_ID(job->n, next), err);
+    ft_entries_release(&entries);
     return status;
+}
+
+/* None of its tasks is anybody's any more. */
+static ft_status close_tasks(ft_sql *sql, const ft_request *request, ft_error *err)
+{
+    const char *job = request->job;
+    ft_status status = ft_sql_run(sql, NULL, err,
+                                  "UPDATE tasks SET state = 'poisoned', token = NULL "
+                                  "WHERE id " FT_JOB_TASKS " AND state IN ('ready', 'leased')",
+                                  "t", job);
+    if (status == FT_OK) status = ft_store_leases_drop(sql, job, err);
+    if (status != FT_OK) return status;
+    return ft_sql_run(sql, NULL, err, "UPDATE jobs SET next = last + 1 WHERE id = ?1", "t", job);
 }
 
 static ft_status end_job(ft_sql *sql, ft_request *request, ft_job_state state, ft_error *err)
@@ -241,13 +258,8 @@ static ft_status run_job_expire(ft_sql *sql, ft_request *request, ft_error *err)
     ft_status status = ft_store_job_row(sql, request->job, &row, err);
     if (status != FT_OK) return status;
     bool applied = !ft_job_state_final(row.state);
-    if (applied) status = give_up_open(sql, request, err);
-    if (applied && status == FT_OK) {
-        status = ft_sql_run(sql, NULL, err,
-                            "UPDATE tasks SET state = 'poisoned', token = NULL, expires = NULL "
-                            "WHERE job = ?1 AND state IN ('ready', 'leased')",
-                            "t", (const char *)request->job);
-    }
+    if (applied) status = give_up_open(sql, request, &row, err);
+    if (applied && status == FT_OK) status = close_tasks(sql, request, err);
     if (applied && status == FT_OK) status = end_job(sql, request, row.state, err);
     if (status == FT_OK)
         status = ft_store_change(sql, request->job, applied, &request->result, err);

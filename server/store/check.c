@@ -4,36 +4,59 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "store/entries.h"
 #include "store/store.h"
+
+/* In SQL: the ids of the job j's tasks, and how many of its subproblems somebody has had. */
+#define TASKS_OF_J  "BETWEEN j.n << 28 AND (j.n << 28) + " FT_TASK_NUMBERS
+#define LEASED_OF_J "(tasks - 1 - (last - next + 1))"
+#define OPEN_OF_J                                                                                  \
+    "(SELECT count(*) FROM tasks WHERE id " TASKS_OF_J                                             \
+    " AND kind = 'solve' AND state IN ('ready', 'leased'))"
+#define DECIDED_OF_J "(SELECT count(*) FROM verdicts v WHERE v.job = j.n AND task IS NOT NULL)"
+#define WORK_OF_J                                                                                  \
+    "next <= last OR EXISTS (SELECT 1 FROM tasks WHERE id " TASKS_OF_J                             \
+    " AND state IN ('ready', 'leased'))"
 
 /* Each counts the rows that break it. */
 static const struct {
     const char *what, *text;
 } INVARIANTS[] = {
-    {"finished subproblems without a verdict",
-     "SELECT count(*) FROM tasks t WHERE kind = 'solve' AND state IN ('done', 'poisoned') "
+    {"jobs with finished subproblems without a verdict",
+     "SELECT count(*) FROM jobs j WHERE state IN ('solving', 'done') AND " LEASED_OF_J
+     " <> " OPEN_OF_J " + " DECIDED_OF_J},
+    {"subproblems given up without a verdict",
+     "SELECT count(*) FROM tasks t WHERE kind = 'solve' AND state = 'poisoned' "
      "AND NOT EXISTS (SELECT 1 FROM verdicts WHERE task = t.id)"},
     {"verdicts of subproblems that are not finished",
-     "SELECT count(*) FROM verdicts v JOIN tasks t ON t.id = v.task "
-     "WHERE t.state NOT IN ('done', 'poisoned')"},
+     "SELECT count(*) FROM verdicts v JOIN jobs j ON j.n = v.job LEFT JOIN tasks t ON t.id = "
+     "v.task "
+     "WHERE t.state IN ('ready', 'leased') OR (v.task & " FT_TASK_NUMBERS ") >= j.next"},
     {"verdicts in another job than their subproblem",
-     "SELECT count(*) FROM verdicts v JOIN tasks t ON t.id = v.task WHERE t.job <> v.job"},
+     "SELECT count(*) FROM verdicts WHERE task >> 28 <> job"},
     {"open tasks of jobs that have ended",
-     "SELECT count(*) FROM tasks t JOIN jobs j ON j.id = t.job "
-     "WHERE j.finished IS NOT NULL AND t.state IN ('ready', 'leased')"},
+     "SELECT (SELECT count(*) FROM tasks t JOIN jobs j ON j.n = t.job "
+     "WHERE j.finished IS NOT NULL AND t.state IN ('ready', 'leased')) + (SELECT count(*) FROM "
+     "jobs WHERE finished IS NOT NULL AND state IN ('solving', 'done') AND next <= last)"},
+    {"tasks of no job", "SELECT count(*) FROM tasks WHERE job NOT IN (SELECT n FROM jobs)"},
+    {"leases that hold other tasks than they say",
+     "SELECT (SELECT count(*) FROM leases l WHERE open <> (SELECT count(*) FROM tasks "
+     "WHERE id BETWEEN l.low AND l.high AND token = l.token)) + "
+     "(SELECT count(*) FROM tasks WHERE state = 'leased' AND token NOT IN "
+     "(SELECT token FROM leases))"},
     {"jobs without an end that have nothing to do",
-     "SELECT count(*) FROM jobs j WHERE finished IS NULL AND NOT EXISTS "
-     "(SELECT 1 FROM tasks WHERE job = j.id AND state IN ('ready', 'leased'))"},
+     "SELECT count(*) FROM jobs j WHERE finished IS NULL AND NOT (" WORK_OF_J ")"},
     {"jobs whose verdicts are not numbered 1, 2, ...",
      "SELECT count(*) FROM jobs j WHERE verdicts <> (SELECT count(*) FROM verdicts v "
-     "WHERE v.job = j.id) OR verdicts <> (SELECT ifnull(max(n), 0) FROM verdicts v "
-     "WHERE v.job = j.id)"},
+     "WHERE v.job = j.n) OR verdicts <> (SELECT ifnull(max(n), 0) FROM verdicts v "
+     "WHERE v.job = j.n)"},
     {"tallies that are not what the verdicts add up to",
      "SELECT count(*) FROM (SELECT job, \"check\", verdict, count, records FROM tallies EXCEPT "
-     "SELECT job, \"check\", verdict, sum(count), count(*) FROM verdicts GROUP BY 1, 2, 3)"},
+     "SELECT j.id, \"check\", verdict, sum(count), count(*) FROM verdicts v JOIN jobs j "
+     "ON j.n = v.job GROUP BY 1, 2, 3)"},
     {"verdicts that no tally counts",
-     "SELECT count(*) FROM (SELECT job, \"check\", verdict FROM verdicts EXCEPT "
-     "SELECT job, \"check\", verdict FROM tallies)"},
+     "SELECT count(*) FROM (SELECT j.id, \"check\", verdict FROM verdicts v JOIN jobs j "
+     "ON j.n = v.job EXCEPT SELECT job, \"check\", verdict FROM tallies)"},
     {"jobs done whose verdicts do not cover every candidate",
      "SELECT count(*) FROM jobs j WHERE state = 'done' AND "
      "(SELECT ifnull(sum(value), 0) FROM json_each(j.plan, '$.candidates')) <> "
@@ -49,25 +72,23 @@ static const struct {
 static const struct {
     const char *what, *text;
 } IN_FLIGHT[] = {
-    {"finished subproblems without a verdict",
-     "SELECT count(*) FROM jobs j JOIN tasks t ON t.job = j.id AND t.kind = 'solve' "
-     "WHERE j.finished IS NULL AND t.state IN ('done', 'poisoned') "
-     "AND NOT EXISTS (SELECT 1 FROM verdicts WHERE task = t.id)"},
+    {"jobs with finished subproblems without a verdict",
+     "SELECT count(*) FROM jobs j WHERE finished IS NULL AND state = 'solving' AND " LEASED_OF_J
+     " <> " OPEN_OF_J " + " DECIDED_OF_J},
     {"verdicts of subproblems that are not finished",
-     "SELECT count(*) FROM jobs j JOIN tasks t ON t.job = j.id AND t.kind = 'solve' "
-     "WHERE j.finished IS NULL AND t.state NOT IN ('done', 'poisoned') "
-     "AND EXISTS (SELECT 1 FROM verdicts WHERE task = t.id)"},
+     "SELECT count(*) FROM jobs j JOIN verdicts v ON v.job = j.n LEFT JOIN tasks t "
+     "ON t.id = v.task WHERE j.finished IS NULL AND (t.state IN ('ready', 'leased') "
+     "OR (v.task & " FT_TASK_NUMBERS ") >= j.next)"},
     {"jobs without an end that have nothing to do",
-     "SELECT count(*) FROM jobs j WHERE finished IS NULL AND NOT EXISTS "
-     "(SELECT 1 FROM tasks WHERE job = j.id AND state IN ('ready', 'leased'))"},
+     "SELECT count(*) FROM jobs j WHERE finished IS NULL AND NOT (" WORK_OF_J ")"},
     {"jobs whose verdicts are not numbered 1, 2, ...",
      "SELECT count(*) FROM jobs j WHERE finished IS NULL AND (verdicts <> (SELECT count(*) FROM "
-     "verdicts v WHERE v.job = j.id) OR verdicts <> (SELECT ifnull(max(n), 0) FROM verdicts v "
-     "WHERE v.job = j.id))"},
+     "verdicts v WHERE v.job = j.n) OR verdicts <> (SELECT ifnull(max(n), 0) FROM verdicts v "
+     "WHERE v.job = j.n))"},
     {"tallies that are not what the verdicts add up to",
      "SELECT count(*) FROM jobs j JOIN tallies t ON t.job = j.id WHERE j.finished IS NULL AND "
      "(t.count, t.records) IS NOT (SELECT sum(count), count(*) FROM verdicts v "
-     "WHERE v.job = j.id AND v.\"check\" = t.\"check\" AND v.verdict = t.verdict)"},
+     "WHERE v.job = j.n AND v.\"check\" = t.\"check\" AND v.verdict = t.verdict)"},
 };
 
 /* "ok" is the only row of a sound database. */

@@ -22,7 +22,7 @@ ft_status ft_store_folder_open(const char *folder, ft_store_folder *opened, ft_e
     ft_error busy = FT_ERROR_INIT;
     ft_strbuf path = {0};
     opened->lock = -1;
-    ft_status status = ft_store_lock_folder(folder, &opened->lock, &busy);
+    ft_status status = ft_store_lock_folder(folder, 0, &opened->lock, &busy);
     if (status != FT_OK && status != FT_CONFLICT)
         return ft_error_set(err, status, "%s", busy.message);
     bool alone = status == FT_OK;

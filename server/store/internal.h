@@ -3,6 +3,7 @@
 #ifndef FT_STORE_INTERNAL_H
 #define FT_STORE_INTERNAL_H
 
+#include "store/entries.h"
 #include "store/sql.h"
 #include "store/store.h"
 
@@ -55,9 +56,10 @@ ft_status ft_store_cursor(const char *text, int64_t first, int64_t *cursor,
 
 ft_status ft_store_random_hex(char *text, size_t digits, ft_error *err) FT_MUST_CHECK;
 
-/* For whoever opens the file: the lock of the state folder (FT_CONFLICT: a daemon has it), the
- * schema of this program. */
-ft_status ft_store_lock_folder(const char *folder, int *lock, ft_error *err) FT_MUST_CHECK;
+/* For whoever opens the file: the lock of the state folder (FT_CONFLICT: a daemon has it, and had
+ * it for so long), the schema of this program. */
+ft_status ft_store_lock_folder(const char *folder, unsigned patience_ms, int *lock,
+                               ft_error *err) FT_MUST_CHECK;
 ft_status ft_store_migrate(ft_sql *sql, ft_error *err) FT_MUST_CHECK;
 /* {"tokens": [...]} of ft_store_tokens; new reference also on failure. */
 ft_status ft_store_read_tokens(ft_sql *sql, json_t **result, ft_error *err) FT_MUST_CHECK;
@@ -72,10 +74,15 @@ ft_status ft_store_snapshot(ft_sql *sql, const char *job, json_t **snapshot,
 ft_status ft_store_change(ft_sql *sql, const char *job, bool applied, json_t **change,
                           ft_error *err) FT_MUST_CHECK;
 
+/* In SQL: jobs.n of the job ?1, and the ids of its tasks (entries.h). */
+#define FT_JOB_N     "(SELECT n FROM jobs WHERE id = ?1)"
+#define FT_JOB_TASKS "BETWEEN " FT_JOB_N " << 28 AND (" FT_JOB_N " << 28) + " FT_TASK_NUMBERS
+
 /* A row of jobs as far as changes need it. FT_NOT_FOUND. */
 typedef struct ft_job_row {
     ft_job_state state;
-    int64_t open;
+    int64_t n, open, verdicts;
+    int64_t next, last; /* numbers of tasks: the first never leased, the plan's last */
 } ft_job_row;
 ft_status ft_store_job_row(ft_sql *sql, const char *job, ft_job_row *row,
                            ft_error *err) FT_MUST_CHECK;
@@ -88,17 +95,20 @@ ft_status ft_store_job_requeue(ft_sql *sql, const char *job, ft_error *err) FT_M
 ft_status ft_store_job_move(ft_sql *sql, const char *job, ft_job_state to,
                             ft_error *err) FT_MUST_CHECK;
 
-/* A row of tasks. FT_NOT_FOUND. */
-typedef struct ft_task_row {
-    char job[FT_STORE_JOB_ID + 1];
-    ft_task_kind kind;
-    json_t *entry; /* the caller's reference; null without one */
-} ft_task_row;
-ft_status ft_store_task_row(ft_sql *sql, int64_t task, ft_task_row *row,
+/* The job of a task. FT_NOT_FOUND. */
+ft_status ft_store_task_job(ft_sql *sql, int64_t task, char job[FT_STORE_JOB_ID + 1],
                             ft_error *err) FT_MUST_CHECK;
+/* What the plan said of a subproblem, parsed; new reference. */
+ft_status ft_store_task_entry(ft_sql *sql, ft_entries *entries, int64_t task, json_t **entry,
+                              ft_error *err) FT_MUST_CHECK;
 /* The fence: ends a task only for the holder of its present lease; *applied tells. */
 ft_status ft_store_task_end(ft_sql *sql, int64_t task, uint64_t token, ft_task_state to,
                             bool *applied, ft_error *err) FT_MUST_CHECK;
+/* What is still leased under the token goes back: *returned. alone: leased in no batch any more. */
+ft_status ft_store_lease_end(ft_sql *sql, uint64_t token, bool alone, int64_t *returned,
+                             ft_error *err) FT_MUST_CHECK;
+/* No lease holds any of the job's tasks. */
+ft_status ft_store_leases_drop(ft_sql *sql, const char *job, ft_error *err) FT_MUST_CHECK;
 /* So many tasks less are open; the job is done with its last one. */
 ft_status ft_store_task_count_down(ft_sql *sql, const char *job, int64_t count,
                                    ft_error *err) FT_MUST_CHECK;
@@ -109,6 +119,8 @@ ft_status ft_store_verdicts_add(ft_sql *sql, const char *job, const ft_results *
 /* The record's text, as ft_results_add. FT_INPUT. */
 ft_status ft_store_results_add(ft_results *results, int64_t task, const json_t *record,
                                ft_error *err) FT_MUST_CHECK;
+/* A fingerprint without its quotes, of a record's member; NULL: it is none. */
+ft_span ft_store_print_of(ft_span value);
 /* For a job that has ended: settles the fingerprints of its violations (report/fingerprint.h) and
  * carries them on to the reviews of its project. */
 ft_status ft_store_reviews_carry(ft_sql *sql, const char *job, ft_error *err) FT_MUST_CHECK;
@@ -125,6 +137,14 @@ ft_status ft_store_job_webhook(ft_sql *sql, const char *job, const char *project
  * "task" of a job's last ones; oldest first. New reference. */
 ft_status ft_store_deaths(ft_sql *sql, const char *job, int64_t task, json_t **deaths,
                           ft_error *err) FT_MUST_CHECK;
+/* RECORD of a violation (with "finding") as an error: its witness cannot be read. Listed in
+ * `damaged`: {"finding", "property"|null, "why"}. */
+void ft_store_record_damaged(json_t *record, const char *why, json_t *damaged);
+/* The report's counts and property with that record, one of its "damaged", as an error. */
+ft_status ft_store_report_damaged(ft_sql *sql, const char *job, json_t *report,
+                                  const json_t *record, ft_error *err) FT_MUST_CHECK;
+/* Adds a note where "damaged" of the report has some. */
+void ft_store_damage_note(json_t *report);
 /* A record that says that a subproblem was given up; new reference. */
 json_t *ft_store_record_given_up(const json_t *entry, const char *model, ft_verdict verdict,
                                  ft_reason reason, const char *text);

@@ -13,14 +13,19 @@ ft_status ft_store_job_row(ft_sql *sql, const char *job, ft_job_row *row, ft_err
 {
     sqlite3_stmt *statement;
     bool found;
-    ft_status status =
-        ft_sql_start(sql, &statement, err, "SELECT state, open FROM jobs WHERE id = ?1", "t", job);
+    ft_status status = ft_sql_start(
+        sql, &statement, err, "SELECT state, open, n, next, last, verdicts FROM jobs WHERE id = ?1",
+        "t", job);
     if (status == FT_OK) status = ft_sql_next(sql, statement, &found, err);
     if (status != FT_OK) return status;
     if (!found) return ft_error_set(err, FT_NOT_FOUND, "no job %s", job);
     if (!ft_job_state_parse(ft_sql_text(statement, 0), &row->state))
         return ft_error_set(err, FT_INTERNAL, "job %s is in an unknown state", job);
     row->open = ft_sql_int(statement, 1);
+    row->n = ft_sql_int(statement, 2);
+    row->next = ft_sql_int(statement, 3);
+    row->last = ft_sql_int(statement, 4);
+    row->verdicts = ft_sql_int(statement, 5);
     return FT_OK;
 }
 
@@ -61,10 +66,9 @@ ft_status ft_store_recount(ft_sql *sql, ft_error *err)
 {
     ft_status status = ft_sql_run(
         sql, NULL, err,
-        "UPDATE jobs SET dropped = (SELECT count(*) FROM tasks t WHERE t.job = jobs.id AND "
-        "t.state = 'ready' AND t.dropped = 1), "
-        "ready = (SELECT count(*) FROM tasks t WHERE t.job = jobs.id AND t.state = 'ready') "
-        "WHERE finished IS NULL",
+        "UPDATE jobs SET (ready, dropped) = (SELECT count(*) + jobs.last - jobs.next + 1, "
+        "ifnull(sum(dropped), 0) FROM tasks WHERE state = 'ready' AND id BETWEEN jobs.n << 28 AND "
+        "(jobs.n << 28) + " FT_TASK_NUMBERS ") WHERE finished IS NULL",
         "");
     if (status != FT_OK) return status;
     return ft_sql_run(sql, NULL, err, "UPDATE jobs SET open = ready WHERE finished IS NULL", "");
@@ -339,7 +343,8 @@ static ft_status insert_job(ft_sql *sql, const char *id, const char *trace, cons
                             "tt", trace, project);
     free(text);
     if (status != FT_OK) return status;
-    return ft_sql_run(sql, NULL, err, "INSERT INTO tasks (job, kind) VALUES (?1, 'plan')", "t", id);
+    return ft_sql_run(sql, NULL, err, "INSERT INTO tasks (id) VALUES (" FT_JOB_N " << 28)", "t",
+                      id);
 }
 
 /* The job that this key made before; NULL in request->result: none. */
@@ -449,10 +454,11 @@ static ft_status run_job_cancel(ft_sql *sql, ft_request *request, ft_error *err)
     if (applied) status = ft_store_job_move(sql, request->job, FT_JOB_CANCELLED, err);
     if (applied && status == FT_OK) {
         status = ft_sql_run(sql, NULL, err,
-                            "UPDATE tasks SET state = 'cancelled', token = NULL, expires = NULL "
-                            "WHERE job = ?1 AND state IN ('ready', 'leased')",
+                            "UPDATE tasks SET state = 'cancelled', token = NULL "
+                            "WHERE id " FT_JOB_TASKS " AND state IN ('ready', 'leased')",
                             "t", request->job);
     }
+    if (applied && status == FT_OK) status = ft_store_leases_drop(sql, request->job, err);
     if (applied && status == FT_OK) {
         status = ft_sql_run(sql, NULL, err,
                             "UPDATE jobs SET open = 0, ready = 0, dropped = 0 WHERE id = ?1", "t",

@@ -25,7 +25,7 @@ static ft_status run_news(ft_sql *sql, ft_request *request, ft_error *err)
     ft_status status = ft_store_snapshot(sql, request->job, &snapshot, err);
     if (status == FT_OK) {
         status = ft_sql_start(sql, &statement, err,
-                              "SELECT record, n FROM verdicts WHERE job = ?1 AND n > ?2 "
+                              "SELECT record, n FROM verdicts WHERE job = " FT_JOB_N " AND n > ?2 "
                               "AND (?3 OR verdict <> 'safe') ORDER BY n LIMIT ?4 + 1",
                               "tiii", (const char *)request->job, request->task,
                               (int64_t)request->safe, (int64_t)request->limit);

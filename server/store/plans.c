@@ -1,162 +1,206 @@
-/* Plans: what a planning worker found becomes verdicts and solve tasks. */
+/* Plans: what a planning worker found becomes verdicts and solve tasks. They may be long, so their
+ * texts are looked at and stored as they came, never built. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "store/internal.h"
 
+enum { MODEL, CANDIDATES, RECORDS, SUBPROBLEMS, NOTES, STATISTICS, MEMBERS };
+
+/* A plan that was looked at. */
+typedef struct looked {
+    ft_scan_member of[MEMBERS];
+    char model[64];
+    ft_results *records;
+    int64_t counts[FT_CHECKS]; /* by records and subproblems */
+    ft_span *rows;             /* owned: the subproblems, FT_ENTRIES_ROW in each but the last */
+    size_t row_count, row_room;
+    int64_t subproblems;
+} looked;
+
 /* ---- Checking -------------------------------------------------------------------------------- */
 
-static ft_status check_subproblem(const json_t *entry, ft_error *err)
+static bool is_count(ft_span value, int64_t *count)
+{
+    return ft_scan_integer(value, count) && *count >= 0;
+}
+
+static ft_status check_subproblem(looked *p, ft_span text, ft_error *err)
 {
     ft_check check;
-    const char *name = json_string_value(json_object_get(entry, "check"));
-    const json_t *number = json_object_get(entry, "subproblem");
-    const json_t *pairs = json_object_get(entry, "pairs");
-    bool good = name && ft_check_parse(name, &check) && json_is_integer(number) &&
-                json_integer_value(number) >= 0 && json_is_integer(pairs) &&
-                json_integer_value(pairs) >= 0 && json_is_string(json_object_get(entry, "key"));
-    if (good) return FT_OK;
-    return ft_error_set(err, FT_INPUT, "a plan's subproblem lacks its number, check, key or pairs");
-}
-
-static void count(json_t *counts, const char *check, int64_t candidates)
-{
-    json_int_t before = json_integer_value(json_object_get(counts, check));
-    json_object_set_new(counts, check, json_integer(before + candidates));
-}
-
-/* Every candidate is counted exactly once: by a record or by a subproblem. */
-static ft_status check_sums(const json_t *candidates, const json_t *counts, ft_error *err)
-{
-    for (int c = 0; c < FT_CHECKS; c++) {
-        const char *name = ft_check_name((ft_check)c);
-        json_int_t planned = json_integer_value(json_object_get(candidates, name));
-        json_int_t counted = json_integer_value(json_object_get(counts, name));
-        if (planned == counted) continue;
+    char name[32];
+    int64_t number, pairs;
+    ft_scan_member of[] = {
+        {.name = "subproblem"}, {.name = "check"}, {.name = "key"}, {.name = "pairs"}};
+    ft_status status = ft_scan_object(text.at, text.length, of, 4, err);
+    if (status != FT_OK) return status;
+    bool good = ft_scan_word(of[1].value, name, sizeof name) && ft_check_parse(name, &check) &&
+                is_count(of[0].value, &number) && is_count(of[3].value, &pairs) &&
+                ft_scan_string(of[2].value);
+    if (!good)
         return ft_error_set(err, FT_INPUT,
-                            "the plan has %lld candidates of %s, but its records and subproblems "
-                            "add up to %lld",
-                            (long long)planned, name, (long long)counted);
+                            "a plan's subproblem lacks its number, check, key or pairs");
+    if (number != p->subproblems || number == FT_TASK_MOST)
+        return ft_error_set(err, FT_INPUT, "a plan's subproblems are not numbered 0, 1, ...");
+    p->counts[check]++;
+    return FT_OK;
+}
+
+static void add_to_row(looked *p, ft_span text)
+{
+    if (p->subproblems++ % FT_ENTRIES_ROW == 0) {
+        p->rows = ft_vec_grow(p->rows, &p->row_room, p->row_count + 1, sizeof *p->rows);
+        p->rows[p->row_count++] = text;
+    }
+    ft_span *row = &p->rows[p->row_count - 1];
+    row->length = (size_t)(text.at + text.length - row->at);
+}
+
+static ft_status read_subproblems(looked *p, ft_error *err)
+{
+    ft_span rest = p->of[SUBPROBLEMS].value, text;
+    while (ft_scan_next(&rest, &text)) {
+        ft_status status = check_subproblem(p, text, err);
+        if (status != FT_OK) return status;
+        add_to_row(p, text);
     }
     return FT_OK;
 }
 
-static ft_status read_records(const json_t *records, ft_results *results, json_t *counts,
-                              ft_error *err)
+static ft_status read_records(looked *p, ft_error *err)
 {
-    ft_status status = FT_OK;
-    for (size_t i = 0; i < json_array_size(records) && status == FT_OK; i++) {
-        status = ft_store_results_add(results, 0, json_array_get(records, i), err);
-        if (status != FT_OK) break;
-        const ft_record *record = &results->items[i].record;
-        count(counts, ft_check_name(record->check), record->count);
+    ft_span rest = p->of[RECORDS].value, text;
+    while (ft_scan_next(&rest, &text)) {
+        ft_status status = ft_results_add(p->records, 0, text.at, text.length, NULL, 0, err);
+        if (status != FT_OK) return status;
+        const ft_record *record = &p->records->items[p->records->count - 1].record;
+        p->counts[record->check] += record->count;
+    }
+    return FT_OK;
+}
+
+/* Every candidate is counted exactly once: by a record or by a subproblem. */
+static ft_status check_sums(const looked *p, ft_error *err)
+{
+    ft_scan_member of[FT_CHECKS];
+    ft_span candidates = p->of[CANDIDATES].value;
+    for (int c = 0; c < FT_CHECKS; c++)
+        of[c] = (ft_scan_member){.name = ft_check_name((ft_check)c)};
+    ft_status status = ft_scan_object(candidates.at, candidates.length, of, FT_CHECKS, err);
+    for (int c = 0; c < FT_CHECKS && status == FT_OK; c++) {
+        int64_t planned = 0;
+        if (of[c].value.at && !ft_scan_integer(of[c].value, &planned)) planned = -1;
+        if (planned == p->counts[c]) continue;
+        status = ft_error_set(err, FT_INPUT,
+                              "the plan has %lld candidates of %s, but its records and "
+                              "subproblems add up to %lld",
+                              (long long)planned, of[c].name, (long long)p->counts[c]);
     }
     return status;
 }
 
-/* *results: its records. */
-static ft_status check_plan(const json_t *plan, ft_results *results, ft_error *err)
+static ft_status read_plan(looked *p, const char *text, size_t length, ft_error *err)
 {
-    const json_t *candidates = json_object_get(plan, "candidates");
-    const json_t *records = json_object_get(plan, "records");
-    const json_t *subproblems = json_object_get(plan, "subproblems");
-    if (!json_is_object(candidates) || !json_is_array(records) || !json_is_array(subproblems) ||
-        !json_is_string(json_object_get(plan, "model")))
+    static const char *const NAMES[] = {"model",       "candidates", "records",
+                                        "subproblems", "notes",      "statistics"};
+    for (int i = 0; i < MEMBERS; i++) p->of[i] = (ft_scan_member){.name = NAMES[i]};
+    ft_status status = ft_scan_object(text, length, p->of, MEMBERS, err);
+    if (status != FT_OK) return status;
+    const ft_span candidates = p->of[CANDIDATES].value;
+    if (!candidates.at || *candidates.at != '{' || !ft_scan_list(p->of[RECORDS].value) ||
+        !ft_scan_list(p->of[SUBPROBLEMS].value) ||
+        !ft_scan_word(p->of[MODEL].value, p->model, sizeof p->model))
         return ft_error_set(err, FT_INPUT,
                             "a plan lacks its model, candidates, records or subproblems");
-    json_t *counts = json_object();
-    ft_status status = read_records(records, results, counts, err);
-    for (size_t i = 0; i < json_array_size(subproblems) && status == FT_OK; i++) {
-        const json_t *entry = json_array_get(subproblems, i);
-        status = check_subproblem(entry, err);
-        if (status == FT_OK) count(counts, json_string_value(json_object_get(entry, "check")), 1);
-    }
-    if (status == FT_OK) status = check_sums(candidates, counts, err);
-    json_decref(counts);
-    return status;
+    status = read_records(p, err);
+    if (status == FT_OK) status = read_subproblems(p, err);
+    return status == FT_OK ? check_sums(p, err) : status;
 }
 
 /* ---- Storing --------------------------------------------------------------------------------- */
 
-static ft_status store_subproblems(ft_sql *sql, const char *job, const json_t *subproblems,
-                                   ft_error *err)
+static ft_status store_subproblems(ft_sql *sql, int64_t job, const looked *p, ft_error *err)
 {
-    size_t index;
-    json_t *entry;
-    json_array_foreach(subproblems, index, entry)
-    {
-        char *text = ft_store_dump(entry);
-        ft_status status = ft_sql_run(
-            sql, NULL, err,
-            "INSERT INTO tasks (job, kind, subproblem, entry) VALUES (?1, ?2, ?3, ?4)", "ttit", job,
-            ft_task_kind_name(FT_KIND_SOLVE),
-            (int64_t)json_integer_value(json_object_get(entry, "subproblem")), (const char *)text);
-        free(text);
-        if (status != FT_OK) return status;
-    }
-    return FT_OK;
+    ft_status status = FT_OK;
+    for (size_t i = 0; i < p->row_count && status == FT_OK; i++)
+        status = ft_entries_add(sql, job, (int64_t)i * FT_ENTRIES_ROW, p->rows[i], err);
+    return status;
 }
 
-static ft_status store_head(ft_sql *sql, const char *job, const json_t *plan, ft_error *err)
+static void keep(const looked *p, int member, ft_strbuf *text)
 {
-    json_t *notes = json_object_get(plan, "notes");
-    json_t *kept = json_pack("{s:O, s:O*, s:O*}", "candidates", json_object_get(plan, "candidates"),
-                             "notes", notes, "statistics", json_object_get(plan, "statistics"));
-    char *text = ft_store_dump(kept);
-    int64_t added = (int64_t)json_array_size(json_object_get(plan, "subproblems"));
+    const ft_scan_member *its = &p->of[member];
+    if (!its->value.at) return;
+    ft_strbuf_printf(text, "%s\"%s\":", text->len > 1 ? "," : "", its->name);
+    ft_strbuf_add(text, its->value.at, its->value.length);
+}
+
+static ft_status store_head(ft_sql *sql, const char *job, const looked *p, ft_error *err)
+{
+    ft_strbuf text = {0};
+    ft_strbuf_puts(&text, "{");
+    keep(p, CANDIDATES, &text);
+    keep(p, NOTES, &text);
+    keep(p, STATISTICS, &text);
+    ft_strbuf_puts(&text, "}");
     ft_status status = ft_sql_run(
         sql, NULL, err,
-        "UPDATE jobs SET model = ?2, plan = ?3, tasks = tasks + ?4, open = ?4, ready = ?4 "
-        "WHERE id = ?1",
-        "ttti", job, json_string_value(json_object_get(plan, "model")), (const char *)text, added);
-    free(text);
-    json_decref(kept);
+        "UPDATE jobs SET model = ?2, plan = ?3, tasks = tasks + ?4, open = ?4, ready = ?4, "
+        "last = ?4 WHERE id = ?1",
+        "ttsi", job, (const char *)p->model, (const char *)text.text, text.len, p->subproblems);
+    ft_strbuf_release(&text);
     if (status != FT_OK) return status;
-    return ft_store_job_move(sql, job, added > 0 ? FT_JOB_SOLVING : FT_JOB_DONE, err);
+    return ft_store_job_move(sql, job, p->subproblems > 0 ? FT_JOB_SOLVING : FT_JOB_DONE, err);
+}
+
+static ft_status commit(ft_sql *sql, ft_request *request, const looked *p, ft_error *err)
+{
+    bool applied = false;
+    char job[FT_STORE_JOB_ID + 1];
+    const ft_results *records = p->records;
+    ft_status status = ft_store_task_job(sql, request->task, job, err);
+    if (status == FT_OK)
+        status = ft_store_task_end(sql, request->task, request->token, FT_TASK_DONE, &applied, err);
+    if (status == FT_OK && applied && records->count > 0)
+        status = ft_store_verdicts_add(sql, job, records, records->count, err);
+    if (status == FT_OK && applied)
+        status = store_subproblems(sql, FT_TASK_JOB(request->task), p, err);
+    if (status == FT_OK && applied) status = store_head(sql, job, p, err);
+    if (status == FT_OK) status = ft_store_change(sql, job, applied, &request->result, err);
+    return status;
 }
 
 static ft_status run_plan(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    bool applied = false;
-    ft_task_row row = {.entry = NULL};
-    ft_results *records = &request->results;
-    ft_status status = check_plan(request->json, records, err);
-    if (status == FT_OK) status = ft_store_task_row(sql, request->task, &row, err);
-    json_decref(row.entry);
-    if (status == FT_OK)
-        status = ft_store_task_end(sql, request->task, request->token, FT_TASK_DONE, &applied, err);
-    if (status == FT_OK && applied && records->count > 0)
-        status = ft_store_verdicts_add(sql, row.job, records, records->count, err);
-    if (status == FT_OK && applied)
-        status =
-            store_subproblems(sql, row.job, json_object_get(request->json, "subproblems"), err);
-    if (status == FT_OK && applied) status = store_head(sql, row.job, request->json, err);
-    if (status == FT_OK) status = ft_store_change(sql, row.job, applied, &request->result, err);
+    looked p = {.records = &request->results};
+    ft_status status = read_plan(&p, request->bytes, request->length, err);
+    if (status == FT_OK) status = commit(sql, request, &p, err);
+    free(p.rows);
     return status;
 }
 
-void ft_store_plan_commit(ft_store *store, uint64_t token, int64_t task, const json_t *plan,
-                          ft_store_done done, void *data)
+void ft_store_plan_commit(ft_store *store, uint64_t token, int64_t task, const char *plan,
+                          size_t length, ft_store_done done, void *data)
 {
     ft_request *request = ft_store_request(run_plan, true, done, data);
     request->token = token;
     request->task = task;
-    /* Shared with the loop's thread, which only lets go of it: jansson counts atomically. */
-    request->json = json_incref((json_t *)(uintptr_t)plan);
+    request->bytes = ft_alloc(length + 1);
+    memcpy(request->bytes, plan, length);
+    request->length = length;
     ft_store_send(store, request);
 }
 
 static ft_status run_plan_fail(ft_sql *sql, ft_request *request, ft_error *err)
 {
     bool applied = false;
-    ft_task_row row = {.entry = NULL};
-    ft_status status = ft_store_task_row(sql, request->task, &row, err);
-    json_decref(row.entry);
+    char job[FT_STORE_JOB_ID + 1];
+    ft_status status = ft_store_task_job(sql, request->task, job, err);
     if (status == FT_OK)
         status = ft_store_task_end(sql, request->task, request->token, FT_TASK_DONE, &applied, err);
-    if (status == FT_OK && applied) status = ft_store_job_fail(sql, row.job, &request->cause, err);
-    if (status == FT_OK) status = ft_store_change(sql, row.job, applied, &request->result, err);
+    if (status == FT_OK && applied) status = ft_store_job_fail(sql, job, &request->cause, err);
+    if (status == FT_OK) status = ft_store_change(sql, job, applied, &request->result, err);
     return status;
 }
 

@@ -74,28 +74,12 @@ ft_status ft_record_read(const ft_record_members *members, ft_record *record, ft
     return FT_OK;
 }
 
-static ft_status check_task(const ft_record *record, bool same, ft_error *err)
+ft_status ft_record_check_entry(const ft_record *record, ft_span check, ft_span key, ft_error *err)
 {
+    bool same =
+        ft_scan_equals(check, ft_check_name(record->check)) && ft_scan_same(key, record->key);
     if (record->count != 1) return lacks("count is not 1, though it is a subproblem's", err);
     return same ? FT_OK : lacks("check and key are not its task's", err);
-}
-
-ft_status ft_record_check_task(const ft_record *record, const char *check, const char *key,
-                               ft_error *err)
-{
-    bool same = check && key && strcmp(ft_check_name(record->check), check) == 0 &&
-                ft_scan_equals(record->key, key);
-    return check_task(record, same, err);
-}
-
-ft_status ft_record_check_entry(const ft_record *record, const char *entry, ft_error *err)
-{
-    ft_scan_member of[] = {{.name = "check"}, {.name = "key"}};
-    ft_status status = ft_scan_object(entry, strlen(entry), of, 2, err);
-    if (status != FT_OK) return status;
-    bool same = ft_scan_equals(of[0].value, ft_check_name(record->check)) &&
-                ft_scan_same(of[1].value, record->key);
-    return check_task(record, same, err);
 }
 
 /* ---- Collecting ------------------------------------------------------------------------------ */

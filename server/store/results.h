@@ -32,11 +32,9 @@ void ft_record_members_init(ft_record_members *members);
 /* FT_INPUT: no RECORD. */
 ft_status ft_record_read(const ft_record_members *members, ft_record *record,
                          ft_error *err) FT_MUST_CHECK;
-/* FT_INPUT unless it can be the verdict of a subproblem with this check and key: texts, or members
- * of what the plan said of it. */
-ft_status ft_record_check_task(const ft_record *record, const char *check, const char *key,
-                               ft_error *err) FT_MUST_CHECK;
-ft_status ft_record_check_entry(const ft_record *record, const char *entry,
+/* FT_INPUT unless it can be the verdict of a subproblem with this check and key, as the plan has
+ * them. */
+ft_status ft_record_check_entry(const ft_record *record, ft_span check, ft_span key,
                                 ft_error *err) FT_MUST_CHECK;
 
 typedef struct ft_result {

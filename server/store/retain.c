@@ -13,12 +13,15 @@ typedef struct removed {
     int64_t jobs, traces, bytes;
 } removed;
 
-/* The verdicts refer to the tasks, both to the job. */
+/* The verdicts refer to the job. */
 static ft_status remove_job(ft_sql *sql, const char *job, removed *r, ft_error *err)
 {
-    ft_status status = ft_sql_run(sql, NULL, err, "DELETE FROM verdicts WHERE job = ?1", "t", job);
+    ft_status status =
+        ft_sql_run(sql, NULL, err, "DELETE FROM verdicts WHERE job = " FT_JOB_N, "t", job);
     if (status == FT_OK)
-        status = ft_sql_run(sql, NULL, err, "DELETE FROM tasks WHERE job = ?1", "t", job);
+        status = ft_sql_run(sql, NULL, err, "DELETE FROM tasks WHERE id " FT_JOB_TASKS, "t", job);
+    if (status == FT_OK)
+        status = ft_sql_run(sql, NULL, err, "DELETE FROM entries WHERE id " FT_JOB_TASKS, "t", job);
     if (status == FT_OK)
         status = ft_sql_run(sql, NULL, err,
                             "DELETE FROM jobs WHERE id = ?1 AND finished IS NOT NULL", "t", job);

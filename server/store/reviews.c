@@ -1,4 +1,5 @@
 /* Findings from run to run: first and last seen, and what people say of them. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,59 +9,176 @@
 
 /* ---- carrying on from job to job ------------------------------------------------------------- */
 
-/* The violations of a job as far as fingerprints go: {"n", "fingerprint", "check", "message",
- * "accesses"}. */
-static ft_status read_violations(ft_sql *sql, const char *job, json_t *records, ft_error *err)
+/* A violation as far as this goes. */
+typedef struct violation {
+    int64_t n;
+    char *print;      /* owned; "": it has none */
+    bool known;       /* that is stored with its verdict */
+    char *check;      /* owned */
+    char *message;    /* owned: JSON, as it stands in the record; "": none */
+    char *record;     /* owned */
+    json_t *settling; /* borrowed; NULL: nobody shares its fingerprint */
+} violation;
+
+typedef struct violations {
+    violation *items;
+    size_t count, room;
+} violations;
+
+static void release(violations *v)
+{
+    for (size_t i = 0; i < v->count; i++) {
+        free(v->items[i].print);
+        free(v->items[i].check);
+        free(v->items[i].message);
+        free(v->items[i].record);
+    }
+    free(v->items);
+}
+
+static ft_status add_violation(sqlite3_stmt *statement, violations *v, ft_error *err)
+{
+    ft_error why = FT_ERROR_INIT;
+    const char *text = ft_sql_text(statement, 3);
+    ft_scan_member of[] = {{.name = "fingerprint"}, {.name = "message"}};
+    if (!*text) return ft_error_set(err, FT_IO, "the store failed: out of memory");
+    if (ft_scan_object(text, strlen(text), of, 2, &why) != FT_OK)
+        return ft_error_set(err, FT_INTERNAL, "the store holds bad JSON: %s", why.message);
+    v->items = ft_vec_grow(v->items, &v->room, v->count + 1, sizeof *v->items);
+    violation *its = &v->items[v->count++];
+    *its = (violation){.n = ft_sql_int(statement, 0), .known = !ft_sql_null(statement, 1)};
+    const ft_span print = ft_store_print_of(of[0].value);
+    its->print = its->known ? ft_strdup(ft_sql_text(statement, 1))
+                            : ft_strndup(print.at ? print.at : "", print.length);
+    its->check = ft_strdup(ft_sql_text(statement, 2));
+    its->message = of[1].value.at ? ft_strndup(of[1].value.at, of[1].value.length) : ft_strdup("");
+    its->record = ft_strdup(text);
+    return FT_OK;
+}
+
+static ft_status read_violations(ft_sql *sql, const char *job, violations *v, ft_error *err)
 {
     sqlite3_stmt *statement;
     bool row;
     ft_status status =
         ft_sql_start(sql, &statement, err,
-                     "SELECT json_object('n', n, 'check', \"check\", "
-                     "'fingerprint', json_extract(record, '$.fingerprint'), "
-                     "'message', ifnull(json_extract(record, '$.message'), ''), "
-                     "'accesses', json(ifnull(json_extract(record, '$.accesses'), '[]'))) "
-                     "FROM verdicts WHERE job = ?1 AND verdict = 'violation' ORDER BY n",
+                     "SELECT n, fingerprint, \"check\", record FROM verdicts WHERE job = " FT_JOB_N
+                     " AND verdict = 'violation' ORDER BY n",
                      "t", job);
-    while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row) {
-        json_t *record;
-        status = ft_store_parse(statement, 0, &record, err);
-        if (status == FT_OK) json_array_append_new(records, record);
-    }
+    while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row)
+        status = add_violation(statement, v, err);
     return status;
 }
 
-/* A fixed one that is seen in another job than its last one is open again. */
-static ft_status carry_one(ft_sql *sql, const char *job, const json_t *record, ft_error *err)
+static int by_print(const void *a, const void *b)
 {
-    const char *print = json_string_value(json_object_get(record, "fingerprint"));
-    if (!print) return FT_OK;
-    ft_status status =
-        ft_sql_run(sql, NULL, err, "UPDATE verdicts SET fingerprint = ?3 WHERE job = ?1 AND n = ?2",
-                   "tit", job, (int64_t)json_integer_value(json_object_get(record, "n")), print);
+    const violation *x = a, *y = b;
+    int prints = strcmp(x->print, y->print);
+    return prints ? prints : (x->n > y->n) - (x->n < y->n);
+}
+
+static bool shares(const violations *v, size_t i)
+{
+    const violation *its = v->items;
+    return *its[i].print && ((i > 0 && strcmp(its[i - 1].print, its[i].print) == 0) ||
+                             (i + 1 < v->count && strcmp(its[i + 1].print, its[i].print) == 0));
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const violation *x = a, *y = b;
+    return (x->n > y->n) - (x->n < y->n);
+}
+
+/* What numbering looks at; new reference. */
+static json_t *settling(const violation *its)
+{
+    ft_scan_member of[] = {{.name = "accesses"}};
+    json_t *record = json_pack("{s:s}", "fingerprint", its->print);
+    if (ft_scan_object(its->record, strlen(its->record), of, 1, NULL) == FT_OK && of[0].value.at)
+        json_object_set_new(record, "accesses",
+                            json_loadb(of[0].value.at, of[0].value.length, 0, NULL));
+    return record;
+}
+
+/* Only those that share a fingerprint with others need more of their records than that. */
+static void settle(violations *v)
+{
+    json_t *shared = json_array();
+    if (v->count > 1) qsort(v->items, v->count, sizeof *v->items, by_print);
+    for (size_t i = 0; i < v->count; i++) {
+        if (!shares(v, i)) continue;
+        v->items[i].settling = settling(&v->items[i]);
+        json_array_append_new(shared, v->items[i].settling);
+    }
+    ft_fingerprints_settle(shared, "fingerprint");
+    for (size_t i = 0; i < v->count; i++) {
+        violation *its = &v->items[i];
+        const char *print = json_string_value(json_object_get(its->settling, "fingerprint"));
+        if (!print || strcmp(print, its->print) == 0) continue;
+        free(its->print);
+        its->print = ft_strdup(print);
+        its->known = false;
+    }
+    if (v->count > 1) qsort(v->items, v->count, sizeof *v->items, by_number);
+    json_decref(shared);
+}
+
+/* A fixed one that is seen in another job than its last one is open again. */
+static ft_status carry_one(ft_sql *sql, const char *job, const char *project, const violation *its,
+                           ft_error *err)
+{
+    ft_status status = FT_OK;
+    if (!*its->print) return FT_OK;
+    if (!its->known)
+        status =
+            ft_sql_run(sql, NULL, err,
+                       "UPDATE verdicts SET fingerprint = ?3 WHERE job = " FT_JOB_N " AND n = ?2",
+                       "tit", job, its->n, (const char *)its->print);
     if (status != FT_OK) return status;
     return ft_sql_run(
         sql, NULL, err,
         "INSERT INTO reviews (project, fingerprint, \"check\", message, first_seen, first_job, "
-        "last_seen, last_job) SELECT project, ?2, ?3, ?4, ?5, ?1, ?5, ?1 FROM jobs WHERE id = ?1 "
+        "last_seen, last_job) VALUES (?6, ?2, ?3, ifnull(?4 ->> '$', ''), ?5, ?1, ?5, ?1) "
         "ON CONFLICT (project, fingerprint) DO UPDATE SET "
         "jobs = jobs + (last_job <> excluded.last_job), "
         "state = CASE WHEN state = 'fixed' AND last_job <> excluded.last_job THEN 'open' "
         "ELSE state END, "
         "last_seen = excluded.last_seen, last_job = excluded.last_job, message = excluded.message",
-        "tttti", job, print, json_string_value(json_object_get(record, "check")),
-        json_string_value(json_object_get(record, "message")), ft_store_now());
+        "ttttit", job, (const char *)its->print, (const char *)its->check,
+        (const char *)(*its->message ? its->message : NULL), ft_store_now(), project);
+}
+
+static ft_status carry(ft_sql *sql, const char *job, const violations *v, ft_error *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+    ft_status status =
+        ft_sql_start(sql, &statement, err, "SELECT project FROM jobs WHERE id = ?1", "t", job);
+    if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
+    if (status != FT_OK || !row) return status;
+    char *project = ft_strdup(ft_sql_text(statement, 0));
+    status = ft_sql_next(sql, statement, &row, err);
+    for (size_t i = 0; i < v->count && status == FT_OK; i++)
+        status = carry_one(sql, job, project, &v->items[i], err);
+    free(project);
+    return status;
 }
 
 ft_status ft_store_reviews_carry(ft_sql *sql, const char *job, ft_error *err)
 {
-    size_t i;
-    json_t *record, *records = json_array();
-    ft_status status = read_violations(sql, job, records, err);
-    ft_fingerprints_settle(records, "fingerprint");
-    json_array_foreach(records, i, record) if (status == FT_OK) status =
-        carry_one(sql, job, record, err);
-    json_decref(records);
+    int64_t some = 0;
+    violations v = {.items = NULL};
+    ft_status status = ft_sql_number(
+        sql, &some, NULL, err,
+        "SELECT EXISTS (SELECT 1 FROM tallies WHERE job = ?1 AND verdict = 'violation')", "t", job);
+    if (status != FT_OK || !some) return status;
+    status = read_violations(sql, job, &v, err);
+    if (status == FT_OK) {
+        settle(&v);
+        status = carry(sql, job, &v, err);
+    }
+    release(&v);
     return status;
 }
 
@@ -90,11 +208,12 @@ ft_status ft_store_review_add(ft_sql *sql, const char *job, int64_t n, json_t *r
     bool found;
     const char *verdict = json_string_value(json_object_get(record, "verdict"));
     if (!verdict || strcmp(verdict, "violation") != 0) return FT_OK;
-    ft_status status = ft_sql_start(
-        sql, &statement, err,
-        "SELECT " COLUMNS " FROM verdicts v JOIN jobs j ON j.id = v.job JOIN reviews r "
-        "ON r.project = j.project AND r.fingerprint = v.fingerprint WHERE v.job = ?1 AND v.n = ?2",
-        "ti", job, n);
+    ft_status status =
+        ft_sql_start(sql, &statement, err,
+                     "SELECT " COLUMNS " FROM jobs j JOIN verdicts v ON v.job = j.n JOIN reviews r "
+                     "ON r.project = j.project AND r.fingerprint = v.fingerprint WHERE j.id = ?1 "
+                     "AND v.n = ?2 AND j.finished IS NOT NULL",
+                     "ti", job, n);
     if (status == FT_OK) status = ft_sql_next(sql, statement, &found, err);
     if (status != FT_OK || !found) return status;
     json_t *review = row_json(statement);

@@ -38,7 +38,8 @@ ft_status ft_sql_open(ft_sql *sql, const char *path, ft_error *err)
     /* secure_delete and trusted_schema: the content is other people's. */
     if (sqlite3_exec(sql->db,
                      "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
-                     "PRAGMA trusted_schema=OFF; PRAGMA cache_size=-16384;",
+                     "PRAGMA trusted_schema=OFF; PRAGMA cache_size=-16384;"
+                     "PRAGMA wal_autocheckpoint=4000;",
                      NULL, NULL, NULL) != SQLITE_OK) {
         return ft_error_set(err, FT_IO, "%s is not usable as a database: %s", path,
                             sqlite3_errmsg(sql->db));

@@ -19,7 +19,8 @@ typedef struct ft_sql {
         sqlite3_stmt *statement;
     } cache[FT_SQL_STATEMENTS];
     size_t cached;
-    bool lost; /* a column's text, for want of memory; see ft_sql_end */
+    int64_t token; /* the last fencing token given out: the epoch of this run in its upper half */
+    bool lost;     /* a column's text, for want of memory; see ft_sql_end */
 } ft_sql;
 
 /* Opens the file with the pragmas of the store. FT_IO: not usable, or no database. */

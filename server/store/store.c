@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -15,7 +16,8 @@
 #include "store/internal.h"
 
 /* So many requests share one commit at most: bounds the wait of the first of them. */
-#define GROUP 64
+#define GROUP   64
+#define LOCK_MS 3000 /* that a daemon waits for the state folder */
 
 extern const char *const ft_migrations[];
 
@@ -137,17 +139,30 @@ static void undo_all(ft_sql *sql)
     if (ft_sql_in_transaction(sql)) sqlite3_exec(sql->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
+/* The first that writes has the transaction for itself: where it fails, a new one begins, which
+ * costs less than to be able to undo it alone. */
+static ft_status run_in_turn(ft_sql *sql, ft_request *request, bool *shared, ft_error *err)
+{
+    bool first = request->writes && !*shared;
+    bool sound = run_one(sql, request, request->writes && *shared);
+    if (first && request->status != FT_OK) {
+        undo_all(sql);
+        return ft_sql_run(sql, NULL, err, "BEGIN IMMEDIATE", "");
+    }
+    *shared = *shared || request->writes;
+    if (sound && ft_sql_in_transaction(sql)) return FT_OK;
+    return ft_error_set(err, FT_IO, "the store undid a transaction: %s", sqlite3_errmsg(sql->db));
+}
+
 /* Requests that share a transaction are answered alike when it cannot be committed: the reads too,
  * since they may have seen what is undone. */
 static void run_together(ft_sql *sql, ft_request *first)
 {
+    bool shared = false; /* something was written in it */
     ft_error err = FT_ERROR_INIT;
     ft_status status = ft_sql_run(sql, NULL, &err, "BEGIN IMMEDIATE", "");
-    for (ft_request *r = first; r && status == FT_OK; r = r->next) {
-        if (run_one(sql, r, r->writes) && ft_sql_in_transaction(sql)) continue;
-        status =
-            ft_error_set(&err, FT_IO, "the store undid a transaction: %s", sqlite3_errmsg(sql->db));
-    }
+    for (ft_request *r = first; r && status == FT_OK; r = r->next)
+        status = run_in_turn(sql, r, &shared, &err);
     if (status == FT_OK) status = ft_sql_run(sql, NULL, &err, "COMMIT", "");
     if (status == FT_OK) return;
     fail_all(first, &err);
@@ -289,8 +304,20 @@ void ft_store_close(ft_store *store, void (*closed)(void *data), void *data)
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
+/* A process that was being started when its daemon was killed has the lock until it becomes another
+ * program; a command beside has it for a moment. */
+static bool take_lock(int fd, unsigned patience_ms)
+{
+    const struct timespec step = {.tv_nsec = 20000000};
+    for (unsigned waited = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; waited += 20) {
+        if (waited >= patience_ms) return false;
+        nanosleep(&step, NULL);
+    }
+    return true;
+}
+
 /* The lock keeps a second daemon from taking the leases of the first for leftovers. */
-ft_status ft_store_lock_folder(const char *folder, int *lock, ft_error *err)
+ft_status ft_store_lock_folder(const char *folder, unsigned patience_ms, int *lock, ft_error *err)
 {
     if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
         return ft_error_set(err, FT_IO, "cannot create the state folder %s: %s", folder,
@@ -304,7 +331,7 @@ ft_status ft_store_lock_folder(const char *folder, int *lock, ft_error *err)
         return ft_error_set(err, FT_IO, "cannot write in the state folder %s: %s", folder,
                             strerror(errno));
     }
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (!take_lock(fd, patience_ms)) {
         close(fd);
         return ft_error_set(err, FT_CONFLICT, "another foretelld uses the state folder %s", folder);
     }
@@ -320,11 +347,14 @@ static ft_status recover(ft_sql *sql, ft_error *err)
         "BEGIN IMMEDIATE",
         "UPDATE counters SET epoch = epoch + 1, running = 1",
         ("INSERT INTO deaths (job, task, attempt, at, death, message, log) "
-         "SELECT job, id, attempts, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), "
-         "'server-died', "
-         "'the server ended while a worker had it', '' FROM tasks WHERE state = 'leased'"),
-        ("UPDATE tasks SET state = 'ready', token = NULL, expires = NULL, dropped = 1 "
-         "WHERE state = 'leased'"),
+         "SELECT j.id, t.id, attempts, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), "
+         "'server-died', 'the server ended while a worker had it', '' FROM leases l "
+         "CROSS JOIN tasks t ON t.id BETWEEN l.low AND l.high AND t.token = l.token "
+         "JOIN jobs j ON j.n = t.job"),
+        ("UPDATE tasks SET state = 'ready', token = NULL, dropped = 1 WHERE id IN (SELECT t.id "
+         "FROM leases l CROSS JOIN tasks t ON t.id BETWEEN l.low AND l.high "
+         "AND t.token = l.token)"),
+        "DELETE FROM leases",
         "UPDATE jobs SET state = 'queued', revision = revision + 1 WHERE state = 'planning'",
         "DELETE FROM blobs WHERE id NOT IN (SELECT blob FROM traces)",
         "UPDATE deliveries SET state = 'pending' WHERE state = 'sending'",
@@ -333,6 +363,8 @@ static ft_status recover(ft_sql *sql, ft_error *err)
     for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS && status == FT_OK; i++)
         status = ft_sql_script(sql, STEPS[i], err);
     if (status == FT_OK) status = ft_store_recount(sql, err);
+    if (status == FT_OK)
+        status = ft_sql_number(sql, &sql->token, NULL, err, "SELECT epoch << 32 FROM counters", "");
     if (status == FT_OK) status = ft_sql_script(sql, "COMMIT", err);
     return status;
 }
@@ -356,7 +388,7 @@ static ft_status check_unclean(ft_store *store, const char *path, ft_error *err)
 
 static ft_status open_file(ft_store *store, const char *folder, ft_error *err)
 {
-    ft_status status = ft_store_lock_folder(folder, &store->lock, err);
+    ft_status status = ft_store_lock_folder(folder, LOCK_MS, &store->lock, err);
     if (status != FT_OK) return status;
     ft_strbuf path = {0};
     ft_strbuf_printf(&path, "%s/foretell.db", folder);

@@ -136,12 +136,14 @@ typedef struct ft_store_filter {
  * CURSOR|null added. Each RECORD has "finding": ID added. Counts are of the whole job whatever the
  * page and filter; "undecided" holds bounded ones too. A page is a stretch of records in commit
  * order. Before the job is planned "model" is null and "checks" is {}; a property that is not
- * decided yet has the verdict null. FT_NOT_FOUND; FT_USAGE: bad check or cursor. */
+ * decided yet has the verdict null. A violation whose witness cannot be read is "undecided", an
+ * error, and counted as one; "damaged" lists those of the page: [{"finding", "property"|null,
+ * "why"}...]. FT_NOT_FOUND; FT_USAGE: bad check or cursor. */
 void ft_store_report(ft_store *store, const char *job, ft_store_filter filter, ft_store_page page,
                      ft_store_done done, void *data);
 
 /* RECORD with "finding" and "job" added, by finding id "<job>-<n>"; its "witness" is the WITNESS
- * (absent when the verdict is no violation). FT_NOT_FOUND. */
+ * (absent when the verdict is no violation); "damaged" as in a report. FT_NOT_FOUND. */
 void ft_store_finding(ft_store *store, const char *finding, ft_store_done done, void *data);
 
 /* ---- Reviews: findings from run to run ------------------------------------------------------- */
@@ -247,8 +249,10 @@ void ft_store_job_expire(ft_store *store, const char *job, const char *text, ft_
  * "priority", "project"}...]}, those not ended, oldest first. */
 void ft_store_jobs_open(ft_store *store, ft_store_done done, void *data);
 
+#define FT_STORE_LEASE_MOST 64 /* tasks */
 /* Leases up to `most` ready tasks of one kind to one worker, for lease_ms: {"token": T, "kind":
- * NAME, "tasks": [{"task": ID, "subproblem": K, "key": TEXT, "check": NAME}...], "change": CHANGE};
+ * NAME, "tasks": LIST, "change": CHANGE}, where LIST is the JSON text of
+ * [{"task": ID, "subproblem": K, "key": TEXT, "check": NAME}...], in the order of their ids;
  * no tasks: none was ready (token and kind are then null), "wait_ms" tells until when the ready
  * ones were put off. A task that was in a batch whose worker died is leased alone. Leases past
  * their time are released first. */
@@ -270,9 +274,10 @@ void ft_store_extend(ft_store *store, json_t *beat, uint32_t lease_ms, ft_store_
 
 /* In one transaction: the plan's records become verdicts, its subproblems solve tasks, the plan
  * task is done, the job solving (or done, without subproblems). CHANGE. FT_INPUT: the plan is not
- * PLAN of docs/records.md, or its counts do not add up. */
-void ft_store_plan_commit(ft_store *store, uint64_t token, int64_t task, const json_t *plan,
-                          ft_store_done done, void *data);
+ * PLAN of docs/records.md, its subproblems are not numbered 0, 1, ..., or its counts do not add
+ * up. */
+void ft_store_plan_commit(ft_store *store, uint64_t token, int64_t task, const char *plan,
+                          size_t length, ft_store_done done, void *data);
 
 /* In one transaction, of each result (store/results.h): the record becomes the task's verdict, the
  * task is done; and the job is done if these were its last ones. CHANGE with "late": the tasks that

@@ -1,4 +1,5 @@
-/* Leases and results. */
+/* Leases and results. Of a job's tasks those in flight have a row (schema 0008): the plan's, and
+ * each subproblem's from its first lease to its verdict. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,111 +8,190 @@
 #include "base/memory.h"
 #include "store/internal.h"
 
-/* ---- Leasing --------------------------------------------------------------------------------- */
+/* ---- Leases ---------------------------------------------------------------------------------- */
 
-/* One job's share of what was released. */
-static ft_status released(ft_sql *sql, const char *job, ft_error *err)
+ft_status ft_store_lease_end(ft_sql *sql, uint64_t token, bool alone, int64_t *returned,
+                             ft_error *err)
+{
+    assert(ft_task_state_may(FT_TASK_LEASED, FT_TASK_READY));
+    ft_status status =
+        ft_sql_run(sql, returned, err,
+                   "UPDATE tasks SET state = 'ready', token = NULL, alone = max(alone, ?2) "
+                   "WHERE token = ?1 AND id BETWEEN (SELECT low FROM leases WHERE token = ?1) "
+                   "AND (SELECT high FROM leases WHERE token = ?1)",
+                   "ii", (int64_t)token, (int64_t)alone);
+    if (status != FT_OK) return status;
+    return ft_sql_run(sql, NULL, err, "DELETE FROM leases WHERE token = ?1", "i", (int64_t)token);
+}
+
+ft_status ft_store_leases_drop(ft_sql *sql, const char *job, ft_error *err)
+{
+    return ft_sql_run(sql, NULL, err, "DELETE FROM leases WHERE job = " FT_JOB_N, "t", job);
+}
+
+/* So many of its tasks are its no more. */
+static ft_status shrink(ft_sql *sql, uint64_t token, int64_t count, ft_error *err)
 {
     ft_status status =
-        ft_sql_run(sql, NULL, err, "UPDATE jobs SET ready = ready + 1 WHERE id = ?1", "t", job);
+        ft_sql_run(sql, NULL, err, "UPDATE leases SET open = open - ?2 WHERE token = ?1", "ii",
+                   (int64_t)token, count);
+    if (status != FT_OK) return status;
+    return ft_sql_run(sql, NULL, err, "DELETE FROM leases WHERE token = ?1 AND open = 0", "i",
+                      (int64_t)token);
+}
+
+/* The job's tasks are ready again; a job that was being planned waits for it again. */
+static ft_status give_back(ft_sql *sql, const char *job, int64_t count, ft_error *err)
+{
+    ft_status status = ft_sql_run(
+        sql, NULL, err, "UPDATE jobs SET ready = ready + ?2 WHERE id = ?1", "ti", job, count);
     return status == FT_OK ? ft_store_job_requeue(sql, job, err) : status;
 }
 
-/* *jobs: an array, a job as often as it had a task; the caller's. */
+static ft_status release(ft_sql *sql, uint64_t token, int64_t low, json_t *jobs, ft_error *err)
+{
+    char job[FT_STORE_JOB_ID + 1];
+    int64_t returned = 0;
+    ft_status status = ft_store_lease_end(sql, token, false, &returned, err);
+    if (status == FT_OK) status = ft_store_task_job(sql, low, job, err);
+    if (status != FT_OK) return status;
+    json_array_append_new(jobs, json_string(job));
+    return give_back(sql, job, returned, err);
+}
+
+/* *jobs: an array, a job as often as it had a lease; the caller's. */
 static ft_status release_expired(ft_sql *sql, json_t **jobs, ft_error *err)
 {
     sqlite3_stmt *statement;
-    bool row;
-    json_t *job;
-    size_t i;
+    bool row = true;
+    int64_t now = ft_store_now();
+    ft_status status = FT_OK;
     *jobs = json_array();
-    ft_status status =
-        ft_sql_start(sql, &statement, err,
-                     "UPDATE tasks SET state = 'ready', token = NULL, expires = NULL "
-                     "WHERE state = 'leased' AND expires < ?1 RETURNING job",
-                     "i", ft_store_now());
-    while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row)
-        json_array_append_new(*jobs, json_string(ft_sql_text(statement, 0)));
-    json_array_foreach(*jobs, i, job) if (status == FT_OK) status =
-        released(sql, json_string_value(job), err);
+    while (row && status == FT_OK) {
+        status = ft_sql_start(sql, &statement, err,
+                              "SELECT token, low FROM leases WHERE expires < ?1 LIMIT 1", "i", now);
+        if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
+        if (status != FT_OK || !row) continue;
+        int64_t token = ft_sql_int(statement, 0), low = ft_sql_int(statement, 1);
+        status = ft_sql_next(sql, statement, &row, err);
+        row = true;
+        if (status == FT_OK) status = release(sql, (uint64_t)token, low, *jobs, err);
+    }
     return status;
 }
 
-/* The epoch in the upper half tells the runs of the daemon apart. */
-static ft_status new_token(ft_sql *sql, int64_t *token, ft_error *err)
+/* ---- Leasing --------------------------------------------------------------------------------- */
+
+/* What is being leased. */
+typedef struct taking {
+    ft_job_row job;
+    int64_t ids[FT_STORE_LEASE_MOST]; /* ascending */
+    size_t count;
+    size_t fresh;    /* of these, the last ones: never leased before */
+    int64_t dropped; /* of these, those that their server's death gave back */
+    int64_t token;
+} taking;
+
+static void put_span(ft_strbuf *text, const char *name, ft_span value)
 {
-    return ft_sql_number(sql, token, NULL, err,
-                         "UPDATE counters SET next_token = next_token + 1 "
-                         "RETURNING (epoch << 32) | (next_token & 4294967295)",
-                         "");
+    ft_strbuf_puts(text, name);
+    ft_strbuf_add(text, value.at, value.length);
 }
 
-/* Of a row of id, kind, subproblem and the key and check of its entry. */
-#define LEASED_COLUMNS "id, kind, subproblem, entry ->> '$.key', entry ->> '$.check'"
-
-static json_t *text_or_null(sqlite3_stmt *statement, int column)
+static ft_status add_task(ft_sql *sql, ft_entries *entries, int64_t id, ft_strbuf *text,
+                          ft_error *err)
 {
-    if (ft_sql_null(statement, column)) return json_null();
-    return json_string(ft_sql_text(statement, column));
+    static const ft_span NOTHING = {"null", 4};
+    ft_entry entry = {NOTHING, NOTHING, NOTHING};
+    int64_t number = FT_TASK_NUMBER(id);
+    ft_status status = number > 0 ? ft_entries_find(sql, entries, id, &entry, err) : FT_OK;
+    if (status != FT_OK) return status;
+    ft_strbuf_printf(text, "%s{\"task\":%lld,\"subproblem\":%lld", text->len > 1 ? "," : "",
+                     (long long)id, (long long)number - 1);
+    put_span(text, ",\"key\":", entry.key);
+    put_span(text, ",\"check\":", entry.check);
+    ft_strbuf_puts(text, "}");
+    return FT_OK;
 }
 
-static json_t *leased_task(sqlite3_stmt *statement)
+/* As text: a request to a worker is made of it, nothing else. */
+static ft_status add_tasks(ft_sql *sql, const taking *t, json_t *result, ft_error *err)
 {
-    json_t *task = json_object();
-    json_object_set_new(task, "task", json_integer(ft_sql_int(statement, 0)));
-    json_object_set_new(task, "subproblem", json_integer(ft_sql_int(statement, 2)));
-    json_object_set_new(task, "key", text_or_null(statement, 3));
-    json_object_set_new(task, "check", text_or_null(statement, 4));
-    return task;
+    ft_strbuf text = {0};
+    ft_entries entries = {.first = 0};
+    ft_status status = FT_OK;
+    ft_strbuf_puts(&text, "[");
+    for (size_t i = 0; i < t->count && status == FT_OK; i++)
+        status = add_task(sql, &entries, t->ids[i], &text, err);
+    ft_strbuf_puts(&text, "]");
+    json_object_set_new(result, "tasks", json_stringn_nocheck(text.text, text.len));
+    ft_strbuf_release(&text);
+    ft_entries_release(&entries);
+    return status;
 }
 
 /* The furthest that a retry is ever put off: what is due later was put off under another clock. */
 #define DUE_MOST ((int64_t)FT_STORE_RETRY_MOST)
 
-/* One kind at a time, and alone what was in a batch that died. */
-static ft_status choose(ft_sql *sql, ft_request *request, json_t *tasks, ft_task_kind *kind,
-                        int64_t *dropped, ft_error *err)
+/* Those that somebody had before: in batches, or what was in a batch that died, each alone. */
+static ft_status take_returned(ft_sql *sql, taking *t, bool alone, size_t most, ft_error *err)
 {
     sqlite3_stmt *statement;
     bool row;
     int64_t now = ft_store_now();
     ft_status status = ft_sql_start(
         sql, &statement, err,
-        "SELECT " LEASED_COLUMNS ", alone, dropped FROM tasks WHERE job = ?1 "
-        "AND state = 'ready' AND (due <= ?3 OR due > ?4) ORDER BY alone, id LIMIT ?2",
-        "tiii", (const char *)request->job, (int64_t)request->limit, now, now + DUE_MOST);
+        "SELECT id, dropped FROM tasks INDEXED BY tasks_ready WHERE state = 'ready' "
+        "AND alone = ?1 AND id BETWEEN ?2 AND ?3 AND (due <= ?4 OR due > ?5) ORDER BY id LIMIT ?6",
+        "iiiiii", (int64_t)alone, FT_TASK_ID(t->job.n, 0), FT_TASK_ID(t->job.n, FT_TASK_MOST), now,
+        now + DUE_MOST, (int64_t)most);
     while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row) {
-        ft_task_kind its;
-        bool first = json_array_size(tasks) == 0;
-        if (!ft_task_kind_parse(ft_sql_text(statement, 1), &its) || !ft_task_kind_stored(its))
-            return ft_error_set(err, FT_INTERNAL, "a task of an unknown kind is stored");
-        bool alone = ft_sql_int(statement, 5) != 0 || its == FT_KIND_PLAN;
-        if (!first && (alone || its != *kind)) break;
-        json_array_append_new(tasks, leased_task(statement));
-        *kind = its;
-        *dropped += ft_sql_int(statement, 6);
-        if (alone) break;
+        t->ids[t->count++] = ft_sql_int(statement, 0);
+        t->dropped += ft_sql_int(statement, 1);
     }
     return status;
 }
 
-static ft_status take(ft_sql *sql, const json_t *tasks, int64_t token, uint32_t lease_ms,
-                      ft_error *err)
+static bool is_plan(const taking *t)
 {
-    size_t index;
-    json_t *task;
-    int64_t expires = ft_store_now() + lease_ms;
-    assert(ft_task_state_may(FT_TASK_READY, FT_TASK_LEASED));
-    json_array_foreach(tasks, index, task)
-    {
-        ft_status status = ft_sql_run(
-            sql, NULL, err,
-            "UPDATE tasks SET state = 'leased', token = ?2, expires = ?3, dropped = 0 "
-            "WHERE id = ?1",
-            "iii", (int64_t)json_integer_value(json_object_get(task, "task")), token, expires);
-        if (status != FT_OK) return status;
+    return t->count > 0 && FT_TASK_NUMBER(t->ids[0]) == 0;
+}
+
+static ft_status choose(ft_sql *sql, uint32_t limit, taking *t, ft_error *err)
+{
+    size_t most = limit < FT_STORE_LEASE_MOST ? limit : FT_STORE_LEASE_MOST;
+    ft_status status = take_returned(sql, t, false, most, err);
+    if (status != FT_OK || is_plan(t)) return status;
+    int64_t next = t->job.state == FT_JOB_SOLVING ? t->job.next : t->job.last + 1;
+    for (; t->count < most && next <= t->job.last; next++, t->fresh++)
+        t->ids[t->count++] = FT_TASK_ID(t->job.n, next);
+    return t->count == 0 && most > 0 ? take_returned(sql, t, true, 1, err) : FT_OK;
+}
+
+static ft_status take_one(ft_sql *sql, const taking *t, size_t index, ft_error *err)
+{
+    int64_t id = t->ids[index];
+    if (index + t->fresh >= t->count)
+        return ft_sql_run(sql, NULL, err,
+                          "INSERT INTO tasks (id, state, token) VALUES (?1, 'leased', ?2)", "ii",
+                          id, t->token);
+    return ft_sql_run(sql, NULL, err,
+                      "UPDATE tasks SET state = 'leased', token = ?2, dropped = 0 WHERE id = ?1",
+                      "ii", id, t->token);
+}
+
+static ft_status add_lease(ft_sql *sql, const taking *t, uint32_t lease_ms, ft_error *err)
+{
+    int64_t low = t->ids[0], high = low;
+    for (size_t i = 1; i < t->count; i++) {
+        if (t->ids[i] < low) low = t->ids[i];
+        if (t->ids[i] > high) high = t->ids[i];
     }
-    return FT_OK;
+    return ft_sql_run(sql, NULL, err,
+                      "INSERT INTO leases (token, job, low, high, open, expires) "
+                      "VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                      "iiiiii", t->token, t->job.n, low, high, (int64_t)t->count,
+                      ft_store_now() + lease_ms);
 }
 
 static void describe_lease(json_t *result, int64_t token, ft_task_kind kind)
@@ -120,22 +200,22 @@ static void describe_lease(json_t *result, int64_t token, ft_task_kind kind)
     json_object_set_new(result, "kind", json_string(ft_task_kind_name(kind)));
 }
 
-static ft_status lease_chosen(ft_sql *sql, ft_request *request, json_t *tasks, ft_task_kind kind,
-                              int64_t dropped, ft_error *err)
+static ft_status lease_chosen(ft_sql *sql, ft_request *request, taking *t, ft_error *err)
 {
-    int64_t token;
-    ft_status status = new_token(sql, &token, err);
-    if (status == FT_OK) status = take(sql, tasks, token, request->lease_ms, err);
-    if (status == FT_OK && kind == FT_KIND_PLAN)
+    assert(ft_task_state_may(FT_TASK_READY, FT_TASK_LEASED));
+    ft_status status = FT_OK;
+    t->token = ++sql->token;
+    for (size_t i = 0; i < t->count && status == FT_OK; i++) status = take_one(sql, t, i, err);
+    if (status == FT_OK) status = add_lease(sql, t, request->lease_ms, err);
+    if (status == FT_OK && is_plan(t))
         status = ft_store_job_move(sql, request->job, FT_JOB_PLANNING, err);
-    if (status == FT_OK) {
-        status =
-            ft_sql_run(sql, NULL, err,
-                       "UPDATE jobs SET ready = ready - ?2, dropped = dropped - ?3 "
-                       "WHERE id = ?1",
-                       "tii", (const char *)request->job, (int64_t)json_array_size(tasks), dropped);
-    }
-    if (status == FT_OK) describe_lease(request->result, token, kind);
+    if (status == FT_OK)
+        status = ft_sql_run(sql, NULL, err,
+                            "UPDATE jobs SET ready = ready - ?2, dropped = dropped - ?3, "
+                            "next = next + ?4 WHERE n = ?1",
+                            "iiii", t->job.n, (int64_t)t->count, t->dropped, (int64_t)t->fresh);
+    if (status == FT_OK)
+        describe_lease(request->result, t->token, is_plan(t) ? FT_KIND_PLAN : FT_KIND_SOLVE);
     return status;
 }
 
@@ -144,8 +224,8 @@ static ft_status add_wait(ft_sql *sql, ft_request *request, ft_error *err)
 {
     int64_t due = 0, now = ft_store_now();
     ft_status status = ft_sql_number(sql, &due, NULL, err,
-                                     "SELECT ifnull(min(due), 0) FROM tasks WHERE job = ?1 "
-                                     "AND state = 'ready'",
+                                     "SELECT ifnull(min(due), 0) FROM tasks WHERE id " FT_JOB_TASKS
+                                     " AND state = 'ready'",
                                      "t", (const char *)request->job);
     if (status == FT_OK && due > now)
         json_object_set_new(request->result, "wait_ms", json_integer(due - now));
@@ -154,17 +234,17 @@ static ft_status add_wait(ft_sql *sql, ft_request *request, ft_error *err)
 
 static ft_status run_lease(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    json_t *tasks = json_array(), *change, *expired;
-    ft_task_kind kind = FT_KIND_SOLVE;
-    int64_t dropped = 0;
-    request->result = json_pack("{s:n, s:n, s:o}", "token", "kind", "tasks", tasks);
+    json_t *change, *expired;
+    taking t = {.count = 0};
+    request->result = json_pack("{s:n, s:n}", "token", "kind");
     ft_status status = release_expired(sql, &expired, err);
     json_decref(expired);
-    if (status == FT_OK) status = choose(sql, request, tasks, &kind, &dropped, err);
-    bool empty = json_array_size(tasks) == 0;
-    if (status == FT_OK && !empty) status = lease_chosen(sql, request, tasks, kind, dropped, err);
-    if (status == FT_OK && empty) status = add_wait(sql, request, err);
-    if (status == FT_OK) status = ft_store_change(sql, request->job, true, &change, err);
+    if (status == FT_OK) status = ft_store_job_row(sql, request->job, &t.job, err);
+    if (status == FT_OK) status = choose(sql, request->limit, &t, err);
+    if (status == FT_OK) status = add_tasks(sql, &t, request->result, err);
+    if (status == FT_OK && t.count > 0) status = lease_chosen(sql, request, &t, err);
+    if (status == FT_OK && t.count == 0) status = add_wait(sql, request, err);
+    if (status == FT_OK) status = ft_store_change(sql, request->job, t.count > 0, &change, err);
     if (status == FT_OK) json_object_set_new(request->result, "change", change);
     return status;
 }
@@ -182,33 +262,39 @@ void ft_store_lease(ft_store *store, const char *job, uint32_t most, uint32_t le
 /* ---- Stealing -------------------------------------------------------------------------------- */
 
 /* One task, if the old lease still holds it: from then on a result under the old one is fenced. */
-static ft_status move_task(ft_sql *sql, ft_request *request, int64_t task, int64_t token,
-                           json_t *tasks, ft_error *err)
+static ft_status move_task(ft_sql *sql, int64_t task, uint64_t old, taking *t, ft_error *err)
 {
-    sqlite3_stmt *statement;
-    bool row;
-    ft_status status = ft_sql_start(
-        sql, &statement, err,
-        "UPDATE tasks SET token = ?3, expires = ?4 WHERE id = ?1 AND state = 'leased' "
-        "AND token = ?2 RETURNING " LEASED_COLUMNS,
-        "iiii", task, (int64_t)request->token, token, ft_store_now() + request->lease_ms);
-    if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
-    if (status != FT_OK || !row) return status;
-    json_array_append_new(tasks, leased_task(statement));
-    return ft_sql_next(sql, statement, &row, err);
+    int64_t changed = 0;
+    ft_status status =
+        ft_sql_run(sql, &changed, err, "UPDATE tasks SET token = ?3 WHERE id = ?1 AND token = ?2",
+                   "iii", task, (int64_t)old, t->token);
+    if (changed > 0) t->ids[t->count++] = task;
+    return status;
+}
+
+static ft_status move_lease(ft_sql *sql, ft_request *request, taking *t, ft_error *err)
+{
+    ft_status status = add_lease(sql, t, request->lease_ms, err);
+    if (status == FT_OK) status = shrink(sql, request->token, (int64_t)t->count, err);
+    if (status == FT_OK) describe_lease(request->result, t->token, FT_KIND_SOLVE);
+    return status;
 }
 
 static ft_status run_steal(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    int64_t token;
     size_t i;
-    json_t *id, *change, *tasks = json_array();
-    request->result = json_pack("{s:n, s:n, s:o}", "token", "kind", "tasks", tasks);
-    ft_status status = new_token(sql, &token, err);
-    json_array_foreach(request->json, i, id) if (status == FT_OK) status =
-        move_task(sql, request, json_integer_value(id), token, tasks, err);
-    if (status == FT_OK && json_array_size(tasks) > 0)
-        describe_lease(request->result, token, FT_KIND_SOLVE);
+    taking t = {.count = 0};
+    json_t *id, *change;
+    request->result = json_pack("{s:n, s:n}", "token", "kind");
+    ft_status status = ft_store_job_row(sql, request->job, &t.job, err);
+    t.token = ++sql->token;
+    json_array_foreach(request->json, i, id)
+    {
+        if (status != FT_OK || t.count == FT_STORE_LEASE_MOST) break;
+        status = move_task(sql, json_integer_value(id), request->token, &t, err);
+    }
+    if (status == FT_OK) status = add_tasks(sql, &t, request->result, err);
+    if (status == FT_OK && t.count > 0) status = move_lease(sql, request, &t, err);
     if (status == FT_OK) status = ft_store_change(sql, request->job, true, &change, err);
     if (status == FT_OK) json_object_set_new(request->result, "change", change);
     return status;
@@ -263,11 +349,10 @@ static ft_status run_extend(ft_sql *sql, ft_request *request, ft_error *err)
 {
     char *tokens = ft_store_dump(json_object_get(request->json, "tokens"));
     json_t *expired = NULL;
-    ft_status status =
-        ft_sql_run(sql, NULL, err,
-                   "UPDATE tasks SET expires = ?2 WHERE state = 'leased' "
-                   "AND token IN (SELECT value FROM json_each(?1))",
-                   "ti", (const char *)tokens, ft_store_now() + (int64_t)request->lease_ms);
+    ft_status status = ft_sql_run(
+        sql, NULL, err,
+        "UPDATE leases SET expires = ?2 WHERE token IN (SELECT value FROM json_each(?1))", "ti",
+        (const char *)tokens, ft_store_now() + (int64_t)request->lease_ms);
     free(tokens);
     if (status == FT_OK) status = add_spent(sql, json_object_get(request->json, "spent"), err);
     if (status == FT_OK) status = add_usage(sql, json_object_get(request->json, "usage"), err);
@@ -287,99 +372,105 @@ void ft_store_extend(ft_store *store, json_t *beat, uint32_t lease_ms, ft_store_
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-ft_status ft_store_task_row(ft_sql *sql, int64_t task, ft_task_row *out, ft_error *err)
+ft_status ft_store_task_job(ft_sql *sql, int64_t task, char job[FT_STORE_JOB_ID + 1], ft_error *err)
 {
     sqlite3_stmt *statement;
     bool row;
-    ft_status status =
-        ft_sql_start(sql, &statement, err,
-                     "SELECT job, kind, ifnull(entry, 'null') FROM tasks WHERE id = ?1", "i", task);
+    ft_status status = ft_sql_start(sql, &statement, err, "SELECT id FROM jobs WHERE n = ?1", "i",
+                                    FT_TASK_JOB(task));
     if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
     if (status != FT_OK) return status;
     if (!row) return ft_error_set(err, FT_NOT_FOUND, "no task %lld", (long long)task);
-    if (!ft_task_kind_parse(ft_sql_text(statement, 1), &out->kind))
-        return ft_error_set(err, FT_INTERNAL, "a task of an unknown kind is stored");
-    snprintf(out->job, sizeof out->job, "%s", ft_sql_text(statement, 0));
-    return ft_store_parse(statement, 2, &out->entry, err);
+    snprintf(job, FT_STORE_JOB_ID + 1, "%s", ft_sql_text(statement, 0));
+    return FT_OK;
+}
+
+ft_status ft_store_task_entry(ft_sql *sql, ft_entries *entries, int64_t task, json_t **entry,
+                              ft_error *err)
+{
+    ft_entry its;
+    ft_status status = ft_entries_find(sql, entries, task, &its, err);
+    if (status == FT_OK) *entry = json_loadb(its.text.at, its.text.length, 0, NULL);
+    return status;
+}
+
+static ft_status end_task(ft_sql *sql, int64_t task, uint64_t token, ft_task_state to,
+                          bool *applied, ft_error *err)
+{
+    int64_t changed;
+    assert(ft_task_state_may(FT_TASK_LEASED, to) && ft_task_state_final(to));
+    ft_status status =
+        to == FT_TASK_DONE
+            ? ft_sql_run(sql, &changed, err, "DELETE FROM tasks WHERE id = ?1 AND token = ?2", "ii",
+                         task, (int64_t)token)
+            : ft_sql_run(sql, &changed, err,
+                         "UPDATE tasks SET state = ?3, token = NULL WHERE id = ?1 AND token = ?2",
+                         "iit", task, (int64_t)token, ft_task_state_name(to));
+    *applied = status == FT_OK && changed == 1;
+    return status;
 }
 
 ft_status ft_store_task_end(ft_sql *sql, int64_t task, uint64_t token, ft_task_state to,
                             bool *applied, ft_error *err)
 {
-    int64_t changed;
-    assert(ft_task_state_may(FT_TASK_LEASED, to) && ft_task_state_final(to));
-    ft_status status = ft_sql_run(sql, &changed, err,
-                                  "UPDATE tasks SET state = ?3, token = NULL, expires = NULL "
-                                  "WHERE id = ?1 AND state = 'leased' AND token = ?2",
-                                  "iit", task, (int64_t)token, ft_task_state_name(to));
-    *applied = changed == 1;
-    return status;
+    ft_status status = end_task(sql, task, token, to, applied, err);
+    return status == FT_OK && *applied ? shrink(sql, token, 1, err) : status;
 }
 
 ft_status ft_store_task_count_down(ft_sql *sql, const char *job, int64_t count, ft_error *err)
 {
-    int64_t open;
+    ft_job_row row;
     ft_status status =
-        ft_sql_number(sql, &open, NULL, err,
-                      "UPDATE jobs SET open = open - ?3, updated = ?2, revision = revision + 1 "
-                      "WHERE id = ?1 RETURNING open",
-                      "tii", job, ft_store_now(), count);
-    if (status == FT_OK && open == 0) status = ft_store_job_move(sql, job, FT_JOB_DONE, err);
+        ft_sql_run(sql, NULL, err,
+                   "UPDATE jobs SET open = open - ?3, updated = ?2, revision = revision + 1 "
+                   "WHERE id = ?1",
+                   "tii", job, ft_store_now(), count);
+    if (status == FT_OK) status = ft_store_job_row(sql, job, &row, err);
+    if (status == FT_OK && row.open == 0) status = ft_store_job_move(sql, job, FT_JOB_DONE, err);
     return status;
 }
 
-/* The fence: *held tells whether the lease still holds the task; then the record must be of it. */
-static ft_status look_at_task(ft_sql *sql, const ft_request *request, size_t index, bool *held,
-                              ft_error *err)
+/* The fence: *applied tells whether the lease held the task; then the record must be of it. */
+static ft_status take_result(ft_sql *sql, const ft_request *request, size_t index,
+                             ft_entries *entries, bool *applied, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    int64_t task = request->results.items[index].task;
+    ft_entry entry = {.text = {NULL, 0}};
     const ft_record record = ft_results_record(&request->results, index);
-    ft_status status = ft_sql_start(
-        sql, &statement, err,
-        "SELECT ifnull(entry, '{}') FROM tasks WHERE id = ?1 AND state = 'leased' AND token = ?2 "
-        "AND job = ?3",
-        "iit", request->results.items[index].task, (int64_t)request->token,
-        (const char *)request->job);
-    if (status == FT_OK) status = ft_sql_next(sql, statement, held, err);
-    if (status != FT_OK || !*held) return status;
-    return ft_record_check_entry(&record, ft_sql_text(statement, 0), err);
-}
-
-static ft_status take_result(ft_sql *sql, const ft_request *request, size_t index, bool *applied,
-                             ft_error *err)
-{
-    assert(ft_task_state_may(FT_TASK_LEASED, FT_TASK_DONE));
-    ft_status status = look_at_task(sql, request, index, applied, err);
+    ft_status status = end_task(sql, task, request->token, FT_TASK_DONE, applied, err);
     if (status != FT_OK || !*applied) return status;
-    return ft_sql_run(sql, NULL, err,
-                      "UPDATE tasks SET state = 'done', token = NULL, expires = NULL "
-                      "WHERE id = ?1",
-                      "i", request->results.items[index].task);
+    if (FT_TASK_NUMBER(task) > 0) status = ft_entries_find(sql, entries, task, &entry, err);
+    return status == FT_OK ? ft_record_check_entry(&record, entry.check, entry.key, err) : status;
 }
 
 /* Those in time come first in the request's results then. */
-static ft_status take_results(ft_sql *sql, ft_request *request, size_t *count, json_t *late,
-                              ft_error *err)
+static ft_status take_results(ft_sql *sql, ft_request *request, int64_t job, size_t *count,
+                              json_t *late, ft_error *err)
 {
     ft_result *items = request->results.items;
+    ft_entries entries = {.first = 0};
+    ft_status status = FT_OK;
     *count = 0;
-    for (size_t i = 0; i < request->results.count; i++) {
-        bool applied = false;
-        ft_status status = take_result(sql, request, i, &applied, err);
-        if (status != FT_OK) return status;
+    for (size_t i = 0; i < request->results.count && status == FT_OK; i++) {
+        bool applied = false, its = FT_TASK_JOB(items[i].task) == job;
+        if (its) status = take_result(sql, request, i, &entries, &applied, err);
         if (applied)
             items[(*count)++] = items[i];
         else
             json_array_append_new(late, json_integer(items[i].task));
     }
-    return FT_OK;
+    ft_entries_release(&entries);
+    return status;
 }
 
 static ft_status run_results(ft_sql *sql, ft_request *request, ft_error *err)
 {
     size_t count = 0;
+    ft_job_row job;
     json_t *late = json_array();
-    ft_status status = take_results(sql, request, &count, late, err);
+    ft_status status = ft_store_job_row(sql, request->job, &job, err);
+    if (status == FT_OK) status = take_results(sql, request, job.n, &count, late, err);
+    if (status == FT_OK && count > 0) status = shrink(sql, request->token, (int64_t)count, err);
     if (status == FT_OK && count > 0)
         status = ft_store_verdicts_add(sql, request->job, &request->results, count, err);
     if (status == FT_OK && count > 0)

@@ -67,7 +67,9 @@ ft_status ft_store_cursor(const char *text, int64_t first, int64_t *cursor, ft_e
     if (!text) return FT_OK;
     char *end;
     long long value = strtoll(text, &end, 10);
-    if (end == text || *end != '\0' || value < 0)
+    /* Digits alone, and no zeros before them: what has a number has one name. */
+    bool plain = *text >= '0' && *text <= '9' && (*text != '0' || text[1] == '\0');
+    if (!plain || *end != '\0')
         return ft_error_set(err, FT_USAGE, "the cursor is not one that this server gave out");
     *cursor = value;
     return FT_OK;

@@ -39,35 +39,52 @@ static ft_status add_tally(ft_sql *sql, const char *job, int check, int verdict,
         t->count, t->solved, t->sliced, t->encoded, t->records);
 }
 
-static ft_status insert(ft_sql *sql, const char *job, int64_t n, const ft_results *results,
+ft_span ft_store_print_of(ft_span value)
+{
+    if (!ft_scan_string(value) || memchr(value.at, '\\', value.length)) return (ft_span){NULL, 0};
+    return (ft_span){value.at + 1, value.length - 2};
+}
+
+static ft_span print_of(const ft_record *record, ft_span text)
+{
+    ft_scan_member of[] = {{.name = "fingerprint"}};
+    bool violation = record->verdict == FT_VERDICT_VIOLATION;
+    if (!violation || ft_scan_object(text.at, text.length, of, 1, NULL) != FT_OK)
+        return (ft_span){NULL, 0};
+    return ft_store_print_of(of[0].value);
+}
+
+static ft_status insert(ft_sql *sql, int64_t job, int64_t n, const ft_results *results,
                         const ft_result *result, int64_t now, ft_error *err)
 {
     const ft_record *record = &result->record;
     const char *bytes = results->bytes.text;
+    const ft_span print = print_of(record, (ft_span){bytes + result->at, result->length});
     return ft_sql_run(
         sql, NULL, err,
         "INSERT INTO verdicts (job, n, task, \"check\", verdict, property, count, pairs, record, "
-        "created, witness) VALUES (?1, ?2, nullif(?3, 0), ?4, ?5, nullif(?6, -1), ?7, ?8, ?9, ?10, "
-        "nullif(?11, x''))",
-        "tiittiiisib", job, n, result->task, ft_check_name(record->check),
+        "created, witness, fingerprint) VALUES (?1, ?2, nullif(?3, 0), ?4, ?5, nullif(?6, -1), ?7, "
+        "?8, ?9, ?10, nullif(?11, x''), ?12)",
+        "iiittiiisibs", job, n, result->task, ft_check_name(record->check),
         ft_verdict_name(record->verdict), record->property, record->count, record->pairs,
-        bytes + result->at, result->length, now, bytes + result->witness_at,
-        result->witness_length);
+        bytes + result->at, result->length, now, bytes + result->witness_at, result->witness_length,
+        print.at, print.length);
 }
 
 ft_status ft_store_verdicts_add(ft_sql *sql, const char *job, const ft_results *results,
                                 size_t count, ft_error *err)
 {
+    ft_job_row row;
     int64_t n = 0, now = ft_store_now();
     tally tallies[FT_CHECKS][FT_VERDICTS] = {{{0}}};
-    ft_status status =
-        ft_sql_number(sql, &n, NULL, err,
-                      "UPDATE jobs SET verdicts = verdicts + ?2 WHERE id = ?1 RETURNING verdicts",
-                      "ti", job, (int64_t)count);
-    n -= (int64_t)count;
+    ft_status status = ft_store_job_row(sql, job, &row, err);
+    if (status == FT_OK)
+        status = ft_sql_run(sql, NULL, err, "UPDATE jobs SET verdicts = verdicts + ?2 WHERE n = ?1",
+                            "ii", row.n, (int64_t)count);
+    if (status == FT_OK) n = row.verdicts;
     for (size_t i = 0; i < count && status == FT_OK; i++) {
         const ft_result *result = &results->items[i];
-        status = insert(sql, job, ++n, results, result, now, err);
+        status = insert(sql, row.n, ++n, results, result, now, err);
         count_in(&tallies[result->record.check][result->record.verdict], result);
     }
     for (int c = 0; c < FT_CHECKS; c++)
@@ -132,7 +149,8 @@ static ft_status property_record(ft_sql *sql, const char *job, int64_t property,
     bool row;
     ft_status status = ft_sql_start(
         sql, &statement, err,
-        "SELECT record FROM verdicts WHERE job = ?1 AND \"check\" = 'property' AND property = ?2 "
+        "SELECT record FROM verdicts WHERE job = " FT_JOB_N
+        " AND \"check\" = 'property' AND property = ?2 "
         "ORDER BY CASE verdict WHEN 'violation' THEN 0 WHEN 'error' THEN 1 WHEN 'unknown' THEN 2 "
         "WHEN 'bounded' THEN 3 ELSE 4 END, n LIMIT 1",
         "ti", job, property);
@@ -196,35 +214,27 @@ static ft_status witness_text(sqlite3_stmt *statement, ft_strbuf *text, ft_error
     return ft_witness_read(bytes, (size_t)sqlite3_column_bytes(statement, 3), text, err);
 }
 
-static ft_status parse_witness(sqlite3_stmt *statement, json_t *record, ft_error *err)
-{
-    ft_strbuf text = {0};
-    ft_status status = witness_text(statement, &text, err);
-    if (status == FT_OK && text.len > 0)
-        json_object_set_new(record, "witness", json_loadb(text.text, text.len, 0, NULL));
-    ft_strbuf_release(&text);
-    return status;
-}
-
-static ft_status parse_record(sqlite3_stmt *statement, const char *job, bool brief, json_t **record,
+static ft_status parse_record(sqlite3_stmt *statement, const char *job, json_t **record,
                               ft_error *err)
 {
     ft_status status = ft_store_parse(statement, 0, record, err);
-    if (status == FT_OK && brief) json_object_del(*record, "witness");
-    if (status == FT_OK && !brief) status = parse_witness(statement, *record, err);
     if (status != FT_OK) return status;
     json_object_set_new(*record, "finding",
                         json_sprintf("%s-%lld", job, (long long)ft_sql_int(statement, 1)));
     return FT_OK;
 }
 
-static ft_status add_parsed(ft_sql *sql, sqlite3_stmt *statement, const ft_request *request,
-                            json_t **entry, ft_error *err)
+/* With its review and its witness; without one if that is NULL. */
+static ft_status add_parsed(ft_sql *sql, sqlite3_stmt *statement, const char *job,
+                            const ft_strbuf *witness, json_t **entry, ft_error *err)
 {
     json_t *record = NULL;
-    ft_status status = parse_record(statement, request->job, request->brief, &record, err);
+    ft_status status = parse_record(statement, job, &record, err);
+    if (status == FT_OK && !witness) json_object_del(record, "witness");
+    if (status == FT_OK && witness && witness->len > 0)
+        json_object_set_new(record, "witness", json_loadb(witness->text, witness->len, 0, NULL));
     if (status == FT_OK)
-        status = ft_store_review_add(sql, request->job, ft_sql_int(statement, 1), record, err);
+        status = ft_store_review_add(sql, job, ft_sql_int(statement, 1), record, err);
     if (status == FT_OK)
         *entry = record;
     else
@@ -242,7 +252,7 @@ static ft_status reviewed_text(ft_sql *sql, const char *job, int64_t n, const js
     ft_status status =
         ft_sql_start(sql, &statement, err,
                      "SELECT json_set(record, '$.fingerprint', ?3, '$.review', json(?4)) "
-                     "FROM verdicts WHERE job = ?1 AND n = ?2",
+                     "FROM verdicts WHERE job = " FT_JOB_N " AND n = ?2",
                      "titt", job, n, json_string_value(json_object_get(added, "fingerprint")),
                      (const char *)review);
     if (status == FT_OK) status = ft_sql_next(sql, statement, &found, err);
@@ -251,21 +261,19 @@ static ft_status reviewed_text(ft_sql *sql, const char *job, int64_t n, const js
     return status;
 }
 
-static ft_status splice_witness(sqlite3_stmt *statement, ft_strbuf *record, ft_error *err)
+static void splice_witness(const ft_strbuf *witness, ft_strbuf *record)
 {
-    size_t length = record->len;
-    if (ft_sql_null(statement, 3) || length == 0) return FT_OK;
+    if (witness->len == 0 || record->len == 0) return;
     record->len--; /* the closing brace */
     ft_strbuf_puts(record, ",\"witness\":");
-    ft_status status = witness_text(statement, record, err);
+    ft_strbuf_add(record, witness->text, witness->len);
     ft_strbuf_puts(record, "}");
-    return status;
 }
 
 /* As it is stored, for reports may be long, with the member "finding". Reviews are listed in the
  * report's "reviews" as well. */
-static ft_status add_text(ft_sql *sql, sqlite3_stmt *statement, const char *job, json_t *report,
-                          json_t **entry, ft_error *err)
+static ft_status add_text(ft_sql *sql, sqlite3_stmt *statement, const char *job,
+                          const ft_strbuf *witness, json_t *report, json_t **entry, ft_error *err)
 {
     ft_strbuf text = {0};
     int64_t n = ft_sql_int(statement, 1);
@@ -278,12 +286,32 @@ static ft_status add_text(ft_sql *sql, sqlite3_stmt *statement, const char *job,
     } else {
         ft_strbuf_puts(&text, ft_sql_text(statement, 0));
     }
-    if (status == FT_OK) status = splice_witness(statement, &text, err);
+    splice_witness(witness, &text);
     if (text.len > 0) text.len--; /* the closing brace */
     ft_strbuf_printf(&text, ",\"finding\":\"%s-%lld\"}", job, (long long)n);
     if (status == FT_OK) *entry = json_stringn_nocheck(text.text, text.len);
     ft_strbuf_release(&text);
     json_decref(added);
+    return status;
+}
+
+/* What is left of a violation whose witness is damaged. */
+static ft_status add_damaged(ft_sql *sql, sqlite3_stmt *statement, const ft_request *request,
+                             const char *why, json_t *report, json_t **entry, ft_error *err)
+{
+    json_t *record = NULL;
+    ft_status status = parse_record(statement, request->job, &record, err);
+    if (status != FT_OK) return status;
+    ft_store_record_damaged(record, why, json_object_get(report, "damaged"));
+    status = ft_store_report_damaged(sql, request->job, report, record, err);
+    if (status == FT_OK && request->as_text) {
+        char *text = ft_store_dump(record);
+        *entry = json_string_nocheck(text);
+        free(text);
+    } else if (status == FT_OK) {
+        *entry = json_incref(record);
+    }
+    json_decref(record);
     return status;
 }
 
@@ -294,18 +322,40 @@ static const char *const LISTS[FT_VERDICTS] = {
     [FT_VERDICT_ERROR] = "undecided",
 };
 
+static ft_status add_record(ft_sql *sql, sqlite3_stmt *statement, const ft_request *request,
+                            json_t *report, ft_error *err)
+{
+    ft_verdict verdict = FT_VERDICT_ERROR;
+    ft_strbuf witness = {0};
+    ft_error damage = FT_ERROR_INIT;
+    json_t *entry = NULL;
+    ft_status status = FT_OK;
+    if (!ft_verdict_parse(ft_sql_text(statement, 2), &verdict)) verdict = FT_VERDICT_ERROR;
+    if (witness_text(statement, &witness, &damage) != FT_OK) {
+        verdict = FT_VERDICT_ERROR;
+        status = add_damaged(sql, statement, request, damage.message, report, &entry, err);
+    } else if (request->as_text) {
+        status = add_text(sql, statement, request->job, &witness, report, &entry, err);
+    } else {
+        status =
+            add_parsed(sql, statement, request->job, request->brief ? NULL : &witness, &entry, err);
+    }
+    ft_strbuf_release(&witness);
+    if (status == FT_OK) json_array_append_new(json_object_get(report, LISTS[verdict]), entry);
+    return status;
+}
+
 static ft_status add_records(ft_sql *sql, ft_request *request, int64_t after, json_t *report,
                              ft_error *err)
 {
     sqlite3_stmt *statement;
     bool row;
-    json_t *entry;
     uint32_t taken = 0;
     int64_t last = after;
     if (request->as_text) json_object_set_new(report, "reviews", json_array());
     ft_status status =
         ft_sql_start(sql, &statement, err,
-                     "SELECT " RECORD_COLUMNS " FROM verdicts WHERE job = ?1 AND n > ?2 "
+                     "SELECT " RECORD_COLUMNS " FROM verdicts WHERE job = " FT_JOB_N " AND n > ?2 "
                      "AND (?3 IS NULL OR \"check\" = ?3) AND (?4 OR verdict <> 'safe') ORDER BY n",
                      "titi", (const char *)request->job, after, (const char *)request->other,
                      (int64_t)request->safe);
@@ -314,14 +364,11 @@ static ft_status add_records(ft_sql *sql, ft_request *request, int64_t after, js
             json_object_set_new(report, "next", json_sprintf("%lld", (long long)last));
             break;
         }
-        ft_verdict verdict = FT_VERDICT_ERROR;
-        if (!ft_verdict_parse(ft_sql_text(statement, 2), &verdict)) verdict = FT_VERDICT_ERROR;
-        status = request->as_text ? add_text(sql, statement, request->job, report, &entry, err)
-                                  : add_parsed(sql, statement, request, &entry, err);
+        status = add_record(sql, statement, request, report, err);
         if (status != FT_OK) break;
-        json_array_append_new(json_object_get(report, LISTS[verdict]), entry);
         last = ft_sql_int(statement, 1);
     }
+    ft_store_damage_note(report);
     return status;
 }
 
@@ -397,6 +444,7 @@ static ft_status fill_report(ft_sql *sql, ft_request *request, const job_texts *
         json_object_set_new(report, "notes", json_array());
     }
     if (request->safe) json_object_set_new(report, "safe", json_array());
+    json_object_set_new(report, "damaged", json_array());
     ft_status status = ft_store_checks(sql, request->job, texts->plan, &checks, err);
     if (status != FT_OK) return status;
     json_object_set_new(report, "checks", checks);
@@ -437,6 +485,25 @@ void ft_store_report(ft_store *store, const char *job, ft_store_filter filter, f
     ft_store_send(store, request);
 }
 
+static ft_status found_record(ft_sql *sql, sqlite3_stmt *statement, const char *job,
+                              json_t **record, ft_error *err)
+{
+    ft_strbuf witness = {0};
+    ft_error damage = FT_ERROR_INIT;
+    json_t *damaged = json_array();
+    ft_status status;
+    if (witness_text(statement, &witness, &damage) == FT_OK) {
+        status = add_parsed(sql, statement, job, &witness, record, err);
+    } else {
+        status = parse_record(statement, job, record, err);
+        if (status == FT_OK) ft_store_record_damaged(*record, damage.message, damaged);
+    }
+    if (status == FT_OK) json_object_set(*record, "damaged", damaged);
+    json_decref(damaged);
+    ft_strbuf_release(&witness);
+    return status;
+}
+
 static ft_status run_finding(ft_sql *sql, ft_request *request, ft_error *err)
 {
     sqlite3_stmt *statement;
@@ -449,14 +516,14 @@ static ft_status run_finding(ft_sql *sql, ft_request *request, ft_error *err)
         if (ft_store_cursor(dash + 1, -1, &n, NULL) != FT_OK) n = -1;
     }
     if (n < 0) return ft_error_set(err, FT_NOT_FOUND, "no finding %.64s", request->job);
-    ft_status status = ft_sql_start(
-        sql, &statement, err, "SELECT " RECORD_COLUMNS " FROM verdicts WHERE job = ?1 AND n = ?2",
-        "ti", (const char *)job, n);
+    ft_status status =
+        ft_sql_start(sql, &statement, err,
+                     "SELECT " RECORD_COLUMNS " FROM verdicts WHERE job = " FT_JOB_N " AND n = ?2",
+                     "ti", (const char *)job, n);
     if (status == FT_OK) status = ft_sql_next(sql, statement, &found, err);
     if (status != FT_OK) return status;
     if (!found) return ft_error_set(err, FT_NOT_FOUND, "no finding %.64s", request->job);
-    status = parse_record(statement, job, false, &request->result, err);
-    if (status == FT_OK) status = ft_store_review_add(sql, job, n, request->result, err);
+    status = found_record(sql, statement, job, &request->result, err);
     if (status == FT_OK) json_object_set_new(request->result, "job", json_string(job));
     return status;
 }

@@ -64,6 +64,11 @@ static void store_trace(bench *b)
     json_decref(meta);
 }
 
+static json_t *tasks_of(const json_t *lease)
+{
+    return json_loads(json_string_value(json_object_get(lease, "tasks")), 0, NULL);
+}
+
 static void plan_job(bench *b, unsigned tasks)
 {
     json_t *spec = json_pack("{s:s}", "trace", QUEUE_TRACE), *plan = queue_plan(tasks);
@@ -71,10 +76,13 @@ static void plan_job(bench *b, unsigned tasks)
     json_t *snapshot = await(b);
     snprintf(b->job, sizeof b->job, "%s", json_string_value(json_object_get(snapshot, "job")));
     ft_store_lease(b->store, b->job, 1, 600000, on_answer, b);
-    json_t *leased = await(b), *task = json_array_get(json_object_get(leased, "tasks"), 0);
-    ft_store_plan_commit(b->store, (uint64_t)number(leased, "token"), number(task, "task"), plan,
-                         on_answer, b);
+    json_t *leased = await(b), *list = tasks_of(leased), *task = json_array_get(list, 0);
+    char *text = json_dumps(plan, JSON_COMPACT);
+    ft_store_plan_commit(b->store, (uint64_t)number(leased, "token"), number(task, "task"), text,
+                         strlen(text), on_answer, b);
+    free(text);
     json_decref(await(b));
+    json_decref(list);
     json_decref(leased);
     json_decref(snapshot);
     json_decref(plan);
@@ -118,13 +126,13 @@ static void on_committed(void *data, const ft_error *err, json_t *change)
 
 /* The results of a batch and the claim of the next one go out together, as they do when a worker
  * has answered the last of its tasks. */
-static void complete(lane *l, const json_t *lease)
+static void complete(lane *l, const json_t *lease, const json_t *tasks)
 {
     size_t i;
     json_t *task;
     ft_error err = FT_ERROR_INIT;
     ft_results results = {.items = NULL};
-    json_array_foreach(json_object_get(lease, "tasks"), i, task)
+    json_array_foreach(tasks, i, task)
     {
         json_t *record = queue_record(json_incref(json_object_get(task, "key")));
         char *text = json_dumps(record, JSON_COMPACT);
@@ -144,10 +152,12 @@ static void on_leased(void *data, const ft_error *err, json_t *lease)
 {
     lane *l = data;
     if (err) queue_fail(err->message);
-    if (json_array_size(json_object_get(lease, "tasks")) == 0)
+    json_t *tasks = tasks_of(lease);
+    if (json_array_size(tasks) == 0)
         l->b->lanes--;
     else
-        complete(l, lease);
+        complete(l, lease, tasks);
+    json_decref(tasks);
 }
 
 static double cpu_seconds(void)
@@ -190,6 +200,8 @@ static taken run_store(unsigned tasks)
 /* ---- The bare loop ----------------------------------------------------------------------------
  */
 
+#define TASK_OF_JOB ((int64_t)1 << 28) /* the plan of the first job; subproblems follow */
+
 static sqlite3_stmt *prepare(sqlite3 *db, const char *text)
 {
     sqlite3_stmt *statement;
@@ -206,7 +218,7 @@ static void step(sqlite3 *db, sqlite3_stmt *statement)
 
 typedef struct bare {
     sqlite3 *db;
-    sqlite3_stmt *begin, *commit, *claim, *done, *verdict, *job, *leased, *tally;
+    sqlite3_stmt *begin, *commit, *lease, *claim, *done, *over, *verdict, *job, *leased, *tally;
     char *record;
 } bare;
 
@@ -221,16 +233,18 @@ static void open_bare(bare *x, const bench *b)
                  NULL, NULL, NULL);
     x->begin = prepare(x->db, "BEGIN IMMEDIATE");
     x->commit = prepare(x->db, "COMMIT");
-    x->claim = prepare(x->db, "UPDATE tasks SET state = 'leased', token = ?2, expires = 1, "
-                              "dropped = 0 WHERE id = ?1");
-    x->done = prepare(x->db, "UPDATE tasks SET state = 'done', token = NULL, expires = NULL "
-                             "WHERE id = ?1 AND state = 'leased' AND token = ?2");
+    x->lease = prepare(x->db, "INSERT INTO leases (token, job, low, high, open, expires) "
+                              "VALUES (?1, 1, ?2, ?3, 32, 1)");
+    x->claim = prepare(x->db, "INSERT INTO tasks (id, state, token) VALUES (?1, 'leased', ?2)");
+    x->done = prepare(x->db, "DELETE FROM tasks WHERE id = ?1 AND token = ?2");
+    x->over = prepare(x->db, "DELETE FROM leases WHERE token = ?1");
     x->verdict = prepare(x->db, "INSERT INTO verdicts (job, n, task, \"check\", verdict, count, "
-                                "pairs, record, created) VALUES (?1, ?2, ?3, 'race', 'safe', 1, 3, "
+                                "pairs, record, created) VALUES (1, ?2, ?3, 'race', 'safe', 1, 3, "
                                 "?4, 1)");
     x->job = prepare(x->db, "UPDATE jobs SET open = open - ?2, verdicts = verdicts + ?2, "
                             "revision = revision + 1 WHERE id = ?1");
-    x->leased = prepare(x->db, "UPDATE jobs SET ready = ready - ?2 WHERE id = ?1");
+    x->leased =
+        prepare(x->db, "UPDATE jobs SET ready = ready - ?2, next = next + ?2 WHERE id = ?1");
     x->tally =
         prepare(x->db, "INSERT INTO tallies (job, \"check\", verdict, count, solved, sliced, "
                        "encoded, records) VALUES (?1, 'race', 'safe', ?2, ?2, ?2, ?2, ?2) "
@@ -242,8 +256,8 @@ static void open_bare(bare *x, const bench *b)
 
 static void close_bare(bare *x)
 {
-    sqlite3_stmt *const all[] = {x->begin,   x->commit, x->claim,  x->done,
-                                 x->verdict, x->job,    x->leased, x->tally};
+    sqlite3_stmt *const all[] = {x->begin, x->commit,  x->lease, x->claim,  x->done,
+                                 x->over,  x->verdict, x->job,   x->leased, x->tally};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) sqlite3_finalize(all[i]);
     sqlite3_close(x->db);
     free(x->record);
@@ -263,7 +277,12 @@ static void claim(bare *x, const char *job, int64_t first, unsigned count, int64
         sqlite3_bind_int64(x->claim, 2, token);
         step(x->db, x->claim);
     }
-    if (count) of_job(x, x->leased, job, count);
+    if (count == 0) return;
+    sqlite3_bind_int64(x->lease, 1, token);
+    sqlite3_bind_int64(x->lease, 2, first);
+    sqlite3_bind_int64(x->lease, 3, first + count - 1);
+    step(x->db, x->lease);
+    of_job(x, x->leased, job, count);
 }
 
 static void finish(bare *x, const char *job, int64_t first, unsigned count, int64_t token)
@@ -272,13 +291,14 @@ static void finish(bare *x, const char *job, int64_t first, unsigned count, int6
         sqlite3_bind_int64(x->done, 1, first + i);
         sqlite3_bind_int64(x->done, 2, token);
         step(x->db, x->done);
-        sqlite3_bind_text(x->verdict, 1, job, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(x->verdict, 2, first + i - 1);
+        sqlite3_bind_int64(x->verdict, 2, first + i - TASK_OF_JOB);
         sqlite3_bind_int64(x->verdict, 3, first + i);
         sqlite3_bind_text(x->verdict, 4, x->record, -1, SQLITE_STATIC);
         step(x->db, x->verdict);
     }
     if (count == 0) return;
+    sqlite3_bind_int64(x->over, 1, token);
+    step(x->db, x->over);
     of_job(x, x->job, job, count);
     of_job(x, x->tally, job, count);
 }
@@ -286,15 +306,14 @@ static void finish(bare *x, const char *job, int64_t first, unsigned count, int6
 /* One transaction completes a batch and claims the next one. */
 static taken bare_loop(bare *x, const char *job, unsigned tasks)
 {
-    enum { FIRST = 2 }; /* task 1 is the plan */
     double wall = queue_seconds(), cpu = cpu_seconds();
     unsigned claimed = 0, finished = 0;
     while (finished < tasks) {
         unsigned had = claimed - finished, left = tasks - claimed;
         unsigned fresh = left < BATCH ? left : BATCH;
         step(x->db, x->begin);
-        finish(x, job, FIRST + finished, had, finished);
-        claim(x, job, FIRST + claimed, fresh, claimed);
+        finish(x, job, TASK_OF_JOB + 1 + finished, had, finished);
+        claim(x, job, TASK_OF_JOB + 1 + claimed, fresh, claimed);
         step(x->db, x->commit);
         finished = claimed;
         claimed += fresh;

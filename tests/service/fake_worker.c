@@ -188,10 +188,48 @@ static void serve_trace(fake *f, const json_t *request)
     send_json(FT_WIRE_LOADED, json_pack("{s:O}", "trace", json_object_get(request, "trace")));
 }
 
+/* What was sent before is void; the upload comes again. */
+static void ask_again(fake *f, json_t *token)
+{
+    enum { PIECE = 700000, PIECES = 8 };
+    ft_wire_frame frame;
+    char *junk = ft_calloc(PIECE, 1);
+    for (int i = 0; i < PIECES; i++) send_bytes(FT_WIRE_DATA, junk, PIECE);
+    free(junk);
+    send_json(FT_WIRE_AGAIN, json_pack("{s:O}", "token", token));
+    do receive(f, &frame);
+    while (frame.type == FT_WIRE_DATA || frame.type == FT_WIRE_DATA_END);
+    if (frame.type != FT_WIRE_INGEST) give_up("the upload does not come again");
+}
+
+/* The upload; "again" asks for it once more at its end, "again-early" at its beginning,
+ * "again-twice" for ever. */
+static ft_strbuf receive_upload(fake *f, json_t *token)
+{
+    ft_strbuf data = {0};
+    ft_wire_frame frame;
+    bool asked = false;
+    for (;;) {
+        receive(f, &frame);
+        if (frame.type == FT_WIRE_DATA)
+            ft_strbuf_add(&data, (const char *)frame.payload, frame.length);
+        else if (frame.type != FT_WIRE_DATA_END)
+            give_up("data without an end");
+        bool early = strncmp(ft_strbuf_text(&data), "again-early", 11) == 0;
+        bool twice = strncmp(ft_strbuf_text(&data), "again-twice", 11) == 0;
+        bool again = strncmp(ft_strbuf_text(&data), "again", 5) == 0 && (twice || !asked);
+        if (!again && frame.type == FT_WIRE_DATA_END) return data;
+        if (!again || (!early && frame.type == FT_WIRE_DATA)) continue;
+        asked = true;
+        ask_again(f, token);
+        ft_strbuf_clear(&data);
+    }
+}
+
 static void serve_ingest(fake *f, const json_t *request)
 {
     json_t *token = json_object_get(request, "token");
-    ft_strbuf data = receive_data(f);
+    ft_strbuf data = receive_upload(f, token);
     char word[32], hash[FT_DIGEST_HEX + 1];
     snprintf(word, sizeof word, "%.*s", (int)strcspn(ft_strbuf_text(&data), " "),
              ft_strbuf_text(&data));

@@ -221,13 +221,18 @@ static void keep_job(day *d, const json_t *result)
             snprintf(d->jobs[who], 17, "%s", text_of(result, "job"));
 }
 
+static json_t *tasks_of(const json_t *leased)
+{
+    return json_loads(text_of(leased, "tasks"), 0, NULL);
+}
+
 static void keep_lease(day *d, const json_t *result)
 {
-    const json_t *tasks = json_object_get(result, "tasks");
-    if (!json_array_size(tasks)) return;
-    d->token = (uint64_t)number_of(result, "token");
+    json_t *tasks = tasks_of(result);
+    if (json_array_size(tasks)) d->token = (uint64_t)number_of(result, "token");
     for (size_t i = 0; i < json_array_size(tasks) && i < 4; i++)
         d->tasks[i] = number_of(json_array_get(tasks, i), "task");
+    json_decref(tasks);
 }
 
 /* For whoever lets it run out. */
@@ -274,7 +279,9 @@ static void commit_plan(day *d)
     json_t *plan = json_pack(
         "{s:s, s:[], s:{s:i}, s:[o], s:o}", "model", "maximal", "notes", "candidates", "race", 11,
         "records", record("race|write-write|block", "safe", 7), "subproblems", subproblems);
-    ft_store_plan_commit(d->store, d->token, d->tasks[0], plan, on_answer, &d->a);
+    char *text = json_dumps(plan, JSON_COMPACT);
+    ft_store_plan_commit(d->store, d->token, d->tasks[0], text, strlen(text), on_answer, &d->a);
+    free(text);
     json_decref(plan);
 }
 
@@ -332,7 +339,9 @@ static void steal(day *d)
 static void keep_stolen(day *d, const json_t *result)
 {
     d->stolen_token = (uint64_t)number_of(result, "token");
-    d->stolen = number_of(json_array_get(json_object_get(result, "tasks"), 0), "task");
+    json_t *tasks = tasks_of(result);
+    d->stolen = number_of(json_array_get(tasks, 0), "task");
+    json_decref(tasks);
 }
 
 static void blame(day *d, uint32_t limit)

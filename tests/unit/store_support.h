@@ -119,10 +119,20 @@ static inline void create_job(fixture *f, char id[17])
     json_decref(snapshot);
 }
 
+/* The text of its tasks read. */
+static inline json_t *read_tasks(json_t *leased)
+{
+    const char *text = text_of(leased, "tasks");
+    json_t *tasks = json_loads(text, 0, NULL);
+    assert_true(json_is_array(tasks));
+    json_object_set_new(leased, "tasks", tasks);
+    return leased;
+}
+
 static inline json_t *lease(fixture *f, const char *job, uint32_t most)
 {
     ft_store_lease(f->store, job, most, 600000, on_answer, &f->a);
-    return expect(&f->loop, &f->a);
+    return read_tasks(expect(&f->loop, &f->a));
 }
 
 static inline uint64_t token_of(const json_t *leased)
@@ -161,12 +171,21 @@ static inline json_t *make_plan(void)
                      "check", "race", "key", "race|write-write|r1", "pairs", 3, p0);
 }
 
+/* Steals the plan. */
+static inline void commit_plan(fixture *f, const json_t *leased, json_t *plan)
+{
+    char *text = json_dumps(plan, JSON_COMPACT);
+    ft_store_plan_commit(f->store, token_of(leased), task_of(leased, 0), text, strlen(text),
+                         on_answer, &f->a);
+    free(text);
+    json_decref(plan);
+}
+
 static inline json_t *plan_job(fixture *f, const char *job)
 {
     json_t *leased = lease(f, job, 32), *plan = make_plan();
     assert_string_equal(text_of(leased, "kind"), "plan");
-    ft_store_plan_commit(f->store, token_of(leased), task_of(leased, 0), plan, on_answer, &f->a);
-    json_decref(plan);
+    commit_plan(f, leased, plan);
     json_decref(leased);
     json_t *change = expect(&f->loop, &f->a);
     assert_true(json_is_true(json_object_get(change, "applied")));
@@ -184,7 +203,8 @@ static inline void job_of(const fixture *f, int64_t task, char job[17])
 {
     sqlite3 *db = open_database(f);
     sqlite3_stmt *statement;
-    int good = sqlite3_prepare_v2(db, "SELECT job FROM tasks WHERE id = ?1", -1, &statement, NULL);
+    int good =
+        sqlite3_prepare_v2(db, "SELECT id FROM jobs WHERE n = ?1 >> 28", -1, &statement, NULL);
     assert_int_equal(good, SQLITE_OK);
     sqlite3_bind_int64(statement, 1, task);
     assert_int_equal(sqlite3_step(statement), SQLITE_ROW);

@@ -59,12 +59,12 @@ static void on_piece(void *data, const ft_error *err, const void *bytes, size_t 
 }
 
 /* Larger than a frame, a row and the rows that may wait for the store together. */
-static void test_large_upload(void **state)
+static void upload_large(fixture *f, const char *first)
 {
-    fixture *f = *state;
     size_t length = 9 * FT_STORE_CHUNK + 17;
     char *bytes = ft_alloc(length);
     for (size_t i = 0; i < length; i++) bytes[i] = (char)('a' + i % 23);
+    memcpy(bytes, first, strlen(first));
     stored s = {.done = false};
     upload(f, bytes, length, &s);
     run_until(&f->loop, &s.done);
@@ -80,6 +80,25 @@ static void test_large_upload(void **state)
     assert_memory_equal(back.text, bytes, length);
     ft_strbuf_release(&back);
     free(bytes);
+}
+
+static void test_large_upload(void **state)
+{
+    upload_large(*state, "large");
+}
+
+/* What a worker wants from its beginning is given so, and what it had made of it is not kept. */
+static void test_upload_again(void **state)
+{
+    fixture *f = *state;
+    upload_large(f, "again");
+    upload_large(f, "again-early");
+    stored s = upload_text(f, "again, short");
+    if (s.failed) fail_msg("%s", s.err.message);
+    s = upload_text(f, "again-twice");
+    assert_true(s.failed);
+    assert_int_equal(s.err.code, FT_INTERNAL);
+    assert_false(upload_text(f, "good").failed);
 }
 
 static void test_upload_survives_a_death(void **state)
@@ -447,6 +466,7 @@ int main(void)
         TEST(test_bad_upload),
         TEST(test_same_upload_twice_at_once),
         TEST(test_large_upload),
+        TEST(test_upload_again),
         TEST(test_upload_survives_a_death),
         TEST(test_upload_that_kills),
         TEST(test_upload_out_of_time),

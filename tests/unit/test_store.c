@@ -1,6 +1,9 @@
 #include "store_support.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/wait.h>
 #include <zstd.h>
 
 /* ---- Opening --------------------------------------------------------------------------------- */
@@ -41,6 +44,34 @@ static void test_second_daemon_refused(void **state)
     ft_error err = FT_ERROR_INIT;
     ft_store *store = NULL;
     assert_int_equal(ft_store_open(&f->loop, f->folder, &store, &err), FT_CONFLICT);
+}
+
+/* A child that a killed daemon was starting has its lock for a moment still. */
+static void test_lock_for_a_moment(void **state)
+{
+    fixture *f = *state;
+    char path[128];
+    int ends[2];
+    char byte;
+    close_store(&f->loop, f->store);
+    snprintf(path, sizeof path, "%s/lock", f->folder);
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        int fd = open(path, O_RDWR);
+        bool locked = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+        if (!locked || write(ends[1], "!", 1) != 1) _exit(1);
+        poll(NULL, 0, 300); /* while the daemon starts */
+        _exit(0);
+    }
+    assert_true(child > 0);
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    open_store(f);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    close(ends[0]);
+    close(ends[1]);
 }
 
 static void test_no_database(void **state)
@@ -188,11 +219,32 @@ static void test_plan_must_add_up(void **state)
     create_job(f, job);
     json_t *leased = lease(f, job, 1), *plan = make_plan();
     json_object_set_new(json_object_get(plan, "candidates"), "race", json_integer(11));
-    ft_store_plan_commit(f->store, token_of(leased), task_of(leased, 0), plan, on_answer, &f->a);
+    commit_plan(f, leased, plan);
     expect_error(&f->loop, &f->a, FT_INPUT);
     assert_int_equal(query(f, "SELECT count(*) FROM verdicts"), 0);
     json_decref(leased);
-    json_decref(plan);
+}
+
+/* A subproblem's number is its task's: none may be missing, doubled or out of turn. */
+static void test_plan_must_count(void **state)
+{
+    fixture *f = *state;
+    char job[17];
+    store_trace(f);
+    create_job(f, job);
+    json_t *leased = lease(f, job, 1);
+    for (int wrong = 0; wrong <= 2; wrong += 2) {
+        json_t *plan = make_plan();
+        json_t *second = json_array_get(json_object_get(plan, "subproblems"), 1);
+        json_object_set_new(second, "subproblem", json_integer(wrong));
+        commit_plan(f, leased, plan);
+        expect_error(&f->loop, &f->a, FT_INPUT);
+        assert_int_equal(query(f, "SELECT count(*) FROM entries"), 0);
+    }
+    commit_plan(f, leased, make_plan());
+    json_decref(expect(&f->loop, &f->a));
+    assert_int_equal(query(f, "SELECT last FROM jobs"), 3);
+    json_decref(leased);
 }
 
 static void test_plan_without_subproblems(void **state)
@@ -204,12 +256,11 @@ static void test_plan_without_subproblems(void **state)
     json_t *leased = lease(f, job, 1);
     json_t *plan = json_pack("{s:s, s:{}, s:[], s:[]}", "model", "ctp", "candidates", "records",
                              "subproblems");
-    ft_store_plan_commit(f->store, token_of(leased), task_of(leased, 0), plan, on_answer, &f->a);
+    commit_plan(f, leased, plan);
     json_t *change = expect(&f->loop, &f->a);
     assert_string_equal(text_of(change, "state"), "done");
     json_decref(change);
     json_decref(leased);
-    json_decref(plan);
 }
 
 static void test_verdicts_finish_the_job(void **state)
@@ -334,7 +385,7 @@ static void test_expired_lease_is_released(void **state)
     char job[17];
     planned(f, job);
     ft_store_lease(f->store, job, 3, 0, on_answer, &f->a);
-    json_t *first = expect(&f->loop, &f->a), *second = NULL;
+    json_t *first = read_tasks(expect(&f->loop, &f->a)), *second = NULL;
     /* A lease of no length is over with the next millisecond. */
     do {
         json_decref(second);
@@ -468,39 +519,101 @@ static void commit_packed(fixture *f, const json_t *leased, const char *job, con
     free(text);
 }
 
-/* A witness is kept as it came, and read when somebody asks for it; one that is none is an error
- * then, and of what needs it alone. */
+static int64_t pack(const char *text, char packed[200])
+{
+    return (int64_t)ZSTD_compress(packed, 200, text, strlen(text), 1);
+}
+
+/* A job with a violation of the solver's, besides its plan's; the finding's id. */
+static void solved(fixture *f, const char *packed, int64_t length, char job[17], char finding[32])
+{
+    create_job(f, job);
+    json_decref(plan_job(f, job));
+    json_t *leased = lease(f, job, 1);
+    commit_packed(f, leased, job, packed, (size_t)length);
+    int64_t n = query(f, "SELECT max(n) FROM verdicts WHERE witness IS NOT NULL");
+    snprintf(finding, 32, "%s-%d", job, (int)n);
+    json_decref(leased);
+}
+
 static void test_witnesses_are_kept_apart(void **state)
 {
-    static const char WITNESS[] = "{\"steps\":[1,2,3]}", BROKEN[] = "{\"steps\":[1,2,3}";
+    static const char WITNESS[] = "{\"steps\":[1,2,3]}";
     fixture *f = *state;
-    for (int broken = 0; broken < 2; broken++) {
-        char job[17], packed[200], finding[32];
-        if (!broken) store_trace(f);
-        create_job(f, job);
-        json_decref(plan_job(f, job));
-        json_t *leased = lease(f, job, 1);
-        size_t length = ZSTD_compress(packed, sizeof packed, broken ? BROKEN : WITNESS,
-                                      strlen(broken ? BROKEN : WITNESS), 1);
-        commit_packed(f, leased, job, packed, length);
-        int64_t n = query(f, "SELECT max(n) FROM verdicts WHERE witness IS NOT NULL");
-        snprintf(finding, sizeof finding, "%s-%d", job, (int)n);
+    char job[17], packed[200], finding[32];
+    store_trace(f);
+    solved(f, packed, pack(WITNESS, packed), job, finding);
+    ft_store_finding(f->store, finding, on_answer, &f->a);
+    json_t *found = expect(&f->loop, &f->a), *witness = json_object_get(found, "witness");
+    assert_int_equal(json_array_size(json_object_get(witness, "steps")), 3);
+    json_decref(found);
+    json_t *brief = report_of(f, job, (ft_store_filter){.brief = true}, (ft_store_page){0});
+    const json_t *findings = json_object_get(brief, "findings");
+    assert_true(json_array_size(findings) > 0);
+    assert_null(json_object_get(json_array_get(findings, 0), "witness"));
+    json_decref(brief);
+}
+
+/* What the report says of a finding: NULL if it is not in that list. New reference. */
+static json_t *find_in(const json_t *report, const char *list, const char *finding)
+{
+    size_t i;
+    json_t *each;
+    json_array_foreach(json_object_get(report, list), i, each)
+    {
+        json_t *its =
+            json_is_string(each) ? json_loads(json_string_value(each), 0, NULL) : json_incref(each);
+        assert_non_null(its);
+        if (strcmp(text_of(its, "finding"), finding) == 0) return its;
+        json_decref(its);
+    }
+    return NULL;
+}
+
+static void check_damaged(const json_t *its)
+{
+    assert_non_null(its);
+    assert_string_equal(text_of(its, "verdict"), "error");
+    assert_string_equal(text_of(json_object_get(its, "reason"), "pass"), "damaged");
+    assert_null(json_object_get(its, "witness"));
+    assert_null(json_object_get(its, "status"));
+}
+
+static void check_damaged_report(fixture *f, const char *job, const char *finding,
+                                 ft_store_filter filter)
+{
+    json_t *report = report_of(f, job, filter, (ft_store_page){0});
+    const json_t *notes = json_object_get(report, "notes");
+    const json_t *race = json_object_get(json_object_get(report, "checks"), "race");
+    assert_null(find_in(report, "findings", finding));
+    json_t *its = find_in(report, "undecided", finding);
+    check_damaged(its);
+    json_decref(its);
+    assert_int_equal(json_array_size(json_object_get(report, "damaged")), 1);
+    assert_string_equal(text_of(json_array_get(notes, json_array_size(notes) - 1), "code"),
+                        "damaged-witness");
+    assert_int_equal(json_integer_value(json_object_get(race, "error")), 1);
+    json_decref(report);
+}
+
+/* One that is none, or that decays where it lies, makes its finding an error and nothing else. */
+static void test_damaged_witnesses(void **state)
+{
+    static const char BROKEN[] = "{\"steps\":[1,2,3}";
+    fixture *f = *state;
+    char job[17], packed[200], finding[32];
+    store_trace(f);
+    for (int cut = 0; cut < 2; cut++) {
+        int64_t length = pack(BROKEN, packed);
+        solved(f, packed, cut ? length - 1 : length, job, finding);
+        check_damaged_report(f, job, finding, (ft_store_filter){0});
+        check_damaged_report(f, job, finding, (ft_store_filter){.brief = true});
+        check_damaged_report(f, job, finding, (ft_store_filter){.as_text = true});
         ft_store_finding(f->store, finding, on_answer, &f->a);
-        if (broken) {
-            expect_error(&f->loop, &f->a, FT_INTERNAL);
-        } else {
-            json_t *found = expect(&f->loop, &f->a), *witness = json_object_get(found, "witness");
-            assert_int_equal(json_array_size(json_object_get(witness, "steps")), 3);
-            json_decref(found);
-        }
-        ft_store_report(f->store, job, (ft_store_filter){.brief = true}, (ft_store_page){0},
-                        on_answer, &f->a);
-        json_t *brief = expect(&f->loop, &f->a);
-        const json_t *findings = json_object_get(brief, "findings");
-        assert_true(json_array_size(findings) > 0);
-        assert_null(json_object_get(json_array_get(findings, 0), "witness"));
-        json_decref(brief);
-        json_decref(leased);
+        json_t *its = expect(&f->loop, &f->a);
+        check_damaged(its);
+        assert_int_equal(json_array_size(json_object_get(its, "damaged")), 1);
+        json_decref(its);
     }
 }
 
@@ -659,6 +772,7 @@ int main(void)
         TEST(test_migrations),
         TEST(test_newer_schema_refused),
         TEST(test_second_daemon_refused),
+        TEST(test_lock_for_a_moment),
         cmocka_unit_test(test_no_database),
         TEST(test_chunks),
         TEST(test_same_content_is_stored_once),
@@ -667,6 +781,7 @@ int main(void)
         TEST(test_job_needs_its_trace),
         TEST(test_plan),
         TEST(test_plan_must_add_up),
+        TEST(test_plan_must_count),
         TEST(test_plan_without_subproblems),
         TEST(test_verdicts_finish_the_job),
         TEST(test_record_must_be_of_its_task),
@@ -680,6 +795,7 @@ int main(void)
         TEST(test_expire),
         TEST(test_cancel),
         TEST(test_witnesses_are_kept_apart),
+        TEST(test_damaged_witnesses),
         TEST(test_witnesses_in_texts),
         TEST(test_report),
         TEST(test_report_pages),

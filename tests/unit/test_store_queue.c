@@ -68,6 +68,9 @@ static void test_a_clock_set_back(void **state)
     fixture *f = *state;
     char job[17];
     planned(f, job);
+    json_t *held = lease(f, job, 3);
+    json_decref(abandon(f, job, token_of(held), (ft_store_blame){.task = 0}));
+    release(held);
     change_database(f, "UPDATE tasks SET due = 9000000000000");
     json_t *leased = lease(f, job, 3);
     assert_int_equal(size_of(leased), 3);
@@ -152,7 +155,7 @@ static void test_stolen_tasks_are_fenced(void **state)
     json_t *old = lease(f, job, 3);
     json_t *ids = json_pack("[I]", (json_int_t)task_of(old, 1));
     ft_store_steal(f->store, job, token_of(old), ids, 600000, on_answer, &f->a);
-    json_t *stolen = expect(&f->loop, &f->a);
+    json_t *stolen = read_tasks(expect(&f->loop, &f->a));
     assert_int_equal(size_of(stolen), 1);
     assert_true(token_of(stolen) != token_of(old));
     json_t *results = json_array();
@@ -170,7 +173,7 @@ static void test_stolen_tasks_are_fenced(void **state)
     assert_int_equal(query(f, "SELECT count(*) FROM verdicts WHERE task IS NOT NULL"), 2);
     /* What is finished cannot be taken, nor what another lease holds. */
     ft_store_steal(f->store, job, token_of(old), ids, 600000, on_answer, &f->a);
-    json_t *nothing = expect(&f->loop, &f->a);
+    json_t *nothing = read_tasks(expect(&f->loop, &f->a));
     assert_int_equal(size_of(nothing), 0);
     release(nothing);
     json_decref(ids);
@@ -391,16 +394,24 @@ static void test_the_check_finds(void **state)
     static const struct {
         const char *harm, *word, *heal;
     } CASES[] = {
-        {"UPDATE tasks SET state = 'done', token = NULL WHERE kind = 'solve'", "without a verdict",
-         "UPDATE tasks SET state = 'ready' WHERE kind = 'solve'"},
+        {"UPDATE jobs SET next = next + 1", "without a verdict", "UPDATE jobs SET next = next - 1"},
+        {"INSERT INTO tasks (id, state) SELECT (n << 28) + 9, 'poisoned' FROM jobs",
+         "without a verdict", "DELETE FROM tasks"},
+        {"INSERT INTO leases VALUES (9, 1, 1, 2, 1, 0)", "than they say", "DELETE FROM leases"},
+        {"INSERT INTO tasks (id, state) VALUES (99 << 28, 'cancelled')", "of no job",
+         "DELETE FROM tasks"},
+        {"UPDATE verdicts SET task = (job + 1) << 28 WHERE n = 1; UPDATE jobs SET last = 2",
+         "in another job", "UPDATE verdicts SET task = NULL; UPDATE jobs SET last = 3"},
+        {"UPDATE verdicts SET task = (job << 28) + 2 WHERE n = 1; UPDATE jobs SET last = 2",
+         "are not finished", "UPDATE verdicts SET task = NULL; UPDATE jobs SET last = 3"},
         {"UPDATE jobs SET finished = 1", "have ended", "UPDATE jobs SET finished = NULL"},
         {"UPDATE jobs SET verdicts = verdicts + 1", "numbered",
          "UPDATE jobs SET verdicts = verdicts - 1"},
         {"UPDATE tallies SET count = count + 1", "tallies", "UPDATE tallies SET count = count - 1"},
         {"UPDATE blob_chunks SET data = CAST('trac' AS BLOB)", "rows are not all there",
          "UPDATE blob_chunks SET data = CAST('trace' AS BLOB)"},
-        {"UPDATE tasks SET state = 'cancelled' WHERE kind = 'solve'", "nothing to do",
-         "UPDATE tasks SET state = 'ready' WHERE kind = 'solve'"},
+        {"UPDATE jobs SET tasks = 1, last = 0", "nothing to do",
+         "UPDATE jobs SET tasks = 4, last = 3"},
         {"PRAGMA foreign_keys = OFF; UPDATE jobs SET trace = 'gone'", "refers to none",
          "UPDATE jobs SET trace = (SELECT hash FROM traces)"},
     };
@@ -456,10 +467,10 @@ static void test_a_large_database_starts_quickly(void **state)
     planned(f, job);
     close_store(&f->loop, f->store);
     change_database(
-        f, "UPDATE jobs SET finished = 1, state = 'failed'; UPDATE tasks SET state = 'cancelled';"
+        f, "UPDATE jobs SET finished = 1, state = 'failed'; UPDATE jobs SET next = last + 1;"
            "WITH RECURSIVE i (n) AS (SELECT 1000 UNION ALL SELECT n + 1 FROM i WHERE n < 200000) "
            "INSERT INTO verdicts (job, n, \"check\", verdict, count, pairs, record, created) "
-           "SELECT id, i.n, 'race', 'safe', 1, 1, '{}', 1 FROM jobs, i;"
+           "SELECT jobs.n, i.n, 'race', 'safe', 1, 1, '{}', 1 FROM jobs, i;"
            "UPDATE counters SET running = 1");
     double start = cpu_seconds();
     open_store(f);

@@ -23,6 +23,8 @@ static void execute(sqlite3 *db, const char *sql)
     if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK) fail_msg("%s", message);
 }
 
+#define ROWS_FIT 7 /* the last version with the tables that the rows below were written for */
+
 /* Rows that only a version from `since` on has. Newer ones may have none of their own. */
 static void add_rows(sqlite3 *db, int since)
 {
@@ -42,10 +44,13 @@ static void make_database(const fixture *f, int version)
     char text[64];
     sqlite3 *db = open_database(f);
     execute(db, "PRAGMA journal_mode=WAL; PRAGMA foreign_keys=ON");
-    for (int i = 0; i < version; i++) execute(db, ft_migrations[i]);
+    int fit = version < ROWS_FIT ? version : ROWS_FIT;
+    for (int i = 0; i < fit; i++) execute(db, ft_migrations[i]);
+    for (int i = 1; i <= fit; i++) add_rows(db, i);
+    for (int i = fit; i < version; i++) execute(db, ft_migrations[i]);
+    for (int i = fit + 1; i <= version; i++) add_rows(db, i);
     snprintf(text, sizeof text, "PRAGMA user_version = %d", version);
     execute(db, text);
-    for (int i = 1; i <= version; i++) add_rows(db, i);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
@@ -164,7 +169,8 @@ static void solve_all(fixture *f, const char *job)
 
 static void work_on(fixture *f)
 {
-    assert_false(commit(f, OLD_LEASE, 6, "race", "race|write-write|r2", "violation"));
+    assert_false(
+        commit(f, OLD_LEASE, (int64_t)3 << 28 | 3, "race", "race|write-write|r2", "violation"));
     solve_all(f, SOLVING);
     check_state(f, SOLVING, "done");
     json_t *snapshot = snapshot_of(f, SOLVING);

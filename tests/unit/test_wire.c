@@ -369,15 +369,46 @@ static void test_scan_finds(void **state)
     assert_false(ft_scan_same(plain, other) || ft_scan_same(escaped, other));
 }
 
+/* Element after element, as text; what is no list, or ends too early, has no more of them. */
+static void test_scan_lists(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *list, *elements;
+    } CASES[] = {
+        {"[1, \"a,]\" ,[2,[3]],{\"x\":[4]}]", "1;\"a,]\";[2,[3]];{\"x\":[4]};"},
+        {"[]", ""},
+        {" [ ] ", ""},
+        {"[null]", "null;"},
+        {"[1,2", "1;2;"},
+        {"[1,", "1;"},
+        {"[", ""},
+        {"{}", ""},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        ft_strbuf got = {0};
+        ft_span rest = {CASES[i].list, strlen(CASES[i].list)}, element;
+        while (ft_scan_next(&rest, &element)) {
+            ft_strbuf_add(&got, element.at, element.length);
+            ft_strbuf_puts(&got, ";");
+        }
+        assert_string_equal(ft_strbuf_text(&got), CASES[i].elements);
+        assert_false(ft_scan_next(&rest, &element));
+        ft_strbuf_release(&got);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),          cmocka_unit_test(test_scan),
         cmocka_unit_test(test_scan_is_strict), cmocka_unit_test(test_scan_finds),
-        cmocka_unit_test(test_header),         cmocka_unit_test(test_decoder),
-        cmocka_unit_test(test_bad_headers),    cmocka_unit_test(test_largest),
-        cmocka_unit_test(test_bad_json),       cmocka_unit_test(test_descriptors),
-        cmocka_unit_test(test_truncated),      cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_scan_lists),     cmocka_unit_test(test_header),
+        cmocka_unit_test(test_decoder),        cmocka_unit_test(test_bad_headers),
+        cmocka_unit_test(test_largest),        cmocka_unit_test(test_bad_json),
+        cmocka_unit_test(test_descriptors),    cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
