@@ -35,6 +35,15 @@ foreach(page foretell.1 foretelld.8)
   install(FILES ${generated}/${page}.gz DESTINATION share/man/man${section})
 endforeach()
 
+add_custom_command(
+  OUTPUT ${generated}/changelog.gz
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${generated}
+  COMMAND gzip -9nc ${CMAKE_SOURCE_DIR}/cmake/packaging/changelog > ${generated}/changelog.gz
+  DEPENDS ${CMAKE_SOURCE_DIR}/cmake/packaging/changelog
+  VERBATIM)
+list(APPEND installed ${generated}/changelog.gz)
+install(FILES ${generated}/changelog.gz cmake/packaging/copyright DESTINATION share/doc/foretell)
+
 set(completion_bash share/bash-completion/completions foretell)
 set(completion_zsh share/zsh/vendor-completions _foretell)
 set(completion_fish share/fish/vendor_completions.d foretell.fish)

@@ -32,17 +32,28 @@ foreach(source ${runtime_sources})
   endif()
 endforeach()
 
+# What stands for code of the C++ library calls the recorder as the program does.
+set(hooked -fsanitize=thread -fno-omit-frame-pointer -g0)
+if(CMAKE_C_COMPILER_ID STREQUAL GNU)
+  list(APPEND hooked --param=tsan-instrument-func-entry-exit=1)
+else()
+  list(APPEND hooked -mllvm -tsan-instrument-read-before-write=1)
+endif()
+set_source_files_properties(${CMAKE_SOURCE_DIR}/clients/record/runtime/containers.c PROPERTIES
+                            COMPILE_OPTIONS "${hooked}")
+
 foretell_library(forerecord clients/record/maker)
 target_include_directories(forerecord PUBLIC clients/record)
 target_link_libraries(forerecord PUBLIC forecommon PkgConfig::DW)
 
 foreach(wrapper foretell-cc foretell-c++)
   add_executable(${wrapper} clients/record/wrapper/main.c
-                 clients/record/wrapper/symbolic.c)
+                 clients/record/wrapper/request.c clients/record/wrapper/symbolic.c)
   add_dependencies(${wrapper} foretell-record)
 endforeach()
 configure_file(clients/record/wrapper/foretell.specs ${record_share}/foretell.specs COPYONLY)
-file(GLOB_RECURSE record_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/clients/record/include/*.h)
+file(GLOB_RECURSE record_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/clients/record/include/*.h
+     ${CMAKE_SOURCE_DIR}/clients/record/include/*.tcc)
 foreach(header ${record_headers})
   file(RELATIVE_PATH name ${CMAKE_SOURCE_DIR}/clients/record ${header})
   configure_file(${header} ${record_share}/${name} COPYONLY)

@@ -56,9 +56,12 @@ static ft_status make_log(const run *r, char **path, ft_error *err)
 {
     ft_raw_header header = header_of(r);
     ft_strbuf name = {0};
+    struct stat there;
     ft_strbuf_printf(&name, "%s.log-XXXXXX", r->out);
     *path = ft_strbuf_take(&name);
-    int fd = mkostemp(*path, O_CLOEXEC);
+    bool folder = !stat(r->out, &there) && S_ISDIR(there.st_mode);
+    int fd = folder ? -1 : mkostemp(*path, O_CLOEXEC);
+    if (folder) errno = EISDIR;
     bool ok = fd >= 0 && write(fd, &header, sizeof header) == sizeof header &&
               ftruncate(fd, (off_t)(header.limit + header.feed)) == 0 &&
               (!r->feed || ft_feed_write(r->feed, fd, header.limit));
@@ -107,13 +110,21 @@ static void print_hot(const ft_record_summary *s)
                 i + 1 == FT_RECORD_HOT || !s->hot[i + 1].n ? "\n" : "");
 }
 
+/* Whoever left by itself, past the recorder, is mostly a daemon's first process. */
+static const char *end_text(const run *r, ft_raw_end end)
+{
+    if (end != FT_RAW_END_OPEN || !WIFEXITED(r->status)) return ft_raw_end_text(end);
+    return "the program left unseen; children of it are not recorded: run a daemon in the "
+           "foreground";
+}
+
 static void print_summary(const run *r, const ft_record_summary *s)
 {
     ft_strbuf end = {0};
     ft_program_end(r->status, &end);
     fprintf(stderr, "foretell: recorded %u events of %u threads on %u shared cells in %s\n",
             s->events, s->threads, s->cells, r->out);
-    fprintf(stderr, "foretell: %s (%s); %llu accesses seen", ft_raw_end_text(s->end),
+    fprintf(stderr, "foretell: %s (%s); %llu accesses seen", end_text(r, s->end),
             ft_strbuf_text(&end), (unsigned long long)s->accesses);
     /* A short log is mostly what the program's memory held at its start. */
     if (s->accesses >= MANY)
@@ -153,8 +164,8 @@ static ft_status check_started(const char *log, const run *r, ft_error *err)
         return ft_error_set(err, FT_USAGE, "%s: could not be started", program);
     return ft_error_set(
         err, FT_USAGE,
-        "%s: was not built with the recorder, so nothing was recorded: build it with "
-        "CC=foretell-cc CXX=foretell-c++",
+        "%s: was not built with the recorder, or with that of another Foretell, so nothing was "
+        "recorded: build it with CC=foretell-cc CXX=foretell-c++",
         program);
 }
 
@@ -285,7 +296,7 @@ static void print_run(const run *r, uint32_t number)
     ft_strbuf end = {0};
     ft_program_end(r->status, &end);
     fprintf(stderr, "foretell: run %u (seed %u, turn %u): %s (%s): %s\n", number, r->seed, r->turn,
-            ft_raw_end_text(r->end), ft_strbuf_text(&end), r->out);
+            end_text(r, r->end), ft_strbuf_text(&end), r->out);
     ft_strbuf_release(&end);
 }
 

@@ -16,7 +16,7 @@
 
 #include "raw.h"
 
-enum { RING = 16 << 20, PAUSE = 500000 };
+enum { RING = 4 << 20, PAUSE = 500000 };
 
 static double now(void)
 {

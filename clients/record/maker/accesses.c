@@ -41,6 +41,13 @@ static void order_after(ft_maker *m, uint32_t reader, uint32_t other)
     ft_maker_edge_event(m, FT_EVENT_EDGE_IN, reader, edge);
 }
 
+void ft_maker_fence(ft_maker *m, uint32_t thread)
+{
+    if (!ft_cells_is_fenced(m->cells, thread)) return;
+    for (uint32_t t = 0; t < m->actors.len; t++)
+        if (t != thread && m->actors.data[t].ran) order_after(m, thread, t);
+}
+
 static int64_t slice(const ft_raw_record *r, const ft_cell *cell, int64_t value)
 {
     uint64_t bits = (uint64_t)value >> (8 * (cell->address - r->address));
@@ -92,15 +99,16 @@ static void touch(ft_maker *m, uint32_t c, uint32_t t, ft_maker_content now, int
 }
 
 /* The value of a read as the trace has it, after the external write that explains it where no
- * write of the trace does. Memory outside the heap that is read first began with that value. */
+ * write of the trace does. Memory outside the heap that is read first began with that value. A
+ * write whose content the log has not wrote what the next read sees. */
 static uint32_t read_value(ft_maker *m, uint32_t c, const ft_raw_record *r, bool known,
                            int64_t value)
 {
     const ft_maker_shadow *s = &m->shadows[c];
     if (!known) return FT_NO_VALUE;
     bool heap = ft_cells_get(m->cells, c)->allocation != FT_NO_ALLOCATION;
-    bool explained = s->content == FT_CONTENT_KNOWN ? s->value == value
-                                                    : s->content == FT_CONTENT_UNSEEN && !heap;
+    bool explained = s->content == FT_CONTENT_LOST ||
+                     (s->content == FT_CONTENT_KNOWN ? s->value == value : !heap);
     if (!explained) external_write(m, c, r->thread, value);
     touch(m, c, r->thread, FT_CONTENT_KNOWN, value);
     return ft_builder_value(m->builder, ft_maker_value(m, c, value));

@@ -151,14 +151,19 @@ static bool is_ignored(const rule *one, const ft_trace *trace, uint32_t e)
     const ft_location *at = &trace->locations[trace->loc[e]];
     if (one->kind == RULE_FUNCTION) return fits_function(one->name, at);
     if (one->kind == RULE_FILE) return fits_file(one->name, at);
-    return one->kind == RULE_VARIABLE &&
-           fits_variable(one->name, trace->shared.names[trace->object[e]]);
+    if (one->kind != RULE_VARIABLE) return false;
+    ft_access scratch;
+    uint32_t count;
+    const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (!fits_variable(one->name, trace->shared.names[accesses[i].variable])) return false;
+    return count > 0;
 }
 
 static void ignore_accesses(rule *one, ft_trace *trace)
 {
     for (uint32_t e = 0; e < trace->n_events; e++) {
-        if (ft_event_kind_object(trace->kind[e]) != FT_OBJECT_VARIABLE) continue;
+        if (!ft_event_kind_may_stand_aside(trace->kind[e])) continue;
         if (!is_ignored(one, trace, e)) continue;
         trace->flags[e] |= FT_FLAG_SYNTHETIC;
         one->used = true;

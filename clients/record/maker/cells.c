@@ -1,98 +1,13 @@
-#include "maker/cells.h"
+#include "maker/cells_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
-
-enum {
-    GRANULE = 8,
-    NOBODY = 0xFFFF,
-    ALIGNED = 16,
-    BIG = 4096,
-    STARTS = 64,
-    PAGE = 512, /* granules */
-    NEAR = 256  /* pages that are found without a look-up */
-};
-
-/* What the first pass learns of one granule in one life, once a second thread touched it. */
-typedef struct granule {
-    uint64_t address;
-    uint16_t first[GRANULE];         /* the thread that touched a byte first */
-    uint8_t shared, written, bounds; /* bit per byte; bounds: an access begins there */
-    uint32_t life;                   /* which one, counted from 0 */
-    uint32_t born;                   /* how many allocations there were before */
-    uint32_t cell;                   /* its first shared cell, FT_NO_CELL */
-    uint32_t next;                   /* with cells: the next one of that address with cells, + 1 */
-} granule;
-
-/* All of memory that was touched, in pages. A slot is 0 while its granule has no life. In the first
- * pass it says then what one thread did there (ONE_*), or which granule it is (SEVERAL). In the
- * second pass only granules that have cells in some life are told of: LATER, and whether it was
- * touched in this life. Most granules belong to one thread for ever: a pass over their accesses is
- * one look at a slot. */
-typedef struct page {
-    struct {
-        uint64_t slot;
-        uint64_t content; /* first pass: what the granule held after its last access */
-        uint32_t touched; /* the turn of its last access */
-        uint32_t lives;   /* that have ended */
-        uint8_t known;    /* bit per byte: that is known of the content */
-    } at[PAGE];           /* what one access needs lies in one cache line */
-} page;
-
-enum { ONE_THREAD = 48, ONE_TOUCHED = 16, ONE_WRITTEN = 8, ONE_BOUNDS = 0, SEVERAL = 0xFFFF };
-#define LATER_TOUCHED (UINT64_C(1) << 63)
-
-/* A thread, as far as memory is concerned. */
-typedef struct actor {
-    uint32_t ran; /* its last turn, 0: none yet */
-    uint64_t stack, stack_size;
-    bool ended, late; /* late: ft_cells_late */
-    /* of the memory that is being freed: the granule that the thread touched last */
-    uint64_t last_key;
-    uint32_t last_turn; /* 0: none */
-} actor;
-
-typedef struct allocation {
-    uint64_t address, size;
-    uint32_t turn;   /* when */
-    uint32_t thread; /* whose */
-    uint32_t before; /* the one before at the same address, FT_NO_ALLOCATION */
-    bool zeroed;
-} allocation;
-
-/* Memory with a known content at its start. */
-typedef struct region {
-    uint64_t address, size;
-    const unsigned char *content; /* NULL: zeros; in the log */
-} region;
-
-struct ft_cells {
-    ft_map numbers; /* address of a page -> its number in pages */
-    FT_VEC(page *) pages;
-    struct {
-        uint64_t number; /* of the page, + 1; 0: none */
-        page *page;
-    } near[NEAR];
-    FT_VEC(granule) granules;
-    FT_VEC(allocation) allocations;
-    ft_map blocks;        /* address / ALIGNED of allocations -> the latest one */
-    ft_map starts;        /* address / ALIGNED / STARTS -> a bit for each that is in blocks */
-    FT_VEC(uint32_t) big; /* allocations larger than BIG */
-    FT_VEC(region) regions;
-    FT_VEC(ft_cell) cells;
-    FT_VEC(actor) actors; /* by thread */
-    uint64_t low, high;   /* all allocations lie in between */
-    uint32_t turn;        /* which of the threads' turns it is, from 1 */
-    uint32_t thread;      /* whose */
-    uint64_t touched;     /* granules, in all their lives */
-    bool settled;
-};
-
 ft_cells *ft_cells_new(void)
 {
-    return ft_calloc(1, sizeof(ft_cells));
+    ft_cells *cells = ft_calloc(1, sizeof *cells);
+    ft_cells_count_start(cells);
+    return cells;
 }
 
 void ft_cells_free(ft_cells *cells)
@@ -108,13 +23,14 @@ void ft_cells_free(ft_cells *cells)
     ft_vec_release(&cells->big);
     ft_vec_release(&cells->regions);
     ft_vec_release(&cells->actors);
+    ft_vec_release(&cells->fences);
     ft_vec_release(&cells->cells);
     free(cells);
 }
 
 /* ---- pages */
 
-static page *find_page(ft_cells *cells, uint64_t number, bool make)
+page *ft_cells_find_page(ft_cells *cells, uint64_t number, bool make)
 {
     uint64_t index;
     page *found = NULL;
@@ -132,23 +48,18 @@ static page *find_page(ft_cells *cells, uint64_t number, bool make)
     return found;
 }
 
-static inline page *page_at(ft_cells *cells, uint64_t key, bool make)
-{
-    uint64_t number = key / PAGE;
-    if (cells->near[number % NEAR].number == number + 1) return cells->near[number % NEAR].page;
-    return find_page(cells, number, make);
-}
-
 static void end_life(ft_cells *cells, page *p, uint64_t i)
 {
     if (!p->at[i].slot) return;
     if (!cells->settled) {
         p->at[i].slot = 0;
         p->at[i].known = 0;
+        p->at[i].said = 0;
         p->at[i].touched = 0;
         p->at[i].lives++;
     } else if (p->at[i].slot & LATER_TOUCHED) {
         p->at[i].slot &= ~LATER_TOUCHED;
+        p->at[i].found = FOUND_NOT_YET;
         p->at[i].lives++;
     }
 }
@@ -165,63 +76,7 @@ static void end_lives(ft_cells *cells, uint64_t address, uint64_t size)
     }
 }
 
-/* ---- first pass */
-
-/* The part of a granule, from its byte `from` to `to`, that one access covers. */
-typedef struct part {
-    unsigned from, to;
-    bool read, write;
-    bool has_content;
-    uint64_t content; /* after the access, at its bytes */
-} part;
-
-static inline uint8_t mask_of(const part *p)
-{
-    return (uint8_t)(((1u << (p->to - p->from)) - 1) << p->from);
-}
-
-static inline uint64_t bits_of(const part *p)
-{
-    return UINT64_MAX >> (8 * (GRANULE - (p->to - p->from))) << 8 * p->from;
-}
-
-static inline uint8_t bounds_of(const part *p)
-{
-    return (uint8_t)(1u << p->from | 1u << p->to);
-}
-
-/* Another thread than its first one touches the granule. */
-static granule *make_several(ft_cells *cells, uint64_t key, page *in)
-{
-    uint64_t slot = in->at[key % PAGE].slot;
-    granule g = {.address = key * GRANULE,
-                 .written = (uint8_t)(slot >> ONE_WRITTEN),
-                 .bounds = (uint8_t)(slot >> ONE_BOUNDS),
-                 .life = in->at[key % PAGE].lives,
-                 .born = (uint32_t)cells->allocations.len,
-                 .cell = FT_NO_CELL};
-    for (unsigned i = 0; i < GRANULE; i++)
-        g.first[i] =
-            slot >> ONE_TOUCHED >> i & 1 ? (uint16_t)((slot >> ONE_THREAD) - 1) : (uint16_t)NOBODY;
-    in->at[key % PAGE].slot = (uint64_t)SEVERAL << ONE_THREAD | cells->granules.len;
-    ft_vec_push(&cells->granules, g);
-    return &cells->granules.data[cells->granules.len - 1];
-}
-
-static void touch_several(ft_cells *cells, uint64_t key, page *in, const part *p, uint32_t thread)
-{
-    uint64_t slot = in->at[key % PAGE].slot;
-    granule *g = slot >> ONE_THREAD == SEVERAL ? &cells->granules.data[(uint32_t)slot]
-                                               : make_several(cells, key, in);
-    for (unsigned i = p->from; i < p->to; i++) {
-        if (g->first[i] == NOBODY)
-            g->first[i] = (uint16_t)thread;
-        else if (g->first[i] != thread)
-            g->shared |= (uint8_t)(1u << i);
-    }
-    if (p->write) g->written |= mask_of(p);
-    g->bounds |= bounds_of(p);
-}
+/* ---- allocations */
 
 static void later_of(const ft_cells *cells, uint32_t index, uint64_t address, uint32_t *latest)
 {
@@ -240,8 +95,7 @@ static void later_at(const ft_cells *cells, uint64_t at, const granule *g, uint3
     if (index != FT_NO_ALLOCATION) later_of(cells, (uint32_t)index, g->address, latest);
 }
 
-/* The latest allocation around the granule before it was born. */
-static uint32_t allocation_of(const ft_cells *cells, const granule *g)
+uint32_t ft_cells_allocation_of(const ft_cells *cells, const granule *g)
 {
     uint32_t latest = FT_NO_ALLOCATION;
     uint64_t last = g->address / ALIGNED;
@@ -259,7 +113,7 @@ static uint32_t allocation_of(const ft_cells *cells, const granule *g)
     return latest;
 }
 
-static uint32_t owner_of(const ft_cells *cells, uint64_t address, uint32_t block)
+uint32_t ft_cells_owner_of(const ft_cells *cells, uint64_t address, uint32_t block)
 {
     if (block != FT_NO_ALLOCATION) return cells->allocations.data[block].thread;
     for (uint32_t t = 0; t < cells->actors.len; t++) {
@@ -267,168 +121,6 @@ static uint32_t owner_of(const ft_cells *cells, uint64_t address, uint32_t block
         if (address - a->stack < a->stack_size) return t;
     }
     return FT_NO_OWNER;
-}
-
-static bool is_untouched_by_others(const ft_cells *cells, uint64_t slot, uint32_t thread)
-{
-    if (slot >> ONE_THREAD != SEVERAL) return slot >> ONE_THREAD == thread + 1;
-    const granule *g = &cells->granules.data[(uint32_t)slot];
-    bool alone = !g->shared;
-    for (int i = 0; i < GRANULE; i++) alone &= g->first[i] == NOBODY || g->first[i] == thread;
-    return alone;
-}
-
-/* Did another thread run since that turn? Those that ended meanwhile are late. */
-static bool others_ran(ft_cells *cells, uint32_t since, uint32_t thread)
-{
-    bool any = false;
-    for (uint32_t t = 0; t < cells->actors.len; t++) {
-        actor *a = &cells->actors.data[t];
-        if (t == thread || a->ran <= since) continue;
-        a->late |= a->ended;
-        any = true;
-    }
-    return any;
-}
-
-/* A read that found what no record wrote: code without hooks did, the thread's own or another's. */
-static void found(ft_cells *cells, uint64_t key, page *in, uint8_t mask, uint32_t since)
-{
-    uint64_t *slot = &in->at[key % PAGE].slot;
-    granule here = {.address = key * GRANULE, .born = (uint32_t)cells->allocations.len};
-    uint32_t block = allocation_of(cells, &here), thread = cells->thread;
-    if (block != FT_NO_ALLOCATION && cells->allocations.data[block].turn > since)
-        since = cells->allocations.data[block].turn;
-    bool several = *slot >> ONE_THREAD == SEVERAL;
-    if (several)
-        cells->granules.data[(uint32_t)*slot].written |= mask;
-    else
-        *slot |= (uint64_t)mask << ONE_WRITTEN;
-    bool alone = is_untouched_by_others(cells, *slot, thread);
-    if (owner_of(cells, here.address, block) == thread && alone) return;
-    if (!others_ran(cells, since, thread)) return;
-    granule *g = several ? &cells->granules.data[(uint32_t)*slot] : make_several(cells, key, in);
-    g->shared |= mask;
-}
-
-static bool is_heap(const ft_cells *cells, uint64_t key)
-{
-    return key * GRANULE >= cells->low && key * GRANULE < cells->high;
-}
-
-/* The bytes that are not what they were, or that nobody is known to have written. */
-static uint8_t strange_bytes(const ft_cells *cells, uint64_t key, const page *in, const part *p)
-{
-    uint64_t differ = in->at[key % PAGE].content ^ p->content;
-    uint8_t strange = 0, known = in->at[key % PAGE].known;
-    bool heap = is_heap(cells, key);
-    for (unsigned i = p->from; i < p->to; i++)
-        if (known >> i & 1 ? differ >> 8 * i & 0xFF : heap) strange |= (uint8_t)(1u << i);
-    return strange;
-}
-
-static inline void follow_content(ft_cells *cells, uint64_t key, page *in, const part *p,
-                                  uint32_t since)
-{
-    uint64_t *content = &in->at[key % PAGE].content, bits = bits_of(p);
-    uint8_t *known = &in->at[key % PAGE].known, mask = mask_of(p);
-    if (!p->has_content) {
-        if (p->write) *known &= (uint8_t)~mask;
-        return;
-    }
-    bool usual = (*known & mask) == mask && !((*content ^ p->content) & bits);
-    if (p->read && !p->write && !usual) {
-        uint8_t strange = strange_bytes(cells, key, in, p);
-        if (strange) found(cells, key, in, strange, since);
-    }
-    *content = (*content & ~bits) | p->content;
-    *known |= mask;
-}
-
-static inline void touch(ft_cells *cells, uint64_t key, const part *p)
-{
-    page *in = page_at(cells, key, true);
-    uint64_t *slot = &in->at[key % PAGE].slot, mask = mask_of(p);
-    uint64_t did = mask << ONE_TOUCHED | (p->write ? mask << ONE_WRITTEN : 0) |
-                   (uint64_t)bounds_of(p) << ONE_BOUNDS;
-    uint32_t since = in->at[key % PAGE].touched;
-    cells->touched += !*slot;
-    in->at[key % PAGE].touched = cells->turn;
-    if (!*slot || *slot >> ONE_THREAD == cells->thread + 1)
-        *slot |= did | 1 | (uint64_t)(cells->thread + 1) << ONE_THREAD;
-    else
-        touch_several(cells, key, in, p, cells->thread);
-    follow_content(cells, key, in, p, since);
-}
-
-static bool is_read(uint32_t form)
-{
-    return form != FT_RAW_FORM_WRITE && form != FT_RAW_FORM_ATOMIC_WRITE;
-}
-
-static bool is_write(uint32_t form)
-{
-    return form != FT_RAW_FORM_READ && form != FT_RAW_FORM_ATOMIC_READ;
-}
-
-/* content: of all of it after the access; NULL: the log does not say. */
-static void count_range(ft_cells *cells, uint64_t address, uint64_t size, uint32_t form,
-                        const unsigned char *content)
-{
-    for (uint64_t at = address, end = address + size; at < end;) {
-        uint64_t key = at / GRANULE, stop = (key + 1) * GRANULE < end ? (key + 1) * GRANULE : end;
-        part p = {.from = (unsigned)(at % GRANULE),
-                  .to = (unsigned)(stop - key * GRANULE),
-                  .read = is_read(form),
-                  .write = is_write(form),
-                  .has_content = content != NULL};
-        for (uint64_t i = at; content && i < stop; i++)
-            p.content |= (uint64_t)content[i - address] << 8 * (i % GRANULE);
-        touch(cells, key, &p);
-        at = stop;
-    }
-}
-
-static actor *actor_of(ft_cells *cells, uint32_t thread)
-{
-    while (cells->actors.len <= thread) ft_vec_push(&cells->actors, (actor){0});
-    return &cells->actors.data[thread];
-}
-
-static void next_turn(ft_cells *cells, uint32_t thread)
-{
-    cells->turn++;
-    cells->thread = thread;
-    actor_of(cells, thread)->ran = cells->turn;
-}
-
-static void turn_to(ft_cells *cells, uint32_t thread)
-{
-    if (!cells->turn || cells->thread != thread) next_turn(cells, thread);
-}
-
-void ft_cells_count_events(ft_cells *cells, uint32_t thread, const ft_raw_event *events, uint32_t n)
-{
-    turn_to(cells, thread);
-    for (uint32_t i = 0; i < n; i++) {
-        const ft_raw_event *e = &events[i];
-        if (e->code >= FT_RAW_ENTER) continue;
-        unsigned from = e->address % GRANULE, size = 1u << e->code % 8;
-        uint32_t form = e->code / 8;
-        uint64_t value = (uint64_t)(form == FT_RAW_FORM_UPDATE ? e->written : e->value);
-        part p = {.from = from,
-                  .to = from + size,
-                  .read = is_read(form),
-                  .write = is_write(form),
-                  .has_content = true};
-        p.content = value << 8 * from;
-        if (from + size > GRANULE) {
-            count_range(cells, e->address, size, form, (const unsigned char *)&value);
-        } else {
-            p.content &= bits_of(&p);
-            touch(cells, e->address / GRANULE, &p);
-        }
-    }
 }
 
 static void begin_allocation(ft_cells *cells, uint64_t address, uint64_t size, uint32_t thread)
@@ -451,52 +143,6 @@ static void begin_allocation(ft_cells *cells, uint64_t address, uint64_t size, u
     if (address + size > cells->high) cells->high = address + size;
 }
 
-/* The granules of a page that one other thread than the freeing one used, each thread's latest. */
-static void find_last_uses(ft_cells *cells, const page *p, uint64_t key, uint64_t stop)
-{
-    for (; key < stop; key++) {
-        uint64_t thread = p->at[key % PAGE].slot >> ONE_THREAD;
-        if (!thread || thread == SEVERAL || thread == cells->thread + 1) continue;
-        actor *a = &cells->actors.data[thread - 1];
-        if (p->at[key % PAGE].touched < a->last_turn) continue;
-        a->last_turn = p->at[key % PAGE].touched;
-        a->last_key = key;
-    }
-}
-
-/* What a thread touched last of memory that another one frees is shared with that one. What it
- * touched before is not kept: where that can come behind the free, the last mostly can. */
-static void share_last_uses(ft_cells *cells)
-{
-    for (size_t t = 0; t < cells->actors.len; t++) {
-        actor *a = &cells->actors.data[t];
-        if (!a->last_turn) continue;
-        a->last_turn = 0;
-        page *in = page_at(cells, a->last_key, true);
-        uint8_t did = (uint8_t)(in->at[a->last_key % PAGE].slot >> ONE_TOUCHED);
-        granule *g = make_several(cells, a->last_key, in);
-        g->shared |= did;
-        g->written |= did;
-    }
-}
-
-static void end_allocation(ft_cells *cells, uint64_t address)
-{
-    uint64_t index;
-    if (cells->actors.len < 2 || !ft_map_get(&cells->blocks, address / ALIGNED, &index)) return;
-    const allocation *block = &cells->allocations.data[index];
-    uint64_t key = block->address / GRANULE,
-             to = (block->address + block->size + GRANULE - 1) / GRANULE;
-    if (block->address != address) return;
-    while (key < to) {
-        uint64_t stop = (key / PAGE + 1) * PAGE < to ? (key / PAGE + 1) * PAGE : to;
-        const page *p = page_at(cells, key, false);
-        if (p) find_last_uses(cells, p, key, stop);
-        key = stop;
-    }
-    share_last_uses(cells);
-}
-
 /* Zeros right behind an allocation are calloc's. */
 static void begin_as_zeros(ft_cells *cells, uint64_t address, uint64_t size)
 {
@@ -510,7 +156,7 @@ static void begin_as_zeros(ft_cells *cells, uint64_t address, uint64_t size)
 /* The first thread's stack was in use before it could be told of. */
 static void begin_thread(ft_cells *cells, const ft_raw_record *r)
 {
-    actor *a = actor_of(cells, r->thread);
+    actor *a = ft_cells_actor_of(cells, r->thread);
     a->stack = r->operands[0];
     a->stack_size = r->operands[1];
     if (r->thread) end_lives(cells, a->stack, a->stack_size);
@@ -519,20 +165,22 @@ static void begin_thread(ft_cells *cells, const ft_raw_record *r)
 static void apply(ft_cells *cells, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;
-    turn_to(cells, r->thread);
+    ft_cells_turn_to(cells, r->thread);
     if (r->access && !cells->settled)
-        count_range(cells, r->address, r->size, r->form, r->length == r->size ? r->text : NULL);
+        ft_cells_count_range(cells, r->address, r->size, r->form,
+                             r->length == r->size ? r->text : NULL);
     if (r->access) return;
     if (r->operation == FT_RAW_ALLOC)
         begin_allocation(cells, o[1], o[2], r->thread);
     else if (r->operation == FT_RAW_FREE && !cells->settled)
-        end_allocation(cells, o[1]);
+        ft_cells_count_free(cells, o[1]);
     else if (r->operation == FT_RAW_SYNC || r->operation == FT_RAW_MARK)
-        next_turn(cells, r->thread); /* what comes behind it is later than what was before */
+        ft_cells_next_turn(cells,
+                           r->thread); /* what comes behind it is later than what was before */
     else if (r->operation == FT_RAW_BEGIN)
         begin_thread(cells, r);
     else if (r->operation == FT_RAW_END)
-        actor_of(cells, r->thread)->ended = true;
+        ft_cells_actor_of(cells, r->thread)->ended = true;
     else if (r->operation == FT_RAW_ZERO && !cells->settled)
         begin_as_zeros(cells, o[0], o[1]);
     else if (r->operation == FT_RAW_MEMORY && !cells->settled)
@@ -581,17 +229,18 @@ static void lie_in(const allocation *block, ft_cell *cell)
 static void add_cells(ft_cells *cells, granule *g)
 {
     unsigned conflict = g->shared & g->written;
-    uint32_t block = conflict ? allocation_of(cells, g) : FT_NO_ALLOCATION;
+    uint32_t block = conflict ? ft_cells_allocation_of(cells, g) : FT_NO_ALLOCATION;
     for (unsigned from = 0, to; from < GRANULE; from = to) {
         for (to = from + 1; to < GRANULE && !(g->bounds >> to & 1);) to++;
         if (!(conflict >> from & 1)) continue;
         ft_cell cell = {.address = g->address + from, .size = to - from, .allocation = block};
-        cell.owner = owner_of(cells, cell.address, block);
+        cell.owner = ft_cells_owner_of(cells, cell.address, block);
         if (block == FT_NO_ALLOCATION)
             find_initial(cells, &cell);
         else
             lie_in(&cells->allocations.data[block], &cell);
         if (g->cell == FT_NO_CELL) g->cell = (uint32_t)cells->cells.len;
+        g->n_cells++;
         ft_vec_push(&cells->cells, cell);
     }
 }
@@ -609,13 +258,42 @@ static void link_lives(ft_cells *cells)
     }
 }
 
+static int by_start(const void *a, const void *b)
+{
+    uint32_t x = ((const fence *)a)->from, y = ((const fence *)b)->from;
+    return (x > y) - (x < y);
+}
+
 void ft_cells_settle(ft_cells *cells)
 {
     for (size_t i = 0; i < cells->granules.len; i++) add_cells(cells, &cells->granules.data[i]);
     for (size_t i = 0; i < cells->pages.len; i++)
         memset(cells->pages.data[i], 0, sizeof *cells->pages.data[i]);
     link_lives(cells);
+    if (cells->fences.len)
+        qsort(cells->fences.data, cells->fences.len, sizeof *cells->fences.data, by_start);
+    cells->turn = 0;
     cells->settled = true;
+}
+
+void ft_cells_turn(ft_cells *cells, uint32_t thread)
+{
+    ft_cells_turn_to(cells, thread);
+}
+
+bool ft_cells_is_fenced(ft_cells *cells, uint32_t thread)
+{
+    fence *now = &cells->fenced;
+    actor *a = ft_cells_actor_of(cells, thread);
+    for (; cells->next_fence < cells->fences.len; cells->next_fence++) {
+        const fence *next = &cells->fences.data[cells->next_fence];
+        if (next->from > cells->turn) break;
+        now->from = next->from;
+        if (next->to > now->to) now->to = next->to;
+    }
+    if (a->fenced >= now->from || cells->turn > now->to) return false;
+    a->fenced = cells->turn;
+    return true;
 }
 
 bool ft_cells_late(const ft_cells *cells, uint32_t thread)
@@ -670,9 +348,8 @@ uint32_t ft_cells_at(ft_cells *cells, uint64_t address, uint32_t *skip)
     page *p = page_at(cells, key, false);
     const granule *g = p ? living(cells, p, key % PAGE) : NULL;
     if (!g) return FT_NO_CELL;
-    for (uint32_t c = g->cell; c < cells->cells.len; c++) {
+    for (uint32_t c = g->cell; c < g->cell + g->n_cells; c++) {
         const ft_cell *cell = &cells->cells.data[c];
-        if (cell->address >= next || cell->address < g->address) break;
         if (cell->address == address) return c;
         if (cell->address > address) {
             *skip = (uint32_t)(cell->address - address);
@@ -682,26 +359,33 @@ uint32_t ft_cells_at(ft_cells *cells, uint64_t address, uint32_t *skip)
     return FT_NO_CELL;
 }
 
-/* The cell of the granule that the access covers, no more and no less. */
-static uint32_t exact_cell(const ft_cells *cells, const granule *g, uint64_t address, uint32_t size)
+/* Which cells the granule has in this life, for a look at its slot alone. */
+static void note_cells(ft_cells *cells, page *p, uint64_t i)
 {
-    for (uint32_t c = g->cell; c < cells->cells.len; c++) {
+    const granule *g = living(cells, p, i);
+    p->at[i].found = g ? FOUND_CELLS : FOUND_NONE;
+    if (!g) return;
+    p->at[i].touched = g->cell;
+    p->at[i].content = 0;
+    for (uint32_t c = g->cell; c < g->cell + g->n_cells; c++) {
         const ft_cell *cell = &cells->cells.data[c];
-        if (cell->address == address) return cell->size == size ? c : FT_SEVERAL_CELLS;
-        if (cell->address > address || cell->address < g->address) break;
+        p->at[i].content |= (uint64_t)(cell->size | (c - g->cell) << 4)
+                            << 8 * (cell->address % GRANULE);
     }
-    return FT_SEVERAL_CELLS;
 }
 
+/* The cell of the granule that the access covers, no more and no less. */
 static inline uint32_t find_cell(ft_cells *cells, uint64_t address, uint32_t size)
 {
-    uint64_t key = address / GRANULE;
+    uint64_t key = address / GRANULE, i = key % PAGE;
     if (address % GRANULE + size > GRANULE)
         return ft_cells_may_be(cells, address, size) ? FT_SEVERAL_CELLS : FT_NO_CELL;
     page *p = page_at(cells, key, true);
-    if (!p->at[key % PAGE].slot) return FT_NO_CELL;
-    const granule *g = living(cells, p, key % PAGE);
-    return g ? exact_cell(cells, g, address, size) : FT_NO_CELL;
+    if (!p->at[i].slot) return FT_NO_CELL;
+    if (p->at[i].found == FOUND_NOT_YET) note_cells(cells, p, i);
+    if (p->at[i].found == FOUND_NONE) return FT_NO_CELL;
+    uint32_t cell = (uint32_t)(p->at[i].content >> 8 * (address % GRANULE)) & 0xFF;
+    return (cell & 15) == size ? p->at[i].touched + (cell >> 4) : FT_SEVERAL_CELLS;
 }
 
 void ft_cells_find(ft_cells *cells, const ft_raw_event *events, uint32_t n, uint32_t *found)

@@ -49,6 +49,12 @@ void ft_cells_follow(ft_cells *cells, const ft_raw_record *record);
 /* Is a write by code without hooks found after that thread's end, which may have done it? */
 bool ft_cells_late(const ft_cells *cells, uint32_t thread);
 
+/* Second pass: the thread goes on now (of records, ft_cells_follow is told). */
+void ft_cells_turn(ft_cells *cells, uint32_t thread);
+/* Is all that others did so far to stay before what it does now, since code without hooks writes in
+ * this or a later of its turns what they had read? Asked behind the above; true once a fence. */
+bool ft_cells_is_fenced(ft_cells *cells, uint32_t thread);
+
 uint32_t ft_cells_count_of(const ft_cells *cells);
 const ft_cell *ft_cells_get(const ft_cells *cells, uint32_t cell);
 uint64_t ft_cells_granules(const ft_cells *cells); /* seen at all */

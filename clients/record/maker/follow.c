@@ -169,6 +169,8 @@ static void follow_record(ft_maker *m, const ft_raw_record *r)
 {
     m->now++;
     ft_cells_follow(m->cells, r);
+    bool begins = !r->access && r->operation == FT_RAW_BEGIN;
+    if (!begins) ft_maker_fence(m, r->thread);
     m->actors.data[r->thread].ran = m->now;
     m->step = step_of(m, r);
     ft_builder_hook(m->builder, m->step);
@@ -178,6 +180,7 @@ static void follow_record(ft_maker *m, const ft_raw_record *r)
         ft_maker_access(m, r);
     else
         follow_operation(m, r);
+    if (begins) ft_maker_fence(m, r->thread);
 }
 
 /* With terms, or out of order: one by one. */
@@ -203,6 +206,8 @@ static void follow_singly(ft_maker *m, const ft_raw_record *r)
 static void follow_events(ft_maker *m, const ft_raw_record *r)
 {
     ft_maker_actor *a = &m->actors.data[r->thread];
+    ft_cells_turn(m->cells, r->thread);
+    ft_maker_fence(m, r->thread);
     ft_builder_aside(m->builder, a->ignored);
     if (m->terms || a->swapped)
         follow_singly(m, r);

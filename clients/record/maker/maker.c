@@ -83,10 +83,13 @@ static void meet(ft_maker *m, const ft_raw_record *r)
 static void count_events(ft_maker *m, const ft_raw_record *r)
 {
     while (m->counts.len < m->sites.len) ft_vec_push(&m->counts, 0);
-    for (uint32_t i = 0; i < r->n_events; i++) {
-        m->counts.data[r->events[i].site]++;
-        m->summary->accesses += r->events[i].code < FT_RAW_ENTER;
+    uint64_t *counts = m->counts.data;
+    uint32_t accesses = 0, n = r->n_events;
+    for (uint32_t i = 0; i < n; i++) {
+        counts[r->events[i].site]++;
+        accesses += r->events[i].code < FT_RAW_ENTER;
     }
+    m->summary->accesses += accesses;
     ft_cells_count_events(m->cells, r->thread, r->events, r->n_events);
 }
 
@@ -156,7 +159,10 @@ static ft_status first_pass(ft_maker *m, program *running, ft_error *err)
         over = !running || has_ended(running);
         if (!ft_raw_log_look(m->log) && !over) wait_for(running);
     }
-    if (damage.code != FT_OK) *err = damage;
+    if (damage.code != FT_OK) {
+        ft_raw_log_abandon(m->log);
+        *err = damage;
+    }
     return damage.code;
 }
 

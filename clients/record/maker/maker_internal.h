@@ -128,6 +128,9 @@ void ft_maker_edge_event(ft_maker *m, ft_event_kind kind, uint32_t t, uint32_t e
 ft_value ft_maker_value(const ft_maker *m, uint32_t cell, int64_t value);
 ft_terms_place ft_maker_place(ft_maker *m, const ft_raw_record *r, uint64_t site);
 void ft_maker_access(ft_maker *m, const ft_raw_record *r);
+/* What all others did so far stays before what the thread does from now on, where that is wanted.
+ */
+void ft_maker_fence(ft_maker *m, uint32_t thread);
 void ft_maker_benign(ft_maker *m, uint64_t address, uint64_t size);
 
 /* ---- foreign.c: a note for each library that orders threads unseen */

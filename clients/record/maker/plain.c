@@ -1,17 +1,16 @@
 /* The second pass is made of this: loops over a batch of events that each do one thing. */
 #include "maker/maker_internal.h"
 
-/* An access that becomes an event, of those at hand. */
-typedef struct kept {
-    uint32_t event, cell, value, step, context;
-} kept;
-
+/* What of some events that follow each other becomes events of the trace. */
 typedef struct batch {
     ft_maker *maker;
-    const ft_raw_event *events;
     uint32_t thread; /* of the log */
-    uint32_t n;      /* of those kept and not yet appended */
-    kept kept[FT_RAW_BATCH];
+    uint16_t id;     /* in the builder */
+    bool flagged;    /* there are accesses that are no candidates */
+    uint32_t n;      /* of the rows that are filled and not yet appended */
+    ft_builder_rows rows;
+    int64_t last; /* value that was read */
+    uint32_t last_id;
 } batch;
 
 static uint32_t location_of(ft_maker *m, uint32_t site)
@@ -20,41 +19,40 @@ static uint32_t location_of(ft_maker *m, uint32_t site)
     return known ? known - 1 : ft_maker_location(m, site);
 }
 
-static void fill_rows(const batch *b, const kept *from, const ft_builder_rows *rows, uint32_t n)
+static void append_rows(batch *b)
 {
-    ft_maker *m = b->maker;
-    uint16_t thread = (uint16_t)ft_maker_thread(m, b->thread);
-    for (uint32_t i = 0; i < n; i++) {
-        const ft_raw_event *e = &b->events[from[i].event];
-        rows->kind[i] = e->code / 8 == FT_RAW_FORM_READ ? FT_EVENT_READ : FT_EVENT_WRITE;
-        rows->loc[i] = location_of(m, e->site);
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        rows->flags[i] = 0;
-        rows->thread[i] = thread;
-        rows->object[i] = m->variables.data[from[i].cell];
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        rows->data[i] = from[i].value;
-        rows->hook[i] = from[i].step;
-        rows->context[i] = from[i].context;
-    }
-    if (ft_builder_has_no_flags(m->builder)) return;
-    for (uint32_t i = 0; i < n; i++)
-        rows->flags[i] = ft_builder_access_flags(m->builder, rows->object[i], rows->loc[i]);
+    if (b->n) ft_builder_append(b->maker->builder, b->n);
+    b->rows.n = b->n = 0;
 }
 
-static void append_kept(batch *b)
+/* False: the trace is full. */
+static bool make_room(batch *b)
 {
-    for (uint32_t at = 0, n; at < b->n; at += n) {
-        ft_builder_rows rows = ft_builder_room(b->maker->builder);
-        if (!rows.n) break; /* the trace is full */
-        n = rows.n < b->n - at ? rows.n : b->n - at;
-        fill_rows(b, b->kept + at, &rows, n);
-        ft_builder_append(b->maker->builder, n);
-    }
-    b->maker->summary->kept += b->n;
-    b->n = 0;
+    append_rows(b);
+    b->id = (uint16_t)ft_maker_thread(b->maker, b->thread);
+    b->flagged = !ft_builder_has_no_flags(b->maker->builder);
+    b->rows = ft_builder_room(b->maker->builder);
+    return b->rows.n;
+}
+
+static inline void put_row(batch *b, const ft_raw_event *e, uint32_t variable, uint32_t value,
+                           uint32_t step, uint32_t context)
+{
+    const ft_builder_rows *rows = &b->rows;
+    uint32_t loc = location_of(b->maker, e->site);
+    b->maker->summary->kept++;
+    if (b->n == rows->n && !make_room(b)) return;
+    uint32_t i = b->n++;
+    rows->kind[i] = e->code / 8 == FT_RAW_FORM_READ ? FT_EVENT_READ : FT_EVENT_WRITE;
+    rows->flags[i] = 0;
+    rows->thread[i] = b->id;
+    rows->object[i] = variable;
+    rows->loc[i] = loc;
+    rows->data[i] = value;
+    rows->hook[i] = step;
+    rows->context[i] = context;
+    if (b->flagged)
+        rows->flags[i] = ft_builder_access_flags(b->maker->builder, variable, rows->loc[i]);
 }
 
 static inline uint32_t value_of(ft_maker *m, int64_t value)
@@ -69,23 +67,27 @@ static inline uint32_t value_of(ft_maker *m, int64_t value)
     return m->recent[place].id;
 }
 
-/* A plain access of one whole cell that needs no external write. False: it is something else, and
- * nothing was done. */
-static inline bool touch(batch *b, const ft_raw_event *e, uint32_t c, uint64_t now, uint32_t *value)
+/* What is written was mostly read just before. */
+static inline uint32_t written_id(batch *b, int64_t value)
 {
-    ft_maker_shadow *s = &b->maker->shadows[c];
+    return b->last_id && b->last == value ? b->last_id : value_of(b->maker, value);
+}
+
+/* A plain access of one whole cell that needs no external write; *value: its id. False: it is
+ * something else, and nothing was done. */
+static inline bool touch(batch *b, const ft_raw_event *e, ft_maker_shadow *s, uint64_t now,
+                         uint32_t *value)
+{
     uint32_t form = e->code / 8;
     bool same = s->content == FT_CONTENT_KNOWN && s->value == e->value;
     if (form != FT_RAW_FORM_WRITE && (form != FT_RAW_FORM_READ || !same)) return false;
-    if (!same || !s->id) s->id = value_of(b->maker, e->value);
-    if (s->touched && s->toucher != b->thread)
-        s->toucher = FT_MAKER_MANY;
-    else
-        s->toucher = b->thread;
+    if (!same || !s->id) s->id = written_id(b, e->value);
+    s->toucher = s->touched && s->toucher != b->thread ? (uint32_t)FT_MAKER_MANY : b->thread;
     s->content = FT_CONTENT_KNOWN;
     s->value = e->value;
     s->touched = now;
-    *value = s->id;
+    b->last = e->value;
+    *value = b->last_id = s->id;
     return true;
 }
 
@@ -93,7 +95,7 @@ static void keep_other(batch *b, const ft_raw_event *e, uint32_t step, uint32_t 
 {
     ft_maker *m = b->maker;
     ft_raw_record one;
-    append_kept(b);
+    append_rows(b);
     m->step = step;
     ft_builder_hook(m->builder, step);
     ft_builder_in_context(m->builder, context);
@@ -103,14 +105,10 @@ static void keep_other(batch *b, const ft_raw_event *e, uint32_t step, uint32_t 
 
 void ft_maker_keep_events(ft_maker *m, const ft_raw_record *r)
 {
-    batch b;
+    batch b = {.maker = m, .thread = r->thread};
     bool in_context = false;
     uint32_t step = m->actors.data[r->thread].steps, context = FT_NO_CONTEXT, n = r->n_events;
     uint64_t now = m->now;
-    b.maker = m;
-    b.events = r->events;
-    b.thread = r->thread;
-    b.n = 0;
     ft_cells_find(m->cells, r->events, n, m->found);
     for (uint32_t i = 0; i < n; i++) {
         const ft_raw_event *e = &r->events[i];
@@ -125,14 +123,14 @@ void ft_maker_keep_events(ft_maker *m, const ft_raw_record *r)
         if (c == FT_NO_CELL) continue;
         if (!in_context) context = ft_stacks_context(m->stacks, r->thread);
         in_context = true;
-        if (c != FT_SEVERAL_CELLS && touch(&b, e, c, now, &value)) {
-            b.kept[b.n++] = (kept){i, c, value, step, context};
+        if (c != FT_SEVERAL_CELLS && touch(&b, e, &m->shadows[c], now, &value)) {
+            put_row(&b, e, m->variables.data[c], value, step, context);
             continue;
         }
         m->now = now;
         keep_other(&b, e, step, context);
     }
-    append_kept(&b);
+    append_rows(&b);
     m->now = now;
     m->actors.data[r->thread].steps = step;
 }

@@ -1,5 +1,7 @@
 #include "maker/raw_log.h"
 
+#include "maker/raw_pack.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,26 +28,36 @@ typedef struct actor {
     FT_VEC(uint64_t) calls; /* that the thread is in: the frames, each below the one before */
 } actor;
 
-/* The ring: what a fast program writes in some 10 ms. What is taken at once is still in the cache
- * when it is read. */
+/* The ring: what a fast program writes in some milliseconds; it stays in a processor's cache. A
+ * PACKED record, in the store alone, has the events up to the next other one (raw_pack.h): its
+ * first byte, 0, their number in 16 bits and their bytes in 32; then zeros up to a whole word. */
 enum {
-    RING = 16 << 20,
-    RING_LIMIT = 4 * RING,
+    RING = 4 << 20,
+    LEAST_LIMIT = 64 << 20,
     MOST_MEMORY = 1 << 29,
     HUGE = 1 << 21,
-    AT_ONCE = 1 << 18,
-    OFTEN = 64
+    OFTEN = 16,
+    PACKED = 0xFE
 };
+
+_Static_assert(PACKED / 2 >= FT_RAW_OPERATIONS, "no record of the program's");
 
 struct ft_raw_log {
     unsigned char *map; /* the file */
     size_t mapped;
     /* with a ring */
+    unsigned char *ring;  /* twice, one behind the other */
     unsigned char *store; /* of all that was taken; NULL: there is no ring */
     size_t limit;         /* bytes of the store; the program may write over what the header says */
     size_t memory;        /* bytes of the store that are no file's */
-    int fd;               /* of the file, -1: without a ring */
-    unsigned calls;       /* of ft_raw_log_next */
+    size_t stored;        /* bytes in it */
+    uint64_t taken;       /* bytes of records */
+    const unsigned char *from; /* behind them, in the ring */
+    bool live;                 /* what comes next is the ring's, not the store's */
+    bool full;                 /* the store has no room */
+    int fd;                    /* of the file, -1: without a ring */
+    unsigned calls;            /* of ft_raw_log_next */
+    ft_raw_packer packer;
     const unsigned char *start, *at, *end;
     uint32_t thread;
     uint8_t *codes; /* [n_sites], from 1 */
@@ -56,6 +68,7 @@ struct ft_raw_log {
     actor *actor;           /* of `thread` */
     bool damaged;
     ft_raw_event events[FT_RAW_BATCH];
+    unsigned char packed[FT_RAW_WORD + FT_RAW_PACKED_MOST];
 };
 
 const char *ft_raw_end_text(uint32_t end)
@@ -96,15 +109,29 @@ static size_t memory_for(uint64_t limit)
 {
     size_t memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 8;
     if (memory > MOST_MEMORY) memory = MOST_MEMORY;
-    if (memory < 2 * (size_t)RING) memory = 2 * (size_t)RING;
+    if (memory < LEAST_LIMIT / 2) memory = LEAST_LIMIT / 2;
     return memory < limit ? memory / HUGE * HUGE : limit;
+}
+
+/* Behind its end lies the ring again, as for the program (runtime/log.c). */
+static bool map_ring(ft_raw_log *log)
+{
+    unsigned char *all =
+        mmap(NULL, 2 * (size_t)RING, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (all == MAP_FAILED) return false;
+    log->ring = all;
+    for (size_t i = 0; i < 2; i++)
+        if (mmap(all + i * RING, RING, PROT_READ, MAP_SHARED | MAP_FIXED, log->fd, FT_RAW_PAGE) ==
+            MAP_FAILED)
+            return false;
+    return true;
 }
 
 /* The file's part of the store lies behind the ring. */
 static bool make_store(ft_raw_log *log, uint64_t limit)
 {
-    log->limit = limit;
     log->memory = memory_for(limit);
+    log->limit = limit - FT_RAW_PAGE - RING;
     void *all = mmap(NULL, limit, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (all == MAP_FAILED) return false;
@@ -113,10 +140,14 @@ static bool make_store(ft_raw_log *log, uint64_t limit)
     if (log->memory == limit) return true;
     void *rest = mmap(log->store + log->memory, limit - log->memory, PROT_READ,
                       MAP_SHARED | MAP_FIXED, log->fd, FT_RAW_PAGE + (off_t)RING);
-    if (rest != MAP_FAILED) return true;
-    munmap(all, limit);
-    log->store = NULL;
-    return false;
+    return rest != MAP_FAILED;
+}
+
+static void unmap_store(ft_raw_log *log)
+{
+    if (log->ring) munmap(log->ring, 2 * (size_t)RING);
+    if (log->store) munmap(log->store, log->limit + FT_RAW_PAGE + RING);
+    log->ring = log->store = NULL;
 }
 
 ft_status ft_raw_log_follow(const char *path, ft_raw_log **log, ft_error *err)
@@ -124,45 +155,57 @@ ft_status ft_raw_log_follow(const char *path, ft_raw_log **log, ft_error *err)
     ft_status status = map_log(path, true, log, err);
     if (status != FT_OK) return status;
     ft_raw_header *header = (ft_raw_header *)(*log)->map;
-    if (header->limit < RING_LIMIT || header->limit > (*log)->mapped) return FT_OK;
-    if (!make_store(*log, header->limit)) return FT_OK;
-    (*log)->start = (*log)->at = (*log)->end = (*log)->store;
+    if (header->limit < LEAST_LIMIT || header->limit > (*log)->mapped) return FT_OK;
+    if (!map_ring(*log) || !make_store(*log, header->limit)) {
+        unmap_store(*log);
+        return FT_OK;
+    }
+    ft_raw_packer_open(&(*log)->packer);
+    (*log)->live = true;
+    (*log)->start = (*log)->from = (*log)->at = (*log)->end = (*log)->ring;
     header->maker = (uint32_t)getpid();
     header->ring = RING;
     return FT_OK;
 }
 
-static bool keep(ft_raw_log *log, const unsigned char *from, size_t n)
+/* Returns where it is in the store; NULL: there is no room. */
+static const unsigned char *keep(ft_raw_log *log, const unsigned char *from, size_t n)
 {
-    size_t stored = (size_t)(log->end - log->store);
-    size_t fits = stored >= log->memory ? 0 : log->memory - stored;
+    unsigned char *to = log->store + log->stored;
+    size_t fits = log->stored >= log->memory ? 0 : log->memory - log->stored;
     if (fits > n) fits = n;
-    memcpy(log->store + stored, from, fits);
-    for (size_t done = fits; done < n;) {
-        off_t to = (off_t)(FT_RAW_PAGE + RING + stored + done - log->memory);
-        ssize_t written = pwrite(log->fd, from + done, n - done, to);
-        if (written <= 0) return false;
+    log->full |= n > log->limit - FT_RAW_PACKED_BEHIND - log->stored;
+    if (!log->full) memcpy(to, from, fits);
+    for (size_t done = fits; done < n && !log->full;) {
+        off_t at = (off_t)(FT_RAW_PAGE + RING + log->stored + done - log->memory);
+        ssize_t written = pwrite(log->fd, from + done, n - done, at);
+        log->full = written <= 0;
         done += (size_t)written;
     }
-    log->end += n;
-    return true;
+    if (log->full) {
+        ((ft_raw_header *)log->map)->full = 1;
+        return NULL;
+    }
+    log->stored += n;
+    return to;
 }
 
-static uint64_t taken_by(const ft_raw_log *log)
-{
-    return (uint64_t)(log->end - log->start);
-}
-
-/* Takes what is in the ring up to the mark. */
-static void take(ft_raw_log *log, uint64_t mark)
+/* Gives the program what was read of the ring, and looks what it has written meanwhile. */
+static bool look_at_ring(ft_raw_log *log)
 {
     ft_raw_header *header = (ft_raw_header *)log->map;
-    for (uint64_t taken = taken_by(log); taken < mark && !header->full;) {
-        size_t at = taken % RING, n = mark - taken < RING - at ? mark - taken : RING - at;
-        if (!keep(log, log->map + FT_RAW_PAGE + at, n)) header->full = 1;
-        taken += n;
-        if (!header->full) __atomic_store_n(&header->taken, taken, __ATOMIC_RELEASE);
-    }
+    const unsigned char *end = log->end;
+    uint64_t mark = __atomic_load_n(&header->mark, __ATOMIC_ACQUIRE);
+    if (log->full || log->damaged) return false;
+    log->taken += (uint64_t)(log->at - log->from);
+    __atomic_store_n(&header->taken, log->taken, __ATOMIC_RELEASE);
+    log->damaged = mark % FT_RAW_WORD || mark < log->taken || mark - log->taken > RING ||
+                   mark > log->limit + RING;
+    if (log->damaged) return true;
+    bool more = mark - log->taken > (uint64_t)(end - log->at);
+    log->from = log->at = log->ring + log->taken % RING;
+    log->end = log->at + (mark - log->taken);
+    return more;
 }
 
 ft_status ft_raw_log_open(const char *path, ft_raw_log **log, ft_error *err)
@@ -176,31 +219,19 @@ ft_status ft_raw_log_open(const char *path, ft_raw_log **log, ft_error *err)
     return ft_error_set(err, FT_INPUT, "%s: not a recording", path);
 }
 
-/* `most`: bytes to take, if the program has room to go on without. */
-static bool look_up_to(ft_raw_log *log, uint64_t most)
-{
-    const unsigned char *before = log->end;
-    const ft_raw_header *header = ft_raw_log_header(log);
-    uint64_t mark = __atomic_load_n(&header->mark, __ATOMIC_ACQUIRE);
-    bool fits = mark <= log->mapped - FT_RAW_PAGE && mark % FT_RAW_WORD == 0;
-    if (log->store)
-        fits = mark % FT_RAW_WORD == 0 && mark <= log->limit && mark - taken_by(log) <= RING;
-    if (!fits) {
-        log->damaged = true;
-        return true;
-    }
-    if (log->store && mark - taken_by(log) > most && mark - taken_by(log) < RING / 2)
-        mark = taken_by(log) + most;
-    if (log->store)
-        take(log, mark);
-    else
-        log->end = log->start + mark;
-    return log->end != before;
-}
-
 bool ft_raw_log_look(ft_raw_log *log)
 {
-    return look_up_to(log, UINT64_MAX);
+    if (log->store) return log->live && look_at_ring(log);
+    const unsigned char *before = log->end;
+    uint64_t mark = __atomic_load_n(&ft_raw_log_header(log)->mark, __ATOMIC_ACQUIRE);
+    log->damaged = mark > log->mapped - FT_RAW_PAGE || mark % FT_RAW_WORD;
+    if (!log->damaged) log->end = log->start + mark;
+    return log->damaged || log->end != before;
+}
+
+void ft_raw_log_abandon(ft_raw_log *log)
+{
+    ((ft_raw_header *)log->map)->full = 1;
 }
 
 static void release_actors(ft_raw_log *log)
@@ -216,8 +247,9 @@ void ft_raw_log_close(ft_raw_log *log)
 {
     if (!log) return;
     ft_raw_header *header = (ft_raw_header *)log->map;
-    if (log->store) munmap(log->store, log->limit);
     if (log->store && !header->started) header->ring = 0; /* it can be read in the usual way */
+    unmap_store(log);
+    ft_raw_packer_close(&log->packer);
     munmap(log->map, log->mapped);
     if (log->fd >= 0) close(log->fd);
     release_actors(log);
@@ -242,8 +274,17 @@ static void turn_to(ft_raw_log *log, uint64_t thread)
     log->actor = log->actors.data[thread];
 }
 
+static void go_to_store(ft_raw_log *log)
+{
+    log->live = false;
+    log->start = log->store;
+    log->end = log->store + log->stored;
+    ft_raw_packer_start(&log->packer);
+}
+
 void ft_raw_log_rewind(ft_raw_log *log)
 {
+    if (log->store) go_to_store(log);
     log->at = log->start;
     log->wide_site = 0;
     log->damaged = false;
@@ -304,8 +345,23 @@ static void get_record(ft_raw_log *log, ft_raw_record *record)
         log->wide_address = record->operands[1] << FT_RAW_ADDRESS_BITS;
         if (record->operands[0] >= log->n_sites) log->damaged = true;
     }
-    size_t over = (size_t)(log->at - log->start) % FT_RAW_WORD;
+    size_t over = (uintptr_t)log->at % FT_RAW_WORD;
     if (over) log->at += FT_RAW_WORD - over;
+}
+
+/* To behind the record, which is not looked at; false: it is not whole. */
+static bool skip_record(ft_raw_log *log, ft_raw_operation operation)
+{
+    ft_raw_record unused;
+    for (const char *o = operands_of[operation]; *o; o++) {
+        if (*o == 't')
+            get_text(log, &unused);
+        else
+            (void)get(log);
+    }
+    size_t over = (uintptr_t)log->at % FT_RAW_WORD;
+    if (over) log->at += FT_RAW_WORD - over;
+    return !log->damaged && log->at <= log->end;
 }
 
 /* ---- events */
@@ -355,7 +411,7 @@ static void get_range(ft_raw_log *log, uint64_t address, const ft_raw_event *eve
     record->address = address;
     record->size = left >= 2 * FT_RAW_WORD ? at[1] : 0;
     record->text = log->at + 2 * FT_RAW_WORD;
-    record->length = record->size <= FT_RAW_CONTENT ? record->size : 0;
+    record->length = ft_raw_content(record->form == FT_RAW_FORM_WRITE, record->size);
     uint64_t bytes =
         2 * FT_RAW_WORD + (record->length + FT_RAW_WORD - 1) / FT_RAW_WORD * FT_RAW_WORD;
     if (bytes > left || record->form > FT_RAW_FORM_WRITE)
@@ -406,10 +462,11 @@ static ft_raw_event *get_usual(ft_raw_log *log, ft_raw_event *out, const ft_raw_
     return out;
 }
 
-/* Events up to the next record; a range ends them, and is the record's access. */
-static void get_events(ft_raw_log *log, ft_raw_record *record)
+/* Events up to the next record; a range ends them, and is the record's access: returns where. */
+static const unsigned char *get_events(ft_raw_log *log, ft_raw_record *record)
 {
     uint64_t address;
+    const unsigned char *range = NULL;
     ft_raw_event *out = log->events, *stop = log->events + FT_RAW_BATCH;
     if (!log->wide_site) out = get_usual(log, out, stop);
     while (out < stop && look(log, &address, out)) {
@@ -427,6 +484,7 @@ static void get_events(ft_raw_log *log, ft_raw_record *record)
             if (gave == GIVES_MORE) continue;
             log->at += FT_RAW_WORD;
         } else {
+            range = log->at;
             get_range(log, address, out, record);
             log->wide_site = 0;
             break;
@@ -435,6 +493,7 @@ static void get_events(ft_raw_log *log, ft_raw_record *record)
         out = get_usual(log, out, stop);
     }
     record->n_events = (uint32_t)(out - log->events);
+    return range;
 }
 
 void ft_raw_record_of(const ft_raw_event *event, uint32_t thread, ft_raw_record *record)
@@ -449,23 +508,118 @@ void ft_raw_record_of(const ft_raw_event *event, uint32_t thread, ft_raw_record 
                               .written = event->written};
 }
 
+/* ---- from the ring into the store */
+
+/* The events at hand. */
+static bool keep_events(ft_raw_log *log, uint32_t n)
+{
+    size_t bytes = ft_raw_pack(&log->packer, log->events, n, log->packed + FT_RAW_WORD);
+    uint64_t head = PACKED | (uint64_t)n << 16 | (uint64_t)bytes << 32;
+    memcpy(log->packed, &head, sizeof head);
+    size_t whole = (bytes + FT_RAW_WORD - 1) / FT_RAW_WORD * FT_RAW_WORD;
+    memset(log->packed + FT_RAW_WORD + bytes, 0, whole - bytes);
+    return keep(log, log->packed, FT_RAW_WORD + whole);
+}
+
+/* The events up to log->at, which come before `range`, the first word of the record's access if it
+ * has one. False: there is no room. */
+static bool keep_accesses(ft_raw_log *log, const unsigned char *range, ft_raw_record *record)
+{
+    if (record->n_events && !keep_events(log, record->n_events)) return false;
+    if (!record->access) return true;
+    const unsigned char *kept = keep(log, range, (size_t)(log->at - range));
+    if (!kept) return false;
+    record->text = kept + 2 * FT_RAW_WORD;
+    log->damaged = ((const word *)(const void *)kept)[1] != record->size;
+    return true;
+}
+
+/* Reads what is left of an operation's record where the program cannot change it any more. */
+static bool keep_record(ft_raw_log *log, ft_raw_record *record)
+{
+    const unsigned char *first = log->at - 1, *end = log->end;
+    if (!skip_record(log, record->operation)) {
+        log->damaged = true;
+        return true;
+    }
+    const unsigned char *behind = log->at;
+    size_t n = (size_t)(behind - first);
+    const unsigned char *kept = keep(log, first, n);
+    if (!kept) return false;
+    log->at = kept + 1;
+    log->end = kept + n;
+    get_record(log, record);
+    log->damaged |= log->at != log->end || *kept != record->operation << 1;
+    log->at = behind;
+    log->end = end;
+    return true;
+}
+
+/* Nothing more is read where there is no room to keep it. */
+static bool give_up(ft_raw_log *log, size_t stored, ft_raw_record *record)
+{
+    log->stored = stored;
+    *record = (ft_raw_record){.thread = log->thread};
+    log->at = log->end;
+    return false;
+}
+
+/* ---- */
+
+static void get_packed(ft_raw_log *log, ft_raw_record *record)
+{
+    uint64_t head = *(const word *)(const void *)log->at;
+    uint32_t n = (uint32_t)(head >> 16) & UINT16_MAX;
+    size_t bytes = head >> 32, left = (size_t)(log->end - log->at) - FT_RAW_WORD;
+    size_t whole = (bytes + FT_RAW_WORD - 1) / FT_RAW_WORD * FT_RAW_WORD;
+    log->damaged = n > FT_RAW_BATCH || whole > left ||
+                   !ft_raw_unpack(&log->packer, log->at + FT_RAW_WORD, bytes, log->codes,
+                                  log->n_sites, log->events, n);
+    if (log->damaged) return;
+    record->n_events = n;
+    log->wide_site = 0;
+    log->at += FT_RAW_WORD + whole;
+}
+
+static bool is_packed(const ft_raw_log *log)
+{
+    return log->store && !log->live && log->at != log->end && *log->at == PACKED;
+}
+
+static bool get_operation(ft_raw_log *log, ft_raw_record *record)
+{
+    unsigned code = *log->at++ / 2;
+    log->damaged = !code || code >= FT_RAW_OPERATIONS;
+    record->operation = log->damaged ? FT_RAW_NOTHING : (ft_raw_operation)code;
+    if (!log->damaged && log->live && !keep_record(log, record)) return false;
+    if (!log->damaged && !log->live) get_record(log, record);
+    record->thread = log->thread;
+    return true;
+}
+
+static bool get_next(ft_raw_log *log, ft_raw_record *record)
+{
+    const unsigned char *range = log->at;
+    size_t stored = log->stored;
+    if (is_packed(log))
+        get_packed(log, record);
+    else
+        range = get_events(log, record);
+    if (log->damaged) return false;
+    if (record->n_events || record->access)
+        return !log->live || keep_accesses(log, range, record) || give_up(log, stored, record);
+    if (log->at == log->end) return false;
+    return get_operation(log, record) || give_up(log, stored, record);
+}
+
 bool ft_raw_log_next(ft_raw_log *log, ft_raw_record *record, ft_error *err)
 {
     *record = (ft_raw_record){.thread = log->thread, .events = log->events};
-    if (log->store && ++log->calls % OFTEN == 0) look_up_to(log, AT_ONCE);
-    if (!log->damaged) get_events(log, record);
-    if (!log->damaged && !record->n_events && !record->access) {
-        if (log->at == log->end) return false;
-        unsigned code = *log->at++ / 2;
-        if (code && code < FT_RAW_OPERATIONS)
-            record->operation = (ft_raw_operation)code, get_record(log, record);
-        else
-            log->damaged = true;
-        record->thread = log->thread;
-    }
+    if (log->live && (log->at == log->end || ++log->calls % OFTEN == 0)) look_at_ring(log);
+    bool more = !log->full && !log->damaged && get_next(log, record);
     if (log->at > log->end) log->damaged = true;
     if (log->damaged)
         ft_error_offset(err, FT_INPUT, (uint64_t)(log->at - log->start),
                         "the recording is damaged");
-    return !log->damaged;
+    return more && !log->damaged;
 }

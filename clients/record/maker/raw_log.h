@@ -42,13 +42,15 @@ typedef struct ft_raw_log ft_raw_log;
 /* Opens the log at `path`. FT_INPUT: not a log, or no program wrote to it. */
 ft_status ft_raw_log_open(const char *path, ft_raw_log **log, ft_error *err) FT_MUST_CHECK;
 /* Opens it before the program starts: there is nothing in it at first. Where the limit leaves room
- * for that the program is told to write its records into a ring, from which every call of
- * ft_raw_log_look, and now and then one of ft_raw_log_next, takes them: the program waits where
- * nobody does. What is taken lies in memory up to an eighth of the machine's, the rest in the file.
+ * for that the program is told to write its records into a ring, from which ft_raw_log_next takes
+ * them: the program waits where nobody does. What is taken is kept, packed (raw_pack.h), in memory
+ * up to an eighth of the machine's, the rest in the file, and comes once more after a rewind.
  */
 ft_status ft_raw_log_follow(const char *path, ft_raw_log **log, ft_error *err) FT_MUST_CHECK;
 /* Looks how far a log that is followed goes by now. True: there is more than before. */
 bool ft_raw_log_look(ft_raw_log *log);
+/* Nobody will take what the program writes from here on: it does not wait for that. */
+void ft_raw_log_abandon(ft_raw_log *log);
 void ft_raw_log_close(ft_raw_log *log); /* accepts NULL */
 const ft_raw_header *ft_raw_log_header(const ft_raw_log *log);
 

@@ -4,6 +4,15 @@
 
 enum { MOST_THREADS = UINT16_MAX };
 #define END_OF_MEMORY (UINT64_C(1) << 47)
+/* What is made of a range takes time and memory by its size: no access is larger than what a
+ * process can touch in one go. A fuzzer is to see more than a few of these. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+#define MOST_TOUCHED (UINT64_C(1) << 16)
+#define MOST_HELD    (UINT64_C(1) << 24)
+#else
+#define MOST_TOUCHED (UINT64_C(1) << 36)
+#define MOST_HELD    END_OF_MEMORY
+#endif
 
 static bool is_object(const ft_maker *m, uint64_t index, uint64_t kind)
 {
@@ -50,13 +59,29 @@ static bool sound_input(const uint64_t *o)
     return (o[0] & UINT8_MAX) < FT_INPUT_CHANNEL && o[0] >> 8 <= INT32_MAX && o[3] <= UINT32_MAX;
 }
 
+static bool sound_range(uint64_t address, uint64_t size)
+{
+    return size <= MOST_HELD && address <= END_OF_MEMORY - size;
+}
+
+/* The first thread's stack may reach down to the next mapping, and only others' are gone through.
+ */
+static bool sound_begin(const ft_raw_record *r)
+{
+    return r->thread == 0 || sound_range(r->operands[0], r->operands[1]);
+}
+
 bool ft_maker_is_sound(const ft_maker *m, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;
     size_t threads = m->parents.len;
     if (r->thread >= threads) return false;
-    if (r->access && r->size > END_OF_MEMORY) return false;
+    if (r->access && r->size > MOST_TOUCHED) return false;
     if (r->access || r->n_events) return true;
+    if (r->operation == FT_RAW_BEGIN) return sound_begin(r);
+    if (r->operation == FT_RAW_ALLOC) return sound_range(o[1], o[2]);
+    if (r->operation == FT_RAW_ZERO || r->operation == FT_RAW_BENIGN)
+        return sound_range(o[0], o[1]);
     if (r->operation == FT_RAW_FORK) return o[1] == threads && threads < MOST_THREADS;
     if (r->operation == FT_RAW_JOIN) return o[1] < threads;
     if (r->operation == FT_RAW_SYNC) return sound_sync(m, o);

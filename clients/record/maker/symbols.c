@@ -65,6 +65,13 @@ static Dwfl_Module *module_at(ft_symbols *symbols, uint64_t address)
     return dwfl_addrmodule(symbols->dwfl, address);
 }
 
+/* text[abi:cxx11] is called text in the program. */
+static void cut_tags(char *name)
+{
+    for (char *at = name, *end; (at = strstr(at, "[abi:")) && (end = strchr(at, ']'));)
+        memmove(at, end + 1, strlen(end + 1) + 1);
+}
+
 /* A name of the linker as C++ has it, owned; NULL: it is none of C++. The C++ library is loaded
  * only for programs that have one. */
 static char *demangled(ft_symbols *symbols, const char *name)
@@ -76,7 +83,9 @@ static char *demangled(ft_symbols *symbols, const char *name)
     }
     symbols->asked = true;
     int status = 0;
-    return symbols->demangle ? symbols->demangle(name, NULL, NULL, &status) : NULL;
+    char *made = symbols->demangle ? symbols->demangle(name, NULL, NULL, &status) : NULL;
+    if (made) cut_tags(made);
+    return made;
 }
 
 /* Cuts "name(parameters) const" behind the name. */

@@ -24,7 +24,7 @@
 
 /* Another number wherever what stands in the file changes, the schedule of a replay included: a
  * program that was built with another one takes no part. */
-#define FT_RAW_MAGIC    "FTRAW004"
+#define FT_RAW_MAGIC    "FTRAW005"
 #define FT_RAW_VARIABLE "FORETELL_RECORD" /* environment: path of the log */
 
 enum { FT_RAW_PAGE = 4096 };
@@ -113,12 +113,13 @@ enum { FT_RAW_CHANNEL_IN = 1, FT_RAW_CHANNEL_OUT = 2 }; /* flags of CHANNEL */
 
 enum {
     FT_RAW_RANGE = 4,
-    FT_RAW_ENTER = 48, /* a call: where it returns to */
-    FT_RAW_LEAVE = 49, /* a return from one; the only site of this code is FT_RAW_LEAVE_SITE */
-    FT_RAW_PLACE = 50, /* what records name that are no events */
-    FT_RAW_CONTENT = 256,
-    FT_RAW_CODE_SHIFT = 56, /* of a site's key: code above its return address */
-    FT_RAW_SITES = 1 << 19, /* more end the recording */
+    FT_RAW_ENTER = 48,    /* a call: where it returns to */
+    FT_RAW_LEAVE = 49,    /* a return from one; the only site of this code is FT_RAW_LEAVE_SITE */
+    FT_RAW_PLACE = 50,    /* what records name that are no events */
+    FT_RAW_CONTENT = 256, /* bytes of a range that is read */
+    FT_RAW_WRITTEN = 1 << 20, /* of one that is written */
+    FT_RAW_CODE_SHIFT = 56,   /* of a site's key: code above its return address */
+    FT_RAW_SITES = 1 << 19,   /* more end the recording */
     FT_RAW_LEAVE_SITE = 1
 };
 
@@ -129,13 +130,20 @@ enum {
  * gone). Of an access of up to 8 bytes comes its value, a word, sign-extended; of a plain write,
  * which is recorded before it is done and read when it is, what the eight bytes (aligned) around it
  * hold, where they hold all of it. Of an update comes also what it wrote; of a range its size,
- * and, up to FT_RAW_CONTENT bytes, the content, then zeros up to a whole word. */
+ * and, up to the size that ft_raw_content gives, the content, then zeros up to a whole word. */
 enum {
     FT_RAW_WORD = 8,
     FT_RAW_SITE_SHIFT = 48,
     FT_RAW_ADDRESS_BITS = 47,
     FT_RAW_LONGEST = 64 /* bytes of an event, without a range's content, and what comes before it */
 };
+
+/* Bytes of content that the log has of a range: all or none. What is written is asked for by every
+ * later read of a part of it. */
+static inline uint64_t ft_raw_content(bool written, uint64_t size)
+{
+    return size <= (written ? FT_RAW_WRITTEN : FT_RAW_CONTENT) ? size : 0;
+}
 
 typedef enum ft_raw_operation {
 #define FT_RAW_ENUM(symbol, operands, meaning) FT_RAW_##symbol,

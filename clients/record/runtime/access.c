@@ -30,7 +30,7 @@ static bool may_be_copy(const ft_rt_thread *self, uintptr_t address, uint64_t si
 static void copy(unsigned char *to, const void *from, uint64_t size)
 {
     const volatile unsigned char *bytes = from;
-    for (uint64_t i = 0; i < size && i < FT_RAW_CONTENT; i++) to[i] = bytes[i];
+    for (uint64_t i = 0; i < size && i < FT_RT_COPY; i++) to[i] = bytes[i];
 }
 
 static bool is_small(uint64_t size)

@@ -15,11 +15,14 @@
 /* Exit status of a program that deadlocked while it was recorded. */
 enum { DEADLOCKED = 88, WATCH_MS = 5, MS = 1000000 };
 
+enum { STAY, GO, ASLEEP }; /* ft_rt_thread.go */
+
 __thread ft_rt_thread *ft_rt_self;
 
 static struct {
     uint32_t lock; /* futex: 0 free, 1 held, 2 held and waited for */
     ft_rt_thread *runner;
+    ft_rt_thread *sleeper; /* has been granted the baton and is to be woken when the lock is free */
     ft_rt_thread *threads;
     uint32_t n_threads;
     uint64_t waits;  /* ever, for their order */
@@ -42,10 +45,14 @@ static void lock(void)
         futex(&baton.lock, FUTEX_WAIT_PRIVATE, 2);
 }
 
+/* Who is woken may run at once, in the place of the waker, and should not meet the lock then. */
 static void unlock(void)
 {
+    ft_rt_thread *sleeper = baton.sleeper;
+    baton.sleeper = NULL;
     if (__atomic_exchange_n(&baton.lock, 0, __ATOMIC_RELEASE) == 2)
         futex(&baton.lock, FUTEX_WAKE_PRIVATE, 1);
+    if (sleeper) futex(&sleeper->go, FUTEX_WAKE_PRIVATE, 1);
 }
 
 static uint64_t next_random(void) /* xorshift64 */
@@ -84,8 +91,9 @@ static void grant(ft_rt_thread *t)
     t->left = turn_length();
     ft_rt_hot = FT_RT_NO_THREAD;
     __atomic_store_n(&baton.runner, t, __ATOMIC_RELEASE);
-    __atomic_store_n(&t->go, 1, __ATOMIC_RELEASE);
-    futex(&t->go, FUTEX_WAKE_PRIVATE, 1);
+    bool sleeps = __atomic_exchange_n(&t->go, GO, __ATOMIC_ACQ_REL) == ASLEEP;
+    if (baton.sleeper && sleeps) futex(&baton.sleeper->go, FUTEX_WAKE_PRIVATE, 1);
+    if (sleeps) baton.sleeper = t;
 }
 
 static void pass_on(uint32_t from);
@@ -103,6 +111,13 @@ void ft_rt_get_up(ft_rt_thread *self)
     unlock();
 }
 
+static bool try_to_go(ft_rt_thread *self)
+{
+    uint32_t seen = GO;
+    return __atomic_compare_exchange_n(&self->go, &seen, STAY, false, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
+}
+
 static void wait_for_baton(ft_rt_thread *self)
 {
     self->parked = true; /* from here on signals get it up themselves */
@@ -112,8 +127,11 @@ static void wait_for_baton(ft_rt_thread *self)
         ft_rt_get_up(self);
         self->parked = true;
     }
-    while (!__atomic_exchange_n(&self->go, 0, __ATOMIC_ACQUIRE))
-        futex(&self->go, FUTEX_WAIT_PRIVATE, 0);
+    for (uint32_t seen = STAY; !try_to_go(self); seen = STAY) {
+        __atomic_compare_exchange_n(&self->go, &seen, ASLEEP, false, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED);
+        futex(&self->go, FUTEX_WAIT_PRIVATE, ASLEEP);
+    }
     self->parked = false;
     if (ft_rt_signals_wait()) self->left = 0; /* the next hook goes the long way */
 }
@@ -286,6 +304,28 @@ ft_rt_thread *ft_rt_enter_holding(void)
         self->pc = NULL;
     }
     return self;
+}
+
+ft_rt_thread *ft_rt_enter_within(void)
+{
+    ft_rt_thread *self = ft_rt_self;
+    if (!self || self->inside) return NULL;
+    self->inside = true;
+    ft_rt_take_back(self);
+    ft_rt_flush(self);
+    return self;
+}
+
+void ft_rt_lend(ft_rt_thread *self)
+{
+    __atomic_store_n(&self->lent, true, __ATOMIC_RELEASE);
+}
+
+void ft_rt_take_back(ft_rt_thread *self)
+{
+    __atomic_store_n(&self->lent, false, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* as in ft_rt_enter_holding */
+    if (__atomic_load_n(&baton.runner, __ATOMIC_ACQUIRE) != self) take_baton(self);
 }
 
 void ft_rt_turn(ft_rt_thread *self, bool hook)
@@ -485,6 +525,13 @@ static void end_timed_waits(void)
     }
 }
 
+/* In the runtime, where the baton is not taken from it. */
+static bool is_at_work(const ft_rt_thread *t)
+{
+    return __atomic_load_n(&t->inside, __ATOMIC_SEQ_CST) &&
+           !__atomic_load_n(&t->lent, __ATOMIC_SEQ_CST);
+}
+
 /* Takes the baton away; false where its runner came to a hook at this very moment. The runner says
  * that it is inside and then looks whether it still has the baton, without a fence: the barrier
  * here, on all cores, stands for it. */
@@ -493,7 +540,7 @@ static bool steal(ft_rt_thread *runner)
     __atomic_store_n(&ft_rt_hot, FT_RT_NO_THREAD, __ATOMIC_SEQ_CST);
     __atomic_store_n(&baton.runner, NULL, __ATOMIC_SEQ_CST);
     syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-    if (!__atomic_load_n(&runner->inside, __ATOMIC_SEQ_CST)) return true;
+    if (!is_at_work(runner)) return true;
     __atomic_store_n(&baton.runner, runner, __ATOMIC_SEQ_CST);
     return false;
 }
@@ -513,7 +560,7 @@ static void take_from_sleeper(seen *before)
     bool moved =
         now.runner != before->runner || now.hooks != before->hooks || now.left != before->left;
     *before = now;
-    if (moved || !runner || !runner->tid || runner->inside || !sleeps(runner->tid)) return;
+    if (moved || !runner || !runner->tid || is_at_work(runner) || !sleeps(runner->tid)) return;
     if (!steal(runner)) return;
     ft_rt_self = runner; /* whose records these are */
     ft_rt_flush(runner);

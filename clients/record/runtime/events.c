@@ -91,11 +91,15 @@ void ft_rt_emit(uint32_t site, uint64_t address, uint64_t value, uint64_t writte
 
 static void emit_range(uint32_t site, uintptr_t address, uint64_t size, const void *content)
 {
+    typedef uint64_t __attribute__((aligned(1), may_alias)) word;
+    uint64_t bytes = ft_raw_content(code_of(site) / 8 == FT_RAW_FORM_WRITE, size), i = 0;
     const volatile unsigned char *from = content;
-    unsigned char *at = open_event(site, address, FT_RAW_WORD + FT_RAW_CONTENT);
+    unsigned char *at = open_event(site, address, FT_RAW_WORD + bytes);
     if (!at) return;
     at = put_word(at, size);
-    for (uint64_t i = 0; size <= FT_RAW_CONTENT && i < size; i++) *at++ = from[i];
+    for (; i + FT_RAW_WORD <= bytes; i += FT_RAW_WORD)
+        at = put_word(at, *(const volatile word *)(from + i));
+    for (; i < bytes; i++) *at++ = from[i];
     ft_rt_close_record(at);
 }
 
@@ -186,7 +190,8 @@ void ft_rt_end_late(ft_rt_thread *self)
 static void emit_held(ft_rt_thread *self)
 {
     const ft_rt_held *h = &self->held;
-    if (h->size) ft_rt_emit_memory(h->site, h->address, h->size, h->value, h->content);
+    const void *content = h->size <= FT_RT_COPY ? h->content : (const void *)h->address;
+    if (h->size) ft_rt_emit_memory(h->site, h->address, h->size, h->value, content);
     self->held.size = 0;
 }
 
@@ -195,7 +200,7 @@ static bool is_copy(const ft_rt_thread *self, const ft_rt_pending *write, uint64
 {
     const unsigned char *now = (const unsigned char *)write->address;
     if (write->size_code != FT_RAW_RANGE) return value != self->held.before;
-    if (write->size > FT_RAW_CONTENT) return true;
+    if (write->size > FT_RT_COPY) return true;
     for (uint32_t i = 0; i < write->size; i++)
         if (now[i] != self->held.content_before[i]) return true;
     return false;

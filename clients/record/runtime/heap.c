@@ -11,20 +11,27 @@ void *__libc_realloc(void *memory, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 void __libc_free(void *memory);
 
+/* What the C library takes for itself is no step (raw/schedule.h), and it may hold its locks there:
+ * other threads go on before or behind the call. */
 void *ft_rt_made(void *memory, size_t size, bool zeroed, const void *pc)
 {
-    ft_rt_thread *self = memory ? ft_rt_enter() : NULL;
+    bool own = ft_rt_is_own(pc);
+    ft_rt_thread *self = !memory ? NULL : own ? ft_rt_enter_within() : ft_rt_enter();
     if (!self) return memory;
     uint64_t site = ft_rt_site(pc);
     FT_RT_LOG(ALLOC, site, (uintptr_t)memory, size);
     if (zeroed) FT_RT_LOG(ZERO, (uintptr_t)memory, size);
-    ft_rt_leave(self);
+    if (own)
+        self->inside = false;
+    else
+        ft_rt_leave(self);
     return memory;
 }
 
 void ft_rt_gone(void *memory, size_t size, const void *pc)
 {
-    ft_rt_thread *self = memory ? ft_rt_enter() : NULL;
+    bool own = ft_rt_is_own(pc);
+    ft_rt_thread *self = !memory ? NULL : own ? ft_rt_enter_within() : ft_rt_enter();
     if (!self) return;
     uint64_t site = ft_rt_site(pc);
     FT_RT_LOG(FREE, site, (uintptr_t)memory);

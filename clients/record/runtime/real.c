@@ -1,9 +1,11 @@
 #include <dlfcn.h>
+#include <link.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "runtime.h"
+#include "schedule.h"
 
 void ft_rt_say(const char *text)
 {
@@ -28,11 +30,43 @@ void *ft_rt_real(const char *name)
 
 extern ft_rt_real_one __start_ft_real[], __stop_ft_real[];
 
+static struct {
+    uintptr_t from, to;
+} own[2];
+
+static int find_own(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    static const char *const names[] = {FT_SCHEDULE_OWN_LIBRARIES};
+    static unsigned n;
+    const char *slash = strrchr(info->dlpi_name, '/');
+    const char *name = slash ? slash + 1 : info->dlpi_name;
+    bool is_own = false;
+    (void)size;
+    (void)unused;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        is_own |= !strncmp(name, names[i], strlen(names[i]));
+    if (!is_own || n == sizeof own / sizeof *own) return 0;
+    own[n].from = info->dlpi_addr;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        uintptr_t end = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && end > own[n].to) own[n].to = end;
+    }
+    n++;
+    return 0;
+}
+
 /* Later the loader's lock may be held by a thread that waits for the baton. */
 void ft_rt_real_start(void)
 {
     for (ft_rt_real_one *one = __start_ft_real; one < __stop_ft_real; one++)
         if (!one->at) one->at = dlsym(RTLD_NEXT, one->name);
+    dl_iterate_phdr(find_own, NULL);
+}
+
+bool ft_rt_is_own(const void *pc)
+{
+    uintptr_t at = (uintptr_t)pc;
+    return (at >= own[0].from && at < own[0].to) || (at >= own[1].from && at < own[1].to);
 }
 
 void *ft_rt_map(size_t size)

@@ -40,18 +40,20 @@ typedef struct ft_rt_pending {
     unsigned size_code; /* of the site */
 } ft_rt_pending;
 
+enum { FT_RT_COPY = 256 }; /* bytes */
+
 /* gcc copies a structure as: write hook, read hook of the same size, copy. So such a read hook
  * behind a write hook does not tell which of the two comes first: the read is held until the next
- * hook, and what the written memory holds then says it. */
+ * hook, and what the written memory holds then says it. Above FT_RT_COPY it is taken for a copy. */
 typedef struct ft_rt_held {
     uintptr_t address;
     uint64_t size; /* 0: none */
     uint32_t site;
     unsigned size_code;
-    uint64_t value;                        /* of the memory read, at its hook (ft_raw_is_small) */
-    uint64_t before;                       /* of the memory of the pending write, at that hook */
-    unsigned char content[FT_RAW_CONTENT]; /* the same of other sizes */
-    unsigned char content_before[FT_RAW_CONTENT];
+    uint64_t value;                    /* of the memory read, at its hook (ft_raw_is_small) */
+    uint64_t before;                   /* of the memory of the pending write, at that hook */
+    unsigned char content[FT_RT_COPY]; /* the same of other sizes */
+    unsigned char content_before[FT_RT_COPY];
 } ft_rt_held;
 
 /* The pending write that has its record in the log already, behind the mark. */
@@ -73,9 +75,10 @@ typedef struct ft_rt_request {
 typedef struct ft_rt_thread {
     uint32_t id;
     ft_rt_state state;
-    uint32_t go; /* futex: 1 when the baton was handed over */
+    uint32_t go; /* futex: whether the baton was handed over (baton.c) */
     int tid;     /* the kernel's, 0 before it runs */
     bool inside; /* in the runtime: hooks that happen now (signals) are ignored */
+    bool lent;   /* inside, in a call that may wait for others: the watchdog may take the baton */
     pthread_t handle;
     const void *waits_for;
     ft_rt_request asks;   /* of its last wait */
@@ -134,6 +137,12 @@ ft_rt_thread *ft_rt_enter(void);
 ft_rt_thread *ft_rt_enter_holding(void); /* the same, but a pending write stays pending */
 void ft_rt_go_on(ft_rt_thread *self);    /* after that: writes it */
 void ft_rt_leave(ft_rt_thread *self);    /* may hand the baton over: the turn is over */
+/* In the midst of a call, which may hold locks that nobody sees: the turn neither ends nor counts.
+ * `inside` is cleared to leave. */
+ft_rt_thread *ft_rt_enter_within(void);
+/* Around a call that the runtime makes and that may wait for such a lock. */
+void ft_rt_lend(ft_rt_thread *self);
+void ft_rt_take_back(ft_rt_thread *self);
 /* Gives the baton up until somebody wakes `what`; false: the deadline (NULL: none) passed first.
  * Ends for a signal handler too: broke_off. */
 bool ft_rt_block(ft_rt_thread *self, const void *what, const struct timespec *deadline);
@@ -183,6 +192,8 @@ bool ft_rt_signals_wait(void);    /* of this thread */
 /* Runs those that wait, with the baton and inside before and behind; false: one of them wants the
  * call that it interrupted to end. */
 bool ft_rt_signals_deliver(ft_rt_thread *self);
+
+bool ft_rt_is_own(const void *pc); /* code of the C library (real.c) */
 
 /* ---- heap.c: memory that begins (and is returned), and that is about to end */
 void *ft_rt_made(void *memory, size_t size, bool zeroed, const void *pc);

@@ -64,7 +64,9 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
     child->argument = argument;
     child->inside = true;
     FT_RT_LOG(FORK, site, child->id);
+    ft_rt_lend(ft_rt_self); /* the dynamic linker's lock */
     int result = FT_REAL(pthread_create)(handle, attributes, run_thread, child);
+    ft_rt_take_back(ft_rt_self);
     if (result)
         child->state = FT_RT_DONE;
     else

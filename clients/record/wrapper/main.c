@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "request.h"
 #include "symbolic.h"
 
 #include "wrapped.h"
@@ -32,21 +33,22 @@ static const char help[] =
     "bugs\n";
 
 /* What is added: always, when something is compiled, when an executable is linked. */
-static const char *const gcc_always[] = {"-g", NULL};
+static const char *const gcc_always[] = {"-g", "-Wno-tsan", NULL};
 static const char *const clang_compile[] = {"-g",
                                             "-gdwarf-aranges",
                                             "-fsanitize=thread",
-                                            "--start-no-unused-arguments", /* linking, -Werror */
                                             "-mllvm",
                                             "-tsan-instrument-read-before-write=1",
                                             "-mllvm",
                                             "-tsan-instrument-func-entry-exit=1",
-                                            "--end-no-unused-arguments",
                                             "-fno-omit-frame-pointer",
                                             "-fno-builtin-memset",
                                             "-fno-builtin-memcpy",
                                             "-fno-builtin-memmove",
                                             NULL};
+/* Around what clang may not need: linking, assembling, with -Werror. */
+static const char unused_from[] = "--start-no-unused-arguments",
+                  unused_to[] = "--end-no-unused-arguments";
 static const char *const unoptimised[] = {"-O0", "-U_FORTIFY_SOURCE", NULL};
 static const char *const no_builtins[] = {
 #define FT_ROW(name) "-fno-builtin-" #name,
@@ -59,43 +61,12 @@ static const char *const link_after[] = {"-Wl,--no-whole-archive", "-Wl,--export
 #define FT_ROW(name) "-Wl,--wrap=" #name,
                                          FT_WRAPPED_TABLE(FT_ROW)
 #undef FT_ROW
-                                             "-pthread",
+                                             "-lpthread",
                                          "-ldl", NULL};
 
 typedef ft_command list;
 #define add     ft_command_add
 #define add_all ft_command_add_all
-
-static bool is_one_of(const char *argument, const char *const *names)
-{
-    for (; *names; names++)
-        if (!strcmp(argument, *names)) return true;
-    return false;
-}
-
-/* What the command line asks for. */
-typedef struct request {
-    bool links, shared, fixed, has_input;
-} request;
-
-static request understand(int argc, char **argv)
-{
-    static const char *const no_link[] = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only",
-                                          "-r", NULL};
-    static const char *const takes_value[] = {
-        "-o",  "-I", "-L",       "-D",       "-U",       "-MF",         "-MT",
-        "-MQ", "-x", "-isystem", "-include", "-Xlinker", "-Xassembler", "-Xpreprocessor",
-        "-T",  "-u", "-z",       "--param",  NULL};
-    request r = {.links = true};
-    for (int i = 1; i < argc; i++) {
-        if (is_one_of(argv[i], no_link)) r.links = false;
-        if (!strcmp(argv[i], "-shared")) r.shared = true;
-        if (!strcmp(argv[i], "-static") || !strcmp(argv[i], "-static-pie")) r.fixed = true;
-        if (argv[i][0] != '-' || !argv[i][1]) r.has_input = true;
-        if (is_one_of(argv[i], takes_value)) i++;
-    }
-    return r;
-}
 
 static bool is_clang(const char *compiler)
 {
@@ -139,6 +110,7 @@ static const char *compiler_of(const char *name)
 static void add_compile(list *command, bool clang, const char *folder)
 {
     if (clang) {
+        add(command, unused_from);
         add_all(command, clang_compile);
     } else {
         add(command, "-specs");
@@ -148,6 +120,15 @@ static void add_compile(list *command, bool clang, const char *folder)
     add_all(command, no_builtins);
     add(command, "-isystem");
     add(command, ours(folder, "include"));
+    if (clang) add(command, unused_to);
+}
+
+static void add_unoptimised(list *command, bool clang)
+{
+    if (getenv("FORETELL_OPTIMISE")) return;
+    if (clang) add(command, unused_from);
+    add_all(command, unoptimised);
+    if (clang) add(command, unused_to);
 }
 
 /* Takes --symbolic out of the arguments. */
@@ -161,11 +142,15 @@ static bool wants_terms(int *argc, char **argv)
     return found;
 }
 
-static int build_with_terms(int argc, char **argv, const request *r, const char *folder)
+static int build_with_terms(const char *name, const list *arguments, const ft_request *r,
+                            const char *folder)
 {
-    const char *compiler = compiler_of(argv[0]);
-    size_t length = strlen(argv[0]);
-    bool cxx = length > 2 && strcmp(argv[0] + length - 2, "++") == 0;
+    const char *compiler = compiler_of(name);
+    size_t length = strlen(name);
+    bool cxx = length > 2 && strcmp(name + length - 2, "++") == 0;
+    list all = {0};
+    add(&all, name);
+    for (unsigned long i = 0; i < arguments->n; i++) add(&all, arguments->data[i]);
     ft_build build = {.compiler = is_clang(compiler) ? compiler
                                   : cxx              ? "clang++"
                                                      : "clang",
@@ -176,9 +161,46 @@ static int build_with_terms(int argc, char **argv, const request *r, const char 
                       .after = link_after,
                       .links = r->links && r->has_input,
                       .shared = r->shared,
-                      .argc = argc,
-                      .argv = argv};
+                      .strict = r->strict,
+                      .argc = (int)all.n,
+                      .argv = all.data};
     return ft_symbolic_build(&build);
+}
+
+/* A compiler may be told of with what stands before it: ccache gcc. */
+static void add_words(list *command, const char *words)
+{
+    char *copy = strdup(words), *rest = copy;
+    for (char *word; rest && (word = strsep(&rest, " "));)
+        if (*word) add(command, word);
+}
+
+/* What cannot be built, with its reason; NULL: all is well. */
+static const char *refusal(const ft_request *r, bool clang)
+{
+    if (!r->has_input) return NULL;
+    if (r->links && r->fixed)
+        return "-static is not supported: the recorder stands in front of the shared C library; "
+               "link without it";
+    if (r->sanitizer && (clang || strstr(r->sanitizer, "address") || strstr(r->sanitizer, "leak")))
+        return "another sanitizer cannot be built in beside the recorder: leave -fsanitize=... out";
+    return NULL;
+}
+
+static void add_arguments(list *command, int argc, char **argv, bool strict)
+{
+    for (int i = 1; i < argc; i++) /* its hooks are there already, its runtime would be another */
+        if (strcmp(argv[i], "-fsanitize=thread") != 0) add(command, argv[i]);
+    if (strict) add(command, "-Wl,-z,undefs"); /* the hooks are in the program */
+}
+
+static void add_runtime(list *command, const ft_request *r, bool clang, const char *folder)
+{
+    if (clang) add(command, "-fno-sanitize-link-runtime");
+    if (r->language) add_all(command, (const char *const[]){"-x", "none", NULL});
+    add_all(command, link_before);
+    add(command, ours(folder, "libforetell-record.a"));
+    add_all(command, link_after);
 }
 
 int main(int argc, char **argv)
@@ -189,28 +211,22 @@ int main(int argc, char **argv)
         return 0;
     }
     const char *compiler = compiler_of(argv[0]), *folder = own_folder();
-    bool clang = is_clang(compiler);
-    request r = understand(argc, argv);
-    list command = {0};
-    if (r.links && r.fixed && r.has_input) {
-        fputs("foretell-cc: -static is not supported: the recorder stands in front of the shared C "
-              "library; link without it\n",
-              stderr);
+    bool clang = terms || is_clang(compiler);
+    list arguments = ft_request_expand(argc, argv), command = {0};
+    ft_request r = ft_request_understand(&arguments);
+    const char *why_not = refusal(&r, clang);
+    if (why_not) {
+        fprintf(stderr, "foretell-cc: %s\n", why_not);
         return 2;
     }
-    if (terms) return build_with_terms(argc, argv, &r, folder);
-    add(&command, compiler);
+    if (terms) return build_with_terms(argv[0], &arguments, &r, folder);
+    add_words(&command, compiler);
     add_compile(&command, clang, folder);
-    for (int i = 1; i < argc; i++) add(&command, argv[i]);
-    if (!getenv("FORETELL_OPTIMISE")) add_all(&command, unoptimised);
-    if (r.links && r.has_input && !r.shared) {
-        if (clang) add(&command, "-fno-sanitize-link-runtime");
-        add_all(&command, link_before);
-        add(&command, ours(folder, "libforetell-record.a"));
-        add_all(&command, link_after);
-    }
-    execvp(compiler, (char **)command.data);
-    fprintf(stderr, "foretell-cc: %s: %s (set FORETELL_CC and FORETELL_CXX)\n", compiler,
+    add_arguments(&command, argc, argv, r.links && r.shared && r.strict);
+    add_unoptimised(&command, clang);
+    if (r.links && r.has_input && !r.shared) add_runtime(&command, &r, clang, folder);
+    execvp(command.data[0], (char **)command.data);
+    fprintf(stderr, "foretell-cc: %s: %s (set FORETELL_CC and FORETELL_CXX)\n", command.data[0],
             strerror(errno));
     return 2;
 }

@@ -19,9 +19,12 @@ static const char *const to_bitcode[] = {"-g",
                                          "-fno-builtin-memcpy",
                                          "-fno-builtin-memmove",
                                          "-fno-lto",
+                                         "-Wno-unused-command-line-argument",
                                          NULL};
 static const char *const to_object[] = {
     "-g", "-gdwarf-aranges", "-O0", "-c", "-Wno-unused-command-line-argument", NULL};
+static const char *const unoptimised[] = {"-O0", "-U_FORTIFY_SOURCE",
+                                          "-Wno-unused-command-line-argument", NULL};
 
 /* ---- command lines */
 
@@ -129,6 +132,8 @@ static inputs look_at(const ft_build *b)
         if (is_one_of(a, others) || !strncmp(a, "-print-", 7)) in.other = true;
         if (!strcmp(a, "-x") && i + 1 < b->argc) language = b->argv[i + 1];
         if (!strncmp(a, "-x", 2) && a[2]) language = a + 2;
+        const char *ending = language ? strrchr(language, '-') : NULL;
+        if (ending && !strcmp(ending, "-header")) in.other = true;
         if (!strcmp(a, "-o") && i + 1 < b->argc) in.output = b->argv[i + 1];
         if (!strncmp(a, "-o", 2) && a[2]) in.output = a + 2;
         if ((a[0] != '-' || !a[1]) && is_source(a, language)) {
@@ -144,7 +149,7 @@ static inputs look_at(const ft_build *b)
  */
 static void add_options(ft_command *to, const ft_build *b, bool dependencies)
 {
-    static const char *const dropped[] = {"-c", "-flto", NULL};
+    static const char *const dropped[] = {"-c", "-flto", "-fsanitize=thread", NULL};
     for (int i = 1; i < b->argc; i++) {
         const char *a = b->argv[i];
         bool value = takes_value(a) && i + 1 < b->argc;
@@ -275,11 +280,13 @@ static void add_link(ft_command *c, const ft_build *b, const inputs *in, char **
         bool value = takes_value(a) && i + 1 < b->argc;
         if (next < in->n && a == in->sources[next])
             ft_command_add(c, objects[next++]);
-        else if (strncmp(a, "-x", 2) != 0 && strncmp(a, "-M", 2) != 0)
+        else if (strncmp(a, "-x", 2) != 0 && strncmp(a, "-M", 2) != 0 &&
+                 strcmp(a, "-fsanitize=thread") != 0)
             ft_command_add(c, a), value ? ft_command_add(c, b->argv[i + 1]) : (void)0;
         if (value) i++;
     }
     ft_command_add(c, "-Wno-unused-command-line-argument");
+    if (b->shared && b->strict) ft_command_add(c, "-Wl,-z,undefs");
     if (b->shared) return;
     ft_command_add_all(c, b->before);
     ft_command_add(c, b->runtime);
@@ -315,6 +322,7 @@ static int as_it_is(const ft_build *b)
     ft_command c = {0};
     ft_command_add(&c, b->compiler);
     for (int i = 1; i < b->argc; i++) ft_command_add(&c, b->argv[i]);
+    ft_command_add_all(&c, unoptimised); /* a precompiled header fits no other */
     ft_command_add(&c, "-isystem");
     ft_command_add(&c, b->include);
     return run(&c);

@@ -19,8 +19,9 @@ typedef struct ft_build {
     const char *runtime;                      /* its archive */
     const char *const *before, *const *after; /* what stands around the archive in a link */
     bool links, shared; /* the command line asks for a program or library; for a library */
+    bool strict;        /* that has no undefined symbols */
     int argc;
-    char **argv; /* [1 ..] as given, without --symbolic */
+    const char **argv; /* [1 ..] as given, without --symbolic, response files in full */
 } ft_build;
 
 /* Does what the command line asks for; the exit code. */

@@ -59,6 +59,7 @@
     X(fwrite)                                                                                      \
     X(fputs)                                                                                       \
     X(puts)                                                                                        \
-    X(qsort)
+    X(qsort)                                                                                       \
+    X(syscall)
 
 #endif

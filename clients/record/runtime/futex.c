@@ -1,0 +1,50 @@
+/* The program's own futex calls: C++20's waits on atomics, latches and barriers, locks of its own.
+ * What orders the threads are the atomic accesses around them, so a wait is no event. But whether
+ * it slept or came too late is a matter of the schedule, and code behind it looks at its result. So
+ * it always says what a futex may always say, that it was woken; whoever waits looks again. */
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime.h"
+
+enum { ARGUMENTS = 6, OPERATION = 1, TIMEOUT = 3 };
+
+long __wrap_syscall(long number, ...);
+
+static bool is_wait(long number, const long *a)
+{
+    int operation = (int)a[OPERATION] & FUTEX_CMD_MASK;
+    return number == SYS_futex && (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET);
+}
+
+static long plain(long number, const long *a)
+{
+    return syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+/* Where a schedule or inputs are followed, the next look at the memory decides when it goes on. */
+static long wait_on(ft_rt_thread *self, long number, const long *a)
+{
+    if (ft_rt_replaying || ft_rt_feed_records()) {
+        if (!ft_rt_replaying) ft_rt_yield(self);
+        ft_rt_leave(self);
+        return 0;
+    }
+    ft_rt_outside(self);
+    long result = plain(number, a);
+    return result < 0 && (errno == EAGAIN || (errno == EINTR && !a[TIMEOUT])) ? 0 : result;
+}
+
+long __wrap_syscall(long number, ...)
+{
+    long a[ARGUMENTS];
+    va_list rest;
+    va_start(rest, number);
+    for (int i = 0; i < ARGUMENTS; i++) a[i] = va_arg(rest, long);
+    va_end(rest);
+    ft_rt_thread *self = is_wait(number, a) ? ft_rt_enter() : NULL;
+    return self ? wait_on(self, number, a) : plain(number, a);
+}

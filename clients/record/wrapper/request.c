@@ -1,0 +1,131 @@
+#include "request.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_one_of(const char *argument, const char *const *names)
+{
+    for (; *names; names++)
+        if (!strcmp(argument, *names)) return true;
+    return false;
+}
+
+/* ---- response files: words between spaces, with quotes and backslashes (GCC, @file) */
+
+static char *content_of(const char *name)
+{
+    FILE *file = fopen(name, "r");
+    char *text = NULL;
+    size_t n = 0;
+    if (!file) return NULL;
+    if (getdelim(&text, &n, 0, file) < 0) {
+        free(text);
+        text = calloc(1, 1);
+    }
+    fclose(file);
+    return text;
+}
+
+/* The next word, unquoted in its place; NULL: there is none. */
+static char *next_word(char **at)
+{
+    char *from = *at, quote = 0;
+    while (isspace((unsigned char)*from)) from++;
+    if (!*from) return NULL;
+    char *word = from, *to = from;
+    for (; *from && (quote || !isspace((unsigned char)*from)); from++) {
+        if (*from == '\\' && from[1]) {
+            *to++ = *++from;
+        } else if (quote ? *from == quote : *from == '\'' || *from == '"') {
+            quote = quote ? 0 : *from;
+        } else {
+            *to++ = *from;
+        }
+    }
+    *at = *from ? from + 1 : from;
+    *to = 0;
+    return word;
+}
+
+static void expand(ft_command *to, const char *argument, int depth)
+{
+    enum { DEEPEST = 16 };
+    char *text = *argument == '@' && depth < DEEPEST ? content_of(argument + 1) : NULL;
+    if (!text) ft_command_add(to, argument); /* gcc too takes it as it is then */
+    for (char *at = text, *word; text && (word = next_word(&at));) expand(to, word, depth + 1);
+}
+
+ft_command ft_request_expand(int argc, char **argv)
+{
+    ft_command all = {0};
+    for (int i = 1; i < argc; i++) expand(&all, argv[i], 0);
+    return all;
+}
+
+/* ---- what it says */
+
+static bool is_header(const char *name, const char *language)
+{
+    static const char *const endings[] = {".h",   ".hh", ".hpp", ".hxx", ".H",
+                                          ".h++", ".hp", ".tcc", NULL};
+    const char *ending = language ? strrchr(language, '-') : strrchr(name, '.');
+    if (language) return ending && !strcmp(ending, "-header");
+    return ending && is_one_of(ending, endings);
+}
+
+/* -Wl,-z,defs and its other names; the last one counts. */
+static void see_strictness(ft_request *r, const char *argument)
+{
+    static const char *const strict[] = {"-Wl,--no-undefined", "-Wl,-no-undefined", "-Wl,-z,defs",
+                                         "-Wl,-zdefs", NULL};
+    for (const char *const *s = strict; *s; s++)
+        if (strstr(argument, *s + 3) && !strncmp(argument, "-Wl,", 4)) r->strict = true;
+    if (!strcmp(argument, "defs") || !strcmp(argument, "--no-undefined")) r->strict = true;
+}
+
+static void see_option(ft_request *r, const char *argument)
+{
+    static const char *const no_link[] = {
+        "-c", "-S",     "-E",        "-M",           "-MM",        "-fsyntax-only",
+        "-r", "-Wl,-r", "--compile", "--preprocess", "--assemble", NULL};
+    static const char *const fixed[] = {"-static", "--static", "-static-pie", NULL};
+    if (is_one_of(argument, no_link)) r->links = false;
+    if (!strcmp(argument, "-shared") || !strcmp(argument, "--shared")) r->shared = true;
+    if (is_one_of(argument, fixed)) r->fixed = true;
+    if (!strncmp(argument, "-fsanitize=", 11) && strcmp(argument + 11, "thread") != 0)
+        r->sanitizer = argument;
+    see_strictness(r, argument);
+}
+
+ft_request ft_request_understand(const ft_command *arguments)
+{
+    static const char *const takes_value[] = {
+        "-o",      "-I",         "-L",          "-D",       "-U",        "-MF",
+        "-MT",     "-MQ",        "-isystem",    "-include", "-imacros",  "-iquote",
+        "-Xclang", "-idirafter", "-Xassembler", "-T",       "-u",        "-Xpreprocessor",
+        "--param", "-target",    "-mllvm",      "-arch",    "-aux-info", NULL};
+    ft_request r = {.links = true};
+    const char *language = NULL;
+    bool headers = false, others = false;
+    for (unsigned long i = 0; i < arguments->n; i++) {
+        const char *a = arguments->data[i];
+        if (!strcmp(a, "-x") && i + 1 < arguments->n)
+            language = arguments->data[++i];
+        else if (!strncmp(a, "-x", 2))
+            language = a + 2;
+        else if (!strcmp(a, "-Xlinker") && i + 1 < arguments->n)
+            see_strictness(&r, arguments->data[++i]);
+        else if (a[0] != '-' || !a[1])
+            *(is_header(a, language) ? &headers : &others) = true;
+        else
+            see_option(&r, a);
+        if (language && !strcmp(language, "none")) language = NULL;
+        if (is_one_of(a, takes_value)) i++;
+    }
+    r.has_input = headers || others;
+    if (headers && !others) r.links = false;
+    r.language = language != NULL;
+    return r;
+}

@@ -1,0 +1,23 @@
+/* What a compiler's command line asks for, as far as it decides what the wrapper adds. */
+#ifndef FT_WRAPPER_REQUEST_H
+#define FT_WRAPPER_REQUEST_H
+
+#include <stdbool.h>
+
+#include "symbolic.h"
+
+typedef struct ft_request {
+    bool links;            /* to a program or library; not -c, -E, -M, precompiled headers ... */
+    bool shared;           /* to a library */
+    bool fixed;            /* without shared libraries */
+    bool has_input;        /* files, or standard input */
+    bool strict;           /* undefined symbols are errors in libraries too (-z defs) */
+    bool language;         /* -x is in force at its end */
+    const char *sanitizer; /* one that is not ours, NULL: none */
+} ft_request;
+
+/* The arguments (argv[1 ..]) with response files (@FILE) in full, for ever. */
+ft_command ft_request_expand(int argc, char **argv);
+ft_request ft_request_understand(const ft_command *arguments);
+
+#endif

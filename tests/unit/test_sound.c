@@ -1,0 +1,73 @@
+/* What a recording may say of memory: a damaged one is told so at once, before anything goes
+ * through ranges that no process can have. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "maker/maker_internal.h"
+
+#define MEMORY (UINT64_C(1) << 47)
+
+static bool is_sound(const ft_raw_record *record)
+{
+    static uint32_t parents[2];
+    ft_maker maker = {.parents = {.data = parents, .len = 2}};
+    return ft_maker_is_sound(&maker, record);
+}
+
+static void test_accesses(void **state)
+{
+    static const struct {
+        uint64_t address, size;
+        bool sound;
+    } ROWS[] = {
+        {0x7ffd00000000, 8, true},          {0x7ffd00000000, UINT64_C(1) << 33, true},
+        {0x1000, UINT64_C(1) << 37, false}, {0x1000, MEMORY - 1, false},
+        {0x1000, UINT64_MAX, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        ft_raw_record record = {.access = true, .address = ROWS[i].address, .size = ROWS[i].size};
+        if (is_sound(&record) != ROWS[i].sound) fail_msg("access %zu", i);
+    }
+    ft_raw_record stranger = {.access = true, .thread = 2, .address = 0x1000, .size = 8};
+    assert_false(is_sound(&stranger));
+}
+
+static void test_blocks(void **state)
+{
+    static const struct {
+        ft_raw_operation operation;
+        uint32_t thread;
+        uint64_t operands[3];
+        bool sound;
+    } ROWS[] = {
+        {FT_RAW_ALLOC, 0, {1, 0x5555000, 64}, true},
+        {FT_RAW_ALLOC, 0, {1, 0x5555000, UINT64_C(1) << 41}, true},
+        {FT_RAW_ALLOC, 0, {1, 0x5555000, MEMORY}, false},
+        {FT_RAW_ALLOC, 0, {1, MEMORY - 64, 65}, false},
+        {FT_RAW_ALLOC, 0, {1, UINT64_MAX, 2}, false},
+        {FT_RAW_ZERO, 0, {0x5555000, 4096}, true},
+        {FT_RAW_ZERO, 0, {0x5555000, UINT64_MAX}, false},
+        {FT_RAW_BENIGN, 0, {0x5555000, UINT64_MAX}, false},
+        {FT_RAW_BEGIN, 1, {0x7f0000000000, 8 << 20}, true},
+        {FT_RAW_BEGIN, 1, {0x7f0000000000, UINT64_MAX}, false},
+        {FT_RAW_BEGIN, 0, {0, UINT64_MAX}, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        ft_raw_record record = {.operation = ROWS[i].operation, .thread = ROWS[i].thread};
+        for (size_t k = 0; k < 3; k++) record.operands[k] = ROWS[i].operands[k];
+        if (is_sound(&record) != ROWS[i].sound) fail_msg("block %zu", i);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_accesses),
+                                       cmocka_unit_test(test_blocks)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
