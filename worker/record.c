@@ -278,7 +278,7 @@ static char *reason_text(const ft_record_context *c, ft_reason reason, const ft_
         ft_strbuf_puts(&out, ft_reason_doc(reason));
     if (decision->lock != UINT32_MAX)
         ft_strbuf_printf(&out, ": lock %s", c->trace->locks.names[decision->lock]);
-    if (reason == FT_REASON_CAUSALITY && decision->cycle) {
+    if (reason == FT_REASON_CAUSALITY && decision->cycle && decision->cycle->len) {
         ft_strbuf_puts(&out, ": ");
         ft_causality_print(c->trace, decision->cycle, &out);
     }
@@ -399,6 +399,8 @@ json_t *ft_record_new(const ft_record_context *c, const ft_group *group,
     }
     if (verdict == FT_VERDICT_VIOLATION)
         json_object_set_new(record, "status", json_string(status_word(c, decision)));
+    if (group->check == FT_CHECK_ATOMICITY && decision->observed && c->apart)
+        json_object_set_new(record, "apart", json_true());
     json_object_set_new(record, "reason", reason_json(c, reason, decision));
     json_object_set_new(record, "stats", stats_json(decision));
     if (!has_claim) return record;

@@ -267,7 +267,7 @@ typedef struct group_pass {
     ft_minimised minimised;
     ft_decide_stats stats;
     uint64_t refuted[FT_REASONS];
-    ft_causality_edges cycle; /* of the first claim refuted by causality */
+    ft_causality_edges cycle; /* of the first claim refuted by causality, if it has one */
     uint32_t visited;         /* claims of this walk over the group */
     FT_VEC(uint32_t) pending; /* claims, by their place in the walk, that are left to the solver */
     size_t decided;           /* of pending */
@@ -387,8 +387,9 @@ ft_causality *ft_engine_causality(ft_engine *engine)
 
 static bool is_cyclic(group_pass *pass, const ft_claim *claim)
 {
+    bool first = pass->refuted[FT_REASON_CAUSALITY] == pass->group->pruned[FT_REASON_CAUSALITY];
     return ft_causality_refutes(ft_engine_causality(pass->engine), claim,
-                                pass->cycle.len ? NULL : &pass->cycle);
+                                first ? &pass->cycle : NULL);
 }
 
 /* Linear time: refuted, accepted, or left to the solver. */

@@ -251,7 +251,7 @@ static ft_status check_member_reads(run *r, uint32_t e, decision agrees)
     for (uint32_t i = 0; i < count; i++)
         if (!accesses[i].write &&
             ft_machine_shared(r->machine, accesses[i].variable).source == r->departed)
-            return ft_checker_refuse(r, FT_INPUT, e,
+            return ft_checker_refuse(r, r->stop_undecided ? FT_UNSUPPORTED : FT_INPUT, e,
                                      "it reads what the departed remote access wrote");
     return FT_OK;
 }
@@ -357,9 +357,10 @@ static ft_status execute_remote(run *r, uint32_t e)
     bool stops = agrees == NO || failed || outcome == FT_OUTCOME_UNDEFINED;
     r->stop_undecided = !stops && (agrees == UNDECIDED || outcome == FT_OUTCOME_UNDECIDED);
     if (stops || r->stop_undecided) r->stopped = r->trace->thread[e];
-    if (agrees == NO && r->witness->model != FT_MODEL_CTP) r->departed = e;
+    if (agrees != YES) r->departed = e;
     note_row(r, e);
     if (outcome == FT_OUTCOME_TRUE) ft_machine_write(r->machine, e);
+    if (agrees != YES) ft_machine_forget(r->machine, e);
     ft_machine_advance(r->machine, e);
     return FT_OK;
 }
@@ -562,14 +563,22 @@ static ft_status check_executable(run *r, uint32_t e)
     if (status) return status;
     ft_outcome outcome = evaluate(r, e, reads_agree(r, e));
     note_row(r, e);
-    if (r->trace->kind[e] == FT_EVENT_ASSERT && outcome == FT_OUTCOME_FALSE) return FT_OK;
+    bool runs_anyway = outcome == FT_OUTCOME_FALSE ||
+                       (outcome == FT_OUTCOME_UNDECIDED && ft_machine_is_defined(r->machine, e));
+    if (r->trace->kind[e] == FT_EVENT_ASSERT && runs_anyway) return FT_OK;
     return check_enabled(r, e, outcome);
 }
 
 static ft_status final_co_enabled(run *r)
 {
-    ft_status status = check_executable(r, r->claim->events[0]);
-    return status ? status : check_executable(r, r->claim->events[1]);
+    const uint32_t *events = r->claim->events;
+    const uint8_t *kind = r->trace->kind;
+    ft_status status = check_executable(r, events[0]);
+    if (!status) status = check_executable(r, events[1]);
+    bool wakes = kind[events[0]] == FT_EVENT_COND_WAKE && kind[events[1]] == FT_EVENT_COND_WAKE;
+    if (status || !wakes) return status;
+    ft_machine_advance(r->machine, events[0]); /* what woke the one woke nobody else */
+    return check_ready(r, events[1]);
 }
 
 static ft_status final_before(run *r)

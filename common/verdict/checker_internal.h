@@ -20,7 +20,8 @@ typedef struct ft_checker_run {
     uint32_t step;         /* 0-based; n_steps once all were executed */
     uint32_t stopped;      /* thread with no further step (t_r's), FT_NO_ID: none */
     bool stop_undecided;   /* whether it stops depends on an unknown value */
-    uint32_t departed;     /* event whose writes no member may read, FT_NO_EVENT: none */
+    uint32_t departed;     /* event whose writes no member may read, FT_NO_EVENT: none; with
+                              stop_undecided: if it departs */
     reading_rows *reading; /* or NULL */
     ft_error *err;
 } ft_checker_run;

@@ -16,12 +16,17 @@
  *               t_c is an ordinary member and a step; t_r is a later step: it is executed (its
  *               access takes place), and if its reads depart from the model (or it is a failing
  *               assume or assert) its thread has no further step, and no member reads what it
- *               wrote under `observed` and `maximal`; t_c' is not a step: after the last step it
- *               is next in its thread and its access takes place, its own reads exempt.
+ *               wrote; t_c' is not a step: after the last step it is next in its thread and its
+ *               access takes place, its own reads exempt. What a departing t_r writes is what its
+ *               terms compute; an rmw has none, so that what it writes is unknown: the value in
+ *               the trace is what its statement made of the value in the trace, and many
+ *               statements leave the same concrete event (Wang et al. §2). Under `ctp` what has
+ *               terms does not depart: members may read what it wrote.
  *   CO_ENABLED  events[0], events[1] of different threads: both next after the last step, each
  *               could be executed alone from there (acquire: lock free or, recursive, its own;
  *               wait: count > 0; join, edge-in: fulfilled; assign, assume: enabled; own reads
- *               exempt from the model).
+ *               exempt from the model). Two cond-wakes were woken by a broadcast, or each by a
+ *               signal of its own.
  *   BEFORE      events[0] is next after the last step and could be executed (as in CO_ENABLED);
  *               no step is at location `avoid`.
  *   LOCK_ERROR  events[0] is next after the last step, and by its thread's own earlier events it is

@@ -173,6 +173,12 @@ static bool is_partial(ft_machine *m, ft_term term)
     return m->partial[term] != 0;
 }
 
+bool ft_machine_is_defined(ft_machine *m, uint32_t e)
+{
+    const ft_action *action = ft_trace_action(m->trace, e);
+    return action->guard == FT_NO_TERM || !is_partial(m, action->guard);
+}
+
 typedef struct evaluation {
     const ft_machine *machine;
     uint32_t thread;
@@ -278,6 +284,12 @@ void ft_machine_write(ft_machine *m, uint32_t e)
         else
             write_shared(m, FT_SYM_INDEX(target), held);
     }
+}
+
+void ft_machine_forget(ft_machine *m, uint32_t e)
+{
+    if (m->trace->kind[e] == FT_EVENT_RMW)
+        write_shared(m, m->trace->object[e], (ft_held){.source = e});
 }
 
 void ft_machine_advance(ft_machine *m, uint32_t e)

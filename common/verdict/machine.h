@@ -71,11 +71,16 @@ uint32_t ft_machine_edge_out(const ft_machine *machine, uint32_t edge); /* last 
 /* A Bool term over shared variables and the thread's locals. */
 ft_outcome ft_machine_condition(const ft_machine *machine, uint32_t thread, ft_term condition);
 
+/* Is the condition of e, a symbolic event, defined whatever its variables are? */
+bool ft_machine_is_defined(ft_machine *machine, uint32_t e);
+
 /* Evaluates e in the current state; what it would write stays pending until the next call. */
 ft_outcome ft_machine_evaluate(ft_machine *machine, uint32_t e);
 /* The pending value of e's write of a shared variable, source e. */
 ft_held ft_machine_pending(const ft_machine *machine, uint32_t e, uint32_t variable);
 void ft_machine_write(ft_machine *machine, uint32_t e); /* performs the pending writes at once */
+/* An rmw that was written did not read what it read in the run: what it wrote is unknown. */
+void ft_machine_forget(ft_machine *machine, uint32_t e);
 
 /* A whole step at once, outside branches: e, a plain read or write, if it is next in its started
  * thread and (a read) finds what `source` wrote there. False: not so, and nothing was done. */

@@ -52,7 +52,8 @@
     X(BROKEN_TRACE, "broken-trace", "the observed order itself breaks the semantics")              \
     X(UNKNOWN_VALUE, "unknown-value", "it depends on a value that the trace does not give")        \
     X(WITNESS_REJECTED, "witness-rejected", "the independent checker refused the witness")         \
-    X(WORKER_DIED, "worker-died", "the worker died on it repeatedly")
+    X(WORKER_DIED, "worker-died", "the worker died on it repeatedly")                              \
+    X(DAMAGED, "damaged", "it was a violation; its stored witness cannot be read any more")
 
 /* Which signal may wake a waiter of a condition variable, in another schedule. */
 #define FT_WAKEUPS_TABLE(X)                                                                        \

@@ -27,6 +27,11 @@ void ft_oracle_push(ft_oracle_result *result, ft_check check, uint32_t property,
             .check = check, .property = property, .claim = claim, .maybe_switches = UINT32_MAX}));
 }
 
+bool ft_oracle_ignored(const ft_trace *trace, uint32_t event)
+{
+    return trace->kind[event] != FT_EVENT_RELEASE && (trace->flags[event] & FT_FLAG_SYNTHETIC);
+}
+
 bool ft_oracle_accesses(const ft_trace *trace, uint32_t event, uint32_t variable, bool write)
 {
     ft_access scratch;
@@ -54,6 +59,7 @@ static void add_races(const ft_trace *trace, ft_oracle_result *result)
         for (uint32_t b = a + 1; b < trace->n_events; b++) {
             bool atomic = (trace->flags[a] & trace->flags[b] & FT_FLAG_ATOMIC) != 0;
             if (trace->thread[a] == trace->thread[b] || atomic || !conflict(trace, a, b)) continue;
+            if (ft_oracle_ignored(trace, a) || ft_oracle_ignored(trace, b)) continue;
             ft_oracle_push(result, FT_CHECK_RACE, FT_ORACLE_NO_PROPERTY,
                            (ft_claim){.kind = FT_CLAIM_RACE, .events = {a, b}});
         }
@@ -144,8 +150,10 @@ static bool pattern_at(const ft_trace *trace, const uint32_t events[3], uint32_t
 static void add_triplets(const ft_trace *trace, ft_check check, uint32_t property, uint32_t first,
                          uint32_t last, ft_oracle_result *result)
 {
+    if (ft_oracle_ignored(trace, first) || ft_oracle_ignored(trace, last)) return;
     for (uint32_t remote = 0; remote < trace->n_events; remote++) {
         if (trace->thread[remote] == trace->thread[first]) continue;
+        if (ft_oracle_ignored(trace, remote)) continue;
         uint32_t events[3] = {first, remote, last};
         for (uint32_t v = 0; v < trace->shared.len; v++) {
             for (uint32_t p = 0; p < 5; p++) {

@@ -184,7 +184,7 @@ static void add_after_free(const ft_trace *trace, uint32_t freed, ft_oracle_resu
     for (uint32_t e = 0; e < trace->n_events; e++) {
         bool own = trace->thread[e] == trace->thread[freed];
         bool frees = trace->kind[e] == FT_EVENT_FREE && trace->object[e] == trace->object[freed];
-        if (own && e <= freed) continue;
+        if ((own && e <= freed) || ft_oracle_ignored(trace, e)) continue;
         if (frees || in_block(trace, e, trace->object[freed]))
             ft_oracle_push(result, FT_CHECK_ORDER, FT_ORACLE_NO_PROPERTY,
                            (ft_claim){.kind = FT_CLAIM_AFTER_FREE, .events = {freed, e}});
@@ -201,12 +201,22 @@ static uint32_t observed_source(const ft_trace *trace, uint32_t event, uint32_t 
     return FT_NO_EVENT;
 }
 
+/* Some write of it was noticed later than it happened, or is no business of the user's. */
+static bool written_outside(const ft_trace *trace, uint32_t variable)
+{
+    for (uint32_t e = 0; e < trace->n_events; e++)
+        if (trace->kind[e] == FT_EVENT_WRITE && trace->object[e] == variable &&
+            ft_oracle_ignored(trace, e))
+            return true;
+    return false;
+}
+
 static void add_uninitialised(const ft_trace *trace, uint32_t event, ft_oracle_result *result)
 {
-    if (trace->kind[event] == FT_EVENT_RMW) return;
+    if (trace->kind[event] == FT_EVENT_RMW || ft_oracle_ignored(trace, event)) return;
     for (uint32_t v = 0; v < trace->shared.len; v++) {
         if (trace->shared_info[v].initial != FT_NO_VALUE ||
-            !ft_oracle_accesses(trace, event, v, false))
+            !ft_oracle_accesses(trace, event, v, false) || written_outside(trace, v))
             continue;
         uint32_t source = observed_source(trace, event, v);
         if (source == FT_NO_EVENT || trace->thread[source] == trace->thread[event]) continue;

@@ -47,7 +47,9 @@ typedef struct ft_comparison_stats {
     uint64_t in_arm[FT_EVENT_KINDS][2];        /* events in arms: of the run, passed over */
     uint64_t passed_claims[FT_CLAIM_KINDS][2]; /* candidates with an event that was passed over:
                                                   safe, violated */
-    uint64_t bounded_properties[4];       /* compared under a bound, by ft_oracle_property_kind */
+    uint64_t bounded_properties[4]; /* compared under a bound, by ft_oracle_property_kind */
+    uint64_t
+        open; /* answers left open for want of a value, where terms may read what nobody knows */
     uint64_t literal, literal_timeouts;   /* claims asked of the literal encoding */
     uint64_t lifted, bounded, not_lifted; /* claims under a bound: proved for all bounds; bounded;
                                              of these without any witness */

@@ -58,6 +58,17 @@ static uint32_t branches_of(uint64_t seed)
     return shares[ft_random_below(&random, sizeof shares / sizeof *shares)];
 }
 
+/* One program in four has accesses that are no candidates; one in five of those with terms, but
+ * without branches (what is unknown decides no if of a run), variables without initial values. */
+static void choose_rarities(ft_program *program, uint64_t seed)
+{
+    static const uint32_t shares[] = {0, 0, 0, 0, 0, 0, 15, 45};
+    ft_random random;
+    ft_random_init(&random, seed ^ 0x69676eu);
+    program->ignored = shares[ft_random_below(&random, sizeof shares / sizeof *shares)];
+    program->unborn = !program->branches && ft_random_percent(&random, 20);
+}
+
 /* A program of the seed, run into its builder; which one, if its run got stuck, says `attempt`. */
 static ft_program *make_and_run(uint64_t seed, uint32_t branches, uint32_t attempt, ft_run_end *end)
 {
@@ -66,6 +77,7 @@ static ft_program *make_and_run(uint64_t seed, uint32_t branches, uint32_t attem
     program->grade = ft_generate_grade(seed);
     program->flavour = flavour_of(seed);
     program->branches = branches;
+    choose_rarities(program, seed);
     program->builder = ft_builder_new(FT_FORMAT_NDJSON);
     ft_program_make(program);
     *end = ft_program_run(program);

@@ -84,8 +84,12 @@ bool ft_oracle_claim_equal(const ft_claim *a, const ft_claim *b);
  * words of docs/records.md; else "". */
 const char *ft_oracle_claim_kind(const ft_trace *trace, const ft_claim *claim);
 
+/* Does a term read a variable whose initial value nobody knows? Recordings have that, NDJSON does
+ * not. */
+bool ft_oracle_reads_unborn(const ft_trace *trace);
+
 /* Another feasible order of all events under `model` (any wake-ups), chosen at random, or false
- * when the search finds none that differs. order: room for n_events. */
+ * when the search finds none that differs, or NDJSON cannot say it. order: room for n_events. */
 bool ft_oracle_reorder(const ft_trace *trace, ft_model model, uint64_t seed, uint32_t *order);
 
 /* A new trace with the events of `trace` in this order (through NDJSON), observed and unbroken. */

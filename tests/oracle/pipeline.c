@@ -80,6 +80,8 @@ static bool read_record(reader *r, const json_t *record)
     if (verdict == FT_VERDICT_UNKNOWN && (is_text(pass, ft_reason_name(FT_REASON_BUDGET)) ||
                                           is_text(pass, ft_reason_name(FT_REASON_BEYOND_SOLVER))))
         r->out->timeouts[check] += (uint64_t)count;
+    if (verdict == FT_VERDICT_UNKNOWN && is_text(pass, ft_reason_name(FT_REASON_UNKNOWN_VALUE)))
+        r->out->open[check] += (uint64_t)count;
     if (verdict == FT_VERDICT_ERROR)
         return wrong(r, "error",
                      json_string_value(json_object_get(json_object_get(record, "reason"), "text")));

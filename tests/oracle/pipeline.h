@@ -22,6 +22,7 @@ typedef struct ft_pipeline {
     uint64_t count[FT_CHECKS][FT_VERDICTS]; /* records' counts, by verdict */
     /* of the unknown ones: those whose budget ran out, or that are beyond the solver named */
     uint64_t timeouts[FT_CHECKS];
+    uint64_t open[FT_CHECKS]; /* of the unknown ones: those that depend on an unknown value */
     bool property[FT_PIPELINE_PROPERTIES]
                  [FT_VERDICTS]; /* verdicts that some record of the property has */
 } ft_pipeline;

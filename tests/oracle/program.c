@@ -337,7 +337,8 @@ static void declare_shared(ft_program *program, uint32_t v)
     program->shared_initial[v] = random_bits(program, sort);
     if (program->n_conditions && v == 0) program->shared_initial[v] = 0; /* a flag to wait for */
     uint32_t id = ft_builder_shared(program->builder, names[v], 1, sort);
-    bool silent = !symbolic(program) && ft_program_percent(program, program->n_blocks ? 75 : 40);
+    bool may_be_silent = !symbolic(program) || program->unborn;
+    bool silent = may_be_silent && ft_program_percent(program, program->n_blocks ? 75 : 40);
     program->declared[v] = !silent;
     if (silent) return;
     ft_builder_shared_initial(

@@ -63,6 +63,8 @@ typedef struct ft_program {
     uint32_t guarded;      /* percent of nested locks taken under lock 0 */
     uint32_t careful;      /* percent of waits and signals that keep to the flag and the mutex */
     uint32_t branches;     /* percent of items that are ifs */
+    uint32_t ignored;      /* percent of accesses that are no candidates */
+    bool unborn;           /* variables of terms may have no initial value */
     bool tidy;             /* the block is allocated before the forks and freed after the joins */
     ft_instruction ops[FT_PROGRAM_THREADS][FT_PROGRAM_OPS];
     uint32_t n_ops[FT_PROGRAM_THREADS];

@@ -50,9 +50,18 @@ static bool evaluate(run *r, ft_term term, uint64_t *bits)
     return true;
 }
 
+/* Accesses appended next are candidates, or are not. */
+static void set_aside(run *r)
+{
+    ft_program *program = r->program;
+    ft_builder_aside(program->builder,
+                     program->ignored && ft_program_percent(program, program->ignored));
+}
+
 static void emit(run *r, const ft_instruction *op, uint32_t value)
 {
     r->emitted++;
+    set_aside(r);
     ft_builder_event(r->program->builder, op->kind, r->thread, op->object, op->loc, value,
                      op->flags);
 }
@@ -60,6 +69,7 @@ static void emit(run *r, const ft_instruction *op, uint32_t value)
 static void emit_action(run *r, const ft_instruction *op)
 {
     r->emitted++;
+    set_aside(r);
     ft_builder_action(r->program->builder, op->kind, r->thread, op->loc, op->guard, op->assignments,
                       op->n_assignments, op->flags);
 }
@@ -76,6 +86,7 @@ static void run_access_silently(run *r, const ft_instruction *op, bool valued)
     ft_program *program = r->program;
     ft_value value = {program->shared_sort[op->object], op->bits};
     r->emitted++;
+    set_aside(r);
     if (op->kind == FT_EVENT_RMW)
         ft_builder_update(program->builder, r->thread, op->object, op->loc, FT_NO_VALUE,
                           FT_NO_VALUE);
@@ -103,6 +114,7 @@ static void run_update(run *r, const ft_instruction *op)
     r->shared[op->object] = written.bits;
     bool reads = op->valued && ft_program_percent(program, 90), writes = op->valued;
     r->emitted++;
+    set_aside(r);
     ft_builder_update(program->builder, r->thread, op->object, op->loc,
                       reads ? ft_builder_value(program->builder, read) : FT_NO_VALUE,
                       writes ? ft_builder_value(program->builder, written) : FT_NO_VALUE);

@@ -91,7 +91,7 @@ static bool read_conforms(const ft_machine *machine, const ft_state *state, uint
 {
     const ft_seen *seen = &machine->seen[event][access];
     uint8_t writer = state->writer[variable];
-    bool tainted = state->stopped && writer && machine->model != FT_MODEL_CTP &&
+    bool tainted = state->stopped && writer &&
                    machine->trace->thread[writer - 1] + 1u == state->stopped &&
                    machine->index[writer - 1] + 1u == state->pos[state->stopped - 1];
     if (tainted) return false;
@@ -127,6 +127,13 @@ static bool reads_conform(const ft_machine *machine, const ft_state *state, uint
         if (!read_conforms(machine, state, event, i, accesses[i].variable)) return false;
     }
     return true;
+}
+
+/* With the reads of the observed run an event does what it did there, whatever the values. */
+static bool does_as_seen(const ft_machine *machine, const ft_state *state, uint32_t event)
+{
+    return (machine->model == FT_MODEL_OBSERVED || machine->model == FT_MODEL_MAXIMAL) &&
+           !machine->passed[event] && reads_conform(machine, state, event, true);
 }
 
 /* ---- effects ---- */
@@ -201,8 +208,9 @@ static uint32_t step_assign_branches(const ft_machine *machine, const ft_monitor
 {
     const ft_action *action = ft_trace_action(machine->trace, event);
     truth guard = evaluate_bool(machine, before, machine->trace->thread[event], action->guard);
-    if (guard != UNKNOWN)
-        return step_assign(machine, monitor, before, event, guard == TRUE_, &next[0]);
+    if (guard != UNKNOWN || does_as_seen(machine, before, event))
+        return step_assign(machine, monitor, before, event, guard == TRUE_ || guard == UNKNOWN,
+                           &next[0]);
     next[1] = next[0];
     next[0].maybe = next[1].maybe = 1;
     uint32_t count = step_assign(machine, monitor, before, event, true, &next[0]);
@@ -219,8 +227,7 @@ static uint32_t step_condition(const ft_machine *machine, const ft_monitor *moni
         evaluate_bool(machine, before, trace->thread[event], ft_trace_action(trace, event)->guard);
     bool conforms = reads_conform(machine, before, event, false) && holds != UNDEFINED;
     bool failed = trace->kind[event] == FT_EVENT_ASSERT && (trace->flags[event] & FT_FLAG_FAILED);
-    /* With the reads of the observed run it does what it did there, whatever the values. */
-    bool as_seen = machine->model != FT_MODEL_CTP && conforms && holds == UNKNOWN;
+    bool as_seen = holds == UNKNOWN && does_as_seen(machine, before, event);
     if (conforms && (holds == TRUE_ || failed || as_seen)) return 1;
     if (conforms && holds == UNKNOWN) {
         next[0].maybe = 1;
@@ -273,12 +280,14 @@ static uint32_t write_plain(const ft_machine *machine, uint32_t event, ft_state 
     return 1;
 }
 
-/* As t_r an update whose read departs writes all the same. */
+/* As t_r an update whose read departs writes all the same, and nobody knows what. */
 static uint32_t step_update(const ft_machine *machine, const ft_monitor *monitor,
                             const ft_state *before, uint32_t event, ft_state *after)
 {
     write_plain(machine, event, after);
-    return reads_conform(machine, before, event, true) || depart(machine, monitor, event, after);
+    if (machine->observing || reads_conform(machine, before, event, true)) return 1;
+    set_shared(machine, after, machine->trace->object[event], event, false, 0);
+    return depart(machine, monitor, event, after);
 }
 
 /* Under control every access of an event happens, and nothing is computed (Wang et al. §7.2). */
@@ -410,7 +419,7 @@ ft_tri ft_machine_enabled(const ft_machine *machine, const ft_state *state, uint
         unknown |= status != FT_EVAL_OK &&
                    may_be_undefined(machine->trace->terms, action->assignments[i].term);
     }
-    return unknown ? FT_TRI_MAYBE : FT_TRI_YES;
+    return unknown && !does_as_seen(machine, state, event) ? FT_TRI_MAYBE : FT_TRI_YES;
 }
 
 ft_tri ft_machine_executable(const ft_machine *machine, const ft_state *state, uint32_t event)
@@ -424,7 +433,8 @@ ft_tri ft_machine_executable(const ft_machine *machine, const ft_state *state, u
     ft_term condition = ft_trace_action(machine->trace, event)->guard;
     if (!may_be_undefined(machine->trace->terms, condition)) return FT_TRI_YES;
     truth holds = evaluate_bool(machine, state, machine->trace->thread[event], condition);
-    return holds == UNDEFINED ? FT_TRI_NO : holds == UNKNOWN ? FT_TRI_MAYBE : FT_TRI_YES;
+    if (holds == UNKNOWN && !does_as_seen(machine, state, event)) return FT_TRI_MAYBE;
+    return holds == UNDEFINED ? FT_TRI_NO : FT_TRI_YES;
 }
 
 /* ---- set-up ---- */
@@ -477,6 +487,7 @@ static void observe(ft_machine *machine)
     ft_state state, next[FT_MACHINE_BRANCHES];
     ft_machine_start(machine, &state);
     machine->model = FT_MODEL_CTP;
+    machine->observing = true;
     for (uint32_t e = 0; e < machine->trace->n_events; e++) {
         machine->passed[e] = !ft_machine_on_path(machine, &state, e);
         note_reads(machine, &state, e);
@@ -488,6 +499,7 @@ static void observe(ft_machine *machine)
         state = next[0];
         state.stopped = state.maybe = 0;
     }
+    machine->observing = false;
     machine->model = model;
     machine->held = state.held;
 }

@@ -63,6 +63,7 @@ typedef struct ft_machine {
     uint8_t round[FT_ORACLE_EVENTS];       /* of a barrier-arrive or -leave: 1, 2, ...; 0: none */
     uint8_t waker[FT_ORACLE_EVENTS]; /* of a cond-wake: event + 1 of what woke it in the run */
     ft_arms arms;
+    bool observing;                /* the run itself is being executed: its values are given */
     uint16_t held;                 /* ifs whose condition held in the run */
     bool passed[FT_ORACLE_EVENTS]; /* passed over in the run */
     ft_seen seen[FT_ORACLE_EVENTS][FT_MACHINE_ACCESSES];

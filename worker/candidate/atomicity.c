@@ -267,7 +267,7 @@ static void match_remotes(pair_pass *pass, size_t first_class, uint32_t property
     }
 }
 
-static bool is_marked(const ft_trace *trace)
+bool ft_candidates_is_marked(const ft_trace *trace)
 {
     return memchr(trace->kind, FT_EVENT_TX_BEGIN, trace->n_events) != NULL;
 }
@@ -325,7 +325,7 @@ void ft_candidates_atomicity(ft_candidates *c)
 {
     pair_pass pass = {.c = c, .budget = FT_MAX_LOCAL_PAIRS, .check = FT_CHECK_ATOMICITY};
     size_t first = c->local_pairs.len;
-    bool marked = is_marked(c->trace);
+    bool marked = ft_candidates_is_marked(c->trace);
     for (uint32_t t = 0; t < c->order->n_threads; t++) {
         if (marked)
             marked_transactions(&pass, t);

@@ -140,6 +140,7 @@ void ft_candidates_free(ft_candidates *candidates); /* accepts NULL */
  * sections without a condition wait (design §4). */
 void ft_candidates_race(ft_candidates *candidates);
 void ft_candidates_atomicity(ft_candidates *candidates);
+bool ft_candidates_is_marked(const ft_trace *trace); /* it has marked transactions */
 void ft_candidates_assertion(ft_candidates *candidates);
 void ft_candidates_lock(ft_candidates *candidates);
 void ft_candidates_deadlock(ft_candidates *candidates);

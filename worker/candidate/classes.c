@@ -32,8 +32,8 @@ typedef struct pass {
 
 bool ft_candidates_skipped(const ft_candidates *c, uint32_t e)
 {
-    bool aside = c->trace->flags[e] & FT_FLAG_SYNTHETIC &&
-                 ft_event_kind_object(c->trace->kind[e]) == FT_OBJECT_VARIABLE;
+    bool aside =
+        c->trace->flags[e] & FT_FLAG_SYNTHETIC && ft_event_kind_may_stand_aside(c->trace->kind[e]);
     return aside || (c->ignored && c->ignored[c->trace->loc[e]]);
 }
 

@@ -50,7 +50,9 @@ typedef struct ghost {
 static bool may_see(const ghost *g, uint32_t w, uint32_t v, ft_expr departing)
 {
     const ft_problem *p = g->d->problem;
-    if (w == g->at || (g->q->avoid_unknown && !ft_problem_value_known(p, w, v))) return false;
+    bool unknown = w == g->q->extra && p->trace->kind[w] == FT_EVENT_RMW;
+    unknown = unknown || !ft_problem_value_known(p, w, v);
+    if (w == g->at || (g->q->avoid_unknown && unknown)) return false;
     if (w == g->q->extra) return departing != NULL; /* executed by the query, not a member */
     return g->at == FT_NO_EVENT || !ft_order_before(p->order, g->at, w);
 }
@@ -581,6 +583,7 @@ static ft_answer query(ft_decider *d, const ft_claim *claim, bool departing, boo
                   .extra_writes = FT_LIT_FALSE,
                   .avoid_unknown = avoid_unknown};
     assume(&q, q.active);
+    if (avoid_unknown) assume(&q, d->avoid);
     ask(d, &q, claim, departing);
     d->beyond = ft_session_gave_up(d->session) || d->base_beyond;
     q.given_up |= d->beyond && d->problem->solver == FT_SOLVER_AUTO;

@@ -296,6 +296,8 @@ ft_expr ft_cssa_write_with(ft_cssa *c, uint32_t e, uint32_t variable, const ft_r
         if (action->assignments[i].target == FT_SYM_SHARED(variable))
             return ft_session_term(c->session, c->problem->trace->terms,
                                    action->assignments[i].term, resolve, &p, NULL);
+    if (c->problem->trace->kind[e] == FT_EVENT_RMW)
+        return ft_session_constant(c->session, shared_sort(c, variable));
     return ft_cssa_write(c, e, variable);
 }
 

@@ -29,8 +29,9 @@ typedef struct ft_decider ft_decider;
 ft_decider *ft_decider_new(const ft_problem *problem, const uint8_t *cone);
 void ft_decider_free(ft_decider *decider); /* accepts NULL */
 
-/* SAT: witness filled (steps on the heap). avoid_unknown: own reads of the claim's final events
- * take known values only. bound: context switches it may have (ft_witness_switches), FT_NO_BOUND:
+/* SAT: witness filled (steps on the heap). avoid_unknown: own reads of the claim's final events,
+ * and the reads of terms of members, take known values only: what is left out then may be reached
+ * all the same. bound: context switches it may have (ft_witness_switches), FT_NO_BOUND:
  * any number. UNSAT: *lifted says whether there is none without the bound either. UNKNOWN: the
  * timeout (milliseconds, 0: none) passed, or the claim is too large to be encoded. stats is added
  * to. */

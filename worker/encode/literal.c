@@ -118,6 +118,13 @@ static bool is_parameter(ft_literal *l, const ft_literal_cell *c, size_t i, uint
     return true;
 }
 
+/* Is what w writes known, or computed? */
+static bool is_known(const ft_literal *l, uint32_t w, uint32_t variable)
+{
+    if (w == l->extra) return l->p->trace->kind[w] != FT_EVENT_RMW;
+    return ft_problem_value_known(l->p, w, variable);
+}
+
 /* reader FT_NO_EVENT: a read of the final state. access UINT32_MAX: free of the model's demand.
  * free_only: the read of an acquire. */
 static ft_expr pi(ft_literal *l, uint32_t cell_id, uint32_t reader, uint32_t access, ft_expr value,
@@ -127,17 +134,18 @@ static ft_expr pi(ft_literal *l, uint32_t cell_id, uint32_t reader, uint32_t acc
     ft_expr read_time = reader == FT_NO_EVENT ? l->violation : l->time[reader];
     FT_VEC(ft_expr) ways = {0};
     bool demanded = access != UINT32_MAX;
-    bool choosy = l->avoid_unknown && !demanded && cell_id < l->n_shared;
-    if (demanded ? ft_problem_allows(l->p, reader, access, FT_NO_EVENT)
-                 : !choosy || ft_problem_value_known(l->p, FT_NO_EVENT, cell_id))
+    bool computed =
+        l->p->model == FT_MODEL_CTP && demanded && ft_trace_is_symbolic_event(l->p->trace, reader);
+    bool choosy = l->avoid_unknown && (!demanded || computed) && cell_id < l->n_shared;
+    bool at_first = !demanded || ft_problem_allows(l->p, reader, access, FT_NO_EVENT);
+    if (at_first && (!choosy || ft_problem_value_known(l->p, FT_NO_EVENT, cell_id)))
         ft_vec_push(&ways, parameter(l, c, NULL, value, initial, read_time, reader));
     for (size_t i = 0; i < c->len; i++) {
         const ft_literal_write *w = &c->data[i];
         if ((free_only && !w->free) || (avoid_extra && w->event == l->extra)) continue;
         if (!is_parameter(l, c, i, reader)) continue;
         if (demanded && !ft_problem_allows(l->p, reader, access, w->event)) continue;
-        if (choosy && w->event != l->extra && !ft_problem_value_known(l->p, w->event, cell_id))
-            continue;
+        if (choosy && !is_known(l, w->event, cell_id)) continue;
         ft_vec_push(&ways, parameter(l, c, w, value, initial, read_time, reader));
     }
     ft_expr result =

@@ -264,12 +264,27 @@ static bool overwritten(const ft_decider *d, uint32_t w, const uint32_t *last)
     return false;
 }
 
+/* The only write that the read may read from. The hard order of a run keeps it possible. */
+static void find_own_source(ft_decider *d, ft_read *read)
+{
+    uint32_t e = read->event, w = ft_run_source(d->problem->run, e, read->access);
+    bool initial = w == FT_NO_EVENT && !ft_fault_is(FT_FAULT_LOST_INITIAL);
+    bool written = w != FT_NO_EVENT && w != e && ft_partial_in(d, w) &&
+                   !ft_problem_never(d->problem, w) && !ft_order_before(d->problem->order, e, w);
+    if (initial || written) ft_vec_push(&d->sources, (ft_source){w, 0});
+}
+
 static void find_sources(ft_decider *d, ft_read *read, uint32_t *last)
 {
     const ft_order *order = d->problem->order;
     uint32_t v = read->variable, e = read->event;
-    last_writes(d, e, v, last);
     read->first = (uint32_t)d->sources.len;
+    if (ft_problem_demand(d->problem, e, read->access) == FT_DEMAND_SOURCE) {
+        find_own_source(d, read);
+        read->count = (uint32_t)d->sources.len - read->first;
+        return;
+    }
+    last_writes(d, e, v, last);
     bool initial = !ft_fault_is(FT_FAULT_LOST_INITIAL);
     if (initial && !overwritten(d, FT_NO_EVENT, last) &&
         ft_problem_allows(d->problem, e, read->access, FT_NO_EVENT))
@@ -323,6 +338,17 @@ static void encode_chain(ft_decider *d, const ft_read *read)
     ft_session_imply(d->session, d->member[e], same);
 }
 
+/* Where values are computed, those of the trace are known but for initial ones. */
+static void avoid_unknown(ft_decider *d, const ft_read *read, const ft_source *source)
+{
+    const ft_problem *p = d->problem;
+    if (p->model != FT_MODEL_CTP || source->write != FT_NO_EVENT) return;
+    if (!ft_trace_is_symbolic_event(p->trace, read->event)) return;
+    if (ft_problem_value_known(p, FT_NO_EVENT, read->variable)) return;
+    if (d->avoid == FT_LIT_TRUE) d->avoid = ft_session_variable(d->session);
+    ft_partial_clause(d, (ft_lit[2]){-d->avoid, -source->from}, 2);
+}
+
 static void encode_read(ft_decider *d, ft_read *read, uint32_t *last)
 {
     find_sources(d, read, last);
@@ -338,6 +364,7 @@ static void encode_read(ft_decider *d, ft_read *read, uint32_t *last)
             implies(d, source->from, ft_partial_before(d, source->write, read->event));
         }
         encode_value(d, read, source);
+        avoid_unknown(d, read, source);
     }
     if (read->count != 1) ft_partial_clause(d, choice.data, (uint32_t)choice.len);
     ft_vec_release(&choice);
@@ -519,6 +546,7 @@ ft_decider *ft_partial_open(const ft_problem *problem, const uint8_t *cone, ft_s
     ft_decider *d = ft_calloc(1, sizeof *d);
     size_t n = problem->trace->n_events;
     d->problem = problem;
+    d->avoid = FT_LIT_TRUE;
     if (cone) d->cone = memcpy(ft_alloc(n), cone, n);
     d->session = ft_session_open(kind);
     encode_static_order(d);

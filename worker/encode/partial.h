@@ -92,6 +92,7 @@ struct ft_decider {
     uint8_t *cone; /* owned copy, NULL: all */
     ft_session *session;
     ft_cssa *cssa;
+    ft_lit avoid;    /* no member reads a value that nobody knows; FT_LIT_TRUE: none does */
     ft_lit *member;  /* per event; FT_LIT_FALSE outside the cone */
     ft_lit *reached; /* likewise; `member` itself where the trace has no branches */
     ft_map atoms;    /* earlier << 32 | later -> literal, true: reversed */

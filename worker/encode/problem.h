@@ -89,7 +89,8 @@ typedef struct ft_reads {
 ft_expr ft_cssa_enabled_with(ft_cssa *cssa, uint32_t e, const ft_reads *reads);
 /* Likewise, but an assert that fails is executed: that is how it fails. NULL: true. */
 ft_expr ft_cssa_executable_with(ft_cssa *cssa, uint32_t e, const ft_reads *reads);
-/* Like ft_cssa_write, for an assign event executed with these reads. */
+/* Like ft_cssa_write, for an event executed with these reads: what an rmw would write then, nobody
+ * knows (claim.h, ATOMICITY). */
 ft_expr ft_cssa_write_with(ft_cssa *cssa, uint32_t e, uint32_t variable, const ft_reads *reads);
 /* `term` is defined and false just before e. */
 ft_expr ft_cssa_false_with(ft_cssa *cssa, uint32_t e, ft_term term, const ft_reads *reads);

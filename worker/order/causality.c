@@ -364,12 +364,11 @@ static void build(ft_causality *c, const ft_claim *claim)
     if (w->rows.len > c->stats.max_events) c->stats.max_events = (uint32_t)w->rows.len;
 }
 
-/* Where nobody asks for the cycle. */
+/* At one look, and with no limit to what is looked at; but without a cycle. */
 static bool is_quickly_refuted(ft_causality *c, const ft_claim *claim)
 {
-    bool serves = SHAPES[claim->kind].members == 0 && (c->rules & FT_CAUSALITY_DATA) &&
-                  c->problem.model != FT_MODEL_CONTROL;
-    return serves && ft_needs_refute(c, claim->events, ft_claim_events(claim));
+    return (c->rules & FT_CAUSALITY_DATA) && c->problem.model != FT_MODEL_CONTROL &&
+           ft_needs_refute(c, claim, SHAPES[claim->kind].members);
 }
 
 bool ft_causality_refutes(ft_causality *c, const ft_claim *claim, ft_causality_edges *why)
@@ -391,8 +390,9 @@ bool ft_causality_refutes(ft_causality *c, const ft_claim *claim, ft_causality_e
         for (size_t i = 0; c->window.refuted && why && i < cycle->len; i++)
             ft_vec_push(why, cycle->data[i]);
     }
-    c->stats.refuted += answer == ANSWER_REFUTED;
-    return answer == ANSWER_REFUTED;
+    bool refuted = answer == ANSWER_REFUTED || (why && is_quickly_refuted(c, claim));
+    c->stats.refuted += refuted;
+    return refuted;
 }
 
 void ft_causality_holds(ft_causality *c, const ft_claim *claim, ft_causality_edges *edges)

@@ -177,8 +177,8 @@ uint32_t ft_window_row_from(const ft_window *window, const ft_lane *lane, uint32
 ft_track *ft_window_track(ft_causality *c, ft_track_kind kind, uint32_t object, uint32_t lane);
 uint32_t ft_window_tracks(const ft_causality *c, ft_track_kind kind, uint32_t object);
 
-/* causality_needs.c: is one of the final events needed by what comes before another? */
-bool ft_needs_refute(ft_causality *c, const uint32_t *finals, uint32_t count);
+/* causality_needs.c: does what the claim's events need contain what it must not? members: shape. */
+bool ft_needs_refute(ft_causality *c, const ft_claim *claim, uint32_t members);
 void ft_needs_release(ft_needs *needs);
 
 /* causality_rules.c */

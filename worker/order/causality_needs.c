@@ -93,20 +93,30 @@ void ft_needs_release(ft_needs *needs)
     ft_vec_release(&needs->clocks);
 }
 
-/* A final event is next in its thread, so what comes before it is a member, and so is all that a
- * member needs; no final event is. */
-bool ft_needs_refute(ft_causality *c, const uint32_t *finals, uint32_t count)
+/* Is e among what `root` needs, root itself included? */
+static bool is_needed(const ft_causality *c, uint32_t root, uint32_t e)
 {
+    return root != FT_NO_EVENT && needed(c, root, c->trace->thread[e]) > c->order->position[e];
+}
+
+/* What has to be executed before e, if e is next: what is before it in its thread, or its fork. */
+static uint32_t before(const ft_causality *c, uint32_t e)
+{
+    uint32_t previous = ft_order_previous(c->order, e);
+    return previous != FT_NO_EVENT ? previous : c->order->fork_of[c->trace->thread[e]];
+}
+
+/* What a member needs is executed before it. No member needs a final event, which none of them
+ * comes behind; and t_c does not need t_r, which comes after it. t_r's own reads may depart. */
+bool ft_needs_refute(ft_causality *c, const ft_claim *claim, uint32_t members)
+{
+    uint32_t count = ft_claim_events(claim), roots[FT_CLAIM_MAX_EVENTS] = {0};
     if (!c->needs.row) find_needs(c);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t last = ft_order_previous(c->order, finals[i]);
-        if (last == FT_NO_EVENT) last = c->order->fork_of[c->trace->thread[finals[i]]];
-        for (uint32_t k = 0; last != FT_NO_EVENT && k < count; k++) {
-            uint32_t thread = c->trace->thread[finals[k]];
-            if (k != i && thread != c->trace->thread[finals[i]] &&
-                needed(c, last, thread) > c->order->position[finals[k]])
-                return true;
-        }
-    }
+    for (uint32_t i = 0; i < count; i++)
+        roots[i] = i == 0 && members > 0 ? claim->events[i] : before(c, claim->events[i]);
+    if (members > 1 && is_needed(c, roots[0], claim->events[1])) return true;
+    for (uint32_t k = members; k < count; k++)
+        for (uint32_t i = 0; i < count; i++)
+            if (i != k && is_needed(c, roots[i], claim->events[k])) return true;
     return false;
 }

@@ -322,6 +322,28 @@ static bool any_passed(const ft_trace *trace, const ft_claim *claim)
     return false;
 }
 
+/* Every alloc of a block with the variable comes before the write, if at all. */
+static bool is_kept(const ft_prefix *p, uint32_t w, uint32_t variable)
+{
+    const ft_trace *trace = p->trace;
+    for (uint32_t a = 0; trace->blocks.len && a < trace->n_events; a++)
+        if (trace->kind[a] == FT_EVENT_ALLOC && !ft_order_before(p->order, a, w) &&
+            ft_problem_in_block(trace, trace->object[a], variable))
+            return false;
+    return true;
+}
+
+/* UNINITIALISED: a member writes the variable, and no alloc can make it forgotten. */
+static bool is_written(const ft_prefix *p, uint32_t variable)
+{
+    const ft_trace *trace = p->trace;
+    for (uint32_t e = 0; e < trace->n_events && !trace->n_paths; e++)
+        if (ft_run_find_access(trace, e, variable, true) != UINT32_MAX && is_member(p, e) &&
+            is_kept(p, e, variable))
+            return true;
+    return false;
+}
+
 bool ft_prefix_refutes(ft_prefix *p, ft_model model, const ft_claim *claim)
 {
     uint32_t finals[FT_CLAIM_MAX_EVENTS], count = final_events(claim, finals);
@@ -339,6 +361,7 @@ bool ft_prefix_refutes(ft_prefix *p, ft_model model, const ft_claim *claim)
     close_prefix(p, model, false);
     for (uint32_t i = 0; i < count; i++)
         if (is_member(p, finals[i])) return true;
+    if (claim->kind == FT_CLAIM_UNINITIALISED && is_written(p, claim->variable)) return true;
     return p->stuck;
 }
 
