@@ -114,7 +114,7 @@ typedef struct ft_options {
     bool detach;                /* --detach */
     uint32_t interval;          /* --interval of `top`, seconds, 0: the default */
     bool once;                  /* --once */
-    bool json, show_safe, explain, quiet, full, wait, fail_on_new;
+    bool json, show_safe, apart, explain, quiet, full, wait, fail_on_new;
 } ft_options;
 
 /* Parses argv[1..]. FT_USAGE: the message says what is wrong. options is to be released whatever

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "signals.h"
 
-enum { CONNECT_SECONDS = 10, POLL_MS = 1000 };
+enum { CONNECT_SECONDS = 10, POLL_MS = 1000, PATIENCE_MS = 2000, STEP_MS = 50 };
 
 struct ft_client {
     CURL *easy;
@@ -224,23 +224,43 @@ static void set_up(ft_client *client, const char *url, const char *json_text,
     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, now->request->method);
 }
 
+/* Waits for the connection or a signal; behind a signal, which keeps its pipe readable, in short
+ * steps. */
+static bool await(const ft_client *client, bool signalled)
+{
+    struct curl_waitfd extra = {.fd = ft_signals_fd(), .events = CURL_WAIT_POLLIN};
+    unsigned n_extra = extra.fd >= 0 && !signalled ? 1 : 0;
+    return !curl_multi_poll(client->multi, &extra, n_extra, signalled ? STEP_MS : POLL_MS, NULL);
+}
+
 /* Runs the transfer until it ends or a signal comes in. */
-static CURLcode run(ft_client *client)
+static CURLcode run(ft_client *client, const ft_request *request)
 {
     CURLcode code = CURLE_ABORTED_BY_CALLBACK;
+    int patience = request->patient ? PATIENCE_MS / STEP_MS : 0;
     curl_multi_add_handle(client->multi, client->easy);
     int running = 1;
-    while (running && !ft_signals_caught()) {
-        struct curl_waitfd extra = {.fd = ft_signals_fd(), .events = CURL_WAIT_POLLIN};
+    while (running) {
+        bool signalled = ft_signals_caught() != 0;
+        if (signalled && patience-- <= 0) break;
         if (curl_multi_perform(client->multi, &running)) break;
-        unsigned n_extra = extra.fd >= 0 ? 1 : 0;
-        if (running && curl_multi_poll(client->multi, &extra, n_extra, POLL_MS, NULL)) break;
+        if (running && !await(client, signalled)) break;
     }
     int left = 0;
     const CURLMsg *message = curl_multi_info_read(client->multi, &left);
     if (message && message->msg == CURLMSG_DONE) code = message->data.result;
     curl_multi_remove_handle(client->multi, client->easy);
     return code;
+}
+
+static ft_status no_answer(const ft_client *client, CURLcode code, ft_error *err)
+{
+    const char *reason = client->reason[0] ? client->reason : curl_easy_strerror(code);
+    bool away = code == CURLE_COULDNT_CONNECT;
+    /* Of a socket's path libcurl says that localhost does not answer. */
+    if (away && client->socket) reason = "there is no socket that answers";
+    return ft_error_set(err, FT_IO, "no answer from the server %s%s: %s", client->shown,
+                        away ? " (is foretelld running there?)" : "", reason);
 }
 
 static ft_status finish(ft_client *client, CURLcode code, transfer *now, ft_error *err)
@@ -251,12 +271,10 @@ static ft_status finish(ft_client *client, CURLcode code, transfer *now, ft_erro
     reply->status = (int)status;
     if (now->is_json && reply->body.text)
         reply->json = json_loadb(reply->body.text, reply->body.len, JSON_REJECT_DUPLICATES, NULL);
-    if (ft_signals_caught()) return ft_error_set(err, FT_IO, "interrupted");
+    bool known = now->request->patient && !code;
+    if (ft_signals_caught() && !known) return ft_error_set(err, FT_IO, "interrupted");
     /* A server that refuses an upload half-way answers and hangs up: the answer counts. */
-    if (code && !(status >= 400 && reply->json))
-        return ft_error_set(err, FT_IO, "no answer from the server %s%s: %s", client->shown,
-                            code == CURLE_COULDNT_CONNECT ? " (is foretelld running there?)" : "",
-                            client->reason[0] ? client->reason : curl_easy_strerror(code));
+    if (code && !(status >= 400 && reply->json)) return no_answer(client, code, err);
     if (status == 401)
         return ft_error_set(err, FT_IO, "%s",
                             getenv("FORETELL_TOKEN")
@@ -279,7 +297,7 @@ ft_status ft_client_send(ft_client *client, const ft_request *request, ft_reply 
     char *json_text = request->json ? json_dumps(request->json, JSON_COMPACT) : NULL;
     struct curl_slist *headers = request_headers(request);
     set_up(client, url.text, json_text, headers, &now);
-    CURLcode code = run(client);
+    CURLcode code = run(client, request);
     ft_status status = finish(client, code, &now, err);
     curl_slist_free_all(headers);
     free(json_text);

@@ -27,6 +27,8 @@ typedef struct ft_request {
     const char *encoding; /* Content-Encoding of the file, NULL: none */
     const char *etag;     /* If-None-Match, NULL: none */
     uint32_t wait;        /* Prefer: wait, seconds; 0: none */
+    bool patient;         /* a signal waits for the answer, two seconds at most: it names what is
+                           * made there */
     void (*sent)(void *context, uint64_t bytes); /* of the file, now and then; NULL: nobody asks */
     void *context;
 } ft_request;

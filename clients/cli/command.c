@@ -1,5 +1,8 @@
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "signals.h"
@@ -56,16 +59,16 @@ static const struct {
         {ft_run_show,
          "JOB is what `submit` and `jobs` print: the job's name or its URL. While the job runs,\n"
          "the findings so far are printed and the exit code is 3 unless there are some.\n",
-         "foretell show 1\n"
-         "foretell show --format markdown 1 >>$GITHUB_STEP_SUMMARY\n"
+         "foretell show 61f3c0de61f3c0de\n"
+         "foretell show --format markdown 61f3c0de61f3c0de >>$GITHUB_STEP_SUMMARY\n"
          "foretell show --new-since 61f3c0de61f3c0de 7a04b1ff7a04b1ff\n"
-         "foretell show --wait --json http://127.0.0.1:7411/v1/jobs/1\n"},
+         "foretell show --wait --json http://127.0.0.1:7411/v1/jobs/61f3c0de61f3c0de\n"},
     [FT_COMMAND_CANCEL] = {ft_run_cancel,
                            "What was decided until then stays; the rest is reported as unknown.\n",
-                           "foretell cancel 1\n"},
+                           "foretell cancel 61f3c0de61f3c0de\n"},
     [FT_COMMAND_WITNESS] = {ft_run_witness,
                             "FINDING is the name that `show` prints beside the finding.\n",
-                            "foretell witness 12 -o witness.json\n"},
+                            "foretell witness 61f3c0de61f3c0de-12 -o witness.json\n"},
     [FT_COMMAND_VERIFY] =
         {ft_run_verify,
          "Executes the witness on the trace with the independent checker, in this process: every\n"
@@ -75,7 +78,7 @@ static const struct {
          "Exit codes: 0 confirmed, 1 refused (the message names the step), 2 not the witness's\n"
          "trace or unreadable, 3 undecidable (a value that the trace does not give).\n",
          "foretell verify found/bank.ndjson.1.json bank.ndjson\n"
-         "foretell witness 12 | foretell verify - bank.ndjson\n"},
+         "foretell witness 61f3c0de61f3c0de-12 | foretell verify - bank.ndjson\n"},
     [FT_COMMAND_CONVERT] = {ft_run_convert,
                             "Reads any format (detected by content, gzip and zstd as well) and "
                             "writes Foretell NDJSON\n"
@@ -350,11 +353,39 @@ static ft_exit run(const ft_options *options)
     return FT_EXIT_CLEAN;
 }
 
+/* What is opened must not become a standard stream that the caller closed; to use such a one goes
+ * on being an error. */
+static void hold_standard_streams(void)
+{
+    static const int modes[] = {O_WRONLY, O_RDONLY, O_RDONLY};
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) < 0) return;
+}
+
+/* Whoever reads may stop reading (`| head`): that is no failure. */
+static bool is_reader_gone(void)
+{
+    struct pollfd end = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&end, 1, 0) > 0 && (end.revents & POLLERR) != 0;
+}
+
+static ft_exit end_output(ft_exit code)
+{
+    bool lost = fflush(stdout) != 0 || ferror(stdout);
+    if (!lost || is_reader_gone() || ft_signals_caught()) return code;
+    fprintf(stderr, "foretell: standard output cannot be written\n");
+    return ft_exit_worse(code, FT_EXIT_INPUT);
+}
+
 int ft_cli_main(int argc, char **argv)
 {
+    char help[] = "--help", *of_command[] = {argv[0], argc == 3 ? argv[2] : NULL, help, NULL};
+    hold_standard_streams();
     if (argc == 2 && (is_word(argv[1], "--help", "-h") || is_word(argv[1], "help", "help")))
-        return (int)print_text(ft_help_overview);
-    if (argc == 2 && is_word(argv[1], "--version", "-V")) return (int)ft_run_version(NULL);
+        return (int)end_output(print_text(ft_help_overview));
+    if (argc == 2 && is_word(argv[1], "--version", "-V"))
+        return (int)end_output(ft_run_version(NULL));
+    if (argc == 3 && is_word(argv[1], "help", "help")) argv = of_command;
     ft_options options;
     ft_error err = FT_ERROR_INIT;
     ft_exit code = FT_EXIT_INPUT;
@@ -364,7 +395,7 @@ int ft_cli_main(int argc, char **argv)
     else
         code = run(&options);
     ft_options_release(&options);
-    bool lost = fflush(stdout) != 0 || ferror(stdout);
+    code = end_output(code);
     ft_signals_reraise();
-    return (int)(lost && code == FT_EXIT_CLEAN ? FT_EXIT_SERVER : code);
+    return (int)code;
 }

@@ -132,6 +132,7 @@ ft_status ft_emit_open(ft_emit *emit, const ft_options *options, ft_session *ses
     emit->ledger = ft_ledger_new(today);
     if (options->source_root) ft_ledger_set_source(emit->ledger, options->source_root);
     if (options->fail_on_new) ft_ledger_only_new(emit->ledger);
+    if (options->apart) ft_ledger_count_apart(emit->ledger);
     if (options->any_fail_on) ft_ledger_fail_on(emit->ledger, options->fail_on);
     ft_status status = check_reports(options, err);
     if (!status)

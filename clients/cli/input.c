@@ -37,9 +37,12 @@ static ft_status copy_out(FILE *from, FILE **copy, ft_error *err)
     while ((got = read_some(fileno(from), piece, sizeof piece)) > 0)
         if (fwrite(piece, 1, (size_t)got, to) != (size_t)got) break;
     if (got || ferror(to) || fflush(to)) {
-        ft_error_set(err, FT_IO, "cannot be copied: %s", strerror(errno));
+        if (got < 0)
+            ft_error_set(err, FT_USAGE, "cannot be read: %s", strerror(errno));
+        else
+            ft_error_set(err, FT_IO, "cannot be copied: %s", strerror(errno));
         fclose(to);
-        return FT_IO;
+        return err->code;
     }
     rewind(to);
     *copy = to;

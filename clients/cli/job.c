@@ -251,7 +251,7 @@ ft_status ft_job_start(ft_session *session, const json_t *spec, const char *trac
 {
     json_t *body = json_copy((json_t *)(uintptr_t)spec);
     json_object_set_new(body, "trace", json_string(trace));
-    ft_request request = {.method = "POST", .path = "/v1/jobs", .json = body};
+    ft_request request = {.method = "POST", .path = "/v1/jobs", .json = body, .patient = true};
     ft_reply reply = {0};
     ft_status status = ft_client_send(session->client, &request, &reply, err);
     if (!status) status = take_name(&reply, "job", job, err);

@@ -44,8 +44,8 @@ static const option_row rows[] = {
      "commas or repeated (default: all; none when only --property is given)"},
     {"model", 0, VALUE_TEXT, "M", "auto|observed|maximal|ctp|control", MEMBER(model), JOB_COMMANDS,
      "what reads may return in another schedule: auto, observed, maximal, ctp\n"
-     "(default: the most precise that the trace supports), or control: only\n"
-     "synchronisation counts, findings are possible ones"},
+     "(default: the most precise that the trace supports, observed for long ones),\n"
+     "or control: only synchronisation counts, findings are possible ones"},
     {"context-bound", 0, VALUE_TEXT, "N", NULL, MEMBER(context_bound), JOB_COMMANDS,
      "only schedules of at most N context switches; auto: 1, 2, ... until found\n"
      "or proved for every number (default: no bound)"},
@@ -121,6 +121,9 @@ static const option_row rows[] = {
      "write the witness file of each finding into this folder"},
     {"show-safe", 0, VALUE_NONE, NULL, NULL, MEMBER(show_safe), VIEW_COMMANDS,
      "list what was proved safe as well, with the reasons"},
+    {"apart", 0, VALUE_NONE, NULL, NULL, MEMBER(apart), VIEW_COMMANDS,
+     "atomicity violations that are set apart (docs/findings.md) are listed and count\n"
+     "like the others"},
     {"explain", 0, VALUE_NONE, NULL, NULL, MEMBER(explain), VIEW_COMMANDS,
      "say what decided each candidate, what it cost, and what each pass left"},
     {"full", 0, VALUE_NONE, NULL, NULL, MEMBER(full), VIEW_COMMANDS,

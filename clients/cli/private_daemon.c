@@ -39,11 +39,15 @@ static char *join(const char *folder, const char *name)
 }
 
 /* A socket's path is limited to 108 bytes, so a long TMPDIR does not serve. */
-static char *make_folder(void)
+static const char *temporary_root(void)
 {
     const char *parent = getenv("TMPDIR");
-    if (!parent || !*parent || strlen(parent) > 60) parent = "/tmp";
-    char *folder = join(parent, "foretell-XXXXXX");
+    return !parent || !*parent || strlen(parent) > 60 ? "/tmp" : parent;
+}
+
+static char *make_folder(void)
+{
+    char *folder = join(temporary_root(), "foretell-XXXXXX");
     if (mkdtemp(folder)) return folder;
     free(folder);
     return NULL;
@@ -179,7 +183,8 @@ ft_status ft_private_daemon_start(uint32_t workers, ft_private_daemon **daemon, 
 {
     char *folder = make_folder();
     if (!folder)
-        return ft_error_set(err, FT_IO, "cannot make a temporary folder: %s", strerror(errno));
+        return ft_error_set(err, FT_IO, "cannot make a folder in %s (TMPDIR): %s", temporary_root(),
+                            strerror(errno));
     ft_private_daemon *started = ft_calloc(1, sizeof *started);
     started->folder = folder;
     started->socket = join(folder, "socket");

@@ -55,7 +55,7 @@ void ft_render_github(const ft_report *report, const ft_view *view, ft_strbuf *o
 {
     ft_view plain = {.columns = view->columns};
     for (size_t i = 0; i < report->findings.len; i++)
-        if (report->findings.data[i].standing != FT_STANDING_SUPPRESSED)
+        if (!ft_finding_is_silent(&report->findings.data[i]))
             annotation(&report->findings.data[i], out);
     for (size_t i = 0; i < report->parts.len; i++) ft_report_summary(report, i, &plain, out);
 }

@@ -43,7 +43,7 @@ void ft_render_gitlab(const ft_report *report, const ft_view *view, ft_strbuf *o
     (void)view;
     json_t *list = json_array();
     for (size_t i = 0; i < report->findings.len; i++)
-        if (report->findings.data[i].standing != FT_STANDING_SUPPRESSED)
+        if (!ft_finding_is_silent(&report->findings.data[i]))
             json_array_append_new(list, issue(report, &report->findings.data[i]));
     ft_report_dump(list, JSON_INDENT(1), out);
 }

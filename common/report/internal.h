@@ -26,6 +26,10 @@ void ft_text_explanations(const json_t *report, ft_strbuf *out);
  * accesses to the object, locks, switches, then the last ones. keep: one for each step. */
 void ft_report_essential(const ft_finding *finding, size_t most, bool *keep);
 
+/* How many of the part's findings stand so. */
+size_t ft_report_standing(const ft_report *report, const ft_report_part *part,
+                          ft_standing standing);
+
 /* Sums of the counts in "checks", and words for them. */
 size_t ft_report_total(const json_t *checks, const char *member);
 size_t ft_report_undecided(const json_t *checks); /* bounded, unknown, error, pending */

@@ -37,6 +37,11 @@ void ft_ledger_only_new(ft_ledger *ledger)
     ledger->compares = true;
 }
 
+void ft_ledger_count_apart(ft_ledger *ledger)
+{
+    ledger->counts_apart = true;
+}
+
 void ft_ledger_fail_on(ft_ledger *ledger, const bool *checks)
 {
     for (int i = 0; i < FT_CHECKS; i++) ledger->fails[i] = !checks || checks[i];
@@ -288,6 +293,8 @@ void ft_ledger_apply(const ft_ledger *ledger, ft_report *report)
     ft_ledger_expired(ledger, report);
     for (size_t i = 0; i < report->findings.len; i++) {
         ft_finding *finding = &report->findings.data[i];
+        if (ledger->counts_apart && finding->standing == FT_STANDING_APART)
+            stand(finding, FT_STANDING_NEW, NULL);
         judge(ledger, report, finding);
         finding->fails = counts(ledger, finding);
         if (ledger->compares || finding->standing != FT_STANDING_NEW) set_json(finding);

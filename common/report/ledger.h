@@ -35,6 +35,8 @@ ft_status ft_ledger_add_suppressions(ft_ledger *ledger, const char *text, size_t
 void ft_ledger_set_source(ft_ledger *ledger, const char *root);
 /* Findings that the server has seen in an earlier job of the project are known. */
 void ft_ledger_only_new(ft_ledger *ledger);
+/* Findings that are set apart are new ones like the others. */
+void ft_ledger_count_apart(ft_ledger *ledger);
 /* Only findings of these checks count; NULL: of every check. */
 void ft_ledger_fail_on(ft_ledger *ledger, const bool *checks);
 

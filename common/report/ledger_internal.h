@@ -27,7 +27,7 @@ void ft_ignore_release(ft_ignore *ignore);
 struct ft_ledger {
     char today[FT_DATE + 1];
     bool fails[FT_CHECKS];
-    bool only_new, compares;
+    bool only_new, compares, counts_apart;
     FT_VEC(ft_known) known;
     FT_VEC(ft_ignore) rules;
     ft_source *source; /* or NULL */

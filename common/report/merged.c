@@ -35,7 +35,7 @@ static merged_list merge(const ft_report *report)
     ft_intern names = {0};
     for (size_t i = 0; i < report->findings.len; i++) {
         const ft_finding *finding = &report->findings.data[i];
-        if (finding->standing == FT_STANDING_SUPPRESSED) continue;
+        if (ft_finding_is_silent(finding)) continue;
         uint32_t id = identify(&names, finding);
         if (id == list.len) ft_vec_push(&list, (merged){.first = finding});
         count(&list.data[id], finding);

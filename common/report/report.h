@@ -83,9 +83,11 @@ typedef struct ft_report_step {
 
 /* Whether a finding counts for the exit code. */
 typedef enum ft_standing {
-    FT_STANDING_NEW,       /* nobody knows it yet: it counts */
-    FT_STANDING_KNOWN,     /* in the baseline, or (--fail-on-new) seen before: it does not count */
-    FT_STANDING_SUPPRESSED /* declared harmless, with a reason: it does not count */
+    FT_STANDING_NEW,        /* nobody knows it yet: it counts */
+    FT_STANDING_KNOWN,      /* in the baseline, or (--fail-on-new) seen before: it does not count */
+    FT_STANDING_SUPPRESSED, /* declared harmless, with a reason: it does not count */
+    FT_STANDING_APART       /* nobody said that it must not happen, and the run itself did it and
+                               went on: it is counted in one line */
 } ft_standing;
 const char *ft_standing_name(ft_standing standing);
 
@@ -118,7 +120,7 @@ typedef struct ft_finding {
     FT_VEC(const char *) threads; /* in order of appearance */
     ft_standing standing;
     char *elsewhere; /* "[2] of run.1.ftb": another trace has it and was told first; else NULL */
-    char *why;       /* it is known or suppressed: where that is said, and the reason; else NULL */
+    char *why;       /* it is not new: where that is said, and the reason; else NULL */
     bool in_source;  /* suppressed by an annotation */
     bool fails;      /* it counts for the exit code */
 } ft_finding;
@@ -145,6 +147,7 @@ typedef struct ft_report {
 ft_report *ft_report_new(json_t *json, const char *file);
 void ft_report_free(ft_report *report); /* accepts NULL */
 
+bool ft_finding_is_silent(const ft_finding *finding);       /* suppressed or apart */
 size_t ft_report_switches(const ft_finding *finding);       /* context switches of the schedule */
 bool ft_place_parse(const char *location, ft_place *place); /* place->file is heap; false: none */
 

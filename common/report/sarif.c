@@ -196,7 +196,7 @@ static void add_standing(const ft_report *report, const ft_finding *finding, jso
         json_object_set_new(
             result, "baselineState",
             json_string(finding->standing == FT_STANDING_NEW ? "new" : "unchanged"));
-    if (finding->standing != FT_STANDING_SUPPRESSED) return;
+    if (!ft_finding_is_silent(finding)) return;
     json_object_set_new(result, "suppressions",
                         json_pack("[{s:s, s:s}]", "kind",
                                   finding->in_source ? "inSource" : "external", "justification",

@@ -32,17 +32,19 @@ static size_t count_observed(const json_t *report, const char *check)
 }
 
 /* "2 races, 1 atomicity violation predicted": what of each check is predicted, or observed. */
-static void say_findings(const json_t *report, bool observed, ft_strbuf *out)
+static void say_findings(const json_t *report, bool observed, size_t apart, ft_strbuf *out)
 {
     const json_t *checks = json_object_get(report, "checks");
     const char *separator = out->len ? "; " : "";
     size_t said = out->len;
     bool zeros = !observed && count_observed(report, NULL) == 0;
+    size_t hidden;
     for (size_t i = 0; i < N_WORDS; i++) {
         const json_t *counts = json_object_get(checks, words[i].check);
         size_t seen = count_observed(report, words[i].check);
         size_t all = ft_json_count(counts, "violation");
-        size_t number = observed ? seen : all > seen ? all - seen : 0;
+        hidden = strcmp(words[i].check, "atomicity") == 0 ? apart : 0;
+        size_t number = observed ? seen - hidden : all > seen ? all - seen : 0;
         if (!counts || (number == 0 && !(zeros && words[i].always))) continue;
         ft_strbuf_printf(out, "%s%zu %s", separator, number,
                          number == 1 ? words[i].one : words[i].many);
@@ -72,8 +74,7 @@ static void say_counts(const json_t *report, ft_strbuf *out)
     ft_strbuf_puts(out, ")");
 }
 
-static size_t count_standing(const ft_report *report, const ft_report_part *part,
-                             ft_standing standing)
+size_t ft_report_standing(const ft_report *report, const ft_report_part *part, ft_standing standing)
 {
     size_t count = 0;
     for (size_t i = part->first; i < part->first + part->count; i++)
@@ -84,10 +85,10 @@ static size_t count_standing(const ft_report *report, const ft_report_part *part
 /* Only where somebody has said something about findings before. */
 static void say_standings(const ft_report *report, const ft_report_part *part, ft_strbuf *out)
 {
-    size_t known = count_standing(report, part, FT_STANDING_KNOWN),
-           suppressed = count_standing(report, part, FT_STANDING_SUPPRESSED);
+    size_t known = ft_report_standing(report, part, FT_STANDING_KNOWN),
+           suppressed = ft_report_standing(report, part, FT_STANDING_SUPPRESSED);
     if (!known && !suppressed) return;
-    ft_strbuf_printf(out, "; %zu new", count_standing(report, part, FT_STANDING_NEW));
+    ft_strbuf_printf(out, "; %zu new", ft_report_standing(report, part, FT_STANDING_NEW));
     if (known) ft_strbuf_printf(out, ", %zu known", known);
     if (suppressed) ft_strbuf_printf(out, ", %zu suppressed", suppressed);
 }
@@ -99,8 +100,13 @@ void ft_report_summary(const ft_report *report, size_t index, const ft_view *vie
     const char *state = ft_json_text(part->json, "state", "done");
     ft_strbuf found = {0}, line = {0};
     if (ft_report_total(checks, "violation") > 0) {
-        say_findings(part->json, false, &found);
-        say_findings(part->json, true, &found);
+        size_t apart = ft_report_standing(report, part, FT_STANDING_APART);
+        say_findings(part->json, false, apart, &found);
+        say_findings(part->json, true, apart, &found);
+        if (!found.len) ft_strbuf_puts(&found, "no findings");
+        if (apart)
+            ft_strbuf_printf(&found, ", %zu atomicity violation%s set apart,", apart,
+                             apart == 1 ? "" : "s");
     } else {
         ft_strbuf_puts(&found, ft_report_undecided(checks)
                                    ? "nothing found, not everything decided,"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "report/internal.h"
 
 /* ---- what and who ---------------------------------------------------------------------------- */
@@ -215,6 +216,56 @@ static void other_record(const json_t *record, ft_strbuf *out)
     ft_strbuf_puts(out, "\n");
 }
 
+enum { ALIKE = 3 }; /* undecided records of one reason that are listed one by one */
+
+typedef struct alike {
+    FT_VEC(uint32_t) reasons; /* of each record */
+    FT_VEC(size_t) counts;    /* of each reason */
+} alike;
+
+static void number_reasons(json_t *records, alike *a)
+{
+    ft_intern names = {0};
+    size_t index;
+    json_t *record;
+    json_array_foreach(records, index, record)
+    {
+        ft_strbuf name = {0};
+        ft_strbuf_printf(&name, "%s %s %s", ft_json_text(record, "verdict", "?"),
+                         ft_json_text(record, "check", "?"),
+                         ft_json_text(json_object_get(record, "reason"), "text", "?"));
+        uint32_t id = ft_intern_add(&names, name.text, name.len);
+        ft_strbuf_release(&name);
+        if (id == a->counts.len) ft_vec_push(&a->counts, 0);
+        a->counts.data[id]++;
+        ft_vec_push(&a->reasons, id);
+    }
+    ft_intern_release(&names);
+}
+
+/* What is undecided for the same reason is one line: where a budget ran out there are hundreds. */
+static void undecided(const ft_view *view, json_t *records, ft_strbuf *out)
+{
+    alike a = {0};
+    bool each = view->explain || view->full;
+    size_t index;
+    json_t *record;
+    number_reasons(records, &a);
+    json_array_foreach(records, index, record)
+    {
+        size_t *count = &a.counts.data[a.reasons.data[index]];
+        if (*count == 0) continue;
+        other_record(record, out);
+        if (each || *count <= ALIKE) continue;
+        ft_strbuf_printf(out, "%s: %s, %zu more for the same reason (--explain lists them)\n",
+                         ft_json_text(record, "verdict", "?"), ft_json_text(record, "check", "?"),
+                         *count - 1);
+        *count = 0;
+    }
+    ft_vec_release(&a.reasons);
+    ft_vec_release(&a.counts);
+}
+
 static void notes(const json_t *report, ft_strbuf *out)
 {
     size_t index;
@@ -254,6 +305,7 @@ static void findings(const ft_view *view, const ft_report *report, const ft_repo
 {
     for (size_t i = part->first; i < part->first + part->count; i++) {
         const ft_finding *finding = &report->findings.data[i];
+        if (finding->standing == FT_STANDING_APART && !view->full) continue;
         bool hidden = finding->group != finding->number || finding->elsewhere ||
                       finding->standing == FT_STANDING_SUPPRESSED ||
                       (view->only_new && finding->standing == FT_STANDING_KNOWN);
@@ -264,6 +316,17 @@ static void findings(const ft_view *view, const ft_report *report, const ft_repo
     }
 }
 
+static void apart(const ft_report *report, const ft_report_part *part, ft_strbuf *out)
+{
+    size_t count = ft_report_standing(report, part, FT_STANDING_APART);
+    if (!count) return;
+    ft_strbuf_printf(
+        out,
+        "note: %zu atomicity violation%s that the run itself had %s set apart: it went "
+        "on, and no transaction is marked; --apart shows and counts %s\n",
+        count, count == 1 ? "" : "s", count == 1 ? "is" : "are", count == 1 ? "it" : "them");
+}
+
 static void body(const ft_view *view, const ft_report *report, const ft_report_part *part,
                  ft_strbuf *out)
 {
@@ -271,13 +334,13 @@ static void body(const ft_view *view, const ft_report *report, const ft_report_p
     json_t *record;
     if (!view->listed) findings(view, report, part, out);
     properties(part->json, out);
-    json_array_foreach(json_object_get(part->json, "undecided"), index, record)
-        other_record(record, out);
+    undecided(view, json_object_get(part->json, "undecided"), out);
     if (view->show_safe)
         json_array_foreach(json_object_get(part->json, "safe"), index, record)
             other_record(record, out);
     if (view->explain) ft_text_explanations(part->json, out);
     notes(part->json, out);
+    if (!view->full) apart(report, part, out);
     if (view->private_server && !view->witness_dir && part->count)
         ft_strbuf_printf(out,
                          "note: --witness-dir DIR writes a witness file for each finding; "

@@ -115,6 +115,12 @@ const char *ft_standing_name(ft_standing standing)
 {
     static const char *const NAMES[] = {[FT_STANDING_NEW] = "new",
                                         [FT_STANDING_KNOWN] = "known",
-                                        [FT_STANDING_SUPPRESSED] = "suppressed"};
+                                        [FT_STANDING_SUPPRESSED] = "suppressed",
+                                        [FT_STANDING_APART] = "apart"};
     return NAMES[standing];
+}
+
+bool ft_finding_is_silent(const ft_finding *finding)
+{
+    return finding->standing == FT_STANDING_SUPPRESSED || finding->standing == FT_STANDING_APART;
 }

@@ -102,6 +102,10 @@ for library in libz3 libuv1 libsqlite3 libjansson libcurl4 libseccomp2 libdw1 li
 done
 dpkg-deb --control "$deb" "$out/control"
 diff "$out/control/conffiles" cmake/packaging/conffiles || fail "other conffiles"
+version=$(dpkg-deb --field "$deb" Version)
+zcat "$usr/share/doc/foretell/changelog.gz" | head -n 1 | grep -qF "foretell ($version) " ||
+    fail "the changelog does not begin with version $version"
+grep -q '^License: ' "$usr/share/doc/foretell/copyright" || fail "no copyright"
 for script in postinst prerm postrm; do
     [ -x "$out/control/$script" ] || fail "no $script"
 done

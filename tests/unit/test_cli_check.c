@@ -46,6 +46,8 @@ static void program_path(char path[512])
     snprintf(slash, 512 - (size_t)(slash - path), "/foretell");
 }
 
+static int closed = -1; /* a standard stream that programs are started without */
+
 static started start(const char *const *words)
 {
     int in[2], out[2], err[2];
@@ -55,6 +57,7 @@ static started start(const char *const *words)
     pid_t pid = fork();
     if (pid == 0) {
         dup2(in[0], 0), dup2(out[1], 1), dup2(err[1], 2);
+        if (closed >= 0) close(closed);
         execv(path, (char *const *)(uintptr_t)words);
         _exit(127);
     }
@@ -283,6 +286,34 @@ static void standard_input_and_gzip(void **state)
     release(&result);
     ft_strbuf_release(&whole);
     ft_strbuf_release(&plain);
+}
+
+/* What cannot be said is no success, and what was closed is not what is opened next. */
+static void streams_that_are_closed(void **state)
+{
+    (void)state;
+    static const struct {
+        int stream;
+        const char *words[6], *says;
+    } rows[] = {
+        {0, {"foretell", "check", "-q", "-"}, "<stdin>: cannot be read"},
+        {1, {"foretell", "check", "-q", EXAMPLE("bank.ndjson")}, "standard output"},
+        {1,
+         {"foretell", "convert", "--to", "ndjson", EXAMPLE("bank.ndjson"), "-"},
+         "standard output"},
+        {1, {"foretell", "--help"}, "standard output"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *words[7] = {NULL};
+        for (size_t k = 0; k < 6; k++) words[k] = rows[i].words[k];
+        closed = rows[i].stream;
+        run result = run_with(NULL, 0, words);
+        closed = -1;
+        expect_code(&result, 2);
+        expect_text(&result.err, rows[i].says);
+        release(&result);
+    }
+    expect_no_leftovers();
 }
 
 static void properties_alone_and_malformed(void **state)
@@ -541,6 +572,7 @@ int main(void)
         cmocka_unit_test(a_broken_file_does_not_hide_the_others),
         cmocka_unit_test(several_files_give_several_reports),
         cmocka_unit_test(standard_input_and_gzip),
+        cmocka_unit_test(streams_that_are_closed),
         cmocka_unit_test(properties_alone_and_malformed),
         cmocka_unit_test(no_server_is_four),
         cmocka_unit_test(signals_take_the_daemon_along),

@@ -2,11 +2,14 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "cli.h"
+#include "job.h"
 
 #define PARSE(options, err, ...) parse(options, err, (char *[]){"foretell", __VA_ARGS__, NULL})
 
@@ -69,6 +72,9 @@ static void wrong_usage_names_the_word(void **state)
         {{"check", "--check", "property", "a"}, "'property'"},
         {{"check", "--budget", "0", "a"}, "--budget"},
         {{"check", "--budget", "-3", "a"}, "'-3'"},
+        {{"check", "--memory", "0", "a"}, "--memory"},
+        {{"check", "--memory", "1G", "a"}, "'1G'"},
+        {{"jobs", "--memory", "100"}, "'--memory'"},
         {{"check", "--budget", "3s", "a"}, "'3s'"},
         {{"check", "--budget", "99999999999", "a"}, "--budget"},
         {{"check", "a", "--model"}, "--model"},
@@ -115,6 +121,39 @@ static void every_command_has_a_help_with_examples(void **state)
     }
 }
 
+/* Budgets in seconds and mebibytes; what is not said is for the server to choose. */
+static void budgets_of_a_job(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *option, *value, *spec;
+    } rows[] = {
+        {"--memory", "300", "{\"memory_mb\":300}"},
+        {"--budget", "30", "{\"job_ms\":30000}"},
+        {"--subproblem-budget", "2", "{\"subproblem_ms\":2000}"},
+        {"--name", "n", "null"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ft_options options;
+        ft_error err;
+        const char *file;
+        json_t *spec;
+        char *argv[] = {(char[]){"foretell"},
+                        (char[]){"check"},
+                        (char *)(uintptr_t)rows[i].option,
+                        (char *)(uintptr_t)rows[i].value,
+                        (char[]){"a"},
+                        NULL};
+        assert_int_equal(parse(&options, &err, argv), FT_OK);
+        assert_int_equal(ft_job_spec(&options, &spec, &file, &err), FT_OK);
+        char *text = json_dumps(json_object_get(spec, "budget"), JSON_COMPACT);
+        assert_string_equal(text ? text : "null", rows[i].spec);
+        free(text);
+        json_decref(spec);
+        ft_options_release(&options);
+    }
+}
+
 /* Worst to best: 4, 2, 1, 3, 0. */
 static void worse_exit_codes_win(void **state)
 {
@@ -139,6 +178,7 @@ int main(void)
         cmocka_unit_test(wrong_usage_names_the_word),
         cmocka_unit_test(help_needs_no_arguments),
         cmocka_unit_test(every_command_has_a_help_with_examples),
+        cmocka_unit_test(budgets_of_a_job),
         cmocka_unit_test(worse_exit_codes_win),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,6 +164,13 @@ static json_t *races(size_t first, size_t count)
                      findings);
 }
 
+static size_t occurrences(const char *text, const char *part)
+{
+    size_t count = 0;
+    for (; (text = strstr(text, part)); text++) count++;
+    return count;
+}
+
 static ft_report *judged(ft_ledger *ledger, json_t *json)
 {
     ft_report *report = ft_report_new(json, "t");
@@ -282,6 +289,74 @@ static void suppressions_match_and_expire(void **state)
         assert_int_equal(report->notes.len, strstr(CASES[i].line, "late") ? 1 : 0);
         ft_report_free(report);
         ft_ledger_free(ledger);
+    }
+}
+
+/* What is apart is said in one line, and counts where that is asked for; a suppression stands over
+ * both. */
+static void what_is_apart_is_one_line(void **state)
+{
+    (void)state;
+    static const struct {
+        bool counts, suppressed;
+        size_t failing, shown;
+        ft_standing standing;
+    } CASES[] = {
+        {false, false, 1, 1, FT_STANDING_APART},
+        {true, false, 3, 3, FT_STANDING_NEW},
+        {true, true, 0, 0, FT_STANDING_SUPPRESSED},
+        {false, true, 0, 0, FT_STANDING_SUPPRESSED},
+    };
+    static const char LINE[] = "ignore all object=x until=never -- r";
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        ft_error err = FT_ERROR_INIT;
+        ft_strbuf text = {0};
+        ft_view view = {.columns = FT_VIEW_COLUMNS};
+        json_t *json = races(0, 3), *list = json_object_get(json, "findings");
+        for (size_t k = 1; k < 3; k++)
+            json_object_set_new(json_array_get(list, k), "apart", json_true());
+        ft_ledger *ledger = ft_ledger_new("2026-01-31");
+        if (CASES[i].counts) ft_ledger_count_apart(ledger);
+        if (CASES[i].suppressed)
+            assert_int_equal(ft_ledger_add_suppressions(ledger, LINE, strlen(LINE), "s", &err),
+                             FT_OK);
+        ft_report *report = judged(ledger, json);
+        assert_int_equal(failing(report), CASES[i].failing);
+        assert_int_equal(report->findings.data[2].standing, CASES[i].standing);
+        ft_report_render(report, FT_REPORT_TEXT, &view, &text);
+        assert_int_equal(occurrences(text.text, "Fingerprint: "), CASES[i].shown);
+        assert_int_equal(strstr(text.text, "2 atomicity violations that the run itself had are") !=
+                             0,
+                         CASES[i].standing == FT_STANDING_APART);
+        ft_strbuf_release(&text);
+        ft_report_free(report);
+        ft_ledger_free(ledger);
+    }
+}
+
+static void one_reason_is_told_once(void **state)
+{
+    (void)state;
+    for (size_t count = 3; count < 6; count++) {
+        ft_strbuf brief = {0}, full = {0};
+        json_t *json = races(0, 0), *list = json_array();
+        for (size_t i = 0; i < count; i++)
+            json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:{s:s, s:s}}", "verdict",
+                                                  "unknown", "check", "race", "message", "m",
+                                                  "reason", "pass", "budget", "text", "too late"));
+        json_object_set_new(json, "undecided", list);
+        ft_report *report = ft_report_new(json, "t");
+        json_decref(json);
+        ft_view view = {.columns = FT_VIEW_COLUMNS}, explained = {.explain = true};
+        ft_report_render(report, FT_REPORT_TEXT, &view, &brief);
+        ft_report_render(report, FT_REPORT_TEXT, &explained, &full);
+        assert_int_equal(occurrences(brief.text, "too late"), count > 3 ? 1 : count);
+        assert_int_equal(strstr(brief.text, count == 4 ? "race, 3 more" : "race, 4 more") != NULL,
+                         count > 3);
+        assert_int_equal(occurrences(full.text, "unknown: race m"), count);
+        ft_report_free(report);
+        ft_strbuf_release(&brief);
+        ft_strbuf_release(&full);
     }
 }
 
@@ -646,6 +721,8 @@ int main(void)
         cmocka_unit_test(a_report_is_a_baseline),
         cmocka_unit_test(malformed_lines_have_a_place),
         cmocka_unit_test(suppressions_match_and_expire),
+        cmocka_unit_test(what_is_apart_is_one_line),
+        cmocka_unit_test(one_reason_is_told_once),
         cmocka_unit_test(only_some_checks_count),
         cmocka_unit_test(reviews_of_the_server_count),
         cmocka_unit_test(annotations_in_the_source),

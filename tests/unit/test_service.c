@@ -294,7 +294,8 @@ static void a_refused_one_says_why_later(void **state)
     static const char TEXT[] = FT_STEPS_HEADER "{\"thread\":\"T1\",\"kind\":\"zap\"}\n";
     ft_answer posted = upload_for("Prefer: wait=0", TEXT);
     ft_steps_expect(&posted, 202, "an upload that nobody waits for");
-    ft_answer after = wait_for_upload("Prefer: wait=60", ft_answer_header(&posted, "Location"));
+    ft_answer after = wait_for_upload("Prefer: respond-async, Wait = \"60\"",
+                                      ft_answer_header(&posted, "Location"));
     ft_steps_expect(&after, 200, "its end");
     assert_string_equal(ft_answer_text(&after, "state"), "refused");
     const json_t *error = json_object_get(after.json, "error");

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -48,13 +49,19 @@ static int stop(void **state)
     return 0;
 }
 
-/* The process of the only worker that solves. */
+/* The process of the only worker that solves, once it waits for work: one that is stopped while it
+ * starts never takes any. */
 static pid_t solver(void)
 {
-    ft_answer answer = ft_daemon_get(&ft_steps_server, "/v1/workers");
-    const json_t *worker = json_array_get(json_object_get(answer.json, "workers"), 0);
-    pid_t pid = (pid_t)json_integer_value(json_object_get(worker, "pid"));
-    ft_answer_release(&answer);
+    pid_t pid = 0;
+    for (time_t until = time(NULL) + FT_DAEMON_PATIENCE_MS / 1000; !pid && time(NULL) < until;) {
+        ft_answer answer = ft_daemon_get(&ft_steps_server, "/v1/workers");
+        const json_t *worker = json_array_get(json_object_get(answer.json, "workers"), 0);
+        const char *state = json_string_value(json_object_get(worker, "state"));
+        if (state && strcmp(state, "idle") == 0)
+            pid = (pid_t)json_integer_value(json_object_get(worker, "pid"));
+        ft_answer_release(&answer);
+    }
     assert_true(pid > 0);
     return pid;
 }
@@ -193,11 +200,12 @@ static pid_t start_check(const char *file, bool detach)
     _exit(99);
 }
 
-/* The id of the only job of the project that has not ended; waits for it. */
+/* The id of the only job of the project that has not ended; waits for it. It is there before the
+ * client has heard of it. */
 static void await_job(char job[64])
 {
     *job = '\0';
-    for (int i = 0; i < 10000 && !*job; i++) {
+    for (time_t until = time(NULL) + FT_DAEMON_PATIENCE_MS / 1000; !*job && time(NULL) < until;) {
         ft_answer answer =
             ft_daemon_get(&ft_steps_server, "/v1/jobs?project=checked&limit=1&state=planning");
         const json_t *found = json_array_get(json_object_get(answer.json, "jobs"), 0);
@@ -260,6 +268,24 @@ static void a_stopped_worker_is_replaced(void **state)
     json_decref(snapshot);
 }
 
+/* Ctrl-C reaches a whole group of processes: the server ends, and its workers with it, no earlier.
+ */
+static void what_a_terminal_sends_is_for_the_server(void **state)
+{
+    (void)state;
+    char trace[FT_DIGEST_HEX + 1], job[64];
+    pid_t worker = solver();
+    ft_steps_upload(FT_STEPS_RACY, trace);
+    assert_int_equal(kill(worker, SIGINT), 0);
+    assert_int_equal(kill(worker, SIGHUP), 0);
+    ft_steps_create(trace, "", job);
+    json_t *snapshot = ft_daemon_finish(&ft_steps_server, job, NULL, NULL);
+    assert_string_equal(json_string_value(json_object_get(snapshot, "state")), "done");
+    assert_null(json_object_get(snapshot, "deaths"));
+    json_decref(snapshot);
+    assert_int_equal(solver(), worker);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -269,6 +295,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_interrupted_check_cancels, start, stop),
         cmocka_unit_test_setup_teardown(a_detached_one_goes_on, start, stop),
         cmocka_unit_test_teardown(a_stopped_worker_is_replaced, stop),
+        cmocka_unit_test_setup_teardown(what_a_terminal_sends_is_for_the_server, start, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

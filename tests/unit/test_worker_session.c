@@ -144,8 +144,9 @@ static void ingest(worker *w, int token, const ft_strbuf *upload, ft_strbuf *can
     send(w, FT_WIRE_INGEST, json_pack("{s:i}", "token", token));
     send_bytes(w, upload->text, upload->len, 7);
     ft_wire_frame frame = receive(w);
-    for (; frame.type == FT_WIRE_DATA; frame = receive(w))
-        ft_strbuf_add(canonical, (const char *)frame.payload, frame.length);
+    for (; frame.type == FT_WIRE_DATA || frame.type == FT_WIRE_PROGRESS; frame = receive(w))
+        if (frame.type == FT_WIRE_DATA)
+            ft_strbuf_add(canonical, (const char *)frame.payload, frame.length);
     assert_int_equal(frame.type, FT_WIRE_INGESTED);
     assert_int_equal(ft_wire_json(&frame, meta, NULL), FT_OK);
     assert_int_equal(json_integer_value(json_object_get(*meta, "token")), token);
@@ -461,13 +462,57 @@ static void find_program(void)
     ft_strbuf_release(&found);
 }
 
+/* Long traces are not kept: one that must be is asked for again. */
+static void long_trace(ft_strbuf *text, bool early_join)
+{
+    ft_strbuf_puts(text, "T0|fork(T1)|a.c:1\n");
+    for (int i = 0; i < 70000; i++) ft_strbuf_puts(text, i % 2 ? "T1|w(x)|b.c:1\n" : "T0|r(x)|\n");
+    if (early_join) ft_strbuf_puts(text, "T0|join(T1)|a.c:2\nT1|w(x)|b.c:2\n");
+    for (int i = 0; i < 70000; i++) ft_strbuf_puts(text, "T2|r(y)|c.c:1\n");
+}
+
+static void assert_long(const json_t *ingested, json_int_t events, const char *note)
+{
+    const json_t *meta = json_object_get(ingested, "meta");
+    assert_int_equal(json_integer_value(json_object_get(meta, "events")), events);
+    const json_t *first = json_array_get(json_object_get(meta, "notes"), 0);
+    const char *code = json_string_value(json_object_get(first, "code"));
+    assert_string_equal(code ? code : "none", note);
+}
+
+static void test_long_traces(void **state)
+{
+    (void)state;
+    worker w = start_ready();
+    ft_strbuf plain = {0}, early = {0}, canonical = {0};
+    json_t *ingested;
+    long_trace(&plain, false);
+    ingest(&w, 1, &plain, &canonical, &ingested);
+    assert_long(ingested, 140001, "none");
+    json_decref(ingested);
+    long_trace(&early, true);
+    send(&w, FT_WIRE_INGEST, json_pack("{s:i}", "token", 2));
+    send_bytes(&w, early.text, early.len, 100000);
+    json_t *again = expect(&w, FT_WIRE_AGAIN);
+    assert_int_equal(json_integer_value(json_object_get(again, "token")), 2);
+    json_decref(again);
+    ft_strbuf_clear(&canonical);
+    ingest(&w, 2, &early, &canonical, &ingested);
+    assert_long(ingested, 140003, "early-join");
+    json_decref(ingested);
+    ft_strbuf_release(&plain);
+    ft_strbuf_release(&early);
+    ft_strbuf_release(&canonical);
+    assert_int_equal(finish(&w), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_too_large_a_plan), cmocka_unit_test(test_way_of_the_data),
-        cmocka_unit_test(test_failed_requests),  cmocka_unit_test(test_protocol_errors),
-        cmocka_unit_test(test_quiet_end),        cmocka_unit_test(test_confinement),
-        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_long_traces),     cmocka_unit_test(test_too_large_a_plan),
+        cmocka_unit_test(test_way_of_the_data), cmocka_unit_test(test_failed_requests),
+        cmocka_unit_test(test_protocol_errors), cmocka_unit_test(test_quiet_end),
+        cmocka_unit_test(test_confinement),     cmocka_unit_test(test_arguments),
     };
     signal(SIGPIPE, SIG_IGN);
     find_program();

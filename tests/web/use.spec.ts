@@ -1,7 +1,7 @@
 /* Jobs that run, filters, keys alone, a phone. */
 import { readFileSync } from 'node:fs';
 import { expect, test, overflow } from './fixture';
-import { example } from './daemon';
+import { example, pingPong } from './daemon';
 
 /** The task of a cancelled job takes its worker with it. */
 function wake(pid: number): void {
@@ -153,6 +153,16 @@ test.describe('on a phone', () => {
     await expect(page.getByRole('listbox', { name: /Observed/ })).toBeVisible();
     await expect(predicted).toBeHidden();
     expect(await overflow(page)).toBeLessThanOrEqual(0);
+  });
+
+  test('long names are broken', async ({ page, service }) => {
+    const name = `/builds/${'nightly_'.repeat(12)}/run.ndjson`;
+    const job = await service.daemon.run(pingPong(2), { name, checks: ['lock'] });
+    for (const hash of ['#/', `#/jobs/${job}`]) {
+      await page.goto(`${service.daemon.url}/${hash}`);
+      await expect(page.getByText(name).first()).toBeVisible();
+      await expect.poll(() => overflow(page), hash).toBeLessThanOrEqual(0);
+    }
   });
 });
 
