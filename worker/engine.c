@@ -112,9 +112,10 @@ static ft_status choose_model(ft_engine *engine, ft_error *err)
     return FT_OK;
 }
 
-/* No assertion failed, and nobody was left waiting. */
-static bool ended_well(const ft_trace *trace)
+/* A recorded program's run in which no assertion failed, and nobody was left waiting. */
+static bool ran_well(const ft_trace *trace)
 {
+    if (trace->n_modules == 0) return false;
     for (uint32_t e = 0; e < trace->n_events; e++) {
         ft_event_kind kind = (ft_event_kind)trace->kind[e];
         if (kind == FT_EVENT_ASSERT && trace->flags[e] & FT_FLAG_FAILED) return false;
@@ -170,7 +171,7 @@ ft_status ft_engine_new(ft_trace *trace, const char *trace_hash, const json_t *s
                             .spec = &engine->spec,
                             .trace_hash = engine->trace_hash,
                             .model = engine->problem.model,
-                            .apart = ended_well(trace) && !ft_candidates_is_marked(trace)};
+                            .apart = ran_well(trace) && !ft_candidates_is_marked(trace)};
     engine->checker = ft_checker_new(trace);
     engine->prefix = ft_prefix_new(trace, engine->order, engine->run);
     *result = engine;

@@ -130,6 +130,8 @@ export interface VerdictRecord {
   name?: string;
   verdict: Verdict;
   status?: 'predicted' | 'observed' | 'possible';
+  /** The run itself had it, and nobody said that it is wrong. */
+  apart?: true;
   count: number;
   pairs: number;
   model: string;

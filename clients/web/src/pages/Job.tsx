@@ -240,7 +240,9 @@ function Findings({ job, findings, query, loaded }: FindingsProps): JSX.Element 
     text: query['q'] ?? '',
     review: query['review'] ?? '',
   };
-  const shown = findings.filter((record) => matchesRecord(record, filter));
+  const found = findings.filter((record) => matchesRecord(record, filter));
+  const shown = found.filter((record) => !record.apart);
+  const apart = found.filter((record) => record.apart);
   const checks = [...new Set(findings.map((record) => record.check))];
   const reviewed = findings.some((record) => record.review);
   return (
@@ -274,7 +276,7 @@ function Findings({ job, findings, query, loaded }: FindingsProps): JSX.Element 
             />
           )}
           <span class="muted" role="status">
-            {shown.length} of {findings.length}
+            {found.length} of {findings.length}
           </span>
         </div>
       )}
@@ -288,6 +290,15 @@ function Findings({ job, findings, query, loaded }: FindingsProps): JSX.Element 
           <RecordList records={group.records} />
         </section>
       ))}
+      {apart.length > 0 && (
+        <details>
+          <summary>
+            {plural(apart.length, 'atomicity violation')} of the run itself set apart: it went on,
+            and no transaction is marked
+          </summary>
+          <RecordList records={apart} />
+        </details>
+      )}
     </section>
   );
 }
