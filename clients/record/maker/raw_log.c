@@ -231,7 +231,7 @@ bool ft_raw_log_look(ft_raw_log *log)
 
 void ft_raw_log_abandon(ft_raw_log *log)
 {
-    ((ft_raw_header *)log->map)->full = 1;
+    if (log->live) ((ft_raw_header *)log->map)->full = 1; /* else there is nobody to be told */
 }
 
 static void release_actors(ft_raw_log *log)
