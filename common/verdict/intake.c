@@ -84,14 +84,22 @@ static ft_status report(ft_intake *in, ft_error *err)
     return in->failure.code;
 }
 
+/* What is wrong with a trace that needs all its events is for the reading that has them to say: of
+ * two faults it may meet the other one first. */
+static void note_detour(ft_intake *in)
+{
+    const ft_builder *builder = builder_of(in);
+    in->again |= builder && builder->detour;
+    if (in->again) in->failure = (ft_error)FT_ERROR_INIT;
+}
+
 ft_status ft_intake_feed(ft_intake *in, const void *data, size_t length, ft_error *err)
 {
     assert(!in->finished);
     if (in->again || in->failure.code != FT_OK) return report(in, err);
     ft_status status = ft_reader_feed(in->reader, data, length, &in->failure);
     (void)status; /* kept there */
-    const ft_builder *builder = ft_reader_builder(in->reader);
-    in->again |= builder && builder->detour;
+    note_detour(in);
     return report(in, err);
 }
 
@@ -142,6 +150,7 @@ ft_status ft_intake_finish(ft_intake *in, ft_error *err)
                                                   : finish_whole(in);
         assert((status == FT_OK) == (in->failure.code == FT_OK));
     }
+    note_detour(in);
     return report(in, err);
 }
 

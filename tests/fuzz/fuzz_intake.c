@@ -59,10 +59,14 @@ static void write_whole(const ft_strbuf *file, ft_strbuf *out)
 
 static void compare(const outcome *a, const outcome *b)
 {
-    require(a->err.code == b->err.code && strcmp(a->err.message, b->err.message) == 0 &&
+    bool same = a->err.code == b->err.code && strcmp(a->err.message, b->err.message) == 0 &&
                 a->err.line == b->err.line && a->err.column == b->err.column &&
-                a->err.has_offset == b->err.has_offset && a->err.offset == b->err.offset,
-            "the blocks make a difference to a refusal");
+                a->err.has_offset == b->err.has_offset && a->err.offset == b->err.offset;
+    if (!same)
+        fprintf(stderr, "whole:  %d %s @%llu\nblocks: %d %s @%llu\n", a->err.code, a->err.message,
+                (unsigned long long)a->err.offset, b->err.code, b->err.message,
+                (unsigned long long)b->err.offset);
+    require(same, "the blocks make a difference to a refusal");
     if (a->err.code) return;
     ft_strbuf left = {0}, right = {0};
     write_whole(&a->canonical, &left);
