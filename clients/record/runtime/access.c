@@ -81,17 +81,20 @@ static void retract(ft_rt_thread *self)
     ft_rt_hot = FT_RT_NO_THREAD;
 }
 
-/* The same behind a write that has its record: the read gets its own behind it. */
-static void hold_late(ft_rt_thread *self, const void *memory, unsigned size_code, const void *pc)
+/* The same behind a write that has its record: the read gets its own behind it, where that needs no
+ * more of the log: who goes round in it ends the write, whose value is not there yet. False: that
+ * happened all the same, and the read is one like others. */
+static bool hold_late(ft_rt_thread *self, const void *memory, unsigned size_code, const void *pc)
 {
     uintptr_t address = (uintptr_t)memory;
     uint64_t size = UINT64_C(1) << size_code;
     uint32_t site = site_of(FT_RAW_FORM_READ, size, pc);
-    if (!site || !ft_rt_open_record(0)) return;
-    if (site >= FT_RT_NARROW || address & FT_RT_HIGH) {
+    if (!self->late.value) return false;
+    if (!site || !ft_rt_logging) return true;
+    if (site >= FT_RT_NARROW || address & FT_RT_HIGH || ft_rt_out.at >= ft_rt_out.enough) {
         retract(self);
         hold(self, memory, size, pc);
-        return;
+        return true;
     }
     uint64_t *at = ft_rt_out.at;
     *self->late.value = ft_rt_look(self->late.around);
@@ -100,6 +103,7 @@ static void hold_late(ft_rt_thread *self, const void *memory, unsigned size_code
     ft_rt_out.at = at + 2;
     self->late.held = at;
     self->late.size = 0;
+    return true;
 }
 
 static bool hold_any(ft_rt_thread *self, const void *address, uint64_t size, const void *pc)
@@ -111,8 +115,7 @@ static bool hold_any(ft_rt_thread *self, const void *address, uint64_t size, con
     }
     if (size > 8 || !may_be_late_copy(&self->late, (uintptr_t)address, (uint32_t)size))
         return false;
-    hold_late(self, address, self->late.size_code, pc);
-    return true;
+    return hold_late(self, address, self->late.size_code, pc);
 }
 
 static void log_read(ft_rt_thread *self, const void *address, uint64_t size, const void *pc)
