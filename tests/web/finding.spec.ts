@@ -35,8 +35,6 @@ test('stepping from the first step to the violating access', async ({ page, serv
   const seen: string[] = [];
   for (let i = 0; i < 33; i++) {
     await page.keyboard.press('j');
-    // Keys that come faster than the page is drawn are not what is tested here.
-    await expect(detail).toContainText(i < 32 ? `Step ${i + 3} of 34` : 'After step 34');
     seen.push((await current(predicted).textContent()) ?? '');
   }
   await expect(detail).toContainText('assert (= sum 150)');

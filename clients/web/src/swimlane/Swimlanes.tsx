@@ -1,6 +1,6 @@
 /* The predicted schedule beside the observed run, and what is known at the selected step. */
 import type { JSX } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import type { Witness } from '../api/types';
 import type { Row, Schedule } from '../model/schedule';
 import {
@@ -91,8 +91,9 @@ export function Swimlanes({ witness, step }: SwimlanesProps): JSX.Element {
   const model = useMemo(() => buildModel(witness, folded), [witness, folded]);
   const [event, setEvent] = useState(() => firstEvent(model.all, step));
 
-  // An address that somebody opens or edits while the page is there.
-  useEffect(() => {
+  // An address that somebody opens or edits while the page is there. Done with the rendering: later,
+  // the address of the step before would take back a key that was pressed meanwhile.
+  useLayoutEffect(() => {
     if (step !== null) setEvent(firstEvent(model.all, step));
   }, [step]);
 
