@@ -2,12 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <zlib.h>
-
+#include "reader_target.h"
 #include "trace/binary.h"
-#include "trace/reader.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static ft_status append(void *context, const void *data, size_t length, ft_error *err)
 {
@@ -40,27 +36,13 @@ static void try_bytes(const uint8_t *data, size_t size)
     ft_trace_free(trace);
 }
 
-/* Checksums keep mutations from reaching the payloads, so a second try has them put right. */
-static void repair(uint8_t *data, size_t size)
-{
-    size_t at = FT_BINARY_HEADER;
-    while (size >= at + FT_BINARY_FRAME) {
-        size_t length = ft_get_u32(data + at + 4);
-        if (length > size - at - FT_BINARY_FRAME) return;
-        uLong crc = crc32(crc32(0, NULL, 0), data + at, 12);
-        crc = crc32(crc, data + at + FT_BINARY_FRAME, (uInt)length);
-        ft_put_u32(data + at + 12, (uint32_t)crc);
-        at += FT_BINARY_FRAME + length;
-    }
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t *copy = ft_alloc(size + 4);
     try_bytes(data, size);
     if (size) memcpy(copy, data, size);
     if (size >= 4) memcpy(copy, FT_BINARY_MAGIC, 4);
-    repair(copy, size);
+    fuzz_repair_checksums(copy, size);
     try_bytes(copy, size);
     free(copy);
     return 0;

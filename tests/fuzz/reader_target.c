@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zlib.h>
+
+#include "trace/binary.h"
+
 static void require(bool condition, const char *what)
 {
     if (condition) return;
@@ -112,4 +116,17 @@ void fuzz_reader(const ft_format_reader *format, const uint8_t *data, size_t siz
     if (read_as(format, (const char *)data, size, &trace, &err) == FT_OK) check_round_trip(trace);
     ft_trace_free(trace);
     compare_pieces(data, size);
+}
+
+void fuzz_repair_checksums(uint8_t *data, size_t size)
+{
+    size_t at = FT_BINARY_HEADER;
+    while (size >= at + FT_BINARY_FRAME) {
+        size_t length = ft_get_u32(data + at + 4);
+        if (length > size - at - FT_BINARY_FRAME) return;
+        uLong crc = crc32(crc32(0, NULL, 0), data + at, 12);
+        crc = crc32(crc, data + at + FT_BINARY_FRAME, (uInt)length);
+        ft_put_u32(data + at + 12, (uint32_t)crc);
+        at += FT_BINARY_FRAME + length;
+    }
 }
