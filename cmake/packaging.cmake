@@ -8,7 +8,7 @@ set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
 
 install(TARGETS foretelld foretell foretell-cc foretell-c++ RUNTIME DESTINATION bin)
 if(TARGET foretell-instrument)
-  install(TARGETS foretell-instrument RUNTIME DESTINATION bin)
+  install(TARGETS foretell-instrument RUNTIME DESTINATION ${helpers})
 endif()
 install(TARGETS foretell-worker foretell-webhook RUNTIME DESTINATION ${helpers})
 
@@ -23,7 +23,7 @@ install(DIRECTORY ${CMAKE_BINARY_DIR}/share/foretell/web DESTINATION share/foret
 # ---- Manual pages, compressed as Debian has them; completions -------------------------------------
 
 set(generated ${CMAKE_BINARY_DIR}/installed)
-foreach(page foretell.1 foretelld.8)
+foreach(page foretell.1 foretell-cc.1 foretelld.8)
   string(REGEX REPLACE ".*\\." "" section ${page})
   add_custom_command(
     OUTPUT ${generated}/${page}.gz
@@ -34,6 +34,9 @@ foreach(page foretell.1 foretelld.8)
   list(APPEND installed ${generated}/${page}.gz)
   install(FILES ${generated}/${page}.gz DESTINATION share/man/man${section})
 endforeach()
+install(CODE "
+  file(CREATE_LINK foretell-cc.1.gz
+       \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/share/man/man1/foretell-c++.1.gz\" SYMBOLIC)")
 
 add_custom_command(
   OUTPUT ${generated}/changelog.gz

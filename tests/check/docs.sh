@@ -16,6 +16,7 @@ compare() { # FILE COMMAND...
 compare docs/cli.md "$bin/foretell" manual
 compare config/foretelld.conf "$bin/foretelld" --print-config
 compare docs/man/foretell.1 "$bin/foretell" manual man
+compare docs/man/foretell-cc.1 docs/man/foretell-cc.1.sh "$bin/foretell-cc"
 compare docs/man/foretelld.8 docs/man/foretelld.8.sh "$bin/foretelld"
 compare docs/reference.md docs/reference.sh
 

@@ -236,11 +236,20 @@ static int make_object(const ft_build *b, const char *bitcode, const char *objec
     return code;
 }
 
+/* Beside the wrapper in a build folder, in lib/foretell of an installation. */
+static char *instrument_path(const char *folder)
+{
+    char *beside = path(folder, "foretell-instrument");
+    if (access(beside, X_OK) == 0) return beside;
+    free(beside);
+    return path(folder, "../lib/foretell/foretell-instrument");
+}
+
 static int compile(const ft_build *b, const inputs *in, unsigned i, const char *object,
                    const char *work)
 {
     char *plain = path(work, "plain.bc"), *full = path(work, "full.bc");
-    char *tool = path(b->folder, "foretell-instrument");
+    char *tool = instrument_path(b->folder);
     ft_command instrument = {0};
     ft_command_add(&instrument, tool);
     ft_command_add(&instrument, plain);
