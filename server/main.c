@@ -150,6 +150,8 @@ static ft_status check(const ft_config *config, ft_error *err)
         strcmp(config->sandbox, "off") != 0)
         return ft_error_set(err, FT_USAGE, "sandbox: \"%.32s\" is not require, try or off",
                             config->sandbox);
+    if (!*config->state)
+        return ft_error_set(err, FT_USAGE, "state is not set: it names the folder of what is kept");
     if (!*config->listen && !*config->socket)
         return ft_error_set(err, FT_USAGE, "neither listen nor socket is set: nothing to serve");
     return *config->listen ? ft_config_listen(config, address, &port, err) : FT_OK;
@@ -164,16 +166,31 @@ static ft_status check_program(const char *configured, const char *name, const c
     return status;
 }
 
-static ft_status check_log_file(const char *path, ft_error *err)
+/* Nothing is there, and its folder may be written to. */
+static bool can_make(const char *path)
 {
     struct stat info;
-    if (!*path || access(path, W_OK) == 0) return FT_OK;
-    const char *slash = strrchr(path, '/');
     char folder[4096];
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
-    bool there = stat(path, &info) == 0;
-    if (!there && errno == ENOENT && access(*folder ? folder : "/", W_OK | X_OK) == 0) return FT_OK;
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') length--;
+    while (length > 0 && path[length - 1] != '/') length--;
+    snprintf(folder, sizeof folder, "%.*s", length ? (int)length : 1, length ? path : ".");
+    return stat(path, &info) != 0 && errno == ENOENT && access(folder, W_OK | X_OK) == 0;
+}
+
+static ft_status check_log_file(const char *path, ft_error *err)
+{
+    if (!*path || access(path, W_OK) == 0 || can_make(path)) return FT_OK;
     return ft_error_set(err, FT_IO, "log-file: %s cannot be written", path);
+}
+
+static ft_status check_state(const char *path, ft_error *err)
+{
+    struct stat info;
+    bool there = stat(path, &info) == 0;
+    if (there && S_ISDIR(info.st_mode) && access(path, R_OK | W_OK | X_OK) == 0) return FT_OK;
+    if (!there && can_make(path)) return FT_OK;
+    return ft_error_set(err, FT_IO, "state: %s is no folder that can be written to", path);
 }
 
 /* What a start would find missing, told before it. */
@@ -187,14 +204,7 @@ static ft_status check_places(const ft_config *config, ft_error *err)
     if (status != FT_OK) return status;
     if (*config->web_root && (stat(config->web_root, &info) != 0 || !S_ISDIR(info.st_mode)))
         return ft_error_set(err, FT_IO, "web-root: %s is no folder", config->web_root);
-    if (stat(config->state, &info) == 0) {
-        if (!S_ISDIR(info.st_mode) || access(config->state, R_OK | W_OK | X_OK) != 0)
-            return ft_error_set(err, FT_IO, "state: %s is no folder that can be written to",
-                                config->state);
-    } else if (errno != ENOENT) {
-        return ft_error_set(err, FT_IO, "state: %s: %s", config->state, strerror(errno));
-    }
-    return FT_OK;
+    return check_state(config->state, err);
 }
 
 static int print(action what)

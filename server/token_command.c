@@ -121,11 +121,18 @@ static ft_status check_owner(const char *folder, ft_error *err)
     return ft_error_set(err, FT_USAGE, "%s belongs to another user: run this as that user", folder);
 }
 
+/* Lists of tokens have one a line and are read in terminals. */
+static bool is_printable(const char *text)
+{
+    while ((unsigned char)*text >= ' ' && *text != 127) text++;
+    return *text == '\0';
+}
+
 static ft_status create_token(command *c, ft_error *err)
 {
     char token[FT_TOKEN_LENGTH + 1];
-    if (!*c->token.name || strlen(c->token.name) > 128)
-        return ft_error_set(err, FT_USAGE, "--name: 1 to 128 bytes");
+    if (!*c->token.name || strlen(c->token.name) > 128 || !is_printable(c->token.name))
+        return ft_error_set(err, FT_USAGE, "--name: 1 to 128 bytes, no control characters");
     ft_status status = ft_token_create(c->config.state, &c->token, token, err);
     if (status != FT_OK) return status;
     printf("%s\n", token);

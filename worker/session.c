@@ -365,6 +365,30 @@ static ft_status find_engine(service *s, const json_t *request, ft_wire_type typ
     return FT_OK;
 }
 
+static int put_plan(const char *text, size_t length, void *data)
+{
+    outlet *out = data;
+    if (out->bytes + length > FT_WIRE_MAX_PLAN) {
+        out->bytes += length;
+        return -1;
+    }
+    return send_piece(out, text, length, NULL) == FT_OK ? 0 : -1;
+}
+
+/* *bytes beyond FT_WIRE_MAX_PLAN: it was not sent to its end. */
+static ft_status send_plan(service *s, const json_t *plan, uint64_t *bytes, ft_error *err)
+{
+    outlet out = {.service = s, .err = err};
+    ft_status status = FT_OK;
+    int failed = json_dump_callback(plan, put_plan, &out, JSON_COMPACT);
+    if (!failed && out.pending.len > 0) status = flush(&out);
+    if (failed && out.bytes <= FT_WIRE_MAX_PLAN)
+        status = ft_error_set(err, FT_INTERNAL, "the plan cannot be sent");
+    *bytes = out.bytes;
+    ft_strbuf_release(&out.pending);
+    return status;
+}
+
 static ft_status serve_plan(service *s, const json_t *request, ft_error *problem, ft_error *err)
 {
     json_t *plan;
@@ -375,17 +399,19 @@ static ft_status serve_plan(service *s, const json_t *request, ft_error *problem
         return FT_OK;
     }
     size_t subproblems = json_array_size(json_object_get(plan, "subproblems"));
-    ft_error large = FT_ERROR_INIT;
-    status =
-        answer_with(s, request, FT_WIRE_PLANNED, json_pack("{s:o}", "plan", plan), &large, err);
-    if (large.code == FT_OK) return status;
+    uint64_t bytes = 0;
+    status = send_plan(s, plan, &bytes, err);
+    json_decref(plan);
+    if (status) return status;
+    if (bytes <= FT_WIRE_MAX_PLAN)
+        return answer_with(s, request, FT_WIRE_PLANNED,
+                           json_pack("{s:I}", "bytes", (json_int_t)bytes), problem, err);
     forget_engine(s);
-    ft_error_set(
-        problem, FT_LIMIT,
-        "the plan is too large: %zu subproblems, and no more than %u MiB of them may be in "
-        "one job (about 150,000); check one thing at a time, by location, or a shorter trace",
-        subproblems, FT_WIRE_MAX_PAYLOAD >> 20);
-    return status;
+    ft_error_set(problem, FT_LIMIT,
+                 "the plan is too large: %zu subproblems, and no more than %u MiB of them may be "
+                 "in one job; check one thing at a time, by location, or a shorter trace",
+                 subproblems, FT_WIRE_MAX_PLAN >> 20);
+    return FT_OK;
 }
 
 static ft_status solve_task(service *s, const json_t *request, const json_t *task,

@@ -146,3 +146,13 @@ void *ft_vec_grow(void *data, size_t *cap, size_t want, size_t element_size)
     *cap = grown;
     return ft_realloc(data, grown, element_size);
 }
+
+void *ft_grow_zeroed(void *data, uint32_t *cap, uint32_t want, size_t element_size)
+{
+    if (want <= *cap) return data;
+    uint32_t more = *cap + *cap / 2 > want ? *cap + *cap / 2 : want;
+    data = ft_realloc(data, more, element_size);
+    memset((char *)data + *cap * element_size, 0, (more - *cap) * element_size);
+    *cap = more;
+    return data;
+}

@@ -49,5 +49,7 @@ size_t ft_arena_bytes(const ft_arena *arena); /* bytes handed out */
 
 /* Returns `data` with room for at least `want` elements; *cap is the new capacity. */
 void *ft_vec_grow(void *data, size_t *cap, size_t want, size_t element_size);
+/* The same for elements that are zero until they are set. */
+void *ft_grow_zeroed(void *data, uint32_t *cap, uint32_t want, size_t element_size);
 
 #endif

@@ -1,5 +1,6 @@
 #include "base/status.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,6 +68,11 @@ ft_status ft_status_from_name(const char *name)
     for (int i = 0; i < FT_STATUS_COUNT; i++)
         if (strcmp(STATUS[i].name, name) == 0) return (ft_status)i;
     return FT_INTERNAL;
+}
+
+ft_status ft_status_from_errno(int number)
+{
+    return number == ENOSPC || number == EDQUOT ? FT_FULL : FT_IO;
 }
 
 int ft_status_http(ft_status code)

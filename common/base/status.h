@@ -19,6 +19,7 @@
     X(NOT_FOUND, "not-found", 404, 2)                                                              \
     X(CONFLICT, "conflict", 409, 2)                                                                \
     X(BUDGET, "budget-exhausted", 503, 3)                                                          \
+    X(FULL, "storage-full", 507, 4)                                                                \
     X(IO, "io", 500, 4)                                                                            \
     X(INTERNAL, "internal", 500, 4)
 
@@ -56,6 +57,9 @@ ft_status ft_error_offset(ft_error *err, ft_status code, uint64_t offset, const 
 
 const char *ft_status_name(ft_status code);      /* "malformed-input" */
 ft_status ft_status_from_name(const char *name); /* FT_INTERNAL when the name is unknown */
+/* Of a file operation that failed: FT_FULL where the disk, or a quota on it, is full, else FT_IO.
+ */
+ft_status ft_status_from_errno(int number);
 int ft_status_http(ft_status code);
 int ft_status_exit_code(ft_status code);
 

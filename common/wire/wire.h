@@ -7,29 +7,47 @@
  * request cancelled kills the worker. `token` is the lease's fencing token: the worker echoes it.
  *
  * Payloads (JSON members; ? optional):
- *   HELLO       {"protocol":4,"version":"0.1.0","pid":123,"heartbeats"?:BOOL}   heartbeats: it
- * sends PROGRESS at least once a second while it is at a request, so that one that says nothing is
- * stuck TRACE       {"trace":HASH,"bytes":N}   then DATA frames, then DATA_END: the worker loads
- * this canonical trace for the requests that follow; answered by LOADED or FAILED. INGEST
- * {"token":T}  then DATA frames (the decoded upload), then DATA_END; answered by DATA frames with
- * the canonical binary form, then INGESTED; or FAILED. The DATA frames may come while the upload
- * still does. AGAIN {"token":T}   instead of an answer, once in a request: what was sent of the
- * canonical form is void; the server sends INGEST and the upload from its beginning, and the worker
- * reads over what is still on its way. PLAN {"token":T,"trace":HASH,"spec":JOB}; answered by
- * PLANNED or FAILED. SOLVE
- * {"token":T,"trace":HASH,"spec":JOB,"tasks":[{"task":ID,"subproblem":K,"key":TEXT}]} answered by
- * one VERDICT a task, in order, then SOLVED; or FAILED. RECALL      {"token":T,"keep":N}   while
- * SOLVE is under way: only the first N of its tasks are still wanted. One that it has begun already
- * it may answer; without an answer, and ignored when the request has ended. SUMMARIZE
- * {"token":T,"trace":HASH}; answered by SUMMARIZED or FAILED. LOADED      {"trace":HASH} INGESTED
- * {"token":T,"meta":META}      META: docs/records.md, "trace" PLANNED     {"token":T,"plan":PLAN}
- * PLAN: docs/records.md, "plan" VERDICT     {"token":T,"task":ID,"record":RECORD}   RECORD:
- * docs/records.md, "verdict record"; a violation's without "witness" after a WITNESS WITNESS
- * zstd over the JSON of WITNESS of docs/records.md, with its size; of the next VERDICT SOLVED
- * {"token":T}   every task that was not recalled is answered SUMMARIZED
- * {"token":T,"summary":SUMMARY}   SUMMARY: docs/api.md, without its "trace" FAILED
- * {"token"?:T,"error":{"code":NAME,"message":TEXT,"line"?:N,"column"?:N,"offset"?:N}} PROGRESS
- * {"token"?:T,"text":TEXT}  between request and answer, at most about one a second
+ *
+ * HELLO {"protocol":5,"version":"0.1.0","pid":123,"heartbeats"?:BOOL}
+ *     heartbeats: it sends PROGRESS at least once a second while it is at a request, so that one
+ *     that says nothing is stuck.
+ * TRACE {"trace":HASH,"bytes":N}
+ *     Then DATA frames, then DATA_END: the worker loads this canonical trace for the requests that
+ *     follow; answered by LOADED or FAILED.
+ * INGEST {"token":T}
+ *     Then DATA frames (the decoded upload), then DATA_END; answered by DATA frames with the
+ *     canonical binary form, then INGESTED; or FAILED. The answer's DATA frames may come while the
+ *     upload still does.
+ * AGAIN {"token":T}
+ *     Instead of an answer, once in a request: what was sent of the canonical form is void; the
+ *     server sends INGEST and the upload from its beginning, and the worker reads over what is
+ *     still on its way.
+ * PLAN {"token":T,"trace":HASH,"spec":JOB}
+ *     Answered by DATA frames that make up PLAN of docs/records.md, at most FT_WIRE_MAX_PLAN bytes,
+ *     then PLANNED; or FAILED, which makes void what was sent of it.
+ * SOLVE {"token":T,"trace":HASH,"spec":JOB,"tasks":[{"task":ID,"subproblem":K,"key":TEXT}]}
+ *     Answered by one VERDICT a task, in order, then SOLVED; or FAILED.
+ * RECALL {"token":T,"keep":N}
+ *     While SOLVE is under way: only the first N of its tasks are still wanted. One that it has
+ *     begun already it may answer; without an answer, and ignored when the request has ended.
+ * SUMMARIZE {"token":T,"trace":HASH}
+ *     Answered by SUMMARIZED or FAILED.
+ * LOADED {"trace":HASH}
+ * INGESTED {"token":T,"meta":META}
+ *     META: docs/records.md, "trace".
+ * PLANNED {"token":T,"bytes":N}
+ *     N: of the plan, to check that it is whole.
+ * VERDICT {"token":T,"task":ID,"record":RECORD}
+ *     RECORD: docs/records.md, "verdict record"; a violation's without "witness" after a WITNESS.
+ * WITNESS
+ *     zstd over the JSON of WITNESS of docs/records.md, with its size; of the next VERDICT.
+ * SOLVED {"token":T}
+ *     Every task that was not recalled is answered.
+ * SUMMARIZED {"token":T,"summary":SUMMARY}
+ *     SUMMARY: docs/api.md, without its "trace".
+ * FAILED {"token"?:T,"error":{"code":NAME,"message":TEXT,"line"?:N,"column"?:N,"offset"?:N}}
+ * PROGRESS {"token"?:T,"text":TEXT}
+ *     Between request and answer, at most about one a second.
  */
 #ifndef FT_WIRE_WIRE_H
 #define FT_WIRE_WIRE_H
@@ -41,11 +59,12 @@
 #include "base/status.h"
 #include "base/strbuf.h"
 
-#define FT_WIRE_PROTOCOL    4
+#define FT_WIRE_PROTOCOL    5
 #define FT_WIRE_SUMMARY     1 /* version of SUMMARY: stored ones of another are computed anew */
 #define FT_WIRE_HEADER      8
 #define FT_WIRE_MAX_PAYLOAD (16u << 20)
 #define FT_WIRE_CHUNK       (1u << 20) /* DATA frames carry at most this much */
+#define FT_WIRE_MAX_PLAN    (256u << 20)
 
 /*  symbol   name       payload  sender  ends a request */
 #define FT_WIRE_TABLE(X)                                                                           \

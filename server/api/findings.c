@@ -46,20 +46,41 @@ static bool begin_report(ft_call *call, const ft_error *err, json_t *report,
 
 static void on_report(void *data, const ft_error *err, json_t *report)
 {
+    ft_api *api = ((ft_call *)data)->api;
     ft_http_request *request;
-    if (!begin_report(data, err, report, &request)) return;
-    ft_strbuf text = {0};
-    report_text(report, &text);
-    ft_http_reply(request, 200, "application/json", text.text, text.len);
-    ft_strbuf_release(&text);
+    if (begin_report(data, err, report, &request)) {
+        ft_strbuf text = {0};
+        report_text(report, &text);
+        ft_http_reply(request, 200, "application/json", text.text, text.len);
+        ft_strbuf_release(&text);
+    }
+    ft_turn_end(api);
 }
 
 /* A witness is most of a record; lists of findings do without. */
 static void on_brief(void *data, const ft_error *err, json_t *report)
 {
+    ft_api *api = ((ft_call *)data)->api;
     ft_http_request *request;
-    if (!begin_report(data, err, report, &request)) return;
-    ft_http_reply_json(request, 200, json_incref(report));
+    if (begin_report(data, err, report, &request))
+        ft_http_reply_json(request, 200, json_incref(report));
+    ft_turn_end(api);
+}
+
+typedef struct asking {
+    ft_api *api;
+    ft_http_request *request;
+    ft_store_filter filter;
+    uint32_t limit;
+} asking;
+
+static void ask(void *data)
+{
+    asking a = *(asking *)data;
+    free(data);
+    ft_store_page page = {ft_http_query(a.request, "after"), a.limit, NULL};
+    ft_store_report(a.api->app->store, ft_http_param(a.request, 0), a.filter, page,
+                    a.filter.as_text ? on_report : on_brief, ft_call_new(a.api, a.request));
 }
 
 void ft_serve_report(ft_api *api, ft_http_request *request)
@@ -69,13 +90,15 @@ void ft_serve_report(ft_api *api, ft_http_request *request)
         !ft_query_number(request, "safe", 0, 0, 1, &safe) ||
         !ft_query_number(request, "witness", 1, 0, 1, &witness))
         return;
-    ft_store_filter filter = {.check = ft_http_query(request, "check"),
-                              .safe = safe != 0,
-                              .brief = witness == 0,
-                              .as_text = witness != 0};
-    ft_store_page page = {ft_http_query(request, "after"), limit, NULL};
-    ft_store_report(api->app->store, ft_http_param(request, 0), filter, page,
-                    witness ? on_report : on_brief, ft_call_new(api, request));
+    asking *a = ft_calloc(1, sizeof *a);
+    *a = (asking){.api = api,
+                  .request = request,
+                  .filter = {.check = ft_http_query(request, "check"),
+                             .safe = safe != 0,
+                             .brief = witness == 0,
+                             .as_text = witness != 0},
+                  .limit = limit};
+    ft_turn_take(api, request, ask, a);
 }
 
 static void on_finding(void *data, const ft_error *err, json_t *record)

@@ -13,6 +13,7 @@ typedef struct ft_feed ft_feed;
 typedef struct ft_access_table ft_access_table;
 typedef struct ft_stats ft_stats;
 typedef struct ft_polls ft_polls;
+typedef struct ft_turn ft_turn;
 
 struct ft_api {
     ft_app *app;
@@ -29,6 +30,8 @@ struct ft_api {
     ft_polls *polls;
     struct ft_stream *streams; /* open ones */
     uint32_t stream_count;
+    ft_turn *waiting; /* reports to be made, first come first */
+    uint32_t turns;   /* those being made */
     uint64_t damaged; /* times that a stored witness could not be read */
     int64_t started;  /* seconds since 1970 */
     void (*closed)(void *data);
@@ -157,6 +160,13 @@ void ft_api_guard(ft_api *api, ft_http_request *request, const char *pattern, ft
 
 /* For closing: answers 503 to everybody who waits for an upload to be read, forgets them all. */
 void ft_api_forget_uploads(ft_api *api);
+
+/* ---- Reports --------------------------------------------------------------------------------- */
+
+/* Calls go, at once or when fewer reports are being made; ft_turn_end when the reply is given. Where
+ * too much waits for slow clients the answer is a 503 instead, and data is freed. */
+void ft_turn_take(ft_api *api, ft_http_request *request, void (*go)(void *data), void *data);
+void ft_turn_end(ft_api *api);
 
 /* ---- Small helpers --------------------------------------------------------------------------- */
 

@@ -137,10 +137,30 @@ static void set_headers(ft_http_request *request, const json_t *report, ft_repor
                 ft_json_text(report, "job", "report"), ft_report_format_ending(format));
 }
 
+/* What does not fit is not passed over in silence. */
+static void note_cut(json_t *report)
+{
+    if (!json_is_string(json_object_get(report, "next"))) return;
+    json_array_append_new(
+        json_object_get(report, "notes"),
+        json_pack("{s:s, s:n, s:s}", "code", "report-cut", "event", "text",
+                  "this report is cut: it has the job's first findings, the counts are of all of "
+                  "them; GET /v1/jobs/{job}/findings lists the others page by page"));
+}
+
+static void viewing_end(viewing *v)
+{
+    ft_turn_end(v->api);
+    ft_strbuf_release(&v->text);
+    json_decref(v->report);
+    free(v);
+}
+
 static void render(uv_work_t *work)
 {
     viewing *v = work->data;
     const ft_view view = {.columns = FT_VIEW_COLUMNS};
+    note_cut(v->report);
     json_object_del(v->report, "revision");
     json_object_del(v->report, "next");
     ft_report *model = ft_report_new(v->report, ft_json_text(v->report, "trace", "a trace"));
@@ -161,9 +181,7 @@ static void on_rendered(uv_work_t *work, int status)
     else
         ft_http_fail(v->request, 503, "stopping", "the server is stopping");
     ft_strbuf_release(&type);
-    ft_strbuf_release(&v->text);
-    json_decref(v->report);
-    free(v);
+    viewing_end(v);
 }
 
 static void on_view(void *data, const ft_error *err, json_t *report)
@@ -173,7 +191,7 @@ static void on_view(void *data, const ft_error *err, json_t *report)
     ft_note_damage(v->api, report);
     if (err) {
         ft_http_fail_error(v->request, err);
-        free(v);
+        viewing_end(v);
         return;
     }
     ft_report_tag(report, tag);
@@ -181,12 +199,19 @@ static void on_view(void *data, const ft_error *err, json_t *report)
     ft_http_set(v->request, "Cache-Control", "no-cache");
     ft_http_vary(v->request, "Accept");
     if (ft_reply_not_modified(v->request, etag)) {
-        free(v);
+        viewing_end(v);
         return;
     }
     v->report = json_incref(report);
     v->work.data = v;
     uv_queue_work(v->api->app->loop, &v->work, render, on_rendered);
+}
+
+static void begin_view(void *data)
+{
+    viewing *v = data;
+    ft_store_report(v->api->app->store, ft_http_param(v->request, 0), (ft_store_filter){0},
+                    (ft_store_page){NULL, 0, NULL}, on_view, v);
 }
 
 void ft_serve_view(ft_api *api, ft_http_request *request)
@@ -209,7 +234,5 @@ void ft_serve_view(ft_api *api, ft_http_request *request)
     }
     viewing *v = ft_calloc(1, sizeof *v);
     *v = (viewing){.api = api, .request = request, .format = format};
-    ft_store_filter filter = {.check = NULL};
-    ft_store_report(api->app->store, ft_http_param(request, 0), filter,
-                    (ft_store_page){NULL, 0, NULL}, on_view, v);
+    ft_turn_take(api, request, begin_view, v);
 }

@@ -28,8 +28,10 @@ static void on_data(void *context, ft_http_request *request, const void *bytes, 
         upload->bytes += length;
         return;
     }
-    ft_http_fail(request, 500, ft_status_name(FT_IO), "the upload cannot be written: %s",
+    ft_error err = FT_ERROR_INIT;
+    ft_error_set(&err, ft_status_from_errno(errno), "the upload cannot be written: %s",
                  strerror(errno));
+    ft_http_fail_error(request, &err);
     ft_upload_free(upload);
 }
 

@@ -16,6 +16,7 @@ void ft_batch_clear(ft_batch *batch)
     free(batch->tasks);
     ft_results_release(&batch->results);
     ft_strbuf_release(&batch->witness);
+    ft_strbuf_release(&batch->plan);
     free(batch->tallies);
     memset(batch, 0, sizeof *batch);
 }
@@ -126,8 +127,7 @@ static void send_request(ft_worker *worker, const ft_job *job)
     ft_dispatch_count(worker->dispatch, FT_METRIC_BATCHES);
 }
 
-/* Answered in full: the worker is free. */
-static void finish(ft_worker *worker)
+void ft_batch_finish(ft_worker *worker)
 {
     ft_batch_flush(worker);
     ft_project_end(worker);
@@ -468,7 +468,7 @@ static bool is_token(ft_worker *worker, bool there, int64_t token)
     return false;
 }
 
-static bool token_matches(ft_worker *worker, const json_t *message)
+bool ft_batch_token_matches(ft_worker *worker, const json_t *message)
 {
     const json_t *token = json_object_get(message, "token");
     return is_token(worker, json_is_integer(token), (int64_t)json_integer_value(token));
@@ -506,7 +506,8 @@ void ft_batch_on_committed(void *data, const ft_error *err, json_t *result)
         return;
     }
     /* The worker's fault or the store's: either way the task has no result and its lease ends. */
-    ft_death death = err->code == FT_IO ? FT_DEATH_STOPPED : FT_DEATH_MALFORMED;
+    bool store = err->code == FT_IO || err->code == FT_FULL;
+    ft_death death = store ? FT_DEATH_STOPPED : FT_DEATH_MALFORMED;
     char text[320];
     snprintf(text, sizeof text, "%s: %.200s", ft_death_of(death)->text, err->message);
     if (death == FT_DEATH_STOPPED) {
@@ -531,35 +532,6 @@ ft_errand *ft_batch_errand(ft_worker *worker, int64_t task)
     errand->token = worker->batch.token;
     errand->task = task;
     return errand;
-}
-
-/* The plan goes to the store as it is: it may be long. */
-void ft_batch_on_planned(ft_worker *worker, const ft_wire_frame *frame)
-{
-    ft_scan_member of[] = {{.name = "token"}, {.name = "plan"}};
-    ft_error err = FT_ERROR_INIT;
-    int64_t token = 0;
-    if (ft_scan_object((const char *)frame->payload, frame->length, of, 2, &err) != FT_OK) {
-        ft_worker_die(worker, FT_DEATH_MALFORMED, "a plan frame: %.200s", err.message);
-        return;
-    }
-    bool there = ft_scan_integer(of[0].value, &token);
-    if (!is_token(worker, there, token)) return;
-    if (worker->batch.kind != FT_KIND_PLAN) {
-        ft_worker_die(worker, FT_DEATH_MALFORMED, "a plan that nobody asked for");
-        return;
-    }
-    int64_t task = ft_batch_task(&worker->batch, 0);
-    const char *plan = of[1].value.at ? of[1].value.at : "";
-    ft_store_plan_commit(worker->dispatch->store, worker->batch.token, task, plan,
-                         of[1].value.length, ft_batch_on_committed, ft_batch_errand(worker, task));
-    /* It is asked for its first tasks in the same transaction: the store knows whether it has any.
-     */
-    ft_job *job = ft_job_find(worker->dispatch, worker->batch.job);
-    if (job) job->ready = FT_BATCH_MAX;
-    worker->answered++;
-    finish(worker);
-    ft_dispatch_pump(worker->dispatch);
 }
 
 static bool is_next(const ft_batch *batch, ft_span task)
@@ -631,14 +603,14 @@ static void adapt(ft_worker *worker)
 
 void ft_batch_on_solved(ft_worker *worker, const json_t *message)
 {
-    if (!token_matches(worker, message)) return;
+    if (!ft_batch_token_matches(worker, message)) return;
     ft_batch *batch = &worker->batch;
     if (batch->kind != FT_KIND_SOLVE || batch->next < batch->own) {
         ft_worker_die(worker, FT_DEATH_MALFORMED, "an end with tasks unanswered");
         return;
     }
     adapt(worker);
-    finish(worker);
+    ft_batch_finish(worker);
     ft_dispatch_pump(worker->dispatch);
 }
 
@@ -663,7 +635,7 @@ void ft_batch_on_failed(ft_worker *worker, const json_t *message)
                error.message);
         ft_store_plan_fail(worker->dispatch->store, batch->token, task, &error,
                            ft_batch_on_committed, ft_batch_errand(worker, task));
-        finish(worker);
+        ft_batch_finish(worker);
     } else {
         char text[320];
         snprintf(text, sizeof text, "%s: %.200s", ft_death_of(FT_DEATH_REFUSED)->text,

@@ -103,7 +103,7 @@ uint64_t ft_dispatch_limit(const ft_dispatch *dispatch, const char *project, ft_
 
 /* ---- Looking --------------------------------------------------------------------------------- */
 
-/* [{"worker": 0, "pid": 123|null, "role": "solve"|"ingest", "state": STATE (dispatch/worker.h),
+/* [{"worker": 0, "pid": 123|null, "role": "solve"|"ingest", "state": STATE (FT_WORKER_STATE_TABLE),
  *   "kind": TASK KIND|null, "job": ID|null, "trace": HASH|null loaded, "batch": n unanswered,
  *   "silent_ms": n since its last sign of life while it works,
  *   "memory": BYTES resident|null, "busy_ms": n with what it does now,

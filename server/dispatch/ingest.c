@@ -496,8 +496,8 @@ ft_status ft_dispatch_upload_file(ft_dispatch *dispatch, int *fd, ft_error *err)
         ft_strbuf_release(&path);
     }
     if (file < 0) {
-        return ft_error_set(err, FT_IO, "cannot make a temporary file in %s: %s", folder,
-                            strerror(errno));
+        return ft_error_set(err, ft_status_from_errno(errno),
+                            "cannot make a temporary file in %s: %s", folder, strerror(errno));
     }
     *fd = file;
     return FT_OK;

@@ -2,6 +2,7 @@
  *
  *   worker.c   a worker's process: start, frames in and out, time limits, death, restart
  *   batch.c    plan and solve tasks: lease, load the trace, request, answers
+ *   plan.c     the answer to a plan task
  *   results.c  verdicts on their way to the store, some at a time
  *   watch.c    what the supervisor looks at every tick: slow, silent and large workers
  *   projects.c whose jobs they are: fairness and limits
@@ -71,6 +72,7 @@ typedef struct ft_batch {
     ft_results results; /* not handed to the store */
     ft_tally *tallies;  /* of these */
     ft_strbuf witness;  /* of the verdict that comes next, packed */
+    ft_strbuf plan;     /* what came of it */
     uint64_t pending;   /* loop time of the first of them */
     uint64_t started;   /* loop time of the request */
     uint64_t turn;      /* loop time of the request or of the last verdict */
@@ -301,7 +303,6 @@ void ft_batch_steal(ft_worker *thief, ft_worker *from, size_t count);
 void ft_batch_renew(ft_dispatch *dispatch); /* the leases of all busy workers */
 void ft_batch_load(ft_worker *worker);      /* sends it batch.trace */
 void ft_batch_on_loaded(ft_worker *worker, const json_t *message);
-void ft_batch_on_planned(ft_worker *worker, const ft_wire_frame *frame);
 void ft_batch_on_witness(ft_worker *worker, const ft_wire_frame *frame);
 void ft_batch_on_verdict(ft_worker *worker, const ft_wire_frame *frame);
 void ft_batch_on_solved(ft_worker *worker, const json_t *message);
@@ -318,6 +319,14 @@ int64_t ft_batch_task(const ft_batch *batch, size_t index);
 /* What the store answered to a result: also when it failed. */
 void ft_batch_on_committed(void *data, const ft_error *err, json_t *result);
 ft_errand *ft_batch_errand(ft_worker *worker, int64_t task);
+void ft_batch_finish(ft_worker *worker); /* answered in full: the worker is free */
+/* false: it was not, and the worker is dead. */
+bool ft_batch_token_matches(ft_worker *worker, const json_t *message);
+
+/* ---- plan.c ---------------------------------------------------------------------------------- */
+
+void ft_batch_on_data(ft_worker *worker, const ft_wire_frame *frame);
+void ft_batch_on_planned(ft_worker *worker, const json_t *message);
 
 /* ---- results.c ------------------------------------------------------------------------------- */
 

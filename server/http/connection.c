@@ -88,6 +88,7 @@ static void on_written(uv_write_t *write, int status)
     write_request *done = (write_request *)write;
     ft_connection *connection = done->connection;
     connection->writing -= done->length;
+    connection->http->stats.unsent -= done->length;
     connection->moved = uv_now(connection->http->loop);
     if (status == 0) connection->http->stats.bytes_out += done->length;
     free(done->data);
@@ -113,6 +114,7 @@ void ft_connection_write(ft_connection *connection, char *data, size_t length)
         return;
     }
     connection->writing += length;
+    connection->http->stats.unsent += length;
 }
 
 void ft_connection_send(ft_connection *connection, const char *data, size_t length)

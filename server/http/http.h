@@ -69,6 +69,7 @@ extern const uint32_t ft_http_bucket_ms[FT_HTTP_BUCKETS - 1];
 typedef struct ft_http_stats {
     uint64_t connections, refused, displaced, requests;
     uint64_t bytes_in, bytes_out;
+    uint64_t unsent;                               /* bytes of answers that clients do not take */
     uint32_t open;                                 /* connections now */
     uint64_t by_status[600];                       /* answers */
     uint64_t latency[FT_HTTP_BUCKETS], latency_ms; /* from the head to the end of the answer */
@@ -137,7 +138,6 @@ bool ft_http_take_body(ft_http_request *request, ft_http_body_limits limits, ft_
 /* Back-pressure: `data` is not called between the two. */
 void ft_http_pause(ft_http_request *request);
 void ft_http_resume(ft_http_request *request);
-uint64_t ft_http_body_sent(const ft_http_request *request); /* bytes as sent so far */
 
 /* ---- Answer ---------------------------------------------------------------------------------- */
 
@@ -179,7 +179,5 @@ void ft_http_reply_data(ft_http_request *request, const void *bytes, size_t leng
                         ft_http_drained drained, void *data);
 /* whole: false cuts the connection so that the client sees that the answer is not complete. */
 void ft_http_reply_end(ft_http_request *request, bool whole);
-
-const char *ft_http_reason(int status); /* "Not Found" */
 
 #endif

@@ -69,8 +69,6 @@ ft_http_request *ft_request_new(ft_connection *connection);
 void ft_request_settle(ft_http_request *request);
 /* After a callback of the handler (in_callback was raised before): may free the request. */
 void ft_request_leave(ft_http_request *request);
-/* Checks the head that was read and splits the target. *status and *text: the refusal. */
-bool ft_request_check(ft_http_request *request, int *status, const char **text);
 void ft_request_tell_gone(ft_http_request *request);
 /* Ends a taken body without its end: abort to the sink. */
 void ft_request_abort_body(ft_http_request *request);

@@ -253,7 +253,8 @@ static bool length_is_good(const ft_http_request *request)
                           strspn(length->value, "0123456789") == strlen(length->value));
 }
 
-bool ft_request_check(ft_http_request *request, int *status, const char **text)
+/* Checks the head that was read and splits the target. *status and *text: the refusal. */
+static bool check_head(ft_http_request *request, int *status, const char **text)
 {
     unsigned count;
     const ft_http_field *expect = only_field(request, "expect", &count);
@@ -300,7 +301,7 @@ static bool head_done(ft_connection *connection)
     int major = connection->parser.http_major, minor = connection->parser.http_minor;
     if (major != 1 || minor > 1)
         return refuse(connection, 505, "http-version", "HTTP/1.1 and HTTP/1.0 are served");
-    if (!ft_request_check(request, &status, &text))
+    if (!check_head(request, &status, &text))
         return refuse(connection, status, "malformed-request", text);
     if (request->head) request->method = ft_arena_strndup(request->arena, "GET", 3);
     if (request->chunked)

@@ -95,11 +95,6 @@ bool ft_http_has_body(const ft_http_request *request)
     return request->chunked || request->content_length > 0;
 }
 
-uint64_t ft_http_body_sent(const ft_http_request *request)
-{
-    return request->sent;
-}
-
 const char *ft_http_param(const ft_http_request *request, unsigned index)
 {
     assert(index < FT_HTTP_PARAMS);

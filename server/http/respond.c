@@ -5,6 +5,8 @@
 
 #include "http/internal.h"
 
+#define FULL_S 30 /* after which somebody may have made room */
+
 static const struct {
     int status;
     const char *reason;
@@ -33,9 +35,11 @@ static const struct {
                {500, "Internal Server Error"},
                {501, "Not Implemented"},
                {503, "Service Unavailable"},
-               {505, "HTTP Version Not Supported"}};
+               {505, "HTTP Version Not Supported"},
+               {507, "Insufficient Storage"}};
 
-const char *ft_http_reason(int status)
+/* "Not Found" */
+static const char *reason_of(int status)
 {
     for (size_t i = 0; i < sizeof REASONS / sizeof *REASONS; i++)
         if (REASONS[i].status == status) return REASONS[i].reason;
@@ -153,7 +157,7 @@ static void put_head(ft_http_request *request, ft_strbuf *out, int status, const
     PUT(out, "HTTP/1.1 ");
     put_digits(out, (uint64_t)status);
     PUT(out, " ");
-    ft_strbuf_puts(out, ft_http_reason(status));
+    ft_strbuf_puts(out, reason_of(status));
     PUT(out, "\r\nDate: ");
     ft_strbuf_puts(out, ft_http_date(request->http));
     if (type) {
@@ -271,7 +275,7 @@ static void put_place(json_t *body, const ft_error *place)
 void ft_http_reply_problem(ft_http_request *request, const ft_http_problem *problem)
 {
     json_t *body = json_pack("{s:s, s:s, s:i, s:o, s:s}", "type", "about:blank", "title",
-                             ft_http_reason(problem->status), "status", problem->status, "detail",
+                             reason_of(problem->status), "status", problem->status, "detail",
                              text_of(problem->detail), "code", problem->code);
     assert(body);
     if (problem->pointer) json_object_set_new(body, "pointer", text_of(problem->pointer));
@@ -297,6 +301,7 @@ void ft_http_fail(ft_http_request *request, int status, const char *code, const 
 
 void ft_http_fail_error(ft_http_request *request, const ft_error *err)
 {
+    if (err->code == FT_FULL) ft_http_set(request, "Retry-After", "%d", FULL_S);
     ft_http_reply_problem(request,
                           &(ft_http_problem){ft_status_http(err->code), ft_status_name(err->code),
                                              err->message, NULL, err});

@@ -18,10 +18,12 @@
     "next <= last OR EXISTS (SELECT 1 FROM tasks WHERE id " TASKS_OF_J                             \
     " AND state IN ('ready', 'leased'))"
 
-/* Each counts the rows that break it. */
-static const struct {
+/* Counts the rows that break it. */
+typedef struct invariant {
     const char *what, *text;
-} INVARIANTS[] = {
+} invariant;
+
+static const invariant INVARIANTS[] = {
     {"jobs with finished subproblems without a verdict",
      "SELECT count(*) FROM jobs j WHERE state IN ('solving', 'done') AND " LEASED_OF_J
      " <> " OPEN_OF_J " + " DECIDED_OF_J},
@@ -69,9 +71,7 @@ static const struct {
 
 /* The same of the jobs that have not ended, which is what a crash can have caught: their number
  * bounds what is read, not the size of the database. */
-static const struct {
-    const char *what, *text;
-} IN_FLIGHT[] = {
+static const invariant IN_FLIGHT[] = {
     {"jobs with finished subproblems without a verdict",
      "SELECT count(*) FROM jobs j WHERE finished IS NULL AND state = 'solving' AND " LEASED_OF_J
      " <> " OPEN_OF_J " + " DECIDED_OF_J},
@@ -110,25 +110,28 @@ static ft_status check_pages(ft_sql *sql, const char *file, ft_error *err)
     return status;
 }
 
-static ft_status check_invariants(ft_sql *sql, const char *file, ft_error *err)
+static ft_status check_invariants(ft_sql *sql, const invariant *all, size_t n, const char *file,
+                                  ft_error *err)
 {
-    for (size_t i = 0; i < sizeof INVARIANTS / sizeof *INVARIANTS; i++) {
+    for (size_t i = 0; i < n; i++) {
         int64_t broken = 0;
-        ft_status status = ft_sql_number(sql, &broken, NULL, err, INVARIANTS[i].text, "");
+        ft_status status = ft_sql_number(sql, &broken, NULL, err, all[i].text, "");
         if (status != FT_OK) return status;
         if (broken > 0)
             return ft_error_set(err, FT_IO, "%s is damaged: %lld %s", file, (long long)broken,
-                                INVARIANTS[i].what);
+                                all[i].what);
     }
     return FT_OK;
 }
 
-ft_status ft_store_check(ft_sql *sql, const char *file, ft_error *err)
+static ft_status check_all(ft_sql *sql, const char *file, ft_error *err)
 {
     /* All of it as of one moment, also beside a daemon. */
     ft_status status = ft_sql_script(sql, "BEGIN", err);
     if (status == FT_OK) status = check_pages(sql, file, err);
-    if (status == FT_OK) status = check_invariants(sql, file, err);
+    if (status == FT_OK)
+        status =
+            check_invariants(sql, INVARIANTS, sizeof INVARIANTS / sizeof *INVARIANTS, file, err);
     ft_sql_reset(sql);
     if (ft_sql_in_transaction(sql)) sqlite3_exec(sql->db, "COMMIT", NULL, NULL, NULL);
     return status;
@@ -136,15 +139,7 @@ ft_status ft_store_check(ft_sql *sql, const char *file, ft_error *err)
 
 ft_status ft_store_check_in_flight(ft_sql *sql, const char *file, ft_error *err)
 {
-    for (size_t i = 0; i < sizeof IN_FLIGHT / sizeof *IN_FLIGHT; i++) {
-        int64_t broken = 0;
-        ft_status status = ft_sql_number(sql, &broken, NULL, err, IN_FLIGHT[i].text, "");
-        if (status != FT_OK) return status;
-        if (broken > 0)
-            return ft_error_set(err, FT_IO, "%s is damaged: %lld %s", file, (long long)broken,
-                                IN_FLIGHT[i].what);
-    }
-    return FT_OK;
+    return check_invariants(sql, IN_FLIGHT, sizeof IN_FLIGHT / sizeof *IN_FLIGHT, file, err);
 }
 
 ft_status ft_store_check_file(const char *file, ft_error *err)
@@ -164,7 +159,7 @@ ft_status ft_store_check_file(const char *file, ft_error *err)
     if (status == FT_OK && version != ft_store_schema_version())
         status = ft_error_set(err, FT_UNSUPPORTED, "%s has schema version %lld, this program %d",
                               file, (long long)version, ft_store_schema_version());
-    if (status == FT_OK) status = ft_store_check(&sql, file, err);
+    if (status == FT_OK) status = check_all(&sql, file, err);
     ft_sql_close(&sql);
     return status;
 }

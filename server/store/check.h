@@ -4,16 +4,14 @@
 
 #include "store/sql.h"
 
-/* FT_IO with the first thing that is wrong: a damaged page or index, a row that refers to none, a
- * finished subproblem without its one verdict, a job whose counts do not add up, a trace whose
- * bytes are not all there. `file` is for the message. Reads all of it. */
-ft_status ft_store_check(ft_sql *sql, const char *file, ft_error *err) FT_MUST_CHECK;
-
-/* The part that a crash can have touched: the jobs that have not ended. What it reads does not grow
- * with what has. FT_IO. */
-ft_status ft_store_check_in_flight(ft_sql *sql, const char *file, ft_error *err) FT_MUST_CHECK;
-
-/* All of it for a database file of this program's schema; FT_NOT_FOUND, FT_UNSUPPORTED. */
+/* A database file of this program's schema (FT_NOT_FOUND, FT_UNSUPPORTED), all of it. FT_IO with
+ * the first thing that is wrong: a damaged page or index, a row that refers to none, a finished
+ * subproblem without its one verdict, a job whose counts do not add up, a trace whose bytes are not
+ * all there. */
 ft_status ft_store_check_file(const char *file, ft_error *err) FT_MUST_CHECK;
+
+/* The part of it that a crash can have touched: the jobs that have not ended. What it reads does
+ * not grow with what has. `file` is for the message. FT_IO. */
+ft_status ft_store_check_in_flight(ft_sql *sql, const char *file, ft_error *err) FT_MUST_CHECK;
 
 #endif

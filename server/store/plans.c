@@ -180,15 +180,14 @@ static ft_status run_plan(ft_sql *sql, ft_request *request, ft_error *err)
     return status;
 }
 
-void ft_store_plan_commit(ft_store *store, uint64_t token, int64_t task, const char *plan,
-                          size_t length, ft_store_done done, void *data)
+void ft_store_plan_commit(ft_store *store, uint64_t token, int64_t task, ft_strbuf *plan,
+                          ft_store_done done, void *data)
 {
     ft_request *request = ft_store_request(run_plan, true, done, data);
     request->token = token;
     request->task = task;
-    request->bytes = ft_alloc(length + 1);
-    memcpy(request->bytes, plan, length);
-    request->length = length;
+    request->length = plan->len;
+    request->bytes = ft_strbuf_take(plan);
     ft_store_send(store, request);
 }
 

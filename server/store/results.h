@@ -39,7 +39,7 @@ ft_status ft_record_check_entry(const ft_record *record, ft_span check, ft_span 
 
 typedef struct ft_result {
     int64_t task;                                  /* 0: decided by the plan */
-    ft_record record;                              /* its key: see ft_results_key */
+    ft_record record;                              /* its key: ft_results_record has it */
     size_t key;                                    /* where that is in the text */
     size_t at, length, witness_at, witness_length; /* in `bytes`; no witness: 0 */
 } ft_result;

@@ -7,9 +7,26 @@
 
 #define SPILL_BYTES 120000 /* SQLite writes them in one piece, which must be below 128 KiB */
 
-static ft_status failed(ft_sql *sql, ft_error *err)
+/* SQLite tells a full disk as SQLITE_FULL, a full quota and a file that cannot be made as an error
+ * of the system's. */
+static ft_status status_of(sqlite3 *db)
 {
-    return ft_error_set(err, FT_IO, "the store failed: %s", sqlite3_errmsg(sql->db));
+    int code = sqlite3_errcode(db) & 0xff;
+    if (code == SQLITE_FULL) return FT_FULL;
+    bool system = code == SQLITE_IOERR || code == SQLITE_CANTOPEN;
+    return system ? ft_status_from_errno(sqlite3_system_errno(db)) : FT_IO;
+}
+
+ft_status ft_sql_failed(const ft_sql *sql, const char *what, ft_error *err)
+{
+    ft_status status = status_of(sql->db);
+    if (status == FT_FULL) what = "the store has no room: free some on its disk, then try again";
+    return ft_error_set(err, status, "%s: %s", what, sqlite3_errmsg(sql->db));
+}
+
+static ft_status failed(const ft_sql *sql, ft_error *err)
+{
+    return ft_sql_failed(sql, "the store failed", err);
 }
 
 ft_status ft_sql_script(ft_sql *sql, const char *script, ft_error *err)

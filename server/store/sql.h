@@ -48,6 +48,9 @@ ft_status ft_sql_number(ft_sql *sql, int64_t *value, bool *found, ft_error *err,
 /* Runs a text of statements without arguments or rows. */
 ft_status ft_sql_script(ft_sql *sql, const char *script, ft_error *err) FT_MUST_CHECK;
 
+/* What SQLite said last. FT_FULL: the disk is full; else FT_IO, "<what>: <its message>". */
+ft_status ft_sql_failed(const ft_sql *sql, const char *what, ft_error *err);
+
 /* Resets every statement: ends the reads that a failing request left open. */
 void ft_sql_reset(ft_sql *sql);
 /* The same for one that went well. FT_IO: the memory for a column's text was not to be had since

@@ -15,11 +15,8 @@ static const row JOB_STATES[] = {FT_JOB_STATE_TABLE(FT_ROW)};
 static const row TASK_STATES[] = {FT_TASK_STATE_TABLE(FT_ROW)};
 #undef FT_ROW
 
-static const struct {
-    const char *name;
-    bool stored;
-} KINDS[] = {
-#define FT_ROW(symbol, name, stored, inputs, outputs) {name, stored},
+static const char *const KINDS[] = {
+#define FT_ROW(symbol, name, stored, inputs, outputs) name,
     FT_TASK_KIND_TABLE(FT_ROW)
 #undef FT_ROW
 };
@@ -72,20 +69,15 @@ FT_STATE_FUNCTIONS(task_state, TASK_STATES, FT_TASK_STATES)
 const char *ft_task_kind_name(ft_task_kind kind)
 {
     assert(kind < FT_TASK_KINDS);
-    return KINDS[kind].name;
+    return KINDS[kind];
 }
 
 bool ft_task_kind_parse(const char *name, ft_task_kind *kind)
 {
     for (int i = 0; i < FT_TASK_KINDS; i++) {
-        if (strcmp(KINDS[i].name, name) != 0) continue;
+        if (strcmp(KINDS[i], name) != 0) continue;
         *kind = (ft_task_kind)i;
         return true;
     }
     return false;
-}
-
-bool ft_task_kind_stored(ft_task_kind kind)
-{
-    return KINDS[kind].stored;
 }

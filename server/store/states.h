@@ -55,7 +55,6 @@ typedef enum ft_task_state {
 
 const char *ft_task_kind_name(ft_task_kind kind);
 bool ft_task_kind_parse(const char *name, ft_task_kind *kind);
-bool ft_task_kind_stored(ft_task_kind kind);
 
 const char *ft_job_state_name(ft_job_state state);
 bool ft_job_state_parse(const char *name, ft_job_state *state);

@@ -151,7 +151,7 @@ static ft_status run_in_turn(ft_sql *sql, ft_request *request, bool *shared, ft_
     }
     *shared = *shared || request->writes;
     if (sound && ft_sql_in_transaction(sql)) return FT_OK;
-    return ft_error_set(err, FT_IO, "the store undid a transaction: %s", sqlite3_errmsg(sql->db));
+    return ft_sql_failed(sql, "the store undid a transaction", err);
 }
 
 /* Requests that share a transaction are answered alike when it cannot be committed: the reads too,

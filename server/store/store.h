@@ -132,10 +132,12 @@ typedef struct ft_store_filter {
                      the reviews that they have */
 } ft_store_filter;
 
+#define FT_STORE_REPORT_MOST (8u << 20)
+
 /* REPORT (the body of GET /v1/jobs/{id}/findings; docs/records.md), with "revision" and "next":
  * CURSOR|null added. Each RECORD has "finding": ID added. Counts are of the whole job whatever the
  * page and filter; "undecided" holds bounded ones too. A page is a stretch of records in commit
- * order. Before the job is planned "model" is null and "checks" is {}; a property that is not
+ * order, which ends behind FT_STORE_REPORT_MOST bytes of them at the latest. Before the job is planned "model" is null and "checks" is {}; a property that is not
  * decided yet has the verdict null. A violation whose witness cannot be read is "undecided", an
  * error, and counted as one; "damaged" lists those of the page: [{"finding", "property"|null,
  * "why"}...]. FT_NOT_FOUND; FT_USAGE: bad check or cursor. */
@@ -275,9 +277,9 @@ void ft_store_extend(ft_store *store, json_t *beat, uint32_t lease_ms, ft_store_
 /* In one transaction: the plan's records become verdicts, its subproblems solve tasks, the plan
  * task is done, the job solving (or done, without subproblems). CHANGE. FT_INPUT: the plan is not
  * PLAN of docs/records.md, its subproblems are not numbered 0, 1, ..., or its counts do not add
- * up. */
-void ft_store_plan_commit(ft_store *store, uint64_t token, int64_t task, const char *plan,
-                          size_t length, ft_store_done done, void *data);
+ * up. Takes the text. */
+void ft_store_plan_commit(ft_store *store, uint64_t token, int64_t task, ft_strbuf *plan,
+                          ft_store_done done, void *data);
 
 /* In one transaction, of each result (store/results.h): the record becomes the task's verdict, the
  * task is done; and the job is done if these were its last ones. CHANGE with "late": the tasks that

@@ -322,8 +322,9 @@ static const char *const LISTS[FT_VERDICTS] = {
     [FT_VERDICT_ERROR] = "undecided",
 };
 
+/* *bytes grows by what the record and its witness have. */
 static ft_status add_record(ft_sql *sql, sqlite3_stmt *statement, const ft_request *request,
-                            json_t *report, ft_error *err)
+                            json_t *report, size_t *bytes, ft_error *err)
 {
     ft_verdict verdict = FT_VERDICT_ERROR;
     ft_strbuf witness = {0};
@@ -340,6 +341,7 @@ static ft_status add_record(ft_sql *sql, sqlite3_stmt *statement, const ft_reque
         status =
             add_parsed(sql, statement, request->job, request->brief ? NULL : &witness, &entry, err);
     }
+    *bytes += (size_t)sqlite3_column_bytes(statement, 0) + (request->brief ? 0 : witness.len);
     ft_strbuf_release(&witness);
     if (status == FT_OK) json_array_append_new(json_object_get(report, LISTS[verdict]), entry);
     return status;
@@ -351,6 +353,7 @@ static ft_status add_records(ft_sql *sql, ft_request *request, int64_t after, js
     sqlite3_stmt *statement;
     bool row;
     uint32_t taken = 0;
+    size_t bytes = 0;
     int64_t last = after;
     if (request->as_text) json_object_set_new(report, "reviews", json_array());
     ft_status status =
@@ -360,11 +363,12 @@ static ft_status add_records(ft_sql *sql, ft_request *request, int64_t after, js
                      "titi", (const char *)request->job, after, (const char *)request->other,
                      (int64_t)request->safe);
     while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row) {
-        if (request->limit > 0 && taken++ == request->limit) {
+        bool full = request->limit > 0 && taken++ == request->limit;
+        if (full || bytes >= FT_STORE_REPORT_MOST) {
             json_object_set_new(report, "next", json_sprintf("%lld", (long long)last));
             break;
         }
-        status = add_record(sql, statement, request, report, err);
+        status = add_record(sql, statement, request, report, &bytes, err);
         if (status != FT_OK) break;
         last = ft_sql_int(statement, 1);
     }

@@ -77,10 +77,12 @@ static void plan_job(bench *b, unsigned tasks)
     snprintf(b->job, sizeof b->job, "%s", json_string_value(json_object_get(snapshot, "job")));
     ft_store_lease(b->store, b->job, 1, 600000, on_answer, b);
     json_t *leased = await(b), *list = tasks_of(leased), *task = json_array_get(list, 0);
-    char *text = json_dumps(plan, JSON_COMPACT);
-    ft_store_plan_commit(b->store, (uint64_t)number(leased, "token"), number(task, "task"), text,
-                         strlen(text), on_answer, b);
-    free(text);
+    char *dumped = json_dumps(plan, JSON_COMPACT);
+    ft_strbuf text = {0};
+    ft_strbuf_puts(&text, dumped);
+    free(dumped);
+    ft_store_plan_commit(b->store, (uint64_t)number(leased, "token"), number(task, "task"), &text,
+                         on_answer, b);
     json_decref(await(b));
     json_decref(list);
     json_decref(leased);

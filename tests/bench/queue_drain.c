@@ -79,6 +79,18 @@ static void serve_end(receiver *r)
     ft_strbuf_clear(&r->data);
 }
 
+/* Steals the plan. */
+static void send_plan(json_t *token, json_t *plan)
+{
+    char *text = json_dumps(plan, JSON_COMPACT);
+    size_t length = strlen(text);
+    if (ft_wire_write(STDOUT_FILENO, FT_WIRE_DATA, text, length, NULL) != FT_OK) _exit(1);
+    send_json(FT_WIRE_PLANNED,
+              json_pack("{s:O, s:I}", "token", token, "bytes", (json_int_t)length));
+    free(text);
+    json_decref(plan);
+}
+
 static void serve(receiver *r, const ft_wire_frame *frame, int64_t task_us)
 {
     json_t *request = NULL;
@@ -95,9 +107,8 @@ static void serve(receiver *r, const ft_wire_frame *frame, int64_t task_us)
     if (frame->type == FT_WIRE_SOLVE) serve_solve(request, task_us);
     if (frame->type == FT_WIRE_PLAN) {
         json_t *tasks = json_object_get(json_object_get(request, "spec"), "tasks");
-        send_json(FT_WIRE_PLANNED,
-                  json_pack("{s:O, s:o}", "token", json_object_get(request, "token"), "plan",
-                            queue_plan((unsigned)json_integer_value(tasks))));
+        send_plan(json_object_get(request, "token"),
+                  queue_plan((unsigned)json_integer_value(tasks)));
     }
     if (frame->type == FT_WIRE_TRACE || frame->type == FT_WIRE_INGEST) {
         r->request = json_incref(request);

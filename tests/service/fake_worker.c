@@ -253,6 +253,24 @@ static void serve_ingest(fake *f, const json_t *request)
     ft_strbuf_release(&data);
 }
 
+/* In odd pieces; steals the plan. "cut" announces more than comes, "flood" sends more than any plan
+ * may have. */
+static void send_plan(json_t *token, json_t *plan, const char *does)
+{
+    enum { PIECE = 701 };
+    char *text = json_dumps(plan, JSON_COMPACT), *block = ft_calloc(FT_WIRE_CHUNK, 1);
+    size_t length = strlen(text), blocks = strcmp(does, "flood") == 0 ? FT_WIRE_MAX_PLAN >> 20 : 0;
+    for (size_t i = 0; i < blocks; i++) send_bytes(FT_WIRE_DATA, block, FT_WIRE_CHUNK);
+    for (size_t at = 0; at < length; at += PIECE)
+        send_bytes(FT_WIRE_DATA, text + at, length - at < PIECE ? length - at : PIECE);
+    length += strcmp(does, "cut") == 0;
+    send_json(FT_WIRE_PLANNED,
+              json_pack("{s:O, s:I}", "token", token, "bytes", (json_int_t)length));
+    free(block);
+    free(text);
+    json_decref(plan);
+}
+
 /* spec.script lists what each subproblem does. */
 static void serve_plan(fake *f, const json_t *request)
 {
@@ -260,8 +278,10 @@ static void serve_plan(fake *f, const json_t *request)
     const char *does = json_string_value(json_object_get(spec, "plan_does"));
     const json_t *script = json_object_get(spec, "script");
     json_t *list = json_array(), *token = json_object_get(request, "token");
-    if (does && is_time_for(f, does, "plan")) act(does);
-    if (does && strcmp(does, "fail") == 0) {
+    if (!does) does = "";
+    if (is_time_for(f, does, "plan")) act(does);
+    if (strcmp(does, "fail") == 0) {
+        send_bytes(FT_WIRE_DATA, "{\"model\"", 8);
         send_json(FT_WIRE_FAILED, json_pack("{s:O, s:{s:s, s:s}}", "token", token, "error", "code",
                                             "usage", "message", "no such location"));
         json_decref(list);
@@ -275,10 +295,11 @@ static void serve_plan(fake *f, const json_t *request)
                             json_sprintf("race|write-write|%d|%s", (int)i,
                                          json_string_value(json_array_get(script, i)))));
     }
-    bool lies = does && strcmp(does, "miscount") == 0;
-    send_json(FT_WIRE_PLANNED, json_pack("{s:O, s:{s:s, s:[], s:{s:i}, s:[], s:o}}", "token", token,
-                                         "plan", "model", "ctp", "notes", "candidates", "race",
-                                         (int)count + lies, "records", "subproblems", list));
+    bool lies = strcmp(does, "miscount") == 0;
+    send_plan(token,
+              json_pack("{s:s, s:[], s:{s:i}, s:[], s:o}", "model", "ctp", "notes", "candidates",
+                        "race", (int)count + lies, "records", "subproblems", list),
+              does);
 }
 
 static void send_verdict(const json_t *token, const json_t *task, const char *key,

@@ -36,7 +36,7 @@ static struct {
     pthread_mutex_t mutex;
     sqlite3_vfs vfs, *real;
     uint64_t count, struck, fail_at;
-    bool stays;
+    bool stays, full;
     char *folder;
     image *images;
     void (*each)(void *data);
@@ -62,6 +62,21 @@ void ft_fault_vfs_fail(uint64_t nth, bool stays)
     all.fail_at = nth;
     all.stays = stays;
     pthread_mutex_unlock(&all.mutex);
+}
+
+void ft_fault_vfs_fill(bool full)
+{
+    pthread_mutex_lock(&all.mutex);
+    all.full = full;
+    pthread_mutex_unlock(&all.mutex);
+}
+
+static bool is_full(void)
+{
+    pthread_mutex_lock(&all.mutex);
+    bool full = all.full;
+    pthread_mutex_unlock(&all.mutex);
+    return full;
 }
 
 uint64_t ft_fault_vfs_count(void)
@@ -220,6 +235,7 @@ static int x_write(sqlite3_file *f, const void *bytes, int length, sqlite3_int64
 {
     image *i = ((file *)f)->image;
     before_change(i);
+    if (is_full()) return SQLITE_FULL;
     if (strikes()) {
         if (ft_fault_vfs_count() % 2 == 0 || length < 2) return SQLITE_FULL;
         (void)real_of(f)->pMethods->xWrite(real_of(f), bytes, length / 2, at);

@@ -215,7 +215,7 @@ static void check_content(const char *folder, size_t least, const char *when)
 
 static void check_refusal(const ft_error *err, const char *when)
 {
-    if (err->code != FT_IO || !*err->message)
+    if ((err->code != FT_IO && err->code != FT_FULL) || !*err->message)
         fail_msg("%s: %s: \"%s\"", when, ft_status_name(err->code), err->message);
 }
 

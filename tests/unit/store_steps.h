@@ -279,9 +279,11 @@ static void commit_plan(day *d)
     json_t *plan = json_pack(
         "{s:s, s:[], s:{s:i}, s:[o], s:o}", "model", "maximal", "notes", "candidates", "race", 11,
         "records", record("race|write-write|block", "safe", 7), "subproblems", subproblems);
-    char *text = json_dumps(plan, JSON_COMPACT);
-    ft_store_plan_commit(d->store, d->token, d->tasks[0], text, strlen(text), on_answer, &d->a);
-    free(text);
+    char *dumped = json_dumps(plan, JSON_COMPACT);
+    ft_strbuf text = {0};
+    ft_strbuf_puts(&text, dumped);
+    free(dumped);
+    ft_store_plan_commit(d->store, d->token, d->tasks[0], &text, on_answer, &d->a);
     json_decref(plan);
 }
 

@@ -174,10 +174,11 @@ static inline json_t *make_plan(void)
 /* Steals the plan. */
 static inline void commit_plan(fixture *f, const json_t *leased, json_t *plan)
 {
-    char *text = json_dumps(plan, JSON_COMPACT);
-    ft_store_plan_commit(f->store, token_of(leased), task_of(leased, 0), text, strlen(text),
-                         on_answer, &f->a);
-    free(text);
+    char *dumped = json_dumps(plan, JSON_COMPACT);
+    ft_strbuf text = {0};
+    ft_strbuf_puts(&text, dumped);
+    free(dumped);
+    ft_store_plan_commit(f->store, token_of(leased), task_of(leased, 0), &text, on_answer, &f->a);
     json_decref(plan);
 }
 

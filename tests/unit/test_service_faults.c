@@ -228,9 +228,41 @@ static void test_requests(void **state)
     assert_true(days > 3);
 }
 
+/* What cannot be stored is refused as what it is, and when to come again is told. */
+static void refused_as_full(ft_answer answer, const char *what)
+{
+    const char *after = ft_answer_header(&answer, "Retry-After");
+    if (answer.status != 507 || strcmp(ft_answer_text(&answer, "code"), "storage-full") != 0 ||
+        !after || atoi(after) < 1 || !*ft_answer_text(&answer, "detail"))
+        fail_msg("%s: %ld %s", what, answer.status, ft_strbuf_text(&answer.body));
+    ft_answer_release(&answer);
+}
+
+static void test_full_disk(void **state)
+{
+    (void)state;
+    served s;
+    ft_daemon client;
+    char hash[FT_DIGEST_HEX + 1], path[128], body[256];
+    open_server(&s, &client);
+    assert_true(upload(&client, false, hash));
+    snprintf(body, sizeof body, "{\"trace\":\"%s\",\"checks\":[\"race\"]}", hash);
+    snprintf(path, sizeof path, "/v1/traces/%s", hash);
+    ft_fault_vfs_fill(true);
+    refused_as_full(ft_daemon_post(&client, "/v1/traces", "T1|w(x)|a.c:1\n"), "upload");
+    refused_as_full(ft_daemon_post(&client, "/v1/jobs", body), "job");
+    ft_answer answer = ft_daemon_get(&client, path);
+    assert_int_equal(answer.status, 200);
+    ft_answer_release(&answer);
+    ft_fault_vfs_fill(false);
+    live_well(&client, "room again");
+    close_server(&s, &client, "full disk");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_requests)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_requests),
+                                       cmocka_unit_test(test_full_disk)};
     ft_log_set_level(FT_LOG_LEVELS); /* errors are what is made here */
     ft_fault_vfs_install();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -694,6 +694,33 @@ static void test_report_pages(void **state)
     expect_error(&f->loop, &f->a, FT_USAGE);
 }
 
+/* However many may be asked for, memory for them is limited. */
+static void test_report_bytes(void **state)
+{
+    fixture *f = *state;
+    char job[17], cursor[32];
+    ft_store_filter all = {.safe = true};
+    char *text = ft_calloc(FT_STORE_REPORT_MOST + 1, 1);
+    store_trace(f);
+    create_job(f, job);
+    json_t *leased = lease(f, job, 32), *plan = make_plan();
+    json_t *block = json_array_get(json_object_get(plan, "records"), 0);
+    json_object_set_new(block, "text", json_string(memset(text, 'a', FT_STORE_REPORT_MOST)));
+    commit_plan(f, leased, plan);
+    json_decref(expect(&f->loop, &f->a));
+    json_t *page = report_of(f, job, all, (ft_store_page){0});
+    assert_int_equal(json_array_size(json_object_get(page, "safe")), 1);
+    assert_int_equal(json_array_size(json_object_get(page, "findings")), 0);
+    snprintf(cursor, sizeof cursor, "%s", text_of(page, "next"));
+    json_decref(page);
+    page = report_of(f, job, all, (ft_store_page){cursor, 0, NULL});
+    assert_int_equal(json_array_size(json_object_get(page, "findings")), 1);
+    assert_true(json_is_null(json_object_get(page, "next")));
+    json_decref(page);
+    json_decref(leased);
+    free(text);
+}
+
 static void test_finding(void **state)
 {
     fixture *f = *state;
@@ -799,6 +826,7 @@ int main(void)
         TEST(test_witnesses_in_texts),
         TEST(test_report),
         TEST(test_report_pages),
+        TEST(test_report_bytes),
         TEST(test_finding),
         TEST(test_job_list),
         cmocka_unit_test(test_states),
