@@ -172,10 +172,16 @@ ft_status ft_engine_new(ft_trace *trace, const char *trace_hash, const json_t *s
                             .trace_hash = engine->trace_hash,
                             .model = engine->problem.model,
                             .apart = ran_well(trace) && !ft_candidates_is_marked(trace)};
-    engine->checker = ft_checker_new(trace);
     engine->prefix = ft_prefix_new(trace, engine->order, engine->run);
     *result = engine;
     return FT_OK;
+}
+
+/* It executes the whole run once: those who only plan, or only refute, do without it. */
+ft_checker *ft_engine_checker(ft_engine *engine)
+{
+    if (!engine->checker) engine->checker = ft_checker_new(engine->trace);
+    return engine->checker;
 }
 
 static void free_shared(ft_engine *engine)

@@ -29,7 +29,7 @@ struct ft_engine {
     ft_problem problem;
     ft_slice *slice; /* NULL: every read matters */
     ft_record_context context;
-    ft_checker *checker;
+    ft_checker *checker; /* NULL until needed: ft_engine_checker */
     ft_prefix *prefix;
     ft_causality *causality;        /* NULL until needed */
     ft_candidates *candidates;      /* NULL until planned */
@@ -46,6 +46,7 @@ struct ft_engine {
 };
 
 ft_status ft_engine_prepare(ft_engine *engine, ft_error *err) FT_MUST_CHECK; /* candidates */
+ft_checker *ft_engine_checker(ft_engine *engine); /* made when first asked for */
 
 /* One claim, by the solver and then the checker. stats is added to. witness and reading are filled
  * on a violation. */

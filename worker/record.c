@@ -8,7 +8,7 @@
 #include "candidate/listed.h"
 #include "report/fingerprint.h"
 
-const char *ft_record_kind(ft_check check, uint8_t kind, const ft_spec *spec, uint32_t property)
+static const char *kind_name(ft_check check, uint8_t kind, const ft_spec *spec, uint32_t property)
 {
     static const char *const race[2] = {"read-write", "write-write"};
     static const char *const pattern[8] = {"RRR", "RRW", "RWR", "RWW", "WRR", "WRW", "WWR", "WWW"};
@@ -64,7 +64,7 @@ char *ft_record_key(const ft_record_context *c, const ft_group *group)
 {
     ft_strbuf key = {0};
     ft_strbuf_printf(&key, "%s|%s", ft_check_name(group->check),
-                     ft_record_kind(group->check, group->kind, c->spec, group->property));
+                     kind_name(group->check, group->kind, c->spec, group->property));
     if (group->check == FT_CHECK_PROPERTY) {
         ft_strbuf_printf(&key, "|%u|%s", group->property,
                          c->spec->properties.data[group->property].name);
@@ -385,7 +385,7 @@ json_t *ft_record_new(const ft_record_context *c, const ft_group *group,
     char *key = decision->count > 1 ? NULL : ft_record_key(c, group);
     json_t *record = json_pack(
         "{s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:n, s:s}", "check", ft_check_name(group->check),
-        "kind", ft_record_kind(group->check, group->kind, c->spec, group->property), "verdict",
+        "kind", kind_name(group->check, group->kind, c->spec, group->property), "verdict",
         ft_verdict_name(verdict), "count", (json_int_t)decision->count, "pairs",
         (json_int_t)decision->pairs, "model", ft_model_name(c->model), "memory", "sc", "bound",
         "scope", "trace");

@@ -41,7 +41,6 @@ typedef struct ft_decision {
 
 /* "race|write-write|a.c:3|b.c:4": the identity of a group in its job. Heap. */
 char *ft_record_key(const ft_record_context *context, const ft_group *group);
-const char *ft_record_kind(ft_check check, uint8_t kind, const ft_spec *spec, uint32_t property);
 
 /* The one pass that refuted something, MIXED for several, `none` for none. */
 ft_reason ft_record_reason(const uint64_t passes[FT_REASONS], ft_reason none);

@@ -122,7 +122,7 @@ static ft_answer decide_by(const question *q, ft_solver solver)
     if (answer != FT_ANSWER_SAT || !q->stats->beyond) return answer;
     /* A guess: what the solver was not told may not matter here. */
     q->witness->wakeups = engine->problem.wakeups;
-    if (ft_checker_check(engine->checker, q->witness, NULL, NULL) == FT_OK) return answer;
+    if (ft_checker_check(ft_engine_checker(engine), q->witness, NULL, NULL) == FT_OK) return answer;
     ft_witness_release(q->witness);
     return FT_ANSWER_UNKNOWN;
 }
@@ -130,8 +130,8 @@ static ft_answer decide_by(const question *q, ft_solver solver)
 static bool find_by_delay(const question *q)
 {
     double start = ft_now_ms();
-    q->stats->delayed =
-        ft_delay_find(&q->engine->problem, q->engine->checker, q->claim, DELAY_STEPS, q->witness);
+    q->stats->delayed = ft_delay_find(&q->engine->problem, ft_engine_checker(q->engine), q->claim,
+                                      DELAY_STEPS, q->witness);
     q->stats->encode_ms += ft_now_ms() - start;
     return q->stats->delayed;
 }
@@ -185,7 +185,7 @@ static ft_outcome outcome(ft_verdict verdict, ft_reason reason, const char *text
 static ft_status confirm(ft_engine *engine, ft_witness *witness, ft_reading *reading, ft_error *err)
 {
     witness->wakeups = engine->problem.wakeups;
-    ft_status status = ft_checker_check(engine->checker, witness, reading, err);
+    ft_status status = ft_checker_check(ft_engine_checker(engine), witness, reading, err);
     if (status != FT_OK) ft_witness_release(witness);
     return status;
 }
@@ -315,7 +315,7 @@ static bool look_in_observed_run(void *context, const ft_claim *claim)
  * that order is the only one. */
 static bool try_relinearised(group_pass *pass)
 {
-    const ft_engine *engine = pass->engine;
+    ft_engine *engine = pass->engine;
     ft_witness other = pass->witness;
     other.steps = ft_alloc(((size_t)other.n_steps + 1) * sizeof *other.steps);
     ft_relinearise(engine->order, pass->witness.steps, other.n_steps, other.steps);
@@ -326,8 +326,9 @@ static bool try_relinearised(group_pass *pass)
                          .complete = true};
     other.wakeups = engine->problem.wakeups;
     other.bound = fixed_bound(engine);
-    bool better = gain.switches < gain.switches_before && gain.switches <= other.bound &&
-                  ft_checker_check(engine->checker, &other, &pass->reading, NULL) == FT_OK;
+    bool better =
+        gain.switches < gain.switches_before && gain.switches <= other.bound &&
+        ft_checker_check(ft_engine_checker(engine), &other, &pass->reading, NULL) == FT_OK;
     if (!better) {
         ft_witness_release(&other);
         return false;
@@ -493,10 +494,10 @@ static ft_status reduce(group_pass *pass)
             ft_engine_reduce(pass->engine, &pass->witness, &pass->reading, &pass->minimised);
     if (pass->reduced) return FT_OK;
     if (!pass->observed)
-        ft_minimise(pass->engine->order, pass->engine->checker, &pass->witness, MINIMISE_MS,
-                    &pass->minimised);
+        ft_minimise(pass->engine->order, ft_engine_checker(pass->engine), &pass->witness,
+                    MINIMISE_MS, &pass->minimised);
     ft_reading_release(&pass->reading);
-    return ft_checker_check(pass->engine->checker, &pass->witness, &pass->reading, NULL);
+    return ft_checker_check(ft_engine_checker(pass->engine), &pass->witness, &pass->reading, NULL);
 }
 
 static json_t *violation(group_pass *pass, ft_decision *decision)

@@ -35,7 +35,7 @@ static ft_answer ask_strict(ft_engine *engine, const ft_claim *claim, uint32_t c
     ft_window_free(window);
     if (answer != FT_ANSWER_SAT || ft_windows_exact(engine->windows)) return answer;
     witness->wakeups = engine->problem.wakeups;
-    if (ft_checker_check(engine->checker, witness, NULL, NULL) == FT_OK) return answer;
+    if (ft_checker_check(ft_engine_checker(engine), witness, NULL, NULL) == FT_OK) return answer;
     ft_witness_release(witness);
     return FT_ANSWER_UNKNOWN;
 }

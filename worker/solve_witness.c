@@ -29,7 +29,7 @@ bool ft_engine_accept(ft_engine *engine, const ft_claim *claim, uint32_t bound, 
     if (!ft_schedules_accept(schedules_for(engine, claim), claim, witness)) return false;
     witness->wakeups = engine->problem.wakeups;
     witness->bound = bound;
-    if (ft_checker_check(engine->checker, witness, reading, NULL) != FT_OK) {
+    if (ft_checker_check(ft_engine_checker(engine), witness, reading, NULL) != FT_OK) {
         ft_witness_release(witness);
         return false;
     }
@@ -50,7 +50,7 @@ bool ft_engine_reduce(ft_engine *engine, ft_witness *witness, ft_reading *readin
     ft_witness less = *witness;
     ft_reading fresh = {0};
     if (!ft_schedules_reduce(schedules, &less)) return false;
-    if (ft_checker_check(engine->checker, &less, &fresh, NULL) != FT_OK) {
+    if (ft_checker_check(ft_engine_checker(engine), &less, &fresh, NULL) != FT_OK) {
         ft_witness_release(&less);
         return false;
     }

@@ -5,9 +5,9 @@
 #include "report/internal.h"
 
 static const struct {
-    const char *name, *media, *ending, *doc;
+    const char *name, *media, *ending;
 } FORMATS[] = {
-#define FT_ROW(symbol, name, media, ending, doc) {name, media, ending, doc},
+#define FT_ROW(symbol, name, media, ending, doc) {name, media, ending},
     FT_REPORT_FORMAT_TABLE(FT_ROW)
 #undef FT_ROW
 };
@@ -32,11 +32,6 @@ const char *ft_report_format_media(ft_report_format format)
 const char *ft_report_format_ending(ft_report_format format)
 {
     return FORMATS[format].ending;
-}
-
-const char *ft_report_format_doc(ft_report_format format)
-{
-    return FORMATS[format].doc;
 }
 
 bool ft_report_format_parse(const char *name, ft_report_format *format)

@@ -38,7 +38,6 @@ typedef enum ft_report_format {
 const char *ft_report_format_name(ft_report_format format);
 const char *ft_report_format_media(ft_report_format format); /* "text/html" */
 const char *ft_report_format_ending(ft_report_format format);
-const char *ft_report_format_doc(ft_report_format format);
 bool ft_report_format_parse(const char *name, ft_report_format *format);
 /* The format that an Accept header likes best (RFC 9110 §12.5.1); `initial` where it is NULL, empty
  * or takes anything. False: none of ours would do. */
@@ -128,7 +127,7 @@ typedef struct ft_finding {
 /* One trace's report. */
 typedef struct ft_report_part {
     const json_t *json; /* REPORT, borrowed */
-    const char *file; /* how the user names the trace; borrowed from the report or ft_report_name */
+    const char *file; /* how the user names the trace; borrowed, like json */
     size_t first, count; /* of the findings */
 } ft_report_part;
 
@@ -148,7 +147,6 @@ ft_report *ft_report_new(json_t *json, const char *file);
 void ft_report_free(ft_report *report); /* accepts NULL */
 
 bool ft_finding_is_silent(const ft_finding *finding);       /* suppressed or apart */
-size_t ft_report_switches(const ft_finding *finding);       /* context switches of the schedule */
 bool ft_place_parse(const char *location, ft_place *place); /* place->file is heap; false: none */
 
 /* ---- Views ----------------------------------------------------------------------------------- */

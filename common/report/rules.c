@@ -57,7 +57,7 @@ static const ft_rule RULES[] = {
     {"deadlock/join", "deadlock", "join", "Wait for ever", "A thread joins one that never ends.",
      "End the joined thread's own wait first."},
     {"order/use-after-free", "order", "use-after-free", "Use after free",
-     "A thread uses %s after another one has freed it.",
+     "A thread uses %s after another one has freed or destroyed it.",
      "Join or count references before the free."},
     {"order/double-free", "order", "double-free", "Double free", "%s is freed twice.",
      "Let one thread own the memory, or count references."},

@@ -10,7 +10,6 @@
 #define FT_SARIF_FLOW_LOCATIONS 1000        /* threadFlow locations of a result */
 #define FT_SARIF_LOCATIONS      100         /* locations of a result */
 #define FT_SARIF_BYTES          (10u << 20) /* gzipped */
-#define FT_SARIF_RULE_TAGS      10
 
 /* {"text": ...}; new reference, like all below. */
 json_t *ft_sarif_message(const char *text);

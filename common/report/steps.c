@@ -159,14 +159,6 @@ static void mark_sources(ft_finding *finding)
     ft_map_release(&sources);
 }
 
-size_t ft_report_switches(const ft_finding *finding)
-{
-    size_t switches = 0;
-    for (size_t i = 1; i < finding->steps.len; i++)
-        if (finding->steps.data[i].thread != finding->steps.data[i - 1].thread) switches++;
-    return switches;
-}
-
 /* ---- difference from the observed run ------------------------------------------------------- */
 
 static void name_step(const ft_report_step *step, ft_strbuf *out)

@@ -55,21 +55,11 @@ static const frame *innermost_of(const ft_branches *b, uint32_t thread)
     return thread < b->threads.len ? innermost(&b->threads.data[thread]) : NULL;
 }
 
-uint32_t ft_branches_depth(const ft_branches *b, uint32_t thread)
-{
-    return thread < b->threads.len ? (uint32_t)b->threads.data[thread].frames.len : 0;
-}
-
-uint32_t ft_branches_path(const ft_branches *b, uint32_t thread)
+/* The thread's path (trace.h), if every if of the trace was followed. */
+static uint32_t path_of(const ft_branches *b, uint32_t thread)
 {
     const frame *f = innermost_of(b, thread);
     return f ? 2 * f->number + (f->in_else ? 2 : 1) : 0;
-}
-
-bool ft_branches_in_else(const ft_branches *b, uint32_t thread)
-{
-    const frame *f = innermost_of(b, thread);
-    return f && f->in_else;
 }
 
 /* ---- events in an arm ----------------------------------------------------------------------- */
@@ -199,12 +189,12 @@ static ft_status number_events(const ft_builder *b, ft_branches *branches, ft_er
 {
     ft_trace *trace = b->trace;
     for (uint32_t e = 0; e < trace->n_events; e++) {
-        uint32_t t = trace->thread[e], before = ft_branches_path(branches, t);
+        uint32_t t = trace->thread[e], before = path_of(branches, t);
         ft_error why = FT_ERROR_INIT;
         ft_status status = ft_branches_follow(branches, trace->kind[e], t, trace->object[e],
                                               trace->flags[e], &why);
         if (!status) {
-            number_event(trace, e, before, ft_branches_path(branches, t));
+            number_event(trace, e, before, path_of(branches, t));
             status = check_passed(b, e, &why);
         }
         if (status)
@@ -217,7 +207,7 @@ static ft_status number_events(const ft_builder *b, ft_branches *branches, ft_er
 static void note_unclosed(ft_builder *b, const ft_branches *branches)
 {
     for (uint32_t t = 0; t < branches->threads.len; t++) {
-        uint32_t depth = ft_branches_depth(branches, t);
+        uint32_t depth = (uint32_t)branches->threads.data[t].frames.len;
         if (!depth) continue;
         uint32_t first = 2 * branches->threads.data[t].frames.data[0].number + 1;
         ft_builder_add_note(b, "unclosed-branch", b->trace->paths[first].branch, depth,

@@ -24,11 +24,4 @@ void ft_branches_free(ft_branches *branches); /* accepts NULL */
 ft_status ft_branches_follow(ft_branches *branches, ft_event_kind kind, uint32_t thread,
                              uint32_t object, uint8_t flags, ft_error *err) FT_MUST_CHECK;
 
-/* Where the thread is now: how many ifs are open in it, and its path (trace.h) if every if of the
- * trace was followed. */
-uint32_t ft_branches_depth(const ft_branches *branches, uint32_t thread);
-uint32_t ft_branches_path(const ft_branches *branches, uint32_t thread);
-/* Whether the thread is in the else-arm of its innermost open if. */
-bool ft_branches_in_else(const ft_branches *branches, uint32_t thread);
-
 #endif

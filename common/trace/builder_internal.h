@@ -34,6 +34,7 @@ struct ft_builder {
     size_t value_slot_cap;
     uint32_t n_large;         /* values in them */
     uint32_t **small_values;  /* the ids of small integers (builder_values.c) */
+    uint32_t n_chunks, end_of_chunks; /* of them: that are there; behind the last */
     uint32_t *location_slots; /* hash slots: location id, 0 when free */
     size_t location_slot_cap;
     ft_intern functions; /* function names; the arena's copy is in function_text */

@@ -4,8 +4,10 @@
 #include "trace/builder_internal.h"
 
 /* Most integers are small: those from SMALLEST on have their ids in a table, in chunks that are
- * made when they are needed. */
-enum { CHUNK = 1 << 12, CHUNKS = 1 << 11, FEWEST = 1 << 6 };
+ * made when they are needed. Above the first ALWAYS of them a chunk is made where it will be filled:
+ * there are WORTH values or more for each that is there. One that was not made never is, since its
+ * values stand elsewhere by then. */
+enum { CHUNK = 1 << 12, CHUNKS = 1 << 18, ALWAYS = 1 << 11, WORTH = 1 << 9, FEWEST = 1 << 6 };
 #define SMALLEST (-(INT64_C(1) << 16))
 
 static uint32_t append(ft_builder *b, ft_value value)
@@ -17,6 +19,16 @@ static uint32_t append(ft_builder *b, ft_value value)
     return trace->n_values++;
 }
 
+static uint32_t not_made[1]; /* stands for chunks that are not */
+
+static uint32_t *make_chunk(ft_builder *b, uint64_t number)
+{
+    bool worth = number < ALWAYS || b->n_chunks <= b->trace->n_values / WORTH;
+    if (number >= b->end_of_chunks) b->end_of_chunks = (uint32_t)number + 1;
+    b->n_chunks += worth;
+    return worth ? ft_calloc(CHUNK, sizeof(uint32_t)) : not_made;
+}
+
 /* Where the id of a small integer stands; NULL: it is not small. */
 static uint32_t *small_slot(ft_builder *b, uint64_t bits)
 {
@@ -24,8 +36,8 @@ static uint32_t *small_slot(ft_builder *b, uint64_t bits)
     if (place >= (uint64_t)CHUNK * CHUNKS) return NULL;
     if (!b->small_values) b->small_values = ft_calloc(CHUNKS, sizeof *b->small_values);
     uint32_t **chunk = &b->small_values[place / CHUNK];
-    if (!*chunk) *chunk = ft_calloc(CHUNK, sizeof **chunk);
-    return &(*chunk)[place % CHUNK];
+    if (!*chunk) *chunk = make_chunk(b, place / CHUNK);
+    return *chunk == not_made ? NULL : &(*chunk)[place % CHUNK];
 }
 
 static size_t sort_of(ft_value value)
@@ -80,6 +92,7 @@ uint32_t ft_builder_value(ft_builder *b, ft_value value)
 void ft_builder_release_values(ft_builder *b)
 {
     free(b->value_slots);
-    for (int i = 0; b->small_values && i < CHUNKS; i++) free(b->small_values[i]);
+    for (uint32_t i = 0; i < b->end_of_chunks; i++)
+        if (b->small_values[i] != not_made) free(b->small_values[i]);
     free(b->small_values);
 }

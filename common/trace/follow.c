@@ -1,7 +1,6 @@
 #include "trace/follow.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "trace/sections.h"
 
@@ -69,22 +68,12 @@ void ft_follower_free(ft_follower *f)
 }
 
 /* The tables of the trace grow while it is read. */
-static void *grown(void *states, uint32_t *n, uint32_t want, size_t size)
-{
-    if (want <= *n) return states;
-    uint32_t room = *n + *n / 2 > want ? *n + *n / 2 : want;
-    states = ft_realloc(states, room, size);
-    memset((char *)states + *n * size, 0, (room - *n) * size);
-    *n = room;
-    return states;
-}
-
 static void make_room(ft_follower *f)
 {
     const ft_trace *trace = f->trace;
-    f->threads = grown(f->threads, &f->n_threads, trace->threads.len, sizeof *f->threads);
-    f->edges = grown(f->edges, &f->n_edges, trace->edges.len, sizeof *f->edges);
-    f->holders = grown(f->holders, &f->n_locks, trace->locks.len, sizeof *f->holders);
+    f->threads = ft_grow_zeroed(f->threads, &f->n_threads, trace->threads.len, sizeof *f->threads);
+    f->edges = ft_grow_zeroed(f->edges, &f->n_edges, trace->edges.len, sizeof *f->edges);
+    f->holders = ft_grow_zeroed(f->holders, &f->n_locks, trace->locks.len, sizeof *f->holders);
 }
 
 /* ---- condition waits ------------------------------------------------------------------------- */

@@ -234,7 +234,7 @@ void ft_trace_print_event(const ft_trace *trace, uint32_t e, ft_strbuf *out);
  *    before that acquire, with a note;
  *  - a join (or edge-in) logged before its child's last event (its edge-out), where the joining
  *    thread did nothing in between: moved behind it, with a note;
- *  - everything else that contradicts the semantics is left for the checker (verdict/observe.h). */
+ *  - everything else that contradicts the semantics is left for the checker (verdict/checker.h). */
 typedef struct ft_builder ft_builder;
 
 ft_builder *ft_builder_new(ft_format format);

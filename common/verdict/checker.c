@@ -342,7 +342,7 @@ static bool writes_shared(const ft_trace *trace, uint32_t e)
     return false;
 }
 
-/* Claim.h, ATOMICITY: t_r is executed; where it departs from the model its thread stops. */
+/* ATOMICITY of claim.h: t_r is executed; where it departs from the model its thread stops. */
 static ft_status execute_remote(run *r, uint32_t e)
 {
     if (!ft_machine_executed(r->machine, r->claim->events[0]))
@@ -554,7 +554,7 @@ static ft_status final_atomicity(run *r)
     return check_access(r, 2, outcome);
 }
 
-/* Claim.h, CO_ENABLED: e could be executed alone from here, its own reads exempt. An assert runs
+/* CO_ENABLED of claim.h: e could be executed alone from here, its own reads exempt. An assert runs
  * whether it holds or not. */
 static ft_status check_executable(run *r, uint32_t e)
 {

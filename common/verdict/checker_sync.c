@@ -91,7 +91,7 @@ static bool may_block(const ft_trace *trace, uint32_t e)
 }
 
 /* With any wake-ups, who sleeps is what ft_checker_signals_explained finds. */
-static bool is_blocked(run *r, uint32_t e)
+static bool is_kept(run *r, uint32_t e)
 {
     const ft_trace *trace = r->trace;
     bool wake = trace->kind[e] == FT_EVENT_COND_WAKE;
@@ -99,6 +99,29 @@ static bool is_blocked(run *r, uint32_t e)
     if (wake && (trace->flags[e] & FT_FLAG_FAILED)) return false;
     if (wake && r->witness->wakeups == FT_WAKEUPS_ANY) return true;
     return ft_checker_ready(r, e, NULL) != FT_OK;
+}
+
+/* Where branches are open, a thread that may have ended may as well wait in one of their arms: at
+ * the claim's event, or at what can be stuck beside it. */
+static bool waits_in_arm(run *r, uint32_t thread)
+{
+    const ft_trace *trace = r->trace;
+    uint32_t claimed = r->claim->events[0];
+    for (uint32_t e = 0; trace->n_paths && e < trace->n_events; e++) {
+        bool fits =
+            e == claimed || (trace->kind[e] != FT_EVENT_JOIN &&
+                             (trace->kind[claimed] != FT_EVENT_JOIN || is_acquire(trace, e)));
+        if (trace->thread[e] == thread && fits && !ft_machine_executed(r->machine, e) &&
+            ft_machine_next(r->machine, e, NULL) == FT_OK && (e == claimed || is_kept(r, e)))
+            return true;
+    }
+    return false;
+}
+
+static bool is_blocked(run *r, uint32_t e)
+{
+    bool join = r->trace->kind[e] == FT_EVENT_JOIN;
+    return is_kept(r, e) || (join && waits_in_arm(r, r->trace->object[e]));
 }
 
 static ft_status shape_stuck(run *r)
@@ -128,7 +151,8 @@ static ft_status none_goes_on_unseen(run *r)
     uint32_t n_threads = r->trace->threads.len;
     bool *cut = ft_calloc(n_threads, sizeof *cut), any = false;
     ft_trace_find_cut(r->trace, cut);
-    for (uint32_t t = 0; t < n_threads; t++) any |= cut[t] && ft_machine_ended(r->machine, t);
+    for (uint32_t t = 0; t < n_threads; t++)
+        any |= cut[t] && ft_machine_ended(r->machine, t) && !waits_in_arm(r, t);
     free(cut);
     if (!any) return FT_OK;
     return ft_checker_refuse_claim(r, "a thread may go on behind what the trace has of it");

@@ -1,7 +1,6 @@
 #include "verdict/machine_flow.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "verdict/machine_internal.h"
 
@@ -16,18 +15,9 @@ ft_machine_room ft_machine_room_of(const ft_trace *trace)
                              .blocks = trace->blocks.len};
 }
 
-static void *grown(void *cells, uint32_t *room, uint32_t want, size_t size)
-{
-    if (want <= *room) return cells;
-    uint32_t more = *room + *room / 2 > want ? *room + *room / 2 : want;
-    cells = ft_realloc(cells, more, size);
-    memset((char *)cells + *room * size, 0, (more - *room) * size);
-    *room = more;
-    return cells;
-}
-
 #define GROW(m, room, table)                                                                       \
-    ((m)->table = grown((m)->table, &(room)->table, (m)->trace->table.len, sizeof *(m)->table))
+    ((m)->table =                                                                                  \
+         ft_grow_zeroed((m)->table, &(room)->table, (m)->trace->table.len, sizeof *(m)->table))
 
 void ft_machine_grow(ft_machine *m, ft_machine_room *room)
 {

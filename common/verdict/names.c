@@ -52,16 +52,6 @@ const char *ft_decided_by_name(ft_decided_by decider)
     return DECIDERS[decider].name;
 }
 
-const char *ft_check_doc(ft_check check)
-{
-    return CHECKS[check].doc;
-}
-
-const char *ft_model_doc(ft_model model)
-{
-    return MODELS[model].doc;
-}
-
 const char *ft_reason_doc(ft_reason reason)
 {
     return REASONS[reason].doc;

@@ -120,10 +120,8 @@ typedef enum ft_wakeups {
 } ft_wakeups;
 
 const char *ft_check_name(ft_check check);
-const char *ft_check_doc(ft_check check);
 bool ft_check_parse(const char *name, ft_check *check);
 const char *ft_model_name(ft_model model);
-const char *ft_model_doc(ft_model model);
 bool ft_model_parse(const char *name, ft_model *model);
 const char *ft_verdict_name(ft_verdict verdict);
 bool ft_verdict_parse(const char *name, ft_verdict *verdict);

@@ -139,12 +139,12 @@ ft_status ft_observe_once(const ft_trace *trace, uint32_t e, uint32_t *runner, f
     return FT_OK;
 }
 
-void ft_observe_break(ft_trace *trace, uint32_t e, uint32_t gone, const ft_error *why)
+void ft_observe_break(ft_trace *trace, uint32_t e, uint32_t flushed, const ft_error *why)
 {
     ft_strbuf text = {0};
     ft_trace_print_event(trace, e, &text);
-    trace->broken = gone + e;
-    trace->broken_text = ft_arena_printf(trace->arena, "event %u (%s: %s): %s", gone + e + 1,
+    trace->broken = flushed + e;
+    trace->broken_text = ft_arena_printf(trace->arena, "event %u (%s: %s): %s", flushed + e + 1,
                                          ft_trace_thread_name(trace, trace->thread[e]),
                                          ft_strbuf_text(&text), why->message);
     ft_strbuf_release(&text);
@@ -215,6 +215,7 @@ typedef struct recorder {
     FT_VEC(uint32_t) ids;
     FT_VEC(ft_value) values;
     ft_map seen[FT_SORT_BITVEC + 1]; /* bits (and width) -> index in values */
+    uint32_t *of_stated; /* [n_values] of the trace: index in values, 0: not looked for yet */
 } recorder;
 
 static uint32_t value_id(recorder *r, ft_held held)
@@ -230,10 +231,30 @@ static uint32_t value_id(recorder *r, ft_held held)
     return (uint32_t)*slot;
 }
 
-static void record(recorder *r, uint32_t source, ft_held held)
+static void record_value(recorder *r, uint32_t source, uint32_t id)
 {
     ft_vec_push(&r->sources, source);
-    ft_vec_push(&r->ids, value_id(r, held));
+    ft_vec_push(&r->ids, id);
+}
+
+static void record(recorder *r, uint32_t source, ft_held held)
+{
+    record_value(r, source, value_id(r, held));
+}
+
+/* The value that a plain event says it read or wrote; FT_NO_VALUE: it says none. */
+static uint32_t stated_value(const ft_trace *trace, uint32_t e, bool write)
+{
+    if (!write) return ft_observe_stated_read(trace, e);
+    if (trace->kind[e] == FT_EVENT_WRITE) return trace->data[e];
+    return trace->kind[e] == FT_EVENT_RMW ? trace->updates[trace->data[e]].written : FT_NO_VALUE;
+}
+
+static uint32_t stated_id(recorder *r, const ft_trace *trace, uint32_t value)
+{
+    uint32_t *id = &r->of_stated[value];
+    if (!*id) *id = value_id(r, (ft_held){.known = true, .value = trace->values[value]});
+    return *id;
 }
 
 static void record_event(recorder *r, const ft_machine *machine, const ft_trace *trace, uint32_t e)
@@ -245,9 +266,11 @@ static void record_event(recorder *r, const ft_machine *machine, const ft_trace 
         ft_held held = accesses[i].write ? ft_machine_pending(machine, e, accesses[i].variable)
                                          : ft_machine_shared(machine, accesses[i].variable);
         uint32_t source = accesses[i].write ? FT_NO_EVENT : held.source;
-        uint32_t value = accesses[i].write ? FT_NO_VALUE : ft_observe_stated_read(trace, e);
-        if (value != FT_NO_VALUE) held = (ft_held){.known = true, .value = trace->values[value]};
-        record(r, source, held);
+        uint32_t value = stated_value(trace, e, accesses[i].write);
+        if (value != FT_NO_VALUE)
+            record_value(r, source, stated_id(r, trace, value));
+        else
+            record(r, source, held);
     }
 }
 
@@ -267,7 +290,10 @@ ft_observed *ft_observed_new(const ft_trace *trace)
     uint32_t *outs = find_edge_outs(trace);
     ft_machine *machine = ft_machine_new(trace);
     r.table->first = ft_calloc((size_t)trace->n_events + 1, sizeof *r.table->first);
+    r.of_stated = ft_calloc((size_t)trace->n_values + 1, sizeof *r.of_stated);
     ft_vec_push(&r.values, (ft_value){0});
+    ft_vec_reserve(&r.sources, trace->n_events);
+    ft_vec_reserve(&r.ids, trace->n_events);
     waiters waiting = {0};
     for (uint32_t e = 0; e < trace->n_events; e++) {
         r.table->first[e] = (uint32_t)r.sources.len;
@@ -294,6 +320,7 @@ ft_observed *ft_observed_new(const ft_trace *trace)
     r.table->value = r.ids.data;
     r.table->values = r.values.data;
     for (size_t i = 0; i <= FT_SORT_BITVEC; i++) ft_map_release(&r.seen[i]);
+    free(r.of_stated);
     ft_machine_free(machine);
     ft_vec_release(&waiting);
     free(outs);

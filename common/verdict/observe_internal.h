@@ -17,7 +17,8 @@ ft_status ft_observe_outcome(ft_trace *trace, uint32_t e, ft_outcome outcome,
 /* runner: per once object, the thread that began it + 1, 0: none did. */
 ft_status ft_observe_once(const ft_trace *trace, uint32_t e, uint32_t *runner,
                           ft_error *why) FT_MUST_CHECK;
-/* The first such event; so many that the trace has no more came before its first. */
-void ft_observe_break(ft_trace *trace, uint32_t e, uint32_t gone, const ft_error *why);
+/* Says that e is the first such event. flushed: number of events that stood before those the trace
+ * has, so that e is the trace's event `flushed + e`. */
+void ft_observe_break(ft_trace *trace, uint32_t e, uint32_t flushed, const ft_error *why);
 
 #endif

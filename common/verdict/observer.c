@@ -29,7 +29,7 @@ struct ft_observer {
     ft_trace *trace;
     ft_machine *machine;
     ft_machine_room room;
-    uint32_t gone;
+    uint32_t flushed; /* ft_observer_take */
     FT_VEC(uint8_t) shared;
     FT_VEC(uint32_t) stuck; /* per thread: number of the event that it did not come past, + 1 */
     FT_VEC(once_state) onces;
@@ -245,7 +245,7 @@ static void (*const AFTER[FT_EVENT_KINDS])(ft_observer *o, uint32_t e) = {
 static void break_at(ft_observer *o, uint32_t e, const ft_error *why)
 {
     if (o->broken != FT_NO_EVENT) return;
-    ft_observe_break(o->trace, e, o->gone, why);
+    ft_observe_break(o->trace, e, o->flushed, why);
     o->broken = o->trace->broken;
     o->broken_text = o->trace->broken_text;
 }
@@ -295,7 +295,7 @@ static bool take_event(ft_observer *o, uint32_t e)
     const ft_trace *trace = o->trace;
     ft_event_kind kind = trace->kind[e];
     if (ft_trace_is_blocked(trace, e)) {
-        o->stuck.data[trace->thread[e]] = o->gone + e + 1;
+        o->stuck.data[trace->thread[e]] = o->flushed + e + 1;
         return true;
     }
     if (ft_event_kind_object(kind) == FT_OBJECT_VARIABLE) {
@@ -311,10 +311,10 @@ static bool take_event(ft_observer *o, uint32_t e)
     return true;
 }
 
-bool ft_observer_take(ft_observer *o, uint32_t gone)
+bool ft_observer_take(ft_observer *o, uint32_t flushed)
 {
     make_room(o);
-    o->gone = gone;
+    o->flushed = flushed;
     for (uint32_t e = 0; e < o->trace->n_events; e++)
         if (!take_event(o, e)) return false;
     return true;

@@ -11,9 +11,10 @@ typedef struct ft_observer ft_observer;
  * what they wait for, forks before it, edge-outs before their edge-ins. */
 ft_observer *ft_observer_new(ft_trace *trace);
 void ft_observer_free(ft_observer *observer); /* accepts NULL; before the trace is freed */
-/* Executes the events that the trace has now, of which so many are gone: flags assertions that
- * fail, sets initial values. False: the trace has to be observed whole. */
-bool ft_observer_take(ft_observer *observer, uint32_t gone) FT_MUST_CHECK;
+/* Executes the events that the trace has now: flags assertions that fail, sets initial values.
+ * flushed: number of events before these, which the trace has no more. False: the trace has to be
+ * observed whole. */
+bool ft_observer_take(ft_observer *observer, uint32_t flushed) FT_MUST_CHECK;
 
 /* Behind the last ones: sets trace->broken and broken_text. */
 typedef struct ft_observer_facts {

@@ -535,7 +535,10 @@ bool ft_compare_seed(uint64_t seed, unsigned wanted, ft_comparison_stats *stats,
     subject s = {.seed = seed, .trace = ft_generate(seed), .stats = stats, .why = why};
     s.job.n_properties = ft_generate_properties(s.trace, seed, s.properties, FT_COMPARE_PROPERTIES);
     if (stats) stats->traces++;
-    for (uint32_t e = 0; stats && e < s.trace->n_events; e++) stats->kinds[s.trace->kind[e]]++;
+    for (uint32_t e = 0; stats && e < s.trace->n_events; e++) {
+        stats->kinds[s.trace->kind[e]]++;
+        stats->blocked[s.trace->kind[e]] += ft_trace_is_blocked(s.trace, e);
+    }
     if (stats) ft_compare_count_shapes(s.trace, stats);
     bool ok = compare_models(&s, wanted);
     ft_trace_free(s.trace);

@@ -62,11 +62,15 @@ static uint32_t branches_of(uint64_t seed)
  * without branches (what is unknown decides no if of a run), variables without initial values. */
 static void choose_rarities(ft_program *program, uint64_t seed)
 {
+    ft_random other;
     static const uint32_t shares[] = {0, 0, 0, 0, 0, 0, 15, 45};
     ft_random random;
     ft_random_init(&random, seed ^ 0x69676eu);
     program->ignored = shares[ft_random_below(&random, sizeof shares / sizeof *shares)];
     program->unborn = !program->branches && ft_random_percent(&random, 20);
+    ft_random_init(&other, seed ^ 0x74656c6cu);
+    program->tells = ft_random_percent(&other, 15);
+    program->wide = ft_random_percent(&other, 20);
 }
 
 /* A program of the seed, run into its builder; which one, if its run got stuck, says `attempt`. */
@@ -90,7 +94,9 @@ static ft_program *make_and_run(uint64_t seed, uint32_t branches, uint32_t attem
  * acquire of another thread, also where that one is passed over. */
 static bool will_do(const ft_program *program, ft_run_end end)
 {
-    if (end == FT_RUN_COMPLETE) return true;
+    if (program->tells && end != FT_RUN_COMPLETE)
+        return !program->branches || end != FT_RUN_STUCK_HOLDING;
+    if (end == FT_RUN_COMPLETE) return !program->tells;
     if (program->branches && end == FT_RUN_STUCK_HOLDING) return false;
     return program->flavour == FT_FLAVOUR_DATA;
 }

@@ -322,6 +322,9 @@ static void make_thread(ft_program *program, uint32_t thread, uint32_t budget, b
 static ft_sort random_sort(ft_program *program)
 {
     uint32_t pick = ft_program_below(program, 10);
+    static const uint8_t widths[] = {2, 8, 8, 16, 32, 64};
+    if (program->wide && pick >= 2)
+        return (ft_sort){FT_SORT_BITVEC, widths[ft_program_below(program, 6)]};
     if (pick < 6) return FT_INT_SORT;
     return pick == 6 ? FT_BOOL_SORT : (ft_sort){FT_SORT_BITVEC, (uint8_t)(pick < 9 ? 3 : 8)};
 }
@@ -363,10 +366,10 @@ static ft_lock_kind random_lock_kind(ft_program *program)
     uint32_t pick = ft_program_below(program, 100);
     if (program->flavour == FT_FLAVOUR_DATA)
         return pick < 40 ? FT_LOCK_RECURSIVE : pick < 50 ? FT_LOCK_READ_WRITE : FT_LOCK_MUTEX;
-    return pick < 15   ? FT_LOCK_RECURSIVE
-           : pick < 30 ? FT_LOCK_ERROR_CHECKING
-           : pick < 60 ? FT_LOCK_READ_WRITE
-                       : FT_LOCK_MUTEX;
+    return pick < 15                             ? FT_LOCK_RECURSIVE
+           : pick < 30                           ? FT_LOCK_ERROR_CHECKING
+           : pick < (program->tells ? 85u : 60u) ? FT_LOCK_READ_WRITE
+                                                 : FT_LOCK_MUTEX;
 }
 
 static void declare_sync(ft_program *program)
@@ -424,6 +427,7 @@ static void choose_flavour(ft_program *program)
     program->n_blocks = program->flavour == FT_FLAVOUR_MEMORY || any;
     if (program->n_blocks && !program->n_semaphores && ft_program_percent(program, 50))
         program->n_semaphores = 1;
+    if (program->tells && !program->n_semaphores) program->n_semaphores = 1;
 }
 
 void ft_program_make(ft_program *program)

@@ -65,6 +65,8 @@ typedef struct ft_program {
     uint32_t branches;     /* percent of items that are ifs */
     uint32_t ignored;      /* percent of accesses that are no candidates */
     bool unborn;           /* variables of terms may have no initial value */
+    bool tells;            /* threads that wait when the run ends say what for */
+    bool wide;             /* terms as recordings have them: bytes of words, words of bytes */
     bool tidy;             /* the block is allocated before the forks and freed after the joins */
     ft_instruction ops[FT_PROGRAM_THREADS][FT_PROGRAM_OPS];
     uint32_t n_ops[FT_PROGRAM_THREADS];

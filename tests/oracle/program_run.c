@@ -517,6 +517,17 @@ static bool choose(run *r, bool sticky)
     return true;
 }
 
+/* What the thread waits for, and will for ever: an event that did not happen. */
+static void tell_wait(run *r)
+{
+    if (r->stuck[r->thread] || ended(r, r->thread) || !started(r, r->thread)) return;
+    ft_instruction wait = r->program->ops[r->thread][r->pos[r->thread]];
+    if (wait.kind == FT_EVENT_ONCE_BEGIN) wait.kind = FT_EVENT_ONCE_PASS;
+    if (!ft_event_kind_waits(wait.kind)) return; /* an edge says nothing of waiting */
+    wait.flags |= FT_FLAG_BLOCKED;
+    emit(r, &wait, FT_NO_VALUE);
+}
+
 static ft_run_end end_of(const run *r)
 {
     bool complete = true, holding = false;
@@ -535,6 +546,7 @@ ft_run_end ft_program_run(ft_program *program)
     for (uint32_t t = 0; t < program->n_threads; t++)
         for (uint32_t v = 0; v < program->n_locals; v++) r.local[t][v] = program->local_initial[v];
     while (choose(&r, ft_program_percent(program, stickiness))) run_op(&r);
+    for (r.thread = 0; program->tells && r.thread < program->n_threads; r.thread++) tell_wait(&r);
     r.thread = 0; /* a trace has at least one event */
     if (!r.emitted) emit(&r, &(ft_instruction){.kind = FT_EVENT_BEGIN}, FT_NO_VALUE);
     return end_of(&r);

@@ -1,6 +1,14 @@
 /* Instructions about synchronisation and memory, by the program's flavour. */
 #include "oracle/program.h"
 
+/* In a program that may tell what its threads wait for: a wait that may have no end, with whatever
+ * the thread holds or has begun. */
+static void add_hurdle(ft_program *program, uint32_t percent)
+{
+    if (program->tells && ft_program_percent(program, percent))
+        ft_program_add(program, FT_EVENT_WAIT, 0);
+}
+
 /* ---- locks ---- */
 
 static bool may_take(const ft_program *program, uint32_t lock, bool shared)
@@ -24,7 +32,8 @@ static void give_back(ft_program *program, uint32_t lock)
 
 static bool is_shared(ft_program *program, uint32_t lock)
 {
-    return program->lock_kind[lock] == FT_LOCK_READ_WRITE && ft_program_percent(program, 45);
+    return program->lock_kind[lock] == FT_LOCK_READ_WRITE &&
+           ft_program_percent(program, program->tells ? 60 : 45);
 }
 
 /* What goes wrong with locks without anybody waiting. */
@@ -65,6 +74,7 @@ static void add_nest(ft_program *program)
         if (ft_program_percent(program, 15)) ft_program_add_data(program);
     }
     if (ft_program_percent(program, 40)) ft_program_add_data(program);
+    if (depth) add_hurdle(program, 25);
     if (depth && ft_program_percent(program, 8)) add_lock_error(program, taken[depth - 1]);
     while (depth) give_back(program, taken[--depth]);
 }
@@ -96,6 +106,7 @@ static void add_shared_section(ft_program *program)
     }
     take(program, lock, shared);
     ft_program_add_data(program);
+    if (!shared) add_hurdle(program, 50);
     if (shared && ft_program_percent(program, 15)) {
         take(program, lock, true);
         give_back(program, lock);
@@ -203,13 +214,14 @@ static void add_once(ft_program *program)
     ft_program_add(program, FT_EVENT_ONCE_BEGIN, 0);
     uint32_t from = program->n_ops[t];
     ft_program_add_data(program);
+    add_hurdle(program, 70);
     ft_program_add(program, FT_EVENT_ONCE_END, 0);
     program->ops[t][from - 1].skip = program->n_ops[t] - from;
 }
 
 static void add_phase(ft_program *program)
 {
-    if (ft_program_percent(program, 30)) {
+    if (ft_program_percent(program, program->tells ? 55 : 30)) {
         add_once(program);
         return;
     }

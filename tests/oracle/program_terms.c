@@ -40,7 +40,7 @@ static void write_literal(writer *w, ft_sort sort)
     else if (sort.kind == FT_SORT_INT)
         ft_strbuf_printf(&w->text, "%s", pick == 3 ? "(- 1)" : pick == 2 ? "2" : pick ? "1" : "0");
     else
-        ft_strbuf_printf(&w->text, "(_ bv%u %u)", pick, sort.width);
+        ft_strbuf_printf(&w->text, "(_ bv%u %u)", sort.width > 1 ? pick : pick / 2, sort.width);
 }
 
 static void write_leaf(writer *w, ft_sort sort)
@@ -71,6 +71,17 @@ static void write_division(writer *w, const char *op)
     ft_strbuf_puts(&w->text, ")");
 }
 
+static void write_choice(writer *w, ft_sort sort, uint32_t depth)
+{
+    ft_strbuf_puts(&w->text, "(ite ");
+    write_term(w, FT_BOOL_SORT, depth);
+    ft_strbuf_puts(&w->text, " ");
+    write_term(w, sort, depth);
+    ft_strbuf_puts(&w->text, " ");
+    write_term(w, sort, depth);
+    ft_strbuf_puts(&w->text, ")");
+}
+
 static void write_int(writer *w, uint32_t depth)
 {
     static const char *const ops[] = {"+", "+", "+", "-", "-", "div", "mod"};
@@ -81,19 +92,39 @@ static void write_int(writer *w, uint32_t depth)
         write_division(w, ops[pick]);
     else if (pick == 7)
         write_application(w, "abs", FT_INT_SORT, 1, depth);
-    else {
-        ft_strbuf_puts(&w->text, "(ite ");
-        write_term(w, FT_BOOL_SORT, depth);
+    else
+        write_choice(w, FT_INT_SORT, depth);
+}
+
+/* A part, as wide as `sort`, of something wider. */
+static void write_part(writer *w, ft_sort sort, uint32_t depth)
+{
+    static const uint8_t widths[] = {1, 3, 8, 8};
+    static const char *const extends[] = {"zero_extend", "sign_extend"};
+    uint32_t more = widths[ft_program_below(w->program, 4)];
+    if (sort.width + more > 64) more = 64u - sort.width;
+    uint32_t low = ft_program_below(w->program, more + 1);
+    ft_strbuf_printf(&w->text, "((_ extract %u %u) (", low + sort.width - 1, low);
+    if (more && ft_program_percent(w->program, 50)) {
+        ft_sort other = {FT_SORT_BITVEC, (uint8_t)more};
+        bool first = ft_program_percent(w->program, 50);
+        ft_strbuf_puts(&w->text, "concat ");
+        write_term(w, first ? other : sort, depth);
         ft_strbuf_puts(&w->text, " ");
-        write_term(w, FT_INT_SORT, depth);
-        ft_strbuf_puts(&w->text, " ");
-        write_term(w, FT_INT_SORT, depth);
-        ft_strbuf_puts(&w->text, ")");
+        write_term(w, first ? sort : other, depth);
+    } else {
+        ft_strbuf_printf(&w->text, "(_ %s %u) ", extends[ft_program_below(w->program, 2)], more);
+        write_term(w, sort, depth);
     }
+    ft_strbuf_puts(&w->text, "))");
 }
 
 static void write_bits(writer *w, ft_sort sort, uint32_t depth)
 {
+    if (w->program->wide && ft_program_percent(w->program, 50)) {
+        (ft_program_percent(w->program, 30) ? write_choice : write_part)(w, sort, depth);
+        return;
+    }
     static const char *const ops[] = {"bvadd",  "bvadd",  "bvsub",  "bvand",  "bvor",
                                       "bvxor",  "bvmul",  "bvshl",  "bvudiv", "bvurem",
                                       "bvsdiv", "bvsrem", "bvlshr", "bvashr"};
@@ -104,8 +135,23 @@ static void write_bits(writer *w, ft_sort sort, uint32_t depth)
         write_application(w, pick == 14 ? "bvnot" : "bvneg", sort, 1, depth);
 }
 
+/* What conditions have beside comparisons. */
+static void write_connective(writer *w, uint32_t depth)
+{
+    static const char *const ops[] = {"xor", "=>", "distinct"};
+    uint32_t pick = ft_program_below(w->program, 4);
+    if (pick == 3)
+        write_choice(w, FT_BOOL_SORT, depth);
+    else
+        write_application(w, ops[pick], FT_BOOL_SORT, 2, depth);
+}
+
 static void write_bool(writer *w, uint32_t depth)
 {
+    if (w->program->wide && depth > 0 && ft_program_percent(w->program, 25)) {
+        write_connective(w, depth - 1);
+        return;
+    }
     static const char *const ints[] = {"<", "<=", ">", ">=", "="};
     static const char *const bits[] = {"bvult", "bvsle", "=", "bvuge", "bvsgt"};
     ft_sort sort = FT_INT_SORT;

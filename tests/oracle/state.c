@@ -203,6 +203,20 @@ static bool step_assign(const ft_machine *machine, const ft_monitor *monitor,
     return conforms || depart(machine, monitor, event, after);
 }
 
+/* t_r with a guard that nobody knows: its reads happen either way, what it may have written is
+ * known to nobody and read by nobody, and its thread goes no further. */
+static ft_state depart_unknown(const ft_machine *machine, uint32_t event, ft_state after)
+{
+    ft_access scratch;
+    const ft_access *accesses;
+    uint32_t count = accesses_of(machine, event, &accesses, &scratch);
+    for (uint32_t i = 0; i < count; i++)
+        if (accesses[i].write) set_shared(machine, &after, accesses[i].variable, event, false, 0);
+    after.stopped = (uint8_t)(machine->trace->thread[event] + 1);
+    after.remote_enabled = FT_TRI_MAYBE;
+    return after;
+}
+
 static uint32_t step_assign_branches(const ft_machine *machine, const ft_monitor *monitor,
                                      const ft_state *before, uint32_t event, ft_state *next)
 {
@@ -211,11 +225,15 @@ static uint32_t step_assign_branches(const ft_machine *machine, const ft_monitor
     if (guard != UNKNOWN || does_as_seen(machine, before, event))
         return step_assign(machine, monitor, before, event, guard == TRUE_ || guard == UNKNOWN,
                            &next[0]);
-    next[1] = next[0];
-    next[0].maybe = next[1].maybe = 1;
+    ft_state after = next[0];
+    after.maybe = 1;
+    next[0] = next[1] = after;
     uint32_t count = step_assign(machine, monitor, before, event, true, &next[0]);
-    if (!count) next[0] = next[1];
-    return count + step_assign(machine, monitor, before, event, false, &next[count]);
+    if (!count) next[0] = after;
+    count += step_assign(machine, monitor, before, event, false, &next[count]);
+    after.maybe = before->maybe;
+    if (event == monitor->remote) next[count++] = depart_unknown(machine, event, after);
+    return count;
 }
 
 /* An assume or assert as a member, or as a t_r that fails or departs. */
@@ -230,8 +248,9 @@ static uint32_t step_condition(const ft_machine *machine, const ft_monitor *moni
     bool as_seen = holds == UNKNOWN && does_as_seen(machine, before, event);
     if (conforms && (holds == TRUE_ || failed || as_seen)) return 1;
     if (conforms && holds == UNKNOWN) {
-        next[0].maybe = 1;
+        /* As t_r it happens either way: its thread need not go on. */
         next[1] = next[0];
+        next[0].maybe = 1;
         return depart(machine, monitor, event, &next[1]) ? 2 : 1;
     }
     return depart(machine, monitor, event, &next[0]);
@@ -369,7 +388,8 @@ uint32_t ft_machine_step(const ft_machine *machine, const ft_monitor *monitor,
     uint32_t event = machine->events[thread][state->pos[thread]];
     if (!ft_machine_is_next(machine, state, event) || !ft_sync_ready(machine, state, event))
         return 0;
-    if (!in_place(machine, monitor, state, event)) return 0;
+    if (!in_place(machine, monitor, state, event) || ft_trace_is_blocked(machine->trace, event))
+        return 0;
     next[0] = *state;
     next[0].pos[thread]++;
     if (event == monitor->remote) next[0].remote_enabled = FT_TRI_YES;
@@ -491,7 +511,7 @@ static void observe(ft_machine *machine)
     for (uint32_t e = 0; e < machine->trace->n_events; e++) {
         machine->passed[e] = !ft_machine_on_path(machine, &state, e);
         note_reads(machine, &state, e);
-        if (machine->passed[e]) continue;
+        if (machine->passed[e] || ft_trace_is_blocked(machine->trace, e)) continue;
         ft_monitor monitor = {FT_NO_EVENT, e, FT_NO_LOC};
         next[0] = state;
         uint32_t count = perform(machine, &monitor, &state, e, next);

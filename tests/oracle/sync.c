@@ -62,7 +62,7 @@ static void find_wakers(ft_machine *machine, uint32_t condition)
     queue q = {.n = 0};
     for (uint32_t e = 0; e < trace->n_events; e++) {
         if (ft_event_kind_object(trace->kind[e]) != FT_OBJECT_CONDITION ||
-            trace->object[e] != condition || machine->passed[e])
+            trace->object[e] != condition || machine->passed[e] || ft_trace_is_blocked(trace, e))
             continue;
         if (trace->kind[e] == FT_EVENT_COND_WAIT) {
             q.signal[q.n] = 0;

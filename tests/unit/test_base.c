@@ -1,4 +1,5 @@
 /* Memory, maps, strings, statuses and digests. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -145,6 +146,21 @@ static void test_vector(void **state)
     assert_int_equal(ids.cap, 0);
 }
 
+static void test_grow_zeroed(void **state)
+{
+    (void)state;
+    uint32_t cap = 0;
+    uint64_t *cells = ft_grow_zeroed(NULL, &cap, 3, sizeof *cells);
+    assert_true(cap >= 3);
+    for (uint32_t i = 0; i < cap; i++) cells[i] = i + 1;
+    uint32_t before = cap;
+    assert_ptr_equal(ft_grow_zeroed(cells, &cap, before, sizeof *cells), cells);
+    cells = ft_grow_zeroed(cells, &cap, before + 1, sizeof *cells);
+    assert_true(cap > before);
+    for (uint32_t i = 0; i < cap; i++) assert_int_equal(cells[i], i < before ? i + 1 : 0);
+    free(cells);
+}
+
 static void test_arena(void **state)
 {
     enum { BLOCKS = 2000 };
@@ -240,6 +256,10 @@ static void test_status_names(void **state)
     assert_int_equal(ft_status_http(FT_INPUT), 400);
     assert_int_equal(ft_status_exit_code(FT_INPUT), 2);
     assert_int_equal(ft_status_exit_code(FT_IO), 4);
+    assert_int_equal(ft_status_from_errno(ENOSPC), FT_FULL);
+    assert_int_equal(ft_status_from_errno(EDQUOT), FT_FULL);
+    assert_int_equal(ft_status_from_errno(EIO), FT_IO);
+    assert_int_equal(ft_status_http(FT_FULL), 507);
 }
 
 static void test_first_error_wins(void **state)
@@ -272,6 +292,7 @@ int main(void)
         cmocka_unit_test(test_map),
         cmocka_unit_test(test_intern),
         cmocka_unit_test(test_vector),
+        cmocka_unit_test(test_grow_zeroed),
         cmocka_unit_test(test_arena),
         cmocka_unit_test(test_copies),
         cmocka_unit_test(test_out_of_memory),

@@ -60,11 +60,19 @@ static void check_coverage(const ft_comparison_stats *stats)
     for (int k = 0; k < FT_CLAIM_KINDS; k++)
         print_message("%s: %u candidates violated, %u not\n", ft_claim_kind_name((ft_claim_kind)k),
                       (unsigned)stats->claims[k][1], (unsigned)stats->claims[k][0]);
+    for (int k = 0; k < FT_EVENT_KINDS; k++)
+        if (ft_event_kind_waits((ft_event_kind)k))
+            print_message("%s: %u blocked at the end\n", ft_event_kind_name((ft_event_kind)k),
+                          (unsigned)stats->blocked[k]);
     if (stats->traces < 1000) return;
     for (int k = 0; k < FT_EVENT_KINDS; k++)
         if (stats->kinds[k] < stats->traces / 200)
             fail_msg("few events of kind %s: %u", ft_event_kind_name((ft_event_kind)k),
                      (unsigned)stats->kinds[k]);
+    for (int k = 0; k < FT_EVENT_KINDS; k++)
+        if (ft_event_kind_waits((ft_event_kind)k) && stats->blocked[k] < stats->traces / 500)
+            fail_msg("few blocked events of kind %s: %u", ft_event_kind_name((ft_event_kind)k),
+                     (unsigned)stats->blocked[k]);
     for (int k = 0; k < FT_CLAIM_KINDS; k++) {
         if (stats->claims[k][1] < stats->traces / 100)
             fail_msg("few violated claims of kind %s", ft_claim_kind_name((ft_claim_kind)k));

@@ -36,11 +36,6 @@ void *ft_rt_map(size_t size)
 {
     return ft_calloc(1, size);
 }
-void ft_rt_unmap(void *pages, size_t size)
-{
-    (void)size;
-    free(pages);
-}
 void ft_rt_replay_record(ft_rt_thread *self, ft_raw_operation operation, const uint64_t *operands)
 {
     (void)self, (void)operation, (void)operands;

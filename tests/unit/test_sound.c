@@ -65,9 +65,47 @@ static void test_blocks(void **state)
     }
 }
 
+/* What a lock is says what may be done with it. */
+static void test_locks(void **state)
+{
+    static const struct {
+        uint64_t kind, flags, object;
+        bool waits, sound;
+    } ROWS[] = {
+        {FT_EVENT_ACQUIRE, FT_FLAG_TRY, 0, false, true},
+        {FT_EVENT_ACQUIRE, 0, 0, true, true},
+        {FT_EVENT_RELEASE, FT_FLAG_CONDITION, 0, false, true},
+        {FT_EVENT_RELEASE, FT_FLAG_TRY, 0, false, false},
+        {FT_EVENT_RELEASE, 0, 0, true, false},
+        {FT_EVENT_ACQUIRE_SHARED, 0, 0, false, false},
+        {FT_EVENT_ACQUIRE_SHARED, 0, 0, true, false},
+        {FT_EVENT_TRY_FAILED_SHARED, 0, 0, false, false},
+        {FT_EVENT_ACQUIRE_SHARED, FT_FLAG_TRY, 1, false, true},
+        {FT_EVENT_ACQUIRE_SHARED, 0, 1, true, true},
+        {FT_EVENT_ACQUIRE_SHARED, FT_FLAG_FAILED, 1, false, false},
+        {FT_EVENT_TRY_FAILED_SHARED, 0, 1, false, true},
+        {FT_EVENT_COND_WAKE, FT_FLAG_FAILED, 2, false, true},
+        {FT_EVENT_COND_WAKE, FT_FLAG_FAILED, 2, true, false},
+        {FT_EVENT_COND_WAKE, 0, 1, false, false},
+        {FT_EVENT_ACQUIRE, 0, 3, false, false},
+    };
+    (void)state;
+    ft_maker_object objects[] = {{.class = FT_RAW_CLASS_MUTEX},
+                                 {.class = FT_RAW_CLASS_RWLOCK},
+                                 {.class = FT_RAW_CLASS_CONDITION}};
+    uint32_t parents[1] = {0};
+    ft_maker maker = {.parents = {.data = parents, .len = 1},
+                      .objects = {.data = objects, .len = 3}};
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        ft_raw_record record = {.operation = ROWS[i].waits ? FT_RAW_BLOCKED : FT_RAW_SYNC,
+                                .operands = {ROWS[i].kind, ROWS[i].flags, ROWS[i].object}};
+        if (ft_maker_is_sound(&maker, &record) != ROWS[i].sound) fail_msg("lock %zu", i);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_accesses),
-                                       cmocka_unit_test(test_blocks)};
+                                       cmocka_unit_test(test_blocks), cmocka_unit_test(test_locks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

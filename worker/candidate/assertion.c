@@ -7,8 +7,13 @@ void ft_candidates_assertion(ft_candidates *c)
     for (uint32_t e = 0; e < trace->n_events; e++) {
         if (trace->kind[e] != FT_EVENT_ASSERT || ft_candidates_skipped(c, e)) continue;
         ft_claim sample = {.kind = FT_CLAIM_ASSERTION, .events = {e, FT_NO_EVENT, FT_NO_EVENT}};
-        ft_candidates_account(c, FT_CHECK_ASSERTION, 0,
-                              (uint32_t[3]){trace->loc[e], FT_NO_LOC, FT_NO_LOC}, 1, 0, FT_REASONS,
-                              UINT32_MAX, 1, (ft_block){.left = e}, &sample);
+        ft_candidates_account(c, &(ft_claim_block){.check = FT_CHECK_ASSERTION,
+                                                   .loc = {trace->loc[e], FT_NO_LOC, FT_NO_LOC},
+                                                   .n_locs = 1,
+                                                   .reason = FT_REASONS,
+                                                   .lock = UINT32_MAX,
+                                                   .count = 1,
+                                                   .block = {.left = e},
+                                                   .sample = &sample});
     }
 }

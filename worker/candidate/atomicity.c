@@ -244,13 +244,21 @@ static void triplets(pair_pass *pass, uint32_t left, uint32_t right, bool remote
                        .events = {events[0], remote->first, events[1]},
                        .variable = local->variable,
                        .writes = {local->write[0], remote_write, local->write[1]}};
-    uint8_t kind = (uint8_t)(local->write[0] << 2 | remote_write << 1 | local->write[1]);
+    uint64_t count = (uint64_t)local->count * remote->count;
     if (reason == FT_REASON_ATOMIC_SECTION && is_ordered(c, local, remote))
-        c->passes[pass->check].by_order += (uint64_t)local->count * remote->count;
-    ft_candidates_account(c, pass->check, kind,
-                          (uint32_t[3]){local->loc[0], remote->loc, local->loc[1]}, 3, property,
-                          reason, lock, (uint64_t)local->count * remote->count,
-                          (ft_block){left, right, remote_write}, &sample);
+        c->passes[pass->check].by_order += count;
+    ft_candidates_account(c,
+                          &(ft_claim_block){.check = pass->check,
+                                            .kind = (uint8_t)(local->write[0] << 2 |
+                                                              remote_write << 1 | local->write[1]),
+                                            .loc = {local->loc[0], remote->loc, local->loc[1]},
+                                            .n_locs = 3,
+                                            .property = property,
+                                            .reason = reason,
+                                            .lock = lock,
+                                            .count = count,
+                                            .block = {left, right, remote_write},
+                                            .sample = &sample});
 }
 
 static void match_remotes(pair_pass *pass, size_t first_class, uint32_t property)

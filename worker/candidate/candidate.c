@@ -37,35 +37,37 @@ static void sort_locs(uint32_t loc[3], uint32_t count)
         }
 }
 
-static bool same_group(const ft_group *group, ft_check check, uint8_t kind, const uint32_t loc[3],
-                       uint32_t property)
+static bool is_group_of(const ft_group *group, const ft_claim_block *claims)
 {
-    return group->check == check && group->kind == kind && group->property == property &&
-           group->loc[0] == loc[0] && group->loc[1] == loc[1] && group->loc[2] == loc[2];
+    return group->check == claims->check && group->kind == claims->kind &&
+           group->property == claims->property && group->loc[0] == claims->loc[0] &&
+           group->loc[1] == claims->loc[1] && group->loc[2] == claims->loc[2];
 }
 
-static ft_group *group_find(ft_candidates *c, ft_check check, uint8_t kind, const uint32_t loc[3],
-                            uint32_t property, const ft_claim *sample)
+/* The group of claims whose locations are sorted. */
+static ft_group *group_find(ft_candidates *c, const ft_claim_block *claims)
 {
-    uint32_t *recent = &c->recent[(loc[0] * 31 + loc[1] * 7 + loc[2] + kind) % FT_RECENT_GROUPS];
-    if (*recent && same_group(&c->groups.data[*recent - 1], check, kind, loc, property))
+    const uint32_t *loc = claims->loc;
+    uint32_t *recent =
+        &c->recent[(loc[0] * 31 + loc[1] * 7 + loc[2] + claims->kind) % FT_RECENT_GROUPS];
+    if (*recent && is_group_of(&c->groups.data[*recent - 1], claims))
         return &c->groups.data[*recent - 1];
-    uint64_t words[4] = {(uint64_t)check << 32 | kind, (uint64_t)loc[0] << 32 | loc[1], loc[2],
-                         property};
+    uint64_t words[4] = {(uint64_t)claims->check << 32 | claims->kind,
+                         (uint64_t)loc[0] << 32 | loc[1], loc[2], claims->property};
     for (uint64_t key = ft_hash_bytes(words, sizeof words, 7);; key++) {
         bool inserted;
         uint64_t *slot = ft_map_slot(&c->group_index, key, c->groups.len, &inserted);
         size_t at = (size_t)*slot;
         if (inserted) {
-            ft_group fresh = {.check = check,
-                              .kind = kind,
+            ft_group fresh = {.check = claims->check,
+                              .kind = claims->kind,
                               .loc = {loc[0], loc[1], loc[2]},
-                              .property = property,
+                              .property = claims->property,
                               .lock = UINT32_MAX,
-                              .sample = *sample};
+                              .sample = *claims->sample};
             ft_vec_push(&c->groups, fresh);
         }
-        if (!same_group(&c->groups.data[at], check, kind, loc, property)) continue;
+        if (!is_group_of(&c->groups.data[at], claims)) continue;
         *recent = (uint32_t)at + 1;
         return &c->groups.data[at];
     }
@@ -94,29 +96,31 @@ static bool add_single(void *context, const ft_claim *claim)
 static void each_of_block(const ft_candidates *c, ft_check check, const ft_block *block,
                           ft_claim_visit visit, void *context);
 
-static void account_singles(ft_candidates *c, ft_check check, uint8_t kind, const uint32_t loc[3],
-                            ft_reason reason, uint32_t lock, uint64_t count, ft_block block,
-                            const ft_claim *sample)
+static void add_singles(ft_candidates *c, const ft_claim_block *claims)
 {
-    if (reason == FT_REASONS && c->single_groups >= FT_MAX_SINGLE_GROUPS) {
-        c->overflow[check] += count;
+    if (c->single_groups >= FT_MAX_SINGLE_GROUPS) {
+        c->overflow[claims->check] += claims->count;
         return;
     }
-    if (reason == FT_REASONS) {
-        single_pass pass = {
-            .c = c,
-            .proto = {
-                .check = check, .kind = kind, .loc = {loc[0], loc[1], loc[2]}, .lock = UINT32_MAX}};
-        each_of_block(c, check, &block, add_single, &pass);
-        return;
-    }
+    single_pass pass = {.c = c,
+                        .proto = {.check = claims->check,
+                                  .kind = claims->kind,
+                                  .loc = {claims->loc[0], claims->loc[1], claims->loc[2]},
+                                  .lock = UINT32_MAX}};
+    each_of_block(c, claims->check, &claims->block, add_single, &pass);
+}
+
+static void count_pruned_singles(ft_candidates *c, const ft_claim_block *claims)
+{
     for (size_t i = 0; i < c->pruned.len; i++) {
         ft_pruned_block *p = &c->pruned.data[i];
-        if (p->check != check || p->reason != reason || p->lock != lock) continue;
-        p->count += count;
+        if (p->check != claims->check || p->reason != claims->reason || p->lock != claims->lock)
+            continue;
+        p->count += claims->count;
         return;
     }
-    ft_vec_push(&c->pruned, (ft_pruned_block){check, kind, reason, lock, count, *sample});
+    ft_vec_push(&c->pruned, (ft_pruned_block){claims->check, claims->kind, claims->reason,
+                                              claims->lock, claims->count, *claims->sample});
 }
 
 static void count_passes(ft_pass_counts *passes, ft_reason reason, uint64_t count)
@@ -133,28 +137,36 @@ void ft_candidates_overflow(ft_candidates *c, ft_check check)
     c->passes[check].claims++;
 }
 
-void ft_candidates_account(ft_candidates *c, ft_check check, uint8_t kind, const uint32_t loc[3],
-                           uint32_t n_locs, uint32_t property, ft_reason reason, uint32_t lock,
-                           uint64_t count, ft_block block, const ft_claim *sample)
+static void account_grouped(ft_candidates *c, const ft_claim_block *claims)
 {
-    uint32_t sorted[3] = {loc[0], loc[1], loc[2]};
+    ft_group *group = group_find(c, claims);
+    group->pairs += claims->count;
+    if (claims->reason == FT_REASONS) {
+        ft_vec_push(&group->blocks, claims->block);
+        return;
+    }
+    group->pruned[claims->reason] += claims->count;
+    if (claims->lock != UINT32_MAX) group->lock = claims->lock;
+}
+
+void ft_candidates_account(ft_candidates *c, const ft_claim_block *claims)
+{
+    ft_claim_block sorted = *claims;
     bool single = c->per_event;
-    sort_locs(sorted, n_locs);
-    for (uint32_t i = 0; i < n_locs; i++) single |= loc[i] == FT_NO_LOC;
-    count_passes(&c->passes[check], reason, count);
-    if (single && check != FT_CHECK_PROPERTY) {
-        account_singles(c, check, kind, sorted, reason, lock, count, block, sample);
-        return;
+    sort_locs(sorted.loc, sorted.n_locs);
+    for (uint32_t i = 0; i < sorted.n_locs; i++) single |= sorted.loc[i] == FT_NO_LOC;
+    count_passes(&c->passes[claims->check], claims->reason, claims->count);
+    if (claims->check == FT_CHECK_PROPERTY) { /* one group, whatever it is at */
+        sorted.loc[0] = sorted.loc[1] = sorted.loc[2] = FT_NO_LOC;
+        sorted.kind = 0;
+        account_grouped(c, &sorted);
+    } else if (!single) {
+        account_grouped(c, &sorted);
+    } else if (claims->reason == FT_REASONS) {
+        add_singles(c, &sorted);
+    } else {
+        count_pruned_singles(c, &sorted);
     }
-    if (check == FT_CHECK_PROPERTY) sorted[0] = sorted[1] = sorted[2] = FT_NO_LOC, kind = 0;
-    ft_group *group = group_find(c, check, kind, sorted, property, sample);
-    group->pairs += count;
-    if (reason == FT_REASONS) {
-        ft_vec_push(&group->blocks, block);
-        return;
-    }
-    group->pruned[reason] += count;
-    if (lock != UINT32_MAX) group->lock = lock;
 }
 
 /* ---- claims of a block ----------------------------------------------------------------------- */

@@ -157,12 +157,22 @@ void ft_candidates_each(const ft_candidates *candidates, const ft_group *group,
 /* ---- for the files of this folder and properties -----------------------------------------------
  */
 
-/* Accounts a block of `count` claims with these locations: refuted for `reason`, or surviving
- * (reason FT_REASONS). Singles (per_event, or without location) become groups one by one. */
-void ft_candidates_account(ft_candidates *candidates, ft_check check, uint8_t kind,
-                           const uint32_t loc[3], uint32_t n_locs, uint32_t property,
-                           ft_reason reason, uint32_t lock, uint64_t count, ft_block block,
-                           const ft_claim *sample);
+/* Claims at the same locations that are refuted, or survive, together. */
+typedef struct ft_claim_block {
+    ft_check check;
+    uint8_t kind;      /* as in ft_group */
+    uint32_t loc[3];   /* in any order; FT_NO_LOC: unused or none */
+    uint32_t n_locs;   /* used */
+    uint32_t property; /* as in ft_group */
+    ft_reason reason;  /* that refutes them; FT_REASONS: they survive */
+    uint32_t lock;     /* that refutes them, else UINT32_MAX */
+    uint64_t count;
+    ft_block block;         /* which they are */
+    const ft_claim *sample; /* one of them; borrowed */
+} ft_claim_block;
+/* Accounts them to their group. Singles (per_event, or without location) become groups one by one.
+ */
+void ft_candidates_account(ft_candidates *candidates, const ft_claim_block *claims);
 /* A claim beyond the limits. */
 void ft_candidates_overflow(ft_candidates *candidates, ft_check check);
 /* Two classes of different threads that the hard order leaves open. */

@@ -16,11 +16,6 @@ const char *ft_listed_kind_name(ft_listed_kind kind)
     return KINDS[kind].name;
 }
 
-ft_check ft_listed_kind_check(ft_listed_kind kind)
-{
-    return KINDS[kind].check;
-}
-
 static int by_number(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -50,10 +45,16 @@ static bool places_of(const ft_candidates *c, const ft_claim *claim, uint32_t lo
 void ft_candidates_list_block(ft_candidates *c, ft_listed_kind kind, const ft_claim *claim,
                               ft_reason reason, uint32_t lock, uint64_t count, ft_block block)
 {
-    uint32_t loc[3], n = ft_claim_events(claim);
-    uint32_t places = places_of(c, claim, loc) ? (n < 3 ? n : 3) : 1;
-    ft_candidates_account(c, KINDS[kind].check, (uint8_t)kind, loc, places, 0, reason, lock, count,
-                          block, claim);
+    uint32_t n = ft_claim_events(claim);
+    ft_claim_block claims = {.check = KINDS[kind].check,
+                             .kind = (uint8_t)kind,
+                             .reason = reason,
+                             .lock = lock,
+                             .count = count,
+                             .block = block,
+                             .sample = claim};
+    claims.n_locs = places_of(c, claim, claims.loc) ? (n < 3 ? n : 3) : 1;
+    ft_candidates_account(c, &claims);
 }
 
 void ft_candidates_list(ft_candidates *c, ft_listed_kind kind, const ft_claim *claim,

@@ -30,7 +30,6 @@ typedef enum ft_listed_kind {
         FT_LISTED_KINDS
 } ft_listed_kind;
 const char *ft_listed_kind_name(ft_listed_kind kind);
-ft_check ft_listed_kind_check(ft_listed_kind kind);
 
 /* Accounts one claim: refuted for `reason` (with the lock that did it, or UINT32_MAX), or surviving
  * (FT_REASONS). Claims with an event at an ignored location are left out. */

@@ -120,9 +120,15 @@ static void account(pass *p, uint32_t left, uint32_t right, ft_reason reason, ui
     if (count == 0) return;
     find_sample(p, a, b);
     uint8_t kind = (a->mode & b->mode & FT_MODE_WRITE) != 0;
-    ft_candidates_account(p->c, FT_CHECK_RACE, kind, (uint32_t[3]){a->loc, b->loc, FT_NO_LOC}, 2, 0,
-                          reason, lock, count, (ft_block){.left = left, .right = right},
-                          &p->sample);
+    ft_candidates_account(p->c, &(ft_claim_block){.check = FT_CHECK_RACE,
+                                                  .kind = kind,
+                                                  .loc = {a->loc, b->loc, FT_NO_LOC},
+                                                  .n_locs = 2,
+                                                  .reason = reason,
+                                                  .lock = lock,
+                                                  .count = count,
+                                                  .block = {.left = left, .right = right},
+                                                  .sample = &p->sample});
 }
 
 /* Of pairs that locks refute: how many the hard order refutes as well, as far as that is cheap. */

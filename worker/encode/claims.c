@@ -15,16 +15,11 @@ double ft_now_ms(void)
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-void ft_query_assume(ft_query *q, ft_lit literal)
+static void assume(ft_query *q, ft_lit literal)
 {
     if (literal == FT_LIT_TRUE) return;
     if (literal == FT_LIT_FALSE) q->impossible = true;
     ft_vec_push(&q->assumptions, literal);
-}
-
-static void assume(ft_query *q, ft_lit literal)
-{
-    ft_query_assume(q, literal);
 }
 
 void ft_query_next(ft_decider *d, ft_query *q, uint32_t e)
@@ -342,6 +337,9 @@ static void ask_executable(ft_decider *d, ft_query *q, uint32_t e)
     const uint32_t *sources;
     uint32_t count = ft_order_hard_sources(order, e, &sources);
     for (uint32_t i = 0; i < count; i++) assume(q, d->reached[sources[i]]);
+    uint32_t awaited = ft_order_awaited(order, e);
+    if (awaited != FT_NO_EVENT)
+        assume(q, ft_partial_in(d, awaited) ? d->reached[awaited] : FT_LIT_FALSE);
     ghost g = {d, q, FT_NO_EVENT};
     if (ft_trace_is_symbolic_event(trace, e) && !is_control(d) && !q->impossible)
         ft_session_imply(d->session, q->active,
@@ -504,10 +502,24 @@ static void ask(ft_decider *d, ft_query *q, const ft_claim *claim, bool departin
 
 /* ---- the loop ---- */
 
-static void fill_witness(const ft_decider *d, const ft_query *q, const ft_claim *claim,
-                         bool departing, const uint32_t *order, uint32_t count, ft_witness *witness)
+/* What ft_decider_decide is asked, and where its answers go. */
+typedef struct question {
+    const ft_claim *claim;
+    bool departing; /* atomicity: t_r's read departs from the model */
+    bool avoid_unknown;
+    uint32_t bound;
+    double deadline; /* ft_now_ms; 0: none */
+    ft_witness *witness;
+    ft_decide_stats *stats;
+    bool *lifted;
+} question;
+
+static void fill_witness(const ft_decider *d, const ft_query *q, const question *of,
+                         const uint32_t *order, uint32_t count)
 {
-    bool append = claim->kind == FT_CLAIM_ATOMICITY && departing && q->extra == FT_NO_EVENT;
+    const ft_claim *claim = of->claim;
+    ft_witness *witness = of->witness;
+    bool append = claim->kind == FT_CLAIM_ATOMICITY && of->departing && q->extra == FT_NO_EVENT;
     *witness = (ft_witness){.model = d->problem->model,
                             .wakeups = d->problem->wakeups,
                             .bound = q->bounded ? q->bound : FT_NO_BOUND,
@@ -518,13 +530,13 @@ static void fill_witness(const ft_decider *d, const ft_query *q, const ft_claim 
     if (append) witness->steps[count] = claim->events[1];
 }
 
-static ft_answer solve(ft_decider *d, ft_query *q, const ft_claim *claim, bool departing,
-                       double deadline, ft_witness *witness, ft_decide_stats *stats)
+static ft_answer solve(ft_decider *d, ft_query *q, const question *of)
 {
+    ft_decide_stats *stats = of->stats;
     for (;;) {
         double start = ft_now_ms();
-        if (deadline > 0 && start >= deadline) return FT_ANSWER_UNKNOWN;
-        uint32_t left = deadline > 0 ? (uint32_t)(deadline - start) + 1 : 0;
+        if (of->deadline > 0 && start >= of->deadline) return FT_ANSWER_UNKNOWN;
+        uint32_t left = of->deadline > 0 ? (uint32_t)(of->deadline - start) + 1 : 0;
         ft_answer answer =
             ft_session_check(d->session, q->assumptions.data, (uint32_t)q->assumptions.len, left);
         double solved = ft_now_ms();
@@ -538,59 +550,56 @@ static ft_answer solve(ft_decider *d, ft_query *q, const ft_claim *claim, bool d
         stats->lemmas += d->lemmas.len - lemmas;
         stats->encode_ms += ft_now_ms() - solved;
         if (linear == FT_LINEAR_REFINED) continue;
-        fill_witness(d, q, claim, departing, order, count, witness);
+        fill_witness(d, q, of, order, count);
         return FT_ANSWER_SAT;
     }
 }
 
 /* Is there none without the bound either? The core need not be least, so it is asked again. */
-static bool holds_without_bound(ft_decider *d, ft_query *q, const ft_claim *claim, bool departing,
-                                double deadline, ft_decide_stats *stats)
+static bool holds_without_bound(ft_decider *d, ft_query *q, const question *of)
 {
     double now = ft_now_ms();
     ft_witness found = {0};
+    question unbounded = *of;
+    unbounded.witness = &found;
+    unbounded.deadline = of->deadline > 0 ? now + (of->deadline - now) / 2 : 0;
     q->bounded = false;
     q->assumptions.len = q->first_limit;
-    double until = deadline > 0 ? now + (deadline - now) / 2 : 0;
-    ft_answer answer = solve(d, q, claim, departing, until, &found, stats);
+    ft_answer answer = solve(d, q, &unbounded);
     ft_witness_release(&found);
     return answer == FT_ANSWER_UNSAT;
 }
 
-static ft_answer ask_solver(ft_decider *d, ft_query *q, const ft_claim *claim, bool departing,
-                            double deadline, ft_witness *witness, ft_decide_stats *stats,
-                            bool *lifted)
+static ft_answer ask_solver(ft_decider *d, ft_query *q, const question *of)
 {
     if (q->impossible) return FT_ANSWER_UNSAT;
     if (q->given_up) return FT_ANSWER_UNKNOWN;
-    if (q->bounded) ft_bound_assume(d, q, claim);
-    ft_answer answer = solve(d, q, claim, departing, deadline, witness, stats);
+    if (q->bounded) ft_bound_assume(d, q, of->claim);
+    ft_answer answer = solve(d, q, of);
     if (answer != FT_ANSWER_UNSAT || !q->bounded || !ft_bound_in_core(d, q)) return answer;
-    *lifted &= holds_without_bound(d, q, claim, departing, deadline, stats);
+    *of->lifted &= holds_without_bound(d, q, of);
     return answer;
 }
 
-static ft_answer query(ft_decider *d, const ft_claim *claim, bool departing, bool avoid_unknown,
-                       uint32_t bound, double deadline, ft_witness *witness, ft_decide_stats *stats,
-                       bool *lifted)
+static ft_answer query(ft_decider *d, const question *of)
 {
     double start = ft_now_ms();
-    ft_query q = {.bounded = bound != FT_NO_BOUND && !ft_fault_is(FT_FAULT_BOUND_OFF),
-                  .bound = bound,
+    ft_query q = {.bounded = of->bound != FT_NO_BOUND && !ft_fault_is(FT_FAULT_BOUND_OFF),
+                  .bound = of->bound,
                   .active = ft_session_variable(d->session),
                   .extra = FT_NO_EVENT,
                   .next = FT_NO_EVENT,
                   .extra_writes = FT_LIT_FALSE,
-                  .avoid_unknown = avoid_unknown};
+                  .avoid_unknown = of->avoid_unknown};
     assume(&q, q.active);
-    if (avoid_unknown) assume(&q, d->avoid);
-    ask(d, &q, claim, departing);
+    if (of->avoid_unknown) assume(&q, d->avoid);
+    ask(d, &q, of->claim, of->departing);
     d->beyond = ft_session_gave_up(d->session) || d->base_beyond;
     q.given_up |= d->beyond && d->problem->solver == FT_SOLVER_AUTO;
-    if (!q.impossible) ft_query_causality(d, &q, claim, departing);
-    stats->encode_ms += ft_now_ms() - start;
-    ft_answer answer = ask_solver(d, &q, claim, departing, deadline, witness, stats, lifted);
-    stats->decided_by[d->name] |= answer != FT_ANSWER_UNKNOWN;
+    if (!q.impossible) ft_query_causality(d, &q, of->claim, of->departing);
+    of->stats->encode_ms += ft_now_ms() - start;
+    ft_answer answer = ask_solver(d, &q, of);
+    of->stats->decided_by[d->name] |= answer != FT_ANSWER_UNKNOWN;
     ft_partial_clause(d, (ft_lit[1]){-q.active}, 1);
     ft_vec_release(&q.reads);
     ft_vec_release(&q.sources);
@@ -604,32 +613,33 @@ static bool is_open(const ft_decider *d, ft_answer answer)
     return answer == FT_ANSWER_UNKNOWN && d->beyond && d->problem->solver == FT_SOLVER_AUTO;
 }
 
-static ft_answer query_any(ft_decider *d, const ft_claim *claim, bool departing, bool avoid_unknown,
-                           uint32_t bound, double deadline, ft_witness *witness,
-                           ft_decide_stats *stats, bool *lifted)
+static ft_answer query_any(ft_decider *d, const question *of)
 {
-    ft_answer answer =
-        query(d, claim, departing, avoid_unknown, bound, deadline, witness, stats, lifted);
-    stats->beyond |= d->beyond;
+    ft_answer answer = query(d, of);
+    of->stats->beyond |= d->beyond;
     if (!is_open(d, answer)) return answer;
     if (!d->by_z3) d->by_z3 = ft_partial_open(d->problem, d->cone, ft_partial_z3_kind(d->problem));
-    return query(d->by_z3, claim, departing, avoid_unknown, bound, deadline, witness, stats,
-                 lifted);
+    return query(d->by_z3, of);
 }
 
 ft_answer ft_decider_decide(ft_decider *d, const ft_claim *claim, bool avoid_unknown,
                             uint32_t bound, uint32_t timeout_ms, ft_witness *witness,
                             ft_decide_stats *stats, bool *lifted)
 {
-    double deadline = timeout_ms ? ft_now_ms() + timeout_ms : 0;
+    question of = {.claim = claim,
+                   .avoid_unknown = avoid_unknown,
+                   .bound = bound,
+                   .deadline = timeout_ms ? ft_now_ms() + timeout_ms : 0,
+                   .witness = witness,
+                   .stats = stats,
+                   .lifted = lifted};
     if (stats->events < d->events) stats->events = d->events;
     *lifted = true;
     stats->beyond = false;
-    ft_answer answer =
-        query_any(d, claim, false, avoid_unknown, bound, deadline, witness, stats, lifted);
+    ft_answer answer = query_any(d, &of);
     if (claim->kind != FT_CLAIM_ATOMICITY || answer == FT_ANSWER_SAT) return answer;
-    ft_answer other =
-        query_any(d, claim, true, avoid_unknown, bound, deadline, witness, stats, lifted);
+    of.departing = true;
+    ft_answer other = query_any(d, &of);
     if (other == FT_ANSWER_SAT) return other;
     return answer == FT_ANSWER_UNKNOWN ? answer : other;
 }

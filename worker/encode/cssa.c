@@ -192,8 +192,10 @@ static ft_expr choose(ft_cssa *c, ft_sort sort, ft_lit literal, ft_expr a, ft_ex
     return value;
 }
 
-/* Back to the last assignment that is certain; those in arms on the way count where they run. */
-ft_expr ft_cssa_local(ft_cssa *c, uint32_t e, uint32_t local)
+/* The value of a local just before e: behind arms, what the phi-function of their end-ifs says (Wang
+ * et al. §8). Back to the last assignment that is certain; those in arms on the way count where
+ * they run. */
+static ft_expr value_of_local(ft_cssa *c, uint32_t e, uint32_t local)
 {
     typedef struct definition {
         ft_lit path;
@@ -231,7 +233,7 @@ typedef struct place {
 static ft_expr resolve(void *context, ft_symbol symbol)
 {
     place *p = context;
-    if (FT_SYM_IS_LOCAL(symbol)) return ft_cssa_local(p->c, p->e, FT_SYM_INDEX(symbol));
+    if (FT_SYM_IS_LOCAL(symbol)) return value_of_local(p->c, p->e, FT_SYM_INDEX(symbol));
     if (p->reads) return p->reads->shared(p->reads->context, symbol);
     uint32_t i = ft_run_find_access(p->c->problem->trace, p->e, symbol, false);
     return ft_cssa_read(p->c, p->e, i);

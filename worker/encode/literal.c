@@ -331,7 +331,7 @@ static ft_expr woken(ft_literal *l, uint32_t e)
 static void constrain_lock(ft_literal *l, uint32_t e)
 {
     const ft_trace *trace = l->p->trace;
-    if (ft_problem_never(l->p, e))
+    if (ft_problem_never(l->p, e) || ft_trace_is_blocked(l->p->trace, e))
         ft_literal_assert(l, ft_session_not(l->s, ft_literal_executed(l, e)));
     if (!ft_order_opens(trace, e)) return;
     ft_literal_assert(

@@ -79,6 +79,8 @@ static void executable(ft_literal *l, uint32_t e, ft_literal_place *end)
     const uint32_t *sources;
     uint32_t count = ft_order_hard_sources(l->p->order, e, &sources);
     for (uint32_t i = 0; i < count; i++) ft_literal_assert(l, ft_literal_member(l, sources[i]));
+    uint32_t awaited = ft_order_awaited(l->p->order, e);
+    if (awaited != FT_NO_EVENT) ft_literal_assert(l, ft_literal_member(l, awaited));
     if (l->p->model != FT_MODEL_CONTROL && ft_trace_is_symbolic_event(trace, e))
         ft_literal_assert(
             l, ft_cssa_executable_with(l->cssa, e, &(ft_reads){ft_literal_state_value, end}));

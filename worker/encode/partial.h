@@ -153,7 +153,6 @@ bool ft_partial_has_ways(const ft_decider *d, uint32_t e);
 
 /* ---- a claim's query (claims.c) ---- */
 
-void ft_query_assume(ft_query *query, ft_lit literal);
 /* e is next in its thread after the last step. */
 void ft_query_next(ft_decider *d, ft_query *query, uint32_t e);
 /* bound.c: assumes that the schedule has no more than query->bound context switches; after all else

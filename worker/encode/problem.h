@@ -66,9 +66,6 @@ void ft_cssa_free(ft_cssa *cssa);                                  /* accepts NU
 ft_expr ft_cssa_read(const ft_cssa *cssa, uint32_t e, uint32_t i); /* i-th access, a read */
 ft_expr ft_cssa_write(ft_cssa *cssa, uint32_t e, uint32_t variable);
 ft_expr ft_cssa_initial(ft_cssa *cssa, uint32_t variable);
-/* The value of a local just before e: behind arms, what the phi-function of their end-ifs says
- * (Wang et al. §8). */
-ft_expr ft_cssa_local(ft_cssa *cssa, uint32_t e, uint32_t local);
 /* What e needs to be a member: its guard or condition (an if: none) with all terms defined; NULL:
  * true. */
 ft_expr ft_cssa_enabled(ft_cssa *cssa, uint32_t e);

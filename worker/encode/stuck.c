@@ -300,16 +300,9 @@ static void or_source_missing(stuck *k, uint32_t e)
     uint32_t count = ft_order_hard_sources(k->order, e, &sources);
     if (ft_order_never(k->order, e)) ft_vec_push(&k->clause, FT_LIT_TRUE);
     for (uint32_t i = 0; i < count; i++) ft_vec_push(&k->clause, -k->d->reached[sources[i]]);
-}
-
-/* The source of a blocked join is not in the order: the run did not have the child's end. */
-static void or_child_runs(stuck *k, uint32_t e)
-{
-    uint32_t last = ft_order_last(k->order, k->trace->object[e]);
-    if (!ft_trace_is_blocked(k->trace, e))
-        or_source_missing(k, e);
-    else if (last != FT_NO_EVENT)
-        ft_vec_push(&k->clause, happens(k, last) ? -k->d->reached[last] : FT_LIT_TRUE);
+    uint32_t awaited = ft_order_awaited(k->order, e);
+    if (awaited != FT_NO_EVENT)
+        ft_vec_push(&k->clause, happens(k, awaited) ? -k->d->reached[awaited] : FT_LIT_TRUE);
 }
 
 /* What keeps the event waiting in the final state, as alternatives of k->clause; none: nothing. */
@@ -319,7 +312,7 @@ static void or_blocked(stuck *k, uint32_t e)
     bool requests = kind == FT_EVENT_ACQUIRE || kind == FT_EVENT_ACQUIRE_SHARED;
     if (requests && ft_order_effective(k->trace, e) && !(k->trace->flags[e] & FT_FLAG_TRY))
         or_lock_taken(k, e);
-    if (kind == FT_EVENT_JOIN) or_child_runs(k, e);
+    if (kind == FT_EVENT_JOIN) or_source_missing(k, e);
     if (k->joins_only) return;
     if (kind == FT_EVENT_WAIT) ft_vec_push(&k->clause, semaphore_empty(k, k->trace->object[e]));
     if (kind == FT_EVENT_COND_WAKE) ft_vec_push(&k->clause, asleep(k, e));

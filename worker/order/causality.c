@@ -57,24 +57,54 @@ bool ft_causality_tie(const ft_causality *c, uint32_t e, uint32_t i, uint32_t *s
     return true;
 }
 
+/* What a variable was accessed by so far, for as long as the hard order says all of it. */
+typedef struct accessed {
+    uint32_t write, read; /* the latest, FT_NO_EVENT: none (of reads: since that write) */
+    bool several;         /* reads without an order came before `read` */
+    bool open;            /* conflicting accesses that the hard order leaves open */
+} accessed;
+
+static bool is_behind(const ft_causality *c, uint32_t e, uint32_t earlier)
+{
+    return earlier == FT_NO_EVENT || c->trace->thread[earlier] == c->trace->thread[e] ||
+           ft_order_before(c->order, earlier, e);
+}
+
+static void access_by(const ft_causality *c, accessed *a, uint32_t e, bool write)
+{
+    bool behind_reads = is_behind(c, e, a->read);
+    a->open = !is_behind(c, e, a->write) || (write && (a->several || !behind_reads));
+    a->several = !write && (a->several || !behind_reads);
+    a->read = write ? FT_NO_EVENT : e;
+    if (write) a->write = e;
+}
+
+/* Reads of variables whose accesses the hard order puts in order return what they returned wherever
+ * they happen: they say nothing that it does not. Those are most of a program's memory. */
 static void find_tied(ft_causality *c)
 {
     const ft_trace *trace = c->trace;
-    uint32_t count, source, *user = ft_calloc((size_t)trace->shared.len + 1, sizeof *user);
-    bool *shared = ft_calloc((size_t)trace->shared.len + 1, sizeof *shared);
+    uint32_t count, source;
+    accessed *variables = ft_alloc(((size_t)trace->shared.len + 1) * sizeof *variables);
     ft_access scratch;
+    for (uint32_t v = 0; v < trace->shared.len; v++)
+        variables[v] = (accessed){.write = FT_NO_EVENT, .read = FT_NO_EVENT};
     for (uint32_t e = 0; e < trace->n_events; e++) {
         const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
         for (uint32_t i = 0; i < count; i++) {
-            uint32_t v = accesses[i].variable, thread = trace->thread[e] + 1u;
-            shared[v] |= user[v] && user[v] != thread;
-            user[v] = thread;
-            if (!accesses[i].write) c->tied[v] |= ft_causality_tie(c, e, i, &source);
+            uint32_t v = accesses[i].variable;
+            if (!variables[v].open) access_by(c, &variables[v], e, accesses[i].write);
         }
     }
-    for (uint32_t v = 0; v < trace->shared.len; v++) c->tied[v] = c->tied[v] && shared[v];
-    free(user);
-    free(shared);
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t v = accesses[i].variable;
+            if (variables[v].open && !c->tied[v] && !accesses[i].write)
+                c->tied[v] = ft_causality_tie(c, e, i, &source);
+        }
+    }
+    free(variables);
 }
 
 /* ---- nodes ---------------------------------------------------------------------------------- */
@@ -272,11 +302,6 @@ static const shape SHAPES[FT_CLAIM_KINDS] = {
     [FT_CLAIM_ATOMICITY] = {.known = true, .members = 2},
     [FT_CLAIM_AFTER_FREE] = {.known = true, .members = 1}};
 
-bool ft_causality_knows(ft_claim_kind kind)
-{
-    return SHAPES[kind].known;
-}
-
 bool ft_causality_covers(const ft_causality *c, const ft_claim *claim)
 {
     return SHAPES[claim->kind].known && !c->idle;
@@ -287,7 +312,7 @@ static void add_root(ft_window *w, uint32_t e)
     if (e != FT_NO_EVENT) w->roots[w->n_roots++] = e;
 }
 
-void ft_causality_shape(const ft_causality *c, const ft_claim *claim, ft_window *w)
+static void shape_window(const ft_causality *c, const ft_claim *claim, ft_window *w)
 {
     const shape *s = &SHAPES[claim->kind];
     w->n_finals = w->n_roots = w->n_extras = 0;
@@ -352,7 +377,7 @@ static bool of_different_threads(const ft_causality *c, const ft_window *w)
 static void build(ft_causality *c, const ft_claim *claim)
 {
     ft_window *w = &c->window;
-    ft_causality_shape(c, claim, w);
+    shape_window(c, claim, w);
     w->refuted = w->abandoned = false;
     w->links.len = 0;
     if (!of_different_threads(c, w)) return;

@@ -83,9 +83,8 @@ void ft_causality_free(ft_causality *causality); /* accepts NULL */
 /* Is the claim refuted? Then `why` (may be NULL; cleared first) is the cycle: each edge begins
  * where the one before it ends, the first where the last ends; or it is empty, where the graph ends
  * at its limits and the clocks of what events need say it. Kinds of claims that the graph knows
- * nothing of are never refuted (ft_causality_knows). */
+ * nothing of are never refuted. */
 bool ft_causality_refutes(ft_causality *causality, const ft_claim *claim, ft_causality_edges *why);
-bool ft_causality_knows(ft_claim_kind kind);
 /* Does the graph contain what closure under hard order, tied reads and held locks refutes (limits
  * apart), so that asking for that as well is idle? */
 bool ft_causality_covers(const ft_causality *causality, const ft_claim *claim);

@@ -154,14 +154,13 @@ struct ft_causality {
 /* causality.c */
 bool ft_causality_tie(const ft_causality *c, uint32_t e, uint32_t access, uint32_t *source);
 uint32_t ft_users_below(const ft_users *users, const ft_user_thread *in, uint32_t position);
-void ft_causality_shape(const ft_causality *c, const ft_claim *claim, ft_window *window);
 
 /* causality_cut.c */
 void ft_cut_init(ft_causality *c);
 void ft_cut_release(ft_cut *cut);
 void ft_cut_place(ft_causality *c); /* fills cut.at for the window's claim */
 
-/* causality_window.c: builds the graph of the claim that ft_causality_shape was given;
+/* causality_window.c: builds the graph of the claim that shapes the window;
  * window.refuted and window.cycle are the answer. */
 void ft_window_build(ft_causality *c);
 void ft_window_release(ft_window *window);

@@ -88,6 +88,9 @@ uint32_t ft_order_last(const ft_order *order, uint32_t thread); /* FT_NO_EVENT: 
  * edge-out of an edge-in, the arrivals of a barrier's round, the once-end of a once-pass. Returns
  * how many; *sources is valid until the order is freed. */
 uint32_t ft_order_hard_sources(const ft_order *order, uint32_t e, const uint32_t **sources);
+/* What a blocked join or once-pass waits for, the child's last event or the once-end: no source of
+ * the hard order, for the run need not have had it before. FT_NO_EVENT: nothing. */
+uint32_t ft_order_awaited(const ft_order *order, uint32_t e);
 
 /* No schedule executes e: a lock that its thread holds and may not take again, the leave of a
  * barrier's incomplete round, a once-pass without a once-end, a cond-wake without a cond-wait. */

@@ -10,7 +10,9 @@ struct ft_run {
     ft_vid *vid;
     ft_vid *initial; /* per shared variable */
     FT_VEC(ft_value) values;
-    ft_map known; /* hash of value -> index in values, chained by probing the hash */
+    ft_map known;      /* hash of value -> index in values, chained by probing the hash */
+    ft_vid *vid_of_id; /* [n_values] of the trace: its vid + 1, 0: not looked for yet;
+ NULL: too many for so few events */
     bool valued, symbolic, arms_computed;
 };
 
@@ -39,6 +41,14 @@ static ft_vid vid_of_value(ft_run *run, ft_value value)
         }
         if (ft_value_equal(run->values.data[*slot], value)) return (ft_vid)*slot;
     }
+}
+
+/* Of a value that the trace has an id for: most accesses of long traces. */
+static ft_vid vid_of_id(ft_run *run, uint32_t id)
+{
+    if (!run->vid_of_id) return vid_of_value(run, run->trace->values[id]);
+    if (!run->vid_of_id[id]) run->vid_of_id[id] = vid_of_value(run, run->trace->values[id]) + 1;
+    return run->vid_of_id[id] - 1;
 }
 
 static ft_vid unknown_of_write(uint32_t e)
@@ -86,7 +96,7 @@ static void run_read(machine *m, uint32_t variable, uint32_t value, uint32_t at)
     ft_run *run = m->run;
     const memory *cell = &m->shared[variable];
     run->source[at] = cell->writer;
-    run->vid[at] = value == FT_NO_VALUE ? cell->vid : vid_of_value(run, run->trace->values[value]);
+    run->vid[at] = value == FT_NO_VALUE ? cell->vid : vid_of_id(run, value);
     if (!FT_VID_IS_KNOWN(run->vid[at])) run->valued = false;
 }
 
@@ -94,8 +104,7 @@ static void run_write(machine *m, uint32_t e, uint32_t value, uint32_t at)
 {
     ft_run *run = m->run;
     run->source[at] = e;
-    run->vid[at] =
-        value == FT_NO_VALUE ? unknown_of_write(e) : vid_of_value(run, run->trace->values[value]);
+    run->vid[at] = value == FT_NO_VALUE ? unknown_of_write(e) : vid_of_id(run, value);
     m->shared[run->trace->object[e]] = (memory){run->vid[at], e};
     if (!FT_VID_IS_KNOWN(run->vid[at])) run->valued = false;
 }
@@ -140,8 +149,7 @@ static void run_passed(machine *m, uint32_t e, uint32_t at)
     for (uint32_t k = 0; k < count; k++) {
         uint32_t i = at + k;
         run->source[i] = accesses[k].write ? e : m->shared[accesses[k].variable].writer;
-        run->vid[i] =
-            value == FT_NO_VALUE ? unknown_of_write(e) : vid_of_value(run, trace->values[value]);
+        run->vid[i] = value == FT_NO_VALUE ? unknown_of_write(e) : vid_of_id(run, value);
         if (value == FT_NO_VALUE && !ft_trace_is_symbolic_event(trace, e))
             run->arms_computed = false;
     }
@@ -191,13 +199,15 @@ ft_run *ft_run_new(const ft_trace *trace)
     run->trace = trace;
     run->valued = run->arms_computed = true;
     count_accesses(run);
+    /* A window has few of the values of its whole trace. */
+    if (trace->n_values <= trace->n_events)
+        run->vid_of_id = ft_calloc((size_t)trace->n_values + 1, sizeof *run->vid_of_id);
     uint32_t n_shared = trace->shared.len;
     machine m = {.run = run, .shared = ft_calloc(n_shared, sizeof *m.shared)};
     run->initial = ft_calloc(n_shared, sizeof *run->initial);
     for (uint32_t v = 0; v < n_shared; v++) {
         uint32_t value = trace->shared_info[v].initial;
-        run->initial[v] =
-            value == FT_NO_VALUE ? unknown_initial(v) : vid_of_value(run, trace->values[value]);
+        run->initial[v] = value == FT_NO_VALUE ? unknown_initial(v) : vid_of_id(run, value);
         m.shared[v] = (memory){run->initial[v], FT_NO_EVENT};
     }
     for (uint32_t e = 0; e < trace->n_events; e++) {
@@ -206,6 +216,8 @@ ft_run *ft_run_new(const ft_trace *trace)
     }
     free(m.shared);
     ft_map_release(&m.locals);
+    free(run->vid_of_id);
+    run->vid_of_id = NULL;
     return run;
 }
 

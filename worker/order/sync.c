@@ -82,13 +82,29 @@ static uint32_t single_source(ft_order *order, const uint32_t *once_end, uint32_
 {
     const ft_trace *trace = order->trace;
     uint64_t edge;
+    bool pass = trace->kind[e] == FT_EVENT_ONCE_PASS;
+    if (pass && once_end[trace->object[e]] == FT_NO_EVENT) ft_map_put(&order->sync.never, e, 1);
     if (ft_trace_is_blocked(trace, e)) return FT_NO_EVENT;
     if (trace->kind[e] == FT_EVENT_JOIN) return ft_order_last(order, trace->object[e]);
     if (trace->kind[e] == FT_EVENT_EDGE_IN && ft_map_get(&order->edge_source, e, &edge))
         return (uint32_t)edge;
-    if (trace->kind[e] != FT_EVENT_ONCE_PASS) return FT_NO_EVENT;
-    if (once_end[trace->object[e]] == FT_NO_EVENT) ft_map_put(&order->sync.never, e, 1);
-    return once_end[trace->object[e]];
+    return pass ? once_end[trace->object[e]] : FT_NO_EVENT;
+}
+
+static uint32_t find_once_end(const ft_trace *trace, uint32_t once)
+{
+    for (uint32_t e = 0; e < trace->n_events; e++)
+        if (trace->kind[e] == FT_EVENT_ONCE_END && trace->object[e] == once) return e;
+    return FT_NO_EVENT;
+}
+
+uint32_t ft_order_awaited(const ft_order *order, uint32_t e)
+{
+    const ft_trace *trace = order->trace;
+    if (!ft_trace_is_blocked(trace, e)) return FT_NO_EVENT;
+    if (trace->kind[e] == FT_EVENT_JOIN) return ft_order_last(order, trace->object[e]);
+    return trace->kind[e] == FT_EVENT_ONCE_PASS ? find_once_end(trace, trace->object[e])
+                                                : FT_NO_EVENT;
 }
 
 static void note_sources(ft_order *order, uint32_t e, slice own, uint32_t single)
@@ -168,7 +184,7 @@ static void wake_waiter(ft_order *order, waiters *queue, uint32_t e)
     for (size_t i = queue->len; i-- > 0;) {
         if (trace->thread[queue->data[i].wait] != trace->thread[e]) continue;
         wake.wait = queue->data[i].wait;
-        wake.signal = queue->data[i].signal;
+        if (!ft_trace_is_blocked(trace, e)) wake.signal = queue->data[i].signal;
         memmove(queue->data + i, queue->data + i + 1, (queue->len - i - 1) * sizeof *queue->data);
         queue->len--;
         break;

@@ -115,6 +115,8 @@ static void need(pass *c, uint32_t e, bool own)
     const uint32_t *sources;
     uint32_t count = ft_order_hard_sources(order, e, &sources), n_accesses;
     for (uint32_t i = 0; i < count; i++) include(c, sources[i]);
+    uint32_t awaited = own ? ft_order_awaited(order, e) : FT_NO_EVENT;
+    if (awaited != FT_NO_EVENT) include(c, awaited);
     ft_access scratch;
     const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &n_accesses);
     for (uint32_t i = 0; i < n_accesses; i++)

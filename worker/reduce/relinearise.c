@@ -48,10 +48,19 @@ static void number_cells(pass *p)
 
 static void add_need(pass *p, uint32_t at, bool write)
 {
-    cell *c = &p->cells[at];
+    const cell *c = &p->cells[at];
     ft_vec_push(&p->needs, ((need){at, write ? c->accesses : c->writes, write}));
-    c->accesses++;
-    c->writes += write;
+}
+
+/* An event may access one cell twice, and the cells of a block may be a million: its own accesses
+ * count only once all of its needs are there, so that they never wait for each other. */
+static void perform(pass *p, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end; i++) {
+        cell *c = &p->cells[p->needs.data[i].cell];
+        c->accesses++;
+        c->writes += p->needs.data[i].write;
+    }
 }
 
 static void add_needs(pass *p, uint32_t e)
@@ -84,6 +93,7 @@ static void index_steps(pass *p)
         p->first[i] = (uint32_t)p->needs.len;
         p->start[p->trace->thread[p->steps[i]] + 2]++;
         add_needs(p, p->steps[i]);
+        perform(p, p->first[i], (uint32_t)p->needs.len);
     }
     p->first[p->count] = (uint32_t)p->needs.len;
     for (uint32_t t = 0; t < threads; t++) p->start[t + 2] += p->start[t + 1];
@@ -99,11 +109,7 @@ static bool is_ready(const pass *p, uint32_t step)
     for (uint32_t i = p->first[step]; i < p->first[step + 1]; i++) {
         need n = p->needs.data[i];
         const cell *c = &p->cells[n.cell];
-        /* An event may access one cell twice: its own accesses do not wait for each other. */
-        uint32_t own = 0;
-        for (uint32_t k = p->first[step]; k < i; k++)
-            own += p->needs.data[k].cell == n.cell && (n.write || p->needs.data[k].write);
-        if ((n.write ? c->accesses : c->writes) + own != n.before) return false;
+        if ((n.write ? c->accesses : c->writes) != n.before) return false;
     }
     const uint32_t *sources;
     uint32_t count = ft_order_hard_sources(p->order, p->steps[step], &sources);
@@ -140,10 +146,7 @@ static void execute(pass *p, uint32_t thread, uint32_t *out)
 {
     uint32_t step = head(p, thread);
     *out = p->steps[step];
-    for (uint32_t i = p->first[step]; i < p->first[step + 1]; i++) {
-        p->cells[p->needs.data[i].cell].accesses++;
-        p->cells[p->needs.data[i].cell].writes += p->needs.data[i].write;
-    }
+    perform(p, p->first[step], p->first[step + 1]);
     p->done[thread]++;
     for (size_t i = 0; is_over(p, thread) && i < p->live.len; i++)
         if (p->live.data[i] == thread) p->live.data[i] = p->live.data[--p->live.len];

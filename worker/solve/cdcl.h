@@ -35,9 +35,4 @@ ft_answer ft_cdcl_check(ft_cdcl *solver, const ft_lit *assumptions, uint32_t cou
 bool ft_cdcl_true(const ft_cdcl *solver, ft_lit literal); /* in the last SAT model */
 uint32_t ft_cdcl_core(const ft_cdcl *solver, const ft_lit **core);
 
-typedef struct ft_cdcl_stats {
-    uint64_t decisions, conflicts, propagations, restarts, cycles;
-} ft_cdcl_stats;
-ft_cdcl_stats ft_cdcl_statistics(const ft_cdcl *solver);
-
 #endif

@@ -36,7 +36,7 @@ void ft_cdcl_heap_clear(ft_cdcl *s)
     for (size_t i = 0; i < s->heap.len; i++) s->heaped[s->heap.data[i]] = 0;
     s->heap.len = 0;
     s->search++;
-    s->search_began = s->stats.conflicts;
+    s->search_began = s->conflicts;
 }
 
 void ft_cdcl_heap_bump(ft_cdcl *s, uint32_t variable)

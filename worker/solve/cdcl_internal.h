@@ -105,7 +105,7 @@ struct ft_cdcl {
     uint32_t model_size;
     uint64_t work, next_cleaning, next_reduction, reductions;
     uint32_t cleaned; /* facts known at the last cleaning */
-    ft_cdcl_stats stats;
+    uint64_t conflicts; /* in all checks so far */
 };
 
 static inline ft_code ft_code_of(ft_lit literal)

@@ -215,7 +215,6 @@ static bool propagate_order(ft_cdcl *s, ft_code p)
     const uint32_t *labels;
     uint32_t count, from = FT_NEGATIVE(p) ? atom.a : atom.b, to = FT_NEGATIVE(p) ? atom.b : atom.a;
     if (ft_order_graph_add(s->graph, from, to, p, &labels, &count)) return true;
-    s->stats.cycles++;
     s->conflict.len = 0;
     ft_vec_push(&s->conflict, FT_NOT(p));
     for (uint32_t i = 0; i < count; i++) ft_vec_push(&s->conflict, FT_NOT(labels[i]));
@@ -227,7 +226,6 @@ bool ft_cdcl_propagate(ft_cdcl *s)
     for (;;) {
         while (s->propagated < s->trail.len) {
             ft_code p = s->trail.data[s->propagated++];
-            s->stats.propagations++;
             if (!propagate_binaries(s, p) || !propagate_limits(s, p) || !propagate_watches(s, p))
                 return false;
             if (!FT_NEGATIVE(p)) replace_supports(s, p);

@@ -87,7 +87,7 @@ static ft_code decide_focused(ft_cdcl *s)
  * variables of these. */
 static ft_code decide(ft_cdcl *s)
 {
-    if (s->stats.conflicts >= s->search_began + FOCUS_AFTER) {
+    if (s->conflicts >= s->search_began + FOCUS_AFTER) {
         ft_code p = decide_focused(s);
         if (FT_VARIABLE(p)) return p;
     }
@@ -124,11 +124,6 @@ uint32_t ft_cdcl_core(const ft_cdcl *s, const ft_lit **core)
     return (uint32_t)s->core.len;
 }
 
-ft_cdcl_stats ft_cdcl_statistics(const ft_cdcl *s)
-{
-    return s->stats;
-}
-
 /* ---- the search ---- */
 
 /* What the last check left on the trail is kept as far as the assumptions are the same. */
@@ -157,7 +152,7 @@ static void learn(ft_cdcl *s)
         reason = ft_cdcl_attach(s, s->lesson.data, (uint32_t)s->lesson.len, glue);
     ft_cdcl_assign(s, s->lesson.data[0], reason);
     s->bump *= 1 / 0.95;
-    s->stats.conflicts++;
+    s->conflicts++;
 }
 
 /* Between restarts: forgets learnt clauses when they are many, and what is satisfied for good when
@@ -196,7 +191,6 @@ static bool descend(ft_cdcl *s, ft_answer *answer)
         p = decide(s);
         *answer = FT_ANSWER_SAT;
         if (!p) return false;
-        s->stats.decisions++;
     }
     ft_cdcl_open_level(s);
     if (s->value[p] == 0) ft_cdcl_assign(s, p, FT_BY_NONE);
@@ -205,7 +199,7 @@ static bool descend(ft_cdcl *s, ft_answer *answer)
 
 static ft_answer search(ft_cdcl *s, double deadline)
 {
-    uint64_t steps = 0, restarts = 0, until = s->stats.conflicts + RESTART_UNIT * luby(0);
+    uint64_t steps = 0, restarts = 0, until = s->conflicts + RESTART_UNIT * luby(0);
     ft_answer answer = FT_ANSWER_UNKNOWN;
     for (;;) {
         if (!ft_cdcl_propagate(s)) {
@@ -213,10 +207,9 @@ static ft_answer search(ft_cdcl *s, double deadline)
             if (s->impossible) return FT_ANSWER_UNSAT;
             learn(s);
         } else {
-            if (s->stats.conflicts >= until) {
+            if (s->conflicts >= until) {
                 ft_cdcl_back(s, (uint32_t)s->assumptions.len);
-                until = s->stats.conflicts + RESTART_UNIT * luby(++restarts);
-                s->stats.restarts++;
+                until = s->conflicts + RESTART_UNIT * luby(++restarts);
             }
             tidy(s);
             if (s->impossible) return FT_ANSWER_UNSAT;
