@@ -141,9 +141,7 @@ const char *ft_command_details(ft_command command);   /* lines */
 const char *ft_command_examples(ft_command command);  /* one a line */
 const char *ft_help_environment(void);                /* lines */
 const char *ft_exit_meaning(size_t index, int *code); /* of the index-th; NULL: there are no more */
-void ft_help_overview(ft_strbuf *out);
 void ft_help_command(ft_command command, ft_strbuf *out);
-void ft_help_manual(ft_strbuf *out); /* docs/cli.md */
 void ft_help_page(ft_strbuf *out);   /* docs/man/foretell.1, in man(7)'s language */
 
 /* The commands. Each prints its own errors. */

@@ -67,7 +67,7 @@ static ft_status check_library(const ft_trace *trace, const char *path, ft_error
     return FT_OK;
 }
 
-ft_status ft_libraries_check(const ft_trace *trace, const char *program, ft_error *err)
+static ft_status check_linked(const ft_trace *trace, const char *program, ft_error *err)
 {
     char line[LINE];
     pid_t child = -1;
@@ -107,7 +107,7 @@ ft_status ft_build_check(const ft_trace *trace, const char *name, char **program
     if (!ft_record_hash(*program, hash))
         return ft_error_set(err, FT_USAGE, "%s: cannot be read", name);
     if (!built->hash[0] || !strcmp(hash, built->hash))
-        return ft_libraries_check(trace, *program, err);
+        return check_linked(trace, *program, err);
     return ft_error_set(err, FT_INPUT,
                         "%s: is not the program that was recorded: its content has SHA-256 "
                         "%.16s..., that of the trace (%s) %.16s...",

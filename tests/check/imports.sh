@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Which folder may include which header (docs/design notes: imports run one way).
+# Which folder may include which header: imports run one way.
 #   common            itself; no libuv, SQLite, HTTP or Z3
 #   worker, clients   common and themselves
 #   server            common/base, common/wire, common/report, verdict/names.h and itself

@@ -28,9 +28,9 @@ grep -q 'assertion failure' "$out/said" || fail "the installed foretell does not
 expect 0 "$usr/bin/foretelld" --config "$out/root/etc/foretell/foretelld.conf" \
     --state "$out/state" --check-config
 for bad in "--webhook-program /nowhere" "--webhook-allow-private 2" "--log-file /nowhere/log" \
-    "--worker /nowhere"; do
+    "--worker /nowhere" "--state /nowhere/state" "--state="; do
     read -ra words <<<"$bad"
-    expect 2 "$usr/bin/foretelld" "${words[@]}" --state "$out/state" --check-config
+    expect 2 "$usr/bin/foretelld" --state "$out/state" "${words[@]}" --check-config
 done
 # A log file is opened anew at SIGHUP, and the daemon stays.
 await() {

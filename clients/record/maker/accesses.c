@@ -84,7 +84,7 @@ static void external_write(ft_maker *m, uint32_t c, uint32_t reader, int64_t val
     for (uint32_t t = 0; t < m->actors.len && !own; t++)
         if (t != reader && m->actors.data[t].ran > since) order_after(m, reader, t);
     ft_builder_hook(m->builder, 0);
-    ft_builder_event(m->builder, FT_EVENT_WRITE, ft_maker_thread(m, reader), m->variables.data[c],
+    ft_builder_event(m->builder, FT_EVENT_WRITE, ft_maker_thread(m, reader), m->shadows[c].variable,
                      FT_NO_LOC, ft_builder_value(m->builder, ft_maker_value(m, c, value)),
                      FT_FLAG_SYNTHETIC);
     ft_builder_hook(m->builder, m->step);
@@ -93,9 +93,9 @@ static void external_write(ft_maker *m, uint32_t c, uint32_t reader, int64_t val
 
 static void touch(ft_maker *m, uint32_t c, uint32_t t, ft_maker_content now, int64_t value)
 {
-    const ft_maker_shadow *s = &m->shadows[c];
+    ft_maker_shadow *s = &m->shadows[c];
     uint32_t toucher = !s->touched || s->toucher == t ? t : FT_MAKER_MANY;
-    m->shadows[c] = (ft_maker_shadow){now, value, m->now, toucher, FT_NO_VALUE};
+    *s = (ft_maker_shadow){value, m->now, s->variable, FT_NO_VALUE, toucher, (uint8_t)now};
 }
 
 /* The value of a read as the trace has it, after the external write that explains it where no
@@ -129,7 +129,7 @@ static void cell_events(ft_maker *m, const ft_raw_record *r, uint32_t c)
     bool update = r->form == FT_RAW_FORM_UPDATE;
     bool atomic = r->form != FT_RAW_FORM_READ && r->form != FT_RAW_FORM_WRITE;
     uint8_t flags = atomic ? FT_FLAG_ATOMIC : 0;
-    uint32_t id = m->variables.data[c];
+    uint32_t id = m->shadows[c].variable;
     m->summary->kept++;
     if (update) {
         content_of(r, cell, true, &written);
@@ -175,7 +175,7 @@ void ft_maker_benign(ft_maker *m, uint64_t address, uint64_t size)
     for (uint64_t at = address; at < end;) {
         uint32_t skip, c = ft_cells_at(m->cells, at, &skip);
         if (c != FT_NO_CELL) {
-            ft_builder_benign(m->builder, m->variables.data[c]);
+            ft_builder_benign(m->builder, m->shadows[c].variable);
             skip = ft_cells_get(m->cells, c)->size;
         }
         at += skip;

@@ -10,12 +10,19 @@ ft_cells *ft_cells_new(void)
     return cells;
 }
 
-void ft_cells_free(ft_cells *cells)
+static void release_pages(ft_cells *cells)
 {
-    if (!cells) return;
     for (size_t i = 0; i < cells->pages.len; i++) free(cells->pages.data[i]);
     ft_vec_release(&cells->pages);
     ft_map_release(&cells->numbers);
+    memset(cells->near, 0, sizeof cells->near);
+}
+
+void ft_cells_free(ft_cells *cells)
+{
+    if (!cells) return;
+    release_pages(cells);
+    free(cells->empty);
     ft_map_release(&cells->blocks);
     ft_map_release(&cells->starts);
     ft_vec_release(&cells->granules);
@@ -36,6 +43,8 @@ page *ft_cells_find_page(ft_cells *cells, uint64_t number, bool make)
     page *found = NULL;
     if (ft_map_get(&cells->numbers, number, &index)) {
         found = cells->pages.data[index];
+    } else if (cells->settled) {
+        found = cells->empty;
     } else if (make) {
         found = ft_calloc(1, sizeof *found);
         ft_map_put(&cells->numbers, number, cells->pages.len);
@@ -46,6 +55,15 @@ page *ft_cells_find_page(ft_cells *cells, uint64_t number, bool make)
         cells->near[number % NEAR].page = found;
     }
     return found;
+}
+
+void ft_cells_find_spots(ft_cells *cells, const ft_raw_event *events, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t key = events[i].address / GRANULE;
+        cells->spots[i] = &page_at(cells, key, true)->at[key % PAGE];
+        __builtin_prefetch(cells->spots[i], 1);
+    }
 }
 
 static void end_life(ft_cells *cells, page *p, uint64_t i)
@@ -71,7 +89,7 @@ static void end_lives(ft_cells *cells, uint64_t address, uint64_t size)
     while (key < to) {
         uint64_t stop = (key / PAGE + 1) * PAGE < to ? (key / PAGE + 1) * PAGE : to;
         page *p = page_at(cells, key, false);
-        for (; p && key < stop; key++) end_life(cells, p, key % PAGE);
+        for (; p && p != cells->empty && key < stop; key++) end_life(cells, p, key % PAGE);
         key = stop;
     }
 }
@@ -197,6 +215,15 @@ void ft_cells_follow(ft_cells *cells, const ft_raw_record *record)
     apply(cells, record);
 }
 
+uint32_t ft_cells_block_at(const ft_cells *cells, uint64_t address, uint64_t *start)
+{
+    granule here = {.address = address / GRANULE * GRANULE,
+                    .born = (uint32_t)cells->allocations.len};
+    uint32_t block = ft_cells_allocation_of(cells, &here);
+    if (block != FT_NO_ALLOCATION) *start = cells->allocations.data[block].address;
+    return block;
+}
+
 /* ---- between them */
 
 static int64_t bytes_as_value(const unsigned char *bytes, uint32_t size)
@@ -267,9 +294,9 @@ static int by_start(const void *a, const void *b)
 void ft_cells_settle(ft_cells *cells)
 {
     for (size_t i = 0; i < cells->granules.len; i++) add_cells(cells, &cells->granules.data[i]);
-    for (size_t i = 0; i < cells->pages.len; i++)
-        memset(cells->pages.data[i], 0, sizeof *cells->pages.data[i]);
+    release_pages(cells); /* most have no cells: from now on they are all the same one */
     link_lives(cells);
+    cells->empty = ft_calloc(1, sizeof *cells->empty);
     if (cells->fences.len)
         qsort(cells->fences.data, cells->fences.len, sizeof *cells->fences.data, by_start);
     cells->turn = 0;
@@ -375,23 +402,24 @@ static void note_cells(ft_cells *cells, page *p, uint64_t i)
 }
 
 /* The cell of the granule that the access covers, no more and no less. */
-static inline uint32_t find_cell(ft_cells *cells, uint64_t address, uint32_t size)
+static inline uint32_t find_cell(ft_cells *cells, const spot *at, uint64_t address, uint32_t size)
 {
-    uint64_t key = address / GRANULE, i = key % PAGE;
+    uint64_t i = address / GRANULE % PAGE;
     if (address % GRANULE + size > GRANULE)
         return ft_cells_may_be(cells, address, size) ? FT_SEVERAL_CELLS : FT_NO_CELL;
-    page *p = page_at(cells, key, true);
-    if (!p->at[i].slot) return FT_NO_CELL;
-    if (p->at[i].found == FOUND_NOT_YET) note_cells(cells, p, i);
-    if (p->at[i].found == FOUND_NONE) return FT_NO_CELL;
-    uint32_t cell = (uint32_t)(p->at[i].content >> 8 * (address % GRANULE)) & 0xFF;
-    return (cell & 15) == size ? p->at[i].touched + (cell >> 4) : FT_SEVERAL_CELLS;
+    if (!at->slot) return FT_NO_CELL;
+    if (at->found == FOUND_NOT_YET) note_cells(cells, page_at(cells, address / GRANULE, true), i);
+    if (at->found == FOUND_NONE) return FT_NO_CELL;
+    uint32_t cell = (uint32_t)(at->content >> 8 * (address % GRANULE)) & 0xFF;
+    return (cell & 15) == size ? at->touched + (cell >> 4) : FT_SEVERAL_CELLS;
 }
 
 void ft_cells_find(ft_cells *cells, const ft_raw_event *events, uint32_t n, uint32_t *found)
 {
+    ft_cells_find_spots(cells, events, n);
     for (uint32_t i = 0; i < n; i++)
         found[i] = events[i].code >= FT_RAW_ENTER
                        ? FT_NO_CELL
-                       : find_cell(cells, events[i].address, 1u << events[i].code % 8);
+                       : find_cell(cells, cells->spots[i], events[i].address,
+                                   1u << events[i].code % 8);
 }

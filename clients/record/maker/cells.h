@@ -37,10 +37,13 @@ typedef struct ft_cell {
 ft_cells *ft_cells_new(void);
 void ft_cells_free(ft_cells *cells); /* accepts NULL */
 
-/* First pass: accesses and all records that begin or end memory. */
+/* First pass: accesses and all records that begin or end memory. Events, in both passes, come by
+ * FT_RAW_BATCH at most. */
 void ft_cells_count(ft_cells *cells, const ft_raw_record *record);
 void ft_cells_count_events(ft_cells *cells, uint32_t thread, const ft_raw_event *events,
                            uint32_t n);
+/* First pass: the allocation that the address lies in by now, FT_NO_ALLOCATION, and its start. */
+uint32_t ft_cells_block_at(const ft_cells *cells, uint64_t address, uint64_t *start);
 /* Between the passes: names the cells; from now on records are fed to ft_cells_follow, and every
  * access is looked up by ft_cells_at where ft_cells_may_be is true. */
 void ft_cells_settle(ft_cells *cells);

@@ -252,33 +252,33 @@ static void count_other(ft_cells *cells, const ft_raw_event *e, uint64_t value)
 
 /* Nothing that the granule does not say yet, and no read of what nobody wrote. False: it is
  * something else, and nothing was done. */
-static inline bool count_usual(ft_cells *cells, const ft_raw_event *e, uint64_t value)
+static inline bool count_usual(spot *at, const shape *s, unsigned from, uint64_t value,
+                               uint32_t turn, uint32_t thread)
 {
-    unsigned from = e->address % GRANULE;
-    uint64_t key = e->address / GRANULE;
-    const shape *s = &cells->shapes[e->code][from];
-    page *in = page_at(cells, key, true);
-    uint64_t slot = in->at[key % PAGE].slot, now = in->at[key % PAGE].content;
-    uint64_t differ = (now ^ value << 8 * from) & s->bits;
-    bool own = slot >> ONE_THREAD == cells->thread + 1;
-    uint32_t said = own ? (uint32_t)slot : in->at[key % PAGE].said;
-    uint8_t known = in->at[key % PAGE].known;
+    uint64_t slot = at->slot, now = at->content, differ = (now ^ value << 8 * from) & s->bits;
+    bool own = slot >> ONE_THREAD == thread + 1;
+    uint32_t said = own ? (uint32_t)slot : at->said;
+    uint8_t known = at->known;
     if (!s->did || s->did & ~said) return false;
     if (s->only_reads && (differ || s->mask & ~known)) return false;
-    in->at[key % PAGE].touched = cells->turn;
-    in->at[key % PAGE].content = now ^ differ;
-    in->at[key % PAGE].known = known | s->mask;
+    at->touched = turn;
+    at->content = now ^ differ;
+    at->known = known | s->mask;
     return true;
 }
 
 void ft_cells_count_events(ft_cells *cells, uint32_t thread, const ft_raw_event *events, uint32_t n)
 {
     ft_cells_turn_to(cells, thread);
+    ft_cells_find_spots(cells, events, n);
+    uint32_t turn = cells->turn;
     for (uint32_t i = 0; i < n; i++) {
         const ft_raw_event *e = &events[i];
         if (e->code >= FT_RAW_ENTER) continue;
+        unsigned from = e->address % GRANULE;
         uint64_t value = (uint64_t)(e->code / 8 == FT_RAW_FORM_UPDATE ? e->written : e->value);
-        if (!count_usual(cells, e, value)) count_other(cells, e, value);
+        if (!count_usual(cells->spots[i], &cells->shapes[e->code][from], from, value, turn, thread))
+            count_other(cells, e, value);
     }
 }
 

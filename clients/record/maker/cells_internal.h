@@ -13,7 +13,7 @@ enum {
     BIG = 4096,
     STARTS = 64,
     PAGE = 512, /* granules */
-    NEAR = 256  /* pages that are found without a look-up */
+    NEAR = 2048 /* pages that are found without a look-up */
 };
 
 /* What the first pass learns of one granule in one life, once a second thread touched it. */
@@ -33,24 +33,27 @@ typedef struct granule {
  * second pass only granules that have cells in some life are told of: LATER, and whether it was
  * touched in this life. Most granules belong to one thread for ever: a pass over their accesses is
  * one look at a slot. */
+typedef struct spot {
+    uint64_t slot;
+    uint64_t content; /* first pass: what the granule held after its last access; second: by byte,
+                         the size of the cell that begins there and, from bit 4 on, which of the
+                         granule's it is; 0: none */
+    uint32_t touched; /* the turn of its last access; second pass: the granule's first cell */
+    uint32_t lives;   /* that have ended */
+    uint32_t said;    /* first pass: of what the granule says at least this much: as in ONE_* */
+    uint8_t known;    /* bit per byte: that is known of the content */
+    uint8_t found;    /* second pass: FT_CELLS_*, in this life */
+} spot;
+
+/* What one access needs lies in one cache line. */
 typedef struct page {
-    struct {
-        uint64_t slot;
-        uint64_t content; /* first pass: what the granule held after its last access; second: by
-                             byte, the size of the cell that begins there and, from bit 4 on, which
-                             of the granule's it is; 0: none */
-        uint32_t touched; /* the turn of its last access; second pass: the granule's first cell */
-        uint32_t lives;   /* that have ended */
-        uint32_t said;    /* first pass: of what the granule says at least this much: as in ONE_* */
-        uint8_t known;    /* bit per byte: that is known of the content */
-        uint8_t found;    /* second pass: FT_CELLS_*, in this life */
-    } at[PAGE];           /* what one access needs lies in one cache line */
+    spot at[PAGE];
 } page;
 
 enum { ONE_THREAD = 48, ONE_TOUCHED = 16, ONE_WRITTEN = 8, ONE_BOUNDS = 0, SEVERAL = 0xFFFF };
 #define LATER_TOUCHED (UINT64_C(1) << 63)
 
-enum { FOUND_NOT_YET, FOUND_NONE, FOUND_CELLS }; /* page.at.found */
+enum { FOUND_NOT_YET, FOUND_NONE, FOUND_CELLS }; /* spot.found */
 
 /* What plain accesses of one code (raw.h) at one byte of a granule do there. */
 typedef struct shape {
@@ -94,10 +97,12 @@ struct ft_cells {
     shape shapes[FT_RAW_ENTER][GRANULE];
     ft_map numbers; /* address of a page -> its number in pages */
     FT_VEC(page *) pages;
+    page *empty; /* second pass: stands for all that are not in pages; nobody writes to it */
     struct {
         uint64_t number; /* of the page, + 1; 0: none */
         page *page;
     } near[NEAR];
+    spot *spots[FT_RAW_BATCH]; /* of the events at hand */
     FT_VEC(granule) granules;
     FT_VEC(allocation) allocations;
     ft_map blocks;        /* address / ALIGNED of allocations -> the latest one */
@@ -126,6 +131,9 @@ static inline page *page_at(ft_cells *cells, uint64_t key, bool make)
     return ft_cells_find_page(cells, number, make);
 }
 
+/* Finds where each event begins (cells->spots). That all of them are on their way from memory before
+ * the first is needed is what a program with much of it feels most. */
+void ft_cells_find_spots(ft_cells *cells, const ft_raw_event *events, uint32_t n);
 /* The latest allocation around the granule before it was born; FT_NO_ALLOCATION. */
 uint32_t ft_cells_allocation_of(const ft_cells *cells, const granule *g);
 /* Of an address in that allocation, or in none; FT_NO_OWNER. */

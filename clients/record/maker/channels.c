@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
+#include "raw/raw.h"
 
 enum { IN = 1, OUT = 2 };
 
@@ -23,6 +24,7 @@ struct ft_channels {
     ft_map own;     /* number of the channel << 16 | thread -> its put */
     ft_map seen;    /* edge << 16 | thread -> it was taken */
     ft_map numbers; /* channel -> counted from 0 */
+    uint64_t edges; /* so many were made: each put has one of its own */
 };
 
 ft_channels *ft_channels_new(void)
@@ -45,6 +47,7 @@ static void take(ft_channels *c, ft_builder *builder, uint32_t thread, uint64_t 
                  uint32_t loc)
 {
     uint64_t at;
+    bool told = !(channel & FT_RAW_CHANNEL_SIGNAL); /* a replay looks for the step */
     if (!ft_map_get(&c->latest, channel, &at)) return;
     for (uint32_t p = (uint32_t)at; p != NONE; p = c->puts.data[p].before) {
         const put *one = &c->puts.data[p];
@@ -52,14 +55,18 @@ static void take(ft_channels *c, ft_builder *builder, uint32_t thread, uint64_t 
         if (one->thread == thread || ft_map_get(&c->seen, key, NULL)) continue;
         ft_map_put(&c->seen, key, 1);
         ft_builder_event(builder, FT_EVENT_EDGE_IN, thread, one->edge, loc, FT_NO_VALUE, 0);
+        told = true;
     }
+    uint32_t latest = c->puts.data[at].edge;
+    if (!told) ft_builder_event(builder, FT_EVENT_EDGE_IN, thread, latest, loc, FT_NO_VALUE, 0);
 }
 
 static uint32_t new_edge(ft_channels *c, ft_builder *builder, uint64_t channel)
 {
     ft_strbuf name = {0};
     uint64_t *number = ft_map_slot(&c->numbers, channel, c->numbers.len, NULL);
-    ft_strbuf_printf(&name, "channel %llu.%zu", (unsigned long long)*number + 1, c->puts.len + 1);
+    ft_strbuf_printf(&name, "channel %llu.%llu", (unsigned long long)*number + 1,
+                     (unsigned long long)++c->edges);
     uint32_t id = ft_builder_edge(builder, name.text, name.len);
     ft_strbuf_release(&name);
     return id;

@@ -89,6 +89,7 @@ static void synchronise(ft_maker *m, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;
     uint32_t id = ft_maker_object_id(m, o[2]);
+    ft_maker_use_object(m, r);
     ft_maker_event(m, (ft_event_kind)o[0], r, id, o[3], FT_NO_VALUE, (uint8_t)o[1]);
 }
 
@@ -128,7 +129,7 @@ static void pass_channel(ft_maker *m, const ft_raw_record *r)
     const uint64_t *o = r->operands;
     uint32_t thread = ft_maker_thread(m, r->thread);
     ft_channels_follow(m->channels, m->builder, thread, o, ft_maker_location(m, o[2]));
-    ft_inputs_add_channel(m->builder, thread, o);
+    if (!(o[1] & FT_RAW_CHANNEL_SIGNAL)) ft_inputs_add_channel(m->builder, thread, o);
 }
 
 /* The others were of the first pass, or are of the cells. */
@@ -139,6 +140,9 @@ static void (*const followers[FT_RAW_OPERATIONS])(ft_maker *, const ft_raw_recor
     [FT_RAW_TERMS] = follow_terms, [FT_RAW_ASSERT] = assert_term,    [FT_RAW_BLOCKED] = blocked,
     [FT_RAW_IGNORE] = ignore,      [FT_RAW_BENIGN] = declare_benign, [FT_RAW_INPUT] = keep_input,
     [FT_RAW_PIECE] = keep_piece,   [FT_RAW_CHANNEL] = pass_channel,
+    [FT_RAW_INITIALISED] = ft_maker_initialise_object,
+    [FT_RAW_DESTROYED] = ft_maker_destroy_object,
+    [FT_RAW_RECLAIMED] = ft_maker_reclaim_object,
 };
 
 static void follow_operation(ft_maker *m, const ft_raw_record *r)
@@ -230,6 +234,7 @@ void ft_maker_follow(ft_maker *m)
     if (m->modules.len) ft_maker_module_id(m, &m->modules.data[0]);
     ft_maker_name_cells(m);
     ft_maker_name_blocks(m);
+    ft_maker_declare_objects(m);
     m->stacks = ft_stacks_new(m->builder, location_of_site, m);
     ft_raw_log_rewind(m->log);
     while (ft_raw_log_next(m->log, &r, NULL)) {

@@ -26,6 +26,17 @@ static void meet_thread(ft_maker *m, uint32_t child, uint32_t parent)
     m->parents.data[child] = parent;
 }
 
+static void meet_object(ft_maker *m, const uint64_t *o)
+{
+    uint64_t start = o[1];
+    uint32_t block = ft_cells_block_at(m->cells, o[1], &start);
+    ft_vec_push(&m->objects, (ft_maker_object){.class = (ft_raw_class)o[0],
+                                               .address = o[1],
+                                               .kind = o[2],
+                                               .allocation = block,
+                                               .offset = (uint32_t)(o[1] - start)});
+}
+
 static void meet(ft_maker *m, const ft_raw_record *r)
 {
     char *path;
@@ -48,8 +59,7 @@ static void meet(ft_maker *m, const ft_raw_record *r)
         ft_vec_push(&m->makers, (uint32_t)o[0]);
         break;
     case FT_RAW_OBJECT:
-        ft_vec_push(&m->objects,
-                    (ft_maker_object){.class = (ft_raw_class)o[0], .address = o[1], .kind = o[2]});
+        meet_object(m, o);
         break;
     case FT_RAW_UNSEEN:
         m->summary->unseen++;
@@ -75,6 +85,9 @@ static void meet(ft_maker *m, const ft_raw_record *r)
     case FT_RAW_BLOCKED:
     case FT_RAW_TERMS:
     case FT_RAW_ASSERT:
+    case FT_RAW_INITIALISED:
+    case FT_RAW_DESTROYED:
+    case FT_RAW_RECLAIMED:
     case FT_RAW_OPERATIONS:
         break;
     }
@@ -106,7 +119,7 @@ static void count_log(ft_maker *m, ft_error *damage)
         if (r.access)
             m->summary->accesses++;
         else if (!r.n_events)
-            meet(m, &r);
+            meet(m, &r), ft_maker_meet_object(m, &r);
         if (r.access || !r.n_events) ft_cells_count(m->cells, &r);
     }
 }
@@ -231,7 +244,6 @@ static void release_maker(ft_maker *m)
     ft_vec_release(&m->born);
     ft_vec_release(&m->makers);
     ft_vec_release(&m->blocks);
-    ft_vec_release(&m->variables);
     ft_map_release(&m->uses);
     ft_map_release(&m->live);
     free(m->shadows);

@@ -14,7 +14,8 @@
 
 enum {
     FT_MAKER_MANY = UINT16_MAX + 1, /* no thread has that number */
-    FT_MAKER_RECENT = 256
+    FT_MAKER_RECENT = 256,
+    FT_MAKER_AHEAD = 8 /* events whose cells are fetched before they are needed */
 };
 
 typedef struct ft_maker_object {
@@ -22,6 +23,11 @@ typedef struct ft_maker_object {
     uint64_t address, kind;
     uint32_t id; /* in the builder, once it is used */
     bool declared;
+    uint32_t allocation, offset; /* where it lies; FT_NO_ALLOCATION */
+    /* objects.c */
+    bool used, initialised, ends; /* the latter two: where others can tell */
+    uint32_t user, maker;         /* threads; FT_MAKER_MANY */
+    uint32_t variable, block;     /* in the builder */
 } ft_maker_object;
 
 typedef struct ft_maker_module {
@@ -43,13 +49,21 @@ typedef enum ft_maker_content {
     FT_CONTENT_LOST
 } ft_maker_content;
 
+/* All that a plain access needs to know of a cell: half a cache line. */
 typedef struct ft_maker_shadow {
-    ft_maker_content content;
     int64_t value;
-    uint64_t touched; /* the record that touched it last, 0: none */
-    uint32_t toucher; /* the thread that touched it, FT_MAKER_MANY: several */
-    uint32_t id;      /* of the value in the builder, FT_NO_VALUE: not asked for yet */
+    uint64_t touched;  /* the record that touched it last, 0: none */
+    uint32_t variable; /* the cell, in the builder */
+    uint32_t id;       /* of the value in the builder, FT_NO_VALUE: not asked for yet */
+    uint32_t toucher;  /* the thread that touched it, FT_MAKER_MANY: several */
+    uint8_t content;   /* ft_maker_content */
 } ft_maker_shadow;
+
+/* A value that was met a little before. */
+typedef struct ft_maker_recent {
+    int64_t value;
+    uint32_t id; /* in the builder; FT_NO_VALUE: none */
+} ft_maker_recent;
 
 /* A thread in the second pass. */
 typedef struct ft_maker_actor {
@@ -86,16 +100,14 @@ typedef struct ft_maker {
     FT_VEC(uint32_t) makers;       /* by allocation: its site */
     FT_VEC(ft_maker_block) blocks; /* by allocation */
     ft_map live;                   /* address -> allocation */
-    FT_VEC(uint32_t) variables;    /* by cell */
     ft_maker_shadow *shadows;      /* by cell */
     ft_map uses;                   /* hash of a name -> how often it was given */
     ft_channels *channels;
     uint32_t n_allocations;
-    uint32_t found[FT_RAW_BATCH]; /* the cells of the events at hand (ft_cells_find) */
-    struct {
-        int64_t value;
-        uint32_t id;           /* in the builder; FT_NO_VALUE: none */
-    } recent[FT_MAKER_RECENT]; /* values, by their hashes */
+    uint32_t unjoined; /* first pass: threads that were started and not joined */
+    /* the cells of the events at hand (ft_cells_find); behind them, of those before */
+    uint32_t found[FT_RAW_BATCH + FT_MAKER_AHEAD];
+    ft_maker_recent recent[FT_MAKER_RECENT]; /* by hash of the value */
     uint64_t now;              /* number of the record */
     uint32_t step;             /* which the record is (step_of) */
 } ft_maker;
@@ -115,6 +127,7 @@ uint32_t ft_maker_location(ft_maker *m, uint64_t site); /* FT_NO_LOC: not known 
 uint32_t ft_maker_location_at(void *context, uint64_t pc);
 uint32_t ft_maker_thread(ft_maker *m, uint32_t t);
 uint32_t ft_maker_object_id(ft_maker *m, uint64_t index);
+const char *ft_maker_class_name(ft_raw_class class);
 /* Declare all of them, before the second pass. */
 void ft_maker_name_cells(ft_maker *m);
 void ft_maker_name_blocks(ft_maker *m); /* behind the cells */
@@ -132,6 +145,14 @@ void ft_maker_access(ft_maker *m, const ft_raw_record *r);
  */
 void ft_maker_fence(ft_maker *m, uint32_t thread);
 void ft_maker_benign(ft_maker *m, uint64_t address, uint64_t size);
+
+/* ---- objects.c: those that begin or end while others may use them */
+void ft_maker_meet_object(ft_maker *m, const ft_raw_record *r); /* first pass, all records */
+void ft_maker_declare_objects(ft_maker *m);                     /* before the second pass */
+void ft_maker_use_object(ft_maker *m, const ft_raw_record *r);  /* before the event of a SYNC */
+void ft_maker_initialise_object(ft_maker *m, const ft_raw_record *r);
+void ft_maker_destroy_object(ft_maker *m, const ft_raw_record *r);
+void ft_maker_reclaim_object(ft_maker *m, const ft_raw_record *r);
 
 /* ---- foreign.c: a note for each library that orders threads unseen */
 void ft_maker_foreign(ft_maker *m);

@@ -173,7 +173,7 @@ static void name_cell(ft_maker *m, uint32_t c, ft_strbuf *name)
         ft_builder_shared_initial(m->builder, id, ft_builder_value(m->builder, initial));
         m->shadows[c] = (ft_maker_shadow){.content = FT_CONTENT_KNOWN, .value = cell->initial};
     }
-    ft_vec_push(&m->variables, id);
+    m->shadows[c].variable = id;
 }
 
 void ft_maker_name_cells(ft_maker *m)
@@ -194,7 +194,7 @@ void ft_maker_name_blocks(ft_maker *m)
     members_of *members = ft_calloc(m->makers.len + 1, sizeof *members);
     for (uint32_t c = 0; c < n; c++) {
         uint32_t a = ft_cells_get(m->cells, c)->allocation;
-        if (a != FT_NO_ALLOCATION) ft_vec_push(&members[a], m->variables.data[c]);
+        if (a != FT_NO_ALLOCATION) ft_vec_push(&members[a], m->shadows[c].variable);
     }
     for (size_t a = 0; a < m->makers.len; a++) {
         ft_maker_block b = {.id = FT_NO_ID};
@@ -245,12 +245,17 @@ static const char *const class_names[] = {
 #undef FT_RAW_ROW
 };
 
+const char *ft_maker_class_name(ft_raw_class class)
+{
+    return class_names[class];
+}
+
 uint32_t ft_maker_object_id(ft_maker *m, uint64_t index)
 {
     ft_maker_object *o = &m->objects.data[index];
     if (o->declared) return o->id;
     ft_strbuf name = {0};
-    name_memory(m, o->address, FT_NO_ALLOCATION, 0, class_names[o->class], &name);
+    name_memory(m, o->address, o->allocation, o->address - o->offset, class_names[o->class], &name);
     o->id = declare(m, o, name.text, name.len);
     o->declared = true;
     ft_strbuf_release(&name);

@@ -1,136 +1,158 @@
 /* The second pass is made of this: loops over a batch of events that each do one thing. */
+#include <string.h>
+
 #include "maker/maker_internal.h"
 
-/* What of some events that follow each other becomes events of the trace. */
-typedef struct batch {
-    ft_maker *maker;
-    uint32_t thread; /* of the log */
-    uint16_t id;     /* in the builder */
-    bool flagged;    /* there are accesses that are no candidates */
-    uint32_t n;      /* of the rows that are filled and not yet appended */
-    ft_builder_rows rows;
-    int64_t last; /* value that was read */
-    uint32_t last_id;
-} batch;
+/* Where a thread is in a batch of its events. Loops over it have a copy of it. */
+typedef struct walk {
+    uint32_t i;    /* the event that comes next */
+    uint32_t step; /* of the one before */
+    uint32_t context;
+    bool in_context; /* that is where the thread is */
+} walk;
 
-static uint32_t location_of(ft_maker *m, uint32_t site)
+static inline void pass_call(ft_maker *m, const ft_raw_record *r, walk *w)
+{
+    ft_stacks_follow(m->stacks, r->thread, &r->events[w->i]);
+    w->in_context = false;
+}
+
+/* To the next event of a cell. */
+static void pass_others(ft_maker *m, const ft_raw_record *r, walk *walked)
+{
+    walk w = *walked;
+    for (; w.i < r->n_events && m->found[w.i] == FT_NO_CELL; w.i++) {
+        if (r->events[w.i].code < FT_RAW_ENTER)
+            w.step++;
+        else
+            pass_call(m, r, &w);
+    }
+    *walked = w;
+}
+
+static inline ft_maker_recent *recent_of(ft_maker *m, int64_t value)
+{
+    _Static_assert(FT_MAKER_RECENT == 256, "eight bits of hash");
+    return &m->recent[(uint64_t)value * UINT64_C(0x9E3779B97F4A7C15) >> 56];
+}
+
+/* What is written was mostly read a little before. */
+static inline uint32_t value_of(ft_maker *m, int64_t value)
+{
+    ft_maker_recent *recent = recent_of(m, value);
+    if (recent->value != value || !recent->id) {
+        ft_value integer = {.sort = FT_INT_SORT, .bits = (uint64_t)value};
+        *recent = (ft_maker_recent){value, ft_builder_value(m->builder, integer)};
+    }
+    return recent->id;
+}
+
+/* True where it is an access of one whole cell that needs no external write. */
+static inline bool is_plain(const ft_raw_event *e, const ft_maker_shadow *s)
+{
+    uint32_t form = e->code / 8;
+    return form == FT_RAW_FORM_WRITE || (form == FT_RAW_FORM_READ &&
+                                         s->content == FT_CONTENT_KNOWN && s->value == e->value);
+}
+
+/* Such an access; returns the value's id. */
+static inline uint32_t touch(ft_maker *m, uint32_t thread, uint64_t now, int64_t value,
+                             ft_maker_shadow *s)
+{
+    bool same = s->content == FT_CONTENT_KNOWN && s->value == value;
+    if (same && s->id)
+        *recent_of(m, value) = (ft_maker_recent){value, s->id};
+    else
+        s->id = value_of(m, value);
+    s->toucher = s->touched && s->toucher != thread ? (uint32_t)FT_MAKER_MANY : thread;
+    s->content = FT_CONTENT_KNOWN;
+    s->value = value;
+    s->touched = now;
+    return s->id;
+}
+
+static inline uint32_t location_of(ft_maker *m, uint32_t site)
 {
     uint32_t known = site < m->locations.len ? m->locations.data[site] : 0;
     return known ? known - 1 : ft_maker_location(m, site);
 }
 
-static void append_rows(batch *b)
+/* Plain accesses up to `stop` and to the first of a cell that is something else, into the rows;
+ * returns how many. now: that of the batch's events is it and their steps. */
+static uint32_t keep_plain(ft_maker *m, const ft_raw_record *r, uint64_t now, uint32_t stop,
+                           const ft_builder_rows *to, walk *walked)
 {
-    if (b->n) ft_builder_append(b->maker->builder, b->n);
-    b->rows.n = b->n = 0;
-}
-
-/* False: the trace is full. */
-static bool make_room(batch *b)
-{
-    append_rows(b);
-    b->id = (uint16_t)ft_maker_thread(b->maker, b->thread);
-    b->flagged = !ft_builder_has_no_flags(b->maker->builder);
-    b->rows = ft_builder_room(b->maker->builder);
-    return b->rows.n;
-}
-
-static inline void put_row(batch *b, const ft_raw_event *e, uint32_t variable, uint32_t value,
-                           uint32_t step, uint32_t context)
-{
-    const ft_builder_rows *rows = &b->rows;
-    uint32_t loc = location_of(b->maker, e->site);
-    b->maker->summary->kept++;
-    if (b->n == rows->n && !make_room(b)) return;
-    uint32_t i = b->n++;
-    rows->kind[i] = e->code / 8 == FT_RAW_FORM_READ ? FT_EVENT_READ : FT_EVENT_WRITE;
-    rows->flags[i] = 0;
-    rows->thread[i] = b->id;
-    rows->object[i] = variable;
-    rows->loc[i] = loc;
-    rows->data[i] = value;
-    rows->hook[i] = step;
-    rows->context[i] = context;
-    if (b->flagged)
-        rows->flags[i] = ft_builder_access_flags(b->maker->builder, variable, rows->loc[i]);
-}
-
-static inline uint32_t value_of(ft_maker *m, int64_t value)
-{
-    uint32_t place = (uint32_t)((uint64_t)value * UINT64_C(0x9E3779B97F4A7C15) >> 56);
-    _Static_assert(FT_MAKER_RECENT == 256, "eight bits of hash");
-    if (m->recent[place].value != value || !m->recent[place].id) {
-        ft_value integer = {.sort = FT_INT_SORT, .bits = (uint64_t)value};
-        m->recent[place].value = value;
-        m->recent[place].id = ft_builder_value(m->builder, integer);
+    const ft_builder_rows rows = *to;
+    const ft_raw_event *events = r->events;
+    const uint32_t *found = m->found;
+    ft_maker_shadow *shadows = m->shadows;
+    uint32_t n = 0, thread = r->thread;
+    walk w = *walked;
+    for (; w.i < stop; w.i++) {
+        const ft_raw_event *e = &events[w.i];
+        uint32_t c = found[w.i], next = found[w.i + FT_MAKER_AHEAD];
+        if (next < FT_SEVERAL_CELLS) __builtin_prefetch(&shadows[next], 1);
+        if (e->code >= FT_RAW_ENTER) {
+            pass_call(m, r, &w);
+            continue;
+        }
+        if (c == FT_SEVERAL_CELLS || (c != FT_NO_CELL && !is_plain(e, &shadows[c]))) break;
+        w.step++;
+        if (c == FT_NO_CELL) continue;
+        if (!w.in_context) w.context = ft_stacks_context(m->stacks, thread);
+        w.in_context = true;
+        rows.kind[n] = e->code / 8 == FT_RAW_FORM_READ ? FT_EVENT_READ : FT_EVENT_WRITE;
+        rows.object[n] = shadows[c].variable;
+        rows.data[n] = touch(m, thread, now + w.step, e->value, &shadows[c]);
+        rows.loc[n] = location_of(m, e->site);
+        rows.hook[n] = w.step;
+        rows.context[n] = w.context;
+        n++;
     }
-    return m->recent[place].id;
+    *walked = w;
+    return n;
 }
 
-/* What is written was mostly read just before. */
-static inline uint32_t written_id(batch *b, int64_t value)
+/* The columns that are the same for all, and their end. */
+static void append_rows(ft_maker *m, uint32_t thread, const ft_builder_rows *rows, uint32_t n)
 {
-    return b->last_id && b->last == value ? b->last_id : value_of(b->maker, value);
+    uint16_t id = (uint16_t)ft_maker_thread(m, thread);
+    if (!n) return;
+    for (uint32_t i = 0; i < n; i++) rows->thread[i] = id;
+    memset(rows->flags, 0, n);
+    for (uint32_t i = 0; i < n && !ft_builder_has_no_flags(m->builder); i++)
+        rows->flags[i] = ft_builder_access_flags(m->builder, rows->object[i], rows->loc[i]);
+    ft_builder_append(m->builder, n);
+    m->summary->kept += n;
 }
 
-/* A plain access of one whole cell that needs no external write; *value: its id. False: it is
- * something else, and nothing was done. */
-static inline bool touch(batch *b, const ft_raw_event *e, ft_maker_shadow *s, uint64_t now,
-                         uint32_t *value)
+/* An event that needs more than a row. */
+static void keep_other(ft_maker *m, const ft_raw_record *r, uint64_t now, walk *w)
 {
-    uint32_t form = e->code / 8;
-    bool same = s->content == FT_CONTENT_KNOWN && s->value == e->value;
-    if (form != FT_RAW_FORM_WRITE && (form != FT_RAW_FORM_READ || !same)) return false;
-    if (!same || !s->id) s->id = written_id(b, e->value);
-    s->toucher = s->touched && s->toucher != b->thread ? (uint32_t)FT_MAKER_MANY : b->thread;
-    s->content = FT_CONTENT_KNOWN;
-    s->value = e->value;
-    s->touched = now;
-    b->last = e->value;
-    *value = b->last_id = s->id;
-    return true;
-}
-
-static void keep_other(batch *b, const ft_raw_event *e, uint32_t step, uint32_t context)
-{
-    ft_maker *m = b->maker;
     ft_raw_record one;
-    append_rows(b);
-    m->step = step;
-    ft_builder_hook(m->builder, step);
-    ft_builder_in_context(m->builder, context);
-    ft_raw_record_of(e, b->thread, &one);
+    w->step++;
+    if (!w->in_context) w->context = ft_stacks_context(m->stacks, r->thread);
+    w->in_context = true;
+    m->now = now + w->step;
+    m->step = w->step;
+    ft_builder_hook(m->builder, w->step);
+    ft_builder_in_context(m->builder, w->context);
+    ft_raw_record_of(&r->events[w->i++], r->thread, &one);
     ft_maker_access(m, &one);
 }
 
 void ft_maker_keep_events(ft_maker *m, const ft_raw_record *r)
 {
-    batch b = {.maker = m, .thread = r->thread};
-    bool in_context = false;
-    uint32_t step = m->actors.data[r->thread].steps, context = FT_NO_CONTEXT, n = r->n_events;
-    uint64_t now = m->now;
-    ft_cells_find(m->cells, r->events, n, m->found);
-    for (uint32_t i = 0; i < n; i++) {
-        const ft_raw_event *e = &r->events[i];
-        uint32_t c = m->found[i], value;
-        if (e->code >= FT_RAW_ENTER) {
-            ft_stacks_follow(m->stacks, r->thread, e);
-            in_context = false;
-            continue;
-        }
-        now++;
-        step++;
-        if (c == FT_NO_CELL) continue;
-        if (!in_context) context = ft_stacks_context(m->stacks, r->thread);
-        in_context = true;
-        if (c != FT_SEVERAL_CELLS && touch(&b, e, &m->shadows[c], now, &value)) {
-            put_row(&b, e, m->variables.data[c], value, step, context);
-            continue;
-        }
-        m->now = now;
-        keep_other(&b, e, step, context);
+    walk w = {.step = m->actors.data[r->thread].steps};
+    uint64_t now = m->now - w.step;
+    ft_cells_find(m->cells, r->events, r->n_events, m->found);
+    for (pass_others(m, r, &w); w.i < r->n_events; pass_others(m, r, &w)) {
+        ft_builder_rows rows = ft_builder_room(m->builder);
+        if (!rows.n) break; /* the trace is full */
+        uint32_t left = r->n_events - w.i, stop = w.i + (left < rows.n ? left : rows.n);
+        append_rows(m, r->thread, &rows, keep_plain(m, r, now, stop, &rows, &w));
+        if (w.i < stop) keep_other(m, r, now, &w);
     }
-    append_rows(&b);
-    m->now = now;
-    m->actors.data[r->thread].steps = step;
+    m->now = now + w.step;
+    m->actors.data[r->thread].steps = w.step;
 }

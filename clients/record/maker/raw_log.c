@@ -36,6 +36,7 @@ enum {
     LEAST_LIMIT = 64 << 20,
     MOST_MEMORY = 1 << 29,
     HUGE = 1 << 21,
+    PIECE = 4 << 20,
     OFTEN = 16,
     PACKED = 0xFE
 };
@@ -49,8 +50,9 @@ struct ft_raw_log {
     unsigned char *ring;  /* twice, one behind the other */
     unsigned char *store; /* of all that was taken; NULL: there is no ring */
     size_t limit;         /* bytes of the store; the program may write over what the header says */
-    size_t memory;        /* bytes of the store that are no file's */
+    size_t memory;        /* bytes of the store that never are the file's */
     size_t stored;        /* bytes in it */
+    size_t spilled;       /* of them up to here are in memory for good, or in the file */
     uint64_t taken;       /* bytes of records */
     const unsigned char *from; /* behind them, in the ring */
     bool live;                 /* what comes next is the ring's, not the store's */
@@ -127,20 +129,16 @@ static bool map_ring(ft_raw_log *log)
     return true;
 }
 
-/* The file's part of the store lies behind the ring. */
 static bool make_store(ft_raw_log *log, uint64_t limit)
 {
-    log->memory = memory_for(limit);
+    log->spilled = log->memory = memory_for(limit);
     log->limit = limit - FT_RAW_PAGE - RING;
     void *all = mmap(NULL, limit, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (all == MAP_FAILED) return false;
     log->store = all;
     madvise(all, log->memory, MADV_HUGEPAGE);
-    if (log->memory == limit) return true;
-    void *rest = mmap(log->store + log->memory, limit - log->memory, PROT_READ,
-                      MAP_SHARED | MAP_FIXED, log->fd, FT_RAW_PAGE + (off_t)RING);
-    return rest != MAP_FAILED;
+    return true;
 }
 
 static void unmap_store(ft_raw_log *log)
@@ -168,20 +166,31 @@ ft_status ft_raw_log_follow(const char *path, ft_raw_log **log, ft_error *err)
     return FT_OK;
 }
 
+/* A piece of the store becomes the file's, where it is; false: there is no room. The file's part
+ * of the store lies behind the ring. Record by record it would cost many times more: a file system
+ * looks at all of a large folio for each few bytes that are written to it. */
+static bool spill(ft_raw_log *log)
+{
+    unsigned char *from = log->store + log->spilled;
+    off_t to = (off_t)(FT_RAW_PAGE + RING + log->spilled - log->memory);
+    for (size_t done = 0; done < PIECE;) {
+        ssize_t written = pwrite(log->fd, from + done, PIECE - done, to + (off_t)done);
+        if (written <= 0) return false;
+        done += (size_t)written;
+    }
+    if (mmap(from, PIECE, PROT_READ, MAP_SHARED | MAP_FIXED, log->fd, to) == MAP_FAILED)
+        return false;
+    log->spilled += PIECE;
+    return true;
+}
+
 /* Returns where it is in the store; NULL: there is no room. */
 static const unsigned char *keep(ft_raw_log *log, const unsigned char *from, size_t n)
 {
     unsigned char *to = log->store + log->stored;
-    size_t fits = log->stored >= log->memory ? 0 : log->memory - log->stored;
-    if (fits > n) fits = n;
     log->full |= n > log->limit - FT_RAW_PACKED_BEHIND - log->stored;
-    if (!log->full) memcpy(to, from, fits);
-    for (size_t done = fits; done < n && !log->full;) {
-        off_t at = (off_t)(FT_RAW_PAGE + RING + log->stored + done - log->memory);
-        ssize_t written = pwrite(log->fd, from + done, n - done, at);
-        log->full = written <= 0;
-        done += (size_t)written;
-    }
+    if (!log->full) memcpy(to, from, n);
+    while (!log->full && log->stored + n >= log->spilled + PIECE) log->full = !spill(log);
     if (log->full) {
         ((ft_raw_header *)log->map)->full = 1;
         return NULL;

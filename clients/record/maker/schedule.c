@@ -72,6 +72,31 @@ static uint32_t kind_of_step(const ft_trace *trace, uint32_t e)
     return read && write ? FT_EVENT_RMW : write ? FT_EVENT_WRITE : FT_EVENT_READ;
 }
 
+/* A use of an object that another thread may destroy (objects.c) stands before the event of the same
+ * step that is the use; that one is what the program does. */
+static uint32_t deed(const ft_trace *trace, uint32_t e)
+{
+    uint32_t next = e + 1;
+    if (trace->kind[e] != FT_EVENT_READ || next == trace->n_events) return e;
+    if (trace->thread[next] != trace->thread[e] || trace->hook[next] != trace->hook[e]) return e;
+    switch (ft_event_kind_object((ft_event_kind)trace->kind[next])) {
+    case FT_OBJECT_LOCK:
+    case FT_OBJECT_SEMAPHORE:
+    case FT_OBJECT_CONDITION:
+    case FT_OBJECT_BARRIER:
+    case FT_OBJECT_ONCE:
+        return next;
+    case FT_OBJECT_NONE:
+    case FT_OBJECT_VARIABLE:
+    case FT_OBJECT_THREAD:
+    case FT_OBJECT_EDGE:
+    case FT_OBJECT_BLOCK:
+    case FT_OBJECT_CLASSES:
+        break;
+    }
+    return e;
+}
+
 static void add_entry(ft_plan *plan, const ft_trace *trace, uint32_t e, ft_schedule_mode mode)
 {
     ft_vec_push(&plan->entries, (ft_schedule_entry){.mode = mode,
@@ -87,7 +112,7 @@ static void add_steps(ft_plan *plan, const ft_trace *trace, const ft_witness *wi
 {
     for (uint32_t i = 0; i < witness->n_steps; i++) {
         uint32_t e = witness->steps[i];
-        if (!trace->hook[e]) continue;
+        if (!trace->hook[e] || deed(trace, e) != e) continue;
         bool times_out = trace->kind[e] == FT_EVENT_COND_WAKE && trace->flags[e] & FT_FLAG_FAILED;
         add_entry(plan, trace, e, times_out ? FT_SCHEDULE_TIMEOUT : FT_SCHEDULE_DO);
     }
@@ -102,7 +127,7 @@ static void add_finals(ft_plan *plan, const ft_trace *trace, const ft_claim *cla
 {
     uint32_t n = ft_claim_events(claim);
     for (uint32_t i = ft_claim_first_final(claim->kind); i < n; i++)
-        add_entry(plan, trace, claim->events[i],
+        add_entry(plan, trace, deed(trace, claim->events[i]),
                   is_blocking(claim) ? FT_SCHEDULE_BLOCK : FT_SCHEDULE_STAND);
 }
 

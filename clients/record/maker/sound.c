@@ -25,25 +25,29 @@ static bool is_object(const ft_maker *m, uint64_t index, uint64_t kind)
         [FT_RAW_CLASS_ONCE] = FT_OBJECT_ONCE,
     };
     if (kind >= FT_EVENT_KINDS || index >= m->objects.len) return false;
-    return classes[m->objects.data[index].class] == ft_event_kind_object((ft_event_kind)kind);
+    ft_raw_class class = m->objects.data[index].class;
+    bool shared = kind == FT_EVENT_ACQUIRE_SHARED || kind == FT_EVENT_TRY_FAILED_SHARED;
+    if (shared && class != FT_RAW_CLASS_RWLOCK) return false;
+    return classes[class] == ft_event_kind_object((ft_event_kind)kind);
 }
 
-static bool is_flagged(uint64_t flags, unsigned allowed)
+static bool is_flagged(uint64_t flags, uint64_t kind)
 {
+    unsigned allowed = FT_FLAG_CONDITION;
+    if (kind == FT_EVENT_COND_WAKE) allowed |= FT_FLAG_FAILED;
+    if (kind == FT_EVENT_ACQUIRE || kind == FT_EVENT_ACQUIRE_SHARED) allowed |= FT_FLAG_TRY;
     return (flags & ~(uint64_t)allowed) == 0;
 }
 
 static bool sound_sync(const ft_maker *m, const uint64_t *o)
 {
-    unsigned allowed = FT_FLAG_TRY | FT_FLAG_CONDITION;
-    if (o[0] == FT_EVENT_COND_WAKE) allowed |= FT_FLAG_FAILED;
-    return is_object(m, o[2], o[0]) && is_flagged(o[1], allowed);
+    return is_object(m, o[2], o[0]) && is_flagged(o[1], o[0]);
 }
 
 static bool sound_block(const ft_maker *m, const uint64_t *o)
 {
     if (o[0] >= FT_EVENT_KINDS || !ft_event_kind_waits((ft_event_kind)o[0])) return false;
-    if (!is_flagged(o[1], FT_FLAG_TRY | FT_FLAG_CONDITION)) return false;
+    if (!is_flagged(o[1], o[0]) || o[1] & FT_FLAG_FAILED) return false;
     return o[0] == FT_EVENT_JOIN ? o[2] < m->parents.len : is_object(m, o[2], o[0]);
 }
 
@@ -88,6 +92,9 @@ bool ft_maker_is_sound(const ft_maker *m, const ft_raw_record *r)
     if (r->operation == FT_RAW_MARK) return o[0] == FT_EVENT_TX_BEGIN || o[0] == FT_EVENT_TX_END;
     if (r->operation == FT_RAW_BLOCKED) return sound_block(m, o);
     if (r->operation == FT_RAW_OBJECT) return sound_object(o);
+    if (r->operation == FT_RAW_INITIALISED || r->operation == FT_RAW_DESTROYED ||
+        r->operation == FT_RAW_RECLAIMED)
+        return o[1] < m->objects.len;
     if (r->operation == FT_RAW_INPUT) return sound_input(o);
     if (r->operation == FT_RAW_CHANNEL) return o[1] && o[0] && o[0] <= 3;
     return true;

@@ -24,7 +24,7 @@
 
 /* Another number wherever what stands in the file changes, the schedule of a replay included: a
  * program that was built with another one takes no part. */
-#define FT_RAW_MAGIC    "FTRAW005"
+#define FT_RAW_MAGIC    "FTRAW006"
 #define FT_RAW_VARIABLE "FORETELL_RECORD" /* environment: path of the log */
 
 enum { FT_RAW_PAGE = 4096 };
@@ -103,9 +103,15 @@ typedef struct ft_raw_header {
     X(TERMS, "ut", "0, and what the thread computed since its last hook (raw/terms.h)")            \
     X(ASSERT, "uu", "site, 1: the assertion held; of programs built with --symbolic alone")        \
     X(IGNORE, "u", "1: the thread's accesses are no candidates from here on, 0: they are again")   \
-    X(BENIGN, "uu", "address, size: accesses to that memory are no candidates from here on")
+    X(BENIGN, "uu", "address, size: accesses to that memory are no candidates from here on")       \
+    X(INITIALISED, "uu", "site, object: made by a call, while there may be other threads")         \
+    X(DESTROYED, "uu", "site, object")                                                             \
+    X(RECLAIMED, "uu", "site, object: it lay in the memory of the FREE before")
 
 enum { FT_RAW_CHANNEL_IN = 1, FT_RAW_CHANNEL_OUT = 2 }; /* flags of CHANNEL */
+/* The channel of a signal is its number and this: who sends it, arms a timer or sets its handler
+ * puts in, each handler that runs and each wait that ends takes out. Its order is not an input. */
+#define FT_RAW_CHANNEL_SIGNAL (UINT64_C(1) << 60)
 
 /* A site is a place in the code and what it does, its *code*: for an access 8 * form + size code
  * (size code: 0 to 3 for 1 to 8 bytes, else FT_RAW_RANGE), or one of those behind. */
@@ -170,7 +176,8 @@ static inline uint64_t ft_raw_part(uint64_t around, uint64_t address, unsigned c
 #define FT_RAW_STEPS                                                                               \
     (1u << FT_RAW_BEGIN | 1u << FT_RAW_END | 1u << FT_RAW_FORK | 1u << FT_RAW_JOIN |               \
      1u << FT_RAW_SYNC | 1u << FT_RAW_MARK | 1u << FT_RAW_ALLOC | 1u << FT_RAW_FREE |              \
-     1u << FT_RAW_FAILED | 1u << FT_RAW_CHANNEL | 1u << FT_RAW_BLOCKED | 1u << FT_RAW_ASSERT)
+     1u << FT_RAW_FAILED | 1u << FT_RAW_CHANNEL | 1u << FT_RAW_BLOCKED | 1u << FT_RAW_ASSERT |     \
+     1u << FT_RAW_INITIALISED | 1u << FT_RAW_DESTROYED)
 
 typedef enum ft_raw_form {
 #define FT_RAW_ENUM(symbol) FT_RAW_FORM_##symbol,

@@ -15,8 +15,8 @@
 
 #include <stdint.h>
 
-/* Binary operators and comparisons: "wrr", each a node. The order is that of LLVM's table in
- * symbolic/instrument.c; comparisons have one bit. */
+/* Binary operators and comparisons: "wrr", each a node; LLVM's for them are in
+ * symbolic/function.c. Comparisons have one bit. */
 #define FT_SYM_BINARY_TABLE(X)                                                                     \
     X(ADD, BVADD)                                                                                  \
     X(SUB, BVSUB)                                                                                  \

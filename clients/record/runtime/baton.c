@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -103,7 +104,8 @@ static void wake(ft_rt_thread *thread);
 void ft_rt_get_up(ft_rt_thread *self)
 {
     lock();
-    if (self->state == FT_RT_BLOCKED && !self->stuck) {
+    bool due = !ft_rt_replaying || ft_rt_replay_handles(self);
+    if (self->state == FT_RT_BLOCKED && !self->stuck && due) {
         self->interrupted = true;
         self->state = FT_RT_READY;
         if (!baton.runner) pass_on(self->id);
@@ -290,6 +292,25 @@ static void take_baton(ft_rt_thread *self)
         come_back(self);
 }
 
+/* Replaying: runs the handlers that the schedule has here, as soon as their signals are there. */
+static void handle_due(ft_rt_thread *self)
+{
+    const struct timespec moment = {.tv_nsec = MS / 10};
+    uint32_t kind = self->kind;
+    const void *pc = self->pc;
+    while (ft_rt_replaying && !self->takes && ft_rt_replay_handles(self)) {
+        ft_rt_turn(self, false);
+        self->kind = FT_RT_ANY;
+        self->pc = NULL;
+        if (self->signals)
+            ft_rt_signals_deliver(self);
+        else
+            syscall(SYS_nanosleep, &moment, NULL);
+        self->kind = kind;
+        self->pc = pc;
+    }
+}
+
 ft_rt_thread *ft_rt_enter_holding(void)
 {
     ft_rt_thread *self = ft_rt_self;
@@ -299,6 +320,7 @@ ft_rt_thread *ft_rt_enter_holding(void)
     if (__atomic_load_n(&baton.runner, __ATOMIC_ACQUIRE) != self) take_baton(self);
     baton.hooks++;
     if (ft_rt_replaying) {
+        handle_due(self);
         ft_rt_turn(self, true);
         self->kind = FT_RT_ANY;
         self->pc = NULL;
@@ -618,8 +640,12 @@ void ft_rt_baton_start(void)
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, 1 << 16);
+    sigset_t all, before; /* the process's signals are for the program's threads */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     if (FT_REAL(pthread_create)(&watchdog, &attributes, watch, NULL))
         ft_rt_say("no watchdog thread: calls that sleep will stop all threads");
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     self->inside = false;
 }

@@ -251,10 +251,6 @@ SLEEPS(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options),
        (type, id, info, options))
 SLEEPS(int, pause, (void), ())
 SLEEPS(int, sigsuspend, (const sigset_t *mask), (mask))
-SLEEPS(int, sigwait, (const sigset_t *set, int *number), (set, number))
-SLEEPS(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info))
-SLEEPS(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *t),
-       (set, info, t))
 SLEEPS(int, system, (const char *command), (command))
 
 int sched_yield(void)

@@ -102,15 +102,15 @@ int pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attri
 {
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(pthread_cond_init)(condition, attributes);
-    if (self) ft_rt_object_forget(condition, sizeof *condition), ft_rt_leave(self);
-    return result;
+    if (!self) return result;
+    FT_RT_BEGINS(condition, condition_at(condition));
+    return FT_RT_END(result);
 }
 
 int pthread_cond_destroy(pthread_cond_t *condition)
 {
-    ft_rt_thread *self = ft_rt_enter();
-    if (!self) return FT_REAL(pthread_cond_destroy)(condition);
-    ft_rt_object_forget(condition, sizeof *condition);
+    FT_RT_HOOK(pthread_cond_destroy, condition);
+    FT_RT_ENDS(condition, condition_at(condition));
     return FT_RT_END(0);
 }
 
@@ -159,15 +159,20 @@ int cnd_init(cnd_t *condition)
 {
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(cnd_init)(condition);
-    if (self) ft_rt_object_forget(condition, sizeof *condition), ft_rt_leave(self);
-    return result;
+    if (!self) return result;
+    FT_RT_BEGINS(condition, condition_at((pthread_cond_t *)condition));
+    return FT_RT_END(result);
 }
 
 void cnd_destroy(cnd_t *condition)
 {
     ft_rt_thread *self = ft_rt_enter();
-    if (self) ft_rt_object_forget(condition, sizeof *condition), ft_rt_leave(self);
-    if (!self) FT_REAL(cnd_destroy)(condition);
+    if (!self) {
+        FT_REAL(cnd_destroy)(condition);
+        return;
+    }
+    FT_RT_ENDS(condition, condition_at((pthread_cond_t *)condition));
+    ft_rt_leave(self);
 }
 
 /* ---- semaphores; `kind` is the initial count */
@@ -184,16 +189,16 @@ int sem_init(sem_t *semaphore, int shared, unsigned value)
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(sem_init)(semaphore, shared, value);
     if (!self) return result;
-    ft_rt_object_forget(semaphore, sizeof *semaphore);
+    FT_RT_BEGINS(semaphore, semaphore_at(semaphore));
     if (!result) semaphore_at(semaphore)->count = value;
     return FT_RT_END(result);
 }
 
 int sem_destroy(sem_t *semaphore)
 {
-    ft_rt_thread *self = ft_rt_enter();
-    if (self) ft_rt_object_forget(semaphore, sizeof *semaphore), ft_rt_leave(self);
-    return FT_REAL(sem_destroy)(semaphore);
+    FT_RT_HOOK(sem_destroy, semaphore);
+    FT_RT_ENDS(semaphore, semaphore_at(semaphore));
+    return FT_RT_END(FT_REAL(sem_destroy)(semaphore));
 }
 
 static int fail_with(int code)
@@ -269,16 +274,16 @@ int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(pthread_barrier_init)(barrier, attributes, count);
     if (!self) return result;
-    ft_rt_object_forget(barrier, sizeof *barrier);
+    if (!result) FT_RT_BEGINS(barrier, ft_rt_object_at(FT_RAW_CLASS_BARRIER, barrier, count));
     if (!result) ft_rt_object_at(FT_RAW_CLASS_BARRIER, barrier, count);
     return FT_RT_END(result);
 }
 
 int pthread_barrier_destroy(pthread_barrier_t *barrier)
 {
-    ft_rt_thread *self = ft_rt_enter();
-    if (self) ft_rt_object_forget(barrier, sizeof *barrier), ft_rt_leave(self);
-    return FT_REAL(pthread_barrier_destroy)(barrier);
+    FT_RT_HOOK(pthread_barrier_destroy, barrier);
+    FT_RT_ENDS(barrier, ft_rt_object_at(FT_RAW_CLASS_BARRIER, barrier, 1));
+    return FT_RT_END(FT_REAL(pthread_barrier_destroy)(barrier));
 }
 
 static int arrive(ft_rt_thread *self, ft_rt_object *b, uint32_t site)

@@ -10,7 +10,7 @@
 #include "trace/event.h"
 
 enum { DESCRIPTORS = 1 << 16, CHAIN = 1 };
-#define NUMBER_BIT (1ull << 61) /* channels of numbers; no other has it, nor bit 62 */
+#define NUMBER_BIT (1ull << 61) /* channels of numbers; no other has it, nor bits 60 and 62 */
 
 typedef struct descriptor {
     uint64_t channel; /* even; the odd one behind it orders the readers of a pipe */
@@ -93,6 +93,12 @@ void ft_rt_fd_made(ft_rt_input *in, int number, int real)
 }
 
 /* ---- order between threads */
+
+void ft_rt_signal_channel(int number, bool in, const void *pc)
+{
+    uint64_t flag = in ? FT_RAW_CHANNEL_IN : FT_RAW_CHANNEL_OUT, site = ft_rt_site(pc);
+    FT_RT_LOG(CHANNEL, flag, FT_RAW_CHANNEL_SIGNAL | (uint64_t)(unsigned)number, site);
+}
 
 void ft_rt_channel(uint64_t channel, bool in, bool out, const void *pc)
 {

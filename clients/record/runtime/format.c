@@ -114,7 +114,7 @@ static void read_texts(const char *format, va_list arguments, const void *pc)
     directives d = {.at = format};
     directive one;
     if (!is_programs() || !format) return;
-    ft_rt_settle_for(OTHERS + count_texts(format));
+    ft_rt_settle(OTHERS + count_texts(format));
     va_copy(d.arguments, arguments);
     while (next(&d, &one)) {
         if (one.what == 's' || one.what == 'S')

@@ -35,7 +35,10 @@ void ft_rt_gone(void *memory, size_t size, const void *pc)
     if (!self) return;
     uint64_t site = ft_rt_site(pc);
     FT_RT_LOG(FREE, site, (uintptr_t)memory);
-    ft_rt_object_forget(memory, size);
+    if (own)
+        ft_rt_object_forget(memory, size);
+    else
+        ft_rt_object_reclaim(memory, size, (uint32_t)site);
     self->inside = false; /* the turn goes on: the memory must be free before others allocate */
 }
 

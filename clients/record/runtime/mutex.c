@@ -109,15 +109,16 @@ int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attrib
 {
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(pthread_mutex_init)(mutex, attributes);
-    if (self) ft_rt_object_forget(mutex, sizeof *mutex), ft_rt_leave(self);
-    return result;
+    if (!self) return result;
+    FT_RT_BEGINS(mutex, mutex_at(mutex));
+    return FT_RT_END(result);
 }
 
 int pthread_mutex_destroy(pthread_mutex_t *mutex)
 {
-    ft_rt_thread *self = ft_rt_enter();
-    if (self) ft_rt_object_forget(mutex, sizeof *mutex), ft_rt_leave(self);
-    return FT_REAL(pthread_mutex_destroy)(mutex);
+    FT_RT_HOOK(pthread_mutex_destroy, mutex);
+    FT_RT_ENDS(mutex, mutex_at(mutex));
+    return FT_RT_END(FT_REAL(pthread_mutex_destroy)(mutex));
 }
 
 int pthread_mutex_lock(pthread_mutex_t *mutex)
@@ -184,15 +185,17 @@ int mtx_init(mtx_t *m, int type)
 {
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(mtx_init)(m, type);
-    if (self) ft_rt_object_forget(m, sizeof *m), ft_rt_leave(self);
-    return result;
+    if (!self) return result;
+    FT_RT_BEGINS(m, mutex_at((pthread_mutex_t *)m));
+    return FT_RT_END(result);
 }
 
 void mtx_destroy(mtx_t *m)
 {
     ft_rt_thread *self = ft_rt_enter();
-    if (self) ft_rt_object_forget(m, sizeof *m), ft_rt_leave(self);
+    if (self) FT_RT_ENDS(m, mutex_at((pthread_mutex_t *)m));
     FT_REAL(mtx_destroy)(m);
+    if (self) ft_rt_leave(self);
 }
 
 /* ---- spin locks: a mutex that never sleeps looks the same from outside */
@@ -206,8 +209,16 @@ int pthread_spin_init(pthread_spinlock_t *spin, int shared)
 {
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(pthread_spin_init)(spin, shared);
-    if (self) ft_rt_object_forget((const void *)(uintptr_t)spin, sizeof *spin), ft_rt_leave(self);
-    return result;
+    if (!self) return result;
+    FT_RT_BEGINS(spin, spin_at(spin));
+    return FT_RT_END(result);
+}
+
+int pthread_spin_destroy(pthread_spinlock_t *spin)
+{
+    FT_RT_HOOK(pthread_spin_destroy, spin);
+    FT_RT_ENDS(spin, spin_at(spin));
+    return FT_RT_END(FT_REAL(pthread_spin_destroy)(spin));
 }
 
 int pthread_spin_lock(pthread_spinlock_t *spin)
@@ -282,15 +293,16 @@ int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attr
 {
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(pthread_rwlock_init)(lock, attributes);
-    if (self) ft_rt_object_forget(lock, sizeof *lock), ft_rt_leave(self);
-    return result;
+    if (!self) return result;
+    FT_RT_BEGINS(lock, rwlock_at(lock));
+    return FT_RT_END(result);
 }
 
 int pthread_rwlock_destroy(pthread_rwlock_t *lock)
 {
-    ft_rt_thread *self = ft_rt_enter();
-    if (self) ft_rt_object_forget(lock, sizeof *lock), ft_rt_leave(self);
-    return FT_REAL(pthread_rwlock_destroy)(lock);
+    FT_RT_HOOK(pthread_rwlock_destroy, lock);
+    FT_RT_ENDS(lock, rwlock_at(lock));
+    return FT_RT_END(FT_REAL(pthread_rwlock_destroy)(lock));
 }
 
 #define RWLOCK(name, write, try)                                                                   \

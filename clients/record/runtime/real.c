@@ -79,8 +79,3 @@ void *ft_rt_map(size_t size)
     }
     return pages;
 }
-
-void ft_rt_unmap(void *pages, size_t size)
-{
-    munmap(pages, size);
-}

@@ -253,6 +253,27 @@ bool ft_rt_replay_may(ft_rt_thread *self, bool hook)
     return true;
 }
 
+static bool is_handler_at(uint32_t loc)
+{
+    for (int number = 1; number < FT_RT_SIGNALS; number++) {
+        const void *pc = ft_rt_signals_handler(number);
+        if (pc && (!loc || location_of(pc) == loc)) return true;
+    }
+    return false;
+}
+
+bool ft_rt_replay_handles(const ft_rt_thread *self)
+{
+    if (!ft_rt_signals_handled()) return false;
+    for (uint32_t i = play.schedule->at; i < play.n; i++) {
+        const ft_schedule_entry *e = &play.entries[i];
+        if (play.threads[e->actor] != self) continue;
+        if (e->step <= self->steps) continue;
+        return e->step == self->steps + 1 && e->kind == FT_EVENT_EDGE_IN && is_handler_at(e->loc);
+    }
+    return false;
+}
+
 ft_rt_thread *ft_rt_replay_next(void)
 {
     advance();
@@ -263,6 +284,12 @@ ft_rt_thread *ft_rt_replay_next(void)
     if (t->state == FT_RT_DONE) ft_rt_give_up(FT_SCHEDULE_ENDED_OUTCOME);
     if (t->state == FT_RT_OUTSIDE) return NULL;
     if (t->state != FT_RT_BLOCKED) return t;
+    if (ft_rt_replay_handles(t)) {
+        if (!t->signals) return NULL; /* it is on its way */
+        t->interrupted = true;
+        t->state = FT_RT_READY;
+        return t;
+    }
     bool times_out = e->mode == FT_SCHEDULE_TIMEOUT || (t->timed && e->kind != FT_EVENT_COND_WAKE);
     if (!times_out && e->kind != FT_EVENT_COND_WAKE) ft_rt_give_up(FT_SCHEDULE_BLOCKED_OUTCOME);
     ft_rt_wake(t, times_out);
@@ -330,6 +357,8 @@ void ft_rt_replay_record(ft_rt_thread *self, ft_raw_operation operation, const u
         [FT_RAW_FAILED] = {FT_EVENT_ASSERT, 0},
         [FT_RAW_ASSERT] = {FT_EVENT_ASSERT, 0},
         [FT_RAW_CHANNEL] = {KIND_ANY, 2},
+        [FT_RAW_INITIALISED] = {FT_EVENT_WRITE, 0},
+        [FT_RAW_DESTROYED] = {FT_EVENT_FREE, 0},
     };
     if (!self || !(FT_RAW_STEPS >> operation & 1)) return;
     bool memory = operation == FT_RAW_ALLOC || operation == FT_RAW_FREE;

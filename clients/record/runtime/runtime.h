@@ -50,7 +50,7 @@ typedef struct ft_rt_held {
     uint64_t size; /* 0: none */
     uint32_t site;
     unsigned size_code;
-    uint64_t value;                    /* of the memory read, at its hook (ft_raw_is_small) */
+    uint64_t value;                    /* of the memory read, at its hook; up to eight bytes */
     uint64_t before;                   /* of the memory of the pending write, at that hook */
     unsigned char content[FT_RT_COPY]; /* the same of other sizes */
     unsigned char content_before[FT_RT_COPY];
@@ -90,7 +90,9 @@ typedef struct ft_rt_thread {
     bool interrupted;         /* blocked, but up for a signal handler */
     bool broke_off,
         restarts;  /* its last wait ended by one, and by nobody else; goes on behind it */
-    uint32_t left; /* events left in this turn */
+    uint32_t signals; /* that wait for their handlers */
+    bool takes;       /* replaying: it is at the step that a handler begins with */
+    uint32_t left;    /* events left in this turn */
     ft_rt_late late;
     ft_rt_pending pending;
     ft_rt_held held;  /* only with a pending write */
@@ -111,7 +113,7 @@ typedef struct ft_rt_thread {
 typedef enum ft_rt_health { FT_RT_SOUND, FT_RT_ABANDONED, FT_RT_TOLD, FT_RT_LOST } ft_rt_health;
 
 struct ft_rt_object {
-    uintptr_t address; /* 0: free slot; 1: removed */
+    uintptr_t address;
     ft_raw_class class;
     uint32_t id;
     uint32_t kind;       /* mutex: PTHREAD_MUTEX_*; barrier: its count */
@@ -179,9 +181,8 @@ const void *ft_rt_site_pc(uint32_t site);
 void ft_rt_read_range(const void *memory, size_t size, const void *pc);
 void ft_rt_write_range(void *memory, size_t size, const void *pc);
 
-/* ---- strings.c: opens a call that has several such ranges, so that they are accessed together */
-void ft_rt_settle(void);
-void ft_rt_settle_for(uint32_t hooks); /* the same for so many hooks */
+/* ---- strings.c: opens a call that has so many such ranges, so that they are accessed together */
+void ft_rt_settle(uint32_t ranges);
 
 /* ---- baton.c, for signals.c */
 void ft_rt_get_up(ft_rt_thread *self); /* itself, for its handlers */
@@ -189,9 +190,15 @@ void ft_rt_get_up(ft_rt_thread *self); /* itself, for its handlers */
 /* ---- signals.c */
 bool ft_rt_signals_handled(void); /* the program has handlers: nobody waits for ever for sure */
 bool ft_rt_signals_wait(void);    /* of this thread */
-/* Runs those that wait, with the baton and inside before and behind; false: one of them wants the
- * call that it interrupted to end. */
+const void *ft_rt_signals_handler(int number); /* where its step is, NULL: it has none */
+enum { FT_RT_SIGNALS = 65 };
+/* Runs those that wait (replaying: that the schedule has now), with the baton and inside before and
+ * behind; false: one of them wants the call that it interrupted to end. */
 bool ft_rt_signals_deliver(ft_rt_thread *self);
+
+/* Sent, armed or given a handler (in: false), or handled: what came before comes before that
+ * (descriptor.c). With the baton. */
+void ft_rt_signal_channel(int number, bool in, const void *pc);
 
 bool ft_rt_is_own(const void *pc); /* code of the C library (real.c) */
 
@@ -212,6 +219,8 @@ ft_rt_thread *ft_rt_replay_next(void);
 void ft_rt_replay_step(ft_rt_thread *self, uint32_t kind, uint32_t site);
 void ft_rt_replay_record(ft_rt_thread *self, ft_raw_operation operation, const uint64_t *operands);
 void ft_rt_replay_born(ft_rt_thread *child, ft_rt_thread *parent);
+/* Is a signal handler what the thread has to do next? */
+bool ft_rt_replay_handles(const ft_rt_thread *self);
 /* Which waiter of `what` a signal wakes: the one that the schedule has go on next, else one that is
  * not to sleep at its end; NULL: any. */
 ft_rt_thread *ft_rt_replay_waiter(const void *what);
@@ -253,6 +262,11 @@ void ft_sym_flush(void); /* logs what the calling thread noted */
 /* The object at an address, made with that kind (or count) when it is not known. */
 ft_rt_object *ft_rt_object_at(ft_raw_class class, const void *address, uint32_t kind);
 void ft_rt_object_forget(const void *address, size_t size); /* all in that range */
+/* The same of memory that was just freed: the log has it, where the program has several threads. */
+void ft_rt_object_reclaim(const void *address, size_t size, uint32_t site);
+bool ft_rt_objects_told(void); /* are INITIALISED and DESTROYED told now? */
+void ft_rt_object_begins(const ft_rt_object *o, uint32_t site);
+void ft_rt_object_ends(const ft_rt_object *o, uint32_t site); /* it is none any more */
 ft_rt_object *ft_rt_object_next(size_t *at);                /* from *at = 0; NULL: no more */
 
 /* ---- real.c: the functions that ours stand in front of */
@@ -273,7 +287,6 @@ void *ft_rt_real(const char *name); /* ends the process where there is none */
 void ft_rt_say(const char *text);   /* "foretell: text" on standard error, without stdio */
 
 void *ft_rt_map(size_t size); /* zeroed pages; ends the process where there are none */
-void ft_rt_unmap(void *pages, size_t size);
 
 /* A site must be known before a record that names it: FT_RT_SITE may write one itself. */
 #define FT_RT_SITE ft_rt_site(__builtin_return_address(0))

@@ -4,12 +4,13 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/time.h>
 
 #include "runtime.h"
 
-enum { SIGNALS = 65, LATE = 32 };
+enum { LATE = 32 };
 
-static struct sigaction handlers[SIGNALS]; /* as the program has set them */
+static struct sigaction handlers[FT_RT_SIGNALS]; /* as the program has set them */
 static uint32_t n_handled;                 /* signals that have had one */
 
 typedef struct late {
@@ -31,9 +32,36 @@ static bool is_fault(int number, const siginfo_t *info)
     return kind && info && info->si_code > 0;
 }
 
+static bool is_handler(const struct sigaction *action)
+{
+    return action->sa_flags & SA_SIGINFO ||
+           (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN);
+}
+
+const void *ft_rt_signals_handler(int number)
+{
+    const struct sigaction *h = &handlers[number];
+    if (!is_handler(h)) return NULL;
+    uintptr_t at = h->sa_flags & SA_SIGINFO ? (uintptr_t)h->sa_sigaction : (uintptr_t)h->sa_handler;
+    return (const char *)at + 1; /* as behind a call */
+}
+
+/* Behind what its senders did before. */
+static void take_signal(int number)
+{
+    const void *pc = ft_rt_signals_handler(number);
+    if (!pc || !ft_rt_self) return;
+    ft_rt_self->takes = true;
+    ft_rt_thread *self = ft_rt_enter();
+    if (self) ft_rt_signal_channel(number, true, pc);
+    ft_rt_self->takes = false;
+    if (self) ft_rt_leave(self);
+}
+
 static void call(int number, siginfo_t *info, void *context)
 {
     struct sigaction *h = &handlers[number];
+    take_signal(number);
     if (h->sa_flags & SA_SIGINFO)
         h->sa_sigaction(number, info, context);
     else if (h->sa_handler != SIG_IGN && h->sa_handler != SIG_DFL)
@@ -45,9 +73,10 @@ static void trampoline(int number, siginfo_t *info, void *context)
     ft_rt_thread *self = ft_rt_self;
     int before = errno;
     if (self) __atomic_add_fetch(&ft_rt_header->signals, 1, __ATOMIC_RELAXED);
-    if (self && self->inside && !is_fault(number, info) && waiting.n < LATE) {
+    bool later = self && (self->inside || ft_rt_replaying) && !is_fault(number, info);
+    if (later && waiting.n < LATE) {
         waiting.all[waiting.n] = (late){.number = number, .info = *info};
-        waiting.n++;
+        self->signals = (uint32_t)++waiting.n;
         self->left = 1; /* a hook on its way may count it down: soon one goes the long way */
         if (self->parked) ft_rt_get_up(self);
     } else {
@@ -79,7 +108,8 @@ bool ft_rt_signals_deliver(ft_rt_thread *self)
     if (!waiting.n) return restarts;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (take(&one)) {
+    while ((!ft_rt_replaying || ft_rt_replay_handles(self)) && take(&one)) {
+        self->signals = (uint32_t)waiting.n;
         const struct sigaction *h = &handlers[one.number];
         sigorset(&during, &before, &h->sa_mask);
         if (!(h->sa_flags & SA_NODEFER)) sigaddset(&during, one.number);
@@ -99,16 +129,19 @@ bool ft_rt_signals_handled(void)
     return n_handled > 0;
 }
 
-static bool is_handler(const struct sigaction *action)
+static void put_signal(int number, const void *pc)
 {
-    return action->sa_flags & SA_SIGINFO ||
-           (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN);
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return;
+    ft_rt_signal_channel(number, false, pc);
+    ft_rt_leave(self);
 }
 
-int sigaction(int number, const struct sigaction *restrict action, struct sigaction *restrict old)
+static int set_handler(int number, const struct sigaction *restrict action,
+                       struct sigaction *restrict old)
 {
     struct sigaction mine, before = {.sa_flags = 0};
-    bool known = ft_rt_self && number > 0 && number < SIGNALS;
+    bool known = ft_rt_self && number > 0 && number < FT_RT_SIGNALS;
     if (!known) return FT_REAL(sigaction)(number, action, old);
     if (action) {
         mine = *action;
@@ -131,11 +164,91 @@ int sigaction(int number, const struct sigaction *restrict action, struct sigact
     return 0;
 }
 
+#define CODE __builtin_return_address(0)
+
+int sigaction(int number, const struct sigaction *restrict action, struct sigaction *restrict old)
+{
+    if (action && is_handler(action)) put_signal(number, CODE);
+    return set_handler(number, action, old);
+}
+
 sighandler_t signal(int number, sighandler_t handler)
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
     if (!ft_rt_self) return FT_REAL(signal)(number, handler);
     sigemptyset(&action.sa_mask);
-    if (sigaction(number, &action, &old)) return SIG_ERR;
+    if (is_handler(&action)) put_signal(number, CODE);
+    if (set_handler(number, &action, &old)) return SIG_ERR;
     return old.sa_handler;
+}
+
+/* ---- who sends signals, or has them sent */
+
+#define SENDS(number, name, parameters, arguments)                                                 \
+    int name parameters                                                                            \
+    {                                                                                              \
+        put_signal((number), CODE);                                                                \
+        return FT_REAL(name) arguments;                                                            \
+    }
+SENDS(number, pthread_kill, (pthread_t to, int number), (to, number))
+SENDS(number, pthread_sigqueue, (pthread_t to, int number, const union sigval value),
+      (to, number, value))
+SENDS(number, kill, (pid_t to, int number), (to, number))
+SENDS(number, sigqueue, (pid_t to, int number, const union sigval value), (to, number, value))
+SENDS(which == ITIMER_REAL      ? SIGALRM
+      : which == ITIMER_VIRTUAL ? SIGVTALRM
+                                : SIGPROF,
+      setitimer,
+      (__itimer_which_t which, const struct itimerval *restrict when,
+       struct itimerval *restrict old),
+      (which, when, old))
+
+unsigned alarm(unsigned seconds)
+{
+    put_signal(SIGALRM, CODE);
+    return FT_REAL(alarm)(seconds);
+}
+
+/* ---- who waits for them: outside, and then behind whoever sent it */
+
+static void begin_wait(void)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (self) ft_rt_outside(self);
+}
+
+static void end_wait(int number, const void *pc)
+{
+    int before = errno;
+    ft_rt_thread *self = number > 0 ? ft_rt_enter() : NULL;
+    if (self) {
+        ft_rt_signal_channel(number, true, pc);
+        ft_rt_leave(self);
+    }
+    errno = before;
+}
+
+int sigwait(const sigset_t *restrict set, int *restrict number)
+{
+    begin_wait();
+    int result = FT_REAL(sigwait)(set, number);
+    end_wait(result ? 0 : *number, CODE);
+    return result;
+}
+
+int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
+{
+    begin_wait();
+    int number = FT_REAL(sigwaitinfo)(set, info);
+    end_wait(number, CODE);
+    return number;
+}
+
+int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
+                 const struct timespec *restrict time)
+{
+    begin_wait();
+    int number = FT_REAL(sigtimedwait)(set, info, time);
+    end_wait(number, CODE);
+    return number;
 }

@@ -16,18 +16,18 @@ size_t __real_strlen(const char *s);
 size_t __real_strnlen(const char *s, size_t most);
 long __real_strtol(const char *s, char **end, int base);
 
-void ft_rt_settle_for(uint32_t hooks)
+void ft_rt_settle(uint32_t ranges)
 {
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
-    if (self->left < hooks) self->left = hooks;
+    if (self->left < ranges) self->left = ranges;
     self->inside = false;
 }
 
-void ft_rt_settle(void)
+/* No function here has more than four. */
+static void settle(void)
 {
-    enum { HOOKS = 4 };
-    ft_rt_settle_for(HOOKS);
+    ft_rt_settle(4);
 }
 
 static void text(const char *s, const void *pc)
@@ -59,7 +59,7 @@ static size_t alike(const char *a, const char *b, size_t most)
 
 WRAP(int, memcmp, (const void *a, const void *b, size_t n))
 {
-    ft_rt_settle();
+    settle();
     size_t seen = same(a, b, n, false);
     reads(a, seen, CODE);
     reads(b, seen, CODE);
@@ -68,7 +68,7 @@ WRAP(int, memcmp, (const void *a, const void *b, size_t n))
 
 WRAP(int, bcmp, (const void *a, const void *b, size_t n))
 {
-    ft_rt_settle();
+    settle();
     size_t seen = same(a, b, n, false);
     reads(a, seen, CODE);
     reads(b, seen, CODE);
@@ -77,7 +77,7 @@ WRAP(int, bcmp, (const void *a, const void *b, size_t n))
 
 WRAP(void *, memchr, (const void *s, int c, size_t n))
 {
-    ft_rt_settle();
+    settle();
     void *found = __real_memchr(s, c, n);
     up_to(s, found, n, CODE);
     return found;
@@ -85,7 +85,7 @@ WRAP(void *, memchr, (const void *s, int c, size_t n))
 
 WRAP(void *, memrchr, (const void *s, int c, size_t n))
 {
-    ft_rt_settle();
+    settle();
     const char *found = __real_memrchr(s, c, n);
     const char *from = found ? found : s;
     reads(from, n - (size_t)(from - (const char *)s), CODE);
@@ -94,7 +94,7 @@ WRAP(void *, memrchr, (const void *s, int c, size_t n))
 
 WRAP(void *, mempcpy, (void *to, const void *from, size_t n))
 {
-    ft_rt_settle();
+    settle();
     reads(from, n, CODE);
     writes(to, n, CODE);
     return __real_mempcpy(to, from, n);
@@ -102,7 +102,7 @@ WRAP(void *, mempcpy, (void *to, const void *from, size_t n))
 
 WRAP(void, bcopy, (const void *from, void *to, size_t n))
 {
-    ft_rt_settle();
+    settle();
     reads(from, n, CODE);
     writes(to, n, CODE);
     __real_memmove(to, from, n);
@@ -110,7 +110,7 @@ WRAP(void, bcopy, (const void *from, void *to, size_t n))
 
 WRAP(void, bzero, (void *to, size_t n))
 {
-    ft_rt_settle();
+    settle();
     writes(to, n, CODE);
     __real_memset(to, 0, n);
 }
@@ -119,7 +119,7 @@ WRAP(void, bzero, (void *to, size_t n))
 
 WRAP(size_t, strlen, (const char *s))
 {
-    ft_rt_settle();
+    settle();
     size_t n = __real_strlen(s);
     reads(s, n + 1, CODE);
     return n;
@@ -127,7 +127,7 @@ WRAP(size_t, strlen, (const char *s))
 
 WRAP(size_t, strnlen, (const char *s, size_t most))
 {
-    ft_rt_settle();
+    settle();
     size_t n = __real_strnlen(s, most);
     reads(s, least(n + 1, most), CODE);
     return n;
@@ -136,7 +136,7 @@ WRAP(size_t, strnlen, (const char *s, size_t most))
 #define COMPARES(name, parameters, arguments, seen)                                                \
     WRAP(int, name, parameters)                                                                    \
     {                                                                                              \
-        ft_rt_settle();                                                                            \
+        settle();                                                                                  \
         size_t n_seen = seen;                                                                      \
         reads(a, n_seen, CODE);                                                                    \
         reads(b, n_seen, CODE);                                                                    \
@@ -149,7 +149,7 @@ COMPARES(strncasecmp, (const char *a, const char *b, size_t n), (a, b, n), alike
 
 WRAP(char *, strchr, (const char *s, int c))
 {
-    ft_rt_settle();
+    settle();
     char *found = __real_strchr(s, c);
     up_to(s, found, found ? 0 : __real_strlen(s) + 1, CODE);
     return found;
@@ -157,7 +157,7 @@ WRAP(char *, strchr, (const char *s, int c))
 
 WRAP(char *, strchrnul, (const char *s, int c))
 {
-    ft_rt_settle();
+    settle();
     char *found = __real_strchrnul(s, c);
     up_to(s, found, 0, CODE);
     return found;
@@ -165,7 +165,7 @@ WRAP(char *, strchrnul, (const char *s, int c))
 
 WRAP(char *, strrchr, (const char *s, int c))
 {
-    ft_rt_settle();
+    settle();
     text(s, CODE);
     return __real_strrchr(s, c);
 }
@@ -173,7 +173,7 @@ WRAP(char *, strrchr, (const char *s, int c))
 #define READS_TWO(result, name, parameters, arguments, a, b)                                       \
     WRAP(result, name, parameters)                                                                 \
     {                                                                                              \
-        ft_rt_settle();                                                                            \
+        settle();                                                                                  \
         text(a, CODE);                                                                             \
         text(b, CODE);                                                                             \
         return __real_##name arguments;                                                            \
@@ -186,7 +186,7 @@ READS_TWO(char *, strpbrk, (const char *s, const char *set), (s, set), s, set)
 #define PARSES(result, name, parameters, arguments)                                                \
     WRAP(result, name, parameters)                                                                 \
     {                                                                                              \
-        ft_rt_settle();                                                                            \
+        settle();                                                                                  \
         char *behind;                                                                              \
         result value = __real_##name arguments;                                                    \
         up_to(s, behind, 0, CODE);                                                                 \
@@ -206,7 +206,7 @@ PARSES(float, strtof, (const char *s, char **end), (s, &behind))
 #define PARSES_ALL(result, name, call)                                                             \
     WRAP(result, name, (const char *s))                                                            \
     {                                                                                              \
-        ft_rt_settle();                                                                            \
+        settle();                                                                                  \
         char *behind;                                                                              \
         result value = (result)call;                                                               \
         up_to(s, behind, 0, CODE);                                                                 \
@@ -222,7 +222,7 @@ PARSES_ALL(double, atof, __real_strtod(s, &behind))
 #define COPIES(name, parameters, arguments, from, read, to, written)                               \
     WRAP(char *, name, parameters)                                                                 \
     {                                                                                              \
-        ft_rt_settle();                                                                            \
+        settle();                                                                                  \
         size_t n_read = read, n_written = written;                                                 \
         reads(from, n_read, CODE);                                                                 \
         writes(to, n_written, CODE);                                                               \
@@ -237,7 +237,7 @@ COPIES(stpncpy, (char *to, const char *from, size_t n), (to, from, n), from,
 
 WRAP(char *, strcat, (char *to, const char *from))
 {
-    ft_rt_settle();
+    settle();
     size_t n = __real_strlen(from) + 1;
     text(to, CODE);
     reads(from, n, CODE);
@@ -247,7 +247,7 @@ WRAP(char *, strcat, (char *to, const char *from))
 
 WRAP(char *, strncat, (char *to, const char *from, size_t most))
 {
-    ft_rt_settle();
+    settle();
     size_t n = __real_strnlen(from, most);
     text(to, CODE);
     reads(from, least(n + 1, most), CODE);
@@ -269,14 +269,14 @@ static char *copied(const char *from, size_t n, const void *pc)
 
 WRAP(char *, strdup, (const char *s))
 {
-    ft_rt_settle();
+    settle();
     text(s, CODE);
     return copied(s, __real_strlen(s), CODE);
 }
 
 WRAP(char *, strndup, (const char *s, size_t most))
 {
-    ft_rt_settle();
+    settle();
     size_t n = __real_strnlen(s, most);
     reads(s, least(n + 1, most), CODE);
     return copied(s, n, CODE);
@@ -286,21 +286,21 @@ WRAP(char *, strndup, (const char *s, size_t most))
 
 WRAP(size_t, fwrite, (const void *from, size_t size, size_t n, FILE *to))
 {
-    ft_rt_settle();
+    settle();
     reads(from, size * n, CODE);
     return __real_fwrite(from, size, n, to);
 }
 
 WRAP(int, fputs, (const char *s, FILE *to))
 {
-    ft_rt_settle();
+    settle();
     text(s, CODE);
     return __real_fputs(s, to);
 }
 
 WRAP(int, puts, (const char *s))
 {
-    ft_rt_settle();
+    settle();
     text(s, CODE);
     return __real_puts(s);
 }
@@ -311,7 +311,7 @@ typedef int (*comparison)(const void *, const void *);
 
 WRAP(void, qsort, (void *base, size_t n, size_t size, comparison compare))
 {
-    ft_rt_settle();
+    settle();
     reads(base, n * size, CODE);
     __real_qsort(base, n, size, compare);
     writes(base, n * size, CODE);

@@ -1,4 +1,4 @@
-/* What programs built with --symbolic call (symbolic/instrument.c): beside the hooks of every
+/* What programs built with --symbolic call (symbolic/pass.h): beside the hooks of every
  * access, the operations on what was read. Each thread notes its own in a buffer, which goes into
  * the log at its next hook, before what the hook records; so notes need no baton. A value is known
  * by the number of its node (raw/terms.h); 0: it does not depend on anything that was read. */

@@ -11,6 +11,18 @@
 #define FT_RT_ASKS(self, event, flag, id, at)                                                      \
     ((self)->asks = (ft_rt_request){FT_EVENT_##event, (flag), (id), (at)})
 
+/* A call that made an object anew, or one that destroys it: `at` finds it, at the call's place. */
+#define FT_RT_BEGINS(address, at)                                                                  \
+    do {                                                                                           \
+        ft_rt_object_forget((const void *)(uintptr_t)(address), sizeof *(address));                \
+        if (ft_rt_objects_told()) ft_rt_object_begins((at), FT_RT_SITE);                           \
+    } while (0)
+#define FT_RT_ENDS(address, at)                                                                    \
+    do {                                                                                           \
+        if (ft_rt_objects_told()) ft_rt_object_ends((at), FT_RT_SITE);                             \
+        ft_rt_object_forget((const void *)(uintptr_t)(address), sizeof *(address));                \
+    } while (0)
+
 /* Opens a hook: where nothing is recorded, the real function does it. */
 #define FT_RT_HOOK(name, ...)                                                                      \
     ft_rt_about(FT_RT_ANY, __builtin_return_address(0));                                           \

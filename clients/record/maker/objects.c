@@ -1,0 +1,126 @@
+/* Synchronisation objects that do not last: who locks, signals or waits for one that another thread
+ * initialises or destroys meanwhile, or whose memory it frees, uses memory that is not there.
+ *
+ * Such an object is a variable of its own, in a block of its own: each use is a read of it, that
+ * it was made the first write, its end a free. All values are 0 and all accesses atomic, so that
+ * the variable orders and forbids nothing. POSIX has mutexes destroyed by whoever unlocked them
+ * last, conditions as soon as nobody is blocked on them, and barriers by the first who leaves: no
+ * use is what those do who leave a condition's or a barrier's wait. */
+#include "maker/maker_internal.h"
+
+enum { ZERO_SIZE = 4 };
+
+static bool is_use(ft_event_kind kind)
+{
+    return kind != FT_EVENT_COND_WAKE && kind != FT_EVENT_BARRIER_LEAVE;
+}
+
+/* ---- first pass */
+
+static void meet_use(ft_maker_object *o, uint32_t thread)
+{
+    if (!o->used)
+        o->user = thread;
+    else if (o->user != thread)
+        o->user = FT_MAKER_MANY;
+    o->used = true;
+}
+
+/* Another thread than that one uses it, while there were others. */
+static bool is_shared(const ft_maker *m, const ft_maker_object *o, uint32_t thread)
+{
+    return m->unjoined && o->used && o->user != thread;
+}
+
+void ft_maker_meet_object(ft_maker *m, const ft_raw_record *r)
+{
+    const uint64_t *operands = r->operands;
+    m->unjoined += r->operation == FT_RAW_FORK;
+    m->unjoined -= r->operation == FT_RAW_JOIN && m->unjoined;
+    if (r->operation == FT_RAW_SYNC && is_use((ft_event_kind)operands[0]))
+        meet_use(&m->objects.data[operands[2]], r->thread);
+    if (r->operation == FT_RAW_INITIALISED) {
+        ft_maker_object *o = &m->objects.data[operands[1]];
+        o->initialised = m->unjoined;
+        o->maker = r->thread;
+    }
+    if (r->operation == FT_RAW_DESTROYED || r->operation == FT_RAW_RECLAIMED) {
+        ft_maker_object *o = &m->objects.data[operands[1]];
+        o->ends = is_shared(m, o, r->thread);
+    }
+}
+
+/* ---- between the passes */
+
+static ft_value zero(const ft_maker *m)
+{
+    if (m->terms) return ft_terms_value(ZERO_SIZE, 0);
+    return (ft_value){.sort = FT_INT_SORT, .bits = 0};
+}
+
+static const char *object_name(const ft_maker *m, ft_raw_class class, uint32_t id)
+{
+    const ft_trace *trace = ft_builder_peek(m->builder);
+    const ft_intern *const names[FT_RAW_CLASSES] = {[FT_RAW_CLASS_MUTEX] = &trace->locks,
+                                                    [FT_RAW_CLASS_RWLOCK] = &trace->locks,
+                                                    [FT_RAW_CLASS_CONDITION] = &trace->conditions,
+                                                    [FT_RAW_CLASS_SEMAPHORE] = &trace->semaphores,
+                                                    [FT_RAW_CLASS_BARRIER] = &trace->barriers,
+                                                    [FT_RAW_CLASS_ONCE] = &trace->onces};
+    return names[class]->names[id];
+}
+
+void ft_maker_declare_objects(ft_maker *m)
+{
+    for (uint64_t i = 0; i < m->objects.len; i++) {
+        ft_maker_object *o = &m->objects.data[i];
+        ft_strbuf name = {0};
+        ft_value value = zero(m);
+        o->initialised &= o->used && o->user != o->maker;
+        if (!o->ends && !o->initialised) continue;
+        uint32_t id = ft_maker_object_id(m, i);
+        ft_strbuf_printf(&name, "%s %s", ft_maker_class_name(o->class),
+                         object_name(m, o->class, id));
+        o->variable = ft_builder_shared(m->builder, name.text, name.len, value.sort);
+        uint32_t none = ft_builder_value(m->builder, value);
+        if (!o->initialised) ft_builder_shared_initial(m->builder, o->variable, none);
+        if (o->ends) o->block = ft_builder_block(m->builder, name.text, name.len, &o->variable, 1);
+        ft_strbuf_release(&name);
+    }
+}
+
+/* ---- second pass */
+
+static void access_object(ft_maker *m, const ft_raw_record *r, ft_event_kind kind,
+                          const ft_maker_object *o, uint64_t site)
+{
+    uint32_t value = ft_builder_value(m->builder, zero(m));
+    ft_maker_event(m, kind, r, o->variable, site, value, FT_FLAG_ATOMIC);
+}
+
+void ft_maker_use_object(ft_maker *m, const ft_raw_record *r)
+{
+    const ft_maker_object *o = &m->objects.data[r->operands[2]];
+    if (!is_use((ft_event_kind)r->operands[0]) || (!o->ends && !o->initialised)) return;
+    access_object(m, r, FT_EVENT_READ, o, r->operands[3]);
+}
+
+void ft_maker_initialise_object(ft_maker *m, const ft_raw_record *r)
+{
+    const ft_maker_object *o = &m->objects.data[r->operands[1]];
+    if (o->initialised) access_object(m, r, FT_EVENT_WRITE, o, r->operands[0]);
+}
+
+void ft_maker_destroy_object(ft_maker *m, const ft_raw_record *r)
+{
+    const ft_maker_object *o = &m->objects.data[r->operands[1]];
+    if (o->ends) ft_maker_event(m, FT_EVENT_FREE, r, o->block, r->operands[0], FT_NO_VALUE, 0);
+}
+
+/* In the step of the free. */
+void ft_maker_reclaim_object(ft_maker *m, const ft_raw_record *r)
+{
+    ft_builder_hook(m->builder, m->actors.data[r->thread].steps);
+    ft_maker_destroy_object(m, r);
+    ft_builder_hook(m->builder, m->step);
+}

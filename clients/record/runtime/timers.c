@@ -1,0 +1,212 @@
+/* Timers, and what the kernel keeps between threads beside descriptors: message queues and System V
+ * semaphores. */
+#include <errno.h>
+#include <mqueue.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime.h"
+
+#define CODE __builtin_return_address(0)
+
+/* ---- timers. The C library runs the function of a SIGEV_THREAD timer on threads that it creates
+ * for itself; here one thread that the recorder sees runs it. */
+
+enum { TIMERS = 256 };
+
+typedef struct clockwork {
+    struct sigevent event;
+    clockid_t clock;
+    timer_t timer;
+    int result, error; /* of timer_create; result -2: not there yet */
+    pid_t tid;
+    bool deleted;
+    bool used;
+} clockwork;
+
+static clockwork clockworks[TIMERS];
+static int signals[TIMERS]; /* by timer, as the kernel counts them */
+
+static int *signal_of(timer_t timer)
+{
+    return &signals[(uintptr_t)timer % TIMERS];
+}
+
+static void wake_creator(clockwork *w)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return;
+    ft_rt_wake_all(w);
+    ft_rt_leave(self);
+}
+
+static int next_tick(const sigset_t *set)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    int number;
+    if (self) ft_rt_outside(self);
+    do number = FT_REAL(sigwaitinfo)(set, NULL);
+    while (number < 0 && errno == EINTR);
+    return number;
+}
+
+static void tick(const clockwork *w)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (self) {
+        ft_rt_signal_channel(SIGRTMAX, true,
+                             (const char *)(uintptr_t)w->event.sigev_notify_function + 1);
+        ft_rt_leave(self);
+    }
+    w->event.sigev_notify_function(w->event.sigev_value);
+}
+
+static void *run_clockwork(void *argument)
+{
+    clockwork *w = argument;
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMAX};
+    sigset_t all, ours;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    w->tid = event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
+    w->result = FT_REAL(timer_create)(w->clock, &event, &w->timer);
+    w->error = errno;
+    wake_creator(w);
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGRTMAX);
+    while (!w->result && next_tick(&ours) > 0 && !w->deleted) tick(w);
+    w->used = false;
+    return NULL;
+}
+
+static clockwork *free_clockwork(void)
+{
+    for (int i = 0; i < TIMERS; i++)
+        if (!clockworks[i].used) return &clockworks[i];
+    return NULL;
+}
+
+static int start_clockwork(ft_rt_thread *self, clockwork *w)
+{
+    pthread_t handle;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    self->inside = false;
+    int result = pthread_create(&handle, &attributes, run_clockwork, w);
+    ft_rt_enter();
+    pthread_attr_destroy(&attributes);
+    while (!result && w->result == -2) ft_rt_block(self, w, NULL);
+    if (!result && !w->result) return 0;
+    errno = result ? EAGAIN : w->error;
+    w->used = false;
+    return -1;
+}
+
+int timer_create(clockid_t clock, struct sigevent *restrict event, timer_t *restrict timer)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    bool runs = self && event && event->sigev_notify == SIGEV_THREAD;
+    clockwork *w = runs ? free_clockwork() : NULL;
+    int result, number = event ? event->sigev_signo : SIGALRM;
+    if (w) {
+        *w = (clockwork){.event = *event, .clock = clock, .result = -2, .used = true};
+        result = start_clockwork(self, w);
+        number = SIGRTMAX;
+        if (!result) *timer = w->timer;
+    } else {
+        result = FT_REAL(timer_create)(clock, event, timer);
+    }
+    if (!result) *signal_of(*timer) = number;
+    if (self) ft_rt_leave(self);
+    return result;
+}
+
+int timer_settime(timer_t timer, int flags, const struct itimerspec *restrict when,
+                  struct itimerspec *restrict old)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (self) {
+        ft_rt_signal_channel(*signal_of(timer), false, CODE);
+        ft_rt_leave(self);
+    }
+    return FT_REAL(timer_settime)(timer, flags, when, old);
+}
+
+int timer_delete(timer_t timer)
+{
+    int result = FT_REAL(timer_delete)(timer);
+    for (int i = 0; i < TIMERS && !result; i++) {
+        clockwork *w = &clockworks[i];
+        if (!w->used || w->result || w->timer != timer) continue;
+        w->deleted = true;
+        syscall(SYS_tgkill, getpid(), w->tid, SIGRTMAX);
+    }
+    return result;
+}
+
+/* ---- message queues and System V semaphores: who takes is behind all who gave. None of it is
+ * given again in a replay. */
+
+enum { QUEUE = 1, SETS, MESSAGES, KIND_SHIFT = 40 };
+
+static void pass(uint64_t kind, int id, bool in, const void *pc)
+{
+    uint64_t flag = in ? FT_RAW_CHANNEL_IN : FT_RAW_CHANNEL_OUT, site = ft_rt_site(pc);
+    FT_RT_LOG(CHANNEL, flag, FT_RAW_CHANNEL_SIGNAL | kind << KIND_SHIFT | (uint64_t)(unsigned)id,
+              site);
+}
+
+/* The call may sleep. */
+static void begin(uint64_t kind, int id, bool gives, const void *pc)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return;
+    if (gives) pass(kind, id, false, pc);
+    ft_rt_outside(self);
+}
+
+static void end(uint64_t kind, int id, bool takes, const void *pc)
+{
+    int before = errno;
+    ft_rt_thread *self = ft_rt_enter();
+    if (self) {
+        if (takes) pass(kind, id, true, pc);
+        ft_rt_leave(self);
+    }
+    errno = before;
+}
+
+#define PASSES(kind, gives, takes, result_type, name, parameters, arguments, id)                   \
+    result_type name parameters                                                                    \
+    {                                                                                              \
+        begin((kind), (id), (gives), CODE);                                                        \
+        result_type result = (result_type)FT_REAL(name) arguments;                                 \
+        end((kind), (id), (takes) && result >= 0, CODE);                                           \
+        return result;                                                                             \
+    }
+PASSES(QUEUE, true, false, int, mq_send, (mqd_t q, const char *from, size_t n, unsigned priority),
+       (q, from, n, priority), q)
+PASSES(QUEUE, true, false, int, mq_timedsend,
+       (mqd_t q, const char *from, size_t n, unsigned priority, const struct timespec *until),
+       (q, from, n, priority, until), q)
+PASSES(QUEUE, false, true, ssize_t, mq_receive,
+       (mqd_t q, char *restrict to, size_t n, unsigned *restrict priority), (q, to, n, priority), q)
+PASSES(QUEUE, false, true, ssize_t, mq_timedreceive,
+       (mqd_t q, char *restrict to, size_t n, unsigned *restrict priority,
+        const struct timespec *restrict until),
+       (q, to, n, priority, until), q)
+PASSES(SETS, true, true, int, semop, (int set, struct sembuf *operations, size_t n),
+       (set, operations, n), set)
+PASSES(SETS, true, true, int, semtimedop,
+       (int set, struct sembuf *operations, size_t n, const struct timespec *time),
+       (set, operations, n, time), set)
+PASSES(MESSAGES, true, false, int, msgsnd, (int q, const void *from, size_t n, int flags),
+       (q, from, n, flags), q)
+PASSES(MESSAGES, false, true, ssize_t, msgrcv, (int q, void *to, size_t n, long type, int flags),
+       (q, to, n, type, flags), q)
