@@ -7,6 +7,7 @@ set(record_lib ${helpers}/record)
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
 
 install(TARGETS foretelld foretell foretell-cc foretell-c++ RUNTIME DESTINATION bin)
+install(PROGRAMS ${record_archivers} DESTINATION bin)
 if(TARGET foretell-instrument)
   install(TARGETS foretell-instrument RUNTIME DESTINATION ${helpers})
 endif()

@@ -47,9 +47,16 @@ target_include_directories(forerecord PUBLIC clients/record)
 target_link_libraries(forerecord PUBLIC forecommon PkgConfig::DW)
 
 foreach(wrapper foretell-cc foretell-c++)
-  add_executable(${wrapper} clients/record/wrapper/main.c
+  add_executable(${wrapper} clients/record/wrapper/main.c clients/record/wrapper/command.c
                  clients/record/wrapper/request.c clients/record/wrapper/symbolic.c)
   add_dependencies(${wrapper} foretell-record)
+endforeach()
+set(record_archivers)
+foreach(tool gcc-ar gcc-ranlib llvm-ar llvm-ranlib)
+  configure_file(clients/record/wrapper/archiver.sh ${CMAKE_BINARY_DIR}/bin/foretell-${tool} COPYONLY
+                 FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
+                 WORLD_READ WORLD_EXECUTE)
+  list(APPEND record_archivers ${CMAKE_BINARY_DIR}/bin/foretell-${tool})
 endforeach()
 configure_file(clients/record/wrapper/foretell.specs ${record_share}/foretell.specs COPYONLY)
 file(GLOB_RECURSE record_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/clients/record/include/*.h

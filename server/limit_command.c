@@ -1,20 +1,15 @@
 #include "limit_command.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "config.h"
 #include "store/limits.h"
+#include "verb_command.h"
 
-enum { EXIT_BAD_USAGE = 2, EXIT_NO_STATE = 4 };
-
+/* Of set. */
 typedef struct command {
-    ft_config config;
-    const char *project;
     bool given[FT_LIMITS];
     int64_t values[FT_LIMITS];
-    bool json, help;
 } command;
 
 static const char HEAD[] = "usage: foretelld limit set PROJECT [OPTION VALUE]...\n"
@@ -46,52 +41,30 @@ static void print_help(void)
 
 static ft_status set_limit(command *c, ft_limit limit, const char *value, ft_error *err)
 {
-    char *end;
+    uint64_t number = 0;
     c->given[limit] = true;
     c->values[limit] = FT_LIMIT_UNSET;
     if (strcmp(value, "-") == 0) return FT_OK;
-    if (strspn(value, "0123456789") != strlen(value) || !*value || strlen(value) > 15)
-        return ft_error_set(err, FT_USAGE, "--%s: \"%.32s\" is no number", ft_limit_name(limit),
-                            value);
-    c->values[limit] = strtoll(value, &end, 10);
-    return FT_OK;
+    ft_status status = ft_verb_number(ft_limit_name(limit), value, &number, err);
+    if (status == FT_OK) c->values[limit] = (int64_t)number;
+    return status;
 }
 
-static ft_status set_option(command *c, const char *name, const char *value, ft_error *err)
+static bool set_option(void *own, const char *name, const char *value, ft_status *status,
+                       ft_error *err)
 {
     ft_limit limit;
-    if (strcmp(name, "config") == 0) return ft_config_read(&c->config, value, err);
-    if (ft_limit_parse(name, &limit)) return set_limit(c, limit, value, err);
-    return ft_config_set(&c->config, name, value, err);
-}
-
-static ft_status parse(command *c, int count, char **arguments, ft_error *err)
-{
-    for (int i = 1; i < count; i++) {
-        const char *argument = arguments[i];
-        if (strcmp(argument, "--json") == 0) {
-            c->json = true;
-        } else if (strcmp(argument, "--help") == 0) {
-            c->help = true;
-        } else if (strncmp(argument, "--", 2) != 0) {
-            if (c->project) return ft_error_set(err, FT_USAGE, "unexpected \"%.64s\"", argument);
-            c->project = argument;
-        } else if (i + 1 == count) {
-            return ft_error_set(err, FT_USAGE, "%.64s needs a value", argument);
-        } else {
-            ft_status status = set_option(c, argument + 2, arguments[++i], err);
-            if (status != FT_OK) return status;
-        }
-    }
-    return FT_OK;
+    if (!ft_limit_parse(name, &limit)) return false;
+    *status = set_limit(own, limit, value, err);
+    return true;
 }
 
 /* ---- Verbs ----------------------------------------------------------------------------------- */
 
-static ft_status run_set(command *c, ft_error *err)
+static ft_status run_set(const command *c, const ft_verb_call *call, ft_error *err)
 {
-    if (!c->project) return ft_error_set(err, FT_USAGE, "set needs a project; see limit --help");
-    return ft_limits_set(c->config.state, c->project, c->given, c->values, err);
+    if (!call->word) return ft_error_set(err, FT_USAGE, "set needs a project; see limit --help");
+    return ft_limits_set(call->config.state, call->word, c->given, c->values, err);
 }
 
 static void print_project(const char *name, json_t *limits)
@@ -104,13 +77,13 @@ static void print_project(const char *name, json_t *limits)
     printf("\n");
 }
 
-static ft_status run_list(command *c, ft_error *err)
+static ft_status run_list(const ft_verb_call *call, ft_error *err)
 {
     json_t *list, *limits;
     const char *name;
-    ft_status status = ft_limits_list(c->config.state, &list, err);
+    ft_status status = ft_limits_list(call->config.state, &list, err);
     if (status != FT_OK) return status;
-    if (c->json) {
+    if (call->json) {
         json_dumpf(list, stdout, JSON_COMPACT);
         printf("\n");
     } else {
@@ -121,27 +94,16 @@ static ft_status run_list(command *c, ft_error *err)
     return FT_OK;
 }
 
-static ft_status run(command *c, const char *verb, ft_error *err)
+static ft_status run(void *own, const ft_verb_call *call, ft_error *err)
 {
-    if (verb && strcmp(verb, "set") == 0) return run_set(c, err);
-    if (verb && strcmp(verb, "list") == 0) return run_list(c, err);
+    if (call->verb && strcmp(call->verb, "set") == 0) return run_set(own, call, err);
+    if (call->verb && strcmp(call->verb, "list") == 0) return run_list(call, err);
     return ft_error_set(err, FT_USAGE, "limit set or list? See limit --help");
 }
 
 int ft_limit_command(int count, char **arguments)
 {
-    command c = {.project = NULL};
-    ft_error err = FT_ERROR_INIT;
-    const char *verb = count > 0 ? arguments[0] : NULL;
-    ft_config_init(&c.config);
-    c.help = verb && strcmp(verb, "--help") == 0;
-    ft_status status = parse(&c, count, arguments, &err);
-    if (status == FT_OK && c.help)
-        print_help();
-    else if (status == FT_OK)
-        status = run(&c, verb, &err);
-    if (status != FT_OK) fprintf(stderr, "foretelld: %s\n", err.message);
-    ft_config_release(&c.config);
-    if (status == FT_OK) return fflush(stdout) == 0 ? 0 : EXIT_NO_STATE;
-    return status == FT_USAGE ? EXIT_BAD_USAGE : EXIT_NO_STATE;
+    static const ft_verb_command LIMIT = {print_help, set_option, run};
+    command own = {.given = {false}};
+    return ft_verb_command_main(&LIMIT, &own, count, arguments);
 }

@@ -2,22 +2,12 @@
 
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config.h"
 #include "store/access.h"
-
-enum { EXIT_BAD_USAGE = 2, EXIT_NO_STATE = 4 };
-
-typedef struct command {
-    ft_config config;
-    ft_token_options token;
-    const char *id; /* of revoke */
-    bool json, help;
-} command;
+#include "verb_command.h"
 
 static const char HELP[] =
     "usage: foretelld token create [OPTION VALUE]...\n"
@@ -52,6 +42,11 @@ static const char HELP[] =
     "  foretelld token create --name dashboard --scopes read --days 90\n"
     "  foretelld token revoke 61f3c0ffee61f3c0\n";
 
+static void print_help(void)
+{
+    fputs(HELP, stdout);
+}
+
 /* ---- Options --------------------------------------------------------------------------------- */
 
 static const struct {
@@ -68,47 +63,18 @@ static const struct {
 };
 #define N_OPTIONS (sizeof OPTIONS / sizeof *OPTIONS)
 
-static ft_status set_number(uint64_t *field, const char *name, const char *value, ft_error *err)
+static bool set_option(void *own, const char *name, const char *value, ft_status *status,
+                       ft_error *err)
 {
-    char *end;
-    if (strspn(value, "0123456789") != strlen(value) || !*value || strlen(value) > 15)
-        return ft_error_set(err, FT_USAGE, "--%s: \"%.32s\" is no number", name, value);
-    *field = strtoull(value, &end, 10);
-    return FT_OK;
-}
-
-static ft_status set_option(command *c, const char *name, const char *value, ft_error *err)
-{
-    if (strcmp(name, "config") == 0) return ft_config_read(&c->config, value, err);
-    for (size_t i = 0; i < N_OPTIONS; i++) {
-        if (strcmp(OPTIONS[i].name, name) != 0) continue;
-        char *field = (char *)&c->token + OPTIONS[i].offset;
-        if (OPTIONS[i].number) return set_number((uint64_t *)(void *)field, name, value, err);
-        *(const char **)(void *)field = value;
-        return FT_OK;
-    }
-    return ft_config_set(&c->config, name, value, err);
-}
-
-static ft_status parse(command *c, int count, char **arguments, ft_error *err)
-{
-    for (int i = 1; i < count; i++) {
-        const char *argument = arguments[i];
-        if (strcmp(argument, "--json") == 0) {
-            c->json = true;
-        } else if (strcmp(argument, "--help") == 0) {
-            c->help = true;
-        } else if (strncmp(argument, "--", 2) != 0) {
-            if (c->id) return ft_error_set(err, FT_USAGE, "unexpected \"%.64s\"", argument);
-            c->id = argument;
-        } else if (i + 1 == count) {
-            return ft_error_set(err, FT_USAGE, "%.64s needs a value", argument);
-        } else {
-            ft_status status = set_option(c, argument + 2, arguments[++i], err);
-            if (status != FT_OK) return status;
-        }
-    }
-    return FT_OK;
+    size_t i = 0;
+    while (i < N_OPTIONS && strcmp(OPTIONS[i].name, name) != 0) i++;
+    if (i == N_OPTIONS) return false;
+    void *field = (char *)own + OPTIONS[i].offset;
+    if (OPTIONS[i].number)
+        *status = ft_verb_number(name, value, field, err);
+    else
+        *(const char **)field = value;
+    return true;
 }
 
 /* ---- Verbs ----------------------------------------------------------------------------------- */
@@ -128,12 +94,13 @@ static bool is_printable(const char *text)
     return *text == '\0';
 }
 
-static ft_status create_token(command *c, ft_error *err)
+static ft_status create_token(const ft_token_options *options, const ft_verb_call *call,
+                              ft_error *err)
 {
     char token[FT_TOKEN_LENGTH + 1];
-    if (!*c->token.name || strlen(c->token.name) > 128 || !is_printable(c->token.name))
+    if (!*options->name || strlen(options->name) > 128 || !is_printable(options->name))
         return ft_error_set(err, FT_USAGE, "--name: 1 to 128 bytes, no control characters");
-    ft_status status = ft_token_create(c->config.state, &c->token, token, err);
+    ft_status status = ft_token_create(call->config.state, options, token, err);
     if (status != FT_OK) return status;
     printf("%s\n", token);
     fprintf(stderr, "foretelld: this token is shown once; its id is %.*s\n", FT_TOKEN_ID,
@@ -160,18 +127,20 @@ static void print_line(const json_t *token)
            projects + 1, text(token, "name", ""));
 }
 
-static ft_status list_tokens(command *c, ft_error *err)
+static ft_status list_tokens(const ft_token_options *options, const ft_verb_call *call,
+                             ft_error *err)
 {
+    (void)options;
     json_t *tokens, *token;
     size_t i;
-    ft_status status = ft_token_list(c->config.state, &tokens, err);
+    ft_status status = ft_token_list(call->config.state, &tokens, err);
     if (status != FT_OK) return status;
     json_array_foreach(json_object_get(tokens, "tokens"), i, token)
     {
         json_object_del(token, "hash");
-        if (!c->json) print_line(token);
+        if (!call->json) print_line(token);
     }
-    if (c->json) {
+    if (call->json) {
         json_dumpf(tokens, stdout, JSON_COMPACT);
         printf("\n");
     }
@@ -179,46 +148,37 @@ static ft_status list_tokens(command *c, ft_error *err)
     return FT_OK;
 }
 
-static ft_status revoke_token(command *c, ft_error *err)
+static ft_status revoke_token(const ft_token_options *options, const ft_verb_call *call,
+                              ft_error *err)
 {
-    if (!c->id) return ft_error_set(err, FT_USAGE, "revoke needs the id of a token: see list");
-    return ft_token_revoke(c->config.state, c->id, err);
+    (void)options;
+    if (!call->word) return ft_error_set(err, FT_USAGE, "revoke needs the id of a token: see list");
+    return ft_token_revoke(call->config.state, call->word, err);
 }
 
 static const struct {
     const char *name;
     bool takes_id;
-    ft_status (*run)(command *c, ft_error *err);
+    ft_status (*run)(const ft_token_options *options, const ft_verb_call *call, ft_error *err);
 } VERBS[] = {
     {"create", false, create_token}, {"list", false, list_tokens}, {"revoke", true, revoke_token}};
 #define N_VERBS (sizeof VERBS / sizeof *VERBS)
 
-static ft_status run(command *c, const char *verb, ft_error *err)
+static ft_status run(void *own, const ft_verb_call *call, ft_error *err)
 {
     size_t i = 0;
-    while (i < N_VERBS && (!verb || strcmp(VERBS[i].name, verb) != 0)) i++;
+    while (i < N_VERBS && (!call->verb || strcmp(VERBS[i].name, call->verb) != 0)) i++;
     if (i == N_VERBS)
         return ft_error_set(err, FT_USAGE, "token create, list or revoke? See token --help");
-    if (c->id && !VERBS[i].takes_id)
-        return ft_error_set(err, FT_USAGE, "unexpected \"%.64s\"; see token --help", c->id);
-    ft_status status = check_owner(c->config.state, err);
-    return status == FT_OK ? VERBS[i].run(c, err) : status;
+    if (call->word && !VERBS[i].takes_id)
+        return ft_error_set(err, FT_USAGE, "unexpected \"%.64s\"; see token --help", call->word);
+    ft_status status = check_owner(call->config.state, err);
+    return status == FT_OK ? VERBS[i].run(own, call, err) : status;
 }
 
 int ft_token_command(int count, char **arguments)
 {
-    command c = {.token = {.name = "unnamed", .scopes = "read,submit"}};
-    ft_error err = FT_ERROR_INIT;
-    const char *verb = count > 0 ? arguments[0] : NULL;
-    ft_config_init(&c.config);
-    c.help = verb && strcmp(verb, "--help") == 0;
-    ft_status status = parse(&c, count, arguments, &err);
-    if (status == FT_OK && c.help)
-        fputs(HELP, stdout);
-    else if (status == FT_OK)
-        status = run(&c, verb, &err);
-    if (status != FT_OK) fprintf(stderr, "foretelld: %s\n", err.message);
-    ft_config_release(&c.config);
-    if (status == FT_OK) return fflush(stdout) == 0 ? 0 : EXIT_NO_STATE;
-    return status == FT_USAGE ? EXIT_BAD_USAGE : EXIT_NO_STATE;
+    static const ft_verb_command TOKEN = {print_help, set_option, run};
+    ft_token_options options = {.name = "unnamed", .scopes = "read,submit"};
+    return ft_verb_command_main(&TOKEN, &options, count, arguments);
 }

@@ -11,7 +11,7 @@
  * respected). */
 void ft_view_init(const ft_options *options, ft_view *view);
 
-/* 0, 1 or 3 (design §5): of reports whose jobs ended or were stopped. */
+/* 0, 1 or 3 (docs/exit-codes.md): of reports whose jobs ended or were stopped. */
 ft_exit ft_view_exit(const ft_report *report);
 
 #endif

@@ -42,9 +42,12 @@
  *                objects  zigzag per event whose kind has an object, minus the last of that class
  *                places   zigzag per event, location id minus the last event's
  *                data     zigzag per read, write (value id), assign, assume, assert, if (action
- * index) and rmw (update index), minus the last of the same of these three classes "last" is within
- * the block, 0 at its start notes      text code, event plus 1 (0: none), count, text broken event,
- * text: ft_trace's broken and broken_text end        number of events; nothing may follow
+ *                         index) and rmw (update index), minus the last of the same of these
+ *                         three classes
+ *              "last" is within the block, 0 at its start
+ *   notes      text code, event plus 1 (0: none), count, text
+ *   broken     event, text: ft_trace's broken and broken_text
+ *   end        number of events; nothing may follow
  *
  *   modules    text name, text SHA-256 in hex or ""; of a recorded program, the executable first
  *   sites      module, offset in it, location id

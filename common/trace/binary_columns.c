@@ -1,31 +1,24 @@
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace/binary_out.h"
 
-enum { LONGEST = 5, CHUNK = 64, NO_OBJECT = FT_OBJECT_NONE, NO_DATA = FT_BINARY_DATA };
+enum { LONGEST = 5, SLACK = 7, CHUNK = 64, NO_OBJECT = FT_OBJECT_NONE, NO_DATA = FT_BINARY_DATA };
 
+/* As ft_put_varint does, for 35 bits, without a branch that no processor foresees; up to SLACK
+ * bytes behind it are written too. */
 static inline unsigned char *put_delta(unsigned char *at, uint32_t value, uint32_t before)
 {
-    return ft_put_varint(at, ft_zigzag((int64_t)value - (int64_t)before));
+    uint64_t code = ft_zigzag((int64_t)value - (int64_t)before);
+    unsigned more = (63 - (unsigned)__builtin_clzll(code | 1)) / 7;
+    uint64_t spread = (code & 0x7F) | (code & 0x7F << 7) << 1 | (code & 0x7F << 14) << 2 |
+                      (code & 0x7F << 21) << 3 | (code & UINT64_C(0x7F) << 28) << 4;
+    spread |= UINT64_C(0x80808080) & ((UINT64_C(1) << 8 * more) - 1);
+    spread = htole64(spread);
+    memcpy(at, &spread, sizeof spread);
+    return at + more + 1;
 }
-
-/* Most differences take one byte: a chunk of nothing else is made in loops that compilers make
- * vectors of. False: it is something else, and nothing was put. */
-#define SMALL_DELTAS(values, before, at, n)                                                        \
-    do {                                                                                           \
-        uint32_t seen = 0, coded[CHUNK];                                                           \
-        coded[0] = small_delta((values)[0], (before));                                             \
-        seen = (values)[0] | (before);                                                             \
-        for (uint32_t k = 1; k < (n); k++) {                                                       \
-            coded[k] = small_delta((values)[k], (values)[k - 1]);                                  \
-            seen |= (uint32_t)(values)[k];                                                         \
-        }                                                                                          \
-        seen = seen >> 31 << 7;                                                                    \
-        for (uint32_t k = 0; k < (n); k++) seen |= coded[k];                                       \
-        for (uint32_t k = 0; k < (n); k++) (at)[k] = (unsigned char)coded[k];                      \
-        return seen < 128;                                                                         \
-    } while (0)
 
 static inline uint32_t small_delta(uint32_t value, uint32_t before)
 {
@@ -33,14 +26,20 @@ static inline uint32_t small_delta(uint32_t value, uint32_t before)
     return delta << 1 ^ (uint32_t)((int32_t)delta >> 31);
 }
 
+/* Most differences take one byte: a chunk of nothing else is made in loops that compilers make
+ * vectors of. False: it is something else, and nothing was put. */
 static bool put_small(const uint32_t *values, uint32_t before, unsigned char *at)
 {
-    SMALL_DELTAS(values, before, at, CHUNK);
-}
-
-static bool put_small_halves(const uint16_t *values, uint32_t before, unsigned char *at)
-{
-    SMALL_DELTAS(values, before, at, CHUNK);
+    uint32_t seen = values[0] | before, coded[CHUNK];
+    coded[0] = small_delta(values[0], before);
+    for (uint32_t k = 1; k < CHUNK; k++) {
+        coded[k] = small_delta(values[k], values[k - 1]);
+        seen |= values[k];
+    }
+    seen = seen >> 31 << 7;
+    for (uint32_t k = 0; k < CHUNK; k++) seen |= coded[k];
+    for (uint32_t k = 0; k < CHUNK; k++) at[k] = (unsigned char)coded[k];
+    return seen < 128;
 }
 
 /* All of them, one after the other. */
@@ -63,15 +62,26 @@ static unsigned char *put_all(unsigned char *at, const uint32_t *values, uint32_
 
 /* ---- the six columns ------------------------------------------------------------------------- */
 
+static bool has_flags(const ft_binary_rows *r)
+{
+    uint8_t seen = 0;
+    for (uint32_t i = 0; i < r->n; i++) seen |= r->flags[i];
+    return seen;
+}
+
 static unsigned char *put_kinds(const ft_binary_rows *r, unsigned char *at)
 {
-    for (uint32_t i = 0; i < r->n; i++)
-        at[i] = (unsigned char)(r->kind[i] | (r->flags[i] ? FT_BINARY_HAS_FLAGS : 0));
+    if (has_flags(r))
+        for (uint32_t i = 0; i < r->n; i++)
+            at[i] = (unsigned char)(r->kind[i] | (r->flags[i] ? FT_BINARY_HAS_FLAGS : 0));
+    else
+        memcpy(at, r->kind, r->n);
     return at + r->n;
 }
 
 static unsigned char *put_flags(const ft_binary_rows *r, unsigned char *at)
 {
+    if (!has_flags(r)) return at;
     for (uint32_t i = 0; i < r->n; i++) {
         *at = r->flags[i];
         at += r->flags[i] != 0;
@@ -79,20 +89,16 @@ static unsigned char *put_flags(const ft_binary_rows *r, unsigned char *at)
     return at;
 }
 
+/* One thread goes on for many events. */
 static unsigned char *put_threads(const ft_binary_rows *r, unsigned char *at)
 {
     uint32_t last = 0;
-    for (uint32_t i = 0; i < r->n;) {
-        if (r->n - i >= CHUNK && put_small_halves(r->thread + i, last, at)) {
-            at += CHUNK;
-            i += CHUNK;
-            last = r->thread[i - 1];
-            continue;
-        }
-        for (uint32_t end = r->n - i < CHUNK ? r->n : i + CHUNK; i < end; i++) {
-            at = put_delta(at, r->thread[i], last);
-            last = r->thread[i];
-        }
+    for (uint32_t i = 0, n; i < r->n; i += n) {
+        at = put_delta(at, r->thread[i], last);
+        last = r->thread[i];
+        for (n = 1; i + n < r->n && r->thread[i + n] == last;) n++;
+        memset(at, 0, n - 1);
+        at += n - 1;
     }
     return at;
 }
@@ -214,7 +220,7 @@ void ft_binary_columns_put(ft_binary_columns *c, const ft_binary_rows *rows, uin
                            ft_binary_out *out)
 {
     if (!rows->n) return;
-    if (!c->column) c->column = ft_alloc((size_t)FT_BINARY_BLOCK * LONGEST);
+    if (!c->column) c->column = ft_alloc((size_t)FT_BINARY_BLOCK * LONGEST + SLACK);
     if (n_threads > c->n_threads) c->last = ft_realloc(c->last, n_threads, sizeof *c->last);
     if (n_threads > c->n_threads) c->n_threads = n_threads;
     put_block(c, rows, out);

@@ -152,11 +152,11 @@ ft_builder_rows ft_builder_room(ft_builder *b)
 }
 
 /* Loops that compilers make vectors of. */
-static uint32_t largest(const uint32_t *numbers, uint32_t n)
+static bool are_below(const uint32_t *numbers, uint32_t n, uint32_t limit)
 {
-    uint32_t most = 0;
-    for (uint32_t i = 0; i < n; i++) most = numbers[i] > most ? numbers[i] : most;
-    return most;
+    uint32_t seen = limit; /* the top bit of a number, or of what is left up to the limit */
+    for (uint32_t i = 0; i < n; i++) seen |= numbers[i] | (limit - 1 - numbers[i]);
+    return !(seen >> 31);
 }
 
 static uint32_t latest_thread(const uint16_t *threads, uint32_t n)
@@ -185,9 +185,9 @@ void ft_builder_append(ft_builder *b, uint32_t n)
     if (!n) return;
     assert(n <= b->event_cap - at);
     assert(latest_thread(trace->thread + at, n) < trace->threads.len);
-    assert(largest(trace->object + at, n) < trace->shared.len);
-    assert(largest(trace->loc + at, n) < trace->n_locations);
-    assert(largest(trace->data + at, n) < trace->n_values);
+    assert(are_below(trace->object + at, n, trace->shared.len));
+    assert(are_below(trace->loc + at, n, trace->n_locations));
+    assert(are_below(trace->data + at, n, trace->n_values));
     b->counts[FT_EVENT_WRITE] += writes;
     b->counts[FT_EVENT_READ] += n - writes;
     trace->n_events += n;
@@ -229,7 +229,7 @@ void ft_builder_flush(ft_builder *b)
 
 void ft_builder_need_all(ft_builder *b)
 {
-    b->detour = true;
+    b->needs_all = true;
 }
 
 uint32_t ft_builder_count(const ft_builder *b)

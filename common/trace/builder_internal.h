@@ -28,14 +28,14 @@ struct ft_builder {
     uint32_t flushed;      /* events that the trace has no more */
     bool flowing;          /* it was flushed */
     bool says_canonical;   /* so does the head of its file; it may be cut short */
-    bool detour;           /* ft_builder_need_all */
+    bool needs_all;        /* ft_builder_need_all */
     ft_map contexts;       /* parent << 32 | location to its number */
     uint32_t *value_slots; /* hash slots: value id, 0 when free; not of small integers */
     size_t value_slot_cap;
-    uint32_t n_large;         /* values in them */
-    uint32_t **small_values;  /* the ids of small integers (builder_values.c) */
+    uint32_t n_large;                 /* values in them */
+    uint32_t **small_values;          /* the ids of small integers (builder_values.c) */
     uint32_t n_chunks, end_of_chunks; /* of them: that are there; behind the last */
-    uint32_t *location_slots; /* hash slots: location id, 0 when free */
+    uint32_t *location_slots;         /* hash slots: location id, 0 when free */
     size_t location_slot_cap;
     ft_intern functions; /* function names; the arena's copy is in function_text */
     const char **function_text;

@@ -4,9 +4,9 @@
 #include "trace/builder_internal.h"
 
 /* Most integers are small: those from SMALLEST on have their ids in a table, in chunks that are
- * made when they are needed. Above the first ALWAYS of them a chunk is made where it will be filled:
- * there are WORTH values or more for each that is there. One that was not made never is, since its
- * values stand elsewhere by then. */
+ * made when they are needed. Above the first ALWAYS of them a chunk is made where it will be
+ * filled: there are WORTH values or more for each that is there. One that was not made never is,
+ * since its values stand elsewhere by then. */
 enum { CHUNK = 1 << 12, CHUNKS = 1 << 18, ALWAYS = 1 << 11, WORTH = 1 << 9, FEWEST = 1 << 6 };
 #define SMALLEST (-(INT64_C(1) << 16))
 

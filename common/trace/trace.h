@@ -74,7 +74,7 @@ typedef struct ft_assignment {
 typedef struct ft_access {
     uint32_t variable;
     bool write;    /* else read */
-    bool in_guard; /* happens whatever the guard's outcome (design §4, Race) */
+    bool in_guard; /* happens whatever the guard's outcome (claim.h, RACE) */
 } ft_access;
 
 /* What an rmw event read and wrote: value ids, and the two accesses, read first. */
@@ -187,7 +187,7 @@ typedef struct ft_trace {
     ft_note *notes;
     uint32_t n_notes;
     uint32_t broken; /* first event where the observed order breaks the semantics, FT_NO_EVENT:
-                        none. Nothing of a broken trace is called safe (design §3) */
+                        none. Nothing of a broken trace is called safe */
     const char *broken_text; /* why, or NULL */
 } ft_trace;
 
@@ -221,7 +221,7 @@ ft_scope ft_trace_scope(const ft_trace *trace);
 void ft_trace_print_event(const ft_trace *trace, uint32_t e, ft_strbuf *out);
 
 /* ---- building -------------------------------------------------------------------------------
- * Readers feed a builder in input order; ft_builder_finish normalises (design §3) and returns the
+ * Readers feed a builder in input order; ft_builder_finish normalises and returns the
  * trace:
  *  - recursive locks and readers of read-write locks: inner acquires and releases get
  *    FT_FLAG_NESTED;

@@ -145,7 +145,7 @@ static ft_outcome evaluate(run *r, uint32_t e, decision agrees)
     return outcome == FT_OUTCOME_UNDECIDED && as_observed ? FT_OUTCOME_TRUE : outcome;
 }
 
-/* Design §4, Race: a guard's reads happen whatever its outcome, other accesses only if it holds. */
+/* RACE of claim.h: a guard's reads happen whatever its outcome, other accesses only if it holds. */
 static decision takes_place(const ft_access *access, ft_outcome outcome)
 {
     static const decision OTHERS[] = {[FT_OUTCOME_TRUE] = YES,

@@ -1,6 +1,6 @@
 /* The independent checker: executes a witness step by step from the initial state and confirms the
  * violation at its end. It shares no code with the encoder, the pruning passes or the tests'
- * oracle. Definitions: design §4, claim.h.
+ * oracle. Definitions: claim.h.
  *
  * State: the position of each thread; for each shared variable its last write (event) and value;
  * locals; lock owners and depth; semaphore counts. A step must be next in its thread, its thread
@@ -57,7 +57,7 @@ void ft_checker_begin(ft_checker *checker, ft_model model, ft_wakeups wakeups);
  * whether it may depends on an unknown value; nothing was done. */
 bool ft_checker_try(ft_checker *checker, uint32_t e);
 
-/* Executes the observed order of a fresh trace (ingest, design §3): sets `initial` of undeclared
+/* Executes the observed order of a fresh trace (at ingest): sets `initial` of undeclared
  * variables to the value first read before any write; sets FT_FLAG_FAILED on asserts that fail and
  * FT_FLAG_PASSED on the events of the arms that were not taken, which it does not execute;
  * sets trace->broken and broken_text at the first event that the semantics does not explain (a lock

@@ -1,7 +1,14 @@
-/* Claims and witnesses: what is said to be reachable, and the schedule that reaches it.
+/* Claims and witnesses: what is said to be reachable, and the schedule that reaches it. What stands
+ * here is the definition that the encodings, the passes, the checker and the tests' oracle go by.
  *
  * A witness's steps are events in the order of execution. All but the claim's own events are
- * members in the sense of design §4 (Prefix). The claim's events:
+ * *members*, and the members are a *prefix* of the trace: with an event come those before it in its
+ * thread (but for arms that are not taken), the fork of its thread, all of a joined child, the
+ * edge-out of an edge-in, and the writes that its reads return. Executed from the initial state
+ * each of them is possible where it stands (checker.h): synchronisation lets it go on, its guard
+ * holds, its terms are defined, and what it reads is what the model allows (names.h). An acquire
+ * needs every earlier section of its lock that is in the prefix closed. Whether the events behind
+ * the violation could still be executed is no matter (Wang et al. §5.3). The claim's events:
  *
  *   RACE        events[0], events[1]: neither is a step; after the last step both are next in their
  *               threads and at least one conflict between them takes place: both accesses of it
@@ -29,24 +36,26 @@
  *               signal of its own.
  *   BEFORE      events[0] is next after the last step and could be executed (as in CO_ENABLED);
  *               no step is at location `avoid`.
- *   LOCK_ERROR  events[0] is next after the last step, and by its thread's own earlier events it is
- * a lock error: the acquire of a lock that its thread holds and may not take again, or the release
- * of one that its thread does not hold. DEADLOCK    events[0 .. n_events - 1], n_events > 1, lock
- * requests (acquires that wait: not FT_FLAG_TRY) of distinct threads: all next after the last step,
- * and the lock of events[i] is held by the thread of events[i + 1] (the last one's by the thread of
+ *   LOCK_ERROR  events[0] is next after the last step, and by its thread's own earlier events it
+ *               is a lock error: the acquire of a lock that its thread holds and may not take
+ *               again, or the release of one that its thread does not hold.
+ *   DEADLOCK    events[0 .. n_events - 1], n_events > 1, lock requests (acquires that wait: not
+ *               FT_FLAG_TRY) of distinct threads: all next after the last step, and the lock of
+ *               events[i] is held by the thread of events[i + 1] (the last one's by the thread of
  *               events[0]) in a mode that keeps the request waiting.
  *   STUCK       events[0], a semaphore wait, cond-wake, join or barrier-leave, is next after the
  *               last step and blocked; every other thread that was started and has an event left
- * has a next event that is blocked too: a blocked acquire (not FT_FLAG_TRY), wait, cond-wake
- * without FT_FLAG_FAILED, join, barrier-leave or once-pass. (Nobody waits at an edge-in: it says
- * what came before.) No thread that is cut (ft_trace_find_cut) has executed all its events: what it
- * does behind them could end the waiting. Where events[0] is a join, all blocked ones are joins and
- * acquires (who waits for a stuck thread is not a finding of its own).
+ *               has a next event that is blocked too: a blocked acquire (not FT_FLAG_TRY), wait,
+ *               cond-wake without FT_FLAG_FAILED, join, barrier-leave or once-pass. (Nobody waits
+ *               at an edge-in: it says what came before.) No thread that is cut
+ *               (ft_trace_find_cut) has executed all its events: what it does behind them could
+ *               end the waiting. Where events[0] is a join, all blocked ones are joins and
+ *               acquires (who waits for a stuck thread is not a finding of its own).
  *   AFTER_FREE  events[0], a free, is a step and the last alloc or free of its block among the
  *               steps; events[1], an access of one of its variables or a free of the same block, is
  *               next after the last step and its access takes place, its own reads exempt.
- *   UNINITIALISED events[0] reads `variable`, is next after the last step, and the read takes
- * place; no step writes the variable (of a block: none since its last alloc).
+ *   UNINITIALISED  events[0] reads `variable`, is next after the last step, and the read takes
+ *               place; no step writes the variable (of a block: none since its last alloc).
  */
 #ifndef FT_VERDICT_CLAIM_H
 #define FT_VERDICT_CLAIM_H

@@ -71,7 +71,7 @@ static void take_block(void *context)
     ft_builder *builder = builder_of(in);
     if (in->again || in->failure.code != FT_OK) return;
     if (!in->flow) open_flow(in);
-    in->again = builder->detour || !ft_follower_take(in->follower) ||
+    in->again = builder->needs_all || !ft_follower_take(in->follower) ||
                 !ft_observer_take(in->observer, builder->flushed);
     if (in->again) return;
     ft_status status = ft_binary_flow_put(in->flow, &in->failure);
@@ -86,10 +86,10 @@ static ft_status report(ft_intake *in, ft_error *err)
 
 /* What is wrong with a trace that needs all its events is for the reading that has them to say: of
  * two faults it may meet the other one first. */
-static void note_detour(ft_intake *in)
+static void note_again(ft_intake *in)
 {
     const ft_builder *builder = builder_of(in);
-    in->again |= builder && builder->detour;
+    in->again |= builder && builder->needs_all;
     if (in->again) in->failure = (ft_error)FT_ERROR_INIT;
 }
 
@@ -99,7 +99,7 @@ ft_status ft_intake_feed(ft_intake *in, const void *data, size_t length, ft_erro
     if (in->again || in->failure.code != FT_OK) return report(in, err);
     ft_status status = ft_reader_feed(in->reader, data, length, &in->failure);
     (void)status; /* kept there */
-    note_detour(in);
+    note_again(in);
     return report(in, err);
 }
 
@@ -125,7 +125,7 @@ static ft_status finish_flow(ft_intake *in)
 {
     ft_builder *builder = in->builder;
     ft_builder_flush(builder);
-    in->again |= builder->detour;
+    in->again |= builder->needs_all;
     if (in->again || in->failure.code != FT_OK) return in->failure.code;
     if (builder->failure.code != FT_OK)
         return ft_error_set(&in->failure, builder->failure.code, "%s", builder->failure.message);
@@ -144,13 +144,13 @@ ft_status ft_intake_finish(ft_intake *in, ft_error *err)
     in->finished = true;
     if (in->failure.code == FT_OK &&
         ft_reader_end(in->reader, &in->builder, &in->failure) == FT_OK) {
-        in->again |= in->builder->detour;
+        in->again |= in->builder->needs_all;
         ft_status status = in->again              ? FT_OK
                            : in->builder->flowing ? finish_flow(in)
                                                   : finish_whole(in);
         assert((status == FT_OK) == (in->failure.code == FT_OK));
     }
-    note_detour(in);
+    note_again(in);
     return report(in, err);
 }
 

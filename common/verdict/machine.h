@@ -1,5 +1,5 @@
 /* The execution machine of the independent checker: executes a trace's events one by one, in any
- * order that the caller asks for, under sequential consistency (design §4). Private to the checker
+ * order that the caller asks for, under sequential consistency. Private to the checker
  * and to the observed run; nothing that encodes may include it.
  *
  * State: the last executed event of each thread; the value and last writer of each shared variable;

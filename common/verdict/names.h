@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #define FT_CHECK_TABLE(X)                                                                          \
-    X(RACE, "race", "two conflicting accesses of different threads, both next (design §4)")        \
+    X(RACE, "race", "two conflicting accesses of different threads, both next")                    \
     X(ATOMICITY, "atomicity", "an access of another thread between two of one transaction")        \
     X(ASSERTION, "assertion", "an assertion of the trace that another schedule makes false")       \
     X(LOCK, "lock",                                                                                \
@@ -16,7 +16,8 @@
     X(ORDER, "order", "use before initialisation, use after free, double free")                    \
     X(PROPERTY, "property", "a property that came with the job")
 
-/* A member read must return ... (design §4; Wang et al. §4, §7.1). From least to most violations.
+/* A member read must return ... (docs/models.md; Wang et al. §4, §7.1). From least to most
+ * violations.
  */
 #define FT_MODEL_TABLE(X)                                                                          \
     X(OBSERVED, "observed", "the write it read from in the observed run")                          \

@@ -13,7 +13,7 @@ uint32_t ft_observe_stated_read(const ft_trace *trace, uint32_t e)
     return trace->kind[e] == FT_EVENT_RMW ? trace->updates[trace->data[e]].read : FT_NO_VALUE;
 }
 
-/* Design §4, initial values: under `maximal`, the value first read before any write. Reads without
+/* An undeclared initial value is the one first read before any write (maximal). Reads without
  * a value that come earlier read the same initial value, so they do not stand in the way. */
 static void find_initial_values(ft_trace *trace)
 {
@@ -108,7 +108,7 @@ ft_status ft_observe_read(const ft_machine *machine, const ft_trace *trace, uint
     return FT_INPUT;
 }
 
-/* The program's own failed assertions are no contradiction; they are flagged (design §3). */
+/* The program's own failed assertions are no contradiction; they are flagged. */
 ft_status ft_observe_outcome(ft_trace *trace, uint32_t e, ft_outcome outcome, ft_error *why)
 {
     if (outcome == FT_OUTCOME_UNDEFINED)

@@ -73,9 +73,9 @@ void ft_store_summary_save(ft_store *store, const char *trace, int version, cons
                            ft_store_done done, void *data);
 
 /* JOB SNAPSHOT (the body of GET /v1/jobs/{id}):
- *   {"job": ID, "name": TEXT|null, "project": NAME, "state": STATE, "trace": HASH, "model":
- * NAME|null, "memory": "sc", "bound": null, "scope": "trace", "created": TIME, "updated": TIME,
- * "finished": TIME|null, "revision": N, "priority": N,
+ *   {"job": ID, "name": TEXT|null, "project": NAME, "state": STATE, "trace": HASH,
+ *    "model": NAME|null, "memory": "sc", "bound": null, "scope": "trace",
+ *    "created": TIME, "updated": TIME, "finished": TIME|null, "revision": N, "priority": N,
  *    "progress": {"tasks": N, "open": N, "dropped"?: N},
  *                    tasks so far, those without a result, and of these those whose server died
  *    "deaths"?: [{"task", "attempt", "at", "worker", "pid", "death", "message", "log"}...],
@@ -137,10 +137,11 @@ typedef struct ft_store_filter {
 /* REPORT (the body of GET /v1/jobs/{id}/findings; docs/records.md), with "revision" and "next":
  * CURSOR|null added. Each RECORD has "finding": ID added. Counts are of the whole job whatever the
  * page and filter; "undecided" holds bounded ones too. A page is a stretch of records in commit
- * order, which ends behind FT_STORE_REPORT_MOST bytes of them at the latest. Before the job is planned "model" is null and "checks" is {}; a property that is not
- * decided yet has the verdict null. A violation whose witness cannot be read is "undecided", an
- * error, and counted as one; "damaged" lists those of the page: [{"finding", "property"|null,
- * "why"}...]. FT_NOT_FOUND; FT_USAGE: bad check or cursor. */
+ * order, which ends behind FT_STORE_REPORT_MOST bytes of them at the latest. Before the job is
+ * planned "model" is null and "checks" is {}; a property that is not decided yet has the verdict
+ * null. A violation whose witness cannot be read is "undecided", an error, and counted as one;
+ * "damaged" lists those of the page: [{"finding", "property"|null, "why"}...]. FT_NOT_FOUND;
+ * FT_USAGE: bad check or cursor. */
 void ft_store_report(ft_store *store, const char *job, ft_store_filter filter, ft_store_page page,
                      ft_store_done done, void *data);
 

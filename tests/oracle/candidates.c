@@ -1,4 +1,4 @@
-/* Every candidate of a job, straight from the definitions of design §4. */
+/* Every candidate of a job, straight from the definitions (docs/checks.md). */
 #include "oracle/candidates.h"
 
 #include <assert.h>

@@ -163,6 +163,7 @@ bool ft_compare_run(subject *s, const char *what, const ft_pipeline_options *opt
                     ft_pipeline *pipeline)
 {
     json_t *spec = ft_pipeline_spec(s->trace, &s->job, options);
+    if (s->ignored) json_object_set_new(spec, "ignore_locations", json_pack("[s]", s->ignored));
     bool ok = ft_pipeline_run(s->trace, spec, pipeline, s->why);
     bool literal = strcmp(options->encoding, "literal") == 0;
     bool limited = literal || (options->solver && strcmp(options->solver, "order") == 0);
@@ -482,6 +483,35 @@ static bool compare_wakeups(subject *s)
     return ok;
 }
 
+/* A property that names its places is asked there all the same. */
+static bool is_ignored(const ft_trace *trace, const ft_claim *claim, uint32_t loc)
+{
+    if (claim->kind == FT_CLAIM_CONDITION || claim->kind == FT_CLAIM_CO_ENABLED ||
+        claim->kind == FT_CLAIM_BEFORE)
+        return false;
+    for (uint32_t i = 0; i < ft_claim_events(claim); i++)
+        if (trace->loc[claim->events[i]] == loc) return true;
+    return false;
+}
+
+/* Without the claims that have an event at some location. */
+static bool compare_ignored(subject *s)
+{
+    ft_oracle_result all = s->oracle;
+    uint32_t loc = s->trace->loc[s->seed % s->trace->n_events];
+    if (loc == FT_NO_LOC) return true;
+    s->oracle = (ft_oracle_result){0};
+    for (size_t i = 0; i < all.answers.len; i++)
+        if (!is_ignored(s->trace, &all.answers.data[i].claim, loc))
+            ft_vec_push(&s->oracle.answers, all.answers.data[i]);
+    s->ignored = ft_trace_location_text(s->trace, loc);
+    bool ok = compare_events(s, "with a location ignored", "default", NULL);
+    s->ignored = NULL;
+    ft_oracle_release(&s->oracle);
+    s->oracle = all;
+    return ok;
+}
+
 static bool compare_model(subject *s, unsigned wanted, const bool supported[FT_MODELS])
 {
     s->job.switches = (wanted >> FT_COMPARE_CHECKER & 1u) && s->seed % 4 == 0;
@@ -499,7 +529,8 @@ static bool compare_model(subject *s, unsigned wanted, const bool supported[FT_M
         (!(wanted & 1u << FT_COMPARE_INCLUSION) || compare_inclusion(s, supported)) &&
         (!(wanted & 1u << FT_COMPARE_REORDER) || compare_reorder(s)) &&
         (!(wanted & 1u << FT_COMPARE_WAKEUPS) || compare_wakeups(s)) &&
-        (!(wanted & 1u << FT_COMPARE_BOUND) || ft_compare_bounds(s));
+        (!(wanted & 1u << FT_COMPARE_BOUND) || ft_compare_bounds(s)) &&
+        (!(wanted & 1u << FT_COMPARE_IGNORED) || compare_ignored(s));
     ft_oracle_release(&s->oracle);
     return ok;
 }

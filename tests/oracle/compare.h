@@ -16,6 +16,7 @@ typedef enum ft_comparison {
     FT_COMPARE_CHECKER,   /* the oracle's schedules, and mutants of them, before the checker */
     FT_COMPARE_WAKEUPS,   /* per event, with the other two options of wake-ups */
     FT_COMPARE_BOUND,     /* per event, within a context bound, and with `auto` */
+    FT_COMPARE_IGNORED,   /* per event, without the candidates at one location */
     FT_COMPARISONS
 } ft_comparison;
 

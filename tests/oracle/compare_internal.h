@@ -14,6 +14,7 @@ typedef struct subject {
     ft_oracle_job job;
     ft_oracle_property properties[FT_COMPARE_PROPERTIES];
     ft_oracle_result oracle;    /* of job.model */
+    const char *ignored;        /* a location, or NULL */
     ft_comparison_stats *stats; /* or NULL */
     ft_strbuf *why;
 } subject;

@@ -71,6 +71,7 @@ static void choose_rarities(ft_program *program, uint64_t seed)
     ft_random_init(&other, seed ^ 0x74656c6cu);
     program->tells = ft_random_percent(&other, 15);
     program->wide = ft_random_percent(&other, 20);
+    program->rich = ft_random_percent(&other, 20);
 }
 
 /* A program of the seed, run into its builder; which one, if its run got stuck, says `attempt`. */

@@ -5,7 +5,7 @@
 
 #include "oracle/oracle.h"
 
-/* How much the trace knows (design §3). */
+/* How much the trace knows. */
 typedef enum ft_grade {
     FT_GRADE_SYMBOLIC, /* guarded assignments, assume, assert; some valued reads and writes */
     FT_GRADE_VALUED,   /* reads and writes with values */

@@ -1,6 +1,6 @@
 /* A brute-force oracle for small traces: which candidate claims are reachable, found by walking
  * every reachable state. It is the third separate semantics of the product, beside the encoder and
- * the checker, and shares no code with either; definitions: design §4 and verdict/claim.h. */
+ * the checker, and shares no code with either; definitions: verdict/claim.h. */
 #ifndef FT_TEST_ORACLE_H
 #define FT_TEST_ORACLE_H
 

@@ -291,6 +291,15 @@ static void cut_end_if(ft_program *program)
     if (*n && last->kind == FT_EVENT_END_IF && !first && program->thread > 0) --*n;
 }
 
+/* In a rich program the first thread forks the second one, which forks the others. */
+static void add_forks(ft_program *program, bool forks)
+{
+    bool second = program->rich && program->forks && program->thread == 1;
+    if (!forks && !second) return;
+    uint32_t last = forks && program->rich ? 2 : program->n_threads;
+    for (uint32_t t = forks ? 1 : 2; t < last; t++) ft_program_add(program, FT_EVENT_FORK, t);
+}
+
 static void make_thread(ft_program *program, uint32_t thread, uint32_t budget, bool forks)
 {
     program->thread = thread;
@@ -301,8 +310,7 @@ static void make_thread(ft_program *program, uint32_t thread, uint32_t budget, b
     if (marked) ft_program_add(program, FT_EVENT_BEGIN, 0);
     if (forks && ft_program_percent(program, 40)) ft_program_add_data(program);
     if (forks) ft_program_add_first(program);
-    for (uint32_t t = 1; forks && t < program->n_threads; t++)
-        ft_program_add(program, FT_EVENT_FORK, t);
+    add_forks(program, forks);
     bool all = ft_program_percent(program, program->n_blocks && program->tidy ? 100 : 60);
     uint32_t joins = forks && all ? program->n_threads : 1;
     if (program->budget) ft_program_add_special(program);
@@ -383,6 +391,16 @@ static void declare_sync(ft_program *program)
     for (uint32_t v = 0; v < program->n_shared; v++)
         if (v == 0 || ft_program_percent(program, 40)) cells[n_cells++] = v;
     if (program->n_blocks) ft_builder_block(program->builder, "k", 1, cells, n_cells);
+    if (!program->rich || !program->n_blocks || n_cells == program->n_shared) return;
+    uint32_t others[FT_PROGRAM_SHARED], n_others = 0;
+    for (uint32_t v = 0, i = 0; v < program->n_shared; v++) {
+        if (i < n_cells && cells[i] == v)
+            i++;
+        else
+            others[n_others++] = v;
+    }
+    ft_builder_block(program->builder, "h", 1, others, n_others);
+    program->n_blocks = 2;
 }
 
 static void declare_all(ft_program *program)
@@ -445,6 +463,7 @@ void ft_program_make(ft_program *program)
     declare_all(program);
     program->next_join = 1;
     bool forks = ft_program_percent(program, program->n_blocks && program->tidy ? 100 : 45);
+    program->forks = forks;
     uint32_t total = 9 + ft_program_below(program, 8) + (program->branches ? 4 : 0);
     for (uint32_t t = 0; t < program->n_threads; t++) {
         uint32_t share =

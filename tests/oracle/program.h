@@ -12,6 +12,7 @@
 #define FT_PROGRAM_EDGES      3
 #define FT_PROGRAM_CONDITIONS 2
 #define FT_PROGRAM_SEMAPHORES 2
+#define FT_PROGRAM_BLOCKS     2
 #define FT_PROGRAM_IFS        5
 
 /* What a program is mostly about. */
@@ -48,7 +49,7 @@ typedef struct ft_program {
     ft_flavour flavour;
     ft_builder *builder;
     uint32_t n_threads, n_shared, n_locals, n_locks, n_semaphores, n_edges;
-    uint32_t n_conditions, n_barriers, n_onces, n_blocks; /* at most one of the last three each */
+    uint32_t n_conditions, n_barriers, n_onces, n_blocks; /* at most one barrier and once */
     uint32_t barrier_count;
     ft_sort shared_sort[FT_PROGRAM_SHARED], local_sort[FT_PROGRAM_LOCALS];
     uint64_t shared_initial[FT_PROGRAM_SHARED], local_initial[FT_PROGRAM_LOCALS];
@@ -56,6 +57,7 @@ typedef struct ft_program {
     bool plain[FT_PROGRAM_SHARED];    /* accessed by reads and writes without values only */
     uint32_t lock_kind[FT_PROGRAM_LOCKS];
     uint32_t semaphore_initial[FT_PROGRAM_SEMAPHORES];
+    bool forks;            /* the first thread starts others */
     uint32_t discipline;   /* percent of accesses that keep to the locks */
     uint32_t transactions; /* percent of blocks that are marked */
     uint32_t assertions;   /* percent of conditions that are asserted */
@@ -66,8 +68,9 @@ typedef struct ft_program {
     uint32_t ignored;      /* percent of accesses that are no candidates */
     bool unborn;           /* variables of terms may have no initial value */
     bool tells;            /* threads that wait when the run ends say what for */
-    bool wide;             /* terms as recordings have them: bytes of words, words of bytes */
-    bool tidy;             /* the block is allocated before the forks and freed after the joins */
+    bool rich; /* threads fork threads, two blocks, a mutex of its own for each condition */
+    bool wide; /* terms as recordings have them: bytes of words, words of bytes */
+    bool tidy; /* the block is allocated before the forks and freed after the joins */
     ft_instruction ops[FT_PROGRAM_THREADS][FT_PROGRAM_OPS];
     uint32_t n_ops[FT_PROGRAM_THREADS];
     /* while generating */

@@ -218,9 +218,10 @@ static bool ended(const run *r, uint32_t thread)
 static bool started(const run *r, uint32_t thread)
 {
     bool child = false;
-    for (uint32_t i = 0; i < r->program->n_ops[0]; i++)
-        child |=
-            r->program->ops[0][i].kind == FT_EVENT_FORK && r->program->ops[0][i].object == thread;
+    for (uint32_t t = 0; t < 2; t++)
+        for (uint32_t i = 0; i < r->program->n_ops[t]; i++)
+            child |= r->program->ops[t][i].kind == FT_EVENT_FORK &&
+                     r->program->ops[t][i].object == thread;
     return !child || r->forked[thread];
 }
 

@@ -133,14 +133,20 @@ static void add_locks(ft_program *program)
 
 #define FLAG_VARIABLE 0
 
+static uint32_t mutex_of(const ft_program *program, uint32_t condition)
+{
+    return program->rich ? condition % program->n_locks : 0;
+}
+
 /* lock(l); if (!flag) wait(c, l); ...; unlock(l) */
 static void add_waiter(ft_program *program)
 {
     uint32_t c = ft_program_below(program, program->n_conditions), t = program->thread;
+    uint32_t mutex = mutex_of(program, c);
     uint32_t tested = 0;
     bool branch = false;
-    bool locks = !program->held[0] && ft_program_percent(program, 95);
-    if (locks) take(program, 0, false);
+    bool locks = !program->held[mutex] && ft_program_percent(program, 95);
+    if (locks) take(program, mutex, false);
     bool tests = ft_program_percent(program, program->careful);
     if (tests && program->branches) branch = ft_program_begin_if_zero(program, FLAG_VARIABLE);
     if (tests && !branch) {
@@ -152,31 +158,32 @@ static void add_waiter(ft_program *program)
         locks && ft_program_percent(program, 15); /* the mutex is back before the wake-up */
     bool timed = ft_program_percent(program, 15);
     ft_program_add(program, FT_EVENT_COND_WAIT, c);
-    if (locks) ft_program_add(program, FT_EVENT_RELEASE, 0)->flags = FT_FLAG_CONDITION;
-    if (early) ft_program_add(program, FT_EVENT_ACQUIRE, 0)->flags = FT_FLAG_CONDITION;
+    if (locks) ft_program_add(program, FT_EVENT_RELEASE, mutex)->flags = FT_FLAG_CONDITION;
+    if (early) ft_program_add(program, FT_EVENT_ACQUIRE, mutex)->flags = FT_FLAG_CONDITION;
     ft_program_add(program, FT_EVENT_COND_WAKE, c)->timed = timed;
-    if (locks && !early) ft_program_add(program, FT_EVENT_ACQUIRE, 0)->flags = FT_FLAG_CONDITION;
+    if (locks && !early)
+        ft_program_add(program, FT_EVENT_ACQUIRE, mutex)->flags = FT_FLAG_CONDITION;
     if (tested) program->ops[t][tested - 1].skip = program->n_ops[t] - tested;
     if (branch) ft_program_end_if(program);
     if (ft_program_percent(program, 40)) ft_program_add_data(program);
-    if (locks) give_back(program, 0);
+    if (locks) give_back(program, mutex);
 }
 
 /* lock(l); flag = 1; signal(c); unlock(l), or some of it. */
 static void add_signaller(ft_program *program)
 {
-    uint32_t c = ft_program_below(program, program->n_conditions);
-    bool locks = !program->held[0] && ft_program_percent(program, program->careful / 2 + 40);
+    uint32_t c = ft_program_below(program, program->n_conditions), mutex = mutex_of(program, c);
+    bool locks = !program->held[mutex] && ft_program_percent(program, program->careful / 2 + 40);
     bool late = ft_program_percent(program, 20);
-    if (locks) take(program, 0, false);
+    if (locks) take(program, mutex, false);
     if (ft_program_percent(program, program->careful)) {
         ft_program_add_access(program, FLAG_VARIABLE, true);
         program->ops[program->thread][program->n_ops[program->thread] - 1].bits = 1;
     }
-    if (locks && late) give_back(program, 0);
+    if (locks && late) give_back(program, mutex);
     bool all = ft_program_percent(program, 30);
     ft_program_add(program, all ? FT_EVENT_BROADCAST : FT_EVENT_SIGNAL, c);
-    if (locks && !late) give_back(program, 0);
+    if (locks && !late) give_back(program, mutex);
     if (ft_program_percent(program, 15)) ft_program_add_data(program);
 }
 
@@ -232,13 +239,18 @@ static void add_phase(ft_program *program)
 
 /* ---- memory ---- */
 
+static uint32_t some_block(ft_program *program)
+{
+    return program->n_blocks > 1 && ft_program_percent(program, 40);
+}
+
 static void add_memory(ft_program *program)
 {
     uint32_t pick = ft_program_below(program, 100);
     if (pick < 25 && !program->tidy)
-        ft_program_add(program, FT_EVENT_FREE, 0);
+        ft_program_add(program, FT_EVENT_FREE, some_block(program));
     else if (pick < 37 && !program->tidy)
-        ft_program_add(program, FT_EVENT_ALLOC, 0);
+        ft_program_add(program, FT_EVENT_ALLOC, some_block(program));
     else if (pick < 60 && program->n_semaphores)
         ft_program_add(program, program->thread ? FT_EVENT_WAIT : FT_EVENT_POST, 0);
     else
@@ -247,12 +259,14 @@ static void add_memory(ft_program *program)
 
 void ft_program_add_first(ft_program *program)
 {
-    if (program->n_blocks && program->tidy) ft_program_add(program, FT_EVENT_ALLOC, 0);
+    for (uint32_t k = 0; program->tidy && k < program->n_blocks; k++)
+        ft_program_add(program, FT_EVENT_ALLOC, k);
 }
 
 void ft_program_add_last(ft_program *program)
 {
-    if (program->n_blocks && program->tidy) ft_program_add(program, FT_EVENT_FREE, 0);
+    for (uint32_t k = 0; program->tidy && k < program->n_blocks; k++)
+        ft_program_add(program, FT_EVENT_FREE, k);
 }
 
 void ft_program_add_to_arm(ft_program *program)
@@ -262,10 +276,10 @@ void ft_program_add_to_arm(ft_program *program)
         add_attempt(program);
     else if (pick < 50 && program->n_conditions)
         ft_program_add(program, pick < 40 ? FT_EVENT_SIGNAL : FT_EVENT_BROADCAST, 0);
-    else if (pick < 75 && program->n_locals)
+    else if (pick < (program->n_blocks ? 60u : 75u) && program->n_locals)
         ft_program_add_local(program);
     else if (pick < 90 && program->n_blocks)
-        ft_program_add(program, pick < 84 ? FT_EVENT_FREE : FT_EVENT_ALLOC, 0);
+        ft_program_add(program, pick < 72 ? FT_EVENT_FREE : FT_EVENT_ALLOC, some_block(program));
     else
         ft_program_add_update(program, ft_program_below(program, program->n_shared));
 }

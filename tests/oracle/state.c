@@ -65,7 +65,7 @@ static uint32_t accesses_of(const ft_machine *machine, uint32_t event, const ft_
     return count;
 }
 
-/* ---- models: what a member read must return (design §4) ---- */
+/* ---- models: what a member read must return (docs/models.md) ---- */
 
 /* What a read or rmw returned in the run, as the trace says it. */
 static uint32_t value_read(const ft_trace *trace, uint32_t event)
@@ -191,7 +191,7 @@ static bool depart(const ft_machine *machine, const ft_monitor *monitor, uint32_
 }
 
 /* A guard that fails, or a term without a value, keeps the event from being a member; as t_r it
- * stops its thread after the guard's reads, which happen whatever the outcome (design §4). */
+ * stops its thread after the guard's reads, which happen whatever the outcome (claim.h). */
 static bool step_assign(const ft_machine *machine, const ft_monitor *monitor,
                         const ft_state *before, uint32_t event, bool guard, ft_state *after)
 {
@@ -203,25 +203,40 @@ static bool step_assign(const ft_machine *machine, const ft_monitor *monitor,
     return conforms || depart(machine, monitor, event, after);
 }
 
-/* t_r with a guard that nobody knows: its reads happen either way, what it may have written is
- * known to nobody and read by nobody, and its thread goes no further. */
-static ft_state depart_unknown(const ft_machine *machine, uint32_t event, ft_state after)
+/* Does a term of it have a value or none, who knows? */
+static bool terms_unknown(const ft_machine *machine, const ft_state *before, uint32_t event)
+{
+    const ft_action *action = ft_trace_action(machine->trace, event);
+    for (uint32_t i = 0; i < action->n_assignments; i++) {
+        ft_value value;
+        ft_term term = action->assignments[i].term;
+        ft_eval_status status =
+            evaluate(machine, before, machine->trace->thread[event], term, &value);
+        if (status != FT_EVAL_OK && status != FT_EVAL_UNDEFINED &&
+            may_be_undefined(machine->trace->terms, term))
+            return true;
+    }
+    return false;
+}
+
+static bool writes_shared(const ft_machine *machine, uint32_t event)
 {
     ft_access scratch;
     const ft_access *accesses;
     uint32_t count = accesses_of(machine, event, &accesses, &scratch);
     for (uint32_t i = 0; i < count; i++)
-        if (accesses[i].write) set_shared(machine, &after, accesses[i].variable, event, false, 0);
-    after.stopped = (uint8_t)(machine->trace->thread[event] + 1);
-    after.remote_enabled = FT_TRI_MAYBE;
-    return after;
+        if (accesses[i].write) return true;
+    return false;
 }
 
+/* As t_r, an event with a guard that nobody knows: its guard's reads happen either way, and its
+ * thread need not go on. */
 static uint32_t step_assign_branches(const ft_machine *machine, const ft_monitor *monitor,
                                      const ft_state *before, uint32_t event, ft_state *next)
 {
     const ft_action *action = ft_trace_action(machine->trace, event);
     truth guard = evaluate_bool(machine, before, machine->trace->thread[event], action->guard);
+    if (guard == TRUE_ && terms_unknown(machine, before, event)) guard = UNKNOWN;
     if (guard != UNKNOWN || does_as_seen(machine, before, event))
         return step_assign(machine, monitor, before, event, guard == TRUE_ || guard == UNKNOWN,
                            &next[0]);
@@ -231,8 +246,11 @@ static uint32_t step_assign_branches(const ft_machine *machine, const ft_monitor
     uint32_t count = step_assign(machine, monitor, before, event, true, &next[0]);
     if (!count) next[0] = after;
     count += step_assign(machine, monitor, before, event, false, &next[count]);
+    if (event != monitor->remote || writes_shared(machine, event)) return count;
     after.maybe = before->maybe;
-    if (event == monitor->remote) next[count++] = depart_unknown(machine, event, after);
+    after.stopped = (uint8_t)(machine->trace->thread[event] + 1);
+    after.remote_enabled = FT_TRI_MAYBE;
+    next[count++] = after;
     return count;
 }
 

@@ -15,7 +15,7 @@ void ft_fault_vfs_remove(void);
  * full disk, by turns), synchronising, truncating, deleting, mapping shared memory. 0: none. stays:
  * every one after it as well. Counts anew. */
 void ft_fault_vfs_fail(uint64_t nth, bool stays);
-void ft_fault_vfs_fill(bool full); /* until it is not: the disk has no room for any write */
+void ft_fault_vfs_fill(bool full);  /* until it is not: the disk has no room for any write */
 uint64_t ft_fault_vfs_count(void);  /* operations since */
 uint64_t ft_fault_vfs_struck(void); /* failures since */
 

@@ -287,18 +287,12 @@ static void test_first_error_wins(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_digest),
-        cmocka_unit_test(test_digest_pieces),
-        cmocka_unit_test(test_map),
-        cmocka_unit_test(test_intern),
-        cmocka_unit_test(test_vector),
-        cmocka_unit_test(test_grow_zeroed),
-        cmocka_unit_test(test_arena),
-        cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_strbuf),
-        cmocka_unit_test(test_status_names),
-        cmocka_unit_test(test_first_error_wins),
+        cmocka_unit_test(test_digest),        cmocka_unit_test(test_digest_pieces),
+        cmocka_unit_test(test_map),           cmocka_unit_test(test_intern),
+        cmocka_unit_test(test_vector),        cmocka_unit_test(test_grow_zeroed),
+        cmocka_unit_test(test_arena),         cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_strbuf),
+        cmocka_unit_test(test_status_names),  cmocka_unit_test(test_first_error_wins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,9 @@
 
 #include <zlib.h>
 
+#include "oracle/generate.h"
 #include "trace/binary.h"
+#include "verdict/checker.h"
 
 enum { SEEDS = 400 };
 
@@ -105,6 +107,55 @@ static void test_single_bytes(void **state)
     ft_strbuf_release(&bytes);
     ft_trace_free(again);
     ft_trace_free(trace);
+}
+
+/* ---- flags ---- */
+
+/* NDJSON does not tell a release that ingest put in from others. */
+static unsigned told_apart(const ft_trace *trace, uint32_t e, bool ndjson)
+{
+    return ndjson && trace->kind[e] == FT_EVENT_RELEASE ? ~(unsigned)FT_FLAG_SYNTHETIC : ~0u;
+}
+
+static void assert_same_flags(uint64_t seed, const ft_trace *a, const char *text, size_t n)
+{
+    ft_trace *b;
+    ft_error err;
+    bool ndjson = *text == '{';
+    if (read_bytes(text, n, &b, &err) != FT_OK)
+        fail_msg("seed %u: %s", (unsigned)seed, err.message);
+    ft_observe_run(b);
+    assert_int_equal(a->n_events, b->n_events);
+    for (uint32_t e = 0; e < a->n_events; e++)
+        if (a->kind[e] != b->kind[e] ||
+            ((a->flags[e] ^ b->flags[e]) & told_apart(a, e, ndjson)) != 0)
+            fail_msg("seed %u, event %u, %s: flags %#x, then %#x", (unsigned)seed, e + 1,
+                     ndjson ? "NDJSON" : "binary", a->flags[e], b->flags[e]);
+    ft_trace_free(b);
+}
+
+/* What is no candidate, and what a thread was blocked at, say so in both formats. */
+static void test_flags_survive(void **state)
+{
+    (void)state;
+    uint32_t aside[FT_EVENT_KINDS] = {0}, blocked[FT_EVENT_KINDS] = {0};
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        ft_trace *trace = ft_generate(seed);
+        for (uint32_t e = 0; e < trace->n_events; e++) {
+            aside[trace->kind[e]] += (trace->flags[e] & FT_FLAG_SYNTHETIC) != 0;
+            blocked[trace->kind[e]] += ft_trace_is_blocked(trace, e);
+        }
+        ft_strbuf bytes = written(trace);
+        assert_same_flags(seed, trace, bytes.text, bytes.len);
+        ft_strbuf_release(&bytes);
+        char *text = ft_oracle_dump(trace);
+        if (!ft_oracle_reads_unborn(trace)) assert_same_flags(seed, trace, text, strlen(text));
+        free(text);
+        ft_trace_free(trace);
+    }
+    for (int k = 0; k < FT_EVENT_KINDS; k++)
+        if (ft_event_kind_may_stand_aside((ft_event_kind)k)) assert_true(aside[k] > 0);
+    assert_true(blocked[FT_EVENT_ACQUIRE] && blocked[FT_EVENT_WAIT] && blocked[FT_EVENT_JOIN]);
 }
 
 /* ---- a plain trace of several blocks ---- */
@@ -529,6 +580,7 @@ int main(void)
         cmocka_unit_test(test_not_canonical), cmocka_unit_test(test_validation),
         cmocka_unit_test(test_frame_limits),  cmocka_unit_test(test_deep_terms),
         cmocka_unit_test(test_sync_frames),   cmocka_unit_test(test_bad_sync_frames),
+        cmocka_unit_test(test_flags_survive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

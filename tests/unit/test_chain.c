@@ -59,7 +59,8 @@ static void assign(maker *m, ft_symbol target, ft_term term)
     ft_builder_action(m->b, FT_EVENT_ASSIGN, m->thread, FT_NO_LOC, FT_NO_TERM, &one, 1, 0);
 }
 
-/* One in forty of each: the other lock, no lock, two sections, a factor, a constant, one event. */
+/* One in forty of each: the other lock, no lock, two sections, a factor, a constant, one event,
+ * twice from what was read once. */
 static void increment(maker *m, int64_t by)
 {
     uint32_t defect = below(m, 40), lock = m->locks[defect == 0];
@@ -77,6 +78,7 @@ static void increment(maker *m, int64_t by)
     sum = by < 0 ? apply(m, FT_OP_SUB, a, number(m, -by)) : apply(m, FT_OP_ADD, a, number(m, by));
     if (defect == 3) sum = apply(m, FT_OP_ADD, sum, a);
     if (defect == 4) sum = number(m, by);
+    if (defect == 7) assign(m, FT_SYM_SHARED(m->x), apply(m, FT_OP_ADD, a, number(m, 1)));
     assign(m, FT_SYM_SHARED(m->x), sum);
     if (defect != 1) event(m, FT_EVENT_RELEASE, lock);
 }
@@ -184,7 +186,7 @@ static void test_chains_agree_with_oracle(void **state)
     print_message("%u programs violated, %u not, %u of these proved by their chain\n",
                   (unsigned)violated, (unsigned)safe, (unsigned)proved);
     assert_true(violated > PROGRAMS / 10 && safe > PROGRAMS / 10);
-    assert_true(10 * proved > 8 * safe);
+    assert_true(4 * proved > 3 * safe);
     print_message("with branches: %u violated, %u not\n", (unsigned)branching[1],
                   (unsigned)branching[0]);
     assert_true(branching[0] > PROGRAMS / 60 && branching[1] > PROGRAMS / 60);

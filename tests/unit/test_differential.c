@@ -36,6 +36,7 @@ static unsigned wanted_for(uint64_t seed)
     if (seed % 11 == 0) wanted |= 1u << FT_COMPARE_SOLVER;
     if (seed % 3 == 1) wanted |= 1u << FT_COMPARE_WAKEUPS;
     if (seed % 5 == 0) wanted |= 1u << FT_COMPARE_BOUND;
+    if (seed % 5 == 1) wanted |= 1u << FT_COMPARE_IGNORED;
     return wanted;
 }
 

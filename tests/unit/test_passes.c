@@ -31,6 +31,7 @@
     X(ORDER, "must happen before")                                                                 \
     X(CAUSALITY, "causality graph")                                                                \
     X(CLOSURE, "closure")                                                                          \
+    X(WRITTEN, "write before a read, by clocks")                                                   \
     X(CHAIN, "delta chain")                                                                        \
     X(DOMAIN, "domains")                                                                           \
     X(WINDOW, "relaxed window")
@@ -152,6 +153,11 @@ static bool by_closure(subject *s, const ft_claim *claim)
     return ft_prefix_refutes(s->prefix, s->problem.model, claim);
 }
 
+static bool by_written(subject *s, const ft_claim *claim)
+{
+    return ft_causality_writes_before(s->causality, claim, s->writes.first, s->writes.events);
+}
+
 static bool has_term(const subject *s, const ft_claim *claim)
 {
     return s->problem.model == FT_MODEL_CTP &&
@@ -198,9 +204,9 @@ static bool by_window(subject *s, const ft_claim *claim)
 static void compare_refuting(subject *s, const ft_oracle_answer *answer)
 {
     static bool (*const passes[PASSES])(subject *, const ft_claim *) = {
-        [PASS_LOCKSET] = by_lockset, [PASS_ORDER] = by_order, [PASS_CAUSALITY] = by_causality,
-        [PASS_CLOSURE] = by_closure, [PASS_CHAIN] = by_chain, [PASS_DOMAIN] = by_domain,
-        [PASS_WINDOW] = by_window,
+        [PASS_LOCKSET] = by_lockset, [PASS_ORDER] = by_order,     [PASS_CAUSALITY] = by_causality,
+        [PASS_CLOSURE] = by_closure, [PASS_WRITTEN] = by_written, [PASS_CHAIN] = by_chain,
+        [PASS_DOMAIN] = by_domain,   [PASS_WINDOW] = by_window,
     };
     for (int p = 0; p < PASSES; p++) {
         if (!passes[p](s, &answer->claim)) continue;
@@ -425,6 +431,7 @@ static void test_each_pass_alone(void **state)
         assert_true(all.refuted[PASS_CLOSURE][branches] > 50);
         assert_true(all.refuted[PASS_DOMAIN][branches] > 5);
     }
+    assert_true(all.refuted[PASS_WRITTEN][0] > 2);
     assert_true(all.refuted[PASS_CAUSALITY][0] > 500 && all.refuted[PASS_WINDOW][0] > 25);
 }
 

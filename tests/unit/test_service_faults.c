@@ -233,7 +233,7 @@ static void refused_as_full(ft_answer answer, const char *what)
 {
     const char *after = ft_answer_header(&answer, "Retry-After");
     if (answer.status != 507 || strcmp(ft_answer_text(&answer, "code"), "storage-full") != 0 ||
-        !after || atoi(after) < 1 || !*ft_answer_text(&answer, "detail"))
+        !after || strtol(after, NULL, 10) < 1 || !*ft_answer_text(&answer, "detail"))
         fail_msg("%s: %ld %s", what, answer.status, ft_strbuf_text(&answer.body));
     ft_answer_release(&answer);
 }

@@ -53,6 +53,34 @@ static void test_interning(void **state)
     ft_builder_free(b);
 }
 
+/* Integers that lie apart, then all of a range that some of them are in: small and large ones keep
+ * their ids elsewhere. */
+static int64_t nth_integer(uint32_t i)
+{
+    static const int64_t far[] = {INT64_MIN, INT64_MAX, -(1 << 16) - 1, -(1 << 16), 1 << 30};
+    enum { FAR = sizeof far / sizeof *far, APART = 3000, STRIDE = 8192, FIRST = 1 << 23 };
+    if (i < FAR) return far[i];
+    if (i < FAR + APART) return FIRST + (int64_t)(i - FAR) * STRIDE;
+    int64_t dense = FIRST + (int64_t)(i - FAR - APART);
+    return dense % STRIDE ? dense : -1 - dense;
+}
+
+static void test_integers_have_one_id_each(void **state)
+{
+    (void)state;
+    enum { MANY = 200000, FIRST_ID = 1 };
+    ft_builder *b = ft_builder_new(FT_FORMAT_LOG);
+    const ft_trace *peek = ft_builder_peek(b);
+    for (int round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < MANY; i++) {
+            ft_value value = {FT_INT_SORT, (uint64_t)nth_integer(i)};
+            assert_int_equal(ft_builder_value(b, value), FIRST_ID + i);
+            assert_true(peek->values[FIRST_ID + i].bits == value.bits);
+        }
+    assert_int_equal(peek->n_values, FIRST_ID + MANY);
+    ft_builder_free(b);
+}
+
 static void test_dirty_names(void **state)
 {
     (void)state;
@@ -478,6 +506,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_interning),
+        cmocka_unit_test(test_integers_have_one_id_each),
         cmocka_unit_test(test_dirty_names),
         cmocka_unit_test(test_accesses),
         cmocka_unit_test(test_print),

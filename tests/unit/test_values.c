@@ -286,6 +286,32 @@ static void test_circles_are_cut_by_their_writes(void **state)
     release(&a);
 }
 
+/* x may be 0, 1, ... last when T1 asks whether it is not `last`. */
+static analysis analyse_many(uint32_t last)
+{
+    ft_strbuf text = {0};
+    ft_strbuf_printf(&text, "var x 0\nT1: fork T2\nT1: assert (not (= x %u))\n", last);
+    for (uint32_t i = 1; i <= last; i++) ft_strbuf_printf(&text, "T2: x := %u\n", i);
+    analysis a = analyse(ft_strbuf_text(&text));
+    ft_strbuf_release(&text);
+    return a;
+}
+
+static void test_too_many_values_are_any(void **state)
+{
+    (void)state;
+    analysis a = analyse_many(FT_DOMAIN_MOST - 1), b = analyse_many(FT_DOMAIN_MOST);
+    find_domains(&a);
+    find_domains(&b);
+    assert_false(ft_domains_read(a.domains, 1, 0)->any);
+    assert_int_equal(ft_domains_read(a.domains, 1, 0)->count, FT_DOMAIN_MOST);
+    assert_true(ft_domains_read(b.domains, 1, 0)->any);
+    assert_false(is_proved(&a, 2));
+    assert_false(is_proved(&b, 2));
+    release(&a);
+    release(&b);
+}
+
 static void test_unknown_values_are_not_sets(void **state)
 {
     (void)state;
@@ -344,6 +370,7 @@ int main(void)
         cmocka_unit_test(test_sets_flow_through_locals_and_joins),
         cmocka_unit_test(test_circles_are_cut_by_their_writes),
         cmocka_unit_test(test_unknown_values_are_not_sets),
+        cmocka_unit_test(test_too_many_values_are_any),
         cmocka_unit_test(test_one_delay_loses_an_update),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

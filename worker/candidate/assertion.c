@@ -1,4 +1,4 @@
-/* Assertions of the trace: each assert event (design §4, Assertion). */
+/* Assertions of the trace: each assert event. */
 #include "candidate/candidate.h"
 
 void ft_candidates_assertion(ft_candidates *c)

@@ -1,6 +1,6 @@
 /* Atomicity violations: triplets t_c, t_r, t_c' in one of the five unserialisable patterns, every
- * pair of a transaction's accesses to one variable, not only neighbours (design §4, Atomicity;
- * Wang et al. §5.1). */
+ * pair of a transaction's accesses to one variable, not only neighbours (claim.h,
+ * ATOMICITY; Wang et al. §5.1). */
 #include <stdlib.h>
 #include <string.h>
 

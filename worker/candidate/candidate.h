@@ -1,8 +1,8 @@
 /* Candidates of every check, in groups, before and after the cheap pruning passes.
  *
  * A candidate is a group of claims with the same check, kind and unordered source locations; with
- * `per_event`, and for claims with an event that has no location, each claim is a group of its own
- * (design §4). Claims are never held one by one: a group keeps blocks (a class of left items times
+ * `per_event`, and for claims with an event that has no location, each claim is a group of its own.
+ * Claims are never held one by one: a group keeps blocks (a class of left items times
  * a class of right items) that survived, and counts of what was pruned, by reason. */
 #ifndef FT_CANDIDATE_CANDIDATE_H
 #define FT_CANDIDATE_CANDIDATE_H
@@ -137,7 +137,7 @@ ft_candidates *ft_candidates_new(const ft_trace *trace, const ft_order *order, c
 void ft_candidates_free(ft_candidates *candidates); /* accepts NULL */
 
 /* One file each. Atomicity looks at marked transactions, else at the outermost closed critical
- * sections without a condition wait (design §4). */
+ * sections without a condition wait. */
 void ft_candidates_race(ft_candidates *candidates);
 void ft_candidates_atomicity(ft_candidates *candidates);
 bool ft_candidates_is_marked(const ft_trace *trace); /* it has marked transactions */

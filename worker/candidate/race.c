@@ -1,4 +1,4 @@
-/* Races: all conflicting cross-thread pairs (design §4, Race), counted site by site. */
+/* Races: all conflicting cross-thread pairs, counted site by site. */
 #include <stdlib.h>
 
 #include "candidate/candidate.h"

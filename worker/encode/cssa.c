@@ -192,9 +192,9 @@ static ft_expr choose(ft_cssa *c, ft_sort sort, ft_lit literal, ft_expr a, ft_ex
     return value;
 }
 
-/* The value of a local just before e: behind arms, what the phi-function of their end-ifs says (Wang
- * et al. §8). Back to the last assignment that is certain; those in arms on the way count where
- * they run. */
+/* The value of a local just before e: behind arms, what the phi-function of their end-ifs says
+ * (Wang et al. §8). Back to the last assignment that is certain; those in arms on the way count
+ * where they run. */
 static ft_expr value_of_local(ft_cssa *c, uint32_t e, uint32_t local)
 {
     typedef struct definition {

@@ -1,5 +1,5 @@
 /* What every encoding starts from: the trace with its order and observed run, the model, and the
- * rules of design §4 that depend on the model alone. */
+ * rules that depend on the model alone (docs/models.md). */
 #ifndef FT_ENCODE_PROBLEM_H
 #define FT_ENCODE_PROBLEM_H
 
@@ -94,7 +94,7 @@ ft_expr ft_cssa_false_with(ft_cssa *cssa, uint32_t e, ft_term term, const ft_rea
 /* May the event's guard fail or its terms be undefined, whatever its reads? Syntactic. */
 bool ft_event_conditional(const ft_trace *trace, uint32_t e);
 
-/* Does a non-guard access of e need e to be enabled? (design §4, Race) */
+/* Does a non-guard access of e need e to be enabled? (claim.h, RACE) */
 bool ft_access_conditional(const ft_trace *trace, uint32_t e, const ft_access *access);
 
 #endif

@@ -89,6 +89,12 @@ bool ft_causality_refutes(ft_causality *causality, const ft_claim *claim, ft_cau
  * apart), so that asking for that as well is idle? */
 bool ft_causality_covers(const ft_causality *causality, const ft_claim *claim);
 
+/* UNINITIALISED: is a write of the variable among what the read's predecessors need (hard order and
+ * tied reads), one that no alloc can make forgotten? Then the claim is refuted. The variable's
+ * writes: events[first[variable]] .. events[first[variable + 1] - 1]. */
+bool ft_causality_writes_before(ft_causality *causality, const ft_claim *claim,
+                                const uint32_t *first, const uint32_t *events);
+
 /* Appends the edges that hold for a surviving claim and that hard order does not imply by itself:
  * order that an encoding may assume together with the claim. A claim of none: nothing. */
 void ft_causality_holds(ft_causality *causality, const ft_claim *claim, ft_causality_edges *edges);

@@ -126,6 +126,7 @@ typedef struct ft_needs {
     uint32_t *row;           /* [n_events] rows of clocks: how many events of each other thread are
                                 members wherever the event is */
     FT_VEC(uint32_t) clocks; /* [rows * width] */
+    FT_VEC(uint32_t) allocs; /* of any block */
 } ft_needs;
 
 struct ft_causality {
@@ -138,7 +139,8 @@ struct ft_causality {
     uint32_t *node_first; /* [threads + 1] slices of nodes */
     uint32_t *nodes;      /* events that a graph can see, by thread, in program order */
     bool *lock_shared;    /* [locks] two threads take it */
-    bool *tied;           /* [shared variables] shared, and with a read that is tied to a write */
+    bool *tied;           /* [shared variables] the hard order leaves conflicting accesses open, and
+                             a read is tied to a write */
     ft_map only_writer;   /* model maximal: variable << 32 | value -> its only writer */
     ft_users posts, waits, signals;
     ft_cut cut;

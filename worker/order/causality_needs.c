@@ -71,6 +71,12 @@ static void need_sources(pass *p, uint32_t e)
             need(p, e, source);
 }
 
+static void list_allocs(ft_causality *c)
+{
+    for (uint32_t e = 0; c->trace->blocks.len && e < c->trace->n_events; e++)
+        if (c->trace->kind[e] == FT_EVENT_ALLOC) ft_vec_push(&c->needs.allocs, e);
+}
+
 static void find_needs(ft_causality *c)
 {
     ft_needs *needs = &c->needs;
@@ -85,12 +91,14 @@ static void find_needs(ft_causality *c)
         needs->row[e] = p.current[c->trace->thread[e]];
     }
     free(p.current);
+    list_allocs(c);
 }
 
 void ft_needs_release(ft_needs *needs)
 {
     free(needs->row);
     ft_vec_release(&needs->clocks);
+    ft_vec_release(&needs->allocs);
 }
 
 /* Is e among what `root` needs, root itself included? */
@@ -104,6 +112,30 @@ static uint32_t before(const ft_causality *c, uint32_t e)
 {
     uint32_t previous = ft_order_previous(c->order, e);
     return previous != FT_NO_EVENT ? previous : c->order->fork_of[c->trace->thread[e]];
+}
+
+/* Every alloc of a block with the variable comes before the write, if at all. */
+static bool is_kept(const ft_causality *c, uint32_t w, uint32_t variable)
+{
+    for (size_t i = 0; i < c->needs.allocs.len; i++) {
+        uint32_t a = c->needs.allocs.data[i];
+        if (ft_problem_in_block(c->trace, c->trace->object[a], variable) &&
+            !ft_order_before(c->order, a, w))
+            return false;
+    }
+    return true;
+}
+
+bool ft_causality_writes_before(ft_causality *c, const ft_claim *claim, const uint32_t *first,
+                                const uint32_t *events)
+{
+    uint32_t v = claim->variable;
+    if (claim->kind != FT_CLAIM_UNINITIALISED || c->idle) return false;
+    if (!c->needs.row) find_needs(c);
+    uint32_t root = before(c, claim->events[0]);
+    for (uint32_t i = first[v]; i < first[v + 1]; i++)
+        if (is_needed(c, root, events[i]) && is_kept(c, events[i], v)) return true;
+    return false;
 }
 
 /* What a member needs is executed before it. No member needs a final event, which none of them

@@ -6,7 +6,7 @@
  * thread's events without a hard edge into it (but at its start) or out of it (but at its end), so
  * that two segments are ordered as wholes or not at all.
  *
- * A section is an effective acquire with its release (design §4, Locks), exclusive or shared; an
+ * A section is an effective acquire with its release (trace.h, building), exclusive or shared; an
  * event's hold state is the set of sections open at it. */
 #ifndef FT_ORDER_ORDER_H
 #define FT_ORDER_ORDER_H

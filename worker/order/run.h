@@ -2,7 +2,7 @@
  *
  * A value identity (vid) is equal for two accesses exactly if their values are known to be equal:
  * known values are interned, an unknown value is equal only to itself (the same write, or the same
- * initial value; design §3). */
+ * initial value). */
 #ifndef FT_ORDER_RUN_H
 #define FT_ORDER_RUN_H
 

@@ -57,15 +57,6 @@ page *ft_cells_find_page(ft_cells *cells, uint64_t number, bool make)
     return found;
 }
 
-void ft_cells_find_spots(ft_cells *cells, const ft_raw_event *events, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t key = events[i].address / GRANULE;
-        cells->spots[i] = &page_at(cells, key, true)->at[key % PAGE];
-        __builtin_prefetch(cells->spots[i], 1);
-    }
-}
-
 static void end_life(ft_cells *cells, page *p, uint64_t i)
 {
     if (!p->at[i].slot) return;
@@ -345,7 +336,8 @@ const ft_cell *ft_cells_get(const ft_cells *cells, uint32_t cell)
 
 /* ---- second pass */
 
-bool ft_cells_may_be(ft_cells *cells, uint64_t address, uint64_t size)
+/* False: no shared cell lies there, whatever the memory was used for. */
+static bool may_be_cell(ft_cells *cells, uint64_t address, uint64_t size)
 {
     for (uint64_t key = address / GRANULE; key <= (address + size - 1) / GRANULE; key++) {
         page *p = page_at(cells, key, true);
@@ -402,13 +394,15 @@ static void note_cells(ft_cells *cells, page *p, uint64_t i)
 }
 
 /* The cell of the granule that the access covers, no more and no less. */
-static inline uint32_t find_cell(ft_cells *cells, const spot *at, uint64_t address, uint32_t size)
+static inline uint32_t find_cell(ft_cells *cells, uint64_t address, uint32_t size)
 {
-    uint64_t i = address / GRANULE % PAGE;
+    uint64_t key = address / GRANULE, i = key % PAGE;
     if (address % GRANULE + size > GRANULE)
-        return ft_cells_may_be(cells, address, size) ? FT_SEVERAL_CELLS : FT_NO_CELL;
+        return may_be_cell(cells, address, size) ? FT_SEVERAL_CELLS : FT_NO_CELL;
+    page *p = page_at(cells, key, true);
+    const spot *at = &p->at[i];
     if (!at->slot) return FT_NO_CELL;
-    if (at->found == FOUND_NOT_YET) note_cells(cells, page_at(cells, address / GRANULE, true), i);
+    if (at->found == FOUND_NOT_YET) note_cells(cells, p, i);
     if (at->found == FOUND_NONE) return FT_NO_CELL;
     uint32_t cell = (uint32_t)(at->content >> 8 * (address % GRANULE)) & 0xFF;
     return (cell & 15) == size ? at->touched + (cell >> 4) : FT_SEVERAL_CELLS;
@@ -416,10 +410,8 @@ static inline uint32_t find_cell(ft_cells *cells, const spot *at, uint64_t addre
 
 void ft_cells_find(ft_cells *cells, const ft_raw_event *events, uint32_t n, uint32_t *found)
 {
-    ft_cells_find_spots(cells, events, n);
     for (uint32_t i = 0; i < n; i++)
         found[i] = events[i].code >= FT_RAW_ENTER
                        ? FT_NO_CELL
-                       : find_cell(cells, cells->spots[i], events[i].address,
-                                   1u << events[i].code % 8);
+                       : find_cell(cells, events[i].address, 1u << events[i].code % 8);
 }

@@ -37,7 +37,7 @@ typedef struct ft_cell {
 ft_cells *ft_cells_new(void);
 void ft_cells_free(ft_cells *cells); /* accepts NULL */
 
-/* First pass: accesses and all records that begin or end memory. Events, in both passes, come by
+/* First pass: accesses and all records that begin or end memory. Events come by
  * FT_RAW_BATCH at most. */
 void ft_cells_count(ft_cells *cells, const ft_raw_record *record);
 void ft_cells_count_events(ft_cells *cells, uint32_t thread, const ft_raw_event *events,
@@ -45,7 +45,7 @@ void ft_cells_count_events(ft_cells *cells, uint32_t thread, const ft_raw_event 
 /* First pass: the allocation that the address lies in by now, FT_NO_ALLOCATION, and its start. */
 uint32_t ft_cells_block_at(const ft_cells *cells, uint64_t address, uint64_t *start);
 /* Between the passes: names the cells; from now on records are fed to ft_cells_follow, and every
- * access is looked up by ft_cells_at where ft_cells_may_be is true. */
+ * access is looked up by ft_cells_find, piece by piece by ft_cells_at. */
 void ft_cells_settle(ft_cells *cells);
 void ft_cells_follow(ft_cells *cells, const ft_raw_record *record);
 
@@ -62,8 +62,6 @@ uint32_t ft_cells_count_of(const ft_cells *cells);
 const ft_cell *ft_cells_get(const ft_cells *cells, uint32_t cell);
 uint64_t ft_cells_granules(const ft_cells *cells); /* seen at all */
 
-/* False: no shared cell lies there, whatever the memory was used for. */
-bool ft_cells_may_be(ft_cells *cells, uint64_t address, uint64_t size);
 /* The shared cell at `address`, whose size is then how far it goes; else FT_NO_CELL, with *skip
  * the number of bytes from there that lie in none (up to the next granule). */
 uint32_t ft_cells_at(ft_cells *cells, uint64_t address, uint32_t *skip);

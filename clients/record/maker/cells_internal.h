@@ -7,13 +7,13 @@
 #include "maker/cells.h"
 
 enum {
-    GRANULE = 8,
-    NOBODY = 0xFFFF,
-    ALIGNED = 16,
-    BIG = 4096,
-    STARTS = 64,
-    PAGE = 512, /* granules */
-    NEAR = 2048 /* pages that are found without a look-up */
+    GRANULE = 8,     /* bytes */
+    NOBODY = 0xFFFF, /* instead of a thread */
+    ALIGNED = 16,    /* bytes between places where an allocation may begin */
+    BIG = 4096,      /* bytes; larger allocations are looked through one by one */
+    STARTS = 64,     /* such places for which one word says whether an allocation begins there */
+    PAGE = 512,      /* granules */
+    NEAR = 2048      /* pages that are found without a look-up */
 };
 
 /* What the first pass learns of one granule in one life, once a second thread touched it. */
@@ -42,7 +42,7 @@ typedef struct spot {
     uint32_t lives;   /* that have ended */
     uint32_t said;    /* first pass: of what the granule says at least this much: as in ONE_* */
     uint8_t known;    /* bit per byte: that is known of the content */
-    uint8_t found;    /* second pass: FT_CELLS_*, in this life */
+    uint8_t found;    /* second pass: FOUND_*, in this life */
 } spot;
 
 /* What one access needs lies in one cache line. */
@@ -102,7 +102,7 @@ struct ft_cells {
         uint64_t number; /* of the page, + 1; 0: none */
         page *page;
     } near[NEAR];
-    spot *spots[FT_RAW_BATCH]; /* of the events at hand */
+    spot *spots[FT_RAW_BATCH]; /* first pass: of the events at hand */
     FT_VEC(granule) granules;
     FT_VEC(allocation) allocations;
     ft_map blocks;        /* address / ALIGNED of allocations -> the latest one */
@@ -131,9 +131,6 @@ static inline page *page_at(ft_cells *cells, uint64_t key, bool make)
     return ft_cells_find_page(cells, number, make);
 }
 
-/* Finds where each event begins (cells->spots). That all of them are on their way from memory before
- * the first is needed is what a program with much of it feels most. */
-void ft_cells_find_spots(ft_cells *cells, const ft_raw_event *events, uint32_t n);
 /* The latest allocation around the granule before it was born; FT_NO_ALLOCATION. */
 uint32_t ft_cells_allocation_of(const ft_cells *cells, const granule *g);
 /* Of an address in that allocation, or in none; FT_NO_OWNER. */

@@ -51,8 +51,8 @@ static inline uint32_t value_of(ft_maker *m, int64_t value)
 static inline bool is_plain(const ft_raw_event *e, const ft_maker_shadow *s)
 {
     uint32_t form = e->code / 8;
-    return form == FT_RAW_FORM_WRITE || (form == FT_RAW_FORM_READ &&
-                                         s->content == FT_CONTENT_KNOWN && s->value == e->value);
+    return form == FT_RAW_FORM_WRITE ||
+           (form == FT_RAW_FORM_READ && s->content == FT_CONTENT_KNOWN && s->value == e->value);
 }
 
 /* Such an access; returns the value's id. */

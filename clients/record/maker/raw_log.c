@@ -70,7 +70,6 @@ struct ft_raw_log {
     actor *actor;           /* of `thread` */
     bool damaged;
     ft_raw_event events[FT_RAW_BATCH];
-    unsigned char packed[FT_RAW_WORD + FT_RAW_PACKED_MOST];
 };
 
 const char *ft_raw_end_text(uint32_t end)
@@ -184,19 +183,32 @@ static bool spill(ft_raw_log *log)
     return true;
 }
 
+/* Room in the store for so many bytes; NULL: there is none. */
+static unsigned char *room(ft_raw_log *log, size_t n)
+{
+    if (!log->full && n <= log->limit - FT_RAW_PACKED_BEHIND - log->stored)
+        return log->store + log->stored;
+    log->full = true;
+    ((ft_raw_header *)log->map)->full = 1;
+    return NULL;
+}
+
+/* So many bytes stand there by now. False: they stay in memory, and are the last. */
+static bool stored(ft_raw_log *log, size_t n)
+{
+    while (log->stored + n >= log->spilled + PIECE && !log->full) log->full = !spill(log);
+    ((ft_raw_header *)log->map)->full |= log->full;
+    log->stored += log->full ? 0 : n;
+    return !log->full;
+}
+
 /* Returns where it is in the store; NULL: there is no room. */
 static const unsigned char *keep(ft_raw_log *log, const unsigned char *from, size_t n)
 {
-    unsigned char *to = log->store + log->stored;
-    log->full |= n > log->limit - FT_RAW_PACKED_BEHIND - log->stored;
-    if (!log->full) memcpy(to, from, n);
-    while (!log->full && log->stored + n >= log->spilled + PIECE) log->full = !spill(log);
-    if (log->full) {
-        ((ft_raw_header *)log->map)->full = 1;
-        return NULL;
-    }
-    log->stored += n;
-    return to;
+    unsigned char *to = room(log, n);
+    if (!to) return NULL;
+    memcpy(to, from, n);
+    return stored(log, n) ? to : NULL;
 }
 
 /* Gives the program what was read of the ring, and looks what it has written meanwhile. */
@@ -522,12 +534,14 @@ void ft_raw_record_of(const ft_raw_event *event, uint32_t thread, ft_raw_record 
 /* The events at hand. */
 static bool keep_events(ft_raw_log *log, uint32_t n)
 {
-    size_t bytes = ft_raw_pack(&log->packer, log->events, n, log->packed + FT_RAW_WORD);
+    unsigned char *to = room(log, FT_RAW_WORD + FT_RAW_PACKED_MOST);
+    if (!to) return false;
+    size_t bytes = ft_raw_pack(&log->packer, log->events, n, to + FT_RAW_WORD);
     uint64_t head = PACKED | (uint64_t)n << 16 | (uint64_t)bytes << 32;
-    memcpy(log->packed, &head, sizeof head);
+    memcpy(to, &head, sizeof head);
     size_t whole = (bytes + FT_RAW_WORD - 1) / FT_RAW_WORD * FT_RAW_WORD;
-    memset(log->packed + FT_RAW_WORD + bytes, 0, whole - bytes);
-    return keep(log, log->packed, FT_RAW_WORD + whole);
+    memset(to + FT_RAW_WORD + bytes, 0, whole - bytes);
+    return stored(log, FT_RAW_WORD + whole);
 }
 
 /* The events up to log->at, which come before `range`, the first word of the record's access if it

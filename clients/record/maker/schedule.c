@@ -72,8 +72,8 @@ static uint32_t kind_of_step(const ft_trace *trace, uint32_t e)
     return read && write ? FT_EVENT_RMW : write ? FT_EVENT_WRITE : FT_EVENT_READ;
 }
 
-/* A use of an object that another thread may destroy (objects.c) stands before the event of the same
- * step that is the use; that one is what the program does. */
+/* A use of an object that another thread may destroy (objects.c) stands before the event of the
+ * same step that is the use; that one is what the program does. */
 static uint32_t deed(const ft_trace *trace, uint32_t e)
 {
     uint32_t next = e + 1;

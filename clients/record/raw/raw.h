@@ -14,8 +14,8 @@
  * a hook that stores two words costs a few nanoseconds, one that looks at what it stores costs
  * more, above all in branches that no processor foresees.
  *
- * Only one thread runs at a time (runtime/baton.h), so the order of the records is the order of the
- * run, and records belong to the thread of the last TURN. */
+ * Only one thread runs at a time (runtime/runtime.h), so the order of the records is the order of
+ * the run, and records belong to the thread of the last TURN. */
 #ifndef FT_RECORD_RAW_H
 #define FT_RECORD_RAW_H
 

@@ -6,8 +6,10 @@
  * code and its operands, in the order of the letters:
  *
  *   w  one byte: width of the operands, or of the result where there is no other, in bits
- *   r  reference: varint n > 0, the node `made so far + 1 - n`; or 0 and a zigzag varint, a
- * constant b  one byte u  varint
+ *   r  reference: varint n > 0, the node `made so far + 1 - n`;
+ *      or 0 and a zigzag varint, a constant
+ *   b  one byte
+ *   u  varint
  *
  * Marks (READ to CHECK) say something of the thread's next record of their kind. */
 #ifndef FT_RECORD_TERMS_H

@@ -141,9 +141,18 @@ double drand48(void)
 
 /* ---- who and where */
 
+static pid_t told; /* as the program knows itself: of the recording that it is fed from */
+
 pid_t getpid(void)
 {
-    return FT_RT_INPUT(FT_INPUT_GETPID, FT_RT_STAYS, FT_REAL(getpid)(), NULL, 0);
+    pid_t pid = FT_RT_INPUT(FT_INPUT_GETPID, FT_RT_STAYS, FT_REAL(getpid)(), NULL, 0);
+    if (ft_rt_self) told = pid;
+    return pid;
+}
+
+pid_t ft_rt_process(pid_t pid)
+{
+    return ft_rt_self && pid && pid == told ? FT_REAL(getpid)() : pid;
 }
 
 pid_t getppid(void)

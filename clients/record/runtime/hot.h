@@ -46,7 +46,6 @@ void ft_rt_emit(uint32_t site, uint64_t address, uint64_t value, uint64_t writte
 unsigned char *ft_rt_open_record(size_t bytes);
 void ft_rt_close_record(unsigned char *at);
 unsigned char *ft_rt_put(unsigned char *at, uint64_t value); /* a varint; returns behind it */
-unsigned char *ft_rt_put_bytes(unsigned char *at, const void *bytes, size_t n);
 
 /* events.c */
 void ft_rt_sites_start(void);

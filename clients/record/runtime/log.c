@@ -140,7 +140,7 @@ unsigned char *ft_rt_put(unsigned char *at, uint64_t value)
     return at;
 }
 
-unsigned char *ft_rt_put_bytes(unsigned char *at, const void *bytes, size_t n)
+static unsigned char *put_bytes(unsigned char *at, const void *bytes, size_t n)
 {
     const unsigned char *from = bytes;
     at = ft_rt_put(at, n);
@@ -197,7 +197,7 @@ void ft_rt_log_bytes(ft_raw_operation operation, uint64_t operand, const void *b
     if (!at) return;
     *at++ = (unsigned char)(operation << 1);
     at = ft_rt_put(at, operand);
-    ft_rt_close_record(ft_rt_put_bytes(at, bytes, n));
+    ft_rt_close_record(put_bytes(at, bytes, n));
 }
 
 /* What a module's writable memory holds before the program starts. */
@@ -300,9 +300,11 @@ static bool map_log(const char *path)
         close(fd);
         return false;
     }
-    void *all = mmap(NULL, header.limit + header.feed, PROT_READ | PROT_WRITE,
-                     MAP_SHARED | MAP_NORESERVE, fd, 0);
+    size_t size = header.limit + header.feed;
+    void *all =
+        mmap(ft_rt_away(size), size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (all == MAP_FAILED) {
+        ft_rt_say("no address space for the log (ulimit -v): a smaller --limit takes less");
         close(fd);
         return false;
     }

@@ -69,9 +69,18 @@ bool ft_rt_is_own(const void *pc)
     return (at >= own[0].from && at < own[0].to) || (at >= own[1].from && at < own[1].to);
 }
 
+void *ft_rt_away(size_t size)
+{
+    enum { FAR = 45, UNIT = 1 << 16 };
+    static uintptr_t next = UINT64_C(1) << FAR;
+    uintptr_t here = next;
+    next += (size + 2 * UNIT - 1) / UNIT * UNIT;
+    return (void *)here;
+}
+
 void *ft_rt_map(size_t size)
 {
-    void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE,
+    void *pages = mmap(ft_rt_away(size), size, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (pages == MAP_FAILED) {
         ft_rt_say("no memory for the recorder");

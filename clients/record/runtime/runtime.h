@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <time.h>
 
 #include "raw.h"
@@ -89,7 +90,7 @@ typedef struct ft_rt_thread {
     bool parked;              /* waits for the baton, without a lock */
     bool interrupted;         /* blocked, but up for a signal handler */
     bool broke_off,
-        restarts;  /* its last wait ended by one, and by nobody else; goes on behind it */
+        restarts;     /* its last wait ended by one, and by nobody else; goes on behind it */
     uint32_t signals; /* that wait for their handlers */
     bool takes;       /* replaying: it is at the step that a handler begins with */
     uint32_t left;    /* events left in this turn */
@@ -196,6 +197,8 @@ enum { FT_RT_SIGNALS = 65 };
  * behind; false: one of them wants the call that it interrupted to end. */
 bool ft_rt_signals_deliver(ft_rt_thread *self);
 
+/* The process that the program means by that number: itself, should it be fed (environment.c). */
+pid_t ft_rt_process(pid_t pid);
 /* Sent, armed or given a handler (in: false), or handled: what came before comes before that
  * (descriptor.c). With the baton. */
 void ft_rt_signal_channel(int number, bool in, const void *pc);
@@ -267,7 +270,7 @@ void ft_rt_object_reclaim(const void *address, size_t size, uint32_t site);
 bool ft_rt_objects_told(void); /* are INITIALISED and DESTROYED told now? */
 void ft_rt_object_begins(const ft_rt_object *o, uint32_t site);
 void ft_rt_object_ends(const ft_rt_object *o, uint32_t site); /* it is none any more */
-ft_rt_object *ft_rt_object_next(size_t *at);                /* from *at = 0; NULL: no more */
+ft_rt_object *ft_rt_object_next(size_t *at);                  /* from *at = 0; NULL: no more */
 
 /* ---- real.c: the functions that ours stand in front of */
 typedef struct ft_rt_real_one {
@@ -286,6 +289,9 @@ void ft_rt_real_start(void);        /* looks all of them up, before there are th
 void *ft_rt_real(const char *name); /* ends the process where there is none */
 void ft_rt_say(const char *text);   /* "foretell: text" on standard error, without stdio */
 
+/* Where to map what is the runtime's own: not among what the program maps, whose addresses then are
+ * the same recorded and replayed. */
+void *ft_rt_away(size_t size);
 void *ft_rt_map(size_t size); /* zeroed pages; ends the process where there are none */
 
 /* A site must be known before a record that names it: FT_RT_SITE may write one itself. */

@@ -11,7 +11,7 @@
 enum { LATE = 32 };
 
 static struct sigaction handlers[FT_RT_SIGNALS]; /* as the program has set them */
-static uint32_t n_handled;                 /* signals that have had one */
+static uint32_t n_handled;                       /* signals that have had one */
 
 typedef struct late {
     int number;
@@ -193,8 +193,9 @@ sighandler_t signal(int number, sighandler_t handler)
 SENDS(number, pthread_kill, (pthread_t to, int number), (to, number))
 SENDS(number, pthread_sigqueue, (pthread_t to, int number, const union sigval value),
       (to, number, value))
-SENDS(number, kill, (pid_t to, int number), (to, number))
-SENDS(number, sigqueue, (pid_t to, int number, const union sigval value), (to, number, value))
+SENDS(number, kill, (pid_t to, int number), (ft_rt_process(to), number))
+SENDS(number, sigqueue, (pid_t to, int number, const union sigval value),
+      (ft_rt_process(to), number, value))
 SENDS(which == ITIMER_REAL      ? SIGALRM
       : which == ITIMER_VIRTUAL ? SIGVTALRM
                                 : SIGPROF,

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "command.h"
 #include "request.h"
 #include "symbolic.h"
 
@@ -64,9 +65,11 @@ static const char *const link_after[] = {"-Wl,--no-whole-archive", "-Wl,--export
                                              "-lpthread",
                                          "-ldl", NULL};
 
-typedef ft_command list;
-#define add     ft_command_add
-#define add_all ft_command_add_all
+static bool is_cxx(const char *name)
+{
+    size_t length = strlen(name); /* only the end: folders may have such names too */
+    return length > 2 && strcmp(name + length - 2, "++") == 0;
+}
 
 static bool is_clang(const char *compiler)
 {
@@ -100,35 +103,34 @@ static const char *own_folder(void)
 
 static const char *compiler_of(const char *name)
 {
-    size_t length = strlen(name); /* only the end: folders may have such names too */
-    bool cxx = length > 2 && strcmp(name + length - 2, "++") == 0;
+    bool cxx = is_cxx(name);
     const char *chosen = getenv(cxx ? "FORETELL_CXX" : "FORETELL_CC");
     if (chosen && *chosen) return chosen;
     return cxx ? "g++" : "gcc";
 }
 
-static void add_compile(list *command, bool clang, const char *folder)
+static void add_compile(ft_command *command, bool clang, const char *folder)
 {
     if (clang) {
-        add(command, unused_from);
-        add_all(command, clang_compile);
+        ft_command_add(command, unused_from);
+        ft_command_add_all(command, clang_compile);
     } else {
-        add(command, "-specs");
-        add(command, ours(folder, "foretell.specs"));
-        add_all(command, gcc_always);
+        ft_command_add(command, "-specs");
+        ft_command_add(command, ours(folder, "foretell.specs"));
+        ft_command_add_all(command, gcc_always);
     }
-    add_all(command, no_builtins);
-    add(command, "-isystem");
-    add(command, ours(folder, "include"));
-    if (clang) add(command, unused_to);
+    ft_command_add_all(command, no_builtins);
+    ft_command_add(command, "-isystem");
+    ft_command_add(command, ours(folder, "include"));
+    if (clang) ft_command_add(command, unused_to);
 }
 
-static void add_unoptimised(list *command, bool clang)
+static void add_unoptimised(ft_command *command, bool clang)
 {
     if (getenv("FORETELL_OPTIMISE")) return;
-    if (clang) add(command, unused_from);
-    add_all(command, unoptimised);
-    if (clang) add(command, unused_to);
+    if (clang) ft_command_add(command, unused_from);
+    ft_command_add_all(command, unoptimised);
+    if (clang) ft_command_add(command, unused_to);
 }
 
 /* Takes --symbolic out of the arguments. */
@@ -142,17 +144,15 @@ static bool wants_terms(int *argc, char **argv)
     return found;
 }
 
-static int build_with_terms(const char *name, const list *arguments, const ft_request *r,
+static int build_with_terms(const char *name, const ft_command *arguments, const ft_request *r,
                             const char *folder)
 {
     const char *compiler = compiler_of(name);
-    size_t length = strlen(name);
-    bool cxx = length > 2 && strcmp(name + length - 2, "++") == 0;
-    list all = {0};
-    add(&all, name);
-    for (unsigned long i = 0; i < arguments->n; i++) add(&all, arguments->data[i]);
+    ft_command all = {0};
+    ft_command_add(&all, name);
+    for (unsigned long i = 0; i < arguments->n; i++) ft_command_add(&all, arguments->data[i]);
     ft_build build = {.compiler = is_clang(compiler) ? compiler
-                                  : cxx              ? "clang++"
+                                  : is_cxx(name)     ? "clang++"
                                                      : "clang",
                       .folder = folder,
                       .include = ours(folder, "include"),
@@ -168,11 +168,11 @@ static int build_with_terms(const char *name, const list *arguments, const ft_re
 }
 
 /* A compiler may be told of with what stands before it: ccache gcc. */
-static void add_words(list *command, const char *words)
+static void add_words(ft_command *command, const char *words)
 {
     char *copy = strdup(words), *rest = copy;
     for (char *word; rest && (word = strsep(&rest, " "));)
-        if (*word) add(command, word);
+        if (*word) ft_command_add(command, word);
 }
 
 /* What cannot be built, with its reason; NULL: all is well. */
@@ -187,20 +187,20 @@ static const char *refusal(const ft_request *r, bool clang)
     return NULL;
 }
 
-static void add_arguments(list *command, int argc, char **argv, bool strict)
+static void add_arguments(ft_command *command, int argc, char **argv, bool strict)
 {
     for (int i = 1; i < argc; i++) /* its hooks are there already, its runtime would be another */
-        if (strcmp(argv[i], "-fsanitize=thread") != 0) add(command, argv[i]);
-    if (strict) add(command, "-Wl,-z,undefs"); /* the hooks are in the program */
+        if (strcmp(argv[i], "-fsanitize=thread") != 0) ft_command_add(command, argv[i]);
+    if (strict) ft_command_add(command, "-Wl,-z,undefs"); /* the hooks are in the program */
 }
 
-static void add_runtime(list *command, const ft_request *r, bool clang, const char *folder)
+static void add_runtime(ft_command *command, const ft_request *r, bool clang, const char *folder)
 {
-    if (clang) add(command, "-fno-sanitize-link-runtime");
-    if (r->language) add_all(command, (const char *const[]){"-x", "none", NULL});
-    add_all(command, link_before);
-    add(command, ours(folder, "libforetell-record.a"));
-    add_all(command, link_after);
+    if (clang) ft_command_add(command, "-fno-sanitize-link-runtime");
+    if (r->language) ft_command_add_all(command, (const char *const[]){"-x", "none", NULL});
+    ft_command_add_all(command, link_before);
+    ft_command_add(command, ours(folder, "libforetell-record.a"));
+    ft_command_add_all(command, link_after);
 }
 
 int main(int argc, char **argv)
@@ -212,7 +212,7 @@ int main(int argc, char **argv)
     }
     const char *compiler = compiler_of(argv[0]), *folder = own_folder();
     bool clang = terms || is_clang(compiler);
-    list arguments = ft_request_expand(argc, argv), command = {0};
+    ft_command arguments = ft_request_expand(argc, argv), command = {0};
     ft_request r = ft_request_understand(&arguments);
     const char *why_not = refusal(&r, clang);
     if (why_not) {

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "symbolic.h"
+#include "command.h"
 
 typedef struct ft_request {
     bool links;            /* to a program or library; not -c, -E, -M, precompiled headers ... */

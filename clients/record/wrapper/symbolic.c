@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "command.h"
+
 static const char *const to_bitcode[] = {"-g",
                                          "-gdwarf-aranges",
                                          "-O0",
@@ -32,22 +34,6 @@ static void die(const char *what)
 {
     fprintf(stderr, "foretell-cc: %s\n", what);
     exit(2);
-}
-
-void ft_command_add(ft_command *to, const char *argument)
-{
-    if (to->n + 1 >= to->room) {
-        to->room = to->room ? 2 * to->room : 64;
-        to->data = realloc(to->data, to->room * sizeof *to->data);
-        if (!to->data) die("out of memory");
-    }
-    to->data[to->n++] = argument;
-    to->data[to->n] = NULL;
-}
-
-void ft_command_add_all(ft_command *to, const char *const *arguments)
-{
-    for (; *arguments; arguments++) ft_command_add(to, *arguments);
 }
 
 static int run(const ft_command *command)

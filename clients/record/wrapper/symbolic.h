@@ -5,14 +5,6 @@
 
 #include <stdbool.h>
 
-/* A command line, grown by its owner. */
-typedef struct ft_command {
-    const char **data;
-    unsigned long n, room;
-} ft_command;
-void ft_command_add(ft_command *command, const char *argument);
-void ft_command_add_all(ft_command *command, const char *const *arguments);
-
 typedef struct ft_build {
     const char *compiler, *folder;            /* clang, and where the wrapper lies */
     const char *include;                      /* the recorder's headers */

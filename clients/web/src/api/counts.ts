@@ -13,7 +13,7 @@ const known = new Map<string, Found>();
 
 const keyOf = (job: Job): string => `${job.job} ${job.revision}`;
 
-export function foundIn(job: Job): Found {
+function foundIn(job: Job): Found {
   const found = { violations: 0, undecided: 0 };
   for (const counts of Object.values(job.checks ?? {})) {
     found.violations += counts.violation;

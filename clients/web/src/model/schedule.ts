@@ -45,7 +45,7 @@ export interface Schedule {
   switches: number;
 }
 
-export function isFull(step: Step): step is FullStep {
+function isFull(step: Step): step is FullStep {
   return 'kind' in step;
 }
 

@@ -10,7 +10,7 @@ import { Loading, Problem } from '../parts/Problem';
 import { ReviewBox } from '../parts/ReviewBox';
 import { Tag } from '../parts/Verdict';
 import { Swimlanes } from '../swimlane/Swimlanes';
-import { Fact } from './Job';
+import { Fact } from '../parts/Fact';
 import { Proof } from './Proof';
 
 export function Finding({ id, query }: { id: string; query: Record<string, string> }): JSX.Element {

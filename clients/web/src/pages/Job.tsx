@@ -1,18 +1,21 @@
 /* One job: verdicts of each check, findings in groups, what refuted the rest. */
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Job as JobDocument, Note, PropertyResult, Report, VerdictRecord } from '../api/types';
-import { getJson, problemOf, send, sendJson } from '../api/client';
+import { useState } from 'preact/hooks';
+import type { Job as JobDocument, PropertyResult, VerdictRecord } from '../api/types';
+import { sendJson } from '../api/client';
 import { useLive } from '../api/live';
-import { groupRecords, matchesRecord, passCounts, passText, joinReports } from '../model/report';
+import { useReport } from '../api/report';
+import { groupRecords, matchesRecord, passCounts, passText } from '../model/report';
 import { formatRoute, replaceQuery } from '../lib/router';
 import { checkName, count, duration, plural, shortHash } from '../lib/format';
+import { Failure, useAction } from '../parts/Action';
+import { Fact } from '../parts/Fact';
+import { Notes } from '../parts/Notes';
 import { Empty, Loading, Problem } from '../parts/Problem';
+import { ReportFiles } from '../parts/ReportFiles';
 import { CountBar, errorText, isEnded, ProgressBar, Tag } from '../parts/Verdict';
 
 const POLL_MS = 2000;
-const PAGE = 200;
-const MOST_PAGES = 25;
 
 export function Job({ id, query }: { id: string; query: Record<string, string> }): JSX.Element {
   const path = `/v1/jobs/${encodeURIComponent(id)}`;
@@ -42,72 +45,16 @@ export function Job({ id, query }: { id: string; query: Record<string, string> }
       <Records title="Undecided" records={report?.undecided ?? []} />
       <Refuted safe={report?.safe ?? []} partial={!!report?.next} />
       <Notes notes={report?.notes ?? []} />
-      {isEnded(job) && <Formats job={job.job} />}
+      {isEnded(job) && <ReportFiles job={job.job} />}
     </main>
   );
 }
 
-async function readReport(path: string): Promise<Report | null> {
-  const pages: Report[] = [];
-  let after: string | null = null;
-  do {
-    const more: string = after ? `&after=${encodeURIComponent(after)}` : '';
-    const page: Report = await getJson<Report>(
-      `${path}/findings?safe=1&witness=0&limit=${PAGE}${more}`,
-    );
-    pages.push(page);
-    after = page.next;
-  } while (after && pages.length < MOST_PAGES);
-  return joinReports(pages);
-}
-
-const REPORT_MS = 1500;
-
-interface ReportState {
-  path: string;
-  report: Report | null;
-  problem: string | null;
-}
-
-/** The whole report, read again when the job has another revision, but not all the time. */
-function useReport(path: string, revision: number | null): ReportState {
-  const empty = { path, report: null, problem: null };
-  const [state, setState] = useState<ReportState>(empty);
-  const [round, setRound] = useState(0);
-  const reading = useRef({ path: '', revision: -1, busy: false, at: 0 });
-  useEffect(() => {
-    const now = reading.current;
-    if (revision === null || (now.path === path && (now.busy || now.revision === revision))) return;
-    reading.current = { path, revision, busy: true, at: Date.now() };
-    const mine = reading.current;
-    readReport(path)
-      .then((report) => ({ path, report, problem: null }))
-      .catch((error: unknown) => ({
-        path,
-        report: null,
-        problem: String((error as Error).message),
-      }))
-      .then((next) => {
-        if (reading.current !== mine) return;
-        setState((old) =>
-          next.report || old.path !== path ? next : { ...old, ...next, report: old.report },
-        );
-        setTimeout(
-          () => {
-            mine.busy = false;
-            setRound((n) => n + 1);
-          },
-          Math.max(0, mine.at + REPORT_MS - Date.now()),
-        );
-      });
-  }, [path, revision, round]);
-  return state.path === path ? state : empty;
-}
-
 function JobHead({ job, onCancelled }: { job: JobDocument; onCancelled: () => void }): JSX.Element {
   const end = Date.parse(job.finished ?? job.updated);
+  const action = useAction();
   async function cancel(): Promise<void> {
-    await sendJson('DELETE', `/v1/jobs/${job.job}`).catch(() => null);
+    await action.run(() => sendJson('DELETE', `/v1/jobs/${job.job}`));
     onCancelled();
   }
   return (
@@ -131,27 +78,15 @@ function JobHead({ job, onCancelled }: { job: JobDocument; onCancelled: () => vo
         <Fact name="Took">{duration(end - Date.parse(job.created))}</Fact>
       </dl>
       {!isEnded(job) && (
-        <p class="running">
+        <div class="running">
           <ProgressBar progress={job.progress} state={job.state} />
           <button type="button" onClick={() => void cancel()}>
             Cancel
           </button>
-        </p>
+          <Failure action={action} />
+        </div>
       )}
     </header>
-  );
-}
-
-export function Fact(props: {
-  name: string;
-  mono?: boolean;
-  children: preact.ComponentChildren;
-}): JSX.Element {
-  return (
-    <div>
-      <dt>{props.name}</dt>
-      <dd class={props.mono ? 'mono' : ''}>{props.children}</dd>
-    </div>
   );
 }
 
@@ -340,7 +275,7 @@ function NoFindings({ job }: { job: JobDocument }): JSX.Element {
   );
 }
 
-export function RecordList({ records }: { records: VerdictRecord[] }): JSX.Element {
+function RecordList({ records }: { records: VerdictRecord[] }): JSX.Element {
   return (
     <ul class="records">
       {records.map((record) => (
@@ -427,68 +362,6 @@ function Refuted({
           </button>
         )}
       </details>
-    </section>
-  );
-}
-
-const FORMATS: [string, string, string][] = [
-  ['html', 'One page', 'html'],
-  ['markdown', 'Summary', 'md'],
-  ['text', 'Text', 'txt'],
-  ['sarif', 'SARIF', 'sarif'],
-  ['junit', 'JUnit', 'xml'],
-  ['gitlab', 'GitLab', 'json'],
-  ['json', 'JSON', 'json'],
-];
-
-/** The report as a file: read with the token, which a plain link could not send. */
-async function download(job: string, format: string, ending: string): Promise<void> {
-  const response = await send(`/v1/jobs/${job}/report?format=${format}`);
-  if (!response.ok) throw await problemOf(response);
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(await response.blob());
-  link.download = `${job}.${ending}`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-}
-
-function Formats({ job }: { job: string }): JSX.Element {
-  const [failure, setFailure] = useState('');
-  async function get(format: string, ending: string): Promise<void> {
-    setFailure('');
-    await download(job, format, ending).catch((error: Error) => setFailure(error.message));
-  }
-  return (
-    <section aria-labelledby="formats">
-      <h2 id="formats">Report as a file</h2>
-      <div class="toolbar">
-        {FORMATS.map(([format, name, ending]) => (
-          <button key={format} type="button" onClick={() => void get(format, ending)}>
-            {name}
-          </button>
-        ))}
-        {failure && <span class="muted">Not possible: {failure}</span>}
-      </div>
-    </section>
-  );
-}
-
-export function Notes({ notes }: { notes: Note[] }): JSX.Element | null {
-  if (!notes.length) return null;
-  return (
-    <section>
-      <h2>Notes</h2>
-      <ul class="notes">
-        {notes.map((note, i) => (
-          <li key={i}>
-            <Tag name={note.code} /> {note.text}
-            {note.event !== null && note.event !== undefined && (
-              <span class="muted"> event {note.event}</span>
-            )}
-            {(note.count ?? 1) > 1 && <span class="muted"> and {note.count! - 1} more</span>}
-          </li>
-        ))}
-      </ul>
     </section>
   );
 }

@@ -8,7 +8,7 @@ import { columnsOf } from '../model/stats';
 import { Loading, Problem } from '../parts/Problem';
 import { Chart } from '../parts/Chart';
 import { Tag } from '../parts/Verdict';
-import { Fact } from './Job';
+import { Fact } from '../parts/Fact';
 
 const POLL_MS = 2000;
 

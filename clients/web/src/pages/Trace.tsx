@@ -14,7 +14,8 @@ import { bytes, count, shortHash } from '../lib/format';
 import { Loading, Problem } from '../parts/Problem';
 import type { Column } from '../parts/SortTable';
 import { SortTable } from '../parts/SortTable';
-import { Fact, Notes } from './Job';
+import { Fact } from '../parts/Fact';
+import { Notes } from '../parts/Notes';
 import { JobTable } from './Jobs';
 
 export function Trace({ hash }: { hash: string }): JSX.Element {

@@ -2,10 +2,11 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Job, Review, ReviewState, VerdictRecord } from '../api/types';
-import { ApiError, sendJson } from '../api/client';
+import { sendJson } from '../api/client';
 import { useLive } from '../api/live';
 import { ago, plural } from '../lib/format';
 import { formatRoute } from '../lib/router';
+import { Failure, useAction } from './Action';
 import { Tag } from './Verdict';
 
 const STATES: Record<ReviewState, string> = {
@@ -62,16 +63,10 @@ interface FormProps {
 function ReviewForm({ review, path, onSaved }: FormProps): JSX.Element {
   const [state, setState] = useState(review.state);
   const [reason, setReason] = useState(review.reason);
-  const [failure, setFailure] = useState('');
+  const action = useAction();
   async function save(event: SubmitEvent): Promise<void> {
     event.preventDefault();
-    setFailure('');
-    try {
-      await sendJson('PUT', path, { state, reason });
-      onSaved();
-    } catch (error) {
-      setFailure(error instanceof ApiError ? error.message : String(error));
-    }
+    if (await action.run(() => sendJson('PUT', path, { state, reason }))) onSaved();
   }
   return (
     <form class="filters" onSubmit={(event) => void save(event)}>
@@ -95,11 +90,7 @@ function ReviewForm({ review, path, onSaved }: FormProps): JSX.Element {
         onInput={(event) => setReason(event.currentTarget.value)}
       />
       <button type="submit">Save</button>
-      {failure && (
-        <span class="problem" role="alert">
-          {failure}
-        </span>
-      )}
+      <Failure action={action} />
     </form>
   );
 }

@@ -6,7 +6,7 @@ import { useLive } from '../api/live';
 import type { LimitName, LimitPage, Limits } from '../api/types';
 import { bytes, count, duration } from '../lib/format';
 import { Loading, Problem } from '../parts/Problem';
-import { Failure, RemoveButton, useAction } from './action';
+import { Failure, RemoveButton, useAction } from '../parts/Action';
 
 const PATH = '/v1/limits';
 
@@ -21,7 +21,7 @@ const LIMITS: { name: LimitName; label: string; short: string; bytes?: boolean }
   { name: 'retain_bytes', label: 'Bytes kept', short: 'kept', bytes: true },
 ];
 
-export function limitText(limits: Limits): string {
+function limitText(limits: Limits): string {
   return LIMITS.filter(({ name }) => limits[name] !== null)
     .map(({ name, short, ...limit }) => {
       const value = limits[name] ?? 0;

@@ -9,7 +9,7 @@ import { formatRoute } from '../lib/router';
 import { CopyButton } from '../parts/CopyButton';
 import { Loading, Problem } from '../parts/Problem';
 import { Tag } from '../parts/Verdict';
-import { Failure, RemoveButton, useAction } from './action';
+import { Failure, RemoveButton, useAction } from '../parts/Action';
 
 const PATH = '/v1/webhooks';
 const POLL_MS = 5000;

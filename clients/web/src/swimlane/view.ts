@@ -9,7 +9,7 @@ export interface View {
 }
 
 export const ROW_HEIGHT = 24;
-export const ROW_MOST = 48;
+const ROW_MOST = 48;
 /** Below this height rows have no text. */
 export const TEXT_LEAST = 13;
 
@@ -21,7 +21,7 @@ export interface Extent {
 }
 
 /** The smallest height of a row: all of them fit. */
-export function leastHeight(extent: Extent): number {
+function leastHeight(extent: Extent): number {
   return Math.min(ROW_HEIGHT, extent.paneHeight / Math.max(extent.rows, 1));
 }
 

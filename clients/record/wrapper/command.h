@@ -1,0 +1,15 @@
+/* A command line that is put together. */
+#ifndef FT_WRAPPER_COMMAND_H
+#define FT_WRAPPER_COMMAND_H
+
+/* Zero-initialise. Arguments are borrowed; it is needed until the process ends, and never freed. */
+typedef struct ft_command {
+    const char **data; /* ends with NULL, as execvp wants it */
+    unsigned long n, room;
+} ft_command;
+
+/* Where there is no memory left the process ends with a message. */
+void ft_command_add(ft_command *command, const char *argument);
+void ft_command_add_all(ft_command *command, const char *const *arguments); /* up to a NULL */
+
+#endif

@@ -1,0 +1,64 @@
+#include "verb_command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_BAD_USAGE = 2, EXIT_NO_STATE = 4 };
+
+ft_status ft_verb_number(const char *name, const char *value, uint64_t *number, ft_error *err)
+{
+    char *end;
+    if (strspn(value, "0123456789") != strlen(value) || !*value || strlen(value) > 15)
+        return ft_error_set(err, FT_USAGE, "--%s: \"%.32s\" is no number", name, value);
+    *number = strtoull(value, &end, 10);
+    return FT_OK;
+}
+
+static ft_status set_option(const ft_verb_command *command, void *own, ft_verb_call *call,
+                            const char *name, const char *value, ft_error *err)
+{
+    ft_status status = FT_OK;
+    if (strcmp(name, "config") == 0) return ft_config_read(&call->config, value, err);
+    if (command->set(own, name, value, &status, err)) return status;
+    return ft_config_set(&call->config, name, value, err);
+}
+
+static ft_status parse(const ft_verb_command *command, void *own, ft_verb_call *call, int count,
+                       char **arguments, ft_error *err)
+{
+    for (int i = 1; i < count; i++) {
+        const char *argument = arguments[i];
+        if (strcmp(argument, "--json") == 0) {
+            call->json = true;
+        } else if (strcmp(argument, "--help") == 0) {
+            call->help = true;
+        } else if (strncmp(argument, "--", 2) != 0) {
+            if (call->word) return ft_error_set(err, FT_USAGE, "unexpected \"%.64s\"", argument);
+            call->word = argument;
+        } else if (i + 1 == count) {
+            return ft_error_set(err, FT_USAGE, "%.64s needs a value", argument);
+        } else {
+            ft_status status = set_option(command, own, call, argument + 2, arguments[++i], err);
+            if (status != FT_OK) return status;
+        }
+    }
+    return FT_OK;
+}
+
+int ft_verb_command_main(const ft_verb_command *command, void *own, int count, char **arguments)
+{
+    ft_verb_call call = {.verb = count > 0 ? arguments[0] : NULL};
+    ft_error err = FT_ERROR_INIT;
+    ft_config_init(&call.config);
+    call.help = call.verb && strcmp(call.verb, "--help") == 0;
+    ft_status status = parse(command, own, &call, count, arguments, &err);
+    if (status == FT_OK && call.help)
+        command->print_help();
+    else if (status == FT_OK)
+        status = command->run(own, &call, &err);
+    if (status != FT_OK) fprintf(stderr, "foretelld: %s\n", err.message);
+    ft_config_release(&call.config);
+    if (status == FT_OK) return fflush(stdout) == 0 ? 0 : EXIT_NO_STATE;
+    return status == FT_USAGE ? EXIT_BAD_USAGE : EXIT_NO_STATE;
+}

@@ -1,0 +1,31 @@
+/* What the commands of foretelld that have verbs (token, limit) share: their arguments and ends. */
+#ifndef FT_VERB_COMMAND_H
+#define FT_VERB_COMMAND_H
+
+#include "config.h"
+
+/* A command line that was read: VERB [WORD] [--json] [--OPTION VALUE]... */
+typedef struct ft_verb_call {
+    ft_config config; /* --config, --state and the other options of the daemon */
+    const char *verb; /* NULL: there is none */
+    const char *word; /* NULL: there is none */
+    bool json, help;
+} ft_verb_call;
+
+/* own: of the command. */
+typedef struct ft_verb_command {
+    void (*print_help)(void);
+    /* Takes an option of the command's own; *status says how that went. False: it is none. */
+    bool (*set)(void *own, const char *name, const char *value, ft_status *status, ft_error *err);
+    ft_status (*run)(void *own, const ft_verb_call *call, ft_error *err);
+} ft_verb_command;
+
+/* arguments: what follows the command's name. Results go to standard output, the rest to standard
+ * error. The exit code: 0, 2 usage, 4 the state folder cannot be used. */
+int ft_verb_command_main(const ft_verb_command *command, void *own, int count, char **arguments);
+
+/* The value of an option --NAME that is a number of at most 15 digits. FT_USAGE. */
+ft_status ft_verb_number(const char *name, const char *value, uint64_t *number,
+                         ft_error *err) FT_MUST_CHECK;
+
+#endif
