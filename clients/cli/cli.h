@@ -142,7 +142,7 @@ const char *ft_command_examples(ft_command command);  /* one a line */
 const char *ft_help_environment(void);                /* lines */
 const char *ft_exit_meaning(size_t index, int *code); /* of the index-th; NULL: there are no more */
 void ft_help_command(ft_command command, ft_strbuf *out);
-void ft_help_page(ft_strbuf *out);   /* docs/man/foretell.1, in man(7)'s language */
+void ft_help_page(ft_strbuf *out); /* docs/man/foretell.1, in man(7)'s language */
 
 /* The commands. Each prints its own errors. */
 ft_exit ft_run_check(const ft_options *options);

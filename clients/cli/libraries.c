@@ -106,8 +106,7 @@ ft_status ft_build_check(const ft_trace *trace, const char *name, char **program
     if (!*program) return ft_error_set(err, FT_USAGE, "%s: there is no such program", name);
     if (!ft_record_hash(*program, hash))
         return ft_error_set(err, FT_USAGE, "%s: cannot be read", name);
-    if (!built->hash[0] || !strcmp(hash, built->hash))
-        return check_linked(trace, *program, err);
+    if (!built->hash[0] || !strcmp(hash, built->hash)) return check_linked(trace, *program, err);
     return ft_error_set(err, FT_INPUT,
                         "%s: is not the program that was recorded: its content has SHA-256 "
                         "%.16s..., that of the trace (%s) %.16s...",

@@ -126,8 +126,8 @@ typedef struct ft_finding {
 
 /* One trace's report. */
 typedef struct ft_report_part {
-    const json_t *json; /* REPORT, borrowed */
-    const char *file; /* how the user names the trace; borrowed, like json */
+    const json_t *json;  /* REPORT, borrowed */
+    const char *file;    /* how the user names the trace; borrowed, like json */
     size_t first, count; /* of the findings */
 } ft_report_part;
 

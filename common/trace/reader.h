@@ -23,9 +23,9 @@ ft_status ft_reader_feed(ft_reader *reader, const void *data, size_t length,
 /* Ends the input. The reader is spent afterwards, whatever the status. */
 ft_status ft_reader_finish(ft_reader *reader, ft_trace **trace, ft_error *err) FT_MUST_CHECK;
 
-/* For those who take the events away while they are read (verdict/intake.h). Before the first chunk: the
- * builder is told so (ft_builder_flush_to), which ft_reader_builder gives from then on; NULL: it is
- * not made yet. */
+/* For those who take the events away while they are read (verdict/intake.h). Before the first
+ * chunk: the builder is told so (ft_builder_flush_to), which ft_reader_builder gives from then on;
+ * NULL: it is not made yet. */
 void ft_reader_flush_to(ft_reader *reader, void (*flush)(void *context), void *context,
                         uint32_t block);
 ft_builder *ft_reader_builder(const ft_reader *reader);

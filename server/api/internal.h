@@ -163,8 +163,8 @@ void ft_api_forget_uploads(ft_api *api);
 
 /* ---- Reports --------------------------------------------------------------------------------- */
 
-/* Calls go, at once or when fewer reports are being made; ft_turn_end when the reply is given. Where
- * too much waits for slow clients the answer is a 503 instead, and data is freed. */
+/* Calls go, at once or when fewer reports are being made; ft_turn_end when the reply is given.
+ * Where too much waits for slow clients the answer is a 503 instead, and data is freed. */
 void ft_turn_take(ft_api *api, ft_http_request *request, void (*go)(void *data), void *data);
 void ft_turn_end(ft_api *api);
 

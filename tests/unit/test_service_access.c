@@ -418,9 +418,8 @@ static void revoked(void **state)
     assert_int_equal(command(&ft_steps_server, "token create --scopes all", out, sizeof out), 2);
     assert_int_equal(command(&ft_steps_server, "token create --projects 'a b'", out, sizeof out),
                      2);
-    assert_int_equal(command(&ft_steps_server, "token create --name \"$(printf 'a\\nb')\"", out,
-                             sizeof out),
-                     2);
+    assert_int_equal(
+        command(&ft_steps_server, "token create --name \"$(printf 'a\\nb')\"", out, sizeof out), 2);
 }
 
 /* Of a flood of refusals only some are kept: asks until the log has one of this kind. */

@@ -104,7 +104,7 @@ struct ft_cdcl {
     FT_VEC(ft_lit) core;
     uint32_t model_size;
     uint64_t work, next_cleaning, next_reduction, reductions;
-    uint32_t cleaned; /* facts known at the last cleaning */
+    uint32_t cleaned;   /* facts known at the last cleaning */
     uint64_t conflicts; /* in all checks so far */
 };
 

@@ -108,8 +108,8 @@ typedef struct ft_maker {
     /* the cells of the events at hand (ft_cells_find); behind them, of those before */
     uint32_t found[FT_RAW_BATCH + FT_MAKER_AHEAD];
     ft_maker_recent recent[FT_MAKER_RECENT]; /* by hash of the value */
-    uint64_t now;              /* number of the record */
-    uint32_t step;             /* which the record is (step_of) */
+    uint64_t now;                            /* number of the record */
+    uint32_t step;                           /* which the record is (step_of) */
 } ft_maker;
 
 /* ---- sound.c: does the record fit to what came before? */
