@@ -499,18 +499,20 @@ void ft_builder_add_note(ft_builder *b, const char *code, uint32_t event, uint32
                          const char *text)
 {
     ft_trace *trace = b->trace;
-    for (uint32_t i = 0; i < trace->n_notes; i++) {
-        if (strcmp(trace->notes[i].code, code) != 0) continue;
-        if (trace->notes[i].count <= UINT32_MAX - count) trace->notes[i].count += count;
+    uint32_t at = 0;
+    while (at < trace->n_notes && strcmp(trace->notes[at].code, code) < 0) at++;
+    if (at < trace->n_notes && strcmp(trace->notes[at].code, code) == 0) {
+        if (trace->notes[at].count <= UINT32_MAX - count) trace->notes[at].count += count;
         return;
     }
     trace->notes =
         ft_vec_grow(trace->notes, &b->note_cap, trace->n_notes + 1u, sizeof *trace->notes);
-    trace->notes[trace->n_notes++] =
-        (ft_note){.code = ft_arena_strndup(trace->arena, code, strlen(code)),
-                  .event = event,
-                  .count = count,
-                  .text = ft_arena_strndup(trace->arena, text, strlen(text))};
+    memmove(trace->notes + at + 1, trace->notes + at,
+            (trace->n_notes++ - at) * sizeof *trace->notes);
+    trace->notes[at] = (ft_note){.code = ft_arena_strndup(trace->arena, code, strlen(code)),
+                                 .event = event,
+                                 .count = count,
+                                 .text = ft_arena_strndup(trace->arena, text, strlen(text))};
 }
 
 void ft_builder_note(ft_builder *b, const char *code, uint32_t event, const char *format, ...)

@@ -184,7 +184,7 @@ typedef struct ft_trace {
     unsigned char *inputs; /* what the program read (clients/record/maker/inputs.h): for replays */
     size_t n_inputs;       /* bytes; 0: none, or not kept (ft_builder_keep_inputs) */
     ft_term_pool *terms;
-    ft_note *notes;
+    ft_note *notes; /* [n_notes] as built: ascending by code */
     uint32_t n_notes;
     uint32_t broken; /* first event where the observed order breaks the semantics, FT_NO_EVENT:
                         none. Nothing of a broken trace is called safe */
@@ -326,7 +326,8 @@ uint32_t ft_builder_update(ft_builder *builder, uint32_t thread, uint32_t variab
 uint32_t ft_builder_action(ft_builder *builder, ft_event_kind kind, uint32_t thread, uint32_t loc,
                            ft_term guard, const ft_assignment *assignments, uint32_t n_assignments,
                            uint8_t flags);
-/* Counts a note; the same code twice becomes one note with a count and the first text. */
+/* Counts a note; the same code twice becomes one note with a count and the first text. Notes stand
+ * in the order of their codes, however the trace is read. */
 void ft_builder_note(ft_builder *builder, const char *code, uint32_t event, const char *format, ...)
     FT_PRINTF(4, 5);
 
