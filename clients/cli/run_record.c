@@ -102,6 +102,16 @@ static void print_terms(const ft_record_terms *t)
                 (unsigned long long)t->wrong);
 }
 
+/* What the program would do with other values is known from terms alone. */
+static void print_transactions(const ft_record_summary *s)
+{
+    if (s->terms.on || !s->transactions) return;
+    fprintf(stderr,
+            "foretell: %llu transactions; --symbolic also predicts where a thread reads another "
+            "value in between, --runs 20 may meet it\n",
+            (unsigned long long)s->transactions);
+}
+
 static void print_hot(const ft_record_summary *s)
 {
     for (uint32_t i = 0; i < FT_RECORD_HOT && s->accesses >= MANY && s->hot[i].n; i++)
@@ -142,6 +152,7 @@ static void print_summary(const run *r, const ft_record_summary *s)
                 (unsigned long long)s->ignored);
     if (s->foreign[0]) fprintf(stderr, "foretell: %s\n", s->foreign);
     print_terms(&s->terms);
+    print_transactions(s);
     print_hot(s);
     ft_strbuf_release(&end);
 }

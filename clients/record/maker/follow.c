@@ -95,6 +95,7 @@ static void synchronise(ft_maker *m, const ft_raw_record *r)
 
 static void mark(ft_maker *m, const ft_raw_record *r)
 {
+    m->summary->transactions += r->operands[0] == FT_EVENT_TX_BEGIN;
     ft_maker_event(m, (ft_event_kind)r->operands[0], r, 0, r->operands[1], FT_NO_VALUE, 0);
 }
 

@@ -36,14 +36,15 @@ typedef struct ft_record_hot {
 
 /* What the recording was, for people and `--json`. */
 typedef struct ft_record_summary {
-    uint64_t bytes;    /* of the log */
-    uint64_t accesses; /* in the log */
-    uint64_t kept;     /* of them in the trace, as so many events */
-    uint64_t granules; /* pieces of memory of eight bytes that were touched */
-    uint64_t external; /* writes by code without hooks, noticed when they were read */
-    uint64_t signals;  /* for which a handler of the program ran */
-    uint64_t ignored;  /* events in signal handlers and behind the end */
-    uint64_t unseen;   /* times that a thread slept in a call the recorder does not know */
+    uint64_t bytes;        /* of the log */
+    uint64_t accesses;     /* in the log */
+    uint64_t kept;         /* of them in the trace, as so many events */
+    uint64_t granules;     /* pieces of memory of eight bytes that were touched */
+    uint64_t external;     /* writes by code without hooks, noticed when they were read */
+    uint64_t signals;      /* for which a handler of the program ran */
+    uint64_t ignored;      /* events in signal handlers and behind the end */
+    uint64_t transactions; /* that the program marked */
+    uint64_t unseen;       /* times that a thread slept in a call the recorder does not know */
     ft_record_hot hot[FT_RECORD_HOT]; /* the most first */
     ft_record_terms terms;
     uint32_t cells, threads;
