@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "input.h"
+#include "output.h"
 
 enum { MOST_BYTES = 256 << 20 };
 
@@ -26,41 +27,20 @@ static ft_status read_text(const char *path, ft_strbuf *text, ft_error *err)
     return FT_OK;
 }
 
-static ft_status cannot_write(const char *path, ft_error *err)
+static ft_status cannot_write(const char *path, const ft_error *why, ft_error *err)
 {
-    return ft_error_set(err, FT_USAGE, "%s cannot be written: %s", path, strerror(errno));
-}
-
-/* Written beside it and moved there, so that a file is whole or as it was. */
-static FILE *open_beside(const char *path, ft_strbuf *temporary)
-{
-    ft_strbuf_printf(temporary, "%s.part-%ld", path, (long)getpid());
-    return fopen(temporary->text, "wxe");
-}
-
-static ft_status close_into(FILE *out, const char *temporary, const char *path, ft_error *err)
-{
-    bool good = !ferror(out);
-    good &= fclose(out) == 0;
-    if (good && rename(temporary, path) == 0) return FT_OK;
-    ft_status status = cannot_write(path, err);
-    remove(temporary);
-    return status;
+    return ft_error_set(err, why->code, "%s %s", path, why->message);
 }
 
 static ft_status write_file(const char *path, const ft_strbuf *text, ft_error *err)
 {
-    ft_strbuf temporary = {0};
-    FILE *out = open_beside(path, &temporary);
-    ft_status status = FT_OK;
-    if (!out) {
-        status = cannot_write(path, err);
-    } else {
-        fwrite(ft_strbuf_text(text), 1, text->len, out);
-        status = close_into(out, temporary.text, path, err);
-    }
-    ft_strbuf_release(&temporary);
-    return status;
+    ft_output *out;
+    ft_error why = FT_ERROR_INIT;
+    ft_status status = ft_output_open(path, &out, &why);
+    if (!status)
+        status =
+            ft_output_close(out, ft_output_sink(out, ft_strbuf_text(text), text->len, &why), &why);
+    return status ? cannot_write(path, &why, err) : FT_OK;
 }
 
 /* ---- what is known --------------------------------------------------------------------------- */
@@ -148,15 +128,14 @@ ft_status ft_emit_open(ft_emit *emit, const ft_options *options, ft_session *ses
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
+static const char *place(const ft_emit *emit)
+{
+    return emit->options->output ? emit->options->output : "-";
+}
+
 static ft_status print(ft_emit *emit, const ft_strbuf *text, ft_error *err)
 {
-    const char *path = emit->options->output;
-    if (!path || strcmp(path, "-") == 0) {
-        fwrite(ft_strbuf_text(text), 1, text->len, stdout);
-        fflush(stdout);
-        return FT_OK;
-    }
-    return write_file(path, text, err);
+    return write_file(place(emit), text, err);
 }
 
 static ft_status print_now(ft_emit *emit, const ft_report *report, size_t number, ft_error *err)
@@ -252,23 +231,14 @@ static void print_kept(const ft_emit *emit, const json_t *merged, FILE *out)
 
 static ft_status print_json(const ft_emit *emit, const json_t *merged, ft_error *err)
 {
-    const char *path = emit->options->output;
-    if (!path || strcmp(path, "-") == 0) {
-        print_kept(emit, merged, stdout);
-        fflush(stdout);
-        return FT_OK;
+    ft_output *out;
+    ft_error why = FT_ERROR_INIT;
+    ft_status status = ft_output_open(place(emit), &out, &why);
+    if (!status) {
+        print_kept(emit, merged, ft_output_file(out));
+        status = ft_output_close(out, FT_OK, &why);
     }
-    ft_strbuf temporary = {0};
-    ft_status status = FT_OK;
-    FILE *out = open_beside(path, &temporary);
-    if (!out) {
-        status = cannot_write(path, err);
-    } else {
-        print_kept(emit, merged, out);
-        status = close_into(out, temporary.text, path, err);
-    }
-    ft_strbuf_release(&temporary);
-    return status;
+    return status ? cannot_write(place(emit), &why, err) : FT_OK;
 }
 
 static ft_status print_all(ft_emit *emit, const ft_report *report, ft_error *err)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const struct {
@@ -38,7 +39,7 @@ ft_trace_writer ft_output_writer(const char *format, const char *path)
 
 struct ft_output {
     FILE *file;
-    char *temporary; /* NULL: standard output */
+    char *temporary; /* NULL: written where it is */
     char *path;
 };
 
@@ -60,17 +61,45 @@ static void release_output(ft_output *o)
     free(o);
 }
 
+FILE *ft_output_file(ft_output *o)
+{
+    return o->file;
+}
+
+static bool is_standard(const char *path, const struct stat *there, bool exists)
+{
+    struct stat standard;
+    if (strcmp(path, "-") == 0) return true;
+    return exists && fstat(STDOUT_FILENO, &standard) == 0 && standard.st_dev == there->st_dev &&
+           standard.st_ino == there->st_ino;
+}
+
+/* Of a link the file behind it is replaced, not the link. */
+static FILE *open_beside(ft_output *o)
+{
+    ft_strbuf name = {0};
+    char *behind = realpath(o->path, NULL);
+    if (behind) {
+        free(o->path);
+        o->path = behind;
+    }
+    ft_strbuf_printf(&name, "%s.part-%ld", o->path, (long)getpid());
+    o->temporary = ft_strbuf_take(&name);
+    return fopen(o->temporary, "wxe");
+}
+
 ft_status ft_output_open(const char *path, ft_output **output, ft_error *err)
 {
     ft_output *o = ft_calloc(1, sizeof *o);
-    ft_strbuf name = {0};
+    struct stat there;
+    bool exists = stat(path, &there) == 0;
     o->path = ft_strdup(path);
-    o->file = stdout;
-    if (strcmp(path, "-")) {
-        ft_strbuf_printf(&name, "%s.part-%ld", path, (long)getpid());
-        o->temporary = ft_strbuf_take(&name);
-        o->file = fopen(o->temporary, "wxe");
-    }
+    if (is_standard(path, &there, exists))
+        o->file = stdout;
+    else if (exists && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode))
+        o->file = fopen(path, "we");
+    else
+        o->file = open_beside(o);
     if (o->file) {
         *output = o;
         return FT_OK;
@@ -82,11 +111,14 @@ ft_status ft_output_open(const char *path, ft_output **output, ft_error *err)
 
 ft_status ft_output_close(ft_output *o, ft_status status, ft_error *err)
 {
-    if (o->temporary) {
-        if (fclose(o->file) && !status) status = unwritable(err);
-        if (!status && rename(o->temporary, o->path)) status = unwritable(err);
-        if (status) remove(o->temporary);
-    }
+    bool bad = fflush(o->file) != 0 || ferror(o->file);
+    if (o->file == stdout)
+        bad = false; /* what everybody prints there is looked at when the command ends */
+    else
+        bad |= fclose(o->file) != 0;
+    if (bad && !status) status = unwritable(err);
+    if (o->temporary && !status && rename(o->temporary, o->path)) status = unwritable(err);
+    if (o->temporary && status) remove(o->temporary);
     release_output(o);
     return status;
 }

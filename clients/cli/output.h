@@ -1,6 +1,8 @@
-/* Traces that a command writes. */
+/* Files that a command writes. */
 #ifndef FT_CLI_OUTPUT_H
 #define FT_CLI_OUTPUT_H
+
+#include <stdio.h>
 
 #include "trace/reader.h"
 
@@ -11,16 +13,18 @@ typedef ft_status (*ft_trace_writer)(const ft_trace *trace, ft_sink sink, void *
  */
 ft_trace_writer ft_output_writer(const char *format, const char *path);
 
-/* Writes to path ("-": standard output) beside its place and moves it there whole, so that it may
- * be an input as well and is never half a file. FT_USAGE: it cannot be written. */
-ft_status ft_output_trace(const ft_trace *trace, ft_trace_writer write, const char *path,
-                          ft_error *err) FT_MUST_CHECK;
-
-/* The same for what writes by itself: the sink's context is the output, which is closed with the
- * status of the writing, and gives its own back. */
+/* A file that a command writes, closed with the status of the writing, whose own status closing
+ * gives back. A plain file is written beside its place and moved there whole, so that it may be an
+ * input as well and is never half a file; a device, a pipe or standard output ("-", and whatever
+ * path means it) is written where it is. FT_USAGE: it cannot be written. */
 typedef struct ft_output ft_output;
 ft_status ft_output_open(const char *path, ft_output **output, ft_error *err) FT_MUST_CHECK;
 ft_status ft_output_sink(void *output, const void *data, size_t length, ft_error *err);
+FILE *ft_output_file(ft_output *output);
 ft_status ft_output_close(ft_output *output, ft_status status, ft_error *err) FT_MUST_CHECK;
+
+/* Writes a trace there. */
+ft_status ft_output_trace(const ft_trace *trace, ft_trace_writer write, const char *path,
+                          ft_error *err) FT_MUST_CHECK;
 
 #endif

@@ -51,15 +51,26 @@ static ft_raw_header header_of(const run *r)
     return header;
 }
 
-/* The log lies beside the trace, on the disk that the user chose; it is sparse up to its limit. */
+static char *log_name(const char *out, bool beside)
+{
+    const char *folder = getenv("TMPDIR");
+    ft_strbuf name = {0};
+    if (beside)
+        ft_strbuf_printf(&name, "%s.log-XXXXXX", out);
+    else
+        ft_strbuf_printf(&name, "%s/foretell.log-XXXXXX", folder ? folder : "/tmp");
+    return ft_strbuf_take(&name);
+}
+
+/* The log lies beside the trace, on the disk that the user chose; it is sparse up to its limit. A
+ * pipe or a device has no such place. */
 static ft_status make_log(const run *r, char **path, ft_error *err)
 {
     ft_raw_header header = header_of(r);
-    ft_strbuf name = {0};
     struct stat there;
-    ft_strbuf_printf(&name, "%s.log-XXXXXX", r->out);
-    *path = ft_strbuf_take(&name);
-    bool folder = !stat(r->out, &there) && S_ISDIR(there.st_mode);
+    bool exists = stat(r->out, &there) == 0;
+    bool folder = exists && S_ISDIR(there.st_mode);
+    *path = log_name(r->out, !exists || S_ISREG(there.st_mode));
     int fd = folder ? -1 : mkostemp(*path, O_CLOEXEC);
     if (folder) errno = EISDIR;
     bool ok = fd >= 0 && write(fd, &header, sizeof header) == sizeof header &&

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -480,6 +481,41 @@ static void conversion_keeps_the_events(void **state)
     release(&result);
 }
 
+/* A pipe is written and stays one; of a link the file behind it is written. */
+static void outputs_stay_what_they_are(void **state)
+{
+    (void)state;
+    char pipe_path[128], link_path[128], file[128], text[1 << 16];
+    struct stat there;
+    path_of(pipe_path, "pipe.ndjson");
+    path_of(link_path, "link.ndjson");
+    path_of(file, "behind.ndjson");
+    assert_int_equal(mkfifo(pipe_path, 0600), 0);
+    int end = open(pipe_path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    assert_true(end >= 0);
+    run result = RUN("convert", EXAMPLE("bank.ndjson"), pipe_path);
+    expect_code(&result, 0);
+    release(&result);
+    assert_true(lstat(pipe_path, &there) == 0 && S_ISFIFO(there.st_mode));
+    assert_true(read(end, text, sizeof text) > 0);
+    assert_memory_equal(text, "{\"format\":\"foretell\"", 20);
+    result = RUN("check", "-q", "--check", "assertion", "-o", pipe_path, EXAMPLE("bank.ndjson"));
+    expect_code(&result, 1);
+    release(&result);
+    assert_true(lstat(pipe_path, &there) == 0 && S_ISFIFO(there.st_mode));
+    assert_true(read(end, text, sizeof text) > 0);
+    close(end);
+    int made = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(made >= 0);
+    close(made);
+    assert_int_equal(symlink(file, link_path), 0);
+    result = RUN("convert", EXAMPLE("bank.ndjson"), link_path);
+    expect_code(&result, 0);
+    release(&result);
+    assert_true(lstat(link_path, &there) == 0 && S_ISLNK(there.st_mode));
+    assert_true(stat(file, &there) == 0 && there.st_size > 1000);
+}
+
 /* Wang et al. 2010, Fig. 11: neither run has the arms that fail together. */
 static void merged_runs_show_what_no_run_has(void **state)
 {
@@ -578,6 +614,7 @@ int main(void)
         cmocka_unit_test(signals_take_the_daemon_along),
         cmocka_unit_test(witnesses_are_executed),
         cmocka_unit_test(conversion_keeps_the_events),
+        cmocka_unit_test(outputs_stay_what_they_are),
         cmocka_unit_test(merged_runs_show_what_no_run_has),
         cmocka_unit_test(commands_with_a_server),
     };
