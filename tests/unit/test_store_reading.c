@@ -171,21 +171,29 @@ static void test_report(void **state)
     json_decref(leased);
 }
 
-static void test_report_pages(void **state)
+/* What is safe is on one page, the finding on the next and last. */
+static void expect_two_pages(fixture *f, const char *job, uint32_t limit)
 {
-    fixture *f = *state;
-    char job[17], cursor[32];
-    planned(f, job);
-    ft_store_filter all = {.safe = true};
-    json_t *page = report_of(f, job, all, (ft_store_page){.limit = 1});
+    const ft_store_filter all = {.safe = true};
+    char cursor[32];
+    json_t *page = report_of(f, job, all, (ft_store_page){.limit = limit});
     assert_int_equal(json_array_size(json_object_get(page, "safe")), 1);
     assert_int_equal(json_array_size(json_object_get(page, "findings")), 0);
     snprintf(cursor, sizeof cursor, "%s", text_of(page, "next"));
     json_decref(page);
-    page = report_of(f, job, all, (ft_store_page){cursor, 1, NULL});
+    page = report_of(f, job, all, (ft_store_page){cursor, limit, NULL});
     assert_int_equal(json_array_size(json_object_get(page, "findings")), 1);
     assert_true(json_is_null(json_object_get(page, "next")));
     json_decref(page);
+}
+
+static void test_report_pages(void **state)
+{
+    fixture *f = *state;
+    char job[17];
+    planned(f, job);
+    ft_store_filter all = {.safe = true};
+    expect_two_pages(f, job, 1);
     ft_store_report(f->store, job, all, (ft_store_page){"x", 1, NULL}, on_answer, &f->a);
     expect_error(&f->loop, &f->a, FT_USAGE);
     ft_store_report(f->store, job, (ft_store_filter){.check = "x"}, (ft_store_page){0}, on_answer,
@@ -197,8 +205,7 @@ static void test_report_pages(void **state)
 static void test_report_bytes(void **state)
 {
     fixture *f = *state;
-    char job[17], cursor[32];
-    ft_store_filter all = {.safe = true};
+    char job[17];
     char *text = ft_calloc(FT_STORE_REPORT_MOST + 1, 1);
     store_trace(f);
     create_job(f, job);
@@ -207,15 +214,7 @@ static void test_report_bytes(void **state)
     json_object_set_new(block, "text", json_string(memset(text, 'a', FT_STORE_REPORT_MOST)));
     commit_plan(f, leased, plan);
     json_decref(expect(&f->loop, &f->a));
-    json_t *page = report_of(f, job, all, (ft_store_page){0});
-    assert_int_equal(json_array_size(json_object_get(page, "safe")), 1);
-    assert_int_equal(json_array_size(json_object_get(page, "findings")), 0);
-    snprintf(cursor, sizeof cursor, "%s", text_of(page, "next"));
-    json_decref(page);
-    page = report_of(f, job, all, (ft_store_page){cursor, 0, NULL});
-    assert_int_equal(json_array_size(json_object_get(page, "findings")), 1);
-    assert_true(json_is_null(json_object_get(page, "next")));
-    json_decref(page);
+    expect_two_pages(f, job, 0);
     json_decref(leased);
     free(text);
 }
