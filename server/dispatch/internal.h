@@ -68,14 +68,18 @@ typedef struct ft_batch {
     ft_batch_item items[FT_BATCH_MAX];
     size_t count; /* of these */
     size_t own;
-    size_t next;        /* the first unanswered one */
-    ft_results results; /* not handed to the store */
-    ft_tally *tallies;  /* of these */
-    ft_strbuf witness;  /* of the verdict that comes next, packed */
-    ft_strbuf plan;     /* what came of it */
-    uint64_t pending;   /* loop time of the first of them */
-    uint64_t started;   /* loop time of the request */
-    uint64_t turn;      /* loop time of the request or of the last verdict */
+    size_t next;         /* the first unanswered one */
+    ft_results results;  /* not handed to the store */
+    ft_tally *tallies;   /* of these */
+    ft_strbuf witness;   /* of the verdict that comes next, packed */
+    ft_strbuf plan;      /* what came of it and is not with the store */
+    uint64_t plan_bytes; /* what came of it */
+    ft_plan *stored;     /* its parts with the store; NULL: none */
+    bool storing;        /* one of them is on its way there */
+    bool planned;        /* all of it has come */
+    uint64_t pending;    /* loop time of the first of them */
+    uint64_t started;    /* loop time of the request */
+    uint64_t turn;       /* loop time of the request or of the last verdict */
     uint32_t subproblem_ms, job_ms;
     uint32_t memory_mb; /* 0: no limit but the process's own */
     uint32_t chunk;     /* the next row of the trace to send */
@@ -295,13 +299,15 @@ void ft_worker_send_json(ft_worker *worker, ft_wire_type type, const json_t *jso
 void ft_worker_pause(ft_worker *worker);  /* reads no frames ... */
 void ft_worker_resume(ft_worker *worker); /* ... until then */
 
-/* ---- batch.c --------------------------------------------------------------------------------- */
+/* ---- batch.c, batch_lease.c ------------------------------------------------------------------ */
 
 void ft_batch_lease(ft_worker *worker, ft_job *job);
 /* Takes the last `count` unstarted tasks of `from` for the idle worker `thief`. */
 void ft_batch_steal(ft_worker *thief, ft_worker *from, size_t count);
 void ft_batch_renew(ft_dispatch *dispatch); /* the leases of all busy workers */
 void ft_batch_load(ft_worker *worker);      /* sends it batch.trace */
+/* Asks a worker for what it was leased, its trace first if it has another one. */
+void ft_batch_start(ft_worker *worker, const ft_job *job);
 void ft_batch_on_loaded(ft_worker *worker, const json_t *message);
 void ft_batch_on_witness(ft_worker *worker, const ft_wire_frame *frame);
 void ft_batch_on_verdict(ft_worker *worker, const ft_wire_frame *frame);

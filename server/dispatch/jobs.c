@@ -238,8 +238,14 @@ static void on_expired(void *data, const ft_error *err, json_t *result)
         ft_errand_retry(errand, expire, err);
         return;
     }
-    ft_job_changed(errand->dispatch, result);
-    ft_errand_end(errand);
+    ft_dispatch *dispatch = errand->dispatch;
+    bool more = json_is_true(json_object_get(result, "more")) && !dispatch->closing;
+    if (more) stop_workers(dispatch, errand->job);
+    ft_job_changed(dispatch, result);
+    if (more)
+        expire(errand);
+    else
+        ft_errand_end(errand);
 }
 
 void ft_job_expire(ft_job *job, const char *text)

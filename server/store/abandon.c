@@ -6,6 +6,8 @@
 #include "base/memory.h"
 #include "store/internal.h"
 
+#define AT_ONCE 500 /* subproblems of a job that is out of time */
+
 /* The model as planned; new text. */
 static ft_status planned_model(ft_sql *sql, const char *job, char **model, ft_error *err)
 {
@@ -26,19 +28,12 @@ typedef struct end {
     json_t *deaths; /* borrowed; NULL: nobody died on it */
 } end;
 
-static ft_status give_up(ft_sql *sql, const char *job, int64_t task, const json_t *entry,
+static ft_status give_up(ft_results *results, int64_t task, const json_t *entry, const char *model,
                          const end *how, ft_error *err)
 {
-    char *model;
-    ft_status status = planned_model(sql, job, &model, err);
-    if (status != FT_OK) return status;
     json_t *record = ft_store_record_given_up(entry, model, how->verdict, how->reason, how->text);
     if (json_array_size(how->deaths)) json_object_set(record, "deaths", how->deaths);
-    free(model);
-    ft_results results = {.items = NULL};
-    status = ft_store_results_add(&results, task, record, err);
-    if (status == FT_OK) status = ft_store_verdicts_add(sql, job, &results, 1, err);
-    ft_results_release(&results);
+    ft_status status = ft_store_results_add(results, task, record, err);
     json_decref(record);
     return status;
 }
@@ -94,13 +89,19 @@ static ft_status poison_solve(ft_sql *sql, const ft_request *request, ft_error *
     const ft_store_blame *blame = &request->blame;
     end how = {blame->verdict, blame->reason, request->other, NULL};
     json_t *entry = NULL;
+    char *model = NULL;
     ft_entries entries = {.first = 0};
+    ft_results results = {.items = NULL};
     ft_status status = ft_store_task_entry(sql, &entries, blame->task, &entry, err);
     if (status == FT_OK) status = ft_store_deaths(sql, request->job, blame->task, &how.deaths, err);
-    if (status == FT_OK) status = give_up(sql, request->job, blame->task, entry, &how, err);
+    if (status == FT_OK) status = planned_model(sql, request->job, &model, err);
+    if (status == FT_OK) status = give_up(&results, blame->task, entry, model, &how, err);
+    if (status == FT_OK) status = ft_store_verdicts_add(sql, request->job, &results, 1, err);
     json_decref(how.deaths);
     json_decref(entry);
+    free(model);
     ft_entries_release(&entries);
+    ft_results_release(&results);
     return status == FT_OK ? ft_store_task_count_down(sql, request->job, 1, err) : status;
 }
 
@@ -195,38 +196,45 @@ void ft_store_abandon(ft_store *store, const char *job, uint64_t token, ft_store
 
 /* ---- Out of time ----------------------------------------------------------------------------- */
 
-static ft_status give_up_one(ft_sql *sql, const ft_request *request, ft_entries *entries,
-                             int64_t task, ft_error *err)
+/* What is given up at once. */
+typedef struct giving {
+    ft_job_row job;
+    char *model; /* owned */
+    ft_entries entries;
+    ft_results results;
+} giving;
+
+static ft_status give_up_one(ft_sql *sql, const ft_request *request, giving *g, int64_t task,
+                             ft_error *err)
 {
     json_t *entry = NULL;
     const end how = {FT_VERDICT_UNKNOWN, FT_REASON_BUDGET, request->other, NULL};
-    ft_status status = ft_store_task_entry(sql, entries, task, &entry, err);
-    if (status == FT_OK) status = give_up(sql, request->job, task, entry, &how, err);
+    ft_status status = ft_store_task_entry(sql, &g->entries, task, &entry, err);
+    if (status == FT_OK) status = give_up(&g->results, task, entry, g->model, &how, err);
     json_decref(entry);
     return status;
 }
 
-/* Those in flight, and those that nobody had yet. */
-static ft_status give_up_open(ft_sql *sql, const ft_request *request, const ft_job_row *job,
-                              ft_error *err)
+/* Those in flight, and some of those that nobody had yet. */
+static ft_status give_up_some(ft_sql *sql, const ft_request *request, giving *g, ft_error *err)
 {
     sqlite3_stmt *statement;
     bool row;
-    ft_entries entries = {.first = 0};
     ft_status status = ft_sql_start(sql, &statement, err,
                                     "SELECT id FROM tasks WHERE id " FT_JOB_TASKS
                                     " AND state IN ('ready', 'leased') AND kind = 'solve'",
                                     "t", (const char *)request->job);
     while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row)
-        status = give_up_one(sql, request, &entries, ft_sql_int(statement, 0), err);
-    for (int64_t next = job->next; next <= job->last && status == FT_OK; next++)
-        status = give_up_one(sql, request, &entries, FT_TASK_ID(job->n, next), err);
-    ft_entries_release(&entries);
-    return status;
+        status = give_up_one(sql, request, g, ft_sql_int(statement, 0), err);
+    int64_t *next = &g->job.next;
+    for (; *next <= g->job.last && g->results.count < AT_ONCE && status == FT_OK; ++*next)
+        status = give_up_one(sql, request, g, FT_TASK_ID(g->job.n, *next), err);
+    if (status != FT_OK || g->results.count == 0) return status;
+    return ft_store_verdicts_add(sql, request->job, &g->results, g->results.count, err);
 }
 
-/* None of its tasks is anybody's any more. */
-static ft_status close_tasks(ft_sql *sql, const ft_request *request, ft_error *err)
+/* None of those in flight is anybody's any more. */
+static ft_status close_tasks(ft_sql *sql, const ft_request *request, const giving *g, ft_error *err)
 {
     const char *job = request->job;
     ft_status status = ft_sql_run(sql, NULL, err,
@@ -235,34 +243,44 @@ static ft_status close_tasks(ft_sql *sql, const ft_request *request, ft_error *e
                                   "t", job);
     if (status == FT_OK) status = ft_store_leases_drop(sql, job, err);
     if (status != FT_OK) return status;
-    return ft_sql_run(sql, NULL, err, "UPDATE jobs SET next = last + 1 WHERE id = ?1", "t", job);
+    return ft_sql_run(sql, NULL, err,
+                      "UPDATE jobs SET next = ?2, ready = last - ?2 + 1, open = last - ?2 + 1, "
+                      "dropped = 0, updated = ?3, revision = revision + 1 WHERE id = ?1",
+                      "tii", job, g->job.next, ft_store_now());
 }
 
 static ft_status end_job(ft_sql *sql, ft_request *request, ft_job_state state, ft_error *err)
 {
-    if (state != FT_JOB_SOLVING) {
-        ft_error cause = FT_ERROR_INIT;
-        ft_error_set(&cause, FT_BUDGET, "%s before the job was planned", request->other);
-        return ft_store_job_fail(sql, request->job, &cause, err);
-    }
-    ft_status status =
-        ft_sql_run(sql, NULL, err, "UPDATE jobs SET open = 0, ready = 0, dropped = 0 WHERE id = ?1",
-                   "t", (const char *)request->job);
-    if (status == FT_OK) status = ft_store_job_move(sql, request->job, FT_JOB_DONE, err);
+    if (state == FT_JOB_SOLVING) return ft_store_job_move(sql, request->job, FT_JOB_DONE, err);
+    ft_error cause = FT_ERROR_INIT;
+    ft_error_set(&cause, FT_BUDGET, "%s before the job was planned", request->other);
+    return ft_store_job_fail(sql, request->job, &cause, err);
+}
+
+static ft_status expire_some(ft_sql *sql, ft_request *request, giving *g, bool *more, ft_error *err)
+{
+    ft_status status = planned_model(sql, request->job, &g->model, err);
+    if (status == FT_OK) status = give_up_some(sql, request, g, err);
+    if (status == FT_OK) status = close_tasks(sql, request, g, err);
+    *more = g->job.next <= g->job.last;
+    if (status == FT_OK && !*more) status = end_job(sql, request, g->job.state, err);
     return status;
 }
 
 static ft_status run_job_expire(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    ft_job_row row;
-    ft_status status = ft_store_job_row(sql, request->job, &row, err);
+    bool more = false;
+    giving g = {.model = NULL};
+    ft_status status = ft_store_job_row(sql, request->job, &g.job, err);
     if (status != FT_OK) return status;
-    bool applied = !ft_job_state_final(row.state);
-    if (applied) status = give_up_open(sql, request, &row, err);
-    if (applied && status == FT_OK) status = close_tasks(sql, request, err);
-    if (applied && status == FT_OK) status = end_job(sql, request, row.state, err);
+    bool applied = !ft_job_state_final(g.job.state);
+    if (applied) status = expire_some(sql, request, &g, &more, err);
+    free(g.model);
+    ft_entries_release(&g.entries);
+    ft_results_release(&g.results);
     if (status == FT_OK)
         status = ft_store_change(sql, request->job, applied, &request->result, err);
+    if (status == FT_OK) json_object_set_new(request->result, "more", json_boolean(more));
     return status;
 }
 
@@ -272,5 +290,6 @@ void ft_store_job_expire(ft_store *store, const char *job, const char *text, ft_
     ft_request *request = ft_store_request(run_job_expire, true, done, data);
     request->job = ft_strdup(job);
     request->other = ft_strdup(text);
+    request->lengthy = true;
     ft_store_send(store, request);
 }

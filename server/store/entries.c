@@ -72,8 +72,8 @@ ft_status ft_entries_add(ft_sql *sql, int64_t job, int64_t first, ft_span values
     ft_strbuf_add(&list, values.at, values.length);
     ft_strbuf_puts(&list, "]");
     ft_status status =
-        ft_sql_run(sql, NULL, err, "INSERT INTO entries (id, list) VALUES (?1, ?2)", "is",
-                   FT_TASK_ID(job, first + 1), (const char *)list.text, list.len);
+        ft_sql_run(sql, NULL, err, "INSERT OR REPLACE INTO entries (id, list) VALUES (?1, ?2)",
+                   "is", FT_TASK_ID(job, first + 1), (const char *)list.text, list.len);
     ft_strbuf_release(&list);
     return status;
 }

@@ -34,7 +34,7 @@ void ft_entries_release(ft_entries *entries);
 ft_status ft_entries_find(ft_sql *sql, ft_entries *entries, int64_t task, ft_entry *entry,
                           ft_error *err) FT_MUST_CHECK;
 /* Stores those of a job's plan, which are subproblems first, first + 1, ...: a text of at most
- * FT_ENTRIES_ROW values with commas between. */
+ * FT_ENTRIES_ROW values with commas between; in place of what a plan before had there. */
 ft_status ft_entries_add(ft_sql *sql, int64_t job, int64_t first, ft_span values,
                          ft_error *err) FT_MUST_CHECK;
 

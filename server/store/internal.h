@@ -22,6 +22,8 @@ struct ft_request {
     char *third;        /* owned */
     json_t *json;       /* a reference */
     ft_results results; /* owned */
+    ft_plan *plan;      /* a reference */
+    bool lengthy;       /* shares no transaction: nobody's answer waits for its end */
     int64_t task, blob;
     uint64_t token;
     uint32_t seq, limit, lease_ms;
@@ -63,6 +65,9 @@ ft_status ft_store_lock_folder(const char *folder, unsigned patience_ms, int *lo
 ft_status ft_store_migrate(ft_sql *sql, ft_error *err) FT_MUST_CHECK;
 /* {"tokens": [...]} of ft_store_tokens; new reference also on failure. */
 ft_status ft_store_read_tokens(ft_sql *sql, json_t **result, ft_error *err) FT_MUST_CHECK;
+
+/* On the store's thread: a part of it was not stored, so it cannot be committed any more. */
+void ft_plan_spoil(ft_plan *plan);
 
 /* {"race": {"candidates", ...}} of a job, from its plan's candidates and its verdicts. */
 ft_status ft_store_checks(ft_sql *sql, const char *job, const json_t *plan, json_t **checks,

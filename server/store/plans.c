@@ -1,32 +1,67 @@
 /* Plans: what a planning worker found becomes verdicts and solve tasks. They may be long, so their
- * texts are looked at and stored as they came, never built. */
+ * texts are looked at and stored as they come, never built. Entries of a job that is not planned
+ * are nobody's: a part of a plan is stored before the rest of it is there, and again where another
+ * worker plans the job anew. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "store/internal.h"
+#include "store/plan_text.h"
+
+#define SHORT (64u << 10) /* bytes of a part that takes no time to speak of */
 
 enum { MODEL, CANDIDATES, RECORDS, SUBPROBLEMS, NOTES, STATISTICS, MEMBERS };
 
-/* A plan that was looked at. */
-typedef struct looked {
+/* On the store's thread while one of its parts is there. */
+struct ft_plan {
+    unsigned references; /* the loop's */
+    bool spoilt;
+    ft_plan_text text;
+    ft_results records;
+    int64_t counts[FT_CHECKS]; /* by records and subproblems */
+    int64_t subproblems;
+    ft_strbuf row; /* of subproblems, not stored: the last of them */
     ft_scan_member of[MEMBERS];
     char model[64];
-    ft_results *records;
-    int64_t counts[FT_CHECKS]; /* by records and subproblems */
-    ft_span *rows;             /* owned: the subproblems, FT_ENTRIES_ROW in each but the last */
-    size_t row_count, row_room;
-    int64_t subproblems;
-} looked;
+};
 
-/* ---- Checking -------------------------------------------------------------------------------- */
+ft_plan *ft_plan_new(void)
+{
+    ft_plan *plan = ft_calloc(1, sizeof *plan);
+    plan->references = 1;
+    return plan;
+}
+
+void ft_plan_drop(ft_plan *plan)
+{
+    if (!plan || --plan->references > 0) return;
+    ft_plan_text_release(&plan->text);
+    ft_results_release(&plan->records);
+    ft_strbuf_release(&plan->row);
+    free(plan);
+}
+
+void ft_plan_spoil(ft_plan *plan)
+{
+    plan->spoilt = true;
+}
+
+/* ---- Its parts ------------------------------------------------------------------------------- */
+
+/* What an element goes to. */
+typedef struct place {
+    ft_sql *sql;
+    int64_t job;
+    ft_plan *plan;
+} place;
 
 static bool is_count(ft_span value, int64_t *count)
 {
     return ft_scan_integer(value, count) && *count >= 0;
 }
 
-static ft_status check_subproblem(looked *p, ft_span text, ft_error *err)
+static ft_status check_subproblem(ft_plan *p, ft_span text, ft_error *err)
 {
     ft_check check;
     char name[32];
@@ -47,41 +82,89 @@ static ft_status check_subproblem(looked *p, ft_span text, ft_error *err)
     return FT_OK;
 }
 
-static void add_to_row(looked *p, ft_span text)
+static ft_status store_row(const place *to, ft_error *err)
 {
-    if (p->subproblems++ % FT_ENTRIES_ROW == 0) {
-        p->rows = ft_vec_grow(p->rows, &p->row_room, p->row_count + 1, sizeof *p->rows);
-        p->rows[p->row_count++] = text;
-    }
-    ft_span *row = &p->rows[p->row_count - 1];
-    row->length = (size_t)(text.at + text.length - row->at);
+    ft_plan *p = to->plan;
+    if (p->row.len == 0) return FT_OK;
+    int64_t first = (p->subproblems - 1) / FT_ENTRIES_ROW * FT_ENTRIES_ROW;
+    ft_status status =
+        ft_entries_add(to->sql, to->job, first, (ft_span){p->row.text, p->row.len}, err);
+    ft_strbuf_clear(&p->row);
+    return status;
 }
 
-static ft_status read_subproblems(looked *p, ft_error *err)
+static ft_status add_subproblem(const place *to, ft_span text, ft_error *err)
 {
-    ft_span rest = p->of[SUBPROBLEMS].value, text;
-    while (ft_scan_next(&rest, &text)) {
-        ft_status status = check_subproblem(p, text, err);
-        if (status != FT_OK) return status;
-        add_to_row(p, text);
-    }
+    ft_plan *p = to->plan;
+    ft_status status = check_subproblem(p, text, err);
+    if (status != FT_OK) return status;
+    if (p->row.len > 0) ft_strbuf_puts(&p->row, ",");
+    ft_strbuf_add(&p->row, text.at, text.length);
+    return ++p->subproblems % FT_ENTRIES_ROW == 0 ? store_row(to, err) : FT_OK;
+}
+
+static ft_status add_record(ft_plan *p, ft_span text, ft_error *err)
+{
+    ft_status status = ft_results_add(&p->records, 0, text.at, text.length, NULL, 0, err);
+    if (status != FT_OK) return status;
+    const ft_record *record = &p->records.items[p->records.count - 1].record;
+    p->counts[record->check] += record->count;
     return FT_OK;
 }
 
-static ft_status read_records(looked *p, ft_error *err)
+static ft_status take(void *data, ft_plan_list list, ft_span text, ft_error *err)
 {
-    ft_span rest = p->of[RECORDS].value, text;
-    while (ft_scan_next(&rest, &text)) {
-        ft_status status = ft_results_add(p->records, 0, text.at, text.length, NULL, 0, err);
-        if (status != FT_OK) return status;
-        const ft_record *record = &p->records->items[p->records->count - 1].record;
-        p->counts[record->check] += record->count;
-    }
-    return FT_OK;
+    const place *to = data;
+    return list == FT_PLAN_RECORDS ? add_record(to->plan, text, err)
+                                   : add_subproblem(to, text, err);
 }
+
+/* *held: nobody else has the plan's task. */
+static ft_status add_part(ft_sql *sql, const ft_request *request, bool *held, ft_error *err)
+{
+    int64_t one;
+    place to = {sql, FT_TASK_JOB(request->task), request->plan};
+    if (to.plan->spoilt)
+        return ft_error_set(err, FT_IO, "a part of the plan before this one was not stored");
+    ft_status status =
+        ft_sql_number(sql, &one, held, err, "SELECT 1 FROM tasks WHERE id = ?1 AND token = ?2",
+                      "ii", request->task, (int64_t)request->token);
+    if (status != FT_OK || !*held) return status;
+    return ft_plan_text_feed(&to.plan->text, request->bytes, request->length, take, &to, err);
+}
+
+static ft_status run_add(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    bool held = false;
+    ft_status status = add_part(sql, request, &held, err);
+    if (status == FT_OK) request->result = json_pack("{s:b}", "applied", held);
+    if (status == FT_OK && !held) ft_plan_spoil(request->plan);
+    return status;
+}
+
+static void hand_over(ft_store *store, ft_request *request, ft_plan *plan, uint64_t token,
+                      int64_t task, ft_strbuf *part)
+{
+    plan->references++;
+    request->plan = plan;
+    request->token = token;
+    request->task = task;
+    request->length = part->len;
+    request->lengthy = part->len > SHORT;
+    request->bytes = ft_strbuf_take(part);
+    ft_store_send(store, request);
+}
+
+void ft_store_plan_add(ft_store *store, ft_plan *plan, uint64_t token, int64_t task,
+                       ft_strbuf *part, ft_store_done done, void *data)
+{
+    hand_over(store, ft_store_request(run_add, true, done, data), plan, token, task, part);
+}
+
+/* ---- Its end --------------------------------------------------------------------------------- */
 
 /* Every candidate is counted exactly once: by a record or by a subproblem. */
-static ft_status check_sums(const looked *p, ft_error *err)
+static ft_status check_sums(const ft_plan *p, ft_error *err)
 {
     ft_scan_member of[FT_CHECKS];
     ft_span candidates = p->of[CANDIDATES].value;
@@ -100,12 +183,14 @@ static ft_status check_sums(const looked *p, ft_error *err)
     return status;
 }
 
-static ft_status read_plan(looked *p, const char *text, size_t length, ft_error *err)
+/* What is left of the text once the lists are stored. */
+static ft_status read_head(ft_plan *p, ft_error *err)
 {
     static const char *const NAMES[] = {"model",       "candidates", "records",
                                         "subproblems", "notes",      "statistics"};
+    const ft_strbuf *head = &p->text.head;
     for (int i = 0; i < MEMBERS; i++) p->of[i] = (ft_scan_member){.name = NAMES[i]};
-    ft_status status = ft_scan_object(text, length, p->of, MEMBERS, err);
+    ft_status status = ft_scan_object(ft_strbuf_text(head), head->len, p->of, MEMBERS, err);
     if (status != FT_OK) return status;
     const ft_span candidates = p->of[CANDIDATES].value;
     if (!candidates.at || *candidates.at != '{' || !ft_scan_list(p->of[RECORDS].value) ||
@@ -113,22 +198,10 @@ static ft_status read_plan(looked *p, const char *text, size_t length, ft_error 
         !ft_scan_word(p->of[MODEL].value, p->model, sizeof p->model))
         return ft_error_set(err, FT_INPUT,
                             "a plan lacks its model, candidates, records or subproblems");
-    status = read_records(p, err);
-    if (status == FT_OK) status = read_subproblems(p, err);
-    return status == FT_OK ? check_sums(p, err) : status;
+    return check_sums(p, err);
 }
 
-/* ---- Storing --------------------------------------------------------------------------------- */
-
-static ft_status store_subproblems(ft_sql *sql, int64_t job, const looked *p, ft_error *err)
-{
-    ft_status status = FT_OK;
-    for (size_t i = 0; i < p->row_count && status == FT_OK; i++)
-        status = ft_entries_add(sql, job, (int64_t)i * FT_ENTRIES_ROW, p->rows[i], err);
-    return status;
-}
-
-static void keep(const looked *p, int member, ft_strbuf *text)
+static void keep(const ft_plan *p, int member, ft_strbuf *text)
 {
     const ft_scan_member *its = &p->of[member];
     if (!its->value.at) return;
@@ -136,7 +209,7 @@ static void keep(const looked *p, int member, ft_strbuf *text)
     ft_strbuf_add(text, its->value.at, its->value.length);
 }
 
-static ft_status store_head(ft_sql *sql, const char *job, const looked *p, ft_error *err)
+static ft_status store_head(ft_sql *sql, const char *job, const ft_plan *p, ft_error *err)
 {
     ft_strbuf text = {0};
     ft_strbuf_puts(&text, "{");
@@ -154,41 +227,50 @@ static ft_status store_head(ft_sql *sql, const char *job, const looked *p, ft_er
     return ft_store_job_move(sql, job, p->subproblems > 0 ? FT_JOB_SOLVING : FT_JOB_DONE, err);
 }
 
-static ft_status commit(ft_sql *sql, ft_request *request, const looked *p, ft_error *err)
+/* What an earlier plan of the job, never committed, has behind the end of this one. */
+static ft_status forget_rest(ft_sql *sql, int64_t job, const ft_plan *p, ft_error *err)
 {
-    bool applied = false;
+    return ft_sql_run(sql, NULL, err, "DELETE FROM entries WHERE id BETWEEN ?1 AND ?2", "ii",
+                      FT_TASK_ID(job, p->subproblems + 1), FT_TASK_ID(job, FT_TASK_MOST));
+}
+
+static ft_status commit(ft_sql *sql, ft_request *request, bool *applied, ft_error *err)
+{
     char job[FT_STORE_JOB_ID + 1];
-    const ft_results *records = p->records;
+    ft_plan *p = request->plan;
+    const place to = {sql, FT_TASK_JOB(request->task), p};
     ft_status status = ft_store_task_job(sql, request->task, job, err);
-    if (status == FT_OK)
-        status = ft_store_task_end(sql, request->task, request->token, FT_TASK_DONE, &applied, err);
-    if (status == FT_OK && applied && records->count > 0)
-        status = ft_store_verdicts_add(sql, job, records, records->count, err);
-    if (status == FT_OK && applied)
-        status = store_subproblems(sql, FT_TASK_JOB(request->task), p, err);
-    if (status == FT_OK && applied) status = store_head(sql, job, p, err);
-    if (status == FT_OK) status = ft_store_change(sql, job, applied, &request->result, err);
+    if (status == FT_OK && *applied) status = read_head(p, err);
+    if (status == FT_OK && *applied)
+        status = ft_store_task_end(sql, request->task, request->token, FT_TASK_DONE, applied, err);
+    if (status == FT_OK && *applied && p->records.count > 0)
+        status = ft_store_verdicts_add(sql, job, &p->records, p->records.count, err);
+    if (status == FT_OK && *applied) status = store_row(&to, err);
+    if (status == FT_OK && *applied) status = forget_rest(sql, to.job, p, err);
+    if (status == FT_OK && *applied) status = store_head(sql, job, p, err);
+    if (status == FT_OK) status = ft_store_change(sql, job, *applied, &request->result, err);
     return status;
 }
 
-static ft_status run_plan(ft_sql *sql, ft_request *request, ft_error *err)
+static ft_status run_end(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    looked p = {.records = &request->results};
-    ft_status status = read_plan(&p, request->bytes, request->length, err);
-    if (status == FT_OK) status = commit(sql, request, &p, err);
-    free(p.rows);
-    return status;
+    bool held = false;
+    ft_status status = add_part(sql, request, &held, err);
+    return status == FT_OK ? commit(sql, request, &held, err) : status;
+}
+
+void ft_store_plan_end(ft_store *store, ft_plan *plan, uint64_t token, int64_t task,
+                       ft_strbuf *part, ft_store_done done, void *data)
+{
+    hand_over(store, ft_store_request(run_end, true, done, data), plan, token, task, part);
 }
 
 void ft_store_plan_commit(ft_store *store, uint64_t token, int64_t task, ft_strbuf *plan,
                           ft_store_done done, void *data)
 {
-    ft_request *request = ft_store_request(run_plan, true, done, data);
-    request->token = token;
-    request->task = task;
-    request->length = plan->len;
-    request->bytes = ft_strbuf_take(plan);
-    ft_store_send(store, request);
+    ft_plan *whole = ft_plan_new();
+    ft_store_plan_end(store, whole, token, task, plan, done, data);
+    ft_plan_drop(whole);
 }
 
 static ft_status run_plan_fail(ft_sql *sql, ft_request *request, ft_error *err)

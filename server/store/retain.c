@@ -8,23 +8,71 @@
 #define LIMIT_TEXT "LIMIT 10"
 #define YOUNG_MS   ((int64_t)3600000) /* a trace that a job may be about to name */
 #define USAGE_DAYS 30
+#define ROWS       2000 /* of jobs, at once */
 
 typedef struct removed {
     int64_t jobs, traces, bytes;
+    int64_t room; /* rows of jobs that may still be removed; 0: the rest comes next time */
 } removed;
 
-/* The verdicts refer to the job. */
+static ft_status remove_entries(ft_sql *sql, const char *job, removed *r, ft_error *err)
+{
+    int64_t gone = 0;
+    ft_status status = ft_sql_run(sql, &gone, err,
+                                  "DELETE FROM entries WHERE id IN (SELECT id FROM entries "
+                                  "WHERE id " FT_JOB_TASKS " LIMIT ?2)",
+                                  "ti", job, r->room);
+    r->room -= gone;
+    return status;
+}
+
+/* The last of its verdicts; what is left is sound by itself, of a job that did not get to its end.
+ */
+static ft_status cut_verdicts(ft_sql *sql, const char *job, const ft_job_row *row, int64_t left,
+                              ft_error *err)
+{
+    ft_status status = ft_sql_run(
+        sql, NULL, err,
+        "UPDATE tallies SET count = tallies.count - s.count, records = tallies.records - s.records "
+        "FROM (SELECT \"check\" AS c, verdict AS v, sum(count) AS count, count(*) AS records "
+        "FROM verdicts WHERE job = ?2 AND n > ?3 GROUP BY 1, 2) AS s "
+        "WHERE job = ?1 AND \"check\" = s.c AND verdict = s.v",
+        "tii", job, row->n, left);
+    if (status == FT_OK)
+        status = ft_sql_run(sql, NULL, err, "DELETE FROM tallies WHERE job = ?1 AND records = 0",
+                            "t", job);
+    if (status == FT_OK)
+        status = ft_sql_run(sql, NULL, err, "DELETE FROM verdicts WHERE job = ?1 AND n > ?2", "ii",
+                            row->n, left);
+    if (status != FT_OK) return status;
+    return ft_sql_run(sql, NULL, err,
+                      "UPDATE jobs SET verdicts = ?2, state = 'cancelled', revision = revision + 1 "
+                      "WHERE n = ?1",
+                      "ii", row->n, left);
+}
+
+static ft_status remove_verdicts(ft_sql *sql, const char *job, removed *r, ft_error *err)
+{
+    ft_job_row row;
+    ft_status status = ft_store_job_row(sql, job, &row, err);
+    if (status != FT_OK) return status;
+    int64_t left = row.verdicts > r->room ? row.verdicts - r->room : 0;
+    r->room -= row.verdicts - left;
+    if (left > 0) return cut_verdicts(sql, job, &row, left, err);
+    return ft_sql_run(sql, NULL, err, "DELETE FROM verdicts WHERE job = ?1", "i", row.n);
+}
+
+/* As far as there is room. The verdicts refer to the job. */
 static ft_status remove_job(ft_sql *sql, const char *job, removed *r, ft_error *err)
 {
+    if (r->room == 0) return FT_OK;
     ft_status status =
-        ft_sql_run(sql, NULL, err, "DELETE FROM verdicts WHERE job = " FT_JOB_N, "t", job);
-    if (status == FT_OK)
-        status = ft_sql_run(sql, NULL, err, "DELETE FROM tasks WHERE id " FT_JOB_TASKS, "t", job);
-    if (status == FT_OK)
-        status = ft_sql_run(sql, NULL, err, "DELETE FROM entries WHERE id " FT_JOB_TASKS, "t", job);
-    if (status == FT_OK)
-        status = ft_sql_run(sql, NULL, err,
-                            "DELETE FROM jobs WHERE id = ?1 AND finished IS NOT NULL", "t", job);
+        ft_sql_run(sql, NULL, err, "DELETE FROM tasks WHERE id " FT_JOB_TASKS, "t", job);
+    if (status == FT_OK) status = remove_entries(sql, job, r, err);
+    if (status == FT_OK && r->room > 0) status = remove_verdicts(sql, job, r, err);
+    if (status != FT_OK || r->room == 0) return status;
+    status = ft_sql_run(sql, NULL, err, "DELETE FROM jobs WHERE id = ?1 AND finished IS NOT NULL",
+                        "t", job);
     if (status == FT_OK) r->jobs++;
     return status;
 }
@@ -129,7 +177,7 @@ static ft_status remove_largest_claim(ft_sql *sql, removed *r, ft_error *err)
         if (status == FT_OK) status = collect(sql, chosen, &jobs, err);
         if (status == FT_OK) status = remove_all(sql, jobs, false, r, err);
     }
-    if (status == FT_OK) return remove_all(sql, traces, true, r, err);
+    if (status == FT_OK && r->room > 0) return remove_all(sql, traces, true, r, err);
     json_decref(traces);
     return status;
 }
@@ -172,10 +220,10 @@ static ft_status remove_share(ft_sql *sql, const char *project, const char *trac
                      "tt", trace, project);
     if (status == FT_OK) status = collect(sql, chosen, &jobs, err);
     if (status == FT_OK) status = remove_all(sql, jobs, false, r, err);
-    if (status == FT_OK)
-        status = ft_sql_run(sql, NULL, err,
-                            "DELETE FROM trace_projects WHERE trace = ?1 AND project = ?2", "tt",
-                            trace, project);
+    if (status != FT_OK || r->room == 0) return status;
+    status =
+        ft_sql_run(sql, NULL, err, "DELETE FROM trace_projects WHERE trace = ?1 AND project = ?2",
+                   "tt", trace, project);
     if (status == FT_OK)
         status = ft_sql_number(sql, &others, NULL, err,
                                "SELECT (SELECT count(*) FROM trace_projects WHERE trace = ?1) + "
@@ -223,20 +271,20 @@ static ft_status forget_usage(ft_sql *sql, ft_error *err)
 
 static ft_status run_retain(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    removed r = {0};
+    removed r = {.room = ROWS};
     bool more = false;
     int64_t stored = 0, most = request->blob;
     ft_status status = forget_usage(sql, err);
     if (status == FT_OK) status = remove_old(sql, request->task, &r, err);
     if (status == FT_OK) status = retain_projects(sql, &r, &more, err);
     if (status == FT_OK) status = remove_unseen(sql, &r, err);
-    more = more || r.jobs >= AT_ONCE || r.traces >= AT_ONCE;
+    more = more || r.room == 0 || r.jobs >= AT_ONCE || r.traces >= AT_ONCE;
     if (status == FT_OK && most > 0)
         status = ft_sql_number(sql, &stored, NULL, err,
                                "SELECT ifnull(sum(stored_bytes), 0) FROM traces", "");
     int64_t before = r.traces;
     if (status == FT_OK && most > 0 && stored > most) status = remove_largest_claim(sql, &r, err);
-    more = more || r.traces > before;
+    more = more || r.room == 0 || r.traces > before;
     if (status == FT_OK)
         request->result =
             json_pack("{s:I, s:I, s:I, s:b}", "jobs", (json_int_t)r.jobs, "traces",
@@ -248,6 +296,7 @@ void ft_store_retain(ft_store *store, uint64_t age_ms, uint64_t bytes, ft_store_
                      void *data)
 {
     ft_request *request = ft_store_request(run_retain, true, done, data);
+    request->lengthy = true;
     request->task = (int64_t)age_ms;
     request->blob = (int64_t)bytes;
     ft_store_send(store, request);

@@ -16,7 +16,6 @@ typedef struct violation {
     bool known;       /* that is stored with its verdict */
     char *check;      /* owned */
     char *message;    /* owned: JSON, as it stands in the record; "": none */
-    char *record;     /* owned */
     json_t *settling; /* borrowed; NULL: nobody shares its fingerprint */
 } violation;
 
@@ -31,7 +30,6 @@ static void release(violations *v)
         free(v->items[i].print);
         free(v->items[i].check);
         free(v->items[i].message);
-        free(v->items[i].record);
     }
     free(v->items);
 }
@@ -52,7 +50,6 @@ static ft_status add_violation(sqlite3_stmt *statement, violations *v, ft_error 
                             : ft_strndup(print.at ? print.at : "", print.length);
     its->check = ft_strdup(ft_sql_text(statement, 2));
     its->message = of[1].value.at ? ft_strndup(of[1].value.at, of[1].value.length) : ft_strdup("");
-    its->record = ft_strdup(text);
     return FT_OK;
 }
 
@@ -90,26 +87,48 @@ static int by_number(const void *a, const void *b)
     return (x->n > y->n) - (x->n < y->n);
 }
 
-/* What numbering looks at; new reference. */
-static json_t *settling(const violation *its)
+/* The places of a record's accesses, and nothing else of them: there may be many records. */
+static json_t *places_of(ft_span accesses)
 {
+    size_t i;
+    json_t *access, *all = json_loadb(accesses.at, accesses.length, 0, NULL), *out = json_array();
+    json_array_foreach(all, i, access) json_array_append_new(
+        out, json_pack("{s:O?}", "location", json_object_get(access, "location")));
+    json_decref(all);
+    return out;
+}
+
+/* What numbering looks at, read again: there may be many that need none of it. */
+static ft_status settling(ft_sql *sql, const char *job, violation *its, json_t *shared,
+                          ft_error *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
     ft_scan_member of[] = {{.name = "accesses"}};
-    json_t *record = json_pack("{s:s}", "fingerprint", its->print);
-    if (ft_scan_object(its->record, strlen(its->record), of, 1, NULL) == FT_OK && of[0].value.at)
-        json_object_set_new(record, "accesses",
-                            json_loadb(of[0].value.at, of[0].value.length, 0, NULL));
-    return record;
+    its->settling = json_pack("{s:s}", "fingerprint", its->print);
+    json_array_append_new(shared, its->settling);
+    ft_status status = ft_sql_start(
+        sql, &statement, err, "SELECT record FROM verdicts WHERE job = " FT_JOB_N " AND n = ?2",
+        "ti", job, its->n);
+    if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
+    if (status != FT_OK || !row) return status;
+    const char *record = ft_sql_text(statement, 0);
+    if (ft_scan_object(record, strlen(record), of, 1, NULL) == FT_OK && of[0].value.at)
+        json_object_set_new(its->settling, "accesses", places_of(of[0].value));
+    return ft_sql_next(sql, statement, &row, err);
 }
 
 /* Only those that share a fingerprint with others need more of their records than that. */
-static void settle(violations *v)
+static ft_status settle(ft_sql *sql, const char *job, violations *v, ft_error *err)
 {
+    ft_status status = FT_OK;
     json_t *shared = json_array();
     if (v->count > 1) qsort(v->items, v->count, sizeof *v->items, by_print);
-    for (size_t i = 0; i < v->count; i++) {
-        if (!shares(v, i)) continue;
-        v->items[i].settling = settling(&v->items[i]);
-        json_array_append_new(shared, v->items[i].settling);
+    for (size_t i = 0; i < v->count && status == FT_OK; i++)
+        if (shares(v, i)) status = settling(sql, job, &v->items[i], shared, err);
+    if (status != FT_OK) {
+        json_decref(shared);
+        return status;
     }
     ft_fingerprints_settle(shared, "fingerprint");
     for (size_t i = 0; i < v->count; i++) {
@@ -122,6 +141,7 @@ static void settle(violations *v)
     }
     if (v->count > 1) qsort(v->items, v->count, sizeof *v->items, by_number);
     json_decref(shared);
+    return FT_OK;
 }
 
 /* A fixed one that is seen in another job than its last one is open again. */
@@ -174,10 +194,8 @@ ft_status ft_store_reviews_carry(ft_sql *sql, const char *job, ft_error *err)
         "SELECT EXISTS (SELECT 1 FROM tallies WHERE job = ?1 AND verdict = 'violation')", "t", job);
     if (status != FT_OK || !some) return status;
     status = read_violations(sql, job, &v, err);
-    if (status == FT_OK) {
-        settle(&v);
-        status = carry(sql, job, &v, err);
-    }
+    if (status == FT_OK) status = settle(sql, job, &v, err);
+    if (status == FT_OK) status = carry(sql, job, &v, err);
     release(&v);
     return status;
 }

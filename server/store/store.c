@@ -38,6 +38,7 @@ struct ft_store {
 
     /* Under the mutex. */
     list waiting, done;
+    list lengthy; /* those of `waiting` that take long: one at a time, in turns with the others */
     bool closing, ended;
     uint64_t commits, requests;
 
@@ -77,6 +78,7 @@ static void request_free(ft_request *request)
     free(request->third);
     free(request->bytes);
     ft_results_release(&request->results);
+    ft_plan_drop(request->plan);
     json_decref(request->json);
     json_decref(request->result);
     free(request);
@@ -99,6 +101,7 @@ static void fail(ft_request *request, const ft_error *err)
 {
     request->status = err->code;
     request->err = *err;
+    if (request->plan) ft_plan_spoil(request->plan);
     json_decref(request->result);
     request->result = NULL;
 }
@@ -187,28 +190,37 @@ static bool run_group(ft_sql *sql, ft_request *first)
     return writes;
 }
 
-/* Takes up to GROUP requests off the queue; called with the mutex held. */
-static ft_request *take_group(ft_store *store, unsigned *taken)
+/* Takes up to `most` requests off a queue. */
+static ft_request *take(list *l, unsigned most, unsigned *taken)
 {
-    ft_request *first = store->waiting.first, *last = first;
-    for (*taken = 1; *taken < GROUP && last->next; ++*taken) last = last->next;
-    store->waiting.first = last->next;
-    if (!last->next) store->waiting.end = &store->waiting.first;
+    ft_request *first = l->first, *last = first;
+    for (*taken = 1; *taken < most && last->next; ++*taken) last = last->next;
+    l->first = last->next;
+    if (!last->next) l->end = &l->first;
     last->next = NULL;
     return first;
+}
+
+/* What runs next; called with the mutex held. */
+static ft_request *take_group(ft_store *store, bool after_lengthy, unsigned *taken)
+{
+    bool lengthy = store->lengthy.first && !(after_lengthy && store->waiting.first);
+    return lengthy ? take(&store->lengthy, 1, taken) : take(&store->waiting, GROUP, taken);
 }
 
 static void thread_main(void *argument)
 {
     ft_store *store = argument;
+    bool lengthy = false;
     uv_mutex_lock(&store->mutex);
-    while (store->waiting.first || !store->closing) {
-        if (!store->waiting.first) {
+    while (store->waiting.first || store->lengthy.first || !store->closing) {
+        if (!store->waiting.first && !store->lengthy.first) {
             uv_cond_wait(&store->wake, &store->mutex);
             continue;
         }
         unsigned taken;
-        ft_request *group = take_group(store, &taken);
+        ft_request *group = take_group(store, lengthy, &taken);
+        lengthy = group->lengthy;
         uv_mutex_unlock(&store->mutex);
         bool committed = run_group(&store->sql, group);
         uv_mutex_lock(&store->mutex);
@@ -286,7 +298,7 @@ void ft_store_send(ft_store *store, ft_request *request)
 {
     uv_mutex_lock(&store->mutex);
     assert(!store->closing);
-    list_add(&store->waiting, request);
+    list_add(request->lengthy ? &store->lengthy : &store->waiting, request);
     uv_mutex_unlock(&store->mutex);
     uv_prepare_start(&store->turn, on_turn);
 }
@@ -412,6 +424,7 @@ ft_status ft_store_open(uv_loop_t *loop, const char *folder, ft_store **store, f
         return status;
     }
     list_init(&s->waiting);
+    list_init(&s->lengthy);
     list_init(&s->done);
     bool made = uv_mutex_init(&s->mutex) == 0 && uv_cond_init(&s->wake) == 0 &&
                 uv_async_init(loop, &s->answered, on_answered) == 0 &&

@@ -2,7 +2,8 @@
  *
  * The interface is asynchronous. One thread owns the connection and runs the requests in the order
  * in which they were made; requests that wait together share a transaction, in which a failing one
- * is undone alone. A callback runs on the loop's thread, after the commit of its request is durable
+ * is undone alone. Parts of plans and what else takes long come one by one, in turns with those.
+ * A callback runs on the loop's thread, after the commit of its request is durable
  * (WAL, synchronous=FULL), never before the requesting function has returned, and exactly once.
  *
  * Who calls what: server/api uses the functions under "Reading" directly; whatever changes a job
@@ -243,8 +244,9 @@ void ft_store_job_create(ft_store *store, const json_t *spec, const ft_store_key
 void ft_store_job_cancel(ft_store *store, const char *job, ft_store_done done, void *data);
 
 /* The job's time ran out: each open solve task gets a verdict unknown (reason budget, `text`) and
- * the job is done; a job that is not planned yet has failed. CHANGE; applied is false if it had
- * ended before. */
+ * the job is done; a job that is not planned yet has failed. CHANGE with "more": BOOL, true: those
+ * were some hundreds of its tasks, ask again; none is leased then. applied is false if it had ended
+ * before. */
 void ft_store_job_expire(ft_store *store, const char *job, const char *text, ft_store_done done,
                          void *data);
 
@@ -281,6 +283,20 @@ void ft_store_extend(ft_store *store, json_t *beat, uint32_t lease_ms, ft_store_
  * up. Takes the text. */
 void ft_store_plan_commit(ft_store *store, uint64_t token, int64_t task, ft_strbuf *plan,
                           ft_store_done done, void *data);
+
+/* A plan too long for one transaction comes in parts, each of them made one of its own: nothing of
+ * it is seen before the last. Made and dropped on the loop's thread; drop accepts NULL. */
+typedef struct ft_plan ft_plan;
+ft_plan *ft_plan_new(void);
+void ft_plan_drop(ft_plan *plan);
+/* The next bytes of its text: {"applied": BOOL}, false: the task is not leased under this token any
+ * more. Takes the text. FT_INPUT: as far as can be seen, it is not PLAN. */
+void ft_store_plan_add(ft_store *store, ft_plan *plan, uint64_t token, int64_t task,
+                       ft_strbuf *part, ft_store_done done, void *data);
+/* Its last bytes, and the rest of what ft_store_plan_commit does; made when those before were
+ * answered. */
+void ft_store_plan_end(ft_store *store, ft_plan *plan, uint64_t token, int64_t task,
+                       ft_strbuf *part, ft_store_done done, void *data);
 
 /* In one transaction, of each result (store/results.h): the record becomes the task's verdict, the
  * task is done; and the job is done if these were its last ones. CHANGE with "late": the tasks that

@@ -141,6 +141,27 @@ static void grow(void)
     hang();
 }
 
+/* As much as a plan may have, so that a plan behind it is too much; a task's answer is none of it.
+ */
+static void flood(void)
+{
+    char *block = ft_alloc(FT_WIRE_CHUNK);
+    memset(block, ' ', FT_WIRE_CHUNK);
+    for (size_t sent = 0; sent < FT_WIRE_MAX_PLAN; sent += FT_WIRE_CHUNK)
+        send_bytes(FT_WIRE_DATA, block, FT_WIRE_CHUNK);
+    free(block);
+}
+
+/* A frame larger than any may be. */
+static void announce(void)
+{
+    unsigned char header[FT_WIRE_HEADER];
+    ft_wire_header(header, FT_WIRE_VERDICT, FT_WIRE_MAX_PAYLOAD);
+    header[0]++;
+    if (write(STDOUT_FILENO, header, sizeof header) < 0) give_up("cannot write");
+    hang();
+}
+
 /* Long, but not silent. */
 static void toil(void)
 {
@@ -158,7 +179,7 @@ static const struct {
     {"hang", hang},           {"crash", crash},        {"killed", be_killed},
     {"exit", exit_badly},     {"memory", exit_memory}, {"junk", write_junk},
     {"close", close_output},  {"call", call_refused},  {"slow", be_slow},
-    {"brief", be_brief},
+    {"brief", be_brief},      {"flood", flood},        {"announce", announce},
 };
 
 /* `what` is an act's name, perhaps with "-once" after it; `mark` tells the occasions apart. True
@@ -253,20 +274,17 @@ static void serve_ingest(fake *f, const json_t *request)
     ft_strbuf_release(&data);
 }
 
-/* In odd pieces; steals the plan. "cut" announces more than comes, "flood" sends more than any plan
- * may have. */
+/* In odd pieces; steals the plan. "cut" announces more than comes. */
 static void send_plan(json_t *token, json_t *plan, const char *does)
 {
     enum { PIECE = 701 };
-    char *text = json_dumps(plan, JSON_COMPACT), *block = ft_calloc(FT_WIRE_CHUNK, 1);
-    size_t length = strlen(text), blocks = strcmp(does, "flood") == 0 ? FT_WIRE_MAX_PLAN >> 20 : 0;
-    for (size_t i = 0; i < blocks; i++) send_bytes(FT_WIRE_DATA, block, FT_WIRE_CHUNK);
+    char *text = json_dumps(plan, JSON_COMPACT);
+    size_t length = strlen(text);
     for (size_t at = 0; at < length; at += PIECE)
         send_bytes(FT_WIRE_DATA, text + at, length - at < PIECE ? length - at : PIECE);
     length += strcmp(does, "cut") == 0;
     send_json(FT_WIRE_PLANNED,
               json_pack("{s:O, s:I}", "token", token, "bytes", (json_int_t)length));
-    free(block);
     free(text);
     json_decref(plan);
 }

@@ -18,7 +18,7 @@
 #include "base/strbuf.h"
 #include "store/store.h"
 
-#define PATIENCE_MS 60000 /* a test that waits longer has failed */
+#define PATIENCE_MS 120000 /* a test that waits longer has failed */
 
 typedef struct answer {
     bool done, failed;
@@ -39,7 +39,7 @@ static void on_answer(void *data, const ft_error *err, json_t *result)
 static void on_patience(uv_timer_t *timer)
 {
     (void)timer;
-    fprintf(stderr, "nothing happened for a minute\n");
+    fprintf(stderr, "nothing happened for two minutes\n");
     abort();
 }
 

@@ -234,6 +234,17 @@ static void test_poison_by_junk(void **state)
     assert_int_equal(metric(*state, "worker_malformed"), 3);
 }
 
+/* It costs the task that it was for, and no other. */
+static void test_poison_by_too_much(void **state)
+{
+    check_job(*state, "safe flood violation", NULL, (tally){.safe = 1, .violation = 1, .error = 1});
+    assert_int_equal(metric(*state, "worker_malformed"), 3);
+    check_job(*state, "violation safe announce", NULL,
+              (tally){.safe = 1, .violation = 1, .error = 1});
+    assert_int_equal(metric(*state, "worker_malformed"), 6);
+    assert_int_equal(metric(*state, "tasks_poisoned"), 2);
+}
+
 static void test_refused_task(void **state)
 {
     check_job(*state, "safe refuse safe", NULL, (tally){.safe = 2, .error = 1});
@@ -277,8 +288,25 @@ static void test_failed_plan(void **state)
     check_failed_plan(*state, "call", json_object(), "internal", "a system call that it may not");
     check_failed_plan(*state, "miscount", json_object(), "internal", "add up");
     check_failed_plan(*state, "cut", json_object(), "internal", "another length");
-    check_failed_plan(*state, "flood", json_object(), "internal", "a plan of more than 256 MiB");
     check_failed_plan(*state, "hang", limits(100, 300), "budget-exhausted", "300 ms");
+}
+
+/* It costs that attempt: what another worker plans is taken. */
+static void test_plan_of_too_much(void **state)
+{
+    fixture *f = *state;
+    char id[17];
+    upload_text(f, "good");
+    create_job(f, "safe violation", json_pack("{s:s}", "plan_does", "flood-once"), id);
+    json_t *snapshot = wait_for(f, id), *deaths = json_object_get(snapshot, "deaths");
+    const json_t *death = json_array_get(deaths, 0);
+    assert_string_equal(text_of(snapshot, "state"), "done");
+    assert_int_equal(json_array_size(deaths), 1);
+    assert_string_equal(text_of(death, "death"), "malformed");
+    if (!strstr(text_of(death, "message"), "a plan of more than 256 MiB"))
+        fail_msg("%s", text_of(death, "message"));
+    assert_int_equal(metric(f, "worker_malformed"), 1);
+    json_decref(snapshot);
 }
 
 static void test_plan_again(void **state)
@@ -482,10 +510,12 @@ int main(void)
         TEST(test_poison_by_killing),
         TEST(test_poison_by_memory),
         TEST(test_poison_by_junk),
+        TEST(test_poison_by_too_much),
         TEST(test_refused_task),
         TEST(test_hang_is_unknown_at_once),
         TEST(test_job_out_of_time),
         TEST(test_failed_plan),
+        TEST(test_plan_of_too_much),
         TEST(test_plan_again),
         TEST(test_cancel),
         TEST(test_restart_continues),
