@@ -49,8 +49,8 @@ int ft_program_run(char *const *argv, const char *variable, const char *path)
     if (child < 0) return FT_PROGRAM_NOT_STARTED << 8;
     if (!child) run_child(argv, variable, path);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-        if (told || !ft_signals_caught()) continue;
-        kill(child, ft_signals_caught());
+        if (!ft_signals_caught()) continue;
+        kill(child, told ? SIGKILL : ft_signals_caught());
         told = true;
     }
     return status;

@@ -8,8 +8,8 @@
 /* The exit code of a program that could not be started. */
 enum { FT_PROGRAM_NOT_STARTED = 127 };
 
-/* Runs argv with the variable set to that path and waits for it; a signal to us goes on to it, and
- * is to be reraised afterwards (signals.h). Returns its wait status. */
+/* Runs argv with the variable set to that path and waits for it; a signal to us goes on to it, a
+ * second one kills it; it is to be reraised afterwards (signals.h). Returns its wait status. */
 int ft_program_run(char *const *argv, const char *variable, const char *path);
 
 /* "exit code 3", "killed by signal 11 (Segmentation fault)". */

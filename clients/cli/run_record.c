@@ -46,6 +46,7 @@ static ft_raw_header header_of(const run *r)
         .turn = r->turn,
         .symbolic = options->symbolic,
         .feed = r->feed ? ft_feed_bytes(r->feed) : 0,
+        .keeps_ordered = r->annotations != NULL, /* the orders they tell begin and end at events */
     };
     memcpy(header.magic, FT_RAW_MAGIC, sizeof header.magic);
     return header;
@@ -107,7 +108,7 @@ static void print_terms(const ft_record_terms *t)
     for (unsigned r = 0; r < FT_SYM_REASONS; r++)
         if (t->held[r])
             fprintf(stderr, "foretell: %llu values fell back to what was seen: %s\n",
-                    (unsigned long long)t->held[r], ft_record_reason(r));
+                    (unsigned long long)t->held[r], ft_record_held_reason(r));
     if (t->wrong)
         fprintf(stderr, "foretell: %llu terms did not give what the program had: dropped\n",
                 (unsigned long long)t->wrong);
@@ -156,7 +157,7 @@ static void print_summary(const run *r, const ft_record_summary *s)
                 "foretell: %llu writes by code without hooks were noticed when they were read\n",
                 (unsigned long long)s->external);
     if (s->signals)
-        fprintf(stderr, "foretell: %llu signals were handled by the program\n",
+        fprintf(stderr, "foretell: signals that the program handled: %llu\n",
                 (unsigned long long)s->signals);
     if (s->ignored)
         fprintf(stderr, "foretell: %llu events in signal handlers or behind the end are missing\n",

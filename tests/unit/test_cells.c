@@ -1,6 +1,7 @@
 /* Cells, the quick way and the slow one: random accesses of some threads to memory that begins and
  * ends are counted as events and, by another count, one by one as ranges. Both must find the same
- * cells, and in the second pass, too, the same cell at each access. */
+ * cells, and in the second pass, too, the same cell at each access. And what forks and joins order,
+ * which is no cell: small programs, each with what it has of them. */
 #include "trace_support.h"
 
 #include "maker/cells.h"
@@ -81,9 +82,10 @@ static ft_raw_record as_range(const step *s, unsigned char content[8])
     return r;
 }
 
-static ft_cells *count_steps(bool as_events)
+static ft_cells *count_steps(bool as_events, bool whole)
 {
     ft_cells *cells = ft_cells_new();
+    if (whole) ft_cells_keep_ordered(cells);
     for (size_t i = 0; i < steps.len; i++) {
         const step *s = &steps.data[i];
         unsigned char content[8];
@@ -157,7 +159,7 @@ static void test_both_ways(void **unused)
     (void)unused;
     for (uint64_t seed = 1; seed <= RUNS; seed++) {
         make_steps(seed);
-        ft_cells *quick = count_steps(true), *slow = count_steps(false);
+        ft_cells *quick = count_steps(true, false), *slow = count_steps(false, false);
         compare_cells(quick, slow);
         follow_steps(quick, slow);
         ft_cells_free(quick);
@@ -166,8 +168,288 @@ static void test_both_ways(void **unused)
     ft_vec_release(&steps);
 }
 
+/* ---- what forks and joins order */
+
+enum { DEEDS = 24, SLOTS = 4, SLOT = 8 };
+#define HEAP UINT64_C(0x9000)
+
+/* One line of a program. */
+typedef struct deed {
+    uint32_t thread;
+    char what;
+    uint32_t of; /* a thread, or eight bytes of memory: 4 on are the heap's */
+} deed;
+
+#define WRITE(t, at)                                                                               \
+    {                                                                                              \
+        t, 'w', at                                                                                 \
+    }
+#define READ(t, at)                                                                                \
+    {                                                                                              \
+        t, 'r', at                                                                                 \
+    }
+#define STRANGE(t, at)                                                                             \
+    {                                                                                              \
+        t, 's', at                                                                                 \
+    } /* a read of what nobody wrote */
+#define ATOMIC(t, at)                                                                              \
+    {                                                                                              \
+        t, 'a', at                                                                                 \
+    } /* a write */
+#define LOWER(t, at)                                                                               \
+    {                                                                                              \
+        t, 'l', at                                                                                 \
+    } /* writes of four bytes */
+#define UPPER(t, at)                                                                               \
+    {                                                                                              \
+        t, 'u', at                                                                                 \
+    }
+#define FORK(t, child)                                                                             \
+    {                                                                                              \
+        t, 'f', child                                                                              \
+    }
+#define END(t)                                                                                     \
+    {                                                                                              \
+        t, 'e', 0                                                                                  \
+    }
+#define JOIN(t, child)                                                                             \
+    {                                                                                              \
+        t, 'j', child                                                                              \
+    }
+#define LOCK(t)                                                                                    \
+    {                                                                                              \
+        t, '(', 0                                                                                  \
+    }
+#define UNLOCK(t)                                                                                  \
+    {                                                                                              \
+        t, ')', 0                                                                                  \
+    }
+#define MAKE(t)                                                                                    \
+    {                                                                                              \
+        t, 'm', 0                                                                                  \
+    } /* the heap's memory */
+#define DROP(t)                                                                                    \
+    {                                                                                              \
+        t, 'd', 0                                                                                  \
+    }
+#define HEAPS SLOTS
+
+static const struct {
+    const char *name;
+    uint32_t cells, whole; /* whole: where nothing is dropped because of the order */
+    deed deeds[DEEDS];
+} PROGRAMS[] = {
+    {"written, then forked", 0, 1, {WRITE(0, 0), FORK(0, 1), READ(1, 0), WRITE(1, 0)}},
+    {"joined, then read", 0, 1, {FORK(0, 1), WRITE(1, 0), END(1), JOIN(0, 1), READ(0, 0)}},
+    {"read, then joined", 1, 1, {FORK(0, 1), WRITE(1, 0), END(1), READ(0, 0), JOIN(0, 1)}},
+    {"written beside", 1, 1, {WRITE(0, 0), FORK(0, 1), READ(1, 0), WRITE(0, 0)}},
+    {"read beside", 0, 1, {WRITE(0, 0), FORK(0, 1), READ(1, 0), READ(0, 0), READ(1, 0)}},
+    {"read beside, then written",
+     1,
+     1,
+     {WRITE(0, 0), FORK(0, 1), READ(0, 0), READ(1, 0), READ(0, 0), WRITE(1, 0)}},
+    {"before the second fork, read by the second",
+     0,
+     1,
+     {FORK(0, 1), WRITE(0, 0), FORK(0, 2), READ(2, 0)}},
+    {"before the second fork, read by the first",
+     1,
+     1,
+     {FORK(0, 1), WRITE(0, 0), FORK(0, 2), READ(1, 0)}},
+    {"before the second fork, read by the second, then by the first",
+     1,
+     1,
+     {FORK(0, 1), WRITE(0, 0), FORK(0, 2), READ(2, 0), READ(1, 0)}},
+    {"joined before the second fork",
+     0,
+     1,
+     {FORK(0, 1), WRITE(1, 0), END(1), JOIN(0, 1), FORK(0, 2), WRITE(2, 0)}},
+    {"joined behind the second fork",
+     1,
+     1,
+     {FORK(0, 1), WRITE(1, 0), END(1), FORK(0, 2), JOIN(0, 1), WRITE(2, 0)}},
+    {"by a child's child", 0, 1, {WRITE(0, 0), FORK(0, 1), FORK(1, 2), WRITE(2, 0)}},
+    {"of a joined thread's child that was not",
+     1,
+     1,
+     {FORK(0, 1), FORK(1, 2), WRITE(2, 0), END(2), END(1), JOIN(0, 1), READ(0, 0)}},
+    {"of a joined thread's child that was, too",
+     0,
+     1,
+     {FORK(0, 1), FORK(1, 2), WRITE(2, 0), END(2), JOIN(1, 2), END(1), JOIN(0, 1), READ(0, 0)}},
+    {"two readers, both joined",
+     0,
+     1,
+     {WRITE(0, 0), FORK(0, 1), FORK(0, 2), READ(1, 0), READ(2, 0), END(1), END(2), JOIN(0, 1),
+      JOIN(0, 2), WRITE(0, 0)}},
+    {"two readers, one joined",
+     1,
+     1,
+     {WRITE(0, 0), FORK(0, 1), FORK(0, 2), READ(1, 0), READ(2, 0), END(1), END(2), JOIN(0, 1),
+      WRITE(0, 0)}},
+    {"two readers of what nobody writes", 0, 0, {FORK(0, 1), READ(1, 0), READ(0, 0)}},
+    {"joined, but it has not ended", 1, 1, {FORK(0, 1), WRITE(1, 0), JOIN(0, 1), READ(0, 0)}},
+    {"never forked", 1, 1, {WRITE(0, 0), WRITE(1, 0)}},
+    {"atomic, in order", 0, 1, {ATOMIC(0, 0), FORK(0, 1), ATOMIC(1, 0)}},
+    {"atomic, in no order", 1, 1, {FORK(0, 1), ATOMIC(1, 0), ATOMIC(0, 0)}},
+    {"halves", 0, 0, {FORK(0, 1), LOWER(0, 0), UPPER(1, 0), LOWER(0, 0)}},
+    {"halves of one that was written before",
+     2,
+     2,
+     {WRITE(0, 0), FORK(0, 1), FORK(0, 2), LOWER(1, 0), UPPER(2, 0)}},
+    {"halves, one after the other",
+     0,
+     2,
+     {WRITE(0, 0), FORK(0, 1), LOWER(1, 0), UPPER(1, 0), END(1), JOIN(0, 1), READ(0, 0)}},
+    {"written by its owner's own code, then forked",
+     0,
+     1,
+     {MAKE(0), WRITE(0, HEAPS), STRANGE(0, HEAPS), FORK(0, 1), READ(1, HEAPS)}},
+    {"written by nobody, read in order", 1, 1, {WRITE(0, 0), FORK(0, 1), STRANGE(1, 0)}},
+    {"allocated, then forked, joined, then freed",
+     0,
+     1,
+     {MAKE(0), WRITE(0, HEAPS), FORK(0, 1), WRITE(1, HEAPS), END(1), JOIN(0, 1), DROP(0)}},
+    {"freed, then joined",
+     1,
+     1,
+     {MAKE(0), WRITE(0, HEAPS), FORK(0, 1), WRITE(1, HEAPS), END(1), DROP(0), JOIN(0, 1)}},
+    {"one thread's, freed by another", 1, 1, {MAKE(0), FORK(0, 1), WRITE(1, HEAPS), DROP(0)}},
+    {"freed, then used by its freer",
+     1,
+     1,
+     {MAKE(0), WRITE(0, HEAPS), FORK(0, 1), WRITE(1, HEAPS), END(1), JOIN(0, 1), DROP(0),
+      READ(0, HEAPS)}},
+    {"freed, then forked and used",
+     1,
+     1,
+     {MAKE(0), WRITE(0, HEAPS), DROP(0), FORK(0, 1), READ(1, HEAPS)}},
+    {"freed twice",
+     1,
+     1,
+     {MAKE(0), WRITE(0, HEAPS), FORK(0, 1), WRITE(1, HEAPS), END(1), JOIN(0, 1), DROP(0), DROP(0)}},
+    {"freed, allocated again",
+     0,
+     2,
+     {MAKE(0), WRITE(0, HEAPS), FORK(0, 1), WRITE(1, HEAPS), END(1), JOIN(0, 1), DROP(0), MAKE(0),
+      WRITE(0, HEAPS), FORK(0, 2), WRITE(2, HEAPS)}},
+    {"allocated beside",
+     1,
+     1,
+     {FORK(0, 1), MAKE(0), WRITE(1, HEAPS), END(1), JOIN(0, 1), READ(0, HEAPS)}},
+    {"allocated before",
+     0,
+     1,
+     {MAKE(0), FORK(0, 1), WRITE(1, HEAPS), END(1), JOIN(0, 1), READ(0, HEAPS)}},
+    {"forked and joined in a critical section",
+     1,
+     1,
+     {LOCK(0), WRITE(0, 0), FORK(0, 1), WRITE(1, 0), END(1), JOIN(0, 1), READ(0, 0), UNLOCK(0)}},
+    {"joined in a critical section",
+     0,
+     1,
+     {WRITE(0, 0), FORK(0, 1), WRITE(1, 0), END(1), LOCK(0), JOIN(0, 1), READ(0, 0), UNLOCK(0)}},
+    {"forked in one, joined in the next",
+     0,
+     1,
+     {LOCK(0), WRITE(0, 0), FORK(0, 1), UNLOCK(0), WRITE(1, 0), END(1), LOCK(0), JOIN(0, 1),
+      READ(0, 0), UNLOCK(0)}},
+};
+
+static uint64_t slot_address(uint32_t at)
+{
+    return at < SLOTS ? BASE + at * SLOT : HEAP + (at - SLOTS) * SLOT;
+}
+
+static void add_deed(const deed *d, int64_t *value)
+{
+    static const char accesses[] = "rswalu";
+    static const uint8_t forms[] = {FT_RAW_FORM_READ,         FT_RAW_FORM_READ,  FT_RAW_FORM_WRITE,
+                                    FT_RAW_FORM_ATOMIC_WRITE, FT_RAW_FORM_WRITE, FT_RAW_FORM_WRITE};
+    const char *access = strchr(accesses, d->what);
+    uint32_t t = d->thread;
+    if (access) {
+        bool half = d->what == 'l' || d->what == 'u';
+        ft_raw_event e = {.address = slot_address(d->of) + (d->what == 'u' ? SLOT / 2 : 0),
+                          .site = 2,
+                          .code = 8u * forms[access - accesses] + (half ? 2 : 3)};
+        *value += d->what == 's';
+        e.value = e.written = *value;
+        ft_vec_push(&steps, (step){.record.thread = t, .is_event = true, .event = e});
+    }
+    if (d->what == 'f') add_operation(t, FT_RAW_FORK, 1, d->of, 0);
+    if (d->what == 'f') add_operation(d->of, FT_RAW_BEGIN, 0x100000 * (d->of + 1), 0x1000, 0);
+    if (d->what == 'e') add_operation(t, FT_RAW_END, 0, 0, 0);
+    if (d->what == 'j') add_operation(t, FT_RAW_JOIN, 1, d->of, 0);
+    if (d->what == '(') add_operation(t, FT_RAW_SYNC, FT_EVENT_ACQUIRE, 0, 0);
+    if (d->what == ')') add_operation(t, FT_RAW_SYNC, FT_EVENT_RELEASE, 0, 0);
+    if (d->what == 'm') add_operation(t, FT_RAW_ALLOC, 1, HEAP, SLOTS * SLOT);
+    if (d->what == 'd') add_operation(t, FT_RAW_FREE, 1, HEAP, 0);
+}
+
+static uint32_t cells_of(bool as_events, bool whole)
+{
+    ft_cells *cells = count_steps(as_events, whole);
+    uint32_t n = ft_cells_count_of(cells);
+    ft_cells_free(cells);
+    return n;
+}
+
+static void check_cells(const char *name, uint32_t cells, uint32_t whole)
+{
+    for (int as_events = 0; as_events < 2; as_events++) {
+        uint32_t has = cells_of(as_events, false), has_whole = cells_of(as_events, true);
+        if (has != cells || has_whole != whole)
+            fail_msg("%s: %u cells, not %u; whole %u, not %u", name, has, cells, has_whole, whole);
+    }
+}
+
+static void test_order(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < sizeof PROGRAMS / sizeof *PROGRAMS; i++) {
+        int64_t value = 0;
+        steps.len = 0;
+        for (const deed *d = PROGRAMS[i].deeds; d->what; d++) add_deed(d, &value);
+        check_cells(PROGRAMS[i].name, PROGRAMS[i].cells, PROGRAMS[i].whole);
+    }
+    ft_vec_release(&steps);
+}
+
+/* Readers are known by the rest of their number: that must not make one of them another. */
+static void test_many_readers(void **unused)
+{
+    enum { MANY = 40, ALIKE = 16 };
+    (void)unused;
+    for (uint32_t joined = 0; joined < 2; joined++)
+        for (uint32_t early = 1; early < MANY; early++) {
+            int64_t value = 0;
+            steps.len = 0;
+            for (uint32_t t = 1; t < MANY; t++) {
+                if (t == early + 1) add_deed(&(deed)WRITE(0, 0), &value);
+                add_deed(&(deed)FORK(0, t), &value);
+            }
+            for (uint32_t t = early + 1; t < MANY; t++) add_deed(&(deed)READ(t, 0), &value);
+            for (uint32_t t = early + 1; t < MANY; t++) add_deed(&(deed)END(t), &value);
+            for (uint32_t t = early + 1; t + !joined < MANY; t++)
+                add_deed(&(deed)JOIN(0, t), &value);
+            if (early + 1 < MANY) check_cells("readers", 0, 1);
+            /* One that was forked before the write reads, like another by the rest. */
+            add_deed(&(deed)READ(early, 0), &value);
+            if (early + ALIKE < MANY) check_cells("a reader too many", 1, 1);
+            steps.len--;
+            for (uint32_t t = 1; t <= early; t++) add_deed(&(deed)END(t), &value);
+            for (uint32_t t = 1; t <= early; t++) add_deed(&(deed)JOIN(0, t), &value);
+            add_deed(&(deed)WRITE(0, 0), &value);
+            if (early + 1 < MANY) check_cells("written behind", !joined, 1);
+        }
+    ft_vec_release(&steps);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_both_ways)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_both_ways),
+                                       cmocka_unit_test(test_order),
+                                       cmocka_unit_test(test_many_readers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

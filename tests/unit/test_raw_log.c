@@ -4,9 +4,12 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "trace_support.h"
@@ -390,7 +393,8 @@ static void expect_event(reader *r, uint32_t t, const ft_raw_event *e)
     }
 }
 
-static void compare_with(ft_raw_log *log, bool whole)
+/* Returns how many of the accesses it has. */
+static size_t compare_with(ft_raw_log *log, bool whole)
 {
     ft_error err = FT_ERROR_INIT;
     ft_raw_record r;
@@ -409,8 +413,10 @@ static void compare_with(ft_raw_log *log, bool whole)
     }
     assert_int_equal(err.code, FT_OK);
     if (whole) assert_int_equal(to->at, deeds.len);
+    size_t found = to->at;
     ft_vec_release(&to->sites);
     free(to);
+    return found;
 }
 
 static void compare(bool whole)
@@ -418,7 +424,7 @@ static void compare(bool whole)
     ft_raw_log *log = NULL;
     ft_error err = FT_ERROR_INIT;
     assert_int_equal(ft_raw_log_open(path, &log, &err), FT_OK);
-    compare_with(log, whole);
+    assert_true(compare_with(log, whole) > 0);
     ft_raw_log_close(log);
 }
 
@@ -508,18 +514,19 @@ static void *read_meanwhile(void *d)
     return NULL;
 }
 
-/* A ring that is gone round more than once, with a reader that takes from it meanwhile: what it was
- * given is what was done, and so is what it is given once more from what it kept. */
-static void test_ring(void **state)
+enum { FOLLOWED = 256 << 20, PIECE = 4 << 20 }; /* limit; what goes to the file at a time */
+
+/* The program goes round the ring more than once, with a reader that takes from it meanwhile and
+ * keeps `memory` bytes in memory. What it was given is what it is given once more; that, without
+ * `whole`, is a part of what was done. */
+static void follow_program(size_t memory_kept, bool whole)
 {
     enum { LAPS = 6 };
     ft_error err = FT_ERROR_INIT;
     pthread_t thread;
     digest first = {.err = FT_ERROR_INIT}, second = {.err = FT_ERROR_INIT};
-    (void)state;
     over = false;
-    make_log(256 << 20);
-    assert_int_equal(ft_raw_log_follow(path, &followed, &err), FT_OK);
+    assert_int_equal(ft_raw_log_follow(path, memory_kept, &followed, &err), FT_OK);
     start_program();
     assert_true(ft_rt_header->ring);
     assert_int_equal(pthread_create(&thread, NULL, read_meanwhile, &first), 0);
@@ -527,21 +534,73 @@ static void test_ring(void **state)
     __atomic_store_n(&over, true, __ATOMIC_RELEASE);
     pthread_join(thread, NULL);
     assert_int_equal(first.err.code, FT_OK);
-    assert_true(ft_rt_header->mark > (LAPS - 1) * ft_rt_header->ring);
+    if (whole) assert_true(ft_rt_header->mark > (LAPS - 1) * ft_rt_header->ring);
     ft_raw_log_rewind(followed);
-    compare_with(followed, true);
+    assert_true(compare_with(followed, whole) > 0);
     ft_raw_log_rewind(followed);
     read_on(&second);
     assert_int_equal(second.err.code, FT_OK);
     assert_true(first.hash == second.hash);
     ft_raw_log_close(followed);
+}
+
+static void test_ring(void **state)
+{
+    (void)state;
+    make_log(FOLLOWED);
+    follow_program(ft_raw_log_memory(), true);
+    close_log();
+}
+
+/* Bytes of the file that are on the disk. */
+static uint64_t bytes_on_disk(void)
+{
+    struct stat file;
+    assert_int_equal(stat(path, &file), 0);
+    return (uint64_t)file.st_blocks * 512;
+}
+
+/* What memory has no room for comes from the file. */
+static void test_spill(void **state)
+{
+    (void)state;
+    make_log(FOLLOWED);
+    follow_program(0, true);
+    assert_true(bytes_on_disk() >= ft_rt_header->ring + 2 * PIECE);
+    close_log();
+    make_log(FOLLOWED);
+    follow_program(PIECE, true);
+    assert_true(bytes_on_disk() >= ft_rt_header->ring + PIECE);
+    close_log();
+}
+
+/* A file that may not grow, in the middle of its second piece, is as good as a full disk. */
+static void test_spill_to_a_full_disk(void **state)
+{
+    struct rlimit before, few;
+    (void)state;
+    make_log(FOLLOWED);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    few = (struct rlimit){FT_RAW_PAGE + PIECE + PIECE + PIECE / 2, before.rlim_max};
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &few), 0);
+    follow_program(0, false);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, handler);
+    assert_int_equal(ft_rt_header->end, FT_RAW_END_DISK);
+    assert_true(bytes_on_disk() >= ft_rt_header->ring + PIECE);
     close_log();
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_part),
-                                       cmocka_unit_test(test_ring)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_part),
+        cmocka_unit_test(test_ring),
+        cmocka_unit_test(test_spill),
+        cmocka_unit_test(test_spill_to_a_full_disk),
+    };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     ft_vec_release(&deeds);
     return failed;

@@ -7,7 +7,13 @@ ft_cells *ft_cells_new(void)
 {
     ft_cells *cells = ft_calloc(1, sizeof *cells);
     ft_cells_count_start(cells);
+    ft_cells_order_start(cells);
     return cells;
+}
+
+void ft_cells_keep_ordered(ft_cells *cells)
+{
+    cells->keeps_ordered = true;
 }
 
 static void release_pages(ft_cells *cells)
@@ -23,6 +29,7 @@ void ft_cells_free(ft_cells *cells)
     if (!cells) return;
     release_pages(cells);
     free(cells->empty);
+    ft_cells_order_release(cells);
     ft_map_release(&cells->blocks);
     ft_map_release(&cells->starts);
     ft_vec_release(&cells->granules);
@@ -119,15 +126,16 @@ uint32_t ft_cells_allocation_of(const ft_cells *cells, const granule *g)
     }
     for (size_t i = 0; i < cells->big.len && cells->big.data[i] < g->born; i++)
         later_of(cells, cells->big.data[i], g->address, &latest);
-    return latest;
+    bool stack = latest != FT_NO_ALLOCATION && cells->allocations.data[latest].stack;
+    return stack ? FT_NO_ALLOCATION : latest;
 }
 
 uint32_t ft_cells_owner_of(const ft_cells *cells, uint64_t address, uint32_t block)
 {
     if (block != FT_NO_ALLOCATION) return cells->allocations.data[block].thread;
-    for (uint32_t t = 0; t < cells->actors.len; t++) {
+    for (size_t t = cells->actors.len; t-- > 0;) { /* the memory of a stack is used again */
         const actor *a = &cells->actors.data[t];
-        if (address - a->stack < a->stack_size) return t;
+        if (address - a->stack < a->stack_size) return (uint32_t)t;
     }
     return FT_NO_OWNER;
 }
@@ -162,6 +170,22 @@ static void begin_as_zeros(ft_cells *cells, uint64_t address, uint64_t size)
         ft_vec_push(&cells->regions, (region){address, size, NULL});
 }
 
+/* The C library maps stacks where large blocks may have been, unseen. One in a block that is there
+ * is of the program's own making. */
+static void begin_stack(ft_cells *cells, const actor *a, uint32_t thread)
+{
+    uint64_t start;
+    uint32_t block = ft_cells_block_at(cells, a->stack, &start);
+    bool own = block != FT_NO_ALLOCATION && !cells->allocations.data[block].freed;
+    ft_vec_push(&cells->big, (uint32_t)cells->allocations.len);
+    ft_vec_push(&cells->allocations, (allocation){.address = a->stack,
+                                                  .size = thread && !own ? a->stack_size : 0,
+                                                  .turn = cells->turn,
+                                                  .thread = thread,
+                                                  .before = FT_NO_ALLOCATION,
+                                                  .stack = true});
+}
+
 /* The first thread's stack was in use before it could be told of. */
 static void begin_thread(ft_cells *cells, const ft_raw_record *r)
 {
@@ -169,31 +193,66 @@ static void begin_thread(ft_cells *cells, const ft_raw_record *r)
     a->stack = r->operands[0];
     a->stack_size = r->operands[1];
     if (r->thread) end_lives(cells, a->stack, a->stack_size);
+    if (!cells->settled) begin_stack(cells, a, r->thread);
 }
+
+/* What comes behind it is later than what was before. */
+static void synchronise(ft_cells *cells, const ft_raw_record *r)
+{
+    if (!cells->settled) ft_cells_order_sync(cells, r->thread, r->operands[0]);
+    ft_cells_next_turn(cells, r->thread);
+}
+
+static void fork_thread(ft_cells *cells, const ft_raw_record *r)
+{
+    if (!cells->settled) ft_cells_order_fork(cells, r->thread, (uint32_t)r->operands[1]);
+    ft_cells_next_turn(cells, r->thread);
+}
+
+static void join_thread(ft_cells *cells, const ft_raw_record *r)
+{
+    if (!cells->settled) ft_cells_order_join(cells, r->thread, (uint32_t)r->operands[1]);
+}
+
+static void end_thread(ft_cells *cells, const ft_raw_record *r)
+{
+    ft_cells_actor_of(cells, r->thread)->ended = true;
+}
+
+static void allocate(ft_cells *cells, const ft_raw_record *r)
+{
+    begin_allocation(cells, r->operands[1], r->operands[2], r->thread);
+}
+
+static void release(ft_cells *cells, const ft_raw_record *r)
+{
+    if (!cells->settled) ft_cells_count_free(cells, r->operands[1]);
+}
+
+static void fill_with_zeros(ft_cells *cells, const ft_raw_record *r)
+{
+    if (!cells->settled) begin_as_zeros(cells, r->operands[0], r->operands[1]);
+}
+
+static void fill(ft_cells *cells, const ft_raw_record *r)
+{
+    if (!cells->settled) ft_vec_push(&cells->regions, (region){r->operands[0], r->length, r->text});
+}
+
+static void (*const appliers[FT_RAW_OPERATIONS])(ft_cells *, const ft_raw_record *) = {
+    [FT_RAW_FORK] = fork_thread, [FT_RAW_JOIN] = join_thread, [FT_RAW_BEGIN] = begin_thread,
+    [FT_RAW_END] = end_thread,   [FT_RAW_SYNC] = synchronise, [FT_RAW_MARK] = synchronise,
+    [FT_RAW_ALLOC] = allocate,   [FT_RAW_FREE] = release,     [FT_RAW_ZERO] = fill_with_zeros,
+    [FT_RAW_MEMORY] = fill,
+};
 
 static void apply(ft_cells *cells, const ft_raw_record *r)
 {
-    const uint64_t *o = r->operands;
     ft_cells_turn_to(cells, r->thread);
     if (r->access && !cells->settled)
         ft_cells_count_range(cells, r->address, r->size, r->form,
                              r->length == r->size ? r->text : NULL);
-    if (r->access) return;
-    if (r->operation == FT_RAW_ALLOC)
-        begin_allocation(cells, o[1], o[2], r->thread);
-    else if (r->operation == FT_RAW_FREE && !cells->settled)
-        ft_cells_count_free(cells, o[1]);
-    else if (r->operation == FT_RAW_SYNC || r->operation == FT_RAW_MARK)
-        ft_cells_next_turn(cells,
-                           r->thread); /* what comes behind it is later than what was before */
-    else if (r->operation == FT_RAW_BEGIN)
-        begin_thread(cells, r);
-    else if (r->operation == FT_RAW_END)
-        ft_cells_actor_of(cells, r->thread)->ended = true;
-    else if (r->operation == FT_RAW_ZERO && !cells->settled)
-        begin_as_zeros(cells, o[0], o[1]);
-    else if (r->operation == FT_RAW_MEMORY && !cells->settled)
-        ft_vec_push(&cells->regions, (region){o[0], r->length, r->text});
+    if (!r->access && appliers[r->operation]) appliers[r->operation](cells, r);
 }
 
 void ft_cells_count(ft_cells *cells, const ft_raw_record *record)

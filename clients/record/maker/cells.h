@@ -3,9 +3,30 @@
  * Memory is seen in granules of eight bytes. A granule lives from one allocation of its memory to
  * the next (malloc, a new thread's stack), so an address that is used again is another variable.
  * What threads touched byte by byte is counted in a first pass over the log; a *cell* is then a
- * run of bytes between the ends of accesses, and it is shared if two threads touched it and one
- * wrote. Accesses that cover several cells become several events, so that no two different bytes
- * are ever taken for one.
+ * run of bytes between the ends of accesses, and it is shared if two threads touched it, one wrote,
+ * and what they did there was not ordered by forks and joins. Accesses that cover several cells
+ * become several events, so that no two different bytes are ever taken for one.
+ *
+ * What is ordered. Most memory is initialised before the threads are forked that use it, and read
+ * when they are joined. Where, in one life of a granule, any two accesses of different threads one
+ * of which writes are ordered by program order, forks and joins alone, they come in that order in
+ * every schedule (the *hard* order; other hard edges are not looked at, which only keeps more). So
+ *   - no two of them can be next at once (races), and none can come between two of another thread,
+ *     unless that one forks and joins in its critical section: such a join orders nothing here;
+ *   - all writes of it are ordered among themselves, and each read with all of them, so it reads
+ *     the same write in every schedule that has it, and ties no thread to others than forks do;
+ *   - a free counts as a write, and an access behind it, or another free, as one without order; so
+ *     does an allocation that is not ordered before the first access (use after free, before
+ *     initialisation);
+ *   - a read that finds what no access wrote (code without hooks did, perhaps another thread's)
+ *     makes its granule one without order, unless it lies in the reading thread's own memory that
+ *     nobody else touched: then it counts as that thread's write;
+ *   - that accesses are atomic, ignored or benign only takes candidates away.
+ * No verdict depends on such a granule, and it has no cells. What follows for each is Flanagan &
+ * Freund (PLDI 2009, section 3), with that order in the place of happens-before: the last write,
+ * and the reads since, by granule. The first access without order makes it one of several for the
+ * rest of its life, whose cells are those of the bytes that two threads touched, or anybody before
+ * a second thread did. Terms flow through memory: recordings with terms drop none of these.
  *
  * Both passes feed the same records in the same order. */
 #ifndef FT_RECORD_CELLS_H
@@ -22,7 +43,7 @@ typedef struct ft_cell {
     uint64_t address;
     uint32_t size; /* bytes, 1 to 8 */
     uint32_t
-        allocation; /* index of the ALLOC record it lies in, counted from 0; FT_NO_ALLOCATION */
+        allocation; /* which of the ALLOC and BEGIN records it lies in, from 0; FT_NO_ALLOCATION */
     uint64_t allocated_at; /* that record's address */
     uint32_t owner;   /* the thread that allocated it, or on whose stack it lies; FT_NO_OWNER */
     bool has_initial; /* memory that begins with a known content */
@@ -35,6 +56,8 @@ typedef struct ft_cell {
 #define FT_NO_OWNER      UINT32_MAX
 
 ft_cells *ft_cells_new(void);
+/* Before the first pass: nothing is dropped because of the order alone. */
+void ft_cells_keep_ordered(ft_cells *cells);
 void ft_cells_free(ft_cells *cells); /* accepts NULL */
 
 /* First pass: accesses and all records that begin or end memory. Events come by

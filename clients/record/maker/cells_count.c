@@ -23,20 +23,31 @@ static inline uint8_t bounds_of(const part *p)
     return (uint8_t)(1u << p->from | 1u << p->to);
 }
 
-/* Another thread than its first one touches the granule. */
+static inline uint64_t did_of(const part *p)
+{
+    uint64_t mask = mask_of(p), written = mask << ONE_WRITTEN | UINT64_C(1) << ONE_WROTE;
+    return mask << ONE_TOUCHED | (p->write ? written : 0) | (uint64_t)bounds_of(p) << ONE_BOUNDS;
+}
+
+/* Two threads touch the granule in no fixed order. Who touched which of its bytes is known where
+ * one thread alone did before. */
 static granule *make_several(ft_cells *cells, uint64_t key, page *in)
 {
-    uint64_t slot = in->at[key % PAGE].slot;
+    spot *at = &in->at[key % PAGE];
+    uint64_t slot = at->slot, owner = slot >> ONE_THREAD;
+    bool alone = owner < GONE && !(slot >> ONE_HANDED & 1);
+    uint8_t touched = (uint8_t)(slot >> ONE_TOUCHED);
     granule g = {.address = key * GRANULE,
+                 .shared = alone ? 0 : touched,
                  .written = (uint8_t)(slot >> ONE_WRITTEN),
                  .bounds = (uint8_t)(slot >> ONE_BOUNDS),
-                 .life = in->at[key % PAGE].lives,
+                 .life = at->lives,
                  .born = (uint32_t)cells->allocations.len,
                  .cell = FT_NO_CELL};
     for (unsigned i = 0; i < GRANULE; i++)
-        g.first[i] =
-            slot >> ONE_TOUCHED >> i & 1 ? (uint16_t)((slot >> ONE_THREAD) - 1) : (uint16_t)NOBODY;
-    in->at[key % PAGE].slot = (uint64_t)SEVERAL << ONE_THREAD | cells->granules.len;
+        g.first[i] = alone && touched >> i & 1 ? (uint16_t)(owner - 1) : (uint16_t)NOBODY;
+    at->slot = (uint64_t)SEVERAL << ONE_THREAD | cells->granules.len;
+    at->said = 0;
     ft_vec_push(&cells->granules, g);
     return &cells->granules.data[cells->granules.len - 1];
 }
@@ -56,12 +67,99 @@ static void touch_several(ft_cells *cells, uint64_t key, page *in, const part *p
     g->bounds |= bounds_of(p);
     in->at[key % PAGE].said = (uint32_t)g->shared << ONE_TOUCHED |
                               (uint32_t)g->written << ONE_WRITTEN |
-                              (uint32_t)g->bounds << ONE_BOUNDS;
+                              (uint32_t)g->bounds << ONE_BOUNDS | UINT32_C(1) << ONE_WROTE;
 }
+
+/* ---- while all accesses of the granule are ordered */
+
+static bool is_heap(const ft_cells *cells, uint64_t key)
+{
+    return key * GRANULE >= cells->low && key * GRANULE < cells->high;
+}
+
+static bool is_in_order(uint64_t slot)
+{
+    uint64_t owner = slot >> ONE_THREAD;
+    return owner && (owner < GONE || owner == READERS);
+}
+
+/* Is all that was done at the granule before what the thread at hand does now? */
+static bool is_behind(const ft_cells *cells, const spot *at)
+{
+    uint64_t owner = at->slot >> ONE_THREAD;
+    if (owner < GONE)
+        return ft_cells_order_now(cells, cells->thread, (uint32_t)owner - 1, at->touched);
+    for (uint32_t class = 0; class < CLASSES; class ++)
+        if (at->slot >> ONE_READERS >> class & 1 &&
+            !ft_cells_order_class(cells, cells->thread, class, at->touched))
+            return false;
+    return true;
+}
+
+/* Is the last write of what is not its thread's alone any more before what that thread does now? */
+static inline bool is_behind_write(const ft_cells *cells, const spot *at, uint32_t thread)
+{
+    return !at->said || ft_cells_order_now(cells, thread, at->writer, at->said);
+}
+
+/* Near the last one, no allocation in between, it is that one again. */
+static uint32_t block_around(ft_cells *cells, uint64_t key)
+{
+    place *last = &cells->looked;
+    const uint64_t near = STARTS * ALIGNED / GRANULE;
+    granule here = {.address = key * GRANULE, .born = (uint32_t)cells->allocations.len};
+    if (last->alone && last->born == here.born && key >= last->key &&
+        key / near == last->key / near) {
+        const allocation *block = &cells->allocations.data[last->block];
+        if (here.address - block->address < block->size) return last->block;
+    }
+    uint64_t starts = 0;
+    ft_map_get(&cells->starts, key / near, &starts);
+    *last = (place){key, ft_cells_allocation_of(cells, &here), here.born, !starts};
+    last->alone &= last->block != FT_NO_ALLOCATION;
+    return last->block;
+}
+
+/* Is the memory allocated before the first thread's first access, and not freed? */
+static bool is_made_before(ft_cells *cells, uint64_t key, uint32_t first)
+{
+    if (!is_heap(cells, key)) return true;
+    uint32_t index = block_around(cells, key);
+    if (index == FT_NO_ALLOCATION) return true;
+    const allocation *block = &cells->allocations.data[index];
+    return !block->freed && ft_cells_order_began(cells, first, block->thread, block->turn);
+}
+
+/* Another thread than before touches the granule. False: not in order. */
+static bool admit(ft_cells *cells, uint64_t key, spot *at, bool writes)
+{
+    uint32_t thread = cells->thread;
+    uint64_t slot = at->slot, owner = slot >> ONE_THREAD,
+             readers = slot >> ONE_READERS & UINT16_MAX;
+    if (cells->keeps_ordered || !is_in_order(slot)) return false;
+    if (owner != READERS) {
+        uint32_t last = (uint32_t)owner - 1;
+        if (!(slot >> ONE_HANDED & 1) && !is_made_before(cells, key, last)) return false;
+        if (slot >> ONE_WROTE & 1) at->writer = (uint16_t)last;
+        readers = UINT64_C(1) << last % CLASSES;
+    }
+    uint64_t before = (slot & ONE_BYTES) | UINT64_C(1) << ONE_HANDED;
+    if (is_behind(cells, at)) {
+        at->slot = before | (uint64_t)(thread + 1) << ONE_THREAD;
+        return true;
+    }
+    if (writes || !is_behind_write(cells, at, thread)) return false;
+    readers |= UINT64_C(1) << thread % CLASSES;
+    at->slot = before | readers << ONE_READERS | (uint64_t)READERS << ONE_THREAD;
+    return true;
+}
+
+/* ---- what code without hooks wrote */
 
 static bool is_untouched_by_others(const ft_cells *cells, uint64_t slot, uint32_t thread)
 {
-    if (slot >> ONE_THREAD != SEVERAL) return slot >> ONE_THREAD == thread + 1;
+    if (slot >> ONE_THREAD != SEVERAL)
+        return slot >> ONE_THREAD == thread + 1 && !(slot >> ONE_HANDED & 1);
     const granule *g = &cells->granules.data[(uint32_t)slot];
     bool alone = !g->shared;
     for (int i = 0; i < GRANULE; i++) alone &= g->first[i] == NOBODY || g->first[i] == thread;
@@ -98,28 +196,26 @@ static void add_fence(ft_cells *cells, uint32_t since)
 /* A read that found what no record wrote: code without hooks did, the thread's own or another's. */
 static void found(ft_cells *cells, uint64_t key, page *in, uint8_t mask, uint32_t since)
 {
-    uint64_t *slot = &in->at[key % PAGE].slot;
+    spot *at = &in->at[key % PAGE];
     granule here = {.address = key * GRANULE, .born = (uint32_t)cells->allocations.len};
     uint32_t block = ft_cells_allocation_of(cells, &here), thread = cells->thread;
     if (block != FT_NO_ALLOCATION && cells->allocations.data[block].turn > since)
         since = cells->allocations.data[block].turn;
-    bool several = *slot >> ONE_THREAD == SEVERAL;
-    if (several)
-        cells->granules.data[(uint32_t)*slot].written |= mask;
-    else
-        *slot |= (uint64_t)mask << ONE_WRITTEN;
-    bool alone = is_untouched_by_others(cells, *slot, thread);
-    if (ft_cells_owner_of(cells, here.address, block) == thread && alone) return;
-    bool own = since == cells->turn; /* without a lock that it gave back: only racy code sees it */
-    if (in->at[key % PAGE].known & mask && since && !own) add_fence(cells, since);
-    if (!others_ran(cells, since, thread)) return;
-    granule *g = several ? &cells->granules.data[(uint32_t)*slot] : make_several(cells, key, in);
-    g->shared |= mask;
-}
-
-static bool is_heap(const ft_cells *cells, uint64_t key)
-{
-    return key * GRANULE >= cells->low && key * GRANULE < cells->high;
+    bool alone = is_untouched_by_others(cells, at->slot, thread);
+    bool own = ft_cells_owner_of(cells, here.address, block) == thread && alone;
+    if (own && at->slot >> ONE_THREAD != SEVERAL) {
+        at->slot |= (uint64_t)mask << ONE_WRITTEN | UINT64_C(1) << ONE_WROTE;
+        at->said = cells->turn;
+        return;
+    }
+    bool several = at->slot >> ONE_THREAD == SEVERAL;
+    granule *g = several ? &cells->granules.data[(uint32_t)at->slot] : make_several(cells, key, in);
+    g->written |= mask;
+    if (own) return;
+    /* Without a lock that the thread gave back: only racy code sees it. */
+    bool here_and_now = since == cells->turn;
+    if (at->known & mask && since && !here_and_now) add_fence(cells, since);
+    if (others_ran(cells, since, thread)) g->shared |= mask;
 }
 
 /* The bytes that are not what they were, or that nobody is known to have written. */
@@ -154,16 +250,18 @@ static inline void follow_content(ft_cells *cells, uint64_t key, page *in, const
 static inline void touch(ft_cells *cells, uint64_t key, const part *p)
 {
     page *in = page_at(cells, key, true);
-    uint64_t *slot = &in->at[key % PAGE].slot, mask = mask_of(p);
-    uint64_t did = mask << ONE_TOUCHED | (p->write ? mask << ONE_WRITTEN : 0) |
-                   (uint64_t)bounds_of(p) << ONE_BOUNDS;
-    uint32_t since = in->at[key % PAGE].touched;
-    cells->touched += !*slot;
-    in->at[key % PAGE].touched = cells->turn;
-    if (!*slot || *slot >> ONE_THREAD == cells->thread + 1)
-        *slot |= did | 1 | (uint64_t)(cells->thread + 1) << ONE_THREAD;
-    else
+    spot *at = &in->at[key % PAGE];
+    uint32_t since = at->touched;
+    uint64_t me = cells->thread + 1;
+    cells->touched += !at->slot;
+    if (!at->slot) at->slot = me << ONE_THREAD;
+    if (at->slot >> ONE_THREAD == me || admit(cells, key, at, p->write)) {
+        at->slot |= did_of(p);
+        if (p->write) at->said = cells->turn;
+    } else {
         touch_several(cells, key, in, p, cells->thread);
+    }
+    at->touched = cells->turn;
     follow_content(cells, key, in, p, since);
 }
 
@@ -218,13 +316,10 @@ static void fill_shape(ft_cells *cells, uint32_t code, unsigned from)
 {
     part p = {.from = from, .to = from + (1u << code % 8), .write = is_write(code / 8)};
     if (code % 8 >= FT_RAW_RANGE || p.to > GRANULE) return;
-    uint32_t mask = mask_of(&p);
-    cells->shapes[code][from] =
-        (shape){.bits = bits_of(&p),
-                .did = mask << ONE_TOUCHED | (p.write ? mask << ONE_WRITTEN : 0) |
-                       (uint32_t)bounds_of(&p) << ONE_BOUNDS,
-                .mask = (uint8_t)mask,
-                .only_reads = !p.write};
+    cells->shapes[code][from] = (shape){.bits = bits_of(&p),
+                                        .did = (uint32_t)did_of(&p),
+                                        .mask = mask_of(&p),
+                                        .only_reads = !p.write};
 }
 
 void ft_cells_count_start(ft_cells *cells)
@@ -250,18 +345,29 @@ static void count_other(ft_cells *cells, const ft_raw_event *e, uint64_t value)
     touch(cells, e->address / GRANULE, &p);
 }
 
+/* What others than the owner may do there again: nothing changes by it. */
+static inline uint32_t said_to_others(const ft_cells *cells, const spot *at, uint32_t thread)
+{
+    uint64_t owner = at->slot >> ONE_THREAD;
+    if (owner == SEVERAL) return at->said;
+    bool reads = owner == READERS && at->slot >> ONE_READERS >> thread % CLASSES & 1 &&
+                 is_behind_write(cells, at, thread);
+    return reads ? (uint32_t)at->slot : 0;
+}
+
 /* Nothing that the granule does not say yet, and no read of what nobody wrote. False: it is
  * something else, and nothing was done. */
-static inline bool count_usual(spot *at, const shape *s, unsigned from, uint64_t value,
-                               uint32_t turn, uint32_t thread)
+static inline bool count_usual(const ft_cells *cells, spot *at, const shape *s, unsigned from,
+                               uint64_t value, uint32_t turn, uint32_t thread)
 {
     uint64_t slot = at->slot, now = at->content, differ = (now ^ value << 8 * from) & s->bits;
     bool own = slot >> ONE_THREAD == thread + 1;
-    uint32_t said = own ? (uint32_t)slot : at->said;
+    uint32_t said = own ? (uint32_t)slot : said_to_others(cells, at, thread);
     uint8_t known = at->known;
     if (!s->did || s->did & ~said) return false;
     if (s->only_reads && (differ || s->mask & ~known)) return false;
     at->touched = turn;
+    at->said = own && !s->only_reads ? turn : at->said;
     at->content = now ^ differ;
     at->known = known | s->mask;
     return true;
@@ -288,21 +394,38 @@ void ft_cells_count_events(ft_cells *cells, uint32_t thread, const ft_raw_event 
         if (e->code >= FT_RAW_ENTER) continue;
         unsigned from = e->address % GRANULE;
         uint64_t value = (uint64_t)(e->code / 8 == FT_RAW_FORM_UPDATE ? e->written : e->value);
-        if (!count_usual(cells->spots[i], &cells->shapes[e->code][from], from, value, turn, thread))
+        if (!count_usual(cells, cells->spots[i], &cells->shapes[e->code][from], from, value, turn,
+                         thread))
             count_other(cells, e, value);
     }
 }
 
 /* ---- memory that ends */
 
-/* The granules of a page that one other thread than the freeing one used, each thread's latest. */
-static void find_last_uses(ft_cells *cells, const page *p, uint64_t key, uint64_t stop)
+/* What several threads did there in their order ends with the free, if that comes behind it: what
+ * comes later is in no order. */
+static void free_ordered(ft_cells *cells, uint64_t key, page *in, bool again)
+{
+    spot *at = &in->at[key % PAGE];
+    if (!again && is_in_order(at->slot) && is_behind(cells, at))
+        at->slot = (at->slot & ONE_BYTES) | (uint64_t)GONE << ONE_THREAD;
+    else
+        make_several(cells, key, in);
+}
+
+/* The granules of a page that one other thread than the freeing one used, each thread's latest.
+ * again: it was freed before. */
+static void find_last_uses(ft_cells *cells, page *p, uint64_t key, uint64_t stop, bool again)
 {
     for (; key < stop; key++) {
-        uint64_t thread = p->at[key % PAGE].slot >> ONE_THREAD;
-        if (!thread || thread == SEVERAL || thread == cells->thread + 1) continue;
+        uint64_t slot = p->at[key % PAGE].slot, thread = slot >> ONE_THREAD;
+        if (!thread || thread == SEVERAL) continue;
+        if (thread >= GONE || slot >> ONE_HANDED & 1) {
+            free_ordered(cells, key, p, again);
+            continue;
+        }
         actor *a = &cells->actors.data[thread - 1];
-        if (p->at[key % PAGE].touched < a->last_turn) continue;
+        if (thread == cells->thread + 1 || p->at[key % PAGE].touched < a->last_turn) continue;
         a->last_turn = p->at[key % PAGE].touched;
         a->last_key = key;
     }
@@ -327,15 +450,17 @@ static void share_last_uses(ft_cells *cells)
 void ft_cells_count_free(ft_cells *cells, uint64_t address)
 {
     uint64_t index;
-    if (cells->actors.len < 2 || !ft_map_get(&cells->blocks, address / ALIGNED, &index)) return;
-    const allocation *block = &cells->allocations.data[index];
+    if (!ft_map_get(&cells->blocks, address / ALIGNED, &index)) return;
+    allocation *block = &cells->allocations.data[index];
     uint64_t key = block->address / GRANULE,
              to = (block->address + block->size + GRANULE - 1) / GRANULE;
     if (block->address != address) return;
-    while (key < to) {
+    bool again = block->freed;
+    block->freed = true;
+    while (key < to && cells->actors.len > 1) {
         uint64_t stop = (key / PAGE + 1) * PAGE < to ? (key / PAGE + 1) * PAGE : to;
-        const page *p = page_at(cells, key, false);
-        if (p) find_last_uses(cells, p, key, stop);
+        page *p = page_at(cells, key, false);
+        if (p) find_last_uses(cells, p, key, stop, again);
         key = stop;
     }
     share_last_uses(cells);

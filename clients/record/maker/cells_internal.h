@@ -1,5 +1,6 @@
 /* Inside of the cells (maker/cells.h): memory as both passes see it. cells.c has the pages, the
- * allocations and the second pass, cells_count.c the first. Not for others. */
+ * allocations and the second pass, cells_count.c the first, cells_order.c what forks and joins
+ * order. Not for others. */
 #ifndef FT_RECORD_CELLS_INTERNAL_H
 #define FT_RECORD_CELLS_INTERNAL_H
 
@@ -13,10 +14,12 @@ enum {
     BIG = 4096,      /* bytes; larger allocations are looked through one by one */
     STARTS = 64,     /* such places for which one word says whether an allocation begins there */
     PAGE = 512,      /* granules */
-    NEAR = 2048      /* pages that are found without a look-up */
+    NEAR = 2048,     /* pages that are found without a look-up */
+    CLASSES = 16     /* of threads, by their number: those that read a granule are known by these */
 };
 
-/* What the first pass learns of one granule in one life, once a second thread touched it. */
+/* What the first pass learns of one granule in one life, once two threads touched it in no fixed
+ * order. */
 typedef struct granule {
     uint64_t address;
     uint16_t first[GRANULE];         /* the thread that touched a byte first */
@@ -29,10 +32,16 @@ typedef struct granule {
 } granule;
 
 /* All of memory that was touched, in pages. A slot is 0 while its granule has no life. In the first
- * pass it says then what one thread did there (ONE_*), or which granule it is (SEVERAL). In the
- * second pass only granules that have cells in some life are told of: LATER, and whether it was
- * touched in this life. Most granules belong to one thread for ever: a pass over their accesses is
- * one look at a slot. */
+ * pass its low half says what was done there (ONE_*), its top who may go on so without a further
+ * look:
+ *   a thread's number + 1   it alone; what others did before (ONE_HANDED) is ordered before it
+ *   READERS                 the classes of threads from ONE_READERS on: since the last write, which
+ *                           is ordered before that, they read it
+ *   GONE                    nobody: it was freed, behind all accesses
+ *   SEVERAL                 there was no such order; the low half is the number of its granule
+ * In the second pass only granules that have cells in some life are told of: LATER, and whether it
+ * was touched in this life. Most granules belong to one thread for ever: a pass over their accesses
+ * is one look at a slot. */
 typedef struct spot {
     uint64_t slot;
     uint64_t content; /* first pass: what the granule held after its last access; second: by byte,
@@ -40,9 +49,11 @@ typedef struct spot {
                          granule's it is; 0: none */
     uint32_t touched; /* the turn of its last access; second pass: the granule's first cell */
     uint32_t lives;   /* that have ended */
-    uint32_t said;    /* first pass: of what the granule says at least this much: as in ONE_* */
+    uint32_t said;    /* first pass: SEVERAL: of what the granule says at least this much, as in
+                         ONE_*; else the turn of the last write, 0: none */
     uint8_t known;    /* bit per byte: that is known of the content */
     uint8_t found;    /* second pass: FOUND_*, in this life */
+    uint16_t writer;  /* first pass: whose the last write is, unless the owner's (ONE_WROTE) */
 } spot;
 
 /* What one access needs lies in one cache line. */
@@ -50,7 +61,19 @@ typedef struct page {
     spot at[PAGE];
 } page;
 
-enum { ONE_THREAD = 48, ONE_TOUCHED = 16, ONE_WRITTEN = 8, ONE_BOUNDS = 0, SEVERAL = 0xFFFF };
+enum {
+    ONE_THREAD = 48,
+    ONE_READERS = 32,
+    ONE_HANDED = 25,
+    ONE_WROTE = 24, /* the owner itself */
+    ONE_TOUCHED = 16,
+    ONE_WRITTEN = 8,
+    ONE_BOUNDS = 0,
+    ONE_BYTES = (1 << ONE_WROTE) - 1, /* those by byte */
+    GONE = 0xFFFD,
+    READERS = 0xFFFE,
+    SEVERAL = 0xFFFF
+};
 #define LATER_TOUCHED (UINT64_C(1) << 63)
 
 enum { FOUND_NOT_YET, FOUND_NONE, FOUND_CELLS }; /* spot.found */
@@ -63,12 +86,21 @@ typedef struct shape {
     bool only_reads;
 } shape;
 
+/* By thread, the turn up to which all that it did is ordered before something. */
+typedef struct clock {
+    FT_VEC(uint32_t) turns;  /* of threads behind its end nothing is */
+    uint32_t least[CLASSES]; /* of the threads of a class that are no more than `turns` has */
+} clock;
+
 /* A thread, as far as memory is concerned. */
 typedef struct actor {
     uint32_t ran; /* its last turn, 0: none yet */
     uint64_t stack, stack_size;
     bool ended, late; /* late: ft_cells_late */
     uint32_t fenced;  /* the turn of its last fence */
+    clock began, now; /* what is before it by forks and joins (first pass) */
+    uint32_t held;    /* critical sections and transactions that it is in */
+    bool forked;      /* since it is in the outermost of them */
     /* of the memory that is being freed: the granule that the thread touched last */
     uint64_t last_key;
     uint32_t last_turn; /* 0: none */
@@ -80,7 +112,16 @@ typedef struct allocation {
     uint32_t thread; /* whose */
     uint32_t before; /* the one before at the same address, FT_NO_ALLOCATION */
     bool zeroed;
+    bool freed; /* first pass: and not begun again */
+    bool stack; /* the thread's: it lies where earlier blocks are gone; has no name */
 } allocation;
+
+/* Where the last look-up of an allocation was made. */
+typedef struct place {
+    uint64_t key;
+    uint32_t block, born;
+    bool alone; /* no allocation begins near it */
+} place;
 
 /* Memory with a known content at its start. */
 typedef struct region {
@@ -118,6 +159,8 @@ struct ft_cells {
     uint32_t turn;      /* which of the threads' turns it is, from 1 */
     uint32_t thread;    /* whose */
     uint64_t touched;   /* granules, in all their lives */
+    place looked;
+    bool keeps_ordered; /* ft_cells_keep_ordered */
     bool settled;
 };
 
@@ -146,5 +189,25 @@ void ft_cells_count_range(ft_cells *cells, uint64_t address, uint64_t size, uint
                           const unsigned char *content);
 /* Before the memory begins another life: who else used it? */
 void ft_cells_count_free(ft_cells *cells, uint64_t address);
+
+/* ---- cells_order.c, all of the first pass */
+void ft_cells_order_start(ft_cells *cells);
+void ft_cells_order_release(ft_cells *cells);
+void ft_cells_order_fork(ft_cells *cells, uint32_t parent, uint32_t child);
+void ft_cells_order_join(ft_cells *cells, uint32_t thread, uint32_t child);
+/* A record with that ft_event_kind. */
+void ft_cells_order_sync(ft_cells *cells, uint32_t thread, uint64_t kind);
+/* Is all that `other` did up to that turn before all that the thread does from its begin on? */
+bool ft_cells_order_began(const ft_cells *cells, uint32_t thread, uint32_t other, uint32_t turn);
+/* Is all that the threads of the class did up to that turn, the thread itself apart, before what it
+ * does now? */
+bool ft_cells_order_class(const ft_cells *cells, uint32_t thread, uint32_t class, uint32_t turn);
+
+static inline bool ft_cells_order_now(const ft_cells *cells, uint32_t thread, uint32_t other,
+                                      uint32_t turn)
+{
+    const clock *now = &cells->actors.data[thread].now;
+    return thread == other || (other < now->turns.len && turn <= now->turns.data[other]);
+}
 
 #endif

@@ -17,6 +17,7 @@ typedef struct put {
 } put;
 
 #define NONE UINT32_MAX
+#define MANY UINT32_MAX
 
 struct ft_channels {
     FT_VEC(put) puts;
@@ -24,6 +25,7 @@ struct ft_channels {
     ft_map own;     /* number of the channel << 16 | thread -> its put */
     ft_map seen;    /* edge << 16 | thread -> it was taken */
     ft_map numbers; /* channel -> counted from 0 */
+    ft_map takers;  /* channel -> the thread that takes from it, MANY */
     uint64_t edges; /* so many were made: each put has one of its own */
 };
 
@@ -40,7 +42,21 @@ void ft_channels_free(ft_channels *channels)
     ft_map_release(&channels->own);
     ft_map_release(&channels->seen);
     ft_map_release(&channels->numbers);
+    ft_map_release(&channels->takers);
     free(channels);
+}
+
+void ft_channels_meet(ft_channels *channels, uint32_t thread, const uint64_t *operands)
+{
+    if (!(operands[1] & FT_RAW_CHANNEL_TAKEN)) return;
+    uint64_t *taker = ft_map_slot(&channels->takers, operands[1], thread, NULL);
+    if (*taker != thread) *taker = MANY;
+}
+
+static bool is_of_one(const ft_channels *c, uint64_t channel)
+{
+    uint64_t taker;
+    return ft_map_get(&c->takers, channel, &taker) && taker != MANY;
 }
 
 static void take(ft_channels *c, ft_builder *builder, uint32_t thread, uint64_t channel,
@@ -92,6 +108,7 @@ static void put_in(ft_channels *c, ft_builder *builder, uint32_t thread, uint64_
 void ft_channels_follow(ft_channels *channels, ft_builder *builder, uint32_t thread,
                         const uint64_t *operands, uint32_t loc)
 {
+    if (is_of_one(channels, operands[1])) return;
     if (operands[0] & IN) take(channels, builder, thread, operands[1], loc);
     if (operands[0] & OUT) put_in(channels, builder, thread, operands[1], loc);
 }

@@ -1,12 +1,17 @@
 #include "maker/inputs.h"
 #include "maker/maker_internal.h"
 
+static uint32_t next_block(ft_maker *m)
+{
+    ft_vec_push(&m->born, m->now);
+    return m->n_allocations++;
+}
+
 static void allocate(ft_maker *m, const ft_raw_record *r)
 {
-    uint32_t index = m->n_allocations++;
+    uint32_t index = next_block(m);
     const ft_maker_block *b = &m->blocks.data[index];
     ft_map_put(&m->live, r->operands[1], index);
-    ft_vec_push(&m->born, m->now);
     if (b->id == FT_NO_ID) return;
     ft_maker_event(m, FT_EVENT_ALLOC, r, b->id, r->operands[0], FT_NO_VALUE, 0);
 }
@@ -82,6 +87,7 @@ static void join_thread(ft_maker *m, const ft_raw_record *r)
 
 static void begin_thread(ft_maker *m, const ft_raw_record *r)
 {
+    next_block(m);
     ft_maker_event(m, FT_EVENT_BEGIN, r, 0, UINT64_MAX, FT_NO_VALUE, 0);
 }
 
@@ -130,7 +136,8 @@ static void pass_channel(ft_maker *m, const ft_raw_record *r)
     const uint64_t *o = r->operands;
     uint32_t thread = ft_maker_thread(m, r->thread);
     ft_channels_follow(m->channels, m->builder, thread, o, ft_maker_location(m, o[2]));
-    if (!(o[1] & FT_RAW_CHANNEL_SIGNAL)) ft_inputs_add_channel(m->builder, thread, o);
+    bool fed = !(o[1] & (FT_RAW_CHANNEL_SIGNAL | FT_RAW_CHANNEL_TAKEN));
+    if (fed) ft_inputs_add_channel(m->builder, thread, o);
 }
 
 /* The others were of the first pass, or are of the cells. */

@@ -15,7 +15,7 @@ enum { CHUNK = 1 << 16, PAUSE = 1000000, SECOND = 1000000000, HOT = 1000 };
 
 /* ---- first pass: what is there */
 
-static void meet_thread(ft_maker *m, uint32_t child, uint32_t parent)
+static void add_thread(ft_maker *m, uint32_t child, uint32_t parent)
 {
     while (m->parents.len <= child) {
         ft_vec_push(&m->parents, 0);
@@ -26,8 +26,40 @@ static void meet_thread(ft_maker *m, uint32_t child, uint32_t parent)
     m->parents.data[child] = parent;
 }
 
-static void meet_object(ft_maker *m, const uint64_t *o)
+static void meet_thread(ft_maker *m, const ft_raw_record *r)
 {
+    add_thread(m, (uint32_t)r->operands[1], r->thread);
+}
+
+static void meet_module(ft_maker *m, const ft_raw_record *r)
+{
+    char *path = ft_strndup((const char *)r->text, r->length);
+    ft_symbols_module(m->symbols, path, r->operands[0]);
+    ft_vec_push(&m->modules, (ft_maker_module){.path = path, .base = r->operands[0]});
+    /* The executable is wanted in any case; now the program still runs beside. */
+    if (m->modules.len == 1) ft_maker_hash(&m->modules.data[0]);
+}
+
+static void meet_site(ft_maker *m, const ft_raw_record *r)
+{
+    ft_vec_push(&m->sites, r->operands[0]);
+}
+
+static void meet_allocation(ft_maker *m, const ft_raw_record *r)
+{
+    ft_vec_push(&m->makers, (uint32_t)r->operands[0]);
+}
+
+/* Its stack counts as an allocation (maker/cells.h), without a name. */
+static void meet_begin(ft_maker *m, const ft_raw_record *r)
+{
+    (void)r;
+    ft_vec_push(&m->makers, 0);
+}
+
+static void meet_object(ft_maker *m, const ft_raw_record *r)
+{
+    const uint64_t *o = r->operands;
     uint64_t start = o[1];
     uint32_t block = ft_cells_block_at(m->cells, o[1], &start);
     ft_vec_push(&m->objects, (ft_maker_object){.class = (ft_raw_class)o[0],
@@ -37,60 +69,28 @@ static void meet_object(ft_maker *m, const uint64_t *o)
                                                .offset = (uint32_t)(o[1] - start)});
 }
 
+static void meet_channel(ft_maker *m, const ft_raw_record *r)
+{
+    ft_channels_meet(m->channels, r->thread, r->operands);
+}
+
+static void meet_unseen(ft_maker *m, const ft_raw_record *r)
+{
+    (void)r;
+    m->summary->unseen++;
+}
+
+/* The others are of the second pass, or of the cells. */
+static void (*const meetings[FT_RAW_OPERATIONS])(ft_maker *, const ft_raw_record *) = {
+    [FT_RAW_BEGIN] = meet_begin,   [FT_RAW_FORK] = meet_thread,      [FT_RAW_MODULE] = meet_module,
+    [FT_RAW_SITE] = meet_site,     [FT_RAW_ALLOC] = meet_allocation, [FT_RAW_OBJECT] = meet_object,
+    [FT_RAW_UNSEEN] = meet_unseen, [FT_RAW_CHANNEL] = meet_channel,
+};
+
 static void meet(ft_maker *m, const ft_raw_record *r)
 {
-    char *path;
-    const uint64_t *o = r->operands;
-    switch (r->operation) {
-    case FT_RAW_MODULE:
-        path = ft_strndup((const char *)r->text, r->length);
-        ft_symbols_module(m->symbols, path, o[0]);
-        ft_vec_push(&m->modules, (ft_maker_module){.path = path, .base = o[0]});
-        /* The executable is wanted in any case; now the program still runs beside. */
-        if (m->modules.len == 1) ft_maker_hash(&m->modules.data[0]);
-        break;
-    case FT_RAW_SITE:
-        ft_vec_push(&m->sites, o[0]);
-        break;
-    case FT_RAW_FORK:
-        meet_thread(m, (uint32_t)o[1], r->thread);
-        break;
-    case FT_RAW_ALLOC:
-        ft_vec_push(&m->makers, (uint32_t)o[0]);
-        break;
-    case FT_RAW_OBJECT:
-        meet_object(m, o);
-        break;
-    case FT_RAW_UNSEEN:
-        m->summary->unseen++;
-        break;
-    case FT_RAW_NOTHING:
-    case FT_RAW_TURN:
-    case FT_RAW_BEGIN:
-    case FT_RAW_END:
-    case FT_RAW_JOIN:
-    case FT_RAW_SYNC:
-    case FT_RAW_MARK:
-    case FT_RAW_ZERO:
-    case FT_RAW_MEMORY:
-    case FT_RAW_FREE:
-    case FT_RAW_FAILED:
-    case FT_RAW_SWAPPED:
-    case FT_RAW_WIDE:
-    case FT_RAW_INPUT:
-    case FT_RAW_PIECE:
-    case FT_RAW_CHANNEL:
-    case FT_RAW_IGNORE:
-    case FT_RAW_BENIGN:
-    case FT_RAW_BLOCKED:
-    case FT_RAW_TERMS:
-    case FT_RAW_ASSERT:
-    case FT_RAW_INITIALISED:
-    case FT_RAW_DESTROYED:
-    case FT_RAW_RECLAIMED:
-    case FT_RAW_OPERATIONS:
-        break;
-    }
+    if (meetings[r->operation]) meetings[r->operation](m, r);
+    ft_maker_meet_object(m, r);
 }
 
 static void count_events(ft_maker *m, const ft_raw_record *r)
@@ -119,7 +119,7 @@ static void count_log(ft_maker *m, ft_error *damage)
         if (r.access)
             m->summary->accesses++;
         else if (!r.n_events)
-            meet(m, &r), ft_maker_meet_object(m, &r);
+            meet(m, &r);
         if (r.access || !r.n_events) ft_cells_count(m->cells, &r);
     }
 }
@@ -164,7 +164,9 @@ static void end_program(program *p)
 static ft_status first_pass(ft_maker *m, program *running, ft_error *err)
 {
     ft_error damage = FT_ERROR_INIT;
-    meet_thread(m, 0, 0);
+    const ft_raw_header *header = ft_raw_log_header(m->log);
+    if (header->symbolic || header->keeps_ordered) ft_cells_keep_ordered(m->cells);
+    add_thread(m, 0, 0);
     ft_vec_push(&m->sites, 0); /* they are counted from 1 */
     for (bool over = false;;) {
         count_log(m, &damage);
@@ -358,7 +360,7 @@ ft_recording *ft_record_begin(const char *path)
     ft_error err = FT_ERROR_INIT;
     r->path = ft_strdup(path);
     if (sysconf(_SC_NPROCESSORS_ONLN) < 2) return r;
-    if (ft_raw_log_follow(path, &r->maker.log, &err) != FT_OK) return r;
+    if (ft_raw_log_follow(path, ft_raw_log_memory(), &r->maker.log, &err) != FT_OK) return r;
     r->err = (ft_error)FT_ERROR_INIT;
     pthread_mutex_init(&r->program.lock, NULL);
     pthread_cond_init(&r->program.changed, NULL);

@@ -20,7 +20,7 @@ typedef struct ft_record_terms {
     uint64_t held[FT_SYM_REASONS]; /* values that fell back to what was seen */
     uint64_t wrong; /* terms that did not give what the program had, and were dropped */
 } ft_record_terms;
-const char *ft_record_reason(unsigned reason); /* for people */
+const char *ft_record_held_reason(unsigned reason); /* for people */
 
 enum { FT_RECORD_HOT = 5, FT_RECORD_TEXT = 512 };
 

@@ -106,12 +106,11 @@ static ft_status map_log(const char *path, bool follow, ft_raw_log **log, ft_err
 
 /* ---- the ring */
 
-static size_t memory_for(uint64_t limit)
+size_t ft_raw_log_memory(void)
 {
     size_t memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 8;
-    if (memory > MOST_MEMORY) memory = MOST_MEMORY;
-    if (memory < LEAST_LIMIT / 2) memory = LEAST_LIMIT / 2;
-    return memory < limit ? memory / HUGE * HUGE : limit;
+    if (memory > MOST_MEMORY) return MOST_MEMORY;
+    return memory < LEAST_LIMIT / 2 ? LEAST_LIMIT / 2 : memory;
 }
 
 /* Behind its end lies the ring again, as for the program (runtime/log.c). */
@@ -128,9 +127,9 @@ static bool map_ring(ft_raw_log *log)
     return true;
 }
 
-static bool make_store(ft_raw_log *log, uint64_t limit)
+static bool make_store(ft_raw_log *log, size_t memory, uint64_t limit)
 {
-    log->spilled = log->memory = memory_for(limit);
+    log->spilled = log->memory = memory < limit ? memory / HUGE * HUGE : limit;
     log->limit = limit - FT_RAW_PAGE - RING;
     void *all = mmap(NULL, limit, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -147,13 +146,13 @@ static void unmap_store(ft_raw_log *log)
     log->ring = log->store = NULL;
 }
 
-ft_status ft_raw_log_follow(const char *path, ft_raw_log **log, ft_error *err)
+ft_status ft_raw_log_follow(const char *path, size_t memory, ft_raw_log **log, ft_error *err)
 {
     ft_status status = map_log(path, true, log, err);
     if (status != FT_OK) return status;
     ft_raw_header *header = (ft_raw_header *)(*log)->map;
     if (header->limit < LEAST_LIMIT || header->limit > (*log)->mapped) return FT_OK;
-    if (!map_ring(*log) || !make_store(*log, header->limit)) {
+    if (!map_ring(*log) || !make_store(*log, memory, header->limit)) {
         unmap_store(*log);
         return FT_OK;
     }
@@ -639,7 +638,8 @@ bool ft_raw_log_next(ft_raw_log *log, ft_raw_record *record, ft_error *err)
 {
     *record = (ft_raw_record){.thread = log->thread, .events = log->events};
     if (log->live && (log->at == log->end || ++log->calls % OFTEN == 0)) look_at_ring(log);
-    bool more = !log->full && !log->damaged && get_next(log, record);
+    bool done = log->damaged || (log->live && log->full);
+    bool more = !done && get_next(log, record);
     if (log->at > log->end) log->damaged = true;
     if (log->damaged)
         ft_error_offset(err, FT_INPUT, (uint64_t)(log->at - log->start),

@@ -43,10 +43,14 @@ typedef struct ft_raw_log ft_raw_log;
 ft_status ft_raw_log_open(const char *path, ft_raw_log **log, ft_error *err) FT_MUST_CHECK;
 /* Opens it before the program starts: there is nothing in it at first. Where the limit leaves room
  * for that the program is told to write its records into a ring, from which ft_raw_log_next takes
- * them: the program waits where nobody does. What is taken is kept, packed (raw_pack.h), in memory
- * up to an eighth of the machine's, the rest in the file, and comes once more after a rewind.
+ * them: the program waits where nobody does. What is taken is kept, packed (raw_pack.h), the first
+ * `memory` bytes in memory, the rest in the file, and comes once more after a rewind. Where the
+ * file has no room for more, the program is told to stop, and nothing more comes.
  */
-ft_status ft_raw_log_follow(const char *path, ft_raw_log **log, ft_error *err) FT_MUST_CHECK;
+ft_status ft_raw_log_follow(const char *path, size_t memory, ft_raw_log **log,
+                            ft_error *err) FT_MUST_CHECK;
+/* What of this machine's memory a log may have: an eighth, and no more than half a gigabyte. */
+size_t ft_raw_log_memory(void);
 /* Looks how far a log that is followed goes by now. True: there is more than before. */
 bool ft_raw_log_look(ft_raw_log *log);
 /* Nobody will take what the program writes from here on: it does not wait for that. */

@@ -449,7 +449,7 @@ static const char *const reasons[] = {
 #undef FT_ROW
 };
 
-const char *ft_record_reason(unsigned reason)
+const char *ft_record_held_reason(unsigned reason)
 {
     return reasons[reason];
 }

@@ -73,6 +73,9 @@ typedef struct ft_raw_header {
     uint64_t taken; /* by the maker: bytes of records that it has */
     uint32_t maker; /* its process */
     uint32_t full;  /* by the maker: 1: it has no space left for more */
+    /* by `foretell record`, for the maker: 1: the trace has also what no schedule can change, since
+       forks and joins order it (maker/cells.h) */
+    uint32_t keeps_ordered;
 } ft_raw_header;
 
 /*  symbol      operands  meaning */
@@ -112,6 +115,9 @@ enum { FT_RAW_CHANNEL_IN = 1, FT_RAW_CHANNEL_OUT = 2 }; /* flags of CHANNEL */
 /* The channel of a signal is its number and this: who sends it, arms a timer or sets its handler
  * puts in, each handler that runs and each wait that ends takes out. Its order is not an input. */
 #define FT_RAW_CHANNEL_SIGNAL (UINT64_C(1) << 60)
+/* The channel of a stream or descriptor whose content threads take, one call behind the other. What
+ * each gets is an input, their order is none. */
+#define FT_RAW_CHANNEL_TAKEN (UINT64_C(1) << 58)
 
 /* A site is a place in the code and what it does, its *code*: for an access 8 * form + size code
  * (size code: 0 to 3 for 1 to 8 bytes, else FT_RAW_RANGE), or one of those behind. */

@@ -14,7 +14,7 @@
 #include "trace/event.h"
 
 /* Exit status of a program that deadlocked while it was recorded. */
-enum { DEADLOCKED = 88, WATCH_MS = 5, MS = 1000000 };
+enum { DEADLOCKED = 88, WATCH_MS = 5, MS = 1000000, STALL_S = 3 };
 
 enum { STAY, GO, ASLEEP }; /* ft_rt_thread.go */
 
@@ -239,6 +239,15 @@ static void log_stuck(ft_rt_thread *self)
     }
 }
 
+static void end_deadlocked(void)
+{
+    if (ft_rt_header->replay) ft_rt_replay_deadlock();
+    ft_rt_say("deadlock: every thread waits for another one");
+    log_requests();
+    ft_rt_log_end(FT_RAW_END_DEADLOCK);
+    _exit(DEADLOCKED);
+}
+
 /* With the lock held: the baton goes to whoever is ready. */
 static void pass_on(uint32_t from)
 {
@@ -255,12 +264,7 @@ static void pass_on(uint32_t from)
         log_requests();
         ft_rt_feed_ends();
     }
-    if (ft_rt_signals_handled()) return;
-    if (ft_rt_header->replay) ft_rt_replay_deadlock();
-    ft_rt_say("deadlock: every thread waits for another one");
-    log_requests();
-    ft_rt_log_end(FT_RAW_END_DEADLOCK);
-    _exit(DEADLOCKED);
+    if (!ft_rt_signals_handled()) end_deadlocked();
 }
 
 /* With the lock held; gives it back, returns with the baton. */
@@ -495,6 +499,10 @@ ft_rt_thread *ft_rt_thread_new(void)
         t->state = FT_RT_READY;
         __atomic_store_n(&baton.n_threads, baton.n_threads + 1, __ATOMIC_RELEASE);
         ft_rt_header->threads = baton.n_threads;
+        if (ft_rt_self) {
+            t->parent = ft_rt_self->id;
+            t->number = ++ft_rt_self->children;
+        }
         if (ft_rt_header->replay || ft_rt_header->feed) ft_rt_replay_born(t, ft_rt_self);
     }
     unlock();
@@ -592,6 +600,42 @@ static void take_from_sleeper(seen *before)
     pass_on(runner->id);
 }
 
+typedef struct stall {
+    time_t since; /* 0: somebody goes on */
+    bool told;
+} stall;
+
+/* Each waits for a mutex or an end, and whoever could give it waits too: a handler, which runs and
+ * then waits on, gives none of that. */
+static bool is_for_ever(void)
+{
+    for (uint32_t i = 0; i < baton.n_threads; i++) {
+        const ft_rt_thread *at = &baton.threads[i];
+        if (at->state != FT_RT_BLOCKED) continue;
+        for (uint32_t n = 0; at && n < baton.n_threads; n++) at = holder(at);
+        if (!at) return false;
+    }
+    return true;
+}
+
+/* Nobody but handlers could let a thread go on, and has not for a while. */
+static void look_at_stall(stall *s)
+{
+    struct timespec now;
+    if (baton.runner || ft_rt_replaying || !is_deadlock()) {
+        s->since = 0;
+        return;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (!s->since) *s = (stall){.since = now.tv_sec};
+    if (s->told || now.tv_sec - s->since <= STALL_S) return;
+    s->told = true;
+    if (is_for_ever())
+        end_deadlocked();
+    else
+        ft_rt_stall_tell(baton.threads, baton.n_threads, STALL_S);
+}
+
 /* Main's thread too: the process goes on until all have ended. */
 static bool are_done(void)
 {
@@ -603,6 +647,7 @@ static bool are_done(void)
 static void *watch(void *unused)
 {
     seen before = {0};
+    stall stalled = {.since = 0};
     (void)unused;
     for (bool ended = false; !ended;) {
         struct timespec pause = {.tv_nsec = (long)WATCH_MS * MS};
@@ -612,6 +657,7 @@ static void *watch(void *unused)
         if (!ft_rt_replaying && !ft_rt_feed_records()) end_timed_waits();
         take_from_sleeper(&before);
         if (!baton.runner) pass_on(0);
+        look_at_stall(&stalled);
         ended = are_done();
         unlock();
     }

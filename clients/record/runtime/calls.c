@@ -30,9 +30,17 @@ static size_t least(size_t a, size_t b)
 
 /* ---- reading */
 
+static void took(const ft_rt_input *in, int fd)
+{
+    if (in->result >= 0)
+        ft_rt_fd_in(fd, in->pc);
+    else if (in->error == EAGAIN)
+        ft_rt_fd_empty(fd, in->pc);
+}
+
 static ssize_t got(ft_rt_input *in, int fd, void *to, size_t n)
 {
-    if (in->result >= 0) ft_rt_fd_in(fd, in->pc);
+    if (in->call != FT_INPUT_PREAD) took(in, fd);
     ft_rt_input_piece(in, to, count_of(in, n));
     return (ssize_t)ft_rt_input_end(in);
 }
@@ -80,7 +88,7 @@ ssize_t readv(int fd, const struct iovec *v, int n)
     if (!ft_rt_input_begin(&in, FT_INPUT_READV, CODE)) return FT_REAL(readv)(fd, v, n);
     FT_RT_ASK(&in, fd, -1, FT_REAL(readv)(fd, v, few(n)));
     if (in.fed) move_on(&in, fd);
-    if (in.result >= 0) ft_rt_fd_in(fd, CODE);
+    took(&in, fd);
     take_pieces(&in, v, few(n));
     return (ssize_t)ft_rt_input_end(&in);
 }
@@ -93,7 +101,7 @@ ssize_t recvfrom(int fd, void *restrict to, size_t n, int flags, struct sockaddr
     if (!ft_rt_input_begin(&in, FT_INPUT_RECVFROM, CODE))
         return FT_REAL(recvfrom)(fd, to, n, flags, from, length);
     FT_RT_ASK(&in, fd, -1, FT_REAL(recvfrom)(fd, to, n, flags, from, length));
-    if (in.result >= 0) ft_rt_fd_in(fd, CODE);
+    took(&in, fd);
     if (in.result >= 0 && from && length) {
         ft_rt_input_piece(&in, length, sizeof *length);
         ft_rt_input_piece(&in, from, least(room, *length));
@@ -108,8 +116,8 @@ ssize_t recvmsg(int fd, struct msghdr *m, int flags)
     if (!ft_rt_input_begin(&in, FT_INPUT_RECVMSG, CODE)) return FT_REAL(recvmsg)(fd, m, flags);
     if (m->msg_iovlen > (size_t)few(FT_RT_PIECES)) m->msg_iovlen = (size_t)few(FT_RT_PIECES);
     FT_RT_ASK(&in, fd, -1, FT_REAL(recvmsg)(fd, m, flags));
+    took(&in, fd);
     if (in.result >= 0) {
-        ft_rt_fd_in(fd, CODE);
         ft_rt_input_own(&in, &m->msg_namelen, sizeof m->msg_namelen);
         ft_rt_input_own(&in, &m->msg_controllen, sizeof m->msg_controllen);
         ft_rt_input_own(&in, &m->msg_flags, sizeof m->msg_flags);

@@ -11,6 +11,7 @@
 
 enum { DESCRIPTORS = 1 << 16, CHAIN = 1 };
 #define NUMBER_BIT (1ull << 61) /* channels of numbers; no other has it, nor bits 60 and 62 */
+#define EMPTY_BIT  (1ull << 59) /* from who found an event descriptor empty to who writes later */
 
 typedef struct descriptor {
     uint64_t channel; /* even; the odd one behind it orders the readers of a pipe */
@@ -104,7 +105,8 @@ void ft_rt_channel(uint64_t channel, bool in, bool out, const void *pc)
 {
     uint32_t flags = (in ? FT_RAW_CHANNEL_IN : 0) | (out ? FT_RAW_CHANNEL_OUT : 0);
     if (!channel) return;
-    if (ft_rt_feed_records()) channel = ft_rt_feed_channel(ft_rt_self, channel, flags);
+    bool ordered = !(channel & FT_RAW_CHANNEL_TAKEN); /* what is fed is, by thread */
+    if (ordered && ft_rt_feed_records()) channel = ft_rt_feed_channel(ft_rt_self, channel, flags);
     uint64_t site = ft_rt_site(pc);
     FT_RT_LOG(CHANNEL, flags, channel, site);
 }
@@ -115,18 +117,44 @@ void ft_rt_fd_number(int number, bool made, const void *pc)
     ft_rt_channel(NUMBER_BIT | (uint64_t)(unsigned)number << 1, made, !made, pc);
 }
 
-/* Bytes of a pipe come in the order in which they went: so do the calls. */
+/* What goes into a pipe comes out in that order: so do the calls. Who reads an event descriptor
+ * first takes it all; who writes to it first is no matter. */
+static void follow_reader(int fd, const void *pc)
+{
+    ft_rt_channel(ft_rt_fd_channel(fd) + CHAIN, true, true, pc);
+}
+
+/* A file's place in it is one for all; so is what was there before the program. */
+static void follow_place(int fd, const void *pc)
+{
+    uint64_t own = ft_rt_fd_channel(fd), number = (uint64_t)(unsigned)fd * 2 + CHAIN;
+    ft_rt_channel(FT_RAW_CHANNEL_TAKEN | (own ? own : number), true, true, pc);
+}
+
 void ft_rt_fd_in(int fd, const void *pc)
 {
     ft_rt_fd kind = ft_rt_fd_kind(fd);
-    uint64_t channel = ft_rt_fd_channel(fd);
-    if (kind < FT_RT_FD_PIPE) return;
-    ft_rt_channel(channel, true, false, pc);
-    if (kind == FT_RT_FD_PIPE) ft_rt_channel(channel + CHAIN, true, true, pc);
+    if (kind < FT_RT_FD_PIPE) {
+        follow_place(fd, pc);
+        return;
+    }
+    ft_rt_channel(ft_rt_fd_channel(fd), true, false, pc);
+    if (kind == FT_RT_FD_PIPE || kind == FT_RT_FD_EVENT) follow_reader(fd, pc);
+}
+
+void ft_rt_fd_empty(int fd, const void *pc)
+{
+    ft_rt_fd kind = ft_rt_fd_kind(fd);
+    if (kind != FT_RT_FD_PIPE && kind != FT_RT_FD_EVENT) return;
+    uint64_t bit = kind == FT_RT_FD_EVENT ? EMPTY_BIT : 0;
+    ft_rt_channel(ft_rt_fd_channel(fd) | bit, kind == FT_RT_FD_PIPE, true, pc);
+    follow_reader(fd, pc);
 }
 
 void ft_rt_fd_out(int fd, const void *pc)
 {
     ft_rt_fd kind = ft_rt_fd_kind(fd);
-    if (kind >= FT_RT_FD_PIPE) ft_rt_channel(ft_rt_fd_channel(fd), kind == FT_RT_FD_PIPE, true, pc);
+    if (kind < FT_RT_FD_PIPE) return;
+    if (kind == FT_RT_FD_EVENT) ft_rt_channel(ft_rt_fd_channel(fd) | EMPTY_BIT, true, false, pc);
+    ft_rt_channel(ft_rt_fd_channel(fd), kind == FT_RT_FD_PIPE, true, pc);
 }

@@ -16,6 +16,7 @@ bool ft_rt_input_begin(ft_rt_input *in, ft_input_call call, const void *pc)
     if (!self) return false;
     in->call = call;
     in->pc = pc;
+    in->takes = 0;
     in->fed = false;
     in->n_pieces = 0;
     in->error = errno;

@@ -29,6 +29,7 @@ typedef struct ft_rt_input {
     ft_rt_thread *self;
     ft_input_call call;
     const void *pc;
+    uint64_t takes; /* channel of what others take content from too, 0: none */
     bool fed;
     int64_t result;
     int error;
@@ -74,9 +75,13 @@ enum {
             (void)(call);                                                                          \
             ft_rt_enter();                                                                         \
         }                                                                                          \
+        ft_rt_channel((in)->takes, true, true, (in)->pc);                                          \
     } while (0)
 int ft_rt_input_way(ft_rt_input *in, int how);
 bool ft_rt_input_given(ft_rt_input *in, int how); /* true: do the call all the same, and enter */
+
+/* ---- descriptor.c: what goes through there is behind what came in (in), before what comes out */
+void ft_rt_channel(uint64_t channel, bool in, bool out, const void *pc); /* channel 0: none */
 
 /* A whole call that gives a number and writes at most one piece of memory. */
 #define FT_RT_INPUT(number, how, call, memory, size)                                               \
@@ -137,7 +142,8 @@ void ft_rt_feed_starve(ft_rt_thread *self) __attribute__((noreturn)); /* nothing
 typedef enum ft_rt_fd {
     FT_RT_FD_OTHER, /* inherited, or not known */
     FT_RT_FD_FILE,
-    FT_RT_FD_PIPE, /* from here on: virtual in a replay, where /dev/null stands for them */
+    FT_RT_FD_PIPE, /* or a socket pair, both ends the process's; from here on: virtual in a replay,
+                      where /dev/null stands for them */
     FT_RT_FD_SOCKET,
     FT_RT_FD_EVENT,
     FT_RT_FD_EPOLL
@@ -159,7 +165,7 @@ void ft_rt_fd_number(int number, bool made, const void *pc); /* the order of tha
 /* What threads send each other through it is an order between them. */
 void ft_rt_fd_in(int fd, const void *pc);
 void ft_rt_fd_out(int fd, const void *pc);
+void ft_rt_fd_empty(int fd, const void *pc); /* nothing was there: what is sent comes later */
 uint64_t ft_rt_fd_channel(int fd);
-void ft_rt_channel(uint64_t channel, bool in, bool out, const void *pc);
 
 #endif

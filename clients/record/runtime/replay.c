@@ -253,13 +253,28 @@ bool ft_rt_replay_may(ft_rt_thread *self, bool hook)
     return true;
 }
 
+static bool is_handler_of(int number, uint32_t loc)
+{
+    const void *pc = ft_rt_signals_handler(number);
+    return pc && (!loc || location_of(pc) == loc);
+}
+
 static bool is_handler_at(uint32_t loc)
 {
-    for (int number = 1; number < FT_RT_SIGNALS; number++) {
-        const void *pc = ft_rt_signals_handler(number);
-        if (pc && (!loc || location_of(pc) == loc)) return true;
-    }
+    for (int number = 1; number < FT_RT_SIGNALS; number++)
+        if (is_handler_of(number, loc)) return true;
     return false;
+}
+
+ft_rt_thread *ft_rt_replay_handler(int number)
+{
+    for (uint32_t i = play.schedule->at; i < play.n; i++) {
+        const ft_schedule_entry *e = &play.entries[i];
+        ft_rt_thread *t = play.threads[e->actor];
+        if (e->kind != FT_EVENT_EDGE_IN || (t && e->step <= t->steps)) continue;
+        if (is_handler_of(number, e->loc)) return t;
+    }
+    return NULL;
 }
 
 bool ft_rt_replay_handles(const ft_rt_thread *self)
@@ -374,13 +389,12 @@ void ft_rt_replay_record(ft_rt_thread *self, ft_raw_operation operation, const u
 void ft_rt_replay_born(ft_rt_thread *child, ft_rt_thread *parent)
 {
     uint32_t above = parent ? parent->actor : FT_SCHEDULE_NONE;
-    uint32_t number = parent ? ++parent->children : 0;
     child->actor = FT_RT_NOBODY;
     child->kind = FT_RT_ANY;
     if (parent && above == FT_RT_NOBODY) return;
     for (uint32_t a = 0; a < play.schedule->actors; a++) {
         const ft_schedule_actor *actor = &play.actors[a];
-        if (actor->parent != above || (parent && actor->child != number)) continue;
+        if (actor->parent != above || (parent && actor->child != child->number)) continue;
         child->actor = a;
         play.threads[a] = child;
         return;

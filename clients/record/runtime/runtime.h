@@ -11,6 +11,7 @@
 #define FT_RECORD_RUNTIME_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -100,8 +101,10 @@ typedef struct ft_rt_thread {
     uint32_t ignores; /* regions open whose accesses are no candidates */
     void *(*start)(void *);
     void *argument;
+    bool masked; /* all signals are blocked until it starts: those of `mask` again then */
+    sigset_t mask;
+    uint32_t parent, number, children; /* who created it, as which, and how many it created */
     /* replaying */
-    uint32_t parent, children; /* who created it, and how many it created */
     uint32_t actor;            /* its number in the schedule, FT_RT_NOBODY: none */
     uint32_t steps;            /* done (raw.h, FT_RAW_STEPS) */
     uint32_t inputs, passages; /* fed: inputs, and what it did on channels */
@@ -188,6 +191,9 @@ void ft_rt_settle(uint32_t ranges);
 /* ---- baton.c, for signals.c */
 void ft_rt_get_up(ft_rt_thread *self); /* itself, for its handlers */
 
+/* ---- stall.c: every thread has waited for another one that long, and there are handlers */
+void ft_rt_stall_tell(const ft_rt_thread *threads, uint32_t n, uint32_t seconds);
+
 /* ---- signals.c */
 bool ft_rt_signals_handled(void); /* the program has handlers: nobody waits for ever for sure */
 bool ft_rt_signals_wait(void);    /* of this thread */
@@ -224,6 +230,8 @@ void ft_rt_replay_record(ft_rt_thread *self, ft_raw_operation operation, const u
 void ft_rt_replay_born(ft_rt_thread *child, ft_rt_thread *parent);
 /* Is a signal handler what the thread has to do next? */
 bool ft_rt_replay_handles(const ft_rt_thread *self);
+/* The thread that handles that signal next, NULL: none. */
+ft_rt_thread *ft_rt_replay_handler(int number);
 /* Which waiter of `what` a signal wakes: the one that the schedule has go on next, else one that is
  * not to sleep at its end; NULL: any. */
 ft_rt_thread *ft_rt_replay_waiter(const void *what);

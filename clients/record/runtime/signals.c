@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include "runtime.h"
 
@@ -68,10 +70,24 @@ static void call(int number, siginfo_t *info, void *context)
         h->sa_handler(number);
 }
 
+/* Which thread takes a signal that is for the process is the kernel's choice: in a replay it is the
+ * schedule's. */
+static bool hand_over(const ft_rt_thread *self, int number, siginfo_t *info)
+{
+    if (!ft_rt_replaying || info->si_code == SI_TKILL) return false;
+    const ft_rt_thread *other = ft_rt_replay_handler(number);
+    if (!other || other == self || !other->tid) return false;
+    return !syscall(SYS_rt_tgsigqueueinfo, syscall(SYS_getpid), other->tid, number, info);
+}
+
 static void trampoline(int number, siginfo_t *info, void *context)
 {
     ft_rt_thread *self = ft_rt_self;
     int before = errno;
+    if (self && hand_over(self, number, info)) {
+        errno = before;
+        return;
+    }
     if (self) __atomic_add_fetch(&ft_rt_header->signals, 1, __ATOMIC_RELAXED);
     bool later = self && (self->inside || ft_rt_replaying) && !is_fault(number, info);
     if (later && waiting.n < LATE) {

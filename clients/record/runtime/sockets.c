@@ -228,7 +228,7 @@ static int made_two(ft_rt_input *in, int *fds, ft_rt_fd kind)
 MAKES_TWO(PIPE, pipe, (int fds[2]), (fds), FT_RT_FD_PIPE)
 MAKES_TWO(PIPE, pipe2, (int fds[2], int flags), (fds, flags), FT_RT_FD_PIPE)
 MAKES_TWO(SOCKETPAIR, socketpair, (int domain, int type, int protocol, int fds[2]),
-          (domain, type, protocol, fds), FT_RT_FD_SOCKET)
+          (domain, type, protocol, fds), FT_RT_FD_PIPE)
 
 /* ---- sockets */
 
@@ -245,11 +245,12 @@ typedef union address {
 } address;
 
 enum { SEED = 0x2545F491 };
-#define CHANNEL_BIT (1ull << 62) /* no channel of ft_rt_fd_set has it */
+#define CHANNEL_BIT  (1ull << 62) /* no channel of ft_rt_fd_set has it */
+#define CHANNEL_HASH ((1ull << 56) - 2)
 
 static uint64_t channel_of(const address *a, socklen_t length)
 {
-    return (hash(SEED, a, length < sizeof *a ? length : sizeof *a) & ~1ull) | CHANNEL_BIT;
+    return (hash(SEED, a, length < sizeof *a ? length : sizeof *a) & CHANNEL_HASH) | CHANNEL_BIT;
 }
 
 /* Both ends of a connection have the same channel. */

@@ -13,10 +13,12 @@
 
 #define CODE __builtin_return_address(0)
 
-/* What is in the stream's buffer comes at once, and so do files. */
-static int way_of(FILE *stream)
+/* What is in the stream's buffer comes at once, and so do files. Threads get from a stream in their
+ * order. */
+static int way_of(ft_rt_input *in, FILE *stream)
 {
     struct stat file;
+    in->takes = FT_RAW_CHANNEL_TAKEN | (uintptr_t)stream;
     if (stream->_IO_read_ptr < stream->_IO_read_end || stream->_fileno < 0) return FT_RT_OPEN;
     bool regular = !FT_REAL(fstat)(stream->_fileno, &file) && S_ISREG(file.st_mode);
     return regular ? FT_RT_OPEN : FT_RT_SLEEPS;
@@ -58,7 +60,7 @@ int fclose(FILE *file)
         ft_rt_input in;                                                                            \
         if (!ft_rt_input_begin(&in, FT_INPUT_FREAD, CODE))                                         \
             return FT_REAL(name)(to, size, n, from);                                               \
-        FT_RT_GET(&in, way_of(from), FT_REAL(name)(to, size, n, from));                            \
+        FT_RT_GET(&in, way_of(&in, from), FT_REAL(name)(to, size, n, from));                       \
         size_t most = (size_t)in.result < n ? (size_t)in.result : n;                               \
         ft_rt_input_piece(&in, to, most *size);                                                    \
         return (size_t)ft_rt_input_end(&in);                                                       \
@@ -72,7 +74,7 @@ READS(fread_unlocked)
     {                                                                                              \
         ft_rt_input in;                                                                            \
         if (!ft_rt_input_begin(&in, FT_INPUT_FGETS, CODE)) return FT_REAL(name)(to, n, from);      \
-        FT_RT_GET(&in, way_of(from), FT_REAL(name)(to, n, from) != NULL);                          \
+        FT_RT_GET(&in, way_of(&in, from), FT_REAL(name)(to, n, from) != NULL);                     \
         if (!in.fed && in.result) in.result = (int64_t)strlen(to) + 1;                             \
         size_t most = in.result < n ? (size_t)in.result : (size_t)n;                               \
         ft_rt_input_piece(&in, to, most);                                                          \
@@ -84,7 +86,7 @@ GETS(fgets_unlocked)
 #define GETC(name, parameters, arguments, from)                                                    \
     int name parameters                                                                            \
     {                                                                                              \
-        return FT_RT_INPUT(FT_INPUT_FGETC, way_of(from), FT_REAL(name) arguments, NULL, 0);        \
+        return FT_RT_INPUT(FT_INPUT_FGETC, way_of(&in, from), FT_REAL(name) arguments, NULL, 0);   \
     }
 #undef getc
 #undef getchar
@@ -101,7 +103,8 @@ GETC(getchar_unlocked, (void), (), stdin)
 #define ASKS(call, name)                                                                           \
     int name(FILE *stream)                                                                         \
     {                                                                                              \
-        return FT_RT_INPUT(call, FT_RT_STAYS, FT_REAL(name)(stream), NULL, 0);                     \
+        return FT_RT_INPUT(call, (way_of(&in, stream), FT_RT_STAYS), FT_REAL(name)(stream), NULL,  \
+                           0);                                                                     \
     }
 #undef feof_unlocked
 #undef ferror_unlocked
@@ -139,7 +142,7 @@ static ssize_t got_line(ft_rt_input *in, char **line, size_t *room)
     {                                                                                              \
         ft_rt_input in;                                                                            \
         if (!ft_rt_input_begin(&in, FT_INPUT_GETLINE, CODE)) return FT_REAL(name) arguments;       \
-        FT_RT_GET(&in, way_of(from), FT_REAL(name) arguments);                                     \
+        FT_RT_GET(&in, way_of(&in, from), FT_REAL(name) arguments);                                \
         return got_line(&in, line, room);                                                          \
     }
 LINES(getline, (char **restrict line, size_t *restrict room, FILE *restrict from),
@@ -189,7 +192,9 @@ static int scan_stream(FILE *from, const char *format, va_list arguments,
     if (!ft_rt_input_begin(&in, FT_INPUT_SCANF, pc)) {
         result = real(from, format, copy);
     } else {
-        if (!in.fed) FT_RT_LIVE(&in, way_of(from), real(from, format, copy));
+        int way = way_of(&in, from);
+        if (!in.fed) FT_RT_LIVE(&in, way, real(from, format, copy));
+        ft_rt_channel(in.takes, true, true, pc);
         result = scanned(&in, format, arguments);
     }
     va_end(copy);

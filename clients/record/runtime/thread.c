@@ -27,6 +27,15 @@ static void log_begin(void)
     FT_RT_LOG(BEGIN, (uintptr_t)stack, size);
 }
 
+/* A signal that came while the recorder does not know the thread would have its handler run unseen:
+ * they are blocked then. */
+static void block_signals(sigset_t *before)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
 static void end_thread(void *round)
 {
     uintptr_t n = (uintptr_t)round;
@@ -38,14 +47,23 @@ static void end_thread(void *round)
     if (!self) return;
     ft_rt_mutexes_abandon(self);
     ft_rt_log(FT_RAW_END, NULL, 0);
+    if (ft_rt_signals_handled()) block_signals(NULL);
     ft_rt_thread_done(self);
     ft_rt_self = NULL;
+}
+
+static bool wants_blocked(const pthread_attr_t *attributes)
+{
+    sigset_t own;
+    return ft_rt_signals_handled() &&
+           !(attributes && !pthread_attr_getsigmask_np(attributes, &own));
 }
 
 static void *run_thread(void *argument)
 {
     ft_rt_thread *self = argument;
     ft_rt_thread_starts(self);
+    if (self->masked) pthread_sigmask(SIG_SETMASK, &self->mask, NULL);
     log_begin();
     pthread_setspecific(end_key, (void *)1);
     ft_rt_leave(self);
@@ -63,9 +81,12 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
     child->start = start;
     child->argument = argument;
     child->inside = true;
+    child->masked = wants_blocked(attributes);
     FT_RT_LOG(FORK, site, child->id);
     ft_rt_lend(ft_rt_self); /* the dynamic linker's lock */
+    if (child->masked) block_signals(&child->mask);
     int result = FT_REAL(pthread_create)(handle, attributes, run_thread, child);
+    if (child->masked) pthread_sigmask(SIG_SETMASK, &child->mask, NULL);
     ft_rt_take_back(ft_rt_self);
     if (result)
         child->state = FT_RT_DONE;

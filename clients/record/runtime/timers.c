@@ -17,7 +17,7 @@
 /* ---- timers. The C library runs the function of a SIGEV_THREAD timer on threads that it creates
  * for itself; here one thread that the recorder sees runs it. */
 
-enum { TIMERS = 256 };
+enum { TIMERS = 256, ALARMS = 1 << 16 };
 
 typedef struct clockwork {
     struct sigevent event;
@@ -30,11 +30,37 @@ typedef struct clockwork {
 } clockwork;
 
 static clockwork clockworks[TIMERS];
-static int signals[TIMERS]; /* by timer, as the kernel counts them */
 
-static int *signal_of(timer_t timer)
+/* Which signal each timer sends. With the baton. */
+static struct {
+    struct {
+        timer_t timer;
+        int number;
+    } * all;
+    uint32_t n;
+} alarms;
+
+static uint32_t find_alarm(timer_t timer)
 {
-    return &signals[(uintptr_t)timer % TIMERS];
+    uint32_t i = 0;
+    while (i < alarms.n && alarms.all[i].timer != timer) i++;
+    return i;
+}
+
+static void add_alarm(timer_t timer, int number)
+{
+    if (!alarms.all) alarms.all = ft_rt_map(ALARMS * sizeof *alarms.all);
+    uint32_t i = find_alarm(timer);
+    if (i == ALARMS) return;
+    alarms.all[i].timer = timer;
+    alarms.all[i].number = number;
+    if (i == alarms.n) alarms.n++;
+}
+
+static void remove_alarm(timer_t timer)
+{
+    uint32_t i = find_alarm(timer);
+    if (i < alarms.n) alarms.all[i] = alarms.all[--alarms.n];
 }
 
 static void wake_creator(clockwork *w)
@@ -113,6 +139,7 @@ int timer_create(clockid_t clock, struct sigevent *restrict event, timer_t *rest
     ft_rt_thread *self = ft_rt_enter();
     bool runs = self && event && event->sigev_notify == SIGEV_THREAD;
     clockwork *w = runs ? free_clockwork() : NULL;
+    if (runs && !w) ft_rt_say("more than 256 timers run functions: those of the others are missed");
     int result, number = event ? event->sigev_signo : SIGALRM;
     if (w) {
         *w = (clockwork){.event = *event, .clock = clock, .result = -2, .used = true};
@@ -122,7 +149,7 @@ int timer_create(clockid_t clock, struct sigevent *restrict event, timer_t *rest
     } else {
         result = FT_REAL(timer_create)(clock, event, timer);
     }
-    if (!result) *signal_of(*timer) = number;
+    if (self && !result) add_alarm(*timer, number);
     if (self) ft_rt_leave(self);
     return result;
 }
@@ -132,7 +159,8 @@ int timer_settime(timer_t timer, int flags, const struct itimerspec *restrict wh
 {
     ft_rt_thread *self = ft_rt_enter();
     if (self) {
-        ft_rt_signal_channel(*signal_of(timer), false, CODE);
+        uint32_t i = find_alarm(timer);
+        if (i < alarms.n) ft_rt_signal_channel(alarms.all[i].number, false, CODE);
         ft_rt_leave(self);
     }
     return FT_REAL(timer_settime)(timer, flags, when, old);
@@ -140,25 +168,29 @@ int timer_settime(timer_t timer, int flags, const struct itimerspec *restrict wh
 
 int timer_delete(timer_t timer)
 {
+    ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(timer_delete)(timer);
+    if (self && !result) remove_alarm(timer);
+    if (self) ft_rt_leave(self);
     for (int i = 0; i < TIMERS && !result; i++) {
         clockwork *w = &clockworks[i];
         if (!w->used || w->result || w->timer != timer) continue;
         w->deleted = true;
-        syscall(SYS_tgkill, getpid(), w->tid, SIGRTMAX);
+        syscall(SYS_tgkill, syscall(SYS_getpid), w->tid, SIGRTMAX);
     }
     return result;
 }
 
-/* ---- message queues and System V semaphores: who takes is behind all who gave. None of it is
- * given again in a replay. */
+/* ---- message queues and System V semaphores. Which message a thread gets, and whether there is
+ * one, is a matter of all calls before: they keep their order. None of it is given again in a
+ * replay. */
 
 enum { QUEUE = 1, SETS, MESSAGES, KIND_SHIFT = 40 };
 
-static void pass(uint64_t kind, int id, bool in, const void *pc)
+static void pass(uint64_t kind, int id, const void *pc)
 {
-    uint64_t flag = in ? FT_RAW_CHANNEL_IN : FT_RAW_CHANNEL_OUT, site = ft_rt_site(pc);
-    FT_RT_LOG(CHANNEL, flag, FT_RAW_CHANNEL_SIGNAL | kind << KIND_SHIFT | (uint64_t)(unsigned)id,
+    uint64_t flags = FT_RAW_CHANNEL_IN | FT_RAW_CHANNEL_OUT, site = ft_rt_site(pc);
+    FT_RT_LOG(CHANNEL, flags, FT_RAW_CHANNEL_SIGNAL | kind << KIND_SHIFT | (uint64_t)(unsigned)id,
               site);
 }
 
@@ -167,7 +199,7 @@ static void begin(uint64_t kind, int id, bool gives, const void *pc)
 {
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
-    if (gives) pass(kind, id, false, pc);
+    if (gives) pass(kind, id, pc);
     ft_rt_outside(self);
 }
 
@@ -176,7 +208,7 @@ static void end(uint64_t kind, int id, bool takes, const void *pc)
     int before = errno;
     ft_rt_thread *self = ft_rt_enter();
     if (self) {
-        if (takes) pass(kind, id, true, pc);
+        if (takes) pass(kind, id, pc);
         ft_rt_leave(self);
     }
     errno = before;
@@ -187,7 +219,7 @@ static void end(uint64_t kind, int id, bool takes, const void *pc)
     {                                                                                              \
         begin((kind), (id), (gives), CODE);                                                        \
         result_type result = (result_type)FT_REAL(name) arguments;                                 \
-        end((kind), (id), (takes) && result >= 0, CODE);                                           \
+        end((kind), (id), (takes), CODE);                                                          \
         return result;                                                                             \
     }
 PASSES(QUEUE, true, false, int, mq_send, (mqd_t q, const char *from, size_t n, unsigned priority),
