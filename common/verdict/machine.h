@@ -100,7 +100,7 @@ typedef struct ft_observed {
     uint32_t *source; /* reads: the write read from, FT_NO_EVENT: initial, the event itself: it was
                          passed over; edge-in: its edge-out
                          (the latest before it), FT_NO_EVENT: unconstrained; cond-wake: the
-                         signal or broadcast that woke it (longest waiter first), FT_NO_EVENT: none;
+                         signal or broadcast that woke it (observe.c), FT_NO_EVENT: none;
                          writes: unused */
     uint32_t *value;  /* index in `values`, 0: unknown */
     ft_value *values; /* what the accesses read or wrote; index 0 is unused */

@@ -48,7 +48,7 @@ static uint32_t *find_edge_outs(const ft_trace *trace)
 }
 
 /* Who waits on which condition variable, and who woke whom in the observed run: a signal wakes the
- * longest waiter. */
+ * longest waiter, of those that the run goes on with before their time is up. */
 typedef struct waiter {
     uint32_t thread, condition;
     uint32_t woken_by; /* FT_NO_EVENT: it still waits */
@@ -61,12 +61,31 @@ static void remove_waiter(waiters *list, size_t at)
     list->len--;
 }
 
+/* Per event: a cond-wait that ends in the run by its thread's being woken. */
+static bool *find_woken(const ft_trace *trace)
+{
+    uint32_t *wait = ft_calloc((size_t)trace->threads.len + 1, sizeof *wait);
+    bool *woken = ft_calloc((size_t)trace->n_events + 1, sizeof *woken);
+    for (uint32_t t = 0; t < trace->threads.len; t++) wait[t] = FT_NO_EVENT;
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        uint32_t *of = &wait[trace->thread[e]];
+        bool slept = ft_trace_is_blocked(trace, e) || (trace->flags[e] & FT_FLAG_FAILED);
+        if (trace->kind[e] == FT_EVENT_COND_WAIT) *of = e;
+        if (trace->kind[e] != FT_EVENT_COND_WAKE || *of == FT_NO_EVENT) continue;
+        woken[*of] = !slept;
+        *of = FT_NO_EVENT;
+    }
+    free(wait);
+    return woken;
+}
+
 /* Returns the waker of a cond-wake. */
-static uint32_t follow_conditions(const ft_trace *trace, uint32_t e, waiters *list)
+static uint32_t follow_conditions(const ft_trace *trace, const bool *woken, uint32_t e,
+                                  waiters *list)
 {
     ft_event_kind kind = trace->kind[e];
     if (ft_event_kind_object(kind) != FT_OBJECT_CONDITION) return FT_NO_EVENT;
-    if (kind == FT_EVENT_COND_WAIT)
+    if (kind == FT_EVENT_COND_WAIT && woken[e])
         ft_vec_push(list, (waiter){trace->thread[e], trace->object[e], FT_NO_EVENT});
     for (size_t i = 0; kind != FT_EVENT_COND_WAIT && i < list->len; i++) {
         waiter *w = &list->data[i];
@@ -295,6 +314,7 @@ ft_observed *ft_observed_new(const ft_trace *trace)
     ft_vec_reserve(&r.sources, trace->n_events);
     ft_vec_reserve(&r.ids, trace->n_events);
     waiters waiting = {0};
+    bool *woken = find_woken(trace);
     for (uint32_t e = 0; e < trace->n_events; e++) {
         r.table->first[e] = (uint32_t)r.sources.len;
         if (ft_machine_passed(machine, e)) {
@@ -309,7 +329,7 @@ ft_observed *ft_observed_new(const ft_trace *trace)
         record_event(&r, machine, trace, e);
         if (trace->kind[e] == FT_EVENT_EDGE_IN)
             record(&r, edge_source(machine, trace, outs, e), (ft_held){0});
-        uint32_t waker = follow_conditions(trace, e, &waiting);
+        uint32_t waker = follow_conditions(trace, woken, e, &waiting);
         if (trace->kind[e] == FT_EVENT_COND_WAKE) record(&r, waker, (ft_held){0});
         ft_machine_write(machine, e);
         ft_machine_advance(machine, e);
@@ -323,6 +343,7 @@ ft_observed *ft_observed_new(const ft_trace *trace)
     free(r.of_stated);
     ft_machine_free(machine);
     ft_vec_release(&waiting);
+    free(woken);
     free(outs);
     return r.table;
 }

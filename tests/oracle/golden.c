@@ -39,6 +39,14 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+ft_wakeups ft_golden_wakeups(const ft_golden *golden)
+{
+    ft_wakeups wakeups = FT_WAKEUPS_ANY;
+    const char *name = json_string_value(json_object_get(golden->expected, "wakeups"));
+    if (name && !ft_wakeups_parse(name, &wakeups)) fail(golden->name, "unknown wakeups");
+    return wakeups;
+}
+
 unsigned ft_golden_each(const char *folder, void (*each)(void *context, const ft_golden *golden),
                         void *context)
 {

@@ -2,6 +2,7 @@
  *
  *   {"why": "one sentence",
  *    "properties": [PROPERTY of docs/records.md],                              optional
+ *    "wakeups": "any" | "observed" | "spurious",                               default any
  *    "verdicts": {MODEL: {CHECK: {"candidates": n, "violation": [[event, ...], ...],
  *                                  "unknown": n},                             default 0
  *                         "property": ["violation" | "safe", ...]}}}
@@ -26,6 +27,9 @@ typedef struct ft_golden {
  * with a message on a file that cannot be read. */
 unsigned ft_golden_each(const char *folder, void (*each)(void *context, const ft_golden *golden),
                         void *context);
+
+/* Its wake-ups. */
+ft_wakeups ft_golden_wakeups(const ft_golden *golden);
 
 /* The text of the violations that a check expects, sorted: "2,5,3 3,5,4"; and of a list of claims.
  * Heap text, caller frees. */

@@ -26,7 +26,8 @@ static void find_rounds(ft_machine *machine)
     }
 }
 
-/* The waiter that a signal takes in the observed run is the one that has waited longest. */
+/* The waiter that a signal takes in the observed run is the one that has waited longest, among
+ * those that were woken at all: that slept neither to the end nor until their time was up. */
 typedef struct queue {
     uint32_t waits[FT_ORACLE_EVENTS], n; /* cond-waits not yet over, in order */
     uint8_t signal[FT_ORACLE_EVENTS];    /* that took it: event + 1 */
@@ -56,6 +57,16 @@ static uint8_t leave_queue(queue *q, const ft_trace *trace, uint32_t thread)
     return 0;
 }
 
+static bool is_ever_woken(const ft_trace *trace, uint32_t wait)
+{
+    for (uint32_t e = wait + 1; e < trace->n_events; e++) {
+        if (trace->thread[e] != trace->thread[wait] || trace->kind[e] != FT_EVENT_COND_WAKE)
+            continue;
+        return !(trace->flags[e] & (FT_FLAG_FAILED | FT_FLAG_BLOCKED));
+    }
+    return false;
+}
+
 static void find_wakers(ft_machine *machine, uint32_t condition)
 {
     const ft_trace *trace = machine->trace;
@@ -65,6 +76,7 @@ static void find_wakers(ft_machine *machine, uint32_t condition)
             trace->object[e] != condition || machine->passed[e] || ft_trace_is_blocked(trace, e))
             continue;
         if (trace->kind[e] == FT_EVENT_COND_WAIT) {
+            if (!is_ever_woken(trace, e)) continue;
             q.signal[q.n] = 0;
             q.waits[q.n++] = e;
         } else if (trace->kind[e] == FT_EVENT_COND_WAKE) {

@@ -104,6 +104,16 @@ static const sync_row ROWS[] = {
     {"the other waiter may be woken first", TWO_SIGNALS, RUN, ANY, RACE, "6 9", true},
     {"unless it has to be the observed one", TWO_SIGNALS, RUN, OBSERVED, RACE, "6 9", false},
     {"observed: its own waiter is woken first", TWO_SIGNALS, RUN, OBSERVED, RACE, "5 6", true},
+    {"observed: not one that sleeps for ever",
+     "var x\ncond c\nT1: cwait c\nT2: cwait c\nT3: sig c\nT2: cwake c\nT2: w x\nT3: w x\n", RUN,
+     OBSERVED, RACE, "5 6", true},
+    {"observed: nor one whose time is up",
+     "var x\ncond c\nT1: cwait c\nT2: cwait c\nT3: sig c\nT2: cwake c\nT2: w x\nT1: late c\nT3: w "
+     "x\n",
+     RUN, OBSERVED, RACE, "5 7", true},
+    {"an attempt does not fail by its own recursive section",
+     "var x\nrec l\nT1: acq l\nT1: nope l\nT1: w x\nT1: rel l\nT2: w x\n", RUN, ANY, RACE, "3 5",
+     false},
 
     {"before and after a barrier", BARRIER, RUN, ANY, RACE, "1 5", false},
     {"after it, both", BARRIER, RUN, ANY, RACE, "5 7", true},
@@ -223,20 +233,18 @@ static void check_row(const sync_row *row)
     subject s;
     ft_decide_stats stats = {0};
     ft_witness witness = {0};
-    bool lifted;
+    const ft_question question = {.claim = &s.claim, .bound = FT_NO_BOUND};
     subject_open(&s, row->trace, row->model, row->wakeups, row->claim, row->events);
     uint8_t *cone = ft_calloc(s.trace->n_events, 1);
     ft_cone_compute(&s.problem, &s.claim, cone);
     const uint8_t *parts[2] = {NULL, cone};
     for (int i = 0; i < 2; i++) {
         ft_decider *decider = ft_decider_new(&s.problem, parts[i]);
-        ft_answer answer =
-            ft_decider_decide(decider, &s.claim, false, FT_NO_BOUND, 0, &witness, &stats, &lifted);
+        ft_answer answer = ft_decider_decide(decider, &question, &witness, &stats);
         expect(&s, row->name, i ? "cone" : "whole trace", row->reachable, answer, &witness);
         ft_decider_free(decider);
     }
-    ft_answer answer =
-        ft_literal_decide(&s.problem, &s.claim, false, FT_NO_BOUND, 0, &witness, &stats, &lifted);
+    ft_answer answer = ft_literal_decide(&s.problem, &question, &witness, &stats);
     expect(&s, row->name, "literal", row->reachable, answer, &witness);
     free(cone);
     subject_close(&s);
@@ -279,14 +287,14 @@ static void check_bounds(const bound_row *row)
     ft_decider *decider = ft_decider_new(&s.problem, NULL);
     for (uint32_t bound = 0; bound < 6; bound++) {
         ft_witness witness = {0};
-        bool lifted, reachable = row->fewest != FT_NO_BOUND && row->fewest <= bound;
-        ft_answer answer =
-            ft_decider_decide(decider, &s.claim, false, bound, 0, &witness, &stats, &lifted);
+        bool reachable = row->fewest != FT_NO_BOUND && row->fewest <= bound;
+        const ft_question question = {.claim = &s.claim, .bound = bound};
+        ft_answer answer = ft_decider_decide(decider, &question, &witness, &stats);
         if (answer == FT_ANSWER_SAT && ft_witness_switches(s.trace, &witness) > bound)
             fail_msg("%s: %u switches for %u", row->name, ft_witness_switches(s.trace, &witness),
                      bound);
         expect(&s, row->name, "bounded", reachable, answer, &witness);
-        if (answer == FT_ANSWER_UNSAT) assert_int_equal(lifted, row->fewest == FT_NO_BOUND);
+        if (answer == FT_ANSWER_UNSAT) assert_int_equal(stats.lifted, row->fewest == FT_NO_BOUND);
     }
     ft_decider_free(decider);
     subject_close(&s);

@@ -66,9 +66,10 @@ static void compare_model(const ft_golden *golden, const char *model, const json
         if (json_object_get(expected, ft_check_name((ft_check)c)))
             json_array_append_new(checks, json_string(ft_check_name((ft_check)c)));
     json_t *properties = json_object_get(golden->expected, "properties");
-    json_t *spec = json_pack("{s:o, s:o, s:s, s:s, s:s}", "checks", checks, "properties",
+    json_t *spec = json_pack("{s:o, s:o, s:s, s:s, s:s, s:s}", "checks", checks, "properties",
                              properties ? json_incref(properties) : json_array(), "model", model,
-                             "per", "event", "encoding", encoding);
+                             "per", "event", "encoding", encoding, "wakeups",
+                             ft_wakeups_name(ft_golden_wakeups(golden)));
     if (!ft_pipeline_run(golden->trace, spec, &pipeline, &why))
         fail_msg("%s under %s: %s", golden->name, model, ft_strbuf_text(&why));
     for (int c = 0; c < FT_CHECK_PROPERTY; c++) {

@@ -105,7 +105,8 @@ static void compare_model(const ft_golden *golden, const char *name, const json_
     ft_oracle_property properties[8];
     const json_t *listed = json_object_get(golden->expected, "properties");
     ft_oracle_job job = {.properties = properties,
-                         .n_properties = (uint32_t)json_array_size(listed)};
+                         .n_properties = (uint32_t)json_array_size(listed),
+                         .wakeups = ft_golden_wakeups(golden)};
     ft_oracle_result result;
     assert_true(ft_model_parse(name, &job.model));
     assert_true(job.n_properties <= 8);

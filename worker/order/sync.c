@@ -160,6 +160,7 @@ static void find_sources(ft_order *order)
 
 typedef struct waiter {
     uint32_t wait, signal; /* signal FT_NO_EVENT: still waiting, or passed over in the run */
+    bool wakes;            /* the run goes on with it, and not because its time was up */
 } waiter;
 typedef FT_VEC(waiter) waiters;
 
@@ -171,8 +172,9 @@ static bool is_passed(const ft_trace *trace, uint32_t e)
 static void signal_waiters(const ft_trace *trace, waiters *queue, uint32_t e, bool all)
 {
     for (size_t i = 0; !is_passed(trace, e) && i < queue->len; i++) {
-        if (queue->data[i].signal != FT_NO_EVENT || is_passed(trace, queue->data[i].wait)) continue;
-        queue->data[i].signal = e;
+        waiter *w = &queue->data[i];
+        if (!w->wakes || w->signal != FT_NO_EVENT || is_passed(trace, w->wait)) continue;
+        w->signal = e;
         if (!all) return;
     }
 }
@@ -184,7 +186,7 @@ static void wake_waiter(ft_order *order, waiters *queue, uint32_t e)
     for (size_t i = queue->len; i-- > 0;) {
         if (trace->thread[queue->data[i].wait] != trace->thread[e]) continue;
         wake.wait = queue->data[i].wait;
-        if (!ft_trace_is_blocked(trace, e)) wake.signal = queue->data[i].signal;
+        wake.signal = queue->data[i].signal;
         memmove(queue->data + i, queue->data + i + 1, (queue->len - i - 1) * sizeof *queue->data);
         queue->len--;
         break;
@@ -193,16 +195,35 @@ static void wake_waiter(ft_order *order, waiters *queue, uint32_t e)
     ft_vec_push(&order->sync.wakes, wake);
 }
 
+/* Per event: a cond-wait whose thread was woken in the run. Who sleeps to its end, or until its
+ * time is up, was not: what was signalled meanwhile woke another one. */
+static bool *find_woken(const ft_trace *trace)
+{
+    bool *woken = ft_calloc((size_t)trace->n_events + 1, sizeof *woken);
+    bool *wakes = ft_calloc((size_t)trace->threads.len + 1, sizeof *wakes);
+    for (uint32_t e = trace->n_events; e-- > 0;) {
+        uint32_t thread = trace->thread[e];
+        bool slept = ft_trace_is_blocked(trace, e) || (trace->flags[e] & FT_FLAG_FAILED);
+        if (trace->kind[e] == FT_EVENT_COND_WAKE) wakes[thread] = !slept;
+        if (trace->kind[e] != FT_EVENT_COND_WAIT) continue;
+        woken[e] = wakes[thread];
+        wakes[thread] = false;
+    }
+    free(wakes);
+    return woken;
+}
+
 static void pair_wakes(ft_order *order)
 {
     const ft_trace *trace = order->trace;
+    bool *woken = find_woken(trace);
     waiters *queues = ft_calloc((size_t)trace->conditions.len + 1, sizeof *queues);
     for (uint32_t e = 0; e < trace->n_events; e++) {
         uint8_t kind = trace->kind[e];
         if (ft_event_kind_object(kind) != FT_OBJECT_CONDITION) continue;
         waiters *queue = &queues[trace->object[e]];
         if (kind == FT_EVENT_COND_WAIT)
-            ft_vec_push(queue, (waiter){e, FT_NO_EVENT});
+            ft_vec_push(queue, (waiter){e, FT_NO_EVENT, woken[e]});
         else if (kind == FT_EVENT_COND_WAKE)
             wake_waiter(order, queue, e);
         else
@@ -210,6 +231,7 @@ static void pair_wakes(ft_order *order)
     }
     for (uint32_t c = 0; c < trace->conditions.len; c++) ft_vec_release(&queues[c]);
     free(queues);
+    free(woken);
 }
 
 static void list_signals(ft_order *order)
