@@ -1,7 +1,7 @@
 /* The `foretell` command line: its commands, options and exit codes.
  *
- * Commands and options are tables (command.c, option.c), from which parsing, --help and the manual
- * (docs/cli.md) come. Data goes to standard output, messages and progress to standard error. */
+ * Commands and options are tables (command.c, option.c), from which parsing, --help and the manuals
+ * (help.h) come. Data goes to standard output, messages and progress to standard error. */
 #ifndef FT_CLI_CLI_H
 #define FT_CLI_CLI_H
 
@@ -64,85 +64,59 @@ typedef enum ft_command {
 
 typedef FT_VEC(const char *) ft_texts;
 
-/* What a command line said. Texts are borrowed from argv; embedded: ft_options_release. */
+/* What a command line said. Texts are borrowed from argv and NULL where the option was not given,
+ * numbers are 0 then; embedded: ft_options_release. */
 typedef struct ft_options {
     ft_command command;
-    bool help;                  /* --help: print the command's help, do nothing */
-    ft_texts arguments;         /* what is no option, in order */
-    bool checks[FT_CHECKS];     /* --check */
-    bool any_check;             /* --check was given */
-    const char *model;          /* --model, NULL: the server decides */
-    const char *per;            /* --per */
-    const char *encoding;       /* --encoding */
-    const char *solver;         /* --solver */
-    const char *context_bound;  /* --context-bound */
-    const char *wakeups;        /* --wakeups */
-    const char *name;           /* --name of the job */
+    bool help;          /* --help: print the command's help, do nothing */
+    ft_texts arguments; /* what is no option, in order */
+    size_t before;      /* arguments before a "--"; all of them without one */
+    /* the job: what is looked for, and how */
+    bool checks[FT_CHECKS]; /* --check */
+    bool any_check;         /* --check was given */
+    const char *model, *per, *encoding, *solver, *context_bound, *wakeups;
     ft_texts properties;        /* --property files */
     ft_texts ignored;           /* --ignore locations */
-    uint32_t budget;            /* seconds for the job, 0: the server's default */
-    uint32_t subproblem_budget; /* seconds for one subproblem, 0: the server's default */
-    uint32_t memory;            /* MiB of a worker at the job, 0: the server's default */
-    uint32_t workers;           /* of the private daemon, 0: its default */
-    const char *server;         /* --server, else FORETELL_SERVER, else NULL */
-    const char *witness_dir;    /* --witness-dir */
-    const char *output;         /* --output, NULL: standard output */
-    const char *to;             /* --to, the format of `convert`, `merge` and `record` */
-    const char *project;        /* --project, NULL: the server's default one */
-    const char *format;         /* --format, NULL: text */
+    uint32_t budget;            /* seconds for the job; 0: the server's default, as below */
+    uint32_t subproblem_budget; /* seconds for one subproblem */
+    uint32_t memory;            /* MiB of a worker at the job */
+    const char *name, *priority, *webhook;
+    const char *project; /* NULL: the server's default one */
+    /* what is printed of it, and what counts */
+    const char *format, *color, *source_root;
+    const char *output;         /* NULL: standard output */
     ft_texts reports;           /* --report, FORMAT=FILE */
-    const char *color;          /* --color, NULL: auto */
-    const char *source_root;    /* --source-root */
     ft_texts baselines;         /* --baseline files */
-    const char *write_baseline; /* --write-baseline */
-    const char *new_since;      /* --new-since */
     ft_texts suppressions;      /* --suppressions files */
-    bool fail_on[FT_CHECKS];    /* --fail-on */
-    bool any_fail_on;           /* --fail-on was given */
-    const char *state, *reason; /* of `review` */
-    uint32_t seed, turn, limit; /* --seed, --turn, --limit (MiB) of `record`, 0: the default */
-    uint32_t runs;              /* --runs, 0: not given */
-    const char *annotations;    /* --annotations, NULL: none */
-    const char *inputs_of;      /* --inputs-of, NULL: the program gets its own */
-    uint32_t deadline;          /* --deadline of `replay`, seconds, 0: the default */
-    size_t before;              /* arguments before a "--"; all of them without one */
-    bool stop;                  /* --stop */
-    bool symbolic;              /* --symbolic */
-    bool live_inputs;           /* --live-inputs */
-    const char *webhook;        /* --webhook, NULL: none */
-    const char *priority;       /* --priority, NULL: 0 */
-    bool detach;                /* --detach */
-    uint32_t interval;          /* --interval of `top`, seconds, 0: the default */
-    bool once;                  /* --once */
+    const char *write_baseline; /* the file to write */
+    const char *new_since;      /* a job */
+    const char *witness_dir;
+    bool fail_on[FT_CHECKS]; /* --fail-on */
+    bool any_fail_on;        /* --fail-on was given */
     bool json, show_safe, apart, explain, quiet, full, wait, fail_on_new;
+    /* the server */
+    const char *server; /* --server, else FORETELL_SERVER, else NULL */
+    uint32_t workers;   /* of the private daemon, 0: its default */
+    bool detach;
+    /* record */
+    uint32_t seed, turn, runs;
+    uint32_t limit; /* MiB */
+    const char *annotations, *inputs_of;
+    bool symbolic;
+    /* replay */
+    uint32_t deadline; /* seconds */
+    bool stop, live_inputs;
+    /* others */
+    const char *to;             /* the format of `convert`, `merge` and `record` */
+    const char *state, *reason; /* of `review` */
+    uint32_t interval;          /* of `top`, seconds */
+    bool once;                  /* of `top` */
 } ft_options;
 
 /* Parses argv[1..]. FT_USAGE: the message says what is wrong. options is to be released whatever
  * the status. */
 ft_status ft_options_parse(int argc, char **argv, ft_options *options, ft_error *err) FT_MUST_CHECK;
 void ft_options_release(ft_options *options);
-void ft_options_describe(ft_command command, ft_strbuf *out); /* the options of --help */
-
-/* A row of the table of options. */
-typedef struct ft_option_row {
-    const char *name;    /* without the dashes */
-    char letter;         /* short form or 0 */
-    const char *value;   /* placeholder, NULL: it takes none */
-    const char *choices; /* "a|b", NULL: anything */
-    const char *doc;     /* lines */
-} ft_option_row;
-/* The index-th option (from 0) that the command takes; false: there are no more. */
-bool ft_options_at(ft_command command, size_t index, ft_option_row *row);
-
-const char *ft_command_name(ft_command command);
-const char *ft_command_arguments(ft_command command); /* "FILE..." */
-const char *ft_command_line(ft_command command);      /* what it does, in one line */
-const char *ft_command_details(ft_command command);   /* lines */
-const char *ft_command_examples(ft_command command);  /* one a line */
-const char *ft_help_environment(void);                /* lines */
-const char *ft_exit_meaning(size_t index, int *code); /* of the index-th; NULL: there are no more */
-void ft_help_command(ft_command command, ft_strbuf *out);
-void ft_help_page(ft_strbuf *out); /* docs/man/foretell.1, in man(7)'s language */
 
 /* The commands. Each prints its own errors. */
 ft_exit ft_run_check(const ft_options *options);

@@ -5,24 +5,23 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "help.h"
 #include "signals.h"
 
-/* For --help: what it does, and examples, one a line. */
+/* For --help: what it does, as running text, and examples, one a line. */
 static const struct {
     ft_exit (*run)(const ft_options *options);
     const char *details, *examples;
 } texts[FT_COMMANDS] = {
     [FT_COMMAND_CHECK] =
         {ft_run_check,
-         "Uploads each FILE (\"-\" is standard input; gzip and zstd files go up as they are), "
-         "runs\n"
-         "the checks and prints every bug that another schedule of the same events hits, with "
-         "that\n"
-         "schedule. Without --server and FORETELL_SERVER, a private daemon is started for the\n"
-         "command and taken down after it. --json prints one report, or {\"reports\": [...]} for\n"
-         "several files. A file that cannot be read does not keep the others from being checked.\n"
-         "Findings that a baseline, a suppression or a review knows do not count for the exit\n"
-         "code (docs/findings.md).\n",
+         "Uploads each FILE (\"-\" is standard input; gzip and zstd files go up as they are), runs "
+         "the checks and prints every bug that another schedule of the same events hits, with that "
+         "schedule. Without --server and FORETELL_SERVER, a private daemon is started for the "
+         "command and taken down after it. --json prints one report, or {\"reports\": [...]} for "
+         "several files. A file that cannot be read does not keep the others from being checked. "
+         "Findings that a baseline, a suppression or a review knows do not count for the exit code "
+         "(docs/findings.md).",
          "foretell check bank.ndjson\n"
          "foretell check --format html -o report.html bank.ndjson\n"
          "foretell check --report sarif=out.sarif --report junit=out.xml bank.ndjson\n"
@@ -33,118 +32,106 @@ static const struct {
          "zcat run.log.gz | foretell check --budget 60 -\n"},
     [FT_COMMAND_SUBMIT] =
         {ft_run_submit,
-         "Prints the job's URL and does not wait for it. `foretell show --wait JOB` waits.\n",
+         "Prints the job's URL and does not wait for it. `foretell show --wait JOB` waits.",
          "foretell submit --server http://127.0.0.1:7411 bank.ndjson\n"
          "job=$(foretell submit --name nightly run.ndjson.zst)\n"},
-    [FT_COMMAND_JOBS] = {ft_run_jobs, "Newest first, one line each.\n",
+    [FT_COMMAND_JOBS] = {ft_run_jobs, "Newest first, one line each.",
                          "foretell jobs --server unix:/run/foretell/foretelld.sock\n"
                          "foretell jobs --json\n"},
     [FT_COMMAND_TOP] =
         {ft_run_top,
          "Drawn anew every two seconds, until q or Ctrl-C; any other key draws at once. Jobs at "
-         "work\n"
-         "come first. In a pipe, and with --once, plain text without colours; --json prints one "
-         "line\n"
-         "for each look: {\"stats\": GET /v1/stats, \"workers\": [...], \"jobs\": [...]}.\n",
+         "work come first. In a pipe, and with --once, plain text without colours; --json prints "
+         "one line for each look: {\"stats\": GET /v1/stats, \"workers\": [...], \"jobs\": [...]}.",
          "foretell top --server http://127.0.0.1:7411\n"
          "foretell top --once\n"
          "foretell top --json --interval 10 | jq .stats.now.queued\n"},
     [FT_COMMAND_SHOW] =
         {ft_run_show,
-         "JOB is what `submit` and `jobs` print: the job's name or its URL. While the job runs,\n"
-         "the findings so far are printed and the exit code is 3 unless there are some.\n",
+         "JOB is what `submit` and `jobs` print: the job's name or its URL. While the job runs, "
+         "the findings so far are printed and the exit code is 3 unless there are some.",
          "foretell show 61f3c0de61f3c0de\n"
          "foretell show --format markdown 61f3c0de61f3c0de >>$GITHUB_STEP_SUMMARY\n"
          "foretell show --new-since 61f3c0de61f3c0de 7a04b1ff7a04b1ff\n"
          "foretell show --wait --json http://127.0.0.1:7411/v1/jobs/61f3c0de61f3c0de\n"},
     [FT_COMMAND_CANCEL] = {ft_run_cancel,
-                           "What was decided until then stays; the rest is reported as unknown.\n",
+                           "What was decided until then stays; the rest is reported as unknown.",
                            "foretell cancel 61f3c0de61f3c0de\n"},
     [FT_COMMAND_WITNESS] = {ft_run_witness,
-                            "FINDING is the name that `show` prints beside the finding.\n",
+                            "FINDING is the name that `show` prints beside the finding.",
                             "foretell witness 61f3c0de61f3c0de-12 -o witness.json\n"},
     [FT_COMMAND_VERIFY] =
         {ft_run_verify,
-         "Executes the witness on the trace with the independent checker, in this process: every\n"
-         "step must be possible where it stands, and the violation must be there at the end. "
-         "TRACE\n"
-         "is the file that was checked; without it, the stored trace is fetched from the server.\n"
-         "Exit codes: 0 confirmed, 1 refused (the message names the step), 2 not the witness's\n"
-         "trace or unreadable, 3 undecidable (a value that the trace does not give).\n",
+         "Executes the witness on the trace with the independent checker, in this process: every "
+         "step must be possible where it stands, and the violation must be there at the end. TRACE "
+         "is the file that was checked; without it, the stored trace is fetched from the server. "
+         "Exit codes: 0 confirmed, 1 refused (the message names the step), 2 not the witness's "
+         "trace or unreadable, 3 undecidable (a value that the trace does not give).",
          "foretell verify found/bank.ndjson.1.json bank.ndjson\n"
          "foretell witness 61f3c0de61f3c0de-12 | foretell verify - bank.ndjson\n"},
-    [FT_COMMAND_CONVERT] = {ft_run_convert,
-                            "Reads any format (detected by content, gzip and zstd as well) and "
-                            "writes Foretell NDJSON\n"
-                            "or Foretell binary. \"-\" is standard input or output.\n",
-                            "foretell convert run.std run.ndjson\n"
-                            "foretell convert --to binary - - <run.log >run.ftb\n"},
+    [FT_COMMAND_CONVERT] =
+        {ft_run_convert,
+         "Reads any format (detected by content, gzip and zstd as well) and writes Foretell NDJSON "
+         "or Foretell binary. \"-\" is standard input or output.",
+         "foretell convert run.std run.ndjson\n"
+         "foretell convert --to binary - - <run.log >run.ftb\n"},
     [FT_COMMAND_MERGE] =
         {ft_run_merge,
-         "The FILEs are symbolic traces of one program that went different ways. Where a thread's\n"
-         "runs part at an assume, the assume becomes an if with both ways as its arms, until they\n"
-         "meet again at the same source locations. What the checks find in the result may mix "
-         "ways\n"
-         "that no single run went. The first run is the observed one. Runs whose events differ\n"
-         "without a branch are refused, with the thread and the locations. The first FILE may "
-         "have\n"
-         "branches already. Without -o, NDJSON goes to standard output.\n",
+         "The FILEs are symbolic traces of one program that went different ways. Where a thread's "
+         "runs part at an assume, the assume becomes an if with both ways as its arms, until they "
+         "meet again at the same source locations. What the checks find in the result may mix ways "
+         "that no single run went. The first run is the observed one. Runs whose events differ "
+         "without a branch are refused, with the thread and the locations. The first FILE may have "
+         "branches already. Without -o, NDJSON goes to standard output.",
          "foretell merge zero.ndjson one.ndjson -o both.ndjson\n"
          "foretell merge run-*.ndjson -o all.ndjson\n"},
     [FT_COMMAND_STATS] =
         {ft_run_stats,
-         "Events by kind and thread, shared cells, locks, the locations that most\n"
-         "events come from, the bytes that an event takes, and what the reader\n"
-         "had to assume.\n",
+         "Events by kind and thread, shared cells, locks, the locations that most events come "
+         "from, the bytes that an event takes, and what the reader had to assume.",
          "foretell stats bank.ndjson\n"
          "foretell stats --json run.std | jq .kinds\n"},
     [FT_COMMAND_RECORD] =
         {ft_run_record,
          "PROGRAM was built with foretell-cc or foretell-c++ in place of the compiler. One thread "
-         "runs\n"
-         "at a time; what the threads read, wrote and synchronised on becomes the trace FILE, "
-         "less\n"
-         "what no two threads ever touched. The trace is whole also where the program crashed, "
-         "was\n"
-         "killed or deadlocked. --seed gives another interleaving of the same test,\n"
-         "--runs many of them; `check` of all their traces tells each finding once.\n",
+         "runs at a time; what the threads read, wrote and synchronised on becomes the trace FILE, "
+         "less what no two threads ever touched. The trace is whole also where the program "
+         "crashed, was killed or deadlocked. --seed gives another interleaving of the same test, "
+         "--runs many of them; `check` of all their traces tells each finding once.",
          "CC=foretell-cc make && foretell record -o run.ftb -- ./test\n"
          "foretell record -o run.ndjson --seed 7 --turn 20 ./test --case 3\n"
          "foretell record -o run.ftb --runs 20 ./test && foretell check run.*.ftb\n"},
     [FT_COMMAND_REPLAY] =
         {ft_run_replay,
          "PROGRAM is the very build that was recorded, with the same arguments and input. Its "
-         "threads\n"
-         "are driven through the schedule of the witness, what they come to is compared with the "
-         "trace\n"
-         "at every step, and at the end they stand at the bug; then the program runs on freely.\n"
-         "TRACE is the file that was checked; without it, the stored trace is fetched from the "
-         "server.\n"
-         "Exit codes: 0 the violation was reached, 1 the run diverged (the message says where "
-         "first),\n"
-         "2 another build, not the witness's trace, or unreadable, 3 no progress.\n",
+         "threads are driven through the schedule of the witness, what they come to is compared "
+         "with the trace at every step, and at the end they stand at the bug; then the program "
+         "runs on freely. TRACE is the file that was checked; without it, the stored trace is "
+         "fetched from the server. Exit codes: 0 the violation was reached, 1 the run diverged "
+         "(the message says where first), 2 another build, not the witness's trace, or unreadable, "
+         "3 no progress.",
          "foretell check --witness-dir found/ run.ftb\n"
          "foretell replay found/run.ftb.1.json run.ftb -- ./test --case 3\n"},
     [FT_COMMAND_DIFF] =
         {ft_run_diff,
          "Findings are the same when their fingerprints are (docs/findings.md). Exit codes: 0 when "
-         "the\nsecond job has no finding that the first one has not, 1 when it has.\n",
+         "the second job has no finding that the first one has not, 1 when it has.",
          "foretell diff 61f3c0de61f3c0de 7a04b1ff7a04b1ff\n"
          "foretell diff --json $before $after | jq .new\n"},
     [FT_COMMAND_REVIEW] =
         {ft_run_review,
-         "Without --state, the project's findings are listed with their states and when they were\n"
-         "first and last seen. A finding that is false does not count for exit codes any more; a\n"
-         "fixed one that comes back is open again.\n",
+         "Without --state, the project's findings are listed with their states and when they were "
+         "first and last seen. A finding that is false does not count for exit codes any more; a "
+         "fixed one that comes back is open again.",
          "foretell review --project app\n"
          "foretell review --project app 0123456789abcdef --state false --reason 'joined by "
          "hand'\n"},
     [FT_COMMAND_MANUAL] = {ft_run_manual,
-                           "docs/cli.md is this text; with PAGE \"man\", docs/man/foretell.1.\n",
+                           "docs/cli.md is this text; with PAGE \"man\", docs/man/foretell.1.",
                            "foretell manual >docs/cli.md\n"
                            "foretell manual man | man -l -\n"},
     [FT_COMMAND_COMPLETION] =
-        {ft_run_completion, "SHELL is bash, zsh or fish.\n",
+        {ft_run_completion, "SHELL is bash, zsh or fish.",
          "source <(foretell completion bash)\n"
          "foretell completion fish >~/.config/fish/completions/foretell.fish\n"},
     [FT_COMMAND_VERSION] = {ft_run_version, "", "foretell version\n"},
@@ -169,13 +156,16 @@ static const struct {
 
 #define N_EXITS (sizeof exits / sizeof exits[0])
 
-enum { ARGUMENTS_WIDTH = 16 }; /* columns of the list of commands; longer ones end their line */
+static const struct {
+    const char *name, *meaning;
+} environment[] = {
+    {"FORETELL_SERVER", "the server, where --server is not given"},
+    {"FORETELL_TOKEN", "its access token, where it wants one"},
+    {"NO_COLOR", "no colours, even on a terminal"},
+    {"TMPDIR", "where the private daemon of `check` keeps its state (default: /tmp)"},
+};
 
-static const char environment[] =
-    "  FORETELL_SERVER  the server, where --server is not given\n"
-    "  FORETELL_TOKEN   its access token, where it wants one\n"
-    "  NO_COLOR         no colours, even on a terminal\n"
-    "  TMPDIR           where the private daemon of `check` keeps its state (default: /tmp)\n";
+#define N_ENVIRONMENT (sizeof environment / sizeof environment[0])
 
 const char *ft_command_name(ft_command command)
 {
@@ -202,9 +192,11 @@ const char *ft_command_examples(ft_command command)
     return texts[command].examples;
 }
 
-const char *ft_help_environment(void)
+const char *ft_environment_name(size_t index, const char **meaning)
 {
-    return environment;
+    if (index >= N_ENVIRONMENT) return NULL;
+    *meaning = environment[index].meaning;
+    return environment[index].name;
 }
 
 const char *ft_exit_meaning(size_t index, int *code)
@@ -212,77 +204,6 @@ const char *ft_exit_meaning(size_t index, int *code)
     if (index >= N_EXITS) return NULL;
     *code = exits[index].code;
     return exits[index].meaning;
-}
-
-static void help_overview(ft_strbuf *out)
-{
-    ft_strbuf_puts(out,
-                   "usage: foretell COMMAND [OPTION]... [ARGUMENT]...\n\n"
-                   "Foretell reads one passing run of a concurrent program and says which bugs "
-                   "other\nschedules of the same events would have hit, with a schedule that "
-                   "hits each one.\n\nCommands:\n");
-    for (unsigned i = 0; i < FT_COMMANDS; i++) {
-        bool fits = strlen(commands[i].arguments) <= ARGUMENTS_WIDTH;
-        ft_strbuf_printf(out, "  %-10s %-*s", commands[i].name, ARGUMENTS_WIDTH,
-                         commands[i].arguments);
-        if (!fits) ft_strbuf_printf(out, "\n%*s", 2 + 10 + 1 + ARGUMENTS_WIDTH, "");
-        ft_strbuf_printf(out, " %s\n", commands[i].line);
-    }
-    ft_strbuf_puts(out, "\nExit codes:\n");
-    for (size_t i = 0; i < N_EXITS; i++)
-        ft_strbuf_printf(out, "  %d  %s\n", exits[i].code, exits[i].meaning);
-    ft_strbuf_printf(out, "\nEnvironment:\n%s\nOptions and examples: foretell COMMAND --help\n",
-                     environment);
-}
-
-static void usage_line(ft_command command, ft_strbuf *out)
-{
-    const char *arguments = commands[command].arguments;
-    ft_strbuf_printf(out, "usage: foretell %s [OPTION]...%s%s\n", commands[command].name,
-                     *arguments ? " " : "", arguments);
-}
-
-static void indent(const char *lines, ft_strbuf *out)
-{
-    while (*lines) {
-        size_t length = strcspn(lines, "\n");
-        ft_strbuf_puts(out, "  ");
-        ft_strbuf_add(out, lines, length);
-        ft_strbuf_puts(out, "\n");
-        lines += length + (lines[length] == '\n');
-    }
-}
-
-void ft_help_command(ft_command command, ft_strbuf *out)
-{
-    usage_line(command, out);
-    ft_strbuf_printf(out, "\n%c%s.\n%s\nOptions:\n", commands[command].line[0] - 'a' + 'A',
-                     commands[command].line + 1, texts[command].details);
-    ft_options_describe(command, out);
-    ft_strbuf_puts(out, "\nExamples:\n");
-    indent(texts[command].examples, out);
-}
-
-static void manual_exits(ft_strbuf *out)
-{
-    ft_strbuf_puts(out, "\n## Exit codes\n\n| code | meaning |\n|---|---|\n");
-    for (size_t i = 0; i < N_EXITS; i++)
-        ft_strbuf_printf(out, "| %d | %s |\n", exits[i].code, exits[i].meaning);
-    ft_strbuf_puts(out, "\nWith several files the worst counts: 4, then 2, 1, 3, 0.\n");
-}
-
-/* docs/cli.md */
-static void help_manual(ft_strbuf *out)
-{
-    ft_strbuf_puts(out, "# foretell\n\nGenerated by `foretell manual`.\n\n```\n");
-    help_overview(out);
-    ft_strbuf_puts(out, "```\n");
-    for (unsigned i = 0; i < FT_COMMANDS; i++) {
-        ft_strbuf_printf(out, "\n## foretell %s\n\n```\n", commands[i].name);
-        ft_help_command((ft_command)i, out);
-        ft_strbuf_puts(out, "```\n");
-    }
-    manual_exits(out);
 }
 
 static ft_exit print_text(void (*write)(ft_strbuf *out))
@@ -298,7 +219,7 @@ ft_exit ft_run_manual(const ft_options *options)
 {
     const char *page = options->arguments.len ? options->arguments.data[0] : "markdown";
     if (strcmp(page, "man") == 0) return print_text(ft_help_page);
-    if (strcmp(page, "markdown") == 0) return print_text(help_manual);
+    if (strcmp(page, "markdown") == 0) return print_text(ft_help_manual);
     fprintf(stderr, "foretell: there are the pages markdown and man, not '%s'\n", page);
     return FT_EXIT_INPUT;
 }
@@ -383,7 +304,7 @@ int ft_cli_main(int argc, char **argv)
     char help[] = "--help", *of_command[] = {argv[0], argc == 3 ? argv[2] : NULL, help, NULL};
     hold_standard_streams();
     if (argc == 2 && (is_word(argv[1], "--help", "-h") || is_word(argv[1], "help", "help")))
-        return (int)end_output(print_text(help_overview));
+        return (int)end_output(print_text(ft_help_overview));
     if (argc == 2 && is_word(argv[1], "--version", "-V"))
         return (int)end_output(ft_run_version(NULL));
     if (argc == 3 && is_word(argv[1], "help", "help")) argv = of_command;

@@ -2,13 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli.h"
+#include "help.h"
 
-/* A text inside single quotes: ' ends them, so it is written as '\''. The first line only. */
+/* A text inside single quotes: ' ends them, so it is written as '\''. */
 static void quoted(const char *text, ft_strbuf *out)
 {
     ft_strbuf_puts(out, "'");
-    for (; *text && *text != '\n'; text++)
+    for (; *text; text++)
         if (*text == '\'')
             ft_strbuf_puts(out, "'\\''");
         else
@@ -78,7 +78,7 @@ static void bash(ft_strbuf *out)
 /* In a specification of _arguments, brackets and colons are syntax. */
 static void zsh_text(const char *text, ft_strbuf *out)
 {
-    for (; *text && *text != '\n'; text++) {
+    for (; *text; text++) {
         if (*text == '\'')
             ft_strbuf_puts(out, "'\\''");
         else if (strchr("[]:\\", *text))

@@ -27,20 +27,12 @@ static ft_status read_text(const char *path, ft_strbuf *text, ft_error *err)
     return FT_OK;
 }
 
-static ft_status cannot_write(const char *path, const ft_error *why, ft_error *err)
-{
-    return ft_error_set(err, why->code, "%s %s", path, why->message);
-}
-
 static ft_status write_file(const char *path, const ft_strbuf *text, ft_error *err)
 {
     ft_output *out;
-    ft_error why = FT_ERROR_INIT;
-    ft_status status = ft_output_open(path, &out, &why);
-    if (!status)
-        status =
-            ft_output_close(out, ft_output_sink(out, ft_strbuf_text(text), text->len, &why), &why);
-    return status ? cannot_write(path, &why, err) : FT_OK;
+    ft_status status = ft_output_open(path, &out, err);
+    if (status) return status;
+    return ft_output_close(out, ft_output_sink(out, ft_strbuf_text(text), text->len, err), err);
 }
 
 /* ---- what is known --------------------------------------------------------------------------- */
@@ -64,11 +56,11 @@ static ft_status add_files(ft_ledger *ledger, const ft_texts *paths, add_text *a
     return status;
 }
 
-static ft_status add_job(ft_ledger *ledger, ft_session *session, const char *job, ft_error *err)
+static ft_status add_job(ft_ledger *ledger, ft_remote *remote, const char *job, ft_error *err)
 {
     json_t *report = NULL;
     ft_strbuf name = {0};
-    ft_status status = ft_job_report(session, ft_job_id(job), false, NULL, NULL, &report, err);
+    ft_status status = ft_job_report(remote, ft_job_id(job), false, NULL, NULL, &report, err);
     ft_strbuf_printf(&name, "in job %s", ft_job_id(job));
     if (!status) ft_ledger_add_report(ledger, report, name.text);
     ft_strbuf_release(&name);
@@ -94,7 +86,7 @@ static ft_status check_reports(const ft_options *options, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft_emit_open(ft_emit *emit, const ft_options *options, ft_session *session, bool several,
+ft_status ft_emit_open(ft_emit *emit, const ft_options *options, ft_remote *remote, bool several,
                        const char **file, ft_error *err)
 {
     char today[16] = "";
@@ -104,9 +96,9 @@ ft_status ft_emit_open(ft_emit *emit, const ft_options *options, ft_session *ses
     *emit = (ft_emit){.options = options, .several = several, .reports = json_array()};
     *file = NULL;
     ft_view_init(options, &emit->view);
-    emit->view.private_server = session->daemon != NULL;
-    if (!session->daemon && options->server && strncmp(options->server, "http", 4) == 0)
-        emit->view.server = ft_client_base(session->client);
+    emit->view.private_server = remote->daemon != NULL;
+    if (!remote->daemon && options->server && strncmp(options->server, "http", 4) == 0)
+        emit->view.server = ft_client_base(remote->client);
     if (options->json) emit->format = FT_REPORT_JSON;
     if (options->format) ft_report_format_parse(options->format, &emit->format);
     emit->ledger = ft_ledger_new(today);
@@ -122,7 +114,7 @@ ft_status ft_emit_open(ft_emit *emit, const ft_options *options, ft_session *ses
         status = add_files(emit->ledger, &options->suppressions, ft_ledger_add_suppressions, "",
                            file, err);
     if (!status && options->new_since)
-        status = add_job(emit->ledger, session, options->new_since, err);
+        status = add_job(emit->ledger, remote, options->new_since, err);
     return status;
 }
 
@@ -164,14 +156,14 @@ static ft_status emit_report(ft_emit *emit, json_t *report, const char *shown, s
     return status;
 }
 
-ft_status ft_emit_job(ft_emit *emit, ft_session *session, const char *job, const char *shown,
+ft_status ft_emit_job(ft_emit *emit, ft_remote *remote, const char *job, const char *shown,
                       size_t number, ft_exit *code, ft_error *err)
 {
     json_t *report = NULL;
     ft_pages pages = {.emit = emit, .view = emit->view, .file = shown};
     pages.view.file_number = emit->several ? number : 0;
     bool safe = emit->options->show_safe || emit->options->explain;
-    ft_status status = ft_job_report(session, job, safe, ft_pages_see, &pages, &report, err);
+    ft_status status = ft_job_report(remote, job, safe, ft_pages_see, &pages, &report, err);
     if (status == FT_OK) status = emit_report(emit, report, shown, number, code, err);
     if (status == FT_OK)
         ft_vec_push(&emit->kept, pages);
@@ -232,13 +224,10 @@ static void print_kept(const ft_emit *emit, const json_t *merged, FILE *out)
 static ft_status print_json(const ft_emit *emit, const json_t *merged, ft_error *err)
 {
     ft_output *out;
-    ft_error why = FT_ERROR_INIT;
-    ft_status status = ft_output_open(place(emit), &out, &why);
-    if (!status) {
-        print_kept(emit, merged, ft_output_file(out));
-        status = ft_output_close(out, FT_OK, &why);
-    }
-    return status ? cannot_write(place(emit), &why, err) : FT_OK;
+    ft_status status = ft_output_open(place(emit), &out, err);
+    if (status) return status;
+    print_kept(emit, merged, ft_output_file(out));
+    return ft_output_close(out, FT_OK, err);
 }
 
 static ft_status print_all(ft_emit *emit, const ft_report *report, ft_error *err)

@@ -35,11 +35,11 @@ typedef struct ft_emit {
 
 /* Reads baselines, suppressions and the job of --new-since. On failure *file is the file at fault,
  * or NULL. */
-ft_status ft_emit_open(ft_emit *emit, const ft_options *options, ft_session *session, bool several,
+ft_status ft_emit_open(ft_emit *emit, const ft_options *options, ft_remote *remote, bool several,
                        const char **file, ft_error *err) FT_MUST_CHECK;
 /* Fetches the report of a job that has ended, and prints it at once where the format is text.
  * `shown` names the trace; *code is its exit code. `number` is the file's, from 1. */
-ft_status ft_emit_job(ft_emit *emit, ft_session *session, const char *job, const char *shown,
+ft_status ft_emit_job(ft_emit *emit, ft_remote *remote, const char *job, const char *shown,
                       size_t number, ft_exit *code, ft_error *err) FT_MUST_CHECK;
 /* Prints what is printed of all of them together, and writes --report, --write-baseline. */
 ft_status ft_emit_end(ft_emit *emit, ft_error *err) FT_MUST_CHECK;

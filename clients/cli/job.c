@@ -13,30 +13,30 @@
 
 enum { WAIT_SECONDS = 2, LOOK_SECONDS = 1, PAGE_LIMIT = 500 };
 
-/* ---- session -------------------------------------------------------------------------------- */
+/* ---- the server ------------------------------------------------------------------------------ */
 
-ft_status ft_session_open(const ft_options *options, bool may_start, ft_session *session,
-                          ft_error *err)
+ft_status ft_remote_open(const ft_options *options, bool may_start, ft_remote *remote,
+                         ft_error *err)
 {
-    *session = (ft_session){0};
+    *remote = (ft_remote){0};
     if (!options->server && !may_start)
         return ft_error_set(err, FT_USAGE,
                             "no server: give --server http://HOST:PORT or set FORETELL_SERVER");
     ft_signals_catch();
     ft_status status = FT_OK;
-    if (!options->server) status = ft_private_daemon_start(options->workers, &session->daemon, err);
+    if (!options->server) status = ft_private_daemon_start(options->workers, &remote->daemon, err);
     const char *server = options->server;
-    if (session->daemon) server = ft_private_daemon_server(session->daemon);
-    if (!status) status = ft_client_open(server, &session->client, err);
-    if (status) ft_session_close(session);
+    if (remote->daemon) server = ft_private_daemon_server(remote->daemon);
+    if (!status) status = ft_client_open(server, &remote->client, err);
+    if (status) ft_remote_close(remote);
     return status;
 }
 
-void ft_session_close(ft_session *session)
+void ft_remote_close(ft_remote *remote)
 {
-    ft_client_close(session->client);
-    ft_private_daemon_stop(session->daemon);
-    *session = (ft_session){0};
+    ft_client_close(remote->client);
+    ft_private_daemon_stop(remote->daemon);
+    *remote = (ft_remote){0};
 }
 
 const char *ft_job_id(const char *text)
@@ -109,7 +109,7 @@ static void show_reading(const json_t *upload, const char *shown, ft_progress *p
 
 /* The server takes its time with a large trace: asks until it has read it. *upload is an answer of
  * GET /v1/uploads/{upload}, replaced by the last one. */
-static ft_status await_reading(ft_session *session, ft_reply *upload, const char *shown,
+static ft_status await_reading(ft_remote *remote, ft_reply *upload, const char *shown,
                                ft_progress *progress, ft_error *err)
 {
     ft_status status = FT_OK;
@@ -124,7 +124,7 @@ static ft_status await_reading(ft_session *session, ft_reply *upload, const char
         show_reading(upload->json, shown, progress);
         ft_request request = {.method = "GET", .path = path, .wait = LOOK_SECONDS};
         ft_reply_release(upload);
-        status = ft_client_send(session->client, &request, upload, err);
+        status = ft_client_send(remote->client, &request, upload, err);
     }
     if (status == FT_NOT_FOUND) /* what is missing is not the user's file */
         status = err->code = FT_IO;
@@ -132,8 +132,8 @@ static ft_status await_reading(ft_session *session, ft_reply *upload, const char
     return status;
 }
 
-ft_status ft_job_upload(ft_session *session, const json_t *spec, const char *path,
-                        const char *shown, ft_progress *progress, char **trace, ft_error *err)
+ft_status ft_job_upload(ft_remote *remote, const json_t *spec, const char *path, const char *shown,
+                        ft_progress *progress, char **trace, ft_error *err)
 {
     ft_input input;
     ft_progress_say(progress, shown, "uploading", ""); /* standard input may let us wait */
@@ -150,9 +150,9 @@ ft_status ft_job_upload(ft_session *session, const json_t *spec, const char *pat
                           .sent = show_sent,
                           .context = &s};
     ft_reply reply = {0};
-    status = ft_client_send(session->client, &request, &reply, err);
+    status = ft_client_send(remote->client, &request, &reply, err);
     if (!status && reply.status == 202)
-        status = await_reading(session, &reply, shown, progress, err);
+        status = await_reading(remote, &reply, shown, progress, err);
     if (!status) status = take_name(&reply, "trace", trace, err);
     ft_reply_release(&reply);
     free(url);
@@ -246,28 +246,28 @@ ft_status ft_job_spec(const ft_options *options, json_t **spec, const char **fil
     return status;
 }
 
-ft_status ft_job_start(ft_session *session, const json_t *spec, const char *trace, char **job,
+ft_status ft_job_start(ft_remote *remote, const json_t *spec, const char *trace, char **job,
                        ft_error *err)
 {
     json_t *body = json_copy((json_t *)(uintptr_t)spec);
     json_object_set_new(body, "trace", json_string(trace));
     ft_request request = {.method = "POST", .path = "/v1/jobs", .json = body, .patient = true};
     ft_reply reply = {0};
-    ft_status status = ft_client_send(session->client, &request, &reply, err);
+    ft_status status = ft_client_send(remote->client, &request, &reply, err);
     if (!status) status = take_name(&reply, "job", job, err);
     ft_reply_release(&reply);
     json_decref(body);
     return status;
 }
 
-void ft_job_cancel(ft_session *session, const char *job)
+void ft_job_cancel(ft_remote *remote, const char *job)
 {
     ft_error err = FT_ERROR_INIT;
     char *path = ft_job_path("jobs", job, "");
     ft_request request = {.method = "DELETE", .path = path};
     ft_reply reply = {0};
     ft_signals_set_aside();
-    if (ft_client_send(session->client, &request, &reply, &err) == FT_OK)
+    if (ft_client_send(remote->client, &request, &reply, &err) == FT_OK)
         fprintf(stderr, "foretell: job %s was cancelled\n", job);
     ft_signals_bring_back();
     ft_reply_release(&reply);
@@ -308,12 +308,12 @@ static bool is_final(const char *state)
 }
 
 /* One poll: *ended once the job has. The ETag keeps an unchanged job from being sent again. */
-static ft_status poll_job(ft_session *session, const char *path, char **etag, const char *shown,
+static ft_status poll_job(ft_remote *remote, const char *path, char **etag, const char *shown,
                           ft_progress *progress, bool *ended, ft_error *err)
 {
     ft_request request = {.method = "GET", .path = path, .etag = *etag, .wait = WAIT_SECONDS};
     ft_reply reply = {0};
-    ft_status status = ft_client_send(session->client, &request, &reply, err);
+    ft_status status = ft_client_send(remote->client, &request, &reply, err);
     if (!status && reply.json) {
         const char *state = ft_json_text(reply.json, "state", "?");
         show_progress(reply.json, shown, progress);
@@ -327,13 +327,13 @@ static ft_status poll_job(ft_session *session, const char *path, char **etag, co
     return status;
 }
 
-ft_status ft_job_wait(ft_session *session, const char *job, const char *shown,
-                      ft_progress *progress, ft_error *err)
+ft_status ft_job_wait(ft_remote *remote, const char *job, const char *shown, ft_progress *progress,
+                      ft_error *err)
 {
     char *path = ft_job_path("jobs", job, ""), *etag = NULL;
     bool ended = false;
     ft_status status = FT_OK;
-    while (!status && !ended) status = poll_job(session, path, &etag, shown, progress, &ended, err);
+    while (!status && !ended) status = poll_job(remote, path, &etag, shown, progress, &ended, err);
     free(path);
     free(etag);
     return status;
@@ -350,7 +350,7 @@ static void join_page(json_t *whole, const json_t *page)
     }
 }
 
-static ft_status report_page(ft_session *session, const char *job, bool safe, const char *cursor,
+static ft_status report_page(ft_remote *remote, const char *job, bool safe, const char *cursor,
                              json_t **page, ft_error *err)
 {
     char *escaped = cursor ? curl_easy_escape(NULL, cursor, 0) : NULL;
@@ -358,18 +358,18 @@ static ft_status report_page(ft_session *session, const char *job, bool safe, co
     ft_strbuf_printf(&rest, "/findings?limit=%d%s%s%s", PAGE_LIMIT, safe ? "&safe=1" : "",
                      escaped ? "&after=" : "", escaped ? escaped : "");
     char *path = ft_job_path("jobs", job, rest.text);
-    ft_status status = ft_client_get(session->client, path, page, err);
+    ft_status status = ft_client_get(remote->client, path, page, err);
     curl_free(escaped);
     ft_strbuf_release(&rest);
     free(path);
     return status;
 }
 
-ft_status ft_job_report(ft_session *session, const char *job, bool safe, ft_job_page see_page,
+ft_status ft_job_report(ft_remote *remote, const char *job, bool safe, ft_job_page see_page,
                         void *context, json_t **report, ft_error *err)
 {
     json_t *whole = NULL;
-    ft_status status = report_page(session, job, safe, NULL, &whole, err);
+    ft_status status = report_page(remote, job, safe, NULL, &whole, err);
     if (!status && see_page) status = see_page(context, whole, err);
     char *cursor = NULL;
     const char *next = status ? NULL : ft_json_text(whole, "next", NULL);
@@ -377,7 +377,7 @@ ft_status ft_job_report(ft_session *session, const char *job, bool safe, ft_job_
         json_t *page = NULL;
         free(cursor);
         cursor = ft_strdup(next);
-        status = report_page(session, job, safe, cursor, &page, err);
+        status = report_page(remote, job, safe, cursor, &page, err);
         if (!status && see_page) status = see_page(context, page, err);
         if (!status) join_page(whole, page);
         json_object_set(whole, "next", json_object_get(page, "next"));

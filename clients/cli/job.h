@@ -1,4 +1,4 @@
-/* A session with a server: uploads, jobs, reports. */
+/* A server that a command talks to, one of its own or one that is there: uploads, jobs, reports. */
 #ifndef FT_CLI_JOB_H
 #define FT_CLI_JOB_H
 
@@ -11,22 +11,21 @@
 #include "trace/trace.h"
 #include "view.h"
 
-typedef struct ft_session {
+typedef struct ft_remote {
     ft_client *client;
     ft_private_daemon *daemon; /* private one, or NULL */
-} ft_session;
+} ft_remote;
 
 /* Connects to options->server. Without one: starts a private daemon if `may_start`, else FT_USAGE.
  * Signals are caught from here on. */
-ft_status ft_session_open(const ft_options *options, bool may_start, ft_session *session,
-                          ft_error *err) FT_MUST_CHECK;
-void ft_session_close(ft_session *session);
+ft_status ft_remote_open(const ft_options *options, bool may_start, ft_remote *remote,
+                         ft_error *err) FT_MUST_CHECK;
+void ft_remote_close(ft_remote *remote);
 
 /* Uploads a file as it is, into the project of spec, and waits until the server has read it;
  * *trace is the trace's name (heap). `shown` is what progress calls the file. */
-ft_status ft_job_upload(ft_session *session, const json_t *spec, const char *path,
-                        const char *shown, ft_progress *progress, char **trace,
-                        ft_error *err) FT_MUST_CHECK;
+ft_status ft_job_upload(ft_remote *remote, const json_t *spec, const char *path, const char *shown,
+                        ft_progress *progress, char **trace, ft_error *err) FT_MUST_CHECK;
 
 /* JOB of docs/records.md but for its trace, from the options; new reference. On failure *file is
  * the property file at fault, or NULL. */
@@ -34,23 +33,23 @@ ft_status ft_job_spec(const ft_options *options, json_t **spec, const char **fil
                       ft_error *err) FT_MUST_CHECK;
 
 /* Starts a job over `trace`; *job is its id (heap). */
-ft_status ft_job_start(ft_session *session, const json_t *spec, const char *trace, char **job,
+ft_status ft_job_start(ft_remote *remote, const json_t *spec, const char *trace, char **job,
                        ft_error *err) FT_MUST_CHECK;
 
 /* After an interruption: cancels the job, and says so; a further one ends the attempt. */
-void ft_job_cancel(ft_session *session, const char *job);
+void ft_job_cancel(ft_remote *remote, const char *job);
 
 /* Waits until the job has ended. FT_OK also when it was cancelled; the job's own error when it
  * failed. */
-ft_status ft_job_wait(ft_session *session, const char *job, const char *shown,
-                      ft_progress *progress, ft_error *err) FT_MUST_CHECK;
+ft_status ft_job_wait(ft_remote *remote, const char *job, const char *shown, ft_progress *progress,
+                      ft_error *err) FT_MUST_CHECK;
 
 /* Sees each page of a report as it comes, and may take from its findings what is not needed any
  * more: long reports are never held whole. */
 typedef ft_status (*ft_job_page)(void *context, json_t *page, ft_error *err);
 
 /* The report, all pages joined; new reference. see_page may be NULL. */
-ft_status ft_job_report(ft_session *session, const char *job, bool safe, ft_job_page see_page,
+ft_status ft_job_report(ft_remote *remote, const char *job, bool safe, ft_job_page see_page,
                         void *context, json_t **report, ft_error *err) FT_MUST_CHECK;
 
 /* Writes the witness of the number-th finding (from 1) of `file` into view->witness_dir, if there

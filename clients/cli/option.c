@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "help.h"
 
 #define BIT(command)  (1u << FT_COMMAND_##command)
 #define JOB_COMMANDS  (BIT(CHECK) | BIT(SUBMIT))
@@ -40,18 +41,18 @@ typedef struct option_row {
 
 static const option_row rows[] = {
     {"check", 0, VALUE_CHECKS, "LIST", NULL, MEMBER(checks), JOB_COMMANDS,
-     "what to look for: race, atomicity, assertion, lock, deadlock, order, by\n"
-     "commas or repeated (default: all; none when only --property is given)"},
+     "what to look for: race, atomicity, assertion, lock, deadlock, order, by commas or repeated "
+     "(default: all; none when only --property is given)"},
     {"model", 0, VALUE_TEXT, "M", "auto|observed|maximal|ctp|control", MEMBER(model), JOB_COMMANDS,
-     "what reads may return in another schedule: auto, observed, maximal, ctp\n"
-     "(default: the most precise that the trace supports, observed for long ones),\n"
-     "or control: only synchronisation counts, findings are possible ones"},
+     "what reads may return in another schedule: auto, observed, maximal, ctp (default: the most "
+     "precise that the trace supports, observed for long ones), or control: only synchronisation "
+     "counts, findings are possible ones"},
     {"context-bound", 0, VALUE_TEXT, "N", NULL, MEMBER(context_bound), JOB_COMMANDS,
-     "only schedules of at most N context switches; auto: 1, 2, ... until found\n"
-     "or proved for every number (default: no bound)"},
+     "only schedules of at most N context switches; auto: 1, 2, ... until found or proved for "
+     "every number (default: no bound)"},
     {"wakeups", 0, VALUE_TEXT, "W", "any|observed|spurious", MEMBER(wakeups), JOB_COMMANDS,
-     "what wakes a waiter of a condition variable: any signal (default), the\n"
-     "one of the run, or nothing at all (spurious wake-ups)"},
+     "what wakes a waiter of a condition variable: any signal (default), the one of the run, or "
+     "nothing at all (spurious wake-ups)"},
     {"per", 0, VALUE_TEXT, "WHAT", "location|event", MEMBER(per), JOB_COMMANDS,
      "count candidates by source location or by event (default: location)"},
     {"property", 0, VALUE_TEXTS, "FILE", NULL, MEMBER(properties), JOB_COMMANDS,
@@ -61,8 +62,8 @@ static const option_row rows[] = {
     {"encoding", 0, VALUE_TEXT, "E", "default|literal", MEMBER(encoding), JOB_COMMANDS,
      "default, or the literal encoding of the paper, as a yardstick"},
     {"solver", 0, VALUE_TEXT, "S", "auto|z3|order", MEMBER(solver), JOB_COMMANDS,
-     "what decides the hard candidates: order, the project's own solver, z3, or\n"
-     "the first where it can and else the second (default: auto)"},
+     "what decides the hard candidates: order, the project's own solver, z3, or the first where it "
+     "can and else the second (default: auto)"},
     {"budget", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(budget), JOB_COMMANDS,
      "time for the whole job (default: the server's, 300)"},
     {"subproblem-budget", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(subproblem_budget), JOB_COMMANDS,
@@ -79,40 +80,37 @@ static const option_row rows[] = {
     {"workers", 0, VALUE_NUMBER, "N", NULL, MEMBER(workers), BIT(CHECK),
      "worker processes of the private daemon (default: one a core)"},
     {"project", 0, VALUE_TEXT, "NAME", NULL, MEMBER(project), JOB_COMMANDS | BIT(REVIEW),
-     "the project whose findings these are: reviews, first and last seen are kept\n"
-     "for each project (default: \"default\")"},
+     "the project whose findings these are: reviews, first and last seen are kept for each project "
+     "(default: \"default\")"},
     {"webhook", 0, VALUE_TEXT, "URL", NULL, MEMBER(webhook), BIT(SUBMIT),
-     "tell this URL when the job has ended; its project needs a webhook secret\n"
-     "(docs/running.md)"},
+     "tell this URL when the job has ended; its project needs a webhook secret (docs/running.md)"},
     {"interval", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(interval), BIT(TOP),
      "time between two looks (default: 2)"},
     {"once", 0, VALUE_NONE, NULL, NULL, MEMBER(once), BIT(TOP), "look once and end"},
     {"format", 'f', VALUE_TEXT, "F", FT_FORMAT_CHOICES, MEMBER(format), VIEW_COMMANDS,
-     "how the findings are printed: text (default), json, sarif, junit, gitlab,\n"
-     "github, html or markdown"},
+     "how the findings are printed: text (default), json, sarif, junit, gitlab, github, html or "
+     "markdown"},
     {"report", 0, VALUE_TEXTS, "F=FILE", NULL, MEMBER(reports), VIEW_COMMANDS,
      "write the findings in format F into FILE as well; may be repeated"},
     {"color", 0, VALUE_TEXT, "WHEN", "auto|always|never", MEMBER(color), VIEW_COMMANDS | BIT(TOP),
      "colours: on a terminal without NO_COLOR (auto, the default), always, never"},
     {"source-root", 0, VALUE_TEXT, "DIR", NULL, MEMBER(source_root), VIEW_COMMANDS,
-     "show source lines, from files under DIR, and respect the comments\n"
-     "\"foretell: ignore CHECK -- REASON\" in them"},
+     "show source lines, from files under DIR, and respect the comments \"foretell: ignore CHECK "
+     "-- REASON\" in them"},
     {"baseline", 0, VALUE_TEXTS, "FILE", NULL, MEMBER(baselines), VIEW_COMMANDS,
-     "findings in FILE (a JSON report or a list of fingerprints) are known and do\n"
-     "not count for the exit code; may be repeated"},
+     "findings in FILE (a JSON report or a list of fingerprints) are known and do not count for "
+     "the exit code; may be repeated"},
     {"write-baseline", 0, VALUE_TEXT, "FILE", NULL, MEMBER(write_baseline), VIEW_COMMANDS,
      "write the findings into FILE, as a baseline for later runs"},
     {"new-since", 0, VALUE_TEXT, "JOB", NULL, MEMBER(new_since), VIEW_COMMANDS,
      "findings of that job of the server are known"},
     {"suppressions", 0, VALUE_TEXTS, "FILE", NULL, MEMBER(suppressions), VIEW_COMMANDS,
-     "findings that FILE says to ignore, with a reason and an expiry, do not count\n"
+     "findings that FILE says to ignore, with a reason and an expiry, do not count "
      "(docs/findings.md); may be repeated"},
     {"fail-on", 0, VALUE_FAIL_ON, "LIST", NULL, MEMBER(fail_on), VIEW_COMMANDS,
-     "the checks whose findings give exit code 1, by commas, or all (default), or\n"
-     "none"},
+     "the checks whose findings give exit code 1, by commas, or all (default), or none"},
     {"fail-on-new", 0, VALUE_NONE, NULL, NULL, MEMBER(fail_on_new), VIEW_COMMANDS,
-     "findings that the server has seen in an earlier job of the project do not\n"
-     "count either"},
+     "findings that the server has seen in an earlier job of the project do not count either"},
     {"state", 0, VALUE_TEXT, "STATE", "open|confirmed|false|fixed", MEMBER(state), BIT(REVIEW),
      "what the finding is: open, confirmed, false (no bug) or fixed"},
     {"reason", 0, VALUE_TEXT, "TEXT", NULL, MEMBER(reason), BIT(REVIEW),
@@ -122,8 +120,8 @@ static const option_row rows[] = {
     {"show-safe", 0, VALUE_NONE, NULL, NULL, MEMBER(show_safe), VIEW_COMMANDS,
      "list what was proved safe as well, with the reasons"},
     {"apart", 0, VALUE_NONE, NULL, NULL, MEMBER(apart), VIEW_COMMANDS,
-     "atomicity violations that are set apart (docs/findings.md) are listed and count\n"
-     "like the others"},
+     "atomicity violations that are set apart (docs/findings.md) are listed and count like the "
+     "others"},
     {"explain", 0, VALUE_NONE, NULL, NULL, MEMBER(explain), VIEW_COMMANDS,
      "say what decided each candidate, what it cost, and what each pass left"},
     {"full", 0, VALUE_NONE, NULL, NULL, MEMBER(full), VIEW_COMMANDS,
@@ -136,40 +134,38 @@ static const option_row rows[] = {
     {"output", 'o', VALUE_TEXT, "FILE", NULL, MEMBER(output), BIT(RECORD), "the trace to write"},
     {"to", 0, VALUE_TEXT, "FORMAT", "ndjson|binary", MEMBER(to),
      BIT(CONVERT) | BIT(MERGE) | BIT(RECORD),
-     "the format to write: ndjson or binary (default: by the ending of the\n"
-     "file: .ndjson, .jsonl or .json for ndjson, .ftb or .bin for binary)"},
+     "the format to write: ndjson or binary (default: by the ending of the file: .ndjson, .jsonl "
+     "or .json for ndjson, .ftb or .bin for binary)"},
     {"seed", 0, VALUE_NUMBER, "N", NULL, MEMBER(seed), BIT(RECORD),
-     "let chance pick the next thread and the length of its turn, the same way\n"
-     "for the same N (default: in turn)"},
+     "let chance pick the next thread and the length of its turn, the same way for the same N "
+     "(default: in turn)"},
     {"turn", 0, VALUE_NUMBER, "K", NULL, MEMBER(turn), BIT(RECORD),
      "accesses after which another thread goes on (default: 1000)"},
     {"annotations", 0, VALUE_TEXT, "FILE", NULL, MEMBER(annotations), BIT(RECORD),
-     "lines that say which accesses are part of no finding, and which functions\n"
-     "come in order (docs/record.md)"},
+     "lines that say which accesses are part of no finding, and which functions come in order "
+     "(docs/record.md)"},
     {"runs", 0, VALUE_NUMBER, "R", NULL, MEMBER(runs), BIT(RECORD),
-     "run the program R times, with other seeds and turns: FILE run.ftb becomes\n"
-     "run.1.ftb, run.2.ftb, ...; FILE may be a folder"},
+     "run the program R times, with other seeds and turns: FILE run.ftb becomes run.1.ftb, "
+     "run.2.ftb, ...; FILE may be a folder"},
     {"inputs-of", 0, VALUE_TEXT, "TRACE", NULL, MEMBER(inputs_of), BIT(RECORD),
-     "give the program the inputs of that recording of it: another run of the\n"
-     "same test, or with the same --seed and --turn the same run"},
+     "give the program the inputs of that recording of it: another run of the same test, or with "
+     "the same --seed and --turn the same run"},
     {"limit", 0, VALUE_NUMBER, "MIB", NULL, MEMBER(limit), BIT(RECORD),
      "size of the recording at which it ends; the program goes on (default: 4096)"},
     {"live-inputs", 0, VALUE_NONE, NULL, NULL, MEMBER(live_inputs), BIT(REPLAY),
-     "do not give the program the inputs of the recording: it reads files,\n"
-     "sockets and the time itself"},
+     "do not give the program the inputs of the recording: it reads files, sockets and the time "
+     "itself"},
     {"symbolic", 0, VALUE_NONE, NULL, NULL, MEMBER(symbolic), BIT(RECORD),
-     "record what the program computes as well, for the model ctp (PROGRAM was\n"
-     "built with foretell-cc --symbolic)"},
+     "record what the program computes as well, for the model ctp (PROGRAM was built with "
+     "foretell-cc --symbolic)"},
     {"stop", 0, VALUE_NONE, NULL, NULL, MEMBER(stop), BIT(REPLAY),
-     "end the program where the bug is reached (default: it runs on, and may\n"
-     "crash)"},
+     "end the program where the bug is reached (default: it runs on, and may crash)"},
     {"deadline", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(deadline), BIT(REPLAY),
-     "time without progress, and behind the end of the schedule, after which\n"
-     "the program is ended (default: 20)"},
+     "time without progress, and behind the end of the schedule, after which the program is ended "
+     "(default: 20)"},
     {"json", 0, VALUE_NONE, NULL, NULL, MEMBER(json), JSON_COMMANDS, "print JSON instead of text"},
     {"server", 0, VALUE_TEXT, "URL", NULL, MEMBER(server), NET_COMMANDS,
-     "the server: http://HOST:PORT, https://HOST or unix:PATH (default:\n"
-     "FORETELL_SERVER)"},
+     "the server: http://HOST:PORT, https://HOST or unix:PATH (default: FORETELL_SERVER)"},
     {"help", 'h', VALUE_NONE, NULL, NULL, MEMBER(help), ~0u, "print this help"},
 };
 
@@ -403,31 +399,6 @@ void ft_options_release(ft_options *options)
     ft_vec_release(&options->reports);
     ft_vec_release(&options->baselines);
     ft_vec_release(&options->suppressions);
-}
-
-static void describe_row(const option_row *row, ft_strbuf *out)
-{
-    ft_strbuf head = {0};
-    if (row->letter) ft_strbuf_printf(&head, "-%c, ", row->letter);
-    ft_strbuf_printf(&head, "--%s%s%s", row->name, row->value ? " " : "",
-                     row->value ? row->value : "");
-    bool own_line = head.len > 24;
-    ft_strbuf_printf(out, "  %-25s", ft_strbuf_text(&head));
-    if (own_line) ft_strbuf_printf(out, "\n  %-25s", "");
-    for (const char *at = row->doc; at;) {
-        size_t length = strcspn(at, "\n");
-        ft_strbuf_add(out, at, length);
-        ft_strbuf_puts(out, "\n");
-        at = at[length] ? at + length + 1 : NULL;
-        if (at) ft_strbuf_printf(out, "  %-25s", "");
-    }
-    ft_strbuf_release(&head);
-}
-
-void ft_options_describe(ft_command command, ft_strbuf *out)
-{
-    for (size_t i = 0; i < N_ROWS; i++)
-        if (rows[i].commands >> command & 1) describe_row(&rows[i], out);
 }
 
 bool ft_options_at(ft_command command, size_t index, ft_option_row *row)

@@ -43,15 +43,16 @@ struct ft_output {
     char *path;
 };
 
-static ft_status unwritable(ft_error *err)
+static ft_status unwritable(const ft_output *o, ft_error *err)
 {
-    return ft_error_set(err, FT_USAGE, "cannot be written: %s", strerror(errno));
+    const char *name = strcmp(o->path, "-") == 0 ? "standard output" : o->path;
+    return ft_error_set(err, FT_USAGE, "%s cannot be written: %s", name, strerror(errno));
 }
 
 ft_status ft_output_sink(void *output, const void *data, size_t length, ft_error *err)
 {
     ft_output *o = output;
-    return fwrite(data, 1, length, o->file) == length ? FT_OK : unwritable(err);
+    return fwrite(data, 1, length, o->file) == length ? FT_OK : unwritable(o, err);
 }
 
 static void release_output(ft_output *o)
@@ -104,7 +105,7 @@ ft_status ft_output_open(const char *path, ft_output **output, ft_error *err)
         *output = o;
         return FT_OK;
     }
-    ft_status status = unwritable(err);
+    ft_status status = unwritable(o, err);
     release_output(o);
     return status;
 }
@@ -116,8 +117,8 @@ ft_status ft_output_close(ft_output *o, ft_status status, ft_error *err)
         bad = false; /* what everybody prints there is looked at when the command ends */
     else
         bad |= fclose(o->file) != 0;
-    if (bad && !status) status = unwritable(err);
-    if (o->temporary && !status && rename(o->temporary, o->path)) status = unwritable(err);
+    if (bad && !status) status = unwritable(o, err);
+    if (o->temporary && !status && rename(o->temporary, o->path)) status = unwritable(o, err);
     if (o->temporary && status) remove(o->temporary);
     release_output(o);
     return status;

@@ -28,31 +28,31 @@ static ft_exit fail(const char *path, const ft_error *err, ft_progress *progress
     return ft_exit_of(err);
 }
 
-static void start(ft_session *session, const json_t *spec, checked *file, ft_progress *progress)
+static void start(ft_remote *remote, const json_t *spec, checked *file, ft_progress *progress)
 {
     ft_error err = FT_ERROR_INIT;
     char *trace = NULL;
     ft_status status =
-        ft_job_upload(session, spec, file->path, shown(file->path), progress, &trace, &err);
-    if (!status) status = ft_job_start(session, spec, trace, &file->job, &err);
+        ft_job_upload(remote, spec, file->path, shown(file->path), progress, &trace, &err);
+    if (!status) status = ft_job_start(remote, spec, trace, &file->job, &err);
     if (status) file->code = fail(file->path, &err, progress);
     free(trace);
 }
 
-static void finish(ft_session *session, ft_emit *emit, checked *file, size_t number,
+static void finish(ft_remote *remote, ft_emit *emit, checked *file, size_t number,
                    ft_progress *progress)
 {
     ft_error err = FT_ERROR_INIT;
     const char *name = shown(file->path);
-    ft_status status = ft_job_wait(session, file->job, name, progress, &err);
+    ft_status status = ft_job_wait(remote, file->job, name, progress, &err);
     ft_progress_end(progress);
     file->ended = status == FT_OK;
-    if (!status) status = ft_emit_job(emit, session, file->job, name, number, &file->code, &err);
+    if (!status) status = ft_emit_job(emit, remote, file->job, name, number, &file->code, &err);
     if (status) file->code = fail(file->path, &err, progress);
 }
 
 /* Jobs of all files run at once; their reports come in the order of the files. */
-static ft_exit check_files(ft_session *session, ft_emit *emit, const json_t *spec, checked *files,
+static ft_exit check_files(ft_remote *remote, ft_emit *emit, const json_t *spec, checked *files,
                            size_t count)
 {
     ft_error err = FT_ERROR_INIT;
@@ -60,9 +60,9 @@ static ft_exit check_files(ft_session *session, ft_emit *emit, const json_t *spe
     ft_progress_init(&progress, emit->options->quiet);
     ft_exit worst = FT_EXIT_CLEAN;
     for (size_t i = 0; i < count && !ft_signals_caught(); i++)
-        start(session, spec, &files[i], &progress);
+        start(remote, spec, &files[i], &progress);
     for (size_t i = 0; i < count && !ft_signals_caught(); i++) {
-        if (files[i].job) finish(session, emit, &files[i], i + 1, &progress);
+        if (files[i].job) finish(remote, emit, &files[i], i + 1, &progress);
         worst = ft_exit_worse(worst, files[i].code);
     }
     ft_progress_release(&progress);
@@ -74,11 +74,11 @@ static ft_exit check_files(ft_session *session, ft_emit *emit, const json_t *spe
 }
 
 /* Nobody waits for them any more, and others do. A private daemon ends with this process. */
-static void cancel_jobs(ft_session *session, const checked *files, size_t count)
+static void cancel_jobs(ft_remote *remote, const checked *files, size_t count)
 {
-    if (session->daemon) return;
+    if (remote->daemon) return;
     for (size_t i = 0; i < count; i++)
-        if (files[i].job && !files[i].ended) ft_job_cancel(session, files[i].job);
+        if (files[i].job && !files[i].ended) ft_job_cancel(remote, files[i].job);
 }
 
 static checked *new_files(const ft_options *options)
@@ -93,25 +93,25 @@ ft_exit ft_run_check(const ft_options *options)
     ft_error err = FT_ERROR_INIT;
     json_t *spec = NULL;
     const char *file = NULL;
-    ft_session session = {0};
+    ft_remote remote = {0};
     ft_emit emit = {0};
     ft_exit worst = FT_EXIT_CLEAN;
     size_t count = options->arguments.len;
     ft_status status = ft_job_spec(options, &spec, &file, &err);
-    if (!status) status = ft_session_open(options, true, &session, &err);
-    if (!status) status = ft_emit_open(&emit, options, &session, count > 1, &file, &err);
+    if (!status) status = ft_remote_open(options, true, &remote, &err);
+    if (!status) status = ft_emit_open(&emit, options, &remote, count > 1, &file, &err);
     if (status) {
         ft_print_error(file, &err);
         worst = ft_exit_of(&err);
     } else {
         checked *files = new_files(options);
-        worst = check_files(&session, &emit, spec, files, count);
-        if (ft_signals_caught() && !options->detach) cancel_jobs(&session, files, count);
+        worst = check_files(&remote, &emit, spec, files, count);
+        if (ft_signals_caught() && !options->detach) cancel_jobs(&remote, files, count);
         for (size_t i = 0; i < count; i++) free(files[i].job);
         free(files);
     }
     ft_emit_release(&emit);
-    ft_session_close(&session);
+    ft_remote_close(&remote);
     json_decref(spec);
     return worst;
 }

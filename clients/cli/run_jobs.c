@@ -24,9 +24,9 @@ static void dump(const json_t *json)
 
 /* ---- submit --------------------------------------------------------------------------------- */
 
-static void print_job(const ft_options *options, const ft_session *session, const char *job)
+static void print_job(const ft_options *options, const ft_remote *remote, const char *job)
 {
-    const char *base = ft_client_base(session->client);
+    const char *base = ft_client_base(remote->client);
     bool socket = options->server && strncmp(options->server, "unix:", 5) == 0;
     if (options->json)
         printf("{\"job\": \"%s\", \"location\": \"/v1/jobs/%s\"}\n", job, job);
@@ -39,39 +39,39 @@ static void print_job(const ft_options *options, const ft_session *session, cons
 ft_exit ft_run_submit(const ft_options *options)
 {
     ft_error err = FT_ERROR_INIT;
-    ft_session session = {0};
+    ft_remote remote = {0};
     json_t *spec = NULL;
     char *trace = NULL, *job = NULL;
     const char *file = NULL, *path = options->arguments.data[0];
     ft_progress progress;
     ft_progress_init(&progress, options->quiet || !isatty(STDERR_FILENO));
     ft_status status = ft_job_spec(options, &spec, &file, &err);
-    if (!status) status = ft_session_open(options, false, &session, &err);
+    if (!status) status = ft_remote_open(options, false, &remote, &err);
     if (!status) {
-        status = ft_job_upload(&session, spec, path, path, &progress, &trace, &err);
+        status = ft_job_upload(&remote, spec, path, path, &progress, &trace, &err);
         ft_progress_release(&progress);
         file = status ? path : NULL;
     }
-    if (!status) status = ft_job_start(&session, spec, trace, &job, &err);
-    if (!status) print_job(options, &session, job);
+    if (!status) status = ft_job_start(&remote, spec, trace, &job, &err);
+    if (!status) print_job(options, &remote, job);
     ft_exit code = status ? fail(file, &err) : FT_EXIT_CLEAN;
     free(trace);
     free(job);
     json_decref(spec);
-    ft_session_close(&session);
+    ft_remote_close(&remote);
     return code;
 }
 
 /* ---- jobs ----------------------------------------------------------------------------------- */
 
-static ft_status all_jobs(ft_session *session, json_t *jobs, ft_error *err)
+static ft_status all_jobs(ft_remote *remote, json_t *jobs, ft_error *err)
 {
     ft_strbuf path = {0};
     ft_strbuf_puts(&path, "/v1/jobs");
     ft_status status = FT_OK;
     for (bool more = true; more && !status;) {
         json_t *page = NULL;
-        status = ft_client_get(session->client, path.text, &page, err);
+        status = ft_client_get(remote->client, path.text, &page, err);
         const char *next = status ? NULL : ft_json_text(page, "next", NULL);
         json_t *list = json_object_get(page, "jobs");
         if (list) json_array_extend(jobs, list);
@@ -106,10 +106,10 @@ static void print_jobs(const json_t *jobs)
 ft_exit ft_run_jobs(const ft_options *options)
 {
     ft_error err = FT_ERROR_INIT;
-    ft_session session = {0};
+    ft_remote remote = {0};
     json_t *jobs = json_array();
-    ft_status status = ft_session_open(options, false, &session, &err);
-    if (!status) status = all_jobs(&session, jobs, &err);
+    ft_status status = ft_remote_open(options, false, &remote, &err);
+    if (!status) status = all_jobs(&remote, jobs, &err);
     if (!status && options->json) {
         json_t *out = json_pack("{s:O}", "jobs", jobs);
         dump(out);
@@ -118,18 +118,18 @@ ft_exit ft_run_jobs(const ft_options *options)
         print_jobs(jobs);
     }
     json_decref(jobs);
-    ft_session_close(&session);
+    ft_remote_close(&remote);
     return status ? fail(NULL, &err) : FT_EXIT_CLEAN;
 }
 
 /* ---- show ----------------------------------------------------------------------------------- */
 
 /* The job's own error, where it failed; its trace as what stands in for a file name. */
-static ft_status look(ft_session *session, const char *job, char **shown, ft_error *err)
+static ft_status look(ft_remote *remote, const char *job, char **shown, ft_error *err)
 {
     json_t *snapshot = NULL;
     char *path = ft_job_path("jobs", job, "");
-    ft_status status = ft_client_get(session->client, path, &snapshot, err);
+    ft_status status = ft_client_get(remote->client, path, &snapshot, err);
     free(path);
     if (status) return status;
     ft_strbuf text = {0};
@@ -147,30 +147,30 @@ static ft_status look(ft_session *session, const char *job, char **shown, ft_err
     return status;
 }
 
-static ft_status show_report(ft_session *session, ft_emit *emit, const char *job, ft_exit *code,
+static ft_status show_report(ft_remote *remote, ft_emit *emit, const char *job, ft_exit *code,
                              ft_error *err)
 {
     char *shown = NULL;
-    ft_status status = look(session, job, &shown, err);
-    if (!status) status = ft_emit_job(emit, session, job, shown, 1, code, err);
+    ft_status status = look(remote, job, &shown, err);
+    if (!status) status = ft_emit_job(emit, remote, job, shown, 1, code, err);
     if (!status) status = ft_emit_end(emit, err);
     free(shown);
     return status;
 }
 
-static ft_status show(ft_session *session, const ft_options *options, const char **file,
+static ft_status show(ft_remote *remote, const ft_options *options, const char **file,
                       ft_exit *code, ft_error *err)
 {
     const char *job = ft_job_id(options->arguments.data[0]);
     ft_emit emit = {0};
     ft_progress progress;
     ft_progress_init(&progress, options->quiet);
-    ft_status status = ft_emit_open(&emit, options, session, false, file, err);
-    if (!status && options->wait) status = ft_job_wait(session, job, job, &progress, err);
+    ft_status status = ft_emit_open(&emit, options, remote, false, file, err);
+    if (!status && options->wait) status = ft_job_wait(remote, job, job, &progress, err);
     ft_progress_release(&progress);
     if (!status) {
         *file = options->arguments.data[0];
-        status = show_report(session, &emit, job, code, err);
+        status = show_report(remote, &emit, job, code, err);
     }
     ft_emit_release(&emit);
     return status;
@@ -179,12 +179,12 @@ static ft_status show(ft_session *session, const ft_options *options, const char
 ft_exit ft_run_show(const ft_options *options)
 {
     ft_error err = FT_ERROR_INIT;
-    ft_session session = {0};
+    ft_remote remote = {0};
     ft_exit code = FT_EXIT_CLEAN;
     const char *file = NULL;
-    ft_status status = ft_session_open(options, false, &session, &err);
-    if (!status) status = show(&session, options, &file, &code, &err);
-    ft_session_close(&session);
+    ft_status status = ft_remote_open(options, false, &remote, &err);
+    if (!status) status = show(&remote, options, &file, &code, &err);
+    ft_remote_close(&remote);
     return status ? fail(file, &err) : code;
 }
 
@@ -193,18 +193,18 @@ ft_exit ft_run_show(const ft_options *options)
 ft_exit ft_run_cancel(const ft_options *options)
 {
     ft_error err = FT_ERROR_INIT;
-    ft_session session = {0};
+    ft_remote remote = {0};
     ft_reply reply = {0};
-    ft_status status = ft_session_open(options, false, &session, &err);
+    ft_status status = ft_remote_open(options, false, &remote, &err);
     if (!status) {
         char *path = ft_job_path("jobs", ft_job_id(options->arguments.data[0]), "");
         ft_request request = {.method = "DELETE", .path = path};
-        status = ft_client_send(session.client, &request, &reply, &err);
+        status = ft_client_send(remote.client, &request, &reply, &err);
         free(path);
     }
     if (!status) printf("%s\n", ft_json_text(reply.json, "state", "cancelled"));
     ft_reply_release(&reply);
-    ft_session_close(&session);
+    ft_remote_close(&remote);
     return status ? fail(options->arguments.data[0], &err) : FT_EXIT_CLEAN;
 }
 
@@ -221,17 +221,17 @@ static ft_status write_json(const json_t *json, const char *path, ft_error *err)
 ft_exit ft_run_witness(const ft_options *options)
 {
     ft_error err = FT_ERROR_INIT;
-    ft_session session = {0};
+    ft_remote remote = {0};
     json_t *witness = NULL;
-    ft_status status = ft_session_open(options, false, &session, &err);
+    ft_status status = ft_remote_open(options, false, &remote, &err);
     if (!status) {
         const char *finding = ft_job_id(options->arguments.data[0]);
         char *path = ft_job_path("findings", finding, "/witness");
-        status = ft_client_get(session.client, path, &witness, &err);
+        status = ft_client_get(remote.client, path, &witness, &err);
         free(path);
     }
     if (!status) status = write_json(witness, options->output, &err);
     json_decref(witness);
-    ft_session_close(&session);
+    ft_remote_close(&remote);
     return status ? fail(NULL, &err) : FT_EXIT_CLEAN;
 }

@@ -97,5 +97,5 @@ ft_exit ft_run_convert(const ft_options *options)
     if (ft_input_trace(in, &trace, NULL, &err)) return fail(in, &err);
     ft_status status = ft_output_trace(trace, write, out, &err);
     ft_trace_free(trace);
-    return status ? fail(out, &err) : FT_EXIT_CLEAN;
+    return status ? fail(NULL, &err) : FT_EXIT_CLEAN;
 }

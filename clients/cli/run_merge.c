@@ -17,7 +17,7 @@ static ft_exit write_merged(const ft_options *options, const ft_trace *merged)
     const char *out = options->output ? options->output : "-";
     ft_trace_writer write = ft_output_writer(options->to, out);
     if (!write) write = ft_output_writer("ndjson", out);
-    return ft_output_trace(merged, write, out, &err) ? fail(out, &err) : FT_EXIT_CLEAN;
+    return ft_output_trace(merged, write, out, &err) ? fail(NULL, &err) : FT_EXIT_CLEAN;
 }
 
 /* Reads all inputs; how many were read stands in *n. */

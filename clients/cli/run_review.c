@@ -78,14 +78,14 @@ static void print_diff(const json_t *diff)
 ft_exit ft_run_diff(const ft_options *options)
 {
     ft_error err = FT_ERROR_INIT;
-    ft_session session = {0};
+    ft_remote remote = {0};
     json_t *before = NULL, *after = NULL;
     const char *first = ft_job_id(options->arguments.data[0]),
                *second = ft_job_id(options->arguments.data[1]);
     ft_exit code = FT_EXIT_CLEAN;
-    ft_status status = ft_session_open(options, false, &session, &err);
-    if (!status) status = ft_job_report(&session, first, false, NULL, NULL, &before, &err);
-    if (!status) status = ft_job_report(&session, second, false, NULL, NULL, &after, &err);
+    ft_status status = ft_remote_open(options, false, &remote, &err);
+    if (!status) status = ft_job_report(&remote, first, false, NULL, NULL, &before, &err);
+    if (!status) status = ft_job_report(&remote, second, false, NULL, NULL, &after, &err);
     if (!status) {
         json_t *diff =
             json_pack("{s:[s, s], s:[], s:[], s:[]}", "jobs", first, second, "new", "gone", "same");
@@ -100,7 +100,7 @@ ft_exit ft_run_diff(const ft_options *options)
     }
     json_decref(before);
     json_decref(after);
-    ft_session_close(&session);
+    ft_remote_close(&remote);
     return status ? fail(&err) : code;
 }
 
@@ -134,7 +134,7 @@ static void print_review(const json_t *review)
     ft_strbuf_release(&out);
 }
 
-static ft_status list_reviews(ft_session *session, const ft_options *options, ft_error *err)
+static ft_status list_reviews(ft_remote *remote, const ft_options *options, ft_error *err)
 {
     json_t *all = json_array();
     char *after = NULL;
@@ -142,7 +142,7 @@ static ft_status list_reviews(ft_session *session, const ft_options *options, ft
     for (bool more = true; more && !status;) {
         json_t *page = NULL;
         char *path = review_path(options, NULL, after);
-        status = ft_client_get(session->client, path, &page, err);
+        status = ft_client_get(remote->client, path, &page, err);
         const char *next = ft_json_text(page, "next", NULL);
         if (!status) json_array_extend(all, json_object_get(page, "reviews"));
         free(after);
@@ -166,7 +166,7 @@ static ft_status list_reviews(ft_session *session, const ft_options *options, ft
 }
 
 /* PUT with --state, else what is known of it. */
-static ft_status one_review(ft_session *session, const ft_options *options, ft_error *err)
+static ft_status one_review(ft_remote *remote, const ft_options *options, ft_error *err)
 {
     ft_reply reply = {0};
     char *path = review_path(options, options->arguments.data[0], NULL);
@@ -174,7 +174,7 @@ static ft_status one_review(ft_session *session, const ft_options *options, ft_e
                                               options->reason ? options->reason : "")
                                   : NULL;
     ft_request request = {.method = body ? "PUT" : "GET", .path = path, .json = body};
-    ft_status status = ft_client_send(session->client, &request, &reply, err);
+    ft_status status = ft_client_send(remote->client, &request, &reply, err);
     if (!status && options->json)
         dump(reply.json);
     else if (!status)
@@ -188,15 +188,15 @@ static ft_status one_review(ft_session *session, const ft_options *options, ft_e
 ft_exit ft_run_review(const ft_options *options)
 {
     ft_error err = FT_ERROR_INIT;
-    ft_session session = {0};
+    ft_remote remote = {0};
     bool one = options->arguments.len > 0;
     if (!one && (options->state || options->reason)) {
         ft_error_set(&err, FT_USAGE, "--state and --reason are about one FINGERPRINT: name it");
         return fail(&err);
     }
-    ft_status status = ft_session_open(options, false, &session, &err);
+    ft_status status = ft_remote_open(options, false, &remote, &err);
     if (!status)
-        status = one ? one_review(&session, options, &err) : list_reviews(&session, options, &err);
-    ft_session_close(&session);
+        status = one ? one_review(&remote, options, &err) : list_reviews(&remote, options, &err);
+    ft_remote_close(&remote);
     return status ? fail(&err) : FT_EXIT_CLEAN;
 }

@@ -166,12 +166,11 @@ static size_t shown(const screen *s)
     return s->view.lines < SHOWN_MOST ? s->view.lines : SHOWN_MOST;
 }
 
-static ft_status show(const ft_options *options, const ft_session *session, screen *s,
-                      ft_error *err)
+static ft_status show(const ft_options *options, const ft_remote *remote, screen *s, ft_error *err)
 {
     json_t *state = NULL;
     measure(s);
-    ft_status status = ask(session->client, shown(s), &state, err);
+    ft_status status = ask(remote->client, shown(s), &state, err);
     if (status == FT_OK && options->json) {
         json_dumpf(state, stdout, JSON_COMPACT);
         fputs("\n", stdout);
@@ -186,17 +185,17 @@ static ft_status show(const ft_options *options, const ft_session *session, scre
 ft_exit ft_run_top(const ft_options *options)
 {
     ft_error err = FT_ERROR_INIT;
-    ft_session session = {0};
+    ft_remote remote = {0};
     unsigned seconds = options->interval ? options->interval : INTERVAL_SECONDS;
-    ft_status status = ft_session_open(options, false, &session, &err);
+    ft_status status = ft_remote_open(options, false, &remote, &err);
     if (status == FT_OK) {
         screen s = {0};
         open_screen(&s, options, options->server ? options->server : "");
-        do status = show(options, &session, &s, &err);
+        do status = show(options, &remote, &s, &err);
         while (status == FT_OK && !options->once && !ferror(stdout) && pause_for(&s, seconds));
         close_screen(&s);
     }
-    ft_session_close(&session);
+    ft_remote_close(&remote);
     if (ft_signals_caught()) {
         ft_signals_forget();
         return FT_EXIT_CLEAN;

@@ -10,18 +10,18 @@
 static ft_status fetch_trace(const ft_options *options, const char *hash, ft_trace **trace,
                              ft_error *err)
 {
-    ft_session session = {0};
+    ft_remote remote = {0};
     ft_reply reply = {0};
-    ft_status status = ft_session_open(options, false, &session, err);
+    ft_status status = ft_remote_open(options, false, &remote, err);
     if (status) return status;
     char *path = ft_job_path("traces", hash, "/content");
     ft_request request = {.method = "GET", .path = path};
-    status = ft_client_send(session.client, &request, &reply, err);
+    status = ft_client_send(remote.client, &request, &reply, err);
     if (!status)
         status = ft_trace_read_memory(ft_strbuf_text(&reply.body), reply.body.len, trace, err);
     free(path);
     ft_reply_release(&reply);
-    ft_session_close(&session);
+    ft_remote_close(&remote);
     return status;
 }
 
