@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { EXIT_BAD_USAGE = 2, EXIT_NO_STATE = 4 };
 
@@ -46,6 +48,14 @@ static ft_status parse(const ft_verb_command *command, void *own, ft_verb_call *
     return FT_OK;
 }
 
+/* A database that root has made the daemon could not write to. */
+static ft_status check_owner(const char *folder, ft_error *err)
+{
+    struct stat info;
+    if (stat(folder, &info) != 0 || info.st_uid == geteuid()) return FT_OK;
+    return ft_error_set(err, FT_USAGE, "%s belongs to another user: run this as that user", folder);
+}
+
 int ft_verb_command_main(const ft_verb_command *command, void *own, int count, char **arguments)
 {
     ft_verb_call call = {.verb = count > 0 ? arguments[0] : NULL};
@@ -55,7 +65,7 @@ int ft_verb_command_main(const ft_verb_command *command, void *own, int count, c
     ft_status status = parse(command, own, &call, count, arguments, &err);
     if (status == FT_OK && call.help)
         command->print_help();
-    else if (status == FT_OK)
+    else if (status == FT_OK && (status = check_owner(call.config.state, &err)) == FT_OK)
         status = command->run(own, &call, &err);
     if (status != FT_OK) fprintf(stderr, "foretelld: %s\n", err.message);
     ft_config_release(&call.config);

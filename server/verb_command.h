@@ -20,8 +20,9 @@ typedef struct ft_verb_command {
     ft_status (*run)(void *own, const ft_verb_call *call, ft_error *err);
 } ft_verb_command;
 
-/* arguments: what follows the command's name. Results go to standard output, the rest to standard
- * error. The exit code: 0, 2 usage, 4 the state folder cannot be used. */
+/* arguments: what follows the command's name. Only the owner of the state folder may run it.
+ * Results go to standard output, the rest to standard error. The exit code: 0, 2 usage, 4 the state
+ * folder cannot be used. */
 int ft_verb_command_main(const ft_verb_command *command, void *own, int count, char **arguments);
 
 /* The value of an option --NAME that is a number of at most 15 digits. FT_USAGE. */

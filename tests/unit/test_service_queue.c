@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -154,18 +155,24 @@ static void limits_over_http(void **state)
     }
 }
 
-static int command(const char *arguments, ft_strbuf *out)
+static int command_on(const char *state, const char *arguments, ft_strbuf *out)
 {
     char program[4096], line[8192], text[4096];
     beside("foretelld", program);
-    snprintf(line, sizeof line, "'%s' %s --state %s/state 2>&1", program, arguments,
-             ft_steps_server.folder);
+    snprintf(line, sizeof line, "'%s' %s --state '%s' 2>&1", program, arguments, state);
     FILE *pipe = popen(line, "r");
     size_t length = fread(text, 1, sizeof text - 1, pipe);
     ft_strbuf_add(out, text, length);
     int status = pclose(pipe);
     assert_true(WIFEXITED(status));
     return WEXITSTATUS(status);
+}
+
+static int command(const char *arguments, ft_strbuf *out)
+{
+    char state[128];
+    snprintf(state, sizeof state, "%s/state", ft_steps_server.folder);
+    return command_on(state, arguments, out);
 }
 
 static void the_commands(void **state)
@@ -180,6 +187,31 @@ static void the_commands(void **state)
     assert_non_null(strstr(out.text, "\"team/app\":{\"jobs\":3,\"workers\":0}"));
     assert_int_equal(command("limit set team/app --jobs many", &out), 2);
     assert_int_equal(command("limit set", &out), 2);
+    ft_strbuf_release(&out);
+}
+
+/* Files that root makes there would keep the daemon out. */
+static void only_the_owner_commands(void **state)
+{
+    (void)state;
+    static const char *const COMMANDS[] = {"limit set team/app --jobs 3", "limit list",
+                                           "token create --name ops", "token list",
+                                           "token revoke 61f3c0ffee61f3c0"};
+    enum { NOBODY = 65534 };
+    ft_strbuf out = {0};
+    char folder[128] = "/";
+    if (geteuid() == 0) {
+        snprintf(folder, sizeof folder, "%s/nobodys", ft_steps_server.folder);
+        assert_int_equal(mkdir(folder, 0700), 0);
+        assert_int_equal(chown(folder, NOBODY, NOBODY), 0);
+    }
+    for (size_t i = 0; i < sizeof COMMANDS / sizeof *COMMANDS; i++) {
+        ft_strbuf_clear(&out);
+        assert_int_equal(command_on(folder, COMMANDS[i], &out), 2);
+        assert_non_null(strstr(out.text, "belongs to another user"));
+    }
+    assert_int_equal(command_on(folder, "limit --help", &out), 0);
+    if (geteuid() == 0) assert_int_equal(rmdir(folder), 0); /* nothing was made in it */
     ft_strbuf_release(&out);
 }
 
@@ -292,6 +324,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(limits_have_their_own_answers, start_with_limits, stop),
         cmocka_unit_test_setup_teardown(limits_over_http, start_with_limits, stop),
         cmocka_unit_test_setup_teardown(the_commands, start, stop),
+        cmocka_unit_test_setup_teardown(only_the_owner_commands, start, stop),
         cmocka_unit_test_setup_teardown(an_interrupted_check_cancels, start, stop),
         cmocka_unit_test_setup_teardown(a_detached_one_goes_on, start, stop),
         cmocka_unit_test_teardown(a_stopped_worker_is_replaced, stop),

@@ -155,6 +155,87 @@ static void many_long_polls(void **state)
     ft_answer_release(&answer);
 }
 
+/* ---- Reports that nobody takes ------------------------------------------------------------------
+ */
+
+#define UNTAKEN ((size_t)256 << 20) /* bytes of answers from which on no report is begun */
+#define KERNELS ((size_t)4 << 20)   /* of each answer, which are no longer the daemon's */
+#define READERS 80
+
+/* One race at each of `races` pairs of locations, with file names of `length` bytes: its report is
+ * as large as one page may be. */
+static void create_large_job(int races, int length, char job[64])
+{
+    char trace[FT_DIGEST_HEX + 1];
+    ft_strbuf text = {0};
+    char *name = malloc((size_t)length + 1);
+    assert_non_null(name);
+    memset(name, 'd', (size_t)length);
+    name[length] = '\0';
+    for (int i = 0; i < races; i++)
+        for (int thread = 1; thread <= 2; thread++)
+            ft_strbuf_printf(&text, "T%d|w(x%d)|%s%d.c:%d\n", thread, i, name, thread, i + 1);
+    free(name);
+    ft_steps_upload(text.text, trace);
+    ft_strbuf_release(&text);
+    ft_steps_create(trace, "\"checks\":[\"race\"]", job);
+    json_t *snapshot = ft_daemon_finish(&ft_steps_server, job, NULL, NULL);
+    assert_string_equal(json_string_value(json_object_get(snapshot, "state")), "done");
+    json_decref(snapshot);
+}
+
+/* What has come of an answer so far, at most `size` - 1 bytes; they stay to be read. */
+static void peek(int fd, char *piece, size_t size)
+{
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    assert_int_equal(poll(&wait, 1, FT_DAEMON_PATIENCE_MS), 1);
+    ssize_t got = recv(fd, piece, size - 1, MSG_PEEK);
+    assert_true(got > 0);
+    piece[got] = '\0';
+}
+
+/* All ask at once and take nothing. Few reports are made at a time, so that the later ones see what
+ * the earlier ones left: had each begun at once, none would have been refused. */
+static void reports_that_nobody_takes(void **state)
+{
+    (void)state;
+    char job[64], path[128], request[256], piece[512];
+    int fds[READERS];
+    size_t given = 0;
+    create_large_job(150, 20000, job);
+    snprintf(path, sizeof path, "/v1/jobs/%s/findings", job);
+    ft_answer answer = ft_daemon_get(&ft_steps_server, path);
+    ft_steps_expect(&answer, 200, path);
+    size_t length = answer.body.len;
+    ft_answer_release(&answer);
+    assert_true(length > KERNELS && READERS * (length - KERNELS) > UNTAKEN + 4 * length);
+    snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", path);
+    for (int i = 0; i < READERS; i++) {
+        fds[i] = dial(1024);
+        assert_true(send(fds[i], request, strlen(request), MSG_NOSIGNAL) > 0);
+    }
+    for (int i = 0; i < READERS; i++) {
+        peek(fds[i], piece, sizeof piece);
+        if (strstr(piece, "HTTP/1.1 200 ")) {
+            given++;
+            continue;
+        }
+        assert_non_null(strstr(piece, "HTTP/1.1 503 "));
+        assert_non_null(strstr(piece, "Retry-After: 5\r\n"));
+        assert_non_null(strstr(piece, "too-many-reports"));
+    }
+    assert_true(given * length > UNTAKEN && given < READERS);
+    await_probe();
+    for (int i = 0; i < READERS; i++) close(fds[i]);
+    long status = 503;
+    for (int i = 0; i < 100000 && status == 503; i++) {
+        answer = ft_daemon_get(&ft_steps_server, path);
+        status = answer.status;
+        ft_answer_release(&answer);
+    }
+    assert_int_equal(status, 200);
+}
+
 /* With fewer descriptors than connections are wanted it serves as many as it can, and says so. */
 static void few_descriptors(void **state)
 {
@@ -185,9 +266,8 @@ static void few_descriptors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(crowds_keep_nobody_out),
-        cmocka_unit_test(streams_keep_their_places),
-        cmocka_unit_test(many_long_polls),
+        cmocka_unit_test(crowds_keep_nobody_out), cmocka_unit_test(streams_keep_their_places),
+        cmocka_unit_test(many_long_polls),        cmocka_unit_test(reports_that_nobody_takes),
         cmocka_unit_test(few_descriptors),
     };
     return cmocka_run_group_tests(tests, set_up, ft_steps_stop);
