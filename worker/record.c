@@ -371,6 +371,28 @@ static const char *status_word(const ft_record_context *c, const ft_decision *de
     return c->model == FT_MODEL_CONTROL ? "possible" : "predicted";
 }
 
+/* Does the lock that t_c' holds in that section keep the three apart, in a section each? */
+static bool guards(const ft_order *order, const ft_claim *claim, uint32_t last)
+{
+    const ft_section *sections = order->sections.data;
+    uint32_t lock = sections[last].lock;
+    uint32_t first = ft_order_section_at(order, claim->events[0], lock);
+    uint32_t remote = ft_order_section_at(order, claim->events[1], lock);
+    if (first == FT_NO_SECTION || remote == FT_NO_SECTION || first == last) return false;
+    return !sections[remote].shared || (!sections[first].shared && !sections[last].shared);
+}
+
+/* The transaction gave a lock back that guards the object, and reads the object anew under it: the
+ * section that was taken for a transaction guards something else. */
+static bool reads_anew(const ft_record_context *c, const ft_claim *claim)
+{
+    if (claim->kind != FT_CLAIM_ATOMICITY || claim->writes[2]) return false;
+    ft_hold hold = c->order->holds.data[c->order->hold[claim->events[2]]];
+    for (uint32_t i = 0; i < hold.count; i++)
+        if (guards(c->order, claim, c->order->hold_sections.data[hold.first + i])) return true;
+    return false;
+}
+
 json_t *ft_record_new(const ft_record_context *c, const ft_group *group,
                       const ft_decision *decision)
 {
@@ -399,7 +421,8 @@ json_t *ft_record_new(const ft_record_context *c, const ft_group *group,
     }
     if (verdict == FT_VERDICT_VIOLATION)
         json_object_set_new(record, "status", json_string(status_word(c, decision)));
-    if (group->check == FT_CHECK_ATOMICITY && decision->observed && c->apart)
+    if (verdict == FT_VERDICT_VIOLATION && group->check == FT_CHECK_ATOMICITY && c->apart &&
+        (decision->observed || reads_anew(c, claim)))
         json_object_set_new(record, "apart", json_true());
     json_object_set_new(record, "reason", reason_json(c, reason, decision));
     json_object_set_new(record, "stats", stats_json(decision));

@@ -17,7 +17,7 @@ typedef struct ft_record_context {
     const ft_spec *spec;
     const char *trace_hash;
     ft_model model;
-    bool apart; /* observed atomicity violations are set apart (docs/findings.md) */
+    bool apart; /* atomicity violations that the program allows are (docs/findings.md) */
 } ft_record_context;
 
 /* What is to be said of a candidate or a block of candidates. */

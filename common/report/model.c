@@ -116,13 +116,16 @@ static void add_access(ft_finding *finding, const json_t *json)
 
 /* Critical sections are taken for transactions where none are marked (Wang et al. 2010, section
  * 9.3): nobody said so. An interleaving that runs have which end well is one that the program
- * allows (Lu et al. 2006, AVIO's invariants). */
+ * allows (Lu et al. 2006, AVIO's invariants); so is one around a lock that was given back. */
 static void set_apart(ft_finding *finding)
 {
     if (!json_is_true(json_object_get(finding->record, "apart"))) return;
     finding->standing = FT_STANDING_APART;
     finding->fails = false;
-    finding->why = ft_strdup("the run itself did it and went on, and no transaction is marked");
+    finding->why =
+        ft_strdup(strcmp(finding->status, "observed") == 0
+                      ? "the run itself did it and went on, and no transaction is marked"
+                      : "it is read anew under the lock that guards it; no transaction is marked");
 }
 
 static ft_finding finding_of(const json_t *record, size_t part, size_t number)

@@ -85,8 +85,8 @@ typedef enum ft_standing {
     FT_STANDING_NEW,        /* nobody knows it yet: it counts */
     FT_STANDING_KNOWN,      /* in the baseline, or (--fail-on-new) seen before: it does not count */
     FT_STANDING_SUPPRESSED, /* declared harmless, with a reason: it does not count */
-    FT_STANDING_APART       /* nobody said that it must not happen, and the run itself did it and
-                               went on: it is counted in one line */
+    FT_STANDING_APART       /* nobody said that it must not happen, and the program allows it: it is
+                               counted in one line */
 } ft_standing;
 const char *ft_standing_name(ft_standing standing);
 

@@ -322,8 +322,8 @@ static void apart(const ft_report *report, const ft_report_part *part, ft_strbuf
     if (!count) return;
     ft_strbuf_printf(
         out,
-        "note: %zu atomicity violation%s that the run itself had %s set apart: it went "
-        "on, and no transaction is marked; --apart shows and counts %s\n",
+        "note: %zu atomicity violation%s that the program allows %s set apart: no transaction is "
+        "marked; --apart shows and counts %s\n",
         count, count == 1 ? "" : "s", count == 1 ? "is" : "are", count == 1 ? "it" : "them");
 }
 
