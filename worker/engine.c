@@ -184,6 +184,27 @@ ft_checker *ft_engine_checker(ft_engine *engine)
     return engine->checker;
 }
 
+ft_causality *ft_engine_causality(ft_engine *engine)
+{
+    if (!engine->causality)
+        engine->causality = ft_causality_new(&engine->problem, FT_CAUSALITY_ALL);
+    return engine->causality;
+}
+
+void ft_engine_find_writes(ft_engine *engine)
+{
+    if (!engine->writes.first) ft_writes_init(&engine->writes, engine->trace);
+}
+
+void ft_engine_find_domains(ft_engine *engine)
+{
+    if (engine->looked_for_domains) return;
+    engine->looked_for_domains = true;
+    ft_engine_find_writes(engine);
+    engine->domains = ft_domains_new(&engine->problem, &engine->writes);
+    engine->problem.domains = engine->domains;
+}
+
 static void free_shared(ft_engine *engine)
 {
     for (int i = 0; i < FT_SOLVERS; i++) {
@@ -477,8 +498,8 @@ ft_status ft_engine_decide(ft_engine *engine, const ft_claim *claim, ft_verdict 
     ft_witness found = {0};
     ft_reading reading = {0};
     ft_decide_stats stats = {0};
-    ft_outcome o =
-        ft_engine_solve_claim(engine, claim, engine->spec.subproblem_ms, &found, &reading, &stats);
+    ft_judgement o = ft_engine_solve_claim(engine, claim, ft_now_ms() + engine->spec.subproblem_ms,
+                                           &found, &reading, &stats);
     *verdict = o.verdict;
     *reason = o.reason;
     ft_reading_release(&reading);

@@ -1,4 +1,4 @@
-/* Internals of the engine, shared by engine.c (life, plan) and solve_group.c (subproblems). */
+/* Internals of the engine, shared by engine.c (life, plan) and solve_*.c (subproblems). */
 #ifndef FT_WORKER_ENGINE_INTERNAL_H
 #define FT_WORKER_ENGINE_INTERNAL_H
 
@@ -46,20 +46,34 @@ struct ft_engine {
 };
 
 ft_status ft_engine_prepare(ft_engine *engine, ft_error *err) FT_MUST_CHECK; /* candidates */
-ft_checker *ft_engine_checker(ft_engine *engine); /* made when first asked for */
 
-/* One claim, by the solver and then the checker. stats is added to. witness and reading are filled
- * on a violation. */
-typedef struct ft_outcome {
+/* Made when first asked for. */
+ft_checker *ft_engine_checker(ft_engine *engine);
+ft_causality *ft_engine_causality(ft_engine *engine);
+void ft_engine_find_writes(ft_engine *engine);  /* engine->writes */
+void ft_engine_find_domains(ft_engine *engine); /* engine->domains, NULL: there are none */
+
+/* What became of one claim. */
+typedef struct ft_judgement {
     ft_verdict verdict;
     ft_reason reason;
     uint32_t bound; /* violation, bounded: context switches it was decided for, else FT_NO_BOUND */
+    bool more;      /* none within the bound was found, and a larger one may have another answer */
     bool reduced;   /* violation: the witness is in its last form, and `minimised` says how */
     ft_minimised minimised;
     char text[200]; /* more than the reason says (cut to fit), or empty */
-} ft_outcome;
-ft_outcome ft_engine_solve_claim(ft_engine *engine, const ft_claim *claim, uint32_t timeout_ms,
-                                 ft_witness *witness, ft_reading *reading, ft_decide_stats *stats);
+} ft_judgement;
+ft_judgement ft_judgement_of(ft_verdict verdict, ft_reason reason); /* the rest empty */
+
+/* solve_claim.c: one claim, by the solvers and then the checker, until the deadline (ft_now_ms).
+ * stats is added to. witness and reading are filled on a violation. */
+ft_judgement ft_engine_solve_claim(ft_engine *engine, const ft_claim *claim, double deadline,
+                                   ft_witness *witness, ft_reading *reading,
+                                   ft_decide_stats *stats);
+
+/* The checker has the last word on every witness. A refused one is released; err: why. */
+ft_status ft_engine_confirm(ft_engine *engine, ft_witness *witness, ft_reading *reading,
+                            ft_error *err);
 
 /* solve_window.c: races and atomicity over plain traces, exact however long the trace is. */
 bool ft_engine_has_windows(ft_engine *engine, const ft_claim *claim);
@@ -78,7 +92,6 @@ bool ft_engine_reduce(ft_engine *engine, ft_witness *witness, ft_reading *readin
 /* solve_group.c: calls visit for each claim of the group that the plan left, until it is false. */
 void ft_engine_each_claim(const ft_engine *engine, const ft_group *group, ft_claim_visit visit,
                           void *context);
-ft_causality *ft_engine_causality(ft_engine *engine); /* made when first asked for */
 
 json_t *ft_engine_solve_group(ft_engine *engine, const ft_group *group);
 

@@ -12,7 +12,7 @@
 
 #include "base/memory.h"
 #include "sandbox.h"
-#include "session.h"
+#include "serve.h"
 #include "solve/session.h"
 
 #if defined(__has_feature)

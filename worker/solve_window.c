@@ -1,6 +1,4 @@
 /* One claim by windows that grow until one decides it (reduce/window.h). */
-#include <math.h>
-
 #include "engine_internal.h"
 
 enum { FIRST_WINDOW = 512, GROWTH = 4 };
@@ -9,15 +7,14 @@ static ft_answer decide_window(const ft_window *window, double deadline, ft_witn
                                ft_decide_stats *stats)
 {
     double start = ft_now_ms();
-    bool lifted;
+    const ft_question question = {
+        .claim = &window->claim, .bound = FT_NO_BOUND, .deadline = deadline};
     ft_decider *decider = ft_decider_new(&window->problem, NULL);
     double encoded = ft_now_ms();
     stats->encode_ms += encoded - start;
     if (stats->sliced < window->trace.n_events) stats->sliced = window->trace.n_events;
     ft_answer answer = FT_ANSWER_UNKNOWN;
-    if (encoded < deadline)
-        answer = ft_decider_decide(decider, &window->claim, false, FT_NO_BOUND,
-                                   (uint32_t)ceil(deadline - encoded), witness, stats, &lifted);
+    if (encoded < deadline) answer = ft_decider_decide(decider, &question, witness, stats);
     ft_decider_free(decider);
     return answer;
 }

@@ -80,7 +80,7 @@ void ft_digest_update(ft_digest *digest, const void *data, size_t length)
     if (length) memcpy(digest->block, bytes, length);
 }
 
-void ft_digest_end(ft_digest *digest, unsigned char bytes[FT_DIGEST_BYTES])
+static void end(ft_digest *digest, unsigned char bytes[FT_DIGEST_BYTES])
 {
     static const unsigned char padding[64] = {0x80};
     uint64_t bits = digest->bytes * 8;
@@ -97,7 +97,7 @@ void ft_digest_hex(ft_digest *digest, char hex[FT_DIGEST_HEX + 1])
 {
     static const char digits[] = "0123456789abcdef";
     unsigned char bytes[FT_DIGEST_BYTES];
-    ft_digest_end(digest, bytes);
+    end(digest, bytes);
     for (int i = 0; i < FT_DIGEST_BYTES; i++) {
         hex[2 * i] = digits[bytes[i] >> 4];
         hex[2 * i + 1] = digits[bytes[i] & 15];
@@ -114,7 +114,7 @@ void ft_hmac_init(ft_hmac *hmac, const void *key, size_t length)
         ft_digest long_key;
         ft_digest_init(&long_key);
         ft_digest_update(&long_key, key, length);
-        ft_digest_end(&long_key, block);
+        end(&long_key, block);
     } else if (length) {
         memcpy(block, key, length);
     }
@@ -134,7 +134,7 @@ void ft_hmac_update(ft_hmac *hmac, const void *data, size_t length)
 void ft_hmac_hex(ft_hmac *hmac, char hex[FT_DIGEST_HEX + 1])
 {
     unsigned char bytes[FT_DIGEST_BYTES];
-    ft_digest_end(&hmac->inner, bytes);
+    end(&hmac->inner, bytes);
     ft_digest_update(&hmac->outer, bytes, sizeof bytes);
     ft_digest_hex(&hmac->outer, hex);
 }

@@ -16,8 +16,7 @@ typedef struct ft_digest {
 
 void ft_digest_init(ft_digest *digest);
 void ft_digest_update(ft_digest *digest, const void *data, size_t length);
-void ft_digest_hex(ft_digest *digest, char hex[FT_DIGEST_HEX + 1]);          /* ends the digest */
-void ft_digest_end(ft_digest *digest, unsigned char bytes[FT_DIGEST_BYTES]); /* likewise */
+void ft_digest_hex(ft_digest *digest, char hex[FT_DIGEST_HEX + 1]); /* ends the digest */
 
 typedef struct ft_hmac {
     ft_digest inner, outer;

@@ -73,7 +73,6 @@ typedef struct block {
 
 struct ft_arena {
     block *top;
-    size_t bytes;
 };
 
 ft_arena *ft_arena_new(void)
@@ -103,13 +102,7 @@ void *ft_arena_alloc(ft_arena *arena, size_t size)
     }
     void *result = b->data + b->used;
     b->used += size;
-    arena->bytes += size;
     return result;
-}
-
-void *ft_arena_calloc(ft_arena *arena, size_t size)
-{
-    return memset(ft_arena_alloc(arena, size), 0, size);
 }
 
 char *ft_arena_strndup(ft_arena *arena, const char *text, size_t length)
@@ -131,11 +124,6 @@ char *ft_arena_printf(ft_arena *arena, const char *format, ...)
     vsnprintf(text, (size_t)(length < 0 ? 0 : length) + 1, format, again);
     va_end(again);
     return text;
-}
-
-size_t ft_arena_bytes(const ft_arena *arena)
-{
-    return arena->bytes;
 }
 
 void *ft_vec_grow(void *data, size_t *cap, size_t want, size_t element_size)

@@ -26,12 +26,10 @@ char *ft_strndup(const char *text, size_t length);        /* heap copy, NUL-term
 /* An arena: many allocations, one release. Blocks are 16-byte aligned. */
 typedef struct ft_arena ft_arena;
 ft_arena *ft_arena_new(void);
-void ft_arena_free(ft_arena *arena);                 /* accepts NULL */
-void *ft_arena_alloc(ft_arena *arena, size_t size);  /* uninitialised */
-void *ft_arena_calloc(ft_arena *arena, size_t size); /* zeroed */
+void ft_arena_free(ft_arena *arena);                /* accepts NULL */
+void *ft_arena_alloc(ft_arena *arena, size_t size); /* uninitialised */
 char *ft_arena_strndup(ft_arena *arena, const char *text, size_t length);
 char *ft_arena_printf(ft_arena *arena, const char *format, ...) FT_PRINTF(2, 3);
-size_t ft_arena_bytes(const ft_arena *arena); /* bytes handed out */
 
 /* A growable array: FT_VEC(uint32_t) ids = {0}; ft_vec_push(&ids, 7); ft_vec_release(&ids). */
 #define FT_VEC(type)                                                                               \

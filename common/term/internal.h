@@ -39,12 +39,8 @@ static inline bool ft_pool_is_literal(const ft_term_pool *pool, ft_term term)
     return ft_pool_at(pool, term)->op == FT_OP_LITERAL;
 }
 
-/* The sort of `op` over `children`. On a sort error *culprit is the 1-based argument at fault, 0
- * for the operator or its indices. */
-ft_status ft_term_check(const ft_term_pool *pool, ft_op op, const ft_term *children,
-                        uint32_t n_children, const uint32_t *index, ft_sort *sort,
-                        uint32_t *culprit, ft_error *err) FT_MUST_CHECK;
-/* ft_term_apply that tells the culprit. */
+/* ft_term_apply that tells the culprit of a sort error: the 1-based argument at fault, 0 for the
+ * operator or its indices. */
 ft_status ft_term_apply_at(ft_term_pool *pool, ft_op op, const ft_term *children,
                            uint32_t n_children, const uint32_t *index, ft_term *term,
                            uint32_t *culprit, ft_error *err) FT_MUST_CHECK;

@@ -228,9 +228,9 @@ static ft_status check_shape(use *u, ft_sort *sort)
     return ft_error_set(u->err, FT_INPUT, "a literal or a variable takes no arguments");
 }
 
-ft_status ft_term_check(const ft_term_pool *pool, ft_op op, const ft_term *children,
-                        uint32_t n_children, const uint32_t *index, ft_sort *sort,
-                        uint32_t *culprit, ft_error *err)
+static ft_status check(const ft_term_pool *pool, ft_op op, const ft_term *children,
+                       uint32_t n_children, const uint32_t *index, ft_sort *sort, uint32_t *culprit,
+                       ft_error *err)
 {
     use u = {.pool = pool, .op = op, .children = children, .n = n_children, .err = err};
     ft_sort found = FT_BOOL_SORT;
@@ -248,7 +248,7 @@ static ft_term make(ft_term_pool *pool, ft_op op, ft_term *kids, uint32_t n, con
     ft_term_node node = {.op = op, .n_children = n, .children = kids};
     uint32_t culprit;
     if (index) memcpy(node.index, index, sizeof node.index);
-    ft_status status = ft_term_check(pool, op, kids, n, index, &node.sort, &culprit, NULL);
+    ft_status status = check(pool, op, kids, n, index, &node.sort, &culprit, NULL);
     assert(status == FT_OK);
     (void)status;
     return ft_term_simplify(pool, &node, kids);
@@ -296,7 +296,7 @@ ft_status ft_term_apply_at(ft_term_pool *pool, ft_op op, const ft_term *children
     enum { FEW = 8 };
     ft_term few[FEW], *kids = few;
     ft_sort sort;
-    ft_status status = ft_term_check(pool, op, children, n_children, index, &sort, culprit, err);
+    ft_status status = check(pool, op, children, n_children, index, &sort, culprit, err);
     if (status) return status;
     /* The children may lie in the pool itself, which moves when it grows. */
     if (n_children > FEW) kids = ft_alloc(n_children * sizeof *kids);

@@ -1,8 +1,8 @@
 /* A trace: the observed run of a concurrent program, immutable once built.
  *
- * Events are held in structure-of-arrays form, in observed order; an event is its index (0-based;
- * reports print it 1-based as written in no file: they print locations). Names, locations, values
- * and terms are interned. Trace event semantics are in docs/trace-format.md. */
+ * Events are held in structure-of-arrays form, in observed order; an event is its index (from 0;
+ * records and witnesses count from 1). Names, locations, values and terms are interned. What events
+ * mean is in docs/trace-format.md. */
 #ifndef FT_TRACE_TRACE_H
 #define FT_TRACE_TRACE_H
 

@@ -46,17 +46,6 @@ bool ft_http_take_body(ft_http_request *request, ft_http_body_limits limits, ft_
     return true;
 }
 
-void ft_http_pause(ft_http_request *request)
-{
-    request->paused = true;
-}
-
-void ft_http_resume(ft_http_request *request)
-{
-    request->paused = false;
-    if (request->connection) ft_connection_pump(request->connection);
-}
-
 /* Gives bytes to the sink; false when the body is over for it. */
 static bool give(ft_connection *connection, const char *bytes, size_t length)
 {
@@ -83,7 +72,7 @@ static bool give_decoded(ft_connection *connection)
         ft_decoder_push(request->decoder, connection->span, connection->span_len);
     connection->span_pushed = true;
     size_t slice = 0;
-    while (!request->paused) {
+    for (;;) {
         size_t length = 0;
         if (ft_decoder_pull(request->decoder, piece, sizeof piece, &length, &err) != FT_OK) {
             corrupt(connection, &err);
@@ -100,7 +89,6 @@ static bool give_decoded(ft_connection *connection)
         connection->yielded = true;
         return false;
     }
-    return false;
 }
 
 static void discard(ft_connection *connection)
@@ -117,7 +105,6 @@ static void discard(ft_connection *connection)
 bool ft_body_deliver(ft_connection *connection)
 {
     ft_http_request *request = connection->request;
-    if (request->body == FT_BODY_TAKEN && request->paused) return false;
     if (!connection->span_pushed) request->sent += connection->span_len;
     if (request->body != FT_BODY_TAKEN) {
         connection->span_pushed = false;
@@ -138,7 +125,6 @@ bool ft_body_deliver(ft_connection *connection)
 bool ft_body_finish(ft_connection *connection)
 {
     ft_http_request *request = connection->request;
-    if (request->body == FT_BODY_TAKEN && request->paused) return false;
     ft_error err = FT_ERROR_INIT;
     if (request->body == FT_BODY_TAKEN && request->decoder &&
         ft_decoder_end(request->decoder, &err) != FT_OK) {

@@ -259,15 +259,12 @@ static bool too_slow(const ft_connection *connection)
 static uint64_t patience(const ft_connection *connection)
 {
     const ft_http_limits *limits = &connection->http->limits;
-    const ft_http_request *request = connection->request;
-    bool paused = request && request->body == FT_BODY_TAKEN && request->paused;
     switch (connection->phase) {
     case FT_PHASE_IDLE:
+    case FT_PHASE_BODY:
         return limits->idle_ms;
     case FT_PHASE_HEAD:
         return limits->header_ms;
-    case FT_PHASE_BODY:
-        return paused ? 0 : limits->idle_ms;
     case FT_PHASE_ANSWER:
         return connection->writing ? limits->idle_ms : 0;
     case FT_PHASE_LINGER:
@@ -474,8 +471,7 @@ static void turn_away(ft_connection *connection)
 /* One that waits for its client, and has not heard of it for a while. */
 static bool is_stalled(const ft_connection *c, uint64_t now)
 {
-    bool ours = c->phase == FT_PHASE_CLOSED || (c->phase == FT_PHASE_ANSWER && !c->writing) ||
-                (c->phase == FT_PHASE_BODY && c->request->paused);
+    bool ours = c->phase == FT_PHASE_CLOSED || (c->phase == FT_PHASE_ANSWER && !c->writing);
     return !ours && now - c->moved >= FT_HTTP_STALLED_MS;
 }
 

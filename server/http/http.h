@@ -135,9 +135,6 @@ typedef struct ft_http_body_limits {
 /* Takes the body, decoded (gzip, zstd; other codings were answered 415 and false is returned: the
  * request is then over). A body that no handler takes is discarded. Only within `request`. */
 bool ft_http_take_body(ft_http_request *request, ft_http_body_limits limits, ft_http_sink sink);
-/* Back-pressure: `data` is not called between the two. */
-void ft_http_pause(ft_http_request *request);
-void ft_http_resume(ft_http_request *request);
 
 /* ---- Answer ---------------------------------------------------------------------------------- */
 

@@ -52,7 +52,6 @@ struct ft_http_request {
     ft_http_body_limits limits;
     ft_decoder *decoder;
     uint64_t sent, decoded;
-    bool paused;
     /* answer */
     ft_strbuf headers;
     const char *vary[FT_HTTP_VARY];
@@ -148,7 +147,7 @@ void ft_connection_refuse(ft_connection *connection, const ft_http_problem *prob
 /* parse.c: the next bytes through guard and llhttp; false: the request was refused. */
 void ft_parser_begin(ft_connection *connection);
 bool ft_parser_feed(ft_connection *connection);
-/* body.c: hands `span` on; false: paused, or nothing more can be done now. */
+/* body.c: hands `span` on; false: nothing more can be done now. */
 bool ft_body_deliver(ft_connection *connection);
 bool ft_body_finish(ft_connection *connection);
 

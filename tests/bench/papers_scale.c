@@ -181,7 +181,8 @@ static bool ask_solver(void *context, const ft_claim *claim)
     ft_witness witness = {0};
     ft_reading reading = {0};
     ft_decide_stats stats = {0};
-    ft_outcome o = ft_engine_solve_claim(a->engine, claim, 30000, &witness, &reading, &stats);
+    ft_judgement o =
+        ft_engine_solve_claim(a->engine, claim, ft_now_ms() + 30000, &witness, &reading, &stats);
     a->m->violations += o.verdict == FT_VERDICT_VIOLATION;
     a->m->undecided += o.verdict != FT_VERDICT_VIOLATION && o.verdict != FT_VERDICT_SAFE;
     a->m->encode_ms += stats.encode_ms;

@@ -26,7 +26,6 @@ static struct {
     struct sockaddr_un at;
     uv_timer_t later;         /* the deferred request's */
     ft_http_request *waiting; /* at most one: requests of a connection come in turn */
-    bool paused;
     uint64_t sum;
     int streamed;
 } server;
@@ -44,20 +43,14 @@ static void on_later(uv_timer_t *timer)
 {
     (void)timer;
     ft_http_request *request = server.waiting;
-    bool paused = server.paused;
     server.waiting = NULL;
-    server.paused = false;
-    if (request && paused)
-        ft_http_resume(request);
-    else if (request)
-        ft_http_reply(request, 200, "text/plain", "waited", 6);
+    if (request) ft_http_reply(request, 200, "text/plain", "waited", 6);
 }
 
-static void wait_for_turn(ft_http_request *request, bool paused)
+static void wait_for_turn(ft_http_request *request)
 {
     require(!server.waiting, "two requests at once on a connection");
     server.waiting = request;
-    server.paused = paused;
     uv_timer_start(&server.later, on_later, 0, 0);
 }
 
@@ -73,12 +66,7 @@ static void take_in(void *context, ft_http_request *request, const void *bytes, 
     const char *how = context;
     for (size_t i = 0; i < length; i++)
         server.sum = server.sum * 31 + ((const unsigned char *)bytes)[i];
-    if (strcmp(how, "/early") == 0) {
-        ft_http_reply(request, 200, "text/plain", "enough", 6);
-    } else if (strcmp(how, "/pause") == 0) {
-        ft_http_pause(request);
-        wait_for_turn(request, true);
-    }
+    if (strcmp(how, "/early") == 0) ft_http_reply(request, 200, "text/plain", "enough", 6);
 }
 
 static void on_end(void *context, ft_http_request *request)
@@ -106,7 +94,7 @@ static void serve_body(ft_http_request *request, const char *how)
 static void serve_wait(ft_http_request *request, const char *how)
 {
     (void)how;
-    wait_for_turn(request, false);
+    wait_for_turn(request);
     ft_http_on_gone(request, on_gone, request);
 }
 
@@ -149,8 +137,11 @@ static void serve_echo(ft_http_request *request)
 static const struct {
     const char *path;
     void (*serve)(ft_http_request *request, const char *how);
-} PATHS[] = {{"/sum", serve_body},  {"/early", serve_body},    {"/pause", serve_body},
-             {"/wait", serve_wait}, {"/stream", serve_stream}, {"/none", serve_nothing}};
+} PATHS[] = {{"/sum", serve_body},
+             {"/early", serve_body},
+             {"/wait", serve_wait},
+             {"/stream", serve_stream},
+             {"/none", serve_nothing}};
 
 static void on_request(void *context, ft_http_request *request)
 {

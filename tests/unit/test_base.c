@@ -169,9 +169,8 @@ static void test_arena(void **state)
     (void)state;
     for (size_t i = 0; i < BLOCKS; i++) {
         size_t size = i % 100 == 99 ? 100000 : i % 50;
-        blocks[i] = i % 2 ? ft_arena_calloc(arena, size) : ft_arena_alloc(arena, size);
+        blocks[i] = ft_arena_alloc(arena, size);
         assert_int_equal((uintptr_t)blocks[i] % 16, 0);
-        for (size_t k = 0; i % 2 && k < size; k++) assert_int_equal(blocks[i][k], 0);
         memset(blocks[i], (int)(i % 251), size);
     }
     for (size_t i = 0; i < BLOCKS; i++)
@@ -179,7 +178,6 @@ static void test_arena(void **state)
             assert_int_equal(blocks[i][k], i % 251);
     assert_string_equal(ft_arena_strndup(arena, "abcdef", 3), "abc");
     assert_string_equal(ft_arena_printf(arena, "%d-%s", 7, "x"), "7-x");
-    assert_true(ft_arena_bytes(arena) >= 20 * 100000);
     ft_arena_free(arena);
     ft_arena_free(NULL);
 }

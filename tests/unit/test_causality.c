@@ -539,9 +539,8 @@ static void decide_with_edges(graph *g, const ft_oracle_job *job, const ft_oracl
             continue;
         ft_witness witness = {0};
         ft_decide_stats stats = {0};
-        bool lifted;
-        ft_answer got = ft_decider_decide(decider, &answer->claim, false, FT_NO_BOUND, 0, &witness,
-                                          &stats, &lifted);
+        const ft_question question = {.claim = &answer->claim, .bound = FT_NO_BOUND};
+        ft_answer got = ft_decider_decide(decider, &question, &witness, &stats);
         ft_witness_release(&witness);
         n->decided[answer->violated]++;
         if (got == FT_ANSWER_UNKNOWN || (got == FT_ANSWER_UNSAT && answer->violated) ||

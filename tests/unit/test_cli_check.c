@@ -472,13 +472,35 @@ static void conversion_keeps_the_events(void **state)
     }
     assert_true(json_equal(kinds[0], kinds[1]) && json_equal(kinds[0], kinds[2]));
     for (int i = 0; i < 3; i++) json_decref(kinds[i]);
-    result = RUN("convert", EXAMPLE("bank.ndjson"), "/dev/full/none.ndjson");
-    expect_code(&result, 2);
-    release(&result);
     result = RUN("convert", EXAMPLE("bank.ndjson"), "bank.what");
     expect_code(&result, 2);
     expect_text(&result.err, "--to");
     release(&result);
+}
+
+/* Whatever it is: the command says which file, and that it is no success. */
+static void outputs_that_cannot_be_written(void **state)
+{
+    (void)state;
+    static const char *const rows[][5] = {
+        {"convert", EXAMPLE("bank.ndjson"), "/dev/full/none.ndjson"},
+        {"convert", "--to", "ndjson", EXAMPLE("bank.ndjson"), "/dev/full"},
+        {"merge", EXAMPLE("branch_run1.ndjson"), EXAMPLE("branch_run2.ndjson"), "-o", "/dev/full"},
+        {"check", EXAMPLE("bank.ndjson"), "-o", "/dev/full"},
+        {"check", EXAMPLE("bank.ndjson"), "--json", "-o", "/dev/full"},
+        {"check", EXAMPLE("bank.ndjson"), "--report=sarif=/dev/full/none.sarif"},
+        {"check", EXAMPLE("bank.ndjson"), "--write-baseline", "/dev/full"},
+        {"check", EXAMPLE("bank.ndjson"), "--witness-dir", "/dev/full/none"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *words[7] = {"foretell"};
+        for (size_t k = 0; k < 5; k++) words[k + 1] = rows[i][k];
+        run result = run_with(NULL, 0, words);
+        expect_code(&result, 2);
+        expect_text(&result.err, "/dev/full");
+        expect_text(&result.err, "cannot be");
+        release(&result);
+    }
 }
 
 /* A pipe is written and stays one; of a link the file behind it is written. */
@@ -614,6 +636,7 @@ int main(void)
         cmocka_unit_test(signals_take_the_daemon_along),
         cmocka_unit_test(witnesses_are_executed),
         cmocka_unit_test(conversion_keeps_the_events),
+        cmocka_unit_test(outputs_that_cannot_be_written),
         cmocka_unit_test(outputs_stay_what_they_are),
         cmocka_unit_test(merged_runs_show_what_no_run_has),
         cmocka_unit_test(commands_with_a_server),

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "cli.h"
+#include "help.h"
 #include "job.h"
 
 #define PARSE(options, err, ...) parse(options, err, (char *[]){"foretell", __VA_ARGS__, NULL})
@@ -121,6 +122,26 @@ static void every_command_has_a_help_with_examples(void **state)
     }
 }
 
+/* Running texts are broken where a terminal ends; only usages and examples are as they are. */
+static void help_fits_a_terminal(void **state)
+{
+    (void)state;
+    for (unsigned c = 0; c <= FT_COMMANDS; c++) {
+        ft_strbuf help = {0};
+        if (c == FT_COMMANDS)
+            ft_help_overview(&help);
+        else
+            ft_help_command((ft_command)c, &help);
+        for (const char *line = help.text; line && strncmp(line, "Examples:", 9) != 0;) {
+            size_t length = strcspn(line, "\n");
+            bool usage = strncmp(line, "usage:", 6) == 0;
+            if (length > 80 && !usage) fail_msg("%zu columns: %.*s", length, (int)length, line);
+            line = line[length] ? line + length + 1 : NULL;
+        }
+        ft_strbuf_release(&help);
+    }
+}
+
 /* Budgets in seconds and mebibytes; what is not said is for the server to choose. */
 static void budgets_of_a_job(void **state)
 {
@@ -178,6 +199,7 @@ int main(void)
         cmocka_unit_test(wrong_usage_names_the_word),
         cmocka_unit_test(help_needs_no_arguments),
         cmocka_unit_test(every_command_has_a_help_with_examples),
+        cmocka_unit_test(help_fits_a_terminal),
         cmocka_unit_test(budgets_of_a_job),
         cmocka_unit_test(worse_exit_codes_win),
     };

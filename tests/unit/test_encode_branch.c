@@ -175,10 +175,10 @@ static void expect(const subject *s, const row *r, const char *how, ft_answer an
 static ft_answer decide(const subject *s, const uint8_t *cone, const ft_claim *claim,
                         uint32_t bound, ft_witness *witness)
 {
-    bool lifted;
     ft_decide_stats stats = {0};
+    const ft_question question = {.claim = claim, .bound = bound};
     ft_decider *decider = ft_decider_new(&s->problem, cone);
-    ft_answer answer = ft_decider_decide(decider, claim, false, bound, 0, witness, &stats, &lifted);
+    ft_answer answer = ft_decider_decide(decider, &question, witness, &stats);
     ft_decider_free(decider);
     return answer;
 }
@@ -191,7 +191,7 @@ static void check_row(const row *r)
     ft_witness witness = {0};
     ft_decide_stats stats = {0};
     ft_claim claim = r->claim;
-    bool lifted;
+    const ft_question question = {.claim = &claim, .bound = r->bound};
     for (uint32_t i = 0; i < ft_claim_events(&claim); i++) claim.events[i]--;
     if (ft_trace_read_memory(r->trace, strlen(r->trace), &trace, &err))
         fail_msg("%s: %s", r->name, err.message);
@@ -203,8 +203,7 @@ static void check_row(const row *r)
     ft_cone_compute(&s.problem, &claim, cone);
     expect(&s, r, "whole trace", decide(&s, NULL, &claim, r->bound, &witness), &witness);
     expect(&s, r, "cone", decide(&s, cone, &claim, r->bound, &witness), &witness);
-    ft_answer answer =
-        ft_literal_decide(&s.problem, &claim, false, r->bound, 0, &witness, &stats, &lifted);
+    ft_answer answer = ft_literal_decide(&s.problem, &question, &witness, &stats);
     expect(&s, r, "literal", answer, &witness);
     free(cone);
     subject_close(&s);

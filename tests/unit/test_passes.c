@@ -178,10 +178,9 @@ static ft_answer ask(const ft_problem *problem, const uint8_t *cone, const ft_cl
                      ft_witness *witness)
 {
     ft_decide_stats stats = {0};
-    bool lifted;
+    const ft_question question = {.claim = claim, .bound = FT_NO_BOUND};
     ft_decider *decider = ft_decider_new(problem, cone);
-    ft_answer answer =
-        ft_decider_decide(decider, claim, false, FT_NO_BOUND, 0, witness, &stats, &lifted);
+    ft_answer answer = ft_decider_decide(decider, &question, witness, &stats);
     ft_decider_free(decider);
     return answer;
 }
@@ -284,9 +283,8 @@ static void decide_all(subject *s, way w, const ft_problem *problem)
         const ft_oracle_answer *answer = &s->oracle.answers.data[i];
         ft_decide_stats stats = {0};
         ft_witness witness = {0};
-        bool lifted;
-        ft_answer got = ft_decider_decide(decider, &answer->claim, false, FT_NO_BOUND, 0, &witness,
-                                          &stats, &lifted);
+        const ft_question question = {.claim = &answer->claim, .bound = FT_NO_BOUND};
+        ft_answer got = ft_decider_decide(decider, &question, &witness, &stats);
         compare_answer(s, answer, w, got, &witness);
         ft_witness_release(&witness);
     }
@@ -305,9 +303,9 @@ static void decide_literally(subject *s, const ft_oracle_answer *answer)
 {
     ft_witness witness = {0};
     ft_decide_stats stats = {0};
-    bool lifted;
-    ft_answer got = ft_literal_decide(&s->problem, &answer->claim, false, FT_NO_BOUND, LATE_MS,
-                                      &witness, &stats, &lifted);
+    const ft_question question = {
+        .claim = &answer->claim, .bound = FT_NO_BOUND, .deadline = ft_now_ms() + LATE_MS};
+    ft_answer got = ft_literal_decide(&s->problem, &question, &witness, &stats);
     compare_answer(s, answer, WAY_LITERAL, got, &witness);
     ft_witness_release(&witness);
 }

@@ -82,10 +82,8 @@ static void compare_reduced(const subject *s, const ft_oracle_answer *answer, ta
     ft_witness witness = {0};
     ft_decide_stats stats = {0};
     ft_error err = FT_ERROR_INIT;
-    bool lifted;
-    if (ft_decider_decide(s->decider, &answer->claim, false, FT_NO_BOUND, 0, &witness, &stats,
-                          &lifted) != FT_ANSWER_SAT)
-        return;
+    const ft_question question = {.claim = &answer->claim, .bound = FT_NO_BOUND};
+    if (ft_decider_decide(s->decider, &question, &witness, &stats) != FT_ANSWER_SAT) return;
     ft_witness less = witness;
     if (ft_schedules_reduce(s->schedules, &less)) {
         bool good = executes(s, &less, &err);

@@ -82,8 +82,8 @@ static const tree *grow(ft_arena *arena, ft_sort sort, unsigned depth);
 
 static tree *leaf(ft_arena *arena, ft_sort sort)
 {
-    tree *t = ft_arena_calloc(arena, sizeof *t);
-    t->sort = sort;
+    tree *t = ft_arena_alloc(arena, sizeof *t);
+    *t = (tree){.sort = sort};
     unsigned at = below(N_PLAIN);
     for (unsigned i = 0; i < N_PLAIN; i++, at = (at + 1) % N_PLAIN) {
         if (!ft_sort_equal(VARIABLES[at].sort, sort) || below(3) == 0) continue;
@@ -122,9 +122,8 @@ static const tree *grow(ft_arena *arena, ft_sort sort, unsigned depth)
     for (;;) {
         unsigned k = below(N_RANDOM_OPS);
         if (RANDOM_OPS[k].result != '?' && RANDOM_OPS[k].result != KINDS[sort.kind]) continue;
-        tree *t = ft_arena_calloc(arena, sizeof *t);
-        t->op = RANDOM_OPS[k].op;
-        t->sort = sort;
+        tree *t = ft_arena_alloc(arena, sizeof *t);
+        *t = (tree){.op = RANDOM_OPS[k].op, .sort = sort};
         t->n = RANDOM_OPS[k].least + below(RANDOM_OPS[k].most - RANDOM_OPS[k].least + 1);
         if (RANDOM_OPS[k].result == '?') {
             t->kids[0] = grow(arena, BOOL, depth - 1);

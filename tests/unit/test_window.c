@@ -39,11 +39,10 @@ static void fail_at(const subject *s, const ft_claim *claim, uint32_t cut, const
 static ft_answer ask(const ft_window *window, ft_witness *witness)
 {
     ft_decide_stats stats = {0};
-    bool lifted;
+    const ft_question question = {.claim = &window->claim, .bound = FT_NO_BOUND};
     if (window->impossible) return FT_ANSWER_UNSAT;
     ft_decider *decider = ft_decider_new(&window->problem, NULL);
-    ft_answer answer =
-        ft_decider_decide(decider, &window->claim, false, FT_NO_BOUND, 0, witness, &stats, &lifted);
+    ft_answer answer = ft_decider_decide(decider, &question, witness, &stats);
     ft_decider_free(decider);
     return answer;
 }

@@ -108,14 +108,20 @@ static void expect_hello(worker *w)
     json_decref(hello);
 }
 
-static void expect_failed(worker *w, int token, const char *code, int line, const char *part)
+/* Steals it. */
+static void check_failed(json_t *failed, int token, const char *code, int line, const char *part)
 {
-    json_t *failed = expect(w, FT_WIRE_FAILED), *problem = json_object_get(failed, "error");
+    const json_t *problem = json_object_get(failed, "error");
     assert_int_equal(json_integer_value(json_object_get(failed, "token")), token);
     assert_string_equal(json_string_value(json_object_get(problem, "code")), code);
     assert_int_equal(json_integer_value(json_object_get(problem, "line")), line);
     assert_non_null(strstr(json_string_value(json_object_get(problem, "message")), part));
     json_decref(failed);
+}
+
+static void expect_failed(worker *w, int token, const char *code, int line, const char *part)
+{
+    check_failed(expect(w, FT_WIRE_FAILED), token, code, line, part);
 }
 
 static worker start_ready(void)
@@ -343,32 +349,64 @@ static void test_failed_requests(void **state)
     assert_int_equal(finish(&w), 0);
 }
 
+/* Loads a trace of `writes` racing writes by each of two threads, no two at one location, and asks
+ * for its races' plan with token 1: a subproblem for each pair, its key with both paths. */
+static void ask_large_plan(worker *w, int writes, int path, char hash[FT_DIGEST_HEX + 1])
+{
+    ft_strbuf text = {0};
+    char *name = ft_alloc((size_t)path + 1);
+    memset(name, 'd', (size_t)path);
+    name[path] = '\0';
+    ft_strbuf_puts(&text, "{\"format\":\"foretell\",\"version\":1,\"threads\":[\"T1\",\"T2\"],"
+                          "\"variables\":{\"x\":0}}\n");
+    for (int i = 0; i < 2 * writes; i++)
+        ft_strbuf_printf(&text,
+                         "{\"thread\":\"T%d\",\"kind\":\"write\",\"variable\":\"x\",\"value\":1,"
+                         "\"loc\":\"%s.c:%d\"}\n",
+                         i % 2 + 1, name, i + 1);
+    free(name);
+    load_text(w, &text, "maximal", hash);
+    ft_strbuf_release(&text);
+    send(w, FT_WIRE_PLAN,
+         json_pack("{s:i,s:s,s:{s:s,s:[s]}}", "token", 1, "trace", hash, "spec", "trace", hash,
+                   "checks", "race"));
+}
+
 /* More subproblems than a frame can carry. */
 static void test_large_plan(void **state)
 {
     enum { WRITES = 300 };
     char hash[FT_DIGEST_HEX + 1];
-    ft_strbuf text = {0};
     worker w = start_ready();
     (void)state;
-    ft_strbuf_puts(&text, "{\"format\":\"foretell\",\"version\":1,\"threads\":[\"T1\",\"T2\"],"
-                          "\"variables\":{\"x\":0}}\n");
-    for (int i = 0; i < 2 * WRITES; i++)
-        ft_strbuf_printf(&text,
-                         "{\"thread\":\"T%d\",\"kind\":\"write\",\"variable\":\"x\",\"value\":1,"
-                         "\"loc\":\"a/path/that/is/so/long/that/a/key/of/two/such/locations/takes/"
-                         "much/room.c:%d\"}\n",
-                         i % 2 + 1, i + 1);
-    load_text(&w, &text, "maximal", hash);
-    send(&w, FT_WIRE_PLAN,
-         json_pack("{s:i,s:s,s:{s:s,s:[s]}}", "token", 1, "trace", hash, "spec", "trace", hash,
-                   "checks", "race"));
+    ask_large_plan(&w, WRITES, 80, hash);
     json_t *planned = receive_plan(&w, 1);
     const json_t *list = json_object_get(json_object_get(planned, "plan"), "subproblems");
     assert_true(json_integer_value(json_object_get(planned, "bytes")) > FT_WIRE_MAX_PAYLOAD);
     assert_int_equal(json_array_size(list), WRITES * WRITES);
     json_decref(planned);
-    ft_strbuf_release(&text);
+    load_figure(&w, hash);
+    json_decref(plan(&w, 2, hash, "ctp"));
+    assert_int_equal(finish(&w), 0);
+}
+
+/* More than the server takes: the worker stops there by itself, says why, and goes on. */
+static void test_too_large_plan(void **state)
+{
+    enum { WRITES = 100, PATH = FT_WIRE_MAX_PLAN / (2 * WRITES * WRITES) + 1000 };
+    char hash[FT_DIGEST_HEX + 1];
+    uint64_t bytes = 0;
+    worker w = start_ready();
+    (void)state;
+    ask_large_plan(&w, WRITES, PATH, hash);
+    ft_wire_frame frame = receive(&w);
+    for (; frame.type == FT_WIRE_DATA || frame.type == FT_WIRE_PROGRESS; frame = receive(&w))
+        if (frame.type == FT_WIRE_DATA) bytes += frame.length;
+    assert_in_range(bytes, FT_WIRE_MAX_PLAN / 2, FT_WIRE_MAX_PLAN);
+    json_t *failed = NULL;
+    assert_int_equal(frame.type, FT_WIRE_FAILED);
+    assert_int_equal(ft_wire_json(&frame, &failed, NULL), FT_OK);
+    check_failed(failed, 1, "limit-exceeded", 0, "10000 subproblems");
     load_figure(&w, hash);
     json_decref(plan(&w, 2, hash, "ctp"));
     assert_int_equal(finish(&w), 0);
@@ -534,9 +572,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_long_traces),     cmocka_unit_test(test_large_plan),
-        cmocka_unit_test(test_way_of_the_data), cmocka_unit_test(test_failed_requests),
-        cmocka_unit_test(test_protocol_errors), cmocka_unit_test(test_quiet_end),
-        cmocka_unit_test(test_confinement),     cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_too_large_plan),  cmocka_unit_test(test_way_of_the_data),
+        cmocka_unit_test(test_failed_requests), cmocka_unit_test(test_protocol_errors),
+        cmocka_unit_test(test_quiet_end),       cmocka_unit_test(test_confinement),
+        cmocka_unit_test(test_arguments),
     };
     signal(SIGPIPE, SIG_IGN);
     find_program();

@@ -132,6 +132,8 @@ typedef struct ft_candidates {
     uint32_t recent[FT_RECENT_GROUPS]; /* group ids + 1, by a cheap hash: neighbours share groups */
 } ft_candidates;
 
+/* Without groups yet: the functions below add those of their check. The arguments must outlive
+ * them. */
 ft_candidates *ft_candidates_new(const ft_trace *trace, const ft_order *order, const ft_run *run,
                                  bool per_event, const uint8_t *ignored);
 void ft_candidates_free(ft_candidates *candidates); /* accepts NULL */

@@ -502,22 +502,18 @@ static void ask(ft_decider *d, ft_query *q, const ft_claim *claim, bool departin
 
 /* ---- the loop ---- */
 
-/* What ft_decider_decide is asked, and where its answers go. */
-typedef struct question {
-    const ft_claim *claim;
+/* One way to ask the question, and where its answers go. */
+typedef struct attempt {
+    const ft_question *question;
     bool departing; /* atomicity: t_r's read departs from the model */
-    bool avoid_unknown;
-    uint32_t bound;
-    double deadline; /* ft_now_ms; 0: none */
     ft_witness *witness;
     ft_decide_stats *stats;
-    bool *lifted;
-} question;
+} attempt;
 
-static void fill_witness(const ft_decider *d, const ft_query *q, const question *of,
+static void fill_witness(const ft_decider *d, const ft_query *q, const attempt *of,
                          const uint32_t *order, uint32_t count)
 {
-    const ft_claim *claim = of->claim;
+    const ft_claim *claim = of->question->claim;
     ft_witness *witness = of->witness;
     bool append = claim->kind == FT_CLAIM_ATOMICITY && of->departing && q->extra == FT_NO_EVENT;
     *witness = (ft_witness){.model = d->problem->model,
@@ -530,13 +526,14 @@ static void fill_witness(const ft_decider *d, const ft_query *q, const question 
     if (append) witness->steps[count] = claim->events[1];
 }
 
-static ft_answer solve(ft_decider *d, ft_query *q, const question *of)
+static ft_answer solve(ft_decider *d, ft_query *q, const attempt *of)
 {
     ft_decide_stats *stats = of->stats;
+    double deadline = of->question->deadline;
     for (;;) {
         double start = ft_now_ms();
-        if (of->deadline > 0 && start >= of->deadline) return FT_ANSWER_UNKNOWN;
-        uint32_t left = of->deadline > 0 ? (uint32_t)(of->deadline - start) + 1 : 0;
+        if (deadline > 0 && start >= deadline) return FT_ANSWER_UNKNOWN;
+        uint32_t left = deadline > 0 ? (uint32_t)(deadline - start) + 1 : 0;
         ft_answer answer =
             ft_session_check(d->session, q->assumptions.data, (uint32_t)q->assumptions.len, left);
         double solved = ft_now_ms();
@@ -556,13 +553,15 @@ static ft_answer solve(ft_decider *d, ft_query *q, const question *of)
 }
 
 /* Is there none without the bound either? The core need not be least, so it is asked again. */
-static bool holds_without_bound(ft_decider *d, ft_query *q, const question *of)
+static bool holds_without_bound(ft_decider *d, ft_query *q, const attempt *of)
 {
     double now = ft_now_ms();
     ft_witness found = {0};
-    question unbounded = *of;
+    ft_question question = *of->question;
+    if (question.deadline > 0) question.deadline = now + (question.deadline - now) / 2;
+    attempt unbounded = *of;
+    unbounded.question = &question;
     unbounded.witness = &found;
-    unbounded.deadline = of->deadline > 0 ? now + (of->deadline - now) / 2 : 0;
     q->bounded = false;
     q->assumptions.len = q->first_limit;
     ft_answer answer = solve(d, q, &unbounded);
@@ -570,33 +569,34 @@ static bool holds_without_bound(ft_decider *d, ft_query *q, const question *of)
     return answer == FT_ANSWER_UNSAT;
 }
 
-static ft_answer ask_solver(ft_decider *d, ft_query *q, const question *of)
+static ft_answer ask_solver(ft_decider *d, ft_query *q, const attempt *of)
 {
     if (q->impossible) return FT_ANSWER_UNSAT;
     if (q->given_up) return FT_ANSWER_UNKNOWN;
-    if (q->bounded) ft_bound_assume(d, q, of->claim);
+    if (q->bounded) ft_bound_assume(d, q, of->question->claim);
     ft_answer answer = solve(d, q, of);
     if (answer != FT_ANSWER_UNSAT || !q->bounded || !ft_bound_in_core(d, q)) return answer;
-    *of->lifted &= holds_without_bound(d, q, of);
+    of->stats->lifted &= holds_without_bound(d, q, of);
     return answer;
 }
 
-static ft_answer query(ft_decider *d, const question *of)
+static ft_answer query(ft_decider *d, const attempt *of)
 {
     double start = ft_now_ms();
-    ft_query q = {.bounded = of->bound != FT_NO_BOUND && !ft_fault_is(FT_FAULT_BOUND_OFF),
-                  .bound = of->bound,
+    const ft_question *question = of->question;
+    ft_query q = {.bounded = question->bound != FT_NO_BOUND && !ft_fault_is(FT_FAULT_BOUND_OFF),
+                  .bound = question->bound,
                   .active = ft_session_variable(d->session),
                   .extra = FT_NO_EVENT,
                   .next = FT_NO_EVENT,
                   .extra_writes = FT_LIT_FALSE,
-                  .avoid_unknown = of->avoid_unknown};
+                  .avoid_unknown = question->avoid_unknown};
     assume(&q, q.active);
-    if (of->avoid_unknown) assume(&q, d->avoid);
-    ask(d, &q, of->claim, of->departing);
+    if (question->avoid_unknown) assume(&q, d->avoid);
+    ask(d, &q, question->claim, of->departing);
     d->beyond = ft_session_gave_up(d->session) || d->base_beyond;
     q.given_up |= d->beyond && d->problem->solver == FT_SOLVER_AUTO;
-    if (!q.impossible) ft_query_causality(d, &q, of->claim, of->departing);
+    if (!q.impossible) ft_query_causality(d, &q, question->claim, of->departing);
     of->stats->encode_ms += ft_now_ms() - start;
     ft_answer answer = ask_solver(d, &q, of);
     of->stats->decided_by[d->name] |= answer != FT_ANSWER_UNKNOWN;
@@ -613,7 +613,7 @@ static bool is_open(const ft_decider *d, ft_answer answer)
     return answer == FT_ANSWER_UNKNOWN && d->beyond && d->problem->solver == FT_SOLVER_AUTO;
 }
 
-static ft_answer query_any(ft_decider *d, const question *of)
+static ft_answer query_any(ft_decider *d, const attempt *of)
 {
     ft_answer answer = query(d, of);
     of->stats->beyond |= d->beyond;
@@ -622,22 +622,15 @@ static ft_answer query_any(ft_decider *d, const question *of)
     return query(d->by_z3, of);
 }
 
-ft_answer ft_decider_decide(ft_decider *d, const ft_claim *claim, bool avoid_unknown,
-                            uint32_t bound, uint32_t timeout_ms, ft_witness *witness,
-                            ft_decide_stats *stats, bool *lifted)
+ft_answer ft_decider_decide(ft_decider *d, const ft_question *question, ft_witness *witness,
+                            ft_decide_stats *stats)
 {
-    question of = {.claim = claim,
-                   .avoid_unknown = avoid_unknown,
-                   .bound = bound,
-                   .deadline = timeout_ms ? ft_now_ms() + timeout_ms : 0,
-                   .witness = witness,
-                   .stats = stats,
-                   .lifted = lifted};
+    attempt of = {.question = question, .witness = witness, .stats = stats};
     if (stats->events < d->events) stats->events = d->events;
-    *lifted = true;
+    stats->lifted = true;
     stats->beyond = false;
     ft_answer answer = query_any(d, &of);
-    if (claim->kind != FT_CLAIM_ATOMICITY || answer == FT_ANSWER_SAT) return answer;
+    if (question->claim->kind != FT_CLAIM_ATOMICITY || answer == FT_ANSWER_SAT) return answer;
     of.departing = true;
     ft_answer other = query_any(d, &of);
     if (other == FT_ANSWER_SAT) return other;

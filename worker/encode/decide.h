@@ -16,10 +16,20 @@ typedef struct ft_decide_stats {
     /* The solver that the problem names was not told everything: UNSAT holds all the same, SAT is a
      * guess. Of the last call. */
     bool beyond;
-    uint32_t
-        sliced; /* events in the cone of a claim, or behind the cut that decided it: the most */
+    bool lifted;     /* UNSAT holds without the question's bound as well. Of the last call */
+    uint32_t sliced; /* events in a claim's cone, or behind the cut that decided it: the most */
     uint32_t events; /* events encoded: the most */
 } ft_decide_stats;
+
+/* What is asked of a claim. */
+typedef struct ft_question {
+    const ft_claim *claim;
+    /* Own reads of the claim's final events, and the reads of terms of members, take known values
+     * only: what is left out then may be reached all the same. */
+    bool avoid_unknown;
+    uint32_t bound;  /* context switches that it may have (ft_witness_switches), or FT_NO_BOUND */
+    double deadline; /* in ft_now_ms, 0: none */
+} ft_question;
 
 typedef struct ft_decider ft_decider;
 
@@ -29,21 +39,16 @@ typedef struct ft_decider ft_decider;
 ft_decider *ft_decider_new(const ft_problem *problem, const uint8_t *cone);
 void ft_decider_free(ft_decider *decider); /* accepts NULL */
 
-/* SAT: witness filled (steps on the heap). avoid_unknown: own reads of the claim's final events,
- * and the reads of terms of members, take known values only: what is left out then may be reached
- * all the same. bound: context switches it may have (ft_witness_switches), FT_NO_BOUND:
- * any number. UNSAT: *lifted says whether there is none without the bound either. UNKNOWN: the
- * timeout (milliseconds, 0: none) passed, or the claim is too large to be encoded. stats is added
- * to. */
-ft_answer ft_decider_decide(ft_decider *decider, const ft_claim *claim, bool avoid_unknown,
-                            uint32_t bound, uint32_t timeout_ms, ft_witness *witness,
-                            ft_decide_stats *stats, bool *lifted);
+/* SAT: witness filled (steps on the heap), within the bound. UNSAT: there is none; stats->lifted
+ * says whether there is none without the bound either. UNKNOWN: the deadline passed, or the claim
+ * is too large to be encoded. stats is added to. */
+ft_answer ft_decider_decide(ft_decider *decider, const ft_question *question, ft_witness *witness,
+                            ft_decide_stats *stats);
 
 /* The same question to the literal encoding: everything encoded anew for each claim. With a bound,
  * and for the claim STUCK, the default encoding answers. */
-ft_answer ft_literal_decide(const ft_problem *problem, const ft_claim *claim, bool avoid_unknown,
-                            uint32_t bound, uint32_t timeout_ms, ft_witness *witness,
-                            ft_decide_stats *stats, bool *lifted);
+ft_answer ft_literal_decide(const ft_problem *problem, const ft_question *question,
+                            ft_witness *witness, ft_decide_stats *stats);
 
 double ft_now_ms(void); /* monotonic */
 

@@ -528,13 +528,26 @@ static void read_schedule(ft_literal *l, const ft_claim *claim, ft_witness *witn
     ft_vec_release(&steps);
 }
 
-static ft_answer ask(const ft_problem *p, const ft_claim *claim, bool departs, bool avoid_unknown,
-                     uint32_t timeout_ms, ft_witness *witness, ft_decide_stats *stats)
+static ft_answer ask_solver(ft_literal *l, double deadline, ft_decide_stats *stats)
+{
+    double start = ft_now_ms();
+    if (deadline > 0 && start >= deadline) return FT_ANSWER_UNKNOWN;
+    ft_answer answer =
+        ft_session_check(l->s, NULL, 0, deadline > 0 ? (uint32_t)(deadline - start) + 1 : 0);
+    stats->solve_ms += ft_now_ms() - start;
+    stats->checks++;
+    return answer;
+}
+
+/* departs: atomicity, t_r's read departs from the model. */
+static ft_answer ask(const ft_problem *p, const ft_question *question, bool departs,
+                     ft_witness *witness, ft_decide_stats *stats)
 {
     ft_literal l;
     double start = ft_now_ms();
+    const ft_claim *claim = question->claim;
     literal_open(&l, p, departs ? claim->events[1] : FT_NO_EVENT);
-    l.avoid_unknown = avoid_unknown;
+    l.avoid_unknown = question->avoid_unknown;
     ft_literal_place end = {.l = &l, .reader = FT_NO_EVENT},
                      departing = {.l = &l, .reader = l.extra};
     collect_writes(&l);
@@ -548,11 +561,8 @@ static ft_answer ask(const ft_problem *p, const ft_claim *claim, bool departs, b
     }
     ft_literal_property(&l, claim, &end, &departing);
     limit_signals(&l);
-    double encoded = ft_now_ms();
-    ft_answer answer = ft_session_check(l.s, NULL, 0, timeout_ms);
-    stats->encode_ms += encoded - start;
-    stats->solve_ms += ft_now_ms() - encoded;
-    stats->checks++;
+    stats->encode_ms += ft_now_ms() - start;
+    ft_answer answer = ask_solver(&l, question->deadline, stats);
     if (stats->events < p->trace->n_events) stats->events = p->trace->n_events;
     stats->decided_by[FT_DECIDED_BY_LITERAL] |= answer != FT_ANSWER_UNKNOWN;
     if (answer == FT_ANSWER_SAT) read_schedule(&l, claim, witness);
@@ -563,28 +573,26 @@ static ft_answer ask(const ft_problem *p, const ft_claim *claim, bool departs, b
 }
 
 /* Context bounds and the claim STUCK have no literal encoding: the default one answers. */
-static ft_answer hand_on(const ft_problem *p, const ft_claim *claim, bool avoid_unknown,
-                         uint32_t bound, uint32_t timeout_ms, ft_witness *witness,
-                         ft_decide_stats *stats, bool *lifted)
+static ft_answer hand_on(const ft_problem *p, const ft_question *question, ft_witness *witness,
+                         ft_decide_stats *stats)
 {
     ft_decider *decider = ft_decider_new(p, NULL);
-    ft_answer answer =
-        ft_decider_decide(decider, claim, avoid_unknown, bound, timeout_ms, witness, stats, lifted);
+    ft_answer answer = ft_decider_decide(decider, question, witness, stats);
     ft_decider_free(decider);
     return answer;
 }
 
-ft_answer ft_literal_decide(const ft_problem *p, const ft_claim *claim, bool avoid_unknown,
-                            uint32_t bound, uint32_t timeout_ms, ft_witness *witness,
-                            ft_decide_stats *stats, bool *lifted)
+ft_answer ft_literal_decide(const ft_problem *p, const ft_question *question, ft_witness *witness,
+                            ft_decide_stats *stats)
 {
-    if (bound != FT_NO_BOUND || claim->kind == FT_CLAIM_STUCK)
-        return hand_on(p, claim, avoid_unknown, bound, timeout_ms, witness, stats, lifted);
-    *lifted = true;
-    ft_answer answer = ask(p, claim, false, avoid_unknown, timeout_ms, witness, stats);
-    bool departs = claim->kind == FT_CLAIM_ATOMICITY && p->model != FT_MODEL_CONTROL;
+    ft_claim_kind kind = question->claim->kind;
+    if (question->bound != FT_NO_BOUND || kind == FT_CLAIM_STUCK)
+        return hand_on(p, question, witness, stats);
+    stats->lifted = true;
+    ft_answer answer = ask(p, question, false, witness, stats);
+    bool departs = kind == FT_CLAIM_ATOMICITY && p->model != FT_MODEL_CONTROL;
     if (!departs || answer == FT_ANSWER_SAT) return answer;
-    ft_answer other = ask(p, claim, true, avoid_unknown, timeout_ms, witness, stats);
+    ft_answer other = ask(p, question, true, witness, stats);
     if (other == FT_ANSWER_SAT) return other;
     return answer == FT_ANSWER_UNKNOWN ? answer : other;
 }

@@ -37,6 +37,7 @@ bool ft_problem_lock_error(const ft_problem *problem, uint32_t e);
 /* Does each request of the claim, a DEADLOCK, wait for a lock that the thread of the next one holds
  * there? What a thread holds at an event is fixed by its own earlier events. */
 bool ft_problem_cycle(const ft_problem *problem, const ft_claim *claim);
+/* Is the variable one of those that the block holds (alloc, free)? */
 bool ft_problem_in_block(const ft_trace *trace, uint32_t block, uint32_t variable);
 
 /* A condition that holds whatever its variables are: the literal `true` (terms are simplified). */

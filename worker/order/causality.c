@@ -281,7 +281,7 @@ void ft_causality_free(ft_causality *c)
     free(c->lane_epoch);
     ft_intern_release(&c->memo);
     ft_vec_release(&c->answers);
-    ft_window_release(&c->window);
+    ft_causality_window_release(&c->window);
     ft_needs_release(&c->needs);
     free(c);
 }
@@ -307,12 +307,12 @@ bool ft_causality_covers(const ft_causality *c, const ft_claim *claim)
     return SHAPES[claim->kind].known && !c->idle;
 }
 
-static void add_root(ft_window *w, uint32_t e)
+static void add_root(ft_causality_window *w, uint32_t e)
 {
     if (e != FT_NO_EVENT) w->roots[w->n_roots++] = e;
 }
 
-static void shape_window(const ft_causality *c, const ft_claim *claim, ft_window *w)
+static void shape_window(const ft_causality *c, const ft_claim *claim, ft_causality_window *w)
 {
     const shape *s = &SHAPES[claim->kind];
     w->n_finals = w->n_roots = w->n_extras = 0;
@@ -366,7 +366,7 @@ static uint32_t memo_place(ft_causality *c, const ft_claim *claim)
     return ft_intern_add(&c->memo, bytes, n * sizeof *key);
 }
 
-static bool of_different_threads(const ft_causality *c, const ft_window *w)
+static bool of_different_threads(const ft_causality *c, const ft_causality_window *w)
 {
     for (uint32_t i = 0; i < w->n_finals; i++)
         for (uint32_t j = 0; j < i; j++)
@@ -376,12 +376,12 @@ static bool of_different_threads(const ft_causality *c, const ft_window *w)
 
 static void build(ft_causality *c, const ft_claim *claim)
 {
-    ft_window *w = &c->window;
+    ft_causality_window *w = &c->window;
     shape_window(c, claim, w);
     w->refuted = w->abandoned = false;
     w->links.len = 0;
     if (!of_different_threads(c, w)) return;
-    ft_window_build(c);
+    ft_causality_window_build(c);
     c->stats.built++;
     c->stats.abandoned += w->abandoned;
     c->stats.events += w->rows.len;

@@ -248,7 +248,7 @@ static uint32_t unmet(const ft_cut_log *log, uint32_t available)
 
 void ft_cut_place(ft_causality *c)
 {
-    const ft_window *w = &c->window;
+    const ft_causality_window *w = &c->window;
     const uint16_t *thread = c->trace->thread;
     const uint32_t *position = c->order->position, *start = c->order->thread_start;
     ft_cut *cut = &c->cut;

@@ -27,10 +27,10 @@ typedef struct search {
     FT_VEC(uint32_t) now, further; /* rows at this number of links, and at one more */
 } search;
 
-static uint32_t row_before(const ft_window *w, uint32_t row)
+static uint32_t row_before(const ft_causality_window *w, uint32_t row)
 {
     const ft_row *r = &w->rows.data[row];
-    const ft_lane *lane = &w->lanes.data[r->lane];
+    const ft_causality_lane *lane = &w->lanes.data[r->lane];
     uint32_t before = UINT32_MAX;
     for (size_t low = 0, high = lane->rows.len; low < high;) {
         size_t middle = low + (high - low) / 2;
@@ -53,7 +53,7 @@ typedef struct way_out {
 
 static way_out way_out_after(const ft_causality *c, uint32_t e)
 {
-    const ft_window *w = &c->window;
+    const ft_causality_window *w = &c->window;
     const uint16_t *thread = c->trace->thread;
     const uint32_t *position = c->order->position;
     for (uint32_t i = 0; i < w->n_roots; i++)
@@ -79,9 +79,9 @@ static void reach(search *s, uint32_t row, uint32_t by)
 
 static void expand(search *s, uint32_t row)
 {
-    const ft_window *w = &s->c->window;
+    const ft_causality_window *w = &s->c->window;
     const ft_row *r = &w->rows.data[row];
-    uint32_t next = ft_window_row_from(w, &w->lanes.data[r->lane], r->position + 1);
+    uint32_t next = ft_causality_window_row_from(w, &w->lanes.data[r->lane], r->position + 1);
     if (next != UINT32_MAX) reach(s, next, BY_ORDER);
     for (uint32_t i = r->out; i != UINT32_MAX; i = w->links.data[i].next)
         reach(s, w->links.data[i].to, i);
@@ -128,7 +128,7 @@ static void append_order(ft_causality *c, uint32_t from, uint32_t to)
 /* The way that the search found from its start to `end`, in order. */
 static void append_way(search *s, uint32_t end)
 {
-    const ft_window *w = &s->c->window;
+    const ft_causality_window *w = &s->c->window;
     ft_causality_edges way = {0};
     uint32_t row = end;
     while (row != s->start || way.len == 0) {
@@ -176,7 +176,7 @@ bool ft_cycle_through(ft_causality *c, uint32_t row)
 
 /* ---- edges from behind the end -------------------------------------------------------------- */
 
-static bool is_final(const ft_window *w, uint32_t e)
+static bool is_final(const ft_causality_window *w, uint32_t e)
 {
     for (uint32_t i = 0; i < w->n_finals; i++)
         if (w->finals[i] == e) return true;
@@ -190,9 +190,9 @@ static bool way_to_end(ft_causality *c, uint32_t e, uint32_t *last)
     *last = e;
     if (is_final(&c->window, e)) return true;
     if (way_out_after(c, e).event == FT_NO_EVENT) {
-        const ft_lane *lane = ft_window_lane(c, c->trace->thread[e]);
+        const ft_causality_lane *lane = ft_causality_window_lane(c, c->trace->thread[e]);
         uint32_t row = UINT32_MAX;
-        if (lane) row = ft_window_row_from(&c->window, lane, c->order->position[e]);
+        if (lane) row = ft_causality_window_row_from(&c->window, lane, c->order->position[e]);
         if (row == UINT32_MAX) return false;
         search s;
         search_start(&s, c, row);
@@ -212,7 +212,7 @@ static bool way_to_end(ft_causality *c, uint32_t e, uint32_t *last)
 
 bool ft_cycle_outside(ft_causality *c, ft_causality_edge edge)
 {
-    const ft_window *w = &c->window;
+    const ft_causality_window *w = &c->window;
     uint32_t final = FT_NO_EVENT, last;
     for (uint32_t i = 0; i < w->n_finals; i++)
         if (c->trace->thread[w->finals[i]] == c->trace->thread[edge.from]) final = w->finals[i];

@@ -51,19 +51,19 @@ typedef struct ft_row {
     bool queued;
 } ft_row;
 
-typedef struct ft_link {
+typedef struct ft_causality_link {
     uint32_t from, to, next; /* rows; next link of `from` */
     ft_causality_edge edge;
-} ft_link;
+} ft_causality_link;
 
 /* A thread with events in the window. */
-typedef struct ft_lane {
+typedef struct ft_causality_lane {
     uint32_t thread;
     uint32_t low;          /* position: earlier events are below the window */
     uint32_t node;         /* next static node to enter, index in causality.nodes */
     uint32_t limit;        /* position of its final event, UINT32_MAX: none */
     FT_VEC(uint32_t) rows; /* in program order */
-} ft_lane;
+} ft_causality_lane;
 
 /* Events of one lane on one object, in program order. */
 typedef enum ft_track_kind {
@@ -92,7 +92,7 @@ typedef struct ft_lowering {
     uint32_t thread, position;
 } ft_lowering;
 
-typedef struct ft_window {
+typedef struct ft_causality_window {
     uint32_t finals[FT_CLAIM_MAX_EVENTS], n_finals;   /* next when the prefix is over */
     bool executed;                                    /* the finals could also be executed then */
     uint32_t roots[FT_CLAIM_MAX_EVENTS + 2], n_roots; /* members for the claim's own sake */
@@ -100,8 +100,8 @@ typedef struct ft_window {
     uint32_t remote;              /* t_r, FT_NO_EVENT: none. Its reads are free */
     bool remote_bound; /* unless its thread goes on: then it is a member like any other */
     FT_VEC(ft_row) rows;
-    FT_VEC(ft_link) links;
-    FT_VEC(ft_lane) lanes; /* reused between claims: n_lanes are in use */
+    FT_VEC(ft_causality_link) links;
+    FT_VEC(ft_causality_lane) lanes; /* reused between claims: n_lanes are in use */
     uint32_t n_lanes, width;
     uint32_t *clock; /* [rows * width] events of each lane's thread that come before */
     size_t clock_capacity;
@@ -118,7 +118,7 @@ typedef struct ft_window {
     bool lower_again, abandoned, refuted;
     ft_causality_edges last; /* edges into final events that could be executed */
     ft_causality_edges cycle;
-} ft_window;
+} ft_causality_window;
 
 /* causality_needs.c; made when first asked for. */
 typedef struct ft_needs {
@@ -148,7 +148,7 @@ struct ft_causality {
     uint32_t epoch;                 /* one a window; the stamps are cleared where it wraps */
     ft_intern memo;                 /* what the graph sees of a claim, as bytes */
     FT_VEC(uint8_t) answers;        /* by id in memo */
-    ft_window window;
+    ft_causality_window window;
     ft_needs needs;
     ft_causality_stats stats;
 };
@@ -164,19 +164,22 @@ void ft_cut_place(ft_causality *c); /* fills cut.at for the window's claim */
 
 /* causality_window.c: builds the graph of the claim that shapes the window;
  * window.refuted and window.cycle are the answer. */
-void ft_window_build(ft_causality *c);
-void ft_window_release(ft_window *window);
+void ft_causality_window_build(ft_causality *c);
+void ft_causality_window_release(ft_causality_window *window);
 /* Asks for an edge: `to` is a member (or a final event), so `from` must be one and come before. */
-void ft_window_demand(ft_window *window, uint32_t from, uint32_t to, ft_causality_why why,
-                      uint32_t object);
-ft_lane *ft_window_lane(const ft_causality *c, uint32_t thread); /* NULL: not in the window */
-uint32_t *ft_window_clock(const ft_window *window, uint32_t row);
+void ft_causality_window_demand(ft_causality_window *window, uint32_t from, uint32_t to,
+                                ft_causality_why why, uint32_t object);
+ft_causality_lane *ft_causality_window_lane(const ft_causality *c,
+                                            uint32_t thread); /* NULL: not in the window */
+uint32_t *ft_causality_window_clock(const ft_causality_window *window, uint32_t row);
 /* The row of an event, UINT32_MAX: none. */
-uint32_t ft_window_row(const ft_causality *c, uint32_t event);
+uint32_t ft_causality_window_row(const ft_causality *c, uint32_t event);
 /* The first row of the lane at or after the position, UINT32_MAX: none. */
-uint32_t ft_window_row_from(const ft_window *window, const ft_lane *lane, uint32_t position);
-ft_track *ft_window_track(ft_causality *c, ft_track_kind kind, uint32_t object, uint32_t lane);
-uint32_t ft_window_tracks(const ft_causality *c, ft_track_kind kind, uint32_t object);
+uint32_t ft_causality_window_row_from(const ft_causality_window *window,
+                                      const ft_causality_lane *lane, uint32_t position);
+ft_track *ft_causality_window_track(ft_causality *c, ft_track_kind kind, uint32_t object,
+                                    uint32_t lane);
+uint32_t ft_causality_window_tracks(const ft_causality *c, ft_track_kind kind, uint32_t object);
 
 /* causality_needs.c: does what the claim's events need contain what it must not? members: shape. */
 bool ft_needs_refute(ft_causality *c, const ft_claim *claim, uint32_t members);

@@ -25,7 +25,8 @@ static void demand_sources(ft_causality *c, uint32_t e)
     uint32_t count = ft_order_hard_sources(c->order, e, &sources);
     for (uint32_t i = 0; i < count; i++)
         if (c->trace->thread[sources[i]] != c->trace->thread[e])
-            ft_window_demand(&c->window, sources[i], e, hard_why(c->trace, sources[i], e), 0);
+            ft_causality_window_demand(&c->window, sources[i], e, hard_why(c->trace, sources[i], e),
+                                       0);
 }
 
 /* ---- locks ---------------------------------------------------------------------------------- */
@@ -40,7 +41,7 @@ static bool excludes(const ft_section *section, const ft_held_section *held)
  * event of its thread, which holds the lock. FT_NO_EVENT: none is known. */
 static uint32_t end_of(const ft_causality *c, const ft_section *section)
 {
-    const ft_window *w = &c->window;
+    const ft_causality_window *w = &c->window;
     if (section->release != FT_NO_EVENT) return section->release;
     for (uint32_t i = 0; i < w->n_finals; i++)
         if (c->trace->thread[w->finals[i]] == section->thread) return w->finals[i];
@@ -51,14 +52,14 @@ static void demand_section_before(ft_causality *c, const ft_section *section, ui
 {
     uint32_t end = end_of(c, section);
     if (end != FT_NO_EVENT)
-        ft_window_demand(&c->window, end, acquire, FT_CAUSALITY_LOCK, section->lock);
+        ft_causality_window_demand(&c->window, end, acquire, FT_CAUSALITY_LOCK, section->lock);
 }
 
 static void add_held(ft_causality *c, ft_held_section held)
 {
-    ft_window *w = &c->window;
+    ft_causality_window *w = &c->window;
     ft_vec_push(&w->held, held);
-    for (uint32_t t = ft_window_tracks(c, FT_TRACK_SECTIONS, held.lock); t != UINT32_MAX;
+    for (uint32_t t = ft_causality_window_tracks(c, FT_TRACK_SECTIONS, held.lock); t != UINT32_MAX;
          t = w->tracks.data[t].next)
         for (size_t i = 0; i < w->tracks.data[t].items.len; i++) {
             const ft_section *s = &c->order->sections.data[w->tracks.data[t].items.data[i]];
@@ -68,13 +69,13 @@ static void add_held(ft_causality *c, ft_held_section held)
 
 static void enter_section(ft_causality *c, uint32_t row)
 {
-    ft_window *w = &c->window;
+    ft_causality_window *w = &c->window;
     const ft_row *r = &w->rows.data[row];
     uint32_t id = c->order->section_of[r->event];
     if (id == FT_NO_SECTION || !ft_order_opens(c->trace, r->event)) return;
     const ft_section *section = &c->order->sections.data[id];
     if (!c->lock_shared[section->lock]) return;
-    ft_track *track = ft_window_track(c, FT_TRACK_SECTIONS, section->lock, r->lane);
+    ft_track *track = ft_causality_window_track(c, FT_TRACK_SECTIONS, section->lock, r->lane);
     ft_vec_push(&track->items, id);
     for (size_t i = 0; i < w->held.len; i++)
         if (excludes(section, &w->held.data[i]))
@@ -86,7 +87,7 @@ static void enter_section(ft_causality *c, uint32_t row)
 /* What the claim holds at the end, and what must be free then. */
 void ft_rules_start(ft_causality *c)
 {
-    const ft_window *w = &c->window;
+    const ft_causality_window *w = &c->window;
     const ft_order *order = c->order;
     for (uint32_t i = 0; i < w->n_finals; i++) {
         uint32_t final = w->finals[i], section = order->section_of[final];
@@ -98,7 +99,7 @@ void ft_rules_start(ft_causality *c)
         }
         uint32_t fork = order->fork_of[c->trace->thread[final]];
         if (order->position[final] == 0 && fork != FT_NO_EVENT)
-            ft_window_demand(&c->window, fork, final, FT_CAUSALITY_FORK, 0);
+            ft_causality_window_demand(&c->window, fork, final, FT_CAUSALITY_FORK, 0);
         if (!w->executed) continue;
         demand_sources(c, final);
         if (section == FT_NO_SECTION || !ft_order_opens(c->trace, final)) continue;
@@ -112,9 +113,9 @@ void ft_rules_start(ft_causality *c)
  * (or at its acquire), ended before that one began. Of each thread the last such section does. */
 static void order_sections(ft_causality *c, uint32_t row, const ft_section *own)
 {
-    ft_window *w = &c->window;
-    const uint32_t *clock = ft_window_clock(w, row);
-    for (uint32_t t = ft_window_tracks(c, FT_TRACK_SECTIONS, own->lock); t != UINT32_MAX;
+    ft_causality_window *w = &c->window;
+    const uint32_t *clock = ft_causality_window_clock(w, row);
+    for (uint32_t t = ft_causality_window_tracks(c, FT_TRACK_SECTIONS, own->lock); t != UINT32_MAX;
          t = w->tracks.data[t].next) {
         const ft_track *track = &w->tracks.data[t];
         uint32_t known = clock[track->lane];
@@ -133,9 +134,9 @@ static void order_sections(ft_causality *c, uint32_t row, const ft_section *own)
             low--;
         if (low == 0) continue;
         const ft_section *s = &c->order->sections.data[track->items.data[low - 1]];
-        uint32_t begin = ft_window_row(c, own->acquire);
+        uint32_t begin = ft_causality_window_row(c, own->acquire);
         if (begin != UINT32_MAX && s->release != FT_NO_EVENT &&
-            ft_window_clock(w, begin)[track->lane] > c->order->position[s->release])
+            ft_causality_window_clock(w, begin)[track->lane] > c->order->position[s->release])
             continue;
         demand_section_before(c, s, own->acquire);
     }
@@ -161,36 +162,37 @@ static void apply_locks(ft_causality *c, uint32_t row)
 static bool known_before(const ft_causality *c, uint32_t source, uint32_t row)
 {
     const ft_row *r = &c->window.rows.data[row];
-    const ft_lane *lane = ft_window_lane(c, c->trace->thread[source]);
+    const ft_causality_lane *lane = ft_causality_window_lane(c, c->trace->thread[source]);
     uint32_t position = c->order->position[source];
     if (c->trace->thread[source] == c->trace->thread[r->event]) return position < r->position;
     if (ft_order_before(c->order, source, r->event)) return true;
-    return lane && ft_window_clock(&c->window, row)[lane - c->window.lanes.data] > position;
+    return lane &&
+           ft_causality_window_clock(&c->window, row)[lane - c->window.lanes.data] > position;
 }
 
 /* A write that comes after the source of a read does not come before the read. */
 static void keep_apart(ft_causality *c, const ft_tied_read *read, uint32_t write)
 {
-    ft_window *w = &c->window;
+    ft_causality_window *w = &c->window;
     uint32_t e = w->rows.data[write].event, reader = w->rows.data[read->row].event;
     if (e == read->source || e == reader || c->trace->thread[e] == c->trace->thread[reader]) return;
     if (read->source != FT_NO_EVENT && !known_before(c, read->source, write)) return;
     if (!known_before(c, reader, write))
-        ft_window_demand(w, reader, e, FT_CAUSALITY_OVERWRITES, read->variable);
+        ft_causality_window_demand(w, reader, e, FT_CAUSALITY_OVERWRITES, read->variable);
 }
 
 static void enter_read(ft_causality *c, uint32_t row, uint32_t variable, uint32_t source)
 {
-    ft_window *w = &c->window;
+    ft_causality_window *w = &c->window;
     ft_row *r = &w->rows.data[row];
     ft_tied_read read = {row, variable, source};
-    ft_track *track = ft_window_track(c, FT_TRACK_READS, variable, r->lane);
+    ft_track *track = ft_causality_window_track(c, FT_TRACK_READS, variable, r->lane);
     ft_vec_push(&track->items, (uint32_t)w->reads.len);
     ft_vec_push(&w->reads, read);
     r->n_reads++;
     if (source != FT_NO_EVENT && c->trace->thread[source] != c->trace->thread[r->event])
-        ft_window_demand(w, source, r->event, FT_CAUSALITY_READS_FROM, variable);
-    for (uint32_t t = ft_window_tracks(c, FT_TRACK_WRITES, variable); t != UINT32_MAX;
+        ft_causality_window_demand(w, source, r->event, FT_CAUSALITY_READS_FROM, variable);
+    for (uint32_t t = ft_causality_window_tracks(c, FT_TRACK_WRITES, variable); t != UINT32_MAX;
          t = w->tracks.data[t].next)
         for (size_t i = 0; i < w->tracks.data[t].items.len; i++)
             keep_apart(c, &read, w->tracks.data[t].items.data[i]);
@@ -198,7 +200,7 @@ static void enter_read(ft_causality *c, uint32_t row, uint32_t variable, uint32_
 
 static void enter_accesses(ft_causality *c, uint32_t row)
 {
-    ft_window *w = &c->window;
+    ft_causality_window *w = &c->window;
     uint32_t e = w->rows.data[row].event, count, source;
     ft_access scratch;
     const ft_access *accesses = ft_trace_accesses(c->trace, e, &scratch, &count);
@@ -211,7 +213,7 @@ static void enter_accesses(ft_causality *c, uint32_t row)
             enter_read(c, row, v, source);
         /* A t_r whose guard fails writes nothing. */
         if (!accesses[i].write || (remote && c->trace->kind[e] != FT_EVENT_WRITE)) continue;
-        ft_track *track = ft_window_track(c, FT_TRACK_WRITES, v, w->rows.data[row].lane);
+        ft_track *track = ft_causality_window_track(c, FT_TRACK_WRITES, v, w->rows.data[row].lane);
         ft_vec_push(&track->items, row);
     }
 }
@@ -219,11 +221,11 @@ static void enter_accesses(ft_causality *c, uint32_t row)
 /* Of each thread the last write that comes before the read comes before its source. */
 static void apply_read(ft_causality *c, uint32_t row, ft_tied_read read)
 {
-    ft_window *w = &c->window;
+    ft_causality_window *w = &c->window;
     const ft_row *r = &w->rows.data[row];
-    const uint32_t *clock = ft_window_clock(w, row);
-    for (uint32_t t = ft_window_tracks(c, FT_TRACK_WRITES, read.variable); t != UINT32_MAX;
-         t = w->tracks.data[t].next) {
+    const uint32_t *clock = ft_causality_window_clock(w, row);
+    for (uint32_t t = ft_causality_window_tracks(c, FT_TRACK_WRITES, read.variable);
+         t != UINT32_MAX; t = w->tracks.data[t].next) {
         const ft_track *track = &w->tracks.data[t];
         uint32_t known = track->lane == r->lane ? r->position : clock[track->lane];
         size_t low = 0, high = track->items.len;
@@ -238,16 +240,17 @@ static void apply_read(ft_causality *c, uint32_t row, ft_tied_read read)
         uint32_t write = w->rows.data[track->items.data[low - 1]].event;
         if (write == read.source) continue;
         if (read.source == FT_NO_EVENT)
-            ft_window_demand(w, r->event, write, FT_CAUSALITY_OVERWRITES, read.variable);
+            ft_causality_window_demand(w, r->event, write, FT_CAUSALITY_OVERWRITES, read.variable);
         else if (c->trace->thread[write] != c->trace->thread[read.source] ||
                  c->order->position[write] > c->order->position[read.source])
-            ft_window_demand(w, write, read.source, FT_CAUSALITY_OVERWRITES, read.variable);
+            ft_causality_window_demand(w, write, read.source, FT_CAUSALITY_OVERWRITES,
+                                       read.variable);
     }
 }
 
 static void apply_write(ft_causality *c, uint32_t row)
 {
-    ft_window *w = &c->window;
+    ft_causality_window *w = &c->window;
     uint32_t count;
     ft_access scratch;
     const ft_access *accesses =
@@ -256,7 +259,7 @@ static void apply_write(ft_causality *c, uint32_t row)
     if (e == w->remote && !w->remote_bound && c->trace->kind[e] != FT_EVENT_WRITE) return;
     for (uint32_t i = 0; i < count; i++) {
         if (!accesses[i].write || !c->tied[accesses[i].variable]) continue;
-        for (uint32_t t = ft_window_tracks(c, FT_TRACK_READS, accesses[i].variable);
+        for (uint32_t t = ft_causality_window_tracks(c, FT_TRACK_READS, accesses[i].variable);
              t != UINT32_MAX; t = w->tracks.data[t].next)
             for (size_t k = 0; k < w->tracks.data[t].items.len; k++)
                 keep_apart(c, &w->reads.data[w->tracks.data[t].items.data[k]], row);
@@ -269,21 +272,21 @@ static void apply_write(ft_causality *c, uint32_t row)
 static uint32_t before_row(const ft_causality *c, uint32_t row, uint32_t thread)
 {
     const ft_row *r = &c->window.rows.data[row];
-    const ft_lane *lane = ft_window_lane(c, thread);
+    const ft_causality_lane *lane = ft_causality_window_lane(c, thread);
     if (thread == c->trace->thread[r->event]) return r->position;
     uint32_t known =
         c->order->clock[(size_t)c->order->segment[r->event] * c->order->n_threads + thread];
     uint32_t seen = 0;
-    if (lane) seen = ft_window_clock(&c->window, row)[lane - c->window.lanes.data];
+    if (lane) seen = ft_causality_window_clock(&c->window, row)[lane - c->window.lanes.data];
     return known > seen ? known : seen;
 }
 
 /* The place in a thread from which on all events come after the row, or after the claim. */
 static uint32_t after_row(const ft_causality *c, uint32_t row, uint32_t thread)
 {
-    const ft_window *w = &c->window;
+    const ft_causality_window *w = &c->window;
     const ft_row *r = &w->rows.data[row];
-    const ft_lane *lane = ft_window_lane(c, thread);
+    const ft_causality_lane *lane = ft_causality_window_lane(c, thread);
     const uint32_t *events = c->order->thread_events + c->order->thread_start[thread];
     uint32_t low = 0, high = c->order->thread_start[thread + 1] - c->order->thread_start[thread];
     if (thread == c->trace->thread[r->event]) return r->position;
@@ -299,7 +302,7 @@ static uint32_t after_row(const ft_causality *c, uint32_t row, uint32_t thread)
     size_t first = 0, last = lane->rows.len;
     while (first < last) {
         size_t middle = first + (last - first) / 2;
-        if (ft_window_clock(w, lane->rows.data[middle])[r->lane] > r->position)
+        if (ft_causality_window_clock(w, lane->rows.data[middle])[r->lane] > r->position)
             last = middle;
         else
             first = middle + 1;
@@ -329,7 +332,7 @@ static int64_t units_needed(const ft_causality *c, uint32_t row, uint32_t semaph
  * those that cannot would have to. */
 static void sweep_wait(ft_causality *c, uint32_t row)
 {
-    ft_window *w = &c->window;
+    ft_causality_window *w = &c->window;
     uint32_t e = w->rows.data[row].event, semaphore = c->trace->object[e], late = FT_NO_EVENT;
     const ft_users *posts = &c->posts;
     int64_t need = units_needed(c, row, semaphore), can = 0;
@@ -342,28 +345,28 @@ static void sweep_wait(ft_causality *c, uint32_t row)
     }
     if (need <= 0 || can > need) return;
     if (can < need && late != FT_NO_EVENT)
-        ft_window_demand(w, late, e, FT_CAUSALITY_SEMAPHORE, semaphore);
+        ft_causality_window_demand(w, late, e, FT_CAUSALITY_SEMAPHORE, semaphore);
     for (uint32_t i = posts->first[semaphore]; i < posts->first[semaphore + 1]; i++) {
         const ft_user_thread *user = &posts->threads.data[i];
         uint32_t n = ft_users_below(posts, user, after_row(c, row, user->thread));
         if (n == 0 || user->thread == c->trace->thread[e]) continue;
         uint32_t at = posts->positions[user->first + n - 1];
         if (before_row(c, row, user->thread) <= at)
-            ft_window_demand(w, event_at(c, user->thread, at), e, FT_CAUSALITY_SEMAPHORE,
-                             semaphore);
+            ft_causality_window_demand(w, event_at(c, user->thread, at), e, FT_CAUSALITY_SEMAPHORE,
+                                       semaphore);
     }
 }
 
 static void demand_wake(ft_causality *c, uint32_t wake, uint32_t wait, uint32_t signal)
 {
-    ft_window *w = &c->window;
-    uint32_t row = ft_window_row(c, wake), sent = ft_window_row(c, signal);
+    ft_causality_window *w = &c->window;
+    uint32_t row = ft_causality_window_row(c, wake), sent = ft_causality_window_row(c, signal);
     uint32_t condition = c->trace->object[wake];
     /* The last demand is met first: it makes the signal a member. */
     if (sent == UINT32_MAX || !known_before(c, wait, sent))
-        ft_window_demand(w, wait, signal, FT_CAUSALITY_CONDITION, condition);
+        ft_causality_window_demand(w, wait, signal, FT_CAUSALITY_CONDITION, condition);
     if (row == UINT32_MAX || !known_before(c, signal, row))
-        ft_window_demand(w, signal, wake, FT_CAUSALITY_CONDITION, condition);
+        ft_causality_window_demand(w, signal, wake, FT_CAUSALITY_CONDITION, condition);
 }
 
 /* A waiter is woken by a signal between its wait and its wake-up: the only one that can be. */
@@ -371,7 +374,7 @@ static void sweep_wake(ft_causality *c, uint32_t row)
 {
     uint32_t wake = c->window.rows.data[row].event, condition = c->trace->object[wake];
     const ft_wake *seen = ft_order_wake(c->order, wake);
-    uint32_t only = seen->signal, can = 0, wait = ft_window_row(c, seen->wait);
+    uint32_t only = seen->signal, can = 0, wait = ft_causality_window_row(c, seen->wait);
     for (uint32_t i = c->signals.first[condition]; i < c->signals.first[condition + 1]; i++) {
         const ft_user_thread *user = &c->signals.threads.data[i];
         if (user->thread == c->trace->thread[wake]) continue;
@@ -406,9 +409,9 @@ static void enter_wake(ft_causality *c, uint32_t row)
 /* A thread goes on after t_r only if what t_r read and did was as the model has it. */
 static void bind_remote(ft_causality *c, uint32_t row)
 {
-    ft_window *w = &c->window;
+    ft_causality_window *w = &c->window;
     if (w->remote == FT_NO_EVENT || w->remote_bound) return;
-    uint32_t e = w->rows.data[row].event, remote = ft_window_row(c, w->remote);
+    uint32_t e = w->rows.data[row].event, remote = ft_causality_window_row(c, w->remote);
     if (c->trace->thread[e] != c->trace->thread[w->remote] || remote == UINT32_MAX ||
         c->order->position[e] <= c->order->position[w->remote])
         return;
@@ -431,7 +434,7 @@ void ft_rules_enter(ft_causality *c, uint32_t row)
 
 void ft_rules_apply(ft_causality *c, uint32_t row)
 {
-    ft_window *w = &c->window;
+    ft_causality_window *w = &c->window;
     if (c->rules & FT_CAUSALITY_LOCKS) apply_locks(c, row);
     uint32_t first = w->rows.data[row].reads, count = w->rows.data[row].n_reads;
     for (uint32_t i = first; i < first + count; i++) apply_read(c, row, w->reads.data[i]);
@@ -440,7 +443,7 @@ void ft_rules_apply(ft_causality *c, uint32_t row)
 
 void ft_rules_sweep(ft_causality *c)
 {
-    ft_window *w = &c->window;
+    ft_causality_window *w = &c->window;
     for (size_t i = 0; i < w->waits.len; i++) sweep_wait(c, w->waits.data[i]);
     for (size_t i = 0; i < w->wakes.len; i++) sweep_wake(c, w->wakes.data[i]);
 }

@@ -11,18 +11,19 @@ enum { LOWERINGS = 8 };
 
 /* ---- look-ups ------------------------------------------------------------------------------- */
 
-uint32_t *ft_window_clock(const ft_window *w, uint32_t row)
+uint32_t *ft_causality_window_clock(const ft_causality_window *w, uint32_t row)
 {
     return w->clock + (size_t)row * w->width;
 }
 
-ft_lane *ft_window_lane(const ft_causality *c, uint32_t thread)
+ft_causality_lane *ft_causality_window_lane(const ft_causality *c, uint32_t thread)
 {
     if (c->lane_epoch[thread] != c->epoch) return NULL;
     return &c->window.lanes.data[c->lane_of[thread]];
 }
 
-uint32_t ft_window_row_from(const ft_window *w, const ft_lane *lane, uint32_t position)
+uint32_t ft_causality_window_row_from(const ft_causality_window *w, const ft_causality_lane *lane,
+                                      uint32_t position)
 {
     size_t low = 0, high = lane->rows.len;
     while (low < high) {
@@ -35,25 +36,26 @@ uint32_t ft_window_row_from(const ft_window *w, const ft_lane *lane, uint32_t po
     return low < lane->rows.len ? lane->rows.data[low] : UINT32_MAX;
 }
 
-uint32_t ft_window_row(const ft_causality *c, uint32_t event)
+uint32_t ft_causality_window_row(const ft_causality *c, uint32_t event)
 {
-    const ft_lane *lane = ft_window_lane(c, c->trace->thread[event]);
+    const ft_causality_lane *lane = ft_causality_window_lane(c, c->trace->thread[event]);
     if (!lane) return UINT32_MAX;
-    uint32_t row = ft_window_row_from(&c->window, lane, c->order->position[event]);
+    uint32_t row = ft_causality_window_row_from(&c->window, lane, c->order->position[event]);
     return row != UINT32_MAX && c->window.rows.data[row].event == event ? row : UINT32_MAX;
 }
 
-uint32_t ft_window_tracks(const ft_causality *c, ft_track_kind kind, uint32_t object)
+uint32_t ft_causality_window_tracks(const ft_causality *c, ft_track_kind kind, uint32_t object)
 {
-    const ft_window *w = &c->window;
+    const ft_causality_window *w = &c->window;
     if (w->track_epoch[kind][object] != c->epoch) return UINT32_MAX;
     return w->track_of[kind][object];
 }
 
-ft_track *ft_window_track(ft_causality *c, ft_track_kind kind, uint32_t object, uint32_t lane)
+ft_track *ft_causality_window_track(ft_causality *c, ft_track_kind kind, uint32_t object,
+                                    uint32_t lane)
 {
-    ft_window *w = &c->window;
-    uint32_t first = ft_window_tracks(c, kind, object);
+    ft_causality_window *w = &c->window;
+    uint32_t first = ft_causality_window_tracks(c, kind, object);
     for (uint32_t i = first; i != UINT32_MAX; i = w->tracks.data[i].next)
         if (w->tracks.data[i].lane == lane) return &w->tracks.data[i];
     if (w->n_tracks == w->tracks.len) ft_vec_push(&w->tracks, (ft_track){0});
@@ -66,15 +68,15 @@ ft_track *ft_window_track(ft_causality *c, ft_track_kind kind, uint32_t object, 
     return track;
 }
 
-void ft_window_demand(ft_window *w, uint32_t from, uint32_t to, ft_causality_why why,
-                      uint32_t object)
+void ft_causality_window_demand(ft_causality_window *w, uint32_t from, uint32_t to,
+                                ft_causality_why why, uint32_t object)
 {
     ft_vec_push(&w->pending, (ft_causality_edge){from, to, why, object});
 }
 
 /* ---- lanes and rows ------------------------------------------------------------------------- */
 
-static void widen(ft_window *w)
+static void widen(ft_causality_window *w)
 {
     uint32_t width = w->width ? w->width * 2 : 4;
     size_t capacity = width * (w->rows.len + 64);
@@ -101,7 +103,7 @@ static uint32_t node_at(const ft_causality *c, uint32_t thread, uint32_t positio
 }
 
 /* A lane too long before its final event begins later: fewer edges, none wrong. */
-static void shorten(ft_causality *c, ft_lane *lane)
+static void shorten(ft_causality *c, ft_causality_lane *lane)
 {
     uint32_t until = node_at(c, lane->thread, lane->limit);
     if (until - lane->node <= FT_CAUSALITY_LANE_EVENTS) return;
@@ -109,12 +111,12 @@ static void shorten(ft_causality *c, ft_lane *lane)
     lane->low = c->order->position[c->nodes[lane->node]];
 }
 
-static ft_lane *open_lane(ft_causality *c, uint32_t thread)
+static ft_causality_lane *open_lane(ft_causality *c, uint32_t thread)
 {
-    ft_window *w = &c->window;
-    ft_lane *lane = ft_window_lane(c, thread);
+    ft_causality_window *w = &c->window;
+    ft_causality_lane *lane = ft_causality_window_lane(c, thread);
     if (lane) return lane;
-    if (w->n_lanes == w->lanes.len) ft_vec_push(&w->lanes, (ft_lane){0});
+    if (w->n_lanes == w->lanes.len) ft_vec_push(&w->lanes, (ft_causality_lane){0});
     lane = &w->lanes.data[w->n_lanes];
     lane->thread = thread;
     lane->low = c->cut.at[thread];
@@ -133,8 +135,8 @@ static ft_lane *open_lane(ft_causality *c, uint32_t thread)
 
 static void enter(ft_causality *c, uint32_t lane_index, uint32_t event)
 {
-    ft_window *w = &c->window;
-    ft_lane *lane = &w->lanes.data[lane_index];
+    ft_causality_window *w = &c->window;
+    ft_causality_lane *lane = &w->lanes.data[lane_index];
     uint32_t row = (uint32_t)w->rows.len, previous = UINT32_MAX;
     if (row >= FT_CAUSALITY_EVENTS) w->abandoned = true;
     if (lane->rows.len) previous = lane->rows.data[lane->rows.len - 1];
@@ -147,19 +149,19 @@ static void enter(ft_causality *c, uint32_t lane_index, uint32_t event)
         w->clock_capacity = 2 * w->rows.len * w->width;
         w->clock = ft_realloc(w->clock, w->clock_capacity, sizeof *w->clock);
     }
-    uint32_t *clock = ft_window_clock(w, row);
+    uint32_t *clock = ft_causality_window_clock(w, row);
     memset(clock, 0, w->width * sizeof *clock);
     if (previous != UINT32_MAX)
-        memcpy(clock, ft_window_clock(w, previous), w->width * sizeof *clock);
+        memcpy(clock, ft_causality_window_clock(w, previous), w->width * sizeof *clock);
     w->rows.data[row].queued = true;
     ft_vec_push(&w->queue, row);
     ft_rules_enter(c, row);
 }
 
 /* The claim's own member at or after `node` (an event of the lane) that has no static node. */
-static uint32_t next_extra(const ft_causality *c, const ft_lane *lane)
+static uint32_t next_extra(const ft_causality *c, const ft_causality_lane *lane)
 {
-    const ft_window *w = &c->window;
+    const ft_causality_window *w = &c->window;
     uint32_t best = FT_NO_EVENT, after = 0;
     if (lane->rows.len) after = w->rows.data[lane->rows.data[lane->rows.len - 1]].position + 1;
     for (uint32_t i = 0; i < w->n_extras; i++) {
@@ -173,9 +175,9 @@ static uint32_t next_extra(const ft_causality *c, const ft_lane *lane)
 /* Makes the events of the lane up to `position` members. */
 static void extend(ft_causality *c, uint32_t lane_index, uint32_t position)
 {
-    ft_window *w = &c->window;
+    ft_causality_window *w = &c->window;
     while (!w->abandoned) {
-        ft_lane *lane = &w->lanes.data[lane_index];
+        ft_causality_lane *lane = &w->lanes.data[lane_index];
         uint32_t e = FT_NO_EVENT, extra = next_extra(c, lane);
         if (lane->node < c->node_first[lane->thread + 1]) e = c->nodes[lane->node];
         if (e == FT_NO_EVENT || (extra != FT_NO_EVENT && extra < e)) e = extra;
@@ -190,10 +192,10 @@ static void extend(ft_causality *c, uint32_t lane_index, uint32_t position)
 /* Takes over into `to` what comes before `from`, and `from` itself. */
 static void join(ft_causality *c, uint32_t from, uint32_t to)
 {
-    ft_window *w = &c->window;
+    ft_causality_window *w = &c->window;
     const ft_row *source = &w->rows.data[from], *target = &w->rows.data[to];
-    const uint32_t *given = ft_window_clock(w, from);
-    uint32_t *clock = ft_window_clock(w, to);
+    const uint32_t *given = ft_causality_window_clock(w, from);
+    uint32_t *clock = ft_causality_window_clock(w, to);
     bool changed = false;
     for (uint32_t lane = 0; lane < w->n_lanes; lane++) {
         uint32_t value = given[lane];
@@ -214,18 +216,18 @@ static void join(ft_causality *c, uint32_t from, uint32_t to)
 
 static void link_rows(ft_causality *c, uint32_t from, uint32_t to, ft_causality_edge edge)
 {
-    ft_window *w = &c->window;
+    ft_causality_window *w = &c->window;
     const ft_row *source = &w->rows.data[from], *target = &w->rows.data[to];
-    uint32_t known = ft_window_clock(w, to)[source->lane];
+    uint32_t known = ft_causality_window_clock(w, to)[source->lane];
     if (source->lane == target->lane && source->position < target->position) return;
     if (source->lane != target->lane && known > source->position) return;
-    ft_vec_push(&w->links, (ft_link){from, to, source->out, edge});
+    ft_vec_push(&w->links, (ft_causality_link){from, to, source->out, edge});
     w->rows.data[from].out = (uint32_t)w->links.len - 1;
     join(c, from, to);
 }
 
 /* An edge into an event below the window: the window does not show what follows from it. */
-static void ask_lower(ft_window *w, uint32_t thread, uint32_t position)
+static void ask_lower(ft_causality_window *w, uint32_t thread, uint32_t position)
 {
     for (size_t i = 0; i < w->lowerings.len; i++) {
         if (w->lowerings.data[i].thread != thread) continue;
@@ -241,21 +243,21 @@ static void ask_lower(ft_window *w, uint32_t thread, uint32_t position)
 
 static void meet(ft_causality *c, ft_causality_edge edge)
 {
-    ft_window *w = &c->window;
+    ft_causality_window *w = &c->window;
     uint32_t position = c->order->position[edge.from];
-    ft_lane *lane = open_lane(c, c->trace->thread[edge.from]);
+    ft_causality_lane *lane = open_lane(c, c->trace->thread[edge.from]);
     uint32_t lane_index = (uint32_t)(lane - w->lanes.data);
     if (position >= lane->limit) {
         w->refuted = ft_cycle_outside(c, edge);
         w->abandoned |= !w->refuted;
         return;
     }
-    const ft_lane *target = ft_window_lane(c, c->trace->thread[edge.to]);
+    const ft_causality_lane *target = ft_causality_window_lane(c, c->trace->thread[edge.to]);
     uint32_t at = c->order->position[edge.to];
     if (target && at == target->limit) ft_vec_push(&w->last, edge);
     extend(c, lane_index, position);
     if (w->refuted || w->abandoned) return;
-    uint32_t from = ft_window_row(c, edge.from), to = ft_window_row(c, edge.to);
+    uint32_t from = ft_causality_window_row(c, edge.from), to = ft_causality_window_row(c, edge.to);
     if (from == UINT32_MAX) return;
     if (to != UINT32_MAX) {
         link_rows(c, from, to, edge);
@@ -267,15 +269,15 @@ static void meet(ft_causality *c, ft_causality_edge edge)
 
 /* ---- the fixpoint --------------------------------------------------------------------------- */
 
-static uint32_t next_row(const ft_window *w, uint32_t row)
+static uint32_t next_row(const ft_causality_window *w, uint32_t row)
 {
     const ft_row *r = &w->rows.data[row];
-    return ft_window_row_from(w, &w->lanes.data[r->lane], r->position + 1);
+    return ft_causality_window_row_from(w, &w->lanes.data[r->lane], r->position + 1);
 }
 
 static void propagate(ft_causality *c, uint32_t row)
 {
-    ft_window *w = &c->window;
+    ft_causality_window *w = &c->window;
     w->rows.data[row].queued = false;
     uint32_t next = next_row(w, row);
     if (next != UINT32_MAX) join(c, row, next);
@@ -287,7 +289,7 @@ static void propagate(ft_causality *c, uint32_t row)
 
 static void settle(ft_causality *c)
 {
-    ft_window *w = &c->window;
+    ft_causality_window *w = &c->window;
     size_t swept = 0, size; /* of the graph, when the last sweep began */
     while (!w->refuted && !w->abandoned) {
         if (w->pending.len > 0) {
@@ -319,7 +321,7 @@ static void next_epoch(ft_causality *c)
 
 static void clear(ft_causality *c)
 {
-    ft_window *w = &c->window;
+    ft_causality_window *w = &c->window;
     next_epoch(c);
     w->rows.len = w->links.len = w->reads.len = w->held.len = 0;
     w->waits.len = w->wakes.len = w->queue.len = w->pending.len = 0;
@@ -332,27 +334,27 @@ static void clear(ft_causality *c)
  * find that by themselves, with better reasons, unless the window is cut short. */
 static void demand_hard(ft_causality *c, uint32_t root)
 {
-    ft_window *w = &c->window;
+    ft_causality_window *w = &c->window;
     const uint32_t *clock = c->order->clock + (size_t)c->order->segment[root] * c->order->n_threads;
     for (uint32_t i = 0; i < w->n_finals; i++) {
         uint32_t thread = c->trace->thread[w->finals[i]], known = clock[thread];
         if (thread == c->trace->thread[root] || known <= c->order->position[w->finals[i]]) continue;
         const uint32_t *events = c->order->thread_events + c->order->thread_start[thread];
-        ft_window_demand(w, events[known - 1], root, FT_CAUSALITY_HARD, 0);
+        ft_causality_window_demand(w, events[known - 1], root, FT_CAUSALITY_HARD, 0);
     }
 }
 
 /* A root past its thread's final event (a fork) was demanded before and refutes. */
 static void enter_root(ft_causality *c, uint32_t root)
 {
-    const ft_lane *lane = open_lane(c, c->trace->thread[root]);
+    const ft_causality_lane *lane = open_lane(c, c->trace->thread[root]);
     if (c->order->position[root] >= lane->limit) return;
     extend(c, (uint32_t)(lane - c->window.lanes.data), c->order->position[root]);
 }
 
 static void build_once(ft_causality *c)
 {
-    ft_window *w = &c->window;
+    ft_causality_window *w = &c->window;
     clear(c);
     ft_cut_place(c);
     for (uint32_t i = 0; i < w->n_finals; i++) open_lane(c, c->trace->thread[w->finals[i]]);
@@ -360,13 +362,13 @@ static void build_once(ft_causality *c)
     for (uint32_t i = 0; i < w->n_roots; i++) demand_hard(c, w->roots[i]);
     for (uint32_t i = 0; i < w->n_roots && !w->abandoned; i++) enter_root(c, w->roots[i]);
     for (uint32_t i = 1; i < w->n_extras; i++)
-        ft_window_demand(w, w->extras[i - 1], w->extras[i], FT_CAUSALITY_CLAIM, 0);
+        ft_causality_window_demand(w, w->extras[i - 1], w->extras[i], FT_CAUSALITY_CLAIM, 0);
     settle(c);
 }
 
-void ft_window_build(ft_causality *c)
+void ft_causality_window_build(ft_causality *c)
 {
-    ft_window *w = &c->window;
+    ft_causality_window *w = &c->window;
     w->lowerings.len = 0;
     for (int round = 0; round < LOWERINGS; round++) {
         build_once(c);
@@ -374,7 +376,7 @@ void ft_window_build(ft_causality *c)
     }
 }
 
-void ft_window_release(ft_window *w)
+void ft_causality_window_release(ft_causality_window *w)
 {
     for (size_t i = 0; i < w->lanes.len; i++) ft_vec_release(&w->lanes.data[i].rows);
     for (size_t i = 0; i < w->tracks.len; i++) ft_vec_release(&w->tracks.data[i].items);

@@ -20,7 +20,6 @@ typedef struct node {
     ft_term term;          /* FT_NO_TERM: a union, or a constant without inputs */
     uint32_t first, count; /* slice of inputs, or of leaves for a term */
     bool writes;           /* a term that a shared variable gets */
-    bool seen;             /* what a read that can matter may see */
     uint64_t time;         /* by event: what is not read from another thread's write comes before */
 } node;
 
@@ -38,7 +37,6 @@ struct ft_domains {
     uint32_t *last;     /* scratch: per thread */
     uint64_t n_sources;
     bool too_large;
-    bool complete;
 };
 
 /* ---- sets ---- */
@@ -269,7 +267,6 @@ static uint32_t read_node(ft_domains *d, uint32_t e, uint32_t variable)
     if (!inserted) return (uint32_t)*slot;
     uint32_t read = ft_slice_needs(d->p->slice, e, variable) ? seen_at(d, (place){e, e}, variable)
                                                              : constant(d, false, 0);
-    d->nodes.data[read].seen = ft_slice_needs(d->p->slice, e, variable);
     ft_map_put(&d->reads, key_of(e, i), read);
     return read;
 }
@@ -534,13 +531,6 @@ static void bind_event(ft_domains *d, uint32_t e)
         if (!action->accesses[i].write) read_node(d, e, action->accesses[i].variable);
 }
 
-static bool is_complete(const ft_domains *d)
-{
-    for (size_t i = 0; i < d->nodes.len; i++)
-        if (d->nodes.data[i].seen && d->nodes.data[i].set.any) return false;
-    return true;
-}
-
 ft_domains *ft_domains_new(const ft_problem *problem, const ft_writes *writes)
 {
     const ft_trace *trace = problem->trace;
@@ -557,7 +547,6 @@ ft_domains *ft_domains_new(const ft_problem *problem, const ft_writes *writes)
         return NULL;
     }
     close_all(d, 0);
-    d->complete = is_complete(d);
     return d;
 }
 
@@ -575,11 +564,6 @@ void ft_domains_free(ft_domains *d)
     free(d->initial);
     free(d->last);
     free(d);
-}
-
-bool ft_domains_complete(const ft_domains *d)
-{
-    return d->complete;
 }
 
 const ft_domain *ft_domains_read(const ft_domains *d, uint32_t e, uint32_t i)

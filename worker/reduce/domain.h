@@ -27,8 +27,6 @@ typedef struct ft_domains ft_domains;
 ft_domains *ft_domains_new(const ft_problem *problem, const ft_writes *writes);
 void ft_domains_free(ft_domains *domains); /* accepts NULL */
 
-/* Is something known of every read whose value can matter? */
-bool ft_domains_complete(const ft_domains *domains);
 /* The i-th access of event e, a symbolic read whose value can matter (else: any). */
 const ft_domain *ft_domains_read(const ft_domains *domains, uint32_t e, uint32_t i);
 

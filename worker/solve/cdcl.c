@@ -14,8 +14,8 @@ ft_cdcl *ft_cdcl_new(void)
     s->next_reduction = FIRST_REDUCTION;
     s->next_cleaning = FIRST_CLEANING;
     ft_vec_push(&s->arena, 0u); /* so that no clause has number 0 */
-    ft_vec_push(&s->binaries, (ft_link){0, 0});
-    ft_vec_push(&s->limit_links, (ft_link){0, 0});
+    ft_vec_push(&s->binaries, (ft_cdcl_link){0, 0});
+    ft_vec_push(&s->limit_links, (ft_cdcl_link){0, 0});
     ft_cdcl_variable(s);
     ft_cdcl_variable(s);
     ft_cdcl_assign(s, ft_code_of(FT_LIT_TRUE), FT_BY_NONE);
@@ -78,7 +78,7 @@ ft_lit ft_cdcl_variable(ft_cdcl *s)
 
 /* ---- clauses ---- */
 
-static void link_to(uint32_t *head, ft_link *link, uint32_t number)
+static void link_to(uint32_t *head, ft_cdcl_link *link, uint32_t number)
 {
     link->next = *head;
     *head = number;
@@ -86,7 +86,7 @@ static void link_to(uint32_t *head, ft_link *link, uint32_t number)
 
 static void imply(ft_cdcl *s, ft_code premise, ft_code conclusion)
 {
-    ft_vec_push(&s->binaries, (ft_link){conclusion, 0});
+    ft_vec_push(&s->binaries, (ft_cdcl_link){conclusion, 0});
     uint32_t number = (uint32_t)s->binaries.len - 1;
     link_to(&s->implied[premise], &s->binaries.data[number], number);
 }
@@ -109,8 +109,8 @@ uint32_t ft_cdcl_attach(ft_cdcl *s, const ft_code *literals, uint32_t count, uin
     words[FT_SUPPORT] = words[FT_NEXT_SUPPORTED] = 0;
     memcpy(words + FT_HEAD, literals, count * sizeof *literals);
     s->arena.len += FT_HEAD + count;
-    ft_cdcl_watch(s, literals[0], (ft_watch){clause, literals[1]});
-    ft_cdcl_watch(s, literals[1], (ft_watch){clause, literals[0]});
+    ft_cdcl_watch(s, literals[0], (ft_cdcl_watcher){clause, literals[1]});
+    ft_cdcl_watch(s, literals[1], (ft_cdcl_watcher){clause, literals[0]});
     if (glue != FT_GLUE_ORIGINAL) ft_vec_push(&s->learnt, clause);
     ft_cdcl_support(s, clause);
     return clause;
@@ -201,11 +201,11 @@ static ft_code stand_in(ft_cdcl *s, ft_code p)
 static void add_limit(ft_cdcl *s, uint32_t first, uint32_t k)
 {
     uint32_t count = (uint32_t)s->limit_literals.len - first;
-    ft_vec_push(&s->limits, (ft_limit){first, count, k, 0});
+    ft_vec_push(&s->limits, (ft_cdcl_limit){first, count, k, 0});
     for (uint32_t i = first; i < first + count; i++) {
         ft_code p = s->limit_literals.data[i];
         s->used[FT_VARIABLE(p)] = 1;
-        ft_vec_push(&s->limit_links, (ft_link){(uint32_t)s->limits.len - 1, 0});
+        ft_vec_push(&s->limit_links, (ft_cdcl_link){(uint32_t)s->limits.len - 1, 0});
         uint32_t number = (uint32_t)s->limit_links.len - 1;
         link_to(&s->limited[p], &s->limit_links.data[number], number);
     }
@@ -258,7 +258,7 @@ void ft_cdcl_order_atom(ft_cdcl *s, ft_lit literal, uint32_t a, uint32_t b)
 {
     assert(s->graph && literal > FT_LIT_TRUE && a != b && !s->used[literal]);
     if (s->value[ft_code_of(literal)]) ft_cdcl_back(s, 0); /* assumed before */
-    s->atom[literal] = (ft_atom){a, b};
+    s->atom[literal] = (ft_cdcl_atom){a, b};
 }
 
 /* ---- cleaning ---- */
@@ -289,10 +289,10 @@ static void choose_dropped(ft_cdcl *s)
 
 static void clean_binaries(ft_cdcl *s)
 {
-    FT_VEC(ft_link) old = {s->binaries.data, s->binaries.len, s->binaries.cap};
+    FT_VEC(ft_cdcl_link) old = {s->binaries.data, s->binaries.len, s->binaries.cap};
     s->binaries.data = NULL;
     s->binaries.len = s->binaries.cap = 0;
-    ft_vec_push(&s->binaries, (ft_link){0, 0});
+    ft_vec_push(&s->binaries, (ft_cdcl_link){0, 0});
     for (ft_code p = 2; p < 2 * s->n_variables; p++) {
         uint32_t i = s->implied[p];
         s->implied[p] = 0;

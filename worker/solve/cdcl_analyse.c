@@ -14,7 +14,7 @@ static const ft_code *reason_of(ft_cdcl *s, uint32_t variable, uint32_t *count)
     if (!(reason & FT_BY_LIMIT)) {
         ft_vec_push(&s->why, reason & ~FT_BY_BINARY);
     } else {
-        const ft_limit *limit = &s->limits.data[reason & ~FT_BY_LIMIT];
+        const ft_cdcl_limit *limit = &s->limits.data[reason & ~FT_BY_LIMIT];
         for (uint32_t i = 0; i < limit->count; i++) {
             ft_code q = s->limit_literals.data[limit->first + i];
             if (s->value[q] <= 0 || s->position[FT_VARIABLE(q)] > s->position[variable]) continue;

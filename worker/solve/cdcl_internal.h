@@ -24,31 +24,31 @@ typedef uint32_t ft_code; /* a literal: twice its variable, plus one if negative
 enum { FT_SIZE, FT_GLUE, FT_SUPPORT, FT_NEXT_SUPPORTED, FT_HEAD };
 #define FT_GLUE_ORIGINAL 0u /* not learnt: never dropped */
 
-typedef struct ft_watch {
+typedef struct ft_cdcl_watcher {
     uint32_t clause;
     ft_code blocker; /* another literal of the clause: if true, nothing to do */
-} ft_watch;
+} ft_cdcl_watcher;
 
 typedef struct ft_watch_list {
-    ft_watch *data;
+    ft_cdcl_watcher *data;
     uint32_t len, cap;
 } ft_watch_list;
 
-typedef struct ft_link { /* a binary clause or a limit, in a list by literal */
+typedef struct ft_cdcl_link { /* a binary clause or a limit, in a list by literal */
     uint32_t what, next;
-} ft_link;
+} ft_cdcl_link;
 
-typedef struct ft_limit { /* at most k of these literals */
+typedef struct ft_cdcl_limit { /* at most k of these literals */
     uint32_t first, count, k, holding;
-} ft_limit;
+} ft_cdcl_limit;
 
 typedef struct ft_level {
     uint32_t trail, edges, pending, head;
 } ft_level;
 
-typedef struct ft_atom {
+typedef struct ft_cdcl_atom {
     uint32_t a, b; /* both 0: no order atom */
-} ft_atom;
+} ft_cdcl_atom;
 
 struct ft_cdcl {
     /* per variable */
@@ -62,7 +62,7 @@ struct ft_cdcl {
     uint8_t *seen;    /* scratch of the analysis */
     uint8_t *used;    /* in some constraint */
     int8_t *model;
-    ft_atom *atom;
+    ft_cdcl_atom *atom;
     uint32_t *supported; /* first clause whose support is the negative literal */
     /* per literal */
     int8_t *value;          /* 1 true, -1 false, 0 open */
@@ -72,9 +72,9 @@ struct ft_cdcl {
 
     FT_VEC(uint32_t) arena;
     FT_VEC(uint32_t) learnt; /* clauses, oldest first */
-    FT_VEC(ft_link) binaries;
-    FT_VEC(ft_link) limit_links;
-    FT_VEC(ft_limit) limits;
+    FT_VEC(ft_cdcl_link) binaries;
+    FT_VEC(ft_cdcl_link) limit_links;
+    FT_VEC(ft_cdcl_limit) limits;
     FT_VEC(ft_code) limit_literals;
 
     FT_VEC(ft_code) trail;
@@ -148,7 +148,7 @@ bool ft_cdcl_propagate(ft_cdcl *s); /* false: s->conflict is filled */
 void ft_cdcl_open_level(ft_cdcl *s);
 void ft_cdcl_back(ft_cdcl *s, uint32_t level);
 /* p is watched in the clause. */
-void ft_cdcl_watch(ft_cdcl *s, ft_code p, ft_watch w);
+void ft_cdcl_watch(ft_cdcl *s, ft_code p, ft_cdcl_watcher w);
 /* Gives the clause a support, or makes it pending. */
 void ft_cdcl_support(ft_cdcl *s, uint32_t clause);
 

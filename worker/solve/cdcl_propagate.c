@@ -58,7 +58,7 @@ void ft_cdcl_back(ft_cdcl *s, uint32_t level)
 
 /* ---- watches and supports ---- */
 
-void ft_cdcl_watch(ft_cdcl *s, ft_code p, ft_watch w)
+void ft_cdcl_watch(ft_cdcl *s, ft_code p, ft_cdcl_watcher w)
 {
     ft_watch_list *list = &s->watches[FT_NOT(p)];
     if (list->len == list->cap) {
@@ -136,7 +136,7 @@ static bool propagate_binaries(ft_cdcl *s, ft_code p)
     return true;
 }
 
-static bool limit_broken(ft_cdcl *s, const ft_limit *limit)
+static bool limit_broken(ft_cdcl *s, const ft_cdcl_limit *limit)
 {
     s->conflict.len = 0;
     for (uint32_t i = 0; i < limit->count; i++) {
@@ -150,7 +150,7 @@ static bool propagate_limits(ft_cdcl *s, ft_code p)
 {
     for (uint32_t i = s->limited[p]; i; i = s->limit_links.data[i].next) {
         uint32_t number = s->limit_links.data[i].what;
-        const ft_limit *limit = &s->limits.data[number];
+        const ft_cdcl_limit *limit = &s->limits.data[number];
         if (limit->holding > limit->k) return limit_broken(s, limit);
         if (limit->holding < limit->k) continue;
         for (uint32_t k = 0; k < limit->count; k++) {
@@ -170,7 +170,7 @@ static bool move_watch(ft_cdcl *s, uint32_t clause, uint32_t *literals)
         if (s->value[p] < 0) continue;
         literals[k] = literals[1];
         literals[1] = p;
-        ft_cdcl_watch(s, p, (ft_watch){clause, literals[0]});
+        ft_cdcl_watch(s, p, (ft_cdcl_watcher){clause, literals[0]});
         return true;
     }
     return false;
@@ -183,7 +183,7 @@ static bool propagate_watches(ft_cdcl *s, ft_code p)
     bool fine = true;
     s->work += list->len;
     while (i < list->len && fine) {
-        ft_watch w = list->data[i++];
+        ft_cdcl_watcher w = list->data[i++];
         if (s->value[w.blocker] > 0) {
             list->data[kept++] = w;
             continue;
@@ -194,7 +194,7 @@ static bool propagate_watches(ft_cdcl *s, ft_code p)
             literals[1] = FT_NOT(p);
         }
         if (s->value[literals[0]] <= 0 && move_watch(s, w.clause, literals)) continue;
-        list->data[kept++] = (ft_watch){w.clause, literals[0]};
+        list->data[kept++] = (ft_cdcl_watcher){w.clause, literals[0]};
         if (s->value[literals[0]] == 0) ft_cdcl_assign(s, literals[0], w.clause);
         if (s->value[literals[0]] > 0) continue;
         s->conflict.len = 0;
@@ -210,7 +210,7 @@ static bool propagate_watches(ft_cdcl *s, ft_code p)
 /* The edge that an order atom's value stands for; its label is the literal. */
 static bool propagate_order(ft_cdcl *s, ft_code p)
 {
-    ft_atom atom = s->atom[FT_VARIABLE(p)];
+    ft_cdcl_atom atom = s->atom[FT_VARIABLE(p)];
     if (atom.a == atom.b) return true;
     const uint32_t *labels;
     uint32_t count, from = FT_NEGATIVE(p) ? atom.a : atom.b, to = FT_NEGATIVE(p) ? atom.b : atom.a;

@@ -30,7 +30,7 @@ static uint64_t luby(uint64_t i)
 /* Would the literal's edge agree with the graph's present order? Then it costs nothing. */
 static bool agrees(const ft_cdcl *s, ft_code p)
 {
-    ft_atom atom = s->atom[FT_VARIABLE(p)];
+    ft_cdcl_atom atom = s->atom[FT_VARIABLE(p)];
     bool reversed = ft_order_graph_place(s->graph, atom.b) < ft_order_graph_place(s->graph, atom.a);
     return reversed == !FT_NEGATIVE(p);
 }

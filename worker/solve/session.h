@@ -1,7 +1,7 @@
 /* A solver session: Boolean literals, clauses, values and terms, incremental checks.
  *
- * The encoder sees only this interface; behind it is Z3's SMT core or, where no values are
- * involved, a solver of our own (cdcl.h). A literal is a nonzero int: v or -v for variable v;
+ * The encoder sees only this interface; behind it is Z3's SMT core or, for order and for values out
+ * of few, a solver of our own (cdcl.h). A literal is a nonzero int: v or -v for variable v;
  * FT_LIT_TRUE and its negation are constants. */
 #ifndef FT_SOLVE_SESSION_H
 #define FT_SOLVE_SESSION_H

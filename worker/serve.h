@@ -1,9 +1,9 @@
-/* A worker's session with the server: answers the requests of wire/wire.h, one after the other.
+/* A worker at the server's service: it answers the requests of wire/wire.h, one after the other.
  *
- * The session keeps the last trace it was sent and the last engine it made, so that batches of one
+ * It keeps the last trace it was sent and the last engine it made, so that batches of one
  * job share an incremental solver. */
-#ifndef FT_WORKER_SESSION_H
-#define FT_WORKER_SESSION_H
+#ifndef FT_WORKER_SERVE_H
+#define FT_WORKER_SERVE_H
 
 #include "base/status.h"
 

@@ -1,0 +1,69 @@
+/* Internals of serve.h: serve.c (the loop), serve_answer.c (what goes out), serve_upload.c (TRACE,
+ * INGEST) and serve_job.c (PLAN, SOLVE, RECALL, SUMMARIZE).
+ *
+ * Two kinds of failure run through here: a status with `err` ends the service, and a request's
+ * `problem` is answered with FAILED once its function has returned FT_OK. */
+#ifndef FT_WORKER_SERVE_INTERNAL_H
+#define FT_WORKER_SERVE_INTERNAL_H
+
+#include <jansson.h>
+
+#include "base/digest.h"
+#include "base/strbuf.h"
+#include "engine.h"
+#include "pulse.h"
+#include "wire/wire.h"
+
+typedef struct ft_service {
+    int in, out;
+    ft_pulse *pulse; /* writes PROGRESS beside the answers: its lock is held over each frame */
+    ft_wire_decoder decoder;
+    ft_trace *trace; /* the last one loaded, NULL: none */
+    char trace_hash[FT_DIGEST_HEX + 1];
+    ft_engine *engine; /* of `trace`, NULL: none */
+    char *engine_key;  /* its job */
+} ft_service;
+
+/* A request, until it is answered. */
+typedef struct ft_exchange {
+    ft_service *service;
+    ft_wire_type type;
+    const json_t *body;
+    ft_error problem; /* why there is no answer, as far as it is the request's fault */
+} ft_exchange;
+
+/* Each reads what belongs to its request and answers it, or fills the problem. */
+ft_status ft_serve_trace(ft_exchange *exchange, ft_error *err);
+ft_status ft_serve_ingest(ft_exchange *exchange, ft_error *err);
+ft_status ft_serve_plan(ft_exchange *exchange, ft_error *err);
+ft_status ft_serve_solve(ft_exchange *exchange, ft_error *err);
+ft_status ft_serve_recall(ft_exchange *exchange, ft_error *err);
+ft_status ft_serve_summarize(ft_exchange *exchange, ft_error *err);
+
+/* A member that is text, borrowed. FT_INPUT: it is missing or something else. */
+ft_status ft_exchange_text(const ft_exchange *exchange, const char *member, const char **text,
+                           ft_error *err);
+/* The error of a member that is missing or of the wrong type: FT_INPUT. */
+ft_status ft_exchange_broken(const ft_exchange *exchange, const char *member, ft_error *err);
+
+void ft_service_forget_engine(ft_service *s);
+void ft_service_forget_trace(ft_service *s); /* and the engine */
+
+/* Takes `answer`, adds the request's token and sends it. An answer too large for a frame is a
+ * problem; the server has seen nothing of it then. */
+ft_status ft_answer_with(ft_exchange *exchange, ft_wire_type type, json_t *answer, ft_error *err);
+ft_status ft_answer_problem(ft_exchange *exchange, ft_error *err); /* FAILED */
+
+/* A stream of DATA frames, all full but the last. */
+typedef struct ft_outlet {
+    ft_service *service;
+    ft_strbuf pending; /* less than a chunk */
+    uint64_t bytes;    /* sent and pending */
+    ft_error *err;     /* filled when the stream fails */
+} ft_outlet;
+
+/* context: an ft_outlet. An ft_sink (trace/reader.h); err: only that the stream has failed. */
+ft_status ft_outlet_send(void *context, const void *data, size_t length, ft_error *err);
+ft_status ft_outlet_flush(ft_outlet *out); /* what is pending, if anything */
+
+#endif
