@@ -116,16 +116,23 @@ static void add_access(ft_finding *finding, const json_t *json)
 
 /* Critical sections are taken for transactions where none are marked (Wang et al. 2010, section
  * 9.3): nobody said so. An interleaving that runs have which end well is one that the program
- * allows (Lu et al. 2006, AVIO's invariants); so is one around a lock that was given back. */
+ * allows (Lu et al. 2006, AVIO's invariants); so is one around a lock that was given back, or
+ * between updates of an atomic. */
+static const char *why_apart(const ft_finding *finding)
+{
+    if (strcmp(finding->status, "observed") == 0)
+        return "the run itself did it and went on, and no transaction is marked";
+    if (strcmp(finding->kind, "WRW") == 0)
+        return "it is an atomic that is read between two updates; no transaction is marked";
+    return "it is read anew under the lock that guards it; no transaction is marked";
+}
+
 static void set_apart(ft_finding *finding)
 {
     if (!json_is_true(json_object_get(finding->record, "apart"))) return;
     finding->standing = FT_STANDING_APART;
     finding->fails = false;
-    finding->why =
-        ft_strdup(strcmp(finding->status, "observed") == 0
-                      ? "the run itself did it and went on, and no transaction is marked"
-                      : "it is read anew under the lock that guards it; no transaction is marked");
+    finding->why = ft_strdup(why_apart(finding));
 }
 
 static ft_finding finding_of(const json_t *record, size_t part, size_t number)

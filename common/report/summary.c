@@ -31,20 +31,33 @@ static size_t count_observed(const json_t *report, const char *check)
     return sum;
 }
 
-/* "2 races, 1 atomicity violation predicted": what of each check is predicted, or observed. */
-static void say_findings(const json_t *report, bool observed, size_t apart, ft_strbuf *out)
+/* Those of the atomicity violations that are predicted, or observed, and set apart. */
+static size_t count_apart(const ft_report *report, const ft_report_part *part, bool observed)
 {
-    const json_t *checks = json_object_get(report, "checks");
+    size_t count = 0;
+    for (size_t i = part->first; i < part->first + part->count; i++) {
+        const ft_finding *finding = &report->findings.data[i];
+        bool is = (strcmp(finding->status, "observed") == 0) == observed;
+        count += is && finding->standing == FT_STANDING_APART;
+    }
+    return count;
+}
+
+/* "2 races, 1 atomicity violation predicted": what of each check is predicted, or observed. */
+static void say_findings(const ft_report *of, const ft_report_part *part, bool observed,
+                         ft_strbuf *out)
+{
+    const json_t *report = part->json, *checks = json_object_get(report, "checks");
     const char *separator = out->len ? "; " : "";
-    size_t said = out->len;
-    bool zeros = !observed && count_observed(report, NULL) == 0;
-    size_t hidden;
+    size_t said = out->len, apart = count_apart(of, part, observed);
+    bool zeros = !observed && count_observed(report, NULL) == 0 && apart == 0;
     for (size_t i = 0; i < N_WORDS; i++) {
         const json_t *counts = json_object_get(checks, words[i].check);
         size_t seen = count_observed(report, words[i].check);
         size_t all = ft_json_count(counts, "violation");
-        hidden = strcmp(words[i].check, "atomicity") == 0 ? apart : 0;
-        size_t number = observed ? seen - hidden : all > seen ? all - seen : 0;
+        size_t hidden = strcmp(words[i].check, "atomicity") == 0 ? apart : 0;
+        size_t these = observed ? seen : all > seen ? all - seen : 0;
+        size_t number = these > hidden ? these - hidden : 0;
         if (!counts || (number == 0 && !(zeros && words[i].always))) continue;
         ft_strbuf_printf(out, "%s%zu %s", separator, number,
                          number == 1 ? words[i].one : words[i].many);
@@ -101,8 +114,8 @@ void ft_report_summary(const ft_report *report, size_t index, const ft_view *vie
     ft_strbuf found = {0}, line = {0};
     if (ft_report_total(checks, "violation") > 0) {
         size_t apart = ft_report_standing(report, part, FT_STANDING_APART);
-        say_findings(part->json, false, apart, &found);
-        say_findings(part->json, true, apart, &found);
+        say_findings(report, part, false, &found);
+        say_findings(report, part, true, &found);
         if (!found.len) ft_strbuf_puts(&found, "no findings");
         if (apart)
             ft_strbuf_printf(&found, ", %zu atomicity violation%s set apart,", apart,

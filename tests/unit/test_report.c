@@ -272,6 +272,32 @@ static void what_is_apart_is_one_line(void **state)
     }
 }
 
+/* Predicted and observed findings are counted each without those of them that are apart. */
+static void the_summary_counts_what_is_listed(void **state)
+{
+    (void)state;
+    ft_view view = {.columns = FT_VIEW_COLUMNS};
+    ft_strbuf text = {0};
+    json_t *json = races(0, 4), *record, *list = json_object_get(json, "findings");
+    size_t i;
+    json_array_foreach(list, i, record)
+    {
+        json_object_set_new(record, "check", json_string("atomicity"));
+        if (i >= 1) json_object_set_new(record, "apart", json_true());
+        if (i >= 3) json_object_set_new(record, "status", json_string("observed"));
+    }
+    json_object_set_new(json, "checks",
+                        json_pack("{s:{s:i, s:i}}", "atomicity", "candidates", 4, "violation", 4));
+    ft_ledger *ledger = ft_ledger_new("2026-01-31");
+    ft_report *report = judged(ledger, json);
+    ft_report_render(report, FT_REPORT_TEXT, &view, &text);
+    assert_non_null(strstr(text.text, "SUMMARY: foretell: 1 atomicity violation predicted, 3 "
+                                      "atomicity violations set apart, in "));
+    ft_strbuf_release(&text);
+    ft_report_free(report);
+    ft_ledger_free(ledger);
+}
+
 static void only_some_checks_count(void **state)
 {
     (void)state;
@@ -436,6 +462,7 @@ int main(void)
         cmocka_unit_test(malformed_lines_have_a_place),
         cmocka_unit_test(suppressions_match_and_expire),
         cmocka_unit_test(what_is_apart_is_one_line),
+        cmocka_unit_test(the_summary_counts_what_is_listed),
         cmocka_unit_test(only_some_checks_count),
         cmocka_unit_test(reviews_of_the_server_count),
         cmocka_unit_test(annotations_in_the_source),
