@@ -51,13 +51,15 @@ static ft_status cut_verdicts(ft_sql *sql, const char *job, const ft_job_row *ro
                       "ii", row->n, left);
 }
 
-static ft_status remove_verdicts(ft_sql *sql, const char *job, removed *r, ft_error *err)
+/* *all says whether none are left, which the room does not: it may have been just enough. */
+static ft_status remove_verdicts(ft_sql *sql, const char *job, removed *r, bool *all, ft_error *err)
 {
     ft_job_row row;
     ft_status status = ft_store_job_row(sql, job, &row, err);
     if (status != FT_OK) return status;
     int64_t left = row.verdicts > r->room ? row.verdicts - r->room : 0;
     r->room -= row.verdicts - left;
+    *all = left == 0;
     if (left > 0) return cut_verdicts(sql, job, &row, left, err);
     return ft_sql_run(sql, NULL, err, "DELETE FROM verdicts WHERE job = ?1", "i", row.n);
 }
@@ -65,12 +67,13 @@ static ft_status remove_verdicts(ft_sql *sql, const char *job, removed *r, ft_er
 /* As far as there is room. The verdicts refer to the job. */
 static ft_status remove_job(ft_sql *sql, const char *job, removed *r, ft_error *err)
 {
+    bool all = false;
     if (r->room == 0) return FT_OK;
     ft_status status =
         ft_sql_run(sql, NULL, err, "DELETE FROM tasks WHERE id " FT_JOB_TASKS, "t", job);
     if (status == FT_OK) status = remove_entries(sql, job, r, err);
-    if (status == FT_OK && r->room > 0) status = remove_verdicts(sql, job, r, err);
-    if (status != FT_OK || r->room == 0) return status;
+    if (status == FT_OK && r->room > 0) status = remove_verdicts(sql, job, r, &all, err);
+    if (status != FT_OK || !all) return status;
     status = ft_sql_run(sql, NULL, err, "DELETE FROM jobs WHERE id = ?1 AND finished IS NOT NULL",
                         "t", job);
     if (status == FT_OK) r->jobs++;

@@ -272,33 +272,39 @@ static void age(const fixture *f)
 }
 
 /* It goes in pieces, and the database is sound after each. */
-static void test_removed_some_at_a_time(void **state)
+static void remove_a_job_of(fixture *f, int many)
 {
-    enum { MANY = 4500 };
-    fixture *f = *state;
     char job[17];
-    int steps = 1;
-    store_trace(f);
+    int steps = 0;
     create_job(f, job);
     json_t *leased = lease(f, job, 1);
-    commit_plan(f, leased, long_plan(MANY, "once"));
-    expect_planned(f, MANY);
+    commit_plan(f, leased, long_plan(many, "once"));
+    expect_planned(f, many);
     json_decref(leased);
-    expire(f, job, MANY);
+    expire(f, job, many);
     age(f);
     for (bool more = true; more; steps++) {
         int64_t before = query(f, "SELECT count(*) FROM verdicts");
         ft_store_retain(f->store, 86400000, 0, on_answer, &f->a);
         json_t *removed = expect(&f->loop, &f->a);
         more = json_is_true(json_object_get(removed, "more"));
-        assert_int_equal(number_of(removed, "jobs"), !more);
         assert_true(before - query(f, "SELECT count(*) FROM verdicts") <= 2000);
-        assert_int_equal(query(f, "SELECT count(*) FROM jobs"), more);
         check_database(f);
         json_decref(removed);
     }
-    assert_true(steps > 3);
+    assert_true(steps > 1);
+    assert_int_equal(query(f, "SELECT count(*) FROM jobs"), 0);
     assert_int_equal(query(f, "SELECT count(*) FROM entries"), 0);
+}
+
+/* The second number's 236 entries and 3764 verdicts (two are of its properties) are just twice what
+   is removed at once. */
+static void test_removed_some_at_a_time(void **state)
+{
+    static const int MANY[] = {4500, 3762};
+    fixture *f = *state;
+    store_trace(f);
+    for (size_t i = 0; i < sizeof MANY / sizeof *MANY; i++) remove_a_job_of(f, MANY[i]);
 }
 
 #define HEAD "{\"model\":\"ctp\",\"candidates\":{\"race\":0},"
