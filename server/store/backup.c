@@ -1,8 +1,6 @@
 #include "store/backup.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +8,7 @@
 #include "base/strbuf.h"
 #include "store/check.h"
 #include "store/internal.h"
+#include "store/part_file.h"
 
 static ft_status open_reading(const char *path, ft_sql *sql, ft_error *err)
 {
@@ -35,52 +34,30 @@ static ft_status copy(const char *from, const char *to, ft_error *err)
     return status;
 }
 
-static bool sync_path(const char *path, int flags)
+static ft_status write_part(const char *from, const char *file, ft_error *err)
 {
-    int fd = open(path, flags | O_CLOEXEC);
-    bool good = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0) close(fd);
-    return good;
-}
-
-/* The file's name, and what it names, survive a loss of power. */
-static ft_status publish(const char *temporary, const char *file, ft_error *err)
-{
-    char folder[4096];
-    snprintf(folder, sizeof folder, "%s", file);
-    char *slash = strrchr(folder, '/');
-    if (slash)
-        slash[slash == folder] = '\0';
-    else
-        snprintf(folder, sizeof folder, ".");
-    if (sync_path(temporary, O_RDONLY) && link(temporary, file) == 0 &&
-        sync_path(folder, O_RDONLY | O_DIRECTORY))
-        return FT_OK;
-    return ft_error_set(err, errno == EEXIST ? FT_CONFLICT : FT_IO, "cannot write %s: %s", file,
-                        strerror(errno));
+    ft_part part;
+    ft_part_begin(&part, file);
+    mode_t mask = umask(0077);
+    ft_status status = copy(from, part.path.text, err);
+    umask(mask);
+    if (status == FT_OK) status = ft_backup_check(part.path.text, err);
+    if (status == FT_OK) status = ft_part_publish(&part, err);
+    ft_part_end(&part);
+    return status;
 }
 
 ft_status ft_backup_write(const char *folder, const char *file, ft_error *err)
 {
-    ft_strbuf from = {0}, temporary = {0};
+    ft_strbuf from = {0};
     ft_strbuf_printf(&from, "%s/foretell.db", folder);
-    ft_strbuf_printf(&temporary, "%s.part-%d", file, (int)getpid());
-    ft_status status = FT_OK;
+    ft_status status;
     if (access(from.text, R_OK) != 0)
         status = ft_error_set(err, FT_NOT_FOUND, "no database %s: %s", from.text, strerror(errno));
     else if (access(file, F_OK) == 0)
         status = ft_error_set(err, FT_CONFLICT, "%s exists already", file);
-    if (status == FT_OK) {
-        mode_t mask = umask(0077);
-        status = copy(from.text, temporary.text, err);
-        umask(mask);
-        if (status == FT_OK) status = ft_backup_check(temporary.text, err);
-        if (status == FT_OK) status = publish(temporary.text, file, err);
-        unlink(temporary.text);
-        ft_strbuf_puts(&temporary, "-journal"); /* of a copy that failed */
-        unlink(temporary.text);
-    }
+    else
+        status = write_part(from.text, file, err);
     ft_strbuf_release(&from);
-    ft_strbuf_release(&temporary);
     return status;
 }

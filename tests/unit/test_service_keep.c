@@ -1,5 +1,7 @@
 /* What a daemon keeps and for how long: back-ups while it runs, retention. */
+#include <dirent.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +16,18 @@
 #include "service/steps.h"
 #include "store/backup.h"
 
+static void find_program(char program[512])
+{
+    ssize_t length = readlink("/proc/self/exe", program, 500);
+    program[length > 0 ? length : 0] = '\0';
+    snprintf(strrchr(program, '/'), 12, "/foretelld");
+}
+
 static int command(const char *arguments)
 {
     char line[1024], program[512];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[length > 0 ? length : 0] = '\0';
-    *strrchr(program, '/') = '\0';
-    snprintf(line, sizeof line, "%s/foretelld %s 2>/dev/null", program, arguments);
+    find_program(program);
+    snprintf(line, sizeof line, "%s %s 2>/dev/null", program, arguments);
     int status = system(line);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -99,6 +106,116 @@ static void damage_is_found(void **state)
     fclose(copy);
     assert_int_equal(ft_backup_check(file, &err), FT_IO);
     unlink(file);
+}
+
+static unsigned count_parts(const char *folder)
+{
+    unsigned count = 0;
+    DIR *all = opendir(folder);
+    assert_non_null(all);
+    for (const struct dirent *entry; (entry = readdir(all));)
+        count += strstr(entry->d_name, ".part-") != NULL;
+    closedir(all);
+    return count;
+}
+
+/* A state folder with so much in it that a copy takes a while. */
+static void make_large(const char *folder)
+{
+    char from[128], file[128];
+    sqlite3 *db;
+    ft_error err = FT_ERROR_INIT;
+    snprintf(from, sizeof from, "%s/state", ft_steps_server.folder);
+    snprintf(file, sizeof file, "%s/foretell.db", folder);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    if (ft_backup_write(from, file, &err) != FT_OK) fail_msg("%s", err.message);
+    assert_int_equal(sqlite3_open_v2(file, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db,
+                                  "CREATE TABLE ballast (bytes BLOB);"
+                                  "INSERT INTO ballast VALUES (randomblob(50000000));",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static pid_t start_backup(const char *folder, const char *file)
+{
+    char program[512];
+    find_program(program);
+    pid_t pid = fork();
+    if (pid != 0) return pid;
+    execl(program, program, "backup", file, "--state", folder, (char *)NULL);
+    _exit(127);
+}
+
+/* Sends the signal once the copy is begun. False: it was whole before that. */
+static bool interrupt_backup(const char *folder, const char *file, int number)
+{
+    char part[192];
+    int status;
+    pid_t pid = start_backup(folder, file);
+    snprintf(part, sizeof part, "%s.part-%d", file, (int)pid);
+    while (access(part, F_OK) != 0 && access(file, F_OK) != 0) {
+        assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
+    }
+    kill(pid, number);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (access(file, F_OK) == 0) return false;
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), number);
+    return true;
+}
+
+static void an_interrupted_backup_leaves_nothing(void **state)
+{
+    (void)state;
+    static const int NUMBERS[] = {SIGINT, SIGTERM, SIGHUP};
+    char folder[96], file[128];
+    snprintf(folder, sizeof folder, "%s/large", ft_steps_server.folder);
+    snprintf(file, sizeof file, "%s/copy.db", folder);
+    make_large(folder);
+    for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS; i++) {
+        while (!interrupt_backup(folder, file, NUMBERS[i])) unlink(file);
+        assert_int_equal(count_parts(folder), 0);
+    }
+}
+
+static void make_file(const char *folder, const char *name, pid_t pid, const char *rest)
+{
+    char path[192];
+    snprintf(path, sizeof path, "%s/%s.part-%d%s", folder, name, (int)pid, rest);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fclose(file);
+}
+
+/* What a backup of the same name left when it was killed goes; nothing else does. */
+static void stale_parts_go(void **state)
+{
+    (void)state;
+    char from[128], folder[96], path[192];
+    ft_error err = FT_ERROR_INIT;
+    pid_t gone = fork();
+    if (gone == 0) _exit(0);
+    assert_int_equal(waitpid(gone, NULL, 0), gone);
+    snprintf(from, sizeof from, "%s/state", ft_steps_server.folder);
+    snprintf(folder, sizeof folder, "%s/parts", ft_steps_server.folder);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    make_file(folder, "a.db", gone, "");
+    make_file(folder, "a.db", gone, "-journal");
+    make_file(folder, "a.db", getpid(), "-journal");
+    make_file(folder, "a.db", getppid(), "");
+    make_file(folder, "a.db", gone, "x");
+    make_file(folder, "aa.db", gone, "");
+    snprintf(path, sizeof path, "%s/a.db.part-0%d", folder, (int)gone);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/a.db", folder);
+    if (ft_backup_write(from, path, &err) != FT_OK) fail_msg("%s", err.message);
+    assert_int_equal(count_parts(folder), 4);
+    /* Nothing is removed where there is nothing to write. */
+    make_file(folder, "a.db", gone, "");
+    assert_int_equal(ft_backup_write(from, path, &err), FT_CONFLICT);
+    assert_int_equal(count_parts(folder), 5);
 }
 
 /* ---- Retention ------------------------------------------------------------------------------- */
@@ -197,6 +314,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_backup_is_the_same_daemon),
         cmocka_unit_test(damage_is_found),
+        cmocka_unit_test(an_interrupted_backup_leaves_nothing),
+        cmocka_unit_test(stale_parts_go),
         cmocka_unit_test(old_jobs_go),
         cmocka_unit_test(a_full_store_makes_room),
     };
