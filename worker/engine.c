@@ -196,6 +196,15 @@ void ft_engine_find_writes(ft_engine *engine)
     if (!engine->writes.first) ft_writes_init(&engine->writes, engine->trace);
 }
 
+/* What a look at the clocks says costs nothing beside a closure. */
+static bool is_initialised(ft_engine *engine, const ft_claim *claim)
+{
+    if (claim->kind != FT_CLAIM_UNINITIALISED) return false;
+    ft_engine_find_writes(engine);
+    return ft_causality_writes_before(ft_engine_causality(engine), claim, engine->writes.first,
+                                      engine->writes.events);
+}
+
 void ft_engine_find_domains(ft_engine *engine)
 {
     if (engine->looked_for_domains) return;
@@ -268,6 +277,20 @@ static bool is_refuted(const ft_group *group)
     return refuted_claims(group) == group->pairs;
 }
 
+enum { FEW_LISTED = 10000 };
+
+/* Long traces have millions of these claims, more than are listed. Of the others in a trace of
+ * usual length the solving says more: the cycle that refutes them. */
+static ft_reason look_at_claim(void *context, const ft_claim *claim)
+{
+    ft_engine *engine = context;
+    if (is_initialised(engine, claim)) return FT_REASON_CLOSURE;
+    if (engine->candidates->listed.len >= FEW_LISTED &&
+        ft_causality_refutes_at_once(ft_engine_causality(engine), claim))
+        return FT_REASON_CAUSALITY;
+    return FT_REASONS;
+}
+
 ft_status ft_engine_prepare(ft_engine *engine, ft_error *err)
 {
     (void)err;
@@ -276,6 +299,10 @@ ft_status ft_engine_prepare(ft_engine *engine, ft_error *err)
     ft_candidates *c = ft_candidates_new(engine->trace, engine->order, engine->run, spec->per_event,
                                          spec->ignored);
     engine->candidates = c;
+    if (!spec->literal) {
+        c->look = look_at_claim;
+        c->look_context = engine;
+    }
     if (spec->checks[FT_CHECK_RACE]) ft_candidates_race(c);
     if (spec->checks[FT_CHECK_ATOMICITY]) ft_candidates_atomicity(c);
     if (spec->checks[FT_CHECK_ASSERTION]) ft_candidates_assertion(c);

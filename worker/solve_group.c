@@ -139,15 +139,6 @@ static bool is_cyclic(group_pass *pass, const ft_claim *claim)
                                 first ? &pass->cycle : NULL);
 }
 
-/* What a look at the clocks says costs nothing beside a closure. */
-static bool is_initialised(ft_engine *engine, const ft_claim *claim)
-{
-    if (claim->kind != FT_CLAIM_UNINITIALISED) return false;
-    ft_engine_find_writes(engine);
-    return ft_causality_writes_before(ft_engine_causality(engine), claim, engine->writes.first,
-                                      engine->writes.events);
-}
-
 /* Linear time: refuted, accepted, or left to the solver. */
 static bool judge_claim(void *context, const ft_claim *claim)
 {
@@ -160,8 +151,8 @@ static bool judge_claim(void *context, const ft_claim *claim)
         pass->refuted[FT_REASON_CAUSALITY]++;
         return true;
     }
-    if (is_initialised(engine, claim) || (!ft_causality_covers(engine->causality, claim) &&
-                                          ft_prefix_refutes(engine->prefix, model, claim))) {
+    if (!ft_causality_covers(engine->causality, claim) &&
+        ft_prefix_refutes(engine->prefix, model, claim)) {
         pass->refuted[FT_REASON_CLOSURE]++;
         return true;
     }

@@ -11,6 +11,9 @@
 
 #include <cmocka.h>
 
+#include "base/strbuf.h"
+#include "candidate/listed.h"
+#include "encode/chain.h"
 #include "encode/decide.h"
 #include "engine.h"
 #include "oracle/generate.h"
@@ -268,6 +271,71 @@ static void test_data(void **state)
     expect_race(two, FT_MODEL_MAXIMAL, FT_CAUSALITY_ALL, "a", "b", false, NULL);
 }
 
+/* ---- reads before initialisation ------------------------------------------------------------- */
+
+#define HANDED_OVER(reads_p)                                                                       \
+    "var p 0\nvar f 0\nvar x\nblock m x\nmain: fork T\nmain: alloc m\nmain: w p 1\n" reads_p       \
+    "T: w x 5\nT: w f 1\nmain: r f 1\nmain: r x 5 @read\n"
+
+static bool is_initialised(graph *g, const ft_claim *claim)
+{
+    ft_writes writes;
+    ft_writes_init(&writes, g->trace);
+    bool written = ft_causality_writes_before(g->causality, claim, writes.first, writes.events);
+    ft_writes_release(&writes);
+    return written;
+}
+
+static bool writes_before(const char *text, ft_model model)
+{
+    graph g = graph_of(tiny_trace(text), model, FT_WAKEUPS_ANY, FT_CAUSALITY_ALL);
+    ft_claim claim = {.kind = FT_CLAIM_UNINITIALISED,
+                      .events = {event_at(g.trace, "read")},
+                      .variable = ft_intern_find(&g.trace->shared, "x", 1)};
+    bool before = is_initialised(&g, &claim);
+    graph_release(&g);
+    ft_trace_free(g.trace);
+    return before;
+}
+
+/* A block that is handed to a thread which runs already, and back: the thread writes what was
+ * allocated. If it does not need to know of the block, it may write before that is made. */
+static void test_initialised(void **state)
+{
+    (void)state;
+    assert_true(writes_before(HANDED_OVER("T: r p 1\n"), FT_MODEL_OBSERVED));
+    assert_false(writes_before(HANDED_OVER("T: r p 1\n"), FT_MODEL_CONTROL));
+    assert_false(writes_before(HANDED_OVER(""), FT_MODEL_OBSERVED));
+}
+
+/* More reads than claims are listed: none is left over. */
+static void test_many_reads(void **state)
+{
+    (void)state;
+    ft_strbuf text = {0};
+    ft_error err = FT_ERROR_INIT;
+    ft_engine *engine;
+    json_t *plan, *spec = json_pack("{s:[s], s:s}", "checks", "order", "model", "observed");
+    ft_strbuf_puts(&text, HANDED_OVER("T: r p 1\n"));
+    for (uint32_t i = 0; i < FT_MAX_LISTED_CLAIMS; i++)
+        ft_strbuf_puts(&text, "main: r x 5 @again\n");
+    ft_trace *trace = tiny_trace(text.text);
+    assert_int_equal(ft_engine_new(trace, "0", spec, &engine, &err), FT_OK);
+    assert_int_equal(ft_engine_plan(engine, &plan, &err), FT_OK);
+    json_t *records = json_object_get(plan, "records");
+    assert_int_equal(json_array_size(json_object_get(plan, "subproblems")), 0);
+    assert_int_equal(json_array_size(records), 2);
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *verdict = json_object_get(json_array_get(records, i), "verdict");
+        assert_string_equal(json_string_value(verdict), "safe");
+    }
+    json_decref(plan);
+    json_decref(spec);
+    ft_engine_free(engine);
+    ft_trace_free(trace);
+    ft_strbuf_release(&text);
+}
+
 /* ---- two threads: exact --------------------------------------------------------------------- */
 
 enum { OPS = 16, LOCKS = 3, EDGES = 3 };
@@ -488,7 +556,7 @@ static void test_exact_for_two_threads(void **state)
 
 typedef struct soundness {
     unsigned refuted[FT_CHECKS], violated[FT_CHECKS];
-    unsigned edges, whole, chopped, lost;
+    unsigned edges, whole, chopped, lost, initialised;
     unsigned decided[2]; /* with edges: safe, violated */
     unsigned why[FT_CAUSALITY_WHYS];
 } soundness;
@@ -560,7 +628,9 @@ static void never_refuted(ft_trace *trace, ft_oracle_job *job, uint64_t seed, so
     for (size_t i = 0; i < result.answers.len; i++) {
         const ft_oracle_answer *answer = &result.answers.data[i];
         bool refuted = refutes(&g, &answer->claim);
-        if (refuted && (answer->violated || answer->unknown))
+        bool initialised = is_initialised(&g, &answer->claim);
+        n->initialised += initialised;
+        if ((refuted || initialised) && (answer->violated || answer->unknown))
             dump(&g, &answer->claim, "refuted, but the oracle finds it", seed);
         /* What waits have taken before the barrier is counted by hard order alone. */
         bool everywhere = refutes(&whole, &answer->claim);
@@ -626,9 +696,11 @@ static void test_never_refutes_what_the_oracle_finds(void **state)
     print_message("with edges: %u decided safe, %u violated\n", n.decided[0], n.decided[1]);
     print_message("events of the graphs: %u, without chopping %u; refuted only without: %u\n",
                   n.chopped, n.whole, n.lost);
+    print_message("%u reads come after a write\n", n.initialised);
     if (seeds < SEEDS) return;
     assert_true(n.refuted[FT_CHECK_RACE] > 1000 && n.refuted[FT_CHECK_ATOMICITY] > 300);
     assert_true(n.violated[FT_CHECK_RACE] > 1000 && n.violated[FT_CHECK_ATOMICITY] > 200);
+    assert_true(n.initialised > 20);
     assert_true(n.edges > 300 && n.decided[0] > 200 && n.decided[1] > 1000);
     for (int i = 0; i < FT_CAUSALITY_WHYS; i++)
         if (n.why[i] == 0)
@@ -646,6 +718,8 @@ int main(void)
         cmocka_unit_test(test_common_lock),
         cmocka_unit_test(test_semaphore),
         cmocka_unit_test(test_data),
+        cmocka_unit_test(test_initialised),
+        cmocka_unit_test(test_many_reads),
         cmocka_unit_test(test_exact_for_two_threads),
         cmocka_unit_test(test_never_refutes_what_the_oracle_finds),
     };

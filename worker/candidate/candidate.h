@@ -105,12 +105,17 @@ typedef struct ft_pass_counts {
                         FT_MAX_COUNTED_CLASS_PAIRS would have to be looked at */
 } ft_pass_counts;
 
+/* A look at a claim that would be listed: what refutes it, FT_REASONS: nothing that is cheap. */
+typedef ft_reason (*ft_claim_look)(void *context, const ft_claim *claim);
+
 typedef struct ft_candidates {
     const ft_trace *trace;
     const ft_order *order;
     const ft_run *run;
     bool per_event;
     const uint8_t *ignored; /* per location id, or NULL */
+    ft_claim_look look;     /* the caller's, NULL: none */
+    void *look_context;
     uint64_t ignored_events;
     FT_VEC(ft_class) classes;
     uint32_t *next_event; /* [n_events] the next event of the class; not set for its last */

@@ -62,6 +62,7 @@ void ft_candidates_list(ft_candidates *c, ft_listed_kind kind, const ft_claim *c
 {
     for (uint32_t i = 0; i < ft_claim_events(claim); i++)
         if (ft_candidates_skipped(c, claim->events[i])) return;
+    if (reason == FT_REASONS && c->look) reason = c->look(c->look_context, claim);
     if (reason == FT_REASONS && c->listed.len >= FT_MAX_LISTED_CLAIMS) {
         ft_candidates_overflow(c, KINDS[kind].check);
         return;

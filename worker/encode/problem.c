@@ -54,9 +54,15 @@ bool ft_problem_cycle(const ft_problem *problem, const ft_claim *claim)
 bool ft_problem_in_block(const ft_trace *trace, uint32_t block, uint32_t variable)
 {
     const ft_block_cells *cells = &trace->block_cells[block];
-    for (uint32_t i = 0; i < cells->count; i++)
-        if (cells->variables[i] == variable) return true;
-    return false;
+    uint32_t low = 0, high = cells->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (cells->variables[middle] < variable)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < cells->count && cells->variables[low] == variable;
 }
 
 bool ft_problem_is_true(const ft_problem *problem, ft_term term)

@@ -389,10 +389,11 @@ static void build(ft_causality *c, const ft_claim *claim)
     if (w->rows.len > c->stats.max_events) c->stats.max_events = (uint32_t)w->rows.len;
 }
 
-/* At one look, and with no limit to what is looked at; but without a cycle. */
-static bool is_quickly_refuted(ft_causality *c, const ft_claim *claim)
+/* With no limit to what is looked at; but without a cycle. */
+bool ft_causality_refutes_at_once(ft_causality *c, const ft_claim *claim)
 {
-    return (c->rules & FT_CAUSALITY_DATA) && c->problem.model != FT_MODEL_CONTROL &&
+    return SHAPES[claim->kind].known && !c->idle && (c->rules & FT_CAUSALITY_DATA) &&
+           c->problem.model != FT_MODEL_CONTROL &&
            ft_needs_refute(c, claim, SHAPES[claim->kind].members);
 }
 
@@ -401,7 +402,7 @@ bool ft_causality_refutes(ft_causality *c, const ft_claim *claim, ft_causality_e
     if (why) why->len = 0;
     if (!SHAPES[claim->kind].known || c->idle) return false;
     c->stats.asked++;
-    if (!why && is_quickly_refuted(c, claim)) {
+    if (!why && ft_causality_refutes_at_once(c, claim)) {
         c->stats.refuted++;
         return true;
     }
@@ -415,7 +416,7 @@ bool ft_causality_refutes(ft_causality *c, const ft_claim *claim, ft_causality_e
         for (size_t i = 0; c->window.refuted && why && i < cycle->len; i++)
             ft_vec_push(why, cycle->data[i]);
     }
-    bool refuted = answer == ANSWER_REFUTED || (why && is_quickly_refuted(c, claim));
+    bool refuted = answer == ANSWER_REFUTED || (why && ft_causality_refutes_at_once(c, claim));
     c->stats.refuted += refuted;
     return refuted;
 }

@@ -85,6 +85,9 @@ void ft_causality_free(ft_causality *causality); /* accepts NULL */
  * at its limits and the clocks of what events need say it. Kinds of claims that the graph knows
  * nothing of are never refuted. */
 bool ft_causality_refutes(ft_causality *causality, const ft_claim *claim, ft_causality_edges *why);
+/* Do the clocks of what events need refute it by themselves? Less than the graph says, at one look.
+ */
+bool ft_causality_refutes_at_once(ft_causality *causality, const ft_claim *claim);
 /* Does the graph contain what closure under hard order, tied reads and held locks refutes (limits
  * apart), so that asking for that as well is idle? */
 bool ft_causality_covers(const ft_causality *causality, const ft_claim *claim);

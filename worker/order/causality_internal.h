@@ -126,7 +126,9 @@ typedef struct ft_needs {
     uint32_t *row;           /* [n_events] rows of clocks: how many events of each other thread are
                                 members wherever the event is */
     FT_VEC(uint32_t) clocks; /* [rows * width] */
-    FT_VEC(uint32_t) allocs; /* of any block */
+    /* blocks with the variable: blocks[of_variable[v]] .. blocks[of_variable[v + 1] - 1] */
+    uint32_t *of_variable, *blocks;
+    uint32_t *of_block, *allocs; /* likewise the allocs of a block, in observed order */
 } ft_needs;
 
 struct ft_causality {

@@ -7,6 +7,9 @@
 #include "order/causality_internal.h"
 
 #define NEEDS_ENTRIES ((size_t)1 << 25)
+#define MOST_WRITES                                                                                \
+    64 /* of a variable, the first that can be: later ones are needed less often                   \
+        */
 
 typedef struct pass {
     ft_causality *c;
@@ -71,10 +74,44 @@ static void need_sources(pass *p, uint32_t e)
             need(p, e, source);
 }
 
-static void list_allocs(ft_causality *c)
+/* From counts at [i + 1] to the places where slices begin; returns how many items there are. */
+static size_t sum_up(uint32_t *first, uint32_t n)
 {
-    for (uint32_t e = 0; c->trace->blocks.len && e < c->trace->n_events; e++)
-        if (c->trace->kind[e] == FT_EVENT_ALLOC) ft_vec_push(&c->needs.allocs, e);
+    for (uint32_t i = 0; i < n; i++) first[i + 1] += first[i];
+    return first[n];
+}
+
+/* Items were put in from each slice's beginning, which moved to its end. */
+static void move_back(uint32_t *first, uint32_t n)
+{
+    memmove(first + 1, first, n * sizeof *first);
+    first[0] = 0;
+}
+
+static void list_blocks(ft_needs *needs, const ft_trace *trace)
+{
+    uint32_t n = trace->shared.len, *first = ft_calloc((size_t)n + 1, sizeof *first);
+    for (uint32_t b = 0; b < trace->blocks.len; b++)
+        for (uint32_t i = 0; i < trace->block_cells[b].count; i++)
+            first[trace->block_cells[b].variables[i] + 1]++;
+    needs->blocks = ft_calloc(sum_up(first, n) + 1, sizeof *needs->blocks);
+    for (uint32_t b = 0; b < trace->blocks.len; b++)
+        for (uint32_t i = 0; i < trace->block_cells[b].count; i++)
+            needs->blocks[first[trace->block_cells[b].variables[i]]++] = b;
+    move_back(first, n);
+    needs->of_variable = first;
+}
+
+static void list_allocs(ft_needs *needs, const ft_trace *trace)
+{
+    uint32_t n = trace->blocks.len, *first = ft_calloc((size_t)n + 1, sizeof *first);
+    for (uint32_t e = 0; e < trace->n_events; e++)
+        if (trace->kind[e] == FT_EVENT_ALLOC) first[trace->object[e] + 1]++;
+    needs->allocs = ft_calloc(sum_up(first, n) + 1, sizeof *needs->allocs);
+    for (uint32_t e = 0; e < trace->n_events; e++)
+        if (trace->kind[e] == FT_EVENT_ALLOC) needs->allocs[first[trace->object[e]]++] = e;
+    move_back(first, n);
+    needs->of_block = first;
 }
 
 static void find_needs(ft_causality *c)
@@ -91,14 +128,18 @@ static void find_needs(ft_causality *c)
         needs->row[e] = p.current[c->trace->thread[e]];
     }
     free(p.current);
-    list_allocs(c);
+    list_blocks(needs, c->trace);
+    list_allocs(needs, c->trace);
 }
 
 void ft_needs_release(ft_needs *needs)
 {
     free(needs->row);
     ft_vec_release(&needs->clocks);
-    ft_vec_release(&needs->allocs);
+    free(needs->of_variable);
+    free(needs->blocks);
+    free(needs->of_block);
+    free(needs->allocs);
 }
 
 /* Is e among what `root` needs, root itself included? */
@@ -114,27 +155,55 @@ static uint32_t before(const ft_causality *c, uint32_t e)
     return previous != FT_NO_EVENT ? previous : c->order->fork_of[c->trace->thread[e]];
 }
 
-/* Every alloc of a block with the variable comes before the write, if at all. */
+typedef struct allocs {
+    const uint32_t *events;
+    uint32_t count;
+} allocs;
+
+/* Those of the i-th block with the variable; false: it is in no more. */
+static bool allocs_of(const ft_needs *needs, uint32_t variable, uint32_t i, allocs *found)
+{
+    uint32_t at = needs->of_variable[variable] + i;
+    if (at >= needs->of_variable[variable + 1]) return false;
+    const uint32_t *first = needs->of_block + needs->blocks[at];
+    *found = (allocs){needs->allocs + first[0], first[1] - first[0]};
+    return true;
+}
+
+/* Every alloc of a block with the variable comes before the write, which is executed, if at all. */
 static bool is_kept(const ft_causality *c, uint32_t w, uint32_t variable)
 {
-    for (size_t i = 0; i < c->needs.allocs.len; i++) {
-        uint32_t a = c->needs.allocs.data[i];
-        if (ft_problem_in_block(c->trace, c->trace->object[a], variable) &&
-            !ft_order_before(c->order, a, w))
-            return false;
-    }
+    allocs found;
+    for (uint32_t i = 0; allocs_of(&c->needs, variable, i, &found); i++)
+        for (uint32_t k = 0; k < found.count; k++)
+            if (!ft_order_before(c->order, found.events[k], w) && !is_needed(c, w, found.events[k]))
+                return false;
     return true;
+}
+
+/* An event that no write which is kept comes before in the run. */
+static uint32_t last_alloc(const ft_needs *needs, uint32_t variable)
+{
+    allocs found;
+    uint32_t last = 0;
+    for (uint32_t i = 0; allocs_of(needs, variable, i, &found); i++)
+        if (found.count && found.events[found.count - 1] > last)
+            last = found.events[found.count - 1];
+    return last;
 }
 
 bool ft_causality_writes_before(ft_causality *c, const ft_claim *claim, const uint32_t *first,
                                 const uint32_t *events)
 {
-    uint32_t v = claim->variable;
+    uint32_t v = claim->variable, looks = MOST_WRITES;
     if (claim->kind != FT_CLAIM_UNINITIALISED || c->idle) return false;
     if (!c->needs.row) find_needs(c);
-    uint32_t root = before(c, claim->events[0]);
-    for (uint32_t i = first[v]; i < first[v + 1]; i++)
+    uint32_t root = before(c, claim->events[0]), last = last_alloc(&c->needs, v);
+    for (uint32_t i = first[v]; i < first[v + 1] && events[i] < claim->events[0]; i++) {
+        if (events[i] < last) continue;
+        if (looks-- == 0) break;
         if (is_needed(c, root, events[i]) && is_kept(c, events[i], v)) return true;
+    }
     return false;
 }
 
