@@ -81,7 +81,8 @@ static ft_status run_list(const ft_verb_call *call, ft_error *err)
 {
     json_t *list, *limits;
     const char *name;
-    ft_status status = ft_limits_list(call->config.state, &list, err);
+    ft_status status = ft_verb_needs_database(call, err);
+    if (status == FT_OK) status = ft_limits_list(call->config.state, &list, err);
     if (status != FT_OK) return status;
     if (call->json) {
         json_dumpf(list, stdout, JSON_COMPACT);

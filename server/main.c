@@ -19,6 +19,7 @@
 #include "store/backup.h"
 #include "store/check.h"
 #include "token_command.h"
+#include "verb_command.h"
 #include "webhooks/webhooks.h"
 
 static const char HEAD[] =
@@ -375,21 +376,18 @@ static int check_database(const ft_config *config)
 /* foretelld backup FILE, with the daemon's own options for its state folder. */
 static int backup(int count, char **arguments)
 {
-    ft_config config;
+    ft_verb_call call = {.verb = "backup"};
     ft_error err = FT_ERROR_INIT;
-    action what = ACTION_RUN;
-    const char *file = count > 0 ? arguments[0] : "--";
-    ft_config_init(&config);
-    ft_status status = FT_OK;
-    if (strncmp(file, "--", 2) == 0)
+    ft_config_init(&call.config);
+    ft_status status = ft_verb_parse(&call, count, arguments, &err);
+    bool writes = status == FT_OK && !call.help;
+    if (writes && !call.word)
         status = ft_error_set(&err, FT_USAGE, "backup needs a file to write; see foretelld --help");
-    if (status == FT_OK) status = apply(count, arguments, true, &config, &what, &err);
-    if (status == FT_OK) status = apply(count, arguments, false, &config, &what, &err);
     bool usage = status != FT_OK;
-    if (status == FT_OK) status = ft_backup_write(config.state, file, &err);
+    if (writes && !usage) status = ft_backup_write(call.config.state, call.word, &err);
     if (status != FT_OK) fprintf(stderr, "foretelld: %s\n", err.message);
-    ft_config_release(&config);
-    if (status == FT_OK) return 0;
+    ft_config_release(&call.config);
+    if (status == FT_OK) return call.help ? print(ACTION_HELP) : 0;
     return usage ? EXIT_BAD_USAGE : EXIT_NO_START;
 }
 

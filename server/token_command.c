@@ -123,7 +123,8 @@ static ft_status list_tokens(const ft_token_options *options, const ft_verb_call
     (void)options;
     json_t *tokens, *token;
     size_t i;
-    ft_status status = ft_token_list(call->config.state, &tokens, err);
+    ft_status status = ft_verb_needs_database(call, err);
+    if (status == FT_OK) status = ft_token_list(call->config.state, &tokens, err);
     if (status != FT_OK) return status;
     json_array_foreach(json_object_get(tokens, "tokens"), i, token)
     {
@@ -143,7 +144,8 @@ static ft_status revoke_token(const ft_token_options *options, const ft_verb_cal
 {
     (void)options;
     if (!call->word) return ft_error_set(err, FT_USAGE, "revoke needs the id of a token: see list");
-    return ft_token_revoke(call->config.state, call->word, err);
+    ft_status status = ft_verb_needs_database(call, err);
+    return status == FT_OK ? ft_token_revoke(call->config.state, call->word, err) : status;
 }
 
 static const struct {

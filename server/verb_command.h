@@ -25,6 +25,14 @@ typedef struct ft_verb_command {
  * folder cannot be used. */
 int ft_verb_command_main(const ft_verb_command *command, void *own, int count, char **arguments);
 
+/* The same for a command that is its own verb and has none but the daemon's options: its word,
+ * --help, and they, in any order. FT_USAGE. */
+ft_status ft_verb_parse(ft_verb_call *call, int count, char **arguments,
+                        ft_error *err) FT_MUST_CHECK;
+
+/* What only reads must not make a state folder. FT_NOT_FOUND: there is no database. */
+ft_status ft_verb_needs_database(const ft_verb_call *call, ft_error *err) FT_MUST_CHECK;
+
 /* The value of an option --NAME that is a number of at most 15 digits. FT_USAGE. */
 ft_status ft_verb_number(const char *name, const char *value, uint64_t *number,
                          ft_error *err) FT_MUST_CHECK;

@@ -28,6 +28,7 @@ static ft_status copy(const char *from, const char *to, ft_error *err)
 {
     ft_sql sql = {.db = NULL};
     ft_status status = open_reading(from, &sql, err);
+    if (status == FT_OK) status = ft_store_check_version(&sql, from, err);
     /* One read transaction: the daemon's writers go on in the log beside it. */
     if (status == FT_OK) status = ft_sql_run(&sql, NULL, err, "VACUUM INTO ?1", "t", to);
     ft_sql_close(&sql);
@@ -52,8 +53,10 @@ ft_status ft_backup_write(const char *folder, const char *file, ft_error *err)
     ft_strbuf from = {0};
     ft_strbuf_printf(&from, "%s/foretell.db", folder);
     ft_status status;
-    if (access(from.text, R_OK) != 0)
-        status = ft_error_set(err, FT_NOT_FOUND, "no database %s: %s", from.text, strerror(errno));
+    /* A reader beside a daemon writes locks. */
+    if (access(from.text, R_OK | W_OK) != 0)
+        status = ft_error_set(err, FT_NOT_FOUND, "cannot use the database %s: %s", from.text,
+                              strerror(errno));
     else if (access(file, F_OK) == 0)
         status = ft_error_set(err, FT_CONFLICT, "%s exists already", file);
     else

@@ -142,23 +142,31 @@ ft_status ft_store_check_in_flight(ft_sql *sql, const char *file, ft_error *err)
     return check_invariants(sql, IN_FLIGHT, sizeof IN_FLIGHT / sizeof *IN_FLIGHT, file, err);
 }
 
+ft_status ft_store_check_version(ft_sql *sql, const char *file, ft_error *err)
+{
+    int64_t version = 0;
+    const int own = ft_store_schema_version();
+    ft_status status = ft_sql_number(sql, &version, NULL, err, "PRAGMA user_version", "");
+    if (status != FT_OK || version == own) return status;
+    return ft_error_set(err, FT_UNSUPPORTED, "%s has schema version %lld, this program %d: %s",
+                        file, (long long)version, own,
+                        version < own ? "start a daemon of this version on it first, or use the "
+                                        "program that wrote it"
+                                      : "use the program that wrote it");
+}
+
 ft_status ft_store_check_file(const char *file, ft_error *err)
 {
     ft_sql sql = {.db = NULL};
-    int64_t version = 0;
     ft_status status = FT_OK;
-    if (access(file, R_OK) != 0)
-        return ft_error_set(err, FT_NOT_FOUND, "cannot read %s: %s", file, strerror(errno));
+    if (access(file, R_OK | W_OK) != 0)
+        return ft_error_set(err, FT_NOT_FOUND, "cannot use %s: %s", file, strerror(errno));
     if (sqlite3_open_v2(file, &sql.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
         SQLITE_OK)
         status = ft_error_set(err, FT_IO, "cannot open %s: %s", file, sqlite3_errmsg(sql.db));
     else
         sqlite3_busy_timeout(sql.db, 5000);
-    if (status == FT_OK)
-        status = ft_sql_number(&sql, &version, NULL, err, "PRAGMA user_version", "");
-    if (status == FT_OK && version != ft_store_schema_version())
-        status = ft_error_set(err, FT_UNSUPPORTED, "%s has schema version %lld, this program %d",
-                              file, (long long)version, ft_store_schema_version());
+    if (status == FT_OK) status = ft_store_check_version(&sql, file, err);
     if (status == FT_OK) status = check_all(&sql, file, err);
     ft_sql_close(&sql);
     return status;

@@ -10,6 +10,9 @@
  * all there. */
 ft_status ft_store_check_file(const char *file, ft_error *err) FT_MUST_CHECK;
 
+/* FT_UNSUPPORTED: the schema is another one than this program's. `file` is for the message. */
+ft_status ft_store_check_version(ft_sql *sql, const char *file, ft_error *err) FT_MUST_CHECK;
+
 /* The part of it that a crash can have touched: the jobs that have not ended. What it reads does
  * not grow with what has. `file` is for the message. FT_IO. */
 ft_status ft_store_check_in_flight(ft_sql *sql, const char *file, ft_error *err) FT_MUST_CHECK;

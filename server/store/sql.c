@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define SPILL_BYTES 120000 /* SQLite writes them in one piece, which must be below 128 KiB */
 
@@ -43,9 +44,8 @@ static void configure(void)
     (void)sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, SPILL_BYTES);
 }
 
-ft_status ft_sql_open(ft_sql *sql, const char *path, ft_error *err)
+static ft_status open_and_set(ft_sql *sql, const char *path, ft_error *err)
 {
-    configure();
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     if (sqlite3_open_v2(path, &sql->db, flags, NULL) != SQLITE_OK) {
         return ft_error_set(err, FT_IO, "cannot open the database %s: %s", path,
@@ -62,6 +62,17 @@ ft_status ft_sql_open(ft_sql *sql, const char *path, ft_error *err)
                             sqlite3_errmsg(sql->db));
     }
     return FT_OK;
+}
+
+/* A new file is its owner's alone, whatever folder it is in: traces and secrets are in it. What
+ * SQLite puts beside it has its mode. */
+ft_status ft_sql_open(ft_sql *sql, const char *path, ft_error *err)
+{
+    configure();
+    mode_t mask = umask(0077);
+    ft_status status = open_and_set(sql, path, err);
+    umask(mask);
+    return status;
 }
 
 void ft_sql_close(ft_sql *sql)

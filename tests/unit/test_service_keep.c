@@ -70,6 +70,14 @@ static void a_backup_is_the_same_daemon(void **state)
     /* It never writes over anything. */
     assert_int_equal(command(arguments), 4);
     assert_int_equal(command("backup"), 2);
+    snprintf(arguments, sizeof arguments, "backup --state=%s/state %s/y", ft_steps_server.folder,
+             copy.folder);
+    assert_int_equal(command(arguments), 0); /* options may come first */
+    snprintf(arguments, sizeof arguments, "backup %s/z --state %s/state --help >/dev/null",
+             copy.folder, ft_steps_server.folder);
+    assert_int_equal(command(arguments), 0);
+    snprintf(arguments, sizeof arguments, "%s/z", copy.folder);
+    assert_int_equal(access(arguments, F_OK), -1); /* help is all that it gave */
     snprintf(arguments, sizeof arguments, "backup %s/x --state /nonexistent", copy.folder);
     assert_int_equal(command(arguments), 4);
 
@@ -81,6 +89,43 @@ static void a_backup_is_the_same_daemon(void **state)
     assert_true(ft_daemon_stop(&copy));
     ft_daemon_remove(&copy);
     assert_true(ft_daemon_stop(&ft_steps_server));
+}
+
+/* Whoever may look into the state folder may not read what is in it. */
+static void the_database_is_private(void **state)
+{
+    (void)state;
+    static const char *const NAMES[] = {"foretell.db", "foretell.db-wal", "foretell.db-shm"};
+    char path[128];
+    struct stat info;
+    ft_daemon open = {.pid = 0};
+    snprintf(open.folder, sizeof open.folder, "/tmp/ft-keep-XXXXXX");
+    assert_non_null(mkdtemp(open.folder));
+    snprintf(open.socket, sizeof open.socket, "%s/socket", open.folder);
+    snprintf(path, sizeof path, "%s/state", open.folder);
+    assert_int_equal(mkdir(path, 0755), 0);
+    assert_true(ft_daemon_start(&open));
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        snprintf(path, sizeof path, "%s/state/%s", open.folder, NAMES[i]);
+        assert_int_equal(stat(path, &info), 0);
+        assert_int_equal(info.st_mode & 0777, 0600);
+    }
+    assert_true(ft_daemon_stop(&open));
+    ft_daemon_remove(&open);
+}
+
+/* What only looks makes no state folder. */
+static void commands_that_look_make_nothing(void **state)
+{
+    (void)state;
+    static const char *const COMMANDS[] = {"token list", "token revoke x", "limit list"};
+    char arguments[160], folder[96];
+    snprintf(folder, sizeof folder, "%s/nothing", ft_steps_server.folder);
+    for (size_t i = 0; i < sizeof COMMANDS / sizeof *COMMANDS; i++) {
+        snprintf(arguments, sizeof arguments, "%s --state %s", COMMANDS[i], folder);
+        assert_int_equal(command(arguments), 4);
+        assert_int_equal(access(folder, F_OK), -1);
+    }
 }
 
 /* A copy that is damaged is told from one that is not. */
@@ -313,6 +358,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_backup_is_the_same_daemon),
+        cmocka_unit_test(the_database_is_private),
+        cmocka_unit_test(commands_that_look_make_nothing),
         cmocka_unit_test(damage_is_found),
         cmocka_unit_test(an_interrupted_backup_leaves_nothing),
         cmocka_unit_test(stale_parts_go),
