@@ -172,18 +172,26 @@ static void atomicity_sentence(ft_strbuf *out, const ft_record_context *c, const
     ft_strbuf_puts(out, " of one transaction");
 }
 
+/* Who has it: the child of a join has been named already. */
+static void add_keeper(ft_strbuf *out, const ft_trace *trace, uint32_t request, uint32_t keeper)
+{
+    if (trace->kind[request] == FT_EVENT_JOIN) return;
+    ft_strbuf_printf(out, ", %s by %s",
+                     trace->kind[request] == FT_EVENT_ONCE_PASS ? "being initialised" : "held",
+                     ft_trace_thread_name(trace, trace->thread[keeper]));
+}
+
 /* "T1 waits for B at a.c:3, held by T2, which waits for A at b.c:7, held by T1". */
 static void deadlock_sentence(ft_strbuf *out, const ft_record_context *c, const ft_claim *claim)
 {
     const ft_trace *trace = c->trace;
-    for (uint32_t i = 0; i <= claim->n_events; i++) {
-        uint32_t e = claim->events[i % claim->n_events];
-        ft_strbuf_printf(out, "%s%s", i ? ", held by " : "",
-                         ft_trace_thread_name(trace, trace->thread[e]));
-        if (i == claim->n_events) return;
+    for (uint32_t i = 0; i < claim->n_events; i++) {
+        uint32_t e = claim->events[i];
+        if (i == 0) ft_strbuf_puts(out, ft_trace_thread_name(trace, trace->thread[e]));
         ft_strbuf_printf(out, "%s waits for %s", i ? ", which" : "",
                          ft_trace_object_name(trace, e));
         if (trace->loc[e] != FT_NO_LOC) ft_strbuf_printf(out, " at %s", location(trace, e));
+        add_keeper(out, trace, e, claim->events[(i + 1) % claim->n_events]);
     }
 }
 

@@ -43,7 +43,7 @@ static const ft_rule RULES[] = {
      "whoever does.",
      "Release a lock in the thread that took it."},
     {"deadlock/cycle", "deadlock", "cycle", "Deadlock",
-     "Threads wait for each other's locks, and none of them can go on.",
+     "Threads wait for each other, and none of them can go on.",
      "Take the locks in one order everywhere, or take them both at once."},
     {"deadlock/lost-wakeup", "deadlock", "lost-wakeup", "Lost wake-up",
      "A thread waits on %s for ever: the signal came before it waited, and no other will come.",

@@ -41,7 +41,14 @@ static ft_status final_lock_error(run *r)
 
 const ft_claim_rules FT_LOCK_ERROR_RULES = {any_shape, final_lock_error};
 
-/* ---- cycles of lock requests ----------------------------------------------------------------- */
+/* ---- cycles of requests ---------------------------------------------------------------------- */
+
+static bool is_request(const ft_trace *trace, uint32_t e)
+{
+    uint8_t kind = trace->kind[e];
+    if (kind == FT_EVENT_ONCE_PASS || kind == FT_EVENT_JOIN) return true;
+    return is_acquire(trace, e) && !(trace->flags[e] & (FT_FLAG_TRY | FT_FLAG_NESTED));
+}
 
 static ft_status shape_deadlock(run *r)
 {
@@ -49,8 +56,8 @@ static ft_status shape_deadlock(run *r)
     if (claim->n_events < 2) return ft_checker_refuse_claim(r, "a cycle has two requests or more");
     for (uint32_t i = 0; i < claim->n_events; i++) {
         uint32_t e = claim->events[i];
-        if (!is_acquire(r->trace, e) || (r->trace->flags[e] & (FT_FLAG_TRY | FT_FLAG_NESTED)))
-            return ft_checker_refuse_claim(r, "one of its events is no lock request");
+        if (!is_request(r->trace, e))
+            return ft_checker_refuse_claim(r, "one of its events is no request");
         for (uint32_t k = 0; k < i; k++)
             if (r->trace->thread[claim->events[k]] == r->trace->thread[e])
                 return ft_checker_refuse_claim(r, "two of its events are of one thread");
@@ -58,19 +65,35 @@ static ft_status shape_deadlock(run *r)
     return FT_OK;
 }
 
+/* What is wrong where the request could go on (no join is asked), and where the next request's
+ * thread is not what keeps it waiting. */
+typedef struct request_words {
+    const char *goes_on, *other;
+} request_words;
+static request_words words_of(ft_event_kind kind)
+{
+    if (kind == FT_EVENT_ONCE_PASS)
+        return (request_words){"its initialiser is done",
+                               "the thread of the next request does not run its initialiser"};
+    if (kind == FT_EVENT_JOIN) return (request_words){NULL, "the next request is not its child's"};
+    return (request_words){"its lock is free",
+                           "the thread of the next request does not hold its lock"};
+}
+
+/* A thread that is next at its request has not ended, whatever arms it may pass over there. */
 static ft_status final_deadlock(run *r)
 {
     const ft_claim *claim = r->claim;
     for (uint32_t i = 0; i < claim->n_events; i++) {
         uint32_t e = claim->events[i], holder = claim->events[(i + 1) % claim->n_events];
+        ft_event_kind kind = (ft_event_kind)r->trace->kind[e];
         ft_status status = ft_checker_next(r, e);
         if (status) return status;
         ft_checker_note(r, e);
-        if (ft_checker_ready(r, e, NULL) == FT_OK)
-            return ft_checker_refuse(r, FT_INPUT, e, "its lock is free");
+        if (kind != FT_EVENT_JOIN && ft_checker_ready(r, e, NULL) == FT_OK)
+            return ft_checker_refuse(r, FT_INPUT, e, words_of(kind).goes_on);
         if (!ft_machine_keeps_waiting(r->machine, r->trace->thread[holder], e))
-            return ft_checker_refuse(r, FT_INPUT, e,
-                                     "the thread of the next request does not hold its lock");
+            return ft_checker_refuse(r, FT_INPUT, e, words_of(kind).other);
     }
     return FT_OK;
 }
@@ -90,12 +113,14 @@ static bool may_block(const ft_trace *trace, uint32_t e)
     return WAITS[trace->kind[e]];
 }
 
-/* With any wake-ups, who sleeps is what ft_checker_signals_explained finds. */
+/* With any wake-ups, who sleeps is what ft_checker_signals_explained finds. Who comes to a once
+ * object that nobody has begun runs the initialiser instead of waiting for it. */
 static bool is_kept(run *r, uint32_t e)
 {
     const ft_trace *trace = r->trace;
-    bool wake = trace->kind[e] == FT_EVENT_COND_WAKE;
+    bool wake = trace->kind[e] == FT_EVENT_COND_WAKE, pass = trace->kind[e] == FT_EVENT_ONCE_PASS;
     if (!may_block(trace, e)) return false;
+    if (pass && !ft_machine_once_begun(r->machine, trace->object[e])) return false;
     if (wake && (trace->flags[e] & FT_FLAG_FAILED)) return false;
     if (wake && r->witness->wakeups == FT_WAKEUPS_ANY) return true;
     return ft_checker_ready(r, e, NULL) != FT_OK;

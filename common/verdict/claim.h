@@ -39,18 +39,20 @@
  *   LOCK_ERROR  events[0] is next after the last step, and by its thread's own earlier events it
  *               is a lock error: the acquire of a lock that its thread holds and may not take
  *               again, or the release of one that its thread does not hold.
- *   DEADLOCK    events[0 .. n_events - 1], n_events > 1, lock requests (acquires that wait: not
- *               FT_FLAG_TRY) of distinct threads: all next after the last step, and the lock of
- *               events[i] is held by the thread of events[i + 1] (the last one's by the thread of
- *               events[0]) in a mode that keeps the request waiting.
+ *   DEADLOCK    events[0 .. n_events - 1], n_events > 1, requests (acquires that wait: not
+ *               FT_FLAG_TRY; once-passes; joins) of distinct threads: all next after the last step,
+ *               and the thread of events[i + 1] (for the last one, of events[0]) has what events[i]
+ *               asks for: it holds the lock in a mode that keeps the request waiting; has begun the
+ *               once object's initialiser and not ended it; is the thread that is joined.
  *   STUCK       events[0], a semaphore wait, cond-wake, join or barrier-leave, is next after the
  *               last step and blocked; every other thread that was started and has an event left
  *               has a next event that is blocked too: a blocked acquire (not FT_FLAG_TRY), wait,
- *               cond-wake without FT_FLAG_FAILED, join, barrier-leave or once-pass. (Nobody waits
- *               at an edge-in: it says what came before.) No thread that is cut
- *               (ft_trace_find_cut) has executed all its events: what it does behind them could
- *               end the waiting. Where events[0] is a join, all blocked ones are joins and
- *               acquires (who waits for a stuck thread is not a finding of its own).
+ *               cond-wake without FT_FLAG_FAILED, join, barrier-leave, or once-pass whose
+ *               initialiser was begun (else its thread would run it). (Nobody waits at an edge-in:
+ *               it says what came before.) No thread that is cut (ft_trace_find_cut) has executed
+ *               all its events: what it does behind them could end the waiting. Where events[0] is
+ *               a join, all blocked ones are joins and acquires (who waits for a stuck thread is
+ *               not a finding of its own).
  *   AFTER_FREE  events[0], a free, is a step and the last alloc or free of its block among the
  *               steps; events[1], an access of one of its variables or a free of the same block, is
  *               next after the last step and its access takes place, its own reads exempt.
@@ -91,7 +93,7 @@ uint32_t ft_claim_first_final(
 /* Its events are all next at once, in no order: RACE, DEADLOCK, CO_ENABLED. */
 bool ft_claim_is_unordered(ft_claim_kind kind);
 
-#define FT_CLAIM_MAX_EVENTS 32u /* threads in one cycle of lock requests */
+#define FT_CLAIM_MAX_EVENTS 32u /* threads in one cycle of requests */
 
 typedef struct ft_claim {
     ft_claim_kind kind;

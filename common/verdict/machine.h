@@ -53,9 +53,15 @@ ft_status ft_machine_next(const ft_machine *machine, uint32_t e, ft_error *why) 
 ft_status ft_machine_ready(const ft_machine *machine, uint32_t e, uint32_t partner,
                            ft_error *why) FT_MUST_CHECK;
 
-/* Does the thread hold the lock, in either mode? In a mode that keeps acquire e waiting? */
+/* Does the thread hold the lock, in either mode? */
 bool ft_machine_holds_lock(const ft_machine *machine, uint32_t thread, uint32_t lock);
+/* Is the thread what e waits for: it holds the lock of an acquire in a mode that keeps it waiting,
+ * has begun the initialiser of a once-pass and not ended it, or is the child of a join (that has
+ * an event left)? */
 bool ft_machine_keeps_waiting(const ft_machine *machine, uint32_t thread, uint32_t e);
+
+/* Has a thread begun the initialiser of the once object? */
+bool ft_machine_once_begun(const ft_machine *machine, uint32_t once);
 
 /* What a cond-wake needs; FT_WAKEUPS_ANY at first. Survives a reset. */
 void ft_machine_set_wakeups(ft_machine *machine, ft_wakeups wakeups);

@@ -66,6 +66,7 @@ struct ft_machine {
     block_cell *blocks;
     ft_map reading;          /* thread and lock -> epoch in which it holds it for reading, 0: not */
     ft_map waiting;          /* thread and condition -> epoch << 32 | time of its cond-wait */
+    uint32_t *once_begin;    /* [onces] its first once-begin, FT_NO_EVENT: none */
     uint32_t *once_end;      /* [onces] its once-end, FT_NO_EVENT: none */
     uint32_t *arrival_first; /* [barriers + 1] slices of arrivals */
     uint32_t *arrivals;      /* barrier-arrive events by barrier, in observed order */

@@ -7,13 +7,16 @@ enum { NO_EFFECT = FT_FLAG_NESTED | FT_FLAG_STRANGER };
 
 /* ---- set up ---------------------------------------------------------------------------------- */
 
-static void find_once_ends(ft_machine *m)
+static void find_initialisers(ft_machine *m)
 {
     const ft_trace *trace = m->trace;
+    m->once_begin = ft_calloc(trace->onces.len, sizeof *m->once_begin);
     m->once_end = ft_calloc(trace->onces.len, sizeof *m->once_end);
-    for (uint32_t o = 0; o < trace->onces.len; o++) m->once_end[o] = FT_NO_EVENT;
-    for (uint32_t e = trace->n_events; trace->onces.len && e-- > 0;)
+    for (uint32_t o = 0; o < trace->onces.len; o++) m->once_begin[o] = m->once_end[o] = FT_NO_EVENT;
+    for (uint32_t e = trace->n_events; trace->onces.len && e-- > 0;) {
+        if (trace->kind[e] == FT_EVENT_ONCE_BEGIN) m->once_begin[trace->object[e]] = e;
         if (trace->kind[e] == FT_EVENT_ONCE_END) m->once_end[trace->object[e]] = e;
+    }
 }
 
 static void sort_arrivals(ft_machine *m)
@@ -58,7 +61,7 @@ void ft_machine_sync_open(ft_machine *m)
 {
     m->conditions = ft_calloc(m->trace->conditions.len, sizeof *m->conditions);
     m->blocks = ft_calloc(m->trace->blocks.len, sizeof *m->blocks);
-    find_once_ends(m);
+    find_initialisers(m);
     sort_arrivals(m);
     number_rounds(m);
 }
@@ -69,6 +72,7 @@ void ft_machine_sync_close(ft_machine *m)
         ft_vec_release(&m->conditions[c].notices);
     free(m->conditions);
     free(m->blocks);
+    free(m->once_begin);
     free(m->once_end);
     free(m->arrival_first);
     free(m->arrivals);
@@ -104,13 +108,6 @@ bool ft_machine_holds_lock(const ft_machine *m, uint32_t thread, uint32_t lock)
 {
     lock_cell state = ft_machine_lock(m, lock);
     return (state.depth > 0 && state.owner == thread) || thread_reads(m, thread, lock);
-}
-
-bool ft_machine_keeps_waiting(const ft_machine *m, uint32_t thread, uint32_t e)
-{
-    lock_cell state = ft_machine_lock(m, m->trace->object[e]);
-    if (state.depth > 0 && state.owner == thread) return true;
-    return m->trace->kind[e] == FT_EVENT_ACQUIRE && thread_reads(m, thread, m->trace->object[e]);
 }
 
 static ft_status held(const ft_machine *m, uint32_t e, lock_cell state, ft_error *why)
@@ -298,6 +295,29 @@ static ft_status join_ready(const ft_machine *m, uint32_t e, ft_error *why)
     if (ft_machine_ended(m, child)) return FT_OK;
     return ft_error_set(why, FT_INPUT, "thread %s has not ended: event %u is still to come",
                         ft_trace_thread_name(m->trace, child), m->final[child] + 1);
+}
+
+bool ft_machine_once_begun(const ft_machine *m, uint32_t once)
+{
+    uint32_t begin = m->once_begin[once];
+    return begin != FT_NO_EVENT && ft_machine_executed(m, begin);
+}
+
+static bool initialises(const ft_machine *m, uint32_t thread, uint32_t once)
+{
+    uint32_t begin = m->once_begin[once], end = m->once_end[once];
+    return ft_machine_once_begun(m, once) && m->trace->thread[begin] == thread &&
+           (end == FT_NO_EVENT || !ft_machine_executed(m, end));
+}
+
+bool ft_machine_keeps_waiting(const ft_machine *m, uint32_t thread, uint32_t e)
+{
+    uint32_t object = m->trace->object[e];
+    if (m->trace->kind[e] == FT_EVENT_ONCE_PASS) return initialises(m, thread, object);
+    if (m->trace->kind[e] == FT_EVENT_JOIN) return object == thread;
+    lock_cell state = ft_machine_lock(m, object);
+    if (state.depth > 0 && state.owner == thread) return true;
+    return m->trace->kind[e] == FT_EVENT_ACQUIRE && thread_reads(m, thread, object);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */

@@ -11,8 +11,7 @@
     X(ASSERTION, "assertion", "an assertion of the trace that another schedule makes false")       \
     X(LOCK, "lock",                                                                                \
       "a lock taken twice by its holder, or released by a thread that does not hold it")           \
-    X(DEADLOCK, "deadlock",                                                                        \
-      "threads that wait for each other's locks, or for a wake-up that cannot come")               \
+    X(DEADLOCK, "deadlock", "threads that wait for each other, or for a wake-up that cannot come") \
     X(ORDER, "order", "use before initialisation, use after free, double free")                    \
     X(PROPERTY, "property", "a property that came with the job")
 

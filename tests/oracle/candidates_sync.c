@@ -69,21 +69,44 @@ void ft_oracle_add_lock_errors(const ft_trace *trace, ft_oracle_result *result)
                            (ft_claim){.kind = FT_CLAIM_LOCK_ERROR, .events = {e}});
 }
 
-/* ---- cycles of lock requests ---- */
+/* ---- cycles of requests ---- */
 
-/* An acquire that may have to wait for another thread. */
+/* An acquire that may have to wait for another thread, or a wait for an initialiser or a thread. */
 static bool is_request(const ft_trace *trace, uint32_t event)
 {
+    if (trace->kind[event] == FT_EVENT_ONCE_PASS || trace->kind[event] == FT_EVENT_JOIN)
+        return true;
     if (!is_acquire(trace, event) || (trace->flags[event] & FT_FLAG_TRY)) return false;
     return holding_at(trace, event).depth[trace->object[event]] == 0;
+}
+
+/* Does the event's thread run the initialiser when the event is next? */
+static bool initialises(const ft_trace *trace, uint32_t event, uint32_t once)
+{
+    bool runs = false;
+    for (uint32_t e = 0; e < event; e++) {
+        if (trace->thread[e] != trace->thread[event] || trace->object[e] != once) continue;
+        if (trace->kind[e] == FT_EVENT_ONCE_BEGIN) runs = true;
+        if (trace->kind[e] == FT_EVENT_ONCE_END) return false;
+    }
+    return runs;
 }
 
 static bool waits_for(const ft_trace *trace, uint32_t request, uint32_t holder)
 {
     holding other = holding_at(trace, holder);
-    uint32_t lock = trace->object[request];
-    if (!other.depth[lock]) return false;
-    return other.exclusive[lock] || trace->kind[request] == FT_EVENT_ACQUIRE;
+    uint32_t object = trace->object[request];
+    if (trace->kind[request] == FT_EVENT_JOIN) return trace->thread[holder] == object;
+    if (trace->kind[request] == FT_EVENT_ONCE_PASS) return initialises(trace, holder, object);
+    if (!other.depth[object]) return false;
+    return other.exclusive[object] || trace->kind[request] == FT_EVENT_ACQUIRE;
+}
+
+static bool has_kind(const ft_trace *trace, const ft_claim *claim, ft_event_kind kind)
+{
+    for (uint32_t i = 0; i < claim->n_events; i++)
+        if (trace->kind[claim->events[i]] == kind) return true;
+    return false;
 }
 
 static bool has_thread(const ft_trace *trace, const ft_claim *claim, uint32_t thread)
@@ -97,7 +120,9 @@ static bool has_thread(const ft_trace *trace, const ft_claim *claim, uint32_t th
 static void extend_cycle(const ft_trace *trace, ft_claim *path, ft_oracle_result *result)
 {
     uint32_t first = path->events[0], last = path->events[path->n_events - 1];
-    if (path->n_events > 1 && waits_for(trace, last, first))
+    /* A thread that is joined for ever, without once objects, is a finding of another kind. */
+    bool joins = has_kind(trace, path, FT_EVENT_JOIN) && !has_kind(trace, path, FT_EVENT_ONCE_PASS);
+    if (path->n_events > 1 && !joins && waits_for(trace, last, first))
         ft_oracle_push(result, FT_CHECK_DEADLOCK, FT_ORACLE_NO_PROPERTY, *path);
     for (uint32_t e = 0; e < trace->n_events; e++) {
         if (trace->thread[e] <= trace->thread[first] || has_thread(trace, path, trace->thread[e]) ||

@@ -43,6 +43,8 @@ typedef struct ft_comparison_stats {
     uint64_t traces, reordered;
     uint64_t samples[FT_CHECKS][2];     /* traces under a model, or properties: safe, violated */
     uint64_t claims[FT_CLAIM_KINDS][2]; /* likewise each candidate, by kind */
+    uint64_t once_cycles[2][2];         /* of the cycles those through a once object, without a join
+                                           and with one */
     uint64_t kinds[FT_EVENT_KINDS];     /* events */
     uint64_t blocked[FT_EVENT_KINDS];   /* of these: what a thread waited for at the end */
     uint64_t branching, shapes[FT_SHAPES];

@@ -56,9 +56,22 @@ void ft_compare_count_shapes(const ft_trace *trace, ft_comparison_stats *stats)
     }
 }
 
+static void count_cycle(const ft_trace *trace, const ft_oracle_answer *answer,
+                        ft_comparison_stats *stats)
+{
+    bool once = false, joins = false;
+    if (answer->claim.kind != FT_CLAIM_DEADLOCK) return;
+    for (uint32_t i = 0; i < answer->claim.n_events; i++) {
+        once |= trace->kind[answer->claim.events[i]] == FT_EVENT_ONCE_PASS;
+        joins |= trace->kind[answer->claim.events[i]] == FT_EVENT_JOIN;
+    }
+    if (once) stats->once_cycles[joins][answer->violated]++;
+}
+
 void ft_compare_count_claim(const ft_trace *trace, const ft_oracle_answer *answer,
                             ft_comparison_stats *stats)
 {
+    count_cycle(trace, answer, stats);
     for (uint32_t i = 0; i < ft_claim_events(&answer->claim); i++)
         if (trace->flags[answer->claim.events[i]] & FT_FLAG_PASSED) {
             stats->passed_claims[answer->claim.kind][answer->violated]++;

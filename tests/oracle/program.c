@@ -439,6 +439,8 @@ static void choose_flavour(ft_program *program)
         program->n_conditions = 1 + ft_program_percent(program, 15);
     if (program->flavour == FT_FLAVOUR_SEMAPHORES || any)
         program->n_semaphores = 1 + ft_program_percent(program, 50);
+    if (program->flavour == FT_FLAVOUR_BARRIERS && !program->n_locks)
+        program->n_locks = ft_program_percent(program, 80);
     program->n_barriers = program->flavour == FT_FLAVOUR_BARRIERS || any;
     program->n_onces = program->n_barriers;
     program->barrier_count = ft_program_percent(program, 15) ? 2 : program->n_threads;

@@ -215,20 +215,47 @@ static void add_unit(ft_program *program)
 
 /* ---- barriers and once ---- */
 
+/* The first one more often, so that threads meet there. */
+static uint32_t some_lock(ft_program *program)
+{
+    if (!program->n_locks || ft_program_percent(program, 50)) return 0;
+    return ft_program_below(program, program->n_locks);
+}
+
+/* What an initialiser may wait for: a lock, a unit, its own child. */
+static void add_initialiser(ft_program *program)
+{
+    uint32_t lock = some_lock(program);
+    bool locks = program->n_locks && may_take(program, lock, false);
+    bool joins = program->forks && program->thread == 0 && program->next_join < program->n_threads;
+    locks = locks && ft_program_percent(program, 70);
+    if (locks) take(program, lock, false);
+    if (!locks || ft_program_percent(program, 30)) ft_program_add_data(program);
+    add_hurdle(program, 70);
+    if (locks) give_back(program, lock);
+    if (joins && ft_program_percent(program, 25))
+        ft_program_add(program, FT_EVENT_JOIN, program->next_join++);
+}
+
+/* Some come to it with a lock. */
 static void add_once(ft_program *program)
 {
     uint32_t t = program->thread;
+    uint32_t lock = some_lock(program);
+    bool locks =
+        program->n_locks && ft_program_percent(program, 60) && may_take(program, lock, false);
+    if (locks) take(program, lock, false);
     ft_program_add(program, FT_EVENT_ONCE_BEGIN, 0);
     uint32_t from = program->n_ops[t];
-    ft_program_add_data(program);
-    add_hurdle(program, 70);
+    add_initialiser(program);
     ft_program_add(program, FT_EVENT_ONCE_END, 0);
     program->ops[t][from - 1].skip = program->n_ops[t] - from;
+    if (locks) give_back(program, lock);
 }
 
 static void add_phase(ft_program *program)
 {
-    if (ft_program_percent(program, program->tells ? 55 : 30)) {
+    if (ft_program_percent(program, program->tells ? 75 : 45)) {
         add_once(program);
         return;
     }

@@ -49,10 +49,15 @@ static bool may_be_undefined(const ft_term_pool *pool, ft_term term)
     static const ft_op divisions[] = {FT_OP_DIV,    FT_OP_MOD,    FT_OP_BVUDIV,
                                       FT_OP_BVUREM, FT_OP_BVSDIV, FT_OP_BVSREM};
     ft_term_node node = ft_term_get(pool, term);
+    bool divides = false;
     for (size_t i = 0; i < sizeof divisions / sizeof *divisions; i++)
-        if (node.op == divisions[i]) return true;
-    for (uint32_t i = 0; i < node.n_children; i++)
-        if (may_be_undefined(pool, node.children[i])) return true;
+        divides |= node.op == divisions[i];
+    for (uint32_t i = 0; i < node.n_children; i++) {
+        ft_term_node child = ft_term_get(pool, node.children[i]);
+        bool never_zero = child.op == FT_OP_LITERAL && child.bits != 0;
+        if (may_be_undefined(pool, node.children[i]) || (divides && i > 0 && !never_zero))
+            return true;
+    }
     return false;
 }
 

@@ -59,7 +59,8 @@ typedef struct ft_machine {
     uint8_t index[FT_ORACLE_EVENTS];       /* position of an event in its thread */
     uint8_t forker[FT_ORACLE_THREADS];     /* event + 1 of its fork, 0: never forked */
     uint8_t edge_source[FT_ORACLE_EVENTS]; /* of an edge-in: event + 1 of its edge-out */
-    uint8_t once_end[FT_ORACLE_ONCES];     /* event + 1 of its once-end, 0: none */
+    uint8_t once_begin[FT_ORACLE_ONCES];   /* event + 1 of its once-begin, 0: none */
+    uint8_t once_end[FT_ORACLE_ONCES];     /* likewise of its once-end */
     uint8_t round[FT_ORACLE_EVENTS];       /* of a barrier-arrive or -leave: 1, 2, ...; 0: none */
     uint8_t waker[FT_ORACLE_EVENTS]; /* of a cond-wake: event + 1 of what woke it in the run */
     ft_arms arms;
@@ -119,7 +120,8 @@ uint32_t ft_sync_step(const ft_machine *machine, uint32_t event,
 /* Is its thread waiting there, maybe for ever (claim.h, STUCK)? Not true of events that fail
  * rather than wait (a try-failed, a time-out). */
 bool ft_sync_blocked(const ft_machine *machine, const ft_state *state, uint32_t event);
-/* Is the lock that `request` asks for held by `thread` in a mode that keeps it waiting? */
+/* Has `thread` what `request`, next in its own thread, asks for: its lock in a mode that keeps it
+ * waiting, the initialiser of its once-pass, its child's end? */
 bool ft_sync_held_against(const ft_machine *machine, const ft_state *state, uint32_t request,
                           uint32_t thread);
 

@@ -93,8 +93,12 @@ void ft_sync_init(ft_machine *machine)
     find_rounds(machine);
     for (uint32_t c = 0; c < trace->conditions.len; c++) find_wakers(machine, c);
     for (uint32_t e = 0; e < trace->n_events; e++)
-        if (trace->kind[e] == FT_EVENT_ONCE_END && !machine->once_end[trace->object[e]])
-            machine->once_end[trace->object[e]] = (uint8_t)(e + 1);
+        for (int end = 0; end < 2; end++) {
+            uint8_t *first = end ? machine->once_end : machine->once_begin;
+            if (trace->kind[e] == (end ? FT_EVENT_ONCE_END : FT_EVENT_ONCE_BEGIN) &&
+                !first[trace->object[e]])
+                first[trace->object[e]] = (uint8_t)(e + 1);
+        }
 }
 
 /* ---- may it go on? ---- */
@@ -134,6 +138,12 @@ static bool once_done(const ft_machine *machine, const ft_state *state, uint32_t
 {
     uint8_t end = machine->once_end[once];
     return end && ft_machine_has_executed(machine, state, end - 1u);
+}
+
+static bool once_begun(const ft_machine *machine, const ft_state *state, uint32_t once)
+{
+    uint8_t begin = machine->once_begin[once];
+    return begin && ft_machine_has_executed(machine, state, begin - 1u);
 }
 
 static bool may_acquire(const ft_machine *machine, const ft_state *state, uint32_t event)
@@ -230,16 +240,24 @@ bool ft_sync_blocked(const ft_machine *machine, const ft_state *state, uint32_t 
     };
     const ft_trace *trace = machine->trace;
     if (!waits[trace->kind[event]] || (trace->flags[event] & FT_FLAG_TRY)) return false;
+    /* The first to come runs the initialiser: what it does then is not in the trace. */
+    if (trace->kind[event] == FT_EVENT_ONCE_PASS &&
+        !once_begun(machine, state, trace->object[event]))
+        return false;
     return !ft_sync_ready(machine, state, event);
 }
 
 bool ft_sync_held_against(const ft_machine *machine, const ft_state *state, uint32_t request,
                           uint32_t thread)
 {
-    uint32_t lock = machine->trace->object[request];
-    if (state->owner[lock] == thread + 1) return true;
-    return machine->trace->kind[request] == FT_EVENT_ACQUIRE &&
-           (state->readers[lock] >> thread & 1u);
+    const ft_trace *trace = machine->trace;
+    uint32_t object = trace->object[request];
+    if (trace->kind[request] == FT_EVENT_JOIN) return object == thread;
+    if (trace->kind[request] == FT_EVENT_ONCE_PASS)
+        return once_begun(machine, state, object) && !once_done(machine, state, object) &&
+               trace->thread[machine->once_begin[object] - 1u] == thread;
+    if (state->owner[object] == thread + 1) return true;
+    return trace->kind[request] == FT_EVENT_ACQUIRE && (state->readers[object] >> thread & 1u);
 }
 
 /* ---- effects ---- */

@@ -223,6 +223,15 @@ static const check_row STEPS[] = {
 #define FREED                                                                                      \
     "var x\nvar y\nblock m x\nT1: alloc m\nT2: r x\nT2: r y\nT1: free m\nT1: alloc m\nT2: free "   \
     "m\n"
+/* T1's second request, and T3, are for what the others do not have. */
+#define ONCE_LOCK                                                                                  \
+    "mutex m\nmutex n\nonce o\nT1: obeg o\nT1: acq m\nT1: rel m\nT1: oend o\nT2: acq m\n"          \
+    "T2: pass o\nT2: rel m\nT1: acq m\nT3: acq n\n"
+#define ONCE_JOIN                                                                                  \
+    "mutex m\nonce o\nT1: fork T2\nT1: obeg o\nT1: join T2\nT1: oend o\nT4: begin\nT2: acq m\n"    \
+    "T2: rel m\nT4: end\nT3: acq m\nT3: pass o\n"
+#define ONCE_WAIT  "sem s 0\nonce o\nT1: obeg o\nT1: wait s\nT1: oend o\nT2: pass o\n"
+#define ONCE_LATE  "sem s 0\nonce o\nT1: wait s\nT1: obeg o\nT1: oend o\nT2: pass o\n"
 #define FREE_GUARD "var x 0\nvar g 0\nblock m x\nT1: alloc m\nT2: x := 1 if (> g 0)\nT1: free m\n"
 
 static const check_row CLAIMS[] = {
@@ -263,7 +272,7 @@ static const check_row CLAIMS[] = {
      BAD("executed already")},
     {"held by a try", CROSSED("try", "acq"), OBSERVED, "dead 2 6", "1 5", FT_OK, NULL},
     {"a try asks for nothing", CROSSED("acq", "try"), OBSERVED, "dead 2 6", "1 5",
-     BAD("one of its events is no lock request")},
+     BAD("one of its events is no request")},
     {"readers that want to write", CROSSED_RW("acq"), OBSERVED, "dead 2 6", "1 5", FT_OK, NULL},
     {"readers that want to read", CROSSED_RW("acqs"), OBSERVED, "dead 2 6", "1 5",
      BAD("its lock is free")},
@@ -277,7 +286,20 @@ static const check_row CLAIMS[] = {
     {"the best order of a ring", RING, OBSERVED, "bound=4 dead 2 6 10", "1 5 9", FT_OK, NULL},
     {"fewer switches than a ring takes", RING, OBSERVED, "bound=3 dead 2 6 10", "1 5 9",
      BAD("4 context switches, more than the bound 3")},
+    {"a lock and an initialiser", ONCE_LOCK, OBSERVED, "dead 2 6", "1 5", FT_OK, NULL},
+    {"the initialiser was not begun", ONCE_LOCK, OBSERVED, "dead 2 6", "5",
+     BAD("event 1 comes before")},
+    {"the initialiser is done", ONCE_LOCK, OBSERVED, "dead 8 6", "1 2 3 4 5",
+     BAD("its initialiser is done")},
+    {"another's initialiser", ONCE_LOCK, OBSERVED, "dead 6 9", "1 5",
+     BAD("does not run its initialiser")},
+    {"an initialiser that joins", ONCE_JOIN, OBSERVED, "dead 3 6 10", "1 2 5 9", FT_OK, NULL},
+    {"a join of another thread", ONCE_JOIN, OBSERVED, "dead 3 10", "1 2 9",
+     BAD("the next request is not its child's")},
     /* ---- threads that wait for ever */
+    {"before an initialiser that is under way", ONCE_WAIT, OBSERVED, "stuck 2", "1", FT_OK, NULL},
+    {"before an initialiser that nobody began", ONCE_LATE, OBSERVED, "stuck 1", "",
+     BAD("event 4 (T2: once-pass o): its thread is not blocked there")},
     {"a lost wake-up", SLEEP, OBSERVED, "stuck 3", "2 1", FT_OK, NULL},
     {"the signal woke it", SLEEP, OBSERVED, "stuck 3", "1 2", BAD("would have woken")},
     {"the signal may still come", SLEEP, OBSERVED, "stuck 3", "1",

@@ -65,7 +65,13 @@ static void check_coverage(const ft_comparison_stats *stats)
         if (ft_event_kind_waits((ft_event_kind)k))
             print_message("%s: %u blocked at the end\n", ft_event_kind_name((ft_event_kind)k),
                           (unsigned)stats->blocked[k]);
+    for (int joins = 0; joins < 2; joins++)
+        print_message("cycles through a once object%s: %u violated, %u not\n",
+                      joins ? " and a join" : "", (unsigned)stats->once_cycles[joins][1],
+                      (unsigned)stats->once_cycles[joins][0]);
     if (stats->traces < 1000) return;
+    assert_true(stats->once_cycles[0][1] >= stats->traces / 200);
+    assert_true(stats->once_cycles[0][0] >= stats->traces / 500);
     for (int k = 0; k < FT_EVENT_KINDS; k++)
         if (stats->kinds[k] < stats->traces / 200)
             fail_msg("few events of kind %s: %u", ft_event_kind_name((ft_event_kind)k),

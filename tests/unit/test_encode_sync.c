@@ -2,6 +2,7 @@
  * traces: the default encoding on the whole trace and on the claim's cone, and the literal one. */
 #include "tiny_trace.h"
 
+#include "base/strbuf.h"
 #include "encode/decide.h"
 #include "reduce/cone.h"
 #include "verdict/checker.h"
@@ -143,6 +144,9 @@ static const sync_row ROWS[] = {
      "T2: acq a\nT2: rel a\nT2: rel b\n",
      RUN, ANY, CYCLE, "2 7", false},
 
+    {"units left of another semaphore",
+     "sem s 0\nsem t 1\nT2: post s\nT2: post s\nT1: wait s\nT3: wait t\nT3: post t\nT4: wait t\n",
+     RUN, ANY, STUCK, "4", true},
     {"a semaphore that nobody posts", "sem s 1\nT1: wait s\nT2: wait s\nT1: post s\nT1: wait s\n",
      RUN, ANY, STUCK, "4", true},
     {"a semaphore with units for all", "sem s 2\nT1: wait s\nT2: wait s\n", RUN, ANY, STUCK, "2",
@@ -306,11 +310,49 @@ static void test_bounds(void **state)
     for (size_t i = 0; i < sizeof BOUNDS / sizeof *BOUNDS; i++) check_bounds(&BOUNDS[i]);
 }
 
+/* ---- many semaphores ---- */
+
+enum { RING = 12, ROUNDS = 10, RING_MS = 60000 };
+
+/* A token goes round: thread i waits for semaphore i and posts the next one. Nobody waits for ever,
+ * which is a matter of counting: matching units with waits one by one takes minutes. */
+static char *ring(void)
+{
+    ft_strbuf text = {0};
+    for (int i = 0; i < RING; i++) ft_strbuf_printf(&text, "sem s%d %d\n", i, i == 0);
+    for (int r = 0; r < ROUNDS; r++)
+        for (int i = 0; i < RING; i++)
+            ft_strbuf_printf(&text, "T%d: wait s%d\nT%d: post s%d\n", i, i, i, (i + 1) % RING);
+    return ft_strbuf_take(&text);
+}
+
+static void test_ring_of_semaphores(void **state)
+{
+    (void)state;
+    subject s;
+    ft_decide_stats stats = {0};
+    char *text = ring();
+    subject_open(&s, text, RUN, ANY, STUCK, "1");
+    ft_decider *decider = ft_decider_new(&s.problem, NULL);
+    double deadline = ft_now_ms() + RING_MS;
+    for (uint32_t e = 0; e < s.trace->n_events; e += 2) {
+        ft_witness witness = {0};
+        s.claim.events[0] = e;
+        const ft_question question = {
+            .claim = &s.claim, .bound = FT_NO_BOUND, .deadline = deadline};
+        assert_int_equal(ft_decider_decide(decider, &question, &witness, &stats), FT_ANSWER_UNSAT);
+    }
+    ft_decider_free(decider);
+    subject_close(&s);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_claims),
         cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_ring_of_semaphores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,13 @@
-/* Deadlocks: cycles of lock requests over distinct threads, and threads that wait for a wake-up.
+/* Deadlocks: cycles of requests over distinct threads, and threads that wait for a wake-up.
  *
- * Requests that no pass can tell apart form a class: same thread, segment, locks held, lock asked
- * for and location. Cycles are enumerated over classes, and a cycle of classes stands for the
- * product of their events. A lock that two of the requests hold both (a guard lock) refutes a
- * cycle. */
+ * A request asks for a lock, for the end of an initialiser, or (in traces with such ones) for the
+ * end of a thread; who has it is told by what the other thread did before its own request. Requests
+ * that no pass can tell apart form a class: same thread, segment, locks held, initialisers under
+ * way, object asked for and location. Cycles are enumerated over classes, and a cycle of classes
+ * stands for the product of their events. A lock that two of the requests hold both (a guard lock)
+ * refutes a cycle.
+ *
+ * A cycle of locks and joins alone is left to the joins (FT_LISTED_JOIN). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,50 +16,122 @@
 /* Cycles of classes, and steps of the search for them, a job; beyond: reported as undecided. */
 enum { MAX_CYCLES = 100000, MAX_STEPS = 20000000 };
 
+/* A class of requests whose thread has what may be asked for. */
+typedef struct holding {
+    uint32_t resource, class;
+} holding;
+
 typedef struct search {
     ft_candidates *c;
-    ft_map index;           /* class key -> request class */
-    uint32_t *holder_first; /* [locks + 1] slices of holders */
-    uint32_t *holders;      /* classes that hold the lock */
+    ft_map index;    /* class key -> request class */
+    uint32_t *epoch; /* [n_events] tells apart which initialisers are under way in the event's
+                        thread, 0: none; NULL: never any */
+    bool *joined;    /* per thread: somebody whom others may wait for joins it */
+    FT_VEC(holding) all;
+    uint32_t *holder_first; /* [resources + 1] slices of holders; resources are locks, then once
+                               objects, then threads */
+    uint32_t *holders;      /* classes that have it */
     uint32_t path[FT_CLAIM_MAX_EVENTS], depth;
     uint64_t steps, cycles;
 } search;
 
 /* ---- request classes ---- */
 
-static bool is_request(const ft_candidates *c, uint32_t e)
+/* Within a thread: how many initialisers began and ended before, where one is under way. */
+static void number_epochs(search *s)
 {
-    const ft_trace *trace = c->trace;
-    if (trace->kind[e] != FT_EVENT_ACQUIRE && trace->kind[e] != FT_EVENT_ACQUIRE_SHARED)
-        return false;
-    if ((trace->flags[e] & FT_FLAG_TRY) || !ft_order_effective(trace, e)) return false;
-    return c->order->holds.data[c->order->hold[e]].count > 0 &&
-           ft_order_section_at(c->order, e, trace->object[e]) == FT_NO_SECTION &&
-           !ft_candidates_skipped(c, e);
+    const ft_trace *trace = s->c->trace;
+    if (!trace->onces.len) return;
+    uint32_t *seen = ft_calloc((size_t)trace->threads.len + 1, sizeof *seen);
+    uint32_t *open = ft_calloc((size_t)trace->threads.len + 1, sizeof *open);
+    s->epoch = ft_calloc((size_t)trace->n_events + 1, sizeof *s->epoch);
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        uint32_t t = trace->thread[e];
+        if (open[t]) s->epoch[e] = seen[t];
+        if (trace->kind[e] == FT_EVENT_ONCE_BEGIN) seen[t]++, open[t]++;
+        if (trace->kind[e] == FT_EVENT_ONCE_END && open[t]) seen[t]++, open[t]--;
+    }
+    free(seen);
+    free(open);
 }
 
-static bool same_class(const ft_candidates *c, const ft_request_class *class, uint32_t e)
+static uint32_t epoch_of(const search *s, uint32_t e)
 {
+    return s->epoch ? s->epoch[e] : 0;
+}
+
+/* May another thread wait for what e's thread has, or for that thread itself? */
+static bool is_waited_for(const search *s, uint32_t e)
+{
+    const ft_order *order = s->c->order;
+    return order->holds.data[order->hold[e]].count > 0 || epoch_of(s, e) ||
+           s->joined[s->c->trace->thread[e]];
+}
+
+static void find_joined(search *s)
+{
+    const ft_trace *trace = s->c->trace;
+    FT_VEC(uint32_t) joins = {0};
+    s->joined = ft_calloc((size_t)trace->threads.len + 1, sizeof *s->joined);
+    for (uint32_t e = 0; trace->onces.len && e < trace->n_events; e++)
+        if (trace->kind[e] == FT_EVENT_JOIN) ft_vec_push(&joins, e);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t i = 0; i < joins.len; i++) {
+            bool *joined = &s->joined[trace->object[joins.data[i]]];
+            if (*joined || !is_waited_for(s, joins.data[i])) continue;
+            *joined = changed = true;
+        }
+    }
+    ft_vec_release(&joins);
+}
+
+static bool asks(const search *s, uint32_t e)
+{
+    const ft_trace *trace = s->c->trace;
+    switch (trace->kind[e]) {
+    case FT_EVENT_ACQUIRE:
+    case FT_EVENT_ACQUIRE_SHARED:
+        return !(trace->flags[e] & FT_FLAG_TRY) && ft_order_effective(trace, e) &&
+               ft_order_section_at(s->c->order, e, trace->object[e]) == FT_NO_SECTION;
+    case FT_EVENT_ONCE_PASS:
+    case FT_EVENT_JOIN:
+        return trace->onces.len > 0;
+    default:
+        return false;
+    }
+}
+
+static bool is_request(const search *s, uint32_t e)
+{
+    return asks(s, e) && is_waited_for(s, e) && !ft_candidates_skipped(s->c, e);
+}
+
+static bool same_class(const search *s, const ft_request_class *class, uint32_t e)
+{
+    const ft_candidates *c = s->c;
     const ft_trace *trace = c->trace;
     uint32_t other = class->events.data[0];
     return trace->thread[other] == trace->thread[e] && trace->kind[other] == trace->kind[e] &&
            trace->object[other] == trace->object[e] && trace->loc[other] == trace->loc[e] &&
            c->order->segment[other] == c->order->segment[e] &&
-           ft_order_lockset(c->order, other) == ft_order_lockset(c->order, e);
+           ft_order_lockset(c->order, other) == ft_order_lockset(c->order, e) &&
+           epoch_of(s, other) == epoch_of(s, e);
 }
 
 static void add_request(search *s, uint32_t e)
 {
     ft_candidates *c = s->c;
     const ft_trace *trace = c->trace;
-    uint32_t words[5] = {trace->object[e], trace->loc[e], c->order->segment[e],
-                         ft_order_lockset(c->order, e), trace->kind[e]};
+    uint32_t words[6] = {trace->object[e],     trace->loc[e],
+                         c->order->segment[e], ft_order_lockset(c->order, e),
+                         trace->kind[e],       epoch_of(s, e)};
     for (uint64_t key = ft_hash_bytes(words, sizeof words, 11);; key++) {
         bool inserted;
         uint64_t *slot = ft_map_slot(&s->index, key, c->requests.len, &inserted);
         if (inserted) ft_vec_push(&c->requests, (ft_request_class){0});
         ft_request_class *class = &c->requests.data[*slot];
-        if (!inserted && !same_class(c, class, e)) continue;
+        if (!inserted && !same_class(s, class, e)) continue;
         ft_vec_push(&class->events, e);
         return;
     }
@@ -77,32 +153,56 @@ static const ft_section *held_section(const search *s, ft_hold hold, uint32_t i)
     return &order->sections.data[order->hold_sections.data[hold.first + i]];
 }
 
+/* ---- who has what is asked for ---- */
+
+static uint32_t resource_of(const search *s, uint32_t class)
+{
+    const ft_trace *trace = s->c->trace;
+    uint32_t e = sample(s, class), object = trace->object[e];
+    if (trace->kind[e] == FT_EVENT_ONCE_PASS) return trace->locks.len + object;
+    if (trace->kind[e] == FT_EVENT_JOIN) return trace->locks.len + trace->onces.len + object;
+    return object;
+}
+
+static void list_holdings(search *s, uint32_t class)
+{
+    const ft_trace *trace = s->c->trace;
+    uint32_t e = sample(s, class), locks = trace->locks.len, onces = trace->onces.len;
+    ft_hold hold = hold_of(s, class);
+    for (uint32_t i = 0; i < hold.count; i++)
+        ft_vec_push(&s->all, (holding){held_section(s, hold, i)->lock, class});
+    for (uint32_t o = 0; epoch_of(s, e) && o < onces; o++)
+        if (ft_order_initialises(s->c->order, e, o))
+            ft_vec_push(&s->all, (holding){locks + o, class});
+    if (s->joined[trace->thread[e]])
+        ft_vec_push(&s->all, (holding){locks + onces + trace->thread[e], class});
+}
+
 static void index_holders(search *s)
 {
-    uint32_t locks = s->c->trace->locks.len, total = 0;
-    s->holder_first = ft_calloc((size_t)locks + 2, sizeof *s->holder_first);
-    for (uint32_t k = 0; k < s->c->requests.len; k++) {
-        ft_hold hold = hold_of(s, k);
-        for (uint32_t i = 0; i < hold.count; i++, total++)
-            s->holder_first[held_section(s, hold, i)->lock + 2]++;
-    }
-    for (uint32_t l = 0; l < locks; l++) s->holder_first[l + 2] += s->holder_first[l + 1];
-    s->holders = ft_alloc(((size_t)total + 1) * sizeof *s->holders);
-    for (uint32_t k = 0; k < s->c->requests.len; k++) {
-        ft_hold hold = hold_of(s, k);
-        for (uint32_t i = 0; i < hold.count; i++)
-            s->holders[s->holder_first[held_section(s, hold, i)->lock + 1]++] = k;
-    }
+    const ft_trace *trace = s->c->trace;
+    uint32_t resources = trace->locks.len + trace->onces.len + trace->threads.len;
+    for (uint32_t k = 0; k < s->c->requests.len; k++) list_holdings(s, k);
+    s->holder_first = ft_calloc((size_t)resources + 2, sizeof *s->holder_first);
+    for (size_t i = 0; i < s->all.len; i++) s->holder_first[s->all.data[i].resource + 2]++;
+    for (uint32_t r = 0; r < resources; r++) s->holder_first[r + 2] += s->holder_first[r + 1];
+    s->holders = ft_alloc((s->all.len + 1) * sizeof *s->holders);
+    for (size_t i = 0; i < s->all.len; i++)
+        s->holders[s->holder_first[s->all.data[i].resource + 1]++] = s->all.data[i].class;
 }
 
 /* ---- cycles ---- */
 
-/* Does `holder` hold what `asker` asks for, in a mode that keeps it waiting? */
+/* Has `holder` what `asker` asks for, in a mode that keeps it waiting? */
 static bool blocks(const search *s, uint32_t holder, uint32_t asker)
 {
     const ft_trace *trace = s->c->trace;
-    uint32_t request = sample(s, asker);
+    uint32_t request = sample(s, asker), other = sample(s, holder);
     ft_hold hold = hold_of(s, holder);
+    if (trace->kind[request] == FT_EVENT_ONCE_PASS)
+        return ft_order_initialises(s->c->order, other, trace->object[request]);
+    if (trace->kind[request] == FT_EVENT_JOIN)
+        return trace->object[request] == trace->thread[other];
     for (uint32_t i = 0; i < hold.count; i++) {
         const ft_section *section = held_section(s, hold, i);
         if (section->lock == trace->object[request])
@@ -123,15 +223,24 @@ static ft_reason reason_of(const search *s, uint32_t *lock, bool *ordered)
             if (*lock == UINT32_MAX)
                 *lock = ft_order_common_lock(order, ft_order_lockset(order, a),
                                              ft_order_lockset(order, b));
-            *ordered = *ordered || ft_order_before(order, a, b) || ft_order_before(order, b, a);
+            *ordered =
+                *ordered || ft_order_before_next(order, a, b) || ft_order_before_next(order, b, a);
         }
     if (*lock != UINT32_MAX) return FT_REASON_LOCKSET;
     return *ordered ? FT_REASON_MUST_HAPPEN_BEFORE : FT_REASONS;
 }
 
+static bool path_has(const search *s, ft_event_kind kind)
+{
+    for (uint32_t i = 0; i < s->depth; i++)
+        if (s->c->trace->kind[sample(s, s->path[i])] == kind) return true;
+    return false;
+}
+
 static void add_cycle(search *s)
 {
     ft_candidates *c = s->c;
+    if (path_has(s, FT_EVENT_JOIN) && !path_has(s, FT_EVENT_ONCE_PASS)) return;
     if (s->cycles++ >= MAX_CYCLES) {
         ft_candidates_overflow(c, FT_CHECK_DEADLOCK);
         return;
@@ -162,9 +271,9 @@ static bool on_path(const search *s, uint32_t thread)
 static void extend(search *s)
 {
     const ft_trace *trace = s->c->trace;
-    uint32_t last = s->path[s->depth - 1], lock = trace->object[sample(s, last)];
+    uint32_t last = s->path[s->depth - 1], asked = resource_of(s, last);
     uint32_t lowest = trace->thread[sample(s, s->path[0])];
-    for (uint32_t i = s->holder_first[lock]; i < s->holder_first[lock + 1]; i++) {
+    for (uint32_t i = s->holder_first[asked]; i < s->holder_first[asked + 1]; i++) {
         uint32_t holder = s->holders[i], thread = trace->thread[sample(s, holder)];
         if (++s->steps > MAX_STEPS || s->cycles > MAX_CYCLES) return;
         if (thread <= lowest || on_path(s, thread) || !blocks(s, holder, last)) continue;
@@ -178,8 +287,10 @@ static void extend(search *s)
 static void find_cycles(ft_candidates *c)
 {
     search s = {.c = c};
+    number_epochs(&s);
+    find_joined(&s);
     for (uint32_t e = 0; e < c->trace->n_events; e++)
-        if (is_request(c, e)) add_request(&s, e);
+        if (is_request(&s, e)) add_request(&s, e);
     index_holders(&s);
     for (uint32_t k = 0; k < c->requests.len; k++) {
         s.path[0] = k;
@@ -188,6 +299,9 @@ static void find_cycles(ft_candidates *c)
     }
     if (s.steps > MAX_STEPS) ft_candidates_overflow(c, FT_CHECK_DEADLOCK);
     ft_map_release(&s.index);
+    ft_vec_release(&s.all);
+    free(s.epoch);
+    free(s.joined);
     free(s.holder_first);
     free(s.holders);
 }

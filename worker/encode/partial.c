@@ -605,6 +605,7 @@ void ft_decider_free(ft_decider *d)
     ft_vec_release(&d->reads);
     ft_vec_release(&d->sources);
     ft_vec_release(&d->tokens);
+    free(d->units_out);
     ft_vec_release(&d->ways);
     ft_vec_release(&d->asked);
     ft_map_release(&d->gates);

@@ -111,6 +111,7 @@ struct ft_decider {
     uint32_t *read_first;         /* [n_events + 1] slices of reads by event */
     struct ft_schedule *schedule; /* scratch of linearise.c */
     uint32_t events;
+    ft_lit *units_out; /* per semaphore, ft_units_all_out's literal; 0: not asked yet */
     ft_decided_by name;
     bool base_beyond;  /* the session gave up on part of the base; */
     bool beyond;       /* on part of it or of the query at hand */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "encode/partial.h"
+#include "encode/units.h"
 
 enum { PAIR_LIMIT = 300000 }; /* of units with waits, or of signals with cond-waits */
 
@@ -101,11 +102,9 @@ static void unit_is_taken(stuck *k, ft_lit empty, uint32_t post, const uint32_t 
 }
 
 /* Its count is 0: every unit is taken by a wait of its own. */
-static ft_lit semaphore_empty(stuck *k, uint32_t semaphore)
+static ft_lit match_units(stuck *k, uint32_t semaphore)
 {
     const ft_trace *trace = k->trace;
-    if (!k->empty) k->empty = ft_calloc((size_t)trace->semaphores.len + 1, sizeof *k->empty);
-    if (k->empty[semaphore]) return k->empty[semaphore];
     FT_VEC(uint32_t) waits = {0};
     FT_VEC(uint32_t) posts = {0};
     for (uint32_t e = 0; e < trace->n_events; e++) {
@@ -133,7 +132,18 @@ static ft_lit semaphore_empty(stuck *k, uint32_t semaphore)
     }
     ft_vec_release(&waits);
     ft_vec_release(&posts);
-    return k->empty[semaphore] = empty;
+    return empty;
+}
+
+static ft_lit semaphore_empty(stuck *k, uint32_t semaphore)
+{
+    const ft_trace *trace = k->trace;
+    if (!k->empty) k->empty = ft_calloc((size_t)trace->semaphores.len + 1, sizeof *k->empty);
+    if (!k->empty[semaphore])
+        k->empty[semaphore] = ft_units_are_counted(trace, semaphore)
+                                  ? ft_units_all_out(k->d, semaphore)
+                                  : match_units(k, semaphore);
+    return k->empty[semaphore];
 }
 
 /* ---- conditions ---------------------------------------------------------------------------- */
@@ -305,6 +315,18 @@ static void or_source_missing(stuck *k, uint32_t e)
         ft_vec_push(&k->clause, happens(k, awaited) ? -k->d->reached[awaited] : FT_LIT_TRUE);
 }
 
+/* Nobody waits for an initialiser that was not begun: who comes there would run it. */
+static void or_initialiser_runs(stuck *k, uint32_t e)
+{
+    uint32_t once = k->trace->object[e];
+    uint32_t begin = k->order->sync.once_begin[once], end = k->order->sync.once_end[once];
+    if (!happens(k, begin)) return;
+    ft_lit runs = fresh(k);
+    implies(k, runs, k->d->reached[begin]);
+    if (happens(k, end)) implies(k, runs, -k->d->reached[end]);
+    ft_vec_push(&k->clause, runs);
+}
+
 /* What keeps the event waiting in the final state, as alternatives of k->clause; none: nothing. */
 static void or_blocked(stuck *k, uint32_t e)
 {
@@ -316,7 +338,8 @@ static void or_blocked(stuck *k, uint32_t e)
     if (k->joins_only) return;
     if (kind == FT_EVENT_WAIT) ft_vec_push(&k->clause, semaphore_empty(k, k->trace->object[e]));
     if (kind == FT_EVENT_COND_WAKE) ft_vec_push(&k->clause, asleep(k, e));
-    if (kind == FT_EVENT_BARRIER_LEAVE || kind == FT_EVENT_ONCE_PASS) or_source_missing(k, e);
+    if (kind == FT_EVENT_BARRIER_LEAVE) or_source_missing(k, e);
+    if (kind == FT_EVENT_ONCE_PASS) or_initialiser_runs(k, e);
 }
 
 /* Where the thread is next at e, it is blocked there. */

@@ -191,6 +191,13 @@ bool ft_order_before(const ft_order *order, uint32_t a, uint32_t b)
     return clock_of(order, order->segment[b])[ta] > order->position[a];
 }
 
+bool ft_order_before_next(const ft_order *order, uint32_t a, uint32_t b)
+{
+    uint32_t done = ft_order_previous(order, b);
+    if (done == FT_NO_EVENT) done = order->fork_of[order->trace->thread[b]];
+    return done != FT_NO_EVENT && (a == done || ft_order_before(order, a, done));
+}
+
 bool ft_order_certain(const ft_trace *trace, uint32_t a, uint32_t e)
 {
     uint32_t path = ft_trace_path(trace, a);

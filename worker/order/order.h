@@ -47,6 +47,8 @@ typedef struct ft_order_sync {
     FT_VEC(uint32_t) sources;  /* of events with hard sources beside a fork, join or edge-out */
     ft_map source_slice;       /* event -> first << 32 | count, slice of sources */
     ft_map never;              /* barrier-leaves and once-passes that no schedule reaches */
+    uint32_t *once_begin;      /* [onces] its first once-begin, FT_NO_EVENT: none */
+    uint32_t *once_end;        /* [onces] its first once-end, likewise */
 } ft_order_sync;
 
 typedef struct ft_order {
@@ -101,6 +103,11 @@ const ft_wake *ft_order_wake(const ft_order *order, uint32_t wake);
 /* Does a come before b in the hard order? False for a == b. */
 bool ft_order_before(const ft_order *order, uint32_t a, uint32_t b);
 bool ft_order_segments_before(const ft_order *order, uint32_t a, uint32_t b);
+
+/* Is `a` executed wherever `b` is next in its thread? What b itself would wait for is not. */
+bool ft_order_before_next(const ft_order *order, uint32_t a, uint32_t b);
+/* Is the initialiser of the once object under way in e's thread when e is next there? */
+bool ft_order_initialises(const ft_order *order, uint32_t e, uint32_t once);
 
 /* Is `a`, which comes before `e` in the hard order, executed in every schedule that executes e, or
  * has it next in its thread? Not where it is in an arm that e is not in (Wang et al. §8). */

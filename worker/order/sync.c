@@ -78,9 +78,10 @@ static slice barrier_sources(ft_order *order, barrier_pass *pass, uint32_t e)
 }
 
 /* The single source of a join, edge-in or once-pass, or FT_NO_EVENT. */
-static uint32_t single_source(ft_order *order, const uint32_t *once_end, uint32_t e)
+static uint32_t single_source(ft_order *order, uint32_t e)
 {
     const ft_trace *trace = order->trace;
+    const uint32_t *once_end = order->sync.once_end;
     uint64_t edge;
     bool pass = trace->kind[e] == FT_EVENT_ONCE_PASS;
     if (pass && once_end[trace->object[e]] == FT_NO_EVENT) ft_map_put(&order->sync.never, e, 1);
@@ -91,19 +92,12 @@ static uint32_t single_source(ft_order *order, const uint32_t *once_end, uint32_
     return pass ? once_end[trace->object[e]] : FT_NO_EVENT;
 }
 
-static uint32_t find_once_end(const ft_trace *trace, uint32_t once)
-{
-    for (uint32_t e = 0; e < trace->n_events; e++)
-        if (trace->kind[e] == FT_EVENT_ONCE_END && trace->object[e] == once) return e;
-    return FT_NO_EVENT;
-}
-
 uint32_t ft_order_awaited(const ft_order *order, uint32_t e)
 {
     const ft_trace *trace = order->trace;
     if (!ft_trace_is_blocked(trace, e)) return FT_NO_EVENT;
     if (trace->kind[e] == FT_EVENT_JOIN) return ft_order_last(order, trace->object[e]);
-    return trace->kind[e] == FT_EVENT_ONCE_PASS ? find_once_end(trace, trace->object[e])
+    return trace->kind[e] == FT_EVENT_ONCE_PASS ? order->sync.once_end[trace->object[e]]
                                                 : FT_NO_EVENT;
 }
 
@@ -126,21 +120,31 @@ static void note_sources(ft_order *order, uint32_t e, slice own, uint32_t single
     if (own.count) ft_map_put(&sync->source_slice, e, (uint64_t)own.first << 32 | own.count);
 }
 
-static uint32_t *find_once_ends(const ft_trace *trace)
+/* The first event of the kind, by once object. */
+static uint32_t *find_onces(const ft_trace *trace, ft_event_kind kind)
 {
-    uint32_t n = trace->onces.len, *end = ft_alloc(((size_t)n + 1) * sizeof *end);
-    memset(end, 0xff, ((size_t)n + 1) * sizeof *end);
+    uint32_t n = trace->onces.len, *found = ft_alloc(((size_t)n + 1) * sizeof *found);
+    memset(found, 0xff, ((size_t)n + 1) * sizeof *found);
     for (uint32_t e = 0; n && e < trace->n_events; e++)
-        if (trace->kind[e] == FT_EVENT_ONCE_END && end[trace->object[e]] == FT_NO_EVENT)
-            end[trace->object[e]] = e;
-    return end;
+        if (trace->kind[e] == kind && found[trace->object[e]] == FT_NO_EVENT)
+            found[trace->object[e]] = e;
+    return found;
+}
+
+bool ft_order_initialises(const ft_order *order, uint32_t e, uint32_t once)
+{
+    const uint16_t *thread = order->trace->thread;
+    uint32_t begin = order->sync.once_begin[once], end = order->sync.once_end[once];
+    if (begin == FT_NO_EVENT || thread[begin] != thread[e]) return false;
+    if (order->position[begin] >= order->position[e]) return false;
+    return end == FT_NO_EVENT ||
+           (thread[end] == thread[e] && order->position[e] <= order->position[end]);
 }
 
 static void find_sources(ft_order *order)
 {
     const ft_trace *trace = order->trace;
     barrier_pass pass = {0};
-    uint32_t *once_end = find_once_ends(trace);
     list_arrivals(order, &pass);
     for (uint32_t e = 0; e < trace->n_events; e++) {
         uint8_t kind = trace->kind[e];
@@ -148,9 +152,8 @@ static void find_sources(ft_order *order)
         slice own = {0};
         if (kind == FT_EVENT_BARRIER_ARRIVE || kind == FT_EVENT_BARRIER_LEAVE)
             own = barrier_sources(order, &pass, e);
-        note_sources(order, e, own, single_source(order, once_end, e));
+        note_sources(order, e, own, single_source(order, e));
     }
-    free(once_end);
     free(pass.first);
     free(pass.placed);
     ft_map_release(&pass.round);
@@ -271,6 +274,8 @@ bool ft_order_never(const ft_order *order, uint32_t e)
 
 void ft_order_sync_init(ft_order *order)
 {
+    order->sync.once_begin = find_onces(order->trace, FT_EVENT_ONCE_BEGIN);
+    order->sync.once_end = find_onces(order->trace, FT_EVENT_ONCE_END);
     find_sources(order);
     if (order->trace->conditions.len == 0) return;
     pair_wakes(order);
@@ -286,4 +291,6 @@ void ft_order_sync_release(ft_order_sync *sync)
     ft_vec_release(&sync->sources);
     ft_map_release(&sync->source_slice);
     ft_map_release(&sync->never);
+    free(sync->once_begin);
+    free(sync->once_end);
 }
