@@ -401,15 +401,18 @@ static bool reads_anew(const ft_record_context *c, const ft_claim *claim)
     return false;
 }
 
-/* Between two updates of an atomic another thread reads it: each update makes one whole state out
- * of another (a count, a word of bits, the number of a sequence lock), and who reads it as an
- * atomic takes whichever is there. Two stores may well be halves of one change. */
-static bool peeks(const ft_trace *trace, const ft_claim *claim)
+/* Between two updates of an atomic another thread reads or updates it: each update makes one whole
+ * state out of another (a count of references, a word of bits, the number of a sequence lock), and
+ * who reads it as an atomic takes whichever is there. Two stores may well be halves of one change,
+ * and a store in between throws an update away. */
+static bool updates_or_peeks(const ft_trace *trace, const ft_claim *claim)
 {
     const uint32_t *e = claim->events;
-    return claim->kind == FT_CLAIM_ATOMICITY && trace->kind[e[0]] == FT_EVENT_RMW &&
-           trace->kind[e[1]] == FT_EVENT_READ && (trace->flags[e[1]] & FT_FLAG_ATOMIC) &&
-           trace->kind[e[2]] == FT_EVENT_RMW;
+    if (claim->kind != FT_CLAIM_ATOMICITY || trace->kind[e[0]] != FT_EVENT_RMW ||
+        trace->kind[e[2]] != FT_EVENT_RMW)
+        return false;
+    return trace->kind[e[1]] == FT_EVENT_RMW ||
+           (trace->kind[e[1]] == FT_EVENT_READ && (trace->flags[e[1]] & FT_FLAG_ATOMIC));
 }
 
 json_t *ft_record_new(const ft_record_context *c, const ft_group *group,
@@ -441,7 +444,7 @@ json_t *ft_record_new(const ft_record_context *c, const ft_group *group,
     if (verdict == FT_VERDICT_VIOLATION)
         json_object_set_new(record, "status", json_string(status_word(c, decision)));
     if (verdict == FT_VERDICT_VIOLATION && group->check == FT_CHECK_ATOMICITY && c->apart &&
-        (decision->observed || reads_anew(c, claim) || peeks(c->trace, claim)))
+        (decision->observed || reads_anew(c, claim) || updates_or_peeks(c->trace, claim)))
         json_object_set_new(record, "apart", json_true());
     json_object_set_new(record, "reason", reason_json(c, reason, decision));
     json_object_set_new(record, "stats", stats_json(decision));
