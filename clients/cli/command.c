@@ -48,15 +48,18 @@ static const struct {
          "foretell top --json --interval 10 | jq .stats.now.queued\n"},
     [FT_COMMAND_SHOW] =
         {ft_run_show,
-         "JOB is what `submit` and `jobs` print: the job's name or its URL. While the job runs, "
+         "JOB is what `submit` and `jobs` print: the job's name or its URL, which names the server "
+         "as well where neither --server nor FORETELL_SERVER does. While the job runs, "
          "the findings so far are printed and the exit code is 3 unless there are some.",
          "foretell show 61f3c0de61f3c0de\n"
          "foretell show --format markdown 61f3c0de61f3c0de >>$GITHUB_STEP_SUMMARY\n"
          "foretell show --new-since 61f3c0de61f3c0de 7a04b1ff7a04b1ff\n"
          "foretell show --wait --json http://127.0.0.1:7411/v1/jobs/61f3c0de61f3c0de\n"},
-    [FT_COMMAND_CANCEL] = {ft_run_cancel,
-                           "What was decided until then stays; the rest is reported as unknown.",
-                           "foretell cancel 61f3c0de61f3c0de\n"},
+    [FT_COMMAND_CANCEL] =
+        {ft_run_cancel,
+         "Prints the state in which the job has ended, which may have been before. What was "
+         "decided until then stays; the rest stays pending.",
+         "foretell cancel 61f3c0de61f3c0de\n"},
     [FT_COMMAND_WITNESS] = {ft_run_witness,
                             "FINDING is the name that `show` prints beside the finding.",
                             "foretell witness 61f3c0de61f3c0de-12 -o witness.json\n"},

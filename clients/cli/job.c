@@ -15,20 +15,30 @@ enum { WAIT_SECONDS = 2, LOOK_SECONDS = 1, PAGE_LIMIT = 500 };
 
 /* ---- the server ------------------------------------------------------------------------------ */
 
+/* The server in the URL of a job, as `submit` prints it; heap, NULL: the argument is none. */
+static char *named(const ft_options *options)
+{
+    const char *text = options->arguments.len > 0 ? options->arguments.data[0] : "";
+    const char *path = strstr(text, "/v1/jobs/");
+    if (!path || strncmp(text, "http", 4) != 0) return NULL;
+    return ft_strndup(text, (size_t)(path - text));
+}
+
 ft_status ft_remote_open(const ft_options *options, bool may_start, ft_remote *remote,
                          ft_error *err)
 {
     *remote = (ft_remote){0};
-    if (!options->server && !may_start)
+    char *server = options->server ? ft_strdup(options->server) : may_start ? NULL : named(options);
+    if (!server && !may_start)
         return ft_error_set(err, FT_USAGE,
                             "no server: give --server http://HOST:PORT or set FORETELL_SERVER");
     ft_signals_catch();
     ft_status status = FT_OK;
-    if (!options->server) status = ft_private_daemon_start(options->workers, &remote->daemon, err);
-    const char *server = options->server;
-    if (remote->daemon) server = ft_private_daemon_server(remote->daemon);
-    if (!status) status = ft_client_open(server, &remote->client, err);
+    if (!server) status = ft_private_daemon_start(options->workers, &remote->daemon, err);
+    const char *own = remote->daemon ? ft_private_daemon_server(remote->daemon) : server;
+    if (!status) status = ft_client_open(own, &remote->client, err);
     if (status) ft_remote_close(remote);
+    free(server);
     return status;
 }
 

@@ -16,8 +16,9 @@ typedef struct ft_remote {
     ft_private_daemon *daemon; /* private one, or NULL */
 } ft_remote;
 
-/* Connects to options->server. Without one: starts a private daemon if `may_start`, else FT_USAGE.
- * Signals are caught from here on. */
+/* Connects to options->server. Without one: starts a private daemon if `may_start`, else connects
+ * to the server in the job's URL that is the first argument, else FT_USAGE. Signals are caught from
+ * here on. */
 ft_status ft_remote_open(const ft_options *options, bool may_start, ft_remote *remote,
                          ft_error *err) FT_MUST_CHECK;
 void ft_remote_close(ft_remote *remote);

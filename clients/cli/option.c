@@ -146,7 +146,7 @@ static const option_row rows[] = {
      "(docs/record.md)"},
     {"runs", 0, VALUE_NUMBER, "R", NULL, MEMBER(runs), BIT(RECORD),
      "run the program R times, with other seeds and turns: FILE run.ftb becomes run.1.ftb, "
-     "run.2.ftb, ...; FILE may be a folder"},
+     "run.2.ftb, ...; FILE may be a folder, which is made"},
     {"inputs-of", 0, VALUE_TEXT, "TRACE", NULL, MEMBER(inputs_of), BIT(RECORD),
      "give the program the inputs of that recording of it: another run of the same test, or with "
      "the same --seed and --turn the same run"},

@@ -74,11 +74,17 @@ static ft_exit check_files(ft_remote *remote, ft_emit *emit, const json_t *spec,
 }
 
 /* Nobody waits for them any more, and others do. A private daemon ends with this process. */
-static void cancel_jobs(ft_remote *remote, const checked *files, size_t count)
+static void leave_jobs(ft_remote *remote, bool detach, const checked *files, size_t count)
 {
     if (remote->daemon) return;
-    for (size_t i = 0; i < count; i++)
-        if (files[i].job && !files[i].ended) ft_job_cancel(remote, files[i].job);
+    for (size_t i = 0; i < count; i++) {
+        if (!files[i].job || files[i].ended) continue;
+        if (detach)
+            fprintf(stderr, "foretell: job %s goes on: foretell show --wait %s\n", files[i].job,
+                    files[i].job);
+        else
+            ft_job_cancel(remote, files[i].job);
+    }
 }
 
 static checked *new_files(const ft_options *options)
@@ -106,7 +112,7 @@ ft_exit ft_run_check(const ft_options *options)
     } else {
         checked *files = new_files(options);
         worst = check_files(&remote, &emit, spec, files, count);
-        if (ft_signals_caught() && !options->detach) cancel_jobs(&remote, files, count);
+        if (ft_signals_caught()) leave_jobs(&remote, options->detach, files, count);
         for (size_t i = 0; i < count; i++) free(files[i].job);
         free(files);
     }

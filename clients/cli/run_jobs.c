@@ -190,22 +190,31 @@ ft_exit ft_run_show(const ft_options *options)
 
 /* ---- cancel, witness ------------------------------------------------------------------------ */
 
+/* Prints the state in which the job has ended, which may have been before. */
+static ft_status cancel(ft_remote *remote, const char *job, ft_error *err)
+{
+    char *path = ft_job_path("jobs", job, "");
+    json_t *snapshot = NULL;
+    ft_request request = {.method = "DELETE", .path = path};
+    ft_reply reply = {0};
+    ft_status status = ft_client_send(remote->client, &request, &reply, err);
+    if (!status) status = ft_client_get(remote->client, path, &snapshot, err);
+    if (!status) printf("%s\n", ft_json_text(snapshot, "state", "?"));
+    json_decref(snapshot);
+    ft_reply_release(&reply);
+    free(path);
+    return status;
+}
+
 ft_exit ft_run_cancel(const ft_options *options)
 {
     ft_error err = FT_ERROR_INIT;
     ft_remote remote = {0};
-    ft_reply reply = {0};
+    const char *job = options->arguments.data[0];
     ft_status status = ft_remote_open(options, false, &remote, &err);
-    if (!status) {
-        char *path = ft_job_path("jobs", ft_job_id(options->arguments.data[0]), "");
-        ft_request request = {.method = "DELETE", .path = path};
-        status = ft_client_send(remote.client, &request, &reply, &err);
-        free(path);
-    }
-    if (!status) printf("%s\n", ft_json_text(reply.json, "state", "cancelled"));
-    ft_reply_release(&reply);
+    if (!status) status = cancel(&remote, ft_job_id(job), &err);
     ft_remote_close(&remote);
-    return status ? fail(options->arguments.data[0], &err) : FT_EXIT_CLEAN;
+    return status ? fail(job, &err) : FT_EXIT_CLEAN;
 }
 
 static ft_status write_json(const json_t *json, const char *path, ft_error *err)

@@ -296,6 +296,14 @@ static char *numbered(const ft_options *options, uint32_t number)
     return ft_strbuf_take(&name);
 }
 
+/* A name without an ending is a folder, made where it is not there. What is wrong with it shows
+ * when the first trace is to be written. */
+static void make_folder(const char *out)
+{
+    const char *slash = strrchr(out, '/'), *base = slash ? slash + 1 : out;
+    if (!strchr(base, '.')) (void)mkdir(out, 0777);
+}
+
 /* The first run is the one of --seed and --turn; the others differ in seed and, where the user does
  * not say it, in how long a thread goes on: bugs want long turns as well as short ones. */
 static run nth_run(const run *all, uint32_t i)
@@ -339,6 +347,7 @@ static ft_exit record_runs(const run *all)
     ft_exit code = FT_EXIT_CLEAN;
     uint32_t done = 0, wrong = 0;
     run *runs = ft_calloc(options->runs, sizeof *runs);
+    make_folder(options->output);
     for (; done < options->runs && code == FT_EXIT_CLEAN && !ft_signals_caught(); done++) {
         run *r = &runs[done];
         *r = nth_run(all, done);

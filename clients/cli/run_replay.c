@@ -143,7 +143,9 @@ static ft_exit report(const replay *r)
         printf("replayed: %s: %s; the program: %s\n", kind, ft_strbuf_text(&text),
                ft_strbuf_text(&end));
     } else {
-        printf("%s: %s\n", late ? "no progress" : "diverged", ft_strbuf_text(&text));
+        bool over = r->run.outcome == FT_SCHEDULE_RUNNING_OUTCOME; /* often this is the bug */
+        printf("%s: %s%s%s\n", late ? "no progress" : "diverged", ft_strbuf_text(&text),
+               over ? "; the program: " : "", over ? ft_strbuf_text(&end) : "");
     }
     ft_strbuf_release(&text);
     ft_strbuf_release(&end);

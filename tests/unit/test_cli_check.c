@@ -610,15 +610,24 @@ static void commands_with_a_server(void **state)
     result = RUN("verify", witness);
     expect_code(&result, 0);
     release(&result);
-    result = RUN("cancel", job);
+    result = RUN("cancel", job); /* which has ended already */
     expect_code(&result, 0);
+    assert_string_equal(result.out.text, "done\n");
     release(&result);
     result = RUN("show", "0000000000000000");
     expect_code(&result, 2);
     release(&result);
+    /* A URL names its server. */
+    unsetenv("FORETELL_SERVER");
+    result = RUN("show", job);
+    expect_code(&result, 1);
+    release(&result);
+    result = RUN("show", strrchr(job, '/') + 1);
+    expect_code(&result, 2);
+    expect_text(&result.err, "no server");
+    release(&result);
     free(job);
     free(finding);
-    unsetenv("FORETELL_SERVER");
     assert_true(ft_daemon_stop(&daemon_process));
     ft_daemon_remove(&daemon_process);
 }

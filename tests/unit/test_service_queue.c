@@ -218,15 +218,16 @@ static void only_the_owner_commands(void **state)
 /* ---- An interrupted check ---------------------------------------------------------------------
  */
 
-static pid_t start_check(const char *file, bool detach)
+/* What it says goes to the file `said`. */
+static pid_t start_check(const char *file, bool detach, const char *said)
 {
     char program[4096], server[64];
     beside("foretell", program);
     snprintf(server, sizeof server, "http://127.0.0.1:%d", ft_steps_server.port);
     pid_t pid = fork();
     if (pid != 0) return pid;
-    FILE *quiet = freopen("/dev/null", "w", stderr);
-    if (!quiet || !freopen("/dev/null", "w", stdout)) _exit(99);
+    FILE *told = freopen(said, "w", stderr);
+    if (!told || !freopen("/dev/null", "w", stdout)) _exit(99);
     execl(program, program, "check", file, "--server", server, "--project", "checked",
           detach ? "--detach" : NULL, (char *)NULL);
     _exit(99);
@@ -248,22 +249,35 @@ static void await_job(char job[64])
     assert_true(*job != '\0');
 }
 
+static void expect_said(const char *said, const char *what)
+{
+    char text[512];
+    FILE *file = fopen(said, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    if (!strstr(text, what)) fail_msg("\"%s\" is not in: %s", what, text);
+}
+
 static void interrupt_check(bool detach, const char *state)
 {
-    char job[64], file[128], trace[FT_DIGEST_HEX + 1];
+    char job[64], file[128], said[128], expected[128], trace[FT_DIGEST_HEX + 1];
     int status;
     ft_steps_upload(FT_STEPS_RACY, trace);
     snprintf(file, sizeof file, "%s/racy.std", ft_steps_server.folder);
+    snprintf(said, sizeof said, "%s/said", ft_steps_server.folder);
     FILE *written = fopen(file, "w");
     fputs(FT_STEPS_RACY, written);
     fclose(written);
     pid_t worker = solver();
     assert_int_equal(kill(worker, SIGSTOP), 0);
-    pid_t check = start_check(file, detach);
+    pid_t check = start_check(file, detach, said);
     await_job(job);
     assert_int_equal(kill(check, SIGINT), 0);
     assert_int_equal(waitpid(check, &status, 0), check);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+    snprintf(expected, sizeof expected, "job %s %s", job, detach ? "goes on" : "was cancelled");
+    expect_said(said, expected);
     if (detach) assert_int_equal(kill(worker, SIGCONT), 0);
     json_t *snapshot = ft_daemon_finish(&ft_steps_server, job, NULL, NULL);
     assert_string_equal(json_string_value(json_object_get(snapshot, "state")), state);
