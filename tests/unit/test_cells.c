@@ -1,6 +1,7 @@
 /* Cells, the quick way and the slow one: random accesses of some threads to memory that begins and
  * ends are counted as events and, by another count, one by one as ranges. Both must find the same
- * cells, and in the second pass, too, the same cell at each access. And what forks and joins order,
+ * cells, and in the second pass, too, the same cell at each access. What comes in batches and is
+ * passed over has none. And what forks and joins order,
  * which is no cell: small programs, each with what it has of them. */
 #include "trace_support.h"
 
@@ -32,17 +33,19 @@ static int64_t extended(uint64_t bits, unsigned size)
 }
 
 /* Now and then a thread reads what nobody is known to have written. */
-static void add_access(uint64_t *state, uint32_t thread, unsigned char *memory)
+static void add_access(uint64_t *state, uint32_t thread, unsigned char *all, uint32_t first,
+                       uint32_t bytes)
 {
     static const uint8_t forms[] = {FT_RAW_FORM_READ,         FT_RAW_FORM_READ,
                                     FT_RAW_FORM_READ,         FT_RAW_FORM_WRITE,
                                     FT_RAW_FORM_ATOMIC_WRITE, FT_RAW_FORM_UPDATE};
     unsigned code = rnd(state, 4), size = 1u << code, form = forms[rnd(state, sizeof forms)];
-    uint32_t at = rnd(state, 4) ? rnd(state, BYTES / size) * size : rnd(state, BYTES - size);
+    uint32_t at = rnd(state, 4) ? rnd(state, bytes / size) * size : rnd(state, bytes - size);
+    unsigned char *memory = all + first;
     uint64_t bits = 0, fresh = rnd(state, UINT32_MAX);
     if (rnd(state, 40) == 0) memory[at] ^= 1;
     memcpy(&bits, memory + at, size);
-    ft_raw_event e = {.address = BASE + at, .site = 2, .code = 8 * form + code};
+    ft_raw_event e = {.address = BASE + first + at, .site = 2, .code = 8 * form + code};
     e.value = e.written = extended(bits, size);
     if (form != FT_RAW_FORM_READ) e.written = extended(fresh, size);
     if (form == FT_RAW_FORM_WRITE || form == FT_RAW_FORM_ATOMIC_WRITE) e.value = e.written;
@@ -50,7 +53,8 @@ static void add_access(uint64_t *state, uint32_t thread, unsigned char *memory)
     ft_vec_push(&steps, (step){.record.thread = thread, .is_event = true, .event = e});
 }
 
-static void make_steps(uint64_t seed)
+/* apart: mostly each thread in a block of its own. */
+static void make_steps(uint64_t seed, bool apart)
 {
     uint64_t state = seed, each = BYTES / ALLOCATIONS;
     unsigned char memory[BYTES] = {0};
@@ -68,7 +72,10 @@ static void make_steps(uint64_t seed)
                 add_operation(thread, FT_RAW_ALLOC, 3, address, each);
             live[a] = !live[a];
         }
-        add_access(&state, thread, memory);
+        if (apart && rnd(&state, 200))
+            add_access(&state, thread, memory, (uint32_t)(thread * each), (uint32_t)each);
+        else
+            add_access(&state, thread, memory, 0, BYTES);
     }
 }
 
@@ -158,13 +165,98 @@ static void test_both_ways(void **unused)
 {
     (void)unused;
     for (uint64_t seed = 1; seed <= RUNS; seed++) {
-        make_steps(seed);
+        make_steps(seed, false);
         ft_cells *quick = count_steps(true, false), *slow = count_steps(false, false);
         compare_cells(quick, slow);
         follow_steps(quick, slow);
         ft_cells_free(quick);
         ft_cells_free(slow);
     }
+    ft_vec_release(&steps);
+}
+
+/* ---- batches of events */
+
+/* How many events come now, of one thread, one behind the other; 0: an operation does. */
+static uint32_t batch_at(size_t i, uint64_t *state)
+{
+    uint32_t n = 0, most = 1 + rnd(state, 6);
+    while (n < most && i + n < steps.len && steps.data[i + n].is_event &&
+           steps.data[i + n].record.thread == steps.data[i].record.thread)
+        n++;
+    return n;
+}
+
+static uint32_t gather(size_t i, uint32_t n, ft_raw_event *events)
+{
+    for (uint32_t k = 0; k < n; k++) events[k] = steps.data[i + k].event;
+    return steps.data[i].record.thread;
+}
+
+static uint32_t find(ft_cells *cells, const ft_raw_event *e)
+{
+    uint32_t found;
+    ft_cells_find(cells, e, 1, &found);
+    return found == FT_SEVERAL_CELLS ? look_up(cells, e) : found;
+}
+
+static ft_cells *count_batches(uint64_t seed)
+{
+    uint64_t state = seed;
+    ft_raw_event events[FT_RAW_BATCH];
+    ft_cells *cells = ft_cells_new();
+    ft_cells_in_batches(cells);
+    for (size_t i = 0; i < steps.len;) {
+        uint32_t n = batch_at(i, &state), thread = gather(i, n, events);
+        if (n)
+            ft_cells_count_events(cells, thread, events, n);
+        else
+            ft_cells_count(cells, &steps.data[i].record);
+        i += n ? n : 1;
+    }
+    ft_cells_settle(cells);
+    return cells;
+}
+
+/* What is not wanted has no cell, and what is, is found as by who looks at all; returns of how many
+ * batches nobody looked at any. */
+static uint32_t follow_batches(ft_cells *batched, ft_cells *all, uint64_t seed)
+{
+    uint64_t state = seed;
+    ft_raw_event events[FT_RAW_BATCH];
+    uint32_t passed = 0;
+    for (size_t i = 0; i < steps.len;) {
+        bool wanted = ft_cells_wants(batched);
+        uint32_t n = batch_at(i, &state), thread = gather(i, n, events);
+        if (n) {
+            ft_cells_turn(batched, thread);
+            for (uint32_t k = 0; k < n; k++)
+                assert_int_equal(wanted ? find(batched, &events[k]) : FT_NO_CELL,
+                                 find(all, &events[k]));
+            passed += !wanted;
+        } else {
+            ft_cells_follow(batched, &steps.data[i].record);
+            ft_cells_follow(all, &steps.data[i].record);
+        }
+        i += n ? n : 1;
+    }
+    return passed;
+}
+
+static void test_wanted(void **unused)
+{
+    (void)unused;
+    uint32_t passed = 0, cells = 0;
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        make_steps(seed, true);
+        ft_cells *batched = count_batches(seed), *all = count_steps(true, false);
+        compare_cells(batched, all);
+        passed += follow_batches(batched, all, seed);
+        cells += ft_cells_count_of(all);
+        ft_cells_free(batched);
+        ft_cells_free(all);
+    }
+    assert_true(passed > RUNS && cells > RUNS);
     ft_vec_release(&steps);
 }
 
@@ -449,7 +541,7 @@ static void test_many_readers(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_both_ways),
-                                       cmocka_unit_test(test_order),
+                                       cmocka_unit_test(test_wanted), cmocka_unit_test(test_order),
                                        cmocka_unit_test(test_many_readers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -501,6 +501,64 @@ static void read_on(digest *d)
     while (ft_raw_log_next(followed, &r, &d->err)) mix_record(d, &r);
 }
 
+/* What a thread has done up to some record. */
+typedef struct doer {
+    FT_VEC(uint32_t) calls;
+    uint64_t accesses;
+} doer;
+
+static void do_event(doer *d, const ft_raw_event *e)
+{
+    d->accesses += e->code < FT_RAW_ENTER;
+    if (e->code == FT_RAW_ENTER) ft_vec_push(&d->calls, e->site);
+    if (e->code == FT_RAW_LEAVE && d->calls.len) d->calls.len--;
+}
+
+static void do_sum(doer *d, uint32_t n, const ft_raw_sum *sum)
+{
+    d->accesses += n - sum->calls;
+    d->calls.len -= sum->left < d->calls.len ? sum->left : d->calls.len;
+    for (uint32_t i = 0; i < sum->n_entered; i++) ft_vec_push(&d->calls, sum->entered[i]);
+}
+
+/* The whole log once more, and one of so many batches of events not looked at (0: none of them);
+ * returns how many those were. */
+static uint32_t read_over(digest *d, uint32_t each)
+{
+    ft_raw_record r;
+    doer doers[RUNNERS] = {0};
+    uint32_t passed = 0, batches = 0;
+    ft_raw_log_rewind(followed);
+    for (;;) {
+        ft_raw_log_pass_over(followed, each && batches % each == 0);
+        if (!ft_raw_log_next(followed, &r, &d->err)) break;
+        assert_true(r.thread < RUNNERS);
+        doer *actor = &doers[r.thread];
+        for (uint32_t i = 0; r.events && i < r.n_events; i++) do_event(actor, &r.events[i]);
+        if (!r.events) do_sum(actor, r.n_events, r.sum);
+        passed += !r.events;
+        batches += r.n_events != 0;
+        mix(d, actor->accesses);
+        mix(d, actor->calls.len);
+        for (size_t i = 0; i < actor->calls.len; i++) mix(d, actor->calls.data[i]);
+        r.n_events = 0;
+        mix_record(d, &r);
+    }
+    for (int t = 0; t < RUNNERS; t++) ft_vec_release(&doers[t].calls);
+    return passed;
+}
+
+static void pass_over(void)
+{
+    digest all = {.err = FT_ERROR_INIT}, some = {.err = FT_ERROR_INIT};
+    assert_true(ft_raw_log_has_batches(followed));
+    assert_int_equal(read_over(&all, 0), 0);
+    assert_true(read_over(&some, 3) > 10);
+    assert_int_equal(all.err.code, FT_OK);
+    assert_int_equal(some.err.code, FT_OK);
+    assert_true(all.hash == some.hash);
+}
+
 static bool over; /* the program's */
 
 static void *read_meanwhile(void *d)
@@ -517,8 +575,8 @@ static void *read_meanwhile(void *d)
 enum { FOLLOWED = 256 << 20, PIECE = 4 << 20 }; /* limit; what goes to the file at a time */
 
 /* The program goes round the ring more than once, with a reader that takes from it meanwhile and
- * keeps `memory` bytes in memory. What it was given is what it is given once more; that, without
- * `whole`, is a part of what was done. */
+ * keeps `memory` bytes in memory. What it was given is what it is given once more, and what comes
+ * of it where batches are passed over; that, without `whole`, is a part of what was done. */
 static void follow_program(size_t memory_kept, bool whole)
 {
     enum { LAPS = 6 };
@@ -541,6 +599,7 @@ static void follow_program(size_t memory_kept, bool whole)
     read_on(&second);
     assert_int_equal(second.err.code, FT_OK);
     assert_true(first.hash == second.hash);
+    pass_over();
     ft_raw_log_close(followed);
 }
 

@@ -106,7 +106,6 @@ static void test_damage(void **unused)
         memset(copy, 0xFF, bytes + FT_RAW_PACKED_BEHIND);
         memcpy(copy, packed, part);
         assert_false(ft_raw_unpack(&unpacker, copy, part, codes, SITES, found, n));
-        ft_raw_packer_start(&unpacker);
         copy[rnd(&state, (uint32_t)bytes)] ^= (unsigned char)(1 + rnd(&state, 255));
         refused += !ft_raw_unpack(&unpacker, copy, bytes, codes, SITES, found, n);
         free(copy);
@@ -117,8 +116,116 @@ static void test_damage(void **unused)
     free(packed);
 }
 
+/* ---- whole batches */
+
+static ft_raw_sum sum_of(const ft_raw_event *events, uint32_t n)
+{
+    ft_raw_sum sum = {0};
+    for (uint32_t i = 0; i < n; i++) {
+        sum.calls += events[i].code >= FT_RAW_ENTER;
+        if (events[i].code == FT_RAW_ENTER)
+            sum.entered[sum.n_entered++] = events[i].site;
+        else if (events[i].code == FT_RAW_LEAVE && sum.n_entered)
+            sum.n_entered--;
+        else if (events[i].code == FT_RAW_LEAVE)
+            sum.left++;
+    }
+    return sum;
+}
+
+/* What may be plain, where that is asked for, comes first; returns how many. */
+static uint32_t choose(ft_raw_event *events, uint32_t n, bool plain)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (!plain || ft_raw_is_plain(&events[i])) events[kept++] = events[i];
+    return kept;
+}
+
+/* A batch in memory of its own, with what must be readable behind it. */
+static unsigned char *make_batch(uint64_t *state, bool plain, ft_raw_event *events, uint32_t *n,
+                                 size_t *bytes)
+{
+    ft_raw_packer packer;
+    *n = 1 + rnd(state, FT_RAW_BATCH);
+    make_events(state, events, *n);
+    *n = choose(events, *n, plain);
+    ft_raw_sum sum = sum_of(events, *n);
+    unsigned char *put = ft_alloc(FT_RAW_BATCH_MOST), *copy;
+    ft_raw_packer_open(&packer);
+    *bytes = ft_raw_batch_put(plain ? NULL : &packer, &sum, events, *n, put);
+    ft_raw_packer_close(&packer);
+    copy = ft_alloc(*bytes + FT_RAW_PACKED_BEHIND);
+    memcpy(copy, put, *bytes);
+    memset(copy + *bytes, 0xFF, FT_RAW_PACKED_BEHIND);
+    free(put);
+    return copy;
+}
+
+static void test_batches(void **unused)
+{
+    (void)unused;
+    uint64_t state = 13;
+    ft_raw_event events[FT_RAW_BATCH], found[FT_RAW_BATCH];
+    ft_raw_packer packer;
+    ft_raw_packer_open(&packer);
+    make_codes(&state);
+    for (int i = 0; i < BATCHES; i++) {
+        uint32_t n;
+        size_t bytes;
+        ft_raw_batch batch;
+        ft_raw_sum sum = {0};
+        unsigned char *at = make_batch(&state, i % 2, events, &n, &bytes);
+        ft_raw_sum right = sum_of(events, n);
+        assert_int_equal(*at, FT_RAW_PACKED);
+        assert_int_equal(bytes % FT_RAW_WORD, 0);
+        assert_true(ft_raw_batch_look(at, bytes, &batch));
+        assert_true(batch.n == n && batch.whole == bytes);
+        assert_false(ft_raw_batch_look(at, bytes - FT_RAW_WORD, &batch) && batch.whole == bytes);
+        assert_true(ft_raw_batch_look(at, bytes, &batch));
+        assert_true(ft_raw_batch_get(&packer, &batch, codes, FT_RAW_SITES, found));
+        expect(events, found, n);
+        assert_true(ft_raw_batch_sum(&batch, FT_RAW_SITES, &sum));
+        assert_true(sum.calls == right.calls && sum.left == right.left &&
+                    sum.n_entered == right.n_entered);
+        assert_memory_equal(sum.entered, right.entered, sum.n_entered * sizeof *sum.entered);
+        free(at);
+    }
+    ft_raw_packer_close(&packer);
+}
+
+/* Whatever stands there: no more is read than there is, and no more given than fits. */
+static void test_damaged_batches(void **unused)
+{
+    (void)unused;
+    uint64_t state = 17;
+    uint32_t refused = 0;
+    ft_raw_event events[FT_RAW_BATCH], found[FT_RAW_BATCH];
+    ft_raw_packer packer;
+    ft_raw_packer_open(&packer);
+    make_codes(&state);
+    for (int i = 0; i < 10 * BATCHES; i++) {
+        uint32_t n;
+        size_t bytes;
+        ft_raw_batch batch;
+        ft_raw_sum sum;
+        unsigned char *at = make_batch(&state, i % 2, events, &n, &bytes);
+        at[rnd(&state, i % 3 ? 16 : (uint32_t)bytes)] ^= (unsigned char)(1 + rnd(&state, 255));
+        bool right = ft_raw_batch_look(at, bytes, &batch) &&
+                     ft_raw_batch_get(&packer, &batch, codes, SITES, found) &&
+                     ft_raw_batch_sum(&batch, SITES, &sum);
+        refused += !right;
+        for (uint32_t k = 0; right && k < sum.n_entered; k++) assert_true(sum.entered[k] < SITES);
+        free(at);
+    }
+    assert_true(refused > BATCHES);
+    ft_raw_packer_close(&packer);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_again), cmocka_unit_test(test_damage)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_again), cmocka_unit_test(test_damage),
+                                       cmocka_unit_test(test_batches),
+                                       cmocka_unit_test(test_damaged_batches)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,10 +7,11 @@ void ft_maker_event(ft_maker *m, ft_event_kind kind, const ft_raw_record *r, uin
                      ft_maker_location(m, site), value, flags);
 }
 
-ft_value ft_maker_value(const ft_maker *m, uint32_t c, int64_t value)
+ft_value ft_maker_value(const ft_maker *m, uint32_t c, int64_t value, uint16_t life)
 {
-    if (m->terms) return ft_terms_value(ft_cells_get(m->cells, c)->size, value);
-    return (ft_value){.sort = FT_INT_SORT, .bits = (uint64_t)value};
+    int64_t told = ft_lives_told(value, life);
+    if (m->terms) return ft_terms_value(ft_cells_get(m->cells, c)->size, told);
+    return (ft_value){.sort = FT_INT_SORT, .bits = (uint64_t)told};
 }
 
 uint32_t ft_maker_edge(ft_maker *m)
@@ -73,7 +74,7 @@ static bool content_of(const ft_raw_record *r, const ft_cell *cell, bool written
 
 /* Code without hooks wrote the cell since it was touched last. In a thread's own memory it was its
  * own code; else nobody knows, so every thread that ran since then stays before the read. */
-static void external_write(ft_maker *m, uint32_t c, uint32_t reader, int64_t value)
+static void external_write(ft_maker *m, uint32_t c, uint32_t reader, ft_value value)
 {
     const ft_cell *cell = ft_cells_get(m->cells, c);
     const ft_maker_shadow *s = &m->shadows[c];
@@ -85,17 +86,22 @@ static void external_write(ft_maker *m, uint32_t c, uint32_t reader, int64_t val
         if (t != reader && m->actors.data[t].ran > since) order_after(m, reader, t);
     ft_builder_hook(m->builder, 0);
     ft_builder_event(m->builder, FT_EVENT_WRITE, ft_maker_thread(m, reader), m->shadows[c].variable,
-                     FT_NO_LOC, ft_builder_value(m->builder, ft_maker_value(m, c, value)),
-                     FT_FLAG_SYNTHETIC);
+                     FT_NO_LOC, ft_builder_value(m->builder, value), FT_FLAG_SYNTHETIC);
     ft_builder_hook(m->builder, m->step);
     m->summary->external++;
 }
 
-static void touch(ft_maker *m, uint32_t c, uint32_t t, ft_maker_content now, int64_t value)
+static uint16_t life_of(const ft_maker *m, uint32_t c, int64_t value)
+{
+    return ft_cells_get(m->cells, c)->size >> FT_MAKER_WORD ? ft_lives_of(&m->lives, value) : 0;
+}
+
+static void touch(ft_maker *m, uint32_t c, uint32_t t, ft_maker_content now, int64_t value,
+                  uint16_t life)
 {
     ft_maker_shadow *s = &m->shadows[c];
     uint32_t toucher = !s->touched || s->toucher == t ? t : FT_MAKER_MANY;
-    *s = (ft_maker_shadow){value, m->now, s->variable, FT_NO_VALUE, toucher, (uint8_t)now};
+    *s = (ft_maker_shadow){value, m->now, s->variable, FT_NO_VALUE, toucher, (uint8_t)now, life};
 }
 
 /* The value of a read as the trace has it, after the external write that explains it where no
@@ -106,19 +112,23 @@ static uint32_t read_value(ft_maker *m, uint32_t c, const ft_raw_record *r, bool
 {
     const ft_maker_shadow *s = &m->shadows[c];
     if (!known) return FT_NO_VALUE;
+    bool same = s->content == FT_CONTENT_KNOWN && s->value == value;
+    uint16_t life = same ? s->life : life_of(m, c, value);
+    ft_value told = ft_maker_value(m, c, value, life);
     bool heap = ft_cells_get(m->cells, c)->allocation != FT_NO_ALLOCATION;
-    bool explained = s->content == FT_CONTENT_LOST ||
-                     (s->content == FT_CONTENT_KNOWN ? s->value == value : !heap);
-    if (!explained) external_write(m, c, r->thread, value);
-    touch(m, c, r->thread, FT_CONTENT_KNOWN, value);
-    return ft_builder_value(m->builder, ft_maker_value(m, c, value));
+    bool explained =
+        s->content == FT_CONTENT_LOST || (s->content == FT_CONTENT_KNOWN ? same : !heap);
+    if (!explained) external_write(m, c, r->thread, told);
+    touch(m, c, r->thread, FT_CONTENT_KNOWN, value, life);
+    return ft_builder_value(m->builder, told);
 }
 
 static uint32_t write_value(ft_maker *m, uint32_t c, const ft_raw_record *r, bool known,
                             int64_t value)
 {
-    touch(m, c, r->thread, known ? FT_CONTENT_KNOWN : FT_CONTENT_LOST, value);
-    return known ? ft_builder_value(m->builder, ft_maker_value(m, c, value)) : FT_NO_VALUE;
+    uint16_t life = known ? life_of(m, c, value) : 0;
+    touch(m, c, r->thread, known ? FT_CONTENT_KNOWN : FT_CONTENT_LOST, value, life);
+    return known ? ft_builder_value(m->builder, ft_maker_value(m, c, value, life)) : FT_NO_VALUE;
 }
 
 static void cell_events(ft_maker *m, const ft_raw_record *r, uint32_t c)
@@ -131,22 +141,23 @@ static void cell_events(ft_maker *m, const ft_raw_record *r, uint32_t c)
     uint8_t flags = atomic ? FT_FLAG_ATOMIC : 0;
     uint32_t id = m->shadows[c].variable;
     m->summary->kept++;
+    ft_terms_content content = {.known = known, .value = value};
     if (update) {
         content_of(r, cell, true, &written);
-        uint32_t old = read_value(m, c, r, known, value),
-                 made = write_value(m, c, r, known, written);
-        if (m->terms && ft_terms_cell(m->terms, cell, id, known, value)) return;
+        uint32_t old = read_value(m, c, r, known, value);
+        content.again = m->shadows[c].life;
+        uint32_t made = write_value(m, c, r, known, written);
+        content.again |= m->shadows[c].life != 0;
+        if (m->terms && ft_terms_cell(m->terms, cell, id, content)) return;
         ft_builder_update(m->builder, ft_maker_thread(m, r->thread), id,
                           ft_maker_location(m, r->site), old, made);
-    } else if (r->form == FT_RAW_FORM_READ || r->form == FT_RAW_FORM_ATOMIC_READ) {
-        uint32_t seen = read_value(m, c, r, known, value);
-        if (m->terms && ft_terms_cell(m->terms, cell, id, known, value)) return;
-        ft_maker_event(m, FT_EVENT_READ, r, id, r->site, seen, flags);
-    } else {
-        uint32_t made = write_value(m, c, r, known, value);
-        if (m->terms && ft_terms_cell(m->terms, cell, id, known, value)) return;
-        ft_maker_event(m, FT_EVENT_WRITE, r, id, r->site, made, flags);
+        return;
     }
+    bool reads = r->form == FT_RAW_FORM_READ || r->form == FT_RAW_FORM_ATOMIC_READ;
+    uint32_t seen = reads ? read_value(m, c, r, known, value) : write_value(m, c, r, known, value);
+    content.again = m->shadows[c].life;
+    if (m->terms && ft_terms_cell(m->terms, cell, id, content)) return;
+    ft_maker_event(m, reads ? FT_EVENT_READ : FT_EVENT_WRITE, r, id, r->site, seen, flags);
 }
 
 ft_terms_place ft_maker_place(ft_maker *m, const ft_raw_record *r, uint64_t site)

@@ -30,6 +30,7 @@ void ft_cells_free(ft_cells *cells)
     release_pages(cells);
     free(cells->empty);
     ft_cells_order_release(cells);
+    ft_cells_want_release(cells);
     ft_map_release(&cells->blocks);
     ft_map_release(&cells->starts);
     ft_vec_release(&cells->granules);
@@ -54,6 +55,7 @@ page *ft_cells_find_page(ft_cells *cells, uint64_t number, bool make)
         found = cells->empty;
     } else if (make) {
         found = ft_calloc(1, sizeof *found);
+        found->number = number;
         ft_map_put(&cells->numbers, number, cells->pages.len);
         ft_vec_push(&cells->pages, found);
     }
@@ -64,32 +66,50 @@ page *ft_cells_find_page(ft_cells *cells, uint64_t number, bool make)
     return found;
 }
 
+void ft_cells_each_page(ft_cells *cells, uint64_t key, uint64_t to, bool again,
+                        void (*visit)(ft_cells *cells, page *p, uint64_t key, uint64_t stop,
+                                      bool again))
+{
+    if (key >= to) return;
+    uint64_t first = key / PAGE, last = (to - 1) / PAGE, n = last - first + 1;
+    bool all = n > cells->pages.len;
+    for (uint64_t i = 0; i < (all ? cells->pages.len : n); i++) {
+        page *p = all ? cells->pages.data[i] : page_at(cells, (first + i) * PAGE, false);
+        if (!p || p == cells->empty || p->number < first || p->number > last) continue;
+        uint64_t from = p->number * PAGE, stop = from + PAGE;
+        visit(cells, p, from > key ? from : key, stop < to ? stop : to, again);
+    }
+}
+
 static void end_life(ft_cells *cells, page *p, uint64_t i)
 {
-    if (!p->at[i].slot) return;
-    if (!cells->settled) {
-        p->at[i].slot = 0;
-        p->at[i].known = 0;
-        p->at[i].said = 0;
-        p->at[i].touched = 0;
-        p->at[i].lives++;
-    } else if (p->at[i].slot & LATER_TOUCHED) {
-        p->at[i].slot &= ~LATER_TOUCHED;
-        p->at[i].found = FOUND_NOT_YET;
-        p->at[i].lives++;
+    spot *at = &p->at[i];
+    if (!at->slot) return;
+    if (cells->settled) {
+        at->found = FOUND_NOT_YET;
+        return;
     }
+    if (at->slot >> ONE_THREAD == SEVERAL)
+        cells->granules.data[(uint32_t)at->slot].until = cells->begun;
+    at->slot = 0;
+    at->known = 0;
+    at->said = 0;
+    at->touched = 0;
+    at->since = cells->begun;
+}
+
+static void end_lives_of(ft_cells *cells, page *p, uint64_t key, uint64_t stop, bool again)
+{
+    (void)again;
+    for (; key < stop; key++) end_life(cells, p, key % PAGE);
 }
 
 /* Granules in the range begin a new life at their next access. */
 static void end_lives(ft_cells *cells, uint64_t address, uint64_t size)
 {
-    uint64_t key = address / GRANULE, to = (address + size + GRANULE - 1) / GRANULE;
-    while (key < to) {
-        uint64_t stop = (key / PAGE + 1) * PAGE < to ? (key / PAGE + 1) * PAGE : to;
-        page *p = page_at(cells, key, false);
-        for (; p && p != cells->empty && key < stop; key++) end_life(cells, p, key % PAGE);
-        key = stop;
-    }
+    cells->begun++;
+    ft_cells_each_page(cells, address / GRANULE, (address + size + GRANULE - 1) / GRANULE, false,
+                       end_lives_of);
 }
 
 /* ---- allocations */
@@ -349,13 +369,15 @@ void ft_cells_settle(ft_cells *cells)
     cells->empty = ft_calloc(1, sizeof *cells->empty);
     if (cells->fences.len)
         qsort(cells->fences.data, cells->fences.len, sizeof *cells->fences.data, by_start);
-    cells->turn = 0;
+    ft_cells_want_settle(cells);
+    cells->turn = cells->begun = 0;
     cells->settled = true;
 }
 
 void ft_cells_turn(ft_cells *cells, uint32_t thread)
 {
     ft_cells_turn_to(cells, thread);
+    ft_cells_next_batch(cells);
 }
 
 bool ft_cells_is_fenced(ft_cells *cells, uint32_t thread)
@@ -388,6 +410,12 @@ uint64_t ft_cells_granules(const ft_cells *cells)
     return cells->touched;
 }
 
+ft_cells_extent ft_cells_extent_of(const ft_cells *cells, uint32_t index)
+{
+    const allocation *a = &cells->allocations.data[index];
+    return (ft_cells_extent){a->address, a->size, a->stack};
+}
+
 const ft_cell *ft_cells_get(const ft_cells *cells, uint32_t cell)
 {
     return &cells->cells.data[cell];
@@ -405,18 +433,14 @@ static bool may_be_cell(ft_cells *cells, uint64_t address, uint64_t size)
     return false;
 }
 
-/* The granule with cells that lives at the slot, which is touched now; NULL: none. */
-static const granule *living(ft_cells *cells, page *p, uint64_t i)
+/* The granule with cells that lives at the slot; NULL: none. */
+static const granule *living(const ft_cells *cells, page *p, uint64_t i)
 {
     uint64_t *slot = &p->at[i].slot;
-    if (!*slot) return NULL;
-    *slot |= LATER_TOUCHED;
-    uint32_t index = (uint32_t)*slot;
-    while (index && cells->granules.data[index - 1].life < p->at[i].lives)
-        index = cells->granules.data[index - 1].next;
-    *slot = index ? LATER_TOUCHED | index : 0;
-    if (!index || cells->granules.data[index - 1].life != p->at[i].lives) return NULL;
-    return &cells->granules.data[index - 1];
+    while (*slot && cells->granules.data[*slot - 1].until <= cells->begun)
+        *slot = cells->granules.data[*slot - 1].next;
+    const granule *g = *slot ? &cells->granules.data[*slot - 1] : NULL;
+    return g && g->since <= cells->begun ? g : NULL;
 }
 
 uint32_t ft_cells_at(ft_cells *cells, uint64_t address, uint32_t *skip)

@@ -58,6 +58,8 @@ typedef struct ft_cell {
 ft_cells *ft_cells_new(void);
 /* Before the first pass: nothing is dropped because of the order alone. */
 void ft_cells_keep_ordered(ft_cells *cells);
+/* Before the first pass: the second one gets the same batches of events. */
+void ft_cells_in_batches(ft_cells *cells);
 void ft_cells_free(ft_cells *cells); /* accepts NULL */
 
 /* First pass: accesses and all records that begin or end memory. Events come by
@@ -75,8 +77,13 @@ void ft_cells_follow(ft_cells *cells, const ft_raw_record *record);
 /* Is a write by code without hooks found after that thread's end, which may have done it? */
 bool ft_cells_late(const ft_cells *cells, uint32_t thread);
 
-/* Second pass: the thread goes on now (of records, ft_cells_follow is told). */
+/* Second pass: the thread goes on now, with a batch of events (of records, ft_cells_follow is
+ * told).
+ */
 void ft_cells_turn(ft_cells *cells, uint32_t thread);
+/* Second pass: may an event of the batch that comes next be of a cell? False: none is, and nobody
+ * needs to look. */
+bool ft_cells_wants(const ft_cells *cells);
 /* Is all that others did so far to stay before what it does now, since code without hooks writes in
  * this or a later of its turns what they had read? Asked behind the above; true once a fence. */
 bool ft_cells_is_fenced(ft_cells *cells, uint32_t thread);
@@ -84,6 +91,13 @@ bool ft_cells_is_fenced(ft_cells *cells, uint32_t thread);
 uint32_t ft_cells_count_of(const ft_cells *cells);
 const ft_cell *ft_cells_get(const ft_cells *cells, uint32_t cell);
 uint64_t ft_cells_granules(const ft_cells *cells); /* seen at all */
+/* Where the memory of an ALLOC or BEGIN record lies: of the latter, a stack (of size 0: it is the
+ * first thread's, or in another allocation). */
+typedef struct ft_cells_extent {
+    uint64_t address, size;
+    bool stack;
+} ft_cells_extent;
+ft_cells_extent ft_cells_extent_of(const ft_cells *cells, uint32_t allocation);
 
 /* The shared cell at `address`, whose size is then how far it goes; else FT_NO_CELL, with *skip
  * the number of bytes from there that lie in none (up to the next granule). */

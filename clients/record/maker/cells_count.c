@@ -41,13 +41,15 @@ static granule *make_several(ft_cells *cells, uint64_t key, page *in)
                  .shared = alone ? 0 : touched,
                  .written = (uint8_t)(slot >> ONE_WRITTEN),
                  .bounds = (uint8_t)(slot >> ONE_BOUNDS),
-                 .life = at->lives,
+                 .since = at->since,
+                 .until = UINT32_MAX,
                  .born = (uint32_t)cells->allocations.len,
                  .cell = FT_NO_CELL};
     for (unsigned i = 0; i < GRANULE; i++)
         g.first[i] = alone && touched >> i & 1 ? (uint16_t)(owner - 1) : (uint16_t)NOBODY;
     at->slot = (uint64_t)SEVERAL << ONE_THREAD | cells->granules.len;
     at->said = 0;
+    ft_cells_want(cells, in->first[key % PAGE], at->touched);
     ft_vec_push(&cells->granules, g);
     return &cells->granules.data[cells->granules.len - 1];
 }
@@ -253,8 +255,11 @@ static inline void touch(ft_cells *cells, uint64_t key, const part *p)
     spot *at = &in->at[key % PAGE];
     uint32_t since = at->touched;
     uint64_t me = cells->thread + 1;
-    cells->touched += !at->slot;
-    if (!at->slot) at->slot = me << ONE_THREAD;
+    if (!at->slot) {
+        cells->touched++;
+        at->slot = me << ONE_THREAD;
+        in->first[key % PAGE] = cells->batch;
+    }
     if (at->slot >> ONE_THREAD == me || admit(cells, key, at, p->write)) {
         at->slot |= did_of(p);
         if (p->write) at->said = cells->turn;
@@ -263,6 +268,7 @@ static inline void touch(ft_cells *cells, uint64_t key, const part *p)
     }
     at->touched = cells->turn;
     follow_content(cells, key, in, p, since);
+    cells->wants |= at->slot >> ONE_THREAD == SEVERAL;
 }
 
 static bool is_read(uint32_t form)
@@ -303,6 +309,7 @@ void ft_cells_next_turn(ft_cells *cells, uint32_t thread)
     cells->turn++;
     cells->thread = thread;
     ft_cells_actor_of(cells, thread)->ran = cells->turn;
+    if (!cells->settled) ft_cells_want_turn(cells);
 }
 
 void ft_cells_turn_to(ft_cells *cells, uint32_t thread)
@@ -315,11 +322,12 @@ void ft_cells_turn_to(ft_cells *cells, uint32_t thread)
 static void fill_shape(ft_cells *cells, uint32_t code, unsigned from)
 {
     part p = {.from = from, .to = from + (1u << code % 8), .write = is_write(code / 8)};
-    if (code % 8 >= FT_RAW_RANGE || p.to > GRANULE) return;
-    cells->shapes[code][from] = (shape){.bits = bits_of(&p),
-                                        .did = (uint32_t)did_of(&p),
-                                        .mask = mask_of(&p),
-                                        .only_reads = !p.write};
+    bool inside = code % 8 < FT_RAW_RANGE && p.to <= GRANULE;
+    cells->shapes[code][from] = inside ? (shape){.bits = bits_of(&p),
+                                                 .reads = p.write ? 0 : UINT64_MAX,
+                                                 .did = (uint32_t)did_of(&p),
+                                                 .mask = mask_of(&p)}
+                                       : (shape){.did = ONE_BEYOND};
 }
 
 void ft_cells_count_start(ft_cells *cells)
@@ -328,8 +336,9 @@ void ft_cells_count_start(ft_cells *cells)
         for (unsigned from = 0; from < GRANULE; from++) fill_shape(cells, code, from);
 }
 
-static void count_other(ft_cells *cells, const ft_raw_event *e, uint64_t value)
+static __attribute__((noinline)) void count_other(ft_cells *cells, const ft_raw_event *e)
 {
+    uint64_t value = (uint64_t)e->written;
     uint32_t form = e->code / 8, size = 1u << e->code % 8;
     unsigned from = e->address % GRANULE;
     if (from + size > GRANULE) {
@@ -346,30 +355,44 @@ static void count_other(ft_cells *cells, const ft_raw_event *e, uint64_t value)
 }
 
 /* What others than the owner may do there again: nothing changes by it. */
-static inline uint32_t said_to_others(const ft_cells *cells, const spot *at, uint32_t thread)
+static inline uint32_t said_to_others(ft_cells *cells, const spot *at, uint32_t thread)
 {
     uint64_t owner = at->slot >> ONE_THREAD;
-    if (owner == SEVERAL) return at->said;
+    if (owner == SEVERAL) {
+        cells->wants = true;
+        return at->said;
+    }
     bool reads = owner == READERS && at->slot >> ONE_READERS >> thread % CLASSES & 1 &&
                  is_behind_write(cells, at, thread);
     return reads ? (uint32_t)at->slot : 0;
 }
 
-/* Nothing that the granule does not say yet, and no read of what nobody wrote. False: it is
+/* An access of the thread's own granule, by which nothing changes but its content. False: it is
  * something else, and nothing was done. */
-static inline bool count_usual(const ft_cells *cells, spot *at, const shape *s, unsigned from,
-                               uint64_t value, uint32_t turn, uint32_t thread)
+static inline bool count_own(spot *at, const shape *s, uint64_t bits, uint64_t mine, uint32_t turn)
 {
-    uint64_t slot = at->slot, now = at->content, differ = (now ^ value << 8 * from) & s->bits;
-    bool own = slot >> ONE_THREAD == thread + 1;
-    uint32_t said = own ? (uint32_t)slot : said_to_others(cells, at, thread);
+    uint64_t slot = at->slot, differ = (at->content ^ bits) & s->bits;
     uint8_t known = at->known;
-    if (!s->did || s->did & ~said) return false;
-    if (s->only_reads && (differ || s->mask & ~known)) return false;
+    uint64_t strange = (differ | (uint8_t)(s->mask & ~known)) & s->reads;
+    if ((slot ^ mine) >> ONE_THREAD | (s->did & ~(uint32_t)slot) | strange) return false;
     at->touched = turn;
-    at->said = own && !s->only_reads ? turn : at->said;
-    at->content = now ^ differ;
+    at->said = s->reads ? at->said : turn;
+    at->content ^= differ;
     at->known = known | s->mask;
+    return true;
+}
+
+/* The same of a granule that is not the thread's own, or not alone. */
+static __attribute__((noinline)) bool count_shared(ft_cells *cells, spot *at, const shape *s,
+                                                   uint64_t bits, uint32_t thread)
+{
+    uint64_t differ = (at->content ^ bits) & s->bits;
+    if (at->slot >> ONE_THREAD == thread + 1 || s->did & ~said_to_others(cells, at, thread))
+        return false;
+    if ((differ | (uint8_t)(s->mask & ~at->known)) & s->reads) return false;
+    at->touched = cells->turn;
+    at->content ^= differ;
+    at->known |= s->mask;
     return true;
 }
 
@@ -387,17 +410,21 @@ static void find_spots(ft_cells *cells, const ft_raw_event *events, uint32_t n)
 void ft_cells_count_events(ft_cells *cells, uint32_t thread, const ft_raw_event *events, uint32_t n)
 {
     ft_cells_turn_to(cells, thread);
+    ft_cells_next_batch(cells);
+    cells->wants = false;
     find_spots(cells, events, n);
+    uint64_t mine = (uint64_t)(thread + 1) << ONE_THREAD;
     uint32_t turn = cells->turn;
     for (uint32_t i = 0; i < n; i++) {
         const ft_raw_event *e = &events[i];
         if (e->code >= FT_RAW_ENTER) continue;
         unsigned from = e->address % GRANULE;
-        uint64_t value = (uint64_t)(e->code / 8 == FT_RAW_FORM_UPDATE ? e->written : e->value);
-        if (!count_usual(cells, cells->spots[i], &cells->shapes[e->code][from], from, value, turn,
-                         thread))
-            count_other(cells, e, value);
+        uint64_t bits = (uint64_t)e->written << 8 * from;
+        const shape *s = &cells->shapes[e->code][from];
+        if (count_own(cells->spots[i], s, bits, mine, turn)) continue;
+        if (!count_shared(cells, cells->spots[i], s, bits, thread)) count_other(cells, e);
     }
+    if (cells->wants) ft_cells_want(cells, cells->batch, turn);
 }
 
 /* ---- memory that ends */
@@ -457,11 +484,6 @@ void ft_cells_count_free(ft_cells *cells, uint64_t address)
     if (block->address != address) return;
     bool again = block->freed;
     block->freed = true;
-    while (key < to && cells->actors.len > 1) {
-        uint64_t stop = (key / PAGE + 1) * PAGE < to ? (key / PAGE + 1) * PAGE : to;
-        page *p = page_at(cells, key, false);
-        if (p) find_last_uses(cells, p, key, stop, again);
-        key = stop;
-    }
+    if (cells->actors.len > 1) ft_cells_each_page(cells, key, to, again, find_last_uses);
     share_last_uses(cells);
 }

@@ -1,6 +1,6 @@
 /* Inside of the cells (maker/cells.h): memory as both passes see it. cells.c has the pages, the
  * allocations and the second pass, cells_count.c the first, cells_order.c what forks and joins
- * order. Not for others. */
+ * order, cells_wanted.c which events the second pass looks at. Not for others. */
 #ifndef FT_RECORD_CELLS_INTERNAL_H
 #define FT_RECORD_CELLS_INTERNAL_H
 
@@ -25,7 +25,8 @@ typedef struct granule {
     uint16_t first[GRANULE];         /* the thread that touched a byte first */
     uint8_t shared, written, bounds; /* bit per byte; bounds: an access begins there */
     uint8_t n_cells;                 /* shared ones, by address from `cell` on */
-    uint32_t life;                   /* which one, counted from 0 */
+    uint32_t since, until;           /* how many times memory had begun again before its life and
+                                        at its end; UINT32_MAX: it has none */
     uint32_t born;                   /* how many allocations there were before */
     uint32_t cell;                   /* its first shared cell, FT_NO_CELL */
     uint32_t next;                   /* with cells: the next one of that address with cells, + 1 */
@@ -39,16 +40,16 @@ typedef struct granule {
  *                           is ordered before that, they read it
  *   GONE                    nobody: it was freed, behind all accesses
  *   SEVERAL                 there was no such order; the low half is the number of its granule
- * In the second pass only granules that have cells in some life are told of: LATER, and whether it
- * was touched in this life. Most granules belong to one thread for ever: a pass over their accesses
- * is one look at a slot. */
+ * In the second pass it is the number of the granule's first life with cells that did not end yet,
+ * + 1. Most granules belong to one thread for ever: a pass over their accesses is one look at a
+ * slot. */
 typedef struct spot {
     uint64_t slot;
     uint64_t content; /* first pass: what the granule held after its last access; second: by byte,
                          the size of the cell that begins there and, from bit 4 on, which of the
                          granule's it is; 0: none */
     uint32_t touched; /* the turn of its last access; second pass: the granule's first cell */
-    uint32_t lives;   /* that have ended */
+    uint32_t since;   /* first pass: granule.since of this life */
     uint32_t said;    /* first pass: SEVERAL: of what the granule says at least this much, as in
                          ONE_*; else the turn of the last write, 0: none */
     uint8_t known;    /* bit per byte: that is known of the content */
@@ -59,11 +60,14 @@ typedef struct spot {
 /* What one access needs lies in one cache line. */
 typedef struct page {
     spot at[PAGE];
+    uint32_t first[PAGE]; /* first pass: the batch in which this life was touched first */
+    uint64_t number;
 } page;
 
 enum {
     ONE_THREAD = 48,
     ONE_READERS = 32,
+    ONE_BEYOND = 1 << 30, /* no slot has it */
     ONE_HANDED = 25,
     ONE_WROTE = 24, /* the owner itself */
     ONE_TOUCHED = 16,
@@ -74,16 +78,15 @@ enum {
     READERS = 0xFFFE,
     SEVERAL = 0xFFFF
 };
-#define LATER_TOUCHED (UINT64_C(1) << 63)
 
 enum { FOUND_NOT_YET, FOUND_NONE, FOUND_CELLS }; /* spot.found */
 
 /* What plain accesses of one code (raw.h) at one byte of a granule do there. */
 typedef struct shape {
-    uint64_t bits; /* of the content */
-    uint32_t did;  /* as in ONE_*; 0: it goes beyond the granule */
-    uint8_t mask;  /* bit per byte */
-    bool only_reads;
+    uint64_t bits;  /* of the content */
+    uint64_t reads; /* all ones: they do nothing but read; else 0 */
+    uint32_t did;   /* as in ONE_*; ONE_BEYOND: they go beyond the granule */
+    uint8_t mask;   /* bit per byte */
 } shape;
 
 /* By thread, the turn up to which all that it did is ordered before something. */
@@ -156,10 +159,19 @@ struct ft_cells {
     size_t next_fence;  /* second pass: the first that did not begin yet */
     fence fenced;       /* second pass: those that began; the latest `from`, the last `to` */
     uint64_t low, high; /* all allocations lie in between */
+    uint32_t begun;     /* how many times memory began again so far */
     uint32_t turn;      /* which of the threads' turns it is, from 1 */
     uint32_t thread;    /* whose */
     uint64_t touched;   /* granules, in all their lives */
     place looked;
+    /* cells_wanted.c */
+    uint32_t batch;         /* of events, the last that came, from 1 */
+    bool batched;           /* ft_cells_in_batches */
+    bool wants;             /* first pass: that batch is wanted */
+    FT_VEC(uint32_t) turns; /* by turn: the batch at its start */
+    FT_VEC(int32_t)
+    wanted;             /* by batch: first pass: ranges that begin there, less those that ended
+                           right before; second: is it wanted? */
     bool keeps_ordered; /* ft_cells_keep_ordered */
     bool settled;
 };
@@ -173,6 +185,12 @@ static inline page *page_at(ft_cells *cells, uint64_t key, bool make)
     if (cells->near[number % NEAR].number == number + 1) return cells->near[number % NEAR].page;
     return ft_cells_find_page(cells, number, make);
 }
+
+/* Calls visit for each page that is there with granules in the range: those from key up to stop. A
+ * range may be far larger than all that was ever touched in it. */
+void ft_cells_each_page(ft_cells *cells, uint64_t key, uint64_t to, bool again,
+                        void (*visit)(ft_cells *cells, page *p, uint64_t key, uint64_t stop,
+                                      bool again));
 
 /* The latest allocation around the granule before it was born; FT_NO_ALLOCATION. */
 uint32_t ft_cells_allocation_of(const ft_cells *cells, const granule *g);
@@ -189,6 +207,17 @@ void ft_cells_count_range(ft_cells *cells, uint64_t address, uint64_t size, uint
                           const unsigned char *content);
 /* Before the memory begins another life: who else used it? */
 void ft_cells_count_free(ft_cells *cells, uint64_t address);
+
+/* ---- cells_wanted.c */
+/* A batch of events comes now, in either pass. */
+void ft_cells_next_batch(ft_cells *cells);
+/* First pass, at the start of each turn. */
+void ft_cells_want_turn(ft_cells *cells);
+/* The batches from that one up to the end of a turn are wanted. */
+void ft_cells_want(ft_cells *cells, uint32_t first, uint32_t turn);
+/* Between the passes. */
+void ft_cells_want_settle(ft_cells *cells);
+void ft_cells_want_release(ft_cells *cells);
 
 /* ---- cells_order.c, all of the first pass */
 void ft_cells_order_start(ft_cells *cells);

@@ -7,8 +7,6 @@
 #include "base/strbuf.h"
 #include "raw/raw.h"
 
-enum { IN = 1, OUT = 2 };
-
 /* What a thread put into a channel last. */
 typedef struct put {
     uint64_t channel;
@@ -25,8 +23,11 @@ struct ft_channels {
     ft_map own;     /* number of the channel << 16 | thread -> its put */
     ft_map seen;    /* edge << 16 | thread -> it was taken */
     ft_map numbers; /* channel -> counted from 0 */
-    ft_map takers;  /* channel -> the thread that takes from it, MANY */
-    uint64_t edges; /* so many were made: each put has one of its own */
+    ft_map users;   /* channel -> the thread that uses it, MANY; of those of FT_RAW_CHANNEL_TAKEN */
+    ft_map taken;   /* channel -> somebody does not only put in */
+    FT_VEC(uint64_t) names; /* of those of FT_RAW_CHANNEL_TAKEN, record by record */
+    size_t followed;        /* of these */
+    uint64_t edges;         /* so many were made: each put has one of its own */
 };
 
 ft_channels *ft_channels_new(void)
@@ -42,21 +43,40 @@ void ft_channels_free(ft_channels *channels)
     ft_map_release(&channels->own);
     ft_map_release(&channels->seen);
     ft_map_release(&channels->numbers);
-    ft_map_release(&channels->takers);
+    ft_map_release(&channels->users);
+    ft_map_release(&channels->taken);
+    ft_vec_release(&channels->names);
     free(channels);
 }
 
-void ft_channels_meet(ft_channels *channels, uint32_t thread, const uint64_t *operands)
+/* Of a stream the address and which memory it lies in: another stream may come to be there. */
+static uint64_t name_of(uint64_t channel, uint32_t block)
 {
-    if (!(operands[1] & FT_RAW_CHANNEL_TAKEN)) return;
-    uint64_t *taker = ft_map_slot(&channels->takers, operands[1], thread, NULL);
-    if (*taker != thread) *taker = MANY;
+    uint64_t name = channel;
+    if (block != UINT32_MAX)
+        name = (channel ^ ((uint64_t)block << 32)) * UINT64_C(0x9E3779B97F4A7C15);
+    return (name & ~FT_RAW_CHANNEL_SIGNAL) | FT_RAW_CHANNEL_TAKEN;
 }
 
-static bool is_of_one(const ft_channels *c, uint64_t channel)
+void ft_channels_meet(ft_channels *channels, uint32_t thread, const uint64_t *operands,
+                      uint32_t block)
 {
-    uint64_t taker;
-    return ft_map_get(&c->takers, channel, &taker) && taker != MANY;
+    uint64_t channel = operands[1];
+    bool taken = channel & FT_RAW_CHANNEL_TAKEN;
+    if (taken) {
+        channel = name_of(channel, block);
+        ft_vec_push(&channels->names, channel);
+        uint64_t *user = ft_map_slot(&channels->users, channel, thread, NULL);
+        if (*user != thread) *user = MANY;
+    }
+    if (!(operands[0] & FT_RAW_CHANNEL_PUT)) ft_map_put(&channels->taken, channel, 1);
+}
+
+static bool is_none(const ft_channels *c, uint64_t channel)
+{
+    uint64_t user;
+    if (!ft_map_get(&c->taken, channel, NULL)) return true;
+    return ft_map_get(&c->users, channel, &user) && user != MANY;
 }
 
 static void take(ft_channels *c, ft_builder *builder, uint32_t thread, uint64_t channel,
@@ -108,7 +128,9 @@ static void put_in(ft_channels *c, ft_builder *builder, uint32_t thread, uint64_
 void ft_channels_follow(ft_channels *channels, ft_builder *builder, uint32_t thread,
                         const uint64_t *operands, uint32_t loc)
 {
-    if (is_of_one(channels, operands[1])) return;
-    if (operands[0] & IN) take(channels, builder, thread, operands[1], loc);
-    if (operands[0] & OUT) put_in(channels, builder, thread, operands[1], loc);
+    uint64_t channel = operands[1];
+    if (channel & FT_RAW_CHANNEL_TAKEN) channel = channels->names.data[channels->followed++];
+    if (is_none(channels, channel)) return;
+    if (operands[0] & FT_RAW_CHANNEL_IN) take(channels, builder, thread, channel, loc);
+    if (operands[0] & FT_RAW_CHANNEL_OUT) put_in(channels, builder, thread, channel, loc);
 }

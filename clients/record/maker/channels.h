@@ -11,9 +11,11 @@ typedef struct ft_channels ft_channels;
 ft_channels *ft_channels_new(void);
 void ft_channels_free(ft_channels *channels); /* accepts NULL */
 
-/* First pass, by thread of the log: a channel of FT_RAW_CHANNEL_TAKEN that one thread alone uses is
- * none. */
-void ft_channels_meet(ft_channels *channels, uint32_t thread, const uint64_t *operands);
+/* First pass, by thread of the log: a channel where nobody takes is none, nor is one of
+ * FT_RAW_CHANNEL_TAKEN that one thread alone uses. `block`: which allocation it lies in, should it
+ * be an address; FT_NO_ALLOCATION (cells.h). */
+void ft_channels_meet(ft_channels *channels, uint32_t thread, const uint64_t *operands,
+                      uint32_t block);
 /* The operands of a CHANNEL record by that thread of the trace: appends its edges. */
 void ft_channels_follow(ft_channels *channels, ft_builder *builder, uint32_t thread,
                         const uint64_t *operands, uint32_t loc);

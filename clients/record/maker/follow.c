@@ -10,6 +10,7 @@ static uint32_t next_block(ft_maker *m)
 static void allocate(ft_maker *m, const ft_raw_record *r)
 {
     uint32_t index = next_block(m);
+    ft_lives_begin(&m->lives, r->operands[1], r->operands[2]);
     const ft_maker_block *b = &m->blocks.data[index];
     ft_map_put(&m->live, r->operands[1], index);
     if (b->id == FT_NO_ID) return;
@@ -87,7 +88,8 @@ static void join_thread(ft_maker *m, const ft_raw_record *r)
 
 static void begin_thread(ft_maker *m, const ft_raw_record *r)
 {
-    next_block(m);
+    ft_cells_extent stack = ft_cells_extent_of(m->cells, next_block(m));
+    if (stack.size) ft_lives_begin(&m->lives, stack.address, stack.size);
     ft_maker_event(m, FT_EVENT_BEGIN, r, 0, UINT64_MAX, FT_NO_VALUE, 0);
 }
 
@@ -226,13 +228,30 @@ static void follow_singly(ft_maker *m, const ft_raw_record *r)
     }
 }
 
+/* None of them is kept. */
+static void pass_events(ft_maker *m, const ft_raw_record *r)
+{
+    uint32_t accesses = r->n_events - r->sum->calls;
+    ft_stacks_pass(m->stacks, r->thread, r->sum);
+    m->actors.data[r->thread].steps += accesses;
+    m->now += accesses;
+}
+
+/* Does somebody look at each of the events that come next, if there are any? */
+static bool wants_events(const ft_maker *m, uint32_t thread)
+{
+    return m->terms || m->actors.data[thread].swapped || ft_cells_wants(m->cells);
+}
+
 static void follow_events(ft_maker *m, const ft_raw_record *r)
 {
     ft_maker_actor *a = &m->actors.data[r->thread];
     ft_cells_turn(m->cells, r->thread);
     ft_maker_fence(m, r->thread);
     ft_builder_aside(m->builder, a->ignored);
-    if (m->terms || a->swapped)
+    if (!r->events)
+        pass_events(m, r);
+    else if (m->terms || a->swapped)
         follow_singly(m, r);
     else
         ft_maker_keep_events(m, r);
@@ -246,17 +265,20 @@ static uint32_t location_of_site(void *context, uint64_t site)
 
 void ft_maker_follow(ft_maker *m)
 {
-    ft_raw_record r;
+    ft_raw_record r = {0};
     m->summary->terms.on = ft_raw_log_header(m->log)->symbolic;
     if (m->summary->terms.on)
         m->terms = ft_terms_new(m->builder, &m->summary->terms, ft_maker_location_at, m);
     if (m->modules.len) ft_maker_module_id(m, &m->modules.data[0]);
     ft_maker_name_cells(m);
     ft_maker_name_blocks(m);
+    ft_maker_know_lives(m);
     ft_maker_declare_objects(m);
     m->stacks = ft_stacks_new(m->builder, location_of_site, m);
     ft_raw_log_rewind(m->log);
-    while (ft_raw_log_next(m->log, &r, NULL)) {
+    for (;;) {
+        ft_raw_log_pass_over(m->log, !wants_events(m, r.thread));
+        if (!ft_raw_log_next(m->log, &r, NULL)) break;
         if (r.n_events) follow_events(m, &r);
         if (r.access || !r.n_events) follow_record(m, &r);
     }

@@ -71,7 +71,10 @@ static void meet_object(ft_maker *m, const ft_raw_record *r)
 
 static void meet_channel(ft_maker *m, const ft_raw_record *r)
 {
-    ft_channels_meet(m->channels, r->thread, r->operands);
+    uint64_t start = 0, address = r->operands[1] & ~FT_RAW_CHANNEL_TAKEN;
+    bool stream = r->operands[1] & FT_RAW_CHANNEL_TAKEN;
+    uint32_t block = stream ? ft_cells_block_at(m->cells, address, &start) : FT_NO_ALLOCATION;
+    ft_channels_meet(m->channels, r->thread, r->operands, block);
 }
 
 static void meet_unseen(ft_maker *m, const ft_raw_record *r)
@@ -97,12 +100,8 @@ static void count_events(ft_maker *m, const ft_raw_record *r)
 {
     while (m->counts.len < m->sites.len) ft_vec_push(&m->counts, 0);
     uint64_t *counts = m->counts.data;
-    uint32_t accesses = 0, n = r->n_events;
-    for (uint32_t i = 0; i < n; i++) {
-        counts[r->events[i].site]++;
-        accesses += r->events[i].code < FT_RAW_ENTER;
-    }
-    m->summary->accesses += accesses;
+    for (uint32_t i = 0; i < r->n_events; i++) counts[r->events[i].site]++;
+    m->summary->accesses += r->n_events - r->sum->calls;
     ft_cells_count_events(m->cells, r->thread, r->events, r->n_events);
 }
 
@@ -166,6 +165,7 @@ static ft_status first_pass(ft_maker *m, program *running, ft_error *err)
     ft_error damage = FT_ERROR_INIT;
     const ft_raw_header *header = ft_raw_log_header(m->log);
     if (header->symbolic || header->keeps_ordered) ft_cells_keep_ordered(m->cells);
+    if (ft_raw_log_has_batches(m->log)) ft_cells_in_batches(m->cells);
     add_thread(m, 0, 0);
     ft_vec_push(&m->sites, 0); /* they are counted from 1 */
     for (bool over = false;;) {
@@ -248,6 +248,7 @@ static void release_maker(ft_maker *m)
     ft_vec_release(&m->blocks);
     ft_map_release(&m->uses);
     ft_map_release(&m->live);
+    ft_lives_release(&m->lives);
     free(m->shadows);
 }
 

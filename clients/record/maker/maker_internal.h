@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "maker/cells.h"
 #include "maker/channels.h"
+#include "maker/lives.h"
 #include "maker/maker.h"
 #include "maker/raw_log.h"
 #include "maker/stacks.h"
@@ -15,6 +16,7 @@
 enum {
     FT_MAKER_MANY = UINT16_MAX + 1, /* no thread has that number */
     FT_MAKER_RECENT = 256,
+    FT_MAKER_WORD = 3, /* 1 << that many bytes have room for an address */
     FT_MAKER_AHEAD = 8 /* events whose cells are fetched before they are needed */
 };
 
@@ -57,6 +59,7 @@ typedef struct ft_maker_shadow {
     uint32_t id;       /* of the value in the builder, FT_NO_VALUE: not asked for yet */
     uint32_t toucher;  /* the thread that touched it, FT_MAKER_MANY: several */
     uint8_t content;   /* ft_maker_content */
+    uint16_t life;     /* the value is an address in that life of its memory (maker/lives.h) */
 } ft_maker_shadow;
 
 /* A value that was met a little before. */
@@ -103,6 +106,7 @@ typedef struct ft_maker {
     ft_maker_shadow *shadows;      /* by cell */
     ft_map uses;                   /* hash of a name -> how often it was given */
     ft_channels *channels;
+    ft_lives lives;
     uint32_t n_allocations;
     uint32_t unjoined; /* first pass: threads that were started and not joined */
     /* the cells of the events at hand (ft_cells_find); behind them, of those before */
@@ -131,14 +135,15 @@ const char *ft_maker_class_name(ft_raw_class class);
 /* Declare all of them, before the second pass. */
 void ft_maker_name_cells(ft_maker *m);
 void ft_maker_name_blocks(ft_maker *m); /* behind the cells */
+void ft_maker_know_lives(ft_maker *m);  /* behind the blocks */
 
 /* ---- accesses.c: events, above all of memory */
 void ft_maker_event(ft_maker *m, ft_event_kind kind, const ft_raw_record *r, uint32_t id,
                     uint64_t site, uint32_t value, uint8_t flags);
 uint32_t ft_maker_edge(ft_maker *m); /* a new one */
 void ft_maker_edge_event(ft_maker *m, ft_event_kind kind, uint32_t t, uint32_t edge);
-/* What a cell's content is in the trace. */
-ft_value ft_maker_value(const ft_maker *m, uint32_t cell, int64_t value);
+/* What a cell's content is in the trace, an address in that life of its memory. */
+ft_value ft_maker_value(const ft_maker *m, uint32_t cell, int64_t value, uint16_t life);
 ft_terms_place ft_maker_place(ft_maker *m, const ft_raw_record *r, uint64_t site);
 void ft_maker_access(ft_maker *m, const ft_raw_record *r);
 /* What all others did so far stays before what the thread does from now on, where that is wanted.

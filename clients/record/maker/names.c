@@ -167,7 +167,7 @@ static void name_cell(ft_maker *m, uint32_t c, ft_strbuf *name)
     const ft_cell *cell = ft_cells_get(m->cells, c);
     ft_strbuf_clear(name);
     name_memory(m, cell->address, cell->allocation, cell->allocated_at, "memory", name);
-    ft_value initial = ft_maker_value(m, c, cell->initial);
+    ft_value initial = ft_maker_value(m, c, cell->initial, 0);
     uint32_t id = ft_builder_shared(m->builder, name->text, name->len, initial.sort);
     if (cell->has_initial) {
         ft_builder_shared_initial(m->builder, id, ft_builder_value(m->builder, initial));
@@ -210,6 +210,24 @@ void ft_maker_name_blocks(ft_maker *m)
         ft_vec_release(&members[a]);
     }
     free(members);
+}
+
+/* Where the trace has something that a pointer may lead to. */
+void ft_maker_know_lives(ft_maker *m)
+{
+    size_t n = m->makers.len;
+    bool *known = ft_calloc(n + 1, sizeof *known);
+    for (size_t a = 0; a < n; a++) known[a] = m->blocks.data[a].id != FT_NO_ID;
+    for (size_t o = 0; o < m->objects.len; o++) {
+        uint32_t a = m->objects.data[o].allocation;
+        if (a < n) known[a] = true;
+    }
+    for (uint32_t a = 0; a < n; a++) {
+        ft_cells_extent at = ft_cells_extent_of(m->cells, a);
+        if (known[a] || (at.stack && at.size)) ft_lives_add(&m->lives, at.address, at.size);
+    }
+    ft_lives_settle(&m->lives);
+    free(known);
 }
 
 static ft_lock_kind lock_kind(const ft_maker_object *o)

@@ -55,15 +55,32 @@ static inline bool is_plain(const ft_raw_event *e, const ft_maker_shadow *s)
            (form == FT_RAW_FORM_READ && s->content == FT_CONTENT_KNOWN && s->value == e->value);
 }
 
+/* An address where memory may have been given out again: what is read has the life it had when it
+ * was written. */
+static uint32_t address_of(ft_maker *m, int64_t value, bool reads, const ft_maker_shadow *s,
+                           uint16_t *life)
+{
+    if (reads && s->id) return s->id;
+    if (!reads) *life = ft_lives_of(&m->lives, value);
+    ft_value told = {.sort = FT_INT_SORT, .bits = (uint64_t)ft_lives_told(value, *life)};
+    return ft_builder_value(m->builder, told);
+}
+
 /* Such an access; returns the value's id. */
-static inline uint32_t touch(ft_maker *m, uint32_t thread, uint64_t now, int64_t value,
+static inline uint32_t touch(ft_maker *m, uint32_t thread, uint64_t now, const ft_raw_event *e,
                              ft_maker_shadow *s)
 {
+    int64_t value = e->value;
     bool same = s->content == FT_CONTENT_KNOWN && s->value == value;
-    if (same && s->id)
-        *recent_of(m, value) = (ft_maker_recent){value, s->id};
-    else
-        s->id = value_of(m, value);
+    if (ft_lives_reach(&m->lives, value) && e->code % 8 == FT_MAKER_WORD) {
+        s->id = address_of(m, value, e->code / 8 == FT_RAW_FORM_READ, s, &s->life);
+    } else {
+        if (same && s->id)
+            *recent_of(m, value) = (ft_maker_recent){value, s->id};
+        else
+            s->id = value_of(m, value);
+        s->life = 0;
+    }
     s->toucher = s->touched && s->toucher != thread ? (uint32_t)FT_MAKER_MANY : thread;
     s->content = FT_CONTENT_KNOWN;
     s->value = value;
@@ -103,7 +120,7 @@ static uint32_t keep_plain(ft_maker *m, const ft_raw_record *r, uint64_t now, ui
         w.in_context = true;
         rows.kind[n] = e->code / 8 == FT_RAW_FORM_READ ? FT_EVENT_READ : FT_EVENT_WRITE;
         rows.object[n] = shadows[c].variable;
-        rows.data[n] = touch(m, thread, now + w.step, e->value, &shadows[c]);
+        rows.data[n] = touch(m, thread, now + w.step, e, &shadows[c]);
         rows.loc[n] = location_of(m, e->site);
         rows.hook[n] = w.step;
         rows.context[n] = w.context;

@@ -29,19 +29,18 @@ typedef struct actor {
 } actor;
 
 /* The ring: what a fast program writes in some milliseconds; it stays in a processor's cache. A
- * PACKED record, in the store alone, has the events up to the next other one (raw_pack.h): its
- * first byte, 0, their number in 16 bits and their bytes in 32; then zeros up to a whole word. */
+ * PACKED record, in the store alone, has the events up to the next other one: a batch (raw_pack.h).
+ */
 enum {
     RING = 4 << 20,
     LEAST_LIMIT = 64 << 20,
     MOST_MEMORY = 1 << 29,
     HUGE = 1 << 21,
     PIECE = 4 << 20,
-    OFTEN = 16,
-    PACKED = 0xFE
+    OFTEN = 16
 };
 
-_Static_assert(PACKED / 2 >= FT_RAW_OPERATIONS, "no record of the program's");
+_Static_assert(FT_RAW_PACKED / 2 >= FT_RAW_OPERATIONS, "no record of the program's");
 
 struct ft_raw_log {
     unsigned char *map; /* the file */
@@ -69,6 +68,9 @@ struct ft_raw_log {
     FT_VEC(actor *) actors; /* by thread */
     actor *actor;           /* of `thread` */
     bool damaged;
+    bool over;      /* ft_raw_log_pass_over */
+    bool plain;     /* all of the events (ft_raw_is_plain) */
+    ft_raw_sum sum; /* of the events */
     ft_raw_event events[FT_RAW_BATCH];
 };
 
@@ -299,7 +301,16 @@ static void go_to_store(ft_raw_log *log)
     log->live = false;
     log->start = log->store;
     log->end = log->store + log->stored;
-    ft_raw_packer_start(&log->packer);
+}
+
+bool ft_raw_log_has_batches(const ft_raw_log *log)
+{
+    return log->store;
+}
+
+void ft_raw_log_pass_over(ft_raw_log *log, bool over)
+{
+    log->over = over;
 }
 
 void ft_raw_log_rewind(ft_raw_log *log)
@@ -307,7 +318,7 @@ void ft_raw_log_rewind(ft_raw_log *log)
     if (log->store) go_to_store(log);
     log->at = log->start;
     log->wide_site = 0;
-    log->damaged = false;
+    log->damaged = log->over = false;
     memset(log->codes, NO_EVENT, NARROW);
     log->n_sites = 1;
     release_actors(log);
@@ -408,6 +419,17 @@ static called call(ft_raw_log *log, uint64_t address, uint32_t site, ft_raw_even
     return GAVE_ONE;
 }
 
+static void add_call(ft_raw_sum *sum, const ft_raw_event *e)
+{
+    if (e->code == FT_RAW_ENTER)
+        sum->entered[sum->n_entered++] = e->site;
+    else if (sum->n_entered)
+        sum->n_entered--;
+    else
+        sum->left++;
+    sum->calls++;
+}
+
 /* An access of up to eight bytes. */
 static inline void get_access(const word *at, uint64_t address, ft_raw_event *out)
 {
@@ -462,21 +484,55 @@ static inline bool look(ft_raw_log *log, uint64_t *address, ft_raw_event *out)
     return true;
 }
 
-/* Plain events of narrow sites, up to `stop`; returns behind the last. Most of the log is these. */
+/* How get_usual takes an access of a code, by the low four bits of its first word: bit 0, that it
+ * is an event, and the address in the eight bytes around it. */
+typedef struct usual {
+    uint16_t right; /* a bit for each of their values that it takes */
+    uint8_t turn;   /* by so many bits the value is turned right, less eight for each byte of the
+                       address that counts: */
+    uint8_t counts; /* all of them, or none */
+} usual;
+
+#define AS_IT_IS                                                                                   \
+    {                                                                                              \
+        .right = 0xAAAA                                                                            \
+    }
+#define ALL_AS_THEY_ARE(form)                                                                      \
+    [8 * (form)] = AS_IT_IS, [8 * (form) + 1] = AS_IT_IS, [8 * (form) + 2] = AS_IT_IS,             \
+         [8 * (form) + 3] = AS_IT_IS
+#define PART(bits, where)                                                                          \
+    {                                                                                              \
+        .right = (where), .turn = 64 - (bits), .counts = 63                                        \
+    }
+static const usual usuals[UINT8_MAX + 1] = {
+    ALL_AS_THEY_ARE(FT_RAW_FORM_READ),
+    ALL_AS_THEY_ARE(FT_RAW_FORM_ATOMIC_READ),
+    ALL_AS_THEY_ARE(FT_RAW_FORM_ATOMIC_WRITE),
+    [8 * FT_RAW_FORM_WRITE] = PART(8, 0xAAAA),
+    [8 * FT_RAW_FORM_WRITE + 1] = PART(16, 0x2AAA),
+    [8 * FT_RAW_FORM_WRITE + 2] = PART(32, 0x02AA),
+    [8 * FT_RAW_FORM_WRITE + 3] = PART(64, 0x0002),
+};
+
+/* Reads, and writes whose eight bytes around have all of them, of narrow sites, up to `stop`;
+ * returns behind the last. Most of the log is these. */
 static ft_raw_event *get_usual(ft_raw_log *log, ft_raw_event *out, const ft_raw_event *stop)
 {
     const uint64_t low = (UINT64_C(1) << FT_RAW_ADDRESS_BITS) - 1;
     const word *at = (const word *)(const void *)log->at;
-    const word *end = at + (size_t)(log->end - log->at) / FT_RAW_WORD;
+    size_t words = (size_t)(log->end - log->at) / FT_RAW_WORD;
     const uint8_t *codes = log->codes;
-    for (; out < stop && end - at >= 3; out++) {
-        uint64_t first = at[0];
+    if ((size_t)(stop - out) > words / 2) stop = out + words / 2;
+    for (; out < stop; out++, at += 2) {
+        uint64_t first = at[0], value = at[1];
         uint32_t site = (uint32_t)(first >> FT_RAW_SITE_SHIFT), code = codes[site];
-        if (!(first & 1) || code >= FT_RAW_ENTER || code % 8 >= FT_RAW_RANGE) break;
+        const usual *u = &usuals[code];
+        if (!(u->right >> (first & 15) & 1)) break;
+        value <<= (u->turn - 4 * (unsigned)(first & 14)) & u->counts;
+        out->address = first >> 1 & low;
+        out->value = out->written = (int64_t)value >> u->turn;
         out->site = site;
         out->code = code;
-        get_access(at, first >> 1 & low, out);
-        at += code / 8 == FT_RAW_FORM_UPDATE ? 3 : 2;
     }
     log->at = (const unsigned char *)at;
     return out;
@@ -488,6 +544,8 @@ static const unsigned char *get_events(ft_raw_log *log, ft_raw_record *record)
     uint64_t address;
     const unsigned char *range = NULL;
     ft_raw_event *out = log->events, *stop = log->events + FT_RAW_BATCH;
+    log->sum.calls = log->sum.left = log->sum.n_entered = 0;
+    log->plain = true;
     if (!log->wide_site) out = get_usual(log, out, stop);
     while (out < stop && look(log, &address, out)) {
         size_t room = (size_t)(log->end - log->at) / FT_RAW_WORD;
@@ -496,11 +554,15 @@ static const unsigned char *get_events(ft_raw_log *log, ft_raw_record *record)
             unsigned words = code / 8 == FT_RAW_FORM_UPDATE ? 3 : 2;
             log->damaged = words > room;
             if (log->damaged) break;
-            get_access((const word *)(const void *)log->at, address, out++);
+            get_access((const word *)(const void *)log->at, address, out);
+            log->plain &= ft_raw_is_plain(out++);
             log->at += words * FT_RAW_WORD;
         } else if (code == FT_RAW_ENTER || code == FT_RAW_LEAVE) {
             called gave = call(log, address, out->site, out);
-            out += gave != GAVE_NOTHING;
+            if (gave != GAVE_NOTHING) {
+                log->plain &= ft_raw_is_plain(out);
+                add_call(&log->sum, out++);
+            }
             if (gave == GIVES_MORE) continue;
             log->at += FT_RAW_WORD;
         } else {
@@ -530,17 +592,13 @@ void ft_raw_record_of(const ft_raw_event *event, uint32_t thread, ft_raw_record 
 
 /* ---- from the ring into the store */
 
-/* The events at hand. */
+/* The events at hand: packed once half of the memory is taken. */
 static bool keep_events(ft_raw_log *log, uint32_t n)
 {
-    unsigned char *to = room(log, FT_RAW_WORD + FT_RAW_PACKED_MOST);
-    if (!to) return false;
-    size_t bytes = ft_raw_pack(&log->packer, log->events, n, to + FT_RAW_WORD);
-    uint64_t head = PACKED | (uint64_t)n << 16 | (uint64_t)bytes << 32;
-    memcpy(to, &head, sizeof head);
-    size_t whole = (bytes + FT_RAW_WORD - 1) / FT_RAW_WORD * FT_RAW_WORD;
-    memset(to + FT_RAW_WORD + bytes, 0, whole - bytes);
-    return stored(log, FT_RAW_WORD + whole);
+    unsigned char *to = room(log, FT_RAW_BATCH_MOST);
+    bool packs = !log->plain || log->stored >= log->memory / 2;
+    ft_raw_packer *packer = packs ? &log->packer : NULL;
+    return to && stored(log, ft_raw_batch_put(packer, &log->sum, log->events, n, to));
 }
 
 /* The events up to log->at, which come before `range`, the first word of the record's access if it
@@ -590,22 +648,23 @@ static bool give_up(ft_raw_log *log, size_t stored, ft_raw_record *record)
 
 static void get_packed(ft_raw_log *log, ft_raw_record *record)
 {
-    uint64_t head = *(const word *)(const void *)log->at;
-    uint32_t n = (uint32_t)(head >> 16) & UINT16_MAX;
-    size_t bytes = head >> 32, left = (size_t)(log->end - log->at) - FT_RAW_WORD;
-    size_t whole = (bytes + FT_RAW_WORD - 1) / FT_RAW_WORD * FT_RAW_WORD;
-    log->damaged = n > FT_RAW_BATCH || whole > left ||
-                   !ft_raw_unpack(&log->packer, log->at + FT_RAW_WORD, bytes, log->codes,
-                                  log->n_sites, log->events, n);
+    ft_raw_batch batch;
+    log->damaged = !ft_raw_batch_look(log->at, (size_t)(log->end - log->at), &batch);
     if (log->damaged) return;
-    record->n_events = n;
+    if (log->over)
+        record->events = NULL;
+    else
+        log->damaged =
+            !ft_raw_batch_get(&log->packer, &batch, log->codes, log->n_sites, log->events);
+    log->damaged |= !ft_raw_batch_sum(&batch, log->n_sites, &log->sum);
+    record->n_events = batch.n;
     log->wide_site = 0;
-    log->at += FT_RAW_WORD + whole;
+    log->at += batch.whole;
 }
 
 static bool is_packed(const ft_raw_log *log)
 {
-    return log->store && !log->live && log->at != log->end && *log->at == PACKED;
+    return log->store && !log->live && log->at != log->end && *log->at == FT_RAW_PACKED;
 }
 
 static bool get_operation(ft_raw_log *log, ft_raw_record *record)
@@ -636,7 +695,7 @@ static bool get_next(ft_raw_log *log, ft_raw_record *record)
 
 bool ft_raw_log_next(ft_raw_log *log, ft_raw_record *record, ft_error *err)
 {
-    *record = (ft_raw_record){.thread = log->thread, .events = log->events};
+    *record = (ft_raw_record){.thread = log->thread, .events = log->events, .sum = &log->sum};
     if (log->live && (log->at == log->end || ++log->calls % OFTEN == 0)) look_at_ring(log);
     bool done = log->damaged || (log->live && log->full);
     bool more = !done && get_next(log, record);

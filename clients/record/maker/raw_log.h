@@ -12,17 +12,26 @@ enum { FT_RAW_OPERANDS = 4, FT_RAW_BATCH = 256 };
 /* An access of 1, 2, 4 or 8 bytes, a call (FT_RAW_ENTER) or a return (FT_RAW_LEAVE). */
 typedef struct ft_raw_event {
     uint64_t address;
-    int64_t value, written; /* written: of an update */
+    int64_t value, written; /* written: by an update; else the value */
     uint32_t site;
     uint32_t code; /* of the site (raw.h) */
 } ft_raw_event;
+
+/* What events that follow each other come to. */
+typedef struct ft_raw_sum {
+    uint32_t calls;     /* events that are calls and returns; the others are accesses */
+    uint32_t left;      /* calls that they return from, of those before them; then */
+    uint32_t n_entered; /* calls that they do not return from, outermost first: their sites */
+    uint32_t entered[FT_RAW_BATCH];
+} ft_raw_sum;
 
 /* What one call of ft_raw_log_next gives: events that follow each other, perhaps with an access of
  * another size behind them (`access`), or, with neither, one record of another operation. */
 typedef struct ft_raw_record {
     uint32_t thread; /* whose it is */
     uint32_t n_events;
-    const ft_raw_event *events; /* until the next call */
+    const ft_raw_event *events; /* until the next call; NULL: they are passed over */
+    const ft_raw_sum *sum;      /* what they come to */
     bool access;
     ft_raw_operation operation;
     ft_raw_form form;                   /* of an access */
@@ -59,6 +68,11 @@ void ft_raw_log_close(ft_raw_log *log); /* accepts NULL */
 const ft_raw_header *ft_raw_log_header(const ft_raw_log *log);
 
 void ft_raw_log_rewind(ft_raw_log *log);
+/* Are events kept in the batches in which they came, so that they come in the same ones again? */
+bool ft_raw_log_has_batches(const ft_raw_log *log);
+/* After a rewind: true: nobody looks at the events that come next; where the log has batches it
+ * gives their sum alone. */
+void ft_raw_log_pass_over(ft_raw_log *log, bool over);
 /* What comes next. False at the end of what is there; *err is filled where the log is damaged. */
 bool ft_raw_log_next(ft_raw_log *log, ft_raw_record *record, ft_error *err);
 

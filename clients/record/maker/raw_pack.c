@@ -28,10 +28,21 @@ void ft_raw_packer_close(ft_raw_packer *packer)
     free(packer->last);
 }
 
-void ft_raw_packer_start(ft_raw_packer *packer)
+/* A number for the batch that comes: what bears another one is of others. */
+static uint32_t next_batch(ft_raw_packer *packer)
 {
-    ft_raw_packer_close(packer);
-    ft_raw_packer_open(packer);
+    if (!++packer->batch) {
+        memset(packer->last, 0, FT_RAW_SITES * sizeof *packer->last);
+        packer->batch = 1;
+    }
+    return packer->batch;
+}
+
+/* The site's first event in the batch is told from the one before it, which is event i. */
+static __attribute__((noinline)) void meet(ft_raw_last *last, uint32_t batch,
+                                           const ft_raw_event *events, uint32_t i)
+{
+    *last = (ft_raw_last){.address = i ? events[i - 1].address : 0, .batch = batch};
 }
 
 static inline uint64_t zigzag(uint64_t difference)
@@ -49,6 +60,11 @@ static inline void put(unsigned char *at, uint64_t word)
     memcpy(at, &word, sizeof word);
 }
 
+static inline void put_site(unsigned char *at, uint32_t site)
+{
+    memcpy(at, &site, sizeof site);
+}
+
 static inline uint64_t get(const unsigned char *at)
 {
     uint64_t word;
@@ -56,44 +72,42 @@ static inline uint64_t get(const unsigned char *at)
     return word;
 }
 
-/* Each part is stored whole, and what comes next over what is too much of it: no branches. Returns
- * behind it. */
-static inline unsigned char *pack_one(ft_raw_last *all, uint32_t before, const ft_raw_event *e,
-                                      unsigned char *head, unsigned char *at)
-{
-    uint32_t site = e->site, predicted = all[before].next;
-    ft_raw_last *last = &all[site];
-    uint64_t address = zigzag(e->address - last->address);
-    uint64_t value = zigzag((uint64_t)e->value - last->value);
-    unsigned site_way = (unsigned)(predicted != site) << (site > UINT16_MAX);
-    unsigned address_way =
-        (unsigned)(address != 0) + (address > UINT8_MAX) + (address > UINT32_MAX);
-    unsigned value_way = (unsigned)(value != 0) + (value > UINT8_MAX) + (value >> 40 != 0);
-    unsigned updates = e->code / 8 == FT_RAW_FORM_UPDATE;
-    last->address = e->address;
-    last->value = (uint64_t)e->value;
-    all[before].next = site;
-    *head = (unsigned char)(site_way << SITE | address_way << ADDRESS | value_way << VALUE |
-                            updates << WRITTEN);
-    put(at, site);
-    at += site_bytes[site_way];
-    put(at, address);
-    at += address_bytes[address_way];
-    put(at, value);
-    at += value_bytes[value_way];
-    if (updates) put(at, (uint64_t)e->written);
-    return at + updates * sizeof e->written;
-}
-
+/* Each part is stored whole, and what comes next over what is too much of it: no branches but those
+ * that go one way nearly always. */
 size_t ft_raw_pack(ft_raw_packer *packer, const ft_raw_event *events, uint32_t n, unsigned char *to)
 {
     unsigned char *at = to + n;
-    uint32_t site = packer->site;
+    uint32_t batch = next_batch(packer);
+    ft_raw_last *all = packer->last, first = {0}, *before = &first;
     for (uint32_t i = 0; i < n; i++) {
-        at = pack_one(packer->last, site, &events[i], to + i, at);
-        site = events[i].site;
+        const ft_raw_event *e = &events[i];
+        uint32_t site = e->site;
+        ft_raw_last *last = &all[site];
+        if (last->batch != batch) meet(last, batch, events, i);
+        uint64_t address = zigzag(e->address - last->address);
+        uint64_t value = zigzag((uint64_t)e->value - last->value);
+        unsigned site_way = (unsigned)(before->next != site) << (site > UINT16_MAX);
+        unsigned address_way =
+            (unsigned)(address != 0) + (address > UINT8_MAX) + (address > UINT32_MAX);
+        unsigned value_way = (unsigned)(value != 0) + (value > UINT8_MAX) + (value >> 40 != 0);
+        unsigned head = site_way << SITE | address_way << ADDRESS | value_way << VALUE;
+        last->address = e->address;
+        last->value = (uint64_t)e->value;
+        before->next = site;
+        before = last;
+        put_site(at, site);
+        at += 2 * site_way;
+        put(at, address);
+        at += address_bytes[address_way];
+        put(at, value);
+        at += value_bytes[value_way];
+        if (e->code / 8 == FT_RAW_FORM_UPDATE) {
+            head |= 1u << WRITTEN;
+            put(at, (uint64_t)e->written);
+            at += sizeof e->written;
+        }
+        to[i] = (unsigned char)head;
     }
-    packer->site = site;
     return (size_t)(at - to);
 }
 
@@ -104,18 +118,16 @@ static inline uint32_t unpack_site(const unsigned char *at, unsigned way, uint32
 }
 
 /* Returns behind it. */
-static inline const unsigned char *unpack_one(ft_raw_last *all, uint32_t site, unsigned head,
+static inline const unsigned char *unpack_one(ft_raw_last *last, unsigned head,
                                               const unsigned char *at, ft_raw_event *e)
 {
     unsigned address_way = head >> ADDRESS & 3, value_way = head >> VALUE & 3;
-    ft_raw_last *last = &all[site];
     const unsigned char *address = at + site_bytes[head >> SITE & 3],
                         *value = address + address_bytes[address_way],
                         *written = value + value_bytes[value_way];
     e->address = last->address + zagzig(get(address) & address_masks[address_way]);
     e->value = (int64_t)(last->value + zagzig(get(value) & value_masks[value_way]));
     e->written = head >> WRITTEN & 1 ? (int64_t)get(written) : e->value;
-    e->site = site;
     last->address = e->address;
     last->value = (uint64_t)e->value;
     return written + (head >> WRITTEN & 1) * sizeof e->written;
@@ -125,17 +137,125 @@ bool ft_raw_unpack(ft_raw_packer *packer, const unsigned char *from, size_t byte
                    const uint8_t *codes, uint32_t n_sites, ft_raw_event *events, uint32_t n)
 {
     const unsigned char *at = from + n, *stop = from + bytes;
-    ft_raw_last *all = packer->last;
-    uint32_t before = packer->site;
+    uint32_t batch = next_batch(packer);
+    ft_raw_last *all = packer->last, first = {0}, *before = &first;
     for (uint32_t i = 0; i < n; i++) {
         if (at > stop) return false;
-        uint32_t site = unpack_site(at, from[i] >> SITE & 3, all[before].next);
+        uint32_t site = unpack_site(at, from[i] >> SITE & 3, before->next);
         if (site >= n_sites) return false;
-        at = unpack_one(all, site, from[i], at, &events[i]);
+        ft_raw_last *last = &all[site];
+        if (last->batch != batch) meet(last, batch, events, i);
+        at = unpack_one(last, from[i], at, &events[i]);
+        events[i].site = site;
         events[i].code = codes[site];
-        all[before].next = site;
-        before = site;
+        before->next = site;
+        before = last;
     }
-    packer->site = before;
     return at == stop;
+}
+
+/* ---- batches */
+
+/* Two words: from these bits on. Behind them the events, then of each call that is entered its site
+ * in 32 bits, then zeros up to a whole word. A plain event is a word with its address and from bit
+ * NARROW on its site, and one with its value. */
+enum {
+    EVENTS = 16,
+    BYTES = 32,
+    CALLS = 0,
+    LEFT = 16,
+    ENTERED = 32,
+    PLAIN = 48,
+    HEAD = 2 * FT_RAW_WORD,
+    NARROW = 48,
+    EACH = 2 * FT_RAW_WORD
+};
+
+_Static_assert(FT_RAW_PACKED_MOST >= FT_RAW_BATCH * EACH, "plain ones have room, too");
+
+static size_t size_of(size_t bytes, size_t n_entered)
+{
+    size_t all = HEAD + bytes + n_entered * sizeof(uint32_t);
+    return (all + FT_RAW_WORD - 1) / FT_RAW_WORD * FT_RAW_WORD;
+}
+
+bool ft_raw_is_plain(const ft_raw_event *e)
+{
+    return e->site <= UINT16_MAX && !(e->address >> NARROW) && e->code / 8 != FT_RAW_FORM_UPDATE;
+}
+
+static size_t put_plain(const ft_raw_event *events, uint32_t n, unsigned char *to)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        put(to + EACH * i, events[i].address | (uint64_t)events[i].site << NARROW);
+        put(to + EACH * i + FT_RAW_WORD, (uint64_t)events[i].value);
+    }
+    return EACH * (size_t)n;
+}
+
+static bool get_plain(const ft_raw_batch *batch, const uint8_t *codes, uint32_t n_sites,
+                      ft_raw_event *events)
+{
+    const unsigned char *at = batch->events;
+    if (batch->bytes != EACH * (size_t)batch->n) return false;
+    for (uint32_t i = 0; i < batch->n; i++, at += EACH) {
+        uint64_t first = get(at), value = get(at + FT_RAW_WORD);
+        uint32_t site = (uint32_t)(first >> NARROW);
+        if (site >= n_sites) return false;
+        events[i] = (ft_raw_event){.address = first & ((UINT64_C(1) << NARROW) - 1),
+                                   .value = (int64_t)value,
+                                   .written = (int64_t)value,
+                                   .site = site,
+                                   .code = codes[site]};
+    }
+    return true;
+}
+
+bool ft_raw_batch_get(ft_raw_packer *packer, const ft_raw_batch *batch, const uint8_t *codes,
+                      uint32_t n_sites, ft_raw_event *events)
+{
+    if (batch->plain) return get_plain(batch, codes, n_sites, events);
+    return ft_raw_unpack(packer, batch->events, batch->bytes, codes, n_sites, events, batch->n);
+}
+
+size_t ft_raw_batch_put(ft_raw_packer *packer, const ft_raw_sum *sum, const ft_raw_event *events,
+                        uint32_t n, unsigned char *to)
+{
+    size_t bytes =
+        packer ? ft_raw_pack(packer, events, n, to + HEAD) : put_plain(events, n, to + HEAD);
+    unsigned char *entered = to + HEAD + bytes;
+    put(entered + sum->n_entered * sizeof *sum->entered, 0);
+    put(to, FT_RAW_PACKED | (uint64_t)n << EVENTS | (uint64_t)bytes << BYTES);
+    put(to + FT_RAW_WORD, (uint64_t)sum->calls << CALLS | (uint64_t)sum->left << LEFT |
+                              (uint64_t)sum->n_entered << ENTERED | (uint64_t)!packer << PLAIN);
+    memcpy(entered, sum->entered, sum->n_entered * sizeof *sum->entered);
+    return size_of(bytes, sum->n_entered);
+}
+
+bool ft_raw_batch_look(const unsigned char *from, size_t bytes, ft_raw_batch *batch)
+{
+    if (bytes < HEAD) return false;
+    uint64_t head = get(from), sum = get(from + FT_RAW_WORD);
+    *batch = (ft_raw_batch){.n = (uint32_t)(head >> EVENTS) & UINT16_MAX,
+                            .calls = (uint32_t)(sum >> CALLS) & UINT16_MAX,
+                            .left = (uint32_t)(sum >> LEFT) & UINT16_MAX,
+                            .n_entered = (uint32_t)(sum >> ENTERED) & UINT16_MAX,
+                            .plain = sum >> PLAIN & 1,
+                            .events = from + HEAD,
+                            .bytes = head >> BYTES};
+    batch->whole = size_of(batch->bytes, batch->n_entered);
+    batch->entered = batch->events + batch->bytes;
+    return batch->n <= FT_RAW_BATCH && batch->whole <= bytes;
+}
+
+bool ft_raw_batch_sum(const ft_raw_batch *batch, uint32_t n_sites, ft_raw_sum *sum)
+{
+    if (batch->calls > batch->n || batch->n_entered + batch->left > batch->calls) return false;
+    sum->calls = batch->calls;
+    sum->left = batch->left;
+    sum->n_entered = batch->n_entered;
+    memcpy(sum->entered, batch->entered, batch->n_entered * sizeof *sum->entered);
+    for (uint32_t i = 0; i < sum->n_entered; i++)
+        if (sum->entered[i] >= n_sites) return false;
+    return true;
 }

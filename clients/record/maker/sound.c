@@ -96,6 +96,6 @@ bool ft_maker_is_sound(const ft_maker *m, const ft_raw_record *r)
         r->operation == FT_RAW_RECLAIMED)
         return o[1] < m->objects.len;
     if (r->operation == FT_RAW_INPUT) return sound_input(o);
-    if (r->operation == FT_RAW_CHANNEL) return o[1] && o[0] && o[0] <= 3;
+    if (r->operation == FT_RAW_CHANNEL) return o[1] && o[0] && o[0] <= 7;
     return true;
 }

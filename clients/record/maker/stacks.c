@@ -54,6 +54,14 @@ void ft_stacks_follow(ft_stacks *stacks, uint32_t thread, const ft_raw_event *ev
     if (s->contexts.len > s->sites.len) s->contexts.len = s->sites.len;
 }
 
+void ft_stacks_pass(ft_stacks *stacks, uint32_t thread, const ft_raw_sum *sum)
+{
+    stack *s = stack_of(stacks, thread);
+    s->sites.len -= sum->left < s->sites.len ? sum->left : s->sites.len;
+    if (s->contexts.len > s->sites.len) s->contexts.len = s->sites.len;
+    for (uint32_t i = 0; i < sum->n_entered; i++) ft_vec_push(&s->sites, sum->entered[i]);
+}
+
 /* Calls from code that has no lines are left out. */
 static uint32_t context_in(ft_stacks *stacks, uint32_t parent, uint32_t site)
 {

@@ -15,6 +15,8 @@ void ft_stacks_free(ft_stacks *stacks); /* accepts NULL */
 
 /* An event of the code FT_RAW_ENTER or FT_RAW_LEAVE. */
 void ft_stacks_follow(ft_stacks *stacks, uint32_t thread, const ft_raw_event *event);
+/* All those that come to this. */
+void ft_stacks_pass(ft_stacks *stacks, uint32_t thread, const ft_raw_sum *sum);
 /* The context that the thread is in. */
 uint32_t ft_stacks_context(ft_stacks *stacks, uint32_t thread);
 

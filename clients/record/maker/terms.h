@@ -38,12 +38,19 @@ void ft_terms_fork(ft_terms *terms, uint32_t parent, uint32_t child);
 /* Memory whose content is gone. */
 void ft_terms_forget(ft_terms *terms, uint64_t address, uint64_t size);
 
+/* What an access has of a cell. */
+typedef struct ft_terms_content {
+    int64_t value; /* what was read, or written by a write */
+    bool known;
+    bool again; /* an address of memory that was given out before: the trace has another value
+                   (maker/lives.h), which no term gives */
+} ft_terms_content;
+
 /* An access: begin, cell for each shared cell in it in ascending order, end. cell appends the event
- * and returns true, or false: a plain event says it. value: what was read, or written by a write;
- * known: is that known? */
+ * and returns true, or false: a plain event says it. */
 void ft_terms_begin(ft_terms *terms, ft_terms_place place, const ft_raw_record *record);
-bool ft_terms_cell(ft_terms *terms, const ft_cell *cell, uint32_t variable, bool known,
-                   int64_t value);
+bool ft_terms_cell(ft_terms *terms, const ft_cell *cell, uint32_t variable,
+                   ft_terms_content content);
 void ft_terms_end(ft_terms *terms);
 
 /* Says in the trace's notes what fell back. */

@@ -131,13 +131,17 @@ static bool assign_read(ft_terms *t, const ft_cell *cell, uint32_t variable, uin
     return true;
 }
 
-static bool assign_write(ft_terms *t, const ft_cell *cell, uint32_t variable)
+static bool assign_write(ft_terms *t, const ft_cell *cell, uint32_t variable, bool again)
 {
     const ft_lane *lanes = &t->access.lanes.data[cell->address - t->access.record->address];
     ft_node node = ft_node_of_lanes(t, lanes, cell->size);
     if (!node.term || ft_terms_is_held(t, node.term)) return false;
     if (!ft_terms_agrees(t, node.term, node.value)) {
         ft_terms_disagrees(t, node.term);
+        return false;
+    }
+    if (again) {
+        ft_terms_hold(t, node, FT_SYM_ADDRESS_REASON);
         return false;
     }
     ft_assignment assignment = {FT_SYM_SHARED(variable), node.term};
@@ -245,24 +249,25 @@ static bool assign_cell(ft_terms *t, const ft_cell *cell, uint32_t variable, uin
 {
     const ft_terms_access *a = &t->access;
     const ft_marks *m = &t->actor->marks;
-    if (is_store(a->record)) return assign_write(t, cell, variable);
     if (m->compare) return is_whole(t, cell) && assign_compare(t, cell, variable, bits);
     if (m->update) return is_whole(t, cell) && assign_update(t, cell, variable, bits);
     return is_read(a->record) && assign_read(t, cell, variable, bits);
 }
 
-bool ft_terms_cell(ft_terms *t, const ft_cell *cell, uint32_t variable, bool known, int64_t value)
+bool ft_terms_cell(ft_terms *t, const ft_cell *cell, uint32_t variable, ft_terms_content content)
 {
     ft_terms_access *a = &t->access;
+    bool store = is_store(a->record);
     uint64_t offset = cell->address - a->record->address;
-    uint64_t bits = ft_terms_value(cell->size, value).bits;
+    uint64_t bits = ft_terms_value(cell->size, content.value).bits;
     bool unwritten = may_be_unwritten(t, cell, variable, !is_read(a->record));
     for (uint32_t i = 0; i < cell->size; i++) a->shared.data[offset + i] = true;
-    bool able = a->symbolic && known && (is_store(a->record) || !unwritten);
-    bool done = able && assign_cell(t, cell, variable, bits);
+    bool able = a->symbolic && content.known;
+    bool done = store
+                    ? able && assign_write(t, cell, variable, content.again)
+                    : able && !unwritten && !content.again && assign_cell(t, cell, variable, bits);
     a->written |= done;
-    if (!done && !is_store(a->record))
-        set_lanes(t, offset, cell->size, ft_node_constant(8 * cell->size, bits));
+    if (!done && !store) set_lanes(t, offset, cell->size, ft_node_constant(8 * cell->size, bits));
     return done;
 }
 

@@ -85,6 +85,11 @@
     X(SCANF, "scanf")                                                                              \
     X(FEOF, "feof")                                                                                \
     X(FERROR, "ferror")                                                                            \
+    X(EVENTFD_READ, "eventfd_read")                                                                \
+    X(TIMERFD_SETTIME, "timerfd_settime")                                                          \
+    X(TIMERFD_GETTIME, "timerfd_gettime")                                                          \
+    X(SIGNALFD, "signalfd")                                                                        \
+    X(EVENTFD_WRITE, "eventfd_write")                                                              \
     X(CHANNEL, "a channel") /* not a call: ft_schedule_channel, in the trace alone */
 
 typedef enum ft_input_call {

@@ -24,7 +24,7 @@
 
 /* Another number wherever what stands in the file changes, the schedule of a replay included: a
  * program that was built with another one takes no part. */
-#define FT_RAW_MAGIC    "FTRAW006"
+#define FT_RAW_MAGIC    "FTRAW007"
 #define FT_RAW_VARIABLE "FORETELL_RECORD" /* environment: path of the log */
 
 enum { FT_RAW_PAGE = 4096 };
@@ -101,7 +101,7 @@ typedef struct ft_raw_header {
     X(WIDE, "uu", "site and what of the address is above its low FT_RAW_ADDRESS_BITS: next event") \
     X(INPUT, "uuuu", "ft_input_call + errno * 256, site, zigzag result, bytes of content")         \
     X(PIECE, "ut", "0, what the input before wrote into memory, or a part of it")                  \
-    X(CHANNEL, "uuu", "1: after what went in before + 2: goes in, channel, site")                  \
+    X(CHANNEL, "uuu", "flags below, channel, site: after what went in before, goes in")            \
     X(BLOCKED, "uuuu", "in a deadlock: ft_event_kind, flags, object or thread, site: what for")    \
     X(TERMS, "ut", "0, and what the thread computed since its last hook (raw/terms.h)")            \
     X(ASSERT, "uu", "site, 1: the assertion held; of programs built with --symbolic alone")        \
@@ -111,7 +111,9 @@ typedef struct ft_raw_header {
     X(DESTROYED, "uu", "site, object")                                                             \
     X(RECLAIMED, "uu", "site, object: it lay in the memory of the FREE before")
 
-enum { FT_RAW_CHANNEL_IN = 1, FT_RAW_CHANNEL_OUT = 2 }; /* flags of CHANNEL */
+/* Flags of CHANNEL. PUT: what is put in is no order by itself; a channel where nobody takes, whose
+ * records all have this flag, is none. */
+enum { FT_RAW_CHANNEL_IN = 1, FT_RAW_CHANNEL_OUT = 2, FT_RAW_CHANNEL_PUT = 4 };
 /* The channel of a signal is its number and this: who sends it, arms a timer or sets its handler
  * puts in, each handler that runs and each wait that ends takes out. Its order is not an input. */
 #define FT_RAW_CHANNEL_SIGNAL (UINT64_C(1) << 60)

@@ -29,6 +29,7 @@ static struct {
     uint64_t waits;  /* ever, for their order */
     uint64_t random; /* state; 0: round robin */
     uint64_t hooks;  /* on the long way */
+    bool due;        /* a deadlock of some threads is to be logged */
 } baton;
 
 static long futex(uint32_t *word, int operation, uint32_t value)
@@ -218,13 +219,17 @@ static bool is_in_cycle(const ft_rt_thread *t)
     return at == t;
 }
 
+static bool is_stuck(const ft_rt_thread *t)
+{
+    const ft_rt_thread *by = holder(t);
+    return !t->stuck && by && (by->stuck || is_in_cycle(t));
+}
+
 /* A deadlock of some threads while others go on is in the trace as soon as it is there; those
- * that wait for its threads are stuck too. A handler could do anything. */
+ * that wait for its threads are stuck too. */
 static void log_stuck(ft_rt_thread *self)
 {
-    if (ft_rt_header->replay || ft_rt_signals_handled()) return;
-    ft_rt_thread *holds = holder(self);
-    if (!holds || !(holds->stuck || is_in_cycle(self))) return;
+    if (ft_rt_header->replay || !is_stuck(self)) return;
     ft_rt_hot = FT_RT_NO_THREAD;
     for (ft_rt_thread *t = self; t && !t->stuck; t = holder(t)) log_request(t);
     for (bool more = true; more;) {
@@ -237,6 +242,22 @@ static void log_stuck(ft_rt_thread *self)
             more = true;
         }
     }
+}
+
+/* With handlers, one of them could do anything, and is waited for a while: the watchdog says how
+ * long. By the thread with the baton, or the watchdog where no thread has it. */
+static void log_due(void)
+{
+    for (uint32_t i = 0; baton.due && i < baton.n_threads; i++) log_stuck(&baton.threads[i]);
+    baton.due = false;
+}
+
+void ft_rt_log_deadlocks(void)
+{
+    lock();
+    baton.due = true;
+    log_due();
+    unlock();
 }
 
 static void end_deadlocked(void)
@@ -393,6 +414,7 @@ void ft_rt_yield(ft_rt_thread *self)
 {
     if (ft_rt_replaying) return;
     lock();
+    log_due();
     self->state = FT_RT_READY;
     ft_rt_thread *next = pick(self->id);
     if (next == self) {
@@ -421,10 +443,11 @@ bool ft_rt_block(ft_rt_thread *self, const void *what, const struct timespec *de
     self->state = FT_RT_BLOCKED;
     self->waits_for = what;
     self->waits_since = baton.waits++;
+    self->tries++;
     self->timed = deadline != NULL;
     self->timed_out = false;
     if (deadline) self->deadline = *deadline;
-    log_stuck(self);
+    if (!ft_rt_signals_handled()) log_stuck(self);
     pass_on(self->id);
     unlock();
     wait_for_baton(self);
@@ -452,11 +475,20 @@ static bool waits(const ft_rt_thread *thread, const void *what)
     return blocked && thread->waits_for == what;
 }
 
+/* A loop that takes a lock again as soon as it has given it up may have it at the end of each turn:
+ * after a few of these the turn ends where the lock is given up. */
 void ft_rt_wake_all(const void *what)
 {
+    enum { PATIENCE = 3 };
+    bool starves = false;
     lock();
-    for (uint32_t i = 0; i < baton.n_threads; i++)
-        if (waits(&baton.threads[i], what)) wake(&baton.threads[i]);
+    for (uint32_t i = 0; i < baton.n_threads; i++) {
+        ft_rt_thread *t = &baton.threads[i];
+        if (!waits(t, what)) continue;
+        wake(t);
+        starves |= t->tries > PATIENCE;
+    }
+    if (starves && ft_rt_self && !ft_rt_replaying) ft_rt_self->left = 0;
     unlock();
 }
 
@@ -524,6 +556,15 @@ void ft_rt_thread_done(ft_rt_thread *self)
         if (waits(&baton.threads[i], self)) wake(&baton.threads[i]);
     pass_on(self->id);
     unlock();
+}
+
+int ft_rt_other_tid(const ft_rt_thread *self)
+{
+    for (uint32_t i = 0; i < baton.n_threads; i++) {
+        const ft_rt_thread *t = &baton.threads[i];
+        if (t != self && t->tid && t->state != FT_RT_DONE && !t->stuck) return t->tid;
+    }
+    return 0;
 }
 
 /* ---- the watchdog */
@@ -603,6 +644,7 @@ static void take_from_sleeper(seen *before)
 typedef struct stall {
     time_t since; /* 0: somebody goes on */
     bool told;
+    uint64_t which; /* waits, of those that wait for each other */
 } stall;
 
 /* Each waits for a mutex or an end, and whoever could give it waits too: a handler, which runs and
@@ -636,6 +678,20 @@ static void look_at_stall(stall *s)
         ft_rt_stall_tell(baton.threads, baton.n_threads, STALL_S);
 }
 
+/* Some wait for each other, and no handler has ended that for a while. */
+static void look_at_cycles(stall *s)
+{
+    struct timespec now;
+    uint64_t which = 0;
+    for (uint32_t i = 0; i < baton.n_threads; i++)
+        if (is_stuck(&baton.threads[i])) which += baton.threads[i].waits_since + 1;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (!which || which != s->which) *s = (stall){.since = now.tv_sec, .which = which};
+    if (!which || ft_rt_header->replay || now.tv_sec - s->since <= STALL_S) return;
+    baton.due = true;
+    if (!baton.runner) log_due();
+}
+
 /* Main's thread too: the process goes on until all have ended. */
 static bool are_done(void)
 {
@@ -647,7 +703,7 @@ static bool are_done(void)
 static void *watch(void *unused)
 {
     seen before = {0};
-    stall stalled = {.since = 0};
+    stall stalled = {.since = 0}, cycles = {.since = 0};
     (void)unused;
     for (bool ended = false; !ended;) {
         struct timespec pause = {.tv_nsec = (long)WATCH_MS * MS};
@@ -658,6 +714,7 @@ static void *watch(void *unused)
         take_from_sleeper(&before);
         if (!baton.runner) pass_on(0);
         look_at_stall(&stalled);
+        if (ft_rt_signals_handled()) look_at_cycles(&cycles);
         ended = are_done();
         unlock();
     }

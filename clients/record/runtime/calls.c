@@ -7,7 +7,11 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/select.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -38,9 +42,23 @@ static void took(const ft_rt_input *in, int fd)
         ft_rt_fd_empty(fd, in->pc);
 }
 
+/* What the signals are says what was read. */
+static void took_signals(const ft_rt_input *in, int fd, const void *to)
+{
+    const struct signalfd_siginfo *all = in->fed ? (const void *)in->content : to;
+    size_t n = in->result > 0 ? (size_t)in->result / sizeof *all : 0;
+    if (ft_rt_fd_kind(fd) != FT_RT_FD_SIGNAL) return;
+    for (size_t i = 0; i < n && (!in->fed || (i + 1) * sizeof *all <= in->left); i++) {
+        uint32_t number;
+        memcpy(&number, &all[i].ssi_signo, sizeof number);
+        ft_rt_signal_taken((int)number, in->pc);
+    }
+}
+
 static ssize_t got(ft_rt_input *in, int fd, void *to, size_t n)
 {
     if (in->call != FT_INPUT_PREAD) took(in, fd);
+    took_signals(in, fd, to);
     ft_rt_input_piece(in, to, count_of(in, n));
     return (ssize_t)ft_rt_input_end(in);
 }
@@ -57,6 +75,7 @@ static void move_on(const ft_rt_input *in, int fd)
     {                                                                                              \
         ft_rt_input in;                                                                            \
         if (!ft_rt_input_begin(&in, FT_INPUT_##call, CODE)) return FT_REAL(name) arguments;        \
+        ft_rt_fd_takes(fd, CODE);                                                                  \
         FT_RT_ASK(&in, fd, -1, FT_REAL(name) arguments);                                           \
         if (in.fed && FT_INPUT_##call != FT_INPUT_PREAD) move_on(&in, fd);                         \
         return got(&in, fd, to, n);                                                                \
@@ -65,6 +84,17 @@ READS(READ, read, (int fd, void *to, size_t n), (fd, to, n), fd, to, n)
 READS(PREAD, pread, (int fd, void *to, size_t n, off_t from), (fd, to, n, from), fd, to, n)
 READS(PREAD, pread64, (int fd, void *to, size_t n, off64_t from), (fd, to, n, from), fd, to, n)
 READS(RECV, recv, (int fd, void *to, size_t n, int flags), (fd, to, n, flags), fd, to, n)
+
+int eventfd_read(int fd, eventfd_t *value)
+{
+    ft_rt_input in;
+    if (!ft_rt_input_begin(&in, FT_INPUT_EVENTFD_READ, CODE))
+        return FT_REAL(eventfd_read)(fd, value);
+    FT_RT_ASK(&in, fd, -1, FT_REAL(eventfd_read)(fd, value));
+    took(&in, fd);
+    ft_rt_input_piece(&in, value, in.result ? 0 : sizeof *value);
+    return (int)ft_rt_input_end(&in);
+}
 
 static void take_pieces(ft_rt_input *in, const struct iovec *v, int n)
 {
@@ -86,6 +116,7 @@ ssize_t readv(int fd, const struct iovec *v, int n)
 {
     ft_rt_input in;
     if (!ft_rt_input_begin(&in, FT_INPUT_READV, CODE)) return FT_REAL(readv)(fd, v, n);
+    ft_rt_fd_takes(fd, CODE);
     FT_RT_ASK(&in, fd, -1, FT_REAL(readv)(fd, v, few(n)));
     if (in.fed) move_on(&in, fd);
     took(&in, fd);
@@ -100,6 +131,7 @@ ssize_t recvfrom(int fd, void *restrict to, size_t n, int flags, struct sockaddr
     socklen_t room = length ? *length : 0;
     if (!ft_rt_input_begin(&in, FT_INPUT_RECVFROM, CODE))
         return FT_REAL(recvfrom)(fd, to, n, flags, from, length);
+    ft_rt_fd_takes(fd, CODE);
     FT_RT_ASK(&in, fd, -1, FT_REAL(recvfrom)(fd, to, n, flags, from, length));
     took(&in, fd);
     if (in.result >= 0 && from && length) {
@@ -110,11 +142,12 @@ ssize_t recvfrom(int fd, void *restrict to, size_t n, int flags, struct sockaddr
     return (ssize_t)ft_rt_input_end(&in);
 }
 
-ssize_t recvmsg(int fd, struct msghdr *m, int flags)
+static ssize_t received(int fd, struct msghdr *m, int flags, const void *pc)
 {
     ft_rt_input in;
-    if (!ft_rt_input_begin(&in, FT_INPUT_RECVMSG, CODE)) return FT_REAL(recvmsg)(fd, m, flags);
+    if (!ft_rt_input_begin(&in, FT_INPUT_RECVMSG, pc)) return FT_REAL(recvmsg)(fd, m, flags);
     if (m->msg_iovlen > (size_t)few(FT_RT_PIECES)) m->msg_iovlen = (size_t)few(FT_RT_PIECES);
+    ft_rt_fd_takes(fd, pc);
     FT_RT_ASK(&in, fd, -1, FT_REAL(recvmsg)(fd, m, flags));
     took(&in, fd);
     if (in.result >= 0) {
@@ -127,6 +160,20 @@ ssize_t recvmsg(int fd, struct msghdr *m, int flags)
     return (ssize_t)ft_rt_input_end(&in);
 }
 
+ssize_t recvmsg(int fd, struct msghdr *m, int flags)
+{
+    return received(fd, m, flags, CODE);
+}
+
+/* One at a time: a call may always give fewer than were asked for. */
+int recvmmsg(int fd, struct mmsghdr *all, unsigned n, int flags, struct timespec *time)
+{
+    if (!n || !ft_rt_self || ft_rt_self->inside) return FT_REAL(recvmmsg)(fd, all, n, flags, time);
+    ssize_t got = received(fd, &all->msg_hdr, flags & ~MSG_WAITFORONE, CODE);
+    if (got >= 0) all->msg_len = (unsigned)got;
+    return got < 0 ? -1 : 1;
+}
+
 /* ---- writing: the result is an input only where nobody really writes in a replay */
 
 /* True: the call goes through *in; else it is done plainly. */
@@ -137,16 +184,34 @@ static bool begin_write(ft_rt_input *in, ft_input_call call, int fd, const void 
     return ft_rt_input_begin(in, call, pc);
 }
 
-#define WRITES(call, name, parameters, arguments, fd, reads, n)                                    \
-    ssize_t name parameters                                                                        \
+/* It may wait for room, which those make who take. */
+static bool may_wait(const ft_rt_input *in, int fd, size_t size)
+{
+    return in->fed ? in->left > 0 : !ft_rt_input_is_silent(fd) && ft_rt_fd_fills(fd, size);
+}
+
+static ssize_t end_write(ft_rt_input *in, int fd, bool full)
+{
+    if (full) {
+        ft_rt_input_number(in, 1);
+        ft_rt_fd_room(fd, in->pc);
+    }
+    return (ssize_t)ft_rt_input_end(in);
+}
+
+#define WRITES_TO(call, type, name, parameters, arguments, fd, reads, n, out)                      \
+    type name parameters                                                                           \
     {                                                                                              \
         ft_rt_input in;                                                                            \
         reads;                                                                                     \
         if (!begin_write(&in, FT_INPUT_##call, fd, CODE)) return FT_REAL(name) arguments;          \
-        ft_rt_fd_out(fd, CODE);                                                                    \
-        FT_RT_TELL(&in, fd, (ssize_t)(n), FT_REAL(name) arguments);                                \
-        return (ssize_t)ft_rt_input_end(&in);                                                      \
+        out;                                                                                       \
+        bool full = may_wait(&in, fd, (size_t)(n));                                                \
+        FT_RT_TELL(&in, fd, (type)(n), FT_REAL(name) arguments);                                   \
+        return (type)end_write(&in, fd, full);                                                     \
     }
+#define WRITES(call, name, parameters, arguments, fd, reads, n)                                    \
+    WRITES_TO(call, ssize_t, name, parameters, arguments, fd, reads, n, ft_rt_fd_out(fd, CODE))
 
 static size_t read_pieces(const struct iovec *v, size_t n, const void *pc)
 {
@@ -162,13 +227,40 @@ WRITES(WRITE, write, (int fd, const void *from, size_t n), (fd, from, n), fd,
        ft_rt_read_range(from, n, CODE), n)
 WRITES(SEND, send, (int fd, const void *from, size_t n, int flags), (fd, from, n, flags), fd,
        ft_rt_read_range(from, n, CODE), n)
-WRITES(SENDTO, sendto,
-       (int fd, const void *from, size_t n, int flags, const struct sockaddr *a, socklen_t length),
-       (fd, from, n, flags, a, length), fd, ft_rt_read_range(from, n, CODE), n)
+WRITES_TO(SENDTO, ssize_t, sendto,
+          (int fd, const void *from, size_t n, int flags, const struct sockaddr *a,
+           socklen_t length),
+          (fd, from, n, flags, a, length), fd, ft_rt_read_range(from, n, CODE), n,
+          ft_rt_sockets_to(fd, a, length, CODE))
 WRITES(WRITEV, writev, (int fd, const struct iovec *v, int n), (fd, v, n), fd,
        size_t all = read_pieces(v, (size_t)n, CODE), all)
-WRITES(SENDMSG, sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags), fd,
-       size_t all = read_pieces(m->msg_iov, m->msg_iovlen, CODE), all)
+
+static ssize_t sent(int fd, const struct msghdr *m, int flags, const void *pc)
+{
+    ft_rt_input in;
+    size_t all = read_pieces(m->msg_iov, m->msg_iovlen, pc);
+    if (!begin_write(&in, FT_INPUT_SENDMSG, fd, pc)) return FT_REAL(sendmsg)(fd, m, flags);
+    ft_rt_sockets_to(fd, m->msg_name, m->msg_namelen, pc);
+    bool full = may_wait(&in, fd, all);
+    FT_RT_TELL(&in, fd, (ssize_t)all, FT_REAL(sendmsg)(fd, m, flags));
+    return end_write(&in, fd, full);
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
+{
+    return sent(fd, m, flags, CODE);
+}
+
+int sendmmsg(int fd, struct mmsghdr *all, unsigned n, int flags)
+{
+    if (!n || !ft_rt_self || ft_rt_self->inside) return FT_REAL(sendmmsg)(fd, all, n, flags);
+    ssize_t put = sent(fd, &all->msg_hdr, flags, CODE);
+    if (put >= 0) all->msg_len = (unsigned)put;
+    return put < 0 ? -1 : 1;
+}
+
+WRITES_TO(EVENTFD_WRITE, int, eventfd_write, (int fd, eventfd_t value), (fd, value), fd, (void)0, 0,
+          ft_rt_fd_out(fd, CODE))
 
 ssize_t pwrite(int fd, const void *from, size_t n, off_t to)
 {
@@ -185,13 +277,43 @@ static int any_virtual(const struct pollfd *fds, nfds_t n)
     return -1;
 }
 
+enum { CAN_BE_TAKEN = POLLIN | POLLPRI | POLLRDNORM | POLLRDHUP | POLLHUP | POLLERR };
+
+static void found(int fd, bool ready, const void *pc)
+{
+    if (ft_rt_fd_kind(fd) == FT_RT_FD_EPOLL && ready)
+        ft_rt_epoll_ready(fd, pc);
+    else
+        (ready ? ft_rt_fd_ready : ft_rt_fd_empty)(fd, pc);
+}
+
+/* As the system said it: in the program's memory already, or not yet. */
+static struct pollfd said(const ft_rt_input *in, const struct pollfd *fds, nfds_t i)
+{
+    struct pollfd one = fds[i];
+    if (in->fed && (i + 1) * sizeof one <= in->left)
+        memcpy(&one, in->content + i * sizeof one, sizeof one);
+    return one;
+}
+
+static int polled(ft_rt_input *in, struct pollfd *fds, nfds_t n)
+{
+    for (nfds_t i = 0; i < n && in->result >= 0; i++) {
+        struct pollfd one = said(in, fds, i);
+        bool ready = one.revents & CAN_BE_TAKEN;
+        if (ready || one.events & CAN_BE_TAKEN) found(one.fd, ready, in->pc);
+        if (one.revents & POLLOUT) ft_rt_fd_room(one.fd, in->pc);
+    }
+    ft_rt_input_piece(in, fds, n * sizeof *fds);
+    return (int)ft_rt_input_end(in);
+}
+
 int poll(struct pollfd *fds, nfds_t n, int ms)
 {
     ft_rt_input in;
     if (!ft_rt_input_begin(&in, FT_INPUT_POLL, CODE)) return FT_REAL(poll)(fds, n, ms);
     FT_RT_ASK(&in, any_virtual(fds, n), ms, FT_REAL(poll)(fds, n, ms));
-    ft_rt_input_piece(&in, fds, n * sizeof *fds);
-    return (int)ft_rt_input_end(&in);
+    return polled(&in, fds, n);
 }
 
 int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask)
@@ -200,8 +322,7 @@ int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t
     int ms = t ? (int)(t->tv_sec * 1000 + t->tv_nsec / 1000000) : -1;
     if (!ft_rt_input_begin(&in, FT_INPUT_POLL, CODE)) return FT_REAL(ppoll)(fds, n, t, mask);
     FT_RT_ASK(&in, any_virtual(fds, n), ms, FT_REAL(ppoll)(fds, n, t, mask));
-    ft_rt_input_piece(&in, fds, n * sizeof *fds);
-    return (int)ft_rt_input_end(&in);
+    return polled(&in, fds, n);
 }
 
 static int any_in_sets(int n, fd_set *r, fd_set *w, fd_set *e)
@@ -213,21 +334,47 @@ static int any_in_sets(int n, fd_set *r, fd_set *w, fd_set *e)
     return -1;
 }
 
+static size_t set_size(int n)
+{
+    return (size_t)(n + NFDBITS - 1) / NFDBITS * sizeof(fd_mask);
+}
+
+/* Which of those that were asked for can be read. */
+static void find_readable(const ft_rt_input *in, int n, const fd_set *asked, const fd_set *r)
+{
+    fd_set got;
+    size_t size = set_size(n);
+    if (!r || in->result < 0 || size > sizeof got) return;
+    bool given = in->fed && size <= in->left;
+    memcpy(&got, given ? (const void *)in->content : r, size);
+    for (int fd = 0; fd < n && fd < FD_SETSIZE; fd++)
+        if (FD_ISSET(fd, asked)) found(fd, FD_ISSET(fd, &got), in->pc);
+}
+
 static void take_sets(ft_rt_input *in, int n, fd_set *r, fd_set *w, fd_set *e)
 {
-    size_t size = (size_t)(n + NFDBITS - 1) / NFDBITS * sizeof(fd_mask);
+    size_t size = set_size(n);
     if (in->result < 0) return;
     ft_rt_input_piece(in, r, r ? size : 0);
     ft_rt_input_piece(in, w, w ? size : 0);
     ft_rt_input_piece(in, e, e ? size : 0);
 }
 
+static void keep_asked(fd_set *asked, int n, const fd_set *r)
+{
+    FD_ZERO(asked);
+    if (r && set_size(n) <= sizeof *asked) memcpy(asked, r, set_size(n));
+}
+
 int select(int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *t)
 {
     ft_rt_input in;
+    fd_set asked;
     int ms = t ? (int)(t->tv_sec * 1000 + t->tv_usec / 1000) : -1;
     if (!ft_rt_input_begin(&in, FT_INPUT_SELECT, CODE)) return FT_REAL(select)(n, r, w, e, t);
+    keep_asked(&asked, n, r);
     FT_RT_ASK(&in, any_in_sets(n, r, w, e), ms, FT_REAL(select)(n, r, w, e, t));
+    find_readable(&in, n, &asked, r);
     take_sets(&in, n, r, w, e);
     ft_rt_input_piece(&in, t, t ? sizeof *t : 0);
     return (int)ft_rt_input_end(&in);
@@ -236,12 +383,38 @@ int select(int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *t)
 int pselect(int n, fd_set *r, fd_set *w, fd_set *e, const struct timespec *t, const sigset_t *mask)
 {
     ft_rt_input in;
+    fd_set asked;
     int ms = t ? (int)(t->tv_sec * 1000 + t->tv_nsec / 1000000) : -1;
     if (!ft_rt_input_begin(&in, FT_INPUT_SELECT, CODE))
         return FT_REAL(pselect)(n, r, w, e, t, mask);
+    keep_asked(&asked, n, r);
     FT_RT_ASK(&in, any_in_sets(n, r, w, e), ms, FT_REAL(pselect)(n, r, w, e, t, mask));
+    find_readable(&in, n, &asked, r);
     take_sets(&in, n, r, w, e);
     return (int)ft_rt_input_end(&in);
+}
+
+/* ---- locks on files, of one open file or another: threads have none of each other's by fcntl's
+ * other commands */
+
+static bool waits(int operation)
+{
+    return !(operation & LOCK_NB) && (operation & ~LOCK_NB) != LOCK_UN;
+}
+
+int flock(int fd, int operation)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return FT_REAL(flock)(fd, operation);
+    bool given = (operation & ~LOCK_NB) == LOCK_UN;
+    if (given) ft_rt_fd_locked(fd, false, CODE);
+    if (waits(operation)) ft_rt_outside(self);
+    int result = FT_REAL(flock)(fd, operation), error = errno;
+    if (!self->inside) ft_rt_enter();
+    if (!given && !result) ft_rt_fd_locked(fd, true, CODE);
+    ft_rt_leave(self);
+    errno = error;
+    return result;
 }
 
 /* ---- calls that only sleep, and processes: these are not fed, the children are real */

@@ -212,6 +212,7 @@ static int take_unit(ft_rt_thread *self, sem_t *semaphore, const struct timespec
 {
     ft_rt_object *s = semaphore_at(semaphore);
     FT_RT_ASKS(self, WAIT, 0, s->id, site);
+    self->tries = 0;
     while (!s->count) {
         if (!ft_rt_block(self, s, deadline)) return fail_with(ETIMEDOUT);
         if (self->broke_off && !self->restarts) return fail_with(EINTR);

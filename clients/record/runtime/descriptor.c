@@ -12,10 +12,15 @@
 enum { DESCRIPTORS = 1 << 16, CHAIN = 1 };
 #define NUMBER_BIT (1ull << 61) /* channels of numbers; no other has it, nor bits 60 and 62 */
 #define EMPTY_BIT  (1ull << 59) /* from who found an event descriptor empty to who writes later */
+#define LOCK_BIT   (1ull << 56) /* from who gave a lock on a file up to who has it next */
+#define ROOM_BIT   (1ull << 57) /* from who made room to who waited for it */
 
 typedef struct descriptor {
-    uint64_t channel; /* even; the odd one behind it orders the readers of a pipe */
+    uint64_t in, out; /* even: what is taken from it comes from there, what is put in goes there */
+    uint64_t end;     /* even; the odd one behind it orders who takes from it */
+    uint64_t put;     /* bytes, ever */
     ft_rt_fd kind;
+    bool locks; /* the file, or did: closing it may give that up */
 } descriptor;
 
 static struct {
@@ -41,13 +46,32 @@ bool ft_rt_fd_may_sleep(int fd)
     return ft_rt_fd_kind(fd) != FT_RT_FD_FILE;
 }
 
-void ft_rt_fd_set(int fd, ft_rt_fd kind, uint64_t channel)
+uint64_t ft_rt_fd_new_channel(void)
+{
+    return ++fds.channels * 2;
+}
+
+void ft_rt_fd_set(int fd, ft_rt_fd kind)
 {
     descriptor *d = at(fd);
     if (!d) return;
-    if (!channel) channel = ++fds.channels * 2;
+    uint64_t own = ft_rt_fd_new_channel();
     if (kind >= FT_RT_FD_PIPE) ft_rt_feed_virtual();
-    *d = (descriptor){.kind = kind, .channel = channel};
+    *d = (descriptor){.kind = kind, .in = own, .out = own, .end = own};
+}
+
+void ft_rt_fd_join(int fd, uint64_t in, uint64_t out)
+{
+    descriptor *d = at(fd);
+    if (!d) return;
+    d->in = in;
+    d->out = out;
+}
+
+bool ft_rt_fd_is_joined(int fd)
+{
+    const descriptor *d = at(fd);
+    return !d || d->in != d->end || d->out != d->end;
 }
 
 void ft_rt_fd_copy(int from, int to)
@@ -57,17 +81,12 @@ void ft_rt_fd_copy(int from, int to)
     if (copy) *copy = d ? *d : (descriptor){.kind = FT_RT_FD_OTHER};
 }
 
-uint64_t ft_rt_fd_channel(int fd)
-{
-    const descriptor *d = at(fd);
-    return d ? d->channel : 0;
-}
-
 void ft_rt_fd_close(int fd, const void *pc)
 {
     descriptor *d = at(fd);
     if (!d) return;
     if (d->kind == FT_RT_FD_PIPE || d->kind == FT_RT_FD_SOCKET) ft_rt_fd_out(fd, pc);
+    if (d->locks) ft_rt_fd_locked(fd, false, pc);
     ft_rt_fd_number(fd, false, pc);
     *d = (descriptor){.kind = FT_RT_FD_OTHER};
 }
@@ -95,15 +114,24 @@ void ft_rt_fd_made(ft_rt_input *in, int number, int real)
 
 /* ---- order between threads */
 
+enum { IN = FT_RAW_CHANNEL_IN, OUT = FT_RAW_CHANNEL_OUT, PUT = FT_RAW_CHANNEL_PUT };
+
 void ft_rt_signal_channel(int number, bool in, const void *pc)
 {
     uint64_t flag = in ? FT_RAW_CHANNEL_IN : FT_RAW_CHANNEL_OUT, site = ft_rt_site(pc);
     FT_RT_LOG(CHANNEL, flag, FT_RAW_CHANNEL_SIGNAL | (uint64_t)(unsigned)number, site);
 }
 
-void ft_rt_channel(uint64_t channel, bool in, bool out, const void *pc)
+/* Which signal is whose is a matter of all that were taken before. */
+void ft_rt_signal_taken(int number, const void *pc)
 {
-    uint32_t flags = (in ? FT_RAW_CHANNEL_IN : 0) | (out ? FT_RAW_CHANNEL_OUT : 0);
+    uint64_t site = ft_rt_site(pc);
+    ft_rt_signal_channel(number, true, pc);
+    FT_RT_LOG(CHANNEL, IN | OUT, FT_RAW_CHANNEL_SIGNAL, site);
+}
+
+void ft_rt_channel(uint64_t channel, uint32_t flags, const void *pc)
+{
     if (!channel) return;
     bool ordered = !(channel & FT_RAW_CHANNEL_TAKEN); /* what is fed is, by thread */
     if (ordered && ft_rt_feed_records()) channel = ft_rt_feed_channel(ft_rt_self, channel, flags);
@@ -114,47 +142,99 @@ void ft_rt_channel(uint64_t channel, bool in, bool out, const void *pc)
 /* A number is given again once it is closed: so what was kept by that number changes hands. */
 void ft_rt_fd_number(int number, bool made, const void *pc)
 {
-    ft_rt_channel(NUMBER_BIT | (uint64_t)(unsigned)number << 1, made, !made, pc);
+    ft_rt_channel(NUMBER_BIT | (uint64_t)(unsigned)number << 1, made ? IN : OUT, pc);
 }
 
 /* What goes into a pipe comes out in that order: so do the calls. Who reads an event descriptor
  * first takes it all; who writes to it first is no matter. */
-static void follow_reader(int fd, const void *pc)
+static void follow_reader(const descriptor *d, const void *pc)
 {
-    ft_rt_channel(ft_rt_fd_channel(fd) + CHAIN, true, true, pc);
+    ft_rt_channel(d->end + CHAIN, IN | OUT, pc);
 }
 
 /* A file's place in it is one for all; so is what was there before the program. */
-static void follow_place(int fd, const void *pc)
+static void follow_place(int fd, const descriptor *d, const void *pc)
 {
-    uint64_t own = ft_rt_fd_channel(fd), number = (uint64_t)(unsigned)fd * 2 + CHAIN;
-    ft_rt_channel(FT_RAW_CHANNEL_TAKEN | (own ? own : number), true, true, pc);
+    uint64_t number = (uint64_t)(unsigned)fd * 2 + CHAIN, own = d && d->end ? d->end : number;
+    ft_rt_channel(FT_RAW_CHANNEL_TAKEN | own, IN | OUT, pc);
+}
+
+static bool is_stream(const descriptor *d)
+{
+    return d && (d->kind == FT_RT_FD_PIPE || d->kind == FT_RT_FD_SOCKET);
 }
 
 void ft_rt_fd_in(int fd, const void *pc)
 {
-    ft_rt_fd kind = ft_rt_fd_kind(fd);
-    if (kind < FT_RT_FD_PIPE) {
-        follow_place(fd, pc);
+    ft_rt_sockets_settle(fd);
+    const descriptor *d = at(fd);
+    if (!d || d->kind < FT_RT_FD_PIPE) {
+        follow_place(fd, d, pc);
         return;
     }
-    ft_rt_channel(ft_rt_fd_channel(fd), true, false, pc);
-    if (kind == FT_RT_FD_PIPE || kind == FT_RT_FD_EVENT) follow_reader(fd, pc);
+    ft_rt_channel(d->in, IN, pc);
+    follow_reader(d, pc);
+}
+
+void ft_rt_fd_takes(int fd, const void *pc)
+{
+    ft_rt_sockets_settle(fd);
+    const descriptor *d = at(fd);
+    if (is_stream(d)) ft_rt_channel(FT_RAW_CHANNEL_TAKEN | ROOM_BIT | d->in, OUT | PUT, pc);
+}
+
+void ft_rt_fd_ready(int fd, const void *pc)
+{
+    ft_rt_sockets_settle(fd);
+    const descriptor *d = at(fd);
+    if (is_stream(d) || (d && d->kind == FT_RT_FD_EVENT)) ft_rt_channel(d->in, IN, pc);
 }
 
 void ft_rt_fd_empty(int fd, const void *pc)
 {
-    ft_rt_fd kind = ft_rt_fd_kind(fd);
-    if (kind != FT_RT_FD_PIPE && kind != FT_RT_FD_EVENT) return;
-    uint64_t bit = kind == FT_RT_FD_EVENT ? EMPTY_BIT : 0;
-    ft_rt_channel(ft_rt_fd_channel(fd) | bit, kind == FT_RT_FD_PIPE, true, pc);
-    follow_reader(fd, pc);
+    ft_rt_sockets_settle(fd);
+    const descriptor *d = at(fd);
+    bool event = d && d->kind == FT_RT_FD_EVENT;
+    if (!event && !is_stream(d)) return;
+    if (event)
+        ft_rt_channel(d->in | EMPTY_BIT, OUT, pc);
+    else
+        ft_rt_channel(d->in, IN | OUT, pc);
+    follow_reader(d, pc);
 }
 
 void ft_rt_fd_out(int fd, const void *pc)
 {
-    ft_rt_fd kind = ft_rt_fd_kind(fd);
-    if (kind < FT_RT_FD_PIPE) return;
-    if (kind == FT_RT_FD_EVENT) ft_rt_channel(ft_rt_fd_channel(fd) | EMPTY_BIT, true, false, pc);
-    ft_rt_channel(ft_rt_fd_channel(fd), kind == FT_RT_FD_PIPE, true, pc);
+    ft_rt_sockets_settle(fd);
+    const descriptor *d = at(fd);
+    if (!d || d->kind < FT_RT_FD_PIPE) return;
+    if (d->kind == FT_RT_FD_EVENT) ft_rt_channel(d->out | EMPTY_BIT, IN, pc);
+    ft_rt_channel(d->out, is_stream(d) ? IN | OUT | PUT : OUT, pc);
+}
+
+void ft_rt_fd_locked(int fd, bool taken, const void *pc)
+{
+    struct stat file;
+    if (FT_REAL(fstat)(fd, &file)) return;
+    if (at(fd)) at(fd)->locks = true;
+    uint64_t which = (file.st_ino * 0x9E3779B1u ^ file.st_dev) & (LOCK_BIT - 1);
+    ft_rt_channel(FT_RAW_CHANNEL_TAKEN | LOCK_BIT | which, taken ? IN : OUT | PUT, pc);
+}
+
+/* What was put in so far may not all have room at once: at least so many bytes do, in a pipe half
+ * of what it says. */
+bool ft_rt_fd_fills(int fd, size_t size)
+{
+    enum { LEAST = 1 << 14 };
+    descriptor *d = at(fd);
+    if (!is_stream(d)) return false;
+    int room = FT_REAL(fcntl)(fd, F_GETPIPE_SZ) / 2;
+    d->put += size;
+    return d->put > (room > 0 && room < LEAST ? (uint64_t)room : LEAST);
+}
+
+void ft_rt_fd_room(int fd, const void *pc)
+{
+    const descriptor *d = at(fd);
+    if (is_stream(d)) ft_rt_channel(FT_RAW_CHANNEL_TAKEN | ROOM_BIT | d->out, IN, pc);
 }

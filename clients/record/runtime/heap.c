@@ -1,4 +1,5 @@
 /* malloc and its family: where memory begins and ends. The C library's own stand behind. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -10,6 +11,22 @@ void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *memory, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 void __libc_free(void *memory);
+
+static size_t (*usable)(void *);
+
+/* By its name alone it may be that of a library that is loaded beside (jemalloc, LD_PRELOAD), which
+ * would look for its own block there. */
+void ft_rt_heap_start(void)
+{
+    void *library = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    void *found = library ? dlsym(library, "malloc_usable_size") : NULL;
+    usable = found ? (size_t(*)(void *))found : malloc_usable_size;
+}
+
+size_t ft_rt_size_of(void *memory)
+{
+    return usable ? usable(memory) : 0;
+}
 
 /* What the C library takes for itself is no step (raw/schedule.h), and it may hold its locks there:
  * other threads go on before or behind the call. */
@@ -39,6 +56,7 @@ void ft_rt_gone(void *memory, size_t size, const void *pc)
         ft_rt_object_forget(memory, size);
     else
         ft_rt_object_reclaim(memory, size, (uint32_t)site);
+    ft_rt_mapping_gone(memory, size);
     self->inside = false; /* the turn goes on: the memory must be free before others allocate */
 }
 
@@ -54,14 +72,14 @@ void *calloc(size_t n, size_t size)
 
 void free(void *memory)
 {
-    ft_rt_gone(memory, malloc_usable_size(memory), __builtin_return_address(0));
+    ft_rt_gone(memory, ft_rt_size_of(memory), __builtin_return_address(0));
     __libc_free(memory);
 }
 
 /* Memory that could not be made larger is there still. */
 static void *resized(void *memory, size_t size, const void *pc)
 {
-    size_t had = malloc_usable_size(memory);
+    size_t had = ft_rt_size_of(memory);
     ft_rt_gone(memory, had, pc);
     void *got = __libc_realloc(memory, size);
     if (!got && size && memory) ft_rt_made(memory, had, false, pc);

@@ -17,6 +17,7 @@ bool ft_rt_input_begin(ft_rt_input *in, ft_input_call call, const void *pc)
     in->call = call;
     in->pc = pc;
     in->takes = 0;
+    in->through = -1;
     in->fed = false;
     in->n_pieces = 0;
     in->error = errno;

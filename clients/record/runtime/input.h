@@ -12,6 +12,7 @@
 #define FT_RECORD_RUNTIME_INPUT_H
 
 #include <errno.h>
+#include <sys/socket.h>
 
 #include "inputs.h"
 #include "runtime.h"
@@ -30,6 +31,7 @@ typedef struct ft_rt_input {
     ft_input_call call;
     const void *pc;
     uint64_t takes; /* channel of what others take content from too, 0: none */
+    int through;    /* a stream's descriptor, where threads send each other something; -1: none */
     bool fed;
     int64_t result;
     int error;
@@ -75,13 +77,14 @@ enum {
             (void)(call);                                                                          \
             ft_rt_enter();                                                                         \
         }                                                                                          \
-        ft_rt_channel((in)->takes, true, true, (in)->pc);                                          \
+        ft_rt_channel((in)->takes, FT_RAW_CHANNEL_IN | FT_RAW_CHANNEL_OUT, (in)->pc);              \
+        if ((in)->through >= 0) ft_rt_fd_in((in)->through, (in)->pc);                              \
     } while (0)
 int ft_rt_input_way(ft_rt_input *in, int how);
 bool ft_rt_input_given(ft_rt_input *in, int how); /* true: do the call all the same, and enter */
 
-/* ---- descriptor.c: what goes through there is behind what came in (in), before what comes out */
-void ft_rt_channel(uint64_t channel, bool in, bool out, const void *pc); /* channel 0: none */
+/* ---- descriptor.c: flags as in raw.h, CHANNEL */
+void ft_rt_channel(uint64_t channel, uint32_t flags, const void *pc); /* channel 0: none */
 
 /* A whole call that gives a number and writes at most one piece of memory. */
 #define FT_RT_INPUT(number, how, call, memory, size)                                               \
@@ -142,11 +145,12 @@ void ft_rt_feed_starve(ft_rt_thread *self) __attribute__((noreturn)); /* nothing
 typedef enum ft_rt_fd {
     FT_RT_FD_OTHER, /* inherited, or not known */
     FT_RT_FD_FILE,
-    FT_RT_FD_PIPE, /* or a socket pair, both ends the process's; from here on: virtual in a replay,
-                      where /dev/null stands for them */
+    FT_RT_FD_PIPE, /* or a socket pair; from here on: virtual in a replay, where /dev/null stands
+                      for them */
     FT_RT_FD_SOCKET,
     FT_RT_FD_EVENT,
-    FT_RT_FD_EPOLL
+    FT_RT_FD_EPOLL,
+    FT_RT_FD_SIGNAL
 } ft_rt_fd;
 
 ft_rt_fd ft_rt_fd_kind(int fd);
@@ -155,17 +159,35 @@ static inline bool ft_rt_fd_is_virtual(int fd)
     return ft_rt_fd_kind(fd) >= FT_RT_FD_PIPE;
 }
 bool ft_rt_fd_may_sleep(int fd);
-void ft_rt_fd_set(int fd, ft_rt_fd kind, uint64_t channel); /* channel 0: one of its own */
+void ft_rt_fd_set(int fd, ft_rt_fd kind); /* both its channels are one of its own */
+uint64_t ft_rt_fd_new_channel(void);
+void ft_rt_fd_join(int fd, uint64_t in, uint64_t out); /* takes from there, puts there; 0: none */
+bool ft_rt_fd_is_joined(int fd);
 void ft_rt_fd_copy(int from, int to);
 void ft_rt_fd_close(int fd, const void *pc);
 /* The call gave that descriptor (or -1): behind whoever closed the number before. Fed: it is made
  * so, `real` (-1: /dev/null) behind it. */
 void ft_rt_fd_made(ft_rt_input *in, int number, int real);
 void ft_rt_fd_number(int number, bool made, const void *pc); /* the order of that alone */
-/* What threads send each other through it is an order between them. */
+/* What threads send each other through it is an order between them: something (or its end) was
+ * taken; it could be, and was not; nothing was there, so what is sent comes later; it is put in. */
+void ft_rt_fd_takes(int fd, const void *pc); /* before that: there will be room */
 void ft_rt_fd_in(int fd, const void *pc);
+void ft_rt_fd_ready(int fd, const void *pc);
+void ft_rt_fd_empty(int fd, const void *pc);
 void ft_rt_fd_out(int fd, const void *pc);
-void ft_rt_fd_empty(int fd, const void *pc); /* nothing was there: what is sent comes later */
-uint64_t ft_rt_fd_channel(int fd);
+/* A lock on the file: taken, or about to be given up. */
+void ft_rt_fd_locked(int fd, bool taken, const void *pc);
+/* Before so many bytes are put in: they may have to wait for those who take; and they have. */
+bool ft_rt_fd_fills(int fd, size_t size);
+void ft_rt_fd_room(int fd, const void *pc);
+
+/* ---- sockets.c */
+/* Its channels, once its addresses are known. */
+void ft_rt_sockets_settle(int fd);
+/* Sent to that address by a socket that may be connected to none. */
+void ft_rt_sockets_to(int fd, const struct sockaddr *to, socklen_t length, const void *pc);
+/* Every descriptor that it watches may be ready. */
+void ft_rt_epoll_ready(int epoll, const void *pc);
 
 #endif

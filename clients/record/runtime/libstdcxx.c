@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "input.h"
 #include "runtime.h"
 
 #define CODE __builtin_return_address(0)
@@ -66,3 +67,76 @@ growth ft_need_rehash(policy *p, size_t buckets, size_t elements, size_t more)
     return REAL(growth(*)(policy *, size_t, size_t, size_t), NEED_REHASH)(p, buckets, elements,
                                                                           more);
 }
+
+/* ---- streams. Whoever takes from one does so in the order of the run, as from C's (stdio.c); what
+ * is put into one that somebody takes from comes before that. Each call that does either opens a
+ * sentry; the buffer (bits/basic_ios.h) is what two streams may share. */
+
+enum { BASE_OFFSET = -3, BUFFER = 232 };
+
+static void *buffer_of(void *stream)
+{
+    const ptrdiff_t *table = *(ptrdiff_t **)stream;
+    return *(void **)((char *)stream + table[BASE_OFFSET] + BUFFER);
+}
+
+/* The turn goes on: what follows is done before others come. */
+static void pass_buffer(void *buffer, uint32_t flags, const void *pc)
+{
+    ft_rt_thread *self = buffer ? ft_rt_enter() : NULL;
+    if (!self) return;
+    ft_rt_channel(FT_RAW_CHANNEL_TAKEN | (uintptr_t)buffer, flags, pc);
+    self->inside = false;
+}
+
+enum {
+    TAKES = FT_RAW_CHANNEL_IN | FT_RAW_CHANNEL_OUT,
+    PUTS = FT_RAW_CHANNEL_IN | FT_RAW_CHANNEL_OUT | FT_RAW_CHANNEL_PUT
+};
+
+/* Up to three arguments, none of them floating point, and a result of that kind: as they come. */
+typedef void *any_function(void *, void *, void *);
+
+#define PASSES(name, symbol, pass, flags)                                                          \
+    void *name(void *a, void *b, void *c) __asm__(symbol);                                         \
+    void *name(void *a, void *b, void *c)                                                          \
+    {                                                                                              \
+        pass((flags), CODE);                                                                       \
+        return REAL(any_function *, symbol)(a, b, c);                                              \
+    }
+#define OF_SENTRY(flags, pc) pass_buffer(buffer_of(b), flags, pc)
+PASSES(ft_in_sentry, "_ZNSi6sentryC1ERSib", OF_SENTRY, TAKES)
+PASSES(ft_wide_in_sentry, "_ZNSt13basic_istreamIwSt11char_traitsIwEE6sentryC1ERS2_b", OF_SENTRY,
+       TAKES)
+PASSES(ft_out_sentry, "_ZNSo6sentryC1ERSo", OF_SENTRY, PUTS)
+PASSES(ft_wide_out_sentry, "_ZNSt13basic_ostreamIwSt11char_traitsIwEE6sentryC1ERS2_", OF_SENTRY,
+       PUTS)
+
+/* Where these are no inline code: the buffer's own calls, and the whole text of a stream, which is
+ * returned where the first argument says. */
+#define OF_BUFFER(flags, pc) pass_buffer(a, flags, pc)
+#define BUFFER_CALL(name)    "_ZNSt15basic_streambufIcSt11char_traitsIcEE" name
+PASSES(ft_buffer_get, BUFFER_CALL("5sgetcEv"), OF_BUFFER, TAKES)
+PASSES(ft_buffer_bump, BUFFER_CALL("6sbumpcEv"), OF_BUFFER, TAKES)
+PASSES(ft_buffer_next, BUFFER_CALL("6snextcEv"), OF_BUFFER, TAKES)
+PASSES(ft_buffer_gets, BUFFER_CALL("5sgetnEPcl"), OF_BUFFER, TAKES)
+PASSES(ft_buffer_unget, BUFFER_CALL("7sungetcEv"), OF_BUFFER, TAKES)
+PASSES(ft_buffer_left, BUFFER_CALL("8in_availEv"), OF_BUFFER, TAKES)
+PASSES(ft_buffer_put, BUFFER_CALL("5sputcEc"), OF_BUFFER, PUTS)
+PASSES(ft_buffer_puts, BUFFER_CALL("5sputnEPKcl"), OF_BUFFER, PUTS)
+
+#define TEXT_CALL(class)          "_ZNKSt7__cxx11" class "IcSt11char_traitsIcESaIcEE3strEv"
+#define OF_TEXT(flags, pc)        pass_buffer(buffer_of(b), flags, pc)
+#define OF_TEXT_BUFFER(flags, pc) pass_buffer(b, flags, pc)
+PASSES(ft_text, TEXT_CALL("15basic_stringbuf"), OF_TEXT_BUFFER, TAKES)
+PASSES(ft_text_both, TEXT_CALL("18basic_stringstream"), OF_TEXT, TAKES)
+PASSES(ft_text_in, TEXT_CALL("19basic_istringstream"), OF_TEXT, TAKES)
+PASSES(ft_text_out, TEXT_CALL("19basic_ostringstream"), OF_TEXT, TAKES)
+
+#define SET_CALL(class)                                                                            \
+    "_ZNSt7__cxx11" class "IcSt11char_traitsIcESaIcEE3strERKNS_12basic_stringIcS2_S3_EE"
+#define OF_SET(flags, pc) pass_buffer(buffer_of(a), flags, pc)
+PASSES(ft_set_text, SET_CALL("15basic_stringbuf"), OF_BUFFER, PUTS)
+PASSES(ft_set_text_both, SET_CALL("18basic_stringstream"), OF_SET, PUTS)
+PASSES(ft_set_text_in, SET_CALL("19basic_istringstream"), OF_SET, PUTS)
+PASSES(ft_set_text_out, SET_CALL("19basic_ostringstream"), OF_SET, PUTS)

@@ -1,6 +1,5 @@
 /* C++'s new and delete, so that memory is known by the program's line and not by a place in
  * libstdc++. Weak: a program that has its own keeps them. */
-#include <malloc.h>
 #include <stddef.h>
 
 #include "runtime.h"
@@ -43,7 +42,7 @@ static void *make_at(size_t size, size_t alignment, const void *pc)
 
 static void end(void *memory, const void *pc)
 {
-    ft_rt_gone(memory, malloc_usable_size(memory), pc);
+    ft_rt_gone(memory, ft_rt_size_of(memory), pc);
     __libc_free(memory);
 }
 

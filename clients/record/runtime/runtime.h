@@ -85,6 +85,7 @@ typedef struct ft_rt_thread {
     const void *waits_for;
     ft_rt_request asks;   /* of its last wait */
     uint64_t waits_since; /* order of the waits, for first come, first served */
+    uint32_t tries;       /* waits in the call at hand: what it was woken for was gone */
     bool timed, timed_out;
     struct timespec deadline; /* CLOCK_MONOTONIC */
     bool stuck;               /* blocked for ever, and the log says so */
@@ -190,6 +191,8 @@ void ft_rt_settle(uint32_t ranges);
 
 /* ---- baton.c, for signals.c */
 void ft_rt_get_up(ft_rt_thread *self); /* itself, for its handlers */
+void ft_rt_log_deadlocks(void); /* of some threads, which no handler has ended: the program ends */
+int ft_rt_other_tid(const ft_rt_thread *self); /* of a thread that is not stuck; 0: there is none */
 
 /* ---- stall.c: every thread has waited for another one that long, and there are handlers */
 void ft_rt_stall_tell(const ft_rt_thread *threads, uint32_t n, uint32_t seconds);
@@ -208,12 +211,20 @@ pid_t ft_rt_process(pid_t pid);
 /* Sent, armed or given a handler (in: false), or handled: what came before comes before that
  * (descriptor.c). With the baton. */
 void ft_rt_signal_channel(int number, bool in, const void *pc);
+void ft_rt_signal_taken(int number, const void *pc); /* by who waits for it */
 
 bool ft_rt_is_own(const void *pc); /* code of the C library (real.c) */
 
 /* ---- heap.c: memory that begins (and is returned), and that is about to end */
 void *ft_rt_made(void *memory, size_t size, bool zeroed, const void *pc);
+void ft_rt_heap_start(void);
+/* Of a block of the C library's, whatever other allocator is loaded; 0: it is not known yet. */
+size_t ft_rt_size_of(void *memory);
 void ft_rt_gone(void *memory, size_t size, const void *pc);
+
+/* ---- memory_map.c */
+void ft_rt_mapping_gone(const void *memory, size_t size); /* with the baton */
+void ft_rt_libraries_begin(const void *pc);               /* some may have been loaded */
 
 /* ---- replay.c: all by the thread with the baton, or with the baton's lock held */
 #define FT_RT_NOBODY UINT32_MAX

@@ -71,13 +71,13 @@ static void call(int number, siginfo_t *info, void *context)
 }
 
 /* Which thread takes a signal that is for the process is the kernel's choice: in a replay it is the
- * schedule's. */
+ * schedule's. A thread that is stuck runs no handlers. */
 static bool hand_over(const ft_rt_thread *self, int number, siginfo_t *info)
 {
-    if (!ft_rt_replaying || info->si_code == SI_TKILL) return false;
-    const ft_rt_thread *other = ft_rt_replay_handler(number);
-    if (!other || other == self || !other->tid) return false;
-    return !syscall(SYS_rt_tgsigqueueinfo, syscall(SYS_getpid), other->tid, number, info);
+    if (info->si_code == SI_TKILL) return false;
+    const ft_rt_thread *handler = ft_rt_replaying ? ft_rt_replay_handler(number) : NULL;
+    int to = self->stuck ? ft_rt_other_tid(self) : handler && handler != self ? handler->tid : 0;
+    return to && !syscall(SYS_rt_tgsigqueueinfo, syscall(SYS_getpid), to, number, info);
 }
 
 static void trampoline(int number, siginfo_t *info, void *context)
@@ -145,12 +145,13 @@ bool ft_rt_signals_handled(void)
     return n_handled > 0;
 }
 
+/* The turn goes on: others may wait for what is sent now. */
 static void put_signal(int number, const void *pc)
 {
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
     ft_rt_signal_channel(number, false, pc);
-    ft_rt_leave(self);
+    self->inside = false;
 }
 
 static int set_handler(int number, const struct sigaction *restrict action,
@@ -239,7 +240,7 @@ static void end_wait(int number, const void *pc)
     int before = errno;
     ft_rt_thread *self = number > 0 ? ft_rt_enter() : NULL;
     if (self) {
-        ft_rt_signal_channel(number, true, pc);
+        ft_rt_signal_taken(number, pc);
         ft_rt_leave(self);
     }
     errno = before;

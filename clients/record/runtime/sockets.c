@@ -1,31 +1,82 @@
 /* Calls that make descriptors, and what else is asked of sockets and event descriptors. */
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "input.h"
 
 #define CODE __builtin_return_address(0)
 
+enum { PUTS = FT_RAW_CHANNEL_IN | FT_RAW_CHANNEL_OUT | FT_RAW_CHANNEL_PUT };
+
 /* ---- files */
+
+static uint64_t hash(uint64_t from, const void *bytes, size_t n)
+{
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < n; i++) from = (from ^ at[i]) * 0x100000001B3u;
+    return from;
+}
+
+enum { SEED = 0x2545F491 };
+#define CHANNEL_BIT  (1ull << 62) /* no channel of ft_rt_fd_set has it */
+#define CHANNEL_HASH ((1ull << 56) - 2)
+
+static uint64_t channel_of(const void *key, size_t size)
+{
+    return (hash(SEED, key, size) & CHANNEL_HASH) | CHANNEL_BIT;
+}
 
 static ft_rt_fd kind_of(int fd)
 {
     struct stat file;
     if (fd < 0 || FT_REAL(fstat)(fd, &file)) return FT_RT_FD_OTHER;
+    if (S_ISFIFO(file.st_mode)) return FT_RT_FD_PIPE;
     return S_ISREG(file.st_mode) ? FT_RT_FD_FILE : FT_RT_FD_OTHER;
 }
 
+/* Of a pipe that has a name; 0: it is none. */
+static uint64_t pipe_of(int folder, const char *path)
+{
+    struct stat file;
+    if (!path || FT_REAL(fstatat)(folder, path, &file, *path ? 0 : AT_EMPTY_PATH)) return 0;
+    const uint64_t key[] = {file.st_dev, file.st_ino};
+    return S_ISFIFO(file.st_mode) ? channel_of(key, sizeof key) : 0;
+}
+
+static int opened(ft_rt_input *in, int real, uint64_t named)
+{
+    uint64_t kind = ft_rt_input_number(in, in->fed ? 0 : named ? FT_RT_FD_PIPE : kind_of(real));
+    ft_rt_fd_made(in, (int)in->result, real);
+    ft_rt_fd_set((int)in->result, (ft_rt_fd)kind);
+    if (named && !in->fed) ft_rt_fd_join(real, named, named);
+    return (int)ft_rt_input_end(in);
+}
+
+/* Who opens an end of a pipe that has a name waits for who opens the other one. */
+static uint64_t open_pipe(ft_rt_input *in, int folder, const char *path)
+{
+    bool given = in->fed && in->left && *in->content == FT_RT_FD_PIPE;
+    uint64_t named = in->fed ? given * CHANNEL_BIT : pipe_of(folder, path);
+    if (!named) return 0;
+    ft_rt_channel(named, FT_RAW_CHANNEL_OUT, in->pc);
+    if (!in->fed) ft_rt_input_outside(in, true);
+    return named;
+}
+
 /* A file that is not there any more can still be read in a replay: from the record. */
-#define OPENS(call, name, parameters, arguments)                                                   \
+#define OPENS(call, name, parameters, arguments, folder)                                           \
     int name parameters                                                                            \
     {                                                                                              \
         ft_rt_input in;                                                                            \
@@ -37,28 +88,27 @@ static ft_rt_fd kind_of(int fd)
             va_end(rest);                                                                          \
         }                                                                                          \
         if (!ft_rt_input_begin(&in, FT_INPUT_##call, CODE)) return FT_REAL(name) arguments;        \
-        return opened(&in, FT_REAL(name) arguments);                                               \
+        uint64_t named = open_pipe(&in, folder, path);                                             \
+        int real = named && in.fed ? -1 : FT_REAL(name) arguments;                                 \
+        if (!in.fed) ft_rt_input_did(&in, real);                                                   \
+        ft_rt_channel(named, FT_RAW_CHANNEL_IN, CODE);                                             \
+        return opened(&in, real, named);                                                           \
     }
 
-static int opened(ft_rt_input *in, int real)
-{
-    if (!in->fed) ft_rt_input_did(in, real);
-    uint64_t kind = ft_rt_input_number(in, in->fed ? 0 : kind_of(real));
-    ft_rt_fd_made(in, (int)in->result, real);
-    ft_rt_fd_set((int)in->result, (ft_rt_fd)kind, 0);
-    return (int)ft_rt_input_end(in);
-}
-
-OPENS(OPEN, open, (const char *path, int flags, ...), (path, flags, mode))
-OPENS(OPEN, open64, (const char *path, int flags, ...), (path, flags, mode))
-OPENS(OPENAT, openat, (int folder, const char *path, int flags, ...), (folder, path, flags, mode))
-OPENS(OPENAT, openat64, (int folder, const char *path, int flags, ...), (folder, path, flags, mode))
+OPENS(OPEN, open, (const char *path, int flags, ...), (path, flags, mode), AT_FDCWD)
+OPENS(OPEN, open64, (const char *path, int flags, ...), (path, flags, mode), AT_FDCWD)
+OPENS(OPENAT, openat, (int folder, const char *path, int flags, ...), (folder, path, flags, mode),
+      folder)
+OPENS(OPENAT, openat64, (int folder, const char *path, int flags, ...), (folder, path, flags, mode),
+      folder)
 
 int creat(const char *path, mode_t mode)
 {
     ft_rt_input in;
     if (!ft_rt_input_begin(&in, FT_INPUT_CREAT, CODE)) return FT_REAL(creat)(path, mode);
-    return opened(&in, FT_REAL(creat)(path, mode));
+    int real = FT_REAL(creat)(path, mode);
+    if (!in.fed) ft_rt_input_did(&in, real);
+    return opened(&in, real, 0);
 }
 
 /* The name is the one of the recording, and so is the file. */
@@ -70,21 +120,8 @@ int mkstemp(char *name)
     ft_rt_input_own(&in, name, strlen(name));
     ft_rt_fd_made(&in, (int)in.result,
                   in.fed ? FT_REAL(open)(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1);
-    ft_rt_fd_set((int)in.result, FT_RT_FD_FILE, 0);
+    ft_rt_fd_set((int)in.result, FT_RT_FD_FILE);
     return (int)ft_rt_input_end(&in);
-}
-
-int close(int fd)
-{
-    ft_rt_thread *self = ft_rt_enter();
-    if (!self) return FT_REAL(close)(fd);
-    int before = errno;
-    ft_rt_fd_close(fd, CODE);
-    errno = before;
-    int result = FT_REAL(close)(fd), error = errno;
-    ft_rt_leave(self);
-    errno = error;
-    return result;
 }
 
 #define SEEKS(name, type)                                                                          \
@@ -113,6 +150,15 @@ int dup(int fd)
     return (int)ft_rt_input_end(&in);
 }
 
+/* What had the number is closed. */
+static void close_before(int from, int to, const void *pc)
+{
+    ft_rt_thread *self = from == to ? NULL : ft_rt_enter();
+    if (!self) return;
+    ft_rt_fd_close(to, pc);
+    self->inside = false;
+}
+
 static int copied(int result, int from, int to)
 {
     ft_rt_thread *self = ft_rt_self;
@@ -122,17 +168,35 @@ static int copied(int result, int from, int to)
 
 int dup2(int from, int to)
 {
+    close_before(from, to, CODE);
     return copied(FT_REAL(dup2)(from, to), from, to);
 }
 
 int dup3(int from, int to, int flags)
 {
+    close_before(from, to, CODE);
     return copied(FT_REAL(dup3)(from, to, flags), from, to);
 }
 
 static bool copies(int command)
 {
     return command == F_DUPFD || command == F_DUPFD_CLOEXEC;
+}
+
+/* As by flock (calls.c). */
+static int lock_file(int fd, int command, struct flock *lock, const void *pc)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    bool given = lock->l_type == F_UNLCK;
+    if (self && given) ft_rt_fd_locked(fd, false, pc);
+    if (self) ft_rt_outside(self);
+    int result = FT_REAL(fcntl)(fd, command, lock), error = errno;
+    if (self && ft_rt_enter()) {
+        if (!given && !result) ft_rt_fd_locked(fd, true, pc);
+        ft_rt_leave(self);
+    }
+    errno = error;
+    return result;
 }
 
 #define FCNTL(name)                                                                                \
@@ -143,6 +207,8 @@ static bool copies(int command)
         va_start(rest, command);                                                                   \
         void *argument = va_arg(rest, void *);                                                     \
         va_end(rest);                                                                              \
+        if (command == F_OFD_SETLK || command == F_OFD_SETLKW)                                     \
+            return lock_file(fd, command, argument, CODE);                                         \
         bool kept = copies(command) || ft_rt_fd_is_virtual(fd);                                    \
         if (!kept || !ft_rt_input_begin(&in, FT_INPUT_FCNTL, CODE))                                \
             return FT_REAL(name)(fd, command, argument);                                           \
@@ -172,7 +238,11 @@ int ioctl(int fd, unsigned long request, ...)
     if (!ft_rt_fd_is_virtual(fd) || !ft_rt_input_begin(&in, FT_INPUT_IOCTL, CODE))
         return FT_REAL(ioctl)(fd, request, argument);
     FT_RT_TELL(&in, fd, 0, FT_REAL(ioctl)(fd, request, argument));
-    if (request == FIONREAD) ft_rt_input_piece(&in, argument, sizeof(int));
+    if (request == FIONREAD) {
+        bool some = in.fed ? in.left && *in.content : *(int *)argument > 0;
+        (some ? ft_rt_fd_ready : ft_rt_fd_empty)(fd, CODE);
+        ft_rt_input_piece(&in, argument, sizeof(int));
+    }
     return (int)ft_rt_input_end(&in);
 }
 
@@ -181,7 +251,7 @@ int ioctl(int fd, unsigned long request, ...)
 static int made(ft_rt_input *in, ft_rt_fd kind)
 {
     ft_rt_fd_made(in, (int)in->result, -1);
-    ft_rt_fd_set((int)in->result, kind, 0);
+    ft_rt_fd_set((int)in->result, kind);
     return (int)ft_rt_input_end(in);
 }
 
@@ -195,10 +265,33 @@ static int made(ft_rt_input *in, ft_rt_fd kind)
     }
 MAKES(EVENTFD, eventfd, (unsigned count, int flags), (count, flags), FT_RT_FD_EVENT)
 MAKES(TIMERFD, timerfd_create, (clockid_t clock, int flags), (clock, flags), FT_RT_FD_EVENT)
+MAKES(SIGNALFD, signalfd, (int fd, const sigset_t *set, int flags), (fd, set, flags),
+      FT_RT_FD_SIGNAL)
 MAKES(SOCKET, socket, (int domain, int type, int protocol), (domain, type, protocol),
       FT_RT_FD_SOCKET)
 MAKES(EPOLL_CREATE, epoll_create, (int size), (size), FT_RT_FD_EPOLL)
 MAKES(EPOLL_CREATE, epoll_create1, (int flags), (flags), FT_RT_FD_EPOLL)
+
+int timerfd_settime(int fd, int flags, const struct itimerspec *when, struct itimerspec *old)
+{
+    ft_rt_input in;
+    if (!ft_rt_input_begin(&in, FT_INPUT_TIMERFD_SETTIME, CODE))
+        return FT_REAL(timerfd_settime)(fd, flags, when, old);
+    ft_rt_fd_out(fd, CODE);
+    FT_RT_TELL(&in, fd, 0, FT_REAL(timerfd_settime)(fd, flags, when, old));
+    ft_rt_input_piece(&in, old, old && !in.result ? sizeof *old : 0);
+    return (int)ft_rt_input_end(&in);
+}
+
+int timerfd_gettime(int fd, struct itimerspec *left)
+{
+    ft_rt_input in;
+    if (!ft_rt_input_begin(&in, FT_INPUT_TIMERFD_GETTIME, CODE))
+        return FT_REAL(timerfd_gettime)(fd, left);
+    FT_RT_TELL(&in, fd, 0, FT_REAL(timerfd_gettime)(fd, left));
+    ft_rt_input_piece(&in, left, in.result ? 0 : sizeof *left);
+    return (int)ft_rt_input_end(&in);
+}
 
 #define MAKES_TWO(call, name, parameters, arguments, kind)                                         \
     int name parameters                                                                            \
@@ -209,6 +302,14 @@ MAKES(EPOLL_CREATE, epoll_create1, (int flags), (flags), FT_RT_FD_EPOLL)
         return made_two(&in, fds, kind);                                                           \
     }
 
+/* Each takes what is put into the other one; a pipe goes one way. */
+static void join_two(bool one_way, int first, int second)
+{
+    uint64_t there = ft_rt_fd_new_channel(), back = one_way ? 0 : ft_rt_fd_new_channel();
+    ft_rt_fd_join(first, there, back);
+    ft_rt_fd_join(second, back, there);
+}
+
 static int made_two(ft_rt_input *in, int *fds, ft_rt_fd kind)
 {
     const void *pc = in->pc;
@@ -217,8 +318,9 @@ static int made_two(ft_rt_input *in, int *fds, ft_rt_fd kind)
     int second = (int)ft_rt_input_number(in, (uint64_t)(unsigned)fds[1]);
     ft_rt_fd_made(in, first, -1);
     ft_rt_fd_made(in, second, -1);
-    ft_rt_fd_set(first, kind, 0);
-    ft_rt_fd_set(second, kind, ft_rt_fd_channel(first));
+    ft_rt_fd_set(first, kind);
+    ft_rt_fd_set(second, kind);
+    join_two(in->call == FT_INPUT_PIPE, first, second);
     int result = (int)ft_rt_input_end(in);
     ft_rt_write_range(fds, 2 * sizeof *fds, pc);
     fds[0] = first;
@@ -230,53 +332,124 @@ MAKES_TWO(PIPE, pipe2, (int fds[2], int flags), (fds, flags), FT_RT_FD_PIPE)
 MAKES_TWO(SOCKETPAIR, socketpair, (int domain, int type, int protocol, int fds[2]),
           (domain, type, protocol, fds), FT_RT_FD_PIPE)
 
-/* ---- sockets */
-
-static uint64_t hash(uint64_t from, const void *bytes, size_t n)
-{
-    const unsigned char *at = bytes;
-    for (size_t i = 0; i < n; i++) from = (from ^ at[i]) * 0x100000001B3u;
-    return from;
-}
+/* ---- sockets: what goes from one end to the other one is known by both addresses. */
 
 typedef union address {
     struct sockaddr plain;
     struct sockaddr_storage any;
+    struct sockaddr_in internet;
+    struct sockaddr_in6 internet6;
+    struct sockaddr_un local;
 } address;
 
-enum { SEED = 0x2545F491 };
-#define CHANNEL_BIT  (1ull << 62) /* no channel of ft_rt_fd_set has it */
-#define CHANNEL_HASH ((1ull << 56) - 2)
-
-static uint64_t channel_of(const address *a, socklen_t length)
+/* Of internet addresses the port: a socket that is bound to any address is reached by each. */
+static uint64_t name_of(const address *a, socklen_t length)
 {
-    return (hash(SEED, a, length < sizeof *a ? length : sizeof *a) & CHANNEL_HASH) | CHANNEL_BIT;
+    const uint64_t internet = SEED * 3;
+    if (length < sizeof a->plain.sa_family) return 0;
+    if (a->plain.sa_family == AF_INET)
+        return hash(internet, &a->internet.sin_port, sizeof(in_port_t));
+    if (a->plain.sa_family == AF_INET6)
+        return hash(internet, &a->internet6.sin6_port, sizeof(in_port_t));
+    if (a->plain.sa_family != AF_UNIX) return hash(SEED, a, length);
+    size_t most = length - sizeof a->plain.sa_family, n = most;
+    if (a->local.sun_path[0]) n = strnlen(a->local.sun_path, most);
+    return n ? hash(SEED, a->local.sun_path, n) : 0;
 }
 
-/* Both ends of a connection have the same channel. */
-static void connected(int fd)
+typedef struct ends {
+    uint64_t own, peer; /* names, 0: none */
+    bool streams;       /* connected ones; else each message has an address */
+    bool listens;
+} ends;
+
+static bool look_at(int fd, ends *e)
 {
     address own = {.plain = {0}}, peer = {.plain = {0}};
-    socklen_t n = sizeof own, m = sizeof peer;
-    bool known = !FT_REAL(getsockname)(fd, &own.plain, &n) &&
-                 !FT_REAL(getpeername)(fd, &peer.plain, &m) && own.plain.sa_family != AF_UNIX;
-    ft_rt_fd_set(fd, FT_RT_FD_SOCKET,
-                 known ? (channel_of(&own, n) ^ channel_of(&peer, m)) | CHANNEL_BIT : 0);
+    socklen_t n = sizeof own, m = sizeof peer, size = sizeof(int);
+    int type = 0, listens = 0;
+    if (FT_REAL(getsockopt)(fd, SOL_SOCKET, SO_TYPE, &type, &size)) return false;
+    FT_REAL(getsockopt)(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size);
+    e->streams = type == SOCK_STREAM || type == SOCK_SEQPACKET;
+    e->listens = listens;
+    e->own = FT_REAL(getsockname)(fd, &own.plain, &n) ? 0 : name_of(&own, n);
+    e->peer = FT_REAL(getpeername)(fd, &peer.plain, &m) ? 0 : name_of(&peer, m);
+    return true;
 }
 
-static int accepted(ft_rt_input *in, struct sockaddr *a, socklen_t *length, socklen_t room)
+enum { TO = 1, LISTEN };
+
+static uint64_t channel_between(uint64_t from, uint64_t to)
+{
+    const uint64_t key[] = {from, to};
+    return to ? channel_of(key, sizeof key) : 0;
+}
+
+void ft_rt_sockets_settle(int fd)
+{
+    ends e;
+    if (ft_rt_fd_kind(fd) != FT_RT_FD_SOCKET || ft_rt_fd_is_joined(fd) || !look_at(fd, &e)) return;
+    if (e.listens)
+        ft_rt_fd_join(fd, channel_between(LISTEN, e.own), 0);
+    else if (!e.streams && e.own)
+        ft_rt_fd_join(fd, channel_between(TO, e.own), channel_between(TO, e.peer));
+    else if (e.own && e.peer)
+        ft_rt_fd_join(fd, channel_between(e.peer, e.own), channel_between(e.own, e.peer));
+}
+
+void ft_rt_sockets_to(int fd, const struct sockaddr *to, socklen_t length, const void *pc)
+{
+    address a = {.plain = {0}};
+    bool addressed = to && length && ft_rt_fd_kind(fd) == FT_RT_FD_SOCKET;
+    if (!addressed) {
+        ft_rt_fd_out(fd, pc);
+        return;
+    }
+    memcpy(&a, to, length < sizeof a ? length : sizeof a);
+    ft_rt_channel(channel_between(TO, name_of(&a, length)), PUTS, pc);
+}
+
+/* Ends of connections without names: they are accepted in the order in which they came. */
+enum { PENDING = 1 << 10 };
+
+static struct {
+    struct pending {
+        uint64_t name, there, back;
+    } all[PENDING];
+    uint32_t n;
+} pendings;
+
+static void add_pending(int fd, uint64_t name)
+{
+    uint64_t there = ft_rt_fd_new_channel(), back = ft_rt_fd_new_channel();
+    ft_rt_fd_join(fd, back, there);
+    if (pendings.n == PENDING) pendings.n = 0;
+    pendings.all[pendings.n++] = (struct pending){name, there, back};
+}
+
+static void take_pending(int fd, uint64_t name)
+{
+    struct ucred peer = {0};
+    socklen_t size = sizeof peer;
+    uint32_t i = 0;
+    if (FT_REAL(getsockopt)(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size)) return;
+    while (i < pendings.n && pendings.all[i].name != name) i++;
+    if (peer.pid != FT_REAL(getpid)() || i == pendings.n) return;
+    ft_rt_fd_join(fd, pendings.all[i].there, pendings.all[i].back);
+    memmove(&pendings.all[i], &pendings.all[i + 1], (--pendings.n - i) * sizeof *pendings.all);
+}
+
+static int accepted(ft_rt_input *in, int listener, struct sockaddr *a, socklen_t *length,
+                    socklen_t room)
 {
     int fd = (int)in->result;
+    if (fd >= 0) ft_rt_fd_in(listener, in->pc);
+    if (fd < 0 && in->error == EAGAIN) ft_rt_fd_empty(listener, in->pc);
     if (fd >= 0) {
-        address own = {.plain = {0}};
-        socklen_t n = sizeof own;
-        if (!in->fed) FT_REAL(getsockname)(fd, &own.plain, &n);
-        ft_rt_channel(channel_of(&own, in->fed ? 0 : n), true, false, in->pc);
+        ends e;
         ft_rt_fd_made(in, fd, -1);
-        if (in->fed)
-            ft_rt_fd_set(fd, FT_RT_FD_SOCKET, 0);
-        else
-            connected(fd);
+        ft_rt_fd_set(fd, FT_RT_FD_SOCKET);
+        if (!in->fed && look_at(fd, &e) && !e.peer) take_pending(fd, e.own);
     }
     if (fd >= 0 && a && length) {
         ft_rt_input_piece(in, length, sizeof *length);
@@ -292,21 +465,41 @@ static int accepted(ft_rt_input *in, struct sockaddr *a, socklen_t *length, sock
         socklen_t room = length ? *length : 0;                                                     \
         if (!ft_rt_input_begin(&in, FT_INPUT_ACCEPT, CODE)) return FT_REAL(name) arguments;        \
         FT_RT_ASK(&in, fd, -1, FT_REAL(name) arguments);                                           \
-        return accepted(&in, a, length, room);                                                     \
+        return accepted(&in, fd, a, length, room);                                                 \
     }
 ACCEPTS(accept, (int fd, struct sockaddr *restrict a, socklen_t *restrict length), (fd, a, length))
 ACCEPTS(accept4, (int fd, struct sockaddr *restrict a, socklen_t *restrict length, int flags),
         (fd, a, length, flags))
+
+/* A local connection is there at once, unless too many wait: so they are told apart by their order.
+ */
+static int connect_local(int fd, const struct sockaddr *a, socklen_t length, uint64_t name)
+{
+    int flags = FT_REAL(fcntl)(fd, F_GETFL);
+    FT_REAL(fcntl)(fd, F_SETFL, flags | O_NONBLOCK);
+    int result = FT_REAL(connect)(fd, a, length), error = errno;
+    FT_REAL(fcntl)(fd, F_SETFL, flags);
+    if (!result) add_pending(fd, name);
+    errno = error;
+    return result;
+}
 
 int connect(int fd, const struct sockaddr *a, socklen_t length)
 {
     ft_rt_input in;
     if (!ft_rt_input_begin(&in, FT_INPUT_CONNECT, CODE)) return FT_REAL(connect)(fd, a, length);
     address to = {.plain = {0}};
+    ends e = {.own = 0};
     memcpy(&to, a, length < sizeof to ? length : sizeof to);
-    ft_rt_channel(channel_of(&to, length), false, true, CODE);
-    FT_RT_ASK(&in, fd, -1, FT_REAL(connect)(fd, a, length));
-    if (!in.fed) connected(fd);
+    uint64_t name = name_of(&to, length);
+    ft_rt_channel(channel_between(LISTEN, name), PUTS, CODE);
+    bool local = !in.fed && !ft_rt_input_is_silent(fd) && to.plain.sa_family == AF_UNIX &&
+                 look_at(fd, &e) && e.streams && !e.own;
+    int result = local ? connect_local(fd, a, length, name) : -1;
+    if (local && (!result || errno != EAGAIN))
+        ft_rt_input_did(&in, result);
+    else
+        FT_RT_ASK(&in, fd, -1, FT_REAL(connect)(fd, a, length));
     return (int)ft_rt_input_end(&in);
 }
 
@@ -329,7 +522,6 @@ static void take_sized(ft_rt_input *in, void *to, socklen_t *length, socklen_t r
 
 ASKS(BIND, bind, (int fd, const struct sockaddr *a, socklen_t n), (fd, a, n))
 ASKS(LISTEN, listen, (int fd, int n), (fd, n))
-ASKS(SHUTDOWN, shutdown, (int fd, int how), (fd, how))
 ASKS(SETSOCKOPT, setsockopt, (int fd, int level, int name, const void *from, socklen_t n),
      (fd, level, name, from, n))
 ASKS(GETSOCKNAME, getsockname, (int fd, struct sockaddr *restrict a, socklen_t *restrict n),
@@ -339,6 +531,16 @@ ASKS(GETPEERNAME, getpeername, (int fd, struct sockaddr *restrict a, socklen_t *
 ASKS(GETSOCKOPT, getsockopt,
      (int fd, int level, int name, void *restrict to, socklen_t *restrict n),
      (fd, level, name, to, n), take_sized(&in, to, n, *n))
+
+/* Who takes from the other end finds that nothing more comes. */
+int shutdown(int fd, int how)
+{
+    ft_rt_input in;
+    if (!ft_rt_input_begin(&in, FT_INPUT_SHUTDOWN, CODE)) return FT_REAL(shutdown)(fd, how);
+    if (how != SHUT_RD) ft_rt_fd_out(fd, CODE);
+    FT_RT_TELL(&in, fd, 0, FT_REAL(shutdown)(fd, how));
+    return (int)ft_rt_input_end(&in);
+}
 
 /* ---- epoll: what a program hangs on a descriptor is often a pointer, which is another one in a
  * replay. So the descriptor is kept in its place. */
@@ -364,16 +566,42 @@ static struct watch *watch_of(int epoll, int fd)
     return w;
 }
 
+/* -1: any */
+static void forget_watches(int epoll, int fd)
+{
+    for (uint32_t i = watches.n; i-- > 0;) {
+        const struct watch *w = &watches.all[i];
+        bool gone = (epoll < 0 || w->epoll == epoll) && (fd < 0 || w->fd == fd);
+        if (gone) watches.all[i] = watches.all[--watches.n];
+    }
+}
+
 int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
 {
     ft_rt_input in;
     if (!ft_rt_input_begin(&in, FT_INPUT_EPOLL_CTL, CODE))
         return FT_REAL(epoll_ctl)(epoll, operation, fd, event);
-    struct watch *w = event ? watch_of(epoll, fd) : NULL;
+    if (operation == EPOLL_CTL_DEL) forget_watches(epoll, fd);
+    struct watch *w = event && operation != EPOLL_CTL_DEL ? watch_of(epoll, fd) : NULL;
     if (w) w->data = event->data.u64;
     ft_rt_fd_out(epoll, CODE);
     FT_RT_TELL(&in, epoll, 0, FT_REAL(epoll_ctl)(epoll, operation, fd, event));
     return (int)ft_rt_input_end(&in);
+}
+
+int close(int fd)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return FT_REAL(close)(fd);
+    int before = errno;
+    ft_rt_fd_close(fd, CODE);
+    forget_watches(-1, fd);
+    forget_watches(fd, -1);
+    errno = before;
+    int result = FT_REAL(close)(fd), error = errno;
+    ft_rt_leave(self);
+    errno = error;
+    return result;
 }
 
 typedef struct told {
@@ -400,13 +628,39 @@ static struct epoll_event untell(int epoll, const told *t)
 
 enum { EVENTS = 256 };
 
+void ft_rt_epoll_ready(int epoll, const void *pc)
+{
+    for (uint32_t i = 0; i < watches.n; i++)
+        if (watches.all[i].epoll == epoll) ft_rt_fd_ready(watches.all[i].fd, pc);
+}
+
+static int watched(int epoll, told *all)
+{
+    int n = 0;
+    for (uint32_t i = 0; i < watches.n && n < EVENTS; i++)
+        if (watches.all[i].epoll == epoll) all[n++] = (told){.fd = watches.all[i].fd};
+    return n;
+}
+
+/* What came; else those that it watched by then, of which nothing came: in a replay others may come
+ * sooner. */
+static int keep_told(ft_rt_input *in, int epoll, const struct epoll_event *events, told *kept)
+{
+    bool none = !in->result;
+    int n = in->result < 0 ? 0 : in->result > EVENTS ? EVENTS : (int)in->result;
+    if (none) n = (int)ft_rt_input_number(in, in->fed ? 0 : (uint64_t)watched(epoll, kept));
+    for (int i = 0; i < n && !in->fed && !none; i++) kept[i] = tell(epoll, &events[i]);
+    if (n > 0) ft_rt_input_own(in, kept, (size_t)n * sizeof *kept);
+    for (int i = 0; i < n; i++)
+        if (kept[i].fd >= 0) (none ? ft_rt_fd_empty : ft_rt_fd_ready)((int)kept[i].fd, in->pc);
+    return none ? 0 : n;
+}
+
 static int waited(ft_rt_input *in, int epoll, struct epoll_event *events)
 {
     told kept[EVENTS];
-    int n = in->result > EVENTS ? EVENTS : (int)in->result;
-    if (n > 0) ft_rt_fd_in(epoll, in->pc);
-    for (int i = 0; i < n && !in->fed; i++) kept[i] = tell(epoll, &events[i]);
-    if (n > 0) ft_rt_input_own(in, kept, (size_t)n * sizeof *kept);
+    if (in->result > 0) ft_rt_fd_in(epoll, in->pc);
+    int n = keep_told(in, epoll, events, kept);
     bool fed = in->fed;
     const void *pc = in->pc;
     int result = (int)ft_rt_input_end(in);

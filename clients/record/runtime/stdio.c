@@ -19,6 +19,7 @@ static int way_of(ft_rt_input *in, FILE *stream)
 {
     struct stat file;
     in->takes = FT_RAW_CHANNEL_TAKEN | (uintptr_t)stream;
+    if (ft_rt_fd_is_virtual(stream->_fileno)) in->through = stream->_fileno;
     if (stream->_IO_read_ptr < stream->_IO_read_end || stream->_fileno < 0) return FT_RT_OPEN;
     bool regular = !FT_REAL(fstat)(stream->_fileno, &file) && S_ISREG(file.st_mode);
     return regular ? FT_RT_OPEN : FT_RT_SLEEPS;
@@ -47,9 +48,28 @@ int fclose(FILE *file)
 {
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return FT_REAL(fclose)(file);
-    if (file->_fileno >= 0) ft_rt_fd_number(file->_fileno, false, CODE);
+    if (ft_rt_fd_is_virtual(file->_fileno))
+        ft_rt_fd_close(file->_fileno, CODE);
+    else if (file->_fileno >= 0)
+        ft_rt_fd_number(file->_fileno, false, CODE);
     self->inside = false; /* what it frees is recorded */
     return FT_REAL(fclose)(file);
+}
+
+/* What was printed so far goes now; the turn goes on until it has. */
+static void goes_out(FILE *stream, const void *pc)
+{
+    bool sends = stream && ft_rt_fd_is_virtual(stream->_fileno);
+    ft_rt_thread *self = sends ? ft_rt_enter() : NULL;
+    if (!self) return;
+    ft_rt_fd_out(stream->_fileno, pc);
+    self->inside = false;
+}
+
+int fflush(FILE *stream)
+{
+    goes_out(stream, CODE);
+    return FT_REAL(fflush)(stream);
 }
 
 /* ---- bytes */
@@ -194,7 +214,8 @@ static int scan_stream(FILE *from, const char *format, va_list arguments,
     } else {
         int way = way_of(&in, from);
         if (!in.fed) FT_RT_LIVE(&in, way, real(from, format, copy));
-        ft_rt_channel(in.takes, true, true, pc);
+        ft_rt_channel(in.takes, FT_RAW_CHANNEL_IN | FT_RAW_CHANNEL_OUT, pc);
+        if (in.through >= 0) ft_rt_fd_in(in.through, pc);
         result = scanned(&in, format, arguments);
     }
     va_end(copy);

@@ -220,6 +220,7 @@ static void start(void)
     if (tried) return;
     tried = true;
     ft_rt_real_start();
+    ft_rt_heap_start();
     if (!ft_rt_log_open()) return;
     has_end_key = !pthread_key_create(&end_key, end_thread);
     if (!has_end_key) ft_rt_say("no thread key: the ends of threads are not recorded");
@@ -236,6 +237,7 @@ void __tsan_init(void);
 void __tsan_init(void)
 {
     start();
+    ft_rt_libraries_begin(__builtin_return_address(0)); /* before their own code runs */
 }
 
 __attribute__((constructor(101))) static void start_early(void)
@@ -247,6 +249,7 @@ __attribute__((constructor(101))) static void start_early(void)
 __attribute__((destructor(101))) static void finish(void)
 {
     ft_rt_thread *self = ft_rt_enter();
+    if (self) ft_rt_log_deadlocks();
     ft_rt_log_end(FT_RAW_END_EXIT); /* without a thread: main's ended, and then all others */
     ft_rt_replay_exit();
     if (self) ft_rt_leave(self);
@@ -255,7 +258,7 @@ __attribute__((destructor(101))) static void finish(void)
 void _exit(int code)
 {
     ft_rt_thread *self = ft_rt_enter();
-    if (self) ft_rt_log_end(FT_RAW_END_EXIT), ft_rt_replay_exit();
+    if (self) ft_rt_log_deadlocks(), ft_rt_log_end(FT_RAW_END_EXIT), ft_rt_replay_exit();
     syscall(SYS_exit_group, code);
     __builtin_unreachable();
 }

@@ -161,7 +161,7 @@ int timer_settime(timer_t timer, int flags, const struct itimerspec *restrict wh
     if (self) {
         uint32_t i = find_alarm(timer);
         if (i < alarms.n) ft_rt_signal_channel(alarms.all[i].number, false, CODE);
-        ft_rt_leave(self);
+        self->inside = false; /* as in put_signal (signals.c) */
     }
     return FT_REAL(timer_settime)(timer, flags, when, old);
 }

@@ -194,6 +194,14 @@ static void add_arguments(ft_command *command, int argc, char **argv, bool stric
     if (strict) ft_command_add(command, "-Wl,-z,undefs"); /* the hooks are in the program */
 }
 
+/* -gdwarf-aranges, for a compiler that is in the linker: without them no place in the code of all
+ * files but the first one has a line. */
+static void add_plugin(ft_command *command, const ft_request *r, bool clang)
+{
+    if (clang && r->lto && r->links && r->has_input)
+        ft_command_add(command, "-Wl,-plugin-opt=-generate-arange-section");
+}
+
 static void add_runtime(ft_command *command, const ft_request *r, bool clang, const char *folder)
 {
     if (clang) ft_command_add(command, "-fno-sanitize-link-runtime");
@@ -224,6 +232,7 @@ int main(int argc, char **argv)
     add_compile(&command, clang, folder);
     add_arguments(&command, argc, argv, r.links && r.shared && r.strict);
     add_unoptimised(&command, clang);
+    add_plugin(&command, &r, clang);
     if (r.links && r.has_input && !r.shared) add_runtime(&command, &r, clang, folder);
     execvp(command.data[0], (char **)command.data);
     fprintf(stderr, "foretell-cc: %s: %s (set FORETELL_CC and FORETELL_CXX)\n", command.data[0],

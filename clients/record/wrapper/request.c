@@ -94,6 +94,8 @@ static void see_option(ft_request *r, const char *argument)
     if (is_one_of(argument, no_link)) r->links = false;
     if (!strcmp(argument, "-shared") || !strcmp(argument, "--shared")) r->shared = true;
     if (is_one_of(argument, fixed)) r->fixed = true;
+    if (!strncmp(argument, "-flto", 5)) r->lto = true;
+    if (!strcmp(argument, "-fno-lto")) r->lto = false;
     if (!strncmp(argument, "-fsanitize=", 11) && strcmp(argument + 11, "thread") != 0)
         r->sanitizer = argument;
     see_strictness(r, argument);

@@ -13,6 +13,7 @@ typedef struct ft_request {
     bool has_input;        /* files, or standard input */
     bool strict;           /* undefined symbols are errors in libraries too (-z defs) */
     bool language;         /* -x is in force at its end */
+    bool lto;              /* link-time optimisation */
     const char *sanitizer; /* one that is not ours, NULL: none */
 } ft_request;
 
