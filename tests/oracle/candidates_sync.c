@@ -226,13 +226,27 @@ static uint32_t observed_source(const ft_trace *trace, uint32_t event, uint32_t 
     return FT_NO_EVENT;
 }
 
-/* Some write of it was noticed later than it happened, or is no business of the user's. */
+static bool in_one_block(const ft_trace *trace, uint32_t x, uint32_t y)
+{
+    for (uint32_t b = 0; b < trace->blocks.len; b++) {
+        bool has_x = false, has_y = false;
+        for (uint32_t i = 0; i < trace->block_cells[b].count; i++) {
+            has_x |= trace->block_cells[b].variables[i] == x;
+            has_y |= trace->block_cells[b].variables[i] == y;
+        }
+        if (has_x && has_y) return true;
+    }
+    return false;
+}
+
+/* Some write of it, or of memory that was allocated with it, was noticed later than it happened. */
 static bool written_outside(const ft_trace *trace, uint32_t variable)
 {
-    for (uint32_t e = 0; e < trace->n_events; e++)
-        if (trace->kind[e] == FT_EVENT_WRITE && trace->object[e] == variable &&
-            ft_oracle_ignored(trace, e))
-            return true;
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        uint32_t written = trace->object[e];
+        if (trace->kind[e] != FT_EVENT_WRITE || !ft_oracle_ignored(trace, e)) continue;
+        if (written == variable || in_one_block(trace, written, variable)) return true;
+    }
     return false;
 }
 

@@ -111,14 +111,27 @@ static void after_free(ft_candidates *c)
     ft_vec_release(&p.allocs);
 }
 
-/* The variables that have external writes: when those happened is not known, only that it was
- * before they are in the trace. */
+/* Of a block that has one, all: who filled one member fills the others, and what nobody read before
+ * it was overwritten was never noticed. */
+static void spread_over_blocks(const ft_trace *trace, bool *outside)
+{
+    for (uint32_t b = 0; b < trace->blocks.len; b++) {
+        const ft_block_cells *cells = &trace->block_cells[b];
+        bool some = false;
+        for (uint32_t i = 0; i < cells->count && !some; i++) some = outside[cells->variables[i]];
+        for (uint32_t i = 0; i < cells->count && some; i++) outside[cells->variables[i]] = true;
+    }
+}
+
+/* The variables that code without hooks may have written: external writes tell. When those happened
+ * is not known, only that it was before they are in the trace. */
 static bool *written_outside(const ft_trace *trace)
 {
     bool *outside = ft_calloc(trace->shared.len + 1, sizeof *outside);
     for (uint32_t e = 0; e < trace->n_events; e++)
         if (trace->kind[e] == FT_EVENT_WRITE && trace->flags[e] & FT_FLAG_SYNTHETIC)
             outside[trace->object[e]] = true;
+    spread_over_blocks(trace, outside);
     return outside;
 }
 

@@ -100,9 +100,11 @@ static void take(ft_channels *c, ft_builder *builder, uint32_t thread, uint64_t 
 static uint32_t new_edge(ft_channels *c, ft_builder *builder, uint64_t channel)
 {
     ft_strbuf name = {0};
-    uint64_t *number = ft_map_slot(&c->numbers, channel, c->numbers.len, NULL);
-    ft_strbuf_printf(&name, "channel %llu.%llu", (unsigned long long)*number + 1,
-                     (unsigned long long)++c->edges);
+    uint64_t number = *ft_map_slot(&c->numbers, channel, c->numbers.len, NULL) + 1;
+    bool signal = channel > FT_RAW_CHANNEL_SIGNAL && channel < FT_RAW_CHANNEL_SIGNAL * 2;
+    if (signal) number = channel - FT_RAW_CHANNEL_SIGNAL;
+    ft_strbuf_printf(&name, "%s %llu.%llu", signal ? FT_SIGNAL_EDGE : "channel",
+                     (unsigned long long)number, (unsigned long long)++c->edges);
     uint32_t id = ft_builder_edge(builder, name.text, name.len);
     ft_strbuf_release(&name);
     return id;

@@ -6,6 +6,9 @@
 
 #include "trace/trace.h"
 
+/* The edges of who sends a signal, or sets its handler, begin with this; its number follows. */
+#define FT_SIGNAL_EDGE "signal"
+
 typedef struct ft_channels ft_channels;
 
 ft_channels *ft_channels_new(void);

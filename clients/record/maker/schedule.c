@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "maker/channels.h"
 #include "maker/inputs.h"
 #include "maker/symbols.h"
 
@@ -97,13 +98,23 @@ static uint32_t deed(const ft_trace *trace, uint32_t e)
     return e;
 }
 
+/* The signal that is taken there, 0: none. */
+static uint32_t signal_of(const ft_trace *trace, uint32_t e)
+{
+    size_t n = sizeof FT_SIGNAL_EDGE - 1;
+    if (trace->kind[e] != FT_EVENT_EDGE_IN) return 0;
+    const char *name = ft_trace_object_name(trace, e);
+    return strncmp(name, FT_SIGNAL_EDGE, n) ? 0 : (uint32_t)strtoul(name + n, NULL, 10);
+}
+
 static void add_entry(ft_plan *plan, const ft_trace *trace, uint32_t e, ft_schedule_mode mode)
 {
     ft_vec_push(&plan->entries, (ft_schedule_entry){.mode = mode,
                                                     .actor = trace->thread[e],
                                                     .step = trace->hook[e],
                                                     .kind = kind_of_step(trace, e),
-                                                    .loc = trace->loc[e]});
+                                                    .loc = trace->loc[e],
+                                                    .signal = signal_of(trace, e)});
     ft_vec_push(&plan->events, e);
 }
 

@@ -34,14 +34,6 @@ static size_t least(size_t a, size_t b)
 
 /* ---- reading */
 
-static void took(const ft_rt_input *in, int fd)
-{
-    if (in->result >= 0)
-        ft_rt_fd_in(fd, in->pc);
-    else if (in->error == EAGAIN)
-        ft_rt_fd_empty(fd, in->pc);
-}
-
 /* What the signals are says what was read. */
 static void took_signals(const ft_rt_input *in, int fd, const void *to)
 {
@@ -57,7 +49,7 @@ static void took_signals(const ft_rt_input *in, int fd, const void *to)
 
 static ssize_t got(ft_rt_input *in, int fd, void *to, size_t n)
 {
-    if (in->call != FT_INPUT_PREAD) took(in, fd);
+    if (in->call != FT_INPUT_PREAD) ft_rt_fd_took(in, fd);
     took_signals(in, fd, to);
     ft_rt_input_piece(in, to, count_of(in, n));
     return (ssize_t)ft_rt_input_end(in);
@@ -91,7 +83,7 @@ int eventfd_read(int fd, eventfd_t *value)
     if (!ft_rt_input_begin(&in, FT_INPUT_EVENTFD_READ, CODE))
         return FT_REAL(eventfd_read)(fd, value);
     FT_RT_ASK(&in, fd, -1, FT_REAL(eventfd_read)(fd, value));
-    took(&in, fd);
+    ft_rt_fd_took(&in, fd);
     ft_rt_input_piece(&in, value, in.result ? 0 : sizeof *value);
     return (int)ft_rt_input_end(&in);
 }
@@ -119,7 +111,7 @@ ssize_t readv(int fd, const struct iovec *v, int n)
     ft_rt_fd_takes(fd, CODE);
     FT_RT_ASK(&in, fd, -1, FT_REAL(readv)(fd, v, few(n)));
     if (in.fed) move_on(&in, fd);
-    took(&in, fd);
+    ft_rt_fd_took(&in, fd);
     take_pieces(&in, v, few(n));
     return (ssize_t)ft_rt_input_end(&in);
 }
@@ -133,7 +125,7 @@ ssize_t recvfrom(int fd, void *restrict to, size_t n, int flags, struct sockaddr
         return FT_REAL(recvfrom)(fd, to, n, flags, from, length);
     ft_rt_fd_takes(fd, CODE);
     FT_RT_ASK(&in, fd, -1, FT_REAL(recvfrom)(fd, to, n, flags, from, length));
-    took(&in, fd);
+    ft_rt_fd_took(&in, fd);
     if (in.result >= 0 && from && length) {
         ft_rt_input_piece(&in, length, sizeof *length);
         ft_rt_input_piece(&in, from, least(room, *length));
@@ -149,7 +141,7 @@ static ssize_t received(int fd, struct msghdr *m, int flags, const void *pc)
     if (m->msg_iovlen > (size_t)few(FT_RT_PIECES)) m->msg_iovlen = (size_t)few(FT_RT_PIECES);
     ft_rt_fd_takes(fd, pc);
     FT_RT_ASK(&in, fd, -1, FT_REAL(recvmsg)(fd, m, flags));
-    took(&in, fd);
+    ft_rt_fd_took(&in, fd);
     if (in.result >= 0) {
         ft_rt_input_own(&in, &m->msg_namelen, sizeof m->msg_namelen);
         ft_rt_input_own(&in, &m->msg_controllen, sizeof m->msg_controllen);
@@ -196,6 +188,7 @@ static ssize_t end_write(ft_rt_input *in, int fd, bool full)
         ft_rt_input_number(in, 1);
         ft_rt_fd_room(fd, in->pc);
     }
+    if (in->result < 0 && in->error != EAGAIN && in->error != EINTR) ft_rt_fd_ready(fd, in->pc);
     return (ssize_t)ft_rt_input_end(in);
 }
 

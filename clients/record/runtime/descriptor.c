@@ -64,8 +64,8 @@ void ft_rt_fd_join(int fd, uint64_t in, uint64_t out)
 {
     descriptor *d = at(fd);
     if (!d) return;
-    d->in = in;
-    d->out = out;
+    if (in) d->in = in;
+    if (out) d->out = out;
 }
 
 bool ft_rt_fd_is_joined(int fd)
@@ -200,6 +200,23 @@ void ft_rt_fd_empty(int fd, const void *pc)
         ft_rt_channel(d->in | EMPTY_BIT, OUT, pc);
     else
         ft_rt_channel(d->in, IN | OUT, pc);
+    follow_reader(d, pc);
+}
+
+void ft_rt_fd_took(const ft_rt_input *in, int fd)
+{
+    bool none = in->result < 0;
+    if (none && in->error == EINTR) return;
+    (none && in->error == EAGAIN ? ft_rt_fd_empty : ft_rt_fd_in)(fd, in->pc);
+}
+
+/* Whoever has taken something before that does so before it in every order. */
+void ft_rt_fd_ends(int fd, const void *pc)
+{
+    ft_rt_sockets_settle(fd);
+    const descriptor *d = at(fd);
+    if (!is_stream(d)) return;
+    ft_rt_channel(d->in, IN | OUT | PUT, pc);
     follow_reader(d, pc);
 }
 

@@ -161,7 +161,9 @@ static inline bool ft_rt_fd_is_virtual(int fd)
 bool ft_rt_fd_may_sleep(int fd);
 void ft_rt_fd_set(int fd, ft_rt_fd kind); /* both its channels are one of its own */
 uint64_t ft_rt_fd_new_channel(void);
-void ft_rt_fd_join(int fd, uint64_t in, uint64_t out); /* takes from there, puts there; 0: none */
+/* Takes from there, puts there; 0: its own. So the steps are those of a replay, which joins none.
+ */
+void ft_rt_fd_join(int fd, uint64_t in, uint64_t out);
 bool ft_rt_fd_is_joined(int fd);
 void ft_rt_fd_copy(int from, int to);
 void ft_rt_fd_close(int fd, const void *pc);
@@ -173,6 +175,8 @@ void ft_rt_fd_number(int number, bool made, const void *pc); /* the order of tha
  * taken; it could be, and was not; nothing was there, so what is sent comes later; it is put in. */
 void ft_rt_fd_takes(int fd, const void *pc); /* before that: there will be room */
 void ft_rt_fd_in(int fd, const void *pc);
+void ft_rt_fd_took(const ft_rt_input *in, int fd); /* one of these, as the call's result says */
+void ft_rt_fd_ends(int fd, const void *pc);        /* nothing more can be taken */
 void ft_rt_fd_ready(int fd, const void *pc);
 void ft_rt_fd_empty(int fd, const void *pc);
 void ft_rt_fd_out(int fd, const void *pc);

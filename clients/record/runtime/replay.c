@@ -36,6 +36,7 @@ static struct {
     uint32_t *locations;     /* by site, plus 1; 0: not looked up yet */
     uint32_t seen;           /* by the watchdog */
     time_t since;
+    bool sent; /* the signal whose handler comes next */
 } play;
 
 static const ft_schedule_entry *entry(void)
@@ -188,13 +189,26 @@ void ft_rt_replay_exit(void)
     ft_rt_replaying = false;
 }
 
+/* The handler of a signal comes next, and nobody goes on who could send it: it came from outside.
+ */
+static void send_from_outside(void)
+{
+    const ft_schedule_entry *e = entry();
+    const ft_rt_thread *t = play.threads[e->actor];
+    if (!e->signal || play.sent || !t || t->steps != e->step - 1 || t->signals) return;
+    play.sent = true;
+    syscall(SYS_tgkill, syscall(SYS_getpid), t->tid, e->signal);
+}
+
 void ft_rt_replay_watch(void)
 {
     time_t time = now();
     if (ft_rt_replaying && play.seen != play.schedule->at) {
         play.seen = play.schedule->at;
         play.since = time;
+        play.sent = false;
     }
+    if (ft_rt_replaying && time - play.since >= 1) send_from_outside();
     if (time - play.since < (time_t)play.schedule->seconds) return;
     if (ft_rt_replaying) ft_rt_give_up(FT_SCHEDULE_TIME_OUTCOME);
     play.schedule->ended = 1;

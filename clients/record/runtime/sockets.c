@@ -302,10 +302,10 @@ int timerfd_gettime(int fd, struct itimerspec *left)
         return made_two(&in, fds, kind);                                                           \
     }
 
-/* Each takes what is put into the other one; a pipe goes one way. */
-static void join_two(bool one_way, int first, int second)
+/* Each takes what is put into the other one; of a pipe goes back that nobody reads any more. */
+static void join_two(int first, int second)
 {
-    uint64_t there = ft_rt_fd_new_channel(), back = one_way ? 0 : ft_rt_fd_new_channel();
+    uint64_t there = ft_rt_fd_new_channel(), back = ft_rt_fd_new_channel();
     ft_rt_fd_join(first, there, back);
     ft_rt_fd_join(second, back, there);
 }
@@ -320,7 +320,7 @@ static int made_two(ft_rt_input *in, int *fds, ft_rt_fd kind)
     ft_rt_fd_made(in, second, -1);
     ft_rt_fd_set(first, kind);
     ft_rt_fd_set(second, kind);
-    join_two(in->call == FT_INPUT_PIPE, first, second);
+    join_two(first, second);
     int result = (int)ft_rt_input_end(in);
     ft_rt_write_range(fds, 2 * sizeof *fds, pc);
     fds[0] = first;
@@ -443,8 +443,7 @@ static int accepted(ft_rt_input *in, int listener, struct sockaddr *a, socklen_t
                     socklen_t room)
 {
     int fd = (int)in->result;
-    if (fd >= 0) ft_rt_fd_in(listener, in->pc);
-    if (fd < 0 && in->error == EAGAIN) ft_rt_fd_empty(listener, in->pc);
+    ft_rt_fd_took(in, listener);
     if (fd >= 0) {
         ends e;
         ft_rt_fd_made(in, fd, -1);
@@ -532,12 +531,14 @@ ASKS(GETSOCKOPT, getsockopt,
      (int fd, int level, int name, void *restrict to, socklen_t *restrict n),
      (fd, level, name, to, n), take_sized(&in, to, n, *n))
 
-/* Who takes from the other end finds that nothing more comes. */
+/* Who takes from the other end finds that nothing more comes, and so does who takes or accepts
+ * here. */
 int shutdown(int fd, int how)
 {
     ft_rt_input in;
     if (!ft_rt_input_begin(&in, FT_INPUT_SHUTDOWN, CODE)) return FT_REAL(shutdown)(fd, how);
     if (how != SHUT_RD) ft_rt_fd_out(fd, CODE);
+    if (how != SHUT_WR) ft_rt_fd_ends(fd, CODE);
     FT_RT_TELL(&in, fd, 0, FT_REAL(shutdown)(fd, how));
     return (int)ft_rt_input_end(&in);
 }

@@ -59,11 +59,13 @@ static const char *const no_builtins[] = {
 /* The archive itself stands between these. */
 static const char *const link_before[] = {"-Wl,--whole-archive", NULL};
 static const char *const link_after[] = {"-Wl,--no-whole-archive", "-Wl,--export-dynamic",
+                                         "-lpthread", "-ldl", NULL};
+/* Libraries too: the functions that stand behind these are in the program, as the calls are. */
+static const char *const link_all[] = {
 #define FT_ROW(name) "-Wl,--wrap=" #name,
-                                         FT_WRAPPED_TABLE(FT_ROW)
+    FT_WRAPPED_TABLE(FT_ROW)
 #undef FT_ROW
-                                             "-lpthread",
-                                         "-ldl", NULL};
+        NULL};
 
 static bool is_cxx(const char *name)
 {
@@ -159,6 +161,7 @@ static int build_with_terms(const char *name, const ft_command *arguments, const
                       .runtime = ours(folder, "libforetell-record.a"),
                       .before = link_before,
                       .after = link_after,
+                      .all = link_all,
                       .links = r->links && r->has_input,
                       .shared = r->shared,
                       .strict = r->strict,
@@ -211,6 +214,13 @@ static void add_runtime(ft_command *command, const ft_request *r, bool clang, co
     ft_command_add_all(command, link_after);
 }
 
+static void add_link(ft_command *command, const ft_request *r, bool clang, const char *folder)
+{
+    if (!r->links || !r->has_input) return;
+    if (!r->shared) add_runtime(command, r, clang, folder);
+    ft_command_add_all(command, link_all);
+}
+
 int main(int argc, char **argv)
 {
     bool terms = wants_terms(&argc, argv);
@@ -233,7 +243,7 @@ int main(int argc, char **argv)
     add_arguments(&command, argc, argv, r.links && r.shared && r.strict);
     add_unoptimised(&command, clang);
     add_plugin(&command, &r, clang);
-    if (r.links && r.has_input && !r.shared) add_runtime(&command, &r, clang, folder);
+    add_link(&command, &r, clang, folder);
     execvp(command.data[0], (char **)command.data);
     fprintf(stderr, "foretell-cc: %s: %s (set FORETELL_CC and FORETELL_CXX)\n", command.data[0],
             strerror(errno));

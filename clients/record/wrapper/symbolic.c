@@ -282,6 +282,7 @@ static void add_link(ft_command *c, const ft_build *b, const inputs *in, char **
     }
     ft_command_add(c, "-Wno-unused-command-line-argument");
     if (b->shared && b->strict) ft_command_add(c, "-Wl,-z,undefs");
+    ft_command_add_all(c, b->all);
     if (b->shared) return;
     ft_command_add_all(c, b->before);
     ft_command_add(c, b->runtime);

@@ -10,6 +10,7 @@ typedef struct ft_build {
     const char *include;                      /* the recorder's headers */
     const char *runtime;                      /* its archive */
     const char *const *before, *const *after; /* what stands around the archive in a link */
+    const char *const *all;                   /* what each link gets, of a library too */
     bool links, shared; /* the command line asks for a program or library; for a library */
     bool strict;        /* that has no undefined symbols */
     int argc;
