@@ -41,6 +41,9 @@ else()
 endif()
 set_source_files_properties(${CMAKE_SOURCE_DIR}/clients/record/runtime/containers.c PROPERTIES
                             COMPILE_OPTIONS "${hooked}")
+# An exception passes through the calls that run an initialiser once.
+set_property(SOURCE ${CMAKE_SOURCE_DIR}/clients/record/runtime/condition.c APPEND
+             PROPERTY COMPILE_OPTIONS -fexceptions)
 
 foretell_library(forerecord clients/record/maker)
 target_include_directories(forerecord PUBLIC clients/record)

@@ -118,18 +118,19 @@ static void add_access(ft_finding *finding, const json_t *json)
  * 9.3): nobody said so. An interleaving that runs have which end well is one that the program
  * allows (Lu et al. 2006, AVIO's invariants); so is one around a lock that was given back, or
  * between updates of an atomic. */
-static bool is_update(const ft_finding *finding, size_t access)
+static bool is_atomic(const ft_finding *finding, size_t access)
 {
-    return access < finding->accesses.len &&
-           strncmp(finding->accesses.data[access].text, "rmw ", 4) == 0;
+    if (access >= finding->accesses.len) return false;
+    const char *text = finding->accesses.data[access].text;
+    return strncmp(text, "rmw ", 4) == 0 || strncmp(text, "atomic ", 7) == 0;
 }
 
 static const char *why_apart(const ft_finding *finding)
 {
     if (strcmp(finding->status, "observed") == 0)
         return "the run itself did it and went on, and no transaction is marked";
-    if (is_update(finding, 0) && is_update(finding, 2))
-        return "it is an atomic, and each of two updates is whole; no transaction is marked";
+    if (is_atomic(finding, 1) && is_atomic(finding, 2))
+        return "it is an atomic, and each update of it is whole; no transaction is marked";
     return "it is read anew under the lock that guards it; no transaction is marked";
 }
 

@@ -30,6 +30,9 @@ static unsigned allowed_flags(ft_event_kind kind, bool branches)
     if (kind == FT_EVENT_ASSERT || kind == FT_EVENT_COND_WAKE) allowed |= FT_FLAG_FAILED;
     if (kind == FT_EVENT_ACQUIRE) allowed |= FT_FLAG_NESTED | FT_FLAG_STRANGER | FT_FLAG_TRY;
     if (kind == FT_EVENT_ACQUIRE_SHARED) allowed |= FT_FLAG_NESTED | FT_FLAG_TRY;
+    bool tries = kind == FT_EVENT_WAIT || kind == FT_EVENT_COND_WAKE || kind == FT_EVENT_JOIN ||
+                 kind == FT_EVENT_RMW;
+    if (tries) allowed |= FT_FLAG_TRY;
     if (kind == FT_EVENT_RELEASE) allowed |= FT_FLAG_NESTED | FT_FLAG_STRANGER | FT_FLAG_SYNTHETIC;
     if (ft_event_kind_may_stand_aside(kind)) allowed |= FT_FLAG_SYNTHETIC;
     if (branches) allowed |= FT_FLAG_PASSED;

@@ -475,11 +475,12 @@ uint32_t ft_builder_intern_update(ft_builder *b, uint32_t variable, uint32_t rea
 }
 
 uint32_t ft_builder_update(ft_builder *b, uint32_t thread, uint32_t variable, uint32_t loc,
-                           uint32_t read, uint32_t written)
+                           uint32_t read, uint32_t written, bool compares)
 {
     assert(read < b->trace->n_values && written < b->trace->n_values);
     uint32_t update = ft_builder_intern_update(b, variable, read, written);
-    return ft_builder_raw_event(b, FT_EVENT_RMW, thread, variable, loc, update, FT_FLAG_ATOMIC);
+    uint8_t flags = compares ? FT_FLAG_ATOMIC | FT_FLAG_TRY : FT_FLAG_ATOMIC;
+    return ft_builder_raw_event(b, FT_EVENT_RMW, thread, variable, loc, update, flags);
 }
 
 uint32_t ft_builder_action(ft_builder *b, ft_event_kind kind, uint32_t thread, uint32_t loc,

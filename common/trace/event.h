@@ -100,7 +100,9 @@ enum {
     FT_FLAG_STRANGER = 1 << 4,  /* a lock error without effect: a release by a thread that did not
                                    hold the lock, a second acquire of an error-checking mutex */
     FT_FLAG_NESTED = 1 << 5,    /* inner acquire or release of a recursive lock: no effect */
-    FT_FLAG_TRY = 1 << 6,       /* an acquire that would not have waited: it asks for nothing */
+    FT_FLAG_TRY = 1 << 6,       /* an acquire, wait, cond-wake or join that would not have waited
+                                   for ever (an attempt, or a time limit): it asks for nothing;
+                                   an rmw: a compare-and-swap, which found what it expected */
     FT_FLAG_PASSED = 1 << 7     /* passed over: in an arm that the observed run did not take
                                    (verdict/checker.h, ft_observe_run) */
 };

@@ -15,6 +15,7 @@
 #define TAKE    (K(ACQUIRE) | K(ACQUIRE_SHARED))
 #define ON_LOCK (TAKE | K(RELEASE) | K(TRY_FAILED) | K(TRY_FAILED_SHARED))
 #define WAITS   (TAKE | K(WAIT) | K(JOIN) | K(COND_WAKE) | K(BARRIER_LEAVE) | K(ONCE_PASS))
+#define TRIES   (TAKE | K(WAIT) | K(COND_WAKE) | K(JOIN) | K(RMW))
 #define ON_COND (K(COND_WAIT) | K(COND_WAKE) | K(SIGNAL) | K(BROADCAST))
 
 /*  symbol, name, kinds that may have it, required there */
@@ -32,7 +33,7 @@
     X(TERM, "term", K(ASSUME) | K(ASSERT) | K(IF), true)                                           \
     X(LOCK, "lock", ON_LOCK, true)                                                                 \
     X(CONDITION, "condition", K(ACQUIRE) | K(RELEASE), false)                                      \
-    X(TRY, "try", TAKE, false)                                                                     \
+    X(TRY, "try", TRIES, false)                                                                    \
     X(COND, "cond", ON_COND, true)                                                                 \
     X(TIMEOUT, "timeout", K(COND_WAKE), false)                                                     \
     X(BLOCKED, "blocked", WAITS, false)                                                            \
@@ -351,7 +352,8 @@ static ft_status read_access(ndjson *s, const event *e, ft_error *err)
     if (status != FT_OK) return status;
     ft_builder_aside(s->builder, e->flags & FT_FLAG_SYNTHETIC);
     if (e->kind == FT_EVENT_RMW)
-        ft_builder_update(s->builder, e->thread, variable_id, e->loc, value_id, result_id);
+        ft_builder_update(s->builder, e->thread, variable_id, e->loc, value_id, result_id,
+                          e->flags & FT_FLAG_TRY);
     else
         ft_builder_event(s->builder, e->kind, e->thread, variable_id, e->loc, value_id, e->flags);
     return FT_OK;

@@ -298,8 +298,8 @@ const ft_trace *ft_builder_peek(const ft_builder *builder); /* tables so far, fo
 
 /* Appends an event of a kind that is not symbolic and not rmw; returns its index. flags:
  * FT_FLAG_ATOMIC (accesses), FT_FLAG_SYNTHETIC (no candidate), FT_FLAG_CONDITION (release,
- * acquire), FT_FLAG_TRY (acquire, acquire-shared), FT_FLAG_FAILED (cond-wake: its time was up),
- * FT_FLAG_BLOCKED (what waits) or 0. */
+ * acquire), FT_FLAG_TRY (acquire, acquire-shared, wait, cond-wake, join), FT_FLAG_FAILED
+ * (cond-wake: its time was up), FT_FLAG_BLOCKED (what waits) or 0. */
 uint32_t ft_builder_event(ft_builder *builder, ft_event_kind kind, uint32_t thread, uint32_t object,
                           uint32_t loc, uint32_t value, uint8_t flags);
 /* Rows for plain accesses that are appended many at once: READ or WRITE as kind, `flags` from
@@ -319,9 +319,9 @@ void ft_builder_append(ft_builder *builder, uint32_t n);
 uint8_t ft_builder_access_flags(const ft_builder *builder, uint32_t shared, uint32_t loc);
 /* True while they are 0 for all. */
 bool ft_builder_has_no_flags(const ft_builder *builder);
-/* Appends an rmw event (always atomic). */
+/* Appends an rmw event (always atomic); compares: a compare-and-swap that took place. */
 uint32_t ft_builder_update(ft_builder *builder, uint32_t thread, uint32_t variable, uint32_t loc,
-                           uint32_t read, uint32_t written);
+                           uint32_t read, uint32_t written, bool compares);
 /* Appends an assign, assume, assert or if event. guard FT_NO_TERM: true (assign only). */
 uint32_t ft_builder_action(ft_builder *builder, ft_event_kind kind, uint32_t thread, uint32_t loc,
                            ft_term guard, const ft_assignment *assignments, uint32_t n_assignments,

@@ -361,7 +361,7 @@ static void put_event(writer *w, uint32_t e)
         put(w, trace->kind[e] == FT_EVENT_WRITE ? ",\"external\":true" : ",\"ignored\":true");
     if (lock && trace->flags[e] & FT_FLAG_CONDITION) put(w, ",\"condition\":true");
     if (ft_trace_is_blocked(trace, e)) put(w, ",\"blocked\":true");
-    if (lock && trace->flags[e] & FT_FLAG_TRY) put(w, ",\"try\":true");
+    if (trace->flags[e] & FT_FLAG_TRY) put(w, ",\"try\":true");
     if (trace->kind[e] == FT_EVENT_COND_WAKE && trace->flags[e] & FT_FLAG_FAILED)
         put(w, ",\"timeout\":true");
     put_place(w, trace->loc[e]);

@@ -46,8 +46,8 @@ const ft_claim_rules FT_LOCK_ERROR_RULES = {any_shape, final_lock_error};
 static bool is_request(const ft_trace *trace, uint32_t e)
 {
     uint8_t kind = trace->kind[e];
-    if (kind == FT_EVENT_ONCE_PASS || kind == FT_EVENT_JOIN) return true;
-    return is_acquire(trace, e) && !(trace->flags[e] & (FT_FLAG_TRY | FT_FLAG_NESTED));
+    if (trace->flags[e] & (FT_FLAG_TRY | FT_FLAG_NESTED)) return false;
+    return kind == FT_EVENT_ONCE_PASS || kind == FT_EVENT_JOIN || is_acquire(trace, e);
 }
 
 static ft_status shape_deadlock(run *r)
@@ -109,8 +109,7 @@ static bool may_block(const ft_trace *trace, uint32_t e)
         [FT_EVENT_WAIT] = true,     [FT_EVENT_COND_WAKE] = true,
         [FT_EVENT_JOIN] = true,     [FT_EVENT_BARRIER_LEAVE] = true,
         [FT_EVENT_ONCE_PASS] = true};
-    if (is_acquire(trace, e)) return !(trace->flags[e] & FT_FLAG_TRY);
-    return WAITS[trace->kind[e]];
+    return WAITS[trace->kind[e]] && !(trace->flags[e] & FT_FLAG_TRY);
 }
 
 /* With any wake-ups, who sleeps is what ft_checker_signals_explained finds. Who comes to a once

@@ -40,14 +40,14 @@
  *               is a lock error: the acquire of a lock that its thread holds and may not take
  *               again, or the release of one that its thread does not hold.
  *   DEADLOCK    events[0 .. n_events - 1], n_events > 1, requests (acquires that wait: not
- *               FT_FLAG_TRY; once-passes; joins) of distinct threads: all next after the last step,
- *               and the thread of events[i + 1] (for the last one, of events[0]) has what events[i]
+ *               FT_FLAG_TRY; once-passes; joins likewise) of distinct threads: all next after the
+ * last step, and the thread of events[i + 1] (for the last one, of events[0]) has what events[i]
  *               asks for: it holds the lock in a mode that keeps the request waiting; has begun the
  *               once object's initialiser and not ended it; is the thread that is joined.
  *   STUCK       events[0], a semaphore wait, cond-wake, join or barrier-leave, is next after the
  *               last step and blocked; every other thread that was started and has an event left
- *               has a next event that is blocked too: a blocked acquire (not FT_FLAG_TRY), wait,
- *               cond-wake without FT_FLAG_FAILED, join, barrier-leave, or once-pass whose
+ *               has a next event that is blocked too: a blocked acquire, wait, cond-wake or join
+ *               (not FT_FLAG_TRY, FT_FLAG_FAILED), barrier-leave, or once-pass whose
  *               initialiser was begun (else its thread would run it). (Nobody waits at an edge-in:
  *               it says what came before.) No thread that is cut (ft_trace_find_cut) has executed
  *               all its events: what it does behind them could end the waiting. Where events[0] is

@@ -74,9 +74,10 @@ void ft_oracle_add_lock_errors(const ft_trace *trace, ft_oracle_result *result)
 /* An acquire that may have to wait for another thread, or a wait for an initialiser or a thread. */
 static bool is_request(const ft_trace *trace, uint32_t event)
 {
+    if (trace->flags[event] & FT_FLAG_TRY) return false;
     if (trace->kind[event] == FT_EVENT_ONCE_PASS || trace->kind[event] == FT_EVENT_JOIN)
         return true;
-    if (!is_acquire(trace, event) || (trace->flags[event] & FT_FLAG_TRY)) return false;
+    if (!is_acquire(trace, event)) return false;
     return holding_at(trace, event).depth[trace->object[event]] == 0;
 }
 
@@ -175,8 +176,9 @@ static const char *stuck_kind(const ft_trace *trace, uint32_t event)
     };
     ft_event_kind kind = (ft_event_kind)trace->kind[event];
     bool timed_out = kind == FT_EVENT_COND_WAKE && (trace->flags[event] & FT_FLAG_FAILED);
+    bool gives_up = (trace->flags[event] & FT_FLAG_TRY) != 0;
     bool bystander = kind == FT_EVENT_JOIN && !holds_any(trace, event) && !any_kept(trace);
-    return timed_out || bystander ? NULL : kinds[kind];
+    return timed_out || gives_up || bystander ? NULL : kinds[kind];
 }
 
 void ft_oracle_add_deadlocks(const ft_trace *trace, ft_oracle_result *result)

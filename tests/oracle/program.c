@@ -316,7 +316,8 @@ static void make_thread(ft_program *program, uint32_t thread, uint32_t budget, b
     if (program->budget) ft_program_add_special(program);
     while (program->budget) {
         if (program->budget < 3 && program->next_join < joins)
-            ft_program_add(program, FT_EVENT_JOIN, program->next_join++);
+            ft_program_add(program, FT_EVENT_JOIN, program->next_join++)->flags =
+                ft_program_percent(program, 10) ? FT_FLAG_TRY : 0;
         else
             add_block(program, 1, 0);
     }

@@ -89,7 +89,7 @@ static void run_access_silently(run *r, const ft_instruction *op, bool valued)
     set_aside(r);
     if (op->kind == FT_EVENT_RMW)
         ft_builder_update(program->builder, r->thread, op->object, op->loc, FT_NO_VALUE,
-                          FT_NO_VALUE);
+                          FT_NO_VALUE, false);
     else
         ft_builder_event(program->builder, op->kind, r->thread, op->object, op->loc,
                          valued ? ft_builder_value(program->builder, value) : FT_NO_VALUE,
@@ -117,7 +117,7 @@ static void run_update(run *r, const ft_instruction *op)
     set_aside(r);
     ft_builder_update(program->builder, r->thread, op->object, op->loc,
                       reads ? ft_builder_value(program->builder, read) : FT_NO_VALUE,
-                      writes ? ft_builder_value(program->builder, written) : FT_NO_VALUE);
+                      writes ? ft_builder_value(program->builder, written) : FT_NO_VALUE, false);
 }
 
 static bool may_write(const ft_instruction *op, uint32_t variable)
@@ -305,7 +305,7 @@ static void run_wake(run *r, const ft_instruction *op)
 {
     ft_instruction wake = *op;
     bool late = r->woken[r->thread] && op->timed && ft_program_percent(r->program, 30);
-    if (late || !r->woken[r->thread]) wake.flags = FT_FLAG_FAILED;
+    if (op->timed) wake.flags = late || !r->woken[r->thread] ? FT_FLAG_FAILED : FT_FLAG_TRY;
     r->waits[r->thread] = 0;
     r->woken[r->thread] = false;
     emit(r, &wake, FT_NO_VALUE);
@@ -414,7 +414,7 @@ static void pass_over(run *r, ft_instruction *op)
     if (op->pinned) pin(r, op);
     if (ft_event_kind_object(op->kind) == FT_OBJECT_VARIABLE)
         pass_over_access(r, op);
-    else if (op->flags & FT_FLAG_TRY)
+    else if (op->flags & FT_FLAG_TRY && ft_event_kind_object(op->kind) == FT_OBJECT_LOCK)
         pass_over_attempt(r, op);
     else if (op->kind == FT_EVENT_ASSIGN || op->kind == FT_EVENT_ASSUME ||
              op->kind == FT_EVENT_ASSERT)
@@ -525,7 +525,7 @@ static void tell_wait(run *r)
     ft_instruction wait = r->program->ops[r->thread][r->pos[r->thread]];
     if (wait.kind == FT_EVENT_ONCE_BEGIN) wait.kind = FT_EVENT_ONCE_PASS;
     if (!ft_event_kind_waits(wait.kind)) return; /* an edge says nothing of waiting */
-    wait.flags |= FT_FLAG_BLOCKED;
+    wait.flags = (uint8_t)((wait.flags & ~FT_FLAG_TRY) | FT_FLAG_BLOCKED);
     emit(r, &wait, FT_NO_VALUE);
 }
 

@@ -200,11 +200,12 @@ static void add_conditions(ft_program *program)
 
 /* ---- semaphores ---- */
 
-/* Mostly a unit taken is given back; data in between, if any. */
+/* Mostly a unit taken is given back; data in between, if any. Some would not have waited for it. */
 static void add_unit(ft_program *program)
 {
     uint32_t s = ft_program_below(program, program->n_semaphores);
-    if (ft_program_percent(program, 75)) ft_program_add(program, FT_EVENT_WAIT, s);
+    uint8_t flags = ft_program_percent(program, 15) ? FT_FLAG_TRY : 0;
+    if (ft_program_percent(program, 75)) ft_program_add(program, FT_EVENT_WAIT, s)->flags = flags;
     if (ft_program_percent(program, 50)) ft_program_add_data(program);
     if (ft_program_percent(program, 30) && program->n_semaphores > 1) {
         ft_program_add(program, FT_EVENT_WAIT, !s);
@@ -233,8 +234,9 @@ static void add_initialiser(ft_program *program)
     if (!locks || ft_program_percent(program, 30)) ft_program_add_data(program);
     add_hurdle(program, 70);
     if (locks) give_back(program, lock);
-    if (joins && ft_program_percent(program, 25))
-        ft_program_add(program, FT_EVENT_JOIN, program->next_join++);
+    if (!joins || !ft_program_percent(program, 25)) return;
+    uint8_t flags = ft_program_percent(program, 15) ? FT_FLAG_TRY : 0;
+    ft_program_add(program, FT_EVENT_JOIN, program->next_join++)->flags = flags;
 }
 
 /* Some come to it with a lock. */

@@ -101,7 +101,7 @@ static void put_other(maker *m, uint32_t t)
                          0, 0);
     else if (what == 4)
         ft_builder_update(m->builder, t, random_variable(m), loc, random_integer(m),
-                          random_integer(m));
+                          random_integer(m), rnd(&m->random, 2) == 0);
     else
         ft_builder_event(m->builder, rnd(&m->random, 2) ? FT_EVENT_EDGE_OUT : FT_EVENT_EDGE_IN, t,
                          declared(m, "e", rnd(&m->random, 40)), loc, 0, 0);

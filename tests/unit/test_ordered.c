@@ -135,7 +135,7 @@ static void do_access(program *p)
     memcpy(&whole, around, sizeof whole);
     take_turn(p);
     add_word(p, 1 | address << 1 | (uint64_t)(SITES + 4 * form + code) << FT_RAW_SITE_SHIFT);
-    if (form == FT_RAW_FORM_UPDATE)
+    if (ft_raw_updates(form))
         add_word(p, (uint64_t)before), add_word(p, (uint64_t)value_at(at, size));
     else
         add_word(p, form == FT_RAW_FORM_WRITE ? whole : (uint64_t)value_at(at, size));

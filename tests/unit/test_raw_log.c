@@ -383,7 +383,7 @@ static void expect_event(reader *r, uint32_t t, const ft_raw_event *e)
     } else {
         ft_raw_record one;
         ft_raw_record_of(e, t, &one);
-        bool update = one.form == FT_RAW_FORM_UPDATE;
+        bool update = ft_raw_updates(one.form);
         expect(r, (deed){.thread = t,
                          .form = one.form,
                          .address = one.address,

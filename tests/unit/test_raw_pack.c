@@ -42,7 +42,7 @@ static void make_events(uint64_t *state, ft_raw_event *events, uint32_t n)
         if (e->code < FT_RAW_ENTER) {
             e->address = number(state, last.address);
             e->value = (int64_t)number(state, (uint64_t)last.value);
-            e->written = e->code / 8 == FT_RAW_FORM_UPDATE ? (int64_t)any(state) : e->value;
+            e->written = ft_raw_updates(e->code / 8) ? (int64_t)any(state) : e->value;
         }
         last = *e;
     }

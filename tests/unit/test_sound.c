@@ -85,6 +85,8 @@ static void test_locks(void **state)
         {FT_EVENT_ACQUIRE_SHARED, FT_FLAG_FAILED, 1, false, false},
         {FT_EVENT_TRY_FAILED_SHARED, 0, 1, false, true},
         {FT_EVENT_COND_WAKE, FT_FLAG_FAILED, 2, false, true},
+        {FT_EVENT_COND_WAKE, FT_FLAG_TRY, 2, false, true},
+        {FT_EVENT_COND_WAIT, FT_FLAG_TRY, 2, false, false},
         {FT_EVENT_COND_WAKE, FT_FLAG_FAILED, 2, true, false},
         {FT_EVENT_COND_WAKE, 0, 1, false, false},
         {FT_EVENT_ACQUIRE, 0, 3, false, false},

@@ -64,10 +64,10 @@ static void test_updates(void **state)
     uint32_t y = ft_builder_shared(b, "y", 1, FT_INT_SORT);
     uint32_t one = ft_builder_value(b, (ft_value){FT_INT_SORT, 1});
     uint32_t two = ft_builder_value(b, (ft_value){FT_INT_SORT, 2});
-    ft_builder_update(b, t, x, FT_NO_LOC, one, two);
-    ft_builder_update(b, t, y, FT_NO_LOC, one, two);
-    ft_builder_update(b, t, x, FT_NO_LOC, FT_NO_VALUE, FT_NO_VALUE);
-    ft_builder_update(b, t, x, FT_NO_LOC, one, two);
+    ft_builder_update(b, t, x, FT_NO_LOC, one, two, false);
+    ft_builder_update(b, t, y, FT_NO_LOC, one, two, false);
+    ft_builder_update(b, t, x, FT_NO_LOC, FT_NO_VALUE, FT_NO_VALUE, false);
+    ft_builder_update(b, t, x, FT_NO_LOC, one, two, false);
     ft_trace *trace = finish_trace(b);
     ft_access scratch;
     uint32_t count;

@@ -171,6 +171,9 @@ static inline void tiny_plain(ft_builder *b, uint32_t thread, uint32_t loc, char
                  {"post", FT_EVENT_POST, 0},
                  {"fork", FT_EVENT_FORK, 0},
                  {"join", FT_EVENT_JOIN, 0},
+                 {"twait", FT_EVENT_WAIT, FT_FLAG_TRY},
+                 {"tjoin", FT_EVENT_JOIN, FT_FLAG_TRY},
+                 {"twake", FT_EVENT_COND_WAKE, FT_FLAG_TRY},
                  {"out", FT_EVENT_EDGE_OUT, 0},
                  {"in", FT_EVENT_EDGE_IN, 0},
                  {"begin", FT_EVENT_BEGIN, 0},
@@ -202,7 +205,7 @@ static inline void tiny_plain(ft_builder *b, uint32_t thread, uint32_t loc, char
     if (strcmp(w.word[0], "rmw") == 0) {
         ft_builder_update(b, thread, tiny_object(b, FT_OBJECT_VARIABLE, w.word[1]), loc,
                           tiny_value(b, w.count > 2 ? w.word[2] : NULL),
-                          tiny_value(b, w.count > 3 ? w.word[3] : NULL));
+                          tiny_value(b, w.count > 3 ? w.word[3] : NULL), false);
         return;
     }
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {

@@ -142,7 +142,8 @@ static inline void random_access(random_trace *r, ft_event_kind kind, uint32_t t
 {
     uint32_t variable = rnd(&r->seed, VARIABLES), value = random_value(r, variable);
     if (kind == FT_EVENT_RMW)
-        ft_builder_update(r->b, t, variable, loc, value, random_value(r, variable));
+        ft_builder_update(r->b, t, variable, loc, value, random_value(r, variable),
+                          rnd(&r->seed, 2) == 0);
     else
         ft_builder_event(r->b, kind, t, variable, loc, value,
                          rnd(&r->seed, 3) == 0 ? FT_FLAG_ATOMIC : 0);
@@ -160,6 +161,8 @@ static inline uint8_t random_flags(random_trace *r, ft_event_kind kind)
     bool whole = kind == FT_EVENT_ACQUIRE || kind == FT_EVENT_RELEASE;
     unsigned flags = whole && rnd(&r->seed, 6) == 0 ? FT_FLAG_CONDITION : 0;
     if (acquire && !flags && rnd(&r->seed, 6) == 0) flags = FT_FLAG_TRY;
+    bool waits = kind == FT_EVENT_WAIT || kind == FT_EVENT_COND_WAKE || kind == FT_EVENT_JOIN;
+    if (waits && rnd(&r->seed, 6) == 0) flags = FT_FLAG_TRY;
     if (kind == FT_EVENT_COND_WAKE && rnd(&r->seed, 3) == 0) flags = FT_FLAG_FAILED;
     return (uint8_t)flags;
 }

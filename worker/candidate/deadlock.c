@@ -89,10 +89,11 @@ static void find_joined(search *s)
 static bool asks(const search *s, uint32_t e)
 {
     const ft_trace *trace = s->c->trace;
+    if (trace->flags[e] & FT_FLAG_TRY) return false;
     switch (trace->kind[e]) {
     case FT_EVENT_ACQUIRE:
     case FT_EVENT_ACQUIRE_SHARED:
-        return !(trace->flags[e] & FT_FLAG_TRY) && ft_order_effective(trace, e) &&
+        return ft_order_effective(trace, e) &&
                ft_order_section_at(s->c->order, e, trace->object[e]) == FT_NO_SECTION;
     case FT_EVENT_ONCE_PASS:
     case FT_EVENT_JOIN:
@@ -332,7 +333,7 @@ static bool any_unclosed(const ft_order *order)
     return false;
 }
 
-/* Of events that wait for a wake-up; FT_LISTED_KINDS: another event, or one that always goes on.
+/* Of events that wait for a wake-up; FT_LISTED_KINDS: another event, or one that goes on by itself.
  * Without a lock nobody can wait for the thread that joins: whoever keeps its child waiting for
  * ever is in a cycle of requests or joins with a lock, findings of their own, or has ended with the
  * lock (unclosed: the trace has such a section). */
@@ -343,10 +344,10 @@ static ft_listed_kind stuck_kind(const ft_candidates *c, uint32_t e, bool unclos
                                                   [FT_EVENT_BARRIER_LEAVE] = FT_LISTED_BARRIER,
                                                   [FT_EVENT_JOIN] = FT_LISTED_JOIN};
     ft_event_kind kind = c->trace->kind[e];
-    bool timed_out = kind == FT_EVENT_COND_WAKE && (c->trace->flags[e] & FT_FLAG_FAILED);
+    bool goes_on = c->trace->flags[e] & (FT_FLAG_TRY | FT_FLAG_FAILED);
     bool bystander =
         kind == FT_EVENT_JOIN && !unclosed && c->order->holds.data[c->order->hold[e]].count == 0;
-    if (!KINDS[kind] || timed_out || bystander) return FT_LISTED_KINDS;
+    if (!KINDS[kind] || goes_on || bystander) return FT_LISTED_KINDS;
     return (ft_listed_kind)KINDS[kind];
 }
 

@@ -38,11 +38,12 @@ static bool waits_for(const ft_problem *problem, uint32_t request, uint32_t hold
     const ft_trace *trace = problem->trace;
     const ft_order *order = problem->order;
     const ft_section wanted = {.shared = trace->kind[request] == FT_EVENT_ACQUIRE_SHARED};
+    if (trace->flags[request] & FT_FLAG_TRY) return false;
     if (trace->kind[request] == FT_EVENT_ONCE_PASS)
         return ft_order_initialises(order, holder, trace->object[request]);
     if (trace->kind[request] == FT_EVENT_JOIN)
         return trace->object[request] == trace->thread[holder];
-    if (!ft_order_opens(trace, request) || (trace->flags[request] & FT_FLAG_TRY)) return false;
+    if (!ft_order_opens(trace, request)) return false;
     uint32_t held = ft_order_section_at(order, holder, trace->object[request]);
     return held != FT_NO_SECTION && ft_order_conflict(&order->sections.data[held], &wanted);
 }

@@ -283,7 +283,7 @@ static ft_lit asleep(stuck *k, uint32_t e)
 {
     const ft_wake *wake = ft_order_wake(k->order, e);
     ft_wakeups wakeups = k->d->problem->wakeups;
-    if ((k->trace->flags[e] & FT_FLAG_FAILED)) return FT_LIT_FALSE;
+    if (k->trace->flags[e] & FT_FLAG_FAILED) return FT_LIT_FALSE;
     if (wake->wait == FT_NO_EVENT) return FT_LIT_TRUE;
     if (wakeups == FT_WAKEUPS_SPURIOUS) return FT_LIT_FALSE;
     ft_lit sleeps = fresh(k);
@@ -332,8 +332,8 @@ static void or_blocked(stuck *k, uint32_t e)
 {
     uint8_t kind = k->trace->kind[e];
     bool requests = kind == FT_EVENT_ACQUIRE || kind == FT_EVENT_ACQUIRE_SHARED;
-    if (requests && ft_order_effective(k->trace, e) && !(k->trace->flags[e] & FT_FLAG_TRY))
-        or_lock_taken(k, e);
+    if (k->trace->flags[e] & FT_FLAG_TRY) return;
+    if (requests && ft_order_effective(k->trace, e)) or_lock_taken(k, e);
     if (kind == FT_EVENT_JOIN) or_source_missing(k, e);
     if (k->joins_only) return;
     if (kind == FT_EVENT_WAIT) ft_vec_push(&k->clause, semaphore_empty(k, k->trace->object[e]));
@@ -386,8 +386,10 @@ static void constrain_cut_threads(stuck *k)
     free(cut);
 }
 
-static bool can_be_stuck(uint8_t kind)
+static bool can_be_stuck(const ft_trace *trace, uint32_t e)
 {
+    uint8_t kind = trace->kind[e];
+    if (trace->flags[e] & FT_FLAG_TRY) return false;
     return kind == FT_EVENT_WAIT || kind == FT_EVENT_COND_WAKE || kind == FT_EVENT_JOIN ||
            kind == FT_EVENT_BARRIER_LEAVE;
 }
@@ -399,7 +401,7 @@ void ft_query_stuck(ft_decider *d, ft_query *q, uint32_t e)
                .trace = d->problem->trace,
                .order = d->problem->order,
                .joins_only = d->problem->trace->kind[e] == FT_EVENT_JOIN};
-    q->impossible |= !can_be_stuck(k.trace->kind[e]);
+    q->impossible |= !can_be_stuck(k.trace, e);
     ft_query_next(d, q, e);
     encode_conditions(&k);
     constrain_cut_threads(&k);

@@ -60,7 +60,7 @@ static int64_t slice(const ft_raw_record *r, const ft_cell *cell, int64_t value)
 static bool content_of(const ft_raw_record *r, const ft_cell *cell, bool written, int64_t *value)
 {
     if (r->size <= 8 && !r->text) {
-        *value = slice(r, cell, written && r->form == FT_RAW_FORM_UPDATE ? r->written : r->value);
+        *value = slice(r, cell, written && ft_raw_updates(r->form) ? r->written : r->value);
         return true;
     }
     uint64_t offset = cell->address - r->address;
@@ -136,7 +136,7 @@ static void cell_events(ft_maker *m, const ft_raw_record *r, uint32_t c)
     const ft_cell *cell = ft_cells_get(m->cells, c);
     int64_t value = 0, written = 0;
     bool known = content_of(r, cell, false, &value);
-    bool update = r->form == FT_RAW_FORM_UPDATE;
+    bool update = ft_raw_updates(r->form);
     bool atomic = r->form != FT_RAW_FORM_READ && r->form != FT_RAW_FORM_WRITE;
     uint8_t flags = atomic ? FT_FLAG_ATOMIC : 0;
     uint32_t id = m->shadows[c].variable;
@@ -150,7 +150,7 @@ static void cell_events(ft_maker *m, const ft_raw_record *r, uint32_t c)
         content.again |= m->shadows[c].life != 0;
         if (m->terms && ft_terms_cell(m->terms, cell, id, content)) return;
         ft_builder_update(m->builder, ft_maker_thread(m, r->thread), id,
-                          ft_maker_location(m, r->site), old, made);
+                          ft_maker_location(m, r->site), old, made, r->form == FT_RAW_FORM_COMPARE);
         return;
     }
     bool reads = r->form == FT_RAW_FORM_READ || r->form == FT_RAW_FORM_ATOMIC_READ;

@@ -83,7 +83,8 @@ static void fork_thread(ft_maker *m, const ft_raw_record *r)
 static void join_thread(ft_maker *m, const ft_raw_record *r)
 {
     uint32_t child = ft_maker_thread(m, (uint32_t)r->operands[1]);
-    ft_maker_event(m, FT_EVENT_JOIN, r, child, r->operands[0], FT_NO_VALUE, 0);
+    ft_maker_event(m, FT_EVENT_JOIN, r, child, r->operands[0], FT_NO_VALUE,
+                   (uint8_t)r->operands[2]);
 }
 
 static void begin_thread(ft_maker *m, const ft_raw_record *r)

@@ -439,7 +439,7 @@ static inline void get_access(const word *at, uint64_t address, ft_raw_event *ou
         value = ft_raw_part(value, address, size_code);
     out->address = address;
     out->value = (int64_t)value;
-    out->written = (int64_t)(form == FT_RAW_FORM_UPDATE ? at[2] : value);
+    out->written = (int64_t)(ft_raw_updates(form) ? at[2] : value);
 }
 
 static void get_range(ft_raw_log *log, uint64_t address, const ft_raw_event *event,
@@ -551,7 +551,7 @@ static const unsigned char *get_events(ft_raw_log *log, ft_raw_record *record)
         size_t room = (size_t)(log->end - log->at) / FT_RAW_WORD;
         unsigned code = out->code;
         if (code < FT_RAW_ENTER && code % 8 < FT_RAW_RANGE) {
-            unsigned words = code / 8 == FT_RAW_FORM_UPDATE ? 3 : 2;
+            unsigned words = ft_raw_updates(code / 8) ? 3 : 2;
             log->damaged = words > room;
             if (log->damaged) break;
             get_access((const word *)(const void *)log->at, address, out);

@@ -101,7 +101,7 @@ size_t ft_raw_pack(ft_raw_packer *packer, const ft_raw_event *events, uint32_t n
         at += address_bytes[address_way];
         put(at, value);
         at += value_bytes[value_way];
-        if (e->code / 8 == FT_RAW_FORM_UPDATE) {
+        if (ft_raw_updates(e->code / 8)) {
             head |= 1u << WRITTEN;
             put(at, (uint64_t)e->written);
             at += sizeof e->written;
@@ -181,7 +181,7 @@ static size_t size_of(size_t bytes, size_t n_entered)
 
 bool ft_raw_is_plain(const ft_raw_event *e)
 {
-    return e->site <= UINT16_MAX && !(e->address >> NARROW) && e->code / 8 != FT_RAW_FORM_UPDATE;
+    return e->site <= UINT16_MAX && !(e->address >> NARROW) && !ft_raw_updates(e->code / 8);
 }
 
 static size_t put_plain(const ft_raw_event *events, uint32_t n, unsigned char *to)

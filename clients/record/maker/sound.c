@@ -35,7 +35,9 @@ static bool is_flagged(uint64_t flags, uint64_t kind)
 {
     unsigned allowed = FT_FLAG_CONDITION;
     if (kind == FT_EVENT_COND_WAKE) allowed |= FT_FLAG_FAILED;
-    if (kind == FT_EVENT_ACQUIRE || kind == FT_EVENT_ACQUIRE_SHARED) allowed |= FT_FLAG_TRY;
+    bool tries = kind == FT_EVENT_ACQUIRE || kind == FT_EVENT_ACQUIRE_SHARED ||
+                 kind == FT_EVENT_WAIT || kind == FT_EVENT_COND_WAKE;
+    if (tries) allowed |= FT_FLAG_TRY;
     return (flags & ~(uint64_t)allowed) == 0;
 }
 
@@ -87,7 +89,7 @@ bool ft_maker_is_sound(const ft_maker *m, const ft_raw_record *r)
     if (r->operation == FT_RAW_ZERO || r->operation == FT_RAW_BENIGN)
         return sound_range(o[0], o[1]);
     if (r->operation == FT_RAW_FORK) return o[1] == threads && threads < MOST_THREADS;
-    if (r->operation == FT_RAW_JOIN) return o[1] < threads;
+    if (r->operation == FT_RAW_JOIN) return o[1] < threads && !(o[2] & ~(uint64_t)FT_FLAG_TRY);
     if (r->operation == FT_RAW_SYNC) return sound_sync(m, o);
     if (r->operation == FT_RAW_MARK) return o[0] == FT_EVENT_TX_BEGIN || o[0] == FT_EVENT_TX_END;
     if (r->operation == FT_RAW_BLOCKED) return sound_block(m, o);

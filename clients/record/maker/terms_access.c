@@ -86,7 +86,7 @@ void ft_terms_begin(ft_terms *t, ft_terms_place place, const ft_raw_record *r)
     ft_terms_enter(t, place);
     ft_terms_access *a = &t->access;
     const ft_marks *m = &t->actor->marks;
-    bool read = is_read(r), update = r->form == FT_RAW_FORM_UPDATE;
+    bool read = is_read(r), update = ft_raw_updates(r->form);
     a->record = r;
     a->lanes.len = a->shared.len = 0;
     a->written = false;
@@ -200,7 +200,7 @@ static bool assign_compare(ft_terms *t, const ft_cell *cell, uint32_t variable, 
 {
     const ft_marks *m = &t->actor->marks;
     const ft_raw_record *r = t->access.record;
-    bool done = r->form == FT_RAW_FORM_UPDATE;
+    bool done = ft_raw_updates(r->form);
     ft_assignment both[2];
     if (m->expected.width != 8 * cell->size) return false;
     bool right = done == (value == m->expected.value) &&
@@ -340,7 +340,7 @@ static void end_compare(ft_terms *t)
     ft_terms_access *a = &t->access;
     const ft_marks *m = &t->actor->marks;
     const ft_raw_record *r = a->record;
-    bool done = r->form == FT_RAW_FORM_UPDATE;
+    bool done = ft_raw_updates(r->form);
     ft_node old = ft_node_of_lanes(t, a->lanes.data, (uint32_t)a->lanes.len);
     bool apart = false;
     for (size_t i = 0; i < a->shared.len; i++) apart |= a->shared.data[i];
@@ -362,7 +362,7 @@ void ft_terms_end(ft_terms *t)
 {
     ft_terms_access *a = &t->access;
     ft_marks *m = &t->actor->marks;
-    bool read = is_read(a->record), update = a->record->form == FT_RAW_FORM_UPDATE;
+    bool read = is_read(a->record), update = ft_raw_updates(a->record->form);
     if (a->written && (update || m->compare))
         m->update = m->compare = 0;
     else if (m->compare && (read || update))

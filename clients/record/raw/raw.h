@@ -24,7 +24,7 @@
 
 /* Another number wherever what stands in the file changes, the schedule of a replay included: a
  * program that was built with another one takes no part. */
-#define FT_RAW_MAGIC    "FTRAW007"
+#define FT_RAW_MAGIC    "FTRAW008"
 #define FT_RAW_VARIABLE "FORETELL_RECORD" /* environment: path of the log */
 
 enum { FT_RAW_PAGE = 4096 };
@@ -87,7 +87,7 @@ typedef struct ft_raw_header {
     X(BEGIN, "uu", "the thread starts: lowest address and size of its stack")                      \
     X(END, "", "the thread ends")                                                                  \
     X(FORK, "uu", "site, child")                                                                   \
-    X(JOIN, "uu", "site, child")                                                                   \
+    X(JOIN, "uuu", "site, child, flags (event.h)")                                                 \
     X(OBJECT, "uuu", "the next synchronisation object: ft_raw_class, address, kind or count")      \
     X(SYNC, "uuuu", "ft_event_kind, flags (event.h), object, site")                                \
     X(MARK, "uu", "ft_event_kind without object, site")                                            \
@@ -123,7 +123,7 @@ enum { FT_RAW_CHANNEL_IN = 1, FT_RAW_CHANNEL_OUT = 2, FT_RAW_CHANNEL_PUT = 4 };
 
 /* A site is a place in the code and what it does, its *code*: for an access 8 * form + size code
  * (size code: 0 to 3 for 1 to 8 bytes, else FT_RAW_RANGE), or one of those behind. */
-#define FT_RAW_FORM_TABLE(X) X(READ) X(WRITE) X(ATOMIC_READ) X(ATOMIC_WRITE) X(UPDATE)
+#define FT_RAW_FORM_TABLE(X) X(READ) X(WRITE) X(ATOMIC_READ) X(ATOMIC_WRITE) X(UPDATE) X(COMPARE)
 
 enum {
     FT_RAW_RANGE = 4,
@@ -193,6 +193,12 @@ typedef enum ft_raw_form {
 #undef FT_RAW_ENUM
         FT_RAW_FORMS
 } ft_raw_form;
+
+/* A read and a write in one: COMPARE is a compare-and-swap that took place. */
+static inline bool ft_raw_updates(unsigned form)
+{
+    return form == FT_RAW_FORM_UPDATE || form == FT_RAW_FORM_COMPARE;
+}
 
 /*  symbol   a name for people */
 #define FT_RAW_CLASS_TABLE(X)                                                                      \

@@ -344,10 +344,14 @@ void __tsan_vptr_read(void **pointer)
     plain_read(pointer, 3, __builtin_return_address(0));
 }
 
+/* A destructor writes what stands there already, but for objects of derived classes: that is no
+ * change for who calls a virtual function meanwhile. */
 void __tsan_vptr_update(void **pointer, void *value)
 {
-    (void)value;
-    plain_write(pointer, 3, __builtin_return_address(0));
+    if (*pointer == value)
+        plain_read(pointer, 3, __builtin_return_address(0));
+    else
+        plain_write(pointer, 3, __builtin_return_address(0));
 }
 
 /* The compiler may call these whatever its options; what they tell is not needed. */

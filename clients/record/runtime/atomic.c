@@ -45,7 +45,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
             __atomic_compare_exchange_n(a, &old, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);    \
         if (!done) *expected = old;                                                                \
         if (!self) return done;                                                                    \
-        log_one(done ? FT_RAW_FORM_UPDATE : FT_RAW_FORM_ATOMIC_READ, a, sizeof *a, old, v, CODE);  \
+        log_one(done ? FT_RAW_FORM_COMPARE : FT_RAW_FORM_ATOMIC_READ, a, sizeof *a, old, v, CODE); \
         ft_rt_leave(self);                                                                         \
         return done;                                                                               \
     }

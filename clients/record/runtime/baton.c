@@ -26,10 +26,12 @@ static struct {
     ft_rt_thread *sleeper; /* has been granted the baton and is to be woken when the lock is free */
     ft_rt_thread *threads;
     uint32_t n_threads;
-    uint64_t waits;  /* ever, for their order */
-    uint64_t random; /* state; 0: round robin */
-    uint64_t hooks;  /* on the long way */
-    bool due;        /* a deadlock of some threads is to be logged */
+    uint64_t waits;        /* ever, for their order */
+    uint64_t random;       /* state; 0: round robin */
+    uint64_t hooks;        /* on the long way */
+    bool due;              /* a deadlock of some threads is to be logged */
+    ft_rt_thread *starved; /* was woken and found what it waited for gone, time and again; */
+    const void *missed;    /* that; NULL: nobody was */
 } baton;
 
 static long futex(uint32_t *word, int operation, uint32_t value)
@@ -454,6 +456,7 @@ bool ft_rt_block(ft_rt_thread *self, const void *what, const struct timespec *de
     self->broke_off = false;
     if (self->interrupted) handle(self);
     self->waits_for = NULL;
+    if (baton.starved == self) baton.starved = NULL;
     return !self->timed_out;
 }
 
@@ -475,21 +478,26 @@ static bool waits(const ft_rt_thread *thread, const void *what)
     return blocked && thread->waits_for == what;
 }
 
-/* A loop that takes a lock again as soon as it has given it up may have it at the end of each turn:
- * after a few of these the turn ends where the lock is given up. */
 void ft_rt_wake_all(const void *what)
 {
     enum { PATIENCE = 3 };
-    bool starves = false;
     lock();
     for (uint32_t i = 0; i < baton.n_threads; i++) {
         ft_rt_thread *t = &baton.threads[i];
         if (!waits(t, what)) continue;
         wake(t);
-        starves |= t->tries > PATIENCE;
+        if (t->tries <= PATIENCE) continue;
+        baton.starved = t;
+        baton.missed = what;
     }
-    if (starves && ft_rt_self && !ft_rt_replaying) ft_rt_self->left = 0;
     unlock();
+}
+
+void ft_rt_behind_starved(ft_rt_thread *self, const void *what)
+{
+    while (!ft_rt_replaying && baton.missed == what && baton.starved && baton.starved != self &&
+           baton.starved->state == FT_RT_READY)
+        ft_rt_yield(self);
 }
 
 static ft_rt_thread *longest_waiter(const void *what)

@@ -43,7 +43,8 @@ static int wait_on(ft_rt_thread *self, const pthread_cond_t *condition,
     bool woken;
     do woken = ft_rt_block(self, c, deadline);
     while (self->broke_off);
-    FT_RT_SYNC(COND_WAKE, woken ? 0 : FT_FLAG_FAILED, c, site);
+    uint8_t limited = deadline ? FT_FLAG_TRY : 0;
+    FT_RT_SYNC(COND_WAKE, woken ? limited : FT_FLAG_FAILED, c, site);
     ft_rt_turn(self, false);
     FT_RT_ASKS(self, ACQUIRE, FT_FLAG_CONDITION, m->id, site);
     ft_rt_mutex_lock(self, m, NULL);
@@ -208,45 +209,46 @@ static int fail_with(int code)
 }
 
 static int take_unit(ft_rt_thread *self, sem_t *semaphore, const struct timespec *deadline,
-                     uint32_t site)
+                     bool try, uint32_t site)
 {
     ft_rt_object *s = semaphore_at(semaphore);
+    if (try && !s->count) return fail_with(EAGAIN);
     FT_RT_ASKS(self, WAIT, 0, s->id, site);
     self->tries = 0;
+    if (!try) ft_rt_behind_starved(self, s);
     while (!s->count) {
         if (!ft_rt_block(self, s, deadline)) return fail_with(ETIMEDOUT);
         if (self->broke_off && !self->restarts) return fail_with(EINTR);
     }
     s->count--;
-    FT_RT_SYNC(WAIT, 0, s, site);
+    FT_RT_SYNC(WAIT, try || deadline ? FT_FLAG_TRY : 0, s, site);
     return 0;
 }
 
 int sem_wait(sem_t *semaphore)
 {
     FT_RT_HOOK(sem_wait, semaphore);
-    return FT_RT_END(take_unit(self, semaphore, NULL, FT_RT_SITE));
+    return FT_RT_END(take_unit(self, semaphore, NULL, false, FT_RT_SITE));
 }
 
 int sem_trywait(sem_t *semaphore)
 {
     FT_RT_HOOK(sem_trywait, semaphore);
-    if (!semaphore_at(semaphore)->count) return FT_RT_END(fail_with(EAGAIN));
-    return FT_RT_END(take_unit(self, semaphore, NULL, FT_RT_SITE));
+    return FT_RT_END(take_unit(self, semaphore, NULL, true, FT_RT_SITE));
 }
 
 int sem_timedwait(sem_t *semaphore, const struct timespec *until)
 {
     FT_RT_HOOK(sem_timedwait, semaphore, until);
     struct timespec deadline = ft_rt_deadline(CLOCK_REALTIME, until);
-    return FT_RT_END(take_unit(self, semaphore, &deadline, FT_RT_SITE));
+    return FT_RT_END(take_unit(self, semaphore, &deadline, false, FT_RT_SITE));
 }
 
 int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
 {
     FT_RT_HOOK(sem_clockwait, semaphore, clock, until);
     struct timespec deadline = ft_rt_deadline(clock, until);
-    return FT_RT_END(take_unit(self, semaphore, &deadline, FT_RT_SITE));
+    return FT_RT_END(take_unit(self, semaphore, &deadline, false, FT_RT_SITE));
 }
 
 int sem_post(sem_t *semaphore)
@@ -316,6 +318,7 @@ static bool once_starts(ft_rt_thread *self, ft_rt_object *o, uint32_t site)
 {
     FT_RT_ASKS(self, ONCE_PASS, 0, o->id, site);
     while (o->owner) ft_rt_block(self, o, NULL);
+    if (o->generation) FT_RT_LOG(SYNC, FT_EVENT_ONCE_PASS, 0, o->generation - 1, site);
     if (o->count) {
         FT_RT_SYNC(ONCE_PASS, 0, o, site);
         return false;
@@ -333,12 +336,37 @@ static void once_done(ft_rt_object *o, uint32_t site)
     ft_rt_wake_all(o);
 }
 
-static void end_once(const void *once, uint32_t site)
+/* Its initialiser threw an exception: the next to come runs it again. In a trace an object is
+ * initialised once: it is another one now, and who comes to it passes the one before. */
+static void once_left(ft_rt_object *o, uint32_t site)
+{
+    FT_RT_SYNC(ONCE_END, 0, o, site);
+    o->owner = NULL;
+    ft_rt_object_again(o);
+    ft_rt_wake_all(o);
+}
+
+typedef struct once_call {
+    const void *once;
+    uint32_t site;
+    bool through;
+} once_call;
+
+static void end_once(once_call *call)
 {
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
-    once_done(ft_rt_object_at(FT_RAW_CLASS_ONCE, once, 0), site);
+    ft_rt_object *o = ft_rt_object_at(FT_RAW_CLASS_ONCE, call->once, 0);
+    (call->through ? once_done : once_left)(o, call->site);
     ft_rt_leave(self);
+}
+
+/* end_once runs also where an exception passes (std::call_once): built with -fexceptions. */
+static void run_once(const void *once, void (*initialise)(void), uint32_t site)
+{
+    once_call call __attribute__((cleanup(end_once))) = {.once = once, .site = site};
+    initialise();
+    call.through = true;
 }
 
 int pthread_once(pthread_once_t *once, void (*initialise)(void))
@@ -349,8 +377,7 @@ int pthread_once(pthread_once_t *once, void (*initialise)(void))
     site = FT_RT_SITE;
     if (!once_starts(self, o, site)) return FT_RT_END(0);
     ft_rt_leave(self);
-    initialise();
-    end_once(once, site);
+    run_once(once, initialise, site);
     return 0;
 }
 
@@ -365,9 +392,7 @@ void call_once(once_flag *once, void (*initialise)(void))
     uint32_t site = FT_RT_SITE;
     bool first = once_starts(self, ft_rt_object_at(FT_RAW_CLASS_ONCE, once, 0), site);
     ft_rt_leave(self);
-    if (!first) return;
-    initialise();
-    end_once(once, site);
+    if (first) run_once(once, initialise, site);
 }
 
 int __cxa_guard_acquire(int64_t *guard);
@@ -400,9 +425,6 @@ void __cxa_guard_abort(int64_t *guard)
 {
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
-    ft_rt_object *o = ft_rt_object_at(FT_RAW_CLASS_ONCE, guard, 0);
-    FT_RT_SYNC(ONCE_END, 0, o, FT_RT_SITE);
-    o->owner = NULL;
-    ft_rt_wake_all(o);
+    once_left(ft_rt_object_at(FT_RAW_CLASS_ONCE, guard, 0), FT_RT_SITE);
     ft_rt_leave(self);
 }

@@ -85,7 +85,7 @@ void ft_rt_emit(uint32_t site, uint64_t address, uint64_t value, uint64_t writte
     if (code / 8 == FT_RAW_FORM_WRITE && ft_raw_is_inside(address, code % 8))
         value <<= 8 * (address & 7);
     if (code < FT_RAW_ENTER) at = put_word(at, value);
-    if (code < FT_RAW_ENTER && code / 8 == FT_RAW_FORM_UPDATE) at = put_word(at, written);
+    if (ft_raw_updates(code / 8)) at = put_word(at, written);
     ft_rt_close_record(at);
 }
 
@@ -124,7 +124,7 @@ static void replay_access(ft_raw_form form, const void *pc)
     static const uint32_t kinds[] = {
         [FT_RAW_FORM_READ] = FT_EVENT_READ,        [FT_RAW_FORM_WRITE] = FT_EVENT_WRITE,
         [FT_RAW_FORM_ATOMIC_READ] = FT_EVENT_READ, [FT_RAW_FORM_ATOMIC_WRITE] = FT_EVENT_WRITE,
-        [FT_RAW_FORM_UPDATE] = FT_EVENT_RMW,
+        [FT_RAW_FORM_UPDATE] = FT_EVENT_RMW,       [FT_RAW_FORM_COMPARE] = FT_EVENT_RMW,
     };
     ft_rt_replay_step(ft_rt_self, kinds[form], ft_rt_site(pc));
 }

@@ -1,5 +1,6 @@
 /* Functions of libstdc++ that access the program's memory and that are stood in front of: what they
  * access is said before the real one does it. */
+#include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -140,3 +141,35 @@ PASSES(ft_set_text, SET_CALL("15basic_stringbuf"), OF_BUFFER, PUTS)
 PASSES(ft_set_text_both, SET_CALL("18basic_stringstream"), OF_SET, PUTS)
 PASSES(ft_set_text_in, SET_CALL("19basic_istringstream"), OF_SET, PUTS)
 PASSES(ft_set_text_out, SET_CALL("19basic_ostringstream"), OF_SET, PUTS)
+
+/* ---- exceptions. How many refer to one is counted in the library: who lets go of it, the last of
+ * whom frees it, comes after those who did before. Weak: with -static-libstdc++ the program has the
+ * library's own. */
+
+#define CURRENT "_ZSt17current_exceptionv"
+#define RELEASE "_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv"
+
+#define OF_EXCEPTION(flags, pc) pass_buffer(*(void **)a, flags, pc)
+#pragma weak ft_release_exception
+PASSES(ft_release_exception, RELEASE, OF_EXCEPTION, TAKES)
+
+/* The exception that is handled; another library than libstdc++ keeps it for itself. */
+static void pass_caught(const void *pc)
+{
+    static void (*current)(void **), (*release)(void **);
+    void *caught = NULL;
+    if (!current) release = (void (*)(void **))dlsym(RTLD_NEXT, RELEASE);
+    if (!current) current = (void (*)(void **))dlsym(RTLD_NEXT, CURRENT);
+    if (!current || !release) return;
+    current(&caught);
+    if (!caught) return;
+    pass_buffer(caught, TAKES, pc);
+    release(&caught);
+}
+
+void __cxa_end_catch(void) __attribute__((weak));
+void __cxa_end_catch(void)
+{
+    pass_caught(CODE);
+    REAL(void (*)(void), "__cxa_end_catch")();
+}

@@ -37,6 +37,7 @@ int ft_rt_mutex_lock(ft_rt_thread *self, ft_rt_object *o, const struct timespec 
         if (result >= 0) return result;
     }
     self->tries = 0;
+    ft_rt_behind_starved(self, o);
     while (o->owner)
         if (!ft_rt_block(self, o, deadline)) return ETIMEDOUT;
     o->owner = self;
@@ -268,6 +269,7 @@ static int take(ft_rt_thread *self, ft_rt_object *o, bool write, bool try,
     self->asks =
         (ft_rt_request){write ? FT_EVENT_ACQUIRE : FT_EVENT_ACQUIRE_SHARED, 0, o->id, site};
     self->tries = 0;
+    if (!try) ft_rt_behind_starved(self, o);
     while (o->owner || (write && o->count)) {
         if (try || (waited && deadline && self->timed_out)) break;
         waited = true;

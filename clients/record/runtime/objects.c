@@ -72,6 +72,7 @@ static ft_rt_object *make(ft_raw_class class, uintptr_t address, uint32_t kind)
     }
     ft_rt_object *o = &objects.chunk[--objects.left];
     *o = (ft_rt_object){.address = address, .class = class, .id = objects.n++, .kind = kind};
+    if (class == FT_RAW_CLASS_SEMAPHORE) o->count = kind; /* sem_open makes one unseen */
     put(o);
     objects.alive++;
     FT_RT_LOG(OBJECT, class, address, kind);
@@ -84,6 +85,13 @@ ft_rt_object *ft_rt_object_at(ft_raw_class class, const void *address, uint32_t 
     if (slot && (*slot)->class == class) return *slot;
     if (slot) remove_at(slot);
     return make(class, (uintptr_t)address, kind);
+}
+
+void ft_rt_object_again(ft_rt_object *o)
+{
+    o->generation = o->id + 1;
+    o->id = objects.n++;
+    FT_RT_LOG(OBJECT, o->class, o->address, o->kind);
 }
 
 /* Calls `end` (NULL: nothing) for each object there is in that range, which is none any more. */

@@ -154,6 +154,9 @@ void ft_rt_take_back(ft_rt_thread *self);
  * Ends for a signal handler too: broke_off. */
 bool ft_rt_block(ft_rt_thread *self, const void *what, const struct timespec *deadline);
 void ft_rt_wake_all(const void *what);
+/* Before it takes that: a loop that takes a lock again as soon as it has given it up may have it at
+ * the end of each turn. Whoever has waited for it through several goes first. */
+void ft_rt_behind_starved(ft_rt_thread *self, const void *what);
 void ft_rt_wake_first(const void *what); /* the longest waiter */
 /* Around a call that may sleep: the thread is outside. */
 void ft_rt_outside(ft_rt_thread *self);
@@ -283,6 +286,8 @@ void ft_sym_flush(void); /* logs what the calling thread noted */
 /* ---- objects.c */
 /* The object at an address, made with that kind (or count) when it is not known. */
 ft_rt_object *ft_rt_object_at(ft_raw_class class, const void *address, uint32_t kind);
+/* From here on it is another one in the log; its generation is the number that it had, and 1. */
+void ft_rt_object_again(ft_rt_object *object);
 void ft_rt_object_forget(const void *address, size_t size); /* all in that range */
 /* The same of memory that was just freed: the log has it, where the program has several threads. */
 void ft_rt_object_reclaim(const void *address, size_t size, uint32_t site);

@@ -104,14 +104,14 @@ int pthread_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*
 
 /* Waits until the thread is done in the model; the real join behind it returns soon. */
 static int join(ft_rt_thread *self, pthread_t handle, void **result,
-                const struct timespec *deadline, uint32_t site)
+                const struct timespec *deadline, bool try, uint32_t site)
 {
     ft_rt_thread *child = ft_rt_thread_of(handle);
     if (child && child != self) {
         self->asks = (ft_rt_request){FT_EVENT_JOIN, 0, child->id, site};
         while (child->state != FT_RT_DONE)
             if (!ft_rt_block(self, child, deadline)) return ETIMEDOUT;
-        FT_RT_LOG(JOIN, site, child->id);
+        FT_RT_LOG(JOIN, site, child->id, try || deadline ? FT_FLAG_TRY : 0);
     }
     return FT_REAL(pthread_join)(handle, result);
 }
@@ -119,7 +119,7 @@ static int join(ft_rt_thread *self, pthread_t handle, void **result,
 int pthread_join(pthread_t handle, void **result)
 {
     FT_RT_HOOK(pthread_join, handle, result);
-    return FT_RT_END(join(self, handle, result, NULL, FT_RT_SITE));
+    return FT_RT_END(join(self, handle, result, NULL, false, FT_RT_SITE));
 }
 
 int pthread_tryjoin_np(pthread_t handle, void **result)
@@ -127,14 +127,14 @@ int pthread_tryjoin_np(pthread_t handle, void **result)
     FT_RT_HOOK(pthread_tryjoin_np, handle, result);
     const ft_rt_thread *child = ft_rt_thread_of(handle);
     if (child && child->state != FT_RT_DONE) return FT_RT_END(EBUSY);
-    return FT_RT_END(join(self, handle, result, NULL, FT_RT_SITE));
+    return FT_RT_END(join(self, handle, result, NULL, true, FT_RT_SITE));
 }
 
 int pthread_timedjoin_np(pthread_t handle, void **result, const struct timespec *until)
 {
     FT_RT_HOOK(pthread_timedjoin_np, handle, result, until);
     struct timespec deadline = ft_rt_deadline(CLOCK_REALTIME, until);
-    return FT_RT_END(join(self, handle, result, &deadline, FT_RT_SITE));
+    return FT_RT_END(join(self, handle, result, &deadline, false, FT_RT_SITE));
 }
 
 int pthread_clockjoin_np(pthread_t handle, void **result, clockid_t clock,
@@ -142,7 +142,7 @@ int pthread_clockjoin_np(pthread_t handle, void **result, clockid_t clock,
 {
     FT_RT_HOOK(pthread_clockjoin_np, handle, result, clock, until);
     struct timespec deadline = ft_rt_deadline(clock, until);
-    return FT_RT_END(join(self, handle, result, &deadline, FT_RT_SITE));
+    return FT_RT_END(join(self, handle, result, &deadline, false, FT_RT_SITE));
 }
 
 int pthread_cancel(pthread_t handle)
