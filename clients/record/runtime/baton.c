@@ -138,6 +138,7 @@ static void wait_for_baton(ft_rt_thread *self)
         futex(&self->go, FUTEX_WAIT_PRIVATE, ASLEEP);
     }
     self->parked = false;
+    ft_rt_processor_follow(self);
     if (ft_rt_signals_wait()) self->left = 0; /* the next hook goes the long way */
 }
 
@@ -537,6 +538,7 @@ ft_rt_thread *ft_rt_thread_new(void)
         t = &baton.threads[baton.n_threads];
         t->id = baton.n_threads;
         t->state = FT_RT_READY;
+        t->processor = ft_rt_self ? ft_rt_self->processor : FT_RT_ANYWHERE;
         __atomic_store_n(&baton.n_threads, baton.n_threads + 1, __ATOMIC_RELEASE);
         ft_rt_header->threads = baton.n_threads;
         if (ft_rt_self) {
@@ -554,6 +556,11 @@ ft_rt_thread *ft_rt_thread_of(pthread_t handle)
     for (uint32_t i = baton.n_threads; i-- > 0;)
         if (pthread_equal(baton.threads[i].handle, handle)) return &baton.threads[i];
     return NULL;
+}
+
+ft_rt_thread *ft_rt_thread_at(uint32_t id)
+{
+    return id < baton.n_threads ? &baton.threads[id] : NULL;
 }
 
 void ft_rt_thread_done(ft_rt_thread *self)
@@ -721,6 +728,7 @@ static void *watch(void *unused)
         if (!ft_rt_replaying && !ft_rt_feed_records()) end_timed_waits();
         take_from_sleeper(&before);
         if (!baton.runner) pass_on(0);
+        ft_rt_processor_watch(baton.runner);
         look_at_stall(&stalled);
         if (ft_rt_signals_handled()) look_at_cycles(&cycles);
         ended = are_done();
@@ -735,6 +743,7 @@ void ft_rt_baton_start(void)
     pthread_attr_t attributes;
     baton.threads = ft_rt_map(FT_RT_THREADS * sizeof *baton.threads);
     baton.random = ft_rt_header->seed;
+    ft_rt_processor_start();
     ft_rt_thread *self = ft_rt_thread_new();
     self->tid = (int)syscall(SYS_gettid);
     self->handle = pthread_self();

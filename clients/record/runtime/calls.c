@@ -425,7 +425,6 @@ SLEEPS(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options),
        (type, id, info, options))
 SLEEPS(int, pause, (void), ())
 SLEEPS(int, sigsuspend, (const sigset_t *mask), (mask))
-SLEEPS(int, system, (const char *command), (command))
 
 int sched_yield(void)
 {

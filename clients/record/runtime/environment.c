@@ -170,14 +170,31 @@ int uname(struct utsname *to)
     return FT_RT_INPUT(FT_INPUT_UNAME, FT_RT_STAYS, FT_REAL(uname)(to), to, sizeof *to);
 }
 
+static long real_sysconf(int name)
+{
+    if (name != _SC_NPROCESSORS_ONLN) return FT_REAL(sysconf)(name);
+    ft_rt_processor_leave();
+    long n = FT_REAL(sysconf)(name);
+    ft_rt_processor_return();
+    return n;
+}
+
 long sysconf(int name)
 {
-    return FT_RT_INPUT(FT_INPUT_SYSCONF, FT_RT_STAYS, FT_REAL(sysconf)(name), NULL, 0);
+    return FT_RT_INPUT(FT_INPUT_SYSCONF, FT_RT_STAYS, real_sysconf(name), NULL, 0);
+}
+
+static int real_get_nprocs(void)
+{
+    ft_rt_processor_leave();
+    int n = FT_REAL(get_nprocs)();
+    ft_rt_processor_return();
+    return n;
 }
 
 int get_nprocs(void)
 {
-    return FT_RT_INPUT(FT_INPUT_GET_NPROCS, FT_RT_STAYS, FT_REAL(get_nprocs)(), NULL, 0);
+    return FT_RT_INPUT(FT_INPUT_GET_NPROCS, FT_RT_STAYS, real_get_nprocs(), NULL, 0);
 }
 
 /* ---- files */

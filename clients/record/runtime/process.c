@@ -1,7 +1,11 @@
 /* Processes. What the program forks runs unrecorded (thread.c, stop_in_child); a child that shared
- * our memory until it becomes another program would not. */
+ * our memory until it becomes another program would not. What the program starts has all the
+ * processors that it was given itself (processor.c). */
 #include <errno.h>
+#include <spawn.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -20,7 +24,9 @@ pid_t vfork(void)
     {                                                                                              \
         bool ours = ft_rt_self && ft_rt_logging;                                                   \
         if (ours) ft_rt_header->end = FT_RAW_END_EXEC;                                             \
+        ft_rt_processor_leave();                                                                   \
         int result = FT_REAL(name) arguments;                                                      \
+        ft_rt_processor_return();                                                                  \
         if (ours) ft_rt_header->end = FT_RAW_END_OPEN;                                             \
         return result;                                                                             \
     }
@@ -58,3 +64,33 @@ static bool collect(const char *first, va_list *rest, char **argv)
 BECOMES_LISTED(execl, execv(path, argv))
 BECOMES_LISTED(execlp, execvp(path, argv))
 BECOMES_LISTED(execle, execve(path, argv, va_arg(rest, char *const *)))
+
+#define STARTS(type, name, parameters, arguments)                                                  \
+    type name parameters                                                                           \
+    {                                                                                              \
+        ft_rt_processor_leave();                                                                   \
+        type result = FT_REAL(name) arguments;                                                     \
+        ft_rt_processor_return();                                                                  \
+        return result;                                                                             \
+    }
+STARTS(FILE *, popen, (const char *command, const char *mode), (command, mode))
+STARTS(int, posix_spawn,
+       (pid_t *restrict pid, const char *restrict path, const posix_spawn_file_actions_t *actions,
+        const posix_spawnattr_t *restrict attributes, char *const argv[restrict],
+        char *const envp[restrict]),
+       (pid, path, actions, attributes, argv, envp))
+STARTS(int, posix_spawnp,
+       (pid_t *restrict pid, const char *restrict file, const posix_spawn_file_actions_t *actions,
+        const posix_spawnattr_t *restrict attributes, char *const argv[restrict],
+        char *const envp[restrict]),
+       (pid, file, actions, attributes, argv, envp))
+
+int system(const char *command)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (self) ft_rt_outside(self);
+    ft_rt_processor_leave();
+    int result = FT_REAL(system)(command);
+    ft_rt_processor_return();
+    return result;
+}

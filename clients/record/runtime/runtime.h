@@ -77,10 +77,12 @@ typedef struct ft_rt_request {
 typedef struct ft_rt_thread {
     uint32_t id;
     ft_rt_state state;
-    uint32_t go; /* futex: whether the baton was handed over (baton.c) */
-    int tid;     /* the kernel's, 0 before it runs */
-    bool inside; /* in the runtime: hooks that happen now (signals) are ignored */
-    bool lent;   /* inside, in a call that may wait for others: the watchdog may take the baton */
+    uint32_t go;   /* futex: whether the baton was handed over (baton.c) */
+    int tid;       /* the kernel's, 0 before it runs */
+    int processor; /* that it has to be on, or FT_RT_ANYWHERE (processor.c) */
+    bool leaves;   /* it stays where the program has it, whoever gets the baton */
+    bool inside;   /* in the runtime: hooks that happen now (signals) are ignored */
+    bool lent;     /* inside, in a call that may wait for others: the watchdog may take the baton */
     pthread_t handle;
     const void *waits_for;
     ft_rt_request asks;   /* of its last wait */
@@ -164,6 +166,7 @@ void ft_rt_yield(ft_rt_thread *self);
 ft_rt_thread *ft_rt_thread_new(void);         /* ready; NULL: too many */
 void ft_rt_thread_starts(ft_rt_thread *self); /* in the new thread: waits for its first turn */
 ft_rt_thread *ft_rt_thread_of(pthread_t handle);
+ft_rt_thread *ft_rt_thread_at(uint32_t id); /* NULL: there are no so many */
 void ft_rt_thread_done(ft_rt_thread *self); /* gives the baton up for good */
 void ft_rt_baton_start(void);               /* the first thread, and the watchdog */
 
@@ -196,6 +199,18 @@ void ft_rt_settle(uint32_t ranges);
 void ft_rt_get_up(ft_rt_thread *self); /* itself, for its handlers */
 void ft_rt_log_deadlocks(void); /* of some threads, which no handler has ended: the program ends */
 int ft_rt_other_tid(const ft_rt_thread *self); /* of a thread that is not stuck; 0: there is none */
+
+/* ---- processor.c: where the threads run */
+enum { FT_RT_ANYWHERE = -1 };
+void ft_rt_processor_start(void);
+void ft_rt_processor_follow(ft_rt_thread *self); /* it has got the baton */
+/* The watchdog's look; runner: that has the baton and does not sleep, else NULL. */
+void ft_rt_processor_watch(ft_rt_thread *runner);
+/* Around a call by which the calling thread asks for the processors or starts a process: it has all
+ * that the program was given. */
+void ft_rt_processor_leave(void);
+void ft_rt_processor_return(void);
+void ft_rt_processor_in_child(void); /* of fork, which is not recorded */
 
 /* ---- stall.c: every thread has waited for another one that long, and there are handlers */
 void ft_rt_stall_tell(const ft_rt_thread *threads, uint32_t n, uint32_t seconds);

@@ -212,6 +212,7 @@ static void stop_in_child(void)
     ft_rt_logging = false;
     ft_rt_replaying = false;
     ft_rt_feeding = false;
+    ft_rt_processor_in_child();
 }
 
 static void start(void)
