@@ -121,6 +121,19 @@ static void say_end(const replay *r, ft_strbuf *out)
         ft_program_end(r->status, out);
 }
 
+/* The usual reason why a run goes another way. The program itself may be named otherwise. */
+static void say_arguments(const replay *r)
+{
+    uint32_t n = 0;
+    while (r->argv[n]) n++;
+    bool same = n == r->trace->n_command;
+    for (uint32_t i = 1; same && i < n; i++) same = !strcmp(r->argv[i], r->trace->command[i]);
+    if (same || !r->trace->n_command) return;
+    fputs("foretell: it was recorded with other arguments:", stderr);
+    for (uint32_t i = 0; i < r->trace->n_command; i++) fprintf(stderr, " %s", r->trace->command[i]);
+    fputs("\n", stderr);
+}
+
 static ft_exit report(const replay *r)
 {
     bool reached = r->run.outcome == FT_SCHEDULE_REACHED_OUTCOME;
@@ -147,6 +160,7 @@ static ft_exit report(const replay *r)
         printf("%s: %s%s%s\n", late ? "no progress" : "diverged", ft_strbuf_text(&text),
                over ? "; the program: " : "", over ? ft_strbuf_text(&end) : "");
     }
+    if (!reached) say_arguments(r);
     ft_strbuf_release(&text);
     ft_strbuf_release(&end);
     return reached ? FT_EXIT_CLEAN : late ? FT_EXIT_INCOMPLETE : FT_EXIT_FINDINGS;

@@ -33,6 +33,12 @@
     X(UNAME, "uname")                                                                              \
     X(SYSCONF, "sysconf")                                                                          \
     X(GET_NPROCS, "get_nprocs")                                                                    \
+    X(GETRLIMIT, "getrlimit")                                                                      \
+    X(GETCWD, "getcwd")                                                                            \
+    X(ISATTY, "isatty")                                                                            \
+    X(SCHED_GETCPU, "sched_getcpu")                                                                \
+    X(SCHED_GETAFFINITY, "sched_getaffinity")                                                      \
+    X(SIGNALS, "the signals that are ignored or blocked at the start")                             \
     X(STAT, "stat")                                                                                \
     X(LSTAT, "lstat")                                                                              \
     X(FSTAT, "fstat")                                                                              \

@@ -1,6 +1,7 @@
 /* What a program asks of its surroundings: the time, random numbers, who and where it is. The
  * random numbers that a seed determines are inputs too: threads share their hidden state, so which
  * one gets which depends on the order of the calls. */
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -197,28 +198,53 @@ int get_nprocs(void)
     return FT_RT_INPUT(FT_INPUT_GET_NPROCS, FT_RT_STAYS, real_get_nprocs(), NULL, 0);
 }
 
+#define LIMITS(name, type)                                                                         \
+    int name(__rlimit_resource_t what, struct type *to)                                            \
+    {                                                                                              \
+        return FT_RT_INPUT(FT_INPUT_GETRLIMIT, FT_RT_STAYS, FT_REAL(name)(what, to), to,           \
+                           sizeof *to);                                                            \
+    }
+LIMITS(getrlimit, rlimit)
+LIMITS(getrlimit64, rlimit64)
+
+char *getcwd(char *to, size_t n)
+{
+    ft_rt_input in;
+    if (!to || !ft_rt_input_begin(&in, FT_INPUT_GETCWD, CODE)) return FT_REAL(getcwd)(to, n);
+    if (!in.fed) ft_rt_input_did(&in, FT_REAL(getcwd)(to, n) ? (int64_t)strlen(to) + 1 : 0);
+    ft_rt_input_piece(&in, to, (size_t)in.result);
+    return ft_rt_input_end(&in) ? to : NULL;
+}
+
+int isatty(int fd)
+{
+    return FT_RT_INPUT(FT_INPUT_ISATTY, FT_RT_STAYS, FT_REAL(isatty)(fd), NULL, 0);
+}
+
+int sched_getcpu(void)
+{
+    return FT_RT_INPUT(FT_INPUT_SCHED_GETCPU, FT_RT_STAYS, FT_REAL(sched_getcpu)(), NULL, 0);
+}
+
 /* ---- files */
 
-int stat(const char *restrict path, struct stat *restrict to)
-{
-    return FT_RT_INPUT(FT_INPUT_STAT, FT_RT_STAYS, FT_REAL(stat)(path, to), to, sizeof *to);
-}
-
-int lstat(const char *restrict path, struct stat *restrict to)
-{
-    return FT_RT_INPUT(FT_INPUT_LSTAT, FT_RT_STAYS, FT_REAL(lstat)(path, to), to, sizeof *to);
-}
-
-int fstat(int fd, struct stat *to)
-{
-    return FT_RT_INPUT(FT_INPUT_FSTAT, FT_RT_STAYS, FT_REAL(fstat)(fd, to), to, sizeof *to);
-}
-
-int fstatat(int folder, const char *restrict path, struct stat *restrict to, int flags)
-{
-    return FT_RT_INPUT(FT_INPUT_FSTATAT, FT_RT_STAYS, FT_REAL(fstatat)(folder, path, to, flags), to,
-                       sizeof *to);
-}
+#define STATS(name, type, parameters, arguments, number)                                           \
+    int name parameters                                                                            \
+    {                                                                                              \
+        return FT_RT_INPUT(FT_INPUT_##number, FT_RT_STAYS, FT_REAL(name) arguments, to,            \
+                           sizeof *to);                                                            \
+    }
+#define STATS_OF(suffix)                                                                           \
+    STATS(stat##suffix, stat##suffix,                                                              \
+          (const char *restrict path, struct stat##suffix *restrict to), (path, to), STAT)         \
+    STATS(lstat##suffix, stat##suffix,                                                             \
+          (const char *restrict path, struct stat##suffix *restrict to), (path, to), LSTAT)        \
+    STATS(fstat##suffix, stat##suffix, (int fd, struct stat##suffix *to), (fd, to), FSTAT)         \
+    STATS(fstatat##suffix, stat##suffix,                                                           \
+          (int folder, const char *restrict path, struct stat##suffix *restrict to, int flags),    \
+          (folder, path, to, flags), FSTATAT)
+STATS_OF()
+STATS_OF(64)
 
 int access(const char *path, int mode)
 {

@@ -95,7 +95,7 @@ static bool is_call(const ft_schedule_input *input, ft_input_call call, const vo
 /* How often the time is asked for depends on the order: a loop that waits does it. */
 static bool is_surrounding(uint32_t call)
 {
-    return call <= FT_INPUT_GET_NPROCS;
+    return call <= FT_INPUT_SIGNALS;
 }
 
 /* The thread's next input, or in a recording one behind others that it can do without. */

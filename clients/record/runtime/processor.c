@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "input.h"
 #include "runtime.h"
 
 /* Where threads belong, if it is no processor's number: */
@@ -66,7 +67,7 @@ static void belong(int to)
 void ft_rt_processor_follow(ft_rt_thread *self)
 {
     int to = where();
-    if (to == CHOOSE) belong(to = sched_getcpu());
+    if (to == CHOOSE) belong(to = FT_REAL(sched_getcpu)());
     if (to == self->processor || to == NEVER || self->leaves) return;
     if (to == ANYWHERE ? !allow(0, place.all) : !allow_one(to)) belong(NEVER);
     self->processor = to;
@@ -130,16 +131,24 @@ static ft_rt_thread *thread_of(pid_t tid)
     return t;
 }
 
+static void tell_of(ft_rt_thread *t)
+{
+    if (where() != NEVER) set_free(t);
+}
+
 int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *to)
 {
-    if (where() != NEVER) set_free(thread_of(pid));
-    return FT_REAL(sched_getaffinity)(pid, size, to);
+    return FT_RT_INPUT(FT_INPUT_SCHED_GETAFFINITY, FT_RT_STAYS,
+                       (tell_of(thread_of(pid)), FT_REAL(sched_getaffinity)(pid, size, to)), to,
+                       size);
 }
 
 int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *to)
 {
-    if (where() != NEVER) set_free(ft_rt_thread_of(thread));
-    return FT_REAL(pthread_getaffinity_np)(thread, size, to);
+    return FT_RT_INPUT(
+        FT_INPUT_SCHED_GETAFFINITY, FT_RT_STAYS,
+        (tell_of(ft_rt_thread_of(thread)), FT_REAL(pthread_getaffinity_np)(thread, size, to)), to,
+        size);
 }
 
 /* From here on the program says where its threads run. */

@@ -8,6 +8,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "input.h"
 #include "runtime.h"
 
 enum { LATE = 32 };
@@ -197,6 +198,43 @@ sighandler_t signal(int number, sighandler_t handler)
     if (is_handler(&action)) put_signal(number, CODE);
     if (set_handler(number, &action, &old)) return SIG_ERR;
     return old.sa_handler;
+}
+
+/* ---- what the program starts with: whoever starts it may have signals ignored or blocked */
+
+static bool is_ignored(int number)
+{
+    struct sigaction now;
+    return !FT_REAL(sigaction)(number, NULL, &now) && !(now.sa_flags & SA_SIGINFO) &&
+           now.sa_handler == SIG_IGN;
+}
+
+static void ignore(int number, bool wanted)
+{
+    struct sigaction action = {.sa_handler = wanted ? SIG_IGN : SIG_DFL};
+    if (is_ignored(number) != wanted) FT_REAL(sigaction)(number, &action, NULL);
+}
+
+void ft_rt_signals_start(void)
+{
+    ft_rt_input in;
+    sigset_t blocked;
+    uint64_t ignored = 0, masked = 0;
+    if (!ft_rt_input_begin(&in, FT_INPUT_SIGNALS, NULL)) return;
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    for (int number = 1; number < FT_RT_SIGNALS; number++) {
+        ignored |= (uint64_t)is_ignored(number) << (number - 1);
+        masked |= (uint64_t)(sigismember(&blocked, number) == 1) << (number - 1);
+    }
+    if (!in.fed) ft_rt_input_did(&in, 0);
+    ignored = ft_rt_input_number(&in, ignored);
+    masked = ft_rt_input_number(&in, masked);
+    for (int number = 1; in.fed && number < FT_RT_SIGNALS; number++) {
+        ignore(number, ignored >> (number - 1) & 1);
+        (masked >> (number - 1) & 1 ? sigaddset : sigdelset)(&blocked, number);
+    }
+    pthread_sigmask(SIG_SETMASK, &blocked, NULL);
+    ft_rt_input_end(&in);
 }
 
 /* ---- who sends signals, or has them sent */

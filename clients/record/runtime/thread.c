@@ -232,6 +232,7 @@ static void start(void)
     log_begin();
     pthread_setspecific(end_key, (void *)1);
     ft_rt_self->inside = false;
+    ft_rt_signals_start();
 }
 
 void __tsan_init(void);

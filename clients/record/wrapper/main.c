@@ -50,7 +50,9 @@ static const char *const clang_compile[] = {"-g",
 /* Around what clang may not need: linking, assembling, with -Werror. */
 static const char unused_from[] = "--start-no-unused-arguments",
                   unused_to[] = "--end-no-unused-arguments";
-static const char *const unoptimised[] = {"-O0", "-U_FORTIFY_SOURCE", NULL};
+/* Calls with checks of sizes go to other functions, which nobody stands in front of. */
+static const char *const unchecked[] = {"-U_FORTIFY_SOURCE", NULL};
+static const char *const unoptimised[] = {"-O0", NULL};
 static const char *const no_builtins[] = {
 #define FT_ROW(name) "-fno-builtin-" #name,
     FT_WRAPPED_TABLE(FT_ROW)
@@ -127,11 +129,11 @@ static void add_compile(ft_command *command, bool clang, const char *folder)
     if (clang) ft_command_add(command, unused_to);
 }
 
-static void add_unoptimised(ft_command *command, bool clang)
+static void add_level(ft_command *command, bool clang)
 {
-    if (getenv("FORETELL_OPTIMISE")) return;
     if (clang) ft_command_add(command, unused_from);
-    ft_command_add_all(command, unoptimised);
+    ft_command_add_all(command, unchecked);
+    if (!getenv("FORETELL_OPTIMISE")) ft_command_add_all(command, unoptimised);
     if (clang) ft_command_add(command, unused_to);
 }
 
@@ -241,7 +243,7 @@ int main(int argc, char **argv)
     add_words(&command, compiler);
     add_compile(&command, clang, folder);
     add_arguments(&command, argc, argv, r.links && r.shared && r.strict);
-    add_unoptimised(&command, clang);
+    add_level(&command, clang);
     add_plugin(&command, &r, clang);
     add_link(&command, &r, clang, folder);
     execvp(command.data[0], (char **)command.data);

@@ -1,0 +1,2 @@
+include Makefile
+foretell-built: $(BUILT_SOURCES)
