@@ -5,6 +5,7 @@
  * What else runs on the machine may want that processor too: then the threads run anywhere for a
  * moment, as the kernel likes, and afterwards where one of them was put. What the program asks for
  * or starts sees the processors that it was given. */
+#include <errno.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -34,7 +35,10 @@ static struct {
 
 static bool allow(int tid, const unsigned long *processors)
 {
-    return syscall(SYS_sched_setaffinity, tid, place.bytes, processors) == 0;
+    int before = errno; /* the program's */
+    bool may = syscall(SYS_sched_setaffinity, tid, place.bytes, processors) == 0;
+    errno = before;
+    return may;
 }
 
 static bool allow_one(int processor)

@@ -216,7 +216,7 @@ void ft_rt_processor_in_child(void); /* of fork, which is not recorded */
 void ft_rt_stall_tell(const ft_rt_thread *threads, uint32_t n, uint32_t seconds);
 
 /* ---- signals.c */
-void ft_rt_signals_start(void); /* the program has them ignored and blocked as recorded */
+void ft_rt_signals_start(void);   /* the program has them ignored and blocked as recorded */
 bool ft_rt_signals_handled(void); /* the program has handlers: nobody waits for ever for sure */
 bool ft_rt_signals_wait(void);    /* of this thread */
 const void *ft_rt_signals_handler(int number); /* where its step is, NULL: it has none */
