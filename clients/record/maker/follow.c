@@ -94,12 +94,25 @@ static void begin_thread(ft_maker *m, const ft_raw_record *r)
     ft_maker_event(m, FT_EVENT_BEGIN, r, 0, UINT64_MAX, FT_NO_VALUE, 0);
 }
 
+/* Edges of a change of a semaphore's count, where anybody looked at it: no step of their own. */
+static void keep_count(ft_maker *m, const ft_raw_record *r, uint64_t flag, uint64_t channel)
+{
+    const uint64_t operands[] = {flag, channel};
+    ft_event_kind kind = (ft_event_kind)r->operands[0];
+    if (kind != FT_EVENT_POST && kind != FT_EVENT_WAIT) return;
+    ft_builder_hook(m->builder, 0);
+    ft_channels_follow(m->channels, m->builder, ft_maker_thread(m, r->thread), operands, FT_NO_LOC);
+    ft_builder_hook(m->builder, m->step);
+}
+
 static void synchronise(ft_maker *m, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;
     uint32_t id = ft_maker_object_id(m, o[2]);
     ft_maker_use_object(m, r);
+    keep_count(m, r, FT_RAW_CHANNEL_IN, FT_RAW_CHANNEL_LOOKED(o[2]));
     ft_maker_event(m, (ft_event_kind)o[0], r, id, o[3], FT_NO_VALUE, (uint8_t)o[1]);
+    keep_count(m, r, FT_RAW_CHANNEL_OUT, FT_RAW_CHANNEL_COUNTED(o[2]));
 }
 
 static void mark(ft_maker *m, const ft_raw_record *r)

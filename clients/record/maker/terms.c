@@ -349,7 +349,7 @@ static void follow_update(ft_terms *t, cursor *c, ft_sym_operation operation)
         return;
     }
     m->operation = (ft_sym_operation)get_byte(c);
-    if (!m->operation || m->operation > FT_SYM_NAND) c->bad = true;
+    if (!m->operation || m->operation > FT_SYM_UMIN) c->bad = true;
     uint8_t width = get_width(c);
     m->operand = get_reference(t, c, width);
     m->update = add_later(t, width);

@@ -149,11 +149,26 @@ static bool assign_write(ft_terms *t, const ft_cell *cell, uint32_t variable, bo
     return true;
 }
 
+/* The comparison by which an update keeps the old value; FT_SYM_NOTHING: it does not choose. */
+static ft_sym_operation choice_of(ft_sym_operation update)
+{
+    static const ft_sym_operation comparisons[] = {[FT_SYM_MAX] = FT_SYM_SGT,
+                                                   [FT_SYM_MIN] = FT_SYM_SLT,
+                                                   [FT_SYM_UMAX] = FT_SYM_UGT,
+                                                   [FT_SYM_UMIN] = FT_SYM_ULT};
+    return update < FT_SYM_MAX ? FT_SYM_NOTHING : comparisons[update];
+}
+
 /* What an update makes of the old value. */
 static ft_node updated(ft_terms *t, ft_node old)
 {
     const ft_marks *m = &t->actor->marks;
+    ft_sym_operation keeps = choice_of(m->operation);
     if (m->operation == FT_SYM_EXCHANGE) return m->operand;
+    if (keeps) {
+        ft_node kept = ft_node_binary(t, keeps, old.width, old, m->operand);
+        return ft_node_choice(t, old.width, kept, old, m->operand);
+    }
     if (m->operation != FT_SYM_NAND)
         return ft_node_binary(t, m->operation, old.width, old, m->operand);
     ft_node both = ft_node_binary(t, FT_SYM_AND, old.width, old, m->operand);
@@ -171,9 +186,7 @@ static bool assign_update(ft_terms *t, const ft_cell *cell, uint32_t variable, u
     const ft_marks *m = &t->actor->marks;
     ft_assignment both[2] = {{.target = FT_SYM_SHARED(variable)}};
     ft_node old = {symbol_of(t, variable, cell->size), (uint8_t)(8 * cell->size), value};
-    bool plain = m->operation == FT_SYM_EXCHANGE || m->operation == FT_SYM_NAND ||
-                 (m->operation && m->operation < FT_SYM_BINARIES);
-    if (!plain || m->operand.width != old.width) return false;
+    if (!m->operation || m->operand.width != old.width) return false;
     t->actor->marks.operand = ft_node_small(t, m->operand);
     both[0].term = ft_node_term(t, updated(t, old));
     ft_node local = read_cell(t, cell, variable, value, &both[1]);

@@ -53,7 +53,7 @@
     X(INDEX, "rru", 1, "64 bits: base + index * u")                                                \
     X(READ, "w", 1, "the next read returns it")                                                    \
     X(UPDATE, "bwr", 1,                                                                            \
-      "the next update is b (binary, FT_SYM_EXCHANGE or _NAND) of the old value, the node, and r") \
+      "the next update is b (binary, FT_SYM_EXCHANGE to _UMIN) of the old value, the node, and r") \
     X(COMPARE, "wrr", 1, "the next update or read compares with r, and stores the other r")        \
     X(STORE, "wr", 0, "the next write stores it")                                                  \
     X(COPY, "", 0, "the next read's content goes where the next write goes")                       \
@@ -74,6 +74,10 @@ typedef enum ft_sym_operation {
         FT_SYM_BINARIES,
     FT_SYM_EXCHANGE = FT_SYM_BINARIES,
     FT_SYM_NAND,
+    FT_SYM_MAX,
+    FT_SYM_MIN,
+    FT_SYM_UMAX,
+    FT_SYM_UMIN,
 #define FT_SYM_ENUM(symbol, operands, node, meaning) FT_SYM_##symbol,
     FT_SYM_TABLE(FT_SYM_ENUM)
 #undef FT_SYM_ENUM

@@ -81,6 +81,10 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
     UPDATE(bits, type, fetch_or, old | v)                                                          \
     UPDATE(bits, type, fetch_xor, old ^ v)                                                         \
     UPDATE(bits, type, fetch_nand, ~(old & v))                                                     \
+    UPDATE(bits, type, fetch_max, old > v ? old : v)                                               \
+    UPDATE(bits, type, fetch_min, old < v ? old : v)                                               \
+    UPDATE(bits, type, fetch_umax, (uint##bits##_t)old > (uint##bits##_t)v ? old : v)              \
+    UPDATE(bits, type, fetch_umin, (uint##bits##_t)old < (uint##bits##_t)v ? old : v)              \
     COMPARE(bits, type, compare_exchange_strong)                                                   \
     COMPARE(bits, type, compare_exchange_weak)                                                     \
     type __tsan_atomic##bits##_compare_exchange_val(volatile type *a, type expected, type v,       \

@@ -208,16 +208,29 @@ static int fail_with(int code)
     return -1;
 }
 
+/* The thread goes on by what the count is: it comes where it came among all that change it. */
+static void look(const ft_rt_object *s, uint32_t site)
+{
+    FT_RT_LOG(CHANNEL, FT_RAW_CHANNEL_IN, FT_RAW_CHANNEL_COUNTED((uint64_t)s->id), site);
+    FT_RT_LOG(CHANNEL, FT_RAW_CHANNEL_OUT, FT_RAW_CHANNEL_LOOKED((uint64_t)s->id), site);
+}
+
+static int find_none(const ft_rt_object *s, uint32_t site, int code)
+{
+    look(s, site);
+    return fail_with(code);
+}
+
 static int take_unit(ft_rt_thread *self, sem_t *semaphore, const struct timespec *deadline,
                      bool try, uint32_t site)
 {
     ft_rt_object *s = semaphore_at(semaphore);
-    if (try && !s->count) return fail_with(EAGAIN);
+    if (try && !s->count) return find_none(s, site, EAGAIN);
     FT_RT_ASKS(self, WAIT, 0, s->id, site);
     self->tries = 0;
     if (!try) ft_rt_behind_starved(self, s);
     while (!s->count) {
-        if (!ft_rt_block(self, s, deadline)) return fail_with(ETIMEDOUT);
+        if (!ft_rt_block(self, s, deadline)) return find_none(s, site, ETIMEDOUT);
         if (self->broke_off && !self->restarts) return fail_with(EINTR);
     }
     s->count--;
@@ -265,7 +278,9 @@ int sem_post(sem_t *semaphore)
 int sem_getvalue(sem_t *semaphore, int *value)
 {
     FT_RT_HOOK(sem_getvalue, semaphore, value);
-    *value = (int)semaphore_at(semaphore)->count;
+    const ft_rt_object *s = semaphore_at(semaphore);
+    *value = (int)s->count;
+    look(s, FT_RT_SITE);
     return FT_RT_END(0);
 }
 

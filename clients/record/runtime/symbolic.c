@@ -8,7 +8,7 @@
 #include "terms.h"
 #include "trace/event.h"
 
-enum { BUFFER = 1 << 14, LONGEST = 64, ARGUMENTS = 32, POINTERS = 1, EFFECT = 1, FIXED = 8 };
+enum { BUFFER = 1 << 14, LONGEST = 64, ARGUMENTS = 32, EFFECT = 3, FIXED = 8 };
 enum { EXTERNAL, KNOWN, UNCOUNTED }; /* what ft_sym_call says */
 
 static __thread struct {
@@ -460,8 +460,8 @@ static void pin_arguments(const uint32_t *ids, const uint64_t *values, uint32_t 
     for (uint32_t i = from; i < n; i++) pin(FT_SYM_CALL_REASON, ids[i], values[i]);
 }
 
-/* how: POINTERS, whether it is given any; EFFECT, two bits, ft_sym_effect; FIXED, the number of
- * arguments before the variable ones. */
+/* how: EFFECT, ft_sym_effect; from bit FIXED on the number of arguments before the variable ones. A
+ * function may know the program's memory from another call, so what it is given says nothing. */
 uint32_t ft_sym_call(const void *callee, uint32_t n, const uint32_t *ids, const uint64_t *values,
                      uint32_t how)
 {
@@ -476,9 +476,12 @@ uint32_t ft_sym_call(const void *callee, uint32_t n, const uint32_t *ids, const 
         mine.guard = callee;
         return KNOWN;
     }
-    ft_sym_effect effect = (ft_sym_effect)(how >> EFFECT & 3);
+    ft_sym_effect effect = (ft_sym_effect)(how & EFFECT);
     if (effect != FT_SYM_SEES_NOTHING) pin_arguments(ids, values, 0, n);
-    if (effect == FT_SYM_SEES_MEMORY && how & POINTERS) pin_memory(FT_SYM_MEMORY_REASON);
+    if (effect == FT_SYM_SEES_MEMORY) {
+        pin_memory(FT_SYM_MEMORY_REASON);
+        if (is_on && ft_rt_self) spill(); /* what was written last, before it is overwritten */
+    }
     mine.external++;
     return EXTERNAL;
 }

@@ -3,7 +3,7 @@
 
 #include "pass.h"
 
-enum { POINTERS = 1, EFFECT = 1, FIXED = 8 }; /* ft_sym_call's `how` (runtime/symbolic.c) */
+enum { FIXED = 8 }; /* ft_sym_call's `how` (runtime/symbolic.c) */
 
 /* Functions of the C library by what their effects on the program depend on. What is not here may
  * look at everything. Those that the runtime stands in front of look at addresses. */
@@ -34,6 +34,24 @@ static const char *const sees_values[] = {"malloc",
                                           "gettimeofday",
                                           "getpid",
                                           "gettid",
+                                          "abs",
+                                          "labs",
+                                          "llabs",
+                                          "toupper",
+                                          "tolower",
+                                          "__ctype_b_loc",
+                                          "__ctype_toupper_loc",
+                                          "__ctype_tolower_loc",
+                                          "sqrt",
+                                          "pow",
+                                          "floor",
+                                          "ceil",
+                                          "round",
+                                          "_ZNSt6chrono3_V212steady_clock3nowEv",
+                                          "_ZNSt6chrono3_V212system_clock3nowEv",
+                                          "__cxa_allocate_exception",
+                                          "__cxa_free_exception",
+                                          "__cxa_end_catch",
                                           "foretell_atomic_begin",
                                           "foretell_atomic_end",
                                           "foretell_assert_failed",
@@ -70,6 +88,8 @@ static ft_sym_effect effect_of(LLVMValueRef instruction, const char *name)
     if (!name) return FT_SYM_SEES_MEMORY;
     bool used = LLVMGetFirstUse(instruction) != NULL;
     if (is_one_of(name, sees_nothing)) return used ? FT_SYM_SEES_MEMORY : FT_SYM_SEES_NOTHING;
+    /* Its result is a text of a length that it is told. */
+    if (!strcmp(name, "pthread_getname_np")) return FT_SYM_SEES_MEMORY;
     bool values = is_one_of(name, sees_values) || begins_with_one_of(name, value_prefixes);
     return values ? FT_SYM_SEES_VALUES : FT_SYM_SEES_MEMORY;
 }
@@ -111,6 +131,7 @@ static void intrinsic(ft_pass *p, LLVMValueRef instruction, LLVMValueRef callee)
                                        "llvm.ssa.copy", NULL};
     size_t length;
     const char *name = LLVMGetValueName2(callee, &length);
+    if (!strncmp(name, "llvm.stackrestore", 17)) ft_pass_shrink_stack(p, instruction);
     if (begins_with_one_of(name, harmless)) return;
     if (begins_with_one_of(name, same)) {
         ft_pass_set(p, instruction, ft_pass_node(p, LLVMGetOperand(instruction, 0)));
@@ -179,9 +200,28 @@ static void pin_copies(ft_pass *p, LLVMValueRef instruction, unsigned n)
     }
 }
 
+/* What a function that looks at no memory may still write: results that it gives by a pointer,
+ * which may be what was there before. Locks and their kin are unions, and no results. */
+static void pin_results(ft_pass *p, LLVMValueRef instruction, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        LLVMValueRef argument = LLVMGetOperand(instruction, i);
+        if (!points_to_program(argument)) continue;
+        LLVMTypeRef type = LLVMGetElementType(LLVMTypeOf(argument));
+        LLVMTypeKind kind = LLVMGetTypeKind(type);
+        const char *name = kind == LLVMStructTypeKind ? LLVMGetStructName(type) : NULL;
+        if (type == p->byte || !LLVMTypeIsSized(type) || (name && !strncmp(name, "union.", 6)))
+            continue;
+        ft_pass_call(p, FT_CALLEE_PIN_RANGE,
+                     (LLVMValueRef[]){ft_pass_int(p, FT_SYM_MEMORY_REASON),
+                                      ft_pass_address(p, argument),
+                                      ft_pass_long(p, ft_pass_size(p, type))});
+    }
+}
+
 typedef struct arguments {
     unsigned n, handed, fixed; /* handed over: the first ones */
-    bool symbolic, pointers;
+    bool symbolic;
 } arguments;
 
 static arguments look_at(ft_pass *p, LLVMValueRef instruction)
@@ -193,7 +233,6 @@ static arguments look_at(ft_pass *p, LLVMValueRef instruction)
     if (a.fixed > a.handed) a.fixed = a.handed;
     for (unsigned i = 0; i < a.n; i++) {
         LLVMValueRef argument = LLVMGetOperand(instruction, i);
-        a.pointers |= points_to_program(argument);
         a.symbolic |= i < a.handed && !ft_pass_is_concrete(p, argument);
         if (i >= a.handed) ft_pass_pin(p, argument, FT_SYM_CALL_REASON);
     }
@@ -231,14 +270,25 @@ static void take_result(ft_pass *p, LLVMValueRef instruction, LLVMValueRef call)
     if (ft_pass_width(LLVMTypeOf(instruction))) ft_pass_set(p, instruction, node);
 }
 
+/* libatomic's, for what the processor has no instruction for: the atomic is its first pointer. */
+static void keep_atomic_order(ft_pass *p, LLVMValueRef instruction)
+{
+    unsigned i = 0, n = LLVMGetNumArgOperands(instruction);
+    while (i < n && !points_to_program(LLVMGetOperand(instruction, i))) i++;
+    if (i < n) ft_pass_keep_order(p, instruction, LLVMGetOperand(instruction, i), 0);
+}
+
 static void call(ft_pass *p, LLVMValueRef instruction, LLVMValueRef callee)
 {
+    const char *name = name_of_external(callee);
+    if (name && !strncmp(name, "__atomic_", 9)) keep_atomic_order(p, instruction);
     pin_copies(p, instruction, LLVMGetNumArgOperands(instruction));
     ft_pass_pin(p, callee, FT_SYM_ADDRESS_REASON);
     arguments a = look_at(p, instruction);
     if (a.symbolic) hand_over(p, instruction, a.handed);
-    ft_sym_effect effect = effect_of(instruction, name_of_external(callee));
-    unsigned how = (a.pointers ? POINTERS : 0) | (unsigned)effect << EFFECT | a.fixed << FIXED;
+    ft_sym_effect effect = effect_of(instruction, name);
+    if (effect == FT_SYM_SEES_VALUES) pin_results(p, instruction, a.n);
+    unsigned how = (unsigned)effect | a.fixed << FIXED;
     LLVMValueRef null = LLVMConstNull(p->pointer);
     LLVMValueRef known = ft_pass_call(
         p, FT_CALLEE_CALL,

@@ -216,14 +216,47 @@ static void forget(ft_pass *p, LLVMValueRef memory)
     ft_pass_call(p, FT_CALLEE_FORGET, (LLVMValueRef[]){ft_pass_address(p, memory), size});
 }
 
+/* Is it there whenever the function runs? Other memory of the stack has a size that varies. */
+static bool is_in_frame(const ft_pass *p, LLVMValueRef memory)
+{
+    bool always = LLVMGetInstructionParent(memory) == p->entry;
+    return always && LLVMIsConstant(LLVMGetOperand(memory, 0));
+}
+
 static void allocate(ft_pass *p, LLVMValueRef instruction)
 {
     ft_pass_pin(p, LLVMGetOperand(instruction, 0), FT_SYM_SIZE_REASON);
     ft_pass_behind(p, instruction);
     forget(p, instruction);
-    bool always = LLVMGetInstructionParent(instruction) == p->entry;
-    if (always && LLVMIsConstant(LLVMGetOperand(instruction, 0)))
-        ft_vec_push(&p->frame, instruction);
+    if (is_in_frame(p, instruction)) ft_vec_push(&p->frame, instruction);
+}
+
+/* One that returns a pointer; `argument`, an i32, may be NULL. */
+static LLVMValueRef call_intrinsic(ft_pass *p, const char *name, LLVMValueRef argument)
+{
+    unsigned id = LLVMLookupIntrinsicID(name, strlen(name)), n = argument ? 1 : 0;
+    LLVMValueRef callee = LLVMGetIntrinsicDeclaration(p->module, id, &p->pointer, n);
+    LLVMTypeRef type = LLVMFunctionType(p->pointer, &p->word, n, false);
+    return LLVMBuildCall2(p->builder, type, callee, &argument, n, "");
+}
+
+/* The stack's memory between its top and what stands above it. */
+static void forget_below(ft_pass *p, LLVMValueRef end)
+{
+    LLVMValueRef top = call_intrinsic(p, "llvm.stacksave", NULL);
+    LLVMValueRef size = LLVMBuildSub(p->builder, ft_pass_word(p, end), ft_pass_word(p, top), "");
+    ft_pass_call(p, FT_CALLEE_FORGET, (LLVMValueRef[]){top, size});
+}
+
+void ft_pass_shrink_stack(ft_pass *p, LLVMValueRef restore)
+{
+    forget_below(p, LLVMGetOperand(restore, 0));
+}
+
+static void forget_frame(ft_pass *p)
+{
+    for (size_t i = 0; i < p->frame.len; i++) forget(p, p->frame.data[i]);
+    if (p->grows) forget_below(p, call_intrinsic(p, "llvm.frameaddress", ft_pass_int(p, 0)));
 }
 
 /* ---- branches */
@@ -297,7 +330,7 @@ static void leave(ft_pass *p, LLVMValueRef instruction)
         LLVMDisposeMessage(text);
         if (tail) return;
     }
-    for (size_t i = 0; i < p->frame.len; i++) forget(p, p->frame.data[i]);
+    forget_frame(p);
     LLVMValueRef node = value ? ft_pass_node(p, value) : p->zero;
     LLVMValueRef word = node == p->zero ? ft_pass_long(p, 0) : ft_pass_word(p, value);
     ft_pass_call(p, FT_CALLEE_RETURN, (LLVMValueRef[]){p->arguments, node, word});
@@ -381,6 +414,7 @@ static void compute(ft_pass *p, LLVMValueRef instruction, LLVMOpcode opcode)
         leave(p, instruction);
         break;
     case LLVMResume:
+        forget_frame(p);
         ft_pass_call(p, FT_CALLEE_FUNC_EXIT, NULL);
         break;
     case LLVMExtractValue:
@@ -403,6 +437,15 @@ static void handle(ft_pass *p, LLVMValueRef instruction)
     compute(p, instruction, opcode);
 }
 
+static bool grows_stack(const ft_pass *p, const value_list *instructions)
+{
+    for (size_t i = 0; i < instructions->len; i++) {
+        LLVMValueRef at = instructions->data[i];
+        if (LLVMIsAAllocaInst(at) && !is_in_frame(p, at)) return true;
+    }
+    return false;
+}
+
 /* Behind the allocas of the first block. */
 static void place_begin(ft_pass *p)
 {
@@ -420,6 +463,7 @@ void ft_pass_function(ft_pass *p, LLVMValueRef function)
     p->call_ids = p->call_values = NULL;
     ft_pass_split_invokes(p);
     find_instructions(p, &instructions);
+    p->grows = grows_stack(p, &instructions);
     place_begin(p);
     for (size_t i = 0; i < instructions.len; i++) {
         if (LLVMIsAPHINode(instructions.data[i])) ft_vec_push(&phis, instructions.data[i]);

@@ -73,7 +73,7 @@ static bool is_instrumented(LLVMValueRef function)
 typedef FT_VEC(LLVMValueRef) value_list;
 
 /* The functions that take node numbers, told to the runtime before the program's own constructors.
- */
+ * A library's run before the program's, and so before the runtime's: they begin the recording. */
 static void add_constructor(ft_pass *p, const value_list *functions)
 {
     unsigned n = (unsigned)functions->len;
@@ -89,6 +89,7 @@ static void add_constructor(ft_pass *p, const value_list *functions)
     LLVMPositionBuilderAtEnd(p->builder,
                              LLVMAppendBasicBlockInContext(p->context, constructor, ""));
     LLVMSetCurrentDebugLocation2(p->builder, NULL);
+    ft_pass_call(p, FT_CALLEE_INIT, NULL);
     ft_pass_call(p, FT_CALLEE_REGISTER,
                  (LLVMValueRef[]){ft_pass_address(p, table), ft_pass_long(p, n)});
     LLVMBuildRetVoid(p->builder);

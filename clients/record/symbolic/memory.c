@@ -119,6 +119,20 @@ static void replace(ft_pass *p, LLVMValueRef instruction, LLVMValueRef value, LL
     ft_pass_set(p, value, node);
 }
 
+/* One that no hook is for: it keeps its place among all of that memory. Nobody comes between the
+ * second call and what follows it. */
+void ft_pass_keep_order(ft_pass *p, LLVMValueRef instruction, LLVMValueRef pointer, uint64_t size)
+{
+    LLVMValueRef address = ft_pass_address(p, pointer);
+    ft_pass_pin_operands(p, instruction, FT_SYM_WIDE_REASON);
+    if (size)
+        ft_pass_call(
+            p, FT_CALLEE_PIN_RANGE,
+            (LLVMValueRef[]){ft_pass_int(p, FT_SYM_WIDE_REASON), address, ft_pass_long(p, size)});
+    ft_pass_call(p, FT_CALLEE_BEFORE, &address);
+    ft_pass_call(p, FT_CALLEE_AFTER, &address);
+}
+
 static void atomic_load(ft_pass *p, LLVMValueRef instruction, LLVMTypeRef type)
 {
     LLVMValueRef pointer = LLVMGetOperand(instruction, 0);
@@ -158,6 +172,10 @@ static const update *update_of(LLVMValueRef instruction)
         {LLVMAtomicRMWBinOpNand, "fetch_nand", FT_SYM_NAND},
         {LLVMAtomicRMWBinOpOr, "fetch_or", FT_SYM_OR},
         {LLVMAtomicRMWBinOpXor, "fetch_xor", FT_SYM_XOR},
+        {LLVMAtomicRMWBinOpMax, "fetch_max", FT_SYM_MAX},
+        {LLVMAtomicRMWBinOpMin, "fetch_min", FT_SYM_MIN},
+        {LLVMAtomicRMWBinOpUMax, "fetch_umax", FT_SYM_UMAX},
+        {LLVMAtomicRMWBinOpUMin, "fetch_umin", FT_SYM_UMIN},
     };
     LLVMAtomicRMWBinOp operation = LLVMGetAtomicRMWBinOp(instruction);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
@@ -171,7 +189,7 @@ static void atomic_update(ft_pass *p, LLVMValueRef instruction)
     LLVMTypeRef type = atomic_type(p, LLVMTypeOf(value));
     const update *u = update_of(instruction);
     if (!type || !u) {
-        ft_pass_pin_operands(p, instruction, FT_SYM_OPERATION_REASON);
+        ft_pass_keep_order(p, instruction, pointer, ft_pass_size(p, LLVMTypeOf(value)));
         return;
     }
     LLVMValueRef node = ft_pass_call(
@@ -192,7 +210,7 @@ static void atomic_compare(ft_pass *p, LLVMValueRef instruction)
                  desired = LLVMGetOperand(instruction, 2);
     LLVMTypeRef kind = LLVMTypeOf(expected), type = atomic_type(p, kind);
     if (!type) {
-        ft_pass_pin_operands(p, instruction, FT_SYM_OPERATION_REASON);
+        ft_pass_keep_order(p, instruction, pointer, ft_pass_size(p, kind));
         return;
     }
     LLVMValueRef node = ft_pass_call(
@@ -217,21 +235,29 @@ static bool is_atomic(LLVMValueRef instruction)
 
 bool ft_pass_memory(ft_pass *p, LLVMValueRef instruction)
 {
-    LLVMTypeRef type;
+    LLVMTypeRef whole, type;
     switch (LLVMGetInstructionOpcode(instruction)) {
     case LLVMLoad:
-        type = atomic_type(p, LLVMTypeOf(instruction));
-        if (is_atomic(instruction) && type)
+        whole = LLVMTypeOf(instruction);
+        type = atomic_type(p, whole);
+        if (!is_atomic(instruction))
+            load(p, instruction);
+        else if (type)
             atomic_load(p, instruction, type);
         else
-            load(p, instruction);
+            ft_pass_keep_order(p, instruction, LLVMGetOperand(instruction, 0),
+                               ft_pass_size(p, whole));
         return true;
     case LLVMStore:
-        type = atomic_type(p, LLVMTypeOf(LLVMGetOperand(instruction, 0)));
-        if (is_atomic(instruction) && type)
+        whole = LLVMTypeOf(LLVMGetOperand(instruction, 0));
+        type = atomic_type(p, whole);
+        if (!is_atomic(instruction))
+            store(p, instruction);
+        else if (type)
             atomic_store(p, instruction, type);
         else
-            store(p, instruction);
+            ft_pass_keep_order(p, instruction, LLVMGetOperand(instruction, 1),
+                               ft_pass_size(p, whole));
         return true;
     case LLVMAtomicRMW:
         atomic_update(p, instruction);

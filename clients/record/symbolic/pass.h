@@ -43,6 +43,9 @@
     X(RESULT, "ft_sym_result", "ii")                                                               \
     X(BEGIN, "ft_sym_begin", "ppi")                                                                \
     X(RETURN, "ft_sym_return", "vpil")                                                             \
+    X(BEFORE, "foretell_happens_before", "vp")                                                     \
+    X(AFTER, "foretell_happens_after", "vp")                                                       \
+    X(INIT, "__tsan_init", "v")                                                                    \
     X(FUNC_ENTRY, "__tsan_func_entry", "vp")                                                       \
     X(FUNC_EXIT, "__tsan_func_exit", "v")                                                          \
     X(RETURN_ADDRESS, "llvm.returnaddress", "pi")
@@ -69,6 +72,7 @@ typedef struct ft_pass {
     LLVMValueRef arguments;             /* what ft_sym_begin returned */
     LLVMValueRef call_ids, call_values; /* arrays for the arguments of a call; NULL: not yet */
     FT_VEC(LLVMValueRef) frame;         /* its memory: gone when it returns */
+    bool grows;                         /* has memory on the stack whose size varies */
     LLVMBasicBlockRef entry;
 } ft_pass;
 
@@ -96,6 +100,10 @@ bool ft_pass_memory(ft_pass *p, LLVMValueRef instruction);
 /* memcpy, memmove, memset, as intrinsics or by name */
 bool ft_pass_range(ft_pass *p, LLVMValueRef instruction);
 
+/* Before an atomic access to `size` bytes (0: not known) that is not recorded: all those to that
+ * memory come in the order of the run. */
+void ft_pass_keep_order(ft_pass *p, LLVMValueRef instruction, LLVMValueRef pointer, uint64_t size);
+
 /* ---- calls.c */
 bool ft_pass_calls(ft_pass *p, LLVMValueRef instruction);
 /* Every invoke gets a block of its own where it goes on. */
@@ -104,5 +112,7 @@ void ft_pass_begin_function(ft_pass *p);
 
 /* ---- function.c */
 void ft_pass_function(ft_pass *p, LLVMValueRef function);
+/* Before llvm.stackrestore: what it gives back has no content any more. */
+void ft_pass_shrink_stack(ft_pass *p, LLVMValueRef restore);
 
 #endif

@@ -200,7 +200,7 @@ class Compared:
 
     def __init__(self, symbolic, plain):
         self.run = Run(symbolic[0])
-        self.events = symbolic[1:]
+        self.events = [e for e in symbolic[1:] if "kind" in e]  # not what it got from outside
         self.same_cells = set(symbolic[0]["variables"]) == set(plain[0]["variables"])
         self.others = [e for e in plain[1:] if e.get("kind") in ("read", "write", "rmw")]
         self.next = 0
