@@ -66,6 +66,12 @@ ft_rt_thread *ft_rt_enter_holding(void)
     ft_rt_self->inside = true;
     return ft_rt_self;
 }
+ft_rt_thread *ft_rt_enter_within(void)
+{
+    ft_rt_thread *self = ft_rt_enter_holding();
+    ft_rt_flush(self);
+    return self;
+}
 void ft_rt_go_on(ft_rt_thread *self)
 {
     ft_rt_flush(self);

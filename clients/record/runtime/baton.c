@@ -14,7 +14,7 @@
 #include "trace/event.h"
 
 /* Exit status of a program that deadlocked while it was recorded. */
-enum { DEADLOCKED = 88, WATCH_MS = 5, MS = 1000000, STALL_S = 3 };
+enum { DEADLOCKED = 88, WATCH_MS = 5, MS = 1000000, STALL_S = 3, SPIN_MS = 1000 };
 
 enum { STAY, GO, ASLEEP }; /* ft_rt_thread.go */
 
@@ -107,7 +107,7 @@ static void wake(ft_rt_thread *thread);
 void ft_rt_get_up(ft_rt_thread *self)
 {
     lock();
-    bool due = !ft_rt_replaying || ft_rt_replay_handles(self);
+    bool due = !ft_rt_replaying || ft_rt_signal_waits(self, ft_rt_replay_handles(self));
     if (self->state == FT_RT_BLOCKED && !self->stuck && due) {
         self->interrupted = true;
         self->state = FT_RT_READY;
@@ -320,17 +320,20 @@ static void take_baton(ft_rt_thread *self)
         come_back(self);
 }
 
-/* Replaying: runs the handlers that the schedule has here, as soon as their signals are there. */
+/* Replaying: runs the handlers that the schedule has here, as soon as their signals are there. What
+ * a handler masks comes when that one is done. */
 static void handle_due(ft_rt_thread *self)
 {
     const struct timespec moment = {.tv_nsec = MS / 10};
+    int number = 0;
     uint32_t kind = self->kind;
     const void *pc = self->pc;
-    while (ft_rt_replaying && !self->takes && ft_rt_replay_handles(self)) {
+    while (ft_rt_replaying && !self->takes && (number = ft_rt_replay_handles(self)) &&
+           !ft_rt_signals_blocked(number)) {
         ft_rt_turn(self, false);
         self->kind = FT_RT_ANY;
         self->pc = NULL;
-        if (self->signals)
+        if (ft_rt_signal_waits(self, number))
             ft_rt_signals_deliver(self);
         else
             syscall(SYS_nanosleep, &moment, NULL);
@@ -393,9 +396,8 @@ void ft_rt_go_on(ft_rt_thread *self)
 {
     ft_rt_flush(self);
     ft_sym_flush();
-    if (self->left) return;
-    ft_rt_signals_deliver(self);
-    ft_rt_yield(self);
+    if (self->signals && !self->takes) ft_rt_signals_deliver(self);
+    if (!self->left) ft_rt_yield(self);
 }
 
 ft_rt_thread *ft_rt_enter(void)
@@ -423,6 +425,7 @@ void ft_rt_yield(ft_rt_thread *self)
     if (next == self) {
         self->state = FT_RT_RUNNING;
         self->left = turn_length();
+        if (self->signals) self->left = 0; /* the next hook goes the long way */
         unlock();
         return;
     }
@@ -618,15 +621,15 @@ static bool is_at_work(const ft_rt_thread *t)
            !__atomic_load_n(&t->lent, __ATOMIC_SEQ_CST);
 }
 
-/* Takes the baton away; false where its runner came to a hook at this very moment. The runner says
- * that it is inside and then looks whether it still has the baton, without a fence: the barrier
- * here, on all cores, stands for it. */
-static bool steal(ft_rt_thread *runner)
+/* Takes the baton away; false where its runner came to a hook at this very moment, or has come to
+ * one since it had that many events left. The runner says that it is inside and then looks whether
+ * it still has the baton, without a fence: the barrier here, on all cores, stands for it. */
+static bool steal(ft_rt_thread *runner, uint32_t left)
 {
     __atomic_store_n(&ft_rt_hot, FT_RT_NO_THREAD, __ATOMIC_SEQ_CST);
     __atomic_store_n(&baton.runner, NULL, __ATOMIC_SEQ_CST);
     syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-    if (!is_at_work(runner)) return true;
+    if (!is_at_work(runner) && runner->left == left) return true;
     __atomic_store_n(&baton.runner, runner, __ATOMIC_SEQ_CST);
     return false;
 }
@@ -636,18 +639,36 @@ typedef struct seen {
     const ft_rt_thread *runner;
     uint64_t hooks;
     uint32_t left;
+    int64_t used; /* processor time when it moved, in ms; -1: not looked at yet */
 } seen;
 
-/* A runner that sleeps in a call that nobody told us of is outside. */
+static int64_t used_by(const ft_rt_thread *t)
+{
+    struct timespec used;
+    clockid_t clock = (clockid_t)(~(unsigned)t->tid << 3 | 6); /* the kernel's name of it */
+    return clock_gettime(clock, &used) ? 0 : (int64_t)used.tv_sec * 1000 + used.tv_nsec / MS;
+}
+
+/* It waits in a loop without an access that we see (inline assembly) for what others do, or
+ * computes for long in code without hooks. Its last access is done. */
+static bool spins(const ft_rt_thread *runner, seen *s)
+{
+    int64_t used = used_by(runner);
+    if (s->used < 0) s->used = used;
+    return used - s->used >= SPIN_MS;
+}
+
+/* A runner that sleeps in a call that nobody told us of is outside, and so is one that spins. */
 static void take_from_sleeper(seen *before)
 {
     ft_rt_thread *runner = baton.runner;
-    seen now = {runner, baton.hooks, runner ? runner->left : 0};
+    seen now = {runner, baton.hooks, runner ? runner->left : 0, -1};
     bool moved =
         now.runner != before->runner || now.hooks != before->hooks || now.left != before->left;
-    *before = now;
-    if (moved || !runner || !runner->tid || is_at_work(runner) || !sleeps(runner->tid)) return;
-    if (!steal(runner)) return;
+    if (moved) *before = now;
+    if (moved || !runner || !runner->tid || is_at_work(runner)) return;
+    if (!sleeps(runner->tid) && !spins(runner, before)) return;
+    if (!steal(runner, now.left)) return;
     ft_rt_self = runner; /* whose records these are */
     ft_rt_flush(runner);
     FT_RT_LOG(UNSEEN, runner->id);
@@ -737,10 +758,26 @@ static void *watch(void *unused)
     return NULL; /* as the process's last thread, which ends it */
 }
 
-void ft_rt_baton_start(void)
+/* The small stack is none where the program's thread-local memory, which lies in it too, is large.
+ */
+static bool start_watchdog(void)
 {
     pthread_t watchdog;
     pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    size_t usual = 0;
+    pthread_attr_getstacksize(&attributes, &usual);
+    pthread_attr_setstacksize(&attributes, 1 << 16);
+    int code = FT_REAL(pthread_create)(&watchdog, &attributes, watch, NULL);
+    if (code && !pthread_attr_setstacksize(&attributes, usual))
+        code = FT_REAL(pthread_create)(&watchdog, &attributes, watch, NULL);
+    pthread_attr_destroy(&attributes);
+    return code == 0;
+}
+
+void ft_rt_baton_start(void)
+{
     baton.threads = ft_rt_map(FT_RT_THREADS * sizeof *baton.threads);
     baton.random = ft_rt_header->seed;
     ft_rt_processor_start();
@@ -757,15 +794,10 @@ void ft_rt_baton_start(void)
         self->inside = false;
         return;
     }
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, 1 << 16);
     sigset_t all, before; /* the process's signals are for the program's threads */
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (FT_REAL(pthread_create)(&watchdog, &attributes, watch, NULL))
-        ft_rt_say("no watchdog thread: calls that sleep will stop all threads");
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
+    FT_REAL(pthread_sigmask)(SIG_SETMASK, &all, &before);
+    if (!start_watchdog()) ft_rt_say("no watchdog thread: calls that sleep will stop all threads");
+    FT_REAL(pthread_sigmask)(SIG_SETMASK, &before, NULL);
     self->inside = false;
 }

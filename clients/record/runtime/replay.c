@@ -195,7 +195,8 @@ static void send_from_outside(void)
 {
     const ft_schedule_entry *e = entry();
     const ft_rt_thread *t = play.threads[e->actor];
-    if (!e->signal || play.sent || !t || t->steps != e->step - 1 || t->signals) return;
+    if (!e->signal || play.sent || !t || t->steps != e->step - 1) return;
+    if (ft_rt_signal_waits(t, (int)e->signal)) return;
     play.sent = true;
     syscall(SYS_tgkill, syscall(SYS_getpid), t->tid, e->signal);
 }
@@ -273,13 +274,6 @@ static bool is_handler_of(int number, uint32_t loc)
     return pc && (!loc || location_of(pc) == loc);
 }
 
-static bool is_handler_at(uint32_t loc)
-{
-    for (int number = 1; number < FT_RT_SIGNALS; number++)
-        if (is_handler_of(number, loc)) return true;
-    return false;
-}
-
 ft_rt_thread *ft_rt_replay_handler(int number)
 {
     for (uint32_t i = play.schedule->at; i < play.n; i++) {
@@ -291,16 +285,17 @@ ft_rt_thread *ft_rt_replay_handler(int number)
     return NULL;
 }
 
-bool ft_rt_replay_handles(const ft_rt_thread *self)
+int ft_rt_replay_handles(const ft_rt_thread *self)
 {
-    if (!ft_rt_signals_handled()) return false;
+    if (!ft_rt_signals_handled()) return 0;
     for (uint32_t i = play.schedule->at; i < play.n; i++) {
         const ft_schedule_entry *e = &play.entries[i];
         if (play.threads[e->actor] != self) continue;
         if (e->step <= self->steps) continue;
-        return e->step == self->steps + 1 && e->kind == FT_EVENT_EDGE_IN && is_handler_at(e->loc);
+        bool next = e->step == self->steps + 1 && e->kind == FT_EVENT_EDGE_IN && e->signal;
+        return next && is_handler_of((int)e->signal, e->loc) ? (int)e->signal : 0;
     }
-    return false;
+    return 0;
 }
 
 ft_rt_thread *ft_rt_replay_next(void)
@@ -313,8 +308,9 @@ ft_rt_thread *ft_rt_replay_next(void)
     if (t->state == FT_RT_DONE) ft_rt_give_up(FT_SCHEDULE_ENDED_OUTCOME);
     if (t->state == FT_RT_OUTSIDE) return NULL;
     if (t->state != FT_RT_BLOCKED) return t;
-    if (ft_rt_replay_handles(t)) {
-        if (!t->signals) return NULL; /* it is on its way */
+    int number = ft_rt_replay_handles(t);
+    if (number) {
+        if (!ft_rt_signal_waits(t, number)) return NULL; /* it is on its way */
         t->interrupted = true;
         t->state = FT_RT_READY;
         return t;

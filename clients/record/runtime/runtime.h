@@ -95,7 +95,7 @@ typedef struct ft_rt_thread {
     bool interrupted;         /* blocked, but up for a signal handler */
     bool broke_off,
         restarts;     /* its last wait ended by one, and by nobody else; goes on behind it */
-    uint32_t signals; /* that wait for their handlers */
+    uint64_t signals; /* that wait for their handlers: 1 << (number - 1) */
     bool takes;       /* replaying: it is at the step that a handler begins with */
     uint32_t left;    /* events left in this turn */
     ft_rt_late late;
@@ -218,7 +218,9 @@ void ft_rt_stall_tell(const ft_rt_thread *threads, uint32_t n, uint32_t seconds)
 /* ---- signals.c */
 void ft_rt_signals_start(void);   /* the program has them ignored and blocked as recorded */
 bool ft_rt_signals_handled(void); /* the program has handlers: nobody waits for ever for sure */
-bool ft_rt_signals_wait(void);    /* of this thread */
+bool ft_rt_signals_wait(void);    /* of this thread, which it does not block */
+bool ft_rt_signal_waits(const ft_rt_thread *thread, int number); /* 0: false */
+bool ft_rt_signals_blocked(int number);        /* by this thread, as in a handler that masks it */
 const void *ft_rt_signals_handler(int number); /* where its step is, NULL: it has none */
 enum { FT_RT_SIGNALS = 65 };
 /* Runs those that wait (replaying: that the schedule has now), with the baton and inside before and
@@ -258,8 +260,8 @@ ft_rt_thread *ft_rt_replay_next(void);
 void ft_rt_replay_step(ft_rt_thread *self, uint32_t kind, uint32_t site);
 void ft_rt_replay_record(ft_rt_thread *self, ft_raw_operation operation, const uint64_t *operands);
 void ft_rt_replay_born(ft_rt_thread *child, ft_rt_thread *parent);
-/* Is a signal handler what the thread has to do next? */
-bool ft_rt_replay_handles(const ft_rt_thread *self);
+/* The signal whose handler the thread has to run next, 0: something else. */
+int ft_rt_replay_handles(const ft_rt_thread *self);
 /* The thread that handles that signal next, NULL: none. */
 ft_rt_thread *ft_rt_replay_handler(int number);
 /* Which waiter of `what` a signal wakes: the one that the schedule has go on next, else one that is

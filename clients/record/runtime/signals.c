@@ -27,6 +27,11 @@ static __thread struct {
     late all[LATE];
 } waiting;
 
+static uint64_t bit_of(int number)
+{
+    return 1ULL << (number - 1);
+}
+
 /* Where the thread's own instruction is the reason, it cannot go on before the handler. */
 static bool is_fault(int number, const siginfo_t *info)
 {
@@ -93,7 +98,8 @@ static void trampoline(int number, siginfo_t *info, void *context)
     bool later = self && (self->inside || ft_rt_replaying) && !is_fault(number, info);
     if (later && waiting.n < LATE) {
         waiting.all[waiting.n] = (late){.number = number, .info = *info};
-        self->signals = (uint32_t)++waiting.n;
+        waiting.n++;
+        self->signals |= bit_of(number);
         self->left = 1; /* a hook on its way may count it down: soon one goes the long way */
         if (self->parked) ft_rt_get_up(self);
     } else {
@@ -102,21 +108,55 @@ static void trampoline(int number, siginfo_t *info, void *context)
     errno = before;
 }
 
-static bool take(late *one)
+/* The first that is not blocked; replaying, of the one that the schedule has next there, which is
+ * another one where their senders change places. */
+static int first_due(const ft_rt_thread *self, const sigset_t *blocked)
 {
-    if (!waiting.n) return false;
-    *one = waiting.all[0];
+    int next = ft_rt_replaying ? ft_rt_replay_handles(self) : 0;
+    if (ft_rt_replaying && !next) return LATE;
+    for (int i = 0; i < waiting.n; i++) {
+        int number = waiting.all[i].number;
+        if (sigismember(blocked, number) != 1 && (!next || next == number)) return i;
+    }
+    return LATE;
+}
+
+static bool take(ft_rt_thread *self, const sigset_t *blocked, late *one)
+{
+    int at = first_due(self, blocked);
+    if (at == LATE) return false;
+    *one = waiting.all[at];
     waiting.n--;
-    for (int i = 0; i < waiting.n; i++) waiting.all[i] = waiting.all[i + 1];
+    for (int i = at; i < waiting.n; i++) waiting.all[i] = waiting.all[i + 1];
+    self->signals = 0;
+    for (int i = 0; i < waiting.n; i++) self->signals |= bit_of(waiting.all[i].number);
     return true;
+}
+
+bool ft_rt_signal_waits(const ft_rt_thread *thread, int number)
+{
+    return number && thread->signals & bit_of(number);
 }
 
 bool ft_rt_signals_wait(void)
 {
-    return waiting.n > 0;
+    sigset_t blocked;
+    if (!waiting.n) return false;
+    FT_REAL(pthread_sigmask)(SIG_SETMASK, NULL, &blocked);
+    for (int i = 0; i < waiting.n; i++)
+        if (sigismember(&blocked, waiting.all[i].number) != 1) return true;
+    return false;
 }
 
-/* The signals of the handlers are blocked meanwhile, as the kernel would. */
+bool ft_rt_signals_blocked(int number)
+{
+    sigset_t blocked;
+    FT_REAL(pthread_sigmask)(SIG_SETMASK, NULL, &blocked);
+    return sigismember(&blocked, number) == 1;
+}
+
+/* The signals of the handlers are blocked meanwhile, as the kernel would; so those that are wait
+ * on, until the handler that masks them is done. */
 bool ft_rt_signals_deliver(ft_rt_thread *self)
 {
     late one;
@@ -124,20 +164,19 @@ bool ft_rt_signals_deliver(ft_rt_thread *self)
     bool restarts = true;
     if (!waiting.n) return restarts;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    while ((!ft_rt_replaying || ft_rt_replay_handles(self)) && take(&one)) {
-        self->signals = (uint32_t)waiting.n;
+    FT_REAL(pthread_sigmask)(SIG_SETMASK, &all, &before);
+    while (take(self, &before, &one)) {
         const struct sigaction *h = &handlers[one.number];
         sigorset(&during, &before, &h->sa_mask);
         if (!(h->sa_flags & SA_NODEFER)) sigaddset(&during, one.number);
         if (!(h->sa_flags & SA_RESTART)) restarts = false;
         self->inside = false;
-        pthread_sigmask(SIG_SETMASK, &during, NULL);
+        FT_REAL(pthread_sigmask)(SIG_SETMASK, &during, NULL);
         call(one.number, &one.info, NULL);
-        pthread_sigmask(SIG_SETMASK, &all, NULL);
-        ft_rt_enter();
+        FT_REAL(pthread_sigmask)(SIG_SETMASK, &all, NULL);
+        ft_rt_enter_within();
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    FT_REAL(pthread_sigmask)(SIG_SETMASK, &before, NULL);
     return restarts;
 }
 
@@ -200,6 +239,25 @@ sighandler_t signal(int number, sighandler_t handler)
     return old.sa_handler;
 }
 
+/* What came before it is blocked is handled before. */
+static void handle_waiting(void)
+{
+    ft_rt_thread *self = waiting.n ? ft_rt_enter() : NULL;
+    if (self) ft_rt_leave(self);
+}
+
+int pthread_sigmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
+{
+    if (set) handle_waiting();
+    return FT_REAL(pthread_sigmask)(how, set, old);
+}
+
+int sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
+{
+    if (set) handle_waiting();
+    return FT_REAL(sigprocmask)(how, set, old);
+}
+
 /* ---- what the program starts with: whoever starts it may have signals ignored or blocked */
 
 static bool is_ignored(int number)
@@ -221,7 +279,7 @@ void ft_rt_signals_start(void)
     sigset_t blocked;
     uint64_t ignored = 0, masked = 0;
     if (!ft_rt_input_begin(&in, FT_INPUT_SIGNALS, NULL)) return;
-    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    FT_REAL(pthread_sigmask)(SIG_SETMASK, NULL, &blocked);
     for (int number = 1; number < FT_RT_SIGNALS; number++) {
         ignored |= (uint64_t)is_ignored(number) << (number - 1);
         masked |= (uint64_t)(sigismember(&blocked, number) == 1) << (number - 1);
@@ -233,7 +291,7 @@ void ft_rt_signals_start(void)
         ignore(number, ignored >> (number - 1) & 1);
         (masked >> (number - 1) & 1 ? sigaddset : sigdelset)(&blocked, number);
     }
-    pthread_sigmask(SIG_SETMASK, &blocked, NULL);
+    FT_REAL(pthread_sigmask)(SIG_SETMASK, &blocked, NULL);
     ft_rt_input_end(&in);
 }
 

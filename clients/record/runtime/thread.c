@@ -33,7 +33,7 @@ static void block_signals(sigset_t *before)
 {
     sigset_t all;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, before);
+    FT_REAL(pthread_sigmask)(SIG_SETMASK, &all, before);
 }
 
 static void end_thread(void *round)
@@ -63,7 +63,7 @@ static void *run_thread(void *argument)
 {
     ft_rt_thread *self = argument;
     ft_rt_thread_starts(self);
-    if (self->masked) pthread_sigmask(SIG_SETMASK, &self->mask, NULL);
+    if (self->masked) FT_REAL(pthread_sigmask)(SIG_SETMASK, &self->mask, NULL);
     log_begin();
     pthread_setspecific(end_key, (void *)1);
     ft_rt_leave(self);
@@ -86,7 +86,7 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
     ft_rt_lend(ft_rt_self); /* the dynamic linker's lock */
     if (child->masked) block_signals(&child->mask);
     int result = FT_REAL(pthread_create)(handle, attributes, run_thread, child);
-    if (child->masked) pthread_sigmask(SIG_SETMASK, &child->mask, NULL);
+    if (child->masked) FT_REAL(pthread_sigmask)(SIG_SETMASK, &child->mask, NULL);
     ft_rt_take_back(ft_rt_self);
     if (result)
         child->state = FT_RT_DONE;

@@ -98,7 +98,7 @@ static void *run_clockwork(void *argument)
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMAX};
     sigset_t all, ours;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    FT_REAL(pthread_sigmask)(SIG_SETMASK, &all, NULL);
     w->tid = event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
     w->result = FT_REAL(timer_create)(w->clock, &event, &w->timer);
     w->error = errno;
