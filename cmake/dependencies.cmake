@@ -9,6 +9,7 @@ pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
 pkg_check_modules(DW REQUIRED IMPORTED_TARGET libdw)
+pkg_check_modules(ELF REQUIRED IMPORTED_TARGET libelf)
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 
 # Z3: 4.8.12 is the tested one. Later versions (4.13) fix expressions instead of numbers in the user

@@ -14,7 +14,7 @@ endif()
 install(TARGETS foretell-worker foretell-webhook RUNTIME DESTINATION ${helpers})
 
 # The recorder's archive is of this machine's kind, so it is not in share, where the wrappers look.
-install(DIRECTORY ${record_share}/ DESTINATION ${record_lib})
+install(DIRECTORY ${record_share}/ DESTINATION ${record_lib} USE_SOURCE_PERMISSIONS)
 install(CODE "
   set(to \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/share/foretell\")
   file(MAKE_DIRECTORY \${to})

@@ -47,12 +47,22 @@ set_property(SOURCE ${CMAKE_SOURCE_DIR}/clients/record/runtime/condition.c APPEN
 
 foretell_library(forerecord clients/record/maker)
 target_include_directories(forerecord PUBLIC clients/record)
-target_link_libraries(forerecord PUBLIC forecommon PkgConfig::DW)
+target_link_libraries(forerecord PUBLIC forecommon PkgConfig::DW PkgConfig::ELF)
+
+# The assembler that the compilers behind the wrappers run; they look for one called `as'.
+file(GLOB assembler_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/clients/record/assembler/*.c)
+list(REMOVE_ITEM assembler_sources ${CMAKE_SOURCE_DIR}/clients/record/assembler/main.c)
+add_library(foreassembler STATIC ${assembler_sources})
+target_include_directories(foreassembler PUBLIC clients/record)
+add_executable(foretell-as clients/record/assembler/main.c)
+target_link_libraries(foretell-as PRIVATE foreassembler)
+set_target_properties(foretell-as PROPERTIES OUTPUT_NAME as
+                      RUNTIME_OUTPUT_DIRECTORY ${record_share}/bin)
 
 foreach(wrapper foretell-cc foretell-c++)
   add_executable(${wrapper} clients/record/wrapper/main.c clients/record/wrapper/command.c
                  clients/record/wrapper/request.c clients/record/wrapper/symbolic.c)
-  add_dependencies(${wrapper} foretell-record)
+  add_dependencies(${wrapper} foretell-record foretell-as)
 endforeach()
 set(record_archivers)
 foreach(tool gcc-ar gcc-ranlib llvm-ar llvm-ranlib)

@@ -1,4 +1,4 @@
-/* Two threads that ask the outside: the time, random numbers, a file. */
+/* Two threads that ask the outside: the time, random numbers, a file, the processor's clock. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -6,10 +6,20 @@
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static long sum, times;
 static const char *path;
+
+static unsigned long long ticks(int how)
+{
+    unsigned low, high, number;
+    if (how == 0) return __rdtsc();
+    if (how == 1) return __rdtscp(&number);
+    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+    return (unsigned long long)high << 32 | low;
+}
 
 static void *work(void *unused)
 {
@@ -22,7 +32,7 @@ static void *work(void *unused)
         clock_gettime(CLOCK_REALTIME, &t);
         if (getrandom(&r, sizeof r, 0) < 0) r = 0;
         pthread_mutex_lock(&lock);
-        sum += atoi(line) + t.tv_nsec % 7 + r % 5 + rand() % 3;
+        sum += atoi(line) + t.tv_nsec % 7 + r % 5 + rand() % 3 + (long)(ticks(i % 3) % 11);
         pthread_mutex_unlock(&lock);
         times++;
     }

@@ -1,8 +1,14 @@
-/* Libraries that make their own locks of atomics and futex calls: what they order, no record shows.
- */
+/* What orders threads without any record: libraries that make their own locks of atomics and futex
+ * calls, and inline assembly that foretell-as does not understand. */
+#include <fcntl.h>
+#include <gelf.h>
+#include <inttypes.h>
+#include <libelf.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "maker/maker_internal.h"
+#include "raw/assembly.h"
 
 /*  beginning of the file's name, what it is */
 static const char *const foreign[][2] = {
@@ -25,15 +31,79 @@ static const char *foreign_name(const char *path)
     return NULL;
 }
 
+/* ---- inline assembly */
+
+/* How many instructions the notes of a section tell of: one note a source file. */
+static uint64_t count_notes(Elf_Scn *section)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    GElf_Nhdr note;
+    uint64_t n = 0;
+    size_t at = 0, name, text;
+    while (data && (at = gelf_getnote(data, at, &note, &name, &text))) {
+        uint32_t count;
+        if (note.n_type != FT_ASSEMBLY_UNSEEN || note.n_descsz != sizeof count) continue;
+        memcpy(&count, (const char *)data->d_buf + text, sizeof count);
+        n += count;
+    }
+    return n;
+}
+
+static uint64_t count_unseen(Elf *elf)
+{
+    size_t names;
+    uint64_t n = 0;
+    Elf_Scn *section = NULL;
+    if (elf_getshdrstrndx(elf, &names)) return 0;
+    while ((section = elf_nextscn(elf, section))) {
+        GElf_Shdr header;
+        const char *name = NULL;
+        if (gelf_getshdr(section, &header)) name = elf_strptr(elf, names, header.sh_name);
+        if (name && !strcmp(name, FT_ASSEMBLY_SECTION)) n += count_notes(section);
+    }
+    return n;
+}
+
+static uint64_t unseen_in(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    elf_version(EV_CURRENT);
+    Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    uint64_t n = elf ? count_unseen(elf) : 0;
+    elf_end(elf);
+    close(fd);
+    return n;
+}
+
+/* ---- notes */
+
+static void note_assembly(ft_maker *m, const char *path)
+{
+    uint64_t n = unseen_in(path);
+    if (!n) return;
+    ft_builder_note(m->builder, FT_RECORD_FOREIGN, FT_NO_EVENT,
+                    "%s has %" PRIu64 " instruction(s) of inline assembly that order threads and "
+                    "that the recorder does not see: findings between what they keep apart can be "
+                    "false; tell such orders by annotations (docs/record.md)",
+                    path, n);
+}
+
+static void note_library(ft_maker *m, const char *path)
+{
+    const char *name = foreign_name(path);
+    if (!name) return;
+    ft_builder_note(m->builder, FT_RECORD_FOREIGN, FT_NO_EVENT,
+                    "%s (%s) orders threads without calls that the recorder sees: findings between "
+                    "what it keeps apart can be false; tell such orders by annotations "
+                    "(docs/record.md)",
+                    name, path);
+}
+
 void ft_maker_foreign(ft_maker *m)
 {
     for (size_t i = 0; i < m->modules.len && m->summary->threads > 1; i++) {
-        const char *name = foreign_name(m->modules.data[i].path);
-        if (!name) continue;
-        ft_builder_note(m->builder, FT_RECORD_FOREIGN, FT_NO_EVENT,
-                        "%s (%s) orders threads without calls that the recorder sees: findings "
-                        "between what it keeps apart can be false; tell such orders by annotations "
-                        "(docs/record.md)",
-                        name, m->modules.data[i].path);
+        note_library(m, m->modules.data[i].path);
+        note_assembly(m, m->modules.data[i].path);
     }
 }

@@ -62,7 +62,9 @@ static bool sound_object(const uint64_t *o)
 
 static bool sound_input(const uint64_t *o)
 {
-    return (o[0] & UINT8_MAX) < FT_INPUT_CHANNEL && o[0] >> 8 <= INT32_MAX && o[3] <= UINT32_MAX;
+    uint64_t call = o[0] & UINT8_MAX;
+    return call < FT_INPUT_CALLS && call != FT_INPUT_CHANNEL && o[0] >> 8 <= INT32_MAX &&
+           o[3] <= UINT32_MAX;
 }
 
 static bool sound_range(uint64_t address, uint64_t size)

@@ -96,7 +96,8 @@
     X(TIMERFD_GETTIME, "timerfd_gettime")                                                          \
     X(SIGNALFD, "signalfd")                                                                        \
     X(EVENTFD_WRITE, "eventfd_write")                                                              \
-    X(CHANNEL, "a channel") /* not a call: ft_schedule_channel, in the trace alone */
+    X(CHANNEL, "a channel") /* not a call: ft_schedule_channel, in the trace alone */              \
+    X(RDTSC, "rdtsc")
 
 typedef enum ft_input_call {
 #define FT_INPUT_ENUM(symbol, name) FT_INPUT_##symbol,

@@ -113,7 +113,17 @@ static const char *compiler_of(const char *name)
     return cxx ? "g++" : "gcc";
 }
 
-static void add_compile(ft_command *command, bool clang, const char *folder)
+/* Inline assembly gets its calls behind the compiler (assembler/main.c). Clang has an assembler of
+ * its own, which takes what people wrote for it. */
+static void add_assembler(ft_command *command, const ft_request *r, bool clang, const char *folder)
+{
+    if (clang && r->assembles) return;
+    if (clang) ft_command_add(command, "-fno-integrated-as");
+    ft_command_add(command, "-B");
+    ft_command_add(command, ours(folder, "bin"));
+}
+
+static void add_compile(ft_command *command, const ft_request *r, bool clang, const char *folder)
 {
     if (clang) {
         ft_command_add(command, unused_from);
@@ -123,6 +133,7 @@ static void add_compile(ft_command *command, bool clang, const char *folder)
         ft_command_add(command, ours(folder, "foretell.specs"));
         ft_command_add_all(command, gcc_always);
     }
+    add_assembler(command, r, clang, folder);
     ft_command_add_all(command, no_builtins);
     ft_command_add(command, "-isystem");
     ft_command_add(command, ours(folder, "include"));
@@ -160,6 +171,7 @@ static int build_with_terms(const char *name, const ft_command *arguments, const
                                                      : "clang",
                       .folder = folder,
                       .include = ours(folder, "include"),
+                      .assembler = ours(folder, "bin"),
                       .runtime = ours(folder, "libforetell-record.a"),
                       .before = link_before,
                       .after = link_after,
@@ -241,7 +253,7 @@ int main(int argc, char **argv)
     }
     if (terms) return build_with_terms(argv[0], &arguments, &r, folder);
     add_words(&command, compiler);
-    add_compile(&command, clang, folder);
+    add_compile(&command, &r, clang, folder);
     add_arguments(&command, argc, argv, r.links && r.shared && r.strict);
     add_level(&command, clang);
     add_plugin(&command, &r, clang);

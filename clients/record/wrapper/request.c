@@ -75,6 +75,14 @@ static bool is_header(const char *name, const char *language)
     return ending && is_one_of(ending, endings);
 }
 
+static bool is_assembler(const char *name, const char *language)
+{
+    static const char *const endings[] = {".s", ".S", ".sx", NULL};
+    const char *ending = strrchr(name, '.');
+    if (language) return !strncmp(language, "assembler", strlen("assembler"));
+    return ending && is_one_of(ending, endings);
+}
+
 /* -Wl,-z,defs and its other names; the last one counts. */
 static void see_strictness(ft_request *r, const char *argument)
 {
@@ -119,9 +127,10 @@ ft_request ft_request_understand(const ft_command *arguments)
             language = a + 2;
         else if (!strcmp(a, "-Xlinker") && i + 1 < arguments->n)
             see_strictness(&r, arguments->data[++i]);
-        else if (a[0] != '-' || !a[1])
+        else if (a[0] != '-' || !a[1]) {
             *(is_header(a, language) ? &headers : &others) = true;
-        else
+            r.assembles |= is_assembler(a, language);
+        } else
             see_option(&r, a);
         if (language && !strcmp(language, "none")) language = NULL;
         if (is_one_of(a, takes_value)) i++;

@@ -14,6 +14,7 @@ typedef struct ft_request {
     bool strict;           /* undefined symbols are errors in libraries too (-z defs) */
     bool language;         /* -x is in force at its end */
     bool lto;              /* link-time optimisation */
+    bool assembles;        /* a source is one of assembler */
     const char *sanitizer; /* one that is not ours, NULL: none */
 } ft_request;
 

@@ -214,6 +214,7 @@ static int make_object(const ft_build *b, const char *bitcode, const char *objec
     ft_command_add(&c, b->compiler);
     add_options(&c, b, false);
     ft_command_add_all(&c, to_object);
+    ft_command_add_all(&c, (const char *const[]){"-fno-integrated-as", "-B", b->assembler, NULL});
     ft_command_add(&c, bitcode);
     ft_command_add(&c, "-o");
     ft_command_add(&c, object);

@@ -8,6 +8,7 @@
 typedef struct ft_build {
     const char *compiler, *folder;            /* clang, and where the wrapper lies */
     const char *include;                      /* the recorder's headers */
+    const char *assembler;                    /* the folder of its assembler */
     const char *runtime;                      /* its archive */
     const char *const *before, *const *after; /* what stands around the archive in a link */
     const char *const *all;                   /* what each link gets, of a library too */

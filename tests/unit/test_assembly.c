@@ -1,0 +1,232 @@
+/* What instructions of inline assembly do to memory, by the processor's manual (Intel SDM, volume
+ * 2), and which text gets calls. That the calls are harmless and come with the right addresses is
+ * shown by running them: tests/programs/quiet/assembly.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "assembler/instruction.h"
+#include "assembler/rewrite.h"
+
+typedef struct row {
+    const char *text;
+    ft_asm_access access;
+    unsigned size;
+    const char *memory, *bit;
+    bool orders;
+} row;
+
+static const row rows[] = {
+    {"lock xaddl %eax, (%rdx)", FT_ASM_UPDATE, 4, "(%rdx)", "", true},
+    {"lock xadd %r9w, x+8(%rip)", FT_ASM_UPDATE, 2, "x+8(%rip)", "", true},
+    {"xchgq %rax, -8(%rbp,%rcx,8)", FT_ASM_UPDATE, 8, "-8(%rbp,%rcx,8)", "", true},
+    {"xchg (%rdi), %al", FT_ASM_UPDATE, 1, "(%rdi)", "", true},
+    {"xchg %rax, %rbx", FT_ASM_NONE, 0, "", "", false},
+    {"lock cmpxchgb %cl, (%r15)", FT_ASM_COMPARE, 1, "(%r15)", "", true},
+    {"lock cmpxchg16b 16(%rsi)", FT_ASM_COMPARE, 16, "16(%rsi)", "", true},
+    {"lock cmpxchg8b (%rsi)", FT_ASM_COMPARE, 8, "(%rsi)", "", true},
+    {"xacquire lock xchgl %eax, x", FT_ASM_UPDATE, 4, "x", "", true},
+    {"lock incl x", FT_ASM_UPDATE, 4, "x", "", true},
+    {"incl %eax", FT_ASM_NONE, 0, "", "", false},
+    {"addq $1, (%rdi)", FT_ASM_UPDATE, 8, "(%rdi)", "", false},
+    {"addq (%rdi), %rax", FT_ASM_READ, 8, "(%rdi)", "", false},
+    {"sub %esi, (%rdi)", FT_ASM_UPDATE, 4, "(%rdi)", "", false},
+    {"subb $1, (%rdi)", FT_ASM_UPDATE, 1, "(%rdi)", "", false},
+    {"sbb $1, (%rdi)", FT_ASM_NONE, 0, "", "", false}, /* of a size that nobody says */
+    {"cmpl $0, (%rdi)", FT_ASM_READ, 4, "(%rdi)", "", false},
+    {"testb $1, x(%rip)", FT_ASM_READ, 1, "x(%rip)", "", false},
+    {"movl %eax, (%rdi)", FT_ASM_WRITE, 4, "(%rdi)", "", false},
+    {"mov (%rdi), %r10b", FT_ASM_READ, 1, "(%rdi)", "", false},
+    {"movq %xmm0, (%rdi)", FT_ASM_WRITE, 8, "(%rdi)", "", false},
+    {"movzbl (%rdi), %eax", FT_ASM_READ, 1, "(%rdi)", "", false},
+    {"movslq (%rdi), %rax", FT_ASM_READ, 4, "(%rdi)", "", false},
+    {"movdqu %xmm1, (%rdi)", FT_ASM_WRITE, 16, "(%rdi)", "", false},
+    {"vmovdqu %ymm1, (%rdi)", FT_ASM_NONE, 0, "", "", false},
+    {"movsd (%rdi), %xmm1", FT_ASM_READ, 8, "(%rdi)", "", false},
+    {"cmovll (%rdi), %eax", FT_ASM_READ, 4, "(%rdi)", "", false},
+    {"cmovz (%rdi), %rax", FT_ASM_READ, 8, "(%rdi)", "", false},
+    {"setnz (%rdi)", FT_ASM_WRITE, 1, "(%rdi)", "", false},
+    {"setc %al", FT_ASM_NONE, 0, "", "", false},
+    {"shll %cl, (%rdi)", FT_ASM_UPDATE, 4, "(%rdi)", "", false},
+    {"shl %cl, (%rdi)", FT_ASM_NONE, 0, "", "", false},
+    {"imulq $3, (%rdi), %rax", FT_ASM_READ, 8, "(%rdi)", "", false},
+    {"mulq (%rdi)", FT_ASM_READ, 8, "(%rdi)", "", false},
+    {"lock btsl $3, (%rdi)", FT_ASM_UPDATE, 4, "(%rdi)", "", true},
+    {"lock btsq %rax, (%rdi)", FT_ASM_UPDATE, 8, "(%rdi)", "%rax", true},
+    {"bt %ecx, (%rdi)", FT_ASM_READ, 4, "(%rdi)", "%ecx", false},
+    {"bt $3, %rax", FT_ASM_NONE, 0, "", "", false},
+    {"leaq (%rdi), %rax", FT_ASM_NONE, 0, "", "", false},
+    {"lock addl $0, %fs:40", FT_ASM_NONE, 0, "", "", false}, /* the thread's own */
+    {"movl %gs:(%rdi), %eax", FT_ASM_NONE, 0, "", "", false},
+    {"lock incl (%edi)", FT_ASM_NONE, 0, "", "", true},
+    {"call *(%rax)", FT_ASM_NONE, 0, "", "", false},
+    {"jmp 1f", FT_ASM_NONE, 0, "", "", false},
+    {"rep movsb", FT_ASM_NONE, 0, "", "", false},
+    {"push (%rdi)", FT_ASM_NONE, 0, "", "", false},
+    {"lock frobnicate (%rdi)", FT_ASM_NONE, 0, "", "", true},
+    {"lock", FT_ASM_NONE, 0, "", "", true},
+    {"nop", FT_ASM_NONE, 0, "", "", false},
+    {"", FT_ASM_NONE, 0, "", "", false},
+};
+
+static ft_asm_text text_of(const char *s)
+{
+    return (ft_asm_text){s, strlen(s)};
+}
+
+static void expect_text(ft_asm_text found, const char *wanted)
+{
+    assert_int_equal(found.n, strlen(wanted));
+    if (found.n) assert_memory_equal(found.at, wanted, found.n);
+}
+
+static void test_instructions(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const row *r = &rows[i];
+        print_message("%s\n", r->text);
+        ft_asm_instruction found = ft_asm_understand(text_of(r->text));
+        assert_int_equal(found.access, r->access);
+        assert_int_equal(found.orders, r->orders);
+        if (r->access == FT_ASM_NONE) continue;
+        assert_int_equal(found.size, r->size);
+        expect_text(found.memory, r->memory);
+        expect_text(found.bit, r->bit);
+    }
+}
+
+static void test_registers(void **state)
+{
+    static const struct {
+        const char *name;
+        unsigned size;
+    } registers[] = {{"%al", 1},   {"%ch", 1},   {"%sil", 1}, {"%r8b", 1}, {"%ax", 2},
+                     {"%r15w", 2}, {"%ebp", 4},  {"%r9d", 4}, {"%rsp", 8}, {"%r10", 8},
+                     {"%r8", 8},   {"%xmm0", 0}, {"%st", 0},  {"%cr0", 0}, {"%k1", 0},
+                     {"", 0},      {"$ax", 0},   {"%", 0},    {"%mm0", 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof registers / sizeof *registers; i++) {
+        print_message("%s\n", registers[i].name);
+        assert_int_equal(ft_asm_register_size(text_of(registers[i].name)), registers[i].size);
+    }
+}
+
+/* ---- texts */
+
+static unsigned occurrences(const ft_asm_buffer *b, const char *word)
+{
+    unsigned n = 0;
+    const char *at = b->data, *end = b->data + b->n;
+    while ((at = memmem(at, (size_t)(end - at), word, strlen(word)))) {
+        at++;
+        n++;
+    }
+    return n;
+}
+
+#define FUNCTION(text) "\t.type f, @function\nf:\n" text "\tret\n\t.size f, .-f\n"
+#define INLINE(text)   "#APP\n# 5 \"x.c\" 1\n\t" text "\n# 0 \"\" 2\n#NO_APP\n"
+
+typedef struct expectation {
+    const char *text;
+    unsigned seen, orders, unseen;
+    unsigned before, behind; /* calls */
+} expectation;
+
+static const expectation texts[] = {
+    {FUNCTION("\tlock xaddl %eax, (%rdx)\n"), 0, 0, 0, 0, 0}, /* the compiler's own */
+    {FUNCTION(INLINE("lock xaddl %eax, (%rdx)")), 1, 1, 0, 1, 1},
+    {FUNCTION(INLINE("lock; xaddl %eax, (%rdx)")), 1, 1, 0, 1, 1},
+    {FUNCTION(INLINE("lock\n\txaddl\t%eax, (%rdx)")), 1, 1, 0, 1, 1},
+    {FUNCTION(INLINE("1: lock;incl (%rdi);jnz 1b;movl (%rsi),%eax")), 2, 1, 0, 2, 1},
+    {FUNCTION(INLINE("nop # lock incl (%rdi)")), 0, 0, 0, 0, 0},
+    {FUNCTION(INLINE("/* lock incl (%rdi) */ nop")), 0, 0, 0, 0, 0},
+    {FUNCTION(INLINE("/* a\n b */ lock incl (%rdi) /* c */; nop")), 1, 1, 0, 1, 1},
+    {FUNCTION(INLINE(".ascii \"; lock incl (%rdi)\"")), 0, 0, 0, 0, 0},
+    {FUNCTION(INLINE("cmpb $'#', (%rdi); cmpb $';', %al; lock incl (%rdi)")), 2, 1, 0, 2, 1},
+    {FUNCTION(INLINE(".intel_syntax noprefix; lock inc dword ptr [rdi]; .att_syntax prefix")
+                  INLINE("lock incl (%rdi)")),
+     1, 2, 1, 1, 1},
+    {FUNCTION(INLINE(".macro m x\nlock incl \\x\n.endm\nm (%rdi)")), 0, 1, 1, 0, 0},
+    {INLINE(".macro m x\nlock incl \\x\n.endm\n") FUNCTION(INLINE("m (%rdi)")), 0, 1, 1, 0, 0},
+    {INLINE("g: lock incl (%rdi); ret"), 0, 1, 1, 0, 0}, /* a function of assembly alone */
+    {"\t.macro m x\n lock incl \\x\n\t.endm\n" FUNCTION(INLINE("m (%rdi)")), 0, 1, 1, 0,
+     0}, /* clang's */
+    {"g:\txchgl %eax, (%rdi)\n\tret\n" FUNCTION(""), 0, 1, 1, 0, 0},
+    {"x:\n\t.long 5\n\t.string \"lock incl\"\n" FUNCTION(""), 0, 0, 0, 0, 0},
+    {FUNCTION("") INLINE("g: movl %eax, (%rdi); ret"), 0, 0, 0, 0, 0},
+    {FUNCTION(INLINE("lock frobnicate (%rdi)")), 0, 1, 1, 0, 0},
+    {FUNCTION(INLINE("rdtsc")), 1, 0, 0, 0, 0},
+    {FUNCTION("\trdtscp\n"), 1, 0, 0, 0, 0}, /* the compiler's own, but a look at the clock */
+    {FUNCTION("\t#APP\n\tlock\n\tincl\t(%rdi)\n\t#NO_APP\n"), 1, 1, 0, 1, 1}, /* clang's */
+    {FUNCTION(INLINE("lock")), 0, 0, 0, 0, 0}, /* and nothing behind it */
+    {"", 0, 0, 0, 0, 0},
+    {"#APP\n", 0, 0, 0, 0, 0},
+};
+
+static void test_texts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const expectation *t = &texts[i];
+        ft_asm_buffer made = {0};
+        print_message("%s\n", t->text);
+        ft_asm_counts counts = ft_asm_rewrite(t->text, strlen(t->text), &made);
+        assert_false(made.failed);
+        assert_int_equal(counts.seen, t->seen);
+        assert_int_equal(counts.orders, t->orders);
+        assert_int_equal(counts.unseen, t->unseen);
+        unsigned calls = occurrences(&made, "__foretell_asm_"),
+                 behind = occurrences(&made, "__foretell_asm_done"),
+                 clock = occurrences(&made, "__foretell_asm_clock");
+        assert_int_equal(calls - behind - clock, t->before);
+        assert_int_equal(behind, t->behind);
+        free(made.data);
+    }
+}
+
+/* What gets no calls stays as it is, byte for byte. */
+static void test_unchanged(void **state)
+{
+    static const char text[] = FUNCTION("\tmovl $1, %eax # what\n") "\t.section .x\n";
+    ft_asm_buffer made = {0};
+    (void)state;
+    ft_asm_rewrite(text, sizeof text - 1, &made);
+    assert_int_equal(made.n, sizeof text - 1);
+    assert_memory_equal(made.data, text, made.n);
+    free(made.data);
+}
+
+/* Beginnings of texts, which end anywhere: nothing is read behind them (the sanitizers look). */
+static void test_cut(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        size_t n = strlen(texts[i].text);
+        for (size_t cut = 0; cut < n; cut++) {
+            char *part = malloc(cut + 1);
+            ft_asm_buffer made = {0};
+            assert_non_null(part);
+            memcpy(part, texts[i].text, cut);
+            ft_asm_rewrite(part, cut, &made);
+            assert_false(made.failed);
+            free(made.data);
+            free(part);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_instructions), cmocka_unit_test(test_registers),
+        cmocka_unit_test(test_texts),        cmocka_unit_test(test_unchanged),
+        cmocka_unit_test(test_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
