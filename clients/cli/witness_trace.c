@@ -13,6 +13,12 @@ static ft_status fetch_trace(const ft_options *options, const char *hash, ft_tra
     ft_remote remote = {0};
     ft_reply reply = {0};
     ft_status status = ft_remote_open(options, false, &remote, err);
+    if (status == FT_USAGE) {
+        *err = (ft_error)FT_ERROR_INIT;
+        return ft_error_set(err, FT_USAGE,
+                            "no trace: name its file behind the witness, or the server that has it "
+                            "(--server http://HOST:PORT, FORETELL_SERVER)");
+    }
     if (status) return status;
     char *path = ft_job_path("traces", hash, "/content");
     ft_request request = {.method = "GET", .path = path};

@@ -266,6 +266,7 @@ ft_status ft_plan_make(const ft_trace *trace, const ft_witness *witness, ft_plan
     if (status) return status;
     drop_passed(plan, n_steps);
     plan->head.stuck = witness->claim.kind == FT_CLAIM_STUCK;
+    plan->head.meet = witness->claim.kind == FT_CLAIM_RACE;
     end_plan(plan);
     return FT_OK;
 }

@@ -38,6 +38,7 @@ typedef enum ft_schedule_mode {
     X(ENDED, "the thread has ended")                                                               \
     X(EXITED, "the program exits")                                                                 \
     X(LOOSE, "the thread was blocked, but others went on and the program did not get stuck")       \
+    X(APART, "both threads stood before the accesses, but these are of different memory")          \
     X(TIME, "no progress")                                                                         \
     X(INPUT, "the thread asked for another input than it did")                                     \
     X(NUMBER, "another file has the number of the descriptor that the call made")
@@ -57,6 +58,7 @@ typedef struct ft_schedule {
         seconds;    /* without progress, or behind the schedule's end, until the program is ended */
     uint32_t stop;  /* 1: the program ends where the schedule does */
     uint32_t stuck; /* 1: behind the finals the program must come to a deadlock by itself */
+    uint32_t meet;  /* 1: the finals are accesses of the same memory, a race */
     /* written by the runtime */
     uint32_t outcome;      /* ft_schedule_outcome */
     uint32_t at;           /* the entry at which it is */

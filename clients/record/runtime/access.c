@@ -131,7 +131,7 @@ static void log_read(ft_rt_thread *self, const void *address, uint64_t size, con
 static __attribute__((noinline)) void long_read(const void *address, uint64_t size, const void *pc)
 {
     count_ignored();
-    ft_rt_about(FT_EVENT_READ, pc);
+    ft_rt_about_access(FT_EVENT_READ, pc, address, size);
     ft_rt_thread *self = ft_rt_enter_holding();
     if (!self) return;
     if (ft_rt_logging && hold_any(self, address, size, pc)) {
@@ -174,7 +174,7 @@ static void begin_write(ft_rt_thread *self, uintptr_t address, uint64_t size, co
 static __attribute__((noinline)) void long_write(void *address, uint64_t size, const void *pc)
 {
     count_ignored();
-    ft_rt_about(FT_EVENT_WRITE, pc);
+    ft_rt_about_access(FT_EVENT_WRITE, pc, address, size);
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
     if (ft_rt_replaying)
@@ -375,7 +375,7 @@ void ft_rt_write_range(void *memory, size_t size, const void *pc)
 void ft_rt_read(const void *address, uint64_t size, const void *pc)
 {
     count_ignored();
-    ft_rt_about(FT_EVENT_READ, pc);
+    ft_rt_about_access(FT_EVENT_READ, pc, address, size);
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
     if (ft_rt_replaying)

@@ -121,7 +121,7 @@ void ft_assembly_before(uintptr_t address, unsigned what, const void *pc)
     static const uint32_t kinds[KINDS] = {FT_EVENT_READ, FT_EVENT_WRITE, FT_EVENT_RMW, FT_RT_ANY};
     unsigned kind = what & (KINDS - 1), size_code = what >> SIZE_SHIFT;
     int64_t values[2];
-    ft_rt_about(kinds[kind], pc);
+    ft_rt_about_access(kinds[kind], pc, (const void *)address, 1u << size_code);
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
     look(address, size_code, values);

@@ -18,7 +18,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
     type __tsan_atomic##bits##_##name(volatile type *a, type v, order o)                           \
     {                                                                                              \
         (void)o;                                                                                   \
-        ft_rt_about(FT_EVENT_RMW, CODE);                                                           \
+        ft_rt_about_access(FT_EVENT_RMW, CODE, a, sizeof *a);                                      \
         ft_rt_thread *self = ft_rt_enter();                                                        \
         type old = __atomic_load_n(a, __ATOMIC_SEQ_CST), made;                                     \
         do made = (type)(expression);                                                              \
@@ -38,7 +38,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
     {                                                                                              \
         (void)o;                                                                                   \
         (void)failed;                                                                              \
-        ft_rt_about(FT_RT_ANY, CODE);                                                              \
+        ft_rt_about_access(FT_RT_ANY, CODE, a, sizeof *a);                                         \
         ft_rt_thread *self = ft_rt_enter();                                                        \
         type old = *expected;                                                                      \
         bool done =                                                                                \
@@ -55,7 +55,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
     type __tsan_atomic##bits##_load(const volatile type *a, order o)                               \
     {                                                                                              \
         (void)o;                                                                                   \
-        ft_rt_about(FT_EVENT_READ, CODE);                                                          \
+        ft_rt_about_access(FT_EVENT_READ, CODE, a, sizeof *a);                                     \
         ft_rt_thread *self = ft_rt_enter();                                                        \
         type value = __atomic_load_n(a, __ATOMIC_SEQ_CST);                                         \
         if (!self) return value;                                                                   \
@@ -67,7 +67,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
     void __tsan_atomic##bits##_store(volatile type *a, type v, order o)                            \
     {                                                                                              \
         (void)o;                                                                                   \
-        ft_rt_about(FT_EVENT_WRITE, CODE);                                                         \
+        ft_rt_about_access(FT_EVENT_WRITE, CODE, a, sizeof *a);                                    \
         ft_rt_thread *self = ft_rt_enter();                                                        \
         __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                  \
         if (!self) return;                                                                         \

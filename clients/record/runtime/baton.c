@@ -355,6 +355,7 @@ ft_rt_thread *ft_rt_enter_holding(void)
         ft_rt_turn(self, true);
         self->kind = FT_RT_ANY;
         self->pc = NULL;
+        self->size = 0;
     }
     return self;
 }

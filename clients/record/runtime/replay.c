@@ -37,6 +37,9 @@ static struct {
     uint32_t seen;           /* by the watchdog */
     time_t since;
     bool sent; /* the signal whose handler comes next */
+    struct {
+        uintptr_t from, to; /* equal: not known */
+    } stood[2];             /* where the memory is that the last finals are before */
 } play;
 
 static const ft_schedule_entry *entry(void)
@@ -166,9 +169,20 @@ static time_t now(void)
     return t.tv_sec;
 }
 
+static bool are_apart(void)
+{
+    bool known = play.stood[0].from < play.stood[0].to && play.stood[1].from < play.stood[1].to;
+    return known &&
+           (play.stood[0].from >= play.stood[1].to || play.stood[1].from >= play.stood[0].to);
+}
+
 /* The finals are brought about; from here the program runs freely. */
 static void reached(void)
 {
+    if (play.schedule->meet && are_apart()) {
+        play.schedule->at = play.n - 1;
+        ft_rt_give_up(FT_SCHEDULE_APART_OUTCOME);
+    }
     bool stuck = play.schedule->stuck;
     play.schedule->outcome = stuck ? FT_SCHEDULE_LOOSE_OUTCOME : FT_SCHEDULE_REACHED_OUTCOME;
     play.since = now();
@@ -248,6 +262,9 @@ static bool stands(ft_rt_thread *self, const ft_schedule_entry *e)
     bool sure = self->kind != FT_RT_ANY;
     if (!sure && (!self->pc || !fits(self, e))) return false;
     if (!fits(self, e)) found_other(self);
+    play.stood[0] = play.stood[1];
+    play.stood[1].from = self->address;
+    play.stood[1].to = self->address + self->size;
     play.schedule->at++;
     return true;
 }
@@ -352,6 +369,7 @@ void ft_rt_replay_step(ft_rt_thread *self, uint32_t kind, uint32_t site)
     ft_rt_turn(self, true);
     self->kind = FT_RT_ANY;
     self->pc = NULL;
+    self->size = 0;
     if (!ft_rt_replaying) return;
     const ft_schedule_entry *e = entry();
     bool here = play.threads[e->actor] == self && self->steps == e->step - 1;

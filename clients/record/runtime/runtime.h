@@ -114,6 +114,8 @@ typedef struct ft_rt_thread {
     bool live;                 /* it is fed no more */
     uint32_t kind;             /* ft_event_kind of the hook at hand, FT_RT_ANY: not known yet */
     const void *pc;            /* its caller, NULL: not known yet */
+    uintptr_t address;         /* of the memory that it is about to access */
+    uint64_t size;             /* 0: none, or not known */
 } ft_rt_thread;
 
 /* Of a robust mutex: its owner has ended; the next one knows; that one did not mend it. */
@@ -276,6 +278,16 @@ static inline void ft_rt_about(uint32_t kind, const void *pc)
     if (!ft_rt_replaying || !ft_rt_self || ft_rt_self->inside) return;
     ft_rt_self->kind = kind;
     ft_rt_self->pc = pc;
+    ft_rt_self->size = 0;
+}
+
+static inline void ft_rt_about_access(uint32_t kind, const void *pc, const volatile void *memory,
+                                      uint64_t size)
+{
+    if (!ft_rt_replaying || !ft_rt_self || ft_rt_self->inside) return;
+    ft_rt_about(kind, pc);
+    ft_rt_self->address = (uintptr_t)memory;
+    ft_rt_self->size = size;
 }
 
 /* ---- feed.c: threads get the inputs of another run */
