@@ -62,6 +62,7 @@ set_target_properties(foretell-as PROPERTIES OUTPUT_NAME as
 foreach(wrapper foretell-cc foretell-c++)
   add_executable(${wrapper} clients/record/wrapper/main.c clients/record/wrapper/command.c
                  clients/record/wrapper/request.c clients/record/wrapper/symbolic.c)
+  target_include_directories(${wrapper} PRIVATE clients/record)
   add_dependencies(${wrapper} foretell-record foretell-as)
 endforeach()
 set(record_archivers)

@@ -1,8 +1,12 @@
-/* foretell-as: the system's assembler for what foretell-cc compiles. Compilers run it as `as`
- * (their option -B); it hands everything on, inline assembly with the recorder's calls (rewrite.h).
- * What the assembler does not take with them it gets without. */
+/* foretell-as: the assembler for what foretell-cc compiles. Compilers run it as `as` (their option
+ * -B); it hands everything on, inline assembly with the recorder's calls (rewrite.h). What the
+ * assembler does not take with them it gets without.
+ *
+ * The assembler behind it is the system's `as`, or the clang that FT_ASSEMBLER_VARIABLE names:
+ * clang's text has what only clang knows. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "raw/assembly.h"
 #include "rewrite.h"
 
 enum { FAILURE = 1, PATH_ROOM = 64 };
 
+static void die(const char *what) __attribute__((noreturn));
 static void die(const char *what)
 {
     fprintf(stderr, "foretell-as: %s: %s\n", what, strerror(errno));
@@ -49,13 +55,44 @@ static int source_of(int argc, char **argv)
     return found;
 }
 
-static int run(char **argv) __attribute__((noreturn));
-static int run(char **argv)
+/* For clang, which takes an assembler's options behind -Wa, and knows by itself for which processor
+ * it is. */
+static char *clang_argument(char *argument)
 {
+    char *made;
+    if (argument[0] != '-' || !argument[1]) return argument;
+    if (asprintf(&made, "-Wa,%s", argument) < 0) die("its arguments");
+    return made;
+}
+
+/* It warns of its own text (checksums of files that headers in one piece do not have): not here. */
+static char **clang_arguments(const char *clang, int argc, char **argv)
+{
+    static const char *const as_they_are[] = {"-o", "-I", NULL};
+    static char first[][40] = {"-c", "-Wno-unused-command-line-argument", "-Wa,--no-warn", "-x",
+                               "assembler"};
+    enum { FIRST = sizeof first / sizeof *first };
+    char **made = calloc((size_t)argc + FIRST + 2, sizeof *made);
+    int n = 0;
+    if (!made || !(made[n++] = strdup(clang))) die("its arguments");
+    for (int i = 0; i < FIRST; i++) made[n++] = first[i];
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--64")) continue;
+        bool value = is_one_of(argv[i], as_they_are) && i + 1 < argc;
+        made[n++] = value ? argv[i] : clang_argument(argv[i]);
+        if (value) made[n++] = argv[++i];
+    }
+    return made;
+}
+
+static void run(int argc, char **argv) __attribute__((noreturn));
+static void run(int argc, char **argv)
+{
+    const char *clang = getenv(FT_ASSEMBLER_VARIABLE);
     argv[0] = "as";
-    execvp("as", argv);
-    die("as");
-    abort();
+    if (clang && *clang) argv = clang_arguments(clang, argc, argv);
+    execvp(argv[0], argv);
+    die(argv[0]);
 }
 
 /* ---- its text */
@@ -91,43 +128,47 @@ static char *file_of(const ft_asm_buffer *b)
     return path;
 }
 
-/* Its exit code; it says nothing, since it is tried again. */
-static int try(char **argv)
+/* Its exit code. What it says of text that it does not take, nobody hears: it is tried again. */
+static int try(int argc, char **argv)
 {
-    int status;
-    pid_t child = fork();
+    int status, said = memfd_create("said", 0);
+    pid_t child = said < 0 ? -1 : fork();
     if (child < 0) die("cannot start another program");
     if (!child) {
-        int nowhere = open("/dev/null", O_WRONLY);
-        if (nowhere >= 0) dup2(nowhere, STDERR_FILENO);
-        run(argv);
+        dup2(said, STDERR_FILENO);
+        run(argc, argv);
     }
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR) die("lost its child");
-    return WIFEXITED(status) ? WEXITSTATUS(status) : FAILURE;
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : FAILURE;
+    ft_asm_buffer text = {0};
+    if (!code && lseek(said, 0, SEEK_SET) == 0) read_all(said, &text);
+    fwrite(text.data, 1, text.n, stderr);
+    free(text.data);
+    close(said);
+    return code;
 }
 
 int main(int argc, char **argv)
 {
-    static char standard_input[] = "-";
     int at = source_of(argc, argv);
-    if (!at) run(argv);
+    if (!at) run(argc, argv);
     char **arguments = calloc((size_t)argc + 2, sizeof *arguments);
     if (!arguments) die("its arguments");
     for (int i = 0; i < argc; i++) arguments[i] = argv[i];
-    bool piped = at == argc || !strcmp(argv[at], standard_input);
+    bool piped = at == argc || !strcmp(argv[at], "-");
+    int n = at == argc ? argc + 1 : argc; /* with the source */
     int fd = piped ? STDIN_FILENO : open(argv[at], O_RDONLY | O_CLOEXEC);
-    if (fd < 0) run(argv); /* which says so */
+    if (fd < 0) run(argc, argv); /* which says so */
     ft_asm_buffer text = {0}, made = {0};
     read_all(fd, &text);
     ft_asm_counts counts = ft_asm_rewrite(text.data, text.n, &made);
     if (made.failed) die("out of memory");
-    if (!counts.seen && !counts.orders && !piped) run(argv);
+    if (!counts.seen && !counts.orders && !piped) run(argc, argv);
     if (counts.unseen) ft_asm_mark(&made, counts.unseen);
     arguments[at] = file_of(&made);
-    int code = try(arguments);
-    if (!code) return 0;
+    if (!try(n, arguments)) return 0;
     if (counts.seen) ft_asm_mark(&text, counts.orders);
     arguments[at] = counts.orders || piped ? file_of(&text) : argv[at];
-    run(arguments);
+    run(n, arguments);
 }

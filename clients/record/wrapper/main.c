@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "raw/assembly.h"
 #include "request.h"
 #include "symbolic.h"
 
@@ -123,6 +124,17 @@ static void add_assembler(ft_command *command, const ft_request *r, bool clang, 
     ft_command_add(command, ours(folder, "bin"));
 }
 
+/* Who assembles behind our assembler: clang alone knows all that clang writes. The last word: a
+ * compiler may be told of with what stands before it. */
+static void name_assembler(const char *compiler, bool clang)
+{
+    const char *space = strrchr(compiler, ' ');
+    if (clang)
+        setenv(FT_ASSEMBLER_VARIABLE, space ? space + 1 : compiler, 1);
+    else
+        unsetenv(FT_ASSEMBLER_VARIABLE);
+}
+
 static void add_compile(ft_command *command, const ft_request *r, bool clang, const char *folder)
 {
     if (clang) {
@@ -181,6 +193,7 @@ static int build_with_terms(const char *name, const ft_command *arguments, const
                       .strict = r->strict,
                       .argc = (int)all.n,
                       .argv = all.data};
+    name_assembler(build.compiler, true);
     return ft_symbolic_build(&build);
 }
 
@@ -252,6 +265,7 @@ int main(int argc, char **argv)
         return 2;
     }
     if (terms) return build_with_terms(argv[0], &arguments, &r, folder);
+    name_assembler(compiler, clang);
     add_words(&command, compiler);
     add_compile(&command, &r, clang, folder);
     add_arguments(&command, argc, argv, r.links && r.shared && r.strict);
