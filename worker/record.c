@@ -409,21 +409,22 @@ static bool is_atomic(const ft_trace *trace, uint32_t e)
 /* Is e an atomic read before a compare-and-swap of the same object, with nothing but such reads in
  * between? That one asks for what was read again: they are one update, which is made anew where
  * another thread's comes in between. */
-static bool begins_update(const ft_trace *trace, uint32_t e)
+static bool begins_update(const ft_order *order, uint32_t e)
 {
-    while (e < trace->n_events && trace->kind[e] == FT_EVENT_READ && is_atomic(trace, e)) {
-        uint32_t thread = trace->thread[e], object = trace->object[e];
-        do e++;
-        while (e < trace->n_events &&
-               (trace->thread[e] != thread || trace->object[e] != object ||
+    const ft_trace *trace = order->trace;
+    while (e != FT_NO_EVENT && trace->kind[e] == FT_EVENT_READ && is_atomic(trace, e)) {
+        uint32_t object = trace->object[e];
+        do e = ft_order_next(order, e);
+        while (e != FT_NO_EVENT &&
+               (trace->object[e] != object ||
                 ft_event_kind_object((ft_event_kind)trace->kind[e]) != FT_OBJECT_VARIABLE));
     }
-    return e < trace->n_events && trace->kind[e] == FT_EVENT_RMW && (trace->flags[e] & FT_FLAG_TRY);
+    return e != FT_NO_EVENT && trace->kind[e] == FT_EVENT_RMW && (trace->flags[e] & FT_FLAG_TRY);
 }
 
-static bool updates(const ft_trace *trace, uint32_t e)
+static bool updates(const ft_order *order, uint32_t e)
 {
-    return trace->kind[e] == FT_EVENT_RMW || begins_update(trace, e);
+    return order->trace->kind[e] == FT_EVENT_RMW || begins_update(order, e);
 }
 
 /* Between two updates of an atomic another thread reads or updates it: each update makes one whole
@@ -431,14 +432,15 @@ static bool updates(const ft_trace *trace, uint32_t e)
  * who reads it as an atomic takes whichever is there. Two stores may well be halves of one change,
  * and a store in between throws an update away. Who made the atomic, by a plain write, and reads it
  * later takes whichever is there too. */
-static bool updates_or_peeks(const ft_trace *trace, const ft_claim *claim)
+static bool updates_or_peeks(const ft_order *order, const ft_claim *claim)
 {
+    const ft_trace *trace = order->trace;
     const uint32_t *e = claim->events;
     if (claim->kind != FT_CLAIM_ATOMICITY) return false;
     bool made = trace->kind[e[0]] == FT_EVENT_WRITE && !is_atomic(trace, e[0]);
     bool seen = trace->kind[e[2]] == FT_EVENT_READ && is_atomic(trace, e[2]);
     if (made && seen) return trace->kind[e[1]] == FT_EVENT_RMW;
-    if (!updates(trace, e[0]) || !updates(trace, e[2])) return false;
+    if (!updates(order, e[0]) || !updates(order, e[2])) return false;
     return trace->kind[e[1]] == FT_EVENT_RMW ||
            (trace->kind[e[1]] == FT_EVENT_READ && is_atomic(trace, e[1]));
 }
@@ -472,7 +474,7 @@ json_t *ft_record_new(const ft_record_context *c, const ft_group *group,
     if (verdict == FT_VERDICT_VIOLATION)
         json_object_set_new(record, "status", json_string(status_word(c, decision)));
     if (verdict == FT_VERDICT_VIOLATION && group->check == FT_CHECK_ATOMICITY && c->apart &&
-        (decision->observed || reads_anew(c, claim) || updates_or_peeks(c->trace, claim)))
+        (decision->observed || reads_anew(c, claim) || updates_or_peeks(c->order, claim)))
         json_object_set_new(record, "apart", json_true());
     json_object_set_new(record, "reason", reason_json(c, reason, decision));
     json_object_set_new(record, "stats", stats_json(decision));

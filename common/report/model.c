@@ -114,10 +114,6 @@ static void add_access(ft_finding *finding, const json_t *json)
 
 /* ---- findings -------------------------------------------------------------------------------- */
 
-/* Critical sections are taken for transactions where none are marked (Wang et al. 2010, section
- * 9.3): nobody said so. An interleaving that runs have which end well is one that the program
- * allows (Lu et al. 2006, AVIO's invariants); so is one around a lock that was given back, or
- * between updates of an atomic. */
 static bool is_atomic(const ft_finding *finding, size_t access)
 {
     if (access >= finding->accesses.len) return false;
@@ -125,6 +121,10 @@ static bool is_atomic(const ft_finding *finding, size_t access)
     return strncmp(text, "rmw ", 4) == 0 || strncmp(text, "atomic ", 7) == 0;
 }
 
+/* Critical sections are taken for transactions where none are marked (Wang et al. 2010, section
+ * 9.3): nobody said so. An interleaving that runs have which end well is one that the program
+ * allows (Lu et al. 2006, AVIO's invariants); so is one around a lock that was given back, or
+ * between updates of an atomic. */
 static const char *why_apart(const ft_finding *finding)
 {
     if (strcmp(finding->status, "observed") == 0)

@@ -39,11 +39,12 @@
  *   LOCK_ERROR  events[0] is next after the last step, and by its thread's own earlier events it
  *               is a lock error: the acquire of a lock that its thread holds and may not take
  *               again, or the release of one that its thread does not hold.
- *   DEADLOCK    events[0 .. n_events - 1], n_events > 1, requests (acquires that wait: not
- *               FT_FLAG_TRY; once-passes; joins likewise) of distinct threads: all next after the
- * last step, and the thread of events[i + 1] (for the last one, of events[0]) has what events[i]
- *               asks for: it holds the lock in a mode that keeps the request waiting; has begun the
- *               once object's initialiser and not ended it; is the thread that is joined.
+ *   DEADLOCK    events[0 .. n_events - 1], n_events > 1, requests of distinct threads: acquires
+ *               that wait (not FT_FLAG_TRY), once-passes, joins likewise. All are next after the
+ *               last step, and the thread of events[i + 1] (for the last one, of events[0]) has
+ *               what events[i] asks for: it holds the lock in a mode that keeps the request
+ *               waiting; has begun the once object's initialiser and not ended it; is the thread
+ *               that is joined.
  *   STUCK       events[0], a semaphore wait, cond-wake, join or barrier-leave, is next after the
  *               last step and blocked; every other thread that was started and has an event left
  *               has a next event that is blocked too: a blocked acquire, wait, cond-wake or join

@@ -115,13 +115,23 @@ typedef struct ft_raw_header {
  * records all have this flag, is none. */
 enum { FT_RAW_CHANNEL_IN = 1, FT_RAW_CHANNEL_OUT = 2, FT_RAW_CHANNEL_PUT = 4 };
 /* The channel of a signal is its number and this: who sends it, arms a timer or sets its handler
- * puts in, each handler that runs and each wait that ends takes out. Its order is not an input. */
+ * puts in, each handler that runs and each wait that ends takes out. Its order is not an input.
+ * Further kinds of channels without inputs have a number above those of signals: message queues and
+ * sets of semaphores by what the system calls them (runtime/timers.c). */
 #define FT_RAW_CHANNEL_SIGNAL (UINT64_C(1) << 60)
-/* Of a semaphore, by its object: what changes its count goes into the first, and comes after what
- * went into the second; who only looks at the count (sem_getvalue, a try that fails) does the
+enum {
+    FT_RAW_CHANNEL_QUEUE = 1, /* POSIX */
+    FT_RAW_CHANNEL_SETS,      /* System V */
+    FT_RAW_CHANNEL_MESSAGES,  /* System V */
+    FT_RAW_CHANNEL_COUNTED,
+    FT_RAW_CHANNEL_LOOKED,
+    FT_RAW_CHANNEL_KIND_SHIFT = 40
+};
+#define FT_RAW_CHANNEL_OF(kind, number)                                                            \
+    (FT_RAW_CHANNEL_SIGNAL | (uint64_t)(kind) << FT_RAW_CHANNEL_KIND_SHIFT | (number))
+/* A semaphore has two, by its object: what changes its count goes into COUNTED, and comes after
+ * what went into LOOKED; who only looks at the count (sem_getvalue, a try that fails) does the
  * opposite. */
-#define FT_RAW_CHANNEL_COUNTED(object) (FT_RAW_CHANNEL_SIGNAL | UINT64_C(4) << 40 | (object))
-#define FT_RAW_CHANNEL_LOOKED(object)  (FT_RAW_CHANNEL_SIGNAL | UINT64_C(5) << 40 | (object))
 /* The channel of a stream or descriptor whose content threads take, one call behind the other. What
  * each gets is an input, their order is none. */
 #define FT_RAW_CHANNEL_TAKEN (UINT64_C(1) << 58)

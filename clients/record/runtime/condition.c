@@ -211,8 +211,10 @@ static int fail_with(int code)
 /* The thread goes on by what the count is: it comes where it came among all that change it. */
 static void look(const ft_rt_object *s, uint32_t site)
 {
-    FT_RT_LOG(CHANNEL, FT_RAW_CHANNEL_IN, FT_RAW_CHANNEL_COUNTED((uint64_t)s->id), site);
-    FT_RT_LOG(CHANNEL, FT_RAW_CHANNEL_OUT, FT_RAW_CHANNEL_LOOKED((uint64_t)s->id), site);
+    FT_RT_LOG(CHANNEL, FT_RAW_CHANNEL_IN,
+              FT_RAW_CHANNEL_OF(FT_RAW_CHANNEL_COUNTED, (uint64_t)s->id), site);
+    FT_RT_LOG(CHANNEL, FT_RAW_CHANNEL_OUT,
+              FT_RAW_CHANNEL_OF(FT_RAW_CHANNEL_LOOKED, (uint64_t)s->id), site);
 }
 
 static int find_none(const ft_rt_object *s, uint32_t site, int code)

@@ -185,13 +185,10 @@ int timer_delete(timer_t timer)
  * one, is a matter of all calls before: they keep their order. None of it is given again in a
  * replay. */
 
-enum { QUEUE = 1, SETS, MESSAGES, KIND_SHIFT = 40 };
-
 static void pass(uint64_t kind, int id, const void *pc)
 {
     uint64_t flags = FT_RAW_CHANNEL_IN | FT_RAW_CHANNEL_OUT, site = ft_rt_site(pc);
-    FT_RT_LOG(CHANNEL, flags, FT_RAW_CHANNEL_SIGNAL | kind << KIND_SHIFT | (uint64_t)(unsigned)id,
-              site);
+    FT_RT_LOG(CHANNEL, flags, FT_RAW_CHANNEL_OF(kind, (uint64_t)(unsigned)id), site);
 }
 
 /* The call may sleep. */
@@ -217,9 +214,9 @@ static void end(uint64_t kind, int id, bool takes, const void *pc)
 #define PASSES(kind, gives, takes, result_type, name, parameters, arguments, id)                   \
     result_type name parameters                                                                    \
     {                                                                                              \
-        begin((kind), (id), (gives), CODE);                                                        \
+        begin(FT_RAW_CHANNEL_##kind, (id), (gives), CODE);                                         \
         result_type result = (result_type)FT_REAL(name) arguments;                                 \
-        end((kind), (id), (takes), CODE);                                                          \
+        end(FT_RAW_CHANNEL_##kind, (id), (takes), CODE);                                           \
         return result;                                                                             \
     }
 PASSES(QUEUE, true, false, int, mq_send, (mqd_t q, const char *from, size_t n, unsigned priority),
