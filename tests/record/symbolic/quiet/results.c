@@ -1,28 +1,11 @@
 /* What a function gives by a pointer was there before by chance: it does not depend on what was
  * read. */
 #include <assert.h>
-#include <pthread.h>
 #include <semaphore.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+#include "read_x.h"
+
 static sem_t unit;
-static int x = 1;
-
-static int read_x(void)
-{
-    pthread_mutex_lock(&lock);
-    int seen = x;
-    pthread_mutex_unlock(&lock);
-    return seen;
-}
-
-static void *write_x(void *unused)
-{
-    pthread_mutex_lock(&lock);
-    x = 5;
-    pthread_mutex_unlock(&lock);
-    return unused;
-}
 
 static void *one(void *unused)
 {
@@ -50,10 +33,6 @@ static void *reader(void *unused)
 
 int main(void)
 {
-    pthread_t threads[2];
     sem_init(&unit, 0, 1);
-    pthread_create(&threads[0], NULL, reader, NULL);
-    pthread_create(&threads[1], NULL, write_x, NULL);
-    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
-    return 0;
+    return run_beside_write(reader);
 }

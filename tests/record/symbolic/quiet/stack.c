@@ -1,27 +1,9 @@
 /* Arrays of a variable size held what was read; later arguments on the stack lie where they were.
  */
 #include <assert.h>
-#include <pthread.h>
 #include <stdarg.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int x = 1;
-
-static int read_x(void)
-{
-    pthread_mutex_lock(&lock);
-    int seen = x;
-    pthread_mutex_unlock(&lock);
-    return seen;
-}
-
-static void *write_x(void *unused)
-{
-    pthread_mutex_lock(&lock);
-    x = 5;
-    pthread_mutex_unlock(&lock);
-    return unused;
-}
+#include "read_x.h"
 
 static int sum(int n, ...)
 {
@@ -60,9 +42,5 @@ static void *reader(void *unused)
 
 int main(void)
 {
-    pthread_t threads[2];
-    pthread_create(&threads[0], NULL, reader, NULL);
-    pthread_create(&threads[1], NULL, write_x, NULL);
-    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
-    return 0;
+    return run_beside_write(reader);
 }
