@@ -163,6 +163,12 @@ static bool refuse(resolver *r, refusal why)
     return false;
 }
 
+/* Who forgets the initial value is told so. */
+static bool may_be_in_terms(const variable *shared)
+{
+    return shared->has_initial || shared->unknown;
+}
+
 static bool resolve(void *context, const char *name, size_t length, ft_symbol *symbol,
                     ft_sort *sort)
 {
@@ -170,7 +176,7 @@ static bool resolve(void *context, const char *name, size_t length, ft_symbol *s
     const ft_trace *tables = ft_builder_peek(r->s->builder);
     uint32_t id = ft_intern_find(&tables->shared, name, length);
     if (id != FT_NO_ID) {
-        if (!r->s->shared.data[id].has_initial) return refuse(r, REFUSED_NO_INIT);
+        if (!may_be_in_terms(&r->s->shared.data[id])) return refuse(r, REFUSED_NO_INIT);
         *symbol = FT_SYM_SHARED(id);
         *sort = r->s->shared.data[id].sort;
         return true;
@@ -199,7 +205,7 @@ static const char *refusal_text(const resolver *r, const char *otherwise)
         return "undeclared variable: add it to \"variables\" or \"locals\" in the header";
     case REFUSED_NO_INIT:
         return "a shared variable in a term needs an initial value: add \"init\" to its "
-               "declaration in the header";
+               "declaration in the header (null: it is not known)";
     case REFUSED_UNASSIGNED:
         return "this local is read before the thread assigned it on every path: assign it first or "
                "add \"init\" to its declaration";
@@ -254,11 +260,11 @@ static variable *find_target(ndjson *s, const ft_json_value *key, ft_symbol *tar
     uint32_t id = ft_intern_find(&tables->shared, key->text, key->length);
     if (id != FT_NO_ID) {
         *target = FT_SYM_SHARED(id);
-        if (s->shared.data[id].has_initial) return &s->shared.data[id];
+        if (may_be_in_terms(&s->shared.data[id])) return &s->shared.data[id];
         ft_json_fail(
             &s->json, key->begin, err,
             "a shared variable of a symbolic event needs an initial value: add \"init\" to "
-            "its declaration in the header");
+            "its declaration in the header (null: it is not known)");
         return NULL;
     }
     id = ft_intern_find(&tables->locals, key->text, key->length);

@@ -9,6 +9,7 @@
 typedef struct variable {
     ft_sort sort;
     bool has_initial;
+    bool unknown;      /* it says that its initial value is not known */
     uint64_t set_line; /* the last line that assigned it, to find duplicate targets */
 } variable;
 

@@ -201,7 +201,8 @@ static ft_status read_declaration(ndjson *s, const ft_json_value *spec, variable
     if (status == FT_OK && value[SORT].type == FT_JSON_NONE)
         status = ft_json_fail(&s->json, spec->begin, err, "a declaration needs \"sort\"");
     if (status == FT_OK) status = read_sort(s, &value[SORT], &info->sort, err);
-    info->has_initial = value[INIT].type != FT_JSON_NONE;
+    info->unknown = value[INIT].type == FT_JSON_NULL;
+    info->has_initial = value[INIT].type != FT_JSON_NONE && !info->unknown;
     if (status == FT_OK && info->has_initial)
         status = ft_ndjson_value(s, &value[INIT], info->sort, initial, err);
     return status;

@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "trace/reader.h"
@@ -20,6 +21,7 @@ typedef struct writer {
     ft_strbuf out;  /* whole lines, then the line being made */
     size_t line;    /* where that begins */
     ft_strbuf text; /* scratch: a term or value */
+    bool *in_terms; /* by shared variable: symbolic events access it */
 } writer;
 
 static void put(writer *w, const char *text)
@@ -109,7 +111,9 @@ static bool is_long(const writer *w)
     return w->out.len - w->line > SPILL;
 }
 
-static void put_variable(writer *w, const ft_intern *names, const ft_variable *info, uint32_t id)
+/* null: it is in terms, and what it held before the first write is not known. */
+static void put_variable(writer *w, const ft_intern *names, const ft_variable *info, uint32_t id,
+                         bool in_terms)
 {
     put_string(w, names->names[id]);
     put(w, ":{\"sort\":");
@@ -117,6 +121,8 @@ static void put_variable(writer *w, const ft_intern *names, const ft_variable *i
     if (info[id].initial != FT_NO_VALUE) {
         put(w, ",\"init\":");
         put_value(w, info[id].initial);
+    } else if (in_terms) {
+        put(w, ",\"init\":null");
     }
     put(w, "}");
 }
@@ -128,12 +134,12 @@ static void thread_item(writer *w, uint32_t id)
 
 static void shared_item(writer *w, uint32_t id)
 {
-    put_variable(w, &w->trace->shared, w->trace->shared_info, id);
+    put_variable(w, &w->trace->shared, w->trace->shared_info, id, w->in_terms[id]);
 }
 
 static void local_item(writer *w, uint32_t id)
 {
-    put_variable(w, &w->trace->locals, w->trace->local_info, id);
+    put_variable(w, &w->trace->locals, w->trace->local_info, id, false);
 }
 
 static void lock_item(writer *w, uint32_t id)
@@ -373,6 +379,17 @@ static void put_event(writer *w, uint32_t e)
     end_line(w);
 }
 
+static bool *variables_in_terms(const ft_trace *trace)
+{
+    bool *found = ft_calloc((size_t)trace->shared.len + 1, sizeof *found);
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        const ft_action *action = ft_trace_action(trace, e);
+        for (uint32_t i = 0; action && i < action->n_accesses; i++)
+            found[action->accesses[i].variable] = true;
+    }
+    return found;
+}
+
 ft_status ft_ndjson_write(const ft_trace *trace, ft_sink sink, void *context, ft_error *err)
 {
     writer w = {.trace = trace,
@@ -380,7 +397,8 @@ ft_status ft_ndjson_write(const ft_trace *trace, ft_sink sink, void *context, ft
                 .context = context,
                 .err = err,
                 .status = FT_OK,
-                .scope = ft_trace_scope(trace)};
+                .scope = ft_trace_scope(trace),
+                .in_terms = variables_in_terms(trace)};
     put_header(&w);
     put_inputs(&w);
     for (uint32_t e = 0; e < trace->n_events && w.status == FT_OK; e++) {
@@ -390,5 +408,6 @@ ft_status ft_ndjson_write(const ft_trace *trace, ft_sink sink, void *context, ft
     flush(&w);
     ft_strbuf_release(&w.out);
     ft_strbuf_release(&w.text);
+    free(w.in_terms);
     return w.status;
 }

@@ -265,7 +265,38 @@ static void test_terms(void **state)
     /* An escape before the error shifts the column in the line, not in the term. */
     reader_refuse(HEAD T1 "\"assert\",\"term\":\"(\\u003d x @@q)\"}", "undeclared");
     reader_refuse(HEAD T1 "\"assert\",\"term\":\"(= @@z 0)\"}", "initial value");
+    reader_refuse(V1
+                  "\"threads\":[\"T1\"],\"locals\":{\"a\":{\"sort\":\"Int\",\"init\":null}}}\n" T1
+                  "\"assume\",\"term\":\"(= @@a 0)\"}",
+                  "assign it first");
     reader_refuse(HEAD T1 "\"assign\",\"set\":{@@\"z\":0}}", "initial value");
+}
+
+static ft_status append(void *context, const void *bytes, size_t n, ft_error *err)
+{
+    (void)err;
+    ft_strbuf_add(context, bytes, n);
+    return FT_OK;
+}
+
+/* A variable in a term whose initial value is said to be unknown; written and read again. */
+static void test_unknown_initial(void **state)
+{
+    static const char text[] =
+        V1 "\"threads\":[\"T1\"],\"variables\":{\"u\":{\"sort\":\"Int\",\"init\":null},\"v\":"
+           "\"Int\"}}\n" T1 "\"write\",\"variable\":\"u\",\"value\":3}\n" T1
+           "\"assume\",\"term\":\"(= u 3)\"}\n";
+    ft_strbuf again = {0};
+    ft_error err = FT_ERROR_INIT;
+    (void)state;
+    ft_trace *trace = reader_accept(text, 0);
+    assert_int_equal(trace->shared_info[0].initial, FT_NO_VALUE);
+    assert_int_equal(ft_ndjson_write(trace, append, &again, &err), FT_OK);
+    assert_non_null(strstr(ft_strbuf_text(&again), "\"u\":{\"sort\":\"Int\",\"init\":null}"));
+    assert_non_null(strstr(ft_strbuf_text(&again), "\"v\":{\"sort\":\"Int\"}"));
+    ft_trace_free(reader_accept(ft_strbuf_text(&again), 0));
+    ft_trace_free(trace);
+    ft_strbuf_release(&again);
 }
 
 static void test_locals(void **state)
@@ -432,15 +463,25 @@ static void test_examples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_declarations),    cmocka_unit_test(test_every_kind),
-        cmocka_unit_test(test_escapes),         cmocka_unit_test(test_not_json),
-        cmocka_unit_test(test_control_bytes),   cmocka_unit_test(test_nesting),
-        cmocka_unit_test(test_header_errors),   cmocka_unit_test(test_event_members),
-        cmocka_unit_test(test_undeclared),      cmocka_unit_test(test_values),
-        cmocka_unit_test(test_terms),           cmocka_unit_test(test_locals),
-        cmocka_unit_test(test_order_of_events), cmocka_unit_test(test_edge_without_source),
-        cmocka_unit_test(test_long_line),       cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_synchronisation), cmocka_unit_test(test_synchronisation_errors),
+        cmocka_unit_test(test_declarations),
+        cmocka_unit_test(test_every_kind),
+        cmocka_unit_test(test_escapes),
+        cmocka_unit_test(test_not_json),
+        cmocka_unit_test(test_control_bytes),
+        cmocka_unit_test(test_nesting),
+        cmocka_unit_test(test_header_errors),
+        cmocka_unit_test(test_event_members),
+        cmocka_unit_test(test_undeclared),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_terms),
+        cmocka_unit_test(test_unknown_initial),
+        cmocka_unit_test(test_locals),
+        cmocka_unit_test(test_order_of_events),
+        cmocka_unit_test(test_edge_without_source),
+        cmocka_unit_test(test_long_line),
+        cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_synchronisation),
+        cmocka_unit_test(test_synchronisation_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
