@@ -358,6 +358,14 @@ static bool is_loose(const rewriter *r, ft_asm_text line)
     return !r->n_open && t.n && (r->macro || (*t.at != '.' && *t.at != '#'));
 }
 
+/* Some atomics the compiler has no calls for (clang's __atomic_fetch_max): they are what is locked
+ * in its own code. */
+static bool is_locked(const rewriter *r, ft_asm_text line)
+{
+    ft_asm_text t = trim(line);
+    return r->n_open && starts(t, "lock") && t.n > 4 && isspace((unsigned char)t.at[4]);
+}
+
 ft_asm_counts ft_asm_rewrite(const char *text, size_t n, ft_asm_buffer *to)
 {
     rewriter r = {.to = to};
@@ -365,7 +373,7 @@ ft_asm_counts ft_asm_rewrite(const char *text, size_t n, ft_asm_buffer *to)
         ft_asm_text line = {text + at, line_end(text + at, n - at)};
         bool begins = starts(trim(line), "#APP");
         at += line.n;
-        if (is_loose(&r, line)) {
+        if (is_loose(&r, line) || is_locked(&r, line)) {
             assembly(&r, line.at, line.n);
             see_line(&r, line);
         } else {

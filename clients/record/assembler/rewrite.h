@@ -1,5 +1,5 @@
 /* An assembler file of a compiler, with calls to the recorder around what its inline assembly does
- * to memory.
+ * to memory, and around instructions of its own that are locked.
  *
  * Compilers put inline assembly between lines #APP and #NO_APP. Each instruction in it that reads
  * or writes memory (instruction.h) gets a call before it, to __foretell_asm_ACCESSn with the

@@ -3,6 +3,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Watomic-alignment" /* that is what this is about */
+#endif
+
 typedef struct both {
     _Alignas(16) long first;
     long second;
