@@ -297,11 +297,60 @@ static void branch(ft_pass *p, LLVMValueRef instruction)
 
 enum { MANY_CASES = 64 };
 
+/* One bit: its node, and what it is in the run, as 64 bits. */
+typedef struct bit {
+    LLVMValueRef node, value;
+} bit;
+
+static bit is_case(ft_pass *p, LLVMValueRef value, LLVMValueRef of)
+{
+    unsigned width = ft_pass_width(LLVMTypeOf(value));
+    LLVMValueRef same = LLVMBuildICmp(p->builder, LLVMIntEQ, value, of, ""), node = p->zero;
+    if (width)
+        node =
+            ft_pass_call(p, FT_CALLEE_BINARY,
+                         (LLVMValueRef[]){ft_pass_int(p, FT_SYM_EQ), ft_pass_int(p, width),
+                                          ft_pass_node(p, value), p->zero, ft_pass_word(p, value),
+                                          ft_pass_long(p, LLVMConstIntGetZExtValue(of))});
+    return (bit){node, LLVMBuildZExt(p->builder, same, p->wide, "")};
+}
+
+static bit join(ft_pass *p, ft_sym_operation operation, bit a, bit b)
+{
+    LLVMValueRef value = operation == FT_SYM_OR ? LLVMBuildOr(p->builder, a.value, b.value, "")
+                                                : LLVMBuildXor(p->builder, a.value, b.value, "");
+    LLVMValueRef node = ft_pass_call(p, FT_CALLEE_BINARY,
+                                     (LLVMValueRef[]){ft_pass_int(p, operation), ft_pass_int(p, 1),
+                                                      a.node, b.node, a.value, b.value});
+    return (bit){node, value};
+}
+
+/* Where cases, or the default, are failing assertions: that the value is one of those that go on,
+ * or none of those that fail. */
+static void assert_cases(ft_pass *p, LLVMValueRef instruction)
+{
+    LLVMValueRef value = LLVMGetOperand(instruction, 0);
+    unsigned n = LLVMGetNumSuccessors(instruction); /* the first one is the default */
+    bool otherwise = fails(LLVMGetSuccessor(instruction, 0)), any = otherwise;
+    bit listed = {p->zero, ft_pass_long(p, 0)}, one = {p->zero, ft_pass_long(p, 1)};
+    for (unsigned i = 1; i < n; i++) any |= fails(LLVMGetSuccessor(instruction, i));
+    if (!any || n > MANY_CASES + 1) return;
+    for (unsigned i = 1; i < n; i++)
+        if (fails(LLVMGetSuccessor(instruction, i)) != otherwise)
+            listed =
+                join(p, FT_SYM_OR, listed, is_case(p, value, LLVMGetOperand(instruction, 2 * i)));
+    bit holds = otherwise ? listed : join(p, FT_SYM_XOR, listed, one);
+    ft_pass_call(
+        p, FT_CALLEE_ASSERT,
+        (LLVMValueRef[]){holds.node, LLVMBuildTrunc(p->builder, holds.value, p->word, "")});
+}
+
 static void choose_case(ft_pass *p, LLVMValueRef instruction)
 {
     LLVMValueRef value = LLVMGetOperand(instruction, 0), cases[MANY_CASES];
     unsigned n = (unsigned)LLVMGetNumOperands(instruction) / 2 - 1;
     unsigned width = ft_pass_width(LLVMTypeOf(value));
+    assert_cases(p, instruction);
     if (!width || n > MANY_CASES || !n) {
         ft_pass_pin(p, value, FT_SYM_SWITCH_REASON);
         return;
