@@ -141,6 +141,8 @@ typedef struct expectation {
 static const expectation texts[] = {
     {FUNCTION("\tmovl %eax, (%rdx)\n"), 0, 0, 0, 0, 0},       /* the compiler's own */
     {FUNCTION("\tlock xaddl %eax, (%rdx)\n"), 1, 1, 0, 1, 1}, /* but those are atomics */
+    {FUNCTION("1:\tlock; decl (%rdi)\n"), 1, 1, 0, 1, 1},     /* a file that people wrote */
+    {FUNCTION("\txchgl\t%eax, (%rdx)\n\txchgl %eax, %ecx\n"), 1, 1, 0, 1, 1},
     {FUNCTION("\tlock\t\tcmpxchgl\t%ecx, level(%rip) # a\n"), 1, 1, 0, 1, 1},
     {FUNCTION(INLINE("lock xaddl %eax, (%rdx)")), 1, 1, 0, 1, 1},
     {FUNCTION(INLINE("lock; xaddl %eax, (%rdx)")), 1, 1, 0, 1, 1},

@@ -359,11 +359,12 @@ static bool is_loose(const rewriter *r, ft_asm_text line)
 }
 
 /* Some atomics the compiler has no calls for (clang's __atomic_fetch_max): they are what is locked
- * in its own code. */
+ * in its own code. So are those of a file that people wrote. */
 static bool is_locked(const rewriter *r, ft_asm_text line)
 {
-    ft_asm_text t = trim(line);
-    return r->n_open && starts(t, "lock") && t.n > 4 && isspace((unsigned char)t.at[4]);
+    ft_asm_text t = unlabelled(line);
+    if (!r->n_open || !t.n) return false;
+    return is_lock(name_of(t)) || (starts(t, "xchg") && ft_asm_understand(t).orders);
 }
 
 ft_asm_counts ft_asm_rewrite(const char *text, size_t n, ft_asm_buffer *to)
