@@ -121,7 +121,7 @@ static void test_registers(void **state)
 static unsigned occurrences(const ft_asm_buffer *b, const char *word)
 {
     unsigned n = 0;
-    const char *at = b->data, *end = b->data + b->n;
+    const char *at = b->n ? b->data : "", *end = at + b->n;
     while ((at = memmem(at, (size_t)(end - at), word, strlen(word)))) {
         at++;
         n++;

@@ -143,9 +143,37 @@ static int try(int argc, char **argv)
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : FAILURE;
     ft_asm_buffer text = {0};
     if (!code && lseek(said, 0, SEEK_SET) == 0) read_all(said, &text);
-    fwrite(text.data, 1, text.n, stderr);
+    if (text.n) fwrite(text.data, 1, text.n, stderr);
     free(text.data);
     close(said);
+    return code;
+}
+
+/* The command line with a source, which is its last argument where it came on standard input. */
+static char **copy_of(int argc, char **argv)
+{
+    char **made = calloc((size_t)argc + 2, sizeof *made);
+    if (!made) die("its arguments");
+    memcpy(made, argv, (size_t)argc * sizeof *made);
+    return made;
+}
+
+/* 0: it is assembled; else nothing is done, `text` is what there is to assemble, and argv[at] is
+ * for the caller to set. */
+static int assemble(int argc, char **argv, int at, ft_asm_buffer *text, bool piped)
+{
+    ft_asm_buffer made = {0};
+    ft_asm_counts counts = ft_asm_rewrite(text->data, text->n, &made);
+    if (made.failed) die("out of memory");
+    if (counts.unseen) ft_asm_mark(&made, counts.unseen);
+    int code = FAILURE;
+    if (counts.seen || counts.orders || piped) {
+        char *file = argv[at] = file_of(&made);
+        code = try(argc, argv);
+        free(file);
+    }
+    if (counts.orders) ft_asm_mark(text, counts.orders);
+    free(made.data);
     return code;
 }
 
@@ -153,22 +181,20 @@ int main(int argc, char **argv)
 {
     int at = source_of(argc, argv);
     if (!at) run(argc, argv);
-    char **arguments = calloc((size_t)argc + 2, sizeof *arguments);
-    if (!arguments) die("its arguments");
-    for (int i = 0; i < argc; i++) arguments[i] = argv[i];
-    bool piped = at == argc || !strcmp(argv[at], "-");
     int n = at == argc ? argc + 1 : argc; /* with the source */
+    bool piped = at == argc || !strcmp(argv[at], "-");
     int fd = piped ? STDIN_FILENO : open(argv[at], O_RDONLY | O_CLOEXEC);
     if (fd < 0) run(argc, argv); /* which says so */
-    ft_asm_buffer text = {0}, made = {0};
+    ft_asm_buffer text = {0};
     read_all(fd, &text);
-    ft_asm_counts counts = ft_asm_rewrite(text.data, text.n, &made);
-    if (made.failed) die("out of memory");
-    if (!counts.seen && !counts.orders && !piped) run(argc, argv);
-    if (counts.unseen) ft_asm_mark(&made, counts.unseen);
-    arguments[at] = file_of(&made);
-    if (!try(n, arguments)) return 0;
-    if (counts.seen) ft_asm_mark(&text, counts.orders);
-    arguments[at] = counts.orders || piped ? file_of(&text) : argv[at];
-    run(n, arguments);
+    size_t length = text.n;
+    char **arguments = copy_of(argc, argv);
+    int code = assemble(n, arguments, at, &text, piped);
+    if (code) {
+        arguments[at] = piped || text.n > length ? file_of(&text) : argv[at];
+        run(n, arguments);
+    }
+    free(text.data);
+    free(arguments);
+    return 0;
 }
