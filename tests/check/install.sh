@@ -67,7 +67,9 @@ grep -q '^state = /var/lib/foretell$' "$out/root/etc/foretell/foretelld.conf" ||
 if [ "$(cd "$usr" && find . -name '*.so*' -o -name 'test_*' | wc -l)" != 0 ]; then
     fail "there is more than what was asked for"
 fi
-# The recorder, from there.
+# The recorder, from there, its assembler too: without that the compiler takes another one and says
+# nothing.
+[ -x "$usr/lib/foretell/record/bin/as" ] || fail "no assembler of the recorder's"
 printf '%s\n' '#include <pthread.h>' 'static int x;' \
     'static void *f(void *p) { x++; return p; }' \
     'int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); x++; return pthread_join(t, 0); }' \
