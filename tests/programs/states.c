@@ -1,5 +1,5 @@
-/* A machine goes through a state that nobody is to see, and who looks holds that by the default of a
- * switch, or by one of its cases. FIXED: it goes through it under one lock. */
+/* A machine goes through a state that nobody is to see, and who looks holds that by the default of
+ * a switch, or by one of its cases. FIXED: it goes through it under one lock. */
 #include <assert.h>
 #include <pthread.h>
 

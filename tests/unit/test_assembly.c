@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,9 @@ static const row rows[] = {
     {"setc %al", FT_ASM_NONE, 0, "", "", false},
     {"shll %cl, (%rdi)", FT_ASM_UPDATE, 4, "(%rdi)", "", false},
     {"shl %cl, (%rdi)", FT_ASM_NONE, 0, "", "", false},
+    {"mov %cl, (%rdi)", FT_ASM_WRITE, 1, "(%rdi)", "", false},
+    {"xchg (%rdi), %cl", FT_ASM_UPDATE, 1, "(%rdi)", "", true},
+    {"lock sub %cl, (%rdi)", FT_ASM_UPDATE, 1, "(%rdi)", "", true},
     {"imulq $3, (%rdi), %rax", FT_ASM_READ, 8, "(%rdi)", "", false},
     {"mulq (%rdi)", FT_ASM_READ, 8, "(%rdi)", "", false},
     {"lock btsl $3, (%rdi)", FT_ASM_UPDATE, 4, "(%rdi)", "", true},
@@ -66,6 +70,14 @@ static const row rows[] = {
     {"call *(%rax)", FT_ASM_NONE, 0, "", "", false},
     {"jmp 1f", FT_ASM_NONE, 0, "", "", false},
     {"rep movsb", FT_ASM_NONE, 0, "", "", false},
+    {"rep bsfl (%rdi), %eax", FT_ASM_NONE, 0, "", "", false}, /* that is tzcnt */
+    {"rep lock incl (%rdi)", FT_ASM_NONE, 0, "", "", true},
+    {"fs movl 0, %eax", FT_ASM_NONE, 0, "", "", false},
+    {"LOCK XADDL %EAX, Word(%RIP)", FT_ASM_UPDATE, 4, "Word(%RIP)", "", true},
+    {"BTSQ %R9, (%rdi)", FT_ASM_UPDATE, 8, "(%rdi)", "%R9", false},
+    {"movl 8(%rip), %eax", FT_ASM_NONE, 0, "", "", false}, /* from this very place */
+    {"movl 1f(%rip), %eax", FT_ASM_READ, 4, "1f(%rip)", "", false},
+    {"lock incl (%rip)", FT_ASM_NONE, 0, "", "", true},
     {"push (%rdi)", FT_ASM_NONE, 0, "", "", false},
     {"lock frobnicate (%rdi)", FT_ASM_NONE, 0, "", "", true},
     {"lock", FT_ASM_NONE, 0, "", "", true},
@@ -153,6 +165,21 @@ static const expectation texts[] = {
     {FUNCTION(INLINE("/* a\n b */ lock incl (%rdi) /* c */; nop")), 1, 1, 0, 1, 1},
     {FUNCTION(INLINE(".ascii \"; lock incl (%rdi)\"")), 0, 0, 0, 0, 0},
     {FUNCTION(INLINE("cmpb $'#', (%rdi); cmpb $';', %al; lock incl (%rdi)")), 2, 1, 0, 2, 1},
+    {FUNCTION(INLINE("rep; bsfl (%rdi), %eax; fs; movl 0, %eax")), 0, 0, 0, 0, 0},
+    {FUNCTION(INLINE("xacquire; lock; incl (%rdi)")), 1, 1, 0, 1, 1},
+    {FUNCTION(INLINE(".byte 0xf0; incl (%rdi)")), 0, 1, 1, 0, 0},
+    {FUNCTION(INLINE(".byte 0xf3\n\t.byte 0x48; bsf (%rdi), %eax")), 0, 0, 0, 0, 0},
+    {FUNCTION(INLINE(".byte 0x0f, 0x0b; lock incl (%rdi)")), 1, 1, 0, 1, 1},
+    {FUNCTION(INLINE("je 0f; lock; 0: incl (%rdi)")), 0, 1, 1, 0, 0},
+    {FUNCTION(INLINE("1 : lock incl (%rdi)")), 1, 1, 0, 1, 1},
+    {FUNCTION(INLINE("nop; // lock incl (%rdi); lock incl (%rdi)\n")), 0, 0, 0, 0, 0},
+    {FUNCTION(INLINE("/ a; lock incl (%rdi)\n\tlock incl (%rdi)")), 1, 1, 0, 1, 1},
+    {FUNCTION(INLINE(".ascii \"a\\\\\"; lock incl (%rdi)")), 1, 1, 0, 1, 1},
+    {FUNCTION(INLINE(".ascii \"a\\\"; \"; lock incl (%rdi)")), 1, 1, 0, 1, 1},
+    {FUNCTION(INLINE("jnz .+6; lock incl (%rdi)")), 0, 1, 1, 0, 0},
+    {FUNCTION(INLINE("1: lock incl (%rdi); .long 1b - .; x = . - 4")), 1, 1, 0, 1, 1},
+    {FUNCTION(INLINE(".att_syntax noprefix; lock incl x; .att_syntax prefix; lock incl x")), 1, 2,
+     1, 1, 1},
     {FUNCTION(INLINE(".intel_syntax noprefix; lock inc dword ptr [rdi]; .att_syntax prefix")
                   INLINE("lock incl (%rdi)")),
      1, 2, 1, 1, 1},
@@ -194,6 +221,22 @@ static void test_texts(void **state)
     }
 }
 
+/* An operand that counts from the stack pointer counts from where it was. */
+static void test_stack(void **state)
+{
+    static const char *const written[] = {"8(%rsp)", "8( %rsp )", "8(%RSP,%rcx,4)"};
+    (void)state;
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
+        char text[256], wanted[64];
+        ft_asm_buffer made = {0};
+        snprintf(text, sizeof text, FUNCTION(INLINE("lock incl %s")), written[i]);
+        snprintf(wanted, sizeof wanted, "leaq 136+%s, %%rdi", written[i]);
+        ft_asm_rewrite(text, strlen(text), &made);
+        assert_int_equal(occurrences(&made, wanted), 1);
+        free(made.data);
+    }
+}
+
 /* What gets no calls stays as it is, byte for byte. */
 static void test_unchanged(void **state)
 {
@@ -229,8 +272,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_instructions), cmocka_unit_test(test_registers),
-        cmocka_unit_test(test_texts),        cmocka_unit_test(test_unchanged),
-        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_texts),        cmocka_unit_test(test_stack),
+        cmocka_unit_test(test_unchanged),    cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

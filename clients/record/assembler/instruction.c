@@ -1,20 +1,22 @@
 #include "instruction.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { OPERANDS = 4 };
 
-/* ---- text */
+/* ---- text. Names of instructions and registers may be written in capitals. */
 
 static bool is(ft_asm_text t, const char *word)
 {
-    return t.n == strlen(word) && !memcmp(t.at, word, t.n);
+    return t.n == strlen(word) && !strncasecmp(t.at, word, t.n);
 }
 
 static bool begins(ft_asm_text t, const char *word)
 {
-    return t.n >= strlen(word) && !memcmp(t.at, word, strlen(word));
+    return t.n >= strlen(word) && !strncasecmp(t.at, word, strlen(word));
 }
 
 static bool has(ft_asm_text t, char c)
@@ -65,16 +67,17 @@ unsigned ft_asm_register_size(ft_asm_text name)
     for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++)
         if (is(name, bytes[i])) return 1;
     if (name.n < 3 || name.at[0] != '%') return 0;
-    if (name.at[1] == 'r' && isdigit((unsigned char)name.at[2])) {
+    int first = tolower((unsigned char)name.at[1]);
+    if (first == 'r' && isdigit((unsigned char)name.at[2])) {
         static const char sizes[] = "bwd";
-        const char *size = strchr(sizes, name.at[name.n - 1]);
+        const char *size = strchr(sizes, tolower((unsigned char)name.at[name.n - 1]));
         return size ? 1u << (size - sizes) : 8;
     }
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         ft_asm_text end = {name.at + name.n - 2, 2};
         if (!is(end, words[i])) continue;
         if (name.n == 3) return 2;
-        if (name.n == 4) return name.at[1] == 'e' ? 4 : name.at[1] == 'r' ? 8 : 0;
+        if (name.n == 4) return first == 'e' ? 4 : first == 'r' ? 8 : 0;
     }
     return 0;
 }
@@ -96,6 +99,18 @@ static bool is_segment(ft_asm_text operand)
     return begins(operand, "%fs:") || begins(operand, "%gs:");
 }
 
+/* No symbol: what counts from the instruction itself, which is somewhere else with calls around it.
+ */
+static bool is_number(ft_asm_text t)
+{
+    char digits[32], *end;
+    if (t.n >= sizeof digits) return false;
+    memcpy(digits, t.at, t.n);
+    digits[t.n] = 0;
+    strtoll(digits, &end, 0);
+    return !*end;
+}
+
 /* Its registers have eight bytes, and it is in no syntax that is unknown here. */
 static bool is_plain_memory(ft_asm_text operand)
 {
@@ -103,10 +118,12 @@ static bool is_plain_memory(ft_asm_text operand)
         return false;
     const char *open = memchr(operand.at, '(', operand.n);
     if (!open) return true;
+    ft_asm_text displacement = trimmed((ft_asm_text){operand.at, (size_t)(open - operand.at)});
     ft_asm_text inside = {open + 1, (size_t)(operand.at + operand.n - open - 1)}, parts[OPERANDS];
     if (!inside.n || inside.at[inside.n - 1] != ')') return false;
     inside.n--;
     unsigned n = split(inside, parts);
+    if (n && is(parts[0], "%rip") && is_number(displacement)) return false;
     for (unsigned i = 0; i < n && i < 2; i++)
         if (parts[i].n && !is(parts[i], "%rip") && ft_asm_register_size(parts[i]) != 8)
             return false;
@@ -115,8 +132,9 @@ static bool is_plain_memory(ft_asm_text operand)
 
 /* ---- instructions */
 
-/* How the size is known: */
-enum { BY_SUFFIX, BYTE, WORD, LONG, QUAD, DOUBLE_QUAD };
+/* How the size is known: by a suffix or, but for shifts, whose register counts bits, by a register.
+ */
+enum { BY_SUFFIX, BY_SUFFIX_ALONE, BYTE, WORD, LONG, QUAD, DOUBLE_QUAD };
 
 /* Of memory that is read where it is a source, by what it does where it is the last operand. */
 typedef struct row {
@@ -142,12 +160,12 @@ static const row rows[] = {
     {"dec", FT_ASM_UPDATE, 1, BY_SUFFIX, 0, 0},
     {"neg", FT_ASM_UPDATE, 1, BY_SUFFIX, 0, 0},
     {"not", FT_ASM_UPDATE, 1, BY_SUFFIX, 0, 0},
-    {"shl", FT_ASM_UPDATE, 2, BY_SUFFIX, 0, 0},
-    {"sal", FT_ASM_UPDATE, 2, BY_SUFFIX, 0, 0},
-    {"shr", FT_ASM_UPDATE, 2, BY_SUFFIX, 0, 0},
-    {"sar", FT_ASM_UPDATE, 2, BY_SUFFIX, 0, 0},
-    {"rol", FT_ASM_UPDATE, 2, BY_SUFFIX, 0, 0},
-    {"ror", FT_ASM_UPDATE, 2, BY_SUFFIX, 0, 0},
+    {"shl", FT_ASM_UPDATE, 2, BY_SUFFIX_ALONE, 0, 0},
+    {"sal", FT_ASM_UPDATE, 2, BY_SUFFIX_ALONE, 0, 0},
+    {"shr", FT_ASM_UPDATE, 2, BY_SUFFIX_ALONE, 0, 0},
+    {"sar", FT_ASM_UPDATE, 2, BY_SUFFIX_ALONE, 0, 0},
+    {"rol", FT_ASM_UPDATE, 2, BY_SUFFIX_ALONE, 0, 0},
+    {"ror", FT_ASM_UPDATE, 2, BY_SUFFIX_ALONE, 0, 0},
     {"xadd", FT_ASM_UPDATE, 2, BY_SUFFIX, 0, 0},
     {"xchg", FT_ASM_UPDATE, 2, BY_SUFFIX, 0, 1},
     {"cmpxchg", FT_ASM_COMPARE, 2, BY_SUFFIX, 0, 0},
@@ -214,7 +232,7 @@ static const row *row_named(ft_asm_text name)
 static unsigned size_of_suffix(char c)
 {
     static const char suffixes[] = "bwlq";
-    const char *found = c ? strchr(suffixes, c) : NULL;
+    const char *found = c ? strchr(suffixes, tolower((unsigned char)c)) : NULL;
     return found ? 1u << (found - suffixes) : 0;
 }
 
@@ -226,16 +244,14 @@ static const row *find(ft_asm_text name, unsigned *size)
     if (found || name.n < 2) return found;
     found = row_named((ft_asm_text){name.at, name.n - 1});
     *size = size_of_suffix(name.at[name.n - 1]);
-    return *size && found && found->size == BY_SUFFIX ? found : NULL;
+    return *size && found && found->size < BYTE ? found : NULL;
 }
 
-/* Of a name without a suffix the other operand's register tells the size. A count of bits to shift
- * by does not. */
+/* Of a name without a suffix the other operand's register tells the size. */
 static unsigned size_by_registers(const ft_asm_text *operands, unsigned n)
 {
     for (unsigned i = n; i-- > 0;)
-        if (ft_asm_register_size(operands[i]) && !is(operands[i], "%cl"))
-            return ft_asm_register_size(operands[i]);
+        if (ft_asm_register_size(operands[i])) return ft_asm_register_size(operands[i]);
     return 0;
 }
 
@@ -245,8 +261,8 @@ static unsigned size_of(const row *r, unsigned suffix, const ft_asm_text *operan
         [BYTE] = 1, [WORD] = 2, [LONG] = 4, [QUAD] = 8, [DOUBLE_QUAD] = 16};
     if (r->size == DOUBLE_QUAD && n == 2 && !is_vector(operands[0]) && !is_vector(operands[1]))
         return 0; /* of wider registers */
-    if (r->size != BY_SUFFIX) return sizes[r->size];
-    return suffix ? suffix : size_by_registers(operands, n);
+    if (r->size >= BYTE) return sizes[r->size];
+    return suffix || r->size == BY_SUFFIX_ALONE ? suffix : size_by_registers(operands, n);
 }
 
 static bool is_condition(ft_asm_text name)
@@ -254,17 +270,28 @@ static bool is_condition(ft_asm_text name)
     return begins(name, "set") || begins(name, "cmov");
 }
 
-/* Locks what follows; any other prefix makes it something else. */
-static ft_asm_text take_name(ft_asm_text *rest, bool *locked)
+bool ft_asm_is_prefix(ft_asm_text word)
 {
-    static const char *const hints[] = {"xacquire", "xrelease"};
+    static const char *const words[] = {
+        "lock",   "xacquire", "xrelease", "rep", "repe", "repz", "repne", "repnz", "bnd", "notrack",
+        "data16", "addr32",   "cs",       "ds",  "es",   "fs",   "gs",    "ss",    "rex"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (is(word, words[i])) return true;
+    return begins(word, "rex.");
+}
+
+/* Behind its prefixes: locked, and hinted at by those that change nothing here; *other: any of
+ * those that make it something else. */
+static ft_asm_text take_name(ft_asm_text *rest, bool *locked, bool *other)
+{
     ft_asm_text word = take_word(rest);
-    for (;; word = take_word(rest)) {
+    for (; ft_asm_is_prefix(word); word = take_word(rest)) {
         if (is(word, "lock"))
             *locked = true;
-        else if (!is(word, hints[0]) && !is(word, hints[1]))
-            return word;
+        else if (!is(word, "xacquire") && !is(word, "xrelease"))
+            *other = true;
     }
+    return word;
 }
 
 static void understand(ft_asm_instruction *i, ft_asm_text name, const ft_asm_text *operands,
@@ -290,7 +317,8 @@ ft_asm_instruction ft_asm_understand(ft_asm_text statement)
 {
     ft_asm_instruction i = {.access = FT_ASM_NONE};
     ft_asm_text rest = statement, operands[OPERANDS];
-    ft_asm_text name = take_name(&rest, &i.orders);
+    bool other = false;
+    ft_asm_text name = take_name(&rest, &i.orders, &other);
     unsigned n = split(rest, operands), memory = 0;
     for (unsigned o = 0; o < n; o++) {
         if (is_segment(operands[o])) return (ft_asm_instruction){.access = FT_ASM_NONE};
@@ -298,6 +326,6 @@ ft_asm_instruction ft_asm_understand(ft_asm_text statement)
     }
     i.clock = is(name, "rdtsc") || is(name, "rdtscp");
     i.orders |= begins(name, "xchg") && memory;
-    understand(&i, name, operands, n);
+    if (!other) understand(&i, name, operands, n);
     return i;
 }

@@ -37,6 +37,9 @@ typedef struct ft_asm_instruction {
  * is NONE is one that nobody here understands, but for memory of the thread's own. */
 ft_asm_instruction ft_asm_understand(ft_asm_text statement);
 
+/* One that may stand as a statement of its own before the instruction: lock, rep, fs. */
+bool ft_asm_is_prefix(ft_asm_text word);
+
 /* 0: no integer register. */
 unsigned ft_asm_register_size(ft_asm_text name);
 

@@ -1,10 +1,12 @@
 #include "rewrite.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "instruction.h"
 #include "raw/assembly.h"
@@ -16,13 +18,13 @@ enum {
 
 typedef struct rewriter {
     ft_asm_buffer *to;
-    ft_asm_counts counts;
+    ft_asm_counts counted;
     ft_asm_text typed;        /* the last name that is said to be a function's */
     ft_asm_text open[NESTED]; /* functions at hand */
     unsigned n_open;
-    bool inside; /* of inline assembly */
-    bool intel;  /* syntax */
-    bool macro;  /* in the definition of one */
+    bool other;    /* another syntax */
+    bool macro;    /* in the definition of one */
+    bool measured; /* it counts bytes of its own code: a branch over so many (jmp .+4) */
 } rewriter;
 
 /* ---- output */
@@ -65,10 +67,19 @@ static void say(ft_asm_buffer *b, const char *format, ...)
 
 /* ---- calls */
 
+static bool is_of_stack(ft_asm_text memory)
+{
+    static const char base[] = "%rsp";
+    const char *end = memory.at + memory.n, *at = memchr(memory.at, '(', memory.n);
+    if (!at) return false;
+    for (at++; at < end && isspace((unsigned char)*at);) at++;
+    return end - at > (ptrdiff_t)strlen(base) && !strncasecmp(at, base, strlen(base));
+}
+
 /* The operand's address, when the stack pointer has gone down by so many bytes. */
 static void put_address(ft_asm_buffer *b, ft_asm_text memory, unsigned below)
 {
-    bool moved = memmem(memory.at, memory.n, "(%rsp", 5) != NULL;
+    bool moved = is_of_stack(memory);
     say(b, "\tleaq ");
     if (moved) say(b, memory.at[0] == '(' ? "%u" : "%u+", below);
     put(b, memory.at, memory.n);
@@ -156,16 +167,19 @@ static ft_asm_text name_of(ft_asm_text t)
 static ft_asm_text unlabelled(ft_asm_text t)
 {
     for (t = trim(t);; t = trim(t)) {
-        ft_asm_text name = name_of(t);
-        if (!name.n || name.n >= t.n || t.at[name.n] != ':') return t;
-        t = (ft_asm_text){t.at + name.n + 1, t.n - name.n - 1};
+        size_t n = name_of(t).n;
+        if (!n) return t;
+        while (n < t.n && isspace((unsigned char)t.at[n])) n++;
+        if (n == t.n || t.at[n] != ':') return t;
+        t = (ft_asm_text){t.at + n + 1, t.n - n - 1};
     }
 }
 
 static void see_syntax(rewriter *r, ft_asm_text directive)
 {
-    if (starts(directive, ".intel_syntax")) r->intel = true;
-    if (starts(directive, ".att_syntax")) r->intel = false;
+    if (starts(directive, ".intel_syntax")) r->other = true;
+    if (starts(directive, ".att_syntax"))
+        r->other = memmem(directive.at, directive.n, "noprefix", 8) != NULL;
     if (starts(directive, ".macro")) r->macro = true;
     if (starts(directive, ".endm")) r->macro = false;
 }
@@ -180,30 +194,37 @@ static void put_with_calls(rewriter *r, const ft_asm_instruction *i, ft_asm_text
     if (i->access != FT_ASM_READ) put_behind(r->to, "done");
 }
 
+/* A statement of inline assembly, with the prefixes that stand before it as statements of their
+ * own, between which nothing may come. */
+typedef struct statement {
+    ft_asm_text whole; /* from behind the statement before */
+    ft_asm_text text;  /* from its first prefix, else behind its labels */
+    bool by_bytes;     /* a prefix is written as bytes */
+    bool locked;       /* ... which locks */
+} statement;
+
 /* Outside of a compiled function there are definitions of macros, and functions of assembly alone,
- * which may do anything to the stack: these get no calls.
- *
- * whole: from behind the statement before; statement: the part of it without labels, which may be
- * two, a `lock' of its own before an instruction. */
-static void instruction(rewriter *r, ft_asm_text whole, ft_asm_text statement)
+ * which may do anything to the stack: these get no calls. */
+static void instruction(rewriter *r, const statement *s)
 {
     enum { LONGEST = 512 };
     char joined[LONGEST];
-    ft_asm_text t = statement;
-    if (t.n < LONGEST) { /* a separator behind `lock' is not part of it */
+    ft_asm_text t = s->text;
+    if (t.n < LONGEST) { /* a separator behind a prefix is not part of it */
         for (size_t i = 0; i < t.n; i++) joined[i] = t.at[i] == ';' ? ' ' : t.at[i];
         t.at = joined;
     }
     ft_asm_instruction i = ft_asm_understand(t);
-    bool known = r->n_open && !r->macro && !r->intel;
+    bool known = r->n_open && !r->macro && !r->other && !r->measured && !s->by_bytes;
     bool seen = known && (i.access != FT_ASM_NONE || i.clock);
-    r->counts.seen += seen;
-    r->counts.orders += i.orders;
-    r->counts.unseen += !seen && i.orders;
+    i.orders |= s->locked;
+    r->counted.seen += seen;
+    r->counted.orders += i.orders;
+    r->counted.unseen += !seen && i.orders;
     if (seen && !i.clock)
-        put_with_calls(r, &i, whole, statement.at);
+        put_with_calls(r, &i, s->whole, s->text.at);
     else
-        put(r->to, whole.at, whole.n);
+        put(r->to, s->whole.at, s->whole.n);
     if (seen && i.clock) put_behind(r->to, "clock");
 }
 
@@ -214,8 +235,10 @@ static size_t statement_end(const char *text, size_t n)
 {
     bool quoted = false;
     for (size_t i = 0; i < n; i++) {
-        if (text[i] == '"' && (!i || text[i - 1] != '\\')) quoted = !quoted;
-        if (text[i] == '\'' && !quoted && i + 1 < n && text[i + 1] != '\n')
+        if (text[i] == '"') quoted = !quoted;
+        if (quoted && text[i] == '\\' && i + 1 < n)
+            i++; /* it is of the text */
+        else if (text[i] == '\'' && !quoted && i + 1 < n && text[i + 1] != '\n')
             i++; /* 'c is a character's value */
         else if (text[i] == '\n' || (text[i] == ';' && !quoted))
             return i;
@@ -223,41 +246,87 @@ static size_t statement_end(const char *text, size_t n)
     return n;
 }
 
-static bool is_lock(ft_asm_text t)
+/* Of a directive that puts bytes there: the last one's value, if the processor takes that for a
+ * prefix of what follows, else 0. */
+static unsigned long prefix_of(ft_asm_text t)
 {
-    return t.n == 4 && starts(t, "lock");
+    static const unsigned char prefixes[] = {0xf0, 0xf2, 0xf3, 0x2e, 0x36, 0x3e,
+                                             0x26, 0x64, 0x65, 0x66, 0x67};
+    enum { LONGEST = 32, REX = 0x40, REX_END = 0x50 };
+    char last[LONGEST];
+    size_t n = 0;
+    if (!starts(t, ".byte")) return 0;
+    while (n < t.n && t.at[t.n - 1 - n] != ',' && !isspace((unsigned char)t.at[t.n - 1 - n])) n++;
+    if (n >= LONGEST) return 0;
+    memcpy(last, t.at + t.n - n, n);
+    last[n] = 0;
+    unsigned long value = strtoul(last, NULL, 0);
+    bool known = (value >= REX && value < REX_END) ||
+                 (value && value <= UCHAR_MAX && memchr(prefixes, (int)value, sizeof prefixes));
+    return known ? value : 0;
+}
+
+/* One that is a statement of its own; notes what kind. */
+static bool take_prefix(statement *s, ft_asm_text bare)
+{
+    enum { LOCK = 0xf0 };
+    unsigned long byte = prefix_of(bare);
+    s->by_bytes |= byte != 0;
+    s->locked |= byte == LOCK;
+    return byte || ft_asm_is_prefix(bare);
 }
 
 static void statements(rewriter *r, const char *text, size_t n)
 {
-    size_t from = 0, at = 0;
-    ft_asm_text locked = {NULL, 0};
+    size_t at = 0;
+    statement s = {.whole = {text, 0}};
     while (at < n) {
         size_t end = at + statement_end(text + at, n - at);
         ft_asm_text bare = unlabelled((ft_asm_text){text + at, end - at});
         at = end < n ? end + 1 : n;
-        if (!bare.n && locked.n) continue;
-        if (is_lock(bare) && !locked.n) {
-            locked = bare;
-            continue;
-        }
-        if (locked.n) bare = (ft_asm_text){locked.at, (size_t)(bare.at + bare.n - locked.at)};
-        locked.n = 0;
+        if (!bare.n && s.text.n) continue;
         see_syntax(r, bare);
-        instruction(r, (ft_asm_text){text + from, end - from}, bare);
+        bool prefix = take_prefix(&s, bare);
+        if (!s.text.n) s.text = bare;
+        s.text.n = (size_t)(bare.at + bare.n - s.text.at);
+        if (prefix) continue;
+        s.whole.n = (size_t)(text + end - s.whole.at);
+        instruction(r, &s);
         put(r->to, text + end, at - end);
-        from = at;
+        s = (statement){.whole = {text + at, 0}};
     }
-    put(r->to, text + from, n - from);
+    put(r->to, s.whole.at, (size_t)(text + n - s.whole.at));
 }
 
-/* Where the comment that begins here ends; 0: none begins. */
-static size_t comment_end(const char *text, size_t n)
+/* Does an instruction name the place where it is? */
+static bool is_counting(ft_asm_text t)
+{
+    if (!t.n || *t.at == '.') return false;
+    for (size_t i = 1; i < t.n; i++) {
+        if (t.at[i] == '=') return false;
+        bool sign = i + 1 < t.n && (t.at[i + 1] == '+' || t.at[i + 1] == '-');
+        if (t.at[i] == '.' && sign && !is_name(t.at[i - 1])) return true;
+    }
+    return false;
+}
+
+static bool counts_bytes(const char *text, size_t n)
+{
+    for (size_t at = 0, end; at < n; at = end + 1) {
+        end = at + statement_end(text + at, n - at);
+        if (is_counting(unlabelled((ft_asm_text){text + at, end - at}))) return true;
+    }
+    return false;
+}
+
+/* Where the comment that begins here ends; 0: none begins. first: of a statement. */
+static size_t comment_end(const char *text, size_t n, bool first)
 {
     const char *end = NULL;
-    if (text[0] == '#')
+    bool slash = text[0] == '/', star = slash && n > 1 && text[1] == '*';
+    if (text[0] == '#' || (slash && !star && (first || (n > 1 && text[1] == '/'))))
         end = memchr(text, '\n', n);
-    else if (n > 1 && text[0] == '/' && text[1] == '*') {
+    else if (star) {
         end = memmem(text + 2, n - 2, "*/", 2);
         end = end ? end + 2 : NULL;
     } else
@@ -268,16 +337,18 @@ static size_t comment_end(const char *text, size_t n)
 /* They become spaces; what they say of lines is of use in errors alone. */
 static void blank_comments(char *text, size_t n)
 {
-    bool quoted = false;
+    bool quoted = false, first = true;
     for (size_t i = 0; i < n; i++) {
-        if (text[i] == '"' && (!i || text[i - 1] != '\\')) quoted = !quoted;
+        if (text[i] == '"') quoted = !quoted;
         if (text[i] == '\n') quoted = false;
-        bool literal = text[i] == '\'' && !quoted; /* 'c is a character's value */
-        i += literal;
-        size_t length = quoted || literal || i >= n ? 0 : comment_end(text + i, n - i);
+        bool literal = text[i] == (quoted ? '\\' : '\''); /* 'c is a character's value */
+        i += literal && i + 1 < n && text[i + 1] != '\n';
+        size_t length = quoted || literal ? 0 : comment_end(text + i, n - i, first);
         for (size_t c = i; c < i + length; c++)
             if (text[c] != '\n') text[c] = ' ';
         if (length) i += length - 1;
+        bool ends = text[i] == '\n' || (text[i] == ';' && !quoted && !literal);
+        first = ends || (first && isspace((unsigned char)text[i]));
     }
 }
 
@@ -290,6 +361,7 @@ static void assembly(rewriter *r, const char *text, size_t n)
     }
     memcpy(clean, text, n);
     blank_comments(clean, n);
+    r->measured = counts_bytes(clean, n);
     statements(r, clean, n);
     free(clean);
 }
@@ -347,7 +419,7 @@ static void compiled(rewriter *r, ft_asm_text line)
     put(r->to, line.at, line.n);
     see_line(r, line);
     if (clock) put_behind(r->to, "clock");
-    r->counts.seen += clock;
+    r->counted.seen += clock;
 }
 
 /* Clang marks assembly outside of functions by comments alone; nothing but it has instructions
@@ -364,7 +436,9 @@ static bool is_locked(const rewriter *r, ft_asm_text line)
 {
     ft_asm_text t = unlabelled(line);
     if (!r->n_open || !t.n) return false;
-    return is_lock(name_of(t)) || (starts(t, "xchg") && ft_asm_understand(t).orders);
+    ft_asm_text name = name_of(t);
+    return (name.n == 4 && starts(name, "lock")) ||
+           (starts(t, "xchg") && ft_asm_understand(t).orders);
 }
 
 ft_asm_counts ft_asm_rewrite(const char *text, size_t n, ft_asm_buffer *to)
@@ -385,7 +459,7 @@ ft_asm_counts ft_asm_rewrite(const char *text, size_t n, ft_asm_buffer *to)
         assembly(&r, text + at, length);
         at += length;
     }
-    return r.counts;
+    return r.counted;
 }
 
 void ft_asm_mark(ft_asm_buffer *to, unsigned unseen)

@@ -9,6 +9,16 @@ static void count_ignored(void)
     if (ft_rt_self && ft_rt_self->inside) ft_rt_header->ignored++;
 }
 
+/* All that the hook looks at: it lies in two pages at most. */
+static void touch_range(const void *memory, uint64_t size)
+{
+    const unsigned char *bytes = memory;
+    uint64_t seen = ft_raw_content(false, size);
+    if (!seen) return;
+    ft_rt_touch(bytes);
+    ft_rt_touch(bytes + seen - 1);
+}
+
 /* May a read of that be the other half of a copy (ft_rt_held)? Of the write that has its record: */
 static FT_RT_INLINE bool may_be_late_copy(const ft_rt_late *late, uintptr_t address, uint32_t size)
 {
@@ -81,6 +91,25 @@ static void retract(ft_rt_thread *self)
     ft_rt_hot = FT_RT_NO_THREAD;
 }
 
+ft_rt_pending ft_rt_take_pending(ft_rt_thread *self, uintptr_t at)
+{
+    ft_rt_pending taken = {.size = 0};
+    uintptr_t late = self->late.value ? self->late.value[-1] >> 1 & ~FT_RT_HIGH : 0;
+    if (self->late.value && at - late < UINT64_C(1) << self->late.size_code) retract(self);
+    if (at - self->pending.address >= self->pending.size) return taken;
+    taken = self->pending;
+    self->pending.size = self->held.size = 0;
+    return taken;
+}
+
+void ft_rt_put_pending(ft_rt_thread *self, ft_rt_pending taken)
+{
+    if (!taken.size) return;
+    ft_rt_flush(self);
+    self->pending = taken;
+    ft_rt_hot = FT_RT_NO_THREAD;
+}
+
 /* The same behind a write that has its record: the read gets its own behind it, where that needs no
  * more of the log: who goes round in it ends the write, whose value is not there yet. False: that
  * happened all the same, and the read is one like others. */
@@ -130,6 +159,7 @@ static void log_read(ft_rt_thread *self, const void *address, uint64_t size, con
 
 static __attribute__((noinline)) void long_read(const void *address, uint64_t size, const void *pc)
 {
+    touch_range(address, size);
     count_ignored();
     ft_rt_about_access(FT_EVENT_READ, pc, address, size);
     ft_rt_thread *self = ft_rt_enter_holding();
@@ -226,6 +256,7 @@ static FT_RT_INLINE bool settle_hot(ft_rt_late *late)
 
 static FT_RT_INLINE void plain_read(void *at, unsigned size_code, const void *pc)
 {
+    ft_rt_touch(at);
     uintptr_t address = (uintptr_t)at;
     uint64_t key = ft_rt_key(pc, size_code), *to;
     ft_rt_thread *self = enter_turn();
@@ -374,6 +405,7 @@ void ft_rt_write_range(void *memory, size_t size, const void *pc)
 
 void ft_rt_read(const void *address, uint64_t size, const void *pc)
 {
+    touch_range(address, size);
     count_ignored();
     ft_rt_about_access(FT_EVENT_READ, pc, address, size);
     ft_rt_thread *self = ft_rt_enter();

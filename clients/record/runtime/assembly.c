@@ -12,6 +12,7 @@
 #ifdef __x86_64__
 
 #include <cpuid.h>
+#include <ucontext.h>
 
 /* What an instruction does to its memory, a bit field with the size code above it. */
 enum { READ, WRITE, UPDATE, COMPARE, KINDS, SIZE_SHIFT = 2, WIDE = 4 };
@@ -19,12 +20,14 @@ enum { READ, WRITE, UPDATE, COMPARE, KINDS, SIZE_SHIFT = 2, WIDE = 4 };
 enum {
     LANE = 8,
     EQUAL = 1 << 6,     /* the flag of the processor */
+    AHEAD = 11,         /* bytes from the call before an instruction to that, at most */
     FURTHEST = 64,      /* bytes from the call before an instruction to the one behind it */
     STATE_BYTES = 2752, /* of the vector registers, as XSAVE lays them out, up to AVX-512 */
     STATE_PARTS = 0xe7  /* all of these, without tiles and keys, which C code does not touch */
 };
 
-void ft_assembly_before(uintptr_t address, unsigned what, const void *pc);
+/* Returns what is to be set to false when all is done; NULL: nothing. */
+bool *ft_assembly_before(uintptr_t address, unsigned what, const void *pc);
 void ft_assembly_behind(uint64_t flags, const void *pc);
 uint64_t ft_assembly_clock(uint64_t low, uint64_t high, const void *pc);
 
@@ -38,7 +41,10 @@ int ft_assembly_wide __attribute__((visibility("hidden")));
 #define TEXT_1(x) #x
 __asm__(".pushsection .text\n"
         "ft_assembly_save:\n"
-        "    pushfq\n    cld\n"
+        "    pushfq\n"
+        "    cmpq $0, ft_rt_header(%rip)\n    jne 8f\n" /* nothing is recorded */
+        "    popfq\n    lea 8(%rsp), %rsp\n    ret\n"
+        "8:  cld\n"
         "    push %rbp\n    mov %rsp, %rbp\n"
         "    push %rax\n    push %rcx\n    push %rdx\n    push %rsi\n    push %rdi\n"
         "    push %r8\n    push %r9\n    push %r10\n    push %r11\n"
@@ -52,7 +58,8 @@ __asm__(".pushsection .text\n"
         "    mov $0xe7, %eax\n    xor %edx, %edx\n    xsave64 (%rsp)\n"
         "2:  mov 16(%rbp), %rsi\n    mov 24(%rbp), %rdx\n"
         "    test %rsi, %rsi\n    js 3f\n"
-        "    call ft_assembly_before\n    jmp 4f\n"
+        "    call ft_assembly_before\n"
+        "    test %rax, %rax\n    jz 4f\n    movb $0, (%rax)\n    jmp 4f\n"
         "3:  cmp $-1, %rsi\n    jne 7f\n"
         "    mov 8(%rbp), %rdi\n    mov %rdx, %rsi\n    call ft_assembly_behind\n    jmp 4f\n"
         "7:  mov -8(%rbp), %rdi\n    mov -24(%rbp), %rsi\n    call ft_assembly_clock\n"
@@ -65,6 +72,7 @@ __asm__(".pushsection .text\n"
         "    pop %rdi\n    pop %rsi\n    pop %rdx\n    pop %rcx\n    pop %rax\n"
         "    pop %rbp\n    popfq\n"
         "    lea 8(%rsp), %rsp\n    ret\n"
+        "ft_assembly_saved:\n"
         ".popsection\n");
 
 #define ENTRY(name, what)                                                                          \
@@ -88,14 +96,12 @@ _Static_assert(READ == 0 && WRITE == 1 && UPDATE == 2 && COMPARE == 3 && SIZE_SH
                "the entries above");
 _Static_assert(STATE_BYTES == 2752 && STATE_PARTS == 0xe7, "the code above");
 
-/* The write at hand of the calling thread: between its two hooks it has the baton, and is inside.
- */
-static __thread struct {
-    uintptr_t address; /* 0: none */
-    unsigned kind, size_code;
-    const void *pc;
-    int64_t before[2]; /* by lane */
-} at_hand;
+static __thread ft_rt_at_hand at_hand;
+/* Where the hook before the calling thread's last read returned to. */
+static __thread const void *reading;
+/* The code above. */
+extern const char ft_assembly_save[] __attribute__((visibility("hidden")));
+extern const char ft_assembly_saved[] __attribute__((visibility("hidden")));
 
 static unsigned lanes(unsigned size_code)
 {
@@ -116,20 +122,21 @@ static void look(uintptr_t address, unsigned size_code, int64_t *values)
         values[i] = (int64_t)ft_rt_value(address + i * LANE, size_code);
 }
 
-void ft_assembly_before(uintptr_t address, unsigned what, const void *pc)
+bool *ft_assembly_before(uintptr_t address, unsigned what, const void *pc)
 {
     static const uint32_t kinds[KINDS] = {FT_EVENT_READ, FT_EVENT_WRITE, FT_EVENT_RMW, FT_RT_ANY};
     unsigned kind = what & (KINDS - 1), size_code = what >> SIZE_SHIFT;
     int64_t values[2];
+    ft_rt_touch((const void *)address);
     ft_rt_about_access(kinds[kind], pc, (const void *)address, 1u << size_code);
     ft_rt_thread *self = ft_rt_enter();
-    if (!self) return;
+    if (!self) return NULL;
     look(address, size_code, values);
     if (kind == READ) {
         log_all(FT_RAW_FORM_ATOMIC_READ, pc, address, size_code, values, values);
         if (self->left) self->left--; /* the turn does not end before the instruction */
-        self->inside = false;
-        return;
+        reading = pc;
+        return &self->inside;
     }
     at_hand.address = address;
     at_hand.kind = kind;
@@ -137,6 +144,15 @@ void ft_assembly_before(uintptr_t address, unsigned what, const void *pc)
     at_hand.pc = pc;
     at_hand.before[0] = values[0];
     at_hand.before[1] = values[1];
+    return NULL;
+}
+
+bool ft_rt_reads(const void *context)
+{
+    const ucontext_t *at = context;
+    uintptr_t pc = (uintptr_t)at->uc_mcontext.gregs[REG_RIP];
+    bool leaves = pc >= (uintptr_t)ft_assembly_save && pc < (uintptr_t)ft_assembly_saved;
+    return leaves || (reading && pc - (uintptr_t)reading <= AHEAD);
 }
 
 /* Code of a handler of a fault, inside of it, gets here as well, without a write at hand. */
@@ -162,6 +178,26 @@ void ft_assembly_behind(uint64_t flags, const void *pc)
     ft_rt_leave(ft_rt_self);
 }
 
+ft_rt_at_hand ft_rt_take_at_hand(void)
+{
+    ft_rt_at_hand taken = at_hand;
+    at_hand.address = 0;
+    return taken;
+}
+
+/* What a handler changed meanwhile, or others, is what the instruction finds. */
+bool ft_rt_put_at_hand(ft_rt_at_hand taken, const void *context)
+{
+    const ucontext_t *at = context;
+    at_hand = taken;
+    if (is_behind((const void *)at->uc_mcontext.gregs[REG_RIP])) {
+        look(taken.address, taken.size_code, at_hand.before);
+        return true;
+    }
+    at_hand.address = 0;
+    return false;
+}
+
 /* Behind an instruction that reads the processor's clock into two registers. */
 uint64_t ft_assembly_clock(uint64_t low, uint64_t high, const void *pc)
 {
@@ -176,6 +212,25 @@ static __attribute__((constructor(101))) void find_state(void)
 {
     unsigned a, b, c, d;
     if (__get_cpuid(1, &a, &b, &c, &d)) ft_assembly_wide = (c & bit_OSXSAVE) != 0;
+}
+
+#else
+
+bool ft_rt_reads(const void *context)
+{
+    (void)context;
+    return false;
+}
+
+ft_rt_at_hand ft_rt_take_at_hand(void)
+{
+    return (ft_rt_at_hand){.address = 0};
+}
+
+bool ft_rt_put_at_hand(ft_rt_at_hand taken, const void *context)
+{
+    (void)context;
+    return taken.address != 0;
 }
 
 #endif

@@ -1,5 +1,6 @@
 /* The compiler's calls in place of atomic operations. They are done here, sequentially consistent,
  * in the step that is recorded. */
+#include "hot.h"
 #include "runtime.h"
 #include "trace/event.h"
 
@@ -18,6 +19,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
     type __tsan_atomic##bits##_##name(volatile type *a, type v, order o)                           \
     {                                                                                              \
         (void)o;                                                                                   \
+        ft_rt_touch(a);                                                                            \
         ft_rt_about_access(FT_EVENT_RMW, CODE, a, sizeof *a);                                      \
         ft_rt_thread *self = ft_rt_enter();                                                        \
         type old = __atomic_load_n(a, __ATOMIC_SEQ_CST), made;                                     \
@@ -38,6 +40,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
     {                                                                                              \
         (void)o;                                                                                   \
         (void)failed;                                                                              \
+        ft_rt_touch(a);                                                                            \
         ft_rt_about_access(FT_RT_ANY, CODE, a, sizeof *a);                                         \
         ft_rt_thread *self = ft_rt_enter();                                                        \
         type old = *expected;                                                                      \
@@ -55,6 +58,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
     type __tsan_atomic##bits##_load(const volatile type *a, order o)                               \
     {                                                                                              \
         (void)o;                                                                                   \
+        ft_rt_touch(a);                                                                            \
         ft_rt_about_access(FT_EVENT_READ, CODE, a, sizeof *a);                                     \
         ft_rt_thread *self = ft_rt_enter();                                                        \
         type value = __atomic_load_n(a, __ATOMIC_SEQ_CST);                                         \
@@ -67,6 +71,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
     void __tsan_atomic##bits##_store(volatile type *a, type v, order o)                            \
     {                                                                                              \
         (void)o;                                                                                   \
+        ft_rt_touch(a);                                                                            \
         ft_rt_about_access(FT_EVENT_WRITE, CODE, a, sizeof *a);                                    \
         ft_rt_thread *self = ft_rt_enter();                                                        \
         __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                  \

@@ -1,11 +1,18 @@
-/* The program's own futex calls: C++20's waits on atomics, latches and barriers, locks of its own.
- * What orders the threads are the atomic accesses around them, so a wait is no event. But whether
- * it slept or came too late is a matter of the schedule, and code behind it looks at its result. So
- * it always says what a futex may always say, that it was woken; whoever waits looks again. */
+/* What the program calls by its number.
+ *
+ * Its own futex calls: C++20's waits on atomics, latches and barriers, locks of its own. What
+ * orders the threads are the atomic accesses around them, so a wait is no event. But whether it
+ * slept or came too late is a matter of the schedule, and code behind it looks at its result. So it
+ * always says what a futex may always say, that it was woken; whoever waits looks again.
+ *
+ * The time and random numbers: inputs, as where the function is called. */
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdarg.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime.h"
@@ -38,6 +45,20 @@ static long wait_on(ft_rt_thread *self, long number, const long *a)
     return result < 0 && (errno == EAGAIN || (errno == EINTR && !a[TIMEOUT])) ? 0 : result;
 }
 
+/* True: it is an input, and done. */
+static bool is_input(long number, const long *a, long *result)
+{
+    if (number == SYS_getrandom)
+        *result = getrandom((void *)a[0], (size_t)a[1], (unsigned)a[2]);
+    else if (number == SYS_clock_gettime)
+        *result = clock_gettime((clockid_t)a[0], (struct timespec *)a[1]);
+    else if (number == SYS_gettimeofday)
+        *result = gettimeofday((struct timeval *)a[0], (void *)a[1]);
+    else
+        return false;
+    return true;
+}
+
 long __wrap_syscall(long number, ...)
 {
     long a[ARGUMENTS];
@@ -45,6 +66,8 @@ long __wrap_syscall(long number, ...)
     va_start(rest, number);
     for (int i = 0; i < ARGUMENTS; i++) a[i] = va_arg(rest, long);
     va_end(rest);
+    long result;
+    if (is_input(number, a, &result)) return result;
     ft_rt_thread *self = is_wait(number, a) ? ft_rt_enter() : NULL;
     return self ? wait_on(self, number, a) : plain(number, a);
 }

@@ -104,6 +104,13 @@ static FT_RT_INLINE uint64_t ft_rt_look(const uint64_t *around)
     return *(const volatile uint64_t *)around;
 }
 
+/* What the program is about to read: if that faults, its handler runs as if there were no hook. */
+static FT_RT_INLINE void ft_rt_touch(const volatile void *memory)
+{
+    (void)*(const volatile unsigned char *)memory;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
 /* Opens a hook on the short way, as ft_rt_enter_holding does on the long one; NULL: go that. */
 static FT_RT_INLINE ft_rt_thread *ft_rt_enter_hot(void)
 {

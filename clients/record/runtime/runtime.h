@@ -194,6 +194,11 @@ const void *ft_rt_site_pc(uint32_t site);
 void ft_rt_read_range(const void *memory, size_t size, const void *pc);
 void ft_rt_write_range(void *memory, size_t size, const void *pc);
 
+/* ... and, with the baton: its pending write, if that is of the memory at an address where it has
+ * faulted: it has not happened; and back again. */
+ft_rt_pending ft_rt_take_pending(ft_rt_thread *self, uintptr_t at);
+void ft_rt_put_pending(ft_rt_thread *self, ft_rt_pending taken);
+
 /* ---- strings.c: opens a call that has so many such ranges, so that they are accessed together */
 void ft_rt_settle(uint32_t ranges);
 
@@ -235,6 +240,22 @@ pid_t ft_rt_process(pid_t pid);
  * (descriptor.c). With the baton. */
 void ft_rt_signal_channel(int number, bool in, const void *pc);
 void ft_rt_signal_taken(int number, const void *pc); /* by who waits for it */
+
+/* ---- assembly.c: the write of inline assembly that the calling thread has at hand. Between its
+ * two hooks it has the baton, and is inside. */
+typedef struct ft_rt_at_hand {
+    uintptr_t address; /* 0: none */
+    unsigned kind, size_code;
+    const void *pc;    /* of the hook before it */
+    int64_t before[2]; /* by eight bytes */
+} ft_rt_at_hand;
+ft_rt_at_hand ft_rt_take_at_hand(void);
+/* Inside; the instruction is tried again, unless (false) the handler with that context had the
+ * program go on elsewhere. */
+bool ft_rt_put_at_hand(ft_rt_at_hand taken, const void *context);
+/* Is the calling thread, with that context, between the hook before a read of inline assembly and
+ * the read? What the log says it returned must not change there. */
+bool ft_rt_reads(const void *context);
 
 bool ft_rt_is_own(const void *pc); /* code of the C library (real.c) */
 

@@ -76,6 +76,37 @@ static void call(int number, siginfo_t *info, void *context)
         h->sa_handler(number);
 }
 
+/* In the runtime, which touches the program's memory, or between the hooks of inline assembly. */
+static void call_inside(ft_rt_thread *self, int number, siginfo_t *info, void *context)
+{
+    bool lent = self->lent;
+    ft_rt_at_hand taken = ft_rt_take_at_hand();
+    self->lent = self->inside = false;
+    call(number, info, context);
+    ft_rt_enter_within();
+    self->lent = lent;
+    if (taken.address && !ft_rt_put_at_hand(taken, context)) self->inside = false;
+}
+
+/* The handler may never come back (siglongjmp): it finds the thread outside, and nothing of what
+ * has not happened. */
+static void call_at_fault(ft_rt_thread *self, int number, siginfo_t *info, void *context)
+{
+    ft_rt_pending taken = {.size = 0};
+    if (self->inside) {
+        call_inside(self, number, info, context);
+        return;
+    }
+    bool writes = self->late.value || self->pending.size; /* recording */
+    if (writes && ft_rt_enter_holding()) {
+        taken = ft_rt_take_pending(self, (uintptr_t)info->si_addr);
+        self->inside = false;
+    }
+    call(number, info, context);
+    if (taken.size && ft_rt_enter_within()) ft_rt_put_pending(self, taken);
+    self->inside = false;
+}
+
 /* Which thread takes a signal that is for the process is the kernel's choice: in a replay it is the
  * schedule's. A thread that is stuck runs no handlers. */
 static bool hand_over(const ft_rt_thread *self, int number, siginfo_t *info)
@@ -90,18 +121,21 @@ static void trampoline(int number, siginfo_t *info, void *context)
 {
     ft_rt_thread *self = ft_rt_self;
     int before = errno;
-    if (self && hand_over(self, number, info)) {
+    bool fault = is_fault(number, info);
+    if (self && !fault && hand_over(self, number, info)) {
         errno = before;
         return;
     }
     if (self) __atomic_add_fetch(&ft_rt_header->signals, 1, __ATOMIC_RELAXED);
-    bool later = self && (self->inside || ft_rt_replaying) && !is_fault(number, info);
+    bool later = self && (self->inside || ft_rt_replaying || ft_rt_reads(context)) && !fault;
     if (later && waiting.n < LATE) {
         waiting.all[waiting.n] = (late){.number = number, .info = *info};
         waiting.n++;
         self->signals |= bit_of(number);
         self->left = 1; /* a hook on its way may count it down: soon one goes the long way */
         if (self->parked) ft_rt_get_up(self);
+    } else if (self && fault) {
+        call_at_fault(self, number, info, context);
     } else {
         call(number, info, context);
     }

@@ -20,10 +20,12 @@ static void log_begin(void)
     pthread_attr_t attributes;
     void *stack = NULL;
     size_t size = 0;
+    ft_rt_lend(ft_rt_self); /* malloc's lock: of who forks, and handles a signal meanwhile */
     if (!FT_REAL(pthread_getattr_np)(pthread_self(), &attributes)) {
         pthread_attr_getstack(&attributes, &stack, &size);
         pthread_attr_destroy(&attributes);
     }
+    ft_rt_take_back(ft_rt_self);
     FT_RT_LOG(BEGIN, (uintptr_t)stack, size);
 }
 

@@ -1,7 +1,7 @@
 /* Calls around inline assembly change nothing that code can see: no register, no flag, nothing
- * below the stack pointer, no vector. Ends with 0 if that is so. Each register holds its own number
- * while an instruction writes memory at each kind of address; what it leaves there and in the flags
- * is what the processor's manual says. */
+ * below the stack pointer, no vector, no prefix. Ends with 0 if that is so. Each register holds its
+ * own number while an instruction writes memory at each kind of address; what it leaves there and
+ * in the flags is what the processor's manual says. */
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
@@ -105,11 +105,24 @@ static uint64_t reach_addresses(void)
            words[0] != 32;
 }
 
+/* A prefix stays with its instruction: its byte alone, and one that makes another instruction,
+ * which counts the zeros below the lowest bit of nothing, or leaves the register as it was. */
+static uint64_t keep_prefixes(void)
+{
+    uint32_t zero = 0, counted = 1, plain = 1;
+    place = 5;
+    __asm__ volatile(".byte 0xf0\n\tincq %0" : "+m"(place)::"cc");
+    __asm__ volatile(".byte 0xf2; lock; incq %0" : "+m"(place)::"cc");
+    __asm__ volatile("rep; bsfl %1, %0" : "+r"(counted) : "m"(zero) : "cc");
+    __asm__ volatile("tzcntl %1, %0" : "+r"(plain) : "m"(zero) : "cc");
+    return place != 7 || counted != plain;
+}
+
 static void *check(void *unused)
 {
     (void)unused;
     failures |= (uint32_t)(keep_registers() | keep_red_zone() << 1 | keep_flags() << 2 |
-                           keep_vectors() << 3 | reach_addresses() << 4);
+                           keep_vectors() << 3 | reach_addresses() << 4 | keep_prefixes() << 5);
     return NULL;
 }
 
