@@ -124,15 +124,15 @@ static void add_assembler(ft_command *command, const ft_request *r, bool clang, 
     ft_command_add(command, ours(folder, "bin"));
 }
 
-/* Who assembles behind our assembler: clang alone knows all that clang writes. The last word: a
- * compiler may be told of with what stands before it. */
+/* Who assembles behind our assembler: clang alone knows all that clang writes. A compiler may be
+ * told of with what stands before it, and with options. */
 static void name_assembler(const char *compiler, bool clang)
 {
-    const char *space = strrchr(compiler, ' ');
-    if (clang)
-        setenv(FT_ASSEMBLER_VARIABLE, space ? space + 1 : compiler, 1);
-    else
-        unsetenv(FT_ASSEMBLER_VARIABLE);
+    char *copy = strdup(compiler), *rest = copy;
+    unsetenv(FT_ASSEMBLER_VARIABLE);
+    for (char *word; clang && rest && (word = strsep(&rest, " "));)
+        if (*word && *word != '-') setenv(FT_ASSEMBLER_VARIABLE, word, 1);
+    free(copy);
 }
 
 static void add_compile(ft_command *command, const ft_request *r, bool clang, const char *folder)
