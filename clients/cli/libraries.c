@@ -98,6 +98,18 @@ ft_status ft_libraries_check_loaded(const ft_trace *trace, int fd, uint64_t at, 
     return FT_OK;
 }
 
+/* A recording goes through a script (libtool's wrappers are some) to what it starts; a replay has
+ * to know that. */
+static bool is_script(const char *path)
+{
+    char begin[2] = {0};
+    FILE *file = fopen(path, "re");
+    bool found = file && fread(begin, 1, sizeof begin, file) == sizeof begin && begin[0] == '#' &&
+                 begin[1] == '!';
+    if (file) fclose(file);
+    return found;
+}
+
 ft_status ft_build_check(const ft_trace *trace, const char *name, char **program, ft_error *err)
 {
     char hash[FT_DIGEST_HEX + 1];
@@ -107,6 +119,11 @@ ft_status ft_build_check(const ft_trace *trace, const char *name, char **program
     if (!ft_record_hash(*program, hash))
         return ft_error_set(err, FT_USAGE, "%s: cannot be read", name);
     if (!built->hash[0] || !strcmp(hash, built->hash)) return check_linked(trace, *program, err);
+    if (is_script(*program))
+        return ft_error_set(err, FT_INPUT,
+                            "%s: is a script: name the program that it starts, which was recorded "
+                            "(%s)",
+                            name, built->name);
     return ft_error_set(err, FT_INPUT,
                         "%s: is not the program that was recorded: its content has SHA-256 "
                         "%.16s..., that of the trace (%s) %.16s...",
