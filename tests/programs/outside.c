@@ -1,6 +1,8 @@
 /* Two threads that ask the outside: the time, random numbers, a file, the processor's clock. */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -22,14 +24,17 @@ static unsigned long long ticks(int how)
     return (unsigned long long)high << 32 | low;
 }
 
-/* Programs older than the function call it by its number. */
+/* Programs older than the function call it by its number. What the thread is called goes back to
+ * the system. */
 static unsigned by_number(void)
 {
     struct timespec t;
     unsigned r;
+    pid_t self = gettid();
+    if (self != (pid_t)syscall(SYS_gettid) || tgkill(getpid(), self, 0)) return 1000;
     if (syscall(SYS_getrandom, &r, sizeof r, 0) < 0) r = 0;
     if (syscall(SYS_clock_gettime, CLOCK_REALTIME, &t) < 0) t.tv_nsec = 0;
-    return r % 3 + (unsigned)t.tv_nsec % 5;
+    return r % 3 + (unsigned)t.tv_nsec % 5 + (unsigned)self % 7;
 }
 
 static void *work(void *unused)

@@ -97,7 +97,8 @@
     X(SIGNALFD, "signalfd")                                                                        \
     X(EVENTFD_WRITE, "eventfd_write")                                                              \
     X(CHANNEL, "a channel") /* not a call: ft_schedule_channel, in the trace alone */              \
-    X(RDTSC, "rdtsc")
+    X(RDTSC, "rdtsc")                                                                              \
+    X(GETTID, "gettid")
 
 typedef enum ft_input_call {
 #define FT_INPUT_ENUM(symbol, name) FT_INPUT_##symbol,

@@ -156,6 +156,27 @@ pid_t ft_rt_process(pid_t pid)
     return ft_rt_self && pid && pid == told ? FT_REAL(getpid)() : pid;
 }
 
+pid_t gettid(void)
+{
+    pid_t tid = FT_RT_INPUT(FT_INPUT_GETTID, FT_RT_STAYS, FT_REAL(gettid)(), NULL, 0);
+    if (ft_rt_self) ft_rt_self->told = tid;
+    return tid;
+}
+
+pid_t ft_rt_task(pid_t tid)
+{
+    ft_rt_thread *t;
+    for (uint32_t i = 0; ft_rt_self && tid && (t = ft_rt_thread_at(i)); i++)
+        if (t->told == tid && t->tid && t->state != FT_RT_DONE) return t->tid;
+    return ft_rt_process(tid);
+}
+
+int setpriority(__priority_which_t which, id_t who, int priority)
+{
+    if (which == PRIO_PROCESS) who = (id_t)ft_rt_task((pid_t)who);
+    return FT_REAL(setpriority)(which, who, priority);
+}
+
 pid_t getppid(void)
 {
     return FT_RT_INPUT(FT_INPUT_GETPPID, FT_RT_STAYS, FT_REAL(getppid)(), NULL, 0);

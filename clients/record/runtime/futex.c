@@ -5,9 +5,10 @@
  * slept or came too late is a matter of the schedule, and code behind it looks at its result. So it
  * always says what a futex may always say, that it was woken; whoever waits looks again.
  *
- * The time and random numbers: inputs, as where the function is called. */
+ * The time, random numbers, its threads' numbers: as where the function is called. */
 #include <errno.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
@@ -45,10 +46,14 @@ static long wait_on(ft_rt_thread *self, long number, const long *a)
     return result < 0 && (errno == EAGAIN || (errno == EINTR && !a[TIMEOUT])) ? 0 : result;
 }
 
-/* True: it is an input, and done. */
-static bool is_input(long number, const long *a, long *result)
+/* True: there is a function for it here, and it is done. */
+static bool is_function(long number, const long *a, long *result)
 {
-    if (number == SYS_getrandom)
+    if (number == SYS_gettid)
+        *result = gettid();
+    else if (number == SYS_tgkill)
+        *result = tgkill((pid_t)a[0], (pid_t)a[1], (int)a[2]);
+    else if (number == SYS_getrandom)
         *result = getrandom((void *)a[0], (size_t)a[1], (unsigned)a[2]);
     else if (number == SYS_clock_gettime)
         *result = clock_gettime((clockid_t)a[0], (struct timespec *)a[1]);
@@ -67,7 +72,7 @@ long __wrap_syscall(long number, ...)
     for (int i = 0; i < ARGUMENTS; i++) a[i] = va_arg(rest, long);
     va_end(rest);
     long result;
-    if (is_input(number, a, &result)) return result;
+    if (is_function(number, a, &result)) return result;
     ft_rt_thread *self = is_wait(number, a) ? ft_rt_enter() : NULL;
     return self ? wait_on(self, number, a) : plain(number, a);
 }

@@ -166,7 +166,7 @@ static void give_up(void)
 int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *processors)
 {
     give_up();
-    return FT_REAL(sched_setaffinity)(pid, size, processors);
+    return FT_REAL(sched_setaffinity)(ft_rt_task(pid), size, processors);
 }
 
 int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *processors)

@@ -79,6 +79,7 @@ typedef struct ft_rt_thread {
     ft_rt_state state;
     uint32_t go;   /* futex: whether the baton was handed over (baton.c) */
     int tid;       /* the kernel's, 0 before it runs */
+    int told;      /* as the program knows it: of the recording that it is fed from; 0: not yet */
     int processor; /* that it has to be on, or FT_RT_ANYWHERE (processor.c) */
     bool leaves;   /* it stays where the program has it, whoever gets the baton */
     bool inside;   /* in the runtime: hooks that happen now (signals) are ignored */
@@ -236,6 +237,7 @@ bool ft_rt_signals_deliver(ft_rt_thread *self);
 
 /* The process that the program means by that number: itself, should it be fed (environment.c). */
 pid_t ft_rt_process(pid_t pid);
+pid_t ft_rt_task(pid_t tid); /* the same of a thread's */
 /* Sent, armed or given a handler (in: false), or handled: what came before comes before that
  * (descriptor.c). With the baton. */
 void ft_rt_signal_channel(int number, bool in, const void *pc);

@@ -341,6 +341,8 @@ SENDS(number, pthread_kill, (pthread_t to, int number), (to, number))
 SENDS(number, pthread_sigqueue, (pthread_t to, int number, const union sigval value),
       (to, number, value))
 SENDS(number, kill, (pid_t to, int number), (ft_rt_process(to), number))
+SENDS(number, tgkill, (pid_t process, pid_t to, int number),
+      (ft_rt_process(process), ft_rt_task(to), number))
 SENDS(number, sigqueue, (pid_t to, int number, const union sigval value),
       (ft_rt_process(to), number, value))
 SENDS(which == ITIMER_REAL      ? SIGALRM

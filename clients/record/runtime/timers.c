@@ -134,6 +134,16 @@ static int start_clockwork(ft_rt_thread *self, clockwork *w)
     return -1;
 }
 
+/* The thread that is to be told is one that the program knows by its number. */
+static int create(clockid_t clock, const struct sigevent *event, timer_t *timer)
+{
+    struct sigevent own;
+    if (event) own = *event;
+    if (event && event->sigev_notify == SIGEV_THREAD_ID)
+        own._sigev_un._tid = ft_rt_task(event->_sigev_un._tid);
+    return FT_REAL(timer_create)(clock, event ? &own : NULL, timer);
+}
+
 int timer_create(clockid_t clock, struct sigevent *restrict event, timer_t *restrict timer)
 {
     ft_rt_thread *self = ft_rt_enter();
@@ -147,7 +157,7 @@ int timer_create(clockid_t clock, struct sigevent *restrict event, timer_t *rest
         number = SIGRTMAX;
         if (!result) *timer = w->timer;
     } else {
-        result = FT_REAL(timer_create)(clock, event, timer);
+        result = create(clock, event, timer);
     }
     if (self && !result) add_alarm(*timer, number);
     if (self) ft_rt_leave(self);
