@@ -35,8 +35,8 @@ uint64_t ft_assembly_clock(uint64_t low, uint64_t high, const void *pc);
  * process that is not recorded yet touch no wider registers. */
 int ft_assembly_wide __attribute__((visibility("hidden")));
 
-/* At `common` lie, from the top: what is done, where the hook returns to, the caller's rdi. The
- * frame keeps the stack as it was, so that vector state can be aligned below it. */
+/* At ft_assembly_save lie, from the top: what is done, where the hook returns to, the caller's rdi.
+ * The frame keeps the stack as it was, so that vector state can be aligned below it. */
 #define TEXT(x)   TEXT_1(x)
 #define TEXT_1(x) #x
 __asm__(".pushsection .text\n"

@@ -206,14 +206,14 @@ static bool do_compare(volatile void *memory, void *expected, const void *desire
 
 /* ---- libatomic's functions for any size */
 
-#define ANY_SIZE(name) __asm__(#name)
-void any_load(size_t size, const volatile void *memory, void *to, order o) ANY_SIZE(__atomic_load);
-void any_store(size_t size, volatile void *memory, const void *from, order o)
-    ANY_SIZE(__atomic_store);
+/* The compiler knows these names, with other types. */
+#define NAMED(name) __asm__(#name)
+void any_load(size_t size, const volatile void *memory, void *to, order o) NAMED(__atomic_load);
+void any_store(size_t size, volatile void *memory, const void *from, order o) NAMED(__atomic_store);
 void any_exchange(size_t size, volatile void *memory, const void *from, void *before, order o)
-    ANY_SIZE(__atomic_exchange);
+    NAMED(__atomic_exchange);
 bool any_compare(size_t size, volatile void *memory, void *expected, const void *desired, order o,
-                 order failed) ANY_SIZE(__atomic_compare_exchange);
+                 order failed) NAMED(__atomic_compare_exchange);
 
 void any_load(size_t size, const volatile void *memory, void *to, order o)
 {
@@ -241,97 +241,33 @@ bool any_compare(size_t size, volatile void *memory, void *expected, const void 
     return do_compare(memory, expected, desired, size, CODE);
 }
 
-/* ---- of 16 bytes: the compiler's calls (prefix __tsan_atomic128_) and libatomic's */
+/* ---- of 16 bytes: the compiler's calls, which are libatomic's functions too */
 
-static wide value_at(const volatile wide *memory, const void *pc)
-{
-    wide value;
-    do_load(memory, &value, sizeof value, pc);
-    return value;
-}
-
-static wide exchanged(volatile wide *memory, wide value, const void *pc)
-{
-    wide before;
-    do_exchange(memory, &value, &before, sizeof value, pc);
-    return before;
-}
-
-#ifdef __x86_64__
-typedef wide make(wide old, wide value);
-
-static wide updated(volatile wide *memory, wide value, make *made, const void *pc)
-{
-    wide old, new;
-    ft_rt_about_access(FT_EVENT_RMW, pc, memory, sizeof value);
-    ft_rt_thread *self = ft_rt_enter();
-    do {
-        old = look(memory);
-        new = made(old, value);
-    } while (!compare(memory, &old, &new, sizeof value));
-    if (!self) return old;
-    log_lanes(FT_RAW_FORM_UPDATE, pc, memory, &old, &new, sizeof value);
-    ft_rt_leave(self);
-    return old;
-}
-
-#define UPDATE(name, expression)                                                                   \
-    static wide make_##name(wide old, wide v)                                                      \
-    {                                                                                              \
-        return expression;                                                                         \
-    }                                                                                              \
-    wide __tsan_atomic128_fetch_##name(volatile wide *a, wide v, order o);                         \
-    wide fetch_##name##_16(volatile wide *a, wide v, order o)                                      \
-        ANY_SIZE(__atomic_fetch_##name##_16);                                                      \
-    wide name##_fetch_16(volatile wide *a, wide v, order o) ANY_SIZE(__atomic_##name##_fetch_16);  \
-    wide __tsan_atomic128_fetch_##name(volatile wide *a, wide v, order o)                          \
-    {                                                                                              \
-        (void)o;                                                                                   \
-        return updated(a, v, make_##name, CODE);                                                   \
-    }                                                                                              \
-    wide fetch_##name##_16(volatile wide *a, wide v, order o)                                      \
-    {                                                                                              \
-        (void)o;                                                                                   \
-        return updated(a, v, make_##name, CODE);                                                   \
-    }                                                                                              \
-    wide name##_fetch_16(volatile wide *a, wide v, order o)                                        \
-    {                                                                                              \
-        (void)o;                                                                                   \
-        return make_##name(updated(a, v, make_##name, CODE), v);                                   \
-    }
-UPDATE(add, old + v)
-UPDATE(sub, old - v)
-UPDATE(and, old &v)
-UPDATE(or, old | v)
-UPDATE(xor, old ^ v)
-UPDATE(nand, ~(old &v))
-#endif
+#define ALSO(name, function) NAMED(name) __attribute__((alias(#function)))
 
 wide __tsan_atomic128_load(const volatile wide *a, order o);
 void __tsan_atomic128_store(volatile wide *a, wide v, order o);
 wide __tsan_atomic128_exchange(volatile wide *a, wide v, order o);
 int __tsan_atomic128_compare_exchange_strong(volatile wide *a, wide *expected, wide v, order o,
                                              order failed);
-int __tsan_atomic128_compare_exchange_weak(volatile wide *a, wide *expected, wide v, order o,
-                                           order failed);
+int compare_weak(volatile wide *a, wide *expected, wide v, order o, order failed)
+    ALSO(__tsan_atomic128_compare_exchange_weak, __tsan_atomic128_compare_exchange_strong);
 wide __tsan_atomic128_compare_exchange_val(volatile wide *a, wide expected, wide v, order o,
                                            order failed);
-wide load_16(const volatile wide *a, order o) ANY_SIZE(__atomic_load_16);
-void store_16(volatile wide *a, wide v, order o) ANY_SIZE(__atomic_store_16);
-wide exchange_16(volatile wide *a, wide v, order o) ANY_SIZE(__atomic_exchange_16);
-bool compare_16(volatile wide *a, wide *expected, wide v, order o, order failed)
-    ANY_SIZE(__atomic_compare_exchange_16);
+wide load_16(const volatile wide *a, order o) ALSO(__atomic_load_16, __tsan_atomic128_load);
+void store_16(volatile wide *a, wide v, order o) ALSO(__atomic_store_16, __tsan_atomic128_store);
+wide exchange_16(volatile wide *a, wide v, order o)
+    ALSO(__atomic_exchange_16, __tsan_atomic128_exchange);
+/* It returns a bool, of which a 0 or 1 is one. */
+int compare_16(volatile wide *a, wide *expected, wide v, order o, order failed)
+    ALSO(__atomic_compare_exchange_16, __tsan_atomic128_compare_exchange_strong);
 
 wide __tsan_atomic128_load(const volatile wide *a, order o)
 {
     (void)o;
-    return value_at(a, CODE);
-}
-
-wide load_16(const volatile wide *a, order o)
-{
-    (void)o;
-    return value_at(a, CODE);
+    wide value;
+    do_load(a, &value, sizeof value, CODE);
+    return value;
 }
 
 void __tsan_atomic128_store(volatile wide *a, wide v, order o)
@@ -340,34 +276,16 @@ void __tsan_atomic128_store(volatile wide *a, wide v, order o)
     do_store(a, &v, sizeof v, CODE);
 }
 
-void store_16(volatile wide *a, wide v, order o)
-{
-    (void)o;
-    do_store(a, &v, sizeof v, CODE);
-}
-
 wide __tsan_atomic128_exchange(volatile wide *a, wide v, order o)
 {
     (void)o;
-    return exchanged(a, v, CODE);
-}
-
-wide exchange_16(volatile wide *a, wide v, order o)
-{
-    (void)o;
-    return exchanged(a, v, CODE);
+    wide before;
+    do_exchange(a, &v, &before, sizeof v, CODE);
+    return before;
 }
 
 int __tsan_atomic128_compare_exchange_strong(volatile wide *a, wide *expected, wide v, order o,
                                              order failed)
-{
-    (void)o;
-    (void)failed;
-    return do_compare(a, expected, &v, sizeof v, CODE);
-}
-
-int __tsan_atomic128_compare_exchange_weak(volatile wide *a, wide *expected, wide v, order o,
-                                           order failed)
 {
     (void)o;
     (void)failed;
@@ -383,9 +301,44 @@ wide __tsan_atomic128_compare_exchange_val(volatile wide *a, wide expected, wide
     return expected;
 }
 
-bool compare_16(volatile wide *a, wide *expected, wide v, order o, order failed)
+typedef wide make(wide old, wide value);
+
+static wide updated(volatile wide *memory, wide value, make *made, const void *pc)
 {
-    (void)o;
-    (void)failed;
-    return do_compare(a, expected, &v, sizeof v, CODE);
+    wide old, new;
+    ft_rt_about_access(FT_EVENT_RMW, pc, memory, sizeof value);
+    ft_rt_thread *self = ft_rt_enter();
+    load(memory, &old, sizeof old);
+    do new = made(old, value);
+    while (!compare(memory, &old, &new, sizeof value));
+    if (!self) return old;
+    log_lanes(FT_RAW_FORM_UPDATE, pc, memory, &old, &new, sizeof value);
+    ft_rt_leave(self);
+    return old;
 }
+
+#define UPDATE(name, expression)                                                                   \
+    static wide make_##name(wide old, wide v)                                                      \
+    {                                                                                              \
+        return expression;                                                                         \
+    }                                                                                              \
+    wide __tsan_atomic128_fetch_##name(volatile wide *a, wide v, order o);                         \
+    wide fetch_##name##_16(volatile wide *a, wide v, order o)                                      \
+        ALSO(__atomic_fetch_##name##_16, __tsan_atomic128_fetch_##name);                           \
+    wide name##_fetch_16(volatile wide *a, wide v, order o) NAMED(__atomic_##name##_fetch_16);     \
+    wide __tsan_atomic128_fetch_##name(volatile wide *a, wide v, order o)                          \
+    {                                                                                              \
+        (void)o;                                                                                   \
+        return updated(a, v, make_##name, CODE);                                                   \
+    }                                                                                              \
+    wide name##_fetch_16(volatile wide *a, wide v, order o)                                        \
+    {                                                                                              \
+        (void)o;                                                                                   \
+        return make_##name(updated(a, v, make_##name, CODE), v);                                   \
+    }
+UPDATE(add, old + v)
+UPDATE(sub, old - v)
+UPDATE(and, old &v)
+UPDATE(or, old | v)
+UPDATE(xor, old ^ v)
+UPDATE(nand, ~(old &v))
