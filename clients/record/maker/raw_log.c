@@ -434,12 +434,9 @@ static void add_call(ft_raw_sum *sum, const ft_raw_event *e)
 static inline void get_access(const word *at, uint64_t address, ft_raw_event *out)
 {
     uint64_t value = at[1];
-    unsigned form = out->code / 8, size_code = out->code % 8;
-    if (form == FT_RAW_FORM_WRITE && ft_raw_is_inside(address, size_code))
-        value = ft_raw_part(value, address, size_code);
     out->address = address;
     out->value = (int64_t)value;
-    out->written = (int64_t)(ft_raw_updates(form) ? at[2] : value);
+    out->written = (int64_t)(ft_raw_updates(out->code / 8) ? at[2] : value);
 }
 
 static void get_range(ft_raw_log *log, uint64_t address, const ft_raw_event *event,
@@ -484,38 +481,14 @@ static inline bool look(ft_raw_log *log, uint64_t *address, ft_raw_event *out)
     return true;
 }
 
-/* How get_usual takes an access of a code, by the low four bits of its first word: bit 0, that it
- * is an event, and the address in the eight bytes around it. */
-typedef struct usual {
-    uint16_t right; /* a bit for each of their values that it takes */
-    uint8_t turn;   /* by so many bits the value is turned right, less eight for each byte of the
-                       address that counts: */
-    uint8_t counts; /* all of them, or none */
-} usual;
+/* Events of two words: one value, up to eight bytes. */
+static inline bool is_usual(unsigned code)
+{
+    return code < 8 * FT_RAW_FORM_UPDATE && code % 8 < FT_RAW_RANGE;
+}
 
-#define AS_IT_IS                                                                                   \
-    {                                                                                              \
-        .right = 0xAAAA                                                                            \
-    }
-#define ALL_AS_THEY_ARE(form)                                                                      \
-    [8 * (form)] = AS_IT_IS, [8 * (form) + 1] = AS_IT_IS, [8 * (form) + 2] = AS_IT_IS,             \
-         [8 * (form) + 3] = AS_IT_IS
-#define PART(bits, where)                                                                          \
-    {                                                                                              \
-        .right = (where), .turn = 64 - (bits), .counts = 63                                        \
-    }
-static const usual usuals[UINT8_MAX + 1] = {
-    ALL_AS_THEY_ARE(FT_RAW_FORM_READ),
-    ALL_AS_THEY_ARE(FT_RAW_FORM_ATOMIC_READ),
-    ALL_AS_THEY_ARE(FT_RAW_FORM_ATOMIC_WRITE),
-    [8 * FT_RAW_FORM_WRITE] = PART(8, 0xAAAA),
-    [8 * FT_RAW_FORM_WRITE + 1] = PART(16, 0x2AAA),
-    [8 * FT_RAW_FORM_WRITE + 2] = PART(32, 0x02AA),
-    [8 * FT_RAW_FORM_WRITE + 3] = PART(64, 0x0002),
-};
-
-/* Reads, and writes whose eight bytes around have all of them, of narrow sites, up to `stop`;
- * returns behind the last. Most of the log is these. */
+/* Reads and writes of narrow sites, up to `stop`; returns behind the last. Most of the log is
+ * these. */
 static ft_raw_event *get_usual(ft_raw_log *log, ft_raw_event *out, const ft_raw_event *stop)
 {
     const uint64_t low = (UINT64_C(1) << FT_RAW_ADDRESS_BITS) - 1;
@@ -524,13 +497,11 @@ static ft_raw_event *get_usual(ft_raw_log *log, ft_raw_event *out, const ft_raw_
     const uint8_t *codes = log->codes;
     if ((size_t)(stop - out) > words / 2) stop = out + words / 2;
     for (; out < stop; out++, at += 2) {
-        uint64_t first = at[0], value = at[1];
+        uint64_t first = at[0];
         uint32_t site = (uint32_t)(first >> FT_RAW_SITE_SHIFT), code = codes[site];
-        const usual *u = &usuals[code];
-        if (!(u->right >> (first & 15) & 1)) break;
-        value <<= (u->turn - 4 * (unsigned)(first & 14)) & u->counts;
+        if (!(first & 1) || !is_usual(code)) break;
         out->address = first >> 1 & low;
-        out->value = out->written = (int64_t)value >> u->turn;
+        out->value = out->written = (int64_t)at[1];
         out->site = site;
         out->code = code;
     }

@@ -24,7 +24,7 @@
 
 /* Another number wherever what stands in the file changes, the schedule of a replay included: a
  * program that was built with another one takes no part. */
-#define FT_RAW_MAGIC    "FTRAW010"
+#define FT_RAW_MAGIC    "FTRAW011"
 #define FT_RAW_VARIABLE "FORETELL_RECORD" /* environment: path of the log */
 
 enum { FT_RAW_PAGE = 4096 };
@@ -156,10 +156,9 @@ enum {
  * on; site 0: WIDE before it says both. Of a call or a return the address is the frame of the
  * function, and that is all: which calls a thread is then in is for the reader to find (longjmp
  * leaves functions without a return; the stack grows down, so a frame below the one at hand is
- * gone). Of an access of up to 8 bytes comes its value, a word, sign-extended; of a plain write,
- * which is recorded before it is done and read when it is, what the eight bytes (aligned) around it
- * hold, where they hold all of it. Of an update comes also what it wrote; of a range its size,
- * and, up to the size that ft_raw_content gives, the content, then zeros up to a whole word. */
+ * gone). Of an access of up to 8 bytes comes its value, a word, sign-extended. Of an update comes
+ * also what it wrote; of a range its size, and, up to the size that ft_raw_content gives, the
+ * content, then zeros up to a whole word. */
 enum {
     FT_RAW_WORD = 8,
     FT_RAW_SITE_SHIFT = 48,
@@ -180,20 +179,6 @@ typedef enum ft_raw_operation {
 #undef FT_RAW_ENUM
         FT_RAW_OPERATIONS
 } ft_raw_operation;
-
-/* The place of an access of 1 << code bytes in the eight aligned ones around it. */
-static inline bool ft_raw_is_inside(uint64_t address, unsigned code)
-{
-    return (address & 7) + (UINT64_C(1) << code) <= 8;
-}
-
-/* What an access of 1 << code bytes there has of them, sign-extended. */
-static inline uint64_t ft_raw_part(uint64_t around, uint64_t address, unsigned code)
-{
-    unsigned above = 64 - (8u << code);
-    uint64_t top = around << (above - 8 * (unsigned)(address & 7));
-    return (uint64_t)((int64_t)top >> above);
-}
 
 /* A thread's *steps*, in which a replay counts, are its accesses and these records. */
 #define FT_RAW_STEPS                                                                               \

@@ -23,8 +23,7 @@ static void touch_range(const void *memory, uint64_t size)
 static FT_RT_INLINE bool may_be_late_copy(const ft_rt_late *late, uintptr_t address, uint32_t size)
 {
     if (late->size != size) return false;
-    uintptr_t written = late->value[-1] >> 1 & ~FT_RT_HIGH;
-    return address >= written + size || written >= address + size;
+    return address >= late->address + size || late->address >= address + size;
 }
 
 /* Of the other one: */
@@ -81,7 +80,7 @@ static void hold(ft_rt_thread *self, const void *address, uint64_t size, const v
 static void retract(ft_rt_thread *self)
 {
     uint64_t *at = self->late.value - 1, first = *at;
-    self->pending = (ft_rt_pending){.address = first >> 1 & ~FT_RT_HIGH,
+    self->pending = (ft_rt_pending){.address = self->late.address,
                                     .size = UINT64_C(1) << self->late.size_code,
                                     .site = (uint32_t)(first >> FT_RAW_SITE_SHIFT),
                                     .size_code = self->late.size_code};
@@ -94,8 +93,8 @@ static void retract(ft_rt_thread *self)
 ft_rt_pending ft_rt_take_pending(ft_rt_thread *self, uintptr_t at)
 {
     ft_rt_pending taken = {.size = 0};
-    uintptr_t late = self->late.value ? self->late.value[-1] >> 1 & ~FT_RT_HIGH : 0;
-    if (self->late.value && at - late < UINT64_C(1) << self->late.size_code) retract(self);
+    const ft_rt_late *late = &self->late;
+    if (late->value && at - late->address < UINT64_C(1) << late->size_code) retract(self);
     if (at - self->pending.address >= self->pending.size) return taken;
     taken = self->pending;
     self->pending.size = self->held.size = 0;
@@ -126,7 +125,7 @@ static bool hold_late(ft_rt_thread *self, const void *memory, unsigned size_code
         return true;
     }
     uint64_t *at = ft_rt_out.at;
-    *self->late.value = ft_rt_look(self->late.around);
+    *self->late.value = ft_rt_written(&self->late);
     at[0] = (uint64_t)site << FT_RAW_SITE_SHIFT | (2 * address + 1);
     at[1] = ft_rt_value(address, size_code);
     ft_rt_out.at = at + 2;
@@ -180,13 +179,11 @@ static __attribute__((noinline)) void long_read(const void *address, uint64_t si
 static bool begin_late(ft_rt_thread *self, uintptr_t address, unsigned code, uint32_t site)
 {
     uint64_t *at = ft_rt_out.at;
-    if (site >= FT_RT_NARROW || address & FT_RT_HIGH || !ft_raw_is_inside(address, code) ||
-        at >= ft_rt_out.enough)
-        return false;
+    if (site >= FT_RT_NARROW || address & FT_RT_HIGH || at >= ft_rt_out.enough) return false;
     at[0] = (uint64_t)site << FT_RAW_SITE_SHIFT | (2 * address + 1);
     ft_rt_out.at = at + 2;
-    self->late = (ft_rt_late){
-        .value = at + 1, .around = ft_rt_around(address), .size = 1u << code, .size_code = code};
+    self->late =
+        (ft_rt_late){.value = at + 1, .address = address, .size = 1u << code, .size_code = code};
     return true;
 }
 
@@ -223,7 +220,7 @@ static __attribute__((noinline)) void middle_read(ft_rt_thread *self, void *at, 
         ft_rt_end_late(self);
         log_read(self, at, UINT64_C(1) << size_code, pc);
     }
-    ft_rt_leave_hot(self);
+    ft_rt_leave_call(self);
 }
 
 static __attribute__((noinline)) void middle_write(ft_rt_thread *self, void *at, unsigned size_code,
@@ -231,26 +228,33 @@ static __attribute__((noinline)) void middle_write(ft_rt_thread *self, void *at,
 {
     ft_rt_end_late(self);
     if (ft_rt_may_emit(self)) begin_write(self, (uintptr_t)at, UINT64_C(1) << size_code, pc);
-    ft_rt_leave_hot(self);
+    ft_rt_leave_call(self);
 }
 
 /* ---- the short way. It calls nothing, so that it keeps no registers. */
 
+/* Counts the access too. The turn does not end before the next hook: not between one and its
+ * access. */
 static FT_RT_INLINE ft_rt_thread *enter_turn(void)
 {
     ft_rt_thread *self = ft_rt_enter_hot();
-    if (FT_RT_LIKELY(self && self->left)) return self;
-    if (self) ft_rt_leave_call(self);
+    if (FT_RT_UNLIKELY(!self)) return NULL;
+    if (FT_RT_LIKELY(!__builtin_sub_overflow(self->left, 1, &self->left))) return self;
+    self->left = 0;
+    ft_rt_leave_call(self);
     return NULL;
 }
 
 /* False: a read is held, and it came first. */
 static FT_RT_INLINE bool settle_hot(ft_rt_late *late)
 {
-    uint64_t now = ft_rt_look(late->around);
-    if (FT_RT_UNLIKELY(late->held && now != *late->value)) return false;
+    uint64_t now = ft_rt_written(late);
+    if (FT_RT_UNLIKELY(late->held)) {
+        if (now != *late->value) return false;
+        late->held = NULL;
+    }
     *late->value = now;
-    late->value = late->held = NULL;
+    late->value = NULL;
     return true;
 }
 
@@ -274,11 +278,11 @@ static FT_RT_INLINE void plain_read(void *at, unsigned size_code, const void *pc
     to[1] = ft_rt_value(address, size_code);
     if (self->late.value) {
         if (may_be_late_copy(&self->late, address, 1u << size_code)) {
-            *self->late.value = ft_rt_look(self->late.around);
+            *self->late.value = ft_rt_value(self->late.address, size_code);
             self->late.held = to;
             self->late.size = 0;
             ft_rt_out.at = to + 2;
-            ft_rt_leave_hot(self);
+            ft_rt_leave_call(self);
             return;
         }
         if (FT_RT_UNLIKELY(!settle_hot(&self->late))) {
@@ -288,7 +292,7 @@ static FT_RT_INLINE void plain_read(void *at, unsigned size_code, const void *pc
     }
     ft_rt_out.at = to + 2;
     ft_rt_publish(to + 2);
-    ft_rt_leave_hot(self);
+    ft_rt_leave_call(self);
 }
 
 static FT_RT_INLINE void plain_write(void *at, unsigned size_code, const void *pc)
@@ -303,20 +307,19 @@ static FT_RT_INLINE void plain_write(void *at, unsigned size_code, const void *p
     const ft_rt_site_slot *site = ft_rt_slot(key);
     ft_rt_late *late = &self->late;
     to = ft_rt_out.at;
-    if (FT_RT_UNLIKELY(site->key != key || to >= ft_rt_out.enough ||
-                       (address & (FT_RT_HIGH | 7)) > 8 - (1u << size_code) ||
+    if (FT_RT_UNLIKELY(site->key != key || address & FT_RT_HIGH || to >= ft_rt_out.enough ||
                        (late->value && !settle_hot(late)))) {
         middle_write(self, at, size_code, pc);
         return;
     }
     to[0] = site->word + 2 * address;
     late->value = to + 1;
-    late->around = ft_rt_around(address);
+    late->address = address;
     late->size = 1u << size_code;
     late->size_code = size_code;
     ft_rt_out.at = to + 2;
     ft_rt_publish(to);
-    ft_rt_leave_hot(self);
+    ft_rt_leave_call(self);
 }
 
 #define HOOK(name, access, size_code)                                                              \

@@ -82,8 +82,6 @@ void ft_rt_emit(uint32_t site, uint64_t address, uint64_t value, uint64_t writte
     unsigned code = code_of(site);
     unsigned char *at = open_event(site, address, 2 * FT_RAW_WORD);
     if (!at) return;
-    if (code / 8 == FT_RAW_FORM_WRITE && ft_raw_is_inside(address, code % 8))
-        value <<= 8 * (address & 7);
     if (code < FT_RAW_ENTER) at = put_word(at, value);
     if (ft_raw_updates(code / 8)) at = put_word(at, written);
     ft_rt_close_record(at);
@@ -175,12 +173,10 @@ void ft_rt_end_late(ft_rt_thread *self)
 {
     ft_rt_late late = self->late;
     if (!late.value) return;
-    uint64_t now = ft_rt_look(late.around), address = late.value[-1] >> 1;
+    uint64_t now = ft_rt_written(&late);
     self->late.value = self->late.held = NULL;
     if (!ft_rt_logging) return;
-    bool is_copy = late.held && ft_raw_part(now, address, late.size_code) !=
-                                    ft_raw_part(*late.value, address, late.size_code);
-    if (is_copy)
+    if (late.held && now != *late.value)
         swap(&late, now);
     else
         *late.value = now;

@@ -8,6 +8,8 @@
 
 #include "runtime.h"
 
+#pragma GCC visibility push(hidden)
+
 #define FT_RT_NO_THREAD ((ft_rt_thread *)1)
 #define FT_RT_WIDE      (UINT64_C(1) << 63)
 #define FT_RT_HIGH      (UINT64_MAX << FT_RAW_ADDRESS_BITS)
@@ -78,30 +80,21 @@ static FT_RT_INLINE void ft_rt_publish(const uint64_t *at)
     __atomic_store_n(&ft_rt_header->mark, (uintptr_t)at - ft_rt_out.origin, __ATOMIC_RELEASE);
 }
 
-/* What memory of 1 << code bytes holds, signed. */
+/* What memory of 1 << code bytes holds, signed. Just these bytes are loaded: more than the program
+ * has just written there would have to wait until that has left the processor's store buffer (a
+ * third of `sort -O2`'s reads: tests/bench/README.md). */
 static FT_RT_INLINE uint64_t ft_rt_value(uintptr_t address, unsigned code)
 {
-    switch (code) {
-    case 0:
-        return (uint64_t) * (const volatile int8_t *)address;
-    case 1:
-        return (uint64_t) * (const volatile int16_t *)address;
-    case 2:
-        return (uint64_t) * (const volatile int32_t *)address;
-    default:
-        return (uint64_t) * (const volatile int64_t *)address;
-    }
+    if (code == 3) return (uint64_t) * (const volatile int64_t *)address;
+    if (code == 2) return (uint64_t) * (const volatile int32_t *)address;
+    if (code == 1) return (uint64_t) * (const volatile int16_t *)address;
+    return (uint64_t) * (const volatile int8_t *)address;
 }
 
-/* The eight aligned bytes around an address; what lies beside the access may be anybody's. */
-static FT_RT_INLINE const uint64_t *ft_rt_around(uintptr_t address)
+/* What the late write's memory holds. */
+static FT_RT_INLINE uint64_t ft_rt_written(const ft_rt_late *late)
 {
-    return (const uint64_t *)(address & ~(uintptr_t)7);
-}
-
-static FT_RT_INLINE uint64_t ft_rt_look(const uint64_t *around)
-{
-    return *(const volatile uint64_t *)around;
+    return ft_rt_value(late->address, late->size_code);
 }
 
 /* What the program is about to read: if that faults, its handler runs as if there were no hook. */
@@ -129,11 +122,6 @@ static FT_RT_INLINE void ft_rt_leave_call(ft_rt_thread *self)
     __atomic_store_n(&self->inside, false, __ATOMIC_RELAXED);
 }
 
-/* Not ft_rt_leave: the turn must not end between the hook and the access; the next hook ends it. */
-static FT_RT_INLINE void ft_rt_leave_hot(ft_rt_thread *self)
-{
-    self->left--;
-    ft_rt_leave_call(self);
-}
+#pragma GCC visibility pop
 
 #endif

@@ -20,6 +20,9 @@
 
 #include "raw.h"
 
+/* Nobody else's: no detour by a table of addresses, which each hook would take several times. */
+#pragma GCC visibility push(hidden)
+
 enum { FT_RT_THREADS = 4096 }; /* created in all; more end the recording */
 
 typedef enum ft_rt_state {
@@ -60,11 +63,11 @@ typedef struct ft_rt_held {
 
 /* The pending write that has its record in the log already, behind the mark. */
 typedef struct ft_rt_late {
-    uint64_t *value;        /* where its value belongs, NULL: none */
-    const uint64_t *around; /* the eight bytes that it writes into */
-    uint32_t size;          /* a read of that size may be its copy's (ft_rt_held); 0: none may be */
+    uint64_t *value;   /* where its value belongs, NULL: none */
+    uintptr_t address; /* of what it writes */
+    uint32_t size;     /* a read of that size may be its copy's (ft_rt_held); 0: none may be */
     unsigned size_code;
-    uint64_t *held; /* the record of that read; `value` has what `around` held then. NULL: none */
+    uint64_t *held; /* the record of that read; `value` has what was there then. NULL: none */
 } ft_rt_late;
 
 /* What a thread waits for, should it never get it (raw.h, BLOCKED). */
@@ -373,5 +376,7 @@ void *ft_rt_map(size_t size); /* zeroed pages; ends the process where there are 
 
 /* A site must be known before a record that names it: FT_RT_SITE may write one itself. */
 #define FT_RT_SITE ft_rt_site(__builtin_return_address(0))
+
+#pragma GCC visibility pop
 
 #endif
