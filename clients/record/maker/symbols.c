@@ -1,12 +1,14 @@
 #include "maker/symbols.h"
 
 #include <dlfcn.h>
-#include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
+#include "maker/elf_symbols.h"
+#include "maker/functions.h"
 #include "maker/members.h"
 
 /* __cxa_demangle (Itanium C++ ABI). */
@@ -16,18 +18,45 @@ struct ft_symbols {
     Dwfl *dwfl;
     bool open; /* modules are still reported */
     ft_members *members;
-    ft_demangler *demangle;   /* NULL: C++ names stay as they are */
-    bool asked;               /* for it */
-    FT_VEC(char *) functions; /* that had to be made */
+    ft_demangler *demangle; /* NULL: C++ names stay as they are */
+    bool asked;             /* for it */
+    FT_VEC(char *) made;    /* names of functions */
+    ft_functions *functions;
+    ft_elf_symbols *elf;
 };
 
-static char *no_debug_path; /* only what the files themselves hold is used */
+/* Is there a file of that name where libdw looks for the debug information of `file`? */
+static bool is_there(const char *file, const char *name)
+{
+    static const struct {
+        const char *root, *folder;
+    } places[] = {{"", ""}, {"", ".debug/"}, {"/usr/lib/debug", ""}};
+    const char *slash = strrchr(file, '/');
+    bool found = false;
+    for (size_t i = 0; slash && i < sizeof places / sizeof *places && !found; i++) {
+        ft_strbuf path = {0};
+        ft_strbuf_printf(&path, "%s%.*s/%s%s", places[i].root, (int)(slash - file), file,
+                         places[i].folder, name);
+        found = access(path.text, R_OK) == 0;
+        ft_strbuf_release(&path);
+    }
+    return found;
+}
+
+/* Debug information that is not in the file itself, if this machine has it. libdw's standard way
+ * ends with servers: it loads thirty libraries, to ask for each of the program's. */
+static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
+                          const char *file, const char *link, GElf_Word checksum, char **found)
+{
+    int fd = dwfl_build_id_find_debuginfo(module, data, name, base, file, link, checksum, found);
+    if (fd >= 0 || !file || !link || !is_there(file, link)) return fd;
+    return dwfl_standard_find_debuginfo(module, data, name, base, file, link, checksum, found);
+}
 
 static const Dwfl_Callbacks callbacks = {
     .find_elf = dwfl_build_id_find_elf,
-    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .find_debuginfo = find_debuginfo,
     .section_address = dwfl_offline_section_address,
-    .debuginfo_path = &no_debug_path,
 };
 
 ft_symbols *ft_symbols_new(void)
@@ -37,6 +66,8 @@ ft_symbols *ft_symbols_new(void)
     if (symbols->dwfl) dwfl_report_begin(symbols->dwfl);
     symbols->open = true;
     symbols->members = ft_members_new();
+    symbols->functions = ft_functions_new();
+    symbols->elf = ft_elf_symbols_new();
     return symbols;
 }
 
@@ -44,8 +75,10 @@ void ft_symbols_free(ft_symbols *symbols)
 {
     if (!symbols) return;
     ft_members_free(symbols->members);
-    for (size_t i = 0; i < symbols->functions.len; i++) free(symbols->functions.data[i]);
-    ft_vec_release(&symbols->functions);
+    ft_functions_free(symbols->functions);
+    ft_elf_symbols_free(symbols->elf);
+    for (size_t i = 0; i < symbols->made.len; i++) free(symbols->made.data[i]);
+    ft_vec_release(&symbols->made);
     if (symbols->dwfl) dwfl_end(symbols->dwfl);
     free(symbols);
 }
@@ -104,7 +137,7 @@ static const char *function_name(ft_symbols *symbols, const char *name)
     char *made = demangled(symbols, name);
     if (!made) return name;
     cut_parameters(made);
-    ft_vec_push(&symbols->functions, made);
+    ft_vec_push(&symbols->made, made);
     return made;
 }
 
@@ -115,19 +148,13 @@ static const char *base_name(const char *path)
 }
 
 /* The innermost function around the address, inlined ones included. */
-static const char *function_at(Dwfl_Module *module, uint64_t address)
+static const char *function_at(ft_symbols *symbols, Dwfl_Module *module, uint64_t address)
 {
     Dwarf_Addr bias = 0;
-    Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias), *scopes = NULL;
-    const char *name = NULL;
-    int n = unit ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
-    for (int i = 0; i < n && !name; i++) {
-        int tag = dwarf_tag(&scopes[i]);
-        if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
-            name = dwarf_diename(&scopes[i]);
-    }
-    free(scopes);
-    return name ? name : dwfl_module_addrname(module, address);
+    Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias);
+    const char *name = unit ? ft_functions_at(symbols->functions, unit, address - bias) : NULL;
+    const ft_elf_symbol *symbol = name ? NULL : ft_elf_symbol_at(symbols->elf, module, address);
+    return symbol ? symbol->name : name;
 }
 
 bool ft_symbols_place(ft_symbols *symbols, uint64_t pc, ft_strbuf *place, const char **function)
@@ -139,7 +166,7 @@ bool ft_symbols_place(ft_symbols *symbols, uint64_t pc, ft_strbuf *place, const 
     int line = 0;
     Dwfl_Line *at = dwfl_module_getsrc(module, call);
     const char *file = at ? dwfl_lineinfo(at, NULL, &line, NULL, NULL, NULL) : NULL;
-    *function = function_name(symbols, function_at(module, call));
+    *function = function_name(symbols, function_at(symbols, module, call));
     if (file) {
         ft_strbuf_printf(place, "%s:%d", base_name(file), line);
         return true;
@@ -152,15 +179,12 @@ bool ft_symbols_place(ft_symbols *symbols, uint64_t pc, ft_strbuf *place, const 
 
 bool ft_symbols_variable(ft_symbols *symbols, uint64_t address, ft_strbuf *name)
 {
-    GElf_Sym symbol;
-    GElf_Off offset = 0;
     Dwfl_Module *module = module_at(symbols, address);
-    if (!module) return false;
-    const char *found = dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL);
-    if (!found || GELF_ST_TYPE(symbol.st_info) == STT_FUNC) return false;
-    char *made = demangled(symbols, found);
-    ft_strbuf_puts(name, made ? made : found);
+    const ft_elf_symbol *found = module ? ft_elf_symbol_at(symbols->elf, module, address) : NULL;
+    if (!found || found->function) return false;
+    char *made = demangled(symbols, found->name);
+    ft_strbuf_puts(name, made ? made : found->name);
     free(made);
-    ft_members_name(symbols->members, module, address - offset, offset, name);
+    ft_members_name(symbols->members, module, found->start, address - found->start, name);
     return true;
 }

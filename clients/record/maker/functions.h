@@ -1,0 +1,16 @@
+/* The functions of a program, inlined ones included, by address (libdw). */
+#ifndef FT_RECORD_FUNCTIONS_H
+#define FT_RECORD_FUNCTIONS_H
+
+#include <elfutils/libdw.h>
+
+typedef struct ft_functions ft_functions;
+
+ft_functions *ft_functions_new(void);
+void ft_functions_free(ft_functions *functions); /* accepts NULL */
+
+/* The name of the innermost function of the compilation unit around the address, which is one of
+ * the file; borrowed from its debug information. NULL: there is none that has a name. */
+const char *ft_functions_at(ft_functions *functions, Dwarf_Die *unit, Dwarf_Addr address);
+
+#endif
