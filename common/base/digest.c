@@ -1,8 +1,11 @@
 #include "base/digest.h"
 
+#include <pthread.h>
 #include <string.h>
 
-static const uint32_t K[64] = {
+#include "base/digest_blocks.h"
+
+const uint32_t ft_digest_constants[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -22,7 +25,7 @@ static uint32_t rotate(uint32_t x, int n)
 #define ROUND(a, b, c, d, e, f, g, h, i)                                                           \
     do {                                                                                           \
         uint32_t t1 = (h) + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) +                       \
-                      ((g) ^ ((e) & ((f) ^ (g)))) + K[i] + w[i];                                   \
+                      ((g) ^ ((e) & ((f) ^ (g)))) + ft_digest_constants[i] + w[i];                 \
         uint32_t t2 =                                                                              \
             (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + (((a) & (b)) | ((c) & ((a) | (b))));  \
         (d) += t1;                                                                                 \
@@ -55,10 +58,25 @@ static void compress(uint32_t state[8], const unsigned char *block)
     for (int i = 0; i < 8; i++) state[i] += after[i];
 }
 
+void ft_digest_plain(uint32_t state[8], const unsigned char *blocks, size_t n)
+{
+    for (size_t i = 0; i < n; i++) compress(state, blocks + 64 * i);
+}
+
+static ft_digest_blocks *take_blocks;
+
+static void choose(void)
+{
+    ft_digest_blocks *own = ft_digest_own();
+    take_blocks = own ? own : ft_digest_plain;
+}
+
 void ft_digest_init(ft_digest *digest)
 {
     static const uint32_t initial[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                         0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    static pthread_once_t chosen = PTHREAD_ONCE_INIT;
+    pthread_once(&chosen, choose);
     memcpy(digest->state, initial, sizeof initial);
     digest->bytes = 0;
 }
@@ -74,10 +92,10 @@ void ft_digest_update(ft_digest *digest, const void *data, size_t length)
         bytes += take;
         length -= take;
         if (held + take < 64) return;
-        compress(digest->state, digest->block);
+        take_blocks(digest->state, digest->block, 1);
     }
-    for (; length >= 64; bytes += 64, length -= 64) compress(digest->state, bytes);
-    if (length) memcpy(digest->block, bytes, length);
+    take_blocks(digest->state, bytes, length / 64);
+    if (length % 64) memcpy(digest->block, bytes + length / 64 * 64, length % 64);
 }
 
 static void end(ft_digest *digest, unsigned char bytes[FT_DIGEST_BYTES])
