@@ -1,2 +1,0 @@
-include Makefile
-foretell-built: $(BUILT_SOURCES)
