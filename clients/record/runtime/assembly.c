@@ -118,8 +118,9 @@ static void log_all(ft_raw_form form, const void *pc, uintptr_t address, unsigne
 
 static void look(uintptr_t address, unsigned size_code, int64_t *values)
 {
+    unsigned lane_code = size_code == WIDE ? WIDE - 1 : size_code;
     for (unsigned i = 0; i < lanes(size_code); i++)
-        values[i] = (int64_t)ft_rt_value(address + i * LANE, size_code);
+        values[i] = (int64_t)ft_rt_value(address + i * LANE, lane_code);
 }
 
 bool *ft_assembly_before(uintptr_t address, unsigned what, const void *pc)

@@ -80,9 +80,9 @@ static FT_RT_INLINE void ft_rt_publish(const uint64_t *at)
     __atomic_store_n(&ft_rt_header->mark, (uintptr_t)at - ft_rt_out.origin, __ATOMIC_RELEASE);
 }
 
-/* What memory of 1 << code bytes holds, signed. Just these bytes are loaded: more than the program
- * has just written there would have to wait until that has left the processor's store buffer (a
- * third of `sort -O2`'s reads: tests/bench/README.md). */
+/* What memory of 1 << code bytes, eight at most, holds, signed. Just these bytes are loaded: more
+ * than the program has just written there would have to wait until that has left the processor's
+ * store buffer (a third of `sort -O2`'s reads: tests/bench/README.md). */
 static FT_RT_INLINE uint64_t ft_rt_value(uintptr_t address, unsigned code)
 {
     if (code == 3) return (uint64_t) * (const volatile int64_t *)address;
