@@ -8,7 +8,9 @@ import sys
 from collections import defaultdict
 
 
-def account(path):
+def account(path, present):
+    """What must have been recorded: of memory that threads share, and of what else is present there (the account
+    itself looks at all of it)."""
     lines = defaultdict(list)
     for line in open(path):
         thread, kind, variable, value, result = line.split()
@@ -20,7 +22,7 @@ def account(path):
             users[one[1]].add(thread)
             if one[0] != "read":
                 writers.add(one[1])
-    shared = {v for v in users if v in writers and len(users[v]) > 1}
+    shared = {v for v in users if v in writers and len(users[v]) > 1} | present
     return {t: [one for one in told if one[1] in shared] for t, told in lines.items()}
 
 
@@ -39,7 +41,8 @@ def recorded(path):
     return lines
 
 
-told, seen = account(sys.argv[2]), recorded(sys.argv[1])
+seen = recorded(sys.argv[1])
+told = account(sys.argv[2], {one[1] for lines in seen.values() for one in lines})
 for thread in sorted(set(told) | set(seen), key=str):
     for i, (a, b) in enumerate(zip(told.get(thread, []), seen.get(thread, []))):
         if a != b:
