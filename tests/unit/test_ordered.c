@@ -126,19 +126,16 @@ static void do_access(program *p)
     if (rnd(&p->random, 4) == 0) code = rnd(&p->random, 4);
     if (rnd(&p->random, 2)) form = rnd(&p->random, 2) ? FT_RAW_FORM_READ : FT_RAW_FORM_WRITE;
     unsigned size = 1u << code, from = rnd(&p->random, PIECE / size) * size;
-    unsigned char *around = p->memory + piece * PIECE, *at = around + from;
-    uint64_t address = address_of(piece) + from, fresh = rnd(&p->random, 3), whole;
+    unsigned char *at = p->memory + piece * PIECE + from;
+    uint64_t address = address_of(piece) + from, fresh = rnd(&p->random, 3);
     if (rnd(&p->random, 25) == 0) *at ^= 1;
     int64_t before = value_at(at, size);
     bool writes = form != FT_RAW_FORM_READ && form != FT_RAW_FORM_ATOMIC_READ;
     if (writes) memcpy(at, &fresh, size);
-    memcpy(&whole, around, sizeof whole);
     take_turn(p);
     add_word(p, 1 | address << 1 | (uint64_t)(SITES + 4 * form + code) << FT_RAW_SITE_SHIFT);
-    if (ft_raw_updates(form))
-        add_word(p, (uint64_t)before), add_word(p, (uint64_t)value_at(at, size));
-    else
-        add_word(p, form == FT_RAW_FORM_WRITE ? whole : (uint64_t)value_at(at, size));
+    if (ft_raw_updates(form)) add_word(p, (uint64_t)before);
+    add_word(p, (uint64_t)value_at(at, size));
 }
 
 static void do_fork(program *p)
@@ -298,6 +295,14 @@ static char *line_of(const ft_trace *trace, const ft_finding *f)
     return ft_strbuf_take(&line);
 }
 
+/* A use by the thread itself that freed the memory is in every schedule. It is kept where another
+ * thread used bytes beside, which is known more or less exactly. */
+static bool is_own_use(const ft_trace *trace, const ft_claim *c)
+{
+    bool use = c->kind == FT_CLAIM_AFTER_FREE && trace->kind[c->events[1]] != FT_EVENT_FREE;
+    return use && trace->thread[c->events[0]] == trace->thread[c->events[1]];
+}
+
 static void sort_lines(findings *all)
 {
     char **lines = all->lines.data;
@@ -322,8 +327,10 @@ static findings find(ft_trace *trace, ft_model model)
     for (int c = 0; c < FT_CHECK_PROPERTY; c++) job.checks[c] = true;
     json_t *spec = ft_pipeline_spec(trace, &job, &options);
     if (!ft_pipeline_run(trace, spec, &found, &why)) fail_msg("%s", ft_strbuf_text(&why));
-    for (size_t i = 0; i < found.violations.len; i++)
-        ft_vec_push(&all.lines, line_of(trace, &found.violations.data[i]));
+    for (size_t i = 0; i < found.violations.len; i++) {
+        const ft_finding *f = &found.violations.data[i];
+        if (!is_own_use(trace, &f->claim)) ft_vec_push(&all.lines, line_of(trace, f));
+    }
     for (int c = 0; c < FT_CHECKS; c++) all.unknown[c] = found.count[c][FT_VERDICT_UNKNOWN];
     sort_lines(&all);
     ft_pipeline_release(&found);

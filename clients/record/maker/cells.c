@@ -89,6 +89,7 @@ static void end_life(ft_cells *cells, page *p, uint64_t i)
         at->found = FOUND_NOT_YET;
         return;
     }
+    at->lost = (at->lost | ft_cells_written(cells, at)) & (uint8_t)~at->known;
     if (at->slot >> ONE_THREAD == SEVERAL)
         cells->granules.data[(uint32_t)at->slot].until = cells->begun;
     at->slot = 0;
@@ -180,14 +181,52 @@ static void begin_allocation(ft_cells *cells, uint64_t address, uint64_t size, u
     if (address + size > cells->high) cells->high = address + size;
 }
 
-/* Zeros right behind an allocation are calloc's. */
-static void begin_as_zeros(ft_cells *cells, uint64_t address, uint64_t size)
+/* What is said right behind an allocation is of that; NULL: of nothing else. */
+static allocation *just_made(ft_cells *cells, uint64_t address)
 {
     size_t n = cells->allocations.len;
-    if (n && cells->allocations.data[n - 1].address == address)
-        cells->allocations.data[n - 1].zeroed = true;
-    else
+    allocation *last = n ? &cells->allocations.data[n - 1] : NULL;
+    return last && last->address == address && !last->stack ? last : NULL;
+}
+
+static void start_as_zeros(ft_cells *cells, page *p, uint64_t key, uint64_t stop, bool again)
+{
+    (void)cells, (void)again;
+    for (; key < stop; key++) p->at[key % PAGE].content = p->at[key % PAGE].lost = 0;
+}
+
+static void lose_start(ft_cells *cells, page *p, uint64_t key, uint64_t stop, bool again)
+{
+    (void)cells, (void)again;
+    for (; key < stop; key++) p->at[key % PAGE].lost = UINT8_MAX;
+}
+
+static void begin_as_zeros(ft_cells *cells, uint64_t address, uint64_t size)
+{
+    allocation *block = just_made(cells, address);
+    if (!block) {
         ft_vec_push(&cells->regions, (region){address, size, NULL});
+        return;
+    }
+    block->zeroed = true;
+    ft_cells_each_page(cells, address / GRANULE, (address + block->size + GRANULE - 1) / GRANULE,
+                       false, start_as_zeros);
+}
+
+static void begin_with(ft_cells *cells, const allocation *block, const unsigned char *content,
+                       uint64_t n)
+{
+    uint64_t first = block->address / GRANULE,
+             stop = (block->address + block->size + GRANULE - 1) / GRANULE;
+    if (!n) ft_cells_each_page(cells, first, stop, false, lose_start);
+    for (uint64_t i = 0; i < n && i < block->size; i++) {
+        uint64_t at = block->address + i, key = at / GRANULE;
+        unsigned byte = at % GRANULE;
+        spot *to = &page_at(cells, key, true)->at[key % PAGE];
+        to->content &= ~(UINT64_C(0xFF) << 8 * byte);
+        to->content |= (uint64_t)content[i] << 8 * byte;
+        to->lost &= (uint8_t) ~(1u << byte);
+    }
 }
 
 /* The C library maps stacks where large blocks may have been, unseen. One in a block that is there
@@ -256,7 +295,12 @@ static void fill_with_zeros(ft_cells *cells, const ft_raw_record *r)
 
 static void fill(ft_cells *cells, const ft_raw_record *r)
 {
-    if (!cells->settled) ft_vec_push(&cells->regions, (region){r->operands[0], r->length, r->text});
+    if (cells->settled) return;
+    const allocation *block = just_made(cells, r->operands[0]);
+    if (block)
+        begin_with(cells, block, r->text, r->length);
+    else
+        ft_vec_push(&cells->regions, (region){r->operands[0], r->length, r->text});
 }
 
 static void (*const appliers[FT_RAW_OPERATIONS])(ft_cells *, const ft_raw_record *) = {
@@ -317,10 +361,17 @@ static void find_initial(const ft_cells *cells, ft_cell *cell)
     }
 }
 
-static void lie_in(const allocation *block, ft_cell *cell)
+static void lie_in(const allocation *block, const granule *g, ft_cell *cell)
 {
+    unsigned from = cell->address % GRANULE, mask = ((1u << cell->size) - 1) << from;
+    unsigned char start[GRANULE];
     cell->allocated_at = block->address;
     cell->has_initial = block->zeroed;
+    if (block->zeroed || (g->left_over & mask) != mask) return;
+    for (unsigned i = 0; i < cell->size; i++)
+        start[i] = (unsigned char)(g->start >> 8 * (from + i));
+    cell->has_initial = cell->left_over = true;
+    cell->initial = bytes_as_value(start, cell->size);
 }
 
 static void add_cells(ft_cells *cells, granule *g)
@@ -335,7 +386,7 @@ static void add_cells(ft_cells *cells, granule *g)
         if (block == FT_NO_ALLOCATION)
             find_initial(cells, &cell);
         else
-            lie_in(&cells->allocations.data[block], &cell);
+            lie_in(&cells->allocations.data[block], g, &cell);
         if (g->cell == FT_NO_CELL) g->cell = (uint32_t)cells->cells.len;
         g->n_cells++;
         ft_vec_push(&cells->cells, cell);

@@ -15,12 +15,14 @@
  *     unless that one forks and joins in its critical section: such a join orders nothing here;
  *   - all writes of it are ordered among themselves, and each read with all of them, so it reads
  *     the same write in every schedule that has it, and ties no thread to others than forks do;
- *   - a free counts as a write, and an access behind it, or another free, as one without order; so
- *     does an allocation that is not ordered before the first access (use after free, before
- *     initialisation);
+ *   - a free counts as a write, and an access behind it (wherever in the block: nobody need have
+ *     been there before), or another free, as one without order; so does an allocation that is not
+ * ordered before the first access (use after free, before initialisation);
  *   - a read that finds what no access wrote (code without hooks did, perhaps another thread's)
  *     makes its granule one without order, unless it lies in the reading thread's own memory that
- *     nobody else touched: then it counts as that thread's write;
+ *     nobody else touched: then it counts as that thread's write. What was left over in a block
+ *     when it was allocated is no such thing: who copies a structure with its filling has not
+ *     heard of anybody;
  *   - that accesses are atomic, ignored or benign only takes candidates away.
  * No verdict depends on such a granule, and it has no cells. What follows for each is Flanagan &
  * Freund (PLDI 2009, section 3), with that order in the place of happens-before: the last write,
@@ -47,6 +49,7 @@ typedef struct ft_cell {
     uint64_t allocated_at; /* that record's address */
     uint32_t owner;   /* the thread that allocated it, or on whose stack it lies; FT_NO_OWNER */
     bool has_initial; /* memory that begins with a known content */
+    bool left_over;   /* ... that is what was left over there: other schedules may find another */
     int64_t initial;
 } ft_cell;
 

@@ -35,18 +35,22 @@ static granule *make_several(ft_cells *cells, uint64_t key, page *in)
 {
     spot *at = &in->at[key % PAGE];
     uint64_t slot = at->slot, owner = slot >> ONE_THREAD;
-    bool alone = owner < GONE && !(slot >> ONE_HANDED & 1);
+    bool alone = owner < GONE && !(slot >> ONE_HANDED & 1), gone = owner == GONE;
     uint8_t touched = (uint8_t)(slot >> ONE_TOUCHED);
     granule g = {.address = key * GRANULE,
                  .shared = alone ? 0 : touched,
-                 .written = (uint8_t)(slot >> ONE_WRITTEN),
+                 .written = gone ? UINT8_MAX : (uint8_t)(slot >> ONE_WRITTEN),
                  .bounds = (uint8_t)(slot >> ONE_BOUNDS),
+                 .left_over = touched & (uint8_t) ~(uint8_t)(slot >> ONE_WRITTEN),
+                 .start = at->content,
                  .since = at->since,
                  .until = UINT32_MAX,
                  .born = (uint32_t)cells->allocations.len,
                  .cell = FT_NO_CELL};
-    for (unsigned i = 0; i < GRANULE; i++)
+    for (unsigned i = 0; i < GRANULE; i++) {
         g.first[i] = alone && touched >> i & 1 ? (uint16_t)(owner - 1) : (uint16_t)NOBODY;
+        if (gone) g.first[i] = (uint16_t)(slot >> ONE_READERS); /* who freed it */
+    }
     at->slot = (uint64_t)SEVERAL << ONE_THREAD | cells->granules.len;
     at->said = 0;
     ft_cells_want(cells, in->first[key % PAGE], at->touched);
@@ -213,6 +217,7 @@ static void found(ft_cells *cells, uint64_t key, page *in, uint8_t mask, uint32_
     bool several = at->slot >> ONE_THREAD == SEVERAL;
     granule *g = several ? &cells->granules.data[(uint32_t)at->slot] : make_several(cells, key, in);
     g->written |= mask;
+    g->left_over &= (uint8_t)~mask;
     if (own) return;
     /* Without a lock that the thread gave back: only racy code sees it. */
     bool here_and_now = since == cells->turn;
@@ -220,14 +225,28 @@ static void found(ft_cells *cells, uint64_t key, page *in, uint8_t mask, uint32_
     if (others_ran(cells, since, thread)) g->shared |= mask;
 }
 
-/* The bytes that are not what they were, or that nobody is known to have written. */
-static uint8_t strange_bytes(const ft_cells *cells, uint64_t key, const page *in, const part *p)
+uint8_t ft_cells_written(const ft_cells *cells, const spot *at)
 {
-    uint64_t differ = in->at[key % PAGE].content ^ p->content;
-    uint8_t strange = 0, known = in->at[key % PAGE].known;
+    if (at->slot >> ONE_THREAD == SEVERAL) return cells->granules.data[(uint32_t)at->slot].written;
+    return (uint8_t)(at->slot >> ONE_WRITTEN);
+}
+
+/* The bytes that are not what they were, or that nobody is known to have written. Those of the heap
+ * that nobody wrote are what was left over there: fillings of structures, for instance. */
+static uint8_t strange_bytes(ft_cells *cells, uint64_t key, const page *in, const part *p)
+{
+    const spot *at = &in->at[key % PAGE];
+    uint64_t differ = at->content ^ p->content;
+    uint8_t strange = 0, fresh = mask_of(p) & (uint8_t)~at->known;
+    uint8_t gone = at->lost | ft_cells_written(cells, at);
     bool heap = is_heap(cells, key);
-    for (unsigned i = p->from; i < p->to; i++)
-        if (known >> i & 1 ? differ >> 8 * i & 0xFF : heap) strange |= (uint8_t)(1u << i);
+    for (unsigned i = p->from; i < p->to; i++) {
+        bool differs = differ >> 8 * i & 0xFF;
+        if (fresh >> i & 1 ? heap && (differs || gone >> i & 1) : differs)
+            strange |= (uint8_t)(1u << i);
+    }
+    if (heap && at->slot >> ONE_THREAD == SEVERAL)
+        cells->granules.data[(uint32_t)at->slot].left_over |= fresh & (uint8_t)~strange;
     return strange;
 }
 
@@ -429,32 +448,59 @@ void ft_cells_count_events(ft_cells *cells, uint32_t thread, const ft_raw_event 
 
 /* ---- memory that ends */
 
-/* What several threads did there in their order ends with the free, if that comes behind it: what
- * comes later is in no order. */
+/* Of a granule of several the free is one more write, of all that others touched. */
+static void free_several(ft_cells *cells, granule *g)
+{
+    for (unsigned i = 0; i < GRANULE; i++)
+        if (g->first[i] != NOBODY && g->first[i] != cells->thread) g->shared |= (uint8_t)(1u << i);
+    g->written |= g->shared;
+}
+
+/* What comes later is in no order. */
+static void end_order(ft_cells *cells, uint64_t key, page *in)
+{
+    spot *at = &in->at[key % PAGE];
+    if (!at->slot) {
+        in->first[key % PAGE] = cells->batch;
+        at->touched = cells->turn;
+    }
+    at->slot = (at->slot & ONE_BYTES) | (uint64_t)cells->thread << ONE_READERS |
+               (uint64_t)GONE << ONE_THREAD;
+}
+
+/* What several threads did there in their order ends with the free, if that comes behind it. */
 static void free_ordered(ft_cells *cells, uint64_t key, page *in, bool again)
 {
     spot *at = &in->at[key % PAGE];
     if (!again && is_in_order(at->slot) && is_behind(cells, at))
-        at->slot = (at->slot & ONE_BYTES) | (uint64_t)GONE << ONE_THREAD;
+        end_order(cells, key, in);
     else
-        make_several(cells, key, in);
+        free_several(cells, make_several(cells, key, in));
 }
 
-/* The granules of a page that one other thread than the freeing one used, each thread's latest.
- * again: it was freed before. */
-static void find_last_uses(ft_cells *cells, page *p, uint64_t key, uint64_t stop, bool again)
+/* The granule that each other thread touched last, of those that it alone used. */
+static void find_last_use(ft_cells *cells, uint64_t key, const spot *at)
+{
+    uint32_t thread = (uint32_t)(at->slot >> ONE_THREAD) - 1;
+    actor *a = &cells->actors.data[thread];
+    if (thread == cells->thread || at->touched < a->last_turn) return;
+    a->last_turn = at->touched;
+    a->last_key = key;
+}
+
+/* The granules of a page whose memory is freed. again: it was freed before. */
+static void free_granules(ft_cells *cells, page *p, uint64_t key, uint64_t stop, bool again)
 {
     for (; key < stop; key++) {
         uint64_t slot = p->at[key % PAGE].slot, thread = slot >> ONE_THREAD;
-        if (!thread || thread == SEVERAL) continue;
-        if (thread >= GONE || slot >> ONE_HANDED & 1) {
+        if (thread == SEVERAL) {
+            free_several(cells, &cells->granules.data[(uint32_t)slot]);
+        } else if (thread >= GONE || slot >> ONE_HANDED & 1) {
             free_ordered(cells, key, p, again);
-            continue;
+        } else {
+            if (thread) find_last_use(cells, key, &p->at[key % PAGE]);
+            if (cells->freed_for_good) end_order(cells, key, p);
         }
-        actor *a = &cells->actors.data[thread - 1];
-        if (thread == cells->thread + 1 || p->at[key % PAGE].touched < a->last_turn) continue;
-        a->last_turn = p->at[key % PAGE].touched;
-        a->last_key = key;
     }
 }
 
@@ -484,6 +530,11 @@ void ft_cells_count_free(ft_cells *cells, uint64_t address)
     if (block->address != address) return;
     bool again = block->freed;
     block->freed = true;
-    if (cells->actors.len > 1) ft_cells_each_page(cells, key, to, again, find_last_uses);
+    cells->freed_for_good = block->address % MAPPED;
+    if (block->size <= BIG) { /* nobody may have touched it so far */
+        page_at(cells, key, true);
+        page_at(cells, to - 1, true);
+    }
+    if (cells->actors.len > 1) ft_cells_each_page(cells, key, to, again, free_granules);
     share_last_uses(cells);
 }

@@ -11,6 +11,7 @@ enum {
     GRANULE = 8,     /* bytes */
     NOBODY = 0xFFFF, /* instead of a thread */
     ALIGNED = 16,    /* bytes between places where an allocation may begin */
+    MAPPED = 4096,   /* bytes; mappings begin at multiples of it, blocks of the heap do not */
     BIG = 4096,      /* bytes; larger allocations are looked through one by one */
     STARTS = 64,     /* such places for which one word says whether an allocation begins there */
     PAGE = 512,      /* granules */
@@ -24,12 +25,14 @@ typedef struct granule {
     uint64_t address;
     uint16_t first[GRANULE];         /* the thread that touched a byte first */
     uint8_t shared, written, bounds; /* bit per byte; bounds: an access begins there */
+    uint8_t left_over;               /* those that were read as its life found them: */
     uint8_t n_cells;                 /* shared ones, by address from `cell` on */
-    uint32_t since, until;           /* how many times memory had begun again before its life and
-                                        at its end; UINT32_MAX: it has none */
-    uint32_t born;                   /* how many allocations there were before */
-    uint32_t cell;                   /* its first shared cell, FT_NO_CELL */
-    uint32_t next;                   /* with cells: the next one of that address with cells, + 1 */
+    uint64_t start;
+    uint32_t since, until; /* how many times memory had begun again before its life and
+                              at its end; UINT32_MAX: it has none */
+    uint32_t born;         /* how many allocations there were before */
+    uint32_t cell;         /* its first shared cell, FT_NO_CELL */
+    uint32_t next;         /* with cells: the next one of that address with cells, + 1 */
 } granule;
 
 /* All of memory that was touched, in pages. A slot is 0 while its granule has no life. In the first
@@ -38,7 +41,8 @@ typedef struct granule {
  *   a thread's number + 1   it alone; what others did before (ONE_HANDED) is ordered before it
  *   READERS                 the classes of threads from ONE_READERS on: since the last write, which
  *                           is ordered before that, they read it
- *   GONE                    nobody: it was freed, behind all accesses
+ *   GONE                    nobody: it was freed, behind all accesses, by the thread in the
+ *                           place of the readers
  *   SEVERAL                 there was no such order; the low half is the number of its granule
  * In the second pass it is the number of the granule's first life with cells that did not end yet,
  * + 1. Most granules belong to one thread for ever: a pass over their accesses is one look at a
@@ -53,8 +57,12 @@ typedef struct spot {
     uint32_t said;    /* first pass: SEVERAL: of what the granule says at least this much, as in
                          ONE_*; else the turn of the last write, 0: none */
     uint8_t known;    /* bit per byte: that is known of the content */
-    uint8_t found;    /* second pass: FOUND_*, in this life */
-    uint16_t writer;  /* first pass: whose the last write is, unless the owner's (ONE_WROTE) */
+    union {
+        uint8_t lost;  /* first pass: bit per byte: what it had before this life is not known; the
+                          others, until they are written or read, still have it: `content` */
+        uint8_t found; /* second pass: FOUND_*, in this life */
+    };
+    uint16_t writer; /* first pass: whose the last write is, unless the owner's (ONE_WROTE) */
 } spot;
 
 /* What one access needs lies in one cache line. */
@@ -164,6 +172,8 @@ struct ft_cells {
     uint32_t thread;    /* whose */
     uint64_t touched;   /* granules, in all their lives */
     place looked;
+    bool freed_for_good; /* the memory that is being freed is no mapping, which may be another
+                            one's at once, unseen */
     /* cells_wanted.c */
     uint32_t batch;         /* of events, the last that came, from 1 */
     bool batched;           /* ft_cells_in_batches */
@@ -200,6 +210,8 @@ uint32_t ft_cells_owner_of(const ft_cells *cells, uint64_t address, uint32_t blo
 /* ---- cells_count.c */
 void ft_cells_count_start(ft_cells *cells);
 actor *ft_cells_actor_of(ft_cells *cells, uint32_t thread);
+/* Which bytes were written in this life. */
+uint8_t ft_cells_written(const ft_cells *cells, const spot *at);
 void ft_cells_next_turn(ft_cells *cells, uint32_t thread);
 void ft_cells_turn_to(ft_cells *cells, uint32_t thread);
 /* content: of all of it after the access; NULL: the log does not say. */

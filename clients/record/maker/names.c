@@ -169,10 +169,10 @@ static void name_cell(ft_maker *m, uint32_t c, ft_strbuf *name)
     name_memory(m, cell->address, cell->allocation, cell->allocated_at, "memory", name);
     ft_value initial = ft_maker_value(m, c, cell->initial, 0);
     uint32_t id = ft_builder_shared(m->builder, name->text, name->len, initial.sort);
-    if (cell->has_initial) {
+    if (cell->has_initial && !cell->left_over)
         ft_builder_shared_initial(m->builder, id, ft_builder_value(m->builder, initial));
+    if (cell->has_initial)
         m->shadows[c] = (ft_maker_shadow){.content = FT_CONTENT_KNOWN, .value = cell->initial};
-    }
     m->shadows[c].variable = id;
 }
 

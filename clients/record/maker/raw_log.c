@@ -65,6 +65,7 @@ struct ft_raw_log {
     uint32_t n_sites;
     uint32_t wide_site; /* 0, or WIDE has said it and the address's high part */
     uint64_t wide_address;
+    uint64_t range_size;    /* as the last range's record has it */
     FT_VEC(actor *) actors; /* by thread */
     actor *actor;           /* of `thread` */
     bool damaged;
@@ -444,13 +445,16 @@ static void get_range(ft_raw_log *log, uint64_t address, const ft_raw_event *eve
 {
     const word *at = (const word *)(const void *)log->at;
     size_t left = (size_t)(log->end - log->at);
+    uint64_t size = left >= 2 * FT_RAW_WORD ? at[1] : 0;
     record->access = true;
     record->form = (ft_raw_form)(event->code / 8);
     record->site = event->site;
     record->address = address;
-    record->size = left >= 2 * FT_RAW_WORD ? at[1] : 0;
+    log->range_size = size;
+    record->size = size & ~FT_RAW_BLIND;
     record->text = log->at + 2 * FT_RAW_WORD;
-    record->length = ft_raw_content(record->form == FT_RAW_FORM_WRITE, record->size);
+    record->length =
+        size & FT_RAW_BLIND ? 0 : ft_raw_content(record->form == FT_RAW_FORM_WRITE, size);
     uint64_t bytes =
         2 * FT_RAW_WORD + (record->length + FT_RAW_WORD - 1) / FT_RAW_WORD * FT_RAW_WORD;
     if (bytes > left || record->form > FT_RAW_FORM_WRITE)
@@ -581,7 +585,7 @@ static bool keep_accesses(ft_raw_log *log, const unsigned char *range, ft_raw_re
     const unsigned char *kept = keep(log, range, (size_t)(log->at - range));
     if (!kept) return false;
     record->text = kept + 2 * FT_RAW_WORD;
-    log->damaged = ((const word *)(const void *)kept)[1] != record->size;
+    log->damaged = ((const word *)(const void *)kept)[1] != log->range_size;
     return true;
 }
 

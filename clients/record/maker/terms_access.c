@@ -244,7 +244,7 @@ static bool is_forked_by(const ft_terms *t, uint32_t number, uint32_t thread, ui
  * not known, so its reads have no terms then. */
 static bool may_be_unwritten(ft_terms *t, const ft_cell *cell, uint32_t variable, bool writes)
 {
-    if (cell->has_initial) return false;
+    if (cell->has_initial && !cell->left_over) return false;
     while (t->births.len <= variable) ft_vec_push(&t->births, (ft_terms_birth){0, UINT32_MAX});
     ft_terms_birth *birth = &t->births.data[variable];
     bool unwritten = birth->forks == UINT32_MAX ||

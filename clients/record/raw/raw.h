@@ -24,7 +24,7 @@
 
 /* Another number wherever what stands in the file changes, the schedule of a replay included: a
  * program that was built with another one takes no part. */
-#define FT_RAW_MAGIC    "FTRAW011"
+#define FT_RAW_MAGIC    "FTRAW012"
 #define FT_RAW_VARIABLE "FORETELL_RECORD" /* environment: path of the log */
 
 enum { FT_RAW_PAGE = 4096 };
@@ -93,7 +93,8 @@ typedef struct ft_raw_header {
     X(MARK, "uu", "ft_event_kind without object, site")                                            \
     X(ALLOC, "uuu", "site, address, size")                                                         \
     X(ZERO, "uu", "address, size: memory that begins as zeros")                                    \
-    X(MEMORY, "ut", "address, content: memory that begins with it")                                \
+    X(MEMORY, "ut",                                                                                \
+      "address, content: memory that begins with it; none behind ALLOC: nobody knows with what")   \
     X(FREE, "uu", "site, address")                                                                 \
     X(FAILED, "ut", "site and text of an assertion that failed")                                   \
     X(UNSEEN, "u", "a thread left its turn in a call that the runtime does not know")              \
@@ -158,13 +159,16 @@ enum {
  * leaves functions without a return; the stack grows down, so a frame below the one at hand is
  * gone). Of an access of up to 8 bytes comes its value, a word, sign-extended. Of an update comes
  * also what it wrote; of a range its size, and, up to the size that ft_raw_content gives, the
- * content, then zeros up to a whole word. */
+ * content, then zeros up to a whole word. FT_RAW_BLIND is added to the size of one that has no
+ * content whatever its size: nobody looked at it. */
 enum {
     FT_RAW_WORD = 8,
     FT_RAW_SITE_SHIFT = 48,
     FT_RAW_ADDRESS_BITS = 47,
     FT_RAW_LONGEST = 64 /* bytes of an event, without a range's content, and what comes before it */
 };
+
+#define FT_RAW_BLIND (UINT64_C(1) << 63)
 
 /* Bytes of content that the log has of a range: all or none. What is written is asked for by every
  * later read of a part of it. */

@@ -404,6 +404,29 @@ void ft_rt_write_range(void *memory, size_t size, const void *pc)
     if (size) long_write(memory, size, pc);
 }
 
+/* ---- for heap.c */
+
+static void log_blind_read(ft_rt_thread *self, const void *memory, uint64_t size, const void *pc)
+{
+    if (!ft_rt_may_emit(self)) return;
+    uint32_t site = ft_rt_site_of(ft_rt_key(pc, 8 * FT_RAW_FORM_READ + FT_RAW_RANGE));
+    if (site) ft_rt_emit_memory(site, (uintptr_t)memory, size, 0, NULL);
+}
+
+void ft_rt_read_blindly(const void *memory, size_t size, const void *pc)
+{
+    if (!size) return;
+    count_ignored();
+    ft_rt_about_access(FT_EVENT_READ, pc, memory, size);
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return;
+    if (ft_rt_replaying)
+        ft_rt_replay_step(self, FT_EVENT_READ, ft_rt_site(pc));
+    else
+        log_blind_read(self, memory, size, pc);
+    end_hook(self);
+}
+
 /* ---- for symbolic.c: no copies by halves, and what is read must be in the log at once */
 
 void ft_rt_read(const void *address, uint64_t size, const void *pc)

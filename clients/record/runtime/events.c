@@ -87,14 +87,16 @@ void ft_rt_emit(uint32_t site, uint64_t address, uint64_t value, uint64_t writte
     ft_rt_close_record(at);
 }
 
+/* content NULL: FT_RAW_BLIND */
 static void emit_range(uint32_t site, uintptr_t address, uint64_t size, const void *content)
 {
     typedef uint64_t __attribute__((aligned(1), may_alias)) word;
-    uint64_t bytes = ft_raw_content(code_of(site) / 8 == FT_RAW_FORM_WRITE, size), i = 0;
+    bool written = code_of(site) / 8 == FT_RAW_FORM_WRITE;
+    uint64_t bytes = content ? ft_raw_content(written, size) : 0, i = 0;
     const volatile unsigned char *from = content;
     unsigned char *at = open_event(site, address, FT_RAW_WORD + bytes);
     if (!at) return;
-    at = put_word(at, size);
+    at = put_word(at, content ? size : size | FT_RAW_BLIND);
     for (; i + FT_RAW_WORD <= bytes; i += FT_RAW_WORD)
         at = put_word(at, *(const volatile word *)(from + i));
     for (; i < bytes; i++) *at++ = from[i];

@@ -28,21 +28,50 @@ size_t ft_rt_size_of(void *memory)
     return usable ? usable(memory) : 0;
 }
 
+/* What memory begins with. */
+typedef enum start {
+    UNTOLD,
+    ZEROS,
+    LEFT_OVER, /* what the last one left there, and links of the C library in between */
+    MOVED      /* what another block had, nobody knows how it came about */
+} start;
+
+/* Of larger blocks only the links are told. */
+enum { SMALL = 256, LINKS = 32 };
+
+static void tell_start(void *memory, size_t size, start begins)
+{
+    size_t known = begins == MOVED ? 0 : size <= SMALL ? size : LINKS;
+    if (begins == ZEROS) FT_RT_LOG(ZERO, (uintptr_t)memory, size);
+    if (begins == LEFT_OVER || begins == MOVED)
+        ft_rt_log_bytes(FT_RAW_MEMORY, (uintptr_t)memory, memory, known);
+}
+
 /* What the C library takes for itself is no step (raw/schedule.h), and it may hold its locks there:
  * other threads go on before or behind the call. */
-void *ft_rt_made(void *memory, size_t size, bool zeroed, const void *pc)
+static void *made(void *memory, size_t size, start begins, const void *pc)
 {
     bool own = ft_rt_is_own(pc);
     ft_rt_thread *self = !memory ? NULL : own ? ft_rt_enter_within() : ft_rt_enter();
     if (!self) return memory;
     uint64_t site = ft_rt_site(pc);
     FT_RT_LOG(ALLOC, site, (uintptr_t)memory, size);
-    if (zeroed) FT_RT_LOG(ZERO, (uintptr_t)memory, size);
+    tell_start(memory, size, own && begins != ZEROS ? UNTOLD : begins);
     if (own)
         self->inside = false;
     else
         ft_rt_leave(self);
     return memory;
+}
+
+void *ft_rt_made(void *memory, size_t size, bool zeroed, const void *pc)
+{
+    return made(memory, size, zeroed ? ZEROS : UNTOLD, pc);
+}
+
+void *ft_rt_given(void *memory, size_t size, const void *pc)
+{
+    return made(memory, size, LEFT_OVER, pc);
 }
 
 void ft_rt_gone(void *memory, size_t size, const void *pc)
@@ -62,7 +91,7 @@ void ft_rt_gone(void *memory, size_t size, const void *pc)
 
 void *malloc(size_t size)
 {
-    return ft_rt_made(__libc_malloc(size), size, false, __builtin_return_address(0));
+    return ft_rt_given(__libc_malloc(size), size, __builtin_return_address(0));
 }
 
 void *calloc(size_t n, size_t size)
@@ -76,14 +105,23 @@ void free(void *memory)
     __libc_free(memory);
 }
 
-/* Memory that could not be made larger is there still. */
+/* Blocks up to here are read and written when they are moved: larger ones are seldom moved, and
+ * would be read whenever they grow by a little. */
+enum { MOST_MOVED = 4096 };
+
+/* Memory that could not be made larger is there still. What was never written, which nobody can
+ * tell from here, is moved along unread. */
 static void *resized(void *memory, size_t size, const void *pc)
 {
     size_t had = ft_rt_size_of(memory);
+    size_t moves = size > MOST_MOVED || ft_rt_is_own(pc) ? 0 : had < size ? had : size;
+    ft_rt_read_blindly(memory, moves, pc);
     ft_rt_gone(memory, had, pc);
     void *got = __libc_realloc(memory, size);
-    if (!got && size && memory) ft_rt_made(memory, had, false, pc);
-    return ft_rt_made(got, size, false, pc);
+    if (!got && size && memory) made(memory, had, MOVED, pc);
+    made(got, size, memory && !moves ? MOVED : LEFT_OVER, pc);
+    if (got) ft_rt_write_range(got, moves, pc);
+    return got;
 }
 
 void *realloc(void *memory, size_t size)
@@ -103,12 +141,12 @@ void *reallocarray(void *memory, size_t n, size_t size)
 
 void *memalign(size_t alignment, size_t size)
 {
-    return ft_rt_made(__libc_memalign(alignment, size), size, false, __builtin_return_address(0));
+    return ft_rt_given(__libc_memalign(alignment, size), size, __builtin_return_address(0));
 }
 
 void *aligned_alloc(size_t alignment, size_t size)
 {
-    return ft_rt_made(__libc_memalign(alignment, size), size, false, __builtin_return_address(0));
+    return ft_rt_given(__libc_memalign(alignment, size), size, __builtin_return_address(0));
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t size)

@@ -29,14 +29,14 @@ void ft_delete_array_sized_at(void *memory, size_t size, size_t alignment)
 static void *make(size_t size, const void *pc)
 {
     void *got = __libc_malloc(size ? size : 1);
-    if (got) return ft_rt_made(got, size, false, pc);
+    if (got) return ft_rt_given(got, size, pc);
     return ((void *(*)(size_t))ft_rt_real("_Znwm"))(size);
 }
 
 static void *make_at(size_t size, size_t alignment, const void *pc)
 {
     void *got = __libc_memalign(alignment, size ? size : 1);
-    if (got) return ft_rt_made(got, size, false, pc);
+    if (got) return ft_rt_given(got, size, pc);
     return ((void *(*)(size_t, size_t))ft_rt_real("_ZnwmSt11align_val_t"))(size, alignment);
 }
 

@@ -197,6 +197,8 @@ const void *ft_rt_site_pc(uint32_t site);
 /* ---- access.c: the program is about to access that memory in one piece, by code without hooks */
 void ft_rt_read_range(const void *memory, size_t size, const void *pc);
 void ft_rt_write_range(void *memory, size_t size, const void *pc);
+/* The same, of what it moves without a look: what nobody has written stays what nobody has. */
+void ft_rt_read_blindly(const void *memory, size_t size, const void *pc);
 
 /* ... and, with the baton: its pending write, if that is of the memory at an address where it has
  * faulted: it has not happened; and back again. */
@@ -266,6 +268,7 @@ bool ft_rt_is_own(const void *pc); /* code of the C library (real.c) */
 
 /* ---- heap.c: memory that begins (and is returned), and that is about to end */
 void *ft_rt_made(void *memory, size_t size, bool zeroed, const void *pc);
+void *ft_rt_given(void *memory, size_t size, const void *pc); /* by malloc and its like */
 void ft_rt_heap_start(void);
 /* Of a block of the C library's, whatever other allocator is loaded; 0: it is not known yet. */
 size_t ft_rt_size_of(void *memory);

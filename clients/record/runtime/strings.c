@@ -259,7 +259,7 @@ void *__libc_malloc(size_t size);
 
 static char *copied(const char *from, size_t n, const void *pc)
 {
-    char *to = ft_rt_made(__libc_malloc(n + 1), n + 1, false, pc);
+    char *to = ft_rt_given(__libc_malloc(n + 1), n + 1, pc);
     if (!to) return NULL;
     writes(to, n + 1, pc);
     __real_memcpy(to, from, n);

@@ -33,6 +33,7 @@ struct region {
 static struct region regions[REGIONS];
 static uint32_t n_regions;
 static void *slots[SLOTS];
+static uint64_t sizes[SLOTS];
 static pthread_t handles[THREADS];
 static int states[THREADS]; /* 0: not created, 1: created, 2: joined */
 static int once_line, once_done;
@@ -73,8 +74,7 @@ void told(enum told kind, int line, const void *address, uint64_t size, int64_t 
     const volatile unsigned char *from = address;
     for (uint64_t i = 0; i < size && i < CONTENT && kind != TOLD_ALLOC && kind != TOLD_STACK; i++)
         e->content[i] = from[i];
-    if (kind == TOLD_WRITE || kind == TOLD_ATOMIC_WRITE || kind == TOLD_UNSEEN_WRITE)
-        note_written((uintptr_t)address, size);
+    if (kind == TOLD_WRITE || kind == TOLD_ATOMIC_WRITE) note_written((uintptr_t)address, size);
     if (kind == TOLD_FREE) {
         struct region *r = around((uintptr_t)address);
         if (r) r->alive = 0;
@@ -123,6 +123,7 @@ void put(int slot, void *memory, uint64_t size, int how, int line)
 {
     told(how == 1 ? TOLD_STACK : TOLD_ALLOC, line, memory, size, how == 2);
     slots[slot] = memory;
+    sizes[slot] = size;
     if (how == 2 || n_regions == REGIONS || size > LONGEST) return;
     struct region *r = &regions[n_regions++];
     r->address = (uintptr_t)memory;
@@ -142,15 +143,28 @@ void *take(int slot)
     return memory;
 }
 
-/* What was known is known; the C library wrote it. */
+static uint64_t moved(int slot, uint64_t size)
+{
+    return sizes[slot] < size ? sizes[slot] : size;
+}
+
+void moves(int slot, uint64_t size, int line)
+{
+    told(TOLD_READ, line, slots[slot], moved(slot, size), 0);
+}
+
+/* What nobody has written is moved along, and nobody has written it. */
 void resized(int slot, void *memory, uint64_t size, int line)
 {
-    struct region before = {0}, *r = around((uintptr_t)slots[slot]);
-    if (r) before = *r;
+    struct region *r = around((uintptr_t)slots[slot]);
+    unsigned char written[LONGEST];
+    uint64_t n = moved(slot, size);
+    for (uint64_t i = 0; i < n && i < LONGEST; i++) written[i] = r ? r->written[i] : 1;
     told(TOLD_FREE, line, slots[slot], 0, 0);
     put(slot, memory, size, 0, line);
-    for (uint64_t i = 0; i < size && i < before.size; i++)
-        if (before.written[i]) told(TOLD_UNSEEN_WRITE, line, (char *)memory + i, 1, 0);
+    told(TOLD_WRITE, line, memory, n, 0);
+    r = around((uintptr_t)memory);
+    for (uint64_t i = 0; r && i < n; i++) r->written[i] = written[i];
 }
 
 void once_called(int line)

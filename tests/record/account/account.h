@@ -26,7 +26,6 @@
     X(ATOMIC_READ)                                                                                 \
     X(ATOMIC_WRITE)                                                                                \
     X(UPDATE)                                                                                      \
-    X(UNSEEN_WRITE)                                                                                \
     X(BEGIN)                                                                                       \
     X(END)                                                                                         \
     X(FORK)                                                                                        \
@@ -82,8 +81,9 @@ int known(const void *address, uint64_t size); /* has somebody written all of it
 
 /* Hidden from the recorder: which memory, which threads there are. */
 void put(int slot, void *memory, uint64_t size, int stack, int line);
-union cell *got(int slot); /* NULL: none now */
-void *take(int slot);      /* none from now on */
+union cell *got(int slot);                     /* NULL: none now */
+void *take(int slot);                          /* none from now on */
+void moves(int slot, uint64_t size, int line); /* before it is resized */
 void resized(int slot, void *memory, uint64_t size, int line);
 pthread_t *handle(int thread);
 void created(int thread);
@@ -186,7 +186,11 @@ pthread_t joined(int thread);
     } while (0)
 #define REALLOC(slot, size)                                                                        \
     do {                                                                                           \
-        if (got(slot)) resized(slot, realloc(got(slot), size), size, __LINE__);                    \
+        void *p_ = got(slot);                                                                      \
+        if (p_) {                                                                                  \
+            moves(slot, size, __LINE__);                                                           \
+            resized(slot, realloc(p_, size), size, __LINE__);                                      \
+        }                                                                                          \
     } while (0)
 #define FREE(slot)                                                                                 \
     do {                                                                                           \

@@ -75,7 +75,7 @@ class Whole:
                 self.regions.append(region)
                 alive.append(region)
                 self.of[i] = region
-            elif kind in ACCESSES or kind in ("FREE", "UNSEEN_WRITE"):
+            elif kind in ACCESSES or kind == "FREE":
                 region = next(r for r in reversed(alive) if r.address <= address < r.address + r.size)
                 self.of[i] = region
                 if kind in ACCESSES:
@@ -124,26 +124,10 @@ class Whole:
                 event["atomic"] = True
             yield event
 
-    def unseen(self, i):
-        """Bytes that the C library wrote, told one by one: what cells they fill."""
-        region, thread = self.of[i], self.entries[i][1]
-        if i and self.entries[i - 1][0] == "UNSEEN_WRITE" and self.of.get(i - 1) is region:
-            return
-        wrote = {}
-        while i < len(self.entries) and self.entries[i][0] == "UNSEEN_WRITE" and self.of[i] is region:
-            wrote[self.entries[i][4]] = self.entries[i][6][0]
-            i += 1
-        for at, n in region.cells():
-            if all(a in wrote for a in range(at, at + n)):
-                yield {"kind": "write", "variable": region.variable(at, n), "external": True,
-                       "value": integer(bytes(wrote[a] for a in range(at, at + n)))}
-
     def events(self):
         for i, (kind, thread, line, size, address, other, content) in enumerate(self.entries):
             if kind in ACCESSES:
                 made = self.access(i)
-            elif kind == "UNSEEN_WRITE":
-                made = self.unseen(i)
             elif kind in SIMPLE:
                 made = [{"kind": SIMPLE[kind]}]
             elif kind in ("FORK", "JOIN"):
