@@ -199,7 +199,8 @@ class Program:
         cell = self.adopt(Cell(f"got({slot})", r.choice(["handed", "handed", "handed", self.policy()]), slot, count))
         if r.random() < 0.8:
             self.note(thread, True, cell)
-            thread.add(f"{self.guard(cell)}FILL(got({slot}), {r.choice([0, 1])}, {8 * count});")
+            gap = (0, 3, 5)[slot % 3]  # what nobody writes: copies take it along
+            thread.add(f"{self.guard(cell)}FILL(got({slot}), {r.choice([0, 1])}, {8 * count - gap});")
 
     def on_stack(self, thread):
         r, slot, count = self.r, self.slots, self.r.choice([1, 2])
