@@ -35,7 +35,7 @@ static void order_after(ft_maker *m, uint32_t reader, uint32_t other)
 {
     ft_maker_actor *a = &m->actors.data[other];
     uint64_t *known = ft_map_slot(&m->ordered, (uint64_t)reader << 16 | other, 0, NULL);
-    if (*known >= a->ran || (a->ended && a->last_edge == FT_NO_ID)) return;
+    if (!a->begun || *known >= a->ran || (a->ended && a->last_edge == FT_NO_ID)) return;
     *known = m->now;
     uint32_t edge = a->ended ? a->last_edge : ft_maker_edge(m);
     if (!a->ended) ft_maker_edge_event(m, FT_EVENT_EDGE_OUT, other, edge);
@@ -44,7 +44,7 @@ static void order_after(ft_maker *m, uint32_t reader, uint32_t other)
 
 void ft_maker_fence(ft_maker *m, uint32_t thread)
 {
-    if (!ft_cells_is_fenced(m->cells, thread)) return;
+    if (!m->actors.data[thread].begun || !ft_cells_is_fenced(m->cells, thread)) return;
     for (uint32_t t = 0; t < m->actors.len; t++)
         if (t != thread && m->actors.data[t].ran) order_after(m, thread, t);
 }
@@ -56,6 +56,17 @@ static int64_t slice(const ft_raw_record *r, const ft_cell *cell, int64_t value)
     return (int64_t)(bits << shift) >> shift;
 }
 
+/* The same from the record's text, which begins at an address. */
+static bool text_of(const ft_raw_record *r, uint64_t address, const ft_cell *cell, int64_t *value)
+{
+    uint64_t offset = cell->address - address, bits = 0;
+    if (offset + cell->size > r->length) return false;
+    for (uint32_t i = 0; i < cell->size; i++) bits |= (uint64_t)r->text[offset + i] << (8 * i);
+    uint32_t shift = 64 - 8 * cell->size;
+    *value = (int64_t)(bits << shift) >> shift;
+    return true;
+}
+
 /* What the record says of the cell's content; false: nothing. */
 static bool content_of(const ft_raw_record *r, const ft_cell *cell, bool written, int64_t *value)
 {
@@ -63,13 +74,16 @@ static bool content_of(const ft_raw_record *r, const ft_cell *cell, bool written
         *value = slice(r, cell, written && ft_raw_updates(r->form) ? r->written : r->value);
         return true;
     }
-    uint64_t offset = cell->address - r->address;
-    if (offset + cell->size > r->length) return false;
-    uint64_t bits = 0;
-    for (uint32_t i = 0; i < cell->size; i++) bits |= (uint64_t)r->text[offset + i] << (8 * i);
-    uint32_t shift = 64 - 8 * cell->size;
-    *value = (int64_t)(bits << shift) >> shift;
-    return true;
+    return text_of(r, r->address, cell, value);
+}
+
+static void add_external(ft_maker *m, uint32_t c, uint32_t writer, ft_value value)
+{
+    ft_builder_hook(m->builder, 0);
+    ft_builder_event(m->builder, FT_EVENT_WRITE, ft_maker_thread(m, writer), m->shadows[c].variable,
+                     FT_NO_LOC, ft_builder_value(m->builder, value), FT_FLAG_SYNTHETIC);
+    ft_builder_hook(m->builder, m->step);
+    m->summary->external++;
 }
 
 /* Code without hooks wrote the cell since it was touched last. In a thread's own memory it was its
@@ -84,11 +98,7 @@ static void external_write(ft_maker *m, uint32_t c, uint32_t reader, ft_value va
         since = m->born.data[cell->allocation];
     for (uint32_t t = 0; t < m->actors.len && !own; t++)
         if (t != reader && m->actors.data[t].ran > since) order_after(m, reader, t);
-    ft_builder_hook(m->builder, 0);
-    ft_builder_event(m->builder, FT_EVENT_WRITE, ft_maker_thread(m, reader), m->shadows[c].variable,
-                     FT_NO_LOC, ft_builder_value(m->builder, value), FT_FLAG_SYNTHETIC);
-    ft_builder_hook(m->builder, m->step);
-    m->summary->external++;
+    add_external(m, c, reader, value);
 }
 
 static uint16_t life_of(const ft_maker *m, uint32_t c, int64_t value)
@@ -178,6 +188,30 @@ void ft_maker_access(ft_maker *m, const ft_raw_record *r)
         at += skip;
     }
     if (m->terms) ft_terms_end(m->terms);
+}
+
+static void show_cell(ft_maker *m, const ft_raw_record *r, uint32_t c)
+{
+    const ft_cell *cell = ft_cells_get(m->cells, c);
+    const ft_maker_shadow *s = &m->shadows[c];
+    int64_t value;
+    if (s->content != FT_CONTENT_KNOWN || !text_of(r, r->operands[0], cell, &value)) return;
+    if (value == s->value) return;
+    uint16_t life = life_of(m, c, value);
+    add_external(m, c, r->thread, ft_maker_value(m, c, value, life));
+    touch(m, c, r->thread, FT_CONTENT_KNOWN, value, life);
+}
+
+void ft_maker_show(ft_maker *m, const ft_raw_record *r)
+{
+    for (uint64_t at = r->operands[0], end = at + r->length; at < end;) {
+        uint32_t skip, c = ft_cells_at(m->cells, at, &skip);
+        if (c != FT_NO_CELL) {
+            show_cell(m, r, c);
+            skip = ft_cells_get(m->cells, c)->size;
+        }
+        at += skip;
+    }
 }
 
 void ft_maker_benign(ft_maker *m, uint64_t address, uint64_t size)

@@ -303,11 +303,16 @@ static void fill(ft_cells *cells, const ft_raw_record *r)
         ft_vec_push(&cells->regions, (region){r->operands[0], r->length, r->text});
 }
 
+static void look_at_own(ft_cells *cells, const ft_raw_record *r)
+{
+    if (!cells->settled) ft_cells_count_shown(cells, r->operands[0], r->text, r->length);
+}
+
 static void (*const appliers[FT_RAW_OPERATIONS])(ft_cells *, const ft_raw_record *) = {
-    [FT_RAW_FORK] = fork_thread, [FT_RAW_JOIN] = join_thread, [FT_RAW_BEGIN] = begin_thread,
-    [FT_RAW_END] = end_thread,   [FT_RAW_SYNC] = synchronise, [FT_RAW_MARK] = synchronise,
-    [FT_RAW_ALLOC] = allocate,   [FT_RAW_FREE] = release,     [FT_RAW_ZERO] = fill_with_zeros,
-    [FT_RAW_MEMORY] = fill,
+    [FT_RAW_FORK] = fork_thread, [FT_RAW_JOIN] = join_thread,  [FT_RAW_BEGIN] = begin_thread,
+    [FT_RAW_END] = end_thread,   [FT_RAW_SYNC] = synchronise,  [FT_RAW_MARK] = synchronise,
+    [FT_RAW_ALLOC] = allocate,   [FT_RAW_FREE] = release,      [FT_RAW_ZERO] = fill_with_zeros,
+    [FT_RAW_MEMORY] = fill,      [FT_RAW_SHOWN] = look_at_own,
 };
 
 static void apply(ft_cells *cells, const ft_raw_record *r)

@@ -317,6 +317,38 @@ void ft_cells_count_range(ft_cells *cells, uint64_t address, uint64_t size, uint
     }
 }
 
+/* The bytes of a granule from `from` on that are known to have been different; returns behind them.
+ */
+static unsigned count_changed(ft_cells *cells, uint64_t key, uint64_t now, unsigned from,
+                              unsigned to)
+{
+    page *in = page_at(cells, key, false);
+    const spot *at = in ? &in->at[key % PAGE] : NULL;
+    if (!at || !at->slot) return to;
+    uint64_t differ = at->content ^ now;
+    part p = {.from = from, .write = true, .has_content = true};
+    for (p.to = from; p.to < to && at->known >> p.to & 1 && differ >> 8 * p.to & 0xFF; p.to++) {
+    }
+    if (p.to == from) return from + 1;
+    p.content = now & bits_of(&p);
+    touch(cells, key, &p);
+    return p.to;
+}
+
+void ft_cells_count_shown(ft_cells *cells, uint64_t address, const unsigned char *content,
+                          uint64_t n)
+{
+    for (uint64_t at = address, end = address + n; at < end;) {
+        uint64_t key = at / GRANULE, stop = (key + 1) * GRANULE < end ? (key + 1) * GRANULE : end;
+        uint64_t now = 0;
+        for (uint64_t i = at; i < stop; i++)
+            now |= (uint64_t)content[i - address] << 8 * (i % GRANULE);
+        for (unsigned from = at % GRANULE, to = (unsigned)(stop - key * GRANULE); from < to;)
+            from = count_changed(cells, key, now, from, to);
+        at = stop;
+    }
+}
+
 actor *ft_cells_actor_of(ft_cells *cells, uint32_t thread)
 {
     while (cells->actors.len <= thread) ft_vec_push(&cells->actors, (actor){0});

@@ -217,6 +217,10 @@ void ft_cells_turn_to(ft_cells *cells, uint32_t thread);
 /* content: of all of it after the access; NULL: the log does not say. */
 void ft_cells_count_range(ft_cells *cells, uint64_t address, uint64_t size, uint32_t form,
                           const unsigned char *content);
+/* What the thread's own memory holds now: where that is not known, its own code without hooks wrote
+ * it. */
+void ft_cells_count_shown(ft_cells *cells, uint64_t address, const unsigned char *content,
+                          uint64_t n);
 /* Before the memory begins another life: who else used it? */
 void ft_cells_count_free(ft_cells *cells, uint64_t address);
 

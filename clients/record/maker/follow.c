@@ -92,6 +92,7 @@ static void begin_thread(ft_maker *m, const ft_raw_record *r)
     ft_cells_extent stack = ft_cells_extent_of(m->cells, next_block(m));
     if (stack.size) ft_lives_begin(&m->lives, stack.address, stack.size);
     ft_maker_event(m, FT_EVENT_BEGIN, r, 0, UINT64_MAX, FT_NO_VALUE, 0);
+    m->actors.data[r->thread].begun = true;
 }
 
 /* Edges of a change of a semaphore's count, where anybody looked at it: no step of their own. */
@@ -159,6 +160,7 @@ static void pass_channel(ft_maker *m, const ft_raw_record *r)
 /* The others were of the first pass, or are of the cells. */
 static void (*const followers[FT_RAW_OPERATIONS])(ft_maker *, const ft_raw_record *) = {
     [FT_RAW_FORK] = fork_thread,
+    [FT_RAW_SHOWN] = ft_maker_show,
     [FT_RAW_JOIN] = join_thread,
     [FT_RAW_BEGIN] = begin_thread,
     [FT_RAW_END] = end_thread,

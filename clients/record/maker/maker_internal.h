@@ -71,7 +71,7 @@ typedef struct ft_maker_recent {
 /* A thread in the second pass. */
 typedef struct ft_maker_actor {
     uint64_t ran; /* its last record */
-    bool ended;
+    bool begun, ended;
     uint32_t last_edge; /* the edge out of its end, FT_NO_ID: none */
     uint32_t steps;     /* so far (raw.h) */
     bool ignored;       /* its accesses are no candidates */
@@ -149,6 +149,8 @@ void ft_maker_access(ft_maker *m, const ft_raw_record *r);
 /* What all others did so far stays before what the thread does from now on, where that is wanted.
  */
 void ft_maker_fence(ft_maker *m, uint32_t thread);
+/* A record of SHOWN: what differs there from what was known is the thread's own external write. */
+void ft_maker_show(ft_maker *m, const ft_raw_record *r);
 void ft_maker_benign(ft_maker *m, uint64_t address, uint64_t size);
 
 /* ---- objects.c: those that begin or end while others may use them */

@@ -87,6 +87,7 @@ bool ft_maker_is_sound(const ft_maker *m, const ft_raw_record *r)
     if (r->access && r->size > MOST_TOUCHED) return false;
     if (r->access || r->n_events) return true;
     if (r->operation == FT_RAW_BEGIN) return sound_begin(r);
+    if (r->operation == FT_RAW_SHOWN) return sound_range(o[0], r->length);
     if (r->operation == FT_RAW_ALLOC) return sound_range(o[1], o[2]);
     if (r->operation == FT_RAW_ZERO || r->operation == FT_RAW_BENIGN)
         return sound_range(o[0], o[1]);

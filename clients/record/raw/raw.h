@@ -86,6 +86,8 @@ typedef struct ft_raw_header {
     X(TURN, "u", "the thread whose records follow")                                                \
     X(BEGIN, "uu", "the thread starts: lowest address and size of its stack")                      \
     X(END, "", "the thread ends")                                                                  \
+    X(SHOWN, "ut",                                                                                 \
+      "address, content: the thread's own memory, by now, that the next FORK hands on")            \
     X(FORK, "uu", "site, child")                                                                   \
     X(JOIN, "uuu", "site, child, flags (event.h)")                                                 \
     X(OBJECT, "uuu", "the next synchronisation object: ft_raw_class, address, kind or count")      \

@@ -88,6 +88,7 @@ typedef struct ft_rt_thread {
     bool inside;   /* in the runtime: hooks that happen now (signals) are ignored */
     bool lent;     /* inside, in a call that may wait for others: the watchdog may take the baton */
     pthread_t handle;
+    uintptr_t stack_end; /* behind its stack, once it runs */
     const void *waits_for;
     ft_rt_request asks;   /* of its last wait */
     uint64_t waits_since; /* order of the waits, for first come, first served */

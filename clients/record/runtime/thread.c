@@ -26,7 +26,20 @@ static void log_begin(void)
         pthread_attr_destroy(&attributes);
     }
     ft_rt_take_back(ft_rt_self);
+    ft_rt_self->stack_end = (uintptr_t)stack + size;
     FT_RT_LOG(BEGIN, (uintptr_t)stack, size);
+}
+
+/* Bytes of the creator's stack that the new thread is handed and may well copy whole: what lies in
+ * the gaps of a structure there was left by whatever code used that stack before. */
+enum { SHOWN = 256 };
+
+static void show(const ft_rt_thread *self, const void *argument)
+{
+    uintptr_t from = (uintptr_t)argument, here = (uintptr_t)__builtin_frame_address(0);
+    if (from < here || from >= self->stack_end) return;
+    size_t n = self->stack_end - from;
+    ft_rt_log_bytes(FT_RAW_SHOWN, from, argument, n < SHOWN ? n : SHOWN);
 }
 
 /* A signal that came while the recorder does not know the thread would have its handler run unseen:
@@ -84,6 +97,7 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
     child->argument = argument;
     child->inside = true;
     child->masked = wants_blocked(attributes);
+    show(ft_rt_self, argument);
     FT_RT_LOG(FORK, site, child->id);
     ft_rt_lend(ft_rt_self); /* the dynamic linker's lock */
     if (child->masked) block_signals(&child->mask);
