@@ -86,8 +86,6 @@ typedef struct ft_raw_header {
     X(TURN, "u", "the thread whose records follow")                                                \
     X(BEGIN, "uu", "the thread starts: lowest address and size of its stack")                      \
     X(END, "", "the thread ends")                                                                  \
-    X(SHOWN, "ut",                                                                                 \
-      "address, content: the thread's own memory, by now, that the next FORK hands on")            \
     X(FORK, "uu", "site, child")                                                                   \
     X(JOIN, "uuu", "site, child, flags (event.h)")                                                 \
     X(OBJECT, "uuu", "the next synchronisation object: ft_raw_class, address, kind or count")      \
@@ -112,7 +110,8 @@ typedef struct ft_raw_header {
     X(BENIGN, "uu", "address, size: accesses to that memory are no candidates from here on")       \
     X(INITIALISED, "uu", "site, object: made by a call, while there may be other threads")         \
     X(DESTROYED, "uu", "site, object")                                                             \
-    X(RECLAIMED, "uu", "site, object: it lay in the memory of the FREE before")
+    X(RECLAIMED, "uu", "site, object: it lay in the memory of the FREE before")                    \
+    X(SHOWN, "ut", "address, content: the thread's own memory, by now, that the next FORK hands on")
 
 /* Flags of CHANNEL. PUT: what is put in is no order by itself; a channel where nobody takes, whose
  * records all have this flag, is none. */
