@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "candidate/candidate.h"
 #include "engine.h"
 #include "oracle/generate.h"
 #include "oracle/oracle.h"
@@ -167,8 +168,77 @@ static void test_counts(void **state)
     assert_true(sum.causality > 500 && sum.causality + 100 < sum.locks);
 }
 
+/* ---- long traces ---- */
+
+enum { SECTIONS = 40000, STEPS = 10 };
+
+/* T1 and T2 in turns: "lock; ten times x = x + 1; unlock"; `bare`: T2 without the lock. */
+static ft_trace *long_trace(bool bare)
+{
+    ft_error err = FT_ERROR_INIT;
+    ft_trace *trace;
+    ft_builder *b = ft_builder_new(FT_FORMAT_BINARY);
+    uint32_t x = ft_builder_shared(b, "x", 1, FT_INT_SORT);
+    uint32_t m = ft_builder_lock(b, "m", 1, FT_LOCK_MUTEX);
+    uint32_t loc = ft_builder_location(b, "count.c:1", 9, "", 0);
+    uint32_t value = ft_builder_value(b, (ft_value){.sort = FT_INT_SORT, .bits = 1});
+    uint32_t threads[] = {ft_builder_thread(b, "T1", 2), ft_builder_thread(b, "T2", 2)};
+    for (uint32_t i = 0; i < SECTIONS; i++) {
+        uint32_t t = threads[i % 2];
+        bool locks = !bare || i % 2 == 0;
+        if (locks) ft_builder_event(b, FT_EVENT_ACQUIRE, t, m, loc, 0, 0);
+        for (uint32_t k = 0; k < STEPS; k++) {
+            ft_builder_event(b, FT_EVENT_READ, t, x, loc, value, 0);
+            ft_builder_event(b, FT_EVENT_WRITE, t, x, loc, value, 0);
+        }
+        if (locks) ft_builder_event(b, FT_EVENT_RELEASE, t, m, loc, 0, 0);
+    }
+    assert_int_equal(ft_builder_finish(b, &trace, &err), FT_OK);
+    return trace;
+}
+
+static uint64_t undecided_in(const json_t *plan)
+{
+    uint64_t n = 0;
+    size_t i;
+    json_t *record;
+    json_array_foreach(json_object_get(plan, "records"), i, record) n +=
+        !strcmp(json_string_value(json_object_get(record, "verdict")), "unknown");
+    return n;
+}
+
+/* However many pairs of accesses there are in critical sections that hold the same lock (here more
+ * than are looked at one by one): that lock refutes all of them, and the plan counts them. */
+static void test_guarded(void **state)
+{
+    (void)state;
+    ft_trace *trace = long_trace(false);
+    json_t *plan = plan_of(trace, FT_MODEL_OBSERVED, "location");
+    counts n = counts_in(json_object_get(
+        json_object_get(json_object_get(plan, "statistics"), "checks"), "atomicity"));
+    assert_int_equal(undecided_in(plan), 0);
+    assert_int_equal(json_array_size(json_object_get(plan, "subproblems")), 0);
+    assert_true(n.pairs > (json_int_t)FT_MAX_LOCAL_PAIRS && n.locks == 0);
+    json_decref(plan);
+    ft_trace_free(trace);
+}
+
+/* Where one thread does without the lock, its accesses come between. */
+static void test_unguarded(void **state)
+{
+    (void)state;
+    ft_trace *trace = long_trace(true);
+    json_t *plan = plan_of(trace, FT_MODEL_OBSERVED, "location");
+    assert_int_equal(undecided_in(plan), 0);
+    assert_true(json_array_size(json_object_get(plan, "subproblems")) > 0);
+    json_decref(plan);
+    ft_trace_free(trace);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts),
+                                       cmocka_unit_test(test_guarded),
+                                       cmocka_unit_test(test_unguarded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

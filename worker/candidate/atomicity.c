@@ -11,9 +11,16 @@ typedef struct local_access {
     bool write;
 } local_access;
 
+/* What was asked last of a variable: is_guarded. */
+typedef struct guard {
+    uint32_t lockset, segment;
+    bool asked, holds;
+} guard;
+
 typedef struct pair_pass {
     ft_candidates *c;
-    ft_map index; /* hash of a pair class -> its id, local to one transaction set */
+    guard *guards; /* by variable */
+    ft_map index;  /* hash of a pair class -> its id, local to one transaction set */
     FT_VEC(local_access) accesses;
     FT_VEC(uint32_t) pair_class; /* of each pair, parallel to c->pair_events / 2 */
     FT_VEC(uint32_t) pairs;      /* 2 events a pair, in order of discovery */
@@ -75,27 +82,35 @@ static uint32_t pair_class_find(pair_pass *pass, const ft_local_pair_class *want
     }
 }
 
-static void local_pair(pair_pass *pass, const local_access *a, const local_access *b)
+static uint32_t pair_class_of(pair_pass *pass, const local_access *a, const local_access *b)
 {
-    ft_candidates *c = pass->c;
+    const ft_candidates *c = pass->c;
     const ft_order *order = c->order;
-    if (pass->budget == 0) {
-        ft_candidates_overflow(c, pass->check);
-        return;
-    }
-    pass->budget--;
     ft_local_pair_class wanted = {.variable = a->variable,
                                   .thread = c->trace->thread[a->event],
                                   .loc = {c->trace->loc[a->event], c->trace->loc[b->event]},
                                   .segment = {order->segment[a->event], order->segment[b->event]},
                                   .span = span_of(pass, a->event, b->event),
                                   .write = {a->write, b->write}};
-    uint64_t hash = ft_hash_bytes(&wanted, sizeof wanted, 3);
-    uint32_t id = pair_class_find(pass, &wanted, hash);
-    c->local_pairs.data[id].count++;
+    return pair_class_find(pass, &wanted, ft_hash_bytes(&wanted, sizeof wanted, 3));
+}
+
+static void keep_pair(pair_pass *pass, uint32_t id, const local_access *a, const local_access *b)
+{
+    pass->c->local_pairs.data[id].count++;
     ft_vec_push(&pass->pair_class, id);
     ft_vec_push(&pass->pairs, a->event);
     ft_vec_push(&pass->pairs, b->event);
+}
+
+static void local_pair(pair_pass *pass, const local_access *a, const local_access *b)
+{
+    if (pass->budget == 0) {
+        ft_candidates_overflow(pass->c, pass->check);
+        return;
+    }
+    pass->budget--;
+    keep_pair(pass, pair_class_of(pass, a, b), a, b);
 }
 
 static int by_variable(const void *left, const void *right)
@@ -163,6 +178,126 @@ static void pair_all(pair_pass *pass, const local_access *all, uint32_t n)
             if (all[i].event != all[j].event) local_pair(pass, &all[i], &all[j]);
 }
 
+/* ---- accesses that locks keep all others from ------------------------------------------------ */
+
+/* Types of accesses (location and kind) that are counted; with more, each pair is looked at. */
+enum { TYPES = 8, FEW = 4 /* accesses of one variable in a transaction */ };
+
+typedef struct typed {
+    uint32_t n;            /* types */
+    uint32_t loc[TYPES];   /* of each */
+    bool write[TYPES];     /* likewise */
+    uint32_t first[TYPES]; /* its first access */
+    uint64_t pairs[TYPES][TYPES];
+} typed;
+
+/* Is every access of the variable by another thread before or behind that segment, or does it hold
+ * a lock that excludes one of the lockset's? */
+static bool is_guarded(pair_pass *pass, uint32_t variable, uint32_t segment, uint32_t lockset)
+{
+    const ft_candidates *c = pass->c;
+    const ft_order *order = c->order;
+    guard *g = &pass->guards[variable];
+    if (g->asked && g->segment == segment && g->lockset == lockset) return g->holds;
+    *g = (guard){lockset, segment, true, lockset != 0};
+    for (uint32_t k = c->variable_classes[variable];
+         g->holds && k < c->variable_classes[variable + 1]; k++) {
+        const ft_class *other = &c->classes.data[k];
+        g->holds = other->thread == order->segment_thread[segment] ||
+                   ft_order_common_lock(order, lockset, other->lockset) != UINT32_MAX ||
+                   ft_order_segments_before(order, other->segment, segment) ||
+                   ft_order_segments_before(order, segment, other->segment);
+    }
+    return g->holds;
+}
+
+/* Are they all made in the same critical sections, and in one segment? */
+static bool are_alike(const ft_order *order, const local_access *all, uint32_t n)
+{
+    uint32_t hold = order->hold[all->event], segment = order->segment[all->event];
+    for (uint32_t i = 1; i < n; i++)
+        if (order->hold[all[i].event] != hold || order->segment[all[i].event] != segment)
+            return false;
+    return true;
+}
+
+/* TYPES: there are too many. */
+static uint32_t type_of(const ft_candidates *c, typed *t, const local_access *all, uint32_t i)
+{
+    uint32_t loc = c->trace->loc[all[i].event], at = 0;
+    while (at < t->n && (t->loc[at] != loc || t->write[at] != all[i].write)) at++;
+    if (at < t->n || at == TYPES) return at;
+    t->loc[at] = loc;
+    t->write[at] = all[i].write;
+    t->first[at] = i;
+    t->n++;
+    return at;
+}
+
+static void clear_pairs(typed *t)
+{
+    for (uint32_t from = 0; from < t->n; from++)
+        for (uint32_t to = 0; to < t->n; to++) t->pairs[from][to] = 0;
+}
+
+/* How many pairs there are of each two types: those of one event (rmw) are none. */
+static bool count_pairs(const ft_candidates *c, typed *t, const local_access *all, uint32_t n)
+{
+    uint64_t seen[TYPES] = {0};
+    t->n = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (type_of(c, t, all, i) == TYPES) return false;
+    clear_pairs(t);
+    for (uint32_t i = 0, end; i < n; i = end) {
+        for (end = i; end < n && all[end].event == all[i].event; end++)
+            for (uint32_t from = 0; from < t->n; from++)
+                t->pairs[from][type_of(c, t, all, end)] += seen[from];
+        for (uint32_t k = i; k < end; k++) seen[type_of(c, t, all, k)]++;
+    }
+    return true;
+}
+
+/* The pairs whose first access is of that type, by the second one's type: each with the first of
+ * them as sample. */
+static void count_from(pair_pass *pass, typed *t, uint32_t from, const local_access *all,
+                       uint32_t n)
+{
+    const local_access *a = &all[t->first[from]];
+    for (uint32_t j = t->first[from] + 1; j < n; j++) {
+        uint64_t *pairs = &t->pairs[from][type_of(pass->c, t, all, j)];
+        if (!*pairs || all[j].event == a->event) continue;
+        uint32_t id = pair_class_of(pass, a, &all[j]);
+        ft_local_pair_class *class = &pass->c->local_pairs.data[id];
+        bool fresh = !class->count;
+        class->more += *pairs - fresh;
+        if (fresh) keep_pair(pass, id, a, &all[j]);
+        *pairs = 0;
+    }
+}
+
+/* No access of another thread comes between any two of them, so that their number alone is wanted:
+ * a loop in a critical section has a pair for each two of its accesses. False: that is not so, and
+ * nothing is done. */
+static bool pair_guarded(pair_pass *pass, const local_access *all, uint32_t n)
+{
+    const ft_candidates *c = pass->c;
+    const ft_order *order = c->order;
+    typed t;
+    uint32_t lockset = order->holds.data[order->hold[all->event]].lockset;
+    if (!are_alike(order, all, n) ||
+        !is_guarded(pass, all->variable, order->segment[all->event], lockset) ||
+        !count_pairs(c, &t, all, n))
+        return false;
+    for (uint32_t from = 0; from < t.n; from++) count_from(pass, &t, from, all, n);
+    return true;
+}
+
+/* Where the budget runs short, the pairs that tell have to do. */
+static bool may_tell(const pair_pass *pass, uint32_t n)
+{
+    return n > (pass->budget > FT_MAX_LOCAL_PAIRS / 2 ? FT_MAX_PAIRED_ACCESSES : FEW);
+}
+
 /* The pairs inside the events from `first` to `last` (positions of one thread, inclusive). */
 static void transaction(pair_pass *pass, uint32_t thread, uint32_t first, uint32_t last)
 {
@@ -187,9 +322,11 @@ static void transaction(pair_pass *pass, uint32_t thread, uint32_t first, uint32
         const local_access *all = &pass->accesses.data[i];
         for (end = i + 1; end < pass->accesses.len; end++)
             if (pass->accesses.data[end].variable != all->variable) break;
-        bool telling = end - i > FT_MAX_PAIRED_ACCESSES && !c->per_event &&
+        uint32_t n_all = (uint32_t)(end - i);
+        if (n_all < 2 || pair_guarded(pass, all, n_all)) continue;
+        bool telling = may_tell(pass, n_all) && !c->per_event &&
                        pass->check == FT_CHECK_ATOMICITY && all_located(c, all->variable);
-        (telling ? pair_telling : pair_all)(pass, all, (uint32_t)(end - i));
+        (telling ? pair_telling : pair_all)(pass, all, n_all);
     }
 }
 
@@ -244,7 +381,7 @@ static void triplets(pair_pass *pass, uint32_t left, uint32_t right, bool remote
                        .events = {events[0], remote->first, events[1]},
                        .variable = local->variable,
                        .writes = {local->write[0], remote_write, local->write[1]}};
-    uint64_t count = (uint64_t)local->count * remote->count;
+    uint64_t count = (local->count + local->more) * remote->count;
     if (reason == FT_REASON_ATOMIC_SECTION && is_ordered(c, local, remote))
         c->passes[pass->check].by_order += count;
     ft_candidates_account(c,
@@ -319,8 +456,17 @@ static void section_transactions(pair_pass *pass, uint32_t thread)
     }
 }
 
+static pair_pass pass_of(ft_candidates *c, ft_check check)
+{
+    return (pair_pass){.c = c,
+                       .guards = ft_calloc((size_t)c->trace->shared.len + 1, sizeof(guard)),
+                       .budget = FT_MAX_LOCAL_PAIRS,
+                       .check = check};
+}
+
 static void pass_release(pair_pass *pass)
 {
+    free(pass->guards);
     ft_map_release(&pass->index);
     ft_vec_release(&pass->accesses);
     ft_vec_release(&pass->pair_class);
@@ -331,7 +477,7 @@ static void pass_release(pair_pass *pass)
 
 void ft_candidates_atomicity(ft_candidates *c)
 {
-    pair_pass pass = {.c = c, .budget = FT_MAX_LOCAL_PAIRS, .check = FT_CHECK_ATOMICITY};
+    pair_pass pass = pass_of(c, FT_CHECK_ATOMICITY);
     size_t first = c->local_pairs.len;
     bool marked = ft_candidates_is_marked(c->trace);
     for (uint32_t t = 0; t < c->order->n_threads; t++) {
@@ -347,7 +493,7 @@ void ft_candidates_atomicity(ft_candidates *c)
 
 void ft_candidates_transaction(ft_candidates *c, uint32_t from, uint32_t to, uint32_t property)
 {
-    pair_pass pass = {.c = c, .budget = FT_MAX_LOCAL_PAIRS, .check = FT_CHECK_PROPERTY};
+    pair_pass pass = pass_of(c, FT_CHECK_PROPERTY);
     size_t first = c->local_pairs.len;
     transaction(&pass, c->trace->thread[from], c->order->position[from], c->order->position[to]);
     fill_pairs(&pass, first);

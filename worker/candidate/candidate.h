@@ -14,10 +14,12 @@
 /* Groups that each stand for one claim are enumerated up to this many a job; the rest is reported
  * as one block, unknown for want of budget. */
 #define FT_MAX_SINGLE_GROUPS 200000u
-/* Pairs of one transaction's accesses that are looked at, a job; beyond: likewise. */
+/* Pairs of one transaction's accesses that are looked at, a job; beyond: likewise. Those that a
+ * lock keeps every other thread from are counted, and no more. */
 #define FT_MAX_LOCAL_PAIRS 4000000u
-/* Where a transaction accesses a variable more often, and candidates are groups by location, only
- * those pairs are made (and counted) that decide whether a location's candidate is one. */
+/* Where a transaction accesses a variable more often (and, behind half of those pairs, earlier),
+ * and candidates are groups by location, only those pairs are made (and counted) that decide
+ * whether a location's candidate is one. */
 #ifndef FT_MAX_PAIRED_ACCESSES
 #define FT_MAX_PAIRED_ACCESSES 64u
 #endif
@@ -59,6 +61,7 @@ typedef struct ft_local_pair_class {
                       0: none */
     bool write[2];
     uint32_t first, count; /* slice of pair_events: count pairs of events */
+    uint64_t more;         /* further ones, which a lock keeps every other thread from */
 } ft_local_pair_class;
 
 /* Lock requests that no pass can tell apart. */
