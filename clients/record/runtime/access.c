@@ -239,7 +239,7 @@ static FT_RT_INLINE ft_rt_thread *enter_turn(void)
 {
     ft_rt_thread *self = ft_rt_enter_hot();
     if (FT_RT_UNLIKELY(!self)) return NULL;
-    if (FT_RT_LIKELY(!__builtin_sub_overflow(self->left, 1, &self->left))) return self;
+    if (FT_RT_LIKELY(--self->left >= 0)) return self;
     self->left = 0;
     ft_rt_leave_call(self);
     return NULL;

@@ -102,7 +102,7 @@ typedef struct ft_rt_thread {
         restarts;     /* its last wait ended by one, and by nobody else; goes on behind it */
     uint64_t signals; /* that wait for their handlers: 1 << (number - 1) */
     bool takes;       /* replaying: it is at the step that a handler begins with */
-    uint32_t left;    /* events left in this turn */
+    int64_t left;     /* events left in this turn */
     ft_rt_late late;
     ft_rt_pending pending;
     ft_rt_held held;  /* only with a pending write */

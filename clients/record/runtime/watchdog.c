@@ -49,7 +49,7 @@ static bool is_at_work(const ft_rt_thread *t)
 /* Takes the baton away; false where its runner came to a hook at this very moment, or has come to
  * one since it had that many events left. The runner says that it is inside and then looks whether
  * it still has the baton, without a fence: the barrier here, on all cores, stands for it. */
-static bool steal(ft_rt_thread *runner, uint32_t left)
+static bool steal(ft_rt_thread *runner, int64_t left)
 {
     __atomic_store_n(&ft_rt_hot, FT_RT_NO_THREAD, __ATOMIC_SEQ_CST);
     __atomic_store_n(&ft_rt_baton.runner, NULL, __ATOMIC_SEQ_CST);
@@ -63,7 +63,7 @@ static bool steal(ft_rt_thread *runner, uint32_t left)
 typedef struct seen {
     const ft_rt_thread *runner;
     uint64_t hooks;
-    uint32_t left;
+    int64_t left;
     int64_t used; /* processor time when it moved, in ms; -1: not looked at yet */
 } seen;
 
