@@ -9,6 +9,7 @@
 #include "reduce/domain.h"
 #include "reduce/prefix.h"
 #include "reduce/schedule.h"
+#include "reduce/standstill.h"
 #include "reduce/window.h"
 
 /* Up to this many events and possible read sources, one incremental encoding of the whole trace
@@ -32,6 +33,7 @@ struct ft_engine {
     ft_checker *checker; /* NULL until needed: ft_engine_checker */
     ft_prefix *prefix;
     ft_causality *causality;        /* NULL until needed */
+    ft_standstill *standstill;      /* NULL until needed */
     ft_candidates *candidates;      /* NULL until planned */
     FT_VEC(uint32_t) subproblems;   /* group ids */
     ft_decider *shared[FT_SOLVERS]; /* the shared base of each solver, NULL until needed */

@@ -139,6 +139,14 @@ static bool is_cyclic(group_pass *pass, const ft_claim *claim)
                                 first ? &pass->cycle : NULL);
 }
 
+static bool is_no_standstill(ft_engine *engine, const ft_claim *claim)
+{
+    if (claim->kind != FT_CLAIM_STUCK) return false;
+    if (!engine->standstill)
+        engine->standstill = ft_standstill_new(&engine->problem, ft_engine_causality(engine));
+    return ft_standstill_refutes(engine->standstill, claim);
+}
+
 /* Linear time: refuted, accepted, or left to the solver. */
 static bool judge_claim(void *context, const ft_claim *claim)
 {
@@ -147,6 +155,10 @@ static bool judge_claim(void *context, const ft_claim *claim)
     ft_model model = engine->problem.model;
     if (is_late(pass)) return false;
     uint32_t place = pass->visited++;
+    if (is_no_standstill(engine, claim)) {
+        pass->refuted[FT_REASON_STANDSTILL]++;
+        return true;
+    }
     if (is_cyclic(pass, claim)) {
         pass->refuted[FT_REASON_CAUSALITY]++;
         return true;

@@ -41,6 +41,8 @@
     X(CLOSURE, "closure", "what one access needs in its past contains the other")                  \
     X(CONSTANT, "constant", "the condition holds whatever the schedule")                           \
     X(CAUSALITY, "causality", "the order it needs closes a cycle of causality")                    \
+    X(STANDSTILL, "standstill",                                                                    \
+      "wherever the other threads come to rest, something lets it go on")                          \
     X(UNSAT, "unsat", "no feasible prefix reaches it (solver)")                                    \
     X(MIXED, "mixed", "every event pair of the group was refuted, by several passes")              \
     X(REORDERED, "reordered", "a prefix in observed order reaches it")                             \

@@ -21,6 +21,7 @@
 #include "reduce/domain.h"
 #include "reduce/prefix.h"
 #include "reduce/slice.h"
+#include "reduce/standstill.h"
 #include "reduce/window.h"
 #include "verdict/checker.h"
 
@@ -34,7 +35,8 @@
     X(WRITTEN, "write before a read, by clocks")                                                   \
     X(CHAIN, "delta chain")                                                                        \
     X(DOMAIN, "domains")                                                                           \
-    X(WINDOW, "relaxed window")
+    X(WINDOW, "relaxed window")                                                                    \
+    X(STANDSTILL, "standstills")
 typedef enum pass_kind {
 #define FT_ROW(symbol, name) PASS_##symbol,
     PASS_TABLE(FT_ROW)
@@ -84,6 +86,7 @@ typedef struct subject {
     ft_slice *slice;
     ft_causality *causality;
     ft_windows *windows;
+    ft_standstill *standstill;
     ft_checker *checker;
     ft_oracle_result oracle;
     bool branches;
@@ -200,12 +203,17 @@ static bool by_window(subject *s, const ft_claim *claim)
     return refuted;
 }
 
+static bool by_standstill(subject *s, const ft_claim *claim)
+{
+    return ft_standstill_refutes(s->standstill, claim);
+}
+
 static void compare_refuting(subject *s, const ft_oracle_answer *answer)
 {
     static bool (*const passes[PASSES])(subject *, const ft_claim *) = {
         [PASS_LOCKSET] = by_lockset, [PASS_ORDER] = by_order,     [PASS_CAUSALITY] = by_causality,
         [PASS_CLOSURE] = by_closure, [PASS_WRITTEN] = by_written, [PASS_CHAIN] = by_chain,
-        [PASS_DOMAIN] = by_domain,   [PASS_WINDOW] = by_window,
+        [PASS_DOMAIN] = by_domain,   [PASS_WINDOW] = by_window,   [PASS_STANDSTILL] = by_standstill,
     };
     for (int p = 0; p < PASSES; p++) {
         if (!passes[p](s, &answer->claim)) continue;
@@ -347,12 +355,14 @@ static void compare_model(subject *s, ft_oracle_job *job)
     s->domains = ft_domains_new(p, &s->writes);
     s->causality = ft_causality_new(p, FT_CAUSALITY_ALL);
     s->windows = ft_windows_new(p);
+    s->standstill = ft_standstill_new(p, s->causality);
     for (size_t i = 0; i < s->oracle.answers.len; i++) {
         compare_refuting(s, &s->oracle.answers.data[i]);
         compare_accepting(s, &s->oracle.answers.data[i]);
     }
     compare_deciding(s);
     ft_windows_free(s->windows);
+    ft_standstill_free(s->standstill);
     ft_causality_free(s->causality);
     ft_domains_free(s->domains);
     ft_slice_free(s->slice);
@@ -432,6 +442,7 @@ static void test_each_pass_alone(void **state)
     }
     assert_true(all.refuted[PASS_WRITTEN][0] > 2);
     assert_true(all.refuted[PASS_CAUSALITY][0] > 500 && all.refuted[PASS_WINDOW][0] > 25);
+    assert_true(all.refuted[PASS_STANDSTILL][0] > 100);
 }
 
 int main(void)

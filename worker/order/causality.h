@@ -98,6 +98,10 @@ bool ft_causality_covers(const ft_causality *causality, const ft_claim *claim);
 bool ft_causality_writes_before(ft_causality *causality, const ft_claim *claim,
                                 const uint32_t *first, const uint32_t *events);
 
+/* Must the i-th access of e, a read, return what *source wrote (FT_NO_EVENT: the initial value) in
+ * every schedule of the problem's model that executes it? */
+bool ft_causality_tie(const ft_causality *causality, uint32_t e, uint32_t i, uint32_t *source);
+
 /* Appends the edges that hold for a surviving claim and that hard order does not imply by itself:
  * order that an encoding may assume together with the claim. A claim of none: nothing. */
 void ft_causality_holds(ft_causality *causality, const ft_claim *claim, ft_causality_edges *edges);

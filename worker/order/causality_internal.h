@@ -156,7 +156,6 @@ struct ft_causality {
 };
 
 /* causality.c */
-bool ft_causality_tie(const ft_causality *c, uint32_t e, uint32_t access, uint32_t *source);
 uint32_t ft_users_below(const ft_users *users, const ft_user_thread *in, uint32_t position);
 
 /* causality_cut.c */

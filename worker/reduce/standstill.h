@@ -1,0 +1,35 @@
+/* Standstills: final states in which nobody goes on (claim.h, STUCK). Refutes claims that there is
+ * no such state for, by what all of them have in common:
+ *
+ *   progress  a thread rests where something may keep it waiting, or at its end. So whoever is next
+ *             at anything else has executed it, with all that it needs (hard order, tied reads),
+ *             and may be at rest no earlier than behind it.
+ *   locks     an acquire waits only where a thread that holds its lock may be at rest; a lock that
+ *             no thread waits with keeps nobody waiting in the end.
+ *   wake-ups  whom a broadcast finds asleep (or a signal, where all waiters are of one thread) is
+ *             not asleep in the end. That the waiter was there first has to be known: by hard
+ *             order, or since the waiter's section read what the other one's overwrites.
+ *   counts    a semaphore that is waited for in the end is at 0. Its count is what all threads gave
+ *             and took up to where they rest: over all places where each may rest, the sums that
+ *             are possible say whether any of them leaves a waiter.
+ *
+ * It is the last of these that solvers are poor at: which wait takes which unit has as many answers
+ * as there are permutations, and how many units there are does not depend on it. Nothing is refuted
+ * in traces with branches, in broken ones, and behind the limits of what is looked at. */
+#ifndef FT_REDUCE_STANDSTILL_H
+#define FT_REDUCE_STANDSTILL_H
+
+#include "encode/problem.h"
+#include "order/causality.h"
+
+typedef struct ft_standstill ft_standstill;
+
+/* What both point to must outlive it. */
+ft_standstill *ft_standstill_new(const ft_problem *problem, const ft_causality *causality);
+void ft_standstill_free(ft_standstill *standstill); /* accepts NULL */
+
+/* Is there no standstill with the claim's event next and blocked? Claims of other kinds are never
+ * refuted. */
+bool ft_standstill_refutes(ft_standstill *standstill, const ft_claim *claim);
+
+#endif

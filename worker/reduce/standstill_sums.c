@@ -1,0 +1,144 @@
+/* Which semaphores can be waited for in a standstill, by what all threads together gave and took.
+ *
+ * For each thread there are the places where it may rest, each with the units that it has added to
+ * every semaphore up to there and the one that it waits for. Thread by thread all sums are listed
+ * that some choice of places comes to; what is waited for has to be at 0 in the end, and nothing is
+ * below. */
+#include "reduce/standstill_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEMAPHORES = 4, MOST_SUMS = 1000000, MOST_WORK = 30000000 };
+
+typedef struct sum {
+    int32_t units[SEMAPHORES];
+    uint32_t waits; /* a bit for each semaphore that somebody waits for */
+} sum;
+
+/* A set: each sum in `all` once. */
+typedef struct sums {
+    FT_VEC(sum) all;
+    ft_map places; /* hash -> index in all, of the first with that hash; others behind it */
+} sums;
+
+static bool is_same(const sum *a, const sum *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+/* False: there are too many. */
+static bool add(sums *set, const sum *s)
+{
+    for (uint64_t key = ft_hash_bytes(s, sizeof *s, 5);; key++) {
+        bool inserted;
+        uint64_t *slot = ft_map_slot(&set->places, key, set->all.len, &inserted);
+        if (inserted) ft_vec_push(&set->all, *s);
+        if (inserted || is_same(&set->all.data[*slot], s)) return set->all.len <= MOST_SUMS;
+    }
+}
+
+static void release(sums *set)
+{
+    ft_vec_release(&set->all);
+    ft_map_release(&set->places);
+}
+
+/* May its creator, or that one's, rest before it is forked? */
+static bool may_be_unstarted(const ft_standstill *s, uint32_t thread)
+{
+    const ft_order *order = s->order;
+    for (uint32_t fork = order->fork_of[thread]; fork != FT_NO_EVENT;
+         fork = order->fork_of[s->trace->thread[fork]]) {
+        const uint32_t *events = order->thread_events + order->thread_start[s->trace->thread[fork]];
+        for (uint32_t i = 0; i < order->position[fork]; i++)
+            if (ft_standstill_may_rest(s, events[i])) return true;
+    }
+    return false;
+}
+
+/* Where the thread may rest; false: there are too many places. */
+static bool find_places(const ft_standstill *s, uint32_t thread, sums *places)
+{
+    const ft_order *order = s->order;
+    sum now = {0};
+    bool few = !may_be_unstarted(s, thread) || add(places, &now);
+    for (uint32_t i = order->thread_start[thread]; few && i < order->thread_start[thread + 1];
+         i++) {
+        uint32_t e = order->thread_events[i], object = s->trace->object[e];
+        uint8_t kind = s->trace->kind[e];
+        sum here = now;
+        if (kind == FT_EVENT_WAIT) here.waits = 1u << object;
+        if (ft_standstill_may_rest(s, e)) few = add(places, &here);
+        if (kind == FT_EVENT_WAIT) now.units[object]--;
+        if (kind == FT_EVENT_POST) now.units[object]++;
+    }
+    return few && add(places, &now);
+}
+
+static sum plus(const sum *a, const sum *b)
+{
+    sum both = {.waits = a->waits | b->waits};
+    for (int i = 0; i < SEMAPHORES; i++) both.units[i] = a->units[i] + b->units[i];
+    return both;
+}
+
+/* Every sum of one of each; false: there are too many to look at. */
+static bool add_up(sums *all, const sums *places, uint64_t *work)
+{
+    sums next = {0};
+    bool few = true;
+    for (size_t i = 0; few && i < all->all.len; i++)
+        for (size_t k = 0; few && k < places->all.len; k++) {
+            sum both = plus(&all->all.data[i], &places->all.data[k]);
+            few = ++*work <= MOST_WORK && add(&next, &both);
+        }
+    release(all);
+    *all = next;
+    return few;
+}
+
+/* The sums of all threads, from what the semaphores begin with. */
+static bool sum_up(const ft_standstill *s, sums *all)
+{
+    uint64_t work = 0;
+    bool few = true;
+    sum initial = {0};
+    for (uint32_t i = 0; i < s->trace->semaphores.len; i++)
+        initial.units[i] = (int32_t)s->trace->semaphore_initial[i];
+    add(all, &initial);
+    for (uint32_t t = 0; few && t < s->order->n_threads; t++) {
+        sums places = {0};
+        few = find_places(s, t, &places) && add_up(all, &places, &work);
+        release(&places);
+    }
+    return few;
+}
+
+static bool is_possible(const sum *s, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (s->units[i] < 0 || (s->waits >> i & 1 && s->units[i] > 0)) return false;
+    return true;
+}
+
+static bool are_small(const ft_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->semaphores.len; i++)
+        if (trace->semaphore_initial[i] > INT32_MAX / 2) return false;
+    return trace->semaphores.len <= SEMAPHORES;
+}
+
+void ft_standstill_sum_up(ft_standstill *s)
+{
+    uint32_t n = s->trace->semaphores.len, waits = 0;
+    sums all = {0};
+    s->waited = ft_alloc((size_t)n + 1);
+    memset(s->waited, true, (size_t)n + 1);
+    if (n && are_small(s->trace) && sum_up(s, &all)) {
+        for (size_t i = 0; i < all.all.len; i++)
+            if (is_possible(&all.all.data[i], n)) waits |= all.all.data[i].waits;
+        for (uint32_t i = 0; i < n; i++) s->waited[i] = waits >> i & 1;
+    }
+    release(&all);
+}
