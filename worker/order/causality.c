@@ -25,6 +25,13 @@ static void note_writer(ft_causality *c, uint32_t variable, ft_vid vid, uint32_t
     if (!inserted) *slot = SEVERAL_WRITERS;
 }
 
+bool ft_causality_has_several_writers(const ft_causality *c, uint32_t variable, ft_vid vid)
+{
+    uint64_t writer;
+    return FT_VID_IS_KNOWN(vid) && ft_map_get(&c->only_writer, value_key(variable, vid), &writer) &&
+           writer == SEVERAL_WRITERS;
+}
+
 /* Under `maximal` a value that a single write puts into a variable ties its reads to that write. */
 static void find_only_writers(ft_causality *c)
 {
@@ -52,7 +59,9 @@ bool ft_causality_tie(const ft_causality *c, uint32_t e, uint32_t i, uint32_t *s
     if (demand == FT_DEMAND_NOTHING || c->problem.model != FT_MODEL_MAXIMAL) return false;
     uint32_t variable = ft_trace_accesses(c->trace, e, &scratch, &count)[i].variable;
     uint64_t key = value_key(variable, ft_run_vid(c->run, e, i));
-    if (!ft_map_get(&c->only_writer, key, &writer) || writer == SEVERAL_WRITERS) return false;
+    if (!ft_map_get(&c->only_writer, key, &writer)) return false;
+    if (writer == SEVERAL_WRITERS && !ft_map_get(&c->settled, (uint64_t)e << 32 | i, &writer))
+        return false;
     *source = (uint32_t)writer;
     return true;
 }
@@ -258,6 +267,8 @@ ft_causality *ft_causality_new(const ft_problem *problem, unsigned rules)
     if (rules & FT_CAUSALITY_LOCKS) find_shared_locks(c);
     if (problem->model == FT_MODEL_MAXIMAL && (rules & FT_CAUSALITY_DATA)) find_only_writers(c);
     if (problem->model != FT_MODEL_CONTROL && (rules & FT_CAUSALITY_DATA)) find_tied(c);
+    if (problem->model == FT_MODEL_MAXIMAL && (rules & FT_CAUSALITY_DATA)) ft_ties_find(c);
+    if (c->settled.len) find_tied(c);
     find_nodes(c);
     find_users(c);
     ft_cut_init(c);
@@ -273,6 +284,7 @@ void ft_causality_free(ft_causality *c)
     free(c->lock_shared);
     free(c->tied);
     ft_map_release(&c->only_writer);
+    ft_map_release(&c->settled);
     users_release(&c->posts);
     users_release(&c->waits);
     users_release(&c->signals);

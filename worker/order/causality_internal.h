@@ -144,6 +144,8 @@ struct ft_causality {
     bool *tied;           /* [shared variables] the hard order leaves conflicting accesses open, and
                              a read is tied to a write */
     ft_map only_writer;   /* model maximal: variable << 32 | value -> its only writer */
+    ft_map settled; /* likewise: event << 32 | access, a read -> the one that is left of several */
+    struct ft_ties *ties; /* while they are looked for; else NULL */
     ft_users posts, waits, signals;
     ft_cut cut;
     uint32_t *lane_of, *lane_epoch; /* [threads], valid if stamped with this epoch */
@@ -156,6 +158,7 @@ struct ft_causality {
 };
 
 /* causality.c */
+bool ft_causality_has_several_writers(const ft_causality *c, uint32_t variable, ft_vid vid);
 uint32_t ft_users_below(const ft_users *users, const ft_user_thread *in, uint32_t position);
 
 /* causality_cut.c */
@@ -184,7 +187,15 @@ uint32_t ft_causality_window_tracks(const ft_causality *c, ft_track_kind kind, u
 
 /* causality_needs.c: does what the claim's events need contain what it must not? members: shape. */
 bool ft_needs_refute(ft_causality *c, const ft_claim *claim, uint32_t members);
+void ft_needs_find(ft_causality *c); /* fills c->needs */
+/* How many events of that other thread e needs. */
+uint32_t ft_needs_of(const ft_needs *needs, uint32_t e, uint32_t thread);
 void ft_needs_release(ft_needs *needs);
+
+/* causality_ties.c: fills c->settled. */
+void ft_ties_find(ft_causality *c);
+/* While it does: can that read return one write only, by what it is known to need so far? */
+bool ft_ties_settle(ft_causality *c, uint32_t e, uint32_t i, uint32_t *source);
 
 /* causality_rules.c */
 void ft_rules_start(ft_causality *c);               /* what the finals hold */

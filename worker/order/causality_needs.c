@@ -39,11 +39,15 @@ static bool make_fresh(pass *p, uint32_t thread)
     return true;
 }
 
+uint32_t ft_needs_of(const ft_needs *needs, uint32_t e, uint32_t thread)
+{
+    return needs->clocks.data[(size_t)needs->row[e] * needs->width + thread];
+}
+
 static uint32_t needed(const ft_causality *c, uint32_t e, uint32_t thread)
 {
-    const ft_needs *needs = &c->needs;
     if (c->trace->thread[e] == thread) return c->order->position[e] + 1;
-    return needs->clocks.data[(size_t)needs->row[e] * needs->width + thread];
+    return ft_needs_of(&c->needs, e, thread);
 }
 
 static void need(pass *p, uint32_t e, uint32_t source)
@@ -59,6 +63,15 @@ static void need(pass *p, uint32_t e, uint32_t source)
     }
 }
 
+/* While further ties are looked for (causality_ties.c), by what is known of e's needs so far. */
+static bool is_tied(pass *p, uint32_t e, uint32_t i, uint32_t variable, uint32_t *source)
+{
+    if (p->c->tied[variable] && ft_causality_tie(p->c, e, i, source)) return true;
+    if (!p->c->ties) return false;
+    p->needs->row[e] = p->current[p->c->trace->thread[e]];
+    return ft_ties_settle(p->c, e, i, source);
+}
+
 static void need_sources(pass *p, uint32_t e)
 {
     const ft_causality *c = p->c;
@@ -69,8 +82,7 @@ static void need_sources(pass *p, uint32_t e)
     if (c->order->position[e] == 0) need(p, e, c->order->fork_of[c->trace->thread[e]]);
     const ft_access *accesses = ft_trace_accesses(c->trace, e, &scratch, &count);
     for (uint32_t i = 0; i < count; i++)
-        if (!accesses[i].write && c->tied[accesses[i].variable] &&
-            ft_causality_tie(c, e, i, &source))
+        if (!accesses[i].write && is_tied(p, e, i, accesses[i].variable, &source))
             need(p, e, source);
 }
 
@@ -114,7 +126,7 @@ static void list_allocs(ft_needs *needs, const ft_trace *trace)
     needs->of_block = first;
 }
 
-static void find_needs(ft_causality *c)
+void ft_needs_find(ft_causality *c)
 {
     ft_needs *needs = &c->needs;
     uint32_t n = c->trace->n_events;
@@ -197,7 +209,7 @@ bool ft_causality_writes_before(ft_causality *c, const ft_claim *claim, const ui
 {
     uint32_t v = claim->variable, looks = MOST_WRITES;
     if (claim->kind != FT_CLAIM_UNINITIALISED || c->idle) return false;
-    if (!c->needs.row) find_needs(c);
+    if (!c->needs.row) ft_needs_find(c);
     uint32_t root = before(c, claim->events[0]), last = last_alloc(&c->needs, v);
     for (uint32_t i = first[v]; i < first[v + 1] && events[i] < claim->events[0]; i++) {
         if (events[i] < last) continue;
@@ -212,7 +224,7 @@ bool ft_causality_writes_before(ft_causality *c, const ft_claim *claim, const ui
 bool ft_needs_refute(ft_causality *c, const ft_claim *claim, uint32_t members)
 {
     uint32_t count = ft_claim_events(claim), roots[FT_CLAIM_MAX_EVENTS] = {0};
-    if (!c->needs.row) find_needs(c);
+    if (!c->needs.row) ft_needs_find(c);
     for (uint32_t i = 0; i < count; i++)
         roots[i] = i == 0 && members > 0 ? claim->events[i] : before(c, claim->events[i]);
     if (members > 1 && is_needed(c, roots[0], claim->events[1])) return true;
