@@ -16,17 +16,17 @@ target_compile_options(foretell-record PRIVATE -O2 -fno-sanitize=all -fno-stack-
 
 # What the program's calls are linked away from (wrapped.h), the runtime itself calls plainly.
 file(READ ${CMAKE_SOURCE_DIR}/clients/record/wrapper/wrapped.h wrapped)
-string(REGEX MATCHALL "X\\([a-z0-9]+\\)" wrapped "${wrapped}")
+string(REGEX MATCHALL "X\\([a-z0-9_]+\\)" wrapped "${wrapped}")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
              ${CMAKE_SOURCE_DIR}/clients/record/wrapper/wrapped.h)
 set(plainly)
 foreach(row ${wrapped})
-  string(REGEX REPLACE "X.([a-z0-9]+)." "\\1" name ${row})
+  string(REGEX REPLACE "X.([a-z0-9_]+)." "\\1" name ${row})
   string(APPEND plainly "#define ${name} __real_${name}\n")
 endforeach()
 file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/plainly.h CONTENT "${plainly}")
 foreach(source ${runtime_sources})
-  if(NOT source MATCHES "/(access|format|strings)\\.c$")
+  if(NOT source MATCHES "/(access|format|results|strings)\\.c$")
     set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
                                 "-include;${CMAKE_BINARY_DIR}/generated/plainly.h")
   endif()

@@ -142,7 +142,9 @@ static unsigned occurrences(const ft_asm_buffer *b, const char *word)
 }
 
 #define FUNCTION(text) "\t.type f, @function\nf:\n" text "\tret\n\t.size f, .-f\n"
-#define INLINE(text)   "#APP\n# 5 \"x.c\" 1\n\t" text "\n# 0 \"\" 2\n#NO_APP\n"
+/* One with the sanitizer's calls: the text comes behind a call of another function. */
+#define HOOKED(text) FUNCTION("\tcall\t__tsan_func_entry@PLT\n\tcall\tg@PLT\n" text)
+#define INLINE(text) "#APP\n# 5 \"x.c\" 1\n\t" text "\n# 0 \"\" 2\n#NO_APP\n"
 
 typedef struct expectation {
     const char *text;
@@ -196,6 +198,30 @@ static const expectation texts[] = {
     {FUNCTION("\trdtscp\n"), 1, 0, 0, 0, 0}, /* the compiler's own, but a look at the clock */
     {FUNCTION("\t#APP\n\tlock\n\tincl\t(%rdi)\n\t#NO_APP\n"), 1, 1, 0, 1, 1}, /* clang's */
     {FUNCTION(INLINE("lock")), 0, 0, 0, 0, 0}, /* and nothing behind it */
+    /* what a function returned, and what is passed by value (bare.h) */
+    {HOOKED("\tmovq\t%rax, x(%rip)\n\tmovaps %xmm0, 8(%rbx)\n"), 2, 0, 0, 2, 2},
+    {HOOKED("\tmovq x(%rip), %rdi\n\tpushq\t8+x(%rip)\n\tcall h\n"), 2, 0, 0, 2, 0},
+    {HOOKED(".L2:\n\tmovups x(%rip), %xmm0 # a\n\tmovups %xmm0, (%rsp)\n\tcallq h\n"), 1, 0, 0, 1,
+     0},
+    {HOOKED("\tmovq x(%rip), %rdi\n\tcall __tsan_read8\n\tcall h\n"), 0, 0, 0, 0, 0},
+    {HOOKED("\tcall __tsan_read8\n\tmovq p(%rip), %rax\n\tmovq (%rax), %rdi\n\tcall h\n"), 2, 0, 0,
+     2, 0},
+    {HOOKED("\tcall __tsan_read_range\n\tmovq p(%rip), %rax\n\tmovq (%rax), %rdi\n\tcall h\n"), 0,
+     0, 0, 0, 0},
+    {HOOKED("\tcall __tsan_read4\n\tmovq x(%rip), %rdi\n\tmovl n(%rip), %ebx\n\tcall h\n"), 2, 0, 0,
+     2, 0}, /* which of the two nobody can tell */
+    {HOOKED("\trep movsq\n"), 1, 0, 0, 1, 0},
+    {HOOKED(".LVL3:\n\t.loc 1 2\n.LEHE0:\n\tmovl\t%eax, (%rbx)\n"), 1, 0, 0, 1, 1},
+    {HOOKED("\tcall\t__tsan_write4@PLT\n\tmovl\t%eax, x(%rip)\n"), 0, 0, 0, 0, 0},
+    {HOOKED(".L3:\n\tmovl\t%eax, x(%rip)\n"), 0, 0, 0, 0, 0}, /* reached from elsewhere */
+    {HOOKED("\tjne .L3\n\tmovl\t%eax, x(%rip)\n"), 0, 0, 0, 0, 0},
+    {HOOKED("\tmovq\t%rax, -8(%rbp)\n\tpushq %rax\n\tpushq $1\n\tmovss\t.LC0(%rip), %xmm0\n"
+            "\tcall h\n"),
+     0, 0, 0, 0, 0},
+    {HOOKED("\tmovq\tx@GOTPCREL(%rip), %rax\n\tleaq\tx(%rip), %rdi\n\tcall h\n"), 0, 0, 0, 0, 0},
+    {HOOKED("\tmovq\t%rax, %fs:x@tpoff\n\tmovq 8(%rsp), %rax\n\tcall h\n"), 0, 0, 0, 0, 0},
+    {FUNCTION("\tcall g\n\tmovq %rax, x(%rip)\n"), 0, 0, 0, 0, 0},
+    {HOOKED("") FUNCTION("\tcall g\n\tmovq %rax, x(%rip)\n"), 0, 0, 0, 0, 0},
     {"", 0, 0, 0, 0, 0},
     {"#APP\n", 0, 0, 0, 0, 0},
 };

@@ -30,6 +30,7 @@ typedef struct ft_asm_instruction {
     ft_asm_text memory;   /* the operand: displacement(base,index,scale) */
     ft_asm_text bit;      /* the register that counts bits from there on; n == 0: none */
     bool orders;          /* it is locked, or an exchange: it orders threads */
+    bool plain;           /* the hook's caller says so: the access is none of an atomic */
     bool clock;           /* it reads the processor's clock into eax and edx */
 } ft_asm_instruction;
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "instruction.h"
+#include "bare.h"
 #include "raw/assembly.h"
 
 enum {
@@ -22,6 +22,7 @@ typedef struct rewriter {
     ft_asm_text typed;        /* the last name that is said to be a function's */
     ft_asm_text open[NESTED]; /* functions at hand */
     unsigned n_open;
+    ft_asm_bare bare;
     bool other;    /* another syntax */
     bool macro;    /* in the definition of one */
     bool measured; /* it counts bytes of its own code: a branch over so many (jmp .+4) */
@@ -93,7 +94,8 @@ static void put_call(ft_asm_buffer *b, const ft_asm_instruction *i)
         FT_ASM_ACCESS_TABLE(FT_ASM_NAME)
 #undef FT_ASM_NAME
     };
-    say(b, "\tcall *__foretell_asm_%s%u@GOTPCREL(%%rip)\n", hooks[i->access], i->size);
+    say(b, "\tcall *__foretell_asm_%s%s%u@GOTPCREL(%%rip)\n", i->plain ? "plain_" : "",
+        hooks[i->access], i->size);
 }
 
 static void put_before(ft_asm_buffer *b, const ft_asm_instruction *i)
@@ -123,7 +125,7 @@ static void put_before_bit(ft_asm_buffer *b, const ft_asm_instruction *i)
     say(b, "\tpopq %%rdi\n\tpopq %%rsi\n\tpopfq\n\tleaq %d(%%rsp), %%rsp\n", RED_ZONE);
 }
 
-/* hook: "done", "clock". */
+/* hook: "done", "clock", "moves". */
 static void put_behind(ft_asm_buffer *b, const char *hook)
 {
     say(b, "\n\tleaq -%d(%%rsp), %%rsp\n", RED_ZONE);
@@ -413,8 +415,29 @@ static size_t assembly_end(const char *text, size_t n)
     return n;
 }
 
-static void compiled(rewriter *r, ft_asm_text line)
+/* False: it is like others. */
+static bool is_bare(rewriter *r, ft_asm_text line, ft_asm_text rest)
 {
+    ft_asm_instruction i;
+    ft_asm_text t = {line.at, line.n - (line.n && line.at[line.n - 1] == '\n')};
+    if (!r->n_open || r->other || !ft_asm_bare_is(&r->bare, t, rest, &i)) return false;
+    i.plain = true;
+    r->counted.seen++;
+    if (i.access != FT_ASM_NONE) {
+        put_with_calls(r, &i, t, t.at);
+    } else {
+        put_behind(r->to, "moves");
+        put(r->to, t.at, t.n);
+    }
+    put(r->to, "\n", 1);
+    return true;
+}
+
+static void compiled(rewriter *r, ft_asm_text line, ft_asm_text rest)
+{
+    bool bare = is_bare(r, line, rest);
+    ft_asm_bare_see(&r->bare, line);
+    if (bare) return;
     bool clock = is_clock(line);
     put(r->to, line.at, line.n);
     see_line(r, line);
@@ -452,7 +475,7 @@ ft_asm_counts ft_asm_rewrite(const char *text, size_t n, ft_asm_buffer *to)
             assembly(&r, line.at, line.n);
             see_line(&r, line);
         } else {
-            compiled(&r, line);
+            compiled(&r, line, (ft_asm_text){text + at, n - at});
         }
         if (!begins) continue;
         size_t length = assembly_end(text + at, n - at);

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "raw/schedule.h"
+
 ft_cells *ft_cells_new(void)
 {
     ft_cells *cells = ft_calloc(1, sizeof *cells);
@@ -205,7 +207,7 @@ static void begin_as_zeros(ft_cells *cells, uint64_t address, uint64_t size)
 {
     allocation *block = just_made(cells, address);
     if (!block) {
-        ft_vec_push(&cells->regions, (region){address, size, NULL});
+        ft_vec_push(&cells->regions, (region){address, size, NULL, cells->own_regions});
         return;
     }
     block->zeroed = true;
@@ -296,11 +298,27 @@ static void fill_with_zeros(ft_cells *cells, const ft_raw_record *r)
 static void fill(ft_cells *cells, const ft_raw_record *r)
 {
     if (cells->settled) return;
-    const allocation *block = just_made(cells, r->operands[0]);
+    allocation *block = just_made(cells, r->operands[0]);
+    bool mapping = block && r->operands[0] % MAPPED == 0 && r->length == block->size;
+    if (mapping) block->content = r->text;
     if (block)
         begin_with(cells, block, r->text, r->length);
     else
-        ft_vec_push(&cells->regions, (region){r->operands[0], r->length, r->text});
+        ft_vec_push(&cells->regions,
+                    (region){r->operands[0], r->length, r->text, cells->own_regions});
+}
+
+/* What its writable memory begins with comes next. */
+static void meet_module(ft_cells *cells, const ft_raw_record *r)
+{
+    static const char *const own[] = {FT_SCHEDULE_OWN_LIBRARIES};
+    const char *path = (const char *)r->text, *slash = memrchr(path, '/', r->length);
+    size_t from = slash ? (size_t)(slash - path) + 1 : 0;
+    cells->own_regions = false;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        size_t n = strlen(own[i]);
+        cells->own_regions |= r->length - from >= n && !memcmp(path + from, own[i], n);
+    }
 }
 
 static void look_at_own(ft_cells *cells, const ft_raw_record *r)
@@ -312,7 +330,7 @@ static void (*const appliers[FT_RAW_OPERATIONS])(ft_cells *, const ft_raw_record
     [FT_RAW_FORK] = fork_thread, [FT_RAW_JOIN] = join_thread,  [FT_RAW_BEGIN] = begin_thread,
     [FT_RAW_END] = end_thread,   [FT_RAW_SYNC] = synchronise,  [FT_RAW_MARK] = synchronise,
     [FT_RAW_ALLOC] = allocate,   [FT_RAW_FREE] = release,      [FT_RAW_ZERO] = fill_with_zeros,
-    [FT_RAW_MEMORY] = fill,      [FT_RAW_SHOWN] = look_at_own,
+    [FT_RAW_MEMORY] = fill,      [FT_RAW_SHOWN] = look_at_own, [FT_RAW_MODULE] = meet_module,
 };
 
 static void apply(ft_cells *cells, const ft_raw_record *r)
@@ -353,17 +371,24 @@ static int64_t bytes_as_value(const unsigned char *bytes, uint32_t size)
     return (int64_t)(value << shift) >> shift;
 }
 
+/* Contents lie over the zeros before them. */
+const region *ft_cells_region_of(const ft_cells *cells, uint64_t address, uint64_t size)
+{
+    for (size_t i = cells->regions.len; i-- > 0;) {
+        const region *r = &cells->regions.data[i];
+        if (address >= r->address && address - r->address + size <= r->size) return r;
+    }
+    return NULL;
+}
+
 /* What a cell outside of all allocations holds when the program starts. */
 static void find_initial(const ft_cells *cells, ft_cell *cell)
 {
-    for (size_t i = cells->regions.len; i-- > 0;) { /* contents lie over the zeros before them */
-        const region *r = &cells->regions.data[i];
-        uint64_t offset = cell->address - r->address;
-        if (cell->address < r->address || offset + cell->size > r->size) continue;
-        cell->has_initial = true;
-        cell->initial = r->content ? bytes_as_value(r->content + offset, cell->size) : 0;
-        return;
-    }
+    const region *r = ft_cells_region_of(cells, cell->address, cell->size);
+    if (!r) return;
+    cell->has_initial = true;
+    if (r->content)
+        cell->initial = bytes_as_value(r->content + (cell->address - r->address), cell->size);
 }
 
 static void lie_in(const allocation *block, const granule *g, ft_cell *cell)
@@ -371,8 +396,11 @@ static void lie_in(const allocation *block, const granule *g, ft_cell *cell)
     unsigned from = cell->address % GRANULE, mask = ((1u << cell->size) - 1) << from;
     unsigned char start[GRANULE];
     cell->allocated_at = block->address;
-    cell->has_initial = block->zeroed;
-    if (block->zeroed || (g->left_over & mask) != mask) return;
+    uint64_t offset = cell->address - block->address;
+    bool told = block->content && offset + cell->size <= block->size;
+    cell->has_initial = block->zeroed || told;
+    if (told) cell->initial = bytes_as_value(block->content + offset, cell->size);
+    if (cell->has_initial || (g->left_over & mask) != mask) return;
     for (unsigned i = 0; i < cell->size; i++)
         start[i] = (unsigned char)(g->start >> 8 * (from + i));
     cell->has_initial = cell->left_over = true;

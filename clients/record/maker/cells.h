@@ -20,7 +20,9 @@
  * ordered before the first access (use after free, before initialisation);
  *   - a read that finds what no access wrote (code without hooks did, perhaps another thread's)
  *     makes its granule one without order, unless it lies in the reading thread's own memory that
- *     nobody else touched: then it counts as that thread's write. What was left over in a block
+ *     nobody else touched: then it counts as that thread's write. A variable of the program begins
+ *     with what its file has, or with what the first thread alone left in it before it created
+ *     another one, and a mapped file with its content. What was left over in a block
  *     when it was allocated is no such thing: who copies a structure with its filling has not
  *     heard of anybody;
  *   - that accesses are atomic, ignored or benign only takes candidates away.

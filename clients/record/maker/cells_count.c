@@ -1,5 +1,7 @@
 #include "maker/cells_internal.h"
 
+#include <string.h>
+
 /* The part of a granule, from its byte `from` to `to`, that one access covers. */
 typedef struct part {
     unsigned from, to;
@@ -231,6 +233,15 @@ uint8_t ft_cells_written(const ft_cells *cells, const spot *at)
     return (uint8_t)(at->slot >> ONE_WRITTEN);
 }
 
+/* What the program's variable began with; false: it is none. */
+static bool began_with(const ft_cells *cells, uint64_t address, unsigned char *byte)
+{
+    const region *r = ft_cells_region_of(cells, address, 1);
+    if (!r || r->own) return false;
+    *byte = r->content ? r->content[address - r->address] : 0;
+    return true;
+}
+
 /* The bytes that are not what they were, or that nobody is known to have written. Those of the heap
  * that nobody wrote are what was left over there: fillings of structures, for instance. */
 static uint8_t strange_bytes(ft_cells *cells, uint64_t key, const page *in, const part *p)
@@ -241,9 +252,14 @@ static uint8_t strange_bytes(ft_cells *cells, uint64_t key, const page *in, cons
     uint8_t gone = at->lost | ft_cells_written(cells, at);
     bool heap = is_heap(cells, key);
     for (unsigned i = p->from; i < p->to; i++) {
+        unsigned char begun;
         bool differs = differ >> 8 * i & 0xFF;
-        if (fresh >> i & 1 ? heap && (differs || gone >> i & 1) : differs)
-            strange |= (uint8_t)(1u << i);
+        if (fresh >> i & 1 && heap)
+            differs |= gone >> i & 1;
+        else if (fresh >> i & 1)
+            differs = !(gone >> i & 1) && began_with(cells, key * GRANULE + i, &begun) &&
+                      begun != (unsigned char)(p->content >> 8 * i);
+        if (differs) strange |= (uint8_t)(1u << i);
     }
     if (heap && at->slot >> ONE_THREAD == SEVERAL)
         cells->granules.data[(uint32_t)at->slot].left_over |= fresh & (uint8_t)~strange;
@@ -335,17 +351,48 @@ static unsigned count_changed(ft_cells *cells, uint64_t key, uint64_t now, unsig
     return p.to;
 }
 
+enum { MOST_REGIONS = 4096 };
+
+/* A byte that nobody is known to have used so far begins with that. */
+static void begin_anew(ft_cells *cells, uint64_t address, const unsigned char *byte)
+{
+    uint64_t key = address / GRANULE;
+    const page *in = page_at(cells, key, false);
+    const region *r = ft_cells_region_of(cells, address, 1);
+    if (!r || (in && in->at[key % PAGE].known >> address % GRANULE & 1)) return;
+    if (*byte == (r->content ? r->content[address - r->address] : 0)) return;
+    region *last = &cells->regions.data[cells->regions.len - 1];
+    bool longer = last->content && last->address + last->size == address &&
+                  last->content + last->size == byte;
+    if (longer)
+        last->size++;
+    else if (cells->regions.len < MOST_REGIONS)
+        ft_vec_push(&cells->regions, (region){address, 1, byte, r->own});
+}
+
+/* All of that is as it was at the start, in memory that nobody used. */
+static bool is_as_begun(ft_cells *cells, uint64_t address, const unsigned char *content, uint64_t n)
+{
+    static const unsigned char zeros[GRANULE];
+    const region *r = ft_cells_region_of(cells, address, n);
+    if (!r || page_at(cells, address / GRANULE, false)) return false;
+    return !memcmp(content, r->content ? r->content + (address - r->address) : zeros, n);
+}
+
 void ft_cells_count_shown(ft_cells *cells, uint64_t address, const unsigned char *content,
                           uint64_t n)
 {
     for (uint64_t at = address, end = address + n; at < end;) {
         uint64_t key = at / GRANULE, stop = (key + 1) * GRANULE < end ? (key + 1) * GRANULE : end;
-        uint64_t now = 0;
-        for (uint64_t i = at; i < stop; i++)
-            now |= (uint64_t)content[i - address] << 8 * (i % GRANULE);
-        for (unsigned from = at % GRANULE, to = (unsigned)(stop - key * GRANULE); from < to;)
-            from = count_changed(cells, key, now, from, to);
+        uint64_t now = 0, first = at;
         at = stop;
+        if (is_as_begun(cells, first, content + (first - address), stop - first)) continue;
+        for (uint64_t i = first; i < stop; i++) {
+            now |= (uint64_t)content[i - address] << 8 * (i % GRANULE);
+            begin_anew(cells, i, content + (i - address));
+        }
+        for (unsigned from = first % GRANULE, to = (unsigned)(stop - key * GRANULE); from < to;)
+            from = count_changed(cells, key, now, from, to);
     }
 }
 

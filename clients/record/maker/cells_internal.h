@@ -123,7 +123,8 @@ typedef struct allocation {
     uint32_t thread; /* whose */
     uint32_t before; /* the one before at the same address, FT_NO_ALLOCATION */
     bool zeroed;
-    bool freed; /* first pass: and not begun again */
+    const unsigned char *content; /* a mapping's whole one, in the log; NULL: not told */
+    bool freed;                   /* first pass: and not begun again */
     bool stack; /* the thread's: it lies where earlier blocks are gone; has no name */
 } allocation;
 
@@ -138,6 +139,7 @@ typedef struct place {
 typedef struct region {
     uint64_t address, size;
     const unsigned char *content; /* NULL: zeros; in the log */
+    bool own;                     /* of the C library's variables, which it writes unseen */
 } region;
 
 /* Code without hooks wrote, between these turns (both included), what threads had read before. */
@@ -161,6 +163,7 @@ struct ft_cells {
     ft_map starts;        /* address / ALIGNED / STARTS -> a bit for each that is in blocks */
     FT_VEC(uint32_t) big; /* allocations larger than BIG */
     FT_VEC(region) regions;
+    bool own_regions; /* those that come now are of the C library */
     FT_VEC(ft_cell) cells;
     FT_VEC(actor) actors; /* by thread */
     FT_VEC(fence) fences;
@@ -202,6 +205,8 @@ void ft_cells_each_page(ft_cells *cells, uint64_t key, uint64_t to, bool again,
                         void (*visit)(ft_cells *cells, page *p, uint64_t key, uint64_t stop,
                                       bool again));
 
+/* The latest region that has all of these bytes, outside of allocations; NULL: none. */
+const region *ft_cells_region_of(const ft_cells *cells, uint64_t address, uint64_t size);
 /* The latest allocation around the granule before it was born; FT_NO_ALLOCATION. */
 uint32_t ft_cells_allocation_of(const ft_cells *cells, const granule *g);
 /* Of an address in that allocation, or in none; FT_NO_OWNER. */

@@ -113,6 +113,8 @@ typedef struct ft_raw_header {
     X(RECLAIMED, "uu", "site, object: it lay in the memory of the FREE before")                    \
     X(SHOWN, "ut", "address, content: the thread's own memory, by now, that the next FORK hands on")
 
+/* Before the first FORK the program's variables are SHOWN too: so far one thread alone had them. */
+
 /* Flags of CHANNEL. PUT: what is put in is no order by itself; a channel where nobody takes, whose
  * records all have this flag, is none. */
 enum { FT_RAW_CHANNEL_IN = 1, FT_RAW_CHANNEL_OUT = 2, FT_RAW_CHANNEL_PUT = 4 };

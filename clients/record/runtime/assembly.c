@@ -1,7 +1,8 @@
-/* Accesses of the program's inline assembly, and its looks at the processor's clock. foretell-as
+/* Accesses of the program's inline assembly, its looks at the processor's clock, and accesses that
+ * compilers have no hooks for. foretell-as
  * (clients/record/assembler) has put calls around the instructions that access memory: before each
- * of them, with its address, and behind those that write. Such an access is one of an atomic: no
- * compiler comes between the program and the processor there.
+ * of them, with its address, and behind those that write. Such an access of inline assembly is one
+ * of an atomic: no compiler comes between the program and the processor there.
  *
  * The code around knows nothing of the calls, so they keep every register, the flags included. */
 #include "hot.h"
@@ -15,7 +16,7 @@
 #include <ucontext.h>
 
 /* What an instruction does to its memory, a bit field with the size code above it. */
-enum { READ, WRITE, UPDATE, COMPARE, KINDS, SIZE_SHIFT = 2, WIDE = 4 };
+enum { READ, WRITE, UPDATE, COMPARE, KINDS, SIZE_SHIFT = 2, WIDE = 4, SIZES = 7, PLAIN = 32 };
 
 enum {
     LANE = 8,
@@ -30,6 +31,7 @@ enum {
 bool *ft_assembly_before(uintptr_t address, unsigned what, const void *pc);
 void ft_assembly_behind(uint64_t flags, const void *pc);
 uint64_t ft_assembly_clock(uint64_t low, uint64_t high, const void *pc);
+void ft_assembly_moves(void *to, const void *from, uint64_t words, const void *pc);
 
 /* 1: the processor and the kernel have XSAVE. Before it is known, FXSAVE is enough: hooks of a
  * process that is not recorded yet touch no wider registers. */
@@ -60,7 +62,10 @@ __asm__(".pushsection .text\n"
         "    test %rsi, %rsi\n    js 3f\n"
         "    call ft_assembly_before\n"
         "    test %rax, %rax\n    jz 4f\n    movb $0, (%rax)\n    jmp 4f\n"
-        "3:  cmp $-1, %rsi\n    jne 7f\n"
+        "3:  cmp $-3, %rsi\n    jne 9f\n"
+        "    mov %rdx, %rcx\n    mov -16(%rbp), %rdx\n    mov -32(%rbp), %rsi\n"
+        "    mov -40(%rbp), %rdi\n    call ft_assembly_moves\n    jmp 4f\n"
+        "9:  cmp $-1, %rsi\n    jne 7f\n"
         "    mov 8(%rbp), %rdi\n    mov %rdx, %rsi\n    call ft_assembly_behind\n    jmp 4f\n"
         "7:  mov -8(%rbp), %rdi\n    mov -24(%rbp), %rsi\n    call ft_assembly_clock\n"
         "    mov %eax, %ecx\n    mov %rcx, -8(%rbp)\n    shr $32, %rax\n    mov %rax, -24(%rbp)\n"
@@ -89,10 +94,14 @@ ENTRIES("read", 0)
 ENTRIES("write", 1)
 ENTRIES("update", 2)
 ENTRIES("compare", 3)
+ENTRIES("plain_read", 32)
+ENTRIES("plain_write", 33)
 ENTRY("done", -1)
 ENTRY("clock", -2)
+ENTRY("moves", -3)
 
-_Static_assert(READ == 0 && WRITE == 1 && UPDATE == 2 && COMPARE == 3 && SIZE_SHIFT == 2,
+_Static_assert(READ == 0 && WRITE == 1 && UPDATE == 2 && COMPARE == 3 && SIZE_SHIFT == 2 &&
+                   PLAIN == 32,
                "the entries above");
 _Static_assert(STATE_BYTES == 2752 && STATE_PARTS == 0xe7, "the code above");
 
@@ -126,7 +135,8 @@ static void look(uintptr_t address, unsigned size_code, int64_t *values)
 bool *ft_assembly_before(uintptr_t address, unsigned what, const void *pc)
 {
     static const uint32_t kinds[KINDS] = {FT_EVENT_READ, FT_EVENT_WRITE, FT_EVENT_RMW, FT_RT_ANY};
-    unsigned kind = what & (KINDS - 1), size_code = what >> SIZE_SHIFT;
+    unsigned kind = what & (KINDS - 1), size_code = what >> SIZE_SHIFT & SIZES;
+    bool plain = what & PLAIN;
     int64_t values[2];
     ft_rt_touch((const void *)address);
     ft_rt_about_access(kinds[kind], pc, (const void *)address, 1u << size_code);
@@ -134,7 +144,8 @@ bool *ft_assembly_before(uintptr_t address, unsigned what, const void *pc)
     if (!self) return NULL;
     look(address, size_code, values);
     if (kind == READ) {
-        log_all(FT_RAW_FORM_ATOMIC_READ, pc, address, size_code, values, values);
+        log_all(plain ? FT_RAW_FORM_READ : FT_RAW_FORM_ATOMIC_READ, pc, address, size_code, values,
+                values);
         if (self->left) self->left--; /* the turn does not end before the instruction */
         reading = pc;
         return &self->inside;
@@ -142,6 +153,7 @@ bool *ft_assembly_before(uintptr_t address, unsigned what, const void *pc)
     at_hand.address = address;
     at_hand.kind = kind;
     at_hand.size_code = size_code;
+    at_hand.plain = plain;
     at_hand.pc = pc;
     at_hand.before[0] = values[0];
     at_hand.before[1] = values[1];
@@ -169,11 +181,12 @@ void ft_assembly_behind(uint64_t flags, const void *pc)
                                              FT_RAW_FORM_UPDATE, FT_RAW_FORM_COMPARE};
     if (!ft_rt_self || !is_behind(pc)) return;
     int64_t now[2];
-    ft_raw_form form = forms[at_hand.kind];
+    ft_raw_form form = at_hand.plain ? FT_RAW_FORM_WRITE : forms[at_hand.kind];
     uintptr_t address = at_hand.address;
     look(address, at_hand.size_code, now);
     if (at_hand.kind == COMPARE && !(flags & EQUAL)) form = FT_RAW_FORM_ATOMIC_READ;
-    const int64_t *values = form == FT_RAW_FORM_ATOMIC_WRITE ? now : at_hand.before;
+    bool writes = form == FT_RAW_FORM_ATOMIC_WRITE || form == FT_RAW_FORM_WRITE;
+    const int64_t *values = writes ? now : at_hand.before;
     at_hand.address = 0;
     log_all(form, at_hand.pc, address, at_hand.size_code, values, now);
     ft_rt_leave(ft_rt_self);
@@ -197,6 +210,14 @@ bool ft_rt_put_at_hand(ft_rt_at_hand taken, const void *context)
     }
     at_hand.address = 0;
     return false;
+}
+
+/* Before an instruction that copies words of the program's memory. */
+void ft_assembly_moves(void *to, const void *from, uint64_t words, const void *pc)
+{
+    ft_rt_settle(2);
+    ft_rt_read_range(from, words * LANE, pc);
+    ft_rt_write_range(to, words * LANE, pc);
 }
 
 /* Behind an instruction that reads the processor's clock into two registers. */

@@ -7,6 +7,7 @@
 
 #include "ranges.h"
 
+size_t __real_wcslen(const wchar_t *s);
 size_t __real_strlen(const char *s);
 size_t __real_strnlen(const char *s, size_t most);
 int __real_vsnprintf(char *to, size_t room, const char *format, va_list arguments);
@@ -92,7 +93,7 @@ static void read_text(const void *text, const directive *one, const void *pc)
 {
     if (!text) return;
     if (one->what == 'S' || one->longer) {
-        if (one->most < 0) reads(text, (wcslen(text) + 1) * sizeof(wchar_t), pc);
+        if (one->most < 0) reads(text, (__real_wcslen(text) + 1) * sizeof(wchar_t), pc);
         return;
     }
     size_t most = (size_t)one->most;
@@ -160,6 +161,39 @@ WRAP(int, sprintf, (char *to, const char *format, ...))
     va_list arguments;
     va_start(arguments, format);
     int n = printed(to, SIZE_MAX, format, arguments, CODE);
+    va_end(arguments);
+    return n;
+}
+
+/* ---- into memory of their own */
+
+void *__libc_malloc(size_t size);
+
+static int printed_anew(char **to, const char *format, va_list arguments, const void *pc)
+{
+    va_list again;
+    va_copy(again, arguments);
+    int n = __real_vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    size_t room = (size_t)n + 1;
+    char *made = n < 0 ? NULL : ft_rt_given(__libc_malloc(room), room, pc);
+    if (!made) return -1;
+    printed(made, room, format, arguments, pc);
+    writes(to, sizeof *to, pc);
+    *to = made;
+    return n;
+}
+
+WRAP(int, vasprintf, (char **to, const char *format, va_list arguments))
+{
+    return printed_anew(to, format, arguments, CODE);
+}
+
+WRAP(int, asprintf, (char **to, const char *format, ...))
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int n = printed_anew(to, format, arguments, CODE);
     va_end(arguments);
     return n;
 }

@@ -33,7 +33,8 @@ typedef enum start {
     UNTOLD,
     ZEROS,
     LEFT_OVER, /* what the last one left there, and links of the C library in between */
-    MOVED      /* what another block had, nobody knows how it came about */
+    MOVED,     /* what another block had, nobody knows how it came about */
+    MAPPED     /* what a file has */
 } start;
 
 /* Of larger blocks only the links are told. */
@@ -42,8 +43,9 @@ enum { SMALL = 256, LINKS = 32 };
 static void tell_start(void *memory, size_t size, start begins)
 {
     size_t known = begins == MOVED ? 0 : size <= SMALL ? size : LINKS;
+    if (begins == MAPPED) known = size;
     if (begins == ZEROS) FT_RT_LOG(ZERO, (uintptr_t)memory, size);
-    if (begins == LEFT_OVER || begins == MOVED)
+    if (begins == LEFT_OVER || begins == MOVED || begins == MAPPED)
         ft_rt_log_bytes(FT_RAW_MEMORY, (uintptr_t)memory, memory, known);
 }
 
@@ -67,6 +69,11 @@ static void *made(void *memory, size_t size, start begins, const void *pc)
 void *ft_rt_made(void *memory, size_t size, bool zeroed, const void *pc)
 {
     return made(memory, size, zeroed ? ZEROS : UNTOLD, pc);
+}
+
+void *ft_rt_mapped(void *memory, size_t size, const void *pc)
+{
+    return made(memory, size, size <= FT_RAW_WRITTEN ? MAPPED : UNTOLD, pc);
 }
 
 void *ft_rt_given(void *memory, size_t size, const void *pc)
@@ -105,16 +112,23 @@ void free(void *memory)
     __libc_free(memory);
 }
 
-/* Blocks up to here are read and written when they are moved: larger ones are seldom moved, and
- * would be read whenever they grow by a little. */
-enum { MOST_MOVED = 4096 };
+/* Blocks up to here are read and written when they are moved; larger ones where they grow or shrink
+ * by much, or they would be read whenever they grow by a little. */
+enum { MOST_MOVED = 4096, LITTLE = 8 };
+
+static bool is_moved(size_t had, size_t size)
+{
+    size_t by = had < size ? size - had : had - size;
+    bool much = by >= had / LITTLE && had <= FT_RAW_WRITTEN;
+    return size <= MOST_MOVED || much;
+}
 
 /* Memory that could not be made larger is there still. What was never written, which nobody can
  * tell from here, is moved along unread. */
 static void *resized(void *memory, size_t size, const void *pc)
 {
     size_t had = ft_rt_size_of(memory);
-    size_t moves = size > MOST_MOVED || ft_rt_is_own(pc) ? 0 : had < size ? had : size;
+    size_t moves = !is_moved(had, size) || ft_rt_is_own(pc) ? 0 : had < size ? had : size;
     ft_rt_read_blindly(memory, moves, pc);
     ft_rt_gone(memory, had, pc);
     void *got = __libc_realloc(memory, size);
@@ -155,6 +169,7 @@ int posix_memalign(void **memory, size_t alignment, size_t size)
     void *got =
         ft_rt_made(__libc_memalign(alignment, size), size, false, __builtin_return_address(0));
     if (!got) return ENOMEM;
+    ft_rt_write_range(memory, sizeof *memory, __builtin_return_address(0));
     *memory = got;
     return 0;
 }

@@ -200,6 +200,26 @@ void ft_rt_log_bytes(ft_raw_operation operation, uint64_t operand, const void *b
     ft_rt_close_record(put_bytes(at, bytes, n));
 }
 
+/* The program's own variables, from the first address on. */
+static struct {
+    uintptr_t from;
+    size_t size;
+} variables;
+
+/* Bytes of them that are shown: initialised ones, then those that libraries share with it. */
+enum { SHOWN = 1 << 18 };
+
+void ft_rt_log_variables(void)
+{
+    size_t size = variables.size < SHOWN ? variables.size : SHOWN;
+    for (size_t at = 0, n; at < size; at += n) {
+        n = size - at < CHUNK ? size - at : CHUNK;
+        uintptr_t from = variables.from + at;
+        ft_rt_log_bytes(FT_RAW_SHOWN, from, (const void *)from, n);
+    }
+    variables.size = 0;
+}
+
 /* What a module's writable memory holds before the program starts. */
 static void log_data(const struct dl_phdr_info *info)
 {
@@ -207,6 +227,10 @@ static void log_data(const struct dl_phdr_info *info)
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         if (p->p_type != PT_LOAD || !(p->p_flags & PF_W)) continue;
         uint64_t from = info->dlpi_addr + p->p_vaddr, at = from, end = from + p->p_filesz;
+        if (!variables.from) { /* the executable comes first */
+            variables.from = from;
+            variables.size = p->p_memsz;
+        }
         FT_RT_LOG(ZERO, from, p->p_memsz);
         for (uint64_t n; at < end; at += n) {
             n = end - at < CHUNK ? end - at : CHUNK;

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime.h"
@@ -44,10 +45,16 @@ static bool is_recorded(void)
     return ft_rt_self && !ft_rt_self->inside;
 }
 
-static void *mapped(void *memory, size_t size, bool zeroed, const void *pc)
+/* What it begins with. */
+typedef enum start { UNKNOWN, ZEROS, TO_BE_READ } start;
+
+static void *mapped(void *memory, size_t size, start begins, const void *pc)
 {
     if (memory == MAP_FAILED || !is_recorded()) return memory;
-    ft_rt_made(memory, size, zeroed, pc);
+    if (begins == TO_BE_READ)
+        ft_rt_mapped(memory, size, pc);
+    else
+        ft_rt_made(memory, size, begins == ZEROS, pc);
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return memory;
     remember((uintptr_t)memory, size);
@@ -68,16 +75,26 @@ static void unmapped(void *memory, size_t size, const void *pc)
     if (whole) ft_rt_gone(memory, size, pc);
 }
 
+/* Behind the page with a file's end there is nothing to read. */
+static start start_of(size_t size, int protection, int flags, int fd, off64_t offset)
+{
+    struct stat64 about;
+    if (flags & MAP_ANONYMOUS) return ZEROS;
+    if (!(protection & PROT_READ) || FT_REAL(fstat64)(fd, &about)) return UNKNOWN;
+    bool whole = offset < about.st_size && size <= (uint64_t)(about.st_size - offset);
+    return whole && S_ISREG(about.st_mode) ? TO_BE_READ : UNKNOWN;
+}
+
 void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
 {
     return mapped(FT_REAL(mmap)(at, size, protection, flags, fd, offset), size,
-                  flags & MAP_ANONYMOUS, CODE);
+                  start_of(size, protection, flags, fd, offset), CODE);
 }
 
 void *mmap64(void *at, size_t size, int protection, int flags, int fd, off64_t offset)
 {
     return mapped(FT_REAL(mmap64)(at, size, protection, flags, fd, offset), size,
-                  flags & MAP_ANONYMOUS, CODE);
+                  start_of(size, protection, flags, fd, offset), CODE);
 }
 
 int munmap(void *memory, size_t size)
@@ -92,10 +109,15 @@ void *mremap(void *memory, size_t old_size, size_t size, int flags, ...)
     va_start(rest, flags);
     void *wanted = flags & MREMAP_FIXED ? va_arg(rest, void *) : NULL;
     va_end(rest);
+    size_t least = old_size < size ? old_size : size;
+    size_t moves = least <= FT_RAW_WRITTEN && is_recorded() && find((uintptr_t)memory) ? least : 0;
+    ft_rt_read_blindly(memory, moves, CODE);
     unmapped(memory, old_size, CODE);
     void *got = FT_REAL(mremap)(memory, old_size, size, flags, wanted);
-    if (got == MAP_FAILED) mapped(memory, old_size, false, CODE);
-    return mapped(got, size, false, CODE);
+    if (got == MAP_FAILED) mapped(memory, old_size, UNKNOWN, CODE);
+    mapped(got, size, UNKNOWN, CODE);
+    if (got != MAP_FAILED) ft_rt_write_range(got, moves, CODE);
+    return got;
 }
 
 /* ---- memory that other processes may change too: what it begins with is not known */
@@ -105,7 +127,7 @@ void *shmat(int id, const void *at, int flags)
     struct shmid_ds about;
     void *got = FT_REAL(shmat)(id, at, flags);
     bool known = got != MAP_FAILED && !shmctl(id, IPC_STAT, &about);
-    return known ? mapped(got, about.shm_segsz, false, CODE) : got;
+    return known ? mapped(got, about.shm_segsz, UNKNOWN, CODE) : got;
 }
 
 int shmdt(const void *memory)

@@ -179,7 +179,10 @@ void ft_rt_baton_start(void);               /* the first thread, and the watchdo
 
 /* ---- log.c: all by the thread with the baton */
 bool ft_rt_log_open(void);
-void ft_rt_log_end(ft_raw_end why);   /* the first reason stays */
+void ft_rt_log_end(ft_raw_end why); /* the first reason stays */
+/* Before the first thread is created: what the program's variables hold by now. Code without hooks
+ * (getopt, the C++ library's start) wrote it in the first thread, or nobody did. */
+void ft_rt_log_variables(void);
 void ft_rt_log_library(uintptr_t pc); /* tells of the library that the code is of, if it is new */
 void ft_rt_log(ft_raw_operation operation, const uint64_t *operands, uint32_t n);
 void ft_rt_log_bytes(ft_raw_operation operation, uint64_t operand, const void *bytes, size_t n);
@@ -254,6 +257,7 @@ void ft_rt_signal_taken(int number, const void *pc); /* by who waits for it */
 typedef struct ft_rt_at_hand {
     uintptr_t address; /* 0: none */
     unsigned kind, size_code;
+    bool plain;        /* none of an atomic */
     const void *pc;    /* of the hook before it */
     int64_t before[2]; /* by eight bytes */
 } ft_rt_at_hand;
@@ -270,6 +274,8 @@ bool ft_rt_is_own(const void *pc); /* code of the C library (real.c) */
 /* ---- heap.c: memory that begins (and is returned), and that is about to end */
 void *ft_rt_made(void *memory, size_t size, bool zeroed, const void *pc);
 void *ft_rt_given(void *memory, size_t size, const void *pc); /* by malloc and its like */
+/* With the content that it has, which can be read. */
+void *ft_rt_mapped(void *memory, size_t size, const void *pc);
 void ft_rt_heap_start(void);
 /* Of a block of the C library's, whatever other allocator is loaded; 0: it is not known yet. */
 size_t ft_rt_size_of(void *memory);

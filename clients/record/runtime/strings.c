@@ -2,6 +2,7 @@
  * are linked to these (--wrap, the list stands in wrapper/main.c). What is read is as much as the
  * function needs to see, no more. */
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -280,6 +281,18 @@ WRAP(char *, strndup, (const char *s, size_t most))
     size_t n = __real_strnlen(s, most);
     reads(s, least(n + 1, most), CODE);
     return copied(s, n, CODE);
+}
+
+WRAP(char *, realpath, (const char *path, char *to))
+{
+    char found[PATH_MAX];
+    settle();
+    text(path, CODE);
+    if (!__real_realpath(path, found)) return NULL;
+    size_t n = __real_strlen(found);
+    if (!to) return copied(found, n, CODE);
+    writes(to, n + 1, CODE);
+    return __real_memcpy(to, found, n + 1);
 }
 
 /* ---- streams */

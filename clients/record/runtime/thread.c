@@ -97,6 +97,7 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
     child->argument = argument;
     child->inside = true;
     child->masked = wants_blocked(attributes);
+    ft_rt_log_variables(); /* so far there was one thread */
     show(ft_rt_self, argument);
     FT_RT_LOG(FORK, site, child->id);
     ft_rt_lend(ft_rt_self); /* the dynamic linker's lock */

@@ -1,5 +1,6 @@
 /* The functions of the C library that the program's calls are linked away from, to the runtime's
- * (runtime/access.c, runtime/strings.c); the compiler must not put code of its own in their place.
+ * (runtime/access.c, strings.c, format.c and results.c there); the compiler must not put code of
+ * its own in their place.
  */
 #ifndef FT_RECORD_WRAPPED_H
 #define FT_RECORD_WRAPPED_H
@@ -59,6 +60,37 @@
     X(fwrite)                                                                                      \
     X(fputs)                                                                                       \
     X(puts)                                                                                        \
+    X(asprintf)                                                                                    \
+    X(vasprintf)                                                                                   \
+    X(realpath)                                                                                    \
+    X(strtok_r)                                                                                    \
+    X(strsep)                                                                                      \
+    X(memccpy)                                                                                     \
+    X(memmem)                                                                                      \
+    X(explicit_bzero)                                                                              \
+    X(gmtime_r)                                                                                    \
+    X(localtime_r)                                                                                 \
+    X(asctime_r)                                                                                   \
+    X(ctime_r)                                                                                     \
+    X(mktime)                                                                                      \
+    X(timegm)                                                                                      \
+    X(strftime)                                                                                    \
+    X(strptime)                                                                                    \
+    X(inet_ntop)                                                                                   \
+    X(inet_pton)                                                                                   \
+    X(strerror_r)                                                                                  \
+    X(regexec)                                                                                     \
+    X(rand_r)                                                                                      \
+    X(modf)                                                                                        \
+    X(frexp)                                                                                       \
+    X(wcslen)                                                                                      \
+    X(wcscpy)                                                                                      \
+    X(wcscat)                                                                                      \
+    X(wmemcpy)                                                                                     \
+    X(vswprintf)                                                                                   \
+    X(swprintf)                                                                                    \
+    X(mbstowcs)                                                                                    \
+    X(wcstombs)                                                                                    \
     X(qsort)                                                                                       \
     X(syscall)
 
