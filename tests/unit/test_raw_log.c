@@ -1,6 +1,7 @@
 /* The runtime's log against a plain one: random programs of reads, writes, copies of
  * structures, atomic updates, ranges, calls and longjmps go through the compilers' hooks, beside
  * them a list of what they did is kept, and the log, read back, must say the same. */
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -34,6 +35,10 @@ bool ft_rt_replaying;
 void ft_rt_say(const char *text)
 {
     fail_msg("%s", text);
+}
+void *ft_rt_real(const char *name)
+{
+    return dlsym(RTLD_DEFAULT, name);
 }
 void *ft_rt_away(size_t size)
 {

@@ -343,8 +343,11 @@ static bool explain_input(const ft_plan *plan, const ft_trace *trace, const char
                      ft_trace_thread_name(trace, run->actor), run->input, calls[wanted->call]);
     print_place(trace, program, wanted->module, wanted->offset, out);
     if (number) {
-        ft_strbuf_printf(out, " to give descriptor %lld, which is in use",
-                         (long long)wanted->result);
+        bool told = wanted->call != FT_INPUT_PIPE && wanted->call != FT_INPUT_SOCKETPAIR &&
+                    wanted->call != FT_INPUT_FOPEN;
+        ft_strbuf_printf(out, " to give descriptor");
+        if (told) ft_strbuf_printf(out, " %lld,", (long long)wanted->result);
+        ft_strbuf_printf(out, told ? " which is in use" : "s of which one is in use");
         return true;
     }
     ft_strbuf_printf(out, ", found %s", calls[run->kind]);

@@ -98,7 +98,8 @@
     X(EVENTFD_WRITE, "eventfd_write")                                                              \
     X(CHANNEL, "a channel") /* not a call: ft_schedule_channel, in the trace alone */              \
     X(RDTSC, "rdtsc")                                                                              \
-    X(GETTID, "gettid")
+    X(GETTID, "gettid")                                                                            \
+    X(OPENDIR, "opendir")
 
 typedef enum ft_input_call {
 #define FT_INPUT_ENUM(symbol, name) FT_INPUT_##symbol,

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "hot.h"
 #include "input.h"
 #include "sync.h"
 #include "trace/event.h"
@@ -87,29 +88,8 @@ void ft_rt_fd_close(int fd, const void *pc)
     if (!d) return;
     if (d->kind == FT_RT_FD_PIPE || d->kind == FT_RT_FD_SOCKET) ft_rt_fd_out(fd, pc);
     if (d->locks) ft_rt_fd_locked(fd, false, pc);
-    ft_rt_fd_number(fd, false, pc);
+    ft_rt_fd_freed(fd, pc);
     *d = (descriptor){.kind = FT_RT_FD_OTHER};
-}
-
-static void stand_in(ft_rt_input *in, int number, int real)
-{
-    if (number < 0) {
-        if (real >= 0) FT_REAL(close)(real);
-        return;
-    }
-    if (real < 0) real = FT_REAL(open)("/dev/null", O_RDWR | O_CLOEXEC);
-    if (real == number || real < 0) return;
-    if (FT_REAL(fcntl)(number, F_GETFD) < 0)
-        FT_REAL(dup2)(real, number);
-    else
-        ft_rt_feed_number(in->self, in->call, in->pc);
-    FT_REAL(close)(real);
-}
-
-void ft_rt_fd_made(ft_rt_input *in, int number, int real)
-{
-    if (number >= 0) ft_rt_fd_number(number, true, in->pc);
-    if (in->fed) stand_in(in, number, real);
 }
 
 /* ---- order between threads */
@@ -137,12 +117,6 @@ void ft_rt_channel(uint64_t channel, uint32_t flags, const void *pc)
     if (ordered && ft_rt_feed_records()) channel = ft_rt_feed_channel(ft_rt_self, channel, flags);
     uint64_t site = ft_rt_site(pc);
     FT_RT_LOG(CHANNEL, flags, channel, site);
-}
-
-/* A number is given again once it is closed: so what was kept by that number changes hands. */
-void ft_rt_fd_number(int number, bool made, const void *pc)
-{
-    ft_rt_channel(NUMBER_BIT | (uint64_t)(unsigned)number << 1, made ? IN : OUT, pc);
 }
 
 /* What goes into a pipe comes out in that order: so do the calls. Who reads an event descriptor
@@ -254,4 +228,81 @@ void ft_rt_fd_room(int fd, const void *pc)
 {
     const descriptor *d = at(fd);
     if (is_stream(d)) ft_rt_channel(FT_RAW_CHANNEL_TAKEN | ROOM_BIT | d->out, IN, pc);
+}
+
+/* ---- numbers: those of the recording in what is fed */
+
+/* A number is given again once it is closed: so what was kept by that number changes hands. */
+static void order_number(int number, bool made, const void *pc)
+{
+    ft_rt_channel(NUMBER_BIT | (uint64_t)(unsigned)number << 1, made ? IN : OUT, pc);
+}
+
+enum { INHERITED = 1 << 10, ASIDE = 600 };
+static bool inherited[INHERITED]; /* by number: open since before the program began */
+
+void ft_rt_fd_start(void)
+{
+    for (int fd = 0; fd < INHERITED; fd++)
+        inherited[fd] = fd != ft_rt_out.fd && FT_REAL(fcntl)(fd, F_GETFD) >= 0;
+}
+
+/* Where the recorded program got that number, it had inherited nothing there, or had closed it. */
+static bool is_free(int number)
+{
+    bool ours = number >= 0 && number < INHERITED && inherited[number];
+    return ours || FT_REAL(fcntl)(number, F_GETFD) < 0;
+}
+
+/* Real ones are opened before the order of numbers lets the thread go on: until then others may
+ * want the number that it has. */
+static int step_aside(int real)
+{
+    bool closes = FT_REAL(fcntl)(real, F_GETFD) & FD_CLOEXEC;
+    int aside = FT_REAL(fcntl)(real, closes ? F_DUPFD_CLOEXEC : F_DUPFD, ASIDE);
+    if (aside < 0) return real;
+    FT_REAL(close)(real);
+    return aside;
+}
+
+static int move(ft_rt_input *in, int real, int number)
+{
+    bool closes = FT_REAL(fcntl)(real, F_GETFD) & FD_CLOEXEC;
+    if (real == number) return real;
+    if (!is_free(number)) {
+        ft_rt_feed_number(in->self, in->call, in->pc);
+        return real;
+    }
+    if (FT_REAL(dup3)(real, number, closes ? O_CLOEXEC : 0) < 0) return real;
+    FT_REAL(close)(real);
+    return number;
+}
+
+int ft_rt_fd_numbered(ft_rt_input *in, int number, int real)
+{
+    if (in->fed) real = step_aside(real);
+    order_number(number, true, in->pc);
+    if (in->fed) real = move(in, real, number);
+    if (number >= 0 && number < INHERITED) inherited[number] = false;
+    return real;
+}
+
+void ft_rt_fd_made(ft_rt_input *in, int number, int real)
+{
+    if (number < 0) {
+        if (in->fed && real >= 0) FT_REAL(close)(real);
+        return;
+    }
+    if (!in->fed)
+        real = number;
+    else if (real < 0)
+        real = FT_REAL(open)("/dev/null", O_RDWR | O_CLOEXEC);
+    int now = ft_rt_fd_numbered(in, number, real);
+    if (now != number && now >= 0) FT_REAL(close)(now);
+}
+
+void ft_rt_fd_freed(int number, const void *pc)
+{
+    if (number >= 0 && number < INHERITED) inherited[number] = false;
+    order_number(number, false, pc);
 }

@@ -276,3 +276,67 @@ ssize_t readlink(const char *restrict path, char *restrict to, size_t n)
 {
     return FT_RT_INPUT(FT_INPUT_READLINK, FT_RT_STAYS, FT_REAL(readlink)(path, to, n), to, n);
 }
+
+/* ---- its environment: a program that goes through all of it takes other steps in another one */
+
+enum { ENVIRONMENT = 1 << 14 };
+static char here[ENVIRONMENT], there[ENVIRONMENT]; /* a line for each variable */
+static char differing[400];
+
+/* Its name and how long the whole is; nothing that may be secret. */
+static size_t put_variable(char *to, size_t room, const char *variable)
+{
+    size_t name = strcspn(variable, "="), length = strlen(variable), n = name;
+    if (room < name + 24 || !strncmp(variable, FT_RAW_VARIABLE "=", sizeof FT_RAW_VARIABLE))
+        return 0;
+    memcpy(to, variable, name);
+    to[n++] = '=';
+    for (; length; length /= 10) to[n++] = (char)('0' + length % 10);
+    to[n++] = '\n';
+    return n;
+}
+
+static size_t put_all(char *to)
+{
+    size_t n = 0;
+    for (char **one = environ; one && *one; one++)
+        n += put_variable(to + n, ENVIRONMENT - 1 - n, *one);
+    return n;
+}
+
+static bool has_line(const char *all, const char *line, size_t length)
+{
+    for (; *all; all += strcspn(all, "\n") + 1)
+        if (!strncmp(all, line, length)) return true;
+    return false;
+}
+
+/* Of those in `some` that are not in `all`, or not up to the line's end. */
+static void tell_missing(const char *some, const char *all, bool whole)
+{
+    for (const char *line = some; *line; line += strcspn(line, "\n") + 1) {
+        size_t name = strcspn(line, "="), at = strlen(differing);
+        size_t length = whole ? strcspn(line, "\n") + 1 : name + 1;
+        if (has_line(all, line, length) || at + name + 2 > sizeof differing) continue;
+        if (at) differing[at++] = ' ';
+        memcpy(differing + at, line, name);
+    }
+}
+
+void ft_rt_environment_keep(ft_rt_input *in)
+{
+    bool given = in->fed && in->left;
+    size_t size = put_all(here), n = (size_t)ft_rt_input_number(in, size);
+    if (!in->fed) ft_rt_input_own(in, here, size);
+    if (!given) return;
+    ft_rt_input_own(in, there, n < ENVIRONMENT ? n : ENVIRONMENT - 1);
+    tell_missing(here, there, true);
+    tell_missing(there, here, false);
+}
+
+void ft_rt_environment_tell(void)
+{
+    if (!*differing) return;
+    ft_rt_say("the program's environment is not the recording's; others are:");
+    ft_rt_say(differing);
+}

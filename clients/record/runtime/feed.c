@@ -30,6 +30,7 @@ void ft_rt_feed_start(ft_schedule *schedule, const ft_schedule_actor *actors,
     feed.contents = (const unsigned char *)(feed.channels + schedule->channels);
     feed.passed = ft_rt_map(schedule->channels * sizeof *feed.passed + 1);
     ft_rt_feeding = schedule->feed;
+    if (ft_rt_feeding) ft_rt_fd_start();
 }
 
 static bool is_recorded(void)

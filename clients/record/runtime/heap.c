@@ -76,9 +76,16 @@ void *ft_rt_mapped(void *memory, size_t size, const void *pc)
     return made(memory, size, size <= FT_RAW_WRITTEN ? MAPPED : UNTOLD, pc);
 }
 
+/* All of the block is the program's, also what it did not ask for (malloc_usable_size). */
+static void *whole(void *memory, size_t size, start begins, const void *pc)
+{
+    size_t all = ft_rt_size_of(memory);
+    return made(memory, all > size ? all : size, begins, pc);
+}
+
 void *ft_rt_given(void *memory, size_t size, const void *pc)
 {
-    return made(memory, size, LEFT_OVER, pc);
+    return whole(memory, size, LEFT_OVER, pc);
 }
 
 void ft_rt_gone(void *memory, size_t size, const void *pc)
@@ -103,7 +110,7 @@ void *malloc(size_t size)
 
 void *calloc(size_t n, size_t size)
 {
-    return ft_rt_made(__libc_calloc(n, size), n * size, true, __builtin_return_address(0));
+    return whole(__libc_calloc(n, size), n * size, ZEROS, __builtin_return_address(0));
 }
 
 void free(void *memory)
@@ -133,7 +140,7 @@ static void *resized(void *memory, size_t size, const void *pc)
     ft_rt_gone(memory, had, pc);
     void *got = __libc_realloc(memory, size);
     if (!got && size && memory) made(memory, had, MOVED, pc);
-    made(got, size, memory && !moves ? MOVED : LEFT_OVER, pc);
+    whole(got, size, memory && !moves ? MOVED : LEFT_OVER, pc);
     if (got) ft_rt_write_range(got, moves, pc);
     return got;
 }
@@ -166,8 +173,7 @@ void *aligned_alloc(size_t alignment, size_t size)
 int posix_memalign(void **memory, size_t alignment, size_t size)
 {
     if (alignment % sizeof(void *) || alignment & (alignment - 1)) return EINVAL;
-    void *got =
-        ft_rt_made(__libc_memalign(alignment, size), size, false, __builtin_return_address(0));
+    void *got = whole(__libc_memalign(alignment, size), size, UNTOLD, __builtin_return_address(0));
     if (!got) return ENOMEM;
     ft_rt_write_range(memory, sizeof *memory, __builtin_return_address(0));
     *memory = got;
@@ -176,12 +182,11 @@ int posix_memalign(void **memory, size_t alignment, size_t size)
 
 void *valloc(size_t size)
 {
-    return ft_rt_made(__libc_memalign(FT_RAW_PAGE, size), size, false, __builtin_return_address(0));
+    return whole(__libc_memalign(FT_RAW_PAGE, size), size, UNTOLD, __builtin_return_address(0));
 }
 
 void *pvalloc(size_t size)
 {
-    size_t whole = (size + FT_RAW_PAGE - 1) / FT_RAW_PAGE * FT_RAW_PAGE;
-    return ft_rt_made(__libc_memalign(FT_RAW_PAGE, whole), whole, false,
-                      __builtin_return_address(0));
+    size_t pages = (size + FT_RAW_PAGE - 1) / FT_RAW_PAGE * FT_RAW_PAGE;
+    return whole(__libc_memalign(FT_RAW_PAGE, pages), pages, UNTOLD, __builtin_return_address(0));
 }

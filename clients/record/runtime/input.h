@@ -121,6 +121,11 @@ void ft_rt_channel(uint64_t channel, uint32_t flags, const void *pc); /* channel
 bool ft_rt_input_is_silent(int fd);
 int64_t ft_rt_input_silence(ft_rt_input *in, int ms); /* 0 */
 
+/* ---- environment.c */
+/* Kept with the first input: the names of its variables, and how long they are. */
+void ft_rt_environment_keep(ft_rt_input *in);
+void ft_rt_environment_tell(void); /* a replay went another way: those that differ, if any */
+
 /* ---- replay.c */
 /* Where that is: the offset in a module of the schedule; the address, and NONE, elsewhere. */
 uint64_t ft_rt_place(const void *pc, uint32_t *module);
@@ -170,7 +175,10 @@ void ft_rt_fd_close(int fd, const void *pc);
 /* The call gave that descriptor (or -1): behind whoever closed the number before. Fed: it is made
  * so, `real` (-1: /dev/null) behind it. */
 void ft_rt_fd_made(ft_rt_input *in, int number, int real);
-void ft_rt_fd_number(int number, bool made, const void *pc); /* the order of that alone */
+/* The same for what is really opened, fed or not: the order of that, and its number then. */
+int ft_rt_fd_numbered(ft_rt_input *in, int number, int real);
+void ft_rt_fd_freed(int number, const void *pc); /* the order of that alone */
+void ft_rt_fd_start(void);                       /* before the program opens anything */
 /* What threads send each other through it is an order between them: something (or its end) was
  * taken; it could be, and was not; nothing was there, so what is sent comes later; it is put in. */
 void ft_rt_fd_takes(int fd, const void *pc); /* before that: there will be room */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@
 /* Space in the file is taken ahead in steps: a full disk is seen here and not as a signal. Its
  * pages are made in windows, which costs less than a fault for each, and not too early: short
  * programs need few. */
-enum { REBUILD = 2, STEP = 8 << 20, MARGIN = 1 << 12, CHUNK = 1 << 16, VARINT = 10 };
+enum { REBUILD = 2, STEP = 8 << 20, MARGIN = 1 << 12, CHUNK = 1 << 16, VARINT = 10, AWAY = 500 };
 enum { LEAST_WINDOW = 1 << 16, WINDOW = 1 << 20, WAIT = 50000, WAITS = 100000 };
 
 #ifndef MADV_POPULATE_WRITE
@@ -25,6 +26,11 @@ enum { LEAST_WINDOW = 1 << 16, WINDOW = 1 << 20, WAIT = 50000, WAITS = 100000 };
 ft_raw_header *ft_rt_header;
 bool ft_rt_logging;
 struct ft_rt_out ft_rt_out = {.fd = -1};
+
+static struct {
+    dev_t device;
+    ino_t node;
+} log_file;
 
 static size_t before_end(void)
 {
@@ -36,8 +42,16 @@ static uint64_t used(void)
     return (uintptr_t)ft_rt_out.at - ft_rt_out.origin;
 }
 
+/* The program may have closed it, as those do that close all, and opened a file of its own. */
+static bool is_log_open(void)
+{
+    struct stat now;
+    return !FT_REAL(fstat)(ft_rt_out.fd, &now) && now.st_dev == log_file.device &&
+           now.st_ino == log_file.node;
+}
+
 /* Up to `to`, at most the ring's end. Old kernels do not know the advice: then each page is made
- * when it is written. */
+ * when it is written, and so it is where the file is not at hand. */
 static bool make_pages(unsigned char *to)
 {
     size_t all = ft_rt_header->ring ? ft_rt_header->ring : ft_rt_header->limit - FT_RAW_PAGE;
@@ -45,8 +59,8 @@ static bool make_pages(unsigned char *to)
     while (ft_rt_out.end < to) {
         size_t rest = (size_t)(ft_rt_out.start + all - ft_rt_out.end);
         size_t step = rest < STEP ? rest : STEP;
-        if (posix_fallocate(ft_rt_out.fd, ft_rt_out.end - (unsigned char *)ft_rt_header,
-                            (off_t)step)) {
+        off_t at = ft_rt_out.end - (unsigned char *)ft_rt_header;
+        if (is_log_open() && posix_fallocate(ft_rt_out.fd, at, (off_t)step)) {
             ft_rt_log_end(FT_RAW_END_DISK);
             return false;
         }
@@ -314,10 +328,21 @@ static bool map_ring(uint64_t ring)
                 FT_RAW_PAGE) != MAP_FAILED;
 }
 
+/* Where it is in nobody's way: the program's own have the numbers that they have without us. */
+static int open_aside(const char *path)
+{
+    int low = open(path, O_RDWR | O_CLOEXEC);
+    int fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, AWAY);
+    if (fd < 0) return low;
+    close(low);
+    return fd;
+}
+
 static bool map_log(const char *path)
 {
     ft_raw_header header;
-    int fd = open(path, O_RDWR | O_CLOEXEC);
+    struct stat now;
+    int fd = open_aside(path);
     if (fd < 0) return false;
     if (read(fd, &header, sizeof header) != sizeof header ||
         memcmp(header.magic, FT_RAW_MAGIC, sizeof header.magic) || header.started) {
@@ -334,6 +359,7 @@ static bool map_log(const char *path)
     }
     ft_rt_header = all;
     ft_rt_out.fd = fd;
+    if (!FT_REAL(fstat)(fd, &now)) log_file.device = now.st_dev, log_file.node = now.st_ino;
     return !header.ring || map_ring(header.ring);
 }
 

@@ -151,6 +151,7 @@ static void leave_process(int code)
 void ft_rt_give_up(uint32_t outcome)
 {
     play.schedule->outcome = outcome;
+    ft_rt_environment_tell();
     leave_process(FT_RT_STOPPED);
 }
 

@@ -263,15 +263,28 @@ int sigaction(int number, const struct sigaction *restrict action, struct sigact
     return set_handler(number, action, old);
 }
 
-sighandler_t signal(int number, sighandler_t handler)
+static sighandler_t set_simply(int number, sighandler_t handler, int flags, const void *pc)
 {
-    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
-    if (!ft_rt_self) return FT_REAL(signal)(number, handler);
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags}, old;
     sigemptyset(&action.sa_mask);
-    if (is_handler(&action)) put_signal(number, CODE);
+    if (is_handler(&action)) put_signal(number, pc);
     if (set_handler(number, &action, &old)) return SIG_ERR;
     return old.sa_handler;
 }
+
+sighandler_t signal(int number, sighandler_t handler)
+{
+    if (!ft_rt_self) return FT_REAL(signal)(number, handler);
+    return set_simply(number, handler, SA_RESTART, CODE);
+}
+
+/* What signal() is for programs of strict C or POSIX: a handler is for one signal. */
+sighandler_t __sysv_signal(int number, sighandler_t handler)
+{
+    return set_simply(number, handler, (int)SA_RESETHAND | SA_NODEFER, CODE);
+}
+
+sighandler_t sysv_signal(int number, sighandler_t handler) __attribute__((alias("__sysv_signal")));
 
 /* What came before it is blocked is handled before. */
 static void handle_waiting(void)
@@ -326,6 +339,7 @@ void ft_rt_signals_start(void)
         (masked >> (number - 1) & 1 ? sigaddset : sigdelset)(&blocked, number);
     }
     FT_REAL(pthread_sigmask)(SIG_SETMASK, &blocked, NULL);
+    ft_rt_environment_keep(&in);
     ft_rt_input_end(&in);
 }
 

@@ -25,7 +25,25 @@ static int way_of(ft_rt_input *in, FILE *stream)
     return regular ? FT_RT_OPEN : FT_RT_SLEEPS;
 }
 
-/* A file that is not there any more can still be read in a replay: from the record. */
+/* A file that is not there any more can still be read in a replay: from the record. One that was
+ * not there, and is, is not seen. */
+static FILE *as_it_was(FILE *file, int64_t there, const char *mode)
+{
+    if (!file && there) return FT_REAL(fopen)("/dev/null", mode);
+    if (!file || there) return file;
+    FT_REAL(fclose)(file);
+    return NULL;
+}
+
+/* Its descriptor has the number that it had. */
+static FILE *opened(ft_rt_input *in, FILE *file)
+{
+    int now = file ? file->_fileno : -1, number = (int)ft_rt_input_number(in, (uint64_t)now);
+    if (file) file->_fileno = ft_rt_fd_numbered(in, number, now);
+    ft_rt_input_end(in);
+    return file;
+}
+
 #define OPENS(name)                                                                                \
     FILE *name(const char *restrict path, const char *restrict mode)                               \
     {                                                                                              \
@@ -33,13 +51,13 @@ static int way_of(ft_rt_input *in, FILE *stream)
         if (!ft_rt_input_begin(&in, FT_INPUT_FOPEN, CODE)) return FT_REAL(name)(path, mode);       \
         ft_rt_input_outside(&in, false);                                                           \
         FILE *file = FT_REAL(name)(path, mode);                                                    \
-        if (!file && in.fed && in.result) file = FT_REAL(name)("/dev/null", mode);                 \
-        if (in.fed)                                                                                \
+        if (in.fed) {                                                                              \
+            file = as_it_was(file, in.result, mode);                                               \
             ft_rt_enter();                                                                         \
-        else                                                                                       \
+        } else {                                                                                   \
             ft_rt_input_did(&in, file != NULL);                                                    \
-        if (file) ft_rt_fd_number(file->_fileno, true, CODE);                                      \
-        return ft_rt_input_end(&in) ? file : NULL;                                                 \
+        }                                                                                          \
+        return opened(&in, file);                                                                  \
     }
 OPENS(fopen)
 OPENS(fopen64)
@@ -51,7 +69,7 @@ int fclose(FILE *file)
     if (ft_rt_fd_is_virtual(file->_fileno))
         ft_rt_fd_close(file->_fileno, CODE);
     else if (file->_fileno >= 0)
-        ft_rt_fd_number(file->_fileno, false, CODE);
+        ft_rt_fd_freed(file->_fileno, CODE);
     self->inside = false; /* what it frees is recorded */
     return FT_REAL(fclose)(file);
 }
