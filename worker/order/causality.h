@@ -12,10 +12,12 @@
  * if it is unreachable (Kahlon and Wang, theorem 1), unless its window passes the limits below.
  *
  * Cost. Preparing: linear in the trace, for every cross-thread dependency a step for each thread it
- * tells something new about. A claim: only the synchronisation (and tied accesses) between its last
- * causality barrier (§4, chopping) and its events are looked at. With w such events, k threads in
- * the window, h locks held at once: O(k) for each of at most w k clock changes, and h k log w for
- * the rules at each. Claims that differ in nothing that the graph sees share one answer. */
+ * tells something new about. Under `maximal`, each read of a value that several writes give
+ * takes k^2 steps, with a few binary searches in each, up to a limit. A claim: only the
+ * synchronisation (and tied accesses) between its last causality barrier (§4, chopping) and its
+ * events are looked at. With w such events, k threads in the window, h locks held at once: O(k) for
+ * each of at most w k clock changes, and h k log w for the rules at each. Claims that differ in
+ * nothing that the graph sees share one answer. */
 #ifndef FT_ORDER_CAUSALITY_H
 #define FT_ORDER_CAUSALITY_H
 

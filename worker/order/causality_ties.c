@@ -142,8 +142,7 @@ static uint32_t overwritten(const ft_causality *c, struct ft_ties *ties, uint32_
     return most;
 }
 
-/* ---- clues ------------------------------------------------------------------------------------
- */
+/* ---- clues ----------------------------------------------------------------------------------- */
 
 /* Before the event its section read the variable from that source. */
 typedef struct clue {
@@ -250,8 +249,7 @@ static size_t count_until(const ft_causality *c, struct ft_ties *ties, run r, ui
     return high;
 }
 
-/* ---- reads ------------------------------------------------------------------------------------
- */
+/* ---- reads ----------------------------------------------------------------------------------- */
 
 bool ft_ties_settle(ft_causality *c, uint32_t e, uint32_t i, uint32_t *source)
 {

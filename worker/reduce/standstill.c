@@ -7,8 +7,7 @@ enum { SECTION_EVENTS = 256, BEHIND_SECTION = 64, ROUNDS = 8, ALARMS = 8 };
 
 typedef ft_standstill_state state;
 
-/* ---- where a thread may rest, whatever the others do ------------------------------------------
- */
+/* ---- where a thread may rest, whatever the others do ----------------------------------------- */
 
 bool ft_standstill_may_wait(const ft_trace *trace, uint32_t e)
 {
@@ -95,8 +94,7 @@ static void find_lock_rests(ft_standstill *s)
     }
 }
 
-/* ---- what has been executed -------------------------------------------------------------------
- */
+/* ---- what has been executed ------------------------------------------------------------------ */
 
 static bool is_executed(const ft_standstill *s, uint32_t e)
 {
@@ -144,8 +142,7 @@ static void close_needs(ft_standstill *s)
     }
 }
 
-/* ---- was the waiter there first? ---------------------------------------------------------------
- */
+/* ---- was the waiter there first? ------------------------------------------------------------- */
 
 /* Is the write known to be behind the other one (FT_NO_EVENT: the initial state), by order or since
  * its own section reads that one before? */
@@ -281,8 +278,7 @@ static void find_alarms(ft_standstill *s)
     free(only);
 }
 
-/* ---- life ---------------------------------------------------------------------------------------
- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 ft_standstill *ft_standstill_new(const ft_problem *problem, const ft_causality *causality)
 {
@@ -321,8 +317,7 @@ void ft_standstill_free(ft_standstill *s)
     free(s);
 }
 
-/* ---- what may keep a thread waiting in the end --------------------------------------------------
- */
+/* ---- what may keep a thread waiting in the end ----------------------------------------------- */
 
 static bool may_lack_lock(const ft_standstill *s, uint32_t e)
 {
@@ -401,8 +396,7 @@ static bool may_stay(const ft_standstill *s, uint32_t e)
     return LACKS[s->trace->kind[e]](s, e);
 }
 
-/* ---- claims -------------------------------------------------------------------------------------
- */
+/* ---- claims ---------------------------------------------------------------------------------- */
 
 static bool is_started(const ft_standstill *s, uint32_t thread)
 {
