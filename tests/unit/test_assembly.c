@@ -221,6 +221,8 @@ static const expectation texts[] = {
     {HOOKED("\tmovq\tx@GOTPCREL(%rip), %rax\n\tleaq\tx(%rip), %rdi\n\tcall h\n"), 0, 0, 0, 0, 0},
     {HOOKED("\tmovq\t%rax, %fs:x@tpoff\n\tmovq 8(%rsp), %rax\n\tcall h\n"), 0, 0, 0, 0, 0},
     {FUNCTION("\tcall g\n\tmovq %rax, x(%rip)\n"), 0, 0, 0, 0, 0},
+    {HOOKED("\tcall ft_sym_load\n\tmovq %rax, x(%rip)\n"), 0, 0, 0, 0, 0},
+    {HOOKED(".L2:\n\tmovq x(%rip), %rdi\n\tcall ft_sym_call\n\tcall h\n"), 0, 0, 0, 0, 0},
     {HOOKED("") FUNCTION("\tcall g\n\tmovq %rax, x(%rip)\n"), 0, 0, 0, 0, 0},
     {"", 0, 0, 0, 0, 0},
     {"#APP\n", 0, 0, 0, 0, 0},

@@ -38,6 +38,12 @@ static bool branches(ft_asm_text t)
     return is_label(t) || begins(t, "j") || begins(t, "ret");
 }
 
+/* Of functions that are built for --symbolic all accesses have calls of that. */
+static bool is_symbolic(ft_asm_text call)
+{
+    return has(call, "ft_sym_");
+}
+
 /* How many accesses the call is for. */
 static unsigned calls_for(ft_asm_text call)
 {
@@ -90,6 +96,7 @@ void ft_asm_bare_see(ft_asm_bare *b, ft_asm_text line)
     ft_asm_instruction i;
     bool enters = begins(t, "call") && has(t, "__tsan_func_entry");
     if (enters) b->hooked = true;
+    if (begins(t, "call") && is_symbolic(t)) b->hooked = false;
     if (branches(t)) {
         b->behind = false;
         b->expected = 0;
@@ -114,7 +121,7 @@ static bool is_before_call(ft_asm_text rest, unsigned expected)
         size_t n = end ? (size_t)(end - rest.at) + 1 : rest.n;
         ft_asm_text t = trimmed((ft_asm_text){rest.at, n});
         ft_asm_instruction i;
-        if (begins(t, "call")) return !expected && !has(t, "__tsan_");
+        if (begins(t, "call")) return !expected && !has(t, "__tsan_") && !is_symbolic(t);
         if (branches(t) || begins(t, ".size")) return false;
         if (expected && t.n && *t.at != '.' && accesses(t, &i)) expected--;
         rest = (ft_asm_text){rest.at + n, rest.n - n};
