@@ -194,8 +194,10 @@ void ft_needs_release(ft_needs *needs);
 
 /* causality_ties.c: fills c->settled. */
 void ft_ties_find(ft_causality *c);
-/* While it does: can that read return one write only, by what it is known to need so far? */
-bool ft_ties_settle(ft_causality *c, uint32_t e, uint32_t i, uint32_t *source);
+/* While it does: settles that read where it can return one write only, by what it is known to need
+ * so far. Returns what each write needs that it can return: [threads] events, valid until the next
+ * call; NULL: nothing. */
+const uint32_t *ft_ties_settle(ft_causality *c, uint32_t e, uint32_t i);
 
 /* causality_rules.c */
 void ft_rules_start(ft_causality *c);               /* what the finals hold */

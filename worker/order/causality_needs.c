@@ -50,26 +50,32 @@ static uint32_t needed(const ft_causality *c, uint32_t e, uint32_t thread)
     return ft_needs_of(&c->needs, e, thread);
 }
 
+/* What the event at hand, of that thread, needs of another one. */
+static void need_so_many(pass *p, uint32_t thread, uint32_t of, uint32_t count)
+{
+    if (of == thread ||
+        count <= p->needs->clocks.data[(size_t)p->current[thread] * p->needs->width + of])
+        return;
+    if (make_fresh(p, thread))
+        p->needs->clocks.data[(size_t)p->fresh * p->needs->width + of] = count;
+}
+
 static void need(pass *p, uint32_t e, uint32_t source)
 {
     uint32_t thread = p->c->trace->thread[e];
     if (source == FT_NO_EVENT || source >= e || p->c->trace->thread[source] == thread) return;
-    for (uint32_t t = 0; t < p->needs->width; t++) {
-        uint32_t value = t == thread ? 0 : needed(p->c, source, t);
-        if (value <= p->needs->clocks.data[(size_t)p->current[thread] * p->needs->width + t])
-            continue;
-        if (!make_fresh(p, thread)) return;
-        p->needs->clocks.data[(size_t)p->fresh * p->needs->width + t] = value;
-    }
+    for (uint32_t t = 0; t < p->needs->width; t++)
+        if (t != thread) need_so_many(p, thread, t, needed(p->c, source, t));
 }
 
-/* While further ties are looked for (causality_ties.c), by what is known of e's needs so far. */
-static bool is_tied(pass *p, uint32_t e, uint32_t i, uint32_t variable, uint32_t *source)
+/* While further ties are looked for (causality_ties.c), by what is known of e's needs so far. Where
+ * several sources are left, e needs what all of them do. */
+static void need_one_of_several(pass *p, uint32_t e, uint32_t i)
 {
-    if (p->c->tied[variable] && ft_causality_tie(p->c, e, i, source)) return true;
-    if (!p->c->ties) return false;
-    p->needs->row[e] = p->current[p->c->trace->thread[e]];
-    return ft_ties_settle(p->c, e, i, source);
+    uint32_t thread = p->c->trace->thread[e];
+    p->needs->row[e] = p->current[thread];
+    const uint32_t *least = ft_ties_settle(p->c, e, i);
+    for (uint32_t t = 0; least && t < p->needs->width; t++) need_so_many(p, thread, t, least[t]);
 }
 
 static void need_sources(pass *p, uint32_t e)
@@ -81,9 +87,13 @@ static void need_sources(pass *p, uint32_t e)
     for (uint32_t i = 0; i < count; i++) need(p, e, sources[i]);
     if (c->order->position[e] == 0) need(p, e, c->order->fork_of[c->trace->thread[e]]);
     const ft_access *accesses = ft_trace_accesses(c->trace, e, &scratch, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (!accesses[i].write && is_tied(p, e, i, accesses[i].variable, &source))
+    for (uint32_t i = 0; i < count; i++) {
+        if (accesses[i].write) continue;
+        if (c->tied[accesses[i].variable] && ft_causality_tie(c, e, i, &source))
             need(p, e, source);
+        else if (c->ties)
+            need_one_of_several(p, e, i);
+    }
 }
 
 /* From counts at [i + 1] to the places where slices begin; returns how many items there are. */

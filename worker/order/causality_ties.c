@@ -1,5 +1,6 @@
 /* Reads whose value several writes give, tied to one of them all the same: the only one that the
- * others, by what events need (causality_needs.c), leave.
+ * others, by what events need (causality_needs.c), leave. Where more than one is left, the read
+ * needs at least what each of them does.
  *
  * A member's read does not return a write that needs the read, since that comes later, nor one that
  * an event needs which overwrites it and which the read needs in turn. And where a critical section
@@ -11,7 +12,7 @@
 
 #include "order/causality_internal.h"
 
-enum { CLUES = 4, SECTION_EVENTS = 64 };
+enum { CLUES = 4, SECTION_EVENTS = 64, ROUNDS = 4 };
 #define MOST_WORK ((uint64_t)100 * 1000 * 1000)
 
 typedef struct put {
@@ -22,9 +23,11 @@ typedef struct put {
 /* Puts by variable, thread and position, those by value by variable, value, thread and position. */
 struct ft_ties {
     FT_VEC(put) all, by_value;
-    ft_map first;    /* variable -> its first in `all` */
-    ft_map first_of; /* variable << 32 | value -> its first in by_value */
-    ft_needs before; /* as they are without these ties */
+    ft_map first;            /* variable -> its first in `all` */
+    ft_map first_of;         /* variable << 32 | value -> its first in by_value */
+    ft_needs before;         /* of the round before, of all events */
+    FT_VEC(uint32_t) firsts; /* of the read at hand: the first write that is left of each thread */
+    uint32_t *least;         /* [threads] and what all of them need */
     uint64_t work;
 };
 
@@ -251,36 +254,84 @@ static size_t count_until(const ft_causality *c, struct ft_ties *ties, run r, ui
 
 /* ---- reads ----------------------------------------------------------------------------------- */
 
-bool ft_ties_settle(ft_causality *c, uint32_t e, uint32_t i, uint32_t *source)
+/* What a read may return: the writes that are left, of each thread the first one. */
+typedef struct left_over {
+    size_t n; /* of all threads, the initial value one of them */
+    uint32_t one;
+    bool initial;
+} left_over;
+
+static void find_left(const ft_causality *c, struct ft_ties *ties, uint32_t e, const put *at,
+                      left_over *left)
+{
+    const put *end = ties->by_value.data + ties->by_value.len;
+    uint32_t variable = at->variable;
+    ft_vid vid = at->vid;
+    clues seen = clues_at(c, e);
+    bool any = false;
+    ties->firsts.len = 0;
+    for (run r; at < end && at->variable == variable && at->vid == vid; at += r.n) {
+        r = run_at(at, end, true);
+        size_t from = count_before(r, overwritten(c, ties, e, variable, at->thread, &any)),
+               to = count_until(c, ties, r, e, &seen);
+        if (from >= to) continue;
+        left->n += to - from;
+        left->one = r.at[from].event;
+        ft_vec_push(&ties->firsts, left->one);
+    }
+    left->initial = ft_run_initial_vid(c->run, variable) == vid && !any;
+    if (!left->initial) return;
+    left->n++;
+    left->one = FT_NO_EVENT;
+}
+
+/* What is needed by a write, itself included, as far as it is known by now. */
+static uint32_t needed_by(const ft_causality *c, const struct ft_ties *ties, uint32_t e,
+                          uint32_t write, uint32_t thread)
+{
+    if (c->trace->thread[write] == thread) return c->order->position[write] + 1;
+    return ft_needs_of(write < e ? &c->needs : &ties->before, write, thread);
+}
+
+/* What each of `firsts` needs, the least of it; later writes of a thread need no less. */
+static void find_least(const ft_causality *c, struct ft_ties *ties, uint32_t e)
+{
+    for (uint32_t t = 0; t < c->needs.width; t++) {
+        uint32_t least = UINT32_MAX;
+        for (size_t i = 0; i < ties->firsts.len; i++) {
+            uint32_t needed = needed_by(c, ties, e, ties->firsts.data[i], t);
+            if (needed < least) least = needed;
+        }
+        ties->least[t] = least;
+    }
+    ties->work += c->needs.width * ties->firsts.len;
+}
+
+const uint32_t *ft_ties_settle(ft_causality *c, uint32_t e, uint32_t i)
 {
     struct ft_ties *ties = c->ties;
     ft_access scratch;
     uint32_t count;
     uint64_t first;
-    size_t left = 0;
-    bool any = false;
+    left_over left = {0};
     uint32_t variable = ft_trace_accesses(c->trace, e, &scratch, &count)[i].variable;
-    ft_vid vid = ft_run_vid(c->run, e, i);
+    uint64_t key = (uint64_t)variable << 32 | ft_run_vid(c->run, e, i);
     if (ft_problem_demand(&c->problem, e, i) != FT_DEMAND_VALUE || ties->work > MOST_WORK ||
-        !ft_map_get(&ties->first_of, (uint64_t)variable << 32 | vid, &first))
-        return false;
-    clues seen = clues_at(c, e);
-    const put *at = ties->by_value.data + first, *end = ties->by_value.data + ties->by_value.len;
-    for (run r; left < 2 && at < end && at->variable == variable && at->vid == vid; at += r.n) {
-        r = run_at(at, end, true);
-        size_t from = count_before(r, overwritten(c, ties, e, variable, at->thread, &any)),
-               to = count_until(c, ties, r, e, &seen);
-        if (from >= to) continue;
-        left += to - from;
-        *source = r.at[from].event;
-    }
-    if (ft_run_initial_vid(c->run, variable) == vid && !any) {
-        left++;
-        *source = FT_NO_EVENT;
-    }
-    if (left != 1) return false;
-    ft_map_put(&c->settled, (uint64_t)e << 32 | i, *source);
-    return true;
+        !ft_map_get(&ties->first_of, key, &first))
+        return NULL;
+    find_left(c, ties, e, ties->by_value.data + first, &left);
+    if (left.n == 1) ft_map_put(&c->settled, (uint64_t)e << 32 | i, left.one);
+    if (left.initial || !left.n) return NULL;
+    find_least(c, ties, e);
+    return ties->least;
+}
+
+static void look_again(ft_causality *c, struct ft_ties *ties)
+{
+    ft_needs_release(&ties->before);
+    ties->before = c->needs;
+    c->needs = (ft_needs){0};
+    ft_needs_find(c);
 }
 
 void ft_ties_find(ft_causality *c)
@@ -290,13 +341,18 @@ void ft_ties_find(ft_causality *c)
     if (ties.by_value.len) {
         sort_puts(&ties);
         ft_needs_find(c);
-        ties.before = c->needs;
-        c->needs = (ft_needs){0};
+        ties.least = ft_calloc((size_t)c->needs.width + 1, sizeof *ties.least);
         c->ties = &ties;
-        ft_needs_find(c);
+        for (int round = 0; round < ROUNDS; round++) {
+            size_t settled = c->settled.len;
+            look_again(c, &ties);
+            if (round > 0 && c->settled.len == settled) break;
+        }
         c->ties = NULL;
         ft_needs_release(&ties.before);
     }
+    free(ties.least);
+    ft_vec_release(&ties.firsts);
     ft_vec_release(&ties.all);
     ft_vec_release(&ties.by_value);
     ft_map_release(&ties.first);
