@@ -94,6 +94,18 @@ static void find_lock_rests(ft_standstill *s)
     }
 }
 
+bool ft_standstill_may_be_unstarted(const ft_standstill *s, uint32_t thread)
+{
+    const ft_order *order = s->order;
+    for (uint32_t fork = order->fork_of[thread]; fork != FT_NO_EVENT;
+         fork = order->fork_of[s->trace->thread[fork]]) {
+        const uint32_t *events = order->thread_events + order->thread_start[s->trace->thread[fork]];
+        for (uint32_t i = 0; i < order->position[fork]; i++)
+            if (ft_standstill_may_rest(s, events[i])) return true;
+    }
+    return false;
+}
+
 /* ---- what has been executed ------------------------------------------------------------------ */
 
 static bool is_executed(const ft_standstill *s, uint32_t e)
@@ -297,6 +309,7 @@ ft_standstill *ft_standstill_new(const ft_problem *problem, const ft_causality *
     find_lock_rests(s);
     if (trace->conditions.len) find_alarms(s);
     ft_standstill_sum_up(s);
+    s->flow = ft_standstill_flow_new(s);
     return s;
 }
 
@@ -308,6 +321,7 @@ void ft_standstill_free(ft_standstill *s)
         free(s->states[i].closed);
     }
     free(s->states);
+    ft_standstill_flow_free(s->flow);
     free(s->cut);
     free(s->lock_rests);
     free(s->waited);
@@ -447,5 +461,6 @@ bool ft_standstill_refutes(ft_standstill *s, const ft_claim *claim)
         more = false;
         for (uint32_t t = 0; t < s->order->n_threads; t++) more |= go_on(s, t);
     }
-    return s->now->refuted || is_executed(s, event);
+    return s->now->refuted || is_executed(s, event) ||
+           ft_standstill_flow_refutes(s->flow, event, s->now->reached);
 }

@@ -1,4 +1,5 @@
-/* Inside of the standstills: standstill.c has the claims, standstill_sums.c the semaphores. */
+/* Inside of the standstills: standstill.c has the claims, standstill_sums.c the semaphores,
+ * standstill_flow.c the levels. */
 #ifndef FT_REDUCE_STANDSTILL_INTERNAL_H
 #define FT_REDUCE_STANDSTILL_INTERNAL_H
 
@@ -14,6 +15,8 @@ typedef struct ft_standstill_state {
                           yet */
     uint32_t *closed;  /* [threads] of them, those whose needs are in `reached` */
 } ft_standstill_state;
+
+typedef struct ft_standstill_flow ft_standstill_flow;
 
 struct ft_standstill {
     const ft_problem *problem;
@@ -31,6 +34,7 @@ struct ft_standstill {
                up to an FT_NO_EVENT */
     ft_standstill_state *states; /* [2 * threads] of each thread's last claims, joins apart */
     ft_standstill_state *now;    /* of the claim at hand */
+    ft_standstill_flow *flow;
 };
 
 /* May a thread that is next at e wait there, as far as its kind and flags say? */
@@ -38,7 +42,17 @@ bool ft_standstill_may_wait(const ft_trace *trace, uint32_t e);
 /* Likewise, and as far as the locks that others may rest with say. */
 bool ft_standstill_may_rest(const ft_standstill *s, uint32_t e);
 
+/* May its creator, or that one's, rest before it is forked? */
+bool ft_standstill_may_be_unstarted(const ft_standstill *s, uint32_t thread);
+
 /* Fills s->waited. */
 void ft_standstill_sum_up(ft_standstill *s);
+
+/* standstill_flow.c; s must outlive it, but for its states. */
+ft_standstill_flow *ft_standstill_flow_new(const ft_standstill *s);
+void ft_standstill_flow_free(ft_standstill_flow *flow); /* accepts NULL */
+/* Is there no standstill with the event next in its thread, and all threads at least as far as
+ * reached[thread]? */
+bool ft_standstill_flow_refutes(ft_standstill_flow *flow, uint32_t event, const uint32_t *reached);
 
 #endif

@@ -44,25 +44,12 @@ static void release(sums *set)
     ft_map_release(&set->places);
 }
 
-/* May its creator, or that one's, rest before it is forked? */
-static bool may_be_unstarted(const ft_standstill *s, uint32_t thread)
-{
-    const ft_order *order = s->order;
-    for (uint32_t fork = order->fork_of[thread]; fork != FT_NO_EVENT;
-         fork = order->fork_of[s->trace->thread[fork]]) {
-        const uint32_t *events = order->thread_events + order->thread_start[s->trace->thread[fork]];
-        for (uint32_t i = 0; i < order->position[fork]; i++)
-            if (ft_standstill_may_rest(s, events[i])) return true;
-    }
-    return false;
-}
-
 /* Where the thread may rest; false: there are too many places. */
 static bool find_places(const ft_standstill *s, uint32_t thread, sums *places)
 {
     const ft_order *order = s->order;
     sum now = {0};
-    bool few = !may_be_unstarted(s, thread) || add(places, &now);
+    bool few = !ft_standstill_may_be_unstarted(s, thread) || add(places, &now);
     for (uint32_t i = order->thread_start[thread]; few && i < order->thread_start[thread + 1];
          i++) {
         uint32_t e = order->thread_events[i], object = s->trace->object[e];

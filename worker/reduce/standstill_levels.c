@@ -1,0 +1,339 @@
+#include "reduce/standstill_levels.h"
+
+#include <stdlib.h>
+
+enum { ACCESSES_BEFORE = 8, EVENTS_BEFORE = 32, MOST_THREADS = 4096 };
+#define MOST_SUM ((int64_t)1 << 58) /* of all changes: so that sums of some of them fit */
+
+/* What a thread knows of a variable in the section that it is in. */
+typedef struct known {
+    uint32_t section;
+    uint64_t bits;
+} known;
+
+#define NOBODY  UINT32_MAX
+#define SEVERAL (UINT32_MAX - 1)
+
+typedef struct finder {
+    ft_levels *levels;
+    const ft_problem *problem;
+    const ft_trace *trace;
+    const ft_order *order;
+    known *known;                /* [levels * threads] */
+    bool begun[FT_LEVELS_MOST];  /* a section of the lock has accessed it */
+    bool broken[FT_LEVELS_MOST]; /* it is no level */
+    bool told[FT_LEVELS_MOST];   /* `initial` is known */
+    uint64_t initial[FT_LEVELS_MOST];
+    uint64_t latest[FT_LEVELS_MOST];  /* written in a section */
+    uint32_t writer[FT_LEVELS_MOST];  /* thread that does so, NOBODY, SEVERAL */
+    uint32_t outside[FT_LEVELS_MOST]; /* last write or alloc outside of the lock, FT_NO_EVENT */
+    ft_map level_of;                  /* variable -> level */
+} finder;
+
+/* ---- which variables ------------------------------------------------------------------------- */
+
+static uint32_t before_in_thread(const ft_order *order, uint32_t e)
+{
+    return e == FT_NO_EVENT ? e : ft_order_previous(order, e);
+}
+
+/* The lock that the cond-wait gives back. */
+static uint32_t lock_of(const finder *f, uint32_t wait)
+{
+    uint32_t release = ft_order_next(f->order, wait), section;
+    if (release == FT_NO_EVENT || f->trace->kind[release] != FT_EVENT_RELEASE) return UINT32_MAX;
+    section = f->order->section_of[release];
+    if (!(f->trace->flags[release] & FT_FLAG_CONDITION) || section == FT_NO_SECTION ||
+        f->order->sections.data[section].shared)
+        return UINT32_MAX;
+    return f->trace->object[release];
+}
+
+static void add_level(finder *f, uint32_t variable, uint32_t lock)
+{
+    ft_levels *levels = f->levels;
+    bool fresh;
+    if (levels->n == FT_LEVELS_MOST) return;
+    ft_map_slot(&f->level_of, variable, levels->n, &fresh);
+    if (fresh) levels->all[levels->n++] = (ft_level){.variable = variable, .lock = lock};
+}
+
+/* What was accessed last before the wait, in its section. */
+static void add_levels_of(finder *f, uint32_t wait, uint32_t lock)
+{
+    ft_access scratch;
+    uint32_t count, looked = 0, section = ft_order_section_at(f->order, wait, lock);
+    if (section == FT_NO_SECTION) return;
+    uint32_t acquire = f->order->sections.data[section].acquire, e = wait;
+    for (uint32_t back = 0; back < EVENTS_BEFORE && looked < ACCESSES_BEFORE; back++) {
+        e = before_in_thread(f->order, e);
+        if (e == FT_NO_EVENT || e == acquire) break;
+        const ft_access *accesses = ft_trace_accesses(f->trace, e, &scratch, &count);
+        for (uint32_t i = 0; i < count; i++, looked++) add_level(f, accesses[i].variable, lock);
+    }
+}
+
+static void find_waits(finder *f)
+{
+    for (uint32_t e = 0; e < f->trace->n_events; e++) {
+        if (f->trace->kind[e] != FT_EVENT_COND_WAIT) continue;
+        ft_level_wait wait = {.event = e, .condition = f->trace->object[e], .lock = lock_of(f, e)};
+        ft_vec_push(&f->levels->waits, wait);
+        if (wait.lock != UINT32_MAX) add_levels_of(f, e, wait.lock);
+    }
+}
+
+/* ---- what sections do with them -------------------------------------------------------------- */
+
+static known *known_at(const finder *f, uint32_t level, uint32_t thread)
+{
+    return &f->known[(size_t)level * f->order->n_threads + thread];
+}
+
+/* Writes without the lock are the variable's initialisation: all of them come before all sections
+ * that access it, whatever the schedule. */
+static bool is_initialised(finder *f, uint32_t level, uint32_t e)
+{
+    uint32_t outside = f->outside[level];
+    return outside == FT_NO_EVENT || ft_order_before(f->order, outside, e) ||
+           f->trace->thread[outside] == f->trace->thread[e];
+}
+
+static void tell_initial(finder *f, uint32_t level, ft_vid vid)
+{
+    f->told[level] = FT_VID_IS_KNOWN(vid);
+    if (f->told[level]) f->initial[level] = ft_run_value(f->problem->run, vid).bits;
+}
+
+static void write_outside(finder *f, uint32_t level, uint32_t e, ft_vid vid)
+{
+    uint32_t last = f->outside[level];
+    bool ordered = last == FT_NO_EVENT || ft_order_before(f->order, last, e);
+    if (f->begun[level] || !ordered) f->broken[level] = true;
+    f->outside[level] = e;
+    tell_initial(f, level, vid);
+}
+
+static void begin(finder *f, uint32_t level, bool write, ft_vid vid)
+{
+    if (f->begun[level]) return;
+    f->begun[level] = true;
+    if (!write && !f->told[level]) tell_initial(f, level, vid);
+    f->latest[level] = f->initial[level];
+}
+
+/* The bits as they are; count_all counts them from the first ones. */
+static void change(finder *f, uint32_t level, uint32_t e, uint32_t section, uint64_t after)
+{
+    uint32_t thread = f->trace->thread[e];
+    const known *k = known_at(f, level, thread);
+    bool read = k->section == section, alone = f->writer[level] == thread && f->told[level];
+    ft_level_change one = {.event = e,
+                           .blind = !read && !alone,
+                           .before = (int64_t)(read ? k->bits : f->latest[level]),
+                           .after = (int64_t)after};
+    f->levels->all[level].blind |= one.blind;
+    ft_vec_push(&f->levels->all[level].changes, one);
+    f->latest[level] = after;
+}
+
+static void access_inside(finder *f, uint32_t level, uint32_t e, uint32_t i, bool write,
+                          uint32_t section)
+{
+    ft_vid vid = ft_run_vid(f->problem->run, e, i);
+    bool certain = FT_VID_IS_KNOWN(vid) &&
+                   (write ? f->trace->kind[e] == FT_EVENT_WRITE || f->trace->kind[e] == FT_EVENT_RMW
+                          : ft_problem_demand(f->problem, e, i) != FT_DEMAND_NOTHING);
+    if (!certain || !is_initialised(f, level, e)) {
+        f->broken[level] = true;
+        return;
+    }
+    uint64_t bits = ft_run_value(f->problem->run, vid).bits;
+    begin(f, level, write, vid);
+    if (write) change(f, level, e, section, bits);
+    *known_at(f, level, f->trace->thread[e]) = (known){section, bits};
+}
+
+static bool is_inside(const finder *f, uint32_t level, uint32_t e, uint32_t *section)
+{
+    *section = ft_order_section_at(f->order, e, f->levels->all[level].lock);
+    return *section != FT_NO_SECTION && !f->order->sections.data[*section].shared;
+}
+
+static void access_one(finder *f, uint32_t level, uint32_t e, uint32_t i, bool write)
+{
+    uint32_t section;
+    if (is_inside(f, level, e, &section))
+        access_inside(f, level, e, i, write, section);
+    else if (write)
+        write_outside(f, level, e, ft_run_vid(f->problem->run, e, i));
+}
+
+static void find_writer(finder *f, uint32_t level, uint32_t e)
+{
+    uint32_t section, thread = f->trace->thread[e];
+    if (!is_inside(f, level, e, &section) || f->writer[level] == thread) return;
+    f->writer[level] = f->writer[level] == NOBODY ? thread : SEVERAL;
+}
+
+static void find_writers(finder *f)
+{
+    ft_access scratch;
+    uint32_t count;
+    uint64_t level;
+    for (uint32_t e = 0; e < f->trace->n_events; e++) {
+        const ft_access *accesses = ft_trace_accesses(f->trace, e, &scratch, &count);
+        for (uint32_t i = 0; i < count; i++)
+            if (accesses[i].write && ft_map_get(&f->level_of, accesses[i].variable, &level))
+                find_writer(f, (uint32_t)level, e);
+    }
+}
+
+/* What was in the block is forgotten. */
+static void allocate(finder *f, uint32_t e)
+{
+    const ft_block_cells *cells = &f->trace->block_cells[f->trace->object[e]];
+    uint64_t level;
+    for (uint32_t i = 0; i < cells->count; i++)
+        if (ft_map_get(&f->level_of, cells->variables[i], &level))
+            write_outside(f, (uint32_t)level, e, FT_VID_UNKNOWN);
+}
+
+static void look_at_wait(finder *f, ft_level_wait *wait)
+{
+    uint32_t thread = f->trace->thread[wait->event];
+    for (uint32_t level = 0; level < f->levels->n; level++) {
+        uint32_t lock = f->levels->all[level].lock;
+        const known *k = known_at(f, level, thread);
+        if (lock != wait->lock || k->section == FT_NO_SECTION ||
+            k->section != ft_order_section_at(f->order, wait->event, lock))
+            continue;
+        wait->known |= 1u << level;
+        wait->at[level] = (int64_t)k->bits;
+    }
+}
+
+static void follow(finder *f)
+{
+    ft_access scratch;
+    uint32_t count, next = 0;
+    uint64_t level;
+    for (uint32_t e = 0; e < f->trace->n_events; e++) {
+        const ft_access *accesses = ft_trace_accesses(f->trace, e, &scratch, &count);
+        for (uint32_t i = 0; i < count; i++)
+            if (ft_map_get(&f->level_of, accesses[i].variable, &level))
+                access_one(f, (uint32_t)level, e, i, accesses[i].write);
+        if (f->trace->kind[e] == FT_EVENT_ALLOC) allocate(f, e);
+        if (f->trace->kind[e] == FT_EVENT_COND_WAIT)
+            look_at_wait(f, &f->levels->waits.data[next++]);
+    }
+}
+
+/* ---- from bits to levels --------------------------------------------------------------------- */
+
+/* Does no value come a second time? Then `places` has how many changes it took to each. */
+static bool find_places(const ft_level *level, uint64_t initial, ft_map *places)
+{
+    bool fresh = !level->blind;
+    ft_map_put(places, initial, 0);
+    for (size_t i = 0; i < level->changes.len && fresh; i++) {
+        const ft_level_change *c = &level->changes.data[i];
+        if (c->after != c->before) ft_map_slot(places, (uint64_t)c->after, i + 1, &fresh);
+    }
+    return fresh;
+}
+
+/* places: NULL: values are counted as they are. */
+static int64_t count_from(uint64_t initial, const ft_map *places, int64_t bits)
+{
+    uint64_t place = 0;
+    if (!places) return (int64_t)((uint64_t)bits - initial);
+    ft_map_get(places, (uint64_t)bits, &place);
+    return (int64_t)place;
+}
+
+static bool is_near(int64_t value)
+{
+    return value < MOST_SUM && value > -MOST_SUM;
+}
+
+/* False: what the changes add does not fit. */
+static bool count_changes(ft_levels *levels, uint32_t index, uint64_t initial, const ft_map *places)
+{
+    ft_level *level = &levels->all[index];
+    int64_t sum = 0;
+    for (size_t i = 0; i < level->changes.len && is_near(sum); i++) {
+        ft_level_change *c = &level->changes.data[i];
+        c->before = count_from(initial, places, c->before);
+        c->after = count_from(initial, places, c->after);
+        if (!is_near(c->before) || !is_near(c->after)) return false;
+        sum += c->after > c->before ? c->after - c->before : c->before - c->after;
+    }
+    for (size_t i = 0; i < levels->waits.len; i++) {
+        ft_level_wait *wait = &levels->waits.data[i];
+        if (!(wait->known >> index & 1)) continue;
+        wait->at[index] = count_from(initial, places, wait->at[index]);
+        if (!is_near(wait->at[index])) return false;
+    }
+    return is_near(sum);
+}
+
+static void forget(ft_levels *levels, uint32_t index)
+{
+    ft_vec_release(&levels->all[index].changes);
+    levels->all[index].changes.len = 0;
+    for (size_t i = 0; i < levels->waits.len; i++) levels->waits.data[i].known &= ~(1u << index);
+}
+
+static void count_all(finder *f)
+{
+    for (uint32_t i = 0; i < f->levels->n; i++) {
+        ft_map places = {0};
+        bool once = find_places(&f->levels->all[i], f->initial[i], &places);
+        if (f->broken[i] || !f->told[i] ||
+            !count_changes(f->levels, i, f->initial[i], once ? &places : NULL))
+            forget(f->levels, i);
+        ft_map_release(&places);
+    }
+}
+
+void ft_levels_find(ft_levels *levels, const ft_problem *problem)
+{
+    finder f = {
+        .levels = levels, .problem = problem, .trace = problem->trace, .order = problem->order};
+    if (!problem->run || f.order->n_threads > MOST_THREADS) return;
+    find_waits(&f);
+    size_t n = (size_t)levels->n * f.order->n_threads;
+    f.known = ft_alloc((n + 1) * sizeof *f.known);
+    for (size_t i = 0; i < n; i++) f.known[i].section = FT_NO_SECTION;
+    for (uint32_t i = 0; i < levels->n; i++) {
+        f.outside[i] = FT_NO_EVENT;
+        f.writer[i] = NOBODY;
+        tell_initial(&f, i, ft_run_initial_vid(problem->run, levels->all[i].variable));
+    }
+    find_writers(&f);
+    follow(&f);
+    count_all(&f);
+    free(f.known);
+    ft_map_release(&f.level_of);
+}
+
+void ft_levels_release(ft_levels *levels)
+{
+    for (uint32_t i = 0; i < levels->n; i++) ft_vec_release(&levels->all[i].changes);
+    ft_vec_release(&levels->waits);
+}
+
+const ft_level_wait *ft_levels_wait(const ft_levels *levels, uint32_t event)
+{
+    size_t low = 0, high = levels->waits.len;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (levels->waits.data[middle].event < event)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == levels->waits.len || levels->waits.data[low].event != event) return NULL;
+    return &levels->waits.data[low];
+}
