@@ -23,7 +23,7 @@ enum {
     VARIABLES = 2,
     ATTEMPTS = 4,       /* to come to the end of a run */
     SECTIONS = 4,       /* of a thread */
-    EVENTS = 60,        /* of a thread; longer runs are left out */
+    EVENTS = 66,        /* of a thread; longer runs are left out */
     MOST_STATES = 60000 /* likewise */
 };
 
@@ -48,6 +48,7 @@ typedef struct section {
 typedef struct monitor {
     section sections[THREADS][SECTIONS];
     uint32_t n[THREADS], threads;
+    uint32_t phase; /* sections of all threads before this one come before all others; 0: not so */
 } monitor;
 
 static update make_update(ft_random *random, uint32_t variable)
@@ -82,6 +83,7 @@ static void make_monitor(monitor *m, ft_random *random)
 {
     bool two_locks = ft_random_percent(random, 10);
     *m = (monitor){.threads = 2 + ft_random_below(random, THREADS - 1)};
+    if (ft_random_percent(random, 40)) m->phase = 1 + ft_random_below(random, 2);
     for (uint32_t t = 0; t < m->threads; t++) {
         bool gives = t % 2;
         m->n[t] = 1 + ft_random_below(random, m->threads > 3 ? SECTIONS - 1 : SECTIONS);
@@ -95,7 +97,7 @@ static void make_monitor(monitor *m, ft_random *random)
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
-typedef enum phase { TAKE, LOOK, SLEEP, TAKE_AGAIN, UPDATE, SIGNAL, GIVE, LATE } phase;
+typedef enum phase { BEGIN, OUT, TAKE, LOOK, SLEEP, TAKE_AGAIN, UPDATE, SIGNAL, GIVE, LATE } phase;
 
 typedef struct runner {
     const monitor *m;
@@ -103,8 +105,8 @@ typedef struct runner {
     ft_random *random;
     uint32_t section[THREADS], n_events[THREADS];
     phase at[THREADS];
-    bool woken[THREADS];
-    uint32_t holder[LOCKS]; /* thread + 1 */
+    bool woken[THREADS], out[THREADS]; /* out: it has ended the first phase */
+    uint32_t holder[LOCKS];            /* thread + 1 */
     int value[VARIABLES];
     bool too_long;
 } runner;
@@ -119,8 +121,17 @@ static void emit(runner *r, ft_event_kind kind, uint32_t t, uint32_t object, uin
     if (++r->n_events[t] == EVENTS) r->too_long = true;
 }
 
+static bool are_out(const runner *r)
+{
+    bool all = true;
+    for (uint32_t t = 0; t < r->m->threads; t++) all &= r->out[t];
+    return all;
+}
+
 static bool can_go(const runner *r, uint32_t t)
 {
+    if (r->at[t] == OUT) return are_out(r);
+    if (r->at[t] == BEGIN && r->m->phase && !r->out[t]) return true;
     if (r->section[t] == r->m->n[t]) return false;
     const section *s = &r->m->sections[t][r->section[t]];
     if (r->at[t] == TAKE || r->at[t] == TAKE_AGAIN) return !r->holder[s->lock];
@@ -190,11 +201,34 @@ static phase give(runner *r, uint32_t t, const section *s)
     return LATE;
 }
 
+/* Is it the end of the first phase for the thread? */
+static phase begin_section(runner *r, uint32_t t)
+{
+    uint32_t end = r->m->phase < r->m->n[t] ? r->m->phase : r->m->n[t];
+    if (!r->m->phase || r->out[t] || r->section[t] < end) return TAKE;
+    emit(r, FT_EVENT_EDGE_OUT, t, t, 0, NULL);
+    r->out[t] = true;
+    return OUT;
+}
+
+static phase begin_phase(runner *r, uint32_t t)
+{
+    for (uint32_t other = 0; other < r->m->threads; other++)
+        if (other != t) emit(r, FT_EVENT_EDGE_IN, t, other, 0, NULL);
+    return BEGIN;
+}
+
 static void go_on(runner *r, uint32_t t)
 {
     const section *s = &r->m->sections[t][r->section[t]];
     phase *at = &r->at[t];
     switch (*at) {
+    case BEGIN:
+        *at = begin_section(r, t);
+        break;
+    case OUT:
+        *at = begin_phase(r, t);
+        break;
     case TAKE:
         *at = take(r, t, s, 0);
         break;
@@ -221,7 +255,7 @@ static void go_on(runner *r, uint32_t t)
     case LATE:
         if (s->outside) do_signal(r, t, s);
         r->section[t]++;
-        *at = TAKE;
+        *at = BEGIN;
         break;
     }
 }
@@ -236,6 +270,7 @@ static ft_trace *run_monitor(const monitor *m, ft_random *random)
     int zero = 0;
     for (uint32_t i = 0; i < LOCKS; i++) ft_builder_lock(r.b, NAMES[i], 1, FT_LOCK_MUTEX);
     for (uint32_t i = 0; i < m->threads; i++) ft_builder_thread(r.b, NAMES[i], 1);
+    for (uint32_t i = 0; i < m->threads; i++) ft_builder_edge(r.b, NAMES[i], 1);
     for (uint32_t i = 0; i < CONDITIONS; i++) ft_builder_condition(r.b, NAMES[i], 1);
     for (uint32_t i = 0; i < VARIABLES; i++)
         ft_builder_shared_initial(
@@ -261,7 +296,7 @@ static ft_trace *run_monitor(const monitor *m, ft_random *random)
 /* ---- every feasible state -------------------------------------------------------------------- */
 
 typedef struct state {
-    uint8_t at[THREADS], asleep[THREADS], holder[LOCKS];
+    uint8_t at[THREADS], asleep[THREADS], holder[LOCKS], out[THREADS];
     int8_t value[VARIABLES];
 } state;
 
@@ -308,6 +343,12 @@ static bool step(const walk *w, state *s, uint32_t t)
         break;
     case FT_EVENT_COND_WAKE:
         if (s->asleep[t]) return false;
+        break;
+    case FT_EVENT_EDGE_OUT:
+        s->out[object] = 1;
+        break;
+    case FT_EVENT_EDGE_IN:
+        if (!s->out[object]) return false;
         break;
     default:
         break;

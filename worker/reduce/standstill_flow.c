@@ -1,6 +1,7 @@
 /* Who sleeps says what levels are, and levels say who can be at rest.
  *
- * Let thread T sleep at condition c in a standstill, since its wait w.
+ * Let thread T sleep at condition c in a standstill, since its wait w. Waits for c that hard order
+ * puts before w or behind its wake-up (those of other phases of the program) play no part in it.
  *
  *   own wait    No signal that wakes T for sure (a broadcast, or any, where T's thread alone waits
  *               for c) comes behind w. So the level moves on from what it is at w by changes alone
@@ -12,105 +13,27 @@
  *               take, the level is in the end at most what it is at v.
  *
  * A level in the end is the sum of what each thread added up to where it rests. Places where that
- * sum, and what others' sleep says, leave nothing are dropped, until nothing changes. */
+ * sum, and what others' sleep says, leave nothing are dropped, until nothing changes. Where
+ * something is left, the same is asked with somebody asleep at each condition: if nobody can be,
+ * those places are dropped too. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "reduce/standstill_internal.h"
-#include "reduce/standstill_levels.h"
+#include "reduce/standstill_flow_internal.h"
 
-enum {
-    CONDITIONS = 16,
-    PAIRS = 8,
-    MOST = FT_LEVELS_MOST + PAIRS, /* measures */
-    SECTION_EVENTS = 256,
-    SWEEPS = 8,
-    ROUNDS = 8
-};
-#define MOST_PLACES ((size_t)100 * 1000)
+enum { ROUNDS = 8, MOST_ASSUMED = 64 /* groups */ };
+#define MOST_PLACES ((size_t)60 * 1000)
 #define MOST_WORK   ((uint64_t)400 * 1000 * 1000)
 #define MOST_UNIT   ((int64_t)1 << 24) /* so that as many as there are events fit */
-#define FAR         ((int64_t)1 << 62)
 
-/* A level, or the difference of two of one lock. */
-typedef struct measure {
-    uint32_t plus, minus; /* levels; minus: UINT32_MAX: none */
-    bool blind;           /* no sum: the level is */
-} measure;
-
-typedef struct span {
-    int64_t low, high;
-} span;
-
-#define ANYTHING ((span){-FAR, FAR})
-#define NOTHING  ((span){FAR, -FAR})
-
-/* What a thread did so far. */
-typedef struct doing {
-    uint32_t has_written;            /* a bit for each level */
-    int64_t written[FT_LEVELS_MOST]; /* last */
-    int64_t added[MOST];             /* to each measure that is not blind */
-} doing;
-
-/* Where a thread may be at rest. */
-typedef struct place {
-    uint32_t thread, position;
-    uint32_t wait; /* the cond-wait that it sleeps since; FT_NO_EVENT: it does not */
-    doing by_then;
-    span bounds[MOST]; /* of each measure in any standstill with the thread there */
-} place;
-
-/* A condition that somebody waits for. */
-typedef struct condition {
-    uint32_t id, lock; /* lock: UINT32_MAX: not one for all waits */
-    bool alone;        /* one thread alone waits for it */
-    span last[MOST];   /* "last wait", of each measure */
-} condition;
-
-struct ft_standstill_flow {
-    const ft_standstill *s;
-    ft_levels levels;
-    measure measures[MOST];
-    uint32_t n;
-    condition conditions[CONDITIONS];
-    uint32_t n_conditions;
-    FT_VEC(place) places; /* by thread and position */
-    uint32_t *first;      /* [threads + 1] slices of places */
-    uint64_t work;
-    bool idle;
-};
-
-typedef struct ft_standstill_flow flow;
-
-static span meet(span a, span b)
-{
-    return (span){a.low > b.low ? a.low : b.low, a.high < b.high ? a.high : b.high};
-}
-
-static void include(span *all, int64_t value)
-{
-    if (value < all->low) all->low = value;
-    if (value > all->high) all->high = value;
-}
-
-static bool is_empty(span a)
-{
-    return a.low > a.high;
-}
+typedef ft_standstill_flow flow;
+typedef ft_flow_span span;
+typedef ft_flow_doing doing;
+typedef ft_flow_place place;
+typedef ft_flow_measure measure;
+typedef ft_flow_change change;
 
 /* ---- measures -------------------------------------------------------------------------------- */
-
-static bool has_measure(const flow *f, uint32_t m, const ft_level_wait *wait)
-{
-    const measure *z = &f->measures[m];
-    return wait->known >> z->plus & 1 && (z->minus == UINT32_MAX || wait->known >> z->minus & 1);
-}
-
-static int64_t measure_at(const flow *f, uint32_t m, const ft_level_wait *wait)
-{
-    const measure *z = &f->measures[m];
-    return wait->at[z->plus] - (z->minus == UINT32_MAX ? 0 : wait->at[z->minus]);
-}
 
 static int64_t weight(const measure *z, uint32_t level)
 {
@@ -123,326 +46,72 @@ static void find_measures(flow *f)
     for (uint32_t i = 0; i < f->levels.n; i++)
         f->measures[f->n++] = (measure){i, UINT32_MAX, all[i].blind};
     for (uint32_t i = 0; i < f->levels.n; i++)
-        for (uint32_t k = 0; k < i && f->n < MOST; k++)
+        for (uint32_t k = 0; k < i && f->n < FT_FLOW_MOST; k++)
             if (all[i].lock == all[k].lock && all[i].changes.len && all[k].changes.len &&
                 !all[i].blind && !all[k].blind)
                 f->measures[f->n++] = (measure){i, k, false};
 }
 
-/* ---- the changes, in observed order ---------------------------------------------------------- */
+/* ---- the changes ----------------------------------------------------------------------------- */
 
-typedef struct walk {
-    const flow *f;
-    size_t next[FT_LEVELS_MOST];
-} walk;
-
-static void do_change(const flow *f, uint32_t level, const ft_level_change *c, doing *now)
+static int by_thread(const void *left, const void *right)
 {
-    now->has_written |= 1u << level;
-    now->written[level] = c->after;
-    for (uint32_t m = 0; m < f->n; m++)
-        if (!f->measures[m].blind)
-            now->added[m] += weight(&f->measures[m], level) * (c->after - c->before);
+    const change *a = left, *b = right;
+    if (a->thread != b->thread) return a->thread < b->thread ? -1 : 1;
+    return (a->position > b->position) - (a->position < b->position);
 }
 
-/* What e does, on top of what is in `now`. Of each event in turn. */
-static void walk_on(walk *w, uint32_t e, doing *now)
+static void list_changes(flow *f)
 {
-    for (uint32_t level = 0; level < w->f->levels.n; level++) {
-        const ft_level *l = &w->f->levels.all[level];
-        size_t *next = &w->next[level];
-        for (; *next < l->changes.len && l->changes.data[*next].event == e; ++*next)
-            do_change(w->f, level, &l->changes.data[*next], now);
-    }
-}
-
-/* ---- conditions ------------------------------------------------------------------------------ */
-
-static condition *find_condition(flow *f, uint32_t id)
-{
-    for (uint32_t i = 0; i < f->n_conditions; i++)
-        if (f->conditions[i].id == id) return &f->conditions[i];
-    return NULL;
-}
-
-static void find_conditions(flow *f)
-{
-    uint32_t thread[CONDITIONS];
-    for (size_t i = 0; i < f->levels.waits.len; i++) {
-        const ft_level_wait *wait = &f->levels.waits.data[i];
-        uint32_t by = f->s->trace->thread[wait->event];
-        condition *c = find_condition(f, wait->condition);
-        if (!c && f->n_conditions == CONDITIONS) continue;
-        if (!c) {
-            c = &f->conditions[f->n_conditions];
-            *c = (condition){.id = wait->condition, .lock = wait->lock, .alone = true};
-            thread[f->n_conditions++] = by;
+    const ft_standstill *s = f->s;
+    for (uint32_t level = 0; level < f->levels.n; level++)
+        for (size_t i = 0; i < f->levels.all[level].changes.len; i++) {
+            const ft_level_change *c = &f->levels.all[level].changes.data[i];
+            change one = {s->trace->thread[c->event], s->order->position[c->event], level,
+                          c->before, c->after};
+            ft_vec_push(&f->changes, one);
         }
-        if (thread[c - f->conditions] != by) c->alone = false;
-        if (c->lock != wait->lock) c->lock = UINT32_MAX;
-    }
+    if (f->changes.len) qsort(f->changes.data, f->changes.len, sizeof(change), by_thread);
 }
 
-/* Does e wake whoever sleeps at the condition? */
-static bool wakes_all(const flow *f, const condition *c, uint32_t e)
+static void find_units(flow *f)
 {
-    const ft_trace *trace = f->s->trace;
-    if (trace->object[e] != c->id) return false;
-    return trace->kind[e] == FT_EVENT_BROADCAST || (c->alone && trace->kind[e] == FT_EVENT_SIGNAL);
-}
-
-/* ---- own wait -------------------------------------------------------------------------------- */
-
-/* Where the change is executed behind a wait, with its section of the lock: is such a signal too,
- * in the section, or behind it before the thread may rest? */
-static bool has_signal(const flow *f, const condition *c, uint32_t lock, uint32_t e)
-{
-    const ft_order *order = f->s->order;
-    uint32_t acquire = order->sections.data[ft_order_section_at(order, e, lock)].acquire;
-    uint32_t at = e;
-    for (uint32_t n = 0; n < SECTION_EVENTS && at != acquire && at != FT_NO_EVENT; n++) {
-        if (wakes_all(f, c, at)) return true;
-        at = ft_order_previous(order, at);
-    }
-    at = ft_order_next(order, e);
-    for (uint32_t n = 0; n < SECTION_EVENTS && at != FT_NO_EVENT; n++) {
-        if (ft_standstill_may_rest(f->s, at)) return false;
-        if (wakes_all(f, c, at)) return true;
-        at = ft_order_next(order, at);
-    }
-    return false;
-}
-
-typedef struct reach {
-    int64_t from;
-    span to;
-} reach;
-
-static int by_from(const void *left, const void *right)
-{
-    const reach *a = left, *b = right;
-    return (a->from > b->from) - (a->from < b->from);
-}
-
-typedef FT_VEC(reach) reaches;
-typedef FT_VEC(ft_level_change) silent_changes;
-
-static reach *reach_of(const reaches *all, int64_t from)
-{
-    reach key = {.from = from};
-    return all->len ? bsearch(&key, all->data, all->len, sizeof key, by_from) : NULL;
-}
-
-/* True: it grew. */
-static bool extend(const reaches *all, const ft_level_change *change)
-{
-    reach *from = reach_of(all, change->before), *to = reach_of(all, change->after);
-    span before = from->to;
-    if (to->to.low < from->to.low) from->to.low = to->to.low;
-    if (to->to.high > from->to.high) from->to.high = to->to.high;
-    return before.low != from->to.low || before.high != from->to.high;
-}
-
-static void list_values(const silent_changes *silent, reaches *all)
-{
-    for (size_t i = 0; i < silent->len; i++) {
-        int64_t before = silent->data[i].before, after = silent->data[i].after;
-        ft_vec_push(all, ((reach){before, {before, before}}));
-        ft_vec_push(all, ((reach){after, {after, after}}));
-    }
-    if (!all->len) return;
-    qsort(all->data, all->len, sizeof *all->data, by_from);
-    size_t n = 1;
-    for (size_t i = 1; i < all->len; i++)
-        if (all->data[i].from != all->data[n - 1].from) all->data[n++] = all->data[i];
-    all->len = n;
-}
-
-/* Between which values the level can be that goes on from each by changes without a signal; false:
- * they are too many to follow, or can begin anywhere. */
-static bool find_reaches(flow *f, const condition *c, uint32_t level, reaches *all)
-{
-    const ft_level *l = &f->levels.all[level];
-    silent_changes silent = {0};
-    bool more = true, blind = false;
-    for (size_t i = 0; i < l->changes.len && !blind; i++) {
-        if (has_signal(f, c, l->lock, l->changes.data[i].event)) continue;
-        ft_vec_push(&silent, l->changes.data[i]);
-        blind = l->changes.data[i].blind;
-    }
-    list_values(&silent, all);
-    for (int sweep = 0; sweep < SWEEPS && more && !blind;
-         sweep++) { /* to and fro: chains either way */
-        more = false;
-        for (size_t i = 0; i < silent.len; i++)
-            more |= extend(all, &silent.data[sweep % 2 ? silent.len - 1 - i : i]);
-    }
-    ft_vec_release(&silent);
-    return !more;
-}
-
-static void bound_by_own_wait(flow *f, const condition *c, uint32_t level)
-{
-    reaches all = {0};
-    if (find_reaches(f, c, level, &all))
-        for (size_t i = 0; i < f->places.len; i++) {
-            place *p = &f->places.data[i];
-            const ft_level_wait *wait = ft_levels_wait(&f->levels, p->wait);
-            if (!wait || wait->condition != c->id || !(wait->known >> level & 1)) continue;
-            const reach *r = reach_of(&all, wait->at[level]);
-            span to = r ? r->to : (span){wait->at[level], wait->at[level]};
-            p->bounds[level] = meet(p->bounds[level], to);
+    for (uint32_t m = 0; m < f->n; m++) f->unit[m] = MOST_UNIT;
+    for (size_t i = 0; i < f->changes.len; i++)
+        for (uint32_t m = 0; m < f->n; m++) {
+            const change *c = &f->changes.data[i];
+            int64_t size = weight(&f->measures[m], c->level) * (c->after - c->before);
+            if (size < 0) size = -size;
+            if (size && size < f->unit[m]) f->unit[m] = size;
         }
-    ft_vec_release(&all);
 }
 
-/* ---- last wait ------------------------------------------------------------------------------- */
-
-enum { UP, DOWN, WAYS };
-
-/* Of each thread, measure and way the most that is added beyond what signals allow, from some place
- * outside of the lock on, where the last wait can be. There is none before a broadcast, which would
- * wake T, or before a wait. */
-typedef struct excess {
-    flow *f;
-    const condition *c;
-    int64_t *most;      /* [threads * MOST * WAYS] */
-    bool *inside;       /* [threads] of the lock */
-    int64_t unit[MOST]; /* what a signal allows */
-    bool over[MOST][WAYS];
-} excess;
-
-static int64_t *most_of(excess *x, uint32_t thread)
+ft_flow_walk ft_flow_begin(const flow *f, uint32_t thread, uint32_t position)
 {
-    return &x->most[(size_t)thread * MOST * WAYS];
-}
-
-static void raise_all(excess *x, uint32_t thread, int64_t units)
-{
-    int64_t *most = most_of(x, thread);
-    for (uint32_t m = 0; m < x->f->n; m++)
-        for (uint32_t way = 0; way < WAYS; way++) most[m * WAYS + way] += units * x->unit[m];
-}
-
-/* Places so far do not count. */
-static void forget_all(excess *x, uint32_t thread)
-{
-    for (uint32_t i = 0; i < x->f->n * WAYS; i++) most_of(x, thread)[i] = -FAR / 2;
-}
-
-/* The thread may be here while another one waits for the last time. */
-static void begin_here(excess *x, uint32_t thread)
-{
-    for (uint32_t i = 0; i < x->f->n * WAYS; i++)
-        if (most_of(x, thread)[i] < 0) most_of(x, thread)[i] = 0;
-}
-
-static void rest_here(excess *x, uint32_t thread)
-{
-    for (uint32_t m = 0; m < x->f->n; m++)
-        for (uint32_t way = 0; way < WAYS; way++)
-            x->over[m][way] |= most_of(x, thread)[m * WAYS + way] > 0;
-}
-
-static void add_here(excess *x, uint32_t thread, const int64_t *added)
-{
-    int64_t *most = most_of(x, thread);
-    for (uint32_t m = 0; m < x->f->n; m++) {
-        most[m * WAYS + UP] += added[m];
-        most[m * WAYS + DOWN] -= added[m];
+    change key = {.thread = thread, .position = position};
+    size_t low = 0, high = f->changes.len;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (by_thread(&f->changes.data[middle], &key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
+    return (ft_flow_walk){f, low};
 }
 
-/* What e does to sleepers of the condition. */
-static void wake_here(excess *x, uint32_t thread, uint32_t e)
+void ft_flow_go_on(ft_flow_walk *w, uint32_t thread, uint32_t position, ft_flow_doing *now)
 {
-    uint8_t kind = x->f->s->trace->kind[e];
-    if (kind == FT_EVENT_SIGNAL) raise_all(x, thread, -1);
-    if (kind == FT_EVENT_COND_WAKE) raise_all(x, thread, 1);
-    if (kind == FT_EVENT_BROADCAST || kind == FT_EVENT_COND_WAIT) forget_all(x, thread);
-}
-
-static void follow_lock(excess *x, uint32_t thread, uint32_t e)
-{
-    const ft_order *order = x->f->s->order;
-    uint32_t section = order->section_of[e];
-    if (section == FT_NO_SECTION || order->sections.data[section].lock != x->c->lock) return;
-    x->inside[thread] = order->sections.data[section].release != e;
-}
-
-static bool is_of(const flow *f, const condition *c, uint32_t e)
-{
-    static const bool OF[FT_EVENT_KINDS] = {[FT_EVENT_SIGNAL] = true,
-                                            [FT_EVENT_BROADCAST] = true,
-                                            [FT_EVENT_COND_WAIT] = true,
-                                            [FT_EVENT_COND_WAKE] = true};
-    return OF[f->s->trace->kind[e]] && f->s->trace->object[e] == c->id;
-}
-
-static void follow_threads(excess *x)
-{
-    const ft_trace *trace = x->f->s->trace;
-    walk w = {.f = x->f};
-    for (uint32_t e = 0; e < trace->n_events; e++) {
-        uint32_t thread = trace->thread[e];
-        doing now = {0};
-        walk_on(&w, e, &now);
-        if (ft_standstill_may_rest(x->f->s, e)) rest_here(x, thread);
-        if (now.has_written) add_here(x, thread, now.added);
-        if (is_of(x->f, x->c, e)) wake_here(x, thread, e);
-        follow_lock(x, thread, e);
-        if (!x->inside[thread]) begin_here(x, thread);
+    const flow *f = w->flow;
+    for (; w->next < f->changes.len; w->next++) {
+        const change *c = &f->changes.data[w->next];
+        if (c->thread != thread || c->position != position) return;
+        now->has_written |= 1u << c->level;
+        now->written[c->level] = c->after;
+        for (uint32_t m = 0; m < f->n; m++)
+            if (!f->measures[m].blind)
+                now->added[m] += weight(&f->measures[m], c->level) * (c->after - c->before);
     }
-    for (uint32_t t = 0; t < x->f->s->order->n_threads; t++) rest_here(x, t);
-}
-
-/* The least that a change adds or takes. */
-static void find_units(excess *x)
-{
-    walk w = {.f = x->f};
-    for (uint32_t m = 0; m < x->f->n; m++) x->unit[m] = MOST_UNIT;
-    for (uint32_t e = 0; e < x->f->s->trace->n_events; e++) {
-        doing now = {0};
-        walk_on(&w, e, &now);
-        for (uint32_t m = 0; now.has_written && m < x->f->n; m++) {
-            int64_t size = now.added[m] < 0 ? -now.added[m] : now.added[m];
-            if (size && size < x->unit[m]) x->unit[m] = size;
-        }
-    }
-}
-
-/* Of the measure at all waits for the condition; empty: it is not known at one of them, or has
- * another lock. */
-static span at_waits(const flow *f, const condition *c, uint32_t m)
-{
-    span at = NOTHING;
-    if (f->levels.all[f->measures[m].plus].lock != c->lock) return at;
-    for (size_t i = 0; i < f->levels.waits.len; i++) {
-        const ft_level_wait *wait = &f->levels.waits.data[i];
-        if (wait->condition != c->id) continue;
-        if (!has_measure(f, m, wait)) return NOTHING;
-        include(&at, measure_at(f, m, wait));
-    }
-    return at;
-}
-
-static void bound_by_last_wait(flow *f, condition *c)
-{
-    uint32_t n = f->s->order->n_threads;
-    excess x = {.f = f, .c = c};
-    x.most = ft_calloc((size_t)n * MOST * WAYS + 1, sizeof *x.most);
-    x.inside = ft_calloc((size_t)n + 1, sizeof *x.inside);
-    find_units(&x);
-    follow_threads(&x);
-    for (uint32_t m = 0; m < f->n; m++) {
-        span at = at_waits(f, c, m);
-        c->last[m] = ANYTHING;
-        if (f->measures[m].blind || is_empty(at)) continue;
-        if (!x.over[m][UP]) c->last[m].high = at.high;
-        if (!x.over[m][DOWN]) c->last[m].low = at.low;
-    }
-    free(x.most);
-    free(x.inside);
 }
 
 /* ---- places ---------------------------------------------------------------------------------- */
@@ -450,65 +119,44 @@ static void bound_by_last_wait(flow *f, condition *c)
 static void add_place(flow *f, uint32_t thread, uint32_t position, uint32_t wake,
                       const doing *by_then)
 {
-    place p = {.thread = thread, .position = position, .wait = FT_NO_EVENT, .by_then = *by_then};
+    place p = {.thread = thread,
+               .position = position,
+               .wait = UINT32_MAX,
+               .group = UINT32_MAX,
+               .by_then = *by_then};
+    const ft_level_wait *wait = NULL;
     if (wake != FT_NO_EVENT && f->s->trace->kind[wake] == FT_EVENT_COND_WAKE)
-        p.wait = ft_order_wake(f->s->order, wake)->wait;
-    for (uint32_t m = 0; m < f->n; m++) p.bounds[m] = ANYTHING;
+        wait = ft_levels_wait(&f->levels, ft_order_wake(f->s->order, wake)->wait);
+    if (wait) p.wait = (uint32_t)(wait - f->levels.waits.data);
+    if (wait) p.group = f->group_of[p.wait];
+    for (uint32_t m = 0; m < f->n; m++) p.bounds[m] = FT_FLOW_ANYTHING;
     ft_vec_push(&f->places, p);
 }
 
-static int by_place(const void *left, const void *right)
+static void find_places_of(flow *f, uint32_t thread)
 {
-    const place *a = left, *b = right;
-    if (a->thread != b->thread) return a->thread < b->thread ? -1 : 1;
-    return (a->position > b->position) - (a->position < b->position);
-}
-
-static void sort_places(flow *f)
-{
-    uint32_t n = f->s->order->n_threads;
-    f->first = ft_calloc((size_t)n + 2, sizeof *f->first);
-    if (f->places.len) qsort(f->places.data, f->places.len, sizeof(place), by_place);
-    for (size_t i = 0; i < f->places.len; i++) f->first[f->places.data[i].thread + 1]++;
-    for (uint32_t t = 0; t < n; t++) f->first[t + 1] += f->first[t];
+    const ft_standstill *s = f->s;
+    const uint32_t *events = s->order->thread_events + s->order->thread_start[thread];
+    uint32_t n = s->order->thread_start[thread + 1] - s->order->thread_start[thread];
+    ft_flow_walk w = ft_flow_begin(f, thread, 0);
+    doing by_then = {0};
+    if (ft_standstill_may_be_unstarted(s, thread)) add_place(f, thread, 0, FT_NO_EVENT, &by_then);
+    for (uint32_t at = 0; at < n && f->places.len < MOST_PLACES; at++) {
+        if (ft_standstill_may_rest(s, events[at])) add_place(f, thread, at, events[at], &by_then);
+        ft_flow_go_on(&w, thread, at, &by_then);
+    }
+    add_place(f, thread, n, FT_NO_EVENT, &by_then);
 }
 
 static void find_places(flow *f)
 {
-    const ft_standstill *s = f->s;
-    uint32_t n = s->order->n_threads;
-    doing *by_then = ft_calloc((size_t)n + 1, sizeof *by_then);
-    walk w = {.f = f};
-    for (uint32_t t = 0; t < n; t++)
-        if (ft_standstill_may_be_unstarted(s, t)) add_place(f, t, 0, FT_NO_EVENT, &by_then[t]);
-    for (uint32_t e = 0; e < s->trace->n_events && f->places.len < MOST_PLACES; e++) {
-        uint32_t t = s->trace->thread[e];
-        if (ft_standstill_may_rest(s, e)) add_place(f, t, s->order->position[e], e, &by_then[t]);
-        walk_on(&w, e, &by_then[t]);
+    uint32_t n = f->s->order->n_threads;
+    f->first = ft_calloc((size_t)n + 2, sizeof *f->first);
+    for (uint32_t t = 0; t < n; t++) {
+        find_places_of(f, t);
+        f->first[t + 1] = (uint32_t)f->places.len;
     }
-    for (uint32_t t = 0; t < n; t++)
-        add_place(f, t, s->order->thread_start[t + 1] - s->order->thread_start[t], FT_NO_EVENT,
-                  &by_then[t]);
     f->idle |= f->places.len >= MOST_PLACES;
-    free(by_then);
-    sort_places(f);
-}
-
-static void bound_places(flow *f)
-{
-    for (uint32_t i = 0; i < f->n_conditions; i++) {
-        condition *c = &f->conditions[i];
-        if (c->lock == UINT32_MAX) continue;
-        for (uint32_t level = 0; level < f->levels.n; level++)
-            if (f->levels.all[level].lock == c->lock) bound_by_own_wait(f, c, level);
-        bound_by_last_wait(f, c);
-        for (size_t k = 0; k < f->places.len; k++) {
-            place *p = &f->places.data[k];
-            const ft_level_wait *wait = ft_levels_wait(&f->levels, p->wait);
-            if (!wait || wait->condition != c->id) continue;
-            for (uint32_t m = 0; m < f->n; m++) p->bounds[m] = meet(p->bounds[m], c->last[m]);
-        }
-    }
 }
 
 ft_standstill_flow *ft_standstill_flow_new(const ft_standstill *s)
@@ -521,17 +169,27 @@ ft_standstill_flow *ft_standstill_flow_new(const ft_standstill *s)
     f->idle = f->levels.n == 0;
     if (f->idle) return f;
     find_measures(f);
-    find_conditions(f);
+    list_changes(f);
+    find_units(f);
+    ft_flow_find_groups(f);
     find_places(f);
-    if (!f->idle) bound_places(f);
+    if (!f->idle) ft_flow_bound_places(f);
     return f;
 }
 
 void ft_standstill_flow_free(ft_standstill_flow *f)
 {
     if (!f) return;
+    for (size_t i = 0; i < f->groups.len; i++) {
+        free(f->groups.data[i].from);
+        free(f->groups.data[i].to);
+    }
     ft_levels_release(&f->levels);
+    ft_vec_release(&f->changes);
+    ft_vec_release(&f->groups);
+    ft_vec_release(&f->by_group);
     ft_vec_release(&f->places);
+    free(f->group_of);
     free(f->first);
     free(f);
 }
@@ -541,60 +199,105 @@ void ft_standstill_flow_free(ft_standstill_flow *f)
 /* What a thread can have done where it may be at rest. */
 typedef struct done {
     bool any; /* there is such a place */
-    span added[MOST];
+    span added[FT_FLOW_MOST];
     span written[FT_LEVELS_MOST];
     uint32_t has_written; /* a bit for each level: at all these places */
 } done;
 
 /* Of each measure: what it can be in the end, and the sum of what the threads can have added. */
 typedef struct guess {
-    span end[MOST], sum[MOST];
+    span end[FT_FLOW_MOST], sum[FT_FLOW_MOST];
+    uint32_t assumed;         /* a group: somebody sleeps there; UINT32_MAX: none */
+    span there[FT_FLOW_MOST]; /* what can be then, over the places that are left */
 } guess;
+
+/* A claim, and what is known of it. */
+typedef struct question {
+    const place *at;
+    const uint32_t *reached; /* [threads] */
+    bool *awake;             /* [groups] nobody sleeps there */
+    done *done;              /* [threads] */
+} question;
 
 static void add_doing(const flow *f, const doing *one, done *all)
 {
     all->any = true;
     all->has_written &= one->has_written;
-    for (uint32_t m = 0; m < f->n; m++) include(&all->added[m], one->added[m]);
+    for (uint32_t m = 0; m < f->n; m++) ft_flow_include(&all->added[m], one->added[m]);
     for (uint32_t level = 0; level < f->levels.n; level++)
-        if (one->has_written >> level & 1) include(&all->written[level], one->written[level]);
+        if (one->has_written >> level & 1)
+            ft_flow_include(&all->written[level], one->written[level]);
+}
+
+static void empty(span *all, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) all[i] = FT_FLOW_NOTHING;
 }
 
 static void begin_done(done *all)
 {
     *all = (done){.has_written = UINT32_MAX};
-    for (uint32_t m = 0; m < MOST; m++) all->added[m] = NOTHING;
-    for (uint32_t level = 0; level < FT_LEVELS_MOST; level++) all->written[level] = NOTHING;
+    empty(all->added, FT_FLOW_MOST);
+    empty(all->written, FT_LEVELS_MOST);
+}
+
+static void include_there(const flow *f, const place *p, guess *g)
+{
+    for (uint32_t m = 0; m < f->n; m++) {
+        ft_flow_include(&g->there[m], p->bounds[m].low);
+        ft_flow_include(&g->there[m], p->bounds[m].high);
+    }
+}
+
+static bool meet_there(const flow *f, guess *g)
+{
+    bool left = true;
+    for (uint32_t m = 0; m < f->n && g->assumed != UINT32_MAX; m++) {
+        g->end[m] = ft_flow_meet(g->end[m], g->there[m]);
+        left &= !ft_flow_is_empty(g->end[m]);
+    }
+    return left;
 }
 
 /* With the thread there, and elsewhere as `before` says: is anything left? before: NULL at first.
  */
-static bool may_be_at(const flow *f, const place *p, const guess *g, const done *before)
+static bool may_be_at(const flow *f, const question *q, const place *p, const guess *g,
+                      const done *before)
 {
+    if (p->group != UINT32_MAX && q->awake[p->group]) return false;
     for (uint32_t m = 0; m < f->n; m++) {
-        span end = meet(g->end[m], p->bounds[m]);
+        span end = ft_flow_meet(g->end[m], p->bounds[m]);
         int64_t added = p->by_then.added[m];
         if (before && !f->measures[m].blind)
-            end = meet(end, (span){g->sum[m].low - before->added[m].low + added,
-                                   g->sum[m].high - before->added[m].high + added});
-        if (is_empty(end)) return false;
+            end = ft_flow_meet(end, (span){g->sum[m].low - before->added[m].low + added,
+                                           g->sum[m].high - before->added[m].high + added});
+        if (ft_flow_is_empty(end)) return false;
     }
     return true;
 }
 
-/* Over the places that are left from that position on. */
-static void look_at_thread(flow *f, uint32_t thread, uint32_t from, const guess *g, bool again,
-                           done *all)
+/* Over the places that are left. */
+static void look_at_thread(flow *f, const question *q, uint32_t thread, guess *g, bool again)
 {
     done now;
     begin_done(&now);
     for (uint32_t i = f->first[thread]; i < f->first[thread + 1]; i++) {
         const place *p = &f->places.data[i];
-        if (p->position >= from && may_be_at(f, p, g, again ? all : NULL))
-            add_doing(f, &p->by_then, &now);
+        if (p->position < q->reached[thread] ||
+            !may_be_at(f, q, p, g, again ? &q->done[thread] : NULL))
+            continue;
+        add_doing(f, &p->by_then, &now);
+        if (p->group != UINT32_MAX && p->group == g->assumed) include_there(f, p, g);
     }
     f->work += f->first[thread + 1] - f->first[thread];
-    *all = now;
+    q->done[thread] = now;
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const place *a = left, *b = right;
+    if (a->thread != b->thread) return a->thread < b->thread ? -1 : 1;
+    return (a->position > b->position) - (a->position < b->position);
 }
 
 static const place *place_of(const flow *f, uint32_t thread, uint32_t position)
@@ -609,52 +312,78 @@ static bool guess_end(const flow *f, const done *all, guess *g)
 {
     uint32_t n = f->s->order->n_threads;
     for (uint32_t m = 0; m < f->n; m++) {
-        span sum = {0, 0}, last = NOTHING;
+        span sum = {0, 0}, last = FT_FLOW_NOTHING;
         bool written = false;
         for (uint32_t t = 0; t < n; t++) {
             sum = (span){sum.low + all[t].added[m].low, sum.high + all[t].added[m].high};
             if (m >= f->levels.n) continue;
             written |= all[t].has_written >> m & 1;
-            if (!is_empty(all[t].written[m])) {
-                include(&last, all[t].written[m].low);
-                include(&last, all[t].written[m].high);
+            if (!ft_flow_is_empty(all[t].written[m])) {
+                ft_flow_include(&last, all[t].written[m].low);
+                ft_flow_include(&last, all[t].written[m].high);
             }
         }
-        if (!written) include(&last, 0);
+        if (!written) ft_flow_include(&last, 0);
         g->sum[m] = sum;
-        if (!f->measures[m].blind) g->end[m] = meet(g->end[m], sum);
-        if (m < f->levels.n) g->end[m] = meet(g->end[m], last);
-        if (is_empty(g->end[m])) return false;
+        if (!f->measures[m].blind) g->end[m] = ft_flow_meet(g->end[m], sum);
+        if (m < f->levels.n) g->end[m] = ft_flow_meet(g->end[m], last);
+        if (ft_flow_is_empty(g->end[m])) return false;
     }
     return true;
 }
 
-/* One more look at all threads; false: nothing is left. The one of `at` is nowhere else. */
-static bool look(flow *f, const uint32_t *reached, const place *at, guess *g, done *all, bool again)
+/* One more look at all threads; false: nothing is left. The claim's thread is nowhere else. */
+static bool look(flow *f, const question *q, guess *g, bool again)
 {
+    empty(g->there, FT_FLOW_MOST);
     for (uint32_t t = 0; t < f->s->order->n_threads; t++) {
-        if (t != at->thread) look_at_thread(f, t, reached[t], g, again, &all[t]);
-        if (t == at->thread) begin_done(&all[t]);
-        if (t == at->thread) add_doing(f, &at->by_then, &all[t]);
-        if (!all[t].any) return false;
+        if (t == q->at->thread) {
+            begin_done(&q->done[t]);
+            add_doing(f, &q->at->by_then, &q->done[t]);
+        } else {
+            look_at_thread(f, q, t, g, again);
+        }
+        if (!q->done[t].any) return false;
     }
-    return guess_end(f, all, g);
+    return meet_there(f, g) && guess_end(f, q->done, g);
+}
+
+/* assumed: see guess. */
+static bool is_refuted(flow *f, const question *q, uint32_t assumed)
+{
+    guess g = {.assumed = assumed}, before;
+    memcpy(g.end, q->at->bounds, sizeof g.end);
+    for (int round = 0; round < ROUNDS; round++) {
+        before = g;
+        if (!look(f, q, &g, round > 0)) return true;
+        if (round > 1 && memcmp(before.end, g.end, f->n * sizeof *g.end) == 0) break;
+    }
+    return false;
+}
+
+/* Where nobody can sleep in a group, that is known from then on. True: of some more. */
+static bool find_awake(flow *f, const question *q)
+{
+    bool more = false;
+    for (uint32_t i = 0; i < f->groups.len && f->work <= MOST_WORK; i++) {
+        if (q->awake[i] || i == q->at->group || !is_refuted(f, q, i)) continue;
+        q->awake[i] = more = true;
+    }
+    return more;
 }
 
 bool ft_standstill_flow_refutes(ft_standstill_flow *f, uint32_t event, const uint32_t *reached)
 {
     if (f->idle || f->work > MOST_WORK) return false;
-    const place *at = place_of(f, f->s->trace->thread[event], f->s->order->position[event]);
-    if (!at) return false;
-    guess g, before;
-    done *all = ft_calloc((size_t)f->s->order->n_threads + 1, sizeof *all);
-    memcpy(g.end, at->bounds, sizeof g.end);
-    bool left = true;
-    for (int round = 0; round < ROUNDS && left; round++) {
-        before = g;
-        left = look(f, reached, at, &g, all, round > 0);
-        if (round > 1 && memcmp(before.end, g.end, f->n * sizeof *g.end) == 0) break;
-    }
-    free(all);
-    return !left;
+    question q = {.at = place_of(f, f->s->trace->thread[event], f->s->order->position[event]),
+                  .reached = reached};
+    if (!q.at) return false;
+    q.done = ft_calloc((size_t)f->s->order->n_threads + 1, sizeof *q.done);
+    q.awake = ft_calloc(f->groups.len + 1, sizeof *q.awake);
+    bool refuted = is_refuted(f, &q, UINT32_MAX);
+    while (!refuted && f->groups.len <= MOST_ASSUMED && find_awake(f, &q))
+        refuted = is_refuted(f, &q, UINT32_MAX);
+    free(q.done);
+    free(q.awake);
+    return refuted;
 }

@@ -11,7 +11,7 @@
 
 #include "encode/problem.h"
 
-#define FT_LEVELS_MOST 8u
+#define FT_LEVELS_MOST 16u
 
 /* A write in a section of the lock. */
 typedef struct ft_level_change {
