@@ -53,6 +53,7 @@ static void test_blocks(void **state)
         {FT_RAW_ZERO, 0, {0x5555000, 4096}, true},
         {FT_RAW_ZERO, 0, {0x5555000, UINT64_MAX}, false},
         {FT_RAW_BENIGN, 0, {0x5555000, UINT64_MAX}, false},
+        {FT_RAW_WHOLE, 0, {0x5555000, UINT64_MAX}, false},
         {FT_RAW_BEGIN, 1, {0x7f0000000000, 8 << 20}, true},
         {FT_RAW_BEGIN, 1, {0x7f0000000000, UINT64_MAX}, false},
         {FT_RAW_BEGIN, 0, {0, UINT64_MAX}, true},

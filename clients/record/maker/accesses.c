@@ -176,8 +176,33 @@ ft_terms_place ft_maker_place(ft_maker *m, const ft_raw_record *r, uint64_t site
                             m->step};
 }
 
+enum { UNIT = 16 }; /* bytes: no processor's atomic has more */
+#define UNIT_CHANNEL (UINT64_C(1) << 57)
+
+/* An atomic of several cells is several events. So that nobody sees some of them done and others
+ * not, the atomics of such memory keep the order of the run: each comes after those before it. */
+static void keep_whole(ft_maker *m, const ft_raw_record *r, uint64_t direction)
+{
+    uint64_t last = (r->address + r->size - 1) / UNIT;
+    for (uint64_t unit = r->address / UNIT; unit <= last; unit++) {
+        uint64_t from = unit * UNIT, to = from + UNIT;
+        if (from < r->address) from = r->address;
+        if (to > r->address + r->size) to = r->address + r->size;
+        if (!ft_cells_is_parted(m->cells, from, to - from)) continue;
+        const uint64_t operands[] = {direction, UNIT_CHANNEL | unit};
+        ft_channels_meet(m->channels, r->thread, operands, FT_NO_ALLOCATION);
+        ft_builder_hook(m->builder, 0);
+        ft_channels_follow(m->channels, m->builder, ft_maker_thread(m, r->thread), operands,
+                           FT_NO_LOC);
+        ft_builder_hook(m->builder, m->step);
+    }
+}
+
 void ft_maker_access(ft_maker *m, const ft_raw_record *r)
 {
+    bool atomic = r->form != FT_RAW_FORM_READ && r->form != FT_RAW_FORM_WRITE;
+    bool parted = atomic && ft_cells_is_parted(m->cells, r->address, r->size);
+    if (parted) keep_whole(m, r, FT_RAW_CHANNEL_IN);
     if (m->terms) ft_terms_begin(m->terms, ft_maker_place(m, r, r->site), r);
     for (uint64_t at = r->address, end = r->address + r->size; at < end;) {
         uint32_t skip, c = ft_cells_at(m->cells, at, &skip);
@@ -188,6 +213,7 @@ void ft_maker_access(ft_maker *m, const ft_raw_record *r)
         at += skip;
     }
     if (m->terms) ft_terms_end(m->terms);
+    if (parted) keep_whole(m, r, FT_RAW_CHANNEL_OUT);
 }
 
 static void show_cell(ft_maker *m, const ft_raw_record *r, uint32_t c)

@@ -326,11 +326,17 @@ static void look_at_own(ft_cells *cells, const ft_raw_record *r)
     if (!cells->settled) ft_cells_count_shown(cells, r->operands[0], r->text, r->length);
 }
 
+static void join_parts(ft_cells *cells, const ft_raw_record *r)
+{
+    if (!cells->settled) ft_cells_count_whole(cells, r->operands[0], r->operands[1]);
+}
+
 static void (*const appliers[FT_RAW_OPERATIONS])(ft_cells *, const ft_raw_record *) = {
     [FT_RAW_FORK] = fork_thread, [FT_RAW_JOIN] = join_thread,  [FT_RAW_BEGIN] = begin_thread,
     [FT_RAW_END] = end_thread,   [FT_RAW_SYNC] = synchronise,  [FT_RAW_MARK] = synchronise,
     [FT_RAW_ALLOC] = allocate,   [FT_RAW_FREE] = release,      [FT_RAW_ZERO] = fill_with_zeros,
     [FT_RAW_MEMORY] = fill,      [FT_RAW_SHOWN] = look_at_own, [FT_RAW_MODULE] = meet_module,
+    [FT_RAW_WHOLE] = join_parts,
 };
 
 static void apply(ft_cells *cells, const ft_raw_record *r)
@@ -407,6 +413,14 @@ static void lie_in(const allocation *block, const granule *g, ft_cell *cell)
     cell->initial = bytes_as_value(start, cell->size);
 }
 
+/* Does an atomic cover several of the granule's pieces? */
+static bool is_parted(const granule *g)
+{
+    unsigned inside = (g->whole & WHOLE_8 ? 0xFE : 0) | (g->whole & WHOLE_4 ? 0xEE : 0) |
+                      (g->whole & WHOLE_2 ? 0xAA : 0);
+    return g->whole & WHOLE_BEYOND || (g->n_cells > 1 && g->bounds & inside);
+}
+
 static void add_cells(ft_cells *cells, granule *g)
 {
     unsigned conflict = g->shared & g->written;
@@ -424,6 +438,7 @@ static void add_cells(ft_cells *cells, granule *g)
         g->n_cells++;
         ft_vec_push(&cells->cells, cell);
     }
+    g->parted = is_parted(g);
 }
 
 /* The second pass meets the lives of an address in their order. */
@@ -543,6 +558,16 @@ uint32_t ft_cells_at(ft_cells *cells, uint64_t address, uint32_t *skip)
         }
     }
     return FT_NO_CELL;
+}
+
+bool ft_cells_is_parted(ft_cells *cells, uint64_t address, uint64_t size)
+{
+    for (uint64_t key = address / GRANULE; key <= (address + size - 1) / GRANULE; key++) {
+        page *p = page_at(cells, key, false);
+        const granule *g = p ? living(cells, p, key % PAGE) : NULL;
+        if (g && g->parted) return true;
+    }
+    return false;
 }
 
 /* Which cells the granule has in this life, for a look at its slot alone. */

@@ -107,6 +107,8 @@ ft_cells_extent ft_cells_extent_of(const ft_cells *cells, uint32_t allocation);
 /* The shared cell at `address`, whose size is then how far it goes; else FT_NO_CELL, with *skip
  * the number of bytes from there that lie in none (up to the next granule). */
 uint32_t ft_cells_at(ft_cells *cells, uint64_t address, uint32_t *skip);
+/* Is that range, which has shared cells, such that an atomic there covers several of them? */
+bool ft_cells_is_parted(ft_cells *cells, uint64_t address, uint64_t size);
 /* What each of the events accesses: the shared cell that is all of it, FT_NO_CELL where it touches
  * none (and for calls and returns), FT_SEVERAL_CELLS where it has to be looked up piece by piece.
  */

@@ -7,6 +7,7 @@ typedef struct part {
     unsigned from, to;
     bool read, write;
     bool has_content;
+    uint8_t whole;    /* WHOLE_* */
     uint64_t content; /* after the access, at its bytes */
 } part;
 
@@ -28,7 +29,8 @@ static inline uint8_t bounds_of(const part *p)
 static inline uint64_t did_of(const part *p)
 {
     uint64_t mask = mask_of(p), written = mask << ONE_WRITTEN | UINT64_C(1) << ONE_WROTE;
-    return mask << ONE_TOUCHED | (p->write ? written : 0) | (uint64_t)bounds_of(p) << ONE_BOUNDS;
+    return mask << ONE_TOUCHED | (p->write ? written : 0) | (uint64_t)bounds_of(p) << ONE_BOUNDS |
+           (uint64_t)p->whole << ONE_WHOLE;
 }
 
 /* Two threads touch the granule in no fixed order. Who touched which of its bytes is known where
@@ -43,6 +45,7 @@ static granule *make_several(ft_cells *cells, uint64_t key, page *in)
                  .shared = alone ? 0 : touched,
                  .written = gone ? UINT8_MAX : (uint8_t)(slot >> ONE_WRITTEN),
                  .bounds = (uint8_t)(slot >> ONE_BOUNDS),
+                 .whole = slot >> ONE_WHOLE & 15,
                  .left_over = touched & (uint8_t) ~(uint8_t)(slot >> ONE_WRITTEN),
                  .start = at->content,
                  .since = at->since,
@@ -60,6 +63,13 @@ static granule *make_several(ft_cells *cells, uint64_t key, page *in)
     return &cells->granules.data[cells->granules.len - 1];
 }
 
+static uint32_t said_of(const granule *g)
+{
+    return (uint32_t)g->shared << ONE_TOUCHED | (uint32_t)g->written << ONE_WRITTEN |
+           (uint32_t)g->bounds << ONE_BOUNDS | (uint32_t)g->whole << ONE_WHOLE |
+           UINT32_C(1) << ONE_WROTE;
+}
+
 static void touch_several(ft_cells *cells, uint64_t key, page *in, const part *p, uint32_t thread)
 {
     uint64_t slot = in->at[key % PAGE].slot;
@@ -73,9 +83,8 @@ static void touch_several(ft_cells *cells, uint64_t key, page *in, const part *p
     }
     if (p->write) g->written |= mask_of(p);
     g->bounds |= bounds_of(p);
-    in->at[key % PAGE].said = (uint32_t)g->shared << ONE_TOUCHED |
-                              (uint32_t)g->written << ONE_WRITTEN |
-                              (uint32_t)g->bounds << ONE_BOUNDS | UINT32_C(1) << ONE_WROTE;
+    g->whole |= p->whole;
+    in->at[key % PAGE].said = said_of(g);
 }
 
 /* ---- while all accesses of the granule are ordered */
@@ -316,6 +325,16 @@ static bool is_write(uint32_t form)
     return form != FT_RAW_FORM_READ && form != FT_RAW_FORM_ATOMIC_READ;
 }
 
+/* How much of the granule an access makes a thing that nobody sees in parts. */
+static uint8_t whole_of(uint32_t form, uint64_t address, uint64_t size)
+{
+    bool atomic = form != FT_RAW_FORM_READ && form != FT_RAW_FORM_WRITE;
+    if (!atomic || size < 2 || size > 8) return 0;
+    if (address % GRANULE + size > GRANULE) return WHOLE_BEYOND;
+    if (address % size || size > 4) return WHOLE_8;
+    return size > 2 ? WHOLE_4 : WHOLE_2;
+}
+
 void ft_cells_count_range(ft_cells *cells, uint64_t address, uint64_t size, uint32_t form,
                           const unsigned char *content)
 {
@@ -325,7 +344,8 @@ void ft_cells_count_range(ft_cells *cells, uint64_t address, uint64_t size, uint
                   .to = (unsigned)(stop - key * GRANULE),
                   .read = is_read(form),
                   .write = is_write(form),
-                  .has_content = content != NULL};
+                  .has_content = content != NULL,
+                  .whole = whole_of(form, address, size)};
         for (uint64_t i = at; content && i < stop; i++)
             p.content |= (uint64_t)content[i - address] << 8 * (i % GRANULE);
         touch(cells, key, &p);
@@ -349,6 +369,19 @@ static unsigned count_changed(ft_cells *cells, uint64_t key, uint64_t now, unsig
     p.content = now & bits_of(&p);
     touch(cells, key, &p);
     return p.to;
+}
+
+void ft_cells_count_whole(ft_cells *cells, uint64_t address, uint64_t size)
+{
+    for (uint64_t key = address / GRANULE; key <= (address + size - 1) / GRANULE; key++) {
+        page *in = page_at(cells, key, false);
+        spot *at = in ? &in->at[key % PAGE] : NULL;
+        if (!at || !at->slot) continue;
+        if (at->slot >> ONE_THREAD == SEVERAL)
+            cells->granules.data[(uint32_t)at->slot].whole |= WHOLE_BEYOND;
+        else
+            at->slot |= (uint64_t)WHOLE_BEYOND << ONE_WHOLE;
+    }
 }
 
 enum { MOST_REGIONS = 4096 };
@@ -419,7 +452,10 @@ void ft_cells_turn_to(ft_cells *cells, uint32_t thread)
 
 static void fill_shape(ft_cells *cells, uint32_t code, unsigned from)
 {
-    part p = {.from = from, .to = from + (1u << code % 8), .write = is_write(code / 8)};
+    part p = {.from = from,
+              .to = from + (1u << code % 8),
+              .write = is_write(code / 8),
+              .whole = whole_of(code / 8, from, UINT64_C(1) << code % 8)};
     bool inside = code % 8 < FT_RAW_RANGE && p.to <= GRANULE;
     cells->shapes[code][from] = inside ? (shape){.bits = bits_of(&p),
                                                  .reads = p.write ? 0 : UINT64_MAX,
@@ -447,7 +483,8 @@ static __attribute__((noinline)) void count_other(ft_cells *cells, const ft_raw_
               .to = from + size,
               .read = is_read(form),
               .write = is_write(form),
-              .has_content = true};
+              .has_content = true,
+              .whole = whole_of(form, from, size)};
     p.content = value << 8 * from & bits_of(&p);
     touch(cells, e->address / GRANULE, &p);
 }

@@ -25,6 +25,8 @@ typedef struct granule {
     uint64_t address;
     uint16_t first[GRANULE];         /* the thread that touched a byte first */
     uint8_t shared, written, bounds; /* bit per byte; bounds: an access begins there */
+    uint8_t whole;                   /* WHOLE_*: atomics that were made there */
+    bool parted;                     /* with cells: some of these cover several */
     uint8_t left_over;               /* those that were read as its life found them: */
     uint8_t n_cells;                 /* shared ones, by address from `cell` on */
     uint64_t start;
@@ -76,16 +78,21 @@ enum {
     ONE_THREAD = 48,
     ONE_READERS = 32,
     ONE_BEYOND = 1 << 30, /* no slot has it */
+    ONE_WHOLE = 26,
     ONE_HANDED = 25,
     ONE_WROTE = 24, /* the owner itself */
     ONE_TOUCHED = 16,
     ONE_WRITTEN = 8,
     ONE_BOUNDS = 0,
-    ONE_BYTES = (1 << ONE_WROTE) - 1, /* those by byte */
+    ONE_BYTES = ((1 << ONE_WROTE) - 1) | 15 << ONE_WHOLE, /* what no other thread changes */
     GONE = 0xFFFD,
     READERS = 0xFFFE,
     SEVERAL = 0xFFFF
 };
+
+/* An atomic of so many bytes, at a multiple of that, or anywhere: of 8. BEYOND: of more than the
+ * granule. */
+enum { WHOLE_2 = 1, WHOLE_4 = 2, WHOLE_8 = 4, WHOLE_BEYOND = 8 };
 
 enum { FOUND_NOT_YET, FOUND_NONE, FOUND_CELLS }; /* spot.found */
 
@@ -226,6 +233,8 @@ void ft_cells_count_range(ft_cells *cells, uint64_t address, uint64_t size, uint
  * it. */
 void ft_cells_count_shown(ft_cells *cells, uint64_t address, const unsigned char *content,
                           uint64_t n);
+/* What was touched there last was a part of an atomic. */
+void ft_cells_count_whole(ft_cells *cells, uint64_t address, uint64_t size);
 /* Before the memory begins another life: who else used it? */
 void ft_cells_count_free(ft_cells *cells, uint64_t address);
 

@@ -64,23 +64,34 @@ static uint64_t count_unseen(Elf *elf)
     return n;
 }
 
-static uint64_t unseen_in(const char *path)
+/* ---- objects that the wrapper built */
+
+static bool is_call(Elf *elf, const GElf_Shdr *header, const GElf_Sym *symbol)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return 0;
-    elf_version(EV_CURRENT);
-    Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-    uint64_t n = elf ? count_unseen(elf) : 0;
-    elf_end(elf);
-    close(fd);
-    return n;
+    const char *name = elf_strptr(elf, header->sh_link, symbol->st_name);
+    return symbol->st_shndx == SHN_UNDEF && name && strncmp(name, "__tsan_", 7) == 0;
+}
+
+/* Such a library wants the calls from the program: what it does to its locks is recorded. */
+static bool wants_calls(Elf *elf)
+{
+    Elf_Scn *section = NULL;
+    while ((section = elf_nextscn(elf, section))) {
+        GElf_Shdr header;
+        GElf_Sym symbol;
+        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNSYM) continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        for (int i = 0; data && gelf_getsym(data, i, &symbol); i++)
+            if (is_call(elf, &header, &symbol)) return true;
+    }
+    return false;
 }
 
 /* ---- notes */
 
-static void note_assembly(ft_maker *m, const char *path)
+static void note_assembly(ft_maker *m, const char *path, Elf *elf)
 {
-    uint64_t n = unseen_in(path);
+    uint64_t n = count_unseen(elf);
     if (!n) return;
     ft_builder_note(m->builder, FT_RECORD_FOREIGN, FT_NO_EVENT,
                     "%s has %" PRIu64 " instruction(s) of inline assembly that order threads and "
@@ -89,10 +100,10 @@ static void note_assembly(ft_maker *m, const char *path)
                     path, n);
 }
 
-static void note_library(ft_maker *m, const char *path)
+static void note_library(ft_maker *m, const char *path, Elf *elf)
 {
     const char *name = foreign_name(path);
-    if (!name) return;
+    if (!name || wants_calls(elf)) return;
     ft_builder_note(m->builder, FT_RECORD_FOREIGN, FT_NO_EVENT,
                     "%s (%s) orders threads without calls that the recorder sees: findings between "
                     "what it keeps apart can be false; tell such orders by annotations "
@@ -100,10 +111,19 @@ static void note_library(ft_maker *m, const char *path)
                     name, path);
 }
 
+static void note_module(ft_maker *m, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    elf_version(EV_CURRENT);
+    Elf *elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    note_library(m, path, elf);
+    note_assembly(m, path, elf);
+    elf_end(elf);
+    if (fd >= 0) close(fd);
+}
+
 void ft_maker_foreign(ft_maker *m)
 {
-    for (size_t i = 0; i < m->modules.len && m->summary->threads > 1; i++) {
-        note_library(m, m->modules.data[i].path);
-        note_assembly(m, m->modules.data[i].path);
-    }
+    for (size_t i = 0; i < m->modules.len && m->summary->threads > 1; i++)
+        note_module(m, m->modules.data[i].path);
 }

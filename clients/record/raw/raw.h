@@ -111,7 +111,9 @@ typedef struct ft_raw_header {
     X(INITIALISED, "uu", "site, object: made by a call, while there may be other threads")         \
     X(DESTROYED, "uu", "site, object")                                                             \
     X(RECLAIMED, "uu", "site, object: it lay in the memory of the FREE before")                    \
-    X(SHOWN, "ut", "address, content: the thread's own memory, by now, that the next FORK hands on")
+    X(SHOWN, "ut",                                                                                 \
+      "address, content: the thread's own memory, by now, that the next FORK hands on")            \
+    X(WHOLE, "uu", "address, size: the thread's last accesses there are one atomic")
 
 /* Before the first FORK the program's variables are SHOWN too: so far one thread alone had them. */
 

@@ -14,7 +14,6 @@ void foretell_happens_after(const volatile void *what);
 void foretell_ignore_begin(void);
 void foretell_ignore_end(void);
 void foretell_benign(const volatile void *memory, unsigned long size);
-enum { COMES_OUT = 1, GOES_IN = 2 };
 #define ANNOTATED (UINT64_C(1) << 63)
 
 extern void __assert_fail(const char *expression, const char *file, unsigned line,
@@ -48,7 +47,7 @@ void foretell_atomic_begin(void)
 }
 
 /* Addresses of the program and numbers of descriptors (descriptor.c) stay apart. */
-static void meet(const volatile void *what, uint64_t direction, const void *pc)
+void ft_rt_meet(const volatile void *what, uint64_t direction, const void *pc)
 {
     ft_rt_about(FT_RT_ANY, pc);
     ft_rt_thread *self = ft_rt_enter();
@@ -60,12 +59,12 @@ static void meet(const volatile void *what, uint64_t direction, const void *pc)
 
 void foretell_happens_before(const volatile void *what)
 {
-    meet(what, GOES_IN, __builtin_return_address(0));
+    ft_rt_meet(what, FT_RAW_CHANNEL_OUT, __builtin_return_address(0));
 }
 
 void foretell_happens_after(const volatile void *what)
 {
-    meet(what, COMES_OUT, __builtin_return_address(0));
+    ft_rt_meet(what, FT_RAW_CHANNEL_IN, __builtin_return_address(0));
 }
 
 static void ignore(bool on)

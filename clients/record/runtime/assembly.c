@@ -123,6 +123,9 @@ static void log_all(ft_raw_form form, const void *pc, uintptr_t address, unsigne
     uint32_t size = size_code == WIDE ? LANE : 1u << size_code;
     for (unsigned i = 0; i < lanes(size_code); i++)
         ft_rt_log_access(form, pc, address + i * LANE, size, values[i], written[i]);
+    bool atomic = form != FT_RAW_FORM_READ && form != FT_RAW_FORM_WRITE;
+    uint64_t bytes = (uint64_t)lanes(size_code) * LANE;
+    if (size_code == WIDE && atomic && address % bytes == 0) FT_RT_LOG(WHOLE, address, bytes);
 }
 
 static void look(uintptr_t address, unsigned size_code, int64_t *values)

@@ -317,10 +317,15 @@ void ft_rt_yield(ft_rt_thread *self)
     wait_for_baton(self);
 }
 
-/* Whoever wakes it meanwhile wakes it for good. A handler that waits itself forgets what for. */
+/* Whoever wakes it meanwhile wakes it for good. A handler that waits itself forgets what for: the
+ * thread is up behind it, whether that time was up or not, and looks again. */
 static void handle(ft_rt_thread *self)
 {
+    ft_rt_request asks = self->asks;
+    uint64_t since = self->waits_since;
     bool restarts = ft_rt_signals_deliver(self);
+    self->asks = asks;
+    if (self->waits_since != since) self->timed_out = false;
     self->interrupted = false;
     self->broke_off = self->waits_for != NULL;
     self->restarts = restarts;
@@ -329,6 +334,7 @@ static void handle(ft_rt_thread *self)
 bool ft_rt_block(ft_rt_thread *self, const void *what, const struct timespec *deadline)
 {
     ft_rt_baton_lock();
+    self->interrupted = false; /* this wait may be a handler's; its end makes the thread ready */
     self->state = FT_RT_BLOCKED;
     self->waits_for = what;
     self->waits_since = ft_rt_baton.waits++;

@@ -65,6 +65,20 @@ static uint32_t module_named(const char *name)
     return FT_SCHEDULE_NONE;
 }
 
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* What came later has the name in the recording that its links lead to (log.c). */
+static uint32_t module_at(const char *path)
+{
+    char real[PATH_MAX];
+    uint32_t m = module_named(base_of(path));
+    return m == FT_SCHEDULE_NONE && realpath(path, real) ? module_named(base_of(real)) : m;
+}
+
 static void keep_path(uint32_t m, const char *name)
 {
     char path[PATH_MAX];
@@ -79,10 +93,10 @@ static int find_place(struct dl_phdr_info *info, size_t size, void *data)
     (void)data;
     play.adds = info->dlpi_adds;
     if (play.n_places == MODULES || (play.n_places && !*info->dlpi_name)) return 0;
-    const char *slash = strrchr(info->dlpi_name, '/');
-    const char *name = slash ? slash + 1 : info->dlpi_name;
     place *p = &play.places[play.n_places++];
-    *p = (place){.base = info->dlpi_addr, .module = module_named(name), .own = is_own(name)};
+    *p = (place){.base = info->dlpi_addr,
+                 .module = module_at(info->dlpi_name),
+                 .own = is_own(base_of(info->dlpi_name))};
     for (int i = 0; i < info->dlpi_phnum; i++) {
         uintptr_t end = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
         if (info->dlpi_phdr[i].p_type == PT_LOAD && end > p->end) p->end = end;

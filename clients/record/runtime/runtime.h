@@ -250,6 +250,9 @@ pid_t ft_rt_task(pid_t tid); /* the same of a thread's */
 /* Sent, armed or given a handler (in: false), or handled: what came before comes before that
  * (descriptor.c). With the baton. */
 void ft_rt_signal_channel(int number, bool in, const void *pc);
+/* The program says so (annotate.c): FT_RAW_CHANNEL_OUT: what came before comes before each later
+ * FT_RAW_CHANNEL_IN of that address. */
+void ft_rt_meet(const volatile void *what, uint64_t direction, const void *pc);
 void ft_rt_signal_taken(int number, const void *pc); /* by who waits for it */
 
 /* ---- assembly.c: the write of inline assembly that the calling thread has at hand. Between its

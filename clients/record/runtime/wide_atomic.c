@@ -158,6 +158,7 @@ static void log_lanes(ft_raw_form form, const void *pc, const volatile void *mem
                          value_of((const unsigned char *)written + i, n));
         i += n;
     }
+    FT_RT_LOG(WHOLE, (uintptr_t)memory, size);
 }
 
 static void do_load(const volatile void *memory, void *to, size_t size, const void *pc)
