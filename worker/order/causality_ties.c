@@ -349,6 +349,9 @@ void ft_ties_find(ft_causality *c)
             if (round > 0 && c->settled.len == settled) break;
         }
         c->ties = NULL;
+        /* Claims are refuted by what has edges in the graph: those have an explanation. */
+        ft_needs_release(&c->needs);
+        c->needs = (ft_needs){0};
         ft_needs_release(&ties.before);
     }
     free(ties.least);
