@@ -53,6 +53,18 @@ static void add_access(uint64_t *state, uint32_t thread, unsigned char *all, uin
     ft_vec_push(&steps, (step){.record.thread = thread, .is_event = true, .event = e});
 }
 
+/* A write whose content the log does not have; it leaves what was there, or does not. */
+static void add_blind(uint64_t *state, uint32_t thread, unsigned char *all, uint32_t first,
+                      uint32_t bytes)
+{
+    uint32_t size = 1 + rnd(state, 16), at = first + rnd(state, bytes - size);
+    if (rnd(state, 2)) all[at] ^= 1;
+    ft_raw_record r = {.thread = thread, .access = true, .site = 2, .form = FT_RAW_FORM_WRITE};
+    r.address = BASE + at;
+    r.size = size;
+    ft_vec_push(&steps, (step){.record = r});
+}
+
 /* apart: mostly each thread in a block of its own. */
 static void make_steps(uint64_t seed, bool apart)
 {
@@ -72,10 +84,10 @@ static void make_steps(uint64_t seed, bool apart)
                 add_operation(thread, FT_RAW_ALLOC, 3, address, each);
             live[a] = !live[a];
         }
-        if (apart && rnd(&state, 200))
-            add_access(&state, thread, memory, (uint32_t)(thread * each), (uint32_t)each);
-        else
-            add_access(&state, thread, memory, 0, BYTES);
+        bool own = apart && rnd(&state, 200);
+        uint32_t first = own ? (uint32_t)(thread * each) : 0, bytes = own ? (uint32_t)each : BYTES;
+        if (rnd(&state, 60) == 0) add_blind(&state, thread, memory, first, bytes);
+        add_access(&state, thread, memory, first, bytes);
     }
 }
 
@@ -89,6 +101,28 @@ static ft_raw_record as_range(const step *s, unsigned char content[8])
     return r;
 }
 
+/* A batch of events, each at a site of its own, as they are taken from a log. */
+static void count_events(ft_cells *cells, uint32_t thread, const ft_raw_event *events, uint32_t n)
+{
+    uint64_t words[2 * FT_RAW_BATCH], counts[FT_RAW_BATCH + 1] = {0};
+    uint8_t codes[FT_RAW_BATCH + 1] = {0};
+    unsigned char plain[FT_RAW_BATCH * FT_RAW_PLAIN];
+    for (uint32_t i = 0; i < n; i++) {
+        ft_raw_event e = events[i];
+        codes[e.site = i + 1] = (uint8_t)e.code;
+        words[2 * i] = ft_raw_first_word(&e);
+        words[2 * i + 1] = (uint64_t)e.value;
+    }
+    for (uint32_t i = 0; i < n;) {
+        ft_raw_run run = {thread, words + 2 * i, codes,
+                          counts, plain,         plain + (n - i) * FT_RAW_PLAIN};
+        ft_cells_take_run(cells, &run);
+        i += (uint32_t)(run.plain - plain) / FT_RAW_PLAIN;
+        if (i < n) ft_cells_take_other(cells, thread, &events[i++]);
+    }
+    ft_cells_end_batch(cells, thread);
+}
+
 static ft_cells *count_steps(bool as_events, bool whole)
 {
     ft_cells *cells = ft_cells_new();
@@ -98,7 +132,7 @@ static ft_cells *count_steps(bool as_events, bool whole)
         unsigned char content[8];
         ft_raw_record r = s->is_event ? as_range(s, content) : s->record;
         if (s->is_event && as_events)
-            ft_cells_count_events(cells, s->record.thread, &s->event, 1);
+            count_events(cells, s->record.thread, &s->event, 1);
         else
             ft_cells_count(cells, &r);
     }
@@ -209,7 +243,7 @@ static ft_cells *count_batches(uint64_t seed)
     for (size_t i = 0; i < steps.len;) {
         uint32_t n = batch_at(i, &state), thread = gather(i, n, events);
         if (n)
-            ft_cells_count_events(cells, thread, events, n);
+            count_events(cells, thread, events, n);
         else
             ft_cells_count(cells, &steps.data[i].record);
         i += n ? n : 1;

@@ -476,6 +476,9 @@ static void test_part(void **state)
 /* What a reader was given, whatever the portions. */
 typedef struct digest {
     uint64_t hash;
+    uint64_t accesses;        /* of events */
+    uint64_t counts[1 << 12]; /* by site: events */
+    bool is_shown;            /* its accesses, before they are returned */
     ft_error err;
 } digest;
 
@@ -484,15 +487,16 @@ static void mix(digest *d, uint64_t number)
     d->hash = ft_hash_u64(d->hash * 31 + number);
 }
 
+static void mix_access(digest *d, uint32_t thread, const ft_raw_event *e)
+{
+    const uint64_t all[] = {
+        thread, e->code, e->site, e->address, (uint64_t)e->value, (uint64_t)e->written};
+    d->accesses = ft_hash_bytes(all, sizeof all, d->accesses);
+}
+
+/* All but the events. */
 static void mix_record(digest *d, const ft_raw_record *r)
 {
-    for (uint32_t i = 0; i < r->n_events; i++) {
-        const ft_raw_event *e = &r->events[i];
-        mix(d, (uint64_t)r->thread << 48 | (uint64_t)e->code << 32 | e->site);
-        mix(d, e->code < FT_RAW_ENTER ? e->address : 0);
-        mix(d, e->code < FT_RAW_ENTER ? (uint64_t)e->value : 0);
-        mix(d, e->code < FT_RAW_ENTER ? (uint64_t)e->written : 0);
-    }
     if (r->access) {
         mix(d, (uint64_t)r->form << 32 | r->site);
         mix(d, r->address);
@@ -505,11 +509,37 @@ static void mix_record(digest *d, const ft_raw_record *r)
         for (uint64_t i = 0; i < r->length; i++) mix(d, r->text[i]);
 }
 
+static void mix_sum(digest *d, uint32_t n, const ft_raw_sum *sum)
+{
+    mix(d, (uint64_t)n << 32 | sum->calls);
+    mix(d, (uint64_t)sum->left << 32 | sum->n_entered);
+    for (uint32_t i = 0; i < sum->n_entered; i++) mix(d, sum->entered[i]);
+}
+
 /* What is there by now. */
 static void read_on(digest *d)
 {
     ft_raw_record r;
-    while (ft_raw_log_next(followed, &r, &d->err)) mix_record(d, &r);
+    while (ft_raw_log_next(followed, &r, &d->err)) {
+        if (r.n_events) mix_sum(d, r.n_events, r.sum);
+        mix_record(d, &r);
+        for (uint32_t i = 0; i < r.n_events && !d->is_shown; i++) {
+            if (r.events[i].code < FT_RAW_ENTER) mix_access(d, r.thread, &r.events[i]);
+            d->counts[r.events[i].site]++;
+        }
+    }
+}
+
+/* Who is shown the accesses while they are read. */
+static void take_run(void *of, ft_raw_run *run)
+{
+    ft_raw_event e;
+    while (ft_raw_run_take(run, &e)) mix_access(of, run->thread, &e);
+}
+
+static void take_other(void *of, uint32_t thread, const ft_raw_event *access)
+{
+    mix_access(of, thread, access);
 }
 
 /* What a thread has done up to some record. */
@@ -586,16 +616,19 @@ static void *read_meanwhile(void *d)
 enum { FOLLOWED = 256 << 20, PIECE = 4 << 20 }; /* limit; what goes to the file at a time */
 
 /* The program goes round the ring more than once, with a reader that takes from it meanwhile and
- * keeps `memory` bytes in memory. What it was given is what it is given once more, and what comes
- * of it where batches are passed over; that, without `whole`, is a part of what was done. */
-static void follow_program(size_t memory_kept, bool whole)
+ * keeps `memory` bytes in memory. What it was given or shown is what it is given once more, and
+ * what comes of it where batches are passed over; that, without `whole`, is a part of what was
+ * done. */
+static void follow_program(size_t memory_kept, bool whole, bool shown)
 {
     enum { LAPS = 6 };
     ft_error err = FT_ERROR_INIT;
     pthread_t thread;
-    digest first = {.err = FT_ERROR_INIT}, second = {.err = FT_ERROR_INIT};
+    digest first = {.is_shown = shown, .err = FT_ERROR_INIT}, second = {.err = FT_ERROR_INIT};
+    const ft_raw_taker taker = {&first, take_run, take_other};
     over = false;
     assert_int_equal(ft_raw_log_follow(path, memory_kept, &followed, &err), FT_OK);
+    if (shown) ft_raw_log_show(followed, &taker);
     start_program();
     assert_true(ft_rt_header->ring);
     assert_int_equal(pthread_create(&thread, NULL, read_meanwhile, &first), 0);
@@ -610,6 +643,9 @@ static void follow_program(size_t memory_kept, bool whole)
     read_on(&second);
     assert_int_equal(second.err.code, FT_OK);
     assert_true(first.hash == second.hash);
+    assert_true(first.accesses == second.accesses);
+    if (whole)
+        assert_memory_equal(ft_raw_log_counts(followed), second.counts, sizeof second.counts);
     pass_over();
     ft_raw_log_close(followed);
 }
@@ -618,7 +654,7 @@ static void test_ring(void **state)
 {
     (void)state;
     make_log(FOLLOWED);
-    follow_program(ft_raw_log_memory(), true);
+    follow_program(ft_raw_log_memory(), true, true);
     close_log();
 }
 
@@ -635,11 +671,11 @@ static void test_spill(void **state)
 {
     (void)state;
     make_log(FOLLOWED);
-    follow_program(0, true);
+    follow_program(0, true, true);
     assert_true(bytes_on_disk() >= ft_rt_header->ring + 2 * PIECE);
     close_log();
     make_log(FOLLOWED);
-    follow_program(PIECE, true);
+    follow_program(PIECE, true, false);
     assert_true(bytes_on_disk() >= ft_rt_header->ring + PIECE);
     close_log();
 }
@@ -654,7 +690,7 @@ static void test_spill_to_a_full_disk(void **state)
     few = (struct rlimit){FT_RAW_PAGE + PIECE + PIECE + PIECE / 2, before.rlim_max};
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &few), 0);
-    follow_program(0, false);
+    follow_program(0, false, false);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     signal(SIGXFSZ, handler);
     assert_int_equal(ft_rt_header->end, FT_RAW_END_DISK);

@@ -152,6 +152,9 @@ static unsigned char *make_batch(uint64_t *state, bool plain, ft_raw_event *even
     *n = choose(events, *n, plain);
     ft_raw_sum sum = sum_of(events, *n);
     unsigned char *put = ft_alloc(FT_RAW_BATCH_MOST), *copy;
+    for (uint32_t i = 0; plain && i < *n; i++)
+        ft_raw_put_plain(ft_raw_batch_plain(put) + i * FT_RAW_PLAIN, ft_raw_first_word(&events[i]),
+                         (uint64_t)events[i].value);
     ft_raw_packer_open(&packer);
     *bytes = ft_raw_batch_put(plain ? NULL : &packer, &sum, events, *n, put);
     ft_raw_packer_close(&packer);

@@ -165,12 +165,12 @@ uint32_t ft_cells_owner_of(const ft_cells *cells, uint64_t address, uint32_t blo
 
 static void begin_allocation(ft_cells *cells, uint64_t address, uint64_t size, uint32_t thread)
 {
-    uint64_t before = FT_NO_ALLOCATION;
     uint32_t index = (uint32_t)cells->allocations.len;
     end_lives(cells, address, size);
     if (cells->settled) return;
-    ft_map_get(&cells->blocks, address / ALIGNED, &before);
-    ft_map_put(&cells->blocks, address / ALIGNED, index);
+    uint64_t *block = ft_map_slot(&cells->blocks, address / ALIGNED, FT_NO_ALLOCATION, NULL);
+    uint64_t before = *block;
+    *block = index;
     *ft_map_slot(&cells->starts, address / ALIGNED / STARTS, 0, NULL) |=
         UINT64_C(1) << address / ALIGNED % STARTS;
     if (size > BIG) ft_vec_push(&cells->big, index);
@@ -215,19 +215,32 @@ static void begin_as_zeros(ft_cells *cells, uint64_t address, uint64_t size)
                        false, start_as_zeros);
 }
 
+/* Its bytes from that one on. */
+static inline void begin_granule(spot *at, const unsigned char *content, unsigned from,
+                                 unsigned bytes)
+{
+    uint64_t value = 0, bits = UINT64_MAX >> (8 * (GRANULE - bytes)) << 8 * from;
+    if (bytes == GRANULE)
+        memcpy(&value, content, GRANULE);
+    else
+        for (unsigned i = 0; i < bytes; i++) value |= (uint64_t)content[i] << 8 * (from + i);
+    at->content = (at->content & ~bits) | value;
+    at->lost &= (uint8_t) ~(((1u << bytes) - 1) << from);
+}
+
 static void begin_with(ft_cells *cells, const allocation *block, const unsigned char *content,
                        uint64_t n)
 {
     uint64_t first = block->address / GRANULE,
              stop = (block->address + block->size + GRANULE - 1) / GRANULE;
     if (!n) ft_cells_each_page(cells, first, stop, false, lose_start);
-    for (uint64_t i = 0; i < n && i < block->size; i++) {
-        uint64_t at = block->address + i, key = at / GRANULE;
-        unsigned byte = at % GRANULE;
-        spot *to = &page_at(cells, key, true)->at[key % PAGE];
-        to->content &= ~(UINT64_C(0xFF) << 8 * byte);
-        to->content |= (uint64_t)content[i] << 8 * byte;
-        to->lost &= (uint8_t) ~(1u << byte);
+    for (uint64_t i = 0, to = n < block->size ? n : block->size; i < to;) {
+        uint64_t at = block->address + i;
+        unsigned from = at % GRANULE, most = GRANULE - from;
+        unsigned bytes = to - i < most ? (unsigned)(to - i) : most;
+        begin_granule(&page_at(cells, at / GRANULE, true)->at[at / GRANULE % PAGE], content + i,
+                      from, bytes);
+        i += bytes;
     }
 }
 

@@ -67,11 +67,12 @@ void ft_cells_keep_ordered(ft_cells *cells);
 void ft_cells_in_batches(ft_cells *cells);
 void ft_cells_free(ft_cells *cells); /* accepts NULL */
 
-/* First pass: accesses and all records that begin or end memory. Events come by
- * FT_RAW_BATCH at most. */
+/* First pass: accesses of other sizes and all records that begin or end memory. */
 void ft_cells_count(ft_cells *cells, const ft_raw_record *record);
-void ft_cells_count_events(ft_cells *cells, uint32_t thread, const ft_raw_event *events,
-                           uint32_t n);
+/* First pass: events, while they are read (ft_raw_taker), and the end of their batch. */
+void ft_cells_take_run(void *cells, ft_raw_run *run);
+void ft_cells_take_other(void *cells, uint32_t thread, const ft_raw_event *access);
+void ft_cells_end_batch(ft_cells *cells, uint32_t thread);
 /* First pass: the allocation that the address lies in by now, FT_NO_ALLOCATION, and its start. */
 uint32_t ft_cells_block_at(const ft_cells *cells, uint64_t address, uint64_t *start);
 /* Between the passes: names the cells; from now on records are fed to ft_cells_follow, and every

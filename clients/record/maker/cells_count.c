@@ -293,6 +293,15 @@ static inline void follow_content(ft_cells *cells, uint64_t key, page *in, const
     *known |= mask;
 }
 
+/* So that count_own need not look at the bytes. */
+static inline void note_known(spot *at)
+{
+    if (at->slot >> ONE_THREAD >= GONE) return;
+    uint64_t unknown = (uint8_t)(at->slot >> ONE_TOUCHED) & ~(uint32_t)at->known;
+    at->slot &= ~(UINT64_C(1) << ONE_KNOWN);
+    at->slot |= (uint64_t)!unknown << ONE_KNOWN;
+}
+
 static inline void touch(ft_cells *cells, uint64_t key, const part *p)
 {
     page *in = page_at(cells, key, true);
@@ -312,6 +321,7 @@ static inline void touch(ft_cells *cells, uint64_t key, const part *p)
     }
     at->touched = cells->turn;
     follow_content(cells, key, in, p, since);
+    note_known(at);
     cells->wants |= at->slot >> ONE_THREAD == SEVERAL;
 }
 
@@ -450,6 +460,8 @@ void ft_cells_turn_to(ft_cells *cells, uint32_t thread)
 
 /* ---- plain accesses, the most of the log */
 
+static const uint64_t owner_bits = (uint64_t)UINT16_MAX << ONE_THREAD;
+
 static void fill_shape(ft_cells *cells, uint32_t code, unsigned from)
 {
     part p = {.from = from,
@@ -457,11 +469,13 @@ static void fill_shape(ft_cells *cells, uint32_t code, unsigned from)
               .write = is_write(code / 8),
               .whole = whole_of(code / 8, from, UINT64_C(1) << code % 8)};
     bool inside = code % 8 < FT_RAW_RANGE && p.to <= GRANULE;
-    cells->shapes[code][from] = inside ? (shape){.bits = bits_of(&p),
-                                                 .reads = p.write ? 0 : UINT64_MAX,
-                                                 .did = (uint32_t)did_of(&p),
-                                                 .mask = mask_of(&p)}
-                                       : (shape){.did = ONE_BEYOND};
+    uint64_t did = inside ? did_of(&p) : ONE_BEYOND;
+    shape *s = &cells->shapes[code * GRANULE + from];
+    *s = (shape){.own = owner_bits | UINT64_C(1) << ONE_KNOWN | did, .did = (uint32_t)did};
+    if (!inside) return;
+    s->bits = bits_of(&p);
+    s->reads = p.write ? 0 : UINT64_MAX;
+    s->mask = mask_of(&p);
 }
 
 void ft_cells_count_start(ft_cells *cells)
@@ -470,13 +484,13 @@ void ft_cells_count_start(ft_cells *cells)
         for (unsigned from = 0; from < GRANULE; from++) fill_shape(cells, code, from);
 }
 
-static __attribute__((noinline)) void count_other(ft_cells *cells, const ft_raw_event *e)
+static __attribute__((noinline)) void count_other(ft_cells *cells, uint64_t address, uint32_t code,
+                                                  uint64_t value)
 {
-    uint64_t value = (uint64_t)e->written;
-    uint32_t form = e->code / 8, size = 1u << e->code % 8;
-    unsigned from = e->address % GRANULE;
+    uint32_t form = code / 8, size = 1u << code % 8;
+    unsigned from = address % GRANULE;
     if (from + size > GRANULE) {
-        ft_cells_count_range(cells, e->address, size, form, (const unsigned char *)&value);
+        ft_cells_count_range(cells, address, size, form, (const unsigned char *)&value);
         return;
     }
     part p = {.from = from,
@@ -486,7 +500,7 @@ static __attribute__((noinline)) void count_other(ft_cells *cells, const ft_raw_
               .has_content = true,
               .whole = whole_of(form, from, size)};
     p.content = value << 8 * from & bits_of(&p);
-    touch(cells, e->address / GRANULE, &p);
+    touch(cells, address / GRANULE, &p);
 }
 
 /* What others than the owner may do there again: nothing changes by it. */
@@ -503,27 +517,36 @@ static inline uint32_t said_to_others(ft_cells *cells, const spot *at, uint32_t 
 }
 
 /* An access of the thread's own granule, by which nothing changes but its content. False: it is
- * something else, and nothing was done. */
-static inline bool count_own(spot *at, const shape *s, uint64_t bits, uint64_t mine, uint32_t turn)
+ * something else, and nothing was done. other: all bits that a slot of the thread does not have. */
+static inline bool count_own(spot *at, const shape *s, uint64_t bits, uint64_t other, uint32_t turn)
 {
-    uint64_t slot = at->slot, differ = (at->content ^ bits) & s->bits;
-    uint8_t known = at->known;
-    uint64_t strange = (differ | (uint8_t)(s->mask & ~known)) & s->reads;
-    if ((slot ^ mine) >> ONE_THREAD | (s->did & ~(uint32_t)slot) | strange) return false;
+    uint64_t differ = (at->content ^ bits) & s->bits;
+    if (((at->slot ^ other) & s->own) | (differ & s->reads)) return false;
+    at->touched = turn;
+    at->said ^= (at->said ^ turn) & ~(uint32_t)s->reads;
+    at->content ^= differ;
+    return true;
+}
+
+/* The same, but it does there what the thread did not yet do. */
+static bool count_more(spot *at, const shape *s, uint64_t bits, uint32_t turn)
+{
+    uint64_t differ = (at->content ^ bits) & s->bits;
+    if (s->did == ONE_BEYOND || (differ | (uint8_t)(s->mask & ~at->known)) & s->reads) return false;
+    at->slot |= s->did;
     at->touched = turn;
     at->said = s->reads ? at->said : turn;
     at->content ^= differ;
-    at->known = known | s->mask;
+    at->known |= s->mask;
+    note_known(at);
     return true;
 }
 
 /* The same of a granule that is not the thread's own, or not alone. */
-static __attribute__((noinline)) bool count_shared(ft_cells *cells, spot *at, const shape *s,
-                                                   uint64_t bits, uint32_t thread)
+static bool count_shared(ft_cells *cells, spot *at, const shape *s, uint64_t bits)
 {
     uint64_t differ = (at->content ^ bits) & s->bits;
-    if (at->slot >> ONE_THREAD == thread + 1 || s->did & ~said_to_others(cells, at, thread))
-        return false;
+    if (s->did & ~said_to_others(cells, at, cells->thread)) return false;
     if ((differ | (uint8_t)(s->mask & ~at->known)) & s->reads) return false;
     at->touched = cells->turn;
     at->content ^= differ;
@@ -531,35 +554,68 @@ static __attribute__((noinline)) bool count_shared(ft_cells *cells, spot *at, co
     return true;
 }
 
-/* All of them are on their way from memory before the first is needed: a program with much of it
- * waits for little else. */
-static void find_spots(ft_cells *cells, const ft_raw_event *events, uint32_t n)
+static __attribute__((noinline)) bool count_less_usual(ft_cells *cells, spot *at, const shape *s,
+                                                       uint64_t bits)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t key = events[i].address / GRANULE;
-        cells->spots[i] = &page_at(cells, key, true)->at[key % PAGE];
-        __builtin_prefetch(cells->spots[i], 1);
-    }
+    if (at->slot >> ONE_THREAD == cells->thread + 1) return count_more(at, s, bits, cells->turn);
+    return count_shared(cells, at, s, bits);
 }
 
-void ft_cells_count_events(ft_cells *cells, uint32_t thread, const ft_raw_event *events, uint32_t n)
+static inline void count_event(ft_cells *cells, uint64_t address, uint32_t code, uint64_t value,
+                               uint64_t other, uint32_t turn)
 {
+    uint64_t key = address / GRANULE;
+    unsigned from = address % GRANULE;
+    uint64_t bits = value << 8 * from;
+    spot *at = &page_at(cells, key, true)->at[key % PAGE];
+    const shape *s = &cells->shapes[code * GRANULE + from];
+    if (count_own(at, s, bits, other, turn)) return;
+    if (!count_less_usual(cells, at, s, bits)) count_other(cells, address, code, value);
+}
+
+static inline void begin_batch(ft_cells *cells, uint32_t thread)
+{
+    if (cells->in_batch) return;
     ft_cells_turn_to(cells, thread);
     ft_cells_next_batch(cells);
     cells->wants = false;
-    find_spots(cells, events, n);
-    uint64_t mine = (uint64_t)(thread + 1) << ONE_THREAD;
+    cells->in_batch = true;
+}
+
+/* All bits that no slot of the thread at hand has. */
+static inline uint64_t bits_of_others(const ft_cells *cells)
+{
+    return (uint64_t)(cells->thread + 1) << ONE_THREAD | ~owner_bits;
+}
+
+void ft_cells_take_run(void *of, ft_raw_run *run)
+{
+    ft_cells *cells = of;
+    ft_raw_run r = *run;
+    ft_raw_event e;
+    if (!ft_raw_run_take(&r, &e)) return;
+    begin_batch(cells, r.thread);
+    uint64_t other = bits_of_others(cells);
     uint32_t turn = cells->turn;
-    for (uint32_t i = 0; i < n; i++) {
-        const ft_raw_event *e = &events[i];
-        if (e->code >= FT_RAW_ENTER) continue;
-        unsigned from = e->address % GRANULE;
-        uint64_t bits = (uint64_t)e->written << 8 * from;
-        const shape *s = &cells->shapes[e->code][from];
-        if (count_own(cells->spots[i], s, bits, mine, turn)) continue;
-        if (!count_shared(cells, cells->spots[i], s, bits, thread)) count_other(cells, e);
-    }
-    if (cells->wants) ft_cells_want(cells, cells->batch, turn);
+    do {
+        count_event(cells, e.address, e.code, (uint64_t)e.written, other, turn);
+    } while (ft_raw_run_take(&r, &e));
+    *run = r;
+}
+
+void ft_cells_take_other(void *of, uint32_t thread, const ft_raw_event *e)
+{
+    ft_cells *cells = of;
+    begin_batch(cells, thread);
+    count_event(cells, e->address, e->code, (uint64_t)e->written, bits_of_others(cells),
+                cells->turn);
+}
+
+void ft_cells_end_batch(ft_cells *cells, uint32_t thread)
+{
+    begin_batch(cells, thread); /* of calls alone */
+    if (cells->wants) ft_cells_want(cells, cells->batch, cells->turn);
+    cells->in_batch = false;
 }
 
 /* ---- memory that ends */

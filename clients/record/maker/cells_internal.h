@@ -77,6 +77,7 @@ typedef struct page {
 enum {
     ONE_THREAD = 48,
     ONE_READERS = 32,
+    ONE_KNOWN = 31,       /* of what its owner may go on with: all bytes touched are `known` */
     ONE_BEYOND = 1 << 30, /* no slot has it */
     ONE_WHOLE = 26,
     ONE_HANDED = 25,
@@ -100,6 +101,7 @@ enum { FOUND_NOT_YET, FOUND_NONE, FOUND_CELLS }; /* spot.found */
 typedef struct shape {
     uint64_t bits;  /* of the content */
     uint64_t reads; /* all ones: they do nothing but read; else 0 */
+    uint64_t own;   /* what the slot must have: ONE_KNOWN, `did`, and above the owner */
     uint32_t did;   /* as in ONE_*; ONE_BEYOND: they go beyond the granule */
     uint8_t mask;   /* bit per byte */
 } shape;
@@ -155,15 +157,14 @@ typedef struct fence {
 } fence;
 
 struct ft_cells {
-    shape shapes[FT_RAW_ENTER][GRANULE];
-    ft_map numbers; /* address of a page -> its number in pages */
+    shape shapes[FT_RAW_ENTER * GRANULE]; /* of code * GRANULE + byte */
+    ft_map numbers;                       /* address of a page -> its number in pages */
     FT_VEC(page *) pages;
     page *empty; /* second pass: stands for all that are not in pages; nobody writes to it */
     struct {
         uint64_t number; /* of the page, + 1; 0: none */
         page *page;
     } near[NEAR];
-    spot *spots[FT_RAW_BATCH]; /* first pass: of the events at hand */
     FT_VEC(granule) granules;
     FT_VEC(allocation) allocations;
     ft_map blocks;        /* address / ALIGNED of allocations -> the latest one */
@@ -192,6 +193,7 @@ struct ft_cells {
     FT_VEC(int32_t)
     wanted;             /* by batch: first pass: ranges that begin there, less those that ended
                            right before; second: is it wanted? */
+    bool in_batch;      /* first pass: an event of it was there */
     bool keeps_ordered; /* ft_cells_keep_ordered */
     bool settled;
 };

@@ -98,11 +98,8 @@ static void meet(ft_maker *m, const ft_raw_record *r)
 
 static void count_events(ft_maker *m, const ft_raw_record *r)
 {
-    while (m->counts.len < m->sites.len) ft_vec_push(&m->counts, 0);
-    uint64_t *counts = m->counts.data;
-    for (uint32_t i = 0; i < r->n_events; i++) counts[r->events[i].site]++;
     m->summary->accesses += r->n_events - r->sum->calls;
-    ft_cells_count_events(m->cells, r->thread, r->events, r->n_events);
+    ft_cells_end_batch(m->cells, r->thread);
 }
 
 /* What is there of the log by now. */
@@ -166,6 +163,8 @@ static ft_status first_pass(ft_maker *m, program *running, ft_error *err)
     const ft_raw_header *header = ft_raw_log_header(m->log);
     if (header->symbolic || header->keeps_ordered) ft_cells_keep_ordered(m->cells);
     if (ft_raw_log_has_batches(m->log)) ft_cells_in_batches(m->cells);
+    m->taker = (ft_raw_taker){m->cells, ft_cells_take_run, ft_cells_take_other};
+    ft_raw_log_show(m->log, &m->taker);
     add_thread(m, 0, 0);
     ft_vec_push(&m->sites, 0); /* they are counted from 1 */
     for (bool over = false;;) {
@@ -198,9 +197,10 @@ static void add_hot(ft_maker *m, uint32_t loc, uint64_t n)
 static void find_hot(ft_maker *m)
 {
     uint32_t n = ft_builder_peek(m->builder)->n_locations;
-    uint64_t *counts = ft_calloc(n + m->counts.len + 1, sizeof *counts);
-    for (size_t s = 2; s < m->counts.len; s++) /* behind the returns' */
-        if (m->counts.data[s] >= HOT) counts[ft_maker_location(m, s)] += m->counts.data[s];
+    const uint64_t *by_site = ft_raw_log_counts(m->log);
+    uint64_t *counts = ft_calloc(n + m->sites.len + 1, sizeof *counts);
+    for (size_t s = 2; s < m->sites.len; s++) /* behind the returns' */
+        if (by_site[s] >= HOT) counts[ft_maker_location(m, s)] += by_site[s];
     n = ft_builder_peek(m->builder)->n_locations;
     for (uint32_t loc = 1; loc < n; loc++) add_hot(m, loc, counts[loc]);
     for (uint32_t i = 0; i < FT_RECORD_HOT && m->summary->hot[i].n; i++)
@@ -228,7 +228,6 @@ static void release_maker(ft_maker *m)
     ft_cells_free(m->cells);
     ft_symbols_free(m->symbols);
     ft_stacks_free(m->stacks);
-    ft_vec_release(&m->counts);
     ft_map_release(&m->code);
     ft_terms_free(m->terms);
     ft_map_release(&m->places);
@@ -237,6 +236,7 @@ static void release_maker(ft_maker *m)
     ft_vec_release(&m->modules);
     ft_vec_release(&m->sites);
     ft_vec_release(&m->locations);
+    ft_vec_release(&m->own_memory);
     ft_vec_release(&m->objects);
     ft_vec_release(&m->parents);
     ft_vec_release(&m->children);

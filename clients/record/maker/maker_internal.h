@@ -80,6 +80,7 @@ typedef struct ft_maker_actor {
 
 typedef struct ft_maker {
     ft_raw_log *log;
+    ft_raw_taker taker; /* first pass */
     ft_cells *cells;
     ft_symbols *symbols;
     ft_builder *builder;
@@ -89,8 +90,8 @@ typedef struct ft_maker {
     FT_VEC(ft_maker_module) modules;
     ft_stacks *stacks;
     FT_VEC(uint64_t) sites;     /* return addresses */
-    FT_VEC(uint64_t) counts;    /* by site: its events */
     FT_VEC(uint32_t) locations; /* by site, + 1; 0: not looked up yet */
+    FT_VEC(uint8_t) own_memory; /* by site: 0: not looked up yet; else 1, or 2: it is */
     ft_map code;                /* address -> location */
     FT_VEC(ft_maker_object) objects;
     FT_VEC(uint32_t) parents; /* by thread */
@@ -125,7 +126,7 @@ ft_maker_module *ft_maker_module_at(const ft_maker *m, uint64_t pc);
 uint32_t ft_maker_module_id(ft_maker *m, ft_maker_module *module);
 void ft_maker_hash(ft_maker_module *module); /* once */
 /* A site of the libraries whose allocations are no steps (raw/schedule.h). */
-bool ft_maker_is_own_memory(const ft_maker *m, uint64_t site);
+bool ft_maker_is_own_memory(ft_maker *m, uint64_t site);
 uint32_t ft_maker_location(ft_maker *m, uint64_t site); /* FT_NO_LOC: not known */
 /* Of code that is no site: branches. `context` is the maker. */
 uint32_t ft_maker_location_at(void *context, uint64_t pc);

@@ -38,14 +38,22 @@ ft_maker_module *ft_maker_module_at(const ft_maker *m, uint64_t pc)
     return best;
 }
 
-bool ft_maker_is_own_memory(const ft_maker *m, uint64_t site)
+static bool is_own_code(const ft_maker *m, uint64_t pc)
 {
     static const char *const own[] = {FT_SCHEDULE_OWN_LIBRARIES};
-    const ft_maker_module *from =
-        site < m->sites.len ? ft_maker_module_at(m, m->sites.data[site]) : NULL;
+    const ft_maker_module *from = ft_maker_module_at(m, pc);
     for (size_t i = 0; from && i < sizeof own / sizeof *own; i++)
         if (!strncmp(base_name(from->path), own[i], strlen(own[i]))) return true;
     return false;
+}
+
+bool ft_maker_is_own_memory(ft_maker *m, uint64_t site)
+{
+    if (site >= m->sites.len) return false;
+    while (m->own_memory.len < m->sites.len) ft_vec_push(&m->own_memory, 0);
+    uint8_t *known = &m->own_memory.data[site];
+    if (!*known) *known = is_own_code(m, m->sites.data[site]) ? 2 : 1;
+    return *known == 2;
 }
 
 /* Says to which location the code there belongs. */

@@ -1,6 +1,4 @@
-#include "maker/raw_log.h"
-
-#include "maker/raw_pack.h"
+#include "maker/raw_log_internal.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -24,10 +22,6 @@ static const char *const end_texts[] = {
 /* The code of sites that are not there; what fits into the first word of an event. */
 enum { NO_EVENT = FT_RAW_PLACE, NARROW = 1 << (64 - FT_RAW_SITE_SHIFT) };
 
-typedef struct actor {
-    FT_VEC(uint64_t) calls; /* that the thread is in: the frames, each below the one before */
-} actor;
-
 /* The ring: what a fast program writes in some milliseconds; it stays in a processor's cache. A
  * PACKED record, in the store alone, has the events up to the next other one: a batch (raw_pack.h).
  */
@@ -41,39 +35,6 @@ enum {
 };
 
 _Static_assert(FT_RAW_PACKED / 2 >= FT_RAW_OPERATIONS, "no record of the program's");
-
-struct ft_raw_log {
-    unsigned char *map; /* the file */
-    size_t mapped;
-    /* with a ring */
-    unsigned char *ring;  /* twice, one behind the other */
-    unsigned char *store; /* of all that was taken; NULL: there is no ring */
-    size_t limit;         /* bytes of the store; the program may write over what the header says */
-    size_t memory;        /* bytes of the store that never are the file's */
-    size_t stored;        /* bytes in it */
-    size_t spilled;       /* of them up to here are in memory for good, or in the file */
-    uint64_t taken;       /* bytes of records */
-    const unsigned char *from; /* behind them, in the ring */
-    bool live;                 /* what comes next is the ring's, not the store's */
-    bool full;                 /* the store has no room */
-    int fd;                    /* of the file, -1: without a ring */
-    unsigned calls;            /* of ft_raw_log_next */
-    ft_raw_packer packer;
-    const unsigned char *start, *at, *end;
-    uint32_t thread;
-    uint8_t *codes; /* [n_sites], from 1 */
-    uint32_t n_sites;
-    uint32_t wide_site; /* 0, or WIDE has said it and the address's high part */
-    uint64_t wide_address;
-    uint64_t range_size;    /* as the last range's record has it */
-    FT_VEC(actor *) actors; /* by thread */
-    actor *actor;           /* of `thread` */
-    bool damaged;
-    bool over;      /* ft_raw_log_pass_over */
-    bool plain;     /* all of the events (ft_raw_is_plain) */
-    ft_raw_sum sum; /* of the events */
-    ft_raw_event events[FT_RAW_BATCH];
-};
 
 const char *ft_raw_end_text(uint32_t end)
 {
@@ -103,6 +64,7 @@ static ft_status map_log(const char *path, bool follow, ft_raw_log **log, ft_err
     **log = (ft_raw_log){.map = map, .mapped = size, .fd = follow ? fd : -1};
     (*log)->start = (*log)->end = (unsigned char *)map + FT_RAW_PAGE;
     (*log)->codes = ft_calloc(FT_RAW_SITES, sizeof *(*log)->codes);
+    (*log)->counts = ft_calloc(FT_RAW_SITES, sizeof *(*log)->counts);
     ft_raw_log_rewind(*log);
     return FT_OK;
 }
@@ -278,6 +240,7 @@ void ft_raw_log_close(ft_raw_log *log)
     release_actors(log);
     ft_vec_release(&log->actors);
     free(log->codes);
+    free(log->counts);
     free(log);
 }
 
@@ -292,7 +255,7 @@ static void turn_to(ft_raw_log *log, uint64_t thread)
         log->damaged = true;
         return;
     }
-    while (log->actors.len <= thread) ft_vec_push(&log->actors, ft_calloc(1, sizeof(actor)));
+    while (log->actors.len <= thread) ft_vec_push(&log->actors, ft_calloc(1, sizeof(ft_raw_actor)));
     log->thread = (uint32_t)thread;
     log->actor = log->actors.data[thread];
 }
@@ -314,12 +277,24 @@ void ft_raw_log_pass_over(ft_raw_log *log, bool over)
     log->over = over;
 }
 
+void ft_raw_log_show(ft_raw_log *log, const ft_raw_taker *taker)
+{
+    log->taker = taker;
+}
+
+const uint64_t *ft_raw_log_counts(const ft_raw_log *log)
+{
+    return log->counts;
+}
+
 void ft_raw_log_rewind(ft_raw_log *log)
 {
     if (log->store) go_to_store(log);
     log->at = log->start;
     log->wide_site = 0;
     log->damaged = log->over = false;
+    log->taker = NULL;
+    if (!log->store) memset(log->counts, 0, log->n_sites * sizeof *log->counts);
     memset(log->codes, NO_EVENT, NARROW);
     log->n_sites = 1;
     release_actors(log);
@@ -396,183 +371,15 @@ static bool skip_record(ft_raw_log *log, ft_raw_operation operation)
     return !log->damaged && log->at <= log->end;
 }
 
-/* ---- events */
-
-typedef uint64_t word __attribute__((may_alias));
-
-typedef enum called { GAVE_NOTHING, GAVE_ONE, GIVES_MORE } called;
-
-/* A call or a return. Calls that are gone are left first, with an event for each; GIVES_MORE: the
- * record comes again. */
-static called call(ft_raw_log *log, uint64_t address, uint32_t site, ft_raw_event *out)
-{
-    actor *a = log->actor;
-    bool enters = site != FT_RAW_LEAVE_SITE;
-    uint64_t last = a->calls.len ? a->calls.data[a->calls.len - 1] : UINT64_MAX;
-    if (last <= address) {
-        a->calls.len--;
-        *out = (ft_raw_event){.site = FT_RAW_LEAVE_SITE, .code = FT_RAW_LEAVE};
-        return !enters && last == address ? GAVE_ONE : GIVES_MORE;
-    }
-    if (!enters) return GAVE_NOTHING;
-    ft_vec_push(&a->calls, address);
-    *out = (ft_raw_event){.site = site, .code = FT_RAW_ENTER};
-    return GAVE_ONE;
-}
-
-static void add_call(ft_raw_sum *sum, const ft_raw_event *e)
-{
-    if (e->code == FT_RAW_ENTER)
-        sum->entered[sum->n_entered++] = e->site;
-    else if (sum->n_entered)
-        sum->n_entered--;
-    else
-        sum->left++;
-    sum->calls++;
-}
-
-/* An access of up to eight bytes. */
-static inline void get_access(const word *at, uint64_t address, ft_raw_event *out)
-{
-    uint64_t value = at[1];
-    out->address = address;
-    out->value = (int64_t)value;
-    out->written = (int64_t)(ft_raw_updates(out->code / 8) ? at[2] : value);
-}
-
-static void get_range(ft_raw_log *log, uint64_t address, const ft_raw_event *event,
-                      ft_raw_record *record)
-{
-    const word *at = (const word *)(const void *)log->at;
-    size_t left = (size_t)(log->end - log->at);
-    uint64_t size = left >= 2 * FT_RAW_WORD ? at[1] : 0;
-    record->access = true;
-    record->form = (ft_raw_form)(event->code / 8);
-    record->site = event->site;
-    record->address = address;
-    log->range_size = size;
-    record->size = size & ~FT_RAW_BLIND;
-    record->text = log->at + 2 * FT_RAW_WORD;
-    record->length =
-        size & FT_RAW_BLIND ? 0 : ft_raw_content(record->form == FT_RAW_FORM_WRITE, size);
-    uint64_t bytes =
-        2 * FT_RAW_WORD + (record->length + FT_RAW_WORD - 1) / FT_RAW_WORD * FT_RAW_WORD;
-    if (bytes > left || record->form > FT_RAW_FORM_WRITE)
-        log->damaged = true;
-    else
-        log->at += bytes;
-}
-
-/* Where the next event is, and its site and code; false: there is none of these, or the log is
- * damaged. */
-static inline bool look(ft_raw_log *log, uint64_t *address, ft_raw_event *out)
-{
-    const uint64_t low = (UINT64_C(1) << FT_RAW_ADDRESS_BITS) - 1;
-    if (log->at == log->end || !(*log->at & 1)) return false;
-    uint64_t first = *(const word *)(const void *)log->at;
-    uint32_t site = (uint32_t)(first >> FT_RAW_SITE_SHIFT);
-    *address = first >> 1 & low;
-    if (!site) {
-        site = log->wide_site;
-        *address |= log->wide_address;
-    }
-    if (!site || site >= log->n_sites) {
-        log->damaged = true;
-        return false;
-    }
-    out->site = site;
-    out->code = log->codes[site];
-    return true;
-}
-
-/* Events of two words: one value, up to eight bytes. */
-static inline bool is_usual(unsigned code)
-{
-    return code < 8 * FT_RAW_FORM_UPDATE && code % 8 < FT_RAW_RANGE;
-}
-
-/* Reads and writes of narrow sites, up to `stop`; returns behind the last. Most of the log is
- * these. */
-static ft_raw_event *get_usual(ft_raw_log *log, ft_raw_event *out, const ft_raw_event *stop)
-{
-    const uint64_t low = (UINT64_C(1) << FT_RAW_ADDRESS_BITS) - 1;
-    const word *at = (const word *)(const void *)log->at;
-    size_t words = (size_t)(log->end - log->at) / FT_RAW_WORD;
-    const uint8_t *codes = log->codes;
-    if ((size_t)(stop - out) > words / 2) stop = out + words / 2;
-    for (; out < stop; out++, at += 2) {
-        uint64_t first = at[0];
-        uint32_t site = (uint32_t)(first >> FT_RAW_SITE_SHIFT), code = codes[site];
-        if (!(first & 1) || !is_usual(code)) break;
-        out->address = first >> 1 & low;
-        out->value = out->written = (int64_t)at[1];
-        out->site = site;
-        out->code = code;
-    }
-    log->at = (const unsigned char *)at;
-    return out;
-}
-
-/* Events up to the next record; a range ends them, and is the record's access: returns where. */
-static const unsigned char *get_events(ft_raw_log *log, ft_raw_record *record)
-{
-    uint64_t address;
-    const unsigned char *range = NULL;
-    ft_raw_event *out = log->events, *stop = log->events + FT_RAW_BATCH;
-    log->sum.calls = log->sum.left = log->sum.n_entered = 0;
-    log->plain = true;
-    if (!log->wide_site) out = get_usual(log, out, stop);
-    while (out < stop && look(log, &address, out)) {
-        size_t room = (size_t)(log->end - log->at) / FT_RAW_WORD;
-        unsigned code = out->code;
-        if (code < FT_RAW_ENTER && code % 8 < FT_RAW_RANGE) {
-            unsigned words = ft_raw_updates(code / 8) ? 3 : 2;
-            log->damaged = words > room;
-            if (log->damaged) break;
-            get_access((const word *)(const void *)log->at, address, out);
-            log->plain &= ft_raw_is_plain(out++);
-            log->at += words * FT_RAW_WORD;
-        } else if (code == FT_RAW_ENTER || code == FT_RAW_LEAVE) {
-            called gave = call(log, address, out->site, out);
-            if (gave != GAVE_NOTHING) {
-                log->plain &= ft_raw_is_plain(out);
-                add_call(&log->sum, out++);
-            }
-            if (gave == GIVES_MORE) continue;
-            log->at += FT_RAW_WORD;
-        } else {
-            range = log->at;
-            get_range(log, address, out, record);
-            log->wide_site = 0;
-            break;
-        }
-        log->wide_site = 0;
-        out = get_usual(log, out, stop);
-    }
-    record->n_events = (uint32_t)(out - log->events);
-    return range;
-}
-
-void ft_raw_record_of(const ft_raw_event *event, uint32_t thread, ft_raw_record *record)
-{
-    *record = (ft_raw_record){.thread = thread,
-                              .access = true,
-                              .form = (ft_raw_form)(event->code / 8),
-                              .site = event->site,
-                              .address = event->address,
-                              .size = UINT64_C(1) << event->code % 8,
-                              .value = event->value,
-                              .written = event->written};
-}
-
 /* ---- from the ring into the store */
 
-/* The events at hand: packed once half of the memory is taken. */
+/* The events at hand. */
 static bool keep_events(ft_raw_log *log, uint32_t n)
 {
     unsigned char *to = room(log, FT_RAW_BATCH_MOST);
-    bool packs = !log->plain || log->stored >= log->memory / 2;
-    ft_raw_packer *packer = packs ? &log->packer : NULL;
+    bool plain = log->plain && ft_raw_log_keeps_plain(log);
+    ft_raw_packer *packer = plain ? NULL : &log->packer;
+    if (!plain) ft_raw_log_decode(log, n);
     return to && stored(log, ft_raw_batch_put(packer, &log->sum, log->events, n, to));
 }
 
@@ -585,7 +392,7 @@ static bool keep_accesses(ft_raw_log *log, const unsigned char *range, ft_raw_re
     const unsigned char *kept = keep(log, range, (size_t)(log->at - range));
     if (!kept) return false;
     record->text = kept + 2 * FT_RAW_WORD;
-    log->damaged = ((const word *)(const void *)kept)[1] != log->range_size;
+    log->damaged = ((const ft_raw_word *)(const void *)kept)[1] != log->range_size;
     return true;
 }
 
@@ -660,7 +467,7 @@ static bool get_next(ft_raw_log *log, ft_raw_record *record)
     if (is_packed(log))
         get_packed(log, record);
     else
-        range = get_events(log, record);
+        range = ft_raw_log_events(log, record);
     if (log->damaged) return false;
     if (record->n_events || record->access)
         return !log->live || keep_accesses(log, range, record) || give_up(log, stored, record);
@@ -668,9 +475,26 @@ static bool get_next(ft_raw_log *log, ft_raw_record *record)
     return get_operation(log, record) || give_up(log, stored, record);
 }
 
+/* Field by field: as a whole it takes longer than many records that follow. */
+static inline void begin_record(const ft_raw_log *log, ft_raw_record *record)
+{
+    record->thread = log->thread;
+    record->n_events = 0;
+    record->events = log->events;
+    record->sum = &log->sum;
+    record->access = false;
+    record->operation = FT_RAW_NOTHING;
+    record->form = FT_RAW_FORM_READ;
+    for (size_t i = 0; i < FT_RAW_OPERANDS; i++) record->operands[i] = 0;
+    record->text = NULL;
+    record->length = record->address = record->size = 0;
+    record->site = 0;
+    record->value = record->written = 0;
+}
+
 bool ft_raw_log_next(ft_raw_log *log, ft_raw_record *record, ft_error *err)
 {
-    *record = (ft_raw_record){.thread = log->thread, .events = log->events, .sum = &log->sum};
+    begin_record(log, record);
     if (log->live && (log->at == log->end || ++log->calls % OFTEN == 0)) look_at_ring(log);
     bool done = log->damaged || (log->live && log->full);
     bool more = !done && get_next(log, record);

@@ -3,6 +3,8 @@
 #ifndef FT_RECORD_RAW_LOG_H
 #define FT_RECORD_RAW_LOG_H
 
+#include <string.h>
+
 #include "base/memory.h"
 #include "base/status.h"
 #include "raw/raw.h"
@@ -30,7 +32,8 @@ typedef struct ft_raw_sum {
 typedef struct ft_raw_record {
     uint32_t thread; /* whose it is */
     uint32_t n_events;
-    const ft_raw_event *events; /* until the next call; NULL: they are passed over */
+    const ft_raw_event *events; /* until the next call; NULL: they are passed over; not there
+                                   while they are shown (ft_raw_log_show) */
     const ft_raw_sum *sum;      /* what they come to */
     bool access;
     ft_raw_operation operation;
@@ -45,6 +48,71 @@ typedef struct ft_raw_record {
 
 /* The access that an event is, as a record. */
 void ft_raw_record_of(const ft_raw_event *event, uint32_t thread, ft_raw_record *record);
+
+/* An event as the program writes it, in two words: so it stands in a plain batch (raw_pack.h). */
+enum { FT_RAW_PLAIN = 2 * FT_RAW_WORD };
+
+static inline void ft_raw_put_plain(unsigned char *to, uint64_t first, uint64_t value)
+{
+    memcpy(to, &first, sizeof first);
+    memcpy(to + FT_RAW_WORD, &value, sizeof value);
+}
+
+/* The first word of an event. */
+static inline uint64_t ft_raw_first_word(const ft_raw_event *e)
+{
+    return 1 | e->address << 1 | (uint64_t)e->site << FT_RAW_SITE_SHIFT;
+}
+
+/* An event of these words; codes: by site. */
+static inline ft_raw_event ft_raw_plain_event(uint64_t first, uint64_t value, const uint8_t *codes)
+{
+    uint32_t site = (uint32_t)(first >> FT_RAW_SITE_SHIFT);
+    return (ft_raw_event){.address = first >> 1 & ((UINT64_C(1) << FT_RAW_ADDRESS_BITS) - 1),
+                          .value = (int64_t)value,
+                          .written = (int64_t)value,
+                          .site = site,
+                          .code = codes[site]};
+}
+
+/* What comes next in the log, as far as it is *usual*: reads and writes of up to eight bytes at
+ * sites that fit into the first word. Most of a log is these. */
+typedef struct ft_raw_run {
+    uint32_t thread;
+    const uint64_t *at;        /* the next one */
+    const uint8_t *codes;      /* by site */
+    uint64_t *counts;          /* by site: how many came so far */
+    unsigned char *plain;      /* where its words go; */
+    const unsigned char *stop; /* there, none is left */
+} ft_raw_run;
+
+/* The code of a usual event has no other bits. */
+enum { FT_RAW_USUAL = 0x1B };
+_Static_assert((8 * (FT_RAW_FORM_UPDATE - 1) | (FT_RAW_RANGE - 1)) == FT_RAW_USUAL &&
+                   FT_RAW_FORM_UPDATE == 4 && FT_RAW_RANGE == 4,
+               "reads and writes, and sizes up to eight bytes, are below powers of two");
+
+/* The next one; false: what comes is something else. */
+static inline bool ft_raw_run_take(ft_raw_run *run, ft_raw_event *event)
+{
+    if (run->plain == run->stop) return false;
+    uint64_t first = run->at[0], value = run->at[1];
+    *event = ft_raw_plain_event(first, value, run->codes);
+    if (!(first & 1) || event->code & ~(uint32_t)FT_RAW_USUAL) return false;
+    ft_raw_put_plain(run->plain, first, value);
+    run->counts[event->site]++;
+    run->at += 2;
+    run->plain += FT_RAW_PLAIN;
+    return true;
+}
+
+/* Who looks at events of a log that is followed while they are read: one loop costs less than one
+ * behind the other. */
+typedef struct ft_raw_taker {
+    void *of;
+    void (*run)(void *of, ft_raw_run *run);                               /* takes what is there */
+    void (*other)(void *of, uint32_t thread, const ft_raw_event *access); /* that is not usual */
+} ft_raw_taker;
 
 typedef struct ft_raw_log ft_raw_log;
 
@@ -66,6 +134,11 @@ bool ft_raw_log_look(ft_raw_log *log);
 void ft_raw_log_abandon(ft_raw_log *log);
 void ft_raw_log_close(ft_raw_log *log); /* accepts NULL */
 const ft_raw_header *ft_raw_log_header(const ft_raw_log *log);
+
+/* Shows events to that one, up to a rewind. */
+void ft_raw_log_show(ft_raw_log *log, const ft_raw_taker *taker);
+/* By site: events that came, once all did. */
+const uint64_t *ft_raw_log_counts(const ft_raw_log *log);
 
 void ft_raw_log_rewind(ft_raw_log *log);
 /* Are events kept in the batches in which they came, so that they come in the same ones again? */

@@ -157,8 +157,8 @@ bool ft_raw_unpack(ft_raw_packer *packer, const unsigned char *from, size_t byte
 /* ---- batches */
 
 /* Two words: from these bits on. Behind them the events, then of each call that is entered its site
- * in 32 bits, then zeros up to a whole word. A plain event is a word with its address and from bit
- * NARROW on its site, and one with its value. */
+ * in 32 bits, then zeros up to a whole word. A plain event is as in the log (raw/raw.h), in two
+ * words. */
 enum {
     EVENTS = 16,
     BYTES = 32,
@@ -166,12 +166,10 @@ enum {
     LEFT = 16,
     ENTERED = 32,
     PLAIN = 48,
-    HEAD = 2 * FT_RAW_WORD,
-    NARROW = 48,
-    EACH = 2 * FT_RAW_WORD
+    HEAD = 2 * FT_RAW_WORD
 };
 
-_Static_assert(FT_RAW_PACKED_MOST >= FT_RAW_BATCH * EACH, "plain ones have room, too");
+_Static_assert(FT_RAW_PACKED_MOST >= FT_RAW_BATCH * (int)FT_RAW_PLAIN, "plain ones have room, too");
 
 static size_t size_of(size_t bytes, size_t n_entered)
 {
@@ -179,34 +177,15 @@ static size_t size_of(size_t bytes, size_t n_entered)
     return (all + FT_RAW_WORD - 1) / FT_RAW_WORD * FT_RAW_WORD;
 }
 
-bool ft_raw_is_plain(const ft_raw_event *e)
-{
-    return e->site <= UINT16_MAX && !(e->address >> NARROW) && !ft_raw_updates(e->code / 8);
-}
-
-static size_t put_plain(const ft_raw_event *events, uint32_t n, unsigned char *to)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        put(to + EACH * i, events[i].address | (uint64_t)events[i].site << NARROW);
-        put(to + EACH * i + FT_RAW_WORD, (uint64_t)events[i].value);
-    }
-    return EACH * (size_t)n;
-}
-
 static bool get_plain(const ft_raw_batch *batch, const uint8_t *codes, uint32_t n_sites,
                       ft_raw_event *events)
 {
     const unsigned char *at = batch->events;
-    if (batch->bytes != EACH * (size_t)batch->n) return false;
-    for (uint32_t i = 0; i < batch->n; i++, at += EACH) {
-        uint64_t first = get(at), value = get(at + FT_RAW_WORD);
-        uint32_t site = (uint32_t)(first >> NARROW);
-        if (site >= n_sites) return false;
-        events[i] = (ft_raw_event){.address = first & ((UINT64_C(1) << NARROW) - 1),
-                                   .value = (int64_t)value,
-                                   .written = (int64_t)value,
-                                   .site = site,
-                                   .code = codes[site]};
+    if (batch->bytes != FT_RAW_PLAIN * (size_t)batch->n) return false;
+    for (uint32_t i = 0; i < batch->n; i++, at += FT_RAW_PLAIN) {
+        uint64_t first = get(at);
+        if (first >> FT_RAW_SITE_SHIFT >= n_sites) return false;
+        events[i] = ft_raw_plain_event(first, get(at + FT_RAW_WORD), codes);
     }
     return true;
 }
@@ -218,11 +197,15 @@ bool ft_raw_batch_get(ft_raw_packer *packer, const ft_raw_batch *batch, const ui
     return ft_raw_unpack(packer, batch->events, batch->bytes, codes, n_sites, events, batch->n);
 }
 
+unsigned char *ft_raw_batch_plain(unsigned char *to)
+{
+    return to + HEAD;
+}
+
 size_t ft_raw_batch_put(ft_raw_packer *packer, const ft_raw_sum *sum, const ft_raw_event *events,
                         uint32_t n, unsigned char *to)
 {
-    size_t bytes =
-        packer ? ft_raw_pack(packer, events, n, to + HEAD) : put_plain(events, n, to + HEAD);
+    size_t bytes = packer ? ft_raw_pack(packer, events, n, to + HEAD) : FT_RAW_PLAIN * (size_t)n;
     unsigned char *entered = to + HEAD + bytes;
     put(entered + sum->n_entered * sizeof *sum->entered, 0);
     put(to, FT_RAW_PACKED | (uint64_t)n << EVENTS | (uint64_t)bytes << BYTES);

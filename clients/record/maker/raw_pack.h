@@ -48,9 +48,16 @@ typedef struct ft_raw_batch {
 } ft_raw_batch;
 
 /* May the event be in a plain batch? */
-bool ft_raw_is_plain(const ft_raw_event *event);
+static inline bool ft_raw_is_plain(const ft_raw_event *e)
+{
+    return e->site <= UINT16_MAX && !(e->address >> FT_RAW_ADDRESS_BITS) &&
+           !ft_raw_updates(e->code / 8);
+}
+
+/* Where a batch at `to` has its plain events. */
+unsigned char *ft_raw_batch_plain(unsigned char *to);
 /* The events and what they come to, into FT_RAW_BATCH_MOST bytes; returns how many it took.
- * packer: NULL: plainly, which all of them may be. */
+ * packer: NULL: plainly, and they are there. */
 size_t ft_raw_batch_put(ft_raw_packer *packer, const ft_raw_sum *sum, const ft_raw_event *events,
                         uint32_t n, unsigned char *to);
 /* The batch of at most so many bytes, a word at least. False: it is none. */
