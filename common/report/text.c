@@ -266,6 +266,27 @@ static void undecided(const ft_view *view, json_t *records, ft_strbuf *out)
     ft_vec_release(&a.counts);
 }
 
+/* What to do about what ran out of time or memory. */
+static void advice(const json_t *report, ft_strbuf *out)
+{
+    static const char *const WIDER[] = {"maximal", "ctp"};
+    const char *model = ft_json_text(report, "model", "");
+    bool ran_out = false, wider = false;
+    size_t index;
+    json_t *record;
+    json_array_foreach(json_object_get(report, "undecided"), index, record)
+    {
+        const json_t *reason = json_object_get(record, "reason");
+        ran_out |= strcmp(ft_json_text(reason, "pass", ""), "budget") == 0;
+    }
+    for (size_t i = 0; i < 2; i++) wider |= strcmp(model, WIDER[i]) == 0;
+    if (!ran_out) return;
+    ft_strbuf_puts(out, "note: what ran out of its budget may be decided with more of it "
+                        "(--subproblem-budget SECONDS, --memory MB)");
+    if (wider) ft_strbuf_puts(out, "; --model observed takes less, but looks at fewer schedules");
+    ft_strbuf_puts(out, "\n");
+}
+
 static void notes(const json_t *report, ft_strbuf *out)
 {
     size_t index;
@@ -335,6 +356,7 @@ static void body(const ft_view *view, const ft_report *report, const ft_report_p
     if (!view->listed) findings(view, report, part, out);
     properties(part->json, out);
     undecided(view, json_object_get(part->json, "undecided"), out);
+    advice(part->json, out);
     if (view->show_safe)
         json_array_foreach(json_object_get(part->json, "safe"), index, record)
             other_record(record, out);
