@@ -79,6 +79,31 @@ static section make_section(ft_random *random, uint32_t lock, bool gives)
     return s;
 }
 
+/* Takes variable 1, or gives it back without a look. */
+static section make_holding(ft_random *random, bool takes)
+{
+    bool tells = !takes || ft_random_percent(random, 10);
+    return (section){.condition = 1,
+                     .waits_on = takes ? 1 : VARIABLES,
+                     .from = 1,
+                     .to = 9,
+                     .n_updates = 1,
+                     .updates = {{1, false, takes ? 1 + (int)ft_random_below(random, 2) : 0}},
+                     .signals = tells && ft_random_percent(random, 95) ? 1 : CONDITIONS,
+                     .broadcast = ft_random_percent(random, 20),
+                     .outside = ft_random_percent(random, 25)};
+}
+
+static void make_holders(monitor *m, ft_random *random)
+{
+    for (uint32_t t = 0; t < m->threads; t++)
+        for (uint32_t i = 0; i + 1 < m->n[t]; i += 2) {
+            if (ft_random_percent(random, 15)) continue;
+            m->sections[t][i] = make_holding(random, true);
+            m->sections[t][i + 1] = make_holding(random, false);
+        }
+}
+
 static void make_monitor(monitor *m, ft_random *random)
 {
     bool two_locks = ft_random_percent(random, 10);
@@ -93,6 +118,7 @@ static void make_monitor(monitor *m, ft_random *random)
                 make_section(random, two_locks && ft_random_percent(random, 30), gives);
         }
     }
+    if (ft_random_percent(random, 30)) make_holders(m, random);
 }
 
 /* ---- a run ----------------------------------------------------------------------------------- */

@@ -229,6 +229,33 @@ static void follow(finder *f)
     }
 }
 
+/* ---- what is taken and given back ------------------------------------------------------------ */
+
+/* False: it takes what it has not found free, or changes what it does not hold. */
+static bool take_or_give(bool *holds, uint64_t free_bits, const ft_level_change *c)
+{
+    if (!*holds && (c->blind || (uint64_t)c->before != free_bits)) return false;
+    *holds = (uint64_t)c->after != free_bits;
+    return true;
+}
+
+/* Where each thread takes the variable only in a section that found it free (as it was at first),
+ * and nobody but who took it last writes until it is free again, there is one holder at a time, by
+ * induction over any schedule: a holder writes over what it wrote itself, as in the run. */
+static void follow_holders(finder *f, uint32_t index)
+{
+    ft_level *level = &f->levels->all[index];
+    bool *holds = ft_calloc((size_t)f->order->n_threads + 1, sizeof *holds);
+    bool all = level->blind && f->told[index];
+    for (size_t i = 0; i < level->changes.len && all; i++) {
+        const ft_level_change *c = &level->changes.data[i];
+        all = take_or_give(&holds[f->trace->thread[c->event]], f->initial[index], c);
+    }
+    for (size_t i = 0; i < level->changes.len && all; i++) level->changes.data[i].blind = false;
+    level->blind &= !all;
+    free(holds);
+}
+
 /* ---- from bits to levels --------------------------------------------------------------------- */
 
 /* Does no value come a second time? Then `places` has how many changes it took to each. */
@@ -289,6 +316,7 @@ static void count_all(finder *f)
 {
     for (uint32_t i = 0; i < f->levels->n; i++) {
         ft_map places = {0};
+        follow_holders(f, i);
         bool once = find_places(&f->levels->all[i], f->initial[i], &places);
         if (f->broken[i] || !f->told[i] ||
             !count_changes(f->levels, i, f->initial[i], once ? &places : NULL))

@@ -3,9 +3,10 @@
  * list), how many changes it took to come to a value. Looked for among what is read before waits
  * for conditions: a count of items, a flag, the ends of a queue.
  *
- * Where each write's thread has read the variable in the same section, or nobody else writes it,
- * what a write changes is the same in every schedule: in every state the level is the sum of what
- * the threads added up to where they are. A level is blind where that is not so. */
+ * Where each write's thread has read the variable in the same section, or nobody else writes it (or
+ * not before it gave back what it took: a flag for `busy`), what a write changes is the same in
+ * every schedule: in every state the level is the sum of what the threads added up to where they
+ * are. A level is blind where that is not so. */
 #ifndef FT_REDUCE_STANDSTILL_LEVELS_H
 #define FT_REDUCE_STANDSTILL_LEVELS_H
 
