@@ -41,7 +41,7 @@ typedef struct day {
     /* What steps tell later ones. */
     int64_t blob, tasks[4], stolen;
     uint64_t token, stolen_token;
-    char jobs[ROLES][17], delivery[17], token_id[17];
+    char jobs[ROLES][17], delivery[17], told[17], token_id[17]; /* told: job of the delivery */
 } day;
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -545,7 +545,9 @@ static void take_deliveries(day *d)
 static void keep_delivery(day *d, const json_t *result)
 {
     const json_t *first = json_array_get(json_object_get(result, "deliveries"), 0);
-    if (first) snprintf(d->delivery, sizeof d->delivery, "%s", text_of(first, "delivery"));
+    if (!first) return;
+    snprintf(d->delivery, sizeof d->delivery, "%s", text_of(first, "delivery"));
+    snprintf(d->told, sizeof d->told, "%s", text_of(first, "job"));
 }
 
 static void give_delivery_up(day *d)
@@ -565,10 +567,12 @@ static void end_delivery(day *d)
     ft_store_delivery_end(d->store, d->delivery, &its, on_answer, &d->a);
 }
 
+/* Of the job that the last one was about: which that is depends on whether two ended within one
+ * millisecond. */
 static void list_deliveries(day *d)
 {
-    ft_store_deliveries(d->store, "delivered", d->jobs[FAILED], (ft_store_page){.limit = 10},
-                        on_answer, &d->a);
+    ft_store_deliveries(d->store, "delivered", d->told, (ft_store_page){.limit = 10}, on_answer,
+                        &d->a);
 }
 
 static void drop_webhook(day *d)
