@@ -229,6 +229,7 @@ void ft_engine_free(ft_engine *engine)
     ft_candidates_free(engine->candidates);
     ft_prefix_free(engine->prefix);
     ft_standstill_free(engine->standstill);
+    ft_exclusion_free(engine->exclusion);
     ft_causality_free(engine->causality);
     ft_checker_free(engine->checker);
     ft_run_free(engine->run);

@@ -7,6 +7,7 @@
 #include "order/causality.h"
 #include "record.h"
 #include "reduce/domain.h"
+#include "reduce/exclusion.h"
 #include "reduce/prefix.h"
 #include "reduce/schedule.h"
 #include "reduce/standstill.h"
@@ -34,6 +35,7 @@ struct ft_engine {
     ft_prefix *prefix;
     ft_causality *causality;        /* NULL until needed */
     ft_standstill *standstill;      /* NULL until needed */
+    ft_exclusion *exclusion;        /* likewise */
     ft_candidates *candidates;      /* NULL until planned */
     FT_VEC(uint32_t) subproblems;   /* group ids */
     ft_decider *shared[FT_SOLVERS]; /* the shared base of each solver, NULL until needed */

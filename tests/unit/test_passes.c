@@ -19,6 +19,7 @@
 #include "order/causality.h"
 #include "reduce/cone.h"
 #include "reduce/domain.h"
+#include "reduce/exclusion.h"
 #include "reduce/prefix.h"
 #include "reduce/slice.h"
 #include "reduce/standstill.h"
@@ -36,7 +37,8 @@
     X(CHAIN, "delta chain")                                                                        \
     X(DOMAIN, "domains")                                                                           \
     X(WINDOW, "relaxed window")                                                                    \
-    X(STANDSTILL, "standstills")
+    X(STANDSTILL, "standstills")                                                                   \
+    X(EXCLUSION, "exclusion")
 typedef enum pass_kind {
 #define FT_ROW(symbol, name) PASS_##symbol,
     PASS_TABLE(FT_ROW)
@@ -87,6 +89,7 @@ typedef struct subject {
     ft_causality *causality;
     ft_windows *windows;
     ft_standstill *standstill;
+    ft_exclusion *exclusion;
     ft_checker *checker;
     ft_oracle_result oracle;
     bool branches;
@@ -208,12 +211,19 @@ static bool by_standstill(subject *s, const ft_claim *claim)
     return ft_standstill_refutes(s->standstill, claim);
 }
 
+static bool by_exclusion(subject *s, const ft_claim *claim)
+{
+    return ft_exclusion_refutes(s->exclusion, claim);
+}
+
 static void compare_refuting(subject *s, const ft_oracle_answer *answer)
 {
     static bool (*const passes[PASSES])(subject *, const ft_claim *) = {
-        [PASS_LOCKSET] = by_lockset, [PASS_ORDER] = by_order,     [PASS_CAUSALITY] = by_causality,
-        [PASS_CLOSURE] = by_closure, [PASS_WRITTEN] = by_written, [PASS_CHAIN] = by_chain,
-        [PASS_DOMAIN] = by_domain,   [PASS_WINDOW] = by_window,   [PASS_STANDSTILL] = by_standstill,
+        [PASS_LOCKSET] = by_lockset,       [PASS_ORDER] = by_order,
+        [PASS_CAUSALITY] = by_causality,   [PASS_CLOSURE] = by_closure,
+        [PASS_WRITTEN] = by_written,       [PASS_CHAIN] = by_chain,
+        [PASS_DOMAIN] = by_domain,         [PASS_WINDOW] = by_window,
+        [PASS_STANDSTILL] = by_standstill, [PASS_EXCLUSION] = by_exclusion,
     };
     for (int p = 0; p < PASSES; p++) {
         if (!passes[p](s, &answer->claim)) continue;
@@ -356,6 +366,7 @@ static void compare_model(subject *s, ft_oracle_job *job)
     s->causality = ft_causality_new(p, FT_CAUSALITY_ALL);
     s->windows = ft_windows_new(p);
     s->standstill = ft_standstill_new(p, s->causality);
+    s->exclusion = ft_exclusion_new(p);
     for (size_t i = 0; i < s->oracle.answers.len; i++) {
         compare_refuting(s, &s->oracle.answers.data[i]);
         compare_accepting(s, &s->oracle.answers.data[i]);
@@ -363,6 +374,7 @@ static void compare_model(subject *s, ft_oracle_job *job)
     compare_deciding(s);
     ft_windows_free(s->windows);
     ft_standstill_free(s->standstill);
+    ft_exclusion_free(s->exclusion);
     ft_causality_free(s->causality);
     ft_domains_free(s->domains);
     ft_slice_free(s->slice);

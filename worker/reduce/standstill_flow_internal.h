@@ -3,8 +3,8 @@
 #ifndef FT_REDUCE_STANDSTILL_FLOW_INTERNAL_H
 #define FT_REDUCE_STANDSTILL_FLOW_INTERNAL_H
 
+#include "reduce/levels.h"
 #include "reduce/standstill_internal.h"
-#include "reduce/standstill_levels.h"
 
 enum {
     FT_FLOW_PAIRS = 16,

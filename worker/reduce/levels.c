@@ -1,4 +1,4 @@
-#include "reduce/standstill_levels.h"
+#include "reduce/levels.h"
 
 #include <stdlib.h>
 
@@ -224,7 +224,7 @@ static void follow(finder *f)
             if (ft_map_get(&f->level_of, accesses[i].variable, &level))
                 access_one(f, (uint32_t)level, e, i, accesses[i].write);
         if (f->trace->kind[e] == FT_EVENT_ALLOC) allocate(f, e);
-        if (f->trace->kind[e] == FT_EVENT_COND_WAIT)
+        if (next < f->levels->waits.len && f->levels->waits.data[next].event == e)
             look_at_wait(f, &f->levels->waits.data[next++]);
     }
 }
@@ -312,12 +312,14 @@ static void forget(ft_levels *levels, uint32_t index)
     for (size_t i = 0; i < levels->waits.len; i++) levels->waits.data[i].known &= ~(1u << index);
 }
 
-static void count_all(finder *f)
+/* in_places: where values do not come again, levels are how many changes it took. */
+static void count_all(finder *f, bool in_places)
 {
     for (uint32_t i = 0; i < f->levels->n; i++) {
         ft_map places = {0};
         follow_holders(f, i);
-        bool once = find_places(&f->levels->all[i], f->initial[i], &places);
+        f->levels->all[i].initial = f->initial[i];
+        bool once = in_places && find_places(&f->levels->all[i], f->initial[i], &places);
         if (f->broken[i] || !f->told[i] ||
             !count_changes(f->levels, i, f->initial[i], once ? &places : NULL))
             forget(f->levels, i);
@@ -325,25 +327,45 @@ static void count_all(finder *f)
     }
 }
 
+static void follow_levels(finder *f, bool in_places)
+{
+    ft_levels *levels = f->levels;
+    size_t n = (size_t)levels->n * f->order->n_threads;
+    f->known = ft_alloc((n + 1) * sizeof *f->known);
+    for (size_t i = 0; i < n; i++) f->known[i].section = FT_NO_SECTION;
+    for (uint32_t i = 0; i < levels->n; i++) {
+        f->outside[i] = FT_NO_EVENT;
+        f->writer[i] = NOBODY;
+        tell_initial(f, i, ft_run_initial_vid(f->problem->run, levels->all[i].variable));
+    }
+    find_writers(f);
+    follow(f);
+    count_all(f, in_places);
+    free(f->known);
+    ft_map_release(&f->level_of);
+}
+
+static bool is_served(const ft_problem *problem)
+{
+    return problem->run && problem->order->n_threads <= MOST_THREADS;
+}
+
 void ft_levels_find(ft_levels *levels, const ft_problem *problem)
 {
     finder f = {
         .levels = levels, .problem = problem, .trace = problem->trace, .order = problem->order};
-    if (!problem->run || f.order->n_threads > MOST_THREADS) return;
+    if (!is_served(problem)) return;
     find_waits(&f);
-    size_t n = (size_t)levels->n * f.order->n_threads;
-    f.known = ft_alloc((n + 1) * sizeof *f.known);
-    for (size_t i = 0; i < n; i++) f.known[i].section = FT_NO_SECTION;
-    for (uint32_t i = 0; i < levels->n; i++) {
-        f.outside[i] = FT_NO_EVENT;
-        f.writer[i] = NOBODY;
-        tell_initial(&f, i, ft_run_initial_vid(problem->run, levels->all[i].variable));
-    }
-    find_writers(&f);
-    follow(&f);
-    count_all(&f);
-    free(f.known);
-    ft_map_release(&f.level_of);
+    follow_levels(&f, true);
+}
+
+void ft_levels_follow(ft_levels *levels, const ft_problem *problem)
+{
+    finder f = {
+        .levels = levels, .problem = problem, .trace = problem->trace, .order = problem->order};
+    if (!is_served(problem)) return;
+    for (uint32_t i = 0; i < levels->n; i++) ft_map_put(&f.level_of, levels->all[i].variable, i);
+    follow_levels(&f, false);
 }
 
 void ft_levels_release(ft_levels *levels)

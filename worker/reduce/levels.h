@@ -1,14 +1,14 @@
-/* Levels: integers that the sections of one lock change and nobody else. The level of a variable is
- * its value, counted from what it was at first; where its values never come again (pointers of a
- * list), how many changes it took to come to a value. Looked for among what is read before waits
- * for conditions: a count of items, a flag, the ends of a queue.
+/* Levels: integers that the sections of one lock change and nobody else: a count of items, a flag,
+ * the ends of a queue. The level of a variable is its value, counted from what it was at first; for
+ * standstills, where its values never come again (pointers of a list), how many changes it took to
+ * come to a value.
  *
  * Where each write's thread has read the variable in the same section, or nobody else writes it (or
  * not before it gave back what it took: a flag for `busy`), what a write changes is the same in
  * every schedule: in every state the level is the sum of what the threads added up to where they
  * are. A level is blind where that is not so. */
-#ifndef FT_REDUCE_STANDSTILL_LEVELS_H
-#define FT_REDUCE_STANDSTILL_LEVELS_H
+#ifndef FT_REDUCE_LEVELS_H
+#define FT_REDUCE_LEVELS_H
 
 #include "encode/problem.h"
 
@@ -23,6 +23,7 @@ typedef struct ft_level_change {
 
 typedef struct ft_level {
     uint32_t variable, lock;
+    uint64_t initial;                /* bits */
     bool blind;                      /* one of the changes is */
     FT_VEC(ft_level_change) changes; /* in observed order */
 } ft_level;
@@ -41,8 +42,11 @@ typedef struct ft_levels {
     FT_VEC(ft_level_wait) waits; /* in observed order */
 } ft_levels;
 
-/* Embedded: zero-initialise, then ft_levels_release. */
+/* Embedded: zero-initialise, then ft_levels_release. What is read before waits for conditions: */
 void ft_levels_find(ft_levels *levels, const ft_problem *problem);
+/* Or those of levels->all[0 .. n - 1], whose variables (each of them once) and locks are set. What
+ * is none has no changes then. */
+void ft_levels_follow(ft_levels *levels, const ft_problem *problem);
 void ft_levels_release(ft_levels *levels);
 
 /* The wait of that event; NULL: it is none. */
