@@ -29,6 +29,7 @@ typedef struct section {
     update updates[UPDATES];
     uint32_t signals; /* condition, CONDITIONS: none */
     bool broadcast, outside;
+    bool alone; /* no lock: its accesses are atomic, and it looks again and again */
 } section;
 
 typedef struct monitor {
@@ -149,6 +150,31 @@ static void make_atomic(monitor *m, ft_random *random)
                 m->sections[t][i].updates[k].atomic = ft_random_percent(random, 70);
 }
 
+/* A lock made of a variable, or references that are counted in it. */
+static section make_alone(ft_random *random, bool counts, bool begins)
+{
+    section s = {.alone = true, .waits_on = VARIABLES, .n_updates = 1, .signals = CONDITIONS};
+    s.updates[0] = (update){.variable = counts ? 0 : 1, .by = begins ? 1 : 0, .atomic = true};
+    s.updates[0].reads = counts || begins || ft_random_percent(random, 20);
+    if (s.updates[0].reads && !begins) s.updates[0].by = -1;
+    if (counts || !begins) return s;
+    s.waits_on = 1;
+    s.from = ft_random_percent(random, 90) ? 1 : 2;
+    s.to = 9;
+    return s;
+}
+
+static void make_locks_of_atomics(monitor *m, ft_random *random)
+{
+    for (uint32_t t = 0; t < m->threads; t++)
+        for (uint32_t i = 0; i + 1 < m->n[t]; i += 2) {
+            if (ft_random_percent(random, 15)) continue;
+            bool counts = ft_random_percent(random, 40);
+            m->sections[t][i] = make_alone(random, counts, ft_random_percent(random, 90));
+            m->sections[t][i + 1] = make_alone(random, counts, ft_random_percent(random, 10));
+        }
+}
+
 static void make_forks(monitor *m, ft_random *random)
 {
     m->phase = 0;
@@ -176,6 +202,7 @@ static void make_monitor(monitor *m, ft_random *random)
     if (ft_random_percent(random, 30)) make_holders(m, random);
     if (ft_random_percent(random, 30)) make_forks(m, random);
     if (ft_random_percent(random, 15)) make_readers(m, random);
+    if (ft_random_percent(random, 25)) make_locks_of_atomics(m, random);
     if (ft_random_percent(random, 15)) make_long(m, random);
     if (ft_random_percent(random, 15)) make_atomic(m, random);
 }
@@ -230,7 +257,7 @@ static bool can_go(const runner *r, uint32_t t)
     if (r->at[t] == BEGIN && r->m->phase && !r->out[t]) return true;
     if (r->section[t] == r->m->n[t]) return false;
     const section *s = &r->m->sections[t][r->section[t]];
-    if (r->at[t] == TAKE || r->at[t] == TAKE_AGAIN) return !r->holder[s->lock];
+    if (r->at[t] == TAKE || r->at[t] == TAKE_AGAIN) return s->alone || !r->holder[s->lock];
     return r->at[t] != SLEEP || r->woken[t];
 }
 
@@ -281,11 +308,24 @@ static phase do_updates(runner *r, uint32_t t, const section *s)
             emit_update(r, t, u->variable, before, *value);
             continue;
         }
-        if (u->reads) emit(r, FT_EVENT_READ, t, u->variable, 0, value);
+        if (u->reads) emit(r, FT_EVENT_READ, t, u->variable, u->atomic ? FT_FLAG_ATOMIC : 0, value);
         *value = u->reads ? *value + u->by : u->by;
-        emit(r, FT_EVENT_WRITE, t, u->variable, 0, value);
+        emit(r, FT_EVENT_WRITE, t, u->variable, u->atomic ? FT_FLAG_ATOMIC : 0, value);
     }
+    if (s->alone) return LATE;
     return s->outside ? GIVE : SIGNAL;
+}
+
+/* One attempt of several; the one that finds what it wants is its update itself. */
+static phase try(runner *r, uint32_t t, const section *s)
+{
+    int value = s->waits_on == VARIABLES ? 0 : r->value[s->waits_on];
+    if (s->waits_on == VARIABLES || value < s->from || value > s->to) return do_updates(r, t, s);
+    if (ft_random_percent(r->random, 25))
+        emit_update(r, t, s->waits_on, value, value);
+    else if (ft_random_percent(r->random, 25))
+        emit(r, FT_EVENT_READ, t, s->waits_on, FT_FLAG_ATOMIC, &value);
+    return TAKE;
 }
 
 static phase take(runner *r, uint32_t t, const section *s, uint8_t flags)
@@ -336,7 +376,7 @@ static void go_on(runner *r, uint32_t t)
         *at = begin_phase(r, t);
         break;
     case TAKE:
-        *at = take(r, t, s, 0);
+        *at = s->alone ? try(r, t, s) : take(r, t, s, 0);
         break;
     case LOOK:
         *at = look(r, t, s);

@@ -11,7 +11,7 @@
 #include "order/causality.h"
 #include "reduce/standstill.h"
 
-enum { DEFAULT_SEEDS = 20000 };
+enum { DEFAULT_SEEDS = 24000 };
 
 typedef struct tally {
     uint32_t runs, claims, none, refuted;

@@ -5,7 +5,7 @@
 #include "base/map.h"
 #include "reduce/levels.h"
 
-enum { LOCKS = 8, EVENTS_BACK = 64, SECTION_EVENTS = 64, MOST_CHANGES = 8, MOST_THREADS = 1024 };
+enum { KEYS = 8, EVENTS_BACK = 64, SECTION_EVENTS = 64, MOST_CHANGES = 8, MOST_THREADS = 1024 };
 #define ANYWHERE  UINT32_MAX                    /* to its end */
 #define MOST_WORK ((uint64_t)400 * 1000 * 1000) /* events looked at for levels */
 #define NO_LEVEL  UINT64_MAX
@@ -28,21 +28,29 @@ static void include(span *all, int64_t value)
 /* What each thread adds to a level. */
 typedef struct sums {
     uint64_t initial;   /* bits */
+    uint32_t leading;   /* levels.h */
     uint32_t *first;    /* [threads + 1] slices of the rest */
     uint32_t *position; /* of a change in its thread */
     int64_t *sum;       /* of the thread's changes up to this one */
     span *to;           /* of `sum`, and of 0 at first, up to here */
     span *from;         /* of `sum`, from here to the thread's end */
+    ft_map left;        /* values, from the initial one on, that a change finds and leaves */
 } sums;
+
+/* Of a lock, or one atomic access. */
+typedef struct section {
+    uint32_t key, thread;
+    uint32_t first;      /* event */
+    uint32_t begin, end; /* positions; the end may be the thread's own */
+} section;
 
 struct ft_exclusion {
     const ft_problem *problem;
     const ft_trace *trace;
     const ft_order *order;
     bool idle;
-    uint32_t *sections; /* exclusive ones by lock, thread, and place in it */
-    size_t n_sections;
-    ft_map level_of; /* lock, variable -> index in levels, NO_LEVEL */
+    FT_VEC(section) sections; /* exclusive ones, by key, thread, and place in it */
+    ft_map level_of;          /* key, variable -> index in levels, NO_LEVEL */
     FT_VEC(sums) levels;
     uint32_t *children_first;        /* [threads] each behind those that it forks */
     uint32_t *forked_first, *forked; /* [threads + 1] slices: threads that it forks */
@@ -59,35 +67,48 @@ typedef struct place {
 
 /* ---- sections -------------------------------------------------------------------------------- */
 
-typedef struct sorted {
-    uint32_t lock, position, section;
-    uint16_t thread;
-} sorted;
-
-static int by_lock(const void *left, const void *right)
+/* A key: a lock's number, or that of all locks and the variable's: an atomic access is a section of
+ * its own. */
+static int by_key(const void *left, const void *right)
 {
-    const sorted *a = left, *b = right;
-    if (a->lock != b->lock) return a->lock < b->lock ? -1 : 1;
+    const section *a = left, *b = right;
+    if (a->key != b->key) return a->key < b->key ? -1 : 1;
     if (a->thread != b->thread) return a->thread < b->thread ? -1 : 1;
-    return (a->position > b->position) - (a->position < b->position);
+    return (a->begin > b->begin) - (a->begin < b->begin);
 }
 
-static sorted sorted_of(const ft_exclusion *x, uint32_t section)
+static bool is_atomic(const ft_exclusion *x, uint32_t e)
 {
-    const ft_section *s = &x->order->sections.data[section];
-    return (sorted){s->lock, x->order->position[s->acquire], section, s->thread};
+    return ft_event_kind_object(x->trace->kind[e]) == FT_OBJECT_VARIABLE &&
+           (x->trace->flags[e] & FT_FLAG_ATOMIC);
+}
+
+static uint32_t key_of_atomic(const ft_exclusion *x, uint32_t e)
+{
+    return (uint32_t)x->trace->locks.len + x->trace->object[e];
+}
+
+static void add_section(ft_exclusion *x, const ft_section *its)
+{
+    const uint32_t *position = x->order->position;
+    uint32_t end = its->release == FT_NO_EVENT ? UINT32_MAX : position[its->release];
+    section one = {its->lock, its->thread, its->acquire, position[its->acquire], end};
+    if (!its->shared) ft_vec_push(&x->sections, one);
+}
+
+static void add_atomic(ft_exclusion *x, uint32_t e)
+{
+    uint32_t position = x->order->position[e];
+    section one = {key_of_atomic(x, e), x->trace->thread[e], e, position, position};
+    ft_vec_push(&x->sections, one);
 }
 
 static void sort_sections(ft_exclusion *x)
 {
-    size_t n = x->order->sections.len;
-    sorted *all = ft_alloc((n + 1) * sizeof *all);
-    for (uint32_t i = 0; i < n; i++)
-        if (!x->order->sections.data[i].shared) all[x->n_sections++] = sorted_of(x, i);
-    qsort(all, x->n_sections, sizeof *all, by_lock);
-    x->sections = ft_alloc((x->n_sections + 1) * sizeof *x->sections);
-    for (size_t i = 0; i < x->n_sections; i++) x->sections[i] = all[i].section;
-    free(all);
+    for (size_t i = 0; i < x->order->sections.len; i++) add_section(x, &x->order->sections.data[i]);
+    for (uint32_t e = 0; e < x->trace->n_events; e++)
+        if (is_atomic(x, e)) add_atomic(x, e);
+    if (x->sections.len) qsort(x->sections.data, x->sections.len, sizeof(section), by_key);
 }
 
 static uint32_t parent_of(const ft_exclusion *x, uint32_t thread)
@@ -129,26 +150,25 @@ static void sort_threads(ft_exclusion *x)
 }
 
 /* The last one that the thread has begun there, or NULL. */
-static const ft_section *last_section(const ft_exclusion *x, uint32_t lock, const place *p)
+static const section *last_section(const ft_exclusion *x, uint32_t key, const place *p)
 {
-    sorted key = {.lock = lock, .thread = (uint16_t)p->thread, .position = p->position};
-    size_t low = 0, high = x->n_sections;
+    section want = {.key = key, .thread = p->thread, .begin = p->position};
+    size_t low = 0, high = x->sections.len;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        sorted one = sorted_of(x, x->sections[middle]);
-        if (by_lock(&one, &key) < 0)
+        if (by_key(&x->sections.data[middle], &want) < 0)
             low = middle + 1;
         else
             high = middle;
     }
     if (low == 0) return NULL;
-    const ft_section *s = &x->order->sections.data[x->sections[low - 1]];
-    return s->lock == lock && s->thread == p->thread ? s : NULL;
+    const section *s = &x->sections.data[low - 1];
+    return s->key == key && s->thread == p->thread ? s : NULL;
 }
 
-static bool is_open(const ft_exclusion *x, const ft_section *s, const place *p)
+static bool is_open(const section *s, const place *p)
 {
-    return s->release == FT_NO_EVENT || x->order->position[s->release] >= p->position;
+    return s->begin < s->end && s->end >= p->position;
 }
 
 static uint32_t event_at(const ft_exclusion *x, uint32_t thread, uint32_t position)
@@ -165,6 +185,7 @@ static void release_sums(sums *s)
     free(s->sum);
     free(s->to);
     free(s->from);
+    ft_map_release(&s->left);
 }
 
 /* Slices by thread; within them the changes stay in their order. */
@@ -179,6 +200,7 @@ static void place_changes(const ft_exclusion *x, const ft_level *level, sums *s)
         uint32_t thread = x->trace->thread[c->event], at = s->first[thread] + next[thread]++;
         s->position[at] = x->order->position[c->event];
         s->sum[at] = c->after - c->before + (at > s->first[thread] ? s->sum[at - 1] : 0);
+        if (c->after != c->before) ft_map_put(&s->left, (uint64_t)c->before, 0);
     }
     free(next);
 }
@@ -202,6 +224,7 @@ static sums sum_up(const ft_exclusion *x, const ft_level *level)
 {
     size_t n = level->changes.len;
     sums s = {.initial = level->initial,
+              .leading = level->leading,
               .first = ft_calloc((size_t)x->order->n_threads + 1, sizeof *s.first),
               .position = ft_alloc(n * sizeof *s.position),
               .sum = ft_alloc(n * sizeof *s.sum),
@@ -212,35 +235,47 @@ static sums sum_up(const ft_exclusion *x, const ft_level *level)
     return s;
 }
 
-static void keep_level(ft_exclusion *x, const ft_level *level)
+static uint64_t level_key(uint32_t key, uint32_t variable)
+{
+    return (uint64_t)key << 32 | variable;
+}
+
+static void keep_level(ft_exclusion *x, uint32_t key, const ft_level *level)
 {
     if (level->blind || level->changes.len == 0) return;
-    ft_map_put(&x->level_of, (uint64_t)level->lock << 32 | level->variable, x->levels.len);
+    ft_map_put(&x->level_of, level_key(key, level->variable), x->levels.len);
     ft_vec_push(&x->levels, sum_up(x, level));
 }
 
+/* Behind the last event of the section before the thread's place that is looked at. */
+static uint32_t end_of(const section *s, const place *p)
+{
+    uint32_t end = s->end == s->begin ? s->end + 1 : s->end;
+    if (end > p->position) end = p->position;
+    return end - s->begin > SECTION_EVENTS ? s->begin + SECTION_EVENTS : end;
+}
+
 /* Of the variables that the section accessed before its thread's place, those not looked at. */
-static void add_unknown(ft_exclusion *x, const ft_section *s, const place *p, ft_levels *unknown)
+static void add_unknown(ft_exclusion *x, const section *s, const place *p, ft_levels *unknown)
 {
     ft_access scratch;
-    uint32_t count, from = x->order->position[s->acquire];
-    for (uint32_t at = from; at < p->position && at - from < SECTION_EVENTS; at++) {
-        uint32_t e = event_at(x, p->thread, at);
-        if (e == s->release) break;
-        const ft_access *accesses = ft_trace_accesses(x->trace, e, &scratch, &count);
+    uint32_t count;
+    uint32_t lock = s->key < x->trace->locks.len ? s->key : FT_LEVEL_ATOMIC;
+    for (uint32_t at = s->begin; at < end_of(s, p); at++) {
+        const ft_access *accesses =
+            ft_trace_accesses(x->trace, event_at(x, s->thread, at), &scratch, &count);
         for (uint32_t i = 0; i < count && unknown->n < FT_LEVELS_MOST; i++) {
             uint32_t variable = accesses[i].variable;
             bool fresh;
-            ft_map_slot(&x->level_of, (uint64_t)s->lock << 32 | variable, NO_LEVEL, &fresh);
-            if (fresh)
-                unknown->all[unknown->n++] = (ft_level){.variable = variable, .lock = s->lock};
+            ft_map_slot(&x->level_of, level_key(s->key, variable), NO_LEVEL, &fresh);
+            if (fresh) unknown->all[unknown->n++] = (ft_level){.variable = variable, .lock = lock};
         }
     }
 }
 
-/* Once for each lock: its variables differ. */
-static void learn(ft_exclusion *x, const ft_section *a, const place *at_a, const ft_section *b,
-                  const place *at_b)
+/* Once for each key: its variables differ. */
+static void learn(ft_exclusion *x, uint32_t key, const section *a, const place *at_a,
+                  const section *b, const place *at_b)
 {
     ft_levels unknown = {.n = 0};
     if (x->work > MOST_WORK) return;
@@ -249,7 +284,7 @@ static void learn(ft_exclusion *x, const ft_section *a, const place *at_a, const
     if (unknown.n == 0) return;
     x->work += 2 * (uint64_t)x->trace->n_events;
     ft_levels_follow(&unknown, x->problem);
-    for (uint32_t i = 0; i < unknown.n; i++) keep_level(x, &unknown.all[i]);
+    for (uint32_t i = 0; i < unknown.n; i++) keep_level(x, key, &unknown.all[i]);
     ft_levels_release(&unknown);
 }
 
@@ -334,25 +369,35 @@ static span added_by_all(ft_exclusion *x, const sums *s, const stretch *mine, co
 
 /* ---- claims ---------------------------------------------------------------------------------- */
 
+/* The level of the access's variable under that key, and what it found or left; NULL: none. */
+static const sums *found_by(const ft_exclusion *x, uint32_t key, uint32_t e, uint32_t i,
+                            uint32_t variable, int64_t *found)
+{
+    uint64_t level;
+    ft_vid vid = ft_run_vid(x->problem->run, e, i);
+    if (!ft_map_get(&x->level_of, level_key(key, variable), &level) || level == NO_LEVEL ||
+        !FT_VID_IS_KNOWN(vid))
+        return NULL;
+    const sums *s = &x->levels.data[level];
+    if (s->leading != FT_NO_EVENT && e <= s->leading) return NULL;
+    *found = (int64_t)(ft_run_value(x->problem->run, vid).bits - s->initial);
+    return s;
+}
+
 /* Does the access in the section say that the other thread was not there? The level right after it
  * is the sum of what all have added. */
-static bool access_excludes(ft_exclusion *x, const ft_section *section, uint32_t e, uint32_t i,
+static bool access_excludes(ft_exclusion *x, const section *mine, uint32_t e, uint32_t i,
                             uint32_t variable, const stretch *other)
 {
     const ft_order *order = x->order;
-    const uint32_t *before =
-        order->clock + (size_t)order->segment[section->acquire] * order->n_threads;
+    const uint32_t *before = order->clock + (size_t)order->segment[mine->first] * order->n_threads;
     uint32_t behind = order->position[e] + 1;
-    uint64_t level;
-    ft_vid vid = ft_run_vid(x->problem->run, e, i);
-    if (!ft_map_get(&x->level_of, (uint64_t)section->lock << 32 | variable, &level) ||
-        level == NO_LEVEL || !FT_VID_IS_KNOWN(vid))
-        return false;
-    const sums *s = &x->levels.data[level];
-    int64_t found = (int64_t)(ft_run_value(x->problem->run, vid).bits - s->initial);
-    stretch mine = {section->thread, behind, behind};
+    int64_t found;
+    const sums *s = found_by(x, mine->key, e, i, variable, &found);
+    if (!s) return false;
+    stretch me = {mine->thread, behind, behind};
     if (before[other->thread] > other->to) return true;
-    span all = added_by_all(x, s, &mine, other, before);
+    span all = added_by_all(x, s, &me, other, before);
     return found < all.low || found > all.high;
 }
 
@@ -362,14 +407,13 @@ static bool is_last_access(const ft_exclusion *x, uint32_t e, const ft_access *a
     return access->write || ft_run_find_access(x->trace, e, access->variable, true) == UINT32_MAX;
 }
 
-static bool section_excludes(ft_exclusion *x, const ft_section *s, const place *mine,
+static bool section_excludes(ft_exclusion *x, const section *s, const place *mine,
                              const stretch *other)
 {
     ft_access scratch;
-    uint32_t count, from = x->order->position[s->acquire];
-    for (uint32_t at = from; at < mine->position && at - from < SECTION_EVENTS; at++) {
-        uint32_t e = event_at(x, mine->thread, at);
-        if (e == s->release) break;
+    uint32_t count;
+    for (uint32_t at = s->begin; at < end_of(s, mine); at++) {
+        uint32_t e = event_at(x, s->thread, at);
         const ft_access *accesses = ft_trace_accesses(x->trace, e, &scratch, &count);
         for (uint32_t i = 0; i < count; i++)
             if (is_last_access(x, e, &accesses[i]) &&
@@ -379,55 +423,96 @@ static bool section_excludes(ft_exclusion *x, const ft_section *s, const place *
     return false;
 }
 
-/* Cannot `first` (NULL: its thread was in none) come before `second`, the last sections of the lock
- * that the threads were in when they came to these places? */
-static bool is_impossible(ft_exclusion *x, const ft_section *first, const place *its,
-                          const ft_section *second, const place *at)
+/* The first read of the variable in the section; false: there is none, or the level was that. */
+static bool finds_other(const ft_exclusion *x, const section *s, const place *mine,
+                        uint32_t variable, int64_t level)
 {
-    const uint32_t *position = x->order->position;
-    stretch since = {its->thread, its->position, its->to};
-    stretch until = {at->thread, 0, position[second->acquire]};
-    if (first && its->to != ANYWHERE && is_open(x, first, its)) return true;
-    return section_excludes(x, second, at, &since) ||
-           (first && section_excludes(x, first, its, &until));
+    ft_access scratch;
+    uint32_t count;
+    int64_t found;
+    for (uint32_t at = s->begin; at < end_of(s, mine); at++) {
+        uint32_t e = event_at(x, s->thread, at);
+        const ft_access *accesses = ft_trace_accesses(x->trace, e, &scratch, &count);
+        for (uint32_t i = 0; i < count; i++)
+            if (accesses[i].variable == variable)
+                return !accesses[i].write && found_by(x, s->key, e, i, variable, &found) &&
+                       found != level;
+    }
+    return false;
 }
 
-static bool lock_excludes(ft_exclusion *x, uint32_t lock, const place *a, const place *b)
+/* Does `first` leave a level that no change finds, so that it stays (references that came to 0),
+ * and `second` finds another one? */
+static bool stays(const ft_exclusion *x, const section *first, const place *its,
+                  const section *second, const place *at)
 {
-    const ft_section *sa = last_section(x, lock, a), *sb = last_section(x, lock, b);
+    ft_access scratch;
+    uint32_t count;
+    int64_t left;
+    for (uint32_t p = first->begin; p < end_of(first, its); p++) {
+        uint32_t e = event_at(x, first->thread, p);
+        const ft_access *accesses = ft_trace_accesses(x->trace, e, &scratch, &count);
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t variable = accesses[i].variable;
+            const sums *s = found_by(x, first->key, e, i, variable, &left);
+            if (s && is_last_access(x, e, &accesses[i]) &&
+                !ft_map_get(&s->left, (uint64_t)left, NULL) &&
+                finds_other(x, second, at, variable, left))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Cannot `first` (NULL: its thread was in none) come before `second`, the last sections of the key
+ * that the threads were in when they came to these places? */
+static bool is_impossible(ft_exclusion *x, const section *first, const place *its,
+                          const section *second, const place *at)
+{
+    stretch since = {its->thread, its->position, its->to};
+    stretch until = {at->thread, 0, second->begin};
+    if (first && its->to != ANYWHERE && is_open(first, its)) return true;
+    return section_excludes(x, second, at, &since) ||
+           (first && (section_excludes(x, first, its, &until) || stays(x, first, its, second, at)));
+}
+
+static bool key_excludes(ft_exclusion *x, uint32_t key, const place *a, const place *b)
+{
+    const section *sa = last_section(x, key, a), *sb = last_section(x, key, b);
     if (!sa && !sb) return false;
-    learn(x, sa, a, sb, b);
+    learn(x, key, sa, a, sb, b);
     return (!sa || is_impossible(x, sb, b, sa, a)) && (!sb || is_impossible(x, sa, a, sb, b));
 }
 
-static void add_lock(uint32_t *locks, uint32_t *n, uint32_t lock)
+static void add_key(uint32_t *keys, uint32_t *n, uint32_t key)
 {
     for (uint32_t i = 0; i < *n; i++)
-        if (locks[i] == lock) return;
-    if (*n < LOCKS) locks[(*n)++] = lock;
+        if (keys[i] == key) return;
+    if (*n < KEYS) keys[(*n)++] = key;
 }
 
 /* Of the thread's sections around and shortly before the place. */
-static void add_locks(const ft_exclusion *x, const place *p, uint32_t *locks, uint32_t *n)
+static void add_keys(const ft_exclusion *x, const place *p, uint32_t *keys, uint32_t *n)
 {
     const ft_order *order = x->order;
     ft_hold hold = order->holds.data[order->hold[event_at(x, p->thread, p->position)]];
     for (uint32_t i = 0; i < hold.count; i++)
-        add_lock(locks, n, order->sections.data[order->hold_sections.data[hold.first + i]].lock);
+        add_key(keys, n, order->sections.data[order->hold_sections.data[hold.first + i]].lock);
     for (uint32_t back = 1; back <= EVENTS_BACK && back <= p->position; back++) {
-        uint32_t section = order->section_of[event_at(x, p->thread, p->position - back)];
-        if (section != FT_NO_SECTION) add_lock(locks, n, order->sections.data[section].lock);
+        uint32_t e = event_at(x, p->thread, p->position - back), its = order->section_of[e];
+        if (its != FT_NO_SECTION) add_key(keys, n, order->sections.data[its].lock);
+        if (is_atomic(x, e)) add_key(keys, n, key_of_atomic(x, e));
     }
 }
 
 static bool pair_excluded(ft_exclusion *x, const place *a, const place *b)
 {
-    uint32_t locks[LOCKS], n = 0;
+    uint32_t keys[KEYS], n = 0;
     if (a->thread == b->thread) return false;
-    add_locks(x, a, locks, &n);
-    add_locks(x, b, locks, &n);
+    add_keys(x, a, keys, &n);
+    add_keys(x, b, keys, &n);
     for (uint32_t i = 0; i < n; i++)
-        if (lock_excludes(x, locks[i], a, b)) return true;
+        if (key_excludes(x, keys[i], a, b)) return true;
     return false;
 }
 
@@ -499,7 +584,7 @@ void ft_exclusion_free(ft_exclusion *x)
     for (size_t i = 0; i < x->levels.len; i++) release_sums(&x->levels.data[i]);
     ft_vec_release(&x->levels);
     ft_map_release(&x->level_of);
-    free(x->sections);
+    ft_vec_release(&x->sections);
     free(x->children_first);
     free(x->forked_first);
     free(x->forked);

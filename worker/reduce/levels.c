@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 enum { ACCESSES_BEFORE = 8, EVENTS_BEFORE = 32, MOST_THREADS = 4096 };
-#define MOST_SUM ((int64_t)1 << 58) /* of all changes: so that sums of some of them fit */
+#define MOST_SUM ((int64_t)1 << 58) /* of what each thread comes to: so that sums of some fit */
 
 /* What a thread knows of a variable in the section that it is in. */
 typedef struct known {
@@ -26,6 +26,8 @@ typedef struct finder {
     uint64_t initial[FT_LEVELS_MOST];
     uint64_t latest[FT_LEVELS_MOST];  /* written in a section */
     uint32_t writer[FT_LEVELS_MOST];  /* thread that does so, NOBODY, SEVERAL */
+    uint32_t leading[FT_LEVELS_MOST]; /* writes up to this one come before all other accesses */
+    bool led[FT_LEVELS_MOST];         /* it is known which one this is, FT_NO_EVENT: none */
     uint32_t outside[FT_LEVELS_MOST]; /* last write or alloc outside of the lock, FT_NO_EVENT */
     ft_map level_of;                  /* variable -> level */
 } finder;
@@ -156,14 +158,20 @@ static void access_inside(finder *f, uint32_t level, uint32_t e, uint32_t i, boo
 
 static bool is_inside(const finder *f, uint32_t level, uint32_t e, uint32_t *section)
 {
-    *section = ft_order_section_at(f->order, e, f->levels->all[level].lock);
+    uint32_t lock = f->levels->all[level].lock;
+    if (lock == FT_LEVEL_ATOMIC) {
+        *section = e;
+        return f->trace->flags[e] & FT_FLAG_ATOMIC;
+    }
+    *section = ft_order_section_at(f->order, e, lock);
     return *section != FT_NO_SECTION && !f->order->sections.data[*section].shared;
 }
 
 static void access_one(finder *f, uint32_t level, uint32_t e, uint32_t i, bool write)
 {
     uint32_t section;
-    if (is_inside(f, level, e, &section))
+    bool leads = f->leading[level] != FT_NO_EVENT && e <= f->leading[level];
+    if (!leads && is_inside(f, level, e, &section))
         access_inside(f, level, e, i, write, section);
     else if (write)
         write_outside(f, level, e, ft_run_vid(f->problem->run, e, i));
@@ -176,6 +184,20 @@ static void find_writer(finder *f, uint32_t level, uint32_t e)
     f->writer[level] = f->writer[level] == NOBODY ? thread : SEVERAL;
 }
 
+/* One thread's first writes, where hard order has them before what anybody else does:
+ * initialisation too, though it is under the lock, or atomic. */
+static void find_leading(finder *f, uint32_t level, uint32_t e)
+{
+    uint32_t last = f->leading[level];
+    bool same = last == FT_NO_EVENT || f->trace->thread[last] == f->trace->thread[e];
+    if (!f->led[level] && same && f->trace->kind[e] == FT_EVENT_WRITE) {
+        f->leading[level] = e;
+        return;
+    }
+    f->led[level] = true;
+    if (!same && !ft_order_before(f->order, last, e)) f->leading[level] = FT_NO_EVENT;
+}
+
 static void find_writers(finder *f)
 {
     ft_access scratch;
@@ -183,9 +205,11 @@ static void find_writers(finder *f)
     uint64_t level;
     for (uint32_t e = 0; e < f->trace->n_events; e++) {
         const ft_access *accesses = ft_trace_accesses(f->trace, e, &scratch, &count);
-        for (uint32_t i = 0; i < count; i++)
-            if (accesses[i].write && ft_map_get(&f->level_of, accesses[i].variable, &level))
-                find_writer(f, (uint32_t)level, e);
+        for (uint32_t i = 0; i < count; i++) {
+            if (!ft_map_get(&f->level_of, accesses[i].variable, &level)) continue;
+            find_leading(f, (uint32_t)level, e);
+            if (accesses[i].write) find_writer(f, (uint32_t)level, e);
+        }
     }
 }
 
@@ -234,14 +258,15 @@ static void follow(finder *f)
 /* False: it takes what it has not found free, or changes what it does not hold. */
 static bool take_or_give(bool *holds, uint64_t free_bits, const ft_level_change *c)
 {
+    if (!c->blind && c->before == c->after) return true;
     if (!*holds && (c->blind || (uint64_t)c->before != free_bits)) return false;
     *holds = (uint64_t)c->after != free_bits;
     return true;
 }
 
 /* Where each thread takes the variable only in a section that found it free (as it was at first),
- * and nobody but who took it last writes until it is free again, there is one holder at a time, by
- * induction over any schedule: a holder writes over what it wrote itself, as in the run. */
+ * and nobody but who took it last changes it until it is free again, there is one holder at a time,
+ * by induction over any schedule: a holder writes over what it wrote itself, as in the run. */
 static void follow_holders(finder *f, uint32_t index)
 {
     ft_level *level = &f->levels->all[index];
@@ -284,17 +309,40 @@ static bool is_near(int64_t value)
     return value < MOST_SUM && value > -MOST_SUM;
 }
 
-/* False: what the changes add does not fit. */
-static bool count_changes(ft_levels *levels, uint32_t index, uint64_t initial, const ft_map *places)
+static int64_t size_of(int64_t value)
 {
+    return value < 0 ? -value : value;
+}
+
+/* What each thread has added at most, one way or the other, over all threads. */
+static bool sums_fit(const finder *f, const ft_level *level)
+{
+    int64_t *now = ft_calloc((size_t)f->order->n_threads + 1, sizeof *now), all = 0;
+    int64_t *most = ft_calloc((size_t)f->order->n_threads + 1, sizeof *most);
+    for (size_t i = 0; i < level->changes.len && is_near(all); i++) {
+        const ft_level_change *c = &level->changes.data[i];
+        uint32_t t = f->trace->thread[c->event];
+        now[t] += c->after - c->before;
+        if (size_of(now[t]) <= most[t]) continue;
+        all += size_of(now[t]) - most[t];
+        most[t] = size_of(now[t]);
+    }
+    free(now);
+    free(most);
+    return is_near(all);
+}
+
+/* False: what the changes add does not fit. */
+static bool count_changes(finder *f, uint32_t index, const ft_map *places)
+{
+    ft_levels *levels = f->levels;
     ft_level *level = &levels->all[index];
-    int64_t sum = 0;
-    for (size_t i = 0; i < level->changes.len && is_near(sum); i++) {
+    uint64_t initial = f->initial[index];
+    for (size_t i = 0; i < level->changes.len; i++) {
         ft_level_change *c = &level->changes.data[i];
         c->before = count_from(initial, places, c->before);
         c->after = count_from(initial, places, c->after);
         if (!is_near(c->before) || !is_near(c->after)) return false;
-        sum += c->after > c->before ? c->after - c->before : c->before - c->after;
     }
     for (size_t i = 0; i < levels->waits.len; i++) {
         ft_level_wait *wait = &levels->waits.data[i];
@@ -302,7 +350,7 @@ static bool count_changes(ft_levels *levels, uint32_t index, uint64_t initial, c
         wait->at[index] = count_from(initial, places, wait->at[index]);
         if (!is_near(wait->at[index])) return false;
     }
-    return is_near(sum);
+    return sums_fit(f, level);
 }
 
 static void forget(ft_levels *levels, uint32_t index)
@@ -319,9 +367,9 @@ static void count_all(finder *f, bool in_places)
         ft_map places = {0};
         follow_holders(f, i);
         f->levels->all[i].initial = f->initial[i];
+        f->levels->all[i].leading = f->leading[i];
         bool once = in_places && find_places(&f->levels->all[i], f->initial[i], &places);
-        if (f->broken[i] || !f->told[i] ||
-            !count_changes(f->levels, i, f->initial[i], once ? &places : NULL))
+        if (f->broken[i] || !f->told[i] || !count_changes(f, i, once ? &places : NULL))
             forget(f->levels, i);
         ft_map_release(&places);
     }
@@ -336,6 +384,7 @@ static void follow_levels(finder *f, bool in_places)
     for (uint32_t i = 0; i < levels->n; i++) {
         f->outside[i] = FT_NO_EVENT;
         f->writer[i] = NOBODY;
+        f->leading[i] = FT_NO_EVENT;
         tell_initial(f, i, ft_run_initial_vid(f->problem->run, levels->all[i].variable));
     }
     find_writers(f);

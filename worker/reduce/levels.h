@@ -1,7 +1,7 @@
 /* Levels: integers that the sections of one lock change and nobody else: a count of items, a flag,
- * the ends of a queue. The level of a variable is its value, counted from what it was at first; for
- * standstills, where its values never come again (pointers of a list), how many changes it took to
- * come to a value.
+ * the ends of a queue; or atomic accesses, each of which is a section of its own. The level of a
+ * variable is its value, counted from what it was at first; for standstills, where its values never
+ * come again (pointers of a list), how many changes it took to come to a value.
  *
  * Where each write's thread has read the variable in the same section, or nobody else writes it (or
  * not before it gave back what it took: a flag for `busy`), what a write changes is the same in
@@ -12,7 +12,8 @@
 
 #include "encode/problem.h"
 
-#define FT_LEVELS_MOST 16u
+#define FT_LEVELS_MOST  16u
+#define FT_LEVEL_ATOMIC UINT32_MAX /* instead of a lock */
 
 /* A write in a section of the lock. */
 typedef struct ft_level_change {
@@ -23,8 +24,10 @@ typedef struct ft_level_change {
 
 typedef struct ft_level {
     uint32_t variable, lock;
-    uint64_t initial;                /* bits */
-    bool blind;                      /* one of the changes is */
+    uint64_t initial; /* bits */
+    uint32_t leading; /* accesses up to this event are initialisation, and say nothing
+                         of the level; FT_NO_EVENT: none is */
+    bool blind;       /* one of the changes is */
     FT_VEC(ft_level_change) changes; /* in observed order */
 } ft_level;
 

@@ -1,6 +1,9 @@
 /* What keeps threads apart outside of the lock that guards it: a flag, counts of readers and of
- * references, slots of a pool. -DWRONG: readers do not look whether somebody writes. */
+ * references, slots of a pool; the same made of atomics. -DWRONG: readers do not look whether
+ * somebody writes. */
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -163,6 +166,61 @@ static void share_thing(void)
     for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
 }
 
+/* ---- of atomics ---- */
+
+static atomic_flag taken = ATOMIC_FLAG_INIT;
+static atomic_int owner;
+static long guarded[2];
+
+static void *spin(void *unused)
+{
+    for (int i = 0; i < rounds; i++) {
+        while (atomic_flag_test_and_set(&taken)) sched_yield();
+        guarded[0]++;
+        atomic_flag_clear(&taken);
+        for (int nobody = 0; !atomic_compare_exchange_weak(&owner, &nobody, 1); nobody = 0)
+            sched_yield();
+        guarded[1]++;
+        atomic_store(&owner, 0);
+    }
+    return unused;
+}
+
+static struct shared {
+    atomic_int references;
+    long name;
+} * shared;
+
+static void drop(struct shared *s)
+{
+    if (atomic_fetch_sub(&s->references, 1) == 1) free(s);
+}
+
+static void *use_shared(void *what)
+{
+    struct shared *s = what;
+    long names = 0;
+    for (int i = 0; i < rounds; i++) {
+        atomic_fetch_add(&s->references, 1);
+        names += s->name;
+        drop(s);
+    }
+    names += s->name;
+    drop(s);
+    return names < 0 ? what : NULL;
+}
+
+static void share_by_atomics(void)
+{
+    pthread_t threads[4];
+    shared = calloc(1, sizeof *shared);
+    shared->name = 1;
+    atomic_init(&shared->references, 5);
+    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, use_shared, shared);
+    drop(shared);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+}
+
 int main(int argc, char **argv)
 {
     rounds = argc > 1 ? atoi(argv[1]) : 40;
@@ -170,6 +228,9 @@ int main(int argc, char **argv)
     run((void *(*const[])(void *)){read_all, read_all, write_all, write_all}, 4, NULL);
     run((void *(*const[])(void *)){use_slots, use_slots, use_slots, use_slots}, 4, NULL);
     share_thing();
-    printf("%ld %ld %ld\n", total, table[0], slots[0][0] + slots[0][1]);
+    run((void *(*const[])(void *)){spin, spin, spin}, 3, NULL);
+    share_by_atomics();
+    printf("%ld %ld %ld %ld\n", total, table[0], slots[0][0] + slots[0][1],
+           guarded[0] + guarded[1]);
     return 0;
 }
