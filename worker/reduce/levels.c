@@ -11,8 +11,7 @@ typedef struct known {
     uint64_t bits;
 } known;
 
-#define NOBODY  UINT32_MAX
-#define SEVERAL (UINT32_MAX - 1)
+#define SEVERAL UINT32_MAX /* threads */
 
 typedef struct finder {
     ft_levels *levels;
@@ -25,7 +24,6 @@ typedef struct finder {
     bool told[FT_LEVELS_MOST];   /* `initial` is known */
     uint64_t initial[FT_LEVELS_MOST];
     uint64_t latest[FT_LEVELS_MOST];  /* written in a section */
-    uint32_t writer[FT_LEVELS_MOST];  /* thread that does so, NOBODY, SEVERAL */
     uint32_t leading[FT_LEVELS_MOST]; /* writes up to this one come before all other accesses */
     bool led[FT_LEVELS_MOST];         /* it is known which one this is, FT_NO_EVENT: none */
     uint32_t outside[FT_LEVELS_MOST]; /* last write or alloc outside of the lock, FT_NO_EVENT */
@@ -129,9 +127,10 @@ static void change(finder *f, uint32_t level, uint32_t e, uint32_t section, uint
 {
     uint32_t thread = f->trace->thread[e];
     const known *k = known_at(f, level, thread);
-    bool read = k->section == section, alone = f->writer[level] == thread && f->told[level];
+    bool read = k->section == section, been = k->section != FT_NO_SECTION;
     ft_level_change one = {.event = e,
-                           .blind = !read && !alone,
+                           .blind = !read,
+                           .memory = (int64_t)(been ? k->bits : f->initial[level]),
                            .before = (int64_t)(read ? k->bits : f->latest[level]),
                            .after = (int64_t)after};
     f->levels->all[level].blind |= one.blind;
@@ -177,13 +176,6 @@ static void access_one(finder *f, uint32_t level, uint32_t e, uint32_t i, bool w
         write_outside(f, level, e, ft_run_vid(f->problem->run, e, i));
 }
 
-static void find_writer(finder *f, uint32_t level, uint32_t e)
-{
-    uint32_t section, thread = f->trace->thread[e];
-    if (!is_inside(f, level, e, &section) || f->writer[level] == thread) return;
-    f->writer[level] = f->writer[level] == NOBODY ? thread : SEVERAL;
-}
-
 /* One thread's first writes, where hard order has them before what anybody else does:
  * initialisation too, though it is under the lock, or atomic. */
 static void find_leading(finder *f, uint32_t level, uint32_t e)
@@ -198,18 +190,16 @@ static void find_leading(finder *f, uint32_t level, uint32_t e)
     if (!same && !ft_order_before(f->order, last, e)) f->leading[level] = FT_NO_EVENT;
 }
 
-static void find_writers(finder *f)
+static void find_initialisation(finder *f)
 {
     ft_access scratch;
     uint32_t count;
     uint64_t level;
     for (uint32_t e = 0; e < f->trace->n_events; e++) {
         const ft_access *accesses = ft_trace_accesses(f->trace, e, &scratch, &count);
-        for (uint32_t i = 0; i < count; i++) {
-            if (!ft_map_get(&f->level_of, accesses[i].variable, &level)) continue;
-            find_leading(f, (uint32_t)level, e);
-            if (accesses[i].write) find_writer(f, (uint32_t)level, e);
-        }
+        for (uint32_t i = 0; i < count; i++)
+            if (ft_map_get(&f->level_of, accesses[i].variable, &level))
+                find_leading(f, (uint32_t)level, e);
     }
 }
 
@@ -251,6 +241,48 @@ static void follow(finder *f)
         if (next < f->levels->waits.len && f->levels->waits.data[next].event == e)
             look_at_wait(f, &f->levels->waits.data[next++]);
     }
+}
+
+/* ---- what threads remember ------------------------------------------------------------------- */
+
+/* What changes find it at that leave it at something else -> their thread, SEVERAL. */
+static void find_finders(const finder *f, const ft_level *level, ft_map *finders)
+{
+    for (size_t i = 0; i < level->changes.len; i++) {
+        const ft_level_change *c = &level->changes.data[i];
+        uint32_t thread = f->trace->thread[c->event];
+        uint64_t found = (uint64_t)(c->blind ? c->memory : c->before);
+        bool fresh;
+        if (found == (uint64_t)c->after) continue;
+        uint64_t *who = ft_map_slot(finders, found, thread, &fresh);
+        if (*who != thread) *who = SEVERAL;
+    }
+}
+
+/* Where a thread writes without a look, the variable is as the thread knows it, from its last
+ * access or from the start, unless somebody else changed it in between; the first to do so would
+ * find it as the thread knows it. Where no change of another thread finds it so, it is: by
+ * induction over any schedule, for all such writes at once. */
+static void follow_memories(finder *f, uint32_t index)
+{
+    ft_level *level = &f->levels->all[index];
+    ft_map finders = {0};
+    uint64_t who;
+    bool all = level->blind;
+    if (all) find_finders(f, level, &finders);
+    for (size_t i = 0; i < level->changes.len && all; i++) {
+        const ft_level_change *c = &level->changes.data[i];
+        if (c->blind)
+            all = !ft_map_get(&finders, (uint64_t)c->memory, &who) ||
+                  who == f->trace->thread[c->event];
+    }
+    for (size_t i = 0; i < level->changes.len && all; i++) {
+        ft_level_change *c = &level->changes.data[i];
+        if (c->blind) c->before = c->memory;
+        c->blind = false;
+    }
+    level->blind &= !all;
+    ft_map_release(&finders);
 }
 
 /* ---- what is taken and given back ------------------------------------------------------------ */
@@ -365,6 +397,7 @@ static void count_all(finder *f, bool in_places)
 {
     for (uint32_t i = 0; i < f->levels->n; i++) {
         ft_map places = {0};
+        follow_memories(f, i);
         follow_holders(f, i);
         f->levels->all[i].initial = f->initial[i];
         f->levels->all[i].leading = f->leading[i];
@@ -383,11 +416,10 @@ static void follow_levels(finder *f, bool in_places)
     for (size_t i = 0; i < n; i++) f->known[i].section = FT_NO_SECTION;
     for (uint32_t i = 0; i < levels->n; i++) {
         f->outside[i] = FT_NO_EVENT;
-        f->writer[i] = NOBODY;
         f->leading[i] = FT_NO_EVENT;
         tell_initial(f, i, ft_run_initial_vid(f->problem->run, levels->all[i].variable));
     }
-    find_writers(f);
+    find_initialisation(f);
     follow(f);
     count_all(f, in_places);
     free(f->known);

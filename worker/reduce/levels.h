@@ -3,10 +3,10 @@
  * variable is its value, counted from what it was at first; for standstills, where its values never
  * come again (pointers of a list), how many changes it took to come to a value.
  *
- * Where each write's thread has read the variable in the same section, or nobody else writes it (or
- * not before it gave back what it took: a flag for `busy`), what a write changes is the same in
- * every schedule: in every state the level is the sum of what the threads added up to where they
- * are. A level is blind where that is not so. */
+ * Where each write's thread has read the variable in the same section, or remembers it and nobody
+ * else can have changed it since, or gives back what it took (a flag for `busy`), what a write
+ * changes is the same in every schedule: in every state the level is the sum of what the threads
+ * added up to where they are. A level is blind where that is not so. */
 #ifndef FT_REDUCE_LEVELS_H
 #define FT_REDUCE_LEVELS_H
 
@@ -18,7 +18,8 @@
 /* A write in a section of the lock. */
 typedef struct ft_level_change {
     uint32_t event;
-    bool blind; /* `before` is not known */
+    bool blind;     /* `before` is not known */
+    int64_t memory; /* bits: what its thread knows of it, from its last access or the start */
     int64_t before, after;
 } ft_level_change;
 

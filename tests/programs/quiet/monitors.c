@@ -192,6 +192,43 @@ static void *give_jobs(void *unused)
     return unused;
 }
 
+/* ---- a task for all, again and again: a generation, and how many are not done ---- */
+
+enum { TEAM = 3 };
+static int generation, to_do, dismissed, task[TEAM], done[TEAM];
+
+static void *do_tasks(void *number)
+{
+    for (int seen = 0;; done[(long)number] = 2 * task[(long)number]) {
+        pthread_mutex_lock(&lock);
+        if (seen && --to_do == 0) pthread_cond_signal(&other);
+        while (generation == seen && !dismissed) pthread_cond_wait(&changed, &lock);
+        int over = dismissed;
+        seen = generation;
+        pthread_mutex_unlock(&lock);
+        if (over) return NULL;
+    }
+}
+
+static void *give_tasks(void *unused)
+{
+    for (int i = 0; i < rounds; i++) {
+        for (int k = 0; k < TEAM; k++) task[k] = i + k;
+        pthread_mutex_lock(&lock);
+        to_do = TEAM;
+        generation++;
+        pthread_cond_broadcast(&changed);
+        while (to_do) pthread_cond_wait(&other, &lock);
+        pthread_mutex_unlock(&lock);
+        for (int k = 0; k < TEAM; k++) sum += done[k];
+    }
+    pthread_mutex_lock(&lock);
+    dismissed = 1;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
 int main(int argc, char **argv)
 {
     rounds = argc > 1 ? atoi(argv[1]) : 25;
@@ -207,6 +244,7 @@ int main(int argc, char **argv)
     run((void *(*const[])(void *)){use, use, use, use}, 4);
     run((void *(*const[])(void *)){dine, dine, dine, dine}, TABLE);
     run((void *(*const[])(void *)){work, work, work, give_jobs}, 4);
+    run((void *(*const[])(void *)){do_tasks, do_tasks, do_tasks, give_tasks}, TEAM + 1);
     printf("%ld, %d units\n", sum, units);
     return 0;
 }
