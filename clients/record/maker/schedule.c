@@ -129,6 +129,15 @@ static void add_steps(ft_plan *plan, const ft_trace *trace, const ft_witness *wi
     }
 }
 
+/* What comes in between reads, whether it finds there what it found in the run or not. */
+static void let_fail(ft_plan *plan, const ft_trace *trace, const ft_claim *claim)
+{
+    if (claim->kind != FT_CLAIM_ATOMICITY || claim->writes[1]) return;
+    if (!ft_trace_compares(trace, claim->events[1])) return;
+    for (size_t i = 0; i < plan->entries.len; i++)
+        if (plan->events.data[i] == claim->events[1]) plan->entries.data[i].kind = FT_SCHEDULE_NONE;
+}
+
 static bool is_blocking(const ft_claim *claim)
 {
     return claim->kind == FT_CLAIM_DEADLOCK || claim->kind == FT_CLAIM_STUCK;
@@ -259,6 +268,7 @@ ft_status ft_plan_make(const ft_trace *trace, const ft_witness *witness, ft_plan
     ft_status status = begin_plan(trace, plan, err);
     if (status) return status;
     add_steps(plan, trace, witness);
+    let_fail(plan, trace, &witness->claim);
     size_t n_steps = plan->entries.len;
     add_finals(plan, trace, &witness->claim);
     if (witness->claim.kind == FT_CLAIM_STUCK) add_stuck(plan, trace, witness);

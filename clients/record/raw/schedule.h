@@ -75,7 +75,7 @@ typedef struct ft_schedule {
 typedef struct ft_schedule_entry {
     uint32_t mode;
     uint32_t actor, step;
-    uint32_t kind;   /* ft_event_kind */
+    uint32_t kind;   /* ft_event_kind; NONE: a compare-and-swap that may fail */
     uint32_t loc;    /* 0: any */
     uint32_t signal; /* whose handler begins with it, or whose wait ends; 0: none */
 } ft_schedule_entry;

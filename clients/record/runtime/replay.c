@@ -267,7 +267,8 @@ static void advance(void)
 
 static bool fits(const ft_rt_thread *self, const ft_schedule_entry *e)
 {
-    if (self->kind != FT_RT_ANY && self->kind != e->kind) return false;
+    bool any = self->kind == FT_RT_ANY || e->kind == FT_SCHEDULE_NONE;
+    if (!any && self->kind != e->kind) return false;
     return !self->pc || !e->loc || location_of(self->pc) == e->loc;
 }
 
