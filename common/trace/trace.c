@@ -138,6 +138,12 @@ const ft_access *ft_trace_accesses(const ft_trace *trace, uint32_t e, ft_access 
     return scratch;
 }
 
+bool ft_trace_compares(const ft_trace *trace, uint32_t e)
+{
+    return trace->kind[e] == FT_EVENT_RMW && (trace->flags[e] & FT_FLAG_TRY) &&
+           trace->updates[trace->data[e]].read != FT_NO_VALUE;
+}
+
 const char *ft_trace_thread_name(const ft_trace *trace, uint32_t thread)
 {
     assert(thread < trace->threads.len);

@@ -197,6 +197,9 @@ void ft_trace_free(ft_trace *trace); /* accepts NULL */
 const ft_access *ft_trace_accesses(const ft_trace *trace, uint32_t e, ft_access *scratch,
                                    uint32_t *count);
 
+/* A compare-and-swap whose value is known: it writes only where it finds that value. */
+bool ft_trace_compares(const ft_trace *trace, uint32_t e);
+
 /* True for an event that the run did not come past (FT_FLAG_BLOCKED). */
 bool ft_trace_is_blocked(const ft_trace *trace, uint32_t e);
 /* cut[thread]: the thread's begin is in the trace and its end is not (the process ended, or the

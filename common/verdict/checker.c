@@ -132,6 +132,16 @@ static decision reads_agree(const run *r, uint32_t e)
     return all;
 }
 
+/* A compare-and-swap, whatever the model says of its read. */
+static ft_outcome finds_again(const run *r, uint32_t e)
+{
+    ft_held held = ft_machine_shared(r->machine, r->trace->object[e]);
+    ft_value found;
+    bool differs = held.known && observed_value(r, r->observed->first[e], &found) &&
+                   !ft_value_equal(held.value, found);
+    return differs ? FT_OUTCOME_FALSE : FT_OUTCOME_TRUE;
+}
+
 /* Under `observed` and `maximal` an event whose reads agree holds the very values of the observed
  * run (its thread's locals included), in which it was executed: that decides what unknown values
  * leave open. */
@@ -140,19 +150,21 @@ static ft_outcome evaluate(run *r, uint32_t e, decision agrees)
     ft_outcome outcome = ft_machine_evaluate(r->machine, e);
     /* Wang et al. §7.2: conditions always hold, values are anything. */
     if (r->witness->model == FT_MODEL_CONTROL) return FT_OUTCOME_TRUE;
+    if (ft_trace_compares(r->trace, e)) return finds_again(r, e);
     if (r->trace->kind[e] == FT_EVENT_IF) return outcome; /* which arm it is has to be known */
     bool as_observed = agrees == YES && r->witness->model != FT_MODEL_CTP;
     return outcome == FT_OUTCOME_UNDECIDED && as_observed ? FT_OUTCOME_TRUE : outcome;
 }
 
 /* RACE of claim.h: a guard's reads happen whatever its outcome, other accesses only if it holds. */
-static decision takes_place(const ft_access *access, ft_outcome outcome)
+static decision takes_place(const run *r, uint32_t e, const ft_access *access, ft_outcome outcome)
 {
     static const decision OTHERS[] = {[FT_OUTCOME_TRUE] = YES,
                                       [FT_OUTCOME_FALSE] = NO,
                                       [FT_OUTCOME_UNDEFINED] = NO,
                                       [FT_OUTCOME_UNDECIDED] = UNDECIDED};
-    return access->in_guard ? YES : OTHERS[outcome];
+    bool always = access->in_guard || (!access->write && ft_trace_compares(r->trace, e));
+    return always ? YES : OTHERS[outcome];
 }
 
 static const ft_access *find_access(const ft_trace *trace, uint32_t e, uint32_t variable,
@@ -324,7 +336,7 @@ static ft_status check_access(run *r, uint32_t index, ft_outcome outcome)
     ft_access scratch;
     const ft_access *access =
         find_access(r->trace, e, r->claim->variable, r->claim->writes[index], &scratch);
-    decision happens = takes_place(access, outcome);
+    decision happens = takes_place(r, e, access, outcome);
     if (happens == YES) return FT_OK;
     if (happens == UNDECIDED) return ft_checker_refuse(r, FT_UNSUPPORTED, e, UNKNOWN_VALUE);
     return ft_checker_refuse(r, FT_INPUT, e,
@@ -360,7 +372,7 @@ static ft_status execute_remote(run *r, uint32_t e)
     if (agrees != YES) r->departed = e;
     note_row(r, e);
     if (outcome == FT_OUTCOME_TRUE) ft_machine_write(r->machine, e);
-    if (agrees != YES) ft_machine_forget(r->machine, e);
+    if (agrees != YES && !ft_trace_compares(r->trace, e)) ft_machine_forget(r->machine, e);
     ft_machine_advance(r->machine, e);
     return FT_OK;
 }
@@ -473,8 +485,8 @@ static decision conflict_takes_place(run *r, const ft_outcome outcome[2])
             const ft_access *other =
                 find_access(r->trace, events[1], accesses[i].variable, write, &scratch[1]);
             if (!other) continue;
-            decision one = takes_place(&accesses[i], outcome[0]);
-            decision two = takes_place(other, outcome[1]);
+            decision one = takes_place(r, events[0], &accesses[i], outcome[0]);
+            decision two = takes_place(r, events[1], other, outcome[1]);
             if (one == YES && two == YES) return YES;
             if (one != NO && two != NO) any = UNDECIDED;
         }
@@ -555,7 +567,7 @@ static ft_status final_atomicity(run *r)
 }
 
 /* CO_ENABLED of claim.h: e could be executed alone from here, its own reads exempt. An assert runs
- * whether it holds or not. */
+ * whether it holds or not, and so does a compare-and-swap, whatever it finds. */
 static ft_status check_executable(run *r, uint32_t e)
 {
     ft_status status = ft_checker_next(r, e);
@@ -563,6 +575,7 @@ static ft_status check_executable(run *r, uint32_t e)
     if (status) return status;
     ft_outcome outcome = evaluate(r, e, reads_agree(r, e));
     note_row(r, e);
+    if (ft_trace_compares(r->trace, e)) return FT_OK;
     bool runs_anyway = outcome == FT_OUTCOME_FALSE ||
                        (outcome == FT_OUTCOME_UNDECIDED && ft_machine_is_defined(r->machine, e));
     if (r->trace->kind[e] == FT_EVENT_ASSERT && runs_anyway) return FT_OK;
@@ -598,7 +611,7 @@ ft_status ft_checker_final_access(run *r, uint32_t e, uint32_t variable, bool wr
     const ft_access *access = find_access(r->trace, e, variable, write, &scratch);
     ft_outcome outcome = evaluate(r, e, reads_agree(r, e));
     note_row(r, e);
-    decision happens = access ? takes_place(access, outcome) : NO;
+    decision happens = access ? takes_place(r, e, access, outcome) : NO;
     if (happens == YES) return FT_OK;
     if (happens == UNDECIDED) return ft_checker_refuse(r, FT_UNSUPPORTED, e, UNKNOWN_VALUE);
     return ft_checker_refuse(r, FT_INPUT, e, "its access does not take place");

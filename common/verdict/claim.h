@@ -13,7 +13,9 @@
  *   RACE        events[0], events[1]: neither is a step; after the last step both are next in their
  *               threads and at least one conflict between them takes place: both accesses of it
  *               happen (a guard's reads always, other accesses only if the event is enabled: its
- *               guard holds and its terms are defined, own reads taken from the final state).
+ *               guard holds and its terms are defined, own reads taken from the final state). A
+ *               compare-and-swap is not enabled where it is known to find something else than in
+ *               the run: it reads that, and writes nothing.
  *   ASSERTION   events[0]: not a step; next in its thread after the last step; its condition is
  *               definitely false there (shared variables from the final state, whatever the model
  *               says of its reads; locals as the thread has them).
@@ -27,7 +29,8 @@
  *               access takes place, its own reads exempt. What a departing t_r writes is what its
  *               terms compute; an rmw has none, so that what it writes is unknown: the value in
  *               the trace is what its statement made of the value in the trace, and many
- *               statements leave the same concrete event (Wang et al. §2). Under `ctp` what has
+ *               statements leave the same concrete event (Wang et al. §2). A compare-and-swap
+ *               writes what it wrote in the run, or nothing. Under `ctp` what has
  *               terms does not depart: members may read what it wrote.
  *   CO_ENABLED  events[0], events[1] of different threads: both next after the last step, each
  *               could be executed alone from there (acquire: lock free or, recursive, its own;

@@ -34,7 +34,8 @@ static ft_tri happens(const ft_trace *trace, uint32_t event, uint32_t variable, 
     const ft_access *list = ft_trace_accesses(trace, event, &scratch, &count);
     for (uint32_t i = 0; i < count; i++)
         if (list[i].variable == variable && list[i].write == write)
-            return list[i].in_guard ? FT_TRI_YES : enabled;
+            return list[i].in_guard || (!write && ft_trace_compares(trace, event)) ? FT_TRI_YES
+                                                                                   : enabled;
     return FT_TRI_NO;
 }
 

@@ -89,6 +89,7 @@ void ft_program_add_update(ft_program *program, uint32_t v)
     ft_instruction *op = ft_program_add(program, FT_EVENT_RMW, v);
     op->bits = random_bits(program, program->shared_sort[v]);
     op->valued = program->grade != FT_GRADE_OBSERVED && !program->plain[v];
+    if (ft_program_percent(program, 40)) op->flags = FT_FLAG_TRY;
 }
 
 void ft_program_add_access(ft_program *program, uint32_t v, bool write)

@@ -89,7 +89,7 @@ static void run_access_silently(run *r, const ft_instruction *op, bool valued)
     set_aside(r);
     if (op->kind == FT_EVENT_RMW)
         ft_builder_update(program->builder, r->thread, op->object, op->loc, FT_NO_VALUE,
-                          FT_NO_VALUE, false);
+                          FT_NO_VALUE, op->flags & FT_FLAG_TRY);
     else
         ft_builder_event(program->builder, op->kind, r->thread, op->object, op->loc,
                          valued ? ft_builder_value(program->builder, value) : FT_NO_VALUE,
@@ -117,7 +117,8 @@ static void run_update(run *r, const ft_instruction *op)
     set_aside(r);
     ft_builder_update(program->builder, r->thread, op->object, op->loc,
                       reads ? ft_builder_value(program->builder, read) : FT_NO_VALUE,
-                      writes ? ft_builder_value(program->builder, written) : FT_NO_VALUE, false);
+                      writes ? ft_builder_value(program->builder, written) : FT_NO_VALUE,
+                      op->flags & FT_FLAG_TRY);
 }
 
 static bool may_write(const ft_instruction *op, uint32_t variable)

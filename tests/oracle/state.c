@@ -322,13 +322,25 @@ static uint32_t write_plain(const ft_machine *machine, uint32_t event, ft_state 
     return 1;
 }
 
-/* As t_r an update whose read departs writes all the same, and nobody knows what. */
+/* Is this no compare-and-swap that is known to find something else than in the run? */
+static bool finds_again(const ft_machine *machine, const ft_state *state, uint32_t event)
+{
+    uint32_t variable = machine->trace->object[event];
+    return !ft_trace_compares(machine->trace, event) || !state->shared_known[variable] ||
+           state->shared[variable] == machine->seen[event][0].bits;
+}
+
+/* As t_r an update whose read departs writes all the same, and nobody knows what; but a
+ * compare-and-swap what it wrote in the run, or nothing. */
 static uint32_t step_update(const ft_machine *machine, const ft_monitor *monitor,
                             const ft_state *before, uint32_t event, ft_state *after)
 {
-    write_plain(machine, event, after);
+    bool found = machine->observing || finds_again(machine, before, event);
+    if (found) write_plain(machine, event, after);
+    if (event == monitor->remote) after->remote_enabled = found ? FT_TRI_YES : FT_TRI_NO;
     if (machine->observing || reads_conform(machine, before, event, true)) return 1;
-    set_shared(machine, after, machine->trace->object[event], event, false, 0);
+    if (!ft_trace_compares(machine->trace, event))
+        set_shared(machine, after, machine->trace->object[event], event, false, 0);
     return depart(machine, monitor, event, after);
 }
 
@@ -447,7 +459,8 @@ ft_tri ft_machine_holds(const ft_machine *machine, const ft_state *state, uint32
 ft_tri ft_machine_enabled(const ft_machine *machine, const ft_state *state, uint32_t event)
 {
     const ft_action *action = ft_trace_action(machine->trace, event);
-    if (!action || machine->model == FT_MODEL_CONTROL) return FT_TRI_YES;
+    if (machine->model == FT_MODEL_CONTROL) return FT_TRI_YES;
+    if (!action) return finds_again(machine, state, event) ? FT_TRI_YES : FT_TRI_NO;
     uint32_t thread = machine->trace->thread[event];
     truth guard = evaluate_bool(machine, state, thread, action->guard);
     bool branch = machine->trace->kind[event] == FT_EVENT_IF;
@@ -469,6 +482,7 @@ ft_tri ft_machine_executable(const ft_machine *machine, const ft_state *state, u
 {
     if (!ft_machine_is_next(machine, state, event) || !ft_sync_ready(machine, state, event))
         return FT_TRI_NO;
+    if (machine->trace->kind[event] == FT_EVENT_RMW) return FT_TRI_YES; /* whatever it finds */
     if (machine->trace->kind[event] != FT_EVENT_ASSERT)
         return ft_machine_enabled(machine, state, event);
     if (machine->model == FT_MODEL_CONTROL) return FT_TRI_YES;

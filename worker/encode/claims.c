@@ -39,15 +39,34 @@ void ft_query_next(ft_decider *d, ft_query *q, uint32_t e)
 typedef struct ghost {
     ft_decider *d;
     ft_query *q;
-    uint32_t at; /* event at whose place it reads; FT_NO_EVENT: after all members */
+    uint32_t at;   /* event at whose place it reads; FT_NO_EVENT: after all members */
+    ft_expr found; /* a compare-and-swap's: what nobody knows is what it asks for (claim.h, RACE) */
 } ghost;
+
+static ghost ghost_of(ft_decider *d, ft_query *q, uint32_t e, uint32_t at)
+{
+    bool compares = ft_trace_compares(d->problem->trace, e);
+    return (ghost){d, q, at, compares ? ft_cssa_found(d->cssa, e) : NULL};
+}
+
+static bool is_known(const ghost *g, uint32_t w, uint32_t v)
+{
+    const ft_problem *p = g->d->problem;
+    bool computed = w == FT_NO_EVENT || w != g->q->extra || p->trace->kind[w] != FT_EVENT_RMW ||
+                    ft_trace_compares(p->trace, w);
+    return computed && ft_problem_value_known(p, w, v);
+}
+
+static ft_expr written(ghost *g, uint32_t w, uint32_t v)
+{
+    if (g->found && !is_known(g, w, v)) return g->found;
+    return w == FT_NO_EVENT ? ft_cssa_initial(g->d->cssa, v) : ft_cssa_write(g->d->cssa, w, v);
+}
 
 static bool may_see(const ghost *g, uint32_t w, uint32_t v, ft_expr departing)
 {
     const ft_problem *p = g->d->problem;
-    bool unknown = w == g->q->extra && p->trace->kind[w] == FT_EVENT_RMW;
-    unknown = unknown || !ft_problem_value_known(p, w, v);
-    if (w == g->at || (g->q->avoid_unknown && unknown)) return false;
+    if (w == g->at || (g->q->avoid_unknown && !is_known(g, w, v))) return false;
     if (w == g->q->extra) return departing != NULL; /* executed by the query, not a member */
     return g->at == FT_NO_EVENT || !ft_order_before(p->order, g->at, w);
 }
@@ -57,13 +76,13 @@ static ft_expr ghost_unknown(ghost *g, uint32_t v, ft_expr departing)
 {
     ft_decider *d = g->d;
     FT_VEC(ft_expr) all = {0};
-    ft_expr initial = ft_cssa_initial(d->cssa, v);
+    ft_expr initial = written(g, FT_NO_EVENT, v);
     if (!g->q->avoid_unknown || ft_problem_value_known(d->problem, FT_NO_EVENT, v))
         ft_vec_push(&all, initial);
     for (uint32_t i = d->writer_first[v]; i < d->writer_first[v + 1]; i++) {
         uint32_t w = d->writers[i];
         if (!may_see(g, w, v, departing)) continue;
-        ft_expr value = w == g->q->extra ? departing : ft_cssa_write(d->cssa, w, v);
+        ft_expr value = w == g->q->extra ? departing : written(g, w, v);
         ft_vec_push(&all, value);
     }
     ft_expr result = ft_session_one_of(d->session, d->problem->trace->shared_info[v].sort, all.data,
@@ -92,7 +111,7 @@ static void ghost_sources(ghost *g, ft_ghost_read *read, ft_expr departing)
     ft_decider *d = g->d;
     uint32_t v = read->variable;
     if (!g->q->avoid_unknown || ft_problem_value_known(d->problem, FT_NO_EVENT, v))
-        ghost_source(g, read, FT_NO_EVENT, ft_cssa_initial(d->cssa, v), NULL, 0);
+        ghost_source(g, read, FT_NO_EVENT, written(g, FT_NO_EVENT, v), NULL, 0);
     for (uint32_t i = d->writer_first[v]; i < d->writer_first[v + 1]; i++) {
         uint32_t w = d->writers[i];
         if (!may_see(g, w, v, departing)) continue;
@@ -102,7 +121,7 @@ static void ghost_sources(ghost *g, ft_ghost_read *read, ft_expr departing)
         }
         ft_lit needs[2] = {d->member[w],
                            g->at == FT_NO_EVENT ? FT_LIT_TRUE : ft_partial_before(d, w, g->at)};
-        ghost_source(g, read, w, ft_cssa_write(d->cssa, w, v), needs, 2);
+        ghost_source(g, read, w, written(g, w, v), needs, 2);
     }
 }
 
@@ -150,7 +169,8 @@ static ft_expr ghost_read(void *context, uint32_t variable)
 
 static ft_expr departing_write(ghost *g, uint32_t variable)
 {
-    ghost there = {g->d, g->q, g->q->extra};
+    if (g->found && !is_known(g, g->q->extra, variable)) return g->found;
+    ghost there = ghost_of(g->d, g->q, g->q->extra, g->q->extra);
     return ft_cssa_write_with(g->d->cssa, g->q->extra, variable, &(ft_reads){ghost_read, &there});
 }
 
@@ -161,7 +181,7 @@ static bool is_control(const ft_decider *d)
 
 static ft_expr enabled_at(ft_decider *d, ft_query *q, uint32_t e, uint32_t place)
 {
-    ghost g = {d, q, place};
+    ghost g = ghost_of(d, q, e, place);
     if (is_control(d) || q->impossible) return NULL;
     if (ft_fault_is(FT_FAULT_OWN_READ_BOUND)) return ft_cssa_enabled(d->cssa, e);
     return ft_cssa_enabled_with(d->cssa, e, &(ft_reads){ghost_read, &g});
@@ -202,7 +222,7 @@ static void ask_race(ft_decider *d, ft_query *q, const ft_claim *claim)
 
 static void ask_false(ft_decider *d, ft_query *q, uint32_t e, ft_term term)
 {
-    ghost g = {d, q, FT_NO_EVENT};
+    ghost g = {d, q, FT_NO_EVENT, NULL};
     q->next = e;
     ft_query_next(d, q, e);
     if (is_control(d)) { /* whatever is not true of itself may fail */
@@ -224,8 +244,8 @@ static void ask_last_access(ft_decider *d, ft_query *q, const ft_claim *claim)
     /* What is before t_c' may be passed over. */
     if (!ft_fault_is(FT_FAULT_OFF_PATH)) assume(q, ft_cssa_path(d->cssa, claim->events[0]));
     ft_query_next(d, q, e);
-    if (i < count && ft_access_conditional(trace, e, &accesses[i]))
-        ft_session_imply(d->session, q->active, enabled_at(d, q, e, FT_NO_EVENT));
+    if (i >= count || !ft_access_conditional(trace, e, &accesses[i])) return;
+    ft_session_imply(d->session, q->active, enabled_at(d, q, e, FT_NO_EVENT));
 }
 
 static void ask_order(ft_decider *d, ft_query *q, uint32_t a, uint32_t b)
@@ -340,7 +360,7 @@ static void ask_executable(ft_decider *d, ft_query *q, uint32_t e)
     uint32_t awaited = ft_order_awaited(order, e);
     if (awaited != FT_NO_EVENT)
         assume(q, ft_partial_in(d, awaited) ? d->reached[awaited] : FT_LIT_FALSE);
-    ghost g = {d, q, FT_NO_EVENT};
+    ghost g = {d, q, FT_NO_EVENT, NULL};
     if (ft_trace_is_symbolic_event(trace, e) && !is_control(d) && !q->impossible)
         ft_session_imply(d->session, q->active,
                          ft_cssa_executable_with(d->cssa, e, &(ft_reads){ghost_read, &g}));

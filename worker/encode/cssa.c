@@ -68,7 +68,7 @@ static bool may_be_undefined(const ft_term_pool *pool, ft_term term)
 bool ft_event_conditional(const ft_trace *trace, uint32_t e)
 {
     const ft_action *action = ft_trace_action(trace, e);
-    if (!action) return false;
+    if (!action) return ft_trace_compares(trace, e);
     if (action->guard != FT_NO_TERM) return true;
     for (uint32_t i = 0; i < action->n_assignments; i++)
         if (may_be_undefined(trace->terms, action->assignments[i].term)) return true;
@@ -77,6 +77,7 @@ bool ft_event_conditional(const ft_trace *trace, uint32_t e)
 
 bool ft_access_conditional(const ft_trace *trace, uint32_t e, const ft_access *access)
 {
+    if (ft_trace_compares(trace, e)) return access->write;
     return !access->in_guard && ft_event_conditional(trace, e);
 }
 
@@ -106,6 +107,12 @@ static ft_sort shared_sort(const ft_cssa *c, uint32_t variable)
 ft_expr ft_cssa_initial(ft_cssa *c, uint32_t variable)
 {
     return of_vid(c, ft_run_initial_vid(c->problem->run, variable), shared_sort(c, variable));
+}
+
+ft_expr ft_cssa_found(ft_cssa *c, uint32_t e)
+{
+    return of_vid(c, ft_run_vid(c->problem->run, e, 0),
+                  shared_sort(c, c->problem->trace->object[e]));
 }
 
 ft_expr ft_cssa_read(const ft_cssa *c, uint32_t e, uint32_t i)
@@ -239,10 +246,21 @@ static ft_expr resolve(void *context, ft_symbol symbol)
     return ft_cssa_read(p->c, p->e, i);
 }
 
+/* A compare-and-swap finds what it found in the run. The model sees to a member's own read. */
+static ft_expr found_again(place *p)
+{
+    ft_cssa *c = p->c;
+    uint32_t variable = c->problem->trace->object[p->e];
+    if (!p->reads || ft_fault_is(FT_FAULT_BLIND_SWAP)) return NULL;
+    return ft_session_equal(c->session, p->reads->shared(p->reads->context, variable),
+                            ft_cssa_found(c, p->e));
+}
+
 static ft_expr enabled(place *p)
 {
     const ft_trace *trace = p->c->problem->trace;
     const ft_action *action = ft_trace_action(trace, p->e);
+    if (ft_trace_compares(trace, p->e)) return found_again(p);
     if (!action) return NULL;
     ft_session *s = p->c->session;
     FT_VEC(ft_expr) all = {0};
@@ -298,7 +316,7 @@ ft_expr ft_cssa_write_with(ft_cssa *c, uint32_t e, uint32_t variable, const ft_r
         if (action->assignments[i].target == FT_SYM_SHARED(variable))
             return ft_session_term(c->session, c->problem->trace->terms,
                                    action->assignments[i].term, resolve, &p, NULL);
-    if (c->problem->trace->kind[e] == FT_EVENT_RMW)
+    if (c->problem->trace->kind[e] == FT_EVENT_RMW && !ft_trace_compares(c->problem->trace, e))
         return ft_session_constant(c->session, shared_sort(c, variable));
     return ft_cssa_write(c, e, variable);
 }

@@ -16,6 +16,7 @@
     X(NO_GUARD, "members need not satisfy their guards")                                           \
     X(LOST_INITIAL, "no read may read the initial value")                                          \
     X(OWN_READ_BOUND, "a final event's own reads obey the model (wrong safe)")                     \
+    X(BLIND_SWAP, "a final compare-and-swap writes whatever it finds")                             \
     X(NO_DEPARTURE, "t_r may not depart from the model (wrong safe)")                              \
     X(OVER_PRUNED, "a source two writes back is pruned as overwritten without must-happen-before") \
     X(NO_RW, "a shared section conflicts with nothing")                                            \

@@ -78,11 +78,22 @@ static ft_expr not_between(ft_literal *l, const ft_literal_write *other,
     return ft_session_or(l->s, ways, n);
 }
 
+/* Is what w writes known, or computed? */
+static bool is_known(const ft_literal *l, uint32_t w, uint32_t variable)
+{
+    if (w == l->extra && w != FT_NO_EVENT)
+        return l->p->trace->kind[w] != FT_EVENT_RMW || ft_trace_compares(l->p->trace, w);
+    return ft_problem_value_known(l->p, w, variable);
+}
+
 static ft_expr parameter(ft_literal *l, const ft_literal_cell *c, const ft_literal_write *chosen,
                          ft_expr value, ft_expr initial, ft_expr read_time, uint32_t reader)
 {
     FT_VEC(ft_expr) all = {0};
     ft_expr from = chosen ? chosen->value : initial;
+    if (value && l->found &&
+        !is_known(l, chosen ? chosen->event : FT_NO_EVENT, (uint32_t)(c - l->cells)))
+        from = l->found;
     if (value && from) ft_vec_push(&all, ft_session_equal(l->s, value, from));
     if (chosen) ft_vec_push(&all, ft_session_less(l->s, l->time[chosen->event], read_time));
     if (chosen) ft_vec_push(&all, ft_literal_path(l, chosen->event));
@@ -116,13 +127,6 @@ static bool is_parameter(ft_literal *l, const ft_literal_cell *c, size_t i, uint
             return false;
     }
     return true;
-}
-
-/* Is what w writes known, or computed? */
-static bool is_known(const ft_literal *l, uint32_t w, uint32_t variable)
-{
-    if (w == l->extra) return l->p->trace->kind[w] != FT_EVENT_RMW;
-    return ft_problem_value_known(l->p, w, variable);
 }
 
 /* reader FT_NO_EVENT: a read of the final state. access UINT32_MAX: free of the model's demand.
@@ -163,9 +167,17 @@ ft_expr ft_literal_state_value(void *context, uint32_t variable)
     if (!inserted) return at->values.data[*slot];
     ft_expr value = ft_session_constant(l->s, l->p->trace->shared_info[variable].sort);
     ft_vec_push(&at->values, value);
+    l->found = at->found;
     ft_literal_assert(l, pi(l, variable, at->reader, UINT32_MAX, value,
                             ft_cssa_initial(l->cssa, variable), false, false));
+    l->found = NULL;
     return value;
+}
+
+ft_expr ft_literal_enabled(ft_literal *l, uint32_t e, ft_literal_place *at)
+{
+    at->found = ft_trace_compares(l->p->trace, e) ? ft_cssa_found(l->cssa, e) : NULL;
+    return ft_cssa_enabled_with(l->cssa, e, &(ft_reads){ft_literal_state_value, at});
 }
 
 /* ---- cells ---- */
@@ -450,7 +462,7 @@ static void define_departing(ft_literal *l, ft_literal_place *departing)
 {
     if (l->extra == FT_NO_EVENT) return;
     ft_reads reads = {ft_literal_state_value, departing};
-    l->extra_writes = ft_cssa_enabled_with(l->cssa, l->extra, &reads);
+    l->extra_writes = ft_literal_enabled(l, l->extra, departing);
     for (uint32_t v = 0; v < l->n_shared; v++)
         for (size_t i = 0; i < l->cells[v].len; i++)
             if (l->cells[v].data[i].event == l->extra)

@@ -23,7 +23,7 @@ static bool takes_place(ft_literal *l, uint32_t e, uint32_t variable, bool write
     if (i == UINT32_MAX) return false;
     *needs = NULL;
     if (ft_access_conditional(trace, e, &accesses[i]) && l->p->model != FT_MODEL_CONTROL)
-        *needs = ft_cssa_enabled_with(l->cssa, e, &(ft_reads){ft_literal_state_value, at});
+        *needs = ft_literal_enabled(l, e, at);
     return true;
 }
 

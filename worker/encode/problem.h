@@ -67,6 +67,7 @@ void ft_cssa_free(ft_cssa *cssa);                                  /* accepts NU
 ft_expr ft_cssa_read(const ft_cssa *cssa, uint32_t e, uint32_t i); /* i-th access, a read */
 ft_expr ft_cssa_write(ft_cssa *cssa, uint32_t e, uint32_t variable);
 ft_expr ft_cssa_initial(ft_cssa *cssa, uint32_t variable);
+ft_expr ft_cssa_found(ft_cssa *cssa, uint32_t e); /* by a compare-and-swap, in the run */
 /* What e needs to be a member: its guard or condition (an if: none) with all terms defined; NULL:
  * true. */
 ft_expr ft_cssa_enabled(ft_cssa *cssa, uint32_t e);
@@ -87,8 +88,8 @@ typedef struct ft_reads {
 ft_expr ft_cssa_enabled_with(ft_cssa *cssa, uint32_t e, const ft_reads *reads);
 /* Likewise, but an assert that fails is executed: that is how it fails. NULL: true. */
 ft_expr ft_cssa_executable_with(ft_cssa *cssa, uint32_t e, const ft_reads *reads);
-/* Like ft_cssa_write, for an event executed with these reads: what an rmw would write then, nobody
- * knows (claim.h, ATOMICITY). */
+/* Like ft_cssa_write, for an event executed with these reads: what an rmw other than a
+ * compare-and-swap would write then, nobody knows (claim.h, ATOMICITY). */
 ft_expr ft_cssa_write_with(ft_cssa *cssa, uint32_t e, uint32_t variable, const ft_reads *reads);
 /* `term` is defined and false just before e. */
 ft_expr ft_cssa_false_with(ft_cssa *cssa, uint32_t e, ft_term term, const ft_reads *reads);

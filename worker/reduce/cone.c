@@ -121,7 +121,7 @@ static void need(pass *c, uint32_t e, bool own)
     const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &n_accesses);
     for (uint32_t i = 0; i < n_accesses; i++)
         if (!accesses[i].write && c->p->model != FT_MODEL_CONTROL &&
-            !(own && !ft_trace_is_symbolic_event(trace, e)) &&
+            !(own && !ft_trace_is_symbolic_event(trace, e) && !ft_trace_compares(trace, e)) &&
             ft_slice_needs(c->p->slice, e, accesses[i].variable))
             include_writers(c, e, i, accesses[i].variable, !own);
     if (order->section_of[e] != FT_NO_SECTION) {

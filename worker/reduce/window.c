@@ -270,6 +270,16 @@ static bool is_final(const ft_claim *claim, uint32_t i)
     return claim->kind == FT_CLAIM_RACE || i == 2;
 }
 
+/* A final compare-and-swap writes only where it finds what it found in the run. */
+static void need_found(build *b, uint32_t e)
+{
+    uint32_t variable = b->trace->object[e], first = b->w->writer_first[variable];
+    uint32_t n = b->w->writer_first[variable + 1] - first;
+    const uint32_t *writers = b->w->writers + first;
+    for (uint32_t k = count_before(writers, n, b->cut); k < n; k++)
+        if (writers[k] != e && !ft_order_before(b->order, e, writers[k])) include(b, writers[k]);
+}
+
 /* Everything up to t_c, and up to before the others, has to happen. */
 static void start(build *b)
 {
@@ -281,6 +291,7 @@ static void start(build *b)
         if (count > 0 && b->trace->kind[sources[0]] == FT_EVENT_FORK && !include(b, sources[0]))
             b->impossible = true;
         if (!is_final(b->claim, i) && !include(b, e)) b->impossible |= i == 0;
+        if (is_final(b->claim, i) && ft_trace_compares(b->trace, e)) need_found(b, e);
     }
 }
 
@@ -425,6 +436,9 @@ static bool emit_access(build *b, uint32_t e)
     }
     if (kind == FT_EVENT_RMW) data = add_update(b, variable, &b->trace->updates[data]);
     emit(b, kind, b->trace->thread[e], variable, data, e);
+    /* What was written before the cut may be anything: what the claim's swaps find is let open. */
+    bool open = kind == FT_EVENT_RMW && b->kind == FT_WINDOW_RELAXED && is_claimed(b, e);
+    if (open) b->window->trace.flags[b->n - 1] &= (uint8_t)~FT_FLAG_TRY;
     return true;
 }
 
