@@ -23,6 +23,33 @@
 /* Nobody else's: no detour by a table of addresses, which each hook would take several times. */
 #pragma GCC visibility push(hidden)
 
+/* Names that programs give to functions of their own, where they bring what some systems lack:
+ * those are the program's, and no hooks. */
+#pragma weak mtx_init
+#pragma weak mtx_destroy
+#pragma weak mtx_lock
+#pragma weak mtx_trylock
+#pragma weak mtx_timedlock
+#pragma weak mtx_unlock
+#pragma weak cnd_init
+#pragma weak cnd_destroy
+#pragma weak cnd_wait
+#pragma weak cnd_timedwait
+#pragma weak cnd_signal
+#pragma weak cnd_broadcast
+#pragma weak thrd_create
+#pragma weak thrd_join
+#pragma weak thrd_detach
+#pragma weak thrd_sleep
+#pragma weak thrd_yield
+#pragma weak call_once
+#pragma weak getline
+#pragma weak getdelim
+#pragma weak reallocarray
+#pragma weak arc4random
+#pragma weak arc4random_buf
+#pragma weak arc4random_uniform
+
 enum { FT_RT_THREADS = 4096 }; /* created in all; more end the recording */
 
 typedef enum ft_rt_state {
