@@ -184,6 +184,13 @@ void ft_rt_fd_took(const ft_rt_input *in, int fd)
     (none && in->error == EAGAIN ? ft_rt_fd_empty : ft_rt_fd_in)(fd, in->pc);
 }
 
+/* Who was told of what an epoll descriptor no longer watches is told so before in every order. */
+void ft_rt_fd_last(int fd, const void *pc)
+{
+    const descriptor *d = at(fd);
+    if (d && d->kind == FT_RT_FD_EPOLL) follow_reader(d, pc);
+}
+
 /* Whoever has taken something before that does so before it in every order. */
 void ft_rt_fd_ends(int fd, const void *pc)
 {

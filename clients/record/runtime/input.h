@@ -184,6 +184,7 @@ void ft_rt_fd_start(void);                       /* before the program opens any
 void ft_rt_fd_takes(int fd, const void *pc); /* before that: there will be room */
 void ft_rt_fd_in(int fd, const void *pc);
 void ft_rt_fd_took(const ft_rt_input *in, int fd); /* one of these, as the call's result says */
+void ft_rt_fd_last(int fd, const void *pc);        /* it watches less from here on */
 void ft_rt_fd_ends(int fd, const void *pc);        /* nothing more can be taken */
 void ft_rt_fd_ready(int fd, const void *pc);
 void ft_rt_fd_empty(int fd, const void *pc);

@@ -582,10 +582,11 @@ int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
     ft_rt_input in;
     if (!ft_rt_input_begin(&in, FT_INPUT_EPOLL_CTL, CODE))
         return FT_REAL(epoll_ctl)(epoll, operation, fd, event);
-    if (operation == EPOLL_CTL_DEL) forget_watches(epoll, fd);
     struct watch *w = event && operation != EPOLL_CTL_DEL ? watch_of(epoll, fd) : NULL;
     if (w) w->data = event->data.u64;
+    if (operation == EPOLL_CTL_DEL) ft_rt_fd_last(epoll, CODE);
     ft_rt_fd_out(epoll, CODE);
+    if (operation == EPOLL_CTL_DEL) forget_watches(epoll, fd);
     FT_RT_TELL(&in, epoll, 0, FT_REAL(epoll_ctl)(epoll, operation, fd, event));
     return (int)ft_rt_input_end(&in);
 }
@@ -644,14 +645,16 @@ static int watched(int epoll, told *all)
 }
 
 /* What came; else those that it watched by then, of which nothing came: in a replay others may come
- * sooner. */
-static int keep_told(ft_rt_input *in, int epoll, const struct epoll_event *events, told *kept)
+ * sooner. What is fed is turned into the program's at once: at the next step others go on, and one
+ * may end what is watched. */
+static int keep_told(ft_rt_input *in, int epoll, struct epoll_event *events, told *kept)
 {
     bool none = !in->result;
     int n = in->result < 0 ? 0 : in->result > EVENTS ? EVENTS : (int)in->result;
     if (none) n = (int)ft_rt_input_number(in, in->fed ? 0 : (uint64_t)watched(epoll, kept));
     for (int i = 0; i < n && !in->fed && !none; i++) kept[i] = tell(epoll, &events[i]);
     if (n > 0) ft_rt_input_own(in, kept, (size_t)n * sizeof *kept);
+    for (int i = 0; i < n && in->fed && !none; i++) events[i] = untell(epoll, &kept[i]);
     for (int i = 0; i < n; i++)
         if (kept[i].fd >= 0) (none ? ft_rt_fd_empty : ft_rt_fd_ready)((int)kept[i].fd, in->pc);
     return none ? 0 : n;
@@ -662,11 +665,9 @@ static int waited(ft_rt_input *in, int epoll, struct epoll_event *events)
     told kept[EVENTS];
     if (in->result > 0) ft_rt_fd_in(epoll, in->pc);
     int n = keep_told(in, epoll, events, kept);
-    bool fed = in->fed;
     const void *pc = in->pc;
     int result = (int)ft_rt_input_end(in);
     if (n > 0) ft_rt_write_range(events, (size_t)n * sizeof *events, pc);
-    for (int i = 0; i < n && fed; i++) events[i] = untell(epoll, &kept[i]);
     return result;
 }
 
