@@ -429,8 +429,8 @@ static void lie_in(const allocation *block, const granule *g, ft_cell *cell)
 /* Does an atomic cover several of the granule's pieces? */
 static bool is_parted(const granule *g)
 {
-    unsigned inside = (g->whole & WHOLE_8 ? 0xFE : 0) | (g->whole & WHOLE_4 ? 0xEE : 0) |
-                      (g->whole & WHOLE_2 ? 0xAA : 0);
+    unsigned inside = (g->whole & WHOLE_8 ? 0xFE : 0) | (g->whole & WHOLE_LOW ? 0x0E : 0) |
+                      (g->whole & WHOLE_HIGH ? 0xE0 : 0);
     return g->whole & WHOLE_BEYOND || (g->n_cells > 1 && g->bounds & inside);
 }
 

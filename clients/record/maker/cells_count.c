@@ -340,9 +340,10 @@ static uint8_t whole_of(uint32_t form, uint64_t address, uint64_t size)
 {
     bool atomic = form != FT_RAW_FORM_READ && form != FT_RAW_FORM_WRITE;
     if (!atomic || size < 2 || size > 8) return 0;
-    if (address % GRANULE + size > GRANULE) return WHOLE_BEYOND;
-    if (address % size || size > 4) return WHOLE_8;
-    return size > 2 ? WHOLE_4 : WHOLE_2;
+    unsigned from = (unsigned)(address % GRANULE), to = from + (unsigned)size;
+    if (to > GRANULE) return WHOLE_BEYOND;
+    if (to <= GRANULE / 2) return WHOLE_LOW;
+    return from < GRANULE / 2 ? WHOLE_8 : WHOLE_HIGH;
 }
 
 void ft_cells_count_range(ft_cells *cells, uint64_t address, uint64_t size, uint32_t form,

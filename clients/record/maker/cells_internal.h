@@ -91,9 +91,9 @@ enum {
     SEVERAL = 0xFFFF
 };
 
-/* An atomic of so many bytes, at a multiple of that, or anywhere: of 8. BEYOND: of more than the
- * granule. */
-enum { WHOLE_2 = 1, WHOLE_4 = 2, WHOLE_8 = 4, WHOLE_BEYOND = 8 };
+/* An atomic of several bytes in the granule's first half, in its second, or in both. BEYOND: of
+ * more than the granule. */
+enum { WHOLE_LOW = 1, WHOLE_HIGH = 2, WHOLE_8 = 4, WHOLE_BEYOND = 8 };
 
 enum { FOUND_NOT_YET, FOUND_NONE, FOUND_CELLS }; /* spot.found */
 

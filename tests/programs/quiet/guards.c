@@ -1,6 +1,6 @@
 /* What keeps threads apart outside of the lock that guards it: a flag, counts of readers and of
  * references, slots of a pool; the same made of atomics. -DWRONG: readers do not look whether
- * somebody writes. */
+ * somebody writes. -DLATE: what a spin lock guards is changed behind it. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -176,8 +176,13 @@ static void *spin(void *unused)
 {
     for (int i = 0; i < rounds; i++) {
         while (atomic_flag_test_and_set(&taken)) sched_yield();
+#ifndef LATE
         guarded[0]++;
+#endif
         atomic_flag_clear(&taken);
+#ifdef LATE
+        guarded[0]++;
+#endif
         for (int nobody = 0; !atomic_compare_exchange_weak(&owner, &nobody, 1); nobody = 0)
             sched_yield();
         guarded[1]++;
