@@ -430,7 +430,7 @@ static void lie_in(const allocation *block, const granule *g, ft_cell *cell)
 static bool is_parted(const granule *g)
 {
     unsigned inside = (g->whole & WHOLE_8 ? 0xFE : 0) | (g->whole & WHOLE_LOW ? 0x0E : 0) |
-                      (g->whole & WHOLE_HIGH ? 0xE0 : 0);
+                      (g->whole & WHOLE_HIGH ? 0xE0 : 0) | (g->bounds & 1 ? 0xAA : 0);
     return g->whole & WHOLE_BEYOND || (g->n_cells > 1 && g->bounds & inside);
 }
 

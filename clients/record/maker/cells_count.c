@@ -23,14 +23,14 @@ static inline uint64_t bits_of(const part *p)
 
 static inline uint8_t bounds_of(const part *p)
 {
-    return (uint8_t)(1u << p->from | 1u << p->to);
+    return (uint8_t)(((1u << p->from | 1u << p->to) & ~1u) | (p->whole & WHOLE_2 ? 1 : 0));
 }
 
 static inline uint64_t did_of(const part *p)
 {
     uint64_t mask = mask_of(p), written = mask << ONE_WRITTEN | UINT64_C(1) << ONE_WROTE;
     return mask << ONE_TOUCHED | (p->write ? written : 0) | (uint64_t)bounds_of(p) << ONE_BOUNDS |
-           (uint64_t)p->whole << ONE_WHOLE;
+           (uint64_t)(p->whole & WHOLES) << ONE_WHOLE;
 }
 
 /* Two threads touch the granule in no fixed order. Who touched which of its bytes is known where
@@ -45,7 +45,7 @@ static granule *make_several(ft_cells *cells, uint64_t key, page *in)
                  .shared = alone ? 0 : touched,
                  .written = gone ? UINT8_MAX : (uint8_t)(slot >> ONE_WRITTEN),
                  .bounds = (uint8_t)(slot >> ONE_BOUNDS),
-                 .whole = slot >> ONE_WHOLE & 15,
+                 .whole = slot >> ONE_WHOLE & WHOLES,
                  .left_over = touched & (uint8_t) ~(uint8_t)(slot >> ONE_WRITTEN),
                  .start = at->content,
                  .since = at->since,
@@ -83,7 +83,7 @@ static void touch_several(ft_cells *cells, uint64_t key, page *in, const part *p
     }
     if (p->write) g->written |= mask_of(p);
     g->bounds |= bounds_of(p);
-    g->whole |= p->whole;
+    g->whole |= p->whole & WHOLES;
     in->at[key % PAGE].said = said_of(g);
 }
 
@@ -342,6 +342,7 @@ static uint8_t whole_of(uint32_t form, uint64_t address, uint64_t size)
     if (!atomic || size < 2 || size > 8) return 0;
     unsigned from = (unsigned)(address % GRANULE), to = from + (unsigned)size;
     if (to > GRANULE) return WHOLE_BEYOND;
+    if (size == 2 && from % 2 == 0) return WHOLE_2;
     if (to <= GRANULE / 2) return WHOLE_LOW;
     return from < GRANULE / 2 ? WHOLE_8 : WHOLE_HIGH;
 }

@@ -24,7 +24,8 @@ enum {
 typedef struct granule {
     uint64_t address;
     uint16_t first[GRANULE];         /* the thread that touched a byte first */
-    uint8_t shared, written, bounds; /* bit per byte; bounds: an access begins there */
+    uint8_t shared, written, bounds; /* bit per byte; bounds: an access begins there, but see
+                                        WHOLE_2 */
     uint8_t whole;                   /* WHOLE_*: atomics that were made there */
     bool parted;                     /* with cells: some of these cover several */
     uint8_t left_over;               /* those that were read as its life found them: */
@@ -92,8 +93,9 @@ enum {
 };
 
 /* An atomic of several bytes in the granule's first half, in its second, or in both. BEYOND: of
- * more than the granule. */
-enum { WHOLE_LOW = 1, WHOLE_HIGH = 2, WHOLE_8 = 4, WHOLE_BEYOND = 8 };
+ * more than the granule. 2: of two, at a multiple of that; kept as the first of the bounds, where
+ * there is one anyway. */
+enum { WHOLE_LOW = 1, WHOLE_HIGH = 2, WHOLE_8 = 4, WHOLE_BEYOND = 8, WHOLE_2 = 16, WHOLES = 15 };
 
 enum { FOUND_NOT_YET, FOUND_NONE, FOUND_CELLS }; /* spot.found */
 
