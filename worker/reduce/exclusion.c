@@ -6,9 +6,10 @@
 #include "reduce/levels.h"
 
 enum { KEYS = 8, EVENTS_BACK = 64, SECTION_EVENTS = 64, MOST_CHANGES = 8, MOST_THREADS = 1024 };
-#define ANYWHERE  UINT32_MAX                    /* to its end */
-#define MOST_WORK ((uint64_t)400 * 1000 * 1000) /* events looked at for levels */
-#define NO_LEVEL  UINT64_MAX
+#define ANYWHERE     UINT32_MAX                    /* to its end */
+#define MOST_WORK    ((uint64_t)400 * 1000 * 1000) /* events looked at for levels */
+#define MOST_ATOMICS 4000000u                      /* of 20 bytes each */
+#define NO_LEVEL     UINT64_MAX
 
 typedef struct span {
     int64_t low, high;
@@ -103,10 +104,19 @@ static void add_atomic(ft_exclusion *x, uint32_t e)
     ft_vec_push(&x->sections, one);
 }
 
+/* All of them or none. */
+static bool are_few_atomics(const ft_exclusion *x)
+{
+    uint32_t n = 0;
+    for (uint32_t e = 0; e < x->trace->n_events; e++) n += is_atomic(x, e);
+    return n <= MOST_ATOMICS;
+}
+
 static void sort_sections(ft_exclusion *x)
 {
     for (size_t i = 0; i < x->order->sections.len; i++) add_section(x, &x->order->sections.data[i]);
-    for (uint32_t e = 0; e < x->trace->n_events; e++)
+    bool few = are_few_atomics(x);
+    for (uint32_t e = 0; few && e < x->trace->n_events; e++)
         if (is_atomic(x, e)) add_atomic(x, e);
     if (x->sections.len) qsort(x->sections.data, x->sections.len, sizeof(section), by_key);
 }
