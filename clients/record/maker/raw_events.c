@@ -164,6 +164,7 @@ const unsigned char *ft_raw_log_events(ft_raw_log *log, ft_raw_record *record)
     ft_raw_event e;
     const unsigned char *range = NULL;
     bool again = false;
+    if (log->opened && log->stored + FT_RAW_BATCH_MOST > log->opened) ft_raw_log_open_store(log);
     log->words =
         ft_raw_log_keeps_plain(log) ? ft_raw_batch_plain(log->store + log->stored) : log->passing;
     ft_raw_run run = {

@@ -21,6 +21,7 @@ struct ft_raw_log {
     size_t limit;         /* bytes of the store; the program may write over what the header says */
     size_t memory;        /* bytes of the store that never are the file's */
     size_t stored;        /* bytes in it */
+    size_t opened;        /* up to here it has huge pages where these are fast; 0: nowhere more */
     size_t spilled;       /* of them up to here are in memory for good, or in the file */
     uint64_t taken;       /* bytes of records */
     const unsigned char *from; /* behind them, in the ring */
@@ -54,6 +55,9 @@ static inline bool ft_raw_log_keeps_plain(const ft_raw_log *log)
 {
     return log->live && log->stored < log->memory / 2;
 }
+
+/* Before more is stored: memory for it, if it is time. */
+void ft_raw_log_open_store(ft_raw_log *log);
 
 /* Events up to the next record; a range ends them, and is the record's access: returns where. */
 const unsigned char *ft_raw_log_events(ft_raw_log *log, ft_raw_record *record);
