@@ -251,6 +251,14 @@ static bool began_with(const ft_cells *cells, uint64_t address, unsigned char *b
     return true;
 }
 
+/* Does it lie in a block or on a stack? Libraries lie between these, and what they only read is as
+ * their files have it. */
+static bool is_somebodys(ft_cells *cells, uint64_t key)
+{
+    if (!is_heap(cells, key)) return false;
+    return ft_cells_owner_of(cells, key * GRANULE, block_around(cells, key)) != FT_NO_OWNER;
+}
+
 /* The bytes that are not what they were, or that nobody is known to have written. Those of the heap
  * that nobody wrote are what was left over there: fillings of structures, for instance. */
 static uint8_t strange_bytes(ft_cells *cells, uint64_t key, const page *in, const part *p)
@@ -259,7 +267,7 @@ static uint8_t strange_bytes(ft_cells *cells, uint64_t key, const page *in, cons
     uint64_t differ = at->content ^ p->content;
     uint8_t strange = 0, fresh = mask_of(p) & (uint8_t)~at->known;
     uint8_t gone = at->lost | ft_cells_written(cells, at);
-    bool heap = is_heap(cells, key);
+    bool heap = is_somebodys(cells, key);
     for (unsigned i = p->from; i < p->to; i++) {
         unsigned char begun;
         bool differs = differ >> 8 * i & 0xFF;
