@@ -1,8 +1,9 @@
 /* Cells, the quick way and the slow one: random accesses of some threads to memory that begins and
  * ends are counted as events and, by another count, one by one as ranges. Both must find the same
  * cells, and in the second pass, too, the same cell at each access. What comes in batches and is
- * passed over has none. And what forks and joins order,
- * which is no cell: small programs, each with what it has of them. */
+ * passed over has none. What forks and joins order,
+ * which is no cell: small programs, each with what it has of them. And which block has a byte, by a
+ * search of all. */
 #include "trace_support.h"
 
 #include "maker/cells.h"
@@ -572,10 +573,98 @@ static void test_many_readers(void **unused)
     ft_vec_release(&steps);
 }
 
+/* ---- memory */
+
+/* Tables of libraries lie between blocks and are not zero: two that read them are not ordered by a
+ * write of code without hooks. */
+static void test_between(void **unused)
+{
+    (void)unused;
+    steps.len = 0;
+    int64_t value = 7;
+    add_operation(0, FT_RAW_ALLOC, 1, BASE - 0x1000, 64);
+    add_operation(0, FT_RAW_ALLOC, 1, HEAP + 0x1000, 64);
+    add_deed(&(deed)FORK(0, 1), &value);
+    add_deed(&(deed)READ(1, 0), &value);
+    add_deed(&(deed)READ(0, 0), &value);
+    add_deed(&(deed)READ(1, 0), &value);
+    check_cells("between blocks", 0, 0);
+    ft_vec_release(&steps);
+}
+
+typedef struct block {
+    uint64_t address, size;
+    bool gone;     /* freed, or another one lies over it: its end was not seen */
+    bool replaced; /* by one that begins there; larger ones are in a list, and stay */
+} block;
+
+static bool meet(const block *a, const block *b)
+{
+    return a->address < b->address + b->size && b->address < a->address + a->size;
+}
+
+enum { LISTED = 4096 };
+
+static void begin_block(ft_cells *cells, block *blocks, uint32_t n, uint64_t *state)
+{
+    enum { SMALL = 400, LARGE = 6000 };
+    block b = {.address = BASE + 16 * rnd(state, 1 << 10), .size = 1 + rnd(state, SMALL)};
+    if (rnd(state, 8) == 0) b.size = 1 + rnd(state, LARGE);
+    for (uint32_t i = 0; i < n; i++) {
+        blocks[i].gone |= meet(&blocks[i], &b);
+        blocks[i].replaced |= blocks[i].address == b.address && blocks[i].size <= LISTED;
+    }
+    blocks[n] = b;
+    ft_raw_record r = {.operation = FT_RAW_ALLOC, .operands = {3, b.address, b.size}};
+    ft_cells_count(cells, &r);
+}
+
+static void end_block(ft_cells *cells, block *b)
+{
+    if (b->gone) return;
+    ft_raw_record r = {.operation = FT_RAW_FREE, .operands = {3, b->address}};
+    ft_cells_count(cells, &r);
+    b->gone = true;
+}
+
+static bool has_byte(const block *b, uint64_t address)
+{
+    return !b->replaced && address - b->address < b->size;
+}
+
+/* The last of those that have the byte where its granule begins, freed or not. */
+static void look_at_blocks(const ft_cells *cells, const block *blocks, uint32_t n, uint64_t *state)
+{
+    uint64_t address = BASE + 8 * rnd(state, 1 << 12), start;
+    uint32_t last = n;
+    while (last && !has_byte(&blocks[last - 1], address)) last--;
+    uint32_t found = ft_cells_block_at(cells, address, &start);
+    assert_int_equal(found, last ? last - 1 : FT_NO_ALLOCATION);
+    if (last) assert_true(start == blocks[last - 1].address);
+}
+
+static void test_blocks(void **unused)
+{
+    enum { BLOCKS = 300, LOOKS = 20 };
+    (void)unused;
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        uint64_t state = seed;
+        block blocks[BLOCKS];
+        ft_cells *cells = ft_cells_new();
+        for (uint32_t n = 0; n < BLOCKS; n++) {
+            begin_block(cells, blocks, n, &state);
+            for (int i = 0; i < 2; i++) end_block(cells, &blocks[rnd(&state, n + 1)]);
+            for (int i = 0; i < LOOKS; i++) look_at_blocks(cells, blocks, n + 1, &state);
+        }
+        ft_cells_free(cells);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_both_ways),
-                                       cmocka_unit_test(test_wanted), cmocka_unit_test(test_order),
-                                       cmocka_unit_test(test_many_readers)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_both_ways), cmocka_unit_test(test_wanted),
+        cmocka_unit_test(test_order),     cmocka_unit_test(test_many_readers),
+        cmocka_unit_test(test_between),   cmocka_unit_test(test_blocks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,36 +117,56 @@ static void end_lives(ft_cells *cells, uint64_t address, uint64_t size)
 
 /* ---- allocations */
 
-static void later_of(const ft_cells *cells, uint32_t index, uint64_t address, uint32_t *latest)
+/* Returns whether it is around the address, and not freed. */
+static bool later_of(const ft_cells *cells, uint32_t index, uint64_t address, uint32_t *latest)
 {
     const allocation *a = &cells->allocations.data[index];
     bool around = address >= a->address && address - a->address < a->size;
     if (around && (*latest == FT_NO_ALLOCATION || index > *latest)) *latest = index;
+    return around && !a->freed;
 }
 
-/* The latest of the allocations that begin there, if it is around the granule. */
-static void later_at(const ft_cells *cells, uint64_t at, const granule *g, uint32_t *latest)
+/* The latest of the allocations that begin there, if it is around the granule. Returns as above. */
+static bool later_at(const ft_cells *cells, uint64_t at, const granule *g, uint32_t *latest)
 {
     uint64_t index = FT_NO_ALLOCATION;
     ft_map_get(&cells->blocks, at, &index);
     while (index != FT_NO_ALLOCATION && index >= g->born)
         index = cells->allocations.data[index].before;
-    if (index != FT_NO_ALLOCATION) later_of(cells, (uint32_t)index, g->address, latest);
+    return index != FT_NO_ALLOCATION && later_of(cells, (uint32_t)index, g->address, latest);
 }
 
-uint32_t ft_cells_allocation_of(const ft_cells *cells, const granule *g)
+/* Where allocations begin, of the places that the word stands for, from first to last. */
+static uint64_t starts_in(const ft_cells *cells, uint64_t word, uint64_t first, uint64_t last)
+{
+    uint64_t bits = 0;
+    ft_map_get(&cells->starts, word, &bits);
+    if (word == first / STARTS) bits &= UINT64_MAX << first % STARTS;
+    if (word == last / STARTS) bits &= UINT64_MAX >> (STARTS - 1 - last % STARTS);
+    return bits;
+}
+
+/* The latest of those up to BIG around the granule; from its address down: one that is not freed
+ * lies in no later one that begins before it (end_overlaid). */
+static uint32_t small_around(const ft_cells *cells, const granule *g)
 {
     uint32_t latest = FT_NO_ALLOCATION;
     uint64_t last = g->address / ALIGNED;
     uint64_t first = last > BIG / ALIGNED ? last - BIG / ALIGNED : 0;
-    for (uint64_t word = first / STARTS; word <= last / STARTS; word++) {
-        uint64_t bits = 0;
-        ft_map_get(&cells->starts, word, &bits);
-        if (word == first / STARTS) bits &= UINT64_MAX << first % STARTS;
-        if (word == last / STARTS) bits &= UINT64_MAX >> (STARTS - 1 - last % STARTS);
-        for (; bits; bits &= bits - 1)
-            later_at(cells, word * STARTS + (unsigned)__builtin_ctzll(bits), g, &latest);
+    for (uint64_t word = last / STARTS + 1; word-- > first / STARTS;) {
+        uint64_t bits = starts_in(cells, word, first, last);
+        while (bits) {
+            unsigned at = STARTS - 1 - (unsigned)__builtin_clzll(bits);
+            if (later_at(cells, word * STARTS + at, g, &latest)) return latest;
+            bits &= ~(UINT64_C(1) << at);
+        }
     }
+    return latest;
+}
+
+uint32_t ft_cells_allocation_of(const ft_cells *cells, const granule *g)
+{
+    uint32_t latest = small_around(cells, g);
     for (size_t i = 0; i < cells->big.len && cells->big.data[i] < g->born; i++)
         later_of(cells, cells->big.data[i], g->address, &latest);
     bool stack = latest != FT_NO_ALLOCATION && cells->allocations.data[latest].stack;
@@ -163,11 +183,26 @@ uint32_t ft_cells_owner_of(const ft_cells *cells, uint64_t address, uint32_t blo
     return FT_NO_OWNER;
 }
 
+/* Whose end nobody saw: what begins now lies over it. Those up to BIG that begin before it do so
+ * for ft_cells_allocation_of too. */
+static void end_overlaid(ft_cells *cells, uint64_t address, uint64_t size)
+{
+    uint64_t first = address / ALIGNED + 1, last = (address + size - 1) / ALIGNED;
+    if (!size || size > BIG || first > last) return;
+    for (uint64_t word = first / STARTS; word <= last / STARTS; word++) {
+        uint64_t bits = starts_in(cells, word, first, last), index;
+        for (; bits; bits &= bits - 1)
+            if (ft_map_get(&cells->blocks, word * STARTS + (unsigned)__builtin_ctzll(bits), &index))
+                cells->allocations.data[index].freed = true;
+    }
+}
+
 static void begin_allocation(ft_cells *cells, uint64_t address, uint64_t size, uint32_t thread)
 {
     uint32_t index = (uint32_t)cells->allocations.len;
     end_lives(cells, address, size);
     if (cells->settled) return;
+    end_overlaid(cells, address, size);
     uint64_t *block = ft_map_slot(&cells->blocks, address / ALIGNED, FT_NO_ALLOCATION, NULL);
     uint64_t before = *block;
     *block = index;
@@ -324,14 +359,7 @@ static void fill(ft_cells *cells, const ft_raw_record *r)
 /* What its writable memory begins with comes next. */
 static void meet_module(ft_cells *cells, const ft_raw_record *r)
 {
-    static const char *const own[] = {FT_SCHEDULE_OWN_LIBRARIES};
-    const char *path = (const char *)r->text, *slash = memrchr(path, '/', r->length);
-    size_t from = slash ? (size_t)(slash - path) + 1 : 0;
-    cells->own_regions = false;
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        size_t n = strlen(own[i]);
-        cells->own_regions |= r->length - from >= n && !memcmp(path + from, own[i], n);
-    }
+    cells->own_regions = ft_schedule_is_c_library((const char *)r->text, r->length);
 }
 
 static void look_at_own(ft_cells *cells, const ft_raw_record *r)

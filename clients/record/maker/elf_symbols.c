@@ -6,10 +6,12 @@
 #include "base/memory.h"
 
 enum { NOT_ASKED, NOTHING, FIRST }; /* answers; from FIRST on numbers in found */
+enum { FEW = 16 };                  /* addresses, for which a table costs more than it saves */
 
 /* libdwfl walks over all symbols for each address. Which it chooses can only change where a symbol
  * or a section begins or ends, so it is asked once for each stretch between two such bounds. */
 typedef struct table {
+    uint32_t asked;           /* addresses, while they are few: the rest is not there yet */
     FT_VEC(uint64_t) bounds;  /* ascending */
     FT_VEC(uint32_t) answers; /* of the stretch before each bound, then of what is behind all */
 } table;
@@ -79,10 +81,7 @@ static table *table_of(ft_elf_symbols *symbols, Dwfl_Module *module)
     bool fresh;
     uint64_t *number =
         ft_map_slot(&symbols->numbers, (uintptr_t)module, symbols->tables.len, &fresh);
-    if (fresh) {
-        ft_vec_push(&symbols->tables, (table){0});
-        fill(&symbols->tables.data[symbols->tables.len - 1], module);
-    }
+    if (fresh) ft_vec_push(&symbols->tables, (table){0});
     return &symbols->tables.data[*number];
 }
 
@@ -115,6 +114,12 @@ const ft_elf_symbol *ft_elf_symbol_at(ft_elf_symbols *symbols, Dwfl_Module *modu
                                       uint64_t address)
 {
     table *t = table_of(symbols, module);
+    if (t->asked < FEW) {
+        t->asked++;
+        uint32_t found = ask(symbols, module, address);
+        return found == NOTHING ? NULL : &symbols->found.data[found - FIRST];
+    }
+    if (!t->answers.len) fill(t, module);
     uint32_t *answer = &t->answers.data[stretch_of(t, address)];
     if (*answer == NOT_ASKED) *answer = ask(symbols, module, address);
     return *answer == NOTHING ? NULL : &symbols->found.data[*answer - FIRST];

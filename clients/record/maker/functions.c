@@ -92,13 +92,20 @@ static const range *range_at(const code *c, Dwarf_Addr address)
     return at && address < at->high ? at : NULL;
 }
 
+/* Most of what functions have: no code, which libdw finds out attribute by attribute. */
+static bool has_no_code(int tag)
+{
+    return tag == DW_TAG_variable || tag == DW_TAG_formal_parameter || tag == DW_TAG_call_site ||
+           tag == DW_TAG_GNU_call_site || tag == DW_TAG_label;
+}
+
 /* The part of a function that has the address. */
 static bool step_into(Dwarf_Die *scope, Dwarf_Addr address)
 {
     Dwarf_Die die;
     if (dwarf_child(scope, &die)) return false;
     do {
-        if (dwarf_haspc(&die, address) != 1) continue;
+        if (has_no_code(dwarf_tag(&die)) || dwarf_haspc(&die, address) != 1) continue;
         *scope = die;
         return true;
     } while (dwarf_siblingof(&die, &die) == 0);

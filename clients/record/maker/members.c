@@ -162,6 +162,11 @@ static bool go_in(Dwarf_Die *type, uint64_t *offset, ft_strbuf *name)
     }
 }
 
+void ft_members_offset(uint64_t offset, ft_strbuf *name)
+{
+    if (offset) ft_strbuf_printf(name, "+%llu", (unsigned long long)offset);
+}
+
 void ft_members_name(ft_members *members, Dwfl_Module *module, uint64_t address, uint64_t offset,
                      ft_strbuf *name)
 {
@@ -172,5 +177,5 @@ void ft_members_name(ft_members *members, Dwfl_Module *module, uint64_t address,
         type_of(&members->variables.data[number], &type)) {
         for (int i = 0; i < MAX_NESTING && go_in(&type, &offset, name);) i++;
     }
-    if (offset) ft_strbuf_printf(name, "+%llu", (unsigned long long)offset);
+    ft_members_offset(offset, name);
 }

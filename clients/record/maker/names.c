@@ -40,11 +40,8 @@ ft_maker_module *ft_maker_module_at(const ft_maker *m, uint64_t pc)
 
 static bool is_own_code(const ft_maker *m, uint64_t pc)
 {
-    static const char *const own[] = {FT_SCHEDULE_OWN_LIBRARIES};
     const ft_maker_module *from = ft_maker_module_at(m, pc);
-    for (size_t i = 0; from && i < sizeof own / sizeof *own; i++)
-        if (!strncmp(base_name(from->path), own[i], strlen(own[i]))) return true;
-    return false;
+    return from && ft_schedule_is_c_library(from->path, strlen(from->path));
 }
 
 bool ft_maker_is_own_memory(ft_maker *m, uint64_t site)

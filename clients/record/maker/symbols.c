@@ -10,6 +10,7 @@
 #include "maker/elf_symbols.h"
 #include "maker/functions.h"
 #include "maker/members.h"
+#include "raw/schedule.h"
 
 /* __cxa_demangle (Itanium C++ ABI). */
 typedef char *ft_demangler(const char *name, char *room, size_t *size, int *status);
@@ -147,14 +148,28 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* Whose debug information is in a package of its own, compressed: unpacking it takes longer than
+ * the rest of what is looked up, for a frame of qsort's. */
+static bool is_c_library(Dwfl_Module *module)
+{
+    const char *path = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+    return path && ft_schedule_is_c_library(path, strlen(path));
+}
+
 /* The innermost function around the address, inlined ones included. */
 static const char *function_at(ft_symbols *symbols, Dwfl_Module *module, uint64_t address)
 {
     Dwarf_Addr bias = 0;
-    Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias);
+    Dwarf_Die *unit = is_c_library(module) ? NULL : dwfl_module_addrdie(module, address, &bias);
     const char *name = unit ? ft_functions_at(symbols->functions, unit, address - bias) : NULL;
     const ft_elf_symbol *symbol = name ? NULL : ft_elf_symbol_at(symbols->elf, module, address);
     return symbol ? symbol->name : name;
+}
+
+static const char *line_at(Dwfl_Module *module, uint64_t address, int *line)
+{
+    Dwfl_Line *at = is_c_library(module) ? NULL : dwfl_module_getsrc(module, address);
+    return at ? dwfl_lineinfo(at, NULL, line, NULL, NULL, NULL) : NULL;
 }
 
 bool ft_symbols_place(ft_symbols *symbols, uint64_t pc, ft_strbuf *place, const char **function)
@@ -164,8 +179,7 @@ bool ft_symbols_place(ft_symbols *symbols, uint64_t pc, ft_strbuf *place, const 
     *function = NULL;
     if (!module) return false;
     int line = 0;
-    Dwfl_Line *at = dwfl_module_getsrc(module, call);
-    const char *file = at ? dwfl_lineinfo(at, NULL, &line, NULL, NULL, NULL) : NULL;
+    const char *file = line_at(module, call, &line);
     *function = function_name(symbols, function_at(symbols, module, call));
     if (file) {
         ft_strbuf_printf(place, "%s:%d", base_name(file), line);
@@ -185,6 +199,9 @@ bool ft_symbols_variable(ft_symbols *symbols, uint64_t address, ft_strbuf *name)
     char *made = demangled(symbols, found->name);
     ft_strbuf_puts(name, made ? made : found->name);
     free(made);
-    ft_members_name(symbols->members, module, found->start, address - found->start, name);
+    if (is_c_library(module))
+        ft_members_offset(address - found->start, name);
+    else
+        ft_members_name(symbols->members, module, found->start, address - found->start, name);
     return true;
 }

@@ -15,7 +15,8 @@ void ft_symbols_free(ft_symbols *symbols); /* accepts NULL */
 void ft_symbols_module(ft_symbols *symbols, const char *path, uint64_t base);
 
 /* "file:line" of a return address (the call before it), its function in *function (borrowed, may be
- * NULL). Without debug information "module+0xoffset"; false: no module there. */
+ * NULL). Without debug information, and in the C library, "module+0xoffset"; false: no module
+ * there. */
 bool ft_symbols_place(ft_symbols *symbols, uint64_t pc, ft_strbuf *place, const char **function);
 /* "name", "name.member", "name[3]" or "name+offset" of what is at a fixed address; false: none. */
 bool ft_symbols_variable(ft_symbols *symbols, uint64_t address, ft_strbuf *name);

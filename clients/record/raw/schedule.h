@@ -14,7 +14,9 @@
 #ifndef FT_RECORD_SCHEDULE_H
 #define FT_RECORD_SCHEDULE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "inputs.h"
 
@@ -104,7 +106,18 @@ static inline uint64_t ft_schedule_modules_at(const ft_schedule *s)
            s->actors * sizeof(ft_schedule_actor) + s->sites * sizeof(ft_schedule_site);
 }
 
-/* Memory that the C library takes for itself is taken by whichever thread comes first: no step. */
-#define FT_SCHEDULE_OWN_LIBRARIES "libc.so", "libc-", "ld-linux", "ld-2"
+/* Is a module of that path the C library? Memory that it takes for itself is taken by whichever
+ * thread comes first: no step. n: bytes of the path. */
+static inline bool ft_schedule_is_c_library(const char *path, size_t n)
+{
+    static const char *const names[] = {"libc.so", "libc-", "ld-linux", "ld-2"};
+    size_t from = n;
+    while (from && path[from - 1] != '/') from--;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t length = strlen(names[i]);
+        if (n - from >= length && !strncmp(path + from, names[i], length)) return true;
+    }
+    return false;
+}
 
 #endif

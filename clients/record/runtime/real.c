@@ -36,15 +36,10 @@ static struct {
 
 static int find_own(struct dl_phdr_info *info, size_t size, void *unused)
 {
-    static const char *const names[] = {FT_SCHEDULE_OWN_LIBRARIES};
     static unsigned n;
-    const char *slash = strrchr(info->dlpi_name, '/');
-    const char *name = slash ? slash + 1 : info->dlpi_name;
-    bool is_own = false;
+    bool is_own = ft_schedule_is_c_library(info->dlpi_name, strlen(info->dlpi_name));
     (void)size;
     (void)unused;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        is_own |= !strncmp(name, names[i], strlen(names[i]));
     if (!is_own || n == sizeof own / sizeof *own) return 0;
     own[n].from = info->dlpi_addr;
     for (int i = 0; i < info->dlpi_phnum; i++) {

@@ -49,14 +49,6 @@ static const ft_schedule_entry *entry(void)
 
 /* ---- places */
 
-static bool is_own(const char *name)
-{
-    static const char *const own[] = {FT_SCHEDULE_OWN_LIBRARIES};
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (!strncmp(name, own[i], strlen(own[i]))) return true;
-    return false;
-}
-
 static uint32_t module_named(const char *name)
 {
     if (!*name) return 0;
@@ -96,7 +88,7 @@ static int find_place(struct dl_phdr_info *info, size_t size, void *data)
     place *p = &play.places[play.n_places++];
     *p = (place){.base = info->dlpi_addr,
                  .module = module_at(info->dlpi_name),
-                 .own = is_own(base_of(info->dlpi_name))};
+                 .own = ft_schedule_is_c_library(info->dlpi_name, strlen(info->dlpi_name))};
     for (int i = 0; i < info->dlpi_phnum; i++) {
         uintptr_t end = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
         if (info->dlpi_phdr[i].p_type == PT_LOAD && end > p->end) p->end = end;
