@@ -33,7 +33,8 @@ enum {
     HUGE = 1 << 21,
     SLOW = 500000, /* ns for one of these: usual pages are faster */
     PIECE = 4 << 20,
-    OFTEN = 16
+    OFTEN = 16,
+    UNPACKED = 8 << 20 /* bytes: where memory is slow, packing costs no more */
 };
 
 _Static_assert(FT_RAW_PACKED / 2 >= FT_RAW_OPERATIONS, "no record of the program's");
@@ -97,6 +98,7 @@ static bool map_ring(ft_raw_log *log)
 static bool make_store(ft_raw_log *log, size_t memory, uint64_t limit)
 {
     log->spilled = log->memory = memory < limit ? memory / HUGE * HUGE : limit;
+    log->unpacked = log->memory / 2;
     log->limit = limit - FT_RAW_PAGE - RING;
     void *all = mmap(NULL, limit, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -125,8 +127,10 @@ void ft_raw_log_open_store(ft_raw_log *log)
             return;
         }
         *(volatile unsigned char *)next = 0;
-        log->opened = now() - before > SLOW ? 0 : log->opened + HUGE;
+        log->opened += HUGE;
+        if (now() - before > SLOW) log->opened = 0;
     }
+    if (!log->opened && log->unpacked > UNPACKED) log->unpacked = UNPACKED;
 }
 
 static void unmap_store(ft_raw_log *log)

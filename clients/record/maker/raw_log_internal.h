@@ -20,6 +20,7 @@ struct ft_raw_log {
     unsigned char *store; /* of all that was taken; NULL: there is no ring */
     size_t limit;         /* bytes of the store; the program may write over what the header says */
     size_t memory;        /* bytes of the store that never are the file's */
+    size_t unpacked;      /* up to here plain events are kept as they are */
     size_t stored;        /* bytes in it */
     size_t opened;        /* up to here it has huge pages where these are fast; 0: nowhere more */
     size_t spilled;       /* of them up to here are in memory for good, or in the file */
@@ -50,10 +51,10 @@ struct ft_raw_log {
     unsigned char passing[FT_RAW_BATCH * FT_RAW_PLAIN]; /* plain events that are not kept so */
 };
 
-/* Are plain events kept as such? Once half of the memory is taken they are packed. */
+/* Are plain events kept as such? Up to half of the memory while it comes fast, then packed. */
 static inline bool ft_raw_log_keeps_plain(const ft_raw_log *log)
 {
-    return log->live && log->stored < log->memory / 2;
+    return log->live && log->stored < log->unpacked;
 }
 
 /* Before more is stored: memory for it, if it is time. */
