@@ -52,6 +52,8 @@ static void test_blocks(void **state)
         {FT_RAW_ALLOC, 0, {1, UINT64_MAX, 2}, false},
         {FT_RAW_ZERO, 0, {0x5555000, 4096}, true},
         {FT_RAW_ZERO, 0, {0x5555000, UINT64_MAX}, false},
+        {FT_RAW_CONSTANT, 0, {0x5555000, 4096}, true},
+        {FT_RAW_CONSTANT, 0, {0x5555000, UINT64_MAX}, false},
         {FT_RAW_BENIGN, 0, {0x5555000, UINT64_MAX}, false},
         {FT_RAW_WHOLE, 0, {0x5555000, UINT64_MAX}, false},
         {FT_RAW_BEGIN, 1, {0x7f0000000000, 8 << 20}, true},

@@ -39,6 +39,7 @@ void ft_cells_free(ft_cells *cells)
     ft_vec_release(&cells->allocations);
     ft_vec_release(&cells->big);
     ft_vec_release(&cells->regions);
+    ft_vec_release(&cells->constants);
     ft_vec_release(&cells->actors);
     ft_vec_release(&cells->fences);
     ft_vec_release(&cells->cells);
@@ -362,6 +363,12 @@ static void meet_module(ft_cells *cells, const ft_raw_record *r)
     cells->own_regions = ft_schedule_is_c_library((const char *)r->text, r->length);
 }
 
+static void meet_constants(ft_cells *cells, const ft_raw_record *r)
+{
+    region constant = {.address = r->operands[0], .size = r->operands[1]};
+    if (!cells->settled) ft_vec_push(&cells->constants, constant);
+}
+
 static void look_at_own(ft_cells *cells, const ft_raw_record *r)
 {
     if (!cells->settled) ft_cells_count_shown(cells, r->operands[0], r->text, r->length);
@@ -373,11 +380,13 @@ static void join_parts(ft_cells *cells, const ft_raw_record *r)
 }
 
 static void (*const appliers[FT_RAW_OPERATIONS])(ft_cells *, const ft_raw_record *) = {
-    [FT_RAW_FORK] = fork_thread, [FT_RAW_JOIN] = join_thread,  [FT_RAW_BEGIN] = begin_thread,
-    [FT_RAW_END] = end_thread,   [FT_RAW_SYNC] = synchronise,  [FT_RAW_MARK] = synchronise,
-    [FT_RAW_ALLOC] = allocate,   [FT_RAW_FREE] = release,      [FT_RAW_ZERO] = fill_with_zeros,
-    [FT_RAW_MEMORY] = fill,      [FT_RAW_SHOWN] = look_at_own, [FT_RAW_MODULE] = meet_module,
-    [FT_RAW_WHOLE] = join_parts,
+    [FT_RAW_FORK] = fork_thread,     [FT_RAW_JOIN] = join_thread,
+    [FT_RAW_BEGIN] = begin_thread,   [FT_RAW_END] = end_thread,
+    [FT_RAW_SYNC] = synchronise,     [FT_RAW_MARK] = synchronise,
+    [FT_RAW_ALLOC] = allocate,       [FT_RAW_FREE] = release,
+    [FT_RAW_ZERO] = fill_with_zeros, [FT_RAW_MEMORY] = fill,
+    [FT_RAW_SHOWN] = look_at_own,    [FT_RAW_MODULE] = meet_module,
+    [FT_RAW_WHOLE] = join_parts,     [FT_RAW_CONSTANT] = meet_constants,
 };
 
 static void apply(ft_cells *cells, const ft_raw_record *r)

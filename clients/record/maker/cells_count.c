@@ -251,12 +251,17 @@ static bool began_with(const ft_cells *cells, uint64_t address, unsigned char *b
     return true;
 }
 
-/* Does it lie in a block or on a stack? Libraries lie between these, and what they only read is as
- * their files have it. */
-static bool is_somebodys(ft_cells *cells, uint64_t key)
+/* Is it as its file has it? Unless there is a block or a stack by now: libraries go, and lie
+ * between blocks, in what counts as the heap. */
+static bool is_constant(ft_cells *cells, uint64_t key)
 {
-    if (!is_heap(cells, key)) return false;
-    return ft_cells_owner_of(cells, key * GRANULE, block_around(cells, key)) != FT_NO_OWNER;
+    uint64_t address = key * GRANULE;
+    for (size_t i = 0; i < cells->constants.len; i++) {
+        const region *r = &cells->constants.data[i];
+        if (address - r->address < r->size)
+            return ft_cells_owner_of(cells, address, block_around(cells, key)) == FT_NO_OWNER;
+    }
+    return false;
 }
 
 /* The bytes that are not what they were, or that nobody is known to have written. Those of the heap
@@ -267,7 +272,7 @@ static uint8_t strange_bytes(ft_cells *cells, uint64_t key, const page *in, cons
     uint64_t differ = at->content ^ p->content;
     uint8_t strange = 0, fresh = mask_of(p) & (uint8_t)~at->known;
     uint8_t gone = at->lost | ft_cells_written(cells, at);
-    bool heap = is_somebodys(cells, key);
+    bool heap = is_heap(cells, key);
     for (unsigned i = p->from; i < p->to; i++) {
         unsigned char begun;
         bool differs = differ >> 8 * i & 0xFF;
@@ -278,6 +283,7 @@ static uint8_t strange_bytes(ft_cells *cells, uint64_t key, const page *in, cons
                       begun != (unsigned char)(p->content >> 8 * i);
         if (differs) strange |= (uint8_t)(1u << i);
     }
+    if (strange && is_constant(cells, key)) strange = 0;
     if (heap && at->slot >> ONE_THREAD == SEVERAL)
         cells->granules.data[(uint32_t)at->slot].left_over |= fresh & (uint8_t)~strange;
     return strange;

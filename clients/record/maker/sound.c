@@ -90,7 +90,7 @@ bool ft_maker_is_sound(const ft_maker *m, const ft_raw_record *r)
     if (r->operation == FT_RAW_SHOWN) return sound_range(o[0], r->length);
     if (r->operation == FT_RAW_ALLOC) return sound_range(o[1], o[2]);
     if (r->operation == FT_RAW_ZERO || r->operation == FT_RAW_BENIGN ||
-        r->operation == FT_RAW_WHOLE)
+        r->operation == FT_RAW_WHOLE || r->operation == FT_RAW_CONSTANT)
         return sound_range(o[0], o[1]);
     if (r->operation == FT_RAW_FORK) return o[1] == threads && threads < MOST_THREADS;
     if (r->operation == FT_RAW_JOIN) return o[1] < threads && !(o[2] & ~(uint64_t)FT_FLAG_TRY);

@@ -113,7 +113,8 @@ typedef struct ft_raw_header {
     X(RECLAIMED, "uu", "site, object: it lay in the memory of the FREE before")                    \
     X(SHOWN, "ut",                                                                                 \
       "address, content: the thread's own memory, by now, that the next FORK hands on")            \
-    X(WHOLE, "uu", "address, size: the thread's last accesses there are one atomic")
+    X(WHOLE, "uu", "address, size: the thread's last accesses there are one atomic")               \
+    X(CONSTANT, "uu", "address, size: memory of a module that nobody may write")
 
 /* Before the first FORK the program's variables are SHOWN too: so far one thread alone had them. */
 

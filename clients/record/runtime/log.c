@@ -234,6 +234,15 @@ void ft_rt_log_variables(void)
     variables.size = 0;
 }
 
+static void log_constants(const struct dl_phdr_info *info)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && !(p->p_flags & PF_W))
+            FT_RT_LOG(CONSTANT, info->dlpi_addr + p->p_vaddr, p->p_memsz);
+    }
+}
+
 /* What a module's writable memory holds before the program starts. */
 static void log_data(const struct dl_phdr_info *info)
 {
@@ -301,6 +310,7 @@ static int log_module(struct dl_phdr_info *info, size_t size, void *first)
     }
     modules.all[modules.n++] = (struct range){info->dlpi_addr, end};
     ft_rt_log_bytes(FT_RAW_MODULE, info->dlpi_addr, name, strlen(name));
+    log_constants(info);
     if (first) log_data(info);
     return 0;
 }
