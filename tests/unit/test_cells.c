@@ -596,6 +596,25 @@ static void test_between(void **unused)
     ft_vec_release(&steps);
 }
 
+/* What a module's memory holds when it is told of is what it began with, unless it was in use. */
+static void test_begin_of_modules(void **unused)
+{
+    (void)unused;
+    for (int used = 0; used < 2; used++) {
+        int64_t value = 0;
+        steps.len = 0;
+        if (used) add_deed(&(deed)WRITE(0, 1), &value);
+        add_operation(0, FT_RAW_ZERO, BASE, 64, 0);
+        add_deed(&(deed)FORK(0, 1), &value);
+        for (uint32_t t = 0; t < 2; t++) add_deed(&(deed)WRITE(t, 0), &value);
+        ft_cells *cells = count_steps(true, false);
+        assert_int_equal(ft_cells_count_of(cells), 1);
+        assert_int_equal(ft_cells_get(cells, 0)->has_initial, !used);
+        ft_cells_free(cells);
+    }
+    ft_vec_release(&steps);
+}
+
 typedef struct block {
     uint64_t address, size;
     bool gone;     /* freed, or another one lies over it: its end was not seen */
@@ -669,6 +688,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_both_ways), cmocka_unit_test(test_wanted),
         cmocka_unit_test(test_order),     cmocka_unit_test(test_many_readers),
-        cmocka_unit_test(test_between),   cmocka_unit_test(test_blocks)};
+        cmocka_unit_test(test_between),   cmocka_unit_test(test_begin_of_modules),
+        cmocka_unit_test(test_blocks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

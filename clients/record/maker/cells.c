@@ -239,11 +239,28 @@ static void lose_start(ft_cells *cells, page *p, uint64_t key, uint64_t stop, bo
     for (; key < stop; key++) p->at[key % PAGE].lost = UINT8_MAX;
 }
 
+static void find_use(ft_cells *cells, page *p, uint64_t key, uint64_t stop, bool again)
+{
+    (void)again;
+    for (; key < stop; key++) cells->used |= p->at[key % PAGE].slot != 0;
+}
+
+/* Memory of a module that was in use before it was told of began with something else. */
+static void begin_region(ft_cells *cells, uint64_t address, uint64_t size,
+                         const unsigned char *content)
+{
+    cells->used = false;
+    ft_cells_each_page(cells, address / GRANULE, (address + size + GRANULE - 1) / GRANULE, false,
+                       find_use);
+    if (!cells->used)
+        ft_vec_push(&cells->regions, (region){address, size, content, cells->own_regions});
+}
+
 static void begin_as_zeros(ft_cells *cells, uint64_t address, uint64_t size)
 {
     allocation *block = just_made(cells, address);
     if (!block) {
-        ft_vec_push(&cells->regions, (region){address, size, NULL, cells->own_regions});
+        begin_region(cells, address, size, NULL);
         return;
     }
     block->zeroed = true;
@@ -353,8 +370,7 @@ static void fill(ft_cells *cells, const ft_raw_record *r)
     if (block)
         begin_with(cells, block, r->text, r->length);
     else
-        ft_vec_push(&cells->regions,
-                    (region){r->operands[0], r->length, r->text, cells->own_regions});
+        begin_region(cells, r->operands[0], r->length, r->text);
 }
 
 /* What its writable memory begins with comes next. */

@@ -174,6 +174,7 @@ struct ft_cells {
     FT_VEC(uint32_t) big; /* allocations larger than BIG */
     FT_VEC(region) regions;
     FT_VEC(region) constants; /* of modules: nobody writes there */
+    bool used;                /* the memory that is looked through */
     bool own_regions;         /* those that come now are of the C library */
     FT_VEC(ft_cell) cells;
     FT_VEC(actor) actors; /* by thread */

@@ -243,7 +243,7 @@ static void log_constants(const struct dl_phdr_info *info)
     }
 }
 
-/* What a module's writable memory holds before the program starts. */
+/* What a module's writable memory holds before the program starts, or its own code runs. */
 static void log_data(const struct dl_phdr_info *info)
 {
     for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -290,10 +290,12 @@ static uintptr_t end_of(const struct dl_phdr_info *info)
     return end;
 }
 
-/* Libraries that come later are told of when their code is seen. What their memory held at first is
- * past then. */
-static int log_module(struct dl_phdr_info *info, size_t size, void *first)
+/* When a module is told of: what the memory of those whose code came first held is past. */
+typedef enum module_time { AT_START, LOADED, SEEN } module_time;
+
+static int log_module(struct dl_phdr_info *info, size_t size, void *time_of)
 {
+    module_time time = *(module_time *)time_of;
     char path[PATH_MAX];
     const char *name = info->dlpi_name;
     uintptr_t end = end_of(info);
@@ -305,13 +307,13 @@ static int log_module(struct dl_phdr_info *info, size_t size, void *first)
         if (n <= 0) return 0;
         path[n] = 0;
         name = path;
-    } else if (!first && realpath(name, path)) {
+    } else if (time != AT_START && realpath(name, path)) {
         name = path;
     }
     modules.all[modules.n++] = (struct range){info->dlpi_addr, end};
     ft_rt_log_bytes(FT_RAW_MODULE, info->dlpi_addr, name, strlen(name));
     log_constants(info);
-    if (first) log_data(info);
+    if (time != SEEN) log_data(info);
     return 0;
 }
 
@@ -327,7 +329,38 @@ void ft_rt_log_library(uintptr_t pc)
     for (uint32_t i = 0; i < modules.n; i++)
         if (pc >= modules.all[i].base && pc < modules.all[i].end) return;
     bool more = modules.n && dl_iterate_phdr(has_more, NULL) == 2;
-    if (more) dl_iterate_phdr(log_module, NULL);
+    module_time seen = SEEN;
+    if (more) dl_iterate_phdr(log_module, &seen);
+}
+
+enum { NEW = 64 };
+
+typedef struct loaded {
+    struct dl_phdr_info all[NEW];
+    uint32_t n;
+} loaded;
+
+static int find_loaded(struct dl_phdr_info *info, size_t size, void *context)
+{
+    loaded *l = context;
+    (void)size;
+    if (l->n < NEW && !is_known(info->dlpi_addr, end_of(info))) l->all[l->n++] = *info;
+    return 0;
+}
+
+/* The dynamic linker's lock is perhaps this thread's: so the baton is waited for behind the look.
+ */
+void ft_rt_log_loaded(void)
+{
+    loaded found = {.n = 0};
+    module_time time = LOADED;
+    if (!modules.n || dl_iterate_phdr(has_more, NULL) != 2) return;
+    dl_iterate_phdr(find_loaded, &found);
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return;
+    for (uint32_t i = 0; ft_rt_logging && i < found.n; i++)
+        log_module(&found.all[i], sizeof found.all[i], &time);
+    ft_rt_leave(self);
 }
 
 /* Behind the ring lies the ring again. */
@@ -402,7 +435,8 @@ bool ft_rt_log_open(void)
     ft_rt_logging = true;
     (void)ft_rt_site_of(ft_rt_key(NULL, FT_RAW_LEAVE)); /* FT_RAW_LEAVE_SITE */
     if (ft_rt_header->symbolic) ft_sym_start();
-    dl_iterate_phdr(log_module, &modules);
+    module_time start = AT_START;
+    dl_iterate_phdr(log_module, &start);
     return ft_rt_logging;
 }
 

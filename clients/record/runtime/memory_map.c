@@ -204,11 +204,12 @@ static void forget_gone(const struct mapping *part)
 void ft_rt_libraries_begin(const void *pc)
 {
     parts found = {.n = 0};
-    if (!is_recorded() || !gone.n || dl_iterate_phdr(has_more, NULL) != 2) return;
+    if (!is_recorded() || dl_iterate_phdr(has_more, NULL) != 2) return;
     dl_iterate_phdr(find_parts, &found);
     for (uint32_t i = 0; i < found.n; i++)
         ft_rt_made((void *)found.all[i].address, found.all[i].size, false, pc);
     for (uint32_t i = 0; i < found.n; i++) forget_gone(&found.all[i]);
+    ft_rt_log_loaded();
 }
 
 extern const char __executable_start, _end;

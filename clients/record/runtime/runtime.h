@@ -210,6 +210,7 @@ void ft_rt_log_end(ft_raw_end why); /* the first reason stays */
 /* Before the first thread is created: what the program's variables hold by now. Code without hooks
  * (getopt, the C++ library's start) wrote it in the first thread, or nobody did. */
 void ft_rt_log_variables(void);
+void ft_rt_log_loaded(void);          /* tells of libraries that are new, before their code runs */
 void ft_rt_log_library(uintptr_t pc); /* tells of the library that the code is of, if it is new */
 void ft_rt_log(ft_raw_operation operation, const uint64_t *operands, uint32_t n);
 void ft_rt_log_bytes(ft_raw_operation operation, uint64_t operand, const void *bytes, size_t n);
