@@ -36,11 +36,16 @@ void *ft_alloc(size_t size)
     return prefer_huge_pages(block, size);
 }
 
-void *ft_calloc(size_t count, size_t size)
+void *ft_calloc_sparse(size_t count, size_t size)
 {
     void *block = calloc(count ? count : 1, size ? size : 1);
     if (!block) ft_out_of_memory();
-    return prefer_huge_pages(block, count * size);
+    return block;
+}
+
+void *ft_calloc(size_t count, size_t size)
+{
+    return prefer_huge_pages(ft_calloc_sparse(count, size), count * size);
 }
 
 void *ft_realloc(void *block, size_t count, size_t size)

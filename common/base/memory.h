@@ -19,6 +19,7 @@ __attribute__((noreturn)) void ft_out_of_memory(void);
 
 void *ft_alloc(size_t size);                              /* uninitialised; free with free() */
 void *ft_calloc(size_t count, size_t size);               /* zeroed, overflow checked */
+void *ft_calloc_sparse(size_t count, size_t size);        /* the same; little of it is used */
 void *ft_realloc(void *block, size_t count, size_t size); /* overflow checked */
 char *ft_strdup(const char *text);                        /* heap copy; free with free() */
 char *ft_strndup(const char *text, size_t length);        /* heap copy, NUL-terminated */

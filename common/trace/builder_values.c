@@ -7,7 +7,7 @@
  * made when they are needed. Above the first ALWAYS of them a chunk is made where it will be
  * filled: there are WORTH values or more for each that is there. One that was not made never is,
  * since its values stand elsewhere by then. */
-enum { CHUNK = 1 << 12, CHUNKS = 1 << 18, ALWAYS = 1 << 11, WORTH = 1 << 9, FEWEST = 1 << 6 };
+enum { CHUNK = 1 << 12, CHUNKS = 1 << 14, ALWAYS = 1 << 6, WORTH = 1 << 9, FEWEST = 1 << 6 };
 #define SMALLEST (-(INT64_C(1) << 16))
 
 static uint32_t append(ft_builder *b, ft_value value)
@@ -34,7 +34,7 @@ static uint32_t *small_slot(ft_builder *b, uint64_t bits)
 {
     uint64_t place = bits - (uint64_t)SMALLEST;
     if (place >= (uint64_t)CHUNK * CHUNKS) return NULL;
-    if (!b->small_values) b->small_values = ft_calloc(CHUNKS, sizeof *b->small_values);
+    if (!b->small_values) b->small_values = ft_calloc_sparse(CHUNKS, sizeof *b->small_values);
     uint32_t **chunk = &b->small_values[place / CHUNK];
     if (!*chunk) *chunk = make_chunk(b, place / CHUNK);
     return *chunk == not_made ? NULL : &(*chunk)[place % CHUNK];

@@ -94,29 +94,46 @@ static void test_functions(void **state)
     assert_true(inner > 0);
 }
 
+typedef struct compared {
+    ft_elf_symbols *symbols;
+    Dwfl_Module *module;
+    uint32_t named;
+} compared;
+
+static void compare_at(compared *c, Dwarf_Addr at)
+{
+    GElf_Sym symbol;
+    GElf_Off offset = 0;
+    const char *name = dwfl_module_addrinfo(c->module, at, &offset, &symbol, NULL, NULL, NULL);
+    const ft_elf_symbol *found = ft_elf_symbol_at(c->symbols, c->module, at);
+    same(found ? found->name : NULL, name);
+    if (!found) return;
+    c->named++;
+    assert_int_equal(found->start, at - offset);
+    assert_int_equal(found->function, GELF_ST_TYPE(symbol.st_info) == STT_FUNC);
+}
+
+/* Places all over, and where symbols begin and end. */
 static uint32_t compare_symbols(const char *path, uint64_t *seed)
 {
     Dwfl *dwfl;
-    Dwfl_Module *module = open_module(&dwfl, path);
-    ft_elf_symbols *symbols = ft_elf_symbols_new();
+    compared c = {ft_elf_symbols_new(), open_module(&dwfl, path), 0};
     Dwarf_Addr from, to;
-    uint32_t named = 0;
-    dwfl_module_info(module, NULL, &from, &to, NULL, NULL, NULL, NULL);
+    dwfl_module_info(c.module, NULL, &from, &to, NULL, NULL, NULL, NULL);
     uint32_t step = (uint32_t)((to - from) / 1500) + STEP;
-    for (Dwarf_Addr at = from; at < to; at += 1 + rnd(seed, step)) {
+    for (Dwarf_Addr at = from; at < to; at += 1 + rnd(seed, step)) compare_at(&c, at);
+    int n = dwfl_module_getsymtab(c.module), each = n / 500 + 1;
+    for (int i = 1; i < n; i += 1 + (int)rnd(seed, (uint32_t)each)) {
         GElf_Sym symbol;
-        GElf_Off offset = 0;
-        const char *name = dwfl_module_addrinfo(module, at, &offset, &symbol, NULL, NULL, NULL);
-        const ft_elf_symbol *found = ft_elf_symbol_at(symbols, module, at);
-        same(found ? found->name : NULL, name);
-        if (!found) continue;
-        named++;
-        assert_int_equal(found->start, at - offset);
-        assert_int_equal(found->function, GELF_ST_TYPE(symbol.st_info) == STT_FUNC);
+        GElf_Addr start;
+        if (!dwfl_module_getsym_info(c.module, i, &symbol, &start, NULL, NULL, NULL)) continue;
+        compare_at(&c, start);
+        compare_at(&c, start + symbol.st_size - 1);
+        compare_at(&c, start + symbol.st_size);
     }
-    ft_elf_symbols_free(symbols);
+    ft_elf_symbols_free(c.symbols);
     dwfl_end(dwfl);
-    return named;
+    return c.named;
 }
 
 static void test_elf_symbols(void **state)

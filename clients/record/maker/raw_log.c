@@ -66,8 +66,8 @@ static ft_status map_log(const char *path, bool follow, ft_raw_log **log, ft_err
     *log = ft_calloc(1, sizeof **log);
     **log = (ft_raw_log){.map = map, .mapped = size, .fd = follow ? fd : -1};
     (*log)->start = (*log)->end = (unsigned char *)map + FT_RAW_PAGE;
-    (*log)->codes = ft_calloc(FT_RAW_SITES, sizeof *(*log)->codes);
-    (*log)->counts = ft_calloc(FT_RAW_SITES, sizeof *(*log)->counts);
+    (*log)->codes = ft_calloc_sparse(FT_RAW_SITES, sizeof *(*log)->codes);
+    (*log)->counts = ft_calloc_sparse(FT_RAW_SITES, sizeof *(*log)->counts);
     ft_raw_log_rewind(*log);
     return FT_OK;
 }

@@ -20,7 +20,7 @@ static const uint64_t value_masks[WAYS] = {0, 0xFF, (UINT64_C(1) << 40) - 1, UIN
 
 void ft_raw_packer_open(ft_raw_packer *packer)
 {
-    *packer = (ft_raw_packer){.last = ft_calloc(FT_RAW_SITES, sizeof *packer->last)};
+    *packer = (ft_raw_packer){.last = ft_calloc_sparse(FT_RAW_SITES, sizeof *packer->last)};
 }
 
 void ft_raw_packer_close(ft_raw_packer *packer)
