@@ -58,8 +58,9 @@ static uint32_t branches_of(uint64_t seed)
     return shares[ft_random_below(&random, sizeof shares / sizeof *shares)];
 }
 
-/* One program in four has accesses that are no candidates; one in five of those with terms, but
- * without branches (what is unknown decides no if of a run), variables without initial values. */
+/* One program in four has accesses that are no candidates, one in ten is mostly of atomic updates;
+ * one in five of those with terms, but without branches (what is unknown decides no if of a run),
+ * variables without initial values. */
 static void choose_rarities(ft_program *program, uint64_t seed)
 {
     ft_random other;
@@ -72,6 +73,7 @@ static void choose_rarities(ft_program *program, uint64_t seed)
     program->tells = ft_random_percent(&other, 15);
     program->wide = ft_random_percent(&other, 20);
     program->rich = ft_random_percent(&other, 20);
+    program->updates = ft_random_percent(&other, 10) ? FT_MANY_UPDATES : FT_FEW_UPDATES;
 }
 
 /* A program of the seed, run into its builder; which one, if its run got stuck, says `attempt`. */

@@ -84,10 +84,13 @@ void ft_program_add_local(ft_program *program)
     op->assignments[op->n_assignments++] = (ft_assignment){FT_SYM_LOCAL(v), term};
 }
 
+/* Among many updates values come again: two of them undo each other. */
 void ft_program_add_update(ft_program *program, uint32_t v)
 {
     ft_instruction *op = ft_program_add(program, FT_EVENT_RMW, v);
     op->bits = random_bits(program, program->shared_sort[v]);
+    if (program->updates == FT_MANY_UPDATES && program->shared_sort[v].kind == FT_SORT_INT)
+        op->bits = 2;
     op->valued = program->grade != FT_GRADE_OBSERVED && !program->plain[v];
     if (ft_program_percent(program, 40)) op->flags = FT_FLAG_TRY;
 }
@@ -104,8 +107,9 @@ void ft_program_add_access(ft_program *program, uint32_t v, bool write)
 
 static void add_access(ft_program *program)
 {
-    uint32_t v = ft_program_below(program, program->n_shared);
-    if (ft_program_percent(program, 8))
+    bool many = program->updates == FT_MANY_UPDATES;
+    uint32_t v = ft_program_below(program, many ? 1 : program->n_shared);
+    if (ft_program_percent(program, program->updates))
         ft_program_add_update(program, v);
     else
         ft_program_add_access(program, v, ft_program_percent(program, 45));

@@ -43,6 +43,8 @@ typedef struct ft_instruction {
     ft_assignment assignments[2];
 } ft_instruction;
 
+enum { FT_FEW_UPDATES = 8, FT_MANY_UPDATES = 50 };
+
 typedef struct ft_program {
     ft_random random;
     ft_grade grade;
@@ -68,6 +70,7 @@ typedef struct ft_program {
     uint32_t ignored;      /* percent of accesses that are no candidates */
     bool unborn;           /* variables of terms may have no initial value */
     bool tells;            /* threads that wait when the run ends say what for */
+    uint32_t updates;      /* of a hundred accesses: FT_FEW_UPDATES or FT_MANY_UPDATES */
     bool rich; /* threads fork threads, two blocks, a mutex of its own for each condition */
     bool wide; /* terms as recordings have them: bytes of words, words of bytes */
     bool tidy; /* the block is allocated before the forks and freed after the joins */

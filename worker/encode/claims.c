@@ -167,10 +167,42 @@ static ft_expr ghost_read(void *context, uint32_t variable)
     return read.value;
 }
 
+/* The rmw does not find there what the model wants. */
+static void exclude(ghost *there, const ft_source *source, ft_expr found, uint32_t i)
+{
+    ft_decider *d = there->d;
+    const ft_problem *p = d->problem;
+    uint32_t e = there->q->extra, w = source->write;
+    if (!ft_problem_allows(p, e, i, w)) return;
+    if (w != FT_NO_EVENT && p->model == FT_MODEL_CTP && ft_trace_is_symbolic_event(p->trace, w)) {
+        ft_value wanted = ft_run_value(p->run, ft_run_vid(p->run, e, i));
+        ft_expr same = ft_session_equal(d->session, found, ft_session_value(d->session, wanted));
+        ft_session_imply(d->session, source->from, ft_session_not(d->session, same));
+    } else {
+        ft_partial_clause(d, (ft_lit[2]){-there->q->active, -source->from}, 2);
+    }
+}
+
+/* What an rmw writes is known where it obeys the model: there it is a member, or could be one. */
+static void find_other(ghost *there, uint32_t variable)
+{
+    ft_query *q = there->q;
+    uint32_t i = ft_run_find_access(there->d->problem->trace, q->extra, variable, false);
+    ft_expr found = ghost_read(there, variable);
+    for (size_t k = 0; k < q->reads.len; k++) {
+        ft_ghost_read read = q->reads.data[k];
+        if (read.variable != variable || read.at != q->extra) continue;
+        for (uint32_t s = 0; s < read.count; s++)
+            exclude(there, &q->sources.data[read.first + s], found, i);
+    }
+}
+
 static ft_expr departing_write(ghost *g, uint32_t variable)
 {
-    if (g->found && !is_known(g, g->q->extra, variable)) return g->found;
     ghost there = ghost_of(g->d, g->q, g->q->extra, g->q->extra);
+    bool known = is_known(g, g->q->extra, variable);
+    if (!known && !ft_fault_is(FT_FAULT_FORGETFUL)) find_other(&there, variable);
+    if (g->found && !known) return g->found;
     return ft_cssa_write_with(g->d->cssa, g->q->extra, variable, &(ft_reads){ghost_read, &there});
 }
 

@@ -426,6 +426,20 @@ static void constrain_branch(ft_literal *l, uint32_t e)
     ft_literal_assert(l, ft_literal_implied(l, ft_literal_executed(l, e), same));
 }
 
+/* The i-th access of e reads what the model wants. */
+static ft_expr obeys(ft_literal *l, uint32_t e, uint32_t i, uint32_t variable)
+{
+    ft_expr value = NULL;
+    if (l->p->model == FT_MODEL_CTP && ft_trace_is_symbolic_event(l->p->trace, e)) {
+        value = ft_cssa_read(l->cssa, e, i);
+    } else if (l->p->model == FT_MODEL_CTP) {
+        ft_vid vid = ft_run_vid(l->p->run, e, i);
+        if (ft_problem_demand(l->p, e, i) == FT_DEMAND_VALUE)
+            value = ft_session_value(l->s, ft_run_value(l->p->run, vid));
+    }
+    return pi(l, variable, e, i, value, ft_cssa_initial(l->cssa, variable), false, true);
+}
+
 static void constrain_reads(ft_literal *l, uint32_t e)
 {
     const ft_trace *trace = l->p->trace;
@@ -434,19 +448,9 @@ static void constrain_reads(ft_literal *l, uint32_t e)
     ft_access scratch;
     uint32_t count;
     const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
-    bool symbolic = ft_trace_is_symbolic_event(trace, e);
     for (uint32_t i = 0; i < count; i++) {
         if (accesses[i].write) continue;
-        ft_expr value = NULL;
-        if (l->p->model == FT_MODEL_CTP && symbolic) {
-            value = ft_cssa_read(l->cssa, e, i);
-        } else if (l->p->model == FT_MODEL_CTP) {
-            ft_vid vid = ft_run_vid(l->p->run, e, i);
-            if (ft_problem_demand(l->p, e, i) == FT_DEMAND_VALUE)
-                value = ft_session_value(l->s, ft_run_value(l->p->run, vid));
-        }
-        ft_expr choice = pi(l, accesses[i].variable, e, i, value,
-                            ft_cssa_initial(l->cssa, accesses[i].variable), false, true);
+        ft_expr choice = obeys(l, e, i, accesses[i].variable);
         ft_literal_assert(l, ft_literal_implied(l, ft_literal_executed(l, e), choice));
     }
     if (ft_event_conditional(trace, e) && !(trace->flags[e] & FT_FLAG_FAILED))
@@ -457,10 +461,21 @@ static void constrain_reads(ft_literal *l, uint32_t e)
 
 /* ---- life ---- */
 
+/* What an rmw writes is unknown only where it does not find what it found in the run. */
+static void find_other(ft_literal *l)
+{
+    const ft_trace *trace = l->p->trace;
+    uint32_t e = l->extra, v = trace->object[e];
+    if (trace->kind[e] != FT_EVENT_RMW || ft_trace_compares(trace, e)) return;
+    ft_expr obeyed = obeys(l, e, ft_run_find_access(trace, e, v, false), v);
+    ft_literal_assert(l, ft_session_not(l->s, obeyed));
+}
+
 /* What the departing event writes is what its terms say of the state it reads. */
 static void define_departing(ft_literal *l, ft_literal_place *departing)
 {
     if (l->extra == FT_NO_EVENT) return;
+    find_other(l);
     ft_reads reads = {ft_literal_state_value, departing};
     l->extra_writes = ft_literal_enabled(l, l->extra, departing);
     for (uint32_t v = 0; v < l->n_shared; v++)
