@@ -354,6 +354,15 @@ static bool writes_shared(const ft_trace *trace, uint32_t e)
     return false;
 }
 
+/* By the value, wherever it comes from. */
+static bool finds_value_again(const run *r, uint32_t e)
+{
+    ft_held held = ft_machine_shared(r->machine, r->trace->object[e]);
+    ft_value found;
+    return r->trace->kind[e] == FT_EVENT_RMW && held.known &&
+           observed_value(r, r->observed->first[e], &found) && ft_value_equal(held.value, found);
+}
+
 /* ATOMICITY of claim.h: t_r is executed; where it departs from the model its thread stops. */
 static ft_status execute_remote(run *r, uint32_t e)
 {
@@ -370,9 +379,10 @@ static ft_status execute_remote(run *r, uint32_t e)
     r->stop_undecided = !stops && (agrees == UNDECIDED || outcome == FT_OUTCOME_UNDECIDED);
     if (stops || r->stop_undecided) r->stopped = r->trace->thread[e];
     if (agrees != YES) r->departed = e;
+    bool again = agrees == YES || ft_trace_compares(r->trace, e) || finds_value_again(r, e);
     note_row(r, e);
     if (outcome == FT_OUTCOME_TRUE) ft_machine_write(r->machine, e);
-    if (agrees != YES && !ft_trace_compares(r->trace, e)) ft_machine_forget(r->machine, e);
+    if (!again) ft_machine_forget(r->machine, e);
     ft_machine_advance(r->machine, e);
     return FT_OK;
 }

@@ -27,9 +27,10 @@
  *               assume or assert) its thread has no further step, and no member reads what it
  *               wrote; t_c' is not a step: after the last step it is next in its thread and its
  *               access takes place, its own reads exempt. What a departing t_r writes is what its
- *               terms compute; an rmw has none, so that what it writes is unknown: the value in
- *               the trace is what its statement made of the value in the trace, and many
- *               statements leave the same concrete event (Wang et al. §2). A compare-and-swap
+ *               terms compute; an rmw has none, so that what it writes is unknown unless it finds
+ *               the value that it found in the run: the value in the trace is what its statement
+ *               made of the value in the trace, and many statements leave the same concrete
+ *               event (Wang et al. §2). A compare-and-swap
  *               writes what it wrote in the run, or nothing. Under `ctp` what has
  *               terms does not depart: members may read what it wrote.
  *   CO_ENABLED  events[0], events[1] of different threads: both next after the last step, each

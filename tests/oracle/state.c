@@ -330,8 +330,15 @@ static bool finds_again(const ft_machine *machine, const ft_state *state, uint32
            state->shared[variable] == machine->seen[event][0].bits;
 }
 
-/* As t_r an update whose read departs writes all the same, and nobody knows what; but a
- * compare-and-swap what it wrote in the run, or nothing. */
+static bool finds_value_again(const ft_machine *machine, const ft_state *state, uint32_t event)
+{
+    uint32_t variable = machine->trace->object[event];
+    return machine->seen[event][0].known && state->shared_known[variable] &&
+           state->shared[variable] == machine->seen[event][0].bits;
+}
+
+/* As t_r an update whose read departs writes all the same, and nobody knows what where it finds
+ * another value than in the run; but a compare-and-swap what it wrote in the run, or nothing. */
 static uint32_t step_update(const ft_machine *machine, const ft_monitor *monitor,
                             const ft_state *before, uint32_t event, ft_state *after)
 {
@@ -339,7 +346,7 @@ static uint32_t step_update(const ft_machine *machine, const ft_monitor *monitor
     if (found) write_plain(machine, event, after);
     if (event == monitor->remote) after->remote_enabled = found ? FT_TRI_YES : FT_TRI_NO;
     if (machine->observing || reads_conform(machine, before, event, true)) return 1;
-    if (!ft_trace_compares(machine->trace, event))
+    if (!ft_trace_compares(machine->trace, event) && !finds_value_again(machine, before, event))
         set_shared(machine, after, machine->trace->object[event], event, false, 0);
     return depart(machine, monitor, event, after);
 }

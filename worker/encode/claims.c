@@ -167,43 +167,80 @@ static ft_expr ghost_read(void *context, uint32_t variable)
     return read.value;
 }
 
-/* The rmw does not find there what the model wants. */
-static void exclude(ghost *there, const ft_source *source, ft_expr found, uint32_t i)
+/* Where the rmw reads that source it finds what it found in the run. What terms compute it may
+ * find, with that value. */
+static bool finds_again(const ft_decider *d, uint32_t e, uint32_t i, uint32_t w, ft_expr *if_equal)
 {
-    ft_decider *d = there->d;
     const ft_problem *p = d->problem;
-    uint32_t e = there->q->extra, w = source->write;
-    if (!ft_problem_allows(p, e, i, w)) return;
-    if (w != FT_NO_EVENT && p->model == FT_MODEL_CTP && ft_trace_is_symbolic_event(p->trace, w)) {
-        ft_value wanted = ft_run_value(p->run, ft_run_vid(p->run, e, i));
-        ft_expr same = ft_session_equal(d->session, found, ft_session_value(d->session, wanted));
-        ft_session_imply(d->session, source->from, ft_session_not(d->session, same));
-    } else {
-        ft_partial_clause(d, (ft_lit[2]){-there->q->active, -source->from}, 2);
+    ft_vid wanted = ft_run_vid(p->run, e, i), there;
+    uint32_t variable = p->trace->object[e];
+    bool computed =
+        w != FT_NO_EVENT && p->model == FT_MODEL_CTP && ft_trace_is_symbolic_event(p->trace, w);
+    *if_equal = computed && FT_VID_IS_KNOWN(wanted)
+                    ? ft_session_value(d->session, ft_run_value(p->run, wanted))
+                    : NULL;
+    if (computed) return *if_equal != NULL;
+    there = w == FT_NO_EVENT
+                ? ft_run_initial_vid(p->run, variable)
+                : ft_run_vid(p->run, w, ft_run_find_access(p->trace, w, variable, true));
+    return ft_problem_allows(p, e, i, w) || (FT_VID_IS_KNOWN(wanted) && there == wanted);
+}
+
+/* known: what the rmw wrote in the run; NULL: what another value makes of it may be anything. */
+typedef struct made {
+    ft_expr value, known, other;
+} made;
+
+static void make(ft_decider *d, const ft_source *source, ft_expr found, uint32_t e, uint32_t i,
+                 const made *m)
+{
+    ft_session *s = d->session;
+    ft_expr wanted, same = NULL;
+    bool again = finds_again(d, e, i, source->write, &wanted);
+    if (wanted) same = ft_session_equal(s, found, wanted);
+    if (again) {
+        ft_expr known[2] = {same ? ft_session_not(s, same) : NULL,
+                            ft_session_equal(s, m->value, m->known)};
+        ft_session_imply(s, source->from, same ? ft_session_or(s, known, 2) : known[1]);
+    }
+    if (m->other && (same || !again)) {
+        ft_expr other[2] = {same, ft_session_equal(s, m->value, m->other)};
+        ft_session_imply(s, source->from, same ? ft_session_or(s, other, 2) : other[1]);
     }
 }
 
-/* What an rmw writes is known where it obeys the model: there it is a member, or could be one. */
-static void find_other(ghost *there, uint32_t variable)
+/* An rmw writes what it wrote in the run where it finds what it found there; else nobody knows,
+ * and a compare-and-swap behind it may find what it asks for. */
+static ft_expr update(ghost *g, uint32_t variable)
 {
-    ft_query *q = there->q;
-    uint32_t i = ft_run_find_access(there->d->problem->trace, q->extra, variable, false);
-    ft_expr found = ghost_read(there, variable);
+    ft_decider *d = g->d;
+    ft_query *q = g->q;
+    uint32_t e = q->extra, i = ft_run_find_access(d->problem->trace, e, variable, false);
+    ghost there = ghost_of(d, q, e, e);
+    ft_sort sort = d->problem->trace->shared_info[variable].sort;
+    made m = {.known = ft_cssa_write(d->cssa, e, variable), .other = g->found};
+    m.value = g->found ? ft_session_one_of(d->session, sort, (ft_expr[2]){m.known, m.other}, 2)
+                       : ft_session_constant(d->session, sort);
+    ft_expr found = ghost_read(&there, variable);
     for (size_t k = 0; k < q->reads.len; k++) {
         ft_ghost_read read = q->reads.data[k];
-        if (read.variable != variable || read.at != q->extra) continue;
-        for (uint32_t s = 0; s < read.count; s++)
-            exclude(there, &q->sources.data[read.first + s], found, i);
+        if (read.variable != variable || read.at != e) continue;
+        for (uint32_t n = 0; n < read.count; n++)
+            make(d, &q->sources.data[read.first + n], found, e, i, &m);
     }
+    return m.value;
 }
 
 static ft_expr departing_write(ghost *g, uint32_t variable)
 {
-    ghost there = ghost_of(g->d, g->q, g->q->extra, g->q->extra);
-    bool known = is_known(g, g->q->extra, variable);
-    if (!known && !ft_fault_is(FT_FAULT_FORGETFUL)) find_other(&there, variable);
-    if (g->found && !known) return g->found;
-    return ft_cssa_write_with(g->d->cssa, g->q->extra, variable, &(ft_reads){ghost_read, &there});
+    const ft_trace *trace = g->d->problem->trace;
+    uint32_t e = g->q->extra;
+    bool forgets = trace->kind[e] == FT_EVENT_RMW && !ft_trace_compares(trace, e);
+    bool wrote = forgets && ft_problem_value_known(g->d->problem, e, variable);
+    if (wrote && !ft_fault_is(FT_FAULT_FORGETFUL)) return update(g, variable);
+    if (g->found && !is_known(g, e, variable)) return g->found;
+    ghost there = ghost_of(g->d, g->q, e, e);
+    return ft_cssa_write_with(g->d->cssa, e, variable, &(ft_reads){ghost_read, &there});
 }
 
 static bool is_control(const ft_decider *d)

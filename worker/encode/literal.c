@@ -86,6 +86,16 @@ static bool is_known(const ft_literal *l, uint32_t w, uint32_t variable)
     return ft_problem_value_known(l->p, w, variable);
 }
 
+/* What nobody knows is what is asked for, unless the departing rmw finds what it found in the run.
+ */
+static ft_expr found_of_extra(ft_literal *l, const ft_literal_write *extra)
+{
+    if (!l->extra_again) return l->found;
+    ft_expr either[2] = {l->extra_again, ft_session_equal(l->s, extra->value, l->found)};
+    ft_literal_assert(l, ft_session_or(l->s, either, 2));
+    return extra->value;
+}
+
 static ft_expr parameter(ft_literal *l, const ft_literal_cell *c, const ft_literal_write *chosen,
                          ft_expr value, ft_expr initial, ft_expr read_time, uint32_t reader)
 {
@@ -93,7 +103,7 @@ static ft_expr parameter(ft_literal *l, const ft_literal_cell *c, const ft_liter
     ft_expr from = chosen ? chosen->value : initial;
     if (value && l->found &&
         !is_known(l, chosen ? chosen->event : FT_NO_EVENT, (uint32_t)(c - l->cells)))
-        from = l->found;
+        from = chosen && chosen->event == l->extra ? found_of_extra(l, chosen) : l->found;
     if (value && from) ft_vec_push(&all, ft_session_equal(l->s, value, from));
     if (chosen) ft_vec_push(&all, ft_session_less(l->s, l->time[chosen->event], read_time));
     if (chosen) ft_vec_push(&all, ft_literal_path(l, chosen->event));
@@ -461,21 +471,40 @@ static void constrain_reads(ft_literal *l, uint32_t e)
 
 /* ---- life ---- */
 
-/* What an rmw writes is unknown only where it does not find what it found in the run. */
-static void find_other(ft_literal *l)
+/* What an rmw writes is known where it finds what it found in the run. */
+static void find_again(ft_literal *l, ft_literal_place *departing)
 {
     const ft_trace *trace = l->p->trace;
     uint32_t e = l->extra, v = trace->object[e];
     if (trace->kind[e] != FT_EVENT_RMW || ft_trace_compares(trace, e)) return;
-    ft_expr obeyed = obeys(l, e, ft_run_find_access(trace, e, v, false), v);
-    ft_literal_assert(l, ft_session_not(l->s, obeyed));
+    if (!ft_problem_value_known(l->p, e, v)) return;
+    uint32_t i = ft_run_find_access(trace, e, v, false);
+    ft_vid wanted = ft_run_vid(l->p->run, e, i);
+    l->extra_again = obeys(l, e, i, v);
+    if (!FT_VID_IS_KNOWN(wanted)) return;
+    ft_expr either[2] = {l->extra_again, NULL}, found = ft_literal_state_value(departing, v);
+    either[1] =
+        ft_session_equal(l->s, found, ft_session_value(l->s, ft_run_value(l->p->run, wanted)));
+    l->extra_again = ft_session_or(l->s, either, 2);
+}
+
+/* The departing rmw writes what it wrote in the run, if that holds. */
+static ft_expr as_in_run(ft_literal *l, ft_expr condition)
+{
+    uint32_t v = l->p->trace->object[l->extra];
+    ft_expr known = NULL;
+    for (size_t i = 0; i < l->cells[v].len; i++)
+        if (l->cells[v].data[i].event == l->extra)
+            known = ft_session_equal(l->s, l->cells[v].data[i].value,
+                                     ft_cssa_write(l->cssa, l->extra, v));
+    return ft_literal_implied(l, condition, known);
 }
 
 /* What the departing event writes is what its terms say of the state it reads. */
 static void define_departing(ft_literal *l, ft_literal_place *departing)
 {
     if (l->extra == FT_NO_EVENT) return;
-    find_other(l);
+    find_again(l, departing);
     ft_reads reads = {ft_literal_state_value, departing};
     l->extra_writes = ft_literal_enabled(l, l->extra, departing);
     for (uint32_t v = 0; v < l->n_shared; v++)
@@ -484,6 +513,7 @@ static void define_departing(ft_literal *l, ft_literal_place *departing)
                 ft_literal_assert(
                     l, ft_session_equal(l->s, l->cells[v].data[i].value,
                                         ft_cssa_write_with(l->cssa, l->extra, v, &reads)));
+    if (l->extra_again) ft_literal_assert(l, as_in_run(l, l->extra_again));
 }
 
 static bool adds_up(const ft_problem *p)

@@ -27,6 +27,7 @@ typedef struct ft_literal {
     uint32_t n_shared, n_locks, n_cells;
     uint32_t extra;       /* executed, exempt from the model; FT_NO_EVENT */
     ft_expr extra_writes; /* NULL: true */
+    ft_expr extra_again;  /* it is an rmw, and finds what it found in the run; NULL: never */
     ft_expr found;        /* while a place is asked for its state */
     bool avoid_unknown;   /* reads that the model does not bind take known values only */
     ft_expr *count;       /* per event: value of its semaphore after it */
