@@ -83,6 +83,7 @@ void ft_rt_mutexes_abandon(const ft_rt_thread *self)
     while (n_robust && (o = ft_rt_object_next(&at))) {
         if (o->class != FT_RAW_CLASS_MUTEX || !o->robust || o->owner != self) continue;
         o->health = FT_RT_ABANDONED;
+        FT_RT_SYNC(RELEASE, 0, o, 0); /* no line of the program does it */
         free_mutex(o);
     }
 }
