@@ -105,7 +105,7 @@ typedef struct ft_options {
     bool symbolic;
     /* replay */
     uint32_t deadline; /* seconds */
-    bool stop, live_inputs;
+    bool stop, live_inputs, unordered_hand_overs;
     /* others */
     const char *to;             /* the format of `convert`, `merge` and `record` */
     const char *state, *reason; /* of `review` */

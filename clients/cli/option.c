@@ -144,6 +144,9 @@ static const option_row rows[] = {
     {"annotations", 0, VALUE_TEXT, "FILE", NULL, MEMBER(annotations), BIT(RECORD),
      "lines that say which accesses are part of no finding, and which functions come in order "
      "(docs/record.md)"},
+    {"unordered-hand-overs", 0, VALUE_NONE, NULL, NULL, MEMBER(unordered_hand_overs), BIT(RECORD),
+     "memory that code without hooks hands from thread to thread may come at any time (default: "
+     "behind what was done with it before)"},
     {"runs", 0, VALUE_NUMBER, "R", NULL, MEMBER(runs), BIT(RECORD),
      "run the program R times, with other seeds and turns: FILE run.ftb becomes run.1.ftb, "
      "run.2.ftb, ...; FILE may be a folder, which is made"},

@@ -46,6 +46,7 @@ static ft_raw_header header_of(const run *r)
         .turn = r->turn,
         .symbolic = options->symbolic,
         .feed = r->feed ? ft_feed_bytes(r->feed) : 0,
+        .unordered_hand_overs = options->unordered_hand_overs,
         .keeps_ordered = r->annotations != NULL, /* the orders they tell begin and end at events */
     };
     memcpy(header.magic, FT_RAW_MAGIC, sizeof header.magic);

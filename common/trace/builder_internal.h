@@ -97,8 +97,6 @@ void ft_builder_flush(ft_builder *builder);
 /* What was read goes beyond what can be done with events that are gone: who takes them away has to
  * begin again and leave them. */
 void ft_builder_need_all(ft_builder *builder);
-/* Events so far, with those that are gone. */
-uint32_t ft_builder_count(const ft_builder *builder);
 /* The note of normalise_waits.c, for so many events. */
 void ft_builder_note_waits(ft_builder *builder, uint32_t first, uint32_t count);
 /* Notes may speak of an event that the reader was about to add, and that never came. */

@@ -305,6 +305,8 @@ const ft_trace *ft_builder_peek(const ft_builder *builder); /* tables so far, fo
  * (cond-wake: its time was up), FT_FLAG_BLOCKED (what waits) or 0. */
 uint32_t ft_builder_event(ft_builder *builder, ft_event_kind kind, uint32_t thread, uint32_t object,
                           uint32_t loc, uint32_t value, uint8_t flags);
+/* Events so far, with those that were written already (binary_stream.h). */
+uint32_t ft_builder_count(const ft_builder *builder);
 /* Rows for plain accesses that are appended many at once: READ or WRITE as kind, `flags` from
  * ft_builder_access_flags, and what ft_trace says of the others. */
 typedef struct ft_builder_rows {

@@ -111,7 +111,64 @@ static void touch(ft_maker *m, uint32_t c, uint32_t t, ft_maker_content now, int
 {
     ft_maker_shadow *s = &m->shadows[c];
     uint32_t toucher = !s->touched || s->toucher == t ? t : FT_MAKER_MANY;
-    *s = (ft_maker_shadow){value, m->now, s->variable, FT_NO_VALUE, toucher, (uint8_t)now, life};
+    s->value = value;
+    s->touched = m->now;
+    s->id = FT_NO_VALUE;
+    s->toucher = toucher;
+    s->content = (uint8_t)now;
+    s->life = life;
+}
+
+void ft_maker_learn(ft_maker *m, uint32_t thread, const ft_cell *cell, bool known, int64_t value)
+{
+    if (!known)
+        ft_known_unseen(m->known, thread);
+    else if (cell->size >> FT_MAKER_WORD && ft_cells_reach(m->cells, (uint64_t)value))
+        ft_known_read(m->known, thread, (uint64_t)value);
+}
+
+/* Else no other thread than those that come from its maker can touch it. */
+static bool had_company(const ft_maker *m, uint32_t maker, uint64_t born)
+{
+    for (uint32_t t = 0; t < m->actors.len; t++)
+        if (t != maker && m->actors.data[t].forked < born) return true;
+    return false;
+}
+
+static ft_maker_use *use_of(const ft_maker *m, const ft_cell *cell)
+{
+    return &m->used.data[m->blocks.data[cell->allocation].id];
+}
+
+static bool is_admitted(const ft_maker *m, const ft_cell *cell, uint32_t thread)
+{
+    return use_of(m, cell)->admitted >> thread % 64 & 1;
+}
+
+/* By a value that it read, by a channel from who made it, or as what its parent knew when it forked
+ * the thread. */
+static bool may_know(const ft_maker *m, const ft_cell *cell, uint32_t thread)
+{
+    ft_cells_extent at = ft_cells_extent_of(m->cells, cell->allocation);
+    uint64_t born = m->born.data[cell->allocation];
+    if (ft_channels_behind(m->channels, thread, cell->owner) > use_of(m, cell)->made) return true;
+    for (uint32_t t = thread;; t = m->parents.data[t]) {
+        bool made = t == cell->owner, had = t != thread && is_admitted(m, cell, t);
+        if (made || had || ft_known_within(m->known, t, at.address, at.size)) return true;
+        if (!t || m->actors.data[t].forked < born) return false;
+    }
+}
+
+void ft_maker_admit(ft_maker *m, uint32_t c, uint32_t thread)
+{
+    if (ft_maker_is_admitted(m, c, thread)) return;
+    const ft_cell *cell = ft_cells_get(m->cells, c);
+    m->shadows[c].guarded = had_company(m, cell->owner, m->born.data[cell->allocation]);
+    bool free = ft_raw_log_header(m->log)->unordered_hand_overs || may_know(m, cell, thread);
+    uint32_t n = free ? 0 : (uint32_t)m->actors.len;
+    for (uint32_t t = 0; t < n; t++)
+        if (t != thread && (t == cell->owner || is_admitted(m, cell, t))) order_after(m, thread, t);
+    use_of(m, cell)->admitted |= UINT64_C(1) << thread % 64;
 }
 
 /* The value of a read as the trace has it, after the external write that explains it where no
@@ -121,6 +178,7 @@ static uint32_t read_value(ft_maker *m, uint32_t c, const ft_raw_record *r, bool
                            int64_t value)
 {
     const ft_maker_shadow *s = &m->shadows[c];
+    ft_maker_learn(m, r->thread, ft_cells_get(m->cells, c), known, value);
     if (!known) return FT_NO_VALUE;
     bool same = s->content == FT_CONTENT_KNOWN && s->value == value;
     uint16_t life = same ? s->life : life_of(m, c, value);
@@ -207,6 +265,7 @@ void ft_maker_access(ft_maker *m, const ft_raw_record *r)
     for (uint64_t at = r->address, end = r->address + r->size; at < end;) {
         uint32_t skip, c = ft_cells_at(m->cells, at, &skip);
         if (c != FT_NO_CELL) {
+            ft_maker_admit(m, c, r->thread);
             cell_events(m, r, c);
             skip = ft_cells_get(m->cells, c)->size;
         }

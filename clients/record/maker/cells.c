@@ -575,6 +575,11 @@ uint64_t ft_cells_granules(const ft_cells *cells)
     return cells->touched;
 }
 
+bool ft_cells_reach(const ft_cells *cells, uint64_t address)
+{
+    return address - cells->low <= cells->high - cells->low;
+}
+
 ft_cells_extent ft_cells_extent_of(const ft_cells *cells, uint32_t index)
 {
     const allocation *a = &cells->allocations.data[index];

@@ -12,6 +12,7 @@ typedef struct put {
     uint64_t channel;
     uint32_t thread, edge;
     uint32_t before; /* the put of another thread into the same channel, NONE */
+    uint32_t event;  /* events of the trace by then */
 } put;
 
 #define NONE UINT32_MAX
@@ -24,6 +25,7 @@ struct ft_channels {
     ft_map seen;    /* edge << 16 | thread -> it was taken */
     ft_map numbers; /* channel -> counted from 0 */
     ft_map users;   /* channel -> the thread that uses it, MANY; of those of FT_RAW_CHANNEL_TAKEN */
+    ft_map behind;  /* taker << 16 | putter -> event */
     ft_map taken;   /* channel -> somebody does not only put in */
     FT_VEC(uint64_t) names; /* of those of FT_RAW_CHANNEL_TAKEN, record by record */
     size_t followed;        /* of these */
@@ -45,6 +47,7 @@ void ft_channels_free(ft_channels *channels)
     ft_map_release(&channels->numbers);
     ft_map_release(&channels->users);
     ft_map_release(&channels->taken);
+    ft_map_release(&channels->behind);
     ft_vec_release(&channels->names);
     free(channels);
 }
@@ -90,6 +93,9 @@ static void take(ft_channels *c, ft_builder *builder, uint32_t thread, uint64_t 
         uint64_t key = (uint64_t)one->edge << 16 | thread;
         if (one->thread == thread || ft_map_get(&c->seen, key, NULL)) continue;
         ft_map_put(&c->seen, key, 1);
+        uint64_t *behind =
+            ft_map_slot(&c->behind, (uint64_t)thread << 16 | one->thread, one->event, NULL);
+        if (*behind < one->event) *behind = one->event;
         ft_builder_event(builder, FT_EVENT_EDGE_IN, thread, one->edge, loc, FT_NO_VALUE, 0);
         told = true;
     }
@@ -117,14 +123,23 @@ static void put_in(ft_channels *c, ft_builder *builder, uint32_t thread, uint64_
     uint64_t number = *ft_map_slot(&c->numbers, channel, c->numbers.len, NULL);
     uint64_t *own = ft_map_slot(&c->own, number << 16 | thread, NONE, NULL);
     ft_builder_event(builder, FT_EVENT_EDGE_OUT, thread, (uint32_t)edge, loc, FT_NO_VALUE, 0);
+    uint32_t event = ft_builder_count(builder);
     if (*own != NONE) {
         c->puts.data[*own].edge = (uint32_t)edge;
+        c->puts.data[*own].event = event;
         return;
     }
     *own = c->puts.len;
     ft_map_get(&c->latest, channel, &before);
     ft_map_put(&c->latest, channel, c->puts.len);
-    ft_vec_push(&c->puts, (put){channel, thread, (uint32_t)edge, (uint32_t)before});
+    ft_vec_push(&c->puts, (put){channel, thread, (uint32_t)edge, (uint32_t)before, event});
+}
+
+uint32_t ft_channels_behind(const ft_channels *c, uint32_t thread, uint32_t other)
+{
+    uint64_t event = 0;
+    ft_map_get(&c->behind, (uint64_t)thread << 16 | other, &event);
+    return (uint32_t)event;
 }
 
 void ft_channels_follow(ft_channels *channels, ft_builder *builder, uint32_t thread,

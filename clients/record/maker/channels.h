@@ -22,5 +22,8 @@ void ft_channels_meet(ft_channels *channels, uint32_t thread, const uint64_t *op
 /* The operands of a CHANNEL record by that thread of the trace: appends its edges. */
 void ft_channels_follow(ft_channels *channels, ft_builder *builder, uint32_t thread,
                         const uint64_t *operands, uint32_t loc);
+/* The event of the trace behind which `thread` comes for what it took that `other` had put in, the
+ * last of them; 0: it took nothing of that one. */
+uint32_t ft_channels_behind(const ft_channels *channels, uint32_t thread, uint32_t other);
 
 #endif

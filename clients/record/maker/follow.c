@@ -14,6 +14,7 @@ static void allocate(ft_maker *m, const ft_raw_record *r)
     const ft_maker_block *b = &m->blocks.data[index];
     ft_map_put(&m->live, r->operands[1], index);
     if (b->id == FT_NO_ID) return;
+    m->used.data[b->id].made = ft_builder_count(m->builder);
     ft_maker_event(m, FT_EVENT_ALLOC, r, b->id, r->operands[0], FT_NO_VALUE, 0);
 }
 
@@ -38,7 +39,7 @@ static void failed(ft_maker *m, const ft_raw_record *r)
 static void end_thread(ft_maker *m, const ft_raw_record *r)
 {
     ft_maker_actor *a = &m->actors.data[r->thread];
-    if (ft_cells_late(m->cells, r->thread)) {
+    if (a->gives || ft_cells_late(m->cells, r->thread)) {
         a->last_edge = ft_maker_edge(m);
         ft_maker_edge_event(m, FT_EVENT_EDGE_OUT, r->thread, a->last_edge);
     }
@@ -77,6 +78,7 @@ static void tell_terms(ft_maker *m, const ft_raw_record *r)
 static void fork_thread(ft_maker *m, const ft_raw_record *r)
 {
     uint32_t child = ft_maker_thread(m, (uint32_t)r->operands[1]);
+    m->actors.data[r->operands[1]].forked = m->now;
     ft_maker_event(m, FT_EVENT_FORK, r, child, r->operands[0], FT_NO_VALUE, 0);
 }
 
@@ -106,14 +108,39 @@ static void keep_count(ft_maker *m, const ft_raw_record *r, uint64_t flag, uint6
     ft_builder_hook(m->builder, m->step);
 }
 
+/* A lock that code without hooks keeps for itself. */
+static void keep_section(ft_maker *m, const ft_raw_record *r, uint64_t flag)
+{
+    const uint64_t operands[] = {flag, FT_RAW_CHANNEL_SECTIONS | r->operands[2]};
+    ft_builder_hook(m->builder, 0);
+    ft_channels_follow(m->channels, m->builder, ft_maker_thread(m, r->thread), operands, FT_NO_LOC);
+    ft_builder_hook(m->builder, m->step);
+}
+
+static void keep_handed(ft_maker *m, const ft_raw_record *r)
+{
+    const uint64_t *o = r->operands;
+    bool acquires = o[0] == FT_EVENT_ACQUIRE || o[0] == FT_EVENT_ACQUIRE_SHARED;
+    if (acquires && ft_hidden_is(m->hidden, o[2])) keep_section(m, r, FT_RAW_CHANNEL_IN);
+}
+
+static void hand_on(ft_maker *m, const ft_raw_record *r)
+{
+    const uint64_t *o = r->operands;
+    if (o[0] == FT_EVENT_RELEASE && ft_hidden_hands_on(m->hidden, o[2]))
+        keep_section(m, r, FT_RAW_CHANNEL_OUT);
+}
+
 static void synchronise(ft_maker *m, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;
     uint32_t id = ft_maker_object_id(m, o[2]);
     ft_maker_use_object(m, r);
+    hand_on(m, r);
     keep_count(m, r, FT_RAW_CHANNEL_IN, FT_RAW_CHANNEL_OF(FT_RAW_CHANNEL_LOOKED, o[2]));
     ft_maker_event(m, (ft_event_kind)o[0], r, id, o[3], FT_NO_VALUE, (uint8_t)o[1]);
     keep_count(m, r, FT_RAW_CHANNEL_OUT, FT_RAW_CHANNEL_OF(FT_RAW_CHANNEL_COUNTED, o[2]));
+    keep_handed(m, r);
 }
 
 static void mark(ft_maker *m, const ft_raw_record *r)
@@ -279,6 +306,16 @@ static uint32_t location_of_site(void *context, uint64_t site)
     return ft_maker_location(context, site);
 }
 
+/* In those channels somebody takes. */
+static void know_hidden(ft_maker *m)
+{
+    for (uint64_t o = 0; o < m->objects.len; o++) {
+        const uint64_t operands[] = {FT_RAW_CHANNEL_IN, FT_RAW_CHANNEL_SECTIONS | o};
+        if (ft_hidden_is(m->hidden, o))
+            ft_channels_meet(m->channels, 0, operands, FT_NO_ALLOCATION);
+    }
+}
+
 void ft_maker_follow(ft_maker *m)
 {
     ft_raw_record r = {0};
@@ -290,6 +327,7 @@ void ft_maker_follow(ft_maker *m)
     ft_maker_name_blocks(m);
     ft_maker_know_lives(m);
     ft_maker_declare_objects(m);
+    know_hidden(m);
     m->stacks = ft_stacks_new(m->builder, location_of_site, m);
     ft_raw_log_rewind(m->log);
     for (;;) {

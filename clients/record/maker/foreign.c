@@ -9,6 +9,7 @@
 
 #include "maker/maker_internal.h"
 #include "raw/assembly.h"
+#include "raw/schedule.h"
 
 /*  beginning of the file's name, what it is */
 static const char *const foreign[][2] = {
@@ -85,6 +86,48 @@ static bool wants_calls(Elf *elf)
             if (is_call(elf, &header, &symbol)) return true;
     }
     return false;
+}
+
+static bool file_wants_calls(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    elf_version(EV_CURRENT);
+    Elf *elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    bool wants = !elf || wants_calls(elf);
+    elf_end(elf);
+    if (fd >= 0) close(fd);
+    return wants;
+}
+
+static bool is_runtime(const char *path)
+{
+    static const char *const names[] = {"libstdc++.", "libc++.", "libc++abi.", "libgcc_s.",
+                                        "libpthread"};
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(base, names[i], strlen(names[i])) == 0) return true;
+    return ft_schedule_is_c_library(path, strlen(path));
+}
+
+/* The program has the hooks, and perhaps objects without them. */
+static bool is_hooked(ft_maker *m, uint64_t pc)
+{
+    enum { NOT_ASKED, WITHOUT, WITH };
+    ft_maker_module *from = ft_maker_module_at(m, pc);
+    if (!from) return true;
+    if (from == &m->modules.data[0]) return ft_symbols_calls(m->symbols, pc, "__tsan_");
+    if (from->hooks == NOT_ASKED)
+        from->hooks = is_runtime(from->path) || file_wants_calls(from->path) ? WITH : WITHOUT;
+    return from->hooks == WITH;
+}
+
+bool ft_maker_is_hooked(ft_maker *m, uint64_t site)
+{
+    if (site >= m->sites.len) return true;
+    while (m->hooked.len < m->sites.len) ft_vec_push(&m->hooked, 0);
+    uint8_t *known = &m->hooked.data[site];
+    if (!*known) *known = is_hooked(m, m->sites.data[site]) ? 2 : 1;
+    return *known == 2;
 }
 
 /* ---- notes */

@@ -21,7 +21,7 @@ static void add_thread(ft_maker *m, uint32_t child, uint32_t parent)
         ft_vec_push(&m->parents, 0);
         ft_vec_push(&m->children, 0);
         ft_vec_push(&m->threads, 0);
-        ft_vec_push(&m->actors, (ft_maker_actor){.last_edge = FT_NO_ID});
+        ft_vec_push(&m->actors, (ft_maker_actor){.forked = UINT64_MAX, .last_edge = FT_NO_ID});
     }
     m->parents.data[child] = parent;
 }
@@ -77,6 +77,16 @@ static void meet_channel(ft_maker *m, const ft_raw_record *r)
     ft_channels_meet(m->channels, r->thread, r->operands, block);
 }
 
+static void meet_sync(ft_maker *m, const ft_raw_record *r)
+{
+    const uint64_t *o = r->operands;
+    bool shared = m->objects.data[o[2]].class == FT_RAW_CLASS_RWLOCK;
+    if (o[0] == FT_EVENT_ACQUIRE || o[0] == FT_EVENT_ACQUIRE_SHARED)
+        ft_hidden_acquire(m->hidden, r->thread, o[2], ft_maker_is_hooked(m, o[3]));
+    else if (o[0] == FT_EVENT_RELEASE)
+        ft_hidden_release(m->hidden, r->thread, o[2], ft_maker_is_hooked(m, o[3]), shared);
+}
+
 static void meet_unseen(ft_maker *m, const ft_raw_record *r)
 {
     (void)r;
@@ -87,13 +97,25 @@ static void meet_unseen(ft_maker *m, const ft_raw_record *r)
 static void (*const meetings[FT_RAW_OPERATIONS])(ft_maker *, const ft_raw_record *) = {
     [FT_RAW_BEGIN] = meet_begin,   [FT_RAW_FORK] = meet_thread,      [FT_RAW_MODULE] = meet_module,
     [FT_RAW_SITE] = meet_site,     [FT_RAW_ALLOC] = meet_allocation, [FT_RAW_OBJECT] = meet_object,
-    [FT_RAW_UNSEEN] = meet_unseen, [FT_RAW_CHANNEL] = meet_channel,
+    [FT_RAW_UNSEEN] = meet_unseen, [FT_RAW_CHANNEL] = meet_channel,  [FT_RAW_SYNC] = meet_sync,
 };
 
 static void meet(ft_maker *m, const ft_raw_record *r)
 {
     if (meetings[r->operation]) meetings[r->operation](m, r);
     ft_maker_meet_object(m, r);
+}
+
+/* Accesses of the program where it holds what may be a hidden lock; the C library has some of its
+ * own for code without hooks (write, read). */
+static void look_into_sections(ft_maker *m, const ft_raw_record *r)
+{
+    if (!ft_hidden_holds(m->hidden, r->thread)) return;
+    const ft_raw_event *events = ft_raw_log_shown(m->log, r);
+    bool any = r->access && ft_maker_is_hooked(m, r->site);
+    for (uint32_t i = 0; i < r->n_events && !any; i++)
+        any = events[i].code < FT_RAW_ENTER && ft_maker_is_hooked(m, events[i].site);
+    if (any) ft_hidden_access(m->hidden, r->thread);
 }
 
 static void count_events(ft_maker *m, const ft_raw_record *r)
@@ -111,6 +133,7 @@ static void count_log(ft_maker *m, ft_error *damage)
             ft_error_set(damage, FT_INPUT, "the recording is damaged");
             return;
         }
+        if (r.n_events || r.access) look_into_sections(m, &r);
         if (r.n_events) count_events(m, &r);
         if (r.access)
             m->summary->accesses++;
@@ -166,6 +189,7 @@ static ft_status first_pass(ft_maker *m, program *running, ft_error *err)
     m->taker = (ft_raw_taker){m->cells, ft_cells_take_run, ft_cells_take_other};
     ft_raw_log_show(m->log, &m->taker);
     add_thread(m, 0, 0);
+    m->actors.data[0].forked = 0;
     ft_vec_push(&m->sites, 0); /* they are counted from 1 */
     for (bool over = false;;) {
         count_log(m, &damage);
@@ -232,11 +256,15 @@ static void release_maker(ft_maker *m)
     ft_terms_free(m->terms);
     ft_map_release(&m->places);
     ft_channels_free(m->channels);
+    ft_hidden_free(m->hidden);
+    ft_known_free(m->known);
+    ft_vec_release(&m->used);
     for (size_t i = 0; i < m->modules.len; i++) free(m->modules.data[i].path);
     ft_vec_release(&m->modules);
     ft_vec_release(&m->sites);
     ft_vec_release(&m->locations);
     ft_vec_release(&m->own_memory);
+    ft_vec_release(&m->hooked);
     ft_vec_release(&m->objects);
     ft_vec_release(&m->parents);
     ft_vec_release(&m->children);
@@ -274,6 +302,8 @@ static void open_maker(ft_maker *m, ft_record_summary *summary)
     m->cells = ft_cells_new();
     m->symbols = ft_symbols_new();
     m->channels = ft_channels_new();
+    m->hidden = ft_hidden_new();
+    m->known = ft_known_new();
 }
 
 static void tell_foreign(ft_maker *m)

@@ -6,6 +6,8 @@
 #include "base/map.h"
 #include "maker/cells.h"
 #include "maker/channels.h"
+#include "maker/hidden.h"
+#include "maker/known.h"
 #include "maker/lives.h"
 #include "maker/maker.h"
 #include "maker/raw_log.h"
@@ -37,12 +39,19 @@ typedef struct ft_maker_module {
     uint64_t base;
     uint32_t id; /* in the builder + 1, once it is used */
     bool hashed;
+    uint8_t hooks;                /* foreign.c */
     char hash[FT_DIGEST_HEX + 1]; /* "": it cannot be read */
 } ft_maker_module;
 
 typedef struct ft_maker_block {
     uint32_t id; /* in the builder, FT_NO_ID: none of its cells is shared */
 } ft_maker_block;
+
+/* Of a block of the builder. */
+typedef struct ft_maker_use {
+    uint64_t admitted; /* bit per thread, by its low bits: it touched the block */
+    uint32_t made;     /* the event of the trace that allocates it */
+} ft_maker_use;
 
 /* What is known of a cell's content while the log is followed. */
 typedef enum ft_maker_content {
@@ -59,6 +68,7 @@ typedef struct ft_maker_shadow {
     uint32_t id;       /* of the value in the builder, FT_NO_VALUE: not asked for yet */
     uint32_t toucher;  /* the thread that touched it, FT_MAKER_MANY: several */
     uint8_t content;   /* ft_maker_content */
+    bool guarded;      /* of a block that not all threads need know of (ft_maker_admit) */
     uint16_t life;     /* the value is an address in that life of its memory (maker/lives.h) */
 } ft_maker_shadow;
 
@@ -70,8 +80,10 @@ typedef struct ft_maker_recent {
 
 /* A thread in the second pass. */
 typedef struct ft_maker_actor {
-    uint64_t ran; /* its last record */
+    uint64_t ran;    /* its last record */
+    uint64_t forked; /* the record; UINT64_MAX: not yet */
     bool begun, ended;
+    bool gives;         /* it makes blocks that others touch */
     uint32_t last_edge; /* the edge out of its end, FT_NO_ID: none */
     uint32_t steps;     /* so far (raw.h) */
     bool ignored;       /* its accesses are no candidates */
@@ -92,6 +104,7 @@ typedef struct ft_maker {
     FT_VEC(uint64_t) sites;     /* return addresses */
     FT_VEC(uint32_t) locations; /* by site, + 1; 0: not looked up yet */
     FT_VEC(uint8_t) own_memory; /* by site: 0: not looked up yet; else 1, or 2: it is */
+    FT_VEC(uint8_t) hooked;     /* likewise */
     ft_map code;                /* address -> location */
     FT_VEC(ft_maker_object) objects;
     FT_VEC(uint32_t) parents; /* by thread */
@@ -103,10 +116,13 @@ typedef struct ft_maker {
     FT_VEC(uint64_t) born;         /* by allocation: its record */
     FT_VEC(uint32_t) makers;       /* by allocation: its site */
     FT_VEC(ft_maker_block) blocks; /* by allocation */
-    ft_map live;                   /* address -> allocation */
-    ft_maker_shadow *shadows;      /* by cell */
-    ft_map uses;                   /* hash of a name -> how often it was given */
+    FT_VEC(ft_maker_use) used;     /* by block of the builder */
+    ft_known *known;
+    ft_map live;              /* address -> allocation */
+    ft_maker_shadow *shadows; /* by cell */
+    ft_map uses;              /* hash of a name -> how often it was given */
     ft_channels *channels;
+    ft_hidden *hidden;
     ft_lives lives;
     uint32_t n_allocations;
     uint32_t unjoined; /* first pass: threads that were started and not joined */
@@ -150,6 +166,11 @@ void ft_maker_access(ft_maker *m, const ft_raw_record *r);
 /* What all others did so far stays before what the thread does from now on, where that is wanted.
  */
 void ft_maker_fence(ft_maker *m, uint32_t thread);
+/* The thread touches the cell, perhaps as the first of its block. What code without hooks gave it
+ * it must not have earlier: all that others did since the block was made comes before. */
+void ft_maker_admit(ft_maker *m, uint32_t c, uint32_t thread);
+/* A value that the thread read in the cell. */
+void ft_maker_learn(ft_maker *m, uint32_t thread, const ft_cell *cell, bool known, int64_t value);
 /* A record of SHOWN: what differs there from what was known is the thread's own external write. */
 void ft_maker_show(ft_maker *m, const ft_raw_record *r);
 void ft_maker_benign(ft_maker *m, uint64_t address, uint64_t size);
@@ -162,8 +183,18 @@ void ft_maker_initialise_object(ft_maker *m, const ft_raw_record *r);
 void ft_maker_destroy_object(ft_maker *m, const ft_raw_record *r);
 void ft_maker_reclaim_object(ft_maker *m, const ft_raw_record *r);
 
-/* ---- foreign.c: a note for each library that orders threads unseen */
+/* ---- foreign.c: code without hooks, and a note for each library that orders threads unseen */
 void ft_maker_foreign(ft_maker *m);
+/* Is the site's code the program's, built with hooks, or of the C or C++ library, which do for it
+ * what it asks for? True also where that cannot be told. */
+bool ft_maker_is_hooked(ft_maker *m, uint64_t site);
+
+static inline bool ft_maker_is_admitted(const ft_maker *m, uint32_t c, uint32_t thread)
+{
+    if (!m->shadows[c].guarded) return true;
+    uint32_t block = m->blocks.data[ft_cells_get(m->cells, c)->allocation].id;
+    return m->used.data[block].admitted >> thread % 64 & 1;
+}
 
 /* ---- plain.c: the usual among what is kept, many at once */
 /* Events of one thread that follow each other; the others among them go to ft_maker_access. */

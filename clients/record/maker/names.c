@@ -179,6 +179,10 @@ static void name_cell(ft_maker *m, uint32_t c, ft_strbuf *name)
     if (cell->has_initial)
         m->shadows[c] = (ft_maker_shadow){.content = FT_CONTENT_KNOWN, .value = cell->initial};
     m->shadows[c].variable = id;
+    bool heap = cell->allocation != FT_NO_ALLOCATION;
+    m->shadows[c].guarded = heap && !ft_cells_extent_of(m->cells, cell->allocation).stack;
+    if (m->shadows[c].guarded && cell->owner < m->actors.len)
+        m->actors.data[cell->owner].gives = true;
 }
 
 void ft_maker_name_cells(ft_maker *m)
@@ -210,6 +214,7 @@ void ft_maker_name_blocks(ft_maker *m)
             b.id = ft_builder_block(m->builder, name.text, name.len, members[a].data,
                                     (uint32_t)members[a].len);
             ft_strbuf_release(&name);
+            ft_vec_push(&m->used, (ft_maker_use){0});
         }
         ft_vec_push(&m->blocks, b);
         ft_vec_release(&members[a]);

@@ -72,6 +72,9 @@ static inline uint32_t touch(ft_maker *m, uint32_t thread, uint64_t now, const f
 {
     int64_t value = e->value;
     bool same = s->content == FT_CONTENT_KNOWN && s->value == value;
+    if (e->code == 8 * FT_RAW_FORM_READ + FT_MAKER_WORD &&
+        ft_cells_reach(m->cells, (uint64_t)value))
+        ft_known_read(m->known, thread, (uint64_t)value);
     if (ft_lives_reach(&m->lives, value) && e->code % 8 == FT_MAKER_WORD) {
         s->id = address_of(m, value, e->code / 8 == FT_RAW_FORM_READ, s, &s->life);
     } else {
@@ -113,7 +116,9 @@ static uint32_t keep_plain(ft_maker *m, const ft_raw_record *r, uint64_t now, ui
             pass_call(m, r, &w);
             continue;
         }
-        if (c == FT_SEVERAL_CELLS || (c != FT_NO_CELL && !is_plain(e, &shadows[c]))) break;
+        if (c == FT_SEVERAL_CELLS ||
+            (c != FT_NO_CELL && !(is_plain(e, &shadows[c]) && ft_maker_is_admitted(m, c, thread))))
+            break;
         w.step++;
         if (c == FT_NO_CELL) continue;
         if (!w.in_context) w.context = ft_stacks_context(m->stacks, thread);

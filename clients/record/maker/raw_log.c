@@ -311,6 +311,12 @@ void ft_raw_log_show(ft_raw_log *log, const ft_raw_taker *taker)
     log->taker = taker;
 }
 
+const ft_raw_event *ft_raw_log_shown(ft_raw_log *log, const ft_raw_record *record)
+{
+    ft_raw_log_decode(log, record->n_events);
+    return log->events;
+}
+
 const uint64_t *ft_raw_log_counts(const ft_raw_log *log)
 {
     return log->counts;

@@ -137,6 +137,8 @@ const ft_raw_header *ft_raw_log_header(const ft_raw_log *log);
 
 /* Shows events to that one, up to a rewind. */
 void ft_raw_log_show(ft_raw_log *log, const ft_raw_taker *taker);
+/* The events of the record at hand that were shown; until the next call. */
+const ft_raw_event *ft_raw_log_shown(ft_raw_log *log, const ft_raw_record *record);
 /* By site: events that came, once all did. */
 const uint64_t *ft_raw_log_counts(const ft_raw_log *log);
 

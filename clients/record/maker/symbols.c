@@ -205,3 +205,43 @@ bool ft_symbols_variable(ft_symbols *symbols, uint64_t address, ft_strbuf *name)
         ft_members_name(symbols->members, module, found->start, address - found->start, name);
     return true;
 }
+
+/* The code of its module from that address to the other one; NULL: the file does not have it. */
+static const unsigned char *code_of(Dwfl_Module *module, uint64_t from, uint64_t to)
+{
+    GElf_Addr bias = 0;
+    Elf *elf = dwfl_module_getelf(module, &bias);
+    for (Elf_Scn *section = NULL; elf && (section = elf_nextscn(elf, section));) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR)) continue;
+        uint64_t start = header.sh_addr + bias;
+        if (from < start || to > start + header.sh_size) continue;
+        Elf_Data *data = elf_rawdata(section, NULL);
+        bool whole = data && data->d_buf && data->d_size == header.sh_size;
+        return whole ? (const unsigned char *)data->d_buf + (from - start) : NULL;
+    }
+    return NULL;
+}
+
+/* Calls of x86: E8 and the distance from behind it. Bytes that only look like one lead nowhere. */
+bool ft_symbols_calls(ft_symbols *symbols, uint64_t pc, const char *beginning)
+{
+    enum { CALL = 0xE8, LENGTH = 5 };
+    Dwfl_Module *module = module_at(symbols, pc - 1);
+    const ft_elf_symbol *around = module ? ft_elf_symbol_at(symbols->elf, module, pc - 1) : NULL;
+    if (!around || !around->function || strstr(around->name, ".cold")) return true;
+    uint64_t start = around->start;
+    const unsigned char *code = code_of(module, start, pc);
+    if (!code) return true;
+    for (uint64_t at = start; at + LENGTH <= pc; at++, code++) {
+        int32_t distance;
+        if (*code != CALL) continue;
+        memcpy(&distance, code + 1, sizeof distance);
+        uint64_t target = at + LENGTH + (uint64_t)(int64_t)distance;
+        const ft_elf_symbol *called = ft_elf_symbol_at(symbols->elf, module, target);
+        bool found = called && called->start == target &&
+                     strncmp(called->name, beginning, strlen(beginning)) == 0;
+        if (found) return true;
+    }
+    return false;
+}

@@ -76,6 +76,8 @@ typedef struct ft_raw_header {
     /* by `foretell record`, for the maker: 1: the trace has also what no schedule can change, since
        forks and joins order it (maker/cells.h) */
     uint32_t keeps_ordered;
+    /* likewise: 1: what code without hooks hands over orders nothing (maker/known.h) */
+    uint32_t unordered_hand_overs;
 } ft_raw_header;
 
 /*  symbol      operands  meaning */
@@ -142,6 +144,10 @@ enum {
 /* The channel of a stream or descriptor whose content threads take, one call behind the other. What
  * each gets is an input, their order is none. */
 #define FT_RAW_CHANNEL_TAKEN (UINT64_C(1) << 58)
+
+/* Of the maker alone, by object: who acquires such a lock comes after who released it
+ * (maker/hidden.h). */
+#define FT_RAW_CHANNEL_SECTIONS (UINT64_C(1) << 57)
 
 /* A site is a place in the code and what it does, its *code*: for an access 8 * form + size code
  * (size code: 0 to 3 for 1 to 8 bytes, else FT_RAW_RANGE), or one of those behind. */
