@@ -420,13 +420,13 @@ static void begin_anew(ft_cells *cells, uint64_t address, const unsigned char *b
     const region *r = ft_cells_region_of(cells, address, 1);
     if (!r || (in && in->at[key % PAGE].known >> address % GRANULE & 1)) return;
     if (*byte == (r->content ? r->content[address - r->address] : 0)) return;
-    region *last = &cells->regions.data[cells->regions.len - 1];
+    region *last = &cells->regions.data[cells->regions.len - 1], one = {address, 1, byte, r->own};
     bool longer = last->content && last->address + last->size == address &&
                   last->content + last->size == byte;
     if (longer)
         last->size++;
     else if (cells->regions.len < MOST_REGIONS)
-        ft_vec_push(&cells->regions, (region){address, 1, byte, r->own});
+        ft_vec_push(&cells->regions, one);
 }
 
 /* All of that is as it was at the start, in memory that nobody used. */

@@ -197,11 +197,12 @@ typedef enum ft_raw_operation {
 } ft_raw_operation;
 
 /* A thread's *steps*, in which a replay counts, are its accesses and these records. */
+#define FT_RAW_STEP(operation) (UINT64_C(1) << FT_RAW_##operation)
 #define FT_RAW_STEPS                                                                               \
-    (1u << FT_RAW_BEGIN | 1u << FT_RAW_END | 1u << FT_RAW_FORK | 1u << FT_RAW_JOIN |               \
-     1u << FT_RAW_SYNC | 1u << FT_RAW_MARK | 1u << FT_RAW_ALLOC | 1u << FT_RAW_FREE |              \
-     1u << FT_RAW_FAILED | 1u << FT_RAW_CHANNEL | 1u << FT_RAW_BLOCKED | 1u << FT_RAW_ASSERT |     \
-     1u << FT_RAW_INITIALISED | 1u << FT_RAW_DESTROYED)
+    (FT_RAW_STEP(BEGIN) | FT_RAW_STEP(END) | FT_RAW_STEP(FORK) | FT_RAW_STEP(JOIN) |               \
+     FT_RAW_STEP(SYNC) | FT_RAW_STEP(MARK) | FT_RAW_STEP(ALLOC) | FT_RAW_STEP(FREE) |              \
+     FT_RAW_STEP(FAILED) | FT_RAW_STEP(CHANNEL) | FT_RAW_STEP(BLOCKED) | FT_RAW_STEP(ASSERT) |     \
+     FT_RAW_STEP(INITIALISED) | FT_RAW_STEP(DESTROYED))
 
 typedef enum ft_raw_form {
 #define FT_RAW_ENUM(symbol) FT_RAW_FORM_##symbol,
