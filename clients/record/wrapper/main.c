@@ -38,7 +38,7 @@ static const char help[] =
 static const char *const gcc_always[] = {"-g", "-Wno-tsan", NULL};
 static const char *const clang_compile[] = {"-g",
                                             "-gdwarf-aranges",
-                                            "-fsanitize=thread",
+                                            "-fno-sanitize-link-runtime",
                                             "-mllvm",
                                             "-tsan-instrument-read-before-write=1",
                                             "-mllvm",
@@ -48,6 +48,12 @@ static const char *const clang_compile[] = {"-g",
                                             "-fno-builtin-memcpy",
                                             "-fno-builtin-memmove",
                                             NULL};
+/* Behind the arguments, since the last one counts: a build that lets no sanitizer in (for a file,
+ * as -fno-sanitize=all) would be recorded without its accesses. gcc's stand behind by themselves.
+ */
+static const char *const clang_last[] = {"-fsanitize=thread", "-fsanitize-thread-memory-access",
+                                         "-fsanitize-thread-func-entry-exit",
+                                         "-fsanitize-thread-atomics", NULL};
 /* Around what clang may not need: linking, assembling, with -Werror. */
 static const char unused_from[] = "--start-no-unused-arguments",
                   unused_to[] = "--end-no-unused-arguments";
@@ -152,9 +158,12 @@ static void add_compile(ft_command *command, const ft_request *r, bool clang, co
     if (clang) ft_command_add(command, unused_to);
 }
 
-static void add_level(ft_command *command, bool clang)
+static void add_last(ft_command *command, bool clang)
 {
-    if (clang) ft_command_add(command, unused_from);
+    if (clang) {
+        ft_command_add(command, unused_from);
+        ft_command_add_all(command, clang_last);
+    }
     ft_command_add_all(command, unchecked);
     if (!getenv("FORETELL_OPTIMISE")) ft_command_add_all(command, unoptimised);
     if (clang) ft_command_add(command, unused_to);
@@ -232,19 +241,18 @@ static void add_plugin(ft_command *command, const ft_request *r, bool clang)
         ft_command_add(command, "-Wl,-plugin-opt=-generate-arange-section");
 }
 
-static void add_runtime(ft_command *command, const ft_request *r, bool clang, const char *folder)
+static void add_runtime(ft_command *command, const ft_request *r, const char *folder)
 {
-    if (clang) ft_command_add(command, "-fno-sanitize-link-runtime");
     if (r->language) ft_command_add_all(command, (const char *const[]){"-x", "none", NULL});
     ft_command_add_all(command, link_before);
     ft_command_add(command, ours(folder, "libforetell-record.a"));
     ft_command_add_all(command, link_after);
 }
 
-static void add_link(ft_command *command, const ft_request *r, bool clang, const char *folder)
+static void add_link(ft_command *command, const ft_request *r, const char *folder)
 {
     if (!r->links || !r->has_input) return;
-    if (!r->shared) add_runtime(command, r, clang, folder);
+    if (!r->shared) add_runtime(command, r, folder);
     ft_command_add_all(command, link_all);
 }
 
@@ -269,9 +277,9 @@ int main(int argc, char **argv)
     add_words(&command, compiler);
     add_compile(&command, &r, clang, folder);
     add_arguments(&command, argc, argv, r.links && r.shared && r.strict);
-    add_level(&command, clang);
+    add_last(&command, clang);
     add_plugin(&command, &r, clang);
-    add_link(&command, &r, clang, folder);
+    add_link(&command, &r, folder);
     execvp(command.data[0], (char **)command.data);
     fprintf(stderr, "foretell-cc: %s: %s (set FORETELL_CC and FORETELL_CXX)\n", command.data[0],
             strerror(errno));

@@ -83,21 +83,32 @@ static bool is_assembler(const char *name, const char *language)
     return ending && is_one_of(ending, endings);
 }
 
-/* -Wl,-z,defs and its other names; the last one counts. */
-static void see_strictness(ft_request *r, const char *argument)
+/* A word for the linker. -z defs has other names, and the last one counts. */
+static void see_linker_word(ft_request *r, const char *word)
 {
-    static const char *const strict[] = {"-Wl,--no-undefined", "-Wl,-no-undefined", "-Wl,-z,defs",
-                                         "-Wl,-zdefs", NULL};
-    for (const char *const *s = strict; *s; s++)
-        if (strstr(argument, *s + 3) && !strncmp(argument, "-Wl,", 4)) r->strict = true;
-    if (!strcmp(argument, "defs") || !strcmp(argument, "--no-undefined")) r->strict = true;
+    static const char *const strict[] = {"--no-undefined", "-no-undefined", "defs", "-zdefs", NULL};
+    static const char *const relocatable[] = {"-r", "-i", "-Ur", "--relocatable", NULL};
+    if (is_one_of(word, strict)) r->strict = true;
+    if (is_one_of(word, relocatable)) r->links = false;
+}
+
+static void see_linker_words(ft_request *r, const char *words)
+{
+    char *copy = strdup(words), *rest = copy;
+    for (char *word; rest && (word = strsep(&rest, ","));) see_linker_word(r, word);
+    free(copy);
 }
 
 static void see_option(ft_request *r, const char *argument)
 {
-    static const char *const no_link[] = {
-        "-c", "-S",     "-E",        "-M",           "-MM",        "-fsyntax-only",
-        "-r", "-Wl,-r", "--compile", "--preprocess", "--assemble", NULL};
+    static const char *const no_link[] = {"-c",           "-S",
+                                          "-E",           "-M",
+                                          "-MM",          "-fsyntax-only",
+                                          "-r",           "--compile",
+                                          "--preprocess", "--assemble",
+                                          "--precompile", "--analyze",
+                                          "-emit-ast",    "-emit-interface-stubs",
+                                          "-verify-pch",  NULL};
     static const char *const fixed[] = {"-static", "--static", "-static-pie", NULL};
     if (is_one_of(argument, no_link)) r->links = false;
     if (!strcmp(argument, "-shared") || !strcmp(argument, "--shared")) r->shared = true;
@@ -106,7 +117,8 @@ static void see_option(ft_request *r, const char *argument)
     if (!strcmp(argument, "-fno-lto")) r->lto = false;
     if (!strncmp(argument, "-fsanitize=", 11) && strcmp(argument + 11, "thread") != 0)
         r->sanitizer = argument;
-    see_strictness(r, argument);
+    if (!strncmp(argument, "-Wl,", 4)) see_linker_words(r, argument + 4);
+    if (!strcmp(argument, "--no-undefined")) r->strict = true;
 }
 
 ft_request ft_request_understand(const ft_command *arguments)
@@ -116,6 +128,7 @@ ft_request ft_request_understand(const ft_command *arguments)
         "-MT",     "-MQ",        "-isystem",    "-include", "-imacros",  "-iquote",
         "-Xclang", "-idirafter", "-Xassembler", "-T",       "-u",        "-Xpreprocessor",
         "--param", "-target",    "-mllvm",      "-arch",    "-aux-info", NULL};
+    static const char *const to_linker[] = {"-Xlinker", "-z", NULL};
     ft_request r = {.links = true};
     const char *language = NULL;
     bool headers = false, others = false;
@@ -125,8 +138,8 @@ ft_request ft_request_understand(const ft_command *arguments)
             language = arguments->data[++i];
         else if (!strncmp(a, "-x", 2))
             language = a + 2;
-        else if (!strcmp(a, "-Xlinker") && i + 1 < arguments->n)
-            see_strictness(&r, arguments->data[++i]);
+        else if (is_one_of(a, to_linker) && i + 1 < arguments->n)
+            see_linker_word(&r, arguments->data[++i]);
         else if (a[0] != '-' || !a[1]) {
             *(is_header(a, language) ? &headers : &others) = true;
             r.assembles |= is_assembler(a, language);

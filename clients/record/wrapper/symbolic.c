@@ -282,6 +282,7 @@ static void add_link(ft_command *c, const ft_build *b, const inputs *in, char **
         if (value) i++;
     }
     ft_command_add(c, "-Wno-unused-command-line-argument");
+    if (!b->links) return; /* another object (-r) */
     if (b->shared && b->strict) ft_command_add(c, "-Wl,-z,undefs");
     ft_command_add_all(c, b->all);
     if (b->shared) return;
