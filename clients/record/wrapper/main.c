@@ -35,7 +35,7 @@ static const char help[] =
     "bugs\n";
 
 /* What is added: always, when something is compiled, when an executable is linked. */
-static const char *const gcc_always[] = {"-g", "-Wno-tsan", NULL};
+static const char *const gcc_compile[] = {"-g", "-Wno-tsan", NULL};
 static const char *const clang_compile[] = {"-g",
                                             "-gdwarf-aranges",
                                             "-fno-sanitize-link-runtime",
@@ -48,9 +48,10 @@ static const char *const clang_compile[] = {"-g",
                                             "-fno-builtin-memcpy",
                                             "-fno-builtin-memmove",
                                             NULL};
-/* Behind the arguments, since the last one counts: a build that lets no sanitizer in (for a file,
- * as -fno-sanitize=all) would be recorded without its accesses. gcc's stand behind by themselves.
- */
+/* Behind the arguments, since the last one counts. A build that lets no sanitizer in (for a file,
+ * as -fno-sanitize=all) would be recorded without its accesses; gcc makes the calls by its specs,
+ * and links another runtime where a response file asks for the sanitizer. */
+static const char *const gcc_last[] = {"-fno-sanitize=thread", NULL};
 static const char *const clang_last[] = {"-fsanitize=thread", "-fsanitize-thread-memory-access",
                                          "-fsanitize-thread-func-entry-exit",
                                          "-fsanitize-thread-atomics", NULL};
@@ -149,7 +150,7 @@ static void add_compile(ft_command *command, const ft_request *r, bool clang, co
     } else {
         ft_command_add(command, "-specs");
         ft_command_add(command, ours(folder, "foretell.specs"));
-        ft_command_add_all(command, gcc_always);
+        ft_command_add_all(command, gcc_compile);
     }
     add_assembler(command, r, clang, folder);
     ft_command_add_all(command, no_builtins);
@@ -160,10 +161,8 @@ static void add_compile(ft_command *command, const ft_request *r, bool clang, co
 
 static void add_last(ft_command *command, bool clang)
 {
-    if (clang) {
-        ft_command_add(command, unused_from);
-        ft_command_add_all(command, clang_last);
-    }
+    if (clang) ft_command_add(command, unused_from);
+    ft_command_add_all(command, clang ? clang_last : gcc_last);
     ft_command_add_all(command, unchecked);
     if (!getenv("FORETELL_OPTIMISE")) ft_command_add_all(command, unoptimised);
     if (clang) ft_command_add(command, unused_to);
@@ -214,14 +213,28 @@ static void add_words(ft_command *command, const char *words)
         if (*word) ft_command_add(command, word);
 }
 
+/* What it asks for: the compiler may be told of with options too. */
+static ft_request understand(const char *compiler, const ft_command *arguments)
+{
+    ft_command words = {0}, all = {0};
+    add_words(&words, compiler);
+    for (unsigned long i = 0; i < words.n; i++)
+        if (words.data[i][0] == '-') ft_command_add(&all, words.data[i]);
+    for (unsigned long i = 0; i < arguments->n; i++) ft_command_add(&all, arguments->data[i]);
+    return ft_request_understand(&all);
+}
+
 /* What cannot be built, with its reason; NULL: all is well. */
-static const char *refusal(const ft_request *r, bool clang)
+static const char *refusal(const ft_request *r)
 {
     if (!r->has_input) return NULL;
     if (r->links && r->fixed)
         return "-static is not supported: the recorder stands in front of the shared C library; "
                "link without it";
-    if (r->sanitizer && (clang || strstr(r->sanitizer, "address") || strstr(r->sanitizer, "leak")))
+    if (r->narrow)
+        return "-m32, -mx32 and -m16 are not supported: the recorder is for 64-bit programs; leave "
+               "them out";
+    if (r->sanitizer)
         return "another sanitizer cannot be built in beside the recorder: leave -fsanitize=... out";
     return NULL;
 }
@@ -266,8 +279,8 @@ int main(int argc, char **argv)
     const char *compiler = compiler_of(argv[0]), *folder = own_folder();
     bool clang = terms || is_clang(compiler);
     ft_command arguments = ft_request_expand(argc, argv), command = {0};
-    ft_request r = ft_request_understand(&arguments);
-    const char *why_not = refusal(&r, clang);
+    ft_request r = understand(compiler, &arguments);
+    const char *why_not = refusal(&r);
     if (why_not) {
         fprintf(stderr, "foretell-cc: %s\n", why_not);
         return 2;

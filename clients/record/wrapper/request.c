@@ -99,6 +99,17 @@ static void see_linker_words(ft_request *r, const char *words)
     free(copy);
 }
 
+/* The last one counts, and what is taken back is not there. */
+static void see_sanitizer(ft_request *r, const char *argument)
+{
+    static const char with[] = "-fsanitize=", without[] = "-fno-sanitize=";
+    if (!strncmp(argument, with, strlen(with)) && strcmp(argument + strlen(with), "thread") != 0)
+        r->sanitizer = argument + strlen(with);
+    if (!r->sanitizer || strncmp(argument, without, strlen(without)) != 0) return;
+    const char *list = argument + strlen(without);
+    if (!strcmp(list, "all") || !strcmp(list, r->sanitizer)) r->sanitizer = NULL;
+}
+
 static void see_option(ft_request *r, const char *argument)
 {
     static const char *const no_link[] = {"-c",           "-S",
@@ -109,14 +120,16 @@ static void see_option(ft_request *r, const char *argument)
                                           "--precompile", "--analyze",
                                           "-emit-ast",    "-emit-interface-stubs",
                                           "-verify-pch",  NULL};
+    static const char *const narrow[] = {"-m32", "-mx32", "-m16", NULL};
     static const char *const fixed[] = {"-static", "--static", "-static-pie", NULL};
     if (is_one_of(argument, no_link)) r->links = false;
     if (!strcmp(argument, "-shared") || !strcmp(argument, "--shared")) r->shared = true;
     if (is_one_of(argument, fixed)) r->fixed = true;
     if (!strncmp(argument, "-flto", 5)) r->lto = true;
     if (!strcmp(argument, "-fno-lto")) r->lto = false;
-    if (!strncmp(argument, "-fsanitize=", 11) && strcmp(argument + 11, "thread") != 0)
-        r->sanitizer = argument;
+    if (is_one_of(argument, narrow)) r->narrow = true;
+    if (!strcmp(argument, "-m64")) r->narrow = false;
+    see_sanitizer(r, argument);
     if (!strncmp(argument, "-Wl,", 4)) see_linker_words(r, argument + 4);
     if (!strcmp(argument, "--no-undefined")) r->strict = true;
 }
