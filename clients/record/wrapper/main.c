@@ -198,6 +198,7 @@ static int build_with_terms(const char *name, const ft_command *arguments, const
                       .all = link_all,
                       .links = r->links && r->has_input,
                       .shared = r->shared,
+                      .other = r->other,
                       .strict = r->strict,
                       .argc = (int)all.n,
                       .argv = all.data};

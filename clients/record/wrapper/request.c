@@ -112,17 +112,14 @@ static void see_sanitizer(ft_request *r, const char *argument)
 
 static void see_option(ft_request *r, const char *argument)
 {
-    static const char *const no_link[] = {"-c",           "-S",
-                                          "-E",           "-M",
-                                          "-MM",          "-fsyntax-only",
-                                          "-r",           "--compile",
-                                          "--preprocess", "--assemble",
-                                          "--precompile", "--analyze",
-                                          "-emit-ast",    "-emit-interface-stubs",
-                                          "-verify-pch",  NULL};
+    static const char *const others[] = {
+        "-E",           "-M",        "-MM",       "--preprocess",          "-fsyntax-only", "-###",
+        "--precompile", "--analyze", "-emit-ast", "-emit-interface-stubs", "-verify-pch",   NULL};
+    static const char *const no_link[] = {"-c", "-S", "-r", "--compile", "--assemble", NULL};
     static const char *const narrow[] = {"-m32", "-mx32", "-m16", NULL};
     static const char *const fixed[] = {"-static", "--static", "-static-pie", NULL};
-    if (is_one_of(argument, no_link)) r->links = false;
+    if (is_one_of(argument, others)) r->other = true;
+    if (r->other || is_one_of(argument, no_link)) r->links = false;
     if (!strcmp(argument, "-shared") || !strcmp(argument, "--shared")) r->shared = true;
     if (is_one_of(argument, fixed)) r->fixed = true;
     if (!strncmp(argument, "-flto", 5)) r->lto = true;
@@ -137,10 +134,11 @@ static void see_option(ft_request *r, const char *argument)
 ft_request ft_request_understand(const ft_command *arguments)
 {
     static const char *const takes_value[] = {
-        "-o",      "-I",         "-L",          "-D",       "-U",        "-MF",
-        "-MT",     "-MQ",        "-isystem",    "-include", "-imacros",  "-iquote",
-        "-Xclang", "-idirafter", "-Xassembler", "-T",       "-u",        "-Xpreprocessor",
-        "--param", "-target",    "-mllvm",      "-arch",    "-aux-info", NULL};
+        "-o",      "-I",         "-L",          "-D",       "-U",       "-MF",
+        "-MT",     "-MQ",        "-isystem",    "-include", "-imacros", "-iquote",
+        "-Xclang", "-idirafter", "-Xassembler", "-T",       "-u",       "-Xpreprocessor",
+        "--param", "-MJ",        "-target",     "-mllvm",   "-arch",    "-aux-info",
+        NULL};
     static const char *const to_linker[] = {"-Xlinker", "-z", NULL};
     ft_request r = {.links = true};
     const char *language = NULL;

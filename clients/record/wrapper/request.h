@@ -7,7 +7,8 @@
 #include "command.h"
 
 typedef struct ft_request {
-    bool links;            /* to a program or library; not -c, -E, -M, precompiled headers ... */
+    bool links;            /* to a program or library; not -c, -r, -E, precompiled headers ... */
+    bool other;            /* nothing that is run comes out: -E, -fsyntax-only, ... */
     bool shared;           /* to a library */
     bool fixed;            /* without shared libraries */
     bool narrow;           /* for processors or pointers of fewer than 64 bits */
