@@ -55,14 +55,32 @@ static int source_of(int argc, char **argv)
     return found;
 }
 
+static char *joined(const char *before, const char *argument)
+{
+    char *made;
+    if (asprintf(&made, "%s%s", before, argument) < 0) die("its arguments");
+    return made;
+}
+
+/* What clang writes in another way than the assembler, in one word with its value. It hands its own
+ * -fdebug-prefix-map (and -ffile-prefix-map) to an assembler in the first of these ways. */
+static const struct clang_name {
+    const char *assembler, *clang;
+} clang_names[] = {{"--debug-prefix-map", "-fdebug-prefix-map="}};
+
+static const char *clang_name(const char *argument)
+{
+    for (size_t i = 0; i < sizeof clang_names / sizeof *clang_names; i++)
+        if (!strcmp(argument, clang_names[i].assembler)) return clang_names[i].clang;
+    return NULL;
+}
+
 /* For clang, which takes an assembler's options behind -Wa, and knows by itself for which processor
  * it is. */
 static char *clang_argument(char *argument)
 {
-    char *made;
     if (argument[0] != '-' || !argument[1]) return argument;
-    if (asprintf(&made, "-Wa,%s", argument) < 0) die("its arguments");
-    return made;
+    return joined("-Wa,", argument);
 }
 
 /* It warns of its own text (checksums of files that headers in one piece do not have): not here. */
@@ -78,8 +96,12 @@ static char **clang_arguments(const char *clang, int argc, char **argv)
     for (int i = 0; i < FIRST; i++) made[n++] = first[i];
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--64")) continue;
+        const char *name = i + 1 < argc ? clang_name(argv[i]) : NULL;
         bool value = is_one_of(argv[i], as_they_are) && i + 1 < argc;
-        made[n++] = value ? argv[i] : clang_argument(argv[i]);
+        if (name)
+            made[n++] = joined(name, argv[++i]);
+        else
+            made[n++] = value ? argv[i] : clang_argument(argv[i]);
         if (value) made[n++] = argv[++i];
     }
     return made;

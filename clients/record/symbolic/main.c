@@ -47,7 +47,7 @@ static void promote(LLVMModuleRef module)
 
 static bool is_ours(LLVMValueRef function)
 {
-    static const char *const prefixes[] = {"ft_sym_", "__tsan_"};
+    static const char *const prefixes[] = {"ft_sym_", "__tsan_", "__llvm_gcov"};
     size_t length;
     const char *name = LLVMGetValueName2(function, &length);
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)

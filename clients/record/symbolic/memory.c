@@ -6,10 +6,28 @@
 
 enum { SEQUENTIALLY_CONSISTENT = 5, FUNCTION_NAME = 64 };
 
+/* What the compiler counts executions in (--coverage, -fprofile-...): without hooks, as it is for
+ * its own sanitizer. */
+static bool is_counter(LLVMValueRef pointer)
+{
+    static const char *const prefixes[] = {"__llvm_gcov", "__llvm_gcda", "__profc_"};
+    size_t length;
+    while (LLVMIsAGetElementPtrInst(pointer) || LLVMIsABitCastInst(pointer) ||
+           LLVMIsAConstantExpr(pointer)) {
+        if (LLVMGetNumOperands(pointer) == 0) return false;
+        pointer = LLVMGetOperand(pointer, 0);
+    }
+    if (!LLVMIsAGlobalVariable(pointer)) return false;
+    const char *name = LLVMGetValueName2(pointer, &length);
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (!strncmp(name, prefixes[i], strlen(prefixes[i]))) return true;
+    return false;
+}
+
 /* Memory that the hooks can name: not relative to a segment register. */
 static bool is_ordinary(LLVMValueRef pointer)
 {
-    return LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)) == 0;
+    return LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)) == 0 && !is_counter(pointer);
 }
 
 /* The node as it lies in memory: a bit takes a byte. */

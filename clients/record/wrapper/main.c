@@ -35,10 +35,10 @@ static const char help[] =
     "bugs\n";
 
 /* What is added: always, when something is compiled, when an executable is linked. */
-static const char *const gcc_always[] = {"-g", "-Wno-tsan", NULL};
+static const char *const gcc_compile[] = {"-g", "-Wno-tsan", NULL};
 static const char *const clang_compile[] = {"-g",
                                             "-gdwarf-aranges",
-                                            "-fsanitize=thread",
+                                            "-fno-sanitize-link-runtime",
                                             "-mllvm",
                                             "-tsan-instrument-read-before-write=1",
                                             "-mllvm",
@@ -48,6 +48,13 @@ static const char *const clang_compile[] = {"-g",
                                             "-fno-builtin-memcpy",
                                             "-fno-builtin-memmove",
                                             NULL};
+/* Behind the arguments, since the last one counts. A build that lets no sanitizer in (for a file,
+ * as -fno-sanitize=all) would be recorded without its accesses; gcc makes the calls by its specs,
+ * and links another runtime where a response file asks for the sanitizer. */
+static const char *const gcc_last[] = {"-fno-sanitize=thread", NULL};
+static const char *const clang_last[] = {"-fsanitize=thread", "-fsanitize-thread-memory-access",
+                                         "-fsanitize-thread-func-entry-exit",
+                                         "-fsanitize-thread-atomics", NULL};
 /* Around what clang may not need: linking, assembling, with -Werror. */
 static const char unused_from[] = "--start-no-unused-arguments",
                   unused_to[] = "--end-no-unused-arguments";
@@ -143,7 +150,7 @@ static void add_compile(ft_command *command, const ft_request *r, bool clang, co
     } else {
         ft_command_add(command, "-specs");
         ft_command_add(command, ours(folder, "foretell.specs"));
-        ft_command_add_all(command, gcc_always);
+        ft_command_add_all(command, gcc_compile);
     }
     add_assembler(command, r, clang, folder);
     ft_command_add_all(command, no_builtins);
@@ -152,9 +159,10 @@ static void add_compile(ft_command *command, const ft_request *r, bool clang, co
     if (clang) ft_command_add(command, unused_to);
 }
 
-static void add_level(ft_command *command, bool clang)
+static void add_last(ft_command *command, bool clang)
 {
     if (clang) ft_command_add(command, unused_from);
+    ft_command_add_all(command, clang ? clang_last : gcc_last);
     ft_command_add_all(command, unchecked);
     if (!getenv("FORETELL_OPTIMISE")) ft_command_add_all(command, unoptimised);
     if (clang) ft_command_add(command, unused_to);
@@ -190,6 +198,7 @@ static int build_with_terms(const char *name, const ft_command *arguments, const
                       .all = link_all,
                       .links = r->links && r->has_input,
                       .shared = r->shared,
+                      .other = r->other,
                       .strict = r->strict,
                       .argc = (int)all.n,
                       .argv = all.data};
@@ -205,14 +214,28 @@ static void add_words(ft_command *command, const char *words)
         if (*word) ft_command_add(command, word);
 }
 
+/* What it asks for: the compiler may be told of with options too. */
+static ft_request understand(const char *compiler, const ft_command *arguments)
+{
+    ft_command words = {0}, all = {0};
+    add_words(&words, compiler);
+    for (unsigned long i = 0; i < words.n; i++)
+        if (words.data[i][0] == '-') ft_command_add(&all, words.data[i]);
+    for (unsigned long i = 0; i < arguments->n; i++) ft_command_add(&all, arguments->data[i]);
+    return ft_request_understand(&all);
+}
+
 /* What cannot be built, with its reason; NULL: all is well. */
-static const char *refusal(const ft_request *r, bool clang)
+static const char *refusal(const ft_request *r)
 {
     if (!r->has_input) return NULL;
     if (r->links && r->fixed)
         return "-static is not supported: the recorder stands in front of the shared C library; "
                "link without it";
-    if (r->sanitizer && (clang || strstr(r->sanitizer, "address") || strstr(r->sanitizer, "leak")))
+    if (r->narrow)
+        return "-m32, -mx32 and -m16 are not supported: the recorder is for 64-bit programs; leave "
+               "them out";
+    if (r->sanitizer)
         return "another sanitizer cannot be built in beside the recorder: leave -fsanitize=... out";
     return NULL;
 }
@@ -232,19 +255,18 @@ static void add_plugin(ft_command *command, const ft_request *r, bool clang)
         ft_command_add(command, "-Wl,-plugin-opt=-generate-arange-section");
 }
 
-static void add_runtime(ft_command *command, const ft_request *r, bool clang, const char *folder)
+static void add_runtime(ft_command *command, const ft_request *r, const char *folder)
 {
-    if (clang) ft_command_add(command, "-fno-sanitize-link-runtime");
     if (r->language) ft_command_add_all(command, (const char *const[]){"-x", "none", NULL});
     ft_command_add_all(command, link_before);
     ft_command_add(command, ours(folder, "libforetell-record.a"));
     ft_command_add_all(command, link_after);
 }
 
-static void add_link(ft_command *command, const ft_request *r, bool clang, const char *folder)
+static void add_link(ft_command *command, const ft_request *r, const char *folder)
 {
     if (!r->links || !r->has_input) return;
-    if (!r->shared) add_runtime(command, r, clang, folder);
+    if (!r->shared) add_runtime(command, r, folder);
     ft_command_add_all(command, link_all);
 }
 
@@ -258,8 +280,8 @@ int main(int argc, char **argv)
     const char *compiler = compiler_of(argv[0]), *folder = own_folder();
     bool clang = terms || is_clang(compiler);
     ft_command arguments = ft_request_expand(argc, argv), command = {0};
-    ft_request r = ft_request_understand(&arguments);
-    const char *why_not = refusal(&r, clang);
+    ft_request r = understand(compiler, &arguments);
+    const char *why_not = refusal(&r);
     if (why_not) {
         fprintf(stderr, "foretell-cc: %s\n", why_not);
         return 2;
@@ -269,9 +291,9 @@ int main(int argc, char **argv)
     add_words(&command, compiler);
     add_compile(&command, &r, clang, folder);
     add_arguments(&command, argc, argv, r.links && r.shared && r.strict);
-    add_level(&command, clang);
+    add_last(&command, clang);
     add_plugin(&command, &r, clang);
-    add_link(&command, &r, clang, folder);
+    add_link(&command, &r, folder);
     execvp(command.data[0], (char **)command.data);
     fprintf(stderr, "foretell-cc: %s: %s (set FORETELL_CC and FORETELL_CXX)\n", command.data[0],
             strerror(errno));

@@ -83,39 +83,63 @@ static bool is_assembler(const char *name, const char *language)
     return ending && is_one_of(ending, endings);
 }
 
-/* -Wl,-z,defs and its other names; the last one counts. */
-static void see_strictness(ft_request *r, const char *argument)
+/* A word for the linker. -z defs has other names, and the last one counts. */
+static void see_linker_word(ft_request *r, const char *word)
 {
-    static const char *const strict[] = {"-Wl,--no-undefined", "-Wl,-no-undefined", "-Wl,-z,defs",
-                                         "-Wl,-zdefs", NULL};
-    for (const char *const *s = strict; *s; s++)
-        if (strstr(argument, *s + 3) && !strncmp(argument, "-Wl,", 4)) r->strict = true;
-    if (!strcmp(argument, "defs") || !strcmp(argument, "--no-undefined")) r->strict = true;
+    static const char *const strict[] = {"--no-undefined", "-no-undefined", "defs", "-zdefs", NULL};
+    static const char *const relocatable[] = {"-r", "-i", "-Ur", "--relocatable", NULL};
+    if (is_one_of(word, strict)) r->strict = true;
+    if (is_one_of(word, relocatable)) r->links = false;
+}
+
+static void see_linker_words(ft_request *r, const char *words)
+{
+    char *copy = strdup(words), *rest = copy;
+    for (char *word; rest && (word = strsep(&rest, ","));) see_linker_word(r, word);
+    free(copy);
+}
+
+/* The last one counts, and what is taken back is not there. */
+static void see_sanitizer(ft_request *r, const char *argument)
+{
+    static const char with[] = "-fsanitize=", without[] = "-fno-sanitize=";
+    if (!strncmp(argument, with, strlen(with)) && strcmp(argument + strlen(with), "thread") != 0)
+        r->sanitizer = argument + strlen(with);
+    if (!r->sanitizer || strncmp(argument, without, strlen(without)) != 0) return;
+    const char *list = argument + strlen(without);
+    if (!strcmp(list, "all") || !strcmp(list, r->sanitizer)) r->sanitizer = NULL;
 }
 
 static void see_option(ft_request *r, const char *argument)
 {
-    static const char *const no_link[] = {
-        "-c", "-S",     "-E",        "-M",           "-MM",        "-fsyntax-only",
-        "-r", "-Wl,-r", "--compile", "--preprocess", "--assemble", NULL};
+    static const char *const others[] = {
+        "-E",           "-M",        "-MM",       "--preprocess",          "-fsyntax-only", "-###",
+        "--precompile", "--analyze", "-emit-ast", "-emit-interface-stubs", "-verify-pch",   NULL};
+    static const char *const no_link[] = {"-c", "-S", "-r", "--compile", "--assemble", NULL};
+    static const char *const narrow[] = {"-m32", "-mx32", "-m16", NULL};
     static const char *const fixed[] = {"-static", "--static", "-static-pie", NULL};
-    if (is_one_of(argument, no_link)) r->links = false;
+    if (is_one_of(argument, others)) r->other = true;
+    if (r->other || is_one_of(argument, no_link)) r->links = false;
     if (!strcmp(argument, "-shared") || !strcmp(argument, "--shared")) r->shared = true;
     if (is_one_of(argument, fixed)) r->fixed = true;
     if (!strncmp(argument, "-flto", 5)) r->lto = true;
     if (!strcmp(argument, "-fno-lto")) r->lto = false;
-    if (!strncmp(argument, "-fsanitize=", 11) && strcmp(argument + 11, "thread") != 0)
-        r->sanitizer = argument;
-    see_strictness(r, argument);
+    if (is_one_of(argument, narrow)) r->narrow = true;
+    if (!strcmp(argument, "-m64")) r->narrow = false;
+    see_sanitizer(r, argument);
+    if (!strncmp(argument, "-Wl,", 4)) see_linker_words(r, argument + 4);
+    if (!strcmp(argument, "--no-undefined")) r->strict = true;
 }
 
 ft_request ft_request_understand(const ft_command *arguments)
 {
     static const char *const takes_value[] = {
-        "-o",      "-I",         "-L",          "-D",       "-U",        "-MF",
-        "-MT",     "-MQ",        "-isystem",    "-include", "-imacros",  "-iquote",
-        "-Xclang", "-idirafter", "-Xassembler", "-T",       "-u",        "-Xpreprocessor",
-        "--param", "-target",    "-mllvm",      "-arch",    "-aux-info", NULL};
+        "-o",      "-I",         "-L",          "-D",       "-U",       "-MF",
+        "-MT",     "-MQ",        "-isystem",    "-include", "-imacros", "-iquote",
+        "-Xclang", "-idirafter", "-Xassembler", "-T",       "-u",       "-Xpreprocessor",
+        "--param", "-MJ",        "-target",     "-mllvm",   "-arch",    "-aux-info",
+        NULL};
+    static const char *const to_linker[] = {"-Xlinker", "-z", NULL};
     ft_request r = {.links = true};
     const char *language = NULL;
     bool headers = false, others = false;
@@ -125,8 +149,8 @@ ft_request ft_request_understand(const ft_command *arguments)
             language = arguments->data[++i];
         else if (!strncmp(a, "-x", 2))
             language = a + 2;
-        else if (!strcmp(a, "-Xlinker") && i + 1 < arguments->n)
-            see_strictness(&r, arguments->data[++i]);
+        else if (is_one_of(a, to_linker) && i + 1 < arguments->n)
+            see_linker_word(&r, arguments->data[++i]);
         else if (a[0] != '-' || !a[1]) {
             *(is_header(a, language) ? &headers : &others) = true;
             r.assembles |= is_assembler(a, language);

@@ -7,15 +7,17 @@
 #include "command.h"
 
 typedef struct ft_request {
-    bool links;            /* to a program or library; not -c, -E, -M, precompiled headers ... */
+    bool links;            /* to a program or library; not -c, -r, -E, precompiled headers ... */
+    bool other;            /* nothing that is run comes out: -E, -fsyntax-only, ... */
     bool shared;           /* to a library */
     bool fixed;            /* without shared libraries */
+    bool narrow;           /* for processors or pointers of fewer than 64 bits */
     bool has_input;        /* files, or standard input */
     bool strict;           /* undefined symbols are errors in libraries too (-z defs) */
     bool language;         /* -x is in force at its end */
     bool lto;              /* link-time optimisation */
     bool assembles;        /* a source is one of assembler */
-    const char *sanitizer; /* one that is not ours, NULL: none */
+    const char *sanitizer; /* a list with others than ours, NULL: none */
 } ft_request;
 
 /* The arguments (argv[1 ..]) with response files (@FILE) in full, for ever. */

@@ -1,5 +1,6 @@
 #include "symbolic.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -21,10 +22,11 @@ static const char *const to_bitcode[] = {"-g",
                                          "-fno-builtin-memcpy",
                                          "-fno-builtin-memmove",
                                          "-fno-lto",
+                                         "-gno-split-dwarf",
                                          "-Wno-unused-command-line-argument",
                                          NULL};
-static const char *const to_object[] = {
-    "-g", "-gdwarf-aranges", "-O0", "-c", "-Wno-unused-command-line-argument", NULL};
+static const char *const to_object[] = {"-g", "-gdwarf-aranges", "-O0",
+                                        "-Wno-unused-command-line-argument", NULL};
 static const char *const unoptimised[] = {"-O0", "-U_FORTIFY_SOURCE",
                                           "-Wno-unused-command-line-argument", NULL};
 
@@ -77,14 +79,14 @@ static bool takes_value(const char *argument)
         "-o",      "-I",     "-L",       "-D",       "-U",       "-MF",         "-MT",
         "-MQ",     "-x",     "-isystem", "-include", "-Xlinker", "-Xassembler", "-Xpreprocessor",
         "-Xclang", "-T",     "-u",       "-z",       "-iquote",  "-idirafter",  "-imacros",
-        "-target", "-mllvm", "-arch",    "--param",  NULL};
+        "-target", "-mllvm", "-arch",    "--param",  "-MJ",      NULL};
     return is_one_of(argument, names);
 }
 
 static bool is_source(const char *name, const char *language)
 {
-    static const char *const endings[] = {".c",  ".cc",  ".cpp", ".cxx", ".c++", ".C",
-                                          ".cp", ".CPP", ".i",   ".ii",  NULL};
+    static const char *const endings[] = {".c",   ".cc", ".cpp", ".cxx",  ".c++", ".C", ".cp",
+                                          ".CPP", ".i",  ".ii",  ".cppm", ".pcm", NULL};
     const char *dot = strrchr(name, '.');
     if (language && strcmp(language, "none") != 0)
         return !strncmp(language, "assembler", 9) ? false : true;
@@ -96,26 +98,41 @@ typedef struct inputs {
     const char **languages; /* by source: what -x says there, or NULL */
     unsigned n;
     const char *output;
-    bool compiles, depends, named, filed; /* -c; -MD or -MMD; -MT or -MQ; -MF */
-    bool other;                           /* -E, -S, ...: nothing that is run comes out */
+    bool compiles, assembly;    /* no link: -c, -S; the latter */
+    bool depends, named, filed; /* -MD or -MMD; -MT or -MQ; -MF */
+    bool covered;               /* --coverage: notes and data have names of the object's */
+    bool other;                 /* nothing that is run comes out */
 } inputs;
+
+/* Options that it is of interest whether they are there. */
+static void see_option(inputs *in, const char *argument)
+{
+    static const char *const compiles[] = {"-c", "--compile", "-S", "--assemble", NULL};
+    static const char *const depends[] = {"-MD", "-MMD", NULL}, *const named[] = {"-MT", "-MQ",
+                                                                                  NULL};
+    static const char *const covered[] = {"--coverage", "-coverage", "-fprofile-arcs",
+                                          "-ftest-coverage", NULL};
+    static const char *const others[] = {"--version", "-dumpversion", "-dumpmachine", "--help",
+                                         NULL};
+    in->compiles |= is_one_of(argument, compiles);
+    in->assembly |= is_one_of(argument, compiles + 2);
+    in->depends |= is_one_of(argument, depends);
+    in->named |= is_one_of(argument, named);
+    in->filed |= !strcmp(argument, "-MF");
+    in->covered |= is_one_of(argument, covered);
+    in->other |= is_one_of(argument, others) || !strncmp(argument, "-print-", 7);
+}
 
 static inputs look_at(const ft_build *b)
 {
-    static const char *const others[] = {
-        "-S",           "-E",           "-M",     "-MM", "-fsyntax-only", "--version", "-v",
-        "-dumpversion", "-dumpmachine", "--help", NULL};
     inputs in = {.sources = calloc((size_t)b->argc + 1, sizeof(char *)),
-                 .languages = calloc((size_t)b->argc + 1, sizeof(char *))};
+                 .languages = calloc((size_t)b->argc + 1, sizeof(char *)),
+                 .other = b->other};
     const char *language = NULL;
     if (!in.sources || !in.languages) die("out of memory");
     for (int i = 1; i < b->argc; i++) {
         const char *a = b->argv[i];
-        if (!strcmp(a, "-c")) in.compiles = true;
-        if (!strcmp(a, "-MD") || !strcmp(a, "-MMD")) in.depends = true;
-        if (!strcmp(a, "-MT") || !strcmp(a, "-MQ")) in.named = true;
-        if (!strcmp(a, "-MF")) in.filed = true;
-        if (is_one_of(a, others) || !strncmp(a, "-print-", 7)) in.other = true;
+        see_option(&in, a);
         if (!strcmp(a, "-x") && i + 1 < b->argc) language = b->argv[i + 1];
         if (!strncmp(a, "-x", 2) && a[2]) language = a + 2;
         const char *ending = language ? strrchr(language, '-') : NULL;
@@ -131,16 +148,33 @@ static inputs look_at(const ft_build *b)
     return in;
 }
 
-/* Adds the options; not inputs, outputs, languages, and make's dependencies only where asked for.
- */
-static void add_options(ft_command *to, const ft_build *b, bool dependencies)
+/* Lists of options; one with a star is of all that begin so. */
+static const char *const never[] = {"-c",  "-S",  "--compile",         "--assemble", "-flto*",
+                                    "-o*", "-x*", "-fsanitize=thread", NULL};
+/* The bitcode has it by then: counters of what was executed would be there twice. */
+static const char *const for_bitcode[] = {
+    "-M*",          "--coverage",           "-coverage", "-ftest-coverage", "-fprofile-*",
+    "-fcoverage-*", "-fsanitize-coverage*", NULL};
+static const char *const for_make[] = {"-M*", NULL};
+static const char *const nothing[] = {NULL};
+
+static bool is_in(const char *argument, const char *const *names)
 {
-    static const char *const dropped[] = {"-c", "-flto", "-fsanitize=thread", NULL};
+    for (; *names; names++) {
+        size_t n = strlen(*names) - 1;
+        if ((*names)[n] == '*' ? !strncmp(argument, *names, n) : !strcmp(argument, *names))
+            return true;
+    }
+    return false;
+}
+
+/* Adds the options; not inputs, outputs, languages. */
+static void add_options(ft_command *to, const ft_build *b, const char *const *without)
+{
     for (int i = 1; i < b->argc; i++) {
         const char *a = b->argv[i];
         bool value = takes_value(a) && i + 1 < b->argc;
-        bool option = a[0] == '-' && a[1] && strncmp(a, "-o", 2) != 0 && strncmp(a, "-x", 2) != 0 &&
-                      !is_one_of(a, dropped) && (dependencies || strncmp(a, "-M", 2) != 0);
+        bool option = a[0] == '-' && a[1] && !is_in(a, never) && !is_in(a, without);
         if (option) ft_command_add(to, a);
         if (option && value) ft_command_add(to, b->argv[i + 1]);
         if (value) i++;
@@ -168,6 +202,15 @@ static char *with_ending(const char *name, const char *ending)
     return made;
 }
 
+static char *without_ending(const char *name)
+{
+    char *stem = strdup(name);
+    if (!stem) die("out of memory");
+    char *dot = strrchr(stem, '.');
+    if (dot && !strchr(dot, '/')) *dot = 0;
+    return stem;
+}
+
 /* Make's dependencies are of the object, not of the bitcode. */
 static void add_dependencies(ft_command *to, const inputs *in, const char *object)
 {
@@ -177,12 +220,24 @@ static void add_dependencies(ft_command *to, const inputs *in, const char *objec
         ft_command_add(to, object);
     }
     if (in->filed) return;
-    char *name = strdup(object);
-    if (!name) die("out of memory");
-    char *dot = strrchr(name, '.');
-    if (dot && !strchr(dot, '/')) *dot = 0;
     ft_command_add(to, "-MF");
-    ft_command_add(to, with_ending(name, ".d"));
+    ft_command_add(to, with_ending(without_ending(object), ".d"));
+}
+
+/* So are the files of --coverage, beside it; those of a link are named after the source. */
+static void add_coverage(ft_command *to, const char *stem)
+{
+    static const struct {
+        const char *option, *ending;
+    } files[] = {{"-coverage-notes-file", ".gcno"}, {"-coverage-data-file", ".gcda"}};
+    char folder[PATH_MAX];
+    if (!getcwd(folder, sizeof folder)) die("the working directory has no name");
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        const char *name = with_ending(stem, files[i].ending);
+        if (name[0] != '/') name = path(folder, name); /* the program may run elsewhere */
+        ft_command_add_all(
+            to, (const char *const[]){"-Xclang", files[i].option, "-Xclang", name, NULL});
+    }
 }
 
 static int make_bitcode(const ft_build *b, const inputs *in, unsigned i, const char *object,
@@ -190,11 +245,13 @@ static int make_bitcode(const ft_build *b, const inputs *in, unsigned i, const c
 {
     ft_command c = {0};
     ft_command_add(&c, b->compiler);
-    add_options(&c, b, in->compiles);
+    add_options(&c, b, in->compiles ? nothing : for_make);
     ft_command_add(&c, "-isystem");
     ft_command_add(&c, b->include);
     ft_command_add_all(&c, to_bitcode);
     add_dependencies(&c, in, object);
+    if (in->covered)
+        add_coverage(&c, in->compiles ? without_ending(object) : base_of(in->sources[i]));
     if (in->languages[i]) {
         ft_command_add(&c, "-x");
         ft_command_add(&c, in->languages[i]);
@@ -208,12 +265,14 @@ static int make_bitcode(const ft_build *b, const inputs *in, unsigned i, const c
     return code;
 }
 
-static int make_object(const ft_build *b, const char *bitcode, const char *object)
+static int make_object(const ft_build *b, const inputs *in, const char *bitcode, const char *object)
 {
     ft_command c = {0};
     ft_command_add(&c, b->compiler);
-    add_options(&c, b, false);
+    add_options(&c, b, for_bitcode);
     ft_command_add_all(&c, to_object);
+    ft_command_add(&c, in->assembly ? "-S" : "-c");
+    if (!in->compiles) ft_command_add(&c, "-gno-split-dwarf"); /* it would lie beside the object */
     ft_command_add_all(&c, (const char *const[]){"-fno-integrated-as", "-B", b->assembler, NULL});
     ft_command_add(&c, bitcode);
     ft_command_add(&c, "-o");
@@ -235,7 +294,8 @@ static char *instrument_path(const char *folder)
 static int compile(const ft_build *b, const inputs *in, unsigned i, const char *object,
                    const char *work)
 {
-    char *plain = path(work, "plain.bc"), *full = path(work, "full.bc");
+    const char *base = base_of(in->sources[i]); /* -save-temps: files of that name */
+    char *plain = path(work, "plain"), *full = path(work, with_ending(base, ".bc"));
     char *tool = instrument_path(b->folder);
     ft_command instrument = {0};
     ft_command_add(&instrument, tool);
@@ -243,7 +303,7 @@ static int compile(const ft_build *b, const inputs *in, unsigned i, const char *
     ft_command_add(&instrument, full);
     int code = make_bitcode(b, in, i, object, plain);
     if (!code) code = run(&instrument);
-    if (!code) code = make_object(b, full, object);
+    if (!code) code = make_object(b, in, full, object);
     unlink(plain);
     unlink(full);
     free(instrument.data);
@@ -260,7 +320,7 @@ static int compile_only(const ft_build *b, const inputs *in, const char *work)
     int code = 0;
     for (unsigned i = 0; i < in->n && !code; i++) {
         const char *object = in->output;
-        if (!object) object = with_ending(base_of(in->sources[i]), ".o");
+        if (!object) object = with_ending(base_of(in->sources[i]), in->assembly ? ".s" : ".o");
         code = compile(b, in, i, object, work);
     }
     return code;
@@ -282,6 +342,7 @@ static void add_link(ft_command *c, const ft_build *b, const inputs *in, char **
         if (value) i++;
     }
     ft_command_add(c, "-Wno-unused-command-line-argument");
+    if (!b->links) return; /* another object (-r) */
     if (b->shared && b->strict) ft_command_add(c, "-Wl,-z,undefs");
     ft_command_add_all(c, b->all);
     if (b->shared) return;
@@ -325,6 +386,16 @@ static int as_it_is(const ft_build *b)
     return run(&c);
 }
 
+/* What the compiler left there too (-save-temps=obj). */
+static void remove_folder(const char *work)
+{
+    DIR *folder = opendir(work);
+    for (struct dirent *entry; folder && (entry = readdir(folder));)
+        if (entry->d_type != DT_DIR) unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder) closedir(folder);
+    rmdir(work);
+}
+
 int ft_symbolic_build(const ft_build *b)
 {
     const char *folder = getenv("TMPDIR");
@@ -333,7 +404,7 @@ int ft_symbolic_build(const ft_build *b)
     char *work = path(folder && *folder ? folder : "/tmp", "foretell-cc-XXXXXX");
     if (!mkdtemp(work)) die("no folder for temporary files");
     int code = in.compiles ? compile_only(b, &in, work) : compile_and_link(b, &in, work);
-    rmdir(work);
+    remove_folder(work);
     free(work);
     return code;
 }

@@ -14,6 +14,7 @@ typedef struct ft_build {
     const char *const *all;                   /* what each link gets, of a library too */
     bool links, shared; /* the command line asks for a program or library; for a library */
     bool strict;        /* that has no undefined symbols */
+    bool other;         /* for nothing that is run (-E ...) */
     int argc;
     const char **argv; /* [1 ..] as given, without --symbolic, response files in full */
 } ft_build;
