@@ -1,0 +1,39 @@
+/* Jobs in libuv's pool of threads, as the system has it, without hooks: the queue, its lock and the
+ * wake-ups are the library's own. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <uv.h>
+
+enum { JOBS = 12 };
+struct job {
+    uv_work_t request;
+    int in, out;
+};
+static struct job fixed;
+static int total;
+
+static void work(uv_work_t *request)
+{
+    struct job *j = request->data;
+    j->out = j->in * 2;
+}
+
+static void end(uv_work_t *request, int status)
+{
+    struct job *j = request->data;
+    total += status ? 0 : j->out;
+    if (j != &fixed) free(j);
+}
+
+int main(void)
+{
+    for (int i = 0; i < JOBS; i++) {
+        struct job *j = i == JOBS / 2 ? &fixed : malloc(sizeof *j);
+        j->in = i;
+        j->request.data = j;
+        uv_queue_work(uv_default_loop(), &j->request, work, end);
+    }
+    uv_run(uv_default_loop(), UV_RUN_DEFAULT);
+    printf("%d\n", total);
+    return total != JOBS * (JOBS - 1);
+}
