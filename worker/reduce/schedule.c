@@ -431,6 +431,8 @@ static bool reduce(ft_schedules *s, uint32_t observed, const ft_witness *witness
     uint32_t total = count_steps(s, extra);
     s->needs.len = 0;
     s->cell_epoch++;
+    /* Nobody has checked the witness: a member that it lacks waits for nothing. */
+    memset(s->need_count, 0, s->n_busy * sizeof *s->need_count);
     add_observed(s, observed, FT_NO_EVENT);
     for (uint32_t i = observed; i < witness->n_steps; i++) {
         uint32_t e = witness->steps[i];
