@@ -144,6 +144,16 @@ bool ft_trace_compares(const ft_trace *trace, uint32_t e)
            trace->updates[trace->data[e]].read != FT_NO_VALUE;
 }
 
+bool ft_trace_failed_swap(const ft_trace *trace, uint32_t e)
+{
+    const ft_action *action = ft_trace_action(trace, e);
+    if (trace->kind[e] != FT_EVENT_ASSIGN || !(trace->flags[e] & FT_FLAG_ATOMIC)) return false;
+    if (action->guard == FT_NO_TERM) return false;
+    for (uint32_t i = 0; i < action->n_assignments; i++)
+        if (!FT_SYM_IS_LOCAL(action->assignments[i].target)) return false;
+    return true;
+}
+
 const char *ft_trace_thread_name(const ft_trace *trace, uint32_t thread)
 {
     assert(thread < trace->threads.len);

@@ -200,6 +200,11 @@ const ft_access *ft_trace_accesses(const ft_trace *trace, uint32_t e, ft_access 
 /* A compare-and-swap whose value is known: it writes only where it finds that value. */
 bool ft_trace_compares(const ft_trace *trace, uint32_t e);
 
+/* A compare-and-swap that found something else than it asked for, as a recording with terms has it:
+ * an atomic assignment with a guard that writes nothing shared. Where the guard does not hold, the
+ * program's statement writes, and the trace does not say what. */
+bool ft_trace_failed_swap(const ft_trace *trace, uint32_t e);
+
 /* True for an event that the run did not come past (FT_FLAG_BLOCKED). */
 bool ft_trace_is_blocked(const ft_trace *trace, uint32_t e);
 /* cut[thread]: the thread's begin is in the trace and its end is not (the process ended, or the

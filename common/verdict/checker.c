@@ -167,6 +167,15 @@ static decision takes_place(const run *r, uint32_t e, const ft_access *access, f
     return always ? YES : OTHERS[outcome];
 }
 
+/* ATOMICITY of claim.h: a compare-and-swap that failed reads as t_r only where it fails again. */
+static decision remote_takes_place(const run *r, uint32_t e, const ft_access *access,
+                                   ft_outcome outcome)
+{
+    ft_access own = *access;
+    own.in_guard &= !ft_trace_failed_swap(r->trace, e);
+    return takes_place(r, e, &own, outcome);
+}
+
 static const ft_access *find_access(const ft_trace *trace, uint32_t e, uint32_t variable,
                                     bool write, ft_access *scratch)
 {
@@ -336,7 +345,8 @@ static ft_status check_access(run *r, uint32_t index, ft_outcome outcome)
     ft_access scratch;
     const ft_access *access =
         find_access(r->trace, e, r->claim->variable, r->claim->writes[index], &scratch);
-    decision happens = takes_place(r, e, access, outcome);
+    decision happens =
+        index == 1 ? remote_takes_place(r, e, access, outcome) : takes_place(r, e, access, outcome);
     if (happens == YES) return FT_OK;
     if (happens == UNDECIDED) return ft_checker_refuse(r, FT_UNSUPPORTED, e, UNKNOWN_VALUE);
     return ft_checker_refuse(r, FT_INPUT, e,

@@ -32,7 +32,11 @@
  *               made of the value in the trace, and many statements leave the same concrete
  *               event (Wang et al. §2). A compare-and-swap
  *               writes what it wrote in the run, or nothing. Under `ctp` what has
- *               terms does not depart: members may read what it wrote.
+ *               terms does not depart: members may read what it wrote. As t_r a failed
+ *               compare-and-swap (ft_trace_failed_swap) reads only if its guard holds: elsewhere it
+ *               succeeds, and what it then writes, before t_c' looks, the trace does not say. (One
+ *               that comes last may succeed: it reads all the same, and nothing comes after it. One
+ *               that succeeded in the run fails where its guard does not hold: it reads.)
  *   CO_ENABLED  events[0], events[1] of different threads: both next after the last step, each
  *               could be executed alone from there (acquire: lock free or, recursive, its own;
  *               wait: count > 0; join, edge-in: fulfilled; assign, assume: enabled; own reads

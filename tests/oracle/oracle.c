@@ -74,8 +74,9 @@ static ft_tri atomicity_at(const ft_machine *machine, const ft_state *state, con
     if (!ft_machine_has_executed(machine, state, e[1]) || !ft_machine_is_next(machine, state, e[2]))
         return FT_TRI_NO;
     ft_tri last = ft_machine_enabled(machine, state, e[2]);
-    ft_tri remote_happened =
-        happens(trace, e[1], claim->variable, claim->writes[1], (ft_tri)state->remote_enabled);
+    ft_tri remote_happened = (ft_tri)state->remote_enabled;
+    if (!ft_trace_failed_swap(trace, e[1])) /* where that is not enabled, it would have written */
+        remote_happened = happens(trace, e[1], claim->variable, claim->writes[1], remote_happened);
     ft_tri last_happens = happens(trace, e[2], claim->variable, claim->writes[2], last);
     return both(remote_happened, last_happens); /* a member's accesses happen: t_c's did */
 }

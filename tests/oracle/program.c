@@ -70,7 +70,10 @@ static void add_assign(ft_program *program)
     if (op.n_assignments == 0) return;
     if (ft_program_percent(program, 15)) set_target(program, &op);
     if (ft_program_percent(program, 30)) op.guard = ft_program_condition(program, false);
-    if (ft_program_percent(program, 12)) op.flags = FT_FLAG_ATOMIC;
+    bool swap = op.guard != FT_NO_TERM; /* one that fails (ft_trace_failed_swap) */
+    for (uint32_t i = 0; i < op.n_assignments; i++)
+        swap &= FT_SYM_IS_LOCAL(op.assignments[i].target);
+    if (ft_program_percent(program, swap ? 60 : 12)) op.flags = FT_FLAG_ATOMIC;
     ft_instruction *out = ft_program_add(program, FT_EVENT_ASSIGN, 0);
     op.loc = out->loc;
     *out = op;

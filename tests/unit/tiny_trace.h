@@ -3,7 +3,7 @@
  *   var x 0 | var x | local a 0 | mutex l | rec l | chk l | rw l declarations (all values are Int;
  *   sem s 1 | cond c | bar b 2 | once o | block m x y            chk: error-checking)
  *   T1: r x [5] | ra x [5] | w x [5] | wa x [5]                  plain accesses; ..a: atomic
- *   T1: x := (+ a 1), y := 2 if (> x 0)                          guarded assignment
+ *   T1: [atomic] x := (+ a 1), y := 2 if (> x 0)                 guarded assignment
  *   T1: assume (> x 0) | T1: assert (> x 0)
  *   T1: if (> x 0) | T1: else | T1: end-if
  *   T1: acq l | rel l | wait s | post s | fork T2 | join T2 | out e | in e | begin | end | tx | xt
@@ -109,7 +109,8 @@ static inline void tiny_assign(ft_builder *b, uint32_t thread, uint32_t loc, cha
     ft_assignment assignments[4];
     uint32_t count = 0;
     ft_scope scope = ft_trace_scope(ft_builder_peek(b));
-    char *guard = strstr(text, " if "), *rest = text, *one;
+    size_t skip = strncmp(text, "atomic ", 7) == 0 ? 7 : 0;
+    char *guard = strstr(text, " if "), *rest = text + skip, *one;
     if (guard) *guard = 0;
     while ((one = strsep(&rest, ","))) {
         char *term = strstr(one, " := ");
@@ -122,7 +123,7 @@ static inline void tiny_assign(ft_builder *b, uint32_t thread, uint32_t loc, cha
         assignments[count++].term = tiny_term(b, term + 4);
     }
     ft_builder_action(b, FT_EVENT_ASSIGN, thread, loc, guard ? tiny_term(b, guard + 4) : FT_NO_TERM,
-                      assignments, count, 0);
+                      assignments, count, skip ? FT_FLAG_ATOMIC : 0);
 }
 
 static inline uint32_t tiny_object(ft_builder *b, ft_object_class class, const char *name)

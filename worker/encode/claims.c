@@ -351,7 +351,7 @@ static void ask_atomicity_departing(ft_decider *d, ft_query *q, const ft_claim *
         writes |= accesses[i].write;
     }
     uint32_t i = ft_run_find_access(trace, e, claim->variable, claim->writes[1]);
-    bool conditional = ft_access_conditional(trace, e, &accesses[i]);
+    bool conditional = ft_remote_conditional(trace, e, &accesses[i]);
     ft_query_next(d, q, e);
     if (!reads || is_control(d) || ft_fault_is(FT_FAULT_NO_DEPARTURE)) q->impossible = true;
     if (q->impossible) return;

@@ -81,6 +81,12 @@ bool ft_access_conditional(const ft_trace *trace, uint32_t e, const ft_access *a
     return !access->in_guard && ft_event_conditional(trace, e);
 }
 
+bool ft_remote_conditional(const ft_trace *trace, uint32_t e, const ft_access *access)
+{
+    bool swap = ft_trace_failed_swap(trace, e) && !ft_fault_is(FT_FAULT_FAILED_SWAP);
+    return swap || ft_access_conditional(trace, e, access);
+}
+
 /* ---- constants ---------------------------------------------------------------------------------
  */
 

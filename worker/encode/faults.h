@@ -18,6 +18,7 @@
     X(OWN_READ_BOUND, "a final event's own reads obey the model (wrong safe)")                     \
     X(BLIND_SWAP, "a final compare-and-swap writes whatever it finds")                             \
     X(FORGETFUL, "what a remote rmw writes is unknown though it finds what it found in the run")   \
+    X(FAILED_SWAP, "a remote compare-and-swap that failed reads though it would succeed")          \
     X(NO_DEPARTURE, "t_r may not depart from the model (wrong safe)")                              \
     X(OVER_PRUNED, "a source two writes back is pruned as overwritten without must-happen-before") \
     X(NO_RW, "a shared section conflicts with nothing")                                            \

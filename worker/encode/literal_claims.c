@@ -21,9 +21,10 @@ static bool takes_place(ft_literal *l, uint32_t e, uint32_t variable, bool write
     ft_access scratch;
     const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
     if (i == UINT32_MAX) return false;
+    bool conditional = e == l->extra ? ft_remote_conditional(trace, e, &accesses[i])
+                                     : ft_access_conditional(trace, e, &accesses[i]);
     *needs = NULL;
-    if (ft_access_conditional(trace, e, &accesses[i]) && l->p->model != FT_MODEL_CONTROL)
-        *needs = ft_literal_enabled(l, e, at);
+    if (conditional && l->p->model != FT_MODEL_CONTROL) *needs = ft_literal_enabled(l, e, at);
     return true;
 }
 

@@ -98,5 +98,7 @@ bool ft_event_conditional(const ft_trace *trace, uint32_t e);
 
 /* Does a non-guard access of e need e to be enabled? (claim.h, RACE) */
 bool ft_access_conditional(const ft_trace *trace, uint32_t e, const ft_access *access);
+/* Does an access of t_r need it to be enabled? (claim.h, ATOMICITY) */
+bool ft_remote_conditional(const ft_trace *trace, uint32_t e, const ft_access *access);
 
 #endif

@@ -129,11 +129,19 @@ static void add_steps(ft_plan *plan, const ft_trace *trace, const ft_witness *wi
     }
 }
 
+/* Is it a compare-and-swap that found what it asked for? */
+static bool swapped(const ft_trace *trace, uint32_t e)
+{
+    const ft_action *action = ft_trace_action(trace, e);
+    if (!action) return ft_trace_compares(trace, e);
+    return action->guard != FT_NO_TERM && kind_of_step(trace, e) == FT_EVENT_RMW;
+}
+
 /* What comes in between reads, whether it finds there what it found in the run or not. */
 static void let_fail(ft_plan *plan, const ft_trace *trace, const ft_claim *claim)
 {
     if (claim->kind != FT_CLAIM_ATOMICITY || claim->writes[1]) return;
-    if (!ft_trace_compares(trace, claim->events[1])) return;
+    if (!swapped(trace, claim->events[1])) return;
     for (size_t i = 0; i < plan->entries.len; i++)
         if (plan->events.data[i] == claim->events[1]) plan->entries.data[i].kind = FT_SCHEDULE_NONE;
 }
