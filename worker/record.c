@@ -401,48 +401,71 @@ static bool reads_anew(const ft_record_context *c, const ft_claim *claim)
     return false;
 }
 
-static bool is_atomic(const ft_trace *trace, uint32_t e)
+/* What an event does to a variable in one step, whether its terms say so or its kind. */
+typedef struct deed {
+    bool reads, writes, atomic;
+} deed;
+
+static deed deed_of(const ft_trace *trace, uint32_t e, uint32_t variable)
 {
-    return trace->kind[e] == FT_EVENT_RMW || (trace->flags[e] & FT_FLAG_ATOMIC);
+    return (deed){.reads = ft_run_find_access(trace, e, variable, false) != UINT32_MAX,
+                  .writes = ft_run_find_access(trace, e, variable, true) != UINT32_MAX,
+                  .atomic = trace->kind[e] == FT_EVENT_RMW || (trace->flags[e] & FT_FLAG_ATOMIC)};
+}
+
+static bool is_update(deed d)
+{
+    return d.atomic && d.reads && d.writes;
+}
+
+static bool is_look(deed d)
+{
+    return d.atomic && d.reads && !d.writes;
+}
+
+/* A compare-and-swap that succeeded; with terms, its outcome is the guard. */
+static bool is_swap(const ft_trace *trace, uint32_t e, uint32_t variable)
+{
+    const ft_action *action = ft_trace_action(trace, e);
+    if (!is_update(deed_of(trace, e, variable))) return false;
+    return action ? action->guard != FT_NO_TERM : (trace->flags[e] & FT_FLAG_TRY) != 0;
 }
 
 /* Is e an atomic read before a compare-and-swap of the same object, with nothing but such reads in
  * between? That one asks for what was read again: they are one update, which is made anew where
  * another thread's comes in between. */
-static bool begins_update(const ft_order *order, uint32_t e)
+static bool begins_update(const ft_order *order, uint32_t e, uint32_t variable)
 {
     const ft_trace *trace = order->trace;
-    while (e != FT_NO_EVENT && trace->kind[e] == FT_EVENT_READ && is_atomic(trace, e)) {
-        uint32_t object = trace->object[e];
-        do e = ft_order_next(order, e);
-        while (e != FT_NO_EVENT &&
-               (trace->object[e] != object ||
-                ft_event_kind_object((ft_event_kind)trace->kind[e]) != FT_OBJECT_VARIABLE));
+    while (e != FT_NO_EVENT && is_look(deed_of(trace, e, variable))) {
+        deed next = {0};
+        do {
+            e = ft_order_next(order, e);
+            if (e != FT_NO_EVENT) next = deed_of(trace, e, variable);
+        } while (e != FT_NO_EVENT && !next.reads && !next.writes);
     }
-    return e != FT_NO_EVENT && trace->kind[e] == FT_EVENT_RMW && (trace->flags[e] & FT_FLAG_TRY);
+    return e != FT_NO_EVENT && is_swap(trace, e, variable);
 }
 
-static bool updates(const ft_order *order, uint32_t e)
+static bool updates(const ft_order *order, uint32_t e, uint32_t variable)
 {
-    return order->trace->kind[e] == FT_EVENT_RMW || begins_update(order, e);
+    return is_update(deed_of(order->trace, e, variable)) || begins_update(order, e, variable);
 }
 
 /* Between two updates of an atomic another thread reads or updates it: each update makes one whole
  * state out of another (a count of references, a word of bits, the number of a sequence lock), and
  * who reads it as an atomic takes whichever is there. Two stores may well be halves of one change,
- * and a store in between throws an update away. Who made the atomic, by a plain write, and reads it
- * later takes whichever is there too. */
+ * and a store in between throws an update away. Who made the atomic, by a plain write, made a whole
+ * state too: what others make of it before the maker's own update, or its look, is as harmless. */
 static bool updates_or_peeks(const ft_order *order, const ft_claim *claim)
 {
-    const ft_trace *trace = order->trace;
-    const uint32_t *e = claim->events;
     if (claim->kind != FT_CLAIM_ATOMICITY) return false;
-    bool made = trace->kind[e[0]] == FT_EVENT_WRITE && !is_atomic(trace, e[0]);
-    bool seen = trace->kind[e[2]] == FT_EVENT_READ && is_atomic(trace, e[2]);
-    if (made && seen) return trace->kind[e[1]] == FT_EVENT_RMW;
-    if (!updates(order, e[0]) || !updates(order, e[2])) return false;
-    return trace->kind[e[1]] == FT_EVENT_RMW ||
-           (trace->kind[e[1]] == FT_EVENT_READ && is_atomic(trace, e[1]));
+    const uint32_t *e = claim->events, v = claim->variable;
+    deed first = deed_of(order->trace, e[0], v), between = deed_of(order->trace, e[1], v);
+    bool made = first.writes && !first.reads && !first.atomic;
+    if (made && is_look(deed_of(order->trace, e[2], v))) return is_update(between);
+    if (!made && !updates(order, e[0], v)) return false;
+    return updates(order, e[2], v) && (is_update(between) || is_look(between));
 }
 
 json_t *ft_record_new(const ft_record_context *c, const ft_group *group,

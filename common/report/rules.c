@@ -27,7 +27,8 @@ static const ft_rule RULES[] = {
      "A thread writes %s and reads it back, but gets what another thread wrote in between.",
      "Hold the lock from the write to the read, or keep the value in a local variable."},
     {"atomicity/WWW", "atomicity", "WWW", "Atomicity violation",
-     "Another thread's write of %s falls between two writes that belong together and is wiped out.",
+     "Another thread's write of %s falls between two writes that belong together: the second one "
+     "wipes it out, or builds on it.",
      "Hold the lock from the first write to the last, and at the other write."},
     {"assertion/assertion", "assertion", "assertion", "Assertion failure",
      "The assertion is false when this schedule reaches it.",
