@@ -142,6 +142,39 @@ PASSES(ft_set_text_both, SET_CALL("18basic_stringstream"), OF_SET, PUTS)
 PASSES(ft_set_text_in, SET_CALL("19basic_istringstream"), OF_SET, PUTS)
 PASSES(ft_set_text_out, SET_CALL("19basic_ostringstream"), OF_SET, PUTS)
 
+/* ---- threads. A std::thread is its handle: the library clears it behind the join. It is stored here
+ * instead, where no other thread goes on between the store and its record; what is no thread to
+ * join is left to the library, which throws. Weak as below. */
+
+#define JOIN   "_ZNSt6thread4joinEv"
+#define DETACH "_ZNSt6thread6detachEv"
+
+static int join_from(pthread_t handle, const void *pc)
+{
+    return ft_rt_join(handle, NULL, pc);
+}
+
+static int detach_from(pthread_t handle, const void *pc)
+{
+    (void)pc;
+    return pthread_detach(handle);
+}
+
+#define LETS_GO(name, symbol, how)                                                                 \
+    void name(pthread_t *thread) __asm__(symbol) __attribute__((weak));                            \
+    void name(pthread_t *thread)                                                                   \
+    {                                                                                              \
+        ft_rt_read_range(thread, sizeof *thread, CODE);                                            \
+        if (!*thread || how(*thread, CODE)) {                                                      \
+            REAL(void (*)(pthread_t *), symbol)(thread);                                           \
+            return;                                                                                \
+        }                                                                                          \
+        ft_rt_write_range(thread, sizeof *thread, CODE);                                           \
+        *thread = 0;                                                                               \
+    }
+LETS_GO(ft_thread_join, JOIN, join_from)
+LETS_GO(ft_thread_detach, DETACH, detach_from)
+
 /* ---- exceptions. How many refer to one is counted in the library: who lets go of it, the last of
  * whom frees it, comes after those who did before. Weak: with -static-libstdc++ the program has the
  * library's own. */

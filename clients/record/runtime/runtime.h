@@ -300,6 +300,9 @@ bool ft_rt_put_at_hand(ft_rt_at_hand taken, const void *context);
  * the read? What the log says it returned must not change there. */
 bool ft_rt_reads(const void *context);
 
+/* ---- thread.c: pthread_join, called from there */
+int ft_rt_join(pthread_t handle, void **result, const void *pc);
+
 bool ft_rt_is_own(const void *pc); /* code of the C library (real.c) */
 
 /* ---- heap.c: memory that begins (and is returned), and that is about to end */
