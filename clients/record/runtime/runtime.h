@@ -43,6 +43,8 @@
 #pragma weak thrd_sleep
 #pragma weak thrd_yield
 #pragma weak call_once
+#pragma weak tss_create
+#pragma weak open_memstream
 #pragma weak getline
 #pragma weak getdelim
 #pragma weak reallocarray

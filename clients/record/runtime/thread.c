@@ -254,6 +254,15 @@ int thrd_detach(thrd_t handle)
     return pthread_detach(handle) ? thrd_error : thrd_success;
 }
 
+int tss_create(tss_t *key, tss_dtor_t end)
+{
+    tss_t made;
+    if (pthread_key_create(&made, end)) return thrd_error;
+    ft_rt_write_range(key, sizeof *key, CODE);
+    *key = made;
+    return thrd_success;
+}
+
 int thrd_sleep(const struct timespec *t, struct timespec *left)
 {
     int result = nanosleep(t, left);
