@@ -15,7 +15,6 @@
 #include <pty.h>
 #include <pwd.h>
 #include <sched.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,6 @@
 #include <sys/sysinfo.h>
 #include <sys/time.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -164,18 +162,6 @@ static void pieces(const struct iovec *v, int n, ssize_t got, const void *pc)
 }
 ANSWERS(ssize_t, preadv, (int fd, const struct iovec *v, int n, off_t from), (fd, v, n, from),
         got > 0, pieces(v, n, got, CODE))
-
-/* ---- processes */
-
-#define SPAWNS(name)                                                                               \
-    ANSWERS_ONE(name,                                                                              \
-                (pid_t *restrict pid, const char *restrict path,                                   \
-                 const posix_spawn_file_actions_t *actions,                                        \
-                 const posix_spawnattr_t *restrict attributes, char *const *arguments,             \
-                 char *const *environment),                                                        \
-                (pid, path, actions, attributes, arguments, environment), pid)
-SPAWNS(posix_spawn)
-SPAWNS(posix_spawnp)
 
 /* ---- the words of the command line */
 

@@ -159,8 +159,6 @@
     X(ttyname_r)                                                                                   \
     X(openpty)                                                                                     \
     X(preadv)                                                                                      \
-    X(posix_spawn)                                                                                 \
-    X(posix_spawnp)                                                                                \
     X(getopt)                                                                                      \
     X(getopt_long)                                                                                 \
     X(getopt_long_only)                                                                            \
