@@ -34,7 +34,8 @@ enum { RANGES = 6 };
 size_t __real_strlen(const char *s);
 
 /* Programs have functions of their own by such names, which do something else: those are called,
- * and nothing is looked at. */
+ * and nothing is looked at. What may be a pointer of theirs is none of the C library's ints here.
+ */
 #define UNLESS_THEIRS(name, ...)                                                                   \
     if (!ft_rt_is_own((const void *)(uintptr_t)__real_##name)) return __real_##name(__VA_ARGS__)
 
@@ -105,7 +106,7 @@ ANSWERS_ONE(getitimer, (__itimer_which_t which, struct itimerval *to), (which, t
 ANSWERS_ONE(timer_gettime, (timer_t timer, struct itimerspec *to), (timer, to), to)
 ANSWERS_ONE(sysinfo, (struct sysinfo * to), (to), to)
 ANSWERS_ONE(sched_getparam, (pid_t pid, struct sched_param *to), (pid, to), to)
-ANSWERS(int, getloadavg, (double *to, int n), (to, n), got > 0, SOME(to, (size_t)got * sizeof *to))
+ANSWERS(int, getloadavg, (double *to, long n), (to, n), got > 0, SOME(to, (size_t)got * sizeof *to))
 ANSWERS(int, getgroups, (int n, gid_t *to), (n, to), n &&got > 0,
         SOME(to, (size_t)got * sizeof *to))
 ANSWERS(int, getresuid, (uid_t * real, uid_t *effective, uid_t *saved), (real, effective, saved),
@@ -114,7 +115,7 @@ ANSWERS(int, getresgid, (gid_t * real, gid_t *effective, gid_t *saved), (real, e
         !got, (ONE(real), ONE(effective), ONE(saved)))
 ANSWERS(size_t, confstr, (int name, char *to, size_t room), (name, to, room), got &&room,
         SOME(to, least(got, room)))
-ANSWERS(int, backtrace, (void **to, int room), (to, room), got > 0,
+ANSWERS(int, backtrace, (void **to, long room), (to, room), got > 0,
         SOME(to, (size_t)got * sizeof *to))
 ANSWERS(int, dladdr, (const void *address, Dl_info *to), (address, to), got, ONE(to))
 
@@ -172,7 +173,7 @@ static void word_taken(const void *pc)
     writes(&optopt, sizeof optopt, pc);
 }
 
-ANSWERS(int, getopt, (int n, char *const *words, const char *options), (n, words, options), true,
+ANSWERS(int, getopt, (long n, char *const *words, const char *options), (n, words, options), true,
         word_taken(CODE))
 
 #define LONG_OPTIONS(name)                                                                         \
@@ -282,7 +283,7 @@ WRAP(int, scandir,
 }
 
 WRAP(int, glob,
-     (const char *restrict pattern, int flags, int (*failed)(const char *, int),
+     (const char *restrict pattern, long flags, int (*failed)(const char *, int),
       glob_t *restrict to))
 {
     UNLESS_THEIRS(glob, pattern, flags, failed, to);
