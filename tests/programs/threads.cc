@@ -3,11 +3,9 @@
  * is. */
 #include <chrono>
 #include <mutex>
-#include <optional>
 #include <thread>
 
-static std::optional<std::thread> first;
-static std::thread second;
+static std::thread first, second;
 static std::mutex lock;
 static int count;
 
@@ -21,13 +19,13 @@ static void add()
 
 int main()
 {
-    first.emplace(add);
+    first = std::thread(add);
     second = std::thread([] {});
     second.join();
     static std::thread third([] {});
     third.detach();
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    if (first->joinable() && !second.joinable() && !third.joinable()) add();
-    first->join();
-    return first->joinable();
+    if (first.joinable() && !second.joinable() && !third.joinable()) add();
+    first.join();
+    return first.joinable();
 }
