@@ -26,7 +26,7 @@ foreach(row ${wrapped})
 endforeach()
 file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/plainly.h CONTENT "${plainly}")
 foreach(source ${runtime_sources})
-  if(NOT source MATCHES "/(access|format|results|strings)\\.c$")
+  if(NOT source MATCHES "/(access|answers|format|results|strings)\\.c$")
     set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
                                 "-include;${CMAKE_BINARY_DIR}/generated/plainly.h")
   endif()
@@ -41,8 +41,9 @@ else()
 endif()
 set_source_files_properties(${CMAKE_SOURCE_DIR}/clients/record/runtime/containers.c PROPERTIES
                             COMPILE_OPTIONS "${hooked}")
-# An exception passes through the calls that run an initialiser once.
-set_property(SOURCE ${CMAKE_SOURCE_DIR}/clients/record/runtime/condition.c APPEND
+# An exception passes through the calls that run an initialiser once, and those that join a thread.
+set_property(SOURCE ${CMAKE_SOURCE_DIR}/clients/record/runtime/condition.c
+             ${CMAKE_SOURCE_DIR}/clients/record/runtime/libstdcxx.c APPEND
              PROPERTY COMPILE_OPTIONS -fexceptions)
 
 foretell_library(forerecord clients/record/maker)

@@ -419,12 +419,31 @@ int flock(int fd, int operation)
         if (self) ft_rt_outside(self);                                                             \
         return FT_REAL(name) arguments;                                                            \
     }
-SLEEPS(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, status, options))
-SLEEPS(pid_t, wait, (int *status), (status))
-SLEEPS(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options),
-       (type, id, info, options))
 SLEEPS(int, pause, (void), ())
 SLEEPS(int, sigsuspend, (const sigset_t *mask), (mask))
+
+/* What became of a child is the write of who waited for it, once that one goes on: `ours` is where
+ * the system puts it meanwhile. */
+#define WAITS(result, name, parameters, arguments, type, to, good)                                 \
+    result name parameters                                                                         \
+    {                                                                                              \
+        type ours = {0};                                                                           \
+        ft_rt_thread *self = ft_rt_enter();                                                        \
+        if (self) ft_rt_outside(self);                                                             \
+        result got = FT_REAL(name) arguments;                                                      \
+        int error = errno;                                                                         \
+        if ((good) && (to)) {                                                                      \
+            ft_rt_write_range((to), sizeof *(to), CODE);                                           \
+            *(to) = ours;                                                                          \
+        }                                                                                          \
+        errno = error;                                                                             \
+        return got;                                                                                \
+    }
+WAITS(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, &ours, options), int, status,
+      got > 0)
+WAITS(pid_t, wait, (int *status), (&ours), int, status, got > 0)
+WAITS(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options),
+      (type, id, info ? &ours : NULL, options), siginfo_t, info, !got)
 
 int sched_yield(void)
 {

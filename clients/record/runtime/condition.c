@@ -281,9 +281,12 @@ int sem_getvalue(sem_t *semaphore, int *value)
 {
     FT_RT_HOOK(sem_getvalue, semaphore, value);
     const ft_rt_object *s = semaphore_at(semaphore);
-    *value = (int)s->count;
+    int count = (int)s->count;
     look(s, FT_RT_SITE);
-    return FT_RT_END(0);
+    ft_rt_leave(self);
+    ft_rt_write_range(value, sizeof *value, __builtin_return_address(0));
+    *value = count;
+    return 0;
 }
 
 /* ---- barriers; `kind` is how many make a round */

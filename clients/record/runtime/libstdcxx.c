@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "input.h"
 #include "runtime.h"
@@ -141,6 +142,90 @@ PASSES(ft_set_text, SET_CALL("15basic_stringbuf"), OF_BUFFER, PUTS)
 PASSES(ft_set_text_both, SET_CALL("18basic_stringstream"), OF_SET, PUTS)
 PASSES(ft_set_text_in, SET_CALL("19basic_istringstream"), OF_SET, PUTS)
 PASSES(ft_set_text_out, SET_CALL("19basic_ostringstream"), OF_SET, PUTS)
+
+/* ---- what is taken from a stream into the program's strings and buffers. Told behind the call,
+ * which others may have run in. */
+
+typedef struct string { /* bits/basic_string.h */
+    char *at;
+    size_t n;
+    union {
+        char small[16];
+        size_t room;
+    } rest;
+} string;
+
+static void took_text(string *to, const void *pc)
+{
+    ft_rt_settle(3);
+    ft_rt_write_range(to, offsetof(string, rest), pc);
+    if (to->at != to->rest.small) ft_rt_write_range(&to->rest.room, sizeof to->rest.room, pc);
+    ft_rt_write_range(to->at, to->n + 1, pc);
+}
+
+static void took_bytes(char *to, size_t n, const void *pc)
+{
+    if (n) ft_rt_write_range(to, n, pc);
+}
+
+/* How much the last call has taken stands behind the stream's table (std::istream). */
+static size_t taken(void *stream)
+{
+    return ((size_t *)stream)[1];
+}
+
+#define TAKES_TEXT(name, symbol, took)                                                             \
+    void *name(void *stream, void *to, void *c, void *d) __asm__(symbol) __attribute__((weak));    \
+    void *name(void *stream, void *to, void *c, void *d)                                           \
+    {                                                                                              \
+        void *got = REAL(any_four *, symbol)(stream, to, c, d);                                    \
+        took;                                                                                      \
+        return got;                                                                                \
+    }
+typedef void *any_four(void *, void *, void *, void *);
+#define OF_STREAM_TO_STRING                                                                        \
+    "IcSt11char_traitsIcESaIcEERSt13basic_istreamIT_T0_ES7_RNSt7__cxx1112basic_stringIS4_S5_T1_EE"
+TAKES_TEXT(ft_word, "_ZStrs" OF_STREAM_TO_STRING, took_text(to, CODE))
+TAKES_TEXT(ft_line, "_ZSt7getline" OF_STREAM_TO_STRING, took_text(to, CODE))
+TAKES_TEXT(ft_line_to, "_ZSt7getline" OF_STREAM_TO_STRING "S4_", took_text(to, CODE))
+TAKES_TEXT(ft_characters, "_ZSt17__istream_extractRSiPcl", took_bytes(to, strlen(to) + 1, CODE))
+TAKES_TEXT(ft_read, "_ZNSi4readEPcl", took_bytes(to, taken(stream), CODE))
+TAKES_TEXT(ft_read_line, "_ZNSi7getlineEPcl", took_bytes(to, (size_t)c ? strlen(to) + 1 : 0, CODE))
+TAKES_TEXT(ft_read_line_to, "_ZNSi7getlineEPclc",
+           took_bytes(to, (size_t)c ? strlen(to) + 1 : 0, CODE))
+
+/* ---- threads. A std::thread is its handle: the library clears it behind the join. It is stored
+ * here instead, where no other thread goes on between the store and its record; what is no thread
+ * to join is left to the library, which throws. Weak as below. */
+
+#define JOIN   "_ZNSt6thread4joinEv"
+#define DETACH "_ZNSt6thread6detachEv"
+
+static int join_from(pthread_t handle, const void *pc)
+{
+    return ft_rt_join(handle, NULL, pc);
+}
+
+static int detach_from(pthread_t handle, const void *pc)
+{
+    (void)pc;
+    return pthread_detach(handle);
+}
+
+#define LETS_GO(name, symbol, how)                                                                 \
+    void name(pthread_t *thread) __asm__(symbol) __attribute__((weak));                            \
+    void name(pthread_t *thread)                                                                   \
+    {                                                                                              \
+        ft_rt_read_range(thread, sizeof *thread, CODE);                                            \
+        if (!*thread || how(*thread, CODE)) {                                                      \
+            REAL(void (*)(pthread_t *), symbol)(thread);                                           \
+            return;                                                                                \
+        }                                                                                          \
+        ft_rt_write_range(thread, sizeof *thread, CODE);                                           \
+        *thread = 0;                                                                               \
+    }
+LETS_GO(ft_thread_join, JOIN, join_from)
+LETS_GO(ft_thread_detach, DETACH, detach_from)
 
 /* ---- exceptions. How many refer to one is counted in the library: who lets go of it, the last of
  * whom frees it, comes after those who did before. Weak: with -static-libstdc++ the program has the

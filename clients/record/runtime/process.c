@@ -74,16 +74,24 @@ BECOMES_LISTED(execle, execve(path, argv, va_arg(rest, char *const *)))
         return result;                                                                             \
     }
 STARTS(FILE *, popen, (const char *command, const char *mode), (command, mode))
-STARTS(int, posix_spawn,
-       (pid_t *restrict pid, const char *restrict path, const posix_spawn_file_actions_t *actions,
-        const posix_spawnattr_t *restrict attributes, char *const argv[restrict],
-        char *const envp[restrict]),
-       (pid, path, actions, attributes, argv, envp))
-STARTS(int, posix_spawnp,
-       (pid_t *restrict pid, const char *restrict file, const posix_spawn_file_actions_t *actions,
-        const posix_spawnattr_t *restrict attributes, char *const argv[restrict],
-        char *const envp[restrict]),
-       (pid, file, actions, attributes, argv, envp))
+
+#define SPAWNS(name)                                                                               \
+    int name(pid_t *restrict pid, const char *restrict path,                                       \
+             const posix_spawn_file_actions_t *actions,                                            \
+             const posix_spawnattr_t *restrict attributes, char *const argv[restrict],             \
+             char *const envp[restrict])                                                           \
+    {                                                                                              \
+        pid_t child;                                                                               \
+        ft_rt_processor_leave();                                                                   \
+        int result = FT_REAL(name)(&child, path, actions, attributes, argv, envp);                 \
+        ft_rt_processor_return();                                                                  \
+        if (result || !pid) return result;                                                         \
+        ft_rt_write_range(pid, sizeof *pid, __builtin_return_address(0));                          \
+        *pid = child;                                                                              \
+        return 0;                                                                                  \
+    }
+SPAWNS(posix_spawn)
+SPAWNS(posix_spawnp)
 
 int system(const char *command)
 {

@@ -1,8 +1,11 @@
 /* Functions of the C library that leave results in the program's memory (wrapper/wrapped.h): other
  * threads must not take these for writes that nobody is known to have done. */
 #include <arpa/inet.h>
+#include <errno.h>
+#include <iconv.h>
 #include <math.h>
 #include <regex.h>
+#include <search.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -14,6 +17,7 @@
 
 enum { RANGES = 6 }; /* no function here has more */
 
+void *__real_memcpy(void *to, const void *from, size_t n);
 void *__real_memchr(const void *s, int c, size_t n);
 size_t __real_strlen(const char *s);
 size_t __real_strspn(const char *s, const char *set);
@@ -179,6 +183,32 @@ WRAP(int, inet_pton, (int family, const char *from, void *to))
     return got;
 }
 
+/* A program of plain POSIX has this one. */
+WRAP(int, __xpg_strerror_r, (int number, char *to, size_t room))
+{
+    ft_rt_settle(RANGES);
+    int got = __real___xpg_strerror_r(number, to, room);
+    if (room) writes(to, __real_strlen(to) + 1, CODE);
+    return got;
+}
+
+WRAP(size_t, regerror, (int error, const regex_t *r, char *to, size_t room))
+{
+    ft_rt_settle(RANGES);
+    size_t n = __real_regerror(error, r, to, room);
+    if (room) writes(to, least(n, room), CODE);
+    return n;
+}
+
+WRAP(int, regcomp, (regex_t * to, const char *pattern, int flags))
+{
+    int got = __real_regcomp(to, pattern, flags);
+    ft_rt_settle(RANGES);
+    text(pattern, CODE);
+    writes(to, sizeof *to, CODE);
+    return got;
+}
+
 WRAP(char *, strerror_r, (int number, char *to, size_t room))
 {
     ft_rt_settle(RANGES);
@@ -220,7 +250,100 @@ WRAP(double, frexp, (double of, int *exponent))
     return __real_frexp(of, exponent);
 }
 
+WRAP(float, modff, (float of, float *whole))
+{
+    ft_rt_settle(RANGES);
+    writes(whole, sizeof *whole, CODE);
+    return __real_modff(of, whole);
+}
+
+WRAP(float, frexpf, (float of, int *exponent))
+{
+    ft_rt_settle(RANGES);
+    writes(exponent, sizeof *exponent, CODE);
+    return __real_frexpf(of, exponent);
+}
+
+#define DRAWS(result, name)                                                                        \
+    WRAP(result, name, (unsigned short seed[3]))                                                   \
+    {                                                                                              \
+        ft_rt_settle(RANGES);                                                                      \
+        reads(seed, 3 * sizeof *seed, CODE);                                                       \
+        writes(seed, 3 * sizeof *seed, CODE);                                                      \
+        return __real_##name(seed);                                                                \
+    }
+DRAWS(double, erand48)
+DRAWS(long, nrand48)
+DRAWS(long, jrand48)
+
+/* ---- tables. The comparisons are the program's own. */
+
+WRAP(void *, lsearch,
+     (const void *key, void *base, size_t *n, size_t size,
+      int (*compare)(const void *, const void *)))
+{
+    if (!ft_rt_is_own((const void *)(uintptr_t)__real_lsearch))
+        return __real_lsearch(key, base, n, size, compare);
+    void *found = lfind(key, base, n, size, compare);
+    if (found) return found;
+    ft_rt_settle(RANGES);
+    char *to = (char *)base + *n * size;
+    reads(key, size, CODE);
+    writes(to, size, CODE);
+    __real_memcpy(to, key, size);
+    writes(n, sizeof *n, CODE);
+    ++*n;
+    return to;
+}
+
+/* ---- from one encoding to another */
+
+WRAP(size_t, iconv, (iconv_t how, char **from, size_t *n, char **to, size_t *room))
+{
+    char *first = from ? *from : NULL, *begin = to ? *to : NULL;
+    ft_rt_settle(RANGES);
+    size_t got = __real_iconv(how, from, n, to, room);
+    int error = errno;
+    if (first) reads(first, (size_t)(*from - first), CODE);
+    if (begin) writes(begin, (size_t)(*to - begin), CODE);
+    if (first) writes(from, sizeof *from, CODE);
+    if (first) writes(n, sizeof *n, CODE);
+    if (begin) writes(to, sizeof *to, CODE);
+    if (begin) writes(room, sizeof *room, CODE);
+    errno = error;
+    return got;
+}
+
 /* ---- wide characters */
+
+WRAP(int, mbtowc, (wchar_t * to, const char *from, size_t n))
+{
+    ft_rt_settle(RANGES);
+    int got = __real_mbtowc(to, from, n);
+    if (from && got >= 0) reads(from, got ? (size_t)got : 1, CODE);
+    if (from && got >= 0 && to) writes(to, sizeof *to, CODE);
+    return got;
+}
+
+WRAP(size_t, mbrtowc, (wchar_t * to, const char *from, size_t n, mbstate_t *state))
+{
+    ft_rt_settle(RANGES);
+    size_t got = __real_mbrtowc(to, from, n, state);
+    bool some = from && got <= n;
+    if (some) reads(from, got ? got : 1, CODE);
+    if (some && to) writes(to, sizeof *to, CODE);
+    if (state) writes(state, sizeof *state, CODE);
+    return got;
+}
+
+WRAP(size_t, wcrtomb, (char *to, wchar_t from, mbstate_t *state))
+{
+    ft_rt_settle(RANGES);
+    size_t got = __real_wcrtomb(to, from, state);
+    if (to && got != SIZE_MAX) writes(to, got, CODE);
+    if (state) writes(state, sizeof *state, CODE);
+    return got;
+}
 
 WRAP(size_t, wcslen, (const wchar_t *s))
 {
@@ -229,6 +352,23 @@ WRAP(size_t, wcslen, (const wchar_t *s))
     reads(s, (n + 1) * sizeof *s, CODE);
     return n;
 }
+
+#define PARSES(result, name, parameters, arguments)                                                \
+    WRAP(result, name, parameters)                                                                 \
+    {                                                                                              \
+        ft_rt_settle(RANGES);                                                                      \
+        wchar_t *behind;                                                                           \
+        result value = __real_##name arguments;                                                    \
+        reads(s, (size_t)(behind - s + 1) * sizeof *s, CODE);                                      \
+        if (end) {                                                                                 \
+            writes(end, sizeof *end, CODE);                                                        \
+            *end = behind;                                                                         \
+        }                                                                                          \
+        return value;                                                                              \
+    }
+PARSES(long, wcstol, (const wchar_t *s, wchar_t **end, int base), (s, &behind, base))
+PARSES(unsigned long, wcstoul, (const wchar_t *s, wchar_t **end, int base), (s, &behind, base))
+PARSES(double, wcstod, (const wchar_t *s, wchar_t **end), (s, &behind))
 
 WRAP(wchar_t *, wcscpy, (wchar_t * to, const wchar_t *from))
 {

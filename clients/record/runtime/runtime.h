@@ -43,6 +43,8 @@
 #pragma weak thrd_sleep
 #pragma weak thrd_yield
 #pragma weak call_once
+#pragma weak tss_create
+#pragma weak open_memstream
 #pragma weak getline
 #pragma weak getdelim
 #pragma weak reallocarray
@@ -299,6 +301,9 @@ bool ft_rt_put_at_hand(ft_rt_at_hand taken, const void *context);
 /* Is the calling thread, with that context, between the hook before a read of inline assembly and
  * the read? What the log says it returned must not change there. */
 bool ft_rt_reads(const void *context);
+
+/* ---- thread.c: pthread_join, called from there */
+int ft_rt_join(pthread_t handle, void **result, const void *pc);
 
 bool ft_rt_is_own(const void *pc); /* code of the C library (real.c) */
 

@@ -259,8 +259,13 @@ static int set_handler(int number, const struct sigaction *restrict action,
 
 int sigaction(int number, const struct sigaction *restrict action, struct sigaction *restrict old)
 {
+    struct sigaction was;
     if (action && is_handler(action)) put_signal(number, CODE);
-    return set_handler(number, action, old);
+    int result = set_handler(number, action, old ? &was : NULL);
+    if (result || !old) return result;
+    ft_rt_write_range(old, sizeof *old, CODE);
+    *old = was;
+    return 0;
 }
 
 static sighandler_t set_simply(int number, sighandler_t handler, int flags, const void *pc)
@@ -293,16 +298,31 @@ static void handle_waiting(void)
     if (self) ft_rt_leave(self);
 }
 
+/* As many bytes as the kernel's mask has. */
+static void give_mask(sigset_t *to, const sigset_t *from, const void *pc)
+{
+    enum { SIZE = 8 };
+    if (!to) return;
+    ft_rt_write_range(to, SIZE, pc);
+    memcpy(to, from, SIZE);
+}
+
 int pthread_sigmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
 {
+    sigset_t was;
     if (set) handle_waiting();
-    return FT_REAL(pthread_sigmask)(how, set, old);
+    int result = FT_REAL(pthread_sigmask)(how, set, old ? &was : NULL);
+    if (!result) give_mask(old, &was, CODE);
+    return result;
 }
 
 int sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
 {
+    sigset_t was;
     if (set) handle_waiting();
-    return FT_REAL(sigprocmask)(how, set, old);
+    int result = FT_REAL(sigprocmask)(how, set, old ? &was : NULL);
+    if (!result) give_mask(old, &was, CODE);
+    return result;
 }
 
 /* ---- what the program starts with: whoever starts it may have signals ignored or blocked */
@@ -359,13 +379,19 @@ SENDS(number, tgkill, (pid_t process, pid_t to, int number),
       (ft_rt_process(process), ft_rt_task(to), number))
 SENDS(number, sigqueue, (pid_t to, int number, const union sigval value),
       (ft_rt_process(to), number, value))
-SENDS(which == ITIMER_REAL      ? SIGALRM
-      : which == ITIMER_VIRTUAL ? SIGVTALRM
-                                : SIGPROF,
-      setitimer,
-      (__itimer_which_t which, const struct itimerval *restrict when,
-       struct itimerval *restrict old),
-      (which, when, old))
+int setitimer(__itimer_which_t which, const struct itimerval *restrict when,
+              struct itimerval *restrict old)
+{
+    static const int numbers[] = {
+        [ITIMER_REAL] = SIGALRM, [ITIMER_VIRTUAL] = SIGVTALRM, [ITIMER_PROF] = SIGPROF};
+    struct itimerval was;
+    if ((unsigned)which < sizeof numbers / sizeof *numbers) put_signal(numbers[which], CODE);
+    int result = FT_REAL(setitimer)(which, when, old ? &was : NULL);
+    if (result || !old) return result;
+    ft_rt_write_range(old, sizeof *old, CODE);
+    *old = was;
+    return 0;
+}
 
 unsigned alarm(unsigned seconds)
 {
@@ -394,10 +420,14 @@ static void end_wait(int number, const void *pc)
 
 int sigwait(const sigset_t *restrict set, int *restrict number)
 {
+    int came;
     begin_wait();
-    int result = FT_REAL(sigwait)(set, number);
-    end_wait(result ? 0 : *number, CODE);
-    return result;
+    int result = FT_REAL(sigwait)(set, &came);
+    end_wait(result ? 0 : came, CODE);
+    if (result) return result;
+    ft_rt_write_range(number, sizeof *number, CODE);
+    *number = came;
+    return 0;
 }
 
 int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
@@ -405,6 +435,7 @@ int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
     begin_wait();
     int number = FT_REAL(sigwaitinfo)(set, info);
     end_wait(number, CODE);
+    if (number > 0 && info) ft_rt_write_range(info, sizeof *info, CODE);
     return number;
 }
 
@@ -414,5 +445,6 @@ int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
     begin_wait();
     int number = FT_REAL(sigtimedwait)(set, info, time);
     end_wait(number, CODE);
+    if (number > 0 && info) ft_rt_write_range(info, sizeof *info, CODE);
     return number;
 }

@@ -121,7 +121,9 @@ int mkstemp(char *name)
     ft_rt_fd_made(&in, (int)in.result,
                   in.fed ? FT_REAL(open)(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1);
     ft_rt_fd_set((int)in.result, FT_RT_FD_FILE);
-    return (int)ft_rt_input_end(&in);
+    int fd = (int)ft_rt_input_end(&in);
+    ft_rt_write_range(name, strlen(name) + 1, CODE);
+    return fd;
 }
 
 #define SEEKS(name, type)                                                                          \
@@ -228,6 +230,22 @@ static int controlled(ft_rt_input *in, int fd, int command, int real)
 FCNTL(fcntl)
 FCNTL(fcntl64)
 
+/* How much a request that is none of a virtual descriptor leaves where its argument points. */
+static size_t answer_of(unsigned long request)
+{
+    static const struct {
+        unsigned long request;
+        size_t size;
+    } rows[] = {{FIONREAD, sizeof(int)},
+                {TIOCOUTQ, sizeof(int)},
+                {TIOCGPGRP, sizeof(pid_t)},
+                {TIOCGSID, sizeof(pid_t)},
+                {TIOCGWINSZ, sizeof(struct winsize)}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].request == request) return rows[i].size;
+    return 0;
+}
+
 int ioctl(int fd, unsigned long request, ...)
 {
     ft_rt_input in;
@@ -235,8 +253,11 @@ int ioctl(int fd, unsigned long request, ...)
     va_start(rest, request);
     void *argument = va_arg(rest, void *);
     va_end(rest);
-    if (!ft_rt_fd_is_virtual(fd) || !ft_rt_input_begin(&in, FT_INPUT_IOCTL, CODE))
-        return FT_REAL(ioctl)(fd, request, argument);
+    if (!ft_rt_fd_is_virtual(fd) || !ft_rt_input_begin(&in, FT_INPUT_IOCTL, CODE)) {
+        int result = FT_REAL(ioctl)(fd, request, argument);
+        if (!result) ft_rt_write_range(argument, answer_of(request), CODE);
+        return result;
+    }
     FT_RT_TELL(&in, fd, 0, FT_REAL(ioctl)(fd, request, argument));
     if (request == FIONREAD) {
         bool some = in.fed ? in.left && *in.content : *(int *)argument > 0;

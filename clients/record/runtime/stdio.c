@@ -62,16 +62,60 @@ static FILE *opened(ft_rt_input *in, FILE *file)
 OPENS(fopen)
 OPENS(fopen64)
 
+/* Streams into memory of the heap: where that is, and how much, the C library stores when they are
+ * flushed or closed. It does so here, and the thread that calls has it from here. */
+enum { MEMORY_STREAMS = 256 };
+
+static struct memory_stream {
+    FILE *stream; /* NULL: free */
+    char **text, *now;
+    size_t *length, n;
+} memory_streams[MEMORY_STREAMS];
+
+static struct memory_stream *memory_of(FILE *stream)
+{
+    struct memory_stream *m = memory_streams;
+    while (m < memory_streams + MEMORY_STREAMS && m->stream != stream) m++;
+    return m < memory_streams + MEMORY_STREAMS ? m : NULL;
+}
+
+FILE *open_memstream(char **text, size_t *length)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    struct memory_stream *m = self ? memory_of(NULL) : NULL;
+    if (self) self->inside = false; /* what it allocates is recorded */
+    if (!m) return FT_REAL(open_memstream)(text, length);
+    FILE *stream = FT_REAL(open_memstream)(&m->now, &m->n);
+    m->stream = stream;
+    m->text = text;
+    m->length = length;
+    return stream;
+}
+
+static void give_text(const struct memory_stream *m, const void *pc)
+{
+    ft_rt_settle(3);
+    ft_rt_write_range(m->now, m->n + 1, pc);
+    ft_rt_write_range(m->text, sizeof *m->text, pc);
+    *m->text = m->now;
+    ft_rt_write_range(m->length, sizeof *m->length, pc);
+    *m->length = m->n;
+}
+
 int fclose(FILE *file)
 {
     ft_rt_thread *self = ft_rt_enter();
-    if (!self) return FT_REAL(fclose)(file);
-    if (ft_rt_fd_is_virtual(file->_fileno))
+    struct memory_stream *m = memory_of(file);
+    if (self && ft_rt_fd_is_virtual(file->_fileno))
         ft_rt_fd_close(file->_fileno, CODE);
-    else if (file->_fileno >= 0)
+    else if (self && file->_fileno >= 0)
         ft_rt_fd_freed(file->_fileno, CODE);
-    self->inside = false; /* what it frees is recorded */
-    return FT_REAL(fclose)(file);
+    if (self) self->inside = false; /* what it frees is recorded */
+    int result = FT_REAL(fclose)(file);
+    if (!m) return result;
+    if (!result) give_text(m, CODE);
+    m->stream = NULL;
+    return result;
 }
 
 /* What was printed so far goes now; the turn goes on until it has. */
@@ -87,7 +131,10 @@ static void goes_out(FILE *stream, const void *pc)
 int fflush(FILE *stream)
 {
     goes_out(stream, CODE);
-    return FT_REAL(fflush)(stream);
+    const struct memory_stream *m = stream ? memory_of(stream) : NULL;
+    int result = FT_REAL(fflush)(stream);
+    if (m && !result) give_text(m, CODE);
+    return result;
 }
 
 /* ---- bytes */

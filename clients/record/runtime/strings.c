@@ -202,6 +202,9 @@ PARSES(unsigned long, strtoul, (const char *s, char **end, int base), (s, &behin
 PARSES(long long, strtoll, (const char *s, char **end, int base), (s, &behind, base))
 PARSES(unsigned long long, strtoull, (const char *s, char **end, int base), (s, &behind, base))
 PARSES(double, strtod, (const char *s, char **end), (s, &behind))
+PARSES(intmax_t, strtoimax, (const char *s, char **end, int base), (s, &behind, base))
+PARSES(uintmax_t, strtoumax, (const char *s, char **end, int base), (s, &behind, base))
+PARSES(long double, strtold, (const char *s, char **end), (s, &behind))
 PARSES(float, strtof, (const char *s, char **end), (s, &behind))
 
 #define PARSES_ALL(result, name, call)                                                             \

@@ -10,6 +10,8 @@
 #include "sync.h"
 #include "trace/event.h"
 
+#define CODE __builtin_return_address(0)
+
 enum { ROUNDS = 4 }; /* of key destructors: the last one is behind all that the thread still does */
 
 static pthread_key_t end_key;
@@ -85,38 +87,57 @@ static void *run_thread(void *argument)
     return self->start(self->argument);
 }
 
-static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
-                  void *argument, uint32_t site)
+/* The C library stores the handle before the new thread runs, which may read it: so it is the
+ * creator's write, before the fork. What it is is known once the thread is there: until the fork
+ * has its record that one gets no turn. */
+static void tell_handle(ft_rt_thread *self, pthread_t *handle, pthread_t made, const void *pc)
 {
+    self->address = (uintptr_t)handle; /* replaying: this is the step at which it may stand */
+    self->size = sizeof *handle;
+    *handle = made;
+    ft_rt_log_access(FT_RAW_FORM_WRITE, pc, (uintptr_t)handle, sizeof *handle, (int64_t)made, 0);
+}
+
+static int create(ft_rt_thread *self, pthread_t *handle, const pthread_attr_t *attributes,
+                  void *(*start)(void *), void *argument, const void *pc)
+{
+    uint32_t site = ft_rt_site(pc);
     ft_rt_thread *child = ft_rt_thread_new();
     if (!child) {
         ft_rt_log_end(FT_RAW_END_THREADS);
         return EAGAIN;
     }
+    child->state = FT_RT_OUTSIDE;
     child->start = start;
     child->argument = argument;
     child->inside = true;
     child->masked = wants_blocked(attributes);
     ft_rt_log_variables(); /* so far there was one thread */
-    show(ft_rt_self, argument);
-    FT_RT_LOG(FORK, site, child->id);
-    ft_rt_lend(ft_rt_self); /* the dynamic linker's lock */
+    show(self, argument);
+    ft_rt_lend(self); /* the dynamic linker's lock */
     if (child->masked) block_signals(&child->mask);
-    int result = FT_REAL(pthread_create)(handle, attributes, run_thread, child);
+    int result = FT_REAL(pthread_create)(&child->handle, attributes, run_thread, child);
     if (child->masked) FT_REAL(pthread_sigmask)(SIG_SETMASK, &child->mask, NULL);
-    ft_rt_take_back(ft_rt_self);
-    if (result)
-        child->state = FT_RT_DONE;
-    else
-        child->handle = *handle;
+    ft_rt_take_back(self);
+    if (!result) tell_handle(self, handle, child->handle, pc);
+    FT_RT_LOG(FORK, site, child->id);
+    child->state = result ? FT_RT_DONE : FT_RT_READY;
     return result;
+}
+
+static int create_from(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
+                       void *argument, const void *pc)
+{
+    ft_rt_about(FT_RT_ANY, pc);
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return FT_REAL(pthread_create)(handle, attributes, start, argument);
+    return FT_RT_END(create(self, handle, attributes, start, argument, pc));
 }
 
 int pthread_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
                    void *argument)
 {
-    FT_RT_HOOK(pthread_create, handle, attributes, start, argument);
-    return FT_RT_END(create(handle, attributes, start, argument, FT_RT_SITE));
+    return create_from(handle, attributes, start, argument, CODE);
 }
 
 /* Waits until the thread is done in the model; the real join behind it returns soon. */
@@ -133,10 +154,28 @@ static int join(ft_rt_thread *self, pthread_t handle, void **result,
     return FT_REAL(pthread_join)(handle, result);
 }
 
+/* What the thread returned is stored behind the join, by who joins it. */
+static int joined(int result, void **to, void *value, const void *pc)
+{
+    if (result || !to) return result;
+    ft_rt_write_range(to, sizeof *to, pc);
+    *to = value;
+    return 0;
+}
+
+int ft_rt_join(pthread_t handle, void **result, const void *pc)
+{
+    void *value;
+    ft_rt_about(FT_RT_ANY, pc);
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return FT_REAL(pthread_join)(handle, result);
+    int error = FT_RT_END(join(self, handle, &value, NULL, false, ft_rt_site(pc)));
+    return joined(error, result, value, pc);
+}
+
 int pthread_join(pthread_t handle, void **result)
 {
-    FT_RT_HOOK(pthread_join, handle, result);
-    return FT_RT_END(join(self, handle, result, NULL, false, FT_RT_SITE));
+    return ft_rt_join(handle, result, CODE);
 }
 
 int pthread_tryjoin_np(pthread_t handle, void **result)
@@ -144,14 +183,18 @@ int pthread_tryjoin_np(pthread_t handle, void **result)
     FT_RT_HOOK(pthread_tryjoin_np, handle, result);
     const ft_rt_thread *child = ft_rt_thread_of(handle);
     if (child && child->state != FT_RT_DONE) return FT_RT_END(EBUSY);
-    return FT_RT_END(join(self, handle, result, NULL, true, FT_RT_SITE));
+    void *value;
+    int error = FT_RT_END(join(self, handle, &value, NULL, true, FT_RT_SITE));
+    return joined(error, result, value, CODE);
 }
 
 int pthread_timedjoin_np(pthread_t handle, void **result, const struct timespec *until)
 {
     FT_RT_HOOK(pthread_timedjoin_np, handle, result, until);
     struct timespec deadline = ft_rt_deadline(CLOCK_REALTIME, until);
-    return FT_RT_END(join(self, handle, result, &deadline, false, FT_RT_SITE));
+    void *value;
+    int error = FT_RT_END(join(self, handle, &value, &deadline, false, FT_RT_SITE));
+    return joined(error, result, value, CODE);
 }
 
 int pthread_clockjoin_np(pthread_t handle, void **result, clockid_t clock,
@@ -159,7 +202,9 @@ int pthread_clockjoin_np(pthread_t handle, void **result, clockid_t clock,
 {
     FT_RT_HOOK(pthread_clockjoin_np, handle, result, clock, until);
     struct timespec deadline = ft_rt_deadline(clock, until);
-    return FT_RT_END(join(self, handle, result, &deadline, false, FT_RT_SITE));
+    void *value;
+    int error = FT_RT_END(join(self, handle, &value, &deadline, false, FT_RT_SITE));
+    return joined(error, result, value, CODE);
 }
 
 int pthread_cancel(pthread_t handle)
@@ -189,7 +234,7 @@ int thrd_create(thrd_t *handle, thrd_start_t start, void *argument)
     coat *c = malloc(sizeof *c);
     if (!c) return thrd_nomem;
     *c = (coat){.start = start, .argument = argument};
-    if (!pthread_create(handle, NULL, run_coat, c)) return thrd_success;
+    if (!create_from(handle, NULL, run_coat, c, CODE)) return thrd_success;
     free(c);
     return thrd_error;
 }
@@ -197,14 +242,25 @@ int thrd_create(thrd_t *handle, thrd_start_t start, void *argument)
 int thrd_join(thrd_t handle, int *result)
 {
     void *value;
-    if (pthread_join(handle, &value)) return thrd_error;
-    if (result) *result = (int)(intptr_t)value;
+    if (ft_rt_join(handle, &value, CODE)) return thrd_error;
+    if (!result) return thrd_success;
+    ft_rt_write_range(result, sizeof *result, CODE);
+    *result = (int)(intptr_t)value;
     return thrd_success;
 }
 
 int thrd_detach(thrd_t handle)
 {
     return pthread_detach(handle) ? thrd_error : thrd_success;
+}
+
+int tss_create(tss_t *key, tss_dtor_t end)
+{
+    tss_t made;
+    if (pthread_key_create(&made, end)) return thrd_error;
+    ft_rt_write_range(key, sizeof *key, CODE);
+    *key = made;
+    return thrd_success;
 }
 
 int thrd_sleep(const struct timespec *t, struct timespec *left)

@@ -151,17 +151,21 @@ int timer_create(clockid_t clock, struct sigevent *restrict event, timer_t *rest
     clockwork *w = runs ? free_clockwork() : NULL;
     if (runs && !w) ft_rt_say("more than 256 timers run functions: those of the others are missed");
     int result, number = event ? event->sigev_signo : SIGALRM;
+    timer_t made;
     if (w) {
         *w = (clockwork){.event = *event, .clock = clock, .result = -2, .used = true};
         result = start_clockwork(self, w);
         number = SIGRTMAX;
-        if (!result) *timer = w->timer;
+        made = w->timer;
     } else {
-        result = create(clock, event, timer);
+        result = create(clock, event, &made);
     }
-    if (self && !result) add_alarm(*timer, number);
+    if (self && !result) add_alarm(made, number);
     if (self) ft_rt_leave(self);
-    return result;
+    if (result) return result;
+    ft_rt_write_range(timer, sizeof *timer, CODE);
+    *timer = made;
+    return 0;
 }
 
 int timer_settime(timer_t timer, int flags, const struct itimerspec *restrict when,
@@ -173,7 +177,9 @@ int timer_settime(timer_t timer, int flags, const struct itimerspec *restrict wh
         if (i < alarms.n) ft_rt_signal_channel(alarms.all[i].number, false, CODE);
         self->inside = false; /* as in put_signal (signals.c) */
     }
-    return FT_REAL(timer_settime)(timer, flags, when, old);
+    int result = FT_REAL(timer_settime)(timer, flags, when, old);
+    if (!result && old) ft_rt_write_range(old, sizeof *old, CODE);
+    return result;
 }
 
 int timer_delete(timer_t timer)
@@ -212,21 +218,30 @@ static void begin(uint64_t kind, int id, bool gives, const void *pc)
 
 static void end(uint64_t kind, int id, bool takes, const void *pc)
 {
-    int before = errno;
     ft_rt_thread *self = ft_rt_enter();
-    if (self) {
-        if (takes) pass(kind, id, pc);
-        ft_rt_leave(self);
-    }
-    errno = before;
+    if (!self) return;
+    if (takes) pass(kind, id, pc);
+    ft_rt_leave(self);
 }
 
-#define PASSES(kind, gives, takes, result_type, name, parameters, arguments, id)                   \
+static void came(void *to, ssize_t n, unsigned *priority, const void *pc)
+{
+    if (n < 0) return;
+    ft_rt_settle(2);
+    ft_rt_write_range(to, (size_t)n, pc);
+    if (priority) ft_rt_write_range(priority, sizeof *priority, pc);
+}
+
+/* ...: what the call leaves in the program's memory. */
+#define PASSES(kind, gives, takes, result_type, name, parameters, arguments, id, ...)              \
     result_type name parameters                                                                    \
     {                                                                                              \
         begin(FT_RAW_CHANNEL_##kind, (id), (gives), CODE);                                         \
         result_type result = (result_type)FT_REAL(name) arguments;                                 \
+        int error = errno;                                                                         \
         end(FT_RAW_CHANNEL_##kind, (id), (takes), CODE);                                           \
+        __VA_ARGS__;                                                                               \
+        errno = error;                                                                             \
         return result;                                                                             \
     }
 PASSES(QUEUE, true, false, int, mq_send, (mqd_t q, const char *from, size_t n, unsigned priority),
@@ -235,11 +250,12 @@ PASSES(QUEUE, true, false, int, mq_timedsend,
        (mqd_t q, const char *from, size_t n, unsigned priority, const struct timespec *until),
        (q, from, n, priority, until), q)
 PASSES(QUEUE, false, true, ssize_t, mq_receive,
-       (mqd_t q, char *restrict to, size_t n, unsigned *restrict priority), (q, to, n, priority), q)
+       (mqd_t q, char *restrict to, size_t n, unsigned *restrict priority), (q, to, n, priority), q,
+       came(to, result, priority, CODE))
 PASSES(QUEUE, false, true, ssize_t, mq_timedreceive,
        (mqd_t q, char *restrict to, size_t n, unsigned *restrict priority,
         const struct timespec *restrict until),
-       (q, to, n, priority, until), q)
+       (q, to, n, priority, until), q, came(to, result, priority, CODE))
 PASSES(SETS, true, true, int, semop, (int set, struct sembuf *operations, size_t n),
        (set, operations, n), set)
 PASSES(SETS, true, true, int, semtimedop,
@@ -248,4 +264,5 @@ PASSES(SETS, true, true, int, semtimedop,
 PASSES(MESSAGES, true, false, int, msgsnd, (int q, const void *from, size_t n, int flags),
        (q, from, n, flags), q)
 PASSES(MESSAGES, false, true, ssize_t, msgrcv, (int q, void *to, size_t n, long type, int flags),
-       (q, to, n, type, flags), q)
+       (q, to, n, type, flags), q,
+       came(to, result < 0 ? -1 : result + (ssize_t)sizeof(long), NULL, CODE))

@@ -1,6 +1,6 @@
 /* The functions of the C library that the program's calls are linked away from, to the runtime's
- * (runtime/access.c, strings.c, format.c and results.c there); the compiler must not put code of
- * its own in their place.
+ * (runtime/access.c, strings.c, format.c, results.c and answers.c there); the compiler must not put
+ * code of its own in their place.
  */
 #ifndef FT_RECORD_WRAPPED_H
 #define FT_RECORD_WRAPPED_H
@@ -35,6 +35,9 @@
     X(strtoull)                                                                                    \
     X(strtod)                                                                                      \
     X(strtof)                                                                                      \
+    X(strtold)                                                                                     \
+    X(strtoimax)                                                                                   \
+    X(strtoumax)                                                                                   \
     X(atoi)                                                                                        \
     X(atol)                                                                                        \
     X(atoll)                                                                                       \
@@ -79,11 +82,27 @@
     X(inet_ntop)                                                                                   \
     X(inet_pton)                                                                                   \
     X(strerror_r)                                                                                  \
+    X(__xpg_strerror_r)                                                                            \
+    X(regcomp)                                                                                     \
+    X(regerror)                                                                                    \
     X(regexec)                                                                                     \
     X(rand_r)                                                                                      \
     X(modf)                                                                                        \
     X(frexp)                                                                                       \
+    X(modff)                                                                                       \
+    X(frexpf)                                                                                      \
+    X(erand48)                                                                                     \
+    X(nrand48)                                                                                     \
+    X(jrand48)                                                                                     \
+    X(lsearch)                                                                                     \
+    X(iconv)                                                                                       \
+    X(mbtowc)                                                                                      \
+    X(mbrtowc)                                                                                     \
+    X(wcrtomb)                                                                                     \
     X(wcslen)                                                                                      \
+    X(wcstol)                                                                                      \
+    X(wcstoul)                                                                                     \
+    X(wcstod)                                                                                      \
     X(wcscpy)                                                                                      \
     X(wcscat)                                                                                      \
     X(wmemcpy)                                                                                     \
@@ -91,6 +110,69 @@
     X(swprintf)                                                                                    \
     X(mbstowcs)                                                                                    \
     X(wcstombs)                                                                                    \
+    X(pthread_key_create)                                                                          \
+    X(pthread_attr_getdetachstate)                                                                 \
+    X(pthread_attr_getstacksize)                                                                   \
+    X(pthread_attr_getguardsize)                                                                   \
+    X(pthread_attr_getschedpolicy)                                                                 \
+    X(pthread_attr_getschedparam)                                                                  \
+    X(pthread_attr_getinheritsched)                                                                \
+    X(pthread_mutexattr_gettype)                                                                   \
+    X(pthread_mutexattr_getprotocol)                                                               \
+    X(pthread_mutexattr_getpshared)                                                                \
+    X(pthread_mutexattr_getrobust)                                                                 \
+    X(pthread_rwlockattr_getpshared)                                                               \
+    X(pthread_condattr_getclock)                                                                   \
+    X(pthread_attr_getstack)                                                                       \
+    X(pthread_getattr_np)                                                                          \
+    X(pthread_getname_np)                                                                          \
+    X(pthread_getschedparam)                                                                       \
+    X(pthread_getcpuclockid)                                                                       \
+    X(pthread_setcancelstate)                                                                      \
+    X(pthread_setcanceltype)                                                                       \
+    X(clock_getres)                                                                                \
+    X(getitimer)                                                                                   \
+    X(timer_gettime)                                                                               \
+    X(sysinfo)                                                                                     \
+    X(sched_getparam)                                                                              \
+    X(getloadavg)                                                                                  \
+    X(getgroups)                                                                                   \
+    X(getresuid)                                                                                   \
+    X(getresgid)                                                                                   \
+    X(confstr)                                                                                     \
+    X(backtrace)                                                                                   \
+    X(dladdr)                                                                                      \
+    X(sigpending)                                                                                  \
+    X(sigemptyset)                                                                                 \
+    X(sigfillset)                                                                                  \
+    X(sigaddset)                                                                                   \
+    X(sigdelset)                                                                                   \
+    X(statfs)                                                                                      \
+    X(fstatfs)                                                                                     \
+    X(statvfs)                                                                                     \
+    X(fstatvfs)                                                                                    \
+    X(statx)                                                                                       \
+    X(readlinkat)                                                                                  \
+    X(mkdtemp)                                                                                     \
+    X(fgetpos)                                                                                     \
+    X(tcgetattr)                                                                                   \
+    X(ttyname_r)                                                                                   \
+    X(openpty)                                                                                     \
+    X(preadv)                                                                                      \
+    X(getopt)                                                                                      \
+    X(getopt_long)                                                                                 \
+    X(getopt_long_only)                                                                            \
+    X(getpwuid_r)                                                                                  \
+    X(getpwnam_r)                                                                                  \
+    X(getgrgid_r)                                                                                  \
+    X(getgrnam_r)                                                                                  \
+    X(getaddrinfo)                                                                                 \
+    X(getnameinfo)                                                                                 \
+    X(inet_aton)                                                                                   \
+    X(if_indextoname)                                                                              \
+    X(getifaddrs)                                                                                  \
+    X(scandir)                                                                                     \
+    X(glob)                                                                                        \
     X(qsort)                                                                                       \
     X(syscall)
 
