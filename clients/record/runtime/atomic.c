@@ -32,6 +32,23 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
         return old;                                                                                \
     }
 
+/* pc: the program's, whichever of the calls it makes. */
+#define COMPARE_AT(bits, type)                                                                     \
+    static bool compare##bits(volatile type *a, type *expected, type v, const void *pc)            \
+    {                                                                                              \
+        ft_rt_touch(a);                                                                            \
+        ft_rt_about_access(FT_RT_ANY, pc, a, sizeof *a);                                           \
+        ft_rt_thread *self = ft_rt_enter();                                                        \
+        type old = *expected;                                                                      \
+        bool done =                                                                                \
+            __atomic_compare_exchange_n(a, &old, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);    \
+        if (!done) *expected = old;                                                                \
+        if (!self) return done;                                                                    \
+        log_one(done ? FT_RAW_FORM_COMPARE : FT_RAW_FORM_ATOMIC_READ, a, sizeof *a, old, v, pc);   \
+        ft_rt_leave(self);                                                                         \
+        return done;                                                                               \
+    }
+
 #define COMPARE(bits, type, name)                                                                  \
     int __tsan_atomic##bits##_##name(volatile type *a, type *expected, type v, order o,            \
                                      order failed);                                                \
@@ -40,17 +57,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
     {                                                                                              \
         (void)o;                                                                                   \
         (void)failed;                                                                              \
-        ft_rt_touch(a);                                                                            \
-        ft_rt_about_access(FT_RT_ANY, CODE, a, sizeof *a);                                         \
-        ft_rt_thread *self = ft_rt_enter();                                                        \
-        type old = *expected;                                                                      \
-        bool done =                                                                                \
-            __atomic_compare_exchange_n(a, &old, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);    \
-        if (!done) *expected = old;                                                                \
-        if (!self) return done;                                                                    \
-        log_one(done ? FT_RAW_FORM_COMPARE : FT_RAW_FORM_ATOMIC_READ, a, sizeof *a, old, v, CODE); \
-        ft_rt_leave(self);                                                                         \
-        return done;                                                                               \
+        return compare##bits(a, expected, v, CODE);                                                \
     }
 
 #define ATOMICS(bits, type)                                                                        \
@@ -90,6 +97,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
     UPDATE(bits, type, fetch_min, old < v ? old : v)                                               \
     UPDATE(bits, type, fetch_umax, (uint##bits##_t)old > (uint##bits##_t)v ? old : v)              \
     UPDATE(bits, type, fetch_umin, (uint##bits##_t)old < (uint##bits##_t)v ? old : v)              \
+    COMPARE_AT(bits, type)                                                                         \
     COMPARE(bits, type, compare_exchange_strong)                                                   \
     COMPARE(bits, type, compare_exchange_weak)                                                     \
     type __tsan_atomic##bits##_compare_exchange_val(volatile type *a, type expected, type v,       \
@@ -97,7 +105,9 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
     type __tsan_atomic##bits##_compare_exchange_val(volatile type *a, type expected, type v,       \
                                                     order o, order failed)                         \
     {                                                                                              \
-        __tsan_atomic##bits##_compare_exchange_strong(a, &expected, v, o, failed);                 \
+        (void)o;                                                                                   \
+        (void)failed;                                                                              \
+        compare##bits(a, &expected, v, CODE);                                                      \
         return expected;                                                                           \
     }
 
