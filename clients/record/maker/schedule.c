@@ -270,6 +270,31 @@ ft_status ft_plan_feed(const ft_trace *trace, ft_plan *plan, ft_error *err)
     return status;
 }
 
+static bool has_cell(const ft_trace *trace, uint32_t block, uint32_t variable)
+{
+    const ft_block_cells *cells = &trace->block_cells[block];
+    for (uint32_t i = 0; i < cells->count; i++)
+        if (cells->variables[i] == variable) return true;
+    return false;
+}
+
+/* Where another block is there the claim says nothing of it. */
+static void add_block(ft_plan *plan, const ft_trace *trace, const ft_claim *claim)
+{
+    bool after = claim->kind == FT_CLAIM_AFTER_FREE;
+    if (!after && claim->kind != FT_CLAIM_UNINITIALISED) return;
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        uint32_t block = trace->object[e];
+        if (trace->kind[e] != FT_EVENT_ALLOC || !trace->hook[e]) continue;
+        bool same = after ? block == trace->object[claim->events[0]]
+                          : has_cell(trace, block, claim->variable);
+        if (!same) continue;
+        plan->head.maker = trace->thread[e];
+        plan->head.made = trace->hook[e];
+        return;
+    }
+}
+
 ft_status ft_plan_make(const ft_trace *trace, const ft_witness *witness, ft_plan *plan,
                        ft_error *err)
 {
@@ -285,6 +310,7 @@ ft_status ft_plan_make(const ft_trace *trace, const ft_witness *witness, ft_plan
     drop_passed(plan, n_steps);
     plan->head.stuck = witness->claim.kind == FT_CLAIM_STUCK;
     plan->head.meet = witness->claim.kind == FT_CLAIM_RACE;
+    add_block(plan, trace, &witness->claim);
     end_plan(plan);
     return FT_OK;
 }

@@ -41,6 +41,7 @@ typedef enum ft_schedule_mode {
     X(EXITED, "the program exits")                                                                 \
     X(LOOSE, "the thread was blocked, but others went on and the program did not get stuck")       \
     X(APART, "both threads stood before the accesses, but these are of different memory")          \
+    X(ELSEWHERE, "the thread stands before the access, but of other memory than in the recording") \
     X(TIME, "no progress")                                                                         \
     X(INPUT, "the thread asked for another input than it did")                                     \
     X(NUMBER, "another file has the number of the descriptor that the call made")
@@ -61,6 +62,8 @@ typedef struct ft_schedule {
     uint32_t stop;  /* 1: the program ends where the schedule does */
     uint32_t stuck; /* 1: behind the finals the program must come to a deadlock by itself */
     uint32_t meet;  /* 1: the finals are accesses of the same memory, a race */
+    uint32_t maker, made; /* the last final touches what this actor allocates in that step; 0: any
+                             memory */
     /* written by the runtime */
     uint32_t outcome;      /* ft_schedule_outcome */
     uint32_t at;           /* the entry at which it is */

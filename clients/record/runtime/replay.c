@@ -22,6 +22,10 @@ typedef struct place {
     bool own;        /* of the C library */
 } place;
 
+typedef struct memory {
+    uintptr_t from, to; /* equal: not known */
+} memory;
+
 static struct {
     ft_schedule *schedule;
     const ft_schedule_entry *entries;
@@ -36,10 +40,9 @@ static struct {
     uint32_t *locations;     /* by site, plus 1; 0: not looked up yet */
     uint32_t seen;           /* by the watchdog */
     time_t since;
-    bool sent; /* the signal whose handler comes next */
-    struct {
-        uintptr_t from, to; /* equal: not known */
-    } stood[2];             /* where the memory is that the last finals are before */
+    bool sent;       /* the signal whose handler comes next */
+    memory stood[2]; /* where it is that the last finals are before */
+    memory block;    /* that the last one touches */
 } play;
 
 static const ft_schedule_entry *entry(void)
@@ -176,19 +179,26 @@ static time_t now(void)
     return t.tv_sec;
 }
 
-static bool are_apart(void)
+static bool are_apart(const memory *a, const memory *b)
 {
-    bool known = play.stood[0].from < play.stood[0].to && play.stood[1].from < play.stood[1].to;
-    return known &&
-           (play.stood[0].from >= play.stood[1].to || play.stood[1].from >= play.stood[0].to);
+    bool known = a->from < a->to && b->from < b->to;
+    return known && (a->from >= b->to || b->from >= a->to);
+}
+
+/* The block is of the schedule's, and not there yet, or another one. */
+static bool is_elsewhere(void)
+{
+    if (!play.schedule->made) return false;
+    return play.block.from == play.block.to || are_apart(&play.block, &play.stood[1]);
 }
 
 /* The finals are brought about; from here the program runs freely. */
 static void reached(void)
 {
-    if (play.schedule->meet && are_apart()) {
+    bool apart = play.schedule->meet && are_apart(&play.stood[0], &play.stood[1]);
+    if (apart || is_elsewhere()) {
         play.schedule->at = play.n - 1;
-        ft_rt_give_up(FT_SCHEDULE_APART_OUTCOME);
+        ft_rt_give_up(apart ? FT_SCHEDULE_APART_OUTCOME : FT_SCHEDULE_ELSEWHERE_OUTCOME);
     }
     bool stuck = play.schedule->stuck;
     play.schedule->outcome = stuck ? FT_SCHEDULE_LOOSE_OUTCOME : FT_SCHEDULE_REACHED_OUTCOME;
@@ -391,6 +401,12 @@ static bool is_own_memory(uint64_t site)
     return p && p->own;
 }
 
+static void meet_block(const ft_rt_thread *self, uintptr_t address, uintptr_t size)
+{
+    if (self->actor != play.schedule->maker || self->steps + 1 != play.schedule->made) return;
+    play.block = (memory){address, address + size};
+}
+
 void ft_rt_replay_record(ft_rt_thread *self, ft_raw_operation operation, const uint64_t *operands)
 {
     enum { KIND_FIRST = 255, KIND_ANY = 254, NO_SITE = 255 };
@@ -412,8 +428,9 @@ void ft_rt_replay_record(ft_rt_thread *self, ft_raw_operation operation, const u
         [FT_RAW_DESTROYED] = {FT_EVENT_FREE, 0},
     };
     if (!self || !(FT_RAW_STEPS >> operation & 1)) return;
-    bool memory = operation == FT_RAW_ALLOC || operation == FT_RAW_FREE;
-    if (memory && is_own_memory(operands[0])) return;
+    bool block = operation == FT_RAW_ALLOC || operation == FT_RAW_FREE;
+    if (block && is_own_memory(operands[0])) return;
+    if (operation == FT_RAW_ALLOC) meet_block(self, operands[1], operands[2]);
     uint8_t kind = rows[operation].kind, site = rows[operation].site;
     ft_rt_replay_step(self,
                       kind == KIND_FIRST ? (uint32_t)operands[0]
