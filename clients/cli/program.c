@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,4 +81,16 @@ char *ft_program_find(const char *name)
         if (!at[length]) return NULL;
         at += length + 1;
     }
+}
+
+const char *ft_program_absent(const char *name)
+{
+    struct stat file;
+    char *path = ft_program_find(name);
+    bool changes = path && stat(path, &file) == 0 && file.st_mode & (S_ISUID | S_ISGID);
+    free(path);
+    return changes ? "is set-user-ID or set-group-ID, so that the system keeps the recorder out: "
+                     "take that away for the recording (chmod ug-s)"
+                   : "was not built with the recorder, or with that of another Foretell: build it "
+                     "with CC=foretell-cc CXX=foretell-c++";
 }

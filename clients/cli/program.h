@@ -17,5 +17,7 @@ void ft_program_end(int status, ft_strbuf *out);
 
 /* The file that a shell would run for the name; heap. NULL: there is none. */
 char *ft_program_find(const char *name);
+/* What is said of one that ran and in which the recorder did not come up. Static. */
+const char *ft_program_absent(const char *name);
 
 #endif

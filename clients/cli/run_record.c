@@ -186,11 +186,8 @@ static ft_status check_started(const char *log, const run *r, ft_error *err)
     if (header.started) return FT_OK;
     if (WIFEXITED(r->status) && WEXITSTATUS(r->status) == FT_PROGRAM_NOT_STARTED)
         return ft_error_set(err, FT_USAGE, "%s: could not be started", program);
-    return ft_error_set(
-        err, FT_USAGE,
-        "%s: was not built with the recorder, or with that of another Foretell, so nothing was "
-        "recorded: build it with CC=foretell-cc CXX=foretell-c++",
-        program);
+    return ft_error_set(err, FT_USAGE, "nothing was recorded: %s %s", program,
+                        ft_program_absent(program));
 }
 
 /* A log that could not be written whole is no fault of the trace's. */

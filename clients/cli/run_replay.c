@@ -73,8 +73,9 @@ static ft_status read_back(replay *r, ft_error *err)
     if (fd >= 0) close(fd);
     if (!ok) return ft_error_set(err, FT_IO, "%s: the schedule is gone", r->path);
     if (header.started) return loaded;
-    return ft_error_set(err, FT_USAGE, "%s: was not built with the recorder, or not started",
-                        r->argv[0]);
+    if (WIFEXITED(r->status) && WEXITSTATUS(r->status) == FT_PROGRAM_NOT_STARTED)
+        return ft_error_set(err, FT_USAGE, "%s: could not be started", r->argv[0]);
+    return ft_error_set(err, FT_USAGE, "%s %s", r->argv[0], ft_program_absent(r->argv[0]));
 }
 
 static ft_status run(replay *r, ft_error *err)
