@@ -123,7 +123,7 @@ void ft_maker_learn(ft_maker *m, uint32_t thread, const ft_cell *cell, bool know
 {
     if (!known)
         ft_known_unseen(m->known, thread);
-    else if (cell->size >> FT_MAKER_WORD && ft_cells_reach(m->cells, (uint64_t)value))
+    else if (cell->size >> FT_MAKER_WORD && ft_maker_reaches_heap(m, value))
         ft_known_read(m->known, thread, (uint64_t)value);
 }
 

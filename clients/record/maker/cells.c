@@ -575,9 +575,10 @@ uint64_t ft_cells_granules(const ft_cells *cells)
     return cells->touched;
 }
 
-bool ft_cells_reach(const ft_cells *cells, uint64_t address)
+uint64_t ft_cells_heap(const ft_cells *cells, uint64_t *low)
 {
-    return address - cells->low <= cells->high - cells->low;
+    *low = cells->low;
+    return cells->high - cells->low;
 }
 
 ft_cells_extent ft_cells_extent_of(const ft_cells *cells, uint32_t index)

@@ -103,8 +103,8 @@ typedef struct ft_cells_extent {
     uint64_t address, size;
     bool stack;
 } ft_cells_extent;
-/* False: no allocation of the heap was ever there. */
-bool ft_cells_reach(const ft_cells *cells, uint64_t address);
+/* Where allocations of the heap were: behind `low`, so many bytes and the one behind them. */
+uint64_t ft_cells_heap(const ft_cells *cells, uint64_t *low);
 ft_cells_extent ft_cells_extent_of(const ft_cells *cells, uint32_t allocation);
 
 /* The shared cell at `address`, whose size is then how far it goes; else FT_NO_CELL, with *skip

@@ -118,6 +118,7 @@ typedef struct ft_maker {
     FT_VEC(ft_maker_block) blocks; /* by allocation */
     FT_VEC(ft_maker_use) used;     /* by block of the builder */
     ft_known *known;
+    uint64_t heap, heap_size; /* ft_cells_heap */
     ft_map live;              /* address -> allocation */
     ft_maker_shadow *shadows; /* by cell */
     ft_map uses;              /* hash of a name -> how often it was given */
@@ -188,6 +189,12 @@ void ft_maker_foreign(ft_maker *m);
 /* Is the site's code the program's, built with hooks, or of the C or C++ library, which do for it
  * what it asks for? True also where that cannot be told. */
 bool ft_maker_is_hooked(ft_maker *m, uint64_t site);
+
+/* May it be an address of the heap? */
+static inline bool ft_maker_reaches_heap(const ft_maker *m, int64_t value)
+{
+    return (uint64_t)value - m->heap <= m->heap_size;
+}
 
 static inline bool ft_maker_is_admitted(const ft_maker *m, uint32_t c, uint32_t thread)
 {

@@ -189,6 +189,7 @@ void ft_maker_name_cells(ft_maker *m)
 {
     uint32_t n = ft_cells_count_of(m->cells);
     m->shadows = ft_calloc(n + 1, sizeof *m->shadows);
+    m->heap_size = ft_cells_heap(m->cells, &m->heap);
     ft_strbuf name = {0};
     for (uint32_t c = 0; c < n; c++) name_cell(m, c, &name);
     ft_strbuf_release(&name);

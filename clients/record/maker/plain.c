@@ -72,8 +72,7 @@ static inline uint32_t touch(ft_maker *m, uint32_t thread, uint64_t now, const f
 {
     int64_t value = e->value;
     bool same = s->content == FT_CONTENT_KNOWN && s->value == value;
-    if (e->code == 8 * FT_RAW_FORM_READ + FT_MAKER_WORD &&
-        ft_cells_reach(m->cells, (uint64_t)value))
+    if (e->code == 8 * FT_RAW_FORM_READ + FT_MAKER_WORD && ft_maker_reaches_heap(m, value))
         ft_known_read(m->known, thread, (uint64_t)value);
     if (ft_lives_reach(&m->lives, value) && e->code % 8 == FT_MAKER_WORD) {
         s->id = address_of(m, value, e->code / 8 == FT_RAW_FORM_READ, s, &s->life);
