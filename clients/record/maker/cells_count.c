@@ -397,17 +397,23 @@ static unsigned count_changed(ft_cells *cells, uint64_t key, uint64_t now, unsig
     return p.to;
 }
 
-void ft_cells_count_whole(ft_cells *cells, uint64_t address, uint64_t size)
+static void make_whole(ft_cells *cells, page *p, uint64_t key, uint64_t stop, bool again)
 {
-    for (uint64_t key = address / GRANULE; key <= (address + size - 1) / GRANULE; key++) {
-        page *in = page_at(cells, key, false);
-        spot *at = in ? &in->at[key % PAGE] : NULL;
-        if (!at || !at->slot) continue;
+    (void)again;
+    for (; key < stop; key++) {
+        spot *at = &p->at[key % PAGE];
         if (at->slot >> ONE_THREAD == SEVERAL)
             cells->granules.data[(uint32_t)at->slot].whole |= WHOLE_BEYOND;
-        else
+        else if (at->slot)
             at->slot |= (uint64_t)WHOLE_BEYOND << ONE_WHOLE;
     }
+}
+
+/* A damaged log may say any size. */
+void ft_cells_count_whole(ft_cells *cells, uint64_t address, uint64_t size)
+{
+    ft_cells_each_page(cells, address / GRANULE, (address + size + GRANULE - 1) / GRANULE, false,
+                       make_whole);
 }
 
 enum { MOST_REGIONS = 4096 };
