@@ -119,7 +119,8 @@ static void touch(ft_maker *m, uint32_t c, uint32_t t, ft_maker_content now, int
     s->life = life;
 }
 
-void ft_maker_learn(ft_maker *m, uint32_t thread, const ft_cell *cell, bool known, int64_t value)
+/* A value that the thread read in the cell. */
+static void learn(ft_maker *m, uint32_t thread, const ft_cell *cell, bool known, int64_t value)
 {
     if (!known)
         ft_known_unseen(m->known, thread);
@@ -178,7 +179,7 @@ static uint32_t read_value(ft_maker *m, uint32_t c, const ft_raw_record *r, bool
                            int64_t value)
 {
     const ft_maker_shadow *s = &m->shadows[c];
-    ft_maker_learn(m, r->thread, ft_cells_get(m->cells, c), known, value);
+    learn(m, r->thread, ft_cells_get(m->cells, c), known, value);
     if (!known) return FT_NO_VALUE;
     bool same = s->content == FT_CONTENT_KNOWN && s->value == value;
     uint16_t life = same ? s->life : life_of(m, c, value);
@@ -235,7 +236,6 @@ ft_terms_place ft_maker_place(ft_maker *m, const ft_raw_record *r, uint64_t site
 }
 
 enum { UNIT = 16 }; /* bytes: no processor's atomic has more */
-#define UNIT_CHANNEL (UINT64_C(1) << 57)
 
 /* An atomic of several cells is several events. So that nobody sees some of them done and others
  * not, the atomics of such memory keep the order of the run: each comes after those before it. */
@@ -247,7 +247,7 @@ static void keep_whole(ft_maker *m, const ft_raw_record *r, uint64_t direction)
         if (from < r->address) from = r->address;
         if (to > r->address + r->size) to = r->address + r->size;
         if (!ft_cells_is_parted(m->cells, from, to - from)) continue;
-        const uint64_t operands[] = {direction, UNIT_CHANNEL | unit};
+        const uint64_t operands[] = {direction, FT_RAW_CHANNEL_UNITS | unit};
         ft_channels_meet(m->channels, r->thread, operands, FT_NO_ALLOCATION);
         ft_builder_hook(m->builder, 0);
         ft_channels_follow(m->channels, m->builder, ft_maker_thread(m, r->thread), operands,

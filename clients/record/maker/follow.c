@@ -131,13 +131,15 @@ static void hand_on(ft_maker *m, const ft_raw_record *r)
         keep_section(m, r, FT_RAW_CHANNEL_OUT);
 }
 
+/* Edges stand outside of what belongs to the step: nothing between a use and its event
+ * (schedule.c, deed). */
 static void synchronise(ft_maker *m, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;
     uint32_t id = ft_maker_object_id(m, o[2]);
-    ft_maker_use_object(m, r);
     hand_on(m, r);
     keep_count(m, r, FT_RAW_CHANNEL_IN, FT_RAW_CHANNEL_OF(FT_RAW_CHANNEL_LOOKED, o[2]));
+    ft_maker_use_object(m, r);
     ft_maker_event(m, (ft_event_kind)o[0], r, id, o[3], FT_NO_VALUE, (uint8_t)o[1]);
     keep_count(m, r, FT_RAW_CHANNEL_OUT, FT_RAW_CHANNEL_OF(FT_RAW_CHANNEL_COUNTED, o[2]));
     keep_handed(m, r);

@@ -168,10 +168,8 @@ void ft_maker_access(ft_maker *m, const ft_raw_record *r);
  */
 void ft_maker_fence(ft_maker *m, uint32_t thread);
 /* The thread touches the cell, perhaps as the first of its block. What code without hooks gave it
- * it must not have earlier: all that others did since the block was made comes before. */
+ * it must not have earlier: what the block's maker, and who touched it, did so far comes before. */
 void ft_maker_admit(ft_maker *m, uint32_t c, uint32_t thread);
-/* A value that the thread read in the cell. */
-void ft_maker_learn(ft_maker *m, uint32_t thread, const ft_cell *cell, bool known, int64_t value);
 /* A record of SHOWN: what differs there from what was known is the thread's own external write. */
 void ft_maker_show(ft_maker *m, const ft_raw_record *r);
 void ft_maker_benign(ft_maker *m, uint64_t address, uint64_t size);

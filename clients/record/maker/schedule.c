@@ -289,8 +289,8 @@ static void add_block(ft_plan *plan, const ft_trace *trace, const ft_claim *clai
         bool same = after ? block == trace->object[claim->events[0]]
                           : has_cell(trace, block, claim->variable);
         if (!same) continue;
-        plan->head.maker = trace->thread[e];
-        plan->head.made = trace->hook[e];
+        plan->head.block_actor = trace->thread[e];
+        plan->head.block_step = trace->hook[e];
         return;
     }
 }

@@ -147,7 +147,9 @@ enum {
 
 /* Of the maker alone, by object: who acquires such a lock comes after who released it
  * (maker/hidden.h). */
-#define FT_RAW_CHANNEL_SECTIONS (UINT64_C(1) << 57)
+#define FT_RAW_CHANNEL_SECTIONS (UINT64_C(1) << 56)
+/* Likewise, by sixteen bytes: atomics that cover several cells keep their order. */
+#define FT_RAW_CHANNEL_UNITS (UINT64_C(1) << 57)
 
 /* A site is a place in the code and what it does, its *code*: for an access 8 * form + size code
  * (size code: 0 to 3 for 1 to 8 bytes, else FT_RAW_RANGE), or one of those behind. */

@@ -62,8 +62,8 @@ typedef struct ft_schedule {
     uint32_t stop;  /* 1: the program ends where the schedule does */
     uint32_t stuck; /* 1: behind the finals the program must come to a deadlock by itself */
     uint32_t meet;  /* 1: the finals are accesses of the same memory, a race */
-    uint32_t maker, made; /* the last final touches what this actor allocates in that step; 0: any
-                             memory */
+    /* the last final touches what this actor allocates in that step; step 0: any memory */
+    uint32_t block_actor, block_step;
     /* written by the runtime */
     uint32_t outcome;      /* ft_schedule_outcome */
     uint32_t at;           /* the entry at which it is */

@@ -121,8 +121,8 @@ ANSWERS(int, dladdr, (const void *address, Dl_info *to), (address, to), got, ONE
 
 /* The kernel's sets are shorter than the C library's. */
 enum { SIGNAL_SET = 8 };
-ANSWERS(int, sigpending, (sigset_t * to), (to), !got, SOME(to, SIGNAL_SET))
 #define SETS(name) ANSWERS(int, name, (sigset_t * to), (to), !got, SOME(to, SIGNAL_SET))
+SETS(sigpending)
 SETS(sigemptyset)
 SETS(sigfillset)
 #define CHANGES(name)                                                                              \

@@ -188,7 +188,7 @@ static bool are_apart(const memory *a, const memory *b)
 /* The block is of the schedule's, and not there yet, or another one. */
 static bool is_elsewhere(void)
 {
-    if (!play.schedule->made) return false;
+    if (!play.schedule->block_step) return false;
     return play.block.from == play.block.to || are_apart(&play.block, &play.stood[1]);
 }
 
@@ -403,7 +403,8 @@ static bool is_own_memory(uint64_t site)
 
 static void meet_block(const ft_rt_thread *self, uintptr_t address, uintptr_t size)
 {
-    if (self->actor != play.schedule->maker || self->steps + 1 != play.schedule->made) return;
+    if (self->actor != play.schedule->block_actor || self->steps + 1 != play.schedule->block_step)
+        return;
     play.block = (memory){address, address + size};
 }
 
