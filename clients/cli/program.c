@@ -15,28 +15,39 @@
 enum { STRIDE = 256 };
 #define READ_PERSONALITY 0xFFFFFFFFul
 
-/* The same path, as long as others: stacks begin behind the environment, so its length moves them.
- */
-static char *padded(const char *path)
+/* NAME=PATH, the path as long as others are: stacks begin behind the environment, so its length
+ * moves them. */
+static char *padded(const char *variable, const char *path)
 {
-    size_t length = strlen(path), padding = STRIDE - length % STRIDE;
-    char *longer = ft_calloc(length + padding + 1, 1);
-    memset(longer, '/', padding);
-    if (*path != '/') longer[0] = '.';
-    memcpy(longer + padding, path, length);
-    return longer;
+    ft_strbuf entry = {0};
+    ft_strbuf_printf(&entry, "%s=%s", variable, *path == '/' ? "//" : "./");
+    for (size_t left = STRIDE - strlen(path) % STRIDE; left; left--) ft_strbuf_add(&entry, "/", 1);
+    ft_strbuf_add(&entry, path, strlen(path));
+    return ft_strbuf_take(&entry);
+}
+
+/* Ours, with that entry in place of one that was there; the array is on the heap. */
+static char **environment_with(char *entry)
+{
+    size_t n = 0, kept = 0, name = strcspn(entry, "=") + 1;
+    while (environ[n]) n++;
+    char **environment = ft_calloc(n + 2, sizeof *environment);
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(environ[i], entry, name) != 0) environment[kept++] = environ[i];
+    environment[kept] = entry;
+    return environment;
 }
 
 /* Without address space randomisation, where that is allowed: addresses are values too, and are to
- * be the same in the same run. */
-static void run_child(char *const *argv, const char *variable, const char *path)
+ * be the same in the same run. Other threads of ours ran when this process was made, so that their
+ * locks are held for ever here: nothing is allocated any more. */
+static void run_child(char *const *argv, char *const *environment)
 {
     ft_signals_default();
-    setenv(variable, padded(path), 1);
     int before = personality(READ_PERSONALITY);
     if (before >= 0) personality((unsigned long)before | ADDR_NO_RANDOMIZE);
-    execvp(argv[0], argv);
-    fprintf(stderr, "foretell: %s: %s\n", argv[0], strerror(errno));
+    execvpe(argv[0], argv, environment);
+    fprintf(stderr, "foretell: %s: %s\n", argv[0], strerrordesc_np(errno));
     _exit(FT_PROGRAM_NOT_STARTED);
 }
 
@@ -44,11 +55,14 @@ int ft_program_run(char *const *argv, const char *variable, const char *path)
 {
     int status = 0;
     bool told = false;
+    char *entry = padded(variable, path), **environment = environment_with(entry);
     ft_signals_catch();
     fflush(NULL);
     pid_t child = fork();
+    if (!child) run_child(argv, environment);
+    free(environment);
+    free(entry);
     if (child < 0) return FT_PROGRAM_NOT_STARTED << 8;
-    if (!child) run_child(argv, variable, path);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
         if (!ft_signals_caught()) continue;
         kill(child, told ? SIGKILL : ft_signals_caught());
