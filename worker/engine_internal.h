@@ -93,9 +93,10 @@ bool ft_engine_accept(ft_engine *engine, const ft_claim *claim, uint32_t bound, 
 bool ft_engine_reduce(ft_engine *engine, ft_witness *witness, ft_reading *reading,
                       ft_minimised *minimised);
 
-/* solve_group.c: calls visit for each claim of the group that the plan left, until it is false. */
-void ft_engine_each_claim(const ft_engine *engine, const ft_group *group, ft_claim_visit visit,
-                          void *context);
+/* solve_group.c: calls visit for each claim of the group that the plan left, but for what the cut
+ * leaves out (NULL: nothing), until it is false. */
+void ft_engine_each_claim(const ft_engine *engine, const ft_group *group, const ft_claim_cut *cut,
+                          ft_claim_visit visit, void *context);
 
 json_t *ft_engine_solve_group(ft_engine *engine, const ft_group *group);
 

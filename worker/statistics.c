@@ -54,7 +54,7 @@ static bool count_left(ft_engine *engine, ft_check check, uint64_t *left)
     k.nodes = ft_causality_get_stats(ft_engine_causality(engine))->events;
     for (size_t i = 0; i < engine->subproblems.len && !k.given_up; i++) {
         const ft_group *group = &c->groups.data[engine->subproblems.data[i]];
-        if (group->check == check) ft_engine_each_claim(engine, group, ask_graph, &k);
+        if (group->check == check) ft_engine_each_claim(engine, group, NULL, ask_graph, &k);
     }
     *left = k.left;
     return !k.given_up;

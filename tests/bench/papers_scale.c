@@ -201,7 +201,7 @@ static ft_measure ask_claims(ft_engine *engine)
     for (size_t i = 0; i < engine->subproblems.len; i++) {
         const ft_group *group = &engine->candidates->groups.data[engine->subproblems.data[i]];
         char *key = ft_record_key(&engine->context, group);
-        if (strstr(key, WANTED)) ft_engine_each_claim(engine, group, ask_solver, &a);
+        if (strstr(key, WANTED)) ft_engine_each_claim(engine, group, NULL, ask_solver, &a);
         free(key);
     }
     m.whole_ms = ft_measure_used_ms() - start;

@@ -93,9 +93,6 @@ static bool add_single(void *context, const ft_claim *claim)
     return true;
 }
 
-static void each_of_block(const ft_candidates *c, ft_check check, const ft_block *block,
-                          ft_claim_visit visit, void *context);
-
 static void add_singles(ft_candidates *c, const ft_claim_block *claims)
 {
     if (c->single_groups >= FT_MAX_SINGLE_GROUPS) {
@@ -107,7 +104,7 @@ static void add_singles(ft_candidates *c, const ft_claim_block *claims)
                                   .kind = claims->kind,
                                   .loc = {claims->loc[0], claims->loc[1], claims->loc[2]},
                                   .lock = UINT32_MAX}};
-    each_of_block(c, claims->check, &claims->block, add_single, &pass);
+    ft_candidates_each_of_block(c, claims->check, &claims->block, add_single, &pass);
 }
 
 static void count_pruned_singles(ft_candidates *c, const ft_claim_block *claims)
@@ -167,98 +164,4 @@ void ft_candidates_account(ft_candidates *c, const ft_claim_block *claims)
     } else {
         count_pruned_singles(c, &sorted);
     }
-}
-
-/* ---- claims of a block ----------------------------------------------------------------------- */
-
-static bool pair_claims(const ft_candidates *c, uint32_t variable, const ft_class *a,
-                        const ft_class *b, ft_claim_visit visit, void *context)
-{
-    uint32_t x = a->first;
-    for (uint32_t i = 0; i < a->count; x = c->next_event[x], i++) {
-        uint32_t y = b->first;
-        for (uint32_t j = 0; j < b->count; y = c->next_event[y], j++) {
-            ft_claim claim = {.kind = FT_CLAIM_RACE,
-                              .events = {x < y ? x : y, x < y ? y : x, FT_NO_EVENT},
-                              .variable = variable};
-            if (!visit(context, &claim)) return false;
-        }
-    }
-    return true;
-}
-
-static bool race_claims(const ft_candidates *c, const ft_block *block, ft_claim_visit visit,
-                        void *context)
-{
-    const ft_site *s = &c->sites.data[block->left], *t = &c->sites.data[block->right];
-    for (uint32_t i = s->first; i < s->first + s->count; i++)
-        for (uint32_t j = s == t ? i + 1 : t->first; j < t->first + t->count; j++) {
-            const ft_class *a = &c->classes.data[i], *b = &c->classes.data[j];
-            if (ft_candidates_open(c, a, b) && !pair_claims(c, s->variable, a, b, visit, context))
-                return false;
-        }
-    return true;
-}
-
-static bool atomicity_claims(const ft_candidates *c, const ft_block *block, ft_claim_visit visit,
-                             void *context)
-{
-    const ft_local_pair_class *pair = &c->local_pairs.data[block->left];
-    const ft_class *remote = &c->classes.data[block->right];
-    for (uint32_t i = 0; i < pair->count; i++) {
-        const uint32_t *local = c->pair_events.data + 2 * ((size_t)pair->first + i);
-        uint32_t e = remote->first;
-        for (uint32_t j = 0; j < remote->count; e = c->next_event[e], j++) {
-            ft_claim claim = {.kind = FT_CLAIM_ATOMICITY,
-                              .events = {local[0], e, local[1]},
-                              .variable = pair->variable,
-                              .writes = {pair->write[0], block->remote_write, pair->write[1]}};
-            if (!visit(context, &claim)) return false;
-        }
-    }
-    return true;
-}
-
-static void each_of_block(const ft_candidates *c, ft_check check, const ft_block *block,
-                          ft_claim_visit visit, void *context)
-{
-    if (check == FT_CHECK_RACE) {
-        race_claims(c, block, visit, context);
-    } else if (check == FT_CHECK_ATOMICITY) {
-        atomicity_claims(c, block, visit, context);
-    } else if (block->right) {
-        ft_candidates_cycle_claims(c, block, visit, context);
-    } else if (check != FT_CHECK_ASSERTION) {
-        visit(context, &c->listed.data[block->left]);
-    } else {
-        ft_claim claim = {.kind = FT_CLAIM_ASSERTION,
-                          .events = {block->left, FT_NO_EVENT, FT_NO_EVENT}};
-        visit(context, &claim);
-    }
-}
-
-typedef struct stop_pass {
-    ft_claim_visit visit;
-    void *context;
-    bool stopped;
-} stop_pass;
-
-static bool visit_until_stop(void *context, const ft_claim *claim)
-{
-    stop_pass *pass = context;
-    pass->stopped = !pass->visit(pass->context, claim);
-    return !pass->stopped;
-}
-
-void ft_candidates_each(const ft_candidates *c, const ft_group *group, ft_claim_visit visit,
-                        void *context)
-{
-    if (group->blocks.len == 0) { /* a group of its own */
-        visit(context, &group->sample);
-        return;
-    }
-    stop_pass pass = {.visit = visit, .context = context};
-    ft_check shape = group->check == FT_CHECK_PROPERTY ? FT_CHECK_ATOMICITY : group->check;
-    for (size_t i = 0; i < group->blocks.len && !pass.stopped; i++)
-        each_of_block(c, shape, &group->blocks.data[i], visit_until_stop, &pass);
 }

@@ -159,10 +159,21 @@ void ft_candidates_order(ft_candidates *candidates);
 void ft_candidates_transaction(ft_candidates *candidates, uint32_t from, uint32_t to,
                                uint32_t property);
 
-/* Calls visit for each surviving claim of the group until it returns false. */
+/* What a walk over a group leaves out. Its claims are an item (an access; of atomicity the two of a
+ * transaction) with each event of a class; of one item and one thread's events, those for which
+ * `early` is true have to be the first ones, those for which `late` is true the last ones. */
+typedef struct ft_claim_cut {
+    bool (*early)(void *context, const uint32_t item[2], uint32_t event);
+    bool (*late)(void *context, const uint32_t item[2], uint32_t event);
+    void (*left_out)(void *context, uint64_t claims); /* told where they would be visited */
+    void *context;
+} ft_claim_cut;
+
+/* Calls visit for each surviving claim of the group until it returns false; always in the same
+ * order. cut NULL: nothing is left out. */
 typedef bool (*ft_claim_visit)(void *context, const ft_claim *claim);
 void ft_candidates_each(const ft_candidates *candidates, const ft_group *group,
-                        ft_claim_visit visit, void *context);
+                        const ft_claim_cut *cut, ft_claim_visit visit, void *context);
 
 /* ---- for the files of this folder and properties -----------------------------------------------
  */
@@ -180,6 +191,9 @@ typedef struct ft_claim_block {
     ft_block block;         /* which they are */
     const ft_claim *sample; /* one of them; borrowed */
 } ft_claim_block;
+/* Calls visit for the block's claims until it returns false. */
+void ft_candidates_each_of_block(const ft_candidates *candidates, ft_check check,
+                                 const ft_block *block, ft_claim_visit visit, void *context);
 /* Accounts them to their group. Singles (per_event, or without location) become groups one by one.
  */
 void ft_candidates_account(ft_candidates *candidates, const ft_claim_block *claims);

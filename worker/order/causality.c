@@ -401,11 +401,20 @@ static void build(ft_causality *c, const ft_claim *claim)
     if (w->rows.len > c->stats.max_events) c->stats.max_events = (uint32_t)w->rows.len;
 }
 
+static bool has_needs(const ft_causality *c)
+{
+    return !c->idle && (c->rules & FT_CAUSALITY_DATA) && c->problem.model != FT_MODEL_CONTROL;
+}
+
+bool ft_causality_needs(ft_causality *c, uint32_t next, uint32_t e)
+{
+    return has_needs(c) && ft_needs_before(c, next, e);
+}
+
 /* With no limit to what is looked at; but without a cycle. */
 bool ft_causality_refutes_at_once(ft_causality *c, const ft_claim *claim)
 {
-    return SHAPES[claim->kind].known && !c->idle && (c->rules & FT_CAUSALITY_DATA) &&
-           c->problem.model != FT_MODEL_CONTROL &&
+    return SHAPES[claim->kind].known && has_needs(c) &&
            ft_needs_refute(c, claim, SHAPES[claim->kind].members);
 }
 

@@ -90,6 +90,11 @@ bool ft_causality_refutes(ft_causality *causality, const ft_claim *claim, ft_cau
 /* Do the clocks of what events need refute it by themselves? Less than the graph says, at one look.
  */
 bool ft_causality_refutes_at_once(ft_causality *causality, const ft_claim *claim);
+/* Do those clocks say that event e comes before all that `next` is next after, in every schedule
+ * where that is so? Then they also say it of what e's thread does before e, and of what comes
+ * behind `next` in its own thread. A RACE of the two is refuted by it, either way round, and an
+ * ATOMICITY where t_r comes before t_c, or t_c' before t_r. */
+bool ft_causality_needs(ft_causality *causality, uint32_t next, uint32_t e);
 /* Does the graph contain what closure under hard order, tied reads and held locks refutes (limits
  * apart), so that asking for that as well is idle? */
 bool ft_causality_covers(const ft_causality *causality, const ft_claim *claim);

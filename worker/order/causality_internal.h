@@ -187,6 +187,8 @@ uint32_t ft_causality_window_tracks(const ft_causality *c, ft_track_kind kind, u
 
 /* causality_needs.c: does what the claim's events need contain what it must not? members: shape. */
 bool ft_needs_refute(ft_causality *c, const ft_claim *claim, uint32_t members);
+/* Does what comes before `next` in its thread, or its fork, need e? */
+bool ft_needs_before(ft_causality *c, uint32_t next, uint32_t e);
 void ft_needs_find(ft_causality *c); /* fills c->needs */
 /* How many events of that other thread e needs. */
 uint32_t ft_needs_of(const ft_needs *needs, uint32_t e, uint32_t thread);

@@ -229,6 +229,12 @@ bool ft_causality_writes_before(ft_causality *c, const ft_claim *claim, const ui
     return false;
 }
 
+bool ft_needs_before(ft_causality *c, uint32_t next, uint32_t e)
+{
+    if (!c->needs.row) ft_needs_find(c);
+    return is_needed(c, before(c, next), e);
+}
+
 /* What a member needs is executed before it. No member needs a final event, which none of them
  * comes behind; and t_c does not need t_r, which comes after it. t_r's own reads may depart. */
 bool ft_needs_refute(ft_causality *c, const ft_claim *claim, uint32_t members)

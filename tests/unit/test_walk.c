@@ -1,0 +1,169 @@
+/* Walks over the claims of a group: with a cut they visit the same claims in the same places, and
+ * what clocks leave out is what they refute claim by claim; on random small programs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "candidate/candidate.h"
+#include "engine.h"
+#include "oracle/generate.h"
+#include "order/causality.h"
+#include "tiny_trace.h"
+
+enum { SEEDS = 10000, ENOUGH = 1000 };
+
+typedef struct walked {
+    ft_causality *causality;
+    FT_VEC(ft_claim) all;
+    size_t at; /* of all: where the walk with a cut is */
+    unsigned left_out, visited;
+} walked;
+
+static bool list(void *context, const ft_claim *claim)
+{
+    walked *w = context;
+    ft_vec_push(&w->all, *claim);
+    return true;
+}
+
+static bool is_needed_by_item(void *context, const uint32_t item[2], uint32_t event)
+{
+    walked *w = context;
+    return ft_causality_needs(w->causality, item[0], event);
+}
+
+static bool needs_item(void *context, const uint32_t item[2], uint32_t event)
+{
+    walked *w = context;
+    return ft_causality_needs(w->causality, event, item[1]);
+}
+
+static void look_at_left_out(void *context, uint64_t claims)
+{
+    walked *w = context;
+    for (uint64_t i = 0; i < claims; i++) {
+        assert_true(w->at < w->all.len);
+        assert_true(ft_causality_refutes_at_once(w->causality, &w->all.data[w->at++]));
+        w->left_out++;
+    }
+}
+
+static bool compare(void *context, const ft_claim *claim)
+{
+    walked *w = context;
+    assert_true(w->at < w->all.len);
+    const ft_claim *same = &w->all.data[w->at++];
+    assert_int_equal(claim->kind, same->kind);
+    assert_int_equal(claim->variable, same->variable);
+    assert_memory_equal(claim->events, same->events, sizeof claim->events);
+    assert_memory_equal(claim->writes, same->writes, sizeof claim->writes);
+    w->visited++;
+    return true;
+}
+
+static void walk_group(const ft_candidates *c, const ft_group *group, walked *w)
+{
+    const ft_claim_cut cut = {is_needed_by_item, needs_item, look_at_left_out, w};
+    w->all.len = w->at = 0;
+    ft_candidates_each(c, group, NULL, list, w);
+    ft_candidates_each(c, group, &cut, compare, w);
+    assert_int_equal(w->at, w->all.len);
+}
+
+static void walk_trace(ft_trace *trace, ft_model model, walked *w)
+{
+    ft_order *order = ft_order_new(trace);
+    ft_run *run = ft_run_new(trace);
+    ft_problem problem = {.trace = trace, .order = order, .run = run, .model = model};
+    ft_candidates *c = ft_candidates_new(trace, order, run, false, NULL);
+    w->causality = ft_causality_new(&problem, FT_CAUSALITY_ALL);
+    ft_candidates_race(c);
+    ft_candidates_atomicity(c);
+    for (size_t g = 0; g < c->groups.len; g++)
+        if (c->groups.data[g].blocks.len) walk_group(c, &c->groups.data[g], w);
+    ft_causality_free(w->causality);
+    ft_candidates_free(c);
+    ft_run_free(run);
+    ft_order_free(order);
+}
+
+static void test_cut_leaves_out_what_is_refuted(void **state)
+{
+    (void)state;
+    walked w = {0};
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        ft_trace *trace = ft_generate(seed);
+        bool supported[FT_MODELS];
+        ft_model most;
+        ft_engine_models(trace, supported, &most);
+        for (int m = 0; m < FT_MODELS; m++)
+            if (supported[m]) walk_trace(trace, (ft_model)m, &w);
+        ft_trace_free(trace);
+    }
+    ft_vec_release(&w.all);
+    print_message("%u claims left out, %u visited\n", w.left_out, w.visited);
+    assert_true(w.left_out > ENOUGH && w.visited > ENOUGH);
+}
+
+/* Threads that take turns, since each reads what the other wrote last: of the pairs of accesses
+ * behind their sections only neighbours are open, and the part of a class that is left goes forward
+ * with the items. */
+static void test_turns(void **state)
+{
+    (void)state;
+    enum { TURNS = 40 };
+    ft_strbuf text = {0};
+    ft_strbuf_puts(&text, "var x 0\nvar turn 0\nmutex l\n");
+    for (int i = 0; i < TURNS; i++)
+        for (int t = 1; t <= 2; t++)
+            ft_strbuf_printf(&text,
+                             "T%d: acq l\nT%d: r turn %d @l\nT%d: w turn %d @l\nT%d: rel l\n"
+                             "T%d: w x %d @busy\n",
+                             t, t, 2 * i + t - 1, t, 2 * i + t, t, t, i);
+    walked w = {0};
+    ft_trace *trace = tiny_trace(ft_strbuf_text(&text));
+    walk_trace(trace, FT_MODEL_OBSERVED, &w);
+    assert_int_equal(w.left_out + w.visited, TURNS * TURNS);
+    assert_true(w.visited < 3 * TURNS);
+    ft_trace_free(trace);
+    ft_strbuf_release(&text);
+    ft_vec_release(&w.all);
+}
+
+static bool stop_at_second(void *context, const ft_claim *claim)
+{
+    (void)claim;
+    return ++*(unsigned *)context < 2;
+}
+
+static void test_stopped(void **state)
+{
+    (void)state;
+    unsigned visited = 0;
+    ft_trace *trace =
+        tiny_trace("var x 0\nT1: w x 1 @a\nT1: w x 2 @a\nT2: w x 3 @a\nT2: w x 4 @a\n");
+    ft_order *order = ft_order_new(trace);
+    ft_run *run = ft_run_new(trace);
+    ft_candidates *c = ft_candidates_new(trace, order, run, false, NULL);
+    ft_candidates_race(c);
+    assert_int_equal(c->groups.len, 1);
+    ft_candidates_each(c, &c->groups.data[0], NULL, stop_at_second, &visited);
+    assert_int_equal(visited, 2);
+    ft_candidates_free(c);
+    ft_run_free(run);
+    ft_order_free(order);
+    ft_trace_free(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cut_leaves_out_what_is_refuted),
+        cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_stopped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

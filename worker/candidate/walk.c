@@ -1,0 +1,145 @@
+/* Walks over the claims of groups. */
+#include <string.h>
+
+#include "candidate/candidate.h"
+#include "candidate/listed.h"
+
+typedef struct walk {
+    const ft_candidates *c;
+    const ft_claim_cut *cut;
+    ft_claim_visit visit;
+    void *context;
+    bool stopped;
+} walk;
+
+static bool visit(void *context, const ft_claim *claim)
+{
+    walk *w = context;
+    w->stopped = !w->visit(w->context, claim);
+    return !w->stopped;
+}
+
+/* A class, and where its events that no cut calls early begin; items come in order mostly, and then
+ * this goes forward alone. */
+typedef struct class_part {
+    const ft_class *class;
+    uint32_t event, before; /* the first of them, and how many come before it */
+    uint32_t item[2];       /* whose it is */
+} class_part;
+
+static class_part whole(const ft_class *class)
+{
+    return (class_part){.class = class, .event = class->first};
+}
+
+static void leave_out(const walk *w, uint64_t claims)
+{
+    if (claims && w->cut->left_out) w->cut->left_out(w->cut->context, claims);
+}
+
+static void skip_early(const walk *w, class_part *part, const uint32_t item[2])
+{
+    if (item[0] < part->item[0] || item[1] < part->item[1]) *part = whole(part->class);
+    memcpy(part->item, item, sizeof part->item);
+    for (; part->before < part->class->count; part->before++) {
+        if (!w->cut->early(w->cut->context, item, part->event)) break;
+        part->event = w->c->next_event[part->event];
+    }
+    leave_out(w, part->before);
+}
+
+static bool is_late(const walk *w, const uint32_t item[2], uint32_t event)
+{
+    return w->cut && w->cut->late(w->cut->context, item, event);
+}
+
+static void put_event(ft_claim *claim, const uint32_t item[2], uint32_t event)
+{
+    claim->events[0] = item[0];
+    claim->events[1] = event;
+    if (claim->kind == FT_CLAIM_ATOMICITY || event > item[0]) return;
+    claim->events[0] = event;
+    claim->events[1] = item[0];
+}
+
+/* The claims of the item with the class. */
+static void item_claims(walk *w, ft_claim *claim, const uint32_t item[2], class_part *part)
+{
+    if (w->cut) skip_early(w, part, item);
+    uint32_t event = part->event, i = part->before;
+    for (; i < part->class->count && !is_late(w, item, event); i++) {
+        put_event(claim, item, event);
+        if (!visit(w, claim)) return;
+        event = w->c->next_event[event];
+    }
+    leave_out(w, part->class->count - i);
+}
+
+static void pair_claims(walk *w, uint32_t variable, const ft_class *a, const ft_class *b)
+{
+    ft_claim claim = {.kind = FT_CLAIM_RACE, .events = {0, 0, FT_NO_EVENT}, .variable = variable};
+    class_part part = whole(b);
+    uint32_t x = a->first;
+    for (uint32_t i = 0; i < a->count && !w->stopped; x = w->c->next_event[x], i++)
+        item_claims(w, &claim, (uint32_t[]){x, x}, &part);
+}
+
+static void race_claims(walk *w, const ft_block *block)
+{
+    const ft_candidates *c = w->c;
+    const ft_site *s = &c->sites.data[block->left], *t = &c->sites.data[block->right];
+    for (uint32_t i = s->first; i < s->first + s->count; i++)
+        for (uint32_t j = s == t ? i + 1 : t->first; j < t->first + t->count; j++) {
+            const ft_class *a = &c->classes.data[i], *b = &c->classes.data[j];
+            if (ft_candidates_open(c, a, b)) pair_claims(w, s->variable, a, b);
+            if (w->stopped) return;
+        }
+}
+
+static void atomicity_claims(walk *w, const ft_block *block)
+{
+    const ft_local_pair_class *pair = &w->c->local_pairs.data[block->left];
+    class_part part = whole(&w->c->classes.data[block->right]);
+    for (uint32_t i = 0; i < pair->count && !w->stopped; i++) {
+        const uint32_t *local = w->c->pair_events.data + 2 * ((size_t)pair->first + i);
+        ft_claim claim = {.kind = FT_CLAIM_ATOMICITY,
+                          .events = {local[0], FT_NO_EVENT, local[1]},
+                          .variable = pair->variable,
+                          .writes = {pair->write[0], block->remote_write, pair->write[1]}};
+        item_claims(w, &claim, local, &part);
+    }
+}
+
+static void each_of_block(walk *w, ft_check check, const ft_block *block)
+{
+    if (check == FT_CHECK_RACE) {
+        race_claims(w, block);
+    } else if (check == FT_CHECK_ATOMICITY) {
+        atomicity_claims(w, block);
+    } else if (block->right) {
+        ft_candidates_cycle_claims(w->c, block, visit, w);
+    } else if (check != FT_CHECK_ASSERTION) {
+        visit(w, &w->c->listed.data[block->left]);
+    } else {
+        ft_claim claim = {.kind = FT_CLAIM_ASSERTION,
+                          .events = {block->left, FT_NO_EVENT, FT_NO_EVENT}};
+        visit(w, &claim);
+    }
+}
+
+void ft_candidates_each_of_block(const ft_candidates *c, ft_check check, const ft_block *block,
+                                 ft_claim_visit visitor, void *context)
+{
+    walk w = {.c = c, .visit = visitor, .context = context};
+    each_of_block(&w, check, block);
+}
+
+void ft_candidates_each(const ft_candidates *c, const ft_group *group, const ft_claim_cut *cut,
+                        ft_claim_visit visitor, void *context)
+{
+    walk w = {.c = c, .cut = cut, .visit = visitor, .context = context};
+    ft_check shape = group->check == FT_CHECK_PROPERTY ? FT_CHECK_ATOMICITY : group->check;
+    if (group->blocks.len == 0) visit(&w, &group->sample); /* a group of its own */
+    for (size_t i = 0; i < group->blocks.len && !w.stopped; i++)
+        each_of_block(&w, shape, &group->blocks.data[i]);
+}
