@@ -144,7 +144,7 @@ static bool waits_in_arm(run *r, uint32_t thread)
 
 static bool is_blocked(run *r, uint32_t e)
 {
-    bool join = r->trace->kind[e] == FT_EVENT_JOIN;
+    bool join = r->trace->kind[e] == FT_EVENT_JOIN && may_block(r->trace, e);
     return is_kept(r, e) || (join && waits_in_arm(r, r->trace->object[e]));
 }
 

@@ -318,6 +318,14 @@ static const check_row CLAIMS[] = {
     {"nor who would have given a thread up",
      "mutex l\nT1: fork T2\nT2: acq l\nT2: rel l\nT1: acq l\nT1: tjoin T2\nT1: rel l\n", OBSERVED,
      "stuck 5", "1 4", BAD("not blocked")},
+    {"nor that, where a branch is open",
+     "sem s 1\nT1: fork T2\nT2: wait s\nT2: post s\nT1: tjoin T2\nT3: if (> 1 0)\nT3: end-if\n"
+     "T3: wait s\n",
+     CTP, "stuck 2", "1 5 6 7", BAD("event 4 (T1: try-join T2): its thread is not blocked there")},
+    {"who joins it is",
+     "sem s 1\nT1: fork T2\nT2: wait s\nT2: post s\nT1: join T2\nT3: if (> 1 0)\nT3: end-if\n"
+     "T3: wait s\n",
+     CTP, "stuck 2", "1 5 6 7", FT_OK, NULL},
     {"who wakes by itself is not stuck", SLEEP, OBSERVED, "spurious stuck 3", "2 1",
      BAD("not blocked")},
     {"both signals came too early for the second", SLEEP2, OBSERVED, "stuck 6", "1 3 5 2 4", FT_OK,
