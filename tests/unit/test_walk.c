@@ -1,9 +1,12 @@
 /* Walks over the claims of a group: with a cut they visit the same claims in the same places, and
- * what clocks leave out is what they refute claim by claim; on random small programs. */
+ * what clocks leave out is what they refute claim by claim; on random small programs. Of sites with
+ * many classes they visit each open pair once, against a look at every pair. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -133,6 +136,154 @@ static void test_turns(void **state)
     ft_vec_release(&w.all);
 }
 
+static void add_section(ft_strbuf *text, ft_random *random, int round)
+{
+    int owner = 1 + (int)ft_random_below(random, 3), other = 1 + owner % 3;
+    bool tells = ft_random_percent(random, 50);
+    int from = ft_random_percent(random, 50) ? owner : other, to = owner + other - from;
+    if (ft_random_percent(random, 50)) return;
+    ft_strbuf_printf(text, "T%d: acq l\nT%d: r x @read\n", owner, owner);
+    if (tells) ft_strbuf_printf(text, "T%d: out m%d\nT%d: in m%d\n", from, round, to, round);
+    ft_strbuf_printf(text, "T%d: w x 1 @written\nT%d: rel l\n", owner, owner);
+}
+
+/* Three threads that meet at barriers, and sometimes hand on: a class for each stretch, more than
+ * are looked at one by one. */
+static ft_trace *rounds(uint64_t seed)
+{
+    enum { ROUNDS = 80 };
+    ft_random random;
+    ft_strbuf text = {0};
+    ft_random_init(&random, seed);
+    ft_strbuf_puts(&text, "var x 0\nbar b 3\nmutex l\n");
+    for (int i = 0; i < ROUNDS; i++) {
+        for (int t = 1; t <= 3; t++)
+            if (ft_random_percent(&random, 80))
+                ft_strbuf_printf(&text, "T%d: w x 1 @%s\n", t,
+                                 ft_random_percent(&random, 40) ? "here" : "there");
+        add_section(&text, &random, i);
+        if (ft_random_percent(&random, 40))
+            ft_strbuf_printf(&text, "T%d: out o%d\nT%d: in o%d\n", 1 + i % 3, i, 1 + (i + 1) % 3,
+                             i);
+        if (!ft_random_percent(&random, 50)) continue;
+        for (int t = 1; t <= 3; t++) ft_strbuf_printf(&text, "T%d: arr b\n", t);
+        for (int t = 1; t <= 3; t++) ft_strbuf_printf(&text, "T%d: leave b\n", t);
+    }
+    ft_trace *trace = tiny_trace(ft_strbuf_text(&text));
+    ft_strbuf_release(&text);
+    return trace;
+}
+
+/* What a look at every claim counts. */
+typedef struct counted {
+    uint64_t all, by_locks, by_order, open;
+} counted;
+
+static bool is_write(const ft_trace *trace, uint32_t e)
+{
+    return trace->kind[e] == FT_EVENT_WRITE;
+}
+
+static bool is_access(const ft_trace *trace, uint32_t e)
+{
+    return is_write(trace, e) || trace->kind[e] == FT_EVENT_READ;
+}
+
+static bool is_locked(const ft_order *order, uint32_t e)
+{
+    return ft_order_section_at(order, e, 0) != FT_NO_SECTION;
+}
+
+static void count(counted *n, bool locked, bool ordered)
+{
+    n->all++;
+    n->by_locks += locked;
+    n->by_order += ordered;
+    n->open += !locked && !ordered;
+}
+
+static counted count_races(const ft_trace *trace, const ft_order *order)
+{
+    counted n = {0};
+    for (uint32_t e = 0; e < trace->n_events; e++)
+        for (uint32_t f = e + 1; f < trace->n_events; f++)
+            if (is_access(trace, e) && is_access(trace, f) &&
+                (is_write(trace, e) || is_write(trace, f)) && trace->thread[e] != trace->thread[f])
+                count(&n, is_locked(order, e) && is_locked(order, f), ft_order_before(order, e, f));
+    return n;
+}
+
+static uint32_t write_behind(const ft_trace *trace, uint32_t read)
+{
+    uint32_t e = read + 1;
+    while (trace->thread[e] != trace->thread[read] || !is_write(trace, e)) e++;
+    return e;
+}
+
+/* The transactions are sections of a read and a write behind it. */
+static counted count_triplets(const ft_trace *trace, const ft_order *order)
+{
+    counted n = {0};
+    for (uint32_t e = 0; e < trace->n_events; e++)
+        for (uint32_t r = 0; r < trace->n_events; r++)
+            if (trace->kind[e] == FT_EVENT_READ && is_write(trace, r) &&
+                trace->thread[e] != trace->thread[r])
+                count(&n, is_locked(order, r),
+                      ft_order_before(order, r, e) ||
+                          ft_order_before(order, write_behind(trace, e), r));
+    return n;
+}
+
+static int by_events(const void *a, const void *b)
+{
+    return memcmp(((const ft_claim *)a)->events, ((const ft_claim *)b)->events,
+                  sizeof(((const ft_claim *)a)->events));
+}
+
+/* What the groups of the check count and have; each claim that is left once. */
+static void compare_counts(const ft_candidates *c, ft_check check, const counted *expected)
+{
+    walked w = {0};
+    uint64_t pairs = 0;
+    for (size_t g = 0; g < c->groups.len; g++) {
+        if (c->groups.data[g].check != check) continue;
+        pairs += c->groups.data[g].pairs;
+        if (c->groups.data[g].blocks.len) ft_candidates_each(c, &c->groups.data[g], NULL, list, &w);
+    }
+    assert_int_equal(pairs, expected->all);
+    assert_int_equal(c->passes[check].claims, expected->all);
+    assert_int_equal(c->passes[check].by_locks, expected->by_locks);
+    assert_int_equal(c->passes[check].by_order, expected->by_order);
+    assert_int_equal(w.all.len, expected->open);
+    qsort(w.all.data, w.all.len, sizeof *w.all.data, by_events);
+    for (size_t i = 1; i < w.all.len; i++)
+        assert_true(by_events(&w.all.data[i - 1], &w.all.data[i]) != 0);
+    ft_vec_release(&w.all);
+}
+
+static void test_many_classes(void **state)
+{
+    (void)state;
+    unsigned indexed = 0;
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        ft_trace *trace = rounds(seed);
+        ft_order *order = ft_order_new(trace);
+        ft_run *run = ft_run_new(trace);
+        ft_candidates *c = ft_candidates_new(trace, order, run, false, NULL);
+        counted races = count_races(trace, order), triplets = count_triplets(trace, order);
+        ft_candidates_race(c);
+        ft_candidates_atomicity(c);
+        indexed += c->threaded != NULL;
+        compare_counts(c, FT_CHECK_RACE, &races);
+        compare_counts(c, FT_CHECK_ATOMICITY, &triplets);
+        ft_candidates_free(c);
+        ft_run_free(run);
+        ft_order_free(order);
+        ft_trace_free(trace);
+    }
+    assert_true(indexed > 25);
+}
+
 static bool stop_at_second(void *context, const ft_claim *claim)
 {
     (void)claim;
@@ -163,6 +314,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cut_leaves_out_what_is_refuted),
         cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_many_classes),
         cmocka_unit_test(test_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,22 +47,6 @@ static uint32_t span_of(pair_pass *pass, uint32_t a, uint32_t b)
                              pass->locks.len * sizeof *pass->locks.data);
 }
 
-static uint32_t common_span_lock(const ft_order *order, uint32_t a, uint32_t b, uint32_t remote)
-{
-    ft_hold hold = order->holds.data[order->hold[a]];
-    const uint32_t *offset = order->lockset_offset.data;
-    for (uint32_t i = 0; i < hold.count; i++) {
-        uint32_t s = order->hold_sections.data[hold.first + i];
-        const ft_section *section = &order->sections.data[s];
-        if (ft_order_section_at(order, b, section->lock) != s) continue;
-        for (uint32_t k = offset[remote]; k < offset[remote + 1]; k++) {
-            uint32_t word = order->locksets.data[k]; /* lock << 1 | shared */
-            if (word >> 1 == section->lock && !(section->shared && (word & 1))) return word >> 1;
-        }
-    }
-    return UINT32_MAX;
-}
-
 static bool same_pair_class(const ft_local_pair_class *a, const ft_local_pair_class *b)
 {
     return a->variable == b->variable && a->thread == b->thread && a->loc[0] == b->loc[0] &&
@@ -191,22 +175,34 @@ typedef struct typed {
     uint64_t pairs[TYPES][TYPES];
 } typed;
 
+/* Is each of the site's accesses of that thread, or ordered with the segment? */
+static bool is_ordered_site(const ft_candidates *c, const ft_site *site, uint32_t segment)
+{
+    const ft_segments at = {segment, segment, c->order->segment_thread[segment]};
+    if (site->count >= FT_MANY_CLASSES) return ft_candidates_open_events(c, &at, site) == 0;
+    for (uint32_t k = site->first; k < site->first + site->count; k++) {
+        const ft_class *other = &c->classes.data[k];
+        if (other->thread != at.thread &&
+            !ft_order_segments_before(c->order, other->segment, segment) &&
+            !ft_order_segments_before(c->order, segment, other->segment))
+            return false;
+    }
+    return true;
+}
+
 /* Is every access of the variable by another thread before or behind that segment, or does it hold
  * a lock that excludes one of the lockset's? */
 static bool is_guarded(pair_pass *pass, uint32_t variable, uint32_t segment, uint32_t lockset)
 {
     const ft_candidates *c = pass->c;
-    const ft_order *order = c->order;
     guard *g = &pass->guards[variable];
     if (g->asked && g->segment == segment && g->lockset == lockset) return g->holds;
     *g = (guard){lockset, segment, true, lockset != 0};
-    for (uint32_t k = c->variable_classes[variable];
-         g->holds && k < c->variable_classes[variable + 1]; k++) {
-        const ft_class *other = &c->classes.data[k];
-        g->holds = other->thread == order->segment_thread[segment] ||
-                   ft_order_common_lock(order, lockset, other->lockset) != UINT32_MAX ||
-                   ft_order_segments_before(order, other->segment, segment) ||
-                   ft_order_segments_before(order, segment, other->segment);
+    for (uint32_t s = c->variable_sites[variable]; g->holds && s < c->variable_sites[variable + 1];
+         s++) {
+        const ft_site *site = &c->sites.data[s];
+        g->holds = ft_order_common_lock(c->order, lockset, site->lockset) != UINT32_MAX ||
+                   is_ordered_site(c, site, segment);
     }
     return g->holds;
 }
@@ -351,67 +347,6 @@ static void fill_pairs(pair_pass *pass, size_t first_class)
     }
 }
 
-static bool is_ordered(const ft_candidates *c, const ft_local_pair_class *local,
-                       const ft_class *remote)
-{
-    return ft_order_segments_before(c->order, remote->segment, local->segment[0]) ||
-           ft_order_segments_before(c->order, local->segment[1], remote->segment);
-}
-
-static ft_reason prune(const ft_candidates *c, const ft_local_pair_class *local,
-                       const ft_class *remote, uint32_t *lock)
-{
-    const uint32_t *events = c->pair_events.data + 2 * (size_t)local->first;
-    *lock = common_span_lock(c->order, events[0], events[1], remote->lockset);
-    if (*lock != UINT32_MAX) return FT_REASON_ATOMIC_SECTION;
-    return is_ordered(c, local, remote) ? FT_REASON_MUST_HAPPEN_BEFORE : FT_REASONS;
-}
-
-static void triplets(pair_pass *pass, uint32_t left, uint32_t right, bool remote_write,
-                     uint32_t property)
-{
-    ft_candidates *c = pass->c;
-    const ft_local_pair_class *local = &c->local_pairs.data[left];
-    const ft_class *remote = &c->classes.data[right];
-    if (!ft_pattern_unserialisable(local->write[0], remote_write, local->write[1])) return;
-    const uint32_t *events = c->pair_events.data + 2 * (size_t)local->first;
-    uint32_t lock;
-    ft_reason reason = prune(c, local, remote, &lock);
-    ft_claim sample = {.kind = FT_CLAIM_ATOMICITY,
-                       .events = {events[0], remote->first, events[1]},
-                       .variable = local->variable,
-                       .writes = {local->write[0], remote_write, local->write[1]}};
-    uint64_t count = (local->count + local->more) * remote->count;
-    if (reason == FT_REASON_ATOMIC_SECTION && is_ordered(c, local, remote))
-        c->passes[pass->check].by_order += count;
-    ft_candidates_account(c,
-                          &(ft_claim_block){.check = pass->check,
-                                            .kind = (uint8_t)(local->write[0] << 2 |
-                                                              remote_write << 1 | local->write[1]),
-                                            .loc = {local->loc[0], remote->loc, local->loc[1]},
-                                            .n_locs = 3,
-                                            .property = property,
-                                            .reason = reason,
-                                            .lock = lock,
-                                            .count = count,
-                                            .block = {left, right, remote_write},
-                                            .sample = &sample});
-}
-
-static void match_remotes(pair_pass *pass, size_t first_class, uint32_t property)
-{
-    ft_candidates *c = pass->c;
-    for (size_t i = first_class; i < c->local_pairs.len; i++) {
-        uint32_t v = c->local_pairs.data[i].variable;
-        for (uint32_t k = c->variable_classes[v]; k < c->variable_classes[v + 1]; k++) {
-            const ft_class *remote = &c->classes.data[k];
-            if (remote->thread == c->local_pairs.data[i].thread) continue;
-            if (remote->mode & FT_MODE_READ) triplets(pass, (uint32_t)i, k, false, property);
-            if (remote->mode & FT_MODE_WRITE) triplets(pass, (uint32_t)i, k, true, property);
-        }
-    }
-}
-
 bool ft_candidates_is_marked(const ft_trace *trace)
 {
     return memchr(trace->kind, FT_EVENT_TX_BEGIN, trace->n_events) != NULL;
@@ -487,7 +422,7 @@ void ft_candidates_atomicity(ft_candidates *c)
             section_transactions(&pass, t);
     }
     fill_pairs(&pass, first);
-    match_remotes(&pass, first, 0);
+    ft_candidates_match_remotes(c, pass.check, first, 0);
     pass_release(&pass);
 }
 
@@ -497,6 +432,6 @@ void ft_candidates_transaction(ft_candidates *c, uint32_t from, uint32_t to, uin
     size_t first = c->local_pairs.len;
     transaction(&pass, c->trace->thread[from], c->order->position[from], c->order->position[to]);
     fill_pairs(&pass, first);
-    match_remotes(&pass, first, property);
+    ft_candidates_match_remotes(c, pass.check, first, property);
     pass_release(&pass);
 }

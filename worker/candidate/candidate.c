@@ -21,6 +21,8 @@ void ft_candidates_free(ft_candidates *c)
     free(c->next_event);
     free(c->variable_classes);
     free(c->variable_sites);
+    free(c->threaded);
+    free(c->threaded_events);
     ft_vec_release(&c->sites);
     free(c);
 }

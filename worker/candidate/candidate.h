@@ -27,6 +27,9 @@
 /* Pairs of classes that are looked at only to count what the hard order alone refutes, a job. */
 #define FT_MAX_COUNTED_CLASS_PAIRS 2000000u
 
+/* Sites with fewer classes are not worth an index. */
+#define FT_MANY_CLASSES 32u
+
 #define FT_RECENT_GROUPS 256u
 
 /* Accesses of one variable that no pass can tell apart. */
@@ -125,6 +128,9 @@ typedef struct ft_candidates {
     FT_VEC(ft_site) sites;
     uint32_t *variable_classes; /* [shared + 1] slices of classes */
     uint32_t *variable_sites;   /* [shared + 1] slices of sites */
+    uint32_t *threaded;        /* [classes] of each site with FT_MANY_CLASSES the classes, thread by
+                                  thread; else not set. NULL: there is none */
+    uint64_t *threaded_events; /* [classes] of the slice's classes up to that one, it included */
     FT_VEC(ft_local_pair_class) local_pairs;
     FT_VEC(uint32_t) pair_events; /* 2 a pair */
     FT_VEC(ft_group) groups;
@@ -201,6 +207,28 @@ void ft_candidates_account(ft_candidates *candidates, const ft_claim_block *clai
 void ft_candidates_overflow(ft_candidates *candidates, ft_check check);
 /* Two classes of different threads that the hard order leaves open. */
 bool ft_candidates_open(const ft_candidates *candidates, const ft_class *a, const ft_class *b);
+/* open.c: what the hard order leaves open to a stretch of a thread, among the classes of a site
+ * with FT_MANY_CLASSES, in less than a look at each of them; slices of `threaded`. */
+typedef struct ft_segments {
+    uint32_t first, last;
+    uint16_t thread;
+} ft_segments;
+typedef struct ft_open_slice {
+    uint32_t first, end;
+} ft_open_slice;
+void ft_candidates_index_classes(ft_candidates *candidates);
+/* The next slice behind *at (begin with the site's first), of another thread's classes; false:
+ * there is none. */
+bool ft_candidates_next_open(const ft_candidates *candidates, const ft_segments *stretch,
+                             const ft_site *site, uint32_t *at, ft_open_slice *slice);
+/* Events of the open classes, and of all those of other threads. */
+uint64_t ft_candidates_open_events(const ft_candidates *candidates, const ft_segments *stretch,
+                                   const ft_site *site);
+uint64_t ft_candidates_other_events(const ft_candidates *candidates, const ft_segments *stretch,
+                                    const ft_site *site);
+/* triplets.c: adds those of the local pairs from first_pair on. */
+void ft_candidates_match_remotes(ft_candidates *candidates, ft_check check, size_t first_pair,
+                                 uint32_t property);
 /* Is event e at a location that the job ignores, or an external write? Those are no candidates. */
 bool ft_candidates_skipped(const ft_candidates *candidates, uint32_t e);
 

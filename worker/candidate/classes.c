@@ -287,6 +287,7 @@ ft_candidates *ft_candidates_new(const ft_trace *trace, const ft_order *order, c
     c->ignored_events = count_ignored(c);
     gather(&p);
     classify(&p);
+    ft_candidates_index_classes(c);
     pass_release(&p);
     return c;
 }

@@ -91,6 +91,13 @@ static uint64_t open_pairs(const pass *p, const ft_site *a, const ft_site *b)
 {
     const ft_class *classes = p->c->classes.data;
     uint64_t open = 0;
+    if (b->count >= FT_MANY_CLASSES) {
+        for (uint32_t i = a->first; i < a->first + a->count; i++) {
+            ft_segments s = {classes[i].segment, classes[i].segment, classes[i].thread};
+            open += ft_candidates_open_events(p->c, &s, b) * classes[i].count;
+        }
+        return a == b ? open / 2 : open;
+    }
     for (uint32_t i = a->first; i < a->first + a->count; i++)
         for (uint32_t j = a == b ? i + 1 : b->first; j < b->first + b->count; j++)
             if (ft_candidates_open(p->c, &classes[i], &classes[j]))

@@ -84,10 +84,29 @@ static void pair_claims(walk *w, uint32_t variable, const ft_class *a, const ft_
         item_claims(w, &claim, (uint32_t[]){x, x}, &part);
 }
 
+/* The claims of a class with a site of many; with its own one, of each pair once. */
+static void site_claims(walk *w, const ft_class *a, const ft_site *own, const ft_site *t)
+{
+    const ft_segments stretch = {a->segment, a->segment, a->thread};
+    ft_open_slice slice;
+    uint32_t at = t->first;
+    while (ft_candidates_next_open(w->c, &stretch, t, &at, &slice))
+        for (uint32_t i = slice.first; i < slice.end; i++) {
+            const ft_class *b = &w->c->classes.data[w->c->threaded[i]];
+            if (own != t || b > a) pair_claims(w, t->variable, a, b);
+            if (w->stopped) return;
+        }
+}
+
 static void race_claims(walk *w, const ft_block *block)
 {
     const ft_candidates *c = w->c;
     const ft_site *s = &c->sites.data[block->left], *t = &c->sites.data[block->right];
+    if (t->count >= FT_MANY_CLASSES) {
+        for (uint32_t i = s->first; i < s->first + s->count && !w->stopped; i++)
+            site_claims(w, &c->classes.data[i], s, t);
+        return;
+    }
     for (uint32_t i = s->first; i < s->first + s->count; i++)
         for (uint32_t j = s == t ? i + 1 : t->first; j < t->first + t->count; j++) {
             const ft_class *a = &c->classes.data[i], *b = &c->classes.data[j];
