@@ -602,6 +602,13 @@ static ft_status check_executable(run *r, uint32_t e)
     return check_enabled(r, e, outcome);
 }
 
+static bool joins_thread_of(const ft_trace *trace, uint32_t join, uint32_t e)
+{
+    return trace->kind[join] == FT_EVENT_JOIN && trace->object[join] == trace->thread[e];
+}
+
+/* A thread with an event that is next has not ended, though where branches are open it might have
+ * taken another arm, and ended. */
 static ft_status final_co_enabled(run *r)
 {
     const uint32_t *events = r->claim->events;
@@ -609,6 +616,10 @@ static ft_status final_co_enabled(run *r)
     ft_status status = check_executable(r, events[0]);
     if (!status) status = check_executable(r, events[1]);
     bool wakes = kind[events[0]] == FT_EVENT_COND_WAKE && kind[events[1]] == FT_EVENT_COND_WAKE;
+    bool joins = joins_thread_of(r->trace, events[0], events[1]) ||
+                 joins_thread_of(r->trace, events[1], events[0]);
+    if (!status && joins)
+        return ft_checker_refuse_claim(r, "the one event joins the thread of the other");
     if (status || !wakes) return status;
     ft_machine_advance(r->machine, events[0]); /* what woke the one woke nobody else */
     return check_ready(r, events[1]);
