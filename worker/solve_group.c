@@ -272,6 +272,20 @@ static bool is_far_behind(void *context, const uint32_t item[2], uint32_t event)
     return event > item[1] + 1;
 }
 
+/* It has a deadlock with what threads were left at: with the last event of each, if at all. */
+static bool was_not_blocked(void *context, const uint32_t item[2], uint32_t event)
+{
+    const group_pass *pass = context;
+    (void)item;
+    return !ft_trace_is_blocked(pass->engine->trace, event);
+}
+
+static bool never(void *context, const uint32_t item[2], uint32_t event)
+{
+    (void)context, (void)item, (void)event;
+    return false;
+}
+
 /* Causality refutes the ends of a class that the clocks order with the item; but the first claim
  * that it refutes is asked for its cycle. */
 static bool is_needed_by_item(void *context, const uint32_t item[2], uint32_t event)
@@ -306,14 +320,16 @@ static void each_claim(group_pass *pass, const ft_claim_cut *cut, ft_claim_visit
 
 static void search(group_pass *pass)
 {
-    const ft_claim_cut near = {is_far_before, is_far_behind, NULL, pass};
+    const ft_claim_cut near = {is_far_before, is_far_behind, NULL, pass},
+                       blocked = {was_not_blocked, never, NULL, pass};
     const ft_claim_cut judged = {is_needed_by_item, needs_item, count_refuted, pass};
     const ft_claim_cut decided = {is_needed_by_item, needs_item, count_visited, pass};
     if (pass->engine->spec.literal) {
         each_claim(pass, NULL, decide_claim);
         return;
     }
-    each_claim(pass, &near, look_in_observed_run);
+    each_claim(pass, pass->group->check == FT_CHECK_DEADLOCK ? &blocked : &near,
+               look_in_observed_run);
     pass->blocked &= pass->found;
     if (!pass->found) each_claim(pass, &judged, judge_claim);
     pass->visited = 0;

@@ -85,6 +85,7 @@ static void walk_trace(ft_trace *trace, ft_model model, walked *w)
     w->causality = ft_causality_new(&problem, FT_CAUSALITY_ALL);
     ft_candidates_race(c);
     ft_candidates_atomicity(c);
+    ft_candidates_deadlock(c);
     for (size_t g = 0; g < c->groups.len; g++)
         if (c->groups.data[g].blocks.len) walk_group(c, &c->groups.data[g], w);
     ft_causality_free(w->causality);
@@ -111,29 +112,38 @@ static void test_cut_leaves_out_what_is_refuted(void **state)
     assert_true(w.left_out > ENOUGH && w.visited > ENOUGH);
 }
 
-/* Threads that take turns, since each reads what the other wrote last: of the pairs of accesses
- * behind their sections only neighbours are open, and the part of a class that is left goes forward
- * with the items. */
-static void test_turns(void **state)
+enum { TURNS = 40 };
+
+/* Two threads that take turns, since each reads what the other wrote last; what each does in its
+ * turn is `first` or `second`. Of the pairs only neighbours are open, and what is left of a class
+ * goes forward with the items. */
+static void take_turns(const char *first, const char *second, uint32_t pairs)
 {
-    (void)state;
-    enum { TURNS = 40 };
+    const char *work[] = {first, second};
     ft_strbuf text = {0};
-    ft_strbuf_puts(&text, "var x 0\nvar turn 0\nmutex l\n");
-    for (int i = 0; i < TURNS; i++)
-        for (int t = 1; t <= 2; t++)
-            ft_strbuf_printf(&text,
-                             "T%d: acq l\nT%d: r turn %d @l\nT%d: w turn %d @l\nT%d: rel l\n"
-                             "T%d: w x %d @busy\n",
-                             t, t, 2 * i + t - 1, t, 2 * i + t, t, t, i);
+    ft_strbuf_puts(&text, "var x 0\nvar turn 0\nmutex l\nmutex a\nmutex b\n");
+    for (int i = 0; i < 2 * TURNS; i++) {
+        int t = 1 + i % 2;
+        ft_strbuf_printf(&text, "T%d: acq l\nT%d: r turn %d @l\nT%d: w turn %d @l\nT%d: rel l\n", t,
+                         t, i, t, i + 1, t);
+        ft_strbuf_puts(&text, work[t - 1]);
+    }
     walked w = {0};
     ft_trace *trace = tiny_trace(ft_strbuf_text(&text));
     walk_trace(trace, FT_MODEL_OBSERVED, &w);
-    assert_int_equal(w.left_out + w.visited, TURNS * TURNS);
+    assert_int_equal(w.left_out + w.visited, pairs);
     assert_true(w.visited < 3 * TURNS);
     ft_trace_free(trace);
     ft_strbuf_release(&text);
     ft_vec_release(&w.all);
+}
+
+static void test_turns(void **state)
+{
+    (void)state;
+    take_turns("T1: w x 1 @busy\n", "T2: w x 2 @busy\n", TURNS * TURNS);
+    take_turns("T1: acq a @c1\nT1: acq b @c2\nT1: rel b\nT1: rel a\n",
+               "T2: acq b @c3\nT2: acq a @c4\nT2: rel a\nT2: rel b\n", TURNS * TURNS);
 }
 
 static void add_section(ft_strbuf *text, ft_random *random, int round)

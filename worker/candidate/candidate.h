@@ -165,9 +165,10 @@ void ft_candidates_order(ft_candidates *candidates);
 void ft_candidates_transaction(ft_candidates *candidates, uint32_t from, uint32_t to,
                                uint32_t property);
 
-/* What a walk over a group leaves out. Its claims are an item (an access; of atomicity the two of a
- * transaction) with each event of a class; of one item and one thread's events, those for which
- * `early` is true have to be the first ones, those for which `late` is true the last ones. */
+/* What a walk over a group leaves out. Its claims are items (an access; of atomicity the two of a
+ * transaction; of a cycle each of the other requests) with each event of a class; of one item and
+ * one thread's events, those for which `early` is true have to be the first ones, those for which
+ * `late` is true the last ones. */
 typedef struct ft_claim_cut {
     bool (*early)(void *context, const uint32_t item[2], uint32_t event);
     bool (*late)(void *context, const uint32_t item[2], uint32_t event);

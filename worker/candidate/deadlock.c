@@ -307,19 +307,6 @@ static void find_cycles(ft_candidates *c)
     free(s.holders);
 }
 
-void ft_candidates_cycle_claims(const ft_candidates *c, const ft_block *block, ft_claim_visit visit,
-                                void *context)
-{
-    const uint32_t *classes = c->cycles.data + block->left;
-    uint32_t at[FT_CLAIM_MAX_EVENTS] = {0}, n = block->right, i;
-    do {
-        ft_claim claim = {.kind = FT_CLAIM_DEADLOCK, .n_events = n};
-        for (i = 0; i < n; i++) claim.events[i] = c->requests.data[classes[i]].events.data[at[i]];
-        if (!visit(context, &claim)) return;
-        for (i = 0; i < n && ++at[i] == c->requests.data[classes[i]].events.len; i++) at[i] = 0;
-    } while (i < n);
-}
-
 /* ---- waiting for a wake-up ---- */
 
 /* Of a thread that was blocked it is not known what it would have closed. */

@@ -38,8 +38,5 @@ void ft_candidates_list(ft_candidates *candidates, ft_listed_kind kind, const ft
 /* Likewise a block of `count` claims at the same locations; `claim` is one of them. */
 void ft_candidates_list_block(ft_candidates *candidates, ft_listed_kind kind, const ft_claim *claim,
                               ft_reason reason, uint32_t lock, uint64_t count, ft_block block);
-/* The claims of a block of cycles. */
-void ft_candidates_cycle_claims(const ft_candidates *candidates, const ft_block *block,
-                                ft_claim_visit visit, void *context);
 
 #endif

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "candidate/candidate.h"
-#include "candidate/listed.h"
 
 typedef struct walk {
     const ft_candidates *c;
@@ -129,6 +128,81 @@ static void atomicity_claims(walk *w, const ft_block *block)
     }
 }
 
+/* ---- cycles: one request of each class, those of the first class vary first ---- */
+
+typedef struct cycle_walk {
+    walk *w;
+    const uint32_t *classes;
+    uint32_t n, at[FT_CLAIM_MAX_EVENTS]; /* the request of each class */
+} cycle_walk;
+
+static const ft_request_class *request_class(const cycle_walk *y, uint32_t i)
+{
+    return &y->w->c->requests.data[y->classes[i]];
+}
+
+static uint32_t request_of(const cycle_walk *y, uint32_t i)
+{
+    return request_class(y, i)->events.data[y->at[i]];
+}
+
+typedef bool (*is_cut)(void *context, const uint32_t item[2], uint32_t event);
+
+/* How many of the first class's requests come before the first for which that is as wanted. */
+static uint32_t first_request(const cycle_walk *y, is_cut cut, bool wanted, uint32_t other)
+{
+    const ft_request_class *class = request_class(y, 0);
+    uint32_t low = 0, high = (uint32_t) class->events.len, item[2] = {other, other};
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (cut(y->w->cut->context, item, class->events.data[middle]) == wanted)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* With the requests of the other classes as they are. */
+static void first_class_claims(cycle_walk *y)
+{
+    walk *w = y->w;
+    const ft_request_class *class = request_class(y, 0);
+    uint32_t from = 0, to = (uint32_t) class->events.len, all = to;
+    ft_claim claim = {.kind = FT_CLAIM_DEADLOCK, .n_events = y->n};
+    for (uint32_t i = 1; i < y->n; i++) {
+        claim.events[i] = request_of(y, i);
+        if (!w->cut) continue;
+        uint32_t open = first_request(y, w->cut->early, false, claim.events[i]),
+                 end = first_request(y, w->cut->late, true, claim.events[i]);
+        if (open > from) from = open;
+        if (end < to) to = end;
+    }
+    if (from > to) from = to;
+    leave_out(w, from);
+    for (uint32_t i = from; i < to; i++) {
+        claim.events[0] = class->events.data[i];
+        if (!visit(w, &claim)) return;
+    }
+    leave_out(w, all - to);
+}
+
+static bool next_of_others(cycle_walk *y)
+{
+    for (uint32_t i = 1; i < y->n; i++) {
+        if (++y->at[i] < request_class(y, i)->events.len) return true;
+        y->at[i] = 0;
+    }
+    return false;
+}
+
+static void cycle_claims(walk *w, const ft_block *block)
+{
+    cycle_walk y = {.w = w, .classes = w->c->cycles.data + block->left, .n = block->right};
+    do first_class_claims(&y);
+    while (!w->stopped && next_of_others(&y));
+}
+
 static void each_of_block(walk *w, ft_check check, const ft_block *block)
 {
     if (check == FT_CHECK_RACE) {
@@ -136,7 +210,7 @@ static void each_of_block(walk *w, ft_check check, const ft_block *block)
     } else if (check == FT_CHECK_ATOMICITY) {
         atomicity_claims(w, block);
     } else if (block->right) {
-        ft_candidates_cycle_claims(w->c, block, visit, w);
+        cycle_claims(w, block);
     } else if (check != FT_CHECK_ASSERTION) {
         visit(w, &w->c->listed.data[block->left]);
     } else {
