@@ -155,6 +155,9 @@ static const option_row rows[] = {
      "the same --seed and --turn the same run"},
     {"limit", 0, VALUE_NUMBER, "MIB", NULL, MEMBER(limit), BIT(RECORD),
      "size of the recording at which it ends; the program goes on (default: 4096)"},
+    {"exit-code", 0, VALUE_NONE, NULL, NULL, MEMBER(exit_code), BIT(RECORD),
+     "end with the program's exit code (128 + N behind signal N) where there is a trace (default: "
+     "0), as tests under make and ctest want it; of several runs the first one that is not 0"},
     {"live-inputs", 0, VALUE_NONE, NULL, NULL, MEMBER(live_inputs), BIT(REPLAY),
      "do not give the program the inputs of the recording: it reads files, sockets and the time "
      "itself"},
