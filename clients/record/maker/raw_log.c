@@ -183,21 +183,27 @@ static bool spill(ft_raw_log *log)
     return true;
 }
 
+/* The first reason is what the program is told. */
+static void end_store(ft_raw_log *log, ft_raw_full why)
+{
+    if (!log->full) ((ft_raw_header *)log->map)->full = why;
+    log->full = true;
+}
+
 /* Room in the store for so many bytes; NULL: there is none. */
 static unsigned char *room(ft_raw_log *log, size_t n)
 {
     if (!log->full && n <= log->limit - FT_RAW_PACKED_BEHIND - log->stored)
         return log->store + log->stored;
-    log->full = true;
-    ((ft_raw_header *)log->map)->full = 1;
+    end_store(log, FT_RAW_FULL_LIMIT);
     return NULL;
 }
 
 /* So many bytes stand there by now. False: they stay in memory, and are the last. */
 static bool stored(ft_raw_log *log, size_t n)
 {
-    while (log->stored + n >= log->spilled + PIECE && !log->full) log->full = !spill(log);
-    ((ft_raw_header *)log->map)->full |= log->full;
+    while (log->stored + n >= log->spilled + PIECE && !log->full)
+        if (!spill(log)) end_store(log, FT_RAW_FULL_DISK);
     log->stored += log->full ? 0 : n;
     return !log->full;
 }
@@ -252,7 +258,8 @@ bool ft_raw_log_look(ft_raw_log *log)
 
 void ft_raw_log_abandon(ft_raw_log *log)
 {
-    if (log->live) ((ft_raw_header *)log->map)->full = 1; /* else there is nobody to be told */
+    ft_raw_header *header = (ft_raw_header *)log->map;
+    if (log->live && !header->full) header->full = FT_RAW_FULL_DISK; /* else nobody is to be told */
 }
 
 static void release_actors(ft_raw_log *log)

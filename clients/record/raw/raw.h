@@ -50,6 +50,9 @@ typedef enum ft_raw_end {
         FT_RAW_ENDS
 } ft_raw_end;
 
+/* Why: no space is left, or what it keeps has reached the limit. */
+typedef enum ft_raw_full { FT_RAW_FULL_NOT, FT_RAW_FULL_DISK, FT_RAW_FULL_LIMIT } ft_raw_full;
+
 typedef struct ft_raw_header {
     char magic[8];
     /* written by `foretell record` */
@@ -73,7 +76,7 @@ typedef struct ft_raw_header {
                        multiple of FT_RAW_PAGE; 0: each record keeps its place */
     uint64_t taken; /* by the maker: bytes of records that it has */
     uint32_t maker; /* its process */
-    uint32_t full;  /* by the maker: 1: it has no space left for more */
+    uint32_t full;  /* by the maker: it takes no more, ft_raw_full */
     /* by `foretell record`, for the maker: 1: the trace has also what no schedule can change, since
        forks and joins order it (maker/cells.h) */
     uint32_t keeps_ordered;

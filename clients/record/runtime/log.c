@@ -116,7 +116,8 @@ static bool make_window(size_t need)
     }
     if (ft_rt_header->ring) room = wait_for_room(need);
     if (!room) {
-        ft_rt_log_end(FT_RAW_END_DISK);
+        bool limit = ft_rt_header->full == FT_RAW_FULL_LIMIT;
+        ft_rt_log_end(limit ? FT_RAW_END_LIMIT : FT_RAW_END_DISK);
         return false;
     }
     uint64_t size = used();

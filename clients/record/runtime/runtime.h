@@ -52,7 +52,7 @@
 #pragma weak arc4random_buf
 #pragma weak arc4random_uniform
 
-enum { FT_RT_THREADS = 4096 }; /* created in all; more end the recording */
+enum { FT_RT_THREADS = 4096 }; /* created in all, more end the recording; then at once */
 
 typedef enum ft_rt_state {
     FT_RT_READY,   /* waits for the baton */
