@@ -72,33 +72,52 @@ static ft_raw_header header_of(const run *r)
     return header;
 }
 
-static char *log_name(const char *out, bool beside)
+static const char *temporary_folder(void)
 {
     const char *folder = getenv("TMPDIR");
+    return folder && *folder ? folder : "/tmp";
+}
+
+/* The log lies beside the trace, on the disk that the user chose; it is sparse up to its limit. A
+ * pipe or a device has no such place. */
+static bool is_beside(const run *r)
+{
+    struct stat there;
+    bool exists = stat(r->out, &there) == 0;
+    return !ft_output_is_standard(r->out) && (!exists || S_ISREG(there.st_mode));
+}
+
+static char *log_name(const run *r)
+{
     ft_strbuf name = {0};
-    if (beside)
-        ft_strbuf_printf(&name, "%s.log-XXXXXX", out);
+    if (is_beside(r))
+        ft_strbuf_printf(&name, "%s.log-XXXXXX", r->out);
     else
-        ft_strbuf_printf(&name, "%s/foretell.log-XXXXXX", folder ? folder : "/tmp");
+        ft_strbuf_printf(&name, "%s/foretell.log-XXXXXX", temporary_folder());
     return ft_strbuf_take(&name);
+}
+
+/* For people: where it is. */
+static const char *log_place(const run *r)
+{
+    return is_beside(r) ? r->out : temporary_folder();
 }
 
 static ft_status cannot_write(const run *r, int why, ft_error *err)
 {
     const char *what = why == EFBIG ? " (ulimit -f): a smaller --limit takes less" : "";
-    return ft_error_set(err, FT_USAGE, "%s: cannot write the recording: %s%s", r->out,
+    return ft_error_set(err, FT_USAGE, "%s: cannot write the recording: %s%s", log_place(r),
                         strerror(why), what);
 }
 
-/* The log lies beside the trace, on the disk that the user chose; it is sparse up to its limit. A
- * pipe or a device has no such place. */
 static ft_status make_log(const run *r, ft_program_file *log, ft_error *err)
 {
     ft_raw_header header = header_of(r);
     struct stat there;
-    bool exists = stat(r->out, &there) == 0, standard = ft_output_is_standard(r->out);
-    if (exists && S_ISDIR(there.st_mode)) return cannot_write(r, EISDIR, err);
-    char *name = log_name(r->out, !standard && (!exists || S_ISREG(there.st_mode)));
+    if (stat(r->out, &there) == 0 && S_ISDIR(there.st_mode))
+        return ft_error_set(err, FT_USAGE, "%s: cannot write the recording: %s", r->out,
+                            strerror(EISDIR));
+    char *name = log_name(r);
     bool made = ft_program_file_make(name, log);
     bool ok = made && write(log->fd, &header, sizeof header) == sizeof header &&
               ftruncate(log->fd, (off_t)(header.limit + header.feed)) == 0 &&
@@ -217,7 +236,7 @@ static ft_status check_disk(const run *r, ft_status made, const ft_record_summar
 {
     if (!made || s->end != FT_RAW_END_DISK) return made;
     *err = (ft_error)FT_ERROR_INIT;
-    return ft_error_set(err, FT_USAGE, "%s: %s", r->out, ft_raw_end_text(s->end));
+    return ft_error_set(err, FT_USAGE, "%s: %s", log_place(r), ft_raw_end_text(s->end));
 }
 
 /* As a whole, where something is done with it or it is not written as binary. */
