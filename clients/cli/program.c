@@ -142,29 +142,48 @@ static void pass_on(pid_t child, unsigned *told)
     *told = n;
 }
 
-static int wait_for(pid_t child, ft_program_file *file)
+static bool is_stopped(pid_t child)
+{
+    siginfo_t info = {0};
+    int options = WSTOPPED | WNOHANG | WNOWAIT;
+    return waitid(P_PID, (id_t)child, &info, options) == 0 && info.si_pid == child;
+}
+
+/* Nothing in a program that is stopped sees that time passes. Once in LOOK. */
+static void watch(pid_t child, uint32_t patience, uint32_t *stopped)
+{
+    *stopped = patience && is_stopped(child) ? *stopped + 1 : 0;
+    if (!patience || *stopped <= patience) return;
+    fprintf(stderr, "foretell: the program was stopped by a signal for %u seconds: killed\n",
+            patience);
+    kill(child, SIGKILL);
+}
+
+static int wait_for(pid_t child, ft_program_file *file, uint32_t patience)
 {
     int status = 0, wait = SOONEST;
     unsigned told = 0;
+    uint32_t stopped = 0;
     /* Old kernels have none of these: then the waits are as long as they are. */
     struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN};
     while (waitpid(child, &status, WNOHANG) == 0) {
         pass_on(child, &told);
         if (file->path && has_started(file)) take_name(file);
-        poll(&end, 1, file->path || end.fd < 0 ? wait : LOOK);
+        bool looks = !file->path && end.fd >= 0;
+        if (poll(&end, 1, looks ? LOOK : wait) == 0 && looks) watch(child, patience, &stopped);
         if (wait < LATEST) wait *= 2;
     }
     if (end.fd >= 0) close(end.fd);
     return status;
 }
 
-ft_status ft_program_run(char *const *argv, ft_program_file *file, int out, int *status,
+ft_status ft_program_run(char *const *argv, ft_program_file *file, ft_program_way way, int *status,
                          ft_error *err)
 {
     pid_t child;
     ft_signals_catch();
-    int why = start(argv, file, out, &child);
-    if (child >= 0) *status = wait_for(child, file);
+    int why = start(argv, file, way.out, &child);
+    if (child >= 0) *status = wait_for(child, file, way.patience);
     if (!why) return FT_OK;
     return ft_error_set(err, FT_USAGE, "%s: could not be started: %s", argv[0], strerror(why));
 }

@@ -21,11 +21,16 @@ typedef struct ft_program_file {
 bool ft_program_file_make(const char *name, ft_program_file *file);
 void ft_program_file_release(ft_program_file *file);
 
-/* Runs argv as the program of that file, its standard output being our descriptor `out`, and waits
- * for it; a signal to us goes on to it, a second one kills it; it is to be reraised afterwards
- * (signals.h). *status is its wait status. FT_USAGE: it could not be started; the message says why.
- */
-ft_status ft_program_run(char *const *argv, ft_program_file *file, int out, int *status,
+/* How it is run. */
+typedef struct ft_program_way {
+    int out;           /* our descriptor that is its standard output */
+    uint32_t patience; /* seconds after which it is killed where it is stopped; 0: for ever */
+} ft_program_way;
+
+/* Runs argv as the program of that file and waits for it; a signal to us goes on to it, a second
+ * one kills it; it is to be reraised afterwards (signals.h). *status is its wait status. FT_USAGE:
+ * it could not be started; the message says why. */
+ft_status ft_program_run(char *const *argv, ft_program_file *file, ft_program_way way, int *status,
                          ft_error *err) FT_MUST_CHECK;
 
 /* "exit code 3", "killed by signal 11 (Segmentation fault)". */
