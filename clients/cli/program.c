@@ -247,15 +247,29 @@ static const char *reason(const char *path)
            "with CC=foretell-cc CXX=foretell-c++, and keep " FT_RAW_VARIABLE " in the environment";
 }
 
-ft_status ft_program_absent(const char *name, const ft_raw_header *header, ft_error *err)
+/* The dynamic linker ends one that lacks a library so. */
+static bool is_broken_off(int status)
+{
+    return WIFSIGNALED(status) || WEXITSTATUS(status) == NOT_STARTED;
+}
+
+ft_status ft_program_absent(const char *name, int status, const ft_raw_header *header,
+                            ft_error *err)
 {
     if (header->end == FT_RAW_END_SPACE)
         return ft_error_set(err, FT_USAGE,
                             "%s has no address space for the recording (ulimit -v): it needs more, "
                             "or a smaller --limit",
                             name);
+    ft_strbuf end = {0};
     char *path = ft_program_find(name);
-    ft_status status = ft_error_set(err, FT_USAGE, "%s %s", name, reason(path));
+    if (path && is_broken_off(status) && has(path, FT_RAW_MAGIC, strlen(FT_RAW_MAGIC))) {
+        ft_program_end(status, &end);
+        ft_error_set(err, FT_USAGE, "%s ended before the recorder in it came up: %s", name,
+                     ft_strbuf_text(&end));
+    }
+    ft_error_set(err, FT_USAGE, "%s %s", name, reason(path)); /* the first one counts */
+    ft_strbuf_release(&end);
     free(path);
-    return status;
+    return FT_USAGE;
 }

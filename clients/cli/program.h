@@ -38,7 +38,8 @@ void ft_program_end(int status, ft_strbuf *out);
 
 /* The file that a shell would run for the name; heap. NULL: there is none. */
 char *ft_program_find(const char *name);
-/* Says of one that ran, and in which the recorder did not come up, why. */
-ft_status ft_program_absent(const char *name, const ft_raw_header *header, ft_error *err);
+/* Says of one that ran, with that wait status, and in which the recorder did not come up, why. */
+ft_status ft_program_absent(const char *name, int status, const ft_raw_header *header,
+                            ft_error *err);
 
 #endif

@@ -228,7 +228,7 @@ static ft_status check_started(const ft_program_file *log, const run *r, ft_erro
                             "%s: was not built with --symbolic: build it again with "
                             "CC='foretell-cc --symbolic' CXX='foretell-c++ --symbolic'",
                             program);
-    return header.started ? FT_OK : ft_program_absent(program, &header, err);
+    return header.started ? FT_OK : ft_program_absent(program, r->status, &header, err);
 }
 
 /* A log that could not be written whole is no fault of the trace's. */

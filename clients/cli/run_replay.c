@@ -70,7 +70,7 @@ static ft_status read_back(replay *r, const ft_program_file *file, ft_error *err
     if (pread(file->fd, &header, sizeof header, 0) != (ssize_t)sizeof header ||
         pread(file->fd, &r->run, sizeof r->run, FT_RAW_PAGE) != (ssize_t)sizeof r->run)
         return ft_error_set(err, FT_IO, "the schedule is gone");
-    if (!header.started) return ft_program_absent(r->argv[0], &header, err);
+    if (!header.started) return ft_program_absent(r->argv[0], r->status, &header, err);
     return ft_libraries_check_loaded(r->trace, file->fd, FT_RAW_PAGE, err);
 }
 
