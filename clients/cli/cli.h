@@ -102,7 +102,7 @@ typedef struct ft_options {
     uint32_t seed, turn, runs;
     uint32_t limit; /* MiB */
     const char *annotations, *inputs_of;
-    bool symbolic;
+    bool symbolic, exit_code;
     /* replay */
     uint32_t deadline; /* seconds */
     bool stop, live_inputs, unordered_hand_overs;

@@ -100,10 +100,13 @@ static const struct {
          "runs at a time; what the threads read, wrote and synchronised on becomes the trace FILE, "
          "less what no two threads ever touched. The trace is whole also where the program "
          "crashed, was killed or deadlocked. --seed gives another interleaving of the same test, "
-         "--runs many of them; `check` of all their traces tells each finding once.",
+         "--runs many of them; `check` of all their traces tells each finding once. Where FILE is "
+         "\"-\" the trace goes to standard output, and what the program prints there to standard "
+         "error.",
          "CC=foretell-cc make && foretell record -o run.ftb -- ./test\n"
          "foretell record -o run.ndjson --seed 7 --turn 20 ./test --case 3\n"
-         "foretell record -o run.ftb --runs 20 ./test && foretell check run.*.ftb\n"},
+         "foretell record -o run.ftb --runs 20 ./test && foretell check run.*.ftb\n"
+         "foretell record -o - ./test | foretell check -\n"},
     [FT_COMMAND_REPLAY] =
         {ft_run_replay,
          "PROGRAM is the very build that was recorded, with the same arguments and input. Its "
@@ -240,6 +243,7 @@ ft_exit ft_exit_worse(ft_exit a, ft_exit b)
         [FT_EXIT_CLEAN] = 0, [FT_EXIT_INCOMPLETE] = 1, [FT_EXIT_FINDINGS] = 2,
         [FT_EXIT_INPUT] = 3, [FT_EXIT_SERVER] = 4,
     };
+    if (a > FT_EXIT_SERVER) return a; /* a recorded program's own */
     return badness[a] >= badness[b] ? a : b;
 }
 

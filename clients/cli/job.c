@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "input.h"
+#include "output.h"
 #include "signals.h"
 #include "wire/wire.h"
 
@@ -414,9 +415,7 @@ ft_status ft_job_write_witness(const ft_view *view, const char *file, const json
         return ft_error_set(err, FT_USAGE, "%s cannot be made: %s", view->witness_dir,
                             strerror(errno));
     char *path = ft_view_witness_path(view, file, number);
-    ft_status status = FT_OK;
-    if (json_dump_file(witness, path, JSON_INDENT(1)) != 0)
-        status = ft_error_set(err, FT_USAGE, "%s cannot be written: %s", path, strerror(errno));
+    ft_status status = ft_output_json(witness, path, err);
     free(path);
     return status;
 }

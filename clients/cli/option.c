@@ -155,6 +155,9 @@ static const option_row rows[] = {
      "the same --seed and --turn the same run"},
     {"limit", 0, VALUE_NUMBER, "MIB", NULL, MEMBER(limit), BIT(RECORD),
      "size of the recording at which it ends; the program goes on (default: 4096)"},
+    {"exit-code", 0, VALUE_NONE, NULL, NULL, MEMBER(exit_code), BIT(RECORD),
+     "end with the program's exit code (128 + N behind signal N) where there is a trace (default: "
+     "0), as tests under make and ctest want it; of several runs the first one that is not 0"},
     {"live-inputs", 0, VALUE_NONE, NULL, NULL, MEMBER(live_inputs), BIT(REPLAY),
      "do not give the program the inputs of the recording: it reads files, sockets and the time "
      "itself"},
@@ -293,27 +296,50 @@ static const option_row *find_letter(char letter, ft_command command)
     return NULL;
 }
 
+static ft_status unknown_option(const ft_options *options, const char *word, ft_error *err)
+{
+    return ft_error_set(err, FT_USAGE, "unknown option '%s': see foretell %s --help", word,
+                        ft_command_name(options->command));
+}
+
+/* `given`: the value that stands in the same word, NULL: it is the next word. */
+static ft_status take_value(int argc, char **argv, int *at, const option_row *row,
+                            const char *given, ft_options *options, ft_error *err)
+{
+    const char *value = given ? given : *at + 1 < argc ? argv[++*at] : NULL;
+    if (!value || !*value)
+        return ft_error_set(err, FT_USAGE, "--%s needs a value: %s", row->name, row->value);
+    return apply(options, row, value, err);
+}
+
+/* Letters may stand together, the value of the last one too: -qo FILE, -oFILE. */
+static ft_status take_letters(int argc, char **argv, int *at, ft_options *options, ft_error *err)
+{
+    const char *word = argv[*at];
+    for (const char *letter = word + 1; *letter; letter++) {
+        const option_row *row = find_letter(*letter, options->command);
+        if (!row) return unknown_option(options, word, err);
+        if (row->value)
+            return take_value(argc, argv, at, row, letter[1] ? letter + 1 : NULL, options, err);
+        ft_status status = apply(options, row, NULL, err);
+        if (status) return status;
+    }
+    return FT_OK;
+}
+
 /* Handles argv[*at], which begins with a dash, and its value. */
 static ft_status take_option(int argc, char **argv, int *at, ft_options *options, ft_error *err)
 {
     const char *word = argv[*at];
-    bool is_long = word[1] == '-';
-    const char *equals = is_long ? strchr(word, '=') : NULL;
-    size_t length = equals ? (size_t)(equals - word - 2) : strlen(word) - (is_long ? 2 : 1);
-    const option_row *row = is_long       ? find_option(word + 2, length, options->command)
-                            : length == 1 ? find_letter(word[1], options->command)
-                                          : NULL;
-    if (!row)
-        return ft_error_set(err, FT_USAGE, "unknown option '%s': see foretell %s --help", word,
-                            ft_command_name(options->command));
-    if (!row->value) {
-        if (equals) return ft_error_set(err, FT_USAGE, "--%s takes no value", row->name);
-        return apply(options, row, NULL, err);
-    }
-    const char *value = equals ? equals + 1 : *at + 1 < argc ? argv[++*at] : NULL;
-    if (!value || !*value)
-        return ft_error_set(err, FT_USAGE, "--%s needs a value: %s", row->name, row->value);
-    return apply(options, row, value, err);
+    if (word[1] != '-') return take_letters(argc, argv, at, options, err);
+    const char *equals = strchr(word, '=');
+    size_t length = equals ? (size_t)(equals - word - 2) : strlen(word) - 2;
+    const option_row *row = find_option(word + 2, length, options->command);
+    if (!row) return unknown_option(options, word, err);
+    if (row->value)
+        return take_value(argc, argv, at, row, equals ? equals + 1 : NULL, options, err);
+    if (equals) return ft_error_set(err, FT_USAGE, "--%s takes no value", row->name);
+    return apply(options, row, NULL, err);
 }
 
 static bool find_command(const char *name, ft_command *command)

@@ -1,6 +1,8 @@
 #include "output.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,9 +39,12 @@ ft_trace_writer ft_output_writer(const char *format, const char *path)
     return NULL;
 }
 
+enum { PATH_ROOM = 32 };
+
 struct ft_output {
     FILE *file;
     char *temporary; /* NULL: written where it is */
+    bool nameless;   /* `temporary` is the name that it gets before it is moved */
     char *path;
 };
 
@@ -75,7 +80,37 @@ static bool is_standard(const char *path, const struct stat *there, bool exists)
            standard.st_ino == there->st_ino;
 }
 
-/* Of a link the file behind it is replaced, not the link. */
+bool ft_output_is_standard(const char *path)
+{
+    struct stat there;
+    bool exists = stat(path, &there) == 0;
+    return is_standard(path, &there, exists && !S_ISCHR(there.st_mode));
+}
+
+static void name_of(int fd, char name[PATH_ROOM])
+{
+    snprintf(name, PATH_ROOM, "/proc/self/fd/%d", fd);
+}
+
+/* A file that has no name goes with the process that writes it, however that ends. Without /proc it
+ * would never get one. */
+static FILE *open_nameless(const char *path)
+{
+    char own[PATH_ROOM], *copy = ft_strdup(path);
+    int fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    free(copy);
+    name_of(fd, own);
+    if (fd >= 0 && access(own, F_OK)) {
+        close(fd);
+        return NULL;
+    }
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (fd >= 0 && !file) close(fd);
+    return file;
+}
+
+/* Of a link the file behind it is replaced, not the link. Not every file system has files without a
+ * name. */
 static FILE *open_beside(ft_output *o)
 {
     ft_strbuf name = {0};
@@ -86,7 +121,18 @@ static FILE *open_beside(ft_output *o)
     }
     ft_strbuf_printf(&name, "%s.part-%ld", o->path, (long)getpid());
     o->temporary = ft_strbuf_take(&name);
-    return fopen(o->temporary, "wxe");
+    FILE *file = open_nameless(o->path);
+    o->nameless = file != NULL;
+    return file ? file : fopen(o->temporary, "wxe");
+}
+
+static bool give_name(ft_output *o)
+{
+    char own[PATH_ROOM];
+    name_of(fileno(o->file), own);
+    if (linkat(AT_FDCWD, own, AT_FDCWD, o->temporary, AT_SYMLINK_FOLLOW)) return false;
+    o->nameless = false;
+    return true;
 }
 
 ft_status ft_output_open(const char *path, ft_output **output, ft_error *err)
@@ -113,13 +159,12 @@ ft_status ft_output_open(const char *path, ft_output **output, ft_error *err)
 ft_status ft_output_close(ft_output *o, ft_status status, ft_error *err)
 {
     bool bad = fflush(o->file) != 0 || ferror(o->file);
-    if (o->file == stdout)
-        bad = false; /* what everybody prints there is looked at when the command ends */
-    else
-        bad |= fclose(o->file) != 0;
-    if (bad && !status) status = unwritable(o, err);
+    if (bad && !status && o->file != stdout) status = unwritable(o, err);
+    if (o->nameless && !status && !give_name(o)) status = unwritable(o, err);
+    /* What everybody prints to standard output is looked at when the command ends. */
+    if (o->file != stdout && fclose(o->file) && !status) status = unwritable(o, err);
     if (o->temporary && !status && rename(o->temporary, o->path)) status = unwritable(o, err);
-    if (o->temporary && status) remove(o->temporary);
+    if (o->temporary && status && !o->nameless) remove(o->temporary);
     release_output(o);
     return status;
 }
@@ -131,4 +176,14 @@ ft_status ft_output_trace(const ft_trace *trace, ft_trace_writer write, const ch
     ft_status status = ft_output_open(path, &output, err);
     return status ? status
                   : ft_output_close(output, write(trace, ft_output_sink, output, err), err);
+}
+
+ft_status ft_output_json(const json_t *json, const char *path, ft_error *err)
+{
+    ft_output *output;
+    ft_status status = ft_output_open(path, &output, err);
+    if (status) return status;
+    json_dumpf(json, output->file, JSON_INDENT(1));
+    fputs("\n", output->file);
+    return ft_output_close(output, FT_OK, err);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/statvfs.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@
 #include "base/strbuf.h"
 #include "signals.h"
 
-enum { START_MS = 20000, STOP_MS = 5000, STEP_MS = 10, LOG_TAIL = 300 };
+enum { START_MS = 20000, STOP_MS = 5000, STEP_MS = 10, LOG_TAIL = 300, LEAST_SPACE = 1 << 20 };
 
 struct ft_private_daemon {
     pid_t pid;
@@ -158,9 +159,19 @@ static void log_tail(const ft_private_daemon *daemon, char tail[LOG_TAIL + 1])
         if (*at == '\n') *at = ' ';
 }
 
+static bool is_full(const char *folder)
+{
+    struct statvfs disk;
+    return !statvfs(folder, &disk) && disk.f_bavail * disk.f_bsize < LEAST_SPACE;
+}
+
+/* Where there is no room, there is none for its log either. */
 static ft_status failed_start(const ft_private_daemon *daemon, const char *what, ft_error *err)
 {
     char tail[LOG_TAIL + 1];
+    if (is_full(daemon->folder))
+        return ft_error_set(err, FT_FULL, "the private foretelld %s: %s (TMPDIR) is full", what,
+                            temporary_root());
     log_tail(daemon, tail);
     return ft_error_set(err, FT_IO, "the private foretelld %s%s%s", what, *tail ? ": " : "", tail);
 }

@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +6,7 @@
 #include "cli.h"
 #include "emit.h"
 #include "job.h"
+#include "output.h"
 #include "signals.h"
 
 static ft_exit fail(const char *file, const ft_error *err)
@@ -217,16 +217,6 @@ ft_exit ft_run_cancel(const ft_options *options)
     return status ? fail(job, &err) : FT_EXIT_CLEAN;
 }
 
-static ft_status write_json(const json_t *json, const char *path, ft_error *err)
-{
-    if (!path || strcmp(path, "-") == 0) {
-        dump(json);
-        return FT_OK;
-    }
-    if (json_dump_file(json, path, JSON_INDENT(1)) == 0) return FT_OK;
-    return ft_error_set(err, FT_USAGE, "%s cannot be written: %s", path, strerror(errno));
-}
-
 ft_exit ft_run_witness(const ft_options *options)
 {
     ft_error err = FT_ERROR_INIT;
@@ -239,7 +229,7 @@ ft_exit ft_run_witness(const ft_options *options)
         status = ft_client_get(remote.client, path, &witness, &err);
         free(path);
     }
-    if (!status) status = write_json(witness, options->output, &err);
+    if (!status) status = ft_output_json(witness, options->output ? options->output : "-", &err);
     json_decref(witness);
     ft_remote_close(&remote);
     return status ? fail(NULL, &err) : FT_EXIT_CLEAN;

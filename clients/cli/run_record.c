@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,11 +38,29 @@ static ft_exit fail(const char *file, const ft_error *err)
 
 /* ---- the log */
 
+/* Up to what the shell lets a file and a process have (ulimit -f, -v): the log is mapped, and kept
+ * once more while it is read. */
+static uint64_t default_limit(void)
+{
+    static const struct {
+        __rlimit_resource_t what;
+        rlim_t share;
+    } limits[] = {{RLIMIT_FSIZE, 1}, {RLIMIT_AS, 8}};
+    uint64_t limit = (uint64_t)DEFAULT_LIMIT * MIB;
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        struct rlimit has;
+        if (getrlimit(limits[i].what, &has) || has.rlim_cur == RLIM_INFINITY) continue;
+        uint64_t most = has.rlim_cur / limits[i].share / MIB * MIB;
+        if (most < limit) limit = most;
+    }
+    return limit ? limit : MIB;
+}
+
 static ft_raw_header header_of(const run *r)
 {
     const ft_options *options = r->options;
     ft_raw_header header = {
-        .limit = (uint64_t)(options->limit ? options->limit : DEFAULT_LIMIT) * MIB,
+        .limit = options->limit ? (uint64_t)options->limit * MIB : default_limit(),
         .seed = r->seed,
         .turn = r->turn,
         .symbolic = options->symbolic,
@@ -53,46 +72,74 @@ static ft_raw_header header_of(const run *r)
     return header;
 }
 
-static char *log_name(const char *out, bool beside)
+static const char *temporary_folder(void)
 {
     const char *folder = getenv("TMPDIR");
-    ft_strbuf name = {0};
-    if (beside)
-        ft_strbuf_printf(&name, "%s.log-XXXXXX", out);
-    else
-        ft_strbuf_printf(&name, "%s/foretell.log-XXXXXX", folder ? folder : "/tmp");
-    return ft_strbuf_take(&name);
+    return folder && *folder ? folder : "/tmp";
 }
 
 /* The log lies beside the trace, on the disk that the user chose; it is sparse up to its limit. A
  * pipe or a device has no such place. */
-static ft_status make_log(const run *r, char **path, ft_error *err)
+static bool is_beside(const run *r)
+{
+    struct stat there;
+    bool exists = stat(r->out, &there) == 0;
+    return !ft_output_is_standard(r->out) && (!exists || S_ISREG(there.st_mode));
+}
+
+static char *log_name(const run *r)
+{
+    ft_strbuf name = {0};
+    if (is_beside(r))
+        ft_strbuf_printf(&name, "%s.log-XXXXXX", r->out);
+    else
+        ft_strbuf_printf(&name, "%s/foretell.log-XXXXXX", temporary_folder());
+    return ft_strbuf_take(&name);
+}
+
+/* For people: where it is. */
+static const char *log_place(const run *r)
+{
+    return is_beside(r) ? r->out : temporary_folder();
+}
+
+static ft_status cannot_write(const run *r, int why, ft_error *err)
+{
+    const char *what = why == EFBIG ? " (ulimit -f): a smaller --limit takes less" : "";
+    return ft_error_set(err, FT_USAGE, "%s: cannot write the recording: %s%s", log_place(r),
+                        strerror(why), what);
+}
+
+static ft_status make_log(const run *r, ft_program_file *log, ft_error *err)
 {
     ft_raw_header header = header_of(r);
     struct stat there;
-    bool exists = stat(r->out, &there) == 0;
-    bool folder = exists && S_ISDIR(there.st_mode);
-    *path = log_name(r->out, !exists || S_ISREG(there.st_mode));
-    int fd = folder ? -1 : mkostemp(*path, O_CLOEXEC);
-    if (folder) errno = EISDIR;
-    bool ok = fd >= 0 && write(fd, &header, sizeof header) == sizeof header &&
-              ftruncate(fd, (off_t)(header.limit + header.feed)) == 0 &&
-              (!r->feed || ft_feed_write(r->feed, fd, header.limit));
+    if (stat(r->out, &there) == 0 && S_ISDIR(there.st_mode))
+        return ft_error_set(err, FT_USAGE, "%s: cannot write the recording: %s", r->out,
+                            strerror(EISDIR));
+    char *name = log_name(r);
+    bool made = ft_program_file_make(name, log);
+    bool ok = made && write(log->fd, &header, sizeof header) == sizeof header &&
+              ftruncate(log->fd, (off_t)(header.limit + header.feed)) == 0 &&
+              (!r->feed || ft_feed_write(r->feed, log->fd, header.limit));
     int why = errno;
-    if (fd >= 0) close(fd);
+    free(name);
     if (ok) return FT_OK;
-    if (fd >= 0) unlink(*path);
-    return ft_error_set(err, FT_USAGE, "%s: cannot write the recording: %s", r->out, strerror(why));
+    if (made) ft_program_file_release(log);
+    return cannot_write(r, why, err);
 }
 
 /* ---- the program */
 
-static int run_program(const ft_options *options, const char *log)
+/* Where the trace goes to standard output, what the program prints there goes to standard error. */
+static ft_status run_program(run *r, ft_program_file *log, ft_error *err)
 {
+    const ft_options *options = r->options;
     size_t n = options->arguments.len;
+    ft_program_way way = {.out = ft_output_is_standard(r->out) ? STDERR_FILENO : STDOUT_FILENO};
     char **argv = ft_calloc(n + 1, sizeof *argv);
     for (size_t i = 0; i < n; i++) argv[i] = ft_strdup(options->arguments.data[i]);
-    int status = ft_program_run(argv, FT_RAW_VARIABLE, log);
+    ft_status status = ft_program_run(argv, log, way, &r->status, err);
     for (size_t i = 0; i < n; i++) free(argv[i]);
     free(argv);
     return status;
@@ -170,24 +217,18 @@ static void print_summary(const run *r, const ft_record_summary *s)
     ft_strbuf_release(&end);
 }
 
-static ft_status check_started(const char *log, const run *r, ft_error *err)
+static ft_status check_started(const ft_program_file *log, const run *r, ft_error *err)
 {
     ft_raw_header header;
     const char *program = r->options->arguments.data[0];
-    int fd = open(log, O_RDONLY | O_CLOEXEC);
-    bool read_all = fd >= 0 && read(fd, &header, sizeof header) == sizeof header;
-    if (fd >= 0) close(fd);
-    if (!read_all) return ft_error_set(err, FT_IO, "%s: the recording is gone", log);
+    if (pread(log->fd, &header, sizeof header, 0) != sizeof header)
+        return ft_error_set(err, FT_USAGE, "%s: the recording is gone", r->out);
     if (header.end == FT_RAW_END_REBUILD)
         return ft_error_set(err, FT_USAGE,
                             "%s: was not built with --symbolic: build it again with "
                             "CC='foretell-cc --symbolic' CXX='foretell-c++ --symbolic'",
                             program);
-    if (header.started) return FT_OK;
-    if (WIFEXITED(r->status) && WEXITSTATUS(r->status) == FT_PROGRAM_NOT_STARTED)
-        return ft_error_set(err, FT_USAGE, "%s: could not be started", program);
-    return ft_error_set(err, FT_USAGE, "nothing was recorded: %s %s", program,
-                        ft_program_absent(program));
+    return header.started ? FT_OK : ft_program_absent(program, r->status, &header, err);
 }
 
 /* A log that could not be written whole is no fault of the trace's. */
@@ -195,11 +236,11 @@ static ft_status check_disk(const run *r, ft_status made, const ft_record_summar
 {
     if (!made || s->end != FT_RAW_END_DISK) return made;
     *err = (ft_error)FT_ERROR_INIT;
-    return ft_error_set(err, FT_USAGE, "%s: %s", r->out, ft_raw_end_text(s->end));
+    return ft_error_set(err, FT_USAGE, "%s: %s", log_place(r), ft_raw_end_text(s->end));
 }
 
 /* As a whole, where something is done with it or it is not written as binary. */
-static ft_status make_trace(const run *r, const char *log, ft_recording *recording,
+static ft_status make_trace(const run *r, const ft_program_file *log, ft_recording *recording,
                             ft_record_summary *summary, ft_error *err)
 {
     const ft_options *options = r->options;
@@ -211,7 +252,7 @@ static ft_status make_trace(const run *r, const char *log, ft_recording *recordi
     if (r->annotations) ft_annotations_apply(r->annotations, trace);
     ft_trace_set_command(trace, options->arguments.data, options->arguments.len);
     if (r->feed)
-        ft_feed_tell(r->feed, log, header_of(r).limit, trace, options->quiet || options->runs);
+        ft_feed_tell(r->feed, log->own, header_of(r).limit, trace, options->quiet || options->runs);
     made = ft_output_trace(trace, write, r->out, err);
     summary->events = trace->n_events;
     ft_trace_free(trace);
@@ -240,7 +281,8 @@ static bool can_stream(const run *r)
            !r->options->symbolic;
 }
 
-static ft_status end_recording(run *r, const char *log, ft_recording *recording, ft_error *err)
+static ft_status end_recording(run *r, const ft_program_file *log, ft_recording *recording,
+                               ft_error *err)
 {
     const ft_options *options = r->options;
     ft_record_summary summary = {0};
@@ -255,23 +297,17 @@ static ft_status end_recording(run *r, const char *log, ft_recording *recording,
 static ft_exit record(run *r)
 {
     ft_error err = FT_ERROR_INIT;
-    char *log = NULL;
-    ft_exit code = FT_EXIT_CLEAN;
-    if (make_log(r, &log, &err)) {
-        free(log);
-        return fail(NULL, &err);
-    }
-    ft_recording *recording = ft_record_begin(log);
-    r->status = run_program(r->options, log);
-    if (check_started(log, r, &err)) {
+    ft_program_file log;
+    if (make_log(r, &log, &err)) return fail(NULL, &err);
+    ft_recording *recording = ft_record_begin(log.own);
+    ft_status status = run_program(r, &log, &err);
+    if (!status) status = check_started(&log, r, &err);
+    if (status)
         ft_record_drop(recording);
-        code = fail(NULL, &err);
-    } else if (end_recording(r, log, recording, &err)) {
-        code = fail(NULL, &err);
-    }
-    unlink(log);
-    free(log);
-    return code;
+    else
+        status = end_recording(r, &log, recording, &err);
+    ft_program_file_release(&log);
+    return status ? fail(NULL, &err) : FT_EXIT_CLEAN;
 }
 
 /* ---- several runs */
@@ -339,6 +375,15 @@ static void print_repeat(const run *r)
     fputs("\n", stderr);
 }
 
+/* What the command ends with, once there is a trace of that run. */
+static ft_exit code_of(const run *r)
+{
+    enum { SIGNALLED = 128 };
+    if (!r->options->exit_code) return FT_EXIT_CLEAN;
+    return (ft_exit)(WIFSIGNALED(r->status) ? SIGNALLED + WTERMSIG(r->status)
+                                            : WEXITSTATUS(r->status));
+}
+
 static ft_exit record_runs(const run *all)
 {
     const ft_options *options = all->options;
@@ -357,8 +402,10 @@ static ft_exit record_runs(const run *all)
     if (code == FT_EXIT_CLEAN)
         fprintf(stderr, "foretell: %u runs recorded, %u ended badly%s\n", done, wrong,
                 wrong ? "" : "; foretell check takes all of their traces at once");
+    for (uint32_t i = 0; i < done && code == FT_EXIT_CLEAN; i++)
+        if (went_wrong(&runs[i])) print_repeat(&runs[i]);
     for (uint32_t i = 0; i < done; i++) {
-        if (code == FT_EXIT_CLEAN && went_wrong(&runs[i])) print_repeat(&runs[i]);
+        if (code == FT_EXIT_CLEAN) code = code_of(&runs[i]);
         free(runs[i].out);
     }
     free(runs);
@@ -378,19 +425,29 @@ static ft_exit record_once(const run *all)
     run one = nth_run(all, 0);
     one.out = ft_strdup(all->options->output);
     ft_exit code = record(&one);
+    if (code == FT_EXIT_CLEAN) code = code_of(&one);
     free(one.out);
     return code;
+}
+
+static ft_status check_output(const ft_options *options, ft_error *err)
+{
+    if (!options->output)
+        return ft_error_set(err, FT_USAGE,
+                            "record needs -o FILE, the trace to write, before the program");
+    if (options->runs && ft_output_is_standard(options->output))
+        return ft_error_set(err, FT_USAGE,
+                            "--runs makes several traces, which do not fit into standard output: "
+                            "give -o a file or a folder");
+    return FT_OK;
 }
 
 ft_exit ft_run_record(const ft_options *options)
 {
     ft_error err = FT_ERROR_INIT;
     ft_annotations *annotations = NULL;
-    if (!options->output) {
-        ft_error_set(&err, FT_USAGE,
-                     "record needs -o FILE, the trace to write, before the program");
-        return fail(NULL, &err);
-    }
+    ft_signals_catch();
+    if (check_output(options, &err)) return fail(NULL, &err);
     if (options->annotations && ft_annotations_read(options->annotations, &annotations, &err))
         return fail(NULL, &err);
     ft_feed *feed = NULL;

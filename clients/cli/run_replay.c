@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "maker/schedule.h"
 #include "program.h"
 #include "raw/raw.h"
+#include "signals.h"
 #include "verdict/checker.h"
 
 enum { DEFAULT_SECONDS = 20 };
@@ -31,14 +31,13 @@ typedef struct replay {
     ft_trace *trace;
     ft_witness witness;
     ft_plan plan;
-    char *path; /* of the file that the program maps */
     int status; /* the program's wait status */
     ft_schedule run;
 } replay;
 
 /* ---- running it */
 
-static ft_status make_file(replay *r, ft_error *err)
+static ft_status make_file(replay *r, ft_program_file *file, ft_error *err)
 {
     const char *folder = getenv("TMPDIR");
     ft_strbuf name = {0}, content = {0};
@@ -52,42 +51,38 @@ static ft_status make_file(replay *r, ft_error *err)
     header.limit = FT_RAW_PAGE + content.len;
     memcpy(page, &header, sizeof header);
     ft_strbuf_printf(&name, "%s/foretell-replay-XXXXXX", folder && *folder ? folder : "/tmp");
-    r->path = ft_strbuf_take(&name);
-    int fd = mkostemp(r->path, O_CLOEXEC);
-    bool ok = fd >= 0 && write(fd, page, sizeof page) == (ssize_t)sizeof page &&
-              write(fd, content.text, content.len) == (ssize_t)content.len;
-    int why = errno;
-    if (fd >= 0) close(fd);
+    errno = 0;
+    bool made = ft_program_file_make(ft_strbuf_text(&name), file);
+    bool ok = made && write(file->fd, page, sizeof page) == (ssize_t)sizeof page &&
+              write(file->fd, content.text, content.len) == (ssize_t)content.len;
+    if (!ok)
+        ft_error_set(err, FT_USAGE, "%s: cannot write the schedule: %s", ft_strbuf_text(&name),
+                     strerror(errno ? errno : ENOSPC));
+    if (!ok && made) ft_program_file_release(file);
+    ft_strbuf_release(&name);
     ft_strbuf_release(&content);
-    if (ok) return FT_OK;
-    return ft_error_set(err, FT_USAGE, "%s: cannot write the schedule: %s", r->path, strerror(why));
+    return ok ? FT_OK : FT_USAGE;
 }
 
-static ft_status read_back(replay *r, ft_error *err)
+static ft_status read_back(replay *r, const ft_program_file *file, ft_error *err)
 {
     ft_raw_header header;
-    int fd = open(r->path, O_RDONLY | O_CLOEXEC);
-    bool ok = fd >= 0 && read(fd, &header, sizeof header) == (ssize_t)sizeof header &&
-              pread(fd, &r->run, sizeof r->run, FT_RAW_PAGE) == (ssize_t)sizeof r->run;
-    ft_status loaded = ok ? ft_libraries_check_loaded(r->trace, fd, FT_RAW_PAGE, err) : FT_OK;
-    if (fd >= 0) close(fd);
-    if (!ok) return ft_error_set(err, FT_IO, "%s: the schedule is gone", r->path);
-    if (header.started) return loaded;
-    if (WIFEXITED(r->status) && WEXITSTATUS(r->status) == FT_PROGRAM_NOT_STARTED)
-        return ft_error_set(err, FT_USAGE, "%s: could not be started", r->argv[0]);
-    return ft_error_set(err, FT_USAGE, "%s %s", r->argv[0], ft_program_absent(r->argv[0]));
+    if (pread(file->fd, &header, sizeof header, 0) != (ssize_t)sizeof header ||
+        pread(file->fd, &r->run, sizeof r->run, FT_RAW_PAGE) != (ssize_t)sizeof r->run)
+        return ft_error_set(err, FT_IO, "the schedule is gone");
+    if (!header.started) return ft_program_absent(r->argv[0], r->status, &header, err);
+    return ft_libraries_check_loaded(r->trace, file->fd, FT_RAW_PAGE, err);
 }
 
 static ft_status run(replay *r, ft_error *err)
 {
-    ft_status status = make_file(r, err);
-    if (!status) {
-        r->status = ft_program_run(r->argv, FT_RAW_VARIABLE, r->path);
-        status = read_back(r, err);
-    }
-    if (r->path) unlink(r->path);
-    free(r->path);
-    r->path = NULL;
+    ft_program_file file;
+    ft_status status = make_file(r, &file, err);
+    if (status) return status;
+    ft_program_way way = {.out = STDOUT_FILENO, .patience = r->plan.head.seconds};
+    status = ft_program_run(r->argv, &file, way, &r->status, err);
+    if (!status) status = read_back(r, &file, err);
+    ft_program_file_release(&file);
     return status;
 }
 
@@ -194,6 +189,7 @@ ft_exit ft_run_replay(const ft_options *options)
     ft_error err = FT_ERROR_INIT;
     json_t *json = NULL;
     size_t n = options->arguments.len, before = options->before;
+    ft_signals_catch();
     if (before < 1 || before > 2 || before >= n) {
         ft_error_set(&err, FT_USAGE, "usage: foretell replay WITNESS [TRACE] -- PROGRAM ARGS");
         return fail(NULL, &err);

@@ -6,16 +6,31 @@
 #include <stddef.h>
 #include <unistd.h>
 
-static const int caught_signals[] = {SIGINT, SIGTERM, SIGHUP};
-#define N_CAUGHT (sizeof caught_signals / sizeof caught_signals[0])
+static void note(int number);
 
-static volatile sig_atomic_t caught, aside;
+/* What is done with them, and what was before: a child gets that again. A pipe that nobody reads
+ * and a file that is too long (ulimit -f) are errors of the call that writes; how a child ended is
+ * lost where SIGCHLD is ignored. */
+static struct {
+    int number;
+    void (*handler)(int);
+    struct sigaction before;
+} signals[] = {
+    {.number = SIGINT, .handler = note},     {.number = SIGTERM, .handler = note},
+    {.number = SIGHUP, .handler = note},     {.number = SIGPIPE, .handler = SIG_IGN},
+    {.number = SIGXFSZ, .handler = SIG_IGN}, {.number = SIGCHLD, .handler = SIG_DFL},
+};
+#define N_SIGNALS (sizeof signals / sizeof signals[0])
+
+static volatile sig_atomic_t caught, aside, count;
 static int ends[2] = {-1, -1};
+static bool catches;
 
 static void note(int number)
 {
     int saved = errno;
     if (!caught) caught = number;
+    count++;
     ssize_t ignored = write(ends[1], "!", 1);
     (void)ignored;
     errno = saved;
@@ -29,17 +44,29 @@ static void handle(int number, void (*handler)(int))
 }
 
 /* Without a pipe the signals keep their default effect: an interruption then leaves a folder in
- * TMPDIR behind, the daemon still ends with its parent. */
+ * TMPDIR behind, the daemon still ends with its parent. nohup holds; SIGINT is ignored where a
+ * script starts us in the background, and who sends it all the same means us. */
 void ft_signals_catch(void)
 {
-    handle(SIGPIPE, SIG_IGN);
-    if (ends[0] >= 0 || pipe2(ends, O_CLOEXEC | O_NONBLOCK)) return;
-    for (size_t i = 0; i < N_CAUGHT; i++) handle(caught_signals[i], note);
+    if (catches) return;
+    catches = true;
+    bool piped = !pipe2(ends, O_CLOEXEC | O_NONBLOCK);
+    for (size_t i = 0; i < N_SIGNALS; i++) {
+        sigaction(signals[i].number, NULL, &signals[i].before);
+        bool ignored = signals[i].number == SIGHUP && signals[i].before.sa_handler == SIG_IGN;
+        bool noted = signals[i].handler == note;
+        if (!noted || (piped && !ignored)) handle(signals[i].number, signals[i].handler);
+    }
 }
 
 int ft_signals_caught(void)
 {
     return caught;
+}
+
+unsigned ft_signals_count(void)
+{
+    return (unsigned)count;
 }
 
 int ft_signals_fd(void)
@@ -63,8 +90,8 @@ void ft_signals_bring_back(void)
 
 void ft_signals_default(void)
 {
-    handle(SIGPIPE, SIG_DFL);
-    for (size_t i = 0; i < N_CAUGHT; i++) handle(caught_signals[i], SIG_DFL);
+    for (size_t i = 0; catches && i < N_SIGNALS; i++)
+        sigaction(signals[i].number, &signals[i].before, NULL);
 }
 
 void ft_signals_forget(void)

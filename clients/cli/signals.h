@@ -5,12 +5,14 @@
 
 #include <stdbool.h>
 
-/* From now on the signals are noted instead of ending the process; SIGPIPE is ignored. */
+/* From now on the signals are noted instead of ending the process, SIGHUP not where it was ignored;
+ * SIGPIPE and SIGXFSZ are ignored. */
 void ft_signals_catch(void);
-int ft_signals_caught(void);   /* the first signal noted, 0: none */
-int ft_signals_fd(void);       /* readable once a signal was noted; -1 before ft_signals_catch */
-void ft_signals_default(void); /* for a child between fork and exec */
-void ft_signals_forget(void);  /* an interruption was what ends the command well */
+int ft_signals_caught(void);     /* the first signal noted, 0: none */
+unsigned ft_signals_count(void); /* how many came */
+int ft_signals_fd(void);         /* readable once a signal was noted; -1 before ft_signals_catch */
+void ft_signals_default(void);   /* for a child between fork and exec: as before all that */
+void ft_signals_forget(void);    /* an interruption was what ends the command well */
 /* What follows is interrupted by a further signal only, not by the one noted, until it is brought
  * back. */
 void ft_signals_set_aside(void);

@@ -43,6 +43,19 @@ static void options_and_arguments_mix(void **state)
     ft_options_release(&options);
 }
 
+static void letters_stand_together(void **state)
+{
+    (void)state;
+    ft_options options;
+    ft_error err;
+    assert_int_equal(PARSE(&options, &err, "check", "-qo", "b", "-fjson", "a"), FT_OK);
+    assert_true(options.quiet);
+    assert_string_equal(options.output, "b");
+    assert_string_equal(options.format, "json");
+    assert_int_equal(options.arguments.len, 1);
+    ft_options_release(&options);
+}
+
 static void dash_is_a_file_and_two_end_the_options(void **state)
 {
     (void)state;
@@ -82,6 +95,8 @@ static void wrong_usage_names_the_word(void **state)
         {{"check", "--json=yes", "a"}, "--json"},
         {{"jobs", "--model", "ctp"}, "'--model'"},
         {{"check", "-z", "a"}, "'-z'"},
+        {{"check", "-qz", "a"}, "'-qz'"},
+        {{"check", "a", "-qo"}, "--output"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *argv[6] = {(char[]){"foretell"}};
@@ -195,6 +210,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_and_arguments_mix),
+        cmocka_unit_test(letters_stand_together),
         cmocka_unit_test(dash_is_a_file_and_two_end_the_options),
         cmocka_unit_test(wrong_usage_names_the_word),
         cmocka_unit_test(help_needs_no_arguments),

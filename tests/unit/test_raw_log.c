@@ -323,6 +323,7 @@ static __attribute__((noinline)) void run_turn(void)
 
 static char path[] = "/tmp/foretell-raw-XXXXXX";
 
+static size_t mapped;        /* bytes of the log that the program has */
 static ft_raw_log *followed; /* the log that a thread takes from while the program writes */
 
 static void make_log(uint64_t limit)
@@ -340,6 +341,7 @@ static void make_log(uint64_t limit)
 static void start_program(void)
 {
     assert_true(map_log(path));
+    mapped = mapped_size(ft_rt_header);
     start_log();
     ft_rt_out.thread = 0;
     ft_rt_logging = true;
@@ -357,7 +359,7 @@ static void open_log(uint64_t limit)
 
 static void close_log(void)
 {
-    munmap(ft_rt_header, ft_rt_header->limit);
+    munmap(ft_rt_header, mapped);
     close(ft_rt_out.fd);
     free(ft_rt_out.slots);
     free(ft_rt_out.keys);

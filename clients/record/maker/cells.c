@@ -487,10 +487,18 @@ static bool is_parted(const granule *g)
     return g->whole & WHOLE_BEYOND || (g->n_cells > 1 && g->bounds & inside);
 }
 
+void ft_cells_leave_out(ft_cells *cells, ft_cells_judge *judge, void *context)
+{
+    cells->leaves_out = judge;
+    cells->judge = context;
+}
+
 static void add_cells(ft_cells *cells, granule *g)
 {
     unsigned conflict = g->shared & g->written;
     uint32_t block = conflict ? ft_cells_allocation_of(cells, g) : FT_NO_ALLOCATION;
+    bool asked = conflict && block == FT_NO_ALLOCATION && cells->leaves_out;
+    if (asked && cells->leaves_out(cells->judge, g->address)) conflict = 0;
     for (unsigned from = 0, to; from < GRANULE; from = to) {
         for (to = from + 1; to < GRANULE && !(g->bounds >> to & 1);) to++;
         if (!(conflict >> from & 1)) continue;

@@ -75,6 +75,9 @@ void ft_cells_take_other(void *cells, uint32_t thread, const ft_raw_event *acces
 void ft_cells_end_batch(ft_cells *cells, uint32_t thread);
 /* First pass: the allocation that the address lies in by now, FT_NO_ALLOCATION, and its start. */
 uint32_t ft_cells_block_at(const ft_cells *cells, uint64_t address, uint64_t *start);
+/* Memory that is no thing of the program: it gets no cells. Asked of what lies in no allocation. */
+typedef bool ft_cells_judge(void *context, uint64_t address);
+void ft_cells_leave_out(ft_cells *cells, ft_cells_judge *judge, void *context);
 /* Between the passes: names the cells; from now on records are fed to ft_cells_follow, and every
  * access is looked up by ft_cells_find, piece by piece by ft_cells_at. */
 void ft_cells_settle(ft_cells *cells);

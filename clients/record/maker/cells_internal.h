@@ -173,9 +173,11 @@ struct ft_cells {
     ft_map starts;        /* address / ALIGNED / STARTS -> a bit for each that is in blocks */
     FT_VEC(uint32_t) big; /* allocations larger than BIG */
     FT_VEC(region) regions;
-    FT_VEC(region) constants; /* of modules: nobody writes there */
-    bool used;                /* the memory that is looked through */
-    bool own_regions;         /* those that come now are of the C library */
+    FT_VEC(region) constants;   /* of modules: nobody writes there */
+    bool used;                  /* the memory that is looked through */
+    bool own_regions;           /* those that come now are of the C library */
+    ft_cells_judge *leaves_out; /* NULL: nothing */
+    void *judge;
     FT_VEC(ft_cell) cells;
     FT_VEC(actor) actors; /* by thread */
     FT_VEC(fence) fences;

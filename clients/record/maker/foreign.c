@@ -165,8 +165,17 @@ static void note_module(ft_maker *m, const char *path)
     if (fd >= 0) close(fd);
 }
 
+/* A program that was linked only: nothing of it is seen, and nothing will be found. */
+static void note_no_calls(ft_maker *m)
+{
+    ft_builder_note(m->builder, FT_RECORD_NO_CALLS, FT_NO_EVENT,
+                    "no code that ran was compiled with foretell-cc, which only linked the "
+                    "program: none of its accesses to memory is seen; build all of it again");
+}
+
 void ft_maker_foreign(ft_maker *m)
 {
+    if (!m->calls && m->summary->threads > 1) note_no_calls(m);
     for (size_t i = 0; i < m->modules.len && m->summary->threads > 1; i++)
         note_module(m, m->modules.data[i].path);
 }

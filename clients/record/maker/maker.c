@@ -43,6 +43,7 @@ static void meet_module(ft_maker *m, const ft_raw_record *r)
 static void meet_site(ft_maker *m, const ft_raw_record *r)
 {
     ft_vec_push(&m->sites, r->operands[0]);
+    m->calls |= r->operands[1] == FT_RAW_ENTER;
 }
 
 static void meet_allocation(ft_maker *m, const ft_raw_record *r)
@@ -310,9 +311,11 @@ static void tell_foreign(ft_maker *m)
 {
     const ft_trace *trace = ft_builder_peek(m->builder);
     ft_maker_foreign(m);
-    for (uint32_t i = 0; i < trace->n_notes; i++)
-        if (!strcmp(trace->notes[i].code, FT_RECORD_FOREIGN))
+    for (uint32_t i = 0; i < trace->n_notes; i++) {
+        const char *code = trace->notes[i].code;
+        if (!strcmp(code, FT_RECORD_FOREIGN) || !strcmp(code, FT_RECORD_NO_CALLS))
             snprintf(m->summary->foreign, FT_RECORD_TEXT, "%s", trace->notes[i].text);
+    }
 }
 
 /* The second pass, into the builder. */
@@ -323,9 +326,25 @@ static void make_events(ft_maker *m)
     tell_foreign(m);
 }
 
+/* What compilers count executions in (--coverage, -fprofile-...) has hooks. What it holds decides
+ * nothing, and no thread has to find there what it found in the run. */
+static bool is_counter(void *symbols, uint64_t address)
+{
+    static const char *const beginnings[] = {"__gcov", "__llvm_gcov", "__profc_"};
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (ft_symbols_is_in(symbols, address, beginnings[i])) return true;
+    return false;
+}
+
+static void settle(ft_maker *m)
+{
+    ft_cells_leave_out(m->cells, is_counter, m->symbols);
+    ft_cells_settle(m->cells);
+}
+
 static ft_status finish_maker(ft_maker *m, ft_trace **trace, ft_error *err)
 {
-    ft_cells_settle(m->cells);
+    settle(m);
     m->builder = ft_builder_new(FT_FORMAT_BINARY);
     make_events(m);
     if (m->terms) ft_terms_note(m->terms);
@@ -347,7 +366,7 @@ typedef struct target {
 
 static ft_status write_trace(ft_maker *m, const target *to, ft_error *err)
 {
-    ft_cells_settle(m->cells);
+    settle(m);
     m->builder = ft_builder_new(FT_FORMAT_BINARY);
     ft_builder_commands(m->builder, to->command, to->n_command);
     ft_binary_stream *stream = ft_binary_stream_open(m->builder, to->sink, to->context);

@@ -33,6 +33,8 @@ typedef struct ft_record_hot {
 
 /* Code of the note of a trace that says which library orders threads without being seen. */
 #define FT_RECORD_FOREIGN "unseen-order"
+/* That says that nothing of the program was compiled for the recorder. */
+#define FT_RECORD_NO_CALLS "no-calls"
 
 /* What the recording was, for people and `--json`. */
 typedef struct ft_record_summary {
@@ -50,7 +52,7 @@ typedef struct ft_record_summary {
     uint32_t cells, threads;
     uint32_t events;              /* of the trace */
     uint32_t end;                 /* ft_raw_end */
-    char foreign[FT_RECORD_TEXT]; /* the note FT_RECORD_FOREIGN of the trace, "": none */
+    char foreign[FT_RECORD_TEXT]; /* the last such note of the trace, "": none */
 } ft_record_summary;
 
 /* Makes the trace of the log at `path`. FT_INPUT: not a recording, damaged, or nothing in it. */

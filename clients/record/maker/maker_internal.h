@@ -105,6 +105,7 @@ typedef struct ft_maker {
     FT_VEC(uint32_t) locations; /* by site, + 1; 0: not looked up yet */
     FT_VEC(uint8_t) own_memory; /* by site: 0: not looked up yet; else 1, or 2: it is */
     FT_VEC(uint8_t) hooked;     /* likewise */
+    bool calls;                 /* something that ran was compiled with the hooks */
     ft_map code;                /* address -> location */
     FT_VEC(ft_maker_object) objects;
     FT_VEC(uint32_t) parents; /* by thread */

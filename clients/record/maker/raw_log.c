@@ -1,5 +1,6 @@
 #include "maker/raw_log_internal.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,18 +45,24 @@ const char *ft_raw_end_text(uint32_t end)
     return end < FT_RAW_ENDS ? end_texts[end] : "the log does not say how";
 }
 
+static ft_status unreadable(int fd, ft_error *err)
+{
+    int why = errno;
+    if (fd >= 0) close(fd);
+    return ft_error_set(err, FT_USAGE, "the recording cannot be read: %s%s", strerror(why),
+                        why == ENOMEM ? " (ulimit -v): a smaller --limit takes less" : "");
+}
+
 static ft_status map_log(const char *path, bool follow, ft_raw_log **log, ft_error *err)
 {
     struct stat file;
     int fd = open(path, (follow ? O_RDWR : O_RDONLY) | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &file)) {
-        if (fd >= 0) close(fd);
-        return ft_error_set(err, FT_IO, "%s: cannot be read", path);
-    }
+    if (fd < 0 || fstat(fd, &file)) return unreadable(fd, err);
     size_t size = (size_t)file.st_size;
     int access = follow ? PROT_READ | PROT_WRITE : PROT_READ;
     void *map = size < FT_RAW_PAGE ? MAP_FAILED : mmap(NULL, size, access, MAP_SHARED, fd, 0);
     const ft_raw_header *header = map;
+    if (map == MAP_FAILED && size >= FT_RAW_PAGE) return unreadable(fd, err);
     bool right = map != MAP_FAILED && !memcmp(header->magic, FT_RAW_MAGIC, sizeof header->magic) &&
                  (follow || !header->ring);
     if (!follow || !right) close(fd);
@@ -176,21 +183,27 @@ static bool spill(ft_raw_log *log)
     return true;
 }
 
+/* The first reason is what the program is told. */
+static void end_store(ft_raw_log *log, ft_raw_full why)
+{
+    if (!log->full) ((ft_raw_header *)log->map)->full = why;
+    log->full = true;
+}
+
 /* Room in the store for so many bytes; NULL: there is none. */
 static unsigned char *room(ft_raw_log *log, size_t n)
 {
     if (!log->full && n <= log->limit - FT_RAW_PACKED_BEHIND - log->stored)
         return log->store + log->stored;
-    log->full = true;
-    ((ft_raw_header *)log->map)->full = 1;
+    end_store(log, FT_RAW_FULL_LIMIT);
     return NULL;
 }
 
 /* So many bytes stand there by now. False: they stay in memory, and are the last. */
 static bool stored(ft_raw_log *log, size_t n)
 {
-    while (log->stored + n >= log->spilled + PIECE && !log->full) log->full = !spill(log);
-    ((ft_raw_header *)log->map)->full |= log->full;
+    while (log->stored + n >= log->spilled + PIECE && !log->full)
+        if (!spill(log)) end_store(log, FT_RAW_FULL_DISK);
     log->stored += log->full ? 0 : n;
     return !log->full;
 }
@@ -245,7 +258,8 @@ bool ft_raw_log_look(ft_raw_log *log)
 
 void ft_raw_log_abandon(ft_raw_log *log)
 {
-    if (log->live) ((ft_raw_header *)log->map)->full = 1; /* else there is nobody to be told */
+    ft_raw_header *header = (ft_raw_header *)log->map;
+    if (log->live && !header->full) header->full = FT_RAW_FULL_DISK; /* else nobody is to be told */
 }
 
 static void release_actors(ft_raw_log *log)

@@ -206,6 +206,13 @@ bool ft_symbols_variable(ft_symbols *symbols, uint64_t address, ft_strbuf *name)
     return true;
 }
 
+bool ft_symbols_is_in(ft_symbols *symbols, uint64_t address, const char *beginning)
+{
+    Dwfl_Module *module = module_at(symbols, address);
+    const ft_elf_symbol *found = module ? ft_elf_symbol_at(symbols->elf, module, address) : NULL;
+    return found && strncmp(found->name, beginning, strlen(beginning)) == 0;
+}
+
 /* The code of its module from that address to the other one; NULL: the file does not have it. */
 static const unsigned char *code_of(Dwfl_Module *module, uint64_t from, uint64_t to)
 {

@@ -41,13 +41,17 @@ enum { FT_RAW_PAGE = 4096 };
     X(ASSERT, "an assertion failed")                                                               \
     X(EXEC, "the program became another one (exec)")                                               \
     X(REBUILD, "the program was not built with --symbolic")                                        \
-    X(INPUTS, "no thread could go on with the inputs that it was given")
+    X(INPUTS, "no thread could go on with the inputs that it was given")                           \
+    X(SPACE, "the program has no address space for the recording")
 typedef enum ft_raw_end {
 #define FT_RAW_ENUM(symbol, text) FT_RAW_END_##symbol,
     FT_RAW_END_TABLE(FT_RAW_ENUM)
 #undef FT_RAW_ENUM
         FT_RAW_ENDS
 } ft_raw_end;
+
+/* Why: no space is left, or what it keeps has reached the limit. */
+typedef enum ft_raw_full { FT_RAW_FULL_NOT, FT_RAW_FULL_DISK, FT_RAW_FULL_LIMIT } ft_raw_full;
 
 typedef struct ft_raw_header {
     char magic[8];
@@ -72,7 +76,7 @@ typedef struct ft_raw_header {
                        multiple of FT_RAW_PAGE; 0: each record keeps its place */
     uint64_t taken; /* by the maker: bytes of records that it has */
     uint32_t maker; /* its process */
-    uint32_t full;  /* by the maker: 1: it has no space left for more */
+    uint32_t full;  /* by the maker: it takes no more, ft_raw_full */
     /* by `foretell record`, for the maker: 1: the trace has also what no schedule can change, since
        forks and joins order it (maker/cells.h) */
     uint32_t keeps_ordered;

@@ -422,17 +422,51 @@ void ft_rt_outside(ft_rt_thread *self)
     self->inside = false;
 }
 
+/* Is it done, and nobody on the way back from a wait for it? */
+static bool is_left(const ft_rt_thread *thread)
+{
+    if (thread->state != FT_RT_DONE) return false;
+    for (uint32_t i = 0; i < ft_rt_baton.n_threads; i++) {
+        const ft_rt_thread *t = &ft_rt_baton.threads[i];
+        bool joins = t->asks.kind == FT_EVENT_JOIN && t->asks.target == thread->id;
+        if (joins && t->state != FT_RT_DONE && t->state != FT_RT_RUNNING) return false;
+    }
+    return true;
+}
+
+/* Once the recording has ended a thread may have the place of one before it: the program goes on,
+ * however many it creates. Its first thread keeps its place. */
+static ft_rt_thread *taken_over(void)
+{
+    static uint32_t last;
+    if (ft_rt_logging || ft_rt_replaying) return NULL;
+    for (uint32_t i = 1; i < ft_rt_baton.n_threads; i++) {
+        last = last % (ft_rt_baton.n_threads - 1) + 1;
+        ft_rt_thread *t = &ft_rt_baton.threads[last];
+        if (!is_left(t)) continue;
+        *t = (ft_rt_thread){.id = last};
+        return t;
+    }
+    return NULL;
+}
+
+static ft_rt_thread *another(void)
+{
+    if (ft_rt_baton.n_threads == FT_RT_THREADS) return taken_over();
+    ft_rt_thread *t = &ft_rt_baton.threads[ft_rt_baton.n_threads];
+    t->id = ft_rt_baton.n_threads;
+    __atomic_store_n(&ft_rt_baton.n_threads, ft_rt_baton.n_threads + 1, __ATOMIC_RELEASE);
+    ft_rt_header->threads = ft_rt_baton.n_threads;
+    return t;
+}
+
 ft_rt_thread *ft_rt_thread_new(void)
 {
     ft_rt_baton_lock();
-    ft_rt_thread *t = NULL;
-    if (ft_rt_baton.n_threads < FT_RT_THREADS) {
-        t = &ft_rt_baton.threads[ft_rt_baton.n_threads];
-        t->id = ft_rt_baton.n_threads;
+    ft_rt_thread *t = another();
+    if (t) {
         t->state = FT_RT_READY;
         t->processor = ft_rt_self ? ft_rt_self->processor : FT_RT_ANYWHERE;
-        __atomic_store_n(&ft_rt_baton.n_threads, ft_rt_baton.n_threads + 1, __ATOMIC_RELEASE);
-        ft_rt_header->threads = ft_rt_baton.n_threads;
         if (ft_rt_self) {
             t->parent = ft_rt_self->id;
             t->number = ++ft_rt_self->children;
@@ -443,11 +477,18 @@ ft_rt_thread *ft_rt_thread_new(void)
     return t;
 }
 
+/* Handles are used again once a thread was joined: it is the one that is not done, else the last.
+ */
 ft_rt_thread *ft_rt_thread_of(pthread_t handle)
 {
-    for (uint32_t i = ft_rt_baton.n_threads; i-- > 0;)
-        if (pthread_equal(ft_rt_baton.threads[i].handle, handle)) return &ft_rt_baton.threads[i];
-    return NULL;
+    ft_rt_thread *done = NULL;
+    for (uint32_t i = ft_rt_baton.n_threads; i-- > 0;) {
+        ft_rt_thread *t = &ft_rt_baton.threads[i];
+        if (!pthread_equal(t->handle, handle)) continue;
+        if (t->state != FT_RT_DONE) return t;
+        if (!done) done = t;
+    }
+    return done;
 }
 
 ft_rt_thread *ft_rt_thread_at(uint32_t id)

@@ -142,18 +142,40 @@ double drand48(void)
 
 /* ---- who and where */
 
-static pid_t told; /* as the program knows itself: of the recording that it is fed from */
+/* Itself and its parent as the program knows them, which are those of the recording that it is fed
+ * from, and as they are. What it forks knows the same numbers. */
+static struct {
+    pid_t told, real;
+} known[2];
+
+static pid_t know(uint32_t which, pid_t told, pid_t (*real)(void))
+{
+    if (!ft_rt_self) return told;
+    bool fed = ft_rt_replaying || ft_rt_feeding;
+    known[which].real = fed ? real() : told;
+    known[which].told = told;
+    return told;
+}
 
 pid_t getpid(void)
 {
     pid_t pid = FT_RT_INPUT(FT_INPUT_GETPID, FT_RT_STAYS, FT_REAL(getpid)(), NULL, 0);
-    if (ft_rt_self) told = pid;
-    return pid;
+    return know(0, pid, FT_REAL(getpid));
 }
 
+pid_t getppid(void)
+{
+    pid_t pid = FT_RT_INPUT(FT_INPUT_GETPPID, FT_RT_STAYS, FT_REAL(getppid)(), NULL, 0);
+    return know(1, pid, FT_REAL(getppid));
+}
+
+/* A group of processes has the number of its first one, negative. */
 pid_t ft_rt_process(pid_t pid)
 {
-    return ft_rt_self && pid && pid == told ? FT_REAL(getpid)() : pid;
+    pid_t number = pid < -1 ? -pid : pid;
+    for (uint32_t i = 0; number > 0 && i < sizeof known / sizeof *known; i++)
+        if (number == known[i].told) return pid < 0 ? -known[i].real : known[i].real;
+    return pid;
 }
 
 pid_t gettid(void)
@@ -175,11 +197,6 @@ int setpriority(__priority_which_t which, id_t who, int priority)
 {
     if (which == PRIO_PROCESS) who = (id_t)ft_rt_task((pid_t)who);
     return FT_REAL(setpriority)(which, who, priority);
-}
-
-pid_t getppid(void)
-{
-    return FT_RT_INPUT(FT_INPUT_GETPPID, FT_RT_STAYS, FT_REAL(getppid)(), NULL, 0);
 }
 
 int gethostname(char *name, size_t n)

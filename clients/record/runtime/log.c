@@ -116,7 +116,8 @@ static bool make_window(size_t need)
     }
     if (ft_rt_header->ring) room = wait_for_room(need);
     if (!room) {
-        ft_rt_log_end(FT_RAW_END_DISK);
+        bool limit = ft_rt_header->full == FT_RAW_FULL_LIMIT;
+        ft_rt_log_end(limit ? FT_RAW_END_LIMIT : FT_RAW_END_DISK);
         return false;
     }
     uint64_t size = used();
@@ -363,12 +364,23 @@ void ft_rt_log_loaded(void)
     ft_rt_leave(self);
 }
 
-/* Behind the ring lies the ring again. */
-static bool map_ring(uint64_t ring)
+/* Of a file with a ring that is all; behind it lies the ring again. */
+static size_t mapped_size(const ft_raw_header *header)
 {
-    unsigned char *behind = (unsigned char *)ft_rt_header + FT_RAW_PAGE + ring;
-    return mmap(behind, ring, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, ft_rt_out.fd,
-                FT_RAW_PAGE) != MAP_FAILED;
+    bool whole = !header->ring || header->feed;
+    return whole ? header->limit + header->feed : FT_RAW_PAGE + 2 * header->ring;
+}
+
+static bool map_file(const ft_raw_header *header, int fd)
+{
+    void *at = ft_rt_away(header->limit + header->feed);
+    int flags = MAP_SHARED | MAP_NORESERVE, access = PROT_READ | PROT_WRITE;
+    void *all = mmap(at, mapped_size(header), access, flags, fd, 0);
+    if (all == MAP_FAILED) return false;
+    ft_rt_header = all;
+    unsigned char *behind = (unsigned char *)all + FT_RAW_PAGE + header->ring;
+    return !header->ring || mmap(behind, header->ring, access, MAP_SHARED | MAP_FIXED, fd,
+                                 FT_RAW_PAGE) != MAP_FAILED;
 }
 
 /* Where it is in nobody's way: the program's own have the numbers that they have without us. */
@@ -381,29 +393,31 @@ static int open_aside(const char *path)
     return fd;
 }
 
+/* Whoever waits for the program tells that. */
+static void end_unmapped(ft_raw_header *header, int fd)
+{
+    header->end = FT_RAW_END_SPACE;
+    ssize_t written = FT_REAL(pwrite)(fd, header, sizeof *header, 0);
+    (void)written;
+}
+
 static bool map_log(const char *path)
 {
     ft_raw_header header;
     struct stat now;
     int fd = open_aside(path);
     if (fd < 0) return false;
-    if (read(fd, &header, sizeof header) != sizeof header ||
-        memcmp(header.magic, FT_RAW_MAGIC, sizeof header.magic) || header.started) {
+    bool ours = read(fd, &header, sizeof header) == sizeof header &&
+                !memcmp(header.magic, FT_RAW_MAGIC, sizeof header.magic) && !header.started;
+    bool mapped = ours && map_file(&header, fd);
+    if (ours && !mapped) end_unmapped(&header, fd);
+    if (!mapped) {
         close(fd);
         return false;
     }
-    size_t size = header.limit + header.feed;
-    void *all =
-        mmap(ft_rt_away(size), size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-    if (all == MAP_FAILED) {
-        ft_rt_say("no address space for the log (ulimit -v): a smaller --limit takes less");
-        close(fd);
-        return false;
-    }
-    ft_rt_header = all;
     ft_rt_out.fd = fd;
     if (!FT_REAL(fstat)(fd, &now)) log_file.device = now.st_dev, log_file.node = now.st_ino;
-    return !header.ring || map_ring(header.ring);
+    return true;
 }
 
 static void start_log(void)

@@ -7,22 +7,29 @@
 #include "runtime.h"
 #include "schedule.h"
 
-void ft_rt_say(const char *text)
+static void say(const char *text, const char *more)
 {
     char line[512] = "foretell: ";
     size_t at = strlen(line);
     while (*text && at < sizeof line - 1) line[at++] = *text++;
+    while (*more && at < sizeof line - 1) line[at++] = *more++;
     line[at++] = '\n';
     ssize_t written = write(STDERR_FILENO, line, at);
     (void)written;
+}
+
+void ft_rt_say(const char *text)
+{
+    say(text, "");
 }
 
 void *ft_rt_real(const char *name)
 {
     void *found = dlsym(RTLD_NEXT, name);
     if (!found) {
-        ft_rt_say("this C library lacks a function that the recorder needs:");
-        ft_rt_say(name);
+        say("no shared C or C++ library of the program has a function that the recorder needs (one "
+            "that is linked statically does not count): ",
+            name);
         _exit(127);
     }
     return found;
@@ -73,13 +80,20 @@ void *ft_rt_away(size_t size)
     return (void *)here;
 }
 
+/* Whoever waits for the program tells that where it has not come up. */
+static void end_without_memory(void)
+{
+    bool early = ft_rt_header && !ft_rt_self;
+    if (ft_rt_header) ft_rt_header->end = FT_RAW_END_SPACE;
+    if (early) ft_rt_header->started = 0;
+    if (!early) ft_rt_say("no memory for the recorder");
+    _exit(127);
+}
+
 void *ft_rt_map(size_t size)
 {
     void *pages = mmap(ft_rt_away(size), size, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (pages == MAP_FAILED) {
-        ft_rt_say("no memory for the recorder");
-        _exit(127);
-    }
+    if (pages == MAP_FAILED) end_without_memory();
     return pages;
 }

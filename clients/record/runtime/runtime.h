@@ -52,7 +52,7 @@
 #pragma weak arc4random_buf
 #pragma weak arc4random_uniform
 
-enum { FT_RT_THREADS = 4096 }; /* created in all; more end the recording */
+enum { FT_RT_THREADS = 4096 }; /* created in all, more end the recording; then at once */
 
 typedef enum ft_rt_state {
     FT_RT_READY,   /* waits for the baton */
@@ -274,7 +274,8 @@ enum { FT_RT_SIGNALS = 65 };
  * behind; false: one of them wants the call that it interrupted to end. */
 bool ft_rt_signals_deliver(ft_rt_thread *self);
 
-/* The process that the program means by that number: itself, should it be fed (environment.c). */
+/* The process that the program means by that number: itself or its parent, should it be fed
+ * (environment.c). */
 pid_t ft_rt_process(pid_t pid);
 pid_t ft_rt_task(pid_t tid); /* the same of a thread's */
 /* Sent, armed or given a handler (in: false), or handled: what came before comes before that

@@ -105,8 +105,9 @@ static int create(ft_rt_thread *self, pthread_t *handle, const pthread_attr_t *a
     ft_rt_thread *child = ft_rt_thread_new();
     if (!child) {
         ft_rt_log_end(FT_RAW_END_THREADS);
-        return EAGAIN;
+        child = ft_rt_thread_new();
     }
+    if (!child) return EAGAIN; /* so many at once, or replaying */
     child->state = FT_RT_OUTSIDE;
     child->start = start;
     child->argument = argument;

@@ -179,13 +179,21 @@ static bool wants_terms(int *argc, char **argv)
     return found;
 }
 
+/* Not handed on. The hooks of the thread sanitizer are there already, its runtime would be another;
+ * the recorder stands in front of the shared C++ library, and calls what it stands in front of. */
+static bool is_left_out(const char *argument)
+{
+    return !strcmp(argument, "-fsanitize=thread") || !strcmp(argument, "-static-libstdc++");
+}
+
 static int build_with_terms(const char *name, const ft_command *arguments, const ft_request *r,
                             const char *folder)
 {
     const char *compiler = compiler_of(name);
     ft_command all = {0};
     ft_command_add(&all, name);
-    for (unsigned long i = 0; i < arguments->n; i++) ft_command_add(&all, arguments->data[i]);
+    for (unsigned long i = 0; i < arguments->n; i++)
+        if (!is_left_out(arguments->data[i])) ft_command_add(&all, arguments->data[i]);
     ft_build build = {.compiler = is_clang(compiler) ? compiler
                                   : is_cxx(name)     ? "clang++"
                                                      : "clang",
@@ -240,11 +248,16 @@ static const char *refusal(const ft_request *r)
     return NULL;
 }
 
-static void add_arguments(ft_command *command, int argc, char **argv, bool strict)
+/* Response files stay as they are, unless one has what is not handed on. */
+static void add_arguments(ft_command *command, const ft_request *r, const ft_command *expanded,
+                          int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++) /* its hooks are there already, its runtime would be another */
-        if (strcmp(argv[i], "-fsanitize=thread") != 0) ft_command_add(command, argv[i]);
-    if (strict) ft_command_add(command, "-Wl,-z,undefs"); /* the hooks are in the program */
+    for (int i = 1; i < argc && !r->own_library; i++)
+        if (!is_left_out(argv[i])) ft_command_add(command, argv[i]);
+    for (unsigned long i = 0; i < expanded->n && r->own_library; i++)
+        if (!is_left_out(expanded->data[i])) ft_command_add(command, expanded->data[i]);
+    /* the hooks are in the program */
+    if (r->links && r->shared && r->strict) ft_command_add(command, "-Wl,-z,undefs");
 }
 
 /* -gdwarf-aranges, for a compiler that is in the linker: without them no place in the code of all
@@ -290,7 +303,7 @@ int main(int argc, char **argv)
     name_assembler(compiler, clang);
     add_words(&command, compiler);
     add_compile(&command, &r, clang, folder);
-    add_arguments(&command, argc, argv, r.links && r.shared && r.strict);
+    add_arguments(&command, &r, &arguments, argc, argv);
     add_last(&command, clang);
     add_plugin(&command, &r, clang);
     add_link(&command, &r, folder);

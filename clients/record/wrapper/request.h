@@ -11,6 +11,7 @@ typedef struct ft_request {
     bool other;            /* nothing that is run comes out: -E, -fsyntax-only, ... */
     bool shared;           /* to a library */
     bool fixed;            /* without shared libraries */
+    bool own_library;      /* a C++ library that is part of the program: -static-libstdc++ */
     bool narrow;           /* for processors or pointers of fewer than 64 bits */
     bool has_input;        /* files, or standard input */
     bool strict;           /* undefined symbols are errors in libraries too (-z defs) */

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,10 +39,38 @@ static void die(const char *what)
     exit(2);
 }
 
+/* An interruption (Ctrl-C in a make) is for the program that runs; our files go before we do. */
+static volatile sig_atomic_t caught;
+static volatile pid_t child;
+
+static void note(int number)
+{
+    caught = number;
+    if (child > 0) kill(child, number);
+}
+
+static void catch_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction before, action = {.sa_handler = note};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        sigaction(numbers[i], NULL, &before);
+        if (before.sa_handler != SIG_IGN) sigaction(numbers[i], &action, NULL);
+    }
+}
+
+static void reraise(void)
+{
+    if (!caught) return;
+    signal(caught, SIG_DFL);
+    raise(caught);
+}
+
 static int run(const ft_command *command)
 {
     int status;
-    pid_t child = fork();
+    if (caught) return 2;
+    child = fork();
     if (child < 0) die("cannot start another program");
     if (!child) {
         execvp(command->data[0], (char **)command->data);
@@ -53,6 +82,7 @@ static int run(const ft_command *command)
     }
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR) die("lost its child");
+    child = 0;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 2;
 }
 
@@ -402,9 +432,11 @@ int ft_symbolic_build(const ft_build *b)
     inputs in = look_at(b);
     if (in.other || (!in.n && !b->links)) return as_it_is(b);
     char *work = path(folder && *folder ? folder : "/tmp", "foretell-cc-XXXXXX");
+    catch_signals();
     if (!mkdtemp(work)) die("no folder for temporary files");
     int code = in.compiles ? compile_only(b, &in, work) : compile_and_link(b, &in, work);
     remove_folder(work);
     free(work);
+    reraise();
     return code;
 }
