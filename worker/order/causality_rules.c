@@ -181,6 +181,23 @@ static void keep_apart(ft_causality *c, const ft_tied_read *read, uint32_t write
         ft_causality_window_demand(w, reader, e, FT_CAUSALITY_OVERWRITES, read->variable);
 }
 
+/* Of another thread's writes, in program order, those that come after the source are the last; the
+ * read comes before the first of them, and so before the others. */
+static void keep_before(ft_causality *c, const ft_tied_read *read, const ft_track *writes)
+{
+    const uint32_t *rows = writes->items.data;
+    size_t low = 0, high = writes->items.len;
+    while (low < high && read->source != FT_NO_EVENT) {
+        size_t middle = low + (high - low) / 2;
+        if (c->window.rows.data[rows[middle]].event != read->source &&
+            known_before(c, read->source, rows[middle]))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    if (low < writes->items.len) keep_apart(c, read, rows[low]);
+}
+
 static void enter_read(ft_causality *c, uint32_t row, uint32_t variable, uint32_t source)
 {
     ft_causality_window *w = &c->window;
@@ -194,8 +211,7 @@ static void enter_read(ft_causality *c, uint32_t row, uint32_t variable, uint32_
         ft_causality_window_demand(w, source, r->event, FT_CAUSALITY_READS_FROM, variable);
     for (uint32_t t = ft_causality_window_tracks(c, FT_TRACK_WRITES, variable); t != UINT32_MAX;
          t = w->tracks.data[t].next)
-        for (size_t i = 0; i < w->tracks.data[t].items.len; i++)
-            keep_apart(c, &read, w->tracks.data[t].items.data[i]);
+        if (w->tracks.data[t].lane != r->lane) keep_before(c, &read, &w->tracks.data[t]);
 }
 
 static void enter_accesses(ft_causality *c, uint32_t row)
