@@ -25,6 +25,20 @@ static int way_of(ft_rt_input *in, FILE *stream)
     return regular ? FT_RT_OPEN : FT_RT_SLEEPS;
 }
 
+void _IO_doallocbuf(FILE *stream);
+
+/* The same, of a read. Where it is fed nothing fills the stream's buffer, which begins with the
+ * first read all the same: what the program allocates behind it is where it was. */
+static int reads(ft_rt_input *in, FILE *stream)
+{
+    if (in->fed && !stream->_IO_buf_base) {
+        ft_rt_input_outside(in, false);
+        _IO_doallocbuf(stream);
+        ft_rt_enter();
+    }
+    return way_of(in, stream);
+}
+
 /* A file that is not there any more can still be read in a replay: from the record. One that was
  * not there, and is, is not seen. */
 static FILE *as_it_was(FILE *file, int64_t there, const char *mode)
@@ -145,7 +159,7 @@ int fflush(FILE *stream)
         ft_rt_input in;                                                                            \
         if (!ft_rt_input_begin(&in, FT_INPUT_FREAD, CODE))                                         \
             return FT_REAL(name)(to, size, n, from);                                               \
-        FT_RT_GET(&in, way_of(&in, from), FT_REAL(name)(to, size, n, from));                       \
+        FT_RT_GET(&in, reads(&in, from), FT_REAL(name)(to, size, n, from));                        \
         size_t most = (size_t)in.result < n ? (size_t)in.result : n;                               \
         ft_rt_input_piece(&in, to, most *size);                                                    \
         return (size_t)ft_rt_input_end(&in);                                                       \
@@ -159,7 +173,7 @@ READS(fread_unlocked)
     {                                                                                              \
         ft_rt_input in;                                                                            \
         if (!ft_rt_input_begin(&in, FT_INPUT_FGETS, CODE)) return FT_REAL(name)(to, n, from);      \
-        FT_RT_GET(&in, way_of(&in, from), FT_REAL(name)(to, n, from) != NULL);                     \
+        FT_RT_GET(&in, reads(&in, from), FT_REAL(name)(to, n, from) != NULL);                      \
         if (!in.fed && in.result) in.result = (int64_t)strlen(to) + 1;                             \
         size_t most = in.result < n ? (size_t)in.result : (size_t)n;                               \
         ft_rt_input_piece(&in, to, most);                                                          \
@@ -171,7 +185,7 @@ GETS(fgets_unlocked)
 #define GETC(name, parameters, arguments, from)                                                    \
     int name parameters                                                                            \
     {                                                                                              \
-        return FT_RT_INPUT(FT_INPUT_FGETC, way_of(&in, from), FT_REAL(name) arguments, NULL, 0);   \
+        return FT_RT_INPUT(FT_INPUT_FGETC, reads(&in, from), FT_REAL(name) arguments, NULL, 0);    \
     }
 #undef getc
 #undef getchar
@@ -227,7 +241,7 @@ static ssize_t got_line(ft_rt_input *in, char **line, size_t *room)
     {                                                                                              \
         ft_rt_input in;                                                                            \
         if (!ft_rt_input_begin(&in, FT_INPUT_GETLINE, CODE)) return FT_REAL(name) arguments;       \
-        FT_RT_GET(&in, way_of(&in, from), FT_REAL(name) arguments);                                \
+        FT_RT_GET(&in, reads(&in, from), FT_REAL(name) arguments);                                 \
         return got_line(&in, line, room);                                                          \
     }
 LINES(getline, (char **restrict line, size_t *restrict room, FILE *restrict from),
@@ -277,7 +291,7 @@ static int scan_stream(FILE *from, const char *format, va_list arguments,
     if (!ft_rt_input_begin(&in, FT_INPUT_SCANF, pc)) {
         result = real(from, format, copy);
     } else {
-        int way = way_of(&in, from);
+        int way = reads(&in, from);
         if (!in.fed) FT_RT_LIVE(&in, way, real(from, format, copy));
         ft_rt_channel(in.takes, FT_RAW_CHANNEL_IN | FT_RAW_CHANNEL_OUT, pc);
         if (in.through >= 0) ft_rt_fd_in(in.through, pc);
