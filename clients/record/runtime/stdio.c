@@ -214,8 +214,6 @@ ASKS(FT_INPUT_FERROR, ferror_unlocked)
 
 /* ---- lines */
 
-void *__libc_malloc(size_t size);
-void *__libc_realloc(void *memory, size_t size);
 ssize_t __getdelim(char **restrict line, size_t *restrict room, int end, FILE *restrict from);
 
 /* Fed: the line has the room that it had, in memory of this run. */
@@ -225,7 +223,7 @@ static ssize_t got_line(ft_rt_input *in, char **line, size_t *room)
     size_t length = in->result >= 0 ? (size_t)in->result + 1 : 0;
     size_t had = ft_rt_input_number(in, *room);
     if (in->fed && had) {
-        if (!*line || *room < had) *line = __libc_realloc(*line, had);
+        if (!*line || *room < had) *line = ft_rt_libc()->realloc(*line, had);
         *room = had;
         if (length > had) length = had;
     }
@@ -264,7 +262,7 @@ static size_t size_of(const ft_scanned *r)
 static void take_text(ft_rt_input *in, const ft_scanned *r)
 {
     size_t size = ft_rt_input_number(in, in->fed ? 0 : size_of(r));
-    if (r->allocated && in->fed) *(void **)r->memory = __libc_malloc(size ? size : 1);
+    if (r->allocated && in->fed) *(void **)r->memory = ft_rt_libc()->malloc(size ? size : 1);
     ft_rt_input_piece(in, r->allocated ? *(void **)r->memory : r->memory, size);
 }
 
