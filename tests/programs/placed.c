@@ -1,5 +1,6 @@
 /* Where a block of memory is decides how often its thread counts, as in a table by the hash of an
- * address. Before it comes what the C library makes for a stream that is read. */
+ * address. Before it comes what the C library makes for a stream that is read
+ * or written. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ int main(void)
 {
     pthread_t thread;
     FILE *file = fopen("/proc/self/exe", "r");
-    if (!file || fgetc(file) != 0x7F) return 2;
+    if (!file || fgetc(file) != 0x7F || puts("placed") < 0) return 2;
     block = calloc(1, sizeof *block);
     pthread_create(&thread, NULL, look, NULL);
     pthread_mutex_lock(&lock);

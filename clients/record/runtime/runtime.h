@@ -315,6 +315,9 @@ void *ft_rt_given(void *memory, size_t size, const void *pc); /* by malloc and i
 void *ft_rt_mapped(void *memory, size_t size, const void *pc);
 void ft_rt_gone(void *memory, size_t size, const void *pc);
 
+/* ---- stdio.c */
+void ft_rt_stdio_start(void); /* standard input and output have buffers, none of the heap */
+
 /* ---- libc.c: the C library's own allocator, which all of the program's memory is of, whatever
  * others are loaded */
 typedef struct ft_rt_allocator {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <wchar.h>
 
 #include "input.h"
@@ -12,6 +13,24 @@
 #include "trace/event.h"
 
 #define CODE __builtin_return_address(0)
+
+/* As the C library does with the first use, but for the memory: of a terminal it takes less from
+ * the heap than of a file, and a replay may have the other one there. */
+static void give_buffer(FILE *stream, char *room)
+{
+    struct stat about;
+    bool known = !FT_REAL(fstat)(stream->_fileno, &about) && about.st_blksize > 0;
+    size_t size = known && about.st_blksize < BUFSIZ ? (size_t)about.st_blksize : BUFSIZ;
+    if (stream->_IO_buf_base) return;
+    setvbuf(stream, room, FT_REAL(isatty)(stream->_fileno) ? _IOLBF : _IOFBF, size);
+}
+
+void ft_rt_stdio_start(void)
+{
+    static char rooms[2][BUFSIZ];
+    give_buffer(stdin, rooms[0]);
+    give_buffer(stdout, rooms[1]);
+}
 
 /* What is in the stream's buffer comes at once, and so do files. Threads get from a stream in their
  * order. */
