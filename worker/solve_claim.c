@@ -183,6 +183,13 @@ static ft_judgement none_within(const ft_decide_stats *stats, uint32_t bound)
     return o;
 }
 
+static ft_reason why_undecided(const ft_engine *engine, const ft_question *question,
+                               const ft_decide_stats *stats)
+{
+    if (stats->beyond && engine->spec.solver == FT_SOLVER_ORDER) return FT_REASON_BEYOND_SOLVER;
+    return stats->too_large && !is_time_up(question) ? FT_REASON_TOO_LARGE : FT_REASON_BUDGET;
+}
+
 /* Where a schedule needs unknown values, it is asked for one without them: that there is none is no
  * proof then. */
 static ft_judgement solve_within(ft_engine *engine, const ft_question *asked, ft_witness *witness,
@@ -193,10 +200,8 @@ static ft_judgement solve_within(ft_engine *engine, const ft_question *asked, ft
     for (int attempt = 0; attempt < 2 && o.reason == FT_REASON_UNKNOWN_VALUE; attempt++) {
         question.avoid_unknown = attempt > 0;
         ft_answer answer = decide(engine, &question, witness, stats);
-        bool beyond = stats->beyond && engine->spec.solver == FT_SOLVER_ORDER;
         if (answer == FT_ANSWER_UNKNOWN)
-            return ft_judgement_of(FT_VERDICT_UNKNOWN,
-                                   beyond ? FT_REASON_BEYOND_SOLVER : FT_REASON_BUDGET);
+            return ft_judgement_of(FT_VERDICT_UNKNOWN, why_undecided(engine, &question, stats));
         if (answer == FT_ANSWER_SAT)
             o = judge_schedule(engine, question.bound, witness, reading, stats);
         else if (attempt == 0)

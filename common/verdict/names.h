@@ -52,6 +52,7 @@
     X(SAT, "sat", "the solver found a feasible prefix")                                            \
     X(OBSERVED_RUN, "observed-run", "it happened in the observed run itself")                      \
     X(BUDGET, "budget", "the time or memory budget ran out")                                       \
+    X(TOO_LARGE, "too-large", "it is too large for the solver, whatever the budget")               \
     X(BEYOND_SOLVER, "beyond-solver", "the solver that the job names cannot take its values")      \
     X(BROKEN_TRACE, "broken-trace", "the observed order itself breaks the semantics")              \
     X(UNKNOWN_VALUE, "unknown-value", "it depends on a value that the trace does not give")        \

@@ -310,6 +310,48 @@ static void test_bounds(void **state)
     for (size_t i = 0; i < sizeof BOUNDS / sizeof *BOUNDS; i++) check_bounds(&BOUNDS[i]);
 }
 
+/* ---- many waits ---- */
+
+enum { WAITS = 126, CONDITIONS = 6 };
+
+/* Each is signalled, of so many conditions in turn. */
+static char *waits(int conditions)
+{
+    ft_strbuf text = {0};
+    for (int c = 0; c < conditions; c++) ft_strbuf_printf(&text, "cond c%d\n", c);
+    for (int i = 0; i < WAITS; i++) {
+        int c = i % conditions;
+        ft_strbuf_printf(&text, "T1: cwait c%d\nT2: sig c%d\nT1: cwake c%d\n", c, c, c);
+    }
+    return ft_strbuf_take(&text);
+}
+
+/* A signal has to do with the waits of its own condition alone. What is too many all the same is
+ * told from what ran out of time. */
+static void test_many_waits(void **state)
+{
+    (void)state;
+    for (int conditions = 1; conditions <= CONDITIONS; conditions += CONDITIONS - 1) {
+        subject s;
+        char last[16], *text = waits(conditions);
+        ft_decide_stats stats = {0};
+        ft_witness witness = {0};
+        const ft_question question = {.claim = &s.claim, .bound = FT_NO_BOUND};
+        snprintf(last, sizeof last, "%d", 3 * WAITS);
+        subject_open(&s, text, RUN, ANY, STUCK, last);
+        ft_decider *decider = ft_decider_new(&s.problem, NULL);
+        ft_answer answer = ft_decider_decide(decider, &question, &witness, &stats);
+        assert_int_equal(stats.too_large, conditions == 1);
+        if (stats.too_large)
+            assert_int_equal(answer, FT_ANSWER_UNKNOWN);
+        else
+            expect(&s, "several conditions", "whole trace", true, answer, &witness);
+        ft_decider_free(decider);
+        subject_close(&s);
+        free(text);
+    }
+}
+
 /* ---- many semaphores ---- */
 
 enum { RING = 12, ROUNDS = 10, RING_MS = 60000 };
@@ -352,6 +394,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_claims),
         cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_many_waits),
         cmocka_unit_test(test_ring_of_semaphores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

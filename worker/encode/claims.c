@@ -661,6 +661,7 @@ static bool holds_without_bound(ft_decider *d, ft_query *q, const attempt *of)
 static ft_answer ask_solver(ft_decider *d, ft_query *q, const attempt *of)
 {
     if (q->impossible) return FT_ANSWER_UNSAT;
+    of->stats->too_large |= q->given_up && !d->beyond;
     if (q->given_up) return FT_ANSWER_UNKNOWN;
     if (q->bounded) ft_bound_assume(d, q, of->question->claim);
     ft_answer answer = solve(d, q, of);
@@ -717,7 +718,7 @@ ft_answer ft_decider_decide(ft_decider *d, const ft_question *question, ft_witne
     attempt of = {.question = question, .witness = witness, .stats = stats};
     if (stats->events < d->events) stats->events = d->events;
     stats->lifted = true;
-    stats->beyond = false;
+    stats->beyond = stats->too_large = false;
     ft_answer answer = query_any(d, &of);
     if (question->claim->kind != FT_CLAIM_ATOMICITY || answer == FT_ANSWER_SAT) return answer;
     of.departing = true;

@@ -16,6 +16,7 @@ typedef struct ft_decide_stats {
     /* The solver that the problem names was not told everything: UNSAT holds all the same, SAT is a
      * guess. Of the last call. */
     bool beyond;
+    bool too_large;  /* the claim was not encoded, and no more time would help. Of the last call */
     bool lifted;     /* UNSAT holds without the question's bound as well. Of the last call */
     uint32_t sliced; /* events in a claim's cone, or behind the cut that decided it: the most */
     uint32_t events; /* events encoded: the most */

@@ -265,13 +265,25 @@ static void constrain_wake(stuck *k, const episode *c)
     ft_vec_release(&clause);
 }
 
+/* Each signal looks at what may wake the waiters of its own condition. */
+static uint64_t count_pairs(const stuck *k)
+{
+    const uint32_t *first = k->order->sync.condition_first;
+    uint64_t pairs = 0;
+    for (size_t i = 0; i < k->episodes.len; i++) {
+        const episode *c = &k->episodes.data[i];
+        pairs += (uint64_t)c->count * (first[c->condition + 1] - first[c->condition] + 1);
+    }
+    return pairs;
+}
+
 static void encode_conditions(stuck *k)
 {
     const ft_order_sync *sync = &k->order->sync;
     uint32_t n = k->trace->conditions.len;
     if (n == 0 || k->d->problem->wakeups != FT_WAKEUPS_ANY) return;
     find_episodes(k);
-    k->q->given_up |= (uint64_t)k->wakers.len * (sync->condition_first[n] + 1) > PAIR_LIMIT;
+    k->q->given_up |= count_pairs(k) > PAIR_LIMIT;
     if (k->q->given_up) return;
     for (size_t i = 0; i < k->episodes.len; i++) constrain_wake(k, &k->episodes.data[i]);
     for (uint32_t i = 0; i < sync->condition_first[n]; i++)

@@ -167,8 +167,6 @@ WRAP(int, sprintf, (char *to, const char *format, ...))
 
 /* ---- into memory of their own */
 
-void *__libc_malloc(size_t size);
-
 static int printed_anew(char **to, const char *format, va_list arguments, const void *pc)
 {
     va_list again;
@@ -176,7 +174,7 @@ static int printed_anew(char **to, const char *format, va_list arguments, const 
     int n = __real_vsnprintf(NULL, 0, format, again);
     va_end(again);
     size_t room = (size_t)n + 1;
-    char *made = n < 0 ? NULL : ft_rt_given(__libc_malloc(room), room, pc);
+    char *made = n < 0 ? NULL : ft_rt_given(ft_rt_libc()->malloc(room), room, pc);
     if (!made) return -1;
     printed(made, room, format, arguments, pc);
     writes(to, sizeof *to, pc);

@@ -1,32 +1,9 @@
 /* malloc and its family: where memory begins and ends. The C library's own stand behind. */
-#include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
 
 #include "runtime.h"
-
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t n, size_t size);
-void *__libc_realloc(void *memory, size_t size);
-void *__libc_memalign(size_t alignment, size_t size);
-void __libc_free(void *memory);
-
-static size_t (*usable)(void *);
-
-/* By its name alone it may be that of a library that is loaded beside (jemalloc, LD_PRELOAD), which
- * would look for its own block there. */
-void ft_rt_heap_start(void)
-{
-    void *library = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
-    void *found = library ? dlsym(library, "malloc_usable_size") : NULL;
-    usable = found ? (size_t(*)(void *))found : malloc_usable_size;
-}
-
-size_t ft_rt_size_of(void *memory)
-{
-    return usable ? usable(memory) : 0;
-}
 
 /* What memory begins with. */
 typedef enum start {
@@ -79,7 +56,7 @@ void *ft_rt_mapped(void *memory, size_t size, const void *pc)
 /* All of the block is the program's, also what it did not ask for (malloc_usable_size). */
 static void *whole(void *memory, size_t size, start begins, const void *pc)
 {
-    size_t all = ft_rt_size_of(memory);
+    size_t all = ft_rt_libc()->size_of(memory);
     return made(memory, all > size ? all : size, begins, pc);
 }
 
@@ -105,18 +82,18 @@ void ft_rt_gone(void *memory, size_t size, const void *pc)
 
 void *malloc(size_t size)
 {
-    return ft_rt_given(__libc_malloc(size), size, __builtin_return_address(0));
+    return ft_rt_given(ft_rt_libc()->malloc(size), size, __builtin_return_address(0));
 }
 
 void *calloc(size_t n, size_t size)
 {
-    return whole(__libc_calloc(n, size), n * size, ZEROS, __builtin_return_address(0));
+    return whole(ft_rt_libc()->calloc(n, size), n * size, ZEROS, __builtin_return_address(0));
 }
 
 void free(void *memory)
 {
-    ft_rt_gone(memory, ft_rt_size_of(memory), __builtin_return_address(0));
-    __libc_free(memory);
+    ft_rt_gone(memory, ft_rt_libc()->size_of(memory), __builtin_return_address(0));
+    ft_rt_libc()->free(memory);
 }
 
 /* Blocks up to here are read and written when they are moved; larger ones where they grow or shrink
@@ -134,11 +111,11 @@ static bool is_moved(size_t had, size_t size)
  * tell from here, is moved along unread. */
 static void *resized(void *memory, size_t size, const void *pc)
 {
-    size_t had = ft_rt_size_of(memory);
+    size_t had = ft_rt_libc()->size_of(memory);
     size_t moves = !is_moved(had, size) || ft_rt_is_own(pc) ? 0 : had < size ? had : size;
     ft_rt_read_blindly(memory, moves, pc);
     ft_rt_gone(memory, had, pc);
-    void *got = __libc_realloc(memory, size);
+    void *got = ft_rt_libc()->realloc(memory, size);
     if (!got && size && memory) made(memory, had, MOVED, pc);
     whole(got, size, memory && !moves ? MOVED : LEFT_OVER, pc);
     if (got) ft_rt_write_range(got, moves, pc);
@@ -162,18 +139,19 @@ void *reallocarray(void *memory, size_t n, size_t size)
 
 void *memalign(size_t alignment, size_t size)
 {
-    return ft_rt_given(__libc_memalign(alignment, size), size, __builtin_return_address(0));
+    return ft_rt_given(ft_rt_libc()->memalign(alignment, size), size, __builtin_return_address(0));
 }
 
 void *aligned_alloc(size_t alignment, size_t size)
 {
-    return ft_rt_given(__libc_memalign(alignment, size), size, __builtin_return_address(0));
+    return ft_rt_given(ft_rt_libc()->memalign(alignment, size), size, __builtin_return_address(0));
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t size)
 {
     if (alignment % sizeof(void *) || alignment & (alignment - 1)) return EINVAL;
-    void *got = whole(__libc_memalign(alignment, size), size, UNTOLD, __builtin_return_address(0));
+    void *got =
+        whole(ft_rt_libc()->memalign(alignment, size), size, UNTOLD, __builtin_return_address(0));
     if (!got) return ENOMEM;
     ft_rt_write_range(memory, sizeof *memory, __builtin_return_address(0));
     *memory = got;
@@ -182,11 +160,18 @@ int posix_memalign(void **memory, size_t alignment, size_t size)
 
 void *valloc(size_t size)
 {
-    return whole(__libc_memalign(FT_RAW_PAGE, size), size, UNTOLD, __builtin_return_address(0));
+    return whole(ft_rt_libc()->memalign(FT_RAW_PAGE, size), size, UNTOLD,
+                 __builtin_return_address(0));
 }
 
 void *pvalloc(size_t size)
 {
     size_t pages = (size + FT_RAW_PAGE - 1) / FT_RAW_PAGE * FT_RAW_PAGE;
-    return whole(__libc_memalign(FT_RAW_PAGE, pages), pages, UNTOLD, __builtin_return_address(0));
+    return whole(ft_rt_libc()->memalign(FT_RAW_PAGE, pages), pages, UNTOLD,
+                 __builtin_return_address(0));
+}
+
+size_t malloc_usable_size(void *memory)
+{
+    return ft_rt_libc()->size_of(memory);
 }

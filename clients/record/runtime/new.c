@@ -7,10 +7,6 @@
 #define CODE       __builtin_return_address(0)
 #define NAME(name) __asm__(name) __attribute__((weak))
 
-void *__libc_malloc(size_t size);
-void *__libc_memalign(size_t alignment, size_t size);
-void __libc_free(void *memory);
-
 void *ft_new(size_t size) NAME("_Znwm");
 void *ft_new_array(size_t size) NAME("_Znam");
 void *ft_new_at(size_t size, size_t alignment) NAME("_ZnwmSt11align_val_t");
@@ -28,22 +24,22 @@ void ft_delete_array_sized_at(void *memory, size_t size, size_t alignment)
 /* Where there is no memory, libstdc++'s own calls the program's handler and throws. */
 static void *make(size_t size, const void *pc)
 {
-    void *got = __libc_malloc(size ? size : 1);
+    void *got = ft_rt_libc()->malloc(size ? size : 1);
     if (got) return ft_rt_given(got, size, pc);
     return ((void *(*)(size_t))ft_rt_real("_Znwm"))(size);
 }
 
 static void *make_at(size_t size, size_t alignment, const void *pc)
 {
-    void *got = __libc_memalign(alignment, size ? size : 1);
+    void *got = ft_rt_libc()->memalign(alignment, size ? size : 1);
     if (got) return ft_rt_given(got, size, pc);
     return ((void *(*)(size_t, size_t))ft_rt_real("_ZnwmSt11align_val_t"))(size, alignment);
 }
 
 static void end(void *memory, const void *pc)
 {
-    ft_rt_gone(memory, ft_rt_size_of(memory), pc);
-    __libc_free(memory);
+    ft_rt_gone(memory, ft_rt_libc()->size_of(memory), pc);
+    ft_rt_libc()->free(memory);
 }
 
 void *ft_new(size_t size)

@@ -48,6 +48,7 @@
 #pragma weak getline
 #pragma weak getdelim
 #pragma weak reallocarray
+#pragma weak malloc_usable_size
 #pragma weak arc4random
 #pragma weak arc4random_buf
 #pragma weak arc4random_uniform
@@ -313,10 +314,28 @@ void *ft_rt_made(void *memory, size_t size, bool zeroed, const void *pc);
 void *ft_rt_given(void *memory, size_t size, const void *pc); /* by malloc and its like */
 /* With the content that it has, which can be read. */
 void *ft_rt_mapped(void *memory, size_t size, const void *pc);
-void ft_rt_heap_start(void);
-/* Of a block of the C library's, whatever other allocator is loaded; 0: it is not known yet. */
-size_t ft_rt_size_of(void *memory);
 void ft_rt_gone(void *memory, size_t size, const void *pc);
+
+/* ---- stdio.c */
+void ft_rt_stdio_start(void); /* standard input and output have buffers, none of the heap */
+
+/* ---- libc.c: the C library's own allocator, which all of the program's memory is of, whatever
+ * others are loaded */
+typedef struct ft_rt_allocator {
+    void *(*malloc)(size_t size);
+    void *(*calloc)(size_t n, size_t size);
+    void *(*realloc)(void *memory, size_t size);
+    void *(*memalign)(size_t alignment, size_t size);
+    void (*free)(void *memory);
+    size_t (*size_of)(void *memory); /* what can be used of a block; found last */
+} ft_rt_allocator;
+extern ft_rt_allocator ft_rt_own_allocator;
+const ft_rt_allocator *ft_rt_find_allocator(void);
+
+static inline const ft_rt_allocator *ft_rt_libc(void)
+{
+    return ft_rt_own_allocator.size_of ? &ft_rt_own_allocator : ft_rt_find_allocator();
+}
 
 /* ---- memory_map.c */
 void ft_rt_mapping_gone(const void *memory, size_t size); /* with the baton */

@@ -540,7 +540,20 @@ static void take_sized(ft_rt_input *in, void *to, socklen_t *length, socklen_t r
     ft_rt_input_piece(in, to, room < *length ? room : *length);
 }
 
-ASKS(BIND, bind, (int fd, const struct sockaddr *a, socklen_t n), (fd, a, n))
+/* Nothing is bound where descriptors are virtual. The name in the file system is there all the
+ * same: the program gives it another mode, owner or name, and is told whether that went well. */
+static void leave_name(const ft_rt_input *in, int fd, const struct sockaddr *a, socklen_t n)
+{
+    address to = {.plain = {0}};
+    char path[sizeof to.local.sun_path + 1] = "";
+    if (in->result || !ft_rt_input_is_silent(fd) || n > sizeof to) return;
+    memcpy(&to, a, n);
+    if (to.plain.sa_family == AF_UNIX) memcpy(path, to.local.sun_path, sizeof to.local.sun_path);
+    if (*path) FT_REAL(mknod)(path, S_IFSOCK | 0777, 0);
+}
+
+ASKS(BIND, bind, (int fd, const struct sockaddr *a, socklen_t n), (fd, a, n),
+     leave_name(&in, fd, a, n))
 ASKS(LISTEN, listen, (int fd, int n), (fd, n))
 ASKS(SETSOCKOPT, setsockopt, (int fd, int level, int name, const void *from, socklen_t n),
      (fd, level, name, from, n))

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <wchar.h>
 
 #include "input.h"
@@ -12,6 +13,24 @@
 #include "trace/event.h"
 
 #define CODE __builtin_return_address(0)
+
+/* As the C library does with the first use, but for the memory: of a terminal it takes less from
+ * the heap than of a file, and a replay may have the other one there. */
+static void give_buffer(FILE *stream, char *room)
+{
+    struct stat about;
+    bool known = !FT_REAL(fstat)(stream->_fileno, &about) && about.st_blksize > 0;
+    size_t size = known && about.st_blksize < BUFSIZ ? (size_t)about.st_blksize : BUFSIZ;
+    if (stream->_IO_buf_base) return;
+    setvbuf(stream, room, FT_REAL(isatty)(stream->_fileno) ? _IOLBF : _IOFBF, size);
+}
+
+void ft_rt_stdio_start(void)
+{
+    static char rooms[2][BUFSIZ];
+    give_buffer(stdin, rooms[0]);
+    give_buffer(stdout, rooms[1]);
+}
 
 /* What is in the stream's buffer comes at once, and so do files. Threads get from a stream in their
  * order. */
@@ -23,6 +42,20 @@ static int way_of(ft_rt_input *in, FILE *stream)
     if (stream->_IO_read_ptr < stream->_IO_read_end || stream->_fileno < 0) return FT_RT_OPEN;
     bool regular = !FT_REAL(fstat)(stream->_fileno, &file) && S_ISREG(file.st_mode);
     return regular ? FT_RT_OPEN : FT_RT_SLEEPS;
+}
+
+void _IO_doallocbuf(FILE *stream);
+
+/* The same, of a read. Where it is fed nothing fills the stream's buffer, which begins with the
+ * first read all the same: what the program allocates behind it is where it was. */
+static int reads(ft_rt_input *in, FILE *stream)
+{
+    if (in->fed && !stream->_IO_buf_base) {
+        ft_rt_input_outside(in, false);
+        _IO_doallocbuf(stream);
+        ft_rt_enter();
+    }
+    return way_of(in, stream);
 }
 
 /* A file that is not there any more can still be read in a replay: from the record. One that was
@@ -145,7 +178,7 @@ int fflush(FILE *stream)
         ft_rt_input in;                                                                            \
         if (!ft_rt_input_begin(&in, FT_INPUT_FREAD, CODE))                                         \
             return FT_REAL(name)(to, size, n, from);                                               \
-        FT_RT_GET(&in, way_of(&in, from), FT_REAL(name)(to, size, n, from));                       \
+        FT_RT_GET(&in, reads(&in, from), FT_REAL(name)(to, size, n, from));                        \
         size_t most = (size_t)in.result < n ? (size_t)in.result : n;                               \
         ft_rt_input_piece(&in, to, most *size);                                                    \
         return (size_t)ft_rt_input_end(&in);                                                       \
@@ -159,7 +192,7 @@ READS(fread_unlocked)
     {                                                                                              \
         ft_rt_input in;                                                                            \
         if (!ft_rt_input_begin(&in, FT_INPUT_FGETS, CODE)) return FT_REAL(name)(to, n, from);      \
-        FT_RT_GET(&in, way_of(&in, from), FT_REAL(name)(to, n, from) != NULL);                     \
+        FT_RT_GET(&in, reads(&in, from), FT_REAL(name)(to, n, from) != NULL);                      \
         if (!in.fed && in.result) in.result = (int64_t)strlen(to) + 1;                             \
         size_t most = in.result < n ? (size_t)in.result : (size_t)n;                               \
         ft_rt_input_piece(&in, to, most);                                                          \
@@ -171,7 +204,7 @@ GETS(fgets_unlocked)
 #define GETC(name, parameters, arguments, from)                                                    \
     int name parameters                                                                            \
     {                                                                                              \
-        return FT_RT_INPUT(FT_INPUT_FGETC, way_of(&in, from), FT_REAL(name) arguments, NULL, 0);   \
+        return FT_RT_INPUT(FT_INPUT_FGETC, reads(&in, from), FT_REAL(name) arguments, NULL, 0);    \
     }
 #undef getc
 #undef getchar
@@ -200,8 +233,6 @@ ASKS(FT_INPUT_FERROR, ferror_unlocked)
 
 /* ---- lines */
 
-void *__libc_malloc(size_t size);
-void *__libc_realloc(void *memory, size_t size);
 ssize_t __getdelim(char **restrict line, size_t *restrict room, int end, FILE *restrict from);
 
 /* Fed: the line has the room that it had, in memory of this run. */
@@ -211,7 +242,7 @@ static ssize_t got_line(ft_rt_input *in, char **line, size_t *room)
     size_t length = in->result >= 0 ? (size_t)in->result + 1 : 0;
     size_t had = ft_rt_input_number(in, *room);
     if (in->fed && had) {
-        if (!*line || *room < had) *line = __libc_realloc(*line, had);
+        if (!*line || *room < had) *line = ft_rt_libc()->realloc(*line, had);
         *room = had;
         if (length > had) length = had;
     }
@@ -227,7 +258,7 @@ static ssize_t got_line(ft_rt_input *in, char **line, size_t *room)
     {                                                                                              \
         ft_rt_input in;                                                                            \
         if (!ft_rt_input_begin(&in, FT_INPUT_GETLINE, CODE)) return FT_REAL(name) arguments;       \
-        FT_RT_GET(&in, way_of(&in, from), FT_REAL(name) arguments);                                \
+        FT_RT_GET(&in, reads(&in, from), FT_REAL(name) arguments);                                 \
         return got_line(&in, line, room);                                                          \
     }
 LINES(getline, (char **restrict line, size_t *restrict room, FILE *restrict from),
@@ -250,7 +281,7 @@ static size_t size_of(const ft_scanned *r)
 static void take_text(ft_rt_input *in, const ft_scanned *r)
 {
     size_t size = ft_rt_input_number(in, in->fed ? 0 : size_of(r));
-    if (r->allocated && in->fed) *(void **)r->memory = __libc_malloc(size ? size : 1);
+    if (r->allocated && in->fed) *(void **)r->memory = ft_rt_libc()->malloc(size ? size : 1);
     ft_rt_input_piece(in, r->allocated ? *(void **)r->memory : r->memory, size);
 }
 
@@ -277,7 +308,7 @@ static int scan_stream(FILE *from, const char *format, va_list arguments,
     if (!ft_rt_input_begin(&in, FT_INPUT_SCANF, pc)) {
         result = real(from, format, copy);
     } else {
-        int way = way_of(&in, from);
+        int way = reads(&in, from);
         if (!in.fed) FT_RT_LIVE(&in, way, real(from, format, copy));
         ft_rt_channel(in.takes, FT_RAW_CHANNEL_IN | FT_RAW_CHANNEL_OUT, pc);
         if (in.through >= 0) ft_rt_fd_in(in.through, pc);

@@ -259,11 +259,9 @@ WRAP(char *, strncat, (char *to, const char *from, size_t most))
     return __real_strncat(to, from, most);
 }
 
-void *__libc_malloc(size_t size);
-
 static char *copied(const char *from, size_t n, const void *pc)
 {
-    char *to = ft_rt_given(__libc_malloc(n + 1), n + 1, pc);
+    char *to = ft_rt_given(ft_rt_libc()->malloc(n + 1), n + 1, pc);
     if (!to) return NULL;
     writes(to, n + 1, pc);
     __real_memcpy(to, from, n);

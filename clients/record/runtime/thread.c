@@ -295,8 +295,8 @@ static void start(void)
     if (tried) return;
     tried = true;
     ft_rt_real_start();
-    ft_rt_heap_start();
     if (!ft_rt_log_open()) return;
+    ft_rt_stdio_start();
     has_end_key = !pthread_key_create(&end_key, end_thread);
     if (!has_end_key) ft_rt_say("no thread key: the ends of threads are not recorded");
     pthread_atfork(NULL, NULL, stop_in_child);
