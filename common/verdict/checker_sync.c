@@ -275,6 +275,27 @@ static ft_status shape_uninitialised(run *r)
     return ft_checker_refuse_claim(r, "unknown variable");
 }
 
+static bool is_allocated(const ft_trace *trace, uint32_t block)
+{
+    for (uint32_t e = 0; e < trace->n_events; e++)
+        if (trace->kind[e] == FT_EVENT_ALLOC && trace->object[e] == block) return true;
+    return false;
+}
+
+/* The variable's memory is there, or no step says when it is. */
+static bool is_there(const run *r, uint32_t variable)
+{
+    const ft_trace *trace = r->trace;
+    bool allocated = false;
+    for (uint32_t b = 0; b < trace->blocks.len; b++) {
+        if (!contains(&trace->block_cells[b], variable)) continue;
+        uint32_t last = ft_machine_block(r->machine, b);
+        if (last != FT_NO_EVENT && trace->kind[last] == FT_EVENT_ALLOC) return true;
+        allocated |= is_allocated(trace, b);
+    }
+    return !allocated;
+}
+
 static ft_status final_uninitialised(run *r)
 {
     uint32_t e = r->claim->events[0];
@@ -284,6 +305,8 @@ static ft_status final_uninitialised(run *r)
         return ft_checker_refuse(r, FT_INPUT, e, "the variable has an initial value");
     if (ft_machine_written(r->machine, r->claim->variable))
         return ft_checker_refuse(r, FT_INPUT, e, "the variable was written before");
+    if (!is_there(r, r->claim->variable))
+        return ft_checker_refuse(r, FT_INPUT, e, "the variable's block is not allocated");
     return ft_checker_final_access(r, e, r->claim->variable, false);
 }
 

@@ -66,7 +66,9 @@
  *               steps; events[1], an access of one of its variables or a free of the same block, is
  *               next after the last step and its access takes place, its own reads exempt.
  *   UNINITIALISED  events[0] reads `variable`, is next after the last step, and the read takes
- *               place; no step writes the variable (of a block: none since its last alloc).
+ *               place; no step writes the variable (of a block: none since its last alloc). Where
+ *               the trace allocates blocks with the variable, the last alloc or free of one of them
+ *               among the steps is an alloc: before it other memory may be at that address.
  */
 #ifndef FT_VERDICT_CLAIM_H
 #define FT_VERDICT_CLAIM_H

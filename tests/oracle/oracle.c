@@ -150,12 +150,29 @@ static ft_tri after_free_at(const ft_machine *machine, const ft_state *state, co
     return found;
 }
 
+/* Some block with the variable has an alloc last, where any of them has allocs. */
+static bool is_there(const ft_trace *trace, const ft_state *state, uint32_t variable)
+{
+    bool allocates = false;
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        if (trace->kind[e] != FT_EVENT_ALLOC) continue;
+        const ft_block_cells *cells = &trace->block_cells[trace->object[e]];
+        for (uint32_t i = 0; i < cells->count; i++) {
+            if (cells->variables[i] != variable) continue;
+            if (state->block[trace->object[e]] == e + 1) return true;
+            allocates = true;
+        }
+    }
+    return !allocates;
+}
+
 static ft_tri uninitialised_at(const ft_machine *machine, const ft_state *state,
                                const ft_claim *claim)
 {
     uint32_t event = claim->events[0];
     if (state->written[claim->variable] || !ft_machine_is_next(machine, state, event))
         return FT_TRI_NO;
+    if (!is_there(machine->trace, state, claim->variable)) return FT_TRI_NO;
     return happens(machine->trace, event, claim->variable, false,
                    ft_machine_enabled(machine, state, event));
 }

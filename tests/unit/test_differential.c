@@ -108,7 +108,7 @@ static void check_branches(const ft_comparison_stats *stats)
         const uint64_t *n = stats->in_arm[k];
         print_message("%s in arms: %u of the run, %u passed over\n",
                       ft_event_kind_name((ft_event_kind)k), (unsigned)n[0], (unsigned)n[1]);
-        if (stats->traces >= 1000 && (n[0] < stats->traces / 1000 || n[1] < stats->traces / 1000))
+        if (stats->traces >= 1000 && (n[0] < stats->traces / 2000 || n[1] < stats->traces / 2000))
             fail_msg("few in arms: %s", ft_event_kind_name((ft_event_kind)k));
     }
     for (int k = 0; k < FT_CLAIM_KINDS; k++) {

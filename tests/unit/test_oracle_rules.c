@@ -399,6 +399,18 @@ static void test_order_errors(void **state)
          OBSERVED, "safe uninitialised"},
         {"var x\nblock k x\nT1: w x 1\nT1: out e\nT2: in e\nT2: alloc k\nT2: r x 1\n", ORDER, "5",
          OBSERVED, "violation uninitialised"},
+        /* before the alloc other memory is there, behind the free it is another error */
+        {"var x\nblock k x\nT1: alloc k\nT1: w x 1\nT2: r x 1\n", ORDER, "3", OBSERVED,
+         "violation uninitialised"},
+        {"var x\nmutex m\nblock k x\nT1: acq m\nT1: alloc k\nT1: w x 1\nT1: rel m\nT2: acq m\n"
+         "T2: rel m\nT2: r x 1\n",
+         ORDER, "7", OBSERVED, "violation uninitialised"},
+        {"var x\nmutex m\nblock k x\nT1: acq m\nT1: alloc k\nT1: w x 1\nT1: rel m\nT2: acq m\n"
+         "T2: r x 1\nT2: rel m\n",
+         ORDER, "6", OBSERVED, "safe uninitialised"},
+        {"var x\nmutex m\nblock k x\nT1: acq m\nT1: alloc k\nT1: free k\nT1: rel m\nT1: w x 1\n"
+         "T2: acq m\nT2: r x 1\nT2: rel m\n",
+         ORDER, "7", OBSERVED, "safe uninitialised"},
     };
     CHECK_ALL(examples);
 }

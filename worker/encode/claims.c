@@ -529,6 +529,39 @@ static void ask_forgotten(ft_decider *d, ft_query *q, uint32_t w, uint32_t varia
     ft_vec_release(&choice);
 }
 
+/* No member frees the block of alloc a after it. */
+static void ask_kept(ft_decider *d, ft_lit gate, uint32_t a)
+{
+    const ft_trace *trace = d->problem->trace;
+    for (uint32_t f = 0; f < trace->n_events; f++) {
+        if (trace->kind[f] != FT_EVENT_FREE || trace->object[f] != trace->object[a]) continue;
+        if (!ft_partial_in(d, f)) continue;
+        ft_lit earlier[3] = {-gate, -d->member[f], ft_partial_gate(d, f, a)};
+        ft_partial_clause(d, earlier, 3);
+    }
+}
+
+/* Some block with the variable is allocated at the end, where the trace allocates any. */
+static void ask_there(ft_decider *d, ft_query *q, uint32_t variable)
+{
+    const ft_trace *trace = d->problem->trace;
+    FT_VEC(ft_lit) choice = {0};
+    bool allocates = false;
+    ft_vec_push(&choice, -q->active);
+    for (uint32_t a = 0; trace->blocks.len && a < trace->n_events; a++) {
+        if (trace->kind[a] != FT_EVENT_ALLOC) continue;
+        if (!ft_problem_in_block(trace, trace->object[a], variable)) continue;
+        allocates = true;
+        if (!ft_partial_in(d, a)) continue;
+        ft_lit gate = ft_session_variable(d->session);
+        ft_partial_implies(d, gate, d->member[a]);
+        ask_kept(d, gate, a);
+        ft_vec_push(&choice, gate);
+    }
+    if (allocates) ft_partial_clause(d, choice.data, (uint32_t)choice.len);
+    ft_vec_release(&choice);
+}
+
 static void ask_uninitialised(ft_decider *d, ft_query *q, const ft_claim *claim)
 {
     const ft_trace *trace = d->problem->trace;
@@ -542,6 +575,7 @@ static void ask_uninitialised(ft_decider *d, ft_query *q, const ft_claim *claim)
         ft_session_imply(d->session, q->active, enabled_at(d, q, e, FT_NO_EVENT));
     for (uint32_t k = d->writer_first[v]; k < d->writer_first[v + 1]; k++)
         if (d->writers[k] != e) ask_forgotten(d, q, d->writers[k], v);
+    ask_there(d, q, v);
 }
 
 static void ask(ft_decider *d, ft_query *q, const ft_claim *claim, bool departing)

@@ -136,6 +136,34 @@ static void claim_after_free(ft_literal *l, const ft_claim *claim, ft_literal_pl
                 l, ft_literal_implied(l, ft_literal_executed(l, e), ft_literal_before(l, e, f)));
 }
 
+/* Alloc a is executed, and no free of its block after it. */
+static ft_expr allocated_last(ft_literal *l, uint32_t a)
+{
+    const ft_trace *trace = l->p->trace;
+    FT_VEC(ft_expr) all = {0};
+    ft_vec_push(&all, ft_literal_executed(l, a));
+    for (uint32_t f = 0; f < trace->n_events; f++)
+        if (trace->kind[f] == FT_EVENT_FREE && trace->object[f] == trace->object[a])
+            ft_vec_push(
+                &all, ft_literal_implied(l, ft_literal_executed(l, f), ft_literal_before(l, f, a)));
+    ft_expr both = ft_session_and(l->s, all.data, (uint32_t)all.len);
+    ft_vec_release(&all);
+    return both;
+}
+
+/* Some block with the variable is allocated at the end, where the trace allocates any. */
+static void claim_there(ft_literal *l, uint32_t variable)
+{
+    const ft_trace *trace = l->p->trace;
+    FT_VEC(ft_expr) there = {0};
+    for (uint32_t a = 0; trace->blocks.len && a < trace->n_events; a++)
+        if (trace->kind[a] == FT_EVENT_ALLOC &&
+            ft_problem_in_block(trace, trace->object[a], variable))
+            ft_vec_push(&there, allocated_last(l, a));
+    if (there.len) ft_literal_assert(l, ft_literal_any(l, there.data, there.len));
+    ft_vec_release(&there);
+}
+
 static void claim_uninitialised(ft_literal *l, const ft_claim *claim, ft_literal_place *end)
 {
     const ft_trace *trace = l->p->trace;
@@ -159,6 +187,7 @@ static void claim_uninitialised(ft_literal *l, const ft_claim *claim, ft_literal
                                                 ft_literal_any(l, forgotten.data, forgotten.len)));
     }
     ft_vec_release(&forgotten);
+    claim_there(l, claim->variable);
 }
 
 static void claim_nexts(ft_literal *l, const ft_claim *claim, bool possible)

@@ -297,12 +297,28 @@ static uint32_t final_events(const ft_claim *claim, uint32_t finals[FT_CLAIM_MAX
     return count;
 }
 
+/* The only alloc of a block with the variable; FT_NO_EVENT: there is none, or several. */
+static uint32_t only_alloc(const ft_trace *trace, uint32_t variable)
+{
+    uint32_t found = FT_NO_EVENT;
+    for (uint32_t a = 0; trace->blocks.len && a < trace->n_events; a++) {
+        if (trace->kind[a] != FT_EVENT_ALLOC) continue;
+        if (!ft_problem_in_block(trace, trace->object[a], variable)) continue;
+        if (found != FT_NO_EVENT) return FT_NO_EVENT;
+        found = a;
+    }
+    return found;
+}
+
 static void start(ft_prefix *p, const ft_claim *claim, const uint32_t *finals, uint32_t count)
 {
     reset(p);
     p->finals = finals;
     p->n_finals = count;
     if (claim->kind == FT_CLAIM_AFTER_FREE) include(p, claim->events[0]);
+    uint32_t alloc =
+        claim->kind == FT_CLAIM_UNINITIALISED ? only_alloc(p->trace, claim->variable) : FT_NO_EVENT;
+    if (alloc != FT_NO_EVENT) include(p, alloc);
     for (uint32_t i = 0; i < count; i++) hold(p, finals[i]);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t previous = ft_order_previous(p->order, finals[i]);

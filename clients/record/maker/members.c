@@ -80,12 +80,39 @@ static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
     return dwarf_formref_die(&attribute, &at) && dwarf_peel_type(&at, type) == 0;
 }
 
-static bool member_offset(Dwarf_Die *member, Dwarf_Word *offset)
+/* false: the member says nothing of it. */
+static bool number_of(Dwarf_Die *member, unsigned name, Dwarf_Word *number)
 {
     Dwarf_Attribute attribute;
-    *offset = 0; /* a union's members have none */
-    if (!dwarf_attr_integrate(member, DW_AT_data_member_location, &attribute)) return true;
-    return dwarf_formudata(&attribute, offset) == 0;
+    return dwarf_attr_integrate(member, name, &attribute) &&
+           dwarf_formudata(&attribute, number) == 0;
+}
+
+/* A bit-field's bytes: DWARF 5 counts its bits from where the structure begins, DWARF 4 from the
+ * upper end of the unit that it lies in. */
+static void bits_extent(Dwarf_Die *member, Dwarf_Word n, Dwarf_Word *begin, Dwarf_Word *size)
+{
+    Dwarf_Word unit = *size, above = 0, first = 0;
+    number_of(member, DW_AT_byte_size, &unit);
+    if (number_of(member, DW_AT_bit_offset, &above))
+        first = 8 * (*begin + unit) - above - n;
+    else
+        number_of(member, DW_AT_data_bit_offset, &first);
+    *begin = first / 8;
+    *size = (first + n - 1) / 8 - *begin + 1;
+}
+
+/* Where it lies in its structure; false: it does not (a static one). */
+static bool member_extent(Dwarf_Die *member, Dwarf_Die *type, Dwarf_Word *begin, Dwarf_Word *size)
+{
+    Dwarf_Word bits = 0;
+    *begin = 0; /* a union's members have none */
+    if (dwarf_hasattr(member, DW_AT_external) || dwarf_hasattr(member, DW_AT_declaration))
+        return false;
+    if (!type_of(member, type) || dwarf_aggregate_size(type, size)) return false;
+    bool told = number_of(member, DW_AT_data_member_location, begin);
+    if (number_of(member, DW_AT_bit_size, &bits) && bits) bits_extent(member, bits, begin, size);
+    return told || !dwarf_hasattr(member, DW_AT_data_member_location);
 }
 
 /* What the C library keeps in its mutexes, condition variables, semaphores and barriers: theirs are
@@ -105,9 +132,8 @@ static bool into_member(Dwarf_Die *type, uint64_t *offset, ft_strbuf *name)
         Dwarf_Die inner;
         int tag = dwarf_tag(&member);
         if (tag != DW_TAG_member && tag != DW_TAG_inheritance) continue;
-        if (!member_offset(&member, &begin) || begin > *offset) continue;
-        if (!type_of(&member, &inner) || dwarf_aggregate_size(&inner, &size)) continue;
-        if (*offset - begin >= size) continue;
+        if (!member_extent(&member, &inner, &begin, &size)) continue;
+        if (begin > *offset || *offset - begin >= size) continue;
         const char *text = tag == DW_TAG_member ? dwarf_diename(&member) : NULL;
         if (is_inside(text)) return false;
         if (text) ft_strbuf_printf(name, ".%s", text);

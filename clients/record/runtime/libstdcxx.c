@@ -238,6 +238,32 @@ LETS_GO(ft_thread_detach, DETACH, detach_from)
 #pragma weak ft_release_exception
 PASSES(ft_release_exception, RELEASE, OF_EXCEPTION, TAKES)
 
+/* So is what an error says: all its copies have one text, in front of which its length stands
+ * (bits/cow_string.h; an empty one is nobody's), and those of a file system's error their paths. */
+
+enum { TEXT = 8, TEXT_LENGTH = -3, PATHS = 40 };
+
+static void *text_of(void *error)
+{
+    size_t *text = *(size_t **)((char *)error + TEXT);
+    return text[TEXT_LENGTH] ? text : NULL;
+}
+
+#define OF_ERROR(flags, pc) pass_buffer(text_of(a), flags, pc)
+#define OF_PATHS(flags, pc) pass_buffer(*(void **)((char *)a + PATHS), flags, pc)
+#define LETS_GO_OF(name, symbol, of)                                                               \
+    void *name(void *, void *, void *) __attribute__((weak));                                      \
+    PASSES(name, symbol, of, TAKES)
+LETS_GO_OF(ft_runtime_error, "_ZNSt13runtime_errorD1Ev", OF_ERROR)
+LETS_GO_OF(ft_runtime_error_base, "_ZNSt13runtime_errorD2Ev", OF_ERROR)
+LETS_GO_OF(ft_runtime_error_set, "_ZNSt13runtime_erroraSERKS_", OF_ERROR)
+LETS_GO_OF(ft_logic_error, "_ZNSt11logic_errorD1Ev", OF_ERROR)
+LETS_GO_OF(ft_logic_error_base, "_ZNSt11logic_errorD2Ev", OF_ERROR)
+LETS_GO_OF(ft_logic_error_set, "_ZNSt11logic_erroraSERKS_", OF_ERROR)
+#define FILE_ERROR(end) "_ZNSt10filesystem7__cxx1116filesystem_errorD" end "Ev"
+LETS_GO_OF(ft_file_error, FILE_ERROR("1"), OF_PATHS)
+LETS_GO_OF(ft_file_error_base, FILE_ERROR("2"), OF_PATHS)
+
 /* The exception that is handled; another library than libstdc++ keeps it for itself. */
 static void pass_caught(const void *pc)
 {

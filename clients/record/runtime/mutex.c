@@ -38,8 +38,8 @@ int ft_rt_mutex_lock(ft_rt_thread *self, ft_rt_object *o, const struct timespec 
     }
     self->tries = 0;
     ft_rt_behind_starved(self, o);
-    while (o->owner)
-        if (!ft_rt_block(self, o, deadline)) return ETIMEDOUT;
+    while (o->owner) /* whose time is up still takes what is free by now */
+        if (!ft_rt_block(self, o, deadline) && o->owner) return ETIMEDOUT;
     o->owner = self;
     o->count = 1;
     return 0;
@@ -67,9 +67,9 @@ static int lock_mutex(const pthread_mutex_t *mutex, const struct timespec *deadl
     bool held = o->owner && !(o->owner == self && o->kind == PTHREAD_MUTEX_RECURSIVE);
     FT_RT_ASKS(self, ACQUIRE, 0, o->id, site);
     int result = try && held ? EBUSY : ft_rt_mutex_lock(self, o, deadline);
-    if (result == EBUSY)
+    if (result == EBUSY || result == ETIMEDOUT)
         FT_RT_SYNC(TRY_FAILED, 0, o, site);
-    else if (result != ETIMEDOUT)
+    else
         FT_RT_SYNC(ACQUIRE, try || deadline ? FT_FLAG_TRY : 0, o, site);
     if (result || o->health != FT_RT_ABANDONED) return result;
     o->health = FT_RT_TOLD;
@@ -263,25 +263,26 @@ static ft_rt_object *rwlock_at(const pthread_rwlock_t *lock)
     return ft_rt_object_at(FT_RAW_CLASS_RWLOCK, lock, 0);
 }
 
+static bool is_taken(const ft_rt_object *o, bool write)
+{
+    return o->owner || (write && o->count);
+}
+
 static int take(ft_rt_thread *self, ft_rt_object *o, bool write, bool try,
                 const struct timespec *deadline, uint32_t site)
 {
-    bool waited = false;
+    bool given_up = false;
     self->asks =
         (ft_rt_request){write ? FT_EVENT_ACQUIRE : FT_EVENT_ACQUIRE_SHARED, 0, o->id, site};
     self->tries = 0;
     if (!try) ft_rt_behind_starved(self, o);
-    while (o->owner || (write && o->count)) {
-        if (try || (waited && deadline && self->timed_out)) break;
-        waited = true;
-        if (!ft_rt_block(self, o, deadline)) return ETIMEDOUT;
-    }
-    if (o->owner || (write && o->count)) {
+    while (is_taken(o, write) && !try && !given_up) given_up = !ft_rt_block(self, o, deadline);
+    if (is_taken(o, write)) {
         if (write)
             FT_RT_SYNC(TRY_FAILED, 0, o, site);
         else
             FT_RT_SYNC(TRY_FAILED_SHARED, 0, o, site);
-        return EBUSY;
+        return try ? EBUSY : ETIMEDOUT;
     }
     uint8_t flags = try || deadline ? FT_FLAG_TRY : 0;
     if (write) {

@@ -1,10 +1,12 @@
-// What libstdc++ orders by itself: references to exceptions, initialisers that throw, the state of
-// stop tokens (updated by compare-and-swap, also under a lock of the program's); and destructors
-// that write the table of virtual functions that stands there already.
+// What libstdc++ orders by itself: references to exceptions and to what they say, initialisers that
+// throw, the state of stop tokens (updated by compare-and-swap, also under a lock of the
+// program's); and destructors that write the table of virtual functions that stands there already.
 #include <condition_variable>
 #include <exception>
+#include <filesystem>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #if __cplusplus > 201703L && __has_include(<stop_token>)
@@ -52,6 +54,46 @@ static int throws()
     return seen;
 }
 
+// Whoever lets go of a message last frees it: of the last error, or of a copy.
+template <class error> struct reports {
+    std::optional<error> last;
+    size_t length = 0;
+
+    void report(const error &e)
+    {
+        std::optional<error> seen;
+        {
+            std::lock_guard<std::mutex> guard(m);
+            last = e;
+        }
+        {
+            std::lock_guard<std::mutex> guard(m);
+            seen = last;
+        }
+        size_t n = std::string(seen->what()).size();
+        std::lock_guard<std::mutex> guard(m);
+        length += n;
+    }
+
+    explicit reports(error (*make)(int))
+    {
+        std::thread a([&] { report(make(1)); }), b([&] { report(make(2)); });
+        a.join();
+        b.join();
+    }
+};
+
+static void says()
+{
+    reports<std::runtime_error>(
+        [](int n) { return std::runtime_error("error " + std::to_string(n)); });
+    reports<std::out_of_range>(
+        [](int n) { return std::out_of_range("index " + std::to_string(n)); });
+    reports<std::filesystem::filesystem_error>([](int n) {
+        return std::filesystem::filesystem_error("file", "/no/such/file/" + std::to_string(n), {});
+    });
+}
+
 struct task {
     std::thread thread;
     void start() { thread = std::thread([this] { step(); step(); }); }
@@ -92,5 +134,6 @@ int main()
     k->start();
     delete k;
     stops();
+    says();
     return throws() + get() != 12;
 }
