@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -84,11 +85,14 @@ static char **environment_with(char *entry)
 }
 
 /* Without address space randomisation, where that is allowed: addresses are values too, and are to
- * be the same in the same run. Other threads of ours ran when this process was made, so that their
- * locks are held for ever here: nothing is allocated any more. `why` closes if all is well. */
+ * be the same in the same run. It ends with us, however we end: a program whose threads wait for
+ * each other would stay for ever. Other threads of ours ran when this process was made, so that
+ * their locks are held for ever here: nothing is allocated any more. `why` closes if all is well.
+ */
 static void run_child(char *const *argv, char *const *environment, int out, int why)
 {
     ft_signals_default();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (out != STDOUT_FILENO) dup2(out, STDOUT_FILENO);
     int before = personality(READ_PERSONALITY);
     if (before >= 0) personality((unsigned long)before | ADDR_NO_RANDOMIZE);
