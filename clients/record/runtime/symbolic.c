@@ -273,6 +273,7 @@ void ft_sym_assert(uint32_t id, uint32_t holds)
 uint32_t ft_sym_load(const void *address, uint64_t size, uint32_t id);
 void ft_sym_load_plain(const void *address, uint64_t size, uint32_t id);
 void ft_sym_store(void *address, uint64_t size, uint32_t id, uint32_t value);
+void ft_sym_store_table(void *address, const void *table, uint32_t id);
 
 uint32_t ft_sym_load(const void *address, uint64_t size, uint32_t id)
 {
@@ -308,6 +309,17 @@ void ft_sym_store(void *address, uint64_t size, uint32_t id, uint32_t value)
     pin(FT_SYM_ADDRESS_REASON, id, (uintptr_t)address);
     note_store(size, value);
     ft_rt_write(address, size, __builtin_return_address(0));
+}
+
+/* Of virtual functions: as __tsan_vptr_update (access.c). */
+void ft_sym_store_table(void *address, const void *table, uint32_t id)
+{
+    const void *pc = __builtin_return_address(0);
+    pin(FT_SYM_ADDRESS_REASON, id, (uintptr_t)address);
+    if (*(void *const *)address == table)
+        ft_rt_read(address, sizeof table, pc);
+    else
+        ft_rt_write(address, sizeof table, pc);
 }
 
 /* ---- atomic accesses: the mark before the call that does it and logs it (atomic.c) */

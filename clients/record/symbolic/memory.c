@@ -6,22 +6,36 @@
 
 enum { SEQUENTIALLY_CONSISTENT = 5, FUNCTION_NAME = 64 };
 
+/* Is the value an address inside of a variable whose name begins with one of these? */
+static bool is_inside(LLVMValueRef value, const char *const *prefixes, size_t n)
+{
+    size_t length;
+    while (LLVMIsAGetElementPtrInst(value) || LLVMIsABitCastInst(value) ||
+           LLVMIsAConstantExpr(value)) {
+        if (LLVMGetNumOperands(value) == 0) return false;
+        value = LLVMGetOperand(value, 0);
+    }
+    if (!LLVMIsAGlobalVariable(value)) return false;
+    const char *name = LLVMGetValueName2(value, &length);
+    for (size_t i = 0; i < n; i++)
+        if (!strncmp(name, prefixes[i], strlen(prefixes[i]))) return true;
+    return false;
+}
+
 /* What the compiler counts executions in (--coverage, -fprofile-...): without hooks, as it is for
  * its own sanitizer. */
 static bool is_counter(LLVMValueRef pointer)
 {
     static const char *const prefixes[] = {"__llvm_gcov", "__llvm_gcda", "__profc_"};
-    size_t length;
-    while (LLVMIsAGetElementPtrInst(pointer) || LLVMIsABitCastInst(pointer) ||
-           LLVMIsAConstantExpr(pointer)) {
-        if (LLVMGetNumOperands(pointer) == 0) return false;
-        pointer = LLVMGetOperand(pointer, 0);
-    }
-    if (!LLVMIsAGlobalVariable(pointer)) return false;
-    const char *name = LLVMGetValueName2(pointer, &length);
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (!strncmp(name, prefixes[i], strlen(prefixes[i]))) return true;
-    return false;
+    return is_inside(pointer, prefixes, sizeof prefixes / sizeof *prefixes);
+}
+
+/* A table of virtual functions (Itanium C++ ABI: of a class, and of one under construction). */
+static bool is_virtual_table(LLVMValueRef value)
+{
+    static const char *const prefixes[] = {"_ZTV", "_ZTC"};
+    return LLVMIsAConstantExpr(value) &&
+           is_inside(value, prefixes, sizeof prefixes / sizeof *prefixes);
 }
 
 /* Memory that the hooks can name: not relative to a segment register. */
@@ -77,6 +91,12 @@ static void store(ft_pass *p, LLVMValueRef instruction)
     LLVMValueRef value = LLVMGetOperand(instruction, 0), pointer = LLVMGetOperand(instruction, 1);
     LLVMTypeRef type = LLVMTypeOf(value);
     if (!is_ordinary(pointer)) return;
+    if (is_virtual_table(value)) {
+        ft_pass_call(p, FT_CALLEE_STORE_TABLE,
+                     (LLVMValueRef[]){ft_pass_address(p, pointer), ft_pass_address(p, value),
+                                      ft_pass_node(p, pointer)});
+        return;
+    }
     bool fills = fills_memory(p, type);
     if (!fills) ft_pass_pin(p, value, FT_SYM_WIDE_REASON);
     LLVMValueRef node = fills ? in_memory(p, value) : p->zero;

@@ -31,6 +31,7 @@
     X(LOAD, "ft_sym_load", "ipli")                                                                 \
     X(LOAD_PLAIN, "ft_sym_load_plain", "vpli")                                                     \
     X(STORE, "ft_sym_store", "vplii")                                                              \
+    X(STORE_TABLE, "ft_sym_store_table", "vppi")                                                   \
     X(ATOMIC_LOAD, "ft_sym_atomic_load", "ipli")                                                   \
     X(ATOMIC_STORE, "ft_sym_atomic_store", "vplii")                                                \
     X(ATOMIC_UPDATE, "ft_sym_atomic_update", "ipliiil")                                            \
