@@ -683,12 +683,36 @@ static void test_blocks(void **unused)
     }
 }
 
+/* Each lies where the one before did: what is asked of a cell is asked of its own. */
+static void test_blocks_at_one_address(void **unused)
+{
+    enum { BLOCKS = 3000, SIZE = 64 };
+    int64_t value = 0;
+    (void)unused;
+    steps.len = 0;
+    add_deed(&(deed)FORK(0, 1), &value);
+    for (uint32_t n = 0; n < BLOCKS; n++) {
+        add_operation(0, FT_RAW_ALLOC, 3, BASE, SIZE);
+        for (uint32_t t = 0; t < 2; t++) add_deed(&(deed)WRITE(t, 0), &value);
+        add_operation(0, FT_RAW_FREE, 3, BASE, 0);
+    }
+    ft_cells *cells = count_steps(true, false);
+    assert_int_equal(ft_cells_count_of(cells), BLOCKS);
+    for (uint32_t c = 0; c < BLOCKS; c++) {
+        const ft_cell *cell = ft_cells_get(cells, c);
+        assert_true(cell->address == BASE);
+        assert_int_equal(cell->allocation, c + 1); /* behind the thread's stack */
+    }
+    ft_cells_free(cells);
+    ft_vec_release(&steps);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_both_ways), cmocka_unit_test(test_wanted),
         cmocka_unit_test(test_order),     cmocka_unit_test(test_many_readers),
         cmocka_unit_test(test_between),   cmocka_unit_test(test_begin_of_modules),
-        cmocka_unit_test(test_blocks)};
+        cmocka_unit_test(test_blocks),    cmocka_unit_test(test_blocks_at_one_address)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,13 +127,31 @@ static bool later_of(const ft_cells *cells, uint32_t index, uint64_t address, ui
     return around && !a->freed;
 }
 
+/* Behind `before`. Blocks of a busy program lie at one address by the ten thousand, and each of
+ * their cells asks for its own: jumps as those of Myers (An applicative random-access stack, 1983),
+ * which double along the way. */
+static void put_behind(const ft_cells *cells, allocation *a, uint32_t index, uint32_t before)
+{
+    const allocation *all = cells->allocations.data;
+    a->before = before;
+    a->far = index;
+    a->depth = 0;
+    if (before == FT_NO_ALLOCATION) return;
+    const allocation *b = &all[before], *c = &all[b->far];
+    bool doubles = b->depth - c->depth == c->depth - all[c->far].depth;
+    a->far = doubles ? c->far : before;
+    a->depth = b->depth + 1;
+}
+
 /* The latest of the allocations that begin there, if it is around the granule. Returns as above. */
 static bool later_at(const ft_cells *cells, uint64_t at, const granule *g, uint32_t *latest)
 {
     uint64_t index = FT_NO_ALLOCATION;
     ft_map_get(&cells->blocks, at, &index);
-    while (index != FT_NO_ALLOCATION && index >= g->born)
-        index = cells->allocations.data[index].before;
+    while (index != FT_NO_ALLOCATION && index >= g->born) {
+        const allocation *a = &cells->allocations.data[index];
+        index = a->far != index && a->far >= g->born ? a->far : a->before;
+    }
     return index != FT_NO_ALLOCATION && later_of(cells, (uint32_t)index, g->address, latest);
 }
 
@@ -210,11 +228,9 @@ static void begin_allocation(ft_cells *cells, uint64_t address, uint64_t size, u
     *ft_map_slot(&cells->starts, address / ALIGNED / STARTS, 0, NULL) |=
         UINT64_C(1) << address / ALIGNED % STARTS;
     if (size > BIG) ft_vec_push(&cells->big, index);
-    ft_vec_push(&cells->allocations, (allocation){.address = address,
-                                                  .size = size,
-                                                  .turn = cells->turn,
-                                                  .thread = thread,
-                                                  .before = (uint32_t)before});
+    allocation made = {.address = address, .size = size, .turn = cells->turn, .thread = thread};
+    put_behind(cells, &made, index, (uint32_t)before);
+    ft_vec_push(&cells->allocations, made);
     if (!cells->high || address < cells->low) cells->low = address;
     if (address + size > cells->high) cells->high = address + size;
 }

@@ -133,10 +133,12 @@ typedef struct allocation {
     uint32_t turn;   /* when */
     uint32_t thread; /* whose */
     uint32_t before; /* the one before at the same address, FT_NO_ALLOCATION */
+    uint32_t far;    /* one further before, so far that log n of these and `before` lead to any */
+    uint32_t depth;  /* how many come before it at that address */
     bool zeroed;
-    const unsigned char *content; /* a mapping's whole one, in the log; NULL: not told */
-    bool freed;                   /* first pass: and not begun again */
+    bool freed; /* first pass: and not begun again */
     bool stack; /* the thread's: it lies where earlier blocks are gone; has no name */
+    const unsigned char *content; /* a mapping's whole one, in the log; NULL: not told */
 } allocation;
 
 /* Where the last look-up of an allocation was made. */
