@@ -64,7 +64,7 @@ static void *consume(void *unused)
 int main(int argc, char **argv)
 {
     pthread_t threads[THREADS];
-    jobs = argc > 1 ? atol(argv[1]) : 1000;
+    jobs = argc > 1 ? strtol(argv[1], NULL, 10) : 1000;
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, i % 2 ? consume : produce, NULL);
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);

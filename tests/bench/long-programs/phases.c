@@ -51,7 +51,7 @@ static void *second_phase(void *unused)
 int main(int argc, char **argv)
 {
     pthread_t one, two;
-    rounds = argc > 1 ? atol(argv[1]) : 100;
+    rounds = argc > 1 ? strtol(argv[1], NULL, 10) : 100;
     pthread_create(&one, NULL, first_phase, NULL);
     pthread_create(&two, NULL, second_phase, NULL);
     pthread_join(one, NULL);

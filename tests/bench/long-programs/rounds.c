@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 {
     pthread_t threads[THREADS];
     long numbers[THREADS];
-    rounds = argc > 1 ? atol(argv[1]) : 100;
+    rounds = argc > 1 ? strtol(argv[1], NULL, 10) : 100;
     pthread_barrier_init(&barrier, NULL, THREADS);
     for (int i = 0; i < THREADS; i++) {
         numbers[i] = i;
