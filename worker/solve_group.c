@@ -300,17 +300,26 @@ static bool needs_item(void *context, const uint32_t item[2], uint32_t event)
     return has_cycle(pass) && ft_causality_needs(pass->engine->causality, event, item[1]);
 }
 
-static void count_refuted(void *context, uint64_t claims)
+static bool look_at_time(void *context, uint64_t claims)
+{
+    const group_pass *pass = context;
+    (void)claims;
+    return ft_now_ms() < pass->deadline;
+}
+
+static bool count_refuted(void *context, uint64_t claims)
 {
     group_pass *pass = context;
     pass->visited += claims;
     pass->refuted[FT_REASON_CAUSALITY] += claims;
+    return !is_late(pass);
 }
 
-static void count_visited(void *context, uint64_t claims)
+static bool count_visited(void *context, uint64_t claims)
 {
     group_pass *pass = context;
     pass->visited += claims;
+    return pass->decided < pass->pending.len && !is_late(pass);
 }
 
 static void each_claim(group_pass *pass, const ft_claim_cut *cut, ft_claim_visit visit)
@@ -320,8 +329,8 @@ static void each_claim(group_pass *pass, const ft_claim_cut *cut, ft_claim_visit
 
 static void search(group_pass *pass)
 {
-    const ft_claim_cut near = {is_far_before, is_far_behind, NULL, pass},
-                       blocked = {was_not_blocked, never, NULL, pass};
+    const ft_claim_cut near = {is_far_before, is_far_behind, look_at_time, pass},
+                       blocked = {was_not_blocked, never, look_at_time, pass};
     const ft_claim_cut judged = {is_needed_by_item, needs_item, count_refuted, pass};
     const ft_claim_cut decided = {is_needed_by_item, needs_item, count_visited, pass};
     if (pass->engine->spec.literal) {

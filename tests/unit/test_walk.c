@@ -44,7 +44,7 @@ static bool needs_item(void *context, const uint32_t item[2], uint32_t event)
     return ft_causality_needs(w->causality, event, item[1]);
 }
 
-static void look_at_left_out(void *context, uint64_t claims)
+static bool look_at_left_out(void *context, uint64_t claims)
 {
     walked *w = context;
     for (uint64_t i = 0; i < claims; i++) {
@@ -52,6 +52,7 @@ static void look_at_left_out(void *context, uint64_t claims)
         assert_true(ft_causality_refutes_at_once(w->causality, &w->all.data[w->at++]));
         w->left_out++;
     }
+    return true;
 }
 
 static bool compare(void *context, const ft_claim *claim)
@@ -114,16 +115,15 @@ static void test_cut_leaves_out_what_is_refuted(void **state)
 
 enum { TURNS = 40 };
 
-/* Two threads that take turns, since each reads what the other wrote last; what each does in its
- * turn is `first` or `second`. Of the pairs only neighbours are open, and what is left of a class
+/* Threads that take turns, since each reads what the one before wrote last; what each does in its
+ * turn is `work`. Of their claims only those of neighbours are open, and what is left of a class
  * goes forward with the items. */
-static void take_turns(const char *first, const char *second, uint32_t pairs)
+static void take_turns(const char *const *work, int threads, uint32_t claims)
 {
-    const char *work[] = {first, second};
     ft_strbuf text = {0};
-    ft_strbuf_puts(&text, "var x 0\nvar turn 0\nmutex l\nmutex a\nmutex b\n");
-    for (int i = 0; i < 2 * TURNS; i++) {
-        int t = 1 + i % 2;
+    ft_strbuf_puts(&text, "var x 0\nvar turn 0\nmutex l\nmutex a\nmutex b\nmutex c\n");
+    for (int i = 0; i < threads * TURNS; i++) {
+        int t = 1 + i % threads;
         ft_strbuf_printf(&text, "T%d: acq l\nT%d: r turn %d @l\nT%d: w turn %d @l\nT%d: rel l\n", t,
                          t, i, t, i + 1, t);
         ft_strbuf_puts(&text, work[t - 1]);
@@ -131,8 +131,8 @@ static void take_turns(const char *first, const char *second, uint32_t pairs)
     walked w = {0};
     ft_trace *trace = tiny_trace(ft_strbuf_text(&text));
     walk_trace(trace, FT_MODEL_OBSERVED, &w);
-    assert_int_equal(w.left_out + w.visited, pairs);
-    assert_true(w.visited < 3 * TURNS);
+    assert_int_equal(w.left_out + w.visited, claims);
+    assert_true(w.visited < 9 * TURNS);
     ft_trace_free(trace);
     ft_strbuf_release(&text);
     ft_vec_release(&w.all);
@@ -140,10 +140,16 @@ static void take_turns(const char *first, const char *second, uint32_t pairs)
 
 static void test_turns(void **state)
 {
+    static const char *const writes[] = {"T1: w x 1 @busy\n", "T2: w x 2 @busy\n"};
+    static const char *const pair[] = {"T1: acq a @p1\nT1: acq b @p2\nT1: rel b\nT1: rel a\n",
+                                       "T2: acq b @p3\nT2: acq a @p4\nT2: rel a\nT2: rel b\n"};
+    static const char *const ring[] = {"T1: acq a @r1\nT1: acq b @r2\nT1: rel b\nT1: rel a\n",
+                                       "T2: acq b @r3\nT2: acq c @r4\nT2: rel c\nT2: rel b\n",
+                                       "T3: acq c @r5\nT3: acq a @r6\nT3: rel a\nT3: rel c\n"};
     (void)state;
-    take_turns("T1: w x 1 @busy\n", "T2: w x 2 @busy\n", TURNS * TURNS);
-    take_turns("T1: acq a @c1\nT1: acq b @c2\nT1: rel b\nT1: rel a\n",
-               "T2: acq b @c3\nT2: acq a @c4\nT2: rel a\nT2: rel b\n", TURNS * TURNS);
+    take_turns(writes, 2, TURNS * TURNS);
+    take_turns(pair, 2, TURNS * TURNS);
+    take_turns(ring, 3, TURNS * TURNS * TURNS);
 }
 
 static void add_section(ft_strbuf *text, ft_random *random, int round)

@@ -172,7 +172,8 @@ void ft_candidates_transaction(ft_candidates *candidates, uint32_t from, uint32_
 typedef struct ft_claim_cut {
     bool (*early)(void *context, const uint32_t item[2], uint32_t event);
     bool (*late)(void *context, const uint32_t item[2], uint32_t event);
-    void (*left_out)(void *context, uint64_t claims); /* told where they would be visited */
+    /* told where they would be visited; false: the walk ends there */
+    bool (*left_out)(void *context, uint64_t claims);
     void *context;
 } ft_claim_cut;
 

@@ -11,11 +11,9 @@ typedef struct walk {
     bool stopped;
 } walk;
 
-static bool visit(void *context, const ft_claim *claim)
+static void visit(walk *w, const ft_claim *claim)
 {
-    walk *w = context;
     w->stopped = !w->visit(w->context, claim);
-    return !w->stopped;
 }
 
 /* A class, and where its events that no cut calls early begin; items come in order mostly, and then
@@ -31,12 +29,13 @@ static class_part whole(const ft_class *class)
     return (class_part){.class = class, .event = class->first};
 }
 
-static void leave_out(const walk *w, uint64_t claims)
+/* What is left out takes time as well: the walk may end there. */
+static void leave_out(walk *w, uint64_t claims)
 {
-    if (claims && w->cut->left_out) w->cut->left_out(w->cut->context, claims);
+    if (claims && !w->stopped) w->stopped = !w->cut->left_out(w->cut->context, claims);
 }
 
-static void skip_early(const walk *w, class_part *part, const uint32_t item[2])
+static void skip_early(walk *w, class_part *part, const uint32_t item[2])
 {
     if (item[0] < part->item[0] || item[1] < part->item[1]) *part = whole(part->class);
     memcpy(part->item, item, sizeof part->item);
@@ -66,9 +65,9 @@ static void item_claims(walk *w, ft_claim *claim, const uint32_t item[2], class_
 {
     if (w->cut) skip_early(w, part, item);
     uint32_t event = part->event, i = part->before;
-    for (; i < part->class->count && !is_late(w, item, event); i++) {
+    for (; i < part->class->count && !w->stopped && !is_late(w, item, event); i++) {
         put_event(claim, item, event);
-        if (!visit(w, claim)) return;
+        visit(w, claim);
         event = w->c->next_event[event];
     }
     leave_out(w, part->class->count - i);
@@ -133,29 +132,21 @@ static void atomicity_claims(walk *w, const ft_block *block)
 typedef struct cycle_walk {
     walk *w;
     const uint32_t *classes;
-    uint32_t n, at[FT_CLAIM_MAX_EVENTS]; /* the request of each class */
+    uint64_t below[FT_CLAIM_MAX_EVENTS]; /* by class: choices of all classes before it */
+    ft_claim claim;                      /* so far: its last events */
 } cycle_walk;
-
-static const ft_request_class *request_class(const cycle_walk *y, uint32_t i)
-{
-    return &y->w->c->requests.data[y->classes[i]];
-}
-
-static uint32_t request_of(const cycle_walk *y, uint32_t i)
-{
-    return request_class(y, i)->events.data[y->at[i]];
-}
 
 typedef bool (*is_cut)(void *context, const uint32_t item[2], uint32_t event);
 
-/* How many of the first class's requests come before the first for which that is as wanted. */
-static uint32_t first_request(const cycle_walk *y, is_cut cut, bool wanted, uint32_t other)
+/* How many of the requests come before the first for which that is as wanted. */
+static size_t first_request(const walk *w, const ft_request_class *class, is_cut cut, bool wanted,
+                            uint32_t other)
 {
-    const ft_request_class *class = request_class(y, 0);
-    uint32_t low = 0, high = (uint32_t) class->events.len, item[2] = {other, other};
+    const uint32_t item[2] = {other, other};
+    size_t low = 0, high = class->events.len;
     while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (cut(y->w->cut->context, item, class->events.data[middle]) == wanted)
+        size_t middle = low + (high - low) / 2;
+        if (cut(w->cut->context, item, class->events.data[middle]) == wanted)
             high = middle;
         else
             low = middle + 1;
@@ -163,44 +154,47 @@ static uint32_t first_request(const cycle_walk *y, is_cut cut, bool wanted, uint
     return low;
 }
 
-/* With the requests of the other classes as they are. */
-static void first_class_claims(cycle_walk *y)
+/* Those of the i-th class that no request chosen so far leaves out: from *from to *to. */
+static void find_part(const cycle_walk *y, const ft_request_class *class, uint32_t i, size_t *from,
+                      size_t *to)
 {
-    walk *w = y->w;
-    const ft_request_class *class = request_class(y, 0);
-    uint32_t from = 0, to = (uint32_t) class->events.len, all = to;
-    ft_claim claim = {.kind = FT_CLAIM_DEADLOCK, .n_events = y->n};
-    for (uint32_t i = 1; i < y->n; i++) {
-        claim.events[i] = request_of(y, i);
-        if (!w->cut) continue;
-        uint32_t open = first_request(y, w->cut->early, false, claim.events[i]),
-                 end = first_request(y, w->cut->late, true, claim.events[i]);
-        if (open > from) from = open;
-        if (end < to) to = end;
+    const walk *w = y->w;
+    for (uint32_t k = i + 1; w->cut && k < y->claim.n_events; k++) {
+        size_t open = first_request(w, class, w->cut->early, false, y->claim.events[k]);
+        size_t end = first_request(w, class, w->cut->late, true, y->claim.events[k]);
+        if (open > *from) *from = open;
+        if (end < *to) *to = end;
     }
-    if (from > to) from = to;
-    leave_out(w, from);
-    for (uint32_t i = from; i < to; i++) {
-        claim.events[0] = class->events.data[i];
-        if (!visit(w, &claim)) return;
-    }
-    leave_out(w, all - to);
+    if (*from > *to) *from = *to;
 }
 
-static bool next_of_others(cycle_walk *y)
+/* The claims with what was chosen of the classes behind the i-th. */
+static void class_claims(cycle_walk *y, uint32_t i)
 {
-    for (uint32_t i = 1; i < y->n; i++) {
-        if (++y->at[i] < request_class(y, i)->events.len) return true;
-        y->at[i] = 0;
+    walk *w = y->w;
+    const ft_request_class *class = &w->c->requests.data[y->classes[i]];
+    size_t from = 0, to = class->events.len;
+    find_part(y, class, i, &from, &to);
+    leave_out(w, from * y->below[i]);
+    for (size_t r = from; r < to && !w->stopped; r++) {
+        y->claim.events[i] = class->events.data[r];
+        if (i > 0)
+            class_claims(y, i - 1);
+        else
+            visit(w, &y->claim);
     }
-    return false;
+    leave_out(w, (class->events.len - to) * y->below[i]);
 }
 
 static void cycle_claims(walk *w, const ft_block *block)
 {
-    cycle_walk y = {.w = w, .classes = w->c->cycles.data + block->left, .n = block->right};
-    do first_class_claims(&y);
-    while (!w->stopped && next_of_others(&y));
+    cycle_walk y = {.w = w,
+                    .classes = w->c->cycles.data + block->left,
+                    .below = {1},
+                    .claim = {.kind = FT_CLAIM_DEADLOCK, .n_events = block->right}};
+    for (uint32_t i = 1; i < block->right; i++)
+        y.below[i] = y.below[i - 1] * w->c->requests.data[y.classes[i - 1]].events.len;
+    class_claims(&y, block->right - 1);
 }
 
 static void each_of_block(walk *w, ft_check check, const ft_block *block)
