@@ -113,22 +113,27 @@ static uint64_t slice_events(const ft_candidates *c, const ft_site *site, ft_ope
     return c->threaded_events[slice.end - 1] - before;
 }
 
-uint64_t ft_candidates_open_events(const ft_candidates *c, const ft_segments *s,
-                                   const ft_site *site)
+typedef bool (*next_slice)(const ft_candidates *c, const ft_segments *s, const ft_site *site,
+                           uint32_t *at, ft_open_slice *slice);
+
+static uint64_t sum_events(const ft_candidates *c, const ft_segments *s, const ft_site *site,
+                           next_slice next)
 {
     ft_open_slice slice;
     uint64_t events = 0;
-    for (uint32_t at = site->first; ft_candidates_next_open(c, s, site, &at, &slice);)
+    for (uint32_t at = site->first; next(c, s, site, &at, &slice);)
         events += slice_events(c, site, slice);
     return events;
+}
+
+uint64_t ft_candidates_open_events(const ft_candidates *c, const ft_segments *s,
+                                   const ft_site *site)
+{
+    return sum_events(c, s, site, ft_candidates_next_open);
 }
 
 uint64_t ft_candidates_other_events(const ft_candidates *c, const ft_segments *s,
                                     const ft_site *site)
 {
-    ft_open_slice slice;
-    uint64_t events = 0;
-    for (uint32_t at = site->first; next_thread(c, s, site, &at, &slice);)
-        events += slice_events(c, site, slice);
-    return events;
+    return sum_events(c, s, site, next_thread);
 }

@@ -86,12 +86,12 @@ static void with_class(ft_candidates *c, triplets t, uint32_t remote)
     account(c, &t);
 }
 
-static uint32_t first_of_others(const ft_candidates *c, const ft_site *site, uint32_t thread)
+/* If there is any, the first or the last in the order of threads is one. */
+static uint32_t one_of_others(const ft_candidates *c, const ft_site *site, uint32_t thread)
 {
-    uint32_t class = site->first;
-    while (class + 1 < site->first + site->count && c->classes.data[class].thread == thread)
-        class ++;
-    return class;
+    uint32_t class = c->threaded[site->first];
+    if (c->classes.data[class].thread != thread) return class;
+    return c->threaded[site->first + site->count - 1];
 }
 
 /* The same for a site with many classes: those that are refuted are told together. */
@@ -103,7 +103,7 @@ static void with_many(ft_candidates *c, triplets t, const ft_site *site)
              all = ft_candidates_other_events(c, &stretch, site);
     ft_open_slice slice;
     uint32_t at = site->first;
-    t.remote = first_of_others(c, site, local->thread);
+    t.remote = one_of_others(c, site, local->thread);
     t.events = open;
     account_ordered(c, t, all - open);
     if (t.reason != FT_REASONS) {
@@ -129,10 +129,10 @@ static void with_site(ft_candidates *c, triplets t, const ft_site *site)
     for (uint32_t i = 0; i < site->count; i++) with_class(c, t, site->first + i);
 }
 
-void ft_candidates_match_remotes(ft_candidates *c, ft_check check, size_t first_class,
+void ft_candidates_match_remotes(ft_candidates *c, ft_check check, size_t first_pair,
                                  uint32_t property)
 {
-    for (size_t i = first_class; i < c->local_pairs.len; i++) {
+    for (size_t i = first_pair; i < c->local_pairs.len; i++) {
         uint32_t v = c->local_pairs.data[i].variable;
         triplets t = {.local = (uint32_t)i, .check = check, .property = property};
         for (uint32_t s = c->variable_sites[v]; s < c->variable_sites[v + 1]; s++) {

@@ -182,15 +182,15 @@ static void keep_apart(ft_causality *c, const ft_tied_read *read, uint32_t write
 }
 
 /* Of another thread's writes, in program order, those that come after the source are the last; the
- * read comes before the first of them, and so before the others. */
+ * read comes before the first of them, and so before the others. Where a clock is still on its way
+ * to a later write, that one is asked when it comes (apply_write). */
 static void keep_before(ft_causality *c, const ft_tied_read *read, const ft_track *writes)
 {
     const uint32_t *rows = writes->items.data;
     size_t low = 0, high = writes->items.len;
     while (low < high && read->source != FT_NO_EVENT) {
         size_t middle = low + (high - low) / 2;
-        if (c->window.rows.data[rows[middle]].event != read->source &&
-            known_before(c, read->source, rows[middle]))
+        if (known_before(c, read->source, rows[middle]))
             high = middle;
         else
             low = middle + 1;
