@@ -29,13 +29,17 @@ typedef struct section {
     update updates[UPDATES];
     uint32_t signals; /* condition, CONDITIONS: none */
     bool broadcast, outside;
-    bool alone; /* no lock: its accesses are atomic, and it looks again and again */
+    bool alone;          /* no lock: its accesses are atomic, and it looks again and again */
+    bool around, within; /* it takes the other lock too, before its own, or behind its waits */
+    bool hurries;        /* its time may run out while it waits */
+    bool early;          /* it updates and signals before it looks */
 } section;
 
 typedef struct monitor {
     section sections[FT_MONITOR_THREADS][SECTIONS];
     uint32_t n[FT_MONITOR_THREADS], threads;
     uint32_t forked_by[FT_MONITOR_THREADS], forked_at[FT_MONITOR_THREADS]; /* thread + 1, section */
+    bool forks_late;                                                       /* with the lock */
     uint32_t phase; /* sections of all threads before this one come before all others; 0: not so */
 } monitor;
 
@@ -175,9 +179,39 @@ static void make_locks_of_atomics(monitor *m, ft_random *random)
         }
 }
 
+static void make_nested(monitor *m, ft_random *random)
+{
+    for (uint32_t t = 0; t < m->threads; t++)
+        for (uint32_t i = 0; i < m->n[t]; i++) {
+            section *s = &m->sections[t][i];
+            if (s->alone) continue;
+            s->lock = ft_random_percent(random, 25);
+            s->around = ft_random_percent(random, 25);
+            s->within = !s->around && ft_random_percent(random, 50);
+        }
+}
+
+static void make_early(monitor *m, ft_random *random)
+{
+    for (uint32_t t = 0; t < m->threads; t++)
+        for (uint32_t i = 0; i < m->n[t]; i++) {
+            section *s = &m->sections[t][i];
+            s->early = !s->alone && ft_random_percent(random, 50);
+            if (!s->alone && ft_random_percent(random, 25)) s->n_updates = 0;
+        }
+}
+
+static void make_hurried(monitor *m, ft_random *random)
+{
+    for (uint32_t t = 0; t < m->threads; t++)
+        for (uint32_t i = 0; i < m->n[t]; i++)
+            m->sections[t][i].hurries = ft_random_percent(random, 30);
+}
+
 static void make_forks(monitor *m, ft_random *random)
 {
     m->phase = 0;
+    m->forks_late = ft_random_percent(random, 40);
     for (uint32_t t = 1; t < m->threads; t++) {
         if (ft_random_percent(random, 30)) continue;
         m->forked_by[t] = 1 + (ft_random_percent(random, 80) ? 0 : ft_random_below(random, t));
@@ -205,11 +239,27 @@ static void make_monitor(monitor *m, ft_random *random)
     if (ft_random_percent(random, 25)) make_locks_of_atomics(m, random);
     if (ft_random_percent(random, 15)) make_long(m, random);
     if (ft_random_percent(random, 15)) make_atomic(m, random);
+    if (ft_random_percent(random, 20)) make_nested(m, random);
+    if (ft_random_percent(random, 15)) make_hurried(m, random);
+    if (ft_random_percent(random, 20)) make_early(m, random);
 }
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
-typedef enum phase { BEGIN, OUT, TAKE, LOOK, SLEEP, TAKE_AGAIN, UPDATE, SIGNAL, GIVE, LATE } phase;
+typedef enum phase {
+    BEGIN,
+    OUT,
+    AROUND,
+    TAKE,
+    LOOK,
+    SLEEP,
+    TAKE_AGAIN,
+    WITHIN,
+    UPDATE,
+    SIGNAL,
+    GIVE,
+    LATE
+} phase;
 
 typedef struct runner {
     const monitor *m;
@@ -258,7 +308,9 @@ static bool can_go(const runner *r, uint32_t t)
     if (r->section[t] == r->m->n[t]) return false;
     const section *s = &r->m->sections[t][r->section[t]];
     if (r->at[t] == TAKE || r->at[t] == TAKE_AGAIN) return s->alone || !r->holder[s->lock];
-    return r->at[t] != SLEEP || r->woken[t];
+    if (r->at[t] == AROUND) return !s->around || !r->holder[1 - s->lock];
+    if (r->at[t] == WITHIN) return !s->within || !r->holder[1 - s->lock];
+    return r->at[t] != SLEEP || r->woken[t] || s->hurries;
 }
 
 static bool sleeps(const runner *r, uint32_t t, uint32_t condition)
@@ -287,10 +339,10 @@ static void do_signal(runner *r, uint32_t t, const section *s)
 
 static phase look(runner *r, uint32_t t, const section *s)
 {
-    if (s->waits_on == VARIABLES) return UPDATE;
+    if (s->waits_on == VARIABLES) return WITHIN;
     int value = r->value[s->waits_on];
     emit(r, FT_EVENT_READ, t, s->waits_on, 0, &value);
-    if (value < s->from || value > s->to) return UPDATE;
+    if (value < s->from || value > s->to) return WITHIN;
     emit(r, FT_EVENT_COND_WAIT, t, s->condition, 0, NULL);
     emit(r, FT_EVENT_RELEASE, t, s->lock, FT_FLAG_CONDITION, NULL);
     r->holder[s->lock] = 0;
@@ -328,30 +380,50 @@ static phase try(runner *r, uint32_t t, const section *s)
     return TAKE;
 }
 
+static void acquire(runner *r, uint32_t t, uint32_t lock, uint8_t flags)
+{
+    emit(r, FT_EVENT_ACQUIRE, t, lock, flags, NULL);
+    r->holder[lock] = t + 1;
+}
+
+static void release(runner *r, uint32_t t, uint32_t lock)
+{
+    emit(r, FT_EVENT_RELEASE, t, lock, 0, NULL);
+    r->holder[lock] = 0;
+}
+
 static phase take(runner *r, uint32_t t, const section *s, uint8_t flags)
 {
-    emit(r, FT_EVENT_ACQUIRE, t, s->lock, flags, NULL);
-    r->holder[s->lock] = t + 1;
+    acquire(r, t, s->lock, flags);
+    if (!s->early || flags) return LOOK;
+    do_updates(r, t, s);
+    do_signal(r, t, s);
     return LOOK;
 }
 
 static phase give(runner *r, uint32_t t, const section *s)
 {
-    emit(r, FT_EVENT_RELEASE, t, s->lock, 0, NULL);
-    r->holder[s->lock] = 0;
+    if (s->within) release(r, t, 1 - s->lock);
+    release(r, t, s->lock);
+    if (s->around) release(r, t, 1 - s->lock);
     return LATE;
+}
+
+static void fork_children(runner *r, uint32_t t)
+{
+    for (uint32_t child = 0; child < r->m->threads; child++) {
+        if (r->m->forked_by[child] != t + 1 || r->m->forked_at[child] != r->section[t]) continue;
+        emit(r, FT_EVENT_FORK, t, child, 0, NULL);
+        r->forked[child] = true;
+    }
 }
 
 /* Is it the end of the first phase for the thread? */
 static phase begin_section(runner *r, uint32_t t)
 {
     uint32_t end = r->m->phase < r->m->n[t] ? r->m->phase : r->m->n[t];
-    for (uint32_t child = 0; child < r->m->threads; child++) {
-        if (r->m->forked_by[child] != t + 1 || r->m->forked_at[child] != r->section[t]) continue;
-        emit(r, FT_EVENT_FORK, t, child, 0, NULL);
-        r->forked[child] = true;
-    }
-    if (!r->m->phase || r->out[t] || r->section[t] < end) return TAKE;
+    if (!r->m->forks_late) fork_children(r, t);
+    if (!r->m->phase || r->out[t] || r->section[t] < end) return AROUND;
     emit(r, FT_EVENT_EDGE_OUT, t, t, 0, NULL);
     r->out[t] = true;
     return OUT;
@@ -375,6 +447,10 @@ static void go_on(runner *r, uint32_t t)
     case OUT:
         *at = begin_phase(r, t);
         break;
+    case AROUND:
+        if (s->around) acquire(r, t, 1 - s->lock, 0);
+        *at = TAKE;
+        break;
     case TAKE:
         *at = s->alone ? try(r, t, s) : take(r, t, s, 0);
         break;
@@ -382,14 +458,19 @@ static void go_on(runner *r, uint32_t t)
         *at = look(r, t, s);
         break;
     case SLEEP:
-        emit(r, FT_EVENT_COND_WAKE, t, s->condition, 0, NULL);
+        emit(r, FT_EVENT_COND_WAKE, t, s->condition, r->woken[t] ? 0 : FT_FLAG_FAILED, NULL);
         *at = TAKE_AGAIN;
         break;
     case TAKE_AGAIN:
         *at = take(r, t, s, FT_FLAG_CONDITION);
         break;
+    case WITHIN:
+        if (s->within) acquire(r, t, 1 - s->lock, 0);
+        *at = UPDATE;
+        break;
     case UPDATE:
-        *at = do_updates(r, t, s);
+        if (r->m->forks_late) fork_children(r, t);
+        *at = s->early ? GIVE : do_updates(r, t, s);
         break;
     case SIGNAL:
         do_signal(r, t, s);
@@ -399,7 +480,7 @@ static void go_on(runner *r, uint32_t t)
         *at = give(r, t, s);
         break;
     case LATE:
-        if (s->outside) do_signal(r, t, s);
+        if (s->outside && !s->early) do_signal(r, t, s);
         r->section[t]++;
         *at = BEGIN;
         break;

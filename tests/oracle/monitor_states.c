@@ -40,6 +40,13 @@ static int8_t value_at(const walk *w, uint32_t e)
     return bits_of(w, w->trace->data[e]);
 }
 
+/* Does the time run out of the wait that begins there? Then it takes no signal from others. */
+static bool is_hurried(const walk *w, uint32_t wait)
+{
+    uint32_t wake = ft_order_next(w->order, ft_order_next(w->order, wait));
+    return w->trace->flags[wake] & FT_FLAG_FAILED;
+}
+
 /* False: not from here. */
 static bool step(const walk *w, state *s, uint32_t t)
 {
@@ -65,7 +72,7 @@ static bool step(const walk *w, state *s, uint32_t t)
         s->value[object] = bits_of(w, w->trace->updates[w->trace->data[e]].written);
         break;
     case FT_EVENT_COND_WAIT:
-        s->asleep[t] = (uint8_t)(1 + object);
+        if (!is_hurried(w, e)) s->asleep[t] = (uint8_t)(1 + object);
         break;
     case FT_EVENT_COND_WAKE:
         if (s->asleep[t]) return false;

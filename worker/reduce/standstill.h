@@ -17,7 +17,10 @@
  *             where they rest; who sleeps, since it found a count at 0 or a flag set, says that
  *             it still is so, where no change goes without a signal (standstill_flow.c).
  *
- * It is the last two that solvers are poor at: which wait takes which unit, which read returns
+ *   states    where values say whose turn it is, the states that the sections of a lock come to are
+ *             few: all of them are visited (standstill_states.c).
+ *
+ * It is the last three that solvers are poor at: which wait takes which unit, which read returns
  * which of many equal values has as many answers as there are permutations, and how many units
  * there are does not depend on it. Nothing is refuted in traces with branches, in broken ones, and
  * behind the limits of what is looked at. */

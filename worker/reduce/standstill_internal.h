@@ -1,5 +1,5 @@
 /* Inside of the standstills: standstill.c has the claims, standstill_sums.c the semaphores,
- * standstill_flow.c the levels. */
+ * standstill_flow.c the levels, standstill_states.c the states of monitors. */
 #ifndef FT_REDUCE_STANDSTILL_INTERNAL_H
 #define FT_REDUCE_STANDSTILL_INTERNAL_H
 
@@ -18,6 +18,13 @@ typedef struct ft_standstill_state {
 
 typedef struct ft_standstill_flow ft_standstill_flow;
 
+/* A lock that waits for conditions give back. */
+typedef struct ft_standstill_monitor {
+    uint32_t lock;
+    bool asked;
+    bool *possible; /* [events] some standstill may have it next in its thread; NULL: any may be */
+} ft_standstill_monitor;
+
 struct ft_standstill {
     const ft_problem *problem;
     const ft_trace *trace;
@@ -35,6 +42,7 @@ struct ft_standstill {
     ft_standstill_state *states; /* [2 * threads] of each thread's last claims, joins apart */
     ft_standstill_state *now;    /* of the claim at hand */
     ft_standstill_flow *flow;
+    FT_VEC(ft_standstill_monitor) monitors;
 };
 
 /* May a thread that is next at e wait there, as far as its kind and flags say? */
@@ -45,6 +53,9 @@ bool ft_standstill_may_rest(const ft_standstill *s, uint32_t e);
 /* May its creator, or that one's, rest before it is forked? */
 bool ft_standstill_may_be_unstarted(const ft_standstill *s, uint32_t thread);
 
+/* May the thread be at its end with the lock? */
+bool ft_standstill_ends_with(const ft_standstill *s, uint32_t thread, uint32_t lock);
+
 /* Fills s->waited. */
 void ft_standstill_sum_up(ft_standstill *s);
 
@@ -54,5 +65,8 @@ void ft_standstill_flow_free(ft_standstill_flow *flow); /* accepts NULL */
 /* Is there no standstill with the event next in its thread, and all threads at least as far as
  * reached[thread]? */
 bool ft_standstill_flow_refutes(ft_standstill_flow *flow, uint32_t event, const uint32_t *reached);
+
+/* standstill_states.c: `possible` of the lock's monitor, for the caller to free. */
+bool *ft_standstill_states_find(const ft_standstill *s, uint32_t lock);
 
 #endif

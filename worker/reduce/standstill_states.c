@@ -1,0 +1,302 @@
+/* Every state that the steps of one lock's sections come to, one by one: of each thread its step,
+ * of each variable its value. They are few where values say who is next (turns, lists, rounds),
+ * which sums of levels know nothing of; where they are too many, nothing is said. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "reduce/standstill_states_internal.h"
+
+enum { MOST_SIGNALS = 64 /* of a step */ };
+#define MOST_WORDS ((size_t)12 * 1000 * 1000) /* of all states */
+#define MOST_WORK  ((uint64_t)40 * 1000 * 1000)
+
+typedef struct search {
+    const ft_standstill *s;
+    const ft_steps *steps;
+    uint32_t n_threads, width; /* words of a state: the threads' steps, the variables' values */
+    FT_VEC(uint32_t) words;
+    FT_VEC(uint32_t) slots; /* hash table: state + 1; 0: free */
+    uint32_t n;
+    uint64_t work;
+    bool given_up;
+    bool *rests; /* [steps] its thread is at rest there in some standstill */
+} search;
+
+/* ---- the set of states ----------------------------------------------------------------------- */
+
+static const uint32_t *state_at(const search *x, uint32_t i)
+{
+    return x->words.data + (size_t)i * x->width;
+}
+
+static uint64_t hash_of(const search *x, const uint32_t *state)
+{
+    return ft_hash_bytes(state, x->width * sizeof *state, 7);
+}
+
+static void put_slot(search *x, uint32_t i)
+{
+    size_t mask = x->slots.cap - 1, at = hash_of(x, state_at(x, i)) & mask;
+    while (x->slots.data[at]) at = (at + 1) & mask;
+    x->slots.data[at] = i + 1;
+}
+
+static void grow_slots(search *x)
+{
+    size_t cap = x->slots.cap ? 2 * x->slots.cap : 1024;
+    free(x->slots.data);
+    x->slots.data = ft_calloc(cap, sizeof *x->slots.data);
+    x->slots.cap = cap;
+    for (uint32_t i = 0; i < x->n; i++) put_slot(x, i);
+}
+
+static bool has_state(const search *x, const uint32_t *state)
+{
+    size_t mask = x->slots.cap - 1, at = hash_of(x, state) & mask;
+    for (; x->slots.data[at]; at = (at + 1) & mask)
+        if (memcmp(state_at(x, x->slots.data[at] - 1), state, x->width * sizeof *state) == 0)
+            return true;
+    return false;
+}
+
+static void add_state(search *x, const uint32_t *state)
+{
+    if (2 * ((size_t)x->n + 1) > x->slots.cap) grow_slots(x);
+    if (has_state(x, state)) return;
+    if (x->words.len + x->width > MOST_WORDS) {
+        x->given_up = true;
+        return;
+    }
+    ft_vec_reserve(&x->words, x->words.len + x->width);
+    memcpy(x->words.data + x->words.len, state, x->width * sizeof *state);
+    x->words.len += x->width;
+    put_slot(x, x->n++);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* The step that the thread is at; NULL: it is at its end. */
+static const ft_step *next_of(const search *x, const uint32_t *state, uint32_t thread)
+{
+    const uint32_t *first = x->steps->first;
+    uint32_t at = first[thread] + state[thread];
+    return at < first[thread + 1] ? &x->steps->all.data[at] : NULL;
+}
+
+static bool are_met(const search *x, const uint32_t *state, const ft_step *step)
+{
+    const ft_step_need *needs = x->steps->needs.data + step->first_need;
+    for (uint32_t i = 0; i < step->needs; i++)
+        if (state[needs[i].thread] < needs[i].step) return false;
+    return true;
+}
+
+static bool is_taken(const search *x, const uint32_t *state)
+{
+    for (uint32_t t = 0; t < x->n_threads; t++) {
+        const ft_step *step = next_of(x, state, t);
+        if (step ? step->inside : x->steps->ends_inside[t]) return true;
+    }
+    return false;
+}
+
+/* Nobody else sees it, and the thread goes on whatever the others do: so it may do so at once. */
+static bool is_idle_step(const search *x, const uint32_t *state, const ft_step *step)
+{
+    return step && step->certain && !step->takes && step->acts == 0 &&
+           step->asleep == FT_STEPS_AWAKE && are_met(x, state, step);
+}
+
+static void take_idle_steps(const search *x, uint32_t *state)
+{
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t t = 0; t < x->n_threads; t++)
+            for (; is_idle_step(x, state, next_of(x, state, t)); more = true)
+                state[t] = next_of(x, state, t)->next;
+    }
+}
+
+static bool sleeps_at(const search *x, const uint32_t *state, uint32_t thread, uint32_t condition)
+{
+    const ft_step *step = next_of(x, state, thread);
+    return step && step->asleep == condition;
+}
+
+static void wake_all(const search *x, uint32_t *state, uint32_t condition, uint32_t self)
+{
+    for (uint32_t t = 0; t < x->n_threads; t++)
+        if (t != self && sleeps_at(x, state, t, condition)) state[t]++;
+}
+
+static void act(search *x, uint32_t *state, const ft_step *step, uint32_t from);
+
+/* Whoever of them. The step's own thread is awake, though it may be asleep behind the step. */
+static void wake_any(search *x, uint32_t *state, const ft_step *step, uint32_t at)
+{
+    uint32_t condition = x->steps->acts.data[step->first_act + at].object,
+             self = x->s->trace->thread[step->event];
+    bool any = false;
+    for (uint32_t t = 0; t < x->n_threads; t++) {
+        if (t == self || !sleeps_at(x, state, t, condition)) continue;
+        uint32_t next[FT_STEPS_THREADS + FT_STEPS_VARIABLES];
+        memcpy(next, state, x->width * sizeof *next);
+        next[t]++;
+        act(x, next, step, at + 1);
+        any = true;
+    }
+    if (!any) act(x, state, step, at + 1);
+}
+
+/* What is left of the step, from that act on; its thread counts as behind it already. */
+static void act(search *x, uint32_t *state, const ft_step *step, uint32_t from)
+{
+    const ft_step_act *acts = x->steps->acts.data + step->first_act;
+    for (uint32_t i = from; i < step->acts; i++) {
+        uint32_t object = acts[i].object;
+        x->work++;
+        switch (acts[i].does) {
+        case FT_STEP_READS:
+            if (state[x->n_threads + object] != acts[i].value) return;
+            break;
+        case FT_STEP_WRITES:
+            state[x->n_threads + object] = acts[i].value;
+            break;
+        case FT_STEP_SIGNALS:
+            wake_any(x, state, step, i);
+            return;
+        case FT_STEP_BROADCASTS:
+            wake_all(x, state, object, x->s->trace->thread[step->event]);
+            break;
+        }
+    }
+    take_idle_steps(x, state);
+    add_state(x, state);
+}
+
+static void take_step(search *x, const uint32_t *state, uint32_t thread, const ft_step *step)
+{
+    uint32_t next[FT_STEPS_THREADS + FT_STEPS_VARIABLES];
+    x->work++;
+    if (!are_met(x, state, step)) return;
+    memcpy(next, state, x->width * sizeof *next);
+    next[thread] = step->next;
+    act(x, next, step, 0);
+}
+
+static void try_steps(search *x, const uint32_t *state, uint32_t thread)
+{
+    const ft_step *step = next_of(x, state, thread), *all;
+    x->work++;
+    if (!step || step->asleep != FT_STEPS_AWAKE || (step->takes && is_taken(x, state))) return;
+    if (!step->others) take_step(x, state, thread, step);
+    all = x->steps->all.data + x->steps->first[thread];
+    for (uint32_t i = 0; i < step->others; i++)
+        take_step(x, state, thread, &all[x->steps->others.data[step->first_other + i]]);
+}
+
+/* ---- standstills ----------------------------------------------------------------------------- */
+
+static bool has_lock(const search *x, const uint32_t *state, uint32_t thread, uint32_t lock)
+{
+    const ft_step *step = next_of(x, state, thread);
+    return step ? ft_order_section_at(x->s->order, step->event, lock) != FT_NO_SECTION
+                : ft_standstill_ends_with(x->s, thread, lock);
+}
+
+static bool is_free(const search *x, const uint32_t *state, uint32_t lock)
+{
+    for (uint32_t t = 0; t < x->n_threads; t++)
+        if (has_lock(x, state, t, lock)) return false;
+    return true;
+}
+
+static bool is_unstarted(const search *x, const uint32_t *state, uint32_t thread)
+{
+    const ft_step *step = next_of(x, state, thread);
+    return state[thread] == 0 && step && !are_met(x, state, step);
+}
+
+static bool may_rest(const search *x, const uint32_t *state, uint32_t thread)
+{
+    const ft_step *step = next_of(x, state, thread);
+    if (!step) return !x->s->cut[thread];
+    if (is_unstarted(x, state, thread)) return true;
+    if (!step->rests || (step->certain && are_met(x, state, step))) return false;
+    return !ft_order_opens(x->s->trace, step->event) ||
+           !is_free(x, state, x->s->trace->object[step->event]);
+}
+
+static void note_standstill(search *x, const uint32_t *state)
+{
+    for (uint32_t t = 0; t < x->n_threads; t++)
+        if (!may_rest(x, state, t)) return;
+    for (uint32_t t = 0; t < x->n_threads; t++)
+        if (next_of(x, state, t)) x->rests[x->steps->first[t] + state[t]] = true;
+}
+
+static void begin(search *x)
+{
+    uint32_t state[FT_STEPS_THREADS + FT_STEPS_VARIABLES] = {0};
+    for (uint32_t i = 0; i < x->steps->n_variables; i++)
+        state[x->n_threads + i] = x->steps->initial[i];
+    take_idle_steps(x, state);
+    add_state(x, state);
+}
+
+static void visit_all(search *x)
+{
+    uint32_t state[FT_STEPS_THREADS + FT_STEPS_VARIABLES];
+    begin(x);
+    for (uint32_t i = 0; i < x->n && !x->given_up; i++) {
+        memcpy(state, state_at(x, i), x->width * sizeof *state); /* the table moves */
+        for (uint32_t t = 0; t < x->n_threads; t++) try_steps(x, state, t);
+        note_standstill(x, state);
+        x->given_up |= x->work > MOST_WORK;
+    }
+}
+
+static bool is_served(const ft_steps *steps)
+{
+    for (size_t i = 0; i < steps->all.len; i++) {
+        const ft_step *step = &steps->all.data[i];
+        uint32_t signals = 0;
+        for (uint32_t k = 0; k < step->acts; k++)
+            signals += steps->acts.data[step->first_act + k].does == FT_STEP_SIGNALS;
+        if (signals > MOST_SIGNALS || (step->asleep != FT_STEPS_AWAKE && step->acts)) return false;
+    }
+    return steps->n_variables > 0;
+}
+
+/* ---- claims ---------------------------------------------------------------------------------- */
+
+/* Of each event: is it one that some standstill has next in its thread, or none that was looked at?
+ */
+static void tell_events(const search *x, bool *possible)
+{
+    memset(possible, true, x->s->trace->n_events * sizeof *possible);
+    for (size_t i = 0; i < x->steps->all.len && !x->given_up; i++) {
+        const ft_step *step = &x->steps->all.data[i];
+        uint32_t first = x->steps->first[x->s->trace->thread[step->event]];
+        possible[step->event] = x->rests[first + step->place];
+    }
+}
+
+bool *ft_standstill_states_find(const ft_standstill *s, uint32_t lock)
+{
+    ft_steps *steps = ft_steps_new(s, lock);
+    bool *possible = NULL;
+    if (steps && is_served(steps)) {
+        search x = {.s = s, .steps = steps, .n_threads = s->order->n_threads};
+        x.width = x.n_threads + steps->n_variables;
+        x.rests = ft_calloc(steps->all.len + 1, sizeof *x.rests);
+        possible = ft_alloc(((size_t)s->trace->n_events + 1) * sizeof *possible);
+        visit_all(&x);
+        tell_events(&x, possible);
+        free(x.rests);
+        ft_vec_release(&x.words);
+        ft_vec_release(&x.slots);
+    }
+    ft_steps_free(steps);
+    return possible;
+}

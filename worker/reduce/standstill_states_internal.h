@@ -1,0 +1,65 @@
+/* Inside of the states: standstill_steps.c cuts threads into steps, standstill_loops.c finds those
+ * that are taken again and again, standstill_states.c has the states that they come to. */
+#ifndef FT_REDUCE_STANDSTILL_STATES_INTERNAL_H
+#define FT_REDUCE_STANDSTILL_STATES_INTERNAL_H
+
+#include "reduce/standstill_internal.h"
+
+enum { FT_STEPS_VARIABLES = 32, FT_STEPS_THREADS = 64 };
+#define FT_STEPS_AWAKE UINT32_MAX
+
+typedef enum ft_step_does {
+    FT_STEP_READS,
+    FT_STEP_WRITES,
+    FT_STEP_SIGNALS,
+    FT_STEP_BROADCASTS
+} ft_step_does;
+
+/* What an event of a step does that others can see. */
+typedef struct ft_step_act {
+    ft_step_does does;
+    uint32_t object; /* index in variables, or condition */
+    uint32_t value;  /* equal bits have equal numbers */
+} ft_step_act;
+
+typedef struct ft_step_need {
+    uint32_t thread, step; /* that thread has come to its step of that number, or further */
+} ft_step_need;
+
+/* A thread's events from one at which it may be kept from going on to the next such. */
+typedef struct ft_step {
+    uint32_t event; /* its first: its thread is next at it */
+    uint32_t first_act, acts, first_need, needs;
+    uint32_t asleep; /* the condition that the thread sleeps at before it, FT_STEPS_AWAKE: none */
+    bool takes;      /* its first event takes the lock */
+    bool inside;     /* the thread holds the lock before it */
+    bool rests;      /* the thread may rest before it */
+    bool certain;    /* it does not rest there where its needs are met */
+    uint32_t next;   /* of its thread's steps the one behind it */
+    uint32_t place;  /* the one that stands for it in states: of steps that a thread takes again and
+                        again, without changing a variable, the first */
+    uint32_t first_other, others; /* what the thread does from there instead of it: slice of others;
+                                     0: nothing else */
+} ft_step;
+
+/* Steps are counted within their thread. */
+typedef struct ft_steps {
+    const ft_standstill *s;
+    uint32_t lock;
+    FT_VEC(ft_step) all; /* by thread, in its order */
+    uint32_t *first;     /* [threads + 1] slices of all */
+    bool *ends_inside;   /* [threads] */
+    FT_VEC(ft_step_act) acts;
+    FT_VEC(ft_step_need) needs;
+    FT_VEC(uint32_t) others; /* steps of the thread */
+    uint32_t n_variables, initial[FT_STEPS_VARIABLES];
+} ft_steps;
+
+/* standstill_loops.c: gives steps that are taken again and again one place. */
+void ft_steps_find_loops(ft_steps *steps);
+
+/* NULL: the lock, or the traces, are not of the kind that is served. */
+ft_steps *ft_steps_new(const ft_standstill *s, uint32_t lock);
+void ft_steps_free(ft_steps *steps); /* accepts NULL */
+
+#endif
