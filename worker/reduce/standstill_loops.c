@@ -94,9 +94,10 @@ static uint32_t close_sleeps(loops *l, uint32_t first)
 static bool looks_again(const loops *l, uint32_t i)
 {
     return i + 1 < l->n && l->all[i].asleep == FT_STEPS_AWAKE && looks_only(l, i) &&
-           are_places_alike(l, i, i + 1) && !l->is_needed[i + 1];
+           looks_only(l, i + 1) && are_places_alike(l, i, i + 1) && !l->is_needed[i + 1];
 }
 
+/* The last look is the one that the thread goes on by. */
 static uint32_t close_looks(loops *l, uint32_t first)
 {
     uint32_t last = first;

@@ -6,7 +6,8 @@
 #include "reduce/standstill_internal.h"
 
 enum { FT_STEPS_VARIABLES = 32, FT_STEPS_THREADS = 64 };
-#define FT_STEPS_AWAKE UINT32_MAX
+#define FT_STEPS_AWAKE   UINT32_MAX
+#define FT_STEPS_UNKNOWN UINT32_MAX /* a value: it equals no known one (checker.c) */
 
 typedef enum ft_step_does {
     FT_STEP_READS,

@@ -198,9 +198,10 @@ static void take_variables(maker *m)
     if (m->cells.len) qsort(m->cells.data, m->cells.len, sizeof *m->cells.data, by_accesses);
     for (size_t i = 0; i < m->cells.len && steps->n_variables < FT_STEPS_VARIABLES; i++) {
         const cell *c = &m->cells.data[i];
-        if (c->broken || !c->told || !c->reads || !c->writes) continue;
+        if (c->broken || !c->reads || !c->writes) continue;
         ft_map_put(&m->cell_of, c->variable, steps->n_variables);
-        steps->initial[steps->n_variables++] = number_of(m, c->initial);
+        steps->initial[steps->n_variables++] =
+            c->told ? number_of(m, c->initial) : FT_STEPS_UNKNOWN;
     }
 }
 
