@@ -146,18 +146,28 @@ static bool is_cyclic(group_pass *pass, const ft_claim *claim)
                                 has_cycle(pass) ? NULL : &pass->cycle);
 }
 
-static bool is_no_standstill(ft_engine *engine, const ft_claim *claim)
+static ft_standstill *standstill_of(ft_engine *engine)
 {
-    if (claim->kind != FT_CLAIM_STUCK) return false;
     if (!engine->standstill)
         engine->standstill = ft_standstill_new(&engine->problem, ft_engine_causality(engine));
-    return ft_standstill_refutes(engine->standstill, claim);
+    return engine->standstill;
+}
+
+static bool is_no_standstill(ft_engine *engine, const ft_claim *claim)
+{
+    return claim->kind == FT_CLAIM_STUCK && ft_standstill_refutes(standstill_of(engine), claim);
 }
 
 static bool is_excluded(ft_engine *engine, const ft_claim *claim)
 {
     if (!engine->exclusion) engine->exclusion = ft_exclusion_new(&engine->problem);
     return ft_exclusion_refutes(engine->exclusion, claim);
+}
+
+static bool is_kept_apart(ft_engine *engine, const ft_claim *claim)
+{
+    return engine->problem.trace->conditions.len > 0 &&
+           ft_standstill_keeps_apart(standstill_of(engine), claim);
 }
 
 /* Causality gives the better reason, a cycle to read; but a graph for each of 40,000 claims takes
@@ -195,7 +205,7 @@ static bool judge_claim(void *context, const ft_claim *claim)
         pass->refuted[FT_REASON_CLOSURE]++;
         return true;
     }
-    if (is_excluded(engine, claim)) {
+    if (is_excluded(engine, claim) || is_kept_apart(engine, claim)) {
         pass->refuted[FT_REASON_EXCLUSION]++;
         return true;
     }

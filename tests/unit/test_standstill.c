@@ -38,14 +38,14 @@ static void compare_states(const ft_monitor_run *monitor, const ft_standstill *s
                            uint64_t seed, tally *all)
 {
     for (uint32_t lock = 0; lock < FT_MONITOR_LOCKS; lock++) {
-        bool *possible = ft_standstill_states_find(standstill, lock);
-        for (uint32_t e = 0; possible && e < monitor->trace->n_events; e++) {
-            if (possible[e]) continue;
+        ft_standstill_states *states = ft_standstill_states_new(standstill, lock);
+        for (uint32_t e = 0; e < monitor->trace->n_events; e++) {
+            if (!ft_standstill_states_lack(states, e)) continue;
             all->absent += monitor->trace->kind[e] == FT_EVENT_COND_WAKE;
             if (monitor->stuck[e])
                 fail_msg("seed %llu: event %u can be stuck", (unsigned long long)seed, e + 1);
         }
-        free(possible);
+        ft_standstill_states_free(states);
     }
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SECTION_EVENTS = 256, BEHIND_SECTION = 64, ROUNDS = 8, ALARMS = 8, MONITORS = 4 };
+enum { SECTION_EVENTS = 256, BEHIND_SECTION = 64, ROUNDS = 8, ALARMS = 8 };
 
 typedef ft_standstill_state state;
 
@@ -296,35 +296,6 @@ static void find_alarms(ft_standstill *s)
     free(only);
 }
 
-/* ---- monitors -------------------------------------------------------------------------------- */
-
-static bool is_monitor(const ft_standstill *s, uint32_t lock)
-{
-    for (size_t i = 0; i < s->monitors.len; i++)
-        if (s->monitors.data[i].lock == lock) return true;
-    return false;
-}
-
-static void find_monitors(ft_standstill *s)
-{
-    for (uint32_t e = 0; e < s->trace->n_events && s->monitors.len < MONITORS; e++)
-        if (s->trace->kind[e] == FT_EVENT_RELEASE && (s->trace->flags[e] & FT_FLAG_CONDITION) &&
-            !is_monitor(s, s->trace->object[e]))
-            ft_vec_push(&s->monitors, (ft_standstill_monitor){.lock = s->trace->object[e]});
-}
-
-/* Is there a monitor none of whose states has the event next in a standstill? */
-static bool is_in_no_state(ft_standstill *s, uint32_t event)
-{
-    for (size_t i = 0; i < s->monitors.len; i++) {
-        ft_standstill_monitor *monitor = &s->monitors.data[i];
-        if (!monitor->asked) monitor->possible = ft_standstill_states_find(s, monitor->lock);
-        monitor->asked = true;
-        if (monitor->possible && !monitor->possible[event]) return true;
-    }
-    return false;
-}
-
 /* ---- life ------------------------------------------------------------------------------------ */
 
 ft_standstill *ft_standstill_new(const ft_problem *problem, const ft_causality *causality)
@@ -343,7 +314,7 @@ ft_standstill *ft_standstill_new(const ft_problem *problem, const ft_causality *
     s->states = ft_calloc(2 * (size_t)n + 1, sizeof *s->states);
     find_lock_rests(s);
     if (trace->conditions.len) find_alarms(s);
-    find_monitors(s);
+    ft_standstill_find_monitors(s);
     ft_standstill_sum_up(s);
     s->flow = ft_standstill_flow_new(s);
     return s;
@@ -358,7 +329,8 @@ void ft_standstill_free(ft_standstill *s)
     }
     free(s->states);
     ft_standstill_flow_free(s->flow);
-    for (size_t i = 0; i < s->monitors.len; i++) free(s->monitors.data[i].possible);
+    for (size_t i = 0; i < s->monitors.len; i++)
+        ft_standstill_states_free(s->monitors.data[i].states);
     ft_vec_release(&s->monitors);
     free(s->cut);
     free(s->lock_rests);
@@ -500,5 +472,6 @@ bool ft_standstill_refutes(ft_standstill *s, const ft_claim *claim)
         for (uint32_t t = 0; t < s->order->n_threads; t++) more |= go_on(s, t);
     }
     return s->now->refuted || is_executed(s, event) ||
-           ft_standstill_flow_refutes(s->flow, event, s->now->reached) || is_in_no_state(s, event);
+           ft_standstill_flow_refutes(s->flow, event, s->now->reached) ||
+           ft_standstill_is_in_no_state(s, event);
 }

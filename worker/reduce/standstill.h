@@ -40,4 +40,10 @@ void ft_standstill_free(ft_standstill *standstill); /* accepts NULL */
  * refuted. */
 bool ft_standstill_refutes(ft_standstill *standstill, const ft_claim *claim);
 
+/* Has no schedule the threads of the claim at their places at once, as far as the states of some
+ * lock with conditions say? RACE, CO_ENABLED, DEADLOCK, ATOMICITY, AFTER_FREE; UNINITIALISED,
+ * where the write that the run has before is executed then. Claims of other kinds are never
+ * refuted. */
+bool ft_standstill_keeps_apart(ft_standstill *standstill, const ft_claim *claim);
+
 #endif

@@ -1,5 +1,5 @@
 /* Inside of the standstills: standstill.c has the claims, standstill_sums.c the semaphores,
- * standstill_flow.c the levels, standstill_states.c the states of monitors. */
+ * standstill_flow.c the levels, standstill_monitors.c the states of locks with conditions. */
 #ifndef FT_REDUCE_STANDSTILL_INTERNAL_H
 #define FT_REDUCE_STANDSTILL_INTERNAL_H
 
@@ -18,11 +18,14 @@ typedef struct ft_standstill_state {
 
 typedef struct ft_standstill_flow ft_standstill_flow;
 
+/* Every state that the sections of a lock come to (standstill_states.c). */
+typedef struct ft_standstill_states ft_standstill_states;
+
 /* A lock that waits for conditions give back. */
 typedef struct ft_standstill_monitor {
     uint32_t lock;
     bool asked;
-    bool *possible; /* [events] some standstill may have it next in its thread; NULL: any may be */
+    ft_standstill_states *states; /* NULL: it is not of the kind that is served */
 } ft_standstill_monitor;
 
 struct ft_standstill {
@@ -43,6 +46,8 @@ struct ft_standstill {
     ft_standstill_state *now;    /* of the claim at hand */
     ft_standstill_flow *flow;
     FT_VEC(ft_standstill_monitor) monitors;
+    ft_map alloc_of;      /* variable -> the alloc of its block; FT_NO_EVENT: there are several */
+    uint32_t allocs_seen; /* events */
 };
 
 /* May a thread that is next at e wait there, as far as its kind and flags say? */
@@ -66,7 +71,25 @@ void ft_standstill_flow_free(ft_standstill_flow *flow); /* accepts NULL */
  * reached[thread]? */
 bool ft_standstill_flow_refutes(ft_standstill_flow *flow, uint32_t event, const uint32_t *reached);
 
-/* standstill_states.c: `possible` of the lock's monitor, for the caller to free. */
-bool *ft_standstill_states_find(const ft_standstill *s, uint32_t lock);
+/* standstill_monitors.c */
+void ft_standstill_find_monitors(ft_standstill *s);
+void ft_standstill_release_monitors(ft_standstill *s);
+/* Is there a monitor none of whose states has the event next in a standstill? */
+bool ft_standstill_is_in_no_state(ft_standstill *s, uint32_t event);
+
+/* NULL: the lock is not of the kind that is served. s must outlive it. */
+ft_standstill_states *ft_standstill_states_new(const ft_standstill *s, uint32_t lock);
+void ft_standstill_states_free(ft_standstill_states *states); /* accepts NULL */
+/* Has no standstill the event next in its thread? */
+bool ft_standstill_states_lack(const ft_standstill_states *states, uint32_t event);
+
+/* standstill_meet.c. A thread next at one of its events from `from` to `to` (positions; the number
+ * of its events: its end). */
+typedef struct ft_stretch {
+    uint32_t thread, from, to;
+} ft_stretch;
+/* Has no schedule both threads there at once? */
+bool ft_standstill_states_keep_apart(const ft_standstill_states *states, const ft_stretch *a,
+                                     const ft_stretch *b);
 
 #endif

@@ -7,19 +7,20 @@
 #include "reduce/standstill_states_internal.h"
 
 enum { MOST_SIGNALS = 64 /* of a step */ };
-#define MOST_WORDS ((size_t)12 * 1000 * 1000) /* of all states */
-#define MOST_WORK  ((uint64_t)40 * 1000 * 1000)
+#define MOST_WORDS  ((size_t)12 * 1000 * 1000) /* of all states */
+#define MOST_PLACES ((size_t)16 * 1000 * 1000) /* times threads */
+#define MOST_WORK   ((uint64_t)40 * 1000 * 1000)
 
 typedef struct search {
     const ft_standstill *s;
     const ft_steps *steps;
+    ft_standstill_states *found;
     uint32_t n_threads, width; /* words of a state: the threads' steps, the variables' values */
     FT_VEC(uint32_t) words;
     FT_VEC(uint32_t) slots; /* hash table: state + 1; 0: free */
     uint32_t n;
     uint64_t work;
     bool given_up;
-    bool *rests; /* [steps] its thread is at rest there in some standstill */
 } search;
 
 /* ---- the set of states ----------------------------------------------------------------------- */
@@ -232,8 +233,34 @@ static void note_standstill(search *x, const uint32_t *state)
     for (uint32_t t = 0; t < x->n_threads; t++)
         if (!may_rest(x, state, t)) return;
     for (uint32_t t = 0; t < x->n_threads; t++)
-        if (next_of(x, state, t)) x->rests[x->steps->first[t] + state[t]] = true;
+        if (next_of(x, state, t)) x->found->rests[x->steps->first[t] + state[t]] = true;
 }
+
+/* ---- who is where at once -------------------------------------------------------------------- */
+
+static void note_places(search *x, const uint32_t *state)
+{
+    ft_standstill_states *found = x->found;
+    for (uint32_t t = 0; t < x->n_threads; t++) {
+        size_t row = ft_states_row(found, t, state[t]);
+        for (uint32_t u = 0; u < x->n_threads; u++) {
+            if (state[u] < found->low[row + u]) found->low[row + u] = state[u];
+            if (state[u] > found->high[row + u]) found->high[row + u] = state[u];
+        }
+    }
+    x->work += (uint64_t)x->n_threads * x->n_threads / 8;
+}
+
+static void begin_places(const search *x)
+{
+    size_t n = (x->steps->all.len + x->n_threads) * x->n_threads;
+    if (n > MOST_PLACES) return;
+    x->found->low = ft_alloc((n + 1) * sizeof *x->found->low);
+    x->found->high = ft_calloc(n + 1, sizeof *x->found->high);
+    memset(x->found->low, 0xff, n * sizeof *x->found->low);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static void begin(search *x)
 {
@@ -252,6 +279,7 @@ static void visit_all(search *x)
         memcpy(state, state_at(x, i), x->width * sizeof *state); /* the table moves */
         for (uint32_t t = 0; t < x->n_threads; t++) try_steps(x, state, t);
         note_standstill(x, state);
+        if (x->found->low) note_places(x, state);
         x->given_up |= x->work > MOST_WORK;
     }
 }
@@ -268,35 +296,43 @@ static bool is_served(const ft_steps *steps)
     return steps->n_variables > 0;
 }
 
-/* ---- claims ---------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
-/* Of each event: is it one that some standstill has next in its thread, or none that was looked at?
- */
-static void tell_events(const search *x, bool *possible)
+static void search_all(ft_standstill_states *found)
 {
-    memset(possible, true, x->s->trace->n_events * sizeof *possible);
-    for (size_t i = 0; i < x->steps->all.len && !x->given_up; i++) {
-        const ft_step *step = &x->steps->all.data[i];
-        uint32_t first = x->steps->first[x->s->trace->thread[step->event]];
-        possible[step->event] = x->rests[first + step->place];
-    }
+    search x = {.s = found->steps->s,
+                .steps = found->steps,
+                .found = found,
+                .n_threads = found->steps->s->order->n_threads};
+    x.width = x.n_threads + x.steps->n_variables;
+    found->rests = ft_calloc(x.steps->all.len + 1, sizeof *found->rests);
+    begin_places(&x);
+    visit_all(&x);
+    found->all = !x.given_up;
+    ft_vec_release(&x.words);
+    ft_vec_release(&x.slots);
 }
 
-bool *ft_standstill_states_find(const ft_standstill *s, uint32_t lock)
+ft_standstill_states *ft_standstill_states_new(const ft_standstill *s, uint32_t lock)
 {
     ft_steps *steps = ft_steps_new(s, lock);
-    bool *possible = NULL;
-    if (steps && is_served(steps)) {
-        search x = {.s = s, .steps = steps, .n_threads = s->order->n_threads};
-        x.width = x.n_threads + steps->n_variables;
-        x.rests = ft_calloc(steps->all.len + 1, sizeof *x.rests);
-        possible = ft_alloc(((size_t)s->trace->n_events + 1) * sizeof *possible);
-        visit_all(&x);
-        tell_events(&x, possible);
-        free(x.rests);
-        ft_vec_release(&x.words);
-        ft_vec_release(&x.slots);
+    ft_standstill_states *found;
+    if (!steps || !is_served(steps)) {
+        ft_steps_free(steps);
+        return NULL;
     }
-    ft_steps_free(steps);
-    return possible;
+    found = ft_calloc(1, sizeof *found);
+    found->steps = steps;
+    search_all(found);
+    return found;
+}
+
+void ft_standstill_states_free(ft_standstill_states *states)
+{
+    if (!states) return;
+    ft_steps_free(states->steps);
+    free(states->rests);
+    free(states->low);
+    free(states->high);
+    free(states);
 }

@@ -31,14 +31,16 @@ typedef struct ft_step_need {
 typedef struct ft_step {
     uint32_t event; /* its first: its thread is next at it */
     uint32_t first_act, acts, first_need, needs;
-    uint32_t asleep; /* the condition that the thread sleeps at before it, FT_STEPS_AWAKE: none */
-    bool takes;      /* its first event takes the lock */
-    bool inside;     /* the thread holds the lock before it */
-    bool rests;      /* the thread may rest before it */
-    bool certain;    /* it does not rest there where its needs are met */
-    uint32_t next;   /* of its thread's steps the one behind it */
-    uint32_t place;  /* the one that stands for it in states: of steps that a thread takes again and
-                        again, without changing a variable, the first */
+    uint32_t held_to; /* position of its last event that the lock is still held at; its own, if it
+                         holds none */
+    uint32_t asleep;  /* the condition that the thread sleeps at before it, FT_STEPS_AWAKE: none */
+    bool takes;       /* its first event takes the lock */
+    bool inside;      /* the thread holds the lock before it */
+    bool rests;       /* the thread may rest before it */
+    bool certain;     /* it does not rest there where its needs are met */
+    uint32_t next;    /* of its thread's steps the one behind it */
+    uint32_t place; /* the one that stands for it in states: of steps that a thread takes again and
+                       again, without changing a variable, the first */
     uint32_t first_other, others; /* what the thread does from there instead of it: slice of others;
                                      0: nothing else */
 } ft_step;
@@ -55,6 +57,24 @@ typedef struct ft_steps {
     FT_VEC(uint32_t) others; /* steps of the thread */
     uint32_t n_variables, initial[FT_STEPS_VARIABLES];
 } ft_steps;
+
+/* What its states say of a lock. Places: a step of the thread that it is at, or at its end the
+ * number of its steps; of steps that loops put together, the first. */
+struct ft_standstill_states {
+    ft_steps *steps;
+    bool all;             /* they are not too many */
+    bool *rests;          /* [steps] its thread is at rest there in some standstill */
+    uint32_t *low, *high; /* [places of all threads * threads] between which places the other thread
+                             is while one is there; low above high: never. NULL: not told */
+};
+
+/* Of a thread's place, in `low` and `high`. */
+static inline size_t ft_states_row(const ft_standstill_states *states, uint32_t thread,
+                                   uint32_t place)
+{
+    return ((size_t)states->steps->first[thread] + thread + place) *
+           states->steps->s->order->n_threads;
+}
 
 /* standstill_loops.c: gives steps that are taken again and again one place. */
 void ft_steps_find_loops(ft_steps *steps);

@@ -261,6 +261,7 @@ static void begin_step(maker *m, uint32_t e)
     ft_step step = {.event = e,
                     .first_act = (uint32_t)m->steps->acts.len,
                     .asleep = is_sleep(m, e) ? m->trace->object[e] : FT_STEPS_AWAKE,
+                    .held_to = m->order->position[e],
                     .takes = takes_lock(m, e),
                     .inside = is_inside(m, e),
                     .rests = ft_standstill_may_rest(m->s, e),
@@ -297,8 +298,10 @@ static void cut_thread(maker *m, uint32_t thread)
 {
     const ft_order *order = m->order;
     for (uint32_t i = order->thread_start[thread]; i < order->thread_start[thread + 1]; i++) {
-        if (begins_step(m, order->thread_events[i])) begin_step(m, order->thread_events[i]);
-        add_acts(m, order->thread_events[i]);
+        uint32_t e = order->thread_events[i];
+        if (begins_step(m, e)) begin_step(m, e);
+        if (is_inside(m, e)) m->steps->all.data[m->steps->all.len - 1].held_to = order->position[e];
+        add_acts(m, e);
     }
 }
 
