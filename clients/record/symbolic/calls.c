@@ -7,9 +7,11 @@ enum { FIXED = 8 }; /* ft_sym_call's `how` (runtime/symbolic.c) */
 
 /* Functions of the C library by what their effects on the program depend on. What is not here may
  * look at everything. Those that the runtime stands in front of look at addresses. */
-static const char *const sees_nothing[] = {"printf",  "fprintf",  "puts",   "putchar", "fputs",
-                                           "fputc",   "putc",     "fwrite", "perror",  "fflush",
-                                           "vprintf", "vfprintf", NULL};
+static const char *const sees_nothing[] = {"printf", "puts",   "putchar", "perror",
+                                           "fflush", "vprintf", NULL};
+/* The stream is the first argument, or the last one. */
+static const char *const prints_first[] = {"fprintf", "vfprintf", NULL};
+static const char *const prints_last[] = {"fputs", "fputc", "putc", "fwrite", NULL};
 static const char *const sees_values[] = {"malloc",
                                           "calloc",
                                           "free",
@@ -83,11 +85,29 @@ static bool begins_with_one_of(const char *name, const char *const *prefixes)
     return false;
 }
 
+/* Nobody reads that back. A file, or a stream into memory, the program may read itself. */
+static bool is_standard_output(LLVMValueRef stream)
+{
+    size_t length;
+    if (!LLVMIsALoadInst(stream)) return false;
+    const char *name = LLVMGetValueName2(LLVMGetOperand(stream, 0), &length);
+    return !strcmp(name, "stdout") || !strcmp(name, "stderr");
+}
+
+static bool only_prints(LLVMValueRef instruction, const char *name)
+{
+    unsigned n = LLVMGetNumArgOperands(instruction);
+    if (LLVMGetFirstUse(instruction)) return false;
+    if (is_one_of(name, sees_nothing)) return true;
+    bool first = is_one_of(name, prints_first), last = is_one_of(name, prints_last);
+    return n && (first || last) &&
+           is_standard_output(LLVMGetOperand(instruction, first ? 0 : n - 1));
+}
+
 static ft_sym_effect effect_of(LLVMValueRef instruction, const char *name)
 {
     if (!name) return FT_SYM_SEES_MEMORY;
-    bool used = LLVMGetFirstUse(instruction) != NULL;
-    if (is_one_of(name, sees_nothing)) return used ? FT_SYM_SEES_MEMORY : FT_SYM_SEES_NOTHING;
+    if (only_prints(instruction, name)) return FT_SYM_SEES_NOTHING;
     /* Its result is a text of a length that it is told. */
     if (!strcmp(name, "pthread_getname_np")) return FT_SYM_SEES_MEMORY;
     bool values = is_one_of(name, sees_values) || begins_with_one_of(name, value_prefixes);
