@@ -424,7 +424,7 @@ void *ft_sym_memset(void *to, uint32_t byte, uint64_t size, uint32_t a, uint32_t
 
 /* ---- functions: which ones take node numbers for their arguments */
 
-void ft_sym_register(const void *const *functions, uint64_t n);
+void ft_sym_register(const void *const *functions, const void *const *end);
 uint32_t ft_sym_call(const void *callee, uint32_t n, const uint32_t *ids, const uint64_t *values,
                      uint32_t how);
 uint32_t ft_sym_result(uint32_t call);
@@ -457,13 +457,13 @@ static void make_room(uint64_t n)
         if (old[i]) *slot_of(old[i]) = old[i];
 }
 
-void ft_sym_register(const void *const *functions, uint64_t n)
+void ft_sym_register(const void *const *functions, const void *const *end)
 {
-    make_room(n);
-    for (uint64_t i = 0; i < n; i++) {
-        const void **slot = slot_of(functions[i]);
+    make_room((uint64_t)(end - functions));
+    for (; functions < end; functions++) {
+        const void **slot = slot_of(*functions);
         known.used += !*slot;
-        *slot = functions[i];
+        *slot = *functions;
     }
 }
 

@@ -39,7 +39,7 @@
     X(MEMCPY, "ft_sym_memcpy", "pppliii")                                                          \
     X(MEMMOVE, "ft_sym_memmove", "pppliii")                                                        \
     X(MEMSET, "ft_sym_memset", "ppiliii")                                                          \
-    X(REGISTER, "ft_sym_register", "vpl")                                                          \
+    X(REGISTER, "ft_sym_register", "vpp")                                                          \
     X(CALL, "ft_sym_call", "ipippi")                                                               \
     X(RESULT, "ft_sym_result", "ii")                                                               \
     X(BEGIN, "ft_sym_begin", "ppi")                                                                \
