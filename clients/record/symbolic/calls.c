@@ -7,7 +7,7 @@ enum { FIXED = 8 }; /* ft_sym_call's `how` (runtime/symbolic.c) */
 
 /* Functions of the C library by what their effects on the program depend on. What is not here may
  * look at everything. Those that the runtime stands in front of look at addresses. */
-static const char *const sees_nothing[] = {"printf", "puts",   "putchar", "perror",
+static const char *const sees_nothing[] = {"printf", "puts",    "putchar", "perror",
                                            "fflush", "vprintf", NULL};
 /* The stream is the first argument, or the last one. */
 static const char *const prints_first[] = {"fprintf", "vfprintf", NULL};
@@ -239,6 +239,70 @@ static void pin_results(ft_pass *p, LLVMValueRef instruction, unsigned n)
     }
 }
 
+/* ---- what code without instrumentation may look at: what its arguments point to */
+
+/* Bytes of a number, or of one in an array; 0: it is something else. Inside of a structure that a
+ * library has for itself there is nothing that the program reads. */
+static uint64_t size_of_number(const ft_pass *p, LLVMTypeRef type)
+{
+    while (LLVMGetTypeKind(type) == LLVMArrayTypeKind) type = LLVMGetElementType(type);
+    LLVMTypeKind kind = LLVMGetTypeKind(type);
+    bool number =
+        kind == LLVMIntegerTypeKind || kind == LLVMFloatTypeKind || kind == LLVMDoubleTypeKind;
+    return number ? ft_pass_size(p, type) : 0;
+}
+
+static LLVMTypeRef type_of_object(LLVMValueRef object)
+{
+    if (LLVMIsAGlobalVariable(object)) return LLVMGlobalGetValueType(object);
+    if (!LLVMIsAAllocaInst(object)) return NULL;
+    return LLVMIsConstant(LLVMGetOperand(object, 0)) ? LLVMGetAllocatedType(object) : NULL;
+}
+
+/* What it is an address in, or what it was before it was called `void *`. */
+static LLVMValueRef base_of(LLVMValueRef pointer)
+{
+    for (;;) {
+        bool plain = LLVMIsAGetElementPtrInst(pointer) || LLVMIsABitCastInst(pointer);
+        LLVMOpcode constant =
+            LLVMIsAConstantExpr(pointer) ? LLVMGetConstOpcode(pointer) : (LLVMOpcode)0;
+        if (!plain && constant != LLVMGetElementPtr && constant != LLVMBitCast) return pointer;
+        pointer = LLVMGetOperand(pointer, 0);
+    }
+}
+
+/* Does it point to numbers, both as it is and as what it was before? */
+static bool points_to_numbers(const ft_pass *p, LLVMValueRef argument)
+{
+    if (!points_to_program(argument)) return false;
+    LLVMValueRef base = base_of(argument);
+    if (LLVMGetTypeKind(LLVMTypeOf(base)) != LLVMPointerTypeKind) return false;
+    LLVMTypeRef object = type_of_object(base);
+    if (!object) object = LLVMGetElementType(LLVMTypeOf(base));
+    return size_of_number(p, object) && size_of_number(p, LLVMGetElementType(LLVMTypeOf(argument)));
+}
+
+static void look_behind(ft_pass *p, LLVMValueRef callee, LLVMValueRef argument)
+{
+    LLVMValueRef base = base_of(argument), null = LLVMConstNull(p->pointer);
+    LLVMTypeRef object = type_of_object(base);
+    uint64_t size = size_of_number(p, LLVMGetElementType(LLVMTypeOf(argument)));
+    ft_pass_call(p, FT_CALLEE_LOOK,
+                 (LLVMValueRef[]){ft_pass_address(p, callee), ft_pass_address(p, argument),
+                                  ft_pass_long(p, size), object ? ft_pass_address(p, base) : null,
+                                  ft_pass_long(p, object ? ft_pass_size(p, object) : 0)});
+}
+
+static void look_at_memory(ft_pass *p, LLVMValueRef instruction, LLVMValueRef callee, unsigned n)
+{
+    static const char *const compilers[] = {"__cxa_", "__atomic_", NULL};
+    const char *name = name_of_external(callee); /* NULL: defined here, or any */
+    if (name ? begins_with_one_of(name, compilers) : LLVMIsAFunction(callee) != NULL) return;
+    for (unsigned i = 0; i < n; i++)
+        if (points_to_numbers(p, LLVMGetOperand(instruction, i)))
+            look_behind(p, callee, LLVMGetOperand(instruction, i));
+}
+
 typedef struct arguments {
     unsigned n, handed, fixed; /* handed over: the first ones */
     bool symbolic;
@@ -316,6 +380,7 @@ static void call(ft_pass *p, LLVMValueRef instruction, LLVMValueRef callee)
                          a.symbolic ? ft_pass_address(p, p->call_ids) : null,
                          a.symbolic ? ft_pass_address(p, p->call_values) : null,
                          ft_pass_int(p, how)});
+    if (effect == FT_SYM_SEES_MEMORY) look_at_memory(p, instruction, callee, a.n);
     if (!is_tail(instruction)) take_result(p, instruction, known);
 }
 

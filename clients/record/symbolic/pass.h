@@ -41,6 +41,7 @@
     X(MEMSET, "ft_sym_memset", "ppiliii")                                                          \
     X(REGISTER, "ft_sym_register", "vpp")                                                          \
     X(CALL, "ft_sym_call", "ipippi")                                                               \
+    X(LOOK, "ft_sym_look", "vpplpl")                                                               \
     X(RESULT, "ft_sym_result", "ii")                                                               \
     X(BEGIN, "ft_sym_begin", "ppi")                                                                \
     X(RETURN, "ft_sym_return", "vpil")                                                             \
