@@ -329,13 +329,21 @@ static bool is_last(LLVMValueRef instruction)
     return LLVMIsAUnreachableInst(next) || LLVMGetInstructionOpcode(next) == LLVMRet;
 }
 
+/* One that may be the last step says in its text alone whether it must be; the text of an
+ * instruction takes a walk over the whole module. */
+bool ft_pass_must_be_tail(LLVMValueRef instruction)
+{
+    if (!LLVMIsACallInst(instruction) || !LLVMIsTailCall(instruction)) return false;
+    char *text = LLVMPrintValueToString(instruction);
+    bool must = strstr(text, "musttail call") != NULL;
+    LLVMDisposeMessage(text);
+    return must;
+}
+
 /* A call that must be the function's last step leaves the result where it is. */
 static bool is_tail(LLVMValueRef instruction)
 {
-    char *text = LLVMPrintValueToString(instruction);
-    bool tail = strstr(text, "musttail call") != NULL;
-    LLVMDisposeMessage(text);
-    return tail && is_last(instruction);
+    return ft_pass_must_be_tail(instruction) && is_last(instruction);
 }
 
 static void take_result(ft_pass *p, LLVMValueRef instruction, LLVMValueRef call)

@@ -108,6 +108,7 @@ void ft_pass_keep_order(ft_pass *p, LLVMValueRef instruction, LLVMValueRef point
 
 /* ---- calls.c */
 bool ft_pass_calls(ft_pass *p, LLVMValueRef instruction);
+bool ft_pass_must_be_tail(LLVMValueRef instruction); /* musttail */
 /* Every invoke gets a block of its own where it goes on. */
 void ft_pass_split_invokes(ft_pass *p);
 void ft_pass_begin_function(ft_pass *p);
