@@ -431,6 +431,7 @@ uint32_t ft_sym_call(const void *callee, uint32_t n, const uint32_t *ids, const 
                      uint32_t how);
 void ft_sym_look(const void *callee, const void *memory, uint64_t size, const void *object,
                  uint64_t whole);
+void ft_sym_look_string(const void *callee, const void *string);
 uint32_t ft_sym_result(uint32_t call);
 const uint32_t *ft_sym_begin(const void *function, uint32_t n);
 void ft_sym_return(const uint32_t *arguments, uint32_t id, uint64_t value);
@@ -516,16 +517,22 @@ static bool has_hooks(const void *callee)
     return with_us || !known.room || *slot_of(callee);
 }
 
-/* What can be read of a number of that size, or of a text up to its end: it may be no pointer. */
+/* So much can be read there, which may be no pointer. */
+static uint64_t copy_readable(void *to, const void *memory, uint64_t size)
+{
+    struct iovec here = {to, size}, there = {(void *)(uintptr_t)memory, size};
+    ssize_t n = process_vm_readv(FT_REAL(getpid)(), &here, 1, &there, 1, 0);
+    return n > 0 ? (uint64_t)n : 0;
+}
+
+/* Of a number of that size, or of a text up to its end. */
 static uint64_t readable(const void *memory, uint64_t size)
 {
     char copy[SEEN];
-    struct iovec to = {copy, size == 1 ? SEEN : size};
-    struct iovec from = {(void *)(uintptr_t)memory, to.iov_len};
-    ssize_t n = process_vm_readv(FT_REAL(getpid)(), &to, 1, &from, 1, 0), length = 0;
-    if (size > 1) return n == (ssize_t)size ? size : 0;
+    uint64_t n = copy_readable(copy, memory, size == 1 ? SEEN : size), length = 0;
+    if (size > 1) return n == size ? size : 0;
     while (length < n && copy[length]) length++;
-    return (uint64_t)(length < n ? length + 1 : length);
+    return length < n ? length + 1 : length;
 }
 
 /* A number, or a text, or what is left of the object that is known to be there. These reads are
@@ -540,6 +547,23 @@ void ft_sym_look(const void *callee, const void *memory, uint64_t size, const vo
     size = !object ? readable(memory, size) : before < whole ? whole - before : 0;
     foretell_ignore_begin();
     ft_rt_read_range(memory, size < SEEN ? size : SEEN, __builtin_return_address(0));
+    foretell_ignore_end();
+}
+
+/* The same of a std::string, as libstdc++ has it, and of its text. */
+void ft_sym_look_string(const void *callee, const void *string)
+{
+    struct {
+        const void *text;
+        uint64_t length;
+    } is;
+    char copy[SEEN];
+    if (has_hooks(callee) || copy_readable(&is, string, sizeof is) != sizeof is) return;
+    ft_rt_settle(4);
+    foretell_ignore_begin();
+    ft_rt_read_range(string, sizeof is, __builtin_return_address(0));
+    uint64_t n = copy_readable(copy, is.text, is.length < SEEN ? is.length : SEEN);
+    ft_rt_read_range(is.text, n, __builtin_return_address(0));
     foretell_ignore_end();
 }
 

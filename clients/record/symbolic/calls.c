@@ -245,7 +245,13 @@ static void pin_results(ft_pass *p, LLVMValueRef instruction, unsigned n)
  * library has for itself there is nothing that the program reads. */
 static uint64_t size_of_number(const ft_pass *p, LLVMTypeRef type)
 {
-    while (LLVMGetTypeKind(type) == LLVMArrayTypeKind) type = LLVMGetElementType(type);
+    for (;;) {
+        /* A variable that is initialised in part: first what is given, then zeros. */
+        bool parts = LLVMGetTypeKind(type) == LLVMStructTypeKind && LLVMIsLiteralStruct(type) &&
+                     LLVMCountStructElementTypes(type);
+        if (!parts && LLVMGetTypeKind(type) != LLVMArrayTypeKind) break;
+        type = parts ? LLVMStructGetTypeAtIndex(type, 0) : LLVMGetElementType(type);
+    }
     LLVMTypeKind kind = LLVMGetTypeKind(type);
     bool number =
         kind == LLVMIntegerTypeKind || kind == LLVMFloatTypeKind || kind == LLVMDoubleTypeKind;
@@ -293,14 +299,33 @@ static void look_behind(ft_pass *p, LLVMValueRef callee, LLVMValueRef argument)
                                   ft_pass_long(p, object ? ft_pass_size(p, object) : 0)});
 }
 
+static bool is_string(LLVMValueRef argument)
+{
+    static const char *const prefixes[] = {"class.std::__cxx11::basic_string", NULL};
+    size_t n = strlen(prefixes[0]);
+    if (LLVMGetTypeKind(LLVMTypeOf(argument)) != LLVMPointerTypeKind) return false;
+    LLVMTypeRef type = LLVMGetElementType(LLVMTypeOf(argument));
+    const char *name = LLVMGetTypeKind(type) == LLVMStructTypeKind ? LLVMGetStructName(type) : NULL;
+    return name && begins_with_one_of(name, prefixes) && (!name[n] || name[n] == '.');
+}
+
 static void look_at_memory(ft_pass *p, LLVMValueRef instruction, LLVMValueRef callee, unsigned n)
 {
-    static const char *const compilers[] = {"__cxa_", "__atomic_", NULL};
+    /* Those of the compiler; and the string's own, which are accesses where the runtime sees them.
+     */
+    static const char *const others[] = {"__cxa_", "__atomic_", "_ZNSt7__cxx1112basic_string",
+                                         "_ZNKSt7__cxx1112basic_string", NULL};
     const char *name = name_of_external(callee); /* NULL: defined here, or any */
-    if (name ? begins_with_one_of(name, compilers) : LLVMIsAFunction(callee) != NULL) return;
-    for (unsigned i = 0; i < n; i++)
-        if (points_to_numbers(p, LLVMGetOperand(instruction, i)))
-            look_behind(p, callee, LLVMGetOperand(instruction, i));
+    if (name ? begins_with_one_of(name, others) : LLVMIsAFunction(callee) != NULL) return;
+    for (unsigned i = 0; i < n; i++) {
+        LLVMValueRef argument = LLVMGetOperand(instruction, i);
+        if (is_string(argument))
+            ft_pass_call(
+                p, FT_CALLEE_LOOK_STRING,
+                (LLVMValueRef[]){ft_pass_address(p, callee), ft_pass_address(p, argument)});
+        else if (points_to_numbers(p, argument))
+            look_behind(p, callee, argument);
+    }
 }
 
 typedef struct arguments {

@@ -42,6 +42,7 @@
     X(REGISTER, "ft_sym_register", "vpp")                                                          \
     X(CALL, "ft_sym_call", "ipippi")                                                               \
     X(LOOK, "ft_sym_look", "vpplpl")                                                               \
+    X(LOOK_STRING, "ft_sym_look_string", "vpp")                                                    \
     X(RESULT, "ft_sym_result", "ii")                                                               \
     X(BEGIN, "ft_sym_begin", "ppi")                                                                \
     X(RETURN, "ft_sym_return", "vpil")                                                             \
