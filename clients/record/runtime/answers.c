@@ -238,7 +238,17 @@ ANSWERS(int, getnameinfo,
          socklen_t host_room, char *restrict service, socklen_t service_room, int flags),
         (address, length, host, host_room, service, service_room, flags), !got,
         (host_room ? text(host, CODE) : (void)0, service_room ? text(service, CODE) : (void)0))
-ANSWERS(int, inet_aton, (const char *from, struct in_addr *to), (from, to), got, ONE(to))
+
+WRAP(int, inet_aton, (const char *from, struct in_addr *to))
+{
+    UNLESS_THEIRS(inet_aton, from, to);
+    ft_rt_settle(RANGES);
+    reads(from, __real_strlen(from) + 1, CODE);
+    int got = __real_inet_aton(from, to);
+    if (got) ONE(to);
+    return got;
+}
+
 ANSWERS(char *, if_indextoname, (unsigned index, char *to), (index, to), got, text(to, CODE))
 
 static void interface_found(struct ifaddrs *a, const void *pc)

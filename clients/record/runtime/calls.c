@@ -197,6 +197,7 @@ static ssize_t end_write(ft_rt_input *in, int fd, bool full)
     {                                                                                              \
         ft_rt_input in;                                                                            \
         reads;                                                                                     \
+        ft_rt_fd_moves(fd, CODE);                                                                  \
         if (!begin_write(&in, FT_INPUT_##call, fd, CODE)) return FT_REAL(name) arguments;          \
         out;                                                                                       \
         bool full = may_wait(&in, fd, (size_t)(n));                                                \

@@ -127,10 +127,32 @@ static void follow_reader(const descriptor *d, const void *pc)
 }
 
 /* A file's place in it is one for all; so is what was there before the program. */
-static void follow_place(int fd, const descriptor *d, const void *pc)
+static void follow_place(int fd, const descriptor *d, uint32_t put, const void *pc)
 {
     uint64_t number = (uint64_t)(unsigned)fd * 2 + CHAIN, own = d && d->end ? d->end : number;
-    ft_rt_channel(FT_RAW_CHANNEL_TAKEN | own, IN | OUT, pc);
+    ft_rt_channel(FT_RAW_CHANNEL_TAKEN | own, IN | OUT | put, pc);
+}
+
+static bool is_file(int fd)
+{
+    struct stat file;
+    ft_rt_fd kind = ft_rt_fd_kind(fd);
+    if (kind == FT_RT_FD_FILE) return true;
+    return kind == FT_RT_FD_OTHER && !FT_REAL(fstat)(fd, &file) && S_ISREG(file.st_mode);
+}
+
+void ft_rt_fd_sought(int fd, const void *pc)
+{
+    if (is_file(fd)) follow_place(fd, at(fd), 0, pc);
+}
+
+/* That alone is no order: nobody may ever look where the place is. */
+void ft_rt_fd_moves(int fd, const void *pc)
+{
+    ft_rt_thread *self = is_file(fd) ? ft_rt_enter() : NULL;
+    if (!self) return;
+    follow_place(fd, at(fd), PUT, pc);
+    self->inside = false; /* the turn goes on until it is written */
 }
 
 static bool is_stream(const descriptor *d)
@@ -143,7 +165,7 @@ void ft_rt_fd_in(int fd, const void *pc)
     ft_rt_sockets_settle(fd);
     const descriptor *d = at(fd);
     if (!d || d->kind < FT_RT_FD_PIPE) {
-        follow_place(fd, d, pc);
+        follow_place(fd, d, 0, pc);
         return;
     }
     ft_rt_channel(d->in, IN, pc);

@@ -188,6 +188,9 @@ void ft_rt_fd_last(int fd, const void *pc);        /* it watches less from here 
 void ft_rt_fd_ends(int fd, const void *pc);        /* nothing more can be taken */
 void ft_rt_fd_ready(int fd, const void *pc);
 void ft_rt_fd_empty(int fd, const void *pc);
+/* The place in a file is asked for, or set; before the program writes there. */
+void ft_rt_fd_sought(int fd, const void *pc);
+void ft_rt_fd_moves(int fd, const void *pc);
 void ft_rt_fd_out(int fd, const void *pc);
 /* A lock on the file: taken, or about to be given up. */
 void ft_rt_fd_locked(int fd, bool taken, const void *pc);

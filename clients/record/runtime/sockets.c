@@ -134,6 +134,7 @@ int mkstemp(char *name)
             return FT_REAL(name)(fd, offset, whence);                                              \
         type real = FT_REAL(name)(fd, offset, whence);                                             \
         if (!in.fed) ft_rt_input_did(&in, real);                                                   \
+        ft_rt_fd_sought(fd, CODE);                                                                 \
         return (type)ft_rt_input_end(&in);                                                         \
     }
 SEEKS(lseek, off_t)

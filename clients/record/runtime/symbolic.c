@@ -3,12 +3,14 @@
  * the log at its next hook, before what the hook records; so notes need no baton. A value is known
  * by the number of its node (raw/terms.h); 0: it does not depend on anything that was read. */
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "runtime.h"
 #include "terms.h"
 #include "trace/event.h"
 
-enum { BUFFER = 1 << 14, LONGEST = 64, ARGUMENTS = 32, EFFECT = 3, FIXED = 8 };
+enum { BUFFER = 1 << 14, LONGEST = 64, ARGUMENTS = 32, EFFECT = 3, FIXED = 8, SEEN = 256 };
 enum { EXTERNAL, KNOWN, UNCOUNTED }; /* what ft_sym_call says */
 
 static __thread struct {
@@ -424,9 +426,12 @@ void *ft_sym_memset(void *to, uint32_t byte, uint64_t size, uint32_t a, uint32_t
 
 /* ---- functions: which ones take node numbers for their arguments */
 
-void ft_sym_register(const void *const *functions, uint64_t n);
+void ft_sym_register(const void *const *functions, const void *const *end);
 uint32_t ft_sym_call(const void *callee, uint32_t n, const uint32_t *ids, const uint64_t *values,
                      uint32_t how);
+void ft_sym_look(const void *callee, const void *memory, uint64_t size, const void *object,
+                 uint64_t whole);
+void ft_sym_look_string(const void *callee, const void *string);
 uint32_t ft_sym_result(uint32_t call);
 const uint32_t *ft_sym_begin(const void *function, uint32_t n);
 void ft_sym_return(const uint32_t *arguments, uint32_t id, uint64_t value);
@@ -457,13 +462,13 @@ static void make_room(uint64_t n)
         if (old[i]) *slot_of(old[i]) = old[i];
 }
 
-void ft_sym_register(const void *const *functions, uint64_t n)
+void ft_sym_register(const void *const *functions, const void *const *end)
 {
-    make_room(n);
-    for (uint64_t i = 0; i < n; i++) {
-        const void **slot = slot_of(functions[i]);
+    make_room((uint64_t)(end - functions));
+    for (; functions < end; functions++) {
+        const void **slot = slot_of(*functions);
         known.used += !*slot;
-        *slot = functions[i];
+        *slot = *functions;
     }
 }
 
@@ -496,6 +501,70 @@ uint32_t ft_sym_call(const void *callee, uint32_t n, const uint32_t *ids, const 
     }
     mine.external++;
     return EXTERNAL;
+}
+
+/* ---- what a function without instrumentation may look at: one of a library, whose own accesses
+ * nobody sees (those of the runtime, and of code with hooks, are seen) */
+
+void foretell_ignore_begin(void);
+void foretell_ignore_end(void);
+extern const char __executable_start, _end;
+
+static bool has_hooks(const void *callee)
+{
+    uintptr_t at = (uintptr_t)callee;
+    bool with_us = at >= (uintptr_t)&__executable_start && at < (uintptr_t)&_end;
+    return with_us || !known.room || *slot_of(callee);
+}
+
+/* So much can be read there, which may be no pointer. */
+static uint64_t copy_readable(void *to, const void *memory, uint64_t size)
+{
+    struct iovec here = {to, size}, there = {(void *)(uintptr_t)memory, size};
+    ssize_t n = process_vm_readv(FT_REAL(getpid)(), &here, 1, &there, 1, 0);
+    return n > 0 ? (uint64_t)n : 0;
+}
+
+/* Of a number of that size, or of a text up to its end. */
+static uint64_t readable(const void *memory, uint64_t size)
+{
+    char copy[SEEN];
+    uint64_t n = copy_readable(copy, memory, size == 1 ? SEEN : size), length = 0;
+    if (size > 1) return n == size ? size : 0;
+    while (length < n && copy[length]) length++;
+    return length < n ? length + 1 : length;
+}
+
+/* A number, or a text, or what is left of the object that is known to be there. These reads are
+ * part of no finding, since it may well not look there; they hold the thread to what it finds.
+ * Nobody else runs until the call. */
+void ft_sym_look(const void *callee, const void *memory, uint64_t size, const void *object,
+                 uint64_t whole)
+{
+    if (!memory || has_hooks(callee)) return;
+    ft_rt_settle(3);
+    uint64_t before = (uint64_t)((const char *)memory - (const char *)object);
+    size = !object ? readable(memory, size) : before < whole ? whole - before : 0;
+    foretell_ignore_begin();
+    ft_rt_read_range(memory, size < SEEN ? size : SEEN, __builtin_return_address(0));
+    foretell_ignore_end();
+}
+
+/* The same of a std::string, as libstdc++ has it, and of its text. */
+void ft_sym_look_string(const void *callee, const void *string)
+{
+    struct {
+        const void *text;
+        uint64_t length;
+    } is;
+    char copy[SEEN];
+    if (has_hooks(callee) || copy_readable(&is, string, sizeof is) != sizeof is) return;
+    ft_rt_settle(4);
+    foretell_ignore_begin();
+    ft_rt_read_range(string, sizeof is, __builtin_return_address(0));
+    uint64_t n = copy_readable(copy, is.text, is.length < SEEN ? is.length : SEEN);
+    ft_rt_read_range(is.text, n, __builtin_return_address(0));
+    foretell_ignore_end();
 }
 
 uint32_t ft_sym_result(uint32_t call)

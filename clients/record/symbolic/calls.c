@@ -7,9 +7,11 @@ enum { FIXED = 8 }; /* ft_sym_call's `how` (runtime/symbolic.c) */
 
 /* Functions of the C library by what their effects on the program depend on. What is not here may
  * look at everything. Those that the runtime stands in front of look at addresses. */
-static const char *const sees_nothing[] = {"printf",  "fprintf",  "puts",   "putchar", "fputs",
-                                           "fputc",   "putc",     "fwrite", "perror",  "fflush",
-                                           "vprintf", "vfprintf", NULL};
+static const char *const sees_nothing[] = {"printf", "puts",    "putchar", "perror",
+                                           "fflush", "vprintf", NULL};
+/* The stream is the first argument, or the last one. */
+static const char *const prints_first[] = {"fprintf", "vfprintf", NULL};
+static const char *const prints_last[] = {"fputs", "fputc", "putc", "fwrite", NULL};
 static const char *const sees_values[] = {"malloc",
                                           "calloc",
                                           "free",
@@ -83,11 +85,29 @@ static bool begins_with_one_of(const char *name, const char *const *prefixes)
     return false;
 }
 
+/* Nobody reads that back. A file, or a stream into memory, the program may read itself. */
+static bool is_standard_output(LLVMValueRef stream)
+{
+    size_t length;
+    if (!LLVMIsALoadInst(stream)) return false;
+    const char *name = LLVMGetValueName2(LLVMGetOperand(stream, 0), &length);
+    return !strcmp(name, "stdout") || !strcmp(name, "stderr");
+}
+
+static bool only_prints(LLVMValueRef instruction, const char *name)
+{
+    unsigned n = LLVMGetNumArgOperands(instruction);
+    if (LLVMGetFirstUse(instruction)) return false;
+    if (is_one_of(name, sees_nothing)) return true;
+    bool first = is_one_of(name, prints_first), last = is_one_of(name, prints_last);
+    return n && (first || last) &&
+           is_standard_output(LLVMGetOperand(instruction, first ? 0 : n - 1));
+}
+
 static ft_sym_effect effect_of(LLVMValueRef instruction, const char *name)
 {
     if (!name) return FT_SYM_SEES_MEMORY;
-    bool used = LLVMGetFirstUse(instruction) != NULL;
-    if (is_one_of(name, sees_nothing)) return used ? FT_SYM_SEES_MEMORY : FT_SYM_SEES_NOTHING;
+    if (only_prints(instruction, name)) return FT_SYM_SEES_NOTHING;
     /* Its result is a text of a length that it is told. */
     if (!strcmp(name, "pthread_getname_np")) return FT_SYM_SEES_MEMORY;
     bool values = is_one_of(name, sees_values) || begins_with_one_of(name, value_prefixes);
@@ -219,6 +239,95 @@ static void pin_results(ft_pass *p, LLVMValueRef instruction, unsigned n)
     }
 }
 
+/* ---- what code without instrumentation may look at: what its arguments point to */
+
+/* Bytes of a number, or of one in an array; 0: it is something else. Inside of a structure that a
+ * library has for itself there is nothing that the program reads. */
+static uint64_t size_of_number(const ft_pass *p, LLVMTypeRef type)
+{
+    for (;;) {
+        /* A variable that is initialised in part: first what is given, then zeros. */
+        bool parts = LLVMGetTypeKind(type) == LLVMStructTypeKind && LLVMIsLiteralStruct(type) &&
+                     LLVMCountStructElementTypes(type);
+        if (!parts && LLVMGetTypeKind(type) != LLVMArrayTypeKind) break;
+        type = parts ? LLVMStructGetTypeAtIndex(type, 0) : LLVMGetElementType(type);
+    }
+    LLVMTypeKind kind = LLVMGetTypeKind(type);
+    bool number =
+        kind == LLVMIntegerTypeKind || kind == LLVMFloatTypeKind || kind == LLVMDoubleTypeKind;
+    return number ? ft_pass_size(p, type) : 0;
+}
+
+static LLVMTypeRef type_of_object(LLVMValueRef object)
+{
+    if (LLVMIsAGlobalVariable(object)) return LLVMGlobalGetValueType(object);
+    if (!LLVMIsAAllocaInst(object)) return NULL;
+    return LLVMIsConstant(LLVMGetOperand(object, 0)) ? LLVMGetAllocatedType(object) : NULL;
+}
+
+/* What it is an address in, or what it was before it was called `void *`. */
+static LLVMValueRef base_of(LLVMValueRef pointer)
+{
+    for (;;) {
+        bool plain = LLVMIsAGetElementPtrInst(pointer) || LLVMIsABitCastInst(pointer);
+        LLVMOpcode constant =
+            LLVMIsAConstantExpr(pointer) ? LLVMGetConstOpcode(pointer) : (LLVMOpcode)0;
+        if (!plain && constant != LLVMGetElementPtr && constant != LLVMBitCast) return pointer;
+        pointer = LLVMGetOperand(pointer, 0);
+    }
+}
+
+/* Does it point to numbers, both as it is and as what it was before? */
+static bool points_to_numbers(const ft_pass *p, LLVMValueRef argument)
+{
+    if (!points_to_program(argument)) return false;
+    LLVMValueRef base = base_of(argument);
+    if (LLVMGetTypeKind(LLVMTypeOf(base)) != LLVMPointerTypeKind) return false;
+    LLVMTypeRef object = type_of_object(base);
+    if (!object) object = LLVMGetElementType(LLVMTypeOf(base));
+    return size_of_number(p, object) && size_of_number(p, LLVMGetElementType(LLVMTypeOf(argument)));
+}
+
+static void look_behind(ft_pass *p, LLVMValueRef callee, LLVMValueRef argument)
+{
+    LLVMValueRef base = base_of(argument), null = LLVMConstNull(p->pointer);
+    LLVMTypeRef object = type_of_object(base);
+    uint64_t size = size_of_number(p, LLVMGetElementType(LLVMTypeOf(argument)));
+    ft_pass_call(p, FT_CALLEE_LOOK,
+                 (LLVMValueRef[]){ft_pass_address(p, callee), ft_pass_address(p, argument),
+                                  ft_pass_long(p, size), object ? ft_pass_address(p, base) : null,
+                                  ft_pass_long(p, object ? ft_pass_size(p, object) : 0)});
+}
+
+static bool is_string(LLVMValueRef argument)
+{
+    static const char *const prefixes[] = {"class.std::__cxx11::basic_string", NULL};
+    size_t n = strlen(prefixes[0]);
+    if (LLVMGetTypeKind(LLVMTypeOf(argument)) != LLVMPointerTypeKind) return false;
+    LLVMTypeRef type = LLVMGetElementType(LLVMTypeOf(argument));
+    const char *name = LLVMGetTypeKind(type) == LLVMStructTypeKind ? LLVMGetStructName(type) : NULL;
+    return name && begins_with_one_of(name, prefixes) && (!name[n] || name[n] == '.');
+}
+
+static void look_at_memory(ft_pass *p, LLVMValueRef instruction, LLVMValueRef callee, unsigned n)
+{
+    /* Those of the compiler; and the string's own, which are accesses where the runtime sees them.
+     */
+    static const char *const others[] = {"__cxa_", "__atomic_", "_ZNSt7__cxx1112basic_string",
+                                         "_ZNKSt7__cxx1112basic_string", NULL};
+    const char *name = name_of_external(callee); /* NULL: defined here, or any */
+    if (name ? begins_with_one_of(name, others) : LLVMIsAFunction(callee) != NULL) return;
+    for (unsigned i = 0; i < n; i++) {
+        LLVMValueRef argument = LLVMGetOperand(instruction, i);
+        if (is_string(argument))
+            ft_pass_call(
+                p, FT_CALLEE_LOOK_STRING,
+                (LLVMValueRef[]){ft_pass_address(p, callee), ft_pass_address(p, argument)});
+        else if (points_to_numbers(p, argument))
+            look_behind(p, callee, argument);
+    }
+}
+
 typedef struct arguments {
     unsigned n, handed, fixed; /* handed over: the first ones */
     bool symbolic;
@@ -245,13 +354,21 @@ static bool is_last(LLVMValueRef instruction)
     return LLVMIsAUnreachableInst(next) || LLVMGetInstructionOpcode(next) == LLVMRet;
 }
 
+/* One that may be the last step says in its text alone whether it must be; the text of an
+ * instruction takes a walk over the whole module. */
+bool ft_pass_must_be_tail(LLVMValueRef instruction)
+{
+    if (!LLVMIsACallInst(instruction) || !LLVMIsTailCall(instruction)) return false;
+    char *text = LLVMPrintValueToString(instruction);
+    bool must = strstr(text, "musttail call") != NULL;
+    LLVMDisposeMessage(text);
+    return must;
+}
+
 /* A call that must be the function's last step leaves the result where it is. */
 static bool is_tail(LLVMValueRef instruction)
 {
-    char *text = LLVMPrintValueToString(instruction);
-    bool tail = strstr(text, "musttail call") != NULL;
-    LLVMDisposeMessage(text);
-    return tail && is_last(instruction);
+    return ft_pass_must_be_tail(instruction) && is_last(instruction);
 }
 
 static void take_result(ft_pass *p, LLVMValueRef instruction, LLVMValueRef call)
@@ -296,6 +413,7 @@ static void call(ft_pass *p, LLVMValueRef instruction, LLVMValueRef callee)
                          a.symbolic ? ft_pass_address(p, p->call_ids) : null,
                          a.symbolic ? ft_pass_address(p, p->call_values) : null,
                          ft_pass_int(p, how)});
+    if (effect == FT_SYM_SEES_MEMORY) look_at_memory(p, instruction, callee, a.n);
     if (!is_tail(instruction)) take_result(p, instruction, known);
 }
 

@@ -373,12 +373,7 @@ static void leave(ft_pass *p, LLVMValueRef instruction)
 {
     LLVMValueRef before = LLVMGetPreviousInstruction(instruction);
     LLVMValueRef value = LLVMGetNumOperands(instruction) ? LLVMGetOperand(instruction, 0) : NULL;
-    if (before && LLVMIsACallInst(before)) {
-        char *text = LLVMPrintValueToString(before);
-        bool tail = strstr(text, "musttail call") != NULL;
-        LLVMDisposeMessage(text);
-        if (tail) return;
-    }
+    if (before && ft_pass_must_be_tail(before)) return;
     forget_frame(p);
     LLVMValueRef node = value ? ft_pass_node(p, value) : p->zero;
     LLVMValueRef word = node == p->zero ? ft_pass_long(p, 0) : ft_pass_word(p, value);

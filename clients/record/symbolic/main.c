@@ -5,6 +5,7 @@
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitReader.h>
 #include <llvm-c/BitWriter.h>
+#include <llvm-c/Comdat.h>
 #include <llvm-c/Transforms/Utils.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,32 +73,68 @@ static bool is_instrumented(LLVMValueRef function)
 
 typedef FT_VEC(LLVMValueRef) value_list;
 
-/* The functions that take node numbers, told to the runtime before the program's own constructors.
- * A library's run before the program's, and so before the runtime's: they begin the recording. */
-static void add_constructor(ft_pass *p, const value_list *functions)
+/* ---- the functions that take node numbers are listed in a section of their own */
+
+#define LIST "foretell_functions"
+
+/* The linker may take another definition for a weak one, and that may have no instrumentation. So
+ * such a function is listed by a name that stands for this definition alone. */
+static LLVMValueRef own_name(ft_pass *p, LLVMValueRef function)
 {
-    unsigned n = (unsigned)functions->len;
-    LLVMValueRef *pointers = ft_calloc(n + 1, sizeof *pointers);
-    for (unsigned i = 0; i < n; i++) pointers[i] = LLVMConstBitCast(functions->data[i], p->pointer);
-    LLVMValueRef table =
-        LLVMAddGlobal(p->module, LLVMArrayType(p->pointer, n), "foretell.functions");
-    LLVMSetInitializer(table, LLVMConstArray(p->pointer, pointers, n));
-    LLVMSetLinkage(table, LLVMInternalLinkage);
+    LLVMLinkage linkage = LLVMGetLinkage(function);
+    bool weak = linkage == LLVMWeakAnyLinkage || linkage == LLVMWeakODRLinkage ||
+                linkage == LLVMLinkOnceAnyLinkage || linkage == LLVMLinkOnceODRLinkage;
+    if (!weak) return function;
+    LLVMValueRef name =
+        LLVMAddAlias2(p->module, LLVMGlobalGetValueType(function), 0, function, "foretell.own");
+    LLVMSetLinkage(name, LLVMPrivateLinkage);
+    return name;
+}
+
+/* With an inline function whose code the linker drops, its entry goes too. */
+static void list(ft_pass *p, LLVMValueRef function)
+{
+    LLVMValueRef entry = LLVMAddGlobal(p->module, p->pointer, "foretell.function");
+    LLVMComdatRef group = LLVMGetComdat(function);
+    LLVMSetInitializer(entry, LLVMConstBitCast(own_name(p, function), p->pointer));
+    LLVMSetLinkage(entry, LLVMPrivateLinkage);
+    LLVMSetSection(entry, LIST);
+    if (group) LLVMSetComdat(entry, group);
+}
+
+/* Where the list of this program, or library, begins or ends, as the linker knows. */
+static LLVMValueRef edge_of_list(ft_pass *p, const char *name)
+{
+    LLVMValueRef edge = LLVMAddGlobal(p->module, p->pointer, name);
+    LLVMSetVisibility(edge, LLVMHiddenVisibility);
+    return ft_pass_address(p, edge);
+}
+
+/* One for all objects of a program, or of a library, tells the runtime the list before the
+ * program's own constructors. A library's runs before the program's, and so before the runtime's:
+ * it begins the recording. */
+static void add_constructor(ft_pass *p)
+{
+    static const char *const name = "foretell.register";
+    LLVMComdatRef group = LLVMGetOrInsertComdat(p->module, name);
     LLVMTypeRef type = LLVMFunctionType(p->none, NULL, 0, false);
-    LLVMValueRef constructor = LLVMAddFunction(p->module, "foretell.register", type);
-    LLVMSetLinkage(constructor, LLVMInternalLinkage);
+    LLVMValueRef constructor = LLVMAddFunction(p->module, name, type);
+    LLVMSetLinkage(constructor, LLVMLinkOnceODRLinkage);
+    LLVMSetVisibility(constructor, LLVMHiddenVisibility);
+    LLVMSetComdat(constructor, group);
     LLVMPositionBuilderAtEnd(p->builder,
                              LLVMAppendBasicBlockInContext(p->context, constructor, ""));
     LLVMSetCurrentDebugLocation2(p->builder, NULL);
     ft_pass_call(p, FT_CALLEE_INIT, NULL);
-    ft_pass_call(p, FT_CALLEE_REGISTER,
-                 (LLVMValueRef[]){ft_pass_address(p, table), ft_pass_long(p, n)});
+    ft_pass_call(
+        p, FT_CALLEE_REGISTER,
+        (LLVMValueRef[]){edge_of_list(p, "__start_" LIST), edge_of_list(p, "__stop_" LIST)});
     LLVMBuildRetVoid(p->builder);
     LLVMValueRef start = LLVMAddGlobal(p->module, LLVMTypeOf(constructor), "foretell.start");
     LLVMSetInitializer(start, constructor);
     LLVMSetLinkage(start, LLVMInternalLinkage);
     LLVMSetSection(start, ".init_array.00102");
-    free(pointers);
+    LLVMSetComdat(start, group);
 }
 
 static void add_mark(ft_pass *p)
@@ -124,7 +161,8 @@ static void instrument(LLVMContextRef context, LLVMModuleRef module)
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         if (is_instrumented(f)) ft_vec_push(&functions, f);
     for (size_t i = 0; i < functions.len; i++) ft_pass_function(&p, functions.data[i]);
-    add_constructor(&p, &functions);
+    for (size_t i = 0; i < functions.len; i++) list(&p, functions.data[i]);
+    if (functions.len) add_constructor(&p);
     add_mark(&p);
     ft_vec_release(&functions);
     ft_vec_release(&p.ids);

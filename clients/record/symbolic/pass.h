@@ -39,8 +39,10 @@
     X(MEMCPY, "ft_sym_memcpy", "pppliii")                                                          \
     X(MEMMOVE, "ft_sym_memmove", "pppliii")                                                        \
     X(MEMSET, "ft_sym_memset", "ppiliii")                                                          \
-    X(REGISTER, "ft_sym_register", "vpl")                                                          \
+    X(REGISTER, "ft_sym_register", "vpp")                                                          \
     X(CALL, "ft_sym_call", "ipippi")                                                               \
+    X(LOOK, "ft_sym_look", "vpplpl")                                                               \
+    X(LOOK_STRING, "ft_sym_look_string", "vpp")                                                    \
     X(RESULT, "ft_sym_result", "ii")                                                               \
     X(BEGIN, "ft_sym_begin", "ppi")                                                                \
     X(RETURN, "ft_sym_return", "vpil")                                                             \
@@ -107,6 +109,7 @@ void ft_pass_keep_order(ft_pass *p, LLVMValueRef instruction, LLVMValueRef point
 
 /* ---- calls.c */
 bool ft_pass_calls(ft_pass *p, LLVMValueRef instruction);
+bool ft_pass_must_be_tail(LLVMValueRef instruction); /* musttail */
 /* Every invoke gets a block of its own where it goes on. */
 void ft_pass_split_invokes(ft_pass *p);
 void ft_pass_begin_function(ft_pass *p);
