@@ -422,14 +422,21 @@ static bool skip_record(ft_raw_log *log, ft_raw_operation operation)
 
 /* ---- from the ring into the store */
 
+/* Their words where nothing is packed over them. */
+static const unsigned char *words_aside(ft_raw_log *log, uint32_t n)
+{
+    if (log->words == log->passing) return log->words;
+    return memcpy(log->passing, log->words, n * FT_RAW_PLAIN);
+}
+
 /* The events at hand. */
 static bool keep_events(ft_raw_log *log, uint32_t n)
 {
     unsigned char *to = room(log, FT_RAW_BATCH_MOST);
     bool plain = log->plain && ft_raw_log_keeps_plain(log);
     ft_raw_packer *packer = plain ? NULL : &log->packer;
-    if (!plain) ft_raw_log_decode(log, n);
-    return to && stored(log, ft_raw_batch_put(packer, &log->sum, log->events, n, to));
+    ft_raw_taken taken = {plain ? log->words : words_aside(log, n), log->events};
+    return to && stored(log, ft_raw_batch_put(packer, &log->sum, &taken, n, to));
 }
 
 /* The events up to log->at, which come before `range`, the first word of the record's access if it

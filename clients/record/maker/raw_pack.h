@@ -30,9 +30,14 @@ typedef struct ft_raw_packer {
 void ft_raw_packer_open(ft_raw_packer *packer);
 void ft_raw_packer_close(ft_raw_packer *packer);
 
+/* Events as they were taken out of a ring. */
+typedef struct ft_raw_taken {
+    const unsigned char *words; /* of each: as in a plain batch, or the first one is 0 */
+    const ft_raw_event *others; /* then it stands here, at the same place */
+} ft_raw_taken;
+
 /* At most FT_RAW_BATCH events into FT_RAW_PACKED_MOST bytes; returns how many it took. */
-size_t ft_raw_pack(ft_raw_packer *packer, const ft_raw_event *events, uint32_t n,
-                   unsigned char *to);
+size_t ft_raw_pack(ft_raw_packer *packer, const ft_raw_taken *taken, uint32_t n, unsigned char *to);
 /* The n events of so many bytes; codes: of the sites below n_sites. False: they are not that. */
 bool ft_raw_unpack(ft_raw_packer *packer, const unsigned char *from, size_t bytes,
                    const uint8_t *codes, uint32_t n_sites, ft_raw_event *events, uint32_t n);
@@ -58,7 +63,7 @@ static inline bool ft_raw_is_plain(const ft_raw_event *e)
 unsigned char *ft_raw_batch_plain(unsigned char *to);
 /* The events and what they come to, into FT_RAW_BATCH_MOST bytes; returns how many it took.
  * packer: NULL: plainly, and they are there. */
-size_t ft_raw_batch_put(ft_raw_packer *packer, const ft_raw_sum *sum, const ft_raw_event *events,
+size_t ft_raw_batch_put(ft_raw_packer *packer, const ft_raw_sum *sum, const ft_raw_taken *taken,
                         uint32_t n, unsigned char *to);
 /* The batch of at most so many bytes, a word at least. False: it is none. */
 bool ft_raw_batch_look(const unsigned char *from, size_t bytes, ft_raw_batch *batch);
