@@ -202,9 +202,11 @@ static void test_batches(void **unused)
         assert_int_equal(*at, FT_RAW_PACKED);
         assert_int_equal(bytes % FT_RAW_WORD, 0);
         assert_true(ft_raw_batch_look(at, bytes, &batch));
-        assert_true(batch.n == n && batch.whole == bytes);
+        assert_true(batch.n == n && batch.whole == bytes && batch.next == at);
+        ft_raw_batch_lead(at, at + bytes);
         assert_false(ft_raw_batch_look(at, bytes - FT_RAW_WORD, &batch) && batch.whole == bytes);
         assert_true(ft_raw_batch_look(at, bytes, &batch));
+        assert_true(batch.next == at + bytes);
         assert_true(ft_raw_batch_get(&packer, &batch, codes, FT_RAW_SITES, found));
         expect(events, found, n);
         assert_true(ft_raw_batch_sum(&batch, FT_RAW_SITES, &sum));

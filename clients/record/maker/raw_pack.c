@@ -165,12 +165,13 @@ bool ft_raw_unpack(ft_raw_packer *packer, const unsigned char *from, size_t byte
 
 /* ---- batches */
 
-/* Two words: from these bits on. Behind them the events, then of each call that is entered its site
- * in 32 bits, then zeros up to a whole word. A plain event is as in the log (raw/raw.h), in two
- * words. */
+/* Two words: from these bits on (NEXT: words to a later batch). Behind them the events, then of
+ * each call that is entered its site in 32 bits, then zeros up to a whole word. A plain event is as
+ * in the log (raw/raw.h), in two words. */
 enum {
     EVENTS = 16,
     BYTES = 32,
+    NEXT = 48,
     CALLS = 0,
     LEFT = 16,
     ENTERED = 32,
@@ -178,6 +179,7 @@ enum {
     HEAD = 2 * FT_RAW_WORD
 };
 
+_Static_assert(FT_RAW_PACKED_MOST <= UINT16_MAX, "the bytes have room");
 _Static_assert(FT_RAW_PACKED_MOST >= FT_RAW_BATCH * (int)FT_RAW_PLAIN, "plain ones have room, too");
 
 static size_t size_of(size_t bytes, size_t n_entered)
@@ -224,6 +226,12 @@ size_t ft_raw_batch_put(ft_raw_packer *packer, const ft_raw_sum *sum, const ft_r
     return size_of(bytes, sum->n_entered);
 }
 
+void ft_raw_batch_lead(unsigned char *batch, const unsigned char *to)
+{
+    size_t words = (size_t)(to - batch) / FT_RAW_WORD;
+    if (words <= UINT16_MAX) put(batch, get(batch) | (uint64_t)words << NEXT);
+}
+
 bool ft_raw_batch_look(const unsigned char *from, size_t bytes, ft_raw_batch *batch)
 {
     if (bytes < HEAD) return false;
@@ -234,7 +242,8 @@ bool ft_raw_batch_look(const unsigned char *from, size_t bytes, ft_raw_batch *ba
                             .n_entered = (uint32_t)(sum >> ENTERED) & UINT16_MAX,
                             .plain = sum >> PLAIN & 1,
                             .events = from + HEAD,
-                            .bytes = head >> BYTES};
+                            .bytes = head >> BYTES & UINT16_MAX,
+                            .next = from + (head >> NEXT) * FT_RAW_WORD};
     batch->whole = size_of(batch->bytes, batch->n_entered);
     batch->entered = batch->events + batch->bytes;
     return batch->n <= FT_RAW_BATCH && batch->whole <= bytes;

@@ -48,8 +48,9 @@ typedef struct ft_raw_batch {
     uint32_t calls, left, n_entered;
     bool plain;
     const unsigned char *events, *entered;
-    size_t bytes; /* of the events */
-    size_t whole; /* of the batch */
+    const unsigned char *next; /* ft_raw_batch_lead; else the batch itself */
+    size_t bytes;              /* of the events */
+    size_t whole;              /* of the batch */
 } ft_raw_batch;
 
 /* May the event be in a plain batch? */
@@ -65,6 +66,9 @@ unsigned char *ft_raw_batch_plain(unsigned char *to);
  * packer: NULL: plainly, and they are there. */
 size_t ft_raw_batch_put(ft_raw_packer *packer, const ft_raw_sum *sum, const ft_raw_taken *taken,
                         uint32_t n, unsigned char *to);
+/* Says in a batch where a later one is, for who fetches that before it comes to it; not if it is
+ * far. */
+void ft_raw_batch_lead(unsigned char *batch, const unsigned char *to);
 /* The batch of at most so many bytes, a word at least. False: it is none. */
 bool ft_raw_batch_look(const unsigned char *from, size_t bytes, ft_raw_batch *batch);
 /* Its events; codes: of the sites below n_sites. False: it has no such ones. */
