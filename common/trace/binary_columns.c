@@ -4,7 +4,14 @@
 
 #include "trace/binary_out.h"
 
-enum { LONGEST = 5, SLACK = 7, CHUNK = 64, NO_OBJECT = FT_OBJECT_NONE, NO_DATA = FT_BINARY_DATA };
+enum {
+    LONGEST = 5,
+    SLACK = 7,
+    CHUNK = 64,
+    PART = 8,
+    NO_OBJECT = FT_OBJECT_NONE,
+    NO_DATA = FT_BINARY_DATA
+};
 
 /* As ft_put_varint does, for 35 bits, without a branch that no processor foresees; up to SLACK
  * bytes behind it are written too. */
@@ -26,38 +33,54 @@ static inline uint32_t small_delta(uint32_t value, uint32_t before)
     return delta << 1 ^ (uint32_t)((int32_t)delta >> 31);
 }
 
-/* Most differences take one byte: a chunk of nothing else is made in loops that compilers make
+/* Most differences take one byte: so many of nothing else are made in loops that compilers make
  * vectors of. False: it is something else, and nothing was put. */
-static bool put_small(const uint32_t *values, uint32_t before, unsigned char *at)
+static inline bool put_small(const uint32_t *values, uint32_t n, uint32_t before, unsigned char *at)
 {
     uint32_t seen = values[0] | before, coded[CHUNK];
     coded[0] = small_delta(values[0], before);
-    for (uint32_t k = 1; k < CHUNK; k++) {
+    for (uint32_t k = 1; k < n; k++) {
         coded[k] = small_delta(values[k], values[k - 1]);
         seen |= values[k];
     }
     seen = seen >> 31 << 7;
-    for (uint32_t k = 0; k < CHUNK; k++) seen |= coded[k];
-    for (uint32_t k = 0; k < CHUNK; k++) at[k] = (unsigned char)coded[k];
+    for (uint32_t k = 0; k < n; k++) seen |= coded[k];
+    for (uint32_t k = 0; k < n; k++) at[k] = (unsigned char)coded[k];
     return seen < 128;
+}
+
+static unsigned char *put_each(unsigned char *at, const uint32_t *values, uint32_t n, uint32_t last)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        at = put_delta(at, values[i], last);
+        last = values[i];
+    }
+    return at;
+}
+
+/* Less than a chunk: what a thread does in a critical section. */
+static unsigned char *put_few(unsigned char *at, const uint32_t *values, uint32_t n, uint32_t last)
+{
+    uint32_t i = 0;
+    for (; n - i >= PART && put_small(values + i, PART, last, at); i += PART) {
+        at += PART;
+        last = values[i + PART - 1];
+    }
+    return put_each(at, values + i, n - i, last);
 }
 
 /* All of them, one after the other. */
 static unsigned char *put_all(unsigned char *at, const uint32_t *values, uint32_t n, uint32_t last)
 {
-    for (uint32_t i = 0; i < n;) {
-        if (n - i >= CHUNK && put_small(values + i, last, at)) {
+    uint32_t i = 0;
+    for (; n - i >= CHUNK; i += CHUNK) {
+        if (put_small(values + i, CHUNK, last, at))
             at += CHUNK;
-            i += CHUNK;
-            last = values[i - 1];
-            continue;
-        }
-        for (uint32_t end = n - i < CHUNK ? n : i + CHUNK; i < end; i++) {
-            at = put_delta(at, values[i], last);
-            last = values[i];
-        }
+        else
+            at = put_each(at, values + i, CHUNK, last);
+        last = values[i + CHUNK - 1];
     }
-    return at;
+    return put_few(at, values + i, n - i, last);
 }
 
 /* ---- the six columns ------------------------------------------------------------------------- */

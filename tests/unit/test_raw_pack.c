@@ -48,6 +48,25 @@ static void make_events(uint64_t *state, ft_raw_event *events, uint32_t n)
     }
 }
 
+/* As the log takes them out of the ring; the caller frees the words. */
+static ft_raw_taken take(const ft_raw_event *events, uint32_t n)
+{
+    unsigned char *words = ft_calloc(n, FT_RAW_PLAIN);
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t first = ft_raw_is_plain(&events[i]) ? ft_raw_first_word(&events[i]) : 0;
+        ft_raw_put_plain(words + i * FT_RAW_PLAIN, first, (uint64_t)events[i].value);
+    }
+    return (ft_raw_taken){words, events};
+}
+
+static size_t pack(ft_raw_packer *packer, const ft_raw_event *events, uint32_t n, unsigned char *to)
+{
+    ft_raw_taken taken = take(events, n);
+    size_t bytes = ft_raw_pack(packer, &taken, n, to);
+    free((void *)taken.words);
+    return bytes;
+}
+
 static void expect(const ft_raw_event *made, const ft_raw_event *found, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -72,7 +91,7 @@ static void test_again(void **unused)
         uint32_t n = 1 + rnd(&state, FT_RAW_BATCH);
         make_events(&state, events, n);
         unsigned char *packed = ft_alloc(FT_RAW_PACKED_MOST + FT_RAW_PACKED_BEHIND);
-        size_t bytes = ft_raw_pack(&packer, events, n, packed);
+        size_t bytes = pack(&packer, events, n, packed);
         assert_true(bytes <= FT_RAW_PACKED_MOST);
         /* What is read of it, and no more: an error of the memory's where that is not so. */
         unsigned char *copy = ft_alloc(bytes + FT_RAW_PACKED_BEHIND);
@@ -101,7 +120,7 @@ static void test_damage(void **unused)
         ft_raw_packer_open(&unpacker);
         uint32_t n = 1 + rnd(&state, FT_RAW_BATCH);
         make_events(&state, events, n);
-        size_t bytes = ft_raw_pack(&packer, events, n, packed), part = rnd(&state, (uint32_t)bytes);
+        size_t bytes = pack(&packer, events, n, packed), part = rnd(&state, (uint32_t)bytes);
         unsigned char *copy = ft_alloc(bytes + FT_RAW_PACKED_BEHIND);
         memset(copy, 0xFF, bytes + FT_RAW_PACKED_BEHIND);
         memcpy(copy, packed, part);
@@ -151,13 +170,13 @@ static unsigned char *make_batch(uint64_t *state, bool plain, ft_raw_event *even
     make_events(state, events, *n);
     *n = choose(events, *n, plain);
     ft_raw_sum sum = sum_of(events, *n);
+    ft_raw_taken taken = take(events, *n);
     unsigned char *put = ft_alloc(FT_RAW_BATCH_MOST), *copy;
-    for (uint32_t i = 0; plain && i < *n; i++)
-        ft_raw_put_plain(ft_raw_batch_plain(put) + i * FT_RAW_PLAIN, ft_raw_first_word(&events[i]),
-                         (uint64_t)events[i].value);
+    if (plain) memcpy(ft_raw_batch_plain(put), taken.words, *n * FT_RAW_PLAIN);
     ft_raw_packer_open(&packer);
-    *bytes = ft_raw_batch_put(plain ? NULL : &packer, &sum, events, *n, put);
+    *bytes = ft_raw_batch_put(plain ? NULL : &packer, &sum, &taken, *n, put);
     ft_raw_packer_close(&packer);
+    free((void *)taken.words);
     copy = ft_alloc(*bytes + FT_RAW_PACKED_BEHIND);
     memcpy(copy, put, *bytes);
     memset(copy + *bytes, 0xFF, FT_RAW_PACKED_BEHIND);
@@ -183,9 +202,11 @@ static void test_batches(void **unused)
         assert_int_equal(*at, FT_RAW_PACKED);
         assert_int_equal(bytes % FT_RAW_WORD, 0);
         assert_true(ft_raw_batch_look(at, bytes, &batch));
-        assert_true(batch.n == n && batch.whole == bytes);
+        assert_true(batch.n == n && batch.whole == bytes && batch.next == at);
+        ft_raw_batch_lead(at, at + bytes);
         assert_false(ft_raw_batch_look(at, bytes - FT_RAW_WORD, &batch) && batch.whole == bytes);
         assert_true(ft_raw_batch_look(at, bytes, &batch));
+        assert_true(batch.next == at + bytes);
         assert_true(ft_raw_batch_get(&packer, &batch, codes, FT_RAW_SITES, found));
         expect(events, found, n);
         assert_true(ft_raw_batch_sum(&batch, FT_RAW_SITES, &sum));

@@ -37,6 +37,7 @@ void ft_cells_free(ft_cells *cells)
     ft_map_release(&cells->starts);
     ft_vec_release(&cells->granules);
     ft_vec_release(&cells->allocations);
+    ft_vec_release(&cells->jumps);
     ft_vec_release(&cells->big);
     ft_vec_release(&cells->regions);
     ft_vec_release(&cells->constants);
@@ -127,30 +128,15 @@ static bool later_of(const ft_cells *cells, uint32_t index, uint64_t address, ui
     return around && !a->freed;
 }
 
-/* Behind `before`. Blocks of a busy program lie at one address by the ten thousand, and each of
- * their cells asks for its own: jumps as those of Myers (An applicative random-access stack, 1983),
- * which double along the way. */
-static void put_behind(const ft_cells *cells, allocation *a, uint32_t index, uint32_t before)
-{
-    const allocation *all = cells->allocations.data;
-    a->before = before;
-    a->far = index;
-    a->depth = 0;
-    if (before == FT_NO_ALLOCATION) return;
-    const allocation *b = &all[before], *c = &all[b->far];
-    bool doubles = b->depth - c->depth == c->depth - all[c->far].depth;
-    a->far = doubles ? c->far : before;
-    a->depth = b->depth + 1;
-}
-
-/* The latest of the allocations that begin there, if it is around the granule. Returns as above. */
+/* The latest of the allocations that begin there, if it is around the granule. Returns as above.
+ * In the first pass nobody asks for one that has another behind it. */
 static bool later_at(const ft_cells *cells, uint64_t at, const granule *g, uint32_t *latest)
 {
     uint64_t index = FT_NO_ALLOCATION;
     ft_map_get(&cells->blocks, at, &index);
     while (index != FT_NO_ALLOCATION && index >= g->born) {
-        const allocation *a = &cells->allocations.data[index];
-        index = a->far != index && a->far >= g->born ? a->far : a->before;
+        uint32_t far = cells->jumps.data[index].far;
+        index = far != index && far >= g->born ? far : cells->allocations.data[index].before;
     }
     return index != FT_NO_ALLOCATION && later_of(cells, (uint32_t)index, g->address, latest);
 }
@@ -228,9 +214,11 @@ static void begin_allocation(ft_cells *cells, uint64_t address, uint64_t size, u
     *ft_map_slot(&cells->starts, address / ALIGNED / STARTS, 0, NULL) |=
         UINT64_C(1) << address / ALIGNED % STARTS;
     if (size > BIG) ft_vec_push(&cells->big, index);
-    allocation made = {.address = address, .size = size, .turn = cells->turn, .thread = thread};
-    put_behind(cells, &made, index, (uint32_t)before);
-    ft_vec_push(&cells->allocations, made);
+    ft_vec_push(&cells->allocations, (allocation){.address = address,
+                                                  .size = size,
+                                                  .turn = cells->turn,
+                                                  .thread = thread,
+                                                  .before = (uint32_t)before});
     if (!cells->high || address < cells->low) cells->low = address;
     if (address + size > cells->high) cells->high = address + size;
 }
@@ -544,6 +532,25 @@ static void link_lives(ft_cells *cells)
     }
 }
 
+static jump jump_behind(const jump *all, uint32_t index, uint32_t before)
+{
+    if (before == FT_NO_ALLOCATION) return (jump){index, 0};
+    const jump *b = &all[before], *c = &all[b->far];
+    bool doubles = b->depth - c->depth == c->depth - all[c->far].depth;
+    return (jump){doubles ? c->far : before, b->depth + 1};
+}
+
+/* Blocks of a busy program lie at one address by the ten thousand, and each of their cells asks for
+ * its own: jumps as those of Myers (An applicative random-access stack, 1983), which double along
+ * the way. */
+static void make_jumps(ft_cells *cells)
+{
+    for (uint32_t i = 0; i < cells->allocations.len; i++) {
+        jump made = jump_behind(cells->jumps.data, i, cells->allocations.data[i].before);
+        ft_vec_push(&cells->jumps, made);
+    }
+}
+
 static int by_start(const void *a, const void *b)
 {
     uint32_t x = ((const fence *)a)->from, y = ((const fence *)b)->from;
@@ -552,6 +559,7 @@ static int by_start(const void *a, const void *b)
 
 void ft_cells_settle(ft_cells *cells)
 {
+    make_jumps(cells);
     for (size_t i = 0; i < cells->granules.len; i++) add_cells(cells, &cells->granules.data[i]);
     release_pages(cells); /* most have no cells: from now on they are all the same one */
     link_lives(cells);

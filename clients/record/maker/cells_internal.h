@@ -133,13 +133,17 @@ typedef struct allocation {
     uint32_t turn;   /* when */
     uint32_t thread; /* whose */
     uint32_t before; /* the one before at the same address, FT_NO_ALLOCATION */
-    uint32_t far;    /* one further before, so far that log n of these and `before` lead to any */
-    uint32_t depth;  /* how many come before it at that address */
     bool zeroed;
     bool freed; /* first pass: and not begun again */
     bool stack; /* the thread's: it lies where earlier blocks are gone; has no name */
     const unsigned char *content; /* a mapping's whole one, in the log; NULL: not told */
 } allocation;
+
+/* From an allocation to those before it at the same address. */
+typedef struct jump {
+    uint32_t far; /* one so far before that log n of these and `before` lead to any; itself: none */
+    uint32_t depth; /* how many come before it */
+} jump;
 
 /* Where the last look-up of an allocation was made. */
 typedef struct place {
@@ -171,6 +175,7 @@ struct ft_cells {
     } near[NEAR];
     FT_VEC(granule) granules;
     FT_VEC(allocation) allocations;
+    FT_VEC(jump) jumps;   /* by allocation, between the passes */
     ft_map blocks;        /* address / ALIGNED of allocations -> the latest one */
     ft_map starts;        /* address / ALIGNED / STARTS -> a bit for each that is in blocks */
     FT_VEC(uint32_t) big; /* allocations larger than BIG */

@@ -64,11 +64,17 @@ static inline uint64_t ft_raw_first_word(const ft_raw_event *e)
     return 1 | e->address << 1 | (uint64_t)e->site << FT_RAW_SITE_SHIFT;
 }
 
+/* Its address in there. */
+static inline uint64_t ft_raw_plain_address(uint64_t first)
+{
+    return first >> 1 & ((UINT64_C(1) << FT_RAW_ADDRESS_BITS) - 1);
+}
+
 /* An event of these words; codes: by site. */
 static inline ft_raw_event ft_raw_plain_event(uint64_t first, uint64_t value, const uint8_t *codes)
 {
     uint32_t site = (uint32_t)(first >> FT_RAW_SITE_SHIFT);
-    return (ft_raw_event){.address = first >> 1 & ((UINT64_C(1) << FT_RAW_ADDRESS_BITS) - 1),
+    return (ft_raw_event){.address = ft_raw_plain_address(first),
                           .value = (int64_t)value,
                           .written = (int64_t)value,
                           .site = site,

@@ -12,6 +12,8 @@ typedef struct ft_raw_actor {
     FT_VEC(uint64_t) calls; /* that the thread is in: the frames, each below the one before */
 } ft_raw_actor;
 
+enum { FT_RAW_AHEAD = 4 }; /* batches */
+
 struct ft_raw_log {
     unsigned char *map; /* the file */
     size_t mapped;
@@ -31,6 +33,8 @@ struct ft_raw_log {
     int fd;                    /* of the file, -1: without a ring */
     unsigned calls;            /* of ft_raw_log_next */
     ft_raw_packer packer;
+    unsigned char *batches[FT_RAW_AHEAD]; /* the last ones in the store, in turns; NULL */
+    uint32_t n_batches;
     const unsigned char *start, *at, *end;
     uint32_t thread;
     uint8_t *codes; /* [n_sites], from 1 */

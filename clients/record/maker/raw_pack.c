@@ -4,19 +4,27 @@
 #include <string.h>
 
 /* First of every event a byte: from these bits on, how much is said of what; then of every event
- * what is said. So where the next one's is does not wait for what is there. */
-enum { ADDRESS = 0, VALUE = 2, SITE = 4, WRITTEN = 6, WAYS = 4, LONGEST = 1 + 4 + 8 + 8 + 8 };
+ * what is said, its site, its address, its value, and of an update what it wrote. So where the next
+ * one's is does not wait for what is there. */
+enum { ADDRESS = 0, VALUE = 3, SITE = 6, WAYS = 8, LONGEST = 1 + 4 + 8 + 8 + 8 };
 
 _Static_assert((int)FT_RAW_PACKED_BEHIND >= (int)LONGEST, "whatever the last byte says");
 _Static_assert((int)FT_RAW_PACKED_MOST >= FT_RAW_BATCH * (int)LONGEST + 8,
                "the last part is stored whole");
 
-static const uint8_t address_bytes[WAYS] = {0, 1, 4, 8};
-static const uint8_t value_bytes[WAYS] = {0, 1, 5, 8};
-static const uint8_t site_bytes[WAYS] = {0, 2, 4, 0};
+static const uint8_t number_bytes[WAYS] = {0, 1, 2, 3, 4, 5, 6, 8};
+static const uint8_t site_bytes[] = {0, 2, 4, 0};
 
-static const uint64_t address_masks[WAYS] = {0, 0xFF, UINT32_MAX, UINT64_MAX};
-static const uint64_t value_masks[WAYS] = {0, 0xFF, (UINT64_C(1) << 40) - 1, UINT64_MAX};
+static const uint64_t number_masks[WAYS] = {
+    0, 0xFF, 0xFFFF, 0xFFFFFF, UINT32_MAX, 0xFFFFFFFFFF, 0xFFFFFFFFFFFF, UINT64_MAX,
+};
+
+/* So many bytes as it has, but for seven. */
+static inline unsigned number_way(uint64_t number)
+{
+    unsigned bytes = number ? (71 - (unsigned)__builtin_clzll(number)) / 8 : 0;
+    return bytes < WAYS ? bytes : WAYS - 1;
+}
 
 void ft_raw_packer_open(ft_raw_packer *packer)
 {
@@ -36,13 +44,6 @@ static uint32_t next_batch(ft_raw_packer *packer)
         packer->batch = 1;
     }
     return packer->batch;
-}
-
-/* The site's first event in the batch is told from the one before it, which is event i. */
-static __attribute__((noinline)) void meet(ft_raw_last *last, uint32_t batch,
-                                           const ft_raw_event *events, uint32_t i)
-{
-    *last = (ft_raw_last){.address = i ? events[i - 1].address : 0, .batch = batch};
 }
 
 static inline uint64_t zigzag(uint64_t difference)
@@ -73,40 +74,46 @@ static inline uint64_t get(const unsigned char *at)
 }
 
 /* Each part is stored whole, and what comes next over what is too much of it: no branches but those
- * that go one way nearly always. */
-size_t ft_raw_pack(ft_raw_packer *packer, const ft_raw_event *events, uint32_t n, unsigned char *to)
+ * that go one way nearly always. Returns behind it. */
+static inline unsigned char *pack_one(ft_raw_last *last, unsigned site_way, uint32_t site,
+                                      uint64_t address, uint64_t value, unsigned char *head,
+                                      unsigned char *at)
+{
+    uint64_t moved = zigzag(address - last->address), changed = zigzag(value - last->value);
+    unsigned address_way = number_way(moved), value_way = number_way(changed);
+    *head = (unsigned char)(site_way << SITE | address_way << ADDRESS | value_way << VALUE);
+    last->address = address;
+    last->value = value;
+    put_site(at, site);
+    at += site_bytes[site_way];
+    put(at, moved);
+    at += number_bytes[address_way];
+    put(at, changed);
+    return at + number_bytes[value_way];
+}
+
+size_t ft_raw_pack(ft_raw_packer *packer, const ft_raw_taken *taken, uint32_t n, unsigned char *to)
 {
     unsigned char *at = to + n;
     uint32_t batch = next_batch(packer);
+    uint64_t address = 0;
     ft_raw_last *all = packer->last, first = {0}, *before = &first;
     for (uint32_t i = 0; i < n; i++) {
-        const ft_raw_event *e = &events[i];
-        uint32_t site = e->site;
+        uint64_t word = get(taken->words + i * FT_RAW_PLAIN),
+                 value = get(taken->words + i * FT_RAW_PLAIN + FT_RAW_WORD);
+        const ft_raw_event *other = word ? NULL : &taken->others[i];
+        uint32_t site = other ? other->site : (uint32_t)(word >> FT_RAW_SITE_SHIFT);
         ft_raw_last *last = &all[site];
-        if (last->batch != batch) meet(last, batch, events, i);
-        uint64_t address = zigzag(e->address - last->address);
-        uint64_t value = zigzag((uint64_t)e->value - last->value);
+        if (last->batch != batch) *last = (ft_raw_last){.address = address, .batch = batch};
+        address = other ? other->address : ft_raw_plain_address(word);
         unsigned site_way = (unsigned)(before->next != site) << (site > UINT16_MAX);
-        unsigned address_way =
-            (unsigned)(address != 0) + (address > UINT8_MAX) + (address > UINT32_MAX);
-        unsigned value_way = (unsigned)(value != 0) + (value > UINT8_MAX) + (value >> 40 != 0);
-        unsigned head = site_way << SITE | address_way << ADDRESS | value_way << VALUE;
-        last->address = e->address;
-        last->value = (uint64_t)e->value;
         before->next = site;
         before = last;
-        put_site(at, site);
-        at += 2 * site_way;
-        put(at, address);
-        at += address_bytes[address_way];
-        put(at, value);
-        at += value_bytes[value_way];
-        if (ft_raw_updates(e->code / 8)) {
-            head |= 1u << WRITTEN;
-            put(at, (uint64_t)e->written);
-            at += sizeof e->written;
+        at = pack_one(last, site_way, site, address, value, &to[i], at);
+        if (other && ft_raw_updates(other->code / 8)) {
+            put(at, (uint64_t)other->written);
+            at += sizeof other->written;
         }
-        to[i] = (unsigned char)head;
     }
     return (size_t)(at - to);
 }
@@ -117,20 +124,21 @@ static inline uint32_t unpack_site(const unsigned char *at, unsigned way, uint32
     return (uint32_t)get(at) & (way == 1 ? UINT16_MAX : UINT32_MAX);
 }
 
-/* Returns behind it. */
+/* All but its site and code, which are there. Returns behind it. */
 static inline const unsigned char *unpack_one(ft_raw_last *last, unsigned head,
                                               const unsigned char *at, ft_raw_event *e)
 {
-    unsigned address_way = head >> ADDRESS & 3, value_way = head >> VALUE & 3;
+    unsigned address_way = head >> ADDRESS & (WAYS - 1), value_way = head >> VALUE & (WAYS - 1);
     const unsigned char *address = at + site_bytes[head >> SITE & 3],
-                        *value = address + address_bytes[address_way],
-                        *written = value + value_bytes[value_way];
-    e->address = last->address + zagzig(get(address) & address_masks[address_way]);
-    e->value = (int64_t)(last->value + zagzig(get(value) & value_masks[value_way]));
-    e->written = head >> WRITTEN & 1 ? (int64_t)get(written) : e->value;
+                        *value = address + number_bytes[address_way],
+                        *written = value + number_bytes[value_way];
+    bool updates = ft_raw_updates(e->code / 8);
+    e->address = last->address + zagzig(get(address) & number_masks[address_way]);
+    e->value = (int64_t)(last->value + zagzig(get(value) & number_masks[value_way]));
+    e->written = updates ? (int64_t)get(written) : e->value;
     last->address = e->address;
     last->value = (uint64_t)e->value;
-    return written + (head >> WRITTEN & 1) * sizeof e->written;
+    return written + updates * sizeof e->written;
 }
 
 bool ft_raw_unpack(ft_raw_packer *packer, const unsigned char *from, size_t bytes,
@@ -144,10 +152,11 @@ bool ft_raw_unpack(ft_raw_packer *packer, const unsigned char *from, size_t byte
         uint32_t site = unpack_site(at, from[i] >> SITE & 3, before->next);
         if (site >= n_sites) return false;
         ft_raw_last *last = &all[site];
-        if (last->batch != batch) meet(last, batch, events, i);
-        at = unpack_one(last, from[i], at, &events[i]);
+        if (last->batch != batch)
+            *last = (ft_raw_last){.address = i ? events[i - 1].address : 0, .batch = batch};
         events[i].site = site;
         events[i].code = codes[site];
+        at = unpack_one(last, from[i], at, &events[i]);
         before->next = site;
         before = last;
     }
@@ -156,12 +165,13 @@ bool ft_raw_unpack(ft_raw_packer *packer, const unsigned char *from, size_t byte
 
 /* ---- batches */
 
-/* Two words: from these bits on. Behind them the events, then of each call that is entered its site
- * in 32 bits, then zeros up to a whole word. A plain event is as in the log (raw/raw.h), in two
- * words. */
+/* Two words: from these bits on (NEXT: words to a later batch). Behind them the events, then of
+ * each call that is entered its site in 32 bits, then zeros up to a whole word. A plain event is as
+ * in the log (raw/raw.h), in two words. */
 enum {
     EVENTS = 16,
     BYTES = 32,
+    NEXT = 48,
     CALLS = 0,
     LEFT = 16,
     ENTERED = 32,
@@ -169,6 +179,7 @@ enum {
     HEAD = 2 * FT_RAW_WORD
 };
 
+_Static_assert(FT_RAW_PACKED_MOST <= UINT16_MAX, "the bytes have room");
 _Static_assert(FT_RAW_PACKED_MOST >= FT_RAW_BATCH * (int)FT_RAW_PLAIN, "plain ones have room, too");
 
 static size_t size_of(size_t bytes, size_t n_entered)
@@ -202,10 +213,10 @@ unsigned char *ft_raw_batch_plain(unsigned char *to)
     return to + HEAD;
 }
 
-size_t ft_raw_batch_put(ft_raw_packer *packer, const ft_raw_sum *sum, const ft_raw_event *events,
+size_t ft_raw_batch_put(ft_raw_packer *packer, const ft_raw_sum *sum, const ft_raw_taken *taken,
                         uint32_t n, unsigned char *to)
 {
-    size_t bytes = packer ? ft_raw_pack(packer, events, n, to + HEAD) : FT_RAW_PLAIN * (size_t)n;
+    size_t bytes = packer ? ft_raw_pack(packer, taken, n, to + HEAD) : FT_RAW_PLAIN * (size_t)n;
     unsigned char *entered = to + HEAD + bytes;
     put(entered + sum->n_entered * sizeof *sum->entered, 0);
     put(to, FT_RAW_PACKED | (uint64_t)n << EVENTS | (uint64_t)bytes << BYTES);
@@ -213,6 +224,12 @@ size_t ft_raw_batch_put(ft_raw_packer *packer, const ft_raw_sum *sum, const ft_r
                               (uint64_t)sum->n_entered << ENTERED | (uint64_t)!packer << PLAIN);
     memcpy(entered, sum->entered, sum->n_entered * sizeof *sum->entered);
     return size_of(bytes, sum->n_entered);
+}
+
+void ft_raw_batch_lead(unsigned char *batch, const unsigned char *to)
+{
+    size_t words = (size_t)(to - batch) / FT_RAW_WORD;
+    if (words <= UINT16_MAX) put(batch, get(batch) | (uint64_t)words << NEXT);
 }
 
 bool ft_raw_batch_look(const unsigned char *from, size_t bytes, ft_raw_batch *batch)
@@ -225,7 +242,8 @@ bool ft_raw_batch_look(const unsigned char *from, size_t bytes, ft_raw_batch *ba
                             .n_entered = (uint32_t)(sum >> ENTERED) & UINT16_MAX,
                             .plain = sum >> PLAIN & 1,
                             .events = from + HEAD,
-                            .bytes = head >> BYTES};
+                            .bytes = head >> BYTES & UINT16_MAX,
+                            .next = from + (head >> NEXT) * FT_RAW_WORD};
     batch->whole = size_of(batch->bytes, batch->n_entered);
     batch->entered = batch->events + batch->bytes;
     return batch->n <= FT_RAW_BATCH && batch->whole <= bytes;

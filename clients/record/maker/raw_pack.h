@@ -30,9 +30,14 @@ typedef struct ft_raw_packer {
 void ft_raw_packer_open(ft_raw_packer *packer);
 void ft_raw_packer_close(ft_raw_packer *packer);
 
+/* Events as they were taken out of a ring. */
+typedef struct ft_raw_taken {
+    const unsigned char *words; /* of each: as in a plain batch, or the first one is 0 */
+    const ft_raw_event *others; /* then it stands here, at the same place */
+} ft_raw_taken;
+
 /* At most FT_RAW_BATCH events into FT_RAW_PACKED_MOST bytes; returns how many it took. */
-size_t ft_raw_pack(ft_raw_packer *packer, const ft_raw_event *events, uint32_t n,
-                   unsigned char *to);
+size_t ft_raw_pack(ft_raw_packer *packer, const ft_raw_taken *taken, uint32_t n, unsigned char *to);
 /* The n events of so many bytes; codes: of the sites below n_sites. False: they are not that. */
 bool ft_raw_unpack(ft_raw_packer *packer, const unsigned char *from, size_t bytes,
                    const uint8_t *codes, uint32_t n_sites, ft_raw_event *events, uint32_t n);
@@ -43,8 +48,9 @@ typedef struct ft_raw_batch {
     uint32_t calls, left, n_entered;
     bool plain;
     const unsigned char *events, *entered;
-    size_t bytes; /* of the events */
-    size_t whole; /* of the batch */
+    const unsigned char *next; /* ft_raw_batch_lead; else the batch itself */
+    size_t bytes;              /* of the events */
+    size_t whole;              /* of the batch */
 } ft_raw_batch;
 
 /* May the event be in a plain batch? */
@@ -58,8 +64,11 @@ static inline bool ft_raw_is_plain(const ft_raw_event *e)
 unsigned char *ft_raw_batch_plain(unsigned char *to);
 /* The events and what they come to, into FT_RAW_BATCH_MOST bytes; returns how many it took.
  * packer: NULL: plainly, and they are there. */
-size_t ft_raw_batch_put(ft_raw_packer *packer, const ft_raw_sum *sum, const ft_raw_event *events,
+size_t ft_raw_batch_put(ft_raw_packer *packer, const ft_raw_sum *sum, const ft_raw_taken *taken,
                         uint32_t n, unsigned char *to);
+/* Says in a batch where a later one is, for who fetches that before it comes to it; not if it is
+ * far. */
+void ft_raw_batch_lead(unsigned char *batch, const unsigned char *to);
 /* The batch of at most so many bytes, a word at least. False: it is none. */
 bool ft_raw_batch_look(const unsigned char *from, size_t bytes, ft_raw_batch *batch);
 /* Its events; codes: of the sites below n_sites. False: it has no such ones. */
