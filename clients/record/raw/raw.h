@@ -24,7 +24,7 @@
 
 /* Another number wherever what stands in the file changes, the schedule of a replay included: a
  * program that was built with another one takes no part. */
-#define FT_RAW_MAGIC    "FTRAW013"
+#define FT_RAW_MAGIC    "FTRAW014"
 #define FT_RAW_VARIABLE "FORETELL_RECORD" /* environment: path of the log */
 
 enum { FT_RAW_PAGE = 4096 };
@@ -161,11 +161,10 @@ enum {
 
 enum {
     FT_RAW_RANGE = 4,
-    FT_RAW_ENTER = 48,    /* a call: where it returns to */
-    FT_RAW_LEAVE = 49,    /* a return from one; the only site of this code is FT_RAW_LEAVE_SITE */
-    FT_RAW_PLACE = 50,    /* what records name that are no events */
-    FT_RAW_CONTENT = 256, /* bytes of a range that is read */
-    FT_RAW_WRITTEN = 1 << 20, /* of one that is written */
+    FT_RAW_ENTER = 48, /* a call: where it returns to */
+    FT_RAW_LEAVE = 49, /* a return from one; the only site of this code is FT_RAW_LEAVE_SITE */
+    FT_RAW_PLACE = 50, /* what records name that are no events */
+    FT_RAW_CONTENT = 1 << 20, /* bytes of a range */
     FT_RAW_CODE_SHIFT = 56,   /* of a site's key: code above its return address */
     FT_RAW_SITES = 1 << 19,   /* more end the recording */
     FT_RAW_LEAVE_SITE = 1
@@ -189,10 +188,10 @@ enum {
 #define FT_RAW_BLIND (UINT64_C(1) << 63)
 
 /* Bytes of content that the log has of a range: all or none. What is written is asked for by every
- * later read of a part of it. */
-static inline uint64_t ft_raw_content(bool written, uint64_t size)
+ * later read of a part of it; what is read tells what code without hooks has written there. */
+static inline uint64_t ft_raw_content(uint64_t size)
 {
-    return size <= (written ? FT_RAW_WRITTEN : FT_RAW_CONTENT) ? size : 0;
+    return size <= FT_RAW_CONTENT ? size : 0;
 }
 
 typedef enum ft_raw_operation {
