@@ -100,6 +100,7 @@ typedef struct ft_maker {
     ft_map places;   /* return address -> location, of those that are no site */
     ft_record_summary *summary;
     FT_VEC(ft_maker_module) modules;
+    FT_VEC(char *) words; /* that the program was started with; none: nobody knows */
     ft_stacks *stacks;
     FT_VEC(uint64_t) sites;     /* return addresses */
     FT_VEC(uint32_t) locations; /* by site, + 1; 0: not looked up yet */

@@ -120,7 +120,8 @@ typedef struct ft_raw_header {
     X(SHOWN, "ut",                                                                                 \
       "address, content: the thread's own memory, by now, that the next FORK hands on")            \
     X(WHOLE, "uu", "address, size: the thread's last accesses there are one atomic")               \
-    X(CONSTANT, "uu", "address, size: memory of a module that nobody may write")
+    X(CONSTANT, "uu", "address, size: memory of a module that nobody may write")                   \
+    X(ARGUMENTS, "ut", "0, the words that the program was started with, each with a zero behind it")
 
 /* Before the first FORK the program's variables are SHOWN too: so far one thread alone had them. */
 
