@@ -30,6 +30,7 @@ typedef struct ft_maker_object {
     uint32_t allocation, offset; /* where it lies; FT_NO_ALLOCATION */
     /* objects.c */
     bool used, initialised, ends; /* the latter two: where others can tell */
+    bool hooked;                  /* code with hooks makes, uses or ends it */
     uint32_t user, maker;         /* threads; FT_MAKER_MANY */
     uint32_t variable, block;     /* in the builder */
 } ft_maker_object;
