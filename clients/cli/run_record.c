@@ -250,7 +250,8 @@ static ft_status make_trace(const run *r, const ft_program_file *log, ft_recordi
     ft_status made = ft_record_end(recording, &trace, summary, err);
     if (made) return check_disk(r, made, summary, err);
     if (r->annotations) ft_annotations_apply(r->annotations, trace);
-    ft_trace_set_command(trace, options->arguments.data, options->arguments.len);
+    if (!trace->n_command)
+        ft_trace_set_command(trace, options->arguments.data, options->arguments.len);
     if (r->feed)
         ft_feed_tell(r->feed, log->own, header_of(r).limit, trace, options->quiet || options->runs);
     made = ft_output_trace(trace, write, r->out, err);

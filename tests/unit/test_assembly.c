@@ -172,6 +172,10 @@ static const expectation texts[] = {
     {FUNCTION(INLINE(".byte 0xf0; incl (%rdi)")), 0, 1, 1, 0, 0},
     {FUNCTION(INLINE(".byte 0xf3\n\t.byte 0x48; bsf (%rdi), %eax")), 0, 0, 0, 0, 0},
     {FUNCTION(INLINE(".byte 0x0f, 0x0b; lock incl (%rdi)")), 1, 1, 0, 1, 1},
+    {FUNCTION(INLINE(".byte 0x48,0x0f,0xc7,0xf0; jc 1f; 1:")), 0, 0, 0, 0, 0}, /* rdrand */
+    {FUNCTION(INLINE(".byte 0x0f, 0xc7, 0xf0; lock incl (%rdi)")), 1, 1, 0, 1, 1},
+    {FUNCTION(INLINE(".byte 0x2e , 0xf0 ; incl (%rdi)")), 0, 1, 1, 0, 0},
+    {FUNCTION(INLINE(".byte; lock incl (%rdi)")), 1, 1, 0, 1, 1},
     {FUNCTION(INLINE("je 0f; lock; 0: incl (%rdi)")), 0, 1, 1, 0, 0},
     {FUNCTION(INLINE("1 : lock incl (%rdi)")), 1, 1, 0, 1, 1},
     {FUNCTION(INLINE("nop; // lock incl (%rdi); lock incl (%rdi)\n")), 0, 0, 0, 0, 0},

@@ -145,10 +145,9 @@ static int64_t value_at(const void *address, uint64_t size)
 }
 
 /* Of what the log has to have. */
-static int64_t hash_bytes(ft_raw_form form, const void *bytes, uint64_t size)
+static int64_t hash_bytes(const void *bytes, uint64_t size)
 {
-    uint64_t content = form == FT_RAW_FORM_WRITE ? size : size <= FT_RAW_CONTENT ? size : 0;
-    return content ? (int64_t)ft_hash_bytes(bytes, size, 0) : 0;
+    return size <= FT_RAW_CONTENT ? (int64_t)ft_hash_bytes(bytes, size, 0) : 0;
 }
 
 static void note(ft_raw_form form, const void *address, uint64_t size, int64_t value,
@@ -245,11 +244,11 @@ static void do_range(void)
     const void *pc = (const void *)(uintptr_t)0x2000;
     if (rnd(&seed, 2)) {
         ft_rt_read_range(&memory, size, pc);
-        note(FT_RAW_FORM_READ, &memory, size, hash_bytes(FT_RAW_FORM_READ, &memory, size), 0);
+        note(FT_RAW_FORM_READ, &memory, size, hash_bytes(&memory, size), 0);
     } else {
         ft_rt_write_range(&memory, size, pc);
         memory.bytes[rnd(&seed, (uint32_t)size)]++;
-        note(FT_RAW_FORM_WRITE, &memory, size, hash_bytes(FT_RAW_FORM_WRITE, &memory, size), 0);
+        note(FT_RAW_FORM_WRITE, &memory, size, hash_bytes(&memory, size), 0);
     }
 }
 
@@ -425,7 +424,7 @@ static size_t compare_with(ft_raw_log *log, bool whole)
                               .form = r.form,
                               .address = r.address,
                               .size = r.size,
-                              .value = hash_bytes(r.form, r.text, r.size)});
+                              .value = hash_bytes(r.text, r.size)});
         else if (!r.n_events && r.operation == FT_RAW_SITE)
             ft_vec_push(&to->sites, r.operands[0]);
     }

@@ -248,24 +248,35 @@ static size_t statement_end(const char *text, size_t n)
     return n;
 }
 
-/* Of a directive that puts bytes there: the last one's value, if the processor takes that for a
- * prefix of what follows, else 0. */
-static unsigned long prefix_of(ft_asm_text t)
+/* The byte if it is a prefix where an instruction begins, else 0. */
+static unsigned long prefix_byte(unsigned long value)
 {
     static const unsigned char prefixes[] = {0xf0, 0xf2, 0xf3, 0x2e, 0x36, 0x3e,
                                              0x26, 0x64, 0x65, 0x66, 0x67};
-    enum { LONGEST = 32, REX = 0x40, REX_END = 0x50 };
-    char last[LONGEST];
-    size_t n = 0;
-    if (!starts(t, ".byte")) return 0;
-    while (n < t.n && t.at[t.n - 1 - n] != ',' && !isspace((unsigned char)t.at[t.n - 1 - n])) n++;
-    if (n >= LONGEST) return 0;
-    memcpy(last, t.at + t.n - n, n);
-    last[n] = 0;
-    unsigned long value = strtoul(last, NULL, 0);
+    enum { REX = 0x40, REX_END = 0x50 };
     bool known = (value >= REX && value < REX_END) ||
                  (value && value <= UCHAR_MAX && memchr(prefixes, (int)value, sizeof prefixes));
     return known ? value : 0;
+}
+
+/* Of a directive that puts bytes there: the last one's value, if all of them are prefixes of what
+ * follows, else 0. Behind an opcode (rdrand is .byte 0x0f,0xc7,0xf0) such a byte is the rest of its
+ * instruction. */
+static unsigned long prefix_of(ft_asm_text t)
+{
+    static const char directive[] = ".byte";
+    enum { LONGEST = 128 };
+    char list[LONGEST];
+    if (!starts(t, directive) || t.n >= LONGEST) return 0;
+    memcpy(list, t.at, t.n);
+    list[t.n] = 0;
+    unsigned long last = 0;
+    char *at = list + sizeof directive - 1;
+    do {
+        last = prefix_byte(strtoul(at, &at, 0));
+        at += strspn(at, " \t,");
+    } while (last && *at);
+    return last;
 }
 
 /* One that is a statement of its own; notes what kind. */

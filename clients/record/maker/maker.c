@@ -40,6 +40,13 @@ static void meet_module(ft_maker *m, const ft_raw_record *r)
     if (m->modules.len == 1) ft_maker_hash(&m->modules.data[0]);
 }
 
+static void meet_arguments(ft_maker *m, const ft_raw_record *r)
+{
+    const char *at = (const char *)r->text, *end = at + r->length, *zero;
+    for (; at < end && (zero = memchr(at, 0, (size_t)(end - at))); at = zero + 1)
+        ft_vec_push(&m->words, ft_strndup(at, (size_t)(zero - at)));
+}
+
 static void meet_site(ft_maker *m, const ft_raw_record *r)
 {
     ft_vec_push(&m->sites, r->operands[0]);
@@ -96,9 +103,11 @@ static void meet_unseen(ft_maker *m, const ft_raw_record *r)
 
 /* The others are of the second pass, or of the cells. */
 static void (*const meetings[FT_RAW_OPERATIONS])(ft_maker *, const ft_raw_record *) = {
-    [FT_RAW_BEGIN] = meet_begin,   [FT_RAW_FORK] = meet_thread,      [FT_RAW_MODULE] = meet_module,
-    [FT_RAW_SITE] = meet_site,     [FT_RAW_ALLOC] = meet_allocation, [FT_RAW_OBJECT] = meet_object,
-    [FT_RAW_UNSEEN] = meet_unseen, [FT_RAW_CHANNEL] = meet_channel,  [FT_RAW_SYNC] = meet_sync,
+    [FT_RAW_BEGIN] = meet_begin,      [FT_RAW_FORK] = meet_thread,
+    [FT_RAW_MODULE] = meet_module,    [FT_RAW_SITE] = meet_site,
+    [FT_RAW_ALLOC] = meet_allocation, [FT_RAW_OBJECT] = meet_object,
+    [FT_RAW_UNSEEN] = meet_unseen,    [FT_RAW_CHANNEL] = meet_channel,
+    [FT_RAW_SYNC] = meet_sync,        [FT_RAW_ARGUMENTS] = meet_arguments,
 };
 
 static void meet(ft_maker *m, const ft_raw_record *r)
@@ -262,6 +271,8 @@ static void release_maker(ft_maker *m)
     ft_vec_release(&m->used);
     for (size_t i = 0; i < m->modules.len; i++) free(m->modules.data[i].path);
     ft_vec_release(&m->modules);
+    for (size_t i = 0; i < m->words.len; i++) free(m->words.data[i]);
+    ft_vec_release(&m->words);
     ft_vec_release(&m->sites);
     ft_vec_release(&m->locations);
     ft_vec_release(&m->own_memory);
@@ -342,10 +353,19 @@ static void settle(ft_maker *m)
     ft_cells_settle(m->cells);
 }
 
+/* The command that replays it: what the program itself was started with, where that is known. */
+static void tell_command(ft_maker *m, const char *const *given, size_t n)
+{
+    bool known = m->words.len;
+    const char *const *words = known ? (const char *const *)m->words.data : given;
+    ft_builder_commands(m->builder, words, known ? m->words.len : n);
+}
+
 static ft_status finish_maker(ft_maker *m, ft_trace **trace, ft_error *err)
 {
     settle(m);
     m->builder = ft_builder_new(FT_FORMAT_BINARY);
+    tell_command(m, NULL, 0);
     make_events(m);
     if (m->terms) ft_terms_note(m->terms);
     ft_status status = ft_builder_finish(m->builder, trace, err);
@@ -356,7 +376,7 @@ static ft_status finish_maker(ft_maker *m, ft_trace **trace, ft_error *err)
     return ft_error_set(err, FT_INPUT, "the terms of the recording are damaged");
 }
 
-/* What is written: its command, and where to. */
+/* What is written: the command that was given, and where to. */
 typedef struct target {
     const char *const *command;
     size_t n_command;
@@ -368,7 +388,7 @@ static ft_status write_trace(ft_maker *m, const target *to, ft_error *err)
 {
     settle(m);
     m->builder = ft_builder_new(FT_FORMAT_BINARY);
-    ft_builder_commands(m->builder, to->command, to->n_command);
+    tell_command(m, to->command, to->n_command);
     ft_binary_stream *stream = ft_binary_stream_open(m->builder, to->sink, to->context);
     make_events(m);
     ft_status status = ft_binary_stream_close(stream, &m->summary->events, err);

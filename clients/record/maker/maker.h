@@ -66,7 +66,8 @@ ft_recording *ft_record_begin(const char *path);
 ft_status ft_record_end(ft_recording *recording, ft_trace **trace, ft_record_summary *summary,
                         ft_error *err) FT_MUST_CHECK; /* frees it, whatever the status */
 /* The same of a recording without terms, whose trace nobody wants in memory: it goes into the sink
- * while it is made (trace/binary_stream.h), with these words as its command. */
+ * while it is made (trace/binary_stream.h). These words are its command where the log does not say
+ * what the program was started with. */
 ft_status ft_record_write(ft_recording *recording, const char *const *command, size_t n_command,
                           ft_sink sink, void *context, ft_record_summary *summary,
                           ft_error *err) FT_MUST_CHECK;

@@ -30,6 +30,7 @@ typedef struct ft_maker_object {
     uint32_t allocation, offset; /* where it lies; FT_NO_ALLOCATION */
     /* objects.c */
     bool used, initialised, ends; /* the latter two: where others can tell */
+    bool hooked;                  /* code with hooks makes, uses or ends it */
     uint32_t user, maker;         /* threads; FT_MAKER_MANY */
     uint32_t variable, block;     /* in the builder */
 } ft_maker_object;
@@ -100,6 +101,7 @@ typedef struct ft_maker {
     ft_map places;   /* return address -> location, of those that are no site */
     ft_record_summary *summary;
     FT_VEC(ft_maker_module) modules;
+    FT_VEC(char *) words; /* that the program was started with; none: nobody knows */
     ft_stacks *stacks;
     FT_VEC(uint64_t) sites;     /* return addresses */
     FT_VEC(uint32_t) locations; /* by site, + 1; 0: not looked up yet */

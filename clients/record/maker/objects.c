@@ -5,7 +5,10 @@
  * it was made the first write, its end a free. All values are 0 and all accesses atomic, so that
  * the variable orders and forbids nothing. POSIX has mutexes destroyed by whoever unlocked them
  * last, conditions as soon as nobody is blocked on them, and barriers by the first who leaves: no
- * use is what those do who leave a condition's or a barrier's wait. */
+ * use is what those do who leave a condition's or a barrier's wait.
+ *
+ * A lock that code without hooks alone makes, uses and ends has no such variable: what keeps a
+ * library from using it too late, a count of references say, nobody sees. */
 #include "maker/maker_internal.h"
 
 enum { ZERO_SIZE = 4 };
@@ -26,6 +29,21 @@ static void meet_use(ft_maker_object *o, uint32_t thread)
     o->used = true;
 }
 
+static bool is_lock(const ft_maker_object *o)
+{
+    return o->class == FT_RAW_CLASS_MUTEX || o->class == FT_RAW_CLASS_RWLOCK;
+}
+
+static void meet_code(ft_maker *m, const ft_raw_record *r)
+{
+    const uint64_t *operands = r->operands;
+    if (r->operation == FT_RAW_SYNC)
+        m->objects.data[operands[2]].hooked |= ft_maker_is_hooked(m, operands[3]);
+    if (r->operation == FT_RAW_INITIALISED || r->operation == FT_RAW_DESTROYED ||
+        r->operation == FT_RAW_RECLAIMED)
+        m->objects.data[operands[1]].hooked |= ft_maker_is_hooked(m, operands[0]);
+}
+
 /* Another thread than that one uses it, while there were others. */
 static bool is_shared(const ft_maker *m, const ft_maker_object *o, uint32_t thread)
 {
@@ -35,6 +53,7 @@ static bool is_shared(const ft_maker *m, const ft_maker_object *o, uint32_t thre
 void ft_maker_meet_object(ft_maker *m, const ft_raw_record *r)
 {
     const uint64_t *operands = r->operands;
+    meet_code(m, r);
     m->unjoined += r->operation == FT_RAW_FORK;
     m->unjoined -= r->operation == FT_RAW_JOIN && m->unjoined;
     if (r->operation == FT_RAW_SYNC && is_use((ft_event_kind)operands[0]))
@@ -76,7 +95,9 @@ void ft_maker_declare_objects(ft_maker *m)
         ft_maker_object *o = &m->objects.data[i];
         ft_strbuf name = {0};
         ft_value value = zero(m);
-        o->initialised &= o->used && o->user != o->maker;
+        bool told = o->hooked || !is_lock(o);
+        o->initialised &= told && o->used && o->user != o->maker;
+        o->ends &= told;
         if (!o->ends && !o->initialised) continue;
         uint32_t id = ft_maker_object_id(m, i);
         ft_strbuf_printf(&name, "%s %s", ft_maker_class_name(o->class),

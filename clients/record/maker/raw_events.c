@@ -53,8 +53,7 @@ static void get_range(ft_raw_log *log, uint64_t address, const ft_raw_event *eve
     log->range_size = size;
     record->size = size & ~FT_RAW_BLIND;
     record->text = log->at + 2 * FT_RAW_WORD;
-    record->length =
-        size & FT_RAW_BLIND ? 0 : ft_raw_content(record->form == FT_RAW_FORM_WRITE, size);
+    record->length = size & FT_RAW_BLIND ? 0 : ft_raw_content(size);
     uint64_t bytes =
         2 * FT_RAW_WORD + (record->length + FT_RAW_WORD - 1) / FT_RAW_WORD * FT_RAW_WORD;
     if (bytes > left || record->form > FT_RAW_FORM_WRITE)

@@ -24,7 +24,7 @@
 
 /* Another number wherever what stands in the file changes, the schedule of a replay included: a
  * program that was built with another one takes no part. */
-#define FT_RAW_MAGIC    "FTRAW013"
+#define FT_RAW_MAGIC    "FTRAW014"
 #define FT_RAW_VARIABLE "FORETELL_RECORD" /* environment: path of the log */
 
 enum { FT_RAW_PAGE = 4096 };
@@ -120,7 +120,8 @@ typedef struct ft_raw_header {
     X(SHOWN, "ut",                                                                                 \
       "address, content: the thread's own memory, by now, that the next FORK hands on")            \
     X(WHOLE, "uu", "address, size: the thread's last accesses there are one atomic")               \
-    X(CONSTANT, "uu", "address, size: memory of a module that nobody may write")
+    X(CONSTANT, "uu", "address, size: memory of a module that nobody may write")                   \
+    X(ARGUMENTS, "ut", "0, the words that the program was started with, each with a zero behind it")
 
 /* Before the first FORK the program's variables are SHOWN too: so far one thread alone had them. */
 
@@ -161,11 +162,10 @@ enum {
 
 enum {
     FT_RAW_RANGE = 4,
-    FT_RAW_ENTER = 48,    /* a call: where it returns to */
-    FT_RAW_LEAVE = 49,    /* a return from one; the only site of this code is FT_RAW_LEAVE_SITE */
-    FT_RAW_PLACE = 50,    /* what records name that are no events */
-    FT_RAW_CONTENT = 256, /* bytes of a range that is read */
-    FT_RAW_WRITTEN = 1 << 20, /* of one that is written */
+    FT_RAW_ENTER = 48, /* a call: where it returns to */
+    FT_RAW_LEAVE = 49, /* a return from one; the only site of this code is FT_RAW_LEAVE_SITE */
+    FT_RAW_PLACE = 50, /* what records name that are no events */
+    FT_RAW_CONTENT = 1 << 20, /* bytes of a range */
     FT_RAW_CODE_SHIFT = 56,   /* of a site's key: code above its return address */
     FT_RAW_SITES = 1 << 19,   /* more end the recording */
     FT_RAW_LEAVE_SITE = 1
@@ -189,10 +189,10 @@ enum {
 #define FT_RAW_BLIND (UINT64_C(1) << 63)
 
 /* Bytes of content that the log has of a range: all or none. What is written is asked for by every
- * later read of a part of it. */
-static inline uint64_t ft_raw_content(bool written, uint64_t size)
+ * later read of a part of it; what is read tells what code without hooks has written there. */
+static inline uint64_t ft_raw_content(uint64_t size)
 {
-    return size <= (written ? FT_RAW_WRITTEN : FT_RAW_CONTENT) ? size : 0;
+    return size <= FT_RAW_CONTENT ? size : 0;
 }
 
 typedef enum ft_raw_operation {

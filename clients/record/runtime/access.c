@@ -9,13 +9,13 @@ static void count_ignored(void)
     if (ft_rt_self && ft_rt_self->inside) ft_rt_header->ignored++;
 }
 
-/* All that the hook looks at: it lies in two pages at most. */
+/* All pages that the hook looks at. */
 static void touch_range(const void *memory, uint64_t size)
 {
     const unsigned char *bytes = memory;
-    uint64_t seen = ft_raw_content(false, size);
+    uint64_t seen = ft_raw_content(size);
     if (!seen) return;
-    ft_rt_touch(bytes);
+    for (uint64_t i = 0; i < seen; i += FT_RAW_PAGE) ft_rt_touch(bytes + i);
     ft_rt_touch(bytes + seen - 1);
 }
 
@@ -425,6 +425,15 @@ void ft_rt_read_blindly(const void *memory, size_t size, const void *pc)
     else
         log_blind_read(self, memory, size, pc);
     end_hook(self);
+}
+
+void ft_rt_read_outgoing(const void *memory, size_t size, const void *pc)
+{
+    enum { SHORT = 256 };
+    if (size > SHORT)
+        ft_rt_read_blindly(memory, size, pc);
+    else
+        ft_rt_read_range(memory, size, pc);
 }
 
 /* ---- for symbolic.c: no copies by halves, and what is read must be in the log at once */

@@ -211,20 +211,20 @@ static size_t read_pieces(const struct iovec *v, size_t n, const void *pc)
 {
     size_t all = 0;
     for (size_t i = 0; i < n; i++) {
-        ft_rt_read_range(v[i].iov_base, v[i].iov_len, pc);
+        ft_rt_read_outgoing(v[i].iov_base, v[i].iov_len, pc);
         all += v[i].iov_len;
     }
     return all;
 }
 
 WRITES(WRITE, write, (int fd, const void *from, size_t n), (fd, from, n), fd,
-       ft_rt_read_range(from, n, CODE), n)
+       ft_rt_read_outgoing(from, n, CODE), n)
 WRITES(SEND, send, (int fd, const void *from, size_t n, int flags), (fd, from, n, flags), fd,
-       ft_rt_read_range(from, n, CODE), n)
+       ft_rt_read_outgoing(from, n, CODE), n)
 WRITES_TO(SENDTO, ssize_t, sendto,
           (int fd, const void *from, size_t n, int flags, const struct sockaddr *a,
            socklen_t length),
-          (fd, from, n, flags, a, length), fd, ft_rt_read_range(from, n, CODE), n,
+          (fd, from, n, flags, a, length), fd, ft_rt_read_outgoing(from, n, CODE), n,
           ft_rt_sockets_to(fd, a, length, CODE))
 WRITES(WRITEV, writev, (int fd, const struct iovec *v, int n), (fd, v, n), fd,
        size_t all = read_pieces(v, (size_t)n, CODE), all)
@@ -258,7 +258,7 @@ WRITES_TO(EVENTFD_WRITE, int, eventfd_write, (int fd, eventfd_t value), (fd, val
 
 ssize_t pwrite(int fd, const void *from, size_t n, off_t to)
 {
-    ft_rt_read_range(from, n, CODE);
+    ft_rt_read_outgoing(from, n, CODE);
     return FT_REAL(pwrite)(fd, from, n, to);
 }
 

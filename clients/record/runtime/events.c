@@ -91,8 +91,7 @@ void ft_rt_emit(uint32_t site, uint64_t address, uint64_t value, uint64_t writte
 static void emit_range(uint32_t site, uintptr_t address, uint64_t size, const void *content)
 {
     typedef uint64_t __attribute__((aligned(1), may_alias)) word;
-    bool written = code_of(site) / 8 == FT_RAW_FORM_WRITE;
-    uint64_t bytes = content ? ft_raw_content(written, size) : 0, i = 0;
+    uint64_t bytes = content ? ft_raw_content(size) : 0, i = 0;
     const volatile unsigned char *from = content;
     unsigned char *at = open_event(site, address, FT_RAW_WORD + bytes);
     if (!at) return;

@@ -50,7 +50,7 @@ void *ft_rt_made(void *memory, size_t size, bool zeroed, const void *pc)
 
 void *ft_rt_mapped(void *memory, size_t size, const void *pc)
 {
-    return made(memory, size, size <= FT_RAW_WRITTEN ? MAPPED : UNTOLD, pc);
+    return made(memory, size, size <= FT_RAW_CONTENT ? MAPPED : UNTOLD, pc);
 }
 
 /* All of the block is the program's, also what it did not ask for (malloc_usable_size). */
@@ -103,7 +103,7 @@ enum { MOST_MOVED = 4096, LITTLE = 8 };
 static bool is_moved(size_t had, size_t size)
 {
     size_t by = had < size ? size - had : had - size;
-    bool much = by >= had / LITTLE && had <= FT_RAW_WRITTEN;
+    bool much = by >= had / LITTLE && had <= FT_RAW_CONTENT;
     return size <= MOST_MOVED || much;
 }
 

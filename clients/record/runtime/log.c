@@ -429,6 +429,21 @@ static void start_log(void)
     ft_rt_sites_start();
 }
 
+/* A script may have started the program with other words than `foretell record` was given. */
+static void log_arguments(void)
+{
+    char words[1 << 14];
+    size_t n = 0;
+    ssize_t got = 0;
+    int fd = FT_REAL(open)("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    do {
+        n += (size_t)got;
+        got = fd < 0 ? -1 : FT_REAL(read)(fd, words + n, sizeof words - n);
+    } while (got > 0);
+    if (fd >= 0) close(fd);
+    if (n && n < sizeof words) ft_rt_log_bytes(FT_RAW_ARGUMENTS, 0, words, n);
+}
+
 bool ft_rt_log_open(void)
 {
     const char *path = getenv(FT_RAW_VARIABLE);
@@ -451,6 +466,7 @@ bool ft_rt_log_open(void)
     if (ft_rt_header->symbolic) ft_sym_start();
     module_time start = AT_START;
     dl_iterate_phdr(log_module, &start);
+    log_arguments();
     return ft_rt_logging;
 }
 

@@ -110,7 +110,7 @@ void *mremap(void *memory, size_t old_size, size_t size, int flags, ...)
     void *wanted = flags & MREMAP_FIXED ? va_arg(rest, void *) : NULL;
     va_end(rest);
     size_t least = old_size < size ? old_size : size;
-    size_t moves = least <= FT_RAW_WRITTEN && is_recorded() && find((uintptr_t)memory) ? least : 0;
+    size_t moves = least <= FT_RAW_CONTENT && is_recorded() && find((uintptr_t)memory) ? least : 0;
     ft_rt_read_blindly(memory, moves, CODE);
     unmapped(memory, old_size, CODE);
     void *got = FT_REAL(mremap)(memory, old_size, size, flags, wanted);

@@ -234,6 +234,9 @@ void ft_rt_read_range(const void *memory, size_t size, const void *pc);
 void ft_rt_write_range(void *memory, size_t size, const void *pc);
 /* The same, of what it moves without a look: what nobody has written stays what nobody has. */
 void ft_rt_read_blindly(const void *memory, size_t size, const void *pc);
+/* The same, of what leaves the program: nothing that the thread does next depends on it, so who
+ * else wrote a long one is not asked. */
+void ft_rt_read_outgoing(const void *memory, size_t size, const void *pc);
 
 /* ... and, with the baton: its pending write, if that is of the memory at an address where it has
  * faulted: it has not happened; and back again. */

@@ -301,7 +301,7 @@ WRAP(char *, realpath, (const char *path, char *to))
 WRAP(size_t, fwrite, (const void *from, size_t size, size_t n, FILE *to))
 {
     settle();
-    reads(from, size * n, CODE);
+    if (is_programs()) ft_rt_read_outgoing(from, size * n, CODE);
     return __real_fwrite(from, size, n, to);
 }
 
