@@ -34,7 +34,7 @@ enum { FT_RAW_PAGE = 4096 };
     X(OPEN, "the program was killed or crashed")                                                   \
     X(EXIT, "the program ended")                                                                   \
     X(DEADLOCK, "the program deadlocked")                                                          \
-    X(LIMIT, "the log reached its limit")                                                          \
+    X(LIMIT, "the log reached its --limit")                                                        \
     X(DISK, "no space is left where the log is written")                                           \
     X(SITES, "the program has more places than the recorder keeps")                                \
     X(THREADS, "the program has more threads than the recorder keeps")                             \
