@@ -40,10 +40,9 @@ static int8_t value_at(const walk *w, uint32_t e)
     return bits_of(w, w->trace->data[e]);
 }
 
-/* Does the time run out of the wait that begins there? Then it takes no signal from others. */
-static bool is_hurried(const walk *w, uint32_t wait)
+/* Does its time run out? Asleep it may be woken like others, but need not be. */
+static bool is_hurried(const walk *w, uint32_t wake)
 {
-    uint32_t wake = ft_order_next(w->order, ft_order_next(w->order, wait));
     return w->trace->flags[wake] & FT_FLAG_FAILED;
 }
 
@@ -72,10 +71,11 @@ static bool step(const walk *w, state *s, uint32_t t)
         s->value[object] = bits_of(w, w->trace->updates[w->trace->data[e]].written);
         break;
     case FT_EVENT_COND_WAIT:
-        if (!is_hurried(w, e)) s->asleep[t] = (uint8_t)(1 + object);
+        s->asleep[t] = (uint8_t)(1 + object);
         break;
     case FT_EVENT_COND_WAKE:
-        if (s->asleep[t]) return false;
+        if (s->asleep[t] && !is_hurried(w, e)) return false;
+        s->asleep[t] = 0;
         break;
     case FT_EVENT_EDGE_OUT:
         s->out[object] = 1;
@@ -116,7 +116,8 @@ static void wake_all(walk *w, state *s, uint32_t condition)
 static bool is_blocked(const walk *w, const state *s, uint32_t e)
 {
     if (w->trace->kind[e] == FT_EVENT_ACQUIRE) return s->holder[w->trace->object[e]];
-    return w->trace->kind[e] == FT_EVENT_COND_WAKE && s->asleep[w->trace->thread[e]];
+    return w->trace->kind[e] == FT_EVENT_COND_WAKE && s->asleep[w->trace->thread[e]] &&
+           !is_hurried(w, e);
 }
 
 static void note_stuck(walk *w, const state *s)

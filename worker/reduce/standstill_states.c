@@ -135,8 +135,8 @@ static void act(search *x, uint32_t *state, const ft_step *step, uint32_t from);
 /* Whoever of them. The step's own thread is awake, though it may be asleep behind the step. */
 static void wake_any(search *x, uint32_t *state, const ft_step *step, uint32_t at)
 {
-    uint32_t condition = x->steps->acts.data[step->first_act + at].object,
-             self = x->s->trace->thread[step->event];
+    const ft_step_act *signal = &x->steps->acts.data[step->first_act + at];
+    uint32_t condition = signal->object, self = x->s->trace->thread[step->event];
     bool any = false;
     for (uint32_t t = 0; t < x->n_threads; t++) {
         if (t == self || !sleeps_at(x, state, t, condition)) continue;
@@ -146,7 +146,7 @@ static void wake_any(search *x, uint32_t *state, const ft_step *step, uint32_t a
         act(x, next, step, at + 1);
         any = true;
     }
-    if (!any) act(x, state, step, at + 1);
+    if (!any || signal->value) act(x, state, step, at + 1);
 }
 
 /* What is left of the step, from that act on; its thread counts as behind it already. */

@@ -20,7 +20,7 @@ typedef enum ft_step_does {
 typedef struct ft_step_act {
     ft_step_does does;
     uint32_t object; /* index in variables, or condition */
-    uint32_t value;  /* equal bits have equal numbers */
+    uint32_t value;  /* equal bits have equal numbers; of a signal: 1: it may be lost */
 } ft_step_act;
 
 typedef struct ft_step_need {

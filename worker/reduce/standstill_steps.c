@@ -38,6 +38,7 @@ typedef struct maker {
     ft_map cell_of;  /* variable -> index in cells; then, of those that are taken, in steps */
     ft_map value_of; /* bits -> number */
     bool *ours;      /* [conditions] all that wait for it give the lock back */
+    bool *hurried;   /* [conditions] some wait's time runs out */
     bool *is_source; /* [events] hard order leads from it to another thread */
 } maker;
 
@@ -72,6 +73,8 @@ static bool find_conditions(maker *m)
     uint8_t *waits = ft_calloc((size_t)n + 1, sizeof *waits);
     memset(m->ours, true, n * sizeof *m->ours);
     for (uint32_t e = 0; e < m->trace->n_events; e++) {
+        if (m->trace->kind[e] == FT_EVENT_COND_WAKE && (m->trace->flags[e] & FT_FLAG_FAILED))
+            m->hurried[m->trace->object[e]] = true;
         if (m->trace->kind[e] != FT_EVENT_COND_WAIT) continue;
         waits[m->trace->object[e]] = true;
         if (!gives_back(m, e)) m->ours[m->trace->object[e]] = false;
@@ -227,7 +230,7 @@ static bool is_signal(const maker *m, uint32_t e)
     return (kind == FT_EVENT_SIGNAL || kind == FT_EVENT_BROADCAST) && m->ours[m->trace->object[e]];
 }
 
-/* Whose time runs out takes no signal from others (docs/models.md). */
+/* Whose time runs out needs no signal, though it may take one from others while it sleeps. */
 static bool is_sleep(const maker *m, uint32_t e)
 {
     return m->trace->kind[e] == FT_EVENT_COND_WAKE && m->ours[m->trace->object[e]] &&
@@ -285,7 +288,7 @@ static void add_acts(maker *m, uint32_t e)
     const ft_access *accesses = ft_trace_accesses(m->trace, e, &scratch, &count);
     if (is_signal(m, e))
         add_act(m, m->trace->kind[e] == FT_EVENT_SIGNAL ? FT_STEP_SIGNALS : FT_STEP_BROADCASTS,
-                m->trace->object[e], 0);
+                m->trace->object[e], m->hurried[m->trace->object[e]]);
     for (uint32_t i = 0; i < count; i++) {
         if (!ft_map_get(&m->cell_of, accesses[i].variable, &variable) || !is_inside(m, e)) continue;
         ft_vid vid = ft_run_vid(m->s->problem->run, e, i);
@@ -396,6 +399,7 @@ ft_steps *ft_steps_new(const ft_standstill *s, uint32_t lock)
     maker m = {.s = s, .trace = s->trace, .order = s->order, .lock = lock};
     if (!is_served(&m)) return NULL;
     m.ours = ft_calloc((size_t)s->trace->conditions.len + 1, sizeof *m.ours);
+    m.hurried = ft_calloc((size_t)s->trace->conditions.len + 1, sizeof *m.hurried);
     m.is_source = ft_calloc((size_t)s->trace->n_events + 1, sizeof *m.is_source);
     if (find_conditions(&m)) {
         m.steps = ft_calloc(1, sizeof *m.steps);
@@ -407,6 +411,7 @@ ft_steps *ft_steps_new(const ft_standstill *s, uint32_t lock)
     ft_map_release(&m.cell_of);
     ft_map_release(&m.value_of);
     free(m.ours);
+    free(m.hurried);
     free(m.is_source);
     return m.steps;
 }
