@@ -28,6 +28,8 @@ typedef struct section {
     uint32_t n_updates;
     update updates[UPDATES];
     uint32_t signals; /* condition, CONDITIONS: none */
+    uint32_t more;    /* signals behind the first, by `both` to the other condition in turns */
+    bool both;
     bool broadcast, outside;
     bool alone;          /* no lock: its accesses are atomic, and it looks again and again */
     bool around, within; /* it takes the other lock too, before its own, or behind its waits */
@@ -208,6 +210,15 @@ static void make_hurried(monitor *m, ft_random *random)
             m->sections[t][i].hurries = ft_random_percent(random, 30);
 }
 
+static void make_several(monitor *m, ft_random *random)
+{
+    for (uint32_t t = 0; t < m->threads; t++)
+        for (uint32_t i = 0; i < m->n[t]; i++) {
+            m->sections[t][i].more = ft_random_below(random, 3);
+            m->sections[t][i].both = ft_random_percent(random, 30);
+        }
+}
+
 static void make_forks(monitor *m, ft_random *random)
 {
     m->phase = 0;
@@ -242,6 +253,7 @@ static void make_monitor(monitor *m, ft_random *random)
     if (ft_random_percent(random, 20)) make_nested(m, random);
     if (ft_random_percent(random, 15)) make_hurried(m, random);
     if (ft_random_percent(random, 20)) make_early(m, random);
+    if (ft_random_percent(random, 20)) make_several(m, random);
 }
 
 /* ---- a run ----------------------------------------------------------------------------------- */
@@ -332,9 +344,13 @@ static void wake(runner *r, uint32_t condition, bool all)
 
 static void do_signal(runner *r, uint32_t t, const section *s)
 {
-    if (s->signals == CONDITIONS) return;
-    emit(r, s->broadcast ? FT_EVENT_BROADCAST : FT_EVENT_SIGNAL, t, s->signals, 0, NULL);
-    wake(r, s->signals, s->broadcast);
+    uint32_t condition = s->signals;
+    for (uint32_t i = 0; i <= s->more && s->signals != CONDITIONS; i++) {
+        bool all = s->broadcast && i != 1;
+        emit(r, all ? FT_EVENT_BROADCAST : FT_EVENT_SIGNAL, t, condition, 0, NULL);
+        wake(r, condition, all);
+        if (s->both) condition = !condition;
+    }
 }
 
 static phase look(runner *r, uint32_t t, const section *s)

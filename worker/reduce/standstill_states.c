@@ -132,21 +132,46 @@ static void wake_all(const search *x, uint32_t *state, uint32_t condition, uint3
 
 static void act(search *x, uint32_t *state, const ft_step *step, uint32_t from);
 
-/* Whoever of them. The step's own thread is awake, though it may be asleep behind the step. */
-static void wake_any(search *x, uint32_t *state, const ft_step *step, uint32_t at)
+static uint32_t count_sleepers(const search *x, const uint32_t *state, const ft_step *step,
+                               uint32_t condition, uint32_t from)
+{
+    uint32_t n = 0, self = x->s->trace->thread[step->event];
+    for (uint32_t t = from; t < x->n_threads; t++)
+        n += t != self && sleeps_at(x, state, t, condition);
+    return n;
+}
+
+/* The signals from that act to `end`, all of one condition, wake threads from `from` on: whichever,
+ * but in the order of their numbers, since any other wakes the same ones. Those that are not lost
+ * must find enough behind the first that they take. The step's own thread is awake, though it may
+ * be asleep behind the step. */
+static void wake_any(search *x, uint32_t *state, const ft_step *step, uint32_t at, uint32_t end,
+                     uint32_t from)
 {
     const ft_step_act *signal = &x->steps->acts.data[step->first_act + at];
-    uint32_t condition = signal->object, self = x->s->trace->thread[step->event];
-    bool any = false;
-    for (uint32_t t = 0; t < x->n_threads; t++) {
-        if (t == self || !sleeps_at(x, state, t, condition)) continue;
+    uint32_t self = x->s->trace->thread[step->event];
+    uint32_t left = at < end ? count_sleepers(x, state, step, signal->object, from) : 0;
+    uint32_t wanted = left < end - at ? left : end - at;
+    bool may_be_lost = left && signal->value;
+    if (!left || may_be_lost) act(x, state, step, end);
+    for (uint32_t t = from; left && (may_be_lost || left >= wanted) && !x->given_up; t++) {
+        if (t == self || !sleeps_at(x, state, t, signal->object)) continue;
         uint32_t next[FT_STEPS_THREADS + FT_STEPS_VARIABLES];
         memcpy(next, state, x->width * sizeof *next);
         next[t]++;
-        act(x, next, step, at + 1);
-        any = true;
+        wake_any(x, next, step, at + 1, end, t + 1);
+        left--;
     }
-    if (!any || signal->value) act(x, state, step, at + 1);
+}
+
+static uint32_t end_of_signals(const search *x, const ft_step *step, uint32_t from)
+{
+    const ft_step_act *acts = x->steps->acts.data + step->first_act;
+    uint32_t end = from + 1;
+    while (end < step->acts && acts[end].does == FT_STEP_SIGNALS &&
+           acts[end].object == acts[from].object)
+        end++;
+    return end;
 }
 
 /* What is left of the step, from that act on; its thread counts as behind it already. */
@@ -155,7 +180,7 @@ static void act(search *x, uint32_t *state, const ft_step *step, uint32_t from)
     const ft_step_act *acts = x->steps->acts.data + step->first_act;
     for (uint32_t i = from; i < step->acts; i++) {
         uint32_t object = acts[i].object;
-        x->work++;
+        x->given_up |= ++x->work > MOST_WORK;
         switch (acts[i].does) {
         case FT_STEP_READS:
             if (state[x->n_threads + object] != acts[i].value) return;
@@ -164,7 +189,7 @@ static void act(search *x, uint32_t *state, const ft_step *step, uint32_t from)
             state[x->n_threads + object] = acts[i].value;
             break;
         case FT_STEP_SIGNALS:
-            wake_any(x, state, step, i);
+            wake_any(x, state, step, i, end_of_signals(x, step, i), 0);
             return;
         case FT_STEP_BROADCASTS:
             wake_all(x, state, object, x->s->trace->thread[step->event]);

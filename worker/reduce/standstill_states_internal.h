@@ -29,8 +29,9 @@ typedef struct ft_step_need {
 
 /* A thread's events from one at which it may be kept from going on to the next such. */
 typedef struct ft_step {
-    uint32_t event; /* its first: its thread is next at it */
-    uint32_t first_act, acts, first_need, needs;
+    uint32_t event;           /* its first: its thread is next at it */
+    uint32_t first_act, acts; /* accesses, then signals by condition, broadcasts first */
+    uint32_t first_need, needs;
     uint32_t held_to; /* position of its last event that the lock is still held at; its own, if it
                          holds none */
     uint32_t asleep;  /* the condition that the thread sleeps at before it, FT_STEPS_AWAKE: none */

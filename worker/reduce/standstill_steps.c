@@ -40,6 +40,7 @@ typedef struct maker {
     bool *ours;      /* [conditions] all that wait for it give the lock back */
     bool *hurried;   /* [conditions] some wait's time runs out */
     bool *is_source; /* [events] hard order leads from it to another thread */
+    FT_VEC(ft_step_act) signals; /* of the step at hand */
 } maker;
 
 /* ---- conditions ------------------------------------------------------------------------------ */
@@ -280,15 +281,21 @@ static void add_act(maker *m, ft_step_does does, uint32_t object, uint32_t value
     m->steps->all.data[m->steps->all.len - 1].acts++;
 }
 
+static void note_signal(maker *m, uint32_t e)
+{
+    bool one = m->trace->kind[e] == FT_EVENT_SIGNAL;
+    uint32_t condition = m->trace->object[e];
+    ft_vec_push(&m->signals, ((ft_step_act){one ? FT_STEP_SIGNALS : FT_STEP_BROADCASTS, condition,
+                                            m->hurried[condition]}));
+}
+
 static void add_acts(maker *m, uint32_t e)
 {
     ft_access scratch;
     uint32_t count;
     uint64_t variable;
     const ft_access *accesses = ft_trace_accesses(m->trace, e, &scratch, &count);
-    if (is_signal(m, e))
-        add_act(m, m->trace->kind[e] == FT_EVENT_SIGNAL ? FT_STEP_SIGNALS : FT_STEP_BROADCASTS,
-                m->trace->object[e], m->hurried[m->trace->object[e]]);
+    if (is_signal(m, e)) note_signal(m, e);
     for (uint32_t i = 0; i < count; i++) {
         if (!ft_map_get(&m->cell_of, accesses[i].variable, &variable) || !is_inside(m, e)) continue;
         ft_vid vid = ft_run_vid(m->s->problem->run, e, i);
@@ -297,15 +304,39 @@ static void add_acts(maker *m, uint32_t e)
     }
 }
 
+static int by_condition(const void *left, const void *right)
+{
+    const ft_step_act *a = left, *b = right;
+    if (a->object != b->object) return a->object < b->object ? -1 : 1;
+    return (a->does == FT_STEP_SIGNALS) - (b->does == FT_STEP_SIGNALS);
+}
+
+/* Whom they wake stays asleep or goes on behind the step, so the signals of a step may change
+ * places with its accesses and with each other; a broadcast leaves none for a signal. */
+static void end_step(maker *m)
+{
+    if (m->signals.len)
+        qsort(m->signals.data, m->signals.len, sizeof *m->signals.data, by_condition);
+    for (size_t i = 0; i < m->signals.len; i++) {
+        const ft_step_act *signal = &m->signals.data[i];
+        add_act(m, signal->does, signal->object, signal->value);
+    }
+    m->signals.len = 0;
+}
+
 static void cut_thread(maker *m, uint32_t thread)
 {
     const ft_order *order = m->order;
     for (uint32_t i = order->thread_start[thread]; i < order->thread_start[thread + 1]; i++) {
         uint32_t e = order->thread_events[i];
-        if (begins_step(m, e)) begin_step(m, e);
+        if (begins_step(m, e)) {
+            end_step(m);
+            begin_step(m, e);
+        }
         if (is_inside(m, e)) m->steps->all.data[m->steps->all.len - 1].held_to = order->position[e];
         add_acts(m, e);
     }
+    end_step(m);
 }
 
 static void find_ends(maker *m)
@@ -408,6 +439,7 @@ ft_steps *ft_steps_new(const ft_standstill *s, uint32_t lock)
         make(&m);
     }
     ft_vec_release(&m.cells);
+    ft_vec_release(&m.signals);
     ft_map_release(&m.cell_of);
     ft_map_release(&m.value_of);
     free(m.ours);
