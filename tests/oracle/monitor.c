@@ -33,6 +33,7 @@ typedef struct section {
     bool broadcast, outside;
     bool alone;          /* no lock: its accesses are atomic, and it looks again and again */
     bool around, within; /* it takes the other lock too, before its own, or behind its waits */
+    bool over;           /* around: it gives that one back once it has its own */
     bool hurries;        /* its time may run out while it waits */
     bool early;          /* it updates and signals before it looks */
 } section;
@@ -42,6 +43,7 @@ typedef struct monitor {
     uint32_t n[FT_MONITOR_THREADS], threads;
     uint32_t forked_by[FT_MONITOR_THREADS], forked_at[FT_MONITOR_THREADS]; /* thread + 1, section */
     bool forks_late;                                                       /* with the lock */
+    bool resets;    /* between the phases the first thread sets a variable, without the lock */
     uint32_t phase; /* sections of all threads before this one come before all others; 0: not so */
 } monitor;
 
@@ -189,6 +191,7 @@ static void make_nested(monitor *m, ft_random *random)
             if (s->alone) continue;
             s->lock = ft_random_percent(random, 25);
             s->around = ft_random_percent(random, 25);
+            s->over = s->around && ft_random_percent(random, 50);
             s->within = !s->around && ft_random_percent(random, 50);
         }
 }
@@ -235,6 +238,7 @@ static void make_monitor(monitor *m, ft_random *random)
     bool two_locks = ft_random_percent(random, 10);
     *m = (monitor){.threads = 2 + ft_random_below(random, FT_MONITOR_THREADS - 1)};
     if (ft_random_percent(random, 40)) m->phase = 1 + ft_random_below(random, 2);
+    m->resets = ft_random_percent(random, 50);
     for (uint32_t t = 0; t < m->threads; t++) {
         bool gives = t % 2;
         m->n[t] = 1 + ft_random_below(random, m->threads > 3 ? SECTIONS - 1 : SECTIONS);
@@ -281,6 +285,7 @@ typedef struct runner {
     phase at[FT_MONITOR_THREADS];
     bool woken[FT_MONITOR_THREADS], out[FT_MONITOR_THREADS]; /* out: it has ended the first phase */
     bool forked[FT_MONITOR_THREADS];
+    bool reset;
     uint32_t holder[FT_MONITOR_LOCKS]; /* thread + 1 */
     int value[VARIABLES];
     bool too_long;
@@ -315,7 +320,7 @@ static bool are_out(const runner *r)
 static bool can_go(const runner *r, uint32_t t)
 {
     if (r->m->forked_by[t] && !r->forked[t]) return false;
-    if (r->at[t] == OUT) return are_out(r);
+    if (r->at[t] == OUT) return are_out(r) && (!r->m->resets || t == 0 || r->reset);
     if (r->at[t] == BEGIN && r->m->phase && !r->out[t]) return true;
     if (r->section[t] == r->m->n[t]) return false;
     const section *s = &r->m->sections[t][r->section[t]];
@@ -411,6 +416,7 @@ static void release(runner *r, uint32_t t, uint32_t lock)
 static phase take(runner *r, uint32_t t, const section *s, uint8_t flags)
 {
     acquire(r, t, s->lock, flags);
+    if (s->over && !flags) release(r, t, 1 - s->lock);
     if (!s->early || flags) return LOOK;
     do_updates(r, t, s);
     do_signal(r, t, s);
@@ -421,7 +427,7 @@ static phase give(runner *r, uint32_t t, const section *s)
 {
     if (s->within) release(r, t, 1 - s->lock);
     release(r, t, s->lock);
-    if (s->around) release(r, t, 1 - s->lock);
+    if (s->around && !s->over) release(r, t, 1 - s->lock);
     return LATE;
 }
 
@@ -445,10 +451,20 @@ static phase begin_section(runner *r, uint32_t t)
     return OUT;
 }
 
+static void reset(runner *r)
+{
+    r->value[0] = (int)ft_random_below(r->random, 3);
+    emit(r, FT_EVENT_WRITE, 0, 0, 0, &r->value[0]);
+    emit(r, FT_EVENT_EDGE_OUT, 0, r->m->threads, 0, NULL);
+    r->reset = true;
+}
+
 static phase begin_phase(runner *r, uint32_t t)
 {
     for (uint32_t other = 0; other < r->m->threads; other++)
         if (other != t) emit(r, FT_EVENT_EDGE_IN, t, other, 0, NULL);
+    if (r->m->resets && t != 0) emit(r, FT_EVENT_EDGE_IN, t, r->m->threads, 0, NULL);
+    if (r->m->resets && t == 0) reset(r);
     return BEGIN;
 }
 
@@ -506,7 +522,7 @@ static void go_on(runner *r, uint32_t t)
 /* NULL: it came to a standstill, or was too long. */
 static ft_trace *run_monitor(const monitor *m, ft_random *random)
 {
-    static const char *const NAMES[] = {"a", "b", "c", "d"};
+    static const char *const NAMES[] = {"a", "b", "c", "d", "e"};
     runner r = {.m = m, .b = ft_builder_new(FT_FORMAT_BINARY), .random = random};
     ft_error err = FT_ERROR_INIT;
     ft_trace *trace;
@@ -514,7 +530,7 @@ static ft_trace *run_monitor(const monitor *m, ft_random *random)
     for (uint32_t i = 0; i < FT_MONITOR_LOCKS; i++)
         ft_builder_lock(r.b, NAMES[i], 1, FT_LOCK_MUTEX);
     for (uint32_t i = 0; i < m->threads; i++) ft_builder_thread(r.b, NAMES[i], 1);
-    for (uint32_t i = 0; i < m->threads; i++) ft_builder_edge(r.b, NAMES[i], 1);
+    for (uint32_t i = 0; i <= m->threads; i++) ft_builder_edge(r.b, NAMES[i], 1);
     for (uint32_t i = 0; i < CONDITIONS; i++) ft_builder_condition(r.b, NAMES[i], 1);
     for (uint32_t i = 0; i < VARIABLES; i++)
         ft_builder_shared_initial(

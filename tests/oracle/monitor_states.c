@@ -7,7 +7,7 @@ enum { MOST_STATES = 60000, PLACES = FT_MONITOR_EVENTS + 1 };
 
 typedef struct state {
     uint8_t at[FT_MONITOR_THREADS], asleep[FT_MONITOR_THREADS], holder[FT_MONITOR_LOCKS],
-        out[FT_MONITOR_THREADS];
+        out[FT_MONITOR_THREADS + 1];
     int8_t value[2];
 } state;
 

@@ -46,7 +46,8 @@ struct ft_standstill {
     ft_standstill_state *now;    /* of the claim at hand */
     ft_standstill_flow *flow;
     FT_VEC(ft_standstill_monitor) monitors;
-    ft_map alloc_of;      /* variable -> the alloc of its block; FT_NO_EVENT: there are several */
+    bool merges;     /* no states tell who sleeps, not only those that would be too many (tests) */
+    ft_map alloc_of; /* variable -> the alloc of its block; FT_NO_EVENT: there are several */
     uint32_t allocs_seen; /* events */
 };
 
@@ -77,13 +78,14 @@ void ft_standstill_release_monitors(ft_standstill *s);
 /* Is there a monitor none of whose states has the event next in a standstill? */
 bool ft_standstill_is_in_no_state(ft_standstill *s, uint32_t event);
 
-/* NULL: the lock is not of the kind that is served. s must outlive it. */
+/* standstill_states.c. NULL: the lock is not of the kind that is served. s must outlive it. */
 ft_standstill_states *ft_standstill_states_new(const ft_standstill *s, uint32_t lock);
 void ft_standstill_states_free(ft_standstill_states *states); /* accepts NULL */
-/* Has no standstill the event next in its thread? */
+
+/* standstill_meet.c. Has no standstill the event next in its thread? */
 bool ft_standstill_states_lack(const ft_standstill_states *states, uint32_t event);
 
-/* standstill_meet.c. A thread next at one of its events from `from` to `to` (positions; the number
+/* A thread next at one of its events from `from` to `to` (positions; the number
  * of its events: its end). */
 typedef struct ft_stretch {
     uint32_t thread, from, to;

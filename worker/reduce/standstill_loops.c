@@ -116,13 +116,19 @@ static void close_loops(loops *l)
     }
 }
 
-void ft_steps_find_loops(ft_steps *steps)
+bool *ft_steps_needed(const ft_steps *steps)
 {
-    loops l = {.steps = steps, .needed = ft_calloc(steps->all.len + 1, sizeof *l.needed)};
+    bool *needed = ft_calloc(steps->all.len + 1, sizeof *needed);
     for (size_t i = 0; i < steps->needs.len; i++) {
         uint32_t at = steps->first[steps->needs.data[i].thread] + steps->needs.data[i].step;
-        l.needed[at] = true;
+        needed[at] = true;
     }
+    return needed;
+}
+
+void ft_steps_find_loops(ft_steps *steps)
+{
+    loops l = {.steps = steps, .needed = ft_steps_needed(steps)};
     for (uint32_t t = 0; t < steps->s->order->n_threads; t++) {
         l.all = steps->all.data + steps->first[t];
         l.is_needed = l.needed + steps->first[t];

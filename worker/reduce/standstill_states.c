@@ -15,7 +15,8 @@ typedef struct search {
     const ft_standstill *s;
     const ft_steps *steps;
     ft_standstill_states *found;
-    uint32_t n_threads, width; /* words of a state: the threads' steps, the variables' values */
+    uint32_t n_threads, width; /* words of a state: the threads' steps, the variables' values, how
+                  many of those that linger at a condition are awake at least */
     FT_VEC(uint32_t) words;
     FT_VEC(uint32_t) slots; /* hash table: state + 1; 0: free */
     uint32_t n;
@@ -76,26 +77,10 @@ static void add_state(search *x, const uint32_t *state)
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* The step that the thread is at; NULL: it is at its end. */
-static const ft_step *next_of(const search *x, const uint32_t *state, uint32_t thread)
-{
-    const uint32_t *first = x->steps->first;
-    uint32_t at = first[thread] + state[thread];
-    return at < first[thread + 1] ? &x->steps->all.data[at] : NULL;
-}
-
-static bool are_met(const search *x, const uint32_t *state, const ft_step *step)
-{
-    const ft_step_need *needs = x->steps->needs.data + step->first_need;
-    for (uint32_t i = 0; i < step->needs; i++)
-        if (state[needs[i].thread] < needs[i].step) return false;
-    return true;
-}
-
 static bool is_taken(const search *x, const uint32_t *state)
 {
     for (uint32_t t = 0; t < x->n_threads; t++) {
-        const ft_step *step = next_of(x, state, t);
+        const ft_step *step = ft_steps_next(x->steps, state, t);
         if (step ? step->inside : x->steps->ends_inside[t]) return true;
     }
     return false;
@@ -105,7 +90,7 @@ static bool is_taken(const search *x, const uint32_t *state)
 static bool is_idle_step(const search *x, const uint32_t *state, const ft_step *step)
 {
     return step && step->certain && !step->takes && step->acts == 0 &&
-           step->asleep == FT_STEPS_AWAKE && are_met(x, state, step);
+           step->asleep == FT_STEPS_AWAKE && ft_steps_are_met(x->steps, state, step);
 }
 
 static void take_idle_steps(const search *x, uint32_t *state)
@@ -113,14 +98,23 @@ static void take_idle_steps(const search *x, uint32_t *state)
     for (bool more = true; more;) {
         more = false;
         for (uint32_t t = 0; t < x->n_threads; t++)
-            for (; is_idle_step(x, state, next_of(x, state, t)); more = true)
-                state[t] = next_of(x, state, t)->next;
+            for (; is_idle_step(x, state, ft_steps_next(x->steps, state, t)); more = true)
+                state[t] = ft_steps_next(x->steps, state, t)->next;
     }
 }
 
+static void settle(const search *x, uint32_t *state)
+{
+    do take_idle_steps(x, state);
+    while (ft_lingers_arrive(x->steps, state));
+    ft_lingers_sleep(x->steps, state);
+}
+
+/* ---- signals --------------------------------------------------------------------------------- */
+
 static bool sleeps_at(const search *x, const uint32_t *state, uint32_t thread, uint32_t condition)
 {
-    const ft_step *step = next_of(x, state, thread);
+    const ft_step *step = ft_steps_next(x->steps, state, thread);
     return step && step->asleep == condition;
 }
 
@@ -156,7 +150,7 @@ static void wake_any(search *x, uint32_t *state, const ft_step *step, uint32_t a
     if (!left || may_be_lost) act(x, state, step, end);
     for (uint32_t t = from; left && (may_be_lost || left >= wanted) && !x->given_up; t++) {
         if (t == self || !sleeps_at(x, state, t, signal->object)) continue;
-        uint32_t next[FT_STEPS_THREADS + FT_STEPS_VARIABLES];
+        uint32_t next[FT_STEPS_WIDTH];
         memcpy(next, state, x->width * sizeof *next);
         next[t]++;
         wake_any(x, next, step, at + 1, end, t + 1);
@@ -189,31 +183,60 @@ static void act(search *x, uint32_t *state, const ft_step *step, uint32_t from)
             state[x->n_threads + object] = acts[i].value;
             break;
         case FT_STEP_SIGNALS:
+            if (ft_lingers_wake(x->steps, state, step, &acts[i])) break;
             wake_any(x, state, step, i, end_of_signals(x, step, i), 0);
             return;
         case FT_STEP_BROADCASTS:
+            if (ft_lingers_wake(x->steps, state, step, &acts[i])) break;
             wake_all(x, state, object, x->s->trace->thread[step->event]);
             break;
         }
     }
-    take_idle_steps(x, state);
+    settle(x, state);
     add_state(x, state);
 }
 
 static void take_step(search *x, const uint32_t *state, uint32_t thread, const ft_step *step)
 {
-    uint32_t next[FT_STEPS_THREADS + FT_STEPS_VARIABLES];
+    uint32_t next[FT_STEPS_WIDTH];
     x->work++;
-    if (!are_met(x, state, step)) return;
+    if (!ft_steps_are_met(x->steps, state, step)) return;
     memcpy(next, state, x->width * sizeof *next);
     next[thread] = step->next;
     act(x, next, step, 0);
 }
 
+/* Whoever goes on was awake. */
+static void go_on(search *x, const uint32_t *state, uint32_t thread, const ft_step *step)
+{
+    uint32_t next[FT_STEPS_WIDTH];
+    memcpy(next, state, x->width * sizeof *next);
+    uint32_t *awake = &next[x->steps->first_awake + step->lingers];
+    if (*awake) --*awake;
+    take_step(x, next, thread, step);
+}
+
+static void leave(search *x, const uint32_t *state, uint32_t thread)
+{
+    const ft_step *all = x->steps->all.data + x->steps->first[thread];
+    uint32_t place = state[thread], end = x->steps->first[thread + 1] - x->steps->first[thread];
+    x->work++;
+    if (place + 1 == end || is_taken(x, state)) return;
+    if (!all[place + 1].others) go_on(x, state, thread, &all[place + 1]);
+    for (uint32_t i = 0; i < all[place + 1].others; i++) {
+        const ft_step *other = &all[x->steps->others.data[all[place + 1].first_other + i]];
+        if (other->next != place) go_on(x, state, thread, other);
+    }
+}
+
 static void try_steps(search *x, const uint32_t *state, uint32_t thread)
 {
-    const ft_step *step = next_of(x, state, thread), *all;
+    const ft_step *step = ft_steps_next(x->steps, state, thread), *all;
     x->work++;
+    if (ft_lingers_at(step, state[thread])) {
+        leave(x, state, thread);
+        return;
+    }
     if (!step || step->asleep != FT_STEPS_AWAKE || (step->takes && is_taken(x, state))) return;
     if (!step->others) take_step(x, state, thread, step);
     all = x->steps->all.data + x->steps->first[thread];
@@ -225,7 +248,7 @@ static void try_steps(search *x, const uint32_t *state, uint32_t thread)
 
 static bool has_lock(const search *x, const uint32_t *state, uint32_t thread, uint32_t lock)
 {
-    const ft_step *step = next_of(x, state, thread);
+    const ft_step *step = ft_steps_next(x->steps, state, thread);
     return step ? ft_order_section_at(x->s->order, step->event, lock) != FT_NO_SECTION
                 : ft_standstill_ends_with(x->s, thread, lock);
 }
@@ -239,16 +262,19 @@ static bool is_free(const search *x, const uint32_t *state, uint32_t lock)
 
 static bool is_unstarted(const search *x, const uint32_t *state, uint32_t thread)
 {
-    const ft_step *step = next_of(x, state, thread);
-    return state[thread] == 0 && step && !are_met(x, state, step);
+    const ft_step *step = ft_steps_next(x->steps, state, thread);
+    return state[thread] == 0 && step && !ft_steps_are_met(x->steps, state, step);
 }
 
 static bool may_rest(const search *x, const uint32_t *state, uint32_t thread)
 {
-    const ft_step *step = next_of(x, state, thread);
+    const ft_step *step = ft_steps_next(x->steps, state, thread);
     if (!step) return !x->s->cut[thread];
     if (is_unstarted(x, state, thread)) return true;
-    if (!step->rests || (step->certain && are_met(x, state, step))) return false;
+    if (ft_lingers_at(step, state[thread]))
+        return state[x->steps->first_awake + step->lingers] == 0 ||
+               !is_free(x, state, x->steps->lock);
+    if (!step->rests || (step->certain && ft_steps_are_met(x->steps, state, step))) return false;
     return !ft_order_opens(x->s->trace, step->event) ||
            !is_free(x, state, x->s->trace->object[step->event]);
 }
@@ -258,7 +284,8 @@ static void note_standstill(search *x, const uint32_t *state)
     for (uint32_t t = 0; t < x->n_threads; t++)
         if (!may_rest(x, state, t)) return;
     for (uint32_t t = 0; t < x->n_threads; t++)
-        if (next_of(x, state, t)) x->found->rests[x->steps->first[t] + state[t]] = true;
+        if (ft_steps_next(x->steps, state, t))
+            x->found->rests[x->steps->first[t] + ft_steps_next(x->steps, state, t)->place] = true;
 }
 
 /* ---- who is where at once -------------------------------------------------------------------- */
@@ -266,11 +293,16 @@ static void note_standstill(search *x, const uint32_t *state)
 static void note_places(search *x, const uint32_t *state)
 {
     ft_standstill_states *found = x->found;
+    uint32_t place[FT_STEPS_THREADS];
     for (uint32_t t = 0; t < x->n_threads; t++) {
-        size_t row = ft_states_row(found, t, state[t]);
+        const ft_step *step = ft_steps_next(x->steps, state, t);
+        place[t] = step ? step->place : state[t];
+    }
+    for (uint32_t t = 0; t < x->n_threads; t++) {
+        size_t row = ft_states_row(found, t, place[t]);
         for (uint32_t u = 0; u < x->n_threads; u++) {
-            if (state[u] < found->low[row + u]) found->low[row + u] = state[u];
-            if (state[u] > found->high[row + u]) found->high[row + u] = state[u];
+            if (place[u] < found->low[row + u]) found->low[row + u] = place[u];
+            if (place[u] > found->high[row + u]) found->high[row + u] = place[u];
         }
     }
     x->work += (uint64_t)x->n_threads * x->n_threads / 8;
@@ -289,16 +321,16 @@ static void begin_places(const search *x)
 
 static void begin(search *x)
 {
-    uint32_t state[FT_STEPS_THREADS + FT_STEPS_VARIABLES] = {0};
+    uint32_t state[FT_STEPS_WIDTH] = {0};
     for (uint32_t i = 0; i < x->steps->n_variables; i++)
         state[x->n_threads + i] = x->steps->initial[i];
-    take_idle_steps(x, state);
+    settle(x, state);
     add_state(x, state);
 }
 
 static void visit_all(search *x)
 {
-    uint32_t state[FT_STEPS_THREADS + FT_STEPS_VARIABLES];
+    uint32_t state[FT_STEPS_WIDTH];
     begin(x);
     for (uint32_t i = 0; i < x->n && !x->given_up; i++) {
         memcpy(state, state_at(x, i), x->width * sizeof *state); /* the table moves */
@@ -329,7 +361,7 @@ static void search_all(ft_standstill_states *found)
                 .steps = found->steps,
                 .found = found,
                 .n_threads = found->steps->s->order->n_threads};
-    x.width = x.n_threads + x.steps->n_variables;
+    x.width = x.steps->first_awake + x.steps->n_counted;
     found->rests = ft_calloc(x.steps->all.len + 1, sizeof *found->rests);
     begin_places(&x);
     visit_all(&x);
@@ -338,7 +370,16 @@ static void search_all(ft_standstill_states *found)
     ft_vec_release(&x.slots);
 }
 
-ft_standstill_states *ft_standstill_states_new(const ft_standstill *s, uint32_t lock)
+static void forget(ft_standstill_states *states)
+{
+    free(states->rests);
+    free(states->low);
+    free(states->high);
+    states->rests = NULL;
+    states->low = states->high = NULL;
+}
+
+static ft_standstill_states *begin_states(const ft_standstill *s, uint32_t lock)
 {
     ft_steps *steps = ft_steps_new(s, lock);
     ft_standstill_states *found;
@@ -348,7 +389,19 @@ ft_standstill_states *ft_standstill_states_new(const ft_standstill *s, uint32_t 
     }
     found = ft_calloc(1, sizeof *found);
     found->steps = steps;
-    search_all(found);
+    return found;
+}
+
+/* Who sleeps is told apart where that is not too much: it says more. */
+ft_standstill_states *ft_standstill_states_new(const ft_standstill *s, uint32_t lock)
+{
+    ft_standstill_states *found = begin_states(s, lock);
+    if (!found) return NULL;
+    if (!s->merges) search_all(found);
+    if (!found->all && (ft_steps_merge_sleepers(found->steps) || s->merges)) {
+        forget(found);
+        search_all(found);
+    }
     return found;
 }
 
@@ -356,8 +409,6 @@ void ft_standstill_states_free(ft_standstill_states *states)
 {
     if (!states) return;
     ft_steps_free(states->steps);
-    free(states->rests);
-    free(states->low);
-    free(states->high);
+    forget(states);
     free(states);
 }

@@ -1,13 +1,20 @@
 /* Inside of the states: standstill_steps.c cuts threads into steps, standstill_loops.c finds those
- * that are taken again and again, standstill_states.c has the states that they come to. */
+ * that are taken again and again, standstill_lingers.c those at which states need not tell who
+ * sleeps, standstill_states.c has the states that they come to. */
 #ifndef FT_REDUCE_STANDSTILL_STATES_INTERNAL_H
 #define FT_REDUCE_STANDSTILL_STATES_INTERNAL_H
 
 #include "reduce/standstill_internal.h"
 
-enum { FT_STEPS_VARIABLES = 32, FT_STEPS_THREADS = 64 };
-#define FT_STEPS_AWAKE   UINT32_MAX
-#define FT_STEPS_UNKNOWN UINT32_MAX /* a value: it equals no known one (checker.c) */
+enum {
+    FT_STEPS_VARIABLES = 32,
+    FT_STEPS_THREADS = 64,
+    FT_STEPS_COUNTED = 8, /* conditions */
+    FT_STEPS_WIDTH = FT_STEPS_THREADS + FT_STEPS_VARIABLES + FT_STEPS_COUNTED
+};
+#define FT_STEPS_AWAKE    UINT32_MAX
+#define FT_STEPS_NO_COUNT UINT32_MAX
+#define FT_STEPS_UNKNOWN  UINT32_MAX /* a value: it equals no known one (checker.c) */
 
 typedef enum ft_step_does {
     FT_STEP_READS,
@@ -42,6 +49,8 @@ typedef struct ft_step {
     uint32_t next;    /* of its thread's steps the one behind it */
     uint32_t place; /* the one that stands for it in states: of steps that a thread takes again and
                        again, without changing a variable, the first */
+    uint32_t lingers; /* the number of the condition at which its thread lingers before it;
+                         FT_STEPS_NO_COUNT: none */
     uint32_t first_other, others; /* what the thread does from there instead of it: slice of others;
                                      0: nothing else */
 } ft_step;
@@ -57,7 +66,29 @@ typedef struct ft_steps {
     FT_VEC(ft_step_need) needs;
     FT_VEC(uint32_t) others; /* steps of the thread */
     uint32_t n_variables, initial[FT_STEPS_VARIABLES];
+    uint32_t n_counted, counted[FT_STEPS_COUNTED]; /* conditions that threads linger at */
+    uint32_t first_awake;                          /* in a state: of these, how many are awake */
 } ft_steps;
+
+/* A state: of each thread the step that it is at, of each variable its value, of each condition
+ * that threads linger at how many of these are awake, at least. */
+
+/* The step that the thread is at; NULL: it is at its end. */
+static inline const ft_step *ft_steps_next(const ft_steps *steps, const uint32_t *state,
+                                           uint32_t thread)
+{
+    uint32_t at = steps->first[thread] + state[thread];
+    return at < steps->first[thread + 1] ? &steps->all.data[at] : NULL;
+}
+
+static inline bool ft_steps_are_met(const ft_steps *steps, const uint32_t *state,
+                                    const ft_step *step)
+{
+    const ft_step_need *needs = steps->needs.data + step->first_need;
+    for (uint32_t i = 0; i < step->needs; i++)
+        if (state[needs[i].thread] < needs[i].step) return false;
+    return true;
+}
 
 /* What its states say of a lock. Places: a step of the thread that it is at, or at its end the
  * number of its steps; of steps that loops put together, the first. */
@@ -79,7 +110,23 @@ static inline size_t ft_states_row(const ft_standstill_states *states, uint32_t 
 
 /* standstill_loops.c: gives steps that are taken again and again one place. */
 void ft_steps_find_loops(ft_steps *steps);
+/* [steps + 1], on the heap: another thread's step needs the one before it. */
+bool *ft_steps_needed(const ft_steps *steps);
 
+/* standstill_lingers.c: has threads linger at conditions, where that can be. Are there any? */
+bool ft_steps_merge_sleepers(ft_steps *steps);
+/* Does a thread that is at that step of that number linger? step: NULL: at its end. */
+static inline bool ft_lingers_at(const ft_step *step, uint32_t at)
+{
+    return step && step->lingers != FT_STEPS_NO_COUNT && at == step->place;
+}
+/* Those that are at a first look count from now on, awake. Are there any? */
+bool ft_lingers_arrive(const ft_steps *steps, uint32_t *state);
+/* Where what one sees lets it sleep, all of its condition may be asleep. */
+void ft_lingers_sleep(const ft_steps *steps, uint32_t *state);
+/* A signal or broadcast of the step. False: nobody lingers at that condition in any state. */
+bool ft_lingers_wake(const ft_steps *steps, uint32_t *state, const ft_step *step,
+                     const ft_step_act *signal);
 /* NULL: the lock, or the traces, are not of the kind that is served. */
 ft_steps *ft_steps_new(const ft_standstill *s, uint32_t lock);
 void ft_steps_free(ft_steps *steps); /* accepts NULL */

@@ -2,7 +2,8 @@
  *
  * A step begins where its thread takes the lock, where it may rest, where it signals without the
  * lock, and at both ends of hard order between threads. Variables are those that nobody writes
- * without the lock, but for their initialisation.
+ * without the lock, but where hard order has all other accesses before or behind that: so nobody
+ * accesses them during the step of such a write, wherever it is done in it.
  *
  * Let each step happen at its cond-wait, if it has one, else at its first event. Then any schedule
  * that comes to a standstill is one of whole steps, with the same waiters woken: what a step does
@@ -16,14 +17,15 @@
 
 #include "reduce/standstill_states_internal.h"
 
-enum { MOST_EVENTS = 1000 * 1000 };
+enum { MOST_EVENTS = 1000 * 1000, MOST_FOLLOWED = 10 * 1000 /* cells */ };
 
 /* What is known of a variable that is accessed with the lock. */
 typedef struct cell {
     uint32_t variable;
     uint32_t reads, writes; /* with the lock */
     uint32_t outside;       /* last write or alloc without it, FT_NO_EVENT */
-    bool begun;             /* accessed with the lock */
+    uint32_t begun;         /* first access with the lock, FT_NO_EVENT: none so far */
+    uint32_t *last;         /* [threads] + 1: last accesses with the lock; 0: none */
     bool broken, told;
     uint64_t initial; /* bits, where told */
 } cell;
@@ -35,12 +37,14 @@ typedef struct maker {
     const ft_order *order;
     uint32_t lock;
     FT_VEC(cell) cells;
-    ft_map cell_of;  /* variable -> index in cells; then, of those that are taken, in steps */
-    ft_map value_of; /* bits -> number */
-    bool *ours;      /* [conditions] all that wait for it give the lock back */
-    bool *hurried;   /* [conditions] some wait's time runs out */
-    bool *is_source; /* [events] hard order leads from it to another thread */
-    FT_VEC(ft_step_act) signals; /* of the step at hand */
+    uint32_t followed; /* of them: those with `last` */
+    ft_map cell_of;    /* variable -> index in cells; then, of those that are taken, in steps */
+    uint32_t begun[FT_STEPS_VARIABLES]; /* of those that are taken */
+    ft_map value_of;                    /* bits -> number */
+    bool *ours;                         /* [conditions] all that wait for it give the lock back */
+    bool *hurried;                      /* [conditions] some wait's time runs out */
+    bool *is_source;                    /* [events] hard order leads from it to another thread */
+    FT_VEC(ft_step_act) signals;        /* of the step at hand */
 } maker;
 
 /* ---- conditions ------------------------------------------------------------------------------ */
@@ -101,8 +105,9 @@ static void list_cells(maker *m)
             bool fresh;
             uint64_t *at = ft_map_slot(&m->cell_of, accesses[i].variable, m->cells.len, &fresh);
             if (fresh)
-                ft_vec_push(&m->cells,
-                            (cell){.variable = accesses[i].variable, .outside = FT_NO_EVENT});
+                ft_vec_push(&m->cells, (cell){.variable = accesses[i].variable,
+                                              .outside = FT_NO_EVENT,
+                                              .begun = FT_NO_EVENT});
             cell *c = &m->cells.data[*at];
             c->reads += !accesses[i].write;
             c->writes += accesses[i].write;
@@ -122,23 +127,37 @@ static void tell(const maker *m, cell *c, ft_vid vid)
     if (c->told) c->initial = ft_run_value(m->s->problem->run, vid).bits;
 }
 
-/* Initialisation comes before all that is done with the lock, whatever the schedule. */
-static void write_outside(const maker *m, cell *c, uint32_t e, ft_vid vid)
+static bool come_before(const maker *m, const cell *c, uint32_t e)
 {
-    if (c->begun || !comes_before(m, c->outside, e)) c->broken = true;
-    c->outside = e;
-    tell(m, c, vid);
+    for (uint32_t t = 0; c->last && t < m->order->n_threads; t++)
+        if (c->last[t] && !comes_before(m, c->last[t] - 1, e)) return false;
+    return c->last != NULL;
 }
 
-static void access_inside(const maker *m, cell *c, uint32_t e, uint32_t i, bool write)
+/* It initialises, or comes between all that is done with the lock, whatever the schedule. */
+static void write_outside(const maker *m, cell *c, uint32_t e, ft_vid vid)
+{
+    bool begun = c->begun != FT_NO_EVENT;
+    if (!comes_before(m, c->outside, e) || (begun && !come_before(m, c, e))) c->broken = true;
+    if (begun && !FT_VID_IS_KNOWN(vid)) c->broken = true;
+    c->outside = e;
+    if (!begun) tell(m, c, vid);
+}
+
+static void access_inside(maker *m, cell *c, uint32_t e, uint32_t i, bool write)
 {
     uint8_t kind = m->trace->kind[e];
     ft_vid vid = ft_run_vid(m->s->problem->run, e, i);
     bool certain = write ? kind == FT_EVENT_WRITE || kind == FT_EVENT_RMW
                          : ft_problem_demand(m->s->problem, e, i) != FT_DEMAND_NOTHING;
     if (!certain || !FT_VID_IS_KNOWN(vid) || !comes_before(m, c->outside, e)) c->broken = true;
-    if (!c->begun && !write && !c->told) tell(m, c, vid);
-    c->begun = true;
+    if (c->begun == FT_NO_EVENT) {
+        c->begun = e;
+        if (!write && !c->told) tell(m, c, vid);
+        if (m->followed++ < MOST_FOLLOWED)
+            c->last = ft_calloc((size_t)m->order->n_threads, sizeof *c->last);
+    }
+    if (c->last) c->last[m->trace->thread[e]] = e + 1;
 }
 
 static cell *cell_at(const maker *m, uint32_t variable)
@@ -147,7 +166,7 @@ static cell *cell_at(const maker *m, uint32_t variable)
     return ft_map_get(&m->cell_of, variable, &at) ? &m->cells.data[at] : NULL;
 }
 
-static void look_at_access(const maker *m, uint32_t e, uint32_t i, const ft_access *access)
+static void look_at_access(maker *m, uint32_t e, uint32_t i, const ft_access *access)
 {
     cell *c = cell_at(m, access->variable);
     if (!c) return;
@@ -157,7 +176,7 @@ static void look_at_access(const maker *m, uint32_t e, uint32_t i, const ft_acce
         write_outside(m, c, e, ft_run_vid(m->s->problem->run, e, i));
 }
 
-static void look_at_block(const maker *m, uint32_t e)
+static void look_at_block(maker *m, uint32_t e)
 {
     const ft_block_cells *cells = &m->trace->block_cells[m->trace->object[e]];
     for (uint32_t i = 0; i < cells->count; i++) {
@@ -166,7 +185,7 @@ static void look_at_block(const maker *m, uint32_t e)
     }
 }
 
-static void look_at_cells(const maker *m)
+static void look_at_cells(maker *m)
 {
     ft_access scratch;
     uint32_t count;
@@ -204,6 +223,7 @@ static void take_variables(maker *m)
         const cell *c = &m->cells.data[i];
         if (c->broken || !c->reads || !c->writes) continue;
         ft_map_put(&m->cell_of, c->variable, steps->n_variables);
+        m->begun[steps->n_variables] = c->begun;
         steps->initial[steps->n_variables++] =
             c->told ? number_of(m, c->initial) : FT_STEPS_UNKNOWN;
     }
@@ -271,7 +291,8 @@ static void begin_step(maker *m, uint32_t e)
                     .rests = ft_standstill_may_rest(m->s, e),
                     .certain = is_certain(m, e),
                     .next = place + 1,
-                    .place = place};
+                    .place = place,
+                    .lingers = FT_STEPS_NO_COUNT};
     ft_vec_push(&m->steps->all, step);
 }
 
@@ -297,7 +318,8 @@ static void add_acts(maker *m, uint32_t e)
     const ft_access *accesses = ft_trace_accesses(m->trace, e, &scratch, &count);
     if (is_signal(m, e)) note_signal(m, e);
     for (uint32_t i = 0; i < count; i++) {
-        if (!ft_map_get(&m->cell_of, accesses[i].variable, &variable) || !is_inside(m, e)) continue;
+        if (!ft_map_get(&m->cell_of, accesses[i].variable, &variable)) continue;
+        if (!is_inside(m, e) && (!accesses[i].write || e < m->begun[variable])) continue;
         ft_vid vid = ft_run_vid(m->s->problem->run, e, i);
         add_act(m, accesses[i].write ? FT_STEP_WRITES : FT_STEP_READS, (uint32_t)variable,
                 number_of(m, ft_run_value(m->s->problem->run, vid).bits));
@@ -420,6 +442,7 @@ static void make(maker *m)
         cut_thread(m, t);
         m->steps->first[t + 1] = (uint32_t)m->steps->all.len;
     }
+    m->steps->first_awake = n + m->steps->n_variables;
     find_ends(m);
     find_needs(m);
     ft_steps_find_loops(m->steps);
@@ -438,6 +461,7 @@ ft_steps *ft_steps_new(const ft_standstill *s, uint32_t lock)
         m.steps->lock = lock;
         make(&m);
     }
+    for (size_t i = 0; i < m.cells.len; i++) free(m.cells.data[i].last);
     ft_vec_release(&m.cells);
     ft_vec_release(&m.signals);
     ft_map_release(&m.cell_of);
