@@ -363,6 +363,16 @@ static bool is_final(const ft_rt_thread *t)
     return false;
 }
 
+bool ft_rt_replay_ends(void)
+{
+    const ft_rt_thread *self = ft_rt_self;
+    for (uint32_t i = play.schedule->steps; self && i < play.n; i++) {
+        const ft_schedule_entry *e = &play.entries[i];
+        if (play.threads[e->actor] == self && e->step == self->steps + 1) return true;
+    }
+    return false;
+}
+
 ft_rt_thread *ft_rt_replay_waiter(const void *what)
 {
     for (uint32_t i = play.schedule->at; i < play.n; i++) {

@@ -364,6 +364,8 @@ ft_rt_thread *ft_rt_replay_handler(int number);
 /* Which waiter of `what` a signal wakes: the one that the schedule has go on next, else one that is
  * not to sleep at its end; NULL: any. */
 ft_rt_thread *ft_rt_replay_waiter(const void *what);
+/* The next step of the calling thread is one that the witness ends before. Without the baton. */
+bool ft_rt_replay_ends(void);
 void ft_rt_replay_watch(void);    /* now and then: ends what makes no progress */
 void ft_rt_replay_exit(void);     /* the program ends */
 void ft_rt_replay_deadlock(void); /* all threads wait for each other */
