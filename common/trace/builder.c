@@ -43,6 +43,7 @@ void ft_builder_free(ft_builder *b)
     ft_map_release(&b->contexts);
     ft_map_release(&b->benign);
     ft_map_release(&b->benign_places);
+    ft_map_release(&b->benign_calls);
     free(b->access_seen);
     ft_strbuf_release(&b->scratch);
     free(b);

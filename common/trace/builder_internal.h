@@ -21,6 +21,7 @@ struct ft_builder {
     bool aside;                   /* ft_builder_aside */
     ft_map benign;                /* variable -> 1: ft_builder_benign */
     ft_map benign_places;         /* location -> 1: ft_builder_benign_place */
+    ft_map benign_calls;          /* context -> 1: ft_builder_benign_call */
     bool any_blocked;             /* FT_FLAG_BLOCKED */
     bool *stopped;                /* [threads] by an event with that flag; NULL: not asked yet */
     void (*flush)(void *context); /* NULL: the trace keeps all events (ft_builder_flush_to) */

@@ -87,15 +87,27 @@ void ft_builder_benign_place(ft_builder *b, uint32_t loc)
     ft_map_put(&b->benign_places, loc, 1);
 }
 
-bool ft_builder_has_no_flags(const ft_builder *b)
+void ft_builder_benign_call(ft_builder *b, uint32_t context)
 {
-    return !b->aside && !b->benign.len && !b->benign_places.len;
+    assert(context < b->trace->n_contexts);
+    ft_map_put(&b->benign_calls, context, 1);
 }
 
-uint8_t ft_builder_access_flags(const ft_builder *b, uint32_t shared, uint32_t loc)
+bool ft_builder_has_no_flags(const ft_builder *b)
 {
-    bool aside = b->aside || (b->benign.len && ft_map_get(&b->benign, shared, NULL)) ||
-                 (b->benign_places.len && ft_map_get(&b->benign_places, loc, NULL));
+    return !b->aside && !b->benign.len && !b->benign_places.len && !b->benign_calls.len;
+}
+
+static bool has(const ft_map *map, uint32_t key)
+{
+    return map->len && ft_map_get(map, key, NULL);
+}
+
+uint8_t ft_builder_access_flags(const ft_builder *b, uint32_t shared, uint32_t loc,
+                                uint32_t context)
+{
+    bool aside = b->aside || has(&b->benign, shared) || has(&b->benign_places, loc) ||
+                 has(&b->benign_calls, context);
     return aside ? FT_FLAG_SYNTHETIC : 0;
 }
 
@@ -105,10 +117,10 @@ uint8_t ft_builder_aside_flag(const ft_builder *b, ft_event_kind kind, uint32_t 
     uint8_t flags = b->aside ? FT_FLAG_SYNTHETIC : 0;
     if (!ft_event_kind_may_stand_aside(kind) || ft_builder_has_no_flags(b)) return 0;
     if (ft_event_kind_object(kind) == FT_OBJECT_VARIABLE)
-        return ft_builder_access_flags(b, object, loc);
+        return ft_builder_access_flags(b, object, loc, b->context);
     const ft_action *action = &b->trace->actions[object];
     for (uint32_t i = 0; i < action->n_accesses; i++) {
-        flags = ft_builder_access_flags(b, action->accesses[i].variable, loc);
+        flags = ft_builder_access_flags(b, action->accesses[i].variable, loc, b->context);
         if (!flags) break; /* one that may be part of a finding is enough */
     }
     return flags;

@@ -288,6 +288,8 @@ void ft_builder_aside(ft_builder *builder, bool aside);
 void ft_builder_benign(ft_builder *builder, uint32_t shared);
 /* The same for accesses at that location. */
 void ft_builder_benign_place(ft_builder *builder, uint32_t loc);
+/* The same for accesses in that very context. */
+void ft_builder_benign_call(ft_builder *builder, uint32_t context);
 /* The next word of the command that was recorded. */
 void ft_builder_command(ft_builder *builder, const char *word, size_t length);
 /* All of its words, or none where one is not clean text. */
@@ -324,9 +326,9 @@ typedef struct ft_builder_rows {
 ft_builder_rows ft_builder_room(ft_builder *builder);
 /* The first n of them are filled in, and are events now. */
 void ft_builder_append(ft_builder *builder, uint32_t n);
-/* The flags of a plain access now (ft_builder_aside, ft_builder_benign, ft_builder_benign_place).
- */
-uint8_t ft_builder_access_flags(const ft_builder *builder, uint32_t shared, uint32_t loc);
+/* The flags of a plain access now (ft_builder_aside, ft_builder_benign and its like). */
+uint8_t ft_builder_access_flags(const ft_builder *builder, uint32_t shared, uint32_t loc,
+                                uint32_t context);
 /* True while they are 0 for all. */
 bool ft_builder_has_no_flags(const ft_builder *builder);
 /* Appends an rmw event (always atomic); compares: a compare-and-swap that took place. */

@@ -38,6 +38,13 @@ static int many_threads(void)
     return 0;
 }
 
+/* More than there is, or less than nothing. */
+static void shorten(size_t from, size_t to)
+{
+    static char text[64];
+    memmove(text, text + from, to - from);
+}
+
 int main(int argc, char **argv)
 {
     pthread_t thread;
@@ -48,6 +55,8 @@ int main(int argc, char **argv)
     if (!strcmp(how, "abort")) abort();
     if (!strcmp(how, "kill")) kill(getpid(), SIGKILL);
     if (!strcmp(how, "crash")) *(volatile int *)0 = 1;
+    if (!strcmp(how, "length")) shorten(8, 0);
+    if (!strcmp(how, "gigabytes")) shorten(0, (size_t)1 << 35);
     if (!strcmp(how, "_exit")) _exit(3);
     if (!strcmp(how, "_Exit")) _Exit(4);
     if (!strcmp(how, "quick_exit")) quick_exit(5);

@@ -55,7 +55,7 @@ static void put_rows(maker *m, uint32_t t, const access *list, uint32_t n)
         for (uint32_t i = 0; i < now; i++) {
             const access *a = &list[at + i];
             rows.kind[i] = (uint8_t)a->kind;
-            rows.flags[i] = ft_builder_access_flags(m->builder, a->variable, a->loc);
+            rows.flags[i] = ft_builder_access_flags(m->builder, a->variable, a->loc, m->context);
             rows.thread[i] = (uint16_t)t;
             rows.object[i] = a->variable;
             rows.loc[i] = a->loc;

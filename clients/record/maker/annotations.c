@@ -322,6 +322,16 @@ bool ft_annotations_is_known(const ft_location *at)
     return false;
 }
 
+/* A shared_ptr that is made of a weak_ptr (its lock()) looks at the count of references once more,
+ * behind its own update: only whether that is 0, which its own reference rules out whatever others
+ * make of it meanwhile. What the program itself asks for (use_count) comes from another caller. */
+bool ft_annotations_is_idle(const ft_location *caller, const ft_location *outer)
+{
+    static const char FILE[] = "shared_ptr_base.h";
+    return fits_file(FILE, caller) && fits_function("_M_get_use_count", caller) &&
+           fits_file(FILE, outer) && fits_function("__shared_ptr", outer);
+}
+
 void ft_annotations_apply(ft_annotations *a, ft_trace *trace)
 {
     for (size_t i = 0; i < a->rules.len; i++) {

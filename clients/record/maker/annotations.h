@@ -30,6 +30,8 @@ void ft_annotations_apply(ft_annotations *annotations, ft_trace *trace);
 
 /* A place in the standard library's own headers whose accesses the maker marks in every trace. */
 bool ft_annotations_is_known(const ft_location *at);
+/* So are what a function of these does that was called at the first, its caller at the second. */
+bool ft_annotations_is_idle(const ft_location *caller, const ft_location *outer);
 
 /* The line of a rule that no event fell under, the first from line `after` + 1 on; 0: none. */
 uint32_t ft_annotations_unused(const ft_annotations *annotations, uint32_t after);

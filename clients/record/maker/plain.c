@@ -142,7 +142,8 @@ static void append_rows(ft_maker *m, uint32_t thread, const ft_builder_rows *row
     for (uint32_t i = 0; i < n; i++) rows->thread[i] = id;
     memset(rows->flags, 0, n);
     for (uint32_t i = 0; i < n && !ft_builder_has_no_flags(m->builder); i++)
-        rows->flags[i] = ft_builder_access_flags(m->builder, rows->object[i], rows->loc[i]);
+        rows->flags[i] =
+            ft_builder_access_flags(m->builder, rows->object[i], rows->loc[i], rows->context[i]);
     ft_builder_append(m->builder, n);
     m->summary->kept += n;
 }

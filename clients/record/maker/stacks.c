@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "maker/annotations.h"
 
 /* A thread's calls, outermost first. */
 typedef struct stack {
@@ -62,6 +63,18 @@ void ft_stacks_pass(ft_stacks *stacks, uint32_t thread, const ft_raw_sum *sum)
     for (uint32_t i = 0; i < sum->n_entered; i++) ft_vec_push(&s->sites, sum->entered[i]);
 }
 
+static const ft_location *caller(const ft_trace *trace, uint32_t context)
+{
+    return &trace->locations[trace->contexts[context].loc];
+}
+
+static bool is_idle(const ft_trace *trace, uint32_t context)
+{
+    uint32_t parent = trace->contexts[context].parent;
+    return parent != FT_NO_CONTEXT &&
+           ft_annotations_is_idle(caller(trace, context), caller(trace, parent));
+}
+
 /* Calls from code that has no lines are left out. */
 static uint32_t context_in(ft_stacks *stacks, uint32_t parent, uint32_t site)
 {
@@ -69,7 +82,10 @@ static uint32_t context_in(ft_stacks *stacks, uint32_t parent, uint32_t site)
     uint64_t *known = ft_map_slot(&stacks->known, (uint64_t)parent << 32 | site, parent, &is_new);
     if (!is_new) return (uint32_t)*known;
     uint32_t loc = stacks->location(stacks->of, site);
-    if (loc != FT_NO_LOC) *known = ft_builder_context(stacks->builder, parent, loc);
+    if (loc == FT_NO_LOC) return parent;
+    *known = ft_builder_context(stacks->builder, parent, loc);
+    if (is_idle(ft_builder_peek(stacks->builder), (uint32_t)*known))
+        ft_builder_benign_call(stacks->builder, (uint32_t)*known);
     return (uint32_t)*known;
 }
 

@@ -139,13 +139,16 @@ enum {
     FT_RAW_CHANNEL_MESSAGES,  /* System V */
     FT_RAW_CHANNEL_COUNTED,
     FT_RAW_CHANNEL_LOOKED,
+    FT_RAW_CHANNEL_HEALTH,
+    FT_RAW_CHANNEL_LOCKED,
     FT_RAW_CHANNEL_KIND_SHIFT = 40
 };
 #define FT_RAW_CHANNEL_OF(kind, number)                                                            \
     (FT_RAW_CHANNEL_SIGNAL | (uint64_t)(kind) << FT_RAW_CHANNEL_KIND_SHIFT | (number))
 /* A semaphore has two, by its object: what changes its count goes into COUNTED, and comes after
  * what went into LOOKED; who only looks at the count (sem_getvalue, a try that fails) does the
- * opposite. */
+ * opposite. So it is with a robust mutex, HEALTH and LOCKED: its owner's end, its being mended or
+ * given up change what those are told who lock it. */
 /* The channel of a stream or descriptor whose content threads take, one call behind the other. What
  * each gets is an input, their order is none. */
 #define FT_RAW_CHANNEL_TAKEN (UINT64_C(1) << 58)

@@ -3,20 +3,29 @@
 #include "runtime.h"
 #include "trace/event.h"
 
+#define VAST (UINT64_C(1) << 28)
+
 /* Compiled code of the program that runs while its thread is in the runtime is a signal handler. */
 static void count_ignored(void)
 {
     if (ft_rt_self && ft_rt_self->inside) ft_rt_header->ignored++;
 }
 
-/* All pages that the hook looks at. */
-static void touch_range(const void *memory, uint64_t size)
+/* All pages of it. */
+static void touch_pages(const void *memory, uint64_t seen)
 {
     const unsigned char *bytes = memory;
-    uint64_t seen = ft_raw_content(size);
-    if (!seen) return;
     for (uint64_t i = 0; i < seen; i += FT_RAW_PAGE) ft_rt_touch(bytes + i);
     ft_rt_touch(bytes + seen - 1);
+}
+
+/* All pages that the hook looks at. Of a range that hardly any program has, a length below zero
+ * say, all that it has: where it goes beyond the memory that is there the program's access faults,
+ * and does so before there is a record of it. */
+static void touch_range(const void *memory, uint64_t size)
+{
+    uint64_t seen = size < VAST ? ft_raw_content(size) : size;
+    if (seen) touch_pages(memory, seen);
 }
 
 /* May a read of that be the other half of a copy (ft_rt_held)? Of the write that has its record: */
@@ -200,6 +209,7 @@ static void begin_write(ft_rt_thread *self, uintptr_t address, uint64_t size, co
 
 static __attribute__((noinline)) void long_write(void *address, uint64_t size, const void *pc)
 {
+    if (FT_RT_UNLIKELY(size >= VAST)) touch_range(address, size);
     count_ignored();
     ft_rt_about_access(FT_EVENT_WRITE, pc, address, size);
     ft_rt_thread *self = ft_rt_enter();

@@ -59,18 +59,45 @@ uint32_t ft_rt_mutex_release(ft_rt_object *o)
     return depth;
 }
 
+static void pass_health(const ft_rt_object *o, unsigned kind, uint32_t flags, uint32_t site)
+{
+    if (o->robust) FT_RT_LOG(CHANNEL, flags, FT_RAW_CHANNEL_OF(kind, (uint64_t)o->id), site);
+}
+
+/* Who locks a robust mutex goes on by what it is told of its health: it comes where it came among
+ * all that change that. */
+static void change_health(ft_rt_object *o, ft_rt_health health, uint32_t site)
+{
+    o->health = health;
+    pass_health(o, FT_RAW_CHANNEL_LOCKED, FT_RAW_CHANNEL_IN, site);
+    pass_health(o, FT_RAW_CHANNEL_HEALTH, FT_RAW_CHANNEL_OUT, site);
+}
+
+static int refuse_lost(const ft_rt_object *o, uint32_t site)
+{
+    pass_health(o, FT_RAW_CHANNEL_HEALTH, FT_RAW_CHANNEL_IN, site);
+    return ENOTRECOVERABLE;
+}
+
 static int lock_mutex(const pthread_mutex_t *mutex, const struct timespec *deadline, bool try,
                       uint32_t site, ft_rt_thread *self)
 {
     ft_rt_object *o = mutex_at(mutex);
-    if (o->health == FT_RT_LOST) return ENOTRECOVERABLE;
+    if (o->health == FT_RT_LOST) return refuse_lost(o, site);
     bool held = o->owner && !(o->owner == self && o->kind == PTHREAD_MUTEX_RECURSIVE);
     FT_RT_ASKS(self, ACQUIRE, 0, o->id, site);
     int result = try && held ? EBUSY : ft_rt_mutex_lock(self, o, deadline);
+    if (!result && o->health == FT_RT_LOST) { /* while it waited */
+        free_mutex(o);
+        return refuse_lost(o, site);
+    }
+    if (!result) pass_health(o, FT_RAW_CHANNEL_HEALTH, FT_RAW_CHANNEL_IN, site);
     if (result == EBUSY || result == ETIMEDOUT)
         FT_RT_SYNC(TRY_FAILED, 0, o, site);
     else
         FT_RT_SYNC(ACQUIRE, try || deadline ? FT_FLAG_TRY : 0, o, site);
+    if (!result)
+        pass_health(o, FT_RAW_CHANNEL_LOCKED, FT_RAW_CHANNEL_OUT | FT_RAW_CHANNEL_PUT, site);
     if (result || o->health != FT_RT_ABANDONED) return result;
     o->health = FT_RT_TOLD;
     return EOWNERDEAD;
@@ -82,7 +109,7 @@ void ft_rt_mutexes_abandon(const ft_rt_thread *self)
     ft_rt_object *o;
     while (n_robust && (o = ft_rt_object_next(&at))) {
         if (o->class != FT_RAW_CLASS_MUTEX || !o->robust || o->owner != self) continue;
-        o->health = FT_RT_ABANDONED;
+        change_health(o, FT_RT_ABANDONED, 0);
         FT_RT_SYNC(RELEASE, 0, o, 0); /* no line of the program does it */
         free_mutex(o);
     }
@@ -94,16 +121,16 @@ int pthread_mutex_consistent(pthread_mutex_t *mutex)
     if (!self) return FT_REAL(pthread_mutex_consistent)(mutex);
     ft_rt_object *o = mutex_at(mutex);
     bool told = o->health == FT_RT_TOLD;
-    if (told) o->health = FT_RT_SOUND;
+    if (told) change_health(o, FT_RT_SOUND, FT_RT_SITE);
     return FT_RT_END(told ? 0 : EINVAL);
 }
 
 static int unlock_mutex(const pthread_mutex_t *mutex, uint32_t site, const ft_rt_thread *self)
 {
     ft_rt_object *o = mutex_at(mutex);
+    if (o->owner == self && o->health == FT_RT_TOLD) change_health(o, FT_RT_LOST, site);
     FT_RT_SYNC(RELEASE, 0, o, site);
     if (o->owner != self) return o->kind == PTHREAD_MUTEX_NORMAL ? 0 : EPERM;
-    if (o->health == FT_RT_TOLD) o->health = FT_RT_LOST;
     if (!--o->count) free_mutex(o);
     return 0;
 }
