@@ -270,7 +270,12 @@ static FT_RT_INLINE bool settle_hot(ft_rt_late *late)
 
 static FT_RT_INLINE void plain_read(void *at, unsigned size_code, const void *pc)
 {
-    ft_rt_touch(at);
+    if (FT_RT_UNLIKELY(
+            ft_rt_replaying)) { /* no thread is hot; a call in ft_rt_touch() costs more */
+        long_read(at, 1u << size_code, pc);
+        return;
+    }
+    ft_rt_touch_now(at);
     uintptr_t address = (uintptr_t)at;
     uint64_t key = ft_rt_key(pc, size_code), *to;
     ft_rt_thread *self = enter_turn();

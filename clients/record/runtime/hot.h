@@ -97,13 +97,18 @@ static FT_RT_INLINE uint64_t ft_rt_written(const ft_rt_late *late)
     return ft_rt_value(late->address, late->size_code);
 }
 
-/* What the program is about to read: if that faults, its handler runs as if there were no hook.
- * Where a witness ends before the read the memory may be gone by its schedule. */
+/* What the program is about to read: if that faults, its handler runs as if there were no hook. */
+static FT_RT_INLINE void ft_rt_touch_now(const volatile void *memory)
+{
+    (void)*(const volatile unsigned char *)memory;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+/* The same; where a witness ends before the read the memory may be gone by its schedule. */
 static FT_RT_INLINE void ft_rt_touch(const volatile void *memory)
 {
     if (FT_RT_UNLIKELY(ft_rt_replaying) && ft_rt_replay_ends()) return;
-    (void)*(const volatile unsigned char *)memory;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    ft_rt_touch_now(memory);
 }
 
 /* Opens a hook on the short way, as ft_rt_enter_holding does on the long one; NULL: go that. */
