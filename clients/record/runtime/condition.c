@@ -36,9 +36,10 @@ static int wait_on(ft_rt_thread *self, const pthread_cond_t *condition,
     ft_rt_object *m =
         ft_rt_object_at(FT_RAW_CLASS_MUTEX, mutex, (uint32_t)mutex->__data.__kind & 3);
     if (m->owner != self) return EPERM;
+    bool kept = m->count > 1; /* a recursive one: glibc unlocks it once, so others wait on */
     FT_RT_SYNC(COND_WAIT, 0, c, site);
-    FT_RT_SYNC(RELEASE, FT_FLAG_CONDITION, m, site);
-    uint32_t depth = ft_rt_mutex_release(m);
+    if (!kept) FT_RT_SYNC(RELEASE, FT_FLAG_CONDITION, m, site);
+    ft_rt_mutex_release(m);
     FT_RT_ASKS(self, COND_WAKE, 0, c->id, site);
     bool woken;
     do woken = ft_rt_block(self, c, deadline);
@@ -48,8 +49,7 @@ static int wait_on(ft_rt_thread *self, const pthread_cond_t *condition,
     ft_rt_turn(self, false);
     FT_RT_ASKS(self, ACQUIRE, FT_FLAG_CONDITION, m->id, site);
     ft_rt_mutex_lock(self, m, NULL);
-    m->count = depth;
-    FT_RT_SYNC(ACQUIRE, FT_FLAG_CONDITION, m, site);
+    if (!kept) FT_RT_SYNC(ACQUIRE, FT_FLAG_CONDITION, m, site);
     return woken ? 0 : ETIMEDOUT;
 }
 

@@ -52,11 +52,9 @@ static void free_mutex(ft_rt_object *o)
     ft_rt_wake_all(o);
 }
 
-uint32_t ft_rt_mutex_release(ft_rt_object *o)
+void ft_rt_mutex_release(ft_rt_object *o)
 {
-    uint32_t depth = o->count;
-    free_mutex(o);
-    return depth;
+    if (!--o->count) free_mutex(o);
 }
 
 static void pass_health(const ft_rt_object *o, unsigned kind, uint32_t flags, uint32_t site)
@@ -131,7 +129,7 @@ static int unlock_mutex(const pthread_mutex_t *mutex, uint32_t site, const ft_rt
     if (o->owner == self && o->health == FT_RT_TOLD) change_health(o, FT_RT_LOST, site);
     FT_RT_SYNC(RELEASE, 0, o, site);
     if (o->owner != self) return o->kind == PTHREAD_MUTEX_NORMAL ? 0 : EPERM;
-    if (!--o->count) free_mutex(o);
+    ft_rt_mutex_release(o);
     return 0;
 }
 

@@ -416,6 +416,6 @@ void funlockfile(FILE *stream)
     }
     ft_rt_object *o = stream_at(stream);
     FT_RT_SYNC(RELEASE, 0, o, FT_RT_SITE);
-    if (o->owner == self && !--o->count) ft_rt_mutex_release(o);
+    if (o->owner == self) ft_rt_mutex_release(o);
     ft_rt_leave(self);
 }

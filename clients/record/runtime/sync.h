@@ -43,7 +43,7 @@ struct timespec ft_rt_deadline(clockid_t clock, const struct timespec *until);
 void ft_rt_mutexes_abandon(const ft_rt_thread *self); /* robust ones, at its end */
 /* 0, EDEADLK (error-checking, held already) or ETIMEDOUT; writes no record. */
 int ft_rt_mutex_lock(ft_rt_thread *self, ft_rt_object *o, const struct timespec *deadline);
-/* Gives up a mutex at all its depth, which it returns; writes no record. */
-uint32_t ft_rt_mutex_release(ft_rt_object *o);
+/* Unlocks a mutex once; writes no record. */
+void ft_rt_mutex_release(ft_rt_object *o);
 
 #endif
