@@ -50,8 +50,8 @@ static void check_balance(const ft_comparison_stats *stats)
         print_message("%s: %u samples violated, %u not\n", ft_check_name(checks[i]),
                       (unsigned)violated, (unsigned)safe);
         if (stats->traces < 1000) continue;
-        assert_true(6 * violated >= safe + violated);
-        assert_true(6 * safe >= safe + violated);
+        assert_true(4 * violated >= safe + violated);
+        assert_true(4 * safe >= safe + violated);
     }
 }
 
