@@ -85,8 +85,8 @@ void ft_standstill_states_free(ft_standstill_states *states); /* accepts NULL */
 /* standstill_meet.c. Has no standstill the event next in its thread? */
 bool ft_standstill_states_lack(const ft_standstill_states *states, uint32_t event);
 
-/* A thread next at one of its events from `from` to `to` (positions; the number
- * of its events: its end). */
+/* A thread next at one of its events from `from` to `to` (positions; the number of its events: its
+ * end). */
 typedef struct ft_stretch {
     uint32_t thread, from, to;
 } ft_stretch;

@@ -18,13 +18,6 @@ typedef struct lingers {
     bool *needed; /* [steps] by another thread's step */
 } lingers;
 
-static bool only_reads(const ft_steps *steps, const ft_step *step)
-{
-    for (uint32_t k = 0; k < step->acts; k++)
-        if (steps->acts.data[step->first_act + k].does != FT_STEP_READS) return false;
-    return true;
-}
-
 static uint32_t locks_at(const lingers *l, const ft_step *step)
 {
     return ft_order_lockset(l->steps->s->order, step->event);
@@ -40,9 +33,9 @@ static bool takes_again(const lingers *l, size_t at, size_t end)
 static bool looks_before(const lingers *l, size_t at, size_t begin)
 {
     const ft_step *asleep = &l->steps->all.data[at], *look = asleep - 1;
-    return at > begin && look->takes && look->place == at - 1 - begin && look->others == 0 &&
+    return at > begin && look->place == at - 1 - begin && look->others == 0 &&
            look->next == asleep->place && look->lingers == FT_STEPS_NO_COUNT &&
-           only_reads(l->steps, look) && locks_at(l, look) == locks_at(l, asleep);
+           ft_steps_looks_only(l->steps, look) && locks_at(l, look) == locks_at(l, asleep);
 }
 
 static bool begins_sleep(const lingers *l, size_t at, uint32_t thread)

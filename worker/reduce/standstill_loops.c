@@ -22,12 +22,16 @@ static const ft_step_act *acts_of(const loops *l, const ft_step *step)
     return l->steps->acts.data + step->first_act;
 }
 
+bool ft_steps_looks_only(const ft_steps *steps, const ft_step *step)
+{
+    for (uint32_t k = 0; k < step->acts; k++)
+        if (steps->acts.data[step->first_act + k].does != FT_STEP_READS) return false;
+    return step->takes;
+}
+
 static bool looks_only(const loops *l, uint32_t i)
 {
-    const ft_step *step = &l->all[i];
-    for (uint32_t k = 0; k < step->acts; k++)
-        if (acts_of(l, step)[k].does != FT_STEP_READS) return false;
-    return step->takes;
+    return ft_steps_looks_only(l->steps, &l->all[i]);
 }
 
 static bool look_alike(const loops *l, const ft_step *a, const ft_step *b)

@@ -15,8 +15,8 @@ typedef struct search {
     const ft_standstill *s;
     const ft_steps *steps;
     ft_standstill_states *found;
-    uint32_t n_threads, width; /* words of a state: the threads' steps, the variables' values, how
-                  many of those that linger at a condition are awake at least */
+    uint32_t n_threads;
+    uint32_t width; /* words of a state (ft_steps_next) */
     FT_VEC(uint32_t) words;
     FT_VEC(uint32_t) slots; /* hash table: state + 1; 0: free */
     uint32_t n;

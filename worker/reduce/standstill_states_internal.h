@@ -108,6 +108,8 @@ static inline size_t ft_states_row(const ft_standstill_states *states, uint32_t 
            states->steps->s->order->n_threads;
 }
 
+/* Does the step take the lock and no more than read? */
+bool ft_steps_looks_only(const ft_steps *steps, const ft_step *step);
 /* standstill_loops.c: gives steps that are taken again and again one place. */
 void ft_steps_find_loops(ft_steps *steps);
 /* [steps + 1], on the heap: another thread's step needs the one before it. */
