@@ -99,7 +99,8 @@
     X(CHANNEL, "a channel") /* not a call: ft_schedule_channel, in the trace alone */              \
     X(RDTSC, "rdtsc")                                                                              \
     X(GETTID, "gettid")                                                                            \
-    X(OPENDIR, "opendir")
+    X(OPENDIR, "opendir")                                                                          \
+    X(MKDTEMP, "mkdtemp")
 
 typedef enum ft_input_call {
 #define FT_INPUT_ENUM(symbol, name) FT_INPUT_##symbol,

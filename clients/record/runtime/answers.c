@@ -143,7 +143,6 @@ ANSWERS_ONE(statx,
 ANSWERS(ssize_t, readlinkat,
         (int folder, const char *restrict path, char *restrict to, size_t room),
         (folder, path, to, room), got > 0, SOME(to, (size_t)got))
-ANSWERS(char *, mkdtemp, (char *name), (name), got, text(name, CODE))
 ANSWERS_ONE(fgetpos, (FILE *restrict stream, fpos_t *restrict to), (stream, to), to)
 ANSWERS_ONE(tcgetattr, (int fd, struct termios *to), (fd, to), to)
 ANSWERS(int, ttyname_r, (int fd, char *to, size_t room), (fd, to, room), !got, text(to, CODE))

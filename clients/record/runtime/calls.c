@@ -411,6 +411,18 @@ int flock(int fd, int operation)
     return result;
 }
 
+int lockf(int fd, int command, off_t size)
+{
+    ft_rt_fd_keeps_locks();
+    return FT_REAL(lockf)(fd, command, size);
+}
+
+int lockf64(int fd, int command, off64_t size)
+{
+    ft_rt_fd_keeps_locks();
+    return FT_REAL(lockf64)(fd, command, size);
+}
+
 /* ---- calls that only sleep, and processes: these are not fed, the children are real */
 
 #define SLEEPS(result, name, parameters, arguments)                                                \

@@ -1,4 +1,5 @@
 /* What stands behind a file descriptor, and what goes through it from thread to thread. */
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -267,6 +268,53 @@ static void order_number(int number, bool made, const void *pc)
     ft_rt_channel(NUMBER_BIT | (uint64_t)(unsigned)number << 1, made ? IN : OUT, pc);
 }
 
+/* The system gives the least number that is free: one that another thread has closed a moment ago
+ * would put all that it did before in front of what this one does, for no reason of the program's.
+ * So each thread has numbers of its own to give again, as far as APART goes; with an odd seed all
+ * have the same ones, as without the recorder, which brings what a program keeps by number to be
+ * used by one thread after another. */
+enum { STANDARD = 3, APART = 64 };
+
+static struct {
+    uint32_t closer[APART]; /* the thread that closed it last, counted from 1; 0: none */
+    bool never;             /* closing a copy would give up a lock by fcntl on that file */
+} numbers;
+
+static bool is_others(int number)
+{
+    uint32_t closer = number < APART ? numbers.closer[number] : 0;
+    return closer && closer != ft_rt_self->id + 1;
+}
+
+void ft_rt_fd_keeps_locks(void)
+{
+    numbers.never = true;
+}
+
+void ft_rt_fd_inherit(uint32_t from, uint32_t to)
+{
+    for (int i = 0; i < APART; i++)
+        if (numbers.closer[i] == from + 1) numbers.closer[i] = to + 1;
+}
+
+int ft_rt_fd_apart(int fd)
+{
+    if (fd < STANDARD || !is_others(fd) || numbers.never || ft_rt_header->seed % 2) return fd;
+    int error = errno, found = fd;
+    bool closes = FT_REAL(fcntl)(fd, F_GETFD) & FD_CLOEXEC;
+    for (int least = fd + 1; least < APART && found == fd; least++) {
+        if (is_others(least)) continue;
+        int copy = FT_REAL(fcntl)(fd, closes ? F_DUPFD_CLOEXEC : F_DUPFD, least);
+        if (copy < 0) break;
+        bool good = copy < APART && !is_others(copy);
+        FT_REAL(close)(good ? fd : copy);
+        if (good) found = copy;
+        least = copy;
+    }
+    errno = error;
+    return found;
+}
+
 enum { INHERITED = 1 << 10, ASIDE = 600 };
 static bool inherited[INHERITED]; /* by number: open since before the program began */
 
@@ -313,6 +361,7 @@ int ft_rt_fd_numbered(ft_rt_input *in, int number, int real)
     order_number(number, true, in->pc);
     if (in->fed) real = move(in, real, number);
     if (number >= 0 && number < INHERITED) inherited[number] = false;
+    if (number >= 0 && number < APART) numbers.closer[number] = 0;
     return real;
 }
 
@@ -333,5 +382,6 @@ void ft_rt_fd_made(ft_rt_input *in, int number, int real)
 void ft_rt_fd_freed(int number, const void *pc)
 {
     if (number >= 0 && number < INHERITED) inherited[number] = false;
+    if (number >= 0 && number < APART) numbers.closer[number] = ft_rt_self->id + 1;
     order_number(number, false, pc);
 }

@@ -10,7 +10,9 @@
 static void number(ft_rt_input *in, DIR *directory)
 {
     int *own = (int *)(void *)directory;
-    if (*own == dirfd(directory)) *own = ft_rt_fd_numbered(in, (int)in->result, *own);
+    if (*own != dirfd(directory)) return;
+    if (!in->fed) in->result = *own = ft_rt_fd_apart(*own);
+    *own = ft_rt_fd_numbered(in, (int)in->result, *own);
 }
 
 DIR *opendir(const char *path)

@@ -178,7 +178,13 @@ void ft_rt_fd_made(ft_rt_input *in, int number, int real);
 /* The same for what is really opened, fed or not: the order of that, and its number then. */
 int ft_rt_fd_numbered(ft_rt_input *in, int number, int real);
 void ft_rt_fd_freed(int number, const void *pc); /* the order of that alone */
-void ft_rt_fd_start(void);                       /* before the program opens anything */
+/* What a call has just opened, or -1, under a number that no other thread closed last, where there
+ * is one: to be called before anybody knows the number. errno stays. */
+int ft_rt_fd_apart(int fd);
+/* The numbers that a thread closed last are the other's, who joined it. */
+void ft_rt_fd_inherit(uint32_t from, uint32_t to);
+void ft_rt_fd_keeps_locks(void); /* the program locks files by fcntl: no copies from here on */
+void ft_rt_fd_start(void);       /* before the program opens anything */
 /* What threads send each other through it is an order between them: something (or its end) was
  * taken; it could be, and was not; nothing was there, so what is sent comes later; it is put in. */
 void ft_rt_fd_takes(int fd, const void *pc); /* before that: there will be room */

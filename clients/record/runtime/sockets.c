@@ -90,7 +90,10 @@ static uint64_t open_pipe(ft_rt_input *in, int folder, const char *path)
         if (!ft_rt_input_begin(&in, FT_INPUT_##call, CODE)) return FT_REAL(name) arguments;        \
         uint64_t named = open_pipe(&in, folder, path);                                             \
         int real = named && in.fed ? -1 : FT_REAL(name) arguments;                                 \
-        if (!in.fed) ft_rt_input_did(&in, real);                                                   \
+        if (!in.fed) {                                                                             \
+            ft_rt_input_did(&in, real);                                                            \
+            in.result = real = ft_rt_fd_apart(real);                                               \
+        }                                                                                          \
         ft_rt_channel(named, FT_RAW_CHANNEL_IN, CODE);                                             \
         return opened(&in, real, named);                                                           \
     }
@@ -107,23 +110,50 @@ int creat(const char *path, mode_t mode)
     ft_rt_input in;
     if (!ft_rt_input_begin(&in, FT_INPUT_CREAT, CODE)) return FT_REAL(creat)(path, mode);
     int real = FT_REAL(creat)(path, mode);
-    if (!in.fed) ft_rt_input_did(&in, real);
+    if (!in.fed) ft_rt_input_did(&in, real = ft_rt_fd_apart(real));
     return opened(&in, real, 0);
 }
 
-/* The name is the one of the recording, and so is the file. */
-int mkstemp(char *name)
+/* Names that the C library makes up: they are those of the recording, and so are the files. */
+static int made_up(ft_rt_input *in, char *name)
+{
+    ft_rt_input_own(in, name, strlen(name));
+    ft_rt_fd_made(in, (int)in->result,
+                  in->fed ? FT_REAL(open)(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1);
+    ft_rt_fd_set((int)in->result, FT_RT_FD_FILE);
+    const void *pc = in->pc;
+    int fd = (int)ft_rt_input_end(in);
+    ft_rt_write_range(name, strlen(name) + 1, pc);
+    return fd;
+}
+
+#define MAKES_UP(name, parameters, arguments)                                                      \
+    int name parameters                                                                            \
+    {                                                                                              \
+        ft_rt_input in;                                                                            \
+        if (!ft_rt_input_begin(&in, FT_INPUT_MKSTEMP, CODE)) return FT_REAL(name) arguments;       \
+        if (!in.fed) ft_rt_input_did(&in, ft_rt_fd_apart(FT_REAL(name) arguments));                \
+        return made_up(&in, path);                                                                 \
+    }
+MAKES_UP(mkstemp, (char *path), (path))
+MAKES_UP(mkstemp64, (char *path), (path))
+MAKES_UP(mkostemp, (char *path, int flags), (path, flags))
+MAKES_UP(mkostemp64, (char *path, int flags), (path, flags))
+MAKES_UP(mkstemps, (char *path, int ending), (path, ending))
+MAKES_UP(mkstemps64, (char *path, int ending), (path, ending))
+MAKES_UP(mkostemps, (char *path, int ending, int flags), (path, ending, flags))
+MAKES_UP(mkostemps64, (char *path, int ending, int flags), (path, ending, flags))
+
+char *mkdtemp(char *path)
 {
     ft_rt_input in;
-    if (!ft_rt_input_begin(&in, FT_INPUT_MKSTEMP, CODE)) return FT_REAL(mkstemp)(name);
-    if (!in.fed) ft_rt_input_did(&in, FT_REAL(mkstemp)(name));
-    ft_rt_input_own(&in, name, strlen(name));
-    ft_rt_fd_made(&in, (int)in.result,
-                  in.fed ? FT_REAL(open)(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1);
-    ft_rt_fd_set((int)in.result, FT_RT_FD_FILE);
-    int fd = (int)ft_rt_input_end(&in);
-    ft_rt_write_range(name, strlen(name) + 1, CODE);
-    return fd;
+    if (!ft_rt_input_begin(&in, FT_INPUT_MKDTEMP, CODE)) return FT_REAL(mkdtemp)(path);
+    if (!in.fed) ft_rt_input_did(&in, FT_REAL(mkdtemp)(path) ? 0 : -1);
+    ft_rt_input_own(&in, path, strlen(path));
+    if (in.fed && !in.result) mkdir(path, S_IRWXU);
+    bool made = !ft_rt_input_end(&in);
+    ft_rt_write_range(path, strlen(path) + 1, CODE);
+    return made ? path : NULL;
 }
 
 #define SEEKS(name, type)                                                                          \
@@ -147,7 +177,7 @@ int dup(int fd)
     ft_rt_input in;
     if (!ft_rt_input_begin(&in, FT_INPUT_DUP, CODE)) return FT_REAL(dup)(fd);
     int real = FT_REAL(dup)(fd);
-    if (!in.fed) ft_rt_input_did(&in, real);
+    if (!in.fed) ft_rt_input_did(&in, real = ft_rt_fd_apart(real));
     ft_rt_fd_made(&in, (int)in.result, real);
     ft_rt_fd_copy(fd, (int)in.result);
     return (int)ft_rt_input_end(&in);
@@ -212,6 +242,7 @@ static int lock_file(int fd, int command, struct flock *lock, const void *pc)
         va_end(rest);                                                                              \
         if (command == F_OFD_SETLK || command == F_OFD_SETLKW)                                     \
             return lock_file(fd, command, argument, CODE);                                         \
+        if (command == F_SETLK || command == F_SETLKW) ft_rt_fd_keeps_locks();                     \
         bool kept = copies(command) || ft_rt_fd_is_virtual(fd);                                    \
         if (!kept || !ft_rt_input_begin(&in, FT_INPUT_FCNTL, CODE))                                \
             return FT_REAL(name)(fd, command, argument);                                           \
@@ -282,7 +313,7 @@ static int made(ft_rt_input *in, ft_rt_fd kind)
     {                                                                                              \
         ft_rt_input in;                                                                            \
         if (!ft_rt_input_begin(&in, FT_INPUT_##call, CODE)) return FT_REAL(name) arguments;        \
-        if (!in.fed) ft_rt_input_did(&in, FT_REAL(name) arguments);                                \
+        if (!in.fed) ft_rt_input_did(&in, ft_rt_fd_apart(FT_REAL(name) arguments));                \
         return made(&in, kind);                                                                    \
     }
 MAKES(EVENTFD, eventfd, (unsigned count, int flags), (count, flags), FT_RT_FD_EVENT)
@@ -336,6 +367,10 @@ static int made_two(ft_rt_input *in, int *fds, ft_rt_fd kind)
 {
     const void *pc = in->pc;
     if (in->result) return (int)ft_rt_input_end(in);
+    if (!in->fed) {
+        fds[0] = ft_rt_fd_apart(fds[0]);
+        fds[1] = ft_rt_fd_apart(fds[1]);
+    }
     int first = (int)ft_rt_input_number(in, (uint64_t)(unsigned)fds[0]);
     int second = (int)ft_rt_input_number(in, (uint64_t)(unsigned)fds[1]);
     ft_rt_fd_made(in, first, -1);
@@ -464,6 +499,7 @@ static void take_pending(int fd, uint64_t name)
 static int accepted(ft_rt_input *in, int listener, struct sockaddr *a, socklen_t *length,
                     socklen_t room)
 {
+    if (!in->fed) in->result = ft_rt_fd_apart((int)in->result);
     int fd = (int)in->result;
     ft_rt_fd_took(in, listener);
     if (fd >= 0) {

@@ -89,6 +89,7 @@ static FILE *opened(ft_rt_input *in, FILE *file)
             ft_rt_enter();                                                                         \
         } else {                                                                                   \
             ft_rt_input_did(&in, file != NULL);                                                    \
+            if (file) file->_fileno = ft_rt_fd_apart(file->_fileno);                               \
         }                                                                                          \
         return opened(&in, file);                                                                  \
     }

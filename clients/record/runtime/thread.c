@@ -6,6 +6,7 @@
 #include <threads.h>
 #include <unistd.h>
 
+#include "input.h"
 #include "runtime.h"
 #include "sync.h"
 #include "trace/event.h"
@@ -151,6 +152,7 @@ static int join(ft_rt_thread *self, pthread_t handle, void **result,
         while (child->state != FT_RT_DONE)
             if (!ft_rt_block(self, child, deadline)) return ETIMEDOUT;
         FT_RT_LOG(JOIN, site, child->id, try || deadline ? FT_FLAG_TRY : 0);
+        ft_rt_fd_inherit(child->id, self->id);
     }
     return FT_REAL(pthread_join)(handle, result);
 }

@@ -153,7 +153,6 @@
     X(fstatvfs)                                                                                    \
     X(statx)                                                                                       \
     X(readlinkat)                                                                                  \
-    X(mkdtemp)                                                                                     \
     X(fgetpos)                                                                                     \
     X(tcgetattr)                                                                                   \
     X(ttyname_r)                                                                                   \
