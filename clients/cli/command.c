@@ -113,7 +113,8 @@ static const struct {
          "threads are driven through the schedule of the witness, what they come to is compared "
          "with the trace at every step, and at the end they stand at the bug; then the program "
          "runs on freely. TRACE is the file that was checked; without it, the stored trace is "
-         "fetched from the server. Exit codes: 0 the violation was reached, 1 the run diverged "
+         "fetched from the server. NAME=VALUE words before PROGRAM are set in its environment. "
+         "Exit codes: 0 the violation was reached, 1 the run diverged "
          "(the message says where first), 2 another build, not the witness's trace, or unreadable, "
          "3 no progress.",
          "foretell check --witness-dir found/ run.ftb\n"

@@ -117,14 +117,24 @@ static void say_end(const replay *r, ft_strbuf *out)
         ft_program_end(r->status, out);
 }
 
+/* NAME=VALUE, as before the command of a shell. */
+static bool is_setting(const char *word)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
+    static const char more[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+    return strspn(word, letters) && word[strspn(word, more)] == '=';
+}
+
 /* The usual reason why a run goes another way. The program itself may be named otherwise. */
 static void say_arguments(const replay *r)
 {
-    uint32_t n = 0;
+    const char **then = r->trace->command;
+    uint32_t n = 0, m = r->trace->n_command;
+    while (m && is_setting(*then)) then++, m--;
     while (r->argv[n]) n++;
-    bool same = n == r->trace->n_command;
-    for (uint32_t i = 1; same && i < n; i++) same = !strcmp(r->argv[i], r->trace->command[i]);
-    if (same || !r->trace->n_command) return;
+    bool same = n == m;
+    for (uint32_t i = 1; same && i < n; i++) same = !strcmp(r->argv[i], then[i]);
+    if (same || !m) return;
     fputs("foretell: it was recorded with other arguments:", stderr);
     for (uint32_t i = 0; i < r->trace->n_command; i++) fprintf(stderr, " %s", r->trace->command[i]);
     fputs("\n", stderr);
@@ -184,20 +194,30 @@ static ft_exit prepare(replay *r, const json_t *json)
     return follow(r);
 }
 
+/* For the program. */
+static void set(const char *word)
+{
+    char *name = ft_strndup(word, strcspn(word, "="));
+    setenv(name, strchr(word, '=') + 1, 1);
+    free(name);
+}
+
 ft_exit ft_run_replay(const ft_options *options)
 {
     ft_error err = FT_ERROR_INIT;
     json_t *json = NULL;
-    size_t n = options->arguments.len, before = options->before;
+    size_t n = options->arguments.len, before = options->before, first = before;
     ft_signals_catch();
-    if (before < 1 || before > 2 || before >= n) {
+    while (first < n && is_setting(options->arguments.data[first])) first++;
+    if (before < 1 || before > 2 || first >= n) {
         ft_error_set(&err, FT_USAGE, "usage: foretell replay WITNESS [TRACE] -- PROGRAM ARGS");
         return fail(NULL, &err);
     }
     if (ft_input_json(options->arguments.data[0], &json, &err))
         return fail(options->arguments.data[0], &err);
-    char **argv = ft_calloc(n - before + 1, sizeof *argv);
-    for (size_t i = before; i < n; i++) argv[i - before] = ft_strdup(options->arguments.data[i]);
+    for (size_t i = before; i < first; i++) set(options->arguments.data[i]);
+    char **argv = ft_calloc(n - first + 1, sizeof *argv);
+    for (size_t i = first; i < n; i++) argv[i - first] = ft_strdup(options->arguments.data[i]);
     replay r = {.options = options, .argv = argv};
     ft_exit code = prepare(&r, json);
     for (size_t i = 0; argv[i]; i++) free(argv[i]);

@@ -179,7 +179,8 @@ typedef struct ft_trace {
     uint32_t n_sites;
     ft_context *contexts;  /* [n_contexts] parents first; index 0 is the outermost function */
     uint32_t n_contexts;   /* 0: none */
-    const char **command;  /* [n_command] what was recorded: the program and its arguments */
+    const char **command;  /* [n_command] what was recorded: the program and its arguments, in front
+                              of them NAME=VALUE words of its environment that it needs */
     uint32_t n_command;    /* 0: not known */
     unsigned char *inputs; /* what the program read (clients/record/maker/inputs.h): for replays */
     size_t n_inputs;       /* bytes; 0: none, or not kept (ft_builder_keep_inputs) */

@@ -40,9 +40,19 @@ static void meet_module(ft_maker *m, const ft_raw_record *r)
     if (m->modules.len == 1) ft_maker_hash(&m->modules.data[0]);
 }
 
+/* That the program had other ones than we have needs to be said. */
+static bool is_own_setting(const char *word)
+{
+    static const char name[] = "LD_LIBRARY_PATH";
+    const char *own = getenv(name);
+    size_t n = sizeof name - 1;
+    return own && !strncmp(word, name, n) && word[n] == '=' && !strcmp(word + n + 1, own);
+}
+
 static void meet_arguments(ft_maker *m, const ft_raw_record *r)
 {
-    const char *at = (const char *)r->text, *end = at + r->length, *zero;
+    const char *at = (const char *)r->text, *end = at + r->length, *zero = memchr(at, 0, r->length);
+    if (zero && is_own_setting(at)) at = zero + 1;
     for (; at < end && (zero = memchr(at, 0, (size_t)(end - at))); at = zero + 1)
         ft_vec_push(&m->words, ft_strndup(at, (size_t)(zero - at)));
 }

@@ -429,11 +429,24 @@ static void start_log(void)
     ft_rt_sites_start();
 }
 
+/* Where libraries are looked for first: a script that starts a program in its build's folder says
+ * so. */
+static size_t library_path(char *words, size_t room)
+{
+    static const char name[] = "LD_LIBRARY_PATH";
+    const char *value = getenv(name);
+    if (!value || !*value || strlen(value) > room - sizeof name - 1) return 0;
+    memcpy(words, name, sizeof name);
+    words[sizeof name - 1] = '=';
+    memcpy(words + sizeof name, value, strlen(value) + 1);
+    return sizeof name + strlen(value) + 1;
+}
+
 /* A script may have started the program with other words than `foretell record` was given. */
 static void log_arguments(void)
 {
     char words[1 << 14];
-    size_t n = 0;
+    size_t n = library_path(words, sizeof words / 2);
     ssize_t got = 0;
     int fd = FT_REAL(open)("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     do {
