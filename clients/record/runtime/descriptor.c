@@ -270,19 +270,19 @@ static void order_number(int number, bool made, const void *pc)
 
 /* The system gives the least number that is free: one that another thread has closed a moment ago
  * would put all that it did before in front of what this one does, for no reason of the program's.
- * So each thread has numbers of its own to give again, as far as APART goes; with an odd seed all
- * have the same ones, as without the recorder, which brings what a program keeps by number to be
- * used by one thread after another. */
-enum { STANDARD = 3, APART = 64 };
+ * So each thread has numbers of its own to give again, not far above (a program may have a small
+ * table by them); with an odd seed all have the same ones, as without the recorder, which brings
+ * what a program keeps by number to be used by one thread after another. */
+enum { STANDARD = 3, FAR = 24, NUMBERS = 1 << 10 };
 
 static struct {
-    uint32_t closer[APART]; /* the thread that closed it last, counted from 1; 0: none */
-    bool never;             /* closing a copy would give up a lock by fcntl on that file */
+    uint32_t closer[NUMBERS]; /* the thread that closed it last, counted from 1; 0: none */
+    bool never;               /* closing a copy would give up a lock by fcntl on that file */
 } numbers;
 
 static bool is_others(int number)
 {
-    uint32_t closer = number < APART ? numbers.closer[number] : 0;
+    uint32_t closer = number < NUMBERS ? numbers.closer[number] : 0;
     return closer && closer != ft_rt_self->id + 1;
 }
 
@@ -293,20 +293,20 @@ void ft_rt_fd_keeps_locks(void)
 
 void ft_rt_fd_inherit(uint32_t from, uint32_t to)
 {
-    for (int i = 0; i < APART; i++)
+    for (int i = 0; i < NUMBERS; i++)
         if (numbers.closer[i] == from + 1) numbers.closer[i] = to + 1;
 }
 
 int ft_rt_fd_apart(int fd)
 {
     if (fd < STANDARD || !is_others(fd) || numbers.never || ft_rt_header->seed % 2) return fd;
-    int error = errno, found = fd;
+    int error = errno, found = fd, end = fd + FAR < NUMBERS ? fd + FAR : NUMBERS;
     bool closes = FT_REAL(fcntl)(fd, F_GETFD) & FD_CLOEXEC;
-    for (int least = fd + 1; least < APART && found == fd; least++) {
+    for (int least = fd + 1; least < end && found == fd; least++) {
         if (is_others(least)) continue;
         int copy = FT_REAL(fcntl)(fd, closes ? F_DUPFD_CLOEXEC : F_DUPFD, least);
         if (copy < 0) break;
-        bool good = copy < APART && !is_others(copy);
+        bool good = copy < end && !is_others(copy);
         FT_REAL(close)(good ? fd : copy);
         if (good) found = copy;
         least = copy;
@@ -361,7 +361,7 @@ int ft_rt_fd_numbered(ft_rt_input *in, int number, int real)
     order_number(number, true, in->pc);
     if (in->fed) real = move(in, real, number);
     if (number >= 0 && number < INHERITED) inherited[number] = false;
-    if (number >= 0 && number < APART) numbers.closer[number] = 0;
+    if (number >= 0 && number < NUMBERS) numbers.closer[number] = 0;
     return real;
 }
 
@@ -382,6 +382,6 @@ void ft_rt_fd_made(ft_rt_input *in, int number, int real)
 void ft_rt_fd_freed(int number, const void *pc)
 {
     if (number >= 0 && number < INHERITED) inherited[number] = false;
-    if (number >= 0 && number < APART) numbers.closer[number] = ft_rt_self->id + 1;
+    if (number >= 0 && number < NUMBERS) numbers.closer[number] = ft_rt_self->id + 1;
     order_number(number, false, pc);
 }
