@@ -25,6 +25,13 @@ static size_t number_length(const char *text)
     return digits ? prefix + digits : 0;
 }
 
+/* Behind the name of memory that was given out before: which time that was, "#2". */
+static size_t again_length(const char *text, const char *at)
+{
+    size_t digits = *at == '#' ? strspn(at + 1, "0123456789") : 0;
+    return digits && at > text && !isspace((unsigned char)at[-1]) ? digits + 1 : 0;
+}
+
 /* Blanks are one blank, numbers that are words of their own are '#'. */
 static void add_normal(const char *text, ft_strbuf *out)
 {
@@ -33,6 +40,11 @@ static void add_normal(const char *text, ft_strbuf *out)
         if (isspace((unsigned char)*at)) {
             blank = true;
             at++;
+            continue;
+        }
+        size_t again = again_length(text, at);
+        if (again) {
+            at += again;
             continue;
         }
         if (blank && started) ft_strbuf_puts(out, " ");
@@ -44,22 +56,44 @@ static void add_normal(const char *text, ft_strbuf *out)
     }
 }
 
-/* Threads and values are of one run: "fork T1" is "fork", "read x = 5" is "read x". */
-static void add_event(const json_t *access, ft_strbuf *out)
+static bool is_read(const char *text)
+{
+    return strncmp(text, "read ", 5) == 0;
+}
+
+static bool is_write(const char *text)
+{
+    return strncmp(text, "write ", 6) == 0;
+}
+
+/* Threads and values are of one run: "fork T1" is "fork", "read x = 5" is "read x"; "x", where it
+ * may be the one or the other (`either`). */
+static void add_event(const json_t *access, bool either, ft_strbuf *out)
 {
     const char *text = ft_json_text(access, "text", ""), *equals = strstr(text, " = ");
-    bool plain = strncmp(text, "read ", 5) == 0 || strncmp(text, "write ", 6) == 0;
+    bool plain = is_read(text) || is_write(text);
     bool thread = strncmp(text, "fork ", 5) == 0 || strncmp(text, "join ", 5) == 0;
     size_t length = thread ? 4 : plain && equals ? (size_t)(equals - text) : strlen(text);
-    char *kept = ft_strndup(text, length);
+    size_t from = either ? strcspn(text, " ") : 0;
+    char *kept = ft_strndup(text + from, length - from);
     add_normal(kept, out);
     free(kept);
 }
 
-static char *element(const json_t *access, const char *line)
+/* Of two places that both read and write, either one may be the reader, as the schedule has it. */
+static bool is_either(const json_t *record, const json_t *accesses)
+{
+    if (json_array_size(accesses) != 2 || strcmp(ft_json_text(record, "check", ""), "race") != 0)
+        return false;
+    const char *a = ft_json_text(json_array_get(accesses, 0), "text", "");
+    const char *b = ft_json_text(json_array_get(accesses, 1), "text", "");
+    return (is_read(a) && is_write(b)) || (is_write(a) && is_read(b));
+}
+
+static char *element(const json_t *access, bool either, const char *line)
 {
     ft_strbuf out = {0};
-    const char *word = ft_json_text(access, "access", "");
+    const char *word = either ? "either" : ft_json_text(access, "access", "");
     bool thread = strcmp(word, "fork") == 0 || strcmp(word, "join") == 0;
     ft_strbuf_printf(&out, "%s|%s|", ft_json_text(access, "function", ""), word);
     add_normal(thread ? "" : ft_json_text(access, "object", ""), &out);
@@ -67,7 +101,7 @@ static char *element(const json_t *access, const char *line)
     if (line)
         add_normal(line, &out);
     else
-        add_event(access, &out);
+        add_event(access, either, &out);
     return ft_strbuf_take(&out);
 }
 
@@ -90,11 +124,12 @@ static void digest_text(const char *text, char out[FT_FINGERPRINT + 1])
 void ft_fingerprint(const json_t *record, const char *const *lines, char out[FT_FINGERPRINT + 1])
 {
     const json_t *accesses = json_object_get(record, "accesses");
+    bool either = is_either(record, accesses);
     size_t count = json_array_size(accesses);
     char *elements[MOST_ACCESSES];
     if (count > MOST_ACCESSES) count = MOST_ACCESSES;
     for (size_t i = 0; i < count; i++)
-        elements[i] = element(json_array_get(accesses, i), lines ? lines[i] : NULL);
+        elements[i] = element(json_array_get(accesses, i), either, lines ? lines[i] : NULL);
     qsort(elements, count, sizeof *elements, by_text);
     ft_strbuf text = {0};
     ft_strbuf_printf(&text, "%s|%s|%s", ft_json_text(record, "check", ""),

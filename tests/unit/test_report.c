@@ -49,6 +49,39 @@ static void fingerprints_tell_apart(void **state)
     expect_same(&text, &THERE, false);
 }
 
+/* Which time memory was given out is a matter of the run. */
+static void memory_given_out_again_is_the_same(void **state)
+{
+    (void)state;
+    spot first = WITH(WITH(HERE, object, "heap(a.c:4)+8"), text, "write heap(a.c:4)+8 = 1");
+    spot second = WITH(WITH(HERE, object, "heap(a.c:4)+8#2"), text, "write heap(a.c:4)+8#2 = 1");
+    spot other = WITH(WITH(HERE, object, "heap(b.c:4)+8"), text, "write heap(b.c:4)+8 = 1");
+    json_t *a = race_of(&first, &THERE), *b = race_of(&second, &THERE),
+           *c = race_of(&other, &THERE);
+    assert_string_equal(print_of(a), print_of(b));
+    assert_string_not_equal(print_of(a), print_of(c));
+    json_decref(a);
+    json_decref(b);
+    json_decref(c);
+}
+
+/* Where both places read and write, the schedule says which one reads. */
+static void either_of_a_race_may_read(void **state)
+{
+    (void)state;
+    spot reads_here = WITH(WITH(HERE, word, "read"), text, "read x = 5"),
+         writes_here = WITH(WITH(HERE, word, "write"), text, "write x = 6"),
+         reads_there = WITH(WITH(THERE, word, "read"), text, "read x = 5"),
+         writes_there = WITH(WITH(THERE, word, "write"), text, "write x = 6");
+    json_t *a = race_of(&reads_here, &writes_there), *b = race_of(&writes_here, &reads_there),
+           *c = race_of(&writes_here, &writes_there);
+    assert_string_equal(print_of(a), print_of(b));
+    assert_string_not_equal(print_of(a), print_of(c));
+    json_decref(a);
+    json_decref(b);
+    json_decref(c);
+}
+
 /* The numbers in a symbolic event's text are those of one call. */
 static void numbers_of_one_call_do_not_count(void **state)
 {
@@ -453,6 +486,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fingerprints_survive),
         cmocka_unit_test(fingerprints_tell_apart),
+        cmocka_unit_test(memory_given_out_again_is_the_same),
+        cmocka_unit_test(either_of_a_race_may_read),
         cmocka_unit_test(numbers_of_one_call_do_not_count),
         cmocka_unit_test(a_renamed_thread_is_forked_alike),
         cmocka_unit_test(two_bugs_on_one_line),
