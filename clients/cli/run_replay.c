@@ -79,7 +79,8 @@ static ft_status run(replay *r, ft_error *err)
     ft_program_file file;
     ft_status status = make_file(r, &file, err);
     if (status) return status;
-    ft_program_way way = {.out = STDOUT_FILENO, .patience = r->plan.head.seconds};
+    int out = r->options->json ? STDERR_FILENO : STDOUT_FILENO; /* the document stands alone */
+    ft_program_way way = {.out = out, .patience = r->plan.head.seconds};
     status = ft_program_run(r->argv, &file, way, &r->status, err);
     if (!status) status = read_back(r, &file, err);
     ft_program_file_release(&file);

@@ -359,12 +359,20 @@ static void print_place(const ft_trace *trace, const char *program, uint32_t mod
     ft_symbols_free(symbols);
 }
 
+/* Two accesses of one line look the same. */
 static void print_found(const ft_trace *trace, const char *program, const ft_schedule *run,
-                        ft_strbuf *out)
+                        uint32_t expected, ft_strbuf *out)
 {
     bool known = run->kind < FT_EVENT_KINDS;
+    const char *wanted = ft_trace_location_text(trace, trace->loc[expected]);
+    ft_strbuf place = {0};
+    if (run->offset) print_place(trace, program, run->module, run->offset, &place);
+    bool alike = wanted && place.text && run->kind == trace->kind[expected] &&
+                 !strcmp(place.text + strlen(" at "), wanted);
+    ft_strbuf_puts(out, alike ? "found another " : "found ");
     ft_strbuf_puts(out, known ? ft_event_kind_name((ft_event_kind)run->kind) : "a call");
-    if (run->offset) print_place(trace, program, run->module, run->offset, out);
+    if (place.text) ft_strbuf_puts(out, place.text);
+    ft_strbuf_release(&place);
 }
 
 static const char *const calls[] = {
@@ -434,8 +442,7 @@ void ft_plan_explain(const ft_plan *plan, const ft_trace *trace, const char *pro
     print_event(trace, e, out);
     ft_strbuf_puts(out, ", ");
     if (run->outcome == FT_SCHEDULE_OTHER_OUTCOME) {
-        ft_strbuf_puts(out, "found ");
-        print_found(trace, program, run, out);
+        print_found(trace, program, run, e, out);
     } else {
         ft_strbuf_puts(out, run->outcome < FT_SCHEDULE_OUTCOMES ? texts[run->outcome] : "?");
     }

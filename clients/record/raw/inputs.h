@@ -100,7 +100,12 @@
     X(RDTSC, "rdtsc")                                                                              \
     X(GETTID, "gettid")                                                                            \
     X(OPENDIR, "opendir")                                                                          \
-    X(MKDTEMP, "mkdtemp")
+    X(MKDTEMP, "mkdtemp")                                                                          \
+    X(UNLINK, "unlink")                                                                            \
+    X(RENAME, "rename")                                                                            \
+    X(LINK, "link")                                                                                \
+    X(MKDIR, "mkdir")                                                                              \
+    X(RMDIR, "rmdir")
 
 typedef enum ft_input_call {
 #define FT_INPUT_ENUM(symbol, name) FT_INPUT_##symbol,

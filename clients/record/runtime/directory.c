@@ -1,6 +1,11 @@
 /* Directories: what is in them is read as it is by now, but their descriptors have numbers as
- * others do. */
+ * others do. What is done to names is done in a replay as well, and says what it said. */
 #include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "input.h"
 
@@ -42,4 +47,39 @@ int closedir(DIR *directory)
         self->inside = false; /* what it frees is recorded */
     }
     return FT_REAL(closedir)(directory);
+}
+
+/* ---- names */
+
+#define NAMES(call, name, parameters, arguments)                                                   \
+    int name parameters                                                                            \
+    {                                                                                              \
+        ft_rt_input in;                                                                            \
+        if (!ft_rt_input_begin(&in, FT_INPUT_##call, CODE)) return FT_REAL(name) arguments;        \
+        int real = FT_REAL(name) arguments;                                                        \
+        if (!in.fed) ft_rt_input_did(&in, real);                                                   \
+        return (int)ft_rt_input_end(&in);                                                          \
+    }
+NAMES(UNLINK, unlink, (const char *path), (path))
+NAMES(UNLINK, unlinkat, (int folder, const char *path, int flags), (folder, path, flags))
+NAMES(UNLINK, remove, (const char *path), (path))
+NAMES(RENAME, rename, (const char *from, const char *to), (from, to))
+NAMES(RENAME, renameat, (int a, const char *from, int b, const char *to), (a, from, b, to))
+NAMES(LINK, link, (const char *from, const char *to), (from, to))
+NAMES(LINK, symlink, (const char *from, const char *to), (from, to))
+NAMES(MKDIR, mkdir, (const char *path, mode_t mode), (path, mode))
+NAMES(MKDIR, mkdirat, (int folder, const char *path, mode_t mode), (folder, path, mode))
+NAMES(RMDIR, rmdir, (const char *path), (path))
+
+/* Its name is the one of the recording. */
+char *mkdtemp(char *path)
+{
+    ft_rt_input in;
+    if (!ft_rt_input_begin(&in, FT_INPUT_MKDTEMP, CODE)) return FT_REAL(mkdtemp)(path);
+    if (!in.fed) ft_rt_input_did(&in, FT_REAL(mkdtemp)(path) ? 0 : -1);
+    ft_rt_input_own(&in, path, strlen(path));
+    if (in.fed && !in.result) FT_REAL(mkdir)(path, S_IRWXU);
+    bool made = !ft_rt_input_end(&in);
+    ft_rt_write_range(path, strlen(path) + 1, CODE);
+    return made ? path : NULL;
 }

@@ -144,18 +144,6 @@ MAKES_UP(mkstemps64, (char *path, int ending), (path, ending))
 MAKES_UP(mkostemps, (char *path, int ending, int flags), (path, ending, flags))
 MAKES_UP(mkostemps64, (char *path, int ending, int flags), (path, ending, flags))
 
-char *mkdtemp(char *path)
-{
-    ft_rt_input in;
-    if (!ft_rt_input_begin(&in, FT_INPUT_MKDTEMP, CODE)) return FT_REAL(mkdtemp)(path);
-    if (!in.fed) ft_rt_input_did(&in, FT_REAL(mkdtemp)(path) ? 0 : -1);
-    ft_rt_input_own(&in, path, strlen(path));
-    if (in.fed && !in.result) mkdir(path, S_IRWXU);
-    bool made = !ft_rt_input_end(&in);
-    ft_rt_write_range(path, strlen(path) + 1, CODE);
-    return made ? path : NULL;
-}
-
 #define SEEKS(name, type)                                                                          \
     type name(int fd, type offset, int whence)                                                     \
     {                                                                                              \
