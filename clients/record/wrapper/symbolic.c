@@ -12,7 +12,10 @@
 
 #include "command.h"
 
-static const char *const to_bitcode[] = {"-g",
+/* As with gcc: headers that leave out what a detector does not see (libstdc++ reads two counts at
+ * once) do so for it. */
+static const char *const to_bitcode[] = {"-D__SANITIZE_THREAD__=1",
+                                         "-g",
                                          "-gdwarf-aranges",
                                          "-O0",
                                          "-U_FORTIFY_SOURCE",
