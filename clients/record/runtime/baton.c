@@ -50,10 +50,21 @@ static uint64_t next_random(void) /* xorshift64 */
     return ft_rt_baton.random;
 }
 
+/* In turns of one length, threads of which each tries for what the other one has, and gives back
+ * what it has when it fails (std::lock), may do so in step for ever: after so many, turns differ.
+ */
+enum { IN_STEP = 1 << 16, LENGTHS = 8 };
+
 static uint32_t turn_length(void)
 {
+    static uint32_t turns;
     uint32_t longest = ft_rt_header->turn ? ft_rt_header->turn : 1;
-    return ft_rt_baton.random ? 1 + (uint32_t)(next_random() % longest) : longest;
+    if (ft_rt_baton.random) return 1 + (uint32_t)(next_random() % longest);
+    if (ft_rt_replaying || turns < IN_STEP) {
+        turns += !ft_rt_replaying;
+        return longest;
+    }
+    return longest + (++turns * 0x9E3779B1u >> 16) % LENGTHS;
 }
 
 /* A ready thread: the next one behind `from`, with a seed any. */
