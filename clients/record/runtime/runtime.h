@@ -52,6 +52,27 @@
 #pragma weak arc4random
 #pragma weak arc4random_buf
 #pragma weak arc4random_uniform
+#pragma weak unlink
+#pragma weak unlinkat
+#pragma weak remove
+#pragma weak rename
+#pragma weak renameat
+#pragma weak link
+#pragma weak symlink
+#pragma weak mkdir
+#pragma weak mkdirat
+#pragma weak rmdir
+#pragma weak mkdtemp
+#pragma weak mkstemp
+#pragma weak mkstemp64
+#pragma weak mkostemp
+#pragma weak mkostemp64
+#pragma weak mkstemps
+#pragma weak mkstemps64
+#pragma weak mkostemps
+#pragma weak mkostemps64
+#pragma weak lockf
+#pragma weak lockf64
 
 enum { FT_RT_THREADS = 4096 }; /* created in all, more end the recording; then at once */
 

@@ -56,6 +56,47 @@ int thrd_join(thrd_t *t)
     return pthread_join(t->handle, NULL);
 }
 
+/* Of a list: as names of files are linked, removed and made. */
+void link_to(int *from, int to) __asm__("link");
+int take_out(int *from) __asm__("remove");
+int unlink_all(int *from) __asm__("unlink");
+double name_again(double value) __asm__("rename");
+int place(int value) __asm__("mkdir");
+
+void link_to(int *from, int to)
+{
+    *from = to;
+}
+
+int take_out(int *from)
+{
+    int was = *from;
+    *from = 0;
+    return was;
+}
+
+int unlink_all(int *from)
+{
+    return take_out(from) + 1;
+}
+
+double name_again(double value)
+{
+    return value * 2;
+}
+
+int place(int value)
+{
+    return value + 1;
+}
+
+static int is_ours(void)
+{
+    int list = 0;
+    link_to(&list, 5);
+    return take_out(&list) == 5 && unlink_all(&list) == 1 && name_again(2) == 4 && place(1) == 2;
+}
+
 int line(char *to, int limit) __asm__("getline");
 
 int line(char *to, int limit)
@@ -85,5 +126,5 @@ int main(void)
     mtx_init(&lock);
     for (int i = 0; i < 2; i++) thrd_create(&threads[i], work, NULL);
     for (int i = 0; i < 2; i++) thrd_join(&threads[i]);
-    return sum != 48 || lock.taken != 6;
+    return sum != 48 || lock.taken != 6 || !is_ours();
 }
