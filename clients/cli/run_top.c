@@ -197,6 +197,7 @@ ft_exit ft_run_top(const ft_options *options)
     }
     ft_remote_close(&remote);
     if (ft_signals_caught()) {
+        clearerr(stdout); /* a write that Ctrl-C interrupted is no failed one */
         ft_signals_forget();
         return FT_EXIT_CLEAN;
     }
