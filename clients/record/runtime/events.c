@@ -1,4 +1,6 @@
 /* Accesses, calls and returns in the log (raw/raw.h), and the sites that they come from. */
+#include <sys/mman.h>
+
 #include "hot.h"
 #include "trace/event.h"
 
@@ -114,7 +116,7 @@ bool ft_rt_may_emit(ft_rt_thread *self)
         unsigned char *at = ft_rt_open_record(0); /* writes its TURN */
         if (at) ft_rt_close_record(at);
     }
-    if (ft_rt_logging) __atomic_store_n(&ft_rt_hot, self, __ATOMIC_RELEASE);
+    if (ft_rt_logging && !self->closes) __atomic_store_n(&ft_rt_hot, self, __ATOMIC_RELEASE);
     return ft_rt_logging;
 }
 
@@ -170,11 +172,19 @@ static void swap(ft_rt_late *late, uint64_t value)
     ft_rt_out.at = end + SWAPPED;
 }
 
+/* With the library that it was in: what it held last nobody knows, or reads. */
+static bool is_gone(const ft_rt_thread *self, uintptr_t address, uint64_t size)
+{
+    uintptr_t page = address & ~(uintptr_t)(FT_RAW_PAGE - 1);
+    return self->closes && msync((void *)page, address + size - page, MS_ASYNC);
+}
+
 void ft_rt_end_late(ft_rt_thread *self)
 {
     ft_rt_late late = self->late;
     if (!late.value) return;
-    uint64_t now = ft_rt_written(&late);
+    bool gone = is_gone(self, late.address, UINT64_C(1) << late.size_code);
+    uint64_t now = gone ? 0 : ft_rt_written(&late);
     self->late.value = self->late.held = NULL;
     if (!ft_rt_logging) return;
     if (late.held && now != *late.value)
@@ -212,6 +222,11 @@ void ft_rt_flush(ft_rt_thread *self)
     self->pending.size = 0;
     if (!ft_rt_may_emit(self)) {
         self->held.size = 0;
+        return;
+    }
+    if (is_gone(self, p.address, p.size)) {
+        self->held.size = 0;
+        ft_rt_emit_memory(p.site, p.address, p.size, 0, NULL);
         return;
     }
     if (p.size_code != FT_RAW_RANGE) value = ft_rt_value(p.address, p.size_code);

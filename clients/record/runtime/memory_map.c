@@ -87,12 +87,14 @@ static start start_of(size_t size, int protection, int flags, int fd, off64_t of
 
 void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
 {
+    if (flags & MAP_FIXED) ft_rt_memory_may_go();
     return mapped(FT_REAL(mmap)(at, size, protection, flags, fd, offset), size,
                   start_of(size, protection, flags, fd, offset), CODE);
 }
 
 void *mmap64(void *at, size_t size, int protection, int flags, int fd, off64_t offset)
 {
+    if (flags & MAP_FIXED) ft_rt_memory_may_go();
     return mapped(FT_REAL(mmap64)(at, size, protection, flags, fd, offset), size,
                   start_of(size, protection, flags, fd, offset), CODE);
 }
@@ -125,6 +127,7 @@ void *mremap(void *memory, size_t old_size, size_t size, int flags, ...)
 void *shmat(int id, const void *at, int flags)
 {
     struct shmid_ds about;
+    if (flags & SHM_REMAP) ft_rt_memory_may_go();
     void *got = FT_REAL(shmat)(id, at, flags);
     bool known = got != MAP_FAILED && !shmctl(id, IPC_STAT, &about);
     return known ? mapped(got, about.shm_segsz, UNKNOWN, CODE) : got;
@@ -226,6 +229,7 @@ void *dlopen(const char *path, int flags)
 
 void *sbrk(intptr_t change)
 {
+    if (change < 0) ft_rt_memory_may_go();
     void *got = FT_REAL(sbrk)(change);
     if (got != (void *)-1 && change > 0 && is_recorded())
         ft_rt_made(got, (size_t)change, true, CODE);

@@ -1,7 +1,8 @@
-/* Processes. What the program forks runs unrecorded (thread.c, stop_in_child); a child that shared
- * our memory until it becomes another program would not. What the program starts has all the
- * processors that it was given itself (processor.c). */
+/* Processes. What the program forks runs unrecorded (ft_rt_in_child); a child that shared our
+ * memory until it becomes another program would not. What the program starts has all the processors
+ * that it was given itself (processor.c). */
 #include <errno.h>
+#include <sched.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,6 +17,58 @@ enum { ARGUMENTS = 1024 };
 pid_t vfork(void)
 {
     return fork();
+}
+
+/* The form without what others registered for forks, the recorder among them. */
+pid_t _Fork(void)
+{
+    pid_t child = FT_REAL(_Fork)();
+    if (!child) ft_rt_in_child();
+    return child;
+}
+
+typedef struct beginning {
+    int (*run)(void *);
+    void *argument;
+    bool shares; /* its parent's memory, and waits */
+} beginning;
+
+static int begin(void *context)
+{
+    beginning b = *(beginning *)context;
+    if (b.shares)
+        ft_rt_self = NULL;
+    else
+        ft_rt_in_child();
+    return b.run(b.argument);
+}
+
+/* What shares memory with its parent shares this thread's own too, unless it gets one: what it does
+ * cannot be told from what the parent does, if that goes on meanwhile. */
+int clone(int (*run)(void *), void *stack, int flags, void *argument, ...)
+{
+    va_list rest;
+    va_start(rest, argument);
+    void *parent_tid = va_arg(rest, void *), *own = va_arg(rest, void *);
+    void *tid = va_arg(rest, void *);
+    va_end(rest);
+    ft_rt_thread *self = ft_rt_self;
+    bool shares = flags & CLONE_VM && !(flags & CLONE_SETTLS);
+    if (!self || !run || (flags & CLONE_VM && !shares))
+        return FT_REAL(clone)(run, stack, flags, argument, parent_tid, own, tid);
+    if (shares && !(flags & CLONE_VFORK)) {
+        ft_rt_say("clone() into the same memory, with the same thread pointer, is not recorded: "
+                  "the call is refused (ENOSYS)");
+        errno = ENOSYS;
+        return -1;
+    }
+    beginning b = {run, argument, shares};
+    ft_rt_memory_may_go();
+    ft_rt_processor_leave();
+    int child = FT_REAL(clone)(begin, stack, flags, &b, parent_tid, own, tid);
+    ft_rt_self = self;
+    ft_rt_processor_return();
+    return child;
 }
 
 /* The last thing that the recording sees, unless it fails. */

@@ -73,6 +73,21 @@
 #pragma weak mkostemps64
 #pragma weak lockf
 #pragma weak lockf64
+#pragma weak mprotect
+#pragma weak pkey_mprotect
+#pragma weak pkey_set
+#pragma weak madvise
+#pragma weak posix_madvise
+#pragma weak brk
+#pragma weak ftruncate
+#pragma weak ftruncate64
+#pragma weak truncate
+#pragma weak truncate64
+#pragma weak fallocate
+#pragma weak fallocate64
+#pragma weak dlclose
+#pragma weak _Fork
+#pragma weak clone
 
 enum { FT_RT_THREADS = 4096 }; /* created in all, more end the recording; then at once */
 
@@ -131,13 +146,14 @@ typedef struct ft_rt_request {
 typedef struct ft_rt_thread {
     uint32_t id;
     ft_rt_state state;
-    uint32_t go;   /* futex: whether the baton was handed over (baton.c) */
-    int tid;       /* the kernel's, 0 before it runs */
-    int told;      /* as the program knows it: of the recording that it is fed from; 0: not yet */
-    int processor; /* that it has to be on, or FT_RT_ANYWHERE (processor.c) */
-    bool leaves;   /* it stays where the program has it, whoever gets the baton */
-    bool inside;   /* in the runtime: hooks that happen now (signals) are ignored */
-    bool lent;     /* inside, in a call that may wait for others: the watchdog may take the baton */
+    uint32_t go;     /* futex: whether the baton was handed over (baton.c) */
+    int tid;         /* the kernel's, 0 before it runs */
+    int told;        /* as the program knows it: of the recording that it is fed from; 0: not yet */
+    int processor;   /* that it has to be on, or FT_RT_ANYWHERE (processor.c) */
+    bool leaves;     /* it stays where the program has it, whoever gets the baton */
+    bool inside;     /* in the runtime: hooks that happen now (signals) are ignored */
+    uint32_t closes; /* calls of dlclose that it is in */
+    bool lent; /* inside, in a call that may wait for others: the watchdog may take the baton */
     pthread_t handle;
     uintptr_t stack_end; /* behind its stack, once it runs */
     const void *waits_for;
@@ -328,7 +344,11 @@ bool ft_rt_put_at_hand(ft_rt_at_hand taken, const void *context);
  * the read? What the log says it returned must not change there. */
 bool ft_rt_reads(const void *context);
 
-/* ---- thread.c: pthread_join, called from there */
+/* ---- thread.c */
+/* In a process that was just forked: it has the parent's log mapped and none of its threads, so it
+ * runs unrecorded. */
+void ft_rt_in_child(void);
+/* pthread_join, called from there. */
 int ft_rt_join(pthread_t handle, void **result, const void *pc);
 
 bool ft_rt_is_own(const void *pc); /* code of the C library (real.c) */
@@ -360,6 +380,10 @@ static inline const ft_rt_allocator *ft_rt_libc(void)
 {
     return ft_rt_own_allocator.size_of ? &ft_rt_own_allocator : ft_rt_find_allocator();
 }
+
+/* ---- memory_goes.c */
+/* What the calling thread wrote is in the log: memory may go now, unseen. */
+void ft_rt_memory_may_go(void);
 
 /* ---- memory_map.c */
 void ft_rt_mapping_gone(const void *memory, size_t size); /* with the baton */

@@ -21,11 +21,20 @@ typedef struct late {
     siginfo_t info;
 } late;
 
-/* Those of this thread that wait. Filled by the thread itself, in the trampoline. */
-static __thread struct {
+/* Those of a thread that wait; none where its `signals` says so. Filled by the thread itself, in
+ * the trampoline. By the thread's number, and not in its own memory: that takes the room of its
+ * stack, which may be as small as the system lets it be. */
+typedef struct waiting {
     volatile sig_atomic_t n;
     late all[LATE];
 } waiting;
+
+static waiting *waiting_of_all;
+
+static waiting *waiting_of(const ft_rt_thread *thread)
+{
+    return &waiting_of_all[thread->id];
+}
 
 static uint64_t bit_of(int number)
 {
@@ -117,6 +126,18 @@ static bool hand_over(const ft_rt_thread *self, int number, siginfo_t *info)
     return to && !syscall(SYS_rt_tgsigqueueinfo, syscall(SYS_getpid), to, number, info);
 }
 
+/* False: too many wait. */
+static bool keep(ft_rt_thread *self, int number, const siginfo_t *info)
+{
+    waiting *w = waiting_of(self);
+    if (!self->signals) w->n = 0;
+    if (w->n == LATE) return false;
+    w->all[w->n] = (late){.number = number, .info = *info};
+    w->n++;
+    self->signals |= bit_of(number);
+    return true;
+}
+
 static void trampoline(int number, siginfo_t *info, void *context)
 {
     ft_rt_thread *self = ft_rt_self;
@@ -128,10 +149,7 @@ static void trampoline(int number, siginfo_t *info, void *context)
     }
     if (self) __atomic_add_fetch(&ft_rt_header->signals, 1, __ATOMIC_RELAXED);
     bool later = self && (self->inside || ft_rt_replaying || ft_rt_reads(context)) && !fault;
-    if (later && waiting.n < LATE) {
-        waiting.all[waiting.n] = (late){.number = number, .info = *info};
-        waiting.n++;
-        self->signals |= bit_of(number);
+    if (later && keep(self, number, info)) {
         self->left = 1; /* a hook on its way may count it down: soon one goes the long way */
         if (self->parked) ft_rt_get_up(self);
     } else if (self && fault) {
@@ -146,10 +164,11 @@ static void trampoline(int number, siginfo_t *info, void *context)
  * another one where their senders change places. */
 static int first_due(const ft_rt_thread *self, const sigset_t *blocked)
 {
+    const waiting *w = waiting_of(self);
     int next = ft_rt_replaying ? ft_rt_replay_handles(self) : 0;
     if (ft_rt_replaying && !next) return LATE;
-    for (int i = 0; i < waiting.n; i++) {
-        int number = waiting.all[i].number;
+    for (int i = 0; i < w->n; i++) {
+        int number = w->all[i].number;
         if (sigismember(blocked, number) != 1 && (!next || next == number)) return i;
     }
     return LATE;
@@ -157,13 +176,14 @@ static int first_due(const ft_rt_thread *self, const sigset_t *blocked)
 
 static bool take(ft_rt_thread *self, const sigset_t *blocked, late *one)
 {
+    waiting *w = waiting_of(self);
     int at = first_due(self, blocked);
     if (at == LATE) return false;
-    *one = waiting.all[at];
-    waiting.n--;
-    for (int i = at; i < waiting.n; i++) waiting.all[i] = waiting.all[i + 1];
+    *one = w->all[at];
+    w->n--;
+    for (int i = at; i < w->n; i++) w->all[i] = w->all[i + 1];
     self->signals = 0;
-    for (int i = 0; i < waiting.n; i++) self->signals |= bit_of(waiting.all[i].number);
+    for (int i = 0; i < w->n; i++) self->signals |= bit_of(w->all[i].number);
     return true;
 }
 
@@ -174,11 +194,13 @@ bool ft_rt_signal_waits(const ft_rt_thread *thread, int number)
 
 bool ft_rt_signals_wait(void)
 {
+    const ft_rt_thread *self = ft_rt_self;
     sigset_t blocked;
-    if (!waiting.n) return false;
+    if (!self || !self->signals) return false;
     FT_REAL(pthread_sigmask)(SIG_SETMASK, NULL, &blocked);
-    for (int i = 0; i < waiting.n; i++)
-        if (sigismember(&blocked, waiting.all[i].number) != 1) return true;
+    const waiting *w = waiting_of(self);
+    for (int i = 0; i < w->n; i++)
+        if (sigismember(&blocked, w->all[i].number) != 1) return true;
     return false;
 }
 
@@ -196,7 +218,7 @@ bool ft_rt_signals_deliver(ft_rt_thread *self)
     late one;
     sigset_t all, before, during;
     bool restarts = true;
-    if (!waiting.n) return restarts;
+    if (!self->signals) return restarts;
     sigfillset(&all);
     FT_REAL(pthread_sigmask)(SIG_SETMASK, &all, &before);
     while (take(self, &before, &one)) {
@@ -294,7 +316,7 @@ sighandler_t sysv_signal(int number, sighandler_t handler) __attribute__((alias(
 /* What came before it is blocked is handled before. */
 static void handle_waiting(void)
 {
-    ft_rt_thread *self = waiting.n ? ft_rt_enter() : NULL;
+    ft_rt_thread *self = ft_rt_self && ft_rt_self->signals ? ft_rt_enter() : NULL;
     if (self) ft_rt_leave(self);
 }
 
@@ -345,6 +367,7 @@ void ft_rt_signals_start(void)
     ft_rt_input in;
     sigset_t blocked;
     uint64_t ignored = 0, masked = 0;
+    waiting_of_all = ft_rt_map(FT_RT_THREADS * sizeof *waiting_of_all);
     if (!ft_rt_input_begin(&in, FT_INPUT_SIGNALS, NULL)) return;
     FT_REAL(pthread_sigmask)(SIG_SETMASK, NULL, &blocked);
     for (int number = 1; number < FT_RT_SIGNALS; number++) {

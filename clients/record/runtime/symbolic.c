@@ -22,8 +22,11 @@ static __thread struct {
     uint32_t n, result; /* of the call at hand */
     uint32_t arguments[ARGUMENTS];
     uintptr_t pc; /* of the last note with one */
-    unsigned char buffer[BUFFER];
 } mine;
+
+/* The notes themselves, by the thread's number: in its own memory they would take the room of its
+ * stack, which may be as small as the system lets it be. */
+static unsigned char *buffers;
 
 static const uint32_t nothing[ARGUMENTS];
 static bool is_on;
@@ -37,17 +40,23 @@ bool ft_sym_built(void)
 
 void ft_sym_start(void)
 {
+    buffers = ft_rt_map((size_t)FT_RT_THREADS * BUFFER);
     is_on = true;
 }
 
 /* ---- notes */
+
+static unsigned char *buffer(void)
+{
+    return buffers + (size_t)ft_rt_self->id * BUFFER;
+}
 
 void ft_sym_flush(void)
 {
     if (!mine.used || mine.busy) return;
     uint32_t used = mine.used;
     mine.used = 0;
-    ft_rt_log_bytes(FT_RAW_TERMS, 0, mine.buffer, used);
+    ft_rt_log_bytes(FT_RAW_TERMS, 0, buffer(), used);
 }
 
 static void spill(void)
@@ -65,12 +74,12 @@ static unsigned char *begin(void)
     if (!is_on || !ft_rt_self || ft_rt_self->inside || mine.busy || !ft_rt_logging) return NULL;
     if (mine.used > BUFFER - LONGEST) spill();
     mine.busy = true;
-    return mine.buffer + mine.used;
+    return buffer() + mine.used;
 }
 
 static void end(const unsigned char *at)
 {
-    mine.used = (uint32_t)(at - mine.buffer);
+    mine.used = (uint32_t)(at - buffer());
     mine.busy = false;
 }
 

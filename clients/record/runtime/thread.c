@@ -281,9 +281,8 @@ void thrd_yield(void)
 
 static void finish(void);
 
-static void stop_in_child(void)
+void ft_rt_in_child(void)
 {
-    /* The child has the parent's log mapped and none of its threads: it runs unrecorded. */
     ft_rt_self = NULL;
     ft_rt_logging = false;
     ft_rt_replaying = false;
@@ -301,7 +300,7 @@ static void start(void)
     ft_rt_stdio_start();
     has_end_key = !pthread_key_create(&end_key, end_thread);
     if (!has_end_key) ft_rt_say("no thread key: the ends of threads are not recorded");
-    pthread_atfork(NULL, NULL, stop_in_child);
+    pthread_atfork(NULL, NULL, ft_rt_in_child);
     at_quick_exit(finish);
     ft_rt_baton_start();
     ft_rt_self->inside = true;
