@@ -507,13 +507,18 @@ ft_rt_thread *ft_rt_thread_at(uint32_t id)
     return id < ft_rt_baton.n_threads ? &ft_rt_baton.threads[id] : NULL;
 }
 
+void ft_rt_baton_done(ft_rt_thread *thread, bool runs)
+{
+    thread->state = FT_RT_DONE;
+    for (uint32_t i = 0; i < ft_rt_baton.n_threads; i++)
+        if (waits(&ft_rt_baton.threads[i], thread)) wake(&ft_rt_baton.threads[i]);
+    if (runs) ft_rt_baton_pass_on(thread->id);
+}
+
 void ft_rt_thread_done(ft_rt_thread *self)
 {
     ft_rt_baton_lock();
-    self->state = FT_RT_DONE;
-    for (uint32_t i = 0; i < ft_rt_baton.n_threads; i++)
-        if (waits(&ft_rt_baton.threads[i], self)) wake(&ft_rt_baton.threads[i]);
-    ft_rt_baton_pass_on(self->id);
+    ft_rt_baton_done(self, true);
     ft_rt_baton_unlock();
 }
 

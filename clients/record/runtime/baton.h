@@ -24,6 +24,7 @@ extern struct ft_rt_baton {
 void ft_rt_baton_lock(void);
 void ft_rt_baton_unlock(void);
 void ft_rt_baton_pass_on(uint32_t from); /* to whoever is ready, behind that thread first */
+void ft_rt_baton_done(ft_rt_thread *thread, bool runs); /* it has ended, with the baton or not */
 bool ft_rt_is_past(const struct timespec *deadline, const struct timespec *now);
 
 /* ---- deadlock.c */

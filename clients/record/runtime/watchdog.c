@@ -1,31 +1,44 @@
 /* A thread of the runtime's own that looks, every few milliseconds, at what no hook sees: a thread
- * that sleeps in a call nobody told of, or spins; waits whose time is up; waits for each other. */
+ * that sleeps in a call nobody told of, or spins; waits whose time is up; waits for each other; a
+ * thread that is no more. */
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "baton.h"
 #include "hot.h"
 #include "runtime.h"
 
-enum { WATCH_MS = 5, SPIN_MS = 1000 };
+enum { WATCH_MS = 5, SPIN_MS = 1000, LOOK = 100 /* times */ };
 
-/* True if the kernel has the thread asleep. */
-static bool sleeps(int tid)
+/* As the kernel has the thread; 0: not known. status (or NULL): as wait() would have it, once it
+ * is a zombie. */
+static char state_of(int tid, int *status)
 {
     char path[64], text[512];
     snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return false;
+    if (fd < 0) return 0;
     ssize_t n = read(fd, text, sizeof text - 1);
     close(fd);
-    if (n <= 0) return false;
+    if (n <= 0) return 0;
     text[n] = 0;
     const char *state = strrchr(text, ')'); /* the name before it may hold anything */
-    return state && state[1] && (state[2] == 'S' || state[2] == 'D');
+    const char *last = strrchr(text, ' ');
+    if (status && last) *status = (int)strtol(last, NULL, 10);
+    return state && state[1] ? state[2] : 0;
+}
+
+static bool sleeps(int tid)
+{
+    char state = state_of(tid, NULL);
+    return state == 'S' || state == 'D';
 }
 
 static void end_timed_waits(void)
@@ -102,6 +115,51 @@ static void take_from_sleeper(seen *before)
     ft_rt_baton_pass_on(runner->id);
 }
 
+/* ---- threads that ended in no way that a hook sees: by the system call itself, or by a filter of
+ * system calls that ends the thread alone */
+
+/* The process's first thread stays to be seen until the process ends, and how it ended. */
+static bool is_no_more(const ft_rt_thread *t, int *status)
+{
+    if (t->state == FT_RT_DONE || !t->tid) return false;
+    int process = (int)syscall(SYS_getpid);
+    if (t->tid == process) return state_of(t->tid, status) == 'Z';
+    return syscall(SYS_tgkill, process, t->tid, 0) && errno == ESRCH;
+}
+
+/* The last record is its own where it had the baton. */
+static void bury(ft_rt_thread *t)
+{
+    bool ran = ft_rt_baton.runner == t;
+    if (ran) {
+        ft_rt_hot = FT_RT_NO_THREAD;
+        ft_rt_self = t;
+        ft_rt_flush(t);
+        ft_rt_log(FT_RAW_END, NULL, 0);
+        ft_rt_self = NULL;
+    }
+    ft_rt_baton_done(t, ran);
+}
+
+/* False: there was none. */
+static bool bury_all(int *status)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < ft_rt_baton.n_threads; i++) {
+        if (!is_no_more(&ft_rt_baton.threads[i], status)) continue;
+        bury(&ft_rt_baton.threads[i]);
+        any = true;
+    }
+    return any;
+}
+
+/* As the process's last thread, whose end is the process's, instead of a thread that ended so. */
+static void end_as(int status)
+{
+    if (WIFSIGNALED(status)) syscall(SYS_kill, syscall(SYS_getpid), WTERMSIG(status));
+    syscall(SYS_exit, WEXITSTATUS(status));
+}
+
 /* Main's thread too: the process goes on until all have ended. */
 static bool are_done(void)
 {
@@ -114,14 +172,17 @@ static void *watch(void *unused)
 {
     seen before = {0};
     ft_rt_stall stalled = {.since = 0}, cycles = {.since = 0};
+    bool buried = false;
+    int status = 0;
     (void)unused;
-    for (bool ended = false; !ended;) {
+    for (uint32_t looks = 1, ended = false; !ended; looks++) {
         struct timespec pause = {.tv_nsec = (long)WATCH_MS * FT_RT_MS};
         syscall(SYS_nanosleep, &pause, NULL);
         ft_rt_baton_lock();
         if (ft_rt_header->replay) ft_rt_replay_watch();
         if (!ft_rt_replaying && !ft_rt_feed_records()) end_timed_waits();
         take_from_sleeper(&before);
+        if (looks % LOOK == 0) buried = bury_all(&status) && are_done();
         if (!ft_rt_baton.runner) ft_rt_baton_pass_on(0);
         ft_rt_processor_watch(ft_rt_baton.runner);
         ft_rt_look_at_stall(&stalled);
@@ -129,6 +190,7 @@ static void *watch(void *unused)
         ended = are_done();
         ft_rt_baton_unlock();
     }
+    if (buried) end_as(status);
     return NULL; /* as the process's last thread, which ends it */
 }
 
