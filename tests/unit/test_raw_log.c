@@ -97,6 +97,16 @@ void ft_rt_leave(ft_rt_thread *self)
 {
     (void)self;
 }
+
+void ft_rt_lend(ft_rt_thread *self)
+{
+    (void)self;
+}
+
+void ft_rt_take_back(ft_rt_thread *self)
+{
+    (void)self;
+}
 void *__real_memcpy(void *to, const void *from, size_t size)
 {
     return memcpy(to, from, size);

@@ -364,6 +364,39 @@ void ft_rt_log_loaded(void)
     ft_rt_leave(self);
 }
 
+enum { BITS = 64 };
+
+/* By their places in the table. */
+typedef struct present {
+    uint64_t bits[MODULES / BITS];
+    uint32_t n; /* of the table, when the look began */
+} present;
+
+static int find_present(struct dl_phdr_info *info, size_t size, void *context)
+{
+    present *p = context;
+    uintptr_t end = end_of(info);
+    (void)size;
+    for (uint32_t i = 0; i < p->n; i++)
+        if (modules.all[i].base == info->dlpi_addr && modules.all[i].end == end)
+            p->bits[i / BITS] |= UINT64_C(1) << i % BITS;
+    return 0;
+}
+
+void ft_rt_log_unloaded(void (*gone)(uintptr_t address, size_t size))
+{
+    present now = {.n = modules.n};
+    ft_rt_lend(ft_rt_self); /* the dynamic linker's lock */
+    dl_iterate_phdr(find_present, &now);
+    ft_rt_take_back(ft_rt_self);
+    for (uint32_t i = 0; i < now.n; i++) {
+        struct range *r = &modules.all[i];
+        if (r->end == r->base || now.bits[i / BITS] >> i % BITS & 1) continue;
+        gone(r->base, r->end - r->base);
+        r->end = r->base;
+    }
+}
+
 /* Of a file with a ring that is all; behind it lies the ring again. */
 static size_t mapped_size(const ft_raw_header *header)
 {

@@ -1,7 +1,6 @@
 /* Calls behind which memory is perhaps not there any more, or is other memory: what their thread
  * wrote last is looked at before. A write's value is read at the thread's next hook (runtime.h,
  * ft_rt_pending). munmap and its like are hooks anyway (memory_map.c). */
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -35,20 +34,3 @@ GOES(truncate, (const char *path, off_t size), (path, size))
 GOES(truncate64, (const char *path, off64_t size), (path, size))
 GOES(fallocate, (int fd, int mode, off_t from, off_t size), (fd, mode, from, size))
 GOES(fallocate64, (int fd, int mode, off64_t from, off64_t size), (fd, mode, from, size))
-
-/* ---- A library's last functions run in the call that unmaps it. There each return has what was
- * written before (events.c, ft_rt_may_emit; frames.c); where there is none, the memory is perhaps
- * gone by the next hook. */
-
-int dlclose(void *library)
-{
-    ft_rt_thread *self = ft_rt_self;
-    if (!self || self->inside) return FT_REAL(dlclose)(library);
-    ft_rt_memory_may_go();
-    if (ft_rt_hot == self) ft_rt_hot = FT_RT_NO_THREAD;
-    self->closes++;
-    int result = FT_REAL(dlclose)(library);
-    ft_rt_memory_may_go();
-    self->closes--;
-    return result;
-}

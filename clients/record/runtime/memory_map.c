@@ -1,6 +1,4 @@
 /* Memory that the program has of the system itself. What is unmapped in parts stays one block. */
-#include <dlfcn.h>
-#include <link.h>
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
@@ -138,93 +136,6 @@ int shmdt(const void *memory)
     const struct mapping *m = is_recorded() ? find((uintptr_t)memory) : NULL;
     if (m) unmapped((void *)(uintptr_t)memory, m->size, CODE);
     return FT_REAL(shmdt)(memory);
-}
-
-/* ---- libraries that are loaded where memory was that is gone begin anew. Others need not: their
- * variables have names. */
-
-enum { GONE = 1 << 8, BIG = 1 << 17, PARTS = 1 << 6 };
-
-static struct {
-    struct mapping all[GONE];
-    uint32_t n;              /* ever */
-    unsigned long long adds; /* of libraries, as the dynamic linker counts them */
-} gone;
-
-void ft_rt_mapping_gone(const void *memory, size_t size)
-{
-    if (size >= BIG) gone.all[gone.n++ % GONE] = (struct mapping){(uintptr_t)memory, size};
-}
-
-static bool was_used(uintptr_t address, size_t size)
-{
-    for (uint32_t i = 0; i < gone.n && i < GONE; i++) {
-        const struct mapping *m = &gone.all[i];
-        if (address < m->address + m->size && m->address < address + size) return true;
-    }
-    return false;
-}
-
-typedef struct parts {
-    struct mapping all[PARTS];
-    uint32_t n;
-} parts;
-
-static int find_parts(struct dl_phdr_info *info, size_t size, void *context)
-{
-    parts *p = context;
-    (void)size;
-    gone.adds = info->dlpi_adds;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-        uintptr_t at = info->dlpi_addr + part->p_vaddr;
-        bool data = part->p_type == PT_LOAD && part->p_flags & PF_W;
-        if (data && was_used(at, part->p_memsz) && p->n < PARTS)
-            p->all[p->n++] = (struct mapping){at, part->p_memsz};
-    }
-    return 0;
-}
-
-static int has_more(struct dl_phdr_info *info, size_t size, void *unused)
-{
-    (void)size;
-    (void)unused;
-    return info->dlpi_adds != gone.adds ? 2 : 1;
-}
-
-static void forget_gone(const struct mapping *part)
-{
-    for (uint32_t i = 0; i < GONE; i++) {
-        struct mapping *m = &gone.all[i];
-        bool within =
-            part->address < m->address + m->size && m->address < part->address + part->size;
-        if (within) m->size = 0;
-    }
-}
-
-/* The dynamic linker's lock is perhaps this thread's: so the baton is waited for behind the look.
- */
-void ft_rt_libraries_begin(const void *pc)
-{
-    parts found = {.n = 0};
-    if (!is_recorded() || dl_iterate_phdr(has_more, NULL) != 2) return;
-    dl_iterate_phdr(find_parts, &found);
-    for (uint32_t i = 0; i < found.n; i++)
-        ft_rt_made((void *)found.all[i].address, found.all[i].size, false, pc);
-    for (uint32_t i = 0; i < found.n; i++) forget_gone(&found.all[i]);
-    ft_rt_log_loaded();
-}
-
-extern const char __executable_start, _end;
-
-/* Where a library is looked for depends on who asks: the real one returns to a library itself. */
-void *dlopen(const char *path, int flags)
-{
-    const char *caller = CODE;
-    if (caller < &__executable_start || caller >= &_end) return FT_REAL(dlopen)(path, flags);
-    void *got = FT_REAL(dlopen)(path, flags);
-    if (got) ft_rt_libraries_begin(CODE);
-    return got;
 }
 
 void *sbrk(intptr_t change)

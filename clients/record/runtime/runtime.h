@@ -251,6 +251,8 @@ void ft_rt_log_end(ft_raw_end why); /* the first reason stays */
  * (getopt, the C++ library's start) wrote it in the first thread, or nobody did. */
 void ft_rt_log_variables(void);
 void ft_rt_log_loaded(void);          /* tells of libraries that are new, before their code runs */
+/* Calls `gone` for each library that was told of and is loaded no more, once. */
+void ft_rt_log_unloaded(void (*gone)(uintptr_t address, size_t size));
 void ft_rt_log_library(uintptr_t pc); /* tells of the library that the code is of, if it is new */
 void ft_rt_log(ft_raw_operation operation, const uint64_t *operands, uint32_t n);
 void ft_rt_log_bytes(ft_raw_operation operation, uint64_t operand, const void *bytes, size_t n);
@@ -385,7 +387,7 @@ static inline const ft_rt_allocator *ft_rt_libc(void)
 /* What the calling thread wrote is in the log: memory may go now, unseen. */
 void ft_rt_memory_may_go(void);
 
-/* ---- memory_map.c */
+/* ---- libraries.c */
 void ft_rt_mapping_gone(const void *memory, size_t size); /* with the baton */
 void ft_rt_libraries_begin(const void *pc);               /* some may have been loaded */
 
