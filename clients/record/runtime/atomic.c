@@ -60,7 +60,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
         return compare##bits(a, expected, v, CODE);                                                \
     }
 
-#define ATOMICS(bits, type)                                                                        \
+#define LOAD(bits, type)                                                                           \
     type __tsan_atomic##bits##_load(const volatile type *a, order o);                              \
     type __tsan_atomic##bits##_load(const volatile type *a, order o)                               \
     {                                                                                              \
@@ -73,7 +73,9 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
         log_one(FT_RAW_FORM_ATOMIC_READ, a, sizeof *a, value, 0, CODE);                            \
         ft_rt_leave(self);                                                                         \
         return value;                                                                              \
-    }                                                                                              \
+    }
+
+#define ATOMICS(bits, type)                                                                        \
     void __tsan_atomic##bits##_store(volatile type *a, type v, order o);                           \
     void __tsan_atomic##bits##_store(volatile type *a, type v, order o)                            \
     {                                                                                              \
@@ -111,6 +113,38 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
         return expected;                                                                           \
     }
 
+int8_t __tsan_atomic8_load(const volatile int8_t *a, order o);
+
+/* The turn does not end between a look and the hook that says what it was. */
+static void hold_look(ft_rt_thread *self, const volatile void *address, const void *pc)
+{
+    self->look = (ft_rt_look){(uintptr_t)address, pc};
+    ft_rt_hot = FT_RT_NO_THREAD;
+    if (self->left) self->left--;
+    self->inside = false;
+}
+
+int8_t __tsan_atomic8_load(const volatile int8_t *a, order o)
+{
+    (void)o;
+    ft_rt_touch(a);
+    ft_rt_about_access(FT_RT_ANY, CODE, a, sizeof *a);
+    ft_rt_thread *self = ft_rt_enter();
+    int8_t value = __atomic_load_n(a, __ATOMIC_SEQ_CST);
+    if (!self) return value;
+    if (!value) {
+        hold_look(self, a, CODE);
+        return 0;
+    }
+    if (!ft_rt_guard_passed(self, a, CODE))
+        log_one(FT_RAW_FORM_ATOMIC_READ, a, sizeof *a, value, 0, CODE);
+    ft_rt_leave(self);
+    return value;
+}
+
+LOAD(16, int16_t)
+LOAD(32, int32_t)
+LOAD(64, int64_t)
 ATOMICS(8, int8_t)
 ATOMICS(16, int16_t)
 ATOMICS(32, int32_t)

@@ -244,6 +244,7 @@ ft_rt_thread *ft_rt_enter_holding(void)
     if (__atomic_load_n(&ft_rt_baton.runner, __ATOMIC_ACQUIRE) != self) take_baton(self);
     ft_rt_baton.hooks++;
     if (ft_rt_replaying) {
+        ft_rt_end_look(self);
         handle_due(self);
         ft_rt_turn(self, true);
         self->kind = FT_RT_ANY;

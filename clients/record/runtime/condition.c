@@ -333,12 +333,17 @@ int pthread_barrier_wait(pthread_barrier_t *barrier)
 
 /* ---- once, and C++'s guards of function-local statics */
 
+static void log_before(const ft_rt_object *o, uint32_t site)
+{
+    if (o->generation) FT_RT_LOG(SYNC, FT_EVENT_ONCE_PASS, 0, o->generation - 1, site);
+}
+
 /* True: the caller runs the initialiser and then calls once_done. */
 static bool once_starts(ft_rt_thread *self, ft_rt_object *o, uint32_t site)
 {
     FT_RT_ASKS(self, ONCE_PASS, 0, o->id, site);
     while (o->owner) ft_rt_block(self, o, NULL);
-    if (o->generation) FT_RT_LOG(SYNC, FT_EVENT_ONCE_PASS, 0, o->generation - 1, site);
+    log_before(o, site);
     if (o->count) {
         FT_RT_SYNC(ONCE_PASS, 0, o, site);
         return false;
@@ -362,6 +367,7 @@ static void once_left(ft_rt_object *o, uint32_t site)
 {
     FT_RT_SYNC(ONCE_END, 0, o, site);
     o->owner = NULL;
+    o->passed = NULL;
     ft_rt_object_again(o);
     ft_rt_wake_all(o);
 }
@@ -419,13 +425,62 @@ int __cxa_guard_acquire(int64_t *guard);
 void __cxa_guard_release(int64_t *guard);
 void __cxa_guard_abort(int64_t *guard);
 
-/* The first byte of a guard says that its object is made (the C++ ABI of Itanium, 3.3.3). */
+/* The first byte of a guard says that its object is made (the C++ ABI of Itanium, 3.3.3). Compiled
+ * code reads it, atomically, and asks where it is 0. Both together are one event: a thread that was
+ * there once finds the object made in every schedule, and one that finds it made where it comes
+ * first would have asked for it, and waited, in another. */
+
+static bool guards_done; /* was there one? */
+
+enum { BITS = 64, WORDS = FT_RT_THREADS / BITS, MAPS = 64 /* at a time */ };
+
+static uint64_t *new_bits(void)
+{
+    static uint64_t *rest;
+    static uint32_t n;
+    if (!n) rest = ft_rt_map((size_t)MAPS * WORDS * sizeof *rest);
+    if (!n) n = MAPS;
+    n--;
+    rest += WORDS;
+    return rest - WORDS;
+}
+
+/* False: the thread was there before. */
+static bool comes_first(const ft_rt_thread *self, ft_rt_object *o)
+{
+    uint64_t bit = UINT64_C(1) << self->id % BITS;
+    if (!o->passed) o->passed = new_bits();
+    bool first = !(o->passed[self->id / BITS] & bit);
+    o->passed[self->id / BITS] |= bit;
+    return first;
+}
+
+bool ft_rt_guard_passed(const ft_rt_thread *self, const volatile void *address, const void *pc)
+{
+    ft_rt_object *o = guards_done ? ft_rt_object_known(FT_RAW_CLASS_ONCE, address) : NULL;
+    if (!o || !o->count) return false;
+    if (!comes_first(self, o)) return true;
+    uint32_t site = ft_rt_site(pc);
+    log_before(o, site);
+    FT_RT_SYNC(ONCE_PASS, 0, o, site);
+    return true;
+}
+
 int __cxa_guard_acquire(int64_t *guard)
 {
-    ft_rt_thread *self = ft_rt_enter();
+    ft_rt_thread *self = ft_rt_self;
+    const void *pc = __builtin_return_address(0);
+    if (self && !self->inside && self->look.address == (uintptr_t)guard) {
+        pc = self->look.pc;
+        self->look.address = 0;
+    }
+    ft_rt_about(FT_RT_ANY, pc);
+    self = ft_rt_enter();
     if (!self) return !*(const volatile char *)guard;
     ft_rt_object *o = ft_rt_object_at(FT_RAW_CLASS_ONCE, guard, 0);
-    return FT_RT_END((int)once_starts(self, o, FT_RT_SITE));
+    bool starts = once_starts(self, o, ft_rt_site(pc));
+    comes_first(self, o);
+    return FT_RT_END((int)starts);
 }
 
 void __cxa_guard_release(int64_t *guard)
@@ -433,11 +488,8 @@ void __cxa_guard_release(int64_t *guard)
     ft_rt_thread *self = ft_rt_enter();
     __atomic_store_n((char *)guard, 1, __ATOMIC_RELEASE);
     if (!self) return;
-    /* Compiled code reads the guard itself, atomically, before it asks. */
-    uint32_t site = FT_RT_SITE;
-    ft_rt_log_access(FT_RAW_FORM_ATOMIC_WRITE, __builtin_return_address(0), (uintptr_t)guard, 1, 1,
-                     0);
-    once_done(ft_rt_object_at(FT_RAW_CLASS_ONCE, guard, 0), site);
+    guards_done = true;
+    once_done(ft_rt_object_at(FT_RAW_CLASS_ONCE, guard, 0), FT_RT_SITE);
     ft_rt_leave(self);
 }
 

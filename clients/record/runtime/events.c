@@ -213,10 +213,30 @@ static bool is_copy(const ft_rt_thread *self, const ft_rt_pending *write, uint64
     return false;
 }
 
+/* In the midst of another hook, which has said already what it is. */
+void ft_rt_end_look(ft_rt_thread *self)
+{
+    ft_rt_look look = self->look;
+    uint32_t kind = self->kind;
+    const void *pc = self->pc;
+    uintptr_t address = self->address;
+    uint64_t size = self->size;
+    if (!look.address) return;
+    self->look.address = 0;
+    self->address = look.address;
+    self->size = 1;
+    ft_rt_log_access(FT_RAW_FORM_ATOMIC_READ, look.pc, look.address, 1, 0, 0);
+    self->kind = kind;
+    self->pc = pc;
+    self->address = address;
+    self->size = size;
+}
+
 void ft_rt_flush(ft_rt_thread *self)
 {
     ft_rt_pending p = self->pending;
     uint64_t value = 0;
+    ft_rt_end_look(self);
     if (self->late.value) ft_rt_end_late(self);
     if (!p.size) return;
     self->pending.size = 0;

@@ -87,6 +87,12 @@ ft_rt_object *ft_rt_object_at(ft_raw_class class, const void *address, uint32_t 
     return make(class, (uintptr_t)address, kind);
 }
 
+ft_rt_object *ft_rt_object_known(ft_raw_class class, const volatile void *address)
+{
+    ft_rt_object **slot = find((uintptr_t)address);
+    return slot && (*slot)->class == class ? *slot : NULL;
+}
+
 void ft_rt_object_again(ft_rt_object *o)
 {
     o->generation = o->id + 1;

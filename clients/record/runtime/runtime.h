@@ -136,6 +136,14 @@ typedef struct ft_rt_late {
     uint64_t *held; /* the record of that read; `value` has what was there then. NULL: none */
 } ft_rt_late;
 
+/* An atomic read of one byte that found 0. Compiled C++ looks so at the guard of a function's
+ * static object before it asks for that (condition.c), and then it is no read of its own: the
+ * thread's next hook says which it was. */
+typedef struct ft_rt_look {
+    uintptr_t address; /* 0: none */
+    const void *pc;
+} ft_rt_look;
+
 /* What a thread waits for, should it never get it (raw.h, BLOCKED). */
 typedef struct ft_rt_request {
     uint32_t kind, flags; /* of the event (trace/event.h) */
@@ -172,7 +180,8 @@ typedef struct ft_rt_thread {
     int64_t left;     /* events left in this turn */
     ft_rt_late late;
     ft_rt_pending pending;
-    ft_rt_held held;  /* only with a pending write */
+    ft_rt_held held; /* only with a pending write */
+    ft_rt_look look;
     uint32_t ignores; /* regions open whose accesses are no candidates */
     void *(*start)(void *);
     void *argument;
@@ -203,6 +212,7 @@ struct ft_rt_object {
     uint32_t generation; /* barrier: rounds that are full */
     bool robust;
     ft_rt_health health;
+    uint64_t *passed; /* once: the threads that have been there, a bit each; NULL: none */
 };
 
 extern __thread ft_rt_thread *ft_rt_self; /* NULL: not recorded (before start, after fork) */
@@ -250,7 +260,7 @@ void ft_rt_log_end(ft_raw_end why); /* the first reason stays */
 /* Before the first thread is created: what the program's variables hold by now. Code without hooks
  * (getopt, the C++ library's start) wrote it in the first thread, or nobody did. */
 void ft_rt_log_variables(void);
-void ft_rt_log_loaded(void);          /* tells of libraries that are new, before their code runs */
+void ft_rt_log_loaded(void); /* tells of libraries that are new, before their code runs */
 /* Calls `gone` for each library that was told of and is loaded no more, once. */
 void ft_rt_log_unloaded(void (*gone)(uintptr_t address, size_t size));
 void ft_rt_log_library(uintptr_t pc); /* tells of the library that the code is of, if it is new */
@@ -259,8 +269,9 @@ void ft_rt_log_bytes(ft_raw_operation operation, uint64_t operand, const void *b
 /* An access of 1, 2, 4 or 8 bytes from the code at `pc`; written: of an update. */
 void ft_rt_log_access(ft_raw_form form, const void *pc, uintptr_t address, uint32_t size,
                       int64_t value, int64_t written);
-uint32_t ft_rt_site(const void *pc);  /* for records that name a place */
-void ft_rt_flush(ft_rt_thread *self); /* its pending write */
+uint32_t ft_rt_site(const void *pc);     /* for records that name a place */
+void ft_rt_flush(ft_rt_thread *self);    /* its pending write or look */
+void ft_rt_end_look(ft_rt_thread *self); /* it was a read */
 
 #define FT_RT_LOG(operation, ...)                                                                  \
     ft_rt_log(FT_RAW_##operation, (const uint64_t[]){__VA_ARGS__},                                 \
@@ -457,9 +468,15 @@ bool ft_sym_built(void); /* was anything of the program built with --symbolic? *
 void ft_sym_start(void); /* terms are recorded from now on */
 void ft_sym_flush(void); /* logs what the calling thread noted */
 
+/* ---- condition.c */
+/* The thread reads 1 at that address, by code there: of a guard that is no event but the first
+ * time, and then it passes the object; false: it is none. */
+bool ft_rt_guard_passed(const ft_rt_thread *self, const volatile void *address, const void *pc);
+
 /* ---- objects.c */
 /* The object at an address, made with that kind (or count) when it is not known. */
 ft_rt_object *ft_rt_object_at(ft_raw_class class, const void *address, uint32_t kind);
+ft_rt_object *ft_rt_object_known(ft_raw_class class, const volatile void *address); /* or NULL */
 /* From here on it is another one in the log; its generation is the number that it had, and 1. */
 void ft_rt_object_again(ft_rt_object *object);
 void ft_rt_object_forget(const void *address, size_t size); /* all in that range */

@@ -171,13 +171,25 @@ void ft_pass_keep_order(ft_pass *p, LLVMValueRef instruction, LLVMValueRef point
     ft_pass_call(p, FT_CALLEE_AFTER, &address);
 }
 
+/* Of a function's static object of C++: that read is none (runtime/condition.c). */
+static bool is_guard(LLVMValueRef pointer)
+{
+    static const char mangled[] = "_ZGV"; /* the C++ ABI of Itanium, 5.1.4.4 */
+    size_t n;
+    if (LLVMIsAConstantExpr(pointer) && LLVMGetConstOpcode(pointer) == LLVMBitCast)
+        pointer = LLVMGetOperand(pointer, 0);
+    const char *name = LLVMIsAGlobalVariable(pointer) ? LLVMGetValueName2(pointer, &n) : "";
+    return !strncmp(name, mangled, sizeof mangled - 1);
+}
+
 static void atomic_load(ft_pass *p, LLVMValueRef instruction, LLVMTypeRef type)
 {
-    LLVMValueRef pointer = LLVMGetOperand(instruction, 0);
-    LLVMValueRef node = ft_pass_call(p, FT_CALLEE_ATOMIC_LOAD,
-                                     (LLVMValueRef[]){ft_pass_address(p, pointer),
-                                                      ft_pass_long(p, ft_pass_size(p, type)),
-                                                      ft_pass_node(p, pointer)});
+    LLVMValueRef pointer = LLVMGetOperand(instruction, 0), node = p->zero;
+    if (!is_guard(pointer))
+        node = ft_pass_call(p, FT_CALLEE_ATOMIC_LOAD,
+                            (LLVMValueRef[]){ft_pass_address(p, pointer),
+                                             ft_pass_long(p, ft_pass_size(p, type)),
+                                             ft_pass_node(p, pointer)});
     LLVMValueRef value = call_atomic(p, "load", type, type, pointer, NULL, 0, 1);
     replace(p, instruction, as_type(p, value, LLVMTypeOf(instruction)), node);
 }
