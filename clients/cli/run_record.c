@@ -447,7 +447,7 @@ ft_exit ft_run_record(const ft_options *options)
 {
     ft_error err = FT_ERROR_INIT;
     ft_annotations *annotations = NULL;
-    ft_signals_catch();
+    ft_signals_relay();
     if (check_output(options, &err)) return fail(NULL, &err);
     if (options->annotations && ft_annotations_read(options->annotations, &annotations, &err))
         return fail(NULL, &err);
