@@ -186,14 +186,31 @@ static bool is_left_out(const char *argument)
     return !strcmp(argument, "-fsanitize=thread") || !strcmp(argument, "-static-libstdc++");
 }
 
+/* Clang's own text is in the system's syntax, and its inline assembly in the one that was asked
+ * for. Of text in Intel's syntax inline assembly makes a mixture that no assembler takes, and names
+ * of variables are taken for those of registers. */
+static void add_argument(ft_command *command, const char *argument, bool clang)
+{
+    static const struct {
+        const char *whole, *inlined;
+    } dialects[] = {{"-masm=intel", "-inline-asm=intel"}, {"-masm=att", "-inline-asm=att"}};
+    if (is_left_out(argument)) return;
+    for (size_t i = 0; clang && i < sizeof dialects / sizeof *dialects; i++) {
+        if (strcmp(argument, dialects[i].whole) != 0) continue;
+        ft_command_add_all(command, (const char *const[]){unused_from, "-Xclang",
+                                                          dialects[i].inlined, unused_to, NULL});
+        return;
+    }
+    ft_command_add(command, argument);
+}
+
 static int build_with_terms(const char *name, const ft_command *arguments, const ft_request *r,
                             const char *folder)
 {
     const char *compiler = compiler_of(name);
     ft_command all = {0};
     ft_command_add(&all, name);
-    for (unsigned long i = 0; i < arguments->n; i++)
-        if (!is_left_out(arguments->data[i])) ft_command_add(&all, arguments->data[i]);
+    for (unsigned long i = 0; i < arguments->n; i++) add_argument(&all, arguments->data[i], true);
     ft_build build = {.compiler = is_clang(compiler) ? compiler
                                   : is_cxx(name)     ? "clang++"
                                                      : "clang",
@@ -248,14 +265,14 @@ static const char *refusal(const ft_request *r)
     return NULL;
 }
 
-/* Response files stay as they are, unless one has what is not handed on. */
-static void add_arguments(ft_command *command, const ft_request *r, const ft_command *expanded,
-                          int argc, char **argv)
+/* Response files stay as they are, unless one has what is not handed on as it is. */
+static void add_arguments(ft_command *command, const ft_request *r, bool clang,
+                          const ft_command *expanded, int argc, char **argv)
 {
-    for (int i = 1; i < argc && !r->own_library; i++)
-        if (!is_left_out(argv[i])) ft_command_add(command, argv[i]);
-    for (unsigned long i = 0; i < expanded->n && r->own_library; i++)
-        if (!is_left_out(expanded->data[i])) ft_command_add(command, expanded->data[i]);
+    bool whole = r->own_library || (clang && r->dialect);
+    for (int i = 1; i < argc && !whole; i++) add_argument(command, argv[i], clang);
+    for (unsigned long i = 0; i < expanded->n && whole; i++)
+        add_argument(command, expanded->data[i], clang);
     /* the hooks are in the program */
     if (r->links && r->shared && r->strict) ft_command_add(command, "-Wl,-z,undefs");
 }
@@ -303,7 +320,7 @@ int main(int argc, char **argv)
     name_assembler(compiler, clang);
     add_words(&command, compiler);
     add_compile(&command, &r, clang, folder);
-    add_arguments(&command, &r, &arguments, argc, argv);
+    add_arguments(&command, &r, clang, &arguments, argc, argv);
     add_last(&command, clang);
     add_plugin(&command, &r, clang);
     add_link(&command, &r, folder);

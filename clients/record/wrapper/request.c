@@ -123,6 +123,7 @@ static void see_option(ft_request *r, const char *argument)
     if (!strcmp(argument, "-shared") || !strcmp(argument, "--shared")) r->shared = true;
     if (is_one_of(argument, fixed)) r->fixed = true;
     if (!strcmp(argument, "-static-libstdc++")) r->own_library = true;
+    if (!strncmp(argument, "-masm=", 6)) r->dialect = true;
     if (!strncmp(argument, "-flto", 5)) r->lto = true;
     if (!strcmp(argument, "-fno-lto")) r->lto = false;
     if (is_one_of(argument, narrow)) r->narrow = true;

@@ -12,6 +12,7 @@ typedef struct ft_request {
     bool shared;           /* to a library */
     bool fixed;            /* without shared libraries */
     bool own_library;      /* a C++ library that is part of the program: -static-libstdc++ */
+    bool dialect;          /* it says the syntax of inline assembly: -masm=... */
     bool narrow;           /* for processors or pointers of fewer than 64 bits */
     bool has_input;        /* files, or standard input */
     bool strict;           /* undefined symbols are errors in libraries too (-z defs) */
