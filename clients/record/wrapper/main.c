@@ -70,6 +70,8 @@ static const char *const no_builtins[] = {
 static const char *const link_before[] = {"-Wl,--whole-archive", NULL};
 static const char *const link_after[] = {"-Wl,--no-whole-archive", "-Wl,--export-dynamic",
                                          "-lpthread", "-ldl", NULL};
+/* What the archive needs of the libraries that stand behind it by default. */
+static const char *const link_needed[] = {"-lgcc", "-lgcc_s", "-lc", "-lgcc", NULL};
 /* Libraries too: the functions that stand behind these are in the program, as the calls are. */
 static const char *const link_all[] = {
 #define FT_ROW(name) "-Wl,--wrap=" #name,
@@ -220,6 +222,7 @@ static int build_with_terms(const char *name, const ft_command *arguments, const
                       .runtime = ours(folder, "libforetell-record.a"),
                       .before = link_before,
                       .after = link_after,
+                      .needed = r->chosen_libraries ? link_needed : NULL,
                       .all = link_all,
                       .links = r->links && r->has_input,
                       .shared = r->shared,
@@ -257,6 +260,9 @@ static const char *refusal(const ft_request *r)
     if (r->links && r->fixed)
         return "-static is not supported: the recorder stands in front of the shared C library; "
                "link without it";
+    if (r->links && !r->shared && r->starts_itself)
+        return "-nostdlib and -nostartfiles are not supported: the recorder begins with the C "
+               "library's startup files; link without them";
     if (r->narrow)
         return "-m32, -mx32 and -m16 are not supported: the recorder is for 64-bit programs; leave "
                "them out";
@@ -291,6 +297,7 @@ static void add_runtime(ft_command *command, const ft_request *r, const char *fo
     ft_command_add_all(command, link_before);
     ft_command_add(command, ours(folder, "libforetell-record.a"));
     ft_command_add_all(command, link_after);
+    if (r->chosen_libraries) ft_command_add_all(command, link_needed);
 }
 
 static void add_link(ft_command *command, const ft_request *r, const char *folder)

@@ -424,6 +424,7 @@ static void add_link(ft_command *c, const ft_build *b, const inputs *in, char **
     ft_command_add_all(c, b->before);
     ft_command_add(c, b->runtime);
     ft_command_add_all(c, b->after);
+    if (b->needed) ft_command_add_all(c, b->needed);
 }
 
 static int compile_and_link(const ft_build *b, const inputs *in, const char *work)
