@@ -45,12 +45,13 @@ struct ft_output {
     FILE *file;
     char *temporary; /* NULL: written where it is */
     bool nameless;   /* `temporary` is the name that it gets before it is moved */
-    char *path;
+    char *given;     /* the caller's name of it, for messages */
+    char *path;      /* where it is */
 };
 
 static ft_status unwritable(const ft_output *o, ft_error *err)
 {
-    const char *name = strcmp(o->path, "-") == 0 ? "standard output" : o->path;
+    const char *name = strcmp(o->given, "-") == 0 ? "standard output" : o->given;
     return ft_error_set(err, FT_USAGE, "%s cannot be written: %s", name, strerror(errno));
 }
 
@@ -63,6 +64,7 @@ ft_status ft_output_sink(void *output, const void *data, size_t length, ft_error
 static void release_output(ft_output *o)
 {
     free(o->temporary);
+    free(o->given);
     free(o->path);
     free(o);
 }
@@ -140,6 +142,7 @@ ft_status ft_output_open(const char *path, ft_output **output, ft_error *err)
     ft_output *o = ft_calloc(1, sizeof *o);
     struct stat there;
     bool exists = stat(path, &there) == 0;
+    o->given = ft_strdup(path);
     o->path = ft_strdup(path);
     if (is_standard(path, &there, exists))
         o->file = stdout;
