@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,7 @@ ft_trace_writer ft_output_writer(const char *format, const char *path)
     return NULL;
 }
 
-enum { PATH_ROOM = 32 };
+enum { PATH_ROOM = 32, MOST_LINKS = 40 };
 
 struct ft_output {
     FILE *file;
@@ -111,16 +112,46 @@ static FILE *open_nameless(const char *path)
     return file;
 }
 
+/* What the link says, seen from here; NULL: it is no link. */
+static char *read_link(const char *path)
+{
+    char target[PATH_MAX];
+    ssize_t n = readlink(path, target, sizeof target - 1);
+    if (n < 0) return NULL;
+    ft_strbuf name = {0};
+    const char *slash = strrchr(path, '/');
+    target[n] = 0;
+    if (target[0] != '/' && slash) ft_strbuf_add(&name, path, (size_t)(slash - path) + 1);
+    ft_strbuf_puts(&name, target);
+    return ft_strbuf_take(&name);
+}
+
+/* realpath() does not know of a file that is not there yet. */
+char *ft_output_place(const char *path)
+{
+    char *place = realpath(path, NULL);
+    if (place) return place;
+    place = ft_strdup(path);
+    char *next = NULL;
+    for (int i = 0; i < MOST_LINKS && (next = read_link(place)); i++) {
+        free(place);
+        place = next;
+    }
+    if (!next) return place;
+    free(place);
+    errno = ELOOP;
+    return NULL;
+}
+
 /* Of a link the file behind it is replaced, not the link. Not every file system has files without a
  * name. */
 static FILE *open_beside(ft_output *o)
 {
     ft_strbuf name = {0};
-    char *behind = realpath(o->path, NULL);
-    if (behind) {
-        free(o->path);
-        o->path = behind;
-    }
+    char *place = ft_output_place(o->path);
+    if (!place) return NULL;
+    free(o->path);
+    o->path = place;
     ft_strbuf_printf(&name, "%s.part-%ld", o->path, (long)getpid());
     o->temporary = ft_strbuf_take(&name);
     FILE *file = open_nameless(o->path);

@@ -17,11 +17,15 @@ ft_trace_writer ft_output_writer(const char *format, const char *path);
 /* Does that path mean standard output ("-", or a file or pipe that it goes to)? */
 bool ft_output_is_standard(const char *path);
 
+/* Where a plain file of that name is written: behind links, also where it is not there yet; heap.
+ * NULL: errno says why there is no such place. */
+char *ft_output_place(const char *path);
+
 /* A file that a command writes, closed with the status of the writing, whose own status closing
- * gives back. A plain file is written without a name, or beside its place, and moved there whole,
- * so that it may be an input as well and is never half a file; a device, a pipe or standard output
- * ("-", and whatever path means it) is written where it is. FT_USAGE: it cannot be written; the
- * message names it. */
+ * gives back. A plain file is written without a name, or beside its place, and moved there whole
+ * (a link stays), so that it may be an input as well and is never half a file; a device, a pipe or
+ * standard output ("-", and whatever path means it) is written where it is. FT_USAGE: it cannot be
+ * written; the message names it. */
 typedef struct ft_output ft_output;
 ft_status ft_output_open(const char *path, ft_output **output, ft_error *err) FT_MUST_CHECK;
 ft_status ft_output_sink(void *output, const void *data, size_t length, ft_error *err);

@@ -90,10 +90,12 @@ static bool is_beside(const run *r)
 static char *log_name(const run *r)
 {
     ft_strbuf name = {0};
+    char *place = is_beside(r) ? ft_output_place(r->out) : NULL;
     if (is_beside(r))
-        ft_strbuf_printf(&name, "%s.log-XXXXXX", r->out);
+        ft_strbuf_printf(&name, "%s.log-XXXXXX", place ? place : r->out);
     else
         ft_strbuf_printf(&name, "%s/foretell.log-XXXXXX", temporary_folder());
+    free(place);
     return ft_strbuf_take(&name);
 }
 
