@@ -112,13 +112,33 @@ static ft_status cannot_write(const run *r, int why, ft_error *err)
                         strerror(why), what);
 }
 
+/* The trace would take the program's place, by whatever name. */
+static bool is_program(const run *r, const struct stat *there)
+{
+    struct stat file;
+    char *path = ft_program_find(r->options->arguments.data[0]);
+    bool same = path && stat(path, &file) == 0 && file.st_dev == there->st_dev &&
+                file.st_ino == there->st_ino;
+    free(path);
+    return same;
+}
+
+static ft_status check_place(const run *r, ft_error *err)
+{
+    struct stat there;
+    if (stat(r->out, &there)) return FT_OK;
+    if (S_ISDIR(there.st_mode))
+        return ft_error_set(err, FT_USAGE, "%s: cannot write the recording: %s", r->out,
+                            strerror(EISDIR));
+    if (is_program(r, &there))
+        return ft_error_set(err, FT_USAGE,
+                            "%s is the program itself: give -o another file for the trace", r->out);
+    return FT_OK;
+}
+
 static ft_status make_log(const run *r, ft_program_file *log, ft_error *err)
 {
     ft_raw_header header = header_of(r);
-    struct stat there;
-    if (stat(r->out, &there) == 0 && S_ISDIR(there.st_mode))
-        return ft_error_set(err, FT_USAGE, "%s: cannot write the recording: %s", r->out,
-                            strerror(EISDIR));
     char *name = log_name(r);
     bool made = ft_program_file_make(name, log);
     bool ok = made && write(log->fd, &header, sizeof header) == sizeof header &&
@@ -301,7 +321,7 @@ static ft_exit record(run *r)
 {
     ft_error err = FT_ERROR_INIT;
     ft_program_file log;
-    if (make_log(r, &log, &err)) return fail(NULL, &err);
+    if (check_place(r, &err) || make_log(r, &log, &err)) return fail(NULL, &err);
     ft_recording *recording = ft_record_begin(log.own);
     ft_status status = run_program(r, &log, &err);
     if (!status) status = check_started(&log, r, &err);
