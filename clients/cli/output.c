@@ -30,7 +30,7 @@ static bool ends_in(const char *path, const char *endings)
     return false;
 }
 
-ft_trace_writer ft_output_writer(const char *format, const char *path)
+static ft_trace_writer writer_of(const char *format, const char *path)
 {
     for (size_t i = 0; i < N_WRITERS; i++) {
         bool fits =
@@ -38,6 +38,25 @@ ft_trace_writer ft_output_writer(const char *format, const char *path)
         if (fits) return writers[i].write;
     }
     return NULL;
+}
+
+static bool has_ending(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    return dot && dot != base && dot[1];
+}
+
+ft_status ft_output_choose(const char *format, const char *path, const char *otherwise,
+                           ft_trace_writer *writer, ft_error *err)
+{
+    ft_trace_writer found = writer_of(format, path);
+    if (!found && otherwise && !has_ending(path)) found = writer_of(otherwise, path);
+    if (!found)
+        return ft_error_set(err, FT_USAGE,
+                            "%s does not tell its format: give --to ndjson or --to binary", path);
+    *writer = found;
+    return FT_OK;
 }
 
 enum { PATH_ROOM = 32, MOST_LINKS = 40 };

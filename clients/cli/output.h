@@ -10,9 +10,11 @@
 typedef ft_status (*ft_trace_writer)(const ft_trace *trace, ft_sink sink, void *context,
                                      ft_error *err);
 
-/* The writer of a format, or, where that is NULL, of what the ending of `path` means; NULL: none.
- */
-ft_trace_writer ft_output_writer(const char *format, const char *path);
+/* The writer of a format, or, where that is NULL, of what the ending of `path` means; where it has
+ * no ending, of the format `otherwise`, which may be NULL as well. FT_USAGE: the format is not
+ * told. */
+ft_status ft_output_choose(const char *format, const char *path, const char *otherwise,
+                           ft_trace_writer *writer, ft_error *err) FT_MUST_CHECK;
 
 /* Does that path mean standard output ("-", or a file or pipe that it goes to)? */
 bool ft_output_is_standard(const char *path);

@@ -25,9 +25,10 @@ typedef struct run {
     ft_annotations *annotations; /* NULL: none; not owned */
     const ft_feed *feed;         /* NULL: the program's own inputs; not owned */
     uint32_t seed, turn;
-    char *out;    /* the trace */
-    int status;   /* of the program (wait) */
-    uint32_t end; /* ft_raw_end */
+    char *out;             /* the trace */
+    ft_trace_writer write; /* how it is written; from choose_place on */
+    int status;            /* of the program (wait) */
+    uint32_t end;          /* ft_raw_end */
 } run;
 
 static ft_exit fail(const char *file, const ft_error *err)
@@ -123,17 +124,18 @@ static bool is_program(const run *r, const struct stat *there)
     return same;
 }
 
-static ft_status check_place(const run *r, ft_error *err)
+/* Before the program runs: whether its trace can stand there, and how it is written. */
+static ft_status choose_place(run *r, ft_error *err)
 {
     struct stat there;
-    if (stat(r->out, &there)) return FT_OK;
-    if (S_ISDIR(there.st_mode))
+    bool exists = stat(r->out, &there) == 0;
+    if (exists && S_ISDIR(there.st_mode))
         return ft_error_set(err, FT_USAGE, "%s: cannot write the recording: %s", r->out,
                             strerror(EISDIR));
-    if (is_program(r, &there))
+    if (exists && is_program(r, &there))
         return ft_error_set(err, FT_USAGE,
                             "%s is the program itself: give -o another file for the trace", r->out);
-    return FT_OK;
+    return ft_output_choose(r->options->to, r->out, "binary", &r->write, err);
 }
 
 static ft_status make_log(const run *r, ft_program_file *log, ft_error *err)
@@ -267,8 +269,6 @@ static ft_status make_trace(const run *r, const ft_program_file *log, ft_recordi
 {
     const ft_options *options = r->options;
     ft_trace *trace = NULL;
-    ft_trace_writer write = ft_output_writer(options->to, r->out);
-    if (!write) write = ft_output_writer("binary", r->out);
     ft_status made = ft_record_end(recording, &trace, summary, err);
     if (made) return check_disk(r, made, summary, err);
     if (r->annotations) ft_annotations_apply(r->annotations, trace);
@@ -276,7 +276,7 @@ static ft_status make_trace(const run *r, const ft_program_file *log, ft_recordi
         ft_trace_set_command(trace, options->arguments.data, options->arguments.len);
     if (r->feed)
         ft_feed_tell(r->feed, log->own, header_of(r).limit, trace, options->quiet || options->runs);
-    made = ft_output_trace(trace, write, r->out, err);
+    made = ft_output_trace(trace, r->write, r->out, err);
     summary->events = trace->n_events;
     ft_trace_free(trace);
     return made;
@@ -299,9 +299,7 @@ static ft_status write_trace(const run *r, ft_recording *recording, ft_record_su
 
 static bool can_stream(const run *r)
 {
-    ft_trace_writer write = ft_output_writer(r->options->to, r->out);
-    return (!write || write == ft_binary_write) && !r->annotations && !r->feed &&
-           !r->options->symbolic;
+    return r->write == ft_binary_write && !r->annotations && !r->feed && !r->options->symbolic;
 }
 
 static ft_status end_recording(run *r, const ft_program_file *log, ft_recording *recording,
@@ -321,7 +319,7 @@ static ft_exit record(run *r)
 {
     ft_error err = FT_ERROR_INIT;
     ft_program_file log;
-    if (check_place(r, &err) || make_log(r, &log, &err)) return fail(NULL, &err);
+    if (choose_place(r, &err) || make_log(r, &log, &err)) return fail(NULL, &err);
     ft_recording *recording = ft_record_begin(log.own);
     ft_status status = run_program(r, &log, &err);
     if (!status) status = check_started(&log, r, &err);
