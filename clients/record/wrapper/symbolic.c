@@ -54,7 +54,7 @@ static void note(int number)
 
 static void catch_signals(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int numbers[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
     struct sigaction before, action = {.sa_handler = note};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         sigaction(numbers[i], NULL, &before);
