@@ -102,7 +102,8 @@ static const struct {
          "crashed, was killed or deadlocked. --seed gives another interleaving of the same test, "
          "--runs many of them; `check` of all their traces tells each finding once. Where FILE is "
          "\"-\" the trace goes to standard output, and what the program prints there to standard "
-         "error.",
+         "error. Signals to this command go on to PROGRAM; a second one of SIGINT, SIGQUIT, "
+         "SIGTERM and SIGHUP kills it. There is a trace all the same.",
          "CC=foretell-cc make && foretell record -o run.ftb -- ./test\n"
          "foretell record -o run.ndjson --seed 7 --turn 20 ./test --case 3\n"
          "foretell record -o run.ftb --runs 20 ./test && foretell check run.*.ftb\n"
@@ -114,6 +115,7 @@ static const struct {
          "with the trace at every step, and at the end they stand at the bug; then the program "
          "runs on freely. TRACE is the file that was checked; without it, the stored trace is "
          "fetched from the server. NAME=VALUE words before PROGRAM are set in its environment. "
+         "Signals go on to it as in `record`. "
          "Exit codes: 0 the violation was reached, 1 the run diverged "
          "(the message says where first), 2 another build, not the witness's trace, or unreadable, "
          "3 no progress.",

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static bool ends_in(const char *path, const char *endings)
     return false;
 }
 
-ft_trace_writer ft_output_writer(const char *format, const char *path)
+static ft_trace_writer writer_of(const char *format, const char *path)
 {
     for (size_t i = 0; i < N_WRITERS; i++) {
         bool fits =
@@ -39,18 +40,38 @@ ft_trace_writer ft_output_writer(const char *format, const char *path)
     return NULL;
 }
 
-enum { PATH_ROOM = 32 };
+static bool has_ending(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    return dot && dot != base && dot[1];
+}
+
+ft_status ft_output_choose(const char *format, const char *path, const char *otherwise,
+                           ft_trace_writer *writer, ft_error *err)
+{
+    ft_trace_writer found = writer_of(format, path);
+    if (!found && otherwise && !has_ending(path)) found = writer_of(otherwise, path);
+    if (!found)
+        return ft_error_set(err, FT_USAGE,
+                            "%s does not tell its format: give --to ndjson or --to binary", path);
+    *writer = found;
+    return FT_OK;
+}
+
+enum { PATH_ROOM = 32, MOST_LINKS = 40 };
 
 struct ft_output {
     FILE *file;
     char *temporary; /* NULL: written where it is */
     bool nameless;   /* `temporary` is the name that it gets before it is moved */
-    char *path;
+    char *given;     /* the caller's name of it, for messages */
+    char *path;      /* where it is */
 };
 
 static ft_status unwritable(const ft_output *o, ft_error *err)
 {
-    const char *name = strcmp(o->path, "-") == 0 ? "standard output" : o->path;
+    const char *name = strcmp(o->given, "-") == 0 ? "standard output" : o->given;
     return ft_error_set(err, FT_USAGE, "%s cannot be written: %s", name, strerror(errno));
 }
 
@@ -63,6 +84,7 @@ ft_status ft_output_sink(void *output, const void *data, size_t length, ft_error
 static void release_output(ft_output *o)
 {
     free(o->temporary);
+    free(o->given);
     free(o->path);
     free(o);
 }
@@ -109,16 +131,46 @@ static FILE *open_nameless(const char *path)
     return file;
 }
 
+/* What the link says, seen from here; NULL: it is no link. */
+static char *read_link(const char *path)
+{
+    char target[PATH_MAX];
+    ssize_t n = readlink(path, target, sizeof target - 1);
+    if (n < 0) return NULL;
+    ft_strbuf name = {0};
+    const char *slash = strrchr(path, '/');
+    target[n] = 0;
+    if (target[0] != '/' && slash) ft_strbuf_add(&name, path, (size_t)(slash - path) + 1);
+    ft_strbuf_puts(&name, target);
+    return ft_strbuf_take(&name);
+}
+
+/* realpath() does not know of a file that is not there yet. */
+char *ft_output_place(const char *path)
+{
+    char *place = realpath(path, NULL);
+    if (place) return place;
+    place = ft_strdup(path);
+    char *next = NULL;
+    for (int i = 0; i < MOST_LINKS && (next = read_link(place)); i++) {
+        free(place);
+        place = next;
+    }
+    if (!next) return place;
+    free(place);
+    errno = ELOOP;
+    return NULL;
+}
+
 /* Of a link the file behind it is replaced, not the link. Not every file system has files without a
  * name. */
 static FILE *open_beside(ft_output *o)
 {
     ft_strbuf name = {0};
-    char *behind = realpath(o->path, NULL);
-    if (behind) {
-        free(o->path);
-        o->path = behind;
-    }
+    char *place = ft_output_place(o->path);
+    if (!place) return NULL;
+    free(o->path);
+    o->path = place;
     ft_strbuf_printf(&name, "%s.part-%ld", o->path, (long)getpid());
     o->temporary = ft_strbuf_take(&name);
     FILE *file = open_nameless(o->path);
@@ -140,6 +192,7 @@ ft_status ft_output_open(const char *path, ft_output **output, ft_error *err)
     ft_output *o = ft_calloc(1, sizeof *o);
     struct stat there;
     bool exists = stat(path, &there) == 0;
+    o->given = ft_strdup(path);
     o->path = ft_strdup(path);
     if (is_standard(path, &there, exists))
         o->file = stdout;

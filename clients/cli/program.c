@@ -137,9 +137,16 @@ static int start(char *const *argv, const ft_program_file *file, int out, pid_t 
     return why;
 }
 
-/* Of the signals that came, the first one goes on to it, a further one kills it. */
+/* What came when no program ran is for none. */
+static void drop_words(void)
+{
+    while (ft_signals_take()) continue;
+}
+
+/* Words go on to it; of the interruptions that came, the first one, a further one kills it. */
 static void pass_on(pid_t child, unsigned *told)
 {
+    for (int word; (word = ft_signals_take());) kill(child, word);
     unsigned n = ft_signals_count();
     if (n == *told) return;
     kill(child, *told ? SIGKILL : ft_signals_caught());
@@ -185,7 +192,8 @@ ft_status ft_program_run(char *const *argv, ft_program_file *file, ft_program_wa
                          ft_error *err)
 {
     pid_t child;
-    ft_signals_catch();
+    ft_signals_relay();
+    drop_words();
     int why = start(argv, file, way.out, &child);
     if (child >= 0) *status = wait_for(child, file, way.patience);
     if (!why) return FT_OK;

@@ -27,9 +27,9 @@ typedef struct ft_program_way {
     uint32_t patience; /* seconds after which it is killed where it is stopped; 0: for ever */
 } ft_program_way;
 
-/* Runs argv as the program of that file and waits for it; a signal to us goes on to it, a second
- * one kills it; it is to be reraised afterwards (signals.h). *status is its wait status. FT_USAGE:
- * it could not be started; the message says why. */
+/* Runs argv as the program of that file and waits for it. Words to us go on to it, and so does an
+ * interruption, a second one kills it; that is to be reraised afterwards (signals.h). *status is
+ * its wait status. FT_USAGE: it could not be started; the message says why. */
 ft_status ft_program_run(char *const *argv, ft_program_file *file, ft_program_way way, int *status,
                          ft_error *err) FT_MUST_CHECK;
 

@@ -87,13 +87,9 @@ ft_exit ft_run_convert(const ft_options *options)
 {
     ft_error err = FT_ERROR_INIT;
     const char *in = options->arguments.data[0], *out = options->arguments.data[1];
-    ft_trace_writer write = ft_output_writer(options->to, out);
-    if (!write) {
-        ft_error_set(&err, FT_USAGE, "%s does not tell its format: give --to ndjson or --to binary",
-                     out);
-        return fail(NULL, &err);
-    }
+    ft_trace_writer write;
     ft_trace *trace = NULL;
+    if (ft_output_choose(options->to, out, NULL, &write, &err)) return fail(NULL, &err);
     if (ft_input_trace(in, &trace, NULL, &err)) return fail(in, &err);
     ft_status status = ft_output_trace(trace, write, out, &err);
     ft_trace_free(trace);

@@ -11,15 +11,6 @@ static ft_exit fail(const char *file, const ft_error *err)
     return ft_exit_of(err);
 }
 
-static ft_exit write_merged(const ft_options *options, const ft_trace *merged)
-{
-    ft_error err = FT_ERROR_INIT;
-    const char *out = options->output ? options->output : "-";
-    ft_trace_writer write = ft_output_writer(options->to, out);
-    if (!write) write = ft_output_writer("ndjson", out);
-    return ft_output_trace(merged, write, out, &err) ? fail(NULL, &err) : FT_EXIT_CLEAN;
-}
-
 /* Reads all inputs; how many were read stands in *n. */
 static ft_exit read_all(const ft_options *options, ft_trace **traces, uint32_t *n)
 {
@@ -34,15 +25,17 @@ static ft_exit read_all(const ft_options *options, ft_trace **traces, uint32_t *
 ft_exit ft_run_merge(const ft_options *options)
 {
     ft_error err = FT_ERROR_INIT;
+    const char *out = options->output ? options->output : "-";
+    ft_trace_writer write;
+    if (ft_output_choose(options->to, out, "ndjson", &write, &err)) return fail(NULL, &err);
     ft_trace **traces = ft_calloc(options->arguments.len, sizeof(ft_trace *)), *merged = NULL;
     uint32_t n;
     ft_exit code = read_all(options, traces, &n);
     if (code == FT_EXIT_CLEAN) {
         if (ft_trace_merge((const ft_trace *const *)traces, options->arguments.data, n, &merged,
-                           &err))
+                           &err) ||
+            ft_output_trace(merged, write, out, &err))
             code = fail(NULL, &err);
-        else
-            code = write_merged(options, merged);
     }
     for (uint32_t i = 0; i < n; i++) ft_trace_free(traces[i]);
     ft_trace_free(merged);

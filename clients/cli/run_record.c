@@ -25,9 +25,10 @@ typedef struct run {
     ft_annotations *annotations; /* NULL: none; not owned */
     const ft_feed *feed;         /* NULL: the program's own inputs; not owned */
     uint32_t seed, turn;
-    char *out;    /* the trace */
-    int status;   /* of the program (wait) */
-    uint32_t end; /* ft_raw_end */
+    char *out;             /* the trace */
+    ft_trace_writer write; /* how it is written; from choose_place on */
+    int status;            /* of the program (wait) */
+    uint32_t end;          /* ft_raw_end */
 } run;
 
 static ft_exit fail(const char *file, const ft_error *err)
@@ -90,10 +91,12 @@ static bool is_beside(const run *r)
 static char *log_name(const run *r)
 {
     ft_strbuf name = {0};
+    char *place = is_beside(r) ? ft_output_place(r->out) : NULL;
     if (is_beside(r))
-        ft_strbuf_printf(&name, "%s.log-XXXXXX", r->out);
+        ft_strbuf_printf(&name, "%s.log-XXXXXX", place ? place : r->out);
     else
         ft_strbuf_printf(&name, "%s/foretell.log-XXXXXX", temporary_folder());
+    free(place);
     return ft_strbuf_take(&name);
 }
 
@@ -110,13 +113,34 @@ static ft_status cannot_write(const run *r, int why, ft_error *err)
                         strerror(why), what);
 }
 
+/* The trace would take the program's place, by whatever name. */
+static bool is_program(const run *r, const struct stat *there)
+{
+    struct stat file;
+    char *path = ft_program_find(r->options->arguments.data[0]);
+    bool same = path && stat(path, &file) == 0 && file.st_dev == there->st_dev &&
+                file.st_ino == there->st_ino;
+    free(path);
+    return same;
+}
+
+/* Before the program runs: whether its trace can stand there, and how it is written. */
+static ft_status choose_place(run *r, ft_error *err)
+{
+    struct stat there;
+    bool exists = stat(r->out, &there) == 0;
+    if (exists && S_ISDIR(there.st_mode))
+        return ft_error_set(err, FT_USAGE, "%s: cannot write the recording: %s", r->out,
+                            strerror(EISDIR));
+    if (exists && is_program(r, &there))
+        return ft_error_set(err, FT_USAGE,
+                            "%s is the program itself: give -o another file for the trace", r->out);
+    return ft_output_choose(r->options->to, r->out, "binary", &r->write, err);
+}
+
 static ft_status make_log(const run *r, ft_program_file *log, ft_error *err)
 {
     ft_raw_header header = header_of(r);
-    struct stat there;
-    if (stat(r->out, &there) == 0 && S_ISDIR(there.st_mode))
-        return ft_error_set(err, FT_USAGE, "%s: cannot write the recording: %s", r->out,
-                            strerror(EISDIR));
     char *name = log_name(r);
     bool made = ft_program_file_make(name, log);
     bool ok = made && write(log->fd, &header, sizeof header) == sizeof header &&
@@ -245,8 +269,6 @@ static ft_status make_trace(const run *r, const ft_program_file *log, ft_recordi
 {
     const ft_options *options = r->options;
     ft_trace *trace = NULL;
-    ft_trace_writer write = ft_output_writer(options->to, r->out);
-    if (!write) write = ft_output_writer("binary", r->out);
     ft_status made = ft_record_end(recording, &trace, summary, err);
     if (made) return check_disk(r, made, summary, err);
     if (r->annotations) ft_annotations_apply(r->annotations, trace);
@@ -254,7 +276,7 @@ static ft_status make_trace(const run *r, const ft_program_file *log, ft_recordi
         ft_trace_set_command(trace, options->arguments.data, options->arguments.len);
     if (r->feed)
         ft_feed_tell(r->feed, log->own, header_of(r).limit, trace, options->quiet || options->runs);
-    made = ft_output_trace(trace, write, r->out, err);
+    made = ft_output_trace(trace, r->write, r->out, err);
     summary->events = trace->n_events;
     ft_trace_free(trace);
     return made;
@@ -277,9 +299,7 @@ static ft_status write_trace(const run *r, ft_recording *recording, ft_record_su
 
 static bool can_stream(const run *r)
 {
-    ft_trace_writer write = ft_output_writer(r->options->to, r->out);
-    return (!write || write == ft_binary_write) && !r->annotations && !r->feed &&
-           !r->options->symbolic;
+    return r->write == ft_binary_write && !r->annotations && !r->feed && !r->options->symbolic;
 }
 
 static ft_status end_recording(run *r, const ft_program_file *log, ft_recording *recording,
@@ -299,7 +319,7 @@ static ft_exit record(run *r)
 {
     ft_error err = FT_ERROR_INIT;
     ft_program_file log;
-    if (make_log(r, &log, &err)) return fail(NULL, &err);
+    if (choose_place(r, &err) || make_log(r, &log, &err)) return fail(NULL, &err);
     ft_recording *recording = ft_record_begin(log.own);
     ft_status status = run_program(r, &log, &err);
     if (!status) status = check_started(&log, r, &err);
@@ -447,7 +467,7 @@ ft_exit ft_run_record(const ft_options *options)
 {
     ft_error err = FT_ERROR_INIT;
     ft_annotations *annotations = NULL;
-    ft_signals_catch();
+    ft_signals_relay();
     if (check_output(options, &err)) return fail(NULL, &err);
     if (options->annotations && ft_annotations_read(options->annotations, &annotations, &err))
         return fail(NULL, &err);

@@ -208,7 +208,7 @@ ft_exit ft_run_replay(const ft_options *options)
     ft_error err = FT_ERROR_INIT;
     json_t *json = NULL;
     size_t n = options->arguments.len, before = options->before, first = before;
-    ft_signals_catch();
+    ft_signals_relay();
     while (first < n && is_setting(options->arguments.data[first])) first++;
     if (before < 1 || before > 2 || first >= n) {
         ft_error_set(&err, FT_USAGE, "usage: foretell replay WITNESS [TRACE] -- PROGRAM ARGS");

@@ -4,27 +4,31 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 static void note(int number);
 
-/* What is done with them, and what was before: a child gets that again. A pipe that nobody reads
- * and a file that is too long (ulimit -f) are errors of the call that writes; how a child ended is
- * lost where SIGCHLD is ignored. */
-static struct {
+/* What is done with them. A pipe that nobody reads and a file that is too long (ulimit -f) are
+ * errors of the call that writes; how a child ended is lost where SIGCHLD is ignored. */
+static const struct {
     int number;
     void (*handler)(int);
-    struct sigaction before;
 } signals[] = {
-    {.number = SIGINT, .handler = note},     {.number = SIGTERM, .handler = note},
-    {.number = SIGHUP, .handler = note},     {.number = SIGPIPE, .handler = SIG_IGN},
-    {.number = SIGXFSZ, .handler = SIG_IGN}, {.number = SIGCHLD, .handler = SIG_DFL},
+    {SIGINT, note},     {SIGQUIT, note},    {SIGTERM, note},    {SIGHUP, note},
+    {SIGPIPE, SIG_IGN}, {SIGXFSZ, SIG_IGN}, {SIGCHLD, SIG_DFL},
 };
-#define N_SIGNALS (sizeof signals / sizeof signals[0])
+/* What people and supervisors send a program they started; the real-time signals too. Not the
+ * clocks of SIGPROF and SIGVTALRM: a profiler of ours sets them. */
+static const int words[] = {SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGURG, SIGWINCH, SIGIO, SIGPWR};
+#define N(array) (sizeof array / sizeof array[0])
 
 static volatile sig_atomic_t caught, aside, count;
+static volatile sig_atomic_t waiting[NSIG]; /* by number: a word that nobody took yet */
+static struct sigaction before[NSIG];       /* of what is handled: a child gets that again */
+static bool handled[NSIG];
 static int ends[2] = {-1, -1};
-static bool catches;
+static bool catches, relays;
 
 static void note(int number)
 {
@@ -36,27 +40,58 @@ static void note(int number)
     errno = saved;
 }
 
-static void handle(int number, void (*handler)(int))
+static void keep(int number)
 {
-    struct sigaction action = {.sa_handler = handler};
+    waiting[number] = 1;
+}
+
+static void handle(int number, void (*handler)(int), int flags)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
     sigemptyset(&action.sa_mask);
-    sigaction(number, &action, NULL);
+    if (!sigaction(number, &action, handled[number] ? NULL : &before[number]))
+        handled[number] = true;
+}
+
+static bool is_ignored(int number)
+{
+    struct sigaction now;
+    return !sigaction(number, NULL, &now) && now.sa_handler == SIG_IGN;
 }
 
 /* Without a pipe the signals keep their default effect: an interruption then leaves a folder in
- * TMPDIR behind, the daemon still ends with its parent. nohup holds; SIGINT is ignored where a
- * script starts us in the background, and who sends it all the same means us. */
+ * TMPDIR behind, the daemon still ends with its parent. nohup holds; SIGINT and SIGQUIT are ignored
+ * where a script starts us in the background, and who sends them all the same means us. */
 void ft_signals_catch(void)
 {
     if (catches) return;
     catches = true;
     bool piped = !pipe2(ends, O_CLOEXEC | O_NONBLOCK);
-    for (size_t i = 0; i < N_SIGNALS; i++) {
-        sigaction(signals[i].number, NULL, &signals[i].before);
-        bool ignored = signals[i].number == SIGHUP && signals[i].before.sa_handler == SIG_IGN;
-        bool noted = signals[i].handler == note;
-        if (!noted || (piped && !ignored)) handle(signals[i].number, signals[i].handler);
+    for (size_t i = 0; i < N(signals); i++) {
+        int number = signals[i].number;
+        bool noted = signals[i].handler == note, held = number == SIGHUP && is_ignored(number);
+        if (!noted || (piped && !held)) handle(number, signals[i].handler, 0);
     }
+}
+
+/* No call of ours fails for a word to another. */
+void ft_signals_relay(void)
+{
+    ft_signals_catch();
+    if (relays) return;
+    relays = true;
+    for (size_t i = 0; i < N(words); i++) handle(words[i], keep, SA_RESTART);
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++) handle(number, keep, SA_RESTART);
+}
+
+int ft_signals_take(void)
+{
+    for (int number = 1; number < NSIG; number++) {
+        if (!waiting[number]) continue;
+        waiting[number] = 0;
+        return number;
+    }
+    return 0;
 }
 
 int ft_signals_caught(void)
@@ -90,8 +125,8 @@ void ft_signals_bring_back(void)
 
 void ft_signals_default(void)
 {
-    for (size_t i = 0; catches && i < N_SIGNALS; i++)
-        sigaction(signals[i].number, &signals[i].before, NULL);
+    for (int number = 1; number < NSIG; number++)
+        if (handled[number]) sigaction(number, &before[number], NULL);
 }
 
 void ft_signals_forget(void)
@@ -99,9 +134,11 @@ void ft_signals_forget(void)
     if (caught == SIGINT) caught = 0;
 }
 
+/* SIGQUIT asks for a core: of the program, which may have left one where ours would be. */
 void ft_signals_reraise(void)
 {
     if (!caught) return;
-    handle(caught, SIG_DFL);
+    prctl(PR_SET_DUMPABLE, 0);
+    handle(caught, SIG_DFL, 0);
     raise(caught);
 }

@@ -70,6 +70,8 @@ static const char *const no_builtins[] = {
 static const char *const link_before[] = {"-Wl,--whole-archive", NULL};
 static const char *const link_after[] = {"-Wl,--no-whole-archive", "-Wl,--export-dynamic",
                                          "-lpthread", "-ldl", NULL};
+/* What the archive needs of the libraries that stand behind it by default. */
+static const char *const link_needed[] = {"-lgcc", "-lgcc_s", "-lc", "-lgcc", NULL};
 /* Libraries too: the functions that stand behind these are in the program, as the calls are. */
 static const char *const link_all[] = {
 #define FT_ROW(name) "-Wl,--wrap=" #name,
@@ -186,14 +188,31 @@ static bool is_left_out(const char *argument)
     return !strcmp(argument, "-fsanitize=thread") || !strcmp(argument, "-static-libstdc++");
 }
 
+/* Clang's own text is in the system's syntax, and its inline assembly in the one that was asked
+ * for. Of text in Intel's syntax inline assembly makes a mixture that no assembler takes, and names
+ * of variables are taken for those of registers. */
+static void add_argument(ft_command *command, const char *argument, bool clang)
+{
+    static const struct {
+        const char *whole, *inlined;
+    } dialects[] = {{"-masm=intel", "-inline-asm=intel"}, {"-masm=att", "-inline-asm=att"}};
+    if (is_left_out(argument)) return;
+    for (size_t i = 0; clang && i < sizeof dialects / sizeof *dialects; i++) {
+        if (strcmp(argument, dialects[i].whole) != 0) continue;
+        ft_command_add_all(command, (const char *const[]){unused_from, "-Xclang",
+                                                          dialects[i].inlined, unused_to, NULL});
+        return;
+    }
+    ft_command_add(command, argument);
+}
+
 static int build_with_terms(const char *name, const ft_command *arguments, const ft_request *r,
                             const char *folder)
 {
     const char *compiler = compiler_of(name);
     ft_command all = {0};
     ft_command_add(&all, name);
-    for (unsigned long i = 0; i < arguments->n; i++)
-        if (!is_left_out(arguments->data[i])) ft_command_add(&all, arguments->data[i]);
+    for (unsigned long i = 0; i < arguments->n; i++) add_argument(&all, arguments->data[i], true);
     ft_build build = {.compiler = is_clang(compiler) ? compiler
                                   : is_cxx(name)     ? "clang++"
                                                      : "clang",
@@ -203,6 +222,7 @@ static int build_with_terms(const char *name, const ft_command *arguments, const
                       .runtime = ours(folder, "libforetell-record.a"),
                       .before = link_before,
                       .after = link_after,
+                      .needed = r->chosen_libraries ? link_needed : NULL,
                       .all = link_all,
                       .links = r->links && r->has_input,
                       .shared = r->shared,
@@ -240,6 +260,9 @@ static const char *refusal(const ft_request *r)
     if (r->links && r->fixed)
         return "-static is not supported: the recorder stands in front of the shared C library; "
                "link without it";
+    if (r->links && !r->shared && r->starts_itself)
+        return "-nostdlib and -nostartfiles are not supported: the recorder begins with the C "
+               "library's startup files; link without them";
     if (r->narrow)
         return "-m32, -mx32 and -m16 are not supported: the recorder is for 64-bit programs; leave "
                "them out";
@@ -248,14 +271,14 @@ static const char *refusal(const ft_request *r)
     return NULL;
 }
 
-/* Response files stay as they are, unless one has what is not handed on. */
-static void add_arguments(ft_command *command, const ft_request *r, const ft_command *expanded,
-                          int argc, char **argv)
+/* Response files stay as they are, unless one has what is not handed on as it is. */
+static void add_arguments(ft_command *command, const ft_request *r, bool clang,
+                          const ft_command *expanded, int argc, char **argv)
 {
-    for (int i = 1; i < argc && !r->own_library; i++)
-        if (!is_left_out(argv[i])) ft_command_add(command, argv[i]);
-    for (unsigned long i = 0; i < expanded->n && r->own_library; i++)
-        if (!is_left_out(expanded->data[i])) ft_command_add(command, expanded->data[i]);
+    bool whole = r->own_library || (clang && r->dialect);
+    for (int i = 1; i < argc && !whole; i++) add_argument(command, argv[i], clang);
+    for (unsigned long i = 0; i < expanded->n && whole; i++)
+        add_argument(command, expanded->data[i], clang);
     /* the hooks are in the program */
     if (r->links && r->shared && r->strict) ft_command_add(command, "-Wl,-z,undefs");
 }
@@ -274,6 +297,7 @@ static void add_runtime(ft_command *command, const ft_request *r, const char *fo
     ft_command_add_all(command, link_before);
     ft_command_add(command, ours(folder, "libforetell-record.a"));
     ft_command_add_all(command, link_after);
+    if (r->chosen_libraries) ft_command_add_all(command, link_needed);
 }
 
 static void add_link(ft_command *command, const ft_request *r, const char *folder)
@@ -303,7 +327,7 @@ int main(int argc, char **argv)
     name_assembler(compiler, clang);
     add_words(&command, compiler);
     add_compile(&command, &r, clang, folder);
-    add_arguments(&command, &r, &arguments, argc, argv);
+    add_arguments(&command, &r, clang, &arguments, argc, argv);
     add_last(&command, clang);
     add_plugin(&command, &r, clang);
     add_link(&command, &r, folder);

@@ -110,6 +110,23 @@ static void see_sanitizer(ft_request *r, const char *argument)
     if (!strcmp(list, "all") || !strcmp(list, r->sanitizer)) r->sanitizer = NULL;
 }
 
+static bool is_startup(const char *name)
+{
+    const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
+    const char *ending = strrchr(base, '.');
+    return ending && !strcmp(ending, ".o") && strstr(base, "crt");
+}
+
+static void see_bareness(ft_request *r, const char *argument)
+{
+    static const char *const starts[] = {"-nostdlib", "--no-standard-libraries", "-nostartfiles",
+                                         NULL};
+    static const char *const libraries[] = {"-nostdlib", "--no-standard-libraries",
+                                            "-nodefaultlibs", "-nolibc", NULL};
+    if (is_one_of(argument, starts)) r->starts_itself = true;
+    if (is_one_of(argument, libraries)) r->chosen_libraries = true;
+}
+
 static void see_option(ft_request *r, const char *argument)
 {
     static const char *const others[] = {
@@ -123,11 +140,13 @@ static void see_option(ft_request *r, const char *argument)
     if (!strcmp(argument, "-shared") || !strcmp(argument, "--shared")) r->shared = true;
     if (is_one_of(argument, fixed)) r->fixed = true;
     if (!strcmp(argument, "-static-libstdc++")) r->own_library = true;
+    if (!strncmp(argument, "-masm=", 6)) r->dialect = true;
     if (!strncmp(argument, "-flto", 5)) r->lto = true;
     if (!strcmp(argument, "-fno-lto")) r->lto = false;
     if (is_one_of(argument, narrow)) r->narrow = true;
     if (!strcmp(argument, "-m64")) r->narrow = false;
     see_sanitizer(r, argument);
+    see_bareness(r, argument);
     if (!strncmp(argument, "-Wl,", 4)) see_linker_words(r, argument + 4);
     if (!strcmp(argument, "--no-undefined")) r->strict = true;
 }
@@ -143,7 +162,7 @@ ft_request ft_request_understand(const ft_command *arguments)
     static const char *const to_linker[] = {"-Xlinker", "-z", NULL};
     ft_request r = {.links = true};
     const char *language = NULL;
-    bool headers = false, others = false;
+    bool headers = false, others = false, startup = false;
     for (unsigned long i = 0; i < arguments->n; i++) {
         const char *a = arguments->data[i];
         if (!strcmp(a, "-x") && i + 1 < arguments->n)
@@ -155,11 +174,13 @@ ft_request ft_request_understand(const ft_command *arguments)
         else if (a[0] != '-' || !a[1]) {
             *(is_header(a, language) ? &headers : &others) = true;
             r.assembles |= is_assembler(a, language);
+            startup |= is_startup(a);
         } else
             see_option(&r, a);
         if (language && !strcmp(language, "none")) language = NULL;
         if (is_one_of(a, takes_value)) i++;
     }
+    r.starts_itself &= !startup;
     r.has_input = headers || others;
     if (headers && !others) r.links = false;
     r.language = language != NULL;

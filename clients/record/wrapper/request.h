@@ -11,7 +11,10 @@ typedef struct ft_request {
     bool other;            /* nothing that is run comes out: -E, -fsyntax-only, ... */
     bool shared;           /* to a library */
     bool fixed;            /* without shared libraries */
+    bool starts_itself;    /* without the C library's startup files: neither by default nor named */
+    bool chosen_libraries; /* with no library but those that are named: -nodefaultlibs ... */
     bool own_library;      /* a C++ library that is part of the program: -static-libstdc++ */
+    bool dialect;          /* it says the syntax of inline assembly: -masm=... */
     bool narrow;           /* for processors or pointers of fewer than 64 bits */
     bool has_input;        /* files, or standard input */
     bool strict;           /* undefined symbols are errors in libraries too (-z defs) */

@@ -54,7 +54,7 @@ static void note(int number)
 
 static void catch_signals(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int numbers[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
     struct sigaction before, action = {.sa_handler = note};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         sigaction(numbers[i], NULL, &before);
@@ -126,10 +126,19 @@ static bool is_source(const char *name, const char *language)
     return dot && is_one_of(dot, endings);
 }
 
+static bool is_assembler(const char *name, const char *language)
+{
+    static const char *const endings[] = {".s", ".S", ".sx", NULL};
+    const char *dot = strrchr(name, '.');
+    if (language && strcmp(language, "none") != 0) return !strncmp(language, "assembler", 9);
+    return dot && is_one_of(dot, endings);
+}
+
 typedef struct inputs {
     const char **sources;
     const char **languages; /* by source: what -x says there, or NULL */
     unsigned n;
+    unsigned assembled; /* sources of assembler, which are not among them */
     const char *output;
     bool compiles, assembly;    /* no link: -c, -S; the latter */
     bool depends, named, filed; /* -MD or -MMD; -MT or -MQ; -MF */
@@ -172,7 +181,9 @@ static inputs look_at(const ft_build *b)
         if (ending && !strcmp(ending, "-header")) in.other = true;
         if (!strcmp(a, "-o") && i + 1 < b->argc) in.output = b->argv[i + 1];
         if (!strncmp(a, "-o", 2) && a[2]) in.output = a + 2;
-        if ((a[0] != '-' || !a[1]) && is_source(a, language)) {
+        bool file = a[0] != '-' || !a[1];
+        in.assembled += file && is_assembler(a, language);
+        if (file && is_source(a, language)) {
             in.languages[in.n] = language;
             in.sources[in.n++] = a;
         }
@@ -348,18 +359,49 @@ static int compile(const ft_build *b, const inputs *in, unsigned i, const char *
 
 /* ---- all of it */
 
+/* The command line as it is, without those sources. */
+static int hand_on(const ft_build *b, const char *const *sources, unsigned n)
+{
+    ft_command c = {0};
+    unsigned next = 0;
+    ft_command_add(&c, b->compiler);
+    for (int i = 1; i < b->argc; i++) {
+        if (next < n && b->argv[i] == sources[next])
+            next++;
+        else
+            ft_command_add(&c, b->argv[i]);
+    }
+    ft_command_add_all(&c, unoptimised); /* a precompiled header fits no other */
+    ft_command_add(&c, "-isystem");
+    ft_command_add(&c, b->include);
+    return run(&c);
+}
+
+/* One name for several files: which of them would be lost, nobody could tell. To assembler nothing
+ * comes of a source that is assembler. */
+static bool has_names(const inputs *in)
+{
+    unsigned n = in->n + (in->assembly ? 0 : in->assembled);
+    return !in->output || n < 2;
+}
+
 static int compile_only(const ft_build *b, const inputs *in, const char *work)
 {
     int code = 0;
+    if (!has_names(in)) {
+        fputs("foretell-cc: cannot specify -o when generating multiple output files\n", stderr);
+        return 1;
+    }
     for (unsigned i = 0; i < in->n && !code; i++) {
         const char *object = in->output;
         if (!object) object = with_ending(base_of(in->sources[i]), in->assembly ? ".s" : ".o");
         code = compile(b, in, i, object, work);
     }
+    if (!code && in->assembled && !in->assembly) code = hand_on(b, in->sources, in->n);
     return code;
 }
 
-/* The command line as it is, with objects in the place of sources. */
+/* The command line, with objects in the place of sources. */
 static void add_link(ft_command *c, const ft_build *b, const inputs *in, char **objects)
 {
     unsigned next = 0;
@@ -382,6 +424,7 @@ static void add_link(ft_command *c, const ft_build *b, const inputs *in, char **
     ft_command_add_all(c, b->before);
     ft_command_add(c, b->runtime);
     ft_command_add_all(c, b->after);
+    if (b->needed) ft_command_add_all(c, b->needed);
 }
 
 static int compile_and_link(const ft_build *b, const inputs *in, const char *work)
@@ -408,17 +451,6 @@ static int compile_and_link(const ft_build *b, const inputs *in, const char *wor
     return code;
 }
 
-static int as_it_is(const ft_build *b)
-{
-    ft_command c = {0};
-    ft_command_add(&c, b->compiler);
-    for (int i = 1; i < b->argc; i++) ft_command_add(&c, b->argv[i]);
-    ft_command_add_all(&c, unoptimised); /* a precompiled header fits no other */
-    ft_command_add(&c, "-isystem");
-    ft_command_add(&c, b->include);
-    return run(&c);
-}
-
 /* What the compiler left there too (-save-temps=obj). */
 static void remove_folder(const char *work)
 {
@@ -433,7 +465,7 @@ int ft_symbolic_build(const ft_build *b)
 {
     const char *folder = getenv("TMPDIR");
     inputs in = look_at(b);
-    if (in.other || (!in.n && !b->links)) return as_it_is(b);
+    if (in.other || (!in.n && !b->links)) return hand_on(b, NULL, 0);
     char *work = path(folder && *folder ? folder : "/tmp", "foretell-cc-XXXXXX");
     catch_signals();
     if (!mkdtemp(work)) die("no folder for temporary files");
