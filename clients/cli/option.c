@@ -135,7 +135,7 @@ static const option_row rows[] = {
     {"to", 0, VALUE_TEXT, "FORMAT", "ndjson|binary", MEMBER(to),
      BIT(CONVERT) | BIT(MERGE) | BIT(RECORD),
      "the format to write: ndjson or binary (default: by the ending of the file: .ndjson, .jsonl "
-     "or .json for ndjson, .ftb or .bin for binary, no other)"},
+     "or .json for ndjson, .ftb or .bin for binary)"},
     {"seed", 0, VALUE_NUMBER, "N", NULL, MEMBER(seed), BIT(RECORD),
      "let chance pick the next thread and the length of its turn, the same way for the same N "
      "(default: in turn)"},

@@ -40,18 +40,17 @@ static ft_trace_writer writer_of(const char *format, const char *path)
     return NULL;
 }
 
-static bool has_ending(const char *path)
+/* It says that another tool has to unpack it first. */
+static bool is_packed(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-    const char *dot = strrchr(base, '.');
-    return dot && dot != base && dot[1];
+    return ends_in(path, ".gz .bz2 .xz .zst .lz4 .zip");
 }
 
 ft_status ft_output_choose(const char *format, const char *path, const char *otherwise,
                            ft_trace_writer *writer, ft_error *err)
 {
     ft_trace_writer found = writer_of(format, path);
-    if (!found && otherwise && !has_ending(path)) found = writer_of(otherwise, path);
+    if (!found && otherwise && !is_packed(path)) found = writer_of(otherwise, path);
     if (!found)
         return ft_error_set(err, FT_USAGE,
                             "%s does not tell its format: give --to ndjson or --to binary", path);

@@ -10,9 +10,9 @@
 typedef ft_status (*ft_trace_writer)(const ft_trace *trace, ft_sink sink, void *context,
                                      ft_error *err);
 
-/* The writer of a format, or, where that is NULL, of what the ending of `path` means; where it has
- * no ending, of the format `otherwise`, which may be NULL as well. FT_USAGE: the format is not
- * told. */
+/* The writer of a format, or, where that is NULL, of what the ending of `path` means; where it
+ * means none, of the format `otherwise`, which may be NULL as well, unless the ending says that the
+ * file is packed. FT_USAGE: the format is not told. */
 ft_status ft_output_choose(const char *format, const char *path, const char *otherwise,
                            ft_trace_writer *writer, ft_error *err) FT_MUST_CHECK;
 

@@ -143,13 +143,19 @@ static void drop_words(void)
     while (ft_signals_take()) continue;
 }
 
+/* Ctrl-C reached it too; once is what its handler should see. */
+static bool has_heard(pid_t child)
+{
+    return ft_signals_typed() && getpgid(child) == getpgrp();
+}
+
 /* Words go on to it; of the interruptions that came, the first one, a further one kills it. */
 static void pass_on(pid_t child, unsigned *told)
 {
     for (int word; (word = ft_signals_take());) kill(child, word);
     unsigned n = ft_signals_count();
     if (n == *told) return;
-    kill(child, *told ? SIGKILL : ft_signals_caught());
+    if (*told || !has_heard(child)) kill(child, *told ? SIGKILL : ft_signals_caught());
     *told = n;
 }
 

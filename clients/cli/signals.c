@@ -7,47 +7,58 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-static void note(int number);
+static void note(int number, siginfo_t *info, void *context);
 
+#define NOTED                                                                                      \
+    {                                                                                              \
+        .sa_sigaction = note, .sa_flags = SA_SIGINFO                                               \
+    }
 /* What is done with them. A pipe that nobody reads and a file that is too long (ulimit -f) are
  * errors of the call that writes; how a child ended is lost where SIGCHLD is ignored. */
 static const struct {
     int number;
-    void (*handler)(int);
+    struct sigaction action;
 } signals[] = {
-    {SIGINT, note},     {SIGQUIT, note},    {SIGTERM, note},    {SIGHUP, note},
-    {SIGPIPE, SIG_IGN}, {SIGXFSZ, SIG_IGN}, {SIGCHLD, SIG_DFL},
+    {SIGINT, NOTED},
+    {SIGQUIT, NOTED},
+    {SIGTERM, NOTED},
+    {SIGHUP, NOTED},
+    {SIGPIPE, {.sa_handler = SIG_IGN}},
+    {SIGXFSZ, {.sa_handler = SIG_IGN}},
+    {SIGCHLD, {.sa_handler = SIG_DFL}},
 };
 /* What people and supervisors send a program they started; the real-time signals too. Not the
  * clocks of SIGPROF and SIGVTALRM: a profiler of ours sets them. */
 static const int words[] = {SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGURG, SIGWINCH, SIGIO, SIGPWR};
 #define N(array) (sizeof array / sizeof array[0])
 
-static volatile sig_atomic_t caught, aside, count;
+static volatile sig_atomic_t caught, aside, count, typed;
 static volatile sig_atomic_t waiting[NSIG]; /* by number: a word that nobody took yet */
 static struct sigaction before[NSIG];       /* of what is handled: a child gets that again */
 static bool handled[NSIG];
 static int ends[2] = {-1, -1};
 static bool catches, relays;
 
-static void note(int number)
+static void note(int number, siginfo_t *info, void *context)
 {
     int saved = errno;
+    (void)context;
     if (!caught) caught = number;
-    count++;
+    if (!count++) typed = info->si_code == SI_KERNEL;
     ssize_t ignored = write(ends[1], "!", 1);
     (void)ignored;
     errno = saved;
 }
 
-static void keep(int number)
+/* What the terminal tells all of us (SIGWINCH) needs no relay. */
+static void keep(int number, siginfo_t *info, void *context)
 {
-    waiting[number] = 1;
+    (void)context;
+    if (info->si_code != SI_KERNEL) waiting[number] = 1;
 }
 
-static void handle(int number, void (*handler)(int), int flags)
+static void handle(int number, struct sigaction action)
 {
-    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
     sigemptyset(&action.sa_mask);
     if (!sigaction(number, &action, handled[number] ? NULL : &before[number]))
         handled[number] = true;
@@ -69,8 +80,9 @@ void ft_signals_catch(void)
     bool piped = !pipe2(ends, O_CLOEXEC | O_NONBLOCK);
     for (size_t i = 0; i < N(signals); i++) {
         int number = signals[i].number;
-        bool noted = signals[i].handler == note, held = number == SIGHUP && is_ignored(number);
-        if (!noted || (piped && !held)) handle(number, signals[i].handler, 0);
+        struct sigaction action = signals[i].action;
+        bool noted = action.sa_flags & SA_SIGINFO, held = number == SIGHUP && is_ignored(number);
+        if (!noted || (piped && !held)) handle(number, action);
     }
 }
 
@@ -80,8 +92,9 @@ void ft_signals_relay(void)
     ft_signals_catch();
     if (relays) return;
     relays = true;
-    for (size_t i = 0; i < N(words); i++) handle(words[i], keep, SA_RESTART);
-    for (int number = SIGRTMIN; number <= SIGRTMAX; number++) handle(number, keep, SA_RESTART);
+    struct sigaction kept = {.sa_sigaction = keep, .sa_flags = SA_SIGINFO | SA_RESTART};
+    for (size_t i = 0; i < N(words); i++) handle(words[i], kept);
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++) handle(number, kept);
 }
 
 int ft_signals_take(void)
@@ -97,6 +110,11 @@ int ft_signals_take(void)
 int ft_signals_caught(void)
 {
     return caught;
+}
+
+bool ft_signals_typed(void)
+{
+    return typed;
 }
 
 unsigned ft_signals_count(void)
@@ -139,6 +157,6 @@ void ft_signals_reraise(void)
 {
     if (!caught) return;
     prctl(PR_SET_DUMPABLE, 0);
-    handle(caught, SIG_DFL, 0);
+    handle(caught, (struct sigaction){.sa_handler = SIG_DFL});
     raise(caught);
 }

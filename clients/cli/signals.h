@@ -13,6 +13,7 @@ void ft_signals_catch(void);
 void ft_signals_relay(void);
 int ft_signals_take(void);       /* a word that waits, which it does no more; 0: none */
 int ft_signals_caught(void);     /* the first signal noted, 0: none */
+bool ft_signals_typed(void);     /* that came from the terminal: its foreground processes have it */
 unsigned ft_signals_count(void); /* how many came */
 int ft_signals_fd(void);         /* readable once a signal was noted; -1 before ft_signals_catch */
 void ft_signals_default(void);   /* for a child between fork and exec: as before all that */
