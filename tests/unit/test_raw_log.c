@@ -645,7 +645,8 @@ static void follow_program(size_t memory_kept, bool whole, bool shown)
     ft_error err = FT_ERROR_INIT;
     pthread_t thread;
     digest first = {.is_shown = shown, .err = FT_ERROR_INIT}, second = {.err = FT_ERROR_INIT};
-    const ft_raw_taker taker = {&first, take_run, take_other};
+    static const uint32_t turn;
+    const ft_raw_taker taker = {&first, &turn, take_run, take_other};
     over = false;
     assert_int_equal(ft_raw_log_follow(path, memory_kept, &followed, &err), FT_OK);
     if (shown) ft_raw_log_show(followed, &taker);

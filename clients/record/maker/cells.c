@@ -8,6 +8,7 @@
 ft_cells *ft_cells_new(void)
 {
     ft_cells *cells = ft_calloc(1, sizeof *cells);
+    cells->stacks = UINT64_MAX;
     ft_cells_count_start(cells);
     ft_cells_order_start(cells);
     return cells;
@@ -188,6 +189,12 @@ uint32_t ft_cells_owner_of(const ft_cells *cells, uint64_t address, uint32_t blo
     return FT_NO_OWNER;
 }
 
+uint32_t ft_cells_stack_at(const ft_cells *cells, uint64_t address)
+{
+    return address < cells->stacks ? FT_NO_OWNER
+                                   : ft_cells_owner_of(cells, address, FT_NO_ALLOCATION);
+}
+
 /* Whose end nobody saw: what begins now lies over it. Those up to BIG that begin before it do so
  * for ft_cells_allocation_of too. */
 static void end_overlaid(ft_cells *cells, uint64_t address, uint64_t size)
@@ -323,6 +330,7 @@ static void begin_thread(ft_cells *cells, const ft_raw_record *r)
     actor *a = ft_cells_actor_of(cells, r->thread);
     a->stack = r->operands[0];
     a->stack_size = r->operands[1];
+    if (a->stack < cells->stacks) cells->stacks = a->stack;
     if (r->thread) end_lives(cells, a->stack, a->stack_size);
     if (!cells->settled) begin_stack(cells, a, r->thread);
 }
@@ -491,6 +499,16 @@ static bool is_parted(const granule *g)
     return g->whole & WHOLE_BEYOND || (g->n_cells > 1 && g->bounds & inside);
 }
 
+void ft_cells_know_frames(ft_cells *cells, const ft_cells_frames *frames)
+{
+    cells->frames = frames;
+}
+
+const uint32_t *ft_cells_turn_now(const ft_cells *cells)
+{
+    return &cells->turn;
+}
+
 void ft_cells_leave_out(ft_cells *cells, ft_cells_judge *judge, void *context)
 {
     cells->leaves_out = judge;
@@ -506,7 +524,10 @@ static void add_cells(ft_cells *cells, granule *g)
     for (unsigned from = 0, to; from < GRANULE; from = to) {
         for (to = from + 1; to < GRANULE && !(g->bounds >> to & 1);) to++;
         if (!(conflict >> from & 1)) continue;
-        ft_cell cell = {.address = g->address + from, .size = to - from, .allocation = block};
+        ft_cell cell = {.address = g->address + from,
+                        .size = to - from,
+                        .allocation = block,
+                        .place = g->place};
         cell.owner = ft_cells_owner_of(cells, cell.address, block);
         if (block == FT_NO_ALLOCATION)
             find_initial(cells, &cell);

@@ -50,6 +50,7 @@ typedef struct ft_cell {
         allocation; /* which of the ALLOC and BEGIN records it lies in, from 0; FT_NO_ALLOCATION */
     uint64_t allocated_at; /* that record's address */
     uint32_t owner;   /* the thread that allocated it, or on whose stack it lies; FT_NO_OWNER */
+    uint32_t place;   /* on a stack: ft_cells_frames.place; else 0 */
     bool has_initial; /* memory that begins with a known content */
     bool left_over;   /* ... that is what was left over there: other schedules may find another */
     int64_t initial;
@@ -78,6 +79,19 @@ uint32_t ft_cells_block_at(const ft_cells *cells, uint64_t address, uint64_t *st
 /* Memory that is no thing of the program: it gets no cells. Asked of what lies in no allocation. */
 typedef bool ft_cells_judge(void *context, uint64_t address);
 void ft_cells_leave_out(ft_cells *cells, ft_cells_judge *judge, void *context);
+/* First pass: who knows of the calls that threads are in. */
+typedef struct ft_cells_frames {
+    void *of;
+    /* of an address on the thread's stack: what is kept as ft_cell.place */
+    uint32_t (*place)(void *of, uint32_t thread, uint64_t address);
+    /* the turn in which the call began that has the address; 0: not known */
+    uint32_t (*since)(void *of, uint32_t thread, uint64_t address);
+} ft_cells_frames;
+void ft_cells_know_frames(ft_cells *cells, const ft_cells_frames *frames); /* kept */
+/* First pass: which turn of the threads it is; changes. */
+const uint32_t *ft_cells_turn_now(const ft_cells *cells);
+/* First pass: the thread on whose stack the address lies by now; FT_NO_OWNER. */
+uint32_t ft_cells_stack_at(const ft_cells *cells, uint64_t address);
 /* Between the passes: names the cells; from now on records are fed to ft_cells_follow, and every
  * access is looked up by ft_cells_find, piece by piece by ft_cells_at. */
 void ft_cells_settle(ft_cells *cells);

@@ -33,6 +33,12 @@ static inline uint64_t did_of(const part *p)
            (uint64_t)(p->whole & WHOLES) << ONE_WHOLE;
 }
 
+static uint32_t locate(const ft_cells *cells, uint64_t address)
+{
+    uint32_t thread = cells->frames ? ft_cells_stack_at(cells, address) : FT_NO_OWNER;
+    return thread != FT_NO_OWNER ? cells->frames->place(cells->frames->of, thread, address) : 0;
+}
+
 /* Two threads touch the granule in no fixed order. Who touched which of its bytes is known where
  * one thread alone did before. */
 static granule *make_several(ft_cells *cells, uint64_t key, page *in)
@@ -51,6 +57,7 @@ static granule *make_several(ft_cells *cells, uint64_t key, page *in)
                  .since = at->since,
                  .until = UINT32_MAX,
                  .born = (uint32_t)cells->allocations.len,
+                 .place = locate(cells, key * GRANULE),
                  .cell = FT_NO_CELL};
     for (unsigned i = 0; i < GRANULE; i++) {
         g.first[i] = alone && touched >> i & 1 ? (uint16_t)(owner - 1) : (uint16_t)NOBODY;
@@ -210,6 +217,13 @@ static void add_fence(ft_cells *cells, uint32_t since)
         ft_vec_push(&cells->fences, (fence){since, cells->turn});
 }
 
+/* Has the thread left the calls that it was in at that turn, where the memory on its stack was
+ * touched last, and has it in another one now? */
+static bool is_anew(const ft_cells *cells, uint32_t thread, uint64_t address, uint32_t touched)
+{
+    return cells->frames && cells->frames->since(cells->frames->of, thread, address) > touched;
+}
+
 /* A read that found what no record wrote: code without hooks did, the thread's own or another's. */
 static void found(ft_cells *cells, uint64_t key, page *in, uint8_t mask, uint32_t since)
 {
@@ -219,7 +233,9 @@ static void found(ft_cells *cells, uint64_t key, page *in, uint8_t mask, uint32_
     if (block != FT_NO_ALLOCATION && cells->allocations.data[block].turn > since)
         since = cells->allocations.data[block].turn;
     bool alone = is_untouched_by_others(cells, at->slot, thread);
-    bool own = ft_cells_owner_of(cells, here.address, block) == thread && alone;
+    bool own =
+        ft_cells_owner_of(cells, here.address, block) == thread &&
+        (alone || (block == FT_NO_ALLOCATION && is_anew(cells, thread, here.address, since)));
     if (own && at->slot >> ONE_THREAD != SEVERAL) {
         at->slot |= (uint64_t)mask << ONE_WRITTEN | UINT64_C(1) << ONE_WROTE;
         at->said = cells->turn;

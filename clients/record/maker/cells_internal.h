@@ -35,6 +35,7 @@ typedef struct granule {
                               at its end; UINT32_MAX: it has none */
     uint32_t born;         /* how many allocations there were before */
     uint32_t cell;         /* its first shared cell, FT_NO_CELL */
+    uint32_t place;        /* as in ft_cell */
     uint32_t next;         /* with cells: the next one of that address with cells, + 1 */
 } granule;
 
@@ -185,6 +186,8 @@ struct ft_cells {
     bool own_regions;           /* those that come now are of the C library */
     ft_cells_judge *leaves_out; /* NULL: nothing */
     void *judge;
+    const ft_cells_frames *frames; /* NULL: nobody knows */
+    uint64_t stacks;               /* no stack begins below it */
     FT_VEC(ft_cell) cells;
     FT_VEC(actor) actors; /* by thread */
     FT_VEC(fence) fences;

@@ -112,6 +112,14 @@ static bool step_into(Dwarf_Die *scope, Dwarf_Addr address)
     return false;
 }
 
+bool ft_functions_die(ft_functions *functions, Dwarf_Die *unit, Dwarf_Addr address,
+                      Dwarf_Die *function)
+{
+    const range *at = range_at(code_of(functions, unit), address);
+    if (at) *function = at->function;
+    return at != NULL;
+}
+
 const char *ft_functions_at(ft_functions *functions, Dwarf_Die *unit, Dwarf_Addr address)
 {
     const range *at = range_at(code_of(functions, unit), address);

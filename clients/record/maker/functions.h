@@ -3,6 +3,7 @@
 #define FT_RECORD_FUNCTIONS_H
 
 #include <elfutils/libdw.h>
+#include <stdbool.h>
 
 typedef struct ft_functions ft_functions;
 
@@ -12,5 +13,8 @@ void ft_functions_free(ft_functions *functions); /* accepts NULL */
 /* The name of the innermost function of the compilation unit around the address, which is one of
  * the file; borrowed from its debug information. NULL: there is none that has a name. */
 const char *ft_functions_at(ft_functions *functions, Dwarf_Die *unit, Dwarf_Addr address);
+/* That function's entry itself, which is not inlined; false: there is none. */
+bool ft_functions_die(ft_functions *functions, Dwarf_Die *unit, Dwarf_Addr address,
+                      Dwarf_Die *function);
 
 #endif

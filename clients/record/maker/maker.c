@@ -75,15 +75,36 @@ static void meet_begin(ft_maker *m, const ft_raw_record *r)
     ft_vec_push(&m->makers, 0);
 }
 
+static uint32_t place_of(void *of, uint32_t thread, uint64_t address)
+{
+    ft_maker *m = of;
+    ft_raw_frame frame;
+    if (!ft_raw_log_frame_at(m->log, thread, address, &frame) || !frame.site) return 0;
+    ft_vec_push(&m->frames, frame);
+    return (uint32_t)m->frames.len;
+}
+
+static uint32_t since(void *of, uint32_t thread, uint64_t address)
+{
+    const ft_maker *m = of;
+    ft_raw_frame frame;
+    return ft_raw_log_frame_at(m->log, thread, address, &frame) ? frame.since : 0;
+}
+
 static void meet_object(ft_maker *m, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;
     uint64_t start = o[1];
-    uint32_t block = ft_cells_block_at(m->cells, o[1], &start);
+    uint32_t block = ft_cells_block_at(m->cells, o[1], &start), place = 0;
+    if (block == FT_NO_ALLOCATION) {
+        uint32_t thread = ft_cells_stack_at(m->cells, o[1]);
+        if (thread != FT_NO_OWNER) place = place_of(m, thread, o[1]);
+    }
     ft_vec_push(&m->objects, (ft_maker_object){.class = (ft_raw_class)o[0],
                                                .address = o[1],
                                                .kind = o[2],
                                                .allocation = block,
+                                               .place = place,
                                                .offset = (uint32_t)(o[1] - start)});
 }
 
@@ -206,7 +227,10 @@ static ft_status first_pass(ft_maker *m, program *running, ft_error *err)
     const ft_raw_header *header = ft_raw_log_header(m->log);
     if (header->symbolic || header->keeps_ordered) ft_cells_keep_ordered(m->cells);
     if (ft_raw_log_has_batches(m->log)) ft_cells_in_batches(m->cells);
-    m->taker = (ft_raw_taker){m->cells, ft_cells_take_run, ft_cells_take_other};
+    m->stack_frames = (ft_cells_frames){m, place_of, since};
+    ft_cells_know_frames(m->cells, &m->stack_frames);
+    m->taker = (ft_raw_taker){m->cells, ft_cells_turn_now(m->cells), ft_cells_take_run,
+                              ft_cells_take_other};
     ft_raw_log_show(m->log, &m->taker);
     add_thread(m, 0, 0);
     m->actors.data[0].forked = 0;
@@ -284,6 +308,7 @@ static void release_maker(ft_maker *m)
     for (size_t i = 0; i < m->words.len; i++) free(m->words.data[i]);
     ft_vec_release(&m->words);
     ft_vec_release(&m->sites);
+    ft_vec_release(&m->frames);
     ft_vec_release(&m->locations);
     ft_vec_release(&m->own_memory);
     ft_vec_release(&m->hooked);

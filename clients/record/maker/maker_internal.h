@@ -28,6 +28,7 @@ typedef struct ft_maker_object {
     uint32_t id; /* in the builder, once it is used */
     bool declared;
     uint32_t allocation, offset; /* where it lies; FT_NO_ALLOCATION */
+    uint32_t place;              /* on a stack: in ft_maker.frames, + 1; else 0 */
     /* objects.c */
     bool used, initialised, ends; /* the latter two: where others can tell */
     bool hooked;                  /* code with hooks makes, uses or ends it */
@@ -94,6 +95,7 @@ typedef struct ft_maker_actor {
 typedef struct ft_maker {
     ft_raw_log *log;
     ft_raw_taker taker; /* first pass */
+    ft_cells_frames stack_frames;
     ft_cells *cells;
     ft_symbols *symbols;
     ft_builder *builder;
@@ -103,12 +105,13 @@ typedef struct ft_maker {
     FT_VEC(ft_maker_module) modules;
     FT_VEC(char *) words; /* that the program was started with; none: nobody knows */
     ft_stacks *stacks;
-    FT_VEC(uint64_t) sites;     /* return addresses */
-    FT_VEC(uint32_t) locations; /* by site, + 1; 0: not looked up yet */
-    FT_VEC(uint8_t) own_memory; /* by site: 0: not looked up yet; else 1, or 2: it is */
-    FT_VEC(uint8_t) hooked;     /* likewise */
-    bool calls;                 /* something that ran was compiled with the hooks */
-    ft_map code;                /* address -> location */
+    FT_VEC(uint64_t) sites;      /* return addresses */
+    FT_VEC(ft_raw_frame) frames; /* that have something which threads share */
+    FT_VEC(uint32_t) locations;  /* by site, + 1; 0: not looked up yet */
+    FT_VEC(uint8_t) own_memory;  /* by site: 0: not looked up yet; else 1, or 2: it is */
+    FT_VEC(uint8_t) hooked;      /* likewise */
+    bool calls;                  /* something that ran was compiled with the hooks */
+    ft_map code;                 /* address -> location */
     FT_VEC(ft_maker_object) objects;
     FT_VEC(uint32_t) parents; /* by thread */
     FT_VEC(uint32_t) children;

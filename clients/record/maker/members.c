@@ -193,15 +193,21 @@ void ft_members_offset(uint64_t offset, ft_strbuf *name)
     if (offset) ft_strbuf_printf(name, "+%llu", (unsigned long long)offset);
 }
 
+void ft_members_inside(Dwarf_Die *variable, uint64_t offset, ft_strbuf *name)
+{
+    Dwarf_Die type;
+    if (type_of(variable, &type))
+        for (int i = 0; i < MAX_NESTING && go_in(&type, &offset, name);) i++;
+    ft_members_offset(offset, name);
+}
+
 void ft_members_name(ft_members *members, Dwfl_Module *module, uint64_t address, uint64_t offset,
                      ft_strbuf *name)
 {
     uint64_t number;
-    Dwarf_Die type;
     know_module(members, module);
-    if (ft_map_get(&members->at, address, &number) &&
-        type_of(&members->variables.data[number], &type)) {
-        for (int i = 0; i < MAX_NESTING && go_in(&type, &offset, name);) i++;
-    }
-    ft_members_offset(offset, name);
+    if (ft_map_get(&members->at, address, &number))
+        ft_members_inside(&members->variables.data[number], offset, name);
+    else
+        ft_members_offset(offset, name);
 }

@@ -15,6 +15,8 @@ void ft_members_free(ft_members *members); /* accepts NULL */
  * "+2" for what it knows no name for; nothing for the first byte of a plain variable. */
 void ft_members_name(ft_members *members, Dwfl_Module *module, uint64_t address, uint64_t offset,
                      ft_strbuf *name);
+/* The same of a variable that is known already. */
+void ft_members_inside(Dwarf_Die *variable, uint64_t offset, ft_strbuf *name);
 /* Adds "+2" alone; nothing for offset 0. */
 void ft_members_offset(uint64_t offset, ft_strbuf *name);
 

@@ -8,14 +8,17 @@ static called call(ft_raw_log *log, uint64_t address, uint32_t site, ft_raw_even
 {
     ft_raw_actor *a = log->actor;
     bool enters = site != FT_RAW_LEAVE_SITE;
-    uint64_t last = a->calls.len ? a->calls.data[a->calls.len - 1] : UINT64_MAX;
+    ft_raw_call *around = a->calls.len ? &a->calls.data[a->calls.len - 1] : NULL;
+    uint64_t last = around ? around->frame : UINT64_MAX;
     if (last <= address) {
         a->calls.len--;
         *out = (ft_raw_event){.site = FT_RAW_LEAVE_SITE, .code = FT_RAW_LEAVE};
         return !enters && last == address ? GAVE_ONE : GIVES_MORE;
     }
     if (!enters) return GAVE_NOTHING;
-    ft_vec_push(&a->calls, address);
+    if (around) around->inside = site;
+    uint32_t since = log->taker ? *log->taker->turn : 0;
+    ft_vec_push(&a->calls, (ft_raw_call){.frame = address, .since = since});
     *out = (ft_raw_event){.site = site, .code = FT_RAW_ENTER};
     return GAVE_ONE;
 }

@@ -405,6 +405,26 @@ static void add_site(ft_raw_log *log, uint64_t code)
     log->codes[log->n_sites++] = (uint8_t)code;
 }
 
+static void note_fork(ft_raw_log *log, uint64_t site)
+{
+    ft_raw_actor *a = log->actor;
+    if (a->calls.len && site < log->n_sites)
+        a->calls.data[a->calls.len - 1].inside = (uint32_t)site;
+}
+
+bool ft_raw_log_frame_at(const ft_raw_log *log, uint32_t thread, uint64_t address,
+                         ft_raw_frame *frame)
+{
+    const ft_raw_actor *a = thread < log->actors.len ? log->actors.data[thread] : NULL;
+    for (size_t i = a ? a->calls.len : 0; i-- > 0;) {
+        const ft_raw_call *call = &a->calls.data[i];
+        if (call->frame <= address) continue;
+        *frame = (ft_raw_frame){call->frame, call->inside, call->since};
+        return true;
+    }
+    return false;
+}
+
 static void get_record(ft_raw_log *log, ft_raw_record *record)
 {
     uint32_t n = 0;
@@ -416,6 +436,7 @@ static void get_record(ft_raw_log *log, ft_raw_record *record)
     }
     if (record->operation == FT_RAW_SITE) add_site(log, record->operands[1]);
     if (record->operation == FT_RAW_TURN) turn_to(log, record->operands[0]);
+    if (record->operation == FT_RAW_FORK) note_fork(log, record->operands[0]);
     if (record->operation == FT_RAW_WIDE) {
         log->wide_site = (uint32_t)record->operands[0];
         log->wide_address = record->operands[1] << FT_RAW_ADDRESS_BITS;

@@ -116,9 +116,17 @@ static inline bool ft_raw_run_take(ft_raw_run *run, ft_raw_event *event)
  * behind the other. */
 typedef struct ft_raw_taker {
     void *of;
+    const uint32_t *turn; /* which turn of the threads it is, as the taker counts them */
     void (*run)(void *of, ft_raw_run *run);                               /* takes what is there */
     void (*other)(void *of, uint32_t thread, const ft_raw_event *access); /* that is not usual */
 } ft_raw_taker;
+
+/* The frame of a function, as it points to itself, a site of its code (0: not known yet), and the
+ * taker's turn when it began. */
+typedef struct ft_raw_frame {
+    uint64_t address;
+    uint32_t site, since;
+} ft_raw_frame;
 
 typedef struct ft_raw_log ft_raw_log;
 
@@ -156,6 +164,11 @@ bool ft_raw_log_has_batches(const ft_raw_log *log);
 void ft_raw_log_pass_over(ft_raw_log *log, bool over);
 /* What comes next. False at the end of what is there; *err is filled where the log is damaged. */
 bool ft_raw_log_next(ft_raw_log *log, ft_raw_record *record, ft_error *err);
+
+/* Whose frame that is of the calls which the thread is in, where the log is read so far: the
+ * innermost above the address, on its stack. False: it is not known. */
+bool ft_raw_log_frame_at(const ft_raw_log *log, uint32_t thread, uint64_t address,
+                         ft_raw_frame *frame);
 
 const char *ft_raw_end_text(uint32_t end); /* "the program ended" */
 

@@ -8,8 +8,15 @@
 
 typedef uint64_t ft_raw_word __attribute__((may_alias));
 
+/* A call that a thread is in. */
+typedef struct ft_raw_call {
+    uint64_t frame;  /* below those of the calls before */
+    uint32_t inside; /* where it called or forked last: a site; 0: nowhere yet */
+    uint32_t since;  /* ft_raw_taker.turn when it began */
+} ft_raw_call;
+
 typedef struct ft_raw_actor {
-    FT_VEC(uint64_t) calls; /* that the thread is in: the frames, each below the one before */
+    FT_VEC(ft_raw_call) calls;
 } ft_raw_actor;
 
 enum { FT_RAW_AHEAD = 4 }; /* batches */

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "maker/elf_symbols.h"
 #include "maker/functions.h"
+#include "maker/locals.h"
 #include "maker/members.h"
 #include "raw/schedule.h"
 
@@ -203,6 +204,29 @@ bool ft_symbols_variable(ft_symbols *symbols, uint64_t address, ft_strbuf *name)
         ft_members_offset(address - found->start, name);
     else
         ft_members_name(symbols->members, module, found->start, address - found->start, name);
+    return true;
+}
+
+bool ft_symbols_local(ft_symbols *symbols, uint64_t pc, uint64_t frame, uint64_t address,
+                      ft_strbuf *name)
+{
+    Dwarf_Addr bias = 0;
+    Dwarf_Die scope, variable;
+    uint64_t offset;
+    Dwfl_Module *module = module_at(symbols, pc - 1);
+    Dwarf_Die *unit =
+        !module || is_c_library(module) ? NULL : dwfl_module_addrdie(module, pc - 1, &bias);
+    if (!unit || !ft_functions_die(symbols->functions, unit, pc - 1 - bias, &scope)) return false;
+    if (!ft_locals_find(unit, &scope, pc - 1 - bias, (int64_t)(address - frame), &variable,
+                        &offset))
+        return false;
+    /* Not the one that is perhaps inlined there. */
+    const ft_elf_symbol *symbol = ft_elf_symbol_at(symbols->elf, module, pc - 1);
+    if (!symbol || !symbol->function) return false;
+    const char *function = function_name(symbols, symbol->name);
+    ft_strbuf_printf(name, "%.*s()::%s", (int)strcspn(function, "."), function,
+                     dwarf_diename(&variable));
+    ft_members_inside(&variable, offset, name);
     return true;
 }
 

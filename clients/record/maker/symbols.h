@@ -20,6 +20,10 @@ void ft_symbols_module(ft_symbols *symbols, const char *path, uint64_t base);
 bool ft_symbols_place(ft_symbols *symbols, uint64_t pc, ft_strbuf *place, const char **function);
 /* "name", "name.member", "name[3]" or "name+offset" of what is at a fixed address; false: none. */
 bool ft_symbols_variable(ft_symbols *symbols, uint64_t address, ft_strbuf *name);
+/* The same of what a function has on a stack, with the function's name before it: "main()::name".
+ * pc: a return address in the function, frame: where its frame pointer points to. */
+bool ft_symbols_local(ft_symbols *symbols, uint64_t pc, uint64_t frame, uint64_t address,
+                      ft_strbuf *name);
 /* Is it part of what the linker knows under a name that begins so? */
 bool ft_symbols_is_in(ft_symbols *symbols, uint64_t address, const char *beginning);
 /* Does the function around the address call one whose name begins so, before the address? True also
