@@ -320,7 +320,7 @@ static ft_exit record(run *r)
     ft_error err = FT_ERROR_INIT;
     ft_program_file log;
     if (choose_place(r, &err) || make_log(r, &log, &err)) return fail(NULL, &err);
-    ft_recording *recording = ft_record_begin(log.own);
+    ft_recording *recording = ft_record_begin(log.own, r->annotations);
     ft_status status = run_program(r, &log, &err);
     if (!status) status = check_started(&log, r, &err);
     if (status)

@@ -70,6 +70,11 @@ void ft_builder_commands(ft_builder *b, const char *const *words, size_t count)
 
 /* ---- what is no candidate -------------------------------------------------------------------- */
 
+static bool has(const ft_map *map, uint32_t key)
+{
+    return map->len && ft_map_get(map, key, NULL);
+}
+
 void ft_builder_aside(ft_builder *b, bool aside)
 {
     b->aside = aside;
@@ -93,14 +98,14 @@ void ft_builder_benign_call(ft_builder *b, uint32_t context)
     ft_map_put(&b->benign_calls, context, 1);
 }
 
+bool ft_builder_is_benign_call(const ft_builder *b, uint32_t context)
+{
+    return has(&b->benign_calls, context);
+}
+
 bool ft_builder_has_no_flags(const ft_builder *b)
 {
     return !b->aside && !b->benign.len && !b->benign_places.len && !b->benign_calls.len;
-}
-
-static bool has(const ft_map *map, uint32_t key)
-{
-    return map->len && ft_map_get(map, key, NULL);
 }
 
 uint8_t ft_builder_access_flags(const ft_builder *b, uint32_t shared, uint32_t loc,

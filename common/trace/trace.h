@@ -291,6 +291,7 @@ void ft_builder_benign(ft_builder *builder, uint32_t shared);
 void ft_builder_benign_place(ft_builder *builder, uint32_t loc);
 /* The same for accesses in that very context. */
 void ft_builder_benign_call(ft_builder *builder, uint32_t context);
+bool ft_builder_is_benign_call(const ft_builder *builder, uint32_t context); /* was that said? */
 /* The next word of the command that was recorded. */
 void ft_builder_command(ft_builder *builder, const char *word, size_t length);
 /* All of its words, or none where one is not clean text. */

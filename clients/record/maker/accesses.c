@@ -3,8 +3,8 @@
 void ft_maker_event(ft_maker *m, ft_event_kind kind, const ft_raw_record *r, uint32_t id,
                     uint64_t site, uint32_t value, uint8_t flags)
 {
-    ft_builder_event(m->builder, kind, ft_maker_thread(m, r->thread), id,
-                     ft_maker_location(m, site), value, flags);
+    ft_builder_event(m->builder, kind, ft_maker_thread(m, r->thread), id, ft_maker_locate(m, site),
+                     value, flags);
 }
 
 ft_value ft_maker_value(const ft_maker *m, uint32_t c, int64_t value, uint16_t life)
@@ -219,7 +219,7 @@ static void cell_events(ft_maker *m, const ft_raw_record *r, uint32_t c)
         content.again |= m->shadows[c].life != 0;
         if (m->terms && ft_terms_cell(m->terms, cell, id, content)) return;
         ft_builder_update(m->builder, ft_maker_thread(m, r->thread), id,
-                          ft_maker_location(m, r->site), old, made, r->form == FT_RAW_FORM_COMPARE);
+                          ft_maker_locate(m, r->site), old, made, r->form == FT_RAW_FORM_COMPARE);
         return;
     }
     bool reads = r->form == FT_RAW_FORM_READ || r->form == FT_RAW_FORM_ATOMIC_READ;
@@ -231,7 +231,7 @@ static void cell_events(ft_maker *m, const ft_raw_record *r, uint32_t c)
 
 ft_terms_place ft_maker_place(ft_maker *m, const ft_raw_record *r, uint64_t site)
 {
-    return (ft_terms_place){r->thread, ft_maker_thread(m, r->thread), ft_maker_location(m, site),
+    return (ft_terms_place){r->thread, ft_maker_thread(m, r->thread), ft_maker_locate(m, site),
                             m->step};
 }
 

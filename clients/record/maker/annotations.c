@@ -144,6 +144,18 @@ static bool fits_variable(const char *pattern, const char *name)
     return strncmp(name, "heap(", 5) != 0 && fits(pattern, name, strcspn(name, "+.[#"));
 }
 
+bool ft_annotations_concern(const ft_annotations *a, const ft_location *at)
+{
+    for (size_t i = 0; i < a->rules.len; i++) {
+        const rule *one = &a->rules.data[i];
+        if (one->kind == RULE_FILE && fits_file(one->name, at)) return true;
+        if (one->kind == RULE_FUNCTION && fits_function(one->name, at)) return true;
+        if (one->kind != RULE_ORDER) continue;
+        if (fits_function(one->name, at) || fits_function(one->then, at)) return true;
+    }
+    return false;
+}
+
 /* ---- accesses ---- */
 
 static bool is_ignored(const rule *one, const ft_trace *trace, uint32_t e)

@@ -25,6 +25,8 @@ ft_status ft_annotations_read(const char *path, ft_annotations **annotations,
                               ft_error *err) FT_MUST_CHECK;
 void ft_annotations_free(ft_annotations *annotations); /* accepts NULL */
 
+/* Is a rule about code there? That keeps the place that it has (maker_internal.h, asked_for.c). */
+bool ft_annotations_concern(const ft_annotations *annotations, const ft_location *at);
 /* Marks the accesses and adds the edges of a trace that was just recorded. */
 void ft_annotations_apply(ft_annotations *annotations, ft_trace *trace);
 

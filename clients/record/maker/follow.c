@@ -181,7 +181,7 @@ static void pass_channel(ft_maker *m, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;
     uint32_t thread = ft_maker_thread(m, r->thread);
-    ft_channels_follow(m->channels, m->builder, thread, o, ft_maker_location(m, o[2]));
+    ft_channels_follow(m->channels, m->builder, thread, o, ft_maker_locate(m, o[2]));
     bool fed = !(o[1] & (FT_RAW_CHANNEL_SIGNAL | FT_RAW_CHANNEL_TAKEN));
     if (fed) ft_inputs_add_channel(m->builder, thread, o);
 }
@@ -244,7 +244,7 @@ static void follow_record(ft_maker *m, const ft_raw_record *r)
     m->actors.data[r->thread].ran = m->now;
     m->step = step_of(m, r);
     ft_builder_hook(m->builder, m->step);
-    ft_builder_in_context(m->builder, ft_stacks_context(m->stacks, r->thread));
+    ft_maker_in_context(m, ft_stacks_context(m->stacks, r->thread));
     ft_builder_aside(m->builder, m->actors.data[r->thread].ignored);
     if (r->access)
         ft_maker_access(m, r);
@@ -267,7 +267,7 @@ static void follow_singly(ft_maker *m, const ft_raw_record *r)
         a->ran = ++m->now;
         m->step = next_step(a);
         ft_builder_hook(m->builder, m->step);
-        ft_builder_in_context(m->builder, ft_stacks_context(m->stacks, r->thread));
+        ft_maker_in_context(m, ft_stacks_context(m->stacks, r->thread));
         ft_raw_record_of(e, r->thread, &one);
         ft_maker_access(m, &one);
     }

@@ -112,6 +112,43 @@ static bool step_into(Dwarf_Die *scope, Dwarf_Addr address)
     return false;
 }
 
+/* Where the inlined call is written; false: the compiler does not say. */
+static bool written_at(Dwarf_Die *unit, Dwarf_Die *inlined, ft_code_line *line)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Files *files;
+    Dwarf_Word file, number;
+    size_t n;
+    if (dwarf_getsrcfiles(unit, &files, &n)) return false;
+    if (!dwarf_attr(inlined, DW_AT_call_file, &attribute) || dwarf_formudata(&attribute, &file))
+        return false;
+    if (!dwarf_attr(inlined, DW_AT_call_line, &attribute) || dwarf_formudata(&attribute, &number))
+        return false;
+    line->file = dwarf_filesrc(files, file, NULL, NULL);
+    line->number = (int)number;
+    return line->file != NULL;
+}
+
+bool ft_functions_written_at(ft_functions *functions, Dwarf_Die *unit, Dwarf_Addr address,
+                             bool (*skips)(const char *file), ft_code_line *line)
+{
+    const range *at = range_at(code_of(functions, unit), address);
+    bool found = false;
+    if (!at) return false;
+    Dwarf_Die scope = at->function;
+    const char *function = dwarf_diename(&scope);
+    while (step_into(&scope, address)) {
+        ft_code_line call = {.function = function};
+        if (dwarf_tag(&scope) != DW_TAG_inlined_subroutine) continue;
+        if (written_at(unit, &scope, &call) && !skips(call.file)) {
+            *line = call;
+            found = true;
+        }
+        function = dwarf_diename(&scope);
+    }
+    return found;
+}
+
 bool ft_functions_die(ft_functions *functions, Dwarf_Die *unit, Dwarf_Addr address,
                       Dwarf_Die *function)
 {

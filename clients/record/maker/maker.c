@@ -65,7 +65,7 @@ static void meet_site(ft_maker *m, const ft_raw_record *r)
 
 static void meet_allocation(ft_maker *m, const ft_raw_record *r)
 {
-    ft_vec_push(&m->makers, (uint32_t)r->operands[0]);
+    ft_vec_push(&m->makers, ft_maker_asking_site(m, r->thread, (uint32_t)r->operands[0]));
 }
 
 /* Its stack counts as an allocation (maker/cells.h), without a name. */
@@ -312,6 +312,11 @@ static void release_maker(ft_maker *m)
     ft_vec_release(&m->locations);
     ft_vec_release(&m->own_memory);
     ft_vec_release(&m->hooked);
+    ft_vec_release(&m->library);
+    ft_vec_release(&m->library_locations);
+    ft_map_release(&m->askers);
+    ft_map_release(&m->asked);
+    ft_map_release(&m->shown);
     ft_vec_release(&m->objects);
     ft_vec_release(&m->parents);
     ft_vec_release(&m->children);
@@ -433,6 +438,7 @@ static ft_status write_trace(ft_maker *m, const target *to, ft_error *err)
 
 struct ft_recording {
     char *path;
+    const ft_annotations *annotations;
     ft_maker maker;
     ft_record_summary summary;
     ft_status status; /* of the first pass */
@@ -459,11 +465,12 @@ static void start_thread(ft_recording *r)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-ft_recording *ft_record_begin(const char *path)
+ft_recording *ft_record_begin(const char *path, const ft_annotations *annotations)
 {
     ft_recording *r = ft_calloc(1, sizeof *r);
     ft_error err = FT_ERROR_INIT;
     r->path = ft_strdup(path);
+    r->annotations = annotations;
     if (sysconf(_SC_NPROCESSORS_ONLN) < 2) return r;
     if (ft_raw_log_follow(path, ft_raw_log_memory(), &r->maker.log, &err) != FT_OK) return r;
     r->err = (ft_error)FT_ERROR_INIT;
@@ -509,6 +516,7 @@ static ft_status end_recording(ft_recording *r, const target *to, ft_trace **tra
     join_follower(r);
     ft_status status = r->follows ? r->status : read_all(r, err);
     if (r->follows && status != FT_OK) *err = r->err;
+    r->maker.annotations = r->annotations;
     if (status == FT_OK && to) status = write_trace(&r->maker, to, err);
     if (status == FT_OK && trace) status = finish_maker(&r->maker, trace, err);
     *summary = r->summary;

@@ -6,6 +6,7 @@
 
 #include "base/digest.h"
 #include "base/status.h"
+#include "maker/annotations.h"
 #include "raw/terms.h"
 #include "trace/reader.h"
 #include "trace/trace.h"
@@ -60,9 +61,10 @@ ft_status ft_record_make(const char *path, ft_trace **trace, ft_record_summary *
                          ft_error *err) FT_MUST_CHECK;
 
 /* The same while the program runs: begins before it starts, another thread reads meanwhile; ended
- * when it is over. */
+ * when it is over. annotations: those that will be applied to the trace, NULL: none; kept up to the
+ * end. */
 typedef struct ft_recording ft_recording;
-ft_recording *ft_record_begin(const char *path);
+ft_recording *ft_record_begin(const char *path, const ft_annotations *annotations);
 ft_status ft_record_end(ft_recording *recording, ft_trace **trace, ft_record_summary *summary,
                         ft_error *err) FT_MUST_CHECK; /* frees it, whatever the status */
 /* The same of a recording without terms, whose trace nobody wants in memory: it goes into the sink

@@ -102,16 +102,23 @@ typedef struct ft_maker {
     ft_terms *terms; /* NULL: recorded without */
     ft_map places;   /* return address -> location, of those that are no site */
     ft_record_summary *summary;
+    const ft_annotations *annotations; /* NULL: none */
     FT_VEC(ft_maker_module) modules;
     FT_VEC(char *) words; /* that the program was started with; none: nobody knows */
     ft_stacks *stacks;
-    FT_VEC(uint64_t) sites;      /* return addresses */
-    FT_VEC(ft_raw_frame) frames; /* that have something which threads share */
-    FT_VEC(uint32_t) locations;  /* by site, + 1; 0: not looked up yet */
-    FT_VEC(uint8_t) own_memory;  /* by site: 0: not looked up yet; else 1, or 2: it is */
-    FT_VEC(uint8_t) hooked;      /* likewise */
-    bool calls;                  /* something that ran was compiled with the hooks */
-    ft_map code;                 /* address -> location */
+    FT_VEC(uint64_t) sites;            /* return addresses */
+    FT_VEC(ft_raw_frame) frames;       /* that have something which threads share */
+    FT_VEC(uint32_t) locations;        /* by site, + 1; 0: not looked up yet */
+    FT_VEC(uint8_t) own_memory;        /* by site: 0: not looked up yet; else 1, or 2: it is */
+    FT_VEC(uint8_t) hooked;            /* likewise */
+    FT_VEC(uint8_t) library;           /* likewise: it is in the C++ library (asked_for.c) */
+    FT_VEC(uint8_t) library_locations; /* by location: 1: it is */
+    ft_map askers;                     /* context -> the one in it that asked, FT_NO_CONTEXT */
+    ft_map asked;                      /* site << 32 | location: they are told to belong together */
+    ft_map shown;                      /* context -> ft_maker_shown */
+    uint32_t context;                  /* of the record at hand */
+    bool calls;                        /* something that ran was compiled with the hooks */
+    ft_map code;                       /* address -> location */
     FT_VEC(ft_maker_object) objects;
     FT_VEC(uint32_t) parents; /* by thread */
     FT_VEC(uint32_t) children;
@@ -160,6 +167,30 @@ const char *ft_maker_class_name(ft_raw_class class);
 void ft_maker_name_cells(ft_maker *m);
 void ft_maker_name_blocks(ft_maker *m); /* behind the cells */
 void ft_maker_know_lives(ft_maker *m);  /* behind the blocks */
+
+/* Says to which location the code there belongs. */
+void ft_maker_keep_site(ft_maker *m, uint64_t pc, uint32_t loc);
+
+/* ---- asked_for.c: code of the C++ library has the places that ask for it */
+typedef struct ft_maker_spot {
+    uint32_t loc, context;
+} ft_maker_spot;
+/* A location that is new, of code there. */
+void ft_maker_note_location(ft_maker *m, uint64_t pc, uint32_t loc);
+/* The place of what the site, which is at that location, does in that context. */
+ft_maker_spot ft_maker_asked_at(ft_maker *m, uint64_t site, uint32_t loc, uint32_t context);
+/* The context without the calls that the library makes. */
+uint32_t ft_maker_shown(ft_maker *m, uint32_t context);
+/* The location of what the record at hand does at that site; the event that comes next has the
+ * context that goes with it. */
+uint32_t ft_maker_locate(ft_maker *m, uint64_t site);
+void ft_maker_in_context(ft_maker *m, uint32_t context); /* the record at hand is */
+/* First pass: the site that asks for what the thread does at that one now. */
+uint32_t ft_maker_asking_site(ft_maker *m, uint32_t thread, uint32_t site);
+static inline bool ft_maker_in_library(const ft_maker *m, uint32_t loc)
+{
+    return loc < m->library_locations.len && m->library_locations.data[loc];
+}
 
 /* ---- accesses.c: events, above all of memory */
 void ft_maker_event(ft_maker *m, ft_event_kind kind, const ft_raw_record *r, uint32_t id,

@@ -53,8 +53,7 @@ bool ft_maker_is_own_memory(ft_maker *m, uint64_t site)
     return *known == 2;
 }
 
-/* Says to which location the code there belongs. */
-static void keep_site(ft_maker *m, uint64_t pc, uint32_t loc)
+void ft_maker_keep_site(ft_maker *m, uint64_t pc, uint32_t loc)
 {
     ft_maker_module *best = ft_maker_module_at(m, pc);
     if (!best) return;
@@ -74,7 +73,8 @@ static uint32_t find_location(ft_maker *m, uint64_t pc)
     if (ft_symbols_place(m->symbols, pc, &place, &function))
         *known = ft_builder_location(m->builder, place.text, place.len, function,
                                      function ? strlen(function) : 0);
-    if (*known) keep_site(m, pc, (uint32_t)*known);
+    if (*known) ft_maker_keep_site(m, pc, (uint32_t)*known);
+    if (*known) ft_maker_note_location(m, pc, (uint32_t)*known);
     if (ft_annotations_is_known(&ft_builder_peek(m->builder)->locations[*known]))
         ft_builder_benign_place(m->builder, (uint32_t)*known);
     ft_strbuf_release(&place);

@@ -5,16 +5,23 @@
 
 /* Where a thread is in a batch of its events. Loops over it have a copy of it. */
 typedef struct walk {
-    uint32_t i;    /* the event that comes next */
-    uint32_t step; /* of the one before */
-    uint32_t context;
-    bool in_context; /* that is where the thread is */
+    uint32_t i;              /* the event that comes next */
+    uint32_t step;           /* of the one before */
+    uint32_t context, shown; /* shown: as the trace has it */
+    bool in_context;         /* that is where the thread is */
 } walk;
 
 static inline void pass_call(ft_maker *m, const ft_raw_record *r, walk *w)
 {
     ft_stacks_follow(m->stacks, r->thread, &r->events[w->i]);
     w->in_context = false;
+}
+
+static void look_up(ft_maker *m, uint32_t thread, walk *w)
+{
+    w->context = ft_stacks_context(m->stacks, thread);
+    w->shown = ft_maker_shown(m, w->context);
+    w->in_context = true;
 }
 
 /* To the next event of a cell. */
@@ -120,14 +127,18 @@ static uint32_t keep_plain(ft_maker *m, const ft_raw_record *r, uint64_t now, ui
             break;
         w.step++;
         if (c == FT_NO_CELL) continue;
-        if (!w.in_context) w.context = ft_stacks_context(m->stacks, thread);
-        w.in_context = true;
+        if (!w.in_context) look_up(m, thread, &w);
         rows.kind[n] = e->code / 8 == FT_RAW_FORM_READ ? FT_EVENT_READ : FT_EVENT_WRITE;
         rows.object[n] = shadows[c].variable;
         rows.data[n] = touch(m, thread, now + w.step, e, &shadows[c]);
         rows.loc[n] = location_of(m, e->site);
         rows.hook[n] = w.step;
-        rows.context[n] = w.context;
+        rows.context[n] = w.shown;
+        if (ft_maker_in_library(m, rows.loc[n])) {
+            ft_maker_spot spot = ft_maker_asked_at(m, e->site, rows.loc[n], w.context);
+            rows.loc[n] = spot.loc;
+            rows.context[n] = spot.context;
+        }
         n++;
     }
     *walked = w;
@@ -153,12 +164,11 @@ static void keep_other(ft_maker *m, const ft_raw_record *r, uint64_t now, walk *
 {
     ft_raw_record one;
     w->step++;
-    if (!w->in_context) w->context = ft_stacks_context(m->stacks, r->thread);
-    w->in_context = true;
+    if (!w->in_context) look_up(m, r->thread, w);
     m->now = now + w->step;
     m->step = w->step;
     ft_builder_hook(m->builder, w->step);
-    ft_builder_in_context(m->builder, w->context);
+    ft_maker_in_context(m, w->context);
     ft_raw_record_of(&r->events[w->i++], r->thread, &one);
     ft_maker_access(m, &one);
 }

@@ -425,6 +425,12 @@ bool ft_raw_log_frame_at(const ft_raw_log *log, uint32_t thread, uint64_t addres
     return false;
 }
 
+uint32_t ft_raw_log_caller(const ft_raw_log *log, uint32_t thread, uint32_t i)
+{
+    const ft_raw_actor *a = thread < log->actors.len ? log->actors.data[thread] : NULL;
+    return a && i + 1 < a->calls.len ? a->calls.data[a->calls.len - 2 - i].inside : 0;
+}
+
 static void get_record(ft_raw_log *log, ft_raw_record *record)
 {
     uint32_t n = 0;

@@ -170,6 +170,10 @@ bool ft_raw_log_next(ft_raw_log *log, ft_raw_record *record, ft_error *err);
 bool ft_raw_log_frame_at(const ft_raw_log *log, uint32_t thread, uint64_t address,
                          ft_raw_frame *frame);
 
+/* Where the thread's calls were made, by now: 0 the innermost one's caller. A site; 0: there is
+ * none, or it is not known. */
+uint32_t ft_raw_log_caller(const ft_raw_log *log, uint32_t thread, uint32_t i);
+
 const char *ft_raw_end_text(uint32_t end); /* "the program ended" */
 
 #endif

@@ -45,6 +45,13 @@ static ft_status add_actors(const ft_trace *trace, ft_plan *plan, ft_error *err)
     return FT_OK;
 }
 
+static int by_code(const void *a, const void *b)
+{
+    const ft_schedule_site *x = a, *y = b;
+    if (x->module != y->module) return x->module < y->module ? -1 : 1;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
 static void add_places(const ft_trace *trace, ft_plan *plan)
 {
     for (uint32_t m = 0; m < trace->n_modules; m++) {
@@ -56,6 +63,8 @@ static void add_places(const ft_trace *trace, ft_plan *plan)
         const ft_code_site *site = &trace->sites[s];
         ft_vec_push(&plan->sites, (ft_schedule_site){site->module, site->loc, site->offset});
     }
+    if (plan->sites.len)
+        qsort(plan->sites.data, plan->sites.len, sizeof *plan->sites.data, by_code);
 }
 
 /* ---- entries */

@@ -18,7 +18,8 @@ typedef char *ft_demangler(const char *name, char *room, size_t *size, int *stat
 
 struct ft_symbols {
     Dwfl *dwfl;
-    bool open; /* modules are still reported */
+    bool open;     /* modules are still reported */
+    char *program; /* the first of them */
     ft_members *members;
     ft_demangler *demangle; /* NULL: C++ names stay as they are */
     bool asked;             /* for it */
@@ -82,11 +83,13 @@ void ft_symbols_free(ft_symbols *symbols)
     for (size_t i = 0; i < symbols->made.len; i++) free(symbols->made.data[i]);
     ft_vec_release(&symbols->made);
     if (symbols->dwfl) dwfl_end(symbols->dwfl);
+    free(symbols->program);
     free(symbols);
 }
 
 void ft_symbols_module(ft_symbols *symbols, const char *path, uint64_t base)
 {
+    if (!symbols->program) symbols->program = ft_strdup(path);
     if (symbols->dwfl && !symbols->open) dwfl_report_begin_add(symbols->dwfl);
     symbols->open = true;
     if (symbols->dwfl) dwfl_report_elf(symbols->dwfl, path, path, -1, base, false);
@@ -167,10 +170,55 @@ static const char *function_at(ft_symbols *symbols, Dwfl_Module *module, uint64_
     return symbol ? symbol->name : name;
 }
 
-static const char *line_at(Dwfl_Module *module, uint64_t address, int *line)
+/* Of GNU's and LLVM's: /usr/include/c++/12/bits/..., /usr/include/x86_64-linux-gnu/c++/12/...,
+ * /usr/lib/llvm-14/include/c++/v1/... */
+static bool is_library_header(const char *file)
 {
+    const char *include = strstr(file, "/include/");
+    return include && strstr(include, "/c++/");
+}
+
+/* The innermost line; of the C++ library's, inlined into code that is not, where that asks for it.
+ */
+static ft_code_line line_at(ft_symbols *symbols, Dwfl_Module *module, uint64_t address)
+{
+    ft_code_line line = {.number = 0}, outer;
     Dwfl_Line *at = is_c_library(module) ? NULL : dwfl_module_getsrc(module, address);
-    return at ? dwfl_lineinfo(at, NULL, line, NULL, NULL, NULL) : NULL;
+    if (at) line.file = dwfl_lineinfo(at, NULL, &line.number, NULL, NULL, NULL);
+    line.function = function_at(symbols, module, address);
+    if (!line.file || !is_library_header(line.file)) return line;
+    Dwarf_Addr bias = 0;
+    Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias);
+    bool inlined = unit && ft_functions_written_at(symbols->functions, unit, address - bias,
+                                                   is_library_header, &outer);
+    return inlined ? outer : line;
+}
+
+static bool is_library_module(Dwfl_Module *module)
+{
+    static const char *const names[] = {"libstdc++.so", "libc++.so", "libc++abi.so"};
+    const char *path = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+    for (size_t i = 0; path && i < sizeof names / sizeof *names; i++)
+        if (!strncmp(base_name(path), names[i], strlen(names[i]))) return true;
+    return false;
+}
+
+/* And others of its code have lines. */
+static bool is_program(const ft_symbols *symbols, Dwfl_Module *module)
+{
+    Dwarf_Addr bias;
+    const char *path = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+    return path && symbols->program && !strcmp(path, symbols->program) &&
+           dwfl_module_getdwarf(module, &bias);
+}
+
+bool ft_symbols_is_library(ft_symbols *symbols, uint64_t pc)
+{
+    Dwfl_Module *module = module_at(symbols, pc - 1);
+    if (!module) return false;
+    const char *file = line_at(symbols, module, pc - 1).file;
+    return is_library_module(module) ||
+           (file ? is_library_header(file) : is_program(symbols, module));
 }
 
 bool ft_symbols_place(ft_symbols *symbols, uint64_t pc, ft_strbuf *place, const char **function)
@@ -179,11 +227,10 @@ bool ft_symbols_place(ft_symbols *symbols, uint64_t pc, ft_strbuf *place, const 
     Dwfl_Module *module = module_at(symbols, call);
     *function = NULL;
     if (!module) return false;
-    int line = 0;
-    const char *file = line_at(module, call, &line);
-    *function = function_name(symbols, function_at(symbols, module, call));
-    if (file) {
-        ft_strbuf_printf(place, "%s:%d", base_name(file), line);
+    ft_code_line line = line_at(symbols, module, call);
+    *function = function_name(symbols, line.function);
+    if (line.file) {
+        ft_strbuf_printf(place, "%s:%d", base_name(line.file), line.number);
         return true;
     }
     Dwarf_Addr start = 0;

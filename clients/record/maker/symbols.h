@@ -15,9 +15,13 @@ void ft_symbols_free(ft_symbols *symbols); /* accepts NULL */
 void ft_symbols_module(ft_symbols *symbols, const char *path, uint64_t base);
 
 /* "file:line" of a return address (the call before it), its function in *function (borrowed, may be
- * NULL). Without debug information, and in the C library, "module+0xoffset"; false: no module
- * there. */
+ * NULL); of what the compiler put there of the C++ library's headers, where the program asks for
+ * it. Without debug information, and in the C library, "module+0xoffset"; false: no module there.
+ */
 bool ft_symbols_place(ft_symbols *symbols, uint64_t pc, ft_strbuf *place, const char **function);
+/* Is that place in the C++ library or its headers, of which the program's own calls are told, or in
+ * what stands in the program without lines, as the recorder itself does? */
+bool ft_symbols_is_library(ft_symbols *symbols, uint64_t pc);
 /* "name", "name.member", "name[3]" or "name+offset" of what is at a fixed address; false: none. */
 bool ft_symbols_variable(ft_symbols *symbols, uint64_t address, ft_strbuf *name);
 /* The same of what a function has on a stack, with the function's name before it: "main()::name".

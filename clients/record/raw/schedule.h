@@ -92,6 +92,8 @@ typedef struct ft_schedule_actor {
     uint32_t first_channel, channels;
 } ft_schedule_actor;
 
+/* By module, then by offset. One may stand for several locations: code of a library for those of
+ * who asks for it. */
 typedef struct ft_schedule_site {
     uint32_t module, loc;
     uint64_t offset;

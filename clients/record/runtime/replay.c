@@ -37,7 +37,7 @@ static struct {
     place places[MODULES];
     uint32_t n_places;
     unsigned long long adds; /* of libraries, as the dynamic linker counts them */
-    uint32_t *locations;     /* by site, plus 1; 0: not looked up yet */
+    uint32_t *known;         /* by site: the first of that code, plus 1; 0: not looked up yet */
     uint32_t seen;           /* by the watchdog */
     time_t since;
     bool sent;       /* the signal whose handler comes next */
@@ -137,15 +137,23 @@ static uint32_t look_up(const void *pc)
     const place *p = place_of(pc);
     for (uint32_t i = 0; p && i < play.schedule->sites; i++)
         if (play.sites[i].module == p->module && p->base + play.sites[i].offset == (uintptr_t)pc)
-            return play.sites[i].loc;
+            return i;
     return UNKNOWN_PLACE;
 }
 
-static uint32_t location_of(const void *pc)
+/* Is that one of the locations that the code has? */
+static bool is_at(const void *pc, uint32_t loc)
 {
     uint32_t site = ft_rt_site(pc);
-    if (!play.locations[site]) play.locations[site] = look_up(pc) + 1;
-    return play.locations[site] - 1;
+    if (!play.known[site]) play.known[site] = look_up(pc) + 1;
+    uint32_t first = play.known[site] - 1;
+    if (first == UNKNOWN_PLACE) return false;
+    const ft_schedule_site *at = &play.sites[first], *end = play.sites + play.schedule->sites;
+    for (const ft_schedule_site *s = at; s < end; s++) {
+        if (s->module != at->module || s->offset != at->offset) return false;
+        if (s->loc == loc) return true;
+    }
+    return false;
 }
 
 /* ---- how it ends */
@@ -271,7 +279,7 @@ static bool fits(const ft_rt_thread *self, const ft_schedule_entry *e)
 {
     bool any = self->kind == FT_RT_ANY || e->kind == FT_SCHEDULE_NONE;
     if (!any && self->kind != e->kind) return false;
-    return !self->pc || !e->loc || location_of(self->pc) == e->loc;
+    return !self->pc || !e->loc || is_at(self->pc, e->loc);
 }
 
 /* A hook that does not say what it is may be no step at all: its record will tell. */
@@ -306,7 +314,7 @@ bool ft_rt_replay_may(ft_rt_thread *self, bool hook)
 static bool is_handler_of(int number, uint32_t loc)
 {
     const void *pc = ft_rt_signals_handler(number);
-    return pc && (!loc || location_of(pc) == loc);
+    return pc && (!loc || is_at(pc, loc));
 }
 
 ft_rt_thread *ft_rt_replay_handler(int number)
@@ -474,7 +482,7 @@ void ft_rt_replay_start(void *schedule)
     play.sites = (const ft_schedule_site *)(play.actors + play.schedule->actors);
     play.modules = (ft_schedule_module *)(uintptr_t)(play.sites + play.schedule->sites);
     play.threads = ft_rt_map(play.schedule->actors * sizeof *play.threads + 1);
-    play.locations = ft_rt_map(SITES * sizeof *play.locations);
+    play.known = ft_rt_map(SITES * sizeof *play.known);
     play.since = now();
     dl_iterate_phdr(find_place, NULL);
     ft_rt_feed_start(play.schedule, play.actors,
