@@ -115,11 +115,11 @@ int creat(const char *path, mode_t mode)
 }
 
 /* Names that the C library makes up: they are those of the recording, and so are the files. */
-static int made_up(ft_rt_input *in, char *name)
+static int made_up(ft_rt_input *in, char *name, int flags)
 {
     ft_rt_input_own(in, name, strlen(name));
     ft_rt_fd_made(in, (int)in->result,
-                  in->fed ? FT_REAL(open)(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1);
+                  in->fed ? FT_REAL(open)(name, O_RDWR | O_CREAT | flags, 0600) : -1);
     ft_rt_fd_set((int)in->result, FT_RT_FD_FILE);
     const void *pc = in->pc;
     int fd = (int)ft_rt_input_end(in);
@@ -127,22 +127,22 @@ static int made_up(ft_rt_input *in, char *name)
     return fd;
 }
 
-#define MAKES_UP(name, parameters, arguments)                                                      \
+#define MAKES_UP(name, parameters, arguments, flags)                                               \
     int name parameters                                                                            \
     {                                                                                              \
         ft_rt_input in;                                                                            \
         if (!ft_rt_input_begin(&in, FT_INPUT_MKSTEMP, CODE)) return FT_REAL(name) arguments;       \
         if (!in.fed) ft_rt_input_did(&in, ft_rt_fd_apart(FT_REAL(name) arguments));                \
-        return made_up(&in, path);                                                                 \
+        return made_up(&in, path, flags);                                                          \
     }
-MAKES_UP(mkstemp, (char *path), (path))
-MAKES_UP(mkstemp64, (char *path), (path))
-MAKES_UP(mkostemp, (char *path, int flags), (path, flags))
-MAKES_UP(mkostemp64, (char *path, int flags), (path, flags))
-MAKES_UP(mkstemps, (char *path, int ending), (path, ending))
-MAKES_UP(mkstemps64, (char *path, int ending), (path, ending))
-MAKES_UP(mkostemps, (char *path, int ending, int flags), (path, ending, flags))
-MAKES_UP(mkostemps64, (char *path, int ending, int flags), (path, ending, flags))
+MAKES_UP(mkstemp, (char *path), (path), 0)
+MAKES_UP(mkstemp64, (char *path), (path), 0)
+MAKES_UP(mkostemp, (char *path, int flags), (path, flags), flags)
+MAKES_UP(mkostemp64, (char *path, int flags), (path, flags), flags)
+MAKES_UP(mkstemps, (char *path, int ending), (path, ending), 0)
+MAKES_UP(mkstemps64, (char *path, int ending), (path, ending), 0)
+MAKES_UP(mkostemps, (char *path, int ending, int flags), (path, ending, flags), flags)
+MAKES_UP(mkostemps64, (char *path, int ending, int flags), (path, ending, flags), flags)
 
 #define SEEKS(name, type)                                                                          \
     type name(int fd, type offset, int whence)                                                     \
