@@ -34,7 +34,7 @@ static unsigned allowed_flags(ft_event_kind kind, bool branches)
                  kind == FT_EVENT_RMW;
     if (tries) allowed |= FT_FLAG_TRY;
     if (kind == FT_EVENT_RELEASE) allowed |= FT_FLAG_NESTED | FT_FLAG_STRANGER | FT_FLAG_SYNTHETIC;
-    if (ft_event_kind_may_stand_aside(kind)) allowed |= FT_FLAG_SYNTHETIC;
+    if (ft_event_kind_may_stand_aside(kind) || kind == FT_EVENT_ALLOC) allowed |= FT_FLAG_SYNTHETIC;
     if (branches) allowed |= FT_FLAG_PASSED;
     return allowed;
 }

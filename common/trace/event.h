@@ -93,7 +93,8 @@ enum {
                                    assign or assume: no candidate, but it explains values. Such a
                                    write is external, done by code that the tracer does not see and
                                    noticed later, or the user does not want to hear of it
-                                   (docs/record.md) */
+                                   (docs/record.md). An alloc: what the memory begins with is
+                                   somebody's content, which nobody told of */
     FT_FLAG_FAILED = 1 << 2,    /* an assert that failed in the observed run, which went on; a
                                    cond-wake whose time was up */
     FT_FLAG_CONDITION = 1 << 3, /* the release or acquire inside a condition wait */

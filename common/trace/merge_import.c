@@ -241,7 +241,7 @@ static ft_merge_entry import_event(const importer *in, uint32_t e)
     ft_object_class object = ft_event_kind_object(kind);
     uint8_t kept = FT_FLAG_ATOMIC | FT_FLAG_CONDITION | FT_FLAG_TRY;
     if (kind == FT_EVENT_COND_WAKE) kept |= FT_FLAG_FAILED;
-    if (ft_event_kind_may_stand_aside(kind)) kept |= FT_FLAG_SYNTHETIC;
+    if (ft_event_kind_may_stand_aside(kind) || kind == FT_EVENT_ALLOC) kept |= FT_FLAG_SYNTHETIC;
     ft_merge_entry entry = {.kind = (uint8_t)kind,
                             .flags = trace->flags[e] & kept,
                             .loc = in->locations[trace->loc[e]],

@@ -26,7 +26,7 @@
     X(VALUE, "value", PLAIN, false)                                                                \
     X(RESULT, "result", K(RMW), false)                                                             \
     X(ATOMIC, "atomic", ACCESS, false)                                                             \
-    X(EXTERNAL, "external", K(WRITE), false)                                                       \
+    X(EXTERNAL, "external", K(WRITE) | K(ALLOC), false)                                            \
     X(IGNORED, "ignored", K(READ) | K(RMW) | K(ASSIGN) | K(ASSUME), false)                         \
     X(GUARD, "guard", K(ASSIGN), false)                                                            \
     X(SET, "set", K(ASSIGN), true)                                                                 \

@@ -365,6 +365,8 @@ static void put_event(writer *w, uint32_t e)
     if (access && trace->flags[e] & FT_FLAG_ATOMIC) put(w, ",\"atomic\":true");
     if (ft_event_kind_may_stand_aside(trace->kind[e]) && trace->flags[e] & FT_FLAG_SYNTHETIC)
         put(w, trace->kind[e] == FT_EVENT_WRITE ? ",\"external\":true" : ",\"ignored\":true");
+    if (trace->kind[e] == FT_EVENT_ALLOC && trace->flags[e] & FT_FLAG_SYNTHETIC)
+        put(w, ",\"external\":true");
     if (lock && trace->flags[e] & FT_FLAG_CONDITION) put(w, ",\"condition\":true");
     if (ft_trace_is_blocked(trace, e)) put(w, ",\"blocked\":true");
     if (trace->flags[e] & FT_FLAG_TRY) put(w, ",\"try\":true");

@@ -123,16 +123,48 @@ static void spread_over_blocks(const ft_trace *trace, bool *outside)
     }
 }
 
-/* The variables that code without hooks may have written: external writes tell. When those happened
- * is not known, only that it was before they are in the trace. */
+static void mark_block(const ft_block_cells *cells, bool *outside)
+{
+    for (uint32_t i = 0; i < cells->count; i++) outside[cells->variables[i]] = true;
+}
+
+/* The variables that code without hooks may have written: external writes tell, and allocations of
+ * memory with somebody's content. When those writes happened is not known, only that it was before
+ * they are in the trace. */
 static bool *written_outside(const ft_trace *trace)
 {
     bool *outside = ft_calloc(trace->shared.len + 1, sizeof *outside);
     for (uint32_t e = 0; e < trace->n_events; e++)
         if (trace->kind[e] == FT_EVENT_WRITE && trace->flags[e] & FT_FLAG_SYNTHETIC)
             outside[trace->object[e]] = true;
+        else if (trace->kind[e] == FT_EVENT_ALLOC && trace->flags[e] & FT_FLAG_SYNTHETIC)
+            mark_block(&trace->block_cells[trace->object[e]], outside);
     spread_over_blocks(trace, outside);
     return outside;
+}
+
+/* By variable of a recorded program (it has steps): the thread that allocated its block, + 1; 0: it
+ * is in none. */
+static uint32_t *makers_of(const ft_trace *trace)
+{
+    uint32_t *makers = ft_calloc(trace->shared.len + 1, sizeof *makers);
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        if (trace->kind[e] != FT_EVENT_ALLOC) continue;
+        const ft_block_cells *cells = &trace->block_cells[trace->object[e]];
+        for (uint32_t i = 0; i < cells->count; i++)
+            makers[cells->variables[i]] = trace->thread[e] + 1u;
+    }
+    return makers;
+}
+
+/* What a recorded program's memory begins with is not always seen: that of threads and what the
+ * system maps has a content, and code without hooks may fill what the calling thread has just made,
+ * before anybody else knows of it. So what its maker reads may be there before another thread's
+ * write; and blocks alone have makers. */
+static bool may_be_filled(const uint32_t *makers, const ft_trace *trace, uint32_t variable,
+                          uint32_t read)
+{
+    return makers && (!makers[variable] || makers[variable] == trace->thread[read] + 1u);
 }
 
 /* Reads that in the run came after another thread's write of a variable without initial value. The
@@ -142,6 +174,7 @@ static void uninitialised(ft_candidates *c)
     const ft_trace *trace = c->trace;
     if (trace->format == FT_FORMAT_STD || trace->format == FT_FORMAT_LOG) return;
     bool *outside = written_outside(trace);
+    uint32_t *makers = trace->hook ? makers_of(trace) : NULL;
     for (uint32_t e = 0; e < trace->n_events; e++) {
         ft_access scratch;
         uint32_t count;
@@ -150,7 +183,7 @@ static void uninitialised(ft_candidates *c)
         for (uint32_t i = 0; i < count; i++) {
             uint32_t variable = accesses[i].variable;
             if (accesses[i].write || trace->shared_info[variable].initial != FT_NO_VALUE) continue;
-            if (outside[variable]) continue;
+            if (outside[variable] || may_be_filled(makers, trace, variable, e)) continue;
             uint32_t source = ft_run_source(c->run, e, i);
             if (source == FT_NO_EVENT || trace->thread[source] == trace->thread[e]) continue;
             ft_claim claim = {.kind = FT_CLAIM_UNINITIALISED, .events = {e}, .variable = variable};
@@ -162,6 +195,7 @@ static void uninitialised(ft_candidates *c)
         }
     }
     free(outside);
+    free(makers);
 }
 
 void ft_candidates_order(ft_candidates *c)

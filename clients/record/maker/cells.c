@@ -274,7 +274,7 @@ static void begin_as_zeros(ft_cells *cells, uint64_t address, uint64_t size)
         begin_region(cells, address, size, NULL);
         return;
     }
-    block->zeroed = true;
+    block->zeroed = block->told = true;
     ft_cells_each_page(cells, address / GRANULE, (address + block->size + GRANULE - 1) / GRANULE,
                        false, start_as_zeros);
 }
@@ -379,6 +379,7 @@ static void fill(ft_cells *cells, const ft_raw_record *r)
     allocation *block = just_made(cells, r->operands[0]);
     bool mapping = block && r->operands[0] % MAPPED == 0 && r->length == block->size;
     if (mapping) block->content = r->text;
+    if (block) block->told = true;
     if (block)
         begin_with(cells, block, r->text, r->length);
     else
@@ -637,7 +638,7 @@ uint64_t ft_cells_heap(const ft_cells *cells, uint64_t *low)
 ft_cells_extent ft_cells_extent_of(const ft_cells *cells, uint32_t index)
 {
     const allocation *a = &cells->allocations.data[index];
-    return (ft_cells_extent){a->address, a->size, a->stack};
+    return (ft_cells_extent){a->address, a->size, a->stack, a->told};
 }
 
 const ft_cell *ft_cells_get(const ft_cells *cells, uint32_t cell)

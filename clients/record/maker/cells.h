@@ -119,6 +119,7 @@ uint64_t ft_cells_granules(const ft_cells *cells); /* seen at all */
 typedef struct ft_cells_extent {
     uint64_t address, size;
     bool stack;
+    bool told; /* what it begins with: nobody's content, or zeros, or a file's */
 } ft_cells_extent;
 /* Where allocations of the heap were: behind `low`, so many bytes and the one behind them. */
 uint64_t ft_cells_heap(const ft_cells *cells, uint64_t *low);

@@ -134,6 +134,7 @@ typedef struct allocation {
     uint32_t turn;   /* when */
     uint32_t thread; /* whose */
     uint32_t before; /* the one before at the same address, FT_NO_ALLOCATION */
+    bool told;       /* ft_cells_extent.told */
     bool zeroed;
     bool freed; /* first pass: and not begun again */
     bool stack; /* the thread's: it lies where earlier blocks are gone; has no name */

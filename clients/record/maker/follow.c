@@ -15,7 +15,10 @@ static void allocate(ft_maker *m, const ft_raw_record *r)
     ft_map_put(&m->live, r->operands[1], index);
     if (b->id == FT_NO_ID) return;
     m->used.data[b->id].made = ft_builder_count(m->builder);
-    ft_maker_event(m, FT_EVENT_ALLOC, r, b->id, r->operands[0], FT_NO_VALUE, 0);
+    /* What nobody told of is the system's content, or of code without hooks, which filled it. */
+    bool told = ft_cells_extent_of(m->cells, index).told;
+    ft_maker_event(m, FT_EVENT_ALLOC, r, b->id, r->operands[0], FT_NO_VALUE,
+                   told ? 0 : FT_FLAG_SYNTHETIC);
 }
 
 static void release(ft_maker *m, const ft_raw_record *r)
