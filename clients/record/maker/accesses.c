@@ -172,6 +172,21 @@ void ft_maker_admit(ft_maker *m, uint32_t c, uint32_t thread)
     use_of(m, cell)->admitted |= UINT64_C(1) << thread % 64;
 }
 
+/* A read that nobody looked at. Of what nobody is known to have written the value is one that no
+ * other access has: a trace in which a read has none says nothing of values at all. */
+static uint32_t read_unseen(ft_maker *m, uint32_t c, uint32_t reader)
+{
+    enum { HIGH = 61 };
+    const ft_cell *cell = ft_cells_get(m->cells, c);
+    bool begins = cell->has_initial && !cell->left_over;
+    if (m->shadows[c].touched || begins || m->terms) return FT_NO_VALUE;
+    int64_t value = (int64_t)(UINT64_C(1) << HIGH) + ++m->unseen_values;
+    ft_value told = {.sort = FT_INT_SORT, .bits = (uint64_t)value};
+    add_external(m, c, reader, told);
+    touch(m, c, reader, FT_CONTENT_KNOWN, value, 0);
+    return ft_builder_value(m->builder, told);
+}
+
 /* The value of a read as the trace has it, after the external write that explains it where no
  * write of the trace does. Memory outside the heap that is read first began with that value. A
  * write whose content the log has not wrote what the next read sees. */
@@ -180,7 +195,7 @@ static uint32_t read_value(ft_maker *m, uint32_t c, const ft_raw_record *r, bool
 {
     const ft_maker_shadow *s = &m->shadows[c];
     learn(m, r->thread, ft_cells_get(m->cells, c), known, value);
-    if (!known) return FT_NO_VALUE;
+    if (!known) return read_unseen(m, c, r->thread);
     bool same = s->content == FT_CONTENT_KNOWN && s->value == value;
     uint16_t life = same ? s->life : life_of(m, c, value);
     ft_value told = ft_maker_value(m, c, value, life);

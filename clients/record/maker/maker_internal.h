@@ -126,6 +126,7 @@ typedef struct ft_maker {
     FT_VEC(ft_maker_actor) actors; /* by thread */
     ft_map ordered; /* reader << 16 | other -> the record up to which they are ordered */
     uint32_t n_edges;
+    uint32_t unseen_values;        /* told so far (accesses.c, read_unseen) */
     FT_VEC(uint64_t) born;         /* by allocation: its record */
     FT_VEC(uint32_t) makers;       /* by allocation: its site */
     FT_VEC(ft_maker_block) blocks; /* by allocation */

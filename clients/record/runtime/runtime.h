@@ -185,6 +185,7 @@ typedef struct ft_rt_thread {
     uint32_t ignores; /* regions open whose accesses are no candidates */
     void *(*start)(void *);
     void *argument;
+    bool gone;   /* done, and the kernel is done with it too */
     bool masked; /* all signals are blocked until it starts: those of `mask` again then */
     sigset_t mask;
     uint32_t parent, number, children; /* who created it, as which, and how many it created */

@@ -54,6 +54,24 @@ static void block_signals(sigset_t *before)
     FT_REAL(pthread_sigmask)(SIG_SETMASK, &all, before);
 }
 
+/* The C library uses the stack of a thread that nobody joins again as soon as the kernel is done
+ * with it, which is somewhat later than we are: until then others neither begin nor end, so that it
+ * lies in the same order with all that may be used again whenever the program runs. */
+static void await_ends(void)
+{
+    enum { PAUSE = 20000 /* ns */, LONGEST = 5000 /* pauses */ };
+    static uint32_t first = 1; /* before it all are gone; the process's own stays to be seen */
+    const struct timespec pause = {.tv_nsec = PAUSE};
+    ft_rt_thread *t;
+    for (uint32_t i = first, waits = 0; (t = ft_rt_thread_at(i)); i++) {
+        if (t->gone || t->state != FT_RT_DONE || !t->tid) continue;
+        while (!syscall(SYS_tgkill, syscall(SYS_getpid), t->tid, 0) && waits++ < LONGEST)
+            syscall(SYS_nanosleep, &pause, NULL);
+        t->gone = true;
+    }
+    while ((t = ft_rt_thread_at(first)) && t->gone) first++;
+}
+
 static void end_thread(void *round)
 {
     uintptr_t n = (uintptr_t)round;
@@ -66,6 +84,7 @@ static void end_thread(void *round)
     ft_rt_mutexes_abandon(self);
     ft_rt_log(FT_RAW_END, NULL, 0);
     if (ft_rt_signals_handled()) block_signals(NULL);
+    await_ends();
     ft_rt_thread_done(self);
     ft_rt_self = NULL;
 }
@@ -103,6 +122,7 @@ static int create(ft_rt_thread *self, pthread_t *handle, const pthread_attr_t *a
                   void *(*start)(void *), void *argument, const void *pc)
 {
     uint32_t site = ft_rt_site(pc);
+    await_ends();
     ft_rt_thread *child = ft_rt_thread_new();
     if (!child) {
         ft_rt_log_end(FT_RAW_END_THREADS);
