@@ -309,8 +309,8 @@ ft_term_pool *ft_builder_terms(ft_builder *builder);
 const ft_trace *ft_builder_peek(const ft_builder *builder); /* tables so far, for look-ups */
 
 /* Appends an event of a kind that is not symbolic and not rmw; returns its index. flags:
- * FT_FLAG_ATOMIC (accesses), FT_FLAG_SYNTHETIC (no candidate; an alloc), FT_FLAG_CONDITION (release,
- * acquire), FT_FLAG_TRY (acquire, acquire-shared, wait, cond-wake, join), FT_FLAG_FAILED
+ * FT_FLAG_ATOMIC (accesses), FT_FLAG_SYNTHETIC (no candidate; an alloc), FT_FLAG_CONDITION
+ * (release, acquire), FT_FLAG_TRY (acquire, acquire-shared, wait, cond-wake, join), FT_FLAG_FAILED
  * (cond-wake: its time was up), FT_FLAG_BLOCKED (what waits) or 0. */
 uint32_t ft_builder_event(ft_builder *builder, ft_event_kind kind, uint32_t thread, uint32_t object,
                           uint32_t loc, uint32_t value, uint8_t flags);
