@@ -44,7 +44,7 @@
     X(STANDSTILL, "standstill",                                                                    \
       "wherever the other threads come to rest, something lets it go on")                          \
     X(EXCLUSION, "exclusion",                                                                      \
-      "what the threads found in their last sections of a lock rules it out")                      \
+      "units of semaphores, or what sections of a lock found, rule it out")                        \
     X(UNSAT, "unsat", "no feasible prefix reaches it (solver)")                                    \
     X(MIXED, "mixed", "every event pair of the group was refuted, by several passes")              \
     X(REORDERED, "reordered", "a prefix in observed order reaches it")                             \

@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "reduce/levels.h"
+#include "reduce/tokens.h"
 
 enum { KEYS = 8, EVENTS_BACK = 64, SECTION_EVENTS = 64, MOST_CHANGES = 8, MOST_THREADS = 1024 };
 #define ANYWHERE     UINT32_MAX                    /* to its end */
@@ -50,6 +51,7 @@ struct ft_exclusion {
     const ft_trace *trace;
     const ft_order *order;
     bool idle;
+    ft_tokens *tokens;        /* NULL: there are no semaphores */
     FT_VEC(section) sections; /* exclusive ones, by key, thread, and place in it */
     ft_map level_of;          /* key, variable -> index in levels, NO_LEVEL */
     FT_VEC(sums) levels;
@@ -519,6 +521,9 @@ static bool pair_excluded(ft_exclusion *x, const place *a, const place *b)
 {
     uint32_t keys[KEYS], n = 0;
     if (a->thread == b->thread) return false;
+    ft_tokens_place first = {a->thread, a->position, a->to};
+    ft_tokens_place second = {b->thread, b->position, b->to};
+    if (x->tokens && ft_tokens_exclude(x->tokens, &first, &second)) return true;
     add_keys(x, a, keys, &n);
     add_keys(x, b, keys, &n);
     for (uint32_t i = 0; i < n; i++)
@@ -582,6 +587,7 @@ ft_exclusion *ft_exclusion_new(const ft_problem *problem)
                                 problem->order->n_threads > MOST_THREADS ||
                                 trace->broken != FT_NO_EVENT || !ft_problem_follows_run(problem)};
     if (x->idle) return x;
+    x->tokens = ft_tokens_new(trace, problem->order);
     sort_sections(x);
     sort_threads(x);
     x->added = ft_calloc((size_t)x->order->n_threads + 1, sizeof *x->added);
@@ -595,6 +601,7 @@ void ft_exclusion_free(ft_exclusion *x)
     ft_vec_release(&x->levels);
     ft_map_release(&x->level_of);
     ft_vec_release(&x->sections);
+    ft_tokens_free(x->tokens);
     free(x->children_first);
     free(x->forked_first);
     free(x->forked);

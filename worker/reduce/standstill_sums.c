@@ -3,13 +3,13 @@
  * For each thread there are the places where it may rest, each with the units that it has added to
  * every semaphore up to there and the one that it waits for. Thread by thread all sums are listed
  * that some choice of places comes to; what is waited for has to be at 0 in the end, and nothing is
- * below. */
+ * below. Semaphores that no thread has both of, nor by way of others, are summed up apart. */
 #include "reduce/standstill_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEMAPHORES = 4, MOST_SUMS = 1000000, MOST_WORK = 30000000 };
+enum { SEMAPHORES = 4, MOST_SUMS = 1000000, MOST_WORK = 30000000, MOST_SEMAPHORES = 64 };
 
 typedef struct sum {
     int32_t units[SEMAPHORES];
@@ -21,6 +21,20 @@ typedef struct sums {
     FT_VEC(sum) all;
     ft_map places; /* hash -> index in all, of the first with that hash; others behind it */
 } sums;
+
+/* Semaphores that are summed up together. */
+typedef struct family {
+    uint32_t n;
+    uint32_t all[SEMAPHORES];
+} family;
+
+/* Its number there; SEMAPHORES: it is none of them. */
+static uint32_t number_in(const family *f, uint32_t semaphore)
+{
+    uint32_t i = 0;
+    while (i < f->n && f->all[i] != semaphore) i++;
+    return i < f->n ? i : SEMAPHORES;
+}
 
 static bool is_same(const sum *a, const sum *b)
 {
@@ -45,20 +59,21 @@ static void release(sums *set)
 }
 
 /* Where the thread may rest; false: there are too many places. */
-static bool find_places(const ft_standstill *s, uint32_t thread, sums *places)
+static bool find_places(const ft_standstill *s, const family *f, uint32_t thread, sums *places)
 {
     const ft_order *order = s->order;
     sum now = {0};
     bool few = !ft_standstill_may_be_unstarted(s, thread) || add(places, &now);
     for (uint32_t i = order->thread_start[thread]; few && i < order->thread_start[thread + 1];
          i++) {
-        uint32_t e = order->thread_events[i], object = s->trace->object[e];
+        uint32_t e = order->thread_events[i];
         uint8_t kind = s->trace->kind[e];
+        bool waits = kind == FT_EVENT_WAIT, posts = kind == FT_EVENT_POST;
+        uint32_t number = waits || posts ? number_in(f, s->trace->object[e]) : SEMAPHORES;
         sum here = now;
-        if (kind == FT_EVENT_WAIT) here.waits = 1u << object;
+        if (waits && number < SEMAPHORES) here.waits = 1u << number;
         if (ft_standstill_may_rest(s, e)) few = add(places, &here);
-        if (kind == FT_EVENT_WAIT) now.units[object]--;
-        if (kind == FT_EVENT_POST) now.units[object]++;
+        if (number < SEMAPHORES) now.units[number] += posts ? 1 : -1;
     }
     return few && add(places, &now);
 }
@@ -86,17 +101,17 @@ static bool add_up(sums *all, const sums *places, uint64_t *work)
 }
 
 /* The sums of all threads, from what the semaphores begin with. */
-static bool sum_up(const ft_standstill *s, sums *all)
+static bool sum_up(const ft_standstill *s, const family *f, sums *all)
 {
     uint64_t work = 0;
     bool few = true;
     sum initial = {0};
-    for (uint32_t i = 0; i < s->trace->semaphores.len; i++)
-        initial.units[i] = (int32_t)s->trace->semaphore_initial[i];
+    for (uint32_t i = 0; i < f->n; i++)
+        initial.units[i] = (int32_t)s->trace->semaphore_initial[f->all[i]];
     add(all, &initial);
     for (uint32_t t = 0; few && t < s->order->n_threads; t++) {
         sums places = {0};
-        few = find_places(s, t, &places) && add_up(all, &places, &work);
+        few = find_places(s, f, t, &places) && add_up(all, &places, &work);
         release(&places);
     }
     return few;
@@ -109,23 +124,71 @@ static bool is_possible(const sum *s, uint32_t n)
     return true;
 }
 
-static bool are_small(const ft_trace *trace)
+static bool are_small(const ft_trace *trace, const family *f)
 {
-    for (uint32_t i = 0; i < trace->semaphores.len; i++)
-        if (trace->semaphore_initial[i] > INT32_MAX / 2) return false;
-    return trace->semaphores.len <= SEMAPHORES;
+    for (uint32_t i = 0; i < f->n; i++)
+        if (trace->semaphore_initial[f->all[i]] > INT32_MAX / 2) return false;
+    return true;
+}
+
+/* ---- families */
+
+static uint32_t root_of(uint32_t *tied, uint32_t semaphore)
+{
+    while (tied[semaphore] != semaphore) semaphore = tied[semaphore] = tied[tied[semaphore]];
+    return semaphore;
+}
+
+/* By a root for each; heap. */
+static uint32_t *tie(const ft_standstill *s)
+{
+    uint32_t n = s->trace->semaphores.len, *tied = ft_alloc(((size_t)n + 1) * sizeof *tied);
+    for (uint32_t i = 0; i < n; i++) tied[i] = i;
+    for (uint32_t t = 0; t < s->order->n_threads; t++) {
+        uint32_t first = FT_NO_ID;
+        for (uint32_t i = s->order->thread_start[t]; i < s->order->thread_start[t + 1]; i++) {
+            uint32_t e = s->order->thread_events[i];
+            bool its = s->trace->kind[e] == FT_EVENT_WAIT || s->trace->kind[e] == FT_EVENT_POST;
+            if (!its) continue;
+            if (first == FT_NO_ID) first = s->trace->object[e];
+            tied[root_of(tied, s->trace->object[e])] = root_of(tied, first);
+        }
+    }
+    return tied;
+}
+
+/* Those of that root; false: they are too many. */
+static bool gather(const ft_standstill *s, uint32_t *tied, uint32_t root, family *f)
+{
+    *f = (family){.n = 0};
+    for (uint32_t i = 0; i < s->trace->semaphores.len; i++) {
+        if (root_of(tied, i) != root) continue;
+        if (f->n == SEMAPHORES) return false;
+        f->all[f->n++] = i;
+    }
+    return true;
+}
+
+static void sum_up_family(ft_standstill *s, const family *f)
+{
+    sums all = {0};
+    uint32_t waits = 0;
+    if (are_small(s->trace, f) && sum_up(s, f, &all)) {
+        for (size_t i = 0; i < all.all.len; i++)
+            if (is_possible(&all.all.data[i], f->n)) waits |= all.all.data[i].waits;
+        for (uint32_t i = 0; i < f->n; i++) s->waited[f->all[i]] = waits >> i & 1;
+    }
+    release(&all);
 }
 
 void ft_standstill_sum_up(ft_standstill *s)
 {
-    uint32_t n = s->trace->semaphores.len, waits = 0;
-    sums all = {0};
+    uint32_t n = s->trace->semaphores.len;
+    family f;
     s->waited = ft_alloc((size_t)n + 1);
     memset(s->waited, true, (size_t)n + 1);
-    if (n && are_small(s->trace) && sum_up(s, &all)) {
-        for (size_t i = 0; i < all.all.len; i++)
-            if (is_possible(&all.all.data[i], n)) waits |= all.all.data[i].waits;
-        for (uint32_t i = 0; i < n; i++) s->waited[i] = waits >> i & 1;
-    }
-    release(&all);
+    uint32_t *tied = n <= MOST_SEMAPHORES ? tie(s) : NULL;
+    for (uint32_t i = 0; tied && i < n; i++)
+        if (root_of(tied, i) == i && gather(s, tied, i, &f)) sum_up_family(s, &f);
+    free(tied);
 }
