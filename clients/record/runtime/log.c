@@ -270,8 +270,21 @@ static struct {
         uintptr_t base, end;
     } all[MODULES];
     uint32_t n;
+    uint32_t again;          /* places used once more: that of a library which has gone */
     unsigned long long adds; /* of libraries, as the dynamic linker counts them */
 } modules;
+
+/* NULL: there are too many at once. */
+static struct range *new_place(void)
+{
+    if (modules.n < MODULES) return &modules.all[modules.n++];
+    for (uint32_t i = 0; i < MODULES; i++) {
+        if (modules.all[i].end != modules.all[i].base) continue;
+        modules.again++;
+        return &modules.all[i];
+    }
+    return NULL;
+}
 
 static bool is_known(uintptr_t base, uintptr_t end)
 {
@@ -302,7 +315,7 @@ static int log_module(struct dl_phdr_info *info, size_t size, void *time_of)
     uintptr_t end = end_of(info);
     (void)size;
     modules.adds = info->dlpi_adds;
-    if (modules.n == MODULES || is_known(info->dlpi_addr, end)) return 0;
+    if (is_known(info->dlpi_addr, end)) return 0;
     if (!*name) { /* the executable comes first and has no name, the vdso later has none */
         ssize_t n = modules.n ? -1 : readlink("/proc/self/exe", path, sizeof path - 1);
         if (n <= 0) return 0;
@@ -311,7 +324,9 @@ static int log_module(struct dl_phdr_info *info, size_t size, void *time_of)
     } else if (time != AT_START && realpath(name, path)) {
         name = path;
     }
-    modules.all[modules.n++] = (struct range){info->dlpi_addr, end};
+    struct range *place = new_place();
+    if (!place) return 0;
+    *place = (struct range){info->dlpi_addr, end};
     ft_rt_log_bytes(FT_RAW_MODULE, info->dlpi_addr, name, strlen(name));
     log_constants(info);
     if (time != SEEN) log_data(info);
@@ -386,9 +401,11 @@ static int find_present(struct dl_phdr_info *info, size_t size, void *context)
 void ft_rt_log_unloaded(void (*gone)(uintptr_t address, size_t size))
 {
     present now = {.n = modules.n};
+    uint32_t again = modules.again;
     ft_rt_lend(ft_rt_self); /* the dynamic linker's lock */
     dl_iterate_phdr(find_present, &now);
     ft_rt_take_back(ft_rt_self);
+    if (modules.again != again) return; /* the look is of other libraries: the next one tells */
     for (uint32_t i = 0; i < now.n; i++) {
         struct range *r = &modules.all[i];
         if (r->end == r->base || now.bits[i / BITS] >> i % BITS & 1) continue;
