@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/partition.h"
+
 enum { SEMAPHORES = 4, MOST_SUMS = 1000000, MOST_WORK = 30000000, MOST_SEMAPHORES = 64 };
 
 typedef struct sum {
@@ -133,17 +135,10 @@ static bool are_small(const ft_trace *trace, const family *f)
 
 /* ---- families */
 
-static uint32_t root_of(uint32_t *tied, uint32_t semaphore)
-{
-    while (tied[semaphore] != semaphore) semaphore = tied[semaphore] = tied[tied[semaphore]];
-    return semaphore;
-}
-
-/* By a root for each; heap. */
+/* A partition. */
 static uint32_t *tie(const ft_standstill *s)
 {
-    uint32_t n = s->trace->semaphores.len, *tied = ft_alloc(((size_t)n + 1) * sizeof *tied);
-    for (uint32_t i = 0; i < n; i++) tied[i] = i;
+    uint32_t *tied = ft_partition_new(s->trace->semaphores.len);
     for (uint32_t t = 0; t < s->order->n_threads; t++) {
         uint32_t first = FT_NO_ID;
         for (uint32_t i = s->order->thread_start[t]; i < s->order->thread_start[t + 1]; i++) {
@@ -151,7 +146,7 @@ static uint32_t *tie(const ft_standstill *s)
             bool its = s->trace->kind[e] == FT_EVENT_WAIT || s->trace->kind[e] == FT_EVENT_POST;
             if (!its) continue;
             if (first == FT_NO_ID) first = s->trace->object[e];
-            tied[root_of(tied, s->trace->object[e])] = root_of(tied, first);
+            ft_partition_join(tied, s->trace->object[e], first);
         }
     }
     return tied;
@@ -162,7 +157,7 @@ static bool gather(const ft_standstill *s, uint32_t *tied, uint32_t root, family
 {
     *f = (family){.n = 0};
     for (uint32_t i = 0; i < s->trace->semaphores.len; i++) {
-        if (root_of(tied, i) != root) continue;
+        if (ft_partition_root(tied, i) != root) continue;
         if (f->n == SEMAPHORES) return false;
         f->all[f->n++] = i;
     }
@@ -189,6 +184,6 @@ void ft_standstill_sum_up(ft_standstill *s)
     memset(s->waited, true, (size_t)n + 1);
     uint32_t *tied = n <= MOST_SEMAPHORES ? tie(s) : NULL;
     for (uint32_t i = 0; tied && i < n; i++)
-        if (root_of(tied, i) == i && gather(s, tied, i, &f)) sum_up_family(s, &f);
+        if (ft_partition_root(tied, i) == i && gather(s, tied, i, &f)) sum_up_family(s, &f);
     free(tied);
 }

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "base/partition.h"
 
 #define NO_SET UINT32_MAX
 
@@ -29,7 +29,7 @@ typedef struct set {
 struct ft_tokens {
     const ft_trace *trace;
     const ft_order *order;
-    uint32_t *tied;         /* [semaphores] union-find */
+    uint32_t *tied;         /* [semaphores] a partition */
     uint32_t *together;     /* [semaphores] the set of those tied to it, NO_SET: it is alone */
     FT_VEC(set) sets;       /* the semaphores' own first */
     FT_VEC(use) uses;       /* by thread, then by set */
@@ -38,13 +38,6 @@ struct ft_tokens {
 };
 
 /* ---- the sets */
-
-static uint32_t root_of(ft_tokens *t, uint32_t semaphore)
-{
-    while (t->tied[semaphore] != semaphore)
-        semaphore = t->tied[semaphore] = t->tied[t->tied[semaphore]];
-    return semaphore;
-}
 
 static bool is_wait(const ft_trace *trace, uint32_t e)
 {
@@ -60,7 +53,7 @@ static void tie_those_of(ft_tokens *t, uint32_t thread)
         uint32_t e = t->order->thread_events[i];
         if (is_wait(trace, e)) ft_vec_push(&held, trace->object[e]);
         if (trace->kind[e] == FT_EVENT_POST && held.len)
-            t->tied[root_of(t, trace->object[e])] = root_of(t, held.data[--held.len]);
+            ft_partition_join(t->tied, trace->object[e], held.data[--held.len]);
     }
     ft_vec_release(&held);
 }
@@ -68,14 +61,13 @@ static void tie_those_of(ft_tokens *t, uint32_t thread)
 static void make_sets(ft_tokens *t)
 {
     uint32_t n = t->trace->semaphores.len;
-    for (uint32_t s = 0; s < n; s++) t->tied[s] = s;
     for (uint32_t thread = 0; thread < t->order->n_threads; thread++) tie_those_of(t, thread);
     for (uint32_t s = 0; s < n; s++) {
         t->together[s] = NO_SET;
         ft_vec_push(&t->sets, (set){.units = t->trace->semaphore_initial[s]});
     }
     for (uint32_t s = 0; s < n; s++) {
-        uint32_t root = root_of(t, s);
+        uint32_t root = ft_partition_root(t->tied, s);
         if (root == s) continue;
         if (t->together[root] == NO_SET) {
             t->together[root] = (uint32_t)t->sets.len;
@@ -164,7 +156,7 @@ ft_tokens *ft_tokens_new(const ft_trace *trace, const ft_order *order)
     ft_tokens *t = ft_calloc(1, sizeof *t);
     *t = (ft_tokens){.trace = trace,
                      .order = order,
-                     .tied = ft_calloc(n, sizeof *t->tied),
+                     .tied = ft_partition_new(n),
                      .together = ft_calloc(n, sizeof *t->together),
                      .uses_of = ft_calloc((size_t)order->n_threads + 1, sizeof *t->uses_of)};
     make_sets(t);

@@ -528,7 +528,7 @@ static void add_cells(ft_cells *cells, granule *g)
         ft_cell cell = {.address = g->address + from,
                         .size = to - from,
                         .allocation = block,
-                        .place = g->place};
+                        .frame = g->frame};
         cell.owner = ft_cells_owner_of(cells, cell.address, block);
         if (block == FT_NO_ALLOCATION)
             find_initial(cells, &cell);

@@ -50,7 +50,7 @@ typedef struct ft_cell {
         allocation; /* which of the ALLOC and BEGIN records it lies in, from 0; FT_NO_ALLOCATION */
     uint64_t allocated_at; /* that record's address */
     uint32_t owner;   /* the thread that allocated it, or on whose stack it lies; FT_NO_OWNER */
-    uint32_t place;   /* on a stack: ft_cells_frames.place; else 0 */
+    uint32_t frame;   /* on a stack: ft_cells_frames.frame; else 0 */
     bool has_initial; /* memory that begins with a known content */
     bool left_over;   /* ... that is what was left over there: other schedules may find another */
     int64_t initial;
@@ -82,8 +82,8 @@ void ft_cells_leave_out(ft_cells *cells, ft_cells_judge *judge, void *context);
 /* First pass: who knows of the calls that threads are in. */
 typedef struct ft_cells_frames {
     void *of;
-    /* of an address on the thread's stack: what is kept as ft_cell.place */
-    uint32_t (*place)(void *of, uint32_t thread, uint64_t address);
+    /* of an address on the thread's stack: what is kept as ft_cell.frame */
+    uint32_t (*frame)(void *of, uint32_t thread, uint64_t address);
     /* the turn in which the call began that has the address; 0: not known */
     uint32_t (*since)(void *of, uint32_t thread, uint64_t address);
 } ft_cells_frames;

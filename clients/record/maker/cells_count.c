@@ -33,10 +33,10 @@ static inline uint64_t did_of(const part *p)
            (uint64_t)(p->whole & WHOLES) << ONE_WHOLE;
 }
 
-static uint32_t locate(const ft_cells *cells, uint64_t address)
+static uint32_t frame_at(const ft_cells *cells, uint64_t address)
 {
     uint32_t thread = cells->frames ? ft_cells_stack_at(cells, address) : FT_NO_OWNER;
-    return thread != FT_NO_OWNER ? cells->frames->place(cells->frames->of, thread, address) : 0;
+    return thread != FT_NO_OWNER ? cells->frames->frame(cells->frames->of, thread, address) : 0;
 }
 
 /* Two threads touch the granule in no fixed order. Who touched which of its bytes is known where
@@ -57,7 +57,7 @@ static granule *make_several(ft_cells *cells, uint64_t key, page *in)
                  .since = at->since,
                  .until = UINT32_MAX,
                  .born = (uint32_t)cells->allocations.len,
-                 .place = locate(cells, key * GRANULE),
+                 .frame = frame_at(cells, key * GRANULE),
                  .cell = FT_NO_CELL};
     for (unsigned i = 0; i < GRANULE; i++) {
         g.first[i] = alone && touched >> i & 1 ? (uint16_t)(owner - 1) : (uint16_t)NOBODY;

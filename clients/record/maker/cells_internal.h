@@ -35,7 +35,7 @@ typedef struct granule {
                               at its end; UINT32_MAX: it has none */
     uint32_t born;         /* how many allocations there were before */
     uint32_t cell;         /* its first shared cell, FT_NO_CELL */
-    uint32_t place;        /* as in ft_cell */
+    uint32_t frame;        /* as in ft_cell */
     uint32_t next;         /* with cells: the next one of that address with cells, + 1 */
 } granule;
 

@@ -75,7 +75,7 @@ static void meet_begin(ft_maker *m, const ft_raw_record *r)
     ft_vec_push(&m->makers, 0);
 }
 
-static uint32_t place_of(void *of, uint32_t thread, uint64_t address)
+static uint32_t frame_at(void *of, uint32_t thread, uint64_t address)
 {
     ft_maker *m = of;
     ft_raw_frame frame;
@@ -95,16 +95,16 @@ static void meet_object(ft_maker *m, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;
     uint64_t start = o[1];
-    uint32_t block = ft_cells_block_at(m->cells, o[1], &start), place = 0;
+    uint32_t block = ft_cells_block_at(m->cells, o[1], &start), frame = 0;
     if (block == FT_NO_ALLOCATION) {
         uint32_t thread = ft_cells_stack_at(m->cells, o[1]);
-        if (thread != FT_NO_OWNER) place = place_of(m, thread, o[1]);
+        if (thread != FT_NO_OWNER) frame = frame_at(m, thread, o[1]);
     }
     ft_vec_push(&m->objects, (ft_maker_object){.class = (ft_raw_class)o[0],
                                                .address = o[1],
                                                .kind = o[2],
                                                .allocation = block,
-                                               .place = place,
+                                               .frame = frame,
                                                .offset = (uint32_t)(o[1] - start)});
 }
 
@@ -227,7 +227,7 @@ static ft_status first_pass(ft_maker *m, program *running, ft_error *err)
     const ft_raw_header *header = ft_raw_log_header(m->log);
     if (header->symbolic || header->keeps_ordered) ft_cells_keep_ordered(m->cells);
     if (ft_raw_log_has_batches(m->log)) ft_cells_in_batches(m->cells);
-    m->stack_frames = (ft_cells_frames){m, place_of, since};
+    m->stack_frames = (ft_cells_frames){m, frame_at, since};
     ft_cells_know_frames(m->cells, &m->stack_frames);
     m->taker = (ft_raw_taker){m->cells, ft_cells_turn_now(m->cells), ft_cells_take_run,
                               ft_cells_take_other};

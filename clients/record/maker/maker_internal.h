@@ -28,7 +28,7 @@ typedef struct ft_maker_object {
     uint32_t id; /* in the builder, once it is used */
     bool declared;
     uint32_t allocation, offset; /* where it lies; FT_NO_ALLOCATION */
-    uint32_t place;              /* on a stack: in ft_maker.frames, + 1; else 0 */
+    uint32_t frame;              /* on a stack: in ft_maker.frames, + 1; else 0 */
     /* objects.c */
     bool used, initialised, ends; /* the latter two: where others can tell */
     bool hooked;                  /* code with hooks makes, uses or ends it */

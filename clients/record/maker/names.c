@@ -154,15 +154,15 @@ static void add_number(ft_strbuf *name, uint64_t number)
 }
 
 /* What lies on a stack. */
-static bool name_local(ft_maker *m, uint64_t address, uint32_t place, ft_strbuf *name)
+static bool name_local(ft_maker *m, uint64_t address, uint32_t frame, ft_strbuf *name)
 {
-    if (!place) return false;
-    const ft_raw_frame *frame = &m->frames.data[place - 1];
-    return ft_symbols_local(m->symbols, m->sites.data[frame->site], frame->address, address, name);
+    if (!frame) return false;
+    const ft_raw_frame *its = &m->frames.data[frame - 1];
+    return ft_symbols_local(m->symbols, m->sites.data[its->site], its->address, address, name);
 }
 
 static void name_memory(ft_maker *m, uint64_t address, uint32_t allocation, uint64_t start,
-                        uint32_t place, const char *kind, ft_strbuf *name)
+                        uint32_t frame, const char *kind, ft_strbuf *name)
 {
     if (allocation != FT_NO_ALLOCATION && allocation < m->makers.len) {
         ft_strbuf_puts(name, "heap(");
@@ -170,7 +170,7 @@ static void name_memory(ft_maker *m, uint64_t address, uint32_t allocation, uint
         ft_strbuf_puts(name, address != start ? ")+" : ")");
         if (address != start) add_number(name, address - start);
     } else if (!ft_symbols_variable(m->symbols, address, name) &&
-               !name_local(m, address, place, name)) {
+               !name_local(m, address, frame, name)) {
         ft_strbuf_printf(name, "%s(0x%llx)", kind, (unsigned long long)address);
     }
     unique(m, name);
@@ -180,7 +180,7 @@ static void name_cell(ft_maker *m, uint32_t c, ft_strbuf *name)
 {
     const ft_cell *cell = ft_cells_get(m->cells, c);
     ft_strbuf_clear(name);
-    name_memory(m, cell->address, cell->allocation, cell->allocated_at, cell->place, "memory",
+    name_memory(m, cell->address, cell->allocation, cell->allocated_at, cell->frame, "memory",
                 name);
     ft_value initial = ft_maker_value(m, c, cell->initial, 0);
     uint32_t id = ft_builder_shared(m->builder, name->text, name->len, initial.sort);
@@ -294,7 +294,7 @@ uint32_t ft_maker_object_id(ft_maker *m, uint64_t index)
     ft_maker_object *o = &m->objects.data[index];
     if (o->declared) return o->id;
     ft_strbuf name = {0};
-    name_memory(m, o->address, o->allocation, o->address - o->offset, o->place,
+    name_memory(m, o->address, o->allocation, o->address - o->offset, o->frame,
                 class_names[o->class], &name);
     o->id = declare(m, o, name.text, name.len);
     o->declared = true;
