@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "calls.h"
+#include "candidate/helpers.h"
 #include "candidate/listed.h"
 #include "report/fingerprint.h"
 
@@ -74,7 +75,10 @@ char *ft_record_key(const ft_record_context *c, const ft_group *group)
     bool by_event = named_by_events(c, group);
     for (uint32_t i = 0; by_event && i < n; i++)
         ft_strbuf_printf(&key, "|#%u", group->sample.events[i] + 1);
-    if (!by_event) add_locations(&key, c, group, n);
+    if (!by_event) {
+        add_locations(&key, c, group, n);
+        ft_helpers_tell(c->order, &group->sample, &key);
+    }
     if (by_event && group->check == FT_CHECK_ATOMICITY)
         ft_strbuf_printf(&key, "|%s", c->trace->shared.names[group->sample.variable]);
     return ft_strbuf_take(&key);
@@ -121,6 +125,15 @@ static const char *object_of(const ft_trace *trace, const ft_claim *claim, uint3
     return ft_trace_object_name(trace, claim->events[i]);
 }
 
+/* Of a lock that a function keeps for its caller. */
+static void add_helper_call(const ft_record_context *c, uint32_t e, json_t *access)
+{
+    uint32_t loc = ft_helper_call(c->order, e);
+    if (loc == FT_NO_LOC) return;
+    json_object_set_new(access, "asked_at", text_or_null(ft_trace_location_text(c->trace, loc)));
+    json_object_set_new(access, "asked_by", text_or_null(c->trace->locations[loc].function));
+}
+
 static json_t *access_json(const ft_record_context *c, const ft_claim *claim, uint32_t i)
 {
     const ft_trace *trace = c->trace;
@@ -135,6 +148,7 @@ static json_t *access_json(const ft_record_context *c, const ft_claim *claim, ui
                   text_or_null(trace->locations[loc].function), "text", ft_strbuf_text(&text),
                   "locks", held_locks(c, e));
     ft_strbuf_release(&text);
+    add_helper_call(c, e, access);
     ft_calls_add(trace, e, access);
     ft_calls_add_creation(trace, c->order, e, access);
     return access;
@@ -191,6 +205,9 @@ static void deadlock_sentence(ft_strbuf *out, const ft_record_context *c, const 
         ft_strbuf_printf(out, "%s waits for %s", i ? ", which" : "",
                          ft_trace_object_name(trace, e));
         if (trace->loc[e] != FT_NO_LOC) ft_strbuf_printf(out, " at %s", location(trace, e));
+        uint32_t call = ft_helper_call(c->order, e);
+        if (call != FT_NO_LOC)
+            ft_strbuf_printf(out, " (called at %s)", ft_trace_location_text(trace, call));
         add_keeper(out, trace, e, claim->events[(i + 1) % claim->n_events]);
     }
 }

@@ -97,6 +97,8 @@ static char *element(const json_t *access, bool either, const char *line)
     bool thread = strcmp(word, "fork") == 0 || strcmp(word, "join") == 0;
     ft_strbuf_printf(&out, "%s|%s|", ft_json_text(access, "function", ""), word);
     add_normal(thread ? "" : ft_json_text(access, "object", ""), &out);
+    if (json_object_get(access, "asked_by"))
+        ft_strbuf_printf(&out, "|%s", ft_json_text(access, "asked_by", ""));
     ft_strbuf_puts(&out, "|");
     if (line)
         add_normal(line, &out);
@@ -162,14 +164,26 @@ static char *sortable(const char *location)
     return ft_strbuf_take(&out);
 }
 
+static char *place_of_access(const json_t *access)
+{
+    const char *asked = ft_json_text(access, "asked_at", NULL);
+    char *place = sortable(ft_json_text(access, "location", ""));
+    if (!asked) return place;
+    char *from = sortable(asked);
+    ft_strbuf out = {0};
+    ft_strbuf_printf(&out, "%s from %s", place, from);
+    free(place);
+    free(from);
+    return ft_strbuf_take(&out);
+}
+
 static char *place_of(const json_t *record)
 {
     const json_t *accesses = json_object_get(record, "accesses");
     size_t count = json_array_size(accesses);
     char *places[MOST_ACCESSES];
     if (count > MOST_ACCESSES) count = MOST_ACCESSES;
-    for (size_t i = 0; i < count; i++)
-        places[i] = sortable(ft_json_text(json_array_get(accesses, i), "location", ""));
+    for (size_t i = 0; i < count; i++) places[i] = place_of_access(json_array_get(accesses, i));
     qsort(places, count, sizeof *places, by_text);
     ft_strbuf out = {0};
     for (size_t i = 0; i < count; i++) {

@@ -182,8 +182,12 @@ static bool fits(const char *glob, const char *text)
 
 static bool fits_access(const ft_ignore *ignore, const ft_report_access *access)
 {
-    bool at = fits(ignore->at, access->location) || fits(ignore->at, access->place.file);
-    return at && fits(ignore->function, access->function) && fits(ignore->thread, access->thread);
+    const char *asked_at = ft_json_text(access->json, "asked_at", NULL);
+    const char *asked_by = ft_json_text(access->json, "asked_by", NULL);
+    bool at = fits(ignore->at, access->location) || fits(ignore->at, access->place.file) ||
+              fits(ignore->at, asked_at);
+    bool in = fits(ignore->function, access->function) || fits(ignore->function, asked_by);
+    return at && in && fits(ignore->thread, access->thread);
 }
 
 static bool fits_finding(const ft_ignore *ignore, const ft_finding *finding)

@@ -257,6 +257,9 @@ static group_key key_of(const ft_trace *trace, const ft_oracle_answer *answer, u
         key.kind = race_kinds(trace, claim->events[0], claim->events[1]);
     if (claim->kind == FT_CLAIM_ATOMICITY)
         key.kind = claim->writes[0] * 4u + claim->writes[1] * 2u + claim->writes[2];
+    bool by_object = claim->kind == FT_CLAIM_STUCK || claim->kind == FT_CLAIM_LOCK_ERROR;
+    if (by_object && trace->kind[claim->events[0]] != FT_EVENT_JOIN)
+        key.kind = trace->object[claim->events[0]] + 1; /* none of these traces has a[1] and a[2] */
     return key;
 }
 

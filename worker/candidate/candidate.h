@@ -1,9 +1,10 @@
 /* Candidates of every check, in groups, before and after the cheap pruning passes.
  *
- * A candidate is a group of claims with the same check, kind and unordered source locations; with
- * `per_event`, and for claims with an event that has no location, each claim is a group of its own.
- * Claims are never held one by one: a group keeps blocks (a class of left items times
- * a class of right items) that survived, and counts of what was pruned, by reason. */
+ * A candidate is a group of claims with the same check, kind and unordered source locations (those
+ * of listed.h also with what helpers.h says); with `per_event`, and for claims with an event that
+ * has no location, each claim is a group of its own. Claims are never held one by one: a group
+ * keeps blocks (a class of left items times a class of right items) that survived, and counts of
+ * what was pruned, by reason. */
 #ifndef FT_CANDIDATE_CANDIDATE_H
 #define FT_CANDIDATE_CANDIDATE_H
 

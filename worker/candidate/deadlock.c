@@ -3,14 +3,15 @@
  * A request asks for a lock, for the end of an initialiser, or (in traces with such ones) for the
  * end of a thread; who has it is told by what the other thread did before its own request. Requests
  * that no pass can tell apart form a class: same thread, segment, locks held, initialisers under
- * way, object asked for and location. Cycles are enumerated over classes, and a cycle of classes
- * stands for the product of their events. A lock that two of the requests hold both (a guard lock)
- * refutes a cycle.
+ * way, object asked for, location and, in a function that locks for others, their call. Cycles are
+ * enumerated over classes, and a cycle of classes stands for the product of their events. A lock
+ * that two of the requests hold both (a guard lock) refutes a cycle.
  *
  * A cycle of locks and joins alone is left to the joins (FT_LISTED_JOIN). */
 #include <stdlib.h>
 #include <string.h>
 
+#include "candidate/helpers.h"
 #include "candidate/listed.h"
 
 /* Cycles of classes, and steps of the search for them, a job; beyond: reported as undecided. */
@@ -117,16 +118,17 @@ static bool same_class(const search *s, const ft_request_class *class, uint32_t 
            trace->object[other] == trace->object[e] && trace->loc[other] == trace->loc[e] &&
            c->order->segment[other] == c->order->segment[e] &&
            ft_order_lockset(c->order, other) == ft_order_lockset(c->order, e) &&
-           epoch_of(s, other) == epoch_of(s, e);
+           epoch_of(s, other) == epoch_of(s, e) &&
+           ft_helper_call(c->order, other) == ft_helper_call(c->order, e);
 }
 
 static void add_request(search *s, uint32_t e)
 {
     ft_candidates *c = s->c;
     const ft_trace *trace = c->trace;
-    uint32_t words[6] = {trace->object[e],     trace->loc[e],
-                         c->order->segment[e], ft_order_lockset(c->order, e),
-                         trace->kind[e],       epoch_of(s, e)};
+    uint32_t words[] = {
+        trace->object[e], trace->loc[e],  c->order->segment[e],       ft_order_lockset(c->order, e),
+        trace->kind[e],   epoch_of(s, e), ft_helper_call(c->order, e)};
     for (uint64_t key = ft_hash_bytes(words, sizeof words, 11);; key++) {
         bool inserted;
         uint64_t *slot = ft_map_slot(&s->index, key, c->requests.len, &inserted);

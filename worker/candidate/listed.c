@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "candidate/helpers.h"
+
 static const struct {
     const char *name;
     ft_check check;
@@ -22,8 +24,15 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* A group is told by three locations; a longer cycle's are folded into the first two as a hash of
- * all of them, which no location id reaches. */
+/* In the place of two locations, a hash, which no location id reaches. */
+static void fold(uint32_t loc[3], uint64_t hash)
+{
+    loc[0] = (uint32_t)(hash >> 32) | 0x80000000u;
+    loc[1] = (uint32_t)hash | 0x80000000u;
+}
+
+/* A group is told by three locations; a longer cycle's are folded into the first two, and so is
+ * what else tells it. */
 static bool places_of(const ft_candidates *c, const ft_claim *claim, uint32_t loc[3])
 {
     uint32_t all[FT_CLAIM_MAX_EVENTS], n = ft_claim_events(claim);
@@ -34,11 +43,14 @@ static bool places_of(const ft_candidates *c, const ft_claim *claim, uint32_t lo
     }
     qsort(all, n, sizeof *all, by_number);
     for (uint32_t i = 0; i < 3; i++) loc[i] = i < n ? all[i] : FT_NO_LOC;
-    if (n > 3) {
-        uint64_t hash = ft_hash_bytes(all, n * sizeof *all, n);
-        loc[0] = (uint32_t)(hash >> 32) | 0x80000000u;
-        loc[1] = (uint32_t)hash | 0x80000000u;
-    }
+    ft_strbuf more = {0};
+    ft_helpers_tell(c->order, claim, &more);
+    uint64_t hash = ft_hash_bytes(all, n * sizeof *all, n);
+    if (more.len && complete)
+        fold(loc, ft_hash_bytes(more.text, more.len, hash));
+    else if (n > 3)
+        fold(loc, hash);
+    ft_strbuf_release(&more);
     return complete;
 }
 
