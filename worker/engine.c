@@ -124,8 +124,7 @@ static bool ran_well(const ft_trace *trace)
     return true;
 }
 
-/* The terms that claims of the job's properties ask for belong to what matters. */
-static void slice_reads(ft_engine *engine)
+void ft_engine_slice_reads(ft_engine *engine)
 {
     FT_VEC(ft_term) conditions = {0};
     for (size_t p = 0; p < engine->spec.properties.len; p++) {
@@ -164,7 +163,7 @@ ft_status ft_engine_new(ft_trace *trace, const char *trace_hash, const json_t *s
         ft_engine_free(engine);
         return status;
     }
-    slice_reads(engine);
+    ft_engine_slice_reads(engine);
     engine->context =
         (ft_record_context){.trace = trace,
                             .order = engine->order,
@@ -222,27 +221,33 @@ static void free_shared(ft_engine *engine)
     }
 }
 
-void ft_engine_free(ft_engine *engine)
+void ft_engine_release_model(ft_engine *engine)
 {
-    if (!engine) return;
     free_shared(engine);
-    ft_candidates_free(engine->candidates);
-    ft_prefix_free(engine->prefix);
     ft_standstill_free(engine->standstill);
     ft_exclusion_free(engine->exclusion);
     ft_causality_free(engine->causality);
-    ft_checker_free(engine->checker);
-    ft_run_free(engine->run);
     ft_slice_free(engine->slice);
-    ft_order_free(engine->order);
-    ft_spec_release(&engine->spec);
-    ft_vec_release(&engine->subproblems);
-    free(engine->trace_hash);
-    free(engine->cone);
     ft_windows_free(engine->windows);
     ft_schedules_free(engine->schedules);
     ft_domains_free(engine->domains);
+    free(engine->cone);
+}
+
+void ft_engine_free(ft_engine *engine)
+{
+    if (!engine) return;
+    ft_engine_free_wider(engine);
+    ft_engine_release_model(engine);
+    ft_candidates_free(engine->candidates);
+    ft_prefix_free(engine->prefix);
+    ft_checker_free(engine->checker);
+    ft_run_free(engine->run);
+    ft_order_free(engine->order);
+    ft_spec_release(&engine->spec);
+    ft_vec_release(&engine->subproblems);
     ft_writes_release(&engine->writes);
+    free(engine->trace_hash);
     free(engine);
 }
 
@@ -282,13 +287,14 @@ static bool is_refuted(const ft_group *group)
 enum { FEW_LISTED = 10000 };
 
 /* Long traces have millions of these claims, more than are listed. Of the others in a trace of
- * usual length the solving says more: the cycle that refutes them. */
+ * usual length the solving says more: the cycle that refutes them, or what a wider model says. */
 static ft_reason look_at_claim(void *context, const ft_claim *claim)
 {
     ft_engine *engine = context;
-    if (is_initialised(engine, claim)) return FT_REASON_CLOSURE;
-    if (engine->candidates->listed.len >= FEW_LISTED &&
-        ft_causality_refutes_at_once(ft_engine_causality(engine), claim))
+    bool few = engine->candidates->listed.len < FEW_LISTED;
+    if (!(few && ft_engine_looks_wider(engine)) && is_initialised(engine, claim))
+        return FT_REASON_CLOSURE;
+    if (!few && ft_causality_refutes_at_once(ft_engine_causality(engine), claim))
         return FT_REASON_CAUSALITY;
     return FT_REASONS;
 }
@@ -447,19 +453,41 @@ static json_t *subproblem_list(const ft_engine *engine)
     return list;
 }
 
+static void add_note(json_t *notes, const char *code, uint32_t event, uint64_t count,
+                     const char *text)
+{
+    json_t *note =
+        json_pack("{s:s, s:I, s:s}", "code", code, "count", (json_int_t)count, "text", text);
+    if (event != FT_NO_EVENT)
+        json_object_set_new(note, "event", json_integer((json_int_t)event + 1));
+    json_array_append_new(notes, note);
+}
+
+/* Whose recordings have values expects that each is looked at under `maximal`. */
+static void add_model_notes(const ft_engine *engine, json_t *notes)
+{
+    uint32_t unvalued = ft_run_unvalued(engine->run);
+    if (ft_engine_looks_wider(engine))
+        add_note(notes, "long-trace", FT_NO_EVENT, 1,
+                 "a long trace: what the model observed refutes, maximal looks at for some seconds "
+                 "only; with --model maximal it takes the time that it needs");
+    if (!engine->spec.model_given && engine->trace->hook && unvalued != FT_NO_EVENT)
+        add_note(
+            notes, "no-values", unvalued, 1,
+            "not every value is in the recording: the model is observed, and schedules in which "
+            "a read sees another write are not looked at");
+}
+
 static json_t *plan_notes(const ft_engine *engine)
 {
-    json_t *notes = notes_json(engine->trace);
-    if (engine->trace->broken != FT_NO_EVENT)
-        json_array_append_new(notes,
-                              json_pack("{s:s, s:I, s:I, s:s}", "code", "broken-trace", "event",
-                                        (json_int_t)engine->trace->broken + 1, "count",
-                                        (json_int_t)1, "text", engine->trace->broken_text));
+    const ft_trace *trace = engine->trace;
+    json_t *notes = notes_json(trace);
+    if (trace->broken != FT_NO_EVENT)
+        add_note(notes, "broken-trace", trace->broken, 1, trace->broken_text);
+    add_model_notes(engine, notes);
     if (engine->candidates->ignored_events)
-        json_array_append_new(
-            notes, json_pack("{s:s, s:I, s:s}", "code", "ignored-locations", "count",
-                             (json_int_t)engine->candidates->ignored_events, "text",
-                             "candidates at locations that the job ignores were left out"));
+        add_note(notes, "ignored-locations", FT_NO_EVENT, engine->candidates->ignored_events,
+                 "candidates at locations that the job ignores were left out");
     return notes;
 }
 

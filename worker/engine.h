@@ -12,8 +12,10 @@
 
 typedef struct ft_engine ft_engine;
 
-/* Of longer traces the model `maximal` takes as many minutes as `observed` takes seconds: it has to
- * be asked for. */
+/* Of longer traces the model `maximal` takes as many minutes for some candidates as `observed`
+ * takes seconds: they have `observed`, and what it refutes is looked at once more, for a time that
+ * is small beside that, under `maximal`; the record says under which model it was decided. All the
+ * time that it needs `maximal` has where it is asked for. */
 #define FT_ENGINE_MAXIMAL 20000 /* events */
 
 /* The models a trace supports, least precise first, and the default (the most precise one, see
@@ -51,5 +53,9 @@ ft_status ft_engine_solve(ft_engine *engine, uint32_t subproblem, const char *ke
  * NULL) is filled on FT_VERDICT_VIOLATION; release it. For tests and benchmarks. */
 ft_status ft_engine_decide(ft_engine *engine, const ft_claim *claim, ft_verdict *verdict,
                            ft_reason *reason, ft_witness *witness, ft_error *err) FT_MUST_CHECK;
+
+/* Takes the trace, of a job with the model `maximal`, for a long one whose model nobody chose.
+ * Before the plan; for tests. */
+void ft_engine_take_for_long(ft_engine *engine);
 
 #endif

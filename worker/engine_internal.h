@@ -47,9 +47,15 @@ struct ft_engine {
     ft_domains *domains;            /* NULL until needed, and where there are none */
     bool looked_for_domains;
     uint32_t first_window; /* events of the first window tried; 0: the default */
+    ft_engine *wider;      /* solve_wider.c; NULL until needed, and where nothing is asked of it */
+    double looked_ms, wider_ms; /* that its groups took so far, by this one and by the wider one */
 };
 
 ft_status ft_engine_prepare(ft_engine *engine, ft_error *err) FT_MUST_CHECK; /* candidates */
+
+/* The terms that claims of the job's properties ask for belong to what matters. */
+void ft_engine_slice_reads(ft_engine *engine);
+void ft_engine_release_model(ft_engine *engine); /* all that was made for problem.model */
 
 /* Made when first asked for. */
 ft_checker *ft_engine_checker(ft_engine *engine);
@@ -99,5 +105,13 @@ void ft_engine_each_claim(const ft_engine *engine, const ft_group *group, const 
                           ft_claim_visit visit, void *context);
 
 json_t *ft_engine_solve_group(ft_engine *engine, const ft_group *group);
+
+/* solve_wider.c: long traces, whose model nobody chose. What `observed` refutes, `maximal` is asked
+ * for as well while that takes little time beside it. */
+bool ft_engine_looks_wider(const ft_engine *engine); /* at any of its groups */
+/* The engine to ask about a group that this one refuted; NULL: nobody. *ms: the milliseconds that
+ * are left of the group's time, made those that it has. */
+ft_engine *ft_engine_wider(ft_engine *engine, double *ms);
+void ft_engine_free_wider(ft_engine *engine);
 
 #endif

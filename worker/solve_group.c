@@ -12,7 +12,7 @@ enum {
 typedef struct group_pass {
     ft_engine *engine;
     const ft_group *group;
-    double deadline;
+    double start, deadline;
     bool found, observed;
     bool blocked; /* the run itself ended there; the schedule may be a shorter one */
     ft_reason found_by;
@@ -384,39 +384,72 @@ static json_t *violation(group_pass *pass, ft_decision *decision)
     return ft_record_new(&pass->engine->context, pass->group, decision);
 }
 
-json_t *ft_engine_solve_group(ft_engine *engine, const ft_group *group)
+static group_pass look(ft_engine *engine, const ft_group *group, double ms)
 {
     double start = ft_now_ms();
-    group_pass pass = {
-        .engine = engine, .group = group, .deadline = start + engine->spec.subproblem_ms};
+    group_pass pass = {.engine = engine, .group = group, .start = start, .deadline = start + ms};
     for (int i = 0; i < FT_REASONS; i++) pass.refuted[i] = group->pruned[i];
     if (!engine->spec.literal) engine->problem.causality = ft_engine_causality(engine);
     search(&pass);
+    return pass;
+}
+
+static void release(group_pass *pass)
+{
+    ft_witness_release(&pass->witness);
+    ft_reading_release(&pass->reading);
+    ft_vec_release(&pass->pending);
+    ft_vec_release(&pass->cycle);
+}
+
+static json_t *record_of(group_pass *pass)
+{
     ft_decision decision = {.count = 1,
-                            .pairs = group->pairs,
+                            .pairs = pass->group->pairs,
                             .lock = UINT32_MAX,
-                            .stats = &pass.stats,
-                            .total_ms = ft_now_ms() - start};
-    json_t *record;
-    decision.bound = pass.found ? pass.witness.bound
-                     : pass.undecided && pass.trouble.verdict == FT_VERDICT_BOUNDED
-                         ? pass.trouble.bound
+                            .stats = &pass->stats,
+                            .total_ms = ft_now_ms() - pass->start};
+    decision.bound = pass->found ? pass->witness.bound
+                     : pass->undecided && pass->trouble.verdict == FT_VERDICT_BOUNDED
+                         ? pass->trouble.bound
                          : FT_NO_BOUND;
     decision.bounded = decision.bound != FT_NO_BOUND;
-    if (pass.found) {
-        record = violation(&pass, &decision);
-    } else {
-        decision.passes = pass.refuted;
-        decision.cycle = &pass.cycle;
-        decision.verdict = pass.undecided ? pass.trouble.verdict : FT_VERDICT_SAFE;
-        decision.reason =
-            pass.undecided ? pass.trouble.reason : ft_record_reason(pass.refuted, FT_REASON_UNSAT);
-        if (pass.undecided && pass.trouble.text[0]) decision.text = pass.trouble.text;
-        record = ft_record_new(&engine->context, group, &decision);
+    if (pass->found) return violation(pass, &decision);
+    decision.passes = pass->refuted;
+    decision.cycle = &pass->cycle;
+    decision.verdict = pass->undecided ? pass->trouble.verdict : FT_VERDICT_SAFE;
+    decision.reason =
+        pass->undecided ? pass->trouble.reason : ft_record_reason(pass->refuted, FT_REASON_UNSAT);
+    if (pass->undecided && pass->trouble.text[0]) decision.text = pass->trouble.text;
+    return ft_record_new(&pass->engine->context, pass->group, &decision);
+}
+
+/* A refuted group is asked of the wider engine too; where that one has no answer, the first one's
+ * stands. */
+static void look_wider(group_pass *pass)
+{
+    double start = ft_now_ms(), ms = pass->deadline - start;
+    bool refuted = !pass->found && !pass->undecided;
+    ft_engine *wider = refuted ? ft_engine_wider(pass->engine, &ms) : NULL;
+    if (!wider) return;
+    group_pass again = look(wider, pass->group, ms);
+    pass->engine->wider_ms += ft_now_ms() - start;
+    bool answered = again.found || !again.undecided;
+    again.start = pass->start;
+    if (answered) {
+        group_pass first = *pass;
+        *pass = again;
+        again = first;
     }
-    ft_witness_release(&pass.witness);
-    ft_reading_release(&pass.reading);
-    ft_vec_release(&pass.pending);
-    ft_vec_release(&pass.cycle);
+    release(&again);
+}
+
+json_t *ft_engine_solve_group(ft_engine *engine, const ft_group *group)
+{
+    group_pass pass = look(engine, group, engine->spec.subproblem_ms);
+    engine->looked_ms += ft_now_ms() - pass.start;
+    look_wider(&pass);
+    json_t *record = record_of(&pass);
+    release(&pass);
     return record;
 }

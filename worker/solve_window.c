@@ -3,10 +3,12 @@
 
 enum { FIRST_WINDOW = 512, GROWTH = 4 };
 
-static ft_answer decide_window(const ft_window *window, double deadline, ft_witness *witness,
-                               ft_decide_stats *stats)
+/* began: when its making did. To encode a window takes at least as long as to make it. */
+static ft_answer decide_window(const ft_window *window, double began, double deadline,
+                               ft_witness *witness, ft_decide_stats *stats)
 {
     double start = ft_now_ms();
+    if (start + (start - began) >= deadline) return FT_ANSWER_UNKNOWN;
     const ft_question question = {
         .claim = &window->claim, .bound = FT_NO_BOUND, .deadline = deadline};
     ft_decider *decider = ft_decider_new(&window->problem, NULL);
@@ -22,12 +24,13 @@ static ft_answer decide_window(const ft_window *window, double deadline, ft_witn
 static ft_answer ask_strict(ft_engine *engine, const ft_claim *claim, uint32_t cut, double deadline,
                             ft_witness *witness, ft_decide_stats *stats)
 {
-    ft_window *window = ft_window_new(engine->windows, claim, cut, FT_WINDOW_STRICT);
+    double began = ft_now_ms();
+    ft_window *window = ft_window_new(engine->windows, claim, cut, FT_WINDOW_STRICT, deadline);
     ft_answer answer = FT_ANSWER_UNKNOWN;
     if (window && window->impossible)
         answer = FT_ANSWER_UNSAT;
     else if (window)
-        answer = decide_window(window, deadline, witness, stats);
+        answer = decide_window(window, began, deadline, witness, stats);
     if (answer == FT_ANSWER_SAT) ft_window_restore(window, claim, witness);
     ft_window_free(window);
     if (answer != FT_ANSWER_SAT || ft_windows_exact(engine->windows)) return answer;
@@ -41,12 +44,14 @@ static bool is_refuted_relaxed(ft_engine *engine, const ft_claim *claim, uint32_
                                double deadline, ft_decide_stats *stats)
 {
     ft_witness none = {0};
-    ft_window *window = ft_window_new(engine->windows, claim, cut, FT_WINDOW_RELAXED);
+    double began = ft_now_ms();
+    if (began >= deadline) return false;
+    ft_window *window = ft_window_new(engine->windows, claim, cut, FT_WINDOW_RELAXED, deadline);
     ft_answer answer = FT_ANSWER_UNKNOWN;
     if (window && window->impossible)
         answer = FT_ANSWER_UNSAT;
     else if (window)
-        answer = decide_window(window, deadline, &none, stats);
+        answer = decide_window(window, began, deadline, &none, stats);
     ft_witness_release(&none);
     ft_window_free(window);
     return answer == FT_ANSWER_UNSAT;

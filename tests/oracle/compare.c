@@ -164,7 +164,8 @@ bool ft_compare_run(subject *s, const char *what, const ft_pipeline_options *opt
 {
     json_t *spec = ft_pipeline_spec(s->trace, &s->job, options);
     if (s->ignored) json_object_set_new(spec, "ignore_locations", json_pack("[s]", s->ignored));
-    bool ok = ft_pipeline_run(s->trace, spec, pipeline, s->why);
+    bool ok = (options->as_long ? ft_pipeline_run_long : ft_pipeline_run)(s->trace, spec, pipeline,
+                                                                          s->why);
     bool literal = strcmp(options->encoding, "literal") == 0;
     bool limited = literal || (options->solver && strcmp(options->solver, "order") == 0);
     bool unborn = ft_oracle_reads_unborn(s->trace);
@@ -181,16 +182,28 @@ bool ft_compare_run(subject *s, const char *what, const ft_pipeline_options *opt
     return ok || ft_compare_differs(s, what, NULL, "an answer", "failed as above");
 }
 
-static bool compare_events(subject *s, const char *what, const char *encoding, const char *solver)
+static bool events_agree(subject *s, const char *what, const ft_pipeline_options *options)
 {
     ft_pipeline pipeline;
-    ft_pipeline_options options = {.per = "event", .encoding = encoding, .solver = solver};
-    if (strcmp(encoding, "literal") == 0) options.subproblem_ms = LITERAL_MS;
-    bool ok = ft_compare_run(s, what, &options, &pipeline) &&
+    bool ok = ft_compare_run(s, what, options, &pipeline) &&
               findings_are_violated(s, what, &pipeline) && violated_are_found(s, what, &pipeline) &&
               counts_agree(s, what, &pipeline) && properties_agree(s, what, &pipeline);
     ft_pipeline_release(&pipeline);
     return ok;
+}
+
+static bool compare_events(subject *s, const char *what, const char *encoding, const char *solver)
+{
+    ft_pipeline_options options = {.per = "event", .encoding = encoding, .solver = solver};
+    if (strcmp(encoding, "literal") == 0) options.subproblem_ms = LITERAL_MS;
+    return events_agree(s, what, &options);
+}
+
+/* What `observed` refutes is asked of `maximal`: together they say what `maximal` does. */
+static bool compare_long(subject *s)
+{
+    ft_pipeline_options options = {.per = "event", .encoding = "default", .as_long = true};
+    return s->job.model != FT_MODEL_MAXIMAL || events_agree(s, "taken for long", &options);
 }
 
 /* ---- per location ---- */
@@ -523,6 +536,7 @@ static bool compare_model(subject *s, unsigned wanted, const bool supported[FT_M
     bool ok =
         (!(wanted & 1u << FT_COMPARE_CHECKER) || ft_compare_with_checker(s)) &&
         (!(wanted & 1u << FT_COMPARE_EVENTS) || compare_events(s, "per event", "default", NULL)) &&
+        (!(wanted & 1u << FT_COMPARE_LONG) || compare_long(s)) &&
         (!(wanted & 1u << FT_COMPARE_LOCATIONS) || compare_locations(s)) &&
         (!(wanted & 1u << FT_COMPARE_LITERAL) || compare_events(s, "literal", "literal", NULL)) &&
         (!(wanted & 1u << FT_COMPARE_SOLVER) ||

@@ -7,6 +7,7 @@
 /* What to compare; each may find a mismatch of its own. */
 typedef enum ft_comparison {
     FT_COMPARE_EVENTS,    /* per event: violated claims, counts, properties */
+    FT_COMPARE_LONG,      /* per event, the trace taken for a long one (ft_engine_take_for_long) */
     FT_COMPARE_LOCATIONS, /* per location: a group is violated if and only if a claim of it is */
     FT_COMPARE_LITERAL,   /* per event, with the literal encoding; a timeout is counted */
     FT_COMPARE_SOLVER,    /* per event, each solver alone; ours may leave computed values open */

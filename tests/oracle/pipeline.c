@@ -136,15 +136,16 @@ static bool counts_add_up(reader *r, const json_t *plan)
     return true;
 }
 
-bool ft_pipeline_run(ft_trace *trace, const json_t *spec, ft_pipeline *out, ft_strbuf *why)
+static bool run(ft_trace *trace, const json_t *spec, bool as_long, ft_pipeline *out, ft_strbuf *why)
 {
     *out = (ft_pipeline){0};
     ft_engine *engine = NULL;
     json_t *plan = NULL;
     ft_error err = FT_ERROR_INIT;
     reader r = {trace, ft_checker_new(trace), out, why};
-    bool ok;
-    if (ft_engine_new(trace, HASH, spec, &engine, &err) != FT_OK)
+    bool ok, opened = ft_engine_new(trace, HASH, spec, &engine, &err) == FT_OK;
+    if (opened && as_long) ft_engine_take_for_long(engine);
+    if (!opened)
         ok = wrong(&r, "job", err.message);
     else if (ft_engine_plan(engine, &plan, &err) != FT_OK)
         ok = wrong(&r, "plan", err.message);
@@ -154,6 +155,16 @@ bool ft_pipeline_run(ft_trace *trace, const json_t *spec, ft_pipeline *out, ft_s
     ft_engine_free(engine);
     ft_checker_free(r.checker);
     return ok;
+}
+
+bool ft_pipeline_run(ft_trace *trace, const json_t *spec, ft_pipeline *out, ft_strbuf *why)
+{
+    return run(trace, spec, false, out, why);
+}
+
+bool ft_pipeline_run_long(ft_trace *trace, const json_t *spec, ft_pipeline *out, ft_strbuf *why)
+{
+    return run(trace, spec, true, out, why);
 }
 
 void ft_pipeline_release(ft_pipeline *pipeline)

@@ -31,6 +31,9 @@ typedef struct ft_pipeline {
  * failed, counts do not add up, a violation without a witness that the checker accepts); `why`
  * says what. Release `out` either way. */
 bool ft_pipeline_run(ft_trace *trace, const json_t *spec, ft_pipeline *out, ft_strbuf *why);
+/* Likewise a job with the model maximal, the trace taken for a long one (ft_engine_take_for_long).
+ */
+bool ft_pipeline_run_long(ft_trace *trace, const json_t *spec, ft_pipeline *out, ft_strbuf *why);
 void ft_pipeline_release(ft_pipeline *pipeline);
 
 typedef struct ft_pipeline_options {
@@ -38,6 +41,7 @@ typedef struct ft_pipeline_options {
     const char *bound;      /* context_bound: a number, "auto", or NULL: none */
     const char *solver;     /* NULL: auto */
     uint32_t subproblem_ms; /* budget; 0: the default */
+    bool as_long;           /* for ft_pipeline_run_long */
 } ft_pipeline_options;
 
 /* A job's JSON: checks, properties, model and wake-ups of `job`, the rest as given. */

@@ -30,6 +30,7 @@ static unsigned wanted_for(uint64_t seed)
     uint64_t only = from_environment("FT_COMPARE", 0);
     if (only) return (unsigned)only;
     if (seed % 4 == 0) wanted |= 1u << FT_COMPARE_LOCATIONS;
+    if (seed % 4 == 2) wanted |= 1u << FT_COMPARE_LONG;
     if (seed % 7 == 0) wanted |= 1u << FT_COMPARE_DECIDE;
     if (seed % 3 == 0) wanted |= 1u << FT_COMPARE_REORDER;
     if (seed % 13 == 0) wanted |= 1u << FT_COMPARE_LITERAL;

@@ -3,6 +3,7 @@
  * refutes never refutes what the oracle finds; what accepts is confirmed by the oracle; what
  * decides agrees. The causality graph, windows and chains have such tests of their own, on programs
  * made for them. FT_SEEDS=N and FT_SEED_START=N in the environment make longer runs. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -196,7 +197,7 @@ static bool by_window(subject *s, const ft_claim *claim)
 {
     if (s->problem.wakeups != FT_WAKEUPS_ANY || !ft_windows_serve(s->windows, claim)) return false;
     uint32_t cut = ft_random_below(&s->random, ft_windows_cut(claim, 0) + 1);
-    ft_window *window = ft_window_new(s->windows, claim, cut, FT_WINDOW_RELAXED);
+    ft_window *window = ft_window_new(s->windows, claim, cut, FT_WINDOW_RELAXED, HUGE_VAL);
     if (!window) return false;
     ft_witness witness = {0};
     bool refuted = window->impossible ||

@@ -1,6 +1,7 @@
 /* Windows against the brute-force oracle: at every cut of small random traces, a strict window's
  * schedule is a schedule of the trace, a relaxed window without one is a proof, and the strict
  * window at 0 is exact. FT_SEEDS=N and FT_SEED_START=N in the environment make longer runs. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -80,7 +81,7 @@ static void compare_strict(const subject *s, const ft_oracle_answer *answer, uin
                            tally *all)
 {
     const ft_claim *claim = &answer->claim;
-    ft_window *window = ft_window_new(s->windows, claim, cut, FT_WINDOW_STRICT);
+    ft_window *window = ft_window_new(s->windows, claim, cut, FT_WINDOW_STRICT, HUGE_VAL);
     if (!window) return;
     ft_witness witness = {0};
     ft_answer got = ask(window, &witness);
@@ -109,7 +110,7 @@ static void compare_relaxed(const subject *s, const ft_oracle_answer *answer, ui
                             tally *all)
 {
     const ft_claim *claim = &answer->claim;
-    ft_window *window = ft_window_new(s->windows, claim, cut, FT_WINDOW_RELAXED);
+    ft_window *window = ft_window_new(s->windows, claim, cut, FT_WINDOW_RELAXED, HUGE_VAL);
     if (!window) return;
     ft_witness witness = {0};
     if (ask(window, &witness) == FT_ANSWER_UNSAT) {

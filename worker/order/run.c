@@ -13,7 +13,8 @@ struct ft_run {
     ft_map known;      /* hash of value -> index in values, chained by probing the hash */
     ft_vid *vid_of_id; /* [n_values] of the trace: its vid + 1, 0: not looked for yet;
  NULL: too many for so few events */
-    bool valued, symbolic, arms_computed;
+    uint32_t unvalued;
+    bool symbolic, arms_computed;
 };
 
 typedef struct memory {
@@ -25,7 +26,7 @@ typedef struct machine {
     ft_run *run;
     memory *shared;
     ft_map locals; /* thread << 32 | local -> vid */
-    uint32_t thread;
+    uint32_t thread, event;
 } machine;
 
 static ft_vid vid_of_value(ft_run *run, ft_value value)
@@ -91,13 +92,19 @@ static ft_vid evaluate(machine *m, uint32_t e, ft_term term)
     return vid_of_value(m->run, value);
 }
 
+static void note_value(const machine *m, ft_vid vid)
+{
+    if (FT_VID_IS_KNOWN(vid) || m->run->unvalued != FT_NO_EVENT) return;
+    m->run->unvalued = m->event;
+}
+
 static void run_read(machine *m, uint32_t variable, uint32_t value, uint32_t at)
 {
     ft_run *run = m->run;
     const memory *cell = &m->shared[variable];
     run->source[at] = cell->writer;
     run->vid[at] = value == FT_NO_VALUE ? cell->vid : vid_of_id(run, value);
-    if (!FT_VID_IS_KNOWN(run->vid[at])) run->valued = false;
+    note_value(m, run->vid[at]);
 }
 
 static void run_write(machine *m, uint32_t e, uint32_t value, uint32_t at)
@@ -106,7 +113,7 @@ static void run_write(machine *m, uint32_t e, uint32_t value, uint32_t at)
     run->source[at] = e;
     run->vid[at] = value == FT_NO_VALUE ? unknown_of_write(e) : vid_of_id(run, value);
     m->shared[run->trace->object[e]] = (memory){run->vid[at], e};
-    if (!FT_VID_IS_KNOWN(run->vid[at])) run->valued = false;
+    note_value(m, run->vid[at]);
 }
 
 static void run_action(machine *m, uint32_t e, uint32_t at)
@@ -132,8 +139,7 @@ static void run_action(machine *m, uint32_t e, uint32_t at)
         uint32_t slot = ft_run_find_access(run->trace, e, target, true);
         run->vid[at + slot] = results[i];
     }
-    for (uint32_t i = 0; i < action->n_accesses; i++)
-        if (!FT_VID_IS_KNOWN(run->vid[at + i])) run->valued = false;
+    for (uint32_t i = 0; i < action->n_accesses; i++) note_value(m, run->vid[at + i]);
     free(results);
 }
 
@@ -197,7 +203,8 @@ ft_run *ft_run_new(const ft_trace *trace)
 {
     ft_run *run = ft_calloc(1, sizeof *run);
     run->trace = trace;
-    run->valued = run->arms_computed = true;
+    run->unvalued = FT_NO_EVENT;
+    run->arms_computed = true;
     count_accesses(run);
     /* A window has few of the values of its whole trace. */
     if (trace->n_values <= trace->n_events)
@@ -212,6 +219,7 @@ ft_run *ft_run_new(const ft_trace *trace)
     }
     for (uint32_t e = 0; e < trace->n_events; e++) {
         m.thread = trace->thread[e];
+        m.event = e;
         run_event(&m, e, run->offset[e]);
     }
     free(m.shared);
@@ -265,7 +273,12 @@ uint32_t ft_run_find_access(const ft_trace *trace, uint32_t e, uint32_t variable
 
 bool ft_run_valued(const ft_run *run)
 {
-    return run->valued;
+    return run->unvalued == FT_NO_EVENT;
+}
+
+uint32_t ft_run_unvalued(const ft_run *run)
+{
+    return run->unvalued;
 }
 
 bool ft_run_symbolic(const ft_run *run)

@@ -30,6 +30,7 @@ ft_value ft_run_value(const ft_run *run, ft_vid vid);
 uint32_t ft_run_find_access(const ft_trace *trace, uint32_t e, uint32_t variable, bool write);
 /* Every read and write that the run executed has a known value. */
 bool ft_run_valued(const ft_run *run);
+uint32_t ft_run_unvalued(const ft_run *run); /* the first event that has not, or FT_NO_EVENT */
 /* What the run passed over (Wang et al. §8) says what it computes: its events are symbolic, or
  * writes with a value. True without branches. */
 bool ft_run_arms_computed(const ft_run *run);

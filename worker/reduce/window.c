@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "encode/decide.h"
+
 struct ft_windows {
     const ft_problem *problem;
     int plain;                        /* -1: not looked at yet */
@@ -146,6 +148,9 @@ typedef struct build {
     FT_VEC(uint32_t) dirty;
     bool again; /* a limit fell: what was included after it is no member */
     bool impossible;
+    double deadline;
+    uint64_t looks, next_look; /* at possible sources, and when to look at the clock */
+    bool late;
     FT_VEC(uint32_t) events;  /* sorted */
     FT_VEC(uint32_t) holding; /* sections open at the cut whose locks are taken behind it */
     ft_map lock_seen;
@@ -194,6 +199,17 @@ static void cut_after(build *b, uint32_t final)
     }
 }
 
+/* One read may have all the writes of a long trace for sources. */
+static bool is_late(build *b, uint32_t looks)
+{
+    enum { LOOKS = 1 << 20 };
+    b->looks += looks;
+    if (b->looks < b->next_look) return false;
+    b->next_look = b->looks + LOOKS;
+    b->late = ft_now_ms() >= b->deadline;
+    return b->late;
+}
+
 static void need_reads(build *b, uint32_t e)
 {
     ft_access scratch;
@@ -211,7 +227,9 @@ static void need_reads(build *b, uint32_t e)
         uint32_t first = b->w->writer_first[accesses[i].variable];
         uint32_t n = b->w->writer_first[accesses[i].variable + 1] - first;
         const uint32_t *writers = b->w->writers + first;
-        for (uint32_t k = count_before(writers, n, b->cut); k < n; k++)
+        uint32_t from = count_before(writers, n, b->cut);
+        if (is_late(b, n - from)) return;
+        for (uint32_t k = from; k < n; k++)
             if (writers[k] != e && !ft_order_before(b->order, e, writers[k]) &&
                 ft_problem_allows(b->w->problem, e, i, writers[k]))
                 include(b, writers[k]);
@@ -298,10 +316,10 @@ static void start(build *b)
 static void close_window(build *b)
 {
     ft_windows *w = b->w;
-    while (b->dirty.len > 0) {
+    while (b->dirty.len > 0 && !b->late) {
         uint32_t t = b->dirty.data[--b->dirty.len];
         const uint32_t *events = b->order->thread_events + b->order->thread_start[t];
-        while (w->done[t] < w->frontier[t]) need(b, events[w->done[t]++]);
+        while (w->done[t] < w->frontier[t] && !b->late) need(b, events[w->done[t]++]);
     }
 }
 
@@ -325,7 +343,7 @@ static void find_events(build *b)
         memcpy(w->done, w->base, bytes);
         start(b);
         close_window(b);
-    } while (b->again && !b->impossible);
+    } while (b->again && !b->impossible && !b->late);
 }
 
 static int ascending(const void *left, const void *right)
@@ -643,7 +661,8 @@ static bool write_trace(build *b)
     return true;
 }
 
-ft_window *ft_window_new(ft_windows *w, const ft_claim *claim, uint32_t cut, ft_window_kind kind)
+ft_window *ft_window_new(ft_windows *w, const ft_claim *claim, uint32_t cut, ft_window_kind kind,
+                         double deadline)
 {
     build b = {.w = w,
                .trace = w->problem->trace,
@@ -651,11 +670,12 @@ ft_window *ft_window_new(ft_windows *w, const ft_claim *claim, uint32_t cut, ft_
                .claim = claim,
                .cut = cut,
                .kind = kind,
+               .deadline = deadline,
                .window = ft_calloc(1, sizeof *b.window)};
     b.window->cut = cut;
     find_events(&b);
     b.window->impossible = b.impossible;
-    if (!b.impossible && !write_trace(&b)) {
+    if (b.late || (!b.impossible && !write_trace(&b))) {
         ft_window_free(b.window);
         b.window = NULL;
     }

@@ -45,9 +45,10 @@ typedef struct ft_window {
     uint32_t *event; /* per event of the window: the trace's, FT_NO_EVENT: made up */
 } ft_window;
 
-/* NULL: there is none of that kind at this cut. `cut` must be at most ft_windows_cut(.., 0). */
+/* NULL: there is none of that kind at this cut, or the deadline (ft_now_ms) passed. `cut` must be
+ * at most ft_windows_cut(.., 0). */
 ft_window *ft_window_new(ft_windows *windows, const ft_claim *claim, uint32_t cut,
-                         ft_window_kind kind);
+                         ft_window_kind kind, double deadline);
 void ft_window_free(ft_window *window); /* accepts NULL */
 
 /* Turns a witness of a strict window into one of the trace, in place. */
