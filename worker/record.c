@@ -496,7 +496,8 @@ json_t *ft_record_new(const ft_record_context *c, const ft_group *group,
         reason = FT_REASON_BROKEN_TRACE;
     }
     bool has_claim = claim->events[0] < c->trace->n_events;
-    char *key = decision->count > 1 ? NULL : ft_record_key(c, group);
+    bool has_key = decision->count == 1 && (has_claim || group->check == FT_CHECK_PROPERTY);
+    char *key = has_key ? ft_record_key(c, group) : NULL;
     json_t *record = json_pack(
         "{s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:n, s:s}", "check", ft_check_name(group->check),
         "kind", kind_name(group->check, group->kind, c->spec, group->property), "verdict",

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "candidate/components.h"
 #include "candidate/helpers.h"
 #include "candidate/listed.h"
 
@@ -32,6 +33,7 @@ typedef struct search {
     uint32_t *holder_first; /* [resources + 1] slices of holders; resources are locks, then once
                                objects, then threads */
     uint32_t *holders;      /* classes that have it */
+    uint32_t *component;    /* [resources] equal: on a cycle together */
     uint32_t path[FT_CLAIM_MAX_EVENTS], depth;
     uint64_t steps, cycles;
 } search;
@@ -192,6 +194,20 @@ static void index_holders(search *s)
     s->holders = ft_alloc((s->all.len + 1) * sizeof *s->holders);
     for (size_t i = 0; i < s->all.len; i++)
         s->holders[s->holder_first[s->all.data[i].resource + 1]++] = s->all.data[i].class;
+    uint32_t *asked = ft_alloc((s->all.len + 1) * sizeof *asked);
+    for (size_t i = 0; i < s->all.len; i++) asked[i] = resource_of(s, s->holders[i]);
+    s->component = ft_components(resources, s->holder_first, asked);
+    free(asked);
+}
+
+/* Is what the class asks for on a cycle with something that it has? */
+static bool may_be_in_cycle(const search *s, uint32_t class, const holding *from,
+                            const holding *end)
+{
+    uint32_t asked = s->component[resource_of(s, class)];
+    for (; from < end && from->class == class; from++)
+        if (s->component[from->resource] == asked) return true;
+    return false;
 }
 
 /* ---- cycles ---- */
@@ -279,6 +295,7 @@ static void extend(search *s)
     for (uint32_t i = s->holder_first[asked]; i < s->holder_first[asked + 1]; i++) {
         uint32_t holder = s->holders[i], thread = trace->thread[sample(s, holder)];
         if (++s->steps > MAX_STEPS || s->cycles > MAX_CYCLES) return;
+        if (s->component[resource_of(s, holder)] != s->component[asked]) continue;
         if (thread <= lowest || on_path(s, thread) || !blocks(s, holder, last)) continue;
         s->path[s->depth++] = holder;
         if (blocks(s, s->path[0], holder)) add_cycle(s);
@@ -295,7 +312,11 @@ static void find_cycles(ft_candidates *c)
     for (uint32_t e = 0; e < c->trace->n_events; e++)
         if (is_request(&s, e)) add_request(&s, e);
     index_holders(&s);
+    size_t at = 0; /* holdings are listed class by class */
     for (uint32_t k = 0; k < c->requests.len; k++) {
+        const holding *end = s.all.data + s.all.len;
+        while (at < s.all.len && s.all.data[at].class < k) at++;
+        if (!may_be_in_cycle(&s, k, s.all.data + at, end)) continue;
         s.path[0] = k;
         s.depth = 1;
         extend(&s);
@@ -307,6 +328,7 @@ static void find_cycles(ft_candidates *c)
     free(s.joined);
     free(s.holder_first);
     free(s.holders);
+    free(s.component);
 }
 
 /* ---- waiting for a wake-up ---- */
