@@ -269,6 +269,48 @@ static void test_stack(void **state)
     }
 }
 
+/* Calls for the frame go where no address of it goes elsewhere, and nowhere else. */
+static void test_frames(void **state)
+{
+#define ASK "\tleaq\t-8(%rbp), %rdi\n\tcallq\t__tsan_write4@PLT\n"
+    static const struct {
+        const char *text;
+        unsigned left; /* calls of the sanitizer */
+    } frames[] = {
+        {FUNCTION(ASK ASK), 0},
+        {FUNCTION("\tpushq\t%rbp\n\tmovq\t%rsp, %rbp\n" ASK "\tpopq\t%rbp\n\tretq\n"), 0},
+        {FUNCTION("\tleaq\t-80(%rbp), %rdi\n\tshlq\t$2, %rax\n\taddq\t%rax, %rdi\n"
+                  "\tcallq\t__tsan_unaligned_read8@PLT\n" ASK
+                  "\timull\t$31, -80(%rbp,%rax,4), %eax\n"),
+         0},
+        {FUNCTION(ASK "\tmovq\t%rax, %rdi\n\tcallq\t__tsan_read4@PLT\n"), 1},
+        {FUNCTION(ASK "\tleaq\t-80(%rbp), %rdi\n\tcallq\th\n"), 1},
+        {FUNCTION("\tleaq\t-80(%rbp), %rax\n" ASK), 1},
+        {FUNCTION(ASK "\tleaq\t-80(%rbp), %rdi\n\tmovq\t%rdi, x(%rip)\n"), 1},
+        {FUNCTION(ASK "\tleaq\t-80(%rbp), %rdi\n\tjmp\t.LBB0_1\n.LBB0_1:\n" ASK), 2},
+        {FUNCTION(ASK "\tleaq\t-80(%rbp), %rdi\n.LBB0_1:\n" ASK), 2},
+        {FUNCTION(ASK "\tmovq\t%rsp, %rdi\n\tcallq\th\n"), 1},
+        {FUNCTION(ASK "\tmovq\t%rbp, %rdi\n\tcallq\th\n"), 1},
+        {FUNCTION(ASK "\tleaq\t8(%rsp), %rdi\n\tcallq\th\n"), 1},
+        {FUNCTION(ASK "\tleaq\t-8(%rbp), %rdi\n\tcallq\t__tsan_memcpy@PLT\n"), 2},
+        {FUNCTION(ASK INLINE("nop")), 1},
+        {FUNCTION("\tleaq\t-80(%rbp), %rdi\n\tcallq\th\n") FUNCTION(ASK), 0},
+        {"f:\n" ASK, 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
+        ft_asm_buffer made = {0};
+        print_message("%s\n", frames[i].text);
+        ft_asm_counts counts = ft_asm_rewrite(frames[i].text, strlen(frames[i].text), &made);
+        unsigned left = occurrences(&made, "__tsan_");
+        assert_int_equal(left, frames[i].left);
+        ft_asm_buffer before = {(char *)(uintptr_t)frames[i].text, strlen(frames[i].text), 0,
+                                false};
+        assert_int_equal(counts.gone, occurrences(&before, "__tsan_") - left);
+        free(made.data);
+    }
+}
+
 /* What gets no calls stays as it is, byte for byte. */
 static void test_unchanged(void **state)
 {
@@ -306,6 +348,7 @@ int main(void)
         cmocka_unit_test(test_instructions), cmocka_unit_test(test_registers),
         cmocka_unit_test(test_texts),        cmocka_unit_test(test_stack),
         cmocka_unit_test(test_unchanged),    cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -189,7 +189,7 @@ static int assemble(int argc, char **argv, int at, ft_asm_buffer *text, bool pip
     if (made.failed) die("out of memory");
     if (counts.unseen) ft_asm_mark(&made, counts.unseen);
     int code = FAILURE;
-    if (counts.seen || counts.orders || piped) {
+    if (counts.seen || counts.gone || counts.orders || piped) {
         char *file = argv[at] = file_of(&made);
         code = try(argc, argv);
         free(file);

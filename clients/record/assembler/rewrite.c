@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "bare.h"
+#include "frame.h"
 #include "raw/assembly.h"
 
 enum {
@@ -23,6 +24,7 @@ typedef struct rewriter {
     ft_asm_text open[NESTED]; /* functions at hand */
     unsigned n_open;
     ft_asm_bare bare;
+    ft_asm_frame frame;
     bool other;    /* another syntax */
     bool macro;    /* in the definition of one */
     bool measured; /* it counts bytes of its own code: a branch over so many (jmp .+4) */
@@ -395,7 +397,7 @@ static bool is_clock(ft_asm_text line)
 }
 
 /* Which functions the text is in: from their labels to their sizes. */
-static void see_line(rewriter *r, ft_asm_text line)
+static void see_line(rewriter *r, ft_asm_text line, ft_asm_text rest)
 {
     ft_asm_text t = trim(line);
     see_syntax(r, t);
@@ -404,8 +406,10 @@ static void see_line(rewriter *r, ft_asm_text line)
     else if (starts(t, ".size"))
         close_function(r, name_of(trim((ft_asm_text){t.at + 5, t.n - 5})));
     ft_asm_text name = name_of(t);
-    if (name.n < t.n && t.at[name.n] == ':' && same(name, r->typed) && r->n_open < NESTED)
+    if (name.n < t.n && t.at[name.n] == ':' && same(name, r->typed) && r->n_open < NESTED) {
         r->open[r->n_open++] = name;
+        ft_asm_frame_begin(&r->frame, rest);
+    }
 }
 
 static size_t line_end(const char *text, size_t n)
@@ -446,12 +450,16 @@ static bool is_bare(rewriter *r, ft_asm_text line, ft_asm_text rest)
 
 static void compiled(rewriter *r, ft_asm_text line, ft_asm_text rest)
 {
+    if (ft_asm_frame_drops(&r->frame, line)) {
+        r->counted.gone++;
+        return;
+    }
     bool bare = is_bare(r, line, rest);
     ft_asm_bare_see(&r->bare, line);
     if (bare) return;
     bool clock = is_clock(line);
     put(r->to, line.at, line.n);
-    see_line(r, line);
+    see_line(r, line, rest);
     if (clock) put_behind(r->to, "clock");
     r->counted.seen += clock;
 }
@@ -482,11 +490,12 @@ ft_asm_counts ft_asm_rewrite(const char *text, size_t n, ft_asm_buffer *to)
         ft_asm_text line = {text + at, line_end(text + at, n - at)};
         bool begins = starts(trim(line), "#APP");
         at += line.n;
+        ft_asm_text rest = {text + at, n - at};
         if (is_loose(&r, line) || is_locked(&r, line)) {
             assembly(&r, line.at, line.n);
-            see_line(&r, line);
+            see_line(&r, line, rest);
         } else {
-            compiled(&r, line, (ft_asm_text){text + at, n - at});
+            compiled(&r, line, rest);
         }
         if (!begins) continue;
         size_t length = assembly_end(text + at, n - at);

@@ -20,6 +20,7 @@ typedef struct ft_asm_buffer {
 
 typedef struct ft_asm_counts {
     unsigned seen;   /* instructions that have calls now */
+    unsigned gone;   /* calls of the compiler's that are for nobody (frame.h) */
     unsigned orders; /* that order threads: locked ones and exchanges */
     unsigned unseen; /* of these, that could not get any */
 } ft_asm_counts;

@@ -36,18 +36,12 @@ static const char help[] =
 
 /* What is added: always, when something is compiled, when an executable is linked. */
 static const char *const gcc_compile[] = {"-g", "-Wno-tsan", NULL};
-static const char *const clang_compile[] = {"-g",
-                                            "-gdwarf-aranges",
-                                            "-fno-sanitize-link-runtime",
-                                            "-mllvm",
-                                            "-tsan-instrument-read-before-write=1",
-                                            "-mllvm",
-                                            "-tsan-instrument-func-entry-exit=1",
-                                            "-fno-omit-frame-pointer",
-                                            "-fno-builtin-memset",
-                                            "-fno-builtin-memcpy",
-                                            "-fno-builtin-memmove",
-                                            NULL};
+static const char *const clang_compile[] = {
+    "-g", "-gdwarf-aranges", "-fno-sanitize-link-runtime", "-mllvm",
+    "-tsan-instrument-read-before-write=1", "-mllvm", "-tsan-instrument-func-entry-exit=1",
+    /* also of parts of locals (assembler/frame.h) */
+    "-mllvm", "-capture-tracking-max-uses-to-explore=0", "-fno-omit-frame-pointer",
+    "-fno-builtin-memset", "-fno-builtin-memcpy", "-fno-builtin-memmove", NULL};
 /* Behind the arguments, since the last one counts. A build that lets no sanitizer in (for a file,
  * as -fno-sanitize=all) would be recorded without its accesses; gcc makes the calls by its specs,
  * and links another runtime where a response file asks for the sanitizer. */
