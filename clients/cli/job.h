@@ -54,7 +54,7 @@ ft_status ft_job_report(ft_remote *remote, const char *job, bool safe, ft_job_pa
                         void *context, json_t **report, ft_error *err) FT_MUST_CHECK;
 
 /* Writes the witness of the number-th finding (from 1) of `file` into view->witness_dir, if there
- * is one. */
+ * is one and the finding is listed. */
 ft_status ft_job_write_witness(const ft_view *view, const char *file, const json_t *finding,
                                size_t number, ft_error *err) FT_MUST_CHECK;
 

@@ -116,7 +116,7 @@ static const option_row rows[] = {
     {"reason", 0, VALUE_TEXT, "TEXT", NULL, MEMBER(reason), BIT(REVIEW),
      "why, for those who read it"},
     {"witness-dir", 0, VALUE_TEXT, "DIR", NULL, MEMBER(witness_dir), VIEW_COMMANDS,
-     "write the witness file of each finding into this folder"},
+     "write the witness file of each finding that is listed into this folder"},
     {"show-safe", 0, VALUE_NONE, NULL, NULL, MEMBER(show_safe), VIEW_COMMANDS,
      "list what was proved safe as well, with the reasons"},
     {"apart", 0, VALUE_NONE, NULL, NULL, MEMBER(apart), VIEW_COMMANDS,

@@ -23,7 +23,8 @@ void ft_view_init(const ft_options *options, ft_view *view)
                       .show_safe = options->show_safe,
                       .explain = options->explain,
                       .quiet = options->quiet,
-                      .witness_dir = options->witness_dir};
+                      .witness_dir = options->witness_dir,
+                      .apart = options->apart || options->full};
     view->only_new =
         options->baselines.len > 0 || options->new_since != NULL || options->fail_on_new;
     bool terminal = isatty(STDOUT_FILENO) && !options->output;

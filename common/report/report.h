@@ -163,6 +163,7 @@ typedef struct ft_view {
     bool only_new;           /* known findings are counted, not shown */
     const char *server;      /* where findings can be looked at, NULL: nowhere */
     const char *witness_dir; /* where witness files were written, NULL: nowhere */
+    bool apart;              /* of findings that are set apart as well */
     bool listed;             /* findings were shown already: the rest only */
     size_t file_number;      /* where several files are checked, from 1; 0: only one */
 } ft_view;

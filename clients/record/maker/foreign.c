@@ -22,6 +22,9 @@ static const char *const foreign[][2] = {
     {"libQt5Core.", "Qt's locks"},
     {"libQt6Core.", "Qt's locks"},
     {"libabsl_synchronization.", "Abseil's locks"},
+    {"liburcu", "userspace RCU's grace periods"}, /* liburcu.so, liburcu-mb.so, ... */
+    {"libck.", "Concurrency Kit's locks and queues"},
+    {"libdispatch.", "Grand Central Dispatch"},
 };
 
 static const char *foreign_name(const char *path)
