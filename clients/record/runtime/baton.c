@@ -55,16 +55,36 @@ static uint64_t next_random(void) /* xorshift64 */
  */
 enum { IN_STEP = 1 << 16, LENGTHS = 8 };
 
+/* With every other pair of seeds half of the turns are short: threads that do little have others
+ * between what they do, and those that do much are cut into pieces, which hides as many bugs as it
+ * shows. */
+static uint32_t random_length(uint32_t longest)
+{
+    enum { SHORT = 16, MIXED = 2 };
+    bool is_short = (ft_rt_header->seed & MIXED) && longest > SHORT && next_random() % 2;
+    return 1 + (uint32_t)(next_random() % (is_short ? SHORT : longest));
+}
+
 static uint32_t turn_length(void)
 {
     static uint32_t turns;
     uint32_t longest = ft_rt_header->turn ? ft_rt_header->turn : 1;
-    if (ft_rt_baton.random) return 1 + (uint32_t)(next_random() % longest);
+    if (ft_rt_baton.random) return random_length(longest);
     if (ft_rt_replaying || turns < IN_STEP) {
         turns += !ft_rt_replaying;
         return longest;
     }
     return longest + (++turns * 0x9E3779B1u >> 16) % LENGTHS;
+}
+
+/* Behind what makes another thread ready, with a seed: the turn is over at the next hook, or goes
+ * on. */
+void ft_rt_may_end_turn(ft_rt_thread *self)
+{
+    if (ft_rt_replaying || !ft_rt_baton.random) return;
+    ft_rt_baton_lock();
+    if (next_random() % 2) self->left = 0;
+    ft_rt_baton_unlock();
 }
 
 /* A ready thread: the next one behind `from`, with a seed any. */

@@ -248,6 +248,7 @@ void ft_rt_wake_first(const void *what); /* the longest waiter */
 /* Around a call that may sleep: the thread is outside. */
 void ft_rt_outside(ft_rt_thread *self);
 void ft_rt_yield(ft_rt_thread *self);
+void ft_rt_may_end_turn(ft_rt_thread *self);
 ft_rt_thread *ft_rt_thread_new(void);         /* ready; NULL: too many */
 void ft_rt_thread_starts(ft_rt_thread *self); /* in the new thread: waits for its first turn */
 ft_rt_thread *ft_rt_thread_of(pthread_t handle);

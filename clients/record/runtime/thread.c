@@ -144,6 +144,7 @@ static int create(ft_rt_thread *self, pthread_t *handle, const pthread_attr_t *a
     if (!result) tell_handle(self, handle, child->handle, pc);
     FT_RT_LOG(FORK, site, child->id);
     child->state = result ? FT_RT_DONE : FT_RT_READY;
+    if (!result) ft_rt_may_end_turn(self);
     return result;
 }
 
