@@ -37,11 +37,12 @@ static const ft_rule RULES[] = {
      "A thread takes %s while it holds it: it waits for itself, or the call fails.",
      "Take the lock once, or make it a recursive one."},
     {"lock/double-unlock", "lock", "double-unlock", "Double unlock",
-     "A thread releases %s although it has released it already: that is undefined.",
+     "A thread releases %s although it has released it already: that is undefined, or the call "
+     "fails (an error-checking mutex).",
      "Release the lock once, on the way on which it was taken."},
     {"lock/unlock-by-stranger", "lock", "unlock-by-stranger", "Unlock by a stranger",
-     "A thread releases %s, which it does not hold: that is undefined, and takes the lock from "
-     "whoever does.",
+     "A thread releases %s, which it does not hold: that is undefined and takes the lock from "
+     "whoever does, or the call fails (an error-checking mutex).",
      "Release a lock in the thread that took it."},
     {"deadlock/cycle", "deadlock", "cycle", "Deadlock",
      "Threads wait for each other, and none of them can go on.",

@@ -320,11 +320,25 @@ static int take(ft_rt_thread *self, ft_rt_object *o, bool write, bool try,
     return 0;
 }
 
+/* A reader that waits since a writer does is no holder's fault, and the trace has holders alone. */
+static void warn_of_preference(const pthread_rwlockattr_t *attributes)
+{
+    static bool said;
+    int kind = PTHREAD_RWLOCK_DEFAULT_NP;
+    if (said || !attributes || pthread_rwlockattr_getkind_np(attributes, &kind)) return;
+    said = kind == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
+    if (said)
+        ft_rt_say(
+            "a read-write lock that prefers writers is recorded as one that does not: readers "
+            "do not wait for writers that wait, and deadlocks of such are not looked for");
+}
+
 int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attributes)
 {
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(pthread_rwlock_init)(lock, attributes);
     if (!self) return result;
+    warn_of_preference(attributes);
     FT_RT_BEGINS(lock, rwlock_at(lock));
     return FT_RT_END(result);
 }
