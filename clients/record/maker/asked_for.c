@@ -9,13 +9,14 @@
 #include "maker/annotations.h"
 #include "maker/maker_internal.h"
 
-static bool is_library(ft_maker *m, uint64_t site)
+static bool is_known(ft_maker *m, uint64_t site, ft_maker_marks *known,
+                     bool (*look)(ft_symbols *, uint64_t pc))
 {
     if (site >= m->sites.len) return false;
-    while (m->library.len < m->sites.len) ft_vec_push(&m->library, 0);
-    uint8_t *known = &m->library.data[site];
-    if (!*known) *known = ft_symbols_is_library(m->symbols, m->sites.data[site]) ? 2 : 1;
-    return *known == 2;
+    while (known->len < m->sites.len) ft_vec_push(known, 0);
+    uint8_t *at = &known->data[site];
+    if (!*at) *at = look(m->symbols, m->sites.data[site]) ? 2 : 1;
+    return *at == 2;
 }
 
 /* Those that are benign for what they are, or of which annotations speak, stay what they are. */
@@ -106,10 +107,17 @@ void ft_maker_in_context(ft_maker *m, uint32_t context)
     ft_builder_in_context(m->builder, ft_maker_shown(m, context));
 }
 
+/* Blocks are what those who ask for them have; all of a program's come from one line of its
+ * xmalloc.
+ */
 uint32_t ft_maker_asking_site(ft_maker *m, uint32_t thread, uint32_t site)
 {
-    uint32_t asking = site;
-    for (uint32_t i = 0; asking && is_library(m, asking); i++)
-        asking = ft_raw_log_caller(m->log, thread, i);
+    uint32_t asking = 0, at = site;
+    for (uint32_t i = 0; at; i++) {
+        bool library = is_known(m, at, &m->library, ft_symbols_is_library);
+        if (!library) asking = at;
+        if (!library && !is_known(m, at, &m->allocators, ft_symbols_is_allocator)) break;
+        at = ft_raw_log_caller(m->log, thread, i);
+    }
     return asking ? asking : site;
 }

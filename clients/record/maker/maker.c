@@ -313,6 +313,7 @@ static void release_maker(ft_maker *m)
     ft_vec_release(&m->own_memory);
     ft_vec_release(&m->hooked);
     ft_vec_release(&m->library);
+    ft_vec_release(&m->allocators);
     ft_vec_release(&m->library_locations);
     ft_map_release(&m->askers);
     ft_map_release(&m->asked);

@@ -92,6 +92,9 @@ typedef struct ft_maker_actor {
     uint32_t swapped;   /* 2, 1: accesses still to come whose hooks came in the other order */
 } ft_maker_actor;
 
+/* What is known of each: 0 nothing yet, 1 no, 2 yes. */
+typedef FT_VEC(uint8_t) ft_maker_marks;
+
 typedef struct ft_maker {
     ft_raw_log *log;
     ft_raw_taker taker; /* first pass */
@@ -111,7 +114,8 @@ typedef struct ft_maker {
     FT_VEC(uint32_t) locations;        /* by site, + 1; 0: not looked up yet */
     FT_VEC(uint8_t) own_memory;        /* by site: 0: not looked up yet; else 1, or 2: it is */
     FT_VEC(uint8_t) hooked;            /* likewise */
-    FT_VEC(uint8_t) library;           /* likewise: it is in the C++ library (asked_for.c) */
+    ft_maker_marks library;            /* likewise: it is in the C++ library (asked_for.c) */
+    ft_maker_marks allocators;         /* likewise: in a function that allocates for others */
     FT_VEC(uint8_t) library_locations; /* by location: 1: it is */
     ft_map askers;                     /* context -> the one in it that asked, FT_NO_CONTEXT */
     ft_map asked;                      /* site << 32 | location: they are told to belong together */

@@ -221,6 +221,16 @@ bool ft_symbols_is_library(ft_symbols *symbols, uint64_t pc)
            (file ? is_library_header(file) : is_program(symbols, module));
 }
 
+bool ft_symbols_is_allocator(ft_symbols *symbols, uint64_t pc)
+{
+    static const char *const words[] = {"alloc", "memalign", "strdup", "strndup", "memdup"};
+    Dwfl_Module *module = module_at(symbols, pc - 1);
+    const char *name = module ? line_at(symbols, module, pc - 1).function : NULL;
+    for (size_t i = 0; name && i < sizeof words / sizeof *words; i++)
+        if (strcasestr(name, words[i])) return true;
+    return false;
+}
+
 bool ft_symbols_place(ft_symbols *symbols, uint64_t pc, ft_strbuf *place, const char **function)
 {
     uint64_t call = pc - 1;

@@ -22,6 +22,9 @@ bool ft_symbols_place(ft_symbols *symbols, uint64_t pc, ft_strbuf *place, const 
 /* Is that place in the C++ library or its headers, of which the program's own calls are told, or in
  * what stands in the program without lines, as the recorder itself does? */
 bool ft_symbols_is_library(ft_symbols *symbols, uint64_t pc);
+/* Is it in a function that allocates for its callers, by its name: xmalloc, pool_alloc,
+ * strdup_or_die? */
+bool ft_symbols_is_allocator(ft_symbols *symbols, uint64_t pc);
 /* "name", "name.member", "name[3]" or "name+offset" of what is at a fixed address; false: none. */
 bool ft_symbols_variable(ft_symbols *symbols, uint64_t address, ft_strbuf *name);
 /* The same of what a function has on a stack, with the function's name before it: "main()::name".
