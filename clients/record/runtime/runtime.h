@@ -247,6 +247,9 @@ void ft_rt_behind_starved(ft_rt_thread *self, const void *what);
 void ft_rt_wake_first(const void *what); /* the longest waiter */
 /* Around a call that may sleep: the thread is outside. */
 void ft_rt_outside(ft_rt_thread *self);
+/* pthread_create, called at pc. */
+int ft_rt_create_from(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
+                      void *argument, const void *pc);
 void ft_rt_yield(ft_rt_thread *self);
 void ft_rt_may_end_turn(ft_rt_thread *self);
 ft_rt_thread *ft_rt_thread_new(void);         /* ready; NULL: too many */

@@ -148,8 +148,8 @@ static int create(ft_rt_thread *self, pthread_t *handle, const pthread_attr_t *a
     return result;
 }
 
-static int create_from(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
-                       void *argument, const void *pc)
+int ft_rt_create_from(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
+                      void *argument, const void *pc)
 {
     ft_rt_about(FT_RT_ANY, pc);
     ft_rt_thread *self = ft_rt_enter();
@@ -160,7 +160,7 @@ static int create_from(pthread_t *handle, const pthread_attr_t *attributes, void
 int pthread_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
                    void *argument)
 {
-    return create_from(handle, attributes, start, argument, CODE);
+    return ft_rt_create_from(handle, attributes, start, argument, CODE);
 }
 
 /* Waits until the thread is done in the model; the real join behind it returns soon. */
@@ -258,7 +258,7 @@ int thrd_create(thrd_t *handle, thrd_start_t start, void *argument)
     coat *c = malloc(sizeof *c);
     if (!c) return thrd_nomem;
     *c = (coat){.start = start, .argument = argument};
-    if (!create_from(handle, NULL, run_coat, c, CODE)) return thrd_success;
+    if (!ft_rt_create_from(handle, NULL, run_coat, c, CODE)) return thrd_success;
     free(c);
     return thrd_error;
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "input.h"
 #include "runtime.h"
 
 #define CODE __builtin_return_address(0)
@@ -63,10 +64,18 @@ static void remove_alarm(timer_t timer)
     if (i < alarms.n) alarms.all[i] = alarms.all[--alarms.n];
 }
 
+/* The creator goes on behind what its timer's thread does first, in every schedule. */
+static void tell_start(const clockwork *w, uint32_t direction)
+{
+    ft_rt_channel(FT_RAW_CHANNEL_TAKEN | (uintptr_t)w, direction,
+                  (const char *)(uintptr_t)w->event.sigev_notify_function + 1);
+}
+
 static void wake_creator(clockwork *w)
 {
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
+    tell_start(w, FT_RAW_CHANNEL_OUT);
     ft_rt_wake_all(w);
     ft_rt_leave(self);
 }
@@ -117,17 +126,18 @@ static clockwork *free_clockwork(void)
     return NULL;
 }
 
-static int start_clockwork(ft_rt_thread *self, clockwork *w)
+static int start_clockwork(ft_rt_thread *self, clockwork *w, const void *pc)
 {
     pthread_t handle;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     self->inside = false;
-    int result = pthread_create(&handle, &attributes, run_clockwork, w);
+    int result = ft_rt_create_from(&handle, &attributes, run_clockwork, w, pc);
     ft_rt_enter();
     pthread_attr_destroy(&attributes);
     while (!result && w->result == -2) ft_rt_block(self, w, NULL);
+    if (!result) tell_start(w, FT_RAW_CHANNEL_IN);
     if (!result && !w->result) return 0;
     errno = result ? EAGAIN : w->error;
     w->used = false;
@@ -154,7 +164,7 @@ int timer_create(clockid_t clock, struct sigevent *restrict event, timer_t *rest
     timer_t made;
     if (w) {
         *w = (clockwork){.event = *event, .clock = clock, .result = -2, .used = true};
-        result = start_clockwork(self, w);
+        result = start_clockwork(self, w, CODE);
         number = SIGRTMAX;
         made = w->timer;
     } else {
