@@ -363,8 +363,7 @@ static void make_folder(const char *out)
  * not say it, in how long a thread goes on: bugs want long turns as well as short ones. */
 static run nth_run(const run *all, uint32_t i)
 {
-    static const uint32_t turns[] = {DEFAULT_TURN, 100, DEFAULT_TURN, 10,  DEFAULT_TURN, 3,
-                                     DEFAULT_TURN, 1,   DEFAULT_TURN, 300, DEFAULT_TURN, 30};
+    static const uint32_t turns[] = {DEFAULT_TURN, 3, DEFAULT_TURN, 10, 100, 1, DEFAULT_TURN, 3};
     const ft_options *options = all->options;
     uint32_t turn = options->turn ? options->turn : turns[i % (sizeof turns / sizeof *turns)];
     run r = *all;
