@@ -293,6 +293,11 @@ static void test_frames(void **state)
         {FUNCTION(ASK "\tmovq\t%rbp, %rdi\n\tcallq\th\n"), 1},
         {FUNCTION(ASK "\tleaq\t8(%rsp), %rdi\n\tcallq\th\n"), 1},
         {FUNCTION(ASK "\tleaq\t-8(%rbp), %rdi\n\tcallq\t__tsan_memcpy@PLT\n"), 2},
+        {FUNCTION(ASK "\tleaq\t-8(%rbp), %rdi\n\tleaq\t(%rax,%rdi), %rcx\n" ASK), 2},
+        {FUNCTION(ASK "\tleaq\t-8(%rbp), %rdi\n\tleaq\tx(%rip), %rdi\n"
+                      "\tcallq\t__tsan_read4@PLT\n"),
+         2},
+        {FUNCTION(ASK "\tleaq\tx(%rip), %rdi\n\tcallq\t__tsan_read4@PLT\n"), 1},
         {FUNCTION(ASK INLINE("nop")), 1},
         {FUNCTION("\tleaq\t-80(%rbp), %rdi\n\tcallq\th\n") FUNCTION(ASK), 0},
         {"f:\n" ASK, 1},

@@ -24,11 +24,11 @@ static bool is_access_call(ft_asm_text t)
 }
 
 /* A load of an address: leaq -8(%rbp), %rdi. */
-static use use_of_address(ft_asm_text t)
+static use use_of_address(ft_asm_text t, bool in_rdi)
 {
     bool frame = ft_asm_has(t, "(%rbp");
     if (ft_asm_has(t, "(%rsp") || ft_asm_has(t, "(%rbx")) return LEAVES;
-    if (!frame) return ft_asm_has(t, "(%rdi") ? LEAVES : NOTHING;
+    if (!frame) return in_rdi && ft_asm_has(t, "%rdi") ? LEAVES : NOTHING;
     if (ft_asm_ends(t, "%rsp")) return NOTHING; /* back to where the frame ends */
     return ft_asm_ends(t, "%rdi") && !ft_asm_has(t, "(%rbp,") ? TAKES : LEAVES;
 }
@@ -64,7 +64,7 @@ static bool is_flow(ft_asm_text t)
 static use use_of(ft_asm_text t, bool in_rdi)
 {
     if (!t.n || (*t.at == '.' && !ft_asm_ends(t, ":"))) return NOTHING;
-    if (ft_asm_begins(t, "lea")) return use_of_address(t);
+    if (ft_asm_begins(t, "lea")) return use_of_address(t, in_rdi);
     if (ft_asm_begins(t, "call")) return is_access_call(t) ? ASKS : in_rdi ? LEAVES : NOTHING;
     if (copies_base(t)) return LEAVES;
     if (!in_rdi) return NOTHING;
