@@ -1,6 +1,6 @@
 /* Long traces whose model nobody chose have `observed`, which decides their candidates in seconds.
  * `maximal` allows more schedules, and takes minutes for some candidates and next to nothing for
- * most: of nine recordings of real programs with 26,000 to 166,000 events it decided those of six
+ * most: of eight recordings of real programs with 26,000 to 166,000 events it decided those of six
  * in about the time that `observed` took, and found bugs in two that `observed` called safe. So
  * what is refuted first is looked at once more, for a time that is small beside the first look. */
 #include <stdlib.h>

@@ -56,8 +56,8 @@ static uint64_t next_random(void) /* xorshift64 */
 enum { IN_STEP = 1 << 16, LENGTHS = 8 };
 
 /* With every other pair of seeds half of the turns are short: threads that do little have others
- * between what they do, and those that do much are cut into pieces, which hides as many bugs as it
- * shows. */
+ * between what they do. The other seeds have long ones alone, so that threads that do much are not
+ * cut into pieces in all runs. */
 static uint32_t random_length(uint32_t longest)
 {
     enum { SHORT = 16, MIXED = 2 };
