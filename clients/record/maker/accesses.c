@@ -67,8 +67,7 @@ static bool text_of(const ft_raw_record *r, uint64_t address, const ft_cell *cel
     return true;
 }
 
-/* What the record says of the cell's content; false: nothing. */
-static bool content_of(const ft_raw_record *r, const ft_cell *cell, bool written, int64_t *value)
+bool ft_maker_content_of(const ft_raw_record *r, const ft_cell *cell, bool written, int64_t *value)
 {
     if (r->size <= 8 && !r->text) {
         *value = slice(r, cell, written && ft_raw_updates(r->form) ? r->written : r->value);
@@ -101,13 +100,13 @@ static void external_write(ft_maker *m, uint32_t c, uint32_t reader, ft_value va
     add_external(m, c, reader, value);
 }
 
-static uint16_t life_of(const ft_maker *m, uint32_t c, int64_t value)
+uint16_t ft_maker_life_of(const ft_maker *m, uint32_t c, int64_t value)
 {
     return ft_cells_get(m->cells, c)->size >> FT_MAKER_WORD ? ft_lives_of(&m->lives, value) : 0;
 }
 
-static void touch(ft_maker *m, uint32_t c, uint32_t t, ft_maker_content now, int64_t value,
-                  uint16_t life)
+void ft_maker_touch(ft_maker *m, uint32_t c, uint32_t t, ft_maker_content now, int64_t value,
+                    uint16_t life)
 {
     ft_maker_shadow *s = &m->shadows[c];
     uint32_t toucher = !s->touched || s->toucher == t ? t : FT_MAKER_MANY;
@@ -119,8 +118,7 @@ static void touch(ft_maker *m, uint32_t c, uint32_t t, ft_maker_content now, int
     s->life = life;
 }
 
-/* A value that the thread read in the cell. */
-static void learn(ft_maker *m, uint32_t thread, const ft_cell *cell, bool known, int64_t value)
+void ft_maker_learn(ft_maker *m, uint32_t thread, const ft_cell *cell, bool known, int64_t value)
 {
     if (!known)
         ft_known_unseen(m->known, thread);
@@ -183,7 +181,7 @@ static uint32_t read_unseen(ft_maker *m, uint32_t c, uint32_t reader)
     int64_t value = (int64_t)(UINT64_C(1) << HIGH) + ++m->unseen_values;
     ft_value told = {.sort = FT_INT_SORT, .bits = (uint64_t)value};
     add_external(m, c, reader, told);
-    touch(m, c, reader, FT_CONTENT_KNOWN, value, 0);
+    ft_maker_touch(m, c, reader, FT_CONTENT_KNOWN, value, 0);
     return ft_builder_value(m->builder, told);
 }
 
@@ -194,24 +192,24 @@ static uint32_t read_value(ft_maker *m, uint32_t c, const ft_raw_record *r, bool
                            int64_t value)
 {
     const ft_maker_shadow *s = &m->shadows[c];
-    learn(m, r->thread, ft_cells_get(m->cells, c), known, value);
+    ft_maker_learn(m, r->thread, ft_cells_get(m->cells, c), known, value);
     if (!known) return read_unseen(m, c, r->thread);
     bool same = s->content == FT_CONTENT_KNOWN && s->value == value;
-    uint16_t life = same ? s->life : life_of(m, c, value);
+    uint16_t life = same ? s->life : ft_maker_life_of(m, c, value);
     ft_value told = ft_maker_value(m, c, value, life);
     bool heap = ft_cells_get(m->cells, c)->allocation != FT_NO_ALLOCATION;
     bool explained =
         s->content == FT_CONTENT_LOST || (s->content == FT_CONTENT_KNOWN ? same : !heap);
     if (!explained) external_write(m, c, r->thread, told);
-    touch(m, c, r->thread, FT_CONTENT_KNOWN, value, life);
+    ft_maker_touch(m, c, r->thread, FT_CONTENT_KNOWN, value, life);
     return ft_builder_value(m->builder, told);
 }
 
 static uint32_t write_value(ft_maker *m, uint32_t c, const ft_raw_record *r, bool known,
                             int64_t value)
 {
-    uint16_t life = known ? life_of(m, c, value) : 0;
-    touch(m, c, r->thread, known ? FT_CONTENT_KNOWN : FT_CONTENT_LOST, value, life);
+    uint16_t life = known ? ft_maker_life_of(m, c, value) : 0;
+    ft_maker_touch(m, c, r->thread, known ? FT_CONTENT_KNOWN : FT_CONTENT_LOST, value, life);
     return known ? ft_builder_value(m->builder, ft_maker_value(m, c, value, life)) : FT_NO_VALUE;
 }
 
@@ -219,7 +217,7 @@ static void cell_events(ft_maker *m, const ft_raw_record *r, uint32_t c)
 {
     const ft_cell *cell = ft_cells_get(m->cells, c);
     int64_t value = 0, written = 0;
-    bool known = content_of(r, cell, false, &value);
+    bool known = ft_maker_content_of(r, cell, false, &value);
     bool update = ft_raw_updates(r->form);
     bool atomic = r->form != FT_RAW_FORM_READ && r->form != FT_RAW_FORM_WRITE;
     uint8_t flags = atomic ? FT_FLAG_ATOMIC : 0;
@@ -227,7 +225,7 @@ static void cell_events(ft_maker *m, const ft_raw_record *r, uint32_t c)
     m->summary->kept++;
     ft_terms_content content = {.known = known, .value = value};
     if (update) {
-        content_of(r, cell, true, &written);
+        ft_maker_content_of(r, cell, true, &written);
         uint32_t old = read_value(m, c, r, known, value);
         content.again = m->shadows[c].life;
         uint32_t made = write_value(m, c, r, known, written);
@@ -271,6 +269,12 @@ static void keep_whole(ft_maker *m, const ft_raw_record *r, uint64_t direction)
     }
 }
 
+static void keep_cell(ft_maker *m, const ft_raw_record *r, uint32_t c)
+{
+    ft_maker_admit(m, c, r->thread);
+    cell_events(m, r, c);
+}
+
 void ft_maker_access(ft_maker *m, const ft_raw_record *r)
 {
     bool atomic = r->form != FT_RAW_FORM_READ && r->form != FT_RAW_FORM_WRITE;
@@ -280,8 +284,10 @@ void ft_maker_access(ft_maker *m, const ft_raw_record *r)
     for (uint64_t at = r->address, end = r->address + r->size; at < end;) {
         uint32_t skip, c = ft_cells_at(m->cells, at, &skip);
         if (c != FT_NO_CELL) {
-            ft_maker_admit(m, c, r->thread);
-            cell_events(m, r, c);
+            if (ft_cells_get(m->cells, c)->ordered)
+                ft_maker_hand(m, r, c);
+            else
+                keep_cell(m, r, c);
             skip = ft_cells_get(m->cells, c)->size;
         }
         at += skip;
@@ -297,9 +303,9 @@ static void show_cell(ft_maker *m, const ft_raw_record *r, uint32_t c)
     int64_t value;
     if (s->content != FT_CONTENT_KNOWN || !text_of(r, r->operands[0], cell, &value)) return;
     if (value == s->value) return;
-    uint16_t life = life_of(m, c, value);
+    uint16_t life = ft_maker_life_of(m, c, value);
     add_external(m, c, r->thread, ft_maker_value(m, c, value, life));
-    touch(m, c, r->thread, FT_CONTENT_KNOWN, value, life);
+    ft_maker_touch(m, c, r->thread, FT_CONTENT_KNOWN, value, life);
 }
 
 void ft_maker_show(ft_maker *m, const ft_raw_record *r)
@@ -307,7 +313,7 @@ void ft_maker_show(ft_maker *m, const ft_raw_record *r)
     for (uint64_t at = r->operands[0], end = at + r->length; at < end;) {
         uint32_t skip, c = ft_cells_at(m->cells, at, &skip);
         if (c != FT_NO_CELL) {
-            show_cell(m, r, c);
+            if (!ft_cells_get(m->cells, c)->ordered) show_cell(m, r, c);
             skip = ft_cells_get(m->cells, c)->size;
         }
         at += skip;
@@ -320,7 +326,8 @@ void ft_maker_benign(ft_maker *m, uint64_t address, uint64_t size)
     for (uint64_t at = address; at < end;) {
         uint32_t skip, c = ft_cells_at(m->cells, at, &skip);
         if (c != FT_NO_CELL) {
-            ft_builder_benign(m->builder, m->shadows[c].variable);
+            if (!ft_cells_get(m->cells, c)->ordered)
+                ft_builder_benign(m->builder, m->shadows[c].variable);
             skip = ft_cells_get(m->cells, c)->size;
         }
         at += skip;

@@ -19,6 +19,11 @@ void ft_cells_keep_ordered(ft_cells *cells)
     cells->keeps_ordered = true;
 }
 
+void ft_cells_tell_ordered(ft_cells *cells)
+{
+    cells->tells_ordered = true;
+}
+
 static void release_pages(ft_cells *cells)
 {
     for (size_t i = 0; i < cells->pages.len; i++) free(cells->pages.data[i]);
@@ -36,6 +41,7 @@ void ft_cells_free(ft_cells *cells)
     ft_cells_want_release(cells);
     ft_map_release(&cells->blocks);
     ft_map_release(&cells->starts);
+    ft_map_release(&cells->handed);
     ft_vec_release(&cells->granules);
     ft_vec_release(&cells->allocations);
     ft_vec_release(&cells->jumps);
@@ -97,6 +103,8 @@ static void end_life(ft_cells *cells, page *p, uint64_t i)
     at->lost = (at->lost | ft_cells_written(cells, at)) & (uint8_t)~at->known;
     if (at->slot >> ONE_THREAD == SEVERAL)
         cells->granules.data[(uint32_t)at->slot].until = cells->begun;
+    else if (cells->tells_ordered)
+        ft_cells_count_ordered(cells, p, i, cells->begun);
     at->slot = 0;
     at->known = 0;
     at->said = 0;
@@ -519,6 +527,7 @@ void ft_cells_leave_out(ft_cells *cells, ft_cells_judge *judge, void *context)
 static void add_cells(ft_cells *cells, granule *g)
 {
     unsigned conflict = g->shared & g->written;
+    bool ordered = g->ordered;
     uint32_t block = conflict ? ft_cells_allocation_of(cells, g) : FT_NO_ALLOCATION;
     bool asked = conflict && block == FT_NO_ALLOCATION && cells->leaves_out;
     if (asked && cells->leaves_out(cells->judge, g->address)) conflict = 0;
@@ -528,7 +537,8 @@ static void add_cells(ft_cells *cells, granule *g)
         ft_cell cell = {.address = g->address + from,
                         .size = to - from,
                         .allocation = block,
-                        .frame = g->frame};
+                        .frame = g->frame,
+                        .ordered = ordered};
         cell.owner = ft_cells_owner_of(cells, cell.address, block);
         if (block == FT_NO_ALLOCATION)
             find_initial(cells, &cell);
@@ -538,7 +548,15 @@ static void add_cells(ft_cells *cells, granule *g)
         g->n_cells++;
         ft_vec_push(&cells->cells, cell);
     }
-    g->parted = is_parted(g);
+    g->parted = !ordered && is_parted(g);
+}
+
+static void tell_ordered(ft_cells *cells)
+{
+    for (size_t p = 0; p < cells->pages.len; p++)
+        for (uint64_t i = 0; i < PAGE; i++)
+            if (cells->pages.data[p]->at[i].slot)
+                ft_cells_count_ordered(cells, cells->pages.data[p], i, UINT32_MAX);
 }
 
 /* The second pass meets the lives of an address in their order. */
@@ -582,6 +600,7 @@ static int by_start(const void *a, const void *b)
 void ft_cells_settle(ft_cells *cells)
 {
     make_jumps(cells);
+    if (cells->tells_ordered) tell_ordered(cells);
     for (size_t i = 0; i < cells->granules.len; i++) add_cells(cells, &cells->granules.data[i]);
     release_pages(cells); /* most have no cells: from now on they are all the same one */
     link_lives(cells);

@@ -30,7 +30,8 @@
  * Freund (PLDI 2009, section 3), with that order in the place of happens-before: the last write,
  * and the reads since, by granule. The first access without order makes it one of several for the
  * rest of its life, whose cells are those of the bytes that two threads touched, or anybody before
- * a second thread did. Terms flow through memory: recordings with terms drop none of these.
+ * a second thread did. Terms flow through memory: recordings with terms have cells for what is
+ * ordered too, apart from the others (ft_cell.ordered).
  *
  * Both passes feed the same records in the same order. */
 #ifndef FT_RECORD_CELLS_H
@@ -53,6 +54,7 @@ typedef struct ft_cell {
     uint32_t frame;   /* on a stack: ft_cells_frames.frame; else 0 */
     bool has_initial; /* memory that begins with a known content */
     bool left_over;   /* ... that is what was left over there: other schedules may find another */
+    bool ordered;     /* ft_cells_tell_ordered: no verdict depends on it, but terms go through it */
     int64_t initial;
 } ft_cell;
 
@@ -64,6 +66,8 @@ typedef struct ft_cell {
 ft_cells *ft_cells_new(void);
 /* Before the first pass: nothing is dropped because of the order alone. */
 void ft_cells_keep_ordered(ft_cells *cells);
+/* Before the first pass: what is dropped because of the order alone gets cells that say so. */
+void ft_cells_tell_ordered(ft_cells *cells);
 /* Before the first pass: the second one gets the same batches of events. */
 void ft_cells_in_batches(ft_cells *cells);
 void ft_cells_free(ft_cells *cells); /* accepts NULL */

@@ -154,6 +154,12 @@ static bool is_made_before(ft_cells *cells, uint64_t key, uint32_t first)
     return !block->freed && ft_cells_order_began(cells, first, block->thread, block->turn);
 }
 
+static void note_frame(ft_cells *cells, uint64_t key)
+{
+    uint32_t frame = frame_at(cells, key * GRANULE);
+    if (frame || ft_map_get(&cells->handed, key, NULL)) ft_map_put(&cells->handed, key, frame);
+}
+
 /* Another thread than before touches the granule. False: not in order. */
 static bool admit(ft_cells *cells, uint64_t key, spot *at, bool writes)
 {
@@ -168,6 +174,7 @@ static bool admit(ft_cells *cells, uint64_t key, spot *at, bool writes)
         readers = UINT64_C(1) << last % CLASSES;
     }
     uint64_t before = (slot & ONE_BYTES) | UINT64_C(1) << ONE_HANDED;
+    if (cells->tells_ordered && !(slot >> ONE_HANDED & 1)) note_frame(cells, key);
     if (is_behind(cells, at)) {
         at->slot = before | (uint64_t)(thread + 1) << ONE_THREAD;
         return true;
@@ -674,7 +681,7 @@ static void end_order(ft_cells *cells, uint64_t key, page *in)
         in->first[key % PAGE] = cells->batch;
         at->touched = cells->turn;
     }
-    at->slot = (at->slot & ONE_BYTES) | (uint64_t)cells->thread << ONE_READERS |
+    at->slot = (at->slot & (ONE_BYTES | 1 << ONE_HANDED)) | (uint64_t)cells->thread << ONE_READERS |
                (uint64_t)GONE << ONE_THREAD;
 }
 
@@ -747,4 +754,25 @@ void ft_cells_count_free(ft_cells *cells, uint64_t address)
     }
     if (cells->actors.len > 1) ft_cells_each_page(cells, key, to, again, free_granules);
     share_last_uses(cells);
+}
+
+/* ---- what is ordered, for recordings with terms */
+
+void ft_cells_count_ordered(ft_cells *cells, page *p, uint64_t i, uint32_t until)
+{
+    const spot *at = &p->at[i];
+    uint64_t key = p->number * PAGE + i, frame = 0;
+    if (at->slot >> ONE_THREAD == SEVERAL || !(at->slot >> ONE_HANDED & 1)) return;
+    ft_map_get(&cells->handed, key, &frame);
+    ft_vec_push(&cells->granules, (granule){.address = key * GRANULE,
+                                            .shared = (uint8_t)(at->slot >> ONE_TOUCHED),
+                                            .written = (uint8_t)(at->slot >> ONE_WRITTEN),
+                                            .bounds = (uint8_t)(at->slot >> ONE_BOUNDS),
+                                            .whole = at->slot >> ONE_WHOLE & WHOLES,
+                                            .since = at->since,
+                                            .until = until,
+                                            .born = (uint32_t)cells->allocations.len,
+                                            .frame = (uint32_t)frame,
+                                            .cell = FT_NO_CELL,
+                                            .ordered = true});
 }

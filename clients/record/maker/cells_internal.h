@@ -28,6 +28,7 @@ typedef struct granule {
                                         WHOLE_2 */
     uint8_t whole;                   /* WHOLE_*: atomics that were made there */
     bool parted;                     /* with cells: some of these cover several */
+    bool ordered;                    /* as in ft_cell */
     uint8_t left_over;               /* those that were read as its life found them: */
     uint8_t n_cells;                 /* shared ones, by address from `cell` on */
     uint64_t start;
@@ -212,6 +213,8 @@ struct ft_cells {
                            right before; second: is it wanted? */
     bool in_batch;      /* first pass: an event of it was there */
     bool keeps_ordered; /* ft_cells_keep_ordered */
+    bool tells_ordered; /* ft_cells_tell_ordered */
+    ft_map handed;      /* first pass, with that: key of a granule on a stack -> its frame */
     bool settled;
 };
 
@@ -256,6 +259,8 @@ void ft_cells_count_shown(ft_cells *cells, uint64_t address, const unsigned char
 void ft_cells_count_whole(ft_cells *cells, uint64_t address, uint64_t size);
 /* Before the memory begins another life: who else used it? */
 void ft_cells_count_free(ft_cells *cells, uint64_t address);
+/* The life of a granule ends: if several threads touched it in their order, it gets cells. */
+void ft_cells_count_ordered(ft_cells *cells, page *p, uint64_t i, uint32_t until);
 
 /* ---- cells_wanted.c */
 /* A batch of events comes now, in either pass. */

@@ -68,13 +68,14 @@ static void keep_input(ft_maker *m, const ft_raw_record *r)
                   from ? ft_maker_module_id(m, from) + 1 : 0, from ? pc - from->base : 0);
 }
 
-/* Memory that begins has no terms; who forked whom. */
+/* Memory that begins has no terms; who forked whom, and what the other then finds. */
 static void tell_terms(ft_maker *m, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;
     if (!m->terms) return;
     if (r->operation == FT_RAW_ALLOC) ft_terms_forget(m->terms, o[1], o[2]);
     if (r->operation == FT_RAW_BEGIN) ft_terms_forget(m->terms, o[0], o[1]);
+    if (r->operation == FT_RAW_FORK || r->operation == FT_RAW_END) ft_maker_publish(m, r);
     if (r->operation == FT_RAW_FORK) ft_terms_fork(m->terms, r->thread, (uint32_t)o[1]);
 }
 
@@ -329,6 +330,7 @@ void ft_maker_follow(ft_maker *m)
         m->terms = ft_terms_new(m->builder, &m->summary->terms, ft_maker_location_at, m);
     if (m->modules.len) ft_maker_module_id(m, &m->modules.data[0]);
     ft_maker_name_cells(m);
+    if (m->terms) m->handed = ft_calloc(ft_cells_count_of(m->cells) + 1, sizeof *m->handed);
     ft_maker_name_blocks(m);
     ft_maker_know_lives(m);
     ft_maker_declare_objects(m);

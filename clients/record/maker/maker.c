@@ -225,7 +225,8 @@ static ft_status first_pass(ft_maker *m, program *running, ft_error *err)
 {
     ft_error damage = FT_ERROR_INIT;
     const ft_raw_header *header = ft_raw_log_header(m->log);
-    if (header->symbolic || header->keeps_ordered) ft_cells_keep_ordered(m->cells);
+    if (header->keeps_ordered) ft_cells_keep_ordered(m->cells);
+    if (header->symbolic) ft_cells_tell_ordered(m->cells);
     if (ft_raw_log_has_batches(m->log)) ft_cells_in_batches(m->cells);
     m->stack_frames = (ft_cells_frames){m, frame_at, since};
     ft_cells_know_frames(m->cells, &m->stack_frames);
@@ -283,7 +284,7 @@ static void summarise(ft_maker *m)
     const ft_raw_header *header = ft_raw_log_header(m->log);
     m->summary->bytes = header->mark;
     m->summary->granules = ft_cells_granules(m->cells);
-    m->summary->cells = ft_cells_count_of(m->cells);
+    m->summary->cells = ft_builder_peek(m->builder)->shared.len;
     m->summary->threads = header->threads;
     m->summary->ignored = header->ignored;
     m->summary->signals = header->signals;
@@ -330,6 +331,9 @@ static void release_maker(ft_maker *m)
     ft_map_release(&m->uses);
     ft_map_release(&m->live);
     ft_lives_release(&m->lives);
+    for (size_t t = 0; t < m->unpublished.len; t++) ft_vec_release(&m->unpublished.data[t]);
+    ft_vec_release(&m->unpublished);
+    free(m->handed);
     free(m->shadows);
 }
 

@@ -74,6 +74,17 @@ typedef struct ft_maker_shadow {
     uint16_t life;     /* the value is an address in that life of its memory (maker/lives.h) */
 } ft_maker_shadow;
 
+/* An ordered cell, in a recording with terms (handed.c). */
+typedef struct ft_maker_handed {
+    uint32_t loc, context; /* of the write that is to be published */
+    uint16_t holder;       /* the thread whose terms memory has there (ft_lanes) */
+    uint16_t waits; /* the thread in whose list of unpublished cells it is, + 1; 0: in none */
+    bool named;     /* it has a variable */
+    bool published; /* the trace has the last write: it gave the cell a term */
+} ft_maker_handed;
+
+typedef FT_VEC(uint32_t) ft_maker_cells;
+
 /* A value that was met a little before. */
 typedef struct ft_maker_recent {
     int64_t value;
@@ -136,10 +147,12 @@ typedef struct ft_maker {
     FT_VEC(ft_maker_block) blocks; /* by allocation */
     FT_VEC(ft_maker_use) used;     /* by block of the builder */
     ft_known *known;
-    uint64_t heap, heap_size; /* ft_cells_heap */
-    ft_map live;              /* address -> allocation */
-    ft_maker_shadow *shadows; /* by cell */
-    ft_map uses;              /* hash of a name -> how often it was given */
+    uint64_t heap, heap_size;           /* ft_cells_heap */
+    ft_map live;                        /* address -> allocation */
+    ft_maker_shadow *shadows;           /* by cell */
+    ft_maker_handed *handed;            /* by cell; NULL: recorded without terms */
+    FT_VEC(ft_maker_cells) unpublished; /* by thread: what it is to publish, perhaps */
+    ft_map uses;                        /* hash of a name -> how often it was given */
     ft_channels *channels;
     ft_hidden *hidden;
     ft_lives lives;
@@ -169,7 +182,8 @@ uint32_t ft_maker_thread(ft_maker *m, uint32_t t);
 uint32_t ft_maker_object_id(ft_maker *m, uint64_t index);
 const char *ft_maker_class_name(ft_raw_class class);
 /* Declare all of them, before the second pass. */
-void ft_maker_name_cells(ft_maker *m);
+void ft_maker_name_cells(ft_maker *m); /* but for the ordered ones */
+void ft_maker_name_cell(ft_maker *m, uint32_t c);
 void ft_maker_name_blocks(ft_maker *m); /* behind the cells */
 void ft_maker_know_lives(ft_maker *m);  /* behind the blocks */
 
@@ -212,9 +226,24 @@ void ft_maker_fence(ft_maker *m, uint32_t thread);
 /* The thread touches the cell, perhaps as the first of its block. What code without hooks gave it
  * it must not have earlier: what the block's maker, and who touched it, did so far comes before. */
 void ft_maker_admit(ft_maker *m, uint32_t c, uint32_t thread);
+/* What the record says of the cell's content; false: nothing. */
+bool ft_maker_content_of(const ft_raw_record *r, const ft_cell *cell, bool written, int64_t *value);
+/* A value that the thread read in the cell. */
+void ft_maker_learn(ft_maker *m, uint32_t thread, const ft_cell *cell, bool known, int64_t value);
+/* The life of the address that the value may be. */
+uint16_t ft_maker_life_of(const ft_maker *m, uint32_t c, int64_t value);
+/* The trace has that content of the cell now. */
+void ft_maker_touch(ft_maker *m, uint32_t c, uint32_t t, ft_maker_content now, int64_t value,
+                    uint16_t life);
 /* A record of SHOWN: what differs there from what was known is the thread's own external write. */
 void ft_maker_show(ft_maker *m, const ft_raw_record *r);
 void ft_maker_benign(ft_maker *m, uint64_t address, uint64_t size);
+
+/* ---- handed.c: ordered cells, through which terms go from thread to thread */
+/* The access, between ft_terms_begin and ft_terms_end. */
+void ft_maker_hand(ft_maker *m, const ft_raw_record *r, uint32_t c);
+/* Before the event of a fork, or of a thread's end. */
+void ft_maker_publish(ft_maker *m, const ft_raw_record *r);
 
 /* ---- objects.c: those that begin or end while others may use them */
 void ft_maker_meet_object(ft_maker *m, const ft_raw_record *r); /* first pass, all records */

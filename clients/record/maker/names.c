@@ -189,7 +189,7 @@ static void name_cell(ft_maker *m, uint32_t c, ft_strbuf *name)
     if (cell->has_initial)
         m->shadows[c] = (ft_maker_shadow){.content = FT_CONTENT_KNOWN, .value = cell->initial};
     m->shadows[c].variable = id;
-    bool heap = cell->allocation != FT_NO_ALLOCATION;
+    bool heap = cell->allocation != FT_NO_ALLOCATION && !cell->ordered;
     m->shadows[c].guarded = heap && !ft_cells_extent_of(m->cells, cell->allocation).stack;
     if (m->shadows[c].guarded && cell->owner < m->actors.len)
         m->actors.data[cell->owner].gives = true;
@@ -201,7 +201,15 @@ void ft_maker_name_cells(ft_maker *m)
     m->shadows = ft_calloc(n + 1, sizeof *m->shadows);
     m->heap_size = ft_cells_heap(m->cells, &m->heap);
     ft_strbuf name = {0};
-    for (uint32_t c = 0; c < n; c++) name_cell(m, c, &name);
+    for (uint32_t c = 0; c < n; c++)
+        if (!ft_cells_get(m->cells, c)->ordered) name_cell(m, c, &name);
+    ft_strbuf_release(&name);
+}
+
+void ft_maker_name_cell(ft_maker *m, uint32_t c)
+{
+    ft_strbuf name = {0};
+    name_cell(m, c, &name);
     ft_strbuf_release(&name);
 }
 
@@ -213,7 +221,8 @@ void ft_maker_name_blocks(ft_maker *m)
     uint32_t n = ft_cells_count_of(m->cells);
     members_of *members = ft_calloc(m->makers.len + 1, sizeof *members);
     for (uint32_t c = 0; c < n; c++) {
-        uint32_t a = ft_cells_get(m->cells, c)->allocation;
+        const ft_cell *cell = ft_cells_get(m->cells, c);
+        uint32_t a = cell->ordered ? FT_NO_ALLOCATION : cell->allocation;
         if (a != FT_NO_ALLOCATION) ft_vec_push(&members[a], m->shadows[c].variable);
     }
     for (size_t a = 0; a < m->makers.len; a++) {

@@ -389,7 +389,8 @@ static void hold_range(ft_terms *t, uint64_t address, uint64_t size)
 {
     for (uint64_t i = 0; i < size; i++) {
         ft_lane lane = ft_lanes_get(t->lanes, address + i);
-        if (lane.term && lane.thread == t->place.number) hold_lane(t, lane);
+        if (!lane.term || lane.thread != t->place.number) continue;
+        hold_lane(t, lane);
         ft_lanes_put(t->lanes, address + i, (ft_lane){0});
     }
 }

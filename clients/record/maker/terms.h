@@ -53,6 +53,19 @@ bool ft_terms_cell(ft_terms *terms, const ft_cell *cell, uint32_t variable,
                    ft_terms_content content);
 void ft_terms_end(ft_terms *terms);
 
+/* Ordered cells (handed.c) are the threads' own memory, but for what goes from one to another. */
+/* Between begin and end: the thread reads there what another one wrote. Appends the event and
+ * returns true; false: a plain event says it, and the thread has no term of it. */
+bool ft_terms_take_over(ft_terms *terms, const ft_cell *cell, uint32_t variable, int64_t value);
+/* Between begin and end: does the access leave a term there, or may it? */
+bool ft_terms_gives(const ft_terms *terms, const ft_cell *cell);
+/* Has the thread's memory a term there? What it gives is *value. */
+bool ft_terms_has(ft_terms *terms, ft_terms_place place, const ft_cell *cell, int64_t *value);
+/* Appends the event that gives the variable that term; false: it has none, or is held to its value
+ * from now on. */
+bool ft_terms_publish(ft_terms *terms, ft_terms_place place, const ft_cell *cell, uint32_t variable,
+                      bool again);
+
 /* Says in the trace's notes what fell back. */
 void ft_terms_note(ft_terms *terms);
 

@@ -131,10 +131,10 @@ static bool assign_read(ft_terms *t, const ft_cell *cell, uint32_t variable, uin
     return true;
 }
 
-static bool assign_write(ft_terms *t, const ft_cell *cell, uint32_t variable, bool again)
+static bool assign_lanes(ft_terms *t, const ft_lane *lanes, uint32_t n, uint32_t variable,
+                         bool again, uint32_t hook, uint8_t flags)
 {
-    const ft_lane *lanes = &t->access.lanes.data[cell->address - t->access.record->address];
-    ft_node node = ft_node_of_lanes(t, lanes, cell->size);
+    ft_node node = ft_node_of_lanes(t, lanes, n);
     if (!node.term || ft_terms_is_held(t, node.term)) return false;
     if (!ft_terms_agrees(t, node.term, node.value)) {
         ft_terms_disagrees(t, node.term);
@@ -145,8 +145,15 @@ static bool assign_write(ft_terms *t, const ft_cell *cell, uint32_t variable, bo
         return false;
     }
     ft_assignment assignment = {FT_SYM_SHARED(variable), node.term};
-    ft_terms_assign(t, FT_NO_TERM, &assignment, 1, t->place.hook, flags_of(t->access.record));
+    ft_terms_assign(t, FT_NO_TERM, &assignment, 1, hook, flags);
     return true;
+}
+
+static bool assign_write(ft_terms *t, const ft_cell *cell, uint32_t variable, bool again)
+{
+    const ft_raw_record *r = t->access.record;
+    return assign_lanes(t, &t->access.lanes.data[cell->address - r->address], cell->size, variable,
+                        again, t->place.hook, flags_of(r));
 }
 
 /* The comparison by which an update keeps the old value; FT_SYM_NOTHING: it does not choose. */
@@ -282,6 +289,64 @@ bool ft_terms_cell(ft_terms *t, const ft_cell *cell, uint32_t variable, ft_terms
     a->written |= done;
     if (!done && !store) set_lanes(t, offset, cell->size, ft_node_constant(8 * cell->size, bits));
     return done;
+}
+
+/* ---- ordered cells */
+
+bool ft_terms_take_over(ft_terms *t, const ft_cell *cell, uint32_t variable, int64_t value)
+{
+    uint64_t bits = ft_terms_value(cell->size, value).bits;
+    uint64_t offset = cell->address - t->access.record->address;
+    if (!t->access.symbolic) {
+        set_lanes(t, offset, cell->size, ft_node_constant(8 * cell->size, bits));
+        return false;
+    }
+    assign_read(t, cell, variable, bits);
+    for (uint32_t i = 0; i < cell->size; i++)
+        ft_lanes_put(t->lanes, cell->address + i, t->access.lanes.data[offset + i]);
+    return true;
+}
+
+bool ft_terms_gives(const ft_terms *t, const ft_cell *cell)
+{
+    const ft_terms_access *a = &t->access;
+    bool any = !is_store(a->record);
+    for (uint32_t i = 0; i < cell->size; i++)
+        any |= a->lanes.data[cell->address - a->record->address + i].term != FT_NO_TERM;
+    return any;
+}
+
+/* What the thread has there; false: no term. */
+static bool own_lanes(const ft_terms *t, const ft_cell *cell, ft_lane lanes[8])
+{
+    bool any = false;
+    for (uint32_t i = 0; i < cell->size; i++) {
+        ft_lane lane = ft_lanes_get(t->lanes, cell->address + i);
+        bool has = lane.term && lane.thread == t->place.number && !ft_terms_is_held(t, lane.term);
+        lanes[i] = has ? lane : (ft_lane){.value = lane.value};
+        any |= has;
+    }
+    return any;
+}
+
+bool ft_terms_has(ft_terms *t, ft_terms_place place, const ft_cell *cell, int64_t *value)
+{
+    ft_lane lanes[8];
+    uint64_t bits = 0;
+    ft_terms_enter(t, place);
+    bool any = own_lanes(t, cell, lanes);
+    for (uint32_t i = 0; i < cell->size; i++) bits |= (uint64_t)lanes[i].value << 8 * i;
+    unsigned shift = 64 - 8 * cell->size;
+    *value = (int64_t)(bits << shift) >> shift;
+    return any;
+}
+
+bool ft_terms_publish(ft_terms *t, ft_terms_place place, const ft_cell *cell, uint32_t variable,
+                      bool again)
+{
+    ft_lane lanes[8];
+    ft_terms_enter(t, place);
+    return own_lanes(t, cell, lanes) && assign_lanes(t, lanes, cell->size, variable, again, 0, 0);
 }
 
 /* ---- the end: own memory, and the node that the access is */

@@ -2,7 +2,8 @@
 """usage: evaluate.py SYMBOLIC.ndjson PLAIN.ndjson
 
 Executes a recording with terms by an evaluator of its own and compares it, access by access, with a
-recording of the same program without terms. The values that plain writes of the first put down are
+recording of the same program without terms (of cells that the second one does not have, it executes
+what the first one has). The values that plain writes of the first put down are
 those of the second: so where that one is of a run with other inputs, this asks what the terms say of
 inputs that they were not recorded with. An assume that fails ends the comparison: the program would
 have gone another way.
@@ -201,7 +202,8 @@ class Compared:
     def __init__(self, symbolic, plain):
         self.run = Run(symbolic[0])
         self.events = [e for e in symbolic[1:] if "kind" in e]  # not what it got from outside
-        self.same_cells = set(symbolic[0]["variables"]) == set(plain[0]["variables"])
+        self.cells = set(plain[0]["variables"])
+        self.has_cells = self.cells <= set(symbolic[0]["variables"])
         self.others = [e for e in plain[1:] if e.get("kind") in ("read", "write", "rmw")]
         self.next = 0
         self.inputs = {}
@@ -216,7 +218,7 @@ class Compared:
 
     def other(self, variable):
         """The access of the other recording that this one stands for; None: there is none."""
-        if not self.same_cells:
+        if not self.has_cells or variable not in self.cells:
             return None
         if self.next == len(self.others):
             self.complain("the other run ended before")
@@ -287,7 +289,7 @@ class Compared:
                 self.assign(event)
             if self.ended or self.wrong:
                 return
-        if not self.same_cells or self.next != len(self.others):
+        if not self.has_cells or self.next != len(self.others):
             self.complain("the other run went another way, and no assume says so")
 
 

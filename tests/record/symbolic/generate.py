@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""usage: generate.py SEED > program.c
+"""usage: generate.py SEED [--handed] > program.c
 
 A random C program: main puts its arguments into shared memory, a thread computes from there and puts
-what it gets back. Integers of all widths, structures, unions, bit-fields, arrays with computed
+what it gets back. --handed: two threads, one behind the other, with something of main's in between;
+another one sees what main gets and gives (and no more of it), at another time in other schedules, so
+that forks and joins order all but that. Integers of all widths, structures, unions, bit-fields, arrays with computed
 indices, loops, switches, recursion, calls through pointers, copies, variable arguments, atomics,
 floating point now and then. Nothing in it is undefined.
 """
@@ -166,8 +168,37 @@ class Program:
     def block(self, level):
         return "".join(self.statement(level) for _ in range(self.r.randrange(1, 3)))
 
+    def statements(self, least, most):
+        """Of a function."""
+        self.names = []
+        return "".join(self.statement(0) for _ in range(self.r.randrange(least, most)))
+
+    def handed(self):
+        first, second, between = (self.statements(*n) for n in ((4, 10), (4, 10), (1, 5)))
+        return (f"{HEAD}\n#include <semaphore.h>\n"
+                "static int64_t sink[64];\nstatic pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\nstatic sem_t seen;\n"
+                "static void *watch(void *unused)\n{\n    volatile int64_t last;\n    pthread_mutex_lock(&lock);\n"
+                "    for (int i = 0; i < 8; i++) last = in[i];\n    for (int i = 0; i < 64; i++) last = sink[i];\n"
+                "    (void)last;\n    pthread_mutex_unlock(&lock);\n    sem_post(&seen);\n    return unused;\n}\n"
+                f"static void *first(void *unused)\n{{\n{first}    return unused;\n}}\n"
+                f"static void *second(void *unused)\n{{\n{second}    return unused;\n}}\n"
+                f"static void between(void)\n{{\n{between}}}\n"
+                "int main(int argc, char **argv)\n{\n    pthread_t watcher, thread;\n    sem_init(&seen, 0, 0);\n"
+                "    pthread_create(&watcher, NULL, watch, NULL);\n    sem_wait(&seen);\n    pthread_mutex_lock(&lock);\n"
+                "    for (int i = 0; i < 8; i++) in[i] = i + 1 < argc ? strtoll(argv[i + 1], NULL, 0) : 0;\n"
+                "    pthread_mutex_unlock(&lock);\n    between();\n"
+                "    pthread_create(&thread, NULL, first, NULL);\n    pthread_join(thread, NULL);\n    between();\n"
+                "    pthread_create(&thread, NULL, second, NULL);\n    pthread_join(thread, NULL);\n"
+                "    pthread_mutex_lock(&lock);\n    for (int i = 0; i < 64; i++) sink[i] = out[i];\n"
+                "    for (int i = 0; i < 16; i++) sink[i] ^= (int64_t)((uint64_t)table[i] << 8) ^ bytes[i];\n"
+                "    for (int i = 0; i < 4; i++) sink[16 + i] ^= weigh(items[i]);\n"
+                "    sink[20] ^= (int64_t)((uint64_t)bits.a ^ (uint64_t)bits.b ^ bits.c ^ bits.d ^ mixed.whole ^ counter ^ flag);\n"
+                "    pthread_mutex_unlock(&lock);\n    pthread_join(watcher, NULL);\n"
+                "    uint64_t all = 0;\n    for (int i = 0; i < 64; i++) all += (uint64_t)sink[i];\n"
+                "    return (int)(all & 63);\n}\n")
+
     def text(self):
-        body = "".join(self.statement(0) for _ in range(self.r.randrange(6, 16)))
+        body = self.statements(6, 16)
         return (f"{HEAD}\nstatic void *compute(void *unused)\n{{\n{body}    return unused;\n}}\n\n"
                 "int main(int argc, char **argv)\n{\n    pthread_t thread;\n"
                 "    for (int i = 0; i < 8; i++) in[i] = i + 1 < argc ? strtoll(argv[i + 1], NULL, 0) : 0;\n"
@@ -181,4 +212,5 @@ class Program:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(Program(int(sys.argv[1])).text())
+    made = Program(int(sys.argv[1]))
+    sys.stdout.write(made.handed() if "--handed" in sys.argv else made.text())

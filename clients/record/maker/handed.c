@@ -1,0 +1,103 @@
+/* Ordered cells (ft_cell.ordered) in a recording with terms. What one thread writes there another
+ * one finds in every schedule, so nothing has to be said of it unless it is a term: then the value
+ * may be another one. Each thread has such a cell as its own memory. Where it forks a thread or
+ * ends, which is what others are ordered by, it publishes what has a term by then: an assignment to
+ * the cell's variable. A thread that finds what another one published reads the variable, once, and
+ * goes on with a term of its own. What has no term is a constant for whoever reads it: it was
+ * computed from constants, on a way that the thread takes in every schedule that has the order.
+ *
+ * Most cells of that kind never get a term (buffers that are filled, handed to a thread and
+ * joined): they have no variable and no events. */
+#include "maker/maker_internal.h"
+
+static void wait_to_publish(ft_maker *m, uint32_t thread, uint32_t c)
+{
+    ft_maker_handed *h = &m->handed[c];
+    if (h->waits == thread + 1) return;
+    h->waits = (uint16_t)(thread + 1);
+    while (m->unpublished.len <= thread) ft_vec_push(&m->unpublished, (ft_maker_cells){0});
+    ft_vec_push(&m->unpublished.data[thread], c);
+}
+
+static void put_down(ft_maker *m, const ft_raw_record *r, uint32_t c)
+{
+    ft_maker_handed *h = &m->handed[c];
+    h->holder = (uint16_t)r->thread;
+    h->published = false;
+    if (!ft_terms_gives(m->terms, ft_cells_get(m->cells, c))) return;
+    h->loc = ft_maker_locate(m, r->site);
+    h->context = m->context;
+    wait_to_publish(m, r->thread, c);
+}
+
+static void read_plainly(ft_maker *m, const ft_raw_record *r, uint32_t c, int64_t value)
+{
+    bool atomic = r->form != FT_RAW_FORM_READ;
+    uint32_t seen = ft_builder_value(m->builder, ft_maker_value(m, c, value, 0));
+    ft_maker_event(m, FT_EVENT_READ, r, m->shadows[c].variable, r->site, seen,
+                   atomic ? FT_FLAG_ATOMIC : 0);
+}
+
+/* What the cell holds is another thread's. If it is not what that one published, code without hooks
+ * wrote it, in the same order (ft_cells): a constant. */
+static void take_over(ft_maker *m, const ft_raw_record *r, uint32_t c)
+{
+    const ft_cell *cell = ft_cells_get(m->cells, c);
+    int64_t value, published = m->shadows[c].value;
+    bool known = ft_maker_content_of(r, cell, false, &value);
+    ft_maker_learn(m, r->thread, cell, known, value);
+    if (known && value != published) {
+        m->handed[c].published = false;
+        return;
+    }
+    m->summary->kept++;
+    if (ft_terms_take_over(m->terms, cell, m->shadows[c].variable, published))
+        m->handed[c].holder = (uint16_t)r->thread;
+    else
+        read_plainly(m, r, c, published);
+}
+
+void ft_maker_hand(ft_maker *m, const ft_raw_record *r, uint32_t c)
+{
+    const ft_maker_handed *h = &m->handed[c];
+    bool stores = r->form == FT_RAW_FORM_WRITE || r->form == FT_RAW_FORM_ATOMIC_WRITE;
+    if (!stores && h->published && h->holder != r->thread) take_over(m, r, c);
+    if (stores || ft_raw_updates(r->form)) put_down(m, r, c);
+}
+
+/* Is the cell still what lies there? */
+static bool is_living(const ft_maker *m, uint32_t c)
+{
+    uint32_t skip;
+    return ft_cells_at(m->cells, ft_cells_get(m->cells, c)->address, &skip) == c;
+}
+
+static void publish_cell(ft_maker *m, const ft_raw_record *r, uint32_t c)
+{
+    ft_maker_handed *h = &m->handed[c];
+    const ft_cell *cell = ft_cells_get(m->cells, c);
+    ft_terms_place place = {r->thread, ft_maker_thread(m, r->thread), h->loc, m->step};
+    int64_t value;
+    if (h->holder != r->thread || h->published || !is_living(m, c)) return;
+    if (!ft_terms_has(m->terms, place, cell, &value)) return;
+    if (!h->named) ft_maker_name_cell(m, c);
+    h->named = true;
+    uint16_t life = ft_maker_life_of(m, c, value);
+    ft_maker_in_context(m, h->context);
+    h->published = ft_terms_publish(m->terms, place, cell, m->shadows[c].variable, life != 0);
+    if (h->published) ft_maker_touch(m, c, r->thread, FT_CONTENT_KNOWN, value, life);
+    m->summary->kept += h->published;
+}
+
+void ft_maker_publish(ft_maker *m, const ft_raw_record *r)
+{
+    if (r->thread >= m->unpublished.len) return;
+    ft_maker_cells *list = &m->unpublished.data[r->thread];
+    uint32_t context = m->context;
+    for (size_t i = 0; i < list->len; i++) {
+        m->handed[list->data[i]].waits = 0;
+        publish_cell(m, r, list->data[i]);
+    }
+    list->len = 0;
+    ft_maker_in_context(m, context);
+}
