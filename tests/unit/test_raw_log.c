@@ -93,6 +93,11 @@ ft_rt_thread *ft_rt_enter(void)
     return self;
 }
 
+void ft_rt_may_spin(ft_rt_thread *self, uintptr_t address, int64_t value)
+{
+    (void)self, (void)address, (void)value;
+}
+
 void ft_rt_leave(ft_rt_thread *self)
 {
     (void)self;

@@ -141,6 +141,9 @@ void ft_rt_log_access(ft_raw_form form, const void *pc, uintptr_t address, uint3
     unsigned code = 8 * (unsigned)form + (unsigned)__builtin_ctz(size);
     uint32_t site = ft_rt_site_of(ft_rt_key(pc, code));
     if (site) ft_rt_emit(site, address, (uint64_t)value, (uint64_t)written);
+    bool reads = form == FT_RAW_FORM_ATOMIC_READ;
+    if (reads || (form == FT_RAW_FORM_UPDATE && value == written))
+        ft_rt_may_spin(ft_rt_self, address, value);
 }
 
 void ft_rt_emit_memory(uint32_t site, uintptr_t address, uint64_t size, uint64_t value,

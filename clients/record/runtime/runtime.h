@@ -144,6 +144,14 @@ typedef struct ft_rt_look {
     const void *pc;
 } ft_rt_look;
 
+/* An atomic that was read again and again, or changed to what it was (baton.c). */
+typedef struct ft_rt_spin {
+    uintptr_t address;
+    int64_t value;
+    int64_t left; /* in that turn, behind the last time */
+    uint32_t times;
+} ft_rt_spin;
+
 /* What a thread waits for, should it never get it (raw.h, BLOCKED). */
 typedef struct ft_rt_request {
     uint32_t kind, flags; /* of the event (trace/event.h) */
@@ -182,6 +190,7 @@ typedef struct ft_rt_thread {
     ft_rt_pending pending;
     ft_rt_held held; /* only with a pending write */
     ft_rt_look look;
+    ft_rt_spin spin;
     uint32_t ignores; /* regions open whose accesses are no candidates */
     void *(*start)(void *);
     void *argument;
@@ -252,6 +261,9 @@ int ft_rt_create_from(pthread_t *handle, const pthread_attr_t *attributes, void 
                       void *argument, const void *pc);
 void ft_rt_yield(ft_rt_thread *self);
 void ft_rt_may_end_turn(ft_rt_thread *self);
+/* Behind an atomic access that left the value as it was: the turn is over if the thread seems to
+ * wait for another one. */
+void ft_rt_may_spin(ft_rt_thread *self, uintptr_t address, int64_t value);
 ft_rt_thread *ft_rt_thread_new(void);         /* ready; NULL: too many */
 void ft_rt_thread_starts(ft_rt_thread *self); /* in the new thread: waits for its first turn */
 ft_rt_thread *ft_rt_thread_of(pthread_t handle);
