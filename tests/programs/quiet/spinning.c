@@ -1,5 +1,5 @@
-/* Three threads wait for what a fourth one counts, in loops that read an atomic, change it to what it
- * was, or fail to exchange it: nothing is wrong, and the recording is not mostly their reads. */
+/* Three threads wait for what a fourth one counts, in loops that read an atomic, change it to what
+ * it was, or fail to exchange it: nothing is wrong, and the recording is not mostly their reads. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
