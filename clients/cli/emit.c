@@ -148,6 +148,7 @@ static ft_status emit_report(ft_emit *emit, json_t *report, const char *shown, s
     if (!json_object_get(report, "file")) json_object_set_new(report, "file", json_string(shown));
     json_array_append(emit->reports, report);
     ft_report *model = ft_report_new(report, shown);
+    ft_report_number(model, emit->view.apart);
     ft_ledger_apply(emit->ledger, model);
     *code = ft_view_exit(model);
     bool later = emit->format != FT_REPORT_TEXT || emit->options->output;
@@ -257,6 +258,7 @@ ft_status ft_emit_end(ft_emit *emit, ft_error *err)
                                 : json_incref(json_array_get(emit->reports, 0));
     if (!all) return FT_OK;
     ft_report *report = ft_report_new(all, NULL);
+    ft_report_number(report, emit->view.apart);
     ft_ledger_apply(emit->ledger, report);
     ft_status status = write_reports(emit, report, err);
     if (!status) status = write_baseline(emit, report, err);

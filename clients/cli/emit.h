@@ -14,7 +14,7 @@ typedef struct ft_pages {
     struct ft_emit *emit;
     ft_view view;
     const char *file;
-    size_t findings;       /* seen so far */
+    size_t findings;       /* numbered so far */
     ft_intern prints;      /* their fingerprints */
     FT_VEC(size_t) firsts; /* of each of them, the number of its first finding */
     FILE *lists[3]; /* "findings", "undecided", "safe": records as JSON; NULL: none, or not kept */

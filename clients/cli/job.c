@@ -410,8 +410,7 @@ ft_status ft_job_write_witness(const ft_view *view, const char *file, const json
                                size_t number, ft_error *err)
 {
     const json_t *witness = json_object_get(finding, "witness");
-    bool apart = json_is_true(json_object_get(finding, "apart"));
-    if (!view->witness_dir || !witness || (apart && !view->apart)) return FT_OK;
+    if (!view->witness_dir || !witness) return FT_OK;
     if (mkdir(view->witness_dir, 0777) && errno != EEXIST)
         return ft_error_set(err, FT_USAGE, "%s cannot be made: %s", view->witness_dir,
                             strerror(errno));

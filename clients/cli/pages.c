@@ -55,13 +55,20 @@ static void strip(json_t *finding, bool explain)
     for (size_t i = 0; i < (explain ? n - 2 : n); i++) json_object_del(finding, DONE[i]);
 }
 
-/* The findings of a page are numbered, and grouped, as in the whole report. */
+static bool is_numbered(const ft_pages *p, const json_t *record)
+{
+    return p->view.apart || !ft_finding_is_apart(record);
+}
+
+/* The findings of a page are numbered, and grouped, as in the whole report (ft_report_number). */
 static void number_findings(ft_pages *p, ft_report *model)
 {
+    size_t number = p->findings;
     for (size_t i = 0; i < model->findings.len; i++) {
         ft_finding *finding = &model->findings.data[i];
-        finding->number = finding->group = p->findings + i + 1;
-        if (!*finding->fingerprint) continue;
+        bool numbered = is_numbered(p, finding->record);
+        finding->number = finding->group = numbered ? ++number : 0;
+        if (!numbered || !*finding->fingerprint) continue;
         uint32_t id = ft_intern_add(&p->prints, finding->fingerprint, strlen(finding->fingerprint));
         if (id == p->firsts.len) ft_vec_push(&p->firsts, finding->number);
         finding->group = p->firsts.data[id];
@@ -72,7 +79,9 @@ static void number_findings(ft_pages *p, ft_report *model)
 static void find_told(ft_pages *p, ft_finding *finding)
 {
     ft_emit *emit = p->emit;
-    if (!emit->several || !*finding->fingerprint || finding->group != finding->number) return;
+    if (!finding->number || !emit->several || !*finding->fingerprint ||
+        finding->group != finding->number)
+        return;
     uint32_t id = ft_intern_add(&emit->prints, finding->fingerprint, strlen(finding->fingerprint));
     if (id < emit->told.len) {
         free(finding->elsewhere);
@@ -100,13 +109,13 @@ static void print_findings(ft_pages *p, json_t *page)
 
 static ft_status write_witnesses(ft_pages *p, const json_t *findings, ft_error *err)
 {
-    size_t index;
+    size_t index, number = p->findings;
     json_t *finding;
     ft_status status = FT_OK;
     json_array_foreach(findings, index, finding)
     {
-        if (status == FT_OK)
-            status = ft_job_write_witness(&p->view, p->file, finding, p->findings + index + 1, err);
+        if (status == FT_OK && is_numbered(p, finding))
+            status = ft_job_write_witness(&p->view, p->file, finding, ++number, err);
     }
     return status;
 }
@@ -121,7 +130,7 @@ ft_status ft_pages_see(void *pages, json_t *page, ft_error *err)
     bool whole = needs_whole(p->emit);
     if (status == FT_OK && !whole && text) print_findings(p, page);
     if (status == FT_OK && !whole && !text) status = keep_records(p, page, err);
-    p->findings += json_array_size(findings);
+    json_array_foreach(findings, index, finding) p->findings += is_numbered(p, finding);
     if (status != FT_OK || whole) return status;
     json_array_foreach(findings, index, finding) strip(finding, p->view.explain);
     return FT_OK;

@@ -50,6 +50,9 @@ void ft_report_mark_repeated(ft_report *report)
     FT_VEC(size_t) firsts = {0};
     for (size_t i = 0; i < report->findings.len; i++) {
         ft_finding *finding = &report->findings.data[i];
+        free(finding->elsewhere);
+        finding->elsewhere = NULL;
+        if (!finding->number) continue;
         uint32_t id = identify(&names, finding);
         if (id == firsts.len) ft_vec_push(&firsts, i);
         const ft_finding *first = &report->findings.data[firsts.data[id]];

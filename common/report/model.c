@@ -134,17 +134,22 @@ static const char *why_apart(const ft_finding *finding)
     return "it is read anew under the lock that guards it; no transaction is marked";
 }
 
+bool ft_finding_is_apart(const json_t *record)
+{
+    return json_is_true(json_object_get(record, "apart"));
+}
+
 static void set_apart(ft_finding *finding)
 {
-    if (!json_is_true(json_object_get(finding->record, "apart"))) return;
+    if (!ft_finding_is_apart(finding->record)) return;
     finding->standing = FT_STANDING_APART;
     finding->fails = false;
     finding->why = ft_strdup(why_apart(finding));
 }
 
-static ft_finding finding_of(const json_t *record, size_t part, size_t number)
+static ft_finding finding_of(const json_t *record, size_t part)
 {
-    ft_finding finding = {.record = record, .part = part, .number = number, .fails = true};
+    ft_finding finding = {.record = record, .part = part, .fails = true};
     size_t index;
     json_t *access;
     finding.check = ft_json_text(record, "check", "finding");
@@ -173,26 +178,35 @@ static void add_part(ft_report *report, const json_t *json, const char *file)
     ft_report_part part = {json, ft_json_text(json, "file", file), report->findings.len, 0};
     if (!part.file) part.file = ft_json_text(json, "trace", "a trace");
     json_array_foreach(json_object_get(json, "findings"), index, record)
-        ft_vec_push(&report->findings, finding_of(record, report->parts.len, index + 1));
+        ft_vec_push(&report->findings, finding_of(record, report->parts.len));
     part.count = report->findings.len - part.first;
     ft_vec_push(&report->parts, part);
 }
 
 /* Findings with one fingerprint are one group, named by its first one. */
-static void group(ft_report *report, const ft_report_part *part)
+static void number_part(ft_report *report, const ft_report_part *part, bool apart)
 {
     ft_intern prints = {0};
     FT_VEC(size_t) firsts = {0};
+    size_t numbered = 0;
     for (size_t i = part->first; i < part->first + part->count; i++) {
         ft_finding *finding = &report->findings.data[i];
-        finding->group = finding->number;
-        if (!*finding->fingerprint) continue;
+        bool counts = apart || !ft_finding_is_apart(finding->record);
+        finding->number = finding->group = counts ? ++numbered : 0;
+        if (!counts || !*finding->fingerprint) continue;
         uint32_t id = ft_intern_add(&prints, finding->fingerprint, strlen(finding->fingerprint));
         if (id == firsts.len) ft_vec_push(&firsts, finding->number);
         finding->group = firsts.data[id];
     }
     ft_vec_release(&firsts);
     ft_intern_release(&prints);
+}
+
+void ft_report_number(ft_report *report, bool apart)
+{
+    for (size_t i = 0; i < report->parts.len; i++)
+        number_part(report, &report->parts.data[i], apart);
+    ft_report_mark_repeated(report);
 }
 
 ft_report *ft_report_new(json_t *json, const char *file)
@@ -204,8 +218,7 @@ ft_report *ft_report_new(json_t *json, const char *file)
     if (!report->several) add_part(report, json, file);
     for (size_t i = 0; i < json_array_size(several); i++)
         add_part(report, json_array_get(several, i), file);
-    for (size_t i = 0; i < report->parts.len; i++) group(report, &report->parts.data[i]);
-    ft_report_mark_repeated(report);
+    ft_report_number(report, false);
     return report;
 }
 

@@ -105,7 +105,7 @@ typedef struct ft_finding {
     const json_t *record; /* RECORD, borrowed */
     size_t group;         /* number of the first finding of its part with this fingerprint */
     size_t part;          /* index of the report's parts */
-    size_t number;        /* from 1, in its part */
+    size_t number;        /* from 1, in its part; 0: set apart, and not counted */
     const ft_rule *rule;
     const char *check, *kind, *status, *message;
     const char *object, *name, *id; /* NULL: none */
@@ -145,6 +145,9 @@ typedef struct ft_report {
  * is left out of the views. */
 ft_report *ft_report_new(json_t *json, const char *file);
 void ft_report_free(ft_report *report); /* accepts NULL */
+/* Numbers and groups the findings anew: with `apart` those that are set apart as well. */
+void ft_report_number(ft_report *report, bool apart);
+bool ft_finding_is_apart(const json_t *record);
 
 bool ft_finding_is_silent(const ft_finding *finding);       /* suppressed or apart */
 bool ft_place_parse(const char *location, ft_place *place); /* place->file is heap; false: none */

@@ -292,6 +292,7 @@ static void what_is_apart_is_one_line(void **state)
             assert_int_equal(ft_ledger_add_suppressions(ledger, LINE, strlen(LINE), "s", &err),
                              FT_OK);
         ft_report *report = judged(ledger, json);
+        ft_report_number(report, CASES[i].counts);
         assert_int_equal(failing(report), CASES[i].failing);
         assert_int_equal(report->findings.data[2].standing, CASES[i].standing);
         ft_report_render(report, FT_REPORT_TEXT, &view, &text);
@@ -303,6 +304,27 @@ static void what_is_apart_is_one_line(void **state)
         ft_report_free(report);
         ft_ledger_free(ledger);
     }
+}
+
+/* The first that is listed is the first, whatever stands before it. */
+static void numbers_count_what_is_listed(void **state)
+{
+    (void)state;
+    ft_view view = {.columns = FT_VIEW_COLUMNS};
+    ft_strbuf text = {0};
+    json_t *json = races(0, 3), *list = json_object_get(json, "findings");
+    for (size_t k = 0; k < 2; k++)
+        json_object_set_new(json_array_get(list, k), "apart", json_true());
+    ft_ledger *ledger = ft_ledger_new("2026-01-31");
+    ft_report *report = judged(ledger, json);
+    ft_report_render(report, FT_REPORT_TEXT, &view, &text);
+    assert_int_equal(occurrences(text.text, "\n[1] ") + !strncmp(text.text, "[1] ", 4), 1);
+    assert_null(strstr(text.text, "[3] "));
+    ft_report_number(report, true);
+    for (size_t k = 0; k < 3; k++) assert_int_equal(report->findings.data[k].number, k + 1);
+    ft_strbuf_release(&text);
+    ft_report_free(report);
+    ft_ledger_free(ledger);
 }
 
 /* Predicted and observed findings are counted each without those of them that are apart. */
@@ -497,6 +519,7 @@ int main(void)
         cmocka_unit_test(malformed_lines_have_a_place),
         cmocka_unit_test(suppressions_match_and_expire),
         cmocka_unit_test(what_is_apart_is_one_line),
+        cmocka_unit_test(numbers_count_what_is_listed),
         cmocka_unit_test(the_summary_counts_what_is_listed),
         cmocka_unit_test(only_some_checks_count),
         cmocka_unit_test(reviews_of_the_server_count),
