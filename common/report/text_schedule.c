@@ -8,6 +8,7 @@ enum {
     MOST_COLUMNS = 6, /* threads side by side */
     FOLD_LEAST = 8,   /* shorter stretches are printed */
     EDGE = 2,         /* steps kept on either side of a switch */
+    MOST_BLIND = 2,   /* stretches in a row of which nothing is told; more are one line */
     INDENT = 6,       /* of each further thread, where threads are not side by side */
     MOST_INDENTS = 5
 };
@@ -144,11 +145,59 @@ static size_t print_fold(const plan *p, size_t from, ft_strbuf *out)
     return to;
 }
 
+/* Behind the stretches from that one on in which no step is shown; *n: how many there are. */
+static size_t pass_blind(const plan *p, size_t from, size_t *n)
+{
+    const ft_report_step *steps = p->finding->steps.data;
+    for (*n = 0; from < p->finding->steps.len; ++*n) {
+        size_t to = from;
+        while (to < p->finding->steps.len && steps[to].thread == steps[from].thread) {
+            if (p->shown[to]) return from;
+            to++;
+        }
+        from = to;
+    }
+    return from;
+}
+
+static void name_threads(const plan *p, size_t from, size_t to, ft_strbuf *out)
+{
+    size_t n = p->finding->threads.len, left = 0;
+    bool *there = ft_calloc(n + 1, sizeof *there);
+    for (size_t i = from; i < to; i++) there[p->finding->steps.data[i].thread] = true;
+    for (size_t t = 0; t < n; t++) left += there[t];
+    for (size_t t = 0; t < n; t++) {
+        if (!there[t]) continue;
+        ft_view_safe_text(p->finding->threads.data[t], out);
+        left--;
+        if (left) ft_strbuf_puts(out, left > 1 ? ", " : " and ");
+    }
+    free(there);
+}
+
+/* Who only sees that threads go on, 50 times in a row, sees nothing. */
+static void print_blind(const plan *p, size_t from, size_t to, size_t stretches, ft_strbuf *out)
+{
+    size_t hidden = 0;
+    for (size_t i = from; i < to; i++) hidden += p->finding->steps.data[i].count;
+    ft_strbuf_printf(out, "    %5s  ... %zu more steps of ", "", hidden);
+    name_threads(p, from, to, out);
+    ft_strbuf_printf(out, ", %zu context switches (--full: each)\n", stretches - 1);
+}
+
 static void print_steps(const ft_view *view, const plan *p, ft_strbuf *out)
 {
     const ft_report_step *steps = p->finding->steps.data;
     if (p->side_by_side) print_names(view, p, out);
     for (size_t i = 0; i < p->finding->steps.len;) {
+        size_t stretches = 0;
+        bool begins = i == 0 || steps[i].thread != steps[i - 1].thread;
+        size_t behind = begins && !view->full ? pass_blind(p, i, &stretches) : i;
+        if (stretches > MOST_BLIND) {
+            print_blind(p, i, behind, stretches, out);
+            i = behind;
+            continue;
+        }
         bool changed = i > 0 && steps[i].thread != steps[i - 1].thread;
         if (changed || (i == 0 && !p->side_by_side)) print_switch(view, p, i, out);
         if (!p->shown[i]) {
