@@ -213,17 +213,31 @@ static uint32_t write_value(ft_maker *m, uint32_t c, const ft_raw_record *r, boo
     return known ? ft_builder_value(m->builder, ft_maker_value(m, c, value, life)) : FT_NO_VALUE;
 }
 
+/* May another schedule have the thread read the cell before anybody wrote it? */
+static bool may_be_unwritten(ft_maker *m, uint32_t c, uint32_t thread, bool writes)
+{
+    const ft_cell *cell = ft_cells_get(m->cells, c);
+    if (!m->terms || (cell->has_initial && !cell->left_over)) return false;
+    ft_maker_birth *birth = &m->births[c];
+    bool unwritten =
+        !birth->turn || !ft_cells_is_behind(m->cells, thread, birth->thread, birth->turn);
+    if (!birth->turn && writes) *birth = (ft_maker_birth){thread, *ft_cells_turn_now(m->cells)};
+    return unwritten;
+}
+
 static void cell_events(ft_maker *m, const ft_raw_record *r, uint32_t c)
 {
     const ft_cell *cell = ft_cells_get(m->cells, c);
     int64_t value = 0, written = 0;
     bool known = ft_maker_content_of(r, cell, false, &value);
     bool update = ft_raw_updates(r->form);
+    bool reads = r->form == FT_RAW_FORM_READ || r->form == FT_RAW_FORM_ATOMIC_READ;
     bool atomic = r->form != FT_RAW_FORM_READ && r->form != FT_RAW_FORM_WRITE;
     uint8_t flags = atomic ? FT_FLAG_ATOMIC : 0;
     uint32_t id = m->shadows[c].variable;
     m->summary->kept++;
     ft_terms_content content = {.known = known, .value = value};
+    content.unwritten = may_be_unwritten(m, c, r->thread, !reads);
     if (update) {
         ft_maker_content_of(r, cell, true, &written);
         uint32_t old = read_value(m, c, r, known, value);
@@ -235,7 +249,6 @@ static void cell_events(ft_maker *m, const ft_raw_record *r, uint32_t c)
                           ft_maker_locate(m, r->site), old, made, r->form == FT_RAW_FORM_COMPARE);
         return;
     }
-    bool reads = r->form == FT_RAW_FORM_READ || r->form == FT_RAW_FORM_ATOMIC_READ;
     uint32_t seen = reads ? read_value(m, c, r, known, value) : write_value(m, c, r, known, value);
     content.again = m->shadows[c].life;
     if (m->terms && ft_terms_cell(m->terms, cell, id, content)) return;

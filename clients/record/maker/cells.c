@@ -343,22 +343,27 @@ static void begin_thread(ft_cells *cells, const ft_raw_record *r)
     if (!cells->settled) begin_stack(cells, a, r->thread);
 }
 
+static bool keeps_order(const ft_cells *cells)
+{
+    return !cells->settled || cells->tells_ordered;
+}
+
 /* What comes behind it is later than what was before. */
 static void synchronise(ft_cells *cells, const ft_raw_record *r)
 {
-    if (!cells->settled) ft_cells_order_sync(cells, r->thread, r->operands[0]);
+    if (keeps_order(cells)) ft_cells_order_sync(cells, r->thread, r->operands[0]);
     ft_cells_next_turn(cells, r->thread);
 }
 
 static void fork_thread(ft_cells *cells, const ft_raw_record *r)
 {
-    if (!cells->settled) ft_cells_order_fork(cells, r->thread, (uint32_t)r->operands[1]);
+    if (keeps_order(cells)) ft_cells_order_fork(cells, r->thread, (uint32_t)r->operands[1]);
     ft_cells_next_turn(cells, r->thread);
 }
 
 static void join_thread(ft_cells *cells, const ft_raw_record *r)
 {
-    if (!cells->settled) ft_cells_order_join(cells, r->thread, (uint32_t)r->operands[1]);
+    if (keeps_order(cells)) ft_cells_order_join(cells, r->thread, (uint32_t)r->operands[1]);
 }
 
 static void end_thread(ft_cells *cells, const ft_raw_record *r)
@@ -608,6 +613,7 @@ void ft_cells_settle(ft_cells *cells)
     if (cells->fences.len)
         qsort(cells->fences.data, cells->fences.len, sizeof *cells->fences.data, by_start);
     ft_cells_want_settle(cells);
+    if (cells->tells_ordered) ft_cells_order_again(cells);
     cells->turn = cells->begun = 0;
     cells->settled = true;
 }
@@ -713,6 +719,14 @@ bool ft_cells_is_parted(ft_cells *cells, uint64_t address, uint64_t size)
         if (g && g->parted) return true;
     }
     return false;
+}
+
+bool ft_cells_is_ordered(ft_cells *cells, uint64_t address)
+{
+    uint64_t key = address / GRANULE;
+    page *p = page_at(cells, key, false);
+    const granule *g = p ? living(cells, p, key % PAGE) : NULL;
+    return g && g->ordered;
 }
 
 /* Which cells the granule has in this life, for a look at its slot alone. */

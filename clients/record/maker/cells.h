@@ -92,7 +92,7 @@ typedef struct ft_cells_frames {
     uint32_t (*since)(void *of, uint32_t thread, uint64_t address);
 } ft_cells_frames;
 void ft_cells_know_frames(ft_cells *cells, const ft_cells_frames *frames); /* kept */
-/* First pass: which turn of the threads it is; changes. */
+/* Which turn of the threads it is; changes. */
 const uint32_t *ft_cells_turn_now(const ft_cells *cells);
 /* First pass: the thread on whose stack the address lies by now; FT_NO_OWNER. */
 uint32_t ft_cells_stack_at(const ft_cells *cells, uint64_t address);
@@ -114,6 +114,12 @@ bool ft_cells_wants(const ft_cells *cells);
 /* Is all that others did so far to stay before what it does now, since code without hooks writes in
  * this or a later of its turns what they had read? Asked behind the above; true once a fence. */
 bool ft_cells_is_fenced(ft_cells *cells, uint32_t thread);
+
+/* Second pass, if ft_cells_tell_ordered: is all that `other` did up to that turn
+ * (ft_cells_turn_now) before what the thread does now, by forks and joins? */
+bool ft_cells_is_behind(const ft_cells *cells, uint32_t thread, uint32_t other, uint32_t turn);
+/* Second pass: does the address lie in a granule whose cells are ordered? */
+bool ft_cells_is_ordered(ft_cells *cells, uint64_t address);
 
 uint32_t ft_cells_count_of(const ft_cells *cells);
 const ft_cell *ft_cells_get(const ft_cells *cells, uint32_t cell);

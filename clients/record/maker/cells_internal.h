@@ -273,8 +273,9 @@ void ft_cells_want(ft_cells *cells, uint32_t first, uint32_t turn);
 void ft_cells_want_settle(ft_cells *cells);
 void ft_cells_want_release(ft_cells *cells);
 
-/* ---- cells_order.c, all of the first pass */
+/* ---- cells_order.c: the first pass; if ft_cells_tell_ordered, the second as well */
 void ft_cells_order_start(ft_cells *cells);
+void ft_cells_order_again(ft_cells *cells); /* between them */
 void ft_cells_order_release(ft_cells *cells);
 void ft_cells_order_fork(ft_cells *cells, uint32_t parent, uint32_t child);
 void ft_cells_order_join(ft_cells *cells, uint32_t thread, uint32_t child);

@@ -42,6 +42,22 @@ void ft_cells_order_start(ft_cells *cells)
     begin(&first->began, 0);
 }
 
+void ft_cells_order_again(ft_cells *cells)
+{
+    for (size_t t = 0; t < cells->actors.len; t++) {
+        actor *a = &cells->actors.data[t];
+        a->now.turns.len = a->began.turns.len = 0;
+        a->held = 0;
+        a->forked = a->ended = false;
+    }
+    ft_cells_order_start(cells);
+}
+
+bool ft_cells_is_behind(const ft_cells *cells, uint32_t thread, uint32_t other, uint32_t turn)
+{
+    return ft_cells_order_now(cells, thread, other, turn);
+}
+
 void ft_cells_order_release(ft_cells *cells)
 {
     for (size_t t = 0; t < cells->actors.len; t++) {

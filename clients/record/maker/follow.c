@@ -68,7 +68,7 @@ static void keep_input(ft_maker *m, const ft_raw_record *r)
                   from ? ft_maker_module_id(m, from) + 1 : 0, from ? pc - from->base : 0);
 }
 
-/* Memory that begins has no terms; who forked whom, and what the other then finds. */
+/* Memory that begins has no terms; others find what the thread has. */
 static void tell_terms(ft_maker *m, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;
@@ -76,7 +76,6 @@ static void tell_terms(ft_maker *m, const ft_raw_record *r)
     if (r->operation == FT_RAW_ALLOC) ft_terms_forget(m->terms, o[1], o[2]);
     if (r->operation == FT_RAW_BEGIN) ft_terms_forget(m->terms, o[0], o[1]);
     if (r->operation == FT_RAW_FORK || r->operation == FT_RAW_END) ft_maker_publish(m, r);
-    if (r->operation == FT_RAW_FORK) ft_terms_fork(m->terms, r->thread, (uint32_t)o[1]);
 }
 
 static void fork_thread(ft_maker *m, const ft_raw_record *r)
@@ -325,12 +324,13 @@ static void know_hidden(ft_maker *m)
 void ft_maker_follow(ft_maker *m)
 {
     ft_raw_record r = {0};
+    const ft_terms_surroundings around = {m, ft_maker_location_at, ft_maker_is_handed};
     m->summary->terms.on = ft_raw_log_header(m->log)->symbolic;
-    if (m->summary->terms.on)
-        m->terms = ft_terms_new(m->builder, &m->summary->terms, ft_maker_location_at, m);
+    if (m->summary->terms.on) m->terms = ft_terms_new(m->builder, &m->summary->terms, &around);
     if (m->modules.len) ft_maker_module_id(m, &m->modules.data[0]);
     ft_maker_name_cells(m);
     if (m->terms) m->handed = ft_calloc(ft_cells_count_of(m->cells) + 1, sizeof *m->handed);
+    if (m->terms) m->births = ft_calloc(ft_cells_count_of(m->cells) + 1, sizeof *m->births);
     ft_maker_name_blocks(m);
     ft_maker_know_lives(m);
     ft_maker_declare_objects(m);

@@ -30,6 +30,8 @@ static void put_down(ft_maker *m, const ft_raw_record *r, uint32_t c)
     wait_to_publish(m, r->thread, c);
 }
 
+/* What reads a cell that another thread published is no step: whatever the access is, in every
+ * schedule it comes behind that thread's end or fork. */
 static void read_plainly(ft_maker *m, const ft_raw_record *r, uint32_t c, int64_t value)
 {
     bool atomic = r->form != FT_RAW_FORM_READ;
@@ -51,10 +53,12 @@ static void take_over(ft_maker *m, const ft_raw_record *r, uint32_t c)
         return;
     }
     m->summary->kept++;
+    ft_builder_hook(m->builder, 0);
     if (ft_terms_take_over(m->terms, cell, m->shadows[c].variable, published))
         m->handed[c].holder = (uint16_t)r->thread;
     else
         read_plainly(m, r, c, published);
+    ft_builder_hook(m->builder, m->step);
 }
 
 void ft_maker_hand(ft_maker *m, const ft_raw_record *r, uint32_t c)
@@ -63,6 +67,12 @@ void ft_maker_hand(ft_maker *m, const ft_raw_record *r, uint32_t c)
     bool stores = r->form == FT_RAW_FORM_WRITE || r->form == FT_RAW_FORM_ATOMIC_WRITE;
     if (!stores && h->published && h->holder != r->thread) take_over(m, r, c);
     if (stores || ft_raw_updates(r->form)) put_down(m, r, c);
+}
+
+bool ft_maker_is_handed(void *context, uint64_t address)
+{
+    const ft_maker *m = context;
+    return ft_cells_is_ordered(m->cells, address);
 }
 
 /* Is the cell still what lies there? */

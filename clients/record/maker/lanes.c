@@ -7,6 +7,7 @@
 enum { GRANULE = 8 };
 
 typedef struct granule {
+    uint64_t key;
     ft_lane lanes[GRANULE];
 } granule;
 
@@ -53,7 +54,7 @@ void ft_lanes_put(ft_lanes *l, uint64_t address, ft_lane lane)
     if (!lane.term && !ft_map_get(&l->places, key, NULL)) return;
     bool inserted;
     uint64_t index = *ft_map_slot(&l->places, key, l->granules.len, &inserted);
-    if (inserted) ft_vec_push(&l->granules, (granule){0});
+    if (inserted) ft_vec_push(&l->granules, (granule){.key = key});
     l->granules.data[index].lanes[address % GRANULE] = lane;
     if (lane.term) remember(l, lane.thread, (uint32_t)index);
 }
@@ -77,16 +78,33 @@ void ft_lanes_forget(ft_lanes *l, uint64_t address, uint64_t size)
     for (uint64_t i = 0; i < size; i++) ft_lanes_put(l, address + i, (ft_lane){0});
 }
 
-void ft_lanes_drain(ft_lanes *l, uint16_t thread, void (*visit)(void *, ft_lane), void *context)
+static bool is_of(const granule *g, uint16_t thread)
+{
+    bool any = false;
+    for (int b = 0; b < GRANULE; b++) any |= g->lanes[b].term && g->lanes[b].thread == thread;
+    return any;
+}
+
+void ft_lanes_drain(ft_lanes *l, uint16_t thread, void (*visit)(void *, ft_lane),
+                    bool (*stays)(void *, uint64_t), void *context)
 {
     if (thread >= l->written.len) return;
     granule_list *list = &l->written.data[thread];
-    for (size_t i = 0; i < list->len; i++)
+    size_t n = list->len;
+    list->len = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t index = list->data[i];
+        granule *g = &l->granules.data[index];
+        if (!is_of(g, thread)) continue;
+        if (stays && stays(context, g->key * GRANULE)) {
+            list->data[list->len++] = index;
+            continue;
+        }
         for (int b = 0; b < GRANULE; b++) {
-            ft_lane *lane = &l->granules.data[list->data[i]].lanes[b];
+            ft_lane *lane = &g->lanes[b];
             if (!lane->term || lane->thread != thread) continue;
             visit(context, *lane);
             *lane = (ft_lane){0};
         }
-    list->len = 0;
+    }
 }

@@ -23,8 +23,9 @@ void ft_lanes_free(ft_lanes *lanes); /* accepts NULL */
 ft_lane ft_lanes_get(const ft_lanes *lanes, uint64_t address);
 void ft_lanes_put(ft_lanes *lanes, uint64_t address, ft_lane lane);
 void ft_lanes_forget(ft_lanes *lanes, uint64_t address, uint64_t size);
-/* Calls visit for each lane of the thread, and forgets it. */
+/* Calls visit for each lane of the thread, and forgets it; but for those at addresses that `stays`
+ * says (NULL: all). */
 void ft_lanes_drain(ft_lanes *lanes, uint16_t thread, void (*visit)(void *context, ft_lane lane),
-                    void *context);
+                    bool (*stays)(void *context, uint64_t address), void *context);
 
 #endif

@@ -334,6 +334,7 @@ static void release_maker(ft_maker *m)
     for (size_t t = 0; t < m->unpublished.len; t++) ft_vec_release(&m->unpublished.data[t]);
     ft_vec_release(&m->unpublished);
     free(m->handed);
+    free(m->births);
     free(m->shadows);
 }
 

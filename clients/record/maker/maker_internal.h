@@ -83,6 +83,11 @@ typedef struct ft_maker_handed {
     bool published; /* the trace has the last write: it gave the cell a term */
 } ft_maker_handed;
 
+/* The first write of a cell, in a recording with terms. */
+typedef struct ft_maker_birth {
+    uint32_t thread, turn; /* turn: of ft_cells_turn_now, 0: it is not written yet */
+} ft_maker_birth;
+
 typedef FT_VEC(uint32_t) ft_maker_cells;
 
 /* A value that was met a little before. */
@@ -151,6 +156,7 @@ typedef struct ft_maker {
     ft_map live;                        /* address -> allocation */
     ft_maker_shadow *shadows;           /* by cell */
     ft_maker_handed *handed;            /* by cell; NULL: recorded without terms */
+    ft_maker_birth *births;             /* by cell, likewise */
     FT_VEC(ft_maker_cells) unpublished; /* by thread: what it is to publish, perhaps */
     ft_map uses;                        /* hash of a name -> how often it was given */
     ft_channels *channels;
@@ -242,6 +248,8 @@ void ft_maker_benign(ft_maker *m, uint64_t address, uint64_t size);
 /* ---- handed.c: ordered cells, through which terms go from thread to thread */
 /* The access, between ft_terms_begin and ft_terms_end. */
 void ft_maker_hand(ft_maker *m, const ft_raw_record *r, uint32_t c);
+/* Does it lie in such a cell? `context` is the maker. */
+bool ft_maker_is_handed(void *context, uint64_t address);
 /* Before the event of a fork, or of a thread's end. */
 void ft_maker_publish(ft_maker *m, const ft_raw_record *r);
 

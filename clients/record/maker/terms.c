@@ -3,15 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-ft_terms *ft_terms_new(ft_builder *builder, ft_record_terms *summary, ft_terms_locate locate,
-                       void *context)
+ft_terms *ft_terms_new(ft_builder *builder, ft_record_terms *summary,
+                       const ft_terms_surroundings *around)
 {
     ft_terms *t = ft_calloc(1, sizeof *t);
     *t = (ft_terms){.builder = builder,
                     .pool = ft_builder_terms(builder),
                     .summary = summary,
-                    .locate = locate,
-                    .context = context,
+                    .around = *around,
                     .lanes = ft_lanes_new()};
     return t;
 }
@@ -26,7 +25,6 @@ void ft_terms_free(ft_terms *t)
     }
     for (int w = 0; w < FT_WIDTHS; w++) ft_vec_release(&t->ids[w]);
     ft_vec_release(&t->actors);
-    ft_vec_release(&t->births);
     ft_vec_release(&t->depths);
     ft_vec_release(&t->sizes);
     ft_vec_release(&t->access.lanes);
@@ -174,6 +172,12 @@ static void hold_lane(void *context, ft_lane lane)
         ft_terms_hold(t, (ft_node){lane.term, (uint8_t)width, value.bits}, FT_SYM_MEMORY_REASON);
 }
 
+static bool is_handed(void *context, uint64_t address)
+{
+    const ft_terms *t = context;
+    return t->around.is_handed(t->around.of, address);
+}
+
 static ft_actor *actor_of(ft_terms *t, uint32_t number)
 {
     while (t->actors.len <= number) {
@@ -182,13 +186,6 @@ static ft_actor *actor_of(ft_terms *t, uint32_t number)
         ft_vec_push(&t->actors, actor);
     }
     return &t->actors.data[number];
-}
-
-void ft_terms_fork(ft_terms *t, uint32_t parent, uint32_t child)
-{
-    ft_actor *actor = actor_of(t, child);
-    actor->parent = parent;
-    actor->born = ++t->forks;
 }
 
 void ft_terms_enter(ft_terms *t, ft_terms_place place)
@@ -361,7 +358,7 @@ static void follow_branch(ft_terms *t, cursor *c, ft_sym_operation operation)
     if (get_byte(c)) c->bad = true;
     t->actor->pc += get_signed(c);
     if (c->bad) return;
-    t->place.loc = t->locate(t->context, t->actor->pc);
+    t->place.loc = t->around.locate(t->around.of, t->actor->pc);
     ft_terms_assume(t, condition, operation == FT_SYM_TAKEN);
 }
 
@@ -406,7 +403,7 @@ static void follow_memory(ft_terms *t, cursor *c, ft_sym_operation operation)
     if (reason >= FT_SYM_REASONS) c->bad = true;
     if (operation == FT_SYM_PIN && !c->bad) follow_pin(t, c, (ft_sym_reason)reason);
     if (operation == FT_SYM_PIN_MEMORY && !c->bad)
-        ft_lanes_drain(t->lanes, (uint16_t)t->place.number, hold_lane, t);
+        ft_lanes_drain(t->lanes, (uint16_t)t->place.number, hold_lane, is_handed, t);
     if (operation != FT_SYM_PIN_RANGE || c->bad) return;
     uint64_t address = get(c), size = get(c);
     if (!c->bad) hold_range(t, address, size);

@@ -22,19 +22,21 @@ typedef struct ft_terms_place {
     uint32_t number, thread, loc, hook;
 } ft_terms_place;
 
-/* The location of a return address. */
-typedef uint32_t (*ft_terms_locate)(void *context, uint64_t pc);
+/* What the maker knows. */
+typedef struct ft_terms_surroundings {
+    void *of;
+    uint32_t (*locate)(void *of, uint64_t pc);     /* the location of a return address */
+    bool (*is_handed)(void *of, uint64_t address); /* does it lie in an ordered cell? */
+} ft_terms_surroundings;
 
-ft_terms *ft_terms_new(ft_builder *builder, ft_record_terms *summary, ft_terms_locate locate,
-                       void *context);
+ft_terms *ft_terms_new(ft_builder *builder, ft_record_terms *summary,
+                       const ft_terms_surroundings *around);
 void ft_terms_free(ft_terms *terms); /* accepts NULL */
 
 /* A TERMS record. */
 void ft_terms_follow(ft_terms *terms, ft_terms_place place, const ft_raw_record *record);
 /* An ASSERT record. */
 void ft_terms_assert(ft_terms *terms, ft_terms_place place, bool holds);
-/* A FORK record. */
-void ft_terms_fork(ft_terms *terms, uint32_t parent, uint32_t child);
 /* Memory whose content is gone. */
 void ft_terms_forget(ft_terms *terms, uint64_t address, uint64_t size);
 
@@ -42,8 +44,10 @@ void ft_terms_forget(ft_terms *terms, uint64_t address, uint64_t size);
 typedef struct ft_terms_content {
     int64_t value; /* what was read, or written by a write */
     bool known;
-    bool again; /* an address of memory that was given out before: the trace has another value
-                   (maker/lives.h), which no term gives */
+    bool again;     /* an address of memory that was given out before: the trace has another value
+                       (maker/lives.h), which no term gives */
+    bool unwritten; /* another schedule may have the thread read it before anybody wrote it: what it
+                       would find is not known, so its reads have no terms */
 } ft_terms_content;
 
 /* An access: begin, cell for each shared cell in it in ascending order, end. cell appends the event

@@ -236,30 +236,6 @@ static bool assign_compare(ft_terms *t, const ft_cell *cell, uint32_t variable, 
     return true;
 }
 
-/* Was the thread forked after the n-th fork, by `thread` or a descendant of it? */
-static bool is_forked_by(const ft_terms *t, uint32_t number, uint32_t thread, uint32_t n)
-{
-    while (number != thread && t->actors.data[number].born) {
-        const ft_actor *actor = &t->actors.data[number];
-        if (actor->parent == thread) return actor->born > n;
-        number = actor->parent;
-    }
-    return number == thread;
-}
-
-/* May another schedule have the thread read the cell before anybody wrote it? What it would find is
- * not known, so its reads have no terms then. */
-static bool may_be_unwritten(ft_terms *t, const ft_cell *cell, uint32_t variable, bool writes)
-{
-    if (cell->has_initial && !cell->left_over) return false;
-    while (t->births.len <= variable) ft_vec_push(&t->births, (ft_terms_birth){0, UINT32_MAX});
-    ft_terms_birth *birth = &t->births.data[variable];
-    bool unwritten = birth->forks == UINT32_MAX ||
-                     !is_forked_by(t, t->place.number, birth->thread, birth->forks);
-    if (birth->forks == UINT32_MAX && writes) *birth = (ft_terms_birth){t->place.number, t->forks};
-    return unwritten;
-}
-
 static bool is_whole(const ft_terms *t, const ft_cell *cell)
 {
     return cell->address == t->access.record->address && cell->size == t->access.record->size;
@@ -280,12 +256,12 @@ bool ft_terms_cell(ft_terms *t, const ft_cell *cell, uint32_t variable, ft_terms
     bool store = is_store(a->record);
     uint64_t offset = cell->address - a->record->address;
     uint64_t bits = ft_terms_value(cell->size, content.value).bits;
-    bool unwritten = may_be_unwritten(t, cell, variable, !is_read(a->record));
     for (uint32_t i = 0; i < cell->size; i++) a->shared.data[offset + i] = true;
     bool able = a->symbolic && content.known;
-    bool done = store
-                    ? able && assign_write(t, cell, variable, content.again)
-                    : able && !unwritten && !content.again && assign_cell(t, cell, variable, bits);
+    if (!store && able && content.unwritten) t->summary->held[FT_SYM_UNWRITTEN_REASON]++;
+    bool done = store ? able && assign_write(t, cell, variable, content.again)
+                      : able && !content.unwritten && !content.again &&
+                            assign_cell(t, cell, variable, bits);
     a->written |= done;
     if (!done && !store) set_lanes(t, offset, cell->size, ft_node_constant(8 * cell->size, bits));
     return done;
@@ -301,7 +277,9 @@ bool ft_terms_take_over(ft_terms *t, const ft_cell *cell, uint32_t variable, int
         set_lanes(t, offset, cell->size, ft_node_constant(8 * cell->size, bits));
         return false;
     }
-    assign_read(t, cell, variable, bits);
+    ft_assignment assignment;
+    read_cell(t, cell, variable, bits, &assignment);
+    ft_terms_assign(t, FT_NO_TERM, &assignment, 1, 0, flags_of(t->access.record));
     for (uint32_t i = 0; i < cell->size; i++)
         ft_lanes_put(t->lanes, cell->address + i, t->access.lanes.data[offset + i]);
     return true;

@@ -30,14 +30,7 @@ typedef struct ft_actor {
     ft_marks marks;
     ft_lane_list copied;
     uint64_t pc;
-    uint32_t parent, born; /* who forked it, as which fork of all; 0: nobody did */
 } ft_actor;
-
-/* The first write of a cell that begins with an unknown content. */
-typedef struct ft_terms_birth {
-    uint32_t thread;
-    uint32_t forks; /* that were before it; UINT32_MAX: it is not written yet */
-} ft_terms_birth;
 
 /* The access at hand. */
 typedef struct ft_terms_access {
@@ -52,8 +45,7 @@ struct ft_terms {
     ft_builder *builder;
     ft_term_pool *pool;
     ft_record_terms *summary;
-    ft_terms_locate locate;
-    void *context;
+    ft_terms_surroundings around;
     ft_lanes *lanes;
     FT_VEC(ft_actor) actors;
     FT_VEC(uint32_t) ids[FT_WIDTHS]; /* locals of that width, in the builder */
@@ -61,8 +53,6 @@ struct ft_terms {
     FT_VEC(uint32_t) sizes;          /* by term, as a tree; saturates */
     ft_map held;                     /* thread << 32 | term: an assume holds it to its value */
     ft_map assumed;                  /* the same: it is assumed */
-    FT_VEC(ft_terms_birth) births;   /* by shared variable */
-    uint32_t forks;                  /* so far */
     ft_terms_place place;            /* of the event at hand */
     ft_actor *actor;                 /* whose it is */
     ft_terms_access access;

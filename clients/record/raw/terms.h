@@ -97,7 +97,8 @@ typedef enum ft_sym_operation {
     X(WIDE, "values of more than 64 bits, vectors and structures in registers")                    \
     X(ASSEMBLY, "inline assembly")                                                                 \
     X(OPERATION, "operations without a term")                                                      \
-    X(ACCESS, "accesses without a term")
+    X(ACCESS, "accesses without a term")                                                           \
+    X(UNWRITTEN, "reads of memory that may be uninitialised in another schedule")
 typedef enum ft_sym_reason {
 #define FT_SYM_ENUM(symbol, text) FT_SYM_##symbol##_REASON,
     FT_SYM_REASON_TABLE(FT_SYM_ENUM)
