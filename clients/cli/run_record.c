@@ -235,6 +235,7 @@ static void print_summary(const run *r, const ft_record_summary *s)
         fprintf(stderr, "foretell: %llu events in signal handlers or behind the end are missing\n",
                 (unsigned long long)s->ignored);
     if (s->foreign[0]) fprintf(stderr, "foretell: %s\n", s->foreign);
+    if (s->forked[0]) fprintf(stderr, "foretell: %s\n", s->forked);
     print_terms(&s->terms);
     print_transactions(s);
     print_hot(s);

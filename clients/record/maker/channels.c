@@ -103,14 +103,38 @@ static void take(ft_channels *c, ft_builder *builder, uint32_t thread, uint64_t 
     if (!told) ft_builder_event(builder, FT_EVENT_EDGE_IN, thread, latest, loc, FT_NO_VALUE, 0);
 }
 
+/* What people call it, and by which number; those of descriptors are counted as they come. */
+static const char *kind_of(const ft_channels *c, uint64_t channel, uint64_t *number)
+{
+    static const char *const kinds[] = {
+        [0] = FT_SIGNAL_EDGE,
+        [FT_RAW_CHANNEL_QUEUE] = "queue",
+        [FT_RAW_CHANNEL_SETS] = "semaphores",
+        [FT_RAW_CHANNEL_MESSAGES] = "messages",
+        [FT_RAW_CHANNEL_COUNTED] = "count of semaphore",
+        [FT_RAW_CHANNEL_LOOKED] = "look at semaphore",
+        [FT_RAW_CHANNEL_HEALTH] = "owner of mutex",
+        [FT_RAW_CHANNEL_LOCKED] = "lock of mutex",
+        [FT_RAW_CHANNEL_RUNS] = "run of thread",
+    };
+    uint64_t told = channel - FT_RAW_CHANNEL_SIGNAL, kind = told >> FT_RAW_CHANNEL_KIND_SHIFT;
+    if (channel <= FT_RAW_CHANNEL_SIGNAL || kind >= sizeof kinds / sizeof *kinds) {
+        ft_map_get(&c->numbers, channel, number);
+        ++*number;
+        return "channel";
+    }
+    *number = told & ((UINT64_C(1) << FT_RAW_CHANNEL_KIND_SHIFT) - 1);
+    return kinds[kind];
+}
+
 static uint32_t new_edge(ft_channels *c, ft_builder *builder, uint64_t channel)
 {
     ft_strbuf name = {0};
-    uint64_t number = *ft_map_slot(&c->numbers, channel, c->numbers.len, NULL) + 1;
-    bool signal = channel > FT_RAW_CHANNEL_SIGNAL && channel < FT_RAW_CHANNEL_SIGNAL * 2;
-    if (signal) number = channel - FT_RAW_CHANNEL_SIGNAL;
-    ft_strbuf_printf(&name, "%s %llu.%llu", signal ? FT_SIGNAL_EDGE : "channel",
-                     (unsigned long long)number, (unsigned long long)++c->edges);
+    uint64_t number = 0;
+    ft_map_slot(&c->numbers, channel, c->numbers.len, NULL);
+    const char *kind = kind_of(c, channel, &number);
+    ft_strbuf_printf(&name, "%s %llu.%llu", kind, (unsigned long long)number,
+                     (unsigned long long)++c->edges);
     uint32_t id = ft_builder_edge(builder, name.text, name.len);
     ft_strbuf_release(&name);
     return id;

@@ -1,5 +1,5 @@
-/* What orders threads without any record: libraries that make their own locks of atomics and futex
- * calls, and inline assembly that foretell-as does not understand. */
+/* What the user is to know of what the recorder does not see: libraries that order threads by atomics
+ * and futex calls of their own, inline assembly that foretell-as does not understand, forked threads. */
 #include <fcntl.h>
 #include <gelf.h>
 #include <inttypes.h>
@@ -176,8 +176,21 @@ static void note_no_calls(ft_maker *m)
                     "program: none of its accesses to memory is seen; build all of it again");
 }
 
+/* Frameworks that run each test in a process of its own: all of it went by unseen. */
+static void note_forked(ft_maker *m)
+{
+    uint32_t n = ft_raw_log_header(m->log)->forked;
+    if (!n) return;
+    ft_builder_note(m->builder, FT_RECORD_FORKED, FT_NO_EVENT,
+                    "%" PRIu32 " process%s that the program forked made threads of %s own: nothing "
+                    "of that is recorded; let it run in one process (test frameworks have an "
+                    "option for it, like CK_FORK=no or --no-exec; servers one for the foreground)",
+                    n, n == 1 ? "" : "es", n == 1 ? "its" : "their");
+}
+
 void ft_maker_foreign(ft_maker *m)
 {
+    note_forked(m);
     if (!m->calls && m->summary->threads > 1) note_no_calls(m);
     for (size_t i = 0; i < m->modules.len && m->summary->threads > 1; i++)
         note_module(m, m->modules.data[i].path);

@@ -364,14 +364,17 @@ static void open_maker(ft_maker *m, ft_record_summary *summary)
     m->known = ft_known_new();
 }
 
-static void tell_foreign(ft_maker *m)
+/* For the user who records, who sees no report yet. */
+static void tell_notes(ft_maker *m)
 {
     const ft_trace *trace = ft_builder_peek(m->builder);
     ft_maker_foreign(m);
     for (uint32_t i = 0; i < trace->n_notes; i++) {
         const char *code = trace->notes[i].code;
-        if (!strcmp(code, FT_RECORD_FOREIGN) || !strcmp(code, FT_RECORD_NO_CALLS))
-            snprintf(m->summary->foreign, FT_RECORD_TEXT, "%s", trace->notes[i].text);
+        bool forked = !strcmp(code, FT_RECORD_FORKED);
+        char *to = forked ? m->summary->forked : m->summary->foreign;
+        if (forked || !strcmp(code, FT_RECORD_FOREIGN) || !strcmp(code, FT_RECORD_NO_CALLS))
+            snprintf(to, FT_RECORD_TEXT, "%s", trace->notes[i].text);
     }
 }
 
@@ -380,7 +383,7 @@ static void make_events(ft_maker *m)
 {
     ft_maker_follow(m);
     summarise(m);
-    tell_foreign(m);
+    tell_notes(m);
 }
 
 /* What compilers count executions in (--coverage, -fprofile-...) has hooks. What it holds decides

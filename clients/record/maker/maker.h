@@ -37,6 +37,9 @@ typedef struct ft_record_hot {
 /* That says that nothing of the program was compiled for the recorder. */
 #define FT_RECORD_NO_CALLS "no-calls"
 
+/* That says that forked processes had threads. */
+#define FT_RECORD_FORKED "forked-threads"
+
 /* What the recording was, for people and `--json`. */
 typedef struct ft_record_summary {
     uint64_t bytes;        /* of the log */
@@ -54,6 +57,7 @@ typedef struct ft_record_summary {
     uint32_t events;              /* of the trace */
     uint32_t end;                 /* ft_raw_end */
     char foreign[FT_RECORD_TEXT]; /* the last such note of the trace, "": none */
+    char forked[FT_RECORD_TEXT];  /* likewise */
 } ft_record_summary;
 
 /* Makes the trace of the log at `path`. FT_INPUT: not a recording, damaged, or nothing in it. */

@@ -261,7 +261,7 @@ void ft_maker_initialise_object(ft_maker *m, const ft_raw_record *r);
 void ft_maker_destroy_object(ft_maker *m, const ft_raw_record *r);
 void ft_maker_reclaim_object(ft_maker *m, const ft_raw_record *r);
 
-/* ---- foreign.c: code without hooks, and a note for each library that orders threads unseen */
+/* ---- foreign.c: code without hooks, and notes of what was not seen */
 void ft_maker_foreign(ft_maker *m);
 /* Is the site's code the program's, built with hooks, or of the C or C++ library, which do for it
  * what it asks for? True also where that cannot be told. */

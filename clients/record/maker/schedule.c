@@ -110,10 +110,12 @@ static uint32_t deed(const ft_trace *trace, uint32_t e)
 /* The signal that is taken there, 0: none. */
 static uint32_t signal_of(const ft_trace *trace, uint32_t e)
 {
+    enum { SIGNALS = 64 };
     size_t n = sizeof FT_SIGNAL_EDGE - 1;
     if (trace->kind[e] != FT_EVENT_EDGE_IN) return 0;
     const char *name = ft_trace_object_name(trace, e);
-    return strncmp(name, FT_SIGNAL_EDGE, n) ? 0 : (uint32_t)strtoul(name + n, NULL, 10);
+    unsigned long number = strncmp(name, FT_SIGNAL_EDGE, n) ? 0 : strtoul(name + n, NULL, 10);
+    return number <= SIGNALS ? (uint32_t)number : 0;
 }
 
 static void add_entry(ft_plan *plan, const ft_trace *trace, uint32_t e, ft_schedule_mode mode)

@@ -24,7 +24,7 @@
 
 /* Another number wherever what stands in the file changes, the schedule of a replay included: a
  * program that was built with another one takes no part. */
-#define FT_RAW_MAGIC    "FTRAW014"
+#define FT_RAW_MAGIC    "FTRAW015"
 #define FT_RAW_VARIABLE "FORETELL_RECORD" /* environment: path of the log */
 
 enum { FT_RAW_PAGE = 4096 };
@@ -82,6 +82,8 @@ typedef struct ft_raw_header {
     uint32_t keeps_ordered;
     /* likewise: 1: what code without hooks hands over orders nothing (maker/known.h) */
     uint32_t unordered_hand_overs;
+    /* by what the program forked: so many processes made threads, which nobody records */
+    uint32_t forked;
 } ft_raw_header;
 
 /*  symbol      operands  meaning */
@@ -141,6 +143,7 @@ enum {
     FT_RAW_CHANNEL_LOOKED,
     FT_RAW_CHANNEL_HEALTH,
     FT_RAW_CHANNEL_LOCKED,
+    FT_RAW_CHANNEL_RUNS, /* by thread: who found it running puts in, its end takes out */
     FT_RAW_CHANNEL_KIND_SHIFT = 40
 };
 #define FT_RAW_CHANNEL_OF(kind, number)                                                            \

@@ -328,13 +328,24 @@ static bool has_line(const char *all, const char *line, size_t length)
     return false;
 }
 
+/* The shell sets these on its way from one command to the next: of all that may differ they are the
+ * last that a program goes by. */
+static bool is_passing(const char *name, size_t length)
+{
+    static const char *const names[] = {"_", "OLDPWD", "SHLVL"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == length && !strncmp(name, names[i], length)) return true;
+    return false;
+}
+
 /* Of those in `some` that are not in `all`, or not up to the line's end. */
 static void tell_missing(const char *some, const char *all, bool whole)
 {
     for (const char *line = some; *line; line += strcspn(line, "\n") + 1) {
         size_t name = strcspn(line, "="), at = strlen(differing);
         size_t length = whole ? strcspn(line, "\n") + 1 : name + 1;
-        if (has_line(all, line, length) || at + name + 2 > sizeof differing) continue;
+        if (is_passing(line, name) || has_line(all, line, length)) continue;
+        if (at + name + 2 > sizeof differing) continue;
         if (at) differing[at++] = ' ';
         memcpy(differing + at, line, name);
     }

@@ -194,6 +194,7 @@ typedef struct ft_rt_thread {
     uint32_t ignores; /* regions open whose accesses are no candidates */
     void *(*start)(void *);
     void *argument;
+    uint32_t tried; /* site of the last try to join it that found it running, 0: none */
     bool gone;   /* done, and the kernel is done with it too */
     bool masked; /* all signals are blocked until it starts: those of `mask` again then */
     sigset_t mask;

@@ -72,6 +72,19 @@ static void await_ends(void)
     while ((t = ft_rt_thread_at(first)) && t->gone) first++;
 }
 
+/* Who tries to join a thread goes on by whether it runs: that came before its end. */
+static void tell_running(const ft_rt_thread *child, uint64_t flags, uint64_t site)
+{
+    FT_RT_LOG(CHANNEL, flags, FT_RAW_CHANNEL_OF(FT_RAW_CHANNEL_RUNS, (uint64_t)child->id), site);
+}
+
+static int found_running(ft_rt_thread *child, uint32_t site, int error)
+{
+    tell_running(child, FT_RAW_CHANNEL_OUT, site);
+    child->tried = site;
+    return error;
+}
+
 static void end_thread(void *round)
 {
     uintptr_t n = (uintptr_t)round;
@@ -82,6 +95,7 @@ static void end_thread(void *round)
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
     ft_rt_mutexes_abandon(self);
+    if (self->tried) tell_running(self, FT_RAW_CHANNEL_IN, self->tried);
     ft_rt_log(FT_RAW_END, NULL, 0);
     if (ft_rt_signals_handled()) block_signals(NULL);
     await_ends();
@@ -148,12 +162,24 @@ static int create(ft_rt_thread *self, pthread_t *handle, const pthread_attr_t *a
     return result;
 }
 
+/* Of a forked process: one of these with threads is told of. */
+static bool is_child;
+
+static int create_unrecorded(pthread_t *handle, const pthread_attr_t *attributes,
+                             void *(*start)(void *), void *argument)
+{
+    int result = FT_REAL(pthread_create)(handle, attributes, start, argument);
+    if (!result && __atomic_exchange_n(&is_child, false, __ATOMIC_RELAXED))
+        __atomic_fetch_add(&ft_rt_header->forked, 1, __ATOMIC_RELAXED);
+    return result;
+}
+
 int ft_rt_create_from(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
                       void *argument, const void *pc)
 {
     ft_rt_about(FT_RT_ANY, pc);
     ft_rt_thread *self = ft_rt_enter();
-    if (!self) return FT_REAL(pthread_create)(handle, attributes, start, argument);
+    if (!self) return create_unrecorded(handle, attributes, start, argument);
     return FT_RT_END(create(self, handle, attributes, start, argument, pc));
 }
 
@@ -171,7 +197,8 @@ static int join(ft_rt_thread *self, pthread_t handle, void **result,
     if (child && child != self) {
         self->asks = (ft_rt_request){FT_EVENT_JOIN, 0, child->id, site};
         while (child->state != FT_RT_DONE)
-            if (!ft_rt_block(self, child, deadline)) return ETIMEDOUT;
+            if (!ft_rt_block(self, child, deadline))
+                return found_running(child, site, ETIMEDOUT);
         FT_RT_LOG(JOIN, site, child->id, try || deadline ? FT_FLAG_TRY : 0);
         ft_rt_fd_inherit(child->id, self->id);
     }
@@ -205,8 +232,9 @@ int pthread_join(pthread_t handle, void **result)
 int pthread_tryjoin_np(pthread_t handle, void **result)
 {
     FT_RT_HOOK(pthread_tryjoin_np, handle, result);
-    const ft_rt_thread *child = ft_rt_thread_of(handle);
-    if (child && child->state != FT_RT_DONE) return FT_RT_END(EBUSY);
+    ft_rt_thread *child = ft_rt_thread_of(handle);
+    if (child && child->state != FT_RT_DONE)
+        return FT_RT_END(found_running(child, FT_RT_SITE, EBUSY));
     void *value;
     int error = FT_RT_END(join(self, handle, &value, NULL, true, FT_RT_SITE));
     return joined(error, result, value, CODE);
@@ -304,6 +332,7 @@ static void finish(void);
 
 void ft_rt_in_child(void)
 {
+    is_child = ft_rt_logging || is_child;
     ft_rt_self = NULL;
     ft_rt_logging = false;
     ft_rt_replaying = false;
