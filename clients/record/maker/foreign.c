@@ -1,5 +1,6 @@
-/* What the user is to know of what the recorder does not see: libraries that order threads by atomics
- * and futex calls of their own, inline assembly that foretell-as does not understand, forked threads. */
+/* What the user is to know of what the recorder does not see: libraries that order threads by
+ * atomics and futex calls of their own, inline assembly that foretell-as does not understand,
+ * forked threads. */
 #include <fcntl.h>
 #include <gelf.h>
 #include <inttypes.h>

@@ -195,8 +195,8 @@ typedef struct ft_rt_thread {
     void *(*start)(void *);
     void *argument;
     uint32_t tried; /* site of the last try to join it that found it running, 0: none */
-    bool gone;   /* done, and the kernel is done with it too */
-    bool masked; /* all signals are blocked until it starts: those of `mask` again then */
+    bool gone;      /* done, and the kernel is done with it too */
+    bool masked;    /* all signals are blocked until it starts: those of `mask` again then */
     sigset_t mask;
     uint32_t parent, number, children; /* who created it, as which, and how many it created */
     /* replaying */

@@ -197,8 +197,7 @@ static int join(ft_rt_thread *self, pthread_t handle, void **result,
     if (child && child != self) {
         self->asks = (ft_rt_request){FT_EVENT_JOIN, 0, child->id, site};
         while (child->state != FT_RT_DONE)
-            if (!ft_rt_block(self, child, deadline))
-                return found_running(child, site, ETIMEDOUT);
+            if (!ft_rt_block(self, child, deadline)) return found_running(child, site, ETIMEDOUT);
         FT_RT_LOG(JOIN, site, child->id, try || deadline ? FT_FLAG_TRY : 0);
         ft_rt_fd_inherit(child->id, self->id);
     }
