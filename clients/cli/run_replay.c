@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -112,10 +113,17 @@ static void say_end(const replay *r, ft_strbuf *out)
     bool reached = r->run.outcome == FT_SCHEDULE_REACHED_OUTCOME;
     if (reached && r->options->stop)
         ft_strbuf_puts(out, "stopped there");
-    else if (r->run.ended)
+    else if (r->run.ended == FT_SCHEDULE_LATE)
         ft_strbuf_printf(out, "went on for %u seconds and was stopped", r->run.seconds);
+    else if (r->run.ended == FT_SCHEDULE_STARVED)
+        ft_strbuf_puts(out, "was stopped behind the schedule, where each thread waited for another "
+                            "one or for input that the recording does not have");
     else
         ft_program_end(r->status, out);
+    bool well = !r->run.ended && WIFEXITED(r->status) && !WEXITSTATUS(r->status);
+    if (reached && r->run.outside && !r->options->stop && !well)
+        ft_strbuf_puts(out, " (behind the schedule a replay has no outside: how the program ends "
+                            "says nothing of the bug)");
 }
 
 /* NAME=VALUE, as before the command of a shell. */

@@ -54,6 +54,12 @@ typedef enum ft_schedule_outcome {
 
 #define FT_SCHEDULE_NONE UINT32_MAX /* unknown kind, module or location; no parent */
 
+typedef enum ft_schedule_ended {
+    FT_SCHEDULE_BY_ITSELF,
+    FT_SCHEDULE_LATE,    /* it went on until its time was up */
+    FT_SCHEDULE_STARVED, /* every thread waited for what nobody sends in a replay */
+} ft_schedule_ended;
+
 typedef struct ft_schedule {
     uint32_t steps, finals, actors, sites, modules, inputs, channels;
     uint32_t feed; /* 1: the inputs are those of the recording */
@@ -67,7 +73,8 @@ typedef struct ft_schedule {
     /* written by the runtime */
     uint32_t outcome;      /* ft_schedule_outcome */
     uint32_t at;           /* the entry at which it is */
-    uint32_t ended;        /* 1: it went on behind the schedule's end until its time was up */
+    uint32_t ended;        /* behind the schedule's end: ft_schedule_ended */
+    uint32_t outside;      /* 1: there the program had to do with what is not there in a replay */
     uint32_t kind, module; /* OTHER: ft_event_kind and place that were found; INPUT, NUMBER: the
                               ft_input_call */
     uint64_t offset;       /* in that module; the address where the module is not known */

@@ -264,11 +264,20 @@ ssize_t pwrite(int fd, const void *from, size_t n, off_t to)
 
 /* ---- waiting for descriptors */
 
+/* Rather one that is there really: it may have something when the others have nothing more. */
 static int any_virtual(const struct pollfd *fds, nfds_t n)
 {
-    for (nfds_t i = 0; i < n; i++)
-        if (ft_rt_fd_is_virtual(fds[i].fd)) return fds[i].fd;
-    return -1;
+    int any = -1;
+    for (nfds_t i = 0; i < n; i++) {
+        if (ft_rt_fd_is_mirrored(fds[i].fd)) return fds[i].fd;
+        if (any < 0 && ft_rt_fd_is_virtual(fds[i].fd)) any = fds[i].fd;
+    }
+    return any;
+}
+
+static int real_poll(struct pollfd *fds, nfds_t n, int ms)
+{
+    return ft_rt_feeding ? ft_rt_mirror_poll(fds, n, ms) : FT_REAL(poll)(fds, n, ms);
 }
 
 enum { CAN_BE_TAKEN = POLLIN | POLLPRI | POLLRDNORM | POLLRDHUP | POLLHUP | POLLERR };
@@ -306,7 +315,7 @@ int poll(struct pollfd *fds, nfds_t n, int ms)
 {
     ft_rt_input in;
     if (!ft_rt_input_begin(&in, FT_INPUT_POLL, CODE)) return FT_REAL(poll)(fds, n, ms);
-    FT_RT_ASK(&in, any_virtual(fds, n), ms, FT_REAL(poll)(fds, n, ms));
+    FT_RT_ASK(&in, any_virtual(fds, n), ms, real_poll(fds, n, ms));
     return polled(&in, fds, n);
 }
 

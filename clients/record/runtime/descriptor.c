@@ -22,12 +22,14 @@ typedef struct descriptor {
     uint64_t end;     /* even; the odd one behind it orders who takes from it */
     uint64_t put;     /* bytes, ever */
     ft_rt_fd kind;
+    bool mirrored, mixed;
     bool locks; /* the file, or did: closing it may give that up */
 } descriptor;
 
 static struct {
     descriptor *known;
     uint64_t channels; /* so many were made */
+    bool timers;
 } fds;
 
 static descriptor *at(int fd)
@@ -41,6 +43,38 @@ ft_rt_fd ft_rt_fd_kind(int fd)
 {
     const descriptor *d = at(fd);
     return d ? d->kind : FT_RT_FD_OTHER;
+}
+
+bool ft_rt_fd_is_mirrored(int fd)
+{
+    const descriptor *d = at(fd);
+    return d && d->mirrored;
+}
+
+bool ft_rt_fd_is_mixed(int fd)
+{
+    const descriptor *d = at(fd);
+    return d && d->mixed;
+}
+
+bool ft_rt_fd_has_timers(void)
+{
+    return fds.timers;
+}
+
+void ft_rt_fd_timer(void)
+{
+    fds.timers = true;
+}
+
+void ft_rt_fd_mirror(int fd)
+{
+    if (at(fd)) at(fd)->mirrored = true;
+}
+
+void ft_rt_fd_mix(int fd)
+{
+    if (at(fd)) at(fd)->mixed = true;
 }
 
 bool ft_rt_fd_may_sleep(int fd)
@@ -333,7 +367,7 @@ static bool is_free(int number)
 
 /* Real ones are opened before the order of numbers lets the thread go on: until then others may
  * want the number that it has. */
-static int step_aside(int real)
+int ft_rt_fd_step_aside(int real)
 {
     bool closes = FT_REAL(fcntl)(real, F_GETFD) & FD_CLOEXEC;
     int aside = FT_REAL(fcntl)(real, closes ? F_DUPFD_CLOEXEC : F_DUPFD, ASIDE);
@@ -357,7 +391,7 @@ static int move(ft_rt_input *in, int real, int number)
 
 int ft_rt_fd_numbered(ft_rt_input *in, int number, int real)
 {
-    if (in->fed) real = step_aside(real);
+    if (in->fed) real = ft_rt_fd_step_aside(real);
     order_number(number, true, in->pc);
     if (in->fed) real = move(in, real, number);
     if (number >= 0 && number < INHERITED) inherited[number] = false;
@@ -376,7 +410,11 @@ void ft_rt_fd_made(ft_rt_input *in, int number, int real)
     else if (real < 0)
         real = FT_REAL(open)("/dev/null", O_RDWR | O_CLOEXEC);
     int now = ft_rt_fd_numbered(in, number, real);
-    if (now != number && now >= 0) FT_REAL(close)(now);
+    bool other = now != number && now >= 0, only = in->result == number;
+    if (other && only && ft_rt_feed_is_behind())
+        in->result = now;
+    else if (other)
+        FT_REAL(close)(now);
 }
 
 void ft_rt_fd_freed(int number, const void *pc)

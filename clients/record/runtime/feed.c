@@ -43,6 +43,11 @@ bool ft_rt_feed_records(void)
     return ft_rt_feeding && is_recorded();
 }
 
+bool ft_rt_feed_is_behind(void)
+{
+    return ft_rt_feeding && ft_rt_header->replay && !ft_rt_replaying;
+}
+
 /* ---- what was not asked then */
 
 /* Of a recording the first one is told. */
@@ -99,7 +104,15 @@ static bool is_surrounding(uint32_t call)
     return call <= FT_INPUT_SIGNALS;
 }
 
-/* The thread's next input, or in a recording one behind others that it can do without. */
+/* Whether the thread may never ask for what stands before what it asks for. Behind a schedule's end
+ * what threads send each other comes in other pieces (mirror.c). */
+static bool may_skip(const ft_schedule_input *input, uint32_t skipped)
+{
+    enum { NEAR = 64 };
+    return is_recorded() ? is_surrounding(input->call) : ft_rt_feed_is_behind() && skipped < NEAR;
+}
+
+/* The thread's next input, or one behind others that it can do without. */
 static const ft_schedule_input *next_input(ft_rt_thread *self, ft_input_call call, const void *pc)
 {
     const ft_schedule_actor *actor = &feed.actors[self->actor];
@@ -109,7 +122,7 @@ static const ft_schedule_input *next_input(ft_rt_thread *self, ft_input_call cal
             self->inputs = i + 1;
             return &all[i];
         }
-        if (!is_recorded() || !is_surrounding(all[i].call)) break;
+        if (!may_skip(&all[i], i - self->inputs)) break;
     }
     return NULL;
 }
@@ -143,6 +156,11 @@ const ft_schedule_input *ft_rt_feed_input(ft_rt_thread *self, ft_input_call call
 void ft_rt_feed_virtual(void)
 {
     feed.virtual = true;
+}
+
+void ft_rt_feed_outside(void)
+{
+    feed.schedule->outside = 1;
 }
 
 /* ---- channels: what comes out of one comes behind what the recording has before it, and goes in

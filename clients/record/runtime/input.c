@@ -43,6 +43,7 @@ void ft_rt_input_did(ft_rt_input *in, int64_t result)
 {
     in->error = errno;
     in->result = result;
+    in->self->starves = false;
     if (!in->self->inside) ft_rt_enter();
 }
 
@@ -166,11 +167,12 @@ int64_t ft_rt_input_end(ft_rt_input *in)
 
 bool ft_rt_input_is_silent(int fd)
 {
-    return ft_rt_feeding && ft_rt_fd_is_virtual(fd);
+    return ft_rt_feeding && ft_rt_fd_is_virtual(fd) && !ft_rt_fd_is_mirrored(fd);
 }
 
 int64_t ft_rt_input_silence(ft_rt_input *in, int ms)
 {
+    in->self->starves = ms < 0;
     if (ms < 0 && ft_rt_feed_records() && ft_rt_enter()) ft_rt_feed_starve(in->self);
     do FT_REAL(poll)(NULL, 0, ms);
     while (ms < 0);

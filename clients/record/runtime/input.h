@@ -106,6 +106,7 @@ void ft_rt_channel(uint64_t channel, uint32_t flags, const void *pc); /* channel
  * say: who asks waits `ms` for nothing (-1: for ever), what is told it is swallowed. */
 #define FT_RT_ASK(in, fd, ms, call)                                                                \
     do {                                                                                           \
+        ft_rt_mirror_asked((in), (fd), (ms));                                                      \
         if (!(in)->fed && ft_rt_input_is_silent(fd))                                               \
             FT_RT_LIVE((in), FT_RT_SLEEPS, ft_rt_input_silence((in), (ms)));                       \
         else                                                                                       \
@@ -113,13 +114,35 @@ void ft_rt_channel(uint64_t channel, uint32_t flags, const void *pc); /* channel
     } while (0)
 #define FT_RT_TELL(in, fd, all, call)                                                              \
     do {                                                                                           \
+        if (ft_rt_mirror_tells((in), (fd))) {                                                      \
+            int tell_flags = ft_rt_mirror_begin(fd);                                               \
+            (void)(call);                                                                          \
+            ft_rt_mirror_end((fd), tell_flags);                                                    \
+        }                                                                                          \
         if (!(in)->fed && ft_rt_input_is_silent(fd))                                               \
             ft_rt_input_did((in), (int64_t)(all));                                                 \
         else                                                                                       \
             FT_RT_GET((in), ft_rt_fd_may_sleep(fd) ? FT_RT_SLEEPS : FT_RT_STAYS, call);            \
     } while (0)
 bool ft_rt_input_is_silent(int fd);
-int64_t ft_rt_input_silence(ft_rt_input *in, int ms); /* 0 */
+
+/* ---- mirror.c: descriptors that a replay makes as the recording did, since nobody outside has to
+ * do with them */
+/* What it makes is made here too. Behind the schedule's end it is made here alone, with the numbers
+ * that there are. */
+bool ft_rt_mirrors(ft_rt_input *in);
+bool ft_rt_mirror_is_live(const ft_rt_input *in); /* in a replay, and made here alone */
+/* Before an answer from the descriptor, or from a set in which it is: taken from it here too.
+ * Behind the schedule's end the answer is the descriptor's own. */
+void ft_rt_mirror_asked(ft_rt_input *in, int fd, int ms);
+/* Whether the call is to be done here too, which is not to wait: between these two. */
+bool ft_rt_mirror_tells(ft_rt_input *in, int fd);
+int ft_rt_mirror_begin(int fd); /* what end wants to know */
+void ft_rt_mirror_end(int fd, int flags);
+void ft_rt_mirror_watches(int epoll, int fd); /* the one is in the other's set from here on */
+struct pollfd;
+int ft_rt_mirror_poll(struct pollfd *fds, unsigned long n, int ms); /* of what is there really */
+int64_t ft_rt_input_silence(ft_rt_input *in, int ms);               /* 0 */
 
 /* ---- environment.c */
 /* Kept with the first input: the names of its variables, and how long they are. */
@@ -141,7 +164,9 @@ void ft_rt_feed_number(ft_rt_thread *self, ft_input_call call, const void *pc);
  * replay before its schedule's end, and the feeding of this thread behind it and in a recording. */
 const ft_schedule_input *ft_rt_feed_input(ft_rt_thread *self, ft_input_call call, const void *pc,
                                           const unsigned char **content);
-void ft_rt_feed_virtual(void); /* a descriptor was made that nothing stands behind */
+bool ft_rt_feed_is_behind(void); /* of the schedule's end: nobody looks whose turn it is */
+void ft_rt_feed_outside(void);   /* behind the schedule's end somebody outside has a part in it */
+void ft_rt_feed_virtual(void);   /* a descriptor was made that nothing stands behind */
 /* In a recording: waits until the channel is as it was; its name in the other run. */
 uint64_t ft_rt_feed_channel(ft_rt_thread *self, uint64_t channel, uint32_t flags);
 void ft_rt_feed_starve(ft_rt_thread *self) __attribute__((noreturn)); /* nothing comes any more */
@@ -163,6 +188,13 @@ static inline bool ft_rt_fd_is_virtual(int fd)
 {
     return ft_rt_fd_kind(fd) >= FT_RT_FD_PIPE;
 }
+bool ft_rt_fd_is_mirrored(int fd); /* virtual, but there is one (mirror.c) */
+bool ft_rt_fd_is_mixed(int fd);    /* a set, mirrored, with virtual ones that are not */
+bool ft_rt_fd_has_timers(void);    /* something comes by time alone */
+void ft_rt_fd_timer(void);
+void ft_rt_fd_mirror(int fd);
+void ft_rt_fd_mix(int fd);
+int ft_rt_fd_step_aside(int real); /* the same under a number far above, or as it is */
 bool ft_rt_fd_may_sleep(int fd);
 void ft_rt_fd_set(int fd, ft_rt_fd kind); /* both its channels are one of its own */
 uint64_t ft_rt_fd_new_channel(void);

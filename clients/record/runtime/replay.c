@@ -40,6 +40,7 @@ static struct {
     uint32_t *known;         /* by site: the first of that code, plus 1; 0: not looked up yet */
     uint32_t seen;           /* by the watchdog */
     time_t since;
+    time_t starved;  /* not all threads were, by then */
     bool sent;       /* the signal whose handler comes next */
     memory stood[2]; /* where it is that the last finals are before */
     memory block;    /* that the last one touches */
@@ -226,6 +227,7 @@ void ft_rt_replay_exit(void)
     if (!ft_rt_replaying) return;
     play.schedule->outcome = FT_SCHEDULE_EXITED_OUTCOME;
     ft_rt_replaying = false;
+    ft_rt_environment_tell();
 }
 
 /* The handler of a signal comes next, and nobody goes on who could send it: it came from outside.
@@ -240,9 +242,46 @@ static void send_from_outside(void)
     syscall(SYS_tgkill, syscall(SYS_getpid), t->tid, e->signal);
 }
 
+static bool may_go_on(const ft_rt_thread *t)
+{
+    switch (t->state) {
+    case FT_RT_DONE:
+        return false;
+    case FT_RT_BLOCKED:
+        return t->timed || t->interrupted;
+    case FT_RT_OUTSIDE:
+        return !t->starves;
+    default:
+        return true;
+    }
+}
+
+/* Behind the schedule's end: all wait for each other, or for what nobody sends. A timer might. */
+static bool is_starved(void)
+{
+    bool starves = false;
+    const ft_rt_thread *t;
+    if (ft_rt_replaying || ft_rt_fd_has_timers()) return false;
+    for (uint32_t i = 0; (t = ft_rt_thread_at(i)); i++) {
+        if (may_go_on(t)) return false;
+        if (t->state == FT_RT_OUTSIDE) starves = true;
+    }
+    return starves;
+}
+
+static void look_at_starved(time_t time)
+{
+    enum { PATIENCE = 2 /* s: who is woken is outside for a while yet */ };
+    if (!is_starved()) play.starved = time;
+    if (time - play.starved < PATIENCE) return;
+    play.schedule->ended = FT_SCHEDULE_STARVED;
+    leave_process(FT_RT_STOPPED);
+}
+
 void ft_rt_replay_watch(void)
 {
     time_t time = now();
+    look_at_starved(time);
     if (ft_rt_replaying && play.seen != play.schedule->at) {
         play.seen = play.schedule->at;
         play.since = time;
@@ -251,7 +290,7 @@ void ft_rt_replay_watch(void)
     if (ft_rt_replaying && time - play.since >= 1) send_from_outside();
     if (time - play.since < (time_t)play.schedule->seconds) return;
     if (ft_rt_replaying) ft_rt_give_up(FT_SCHEDULE_TIME_OUTCOME);
-    play.schedule->ended = 1;
+    play.schedule->ended = FT_SCHEDULE_LATE;
     leave_process(FT_RT_STOPPED);
 }
 
@@ -483,7 +522,7 @@ void ft_rt_replay_start(void *schedule)
     play.modules = (ft_schedule_module *)(uintptr_t)(play.sites + play.schedule->sites);
     play.threads = ft_rt_map(play.schedule->actors * sizeof *play.threads + 1);
     play.known = ft_rt_map(SITES * sizeof *play.known);
-    play.since = now();
+    play.since = play.starved = now();
     dl_iterate_phdr(find_place, NULL);
     ft_rt_feed_start(play.schedule, play.actors,
                      (const ft_schedule_input *)(play.modules + play.schedule->modules));

@@ -204,6 +204,7 @@ typedef struct ft_rt_thread {
     uint32_t steps;            /* done (raw.h, FT_RAW_STEPS) */
     uint32_t inputs, passages; /* fed: inputs, and what it did on channels */
     bool live;                 /* it is fed no more */
+    bool starves;              /* it asks, without a time limit, who may have nothing any more */
     uint32_t kind;             /* ft_event_kind of the hook at hand, FT_RT_ANY: not known yet */
     const void *pc;            /* its caller, NULL: not known yet */
     uintptr_t address;         /* of the memory that it is about to access */

@@ -289,10 +289,22 @@ int ioctl(int fd, unsigned long request, ...)
 
 /* ---- new ones that are virtual in a replay */
 
-static int made(ft_rt_input *in, ft_rt_fd kind)
+static bool can_be_mirrored(ft_rt_fd kind)
 {
-    ft_rt_fd_made(in, (int)in->result, -1);
-    ft_rt_fd_set((int)in->result, kind);
+    return kind == FT_RT_FD_PIPE || kind == FT_RT_FD_EVENT || kind == FT_RT_FD_EPOLL;
+}
+
+/* Under its number: its mirror, if there is any, behind it. */
+static void made_one(ft_rt_input *in, int number, ft_rt_fd kind, int mirror)
+{
+    ft_rt_fd_made(in, number, mirror);
+    ft_rt_fd_set(number, kind);
+    if (mirror >= 0 || (can_be_mirrored(kind) && ft_rt_mirror_is_live(in))) ft_rt_fd_mirror(number);
+}
+
+static int made(ft_rt_input *in, ft_rt_fd kind, int mirror)
+{
+    made_one(in, (int)in->result, kind, mirror);
     return (int)ft_rt_input_end(in);
 }
 
@@ -301,8 +313,9 @@ static int made(ft_rt_input *in, ft_rt_fd kind)
     {                                                                                              \
         ft_rt_input in;                                                                            \
         if (!ft_rt_input_begin(&in, FT_INPUT_##call, CODE)) return FT_REAL(name) arguments;        \
+        bool mirrored = can_be_mirrored(kind) && ft_rt_mirrors(&in);                               \
         if (!in.fed) ft_rt_input_did(&in, ft_rt_fd_apart(FT_REAL(name) arguments));                \
-        return made(&in, kind);                                                                    \
+        return made(&in, kind, mirrored ? FT_REAL(name) arguments : -1);                           \
     }
 MAKES(EVENTFD, eventfd, (unsigned count, int flags), (count, flags), FT_RT_FD_EVENT)
 MAKES(TIMERFD, timerfd_create, (clockid_t clock, int flags), (clock, flags), FT_RT_FD_EVENT)
@@ -318,6 +331,7 @@ int timerfd_settime(int fd, int flags, const struct itimerspec *when, struct iti
     ft_rt_input in;
     if (!ft_rt_input_begin(&in, FT_INPUT_TIMERFD_SETTIME, CODE))
         return FT_REAL(timerfd_settime)(fd, flags, when, old);
+    ft_rt_fd_timer();
     ft_rt_fd_out(fd, CODE);
     FT_RT_TELL(&in, fd, 0, FT_REAL(timerfd_settime)(fd, flags, when, old));
     ft_rt_input_piece(&in, old, old && !in.result ? sizeof *old : 0);
@@ -339,8 +353,9 @@ int timerfd_gettime(int fd, struct itimerspec *left)
     {                                                                                              \
         ft_rt_input in;                                                                            \
         if (!ft_rt_input_begin(&in, FT_INPUT_##call, CODE)) return FT_REAL(name) arguments;        \
+        bool mirrored = ft_rt_mirrors(&in) && !FT_REAL(name) arguments;                            \
         if (!in.fed) ft_rt_input_did(&in, FT_REAL(name) arguments);                                \
-        return made_two(&in, fds, kind);                                                           \
+        return made_two(&in, fds, kind, mirrored);                                                 \
     }
 
 /* Each takes what is put into the other one; of a pipe goes back that nobody reads any more. */
@@ -351,20 +366,21 @@ static void join_two(int first, int second)
     ft_rt_fd_join(second, back, there);
 }
 
-static int made_two(ft_rt_input *in, int *fds, ft_rt_fd kind)
+/* Mirrored: `fds` are the mirrors. */
+static int made_two(ft_rt_input *in, int *fds, ft_rt_fd kind, bool mirrored)
 {
     const void *pc = in->pc;
+    int mirrors[2] = {-1, -1};
     if (in->result) return (int)ft_rt_input_end(in);
+    for (int i = 0; i < 2 && mirrored; i++) mirrors[i] = ft_rt_fd_step_aside(fds[i]);
     if (!in->fed) {
         fds[0] = ft_rt_fd_apart(fds[0]);
         fds[1] = ft_rt_fd_apart(fds[1]);
     }
     int first = (int)ft_rt_input_number(in, (uint64_t)(unsigned)fds[0]);
     int second = (int)ft_rt_input_number(in, (uint64_t)(unsigned)fds[1]);
-    ft_rt_fd_made(in, first, -1);
-    ft_rt_fd_made(in, second, -1);
-    ft_rt_fd_set(first, kind);
-    ft_rt_fd_set(second, kind);
+    made_one(in, first, kind, mirrors[0]);
+    made_one(in, second, kind, mirrors[1]);
     join_two(first, second);
     int result = (int)ft_rt_input_end(in);
     ft_rt_write_range(fds, 2 * sizeof *fds, pc);
@@ -646,6 +662,7 @@ int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
     if (operation == EPOLL_CTL_DEL) ft_rt_fd_last(epoll, CODE);
     ft_rt_fd_out(epoll, CODE);
     if (operation == EPOLL_CTL_DEL) forget_watches(epoll, fd);
+    if (operation == EPOLL_CTL_ADD) ft_rt_mirror_watches(epoll, fd);
     FT_RT_TELL(&in, epoll, 0, FT_REAL(epoll_ctl)(epoll, operation, fd, event));
     return (int)ft_rt_input_end(&in);
 }
