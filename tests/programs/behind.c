@@ -1,22 +1,25 @@
 /* What threads send each other goes on behind the end of a schedule: a pipe that is a lock, an
  * event descriptor and a pair of sockets that a set watches. Both workers count without the lock
  * first of all; then each goes through the lock, in which nobody may find another one, and sends a
- * word to main, which waits for all of them. With an argument main then says a word to itself
- * through sockets with addresses, which a replay does not have, and where MORE is set waits for
- * another one. */
+ * word to main, which waits for all of them, for the first one a second at most. With an argument
+ * main then says a word to itself through sockets with addresses, which a replay does not have, and
+ * where MORE is set waits for another one. */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { WORKERS = 3, ROUNDS = 4 };
 static int lock[2], words[2], wake;
+static sem_t begun;
 static int count, inside;
 #ifdef FIXED
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -42,6 +45,9 @@ static void *work(void *unused)
 {
     char token;
     add();
+    struct pollfd none = {.fd = words[1], .events = POLLIN};
+    must(!poll(&none, 1, 30)); /* it takes a while */
+    sem_post(&begun);
     for (int i = 0; i < ROUNDS; i++) {
         must(read(lock[0], &token, 1) == 1);
         must(!inside);
@@ -55,7 +61,15 @@ static void *work(void *unused)
     return unused;
 }
 
-static void await(void)
+static void await_one(void)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    must(!sem_timedwait(&begun, &until));
+}
+
+static void await_all(void)
 {
     int set = epoll_create1(0);
     struct epoll_event event = {.events = EPOLLIN, .data = {.fd = wake}};
@@ -91,7 +105,8 @@ int main(int n, char **argument)
     must(!pipe(lock) && !socketpair(AF_UNIX, SOCK_STREAM, 0, words));
     must((wake = eventfd(0, 0)) >= 0 && write(lock[1], "x", 1) == 1);
     for (int i = 0; i < WORKERS; i++) pthread_create(&threads[i], NULL, work, NULL);
-    await();
+    await_one();
+    await_all();
     for (int i = 0; i < WORKERS; i++) pthread_join(threads[i], NULL);
     if (n > 1) ask();
     printf("%d\n", count);

@@ -8,20 +8,6 @@
 #include "sync.h"
 #include "trace/event.h"
 
-enum { SECOND = 1000000000 };
-
-struct timespec ft_rt_deadline(clockid_t clock, const struct timespec *until)
-{
-    struct timespec now, here;
-    clock_gettime(clock, &now);
-    clock_gettime(CLOCK_MONOTONIC, &here);
-    here.tv_sec += until->tv_sec - now.tv_sec;
-    here.tv_nsec += until->tv_nsec - now.tv_nsec;
-    if (here.tv_nsec < 0) here.tv_sec--, here.tv_nsec += SECOND;
-    if (here.tv_nsec >= SECOND) here.tv_sec++, here.tv_nsec -= SECOND;
-    return here;
-}
-
 /* ---- condition variables */
 
 static ft_rt_object *condition_at(const pthread_cond_t *condition)

@@ -1,4 +1,4 @@
-/* What a program asks of its surroundings: the time, random numbers, who and where it is. The
+/* What a program asks of its surroundings: random numbers, who and where it is. The
  * random numbers that a seed determines are inputs too: threads share their hidden state, so which
  * one gets which depends on the order of the calls. */
 #include <sched.h>
@@ -8,77 +8,12 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
-#include <sys/time.h>
-#include <sys/times.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "input.h"
 
 #define CODE __builtin_return_address(0)
-
-/* ---- time */
-
-time_t time(time_t *t)
-{
-    return FT_RT_INPUT(FT_INPUT_TIME, FT_RT_STAYS, FT_REAL(time)(t), t, sizeof *t);
-}
-
-int gettimeofday(struct timeval *restrict t, void *restrict zone)
-{
-    return FT_RT_INPUT(FT_INPUT_GETTIMEOFDAY, FT_RT_STAYS, FT_REAL(gettimeofday)(t, zone), t,
-                       sizeof *t);
-}
-
-int clock_gettime(clockid_t clock, struct timespec *t)
-{
-    return FT_RT_INPUT(FT_INPUT_CLOCK_GETTIME, FT_RT_STAYS, FT_REAL(clock_gettime)(clock, t), t,
-                       sizeof *t);
-}
-
-int timespec_get(struct timespec *t, int base)
-{
-    return FT_RT_INPUT(FT_INPUT_CLOCK_GETTIME, FT_RT_STAYS, FT_REAL(timespec_get)(t, base), t,
-                       sizeof *t);
-}
-
-clock_t clock(void)
-{
-    return FT_RT_INPUT(FT_INPUT_CLOCK, FT_RT_STAYS, FT_REAL(clock)(), NULL, 0);
-}
-
-clock_t times(struct tms *t)
-{
-    return FT_RT_INPUT(FT_INPUT_TIMES, FT_RT_STAYS, FT_REAL(times)(t), t, sizeof *t);
-}
-
-int getrusage(__rusage_who_t who, struct rusage *usage)
-{
-    return FT_RT_INPUT(FT_INPUT_GETRUSAGE, FT_RT_STAYS, FT_REAL(getrusage)(who, usage), usage,
-                       sizeof *usage);
-}
-
-unsigned sleep(unsigned seconds)
-{
-    return FT_RT_INPUT(FT_INPUT_SLEEP, FT_RT_SLEEPS, FT_REAL(sleep)(seconds), NULL, 0);
-}
-
-int usleep(useconds_t us)
-{
-    return FT_RT_INPUT(FT_INPUT_USLEEP, FT_RT_SLEEPS, FT_REAL(usleep)(us), NULL, 0);
-}
-
-int nanosleep(const struct timespec *t, struct timespec *left)
-{
-    return FT_RT_INPUT(FT_INPUT_NANOSLEEP, FT_RT_SLEEPS, FT_REAL(nanosleep)(t, left), NULL, 0);
-}
-
-int clock_nanosleep(clockid_t clock, int flags, const struct timespec *t, struct timespec *left)
-{
-    return FT_RT_INPUT(FT_INPUT_CLOCK_NANOSLEEP, FT_RT_SLEEPS,
-                       FT_REAL(clock_nanosleep)(clock, flags, t, left), NULL, 0);
-}
 
 /* ---- random numbers */
 
