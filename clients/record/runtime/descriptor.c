@@ -67,9 +67,9 @@ void ft_rt_fd_timer(void)
     fds.timers = true;
 }
 
-void ft_rt_fd_mirror(int fd)
+void ft_rt_fd_mirror(int fd, bool there)
 {
-    if (at(fd)) at(fd)->mirrored = true;
+    if (at(fd)) at(fd)->mirrored = there;
 }
 
 void ft_rt_fd_mix(int fd)

@@ -192,7 +192,7 @@ bool ft_rt_fd_is_mirrored(int fd); /* virtual, but there is one (mirror.c) */
 bool ft_rt_fd_is_mixed(int fd);    /* a set, mirrored, with virtual ones that are not */
 bool ft_rt_fd_has_timers(void);    /* something comes by time alone */
 void ft_rt_fd_timer(void);
-void ft_rt_fd_mirror(int fd);
+void ft_rt_fd_mirror(int fd, bool there);
 void ft_rt_fd_mix(int fd);
 int ft_rt_fd_step_aside(int real); /* the same under a number far above, or as it is */
 bool ft_rt_fd_may_sleep(int fd);

@@ -9,7 +9,7 @@
 #include "input.h"
 #include "runtime.h"
 
-enum { ONCE = 1 << 14 };
+enum { ONCE = 1 << 14, PATIENCE = 1000 /* ms */ };
 
 /* What was given is not what is there now. */
 static void take_back(ft_rt_input *in)
@@ -37,11 +37,14 @@ static bool goes_on(ft_rt_input *in, int fd)
     return !in->fed;
 }
 
+/* What a thread sends or takes was there, or had room, by the order that every schedule has. What a
+ * child does, which is a real one, comes in its time; if it does not, it is no mirror any more. */
 static bool is_ready(int fd, short events)
 {
     struct pollfd one = {.fd = fd, .events = events};
-    return FT_REAL(poll)(&one, 1, 0) > 0 && (one.revents & events) &&
-           !(one.revents & (POLLERR | POLLNVAL));
+    int ms = ft_rt_processes ? PATIENCE : 0, found = FT_REAL(poll)(&one, 1, ms);
+    if (!found && ms) ft_rt_fd_mirror(fd, false);
+    return found > 0 && (one.revents & events) && !(one.revents & (POLLERR | POLLNVAL));
 }
 
 static bool takes(ft_input_call call)

@@ -121,6 +121,7 @@ BECOMES_LISTED(execle, execve(path, argv, va_arg(rest, char *const *)))
 #define STARTS(type, name, parameters, arguments)                                                  \
     type name parameters                                                                           \
     {                                                                                              \
+        ft_rt_processes = true;                                                                    \
         ft_rt_processor_leave();                                                                   \
         type result = FT_REAL(name) arguments;                                                     \
         ft_rt_processor_return();                                                                  \
@@ -135,6 +136,7 @@ STARTS(FILE *, popen, (const char *command, const char *mode), (command, mode))
              char *const envp[restrict])                                                           \
     {                                                                                              \
         pid_t child;                                                                               \
+        ft_rt_processes = true;                                                                    \
         ft_rt_processor_leave();                                                                   \
         int result = FT_REAL(name)(&child, path, actions, attributes, argv, envp);                 \
         ft_rt_processor_return();                                                                  \

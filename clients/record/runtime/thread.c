@@ -339,6 +339,13 @@ void ft_rt_in_child(void)
     ft_rt_processor_in_child();
 }
 
+bool ft_rt_processes;
+
+static void in_parent(void)
+{
+    ft_rt_processes = true;
+}
+
 static void start(void)
 {
     static bool tried;
@@ -349,7 +356,7 @@ static void start(void)
     ft_rt_stdio_start();
     has_end_key = !pthread_key_create(&end_key, end_thread);
     if (!has_end_key) ft_rt_say("no thread key: the ends of threads are not recorded");
-    pthread_atfork(NULL, NULL, ft_rt_in_child);
+    pthread_atfork(NULL, in_parent, ft_rt_in_child);
     at_quick_exit(finish);
     ft_rt_baton_start();
     ft_rt_self->inside = true;
