@@ -33,6 +33,8 @@ ft_exit ft_exit_worse(ft_exit a, ft_exit b);
 
 /*  symbol   name       arguments            min  max (0: any number)  one line */
 #define FT_COMMAND_TABLE(X)                                                                        \
+    X(TEST, "test", "[--] PROGRAM ARGS", 1, 0,                                                     \
+      "record a run of a program, check it and bring about what is found")                         \
     X(CHECK, "check", "FILE...", 1, 0, "predict bugs from traces and print them")                  \
     X(SUBMIT, "submit", "FILE", 1, 1,                                                              \
       "upload a trace, start a job on a server and print its name")                                \
@@ -106,6 +108,7 @@ typedef struct ft_options {
     /* replay */
     uint32_t deadline; /* seconds */
     bool stop, live_inputs, unordered_hand_overs;
+    bool no_replay; /* of `test` */
     /* others */
     const char *to;             /* the format of `convert`, `merge` and `record` */
     const char *state, *reason; /* of `review` */
@@ -117,8 +120,11 @@ typedef struct ft_options {
  * the status. */
 ft_status ft_options_parse(int argc, char **argv, ft_options *options, ft_error *err) FT_MUST_CHECK;
 void ft_options_release(ft_options *options);
+/* What goes to standard output is text, no document. */
+bool ft_options_are_for_people(const ft_options *options);
 
 /* The commands. Each prints its own errors. */
+ft_exit ft_run_test(const ft_options *options);
 ft_exit ft_run_check(const ft_options *options);
 ft_exit ft_run_submit(const ft_options *options);
 ft_exit ft_run_jobs(const ft_options *options);

@@ -13,6 +13,19 @@ static const struct {
     ft_exit (*run)(const ft_options *options);
     const char *details, *examples;
 } texts[FT_COMMANDS] = {
+    [FT_COMMAND_TEST] =
+        {ft_run_test,
+         "PROGRAM was built with foretell-cc or foretell-c++ in place of the compiler. It runs as "
+         "in "
+         "`record`, once or --runs times; what `check` finds in the traces is printed; then the "
+         "program runs again through the schedule of each finding, ten at most, up to where the "
+         "bug "
+         "is, and what came of it is printed. The program's own output in these runs is dropped; "
+         "what else it does it does again (--no-replay). Traces and witnesses stay for `replay` "
+         "where there is a finding. Exit codes as of `check`.",
+         "foretell test ./test --case 3\n"
+         "foretell test --runs 20 ./test\n"
+         "foretell test -o found/ --symbolic --check assertion ./test\n"},
     [FT_COMMAND_CHECK] =
         {ft_run_check,
          "Uploads each FILE (\"-\" is standard input; gzip and zstd files go up as they are), runs "

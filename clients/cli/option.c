@@ -6,15 +6,16 @@
 #include "cli.h"
 #include "help.h"
 
-#define BIT(command)  (1u << FT_COMMAND_##command)
-#define JOB_COMMANDS  (BIT(CHECK) | BIT(SUBMIT))
-#define VIEW_COMMANDS (BIT(CHECK) | BIT(SHOW))
+#define BIT(command)    (1u << FT_COMMAND_##command)
+#define JOB_COMMANDS    (BIT(CHECK) | BIT(SUBMIT) | BIT(TEST))
+#define VIEW_COMMANDS   (BIT(CHECK) | BIT(SHOW) | BIT(TEST))
+#define RECORD_COMMANDS (BIT(RECORD) | BIT(TEST))
 #define NET_COMMANDS                                                                               \
     (BIT(CHECK) | BIT(SUBMIT) | BIT(JOBS) | BIT(SHOW) | BIT(CANCEL) | BIT(WITNESS) | BIT(VERIFY) | \
-     BIT(DIFF) | BIT(REVIEW) | BIT(REPLAY) | BIT(TOP))
+     BIT(DIFF) | BIT(REVIEW) | BIT(REPLAY) | BIT(TOP) | BIT(TEST))
 #define JSON_COMMANDS                                                                              \
     (BIT(CHECK) | BIT(SUBMIT) | BIT(JOBS) | BIT(SHOW) | BIT(VERIFY) | BIT(STATS) | BIT(DIFF) |     \
-     BIT(REVIEW) | BIT(REPLAY) | BIT(TOP))
+     BIT(REVIEW) | BIT(REPLAY) | BIT(TOP) | BIT(TEST))
 
 typedef enum value_kind {
     VALUE_NONE,
@@ -75,9 +76,9 @@ static const option_row rows[] = {
      "a name for the job, shown in lists"},
     {"priority", 0, VALUE_TEXT, "N", NULL, MEMBER(priority), JOB_COMMANDS,
      "-100 to 100: of the jobs of a project the higher ones go first (default: 0)"},
-    {"detach", 0, VALUE_NONE, NULL, NULL, MEMBER(detach), BIT(CHECK),
+    {"detach", 0, VALUE_NONE, NULL, NULL, MEMBER(detach), BIT(CHECK) | BIT(TEST),
      "when interrupted, let the job on the server go on instead of cancelling it"},
-    {"workers", 0, VALUE_NUMBER, "N", NULL, MEMBER(workers), BIT(CHECK),
+    {"workers", 0, VALUE_NUMBER, "N", NULL, MEMBER(workers), BIT(CHECK) | BIT(TEST),
      "worker processes of the private daemon (default: one a core)"},
     {"project", 0, VALUE_TEXT, "NAME", NULL, MEMBER(project), JOB_COMMANDS | BIT(REVIEW),
      "the project whose findings these are: reviews, first and last seen are kept for each project "
@@ -126,47 +127,55 @@ static const option_row rows[] = {
      "say what decided each candidate, what it cost, and what each pass left"},
     {"full", 0, VALUE_NONE, NULL, NULL, MEMBER(full), VIEW_COMMANDS,
      "print every step of a schedule, folding nothing"},
-    {"quiet", 'q', VALUE_NONE, NULL, NULL, MEMBER(quiet), VIEW_COMMANDS | BIT(RECORD),
+    {"quiet", 'q', VALUE_NONE, NULL, NULL, MEMBER(quiet), VIEW_COMMANDS | RECORD_COMMANDS,
      "print the summary line only, and no progress"},
     {"wait", 0, VALUE_NONE, NULL, NULL, MEMBER(wait), BIT(SHOW), "wait until the job has ended"},
     {"output", 'o', VALUE_TEXT, "FILE", NULL, MEMBER(output),
-     BIT(WITNESS) | BIT(MERGE) | VIEW_COMMANDS, "where to write (default: standard output)"},
+     BIT(WITNESS) | BIT(MERGE) | BIT(CHECK) | BIT(SHOW),
+     "where to write (default: standard output)"},
     {"output", 'o', VALUE_TEXT, "FILE", NULL, MEMBER(output), BIT(RECORD), "the trace to write"},
+    {"output", 'o', VALUE_TEXT, "DIR", NULL, MEMBER(output), BIT(TEST),
+     "the folder for the traces and witnesses (default: one in TMPDIR, which stays where there is "
+     "a "
+     "finding)"},
     {"to", 0, VALUE_TEXT, "FORMAT", "ndjson|binary", MEMBER(to),
      BIT(CONVERT) | BIT(MERGE) | BIT(RECORD),
      "the format to write: ndjson or binary (default: by the ending of the file: .ndjson, .jsonl "
      "or .json for ndjson, .ftb or .bin for binary)"},
-    {"seed", 0, VALUE_NUMBER, "N", NULL, MEMBER(seed), BIT(RECORD),
+    {"seed", 0, VALUE_NUMBER, "N", NULL, MEMBER(seed), RECORD_COMMANDS,
      "let chance pick the next thread and the length of its turn, the same way for the same N "
      "(default: in turn)"},
-    {"turn", 0, VALUE_NUMBER, "K", NULL, MEMBER(turn), BIT(RECORD),
+    {"turn", 0, VALUE_NUMBER, "K", NULL, MEMBER(turn), RECORD_COMMANDS,
      "accesses after which another thread goes on (default: 1000)"},
-    {"annotations", 0, VALUE_TEXT, "FILE", NULL, MEMBER(annotations), BIT(RECORD),
+    {"annotations", 0, VALUE_TEXT, "FILE", NULL, MEMBER(annotations), RECORD_COMMANDS,
      "lines that say which accesses are part of no finding, and which functions come in order "
      "(docs/record.md)"},
-    {"unordered-hand-overs", 0, VALUE_NONE, NULL, NULL, MEMBER(unordered_hand_overs), BIT(RECORD),
+    {"unordered-hand-overs", 0, VALUE_NONE, NULL, NULL, MEMBER(unordered_hand_overs),
+     RECORD_COMMANDS,
      "memory that code without hooks hands from thread to thread may come at any time (default: "
      "behind what was done with it before)"},
-    {"runs", 0, VALUE_NUMBER, "R", NULL, MEMBER(runs), BIT(RECORD),
+    {"runs", 0, VALUE_NUMBER, "R", NULL, MEMBER(runs), RECORD_COMMANDS,
      "run the program R times, with other seeds and turns: FILE run.ftb becomes run.1.ftb, "
      "run.2.ftb, ...; FILE may be a folder, which is made"},
-    {"inputs-of", 0, VALUE_TEXT, "TRACE", NULL, MEMBER(inputs_of), BIT(RECORD),
+    {"inputs-of", 0, VALUE_TEXT, "TRACE", NULL, MEMBER(inputs_of), RECORD_COMMANDS,
      "give the program the inputs of that recording of it: another run of the same test, or with "
      "the same --seed and --turn the same run"},
-    {"limit", 0, VALUE_NUMBER, "MIB", NULL, MEMBER(limit), BIT(RECORD),
+    {"limit", 0, VALUE_NUMBER, "MIB", NULL, MEMBER(limit), RECORD_COMMANDS,
      "size of the recording at which it ends; the program goes on (default: 4096)"},
     {"exit-code", 0, VALUE_NONE, NULL, NULL, MEMBER(exit_code), BIT(RECORD),
      "end with the program's exit code (128 + N behind signal N) where there is a trace (default: "
      "0), as tests under make and ctest want it; of several runs the first one that is not 0"},
-    {"live-inputs", 0, VALUE_NONE, NULL, NULL, MEMBER(live_inputs), BIT(REPLAY),
+    {"live-inputs", 0, VALUE_NONE, NULL, NULL, MEMBER(live_inputs), BIT(REPLAY) | BIT(TEST),
      "do not give the program the inputs of the recording: it reads files, sockets and the time "
      "itself"},
-    {"symbolic", 0, VALUE_NONE, NULL, NULL, MEMBER(symbolic), BIT(RECORD),
+    {"symbolic", 0, VALUE_NONE, NULL, NULL, MEMBER(symbolic), RECORD_COMMANDS,
      "record what the program computes as well, for the model ctp (PROGRAM was built with "
      "foretell-cc --symbolic)"},
     {"stop", 0, VALUE_NONE, NULL, NULL, MEMBER(stop), BIT(REPLAY),
      "end the program where the bug is reached (default: it runs on, and may crash)"},
-    {"deadline", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(deadline), BIT(REPLAY),
+    {"no-replay", 0, VALUE_NONE, NULL, NULL, MEMBER(no_replay), BIT(TEST),
+     "do not run the program again, through the schedules that were found"},
+    {"deadline", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(deadline), BIT(REPLAY) | BIT(TEST),
      "time without progress, and behind the end of the schedule, after which the program is ended "
      "(default: 20)"},
     {"json", 0, VALUE_NONE, NULL, NULL, MEMBER(json), JSON_COMMANDS, "print JSON instead of text"},
@@ -405,7 +414,7 @@ ft_status ft_options_parse(int argc, char **argv, ft_options *options, ft_error 
         if (only_arguments || word[0] != '-' || !word[1]) {
             ft_vec_push(&options->arguments, word);
             /* What follows the program is the program's, as with env and nice. */
-            if (options->command == FT_COMMAND_RECORD) only_arguments = true;
+            if (RECORD_COMMANDS >> options->command & 1) only_arguments = true;
         } else if (strcmp(word, "--") == 0) {
             only_arguments = true;
             options->before = options->arguments.len;
@@ -418,6 +427,11 @@ ft_status ft_options_parse(int argc, char **argv, ft_options *options, ft_error 
     if (!options->server) options->server = getenv("FORETELL_SERVER");
     if (options->server && !*options->server) options->server = NULL;
     return check_arguments(options, err);
+}
+
+bool ft_options_are_for_people(const ft_options *options)
+{
+    return !options->json && (!options->format || strcmp(options->format, "text") == 0);
 }
 
 void ft_options_release(ft_options *options)

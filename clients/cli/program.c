@@ -89,11 +89,13 @@ static char **environment_with(char *entry)
  * each other would stay for ever. Other threads of ours ran when this process was made, so that
  * their locks are held for ever here: nothing is allocated any more. `why` closes if all is well.
  */
-static void run_child(char *const *argv, char *const *environment, int out, int why)
+static void run_child(char *const *argv, char *const *environment, ft_program_way way, int why)
 {
+    int out = way.silent ? open("/dev/null", O_WRONLY) : way.out;
     ft_signals_default();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (out != STDOUT_FILENO) dup2(out, STDOUT_FILENO);
+    if (out >= 0 && out != STDOUT_FILENO) dup2(out, STDOUT_FILENO);
+    if (out >= 0 && way.silent) dup2(out, STDERR_FILENO);
     int before = personality(READ_PERSONALITY);
     if (before >= 0) personality((unsigned long)before | ADDR_NO_RANDOMIZE);
     execvpe(argv[0], argv, environment);
@@ -102,12 +104,13 @@ static void run_child(char *const *argv, char *const *environment, int out, int 
     _exit(NOT_STARTED);
 }
 
-static pid_t start_child(char *const *argv, const ft_program_file *file, int out, int why)
+static pid_t start_child(char *const *argv, const ft_program_file *file, ft_program_way way,
+                         int why)
 {
     char *entry = padded(FT_RAW_VARIABLE, file->path), **environment = environment_with(entry);
     fflush(NULL);
     pid_t child = fork();
-    if (!child) run_child(argv, environment, out, why);
+    if (!child) run_child(argv, environment, way, why);
     free(environment);
     free(entry);
     return child;
@@ -124,12 +127,12 @@ static int why_not_started(int from)
 
 /* *child: -1, or a process that is to be waited for. Returns why it could not be started, 0: it
  * was. */
-static int start(char *const *argv, const ft_program_file *file, int out, pid_t *child)
+static int start(char *const *argv, const ft_program_file *file, ft_program_way way, pid_t *child)
 {
     int ends[2];
     *child = -1;
     if (pipe2(ends, O_CLOEXEC)) return errno;
-    *child = start_child(argv, file, out, ends[1]);
+    *child = start_child(argv, file, way, ends[1]);
     int why = *child < 0 ? errno : 0;
     close(ends[1]);
     if (!why) why = why_not_started(ends[0]);
@@ -200,7 +203,7 @@ ft_status ft_program_run(char *const *argv, ft_program_file *file, ft_program_wa
     pid_t child;
     ft_signals_relay();
     drop_words();
-    int why = start(argv, file, way.out, &child);
+    int why = start(argv, file, way, &child);
     if (child >= 0) *status = wait_for(child, file, way.patience);
     if (!why) return FT_OK;
     return ft_error_set(err, FT_USAGE, "%s: could not be started: %s", argv[0], strerror(why));

@@ -24,6 +24,7 @@ void ft_program_file_release(ft_program_file *file);
 /* How it is run. */
 typedef struct ft_program_way {
     int out;           /* our descriptor that is its standard output */
+    bool silent;       /* what it prints goes nowhere, on standard error as well */
     uint32_t patience; /* seconds after which it is killed where it is stopped; 0: for ever */
 } ft_program_way;
 

@@ -155,12 +155,14 @@ static ft_status make_log(const run *r, ft_program_file *log, ft_error *err)
 
 /* ---- the program */
 
-/* Where the trace goes to standard output, what the program prints there goes to standard error. */
+/* Where the trace goes to standard output, or a document for machines (`test`), what the program
+ * prints there goes to standard error. */
 static ft_status run_program(run *r, ft_program_file *log, ft_error *err)
 {
     const ft_options *options = r->options;
     size_t n = options->arguments.len;
-    ft_program_way way = {.out = ft_output_is_standard(r->out) ? STDERR_FILENO : STDOUT_FILENO};
+    bool taken = ft_output_is_standard(r->out) || !ft_options_are_for_people(options);
+    ft_program_way way = {.out = taken ? STDERR_FILENO : STDOUT_FILENO};
     char **argv = ft_calloc(n + 1, sizeof *argv);
     for (size_t i = 0; i < n; i++) argv[i] = ft_strdup(options->arguments.data[i]);
     ft_status status = ft_program_run(argv, log, way, &r->status, err);
@@ -482,6 +484,5 @@ ft_exit ft_run_record(const ft_options *options)
     ft_feed_free(feed);
     if (annotations && code == FT_EXIT_CLEAN) print_unused(options, annotations);
     ft_annotations_free(annotations);
-    ft_signals_reraise();
     return code;
 }

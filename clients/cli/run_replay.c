@@ -13,6 +13,7 @@
 #include "maker/schedule.h"
 #include "program.h"
 #include "raw/raw.h"
+#include "replay.h"
 #include "signals.h"
 #include "verdict/checker.h"
 
@@ -34,6 +35,8 @@ typedef struct replay {
     ft_plan plan;
     int status; /* the program's wait status */
     ft_schedule run;
+    bool silent;
+    ft_strbuf *said;
 } replay;
 
 /* ---- running it */
@@ -81,7 +84,7 @@ static ft_status run(replay *r, ft_error *err)
     ft_status status = make_file(r, &file, err);
     if (status) return status;
     int out = r->options->json ? STDERR_FILENO : STDOUT_FILENO; /* the document stands alone */
-    ft_program_way way = {.out = out, .patience = r->plan.head.seconds};
+    ft_program_way way = {.out = out, .silent = r->silent, .patience = r->plan.head.seconds};
     status = ft_program_run(r->argv, &file, way, &r->status, err);
     if (!status) status = read_back(r, &file, err);
     ft_program_file_release(&file);
@@ -149,33 +152,35 @@ static void say_arguments(const replay *r)
     fputs("\n", stderr);
 }
 
+static void print_json(const replay *r, bool reached, const ft_strbuf *text, const ft_strbuf *end)
+{
+    json_t *out = json_pack("{s:b, s:s, s:s, s:s, s:I}", "replayed", reached, "claim",
+                            ft_claim_kind_name(r->witness.claim.kind), "text", ft_strbuf_text(text),
+                            "end", ft_strbuf_text(end), "steps", (json_int_t)r->run.at);
+    json_dumpf(out, stdout, JSON_INDENT(1));
+    fputs("\n", stdout);
+    json_decref(out);
+}
+
 static ft_exit report(const replay *r)
 {
     bool reached = r->run.outcome == FT_SCHEDULE_REACHED_OUTCOME;
     bool late = r->run.outcome == FT_SCHEDULE_TIME_OUTCOME;
-    const char *kind = ft_claim_kind_name(r->witness.claim.kind);
+    bool over = r->run.outcome == FT_SCHEDULE_RUNNING_OUTCOME; /* often this is the bug */
     ft_strbuf text = {0}, end = {0};
     if (reached)
         say_reached(r, &text);
     else
         ft_plan_explain(&r->plan, r->trace, r->program, &r->run, &text);
     say_end(r, &end);
-    if (r->options->json) {
-        json_t *out = json_pack("{s:b, s:s, s:s, s:s, s:I}", "replayed", reached, "claim", kind,
-                                "text", ft_strbuf_text(&text), "end", ft_strbuf_text(&end), "steps",
-                                (json_int_t)r->run.at);
-        json_dumpf(out, stdout, JSON_INDENT(1));
-        fputs("\n", stdout);
-        json_decref(out);
-    } else if (reached) {
-        printf("replayed: %s: %s; the program: %s\n", kind, ft_strbuf_text(&text),
-               ft_strbuf_text(&end));
-    } else {
-        bool over = r->run.outcome == FT_SCHEDULE_RUNNING_OUTCOME; /* often this is the bug */
-        printf("%s: %s%s%s\n", late ? "no progress" : "diverged", ft_strbuf_text(&text),
-               over ? "; the program: " : "", over ? ft_strbuf_text(&end) : "");
-    }
-    if (!reached) say_arguments(r);
+    if (r->options->json) print_json(r, reached, &text, &end);
+    if (reached)
+        ft_strbuf_printf(r->said, "replayed: %s: ", ft_claim_kind_name(r->witness.claim.kind));
+    else
+        ft_strbuf_puts(r->said, late ? "no progress: " : "diverged: ");
+    ft_strbuf_puts(r->said, ft_strbuf_text(&text));
+    if (reached || over) ft_strbuf_printf(r->said, "; the program: %s", ft_strbuf_text(&end));
+    if (!reached && !r->silent) say_arguments(r);
     ft_strbuf_release(&text);
     ft_strbuf_release(&end);
     return reached ? FT_EXIT_CLEAN : late ? FT_EXIT_INCOMPLETE : FT_EXIT_FINDINGS;
@@ -213,6 +218,15 @@ static void set(const char *word)
 
 ft_exit ft_run_replay(const ft_options *options)
 {
+    ft_strbuf said = {0};
+    ft_exit code = ft_replay(options, false, &said);
+    if (said.len && !options->json) printf("%s\n", ft_strbuf_text(&said));
+    ft_strbuf_release(&said);
+    return code;
+}
+
+ft_exit ft_replay(const ft_options *options, bool silent, ft_strbuf *said)
+{
     ft_error err = FT_ERROR_INIT;
     json_t *json = NULL;
     size_t n = options->arguments.len, before = options->before, first = before;
@@ -227,7 +241,7 @@ ft_exit ft_run_replay(const ft_options *options)
     for (size_t i = before; i < first; i++) set(options->arguments.data[i]);
     char **argv = ft_calloc(n - first + 1, sizeof *argv);
     for (size_t i = first; i < n; i++) argv[i - first] = ft_strdup(options->arguments.data[i]);
-    replay r = {.options = options, .argv = argv};
+    replay r = {.options = options, .argv = argv, .silent = silent, .said = said};
     ft_exit code = prepare(&r, json);
     for (size_t i = 0; argv[i]; i++) free(argv[i]);
     free(argv);

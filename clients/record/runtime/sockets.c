@@ -299,7 +299,8 @@ static void made_one(ft_rt_input *in, int number, ft_rt_fd kind, int mirror)
 {
     ft_rt_fd_made(in, number, mirror);
     ft_rt_fd_set(number, kind);
-    if (mirror >= 0 || (can_be_mirrored(kind) && ft_rt_mirror_is_live(in))) ft_rt_fd_mirror(number, true);
+    if (mirror >= 0 || (can_be_mirrored(kind) && ft_rt_mirror_is_live(in)))
+        ft_rt_fd_mirror(number, true);
 }
 
 static int made(ft_rt_input *in, ft_rt_fd kind, int mirror)
