@@ -9,6 +9,16 @@
 /* A record's content is at most this. */
 enum { CHUNK = 1 << 16 };
 
+void ft_rt_input_ask(ft_rt_input *in)
+{
+    in->given = ft_rt_feeding ? ft_rt_feed_input(in->self, in->call, in->pc, &in->content) : NULL;
+    in->fed = in->given != NULL;
+    if (!in->fed) return;
+    in->result = in->given->result;
+    in->error = (int)in->given->error;
+    in->left = in->given->length;
+}
+
 bool ft_rt_input_begin(ft_rt_input *in, ft_input_call call, const void *pc)
 {
     ft_rt_thread *self = ft_rt_enter();
@@ -18,15 +28,9 @@ bool ft_rt_input_begin(ft_rt_input *in, ft_input_call call, const void *pc)
     in->pc = pc;
     in->takes = 0;
     in->through = -1;
-    in->fed = false;
     in->n_pieces = 0;
     in->error = errno;
-    in->given = ft_rt_feeding ? ft_rt_feed_input(self, call, pc, &in->content) : NULL;
-    if (!in->given) return true;
-    in->fed = true;
-    in->result = in->given->result;
-    in->error = (int)in->given->error;
-    in->left = in->given->length;
+    ft_rt_input_ask(in);
     return true;
 }
 

@@ -45,6 +45,7 @@ typedef struct ft_rt_input {
 
 /* False: nothing is recorded or replayed here, the call is done plainly. */
 bool ft_rt_input_begin(ft_rt_input *in, ft_input_call call, const void *pc);
+void ft_rt_input_ask(ft_rt_input *in); /* for the next answer that the recording has to it */
 void ft_rt_input_outside(ft_rt_input *in, bool sleeps);
 void ft_rt_input_did(ft_rt_input *in, int64_t result); /* behind the real call */
 /* The call wrote that memory of the program: it is kept, or filled. */
@@ -165,8 +166,9 @@ void ft_rt_feed_number(ft_rt_thread *self, ft_input_call call, const void *pc);
 const ft_schedule_input *ft_rt_feed_input(ft_rt_thread *self, ft_input_call call, const void *pc,
                                           const unsigned char **content);
 bool ft_rt_feed_is_behind(void); /* of the schedule's end: nobody looks whose turn it is */
-void ft_rt_feed_outside(void);   /* behind the schedule's end somebody outside has a part in it */
-void ft_rt_feed_virtual(void);   /* a descriptor was made that nothing stands behind */
+void ft_rt_feed_give_back(ft_rt_thread *self, const ft_schedule_input *given); /* its last one */
+void ft_rt_feed_outside(void); /* behind the schedule's end somebody outside has a part in it */
+void ft_rt_feed_virtual(void); /* a descriptor was made that nothing stands behind */
 /* In a recording: waits until the channel is as it was; its name in the other run. */
 uint64_t ft_rt_feed_channel(ft_rt_thread *self, uint64_t channel, uint32_t flags);
 void ft_rt_feed_starve(ft_rt_thread *self) __attribute__((noreturn)); /* nothing comes any more */

@@ -4,6 +4,7 @@
  * each other something, and a pipe that is a lock still is one. */
 #include <fcntl.h>
 #include <poll.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "input.h"
@@ -69,15 +70,29 @@ static void drain(int fd, size_t left)
     }
 }
 
+/* A read takes all that was put in, and by now that may be more than it was then. */
+static void drain_count(const ft_rt_input *in, int fd)
+{
+    uint64_t there, given;
+    if (!is_ready(fd, POLLIN) || FT_REAL(read)(fd, &there, sizeof there) != sizeof there) return;
+    if (in->left < sizeof given) return;
+    memcpy(&given, in->content, sizeof given);
+    uint64_t more = there > given ? there - given : 0;
+    ssize_t ignored = more ? FT_REAL(write)(fd, &more, sizeof more) : 0; /* a timer refuses it */
+    (void)ignored;
+}
+
 void ft_rt_mirror_asked(ft_rt_input *in, int fd, int ms)
 {
-    enum { COUNT = sizeof(uint64_t) };
     if (!ft_rt_header->replay) return;
     if (ft_rt_feed_is_behind() && ft_rt_fd_is_virtual(fd) && !ft_rt_fd_is_mirrored(fd))
         ft_rt_feed_outside();
     in->self->starves = goes_on(in, fd) && ms < 0;
     if (!in->fed || in->result < 0 || !takes(in->call) || !ft_rt_fd_is_mirrored(fd)) return;
-    drain(fd, in->call == FT_INPUT_EVENTFD_READ ? COUNT : (size_t)in->result);
+    if (ft_rt_fd_kind(fd) == FT_RT_FD_EVENT)
+        drain_count(in, fd);
+    else
+        drain(fd, (size_t)in->result);
 }
 
 bool ft_rt_mirror_tells(ft_rt_input *in, int fd)

@@ -1,6 +1,7 @@
 /* Calls that make descriptors, and what else is asked of sockets and event descriptors. */
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -664,7 +665,8 @@ int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
     ft_rt_fd_out(epoll, CODE);
     if (operation == EPOLL_CTL_DEL) forget_watches(epoll, fd);
     if (operation == EPOLL_CTL_ADD) ft_rt_mirror_watches(epoll, fd);
-    FT_RT_TELL(&in, epoll, 0, FT_REAL(epoll_ctl)(epoll, operation, fd, event));
+    FT_RT_TELL(&in, ft_rt_input_is_silent(fd) ? fd : epoll, 0,
+               FT_REAL(epoll_ctl)(epoll, operation, fd, event));
     return (int)ft_rt_input_end(&in);
 }
 
@@ -737,11 +739,55 @@ static int keep_told(ft_rt_input *in, int epoll, struct epoll_event *events, tol
     return none ? 0 : n;
 }
 
+/* ---- behind a schedule's end, of a set with descriptors of both kinds: the recording says what
+ * those have that nobody stands behind, the others say it themselves */
+
+static bool is_of_both(const ft_rt_input *in, int epoll)
+{
+    return in->fed && ft_rt_feed_is_behind() && ft_rt_fd_is_mixed(epoll);
+}
+
+static bool is_answer(const ft_rt_input *in)
+{
+    told one;
+    bool none = in->result <= 0; /* its time was up */
+    for (size_t i = 0; !none && (i + 1) * sizeof one <= in->left; i++) {
+        memcpy(&one, in->content + i * sizeof one, sizeof one);
+        if (!ft_rt_fd_is_mirrored((int)one.fd)) return true;
+    }
+    return none;
+}
+
+static void choose_answer(ft_rt_input *in, int epoll)
+{
+    struct pollfd set = {.fd = epoll, .events = POLLIN};
+    while (is_of_both(in, epoll)) {
+        bool ready = FT_REAL(poll)(&set, 1, 0) > 0;
+        if (!ready && is_answer(in)) return;
+        if (!ready) {
+            ft_rt_input_ask(in);
+            continue;
+        }
+        ft_rt_feed_give_back(in->self, in->given);
+        in->fed = false;
+        in->given = NULL;
+    }
+}
+
+static int leave_out_mirrored(struct epoll_event *events, const told *kept, int n)
+{
+    int left = 0;
+    for (int i = 0; i < n; i++)
+        if (!ft_rt_fd_is_mirrored((int)kept[i].fd)) events[left++] = events[i];
+    return left;
+}
+
 static int waited(ft_rt_input *in, int epoll, struct epoll_event *events)
 {
     told kept[EVENTS];
     if (in->result > 0) ft_rt_fd_in(epoll, in->pc);
     int n = keep_told(in, epoll, events, kept);
+    if (is_of_both(in, epoll) && n > 0) in->result = n = leave_out_mirrored(events, kept, n);
     const void *pc = in->pc;
     int result = (int)ft_rt_input_end(in);
     if (n > 0) ft_rt_write_range(events, (size_t)n * sizeof *events, pc);
@@ -758,6 +804,7 @@ int epoll_wait(int epoll, struct epoll_event *events, int n, int ms)
     ft_rt_input in;
     if (!ft_rt_input_begin(&in, FT_INPUT_EPOLL_WAIT, CODE))
         return FT_REAL(epoll_wait)(epoll, events, n, ms);
+    choose_answer(&in, epoll);
     FT_RT_ASK(&in, epoll, ms, FT_REAL(epoll_wait)(epoll, events, least(n, EVENTS), ms));
     return waited(&in, epoll, events);
 }
@@ -767,6 +814,7 @@ int epoll_pwait(int epoll, struct epoll_event *events, int n, int ms, const sigs
     ft_rt_input in;
     if (!ft_rt_input_begin(&in, FT_INPUT_EPOLL_WAIT, CODE))
         return FT_REAL(epoll_pwait)(epoll, events, n, ms, mask);
+    choose_answer(&in, epoll);
     FT_RT_ASK(&in, epoll, ms, FT_REAL(epoll_pwait)(epoll, events, least(n, EVENTS), ms, mask));
     return waited(&in, epoll, events);
 }
