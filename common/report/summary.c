@@ -5,26 +5,24 @@
 
 static const struct {
     const char *check, *one, *many;
-    bool always; /* said even when there are none */
 } words[] = {
-    {"race", "race", "races", true},
-    {"atomicity", "atomicity violation", "atomicity violations", true},
-    {"assertion", "assertion failure", "assertion failures", true},
-    {"property", "property violation", "property violations", false},
-    {"lock", "lock error", "lock errors", false},
-    {"deadlock", "deadlock", "deadlocks", false},
-    {"order", "order error", "order errors", false},
+    {"race", "race", "races"},
+    {"atomicity", "atomicity violation", "atomicity violations"},
+    {"assertion", "assertion failure", "assertion failures"},
+    {"property", "property violation", "property violations"},
+    {"lock", "lock error", "lock errors"},
+    {"deadlock", "deadlock", "deadlocks"},
+    {"order", "order error", "order errors"},
 };
 #define N_WORDS (sizeof words / sizeof words[0])
 
-/* check NULL: of every check. */
 static size_t count_observed(const json_t *report, const char *check)
 {
     size_t index, sum = 0;
     json_t *record;
     json_array_foreach(json_object_get(report, "findings"), index, record)
     {
-        bool is = (!check || strcmp(ft_json_text(record, "check", ""), check) == 0) &&
+        bool is = strcmp(ft_json_text(record, "check", ""), check) == 0 &&
                   strcmp(ft_json_text(record, "status", ""), "observed") == 0;
         if (is) sum += ft_json_count(record, "count");
     }
@@ -50,7 +48,6 @@ static void say_findings(const ft_report *of, const ft_report_part *part, bool o
     const json_t *report = part->json, *checks = json_object_get(report, "checks");
     const char *separator = out->len ? "; " : "";
     size_t said = out->len, apart = count_apart(of, part, observed);
-    bool zeros = !observed && count_observed(report, NULL) == 0 && apart == 0;
     for (size_t i = 0; i < N_WORDS; i++) {
         const json_t *counts = json_object_get(checks, words[i].check);
         size_t seen = count_observed(report, words[i].check);
@@ -58,7 +55,7 @@ static void say_findings(const ft_report *of, const ft_report_part *part, bool o
         size_t hidden = strcmp(words[i].check, "atomicity") == 0 ? apart : 0;
         size_t these = observed ? seen : all > seen ? all - seen : 0;
         size_t number = these > hidden ? these - hidden : 0;
-        if (!counts || (number == 0 && !(zeros && words[i].always))) continue;
+        if (!counts || number == 0) continue;
         ft_strbuf_printf(out, "%s%zu %s", separator, number,
                          number == 1 ? words[i].one : words[i].many);
         separator = ", ";
