@@ -264,20 +264,61 @@ ssize_t pwrite(int fd, const void *from, size_t n, off_t to)
 
 /* ---- waiting for descriptors */
 
-/* Rather one that is there really: it may have something when the others have nothing more. */
-static int any_virtual(const struct pollfd *fds, nfds_t n)
+static bool is_silent(int fd)
 {
-    int any = -1;
-    for (nfds_t i = 0; i < n; i++) {
-        if (ft_rt_fd_is_mirrored(fds[i].fd)) return fds[i].fd;
-        if (any < 0 && ft_rt_fd_is_virtual(fds[i].fd)) any = fds[i].fd;
+    return ft_rt_fd_is_virtual(fd) && !ft_rt_fd_is_mirrored(fd);
+}
+
+/* The first of those for which that holds, -1: none. */
+static int any_of(const struct pollfd *fds, nfds_t n, bool (*holds)(int fd))
+{
+    for (nfds_t i = 0; i < n; i++)
+        if (holds(fds[i].fd)) return fds[i].fd;
+    return -1;
+}
+
+/* Behind a schedule's end, of descriptors of both kinds: the recording says what those have that
+ * nobody stands behind, the others say it themselves. */
+static bool is_of_both(const ft_rt_input *in, const struct pollfd *fds, nfds_t n)
+{
+    return in->fed && ft_rt_feed_is_behind() && any_of(fds, n, is_silent) >= 0 &&
+           any_of(fds, n, ft_rt_fd_is_mirrored) >= 0;
+}
+
+static bool is_answer(const ft_rt_input *in)
+{
+    struct pollfd one;
+    bool none = in->result <= 0; /* its time was up */
+    for (size_t i = 0; !none && (i + 1) * sizeof one <= in->left; i++) {
+        memcpy(&one, in->content + i * sizeof one, sizeof one);
+        if (one.revents && !ft_rt_fd_is_mirrored(one.fd)) return true;
     }
-    return any;
+    return none;
+}
+
+/* One of those that answer. */
+static int choose_answer(ft_rt_input *in, struct pollfd *fds, nfds_t n)
+{
+    while (is_of_both(in, fds, n) && !is_answer(in)) {
+        if (ft_rt_mirror_poll(fds, n, 0) > 0)
+            ft_rt_mirror_answers(in);
+        else
+            ft_rt_input_ask(in);
+    }
+    int silent = any_of(fds, n, is_silent), mirrored = any_of(fds, n, ft_rt_fd_is_mirrored);
+    return mirrored < 0 || (silent >= 0 && in->fed) ? silent : mirrored;
 }
 
 static int real_poll(struct pollfd *fds, nfds_t n, int ms)
 {
     return ft_rt_feeding ? ft_rt_mirror_poll(fds, n, ms) : FT_REAL(poll)(fds, n, ms);
+}
+
+static int real_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask,
+                      int ms)
+{
+    bool some = ft_rt_feeding && any_of(fds, n, is_silent) >= 0;
+    return some ? ft_rt_mirror_poll(fds, n, ms) : FT_REAL(ppoll)(fds, n, t, mask);
 }
 
 enum { CAN_BE_TAKEN = POLLIN | POLLPRI | POLLRDNORM | POLLRDHUP | POLLHUP | POLLERR };
@@ -299,6 +340,16 @@ static struct pollfd said(const ft_rt_input *in, const struct pollfd *fds, nfds_
     return one;
 }
 
+static int leave_out_mirrored(struct pollfd *fds, nfds_t n)
+{
+    int left = 0;
+    for (nfds_t i = 0; i < n; i++) {
+        if (ft_rt_fd_is_mirrored(fds[i].fd)) fds[i].revents = 0;
+        left += fds[i].revents != 0;
+    }
+    return left;
+}
+
 static int polled(ft_rt_input *in, struct pollfd *fds, nfds_t n)
 {
     for (nfds_t i = 0; i < n && in->result >= 0; i++) {
@@ -307,7 +358,9 @@ static int polled(ft_rt_input *in, struct pollfd *fds, nfds_t n)
         if (ready || one.events & CAN_BE_TAKEN) found(one.fd, ready, in->pc);
         if (one.revents & POLLOUT) ft_rt_fd_room(one.fd, in->pc);
     }
+    bool both = is_of_both(in, fds, n);
     ft_rt_input_piece(in, fds, n * sizeof *fds);
+    if (both) in->result = leave_out_mirrored(fds, n);
     return (int)ft_rt_input_end(in);
 }
 
@@ -315,7 +368,8 @@ int poll(struct pollfd *fds, nfds_t n, int ms)
 {
     ft_rt_input in;
     if (!ft_rt_input_begin(&in, FT_INPUT_POLL, CODE)) return FT_REAL(poll)(fds, n, ms);
-    FT_RT_ASK(&in, any_virtual(fds, n), ms, real_poll(fds, n, ms));
+    int one = choose_answer(&in, fds, n);
+    FT_RT_ASK(&in, one, ms, real_poll(fds, n, ms));
     return polled(&in, fds, n);
 }
 
@@ -324,17 +378,37 @@ int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t
     ft_rt_input in;
     int ms = t ? (int)(t->tv_sec * 1000 + t->tv_nsec / 1000000) : -1;
     if (!ft_rt_input_begin(&in, FT_INPUT_POLL, CODE)) return FT_REAL(ppoll)(fds, n, t, mask);
-    FT_RT_ASK(&in, any_virtual(fds, n), ms, FT_REAL(ppoll)(fds, n, t, mask));
+    int one = choose_answer(&in, fds, n);
+    FT_RT_ASK(&in, one, ms, real_ppoll(fds, n, t, mask, ms));
     return polled(&in, fds, n);
 }
 
-static int any_in_sets(int n, fd_set *r, fd_set *w, fd_set *e)
+/* Of sets with descriptors of both kinds the recording says all as long as it fits; then those say
+ * it that are there. */
+static int any_in_sets(const ft_rt_input *in, int n, fd_set *r, fd_set *w, fd_set *e)
 {
     fd_set *sets[] = {r, w, e};
+    int any = -1;
     for (int fd = 0; fd < n && fd < FD_SETSIZE; fd++)
-        for (int i = 0; i < 3; i++)
-            if (sets[i] && FD_ISSET(fd, sets[i]) && ft_rt_fd_is_virtual(fd)) return fd;
-    return -1;
+        for (int i = 0; i < 3; i++) {
+            if (!sets[i] || !FD_ISSET(fd, sets[i]) || !ft_rt_fd_is_virtual(fd)) continue;
+            if (in->fed != ft_rt_fd_is_mirrored(fd)) return fd;
+            any = fd;
+        }
+    return any;
+}
+
+static void leave_out_silent(int n, fd_set *set)
+{
+    for (int fd = 0; set && fd < n && fd < FD_SETSIZE; fd++)
+        if (FD_ISSET(fd, set) && is_silent(fd)) FD_CLR(fd, set);
+}
+
+static int real_select(int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *t)
+{
+    fd_set *sets[] = {r, w, e};
+    for (int i = 0; i < 3 && ft_rt_feeding; i++) leave_out_silent(n, sets[i]);
+    return FT_REAL(select)(n, r, w, e, t);
 }
 
 static size_t set_size(int n)
@@ -376,7 +450,8 @@ int select(int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *t)
     int ms = t ? (int)(t->tv_sec * 1000 + t->tv_usec / 1000) : -1;
     if (!ft_rt_input_begin(&in, FT_INPUT_SELECT, CODE)) return FT_REAL(select)(n, r, w, e, t);
     keep_asked(&asked, n, r);
-    FT_RT_ASK(&in, any_in_sets(n, r, w, e), ms, FT_REAL(select)(n, r, w, e, t));
+    int one = any_in_sets(&in, n, r, w, e);
+    FT_RT_ASK(&in, one, ms, real_select(n, r, w, e, t));
     find_readable(&in, n, &asked, r);
     take_sets(&in, n, r, w, e);
     ft_rt_input_piece(&in, t, t ? sizeof *t : 0);
@@ -391,7 +466,8 @@ int pselect(int n, fd_set *r, fd_set *w, fd_set *e, const struct timespec *t, co
     if (!ft_rt_input_begin(&in, FT_INPUT_SELECT, CODE))
         return FT_REAL(pselect)(n, r, w, e, t, mask);
     keep_asked(&asked, n, r);
-    FT_RT_ASK(&in, any_in_sets(n, r, w, e), ms, FT_REAL(pselect)(n, r, w, e, t, mask));
+    int one = any_in_sets(&in, n, r, w, e);
+    FT_RT_ASK(&in, one, ms, FT_REAL(pselect)(n, r, w, e, t, mask));
     find_readable(&in, n, &asked, r);
     take_sets(&in, n, r, w, e);
     return (int)ft_rt_input_end(&in);

@@ -158,11 +158,6 @@ void ft_rt_feed_virtual(void)
     feed.virtual = true;
 }
 
-void ft_rt_feed_give_back(ft_rt_thread *self, const ft_schedule_input *given)
-{
-    self->inputs = (uint32_t)(given - &feed.inputs[feed.actors[self->actor].first_input]);
-}
-
 void ft_rt_feed_outside(void)
 {
     feed.schedule->outside = 1;

@@ -140,6 +140,7 @@ void ft_rt_mirror_asked(ft_rt_input *in, int fd, int ms);
 bool ft_rt_mirror_tells(ft_rt_input *in, int fd);
 int ft_rt_mirror_begin(int fd); /* what end wants to know */
 void ft_rt_mirror_end(int fd, int flags);
+void ft_rt_mirror_answers(ft_rt_input *in);   /* what is there now, whatever the recording says */
 void ft_rt_mirror_watches(int epoll, int fd); /* the one is in the other's set from here on */
 struct pollfd;
 int ft_rt_mirror_poll(struct pollfd *fds, unsigned long n, int ms); /* of what is there really */
@@ -166,9 +167,8 @@ void ft_rt_feed_number(ft_rt_thread *self, ft_input_call call, const void *pc);
 const ft_schedule_input *ft_rt_feed_input(ft_rt_thread *self, ft_input_call call, const void *pc,
                                           const unsigned char **content);
 bool ft_rt_feed_is_behind(void); /* of the schedule's end: nobody looks whose turn it is */
-void ft_rt_feed_give_back(ft_rt_thread *self, const ft_schedule_input *given); /* its last one */
-void ft_rt_feed_outside(void); /* behind the schedule's end somebody outside has a part in it */
-void ft_rt_feed_virtual(void); /* a descriptor was made that nothing stands behind */
+void ft_rt_feed_outside(void);   /* behind the schedule's end somebody outside has a part in it */
+void ft_rt_feed_virtual(void);   /* a descriptor was made that nothing stands behind */
 /* In a recording: waits until the channel is as it was; its name in the other run. */
 uint64_t ft_rt_feed_channel(ft_rt_thread *self, uint64_t channel, uint32_t flags);
 void ft_rt_feed_starve(ft_rt_thread *self) __attribute__((noreturn)); /* nothing comes any more */

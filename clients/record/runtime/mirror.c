@@ -12,8 +12,7 @@
 
 enum { ONCE = 1 << 14, PATIENCE = 1000 /* ms */ };
 
-/* What was given is not what is there now. */
-static void take_back(ft_rt_input *in)
+void ft_rt_mirror_answers(ft_rt_input *in)
 {
     in->fed = false;
     in->given = NULL;
@@ -21,7 +20,7 @@ static void take_back(ft_rt_input *in)
 
 bool ft_rt_mirrors(ft_rt_input *in)
 {
-    if (ft_rt_feed_is_behind()) take_back(in);
+    if (ft_rt_feed_is_behind()) ft_rt_mirror_answers(in);
     return in->fed && in->result >= 0 && ft_rt_header->replay;
 }
 
@@ -34,7 +33,7 @@ bool ft_rt_mirror_is_live(const ft_rt_input *in)
 static bool goes_on(ft_rt_input *in, int fd)
 {
     if (!ft_rt_feed_is_behind() || !ft_rt_fd_is_mirrored(fd)) return false;
-    if (!in->fed || !ft_rt_fd_is_mixed(fd)) take_back(in);
+    if (!in->fed || !ft_rt_fd_is_mixed(fd)) ft_rt_mirror_answers(in);
     return !in->fed;
 }
 

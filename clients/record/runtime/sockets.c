@@ -747,13 +747,21 @@ static bool is_of_both(const ft_rt_input *in, int epoll)
     return in->fed && ft_rt_feed_is_behind() && ft_rt_fd_is_mixed(epoll);
 }
 
-static bool is_answer(const ft_rt_input *in)
+static bool is_watched(int epoll, int64_t fd)
+{
+    for (uint32_t i = 0; i < watches.n; i++)
+        if (watches.all[i].epoll == epoll && watches.all[i].fd == fd) return true;
+    return false;
+}
+
+/* It tells of one that nobody stands behind, or that its time was up. */
+static bool is_answer(const ft_rt_input *in, int epoll)
 {
     told one;
-    bool none = in->result <= 0; /* its time was up */
+    bool none = in->result <= 0;
     for (size_t i = 0; !none && (i + 1) * sizeof one <= in->left; i++) {
         memcpy(&one, in->content + i * sizeof one, sizeof one);
-        if (!ft_rt_fd_is_mirrored((int)one.fd)) return true;
+        if (!ft_rt_fd_is_mirrored((int)one.fd) && is_watched(epoll, one.fd)) return true;
     }
     return none;
 }
@@ -761,24 +769,20 @@ static bool is_answer(const ft_rt_input *in)
 static void choose_answer(ft_rt_input *in, int epoll)
 {
     struct pollfd set = {.fd = epoll, .events = POLLIN};
-    while (is_of_both(in, epoll)) {
-        bool ready = FT_REAL(poll)(&set, 1, 0) > 0;
-        if (!ready && is_answer(in)) return;
-        if (!ready) {
+    while (is_of_both(in, epoll) && !is_answer(in, epoll)) {
+        if (FT_REAL(poll)(&set, 1, 0) > 0)
+            ft_rt_mirror_answers(in);
+        else
             ft_rt_input_ask(in);
-            continue;
-        }
-        ft_rt_feed_give_back(in->self, in->given);
-        in->fed = false;
-        in->given = NULL;
     }
 }
 
-static int leave_out_mirrored(struct epoll_event *events, const told *kept, int n)
+static int leave_out_mirrored(int epoll, struct epoll_event *events, const told *kept, int n)
 {
     int left = 0;
     for (int i = 0; i < n; i++)
-        if (!ft_rt_fd_is_mirrored((int)kept[i].fd)) events[left++] = events[i];
+        if (!ft_rt_fd_is_mirrored((int)kept[i].fd) && is_watched(epoll, kept[i].fd))
+            events[left++] = events[i];
     return left;
 }
 
@@ -787,7 +791,7 @@ static int waited(ft_rt_input *in, int epoll, struct epoll_event *events)
     told kept[EVENTS];
     if (in->result > 0) ft_rt_fd_in(epoll, in->pc);
     int n = keep_told(in, epoll, events, kept);
-    if (is_of_both(in, epoll) && n > 0) in->result = n = leave_out_mirrored(events, kept, n);
+    if (is_of_both(in, epoll) && n > 0) in->result = n = leave_out_mirrored(epoll, events, kept, n);
     const void *pc = in->pc;
     int result = (int)ft_rt_input_end(in);
     if (n > 0) ft_rt_write_range(events, (size_t)n * sizeof *events, pc);
