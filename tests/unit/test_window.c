@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "order/causality.h"
 #include "reduce/relinearise.h"
 #include "reduce/window.h"
 #include "seeded.h"
@@ -124,7 +125,9 @@ static void compare_relaxed(const subject *s, const ft_oracle_answer *answer, ui
 static void compare_model(const seeded *base, void *context)
 {
     tally *all = context;
-    subject whole = {.seeded = base, .problem = &base->problem}, *s = &whole;
+    ft_problem problem = base->problem; /* as an engine has it */
+    problem.causality = ft_causality_new(&base->problem, FT_CAUSALITY_ALL);
+    subject whole = {.seeded = base, .problem = &problem}, *s = &whole;
     ft_oracle_job job = {.model = s->problem->model};
     job.checks[FT_CHECK_RACE] = job.checks[FT_CHECK_ATOMICITY] = true;
     ft_oracle_result oracle;
@@ -141,6 +144,7 @@ static void compare_model(const seeded *base, void *context)
         }
     }
     ft_windows_free(s->windows);
+    ft_causality_free(problem.causality);
     ft_oracle_release(&oracle);
 }
 

@@ -658,6 +658,7 @@ static bool write_trace(build *b)
     window->problem.trace = &window->trace;
     window->problem.order = window->order = ft_order_new(&window->trace);
     window->problem.run = window->run = ft_run_new(&window->trace);
+    window->problem.causality = NULL; /* it is the whole trace's: its events have other numbers */
     return true;
 }
 
