@@ -195,8 +195,7 @@ void ft_engine_find_writes(ft_engine *engine)
     if (!engine->writes.first) ft_writes_init(&engine->writes, engine->trace);
 }
 
-/* What a look at the clocks says costs nothing beside a closure. */
-static bool is_initialised(ft_engine *engine, const ft_claim *claim)
+bool ft_engine_is_initialised(ft_engine *engine, const ft_claim *claim)
 {
     if (claim->kind != FT_CLAIM_UNINITIALISED) return false;
     ft_engine_find_writes(engine);
@@ -292,7 +291,7 @@ static ft_reason look_at_claim(void *context, const ft_claim *claim)
 {
     ft_engine *engine = context;
     bool few = engine->candidates->listed.len < FEW_LISTED;
-    if (!(few && ft_engine_looks_wider(engine)) && is_initialised(engine, claim))
+    if (!(few && ft_engine_looks_wider(engine)) && ft_engine_is_initialised(engine, claim))
         return FT_REASON_CLOSURE;
     if (!few && ft_causality_refutes_at_once(ft_engine_causality(engine), claim))
         return FT_REASON_CAUSALITY;

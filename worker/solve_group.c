@@ -180,6 +180,13 @@ static bool is_excluded_first(group_pass *pass, const ft_claim *claim)
            is_excluded(engine, claim);
 }
 
+static bool is_closed_over(ft_engine *engine, const ft_claim *claim)
+{
+    if (ft_causality_covers(engine->causality, claim)) return false;
+    return ft_engine_is_initialised(engine, claim) ||
+           ft_prefix_refutes(engine->prefix, engine->problem.model, claim);
+}
+
 /* Linear time: refuted, accepted, or left to the solver. */
 static bool judge_claim(void *context, const ft_claim *claim)
 {
@@ -200,8 +207,7 @@ static bool judge_claim(void *context, const ft_claim *claim)
         pass->refuted[FT_REASON_CAUSALITY]++;
         return true;
     }
-    if (!ft_causality_covers(engine->causality, claim) &&
-        ft_prefix_refutes(engine->prefix, model, claim)) {
+    if (is_closed_over(engine, claim)) {
         pass->refuted[FT_REASON_CLOSURE]++;
         return true;
     }
