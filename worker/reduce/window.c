@@ -53,13 +53,15 @@ static void index_trace(ft_windows *w)
 static bool is_plain(const ft_trace *trace)
 {
     static const bool PLAIN[FT_EVENT_KINDS] = {
-        [FT_EVENT_READ] = true,   [FT_EVENT_WRITE] = true,     [FT_EVENT_RMW] = true,
-        [FT_EVENT_FORK] = true,   [FT_EVENT_JOIN] = true,      [FT_EVENT_BEGIN] = true,
-        [FT_EVENT_END] = true,    [FT_EVENT_ACQUIRE] = true,   [FT_EVENT_RELEASE] = true,
-        [FT_EVENT_WAIT] = true,   [FT_EVENT_POST] = true,      [FT_EVENT_TX_BEGIN] = true,
-        [FT_EVENT_TX_END] = true, [FT_EVENT_EDGE_OUT] = true,  [FT_EVENT_EDGE_IN] = true,
-        [FT_EVENT_ALLOC] = true,  [FT_EVENT_FREE] = true,      [FT_EVENT_COND_WAIT] = true,
-        [FT_EVENT_SIGNAL] = true, [FT_EVENT_COND_WAKE] = true, [FT_EVENT_BROADCAST] = true};
+        [FT_EVENT_READ] = true,          [FT_EVENT_WRITE] = true,     [FT_EVENT_RMW] = true,
+        [FT_EVENT_FORK] = true,          [FT_EVENT_JOIN] = true,      [FT_EVENT_BEGIN] = true,
+        [FT_EVENT_END] = true,           [FT_EVENT_ACQUIRE] = true,   [FT_EVENT_RELEASE] = true,
+        [FT_EVENT_WAIT] = true,          [FT_EVENT_POST] = true,      [FT_EVENT_TX_BEGIN] = true,
+        [FT_EVENT_TX_END] = true,        [FT_EVENT_EDGE_OUT] = true,  [FT_EVENT_EDGE_IN] = true,
+        [FT_EVENT_ALLOC] = true,         [FT_EVENT_FREE] = true,      [FT_EVENT_COND_WAIT] = true,
+        [FT_EVENT_SIGNAL] = true,        [FT_EVENT_COND_WAKE] = true, [FT_EVENT_BROADCAST] = true,
+        [FT_EVENT_ONCE_BEGIN] = true,    [FT_EVENT_ONCE_END] = true,  [FT_EVENT_ONCE_PASS] = true,
+        [FT_EVENT_ACQUIRE_SHARED] = true};
     uint32_t e = 0;
     while (e < trace->n_events && PLAIN[trace->kind[e]]) e++;
     return trace->broken == FT_NO_EVENT && e == trace->n_events;
@@ -236,10 +238,10 @@ static void need_reads(build *b, uint32_t e)
     }
 }
 
-/* The section of the lock that is open at the cut. */
-static uint32_t open_at_cut(const build *b, uint32_t lock)
+/* Behind the last section of the lock, among its sections, that begins before the cut. */
+static uint32_t begun_at_cut(const build *b, uint32_t lock)
 {
-    uint32_t first = b->order->lock_first[lock], low = first, high = b->order->lock_first[lock + 1];
+    uint32_t low = b->order->lock_first[lock], high = b->order->lock_first[lock + 1];
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (b->order->sections.data[b->order->lock_sections[middle]].acquire < b->cut)
@@ -247,10 +249,23 @@ static uint32_t open_at_cut(const build *b, uint32_t lock)
         else
             high = middle;
     }
-    if (low == first) return FT_NO_SECTION;
-    const ft_section *s = &b->order->sections.data[b->order->lock_sections[low - 1]];
-    if (s->release != FT_NO_EVENT && s->release < b->cut) return FT_NO_SECTION;
-    return b->order->lock_sections[low - 1];
+    return low;
+}
+
+/* Sections of the lock that are open at the cut: readers may be several. Before one that is
+ * exclusive all others were closed. */
+static void need_open_at_cut(build *b, uint32_t lock)
+{
+    const ft_section *s;
+    uint32_t first = b->order->lock_first[lock], at = begun_at_cut(b, lock);
+    do {
+        if (at == first) return;
+        uint32_t section = b->order->lock_sections[--at];
+        s = &b->order->sections.data[section];
+        if (s->release != FT_NO_EVENT && s->release < b->cut) continue;
+        ft_vec_push(&b->holding, section);
+        if (s->release != FT_NO_EVENT) include(b, s->release);
+    } while (s->shared);
 }
 
 static void need_section(build *b, uint32_t section)
@@ -260,11 +275,7 @@ static void need_section(build *b, uint32_t section)
     if (s->release != FT_NO_EVENT) include(b, s->release);
     if (s->acquire < b->cut) return;
     ft_map_slot(&b->lock_seen, s->lock, 0, &inserted);
-    uint32_t open = inserted ? open_at_cut(b, s->lock) : FT_NO_SECTION;
-    if (open == FT_NO_SECTION) return;
-    ft_vec_push(&b->holding, open);
-    s = &b->order->sections.data[open];
-    if (s->release != FT_NO_EVENT) include(b, s->release);
+    if (inserted) need_open_at_cut(b, s->lock);
 }
 
 static void need(build *b, uint32_t e)
@@ -273,6 +284,7 @@ static void need(build *b, uint32_t e)
     uint32_t count = ft_order_hard_sources(b->order, e, &sources);
     for (uint32_t i = 0; i < count; i++)
         if (!include(b, sources[i])) lower_limit(b, b->trace->thread[e], b->order->position[e]);
+    if (ft_order_never(b->order, e)) lower_limit(b, b->trace->thread[e], b->order->position[e]);
     need_reads(b, e);
     if (b->order->section_of[e] != FT_NO_SECTION) need_section(b, b->order->section_of[e]);
     if (b->trace->kind[e] != FT_EVENT_WAIT) return;
@@ -520,14 +532,29 @@ static bool emit_edge(build *b, uint32_t e)
     return true;
 }
 
+/* Whoever comes to an initialiser that another thread runs waits for its end: an edge. */
+static bool emit_once(build *b, uint32_t e)
+{
+    bool pass = b->trace->kind[e] == FT_EVENT_ONCE_PASS;
+    uint32_t end = b->order->sync.once_end[b->trace->object[e]];
+    if (end == FT_NO_EVENT || end < b->cut || (!pass && e != end))
+        emit_nothing(b, e);
+    else
+        emit(b, pass ? FT_EVENT_EDGE_IN : FT_EVENT_EDGE_OUT, b->trace->thread[e],
+             id_of(&b->edge_id, end), 0, e);
+    return true;
+}
+
 /* False: the window is of no use. Kinds without a row have no effect on others. */
-static bool (*const EMIT[FT_EVENT_KINDS])(build *, uint32_t) = {
+typedef bool emitter(build *b, uint32_t e);
+static emitter *const EMIT[FT_EVENT_KINDS] = {
     [FT_EVENT_READ] = emit_access,     [FT_EVENT_WRITE] = emit_access,
     [FT_EVENT_RMW] = emit_access,      [FT_EVENT_FORK] = emit_fork,
     [FT_EVENT_JOIN] = emit_join,       [FT_EVENT_ACQUIRE] = emit_section,
-    [FT_EVENT_RELEASE] = emit_section, [FT_EVENT_WAIT] = emit_semaphore,
-    [FT_EVENT_POST] = emit_semaphore,  [FT_EVENT_EDGE_OUT] = emit_edge,
-    [FT_EVENT_EDGE_IN] = emit_edge};
+    [FT_EVENT_RELEASE] = emit_section, [FT_EVENT_ACQUIRE_SHARED] = emit_section,
+    [FT_EVENT_WAIT] = emit_semaphore,  [FT_EVENT_POST] = emit_semaphore,
+    [FT_EVENT_EDGE_OUT] = emit_edge,   [FT_EVENT_EDGE_IN] = emit_edge,
+    [FT_EVENT_ONCE_END] = emit_once,   [FT_EVENT_ONCE_PASS] = emit_once};
 
 static bool emit_event(build *b, uint32_t e)
 {
@@ -544,7 +571,8 @@ static void emit_holders(build *b)
     for (size_t i = 0; i < b->holding.len; i++) {
         const ft_section *s = &sections[b->holding.data[i]];
         if (chain && i > 0) emit(b, FT_EVENT_EDGE_IN, s->thread, link, 0, FT_NO_EVENT);
-        emit_lock(b, FT_EVENT_ACQUIRE, s->thread, s->lock, FT_NO_EVENT);
+        emit_lock(b, s->shared ? FT_EVENT_ACQUIRE_SHARED : FT_EVENT_ACQUIRE, s->thread, s->lock,
+                  FT_NO_EVENT);
         link = id_of(&b->edge_id, (uint64_t)FT_NO_EVENT + 1 + i); /* no event's */
         if (chain) emit(b, FT_EVENT_EDGE_OUT, s->thread, link, 0, FT_NO_EVENT);
         last = s->thread;

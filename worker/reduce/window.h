@@ -12,10 +12,10 @@
  * (ft_windows_exact).
  *
  * Only for races and atomicity over plain traces: no computed values, no synchronisation beyond
- * mutexes, semaphores, condition waits, forks, joins and edges. That a waiter is woken by a signal
- * is left out of both: a waiter just gives its mutex up and takes it again. So every schedule of
- * the trace is still one of a relaxed window, and one of a strict window is for the checker to
- * confirm; at a cut of 0, no answer is an answer of the trace. */
+ * locks, semaphores, condition waits, forks, joins, initialisers that run once, and edges. That a
+ * waiter is woken by a signal is left out of both: a waiter just gives its mutex up and takes it
+ * again. So every schedule of the trace is still one of a relaxed window, and one of a strict
+ * window is for the checker to confirm; at a cut of 0, no answer is an answer of the trace. */
 #ifndef FT_REDUCE_WINDOW_H
 #define FT_REDUCE_WINDOW_H
 
