@@ -170,6 +170,14 @@ static bool is_kept_apart(ft_engine *engine, const ft_claim *claim)
            ft_standstill_keeps_apart(standstill_of(engine), claim);
 }
 
+static bool is_missed_swap(ft_engine *engine, const ft_claim *claim)
+{
+    if (claim->kind != FT_CLAIM_ATOMICITY) return false;
+    ft_engine_find_writes(engine);
+    return ft_causality_swap_misses(ft_engine_causality(engine), claim, engine->writes.first,
+                                    engine->writes.events);
+}
+
 /* Causality gives the better reason, a cycle to read; but a graph for each of 40,000 claims takes
  * 20 s, and sums of what threads did less than one. */
 static bool is_excluded_first(group_pass *pass, const ft_claim *claim)
@@ -211,7 +219,8 @@ static bool judge_claim(void *context, const ft_claim *claim)
         pass->refuted[FT_REASON_CLOSURE]++;
         return true;
     }
-    if (is_excluded(engine, claim) || is_kept_apart(engine, claim)) {
+    if (is_missed_swap(engine, claim) || is_excluded(engine, claim) ||
+        is_kept_apart(engine, claim)) {
         pass->refuted[FT_REASON_EXCLUSION]++;
         return true;
     }

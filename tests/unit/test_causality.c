@@ -308,6 +308,55 @@ static void test_initialised(void **state)
     assert_false(writes_before(HANDED_OVER(""), FT_MODEL_OBSERVED));
 }
 
+/* ---- swaps ----------------------------------------------------------------------------------- */
+
+static uint32_t number(ft_builder *b, uint64_t bits)
+{
+    return ft_builder_value(b, (ft_value){{FT_SORT_INT, 0}, bits});
+}
+
+/* A takes x from 0 to 1 and from there to 2, then B takes it from 2 back to 0. */
+static ft_trace *trace_of_swaps(bool compares)
+{
+    ft_builder *b = ft_builder_new(FT_FORMAT_BINARY);
+    uint32_t x = ft_builder_shared(b, "x", 1, (ft_sort){FT_SORT_INT, 0});
+    uint32_t first = ft_builder_thread(b, "A", 1), second = ft_builder_thread(b, "B", 1);
+    ft_builder_event(b, FT_EVENT_WRITE, first, x, FT_NO_LOC, number(b, 0), 0);
+    ft_builder_update(b, first, x, FT_NO_LOC, number(b, 0), number(b, 1), true);
+    ft_builder_update(b, first, x, FT_NO_LOC, number(b, 1), number(b, 2), true);
+    ft_builder_update(b, second, x, FT_NO_LOC, number(b, 2), number(b, 0), compares);
+    ft_trace *trace;
+    ft_error err = FT_ERROR_INIT;
+    if (ft_builder_finish(b, &trace, &err) != FT_OK) fail_msg("%s", err.message);
+    return trace;
+}
+
+static bool swap_misses(bool compares, ft_model model, bool writes)
+{
+    graph g = graph_of(trace_of_swaps(compares), model, FT_WAKEUPS_ANY, FT_CAUSALITY_ALL);
+    ft_claim claim = {
+        .kind = FT_CLAIM_ATOMICITY, .events = {1, 3, 2}, .writes = {true, writes, false}};
+    ft_writes all;
+    ft_writes_init(&all, g.trace);
+    bool misses = ft_causality_swap_misses(g.causality, &claim, all.first, all.events);
+    ft_writes_release(&all);
+    graph_release(&g);
+    ft_trace_free(g.trace);
+    return misses;
+}
+
+/* Between the two of A nobody finds a 2, so that B's swap can write nothing there; what is no swap
+ * writes whatever it finds, and a swap reads in any case. */
+static void test_swaps(void **state)
+{
+    (void)state;
+    assert_true(swap_misses(true, FT_MODEL_OBSERVED, true));
+    assert_true(swap_misses(true, FT_MODEL_MAXIMAL, true));
+    assert_false(swap_misses(false, FT_MODEL_OBSERVED, true));
+    assert_false(swap_misses(true, FT_MODEL_OBSERVED, false));
+    assert_false(swap_misses(true, FT_MODEL_CONTROL, true));
+}
+
 /* More reads than claims are listed: none is left over. */
 static void test_many_reads(void **state)
 {
@@ -719,6 +768,7 @@ int main(void)
         cmocka_unit_test(test_semaphore),
         cmocka_unit_test(test_data),
         cmocka_unit_test(test_initialised),
+        cmocka_unit_test(test_swaps),
         cmocka_unit_test(test_many_reads),
         cmocka_unit_test(test_exact_for_two_threads),
         cmocka_unit_test(test_never_refutes_what_the_oracle_finds),

@@ -35,6 +35,7 @@
     X(CAUSALITY, "causality graph")                                                                \
     X(CLOSURE, "closure")                                                                          \
     X(WRITTEN, "write before a read, by clocks")                                                   \
+    X(SWAP, "swaps that miss")                                                                     \
     X(CHAIN, "delta chain")                                                                        \
     X(DOMAIN, "domains")                                                                           \
     X(WINDOW, "relaxed window")                                                                    \
@@ -165,6 +166,11 @@ static bool by_written(subject *s, const ft_claim *claim)
     return ft_causality_writes_before(s->causality, claim, s->writes.first, s->writes.events);
 }
 
+static bool by_swap(subject *s, const ft_claim *claim)
+{
+    return ft_causality_swap_misses(s->causality, claim, s->writes.first, s->writes.events);
+}
+
 static bool has_term(const subject *s, const ft_claim *claim)
 {
     return s->problem.model == FT_MODEL_CTP &&
@@ -220,11 +226,17 @@ static bool by_exclusion(subject *s, const ft_claim *claim)
 static void compare_refuting(subject *s, const ft_oracle_answer *answer)
 {
     static bool (*const passes[PASSES])(subject *, const ft_claim *) = {
-        [PASS_LOCKSET] = by_lockset,       [PASS_ORDER] = by_order,
-        [PASS_CAUSALITY] = by_causality,   [PASS_CLOSURE] = by_closure,
-        [PASS_WRITTEN] = by_written,       [PASS_CHAIN] = by_chain,
-        [PASS_DOMAIN] = by_domain,         [PASS_WINDOW] = by_window,
-        [PASS_STANDSTILL] = by_standstill, [PASS_EXCLUSION] = by_exclusion,
+        [PASS_LOCKSET] = by_lockset,
+        [PASS_ORDER] = by_order,
+        [PASS_CAUSALITY] = by_causality,
+        [PASS_CLOSURE] = by_closure,
+        [PASS_WRITTEN] = by_written,
+        [PASS_CHAIN] = by_chain,
+        [PASS_DOMAIN] = by_domain,
+        [PASS_WINDOW] = by_window,
+        [PASS_STANDSTILL] = by_standstill,
+        [PASS_EXCLUSION] = by_exclusion,
+        [PASS_SWAP] = by_swap,
     };
     for (int p = 0; p < PASSES; p++) {
         if (!passes[p](s, &answer->claim)) continue;
@@ -454,6 +466,7 @@ static void test_each_pass_alone(void **state)
         assert_true(all.refuted[PASS_DOMAIN][branches] > 5);
     }
     assert_true(all.refuted[PASS_WRITTEN][0] > 2);
+    if (seeds >= 2000) assert_true(all.refuted[PASS_SWAP][0] > 10);
     assert_true(all.refuted[PASS_CAUSALITY][0] > 500 && all.refuted[PASS_WINDOW][0] > 25);
     assert_true(all.refuted[PASS_STANDSTILL][0] > 100);
 }

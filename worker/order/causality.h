@@ -105,6 +105,13 @@ bool ft_causality_covers(const ft_causality *causality, const ft_claim *claim);
 bool ft_causality_writes_before(ft_causality *causality, const ft_claim *claim,
                                 const uint32_t *first, const uint32_t *events);
 
+/* ATOMICITY: has t_r, or t_c', to write what it can write as a compare-and-swap alone, which never
+ * finds there what it found in the run? For `observed` and `maximal`. Every write of the variable
+ * is looked at: each that left that value is overwritten before (by t_c, or by the write that it
+ * has to read from), needs t_c', or (for t_r) t_r itself. The variable's writes: as above. */
+bool ft_causality_swap_misses(ft_causality *causality, const ft_claim *claim, const uint32_t *first,
+                              const uint32_t *events);
+
 /* Must the i-th access of e, a read, return what *source wrote (FT_NO_EVENT: the initial value) in
  * every schedule of the problem's model that executes it? */
 bool ft_causality_tie(const ft_causality *causality, uint32_t e, uint32_t i, uint32_t *source);

@@ -229,6 +229,87 @@ bool ft_causality_writes_before(ft_causality *c, const ft_claim *claim, const ui
     return false;
 }
 
+/* ---- swaps that have to succeed -------------------------------------------------------------- */
+
+/* A compare-and-swap of an ATOMICITY claim, and what it has to find there. */
+typedef struct swap {
+    const ft_causality *c;
+    const ft_claim *claim;
+    uint32_t which; /* of the claim's events */
+    ft_vid found;
+    uint32_t overwrites; /* a write that is executed before the swap; FT_NO_EVENT: none is known */
+} swap;
+
+static bool is_other(ft_vid vid, ft_vid found)
+{
+    return FT_VID_IS_KNOWN(vid) && vid != found;
+}
+
+static ft_vid written_by(const ft_causality *c, uint32_t e, uint32_t variable)
+{
+    return ft_run_vid(c->problem.run, e, ft_run_find_access(c->trace, e, variable, true));
+}
+
+/* What t_c wrote, or the write that it has to read from. */
+static uint32_t write_before(const ft_causality *c, const ft_claim *claim)
+{
+    uint32_t e = claim->events[0], source = FT_NO_EVENT;
+    if (ft_run_find_access(c->trace, e, claim->variable, true) != UINT32_MAX) return e;
+    uint32_t i = ft_run_find_access(c->trace, e, claim->variable, false);
+    return i != UINT32_MAX && ft_causality_tie(c, e, i, &source) ? source : FT_NO_EVENT;
+}
+
+/* May t_c' find what t_r left? Of one that departs only a swap's write is known. */
+static bool may_leave(const swap *s)
+{
+    uint32_t remote = s->claim->events[1];
+    if (!s->claim->writes[1]) return false;
+    if (s->c->trace->kind[remote] == FT_EVENT_RMW && !ft_trace_compares(s->c->trace, remote))
+        return true;
+    return !is_other(written_by(s->c, remote, s->claim->variable), s->found);
+}
+
+/* May the swap find what the write left? */
+static bool may_find(const swap *s, uint32_t w)
+{
+    const ft_causality *c = s->c;
+    const uint32_t *events = s->claim->events;
+    if (w == events[1]) return s->which == 2 && may_leave(s);
+    if (is_needed(c, w, events[2]) || (s->which == 1 && is_needed(c, w, events[1]))) return false;
+    if (s->overwrites != FT_NO_EVENT && w != s->overwrites && is_needed(c, s->overwrites, w))
+        return false;
+    return !is_other(written_by(c, w, s->claim->variable), s->found);
+}
+
+static bool misses(const swap *s, const uint32_t *first, const uint32_t *events)
+{
+    uint32_t v = s->claim->variable;
+    bool initial = s->overwrites == FT_NO_EVENT &&
+                   !is_other(ft_run_initial_vid(s->c->problem.run, v), s->found);
+    if (initial) return false;
+    for (uint32_t i = first[v]; i < first[v + 1]; i++)
+        if (may_find(s, events[i])) return false;
+    return true;
+}
+
+/* Members read what they read in the run, or its value, so they write what they wrote there. */
+bool ft_causality_swap_misses(ft_causality *c, const ft_claim *claim, const uint32_t *first,
+                              const uint32_t *events)
+{
+    bool as_in_run = c->problem.model == FT_MODEL_OBSERVED || c->problem.model == FT_MODEL_MAXIMAL;
+    if (claim->kind != FT_CLAIM_ATOMICITY || !as_in_run || c->idle) return false;
+    if (!c->needs.row) ft_needs_find(c);
+    swap s = {.c = c, .claim = claim, .overwrites = write_before(c, claim)};
+    for (s.which = 1; s.which < 3; s.which++) {
+        uint32_t e = claim->events[s.which];
+        if (!claim->writes[s.which] || !ft_trace_compares(c->trace, e)) continue;
+        s.found =
+            ft_run_vid(c->problem.run, e, ft_run_find_access(c->trace, e, claim->variable, false));
+        if (FT_VID_IS_KNOWN(s.found) && misses(&s, first, events)) return true;
+    }
+    return false;
+}
+
 bool ft_needs_before(ft_causality *c, uint32_t next, uint32_t e)
 {
     if (!c->needs.row) ft_needs_find(c);
