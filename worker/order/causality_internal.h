@@ -112,7 +112,7 @@ typedef struct ft_causality_window {
     FT_VEC(ft_tied_read) reads;
     FT_VEC(ft_held_section) held;
     FT_VEC(uint32_t) waits, wakes; /* rows */
-    FT_VEC(uint32_t) queue;        /* rows whose clock changed */
+    FT_VEC(uint32_t) queue;        /* rows whose clock changed: a heap by event */
     FT_VEC(ft_causality_edge) pending;
     FT_VEC(ft_lowering) lowerings; /* the window must reach at least this far down */
     bool lower_again, abandoned, refuted;
@@ -170,6 +170,8 @@ void ft_cut_place(ft_causality *c); /* fills cut.at for the window's claim */
  * window.refuted and window.cycle are the answer. */
 void ft_causality_window_build(ft_causality *c);
 void ft_causality_window_release(ft_causality_window *window);
+/* The row's clock has changed: what follows from it is asked for again. */
+void ft_causality_window_queue(ft_causality_window *window, uint32_t row);
 /* Asks for an edge: `to` is a member (or a final event), so `from` must be one and come before. */
 void ft_causality_window_demand(ft_causality_window *window, uint32_t from, uint32_t to,
                                 ft_causality_why why, uint32_t object);

@@ -434,9 +434,7 @@ static void bind_remote(ft_causality *c, uint32_t row)
     w->remote_bound = true;
     if (c->trace->kind[w->remote] == FT_EVENT_WRITE) return; /* is one already */
     enter_accesses(c, remote);
-    if (w->rows.data[remote].queued) return;
-    w->rows.data[remote].queued = true;
-    ft_vec_push(&w->queue, remote);
+    ft_causality_window_queue(w, remote);
 }
 
 void ft_rules_enter(ft_causality *c, uint32_t row)

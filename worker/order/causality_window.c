@@ -74,6 +74,43 @@ void ft_causality_window_demand(ft_causality_window *w, uint32_t from, uint32_t 
     ft_vec_push(&w->pending, (ft_causality_edge){from, to, why, object});
 }
 
+/* ---- rows whose clock changed ---------------------------------------------------------------- */
+
+/* A heap by their place in the run. Most edges lead forward there: whoever is taken in this order
+ * has heard of nearly all that comes before it, and is seldom taken again. */
+void ft_causality_window_queue(ft_causality_window *w, uint32_t row)
+{
+    uint32_t event = w->rows.data[row].event;
+    if (w->rows.data[row].queued) return;
+    w->rows.data[row].queued = true;
+    ft_vec_push(&w->queue, row);
+    size_t at = w->queue.len - 1;
+    for (; at > 0 && w->rows.data[w->queue.data[(at - 1) / 2]].event > event; at = (at - 1) / 2)
+        w->queue.data[at] = w->queue.data[(at - 1) / 2];
+    w->queue.data[at] = row;
+}
+
+static uint32_t event_in_queue(const ft_causality_window *w, size_t at)
+{
+    return w->rows.data[w->queue.data[at]].event;
+}
+
+static uint32_t take_first(ft_causality_window *w)
+{
+    uint32_t first = w->queue.data[0], last = w->queue.data[--w->queue.len];
+    uint32_t event = w->rows.data[last].event;
+    size_t at = 0, child;
+    while ((child = 2 * at + 1) < w->queue.len) {
+        if (child + 1 < w->queue.len && event_in_queue(w, child + 1) < event_in_queue(w, child))
+            child++;
+        if (event_in_queue(w, child) >= event) break;
+        w->queue.data[at] = w->queue.data[child];
+        at = child;
+    }
+    if (w->queue.len > 0) w->queue.data[at] = last;
+    return first;
+}
+
 /* ---- lanes and rows ------------------------------------------------------------------------- */
 
 static void widen(ft_causality_window *w)
@@ -153,8 +190,7 @@ static void enter(ft_causality *c, uint32_t lane_index, uint32_t event)
     memset(clock, 0, w->width * sizeof *clock);
     if (previous != UINT32_MAX)
         memcpy(clock, ft_causality_window_clock(w, previous), w->width * sizeof *clock);
-    w->rows.data[row].queued = true;
-    ft_vec_push(&w->queue, row);
+    ft_causality_window_queue(w, row);
     ft_rules_enter(c, row);
 }
 
@@ -209,9 +245,7 @@ static void join(ft_causality *c, uint32_t from, uint32_t to)
         w->refuted = ft_cycle_through(c, to);
         w->abandoned |= !w->refuted;
     }
-    if (!changed || w->rows.data[to].queued) return;
-    w->rows.data[to].queued = true;
-    ft_vec_push(&w->queue, to);
+    if (changed) ft_causality_window_queue(w, to);
 }
 
 static void link_rows(ft_causality *c, uint32_t from, uint32_t to, ft_causality_edge edge)
@@ -296,8 +330,7 @@ static void settle(ft_causality *c)
             ft_causality_edge edge = w->pending.data[--w->pending.len];
             meet(c, edge);
         } else if (w->queue.len > 0) {
-            uint32_t row = w->queue.data[--w->queue.len];
-            propagate(c, row);
+            propagate(c, take_first(w));
         } else {
             size = w->rows.len + w->links.len;
             if (size == swept) return;
