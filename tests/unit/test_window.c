@@ -129,7 +129,7 @@ static void compare_model(const seeded *base, void *context)
     problem.causality = ft_causality_new(&base->problem, FT_CAUSALITY_ALL);
     subject whole = {.seeded = base, .problem = &problem}, *s = &whole;
     ft_oracle_job job = {.model = s->problem->model};
-    job.checks[FT_CHECK_RACE] = job.checks[FT_CHECK_ATOMICITY] = true;
+    job.checks[FT_CHECK_RACE] = job.checks[FT_CHECK_ATOMICITY] = job.checks[FT_CHECK_ORDER] = true;
     ft_oracle_result oracle;
     ft_oracle_enumerate(s->problem->trace, &job, &oracle);
     s->windows = ft_windows_new(s->problem);

@@ -98,7 +98,9 @@ void ft_windows_free(ft_windows *w)
 
 bool ft_windows_serve(ft_windows *w, const ft_claim *claim)
 {
-    if (claim->kind != FT_CLAIM_RACE && claim->kind != FT_CLAIM_ATOMICITY) return false;
+    if (claim->kind != FT_CLAIM_RACE && claim->kind != FT_CLAIM_ATOMICITY &&
+        claim->kind != FT_CLAIM_AFTER_FREE)
+        return false;
     if (w->problem->model != FT_MODEL_OBSERVED && w->problem->model != FT_MODEL_MAXIMAL)
         return false;
     if (w->plain < 0) {
@@ -297,7 +299,7 @@ static void need(build *b, uint32_t e)
 
 static bool is_final(const ft_claim *claim, uint32_t i)
 {
-    return claim->kind == FT_CLAIM_RACE || i == 2;
+    return i >= ft_claim_first_final(claim->kind);
 }
 
 /* A final compare-and-swap writes only where it finds what it found in the run. */
@@ -545,6 +547,17 @@ static bool emit_once(build *b, uint32_t e)
     return true;
 }
 
+/* The block of an AFTER_FREE is the window's only one. */
+static bool emit_block(build *b, uint32_t e)
+{
+    if (b->claim->kind == FT_CLAIM_AFTER_FREE &&
+        b->trace->object[e] == b->trace->object[b->claim->events[0]])
+        emit(b, b->trace->kind[e], b->trace->thread[e], 0, 0, e);
+    else
+        emit_nothing(b, e);
+    return true;
+}
+
 /* False: the window is of no use. Kinds without a row have no effect on others. */
 typedef bool emitter(build *b, uint32_t e);
 static emitter *const EMIT[FT_EVENT_KINDS] = {
@@ -554,7 +567,8 @@ static emitter *const EMIT[FT_EVENT_KINDS] = {
     [FT_EVENT_RELEASE] = emit_section, [FT_EVENT_ACQUIRE_SHARED] = emit_section,
     [FT_EVENT_WAIT] = emit_semaphore,  [FT_EVENT_POST] = emit_semaphore,
     [FT_EVENT_EDGE_OUT] = emit_edge,   [FT_EVENT_EDGE_IN] = emit_edge,
-    [FT_EVENT_ONCE_END] = emit_once,   [FT_EVENT_ONCE_PASS] = emit_once};
+    [FT_EVENT_ONCE_END] = emit_once,   [FT_EVENT_ONCE_PASS] = emit_once,
+    [FT_EVENT_ALLOC] = emit_block,     [FT_EVENT_FREE] = emit_block};
 
 static bool emit_event(build *b, uint32_t e)
 {
@@ -632,6 +646,18 @@ static void fill_tables(build *b)
         t->semaphore_initial[s] = units_at_cut(b, b->semaphores.data[s]);
 }
 
+/* Of its cells that which the claim's last event accesses, if it is no free. */
+static void fill_block(build *b)
+{
+    ft_window *window = b->window;
+    uint32_t last = b->claim->events[1];
+    window->trace.blocks.len = b->claim->kind == FT_CLAIM_AFTER_FREE;
+    window->trace.block_cells = &window->cells;
+    if (!window->trace.blocks.len || b->trace->kind[last] == FT_EVENT_FREE) return;
+    window->accessed = id_of(&b->variable_id, b->trace->object[last]);
+    window->cells = (ft_block_cells){&window->accessed, 1};
+}
+
 static void number_thread(build *b, uint32_t thread)
 {
     id_of(&b->thread_id, thread);
@@ -680,6 +706,7 @@ static bool write_trace(build *b)
     for (size_t i = 0; i < b->events.len; i++)
         if (!emit_event(b, b->events.data[i])) return false;
     fill_tables(b);
+    fill_block(b);
     renumber_claim(b);
     ft_window *window = b->window;
     window->problem = *b->w->problem;

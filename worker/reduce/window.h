@@ -11,11 +11,12 @@
  * Where neither decides, the cut moves back; at 0 the strict window is the claim's cone, and exact
  * (ft_windows_exact).
  *
- * Only for races and atomicity over plain traces: no computed values, no synchronisation beyond
- * locks, semaphores, condition waits, forks, joins, initialisers that run once, and edges. That a
- * waiter is woken by a signal is left out of both: a waiter just gives its mutex up and takes it
- * again. So every schedule of the trace is still one of a relaxed window, and one of a strict
- * window is for the checker to confirm; at a cut of 0, no answer is an answer of the trace. */
+ * Only for races, atomicity and uses after a free over plain traces: no computed values, no
+ * synchronisation beyond locks, semaphores, condition waits, forks, joins, initialisers that run
+ * once, and edges. That a waiter is woken by a signal is left out of both: a waiter just gives its
+ * mutex up and takes it again. So every schedule of the trace is still one of a relaxed window, and
+ * one of a strict window is for the checker to confirm; at a cut of 0, no answer is an answer of
+ * the trace. */
 #ifndef FT_REDUCE_WINDOW_H
 #define FT_REDUCE_WINDOW_H
 
@@ -42,7 +43,9 @@ typedef struct ft_window {
     ft_problem problem; /* of these three */
     ft_claim claim;     /* in the window's events */
     uint32_t cut;
-    uint32_t *event; /* per event of the window: the trace's, FT_NO_EVENT: made up */
+    uint32_t *event;      /* per event of the window: the trace's, FT_NO_EVENT: made up */
+    ft_block_cells cells; /* AFTER_FREE: the only block's, of which just what is accessed matters */
+    uint32_t accessed;
 } ft_window;
 
 /* NULL: there is none of that kind at this cut, or the deadline (ft_now_ms) passed. `cut` must be
