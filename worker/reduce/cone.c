@@ -72,12 +72,23 @@ static void cut_after(pass *c, uint32_t final)
     }
 }
 
+static void include_writer(pass *c, uint32_t e, uint32_t w)
+{
+    if (w != e && !ft_order_before(c->p->order, e, w)) include(c, w);
+}
+
+/* demand: the model's holds for the read. Of one that is tied, none of the variable's other writes
+ * is looked at: there may be as many as the trace has events. */
 static void include_writers(pass *c, uint32_t e, uint32_t access, uint32_t variable, bool demand)
 {
+    if (demand && ft_problem_demand(c->p, e, access) == FT_DEMAND_SOURCE) {
+        uint32_t source = ft_run_source(c->p->run, e, access);
+        if (source != FT_NO_EVENT) include_writer(c, e, source);
+        return;
+    }
     for (uint32_t i = c->writer_first[variable]; i < c->writer_first[variable + 1]; i++) {
         uint32_t w = c->writers[i];
-        if (demand && !ft_problem_allows(c->p, e, access, w)) continue;
-        if (w != e && !ft_order_before(c->p->order, e, w)) include(c, w);
+        if (!demand || ft_problem_allows(c->p, e, access, w)) include_writer(c, e, w);
     }
 }
 
