@@ -472,6 +472,7 @@ bool ft_standstill_refutes(ft_standstill *s, const ft_claim *claim)
         for (uint32_t t = 0; t < s->order->n_threads; t++) more |= go_on(s, t);
     }
     return s->now->refuted || is_executed(s, event) ||
+           ft_standstill_is_in_no_known_state(s, event) ||
            ft_standstill_flow_refutes(s->flow, event, s->now->reached) ||
            ft_standstill_is_in_no_state(s, event);
 }

@@ -77,6 +77,8 @@ void ft_standstill_find_monitors(ft_standstill *s);
 void ft_standstill_release_monitors(ft_standstill *s);
 /* Is there a monitor none of whose states has the event next in a standstill? */
 bool ft_standstill_is_in_no_state(ft_standstill *s, uint32_t event);
+/* Likewise, as far as monitors were looked at before: a look-up. */
+bool ft_standstill_is_in_no_known_state(const ft_standstill *s, uint32_t event);
 
 /* standstill_states.c. NULL: the lock is not of the kind that is served. s must outlive it. */
 ft_standstill_states *ft_standstill_states_new(const ft_standstill *s, uint32_t lock);

@@ -29,6 +29,15 @@ static const ft_standstill_states *states_of(ft_standstill *s, size_t i)
     return monitor->states;
 }
 
+bool ft_standstill_is_in_no_known_state(const ft_standstill *s, uint32_t event)
+{
+    for (size_t i = 0; i < s->monitors.len; i++)
+        if (s->monitors.data[i].asked &&
+            ft_standstill_states_lack(s->monitors.data[i].states, event))
+            return true;
+    return false;
+}
+
 bool ft_standstill_is_in_no_state(ft_standstill *s, uint32_t event)
 {
     for (size_t i = 0; i < s->monitors.len; i++)
