@@ -37,7 +37,7 @@
         end_result;                                                                                \
     })
 
-/* A deadline of any clock as one of CLOCK_MONOTONIC. */
+/* A deadline of any clock as one of CLOCK_MONOTONIC (clock.c). */
 struct timespec ft_rt_deadline(clockid_t clock, const struct timespec *until);
 
 void ft_rt_mutexes_abandon(const ft_rt_thread *self); /* robust ones, at its end */
