@@ -1,5 +1,5 @@
 /* What threads send each other goes on behind the end of a schedule: a pipe that is a lock, an
- * event descriptor and a pair of sockets that a set watches. Both workers count without the lock
+ * event descriptor and a pair of sockets that a set watches. All workers count without the lock
  * first of all; then each goes through the lock, in which nobody may find another one, and sends a
  * word to main, which waits for all of them, for the first one a second at most. With an argument
  * main then says a word to itself through sockets with addresses, which a replay does not have, and

@@ -264,11 +264,6 @@ ssize_t pwrite(int fd, const void *from, size_t n, off_t to)
 
 /* ---- waiting for descriptors */
 
-static bool is_silent(int fd)
-{
-    return ft_rt_fd_is_virtual(fd) && !ft_rt_fd_is_mirrored(fd);
-}
-
 /* The first of those for which that holds, -1: none. */
 static int any_of(const struct pollfd *fds, nfds_t n, bool (*holds)(int fd))
 {
@@ -281,7 +276,7 @@ static int any_of(const struct pollfd *fds, nfds_t n, bool (*holds)(int fd))
  * nobody stands behind, the others say it themselves. */
 static bool is_of_both(const ft_rt_input *in, const struct pollfd *fds, nfds_t n)
 {
-    return in->fed && ft_rt_feed_is_behind() && any_of(fds, n, is_silent) >= 0 &&
+    return in->fed && ft_rt_feed_is_behind() && any_of(fds, n, ft_rt_input_is_silent) >= 0 &&
            any_of(fds, n, ft_rt_fd_is_mirrored) >= 0;
 }
 
@@ -305,19 +300,21 @@ static int choose_answer(ft_rt_input *in, struct pollfd *fds, nfds_t n)
         else
             ft_rt_input_ask(in);
     }
-    int silent = any_of(fds, n, is_silent), mirrored = any_of(fds, n, ft_rt_fd_is_mirrored);
+    int silent = any_of(fds, n, ft_rt_input_is_silent),
+        mirrored = any_of(fds, n, ft_rt_fd_is_mirrored);
     return mirrored < 0 || (silent >= 0 && in->fed) ? silent : mirrored;
 }
 
 static int real_poll(struct pollfd *fds, nfds_t n, int ms)
 {
-    return ft_rt_feeding ? ft_rt_mirror_poll(fds, n, ms) : FT_REAL(poll)(fds, n, ms);
+    bool some = any_of(fds, n, ft_rt_input_is_silent) >= 0;
+    return some ? ft_rt_mirror_poll(fds, n, ms) : FT_REAL(poll)(fds, n, ms);
 }
 
 static int real_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask,
                       int ms)
 {
-    bool some = ft_rt_feeding && any_of(fds, n, is_silent) >= 0;
+    bool some = any_of(fds, n, ft_rt_input_is_silent) >= 0;
     return some ? ft_rt_mirror_poll(fds, n, ms) : FT_REAL(ppoll)(fds, n, t, mask);
 }
 
@@ -401,7 +398,7 @@ static int any_in_sets(const ft_rt_input *in, int n, fd_set *r, fd_set *w, fd_se
 static void leave_out_silent(int n, fd_set *set)
 {
     for (int fd = 0; set && fd < n && fd < FD_SETSIZE; fd++)
-        if (FD_ISSET(fd, set) && is_silent(fd)) FD_CLR(fd, set);
+        if (FD_ISSET(fd, set) && ft_rt_input_is_silent(fd)) FD_CLR(fd, set);
 }
 
 static int real_select(int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *t)

@@ -128,12 +128,19 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 
 static int get_based(struct timespec *t, int base)
 {
-    return base == TIME_UTC && !get(CLOCK_REALTIME, t) ? base : 0;
+    if (base != TIME_UTC) return FT_REAL(timespec_get)(t, base);
+    return get(CLOCK_REALTIME, t) ? 0 : base;
 }
 
 int timespec_get(struct timespec *t, int base)
 {
-    return FT_RT_INPUT(FT_INPUT_CLOCK_GETTIME, FT_RT_STAYS, get_based(t, base), t, sizeof *t);
+    ft_rt_input in;
+    if (!ft_rt_input_begin(&in, FT_INPUT_CLOCK_GETTIME, CODE))
+        return FT_REAL(timespec_get)(t, base);
+    FT_RT_GET(&in, FT_RT_STAYS, get_based(t, base));
+    ft_rt_input_piece(&in, t, sizeof *t);
+    if (in.fed && in.result == TIME_UTC) is_late(CLOCK_REALTIME, in_ns(t));
+    return (int)ft_rt_input_end(&in);
 }
 
 clock_t clock(void)

@@ -29,7 +29,6 @@ typedef struct descriptor {
 static struct {
     descriptor *known;
     uint64_t channels; /* so many were made */
-    bool timers;
 } fds;
 
 static descriptor *at(int fd)
@@ -55,16 +54,6 @@ bool ft_rt_fd_is_mixed(int fd)
 {
     const descriptor *d = at(fd);
     return d && d->mixed;
-}
-
-bool ft_rt_fd_has_timers(void)
-{
-    return fds.timers;
-}
-
-void ft_rt_fd_timer(void)
-{
-    fds.timers = true;
 }
 
 void ft_rt_fd_mirror(int fd, bool there)

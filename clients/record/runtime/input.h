@@ -177,8 +177,8 @@ void ft_rt_feed_starve(ft_rt_thread *self) __attribute__((noreturn)); /* nothing
 typedef enum ft_rt_fd {
     FT_RT_FD_OTHER, /* inherited, or not known */
     FT_RT_FD_FILE,
-    FT_RT_FD_PIPE, /* or a socket pair; from here on: virtual in a replay, where /dev/null stands
-                      for them */
+    FT_RT_FD_PIPE, /* or a socket pair; from here on: virtual in a replay, which says what the
+                      recording says. Behind them stands /dev/null or, mirrored, another one */
     FT_RT_FD_SOCKET,
     FT_RT_FD_EVENT,
     FT_RT_FD_EPOLL,
@@ -192,8 +192,6 @@ static inline bool ft_rt_fd_is_virtual(int fd)
 }
 bool ft_rt_fd_is_mirrored(int fd); /* virtual, but there is one (mirror.c) */
 bool ft_rt_fd_is_mixed(int fd);    /* a set, mirrored, with virtual ones that are not */
-bool ft_rt_fd_has_timers(void);    /* something comes by time alone */
-void ft_rt_fd_timer(void);
 void ft_rt_fd_mirror(int fd, bool there);
 void ft_rt_fd_mix(int fd);
 int ft_rt_fd_step_aside(int real); /* the same under a number far above, or as it is */

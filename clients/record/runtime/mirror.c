@@ -84,8 +84,7 @@ static void drain_count(const ft_rt_input *in, int fd)
 void ft_rt_mirror_asked(ft_rt_input *in, int fd, int ms)
 {
     if (!ft_rt_header->replay) return;
-    if (ft_rt_feed_is_behind() && ft_rt_fd_is_virtual(fd) && !ft_rt_fd_is_mirrored(fd))
-        ft_rt_feed_outside();
+    if (ft_rt_feed_is_behind() && ft_rt_input_is_silent(fd)) ft_rt_feed_outside();
     in->self->starves = goes_on(in, fd) && ms < 0;
     if (!in->fed || in->result < 0 || !takes(in->call) || !ft_rt_fd_is_mirrored(fd)) return;
     if (ft_rt_fd_kind(fd) == FT_RT_FD_EVENT)
@@ -98,7 +97,7 @@ bool ft_rt_mirror_tells(ft_rt_input *in, int fd)
 {
     if (!ft_rt_header->replay) return false;
     if (!ft_rt_fd_is_mirrored(fd)) {
-        if (ft_rt_feed_is_behind() && ft_rt_fd_is_virtual(fd)) ft_rt_feed_outside();
+        if (ft_rt_feed_is_behind() && ft_rt_input_is_silent(fd)) ft_rt_feed_outside();
         return false;
     }
     if (goes_on(in, fd) || !in->fed || in->result < 0) return false;
@@ -119,8 +118,7 @@ void ft_rt_mirror_end(int fd, int flags)
 
 void ft_rt_mirror_watches(int epoll, int fd)
 {
-    if (ft_rt_fd_is_mirrored(epoll) && ft_rt_fd_is_virtual(fd) && !ft_rt_fd_is_mirrored(fd))
-        ft_rt_fd_mix(epoll);
+    if (ft_rt_fd_is_mirrored(epoll) && ft_rt_input_is_silent(fd)) ft_rt_fd_mix(epoll);
 }
 
 /* Descriptors that nothing stands behind say nothing: /dev/null would be ready all the time. */
@@ -131,8 +129,7 @@ int ft_rt_mirror_poll(struct pollfd *fds, nfds_t n, int ms)
     nfds_t some = n < MOST ? n : MOST;
     for (nfds_t i = 0; i < some; i++) {
         own[i] = fds[i];
-        bool silent = ft_rt_fd_is_virtual(fds[i].fd) && !ft_rt_fd_is_mirrored(fds[i].fd);
-        if (silent) own[i].fd = -1;
+        if (ft_rt_input_is_silent(fds[i].fd)) own[i].fd = -1;
     }
     int result = FT_REAL(poll)(own, some, ms);
     for (nfds_t i = 0; i < n; i++) fds[i].revents = i < some ? own[i].revents : 0;

@@ -256,12 +256,12 @@ static bool may_go_on(const ft_rt_thread *t)
     }
 }
 
-/* Behind the schedule's end: all wait for each other, or for what nobody sends. A timer might. */
+/* Behind the schedule's end: all wait for each other, or for what nobody sends. */
 static bool is_starved(void)
 {
     bool starves = false;
     const ft_rt_thread *t;
-    if (ft_rt_replaying || ft_rt_fd_has_timers()) return false;
+    if (ft_rt_replaying || ft_rt_timers || ft_rt_processes) return false;
     for (uint32_t i = 0; (t = ft_rt_thread_at(i)); i++) {
         if (may_go_on(t)) return false;
         if (t->state == FT_RT_OUTSIDE) starves = true;

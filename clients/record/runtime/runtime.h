@@ -380,7 +380,8 @@ bool ft_rt_reads(const void *context);
 /* In a process that was just forked: it has the parent's log mapped and none of its threads, so it
  * runs unrecorded. */
 void ft_rt_in_child(void);
-extern bool ft_rt_processes; /* the program has started some */
+/* The program has started others, or armed a timer: what they send comes by itself. */
+extern bool ft_rt_processes, ft_rt_timers;
 /* pthread_join, called from there. */
 int ft_rt_join(pthread_t handle, void **result, const void *pc);
 

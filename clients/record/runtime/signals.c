@@ -408,6 +408,7 @@ int setitimer(__itimer_which_t which, const struct itimerval *restrict when,
     static const int numbers[] = {
         [ITIMER_REAL] = SIGALRM, [ITIMER_VIRTUAL] = SIGVTALRM, [ITIMER_PROF] = SIGPROF};
     struct itimerval was;
+    ft_rt_timers = true;
     if ((unsigned)which < sizeof numbers / sizeof *numbers) put_signal(numbers[which], CODE);
     int result = FT_REAL(setitimer)(which, when, old ? &was : NULL);
     if (result || !old) return result;
@@ -419,6 +420,7 @@ int setitimer(__itimer_which_t which, const struct itimerval *restrict when,
 unsigned alarm(unsigned seconds)
 {
     put_signal(SIGALRM, CODE);
+    ft_rt_timers = true;
     return FT_REAL(alarm)(seconds);
 }
 

@@ -333,7 +333,7 @@ int timerfd_settime(int fd, int flags, const struct itimerspec *when, struct iti
     ft_rt_input in;
     if (!ft_rt_input_begin(&in, FT_INPUT_TIMERFD_SETTIME, CODE))
         return FT_REAL(timerfd_settime)(fd, flags, when, old);
-    ft_rt_fd_timer();
+    ft_rt_timers = true;
     ft_rt_fd_out(fd, CODE);
     FT_RT_TELL(&in, fd, 0, FT_REAL(timerfd_settime)(fd, flags, when, old));
     ft_rt_input_piece(&in, old, old && !in.result ? sizeof *old : 0);
@@ -665,8 +665,8 @@ int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
     ft_rt_fd_out(epoll, CODE);
     if (operation == EPOLL_CTL_DEL) forget_watches(epoll, fd);
     if (operation == EPOLL_CTL_ADD) ft_rt_mirror_watches(epoll, fd);
-    FT_RT_TELL(&in, ft_rt_input_is_silent(fd) ? fd : epoll, 0,
-               FT_REAL(epoll_ctl)(epoll, operation, fd, event));
+    int told = ft_rt_input_is_silent(fd) ? fd : epoll;
+    FT_RT_TELL(&in, told, 0, FT_REAL(epoll_ctl)(epoll, operation, fd, event));
     return (int)ft_rt_input_end(&in);
 }
 

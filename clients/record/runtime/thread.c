@@ -339,7 +339,7 @@ void ft_rt_in_child(void)
     ft_rt_processor_in_child();
 }
 
-bool ft_rt_processes;
+bool ft_rt_processes, ft_rt_timers;
 
 static void in_parent(void)
 {

@@ -162,6 +162,7 @@ int timer_create(clockid_t clock, struct sigevent *restrict event, timer_t *rest
     if (runs && !w) ft_rt_say("more than 256 timers run functions: those of the others are missed");
     int result, number = event ? event->sigev_signo : SIGALRM;
     timer_t made;
+    ft_rt_timers = true;
     if (w) {
         *w = (clockwork){.event = *event, .clock = clock, .result = -2, .used = true};
         result = start_clockwork(self, w, CODE);
