@@ -8,6 +8,7 @@
 #include "candidate/helpers.h"
 #include "candidate/listed.h"
 #include "report/fingerprint.h"
+#include "sources.h"
 
 static const char *kind_name(ft_check check, uint8_t kind, const ft_spec *spec, uint32_t property)
 {
@@ -148,6 +149,7 @@ static json_t *access_json(const ft_record_context *c, const ft_claim *claim, ui
                   text_or_null(trace->locations[loc].function), "text", ft_strbuf_text(&text),
                   "locks", held_locks(c, e));
     ft_strbuf_release(&text);
+    ft_sources_add_line(trace, e, access);
     add_helper_call(c, e, access);
     ft_calls_add(trace, e, access);
     ft_calls_add_creation(trace, c->order, e, access);
@@ -485,6 +487,18 @@ static bool updates_or_peeks(const ft_order *order, const ft_claim *claim)
     return updates(order, e[2], v) && (is_update(between) || is_look(between));
 }
 
+/* Of the places that the record tells. */
+static void add_sources(const ft_record_context *c, const ft_claim *claim,
+                        const ft_decision *decision, json_t *record)
+{
+    json_t *sources = json_object();
+    ft_sources_add(c->trace, claim->events, ft_claim_events(claim), sources);
+    if (decision->witness)
+        ft_sources_add(c->trace, decision->witness->steps, decision->witness->n_steps, sources);
+    if (json_object_size(sources)) json_object_set(record, "sources", sources);
+    json_decref(sources);
+}
+
 json_t *ft_record_new(const ft_record_context *c, const ft_group *group,
                       const ft_decision *decision)
 {
@@ -530,6 +544,7 @@ json_t *ft_record_new(const ft_record_context *c, const ft_group *group,
     json_object_set_new(record, "accesses", accesses);
     ft_fingerprint(record, NULL, print);
     json_object_set_new(record, "fingerprint", json_string(print));
+    add_sources(c, claim, decision, record);
     if (!decision->witness) return record;
     json_object_set_new(record, "witness", witness_json(c, decision));
     json_t *replay = ft_calls_replay(c->trace);

@@ -86,6 +86,27 @@ static ft_status check_reports(const ft_options *options, ft_error *err)
     return FT_OK;
 }
 
+/* Does the folder hold a repository? */
+static bool is_root(const char *folder)
+{
+    ft_strbuf path = {0};
+    ft_strbuf_printf(&path, "%s/.git", folder);
+    bool there = access(path.text, F_OK) == 0;
+    ft_strbuf_release(&path);
+    return there;
+}
+
+/* Where the paths that a site is given begin: the source root, the repository around the folder
+ * that we are in, or that folder. Heap, absolute; NULL: it is not there. */
+static char *project_root(const char *given)
+{
+    char *here = realpath(given ? given : ".", NULL), *at = here ? ft_strdup(here) : NULL;
+    for (char *slash; at && !given && !is_root(at) && (slash = strrchr(at, '/'));) *slash = '\0';
+    bool found = at && *at;
+    free(found ? here : at);
+    return found ? at : here;
+}
+
 ft_status ft_emit_open(ft_emit *emit, const ft_options *options, ft_remote *remote, bool several,
                        const char **file, ft_error *err)
 {
@@ -103,6 +124,9 @@ ft_status ft_emit_open(ft_emit *emit, const ft_options *options, ft_remote *remo
     if (options->format) ft_report_format_parse(options->format, &emit->format);
     emit->ledger = ft_ledger_new(today);
     if (options->source_root) ft_ledger_set_source(emit->ledger, options->source_root);
+    char *root = project_root(options->source_root);
+    if (root) ft_ledger_set_root(emit->ledger, root);
+    free(root);
     if (options->fail_on_new) ft_ledger_only_new(emit->ledger);
     if (options->apart) ft_ledger_count_apart(emit->ledger);
     if (options->any_fail_on) ft_ledger_fail_on(emit->ledger, options->fail_on);

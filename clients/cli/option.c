@@ -96,8 +96,8 @@ static const option_row rows[] = {
     {"color", 0, VALUE_TEXT, "WHEN", "auto|always|never", MEMBER(color), VIEW_COMMANDS | BIT(TOP),
      "colours: on a terminal without NO_COLOR (auto, the default), always, never"},
     {"source-root", 0, VALUE_TEXT, "DIR", NULL, MEMBER(source_root), VIEW_COMMANDS,
-     "show source lines, from files under DIR, and respect the comments \"foretell: ignore CHECK "
-     "-- REASON\" in them"},
+     "read source lines in the files under DIR, not those that a recording has, and respect the "
+     "comments \"foretell: ignore CHECK -- REASON\" there"},
     {"baseline", 0, VALUE_TEXTS, "FILE", NULL, MEMBER(baselines), VIEW_COMMANDS,
      "findings in FILE (a JSON report or a list of fingerprints) are known and do not count for "
      "the exit code; may be repeated"},

@@ -20,7 +20,7 @@ static void place(const ft_finding *finding, ft_strbuf *out)
         const ft_place *at = &finding->accesses.data[i].place;
         if (!at->file) continue;
         ft_strbuf_puts(out, ",file=");
-        escaped(at->file, true, out);
+        escaped(ft_finding_path(finding, at->file), true, out);
         ft_strbuf_printf(out, ",line=%zu", at->line);
         if (at->column) ft_strbuf_printf(out, ",col=%zu", at->column);
         return;

@@ -20,7 +20,8 @@ static const char *repository_path(const char *path)
 static json_t *issue(const ft_report *report, const ft_finding *finding)
 {
     const ft_report_access *access = located(finding);
-    const char *path = access ? access->place.file : report->parts.data[finding->part].file;
+    const char *path = access ? ft_finding_path(finding, access->place.file)
+                              : report->parts.data[finding->part].file;
     ft_strbuf text = {0}, print = {0};
     ft_strbuf_printf(&text, "%s: ", finding->title);
     ft_view_safe_text(finding->message, &text);

@@ -72,7 +72,9 @@ static void access_row(const ft_report_access *access, ft_strbuf *out)
     puts_text("<td><code>", access->location ? access->location : "", "</code>", out);
     if (access->function) puts_text(" in <code>", access->function, "</code>", out);
     calls(access, out);
-    puts_text("</td><td><code>", access->line ? access->line : access->text, "</code></td>", out);
+    puts_text("</td><td><code>", access->text, "</code>", out);
+    if (access->line) puts_text("<br><code class=\"dim\">", access->line, "</code>", out);
+    ft_strbuf_puts(out, "</td>");
     puts_text("<td>", access->locks, "</td>", out);
     puts_text("<td class=\"dim\">", access->created ? access->created : "", "</td></tr>\n", out);
 }

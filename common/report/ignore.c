@@ -282,14 +282,29 @@ static bool is_comment(const char *text)
     return false;
 }
 
-static bool try_line(const ft_ledger *ledger, ft_report *report, const ft_finding *finding,
-                     const ft_place *place, size_t number, char **where, char **reason)
+/* The source that the access's line is read in; NULL: it is not there, or another one. */
+static ft_source *source_of(const ft_ledger *ledger, const ft_finding *finding,
+                            const ft_report_access *access)
 {
-    const char *text = ft_source_line(ledger->source, place->file, number);
+    if (ledger->source) return ledger->source;
+    if (!ledger->nearby || !access->line) return NULL;
+    char *text = ft_source_text(ledger->nearby, ft_finding_path(finding, access->place.file),
+                                access->place.line);
+    bool same = text && strcmp(text, access->line) == 0;
+    free(text);
+    return same ? ledger->nearby : NULL;
+}
+
+static bool try_line(const ft_ledger *ledger, ft_source *source, ft_report *report,
+                     const ft_finding *finding, const ft_place *place, size_t number, char **where,
+                     char **reason)
+{
+    const char *path = ft_finding_path(finding, place->file),
+               *text = ft_source_line(source, path, number);
     if (number != place->line && !is_comment(text)) return false;
     ft_ignore ignore = {0};
     ft_strbuf at = {0};
-    ft_strbuf_printf(&at, "%s:%zu", place->file, number);
+    ft_strbuf_printf(&at, "%s:%zu", path, number);
     ignore.where = ft_strbuf_take(&at);
     bool found = annotated(ledger, report, finding, text, &ignore);
     if (found) {
@@ -304,13 +319,13 @@ static bool try_line(const ft_ledger *ledger, ft_report *report, const ft_findin
 bool ft_annotation_find(const ft_ledger *ledger, ft_report *report, const ft_finding *finding,
                         char **where, char **reason)
 {
-    for (size_t i = 0; ledger->source && i < finding->accesses.len; i++) {
+    for (size_t i = 0; i < finding->accesses.len; i++) {
         const ft_place *place = &finding->accesses.data[i].place;
         if (!place->file) continue;
-        if (try_line(ledger, report, finding, place, place->line, where, reason)) return true;
-        if (place->line > 1 &&
-            try_line(ledger, report, finding, place, place->line - 1, where, reason))
-            return true;
+        ft_source *source = source_of(ledger, finding, &finding->accesses.data[i]);
+        for (size_t number = place->line; source && number && number + 1 >= place->line; number--)
+            if (try_line(ledger, source, report, finding, place, number, where, reason))
+                return true;
     }
     return false;
 }

@@ -21,6 +21,8 @@ void ft_ledger_free(ft_ledger *ledger)
     for (size_t i = 0; i < ledger->rules.len; i++) ft_ignore_release(&ledger->rules.data[i]);
     ft_vec_release(&ledger->known);
     ft_vec_release(&ledger->rules);
+    free(ledger->root);
+    ft_source_close(ledger->nearby);
     ft_source_close(ledger->source);
     free(ledger);
 }
@@ -29,6 +31,14 @@ void ft_ledger_set_source(ft_ledger *ledger, const char *root)
 {
     ft_source_close(ledger->source);
     ledger->source = ft_source_open(root);
+}
+
+void ft_ledger_set_root(ft_ledger *ledger, const char *root)
+{
+    free(ledger->root);
+    ft_source_close(ledger->nearby);
+    ledger->root = ft_strdup(root);
+    ledger->nearby = ft_source_open(root);
 }
 
 void ft_ledger_only_new(ft_ledger *ledger)
@@ -165,18 +175,15 @@ void ft_ledger_write_baseline(const ft_report *report, ft_strbuf *out)
 
 /* ---- source lines ---------------------------------------------------------------------------- */
 
-static char *trimmed(const char *line)
+/* The source under the root goes before what the trace has of it. */
+static void read_line(const ft_ledger *ledger, const ft_finding *finding, ft_report_access *access)
 {
-    line += strspn(line, " \t");
-    size_t length = strlen(line);
-    while (length && strchr(" \t\r", line[length - 1])) length--;
-    char *text = ft_strndup(line, length);
-    json_t *valid = json_string(text); /* NULL: no UTF-8 */
-    if (!valid)
-        for (char *c = text; *c; c++)
-            if ((unsigned char)*c >= 0x80) *c = '?';
-    json_decref(valid);
-    return text;
+    if (!ledger->source || !access->place.file) return;
+    char *line = ft_source_text(ledger->source, ft_finding_path(finding, access->place.file),
+                                access->place.line);
+    if (!line) return;
+    free(access->line);
+    access->line = line;
 }
 
 static void read_lines(const ft_ledger *ledger, ft_finding *finding)
@@ -186,15 +193,8 @@ static void read_lines(const ft_ledger *ledger, ft_finding *finding)
     bool all = finding->accesses.len > 0 && finding->accesses.len <= 32;
     for (size_t i = 0; i < finding->accesses.len; i++) {
         ft_report_access *access = &finding->accesses.data[i];
-        const char *line = access->place.file ? ft_source_line(ledger->source, access->place.file,
-                                                               access->place.line)
-                                              : NULL;
-        if (!line) {
-            all = false;
-            continue;
-        }
-        free(access->line);
-        access->line = trimmed(line);
+        read_line(ledger, finding, access);
+        all = all && access->line;
         if (i < 32) lines[i] = access->line;
     }
     if (!all) return;
@@ -288,7 +288,8 @@ static bool counts(const ft_ledger *ledger, const ft_finding *finding)
 
 void ft_ledger_apply(const ft_ledger *ledger, ft_report *report)
 {
-    if (ledger->source) read_sources(ledger, report);
+    if (ledger->root) ft_report_set_root(report, ledger->root);
+    read_sources(ledger, report);
     report->compared = ledger->compares;
     ft_ledger_expired(ledger, report);
     for (size_t i = 0; i < report->findings.len; i++) {

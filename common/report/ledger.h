@@ -31,8 +31,12 @@ void ft_ledger_add_report(ft_ledger *ledger, const json_t *report, const char *n
 /* Adds the suppressions of a file called `name`. FT_INPUT with line and column. */
 ft_status ft_ledger_add_suppressions(ft_ledger *ledger, const char *text, size_t length,
                                      const char *name, ft_error *err) FT_MUST_CHECK;
-/* Reads source lines under this folder: for annotations, source fingerprints and the views. */
+/* Reads source lines under this folder: for annotations, source fingerprints and the views. What is
+ * not there has the lines that its trace has. */
 void ft_ledger_set_source(ft_ledger *ledger, const char *root);
+/* Files under this folder (absolute) are told with their path from there (ft_report_set_root), and
+ * annotations are read in them, beside lines that are still those that the trace has. */
+void ft_ledger_set_root(ft_ledger *ledger, const char *root);
 /* Findings that the server has seen in an earlier job of the project are known. */
 void ft_ledger_only_new(ft_ledger *ledger);
 /* Findings that are set apart are new ones like the others. */

@@ -31,6 +31,8 @@ struct ft_ledger {
     FT_VEC(ft_known) known;
     FT_VEC(ft_ignore) rules;
     ft_source *source; /* or NULL */
+    char *root;        /* likewise */
+    ft_source *nearby; /* what is under it: asked where a line is the one that the trace has */
 };
 
 /* The first suppression that holds today and matches, or NULL. */

@@ -36,15 +36,16 @@ static void counts(const ft_report_part *part, ft_strbuf *out)
 
 static void access_rows(const ft_finding *finding, ft_strbuf *out)
 {
-    ft_strbuf_puts(out, "| thread | access | where | function | what | locks |\n"
-                        "|---|---|---|---|---|---|\n");
+    ft_strbuf_puts(out, "| thread | access | where | function | what | source | locks |\n"
+                        "|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < finding->accesses.len; i++) {
         const ft_report_access *access = &finding->accesses.data[i];
         const char *cells[] = {access->thread,
                                access->word,
                                access->location ? access->location : "",
                                access->function ? access->function : "",
-                               access->line ? access->line : access->text,
+                               access->text,
+                               access->line ? access->line : "",
                                access->locks};
         ft_strbuf_puts(out, "|");
         for (size_t k = 0; k < sizeof cells / sizeof *cells; k++) {

@@ -107,9 +107,46 @@ static void add_access(ft_finding *finding, const json_t *json)
                                .stack = json_array_size(json_object_get(json, "stack"))
                                             ? json_object_get(json, "stack")
                                             : NULL};
+    const char *line = ft_json_text(json, "line", NULL);
+    if (line) access.line = ft_strdup(line);
     ft_place_parse(access.location, &access.place);
     add_creation(json_object_get(finding->record, "witness"), &access);
     ft_vec_push(&finding->accesses, access);
+}
+
+/* ---- paths ----------------------------------------------------------------------------------- */
+
+/* NULL: it is not under the root, or leads out of it again. */
+static const char *under(const char *path, const char *root)
+{
+    size_t length = strlen(root);
+    while (length && root[length - 1] == '/') length--;
+    if (strncmp(path, root, length) != 0 || path[length] != '/' || !path[length + 1]) return NULL;
+    if (strstr(path, "/../")) return NULL;
+    return path + length + 1;
+}
+
+static void find_paths(ft_finding *finding, const char *root)
+{
+    const char *file;
+    json_t *path;
+    json_decref(finding->paths);
+    finding->paths = json_object();
+    json_object_foreach(json_object_get(finding->record, "sources"), file, path)
+    {
+        const char *text = json_string_value(path), *relative = text ? under(text, root) : NULL;
+        if (relative) json_object_set_new(finding->paths, file, json_string(relative));
+    }
+}
+
+void ft_report_set_root(ft_report *report, const char *root)
+{
+    for (size_t i = 0; i < report->findings.len; i++) find_paths(&report->findings.data[i], root);
+}
+
+const char *ft_finding_path(const ft_finding *finding, const char *file)
+{
+    return ft_json_text(finding->paths, file, file);
 }
 
 /* ---- findings -------------------------------------------------------------------------------- */
@@ -233,6 +270,7 @@ static void release_finding(ft_finding *finding)
         free(access->created_at.file);
     }
     ft_vec_release(&finding->accesses);
+    json_decref(finding->paths);
     ft_finding_steps_release(finding);
     free(finding->title);
     free(finding->danger);

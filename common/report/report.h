@@ -103,6 +103,7 @@ const ft_rule *ft_rule_at(size_t index);                          /* NULL: past 
 
 typedef struct ft_finding {
     const json_t *record; /* RECORD, borrowed */
+    json_t *paths;        /* file of a place -> its path from the root; NULL: no root is known */
     size_t group;         /* number of the first finding of its part with this fingerprint */
     size_t part;          /* index of the report's parts */
     size_t number;        /* from 1, in its part; 0: set apart, and not counted */
@@ -148,6 +149,12 @@ void ft_report_free(ft_report *report); /* accepts NULL */
 /* Numbers and groups the findings anew: with `apart` those that are set apart as well. */
 void ft_report_number(ft_report *report, bool apart);
 bool ft_finding_is_apart(const json_t *record);
+
+/* Files that are under this folder (absolute) have their path from there in views that lead to
+ * them: a place has a file's name alone, the record its path. */
+void ft_report_set_root(ft_report *report, const char *root);
+/* The path from the root, or `file` itself; valid as long as the finding and it are. */
+const char *ft_finding_path(const ft_finding *finding, const char *file);
 
 bool ft_finding_is_silent(const ft_finding *finding);       /* suppressed or apart */
 bool ft_place_parse(const char *location, ft_place *place); /* place->file is heap; false: none */

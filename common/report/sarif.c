@@ -27,32 +27,35 @@ static json_t *uri_of(const char *path)
     return uri;
 }
 
-static json_t *physical(const ft_place *place)
+static json_t *physical(const ft_sarif_spot *spot)
 {
+    const ft_place *place = spot->place;
+    const char *path = ft_finding_path(spot->finding, place->file);
     json_t *artifact = json_object(), *region = json_object(), *out = json_object();
-    json_object_set_new(artifact, "uri", uri_of(place->file));
-    if (*place->file != '/') json_object_set_new(artifact, "uriBaseId", json_string("%SRCROOT%"));
+    json_object_set_new(artifact, "uri", uri_of(path));
+    if (*path != '/') json_object_set_new(artifact, "uriBaseId", json_string("%SRCROOT%"));
     json_object_set_new(region, "startLine",
                         json_integer((json_int_t)(place->line ? place->line : 1)));
     if (place->column)
         json_object_set_new(region, "startColumn", json_integer((json_int_t)place->column));
+    if (spot->line) json_object_set_new(region, "snippet", ft_sarif_message(spot->line));
     json_object_set_new(out, "artifactLocation", artifact);
     json_object_set_new(out, "region", region);
     return out;
 }
 
-json_t *ft_sarif_location(const ft_place *place, const char *function, const char *thread,
-                          const char *text)
+json_t *ft_sarif_location(const ft_sarif_spot *spot)
 {
     json_t *out = json_object(), *logical = json_array();
-    if (place->file) json_object_set_new(out, "physicalLocation", physical(place));
-    if (function)
+    if (spot->place->file) json_object_set_new(out, "physicalLocation", physical(spot));
+    if (spot->function)
         json_array_append_new(logical,
-                              json_pack("{s:s, s:s}", "name", function, "kind", "function"));
-    if (thread)
-        json_array_append_new(logical, json_pack("{s:s, s:s}", "name", thread, "kind", "thread"));
+                              json_pack("{s:s, s:s}", "name", spot->function, "kind", "function"));
+    if (spot->thread)
+        json_array_append_new(logical,
+                              json_pack("{s:s, s:s}", "name", spot->thread, "kind", "thread"));
     json_object_set_new(out, "logicalLocations", logical);
-    if (text) json_object_set_new(out, "message", ft_sarif_message(text));
+    if (spot->text) json_object_set_new(out, "message", ft_sarif_message(spot->text));
     return out;
 }
 
@@ -107,10 +110,11 @@ static void add_related(json_t *list, json_t *location)
     json_array_append_new(list, location);
 }
 
-static json_t *access_location(const ft_report_access *access)
+static json_t *access_location(const ft_finding *finding, const ft_report_access *access)
 {
     char *text = access_text(access);
-    json_t *location = ft_sarif_location(&access->place, access->function, access->thread, text);
+    json_t *location = ft_sarif_location(&(ft_sarif_spot){finding, &access->place, access->function,
+                                                          access->thread, text, access->line});
     free(text);
     return location;
 }
@@ -127,7 +131,8 @@ static void add_creations(const ft_finding *finding, size_t most, json_t *list)
         ft_strbuf text = {0};
         ft_view_safe_text(access->thread, &text);
         ft_strbuf_printf(&text, " was %s", access->created);
-        add_related(list, ft_sarif_location(&access->created_at, NULL, NULL, text.text));
+        add_related(list, ft_sarif_location(&(ft_sarif_spot){finding, &access->created_at, NULL,
+                                                             NULL, text.text, NULL}));
         ft_strbuf_release(&text);
     }
 }
@@ -138,28 +143,31 @@ static json_t *locations(const ft_finding *finding, const ft_report_part *part)
 {
     for (size_t i = 0; i < finding->accesses.len; i++)
         if (finding->accesses.data[i].place.file)
-            return json_pack("[o]", access_location(&finding->accesses.data[i]));
+            return json_pack("[o]", access_location(finding, &finding->accesses.data[i]));
     ft_place trace = {(char *)(uintptr_t)part->file, 1, 0};
-    return json_pack("[o]", ft_sarif_location(&trace, NULL, NULL, "no source location is known"));
+    return json_pack("[o]", ft_sarif_location(&(ft_sarif_spot){
+                                finding, &trace, NULL, NULL, "no source location is known", NULL}));
 }
 
-static void add_frame(json_t *frames, const ft_place *place, const char *function)
+static void add_frame(const ft_finding *finding, const ft_place *place, const char *function,
+                      json_t *frames)
 {
-    json_t *location = ft_sarif_location(place, function, NULL, NULL);
+    json_t *location =
+        ft_sarif_location(&(ft_sarif_spot){finding, place, function, NULL, NULL, NULL});
     json_array_append_new(frames, json_pack("{s:o}", "location", location));
 }
 
 /* A stack begins with the access itself. */
-static json_t *frames_of(const ft_report_access *access)
+static json_t *frames_of(const ft_finding *finding, const ft_report_access *access)
 {
     json_t *frame, *frames = json_array();
     size_t index;
-    add_frame(frames, &access->place, access->function);
+    add_frame(finding, &access->place, access->function, frames);
     json_array_foreach((json_t *)(uintptr_t)access->stack, index, frame)
     {
         ft_place place;
         ft_place_parse(ft_json_text(frame, "location", NULL), &place);
-        add_frame(frames, &place, ft_json_text(frame, "function", NULL));
+        add_frame(finding, &place, ft_json_text(frame, "function", NULL), frames);
         free(place.file);
     }
     return frames;
@@ -171,8 +179,9 @@ static json_t *stacks(const ft_finding *finding)
     for (size_t i = 0; i < finding->accesses.len; i++) {
         const ft_report_access *access = &finding->accesses.data[i];
         if (access->stack)
-            json_array_append_new(list, json_pack("{s:{s:s}, s:o}", "message", "text",
-                                                  access->thread, "frames", frames_of(access)));
+            json_array_append_new(list,
+                                  json_pack("{s:{s:s}, s:o}", "message", "text", access->thread,
+                                            "frames", frames_of(finding, access)));
     }
     return list;
 }
@@ -225,7 +234,7 @@ static json_t *result_json(const ft_report *report, const ft_finding *finding,
     json_object_set_new(result, "locations",
                         locations(finding, &report->parts.data[finding->part]));
     for (size_t i = 0; i < finding->accesses.len && i + 1 < limits->locations; i++)
-        add_related(related, access_location(&finding->accesses.data[i]));
+        add_related(related, access_location(finding, &finding->accesses.data[i]));
     add_creations(finding, limits->locations - 1, related);
     json_object_set_new(result, "relatedLocations", related);
     json_t *flows = ft_sarif_flows(finding, limits->flow_locations), *frames = stacks(finding);

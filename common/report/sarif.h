@@ -13,9 +13,14 @@
 
 /* {"text": ...}; new reference, like all below. */
 json_t *ft_sarif_message(const char *text);
-/* A location with its message; file NULL: a logical location alone. */
-json_t *ft_sarif_location(const ft_place *place, const char *function, const char *thread,
-                          const char *text);
+/* What a SARIF location has. finding: whose it is, for the file's path; place->file NULL: a logical
+ * location alone; NULL: none of the others. line: what stands there. */
+typedef struct ft_sarif_spot {
+    const ft_finding *finding;
+    const ft_place *place;
+    const char *function, *thread, *text, *line;
+} ft_sarif_spot;
+json_t *ft_sarif_location(const ft_sarif_spot *spot);
 /* codeFlows: one flow, with one threadFlow a thread; executionOrder is the place in the schedule.
  * NULL: the finding has no schedule. */
 json_t *ft_sarif_flows(const ft_finding *finding, size_t most);

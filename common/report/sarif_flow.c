@@ -67,8 +67,9 @@ static json_t *flow_location(const ft_finding *finding, const ft_report_step *st
     if (locks) ft_strbuf_printf(&text, " (%s)", locks);
     json_t *out = json_object(), *kinds = kinds_of(step), *state = state_of(step);
     json_object_set_new(out, "location",
-                        ft_sarif_location(&step->place, ft_json_text(step->json, "function", NULL),
-                                          thread, ft_strbuf_text(&text)));
+                        ft_sarif_location(&(ft_sarif_spot){
+                            finding, &step->place, ft_json_text(step->json, "function", NULL),
+                            thread, ft_strbuf_text(&text), NULL}));
     json_object_set_new(out, "executionOrder", json_integer((json_int_t)step->number));
     json_object_set_new(out, "importance", json_string(importance(step)));
     if (kinds) json_object_set_new(out, "kinds", kinds);

@@ -1,5 +1,6 @@
 #include "report/source.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,4 +104,29 @@ const char *ft_source_line(ft_source *source, const char *path, size_t line)
     if (id == source->files.len) ft_vec_push(&source->files, read_file(source, path));
     const file *of = &source->files.data[id];
     return line && line <= of->lines.len ? of->lines.data[line - 1] : NULL;
+}
+
+static void make_clean(char *text)
+{
+    json_t *valid = json_string(text); /* NULL: no UTF-8 */
+    for (char *c = text; *c; c++) {
+        unsigned char byte = (unsigned char)*c;
+        if (byte == '\t')
+            *c = ' ';
+        else if (byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !valid))
+            *c = '?';
+    }
+    json_decref(valid);
+}
+
+char *ft_source_text(ft_source *source, const char *path, size_t line)
+{
+    const char *whole = ft_source_line(source, path, line);
+    if (!whole) return NULL;
+    whole += strspn(whole, " \t");
+    size_t length = strlen(whole);
+    while (length && strchr(" \t\r", whole[length - 1])) length--;
+    char *text = ft_strndup(whole, length);
+    make_clean(text);
+    return text;
 }

@@ -42,8 +42,17 @@ static void fill_fields(const ft_report_access *access, ft_strbuf fields[FIELDS]
     ft_view_safe_text(access->thread, &fields[FIELD_THREAD]);
     ft_view_safe_text(access->word, &fields[FIELD_ACCESS]);
     place(access, &fields[FIELD_PLACE]);
-    ft_view_safe_text(access->line ? access->line : access->text, &fields[FIELD_TEXT]);
+    ft_view_safe_text(access->text, &fields[FIELD_TEXT]);
     ft_strbuf_puts(&fields[FIELD_LOCKS], access->locks);
+}
+
+/* "      25 | q->size--;": what stands there, under where it is. */
+static void source(const ft_report_access *access, ft_strbuf *out)
+{
+    if (!access->line) return;
+    ft_strbuf_printf(out, "      %5zu | ", access->place.line);
+    ft_view_safe_text(access->line, out);
+    ft_strbuf_puts(out, "\n");
 }
 
 static void frames(const ft_report_access *access, ft_strbuf *out)
@@ -80,6 +89,7 @@ static void accesses(const ft_finding *finding, ft_strbuf *out)
                              last ? "\n" : "  ");
             ft_strbuf_release(&fields[i][f]);
         }
+        source(&finding->accesses.data[i], out);
         frames(&finding->accesses.data[i], out);
     }
 }

@@ -23,11 +23,37 @@ typedef struct plan {
 
 /* ---- folding -------------------------------------------------------------------------------- */
 
-static bool is_eventful(const ft_finding *finding, const ft_report_step *step)
+static bool is_essential(const ft_report_step *step)
+{
+    return step->marked || step->departs || step->source;
+}
+
+static bool is_of_object(const ft_finding *finding, const ft_report_step *step)
 {
     const char *own = ft_json_text(step->json, "object", NULL);
-    return step->marked || step->departs || step->source ||
-           (finding->object && own && strcmp(own, finding->object) == 0);
+    return finding->object && own && strcmp(own, finding->object) == 0;
+}
+
+static bool is_alike(const ft_report_step *one, const ft_report_step *other)
+{
+    return strcmp(one->where, other->where) == 0 &&
+           strcmp(ft_json_text(one->json, "kind", ""), ft_json_text(other->json, "kind", "")) == 0;
+}
+
+/* Of a loop's turns the last one says what there is to say: does the thread come to the place again
+ * before `to`? */
+static bool is_done_again(const plan *p, size_t i, size_t to)
+{
+    const ft_report_step *steps = p->finding->steps.data;
+    for (size_t j = i + 1; j < to; j++)
+        if (is_of_object(p->finding, &steps[j]) && is_alike(&steps[i], &steps[j])) return true;
+    return false;
+}
+
+static bool is_eventful(const plan *p, size_t i, size_t to)
+{
+    const ft_report_step *step = &p->finding->steps.data[i];
+    return is_essential(step) || (is_of_object(p->finding, step) && !is_done_again(p, i, to));
 }
 
 /* Marks what is printed of the stretch [from, to) of one thread. */
@@ -35,7 +61,7 @@ static void show_stretch(plan *p, size_t from, size_t to, bool full)
 {
     const ft_report_step *steps = p->finding->steps.data;
     for (size_t i = from; i < to; i++)
-        if (full || i < from + EDGE || i + EDGE >= to || is_eventful(p->finding, &steps[i]))
+        if (full || i < from + EDGE || i + EDGE >= to || is_eventful(p, i, to))
             p->shown[i] = !steps[i].brief;
     for (size_t i = from, end, hidden; i < to; i = end) {
         end = i + 1;

@@ -58,6 +58,8 @@
  *   event contexts  like hooks, with the context of each event
  *   command    texts: the program that was recorded, and its arguments
  *   inputs     bytes: the frames of this type one after the other are ft_trace's inputs
+ *   sources    location id, text path of its file, 0 or its line's text with 1 added to its length;
+ *              each location once
  *   initials   shared id, initial value id: of variables whose declaration did not say it yet
  *
  * Version rule: what a version 1 file may hold grows (event kinds, operators, lock kinds, flags,
@@ -115,7 +117,8 @@ enum {
     X(EVENT_CONTEXTS, 26)                                                                          \
     X(INPUTS, 27)                                                                                  \
     X(INITIALS, 28)                                                                                \
-    X(COMMAND, 30)
+    X(COMMAND, 30)                                                                                 \
+    X(SOURCES, 31)
 
 typedef enum ft_binary_frame {
 #define FT_BINARY_ENUM(symbol, code) FT_BINARY_FRAME_##symbol = code,

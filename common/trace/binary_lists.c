@@ -138,13 +138,26 @@ static void update_item(ft_binary_lists *l, uint32_t id)
     put_varint(l, update->written);
 }
 
+/* A text that may be missing. */
+static void put_optional(ft_binary_lists *l, const char *text)
+{
+    size_t length = text ? strlen(text) : 0;
+    put_varint(l, text ? length + 1 : 0);
+    ft_strbuf_add(&l->raw, text ? text : "", length);
+}
+
 static void location_item(ft_binary_lists *l, uint32_t id)
 {
-    const ft_location *location = &l->trace->locations[id];
-    put_string(l, location->text);
-    size_t length = location->function ? strlen(location->function) : 0;
-    put_varint(l, location->function ? length + 1 : 0);
-    ft_strbuf_add(&l->raw, location->function ? location->function : "", length);
+    put_string(l, l->trace->locations[id].text);
+    put_optional(l, l->trace->locations[id].function);
+}
+
+static void source_item(ft_binary_lists *l, uint32_t i)
+{
+    const ft_location *location = &l->trace->locations[l->trace->sourced[i]];
+    put_varint(l, l->trace->sourced[i]);
+    put_string(l, location->path);
+    put_optional(l, location->line);
 }
 
 static void module_item(ft_binary_lists *l, uint32_t id)
@@ -280,6 +293,7 @@ void ft_binary_lists_declare(ft_binary_lists *l)
         {FT_BINARY_FRAME_BLOCKS, 0, trace->blocks.len, block_item},
         {FT_BINARY_FRAME_UPDATES, 0, trace->n_updates, update_item},
         {FT_BINARY_FRAME_LOCATIONS, 1, trace->n_locations, location_item},
+        {FT_BINARY_FRAME_SOURCES, 0, trace->n_sourced, source_item},
         {FT_BINARY_FRAME_MODULES, 0, trace->n_modules, module_item},
         {FT_BINARY_FRAME_SITES, 0, trace->n_sites, site_item},
         {FT_BINARY_FRAME_CONTEXTS, 1, trace->n_contexts, context_item},

@@ -289,18 +289,33 @@ static void update_item(ft_binary_state *r)
                   "an update");
 }
 
+/* A text that may be missing: NULL. */
+static const char *get_optional(ft_binary_state *r, size_t *length)
+{
+    uint64_t more = ft_binary_varint(r);
+    *length = more ? (size_t)more - 1 : 0;
+    return more ? checked_text(r, ft_binary_bytes(r, more - 1), more - 1) : NULL;
+}
+
 static void location_item(ft_binary_state *r)
 {
-    size_t length;
-    const char *text = get_text(r, &length), *function = NULL;
-    uint64_t function_length = ft_binary_varint(r);
-    if (function_length)
-        function = checked_text(r, ft_binary_bytes(r, function_length - 1), function_length - 1);
+    size_t length, function_length;
+    const char *text = get_text(r, &length), *function = get_optional(r, &function_length);
     uint32_t expected = r->trace->n_locations;
     if (r->status != FT_OK) return;
-    uint32_t id = ft_builder_location(r->builder, text, length, function,
-                                      function ? (size_t)function_length - 1 : 0);
+    uint32_t id = ft_builder_location(r->builder, text, length, function, function_length);
     check_new(r, id, expected, "a location");
+}
+
+static void source_item(ft_binary_state *r)
+{
+    size_t path_length, line_length;
+    uint32_t loc = ft_binary_below(r, r->trace->n_locations, "location");
+    const char *path = get_text(r, &path_length), *line = get_optional(r, &line_length);
+    if (r->status != FT_OK) return;
+    if (loc == FT_NO_LOC || r->trace->locations[loc].path)
+        FT_BINARY_FAIL(r, FT_INPUT, "%s", loc ? "a source is declared twice" : "no location");
+    ft_builder_source(r->builder, loc, path, path_length, line, line_length);
 }
 
 static void module_item(ft_binary_state *r)
@@ -537,6 +552,7 @@ static const struct {
     [FT_BINARY_FRAME_TERMS] = {term_item, true},
     [FT_BINARY_FRAME_ACTIONS] = {action_item, true},
     [FT_BINARY_FRAME_EVENTS] = {ft_binary_events_frame, false},
+    [FT_BINARY_FRAME_SOURCES] = {source_item, true},
     [FT_BINARY_FRAME_MODULES] = {module_item, true},
     [FT_BINARY_FRAME_SITES] = {site_item, true},
     [FT_BINARY_FRAME_HOOKS] = {ft_binary_hooks_frame, false},

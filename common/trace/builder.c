@@ -36,8 +36,8 @@ void ft_builder_free(ft_builder *b)
     ft_builder_release_values(b);
     free(b->stopped);
     free(b->location_slots);
-    ft_intern_release(&b->functions);
-    free(b->function_text);
+    ft_intern_release(&b->texts);
+    free(b->text_of);
     ft_map_release(&b->actions);
     ft_map_release(&b->updates);
     ft_map_release(&b->contexts);
@@ -259,17 +259,16 @@ void ft_builder_keep_inputs(ft_builder *b)
 
 /* ---- locations ------------------------------------------------------------------------------ */
 
-/* Functions are few and locations many: the text of a function is kept once. */
-static const char *intern_function(ft_builder *b, const char *name, size_t length)
+/* Functions and files are few and locations many: their texts are kept once. */
+static const char *intern_text(ft_builder *b, const char *name, size_t length)
 {
     if (!name) return NULL;
-    uint32_t before = b->functions.len;
-    uint32_t id = intern_name(b, &b->functions, name, length);
-    if (id < before) return b->function_text[id];
-    b->function_text =
-        ft_vec_grow(b->function_text, &b->function_cap, b->functions.len, sizeof *b->function_text);
-    return b->function_text[id] =
-               ft_arena_strndup(b->trace->arena, b->functions.names[id], b->functions.lengths[id]);
+    uint32_t before = b->texts.len;
+    uint32_t id = intern_name(b, &b->texts, name, length);
+    if (id < before) return b->text_of[id];
+    b->text_of = ft_vec_grow(b->text_of, &b->text_cap, b->texts.len, sizeof *b->text_of);
+    return b->text_of[id] =
+               ft_arena_strndup(b->trace->arena, b->texts.names[id], b->texts.lengths[id]);
 }
 
 static size_t location_slot(const ft_builder *b, const char *text, size_t length,
@@ -303,7 +302,7 @@ uint32_t ft_builder_location(ft_builder *b, const char *text, size_t length, con
                              size_t function_length)
 {
     ft_trace *trace = b->trace;
-    const char *shared_function = intern_function(b, function, function_length);
+    const char *shared_function = intern_text(b, function, function_length);
     text = clean_text(b, text, &length);
     if ((size_t)trace->n_locations * 4 >= b->location_slot_cap * 3) grow_location_slots(b);
     size_t at = location_slot(b, text, length, shared_function);
@@ -314,6 +313,21 @@ uint32_t ft_builder_location(ft_builder *b, const char *text, size_t length, con
     trace->locations[id] = (ft_location){.text = ft_arena_strndup(trace->arena, text, length),
                                          .function = shared_function};
     return b->location_slots[at] = id;
+}
+
+void ft_builder_source(ft_builder *b, uint32_t loc, const char *path, size_t path_length,
+                       const char *line, size_t line_length)
+{
+    ft_trace *trace = b->trace;
+    assert(loc != FT_NO_LOC && loc < trace->n_locations && path);
+    ft_location *at = &trace->locations[loc];
+    if (at->path) return;
+    at->path = intern_text(b, path, path_length);
+    if (line && line_length) line = clean_text(b, line, &line_length);
+    if (line && line_length) at->line = ft_arena_strndup(trace->arena, line, line_length);
+    trace->sourced =
+        ft_vec_grow(trace->sourced, &b->sourced_cap, trace->n_sourced + 1u, sizeof *trace->sourced);
+    trace->sourced[trace->n_sourced++] = loc;
 }
 
 /* ---- values --------------------------------------------------------------------------------- */

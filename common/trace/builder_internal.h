@@ -15,7 +15,7 @@ struct ft_builder {
     uint32_t counts[FT_EVENT_KINDS]; /* events so far, by kind */
     size_t event_cap, shared_cap, local_cap, lock_cap, semaphore_cap, location_cap, value_cap,
         action_cap, note_cap, barrier_cap, block_cap, update_cap, module_cap, site_cap,
-        contexts_cap, inputs_cap;
+        contexts_cap, inputs_cap, sourced_cap;
     bool keep_inputs;
     uint32_t hook, context;       /* of the events that come next */
     bool aside;                   /* ft_builder_aside */
@@ -38,9 +38,9 @@ struct ft_builder {
     uint32_t n_chunks, end_of_chunks; /* of them: that are there; behind the last */
     uint32_t *location_slots;         /* hash slots: location id, 0 when free */
     size_t location_slot_cap;
-    ft_intern functions; /* function names; the arena's copy is in function_text */
-    const char **function_text;
-    size_t function_cap;
+    ft_intern texts; /* of functions, paths; the arena's copy is in text_of */
+    const char **text_of;
+    size_t text_cap;
     ft_map actions;        /* hash of an action's content to its index */
     ft_map updates;        /* hash of an update's content to its index */
     uint64_t *access_seen; /* per shared variable: last action that read or wrote it */

@@ -208,15 +208,25 @@ static void import_actions(importer *in)
     }
 }
 
+static size_t length_of(const char *text)
+{
+    return text ? strlen(text) : 0;
+}
+
+static uint32_t import_location(ft_builder *b, const ft_location *from)
+{
+    uint32_t id = ft_builder_location(b, from->text, strlen(from->text), from->function,
+                                      length_of(from->function));
+    if (from->path)
+        ft_builder_source(b, id, from->path, strlen(from->path), from->line, length_of(from->line));
+    return id;
+}
+
 static void import_places(importer *in)
 {
     in->locations = ft_calloc(in->trace->n_locations, sizeof *in->locations);
-    for (uint32_t i = 1; i < in->trace->n_locations; i++) {
-        const ft_location *location = &in->trace->locations[i];
-        in->locations[i] = ft_builder_location(in->builder, location->text, strlen(location->text),
-                                               location->function,
-                                               location->function ? strlen(location->function) : 0);
-    }
+    for (uint32_t i = 1; i < in->trace->n_locations; i++)
+        in->locations[i] = import_location(in->builder, &in->trace->locations[i]);
     in->values = ft_calloc(in->trace->n_values, sizeof *in->values);
     for (uint32_t i = 1; i < in->trace->n_values; i++)
         in->values[i] = ft_builder_value(in->builder, in->trace->values[i]);

@@ -103,6 +103,7 @@ enum {
     MODULES,
     SITES,
     CONTEXTS,
+    SOURCES,
     COMMAND,
     INPUTS,
     HEADER_MEMBERS
@@ -110,7 +111,7 @@ enum {
 static const char *const HEADER[HEADER_MEMBERS] = {
     "format",  "version",    "name",       "threads",  "variables", "locals",
     "locks",   "semaphores", "conditions", "barriers", "onces",     "blocks",
-    "modules", "sites",      "contexts",   "command",  "inputs"};
+    "modules", "sites",      "contexts",   "sources",  "command",   "inputs"};
 
 enum { SORT, INIT, SPEC_MEMBERS };
 static const char *const SPEC[SPEC_MEMBERS] = {"sort", "init"};
@@ -392,8 +393,10 @@ static ft_status read_tables(ndjson *s, const ft_json_value value[HEADER_MEMBERS
     static const struct {
         int member;
         ft_ndjson_row *read_one;
-    } LISTS[] = {
-        {MODULES, ft_ndjson_module}, {SITES, ft_ndjson_site}, {CONTEXTS, ft_ndjson_context}};
+    } LISTS[] = {{MODULES, ft_ndjson_module},
+                 {SITES, ft_ndjson_site},
+                 {CONTEXTS, ft_ndjson_context},
+                 {SOURCES, ft_ndjson_source}};
     const ft_trace *tables = ft_builder_peek(s->builder);
     ft_status status = read_threads(s, &value[THREADS], err);
     for (size_t i = 0; status == FT_OK && i < sizeof TABLES / sizeof *TABLES; i++)

@@ -120,6 +120,30 @@ ft_status ft_ndjson_site(ndjson *s, const ft_json_value *object, ft_error *err)
     return status;
 }
 
+/* ---- sources ---- */
+
+ft_status ft_ndjson_source(ndjson *s, const ft_json_value *object, ft_error *err)
+{
+    enum { LOC, FUNCTION, PATH, LINE, MEMBERS };
+    static const char *const NAMES[MEMBERS] = {"loc", "function", "path", "line"};
+    ft_json_value key[MEMBERS] = {{0}}, value[MEMBERS] = {{0}};
+    uint32_t loc = FT_NO_LOC;
+    ft_status status = ft_ndjson_members(s, object, NAMES, MEMBERS, key, value, err);
+    if (status == FT_OK) status = needs(s, object, &value[LOC], "source", NAMES[LOC], err);
+    if (status == FT_OK) status = needs(s, object, &value[PATH], "source", NAMES[PATH], err);
+    if (status == FT_OK) status = ft_ndjson_name(s, &value[PATH], "path", err);
+    if (status == FT_OK && value[LINE].type != FT_JSON_NONE)
+        status = ft_ndjson_name(s, &value[LINE], "line", err);
+    if (status == FT_OK)
+        status = ft_ndjson_location(s, &value[LOC], &key[FUNCTION], &value[FUNCTION], &loc, err);
+    if (status == FT_OK && ft_builder_peek(s->builder)->locations[loc].path)
+        status = ft_json_fail(&s->json, object->begin, err, "the location has a source already");
+    if (status == FT_OK)
+        ft_builder_source(s->builder, loc, value[PATH].text, value[PATH].length, value[LINE].text,
+                          value[LINE].length);
+    return status;
+}
+
 /* ---- contexts and steps ---- */
 
 static uint32_t count_contexts(const ndjson *s)

@@ -58,6 +58,7 @@ static void free_tables(ft_trace *trace)
     free(trace->block_cells);
     free(trace->updates);
     free(trace->locations);
+    free(trace->sourced);
     free(trace->values);
     free(trace->actions);
     free(trace->notes);

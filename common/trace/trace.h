@@ -57,6 +57,8 @@ typedef struct ft_variable {
 typedef struct ft_location {
     const char *text;     /* "file:line[:column]" or whatever the tracer wrote */
     const char *function; /* or NULL */
+    const char *path;     /* of the source file, "/src/app/file.c"; NULL: not known */
+    const char *line;     /* what stands there in it, trimmed; NULL: not known */
 } ft_location;
 
 /* The variables in a block of memory. */
@@ -167,6 +169,8 @@ typedef struct ft_trace {
     uint32_t n_updates;
     ft_location *locations; /* [n_locations]; index 0 is "none" */
     uint32_t n_locations;
+    uint32_t *sourced; /* [n_sourced] locations with a path, in the order in which that was said */
+    uint32_t n_sourced;
     ft_value *values; /* [n_values]; index 0 is "unknown"; equal values have equal ids */
     uint32_t n_values;
     ft_action *actions;
@@ -267,7 +271,11 @@ void ft_builder_block_cells(ft_builder *builder, uint32_t block, const uint32_t 
                             uint32_t count);
 uint32_t ft_builder_location(ft_builder *builder, const char *text, size_t length,
                              const char *function,
-                             size_t function_length);           /* function may be NULL */
+                             size_t function_length); /* function may be NULL */
+/* Says of a location that is there which file it is in and, where `line` is not NULL, what stands
+ * in its line. Of a location that has a path nothing is changed. */
+void ft_builder_source(ft_builder *builder, uint32_t loc, const char *path, size_t path_length,
+                       const char *line, size_t line_length);
 uint32_t ft_builder_value(ft_builder *builder, ft_value value); /* interned id */
 void ft_builder_shared_initial(ft_builder *builder, uint32_t shared, uint32_t value);
 void ft_builder_local_initial(ft_builder *builder, uint32_t local, uint32_t value);

@@ -216,6 +216,16 @@ static void site_item(writer *w, uint32_t id)
     put(w, "}");
 }
 
+static void source_item(writer *w, uint32_t i)
+{
+    const ft_location *location = &w->trace->locations[w->trace->sourced[i]];
+    put(w, "{\"path\":");
+    put_string(w, location->path);
+    put_place(w, w->trace->sourced[i]);
+    if (location->line) put_member(w, "line", location->line);
+    put(w, "}");
+}
+
 static void context_item(writer *w, uint32_t id)
 {
     ft_strbuf_printf(&w->out, "{\"parent\":%" PRIu32, w->trace->contexts[id].parent);
@@ -263,6 +273,7 @@ static void put_header(writer *w)
         {"blocks", '{', '}', 0, trace->blocks.len, block_item},
         {"modules", '[', ']', 0, trace->n_modules, module_item},
         {"sites", '[', ']', 0, trace->n_sites, site_item},
+        {"sources", '[', ']', 0, trace->n_sourced, source_item},
         {"contexts", '[', ']', 1, trace->n_contexts, context_item},
         {"command", '[', ']', 0, trace->n_command, command_item},
     };

@@ -11,12 +11,16 @@
 #define CONTEXTS                                                                                   \
     "{\"contexts\":[{\"loc\":\"m.c:9\",\"function\":\"main\"},"                                    \
     "{\"parent\":1,\"loc\":\"w.c:7\",\"function\":\"work\"}]}\n"
+#define SOURCES                                                                                    \
+    "{\"sources\":[{\"loc\":\"w.c:7\",\"function\":\"work\",\"path\":\"/src/app/w.c\",\"line\":"   \
+    "\"x = "                                                                                       \
+    "\\\"\\u00e4\\\";\"},{\"loc\":\"m.c:9\",\"function\":\"main\",\"path\":\"/src/m.c\"}]}\n"
 #define FORK "{\"thread\":\"main\",\"kind\":\"fork\",\"child\":\"T1\",\"context\":1,\"at\":1}\n"
 #define WRITE                                                                                      \
     "{\"thread\":\"T1\",\"kind\":\"write\",\"variable\":\"x\",\"value\":1,\"context\":2,\"at\":3}" \
     "\n"
 
-static const char WHOLE[] = HEAD CONTEXTS
+static const char WHOLE[] = HEAD CONTEXTS SOURCES
     "{\"modules\":[{\"name\":\"a.out\",\"sha256\":"
     "\"d841c6852994850a70bc9341428af97f64d4456678ca6a2dd5783c4ce0067860\"},{\"name\":\"libx.so\"}],"
     "\"sites\":[{\"module\":1,\"offset\":17595,\"loc\":\"w.c:7\",\"function\":\"work\"},"
@@ -82,6 +86,13 @@ static void check_whole(const ft_trace *t)
     assert_int_equal(t->sites[0].offset, 17595);
     assert_string_equal(place(t, t->sites[0].loc), "w.c:7");
     assert_int_equal(t->sites[1].loc, FT_NO_LOC);
+    const ft_location *work = &t->locations[t->contexts[2].loc],
+                      *made = &t->locations[t->contexts[1].loc];
+    assert_int_equal(t->n_sourced, 2);
+    assert_string_equal(work->path, "/src/app/w.c");
+    assert_string_equal(work->line, "x = \"\xc3\xa4\";");
+    assert_string_equal(made->path, "/src/m.c");
+    assert_null(made->line);
     assert_int_equal(t->n_command, 3);
     assert_string_equal(t->command[1], "it's");
     assert_string_equal(t->command[2], "");
@@ -152,6 +163,12 @@ static void test_refused(void **state)
     reader_refuse(HEAD "{\"thread\":\"main\",\"kind\":\"begin\",\"at\":@@-1}", "integer");
     reader_refuse(HEAD "{\"sites\":[{\"module\":@@0,\"offset\":1}]}\n", "not declared");
     reader_refuse(HEAD "{\"sites\":[@@{\"offset\":1}]}\n", "needs the member");
+    reader_refuse(HEAD "{\"sources\":[@@{\"path\":\"/a.c\"}]}\n", "needs the member");
+    reader_refuse(HEAD "{\"sources\":[@@{\"loc\":\"a.c:1\"}]}\n", "needs the member");
+    reader_refuse(HEAD "{\"sources\":[{\"loc\":\"a.c:1\",\"path\":@@7}]}\n", "string");
+    reader_refuse(HEAD SOURCES "{\"sources\":[@@{\"loc\":\"m.c:9\",\"function\":\"main\",\"path\":"
+                               "\"/b.c\"}]}\n",
+                  "already");
     reader_refuse(HEAD "{\"modules\":[{\"name\":\"a\",\"sha256\":@@\"12\"}]}\n", "SHA-256");
     reader_refuse(HEAD "{\"command\":@@\"ls\"}\n", "list of words");
     reader_refuse(HEAD "{\"inputs\":@@\"AAE\"}\n", "base64");

@@ -503,6 +503,77 @@ static void files_outside_the_root_are_not_read(void **state)
     }
 }
 
+/* A race as a recorded program has it: at b.c:2, whose file is under the root at src/b.c. */
+static json_t *recorded_race(const char *path, const char *line)
+{
+    spot one = WITH(HERE, location, "b.c:2"), two = WITH(THERE, location, "b.c:9");
+    json_t *record = race_of(&one, &two), *accesses = json_object_get(record, "accesses");
+    json_object_set_new(json_array_get(accesses, 0), "line", json_string(line));
+    json_object_set_new(json_array_get(accesses, 1), "line", json_string("x = 7;"));
+    json_object_set_new(record, "sources", json_pack("{s:s, s:n}", "b.c", path, "c.c"));
+    return json_pack("{s:[o]}", "findings", record);
+}
+
+static void check_recorded(const char *path, const char *line, const char *shown, bool fails)
+{
+    ft_ledger *ledger = ft_ledger_new("2026-01-31");
+    ft_ledger_set_root(ledger, root);
+    ft_report *report = judged(ledger, recorded_race(path, line));
+    const ft_finding *finding = &report->findings.data[0];
+    assert_string_equal(finding->accesses.data[0].line, line);
+    assert_string_equal(ft_finding_path(finding, "b.c"), shown);
+    assert_string_equal(ft_finding_path(finding, "c.c"), "c.c");
+    assert_non_null(finding->source_fingerprint);
+    assert_int_equal(failing(report), fails);
+    ft_report_free(report);
+    ft_ledger_free(ledger);
+}
+
+/* The lines are the recording's; a comment counts beside the very line. */
+static void what_a_recording_has_of_its_source(void **state)
+{
+    (void)state;
+    char path[128], outside[128], out[128];
+    snprintf(path, sizeof path, "%s/src/a.c", root);
+    snprintf(outside, sizeof outside, "%s-2/src/a.c", root);
+    snprintf(out, sizeof out, "%s/../etc/passwd", root);
+    write_source("src/a.c", "// foretell: ignore race -- counts only\n  x =\t5;\n");
+    check_recorded(path, "x = 5;", "src/a.c", false);
+    check_recorded(path, "x = 6;", "src/a.c", true);
+    check_recorded(outside, "x = 5;", "b.c", true);
+    check_recorded(out, "x = 5;", "b.c", true);
+}
+
+static void views_lead_to_the_source(void **state)
+{
+    (void)state;
+    static const struct {
+        ft_report_format format;
+        const char *text;
+    } CASES[] = {{FT_REPORT_TEXT, "          2 | y = 1;\n"},
+                 {FT_REPORT_MARKDOWN, "y = 1;"},
+                 {FT_REPORT_HTML, "y = 1;"},
+                 {FT_REPORT_GITHUB, ",file=lib/b.c,line=2"},
+                 {FT_REPORT_GITLAB, "\"path\": \"lib/b.c\""},
+                 {FT_REPORT_SARIF, "\"uri\":\"lib/b.c\""},
+                 {FT_REPORT_SARIF, "\"text\":\"y = 1;\""}};
+    ft_view view = {.columns = FT_VIEW_COLUMNS};
+    json_t *json = recorded_race("/src/app/lib/b.c", "y = 1;");
+    ft_report *report = ft_report_new(json, "a");
+    ft_ledger *ledger = ft_ledger_new("2026-01-31");
+    ft_ledger_set_root(ledger, "/src/app/");
+    ft_ledger_apply(ledger, report);
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        ft_strbuf out = {0};
+        ft_report_render(report, CASES[i].format, &view, &out);
+        if (!strstr(out.text, CASES[i].text)) fail_msg("no %s in %s", CASES[i].text, out.text);
+        ft_strbuf_release(&out);
+    }
+    ft_ledger_free(ledger);
+    ft_report_free(report);
+    json_decref(json);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -526,6 +597,8 @@ int main(void)
         cmocka_unit_test(annotations_in_the_source),
         cmocka_unit_test(source_lines_make_fingerprints),
         cmocka_unit_test(files_outside_the_root_are_not_read),
+        cmocka_unit_test(what_a_recording_has_of_its_source),
+        cmocka_unit_test(views_lead_to_the_source),
     };
     return cmocka_run_group_tests(tests, make_root, remove_root);
 }

@@ -296,6 +296,7 @@ static void release_maker(ft_maker *m)
     ft_raw_log_close(m->log);
     ft_cells_free(m->cells);
     ft_symbols_free(m->symbols);
+    ft_source_lines_free(m->lines);
     ft_stacks_free(m->stacks);
     ft_map_release(&m->code);
     ft_terms_free(m->terms);
@@ -359,6 +360,7 @@ static void open_maker(ft_maker *m, ft_record_summary *summary)
     m->summary = summary;
     m->cells = ft_cells_new();
     m->symbols = ft_symbols_new();
+    m->lines = ft_source_lines_new();
     m->channels = ft_channels_new();
     m->hidden = ft_hidden_new();
     m->known = ft_known_new();

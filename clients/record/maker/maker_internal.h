@@ -11,6 +11,7 @@
 #include "maker/lives.h"
 #include "maker/maker.h"
 #include "maker/raw_log.h"
+#include "maker/source_lines.h"
 #include "maker/stacks.h"
 #include "maker/symbols.h"
 #include "maker/terms.h"
@@ -117,6 +118,7 @@ typedef struct ft_maker {
     ft_cells_frames stack_frames;
     ft_cells *cells;
     ft_symbols *symbols;
+    ft_source_lines *lines;
     ft_builder *builder;
     ft_terms *terms; /* NULL: recorded without */
     ft_map places;   /* return address -> location, of those that are no site */

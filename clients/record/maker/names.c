@@ -62,22 +62,32 @@ void ft_maker_keep_site(ft_maker *m, uint64_t pc, uint32_t loc)
                     (ft_code_site){.module = id, .offset = pc - best->base, .loc = loc});
 }
 
+/* The builder's location of the code there, and what its source says. */
+static uint32_t look_up(ft_maker *m, uint64_t pc)
+{
+    ft_strbuf place = {0};
+    ft_code_place at;
+    uint32_t loc = FT_NO_LOC;
+    if (ft_symbols_place(m->symbols, pc, &place, &at)) {
+        loc = ft_builder_location(m->builder, place.text, place.len, at.function,
+                                  at.function ? strlen(at.function) : 0);
+        ft_source_lines_tell(m->lines, m->builder, loc, &at, ft_maker_module_at(m, pc)->path);
+    }
+    ft_strbuf_release(&place);
+    return loc;
+}
+
 /* Several sites may be one place: what it does differs. */
 static uint32_t find_location(ft_maker *m, uint64_t pc)
 {
     bool inserted;
     uint64_t *known = ft_map_slot(&m->code, pc, FT_NO_LOC, &inserted);
     if (!inserted) return (uint32_t)*known;
-    ft_strbuf place = {0};
-    const char *function = NULL;
-    if (ft_symbols_place(m->symbols, pc, &place, &function))
-        *known = ft_builder_location(m->builder, place.text, place.len, function,
-                                     function ? strlen(function) : 0);
+    *known = look_up(m, pc);
     if (*known) ft_maker_keep_site(m, pc, (uint32_t)*known);
     if (*known) ft_maker_note_location(m, pc, (uint32_t)*known);
     if (ft_annotations_is_known(&ft_builder_peek(m->builder)->locations[*known]))
         ft_builder_benign_place(m->builder, (uint32_t)*known);
-    ft_strbuf_release(&place);
     return (uint32_t)*known;
 }
 
@@ -96,13 +106,7 @@ uint32_t ft_maker_location_at(void *context, uint64_t pc)
     ft_maker *m = context;
     bool inserted;
     uint64_t *known = ft_map_slot(&m->places, pc, FT_NO_LOC, &inserted);
-    if (!inserted) return (uint32_t)*known;
-    ft_strbuf place = {0};
-    const char *function = NULL;
-    if (ft_symbols_place(m->symbols, pc, &place, &function))
-        *known = ft_builder_location(m->builder, place.text, place.len, function,
-                                     function ? strlen(function) : 0);
-    ft_strbuf_release(&place);
+    if (inserted) *known = look_up(m, pc);
     return (uint32_t)*known;
 }
 

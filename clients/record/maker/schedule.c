@@ -359,11 +359,11 @@ enum { SOMEWHERE = 1 << 30 }; /* an address to look the program's code up at */
 static void print_place(const ft_trace *trace, const char *program, uint32_t module,
                         uint64_t offset, ft_strbuf *out)
 {
-    const char *function;
+    ft_code_place at;
     ft_strbuf_puts(out, " at ");
     ft_symbols *symbols = ft_symbols_new();
     if (!module) ft_symbols_module(symbols, program, SOMEWHERE);
-    if (!ft_symbols_place(symbols, SOMEWHERE + offset, out, &function))
+    if (!ft_symbols_place(symbols, SOMEWHERE + offset, out, &at))
         ft_strbuf_printf(out, "%s+0x%llx",
                          module < trace->n_modules ? trace->modules[module].name : "?",
                          (unsigned long long)offset);

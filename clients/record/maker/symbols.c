@@ -1,6 +1,7 @@
 #include "maker/symbols.h"
 
 #include <dlfcn.h>
+#include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -231,15 +232,25 @@ bool ft_symbols_is_allocator(ft_symbols *symbols, uint64_t pc)
     return false;
 }
 
-bool ft_symbols_place(ft_symbols *symbols, uint64_t pc, ft_strbuf *place, const char **function)
+/* Where the compiler ran that made the code there. */
+static const char *folder_at(Dwfl_Module *module, uint64_t address)
+{
+    Dwarf_Addr bias = 0;
+    Dwarf_Attribute folder;
+    Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias);
+    return unit ? dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &folder)) : NULL;
+}
+
+bool ft_symbols_place(ft_symbols *symbols, uint64_t pc, ft_strbuf *place, ft_code_place *at)
 {
     uint64_t call = pc - 1;
     Dwfl_Module *module = module_at(symbols, call);
-    *function = NULL;
+    *at = (ft_code_place){.line = 0};
     if (!module) return false;
     ft_code_line line = line_at(symbols, module, call);
-    *function = function_name(symbols, line.function);
+    at->function = function_name(symbols, line.function);
     if (line.file) {
+        *at = (ft_code_place){at->function, line.file, folder_at(module, call), line.number};
         ft_strbuf_printf(place, "%s:%d", base_name(line.file), line.number);
         return true;
     }

@@ -14,11 +14,19 @@ void ft_symbols_free(ft_symbols *symbols); /* accepts NULL */
 /* A module of the program. A file that is gone or has no debug information gives no names. */
 void ft_symbols_module(ft_symbols *symbols, const char *path, uint64_t base);
 
-/* "file:line" of a return address (the call before it), its function in *function (borrowed, may be
- * NULL); of what the compiler put there of the C++ library's headers, where the program asks for
- * it. Without debug information, and in the C library, "module+0xoffset"; false: no module there.
+/* A place in the program's source. All is borrowed. */
+typedef struct ft_code_place {
+    const char *function; /* NULL: not known */
+    const char *file;     /* as the compiler was given it; NULL: not known */
+    const char *folder;   /* where the compiler ran; NULL: not known */
+    int line;             /* from 1; 0: not known */
+} ft_code_place;
+
+/* "file:line" of a return address (the call before it), and the same in *at; of what the compiler
+ * put there of the C++ library's headers, where the program asks for it. Without debug information,
+ * and in the C library, "module+0xoffset"; false: no module there.
  */
-bool ft_symbols_place(ft_symbols *symbols, uint64_t pc, ft_strbuf *place, const char **function);
+bool ft_symbols_place(ft_symbols *symbols, uint64_t pc, ft_strbuf *place, ft_code_place *at);
 /* Is that place in the C++ library or its headers, of which the program's own calls are told, or in
  * what stands in the program without lines, as the recorder itself does? */
 bool ft_symbols_is_library(ft_symbols *symbols, uint64_t pc);

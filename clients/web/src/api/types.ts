@@ -51,6 +51,8 @@ export interface Access {
   location: string | null;
   function: string | null;
   text: string;
+  /** What stands in the program's source there. */
+  line?: string;
   locks: string[];
   /** The calls that led there, innermost first. */
   stack?: Frame[];

@@ -103,6 +103,7 @@ function Accesses({ list, verdict }: { list: Access[]; verdict: Verdict }): JSX.
             {access.location ?? `event ${access.event}`}
             {access.function && <span class="muted"> in {access.function}</span>}
           </p>
+          {access.line && <pre class="source">{access.line}</pre>}
           <p class="muted">
             {access.locks.length ? `holding ${access.locks.join(', ')}` : 'holding no lock'}
           </p>

@@ -1,0 +1,99 @@
+#include "maker/source_lines.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/strbuf.h"
+#include "report/source.h"
+
+enum { LONGEST = 400 }; /* bytes of a line: longer ones are made by programs */
+
+typedef struct file {
+    char *path; /* without links; as it was where the file is gone */
+    struct timespec changed;
+    bool there;
+} file;
+
+struct ft_source_lines {
+    ft_intern names; /* as the debug information has them, with their folders */
+    FT_VEC(file) files;
+    ft_intern modules;
+    FT_VEC(file) built;
+    ft_source *texts;
+};
+
+ft_source_lines *ft_source_lines_new(void)
+{
+    ft_source_lines *lines = ft_calloc(1, sizeof *lines);
+    lines->texts = ft_source_open("/");
+    return lines;
+}
+
+void ft_source_lines_free(ft_source_lines *lines)
+{
+    if (!lines) return;
+    for (size_t i = 0; i < lines->files.len; i++) free(lines->files.data[i].path);
+    for (size_t i = 0; i < lines->built.len; i++) free(lines->built.data[i].path);
+    ft_vec_release(&lines->files);
+    ft_vec_release(&lines->built);
+    ft_intern_release(&lines->names);
+    ft_intern_release(&lines->modules);
+    ft_source_close(lines->texts);
+    free(lines);
+}
+
+static file look_at(const char *name)
+{
+    char path[PATH_MAX];
+    struct stat about;
+    file found = {.there = realpath(name, path) && !stat(path, &about)};
+    found.path = ft_strdup(found.there ? path : name);
+    if (found.there) found.changed = about.st_mtim;
+    return found;
+}
+
+/* NULL: where it is, is not known. */
+static const file *source_of(ft_source_lines *lines, const ft_code_place *place)
+{
+    const char *folder = place->folder ? place->folder : "";
+    if (!place->file || (place->file[0] != '/' && folder[0] != '/')) return NULL;
+    ft_strbuf name = {0};
+    if (place->file[0] != '/') ft_strbuf_printf(&name, "%s/", folder);
+    ft_strbuf_puts(&name, place->file);
+    uint32_t id = ft_intern_add(&lines->names, name.text, name.len);
+    if (id == lines->files.len) ft_vec_push(&lines->files, look_at(name.text));
+    ft_strbuf_release(&name);
+    return &lines->files.data[id];
+}
+
+static const file *module_called(ft_source_lines *lines, const char *name)
+{
+    uint32_t id = ft_intern_add(&lines->modules, name, strlen(name));
+    if (id == lines->built.len) ft_vec_push(&lines->built, look_at(name));
+    return &lines->built.data[id];
+}
+
+static bool is_older(const file *a, const file *b)
+{
+    if (a->changed.tv_sec != b->changed.tv_sec) return a->changed.tv_sec < b->changed.tv_sec;
+    return a->changed.tv_nsec <= b->changed.tv_nsec;
+}
+
+void ft_source_lines_tell(ft_source_lines *lines, ft_builder *builder, uint32_t loc,
+                          const ft_code_place *place, const char *module)
+{
+    const file *source = source_of(lines, place), *built = module_called(lines, module);
+    if (!source) return;
+    bool same = source->there && built->there && is_older(source, built);
+    char *text = same && place->line > 0
+                     ? ft_source_text(lines->texts, source->path + 1, (size_t)place->line)
+                     : NULL;
+    size_t length = text ? strlen(text) : 0;
+    bool kept = length && length <= LONGEST;
+    ft_builder_source(builder, loc, source->path, strlen(source->path), kept ? text : NULL, length);
+    free(text);
+}

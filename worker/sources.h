@@ -1,0 +1,16 @@
+/* What a trace says of its program's source, in a record: the record is read where neither is. */
+#ifndef FT_WORKER_SOURCES_H
+#define FT_WORKER_SOURCES_H
+
+#include <jansson.h>
+
+#include "trace/trace.h"
+
+/* Sets "line", what stands where event e is; nothing where that is not known. */
+void ft_sources_add_line(const ft_trace *trace, uint32_t e, json_t *json);
+
+/* Adds the paths of the files that the events and their calls are in to `sources`: {"file.c":
+ * "/src/app/file.c"}. Of a name that two files have it says null. */
+void ft_sources_add(const ft_trace *trace, const uint32_t *events, uint32_t count, json_t *sources);
+
+#endif
