@@ -110,12 +110,14 @@ void ft_maker_in_context(ft_maker *m, uint32_t context)
 /* Blocks are what those who ask for them have; all of a program's come from one line of its
  * xmalloc.
  */
-uint32_t ft_maker_asking_site(ft_maker *m, uint32_t thread, uint32_t site)
+uint32_t ft_maker_asking_site(ft_maker *m, uint32_t thread, uint32_t site, bool *of_library)
 {
     uint32_t asking = 0, at = site;
+    *of_library = false;
     for (uint32_t i = 0; at; i++) {
         bool library = is_known(m, at, &m->library, ft_symbols_is_library);
         if (!library) asking = at;
+        *of_library |= library;
         if (!library && !is_known(m, at, &m->allocators, ft_symbols_is_allocator)) break;
         at = ft_raw_log_caller(m->log, thread, i);
     }

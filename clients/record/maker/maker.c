@@ -65,7 +65,10 @@ static void meet_site(ft_maker *m, const ft_raw_record *r)
 
 static void meet_allocation(ft_maker *m, const ft_raw_record *r)
 {
-    ft_vec_push(&m->makers, ft_maker_asking_site(m, r->thread, (uint32_t)r->operands[0]));
+    bool library;
+    uint32_t site = ft_maker_asking_site(m, r->thread, (uint32_t)r->operands[0], &library);
+    ft_vec_push(&m->makers, site);
+    ft_vec_push(&m->of_library, library);
 }
 
 /* Its stack counts as an allocation (maker/cells.h), without a name. */
@@ -73,6 +76,7 @@ static void meet_begin(ft_maker *m, const ft_raw_record *r)
 {
     (void)r;
     ft_vec_push(&m->makers, 0);
+    ft_vec_push(&m->of_library, false);
 }
 
 static uint32_t frame_at(void *of, uint32_t thread, uint64_t address)
@@ -328,6 +332,7 @@ static void release_maker(ft_maker *m)
     ft_map_release(&m->ordered);
     ft_vec_release(&m->born);
     ft_vec_release(&m->makers);
+    ft_vec_release(&m->of_library);
     ft_vec_release(&m->blocks);
     ft_map_release(&m->uses);
     ft_map_release(&m->live);

@@ -151,6 +151,7 @@ typedef struct ft_maker {
     uint32_t unseen_values;        /* told so far (accesses.c, read_unseen) */
     FT_VEC(uint64_t) born;         /* by allocation: its record */
     FT_VEC(uint32_t) makers;       /* by allocation: its site */
+    FT_VEC(uint8_t) of_library;    /* likewise: 1: the C++ library asked, for what is there */
     FT_VEC(ft_maker_block) blocks; /* by allocation */
     FT_VEC(ft_maker_use) used;     /* by block of the builder */
     ft_known *known;
@@ -213,7 +214,7 @@ uint32_t ft_maker_shown(ft_maker *m, uint32_t context);
 uint32_t ft_maker_locate(ft_maker *m, uint64_t site);
 void ft_maker_in_context(ft_maker *m, uint32_t context); /* the record at hand is */
 /* First pass: the site that asks for what the thread does at that one now. */
-uint32_t ft_maker_asking_site(ft_maker *m, uint32_t thread, uint32_t site);
+uint32_t ft_maker_asking_site(ft_maker *m, uint32_t thread, uint32_t site, bool *of_library);
 static inline bool ft_maker_in_library(const ft_maker *m, uint32_t loc)
 {
     return loc < m->library_locations.len && m->library_locations.data[loc];

@@ -193,11 +193,22 @@ void ft_members_offset(uint64_t offset, ft_strbuf *name)
     if (offset) ft_strbuf_printf(name, "+%llu", (unsigned long long)offset);
 }
 
+static void go_down(Dwarf_Die *type, uint64_t *offset, ft_strbuf *name)
+{
+    for (int i = 0; i < MAX_NESTING && go_in(type, offset, name);) i++;
+}
+
 void ft_members_inside(Dwarf_Die *variable, uint64_t offset, ft_strbuf *name)
 {
     Dwarf_Die type;
-    if (type_of(variable, &type))
-        for (int i = 0; i < MAX_NESTING && go_in(&type, &offset, name);) i++;
+    if (type_of(variable, &type)) go_down(&type, &offset, name);
+    ft_members_offset(offset, name);
+}
+
+void ft_members_of_type(Dwarf_Die *type, uint64_t offset, ft_strbuf *name)
+{
+    Dwarf_Die at = *type;
+    go_down(&at, &offset, name);
     ft_members_offset(offset, name);
 }
 

@@ -17,6 +17,8 @@ void ft_members_name(ft_members *members, Dwfl_Module *module, uint64_t address,
                      ft_strbuf *name);
 /* The same of a variable that is known already. */
 void ft_members_inside(Dwarf_Die *variable, uint64_t offset, ft_strbuf *name);
+/* The same of memory that begins with a value of that type. */
+void ft_members_of_type(Dwarf_Die *type, uint64_t offset, ft_strbuf *name);
 /* Adds "+2" alone; nothing for offset 0. */
 void ft_members_offset(uint64_t offset, ft_strbuf *name);
 

@@ -165,14 +165,31 @@ static bool name_local(ft_maker *m, uint64_t address, uint32_t frame, ft_strbuf 
     return ft_symbols_local(m->symbols, m->sites.data[its->site], its->address, address, name);
 }
 
+/* The C++ library asks for more than what the line tells of: nodes, control blocks. */
+static bool name_member(ft_maker *m, uint32_t allocation, uint64_t offset, ft_strbuf *name)
+{
+    uint32_t site = m->makers.data[allocation], loc = ft_maker_location(m, site);
+    const char *asks = ft_source_lines_statement(m->lines, ft_builder_peek(m->builder), loc);
+    if (!asks || m->of_library.data[allocation]) return false;
+    return ft_symbols_block(m->symbols, m->sites.data[site], asks,
+                            ft_cells_extent_of(m->cells, allocation).size, offset, name);
+}
+
+static void name_inside(ft_maker *m, uint32_t allocation, uint64_t offset, ft_strbuf *name)
+{
+    if (name_member(m, allocation, offset, name) || !offset) return;
+    ft_strbuf_puts(name, "+");
+    add_number(name, offset);
+}
+
 static void name_memory(ft_maker *m, uint64_t address, uint32_t allocation, uint64_t start,
                         uint32_t frame, const char *kind, ft_strbuf *name)
 {
     if (allocation != FT_NO_ALLOCATION && allocation < m->makers.len) {
         ft_strbuf_puts(name, "heap(");
         ft_strbuf_puts(name, place_of(m, m->makers.data[allocation]));
-        ft_strbuf_puts(name, address != start ? ")+" : ")");
-        if (address != start) add_number(name, address - start);
+        ft_strbuf_puts(name, ")");
+        name_inside(m, allocation, address - start, name);
     } else if (!ft_symbols_variable(m->symbols, address, name) &&
                !name_local(m, address, frame, name)) {
         ft_strbuf_printf(name, "%s(0x%llx)", kind, (unsigned long long)address);

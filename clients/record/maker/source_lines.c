@@ -8,9 +8,13 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
+#include "report/report.h"
 #include "report/source.h"
 
-enum { LONGEST = 400 }; /* bytes of a line: longer ones are made by programs */
+enum {
+    LONGEST = 400, /* bytes of a line: longer ones are made by programs */
+    MOST_LINES = 3 /* of a statement, up to the one that is asked for */
+};
 
 typedef struct file {
     char *path; /* without links; as it was where the file is gone */
@@ -24,6 +28,8 @@ struct ft_source_lines {
     ft_intern modules;
     FT_VEC(file) built;
     ft_source *texts;
+    ft_map statements; /* location -> its number in `joined` */
+    FT_VEC(char *) joined;
 };
 
 ft_source_lines *ft_source_lines_new(void)
@@ -40,6 +46,9 @@ void ft_source_lines_free(ft_source_lines *lines)
     for (size_t i = 0; i < lines->built.len; i++) free(lines->built.data[i].path);
     ft_vec_release(&lines->files);
     ft_vec_release(&lines->built);
+    for (size_t i = 0; i < lines->joined.len; i++) free(lines->joined.data[i]);
+    ft_vec_release(&lines->joined);
+    ft_map_release(&lines->statements);
     ft_intern_release(&lines->names);
     ft_intern_release(&lines->modules);
     ft_source_close(lines->texts);
@@ -96,4 +105,38 @@ void ft_source_lines_tell(ft_source_lines *lines, ft_builder *builder, uint32_t 
     bool kept = length && length <= LONGEST;
     ft_builder_source(builder, loc, source->path, strlen(source->path), kept ? text : NULL, length);
     free(text);
+}
+
+/* Is the statement at its end there, or has none begun? */
+static bool is_whole(const char *text)
+{
+    size_t length = strlen(text);
+    return !length || strchr(";{}:/", text[length - 1]) || *text == '#';
+}
+
+static char *joined_lines(ft_source_lines *lines, const ft_location *at)
+{
+    ft_place place;
+    if (!at->line || !ft_place_parse(at->text, &place)) return NULL;
+    char *text = ft_strdup(at->line);
+    for (size_t n = 1; n < MOST_LINES && n < place.line; n++) {
+        char *before = ft_source_text(lines->texts, at->path + 1, place.line - n);
+        bool whole = !before || is_whole(before);
+        ft_strbuf both = {0};
+        if (!whole) ft_strbuf_printf(&both, "%s %s", before, text);
+        free(before);
+        if (whole) break;
+        free(text);
+        text = ft_strbuf_take(&both);
+    }
+    free(place.file);
+    return text;
+}
+
+const char *ft_source_lines_statement(ft_source_lines *lines, const ft_trace *trace, uint32_t loc)
+{
+    bool fresh;
+    uint64_t *known = ft_map_slot(&lines->statements, loc, lines->joined.len, &fresh);
+    if (fresh) ft_vec_push(&lines->joined, joined_lines(lines, &trace->locations[loc]));
+    return lines->joined.data[*known];
 }

@@ -17,4 +17,8 @@ void ft_source_lines_free(ft_source_lines *lines); /* accepts NULL */
 void ft_source_lines_tell(ft_source_lines *lines, ft_builder *builder, uint32_t loc,
                           const ft_code_place *place, const char *module);
 
+/* The location's line behind those that go on into it; NULL: what stands there is not known. Valid
+ * as long as `lines` is. */
+const char *ft_source_lines_statement(ft_source_lines *lines, const ft_trace *trace, uint32_t loc);
+
 #endif

@@ -7,11 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/map.h"
 #include "base/memory.h"
 #include "maker/elf_symbols.h"
 #include "maker/functions.h"
 #include "maker/locals.h"
 #include "maker/members.h"
+#include "maker/pointees.h"
 #include "raw/schedule.h"
 
 /* __cxa_demangle (Itanium C++ ABI). */
@@ -27,6 +29,9 @@ struct ft_symbols {
     FT_VEC(char *) made;    /* names of functions */
     ft_functions *functions;
     ft_elf_symbols *elf;
+    ft_pointees *pointees;
+    ft_map blocks; /* hash of a call and of the size of what it asks for -> its number in `found` */
+    FT_VEC(ft_pointee) found; /* size 0: not known */
 };
 
 /* Is there a file of that name where libdw looks for the debug information of `file`? */
@@ -72,6 +77,7 @@ ft_symbols *ft_symbols_new(void)
     symbols->members = ft_members_new();
     symbols->functions = ft_functions_new();
     symbols->elf = ft_elf_symbols_new();
+    symbols->pointees = ft_pointees_new();
     return symbols;
 }
 
@@ -81,6 +87,9 @@ void ft_symbols_free(ft_symbols *symbols)
     ft_members_free(symbols->members);
     ft_functions_free(symbols->functions);
     ft_elf_symbols_free(symbols->elf);
+    ft_pointees_free(symbols->pointees);
+    ft_map_release(&symbols->blocks);
+    ft_vec_release(&symbols->found);
     for (size_t i = 0; i < symbols->made.len; i++) free(symbols->made.data[i]);
     ft_vec_release(&symbols->made);
     if (symbols->dwfl) dwfl_end(symbols->dwfl);
@@ -275,6 +284,13 @@ bool ft_symbols_variable(ft_symbols *symbols, uint64_t address, ft_strbuf *name)
     return true;
 }
 
+/* The compilation unit; NULL: nothing is known of it. */
+static Dwarf_Die *unit_at(ft_symbols *symbols, uint64_t address, Dwarf_Addr *bias)
+{
+    Dwfl_Module *module = module_at(symbols, address);
+    return !module || is_c_library(module) ? NULL : dwfl_module_addrdie(module, address, bias);
+}
+
 bool ft_symbols_local(ft_symbols *symbols, uint64_t pc, uint64_t frame, uint64_t address,
                       ft_strbuf *name)
 {
@@ -282,8 +298,7 @@ bool ft_symbols_local(ft_symbols *symbols, uint64_t pc, uint64_t frame, uint64_t
     Dwarf_Die scope, variable;
     uint64_t offset;
     Dwfl_Module *module = module_at(symbols, pc - 1);
-    Dwarf_Die *unit =
-        !module || is_c_library(module) ? NULL : dwfl_module_addrdie(module, pc - 1, &bias);
+    Dwarf_Die *unit = unit_at(symbols, pc - 1, &bias);
     if (!unit || !ft_functions_die(symbols->functions, unit, pc - 1 - bias, &scope)) return false;
     if (!ft_locals_find(unit, &scope, pc - 1 - bias, (int64_t)(address - frame), &variable,
                         &offset))
@@ -295,6 +310,35 @@ bool ft_symbols_local(ft_symbols *symbols, uint64_t pc, uint64_t frame, uint64_t
     ft_strbuf_printf(name, "%.*s()::%s", (int)strcspn(function, "."), function,
                      dwarf_diename(&variable));
     ft_members_inside(&variable, offset, name);
+    return true;
+}
+
+static ft_pointee find_pointee(ft_symbols *symbols, uint64_t call, const char *line, uint64_t size)
+{
+    Dwarf_Addr bias = 0;
+    Dwarf_Die function;
+    ft_pointee found = {.size = 0};
+    Dwarf_Die *unit = unit_at(symbols, call, &bias);
+    if (!unit || !ft_functions_die(symbols->functions, unit, call - bias, &function)) return found;
+    ft_asked_block block = {unit, &function, call - bias, line, size};
+    if (!ft_pointees_find(symbols->pointees, &block, &found)) found.size = 0;
+    return found;
+}
+
+bool ft_symbols_block(ft_symbols *symbols, uint64_t pc, const char *line, uint64_t size,
+                      uint64_t offset, ft_strbuf *name)
+{
+    bool fresh;
+    uint64_t key[] = {pc, size};
+    uint64_t *known = ft_map_slot(&symbols->blocks, ft_hash_bytes(key, sizeof key, 0),
+                                  symbols->found.len, &fresh);
+    if (fresh) ft_vec_push(&symbols->found, find_pointee(symbols, pc - 1, line, size));
+    ft_pointee *its = &symbols->found.data[*known];
+    if (!its->size || (!its->several && offset >= its->size)) return false;
+    uint64_t index = its->several ? offset / its->size : 0;
+    if (index || (its->several && !its->plain))
+        ft_strbuf_printf(name, "[%llu]", (unsigned long long)index);
+    ft_members_of_type(&its->type, offset % its->size, name);
     return true;
 }
 

@@ -39,6 +39,12 @@ bool ft_symbols_variable(ft_symbols *symbols, uint64_t address, ft_strbuf *name)
  * pc: a return address in the function, frame: where its frame pointer points to. */
 bool ft_symbols_local(ft_symbols *symbols, uint64_t pc, uint64_t frame, uint64_t address,
                       ft_strbuf *name);
+/* Adds ".member" or "[3].member" for the byte at `offset` of the block of `size` bytes that is
+ * asked for at that return address; line: the statement there, as text. False: that does not say
+ * what the block is.
+ */
+bool ft_symbols_block(ft_symbols *symbols, uint64_t pc, const char *line, uint64_t size,
+                      uint64_t offset, ft_strbuf *name);
 /* Is it part of what the linker knows under a name that begins so? */
 bool ft_symbols_is_in(ft_symbols *symbols, uint64_t address, const char *beginning);
 /* Does the function around the address call one whose name begins so, before the address? True also
