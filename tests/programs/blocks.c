@@ -96,7 +96,7 @@ int main(void)
     first = make();
     first->buffers[0] = &(struct buffer){0};
     for (connection *at = first; at; at = at->next)
-        at->buffers[0]->bytes = malloc(80); /* bytes[5] */
+        at->buffers[0]->bytes = malloc(80); /* bytes+5 */
     memset(first->buffers[0]->bytes, 0, 80);
     pthread_create(&thread, 0, work, 0);
     work(0);

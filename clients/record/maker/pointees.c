@@ -414,11 +414,11 @@ typedef struct answer {
     bool doubtful; /* another type would do as well */
 } answer;
 
-/* Of two types nobody knows which one it is. */
+/* Bytes are what any memory is made of. Of two types nobody knows which one it is. */
 static void propose(answer *a, const ft_asked_block *b, Dwarf_Die *type)
 {
     Dwarf_Word size;
-    if (dwarf_aggregate_size(type, &size) || !size || size > b->size) return;
+    if (dwarf_aggregate_size(type, &size) || size < 2 || size > b->size) return;
     bool other = a->size && a->type.addr != type->addr;
     *a = (answer){*type, size, !is_plain(type) && is_once(b->size, size), a->doubtful || other};
 }
