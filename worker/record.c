@@ -488,13 +488,11 @@ static bool updates_or_peeks(const ft_order *order, const ft_claim *claim)
 }
 
 /* Of the places that the record tells. */
-static void add_sources(const ft_record_context *c, const ft_claim *claim,
-                        const ft_decision *decision, json_t *record)
+static void add_sources(const ft_trace *trace, const ft_witness *witness, json_t *record)
 {
     json_t *sources = json_object();
-    ft_sources_add(c->trace, claim->events, ft_claim_events(claim), sources);
-    if (decision->witness)
-        ft_sources_add(c->trace, decision->witness->steps, decision->witness->n_steps, sources);
+    ft_sources_add(trace, witness->claim.events, ft_claim_events(&witness->claim), sources);
+    ft_sources_add(trace, witness->steps, witness->n_steps, sources);
     if (json_object_size(sources)) json_object_set(record, "sources", sources);
     json_decref(sources);
 }
@@ -544,8 +542,8 @@ json_t *ft_record_new(const ft_record_context *c, const ft_group *group,
     json_object_set_new(record, "accesses", accesses);
     ft_fingerprint(record, NULL, print);
     json_object_set_new(record, "fingerprint", json_string(print));
-    add_sources(c, claim, decision, record);
     if (!decision->witness) return record;
+    add_sources(c->trace, decision->witness, record);
     json_object_set_new(record, "witness", witness_json(c, decision));
     json_t *replay = ft_calls_replay(c->trace);
     if (replay) json_object_set_new(record, "replay", replay);
