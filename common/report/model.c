@@ -45,6 +45,13 @@ static char *locks_text(const json_t *access)
     return ft_strbuf_take(&out);
 }
 
+static char *event_text(const char *text)
+{
+    ft_strbuf out = {0};
+    ft_view_event_text(text, &out);
+    return out.text ? ft_strbuf_take(&out) : ft_strdup("");
+}
+
 /* The fork of a thread, where the schedule has it. */
 static const json_t *fork_of(const json_t *witness, const char *thread)
 {
@@ -100,7 +107,7 @@ static void add_access(ft_finding *finding, const json_t *json)
     ft_report_access access = {.json = json,
                                .thread = ft_json_text(json, "thread", "?"),
                                .word = ft_json_text(json, "access", "?"),
-                               .text = ft_json_text(json, "text", ""),
+                               .text = event_text(ft_json_text(json, "text", "")),
                                .function = ft_json_text(json, "function", NULL),
                                .location = ft_json_text(json, "location", NULL),
                                .locks = locks_text(json),
@@ -263,6 +270,7 @@ static void release_finding(ft_finding *finding)
 {
     for (size_t i = 0; i < finding->accesses.len; i++) {
         ft_report_access *access = &finding->accesses.data[i];
+        free(access->text);
         free(access->locks);
         free(access->created);
         free(access->line);

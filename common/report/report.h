@@ -54,7 +54,8 @@ typedef struct ft_place {
 
 typedef struct ft_report_access {
     const json_t *json; /* ACCESS of the record */
-    const char *thread, *word, *text;
+    const char *thread, *word;
+    char *text;                      /* what happens, as of a step */
     const char *function, *location; /* NULL: unknown */
     ft_place place;
     char *locks;         /* "holding l, m" or "holding no lock" */
@@ -197,6 +198,9 @@ typedef enum ft_paint { FT_PAINT_PLAIN, FT_PAINT_BOLD, FT_PAINT_RED, FT_PAINT_YE
 void ft_view_paint(const ft_view *view, ft_paint paint, const char *text, ft_strbuf *out);
 /* Adds text with control characters as '?': names come from traces that strangers made. */
 void ft_view_safe_text(const char *text, ft_strbuf *out);
+/* The same of an event's text or a value: numbers that only an address is as large as are told in
+ * hexadecimal. */
+void ft_view_event_text(const char *text, ft_strbuf *out);
 
 /* ---- Members of JSON objects, with what to take where they are missing ----------------------- */
 

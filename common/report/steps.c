@@ -23,7 +23,7 @@ static void add_departure(const json_t *step, ft_strbuf *out)
     if (!json_is_true(json_object_get(step, "departs"))) return;
     if (observed && (!value || strcmp(value, observed) != 0)) {
         ft_strbuf_puts(out, " (observed: ");
-        ft_view_safe_text(observed, out);
+        ft_view_event_text(observed, out);
         ft_strbuf_puts(out, ")");
     } else {
         ft_strbuf_puts(out, " (from another write)");
@@ -35,10 +35,10 @@ static void plain_access(const json_t *step, const char *text, ft_strbuf *out)
 {
     const char *value = text_of(step, "value"), *equals = strstr(text, " = ");
     char *stem = ft_strndup(text, value && equals ? (size_t)(equals - text) : strlen(text));
-    ft_view_safe_text(stem, out);
+    ft_view_event_text(stem, out);
     if (value) {
         ft_strbuf_puts(out, " = ");
-        ft_view_safe_text(value, out);
+        ft_view_event_text(value, out);
     }
     free(stem);
 }
@@ -47,12 +47,12 @@ static void symbolic(const json_t *step, const char *text, ft_strbuf *out)
 {
     const char *value = text_of(step, "value"), *object = text_of(step, "object");
     bool reads = strcmp(ft_json_text(step, "access", ""), "read") == 0;
-    ft_view_safe_text(text, out);
+    ft_view_event_text(text, out);
     if (!value || !object) return;
     ft_strbuf_puts(out, reads ? "  [read " : "  [");
     ft_view_safe_text(object, out);
     ft_strbuf_puts(out, " = ");
-    ft_view_safe_text(value, out);
+    ft_view_event_text(value, out);
     ft_strbuf_puts(out, "]");
 }
 
@@ -164,7 +164,7 @@ static void mark_sources(ft_finding *finding)
 static void name_step(const ft_report_step *step, ft_strbuf *out)
 {
     ft_strbuf_puts(out, "\"");
-    ft_view_safe_text(ft_json_text(step->json, "text", "?"), out);
+    ft_view_event_text(ft_json_text(step->json, "text", "?"), out);
     ft_strbuf_puts(out, "\" of ");
     ft_view_safe_text(ft_json_text(step->json, "thread", "?"), out);
     ft_strbuf_printf(out, " (%s)", step->where);
@@ -188,9 +188,9 @@ static bool say_departure(const ft_finding *finding, ft_strbuf *out)
         ft_strbuf_puts(out, "there ");
         name_step(step, out);
         ft_strbuf_puts(out, " read ");
-        ft_view_safe_text(observed, out);
+        ft_view_event_text(observed, out);
         ft_strbuf_puts(out, "; here it reads ");
-        ft_view_safe_text(value, out);
+        ft_view_event_text(value, out);
         say_source(finding, step->json, out);
         ft_strbuf_puts(out, ".");
         return true;

@@ -41,6 +41,29 @@ void ft_view_safe_text(const char *text, ft_strbuf *out)
     for (; *text; text++) ft_strbuf_add(out, is_control(text) ? "?" : text, 1);
 }
 
+/* How many digits of an address stand there as a word of their own; 0: none. */
+static size_t address_digits(const char *text, const char *at)
+{
+    enum { LEAST = 13, MOST = 19 };
+    size_t n = strspn(at, "0123456789");
+    bool begins = at == text || strchr(" (", at[-1]), ends = strchr(" ),;\"", at[n]) != NULL;
+    return begins && ends && n >= LEAST && n <= MOST ? n : 0;
+}
+
+void ft_view_event_text(const char *text, ft_strbuf *out)
+{
+    for (const char *at = text; *at;) {
+        size_t n = address_digits(text, at);
+        if (n) {
+            ft_strbuf_printf(out, "0x%llx", strtoull(at, NULL, 10));
+            at += n;
+        } else {
+            ft_strbuf_add(out, is_control(at) ? "?" : at, 1);
+            at++;
+        }
+    }
+}
+
 void ft_xml_text(const char *text, ft_strbuf *out)
 {
     static const struct {

@@ -574,6 +574,27 @@ static void views_lead_to_the_source(void **state)
     json_decref(json);
 }
 
+static void addresses_are_told_as_such(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *shown;
+    } CASES[] = {{"write x = 93824992821264", "write x = 0x5555555e4010"},
+                 {"x := (+ 93824992821264 1)", "x := (+ 0x5555555e4010 1)"},
+                 {"\"read p = 140737354129408\"", "\"read p = 0x7ffff7ffe000\""},
+                 {"write x = 999999999999", "write x = 999999999999"},
+                 {"write x = -93824992821264", "write x = -93824992821264"},
+                 {"read a93824992821264.b", "read a93824992821264.b"},
+                 {"write x = 93824992821264938249928212", "write x = 93824992821264938249928212"},
+                 {"bell \a 7", "bell ? 7"}};
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        ft_strbuf out = {0};
+        ft_view_event_text(CASES[i].text, &out);
+        assert_string_equal(out.text, CASES[i].shown);
+        ft_strbuf_release(&out);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -599,6 +620,7 @@ int main(void)
         cmocka_unit_test(files_outside_the_root_are_not_read),
         cmocka_unit_test(what_a_recording_has_of_its_source),
         cmocka_unit_test(views_lead_to_the_source),
+        cmocka_unit_test(addresses_are_told_as_such),
     };
     return cmocka_run_group_tests(tests, make_root, remove_root);
 }
