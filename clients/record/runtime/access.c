@@ -255,19 +255,6 @@ static FT_RT_INLINE ft_rt_thread *enter_turn(void)
     return NULL;
 }
 
-/* False: a read is held, and it came first. */
-static FT_RT_INLINE bool settle_hot(ft_rt_late *late)
-{
-    uint64_t now = ft_rt_written(late);
-    if (FT_RT_UNLIKELY(late->held)) {
-        if (now != *late->value) return false;
-        late->held = NULL;
-    }
-    *late->value = now;
-    late->value = NULL;
-    return true;
-}
-
 static FT_RT_INLINE void plain_read(void *at, unsigned size_code, const void *pc)
 {
     if (FT_RT_UNLIKELY(
@@ -300,7 +287,7 @@ static FT_RT_INLINE void plain_read(void *at, unsigned size_code, const void *pc
             ft_rt_leave_call(self);
             return;
         }
-        if (FT_RT_UNLIKELY(!settle_hot(&self->late))) {
+        if (FT_RT_UNLIKELY(!ft_rt_settle_late(&self->late))) {
             middle_read(self, at, size_code, pc);
             return;
         }
@@ -323,7 +310,7 @@ static FT_RT_INLINE void plain_write(void *at, unsigned size_code, const void *p
     ft_rt_late *late = &self->late;
     to = ft_rt_out.at;
     if (FT_RT_UNLIKELY(site->key != key || address & FT_RT_HIGH || to >= ft_rt_out.enough ||
-                       (late->value && !settle_hot(late)))) {
+                       (late->value && !ft_rt_settle_late(late)))) {
         middle_write(self, at, size_code, pc);
         return;
     }

@@ -29,7 +29,14 @@ static __attribute__((noinline)) void log_call_long(uint64_t key, uintptr_t fram
     self->inside = false;
 }
 
-static FT_RT_INLINE void log_call(uint64_t key, uintptr_t frame)
+/* What was written last may lie in a frame that is left, which whatever is called next may use: its
+ * value is not there any more at the next hook. */
+static FT_RT_INLINE bool settle_left(ft_rt_thread *self, bool leaves)
+{
+    return !leaves || !self->late.value || ft_rt_settle_late(&self->late);
+}
+
+static FT_RT_INLINE void log_call(uint64_t key, uintptr_t frame, bool leaves)
 {
     ft_rt_thread *self = ft_rt_enter_hot();
     const ft_rt_site_slot *site = ft_rt_slot(key);
@@ -38,7 +45,8 @@ static FT_RT_INLINE void log_call(uint64_t key, uintptr_t frame)
         log_call_long(key, frame);
         return;
     }
-    if (FT_RT_UNLIKELY(site->key != key || frame & FT_RT_HIGH || at >= ft_rt_out.enough)) {
+    if (FT_RT_UNLIKELY(site->key != key || frame & FT_RT_HIGH || at >= ft_rt_out.enough ||
+                       !settle_left(self, leaves))) {
         ft_rt_leave_call(self);
         log_call_long(key, frame);
         return;
@@ -46,15 +54,16 @@ static FT_RT_INLINE void log_call(uint64_t key, uintptr_t frame)
     self->late.size = 0;
     *at = site->word + 2 * frame;
     ft_rt_out.at = at + 1;
+    if (leaves) ft_rt_publish(at + 1); /* no hook may follow, and no value is to come */
     ft_rt_leave_call(self);
 }
 
 void __tsan_func_entry(void *caller)
 {
-    log_call(ft_rt_key(caller, FT_RAW_ENTER), frame_of(__builtin_frame_address(0)));
+    log_call(ft_rt_key(caller, FT_RAW_ENTER), frame_of(__builtin_frame_address(0)), false);
 }
 
 void __tsan_func_exit(void)
 {
-    log_call(ft_rt_key(NULL, FT_RAW_LEAVE), frame_of(__builtin_frame_address(0)));
+    log_call(ft_rt_key(NULL, FT_RAW_LEAVE), frame_of(__builtin_frame_address(0)), true);
 }

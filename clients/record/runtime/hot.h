@@ -97,6 +97,19 @@ static FT_RT_INLINE uint64_t ft_rt_written(const ft_rt_late *late)
     return ft_rt_value(late->address, late->size_code);
 }
 
+/* The late write's value is there by now. False: a read is held, and it came first. */
+static FT_RT_INLINE bool ft_rt_settle_late(ft_rt_late *late)
+{
+    uint64_t now = ft_rt_written(late);
+    if (FT_RT_UNLIKELY(late->held)) {
+        if (now != *late->value) return false;
+        late->held = NULL;
+    }
+    *late->value = now;
+    late->value = NULL;
+    return true;
+}
+
 /* What the program is about to read: if that faults, its handler runs as if there were no hook. */
 static FT_RT_INLINE void ft_rt_touch_now(const volatile void *memory)
 {
