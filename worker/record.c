@@ -92,16 +92,21 @@ static json_t *text_or_null(const char *text)
     return text ? json_string(text) : json_null();
 }
 
-static json_t *held_locks(const ft_record_context *c, uint32_t e)
+/* Those that others may hold at the same time are told apart: they exclude writers alone. */
+static void add_locks(const ft_record_context *c, uint32_t e, json_t *access)
 {
-    json_t *locks = json_array();
+    json_t *locks = json_array(), *shared = json_array();
     ft_hold hold = c->order->holds.data[c->order->hold[e]];
     for (uint32_t i = 0; i < hold.count; i++) {
         uint32_t s = c->order->hold_sections.data[hold.first + i];
-        uint32_t lock = c->order->sections.data[s].lock;
-        json_array_append_new(locks, json_string(c->trace->locks.names[lock]));
+        const ft_section *section = &c->order->sections.data[s];
+        const char *name = c->trace->locks.names[section->lock];
+        json_array_append_new(locks, json_string(name));
+        if (section->shared) json_array_append_new(shared, json_string(name));
     }
-    return locks;
+    json_object_set_new(access, "locks", locks);
+    if (json_array_size(shared)) json_object_set(access, "shared", shared);
+    json_decref(shared);
 }
 
 /* What the i-th event of the claim does to `variable`, in one word. */
@@ -142,14 +147,14 @@ static json_t *access_json(const ft_record_context *c, const ft_claim *claim, ui
     ft_strbuf text = {0};
     ft_trace_print_event(trace, e, &text);
     json_t *access =
-        json_pack("{s:I, s:s, s:s, s:o, s:o, s:o, s:s, s:o}", "event", (json_int_t)e + 1, "thread",
+        json_pack("{s:I, s:s, s:s, s:o, s:o, s:o, s:s}", "event", (json_int_t)e + 1, "thread",
                   ft_trace_thread_name(trace, trace->thread[e]), "access",
                   access_word(trace, claim, i), "object", text_or_null(object_of(trace, claim, i)),
                   "location", text_or_null(ft_trace_location_text(trace, loc)), "function",
-                  text_or_null(trace->locations[loc].function), "text", ft_strbuf_text(&text),
-                  "locks", held_locks(c, e));
+                  text_or_null(trace->locations[loc].function), "text", ft_strbuf_text(&text));
     ft_strbuf_release(&text);
     ft_sources_add_line(trace, e, access);
+    add_locks(c, e, access);
     add_helper_call(c, e, access);
     ft_calls_add(trace, e, access);
     ft_calls_add_creation(trace, c->order, e, access);

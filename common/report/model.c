@@ -32,15 +32,29 @@ bool ft_place_parse(const char *location, ft_place *place)
 
 /* ---- accesses -------------------------------------------------------------------------------- */
 
+static bool is_among(const json_t *texts, const char *text)
+{
+    size_t i;
+    const json_t *other;
+    json_array_foreach(texts, i, other)
+    {
+        if (strcmp(json_string_value(other) ? json_string_value(other) : "", text) == 0)
+            return true;
+    }
+    return false;
+}
+
 static char *locks_text(const json_t *access)
 {
     const json_t *held = json_object_get(access, "locks");
+    const json_t *shared = json_object_get(access, "shared");
     ft_strbuf out = {0};
     ft_strbuf_puts(&out, json_array_size(held) ? "holding " : "holding no lock");
     for (size_t i = 0; i < json_array_size(held); i++) {
         const char *lock = json_string_value(json_array_get(held, i));
         if (i) ft_strbuf_puts(&out, ", ");
         ft_view_safe_text(lock ? lock : "?", &out);
+        if (lock && is_among(shared, lock)) ft_strbuf_puts(&out, " (for reading)");
     }
     return ft_strbuf_take(&out);
 }

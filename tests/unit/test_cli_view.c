@@ -123,7 +123,8 @@ static const char race_report[] =
            "\"accesses\": [{\"event\": 3, \"thread\": \"T1\", \"access\": \"read\", \"object\": "
            "\"x\", "
            "\"location\": \"b.c:3\", \"function\": \"pay\", \"text\": \"read x = 1\", "
-           "\"locks\": [\"l\", \"m\"]}, {\"event\": 9, \"thread\": \"T2\", \"access\": \"write\", "
+           "\"locks\": [\"l\", \"m\"], \"shared\": [\"m\"]}, {\"event\": 9, \"thread\": \"T2\", "
+           "\"access\": \"write\", "
            "\"object\": \"x\", \"location\": \"b.c:9\", \"function\": null, \"text\": \"write x = "
            "5\", "
            "\"locks\": []}], \"witness\": {\"claim\": {\"kind\": \"race\", \"events\": [3, 9]}, "
@@ -180,7 +181,7 @@ static void a_finding_says_what_where_and_how(void **state)
     static const char *const ORDER[] = {"Data race on x",
                                         "A thread reads x",
                                         "b.c:3 in pay",
-                                        "holding l, m\n",
+                                        "holding l, m (for reading)\n",
                                         "b.c:9",
                                         "A schedule that hits it",
                                         "--- switch to T1 ---",
@@ -197,7 +198,7 @@ static void a_finding_says_what_where_and_how(void **state)
     }
     has(&out, "read of x by T1 at b.c:3 races with write of x by T2 at b.c:9");
     has(&out, "b.c:3 in pay");
-    has(&out, "holding l, m\n");
+    has(&out, "holding l, m (for reading)\n");
     has(&out, "holding no lock\n");
     has(&out, "One of 30 event combinations");
     has(&out, "3 steps, 3 context switches (reduced from 11 and 5)");

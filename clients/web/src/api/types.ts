@@ -54,6 +54,8 @@ export interface Access {
   /** What stands in the program's source there. */
   line?: string;
   locks: string[];
+  /** Those of the locks that are held for reading. */
+  shared?: string[];
   /** The calls that led there, innermost first. */
   stack?: Frame[];
   /** How many calls further out are not in the stack. */

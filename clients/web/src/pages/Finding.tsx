@@ -13,6 +13,12 @@ import { Swimlanes } from '../swimlane/Swimlanes';
 import { Fact } from '../parts/Fact';
 import { Proof } from './Proof';
 
+function heldBy({ locks, shared = [] }: Access): string {
+  if (!locks.length) return 'holding no lock';
+  const named = locks.map((lock) => (shared.includes(lock) ? `${lock} (for reading)` : lock));
+  return `holding ${named.join(', ')}`;
+}
+
 export function Finding({ id, query }: { id: string; query: Record<string, string> }): JSX.Element {
   const path = `/v1/findings/${encodeURIComponent(id)}`;
   const { data: record, error } = useLive<VerdictRecord>(path);
@@ -104,9 +110,7 @@ function Accesses({ list, verdict }: { list: Access[]; verdict: Verdict }): JSX.
             {access.function && <span class="muted"> in {access.function}</span>}
           </p>
           {access.line && <pre class="source">{access.line}</pre>}
-          <p class="muted">
-            {access.locks.length ? `holding ${access.locks.join(', ')}` : 'holding no lock'}
-          </p>
+          <p class="muted">{heldBy(access)}</p>
           {access.created && (
             <p class="muted">
               created by {access.created.thread}
