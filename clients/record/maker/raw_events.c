@@ -160,6 +160,17 @@ static bool get_call(ft_raw_log *log, uint64_t address, ft_raw_event *e, ft_raw_
     return gave == GIVES_MORE;
 }
 
+/* What comes first in a call is in its function: it has called nothing yet. */
+static void note_first(ft_raw_log *log)
+{
+    ft_raw_actor *a = log->actor;
+    ft_raw_call *last = a->calls.len ? &a->calls.data[a->calls.len - 1] : NULL;
+    uint64_t address;
+    ft_raw_event e;
+    if (last && !last->inside && look(log, &address, &e) && e.code < FT_RAW_ENTER)
+        last->inside = e.site;
+}
+
 const unsigned char *ft_raw_log_events(ft_raw_log *log, ft_raw_record *record)
 {
     uint64_t address;
@@ -175,6 +186,7 @@ const unsigned char *ft_raw_log_events(ft_raw_log *log, ft_raw_record *record)
     log->sum.calls = log->sum.left = log->sum.n_entered = 0;
     log->plain = true;
     while (!range && !log->damaged) {
+        note_first(log);
         if (!log->wide_site && !again) get_usual(log, &run);
         if (run.plain == full || !look(log, &address, &e)) break;
         again =

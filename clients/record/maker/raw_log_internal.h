@@ -11,7 +11,8 @@ typedef uint64_t ft_raw_word __attribute__((may_alias));
 /* A call that a thread is in. */
 typedef struct ft_raw_call {
     uint64_t frame;  /* below those of the calls before */
-    uint32_t inside; /* where it called or forked last: a site; 0: nowhere yet */
+    uint32_t inside; /* where it called or forked last, or did the first that is seen of it: a site;
+                        0: nowhere yet */
     uint32_t since;  /* ft_raw_taker.turn when it began */
 } ft_raw_call;
 
