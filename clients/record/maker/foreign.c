@@ -189,9 +189,22 @@ static void note_forked(ft_maker *m)
                     n, n == 1 ? "" : "es", n == 1 ? "its" : "their");
 }
 
+/* Whoever relied on it, above all who then waits for the thread, does so for ever. */
+static void note_refused(ft_maker *m)
+{
+    uint32_t n = ft_raw_log_header(m->log)->refused;
+    if (!n) return;
+    ft_builder_note(m->builder, FT_RECORD_REFUSED, FT_NO_EVENT,
+                    "pthread_cancel was refused %" PRIu32 " time%s: what the program did then, and "
+                    "deadlocks of who waits for a thread that goes on, can be false; end threads "
+                    "by a flag, a signal or a message instead",
+                    n, n == 1 ? "" : "s");
+}
+
 void ft_maker_foreign(ft_maker *m)
 {
     note_forked(m);
+    note_refused(m);
     if (!m->calls && m->summary->threads > 1) note_no_calls(m);
     for (size_t i = 0; i < m->modules.len && m->summary->threads > 1; i++)
         note_module(m, m->modules.data[i].path);

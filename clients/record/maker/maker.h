@@ -39,6 +39,8 @@ typedef struct ft_record_hot {
 
 /* That says that forked processes had threads. */
 #define FT_RECORD_FORKED "forked-threads"
+/* That says that threads were not cancelled. */
+#define FT_RECORD_REFUSED "refused-cancel"
 
 /* What the recording was, for people and `--json`. */
 typedef struct ft_record_summary {

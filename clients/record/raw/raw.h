@@ -84,6 +84,8 @@ typedef struct ft_raw_header {
     uint32_t unordered_hand_overs;
     /* by what the program forked: so many processes made threads, which nobody records */
     uint32_t forked;
+    /* by the runtime: so many calls of pthread_cancel were refused */
+    uint32_t refused;
 } ft_raw_header;
 
 /*  symbol      operands  meaning */

@@ -263,6 +263,7 @@ int pthread_cancel(pthread_t handle)
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return FT_REAL(pthread_cancel)(handle);
     ft_rt_say("pthread_cancel is not recorded: the call is refused (ENOSYS)");
+    ft_rt_header->refused++;
     return FT_RT_END(ENOSYS);
 }
 
