@@ -7,6 +7,7 @@
 
 #include "input.h"
 #include "runtime.h"
+#include "trace/event.h"
 
 #define CODE __builtin_return_address(0)
 /* Looked up where it is first called: C programs have none of them. */
@@ -226,6 +227,59 @@ static int detach_from(pthread_t handle, const void *pc)
     }
 LETS_GO(ft_thread_join, JOIN, join_from)
 LETS_GO(ft_thread_detach, DETACH, detach_from)
+
+/* ---- what is ready when its thread ends (future): the library stores that, when all that is the
+ * thread's own is gone. Unless it is seen, nothing orders who gets the value behind who set it. The
+ * layouts are those of std::__at_thread_exit_elt, behind it a std::weak_ptr. Weak as above. */
+
+#define READY_AT_END "_ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv"
+
+typedef struct at_end {
+    struct at_end *next;
+    void (*call)(void *at_end);
+    char *state;
+    struct owners {
+        const void *table;
+        int uses, looks;
+    } * owners;
+} at_end;
+
+enum { STATUS = 16, READY = 1 }; /* in the state; bits/atomic_futex.h */
+
+static void (*make_ready)(void *);
+static __thread const void *ready_from; /* where the thread said so, the last time */
+
+/* Nobody is left who could ask: the step is one of the thread's own memory then. */
+static void say_ready(const at_end *promise)
+{
+    bool wanted = promise->owners && promise->owners->uses > 0;
+    const char *at = wanted ? promise->state + STATUS : (const char *)&promise->owners;
+    int32_t value = READY;
+    if (!wanted) memcpy(&value, at, sizeof value);
+    ft_rt_log_access(FT_RAW_FORM_ATOMIC_WRITE, ready_from, (uintptr_t)at, sizeof value, value, 0);
+}
+
+/* The turn goes on: the library stores it before others come. */
+static void become_ready(void *promise)
+{
+    const at_end *its = promise;
+    ft_rt_about_access(FT_EVENT_WRITE, ready_from, its->state + STATUS, sizeof(int32_t));
+    ft_rt_thread *self = ft_rt_enter();
+    if (self) {
+        say_ready(its);
+        self->inside = false;
+    }
+    make_ready(promise);
+}
+
+void ft_ready_at_end(at_end *promise) __asm__(READY_AT_END) __attribute__((weak));
+void ft_ready_at_end(at_end *promise)
+{
+    REAL(void (*)(at_end *), READY_AT_END)(promise);
+    ready_from = CODE;
+    make_ready = promise->call;
+    promise->call = become_ready;
+}
 
 /* ---- exceptions. How many refer to one is counted in the library: who lets go of it, the last of
  * whom frees it, comes after those who did before. Weak: with -static-libstdc++ the program has the
