@@ -105,7 +105,8 @@
     X(RENAME, "rename")                                                                            \
     X(LINK, "link")                                                                                \
     X(MKDIR, "mkdir")                                                                              \
-    X(RMDIR, "rmdir")
+    X(RMDIR, "rmdir")                                                                              \
+    X(RANDOM_DEVICE, "std::random_device")
 
 typedef enum ft_input_call {
 #define FT_INPUT_ENUM(symbol, name) FT_INPUT_##symbol,

@@ -195,6 +195,18 @@ TAKES_TEXT(ft_read_line, "_ZNSi7getlineEPcl", took_bytes(to, (size_t)c ? strlen(
 TAKES_TEXT(ft_read_line_to, "_ZNSi7getlineEPclc",
            took_bytes(to, (size_t)c ? strlen(to) + 1 : 0, CODE))
 
+/* ---- std::random_device: the library asks the processor itself, or the system by calls that are
+ * not the program's. Weak as below. */
+
+#define DRAW "_ZNSt13random_device9_M_getvalEv"
+
+unsigned ft_draw(void *device) __asm__(DRAW) __attribute__((weak));
+unsigned ft_draw(void *device)
+{
+    return FT_RT_INPUT(FT_INPUT_RANDOM_DEVICE, FT_RT_STAYS,
+                       REAL(unsigned (*)(void *), DRAW)(device), NULL, 0);
+}
+
 /* ---- threads. A std::thread is its handle: the library clears it behind the join. It is stored
  * here instead, where no other thread goes on between the store and its record; what is no thread
  * to join is left to the library, which throws. Weak as below. */
