@@ -413,6 +413,13 @@ void ft_rt_wake(ft_rt_thread *thread, bool timed_out)
     wake(thread);
 }
 
+/* By somebody else. In a replay its time may be up all the same: it only learns that behind. */
+static void rouse(ft_rt_thread *thread)
+{
+    if (ft_rt_replaying && thread->timed) thread->timed_out = ft_rt_replay_times_out(thread);
+    wake(thread);
+}
+
 static bool waits(const ft_rt_thread *thread, const void *what)
 {
     bool blocked = thread->state == FT_RT_BLOCKED || thread->interrupted;
@@ -426,7 +433,7 @@ void ft_rt_wake_all(const void *what)
     for (uint32_t i = 0; i < ft_rt_baton.n_threads; i++) {
         ft_rt_thread *t = &ft_rt_baton.threads[i];
         if (!waits(t, what)) continue;
-        wake(t);
+        rouse(t);
         if (t->tries <= PATIENCE) continue;
         ft_rt_baton.starved = t;
         ft_rt_baton.missed = what;
@@ -456,7 +463,7 @@ void ft_rt_wake_first(const void *what)
     ft_rt_baton_lock();
     ft_rt_thread *first = ft_rt_replaying ? ft_rt_replay_waiter(what) : NULL;
     if (!first) first = longest_waiter(what);
-    if (first) wake(first);
+    if (first) rouse(first);
     ft_rt_baton_unlock();
 }
 

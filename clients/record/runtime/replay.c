@@ -420,6 +420,16 @@ bool ft_rt_replay_ends(void)
     return false;
 }
 
+bool ft_rt_replay_times_out(const ft_rt_thread *thread)
+{
+    for (uint32_t i = play.schedule->at; i < play.n; i++) {
+        const ft_schedule_entry *e = &play.entries[i];
+        if (play.threads[e->actor] != thread || e->step <= thread->steps) continue;
+        return e->mode == FT_SCHEDULE_TIMEOUT;
+    }
+    return false;
+}
+
 ft_rt_thread *ft_rt_replay_waiter(const void *what)
 {
     for (uint32_t i = play.schedule->at; i < play.n; i++) {
@@ -430,7 +440,8 @@ ft_rt_thread *ft_rt_replay_waiter(const void *what)
     }
     for (uint32_t a = 0; a < play.schedule->actors; a++) {
         ft_rt_thread *t = play.threads[a];
-        if (t && t->state == FT_RT_BLOCKED && t->waits_for == what && !is_final(t)) return t;
+        bool here = t && t->state == FT_RT_BLOCKED && t->waits_for == what;
+        if (here && !is_final(t) && !(t->timed && ft_rt_replay_times_out(t))) return t;
     }
     return NULL;
 }

@@ -440,8 +440,10 @@ void ft_rt_replay_born(ft_rt_thread *child, ft_rt_thread *parent);
 int ft_rt_replay_handles(const ft_rt_thread *self);
 /* The thread that handles that signal next, NULL: none. */
 ft_rt_thread *ft_rt_replay_handler(int number);
+/* The schedule says that its wait ends because its time is up. */
+bool ft_rt_replay_times_out(const ft_rt_thread *thread);
 /* Which waiter of `what` a signal wakes: the one that the schedule has go on next, else one that is
- * not to sleep at its end; NULL: any. */
+ * not to sleep at its end, nor until its time is up; NULL: any. */
 ft_rt_thread *ft_rt_replay_waiter(const void *what);
 /* The next step of the calling thread is one that the witness ends before. Without the baton. */
 bool ft_rt_replay_ends(void);
