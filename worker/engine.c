@@ -167,6 +167,7 @@ ft_status ft_engine_new(ft_trace *trace, const char *trace_hash, const json_t *s
     engine->context =
         (ft_record_context){.trace = trace,
                             .order = engine->order,
+                            .run = engine->run,
                             .spec = &engine->spec,
                             .trace_hash = engine->trace_hash,
                             .model = engine->problem.model,

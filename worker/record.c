@@ -502,6 +502,71 @@ static void add_sources(const ft_trace *trace, const ft_witness *witness, json_t
     json_decref(sources);
 }
 
+static bool assigns_itself(const ft_trace *trace, const ft_action *action, uint32_t variable)
+{
+    ft_symbol symbol = FT_SYM_SHARED(variable);
+    for (uint32_t i = 0; i < action->n_assignments; i++) {
+        const ft_assignment *a = &action->assignments[i];
+        if (a->target != symbol) continue;
+        ft_term_node node = ft_term_get(trace->terms, a->term);
+        return node.op == FT_OP_SYMBOL && node.symbol == symbol;
+    }
+    return false;
+}
+
+/* Does the atomic update write what it reads? With terms, that is so in each schedule. */
+static bool keeps_value(const ft_record_context *c, uint32_t e, uint32_t variable)
+{
+    const ft_action *action = ft_trace_action(c->trace, e);
+    if (!is_update(deed_of(c->trace, e, variable))) return false;
+    if (action) return assigns_itself(c->trace, action, variable);
+    ft_vid read = ft_run_vid(c->run, e, ft_run_find_access(c->trace, e, variable, false));
+    ft_vid written = ft_run_vid(c->run, e, ft_run_find_access(c->trace, e, variable, true));
+    return FT_VID_IS_KNOWN(written) && written == read;
+}
+
+static bool only_keeps_values(const ft_record_context *c, uint32_t e)
+{
+    ft_access scratch;
+    uint32_t count;
+    const ft_access *accesses = ft_trace_accesses(c->trace, e, &scratch, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (accesses[i].write && !keeps_value(c, e, accesses[i].variable)) return false;
+    return true;
+}
+
+/* In the witness's schedule too: what it writes there follows from what it reads. */
+static bool reads_as_observed(const ft_reading *reading, uint32_t e)
+{
+    for (uint32_t i = 0; reading && i < reading->n_rows; i++) {
+        const ft_reading_row *row = &reading->rows[i];
+        if (row->event == e)
+            return row->value_known && row->observed_known &&
+                   ft_value_equal(row->value, row->observed);
+    }
+    return false;
+}
+
+/* What another thread writes in between is an atomic update that leaves the value as it is, each
+ * time that the program comes there (`fetch_or` of nothing): it reads no more than the object. That
+ * between two writes it reads the half of a change stands. */
+static bool only_looks(const ft_record_context *c, const ft_claim *claim, const ft_reading *reading)
+{
+    uint32_t e = claim->events[1], loc = c->trace->loc[e];
+    if (claim->kind != FT_CLAIM_ATOMICITY || !claim->writes[1]) return false;
+    if ((claim->writes[0] && claim->writes[2]) || !only_keeps_values(c, e)) return false;
+    if (!ft_trace_action(c->trace, e) && !reads_as_observed(reading, e)) return false;
+    for (uint32_t i = 0; loc != FT_NO_LOC && i < c->trace->n_events; i++)
+        if (c->trace->loc[i] == loc && !only_keeps_values(c, i)) return false;
+    return true;
+}
+
+static bool is_apart(const ft_record_context *c, const ft_claim *claim, const ft_decision *decision)
+{
+    return decision->observed || reads_anew(c, claim) || updates_or_peeks(c->order, claim) ||
+           only_looks(c, claim, decision->reading);
+}
+
 json_t *ft_record_new(const ft_record_context *c, const ft_group *group,
                       const ft_decision *decision)
 {
@@ -532,7 +597,7 @@ json_t *ft_record_new(const ft_record_context *c, const ft_group *group,
     if (verdict == FT_VERDICT_VIOLATION)
         json_object_set_new(record, "status", json_string(status_word(c, decision)));
     if (verdict == FT_VERDICT_VIOLATION && group->check == FT_CHECK_ATOMICITY && c->apart &&
-        (decision->observed || reads_anew(c, claim) || updates_or_peeks(c->order, claim)))
+        is_apart(c, claim, decision))
         json_object_set_new(record, "apart", json_true());
     json_object_set_new(record, "reason", reason_json(c, reason, decision));
     json_object_set_new(record, "stats", stats_json(decision));

@@ -7,6 +7,7 @@
 #include "candidate/candidate.h"
 #include "encode/decide.h"
 #include "order/causality.h"
+#include "order/run.h"
 #include "reduce/minimise.h"
 #include "spec.h"
 #include "verdict/checker.h"
@@ -14,6 +15,7 @@
 typedef struct ft_record_context {
     const ft_trace *trace;
     const ft_order *order;
+    const ft_run *run;
     const ft_spec *spec;
     const char *trace_hash;
     ft_model model;
