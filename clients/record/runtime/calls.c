@@ -192,13 +192,23 @@ static ssize_t end_write(ft_rt_input *in, int fd, bool full)
     return (ssize_t)ft_rt_input_end(in);
 }
 
+/* The call, which writes into a file what memory may share. */
+#define INTO_FILE(fd, at, n, call)                                                                 \
+    ({                                                                                             \
+        ft_rt_file_write into = ft_rt_file_begin((fd), (at), (size_t)(n), CODE);                   \
+        ssize_t put = (call);                                                                      \
+        ft_rt_file_end(&into, put, CODE);                                                          \
+        put;                                                                                       \
+    })
+
 #define WRITES_TO(call, type, name, parameters, arguments, fd, reads, n, out)                      \
     type name parameters                                                                           \
     {                                                                                              \
         ft_rt_input in;                                                                            \
         reads;                                                                                     \
         ft_rt_fd_moves(fd, CODE);                                                                  \
-        if (!begin_write(&in, FT_INPUT_##call, fd, CODE)) return FT_REAL(name) arguments;          \
+        if (!begin_write(&in, FT_INPUT_##call, fd, CODE))                                          \
+            return (type)INTO_FILE(fd, -1, n, FT_REAL(name) arguments);                            \
         out;                                                                                       \
         bool full = may_wait(&in, fd, (size_t)(n));                                                \
         FT_RT_TELL(&in, fd, (type)(n), FT_REAL(name) arguments);                                   \
@@ -256,11 +266,23 @@ int sendmmsg(int fd, struct mmsghdr *all, unsigned n, int flags)
 WRITES_TO(EVENTFD_WRITE, int, eventfd_write, (int fd, eventfd_t value), (fd, value), fd, (void)0, 0,
           ft_rt_fd_out(fd, CODE))
 
-ssize_t pwrite(int fd, const void *from, size_t n, off_t to)
-{
-    ft_rt_read_outgoing(from, n, CODE);
-    return FT_REAL(pwrite)(fd, from, n, to);
-}
+#define WRITES_AT(name, offset)                                                                    \
+    ssize_t name(int fd, const void *from, size_t n, offset to)                                    \
+    {                                                                                              \
+        ft_rt_read_outgoing(from, n, CODE);                                                        \
+        return INTO_FILE(fd, to, n, FT_REAL(name)(fd, from, n, to));                               \
+    }
+WRITES_AT(pwrite, off_t)
+WRITES_AT(pwrite64, off64_t)
+
+#define WRITES_PIECES_AT(name, offset)                                                             \
+    ssize_t name(int fd, const struct iovec *v, int n, offset to)                                  \
+    {                                                                                              \
+        size_t all = read_pieces(v, (size_t)n, CODE);                                              \
+        return INTO_FILE(fd, to, all, FT_REAL(name)(fd, v, n, to));                                \
+    }
+WRITES_PIECES_AT(pwritev, off_t)
+WRITES_PIECES_AT(pwritev64, off64_t)
 
 /* ---- waiting for descriptors */
 

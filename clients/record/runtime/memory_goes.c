@@ -20,9 +20,16 @@ void ft_rt_memory_may_go(void)
         ft_rt_memory_may_go();                                                                     \
         return FT_REAL(name) arguments;                                                            \
     }
-GOES(mprotect, (void *memory, size_t size, int protection), (memory, size, protection))
-GOES(pkey_mprotect, (void *memory, size_t size, int protection, int key),
-     (memory, size, protection, key))
+#define PROTECTS(name, parameters, arguments)                                                      \
+    int name parameters                                                                            \
+    {                                                                                              \
+        ft_rt_memory_may_go();                                                                     \
+        if (!(protection & PROT_READ)) ft_rt_file_hidden(memory, size);                            \
+        return FT_REAL(name) arguments;                                                            \
+    }
+PROTECTS(mprotect, (void *memory, size_t size, int protection), (memory, size, protection))
+PROTECTS(pkey_mprotect, (void *memory, size_t size, int protection, int key),
+         (memory, size, protection, key))
 GOES(pkey_set, (int key, unsigned int rights), (key, rights))
 GOES(madvise, (void *memory, size_t size, int advice), (memory, size, advice))
 GOES(posix_madvise, (void *memory, size_t size, int advice), (memory, size, advice))

@@ -52,6 +52,9 @@
 #pragma weak arc4random
 #pragma weak arc4random_buf
 #pragma weak arc4random_uniform
+#pragma weak pwrite64
+#pragma weak pwritev
+#pragma weak pwritev64
 #pragma weak unlink
 #pragma weak unlinkat
 #pragma weak remove
@@ -418,6 +421,18 @@ static inline const ft_rt_allocator *ft_rt_libc(void)
 /* ---- memory_goes.c */
 /* What the calling thread wrote is in the log: memory may go now, unseen. */
 void ft_rt_memory_may_go(void);
+
+/* ---- memory_map.c: a call writes into a file, which memory of the program may share. Before it
+ * what the file has already is told, behind it what it made longer: nobody could touch that. */
+typedef struct ft_rt_file_write {
+    dev_t device;
+    ino_t file;
+    off64_t at, told; /* told: -1: no memory shares it */
+} ft_rt_file_write;
+ft_rt_file_write ft_rt_file_begin(int fd, off64_t at, size_t n,
+                                  const void *pc); /* -1: where fd is */
+void ft_rt_file_end(const ft_rt_file_write *w, ssize_t put, const void *pc);
+void ft_rt_file_hidden(const void *memory, size_t size); /* it cannot be read any more */
 
 /* ---- libraries.c */
 void ft_rt_mapping_gone(const void *memory, size_t size); /* with the baton */
