@@ -264,7 +264,7 @@ static bool has_line(const char *all, const char *line, size_t length)
 }
 
 /* The shell sets these on its way from one command to the next: of all that may differ they are the
- * last that a program goes by. */
+ * last that a program goes by, and told where nothing else does. */
 static bool is_passing(const char *name, size_t length)
 {
     static const char *const names[] = {"_", "OLDPWD", "SHLVL"};
@@ -274,12 +274,12 @@ static bool is_passing(const char *name, size_t length)
 }
 
 /* Of those in `some` that are not in `all`, or not up to the line's end. */
-static void tell_missing(const char *some, const char *all, bool whole)
+static void tell_missing(const char *some, const char *all, bool whole, bool passing)
 {
     for (const char *line = some; *line; line += strcspn(line, "\n") + 1) {
         size_t name = strcspn(line, "="), at = strlen(differing);
         size_t length = whole ? strcspn(line, "\n") + 1 : name + 1;
-        if (is_passing(line, name) || has_line(all, line, length)) continue;
+        if (is_passing(line, name) != passing || has_line(all, line, length)) continue;
         if (at + name + 2 > sizeof differing) continue;
         if (at) differing[at++] = ' ';
         memcpy(differing + at, line, name);
@@ -293,8 +293,10 @@ void ft_rt_environment_keep(ft_rt_input *in)
     if (!in->fed) ft_rt_input_own(in, here, size);
     if (!given) return;
     ft_rt_input_own(in, there, n < ENVIRONMENT ? n : ENVIRONMENT - 1);
-    tell_missing(here, there, true);
-    tell_missing(there, here, false);
+    for (int passing = 0; passing < 2 && !*differing; passing++) {
+        tell_missing(here, there, true, passing);
+        tell_missing(there, here, false, passing);
+    }
 }
 
 void ft_rt_environment_tell(void)
