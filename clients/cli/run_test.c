@@ -8,26 +8,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli.h"
 #include "replay.h"
+#include "run_test.h"
 #include "signals.h"
-
-enum { MOST_REPLAYS = 10 };
 
 static const char TRACE[] = "run.ftb";
 
-typedef struct test {
-    const ft_options *options;
-    char *folder;            /* of the traces and witnesses */
-    bool temporary;          /* ours: it stays where there is a finding */
-    FT_VEC(char *) traces;   /* their paths */
-    FT_VEC(char *) places;   /* of what was replayed (place_of) */
-    uint32_t reached, tried; /* replays */
-} test;
-
 /* ---- the folder */
 
-static ft_status make_folder(test *t, ft_error *err)
+static ft_status make_folder(ft_test *t, ft_error *err)
 {
     const char *given = t->options->output, *above = getenv("TMPDIR");
     ft_strbuf name = {0};
@@ -43,18 +32,18 @@ static ft_status make_folder(test *t, ft_error *err)
     return ft_error_set(err, FT_USAGE, "%s cannot be made: %s", t->folder, strerror(errno));
 }
 
-static char *path_in(const test *t, const char *name)
+char *ft_test_path(const ft_test *t, const char *name)
 {
     ft_strbuf path = {0};
     ft_strbuf_printf(&path, "%s/%s", t->folder, name);
     return ft_strbuf_take(&path);
 }
 
-static void remove_folder(const test *t)
+static void remove_folder(const ft_test *t)
 {
     DIR *folder = opendir(t->folder);
     for (const struct dirent *one; folder && (one = readdir(folder));) {
-        char *path = path_in(t, one->d_name);
+        char *path = ft_test_path(t, one->d_name);
         if (one->d_name[0] != '.') unlink(path);
         free(path);
     }
@@ -64,10 +53,10 @@ static void remove_folder(const test *t)
 
 /* ---- recording */
 
-static void add_trace(test *t, const char *name)
+static void add_trace(ft_test *t, const char *name)
 {
     struct stat info;
-    char *path = path_in(t, name);
+    char *path = ft_test_path(t, name);
     if (stat(path, &info) == 0)
         ft_vec_push(&t->traces, path);
     else
@@ -75,10 +64,10 @@ static void add_trace(test *t, const char *name)
 }
 
 /* One run that left no trace (it was not even started) says why itself. */
-static ft_exit record(test *t)
+static ft_exit record(ft_test *t)
 {
     ft_options options = *t->options;
-    char *path = path_in(t, TRACE);
+    char *path = ft_test_path(t, TRACE);
     options.command = FT_COMMAND_RECORD;
     options.output = path;
     options.to = NULL;
@@ -96,7 +85,7 @@ static ft_exit record(test *t)
 
 /* ---- checking */
 
-static ft_exit check(const test *t)
+static ft_exit check(const ft_test *t)
 {
     ft_options options = *t->options;
     options.command = FT_COMMAND_CHECK;
@@ -118,7 +107,7 @@ static const char *base_of(const char *path)
 }
 
 /* The witness's file is named after its trace. */
-static const char *trace_of(const test *t, const char *witness)
+static const char *trace_of(const ft_test *t, const char *witness)
 {
     for (size_t i = 0; i < t->traces.len; i++)
         if (strstr(witness, base_of(t->traces.data[i]))) return t->traces.data[i];
@@ -131,29 +120,35 @@ static int is_witness(const struct dirent *one)
     return strstr(one->d_name, ".ftb.") && n > ending && !strcmp(one->d_name + n - ending, ".json");
 }
 
-static FILE *out_of(const test *t)
+FILE *ft_test_out(const ft_test *t)
 {
     return ft_options_are_for_people(t->options) ? stdout : stderr;
 }
 
-static void replay(test *t, const char *witness, const char *trace)
+bool ft_test_replay(const ft_test *t, const char *witness, const char *trace, ft_strbuf *said)
 {
     ft_options options = {.command = FT_COMMAND_REPLAY,
                           .before = 2,
                           .stop = true,
                           .deadline = t->options->deadline,
                           .live_inputs = t->options->live_inputs};
-    ft_strbuf said = {0};
     ft_vec_push(&options.arguments, witness);
     ft_vec_push(&options.arguments, trace);
     for (size_t i = 0; i < t->options->arguments.len; i++)
         ft_vec_push(&options.arguments, t->options->arguments.data[i]);
-    t->tried++;
-    t->reached += ft_replay(&options, true, &said) == FT_EXIT_CLEAN;
-    if (said.len && !t->options->quiet)
-        fprintf(out_of(t), "%s: %s\n", base_of(witness), ft_strbuf_text(&said));
-    ft_strbuf_release(&said);
+    bool reached = ft_replay(&options, true, said) == FT_EXIT_CLEAN;
     ft_options_release(&options);
+    return reached;
+}
+
+static void replay(ft_test *t, const char *witness, const char *trace)
+{
+    ft_strbuf said = {0};
+    t->tried++;
+    t->reached += ft_test_replay(t, witness, trace, &said);
+    if (said.len && !t->options->quiet)
+        fprintf(ft_test_out(t), "%s: %s\n", base_of(witness), ft_strbuf_text(&said));
+    ft_strbuf_release(&said);
 }
 
 /* What it is and where: other runs have the same, and one replay of it will do. */
@@ -174,9 +169,9 @@ static char *place_of(const char *witness)
     return ft_strbuf_take(&place);
 }
 
-/* Takes `place`. */
-static bool is_new(test *t, char *place)
+bool ft_test_is_new(ft_test *t, const char *witness)
 {
+    char *place = place_of(witness);
     for (size_t i = 0; i < t->places.len; i++) {
         if (strcmp(t->places.data[i], place) != 0) continue;
         free(place);
@@ -187,16 +182,16 @@ static bool is_new(test *t, char *place)
 }
 
 /* True: it was one too many. */
-static bool replay_new(test *t, const char *witness)
+static bool replay_new(ft_test *t, const char *witness)
 {
     const char *trace = trace_of(t, base_of(witness));
-    if (!trace || ft_signals_caught() || !is_new(t, place_of(witness))) return false;
-    if (t->tried == MOST_REPLAYS) return true;
+    if (!trace || ft_signals_caught() || !ft_test_is_new(t, witness)) return false;
+    if (t->tried == FT_TEST_REPLAYS) return true;
     replay(t, witness, trace);
     return false;
 }
 
-static void replay_all(test *t)
+static void replay_all(ft_test *t)
 {
     struct dirent **found = NULL;
     const char *folder = t->options->witness_dir ? t->options->witness_dir : t->folder;
@@ -210,23 +205,23 @@ static void replay_all(test *t)
     }
     free(found);
     if (!t->tried) return;
-    fprintf(out_of(t), "foretell: %u of %u schedules brought about in the program", t->reached,
+    fprintf(ft_test_out(t), "foretell: %u of %u schedules brought about in the program", t->reached,
             t->tried);
-    if (more) fprintf(out_of(t), "; %d more: foretell replay WITNESS TRACE -- PROGRAM", more);
-    fputs("\n", out_of(t));
+    if (more) fprintf(ft_test_out(t), "; %d more: foretell replay WITNESS TRACE -- PROGRAM", more);
+    fputs("\n", ft_test_out(t));
 }
 
 /* ---- all of it */
 
-/* An earlier test's witnesses are not this one's. */
-static void remove_old(const test *t)
+void ft_test_clear(const char *folder)
 {
     struct dirent **found = NULL;
-    int n = t->options->witness_dir ? 0 : scandir(t->folder, &found, is_witness, NULL);
+    int n = scandir(folder, &found, is_witness, NULL);
     for (int i = 0; i < n; i++) {
-        char *path = path_in(t, found[i]->d_name);
-        unlink(path);
-        free(path);
+        ft_strbuf path = {0};
+        ft_strbuf_printf(&path, "%s/%s", folder, found[i]->d_name);
+        unlink(path.text);
+        ft_strbuf_release(&path);
         free(found[i]);
     }
     free(found);
@@ -235,17 +230,20 @@ static void remove_old(const test *t)
 ft_exit ft_run_test(const ft_options *options)
 {
     ft_error err = FT_ERROR_INIT;
-    test t = {.options = options};
+    ft_test t = {.options = options};
     if (make_folder(&t, &err)) {
         ft_print_error(NULL, &err);
         free(t.folder);
         return ft_exit_of(&err);
     }
-    remove_old(&t);
+    if (!options->witness_dir) ft_test_clear(t.folder);
     ft_exit code = record(&t);
     if (code == FT_EXIT_CLEAN && !ft_signals_caught()) code = check(&t);
     bool found = code == FT_EXIT_FINDINGS;
     if (found && !options->no_replay) replay_all(&t);
+    bool checked = found || code == FT_EXIT_CLEAN;
+    if (checked && !ft_signals_caught() && ft_test_possible(&t)) code = FT_EXIT_FINDINGS;
+    found = code == FT_EXIT_FINDINGS;
     if (t.temporary && !found) remove_folder(&t);
     for (size_t i = 0; i < t.traces.len; i++) free(t.traces.data[i]);
     for (size_t i = 0; i < t.places.len; i++) free(t.places.data[i]);

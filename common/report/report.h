@@ -198,6 +198,9 @@ typedef enum ft_paint { FT_PAINT_PLAIN, FT_PAINT_BOLD, FT_PAINT_RED, FT_PAINT_YE
 void ft_view_paint(const ft_view *view, ft_paint paint, const char *text, ft_strbuf *out);
 /* Adds text with control characters as '?': names come from traces that strangers made. */
 void ft_view_safe_text(const char *text, ft_strbuf *out);
+/* The text of one finding, as FT_REPORT_TEXT has it. */
+void ft_report_finding_text(const ft_report *report, const ft_finding *finding, const ft_view *view,
+                            ft_strbuf *out);
 /* The same of an event's text or a value: numbers that only an address is as large as are told in
  * hexadecimal. */
 void ft_view_event_text(const char *text, ft_strbuf *out);

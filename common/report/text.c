@@ -197,6 +197,12 @@ static void print_finding(const ft_view *view, const ft_report *report, const ft
     ft_strbuf_puts(out, "\n");
 }
 
+void ft_report_finding_text(const ft_report *report, const ft_finding *finding, const ft_view *view,
+                            ft_strbuf *out)
+{
+    print_finding(view, report, finding, out);
+}
+
 static void print_hidden(const ft_finding *finding, ft_strbuf *out)
 {
     if (finding->group != finding->number)

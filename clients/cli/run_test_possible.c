@@ -1,0 +1,148 @@
+/* What the recording's values rule out. A read must return what it returned, or what its thread
+ * does next is not known: a deadlock of two threads that write something between their locks is no
+ * prediction. But the program can be asked: a schedule of its synchronisation alone (model control)
+ * that it comes through, up to the bug, is one that it has. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/report.h"
+#include "run_test.h"
+#include "signals.h"
+#include "view.h"
+
+enum { BUDGET = 20 }; /* seconds for looking */
+
+/* Whoever chose a model, says what is known already or reads a document wants that alone; terms
+ * say what is computed from other values. */
+static bool is_wanted(const ft_options *o)
+{
+    bool any = !o->any_check || o->checks[FT_CHECK_RACE] || o->checks[FT_CHECK_DEADLOCK];
+    bool known = o->baselines.len || o->suppressions.len || o->new_since;
+    return any && !known && !o->no_replay && !o->model && !o->symbolic &&
+           ft_options_are_for_people(o);
+}
+
+/* The report of that check, NULL: there is none. `folder` gets the witnesses. */
+static json_t *look(const ft_test *t, char *folder)
+{
+    ft_options options = {.command = FT_COMMAND_CHECK,
+                          .model = "control",
+                          .any_check = true,
+                          .budget = BUDGET,
+                          .json = true,
+                          .quiet = true,
+                          .witness_dir = folder,
+                          .server = t->options->server,
+                          .workers = t->options->workers};
+    const bool *checks = t->options->checks, all = !t->options->any_check;
+    char *place = ft_test_path(t, "possible.json");
+    options.checks[FT_CHECK_RACE] = all || checks[FT_CHECK_RACE];
+    options.checks[FT_CHECK_DEADLOCK] = all || checks[FT_CHECK_DEADLOCK];
+    options.output = place;
+    for (size_t i = 0; i < t->traces.len; i++) ft_vec_push(&options.arguments, t->traces.data[i]);
+    bool found = ft_run_check(&options) == FT_EXIT_FINDINGS;
+    json_t *report = found ? json_load_file(place, 0, NULL) : NULL;
+    unlink(place);
+    free(place);
+    ft_vec_release(&options.arguments);
+    return report;
+}
+
+typedef struct attempts {
+    ft_test *test;
+    ft_view view;
+    uint32_t tried, reached;
+} attempts;
+
+/* Prints the finding that the program came to; its part of the report is `part`. */
+static void tell(attempts *a, const ft_report *report, const ft_finding *finding, const char *said)
+{
+    ft_strbuf out = {0};
+    ft_report_finding_text(report, finding, &a->view, &out);
+    fputs(ft_strbuf_text(&out), ft_test_out(a->test));
+    fprintf(ft_test_out(a->test), "[%zu] %s\n", finding->number, said);
+    ft_strbuf_release(&out);
+}
+
+/* A compare-and-swap that finds another value writes nothing: standing before it is no race. */
+static bool is_sure(const ft_finding *finding)
+{
+    for (size_t i = 0; i < finding->accesses.len; i++)
+        if (strncmp(finding->accesses.data[i].text, "rmw ", 4) == 0) return false;
+    return true;
+}
+
+static void attempt(attempts *a, const ft_report *report, const ft_finding *finding,
+                    const char *trace)
+{
+    ft_strbuf said = {0};
+    char *witness = ft_view_witness_path(&a->view, trace, finding->number);
+    bool stays = false;
+    if (a->tried < FT_TEST_REPLAYS && !ft_signals_caught() && is_sure(finding) &&
+        ft_test_is_new(a->test, witness)) {
+        a->tried++;
+        stays = ft_test_replay(a->test, witness, trace, &said);
+    }
+    a->reached += stays;
+    if (stays)
+        tell(a, report, finding, ft_strbuf_text(&said));
+    else
+        unlink(witness);
+    ft_strbuf_release(&said);
+    free(witness);
+}
+
+/* They are what the program did: more than possible. */
+static void name_status(json_t *report)
+{
+    size_t p, f;
+    json_t *part, *finding, *several = json_object_get(report, "reports");
+    json_t *parts = several ? json_incref(several) : json_pack("[O]", report);
+    json_array_foreach(parts, p, part)
+    {
+        json_array_foreach(json_object_get(part, "findings"), f, finding)
+            json_object_set_new(finding, "status", json_string("brought about"));
+    }
+    json_decref(parts);
+}
+
+static uint32_t attempt_all(ft_test *t, json_t *json, const char *folder)
+{
+    attempts a = {.test = t};
+    ft_view_init(t->options, &a.view);
+    a.view.witness_dir = folder;
+    a.view.private_server = true;
+    name_status(json);
+    ft_report *report = ft_report_new(json, NULL);
+    for (size_t i = 0; i < report->findings.len; i++) {
+        const ft_finding *finding = &report->findings.data[i];
+        a.view.file_number = report->parts.len > 1 ? finding->part + 1 : 0;
+        if (finding->part < t->traces.len)
+            attempt(&a, report, finding, t->traces.data[finding->part]);
+    }
+    ft_report_free(report);
+    return a.reached;
+}
+
+uint32_t ft_test_possible(ft_test *t)
+{
+    if (!is_wanted(t->options) || !t->traces.len) return 0;
+    char *folder = ft_test_path(t, "possible");
+    ft_test_clear(folder);
+    json_t *report = mkdir(folder, 0777) && errno != EEXIST ? NULL : look(t, folder);
+    uint32_t reached = report ? attempt_all(t, report, folder) : 0;
+    if (reached)
+        fprintf(
+            ft_test_out(t),
+            "foretell: %u more: other values than the recording's are read on the way there, so "
+            "that it was no prediction; the program came to it\n",
+            reached);
+    json_decref(report);
+    rmdir(folder);
+    free(folder);
+    return reached;
+}
