@@ -105,6 +105,8 @@ typedef struct ft_options {
     uint32_t limit; /* MiB */
     const char *annotations, *inputs_of;
     bool symbolic, exit_code;
+    bool report_follows; /* set by `test`: on standard output, behind what the program prints there
+                          */
     /* replay */
     uint32_t deadline; /* seconds */
     bool stop, live_inputs, unordered_hand_overs;

@@ -29,6 +29,7 @@ typedef struct run {
     ft_trace_writer write; /* how it is written; from choose_place on */
     int status;            /* of the program (wait) */
     uint32_t end;          /* ft_raw_end */
+    bool open_line;        /* the last that the program printed */
 } run;
 
 static ft_exit fail(const char *file, const ft_error *err)
@@ -244,7 +245,7 @@ static void print_summary(const run *r, const ft_record_summary *s)
     ft_strbuf_release(&end);
 }
 
-static ft_status check_started(const ft_program_file *log, const run *r, ft_error *err)
+static ft_status check_started(const ft_program_file *log, run *r, ft_error *err)
 {
     ft_raw_header header;
     const char *program = r->options->arguments.data[0];
@@ -255,7 +256,17 @@ static ft_status check_started(const ft_program_file *log, const run *r, ft_erro
                             "%s: was not built with --symbolic: build it again with "
                             "CC='foretell-cc --symbolic' CXX='foretell-c++ --symbolic'",
                             program);
+    r->open_line = header.open_line;
     return header.started ? FT_OK : ft_program_absent(program, r->status, &header, err);
+}
+
+/* What is told begins a line; what only the program prints somewhere is its own. */
+static void end_line(const run *r)
+{
+    bool seen = isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
+    if (!r->open_line || (!seen && !r->options->report_follows)) return;
+    fputs("\n", stdout);
+    fflush(stdout);
 }
 
 /* A log that could not be written whole is no fault of the trace's. */
@@ -326,6 +337,7 @@ static ft_exit record(run *r)
     ft_recording *recording = ft_record_begin(log.own, r->annotations);
     ft_status status = run_program(r, &log, &err);
     if (!status) status = check_started(&log, r, &err);
+    if (!status) end_line(r);
     if (status)
         ft_record_drop(recording);
     else

@@ -37,6 +37,7 @@ typedef struct replay {
     ft_schedule run;
     bool silent;
     ft_strbuf *said;
+    bool open_line; /* the last that the program printed */
 } replay;
 
 /* ---- running it */
@@ -74,6 +75,7 @@ static ft_status read_back(replay *r, const ft_program_file *file, ft_error *err
     if (pread(file->fd, &header, sizeof header, 0) != (ssize_t)sizeof header ||
         pread(file->fd, &r->run, sizeof r->run, FT_RAW_PAGE) != (ssize_t)sizeof r->run)
         return ft_error_set(err, FT_IO, "the schedule is gone");
+    r->open_line = header.open_line;
     if (!header.started) return ft_program_absent(r->argv[0], r->status, &header, err);
     return ft_libraries_check_loaded(r->trace, file->fd, FT_RAW_PAGE, err);
 }
@@ -219,13 +221,13 @@ static void set(const char *word)
 ft_exit ft_run_replay(const ft_options *options)
 {
     ft_strbuf said = {0};
-    ft_exit code = ft_replay(options, false, &said);
+    ft_exit code = ft_replay(options, false, &said, NULL);
     if (said.len && !options->json) printf("%s\n", ft_strbuf_text(&said));
     ft_strbuf_release(&said);
     return code;
 }
 
-ft_exit ft_replay(const ft_options *options, bool silent, ft_strbuf *said)
+ft_exit ft_replay(const ft_options *options, bool silent, ft_strbuf *said, bool *outside)
 {
     ft_error err = FT_ERROR_INIT;
     json_t *json = NULL;
@@ -243,6 +245,8 @@ ft_exit ft_replay(const ft_options *options, bool silent, ft_strbuf *said)
     for (size_t i = first; i < n; i++) argv[i - first] = ft_strdup(options->arguments.data[i]);
     replay r = {.options = options, .argv = argv, .silent = silent, .said = said};
     ft_exit code = prepare(&r, json);
+    if (outside) *outside = r.run.outside;
+    if (r.open_line && !silent && !options->json) fputs("\n", stdout);
     for (size_t i = 0; argv[i]; i++) free(argv[i]);
     free(argv);
     free(r.program);

@@ -69,6 +69,7 @@ static ft_exit record(ft_test *t)
     ft_options options = *t->options;
     char *path = ft_test_path(t, TRACE);
     options.command = FT_COMMAND_RECORD;
+    options.report_follows = ft_options_are_for_people(t->options);
     options.output = path;
     options.to = NULL;
     ft_exit code = ft_run_record(&options);
@@ -125,7 +126,8 @@ FILE *ft_test_out(const ft_test *t)
     return ft_options_are_for_people(t->options) ? stdout : stderr;
 }
 
-bool ft_test_replay(const ft_test *t, const char *witness, const char *trace, ft_strbuf *said)
+bool ft_test_replay(const ft_test *t, const char *witness, const char *trace, ft_strbuf *said,
+                    bool *outside)
 {
     ft_options options = {.command = FT_COMMAND_REPLAY,
                           .before = 2,
@@ -136,7 +138,7 @@ bool ft_test_replay(const ft_test *t, const char *witness, const char *trace, ft
     ft_vec_push(&options.arguments, trace);
     for (size_t i = 0; i < t->options->arguments.len; i++)
         ft_vec_push(&options.arguments, t->options->arguments.data[i]);
-    bool reached = ft_replay(&options, true, said) == FT_EXIT_CLEAN;
+    bool reached = ft_replay(&options, true, said, outside) == FT_EXIT_CLEAN;
     ft_options_release(&options);
     return reached;
 }
@@ -145,7 +147,7 @@ static void replay(ft_test *t, const char *witness, const char *trace)
 {
     ft_strbuf said = {0};
     t->tried++;
-    t->reached += ft_test_replay(t, witness, trace, &said);
+    t->reached += ft_test_replay(t, witness, trace, &said, NULL);
     if (said.len && !t->options->quiet)
         fprintf(ft_test_out(t), "%s: %s\n", base_of(witness), ft_strbuf_text(&said));
     ft_strbuf_release(&said);

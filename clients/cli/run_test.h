@@ -22,8 +22,10 @@ typedef struct ft_test {
 char *ft_test_path(const ft_test *test, const char *name);
 /* Is that the first witness of its kind for its places? */
 bool ft_test_is_new(ft_test *test, const char *witness);
-/* Drives the program through the witness; what came of it, for people, goes to `said`. */
-bool ft_test_replay(const ft_test *test, const char *witness, const char *trace, ft_strbuf *said);
+/* Drives the program through the witness; what came of it, for people, goes to `said`. outside: as
+ * of ft_replay. */
+bool ft_test_replay(const ft_test *test, const char *witness, const char *trace, ft_strbuf *said,
+                    bool *outside);
 /* Removes an earlier test's witnesses: they are not this one's. */
 void ft_test_clear(const char *folder);
 /* Where the test's lines for people go. */

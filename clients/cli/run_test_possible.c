@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "report/report.h"
@@ -14,7 +15,7 @@
 #include "signals.h"
 #include "view.h"
 
-enum { BUDGET = 20 }; /* seconds for looking */
+enum { BUDGET = 20, PATIENCE = 60 }; /* seconds for looking, and for replays */
 
 /* Whoever chose a model, says what is known already or reads a document wants that alone; terms
  * say what is computed from other values. */
@@ -56,15 +57,17 @@ typedef struct attempts {
     ft_test *test;
     ft_view view;
     uint32_t tried, reached;
+    double end; /* of the time for it, in seconds */
 } attempts;
 
-/* Prints the finding that the program came to; its part of the report is `part`. */
-static void tell(attempts *a, const ft_report *report, const ft_finding *finding, const char *said)
+/* Prints the finding that the program came to. */
+static void tell(attempts *a, const ft_report *report, const ft_finding *finding,
+                 const char *witness, const char *said)
 {
     ft_strbuf out = {0};
     ft_report_finding_text(report, finding, &a->view, &out);
     fputs(ft_strbuf_text(&out), ft_test_out(a->test));
-    fprintf(ft_test_out(a->test), "[%zu] %s\n", finding->number, said);
+    fprintf(ft_test_out(a->test), "%s: %s\n", witness, said);
     ft_strbuf_release(&out);
 }
 
@@ -76,20 +79,42 @@ static bool is_sure(const ft_finding *finding)
     return true;
 }
 
+/* A cycle of locks stays one; others that wait may be helped from outside, which a replay has not.
+ */
+static bool is_reached(const ft_test *t, const ft_finding *finding, const char *witness,
+                       const char *trace, ft_strbuf *said)
+{
+    bool outside = false, reached = ft_test_replay(t, witness, trace, said, &outside);
+    bool waits = strcmp(finding->check, ft_check_name(FT_CHECK_DEADLOCK)) == 0 &&
+                 strcmp(finding->kind, "cycle") != 0;
+    return reached && !(waits && outside);
+}
+
+static double now(void)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
+}
+
+static bool goes_on(const attempts *a)
+{
+    return a->tried < FT_TEST_REPLAYS && now() < a->end && !ft_signals_caught();
+}
+
 static void attempt(attempts *a, const ft_report *report, const ft_finding *finding,
                     const char *trace)
 {
     ft_strbuf said = {0};
     char *witness = ft_view_witness_path(&a->view, trace, finding->number);
     bool stays = false;
-    if (a->tried < FT_TEST_REPLAYS && !ft_signals_caught() && is_sure(finding) &&
-        ft_test_is_new(a->test, witness)) {
+    if (goes_on(a) && is_sure(finding) && ft_test_is_new(a->test, witness)) {
         a->tried++;
-        stays = ft_test_replay(a->test, witness, trace, &said);
+        stays = is_reached(a->test, finding, witness, trace, &said);
     }
     a->reached += stays;
     if (stays)
-        tell(a, report, finding, ft_strbuf_text(&said));
+        tell(a, report, finding, witness, ft_strbuf_text(&said));
     else
         unlink(witness);
     ft_strbuf_release(&said);
@@ -110,20 +135,27 @@ static void name_status(json_t *report)
     json_decref(parts);
 }
 
+static void attempt_check(attempts *a, const ft_report *report, ft_check check)
+{
+    for (size_t i = 0; i < report->findings.len; i++) {
+        const ft_finding *finding = &report->findings.data[i];
+        bool there = finding->part < a->test->traces.len;
+        a->view.file_number = report->parts.len > 1 ? finding->part + 1 : 0;
+        if (there && strcmp(finding->check, ft_check_name(check)) == 0)
+            attempt(a, report, finding, a->test->traces.data[finding->part]);
+    }
+}
+
 static uint32_t attempt_all(ft_test *t, json_t *json, const char *folder)
 {
-    attempts a = {.test = t};
+    attempts a = {.test = t, .end = now() + PATIENCE};
     ft_view_init(t->options, &a.view);
     a.view.witness_dir = folder;
     a.view.private_server = true;
     name_status(json);
     ft_report *report = ft_report_new(json, NULL);
-    for (size_t i = 0; i < report->findings.len; i++) {
-        const ft_finding *finding = &report->findings.data[i];
-        a.view.file_number = report->parts.len > 1 ? finding->part + 1 : 0;
-        if (finding->part < t->traces.len)
-            attempt(&a, report, finding, t->traces.data[finding->part]);
-    }
+    attempt_check(&a, report, FT_CHECK_DEADLOCK);
+    attempt_check(&a, report, FT_CHECK_RACE);
     ft_report_free(report);
     return a.reached;
 }

@@ -86,6 +86,9 @@ typedef struct ft_raw_header {
     uint32_t forked;
     /* by the runtime: so many calls of pthread_cancel were refused */
     uint32_t refused;
+    /* by the runtime: 1: the last line that the program printed has no end, as far as it is known
+     */
+    uint32_t open_line;
 } ft_raw_header;
 
 /*  symbol      operands  meaning */

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -531,6 +532,14 @@ bool ft_rt_log_open(void)
     dl_iterate_phdr(log_module, &start);
     log_arguments();
     return ft_rt_logging;
+}
+
+/* What is still to be written says it. */
+void ft_rt_tell_line(void)
+{
+    const FILE *out = stdout;
+    bool waits = out->_IO_write_ptr > out->_IO_write_base;
+    if (ft_rt_header) ft_rt_header->open_line = waits && out->_IO_write_ptr[-1] != '\n';
 }
 
 void ft_rt_log_end(ft_raw_end why)

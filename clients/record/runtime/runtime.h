@@ -279,6 +279,7 @@ void ft_rt_baton_start(void);               /* the first thread, and the watchdo
 /* ---- log.c: all by the thread with the baton */
 bool ft_rt_log_open(void);
 void ft_rt_log_end(ft_raw_end why); /* the first reason stays */
+void ft_rt_tell_line(void);         /* whether the program's output ends in a line's end */
 /* Before the first thread is created: what the program's variables hold by now. Code without hooks
  * (getopt, the C++ library's start) wrote it in the first thread, or nobody did. */
 void ft_rt_log_variables(void);

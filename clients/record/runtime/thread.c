@@ -383,7 +383,7 @@ __attribute__((constructor(101))) static void start_early(void)
 __attribute__((destructor(101))) static void finish(void)
 {
     ft_rt_thread *self = ft_rt_enter();
-    if (self) ft_rt_log_deadlocks();
+    if (self) ft_rt_log_deadlocks(), ft_rt_tell_line();
     ft_rt_log_end(FT_RAW_END_EXIT); /* without a thread: main's ended, and then all others */
     ft_rt_replay_exit();
     if (self) ft_rt_leave(self);
