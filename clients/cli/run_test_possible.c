@@ -102,6 +102,13 @@ static bool goes_on(const attempts *a)
     return a->tried < FT_TEST_REPLAYS && now() < a->end && !ft_signals_caught();
 }
 
+/* It may take its time. */
+static void say_trying(const ft_options *options)
+{
+    if (options->quiet) return;
+    fputs("foretell: trying in the program what only the recording's values rule out\n", stderr);
+}
+
 static void attempt(attempts *a, const ft_report *report, const ft_finding *finding,
                     const char *trace)
 {
@@ -109,7 +116,7 @@ static void attempt(attempts *a, const ft_report *report, const ft_finding *find
     char *witness = ft_view_witness_path(&a->view, trace, finding->number);
     bool stays = false;
     if (goes_on(a) && is_sure(finding) && ft_test_is_new(a->test, witness)) {
-        a->tried++;
+        if (!a->tried++) say_trying(a->test->options);
         stays = is_reached(a->test, finding, witness, trace, &said);
     }
     a->reached += stays;
