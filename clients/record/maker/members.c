@@ -72,7 +72,7 @@ static void know_module(ft_members *members, Dwfl_Module *module)
 
 /* ---- the way into it ---- */
 
-static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
+bool ft_members_type(Dwarf_Die *die, Dwarf_Die *type)
 {
     Dwarf_Attribute attribute;
     Dwarf_Die at;
@@ -109,7 +109,7 @@ static bool member_extent(Dwarf_Die *member, Dwarf_Die *type, Dwarf_Word *begin,
     *begin = 0; /* a union's members have none */
     if (dwarf_hasattr(member, DW_AT_external) || dwarf_hasattr(member, DW_AT_declaration))
         return false;
-    if (!type_of(member, type) || dwarf_aggregate_size(type, size)) return false;
+    if (!ft_members_type(member, type) || dwarf_aggregate_size(type, size)) return false;
     bool told = number_of(member, DW_AT_data_member_location, begin);
     if (number_of(member, DW_AT_bit_size, &bits) && bits) bits_extent(member, bits, begin, size);
     return told || !dwarf_hasattr(member, DW_AT_data_member_location);
@@ -160,7 +160,8 @@ static bool into_element(Dwarf_Die *type, uint64_t *offset, ft_strbuf *name)
 {
     Dwarf_Die range, element;
     Dwarf_Word whole, size, count;
-    if (!type_of(type, &element) || dwarf_aggregate_size(type, &whole) || dwarf_child(type, &range))
+    if (!ft_members_type(type, &element) || dwarf_aggregate_size(type, &whole) ||
+        dwarf_child(type, &range))
         return false;
     size = whole;
     do {
@@ -201,7 +202,7 @@ static void go_down(Dwarf_Die *type, uint64_t *offset, ft_strbuf *name)
 void ft_members_inside(Dwarf_Die *variable, uint64_t offset, ft_strbuf *name)
 {
     Dwarf_Die type;
-    if (type_of(variable, &type)) go_down(&type, &offset, name);
+    if (ft_members_type(variable, &type)) go_down(&type, &offset, name);
     ft_members_offset(offset, name);
 }
 

@@ -3,6 +3,7 @@
 #define FT_RECORD_MEMBERS_H
 
 #include <elfutils/libdwfl.h>
+#include <stdbool.h>
 
 #include "base/strbuf.h"
 
@@ -19,6 +20,9 @@ void ft_members_name(ft_members *members, Dwfl_Module *module, uint64_t address,
 void ft_members_inside(Dwarf_Die *variable, uint64_t offset, ft_strbuf *name);
 /* The same of memory that begins with a value of that type. */
 void ft_members_of_type(Dwarf_Die *type, uint64_t offset, ft_strbuf *name);
+/* The type of a variable or member, of what a pointer points to, or an array is made of: without
+ * names and qualifiers. False: it has none. */
+bool ft_members_type(Dwarf_Die *die, Dwarf_Die *type);
 /* Adds "+2" alone; nothing for offset 0. */
 void ft_members_offset(uint64_t offset, ft_strbuf *name);
 

@@ -7,6 +7,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "maker/members.h"
 
 enum { MAX_NESTING = 32, MAX_STEPS = 16 };
 
@@ -122,15 +123,6 @@ static bool find_inside(Dwarf_Die *scope, Dwarf_Addr address, const char *name, 
 
 /* ---- types ---- */
 
-/* Without names and qualifiers. */
-static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
-{
-    Dwarf_Attribute attribute;
-    Dwarf_Die at;
-    return dwarf_attr_integrate(die, DW_AT_type, &attribute) &&
-           dwarf_formref_die(&attribute, &at) && dwarf_peel_type(&at, type) == 0;
-}
-
 static bool is_pointer(Dwarf_Die *type)
 {
     int tag = dwarf_tag(type);
@@ -141,7 +133,8 @@ static bool is_pointer(Dwarf_Die *type)
 static bool step_in(Dwarf_Die *type)
 {
     Dwarf_Die inner;
-    if ((!is_pointer(type) && dwarf_tag(type) != DW_TAG_array_type) || !type_of(type, &inner))
+    if ((!is_pointer(type) && dwarf_tag(type) != DW_TAG_array_type) ||
+        !ft_members_type(type, &inner))
         return false;
     *type = inner;
     return true;
@@ -154,7 +147,8 @@ static bool step_to(Dwarf_Die *type, const char *name, size_t length, int nestin
     if (nesting > MAX_NESTING || dwarf_child(type, &member)) return false;
     do {
         int tag = dwarf_tag(&member);
-        if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || !type_of(&member, &inner))
+        if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
+            !ft_members_type(&member, &inner))
             continue;
         bool hidden = tag == DW_TAG_inheritance || !dwarf_diename(&member);
         if (hidden ? step_to(&inner, name, length, nesting + 1)
@@ -240,12 +234,12 @@ static bool begin_at(ft_pointees *pointees, const ft_asked_block *b, const step 
 {
     Dwarf_Die die;
     if (find_inside(b->function, b->address, first->name, first->length, 0, &die))
-        return type_of(&die, type);
-    if (find_inside(b->function, b->address, "this", 4, 0, &die) && type_of(&die, type) &&
+        return ft_members_type(&die, type);
+    if (find_inside(b->function, b->address, "this", 4, 0, &die) && ft_members_type(&die, type) &&
         step_in(type) && step_to(type, first->name, first->length, 0))
         return true;
     const by_name *variables = &names_of(pointees, b->unit)->variables;
-    return find_outside(variables, first->name, first->length, &die) && type_of(&die, type);
+    return find_outside(variables, first->name, first->length, &die) && ft_members_type(&die, type);
 }
 
 static bool evaluate(ft_pointees *pointees, const ft_asked_block *b, const expression *e,

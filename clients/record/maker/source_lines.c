@@ -23,10 +23,8 @@ typedef struct file {
 } file;
 
 struct ft_source_lines {
-    ft_intern names; /* as the debug information has them, with their folders */
-    FT_VEC(file) files;
-    ft_intern modules;
-    FT_VEC(file) built;
+    ft_intern names;    /* of sources, with the folders that they were told with, and of modules */
+    FT_VEC(file) files; /* by name */
     ft_source *texts;
     ft_map statements; /* location -> its number in `joined` */
     FT_VEC(char *) joined;
@@ -43,14 +41,11 @@ void ft_source_lines_free(ft_source_lines *lines)
 {
     if (!lines) return;
     for (size_t i = 0; i < lines->files.len; i++) free(lines->files.data[i].path);
-    for (size_t i = 0; i < lines->built.len; i++) free(lines->built.data[i].path);
     ft_vec_release(&lines->files);
-    ft_vec_release(&lines->built);
     for (size_t i = 0; i < lines->joined.len; i++) free(lines->joined.data[i]);
     ft_vec_release(&lines->joined);
     ft_map_release(&lines->statements);
     ft_intern_release(&lines->names);
-    ft_intern_release(&lines->modules);
     ft_source_close(lines->texts);
     free(lines);
 }
@@ -65,25 +60,25 @@ static file look_at(const char *name)
     return found;
 }
 
-/* NULL: where it is, is not known. */
-static const file *source_of(ft_source_lines *lines, const ft_code_place *place)
+/* Its path is the table's. */
+static file file_called(ft_source_lines *lines, const char *name)
 {
-    const char *folder = place->folder ? place->folder : "";
-    if (!place->file || (place->file[0] != '/' && folder[0] != '/')) return NULL;
-    ft_strbuf name = {0};
-    if (place->file[0] != '/') ft_strbuf_printf(&name, "%s/", folder);
-    ft_strbuf_puts(&name, place->file);
-    uint32_t id = ft_intern_add(&lines->names, name.text, name.len);
-    if (id == lines->files.len) ft_vec_push(&lines->files, look_at(name.text));
-    ft_strbuf_release(&name);
-    return &lines->files.data[id];
+    uint32_t id = ft_intern_add(&lines->names, name, strlen(name));
+    if (id == lines->files.len) ft_vec_push(&lines->files, look_at(name));
+    return lines->files.data[id];
 }
 
-static const file *module_called(ft_source_lines *lines, const char *name)
+/* Without a path: where it is, is not known. */
+static file source_of(ft_source_lines *lines, const ft_code_place *place)
 {
-    uint32_t id = ft_intern_add(&lines->modules, name, strlen(name));
-    if (id == lines->built.len) ft_vec_push(&lines->built, look_at(name));
-    return &lines->built.data[id];
+    const char *folder = place->folder ? place->folder : "";
+    if (!place->file || (place->file[0] != '/' && folder[0] != '/')) return (file){.path = NULL};
+    if (place->file[0] == '/') return file_called(lines, place->file);
+    ft_strbuf name = {0};
+    ft_strbuf_printf(&name, "%s/%s", folder, place->file);
+    file found = file_called(lines, name.text);
+    ft_strbuf_release(&name);
+    return found;
 }
 
 static bool is_older(const file *a, const file *b)
@@ -95,15 +90,15 @@ static bool is_older(const file *a, const file *b)
 void ft_source_lines_tell(ft_source_lines *lines, ft_builder *builder, uint32_t loc,
                           const ft_code_place *place, const char *module)
 {
-    const file *source = source_of(lines, place), *built = module_called(lines, module);
-    if (!source) return;
-    bool same = source->there && built->there && is_older(source, built);
+    file source = source_of(lines, place), built = file_called(lines, module);
+    if (!source.path) return;
+    bool same = source.there && built.there && is_older(&source, &built);
     char *text = same && place->line > 0
-                     ? ft_source_text(lines->texts, source->path + 1, (size_t)place->line)
+                     ? ft_source_text(lines->texts, source.path + 1, (size_t)place->line)
                      : NULL;
     size_t length = text ? strlen(text) : 0;
     bool kept = length && length <= LONGEST;
-    ft_builder_source(builder, loc, source->path, strlen(source->path), kept ? text : NULL, length);
+    ft_builder_source(builder, loc, source.path, strlen(source.path), kept ? text : NULL, length);
     free(text);
 }
 
