@@ -3,7 +3,7 @@
 
 set(record_share ${CMAKE_BINARY_DIR}/share/foretell/record)
 
-file(GLOB runtime_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/clients/record/runtime/*.c)
+file(GLOB_RECURSE runtime_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/clients/record/runtime/*.c)
 add_library(foretell-record STATIC ${runtime_sources})
 target_include_directories(foretell-record PRIVATE clients/record/raw clients/record/runtime common)
 set_target_properties(foretell-record PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${record_share}
@@ -51,7 +51,7 @@ target_include_directories(forerecord PUBLIC clients/record)
 target_link_libraries(forerecord PUBLIC forecommon PkgConfig::DW PkgConfig::ELF)
 
 # The assembler that the compilers behind the wrappers run; they look for one called `as'.
-file(GLOB assembler_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/clients/record/assembler/*.c)
+file(GLOB_RECURSE assembler_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/clients/record/assembler/*.c)
 list(REMOVE_ITEM assembler_sources ${CMAKE_SOURCE_DIR}/clients/record/assembler/main.c)
 add_library(foreassembler STATIC ${assembler_sources})
 target_include_directories(foreassembler PUBLIC clients/record)
