@@ -10,9 +10,9 @@
 
 #include "cli.h"
 #include "feed.h"
-#include "maker/annotations.h"
+#include "maker/annotations/annotations.h"
+#include "maker/log/log.h"
 #include "maker/maker.h"
-#include "maker/raw_log.h"
 #include "output.h"
 #include "program.h"
 #include "signals.h"

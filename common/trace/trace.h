@@ -186,7 +186,7 @@ typedef struct ft_trace {
     const char **command;  /* [n_command] what was recorded: the program and its arguments, in front
                               of them NAME=VALUE words of its environment that it needs */
     uint32_t n_command;    /* 0: not known */
-    unsigned char *inputs; /* what the program read (clients/record/maker/inputs.h): for replays */
+    unsigned char *inputs; /* what the program read (maker/replay/inputs.h): for replays */
     size_t n_inputs;       /* bytes; 0: none, or not kept (ft_builder_keep_inputs) */
     ft_term_pool *terms;
     ft_note *notes; /* [n_notes] as built: ascending by code */

@@ -6,7 +6,7 @@
  * search of all. */
 #include "trace_support.h"
 
-#include "maker/cells.h"
+#include "maker/cells/cells.h"
 
 enum { ACTORS = 3, BYTES = 256, STEPS = 3000, RUNS = 100, ALLOCATIONS = 4 };
 #define BASE UINT64_C(0x7000)

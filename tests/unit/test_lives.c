@@ -1,7 +1,7 @@
-/* Lives (maker/lives.h): addresses of memory that is given out again are other values. */
+/* Lives (maker/cells/reuse.h): addresses of memory that is given out again are other values. */
 #include "trace_support.h"
 
-#include "maker/lives.h"
+#include "maker/cells/reuse.h"
 
 #define BLOCK UINT64_C(0x555555600000)
 

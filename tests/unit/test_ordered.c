@@ -1,9 +1,9 @@
-/* What forks and joins order is left out of a recording (maker/cells.h), and nothing that a check
- * finds may change by that: logs of small random programs become traces with and without it, and
- * the engine must find the same violations in both, event by event. A recording with terms has them
- * in cells of their own kind (maker/handed.c): one in which nothing is computed has the events of
- * one without.
- * FT_SEEDS=N and FT_SEED_START=N in the environment make longer runs. */
+/* What forks and joins order is left out of a recording (maker/cells/cells.h), and nothing that a
+ * check finds may change by that: logs of small random programs become traces with and without it,
+ * and the engine must find the same violations in both, event by event. A recording with terms has
+ * them in cells of their own kind (maker/passes/ordered_cells.c): one in which nothing is computed
+ * has the events of one without. FT_SEEDS=N and FT_SEED_START=N in the environment make longer
+ * runs. */
 #include "trace_support.h"
 
 #include <sys/mman.h>

@@ -15,7 +15,7 @@
 
 #include "trace_support.h"
 
-#include "maker/raw_log.h"
+#include "maker/log/log.h"
 
 #include "../../clients/record/runtime/log.c"
 

@@ -2,7 +2,7 @@
  * packed events do harm. */
 #include "trace_support.h"
 
-#include "maker/raw_pack.h"
+#include "maker/log/pack.h"
 
 enum { SITES = 300, WIDE = FT_RAW_SITES - 1, BATCHES = 400 };
 

@@ -1,13 +1,14 @@
-/* Names of addresses (maker/functions.h, maker/elf_symbols.h), beside libdw's own slower ways to
- * them: all over this program, which is built with debug information, and a library without. */
+/* Names of addresses (maker/symbols/functions.h, maker/symbols/elf_symbols.h), beside libdw's own
+ * slower ways to them: all over this program, which is built with debug information, and a library
+ * without. */
 #include "trace_support.h"
 
 #include <dlfcn.h>
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
 
-#include "maker/elf_symbols.h"
-#include "maker/functions.h"
+#include "maker/symbols/elf_symbols.h"
+#include "maker/symbols/functions.h"
 
 enum { BASE = 0x10000000, STEP = 40 };
 

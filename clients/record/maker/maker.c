@@ -71,7 +71,7 @@ static void meet_allocation(ft_maker *m, const ft_raw_record *r)
     ft_vec_push(&m->of_library, library);
 }
 
-/* Its stack counts as an allocation (maker/cells.h), without a name. */
+/* Its stack counts as an allocation (maker/cells/cells.h), without a name. */
 static void meet_begin(ft_maker *m, const ft_raw_record *r)
 {
     (void)r;

@@ -6,7 +6,7 @@
 
 #include "base/digest.h"
 #include "base/status.h"
-#include "maker/annotations.h"
+#include "maker/annotations/annotations.h"
 #include "raw/terms.h"
 #include "trace/reader.h"
 #include "trace/trace.h"

@@ -1,20 +1,20 @@
 /* Inside of maker/maker.h: what its files share of a log that becomes a trace. The first pass
- * (maker.c) learns what is there, the second (follow.c) makes the events. */
+ * (maker.c) learns what is there, the second (passes/second_pass.c) makes the events. */
 #ifndef FT_RECORD_MAKER_INTERNAL_H
 #define FT_RECORD_MAKER_INTERNAL_H
 
 #include "base/map.h"
-#include "maker/cells.h"
-#include "maker/channels.h"
-#include "maker/hidden.h"
-#include "maker/known.h"
-#include "maker/lives.h"
+#include "maker/cells/cells.h"
+#include "maker/cells/reuse.h"
+#include "maker/log/log.h"
 #include "maker/maker.h"
-#include "maker/raw_log.h"
-#include "maker/source_lines.h"
-#include "maker/stacks.h"
-#include "maker/symbols.h"
-#include "maker/terms.h"
+#include "maker/names/stacks.h"
+#include "maker/order/addresses_read.h"
+#include "maker/order/channels.h"
+#include "maker/order/library_locks.h"
+#include "maker/symbols/source_lines.h"
+#include "maker/symbols/symbols.h"
+#include "maker/terms/terms.h"
 
 enum {
     FT_MAKER_MANY = UINT16_MAX + 1, /* no thread has that number */
@@ -30,7 +30,7 @@ typedef struct ft_maker_object {
     bool declared;
     uint32_t allocation, offset; /* where it lies; FT_NO_ALLOCATION */
     uint32_t frame;              /* on a stack: in ft_maker.frames, + 1; else 0 */
-    /* objects.c */
+    /* passes/objects.c */
     bool used, initialised, ends; /* the latter two: where others can tell */
     bool hooked;                  /* code with hooks makes, uses or ends it */
     uint32_t user, maker;         /* threads; FT_MAKER_MANY */
@@ -42,7 +42,7 @@ typedef struct ft_maker_module {
     uint64_t base;
     uint32_t id; /* in the builder + 1, once it is used */
     bool hashed;
-    uint8_t hooks;                /* foreign.c */
+    uint8_t hooks;                /* passes/uninstrumented.c */
     char hash[FT_DIGEST_HEX + 1]; /* "": it cannot be read */
 } ft_maker_module;
 
@@ -72,10 +72,10 @@ typedef struct ft_maker_shadow {
     uint32_t toucher;  /* the thread that touched it, FT_MAKER_MANY: several */
     uint8_t content;   /* ft_maker_content */
     bool guarded;      /* of a block that not all threads need know of (ft_maker_admit) */
-    uint16_t life;     /* the value is an address in that life of its memory (maker/lives.h) */
+    uint16_t life; /* the value is an address in that life of its memory (maker/cells/reuse.h) */
 } ft_maker_shadow;
 
-/* An ordered cell, in a recording with terms (handed.c). */
+/* An ordered cell, in a recording with terms (passes/ordered_cells.c). */
 typedef struct ft_maker_handed {
     uint32_t loc, context; /* of the write that is to be published */
     uint16_t holder;       /* the thread whose terms memory has there (ft_lanes) */
@@ -132,7 +132,7 @@ typedef struct ft_maker {
     FT_VEC(uint32_t) locations;        /* by site, + 1; 0: not looked up yet */
     FT_VEC(uint8_t) own_memory;        /* by site: 0: not looked up yet; else 1, or 2: it is */
     FT_VEC(uint8_t) hooked;            /* likewise */
-    ft_maker_marks library;            /* likewise: it is in the C++ library (asked_for.c) */
+    ft_maker_marks library;            /* likewise: it is in the C++ library (names/call_sites.c) */
     ft_maker_marks allocators;         /* likewise: in a function that allocates for others */
     FT_VEC(uint8_t) library_locations; /* by location: 1: it is */
     ft_map askers;                     /* context -> the one in it that asked, FT_NO_CONTEXT */
@@ -148,7 +148,7 @@ typedef struct ft_maker {
     FT_VEC(ft_maker_actor) actors; /* by thread */
     ft_map ordered; /* reader << 16 | other -> the record up to which they are ordered */
     uint32_t n_edges;
-    uint32_t unseen_values;        /* told so far (accesses.c, read_unseen) */
+    uint32_t unseen_values;        /* told so far (passes/accesses.c, read_unseen) */
     FT_VEC(uint64_t) born;         /* by allocation: its record */
     FT_VEC(uint32_t) makers;       /* by allocation: its site */
     FT_VEC(uint8_t) of_library;    /* likewise: 1: the C++ library asked, for what is there */
@@ -174,10 +174,10 @@ typedef struct ft_maker {
     uint32_t step;                           /* which the record is (step_of) */
 } ft_maker;
 
-/* ---- sound.c: does the record fit to what came before? */
+/* ---- log/validate.c: does the record fit to what came before? */
 bool ft_maker_is_sound(const ft_maker *m, const ft_raw_record *r);
 
-/* ---- names.c: how what is kept is called, and which of the builder's things it is */
+/* ---- names/names.c: how what is kept is called, and which of the builder's things it is */
 /* NULL: none lies there. */
 ft_maker_module *ft_maker_module_at(const ft_maker *m, uint64_t pc);
 uint32_t ft_maker_module_id(ft_maker *m, ft_maker_module *module);
@@ -199,7 +199,7 @@ void ft_maker_know_lives(ft_maker *m);  /* behind the blocks */
 /* Says to which location the code there belongs. */
 void ft_maker_keep_site(ft_maker *m, uint64_t pc, uint32_t loc);
 
-/* ---- asked_for.c: code of the C++ library has the places that ask for it */
+/* ---- names/call_sites.c: code of the C++ library has the places that ask for it */
 typedef struct ft_maker_spot {
     uint32_t loc, context;
 } ft_maker_spot;
@@ -220,7 +220,7 @@ static inline bool ft_maker_in_library(const ft_maker *m, uint32_t loc)
     return loc < m->library_locations.len && m->library_locations.data[loc];
 }
 
-/* ---- accesses.c: events, above all of memory */
+/* ---- passes/accesses.c: events, above all of memory */
 void ft_maker_event(ft_maker *m, ft_event_kind kind, const ft_raw_record *r, uint32_t id,
                     uint64_t site, uint32_t value, uint8_t flags);
 uint32_t ft_maker_edge(ft_maker *m); /* a new one */
@@ -248,7 +248,7 @@ void ft_maker_touch(ft_maker *m, uint32_t c, uint32_t t, ft_maker_content now, i
 void ft_maker_show(ft_maker *m, const ft_raw_record *r);
 void ft_maker_benign(ft_maker *m, uint64_t address, uint64_t size);
 
-/* ---- handed.c: ordered cells, through which terms go from thread to thread */
+/* ---- passes/ordered_cells.c: ordered cells, through which terms go from thread to thread */
 /* The access, between ft_terms_begin and ft_terms_end. */
 void ft_maker_hand(ft_maker *m, const ft_raw_record *r, uint32_t c);
 /* Does it lie in such a cell? `context` is the maker. */
@@ -256,7 +256,7 @@ bool ft_maker_is_handed(void *context, uint64_t address);
 /* Before the event of a fork, or of a thread's end. */
 void ft_maker_publish(ft_maker *m, const ft_raw_record *r);
 
-/* ---- objects.c: those that begin or end while others may use them */
+/* ---- passes/objects.c: those that begin or end while others may use them */
 void ft_maker_meet_object(ft_maker *m, const ft_raw_record *r); /* first pass, all records */
 void ft_maker_declare_objects(ft_maker *m);                     /* before the second pass */
 void ft_maker_use_object(ft_maker *m, const ft_raw_record *r);  /* before the event of a SYNC */
@@ -264,7 +264,7 @@ void ft_maker_initialise_object(ft_maker *m, const ft_raw_record *r);
 void ft_maker_destroy_object(ft_maker *m, const ft_raw_record *r);
 void ft_maker_reclaim_object(ft_maker *m, const ft_raw_record *r);
 
-/* ---- foreign.c: code without hooks, and notes of what was not seen */
+/* ---- passes/uninstrumented.c: code without hooks, and notes of what was not seen */
 void ft_maker_foreign(ft_maker *m);
 /* Is the site's code the program's, built with hooks, or of the C or C++ library, which do for it
  * what it asks for? True also where that cannot be told. */
@@ -283,11 +283,11 @@ static inline bool ft_maker_is_admitted(const ft_maker *m, uint32_t c, uint32_t 
     return m->used.data[block].admitted >> thread % 64 & 1;
 }
 
-/* ---- plain.c: the usual among what is kept, many at once */
+/* ---- passes/event_batches.c: the usual among what is kept, many at once */
 /* Events of one thread that follow each other; the others among them go to ft_maker_access. */
 void ft_maker_keep_events(ft_maker *m, const ft_raw_record *r);
 
-/* ---- follow.c: the second pass */
+/* ---- passes/second_pass.c: the second pass */
 void ft_maker_follow(ft_maker *m);
 
 #endif

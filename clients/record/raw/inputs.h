@@ -1,5 +1,6 @@
 /* The calls that bring something into a program from outside: what they gave is kept in the raw log
- * (raw.h, INPUT), in the trace (maker/inputs.h), and given again in a replay (schedule.h). */
+ * (raw.h, INPUT), in the trace (maker/replay/inputs.h), and given again in a replay (schedule.h).
+ */
 #ifndef FT_RECORD_INPUTS_H
 #define FT_RECORD_INPUTS_H
 

@@ -71,16 +71,17 @@ typedef struct ft_raw_header {
     uint32_t built;    /* by the runtime: 1: the program was built with --symbolic */
     uint64_t feed;     /* by `foretell record`: bytes behind the limit: a schedule without entries,
                           whose inputs the program is given; 0: it gets its own */
-    /* where records are taken while the program runs (maker/raw_log.h) */
+    /* where records are taken while the program runs (maker/log/log.h) */
     uint64_t ring;  /* by the maker: so many bytes behind this page are used again and again, a
                        multiple of FT_RAW_PAGE; 0: each record keeps its place */
     uint64_t taken; /* by the maker: bytes of records that it has */
     uint32_t maker; /* its process */
     uint32_t full;  /* by the maker: it takes no more, ft_raw_full */
     /* by `foretell record`, for the maker: 1: the trace has also what no schedule can change, since
-       forks and joins order it (maker/cells.h) */
+       forks and joins order it (maker/cells/cells.h) */
     uint32_t keeps_ordered;
-    /* likewise: 1: what code without hooks hands over orders nothing (maker/known.h) */
+    /* likewise: 1: what code without hooks hands over orders nothing (maker/order/addresses_read.h)
+     */
     uint32_t unordered_hand_overs;
     /* by what the program forked: so many processes made threads, which nobody records */
     uint32_t forked;
@@ -162,7 +163,7 @@ enum {
 #define FT_RAW_CHANNEL_TAKEN (UINT64_C(1) << 58)
 
 /* Of the maker alone, by object: who acquires such a lock comes after who released it
- * (maker/hidden.h). */
+ * (maker/order/library_locks.h). */
 #define FT_RAW_CHANNEL_SECTIONS (UINT64_C(1) << 56)
 /* Likewise, by sixteen bytes: atomics that cover several cells keep their order. */
 #define FT_RAW_CHANNEL_UNITS (UINT64_C(1) << 57)

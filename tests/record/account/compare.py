@@ -37,7 +37,7 @@ def filled(report):
 
 def stands_for(recorded, lacking):
     """Of memory that one thread alone used and another one frees, a recording has the last use, which stands for
-    those before it (maker/cells_count.c)."""
+    those before it (maker/cells/count.c)."""
     return lacking[:2] == ("order", "use-after-free") and any(f[:2] == lacking[:2] and set(f[2:]) & set(lacking[2:]) for f in recorded)
 
 

@@ -1,0 +1,42 @@
+/* What the user says of a program in a file, `foretell record --annotations FILE`: accesses that
+ * are to be part of no finding, and orders that the recorder cannot see. One line each, "#" begins
+ * a comment; a NAME may end in "*", which stands for anything:
+ *
+ *   ignore function NAME    accesses in the function
+ *   ignore file NAME        accesses in the source file
+ *   ignore variable NAME    accesses of the variable, its members and elements included
+ *   order NAME NAME         what a thread does in the first function comes before what others do
+ *                           later in the second
+ *
+ * An ignored access stays in the trace with its value and explains what others read; without it
+ * schedules could be predicted in which a read returns what it never could. An order only takes
+ * schedules away. So neither makes a finding false; an order that the program does not keep can
+ * make a bug look safe, and that is the user's word. */
+#ifndef FT_RECORD_ANNOTATIONS_H
+#define FT_RECORD_ANNOTATIONS_H
+
+#include "base/status.h"
+#include "trace/trace.h"
+
+typedef struct ft_annotations ft_annotations;
+
+/* FT_USAGE, with the line: not readable, or not understood. */
+ft_status ft_annotations_read(const char *path, ft_annotations **annotations,
+                              ft_error *err) FT_MUST_CHECK;
+void ft_annotations_free(ft_annotations *annotations); /* accepts NULL */
+
+/* Is a rule about code there? That keeps the place that it has (maker_internal.h,
+ * names/call_sites.c). */
+bool ft_annotations_concern(const ft_annotations *annotations, const ft_location *at);
+/* Marks the accesses and adds the edges of a trace that was just recorded. */
+void ft_annotations_apply(ft_annotations *annotations, ft_trace *trace);
+
+/* A place in the standard library's own headers whose accesses the maker marks in every trace. */
+bool ft_annotations_is_known(const ft_location *at);
+/* So are what a function of these does that was called at the first, its caller at the second. */
+bool ft_annotations_is_idle(const ft_location *caller, const ft_location *outer);
+
+/* The line of a rule that no event fell under, the first from line `after` + 1 on; 0: none. */
+uint32_t ft_annotations_unused(const ft_annotations *annotations, uint32_t after);
+
+#endif

@@ -1,0 +1,53 @@
+/* Which batches of events the second pass looks at. A granule has cells only where it became one of
+ * several (make_several) in the same life. What touches it from then on is wanted when it comes;
+ * what did before lies between its first access in that life and the turn of its last. */
+#include <stdlib.h>
+
+#include "maker/cells/cells_internal.h"
+
+void ft_cells_in_batches(ft_cells *cells)
+{
+    cells->batched = true;
+}
+
+void ft_cells_next_batch(ft_cells *cells)
+{
+    if (cells->batched && cells->batch < UINT32_MAX) cells->batch++;
+}
+
+void ft_cells_want_turn(ft_cells *cells)
+{
+    if (cells->batched) ft_vec_push(&cells->turns, cells->batch);
+}
+
+void ft_cells_want(ft_cells *cells, uint32_t first, uint32_t turn)
+{
+    uint32_t last = turn < cells->turns.len ? cells->turns.data[turn] : cells->batch;
+    if (!cells->batched || last == UINT32_MAX) return;
+    while (cells->wanted.len < (size_t)last + 2) ft_vec_push(&cells->wanted, 0);
+    cells->wanted.data[first]++;
+    cells->wanted.data[last + 1]--;
+}
+
+void ft_cells_want_settle(ft_cells *cells)
+{
+    int32_t open = 0;
+    for (size_t i = 0; i < cells->wanted.len; i++) {
+        open += cells->wanted.data[i];
+        cells->wanted.data[i] = open;
+    }
+    cells->batch = 0;
+}
+
+void ft_cells_want_release(ft_cells *cells)
+{
+    ft_vec_release(&cells->turns);
+    ft_vec_release(&cells->wanted);
+}
+
+bool ft_cells_wants(const ft_cells *cells)
+{
+    size_t next = (size_t)cells->batch + 1;
+    if (!cells->batched || next >= UINT32_MAX) return true;
+    return next < cells->wanted.len && cells->wanted.data[next];
+}

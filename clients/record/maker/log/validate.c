@@ -1,0 +1,107 @@
+/* A log may be damaged: what its records say must fit together before anything is made of it. */
+#include "maker/maker_internal.h"
+#include "raw/inputs.h"
+
+enum { MOST_THREADS = UINT16_MAX };
+#define END_OF_MEMORY (UINT64_C(1) << 47)
+/* What is made of a range takes time and memory by its size: no access is larger than what a
+ * process can touch in one go. A fuzzer is to see more than a few of these. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+#define MOST_TOUCHED (UINT64_C(1) << 16)
+#define MOST_HELD    (UINT64_C(1) << 24)
+#else
+#define MOST_TOUCHED (UINT64_C(1) << 36)
+#define MOST_HELD    END_OF_MEMORY
+#endif
+
+static bool is_object(const ft_maker *m, uint64_t index, uint64_t kind)
+{
+    static const ft_object_class classes[FT_RAW_CLASSES] = {
+        [FT_RAW_CLASS_MUTEX] = FT_OBJECT_LOCK,
+        [FT_RAW_CLASS_RWLOCK] = FT_OBJECT_LOCK,
+        [FT_RAW_CLASS_CONDITION] = FT_OBJECT_CONDITION,
+        [FT_RAW_CLASS_SEMAPHORE] = FT_OBJECT_SEMAPHORE,
+        [FT_RAW_CLASS_BARRIER] = FT_OBJECT_BARRIER,
+        [FT_RAW_CLASS_ONCE] = FT_OBJECT_ONCE,
+    };
+    if (kind >= FT_EVENT_KINDS || index >= m->objects.len) return false;
+    ft_raw_class class = m->objects.data[index].class;
+    bool shared = kind == FT_EVENT_ACQUIRE_SHARED || kind == FT_EVENT_TRY_FAILED_SHARED;
+    if (shared && class != FT_RAW_CLASS_RWLOCK) return false;
+    return classes[class] == ft_event_kind_object((ft_event_kind)kind);
+}
+
+static bool is_flagged(uint64_t flags, uint64_t kind)
+{
+    unsigned allowed = FT_FLAG_CONDITION;
+    if (kind == FT_EVENT_COND_WAKE) allowed |= FT_FLAG_FAILED;
+    bool tries = kind == FT_EVENT_ACQUIRE || kind == FT_EVENT_ACQUIRE_SHARED ||
+                 kind == FT_EVENT_WAIT || kind == FT_EVENT_COND_WAKE;
+    if (tries) allowed |= FT_FLAG_TRY;
+    return (flags & ~(uint64_t)allowed) == 0;
+}
+
+static bool sound_sync(const ft_maker *m, const uint64_t *o)
+{
+    return is_object(m, o[2], o[0]) && is_flagged(o[1], o[0]);
+}
+
+static bool sound_block(const ft_maker *m, const uint64_t *o)
+{
+    if (o[0] >= FT_EVENT_KINDS || !ft_event_kind_waits((ft_event_kind)o[0])) return false;
+    if (!is_flagged(o[1], o[0]) || o[1] & FT_FLAG_FAILED) return false;
+    return o[0] == FT_EVENT_JOIN ? o[2] < m->parents.len : is_object(m, o[2], o[0]);
+}
+
+static bool sound_object(const uint64_t *o)
+{
+    bool counts = o[0] == FT_RAW_CLASS_BARRIER || o[0] == FT_RAW_CLASS_SEMAPHORE;
+    return o[0] < FT_RAW_CLASSES && (!counts || o[2] <= INT32_MAX) &&
+           (o[0] != FT_RAW_CLASS_BARRIER || o[2]);
+}
+
+static bool sound_input(const uint64_t *o)
+{
+    uint64_t call = o[0] & UINT8_MAX;
+    return call < FT_INPUT_CALLS && call != FT_INPUT_CHANNEL && o[0] >> 8 <= INT32_MAX &&
+           o[3] <= UINT32_MAX;
+}
+
+static bool sound_range(uint64_t address, uint64_t size)
+{
+    return size <= MOST_HELD && address <= END_OF_MEMORY - size;
+}
+
+/* The first thread's stack may reach down to the next mapping, and only others' are gone through.
+ */
+static bool sound_begin(const ft_raw_record *r)
+{
+    return r->thread == 0 || sound_range(r->operands[0], r->operands[1]);
+}
+
+bool ft_maker_is_sound(const ft_maker *m, const ft_raw_record *r)
+{
+    const uint64_t *o = r->operands;
+    size_t threads = m->parents.len;
+    if (r->thread >= threads) return false;
+    if (r->access && r->size > MOST_TOUCHED) return false;
+    if (r->access || r->n_events) return true;
+    if (r->operation == FT_RAW_BEGIN) return sound_begin(r);
+    if (r->operation == FT_RAW_SHOWN) return sound_range(o[0], r->length);
+    if (r->operation == FT_RAW_ALLOC) return sound_range(o[1], o[2]);
+    if (r->operation == FT_RAW_ZERO || r->operation == FT_RAW_BENIGN ||
+        r->operation == FT_RAW_WHOLE || r->operation == FT_RAW_CONSTANT)
+        return sound_range(o[0], o[1]);
+    if (r->operation == FT_RAW_FORK) return o[1] == threads && threads < MOST_THREADS;
+    if (r->operation == FT_RAW_JOIN) return o[1] < threads && !(o[2] & ~(uint64_t)FT_FLAG_TRY);
+    if (r->operation == FT_RAW_SYNC) return sound_sync(m, o);
+    if (r->operation == FT_RAW_MARK) return o[0] == FT_EVENT_TX_BEGIN || o[0] == FT_EVENT_TX_END;
+    if (r->operation == FT_RAW_BLOCKED) return sound_block(m, o);
+    if (r->operation == FT_RAW_OBJECT) return sound_object(o);
+    if (r->operation == FT_RAW_INITIALISED || r->operation == FT_RAW_DESTROYED ||
+        r->operation == FT_RAW_RECLAIMED)
+        return o[1] < m->objects.len;
+    if (r->operation == FT_RAW_INPUT) return sound_input(o);
+    if (r->operation == FT_RAW_CHANNEL) return o[1] && o[0] && o[0] <= 7;
+    return true;
+}

@@ -1,0 +1,23 @@
+/* In which calls each thread is while a log is read (raw.h, FT_RAW_ENTER), as contexts of the trace
+ * (trace.h). Only those that an event is found in become contexts. */
+#ifndef FT_RECORD_STACKS_H
+#define FT_RECORD_STACKS_H
+
+#include "maker/log/log.h"
+#include "trace/trace.h"
+
+typedef struct ft_stacks ft_stacks;
+
+/* location: of a site, as the builder knows it. */
+ft_stacks *ft_stacks_new(ft_builder *builder, uint32_t (*location)(void *of, uint64_t site),
+                         void *of);
+void ft_stacks_free(ft_stacks *stacks); /* accepts NULL */
+
+/* An event of the code FT_RAW_ENTER or FT_RAW_LEAVE. */
+void ft_stacks_follow(ft_stacks *stacks, uint32_t thread, const ft_raw_event *event);
+/* All those that come to this. */
+void ft_stacks_pass(ft_stacks *stacks, uint32_t thread, const ft_raw_sum *sum);
+/* The context that the thread is in. */
+uint32_t ft_stacks_context(ft_stacks *stacks, uint32_t thread);
+
+#endif

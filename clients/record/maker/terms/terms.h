@@ -1,0 +1,79 @@
+/* From what a program built with --symbolic computed (raw/terms.h) to the terms of its trace.
+ *
+ * A read of a shared cell becomes an assignment to a local of its thread, a new one each time; what
+ * is computed from it is a term over such locals; a write of one is an assignment to the cell, a
+ * branch on one an assume. What a term goes into that has none is held to the value seen by an
+ * assume, so that no schedule is predicted in which it would have been another one.
+ *
+ * Every term that goes into an event is evaluated first, over the values that the reads returned:
+ * one that does not give what the program had is dropped, with all its reads held to their values,
+ * and counted. */
+#ifndef FT_RECORD_TERMS_MAKER_H
+#define FT_RECORD_TERMS_MAKER_H
+
+#include "maker/cells/cells.h"
+#include "maker/maker.h"
+#include "raw/terms.h"
+
+typedef struct ft_terms ft_terms;
+
+/* Where the event at hand is: thread in the log and in the builder, location, step. */
+typedef struct ft_terms_place {
+    uint32_t number, thread, loc, hook;
+} ft_terms_place;
+
+/* What the maker knows. */
+typedef struct ft_terms_surroundings {
+    void *of;
+    uint32_t (*locate)(void *of, uint64_t pc);     /* the location of a return address */
+    bool (*is_handed)(void *of, uint64_t address); /* does it lie in an ordered cell? */
+} ft_terms_surroundings;
+
+ft_terms *ft_terms_new(ft_builder *builder, ft_record_terms *summary,
+                       const ft_terms_surroundings *around);
+void ft_terms_free(ft_terms *terms); /* accepts NULL */
+
+/* A TERMS record. */
+void ft_terms_follow(ft_terms *terms, ft_terms_place place, const ft_raw_record *record);
+/* An ASSERT record. */
+void ft_terms_assert(ft_terms *terms, ft_terms_place place, bool holds);
+/* Memory whose content is gone. */
+void ft_terms_forget(ft_terms *terms, uint64_t address, uint64_t size);
+
+/* What an access has of a cell. */
+typedef struct ft_terms_content {
+    int64_t value; /* what was read, or written by a write */
+    bool known;
+    bool again;     /* an address of memory that was given out before: the trace has another value
+                       (maker/cells/reuse.h), which no term gives */
+    bool unwritten; /* another schedule may have the thread read it before anybody wrote it: what it
+                       would find is not known, so its reads have no terms */
+} ft_terms_content;
+
+/* An access: begin, cell for each shared cell in it in ascending order, end. cell appends the event
+ * and returns true, or false: a plain event says it. */
+void ft_terms_begin(ft_terms *terms, ft_terms_place place, const ft_raw_record *record);
+bool ft_terms_cell(ft_terms *terms, const ft_cell *cell, uint32_t variable,
+                   ft_terms_content content);
+void ft_terms_end(ft_terms *terms);
+
+/* Ordered cells (passes/ordered_cells.c) are the threads' own memory, but for what goes from one to
+ * another. */
+/* Between begin and end: the thread reads there what another one wrote. Appends the event and
+ * returns true; false: a plain event says it, and the thread has no term of it. */
+bool ft_terms_take_over(ft_terms *terms, const ft_cell *cell, uint32_t variable, int64_t value);
+/* Between begin and end: does the access leave a term there, or may it? */
+bool ft_terms_gives(const ft_terms *terms, const ft_cell *cell);
+/* Has the thread's memory a term there? What it gives is *value. */
+bool ft_terms_has(ft_terms *terms, ft_terms_place place, const ft_cell *cell, int64_t *value);
+/* Appends the event that gives the variable that term; false: it has none, or is held to its value
+ * from now on. */
+bool ft_terms_publish(ft_terms *terms, ft_terms_place place, const ft_cell *cell, uint32_t variable,
+                      bool again);
+
+/* Says in the trace's notes what fell back. */
+void ft_terms_note(ft_terms *terms);
+
+ft_value ft_terms_value(uint32_t size, int64_t value); /* a cell's */
+
+#endif

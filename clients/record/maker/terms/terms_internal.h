@@ -1,0 +1,91 @@
+/* Inside of maker/terms/terms.h: nodes and what their files share. */
+#ifndef FT_RECORD_TERMS_INTERNAL_H
+#define FT_RECORD_TERMS_INTERNAL_H
+
+#include "base/map.h"
+#include "maker/terms/symbolic_memory.h"
+#include "maker/terms/terms.h"
+
+enum { FT_WIDTHS = 65 }; /* one bit is Bool, others are bit vectors */
+
+/* What one operation of the program gave. */
+typedef struct ft_node {
+    ft_term term; /* over the thread's locals; FT_NO_TERM: a constant, the value */
+    uint8_t width;
+    uint64_t value;
+} ft_node;
+
+/* What TERMS records said of a thread's next accesses. */
+typedef struct ft_marks {
+    uint32_t read, update, compare; /* the node that is its result, 0: no mark */
+    bool copy, store, fill, check;
+    ft_sym_operation operation; /* of the update */
+    ft_node stored, operand, expected, desired, condition;
+} ft_marks;
+
+typedef struct ft_actor {
+    FT_VEC(ft_node) nodes;      /* by number; [0] is none */
+    FT_VEC(uint64_t) values;    /* by local: what the thread assigned */
+    uint32_t locals[FT_WIDTHS]; /* so many of each width are in use */
+    ft_marks marks;
+    ft_lane_list copied;
+    uint64_t pc;
+} ft_actor;
+
+/* The access at hand. */
+typedef struct ft_terms_access {
+    const ft_raw_record *record;
+    ft_lane_list lanes;  /* by byte */
+    FT_VEC(bool) shared; /* by byte: it lies in a shared cell */
+    bool symbolic;       /* has a mark */
+    bool written;        /* an update that is an event already */
+} ft_terms_access;
+
+struct ft_terms {
+    ft_builder *builder;
+    ft_term_pool *pool;
+    ft_record_terms *summary;
+    ft_terms_surroundings around;
+    ft_lanes *lanes;
+    FT_VEC(ft_actor) actors;
+    FT_VEC(uint32_t) ids[FT_WIDTHS]; /* locals of that width, in the builder */
+    FT_VEC(uint8_t) depths;          /* by term */
+    FT_VEC(uint32_t) sizes;          /* by term, as a tree; saturates */
+    ft_map held;                     /* thread << 32 | term: an assume holds it to its value */
+    ft_map assumed;                  /* the same: it is assumed */
+    ft_terms_place place;            /* of the event at hand */
+    ft_actor *actor;                 /* whose it is */
+    ft_terms_access access;
+};
+
+/* ---- nodes.c: terms */
+ft_node ft_node_constant(unsigned width, uint64_t value);
+ft_term ft_node_term(ft_terms *t, ft_node node); /* of a constant: its literal */
+ft_node ft_node_binary(ft_terms *t, ft_sym_operation operation, unsigned width, ft_node a,
+                       ft_node b);
+ft_node ft_node_cast(ft_terms *t, ft_sym_operation operation, unsigned from, unsigned to,
+                     ft_node a);
+ft_node ft_node_choice(ft_terms *t, unsigned width, ft_node c, ft_node a, ft_node b);
+ft_node ft_node_index(ft_terms *t, ft_node base, ft_node index, uint64_t stride);
+ft_node ft_node_of_lanes(ft_terms *t, const ft_lane *lanes, uint32_t n);
+ft_lane ft_node_lane(const ft_terms *t, ft_node node, uint32_t byte);
+/* The same value by a term with room for an operator more before it gets a name. */
+ft_node ft_node_small(ft_terms *t, ft_node node);
+ft_node ft_node_local(ft_terms *t, unsigned width, uint64_t value, ft_symbol *symbol); /* new */
+
+/* ---- terms.c: events */
+void ft_terms_assign(ft_terms *t, ft_term guard, const ft_assignment *assignments, uint32_t n,
+                     uint32_t hook, uint8_t flags);
+/* Appends that the condition, which was `holds`, comes out so. */
+void ft_terms_assume(ft_terms *t, ft_node condition, bool holds);
+void ft_terms_hold(ft_terms *t, ft_node node, ft_sym_reason reason);
+bool ft_terms_is_held(const ft_terms *t, ft_term term);
+/* Does the term give the value, over what the reads returned? */
+bool ft_terms_agrees(ft_terms *t, ft_term term, uint64_t value);
+/* It does not: its reads are held to their values. */
+void ft_terms_disagrees(ft_terms *t, ft_term term);
+void ft_terms_enter(ft_terms *t, ft_terms_place place);
+
+/* ---- decode.c: TERMS records */
+
+#endif
