@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #include "api/api.h"
-#include "app.h"
+#include "app/app.h"
 #include "base/memory.h"
-#include "config.h"
 #include "limit_command.h"
-#include "log.h"
-#include "program.h"
 #include "retention.h"
+#include "setup/config.h"
+#include "setup/log.h"
+#include "setup/program.h"
 #include "store/backup.h"
 #include "store/check.h"
 #include "token_command.h"

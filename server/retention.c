@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "log.h"
+#include "setup/log.h"
 
 #define DAY_MS ((uint64_t)86400000)
 

@@ -2,7 +2,7 @@
 #ifndef FT_RETENTION_H
 #define FT_RETENTION_H
 
-#include "app.h"
+#include "app/app.h"
 
 typedef struct ft_retention ft_retention;
 

@@ -2,7 +2,7 @@
 #ifndef FT_VERB_COMMAND_H
 #define FT_VERB_COMMAND_H
 
-#include "config.h"
+#include "setup/config.h"
 
 /* A command line that was read: VERB [WORD] [--json] [--OPTION VALUE]... */
 typedef struct ft_verb_call {

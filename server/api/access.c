@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "api/stream.h"
-#include "log.h"
+#include "setup/log.h"
 
 #define REFRESH_MS    1000
 #define REFUSALS_KEPT 10 /* a second, in the audit log; a flood must not fill the disk */

@@ -5,7 +5,7 @@
 #include "api/feed.h"
 #include "api/polls.h"
 #include "api/stats.h"
-#include "log.h"
+#include "setup/log.h"
 
 #define CLOSE_GRACE_MS 3000 /* for answers on their way */
 

@@ -2,7 +2,7 @@
 #ifndef FT_API_API_H
 #define FT_API_API_H
 
-#include "app.h"
+#include "app/app.h"
 #include "base/status.h"
 
 typedef struct ft_api ft_api;

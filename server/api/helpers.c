@@ -6,7 +6,7 @@
 
 #include "api/access.h"
 #include "base/digest.h"
-#include "log.h"
+#include "setup/log.h"
 
 #define PAGE_DEFAULT 50
 #define PAGE_MOST    500

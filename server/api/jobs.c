@@ -8,7 +8,7 @@
 #include "api/polls.h"
 #include "api/spec.h"
 #include "base/digest.h"
-#include "log.h"
+#include "setup/log.h"
 #include "webhooks/webhooks.h"
 
 #define QUERY_LONGEST 200

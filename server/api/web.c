@@ -12,7 +12,7 @@
 
 #include "api/internal.h"
 #include "base/digest.h"
-#include "log.h"
+#include "setup/log.h"
 
 #define INDEX  "/index.html"
 #define ASSETS "/assets/" /* names with a hash of their content: never changed */

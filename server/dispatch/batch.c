@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "dispatch/internal.h"
-#include "log.h"
+#include "setup/log.h"
 
 #define BATCH_MS      1000            /* a batch should take about this long ... */
 #define UNSTORED_MS   ((uint64_t)500) /* after the first result that could not be stored ... */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "dispatch/internal.h"
-#include "log.h"
+#include "setup/log.h"
 
 /* ---- Leasing --------------------------------------------------------------------------------- */
 

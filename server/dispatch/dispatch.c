@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "dispatch/internal.h"
-#include "log.h"
-#include "program.h"
+#include "setup/log.h"
+#include "setup/program.h"
 
 #define RETRY_MS       1000 /* after a failure of the store */
 #define AFFINITY_MS    2000 /* of unfairness that a loaded trace is worth */

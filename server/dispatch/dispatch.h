@@ -20,7 +20,7 @@
 
 #include "base/digest.h"
 #include "base/status.h"
-#include "config.h"
+#include "setup/config.h"
 #include "store/limits.h"
 #include "store/store.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "dispatch/internal.h"
-#include "log.h"
+#include "setup/log.h"
 
 #define ROWS_WRITING 4 /* more rows than this on their way to the store pause the worker */
 #define MOST_ROUNDS  2 /* a worker asks for an upload again once at most */

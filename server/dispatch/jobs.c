@@ -4,7 +4,7 @@
 
 #include "base/map.h"
 #include "dispatch/internal.h"
-#include "log.h"
+#include "setup/log.h"
 #include "store/access.h"
 
 /* ---- Watches --------------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "dispatch/internal.h"
-#include "log.h"
+#include "setup/log.h"
 
 #define SUMMARIES 16 /* under way at once */
 

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "dispatch/internal.h"
-#include "log.h"
+#include "setup/log.h"
 
 #define TICK_MS   100
 #define FLUSH_MS  500  /* results wait so long for others, if the batch does not end before */

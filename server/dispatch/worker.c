@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "dispatch/internal.h"
-#include "log.h"
+#include "setup/log.h"
 
 #define HELLO_MS    10000 /* for a new process to say hello */
 #define BACKOFF_MS  100

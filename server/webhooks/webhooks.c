@@ -5,8 +5,8 @@
 
 #include "base/memory.h"
 #include "dispatch/dispatch.h"
-#include "log.h"
-#include "program.h"
+#include "setup/log.h"
+#include "setup/program.h"
 #include "webhooks/internal.h"
 
 #define PROGRAM     "foretell-webhook"

@@ -15,7 +15,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
-#include "app.h"
+#include "app/app.h"
 #include "base/strbuf.h"
 
 #define FT_WEBHOOK_URL 2048 /* bytes, at most */

@@ -13,7 +13,7 @@
 #include "base/strbuf.h"
 #include "bench/queue.h"
 #include "dispatch/dispatch.h"
-#include "log.h"
+#include "setup/log.h"
 #include "wire/wire.h"
 
 /* ---- The worker -------------------------------------------------------------------------------

@@ -7,8 +7,8 @@
 
 #include "base/digest.h"
 #include "dispatch/dispatch.h"
-#include "log.h"
 #include "service/fake_worker.h"
+#include "setup/log.h"
 
 typedef struct fixture {
     uv_loop_t loop;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "config.h"
+#include "setup/config.h"
 
 static ft_config fresh(void)
 {

@@ -13,10 +13,10 @@
 #include <cmocka.h>
 
 #include "api/api.h"
-#include "log.h"
 #include "service/daemon.h"
 #include "service/fault_vfs.h"
 #include "service/steps.h"
+#include "setup/log.h"
 #include "store/check.h"
 #include "webhooks/webhooks.h"
 

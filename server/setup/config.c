@@ -1,4 +1,4 @@
-#include "config.h"
+#include "setup/config.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>

@@ -1,4 +1,4 @@
-#include "program.h"
+#include "setup/program.h"
 
 #include <errno.h>
 #include <stdlib.h>

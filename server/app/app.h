@@ -10,8 +10,8 @@
 
 #include <uv.h>
 
-#include "config.h"
 #include "dispatch/dispatch.h"
+#include "setup/config.h"
 #include "store/store.h"
 
 typedef struct ft_webhooks ft_webhooks;
