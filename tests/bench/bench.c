@@ -5,7 +5,7 @@
 
 #include "bench/generate.h"
 #include "encode/decide.h"
-#include "engine.h"
+#include "engine/engine.h"
 #include "trace/reader.h"
 #include "verdict/checker.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "order/causality.h"
+#include "causality/causality.h"
 #include "order/order.h"
 
 /* Counted event by event and apart from worker/candidate, whose numbers are printed beside. The

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "encode/decide.h"
-#include "engine.h"
+#include "engine/engine.h"
 
 enum { MAX_ROUNDS = 9, TOO_LONG_MS = 1500 };
 

@@ -7,7 +7,7 @@
 #include "bench/generate.h"
 #include "bench/papers.h"
 #include "candidate/candidate.h"
-#include "engine_internal.h"
+#include "engine/internal.h"
 
 enum { ROUNDS = 5 };
 

@@ -8,7 +8,7 @@
 #include <z3.h>
 
 #include "bench/programs/programs.h"
-#include "engine.h"
+#include "engine/engine.h"
 
 typedef struct query {
     const char *name, *check;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine.h"
+#include "engine/engine.h"
 #include "verdict/checker.h"
 
 #define HASH "0000000000000000000000000000000000000000000000000000000000000000"

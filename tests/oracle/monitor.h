@@ -4,7 +4,7 @@
 #ifndef FT_TEST_MONITOR_H
 #define FT_TEST_MONITOR_H
 
-#include "encode/problem.h"
+#include "problem/problem.h"
 
 enum {
     FT_MONITOR_THREADS = 4,

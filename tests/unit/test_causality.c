@@ -13,14 +13,14 @@
 
 #include "base/strbuf.h"
 #include "candidate/listed.h"
-#include "encode/chain.h"
+#include "causality/causality.h"
 #include "encode/decide.h"
-#include "engine.h"
+#include "engine/engine.h"
 #include "oracle/generate.h"
 #include "oracle/oracle.h"
-#include "order/causality.h"
-#include "reduce/prefix.h"
 #include "tiny_trace.h"
+#include "values/chain.h"
+#include "witness/prefix.h"
 
 typedef struct graph {
     ft_trace *trace;

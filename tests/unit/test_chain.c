@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "encode/chain.h"
 #include "oracle/generate.h"
+#include "values/chain.h"
 #include "verdict/checker.h"
 
 #define PROGRAMS 3000

@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
+#include "causality/causality.h"
 #include "oracle/monitor.h"
-#include "order/causality.h"
-#include "reduce/exclusion.h"
-#include "reduce/standstill_internal.h"
+#include "proofs/exclusion.h"
+#include "proofs/stuck/internal.h"
 
 enum { DEFAULT_SEEDS = 4000 };
 

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "encode/faults.h"
 #include "oracle/compare.h"
 #include "oracle/golden.h"
+#include "problem/faults.h"
 
 #define SEEDS       300 /* the same ones for every fault */
 #define CLEAN_SEEDS 50

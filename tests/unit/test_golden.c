@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "engine.h"
+#include "engine/engine.h"
 #include "oracle/golden.h"
 #include "oracle/pipeline.h"
 #include "trace/reader.h"

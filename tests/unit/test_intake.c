@@ -5,7 +5,7 @@
 
 #include "trace_support.h"
 
-#include "engine.h"
+#include "engine/engine.h"
 #include "oracle/generate.h"
 #include "trace/binary.h"
 #include "verdict/checker.h"

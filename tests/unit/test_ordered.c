@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "engine.h"
+#include "engine/engine.h"
 #include "maker/maker.h"
 #include "oracle/pipeline.h"
 #include "raw/raw.h"

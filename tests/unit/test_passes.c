@@ -13,19 +13,19 @@
 
 #include <cmocka.h>
 
-#include "encode/chain.h"
+#include "causality/causality.h"
 #include "encode/decide.h"
-#include "engine.h"
+#include "engine/engine.h"
 #include "oracle/generate.h"
-#include "order/causality.h"
+#include "problem/slice.h"
+#include "proofs/exclusion.h"
+#include "proofs/stuck/stuck.h"
 #include "reduce/cone.h"
-#include "reduce/domain.h"
-#include "reduce/exclusion.h"
-#include "reduce/prefix.h"
-#include "reduce/slice.h"
-#include "reduce/standstill.h"
 #include "reduce/window.h"
+#include "values/chain.h"
+#include "values/domain.h"
 #include "verdict/checker.h"
+#include "witness/prefix.h"
 
 #define DEFAULT_SEEDS 200
 

@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-#include "sandbox.h"
+#include "serve/sandbox.h"
 
 enum { NO_FILTER = 77, WORKED = 0, FAILED = 1 };
 

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "reduce/schedule.h"
 #include "seeded.h"
+#include "witness/schedule.h"
 
 #define DEFAULT_SEEDS 10000
 

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
+#include "causality/causality.h"
 #include "oracle/monitor.h"
-#include "order/causality.h"
-#include "reduce/standstill_internal.h"
+#include "proofs/stuck/internal.h"
 
 enum { DEFAULT_SEEDS = 60000 };
 

@@ -10,10 +10,10 @@
 #include <cmocka.h>
 
 #include "candidate/candidate.h"
-#include "engine.h"
+#include "causality/causality.h"
+#include "engine/engine.h"
 #include "oracle/generate.h"
 #include "oracle/oracle.h"
-#include "order/causality.h"
 
 #define SEEDS 3000
 

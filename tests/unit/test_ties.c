@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
+#include "causality/causality.h"
 #include "oracle/generate.h"
-#include "order/causality.h"
 
 enum {
     DEFAULT_SEEDS = 4000,

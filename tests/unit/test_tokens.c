@@ -1,9 +1,9 @@
-/* What semaphores exclude (reduce/tokens.h), against every state that random small programs of
+/* What semaphores exclude (proofs/tokens.h), against every state that random small programs of
  * waits and posts can come to: each pair of places, and each pair of a place and a stretch. Threads
  * mostly hand units on, as those do that share slots; some post first, or wait twice. FT_SEEDS=N in
  * the environment makes a longer run. */
 #include "oracle/generate.h"
-#include "reduce/tokens.h"
+#include "proofs/tokens.h"
 #include "tiny_trace.h"
 
 enum { DEFAULT_SEEDS = 4000, THREADS = 3, OPERATIONS = 6, SEMAPHORES = 3, PLACES = OPERATIONS + 1 };

@@ -11,9 +11,9 @@
 #include <cmocka.h>
 
 #include "candidate/candidate.h"
-#include "engine.h"
+#include "causality/causality.h"
+#include "engine/engine.h"
 #include "oracle/generate.h"
-#include "order/causality.h"
 #include "tiny_trace.h"
 
 enum { SEEDS = 10000, ENOUGH = 1000 };

@@ -13,10 +13,10 @@
 
 #include <cmocka.h>
 
-#include "order/causality.h"
-#include "reduce/relinearise.h"
+#include "causality/causality.h"
 #include "reduce/window.h"
 #include "seeded.h"
+#include "witness/relinearise.h"
 
 #define DEFAULT_SEEDS 20000
 

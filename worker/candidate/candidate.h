@@ -1,7 +1,7 @@
 /* Candidates of every check, in groups, before and after the cheap pruning passes.
  *
  * A candidate is a group of claims with the same check, kind and unordered source locations (those
- * of listed.h also with what helpers.h says); with `per_event`, and for claims with an event that
+ * of listed.h also with what wrappers.h says); with `per_event`, and for claims with an event that
  * has no location, each claim is a group of its own. Claims are never held one by one: a group
  * keeps blocks (a class of left items times a class of right items) that survived, and counts of
  * what was pruned, by reason. */
@@ -210,8 +210,8 @@ void ft_candidates_account(ft_candidates *candidates, const ft_claim_block *clai
 void ft_candidates_overflow(ft_candidates *candidates, ft_check check);
 /* Two classes of different threads that the hard order leaves open. */
 bool ft_candidates_open(const ft_candidates *candidates, const ft_class *a, const ft_class *b);
-/* open.c: what the hard order leaves open to a stretch of a thread, among the classes of a site
- * with FT_MANY_CLASSES, in less than a look at each of them; slices of `threaded`. */
+/* concurrent.c: what the hard order leaves open to a stretch of a thread, among the classes of a
+ * site with FT_MANY_CLASSES, in less than a look at each of them; slices of `threaded`. */
 typedef struct ft_segments {
     uint32_t first, last;
     uint16_t thread;

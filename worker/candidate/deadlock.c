@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "candidate/components.h"
-#include "candidate/helpers.h"
 #include "candidate/listed.h"
+#include "candidate/wrappers.h"
 
 /* Cycles of classes, and steps of the search for them, a job; beyond: reported as undecided. */
 enum { MAX_CYCLES = 100000, MAX_STEPS = 20000000 };

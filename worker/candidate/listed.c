@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "candidate/helpers.h"
+#include "candidate/wrappers.h"
 
 static const struct {
     const char *name;

@@ -1,4 +1,4 @@
-#include "candidate/helpers.h"
+#include "candidate/wrappers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Functions of a program that do for others what they are called for: `lock(&accounts)`, `wait(q)`.
  * All that the program locks or waits for is then at one location, and that location does not tell
  * its findings apart. */
-#ifndef FT_CANDIDATE_HELPERS_H
-#define FT_CANDIDATE_HELPERS_H
+#ifndef FT_CANDIDATE_WRAPPERS_H
+#define FT_CANDIDATE_WRAPPERS_H
 
 #include "base/strbuf.h"
 #include "order/order.h"

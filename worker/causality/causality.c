@@ -1,9 +1,9 @@
-#include "order/causality.h"
+#include "causality/causality.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "order/causality_internal.h"
+#include "causality/internal.h"
 
 #define MEMO_ANSWERS 500000u
 enum { ANSWER_UNKNOWN, ANSWER_SURVIVES, ANSWER_REFUTED };

@@ -18,11 +18,11 @@
  * events are looked at. With w such events, k threads in the window, h locks held at once: O(k) for
  * each of at most w k clock changes, and h k log w for the rules at each. Claims that differ in
  * nothing that the graph sees share one answer. */
-#ifndef FT_ORDER_CAUSALITY_H
-#define FT_ORDER_CAUSALITY_H
+#ifndef FT_CAUSALITY_H
+#define FT_CAUSALITY_H
 
 #include "base/strbuf.h"
-#include "encode/problem.h"
+#include "problem/problem.h"
 
 /* Beyond these a claim is left to the solver, or its window is cut short; never a wrong answer. */
 #define FT_CAUSALITY_LANE_EVENTS 4096u  /* of one thread, before its final event */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "order/causality_internal.h"
+#include "causality/internal.h"
 
 /* 8 bytes each. Past it the rest of the trace is left out: windows there are long and the claims
  * are left to the solver. */

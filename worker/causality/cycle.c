@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "order/causality_internal.h"
+#include "causality/internal.h"
 
 static const char *const TEXTS[FT_CAUSALITY_WHYS] = {
 #define FT_ROW(symbol, text) [FT_CAUSALITY_##symbol] = text,

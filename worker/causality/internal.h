@@ -1,10 +1,10 @@
-/* Internals of the causality graph: what is prepared once (causality.c, causality_cut.c), and the
- * window of one claim (causality_window.c, causality_rules.c, causality_cycle.c). */
-#ifndef FT_ORDER_CAUSALITY_INTERNAL_H
-#define FT_ORDER_CAUSALITY_INTERNAL_H
+/* Internals of the causality graph: what is prepared once (causality.c, cut.c), and the
+ * window of one claim (window.c, rules.c, cycle.c). */
+#ifndef FT_CAUSALITY_INTERNAL_H
+#define FT_CAUSALITY_INTERNAL_H
 
 #include "base/map.h"
-#include "order/causality.h"
+#include "causality/causality.h"
 
 /* ---- prepared once ---- */
 
@@ -120,7 +120,7 @@ typedef struct ft_causality_window {
     ft_causality_edges cycle;
 } ft_causality_window;
 
-/* causality_needs.c; made when first asked for. */
+/* needs.c; made when first asked for. */
 typedef struct ft_needs {
     uint32_t width;          /* threads */
     uint32_t *row;           /* [n_events] rows of clocks: how many events of each other thread are
@@ -161,12 +161,12 @@ struct ft_causality {
 bool ft_causality_has_several_writers(const ft_causality *c, uint32_t variable, ft_vid vid);
 uint32_t ft_users_below(const ft_users *users, const ft_user_thread *in, uint32_t position);
 
-/* causality_cut.c */
+/* cut.c */
 void ft_cut_init(ft_causality *c);
 void ft_cut_release(ft_cut *cut);
 void ft_cut_place(ft_causality *c); /* fills cut.at for the window's claim */
 
-/* causality_window.c: builds the graph of the claim that shapes the window;
+/* window.c: builds the graph of the claim that shapes the window;
  * window.refuted and window.cycle are the answer. */
 void ft_causality_window_build(ft_causality *c);
 void ft_causality_window_release(ft_causality_window *window);
@@ -187,7 +187,7 @@ ft_track *ft_causality_window_track(ft_causality *c, ft_track_kind kind, uint32_
                                     uint32_t lane);
 uint32_t ft_causality_window_tracks(const ft_causality *c, ft_track_kind kind, uint32_t object);
 
-/* causality_needs.c: does what the claim's events need contain what it must not? members: shape. */
+/* needs.c: does what the claim's events need contain what it must not? members: shape. */
 bool ft_needs_refute(ft_causality *c, const ft_claim *claim, uint32_t members);
 /* Does what comes before `next` in its thread, or its fork, need e? */
 bool ft_needs_before(ft_causality *c, uint32_t next, uint32_t e);
@@ -196,20 +196,20 @@ void ft_needs_find(ft_causality *c); /* fills c->needs */
 uint32_t ft_needs_of(const ft_needs *needs, uint32_t e, uint32_t thread);
 void ft_needs_release(ft_needs *needs);
 
-/* causality_ties.c: fills c->settled. */
+/* ties.c: fills c->settled. */
 void ft_ties_find(ft_causality *c);
 /* While it does: settles that read where it can return one write only, by what it is known to need
  * so far. Returns what each write needs that it can return: [threads] events, valid until the next
  * call; NULL: nothing. */
 const uint32_t *ft_ties_settle(ft_causality *c, uint32_t e, uint32_t i);
 
-/* causality_rules.c */
+/* rules.c */
 void ft_rules_start(ft_causality *c);               /* what the finals hold */
 void ft_rules_enter(ft_causality *c, uint32_t row); /* a new member */
 void ft_rules_apply(ft_causality *c, uint32_t row); /* its clock changed */
 void ft_rules_sweep(ft_causality *c);               /* rules that depend on several clocks */
 
-/* causality_cycle.c: fill window.cycle; false: there is no such path. */
+/* cycle.c: fill window.cycle; false: there is no such path. */
 bool ft_cycle_through(ft_causality *c, uint32_t row);
 /* The edge comes from an event at or after the final event of its thread. */
 bool ft_cycle_outside(ft_causality *c, ft_causality_edge edge);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "order/causality_internal.h"
+#include "causality/internal.h"
 
 #define NEEDS_ENTRIES ((size_t)1 << 25)
 #define MOST_WRITES                                                                                \
@@ -68,7 +68,7 @@ static void need(pass *p, uint32_t e, uint32_t source)
         if (t != thread) need_so_many(p, thread, t, needed(p->c, source, t));
 }
 
-/* While further ties are looked for (causality_ties.c), by what is known of e's needs so far. Where
+/* While further ties are looked for (ties.c), by what is known of e's needs so far. Where
  * several sources are left, e needs what all of them do. */
 static void need_one_of_several(pass *p, uint32_t e, uint32_t i)
 {

@@ -2,7 +2,7 @@
  * Each holds for every prefix that reaches the claim; docs/causality.md has the arguments. */
 #include <stdlib.h>
 
-#include "order/causality_internal.h"
+#include "causality/internal.h"
 
 /* ---- hard order ----------------------------------------------------------------------------- */
 

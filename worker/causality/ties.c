@@ -1,5 +1,5 @@
 /* Reads whose value several writes give, tied to one of them all the same: the only one that the
- * others, by what events need (causality_needs.c), leave. Where more than one is left, the read
+ * others, by what events need (needs.c), leave. Where more than one is left, the read
  * needs at least what each of them does.
  *
  * A member's read does not return a write that needs the read, since that comes later, nor one that
@@ -10,7 +10,7 @@
  * round is known by anything else; and each read that is tied says more of the next. */
 #include <stdlib.h>
 
-#include "order/causality_internal.h"
+#include "causality/internal.h"
 
 enum { CLUES = 4, SECTION_EVENTS = 64, ROUNDS = 4 };
 #define MOST_WORK ((uint64_t)100 * 1000 * 1000)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "order/causality_internal.h"
+#include "causality/internal.h"
 
 /* Windows that had to begin earlier are built again this often at most. */
 enum { LOWERINGS = 8 };

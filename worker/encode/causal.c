@@ -1,7 +1,7 @@
 /* Order that the causality graph found to hold in every prefix that reaches a claim, handed to the
- * claim's query (order/causality.h; Kahlon and Wang §3). */
+ * claim's query (causality/causality.h; Kahlon and Wang §3). */
+#include "causality/causality.h"
 #include "encode/partial.h"
-#include "order/causality.h"
 
 /* A t_r that departs from the model is executed by the query and no member; an event outside the
  * cone is none either. */

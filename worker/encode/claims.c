@@ -4,9 +4,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "encode/chain.h"
-#include "encode/faults.h"
 #include "encode/partial.h"
+#include "problem/faults.h"
+#include "values/chain.h"
 
 double ft_now_ms(void)
 {

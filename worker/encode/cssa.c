@@ -1,9 +1,9 @@
-#include "encode/problem.h"
+#include "problem/problem.h"
 
 #include <stdlib.h>
 
-#include "encode/faults.h"
-#include "reduce/domain.h"
+#include "problem/faults.h"
+#include "values/domain.h"
 
 struct ft_cssa {
     const ft_problem *problem;

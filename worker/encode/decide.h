@@ -5,14 +5,14 @@
 #ifndef FT_ENCODE_DECIDE_H
 #define FT_ENCODE_DECIDE_H
 
-#include "encode/problem.h"
+#include "problem/problem.h"
 
 typedef struct ft_decide_stats {
     uint64_t checks; /* calls of the solver */
     uint64_t lemmas; /* constraints added on demand */
     double encode_ms, solve_ms;
     bool decided_by[FT_DECIDERS]; /* what gave an answer other than UNKNOWN */
-    bool delayed;                 /* found without a solver (reduce/delay.h) */
+    bool delayed;                 /* found without a solver (witness/delay.h) */
     /* The solver that the problem names was not told everything: UNSAT holds all the same, SAT is a
      * guess. Of the last call. */
     bool beyond;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encode/faults.h"
 #include "encode/partial.h"
+#include "problem/faults.h"
 
 typedef struct edge {
     uint32_t from, next; /* next edge into the same target, UINT32_MAX: none */

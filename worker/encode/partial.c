@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encode/chain.h"
-#include "encode/faults.h"
+#include "problem/faults.h"
+#include "values/chain.h"
 
 bool ft_partial_in(const ft_decider *d, uint32_t e)
 {

@@ -4,8 +4,8 @@
  * once. An order that leaves such a matching can be executed: a signal that has to wake somebody
  * wakes the waiter whose matched signal comes first among those not woken yet, and the others keep
  * theirs (an exchange argument), so forced wake-ups of others do no harm. */
-#include "encode/faults.h"
 #include "encode/partial.h"
+#include "problem/faults.h"
 
 static bool is_attempt(const ft_trace *trace, uint32_t e)
 {

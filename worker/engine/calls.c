@@ -1,4 +1,4 @@
-#include "calls.h"
+#include "engine/calls.h"
 
 #include <string.h>
 

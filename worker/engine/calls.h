@@ -1,8 +1,8 @@
 /* What a recorded trace says of the calls around an event: the stack of an access, where a thread
  * was created, and the command that replays a witness (docs/records.md). All from the trace, so all
  * of it is bounded here: a trace may hold anything. */
-#ifndef FT_WORKER_CALLS_H
-#define FT_WORKER_CALLS_H
+#ifndef FT_ENGINE_CALLS_H
+#define FT_ENGINE_CALLS_H
 
 #include <jansson.h>
 

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engine_internal.h"
+#include "engine/internal.h"
 #include "reduce/cone.h"
-#include "reduce/delay.h"
+#include "witness/delay.h"
 
 enum { DELAY_STEPS = 300000 };
 

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encode/faults.h"
-#include "statistics.h"
+#include "engine/statistics.h"
+#include "problem/faults.h"
 
 #ifdef FT_FAULTS
 ft_fault_kind ft_fault = FT_FAULT_NONE;

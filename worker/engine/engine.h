@@ -2,8 +2,8 @@
  *
  * A plan is deterministic: any worker that plans the same job over the same trace numbers the same
  * subproblems the same way, so a subproblem travels as its number and key. */
-#ifndef FT_WORKER_ENGINE_H
-#define FT_WORKER_ENGINE_H
+#ifndef FT_ENGINE_H
+#define FT_ENGINE_H
 
 #include <jansson.h>
 

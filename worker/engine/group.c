@@ -1,6 +1,6 @@
 /* One group of candidates: cheap looks at all of its claims, then the solver for what is left. */
-#include "engine_internal.h"
-#include "reduce/relinearise.h"
+#include "engine/internal.h"
+#include "witness/relinearise.h"
 
 enum {
     MINIMISE_MS = 1500,

@@ -1,17 +1,18 @@
-/* Internals of the engine, shared by engine.c (life, plan) and solve_*.c (subproblems). */
-#ifndef FT_WORKER_ENGINE_INTERNAL_H
-#define FT_WORKER_ENGINE_INTERNAL_H
+/* Internals of the engine, shared by engine.c (life, plan) and the files beside it (subproblems).
+ */
+#ifndef FT_ENGINE_INTERNAL_H
+#define FT_ENGINE_INTERNAL_H
 
-#include "encode/chain.h"
-#include "engine.h"
-#include "order/causality.h"
-#include "record.h"
-#include "reduce/domain.h"
-#include "reduce/exclusion.h"
-#include "reduce/prefix.h"
-#include "reduce/schedule.h"
-#include "reduce/standstill.h"
+#include "causality/causality.h"
+#include "engine/engine.h"
+#include "engine/record.h"
+#include "proofs/exclusion.h"
+#include "proofs/stuck/stuck.h"
 #include "reduce/window.h"
+#include "values/chain.h"
+#include "values/domain.h"
+#include "witness/prefix.h"
+#include "witness/schedule.h"
 
 /* Up to this many events and possible read sources, one incremental encoding of the whole trace
  * serves all claims by assumptions; beyond, each claim gets its own, of its cone. A shared base
@@ -46,8 +47,8 @@ struct ft_engine {
     ft_writes writes;               /* empty until needed */
     ft_domains *domains;            /* NULL until needed, and where there are none */
     bool looked_for_domains;
-    uint32_t first_window; /* events of the first window tried; 0: the default */
-    ft_engine *wider;      /* solve_wider.c; NULL until needed, and where nothing is asked of it */
+    uint32_t first_window;      /* events of the first window tried; 0: the default */
+    ft_engine *wider;           /* wider.c; NULL until needed, and where nothing is asked of it */
     double looked_ms, wider_ms; /* that its groups took so far, by this one and by the wider one */
 };
 
@@ -79,7 +80,7 @@ typedef struct ft_judgement {
 } ft_judgement;
 ft_judgement ft_judgement_of(ft_verdict verdict, ft_reason reason); /* the rest empty */
 
-/* solve_claim.c: one claim, by the solvers and then the checker, until the deadline (ft_now_ms).
+/* claim.c: one claim, by the solvers and then the checker, until the deadline (ft_now_ms).
  * stats is added to. witness and reading are filled on a violation. */
 ft_judgement ft_engine_solve_claim(ft_engine *engine, const ft_claim *claim, double deadline,
                                    ft_witness *witness, ft_reading *reading,
@@ -89,12 +90,12 @@ ft_judgement ft_engine_solve_claim(ft_engine *engine, const ft_claim *claim, dou
 ft_status ft_engine_confirm(ft_engine *engine, ft_witness *witness, ft_reading *reading,
                             ft_error *err);
 
-/* solve_window.c: races and atomicity over plain traces, exact however long the trace is. */
+/* window.c: races and atomicity over plain traces, exact however long the trace is. */
 bool ft_engine_has_windows(ft_engine *engine, const ft_claim *claim);
 ft_answer ft_engine_decide_in_windows(ft_engine *engine, const ft_claim *claim, double deadline,
                                       ft_witness *witness, ft_decide_stats *stats);
 
-/* solve_witness.c: witnesses in their last form, checked: reading is filled. Of claims that are
+/* witness.c: witnesses in their last form, checked: reading is filled. Of claims that are
  * served. False: none, and nothing was touched. */
 bool ft_engine_serves_schedules(ft_engine *engine, const ft_claim *claim);
 bool ft_engine_accept(ft_engine *engine, const ft_claim *claim, uint32_t bound, ft_witness *witness,
@@ -103,14 +104,14 @@ bool ft_engine_accept(ft_engine *engine, const ft_claim *claim, uint32_t bound, 
 bool ft_engine_reduce(ft_engine *engine, ft_witness *witness, ft_reading *reading,
                       ft_minimised *minimised);
 
-/* solve_group.c: calls visit for each claim of the group that the plan left, but for what the cut
+/* group.c: calls visit for each claim of the group that the plan left, but for what the cut
  * leaves out (NULL: nothing), until it is false. */
 void ft_engine_each_claim(const ft_engine *engine, const ft_group *group, const ft_claim_cut *cut,
                           ft_claim_visit visit, void *context);
 
 json_t *ft_engine_solve_group(ft_engine *engine, const ft_group *group);
 
-/* solve_wider.c: long traces, whose model nobody chose. What `observed` refutes, `maximal` is asked
+/* wider.c: long traces, whose model nobody chose. What `observed` refutes, `maximal` is asked
  * for as well while that takes little time beside it. */
 bool ft_engine_looks_wider(const ft_engine *engine); /* at any of its groups */
 /* The engine to ask about a group that this one refuted; NULL: nobody. *ms: the milliseconds that

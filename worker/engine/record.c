@@ -1,14 +1,14 @@
-#include "record.h"
+#include "engine/record.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "calls.h"
-#include "candidate/helpers.h"
 #include "candidate/listed.h"
+#include "candidate/wrappers.h"
+#include "engine/calls.h"
+#include "engine/sources.h"
 #include "report/fingerprint.h"
-#include "sources.h"
 
 static const char *kind_name(ft_check check, uint8_t kind, const ft_spec *spec, uint32_t property)
 {

@@ -1,16 +1,16 @@
 /* Verdict records (docs/records.md, RECORD): self-contained JSON for one candidate or block. */
-#ifndef FT_WORKER_RECORD_H
-#define FT_WORKER_RECORD_H
+#ifndef FT_ENGINE_RECORD_H
+#define FT_ENGINE_RECORD_H
 
 #include <jansson.h>
 
 #include "candidate/candidate.h"
+#include "causality/causality.h"
 #include "encode/decide.h"
-#include "order/causality.h"
+#include "engine/spec.h"
 #include "order/run.h"
-#include "reduce/minimise.h"
-#include "spec.h"
 #include "verdict/checker.h"
+#include "witness/minimise.h"
 
 typedef struct ft_record_context {
     const ft_trace *trace;

@@ -1,9 +1,9 @@
-#include "sources.h"
+#include "engine/sources.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "calls.h"
+#include "engine/calls.h"
 #include "report/report.h"
 
 void ft_sources_add_line(const ft_trace *trace, uint32_t e, json_t *json)

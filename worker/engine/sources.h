@@ -1,6 +1,6 @@
 /* What a trace says of its program's source, in a record: the record is read where neither is. */
-#ifndef FT_WORKER_SOURCES_H
-#define FT_WORKER_SOURCES_H
+#ifndef FT_ENGINE_SOURCES_H
+#define FT_ENGINE_SOURCES_H
 
 #include <jansson.h>
 

@@ -1,7 +1,7 @@
 /* A job's specification and its properties, read from JSON and resolved against the trace
  * (docs/records.md, JOB and PROPERTY). */
-#ifndef FT_WORKER_SPEC_H
-#define FT_WORKER_SPEC_H
+#ifndef FT_ENGINE_SPEC_H
+#define FT_ENGINE_SPEC_H
 
 #include <jansson.h>
 

@@ -1,4 +1,4 @@
-#include "statistics.h"
+#include "engine/statistics.h"
 
 typedef struct counting {
     ft_engine *engine;

@@ -1,9 +1,9 @@
 /* The plan's statistics (docs/records.md, PLAN): what each pass before the solver leaves of a
  * check's claims, and how much of the trace can matter. */
-#ifndef FT_WORKER_STATISTICS_H
-#define FT_WORKER_STATISTICS_H
+#ifndef FT_ENGINE_STATISTICS_H
+#define FT_ENGINE_STATISTICS_H
 
-#include "engine_internal.h"
+#include "engine/internal.h"
 
 /* Claims that lockset and must-happen-before leave are asked of the causality graph one by one, as
  * far as they are no more than this for a check, and their graphs have no more nodes. */

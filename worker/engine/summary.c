@@ -1,4 +1,4 @@
-#include "summary.h"
+#include "engine/summary.h"
 
 #include <assert.h>
 #include <stdlib.h>

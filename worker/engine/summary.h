@@ -1,7 +1,7 @@
 /* A trace as a whole, for people to look at: its threads, locks, variables and locations, and which
  * threads were at work when. */
-#ifndef FT_WORKER_SUMMARY_H
-#define FT_WORKER_SUMMARY_H
+#ifndef FT_ENGINE_SUMMARY_H
+#define FT_ENGINE_SUMMARY_H
 
 #include <jansson.h>
 

@@ -5,7 +5,7 @@
  * what is refuted first is looked at once more, for a time that is small beside the first look. */
 #include <stdlib.h>
 
-#include "engine_internal.h"
+#include "engine/internal.h"
 
 /* Of longer traces a second closure takes too much memory. */
 enum { MOST_EVENTS = 400000 };

@@ -1,5 +1,5 @@
 /* One claim by windows that grow until one decides it (reduce/window.h). */
-#include "engine_internal.h"
+#include "engine/internal.h"
 
 enum { FIRST_WINDOW = 512, GROWTH = 4 };
 

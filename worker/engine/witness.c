@@ -1,6 +1,6 @@
-/* Witnesses in linear time (reduce/schedule.h), each confirmed by the checker in its last form
+/* Witnesses in linear time (witness/schedule.h), each confirmed by the checker in its last form
  * alone: long ones are executed once. */
-#include "engine_internal.h"
+#include "engine/internal.h"
 
 static ft_schedules *schedules_for(ft_engine *engine, const ft_claim *claim)
 {

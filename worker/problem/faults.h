@@ -1,8 +1,8 @@
 /* Planted encoder faults, for the tests of the tests: with FT_FAULTS the engine is built with each
  * of these mistakes behind a switch, and the differential test must catch every one. Without it
  * ft_fault_is is constantly false and the compiler drops them. */
-#ifndef FT_ENCODE_FAULTS_H
-#define FT_ENCODE_FAULTS_H
+#ifndef FT_PROBLEM_FAULTS_H
+#define FT_PROBLEM_FAULTS_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
-#include "encode/problem.h"
+#include "problem/problem.h"
 
-#include "encode/faults.h"
+#include "problem/faults.h"
 
 bool ft_problem_never(const ft_problem *problem, uint32_t e)
 {

@@ -1,11 +1,11 @@
 /* What every encoding starts from: the trace with its order and observed run, the model, and the
  * rules that depend on the model alone (docs/models.md). */
-#ifndef FT_ENCODE_PROBLEM_H
-#define FT_ENCODE_PROBLEM_H
+#ifndef FT_PROBLEM_H
+#define FT_PROBLEM_H
 
 #include "order/order.h"
 #include "order/run.h"
-#include "reduce/slice.h"
+#include "problem/slice.h"
 #include "solve/session.h"
 #include "verdict/claim.h"
 
@@ -16,8 +16,8 @@ typedef struct ft_problem {
     ft_model model;
     ft_wakeups wakeups;
     ft_solver solver;      /* AUTO: a decider's own choice, and never a guess (decide.h, beyond) */
-    const ft_slice *slice; /* reads whose value can matter (reduce/slice.h); NULL: all */
-    const struct ft_domains *domains; /* what reads can return (reduce/domain.h); NULL: anything */
+    const ft_slice *slice; /* reads whose value can matter (problem/slice.h); NULL: all */
+    const struct ft_domains *domains; /* what reads can return (values/domain.h); NULL: anything */
     struct ft_causality *causality; /* whose edges the default encoding assumes with a claim; NULL:
                                        none */
 } ft_problem;

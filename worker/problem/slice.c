@@ -1,9 +1,9 @@
-#include "reduce/slice.h"
+#include "problem/slice.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "encode/problem.h"
+#include "problem/problem.h"
 
 /* A term whose symbols are needed if its target is: a definition of a shared variable, or of a
  * local in one thread. */

@@ -7,8 +7,8 @@
  *
  * What flows where is found by variable (locals per thread), regardless of order: a little coarser
  * than the program, sound, and linear in the trace. */
-#ifndef FT_REDUCE_SLICE_H
-#define FT_REDUCE_SLICE_H
+#ifndef FT_PROBLEM_SLICE_H
+#define FT_PROBLEM_SLICE_H
 
 #include "trace/trace.h"
 #include "verdict/names.h"

@@ -1,10 +1,10 @@
-#include "reduce/exclusion.h"
+#include "proofs/exclusion.h"
 
 #include <stdlib.h>
 
 #include "base/map.h"
-#include "reduce/levels.h"
-#include "reduce/tokens.h"
+#include "proofs/levels.h"
+#include "proofs/tokens.h"
 
 enum { KEYS = 8, EVENTS_BACK = 64, SECTION_EVENTS = 64, MOST_CHANGES = 8, MOST_THREADS = 1024 };
 #define ANYWHERE     UINT32_MAX                    /* to its end */

@@ -14,10 +14,10 @@
  *
  * Cost. A pass over the trace for up to FT_LEVELS_MOST variables, when a claim needs to know of
  * them; a claim: k log n for k threads and n changes of each, for what the sections looked at. */
-#ifndef FT_REDUCE_EXCLUSION_H
-#define FT_REDUCE_EXCLUSION_H
+#ifndef FT_PROOFS_EXCLUSION_H
+#define FT_PROOFS_EXCLUSION_H
 
-#include "encode/problem.h"
+#include "problem/problem.h"
 
 typedef struct ft_exclusion ft_exclusion;
 

@@ -1,4 +1,4 @@
-#include "reduce/levels.h"
+#include "proofs/levels.h"
 
 #include <stdlib.h>
 

@@ -7,10 +7,10 @@
  * else can have changed it since, or gives back what it took (a flag for `busy`), what a write
  * changes is the same in every schedule: in every state the level is the sum of what the threads
  * added up to where they are. A level is blind where that is not so. */
-#ifndef FT_REDUCE_LEVELS_H
-#define FT_REDUCE_LEVELS_H
+#ifndef FT_PROOFS_LEVELS_H
+#define FT_PROOFS_LEVELS_H
 
-#include "encode/problem.h"
+#include "problem/problem.h"
 
 #define FT_LEVELS_MOST  16u
 #define FT_LEVEL_ATOMIC UINT32_MAX /* instead of a lock */

@@ -1,4 +1,4 @@
-#include "reduce/tokens.h"
+#include "proofs/tokens.h"
 
 #include <stdlib.h>
 

@@ -10,8 +10,8 @@
  * and gave to another.
  *
  * Cost. A pass over the trace; a claim: log n for each set that both threads use. */
-#ifndef FT_REDUCE_TOKENS_H
-#define FT_REDUCE_TOKENS_H
+#ifndef FT_PROOFS_TOKENS_H
+#define FT_PROOFS_TOKENS_H
 
 #include <stdbool.h>
 

@@ -7,7 +7,7 @@
 #ifndef FT_REDUCE_CONE_H
 #define FT_REDUCE_CONE_H
 
-#include "encode/problem.h"
+#include "problem/problem.h"
 
 /* cone: n_events bytes, filled with 0 and 1. Returns the number of events in it. */
 uint32_t ft_cone_compute(const ft_problem *problem, const ft_claim *claim, uint8_t *cone);

@@ -20,7 +20,7 @@
 #ifndef FT_REDUCE_WINDOW_H
 #define FT_REDUCE_WINDOW_H
 
-#include "encode/problem.h"
+#include "problem/problem.h"
 
 /* Indexes of one trace, for all its windows. */
 typedef struct ft_windows ft_windows;

@@ -4,7 +4,7 @@
 #include <zstd_errors.h>
 
 #include "base/memory.h"
-#include "serve_internal.h"
+#include "serve/internal.h"
 
 #define WITNESS_LEVEL 1 /* of zstd: fast, and a tenth of the size already */
 

@@ -1,17 +1,17 @@
-/* Internals of serve.h: serve.c (the loop), serve_answer.c (what goes out), serve_upload.c (TRACE,
- * INGEST) and serve_job.c (PLAN, SOLVE, RECALL, SUMMARIZE).
+/* Internals of serve.h: serve.c (the loop), answer.c (what goes out), upload.c (TRACE,
+ * INGEST) and job.c (PLAN, SOLVE, RECALL, SUMMARIZE).
  *
  * Two kinds of failure run through here: a status with `err` ends the service, and a request's
  * `problem` is answered with FAILED once its function has returned FT_OK. */
-#ifndef FT_WORKER_SERVE_INTERNAL_H
-#define FT_WORKER_SERVE_INTERNAL_H
+#ifndef FT_SERVE_INTERNAL_H
+#define FT_SERVE_INTERNAL_H
 
 #include <jansson.h>
 
 #include "base/digest.h"
 #include "base/strbuf.h"
-#include "engine.h"
-#include "pulse.h"
+#include "engine/engine.h"
+#include "serve/pulse.h"
 #include "wire/wire.h"
 
 typedef struct ft_service {

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "serve_internal.h"
-#include "summary.h"
+#include "engine/summary.h"
+#include "serve/internal.h"
 
 /* Is the request's trace the one that is loaded? */
 static bool has_trace(ft_exchange *exchange, const char *hash)

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "sandbox.h"
-#include "serve.h"
+#include "serve/sandbox.h"
+#include "serve/serve.h"
 #include "solve/session.h"
 
 #if defined(__has_feature)

@@ -1,4 +1,4 @@
-#include "pulse.h"
+#include "serve/pulse.h"
 
 #include <pthread.h>
 #include <stdarg.h>

@@ -3,8 +3,8 @@
  *
  * Frames of thread and answers must not mix: whoever writes to the same descriptor holds the lock.
  * A pulse of NULL is allowed everywhere and does nothing. */
-#ifndef FT_WORKER_PULSE_H
-#define FT_WORKER_PULSE_H
+#ifndef FT_SERVE_PULSE_H
+#define FT_SERVE_PULSE_H
 
 #include "base/status.h"
 

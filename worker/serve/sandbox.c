@@ -1,4 +1,4 @@
-#include "sandbox.h"
+#include "serve/sandbox.h"
 
 #include <errno.h>
 #include <linux/landlock.h>

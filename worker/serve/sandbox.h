@@ -4,8 +4,8 @@
  * few that libraries try and do without are answered with an error instead. New threads are let be
  * (the solver's timers), new processes and programs, files and sockets are not; memory is never
  * executable. */
-#ifndef FT_WORKER_SANDBOX_H
-#define FT_WORKER_SANDBOX_H
+#ifndef FT_SERVE_SANDBOX_H
+#define FT_SERVE_SANDBOX_H
 
 #include "base/status.h"
 

@@ -1,9 +1,9 @@
-#include "serve.h"
+#include "serve/serve.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "serve_internal.h"
+#include "serve/internal.h"
 
 ft_status ft_exchange_broken(const ft_exchange *exchange, const char *member, ft_error *err)
 {

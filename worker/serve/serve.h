@@ -2,8 +2,8 @@
  *
  * It keeps the last trace it was sent and the last engine it made, so that batches of one
  * job share an incremental solver. */
-#ifndef FT_WORKER_SERVE_H
-#define FT_WORKER_SERVE_H
+#ifndef FT_SERVE_H
+#define FT_SERVE_H
 
 #include "base/status.h"
 

@@ -1,7 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "serve_internal.h"
+#include "serve/internal.h"
 #include "trace/reader.h"
 #include "verdict/intake.h"
 

@@ -13,7 +13,7 @@
 #define FT_SOLVE_SESSION_VALUES_H
 
 #include "base/memory.h"
-#include "solve/cdcl.h"
+#include "solve/cdcl/cdcl.h"
 #include "solve/session_internal.h"
 
 /* Values of one root, combinations of values in one table. */

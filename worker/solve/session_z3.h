@@ -5,7 +5,7 @@
 #include <z3.h>
 
 #include "base/memory.h"
-#include "solve/order_graph.h"
+#include "solve/cdcl/order_graph.h"
 #include "solve/session_internal.h"
 
 typedef struct ft_z3_atom {

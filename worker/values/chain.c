@@ -1,8 +1,8 @@
-#include "encode/chain.h"
+#include "values/chain.h"
 
 #include <stdlib.h>
 
-#include "encode/faults.h"
+#include "problem/faults.h"
 
 enum { MOST_WRITES = 4096, DEEPEST = 32 };
 

@@ -5,10 +5,10 @@
  * each sees what the one before it left, whichever that is: when all of them have been executed, x
  * is what it was before the first, plus the sum of the constants. The solver would otherwise look
  * for the sum in every order of the sections. */
-#ifndef FT_ENCODE_CHAIN_H
-#define FT_ENCODE_CHAIN_H
+#ifndef FT_VALUES_CHAIN_H
+#define FT_VALUES_CHAIN_H
 
-#include "encode/problem.h"
+#include "problem/problem.h"
 
 /* Writes by variable, in observed order: slices first[variable] .. first[variable + 1] of events.
  */

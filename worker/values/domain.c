@@ -1,9 +1,9 @@
-#include "reduce/domain.h"
+#include "values/domain.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "encode/faults.h"
+#include "problem/faults.h"
 
 /* Sources of one trace's reads, combinations of values of one term, symbols in one term. */
 enum { MOST_SOURCES = 400000, MOST_ROWS = 4096, MOST_LEAVES = 8, NO_NODE = -1 };

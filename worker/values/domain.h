@@ -7,10 +7,10 @@
  * writes), the fixpoint may be without end; but a value is computed along a chain of distinct
  * events, so as many rounds as there are writes in the circle are enough. Guards and locks are not
  * looked at: the sets are too large at most, never too small. */
-#ifndef FT_REDUCE_DOMAIN_H
-#define FT_REDUCE_DOMAIN_H
+#ifndef FT_VALUES_DOMAIN_H
+#define FT_VALUES_DOMAIN_H
 
-#include "encode/chain.h"
+#include "values/chain.h"
 
 /* Larger sets are not kept. */
 enum { FT_DOMAIN_MOST = 256 };

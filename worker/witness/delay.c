@@ -1,4 +1,4 @@
-#include "reduce/delay.h"
+#include "witness/delay.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,10 +4,10 @@
  * gives, they find the stale value and the lost update that a solver has to search for among sums.
  *
  * Finds or does not find; proves nothing. */
-#ifndef FT_REDUCE_DELAY_H
-#define FT_REDUCE_DELAY_H
+#ifndef FT_WITNESS_DELAY_H
+#define FT_WITNESS_DELAY_H
 
-#include "encode/problem.h"
+#include "problem/problem.h"
 #include "verdict/checker.h"
 
 /* For ASSERTION and CONDITION under ctp, in traces without branches. most_steps bounds the work.

@@ -1,10 +1,10 @@
-#include "reduce/minimise.h"
+#include "witness/minimise.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "encode/decide.h"
-#include "reduce/relinearise.h"
+#include "witness/relinearise.h"
 
 typedef struct pass {
     const ft_order *order;

@@ -1,8 +1,8 @@
 /* Witnesses made readable: members dropped while the violation stays (1-minimal: no single last
  * event of a thread can be dropped), and the rest re-linearised for few context switches. Every
  * change is confirmed by the independent checker. */
-#ifndef FT_REDUCE_MINIMISE_H
-#define FT_REDUCE_MINIMISE_H
+#ifndef FT_WITNESS_MINIMISE_H
+#define FT_WITNESS_MINIMISE_H
 
 #include "order/order.h"
 #include "verdict/checker.h"

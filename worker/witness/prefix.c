@@ -1,9 +1,9 @@
-#include "reduce/prefix.h"
+#include "witness/prefix.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "encode/problem.h"
+#include "problem/problem.h"
 
 struct ft_prefix {
     const ft_trace *trace;

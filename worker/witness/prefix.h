@@ -9,8 +9,8 @@
  * and the holders that make attempts fail, it executes in observed order with the observed values,
  * so it is a witness if no final event is inside (the idea of sync-preserving races: Mathur,
  * Pavlogiannis, Viswanathan, POPL 2021, here for every claim). */
-#ifndef FT_REDUCE_PREFIX_H
-#define FT_REDUCE_PREFIX_H
+#ifndef FT_WITNESS_PREFIX_H
+#define FT_WITNESS_PREFIX_H
 
 #include "order/order.h"
 #include "order/run.h"

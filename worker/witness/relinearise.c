@@ -1,4 +1,4 @@
-#include "reduce/relinearise.h"
+#include "witness/relinearise.h"
 
 #include <stdlib.h>
 #include <string.h>

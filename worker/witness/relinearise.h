@@ -1,7 +1,7 @@
 /* The same steps with fewer context switches: any order that keeps what depends on each other as it
  * is. Greedy: a thread runs for as long as it can, then the one whose next step came first. */
-#ifndef FT_REDUCE_RELINEARISE_H
-#define FT_REDUCE_RELINEARISE_H
+#ifndef FT_WITNESS_RELINEARISE_H
+#define FT_WITNESS_RELINEARISE_H
 
 #include "order/order.h"
 

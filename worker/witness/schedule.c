@@ -1,9 +1,9 @@
-#include "reduce/schedule.h"
+#include "witness/schedule.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "reduce/schedule_internal.h"
+#include "witness/schedule_internal.h"
 
 /* ---- which events meet other threads --------------------------------------------------------- */
 

@@ -7,10 +7,10 @@
  * given another order that keeps what depends on each other as it is, with few context switches:
  * a thread runs for as long as it can. Only events that meet other threads are looked at one by
  * one; the checker still executes every step. */
-#ifndef FT_REDUCE_SCHEDULE_H
-#define FT_REDUCE_SCHEDULE_H
+#ifndef FT_WITNESS_SCHEDULE_H
+#define FT_WITNESS_SCHEDULE_H
 
-#include "encode/problem.h"
+#include "problem/problem.h"
 
 typedef struct ft_schedules ft_schedules; /* indexes of one trace, made when first needed */
 

@@ -1,9 +1,9 @@
 /* The state of schedules without a solver, shared by its two files: schedule.c finds the members,
  * schedule_order.c gives them an order. */
-#ifndef FT_REDUCE_SCHEDULE_INTERNAL_H
-#define FT_REDUCE_SCHEDULE_INTERNAL_H
+#ifndef FT_WITNESS_SCHEDULE_INTERNAL_H
+#define FT_WITNESS_SCHEDULE_INTERNAL_H
 
-#include "reduce/schedule.h"
+#include "witness/schedule.h"
 
 /* What a step waits for: a read for the writes of the cell that came before it, a write for all
  * accesses that did. Sections are writes of their lock. */

@@ -1,4 +1,4 @@
-#include "reduce/schedule_internal.h"
+#include "witness/schedule_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
  * rests while one is awake and the lock is free. */
 #include <stdlib.h>
 
-#include "reduce/standstill_states_internal.h"
+#include "proofs/stuck/states_internal.h"
 
 /* ---- which steps ----------------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
  * woken by one that is not done with the lock, behind it. */
 #include <stdlib.h>
 
-#include "reduce/standstill_states_internal.h"
+#include "proofs/stuck/states_internal.h"
 
 static uint32_t count_of(const ft_steps *steps, uint32_t thread)
 {

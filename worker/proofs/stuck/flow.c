@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reduce/standstill_flow_internal.h"
+#include "proofs/stuck/flow_internal.h"
 
 enum { ROUNDS = 8, MOST_ASSUMED = 64 /* groups */ };
 #define MOST_PLACES ((size_t)60 * 1000)

@@ -1,10 +1,10 @@
-/* Inside of the flow: standstill_flow.c has what threads add to levels, where they may be at rest
- * and the claims, standstill_groups.c what sleepers say. */
-#ifndef FT_REDUCE_STANDSTILL_FLOW_INTERNAL_H
-#define FT_REDUCE_STANDSTILL_FLOW_INTERNAL_H
+/* Inside of the flow: flow.c has what threads add to levels, where they may be at rest
+ * and the claims, wait_groups.c what sleepers say. */
+#ifndef FT_PROOFS_STUCK_FLOW_INTERNAL_H
+#define FT_PROOFS_STUCK_FLOW_INTERNAL_H
 
-#include "reduce/levels.h"
-#include "reduce/standstill_internal.h"
+#include "proofs/levels.h"
+#include "proofs/stuck/internal.h"
 
 enum {
     FT_FLOW_PAIRS = 16,
@@ -99,7 +99,7 @@ ft_flow_walk ft_flow_begin(const ft_standstill_flow *flow, uint32_t thread, uint
 /* What the thread's event there does, on top of what is in `now`; of each event in turn. */
 void ft_flow_go_on(ft_flow_walk *walk, uint32_t thread, uint32_t position, ft_flow_doing *now);
 
-/* standstill_groups.c: fills groups, by_group and group_of, then the places' bounds. */
+/* wait_groups.c: fills groups, by_group and group_of, then the places' bounds. */
 void ft_flow_find_groups(ft_standstill_flow *flow);
 void ft_flow_bound_places(ft_standstill_flow *flow);
 

@@ -5,7 +5,7 @@
  * number of looks of each thread. */
 #include <stdlib.h>
 
-#include "reduce/standstill_states_internal.h"
+#include "proofs/stuck/states_internal.h"
 
 enum { MOST_COMPARED = 64 };
 

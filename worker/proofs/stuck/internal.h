@@ -1,10 +1,10 @@
-/* Inside of the standstills: standstill.c has the claims, standstill_sums.c the semaphores,
- * standstill_flow.c the levels, standstill_monitors.c the states of locks with conditions. */
-#ifndef FT_REDUCE_STANDSTILL_INTERNAL_H
-#define FT_REDUCE_STANDSTILL_INTERNAL_H
+/* Inside of the standstills: stuck.c has the claims, semaphores.c the semaphores,
+ * flow.c the levels, monitors.c the states of locks with conditions. */
+#ifndef FT_PROOFS_STUCK_INTERNAL_H
+#define FT_PROOFS_STUCK_INTERNAL_H
 
 #include "base/map.h"
-#include "reduce/standstill.h"
+#include "proofs/stuck/stuck.h"
 
 /* What is known of all standstills in which a thread came to a position, or further. */
 typedef struct ft_standstill_state {
@@ -18,7 +18,7 @@ typedef struct ft_standstill_state {
 
 typedef struct ft_standstill_flow ft_standstill_flow;
 
-/* Every state that the sections of a lock come to (standstill_states.c). */
+/* Every state that the sections of a lock come to (states.c). */
 typedef struct ft_standstill_states ft_standstill_states;
 
 /* A lock that waits for conditions give back. */
@@ -65,14 +65,14 @@ bool ft_standstill_ends_with(const ft_standstill *s, uint32_t thread, uint32_t l
 /* Fills s->waited. */
 void ft_standstill_sum_up(ft_standstill *s);
 
-/* standstill_flow.c; s must outlive it, but for its states. */
+/* flow.c; s must outlive it, but for its states. */
 ft_standstill_flow *ft_standstill_flow_new(const ft_standstill *s);
 void ft_standstill_flow_free(ft_standstill_flow *flow); /* accepts NULL */
 /* Is there no standstill with the event next in its thread, and all threads at least as far as
  * reached[thread]? */
 bool ft_standstill_flow_refutes(ft_standstill_flow *flow, uint32_t event, const uint32_t *reached);
 
-/* standstill_monitors.c */
+/* monitors.c */
 void ft_standstill_find_monitors(ft_standstill *s);
 void ft_standstill_release_monitors(ft_standstill *s);
 /* Is there a monitor none of whose states has the event next in a standstill? */
@@ -80,11 +80,11 @@ bool ft_standstill_is_in_no_state(ft_standstill *s, uint32_t event);
 /* Likewise, as far as monitors were looked at before: a look-up. */
 bool ft_standstill_is_in_no_known_state(const ft_standstill *s, uint32_t event);
 
-/* standstill_states.c. NULL: the lock is not of the kind that is served. s must outlive it. */
+/* states.c. NULL: the lock is not of the kind that is served. s must outlive it. */
 ft_standstill_states *ft_standstill_states_new(const ft_standstill *s, uint32_t lock);
 void ft_standstill_states_free(ft_standstill_states *states); /* accepts NULL */
 
-/* standstill_meet.c. Has no standstill the event next in its thread? */
+/* coexistence.c. Has no standstill the event next in its thread? */
 bool ft_standstill_states_lack(const ft_standstill_states *states, uint32_t event);
 
 /* A thread next at one of its events from `from` to `to` (positions; the number of its events: its

@@ -1,8 +1,8 @@
-/* Locks that waits for conditions give back, and what their states (standstill_states.c) say of
+/* Locks that waits for conditions give back, and what their states (states.c) say of
  * claims. */
 #include <stdlib.h>
 
-#include "reduce/standstill_internal.h"
+#include "proofs/stuck/internal.h"
 
 enum { MONITORS = 4 };
 

@@ -4,7 +4,7 @@
  * every semaphore up to there and the one that it waits for. Thread by thread all sums are listed
  * that some choice of places comes to; what is waited for has to be at 0 in the end, and nothing is
  * below. Semaphores that no thread has both of, nor by way of others, are summed up apart. */
-#include "reduce/standstill_internal.h"
+#include "proofs/stuck/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

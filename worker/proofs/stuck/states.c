@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reduce/standstill_states_internal.h"
+#include "proofs/stuck/states_internal.h"
 
 enum { MOST_SIGNALS = 64 /* of a step */ };
 #define MOST_WORDS  ((size_t)12 * 1000 * 1000) /* of all states */

@@ -1,10 +1,10 @@
-/* Inside of the states: standstill_steps.c cuts threads into steps, standstill_loops.c finds those
- * that are taken again and again, standstill_lingers.c those at which states need not tell who
- * sleeps, standstill_states.c has the states that they come to. */
-#ifndef FT_REDUCE_STANDSTILL_STATES_INTERNAL_H
-#define FT_REDUCE_STANDSTILL_STATES_INTERNAL_H
+/* Inside of the states: steps.c cuts threads into steps, idle_loops.c finds those
+ * that are taken again and again, awake_counts.c those at which states need not tell who
+ * sleeps, states.c has the states that they come to. */
+#ifndef FT_PROOFS_STUCK_STATES_INTERNAL_H
+#define FT_PROOFS_STUCK_STATES_INTERNAL_H
 
-#include "reduce/standstill_internal.h"
+#include "proofs/stuck/internal.h"
 
 enum {
     FT_STEPS_VARIABLES = 32,
@@ -110,12 +110,12 @@ static inline size_t ft_states_row(const ft_standstill_states *states, uint32_t 
 
 /* Does the step take the lock and no more than read? */
 bool ft_steps_looks_only(const ft_steps *steps, const ft_step *step);
-/* standstill_loops.c: gives steps that are taken again and again one place. */
+/* idle_loops.c: gives steps that are taken again and again one place. */
 void ft_steps_find_loops(ft_steps *steps);
 /* [steps + 1], on the heap: another thread's step needs the one before it. */
 bool *ft_steps_needed(const ft_steps *steps);
 
-/* standstill_lingers.c: has threads linger at conditions, where that can be. Are there any? */
+/* awake_counts.c: has threads linger at conditions, where that can be. Are there any? */
 bool ft_steps_merge_sleepers(ft_steps *steps);
 /* Does a thread that is at that step of that number linger? step: NULL: at its end. */
 static inline bool ft_lingers_at(const ft_step *step, uint32_t at)

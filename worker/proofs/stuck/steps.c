@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reduce/standstill_states_internal.h"
+#include "proofs/stuck/states_internal.h"
 
 enum { MOST_EVENTS = 1000 * 1000, MOST_FOLLOWED = 10 * 1000 /* cells */ };
 

@@ -1,4 +1,4 @@
-#include "reduce/standstill_internal.h"
+#include "proofs/stuck/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

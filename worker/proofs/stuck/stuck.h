@@ -15,20 +15,20 @@
  *
  *   levels    what a variable under a lock comes to is the sum of what the threads did to it up to
  *             where they rest; who sleeps, since it found a count at 0 or a flag set, says that
- *             it still is so, where no change goes without a signal (standstill_flow.c).
+ *             it still is so, where no change goes without a signal (flow.c).
  *
  *   states    where values say whose turn it is, the states that the sections of a lock come to are
- *             few: all of them are visited (standstill_states.c).
+ *             few: all of them are visited (states.c).
  *
  * It is the last three that solvers are poor at: which wait takes which unit, which read returns
  * which of many equal values has as many answers as there are permutations, and how many units
  * there are does not depend on it. Nothing is refuted in traces with branches, in broken ones, and
  * behind the limits of what is looked at. */
-#ifndef FT_REDUCE_STANDSTILL_H
-#define FT_REDUCE_STANDSTILL_H
+#ifndef FT_PROOFS_STUCK_H
+#define FT_PROOFS_STUCK_H
 
-#include "encode/problem.h"
-#include "order/causality.h"
+#include "causality/causality.h"
+#include "problem/problem.h"
 
 typedef struct ft_standstill ft_standstill;
 

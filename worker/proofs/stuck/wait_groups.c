@@ -1,9 +1,9 @@
 /* Waits for a condition, in groups that hard order sets apart, and what those say who sleep since
- * one of them (standstill_flow.c, own wait and last wait). */
+ * one of them (flow.c, own wait and last wait). */
 #include <stdlib.h>
 #include <string.h>
 
-#include "reduce/standstill_flow_internal.h"
+#include "proofs/stuck/flow_internal.h"
 
 enum { SECTION_EVENTS = 256, SWEEPS = 8 };
 #define MOST_GROUPS ((size_t)200)

@@ -1,4 +1,4 @@
-#include "solve/cdcl_internal.h"
+#include "solve/cdcl/internal.h"
 
 #include <assert.h>
 #include <stdlib.h>

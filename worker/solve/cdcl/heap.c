@@ -1,4 +1,4 @@
-#include "solve/cdcl_internal.h"
+#include "solve/cdcl/internal.h"
 
 static void put(ft_cdcl *s, uint32_t place, uint32_t variable)
 {

@@ -1,12 +1,12 @@
-/* Inside the solver of cdcl.h: cdcl.c keeps variables and constraints, cdcl_propagate.c the trail,
- * cdcl_analyse.c learns from conflicts, cdcl_heap.c ranks variables, cdcl_search.c decides and
+/* Inside the solver of cdcl.h: cdcl.c keeps variables and constraints, propagate.c the trail,
+ * analyse.c learns from conflicts, heap.c ranks variables, search.c decides and
  * answers. */
 #ifndef FT_SOLVE_CDCL_INTERNAL_H
 #define FT_SOLVE_CDCL_INTERNAL_H
 
 #include "base/memory.h"
-#include "solve/cdcl.h"
-#include "solve/order_graph.h"
+#include "solve/cdcl/cdcl.h"
+#include "solve/cdcl/order_graph.h"
 
 typedef uint32_t ft_code; /* a literal: twice its variable, plus one if negative; 0: none */
 #define FT_NOT(p)      ((p) ^ 1u)
@@ -142,7 +142,7 @@ uint32_t ft_cdcl_attach(ft_cdcl *s, const ft_code *literals, uint32_t count, uin
  */
 void ft_cdcl_clean(ft_cdcl *s, bool reduce);
 
-/* cdcl_propagate.c */
+/* propagate.c */
 void ft_cdcl_assign(ft_cdcl *s, ft_code p, uint32_t reason);
 bool ft_cdcl_propagate(ft_cdcl *s); /* false: s->conflict is filled */
 void ft_cdcl_open_level(ft_cdcl *s);
@@ -152,13 +152,13 @@ void ft_cdcl_watch(ft_cdcl *s, ft_code p, ft_cdcl_watcher w);
 /* Gives the clause a support, or makes it pending. */
 void ft_cdcl_support(ft_cdcl *s, uint32_t clause);
 
-/* cdcl_heap.c: the variables that the present search keeps running into. */
+/* heap.c: the variables that the present search keeps running into. */
 void ft_cdcl_heap_clear(ft_cdcl *s);
 void ft_cdcl_heap_bump(ft_cdcl *s, uint32_t variable);   /* it was part of a conflict */
 void ft_cdcl_heap_reopen(ft_cdcl *s, uint32_t variable); /* it has lost its value */
 uint32_t ft_cdcl_heap_pop(ft_cdcl *s); /* the most active open variable, 0: none */
 
-/* cdcl_analyse.c */
+/* analyse.c */
 /* From s->conflict to s->lesson; returns the level to go back to, and its LBD. */
 uint32_t ft_cdcl_analyse(ft_cdcl *s, uint32_t *glue);
 /* p, an assumption, is false: the assumptions that made it so, p among them, to s->core. */

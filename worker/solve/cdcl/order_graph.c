@@ -1,4 +1,4 @@
-#include "solve/order_graph.h"
+#include "solve/cdcl/order_graph.h"
 
 #include <stdlib.h>
 #include <string.h>

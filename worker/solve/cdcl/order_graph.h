@@ -3,8 +3,8 @@
  * Incremental topological order after Pearce and Kelly (A dynamic topological sort algorithm for
  * directed acyclic graphs, JEA 2007): an edge that agrees with the current order costs nothing, one
  * that does not searches between its two ends only. Nodes are 0 .. n-1, at first in that order. */
-#ifndef FT_SOLVE_ORDER_GRAPH_H
-#define FT_SOLVE_ORDER_GRAPH_H
+#ifndef FT_SOLVE_CDCL_ORDER_GRAPH_H
+#define FT_SOLVE_CDCL_ORDER_GRAPH_H
 
 #include <stdbool.h>
 #include <stdint.h>

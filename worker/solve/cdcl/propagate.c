@@ -1,4 +1,4 @@
-#include "solve/cdcl_internal.h"
+#include "solve/cdcl/internal.h"
 
 void ft_cdcl_assign(ft_cdcl *s, ft_code p, uint32_t reason)
 {
