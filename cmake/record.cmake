@@ -5,7 +5,7 @@ set(record_share ${CMAKE_BINARY_DIR}/share/foretell/record)
 
 file(GLOB_RECURSE runtime_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/clients/record/runtime/*.c)
 add_library(foretell-record STATIC ${runtime_sources})
-target_include_directories(foretell-record PRIVATE clients/record/raw clients/record/runtime common)
+target_include_directories(foretell-record PRIVATE clients/record clients/record/runtime common)
 set_target_properties(foretell-record PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${record_share}
                       C_EXTENSIONS ON POSITION_INDEPENDENT_CODE ON)
 # It stands under a program that is not ours: no checks of ours, no calls that the compiler makes up
@@ -26,7 +26,7 @@ foreach(row ${wrapped})
 endforeach()
 file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/plainly.h CONTENT "${plainly}")
 foreach(source ${runtime_sources})
-  if(NOT source MATCHES "/(access|answers|format|results|strings)\\.c$")
+  if(NOT source MATCHES "/(access|queries|format|results|strings)\\.c$")
     set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
                                 "-include;${CMAKE_BINARY_DIR}/generated/plainly.h")
   endif()
@@ -39,11 +39,11 @@ if(CMAKE_C_COMPILER_ID STREQUAL GNU)
 else()
   list(APPEND hooked -mllvm -tsan-instrument-read-before-write=1)
 endif()
-set_source_files_properties(${CMAKE_SOURCE_DIR}/clients/record/runtime/containers.c PROPERTIES
+set_source_files_properties(${CMAKE_SOURCE_DIR}/clients/record/runtime/uninstrumented/containers.c PROPERTIES
                             COMPILE_OPTIONS "${hooked}")
 # An exception passes through the calls that run an initialiser once, and those that join a thread.
-set_property(SOURCE ${CMAKE_SOURCE_DIR}/clients/record/runtime/condition.c
-             ${CMAKE_SOURCE_DIR}/clients/record/runtime/libstdcxx.c APPEND
+set_property(SOURCE ${CMAKE_SOURCE_DIR}/clients/record/runtime/sync/condition.c
+             ${CMAKE_SOURCE_DIR}/clients/record/runtime/uninstrumented/libstdcxx.c APPEND
              PROPERTY COMPILE_OPTIONS -fexceptions)
 
 foretell_library(forerecord clients/record/maker)

@@ -17,13 +17,13 @@
 
 #include "maker/log/log.h"
 
-#include "../../clients/record/runtime/log.c"
+#include "../../clients/record/runtime/log/log.c"
 
-#include "../../clients/record/runtime/events.c"
+#include "../../clients/record/runtime/log/events.c"
 
-#include "../../clients/record/runtime/access.c"
+#include "../../clients/record/runtime/accesses/access.c"
 
-#include "../../clients/record/runtime/frames.c"
+#include "../../clients/record/runtime/accesses/frames.c"
 
 enum { RUNNERS = 3, CELLS = 64, STEPS = 40000, PLACES = 4, DEEP = 6 };
 

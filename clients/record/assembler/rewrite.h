@@ -4,8 +4,8 @@
  * Compilers put inline assembly between lines #APP and #NO_APP. Each instruction in it that reads
  * or writes memory (instruction.h) gets a call before it, to __foretell_asm_ACCESSn with the
  * address in rdi, and one to __foretell_asm_done behind it where it writes
- * (clients/record/runtime/assembly.c). The calls change no register and nothing within 128 bytes
- * below the stack pointer. */
+ * (clients/record/runtime/assembly/assembly.c). The calls change no register and nothing within 128
+ * bytes below the stack pointer. */
 #ifndef FT_ASSEMBLER_REWRITE_H
 #define FT_ASSEMBLER_REWRITE_H
 

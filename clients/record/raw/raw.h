@@ -14,8 +14,8 @@
  * a hook that stores two words costs a few nanoseconds, one that looks at what it stores costs
  * more, above all in branches that no processor foresees.
  *
- * Only one thread runs at a time (runtime/runtime.h), so the order of the records is the order of
- * the run, and records belong to the thread of the last TURN. */
+ * Only one thread runs at a time (runtime/scheduling/baton.c), so the order of the records is the
+ * order of the run, and records belong to the thread of the last TURN. */
 #ifndef FT_RECORD_RAW_H
 #define FT_RECORD_RAW_H
 
@@ -139,7 +139,7 @@ enum { FT_RAW_CHANNEL_IN = 1, FT_RAW_CHANNEL_OUT = 2, FT_RAW_CHANNEL_PUT = 4 };
 /* The channel of a signal is its number and this: who sends it, arms a timer or sets its handler
  * puts in, each handler that runs and each wait that ends takes out. Its order is not an input.
  * Further kinds of channels without inputs have a number above those of signals: message queues and
- * sets of semaphores by what the system calls them (runtime/timers.c). */
+ * sets of semaphores by what the system calls them (runtime/process/timers.c). */
 #define FT_RAW_CHANNEL_SIGNAL (UINT64_C(1) << 60)
 enum {
     FT_RAW_CHANNEL_QUEUE = 1, /* POSIX */

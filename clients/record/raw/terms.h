@@ -1,6 +1,6 @@
 /* The operations inside a TERMS record (raw.h): what a program built with --symbolic computed since
  * its thread's last hook, as nodes over the nodes before. The runtime writes them
- * (runtime/symbolic.c), the maker turns them into terms (maker/terms/terms.c).
+ * (runtime/annotations/symbolic.c), the maker turns them into terms (maker/terms/terms.c).
  *
  * A thread's nodes are numbered from 1 in the order in which they are made. An operation is its
  * code and its operands, in the order of the letters:

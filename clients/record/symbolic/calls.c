@@ -3,7 +3,7 @@
 
 #include "pass.h"
 
-enum { FIXED = 8 }; /* ft_sym_call's `how` (runtime/symbolic.c) */
+enum { FIXED = 8 }; /* ft_sym_call's `how` (runtime/annotations/symbolic.c) */
 
 /* Functions of the C library by what their effects on the program depend on. What is not here may
  * look at everything. Those that the runtime stands in front of look at addresses. */

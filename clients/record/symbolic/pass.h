@@ -13,9 +13,9 @@
 #include "base/memory.h"
 #include "raw/terms.h"
 
-/* The runtime's functions (runtime/symbolic.c) and the sanitizer's that the runtime has too.
- * Signature: the result, then the parameters; v void, i 32 bits, l 64 bits, p pointer.
- * symbol, name, signature */
+/* The runtime's functions (runtime/annotations/symbolic.c) and the sanitizer's that the runtime has
+ * too. Signature: the result, then the parameters; v void, i 32 bits, l 64 bits, p pointer. symbol,
+ * name, signature */
 #define FT_CALLEE_TABLE(X)                                                                         \
     X(BINARY, "ft_sym_binary", "iiiiill")                                                          \
     X(CAST, "ft_sym_cast", "iiiii")                                                                \

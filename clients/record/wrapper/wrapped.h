@@ -1,6 +1,6 @@
 /* The functions of the C library that the program's calls are linked away from, to the runtime's
- * (runtime/access.c, strings.c, format.c, results.c and answers.c there); the compiler must not put
- * code of its own in their place.
+ * (uninstrumented/ and accesses/access.c there); the compiler must not put code of its own in their
+ * place.
  */
 #ifndef FT_RECORD_WRAPPED_H
 #define FT_RECORD_WRAPPED_H

@@ -89,7 +89,7 @@ size_t ft_raw_log_memory(void)
     return memory < LEAST_LIMIT / 2 ? LEAST_LIMIT / 2 : memory;
 }
 
-/* Behind its end lies the ring again, as for the program (runtime/log.c). */
+/* Behind its end lies the ring again, as for the program (runtime/log/log.c). */
 static bool map_ring(ft_raw_log *log)
 {
     unsigned char *all =

@@ -1,0 +1,572 @@
+/* Calls on file descriptors: what comes from outside is an input, what goes through them from
+ * thread to thread is an order between these. Those that may sleep let others run meanwhile; the
+ * watchdog finds all that are not here, only later. */
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/select.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "inputs/inputs.h"
+
+#define CODE __builtin_return_address(0)
+
+static size_t count_of(const ft_rt_input *in, size_t most)
+{
+    if (in->result <= 0) return 0;
+    return (size_t)in->result < most ? (size_t)in->result : most;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- reading */
+
+/* What the signals are says what was read. */
+static void took_signals(const ft_rt_input *in, int fd, const void *to)
+{
+    const struct signalfd_siginfo *all = in->fed ? (const void *)in->content : to;
+    size_t n = in->result > 0 ? (size_t)in->result / sizeof *all : 0;
+    if (ft_rt_fd_kind(fd) != FT_RT_FD_SIGNAL) return;
+    for (size_t i = 0; i < n && (!in->fed || (i + 1) * sizeof *all <= in->left); i++) {
+        uint32_t number;
+        memcpy(&number, &all[i].ssi_signo, sizeof number);
+        ft_rt_signal_taken((int)number, in->pc);
+    }
+}
+
+static ssize_t got(ft_rt_input *in, int fd, void *to, size_t n)
+{
+    if (in->call != FT_INPUT_PREAD) ft_rt_fd_took(in, fd);
+    took_signals(in, fd, to);
+    ft_rt_input_piece(in, to, count_of(in, n));
+    return (ssize_t)ft_rt_input_end(in);
+}
+
+/* What was fed counts as read: the file is perhaps written to at this place. */
+static void move_on(const ft_rt_input *in, int fd)
+{
+    if (in->result > 0 && ft_rt_fd_kind(fd) == FT_RT_FD_FILE)
+        FT_REAL(lseek)(fd, in->result, SEEK_CUR);
+}
+
+#define READS(call, name, parameters, arguments, fd, to, n)                                        \
+    ssize_t name parameters                                                                        \
+    {                                                                                              \
+        ft_rt_input in;                                                                            \
+        if (!ft_rt_input_begin(&in, FT_INPUT_##call, CODE)) return FT_REAL(name) arguments;        \
+        ft_rt_fd_takes(fd, CODE);                                                                  \
+        FT_RT_ASK(&in, fd, -1, FT_REAL(name) arguments);                                           \
+        if (in.fed && FT_INPUT_##call != FT_INPUT_PREAD) move_on(&in, fd);                         \
+        return got(&in, fd, to, n);                                                                \
+    }
+READS(READ, read, (int fd, void *to, size_t n), (fd, to, n), fd, to, n)
+READS(PREAD, pread, (int fd, void *to, size_t n, off_t from), (fd, to, n, from), fd, to, n)
+READS(PREAD, pread64, (int fd, void *to, size_t n, off64_t from), (fd, to, n, from), fd, to, n)
+READS(RECV, recv, (int fd, void *to, size_t n, int flags), (fd, to, n, flags), fd, to, n)
+
+int eventfd_read(int fd, eventfd_t *value)
+{
+    ft_rt_input in;
+    if (!ft_rt_input_begin(&in, FT_INPUT_EVENTFD_READ, CODE))
+        return FT_REAL(eventfd_read)(fd, value);
+    FT_RT_ASK(&in, fd, -1, FT_REAL(eventfd_read)(fd, value));
+    ft_rt_fd_took(&in, fd);
+    ft_rt_input_piece(&in, value, in.result ? 0 : sizeof *value);
+    return (int)ft_rt_input_end(&in);
+}
+
+static void take_pieces(ft_rt_input *in, const struct iovec *v, int n)
+{
+    size_t left = in->result > 0 ? (size_t)in->result : 0;
+    for (int i = 0; i < n && left; i++) {
+        size_t here = least(v[i].iov_len, left);
+        ft_rt_input_piece(in, v[i].iov_base, here);
+        left -= here;
+    }
+}
+
+/* No more buffers at once than are kept: what is read is short then. */
+static int few(int n)
+{
+    return n < FT_RT_PIECES - 4 ? n : FT_RT_PIECES - 4;
+}
+
+ssize_t readv(int fd, const struct iovec *v, int n)
+{
+    ft_rt_input in;
+    if (!ft_rt_input_begin(&in, FT_INPUT_READV, CODE)) return FT_REAL(readv)(fd, v, n);
+    ft_rt_fd_takes(fd, CODE);
+    FT_RT_ASK(&in, fd, -1, FT_REAL(readv)(fd, v, few(n)));
+    if (in.fed) move_on(&in, fd);
+    ft_rt_fd_took(&in, fd);
+    take_pieces(&in, v, few(n));
+    return (ssize_t)ft_rt_input_end(&in);
+}
+
+ssize_t recvfrom(int fd, void *restrict to, size_t n, int flags, struct sockaddr *restrict from,
+                 socklen_t *restrict length)
+{
+    ft_rt_input in;
+    socklen_t room = length ? *length : 0;
+    if (!ft_rt_input_begin(&in, FT_INPUT_RECVFROM, CODE))
+        return FT_REAL(recvfrom)(fd, to, n, flags, from, length);
+    ft_rt_fd_takes(fd, CODE);
+    FT_RT_ASK(&in, fd, -1, FT_REAL(recvfrom)(fd, to, n, flags, from, length));
+    ft_rt_fd_took(&in, fd);
+    if (in.result >= 0 && from && length) {
+        ft_rt_input_piece(&in, length, sizeof *length);
+        ft_rt_input_piece(&in, from, least(room, *length));
+    }
+    ft_rt_input_piece(&in, to, count_of(&in, n));
+    return (ssize_t)ft_rt_input_end(&in);
+}
+
+static ssize_t received(int fd, struct msghdr *m, int flags, const void *pc)
+{
+    ft_rt_input in;
+    if (!ft_rt_input_begin(&in, FT_INPUT_RECVMSG, pc)) return FT_REAL(recvmsg)(fd, m, flags);
+    if (m->msg_iovlen > (size_t)few(FT_RT_PIECES)) m->msg_iovlen = (size_t)few(FT_RT_PIECES);
+    ft_rt_fd_takes(fd, pc);
+    FT_RT_ASK(&in, fd, -1, FT_REAL(recvmsg)(fd, m, flags));
+    ft_rt_fd_took(&in, fd);
+    if (in.result >= 0) {
+        ft_rt_input_own(&in, &m->msg_namelen, sizeof m->msg_namelen);
+        ft_rt_input_own(&in, &m->msg_controllen, sizeof m->msg_controllen);
+        ft_rt_input_own(&in, &m->msg_flags, sizeof m->msg_flags);
+        ft_rt_input_piece(&in, m->msg_name, m->msg_name ? m->msg_namelen : 0);
+        take_pieces(&in, m->msg_iov, (int)m->msg_iovlen);
+    }
+    return (ssize_t)ft_rt_input_end(&in);
+}
+
+ssize_t recvmsg(int fd, struct msghdr *m, int flags)
+{
+    return received(fd, m, flags, CODE);
+}
+
+/* One at a time: a call may always give fewer than were asked for. */
+int recvmmsg(int fd, struct mmsghdr *all, unsigned n, int flags, struct timespec *time)
+{
+    if (!n || !ft_rt_self || ft_rt_self->inside) return FT_REAL(recvmmsg)(fd, all, n, flags, time);
+    ssize_t got = received(fd, &all->msg_hdr, flags & ~MSG_WAITFORONE, CODE);
+    if (got >= 0) all->msg_len = (unsigned)got;
+    return got < 0 ? -1 : 1;
+}
+
+/* ---- writing: the result is an input only where nobody really writes in a replay */
+
+/* True: the call goes through *in; else it is done plainly. */
+static bool begin_write(ft_rt_input *in, ft_input_call call, int fd, const void *pc)
+{
+    ft_rt_thread *self = ft_rt_self;
+    if (!self || self->inside || !ft_rt_fd_is_virtual(fd)) return false;
+    return ft_rt_input_begin(in, call, pc);
+}
+
+/* It may wait for room, which those make who take. */
+static bool may_wait(const ft_rt_input *in, int fd, size_t size)
+{
+    return in->fed ? in->left > 0 : !ft_rt_input_is_silent(fd) && ft_rt_fd_fills(fd, size);
+}
+
+static ssize_t end_write(ft_rt_input *in, int fd, bool full)
+{
+    if (full) {
+        ft_rt_input_number(in, 1);
+        ft_rt_fd_room(fd, in->pc);
+    }
+    if (in->result < 0 && in->error != EAGAIN && in->error != EINTR) ft_rt_fd_ready(fd, in->pc);
+    return (ssize_t)ft_rt_input_end(in);
+}
+
+/* The call, which writes into a file what memory may share. */
+#define INTO_FILE(fd, at, n, call)                                                                 \
+    ({                                                                                             \
+        ft_rt_file_write into = ft_rt_file_begin((fd), (at), (size_t)(n), CODE);                   \
+        ssize_t put = (call);                                                                      \
+        ft_rt_file_end(&into, put, CODE);                                                          \
+        put;                                                                                       \
+    })
+
+#define WRITES_TO(call, type, name, parameters, arguments, fd, reads, n, out)                      \
+    type name parameters                                                                           \
+    {                                                                                              \
+        ft_rt_input in;                                                                            \
+        reads;                                                                                     \
+        ft_rt_fd_moves(fd, CODE);                                                                  \
+        if (!begin_write(&in, FT_INPUT_##call, fd, CODE))                                          \
+            return (type)INTO_FILE(fd, -1, n, FT_REAL(name) arguments);                            \
+        out;                                                                                       \
+        bool full = may_wait(&in, fd, (size_t)(n));                                                \
+        FT_RT_TELL(&in, fd, (type)(n), FT_REAL(name) arguments);                                   \
+        return (type)end_write(&in, fd, full);                                                     \
+    }
+#define WRITES(call, name, parameters, arguments, fd, reads, n)                                    \
+    WRITES_TO(call, ssize_t, name, parameters, arguments, fd, reads, n, ft_rt_fd_out(fd, CODE))
+
+static size_t read_pieces(const struct iovec *v, size_t n, const void *pc)
+{
+    size_t all = 0;
+    for (size_t i = 0; i < n; i++) {
+        ft_rt_read_outgoing(v[i].iov_base, v[i].iov_len, pc);
+        all += v[i].iov_len;
+    }
+    return all;
+}
+
+WRITES(WRITE, write, (int fd, const void *from, size_t n), (fd, from, n), fd,
+       ft_rt_read_outgoing(from, n, CODE), n)
+WRITES(SEND, send, (int fd, const void *from, size_t n, int flags), (fd, from, n, flags), fd,
+       ft_rt_read_outgoing(from, n, CODE), n)
+WRITES_TO(SENDTO, ssize_t, sendto,
+          (int fd, const void *from, size_t n, int flags, const struct sockaddr *a,
+           socklen_t length),
+          (fd, from, n, flags, a, length), fd, ft_rt_read_outgoing(from, n, CODE), n,
+          ft_rt_sockets_to(fd, a, length, CODE))
+WRITES(WRITEV, writev, (int fd, const struct iovec *v, int n), (fd, v, n), fd,
+       size_t all = read_pieces(v, (size_t)n, CODE), all)
+
+static ssize_t sent(int fd, const struct msghdr *m, int flags, const void *pc)
+{
+    ft_rt_input in;
+    size_t all = read_pieces(m->msg_iov, m->msg_iovlen, pc);
+    if (!begin_write(&in, FT_INPUT_SENDMSG, fd, pc)) return FT_REAL(sendmsg)(fd, m, flags);
+    ft_rt_sockets_to(fd, m->msg_name, m->msg_namelen, pc);
+    bool full = may_wait(&in, fd, all);
+    FT_RT_TELL(&in, fd, (ssize_t)all, FT_REAL(sendmsg)(fd, m, flags));
+    return end_write(&in, fd, full);
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
+{
+    return sent(fd, m, flags, CODE);
+}
+
+int sendmmsg(int fd, struct mmsghdr *all, unsigned n, int flags)
+{
+    if (!n || !ft_rt_self || ft_rt_self->inside) return FT_REAL(sendmmsg)(fd, all, n, flags);
+    ssize_t put = sent(fd, &all->msg_hdr, flags, CODE);
+    if (put >= 0) all->msg_len = (unsigned)put;
+    return put < 0 ? -1 : 1;
+}
+
+WRITES_TO(EVENTFD_WRITE, int, eventfd_write, (int fd, eventfd_t value), (fd, value), fd, (void)0, 0,
+          ft_rt_fd_out(fd, CODE))
+
+#define WRITES_AT(name, offset)                                                                    \
+    ssize_t name(int fd, const void *from, size_t n, offset to)                                    \
+    {                                                                                              \
+        ft_rt_read_outgoing(from, n, CODE);                                                        \
+        return INTO_FILE(fd, to, n, FT_REAL(name)(fd, from, n, to));                               \
+    }
+WRITES_AT(pwrite, off_t)
+WRITES_AT(pwrite64, off64_t)
+
+#define WRITES_PIECES_AT(name, offset)                                                             \
+    ssize_t name(int fd, const struct iovec *v, int n, offset to)                                  \
+    {                                                                                              \
+        size_t all = read_pieces(v, (size_t)n, CODE);                                              \
+        return INTO_FILE(fd, to, all, FT_REAL(name)(fd, v, n, to));                                \
+    }
+WRITES_PIECES_AT(pwritev, off_t)
+WRITES_PIECES_AT(pwritev64, off64_t)
+
+/* ---- waiting for descriptors */
+
+/* The first of those for which that holds, -1: none. */
+static int any_of(const struct pollfd *fds, nfds_t n, bool (*holds)(int fd))
+{
+    for (nfds_t i = 0; i < n; i++)
+        if (holds(fds[i].fd)) return fds[i].fd;
+    return -1;
+}
+
+/* Behind a schedule's end, of descriptors of both kinds: the recording says what those have that
+ * nobody stands behind, the others say it themselves. */
+static bool is_of_both(const ft_rt_input *in, const struct pollfd *fds, nfds_t n)
+{
+    return in->fed && ft_rt_feed_is_behind() && any_of(fds, n, ft_rt_input_is_silent) >= 0 &&
+           any_of(fds, n, ft_rt_fd_is_mirrored) >= 0;
+}
+
+static bool is_answer(const ft_rt_input *in)
+{
+    struct pollfd one;
+    bool none = in->result <= 0; /* its time was up */
+    for (size_t i = 0; !none && (i + 1) * sizeof one <= in->left; i++) {
+        memcpy(&one, in->content + i * sizeof one, sizeof one);
+        if (one.revents && !ft_rt_fd_is_mirrored(one.fd)) return true;
+    }
+    return none;
+}
+
+/* One of those that answer. */
+static int choose_answer(ft_rt_input *in, struct pollfd *fds, nfds_t n)
+{
+    while (is_of_both(in, fds, n) && !is_answer(in)) {
+        if (ft_rt_mirror_poll(fds, n, 0) > 0)
+            ft_rt_mirror_answers(in);
+        else
+            ft_rt_input_ask(in);
+    }
+    int silent = any_of(fds, n, ft_rt_input_is_silent),
+        mirrored = any_of(fds, n, ft_rt_fd_is_mirrored);
+    return mirrored < 0 || (silent >= 0 && in->fed) ? silent : mirrored;
+}
+
+static int real_poll(struct pollfd *fds, nfds_t n, int ms)
+{
+    bool some = any_of(fds, n, ft_rt_input_is_silent) >= 0;
+    return some ? ft_rt_mirror_poll(fds, n, ms) : FT_REAL(poll)(fds, n, ms);
+}
+
+static int real_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask,
+                      int ms)
+{
+    bool some = any_of(fds, n, ft_rt_input_is_silent) >= 0;
+    return some ? ft_rt_mirror_poll(fds, n, ms) : FT_REAL(ppoll)(fds, n, t, mask);
+}
+
+enum { CAN_BE_TAKEN = POLLIN | POLLPRI | POLLRDNORM | POLLRDHUP | POLLHUP | POLLERR };
+
+static void found(int fd, bool ready, const void *pc)
+{
+    if (ft_rt_fd_kind(fd) == FT_RT_FD_EPOLL && ready)
+        ft_rt_epoll_ready(fd, pc);
+    else
+        (ready ? ft_rt_fd_ready : ft_rt_fd_empty)(fd, pc);
+}
+
+/* As the system said it: in the program's memory already, or not yet. */
+static struct pollfd said(const ft_rt_input *in, const struct pollfd *fds, nfds_t i)
+{
+    struct pollfd one = fds[i];
+    if (in->fed && (i + 1) * sizeof one <= in->left)
+        memcpy(&one, in->content + i * sizeof one, sizeof one);
+    return one;
+}
+
+static int leave_out_mirrored(struct pollfd *fds, nfds_t n)
+{
+    int left = 0;
+    for (nfds_t i = 0; i < n; i++) {
+        if (ft_rt_fd_is_mirrored(fds[i].fd)) fds[i].revents = 0;
+        left += fds[i].revents != 0;
+    }
+    return left;
+}
+
+static int polled(ft_rt_input *in, struct pollfd *fds, nfds_t n)
+{
+    for (nfds_t i = 0; i < n && in->result >= 0; i++) {
+        struct pollfd one = said(in, fds, i);
+        bool ready = one.revents & CAN_BE_TAKEN;
+        if (ready || one.events & CAN_BE_TAKEN) found(one.fd, ready, in->pc);
+        if (one.revents & POLLOUT) ft_rt_fd_room(one.fd, in->pc);
+    }
+    bool both = is_of_both(in, fds, n);
+    ft_rt_input_piece(in, fds, n * sizeof *fds);
+    if (both) in->result = leave_out_mirrored(fds, n);
+    return (int)ft_rt_input_end(in);
+}
+
+int poll(struct pollfd *fds, nfds_t n, int ms)
+{
+    ft_rt_input in;
+    if (!ft_rt_input_begin(&in, FT_INPUT_POLL, CODE)) return FT_REAL(poll)(fds, n, ms);
+    int one = choose_answer(&in, fds, n);
+    FT_RT_ASK(&in, one, ms, real_poll(fds, n, ms));
+    return polled(&in, fds, n);
+}
+
+int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask)
+{
+    ft_rt_input in;
+    int ms = t ? (int)(t->tv_sec * 1000 + t->tv_nsec / 1000000) : -1;
+    if (!ft_rt_input_begin(&in, FT_INPUT_POLL, CODE)) return FT_REAL(ppoll)(fds, n, t, mask);
+    int one = choose_answer(&in, fds, n);
+    FT_RT_ASK(&in, one, ms, real_ppoll(fds, n, t, mask, ms));
+    return polled(&in, fds, n);
+}
+
+/* Of sets with descriptors of both kinds the recording says all as long as it fits; then those say
+ * it that are there. */
+static int any_in_sets(const ft_rt_input *in, int n, fd_set *r, fd_set *w, fd_set *e)
+{
+    fd_set *sets[] = {r, w, e};
+    int any = -1;
+    for (int fd = 0; fd < n && fd < FD_SETSIZE; fd++)
+        for (int i = 0; i < 3; i++) {
+            if (!sets[i] || !FD_ISSET(fd, sets[i]) || !ft_rt_fd_is_virtual(fd)) continue;
+            if (in->fed != ft_rt_fd_is_mirrored(fd)) return fd;
+            any = fd;
+        }
+    return any;
+}
+
+static void leave_out_silent(int n, fd_set *set)
+{
+    for (int fd = 0; set && fd < n && fd < FD_SETSIZE; fd++)
+        if (FD_ISSET(fd, set) && ft_rt_input_is_silent(fd)) FD_CLR(fd, set);
+}
+
+static int real_select(int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *t)
+{
+    fd_set *sets[] = {r, w, e};
+    for (int i = 0; i < 3 && ft_rt_feeding; i++) leave_out_silent(n, sets[i]);
+    return FT_REAL(select)(n, r, w, e, t);
+}
+
+static size_t set_size(int n)
+{
+    return (size_t)(n + NFDBITS - 1) / NFDBITS * sizeof(fd_mask);
+}
+
+/* Which of those that were asked for can be read. */
+static void find_readable(const ft_rt_input *in, int n, const fd_set *asked, const fd_set *r)
+{
+    fd_set got;
+    size_t size = set_size(n);
+    if (!r || in->result < 0 || size > sizeof got) return;
+    bool given = in->fed && size <= in->left;
+    memcpy(&got, given ? (const void *)in->content : r, size);
+    for (int fd = 0; fd < n && fd < FD_SETSIZE; fd++)
+        if (FD_ISSET(fd, asked)) found(fd, FD_ISSET(fd, &got), in->pc);
+}
+
+static void take_sets(ft_rt_input *in, int n, fd_set *r, fd_set *w, fd_set *e)
+{
+    size_t size = set_size(n);
+    if (in->result < 0) return;
+    ft_rt_input_piece(in, r, r ? size : 0);
+    ft_rt_input_piece(in, w, w ? size : 0);
+    ft_rt_input_piece(in, e, e ? size : 0);
+}
+
+static void keep_asked(fd_set *asked, int n, const fd_set *r)
+{
+    FD_ZERO(asked);
+    if (r && set_size(n) <= sizeof *asked) memcpy(asked, r, set_size(n));
+}
+
+int select(int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *t)
+{
+    ft_rt_input in;
+    fd_set asked;
+    int ms = t ? (int)(t->tv_sec * 1000 + t->tv_usec / 1000) : -1;
+    if (!ft_rt_input_begin(&in, FT_INPUT_SELECT, CODE)) return FT_REAL(select)(n, r, w, e, t);
+    keep_asked(&asked, n, r);
+    int one = any_in_sets(&in, n, r, w, e);
+    FT_RT_ASK(&in, one, ms, real_select(n, r, w, e, t));
+    find_readable(&in, n, &asked, r);
+    take_sets(&in, n, r, w, e);
+    ft_rt_input_piece(&in, t, t ? sizeof *t : 0);
+    return (int)ft_rt_input_end(&in);
+}
+
+int pselect(int n, fd_set *r, fd_set *w, fd_set *e, const struct timespec *t, const sigset_t *mask)
+{
+    ft_rt_input in;
+    fd_set asked;
+    int ms = t ? (int)(t->tv_sec * 1000 + t->tv_nsec / 1000000) : -1;
+    if (!ft_rt_input_begin(&in, FT_INPUT_SELECT, CODE))
+        return FT_REAL(pselect)(n, r, w, e, t, mask);
+    keep_asked(&asked, n, r);
+    int one = any_in_sets(&in, n, r, w, e);
+    FT_RT_ASK(&in, one, ms, FT_REAL(pselect)(n, r, w, e, t, mask));
+    find_readable(&in, n, &asked, r);
+    take_sets(&in, n, r, w, e);
+    return (int)ft_rt_input_end(&in);
+}
+
+/* ---- locks on files, of one open file or another: threads have none of each other's by fcntl's
+ * other commands */
+
+static bool waits(int operation)
+{
+    return !(operation & LOCK_NB) && (operation & ~LOCK_NB) != LOCK_UN;
+}
+
+int flock(int fd, int operation)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return FT_REAL(flock)(fd, operation);
+    bool given = (operation & ~LOCK_NB) == LOCK_UN;
+    if (given) ft_rt_fd_locked(fd, false, CODE);
+    if (waits(operation)) ft_rt_outside(self);
+    int result = FT_REAL(flock)(fd, operation), error = errno;
+    if (!self->inside) ft_rt_enter();
+    if (!given && !result) ft_rt_fd_locked(fd, true, CODE);
+    ft_rt_leave(self);
+    errno = error;
+    return result;
+}
+
+int lockf(int fd, int command, off_t size)
+{
+    ft_rt_fd_keeps_locks();
+    return FT_REAL(lockf)(fd, command, size);
+}
+
+int lockf64(int fd, int command, off64_t size)
+{
+    ft_rt_fd_keeps_locks();
+    return FT_REAL(lockf64)(fd, command, size);
+}
+
+/* ---- calls that only sleep, and processes: these are not fed, the children are real */
+
+#define SLEEPS(result, name, parameters, arguments)                                                \
+    result name parameters                                                                         \
+    {                                                                                              \
+        ft_rt_thread *self = ft_rt_enter();                                                        \
+        if (self) ft_rt_outside(self);                                                             \
+        return FT_REAL(name) arguments;                                                            \
+    }
+SLEEPS(int, pause, (void), ())
+SLEEPS(int, sigsuspend, (const sigset_t *mask), (mask))
+
+/* What became of a child is the write of who waited for it, once that one goes on: `ours` is where
+ * the system puts it meanwhile. */
+#define WAITS(result, name, parameters, arguments, type, to, good)                                 \
+    result name parameters                                                                         \
+    {                                                                                              \
+        type ours = {0};                                                                           \
+        ft_rt_thread *self = ft_rt_enter();                                                        \
+        if (self) ft_rt_outside(self);                                                             \
+        result got = FT_REAL(name) arguments;                                                      \
+        int error = errno;                                                                         \
+        if ((good) && (to)) {                                                                      \
+            ft_rt_write_range((to), sizeof *(to), CODE);                                           \
+            *(to) = ours;                                                                          \
+        }                                                                                          \
+        errno = error;                                                                             \
+        return got;                                                                                \
+    }
+WAITS(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, &ours, options), int, status,
+      got > 0)
+WAITS(pid_t, wait, (int *status), (&ours), int, status, got > 0)
+WAITS(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options),
+      (type, id, info ? &ours : NULL, options), siginfo_t, info, !got)
+
+int sched_yield(void)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return FT_REAL(sched_yield)();
+    ft_rt_yield(self);
+    ft_rt_leave(self);
+    return 0;
+}

@@ -1,0 +1,85 @@
+/* Directories: what is in them is read as it is by now, but their descriptors have numbers as
+ * others do. What is done to names is done in a replay as well, and says what it said. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "inputs/inputs.h"
+
+#define CODE __builtin_return_address(0)
+
+/* The C library has no call for it; the number is the first that its structure has. */
+static void number(ft_rt_input *in, DIR *directory)
+{
+    int *own = (int *)(void *)directory;
+    if (*own != dirfd(directory)) return;
+    if (!in->fed) in->result = *own = ft_rt_fd_apart(*own);
+    *own = ft_rt_fd_numbered(in, (int)in->result, *own);
+}
+
+DIR *opendir(const char *path)
+{
+    ft_rt_input in;
+    if (!ft_rt_input_begin(&in, FT_INPUT_OPENDIR, CODE)) return FT_REAL(opendir)(path);
+    ft_rt_input_outside(&in, false);
+    DIR *directory = FT_REAL(opendir)(path);
+    if (directory && in.fed && in.result < 0) {
+        FT_REAL(closedir)(directory);
+        directory = NULL;
+    }
+    if (in.fed)
+        ft_rt_enter();
+    else
+        ft_rt_input_did(&in, directory ? dirfd(directory) : -1);
+    if (directory) number(&in, directory);
+    ft_rt_input_end(&in);
+    return directory;
+}
+
+int closedir(DIR *directory)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (self) {
+        ft_rt_fd_close(dirfd(directory), CODE);
+        self->inside = false; /* what it frees is recorded */
+    }
+    return FT_REAL(closedir)(directory);
+}
+
+/* ---- names */
+
+#define NAMES(call, name, parameters, arguments)                                                   \
+    int name parameters                                                                            \
+    {                                                                                              \
+        ft_rt_input in;                                                                            \
+        if (!ft_rt_input_begin(&in, FT_INPUT_##call, CODE)) return FT_REAL(name) arguments;        \
+        int real = FT_REAL(name) arguments;                                                        \
+        if (!in.fed) ft_rt_input_did(&in, real);                                                   \
+        return (int)ft_rt_input_end(&in);                                                          \
+    }
+NAMES(UNLINK, unlink, (const char *path), (path))
+NAMES(UNLINK, unlinkat, (int folder, const char *path, int flags), (folder, path, flags))
+NAMES(UNLINK, remove, (const char *path), (path))
+NAMES(RENAME, rename, (const char *from, const char *to), (from, to))
+NAMES(RENAME, renameat, (int a, const char *from, int b, const char *to), (a, from, b, to))
+NAMES(LINK, link, (const char *from, const char *to), (from, to))
+NAMES(LINK, symlink, (const char *from, const char *to), (from, to))
+NAMES(MKDIR, mkdir, (const char *path, mode_t mode), (path, mode))
+NAMES(MKDIR, mkdirat, (int folder, const char *path, mode_t mode), (folder, path, mode))
+NAMES(RMDIR, rmdir, (const char *path), (path))
+
+/* Its name is the one of the recording. */
+char *mkdtemp(char *path)
+{
+    ft_rt_input in;
+    if (!ft_rt_input_begin(&in, FT_INPUT_MKDTEMP, CODE)) return FT_REAL(mkdtemp)(path);
+    if (!in.fed) ft_rt_input_did(&in, FT_REAL(mkdtemp)(path) ? 0 : -1);
+    ft_rt_input_own(&in, path, strlen(path));
+    if (in.fed && !in.result) FT_REAL(mkdir)(path, S_IRWXU);
+    bool made = !ft_rt_input_end(&in);
+    ft_rt_write_range(path, strlen(path) + 1, CODE);
+    return made ? path : NULL;
+}

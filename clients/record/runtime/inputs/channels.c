@@ -1,0 +1,414 @@
+/* What stands behind a file descriptor, and what goes through it from thread to thread. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "inputs/inputs.h"
+#include "log/hot.h"
+#include "sync/sync.h"
+#include "trace/event.h"
+
+enum { DESCRIPTORS = 1 << 16, CHAIN = 1 };
+#define NUMBER_BIT (1ull << 61) /* channels of numbers; no other has it, nor bits 60 and 62 */
+#define EMPTY_BIT  (1ull << 59) /* from who found an event descriptor empty to who writes later */
+#define LOCK_BIT   (1ull << 56) /* from who gave a lock on a file up to who has it next */
+#define ROOM_BIT   (1ull << 57) /* from who made room to who waited for it */
+
+typedef struct descriptor {
+    uint64_t in, out; /* even: what is taken from it comes from there, what is put in goes there */
+    uint64_t end;     /* even; the odd one behind it orders who takes from it */
+    uint64_t put;     /* bytes, ever */
+    ft_rt_fd kind;
+    bool mirrored, mixed;
+    bool locks; /* the file, or did: closing it may give that up */
+} descriptor;
+
+static struct {
+    descriptor *known;
+    uint64_t channels; /* so many were made */
+} fds;
+
+static descriptor *at(int fd)
+{
+    if (fd < 0 || fd >= DESCRIPTORS) return NULL;
+    if (!fds.known) fds.known = ft_rt_map(DESCRIPTORS * sizeof *fds.known);
+    return &fds.known[fd];
+}
+
+ft_rt_fd ft_rt_fd_kind(int fd)
+{
+    const descriptor *d = at(fd);
+    return d ? d->kind : FT_RT_FD_OTHER;
+}
+
+bool ft_rt_fd_is_mirrored(int fd)
+{
+    const descriptor *d = at(fd);
+    return d && d->mirrored;
+}
+
+bool ft_rt_fd_is_mixed(int fd)
+{
+    const descriptor *d = at(fd);
+    return d && d->mixed;
+}
+
+void ft_rt_fd_mirror(int fd, bool there)
+{
+    if (at(fd)) at(fd)->mirrored = there;
+}
+
+void ft_rt_fd_mix(int fd)
+{
+    if (at(fd)) at(fd)->mixed = true;
+}
+
+bool ft_rt_fd_may_sleep(int fd)
+{
+    return ft_rt_fd_kind(fd) != FT_RT_FD_FILE;
+}
+
+uint64_t ft_rt_fd_new_channel(void)
+{
+    return ++fds.channels * 2;
+}
+
+void ft_rt_fd_set(int fd, ft_rt_fd kind)
+{
+    descriptor *d = at(fd);
+    if (!d) return;
+    uint64_t own = ft_rt_fd_new_channel();
+    if (kind >= FT_RT_FD_PIPE) ft_rt_feed_virtual();
+    *d = (descriptor){.kind = kind, .in = own, .out = own, .end = own};
+}
+
+void ft_rt_fd_join(int fd, uint64_t in, uint64_t out)
+{
+    descriptor *d = at(fd);
+    if (!d) return;
+    if (in) d->in = in;
+    if (out) d->out = out;
+}
+
+bool ft_rt_fd_is_joined(int fd)
+{
+    const descriptor *d = at(fd);
+    return !d || d->in != d->end || d->out != d->end;
+}
+
+void ft_rt_fd_copy(int from, int to)
+{
+    const descriptor *d = at(from);
+    descriptor *copy = at(to);
+    if (copy) *copy = d ? *d : (descriptor){.kind = FT_RT_FD_OTHER};
+}
+
+void ft_rt_fd_close(int fd, const void *pc)
+{
+    descriptor *d = at(fd);
+    if (!d) return;
+    if (d->kind == FT_RT_FD_PIPE || d->kind == FT_RT_FD_SOCKET) ft_rt_fd_out(fd, pc);
+    if (d->locks) ft_rt_fd_locked(fd, false, pc);
+    ft_rt_fd_freed(fd, pc);
+    *d = (descriptor){.kind = FT_RT_FD_OTHER};
+}
+
+/* ---- order between threads */
+
+enum { IN = FT_RAW_CHANNEL_IN, OUT = FT_RAW_CHANNEL_OUT, PUT = FT_RAW_CHANNEL_PUT };
+
+void ft_rt_signal_channel(int number, bool in, const void *pc)
+{
+    uint64_t flag = in ? FT_RAW_CHANNEL_IN : FT_RAW_CHANNEL_OUT, site = ft_rt_site(pc);
+    FT_RT_LOG(CHANNEL, flag, FT_RAW_CHANNEL_SIGNAL | (uint64_t)(unsigned)number, site);
+}
+
+/* Which signal is whose is a matter of all that were taken before. */
+void ft_rt_signal_taken(int number, const void *pc)
+{
+    uint64_t site = ft_rt_site(pc);
+    ft_rt_signal_channel(number, true, pc);
+    FT_RT_LOG(CHANNEL, IN | OUT, FT_RAW_CHANNEL_SIGNAL, site);
+}
+
+void ft_rt_channel(uint64_t channel, uint32_t flags, const void *pc)
+{
+    if (!channel) return;
+    bool ordered = !(channel & FT_RAW_CHANNEL_TAKEN); /* what is fed is, by thread */
+    if (ordered && ft_rt_feed_records()) channel = ft_rt_feed_channel(ft_rt_self, channel, flags);
+    uint64_t site = ft_rt_site(pc);
+    FT_RT_LOG(CHANNEL, flags, channel, site);
+}
+
+/* What goes into a pipe comes out in that order: so do the calls. Who reads an event descriptor
+ * first takes it all; who writes to it first is no matter. */
+static void follow_reader(const descriptor *d, const void *pc)
+{
+    ft_rt_channel(d->end + CHAIN, IN | OUT, pc);
+}
+
+/* A file's place in it is one for all; so is what was there before the program. */
+static void follow_place(int fd, const descriptor *d, uint32_t put, const void *pc)
+{
+    uint64_t number = (uint64_t)(unsigned)fd * 2 + CHAIN, own = d && d->end ? d->end : number;
+    ft_rt_channel(FT_RAW_CHANNEL_TAKEN | own, IN | OUT | put, pc);
+}
+
+static bool is_file(int fd)
+{
+    struct stat file;
+    ft_rt_fd kind = ft_rt_fd_kind(fd);
+    if (kind == FT_RT_FD_FILE) return true;
+    return kind == FT_RT_FD_OTHER && !FT_REAL(fstat)(fd, &file) && S_ISREG(file.st_mode);
+}
+
+void ft_rt_fd_sought(int fd, const void *pc)
+{
+    if (is_file(fd)) follow_place(fd, at(fd), 0, pc);
+}
+
+/* That alone is no order: nobody may ever look where the place is. */
+void ft_rt_fd_moves(int fd, const void *pc)
+{
+    ft_rt_thread *self = is_file(fd) ? ft_rt_enter() : NULL;
+    if (!self) return;
+    follow_place(fd, at(fd), PUT, pc);
+    self->inside = false; /* the turn goes on until it is written */
+}
+
+static bool is_stream(const descriptor *d)
+{
+    return d && (d->kind == FT_RT_FD_PIPE || d->kind == FT_RT_FD_SOCKET);
+}
+
+void ft_rt_fd_in(int fd, const void *pc)
+{
+    ft_rt_sockets_settle(fd);
+    const descriptor *d = at(fd);
+    if (!d || d->kind < FT_RT_FD_PIPE) {
+        follow_place(fd, d, 0, pc);
+        return;
+    }
+    ft_rt_channel(d->in, IN, pc);
+    follow_reader(d, pc);
+}
+
+void ft_rt_fd_takes(int fd, const void *pc)
+{
+    ft_rt_sockets_settle(fd);
+    const descriptor *d = at(fd);
+    if (is_stream(d)) ft_rt_channel(FT_RAW_CHANNEL_TAKEN | ROOM_BIT | d->in, OUT | PUT, pc);
+}
+
+void ft_rt_fd_ready(int fd, const void *pc)
+{
+    ft_rt_sockets_settle(fd);
+    const descriptor *d = at(fd);
+    if (is_stream(d) || (d && d->kind == FT_RT_FD_EVENT)) ft_rt_channel(d->in, IN, pc);
+}
+
+void ft_rt_fd_empty(int fd, const void *pc)
+{
+    ft_rt_sockets_settle(fd);
+    const descriptor *d = at(fd);
+    bool event = d && d->kind == FT_RT_FD_EVENT;
+    if (!event && !is_stream(d)) return;
+    if (event)
+        ft_rt_channel(d->in | EMPTY_BIT, OUT, pc);
+    else
+        ft_rt_channel(d->in, IN | OUT, pc);
+    follow_reader(d, pc);
+}
+
+void ft_rt_fd_took(const ft_rt_input *in, int fd)
+{
+    bool none = in->result < 0;
+    if (none && in->error == EINTR) return;
+    (none && in->error == EAGAIN ? ft_rt_fd_empty : ft_rt_fd_in)(fd, in->pc);
+}
+
+/* Who was told of what an epoll descriptor no longer watches is told so before in every order. */
+void ft_rt_fd_last(int fd, const void *pc)
+{
+    const descriptor *d = at(fd);
+    if (d && d->kind == FT_RT_FD_EPOLL) follow_reader(d, pc);
+}
+
+/* Whoever has taken something before that does so before it in every order. */
+void ft_rt_fd_ends(int fd, const void *pc)
+{
+    ft_rt_sockets_settle(fd);
+    const descriptor *d = at(fd);
+    if (!is_stream(d)) return;
+    ft_rt_channel(d->in, IN | OUT | PUT, pc);
+    follow_reader(d, pc);
+}
+
+void ft_rt_fd_out(int fd, const void *pc)
+{
+    ft_rt_sockets_settle(fd);
+    const descriptor *d = at(fd);
+    if (!d || d->kind < FT_RT_FD_PIPE) return;
+    if (d->kind == FT_RT_FD_EVENT) ft_rt_channel(d->out | EMPTY_BIT, IN, pc);
+    ft_rt_channel(d->out, is_stream(d) ? IN | OUT | PUT : OUT, pc);
+}
+
+void ft_rt_fd_locked(int fd, bool taken, const void *pc)
+{
+    struct stat file;
+    if (FT_REAL(fstat)(fd, &file)) return;
+    if (at(fd)) at(fd)->locks = true;
+    uint64_t which = (file.st_ino * 0x9E3779B1u ^ file.st_dev) & (LOCK_BIT - 1);
+    ft_rt_channel(FT_RAW_CHANNEL_TAKEN | LOCK_BIT | which, taken ? IN : OUT | PUT, pc);
+}
+
+/* What was put in so far may not all have room at once: at least so many bytes do, in a pipe half
+ * of what it says. */
+bool ft_rt_fd_fills(int fd, size_t size)
+{
+    enum { LEAST = 1 << 14 };
+    descriptor *d = at(fd);
+    if (!is_stream(d)) return false;
+    int room = FT_REAL(fcntl)(fd, F_GETPIPE_SZ) / 2;
+    d->put += size;
+    return d->put > (room > 0 && room < LEAST ? (uint64_t)room : LEAST);
+}
+
+void ft_rt_fd_room(int fd, const void *pc)
+{
+    const descriptor *d = at(fd);
+    if (is_stream(d)) ft_rt_channel(FT_RAW_CHANNEL_TAKEN | ROOM_BIT | d->out, IN, pc);
+}
+
+/* ---- numbers: those of the recording in what is fed */
+
+/* A number is given again once it is closed: so what was kept by that number changes hands. */
+static void order_number(int number, bool made, const void *pc)
+{
+    ft_rt_channel(NUMBER_BIT | (uint64_t)(unsigned)number << 1, made ? IN : OUT, pc);
+}
+
+/* The system gives the least number that is free: one that another thread has closed a moment ago
+ * would put all that it did before in front of what this one does, for no reason of the program's.
+ * So each thread has numbers of its own to give again, not far above (a program may have a small
+ * table by them); with an odd seed all have the same ones, as without the recorder, which brings
+ * what a program keeps by number to be used by one thread after another. */
+enum { STANDARD = 3, FAR = 24, NUMBERS = 1 << 10 };
+
+static struct {
+    uint32_t closer[NUMBERS]; /* the thread that closed it last, counted from 1; 0: none */
+    bool never;               /* closing a copy would give up a lock by fcntl on that file */
+} numbers;
+
+static bool is_others(int number)
+{
+    uint32_t closer = number < NUMBERS ? numbers.closer[number] : 0;
+    return closer && closer != ft_rt_self->id + 1;
+}
+
+void ft_rt_fd_keeps_locks(void)
+{
+    numbers.never = true;
+}
+
+void ft_rt_fd_inherit(uint32_t from, uint32_t to)
+{
+    for (int i = 0; i < NUMBERS; i++)
+        if (numbers.closer[i] == from + 1) numbers.closer[i] = to + 1;
+}
+
+int ft_rt_fd_apart(int fd)
+{
+    if (fd < STANDARD || !is_others(fd) || numbers.never || ft_rt_header->seed % 2) return fd;
+    int error = errno, found = fd, end = fd + FAR < NUMBERS ? fd + FAR : NUMBERS;
+    bool closes = FT_REAL(fcntl)(fd, F_GETFD) & FD_CLOEXEC;
+    for (int least = fd + 1; least < end && found == fd; least++) {
+        if (is_others(least)) continue;
+        int copy = FT_REAL(fcntl)(fd, closes ? F_DUPFD_CLOEXEC : F_DUPFD, least);
+        if (copy < 0) break;
+        bool good = copy < end && !is_others(copy);
+        FT_REAL(close)(good ? fd : copy);
+        if (good) found = copy;
+        least = copy;
+    }
+    errno = error;
+    return found;
+}
+
+enum { INHERITED = 1 << 10, ASIDE = 600 };
+static bool inherited[INHERITED]; /* by number: open since before the program began */
+
+void ft_rt_fd_start(void)
+{
+    for (int fd = 0; fd < INHERITED; fd++)
+        inherited[fd] = fd != ft_rt_out.fd && FT_REAL(fcntl)(fd, F_GETFD) >= 0;
+}
+
+/* Where the recorded program got that number, it had inherited nothing there, or had closed it. */
+static bool is_free(int number)
+{
+    bool ours = number >= 0 && number < INHERITED && inherited[number];
+    return ours || FT_REAL(fcntl)(number, F_GETFD) < 0;
+}
+
+/* Real ones are opened before the order of numbers lets the thread go on: until then others may
+ * want the number that it has. */
+int ft_rt_fd_step_aside(int real)
+{
+    bool closes = FT_REAL(fcntl)(real, F_GETFD) & FD_CLOEXEC;
+    int aside = FT_REAL(fcntl)(real, closes ? F_DUPFD_CLOEXEC : F_DUPFD, ASIDE);
+    if (aside < 0) return real;
+    FT_REAL(close)(real);
+    return aside;
+}
+
+static int move(ft_rt_input *in, int real, int number)
+{
+    bool closes = FT_REAL(fcntl)(real, F_GETFD) & FD_CLOEXEC;
+    if (real == number) return real;
+    if (!is_free(number)) {
+        ft_rt_feed_number(in->self, in->call, in->pc);
+        return real;
+    }
+    if (FT_REAL(dup3)(real, number, closes ? O_CLOEXEC : 0) < 0) return real;
+    FT_REAL(close)(real);
+    return number;
+}
+
+int ft_rt_fd_numbered(ft_rt_input *in, int number, int real)
+{
+    if (in->fed) real = ft_rt_fd_step_aside(real);
+    order_number(number, true, in->pc);
+    if (in->fed) real = move(in, real, number);
+    if (number >= 0 && number < INHERITED) inherited[number] = false;
+    if (number >= 0 && number < NUMBERS) numbers.closer[number] = 0;
+    return real;
+}
+
+void ft_rt_fd_made(ft_rt_input *in, int number, int real)
+{
+    if (number < 0) {
+        if (in->fed && real >= 0) FT_REAL(close)(real);
+        return;
+    }
+    if (!in->fed)
+        real = number;
+    else if (real < 0)
+        real = FT_REAL(open)("/dev/null", O_RDWR | O_CLOEXEC);
+    int now = ft_rt_fd_numbered(in, number, real);
+    bool other = now != number && now >= 0, only = in->result == number;
+    if (other && only && ft_rt_feed_is_behind())
+        in->result = now;
+    else if (other)
+        FT_REAL(close)(now);
+}
+
+void ft_rt_fd_freed(int number, const void *pc)
+{
+    if (number >= 0 && number < INHERITED) inherited[number] = false;
+    if (number >= 0 && number < NUMBERS) numbers.closer[number] = ft_rt_self->id + 1;
+    order_number(number, false, pc);
+}

@@ -1,0 +1,101 @@
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "raw/schedule.h"
+#include "state/thread.h"
+
+static void say(const char *text, const char *more)
+{
+    char line[512] = "foretell: ";
+    size_t at = strlen(line);
+    while (*text && at < sizeof line - 1) line[at++] = *text++;
+    while (*more && at < sizeof line - 1) line[at++] = *more++;
+    line[at++] = '\n';
+    ssize_t written = syscall(SYS_write, STDERR_FILENO, line, at); /* no event */
+    (void)written;
+}
+
+void ft_rt_say(const char *text)
+{
+    say(text, "");
+}
+
+void *ft_rt_real(const char *name)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    if (!found) {
+        say("no shared C or C++ library of the program has a function that the recorder needs (one "
+            "that is linked statically does not count): ",
+            name);
+        _exit(127);
+    }
+    return found;
+}
+
+extern ft_rt_real_one __start_ft_real[], __stop_ft_real[];
+
+static struct {
+    uintptr_t from, to;
+} own[2];
+
+static int find_own(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    static unsigned n;
+    bool is_own = ft_schedule_is_c_library(info->dlpi_name, strlen(info->dlpi_name));
+    (void)size;
+    (void)unused;
+    if (!is_own || n == sizeof own / sizeof *own) return 0;
+    own[n].from = info->dlpi_addr;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        uintptr_t end = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && end > own[n].to) own[n].to = end;
+    }
+    n++;
+    return 0;
+}
+
+/* Later the loader's lock may be held by a thread that waits for the baton. */
+void ft_rt_real_start(void)
+{
+    for (ft_rt_real_one *one = __start_ft_real; one < __stop_ft_real; one++)
+        if (!one->at) one->at = dlsym(RTLD_NEXT, one->name);
+    dl_iterate_phdr(find_own, NULL);
+}
+
+bool ft_rt_is_own(const void *pc)
+{
+    uintptr_t at = (uintptr_t)pc;
+    return (at >= own[0].from && at < own[0].to) || (at >= own[1].from && at < own[1].to);
+}
+
+void *ft_rt_away(size_t size)
+{
+    enum { FAR = 45, UNIT = 1 << 16 };
+    static uintptr_t next = UINT64_C(1) << FAR;
+    uintptr_t here = next;
+    next += (size + 2 * UNIT - 1) / UNIT * UNIT;
+    return (void *)here;
+}
+
+/* Whoever waits for the program tells that where it has not come up. */
+static void end_without_memory(void)
+{
+    bool early = ft_rt_header && !ft_rt_self;
+    if (ft_rt_header) ft_rt_header->end = FT_RAW_END_SPACE;
+    if (early) ft_rt_header->started = 0;
+    if (!early) ft_rt_say("no memory for the recorder");
+    _exit(127);
+}
+
+/* By the system call: what the function maps is the program's. */
+void *ft_rt_map(size_t size)
+{
+    long pages = syscall(SYS_mmap, ft_rt_away(size), size, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pages == -1) end_without_memory();
+    return (void *)pages;
+}

@@ -1,0 +1,147 @@
+/* The recorder's way through the usual: a plain access of a power of two up to eight bytes by the
+ * thread that has the baton and whose records are the log's last, and a call or return. All of it
+ * is inline and calls nothing.
+ *
+ * What follows here writes to the log only as the thread that has the baton. */
+#ifndef FT_RECORD_HOT_H
+#define FT_RECORD_HOT_H
+
+#include "state/thread.h"
+
+#pragma GCC visibility push(hidden)
+
+#define FT_RT_NO_THREAD ((ft_rt_thread *)1)
+#define FT_RT_WIDE      (UINT64_C(1) << 63)
+#define FT_RT_HIGH      (UINT64_MAX << FT_RAW_ADDRESS_BITS)
+
+enum { FT_RT_SLOTS = 1 << 20, FT_RT_NARROW = 1 << (64 - FT_RAW_SITE_SHIFT), FT_RT_SPREAD = 3 };
+
+/* A place of the table of sites. Code is found by its address alone: neighbours share cache lines.
+ */
+typedef struct ft_rt_site_slot {
+    uint64_t key;  /* 0: free; with FT_RT_WIDE: the first word of its events has no room for it */
+    uint64_t word; /* of an event there at address 0; with FT_RT_WIDE: the site */
+} ft_rt_site_slot;
+
+/* log.c */
+extern struct ft_rt_out {
+    uint64_t *at;           /* where the next record goes */
+    uint64_t *enough;       /* before it there is room for every event but ranges */
+    ft_rt_site_slot *slots; /* [FT_RT_SLOTS], by hash of the key */
+    uintptr_t origin;       /* where the log would begin if it had no ring */
+    unsigned char *start;   /* behind the header; with a ring it lies there twice */
+    unsigned char *ready;   /* may be written up to here */
+    unsigned char *made;    /* pages are there up to here */
+    unsigned char *end;     /* of the space that is taken */
+    uint64_t *keys;         /* [FT_RAW_SITES] by site, from 1: return address and code */
+    uint32_t n_sites;
+    uint32_t thread; /* of the last TURN */
+    int fd;
+} ft_rt_out;
+
+/* The site of that code there, made known to the log; 0: too many, the recording has ended. */
+uint32_t ft_rt_site_of(uint64_t key);
+/* An event of up to eight bytes, a call or a return; `written`: of an update. */
+void ft_rt_emit(uint32_t site, uint64_t address, uint64_t value, uint64_t written);
+/* Room for a record behind the TURN, which it writes; NULL: the recording has ended. Then what
+ * stands before `at` is the log's, unless a write's value is still to come. */
+unsigned char *ft_rt_open_record(size_t bytes);
+void ft_rt_close_record(unsigned char *at);
+unsigned char *ft_rt_put(unsigned char *at, uint64_t value); /* a varint; returns behind it */
+
+/* events.c */
+void ft_rt_sites_start(void);
+/* False: accesses are not recorded any more. True: the log is at the thread's records. */
+bool ft_rt_may_emit(ft_rt_thread *self);
+/* value: of a size up to eight bytes, content: of other sizes (`address` itself, or a copy). */
+void ft_rt_emit_memory(uint32_t site, uintptr_t address, uint64_t size, uint64_t value,
+                       const void *content);
+/* The write's value is there by now. */
+void ft_rt_end_late(ft_rt_thread *self);
+
+#define FT_RT_INLINE              inline __attribute__((always_inline))
+#define FT_RT_LIKELY(condition)   __builtin_expect(!!(condition), 1)
+#define FT_RT_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+static FT_RT_INLINE uint64_t ft_rt_key(const void *pc, unsigned code)
+{
+    return (uintptr_t)pc | (uint64_t)code << FT_RAW_CODE_SHIFT;
+}
+
+/* Where the site is, if it is there and no other code came to the same place before. */
+static FT_RT_INLINE const ft_rt_site_slot *ft_rt_slot(uint64_t key)
+{
+    return &ft_rt_out.slots[(key >> FT_RT_SPREAD) % FT_RT_SLOTS];
+}
+
+/* What stands before `at` is the log's. It is whole: the process may die anywhere. */
+static FT_RT_INLINE void ft_rt_publish(const uint64_t *at)
+{
+    __atomic_store_n(&ft_rt_header->mark, (uintptr_t)at - ft_rt_out.origin, __ATOMIC_RELEASE);
+}
+
+/* What memory of 1 << code bytes, eight at most, holds, signed. Just these bytes are loaded: more
+ * than the program has just written there would have to wait until that has left the processor's
+ * store buffer (a third of `sort -O2`'s reads: tests/bench/README.md). */
+static FT_RT_INLINE uint64_t ft_rt_value(uintptr_t address, unsigned code)
+{
+    if (code == 3) return (uint64_t) * (const volatile int64_t *)address;
+    if (code == 2) return (uint64_t) * (const volatile int32_t *)address;
+    if (code == 1) return (uint64_t) * (const volatile int16_t *)address;
+    return (uint64_t) * (const volatile int8_t *)address;
+}
+
+/* What the late write's memory holds. */
+static FT_RT_INLINE uint64_t ft_rt_written(const ft_rt_late *late)
+{
+    return ft_rt_value(late->address, late->size_code);
+}
+
+/* The late write's value is there by now. False: a read is held, and it came first. */
+static FT_RT_INLINE bool ft_rt_settle_late(ft_rt_late *late)
+{
+    uint64_t now = ft_rt_written(late);
+    if (FT_RT_UNLIKELY(late->held)) {
+        if (now != *late->value) return false;
+        late->held = NULL;
+    }
+    *late->value = now;
+    late->value = NULL;
+    return true;
+}
+
+/* What the program is about to read: if that faults, its handler runs as if there were no hook. */
+static FT_RT_INLINE void ft_rt_touch_now(const volatile void *memory)
+{
+    (void)*(const volatile unsigned char *)memory;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+/* The same; where a witness ends before the read the memory may be gone by its schedule. */
+static FT_RT_INLINE void ft_rt_touch(const volatile void *memory)
+{
+    if (FT_RT_UNLIKELY(ft_rt_replaying) && ft_rt_replay_ends()) return;
+    ft_rt_touch_now(memory);
+}
+
+/* Opens a hook on the short way, as ft_rt_enter_holding does on the long one; NULL: go that. */
+static FT_RT_INLINE ft_rt_thread *ft_rt_enter_hot(void)
+{
+    ft_rt_thread *self = ft_rt_self;
+    if (FT_RT_UNLIKELY(!self || self->inside)) return NULL;
+    __atomic_store_n(&self->inside, true, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the watchdog has the other half: steal() */
+    if (FT_RT_LIKELY(__atomic_load_n(&ft_rt_hot, __ATOMIC_ACQUIRE) == self)) return self;
+    self->inside = false;
+    return NULL;
+}
+
+static FT_RT_INLINE void ft_rt_leave_call(ft_rt_thread *self)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&self->inside, false, __ATOMIC_RELAXED);
+}
+
+#pragma GCC visibility pop
+
+#endif

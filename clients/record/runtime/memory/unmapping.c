@@ -1,0 +1,43 @@
+/* Calls behind which memory is perhaps not there any more, or is other memory: what their thread
+ * wrote last is looked at before. A write's value is read at the thread's next hook (runtime.h,
+ * ft_rt_pending). munmap and its like are hooks anyway (memory_map.c). */
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "log/hot.h"
+
+void ft_rt_memory_may_go(void)
+{
+    ft_rt_thread *self = ft_rt_self;
+    if (!self || (!self->late.value && !self->pending.size) || !ft_rt_enter_within()) return;
+    self->inside = false;
+}
+
+#define GOES(name, parameters, arguments)                                                          \
+    int name parameters                                                                            \
+    {                                                                                              \
+        ft_rt_memory_may_go();                                                                     \
+        return FT_REAL(name) arguments;                                                            \
+    }
+#define PROTECTS(name, parameters, arguments)                                                      \
+    int name parameters                                                                            \
+    {                                                                                              \
+        ft_rt_memory_may_go();                                                                     \
+        if (!(protection & PROT_READ)) ft_rt_file_hidden(memory, size);                            \
+        return FT_REAL(name) arguments;                                                            \
+    }
+PROTECTS(mprotect, (void *memory, size_t size, int protection), (memory, size, protection))
+PROTECTS(pkey_mprotect, (void *memory, size_t size, int protection, int key),
+         (memory, size, protection, key))
+GOES(pkey_set, (int key, unsigned int rights), (key, rights))
+GOES(madvise, (void *memory, size_t size, int advice), (memory, size, advice))
+GOES(posix_madvise, (void *memory, size_t size, int advice), (memory, size, advice))
+GOES(brk, (void *end), (end))
+/* Of files that are mapped: */
+GOES(ftruncate, (int fd, off_t size), (fd, size))
+GOES(ftruncate64, (int fd, off64_t size), (fd, size))
+GOES(truncate, (const char *path, off_t size), (path, size))
+GOES(truncate64, (const char *path, off64_t size), (path, size))
+GOES(fallocate, (int fd, int mode, off_t from, off_t size), (fd, mode, from, size))
+GOES(fallocate64, (int fd, int mode, off64_t from, off64_t size), (fd, mode, from, size))

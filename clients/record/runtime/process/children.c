@@ -1,0 +1,159 @@
+/* Processes. What the program forks runs unrecorded (ft_rt_in_child); a child that shared our
+ * memory until it becomes another program would not. What the program starts has all the processors
+ * that it was given itself (processor.c). */
+#include <errno.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "state/thread.h"
+
+enum { ARGUMENTS = 1024 };
+
+pid_t vfork(void)
+{
+    return fork();
+}
+
+/* The form without what others registered for forks, the recorder among them. */
+pid_t _Fork(void)
+{
+    pid_t child = FT_REAL(_Fork)();
+    if (!child) ft_rt_in_child();
+    return child;
+}
+
+typedef struct beginning {
+    int (*run)(void *);
+    void *argument;
+    bool shares; /* its parent's memory, and waits */
+} beginning;
+
+static int begin(void *context)
+{
+    beginning b = *(beginning *)context;
+    if (b.shares)
+        ft_rt_self = NULL;
+    else
+        ft_rt_in_child();
+    return b.run(b.argument);
+}
+
+/* What shares memory with its parent shares this thread's own too, unless it gets one: what it does
+ * cannot be told from what the parent does, if that goes on meanwhile. */
+int clone(int (*run)(void *), void *stack, int flags, void *argument, ...)
+{
+    va_list rest;
+    va_start(rest, argument);
+    void *parent_tid = va_arg(rest, void *), *own = va_arg(rest, void *);
+    void *tid = va_arg(rest, void *);
+    va_end(rest);
+    ft_rt_thread *self = ft_rt_self;
+    bool shares = flags & CLONE_VM && !(flags & CLONE_SETTLS);
+    if (!self || !run || (flags & CLONE_VM && !shares))
+        return FT_REAL(clone)(run, stack, flags, argument, parent_tid, own, tid);
+    if (shares && !(flags & CLONE_VFORK)) {
+        ft_rt_say("clone() into the same memory, with the same thread pointer, is not recorded: "
+                  "the call is refused (ENOSYS)");
+        errno = ENOSYS;
+        return -1;
+    }
+    beginning b = {run, argument, shares};
+    ft_rt_memory_may_go();
+    ft_rt_processor_leave();
+    int child = FT_REAL(clone)(begin, stack, flags, &b, parent_tid, own, tid);
+    ft_rt_self = self;
+    ft_rt_processor_return();
+    return child;
+}
+
+/* The last thing that the recording sees, unless it fails. */
+#define BECOMES(name, parameters, arguments)                                                       \
+    int name parameters                                                                            \
+    {                                                                                              \
+        bool ours = ft_rt_self && ft_rt_logging;                                                   \
+        if (ours) ft_rt_header->end = FT_RAW_END_EXEC;                                             \
+        ft_rt_processor_leave();                                                                   \
+        int result = FT_REAL(name) arguments;                                                      \
+        ft_rt_processor_return();                                                                  \
+        if (ours) ft_rt_header->end = FT_RAW_END_OPEN;                                             \
+        return result;                                                                             \
+    }
+BECOMES(execve, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp))
+BECOMES(execv, (const char *path, char *const argv[]), (path, argv))
+BECOMES(execvp, (const char *file, char *const argv[]), (file, argv))
+BECOMES(execvpe, (const char *file, char *const argv[], char *const envp[]), (file, argv, envp))
+BECOMES(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, envp))
+
+/* The arguments up to a NULL; false: there are too many. *rest is behind it. */
+static bool collect(const char *first, va_list *rest, char **argv)
+{
+    size_t n = 0;
+    for (const char *one = first; one; one = va_arg(*rest, const char *)) {
+        if (n == ARGUMENTS - 1) {
+            errno = E2BIG;
+            return false;
+        }
+        argv[n++] = (char *)(uintptr_t)one;
+    }
+    argv[n] = NULL;
+    return true;
+}
+
+#define BECOMES_LISTED(name, call)                                                                 \
+    int name(const char *path, const char *argument, ...)                                          \
+    {                                                                                              \
+        char *argv[ARGUMENTS];                                                                     \
+        va_list rest;                                                                              \
+        va_start(rest, argument);                                                                  \
+        int result = collect(argument, &rest, argv) ? call : -1;                                   \
+        va_end(rest);                                                                              \
+        return result;                                                                             \
+    }
+BECOMES_LISTED(execl, execv(path, argv))
+BECOMES_LISTED(execlp, execvp(path, argv))
+BECOMES_LISTED(execle, execve(path, argv, va_arg(rest, char *const *)))
+
+#define STARTS(type, name, parameters, arguments)                                                  \
+    type name parameters                                                                           \
+    {                                                                                              \
+        ft_rt_processes = true;                                                                    \
+        ft_rt_processor_leave();                                                                   \
+        type result = FT_REAL(name) arguments;                                                     \
+        ft_rt_processor_return();                                                                  \
+        return result;                                                                             \
+    }
+STARTS(FILE *, popen, (const char *command, const char *mode), (command, mode))
+
+#define SPAWNS(name)                                                                               \
+    int name(pid_t *restrict pid, const char *restrict path,                                       \
+             const posix_spawn_file_actions_t *actions,                                            \
+             const posix_spawnattr_t *restrict attributes, char *const argv[restrict],             \
+             char *const envp[restrict])                                                           \
+    {                                                                                              \
+        pid_t child;                                                                               \
+        ft_rt_processes = true;                                                                    \
+        ft_rt_processor_leave();                                                                   \
+        int result = FT_REAL(name)(&child, path, actions, attributes, argv, envp);                 \
+        ft_rt_processor_return();                                                                  \
+        if (result || !pid) return result;                                                         \
+        ft_rt_write_range(pid, sizeof *pid, __builtin_return_address(0));                          \
+        *pid = child;                                                                              \
+        return 0;                                                                                  \
+    }
+SPAWNS(posix_spawn)
+SPAWNS(posix_spawnp)
+
+int system(const char *command)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (self) ft_rt_outside(self);
+    ft_rt_processor_leave();
+    int result = FT_REAL(system)(command);
+    ft_rt_processor_return();
+    return result;
+}

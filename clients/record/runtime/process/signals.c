@@ -1,0 +1,475 @@
+/* Signal handlers of the program. Where its thread is at work in the runtime, a handler waits until
+ * the thread comes out; a thread that waits for others wakes for it. So handlers run as code of the
+ * program, with the baton, and what they do is recorded as what their thread does there. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "inputs/inputs.h"
+#include "state/thread.h"
+
+enum { LATE = 32 };
+
+static struct sigaction handlers[FT_RT_SIGNALS]; /* as the program has set them */
+static uint32_t n_handled;                       /* signals that have had one */
+
+typedef struct late {
+    int number;
+    siginfo_t info;
+} late;
+
+/* Those of a thread that wait; none where its `signals` says so. Filled by the thread itself, in
+ * the trampoline. By the thread's number, and not in its own memory: that takes the room of its
+ * stack, which may be as small as the system lets it be. */
+typedef struct waiting {
+    volatile sig_atomic_t n;
+    late all[LATE];
+} waiting;
+
+static waiting *waiting_of_all;
+
+static waiting *waiting_of(const ft_rt_thread *thread)
+{
+    return &waiting_of_all[thread->id];
+}
+
+static uint64_t bit_of(int number)
+{
+    return 1ULL << (number - 1);
+}
+
+/* Where the thread's own instruction is the reason, it cannot go on before the handler. */
+static bool is_fault(int number, const siginfo_t *info)
+{
+    bool kind = number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL ||
+                number == SIGTRAP;
+    return kind && info && info->si_code > 0;
+}
+
+static bool is_handler(const struct sigaction *action)
+{
+    return action->sa_flags & SA_SIGINFO ||
+           (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN);
+}
+
+const void *ft_rt_signals_handler(int number)
+{
+    const struct sigaction *h = &handlers[number];
+    if (!is_handler(h)) return NULL;
+    uintptr_t at = h->sa_flags & SA_SIGINFO ? (uintptr_t)h->sa_sigaction : (uintptr_t)h->sa_handler;
+    return (const char *)at + 1; /* as behind a call */
+}
+
+/* Behind what its senders did before. */
+static void take_signal(int number)
+{
+    const void *pc = ft_rt_signals_handler(number);
+    if (!pc || !ft_rt_self) return;
+    ft_rt_self->takes = true;
+    ft_rt_thread *self = ft_rt_enter();
+    if (self) ft_rt_signal_channel(number, true, pc);
+    ft_rt_self->takes = false;
+    if (self) ft_rt_leave(self);
+}
+
+static void call(int number, siginfo_t *info, void *context)
+{
+    struct sigaction *h = &handlers[number];
+    take_signal(number);
+    if (h->sa_flags & SA_SIGINFO)
+        h->sa_sigaction(number, info, context);
+    else if (h->sa_handler != SIG_IGN && h->sa_handler != SIG_DFL)
+        h->sa_handler(number);
+}
+
+/* In the runtime, which touches the program's memory, or between the hooks of inline assembly. */
+static void call_inside(ft_rt_thread *self, int number, siginfo_t *info, void *context)
+{
+    bool lent = self->lent;
+    ft_rt_at_hand taken = ft_rt_take_at_hand();
+    self->lent = self->inside = false;
+    call(number, info, context);
+    ft_rt_enter_within();
+    self->lent = lent;
+    if (taken.address && !ft_rt_put_at_hand(taken, context)) self->inside = false;
+}
+
+/* The handler may never come back (siglongjmp): it finds the thread outside, and nothing of what
+ * has not happened. */
+static void call_at_fault(ft_rt_thread *self, int number, siginfo_t *info, void *context)
+{
+    ft_rt_pending taken = {.size = 0};
+    if (self->inside) {
+        call_inside(self, number, info, context);
+        return;
+    }
+    bool writes = self->late.value || self->pending.size; /* recording */
+    if (writes && ft_rt_enter_holding()) {
+        taken = ft_rt_take_pending(self, (uintptr_t)info->si_addr);
+        self->inside = false;
+    }
+    call(number, info, context);
+    if (taken.size && ft_rt_enter_within()) ft_rt_put_pending(self, taken);
+    self->inside = false;
+}
+
+/* Which thread takes a signal that is for the process is the kernel's choice: in a replay it is the
+ * schedule's. A thread that is stuck runs no handlers. */
+static bool hand_over(const ft_rt_thread *self, int number, siginfo_t *info)
+{
+    if (info->si_code == SI_TKILL) return false;
+    const ft_rt_thread *handler = ft_rt_replaying ? ft_rt_replay_handler(number) : NULL;
+    int to = self->stuck ? ft_rt_other_tid(self) : handler && handler != self ? handler->tid : 0;
+    return to && !syscall(SYS_rt_tgsigqueueinfo, syscall(SYS_getpid), to, number, info);
+}
+
+/* False: too many wait. */
+static bool keep(ft_rt_thread *self, int number, const siginfo_t *info)
+{
+    waiting *w = waiting_of(self);
+    if (!self->signals) w->n = 0;
+    if (w->n == LATE) return false;
+    w->all[w->n] = (late){.number = number, .info = *info};
+    w->n++;
+    self->signals |= bit_of(number);
+    return true;
+}
+
+static void trampoline(int number, siginfo_t *info, void *context)
+{
+    ft_rt_thread *self = ft_rt_self;
+    int before = errno;
+    bool fault = is_fault(number, info);
+    if (self && !fault && hand_over(self, number, info)) {
+        errno = before;
+        return;
+    }
+    if (self) __atomic_add_fetch(&ft_rt_header->signals, 1, __ATOMIC_RELAXED);
+    bool later = self && (self->inside || ft_rt_replaying || ft_rt_reads(context)) && !fault;
+    if (later && keep(self, number, info)) {
+        self->left = 1; /* a hook on its way may count it down: soon one goes the long way */
+        if (self->parked) ft_rt_get_up(self);
+    } else if (self && fault) {
+        call_at_fault(self, number, info, context);
+    } else {
+        call(number, info, context);
+    }
+    errno = before;
+}
+
+/* The first that is not blocked; replaying, of the one that the schedule has next there, which is
+ * another one where their senders change places. */
+static int first_due(const ft_rt_thread *self, const sigset_t *blocked)
+{
+    const waiting *w = waiting_of(self);
+    int next = ft_rt_replaying ? ft_rt_replay_handles(self) : 0;
+    if (ft_rt_replaying && !next) return LATE;
+    for (int i = 0; i < w->n; i++) {
+        int number = w->all[i].number;
+        if (sigismember(blocked, number) != 1 && (!next || next == number)) return i;
+    }
+    return LATE;
+}
+
+static bool take(ft_rt_thread *self, const sigset_t *blocked, late *one)
+{
+    waiting *w = waiting_of(self);
+    int at = first_due(self, blocked);
+    if (at == LATE) return false;
+    *one = w->all[at];
+    w->n--;
+    for (int i = at; i < w->n; i++) w->all[i] = w->all[i + 1];
+    self->signals = 0;
+    for (int i = 0; i < w->n; i++) self->signals |= bit_of(w->all[i].number);
+    return true;
+}
+
+bool ft_rt_signal_waits(const ft_rt_thread *thread, int number)
+{
+    return number && thread->signals & bit_of(number);
+}
+
+bool ft_rt_signals_wait(void)
+{
+    const ft_rt_thread *self = ft_rt_self;
+    sigset_t blocked;
+    if (!self || !self->signals) return false;
+    FT_REAL(pthread_sigmask)(SIG_SETMASK, NULL, &blocked);
+    const waiting *w = waiting_of(self);
+    for (int i = 0; i < w->n; i++)
+        if (sigismember(&blocked, w->all[i].number) != 1) return true;
+    return false;
+}
+
+bool ft_rt_signals_blocked(int number)
+{
+    sigset_t blocked;
+    FT_REAL(pthread_sigmask)(SIG_SETMASK, NULL, &blocked);
+    return sigismember(&blocked, number) == 1;
+}
+
+/* The signals of the handlers are blocked meanwhile, as the kernel would; so those that are wait
+ * on, until the handler that masks them is done. */
+bool ft_rt_signals_deliver(ft_rt_thread *self)
+{
+    late one;
+    sigset_t all, before, during;
+    bool restarts = true;
+    if (!self->signals) return restarts;
+    sigfillset(&all);
+    FT_REAL(pthread_sigmask)(SIG_SETMASK, &all, &before);
+    while (take(self, &before, &one)) {
+        const struct sigaction *h = &handlers[one.number];
+        sigorset(&during, &before, &h->sa_mask);
+        if (!(h->sa_flags & SA_NODEFER)) sigaddset(&during, one.number);
+        if (!(h->sa_flags & SA_RESTART)) restarts = false;
+        self->inside = false;
+        FT_REAL(pthread_sigmask)(SIG_SETMASK, &during, NULL);
+        call(one.number, &one.info, NULL);
+        FT_REAL(pthread_sigmask)(SIG_SETMASK, &all, NULL);
+        ft_rt_enter_within();
+    }
+    FT_REAL(pthread_sigmask)(SIG_SETMASK, &before, NULL);
+    return restarts;
+}
+
+bool ft_rt_signals_handled(void)
+{
+    return n_handled > 0;
+}
+
+/* The turn goes on: others may wait for what is sent now. */
+static void put_signal(int number, const void *pc)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return;
+    ft_rt_signal_channel(number, false, pc);
+    self->inside = false;
+}
+
+static int set_handler(int number, const struct sigaction *restrict action,
+                       struct sigaction *restrict old)
+{
+    struct sigaction mine, before = {.sa_flags = 0};
+    bool known = ft_rt_self && number > 0 && number < FT_RT_SIGNALS;
+    if (!known) return FT_REAL(sigaction)(number, action, old);
+    if (action) {
+        mine = *action;
+        if (is_handler(action)) {
+            mine.sa_sigaction = trampoline;
+            mine.sa_flags |= SA_SIGINFO;
+        }
+    }
+    struct sigaction was = handlers[number];
+    if (action && is_handler(action)) handlers[number] = *action; /* before the first can come */
+    int result = FT_REAL(sigaction)(number, action ? &mine : NULL, &before);
+    if (result) {
+        handlers[number] = was;
+        return result;
+    }
+    bool ours = before.sa_flags & SA_SIGINFO && before.sa_sigaction == trampoline;
+    if (action && is_handler(action) && !ours) n_handled++;
+    if (action && !is_handler(action) && ours) n_handled--;
+    if (old) *old = ours ? was : before;
+    return 0;
+}
+
+#define CODE __builtin_return_address(0)
+
+int sigaction(int number, const struct sigaction *restrict action, struct sigaction *restrict old)
+{
+    struct sigaction was;
+    if (action && is_handler(action)) put_signal(number, CODE);
+    int result = set_handler(number, action, old ? &was : NULL);
+    if (result || !old) return result;
+    ft_rt_write_range(old, sizeof *old, CODE);
+    *old = was;
+    return 0;
+}
+
+static sighandler_t set_simply(int number, sighandler_t handler, int flags, const void *pc)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags}, old;
+    sigemptyset(&action.sa_mask);
+    if (is_handler(&action)) put_signal(number, pc);
+    if (set_handler(number, &action, &old)) return SIG_ERR;
+    return old.sa_handler;
+}
+
+sighandler_t signal(int number, sighandler_t handler)
+{
+    if (!ft_rt_self) return FT_REAL(signal)(number, handler);
+    return set_simply(number, handler, SA_RESTART, CODE);
+}
+
+/* What signal() is for programs of strict C or POSIX: a handler is for one signal. */
+sighandler_t __sysv_signal(int number, sighandler_t handler)
+{
+    return set_simply(number, handler, (int)SA_RESETHAND | SA_NODEFER, CODE);
+}
+
+sighandler_t sysv_signal(int number, sighandler_t handler) __attribute__((alias("__sysv_signal")));
+
+/* What came before it is blocked is handled before. */
+static void handle_waiting(void)
+{
+    ft_rt_thread *self = ft_rt_self && ft_rt_self->signals ? ft_rt_enter() : NULL;
+    if (self) ft_rt_leave(self);
+}
+
+/* As many bytes as the kernel's mask has. */
+static void give_mask(sigset_t *to, const sigset_t *from, const void *pc)
+{
+    enum { SIZE = 8 };
+    if (!to) return;
+    ft_rt_write_range(to, SIZE, pc);
+    memcpy(to, from, SIZE);
+}
+
+int pthread_sigmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
+{
+    sigset_t was;
+    if (set) handle_waiting();
+    int result = FT_REAL(pthread_sigmask)(how, set, old ? &was : NULL);
+    if (!result) give_mask(old, &was, CODE);
+    return result;
+}
+
+int sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
+{
+    sigset_t was;
+    if (set) handle_waiting();
+    int result = FT_REAL(sigprocmask)(how, set, old ? &was : NULL);
+    if (!result) give_mask(old, &was, CODE);
+    return result;
+}
+
+/* ---- what the program starts with: whoever starts it may have signals ignored or blocked */
+
+static bool is_ignored(int number)
+{
+    struct sigaction now;
+    return !FT_REAL(sigaction)(number, NULL, &now) && !(now.sa_flags & SA_SIGINFO) &&
+           now.sa_handler == SIG_IGN;
+}
+
+static void ignore(int number, bool wanted)
+{
+    struct sigaction action = {.sa_handler = wanted ? SIG_IGN : SIG_DFL};
+    if (is_ignored(number) != wanted) FT_REAL(sigaction)(number, &action, NULL);
+}
+
+void ft_rt_signals_start(void)
+{
+    ft_rt_input in;
+    sigset_t blocked;
+    uint64_t ignored = 0, masked = 0;
+    waiting_of_all = ft_rt_map(FT_RT_THREADS * sizeof *waiting_of_all);
+    if (!ft_rt_input_begin(&in, FT_INPUT_SIGNALS, NULL)) return;
+    FT_REAL(pthread_sigmask)(SIG_SETMASK, NULL, &blocked);
+    for (int number = 1; number < FT_RT_SIGNALS; number++) {
+        ignored |= (uint64_t)is_ignored(number) << (number - 1);
+        masked |= (uint64_t)(sigismember(&blocked, number) == 1) << (number - 1);
+    }
+    if (!in.fed) ft_rt_input_did(&in, 0);
+    ignored = ft_rt_input_number(&in, ignored);
+    masked = ft_rt_input_number(&in, masked);
+    for (int number = 1; in.fed && number < FT_RT_SIGNALS; number++) {
+        ignore(number, ignored >> (number - 1) & 1);
+        (masked >> (number - 1) & 1 ? sigaddset : sigdelset)(&blocked, number);
+    }
+    FT_REAL(pthread_sigmask)(SIG_SETMASK, &blocked, NULL);
+    ft_rt_environment_keep(&in);
+    ft_rt_input_end(&in);
+}
+
+/* ---- who sends signals, or has them sent */
+
+#define SENDS(number, name, parameters, arguments)                                                 \
+    int name parameters                                                                            \
+    {                                                                                              \
+        put_signal((number), CODE);                                                                \
+        return FT_REAL(name) arguments;                                                            \
+    }
+SENDS(number, pthread_kill, (pthread_t to, int number), (to, number))
+SENDS(number, pthread_sigqueue, (pthread_t to, int number, const union sigval value),
+      (to, number, value))
+SENDS(number, kill, (pid_t to, int number), (ft_rt_process(to), number))
+SENDS(number, tgkill, (pid_t process, pid_t to, int number),
+      (ft_rt_process(process), ft_rt_task(to), number))
+SENDS(number, sigqueue, (pid_t to, int number, const union sigval value),
+      (ft_rt_process(to), number, value))
+int setitimer(__itimer_which_t which, const struct itimerval *restrict when,
+              struct itimerval *restrict old)
+{
+    static const int numbers[] = {
+        [ITIMER_REAL] = SIGALRM, [ITIMER_VIRTUAL] = SIGVTALRM, [ITIMER_PROF] = SIGPROF};
+    struct itimerval was;
+    ft_rt_timers = true;
+    if ((unsigned)which < sizeof numbers / sizeof *numbers) put_signal(numbers[which], CODE);
+    int result = FT_REAL(setitimer)(which, when, old ? &was : NULL);
+    if (result || !old) return result;
+    ft_rt_write_range(old, sizeof *old, CODE);
+    *old = was;
+    return 0;
+}
+
+unsigned alarm(unsigned seconds)
+{
+    put_signal(SIGALRM, CODE);
+    ft_rt_timers = true;
+    return FT_REAL(alarm)(seconds);
+}
+
+/* ---- who waits for them: outside, and then behind whoever sent it */
+
+static void begin_wait(void)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (self) ft_rt_outside(self);
+}
+
+static void end_wait(int number, const void *pc)
+{
+    int before = errno;
+    ft_rt_thread *self = number > 0 ? ft_rt_enter() : NULL;
+    if (self) {
+        ft_rt_signal_taken(number, pc);
+        ft_rt_leave(self);
+    }
+    errno = before;
+}
+
+int sigwait(const sigset_t *restrict set, int *restrict number)
+{
+    int came;
+    begin_wait();
+    int result = FT_REAL(sigwait)(set, &came);
+    end_wait(result ? 0 : came, CODE);
+    if (result) return result;
+    ft_rt_write_range(number, sizeof *number, CODE);
+    *number = came;
+    return 0;
+}
+
+int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
+{
+    begin_wait();
+    int number = FT_REAL(sigwaitinfo)(set, info);
+    end_wait(number, CODE);
+    if (number > 0 && info) ft_rt_write_range(info, sizeof *info, CODE);
+    return number;
+}
+
+int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
+                 const struct timespec *restrict time)
+{
+    begin_wait();
+    int number = FT_REAL(sigtimedwait)(set, info, time);
+    end_wait(number, CODE);
+    if (number > 0 && info) ft_rt_write_range(info, sizeof *info, CODE);
+    return number;
+}

@@ -1,0 +1,603 @@
+#include <errno.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "log/hot.h"
+#include "scheduling/baton.h"
+#include "state/thread.h"
+#include "trace/event.h"
+
+enum { STAY, GO, ASLEEP }; /* ft_rt_thread.go */
+
+__thread ft_rt_thread *ft_rt_self;
+
+struct ft_rt_baton ft_rt_baton;
+
+static long futex(uint32_t *word, int operation, uint32_t value)
+{
+    return syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
+}
+
+void ft_rt_baton_lock(void)
+{
+    uint32_t seen = 0;
+    if (__atomic_compare_exchange_n(&ft_rt_baton.lock, &seen, 1, false, __ATOMIC_ACQUIRE,
+                                    __ATOMIC_RELAXED))
+        return;
+    while (__atomic_exchange_n(&ft_rt_baton.lock, 2, __ATOMIC_ACQUIRE))
+        futex(&ft_rt_baton.lock, FUTEX_WAIT_PRIVATE, 2);
+}
+
+/* Who is woken may run at once, in the place of the waker, and should not meet the lock then. */
+void ft_rt_baton_unlock(void)
+{
+    ft_rt_thread *sleeper = ft_rt_baton.sleeper;
+    ft_rt_baton.sleeper = NULL;
+    if (__atomic_exchange_n(&ft_rt_baton.lock, 0, __ATOMIC_RELEASE) == 2)
+        futex(&ft_rt_baton.lock, FUTEX_WAKE_PRIVATE, 1);
+    if (sleeper) futex(&sleeper->go, FUTEX_WAKE_PRIVATE, 1);
+}
+
+static uint64_t next_random(void) /* xorshift64 */
+{
+    ft_rt_baton.random ^= ft_rt_baton.random << 13;
+    ft_rt_baton.random ^= ft_rt_baton.random >> 7;
+    ft_rt_baton.random ^= ft_rt_baton.random << 17;
+    return ft_rt_baton.random;
+}
+
+/* In turns of one length, threads of which each tries for what the other one has, and gives back
+ * what it has when it fails (std::lock), may do so in step for ever: after so many, turns differ.
+ */
+enum { IN_STEP = 1 << 16, LENGTHS = 8 };
+
+/* With every other pair of seeds half of the turns are short: threads that do little have others
+ * between what they do. The other seeds have long ones alone, so that threads that do much are not
+ * cut into pieces in all runs. */
+static uint32_t random_length(uint32_t longest)
+{
+    enum { SHORT = 16, MIXED = 2 };
+    bool is_short = (ft_rt_header->seed & MIXED) && longest > SHORT && next_random() % 2;
+    return 1 + (uint32_t)(next_random() % (is_short ? SHORT : longest));
+}
+
+static uint32_t turn_length(void)
+{
+    static uint32_t turns;
+    uint32_t longest = ft_rt_header->turn ? ft_rt_header->turn : 1;
+    if (ft_rt_baton.random) return random_length(longest);
+    if (ft_rt_replaying || turns < IN_STEP) {
+        turns += !ft_rt_replaying;
+        return longest;
+    }
+    return longest + (++turns * 0x9E3779B1u >> 16) % LENGTHS;
+}
+
+/* Behind what makes another thread ready, with a seed: the turn is over at the next hook, or goes
+ * on. */
+void ft_rt_may_end_turn(ft_rt_thread *self)
+{
+    if (ft_rt_replaying || !ft_rt_baton.random) return;
+    ft_rt_baton_lock();
+    if (next_random() % 2) self->left = 0;
+    ft_rt_baton_unlock();
+}
+
+/* A loop that waits for an atomic fills the log with what it reads (32 million times for some
+ * frames of a video, where each of a decoder's threads waits for the one above it). It finds
+ * nothing else before another thread has had a turn. One that looks at an atomic now and then and
+ * works in between has turns that are not much shorter. */
+void ft_rt_may_spin(ft_rt_thread *self, uintptr_t address, int64_t value)
+{
+    enum { TIMES = 32, BETWEEN = 10 };
+    ft_rt_spin *s = &self->spin;
+    int64_t hooks = s->left - self->left;
+    bool again = s->address == address && s->value == value && hooks >= 0 && hooks <= BETWEEN;
+    *s = (ft_rt_spin){address, value, self->left, again ? s->times + 1 : 0};
+    if (s->times < TIMES || self->left < 1) return;
+    s->times = 0;
+    self->left = 1; /* which the hook at hand takes */
+}
+
+/* A ready thread: the next one behind `from`, with a seed any. */
+static ft_rt_thread *pick(uint32_t from)
+{
+    if (ft_rt_replaying) {
+        ft_rt_thread *next = ft_rt_replay_next();
+        if (ft_rt_replaying) return next; /* else the schedule has just ended */
+    }
+    uint32_t n = ft_rt_baton.n_threads, start = from + 1;
+    if (ft_rt_baton.random) start = (uint32_t)(next_random() % n);
+    for (uint32_t i = 0; i < n; i++) {
+        ft_rt_thread *t = &ft_rt_baton.threads[(start + i) % n];
+        if (t->state == FT_RT_READY) return t;
+    }
+    return NULL;
+}
+
+static void grant(ft_rt_thread *t)
+{
+    t->state = FT_RT_RUNNING;
+    t->left = turn_length();
+    ft_rt_hot = FT_RT_NO_THREAD;
+    __atomic_store_n(&ft_rt_baton.runner, t, __ATOMIC_RELEASE);
+    bool sleeps = __atomic_exchange_n(&t->go, GO, __ATOMIC_ACQ_REL) == ASLEEP;
+    if (ft_rt_baton.sleeper && sleeps) futex(&ft_rt_baton.sleeper->go, FUTEX_WAKE_PRIVATE, 1);
+    if (sleeps) ft_rt_baton.sleeper = t;
+}
+
+static void wake(ft_rt_thread *thread);
+
+/* A thread that is blocked gets up for its handlers when its turn comes. */
+void ft_rt_get_up(ft_rt_thread *self)
+{
+    ft_rt_baton_lock();
+    bool due = !ft_rt_replaying || ft_rt_signal_waits(self, ft_rt_replay_handles(self));
+    if (self->state == FT_RT_BLOCKED && !self->stuck && due) {
+        self->interrupted = true;
+        self->state = FT_RT_READY;
+        if (!ft_rt_baton.runner) ft_rt_baton_pass_on(self->id);
+    }
+    ft_rt_baton_unlock();
+}
+
+static bool try_to_go(ft_rt_thread *self)
+{
+    uint32_t seen = GO;
+    return __atomic_compare_exchange_n(&self->go, &seen, STAY, false, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
+}
+
+static void wait_for_baton(ft_rt_thread *self)
+{
+    self->parked = true; /* from here on signals get it up themselves */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (ft_rt_signals_wait()) {
+        self->parked = false;
+        ft_rt_get_up(self);
+        self->parked = true;
+    }
+    for (uint32_t seen = STAY; !try_to_go(self); seen = STAY) {
+        __atomic_compare_exchange_n(&self->go, &seen, ASLEEP, false, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED);
+        futex(&self->go, FUTEX_WAIT_PRIVATE, ASLEEP);
+    }
+    self->parked = false;
+    ft_rt_processor_follow(self);
+    if (ft_rt_signals_wait()) self->left = 0; /* the next hook goes the long way */
+}
+
+bool ft_rt_is_past(const struct timespec *deadline, const struct timespec *now)
+{
+    if (now->tv_sec != deadline->tv_sec) return now->tv_sec > deadline->tv_sec;
+    return now->tv_nsec >= deadline->tv_nsec;
+}
+
+/* With the inputs of another run, time passes where nobody goes on otherwise: the same recording
+ * comes out each time. */
+static bool end_first_wait(void)
+{
+    ft_rt_thread *first = NULL;
+    for (uint32_t i = 0; i < ft_rt_baton.n_threads; i++) {
+        ft_rt_thread *t = &ft_rt_baton.threads[i];
+        if (t->state == FT_RT_OUTSIDE) return false;
+        if (t->state != FT_RT_BLOCKED || !t->timed) continue;
+        if (!first || ft_rt_is_past(&first->deadline, &t->deadline)) first = t;
+    }
+    if (!first) return false;
+    first->timed_out = true;
+    wake(first);
+    return true;
+}
+
+static bool is_starved(void)
+{
+    bool starved = false;
+    for (uint32_t i = 0; i < ft_rt_baton.n_threads; i++)
+        starved |= ft_rt_feed_starves(&ft_rt_baton.threads[i]);
+    return starved;
+}
+
+void ft_rt_baton_pass_on(uint32_t from)
+{
+    ft_rt_thread *next = pick(from);
+    if (!next && ft_rt_feed_records() && end_first_wait()) next = pick(from);
+    if (next) {
+        grant(next);
+        return;
+    }
+    ft_rt_hot = FT_RT_NO_THREAD;
+    __atomic_store_n(&ft_rt_baton.runner, NULL, __ATOMIC_RELEASE);
+    if (ft_rt_replaying || !ft_rt_is_deadlock()) return;
+    if (is_starved()) {
+        ft_rt_log_requests();
+        ft_rt_feed_ends();
+    }
+    if (!ft_rt_signals_handled()) ft_rt_end_deadlocked();
+}
+
+/* With the lock held; gives it back, returns with the ft_rt_baton. */
+static void come_back(ft_rt_thread *self)
+{
+    if (!ft_rt_baton.runner && !ft_rt_replaying) {
+        grant(self);
+    } else {
+        self->state = FT_RT_READY;
+        if (!ft_rt_baton.runner) ft_rt_baton_pass_on(self->id);
+    }
+    ft_rt_baton_unlock();
+    wait_for_baton(self);
+}
+
+void ft_rt_thread_starts(ft_rt_thread *self)
+{
+    ft_rt_self = self;
+    self->tid = (int)syscall(SYS_gettid);
+    wait_for_baton(self);
+}
+
+static void take_baton(ft_rt_thread *self)
+{
+    ft_rt_baton_lock();
+    if (ft_rt_baton.runner == self)
+        ft_rt_baton_unlock();
+    else
+        come_back(self);
+}
+
+/* Replaying: runs the handlers that the schedule has here, as soon as their signals are there. What
+ * a handler masks comes when that one is done. */
+static void handle_due(ft_rt_thread *self)
+{
+    const struct timespec moment = {.tv_nsec = FT_RT_MS / 10};
+    int number = 0;
+    uint32_t kind = self->kind;
+    const void *pc = self->pc;
+    while (ft_rt_replaying && !self->takes && (number = ft_rt_replay_handles(self)) &&
+           !ft_rt_signals_blocked(number)) {
+        ft_rt_turn(self, false);
+        self->kind = FT_RT_ANY;
+        self->pc = NULL;
+        if (ft_rt_signal_waits(self, number))
+            ft_rt_signals_deliver(self);
+        else
+            syscall(SYS_nanosleep, &moment, NULL);
+        self->kind = kind;
+        self->pc = pc;
+    }
+}
+
+ft_rt_thread *ft_rt_enter_holding(void)
+{
+    ft_rt_thread *self = ft_rt_self;
+    if (!self || self->inside) return NULL;
+    __atomic_store_n(&self->inside, true, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the watchdog has the other half: steal() */
+    if (__atomic_load_n(&ft_rt_baton.runner, __ATOMIC_ACQUIRE) != self) take_baton(self);
+    ft_rt_baton.hooks++;
+    if (ft_rt_replaying) {
+        ft_rt_end_look(self);
+        handle_due(self);
+        ft_rt_turn(self, true);
+        self->kind = FT_RT_ANY;
+        self->pc = NULL;
+        self->size = 0;
+    }
+    return self;
+}
+
+ft_rt_thread *ft_rt_enter_within(void)
+{
+    ft_rt_thread *self = ft_rt_self;
+    if (!self || self->inside) return NULL;
+    self->inside = true;
+    ft_rt_take_back(self);
+    ft_rt_flush(self);
+    return self;
+}
+
+void ft_rt_lend(ft_rt_thread *self)
+{
+    __atomic_store_n(&self->lent, true, __ATOMIC_RELEASE);
+}
+
+void ft_rt_take_back(ft_rt_thread *self)
+{
+    __atomic_store_n(&self->lent, false, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* as in ft_rt_enter_holding */
+    if (__atomic_load_n(&ft_rt_baton.runner, __ATOMIC_ACQUIRE) != self) take_baton(self);
+}
+
+void ft_rt_turn(ft_rt_thread *self, bool hook)
+{
+    while (ft_rt_replaying && !ft_rt_replay_may(self, hook)) {
+        ft_rt_baton_lock();
+        self->state = FT_RT_READY;
+        ft_rt_baton_pass_on(self->id);
+        ft_rt_baton_unlock();
+        wait_for_baton(self);
+    }
+}
+
+void ft_rt_go_on(ft_rt_thread *self)
+{
+    ft_rt_flush(self);
+    ft_sym_flush();
+    if (self->signals && !self->takes) ft_rt_signals_deliver(self);
+    if (!self->left) ft_rt_yield(self);
+}
+
+ft_rt_thread *ft_rt_enter(void)
+{
+    ft_rt_thread *self = ft_rt_enter_holding();
+    if (self) ft_rt_go_on(self);
+    return self;
+}
+
+void ft_rt_leave(ft_rt_thread *self)
+{
+    if (ft_rt_replaying) ft_rt_turn(self, false);
+    if (self->left) self->left--;
+    if (!self->left) ft_rt_yield(self);
+    self->inside = false;
+}
+
+void ft_rt_yield(ft_rt_thread *self)
+{
+    if (ft_rt_replaying) return;
+    ft_rt_baton_lock();
+    ft_rt_log_due();
+    self->state = FT_RT_READY;
+    ft_rt_thread *next = pick(self->id);
+    if (next == self) {
+        self->state = FT_RT_RUNNING;
+        self->left = turn_length();
+        if (self->signals) self->left = 0; /* the next hook goes the long way */
+        ft_rt_baton_unlock();
+        return;
+    }
+    grant(next);
+    ft_rt_baton_unlock();
+    wait_for_baton(self);
+}
+
+/* Whoever wakes it meanwhile wakes it for good. A handler that waits itself forgets what for: the
+ * thread is up behind it, whether that time was up or not, and looks again. */
+static void handle(ft_rt_thread *self)
+{
+    ft_rt_request asks = self->asks;
+    uint64_t since = self->waits_since;
+    bool restarts = ft_rt_signals_deliver(self);
+    self->asks = asks;
+    if (self->waits_since != since) self->timed_out = false;
+    self->interrupted = false;
+    self->broke_off = self->waits_for != NULL;
+    self->restarts = restarts;
+}
+
+bool ft_rt_block(ft_rt_thread *self, const void *what, const struct timespec *deadline)
+{
+    ft_rt_baton_lock();
+    self->interrupted = false; /* this wait may be a handler's; its end makes the thread ready */
+    self->state = FT_RT_BLOCKED;
+    self->waits_for = what;
+    self->waits_since = ft_rt_baton.waits++;
+    self->tries++;
+    self->timed = deadline != NULL;
+    self->timed_out = false;
+    if (deadline) self->deadline = *deadline;
+    if (!ft_rt_signals_handled()) ft_rt_log_stuck(self);
+    ft_rt_baton_pass_on(self->id);
+    ft_rt_baton_unlock();
+    wait_for_baton(self);
+    self->broke_off = false;
+    if (self->interrupted) handle(self);
+    self->waits_for = NULL;
+    if (ft_rt_baton.starved == self) ft_rt_baton.starved = NULL;
+    return !self->timed_out;
+}
+
+static void wake(ft_rt_thread *thread)
+{
+    if (!thread->interrupted) thread->state = FT_RT_READY;
+    thread->waits_for = NULL;
+}
+
+void ft_rt_wake(ft_rt_thread *thread, bool timed_out)
+{
+    thread->timed_out = timed_out;
+    wake(thread);
+}
+
+/* By somebody else. In a replay its time may be up all the same: it only learns that behind. */
+static void rouse(ft_rt_thread *thread)
+{
+    if (ft_rt_replaying && thread->timed) thread->timed_out = ft_rt_replay_times_out(thread);
+    wake(thread);
+}
+
+static bool waits(const ft_rt_thread *thread, const void *what)
+{
+    bool blocked = thread->state == FT_RT_BLOCKED || thread->interrupted;
+    return blocked && thread->waits_for == what;
+}
+
+void ft_rt_wake_all(const void *what)
+{
+    enum { PATIENCE = 3 };
+    ft_rt_baton_lock();
+    for (uint32_t i = 0; i < ft_rt_baton.n_threads; i++) {
+        ft_rt_thread *t = &ft_rt_baton.threads[i];
+        if (!waits(t, what)) continue;
+        rouse(t);
+        if (t->tries <= PATIENCE) continue;
+        ft_rt_baton.starved = t;
+        ft_rt_baton.missed = what;
+    }
+    ft_rt_baton_unlock();
+}
+
+void ft_rt_behind_starved(ft_rt_thread *self, const void *what)
+{
+    while (!ft_rt_replaying && ft_rt_baton.missed == what && ft_rt_baton.starved &&
+           ft_rt_baton.starved != self && ft_rt_baton.starved->state == FT_RT_READY)
+        ft_rt_yield(self);
+}
+
+static ft_rt_thread *longest_waiter(const void *what)
+{
+    ft_rt_thread *first = NULL;
+    for (uint32_t i = 0; i < ft_rt_baton.n_threads; i++) {
+        ft_rt_thread *t = &ft_rt_baton.threads[i];
+        if (waits(t, what) && (!first || t->waits_since < first->waits_since)) first = t;
+    }
+    return first;
+}
+
+void ft_rt_wake_first(const void *what)
+{
+    ft_rt_baton_lock();
+    ft_rt_thread *first = ft_rt_replaying ? ft_rt_replay_waiter(what) : NULL;
+    if (!first) first = longest_waiter(what);
+    if (first) rouse(first);
+    ft_rt_baton_unlock();
+}
+
+void ft_rt_outside(ft_rt_thread *self)
+{
+    ft_rt_signals_deliver(self);
+    ft_rt_baton_lock();
+    self->state = FT_RT_OUTSIDE;
+    ft_rt_baton_pass_on(self->id);
+    ft_rt_baton_unlock();
+    self->inside = false;
+}
+
+/* Is it done, and nobody on the way back from a wait for it? */
+static bool is_left(const ft_rt_thread *thread)
+{
+    if (thread->state != FT_RT_DONE) return false;
+    for (uint32_t i = 0; i < ft_rt_baton.n_threads; i++) {
+        const ft_rt_thread *t = &ft_rt_baton.threads[i];
+        bool joins = t->asks.kind == FT_EVENT_JOIN && t->asks.target == thread->id;
+        if (joins && t->state != FT_RT_DONE && t->state != FT_RT_RUNNING) return false;
+    }
+    return true;
+}
+
+/* Once the recording has ended a thread may have the place of one before it: the program goes on,
+ * however many it creates. Its first thread keeps its place. */
+static ft_rt_thread *taken_over(void)
+{
+    static uint32_t last;
+    if (ft_rt_logging || ft_rt_replaying) return NULL;
+    for (uint32_t i = 1; i < ft_rt_baton.n_threads; i++) {
+        last = last % (ft_rt_baton.n_threads - 1) + 1;
+        ft_rt_thread *t = &ft_rt_baton.threads[last];
+        if (!is_left(t)) continue;
+        *t = (ft_rt_thread){.id = last};
+        return t;
+    }
+    return NULL;
+}
+
+static ft_rt_thread *another(void)
+{
+    if (ft_rt_baton.n_threads == FT_RT_THREADS) return taken_over();
+    ft_rt_thread *t = &ft_rt_baton.threads[ft_rt_baton.n_threads];
+    t->id = ft_rt_baton.n_threads;
+    __atomic_store_n(&ft_rt_baton.n_threads, ft_rt_baton.n_threads + 1, __ATOMIC_RELEASE);
+    ft_rt_header->threads = ft_rt_baton.n_threads;
+    return t;
+}
+
+ft_rt_thread *ft_rt_thread_new(void)
+{
+    ft_rt_baton_lock();
+    ft_rt_thread *t = another();
+    if (t) {
+        t->state = FT_RT_READY;
+        t->processor = ft_rt_self ? ft_rt_self->processor : FT_RT_ANYWHERE;
+        if (ft_rt_self) {
+            t->parent = ft_rt_self->id;
+            t->number = ++ft_rt_self->children;
+        }
+        if (ft_rt_header->replay || ft_rt_header->feed) ft_rt_replay_born(t, ft_rt_self);
+    }
+    ft_rt_baton_unlock();
+    return t;
+}
+
+/* Handles are used again once a thread was joined: it is the one that is not done, else the last.
+ */
+ft_rt_thread *ft_rt_thread_of(pthread_t handle)
+{
+    ft_rt_thread *done = NULL;
+    for (uint32_t i = ft_rt_baton.n_threads; i-- > 0;) {
+        ft_rt_thread *t = &ft_rt_baton.threads[i];
+        if (!pthread_equal(t->handle, handle)) continue;
+        if (t->state != FT_RT_DONE) return t;
+        if (!done) done = t;
+    }
+    return done;
+}
+
+ft_rt_thread *ft_rt_thread_at(uint32_t id)
+{
+    return id < ft_rt_baton.n_threads ? &ft_rt_baton.threads[id] : NULL;
+}
+
+void ft_rt_baton_done(ft_rt_thread *thread, bool runs)
+{
+    thread->state = FT_RT_DONE;
+    for (uint32_t i = 0; i < ft_rt_baton.n_threads; i++)
+        if (waits(&ft_rt_baton.threads[i], thread)) wake(&ft_rt_baton.threads[i]);
+    if (runs) ft_rt_baton_pass_on(thread->id);
+}
+
+void ft_rt_thread_done(ft_rt_thread *self)
+{
+    ft_rt_baton_lock();
+    ft_rt_baton_done(self, true);
+    ft_rt_baton_unlock();
+}
+
+int ft_rt_other_tid(const ft_rt_thread *self)
+{
+    for (uint32_t i = 0; i < ft_rt_baton.n_threads; i++) {
+        const ft_rt_thread *t = &ft_rt_baton.threads[i];
+        if (t != self && t->tid && t->state != FT_RT_DONE && !t->stuck) return t->tid;
+    }
+    return 0;
+}
+
+void ft_rt_baton_start(void)
+{
+    ft_rt_baton.threads = ft_rt_map(FT_RT_THREADS * sizeof *ft_rt_baton.threads);
+    ft_rt_baton.random = ft_rt_header->seed;
+    ft_rt_processor_start();
+    ft_rt_thread *self = ft_rt_thread_new();
+    self->tid = (int)syscall(SYS_gettid);
+    self->handle = pthread_self();
+    self->state = FT_RT_RUNNING;
+    self->left = turn_length();
+    ft_rt_baton.runner = self;
+    ft_rt_self = self;
+    self->inside = true;
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0)) {
+        ft_rt_say("this kernel has no membarrier: threads that sleep will stop all others");
+        self->inside = false;
+        return;
+    }
+    sigset_t all, before; /* the process's signals are for the program's threads */
+    sigfillset(&all);
+    FT_REAL(pthread_sigmask)(SIG_SETMASK, &all, &before);
+    if (!ft_rt_watchdog_start())
+        ft_rt_say("no watchdog thread: calls that sleep will stop all threads");
+    FT_REAL(pthread_sigmask)(SIG_SETMASK, &before, NULL);
+    self->inside = false;
+}

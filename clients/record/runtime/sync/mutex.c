@@ -1,0 +1,392 @@
+/* Mutexes, spin locks and read-write locks: modelled here; the program's own objects are only
+ * initialised, for what initialisers leave in them. */
+#include <errno.h>
+#include <threads.h>
+
+#include "state/thread.h"
+#include "sync/sync.h"
+#include "trace/event.h"
+
+/* glibc keeps the type in the low bits, also of what a static initialiser made. */
+enum { KIND_BITS = 3, ROBUST_BIT = 16 };
+
+static uint32_t n_robust; /* ever */
+
+static ft_rt_object *mutex_at(const pthread_mutex_t *mutex)
+{
+    uint32_t kind = (uint32_t)mutex->__data.__kind;
+    ft_rt_object *o = ft_rt_object_at(FT_RAW_CLASS_MUTEX, mutex, kind & KIND_BITS);
+    if (!o->robust && kind & ROBUST_BIT) o->robust = true, n_robust++;
+    return o;
+}
+
+/* What a second lock by the owner does; -1: it waits. */
+static int lock_again(ft_rt_object *o)
+{
+    if (o->kind == PTHREAD_MUTEX_RECURSIVE) {
+        o->count++;
+        return 0;
+    }
+    return o->kind == PTHREAD_MUTEX_ERRORCHECK ? EDEADLK : -1;
+}
+
+int ft_rt_mutex_lock(ft_rt_thread *self, ft_rt_object *o, const struct timespec *deadline)
+{
+    if (o->owner == self) {
+        int result = lock_again(o);
+        if (result >= 0) return result;
+    }
+    self->tries = 0;
+    ft_rt_behind_starved(self, o);
+    while (o->owner) /* whose time is up still takes what is free by now */
+        if (!ft_rt_block(self, o, deadline) && o->owner) return ETIMEDOUT;
+    o->owner = self;
+    o->count = 1;
+    return 0;
+}
+
+static void free_mutex(ft_rt_object *o)
+{
+    o->owner = NULL;
+    o->count = 0;
+    ft_rt_wake_all(o);
+}
+
+void ft_rt_mutex_release(ft_rt_object *o)
+{
+    if (!--o->count) free_mutex(o);
+}
+
+static void pass_health(const ft_rt_object *o, unsigned kind, uint32_t flags, uint32_t site)
+{
+    if (o->robust) FT_RT_LOG(CHANNEL, flags, FT_RAW_CHANNEL_OF(kind, (uint64_t)o->id), site);
+}
+
+/* Who locks a robust mutex goes on by what it is told of its health: it comes where it came among
+ * all that change that. */
+static void change_health(ft_rt_object *o, ft_rt_health health, uint32_t site)
+{
+    o->health = health;
+    pass_health(o, FT_RAW_CHANNEL_LOCKED, FT_RAW_CHANNEL_IN, site);
+    pass_health(o, FT_RAW_CHANNEL_HEALTH, FT_RAW_CHANNEL_OUT, site);
+}
+
+static int refuse_lost(const ft_rt_object *o, uint32_t site)
+{
+    pass_health(o, FT_RAW_CHANNEL_HEALTH, FT_RAW_CHANNEL_IN, site);
+    return ENOTRECOVERABLE;
+}
+
+static int lock_mutex(const pthread_mutex_t *mutex, const struct timespec *deadline, bool try,
+                      uint32_t site, ft_rt_thread *self)
+{
+    ft_rt_object *o = mutex_at(mutex);
+    if (o->health == FT_RT_LOST) return refuse_lost(o, site);
+    bool held = o->owner && !(o->owner == self && o->kind == PTHREAD_MUTEX_RECURSIVE);
+    FT_RT_ASKS(self, ACQUIRE, 0, o->id, site);
+    int result = try && held ? EBUSY : ft_rt_mutex_lock(self, o, deadline);
+    if (!result && o->health == FT_RT_LOST) { /* while it waited */
+        free_mutex(o);
+        return refuse_lost(o, site);
+    }
+    if (!result) pass_health(o, FT_RAW_CHANNEL_HEALTH, FT_RAW_CHANNEL_IN, site);
+    if (result == EBUSY || result == ETIMEDOUT)
+        FT_RT_SYNC(TRY_FAILED, 0, o, site);
+    else
+        FT_RT_SYNC(ACQUIRE, try || deadline ? FT_FLAG_TRY : 0, o, site);
+    if (!result)
+        pass_health(o, FT_RAW_CHANNEL_LOCKED, FT_RAW_CHANNEL_OUT | FT_RAW_CHANNEL_PUT, site);
+    if (result || o->health != FT_RT_ABANDONED) return result;
+    o->health = FT_RT_TOLD;
+    return EOWNERDEAD;
+}
+
+void ft_rt_mutexes_abandon(const ft_rt_thread *self)
+{
+    size_t at = 0;
+    ft_rt_object *o;
+    while (n_robust && (o = ft_rt_object_next(&at))) {
+        if (o->class != FT_RAW_CLASS_MUTEX || !o->robust || o->owner != self) continue;
+        change_health(o, FT_RT_ABANDONED, 0);
+        FT_RT_SYNC(RELEASE, 0, o, 0); /* no line of the program does it */
+        free_mutex(o);
+    }
+}
+
+int pthread_mutex_consistent(pthread_mutex_t *mutex)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return FT_REAL(pthread_mutex_consistent)(mutex);
+    ft_rt_object *o = mutex_at(mutex);
+    bool told = o->health == FT_RT_TOLD;
+    if (told) change_health(o, FT_RT_SOUND, FT_RT_SITE);
+    return FT_RT_END(told ? 0 : EINVAL);
+}
+
+static int unlock_mutex(const pthread_mutex_t *mutex, uint32_t site, const ft_rt_thread *self)
+{
+    ft_rt_object *o = mutex_at(mutex);
+    if (o->owner == self && o->health == FT_RT_TOLD) change_health(o, FT_RT_LOST, site);
+    FT_RT_SYNC(RELEASE, 0, o, site);
+    if (o->owner != self) return o->kind == PTHREAD_MUTEX_NORMAL ? 0 : EPERM;
+    ft_rt_mutex_release(o);
+    return 0;
+}
+
+int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    int result = FT_REAL(pthread_mutex_init)(mutex, attributes);
+    if (!self) return result;
+    FT_RT_BEGINS(mutex, mutex_at(mutex));
+    return FT_RT_END(result);
+}
+
+int pthread_mutex_destroy(pthread_mutex_t *mutex)
+{
+    FT_RT_HOOK(pthread_mutex_destroy, mutex);
+    FT_RT_ENDS(mutex, mutex_at(mutex));
+    return FT_RT_END(FT_REAL(pthread_mutex_destroy)(mutex));
+}
+
+int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    FT_RT_HOOK(pthread_mutex_lock, mutex);
+    return FT_RT_END(lock_mutex(mutex, NULL, false, FT_RT_SITE, self));
+}
+
+int pthread_mutex_trylock(pthread_mutex_t *mutex)
+{
+    FT_RT_HOOK(pthread_mutex_trylock, mutex);
+    return FT_RT_END(lock_mutex(mutex, NULL, true, FT_RT_SITE, self));
+}
+
+int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until)
+{
+    FT_RT_HOOK(pthread_mutex_timedlock, mutex, until);
+    struct timespec deadline = ft_rt_deadline(CLOCK_REALTIME, until);
+    return FT_RT_END(lock_mutex(mutex, &deadline, false, FT_RT_SITE, self));
+}
+
+int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until)
+{
+    FT_RT_HOOK(pthread_mutex_clocklock, mutex, clock, until);
+    struct timespec deadline = ft_rt_deadline(clock, until);
+    return FT_RT_END(lock_mutex(mutex, &deadline, false, FT_RT_SITE, self));
+}
+
+int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+    FT_RT_HOOK(pthread_mutex_unlock, mutex);
+    return FT_RT_END(unlock_mutex(mutex, FT_RT_SITE, self));
+}
+
+/* ---- C11's are pthread's in another coat; the C library calls its own past our hooks */
+
+static int thrd_of(int result)
+{
+    if (result == ETIMEDOUT) return thrd_timedout;
+    if (result == EBUSY) return thrd_busy;
+    return result ? thrd_error : thrd_success;
+}
+
+#define MTX(name, parameters, arguments, call)                                                     \
+    int name parameters                                                                            \
+    {                                                                                              \
+        const pthread_mutex_t *mutex = (const pthread_mutex_t *)m;                                 \
+        FT_RT_HOOK(name, arguments);                                                               \
+        return FT_RT_END(thrd_of(call));                                                           \
+    }
+MTX(mtx_lock, (mtx_t * m), m, lock_mutex(mutex, NULL, false, FT_RT_SITE, self))
+MTX(mtx_trylock, (mtx_t * m), m, lock_mutex(mutex, NULL, true, FT_RT_SITE, self))
+MTX(mtx_unlock, (mtx_t * m), m, unlock_mutex(mutex, FT_RT_SITE, self))
+
+int mtx_timedlock(mtx_t *restrict m, const struct timespec *restrict until)
+{
+    FT_RT_HOOK(mtx_timedlock, m, until);
+    struct timespec deadline = ft_rt_deadline(CLOCK_REALTIME, until);
+    return FT_RT_END(
+        thrd_of(lock_mutex((const pthread_mutex_t *)m, &deadline, false, FT_RT_SITE, self)));
+}
+
+int mtx_init(mtx_t *m, int type)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    int result = FT_REAL(mtx_init)(m, type);
+    if (!self) return result;
+    FT_RT_BEGINS(m, mutex_at((pthread_mutex_t *)m));
+    return FT_RT_END(result);
+}
+
+void mtx_destroy(mtx_t *m)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (self) FT_RT_ENDS(m, mutex_at((pthread_mutex_t *)m));
+    FT_REAL(mtx_destroy)(m);
+    if (self) ft_rt_leave(self);
+}
+
+/* ---- spin locks: a mutex that never sleeps looks the same from outside */
+
+static ft_rt_object *spin_at(const volatile void *spin)
+{
+    return ft_rt_object_at(FT_RAW_CLASS_MUTEX, (const void *)(uintptr_t)spin, PTHREAD_MUTEX_NORMAL);
+}
+
+int pthread_spin_init(pthread_spinlock_t *spin, int shared)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    int result = FT_REAL(pthread_spin_init)(spin, shared);
+    if (!self) return result;
+    FT_RT_BEGINS(spin, spin_at(spin));
+    return FT_RT_END(result);
+}
+
+int pthread_spin_destroy(pthread_spinlock_t *spin)
+{
+    FT_RT_HOOK(pthread_spin_destroy, spin);
+    FT_RT_ENDS(spin, spin_at(spin));
+    return FT_RT_END(FT_REAL(pthread_spin_destroy)(spin));
+}
+
+int pthread_spin_lock(pthread_spinlock_t *spin)
+{
+    FT_RT_HOOK(pthread_spin_lock, spin);
+    ft_rt_object *o = spin_at(spin);
+    FT_RT_ASKS(self, ACQUIRE, 0, o->id, FT_RT_SITE);
+    ft_rt_mutex_lock(self, o, NULL);
+    FT_RT_SYNC(ACQUIRE, 0, o, FT_RT_SITE);
+    return FT_RT_END(0);
+}
+
+int pthread_spin_trylock(pthread_spinlock_t *spin)
+{
+    FT_RT_HOOK(pthread_spin_trylock, spin);
+    ft_rt_object *o = spin_at(spin);
+    bool held = o->owner != NULL;
+    if (!held) ft_rt_mutex_lock(self, o, NULL);
+    if (held)
+        FT_RT_SYNC(TRY_FAILED, 0, o, FT_RT_SITE);
+    else
+        FT_RT_SYNC(ACQUIRE, FT_FLAG_TRY, o, FT_RT_SITE);
+    return FT_RT_END(held ? EBUSY : 0);
+}
+
+int pthread_spin_unlock(pthread_spinlock_t *spin)
+{
+    FT_RT_HOOK(pthread_spin_unlock, spin);
+    ft_rt_object *o = spin_at(spin);
+    FT_RT_SYNC(RELEASE, 0, o, FT_RT_SITE);
+    if (o->owner == self) free_mutex(o);
+    return FT_RT_END(0);
+}
+
+/* ---- read-write locks: `count` readers, or an owner that writes */
+
+static ft_rt_object *rwlock_at(const pthread_rwlock_t *lock)
+{
+    return ft_rt_object_at(FT_RAW_CLASS_RWLOCK, lock, 0);
+}
+
+static bool is_taken(const ft_rt_object *o, bool write)
+{
+    return o->owner || (write && o->count);
+}
+
+static int take(ft_rt_thread *self, ft_rt_object *o, bool write, bool try,
+                const struct timespec *deadline, uint32_t site)
+{
+    bool given_up = false;
+    self->asks =
+        (ft_rt_request){write ? FT_EVENT_ACQUIRE : FT_EVENT_ACQUIRE_SHARED, 0, o->id, site};
+    self->tries = 0;
+    if (!try) ft_rt_behind_starved(self, o);
+    while (is_taken(o, write) && !try && !given_up) given_up = !ft_rt_block(self, o, deadline);
+    if (is_taken(o, write)) {
+        if (write)
+            FT_RT_SYNC(TRY_FAILED, 0, o, site);
+        else
+            FT_RT_SYNC(TRY_FAILED_SHARED, 0, o, site);
+        return try ? EBUSY : ETIMEDOUT;
+    }
+    uint8_t flags = try || deadline ? FT_FLAG_TRY : 0;
+    if (write) {
+        o->owner = self;
+        FT_RT_SYNC(ACQUIRE, flags, o, site);
+    } else {
+        o->count++;
+        FT_RT_SYNC(ACQUIRE_SHARED, flags, o, site);
+    }
+    return 0;
+}
+
+/* A reader that waits since a writer does is no holder's fault, and the trace has holders alone. */
+static void warn_of_preference(const pthread_rwlockattr_t *attributes)
+{
+    static bool said;
+    int kind = PTHREAD_RWLOCK_DEFAULT_NP;
+    if (said || !attributes || pthread_rwlockattr_getkind_np(attributes, &kind)) return;
+    said = kind == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
+    if (said)
+        ft_rt_say(
+            "a read-write lock that prefers writers is recorded as one that does not: readers "
+            "do not wait for writers that wait, and deadlocks of such are not looked for");
+}
+
+int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attributes)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    int result = FT_REAL(pthread_rwlock_init)(lock, attributes);
+    if (!self) return result;
+    warn_of_preference(attributes);
+    FT_RT_BEGINS(lock, rwlock_at(lock));
+    return FT_RT_END(result);
+}
+
+int pthread_rwlock_destroy(pthread_rwlock_t *lock)
+{
+    FT_RT_HOOK(pthread_rwlock_destroy, lock);
+    FT_RT_ENDS(lock, rwlock_at(lock));
+    return FT_RT_END(FT_REAL(pthread_rwlock_destroy)(lock));
+}
+
+#define RWLOCK(name, write, try)                                                                   \
+    int pthread_rwlock_##name(pthread_rwlock_t *lock)                                              \
+    {                                                                                              \
+        FT_RT_HOOK(pthread_rwlock_##name, lock);                                                   \
+        return FT_RT_END(take(self, rwlock_at(lock), write, try, NULL, FT_RT_SITE));               \
+    }
+RWLOCK(rdlock, false, false)
+RWLOCK(wrlock, true, false)
+RWLOCK(tryrdlock, false, true)
+RWLOCK(trywrlock, true, true)
+
+#define RWLOCK_UNTIL(name, write)                                                                  \
+    int pthread_rwlock_timed##name(pthread_rwlock_t *lock, const struct timespec *until)           \
+    {                                                                                              \
+        FT_RT_HOOK(pthread_rwlock_timed##name, lock, until);                                       \
+        struct timespec deadline = ft_rt_deadline(CLOCK_REALTIME, until);                          \
+        return FT_RT_END(take(self, rwlock_at(lock), write, false, &deadline, FT_RT_SITE));        \
+    }                                                                                              \
+    int pthread_rwlock_clock##name(pthread_rwlock_t *lock, clockid_t clock,                        \
+                                   const struct timespec *until)                                   \
+    {                                                                                              \
+        FT_RT_HOOK(pthread_rwlock_clock##name, lock, clock, until);                                \
+        struct timespec deadline = ft_rt_deadline(clock, until);                                   \
+        return FT_RT_END(take(self, rwlock_at(lock), write, false, &deadline, FT_RT_SITE));        \
+    }
+RWLOCK_UNTIL(rdlock, false)
+RWLOCK_UNTIL(wrlock, true)
+
+int pthread_rwlock_unlock(pthread_rwlock_t *lock)
+{
+    FT_RT_HOOK(pthread_rwlock_unlock, lock);
+    ft_rt_object *o = rwlock_at(lock);
+    FT_RT_SYNC(RELEASE, 0, o, FT_RT_SITE);
+    if (o->owner == self)
+        o->owner = NULL;
+    else if (o->count)
+        o->count--;
+    ft_rt_wake_all(o);
+    return FT_RT_END(0);
+}

@@ -1,0 +1,36 @@
+/* For the functions of the C library that access the program's memory as a range. */
+#ifndef FT_RECORD_RANGES_H
+#define FT_RECORD_RANGES_H
+
+#include "state/thread.h"
+
+#define CODE __builtin_return_address(0)
+
+/* Declares and defines the function behind --wrap=name; REAL is the C library's. */
+#define WRAP(result, name, parameters)                                                             \
+    result __real_##name parameters;                                                               \
+    result __wrap_##name parameters;                                                               \
+    result __wrap_##name parameters
+
+/* The runtime's own calls come here too. */
+static inline bool is_programs(void)
+{
+    return ft_rt_self && !ft_rt_self->inside;
+}
+
+static inline void reads(const void *memory, size_t size, const void *pc)
+{
+    if (is_programs()) ft_rt_read_range(memory, size, pc);
+}
+
+static inline void writes(void *memory, size_t size, const void *pc)
+{
+    if (is_programs()) ft_rt_write_range(memory, size, pc);
+}
+
+static inline size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+#endif
