@@ -44,7 +44,7 @@ ft_exit ft_exit_worse(ft_exit a, ft_exit b);
     X(CANCEL, "cancel", "JOB", 1, 1, "cancel a job")                                               \
     X(WITNESS, "witness", "FINDING", 1, 1, "fetch the witness file of a finding")                  \
     X(VERIFY, "verify", "WITNESS [TRACE]", 1, 2, "execute a witness step by step, here")           \
-    X(CONVERT, "convert", "IN OUT", 2, 2, "rewrite a trace in another format")                     \
+    X(CONVERT, "convert", "IN [OUT]", 1, 2, "rewrite a trace in another format")                   \
     X(DIFF, "diff", "JOB JOB", 2, 2, "compare the findings of two jobs")                           \
     X(REVIEW, "review", "[FINGERPRINT]", 0, 1,                                                     \
       "list a project's findings, or say what one of them is")                                     \

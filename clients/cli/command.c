@@ -88,8 +88,10 @@ static const struct {
     [FT_COMMAND_CONVERT] =
         {ft_run_convert,
          "Reads any format (detected by content, gzip and zstd as well) and writes Foretell NDJSON "
-         "or Foretell binary. \"-\" is standard input or output.",
+         "or Foretell binary. \"-\" is standard input or output. OUT may also be given with -o; "
+         "without both, the trace goes to standard output, in the format of --to.",
          "foretell convert run.std run.ndjson\n"
+         "foretell convert run.std -o run.ndjson\n"
          "foretell convert --to binary - - <run.log >run.ftb\n"},
     [FT_COMMAND_MERGE] =
         {ft_run_merge,

@@ -239,6 +239,7 @@ ft_status ft_job_spec(const ft_options *options, json_t **spec, const char **fil
     set_text(made, "model", options->model);
     set_text(made, "per", options->per);
     set_text(made, "encoding", options->encoding);
+    set_text(made, "solver", options->solver);
     set_text(made, "wakeups", options->wakeups);
     set_number(made, "context_bound", options->context_bound);
     set_number(made, "priority", options->priority);
@@ -257,11 +258,20 @@ ft_status ft_job_spec(const ft_options *options, json_t **spec, const char **fil
     return status;
 }
 
-ft_status ft_job_start(ft_remote *remote, const json_t *spec, const char *trace, char **job,
-                       ft_error *err)
+/* A job that was given no name gets the one of its file; standard input has none. */
+static void name_after(json_t *body, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    if (json_object_get(body, "name") || strcmp(path, "-") == 0) return;
+    set_text(body, "name", base);
+}
+
+ft_status ft_job_start(ft_remote *remote, const json_t *spec, const char *trace, const char *path,
+                       char **job, ft_error *err)
 {
     json_t *body = json_copy((json_t *)(uintptr_t)spec);
     json_object_set_new(body, "trace", json_string(trace));
+    name_after(body, path);
     ft_request request = {.method = "POST", .path = "/v1/jobs", .json = body, .patient = true};
     ft_reply reply = {0};
     ft_status status = ft_client_send(remote->client, &request, &reply, err);

@@ -52,8 +52,9 @@ static const option_row rows[] = {
      "only schedules of at most N context switches; auto: 1, 2, ... until found or proved for "
      "every number (default: no bound)"},
     {"wakeups", 0, VALUE_TEXT, "W", "any|observed|spurious", MEMBER(wakeups), JOB_COMMANDS,
-     "what wakes a waiter of a condition variable: any signal (default), the one of the run, or "
-     "nothing at all (spurious wake-ups)"},
+     "the signals that may wake a waiter of a condition variable in another schedule: any (any "
+     "signal, the default), observed (the signal that woke it in the run) or spurious (also none "
+     "at all, as POSIX allows)"},
     {"per", 0, VALUE_TEXT, "WHAT", "location|event", MEMBER(per), JOB_COMMANDS,
      "count candidates by source location or by event (default: location)"},
     {"property", 0, VALUE_TEXTS, "FILE", NULL, MEMBER(properties), JOB_COMMANDS,
@@ -131,7 +132,7 @@ static const option_row rows[] = {
      "print the summary line only, and no progress"},
     {"wait", 0, VALUE_NONE, NULL, NULL, MEMBER(wait), BIT(SHOW), "wait until the job has ended"},
     {"output", 'o', VALUE_TEXT, "FILE", NULL, MEMBER(output),
-     BIT(WITNESS) | BIT(MERGE) | BIT(CHECK) | BIT(SHOW),
+     BIT(WITNESS) | BIT(CONVERT) | BIT(MERGE) | BIT(CHECK) | BIT(SHOW),
      "where to write (default: standard output)"},
     {"output", 'o', VALUE_TEXT, "FILE", NULL, MEMBER(output), BIT(RECORD), "the trace to write"},
     {"output", 'o', VALUE_TEXT, "DIR", NULL, MEMBER(output), BIT(TEST),

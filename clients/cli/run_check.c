@@ -34,7 +34,7 @@ static void start(ft_remote *remote, const json_t *spec, checked *file, ft_progr
     char *trace = NULL;
     ft_status status =
         ft_job_upload(remote, spec, file->path, shown(file->path), progress, &trace, &err);
-    if (!status) status = ft_job_start(remote, spec, trace, &file->job, &err);
+    if (!status) status = ft_job_start(remote, spec, trace, file->path, &file->job, &err);
     if (status) file->code = fail(file->path, &err, progress);
     free(trace);
 }

@@ -52,7 +52,7 @@ ft_exit ft_run_submit(const ft_options *options)
         ft_progress_release(&progress);
         file = status ? path : NULL;
     }
-    if (!status) status = ft_job_start(&remote, spec, trace, &job, &err);
+    if (!status) status = ft_job_start(&remote, spec, trace, path, &job, &err);
     if (!status) print_job(options, &remote, job);
     ft_exit code = status ? fail(file, &err) : FT_EXIT_CLEAN;
     free(trace);

@@ -86,9 +86,15 @@ ft_exit ft_run_verify(const ft_options *options)
 ft_exit ft_run_convert(const ft_options *options)
 {
     ft_error err = FT_ERROR_INIT;
-    const char *in = options->arguments.data[0], *out = options->arguments.data[1];
+    const char *in = options->arguments.data[0], *out = "-";
     ft_trace_writer write;
     ft_trace *trace = NULL;
+    if (options->arguments.len > 1 && options->output) {
+        ft_error_set(&err, FT_USAGE, "the output is named twice, as OUT and as -o: give one");
+        return fail(NULL, &err);
+    }
+    if (options->arguments.len > 1) out = options->arguments.data[1];
+    if (options->output) out = options->output;
     if (ft_output_choose(options->to, out, NULL, &write, &err)) return fail(NULL, &err);
     if (ft_input_trace(in, &trace, NULL, &err)) return fail(in, &err);
     ft_status status = ft_output_trace(trace, write, out, &err);

@@ -86,6 +86,12 @@ static ft_exit record(ft_test *t)
 
 /* ---- checking */
 
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 static ft_exit check(const ft_test *t)
 {
     ft_options options = *t->options;
@@ -93,6 +99,7 @@ static ft_exit check(const ft_test *t)
     options.output = NULL;
     options.arguments = (ft_texts){0};
     if (!options.witness_dir) options.witness_dir = t->folder;
+    if (!options.name) options.name = base_of(t->options->arguments.data[0]);
     for (size_t i = 0; i < t->traces.len; i++) ft_vec_push(&options.arguments, t->traces.data[i]);
     ft_exit code = ft_run_check(&options);
     ft_vec_release(&options.arguments);
@@ -100,12 +107,6 @@ static ft_exit check(const ft_test *t)
 }
 
 /* ---- replaying */
-
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 /* The witness's file is named after its trace. */
 static const char *trace_of(const ft_test *t, const char *witness)
