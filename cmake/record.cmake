@@ -10,9 +10,21 @@ set_target_properties(foretell-record PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${reco
                       C_EXTENSIONS ON POSITION_INDEPENDENT_CODE ON)
 # It stands under a program that is not ours: no checks of ours, no calls that the compiler makes up
 # (it would call itself), thread state without a call.
-target_compile_options(foretell-record PRIVATE -O2 -fno-sanitize=all -fno-stack-protector
-                       -fno-builtin -ftls-model=initial-exec -fno-tree-slp-vectorize
-                       $<$<C_COMPILER_ID:GNU>:-fno-tree-loop-distribute-patterns>)
+set(record_options -O2 -fno-sanitize=all -fno-stack-protector -fno-builtin -ftls-model=initial-exec
+    -fno-tree-slp-vectorize $<$<C_COMPILER_ID:GNU>:-fno-tree-loop-distribute-patterns>)
+target_compile_options(foretell-record PRIVATE ${record_options})
+
+# A program may define functions of its own under the C library's names.
+add_custom_command(TARGET foretell-record POST_BUILD
+                   COMMAND ${CMAKE_SOURCE_DIR}/cmake/yield.sh ${CMAKE_LINKER} ${CMAKE_OBJCOPY}
+                           ${CMAKE_OBJDUMP} ${CMAKE_AR} $<TARGET_FILE:foretell-record>)
+
+# For programs that define functions of wrapped.h themselves.
+add_library(foretell-libc STATIC clients/record/wrapper/libc_names.c)
+target_include_directories(foretell-libc PRIVATE common)
+set_target_properties(foretell-libc PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${record_share}
+                      C_EXTENSIONS ON POSITION_INDEPENDENT_CODE ON)
+target_compile_options(foretell-libc PRIVATE ${record_options})
 
 # What the program's calls are linked away from (wrapped.h), the runtime itself calls plainly.
 file(READ ${CMAKE_SOURCE_DIR}/clients/record/wrapper/wrapped.h wrapped)
@@ -60,11 +72,12 @@ target_link_libraries(foretell-as PRIVATE foreassembler)
 set_target_properties(foretell-as PROPERTIES OUTPUT_NAME as
                       RUNTIME_OUTPUT_DIRECTORY ${record_share}/bin)
 
+file(GLOB wrapper_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/clients/record/wrapper/*.c)
+list(REMOVE_ITEM wrapper_sources ${CMAKE_SOURCE_DIR}/clients/record/wrapper/libc_names.c)
 foreach(wrapper foretell-cc foretell-c++)
-  add_executable(${wrapper} clients/record/wrapper/main.c clients/record/wrapper/command.c
-                 clients/record/wrapper/request.c clients/record/wrapper/symbolic.c)
-  target_include_directories(${wrapper} PRIVATE clients/record)
-  add_dependencies(${wrapper} foretell-record foretell-as)
+  add_executable(${wrapper} ${wrapper_sources})
+  target_include_directories(${wrapper} PRIVATE clients/record common)
+  add_dependencies(${wrapper} foretell-record foretell-libc foretell-as)
 endforeach()
 set(record_archivers)
 foreach(tool gcc-ar gcc-ranlib llvm-ar llvm-ranlib)

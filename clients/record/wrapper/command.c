@@ -21,3 +21,10 @@ void ft_command_add_all(ft_command *command, const char *const *arguments)
 {
     for (; *arguments; arguments++) ft_command_add(command, *arguments);
 }
+
+ft_command ft_command_copy(const ft_command *command)
+{
+    ft_command copy = {0};
+    if (command->n) ft_command_add_all(&copy, command->data);
+    return copy;
+}

@@ -10,6 +10,7 @@ typedef struct ft_command {
 
 /* Where there is no memory left the process ends with a message. */
 void ft_command_add(ft_command *command, const char *argument);
+ft_command ft_command_copy(const ft_command *command);
 void ft_command_add_all(ft_command *command, const char *const *arguments); /* up to a NULL */
 
 #endif

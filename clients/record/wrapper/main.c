@@ -13,10 +13,11 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "link.h"
+#include "process.h"
 #include "raw/assembly.h"
 #include "request.h"
 #include "symbolic.h"
-
 #include "wrapped.h"
 
 static const char help[] =
@@ -60,19 +61,6 @@ static const char *const no_builtins[] = {
     FT_WRAPPED_TABLE(FT_ROW)
 #undef FT_ROW
         NULL};
-/* The archive itself stands between these. */
-static const char *const link_before[] = {"-Wl,--whole-archive", NULL};
-static const char *const link_after[] = {"-Wl,--no-whole-archive", "-Wl,--export-dynamic",
-                                         "-lpthread", "-ldl", NULL};
-/* What the archive needs of the libraries that stand behind it by default. */
-static const char *const link_needed[] = {"-lgcc", "-lgcc_s", "-lc", "-lgcc", NULL};
-/* Libraries too: the functions that stand behind these are in the program, as the calls are. */
-static const char *const link_all[] = {
-#define FT_ROW(name) "-Wl,--wrap=" #name,
-    FT_WRAPPED_TABLE(FT_ROW)
-#undef FT_ROW
-        NULL};
-
 static bool is_cxx(const char *name)
 {
     size_t length = strlen(name); /* only the end: folders may have such names too */
@@ -200,11 +188,22 @@ static void add_argument(ft_command *command, const char *argument, bool clang)
     ft_command_add(command, argument);
 }
 
+static ft_link link_of(const ft_request *r, const char *folder)
+{
+    return (ft_link){.runtime = ours(folder, "libforetell-record.a"),
+                     .libc = ours(folder, "libforetell-libc.a"),
+                     .shared = r->shared,
+                     .language = r->language,
+                     .chosen_libraries = r->chosen_libraries};
+}
+
 static int build_with_terms(const char *name, const ft_command *arguments, const ft_request *r,
                             const char *folder)
 {
     const char *compiler = compiler_of(name);
+    ft_link link = link_of(r, folder);
     ft_command all = {0};
+    link.language = false; /* objects alone are linked */
     ft_command_add(&all, name);
     for (unsigned long i = 0; i < arguments->n; i++) add_argument(&all, arguments->data[i], true);
     ft_build build = {.compiler = is_clang(compiler) ? compiler
@@ -213,13 +212,8 @@ static int build_with_terms(const char *name, const ft_command *arguments, const
                       .folder = folder,
                       .include = ours(folder, "include"),
                       .assembler = ours(folder, "bin"),
-                      .runtime = ours(folder, "libforetell-record.a"),
-                      .before = link_before,
-                      .after = link_after,
-                      .needed = r->chosen_libraries ? link_needed : NULL,
-                      .all = link_all,
+                      .link = &link,
                       .links = r->links && r->has_input,
-                      .shared = r->shared,
                       .other = r->other,
                       .strict = r->strict,
                       .argc = (int)all.n,
@@ -285,20 +279,39 @@ static void add_plugin(ft_command *command, const ft_request *r, bool clang)
         ft_command_add(command, "-Wl,-plugin-opt=-generate-arange-section");
 }
 
-static void add_runtime(ft_command *command, const ft_request *r, const char *folder)
+/* How it is compiled and linked; the link's options are still to come. */
+static ft_command prepare(const char *compiler, const ft_request *r, const char *folder,
+                          const ft_command *expanded, int argc, char **argv)
 {
-    if (r->language) ft_command_add_all(command, (const char *const[]){"-x", "none", NULL});
-    ft_command_add_all(command, link_before);
-    ft_command_add(command, ours(folder, "libforetell-record.a"));
-    ft_command_add_all(command, link_after);
-    if (r->chosen_libraries) ft_command_add_all(command, link_needed);
+    bool clang = is_clang(compiler);
+    ft_command command = {0};
+    name_assembler(compiler, clang);
+    add_words(&command, compiler);
+    add_compile(&command, r, clang, folder);
+    add_arguments(&command, r, clang, expanded, argc, argv);
+    add_last(&command, clang);
+    add_plugin(&command, r, clang);
+    return command;
 }
 
-static void add_link(ft_command *command, const ft_request *r, const char *folder)
+/* Once more, where the program turns out to define functions with the C library's names. */
+static int build_and_link(const ft_command *prepared, ft_link *link, const char *output)
 {
-    if (!r->links || !r->has_input) return;
-    if (!r->shared) add_runtime(command, r, folder);
-    ft_command_add_all(command, link_all);
+    ft_command command = ft_command_copy(prepared);
+    ft_link_add(link, &command);
+    int code = ft_process_run(&command);
+    if (code || !ft_link_see(link, output)) return code;
+    command = ft_command_copy(prepared);
+    ft_link_add(link, &command);
+    return ft_process_run(&command);
+}
+
+static _Noreturn void become(const ft_command *command)
+{
+    execvp(command->data[0], (char **)command->data);
+    fprintf(stderr, "foretell-cc: %s: %s (set FORETELL_CC and FORETELL_CXX)\n", command->data[0],
+            strerror(errno));
+    exit(2);
 }
 
 int main(int argc, char **argv)
@@ -309,8 +322,7 @@ int main(int argc, char **argv)
         return 0;
     }
     const char *compiler = compiler_of(argv[0]), *folder = own_folder();
-    bool clang = terms || is_clang(compiler);
-    ft_command arguments = ft_request_expand(argc, argv), command = {0};
+    ft_command arguments = ft_request_expand(argc, argv);
     ft_request r = understand(compiler, &arguments);
     const char *why_not = refusal(&r);
     if (why_not) {
@@ -318,15 +330,11 @@ int main(int argc, char **argv)
         return 2;
     }
     if (terms) return build_with_terms(argv[0], &arguments, &r, folder);
-    name_assembler(compiler, clang);
-    add_words(&command, compiler);
-    add_compile(&command, &r, clang, folder);
-    add_arguments(&command, &r, clang, &arguments, argc, argv);
-    add_last(&command, clang);
-    add_plugin(&command, &r, clang);
-    add_link(&command, &r, folder);
-    execvp(command.data[0], (char **)command.data);
-    fprintf(stderr, "foretell-cc: %s: %s (set FORETELL_CC and FORETELL_CXX)\n", command.data[0],
-            strerror(errno));
-    return 2;
+    ft_command command = prepare(compiler, &r, folder, &arguments, argc, argv);
+    if (!r.links || !r.has_input) become(&command);
+    ft_link link = link_of(&r, folder);
+    ft_process_catch();
+    int code = build_and_link(&command, &link, r.output ? r.output : "a.out");
+    ft_process_reraise();
+    return code;
 }

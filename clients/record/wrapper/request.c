@@ -178,6 +178,8 @@ ft_request ft_request_understand(const ft_command *arguments)
         } else
             see_option(&r, a);
         if (language && !strcmp(language, "none")) language = NULL;
+        if (!strcmp(a, "-o") && i + 1 < arguments->n) r.output = arguments->data[i + 1];
+        if (!strncmp(a, "-o", 2) && a[2]) r.output = a + 2;
         if (is_one_of(a, takes_value)) i++;
     }
     r.starts_itself &= !startup;

@@ -21,6 +21,7 @@ typedef struct ft_request {
     bool language;         /* -x is in force at its end */
     bool lto;              /* link-time optimisation */
     bool assembles;        /* a source is one of assembler */
+    const char *output;    /* -o, NULL: a.out */
     const char *sanitizer; /* a list with others than ours, NULL: none */
 } ft_request;
 

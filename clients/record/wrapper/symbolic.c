@@ -1,16 +1,14 @@
 #include "symbolic.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "command.h"
+#include "process.h"
 
 /* As with gcc: headers that leave out what a detector does not see (libstdc++ reads two counts at
  * once) do so for it. */
@@ -36,64 +34,11 @@ static const char *const unoptimised[] = {"-O0", "-U_FORTIFY_SOURCE",
 
 /* ---- command lines */
 
-static void die(const char *what)
-{
-    fprintf(stderr, "foretell-cc: %s\n", what);
-    exit(2);
-}
-
-/* An interruption (Ctrl-C in a make) is for the program that runs; our files go before we do. */
-static volatile sig_atomic_t caught;
-static volatile pid_t child;
-
-static void note(int number)
-{
-    caught = number;
-    if (child > 0) kill(child, number);
-}
-
-static void catch_signals(void)
-{
-    static const int numbers[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-    struct sigaction before, action = {.sa_handler = note};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        sigaction(numbers[i], NULL, &before);
-        if (before.sa_handler != SIG_IGN) sigaction(numbers[i], &action, NULL);
-    }
-}
-
-static void reraise(void)
-{
-    if (!caught) return;
-    signal(caught, SIG_DFL);
-    raise(caught);
-}
-
-static int run(const ft_command *command)
-{
-    int status;
-    if (caught) return 2;
-    child = fork();
-    if (child < 0) die("cannot start another program");
-    if (!child) {
-        execvp(command->data[0], (char **)command->data);
-        fprintf(stderr, "foretell-cc: %s: %s%s\n", command->data[0], strerror(errno),
-                strstr(command->data[0], "instrument")
-                    ? " (--symbolic was not built: it needs llvm-14-dev)"
-                    : " (set FORETELL_CC and FORETELL_CXX)");
-        _exit(2);
-    }
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) die("lost its child");
-    child = 0;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 2;
-}
-
 static char *path(const char *folder, const char *name)
 {
     char *made = malloc(PATH_MAX);
     if (!made || snprintf(made, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX)
-        die("a path is too long");
+        ft_process_die("a path is too long");
     return made;
 }
 
@@ -171,7 +116,7 @@ static inputs look_at(const ft_build *b)
                  .languages = calloc((size_t)b->argc + 1, sizeof(char *)),
                  .other = b->other};
     const char *language = NULL;
-    if (!in.sources || !in.languages) die("out of memory");
+    if (!in.sources || !in.languages) ft_process_die("out of memory");
     for (int i = 1; i < b->argc; i++) {
         const char *a = b->argv[i];
         see_option(&in, a);
@@ -231,7 +176,7 @@ static char *base_of(const char *source)
 {
     const char *slash = strrchr(source, '/');
     char *base = strdup(strcmp(source, "-") != 0 ? (slash ? slash + 1 : source) : "stdin");
-    if (!base) die("out of memory");
+    if (!base) ft_process_die("out of memory");
     char *dot = strrchr(base, '.');
     if (dot) *dot = 0;
     return base;
@@ -241,7 +186,7 @@ static char *with_ending(const char *name, const char *ending)
 {
     size_t n = strlen(name) + strlen(ending) + 1;
     char *made = malloc(n);
-    if (!made) die("out of memory");
+    if (!made) ft_process_die("out of memory");
     snprintf(made, n, "%s%s", name, ending);
     return made;
 }
@@ -249,7 +194,7 @@ static char *with_ending(const char *name, const char *ending)
 static char *without_ending(const char *name)
 {
     char *stem = strdup(name);
-    if (!stem) die("out of memory");
+    if (!stem) ft_process_die("out of memory");
     char *dot = strrchr(stem, '.');
     if (dot && !strchr(dot, '/')) *dot = 0;
     return stem;
@@ -275,7 +220,7 @@ static void add_coverage(ft_command *to, const char *stem)
         const char *option, *ending;
     } files[] = {{"-coverage-notes-file", ".gcno"}, {"-coverage-data-file", ".gcda"}};
     char folder[PATH_MAX];
-    if (!getcwd(folder, sizeof folder)) die("the working directory has no name");
+    if (!getcwd(folder, sizeof folder)) ft_process_die("the working directory has no name");
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         const char *name = with_ending(stem, files[i].ending);
         if (name[0] != '/') name = path(folder, name); /* the program may run elsewhere */
@@ -304,7 +249,7 @@ static int make_bitcode(const ft_build *b, const inputs *in, unsigned i, const c
     ft_command_add(&c, in->sources[i]);
     ft_command_add(&c, "-o");
     ft_command_add(&c, bitcode);
-    int code = run(&c);
+    int code = ft_process_run(&c);
     free(c.data);
     return code;
 }
@@ -321,7 +266,7 @@ static int make_object(const ft_build *b, const inputs *in, const char *bitcode,
     ft_command_add(&c, bitcode);
     ft_command_add(&c, "-o");
     ft_command_add(&c, object);
-    int code = run(&c);
+    int code = ft_process_run(&c);
     free(c.data);
     return code;
 }
@@ -346,7 +291,7 @@ static int compile(const ft_build *b, const inputs *in, unsigned i, const char *
     ft_command_add(&instrument, plain);
     ft_command_add(&instrument, full);
     int code = make_bitcode(b, in, i, object, plain);
-    if (!code) code = run(&instrument);
+    if (!code) code = ft_process_run(&instrument);
     if (!code) code = make_object(b, in, full, object);
     unlink(plain);
     unlink(full);
@@ -374,7 +319,7 @@ static int hand_on(const ft_build *b, const char *const *sources, unsigned n)
     ft_command_add_all(&c, unoptimised); /* a precompiled header fits no other */
     ft_command_add(&c, "-isystem");
     ft_command_add(&c, b->include);
-    return run(&c);
+    return ft_process_run(&c);
 }
 
 /* One name for several files: which of them would be lost, nobody could tell. To assembler nothing
@@ -418,36 +363,39 @@ static void add_link(ft_command *c, const ft_build *b, const inputs *in, char **
     }
     ft_command_add(c, "-Wno-unused-command-line-argument");
     if (!b->links) return; /* another object (-r) */
-    if (b->shared && b->strict) ft_command_add(c, "-Wl,-z,undefs");
-    ft_command_add_all(c, b->all);
-    if (b->shared) return;
-    ft_command_add_all(c, b->before);
-    ft_command_add(c, b->runtime);
-    ft_command_add_all(c, b->after);
-    if (b->needed) ft_command_add_all(c, b->needed);
+    if (b->link->shared && b->strict) ft_command_add(c, "-Wl,-z,undefs");
+    ft_link_add(b->link, c);
+}
+
+static int link_objects(const ft_build *b, const inputs *in, char **objects)
+{
+    ft_command c = {0};
+    add_link(&c, b, in, objects);
+    int code = ft_process_run(&c);
+    free(c.data);
+    return code;
 }
 
 static int compile_and_link(const ft_build *b, const inputs *in, const char *work)
 {
     int code = 0;
     char **objects = calloc(in->n + 1u, sizeof *objects);
-    if (!objects) die("out of memory");
+    if (!objects) ft_process_die("out of memory");
     for (unsigned i = 0; i < in->n && !code; i++) {
         char name[32];
         snprintf(name, sizeof name, "%u.o", i);
         objects[i] = path(work, name);
         code = compile(b, in, i, objects[i], work);
     }
-    ft_command link = {0};
-    add_link(&link, b, in, objects);
-    if (!code) code = run(&link);
+    if (!code) code = link_objects(b, in, objects);
+    if (!code && b->links && ft_link_see(b->link, in->output ? in->output : "a.out"))
+        code = link_objects(b, in, objects);
     for (unsigned i = 0; i < in->n; i++) {
         if (!objects[i]) continue;
         unlink(objects[i]);
         free(objects[i]);
     }
     free(objects);
-    free(link.data);
     return code;
 }
 
@@ -467,11 +415,11 @@ int ft_symbolic_build(const ft_build *b)
     inputs in = look_at(b);
     if (in.other || (!in.n && !b->links)) return hand_on(b, NULL, 0);
     char *work = path(folder && *folder ? folder : "/tmp", "foretell-cc-XXXXXX");
-    catch_signals();
-    if (!mkdtemp(work)) die("no folder for temporary files");
+    ft_process_catch();
+    if (!mkdtemp(work)) ft_process_die("no folder for temporary files");
     int code = in.compiles ? compile_only(b, &in, work) : compile_and_link(b, &in, work);
     remove_folder(work);
     free(work);
-    reraise();
+    ft_process_reraise();
     return code;
 }

@@ -5,17 +5,16 @@
 
 #include <stdbool.h>
 
+#include "link.h"
+
 typedef struct ft_build {
-    const char *compiler, *folder;            /* clang, and where the wrapper lies */
-    const char *include;                      /* the recorder's headers */
-    const char *assembler;                    /* the folder of its assembler */
-    const char *runtime;                      /* its archive */
-    const char *const *before, *const *after; /* what stands around the archive in a link */
-    const char *const *needed; /* behind that, or NULL: the libraries are by default */
-    const char *const *all;    /* what each link gets, of a library too */
-    bool links, shared;        /* the command line asks for a program or library; for a library */
-    bool strict;               /* that has no undefined symbols */
-    bool other;                /* for nothing that is run (-E ...) */
+    const char *compiler, *folder; /* clang, and where the wrapper lies */
+    const char *include;           /* the recorder's headers */
+    const char *assembler;         /* the folder of its assembler */
+    ft_link *link;                 /* of a program or library */
+    bool links;                    /* the command line asks for one */
+    bool strict;                   /* that has no undefined symbols */
+    bool other;                    /* for nothing that is run (-E ...) */
     int argc;
     const char **argv; /* [1 ..] as given, without --symbolic, response files in full */
 } ft_build;
