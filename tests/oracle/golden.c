@@ -47,6 +47,17 @@ ft_wakeups ft_golden_wakeups(const ft_golden *golden)
     return wakeups;
 }
 
+static void load_and_call(const char *folder, const char *name,
+                          void (*each)(void *context, const ft_golden *golden), void *context)
+{
+    ft_golden golden = {0};
+    load(folder, name, &golden);
+    each(context, &golden);
+    ft_trace_free(golden.trace);
+    json_decref(golden.expected);
+    free(golden.name);
+}
+
 unsigned ft_golden_each(const char *folder, void (*each)(void *context, const ft_golden *golden),
                         void *context)
 {
@@ -59,13 +70,10 @@ unsigned ft_golden_each(const char *folder, void (*each)(void *context, const ft
     }
     closedir(dir);
     if (names.len) qsort(names.data, names.len, sizeof *names.data, by_name);
+    const char *only = getenv("FT_CASE");
     for (size_t i = 0; i < names.len; i++) {
-        ft_golden golden = {0};
-        load(folder, names.data[i], &golden);
-        each(context, &golden);
-        ft_trace_free(golden.trace);
-        json_decref(golden.expected);
-        free(golden.name);
+        if (!only || strcmp(only, names.data[i]) == 0)
+            load_and_call(folder, names.data[i], each, context);
         free(names.data[i]);
     }
     unsigned count = (unsigned)names.len;

@@ -23,8 +23,9 @@ typedef struct ft_golden {
     json_t *expected;
 } ft_golden;
 
-/* Loads every golden file of `folder` and hands it to `each`; returns how many. Fails the process
- * with a message on a file that cannot be read. */
+/* Loads every golden file of `folder` and hands it to `each`; returns how many there are. Fails the
+ * process with a message on a file that cannot be read. FT_CASE=NAME in the environment: that file
+ * alone. */
 unsigned ft_golden_each(const char *folder, void (*each)(void *context, const ft_golden *golden),
                         void *context);
 

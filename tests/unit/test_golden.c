@@ -16,6 +16,35 @@
 #include "trace/reader.h"
 #include "verdict/checker.h"
 
+/* Every wrong trace is reported, not the first alone; the test fails at its end. */
+static unsigned n_wrong;
+
+static void report_wrong(const char *trace, const char *text)
+{
+    n_wrong++;
+    print_error("WRONG  %s: %s\n       alone: FT_CASE=%s build/bin/test_golden\n", trace, text,
+                trace);
+}
+
+typedef struct found {
+    const char *want, *have; /* events of the violations */
+    uint64_t want_candidates, want_unknown, have_candidates, have_decided;
+} found;
+
+static void report_check(const ft_golden *golden, const char *model, ft_check check, found f)
+{
+    ft_strbuf text = {0};
+    ft_strbuf_printf(&text,
+                     "%s under %s: expected %u candidates (%u unknown), violations at events [%s]; "
+                     "got %u candidates (%u decided), violations at events [%s]\n       why: %s",
+                     ft_check_name(check), model, (unsigned)f.want_candidates,
+                     (unsigned)f.want_unknown, f.want, (unsigned)f.have_candidates,
+                     (unsigned)f.have_decided, f.have,
+                     json_string_value(json_object_get(golden->expected, "why")));
+    report_wrong(golden->name, ft_strbuf_text(&text));
+    ft_strbuf_release(&text);
+}
+
 static void compare_check(const ft_golden *golden, const char *model, ft_check check,
                           const json_t *expected, const ft_pipeline *pipeline)
 {
@@ -31,11 +60,9 @@ static void compare_check(const ft_golden *golden, const char *model, ft_check c
     uint64_t unknown = (uint64_t)json_integer_value(json_object_get(expected, "unknown"));
     if (strcmp(want, have) != 0 || candidates != pipeline->candidates[check] ||
         decided + unknown != candidates || unknown != pipeline->count[check][FT_VERDICT_UNKNOWN])
-        fail_msg("%s, %s under %s: expected %u candidates, violated: %s; found %u (%u decided): "
-                 "%s\n(%s)",
-                 golden->name, ft_check_name(check), model, (unsigned)candidates, want,
-                 (unsigned)pipeline->candidates[check], (unsigned)decided, have,
-                 json_string_value(json_object_get(golden->expected, "why")));
+        report_check(
+            golden, model, check,
+            (found){want, have, candidates, unknown, pipeline->candidates[check], decided});
     free(want);
     free(have);
     ft_vec_release(&violated);
@@ -50,9 +77,11 @@ static void compare_properties(const ft_golden *golden, const char *model, const
         const char *have = has[FT_VERDICT_VIOLATION]                          ? "violation"
                            : has[FT_VERDICT_ERROR] || has[FT_VERDICT_UNKNOWN] ? "undecided"
                                                                               : "safe";
-        if (strcmp(want, have) != 0)
-            fail_msg("%s, property %u under %s: %s, not %s", golden->name, (unsigned)p, model, have,
-                     want);
+        if (strcmp(want, have) == 0) continue;
+        char text[200];
+        snprintf(text, sizeof text, "property %u under %s: expected %s, got %s", (unsigned)p, model,
+                 want, have);
+        report_wrong(golden->name, text);
     }
 }
 
@@ -90,18 +119,26 @@ static void compare_golden(void *context, const ft_golden *golden)
         compare_model(golden, model, expected, context);
 }
 
+static void compare_all(const char *encoding)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%s", encoding);
+    n_wrong = 0;
+    unsigned traces = ft_golden_each(FT_SOURCE_DIR "/tests/golden", compare_golden, text);
+    if (n_wrong) fail_msg("%u wrong verdicts, listed above (encoding %s)", n_wrong, encoding);
+    assert_true(traces >= 70);
+}
+
 static void test_golden_default(void **state)
 {
     (void)state;
-    char encoding[] = "default";
-    assert_true(ft_golden_each(FT_SOURCE_DIR "/tests/golden", compare_golden, encoding) >= 70);
+    compare_all("default");
 }
 
 static void test_golden_literal(void **state)
 {
     (void)state;
-    char encoding[] = "literal";
-    assert_true(ft_golden_each(FT_SOURCE_DIR "/tests/golden", compare_golden, encoding) >= 70);
+    compare_all("literal");
 }
 
 /* ---- public traces ---- */
@@ -142,8 +179,8 @@ static void check_public(const char *name, const json_t *expected, const json_t 
     if (!ft_pipeline_run(trace, spec, &pipeline, &why))
         fail_msg("%s: %s", name, ft_strbuf_text(&why));
     if (pairs && (json_int_t)pipeline.violations.len != json_integer_value(pairs))
-        fail_msg("%s: %u racy pairs, not %d", name, (unsigned)pipeline.violations.len,
-                 (int)json_integer_value(pairs));
+        fail_msg("%s: expected %d racy pairs, got %u", name, (int)json_integer_value(pairs),
+                 (unsigned)pipeline.violations.len);
     for (size_t i = 0; i < json_array_size(must); i++)
         if (!has_pair(trace, &pipeline, json_array_get(must, i)))
             fail_msg("%s: the injected pair is missing", name);
