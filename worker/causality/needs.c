@@ -259,14 +259,16 @@ static uint32_t write_before(const ft_causality *c, const ft_claim *claim)
     return i != UINT32_MAX && ft_causality_tie(c, e, i, &source) ? source : FT_NO_EVENT;
 }
 
-/* May t_c' find what t_r left? Of one that departs only a swap's write is known. */
+/* May t_c' find what t_r left? An event that reads and writes is executed whole, whichever of its
+ * two accesses the claim is about. Where its read departs from the model, the value of its write is
+ * known of a compare-and-swap alone. */
 static bool may_leave(const swap *s)
 {
+    const ft_causality *c = s->c;
     uint32_t remote = s->claim->events[1];
-    if (!s->claim->writes[1]) return false;
-    if (s->c->trace->kind[remote] == FT_EVENT_RMW && !ft_trace_compares(s->c->trace, remote))
-        return true;
-    return !is_other(written_by(s->c, remote, s->claim->variable), s->found);
+    if (ft_run_find_access(c->trace, remote, s->claim->variable, true) == UINT32_MAX) return false;
+    if (c->trace->kind[remote] == FT_EVENT_RMW && !ft_trace_compares(c->trace, remote)) return true;
+    return !is_other(written_by(c, remote, s->claim->variable), s->found);
 }
 
 /* May the swap find what the write left? */
