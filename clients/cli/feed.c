@@ -7,7 +7,7 @@
 
 #include "input.h"
 #include "libraries.h"
-#include "maker/replay/schedule.h"
+#include "maker/replay/plan.h"
 
 struct ft_feed {
     ft_trace *trace;

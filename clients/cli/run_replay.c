@@ -10,7 +10,7 @@
 #include "job.h"
 #include "libraries.h"
 #include "maker/maker.h"
-#include "maker/replay/schedule.h"
+#include "maker/replay/plan.h"
 #include "program.h"
 #include "raw/raw.h"
 #include "replay.h"

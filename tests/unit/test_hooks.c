@@ -2,7 +2,7 @@
  * replays made of it. */
 #include "trace_support.h"
 
-#include "maker/replay/schedule.h"
+#include "maker/replay/plan.h"
 #include "trace/binary.h"
 
 enum { MANY = 150000, ACTORS = 3 };

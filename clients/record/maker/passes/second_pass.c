@@ -135,7 +135,7 @@ static void hand_on(ft_maker *m, const ft_raw_record *r)
 }
 
 /* Edges stand outside of what belongs to the step: nothing between a use and its event
- * (replay/schedule.c, deed). */
+ * (replay/plan.c, deed). */
 static void synchronise(ft_maker *m, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;

@@ -1,4 +1,4 @@
-#include "maker/replay/schedule.h"
+#include "maker/replay/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
