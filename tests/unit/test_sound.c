@@ -7,15 +7,16 @@
 
 #include <cmocka.h>
 
-#include "maker/maker_internal.h"
+#include "maker/inventory/inventory.h"
+#include "trace/event.h"
 
 #define MEMORY (UINT64_C(1) << 47)
 
 static bool is_sound(const ft_raw_record *record)
 {
     static uint32_t parents[2];
-    ft_maker maker = {.parents = {.data = parents, .len = 2}};
-    return ft_maker_is_sound(&maker, record);
+    ft_inventory inventory = {.parents = {.data = parents, .len = 2}};
+    return ft_inventory_accepts(&inventory, record);
 }
 
 static void test_accesses(void **state)
@@ -95,16 +96,16 @@ static void test_locks(void **state)
         {FT_EVENT_ACQUIRE, 0, 3, false, false},
     };
     (void)state;
-    ft_maker_object objects[] = {{.class = FT_RAW_CLASS_MUTEX},
-                                 {.class = FT_RAW_CLASS_RWLOCK},
-                                 {.class = FT_RAW_CLASS_CONDITION}};
+    ft_inventory_object objects[] = {{.class = FT_RAW_CLASS_MUTEX},
+                                     {.class = FT_RAW_CLASS_RWLOCK},
+                                     {.class = FT_RAW_CLASS_CONDITION}};
     uint32_t parents[1] = {0};
-    ft_maker maker = {.parents = {.data = parents, .len = 1},
-                      .objects = {.data = objects, .len = 3}};
+    ft_inventory inventory = {.parents = {.data = parents, .len = 1},
+                              .objects = {.data = objects, .len = 3}};
     for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
         ft_raw_record record = {.operation = ROWS[i].waits ? FT_RAW_BLOCKED : FT_RAW_SYNC,
                                 .operands = {ROWS[i].kind, ROWS[i].flags, ROWS[i].object}};
-        if (ft_maker_is_sound(&maker, &record) != ROWS[i].sound) fail_msg("lock %zu", i);
+        if (ft_inventory_accepts(&inventory, &record) != ROWS[i].sound) fail_msg("lock %zu", i);
     }
 }
 

@@ -1,17 +1,19 @@
-/* What the user says of a program in a file, `foretell record --annotations FILE`: accesses that
- * are to be part of no finding, and orders that the recorder cannot see. One line each, "#" begins
- * a comment; a NAME may end in "*", which stands for anything:
+/* Annotations: the user's file `foretell record --annotations FILE`, which names accesses that no
+ * finding may use, and orders that the recorder cannot see.
+ *
+ * One rule a line, "#" begins a comment; a NAME may end in "*", which matches anything:
  *
  *   ignore function NAME    accesses in the function
  *   ignore file NAME        accesses in the source file
  *   ignore variable NAME    accesses of the variable, its members and elements included
- *   order NAME NAME         what a thread does in the first function comes before what others do
- *                           later in the second
+ *   order NAME NAME         events of a thread in the first function come before later events of
+ *                           other threads in the second
  *
- * An ignored access stays in the trace with its value and explains what others read; without it
- * schedules could be predicted in which a read returns what it never could. An order only takes
- * schedules away. So neither makes a finding false; an order that the program does not keep can
- * make a bug look safe, and that is the user's word. */
+ * An ignored access stays in the trace with its value: without it schedules could be predicted in
+ * which a read returns a value that it never could. An order only takes schedules away. So neither
+ * makes a finding false; but an order that the program does not keep can hide a bug.
+ *
+ * Imports: common/base, common/trace. */
 #ifndef FT_RECORD_ANNOTATIONS_H
 #define FT_RECORD_ANNOTATIONS_H
 

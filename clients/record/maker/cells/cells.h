@@ -1,4 +1,4 @@
-/* Cells: which pieces of memory become shared variables of the trace.
+/* Cells: the pieces of memory that become shared variables of the trace.
  *
  * Memory is seen in granules of eight bytes. A granule lives from one allocation of its memory to
  * the next (malloc, a new thread's stack), so an address that is used again is another variable.
@@ -33,7 +33,9 @@
  * a second thread did. Terms flow through memory: recordings with terms have cells for what is
  * ordered too, apart from the others (ft_cell.ordered).
  *
- * Both passes feed the same records in the same order. */
+ * Both passes feed the same records in the same order.
+ *
+ * Imports: log, raw, common/base, common/trace. */
 #ifndef FT_RECORD_CELLS_H
 #define FT_RECORD_CELLS_H
 

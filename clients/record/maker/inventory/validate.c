@@ -1,6 +1,7 @@
 /* A log may be damaged: what its records say must fit together before anything is made of it. */
-#include "maker/maker_internal.h"
+#include "maker/inventory/inventory.h"
 #include "raw/inputs.h"
+#include "trace/event.h"
 
 enum { MOST_THREADS = UINT16_MAX };
 #define END_OF_MEMORY (UINT64_C(1) << 47)
@@ -14,7 +15,7 @@ enum { MOST_THREADS = UINT16_MAX };
 #define MOST_HELD    END_OF_MEMORY
 #endif
 
-static bool is_object(const ft_maker *m, uint64_t index, uint64_t kind)
+static bool is_object(const ft_inventory *inventory, uint64_t index, uint64_t kind)
 {
     static const ft_object_class classes[FT_RAW_CLASSES] = {
         [FT_RAW_CLASS_MUTEX] = FT_OBJECT_LOCK,
@@ -24,8 +25,8 @@ static bool is_object(const ft_maker *m, uint64_t index, uint64_t kind)
         [FT_RAW_CLASS_BARRIER] = FT_OBJECT_BARRIER,
         [FT_RAW_CLASS_ONCE] = FT_OBJECT_ONCE,
     };
-    if (kind >= FT_EVENT_KINDS || index >= m->objects.len) return false;
-    ft_raw_class class = m->objects.data[index].class;
+    if (kind >= FT_EVENT_KINDS || index >= inventory->objects.len) return false;
+    ft_raw_class class = inventory->objects.data[index].class;
     bool shared = kind == FT_EVENT_ACQUIRE_SHARED || kind == FT_EVENT_TRY_FAILED_SHARED;
     if (shared && class != FT_RAW_CLASS_RWLOCK) return false;
     return classes[class] == ft_event_kind_object((ft_event_kind)kind);
@@ -41,16 +42,16 @@ static bool is_flagged(uint64_t flags, uint64_t kind)
     return (flags & ~(uint64_t)allowed) == 0;
 }
 
-static bool sound_sync(const ft_maker *m, const uint64_t *o)
+static bool sound_sync(const ft_inventory *inventory, const uint64_t *o)
 {
-    return is_object(m, o[2], o[0]) && is_flagged(o[1], o[0]);
+    return is_object(inventory, o[2], o[0]) && is_flagged(o[1], o[0]);
 }
 
-static bool sound_block(const ft_maker *m, const uint64_t *o)
+static bool sound_block(const ft_inventory *inventory, const uint64_t *o)
 {
     if (o[0] >= FT_EVENT_KINDS || !ft_event_kind_waits((ft_event_kind)o[0])) return false;
     if (!is_flagged(o[1], o[0]) || o[1] & FT_FLAG_FAILED) return false;
-    return o[0] == FT_EVENT_JOIN ? o[2] < m->parents.len : is_object(m, o[2], o[0]);
+    return o[0] == FT_EVENT_JOIN ? o[2] < inventory->parents.len : is_object(inventory, o[2], o[0]);
 }
 
 static bool sound_object(const uint64_t *o)
@@ -79,10 +80,10 @@ static bool sound_begin(const ft_raw_record *r)
     return r->thread == 0 || sound_range(r->operands[0], r->operands[1]);
 }
 
-bool ft_maker_is_sound(const ft_maker *m, const ft_raw_record *r)
+bool ft_inventory_accepts(const ft_inventory *inventory, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;
-    size_t threads = m->parents.len;
+    size_t threads = inventory->parents.len;
     if (r->thread >= threads) return false;
     if (r->access && r->size > MOST_TOUCHED) return false;
     if (r->access || r->n_events) return true;
@@ -94,13 +95,13 @@ bool ft_maker_is_sound(const ft_maker *m, const ft_raw_record *r)
         return sound_range(o[0], o[1]);
     if (r->operation == FT_RAW_FORK) return o[1] == threads && threads < MOST_THREADS;
     if (r->operation == FT_RAW_JOIN) return o[1] < threads && !(o[2] & ~(uint64_t)FT_FLAG_TRY);
-    if (r->operation == FT_RAW_SYNC) return sound_sync(m, o);
+    if (r->operation == FT_RAW_SYNC) return sound_sync(inventory, o);
     if (r->operation == FT_RAW_MARK) return o[0] == FT_EVENT_TX_BEGIN || o[0] == FT_EVENT_TX_END;
-    if (r->operation == FT_RAW_BLOCKED) return sound_block(m, o);
+    if (r->operation == FT_RAW_BLOCKED) return sound_block(inventory, o);
     if (r->operation == FT_RAW_OBJECT) return sound_object(o);
     if (r->operation == FT_RAW_INITIALISED || r->operation == FT_RAW_DESTROYED ||
         r->operation == FT_RAW_RECLAIMED)
-        return o[1] < m->objects.len;
+        return o[1] < inventory->objects.len;
     if (r->operation == FT_RAW_INPUT) return sound_input(o);
     if (r->operation == FT_RAW_CHANNEL) return o[1] && o[0] && o[0] <= 7;
     return true;

@@ -1,5 +1,14 @@
-/* Reading a raw log (raw/raw.h): what the runtime wrote, in its order, also while it still writes.
- */
+/* The raw log: reads the records that the runtime writes (raw/raw.h), also while the program still
+ * runs, and gives them to both passes in the same order.
+ *
+ * A log that is followed goes through a ring in shared memory: the program waits where the reader
+ * falls behind. Records taken from the ring are kept in the *store*, accesses among them packed
+ * (pack.h), first in memory and then in the file, so that a rewind gives all of them once more.
+ * Accesses, calls and returns are *events*; they come in batches of up to FT_RAW_BATCH of one
+ * thread, every other record by itself. The reader follows each thread's calls, so that the frame
+ * around an address on its stack is known.
+ *
+ * Imports: raw, common/base. */
 #ifndef FT_RECORD_RAW_LOG_H
 #define FT_RECORD_RAW_LOG_H
 

@@ -6,120 +6,110 @@
  */
 #include <stdlib.h>
 
-#include "maker/annotations/annotations.h"
-#include "maker/maker_internal.h"
-
-static bool is_known(ft_maker *m, uint64_t site, ft_maker_marks *known,
-                     bool (*look)(ft_symbols *, uint64_t pc))
-{
-    if (site >= m->sites.len) return false;
-    while (known->len < m->sites.len) ft_vec_push(known, 0);
-    uint8_t *at = &known->data[site];
-    if (!*at) *at = look(m->symbols, m->sites.data[site]) ? 2 : 1;
-    return *at == 2;
-}
+#include "maker/names/names.h"
 
 /* Those that are benign for what they are, or of which annotations speak, stay what they are. */
-void ft_maker_note_location(ft_maker *m, uint64_t pc, uint32_t loc)
+void ft_names_note_location(ft_names *names, uint64_t pc, uint32_t loc)
 {
-    const ft_location *at = &ft_builder_peek(m->builder)->locations[loc];
+    const ft_location *at = &ft_builder_peek(names->builder)->locations[loc];
     bool known = ft_annotations_is_known(at) ||
-                 (m->annotations && ft_annotations_concern(m->annotations, at));
-    while (m->library_locations.len <= loc) ft_vec_push(&m->library_locations, 0);
-    m->library_locations.data[loc] = !known && ft_symbols_is_library(m->symbols, pc);
+                 (names->annotations && ft_annotations_concern(names->annotations, at));
+    while (names->library_locations.len <= loc) ft_vec_push(&names->library_locations, 0);
+    names->library_locations.data[loc] = !known && ft_symbols_is_library(names->symbols, pc);
 }
 
-static uint32_t find_asker(const ft_maker *m, uint32_t context)
+static uint32_t find_caller(const ft_names *names, uint32_t context)
 {
-    const ft_context *contexts = ft_builder_peek(m->builder)->contexts;
-    if (ft_builder_is_benign_call(m->builder, context)) return FT_NO_CONTEXT;
-    while (context != FT_NO_CONTEXT && ft_maker_in_library(m, contexts[context].loc))
+    const ft_context *contexts = ft_builder_peek(names->builder)->contexts;
+    if (ft_builder_is_benign_call(names->builder, context)) return FT_NO_CONTEXT;
+    while (context != FT_NO_CONTEXT && ft_names_in_library(names, contexts[context].loc))
         context = contexts[context].parent;
     return context;
 }
 
-static uint32_t asker_of(ft_maker *m, uint32_t context)
+static uint32_t caller_of(ft_names *names, uint32_t context)
 {
     bool is_new;
     if (context == FT_NO_CONTEXT) return context;
-    uint64_t *known = ft_map_slot(&m->askers, context, FT_NO_CONTEXT, &is_new);
-    if (is_new) *known = find_asker(m, context);
+    uint64_t *known = ft_map_slot(&names->callers, context, FT_NO_CONTEXT, &is_new);
+    if (is_new) *known = find_caller(names, context);
     return (uint32_t)*known;
 }
 
-static bool is_shown_known(const ft_maker *m, uint32_t context, uint32_t *shown)
+static bool is_shown_known(const ft_names *names, uint32_t context, uint32_t *shown)
 {
     uint64_t known = context;
-    bool as_it_is = context == FT_NO_CONTEXT || ft_builder_is_benign_call(m->builder, context);
-    if (!as_it_is && !ft_map_get(&m->shown, context, &known)) return false;
+    bool as_it_is = context == FT_NO_CONTEXT || ft_builder_is_benign_call(names->builder, context);
+    if (!as_it_is && !ft_map_get(&names->shown, context, &known)) return false;
     *shown = (uint32_t)known;
     return true;
 }
 
 /* Outwards to what is known, and back: calls may be nested deeply. */
-uint32_t ft_maker_shown(ft_maker *m, uint32_t context)
+uint32_t ft_names_shown(ft_names *names, uint32_t context)
 {
     FT_VEC(uint32_t) inner = {0};
     uint32_t shown;
-    while (!is_shown_known(m, context, &shown)) {
+    while (!is_shown_known(names, context, &shown)) {
         ft_vec_push(&inner, context);
-        context = ft_builder_peek(m->builder)->contexts[context].parent;
+        context = ft_builder_peek(names->builder)->contexts[context].parent;
     }
     while (inner.len) {
         context = inner.data[--inner.len];
-        uint32_t loc = ft_builder_peek(m->builder)->contexts[context].loc;
-        if (!ft_maker_in_library(m, loc)) shown = ft_builder_context(m->builder, shown, loc);
-        ft_map_put(&m->shown, context, shown);
+        uint32_t loc = ft_builder_peek(names->builder)->contexts[context].loc;
+        if (!ft_names_in_library(names, loc))
+            shown = ft_builder_context(names->builder, shown, loc);
+        ft_map_put(&names->shown, context, shown);
     }
     ft_vec_release(&inner);
     return shown;
 }
 
-static void keep_pair(ft_maker *m, uint64_t site, uint32_t loc)
+static void keep_pair(ft_names *names, uint64_t site, uint32_t loc)
 {
     bool is_new;
-    ft_map_slot(&m->asked, site << 32 | loc, 1, &is_new);
-    if (is_new) ft_maker_keep_site(m, m->sites.data[site], loc);
+    ft_map_slot(&names->placed, site << 32 | loc, 1, &is_new);
+    if (is_new) ft_names_keep_site(names, names->inventory->sites.data[site], loc);
 }
 
-ft_maker_spot ft_maker_asked_at(ft_maker *m, uint64_t site, uint32_t loc, uint32_t context)
+ft_names_place ft_names_place_of(ft_names *names, uint64_t site, uint32_t loc, uint32_t context)
 {
-    ft_maker_spot here = {loc, ft_maker_shown(m, context)};
-    if (!ft_maker_in_library(m, loc)) return here;
-    uint32_t asker = asker_of(m, context);
-    if (asker == FT_NO_CONTEXT) return here;
-    ft_context at = ft_builder_peek(m->builder)->contexts[asker];
-    keep_pair(m, site, at.loc);
-    return (ft_maker_spot){at.loc, ft_maker_shown(m, at.parent)};
+    ft_names_place here = {loc, ft_names_shown(names, context)};
+    if (!ft_names_in_library(names, loc)) return here;
+    uint32_t caller = caller_of(names, context);
+    if (caller == FT_NO_CONTEXT) return here;
+    ft_context at = ft_builder_peek(names->builder)->contexts[caller];
+    keep_pair(names, site, at.loc);
+    return (ft_names_place){at.loc, ft_names_shown(names, at.parent)};
 }
 
-uint32_t ft_maker_locate(ft_maker *m, uint64_t site)
+uint32_t ft_names_locate(ft_names *names, uint64_t site)
 {
-    uint32_t loc = ft_maker_location(m, site);
-    ft_maker_spot spot = ft_maker_asked_at(m, site, loc, m->context);
-    ft_builder_in_context(m->builder, spot.context);
+    uint32_t loc = ft_names_location(names, site);
+    ft_names_place spot = ft_names_place_of(names, site, loc, names->context);
+    ft_builder_in_context(names->builder, spot.context);
     return spot.loc;
 }
 
-void ft_maker_in_context(ft_maker *m, uint32_t context)
+void ft_names_enter(ft_names *names, uint32_t context)
 {
-    m->context = context;
-    ft_builder_in_context(m->builder, ft_maker_shown(m, context));
+    names->context = context;
+    ft_builder_in_context(names->builder, ft_names_shown(names, context));
 }
 
 /* Blocks are what those who ask for them have; all of a program's come from one line of its
  * xmalloc.
  */
-uint32_t ft_maker_asking_site(ft_maker *m, uint32_t thread, uint32_t site, bool *of_library)
+uint32_t ft_names_allocation_site(ft_names *names, uint32_t thread, uint32_t site, bool *of_library)
 {
     uint32_t asking = 0, at = site;
     *of_library = false;
     for (uint32_t i = 0; at; i++) {
-        bool library = is_known(m, at, &m->library, ft_symbols_is_library);
+        bool library = ft_names_site_is(names, at, FT_SITE_LIBRARY);
         if (!library) asking = at;
         *of_library |= library;
-        if (!library && !is_known(m, at, &m->allocators, ft_symbols_is_allocator)) break;
-        at = ft_raw_log_caller(m->log, thread, i);
+        if (!library && !ft_names_site_is(names, at, FT_SITE_ALLOCATOR)) break;
+        at = ft_raw_log_caller(names->log, thread, i);
     }
     return asking ? asking : site;
 }

@@ -15,16 +15,16 @@ typedef struct reader {
     bool unseen;
 } reader;
 
-struct ft_known {
+struct ft_addresses_read {
     FT_VEC(reader) readers; /* by thread */
 };
 
-ft_known *ft_known_new(void)
+ft_addresses_read *ft_addresses_read_new(void)
 {
-    return ft_calloc(1, sizeof(ft_known));
+    return ft_calloc(1, sizeof(ft_addresses_read));
 }
 
-void ft_known_free(ft_known *known)
+void ft_addresses_read_free(ft_addresses_read *known)
 {
     if (!known) return;
     for (size_t t = 0; t < known->readers.len; t++) ft_map_release(&known->readers.data[t].units);
@@ -32,13 +32,13 @@ void ft_known_free(ft_known *known)
     free(known);
 }
 
-static reader *reader_of(ft_known *known, uint32_t thread)
+static reader *reader_of(ft_addresses_read *known, uint32_t thread)
 {
     while (known->readers.len <= thread) ft_vec_push(&known->readers, (reader){0});
     return &known->readers.data[thread];
 }
 
-void ft_known_read(ft_known *known, uint32_t thread, uint64_t value)
+void ft_addresses_read_add(ft_addresses_read *known, uint32_t thread, uint64_t value)
 {
     reader *r = reader_of(known, thread);
     uint64_t unit = value / UNIT;
@@ -47,12 +47,13 @@ void ft_known_read(ft_known *known, uint32_t thread, uint64_t value)
     ft_map_put(&r->units, unit, 1);
 }
 
-void ft_known_unseen(ft_known *known, uint32_t thread)
+void ft_addresses_read_add_any(ft_addresses_read *known, uint32_t thread)
 {
     reader_of(known, thread)->unseen = true;
 }
 
-bool ft_known_within(const ft_known *known, uint32_t thread, uint64_t address, uint64_t size)
+bool ft_addresses_read_within(const ft_addresses_read *known, uint32_t thread, uint64_t address,
+                              uint64_t size)
 {
     if (thread >= known->readers.len) return false;
     const reader *r = &known->readers.data[thread];

@@ -3,22 +3,23 @@
  * explained: the model keeps it where it must be kept. Where no read of the thread gave it such an
  * address, code without hooks has handed it over (tsearch, a library's table): nobody knows when.
  */
-#ifndef FT_RECORD_MAKER_KNOWN_H
-#define FT_RECORD_MAKER_KNOWN_H
+#ifndef FT_RECORD_MAKER_ADDRESSES_READ_H
+#define FT_RECORD_MAKER_ADDRESSES_READ_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct ft_known ft_known;
+typedef struct ft_addresses_read ft_addresses_read;
 
-ft_known *ft_known_new(void);
-void ft_known_free(ft_known *known); /* accepts NULL */
+ft_addresses_read *ft_addresses_read_new(void);
+void ft_addresses_read_free(ft_addresses_read *known); /* accepts NULL */
 
 /* The thread read that value out of what it shares with others. */
-void ft_known_read(ft_known *known, uint32_t thread, uint64_t value);
+void ft_addresses_read_add(ft_addresses_read *known, uint32_t thread, uint64_t value);
 /* It read what nobody looked at: any address may have been there. */
-void ft_known_unseen(ft_known *known, uint32_t thread);
+void ft_addresses_read_add_any(ft_addresses_read *known, uint32_t thread);
 /* Did it read an address in there, or right behind it? */
-bool ft_known_within(const ft_known *known, uint32_t thread, uint64_t address, uint64_t size);
+bool ft_addresses_read_within(const ft_addresses_read *known, uint32_t thread, uint64_t address,
+                              uint64_t size);
 
 #endif

@@ -1,10 +1,10 @@
-#include "maker/maker_internal.h"
+#include "maker/passes/passes.h"
 
 void ft_maker_event(ft_maker *m, ft_event_kind kind, const ft_raw_record *r, uint32_t id,
                     uint64_t site, uint32_t value, uint8_t flags)
 {
-    ft_builder_event(m->builder, kind, ft_maker_thread(m, r->thread), id, ft_maker_locate(m, site),
-                     value, flags);
+    ft_builder_event(m->builder, kind, ft_names_thread(&m->names, r->thread), id,
+                     ft_names_locate(&m->names, site), value, flags);
 }
 
 ft_value ft_maker_value(const ft_maker *m, uint32_t c, int64_t value, uint16_t life)
@@ -12,41 +12,6 @@ ft_value ft_maker_value(const ft_maker *m, uint32_t c, int64_t value, uint16_t l
     int64_t told = ft_lives_told(value, life);
     if (m->terms) return ft_terms_value(ft_cells_get(m->cells, c)->size, told);
     return (ft_value){.sort = FT_INT_SORT, .bits = (uint64_t)told};
-}
-
-uint32_t ft_maker_edge(ft_maker *m)
-{
-    ft_strbuf name = {0};
-    ft_strbuf_printf(&name, "external %u", ++m->n_edges);
-    uint32_t id = ft_builder_edge(m->builder, name.text, name.len);
-    ft_strbuf_release(&name);
-    return id;
-}
-
-void ft_maker_edge_event(ft_maker *m, ft_event_kind kind, uint32_t t, uint32_t edge)
-{
-    ft_builder_hook(m->builder, 0);
-    ft_builder_event(m->builder, kind, ft_maker_thread(m, t), edge, FT_NO_LOC, FT_NO_VALUE, 0);
-    ft_builder_hook(m->builder, m->step);
-}
-
-/* What `other` did so far stays before what `reader` does from now on. */
-static void order_after(ft_maker *m, uint32_t reader, uint32_t other)
-{
-    ft_maker_actor *a = &m->actors.data[other];
-    uint64_t *known = ft_map_slot(&m->ordered, (uint64_t)reader << 16 | other, 0, NULL);
-    if (!a->begun || *known >= a->ran || (a->ended && a->last_edge == FT_NO_ID)) return;
-    *known = m->now;
-    uint32_t edge = a->ended ? a->last_edge : ft_maker_edge(m);
-    if (!a->ended) ft_maker_edge_event(m, FT_EVENT_EDGE_OUT, other, edge);
-    ft_maker_edge_event(m, FT_EVENT_EDGE_IN, reader, edge);
-}
-
-void ft_maker_fence(ft_maker *m, uint32_t thread)
-{
-    if (!m->actors.data[thread].begun || !ft_cells_is_fenced(m->cells, thread)) return;
-    for (uint32_t t = 0; t < m->actors.len; t++)
-        if (t != thread && m->actors.data[t].ran) order_after(m, thread, t);
 }
 
 static int64_t slice(const ft_raw_record *r, const ft_cell *cell, int64_t value)
@@ -79,8 +44,9 @@ bool ft_maker_content_of(const ft_raw_record *r, const ft_cell *cell, bool writt
 static void add_external(ft_maker *m, uint32_t c, uint32_t writer, ft_value value)
 {
     ft_builder_hook(m->builder, 0);
-    ft_builder_event(m->builder, FT_EVENT_WRITE, ft_maker_thread(m, writer), m->shadows[c].variable,
-                     FT_NO_LOC, ft_builder_value(m->builder, value), FT_FLAG_SYNTHETIC);
+    ft_builder_event(m->builder, FT_EVENT_WRITE, ft_names_thread(&m->names, writer),
+                     m->memory.shadows[c].variable, FT_NO_LOC, ft_builder_value(m->builder, value),
+                     FT_FLAG_SYNTHETIC);
     ft_builder_hook(m->builder, m->step);
     m->summary->external++;
 }
@@ -90,26 +56,27 @@ static void add_external(ft_maker *m, uint32_t c, uint32_t writer, ft_value valu
 static void external_write(ft_maker *m, uint32_t c, uint32_t reader, ft_value value)
 {
     const ft_cell *cell = ft_cells_get(m->cells, c);
-    const ft_maker_shadow *s = &m->shadows[c];
+    const ft_shadow *s = &m->memory.shadows[c];
     uint64_t since = s->touched;
     bool own = cell->owner == reader && (!s->touched || s->toucher == reader);
-    if (cell->allocation != FT_NO_ALLOCATION && m->born.data[cell->allocation] > since)
-        since = m->born.data[cell->allocation];
-    for (uint32_t t = 0; t < m->actors.len && !own; t++)
-        if (t != reader && m->actors.data[t].ran > since) order_after(m, reader, t);
+    if (cell->allocation != FT_NO_ALLOCATION && m->memory.born.data[cell->allocation] > since)
+        since = m->memory.born.data[cell->allocation];
+    for (uint32_t t = 0; t < m->threads.all.len && !own; t++)
+        if (t != reader && m->threads.all.data[t].ran > since) ft_maker_order_after(m, reader, t);
     add_external(m, c, reader, value);
 }
 
 uint16_t ft_maker_life_of(const ft_maker *m, uint32_t c, int64_t value)
 {
-    return ft_cells_get(m->cells, c)->size >> FT_MAKER_WORD ? ft_lives_of(&m->lives, value) : 0;
+    return ft_cells_get(m->cells, c)->size >> FT_WORD_SHIFT ? ft_lives_of(&m->memory.lives, value)
+                                                            : 0;
 }
 
-void ft_maker_touch(ft_maker *m, uint32_t c, uint32_t t, ft_maker_content now, int64_t value,
+void ft_maker_touch(ft_maker *m, uint32_t c, uint32_t t, ft_content now, int64_t value,
                     uint16_t life)
 {
-    ft_maker_shadow *s = &m->shadows[c];
-    uint32_t toucher = !s->touched || s->toucher == t ? t : FT_MAKER_MANY;
+    ft_shadow *s = &m->memory.shadows[c];
+    uint32_t toucher = !s->touched || s->toucher == t ? t : FT_SEVERAL_THREADS;
     s->value = value;
     s->touched = m->now;
     s->id = FT_NO_VALUE;
@@ -121,53 +88,9 @@ void ft_maker_touch(ft_maker *m, uint32_t c, uint32_t t, ft_maker_content now, i
 void ft_maker_learn(ft_maker *m, uint32_t thread, const ft_cell *cell, bool known, int64_t value)
 {
     if (!known)
-        ft_known_unseen(m->known, thread);
-    else if (cell->size >> FT_MAKER_WORD && ft_maker_reaches_heap(m, value))
-        ft_known_read(m->known, thread, (uint64_t)value);
-}
-
-/* Else no other thread than those that come from its maker can touch it. */
-static bool had_company(const ft_maker *m, uint32_t maker, uint64_t born)
-{
-    for (uint32_t t = 0; t < m->actors.len; t++)
-        if (t != maker && m->actors.data[t].forked < born) return true;
-    return false;
-}
-
-static ft_maker_use *use_of(const ft_maker *m, const ft_cell *cell)
-{
-    return &m->used.data[m->blocks.data[cell->allocation].id];
-}
-
-static bool is_admitted(const ft_maker *m, const ft_cell *cell, uint32_t thread)
-{
-    return use_of(m, cell)->admitted >> thread % 64 & 1;
-}
-
-/* By a value that it read, by a channel from who made it, or as what its parent knew when it forked
- * the thread. */
-static bool may_know(const ft_maker *m, const ft_cell *cell, uint32_t thread)
-{
-    ft_cells_extent at = ft_cells_extent_of(m->cells, cell->allocation);
-    uint64_t born = m->born.data[cell->allocation];
-    if (ft_channels_behind(m->channels, thread, cell->owner) > use_of(m, cell)->made) return true;
-    for (uint32_t t = thread;; t = m->parents.data[t]) {
-        bool made = t == cell->owner, had = t != thread && is_admitted(m, cell, t);
-        if (made || had || ft_known_within(m->known, t, at.address, at.size)) return true;
-        if (!t || m->actors.data[t].forked < born) return false;
-    }
-}
-
-void ft_maker_admit(ft_maker *m, uint32_t c, uint32_t thread)
-{
-    if (ft_maker_is_admitted(m, c, thread)) return;
-    const ft_cell *cell = ft_cells_get(m->cells, c);
-    m->shadows[c].guarded = had_company(m, cell->owner, m->born.data[cell->allocation]);
-    bool free = ft_raw_log_header(m->log)->unordered_hand_overs || may_know(m, cell, thread);
-    uint32_t n = free ? 0 : (uint32_t)m->actors.len;
-    for (uint32_t t = 0; t < n; t++)
-        if (t != thread && (t == cell->owner || is_admitted(m, cell, t))) order_after(m, thread, t);
-    use_of(m, cell)->admitted |= UINT64_C(1) << thread % 64;
+        ft_addresses_read_add_any(m->memory.addresses_read, thread);
+    else if (cell->size >> FT_WORD_SHIFT && ft_shared_memory_reaches_heap(&m->memory, value))
+        ft_addresses_read_add(m->memory.addresses_read, thread, (uint64_t)value);
 }
 
 /* A read that nobody looked at. Of what nobody is known to have written the value is one that no
@@ -177,8 +100,8 @@ static uint32_t read_unseen(ft_maker *m, uint32_t c, uint32_t reader)
     enum { HIGH = 61 };
     const ft_cell *cell = ft_cells_get(m->cells, c);
     bool begins = cell->has_initial && !cell->left_over;
-    if (m->shadows[c].touched || begins || m->terms) return FT_NO_VALUE;
-    int64_t value = (int64_t)(UINT64_C(1) << HIGH) + ++m->unseen_values;
+    if (m->memory.shadows[c].touched || begins || m->terms) return FT_NO_VALUE;
+    int64_t value = (int64_t)(UINT64_C(1) << HIGH) + ++m->memory.unseen_values;
     ft_value told = {.sort = FT_INT_SORT, .bits = (uint64_t)value};
     add_external(m, c, reader, told);
     ft_maker_touch(m, c, reader, FT_CONTENT_KNOWN, value, 0);
@@ -191,7 +114,7 @@ static uint32_t read_unseen(ft_maker *m, uint32_t c, uint32_t reader)
 static uint32_t read_value(ft_maker *m, uint32_t c, const ft_raw_record *r, bool known,
                            int64_t value)
 {
-    const ft_maker_shadow *s = &m->shadows[c];
+    const ft_shadow *s = &m->memory.shadows[c];
     ft_maker_learn(m, r->thread, ft_cells_get(m->cells, c), known, value);
     if (!known) return read_unseen(m, c, r->thread);
     bool same = s->content == FT_CONTENT_KNOWN && s->value == value;
@@ -218,10 +141,10 @@ static bool may_be_unwritten(ft_maker *m, uint32_t c, uint32_t thread, bool writ
 {
     const ft_cell *cell = ft_cells_get(m->cells, c);
     if (!m->terms || (cell->has_initial && !cell->left_over)) return false;
-    ft_maker_birth *birth = &m->births[c];
+    ft_first_write *birth = &m->memory.first_writes[c];
     bool unwritten =
         !birth->turn || !ft_cells_is_behind(m->cells, thread, birth->thread, birth->turn);
-    if (!birth->turn && writes) *birth = (ft_maker_birth){thread, *ft_cells_turn_now(m->cells)};
+    if (!birth->turn && writes) *birth = (ft_first_write){thread, *ft_cells_turn_now(m->cells)};
     return unwritten;
 }
 
@@ -234,31 +157,32 @@ static void cell_events(ft_maker *m, const ft_raw_record *r, uint32_t c)
     bool reads = r->form == FT_RAW_FORM_READ || r->form == FT_RAW_FORM_ATOMIC_READ;
     bool atomic = r->form != FT_RAW_FORM_READ && r->form != FT_RAW_FORM_WRITE;
     uint8_t flags = atomic ? FT_FLAG_ATOMIC : 0;
-    uint32_t id = m->shadows[c].variable;
+    uint32_t id = m->memory.shadows[c].variable;
     m->summary->kept++;
     ft_terms_content content = {.known = known, .value = value};
     content.unwritten = may_be_unwritten(m, c, r->thread, !reads);
     if (update) {
         ft_maker_content_of(r, cell, true, &written);
         uint32_t old = read_value(m, c, r, known, value);
-        content.again = m->shadows[c].life;
+        content.again = m->memory.shadows[c].life;
         uint32_t made = write_value(m, c, r, known, written);
-        content.again |= m->shadows[c].life != 0;
+        content.again |= m->memory.shadows[c].life != 0;
         if (m->terms && ft_terms_cell(m->terms, cell, id, content)) return;
-        ft_builder_update(m->builder, ft_maker_thread(m, r->thread), id,
-                          ft_maker_locate(m, r->site), old, made, r->form == FT_RAW_FORM_COMPARE);
+        ft_builder_update(m->builder, ft_names_thread(&m->names, r->thread), id,
+                          ft_names_locate(&m->names, r->site), old, made,
+                          r->form == FT_RAW_FORM_COMPARE);
         return;
     }
     uint32_t seen = reads ? read_value(m, c, r, known, value) : write_value(m, c, r, known, value);
-    content.again = m->shadows[c].life;
+    content.again = m->memory.shadows[c].life;
     if (m->terms && ft_terms_cell(m->terms, cell, id, content)) return;
     ft_maker_event(m, reads ? FT_EVENT_READ : FT_EVENT_WRITE, r, id, r->site, seen, flags);
 }
 
 ft_terms_place ft_maker_place(ft_maker *m, const ft_raw_record *r, uint64_t site)
 {
-    return (ft_terms_place){r->thread, ft_maker_thread(m, r->thread), ft_maker_locate(m, site),
-                            m->step};
+    return (ft_terms_place){r->thread, ft_names_thread(&m->names, r->thread),
+                            ft_names_locate(&m->names, site), m->step};
 }
 
 enum { UNIT = 16 }; /* bytes: no processor's atomic has more */
@@ -276,7 +200,7 @@ static void keep_whole(ft_maker *m, const ft_raw_record *r, uint64_t direction)
         const uint64_t operands[] = {direction, FT_RAW_CHANNEL_UNITS | unit};
         ft_channels_meet(m->channels, r->thread, operands, FT_NO_ALLOCATION);
         ft_builder_hook(m->builder, 0);
-        ft_channels_follow(m->channels, m->builder, ft_maker_thread(m, r->thread), operands,
+        ft_channels_follow(m->channels, m->builder, ft_names_thread(&m->names, r->thread), operands,
                            FT_NO_LOC);
         ft_builder_hook(m->builder, m->step);
     }
@@ -298,7 +222,7 @@ void ft_maker_access(ft_maker *m, const ft_raw_record *r)
         uint32_t skip, c = ft_cells_at(m->cells, at, &skip);
         if (c != FT_NO_CELL) {
             if (ft_cells_get(m->cells, c)->ordered)
-                ft_maker_hand(m, r, c);
+                ft_maker_ordered_access(m, r, c);
             else
                 keep_cell(m, r, c);
             skip = ft_cells_get(m->cells, c)->size;
@@ -312,7 +236,7 @@ void ft_maker_access(ft_maker *m, const ft_raw_record *r)
 static void show_cell(ft_maker *m, const ft_raw_record *r, uint32_t c)
 {
     const ft_cell *cell = ft_cells_get(m->cells, c);
-    const ft_maker_shadow *s = &m->shadows[c];
+    const ft_shadow *s = &m->memory.shadows[c];
     int64_t value;
     if (s->content != FT_CONTENT_KNOWN || !text_of(r, r->operands[0], cell, &value)) return;
     if (value == s->value) return;
@@ -340,7 +264,7 @@ void ft_maker_benign(ft_maker *m, uint64_t address, uint64_t size)
         uint32_t skip, c = ft_cells_at(m->cells, at, &skip);
         if (c != FT_NO_CELL) {
             if (!ft_cells_get(m->cells, c)->ordered)
-                ft_builder_benign(m->builder, m->shadows[c].variable);
+                ft_builder_benign(m->builder, m->memory.shadows[c].variable);
             skip = ft_cells_get(m->cells, c)->size;
         }
         at += skip;

@@ -1,7 +1,7 @@
 /* The second pass is made of this: loops over a batch of events that each do one thing. */
 #include <string.h>
 
-#include "maker/maker_internal.h"
+#include "maker/passes/passes.h"
 
 /* Where a thread is in a batch of its events. Loops over it have a copy of it. */
 typedef struct walk {
@@ -13,14 +13,14 @@ typedef struct walk {
 
 static inline void pass_call(ft_maker *m, const ft_raw_record *r, walk *w)
 {
-    ft_stacks_follow(m->stacks, r->thread, &r->events[w->i]);
+    ft_stacks_follow(m->names.stacks, r->thread, &r->events[w->i]);
     w->in_context = false;
 }
 
 static void look_up(ft_maker *m, uint32_t thread, walk *w)
 {
-    w->context = ft_stacks_context(m->stacks, thread);
-    w->shown = ft_maker_shown(m, w->context);
+    w->context = ft_stacks_context(m->names.stacks, thread);
+    w->shown = ft_names_shown(&m->names, w->context);
     w->in_context = true;
 }
 
@@ -55,7 +55,7 @@ static inline uint32_t value_of(ft_maker *m, int64_t value)
 }
 
 /* True where it is an access of one whole cell that needs no external write. */
-static inline bool is_plain(const ft_raw_event *e, const ft_maker_shadow *s)
+static inline bool is_plain(const ft_raw_event *e, const ft_shadow *s)
 {
     uint32_t form = e->code / 8;
     return form == FT_RAW_FORM_WRITE ||
@@ -64,24 +64,25 @@ static inline bool is_plain(const ft_raw_event *e, const ft_maker_shadow *s)
 
 /* An address where memory may have been given out again: what is read has the life it had when it
  * was written. */
-static uint32_t address_of(ft_maker *m, int64_t value, bool reads, const ft_maker_shadow *s,
+static uint32_t address_of(ft_maker *m, int64_t value, bool reads, const ft_shadow *s,
                            uint16_t *life)
 {
     if (reads && s->id) return s->id;
-    if (!reads) *life = ft_lives_of(&m->lives, value);
+    if (!reads) *life = ft_lives_of(&m->memory.lives, value);
     ft_value told = {.sort = FT_INT_SORT, .bits = (uint64_t)ft_lives_told(value, *life)};
     return ft_builder_value(m->builder, told);
 }
 
 /* Such an access; returns the value's id. */
 static inline uint32_t touch(ft_maker *m, uint32_t thread, uint64_t now, const ft_raw_event *e,
-                             ft_maker_shadow *s)
+                             ft_shadow *s)
 {
     int64_t value = e->value;
     bool same = s->content == FT_CONTENT_KNOWN && s->value == value;
-    if (e->code == 8 * FT_RAW_FORM_READ + FT_MAKER_WORD && ft_maker_reaches_heap(m, value))
-        ft_known_read(m->known, thread, (uint64_t)value);
-    if (ft_lives_reach(&m->lives, value) && e->code % 8 == FT_MAKER_WORD) {
+    if (e->code == 8 * FT_RAW_FORM_READ + FT_WORD_SHIFT &&
+        ft_shared_memory_reaches_heap(&m->memory, value))
+        ft_addresses_read_add(m->memory.addresses_read, thread, (uint64_t)value);
+    if (ft_lives_reach(&m->memory.lives, value) && e->code % 8 == FT_WORD_SHIFT) {
         s->id = address_of(m, value, e->code / 8 == FT_RAW_FORM_READ, s, &s->life);
     } else {
         if (same && s->id)
@@ -90,7 +91,7 @@ static inline uint32_t touch(ft_maker *m, uint32_t thread, uint64_t now, const f
             s->id = value_of(m, value);
         s->life = 0;
     }
-    s->toucher = s->touched && s->toucher != thread ? (uint32_t)FT_MAKER_MANY : thread;
+    s->toucher = s->touched && s->toucher != thread ? (uint32_t)FT_SEVERAL_THREADS : thread;
     s->content = FT_CONTENT_KNOWN;
     s->value = value;
     s->touched = now;
@@ -99,8 +100,8 @@ static inline uint32_t touch(ft_maker *m, uint32_t thread, uint64_t now, const f
 
 static inline uint32_t location_of(ft_maker *m, uint32_t site)
 {
-    uint32_t known = site < m->locations.len ? m->locations.data[site] : 0;
-    return known ? known - 1 : ft_maker_location(m, site);
+    uint32_t known = site < m->names.locations.len ? m->names.locations.data[site] : 0;
+    return known ? known - 1 : ft_names_location(&m->names, site);
 }
 
 /* Plain accesses up to `stop` and to the first of a cell that is something else, into the rows;
@@ -111,7 +112,7 @@ static uint32_t keep_plain(ft_maker *m, const ft_raw_record *r, uint64_t now, ui
     const ft_builder_rows rows = *to;
     const ft_raw_event *events = r->events;
     const uint32_t *found = m->found;
-    ft_maker_shadow *shadows = m->shadows;
+    ft_shadow *shadows = m->memory.shadows;
     uint32_t n = 0, thread = r->thread;
     walk w = *walked;
     for (; w.i < stop; w.i++) {
@@ -134,8 +135,8 @@ static uint32_t keep_plain(ft_maker *m, const ft_raw_record *r, uint64_t now, ui
         rows.loc[n] = location_of(m, e->site);
         rows.hook[n] = w.step;
         rows.context[n] = w.shown;
-        if (ft_maker_in_library(m, rows.loc[n])) {
-            ft_maker_spot spot = ft_maker_asked_at(m, e->site, rows.loc[n], w.context);
+        if (ft_names_in_library(&m->names, rows.loc[n])) {
+            ft_names_place spot = ft_names_place_of(&m->names, e->site, rows.loc[n], w.context);
             rows.loc[n] = spot.loc;
             rows.context[n] = spot.context;
         }
@@ -148,7 +149,7 @@ static uint32_t keep_plain(ft_maker *m, const ft_raw_record *r, uint64_t now, ui
 /* The columns that are the same for all, and their end. */
 static void append_rows(ft_maker *m, uint32_t thread, const ft_builder_rows *rows, uint32_t n)
 {
-    uint16_t id = (uint16_t)ft_maker_thread(m, thread);
+    uint16_t id = (uint16_t)ft_names_thread(&m->names, thread);
     if (!n) return;
     for (uint32_t i = 0; i < n; i++) rows->thread[i] = id;
     memset(rows->flags, 0, n);
@@ -168,14 +169,14 @@ static void keep_other(ft_maker *m, const ft_raw_record *r, uint64_t now, walk *
     m->now = now + w->step;
     m->step = w->step;
     ft_builder_hook(m->builder, w->step);
-    ft_maker_in_context(m, w->context);
+    ft_names_enter(&m->names, w->context);
     ft_raw_record_of(&r->events[w->i++], r->thread, &one);
     ft_maker_access(m, &one);
 }
 
 void ft_maker_keep_events(ft_maker *m, const ft_raw_record *r)
 {
-    walk w = {.step = m->actors.data[r->thread].steps};
+    walk w = {.step = m->threads.all.data[r->thread].steps};
     uint64_t now = m->now - w.step;
     ft_cells_find(m->cells, r->events, r->n_events, m->found);
     for (pass_others(m, r, &w); w.i < r->n_events; pass_others(m, r, &w)) {
@@ -186,5 +187,5 @@ void ft_maker_keep_events(ft_maker *m, const ft_raw_record *r)
         if (w.i < stop) keep_other(m, r, now, &w);
     }
     m->now = now + w.step;
-    m->actors.data[r->thread].steps = w.step;
+    m->threads.all.data[r->thread].steps = w.step;
 }

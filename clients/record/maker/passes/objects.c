@@ -9,7 +9,8 @@
  *
  * A lock that code without hooks alone makes, uses and ends has no such variable: what keeps a
  * library from using it too late, a count of references say, nobody sees. */
-#include "maker/maker_internal.h"
+#include "base/contract.h"
+#include "maker/passes/passes.h"
 
 enum { ZERO_SIZE = 4 };
 
@@ -20,16 +21,16 @@ static bool is_use(ft_event_kind kind)
 
 /* ---- first pass */
 
-static void meet_use(ft_maker_object *o, uint32_t thread)
+static void meet_use(ft_object_life *o, uint32_t thread)
 {
     if (!o->used)
         o->user = thread;
     else if (o->user != thread)
-        o->user = FT_MAKER_MANY;
+        o->user = FT_SEVERAL_THREADS;
     o->used = true;
 }
 
-static bool is_lock(const ft_maker_object *o)
+static bool is_lock(const ft_inventory_object *o)
 {
     return o->class == FT_RAW_CLASS_MUTEX || o->class == FT_RAW_CLASS_RWLOCK;
 }
@@ -38,33 +39,37 @@ static void meet_code(ft_maker *m, const ft_raw_record *r)
 {
     const uint64_t *operands = r->operands;
     if (r->operation == FT_RAW_SYNC)
-        m->objects.data[operands[2]].hooked |= ft_maker_is_hooked(m, operands[3]);
+        m->objects.all.data[operands[2]].hooked |=
+            ft_names_site_is(&m->names, operands[3], FT_SITE_INSTRUMENTED);
     if (r->operation == FT_RAW_INITIALISED || r->operation == FT_RAW_DESTROYED ||
         r->operation == FT_RAW_RECLAIMED)
-        m->objects.data[operands[1]].hooked |= ft_maker_is_hooked(m, operands[0]);
+        m->objects.all.data[operands[1]].hooked |=
+            ft_names_site_is(&m->names, operands[0], FT_SITE_INSTRUMENTED);
 }
 
 /* Another thread than that one uses it, while there were others. */
-static bool is_shared(const ft_maker *m, const ft_maker_object *o, uint32_t thread)
+static bool is_shared(const ft_maker *m, const ft_object_life *o, uint32_t thread)
 {
-    return m->unjoined && o->used && o->user != thread;
+    return m->objects.unjoined && o->used && o->user != thread;
 }
 
 void ft_maker_meet_object(ft_maker *m, const ft_raw_record *r)
 {
     const uint64_t *operands = r->operands;
+    if (r->operation == FT_RAW_OBJECT) ft_vec_push(&m->objects.all, (ft_object_life){0});
+    assert(m->objects.all.len == m->inventory.objects.len);
     meet_code(m, r);
-    m->unjoined += r->operation == FT_RAW_FORK;
-    m->unjoined -= r->operation == FT_RAW_JOIN && m->unjoined;
+    m->objects.unjoined += r->operation == FT_RAW_FORK;
+    m->objects.unjoined -= r->operation == FT_RAW_JOIN && m->objects.unjoined;
     if (r->operation == FT_RAW_SYNC && is_use((ft_event_kind)operands[0]))
-        meet_use(&m->objects.data[operands[2]], r->thread);
+        meet_use(&m->objects.all.data[operands[2]], r->thread);
     if (r->operation == FT_RAW_INITIALISED) {
-        ft_maker_object *o = &m->objects.data[operands[1]];
-        o->initialised = m->unjoined;
+        ft_object_life *o = &m->objects.all.data[operands[1]];
+        o->initialised = m->objects.unjoined;
         o->maker = r->thread;
     }
     if (r->operation == FT_RAW_DESTROYED || r->operation == FT_RAW_RECLAIMED) {
-        ft_maker_object *o = &m->objects.data[operands[1]];
+        ft_object_life *o = &m->objects.all.data[operands[1]];
         o->ends = is_shared(m, o, r->thread);
     }
 }
@@ -91,17 +96,18 @@ static const char *object_name(const ft_maker *m, ft_raw_class class, uint32_t i
 
 void ft_maker_declare_objects(ft_maker *m)
 {
-    for (uint64_t i = 0; i < m->objects.len; i++) {
-        ft_maker_object *o = &m->objects.data[i];
+    for (uint64_t i = 0; i < m->objects.all.len; i++) {
+        ft_object_life *o = &m->objects.all.data[i];
         ft_strbuf name = {0};
         ft_value value = zero(m);
-        bool told = o->hooked || !is_lock(o);
+        const ft_inventory_object *object = &m->inventory.objects.data[i];
+        bool told = o->hooked || !is_lock(object);
         o->initialised &= told && o->used && o->user != o->maker;
         o->ends &= told;
         if (!o->ends && !o->initialised) continue;
-        uint32_t id = ft_maker_object_id(m, i);
-        ft_strbuf_printf(&name, "%s %s", ft_maker_class_name(o->class),
-                         object_name(m, o->class, id));
+        uint32_t id = ft_names_object(&m->names, i);
+        ft_strbuf_printf(&name, "%s %s", ft_names_class(object->class),
+                         object_name(m, object->class, id));
         o->variable = ft_builder_shared(m->builder, name.text, name.len, value.sort);
         uint32_t none = ft_builder_value(m->builder, value);
         if (!o->initialised) ft_builder_shared_initial(m->builder, o->variable, none);
@@ -113,7 +119,7 @@ void ft_maker_declare_objects(ft_maker *m)
 /* ---- second pass */
 
 static void access_object(ft_maker *m, const ft_raw_record *r, ft_event_kind kind,
-                          const ft_maker_object *o, uint64_t site)
+                          const ft_object_life *o, uint64_t site)
 {
     uint32_t value = ft_builder_value(m->builder, zero(m));
     ft_maker_event(m, kind, r, o->variable, site, value, FT_FLAG_ATOMIC);
@@ -121,27 +127,27 @@ static void access_object(ft_maker *m, const ft_raw_record *r, ft_event_kind kin
 
 void ft_maker_use_object(ft_maker *m, const ft_raw_record *r)
 {
-    const ft_maker_object *o = &m->objects.data[r->operands[2]];
+    const ft_object_life *o = &m->objects.all.data[r->operands[2]];
     if (!is_use((ft_event_kind)r->operands[0]) || (!o->ends && !o->initialised)) return;
     access_object(m, r, FT_EVENT_READ, o, r->operands[3]);
 }
 
 void ft_maker_initialise_object(ft_maker *m, const ft_raw_record *r)
 {
-    const ft_maker_object *o = &m->objects.data[r->operands[1]];
+    const ft_object_life *o = &m->objects.all.data[r->operands[1]];
     if (o->initialised) access_object(m, r, FT_EVENT_WRITE, o, r->operands[0]);
 }
 
 void ft_maker_destroy_object(ft_maker *m, const ft_raw_record *r)
 {
-    const ft_maker_object *o = &m->objects.data[r->operands[1]];
+    const ft_object_life *o = &m->objects.all.data[r->operands[1]];
     if (o->ends) ft_maker_event(m, FT_EVENT_FREE, r, o->block, r->operands[0], FT_NO_VALUE, 0);
 }
 
 /* In the step of the free. */
 void ft_maker_reclaim_object(ft_maker *m, const ft_raw_record *r)
 {
-    ft_builder_hook(m->builder, m->actors.data[r->thread].steps);
+    ft_builder_hook(m->builder, m->threads.all.data[r->thread].steps);
     ft_maker_destroy_object(m, r);
     ft_builder_hook(m->builder, m->step);
 }

@@ -8,25 +8,35 @@
  *
  * Most cells of that kind never get a term (buffers that are filled, handed to a thread and
  * joined): they have no variable and no events. */
-#include "maker/maker_internal.h"
+#include <stdlib.h>
+
+#include "maker/passes/passes.h"
+
+void ft_ordered_cells_release(ft_ordered_cells *cells)
+{
+    for (size_t t = 0; t < cells->unpublished.len; t++) ft_vec_release(&cells->unpublished.data[t]);
+    ft_vec_release(&cells->unpublished);
+    free(cells->all);
+}
 
 static void wait_to_publish(ft_maker *m, uint32_t thread, uint32_t c)
 {
-    ft_maker_handed *h = &m->handed[c];
+    ft_ordered_cell *h = &m->ordered.all[c];
     if (h->waits == thread + 1) return;
     h->waits = (uint16_t)(thread + 1);
-    while (m->unpublished.len <= thread) ft_vec_push(&m->unpublished, (ft_maker_cells){0});
-    ft_vec_push(&m->unpublished.data[thread], c);
+    while (m->ordered.unpublished.len <= thread)
+        ft_vec_push(&m->ordered.unpublished, (ft_cell_list){0});
+    ft_vec_push(&m->ordered.unpublished.data[thread], c);
 }
 
 static void put_down(ft_maker *m, const ft_raw_record *r, uint32_t c)
 {
-    ft_maker_handed *h = &m->handed[c];
+    ft_ordered_cell *h = &m->ordered.all[c];
     h->holder = (uint16_t)r->thread;
     h->published = false;
     if (!ft_terms_gives(m->terms, ft_cells_get(m->cells, c))) return;
-    h->loc = ft_maker_locate(m, r->site);
-    h->context = m->context;
+    h->loc = ft_names_locate(&m->names, r->site);
+    h->context = m->names.context;
     wait_to_publish(m, r->thread, c);
 }
 
@@ -36,7 +46,7 @@ static void read_plainly(ft_maker *m, const ft_raw_record *r, uint32_t c, int64_
 {
     bool atomic = r->form != FT_RAW_FORM_READ;
     uint32_t seen = ft_builder_value(m->builder, ft_maker_value(m, c, value, 0));
-    ft_maker_event(m, FT_EVENT_READ, r, m->shadows[c].variable, r->site, seen,
+    ft_maker_event(m, FT_EVENT_READ, r, m->memory.shadows[c].variable, r->site, seen,
                    atomic ? FT_FLAG_ATOMIC : 0);
 }
 
@@ -45,31 +55,31 @@ static void read_plainly(ft_maker *m, const ft_raw_record *r, uint32_t c, int64_
 static void take_over(ft_maker *m, const ft_raw_record *r, uint32_t c)
 {
     const ft_cell *cell = ft_cells_get(m->cells, c);
-    int64_t value, published = m->shadows[c].value;
+    int64_t value, published = m->memory.shadows[c].value;
     bool known = ft_maker_content_of(r, cell, false, &value);
     ft_maker_learn(m, r->thread, cell, known, value);
     if (known && value != published) {
-        m->handed[c].published = false;
+        m->ordered.all[c].published = false;
         return;
     }
     m->summary->kept++;
     ft_builder_hook(m->builder, 0);
-    if (ft_terms_take_over(m->terms, cell, m->shadows[c].variable, published))
-        m->handed[c].holder = (uint16_t)r->thread;
+    if (ft_terms_take_over(m->terms, cell, m->memory.shadows[c].variable, published))
+        m->ordered.all[c].holder = (uint16_t)r->thread;
     else
         read_plainly(m, r, c, published);
     ft_builder_hook(m->builder, m->step);
 }
 
-void ft_maker_hand(ft_maker *m, const ft_raw_record *r, uint32_t c)
+void ft_maker_ordered_access(ft_maker *m, const ft_raw_record *r, uint32_t c)
 {
-    const ft_maker_handed *h = &m->handed[c];
+    const ft_ordered_cell *h = &m->ordered.all[c];
     bool stores = r->form == FT_RAW_FORM_WRITE || r->form == FT_RAW_FORM_ATOMIC_WRITE;
     if (!stores && h->published && h->holder != r->thread) take_over(m, r, c);
     if (stores || ft_raw_updates(r->form)) put_down(m, r, c);
 }
 
-bool ft_maker_is_handed(void *context, uint64_t address)
+bool ft_maker_is_ordered(void *context, uint64_t address)
 {
     const ft_maker *m = context;
     return ft_cells_is_ordered(m->cells, address);
@@ -84,30 +94,31 @@ static bool is_living(const ft_maker *m, uint32_t c)
 
 static void publish_cell(ft_maker *m, const ft_raw_record *r, uint32_t c)
 {
-    ft_maker_handed *h = &m->handed[c];
+    ft_ordered_cell *h = &m->ordered.all[c];
     const ft_cell *cell = ft_cells_get(m->cells, c);
-    ft_terms_place place = {r->thread, ft_maker_thread(m, r->thread), h->loc, m->step};
+    ft_terms_place place = {r->thread, ft_names_thread(&m->names, r->thread), h->loc, m->step};
     int64_t value;
     if (h->holder != r->thread || h->published || !is_living(m, c)) return;
     if (!ft_terms_has(m->terms, place, cell, &value)) return;
-    if (!h->named) ft_maker_name_cell(m, c);
+    if (!h->named) ft_maker_declare_cell(m, c);
     h->named = true;
     uint16_t life = ft_maker_life_of(m, c, value);
-    ft_maker_in_context(m, h->context);
-    h->published = ft_terms_publish(m->terms, place, cell, m->shadows[c].variable, life != 0);
+    ft_names_enter(&m->names, h->context);
+    h->published =
+        ft_terms_publish(m->terms, place, cell, m->memory.shadows[c].variable, life != 0);
     if (h->published) ft_maker_touch(m, c, r->thread, FT_CONTENT_KNOWN, value, life);
     m->summary->kept += h->published;
 }
 
 void ft_maker_publish(ft_maker *m, const ft_raw_record *r)
 {
-    if (r->thread >= m->unpublished.len) return;
-    ft_maker_cells *list = &m->unpublished.data[r->thread];
-    uint32_t context = m->context;
+    if (r->thread >= m->ordered.unpublished.len) return;
+    ft_cell_list *list = &m->ordered.unpublished.data[r->thread];
+    uint32_t context = m->names.context;
     for (size_t i = 0; i < list->len; i++) {
-        m->handed[list->data[i]].waits = 0;
+        m->ordered.all[list->data[i]].waits = 0;
         publish_cell(m, r, list->data[i]);
     }
     list->len = 0;
-    ft_maker_in_context(m, context);
+    ft_names_enter(&m->names, context);
 }

@@ -1,33 +1,35 @@
-#include "maker/maker_internal.h"
+#include "base/contract.h"
+#include "maker/passes/passes.h"
 #include "maker/replay/inputs.h"
 
 static uint32_t next_block(ft_maker *m)
 {
-    ft_vec_push(&m->born, m->now);
-    return m->n_allocations++;
+    assert(m->memory.born.len < m->inventory.allocations.len);
+    ft_vec_push(&m->memory.born, m->now);
+    return (uint32_t)m->memory.born.len - 1;
 }
 
 static void allocate(ft_maker *m, const ft_raw_record *r)
 {
     uint32_t index = next_block(m);
-    ft_lives_begin(&m->lives, r->operands[1], r->operands[2]);
-    const ft_maker_block *b = &m->blocks.data[index];
-    ft_map_put(&m->live, r->operands[1], index);
-    if (b->id == FT_NO_ID) return;
-    m->used.data[b->id].made = ft_builder_count(m->builder);
+    ft_lives_begin(&m->memory.lives, r->operands[1], r->operands[2]);
+    uint32_t block = m->memory.blocks.data[index];
+    ft_map_put(&m->memory.live, r->operands[1], index);
+    if (block == FT_NO_ID) return;
+    m->memory.uses.data[block].made = ft_builder_count(m->builder);
     /* What nobody told of is the system's content, or of code without hooks, which filled it. */
     bool told = ft_cells_extent_of(m->cells, index).told;
-    ft_maker_event(m, FT_EVENT_ALLOC, r, b->id, r->operands[0], FT_NO_VALUE,
+    ft_maker_event(m, FT_EVENT_ALLOC, r, block, r->operands[0], FT_NO_VALUE,
                    told ? 0 : FT_FLAG_SYNTHETIC);
 }
 
 static void release(ft_maker *m, const ft_raw_record *r)
 {
     uint64_t index;
-    if (!ft_map_get(&m->live, r->operands[1], &index)) return;
-    const ft_maker_block *b = &m->blocks.data[index];
-    if (b->id != FT_NO_ID)
-        ft_maker_event(m, FT_EVENT_FREE, r, b->id, r->operands[0], FT_NO_VALUE, 0);
+    if (!ft_map_get(&m->memory.live, r->operands[1], &index)) return;
+    uint32_t block = m->memory.blocks.data[index];
+    if (block != FT_NO_ID)
+        ft_maker_event(m, FT_EVENT_FREE, r, block, r->operands[0], FT_NO_VALUE, 0);
 }
 
 /* An assertion that failed in the run: false, whatever it said. */
@@ -35,13 +37,13 @@ static void failed(ft_maker *m, const ft_raw_record *r)
 {
     ft_term never =
         ft_term_literal(ft_builder_terms(m->builder), (ft_value){.sort = FT_BOOL_SORT, .bits = 0});
-    ft_builder_action(m->builder, FT_EVENT_ASSERT, ft_maker_thread(m, r->thread),
-                      ft_maker_location(m, r->operands[0]), never, NULL, 0, FT_FLAG_FAILED);
+    ft_builder_action(m->builder, FT_EVENT_ASSERT, ft_names_thread(&m->names, r->thread),
+                      ft_names_location(&m->names, r->operands[0]), never, NULL, 0, FT_FLAG_FAILED);
 }
 
 static void end_thread(ft_maker *m, const ft_raw_record *r)
 {
-    ft_maker_actor *a = &m->actors.data[r->thread];
+    ft_running_thread *a = &m->threads.all.data[r->thread];
     if (a->gives || ft_cells_late(m->cells, r->thread)) {
         a->last_edge = ft_maker_edge(m);
         ft_maker_edge_event(m, FT_EVENT_EDGE_OUT, r->thread, a->last_edge);
@@ -55,17 +57,18 @@ static void blocked(ft_maker *m, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;
     ft_event_kind kind = (ft_event_kind)o[0];
-    uint32_t target =
-        kind == FT_EVENT_JOIN ? ft_maker_thread(m, (uint32_t)o[2]) : ft_maker_object_id(m, o[2]);
+    uint32_t target = kind == FT_EVENT_JOIN ? ft_names_thread(&m->names, (uint32_t)o[2])
+                                            : ft_names_object(&m->names, o[2]);
     ft_maker_event(m, kind, r, target, o[3], FT_NO_VALUE, (uint8_t)(o[1] | FT_FLAG_BLOCKED));
 }
 
 static void keep_input(ft_maker *m, const ft_raw_record *r)
 {
-    uint64_t site = r->operands[1], pc = site < m->sites.len ? m->sites.data[site] : 0;
-    ft_maker_module *from = ft_maker_module_at(m, pc);
-    ft_inputs_add(m->builder, ft_maker_thread(m, r->thread), r->operands,
-                  from ? ft_maker_module_id(m, from) + 1 : 0, from ? pc - from->base : 0);
+    uint64_t site = r->operands[1],
+             pc = site < m->inventory.sites.len ? m->inventory.sites.data[site] : 0;
+    const ft_inventory_module *from = ft_inventory_module_at(&m->inventory, pc);
+    ft_inputs_add(m->builder, ft_names_thread(&m->names, r->thread), r->operands,
+                  from ? ft_names_module(&m->names, from) + 1 : 0, from ? pc - from->base : 0);
 }
 
 /* Memory that begins has no terms; others find what the thread has. */
@@ -80,14 +83,14 @@ static void tell_terms(ft_maker *m, const ft_raw_record *r)
 
 static void fork_thread(ft_maker *m, const ft_raw_record *r)
 {
-    uint32_t child = ft_maker_thread(m, (uint32_t)r->operands[1]);
-    m->actors.data[r->operands[1]].forked = m->now;
+    uint32_t child = ft_names_thread(&m->names, (uint32_t)r->operands[1]);
+    m->threads.all.data[r->operands[1]].forked = m->now;
     ft_maker_event(m, FT_EVENT_FORK, r, child, r->operands[0], FT_NO_VALUE, 0);
 }
 
 static void join_thread(ft_maker *m, const ft_raw_record *r)
 {
-    uint32_t child = ft_maker_thread(m, (uint32_t)r->operands[1]);
+    uint32_t child = ft_names_thread(&m->names, (uint32_t)r->operands[1]);
     ft_maker_event(m, FT_EVENT_JOIN, r, child, r->operands[0], FT_NO_VALUE,
                    (uint8_t)r->operands[2]);
 }
@@ -95,9 +98,9 @@ static void join_thread(ft_maker *m, const ft_raw_record *r)
 static void begin_thread(ft_maker *m, const ft_raw_record *r)
 {
     ft_cells_extent stack = ft_cells_extent_of(m->cells, next_block(m));
-    if (stack.size) ft_lives_begin(&m->lives, stack.address, stack.size);
+    if (stack.size) ft_lives_begin(&m->memory.lives, stack.address, stack.size);
     ft_maker_event(m, FT_EVENT_BEGIN, r, 0, UINT64_MAX, FT_NO_VALUE, 0);
-    m->actors.data[r->thread].begun = true;
+    m->threads.all.data[r->thread].begun = true;
 }
 
 /* Edges of a change of a semaphore's count, where anybody looked at it: no step of their own. */
@@ -107,7 +110,8 @@ static void keep_count(ft_maker *m, const ft_raw_record *r, uint64_t flag, uint6
     ft_event_kind kind = (ft_event_kind)r->operands[0];
     if (kind != FT_EVENT_POST && kind != FT_EVENT_WAIT) return;
     ft_builder_hook(m->builder, 0);
-    ft_channels_follow(m->channels, m->builder, ft_maker_thread(m, r->thread), operands, FT_NO_LOC);
+    ft_channels_follow(m->channels, m->builder, ft_names_thread(&m->names, r->thread), operands,
+                       FT_NO_LOC);
     ft_builder_hook(m->builder, m->step);
 }
 
@@ -116,7 +120,8 @@ static void keep_section(ft_maker *m, const ft_raw_record *r, uint64_t flag)
 {
     const uint64_t operands[] = {flag, FT_RAW_CHANNEL_SECTIONS | r->operands[2]};
     ft_builder_hook(m->builder, 0);
-    ft_channels_follow(m->channels, m->builder, ft_maker_thread(m, r->thread), operands, FT_NO_LOC);
+    ft_channels_follow(m->channels, m->builder, ft_names_thread(&m->names, r->thread), operands,
+                       FT_NO_LOC);
     ft_builder_hook(m->builder, m->step);
 }
 
@@ -124,13 +129,13 @@ static void keep_handed(ft_maker *m, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;
     bool acquires = o[0] == FT_EVENT_ACQUIRE || o[0] == FT_EVENT_ACQUIRE_SHARED;
-    if (acquires && ft_hidden_is(m->hidden, o[2])) keep_section(m, r, FT_RAW_CHANNEL_IN);
+    if (acquires && ft_library_locks_is(m->locks, o[2])) keep_section(m, r, FT_RAW_CHANNEL_IN);
 }
 
 static void hand_on(ft_maker *m, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;
-    if (o[0] == FT_EVENT_RELEASE && ft_hidden_hands_on(m->hidden, o[2]))
+    if (o[0] == FT_EVENT_RELEASE && ft_library_locks_hands_on(m->locks, o[2]))
         keep_section(m, r, FT_RAW_CHANNEL_OUT);
 }
 
@@ -139,7 +144,7 @@ static void hand_on(ft_maker *m, const ft_raw_record *r)
 static void synchronise(ft_maker *m, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;
-    uint32_t id = ft_maker_object_id(m, o[2]);
+    uint32_t id = ft_names_object(&m->names, o[2]);
     hand_on(m, r);
     keep_count(m, r, FT_RAW_CHANNEL_IN, FT_RAW_CHANNEL_OF(FT_RAW_CHANNEL_LOOKED, o[2]));
     ft_maker_use_object(m, r);
@@ -167,7 +172,7 @@ static void assert_term(ft_maker *m, const ft_raw_record *r)
 
 static void ignore(ft_maker *m, const ft_raw_record *r)
 {
-    m->actors.data[r->thread].ignored = r->operands[0];
+    m->threads.all.data[r->thread].ignored = r->operands[0];
 }
 
 static void declare_benign(ft_maker *m, const ft_raw_record *r)
@@ -183,8 +188,8 @@ static void keep_piece(ft_maker *m, const ft_raw_record *r)
 static void pass_channel(ft_maker *m, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;
-    uint32_t thread = ft_maker_thread(m, r->thread);
-    ft_channels_follow(m->channels, m->builder, thread, o, ft_maker_locate(m, o[2]));
+    uint32_t thread = ft_names_thread(&m->names, r->thread);
+    ft_channels_follow(m->channels, m->builder, thread, o, ft_names_locate(&m->names, o[2]));
     bool fed = !(o[1] & (FT_RAW_CHANNEL_SIGNAL | FT_RAW_CHANNEL_TAKEN));
     if (fed) ft_inputs_add_channel(m->builder, thread, o);
 }
@@ -220,7 +225,7 @@ static void follow_operation(ft_maker *m, const ft_raw_record *r)
     if (followers[r->operation]) followers[r->operation](m, r);
 }
 
-static uint32_t next_step(ft_maker_actor *a)
+static uint32_t next_step(ft_running_thread *a)
 {
     a->steps++;
     if (!a->swapped) return a->steps;
@@ -231,8 +236,8 @@ static uint32_t next_step(ft_maker_actor *a)
 static uint32_t step_of(ft_maker *m, const ft_raw_record *r)
 {
     bool memory = !r->access && (r->operation == FT_RAW_ALLOC || r->operation == FT_RAW_FREE);
-    if (memory && ft_maker_is_own_memory(m, r->operands[0])) return 0;
-    ft_maker_actor *a = &m->actors.data[r->thread];
+    if (memory && ft_names_site_is(&m->names, r->operands[0], FT_SITE_OWN_MEMORY)) return 0;
+    ft_running_thread *a = &m->threads.all.data[r->thread];
     if (!r->access && r->operation == FT_RAW_SWAPPED) a->swapped = 2;
     if (!r->access && !(FT_RAW_STEPS >> r->operation & 1)) return 0;
     return next_step(a);
@@ -244,11 +249,11 @@ static void follow_record(ft_maker *m, const ft_raw_record *r)
     ft_cells_follow(m->cells, r);
     bool begins = !r->access && r->operation == FT_RAW_BEGIN;
     if (!begins) ft_maker_fence(m, r->thread);
-    m->actors.data[r->thread].ran = m->now;
+    m->threads.all.data[r->thread].ran = m->now;
     m->step = step_of(m, r);
     ft_builder_hook(m->builder, m->step);
-    ft_maker_in_context(m, ft_stacks_context(m->stacks, r->thread));
-    ft_builder_aside(m->builder, m->actors.data[r->thread].ignored);
+    ft_names_enter(&m->names, ft_stacks_context(m->names.stacks, r->thread));
+    ft_builder_aside(m->builder, m->threads.all.data[r->thread].ignored);
     if (r->access)
         ft_maker_access(m, r);
     else
@@ -260,17 +265,17 @@ static void follow_record(ft_maker *m, const ft_raw_record *r)
 static void follow_singly(ft_maker *m, const ft_raw_record *r)
 {
     ft_raw_record one;
-    ft_maker_actor *a = &m->actors.data[r->thread];
+    ft_running_thread *a = &m->threads.all.data[r->thread];
     for (uint32_t i = 0; i < r->n_events; i++) {
         const ft_raw_event *e = &r->events[i];
         if (e->code >= FT_RAW_ENTER) {
-            ft_stacks_follow(m->stacks, r->thread, e);
+            ft_stacks_follow(m->names.stacks, r->thread, e);
             continue;
         }
         a->ran = ++m->now;
         m->step = next_step(a);
         ft_builder_hook(m->builder, m->step);
-        ft_maker_in_context(m, ft_stacks_context(m->stacks, r->thread));
+        ft_names_enter(&m->names, ft_stacks_context(m->names.stacks, r->thread));
         ft_raw_record_of(e, r->thread, &one);
         ft_maker_access(m, &one);
     }
@@ -280,20 +285,20 @@ static void follow_singly(ft_maker *m, const ft_raw_record *r)
 static void pass_events(ft_maker *m, const ft_raw_record *r)
 {
     uint32_t accesses = r->n_events - r->sum->calls;
-    ft_stacks_pass(m->stacks, r->thread, r->sum);
-    m->actors.data[r->thread].steps += accesses;
+    ft_stacks_pass(m->names.stacks, r->thread, r->sum);
+    m->threads.all.data[r->thread].steps += accesses;
     m->now += accesses;
 }
 
 /* Does somebody look at each of the events that come next, if there are any? */
 static bool wants_events(const ft_maker *m, uint32_t thread)
 {
-    return m->terms || m->actors.data[thread].swapped || ft_cells_wants(m->cells);
+    return m->terms || m->threads.all.data[thread].swapped || ft_cells_wants(m->cells);
 }
 
 static void follow_events(ft_maker *m, const ft_raw_record *r)
 {
-    ft_maker_actor *a = &m->actors.data[r->thread];
+    ft_running_thread *a = &m->threads.all.data[r->thread];
     ft_cells_turn(m->cells, r->thread);
     ft_maker_fence(m, r->thread);
     ft_builder_aside(m->builder, a->ignored);
@@ -306,36 +311,41 @@ static void follow_events(ft_maker *m, const ft_raw_record *r)
     a->ran = m->now;
 }
 
-static uint32_t location_of_site(void *context, uint64_t site)
+/* A lock inside a library is a channel: each release puts something in, each acquire takes it. */
+static void declare_library_locks(ft_maker *m)
 {
-    return ft_maker_location(context, site);
-}
-
-/* In those channels somebody takes. */
-static void know_hidden(ft_maker *m)
-{
-    for (uint64_t o = 0; o < m->objects.len; o++) {
+    for (uint64_t o = 0; o < m->inventory.objects.len; o++) {
         const uint64_t operands[] = {FT_RAW_CHANNEL_IN, FT_RAW_CHANNEL_SECTIONS | o};
-        if (ft_hidden_is(m->hidden, o))
+        if (ft_library_locks_is(m->locks, o))
             ft_channels_meet(m->channels, 0, operands, FT_NO_ALLOCATION);
     }
 }
 
-void ft_maker_follow(ft_maker *m)
+static uint32_t location_at(void *maker, uint64_t pc)
 {
-    ft_raw_record r = {0};
-    const ft_terms_surroundings around = {m, ft_maker_location_at, ft_maker_is_handed};
+    ft_maker *m = maker;
+    return ft_names_location_at(&m->names, pc);
+}
+
+/* Everything that events refer to is declared in the builder before the first of them. */
+static void declare(ft_maker *m)
+{
+    const ft_terms_surroundings around = {m, location_at, ft_maker_is_ordered};
+    ft_names_start(&m->names, m->builder);
+    ft_running_threads_init(&m->threads, m->inventory.parents.len);
+    m->memory.addresses_read = ft_addresses_read_new();
     m->summary->terms.on = ft_raw_log_header(m->log)->symbolic;
     if (m->summary->terms.on) m->terms = ft_terms_new(m->builder, &m->summary->terms, &around);
-    if (m->modules.len) ft_maker_module_id(m, &m->modules.data[0]);
-    ft_maker_name_cells(m);
-    if (m->terms) m->handed = ft_calloc(ft_cells_count_of(m->cells) + 1, sizeof *m->handed);
-    if (m->terms) m->births = ft_calloc(ft_cells_count_of(m->cells) + 1, sizeof *m->births);
-    ft_maker_name_blocks(m);
-    ft_maker_know_lives(m);
+    if (m->inventory.modules.len) ft_names_module(&m->names, m->inventory.modules.data);
+    ft_maker_declare_memory(m);
     ft_maker_declare_objects(m);
-    know_hidden(m);
-    m->stacks = ft_stacks_new(m->builder, location_of_site, m);
+    declare_library_locks(m);
+}
+
+void ft_maker_second_pass(ft_maker *m)
+{
+    ft_raw_record r = {0};
+    declare(m);
     ft_raw_log_rewind(m->log);
     for (;;) {
         ft_raw_log_pass_over(m->log, !wants_events(m, r.thread));

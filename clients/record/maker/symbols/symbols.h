@@ -1,4 +1,13 @@
-/* Names for addresses of a recorded program, from its debug information (libdw). */
+/* Symbols: names and source lines for addresses of a recorded program, from its debug information
+ * (libdw), its symbol tables and its source files.
+ *
+ * A module is an ELF file at its load address. Code addresses are return addresses: they name the
+ * call before them. Functions (functions.h), variables on stacks (locals.h), members and elements
+ * (members.h) and the types of heap blocks (block_types.h) come from debug information, what else
+ * the linker knows from symbol tables (elf_symbols.h). Nothing here knows of logs or traces, but
+ * for source_lines.h, which puts source lines into a trace.
+ *
+ * Imports: raw, common/base, common/report, common/trace. */
 #ifndef FT_RECORD_SYMBOLS_H
 #define FT_RECORD_SYMBOLS_H
 

@@ -1,19 +1,24 @@
-/* From what a program built with --symbolic computed (raw/terms.h) to the terms of its trace.
+/* Terms: from the operations that a program built with --symbolic reports (raw/terms.h) to the
+ * symbolic events of its trace.
  *
  * A read of a shared cell becomes an assignment to a local of its thread, a new one each time; what
- * is computed from it is a term over such locals; a write of one is an assignment to the cell, a
- * branch on one an assume. What a term goes into that has none is held to the value seen by an
- * assume, so that no schedule is predicted in which it would have been another one.
+ * is computed from it is a term over such locals. A write of a term is an assignment to the cell, a
+ * branch on one an assume. Where an operation has no term, its operands are held to the values seen
+ * by an assume, so that no schedule is predicted in which they would differ.
  *
  * Every term that goes into an event is evaluated first, over the values that the reads returned:
- * one that does not give what the program had is dropped, with all its reads held to their values,
- * and counted. */
+ * one that does not give the program's own result is dropped, its reads are held to their values,
+ * and it is counted.
+ *
+ * Imports: cells, log, raw, common/base, common/term, common/trace. */
 #ifndef FT_RECORD_TERMS_MAKER_H
 #define FT_RECORD_TERMS_MAKER_H
 
 #include "maker/cells/cells.h"
-#include "maker/maker.h"
+#include "maker/log/log.h"
+#include "maker/terms/summary.h"
 #include "raw/terms.h"
+#include "trace/trace.h"
 
 typedef struct ft_terms ft_terms;
 
