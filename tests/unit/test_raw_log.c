@@ -61,15 +61,10 @@ bool ft_rt_replay_ends(void)
 {
     return false;
 }
-void ft_rt_replay_start(void *schedule)
+void ft_rt_log_library(uintptr_t pc)
 {
-    (void)schedule;
+    (void)pc;
 }
-bool ft_sym_built(void)
-{
-    return false;
-}
-void ft_sym_start(void) {}
 ft_rt_thread *ft_rt_enter_holding(void)
 {
     ft_rt_self->inside = true;
@@ -103,15 +98,6 @@ void ft_rt_leave(ft_rt_thread *self)
     (void)self;
 }
 
-void ft_rt_lend(ft_rt_thread *self)
-{
-    (void)self;
-}
-
-void ft_rt_take_back(ft_rt_thread *self)
-{
-    (void)self;
-}
 void *__real_memcpy(void *to, const void *from, size_t size)
 {
     return memcpy(to, from, size);

@@ -1,6 +1,13 @@
 /* The compiler's hooks before plain reads and writes (-fsanitize=thread). */
+#include "accesses/accesses.h"
 #include "log/hot.h"
+#include "log/log.h"
+#include "log/needs.h"
+#include "raw/raw.h"
+#include "replay/replay.h"
+#include "scheduling/scheduling.h"
 #include "state/thread.h"
+#include "state/writes.h"
 #include "trace/event.h"
 
 #define VAST (UINT64_C(1) << 28)
@@ -510,4 +517,12 @@ void *__tsan_memmove(void *to, const void *from, size_t size)
 void *__tsan_memset(void *to, int byte, size_t size)
 {
     return filled(to, byte, size, __builtin_return_address(0));
+}
+
+void ft_rt_settle(uint32_t ranges)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return;
+    if (self->left < ranges) self->left = ranges;
+    self->inside = false;
 }

@@ -1,7 +1,14 @@
 /* The compiler's calls in place of atomic operations. They are done here, sequentially consistent,
  * in the step that is recorded. */
+#include "accesses/accesses.h"
+#include "accesses/needs.h"
 #include "log/hot.h"
+#include "log/log.h"
+#include "raw/raw.h"
+#include "replay/replay.h"
+#include "scheduling/scheduling.h"
 #include "state/thread.h"
+#include "state/writes.h"
 #include "trace/event.h"
 
 typedef int order;

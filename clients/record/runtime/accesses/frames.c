@@ -1,5 +1,8 @@
 /* The calls that a thread is in: the compilers' hooks at the start and the end of each function. */
 #include "log/hot.h"
+#include "raw/raw.h"
+#include "scheduling/scheduling.h"
+#include "state/thread.h"
 
 enum { NEAR = 1 << 24 };
 

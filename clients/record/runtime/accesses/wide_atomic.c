@@ -8,6 +8,10 @@
 #include <sched.h>
 #include <string.h>
 
+#include "log/log.h"
+#include "raw/raw.h"
+#include "replay/replay.h"
+#include "scheduling/scheduling.h"
 #include "state/thread.h"
 #include "trace/event.h"
 

@@ -2,6 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "annotations/annotations.h"
+#include "log/log.h"
+#include "raw/raw.h"
+#include "replay/replay.h"
+#include "scheduling/scheduling.h"
 #include "state/thread.h"
 #include "trace/event.h"
 
@@ -46,7 +51,7 @@ void foretell_atomic_begin(void)
     mark(FT_EVENT_TX_BEGIN, __builtin_return_address(0));
 }
 
-/* Addresses of the program and numbers of descriptors (descriptor.c) stay apart. */
+/* Addresses of the program and numbers of descriptors (inputs/channels.c) stay apart. */
 void ft_rt_meet(const volatile void *what, uint64_t direction, const void *pc)
 {
     ft_rt_about(FT_RT_ANY, pc);

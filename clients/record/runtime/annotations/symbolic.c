@@ -6,7 +6,15 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "accesses/accesses.h"
+#include "annotations/annotations.h"
+#include "libc/libc.h"
+#include "log/log.h"
+#include "raw/raw.h"
 #include "raw/terms.h"
+#include "replay/replay.h"
+#include "scheduling/needs.h"
+#include "scheduling/scheduling.h"
 #include "state/thread.h"
 #include "trace/event.h"
 
@@ -322,7 +330,7 @@ void ft_sym_store(void *address, uint64_t size, uint32_t id, uint32_t value)
     ft_rt_write(address, size, __builtin_return_address(0));
 }
 
-/* Of virtual functions: as __tsan_vptr_update (access.c). */
+/* Of virtual functions: as __tsan_vptr_update (accesses/access.c). */
 void ft_sym_store_table(void *address, const void *table, uint32_t id)
 {
     const void *pc = __builtin_return_address(0);

@@ -2,7 +2,8 @@
  * functions of <sanitizer/tsan_interface.h>, and the older annotations that many have declarations
  * of. What orders, or is to be left out, is as in foretell/annotate.h; the rest tells a detector of
  * locks whose atomics the recording has anyway. Who defines one himself has his own. */
-#include "state/thread.h"
+#include "annotations/annotations.h"
+#include "raw/raw.h"
 
 #define CODE __builtin_return_address(0)
 #define WEAK __attribute__((weak))

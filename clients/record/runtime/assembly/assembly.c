@@ -5,8 +5,15 @@
  * of an atomic: no compiler comes between the program and the processor there.
  *
  * The code around knows nothing of the calls, so they keep every register, the flags included. */
+#include "assembly/assembly.h"
+#include "accesses/accesses.h"
 #include "inputs/inputs.h"
 #include "log/hot.h"
+#include "log/log.h"
+#include "raw/inputs.h"
+#include "raw/raw.h"
+#include "replay/replay.h"
+#include "scheduling/scheduling.h"
 #include "state/thread.h"
 #include "trace/event.h"
 

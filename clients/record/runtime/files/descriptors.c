@@ -17,7 +17,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "accesses/accesses.h"
+#include "files/files.h"
+#include "inputs/channels.h"
 #include "inputs/inputs.h"
+#include "inputs/mirror.h"
+#include "libc/libc.h"
+#include "memory/memory.h"
+#include "raw/inputs.h"
+#include "replay/replay.h"
+#include "scheduling/scheduling.h"
+#include "state/thread.h"
 
 #define CODE __builtin_return_address(0)
 

@@ -7,7 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "accesses/accesses.h"
+#include "inputs/channels.h"
 #include "inputs/inputs.h"
+#include "libc/libc.h"
+#include "raw/inputs.h"
+#include "scheduling/scheduling.h"
+#include "state/thread.h"
 
 #define CODE __builtin_return_address(0)
 

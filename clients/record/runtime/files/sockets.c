@@ -15,7 +15,18 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "accesses/accesses.h"
+#include "files/files.h"
+#include "inputs/channels.h"
 #include "inputs/inputs.h"
+#include "inputs/mirror.h"
+#include "inputs/needs.h"
+#include "libc/libc.h"
+#include "raw/inputs.h"
+#include "raw/raw.h"
+#include "replay/replay.h"
+#include "scheduling/scheduling.h"
+#include "state/thread.h"
 
 #define CODE __builtin_return_address(0)
 

@@ -7,8 +7,19 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "accesses/accesses.h"
+#include "files/files.h"
 #include "files/scan.h"
+#include "inputs/channels.h"
 #include "inputs/inputs.h"
+#include "libc/libc.h"
+#include "log/log.h"
+#include "raw/inputs.h"
+#include "raw/raw.h"
+#include "replay/replay.h"
+#include "scheduling/scheduling.h"
+#include "state/object.h"
+#include "state/thread.h"
 #include "sync/sync.h"
 #include "trace/event.h"
 

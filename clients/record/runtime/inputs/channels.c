@@ -6,10 +6,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "inputs/channels.h"
 #include "inputs/inputs.h"
+#include "inputs/needs.h"
+#include "libc/libc.h"
 #include "log/hot.h"
-#include "sync/sync.h"
-#include "trace/event.h"
+#include "log/log.h"
+#include "raw/raw.h"
+#include "replay/needs.h"
+#include "replay/replay.h"
+#include "scheduling/needs.h"
+#include "scheduling/scheduling.h"
+#include "state/thread.h"
 
 enum { DESCRIPTORS = 1 << 16, CHAIN = 1 };
 #define NUMBER_BIT (1ull << 61) /* channels of numbers; no other has it, nor bits 60 and 62 */

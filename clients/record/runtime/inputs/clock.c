@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include "inputs/inputs.h"
-#include "sync/sync.h"
+#include "libc/libc.h"
+#include "raw/inputs.h"
+#include "state/state.h"
 
 #define CODE __builtin_return_address(0)
 

@@ -12,6 +12,12 @@
 #include <unistd.h>
 
 #include "inputs/inputs.h"
+#include "libc/libc.h"
+#include "raw/inputs.h"
+#include "raw/raw.h"
+#include "replay/needs.h"
+#include "scheduling/scheduling.h"
+#include "state/thread.h"
 
 #define CODE __builtin_return_address(0)
 

@@ -1,10 +1,19 @@
+#include "accesses/accesses.h"
+#include "inputs/channels.h"
 #include "inputs/inputs.h"
+#include "libc/libc.h"
+#include "log/log.h"
+#include "raw/inputs.h"
+#include "raw/raw.h"
+#include "raw/schedule.h"
+#include "replay/replay.h"
+#include "scheduling/needs.h"
+#include "scheduling/scheduling.h"
+#include "state/thread.h"
 
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "raw/schedule.h"
 
 /* A record's content is at most this. */
 enum { CHUNK = 1 << 16 };

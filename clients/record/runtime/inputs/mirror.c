@@ -7,8 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "inputs/channels.h"
 #include "inputs/inputs.h"
-#include "state/thread.h"
+#include "inputs/mirror.h"
+#include "libc/libc.h"
+#include "raw/inputs.h"
+#include "replay/replay.h"
+#include "state/state.h"
 
 enum { ONCE = 1 << 14, PATIENCE = 1000 /* ms */ };
 

@@ -5,8 +5,7 @@
 #include <link.h>
 #include <string.h>
 
-#include "raw/schedule.h"
-#include "state/thread.h"
+#include "libc/libc.h"
 
 typedef struct library {
     uintptr_t base;

@@ -5,6 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libc/libc.h"
+#include "raw/raw.h"
 #include "raw/schedule.h"
 #include "state/thread.h"
 

@@ -1,7 +1,13 @@
 /* Accesses, calls and returns in the log (raw/raw.h), and the sites that they come from. */
 #include <sys/mman.h>
 
+#include "libc/libc.h"
 #include "log/hot.h"
+#include "log/log.h"
+#include "log/needs.h"
+#include "raw/raw.h"
+#include "state/thread.h"
+#include "state/writes.h"
 #include "trace/event.h"
 
 ft_rt_thread *ft_rt_hot = FT_RT_NO_THREAD;

@@ -6,9 +6,14 @@
 #ifndef FT_RECORD_HOT_H
 #define FT_RECORD_HOT_H
 
+#include "log/log.h"
 #include "state/thread.h"
 
 #pragma GCC visibility push(hidden)
+
+/* The thread that may go the short way: it has the baton and the log's last TURN, and accesses are
+ * recorded. FT_RT_NO_THREAD: none may. */
+extern ft_rt_thread *ft_rt_hot;
 
 #define FT_RT_NO_THREAD ((ft_rt_thread *)1)
 #define FT_RT_WIDE      (UINT64_C(1) << 63)
@@ -108,20 +113,6 @@ static FT_RT_INLINE bool ft_rt_settle_late(ft_rt_late *late)
     *late->value = now;
     late->value = NULL;
     return true;
-}
-
-/* What the program is about to read: if that faults, its handler runs as if there were no hook. */
-static FT_RT_INLINE void ft_rt_touch_now(const volatile void *memory)
-{
-    (void)*(const volatile unsigned char *)memory;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-}
-
-/* The same; where a witness ends before the read the memory may be gone by its schedule. */
-static FT_RT_INLINE void ft_rt_touch(const volatile void *memory)
-{
-    if (FT_RT_UNLIKELY(ft_rt_replaying) && ft_rt_replay_ends()) return;
-    ft_rt_touch_now(memory);
 }
 
 /* Opens a hook on the short way, as ft_rt_enter_holding does on the long one; NULL: go that. */

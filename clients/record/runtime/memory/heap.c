@@ -3,7 +3,14 @@
 #include <malloc.h>
 #include <stdlib.h>
 
+#include "accesses/accesses.h"
+#include "libc/libc.h"
+#include "log/log.h"
+#include "memory/memory.h"
+#include "raw/raw.h"
+#include "scheduling/scheduling.h"
 #include "state/thread.h"
+#include "sync/sync.h"
 
 /* What memory begins with. */
 typedef enum start {

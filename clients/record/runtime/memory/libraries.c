@@ -5,7 +5,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libc/libc.h"
 #include "log/hot.h"
+#include "memory/memory.h"
+#include "scheduling/scheduling.h"
+#include "state/thread.h"
+#include "sync/sync.h"
 
 #define CODE __builtin_return_address(0)
 
@@ -114,8 +119,8 @@ static void keep_free(uintptr_t address, size_t size)
 }
 
 /* A library's last functions run in the call that unmaps it. There each return has what was written
- * before (events.c, ft_rt_may_emit; frames.c); where there is none, the memory is perhaps gone by
- * the next hook. */
+ * before (log/events.c, ft_rt_may_emit; accesses/frames.c); where there is none, the memory is
+ * perhaps gone by the next hook. */
 int dlclose(void *library)
 {
     ft_rt_thread *self = ft_rt_self;

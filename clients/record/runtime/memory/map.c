@@ -7,7 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "accesses/accesses.h"
+#include "libc/libc.h"
+#include "memory/memory.h"
+#include "raw/raw.h"
+#include "scheduling/scheduling.h"
 #include "state/thread.h"
+#include "sync/sync.h"
 
 #define CODE __builtin_return_address(0)
 

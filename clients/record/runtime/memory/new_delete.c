@@ -3,7 +3,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "state/thread.h"
+#include "libc/libc.h"
+#include "memory/memory.h"
 
 #define CODE           __builtin_return_address(0)
 #define NAME(name)     __asm__(name) __attribute__((weak))

@@ -1,11 +1,14 @@
 /* Calls behind which memory is perhaps not there any more, or is other memory: what their thread
- * wrote last is looked at before. A write's value is read at the thread's next hook (runtime.h,
- * ft_rt_pending). munmap and its like are hooks anyway (memory_map.c). */
+ * wrote last is looked at before. A write's value is read at the thread's next hook
+ * (state/writes.h, ft_rt_pending). munmap and its like are hooks anyway (map.c). */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "log/hot.h"
+#include "libc/libc.h"
+#include "memory/memory.h"
+#include "scheduling/scheduling.h"
+#include "state/thread.h"
 
 void ft_rt_memory_may_go(void)
 {

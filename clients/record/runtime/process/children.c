@@ -1,6 +1,6 @@
 /* Processes. What the program forks runs unrecorded (ft_rt_in_child); a child that shared our
  * memory until it becomes another program would not. What the program starts has all the processors
- * that it was given itself (processor.c). */
+ * that it was given itself (scheduling/processor.c). */
 #include <errno.h>
 #include <sched.h>
 #include <spawn.h>
@@ -10,6 +10,12 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "accesses/accesses.h"
+#include "libc/libc.h"
+#include "memory/memory.h"
+#include "process/process.h"
+#include "raw/raw.h"
+#include "scheduling/scheduling.h"
 #include "state/thread.h"
 
 enum { ARGUMENTS = 1024 };

@@ -8,13 +8,25 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "accesses/accesses.h"
+#include "assembly/assembly.h"
+#include "inputs/channels.h"
 #include "inputs/inputs.h"
+#include "libc/libc.h"
+#include "process/process.h"
+#include "raw/inputs.h"
+#include "replay/needs.h"
+#include "replay/replay.h"
+#include "scheduling/needs.h"
+#include "scheduling/scheduling.h"
 #include "state/thread.h"
+#include "state/writes.h"
 
 enum { LATE = 32 };
 
-static struct sigaction handlers[FT_RT_SIGNALS]; /* as the program has set them */
-static uint32_t n_handled;                       /* signals that have had one */
+enum { SIGNALS = 65 };
+static struct sigaction handlers[SIGNALS]; /* as the program has set them */
+static uint32_t n_handled;                 /* signals that have had one */
 
 typedef struct late {
     int number;
@@ -254,7 +266,7 @@ static int set_handler(int number, const struct sigaction *restrict action,
                        struct sigaction *restrict old)
 {
     struct sigaction mine, before = {.sa_flags = 0};
-    bool known = ft_rt_self && number > 0 && number < FT_RT_SIGNALS;
+    bool known = ft_rt_self && number > 0 && number < SIGNALS;
     if (!known) return FT_REAL(sigaction)(number, action, old);
     if (action) {
         mine = *action;
@@ -370,14 +382,14 @@ void ft_rt_signals_start(void)
     waiting_of_all = ft_rt_map(FT_RT_THREADS * sizeof *waiting_of_all);
     if (!ft_rt_input_begin(&in, FT_INPUT_SIGNALS, NULL)) return;
     FT_REAL(pthread_sigmask)(SIG_SETMASK, NULL, &blocked);
-    for (int number = 1; number < FT_RT_SIGNALS; number++) {
+    for (int number = 1; number < SIGNALS; number++) {
         ignored |= (uint64_t)is_ignored(number) << (number - 1);
         masked |= (uint64_t)(sigismember(&blocked, number) == 1) << (number - 1);
     }
     if (!in.fed) ft_rt_input_did(&in, 0);
     ignored = ft_rt_input_number(&in, ignored);
     masked = ft_rt_input_number(&in, masked);
-    for (int number = 1; in.fed && number < FT_RT_SIGNALS; number++) {
+    for (int number = 1; in.fed && number < SIGNALS; number++) {
         ignore(number, ignored >> (number - 1) & 1);
         (masked >> (number - 1) & 1 ? sigaddset : sigdelset)(&blocked, number);
     }

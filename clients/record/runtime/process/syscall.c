@@ -20,6 +20,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "memory/memory.h"
+#include "process/process.h"
+#include "scheduling/needs.h"
+#include "scheduling/scheduling.h"
 #include "state/thread.h"
 
 enum { ARGUMENTS = 6, OPERATION = 1, TIMEOUT = 3 };

@@ -6,7 +6,19 @@
 #include <threads.h>
 #include <unistd.h>
 
+#include "accesses/accesses.h"
+#include "annotations/annotations.h"
+#include "files/files.h"
+#include "inputs/channels.h"
 #include "inputs/inputs.h"
+#include "libc/libc.h"
+#include "log/log.h"
+#include "memory/memory.h"
+#include "process/process.h"
+#include "raw/raw.h"
+#include "replay/replay.h"
+#include "scheduling/needs.h"
+#include "scheduling/scheduling.h"
 #include "state/thread.h"
 #include "sync/sync.h"
 #include "trace/event.h"
@@ -347,13 +359,41 @@ static void in_parent(void)
     ft_rt_processes = true;
 }
 
+/* False: the log has no room for the first records. */
+static bool record(void)
+{
+    enum { REBUILD = 2 };
+    ft_rt_header->built = ft_sym_built();
+    if (ft_rt_header->symbolic && !ft_rt_header->built) {
+        ft_rt_header->end = FT_RAW_END_REBUILD;
+        _exit(REBUILD);
+    }
+    ft_rt_log_begin();
+    if (ft_rt_header->symbolic) ft_sym_start();
+    ft_rt_log_modules();
+    ft_rt_log_arguments();
+    return ft_rt_logging;
+}
+
+static bool begin(void)
+{
+    unsigned char *log = (unsigned char *)ft_rt_header;
+    if (ft_rt_header->replay) {
+        ft_rt_replaying = true;
+        ft_rt_replay_start(log + FT_RAW_PAGE);
+        return true;
+    }
+    if (ft_rt_header->feed) ft_rt_replay_start(log + ft_rt_header->limit);
+    return record();
+}
+
 static void start(void)
 {
     static bool tried;
     if (tried) return;
     tried = true;
     ft_rt_real_start();
-    if (!ft_rt_log_open()) return;
+    if (!ft_rt_log_open() || !begin()) return;
     ft_rt_stdio_start();
     has_end_key = !pthread_key_create(&end_key, end_thread);
     if (!has_end_key) ft_rt_say("no thread key: the ends of threads are not recorded");
@@ -383,7 +423,7 @@ __attribute__((constructor(101))) static void start_early(void)
 __attribute__((destructor(101))) static void finish(void)
 {
     ft_rt_thread *self = ft_rt_enter();
-    if (self) ft_rt_log_deadlocks(), ft_rt_tell_line();
+    if (self) ft_rt_log_deadlocks(), ft_rt_log_open_line();
     ft_rt_log_end(FT_RAW_END_EXIT); /* without a thread: main's ended, and then all others */
     ft_rt_replay_exit();
     if (self) ft_rt_leave(self);

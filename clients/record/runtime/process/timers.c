@@ -10,7 +10,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "accesses/accesses.h"
+#include "inputs/channels.h"
 #include "inputs/inputs.h"
+#include "libc/libc.h"
+#include "log/log.h"
+#include "process/process.h"
+#include "raw/raw.h"
+#include "scheduling/scheduling.h"
 #include "state/thread.h"
 
 #define CODE __builtin_return_address(0)
@@ -186,7 +193,7 @@ int timer_settime(timer_t timer, int flags, const struct itimerspec *restrict wh
     if (self) {
         uint32_t i = find_alarm(timer);
         if (i < alarms.n) ft_rt_signal_channel(alarms.all[i].number, false, CODE);
-        self->inside = false; /* as in put_signal (signals.c) */
+        self->inside = false; /* as in put_signal (process/signals.c) */
     }
     int result = FT_REAL(timer_settime)(timer, flags, when, old);
     if (!result && old) ft_rt_write_range(old, sizeof *old, CODE);

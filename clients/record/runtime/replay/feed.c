@@ -3,8 +3,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "inputs/inputs.h"
+#include "libc/libc.h"
+#include "log/log.h"
+#include "raw/inputs.h"
+#include "raw/raw.h"
 #include "raw/schedule.h"
+#include "replay/needs.h"
+#include "replay/replay.h"
+#include "scheduling/needs.h"
+#include "scheduling/scheduling.h"
 #include "state/thread.h"
 
 bool ft_rt_feeding;
@@ -105,7 +112,7 @@ static bool is_surrounding(uint32_t call)
 }
 
 /* Whether the thread may never ask for what stands before what it asks for. Behind a schedule's end
- * what threads send each other comes in other pieces (mirror.c). */
+ * what threads send each other comes in other pieces (inputs/mirror.c). */
 static bool may_skip(const ft_schedule_input *input, uint32_t skipped)
 {
     enum { NEAR = 64 };

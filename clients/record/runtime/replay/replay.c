@@ -6,8 +6,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "inputs/inputs.h"
+#include "libc/libc.h"
+#include "log/log.h"
+#include "log/needs.h"
+#include "raw/raw.h"
 #include "raw/schedule.h"
+#include "replay/needs.h"
+#include "replay/replay.h"
+#include "scheduling/needs.h"
+#include "scheduling/scheduling.h"
 #include "state/thread.h"
 #include "trace/event.h"
 
@@ -67,7 +74,7 @@ static const char *base_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* What came later has the name in the recording that its links lead to (log.c). */
+/* What came later has the name in the recording that its links lead to (memory/modules.c). */
 static uint32_t module_at(const char *path)
 {
     char real[PATH_MAX];

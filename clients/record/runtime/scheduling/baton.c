@@ -6,8 +6,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libc/libc.h"
 #include "log/hot.h"
+#include "log/log.h"
+#include "log/needs.h"
 #include "scheduling/baton.h"
+#include "scheduling/needs.h"
 #include "state/thread.h"
 #include "trace/event.h"
 

@@ -3,9 +3,11 @@
 #ifndef FT_RECORD_BATON_H
 #define FT_RECORD_BATON_H
 
-#include "state/thread.h"
+#include "scheduling/scheduling.h"
 
 enum { FT_RT_MS = 1000000 }; /* in nanoseconds */
+
+#pragma GCC visibility push(hidden)
 
 extern struct ft_rt_baton {
     uint32_t lock; /* futex: 0 free, 1 held, 2 held and waited for */
@@ -19,7 +21,7 @@ extern struct ft_rt_baton {
     bool due;              /* a deadlock of some threads is to be logged */
     ft_rt_thread *starved; /* was woken and found what it waited for gone, time and again; */
     const void *missed;    /* that; NULL: nobody was */
-} ft_rt_baton __attribute__((visibility("hidden")));
+} ft_rt_baton;
 
 void ft_rt_baton_lock(void);
 void ft_rt_baton_unlock(void);
@@ -48,7 +50,18 @@ typedef struct ft_rt_stall {
 void ft_rt_look_at_stall(ft_rt_stall *s);
 void ft_rt_look_at_cycles(ft_rt_stall *s);
 
+/* ---- processor.c */
+void ft_rt_processor_start(void);
+void ft_rt_processor_follow(ft_rt_thread *self); /* it has got the baton */
+/* Called by the watchdog; runner: the thread that has the baton and does not sleep, else NULL. */
+void ft_rt_processor_watch(ft_rt_thread *runner);
+
+/* ---- stall.c: every thread has waited for another one that long, and there are handlers */
+void ft_rt_stall_tell(const ft_rt_thread *threads, uint32_t n, uint32_t seconds);
+
 /* ---- watchdog.c */
 bool ft_rt_watchdog_start(void);
+
+#pragma GCC visibility pop
 
 #endif

@@ -2,8 +2,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libc/libc.h"
 #include "log/hot.h"
+#include "log/log.h"
+#include "raw/raw.h"
 #include "scheduling/baton.h"
+#include "scheduling/needs.h"
+#include "state/object.h"
 #include "state/thread.h"
 #include "trace/event.h"
 

@@ -11,7 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "inputs/inputs.h"
+#include "libc/libc.h"
+#include "scheduling/baton.h"
 #include "state/thread.h"
 
 /* Where threads belong, if it is no processor's number: */
@@ -125,59 +126,14 @@ void ft_rt_processor_return(void)
     if (ft_rt_self) ft_rt_self->leaves = false;
 }
 
-/* ---- what the program asks for */
-
-static ft_rt_thread *thread_of(pid_t tid)
-{
-    ft_rt_thread *t = NULL;
-    if (!tid) return ft_rt_self;
-    for (uint32_t i = 0; (t = ft_rt_thread_at(i)) && t->tid != tid;) i++;
-    return t;
-}
-
-static void tell_of(ft_rt_thread *t)
+void ft_rt_processor_show(ft_rt_thread *t)
 {
     if (where() != NEVER) set_free(t);
 }
 
-int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *to)
-{
-    return FT_RT_INPUT(FT_INPUT_SCHED_GETAFFINITY, FT_RT_STAYS,
-                       (tell_of(thread_of(pid)), FT_REAL(sched_getaffinity)(pid, size, to)), to,
-                       size);
-}
-
-int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *to)
-{
-    return FT_RT_INPUT(
-        FT_INPUT_SCHED_GETAFFINITY, FT_RT_STAYS,
-        (tell_of(ft_rt_thread_of(thread)), FT_REAL(pthread_getaffinity_np)(thread, size, to)), to,
-        size);
-}
-
-/* From here on the program says where its threads run. */
-static void give_up(void)
+void ft_rt_processor_give_up(void)
 {
     if (where() == NEVER) return;
     belong(NEVER);
     for (uint32_t i = 0; ft_rt_thread_at(i); i++) set_free(ft_rt_thread_at(i));
-}
-
-int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *processors)
-{
-    give_up();
-    return FT_REAL(sched_setaffinity)(ft_rt_task(pid), size, processors);
-}
-
-int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *processors)
-{
-    give_up();
-    return FT_REAL(pthread_setaffinity_np)(thread, size, processors);
-}
-
-int pthread_attr_setaffinity_np(pthread_attr_t *attributes, size_t size,
-                                const cpu_set_t *processors)
-{
-    give_up();
-    return FT_REAL(pthread_attr_setaffinity_np)(attributes, size, processors);
 }

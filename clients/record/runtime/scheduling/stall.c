@@ -6,6 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libc/libc.h"
+#include "log/log.h"
+#include "scheduling/baton.h"
 #include "state/thread.h"
 #include "trace/event.h"
 

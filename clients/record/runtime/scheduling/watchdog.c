@@ -11,8 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libc/libc.h"
 #include "log/hot.h"
+#include "log/log.h"
+#include "raw/raw.h"
 #include "scheduling/baton.h"
+#include "scheduling/needs.h"
 #include "state/thread.h"
 
 enum { WATCH_MS = 5, SPIN_MS = 1000, LOOK = 100 /* times */ };

@@ -4,6 +4,15 @@
 #include <semaphore.h>
 #include <threads.h>
 
+#include "accesses/accesses.h"
+#include "accesses/needs.h"
+#include "inputs/inputs.h"
+#include "libc/libc.h"
+#include "log/log.h"
+#include "raw/raw.h"
+#include "replay/replay.h"
+#include "scheduling/scheduling.h"
+#include "state/object.h"
 #include "state/thread.h"
 #include "sync/sync.h"
 #include "trace/event.h"

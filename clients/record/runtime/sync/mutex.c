@@ -3,6 +3,12 @@
 #include <errno.h>
 #include <threads.h>
 
+#include "inputs/inputs.h"
+#include "libc/libc.h"
+#include "log/log.h"
+#include "raw/raw.h"
+#include "scheduling/scheduling.h"
+#include "state/object.h"
 #include "state/thread.h"
 #include "sync/sync.h"
 #include "trace/event.h"

@@ -1,7 +1,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "state/thread.h"
+#include "libc/libc.h"
+#include "log/log.h"
+#include "raw/raw.h"
+#include "state/object.h"
+#include "state/state.h"
 #include "sync/sync.h"
 
 /* By address, open addressing; a removed slot keeps its place until the table is made anew. The

@@ -1,8 +1,35 @@
-/* What the synchronisation hooks share. */
+/* Synchronisation: mutexes, read-write locks, condition variables, semaphores, barriers and once.
+ *
+ * The runtime models these objects itself (state/object.h): a thread that has to wait blocks in the
+ * scheduler, never in the C library. The program's own objects are only initialised, for what
+ * initialisers leave in them. objects.c has the table of the models, by address.
+ *
+ * Imports: accesses, inputs, libc, log, raw, replay, scheduling, state, common/trace. */
 #ifndef FT_RECORD_SYNC_H
 #define FT_RECORD_SYNC_H
 
+#include "libc/libc.h"
+#include "log/log.h"
+#include "replay/replay.h"
+#include "scheduling/scheduling.h"
+#include "state/object.h"
 #include "state/thread.h"
+
+#pragma GCC visibility push(hidden)
+
+/* ---- objects.c */
+/* The object at an address, made with that kind (or count) if it is not known. */
+ft_rt_object *ft_rt_object_at(ft_raw_class class, const void *address, uint32_t kind);
+ft_rt_object *ft_rt_object_known(ft_raw_class class, const volatile void *address); /* or NULL */
+/* Makes it a new object in the log; its generation is its old number plus 1. */
+void ft_rt_object_again(ft_rt_object *object);
+void ft_rt_object_forget(const void *address, size_t size); /* all in that range */
+/* The same of memory that was just freed: logged if the program has several threads. */
+void ft_rt_object_reclaim(const void *address, size_t size, uint32_t site);
+bool ft_rt_objects_told(void); /* are INITIALISED and DESTROYED logged now? */
+void ft_rt_object_begins(const ft_rt_object *o, uint32_t site);
+void ft_rt_object_ends(const ft_rt_object *o, uint32_t site); /* it is destroyed */
+ft_rt_object *ft_rt_object_next(size_t *at);                  /* from *at = 0; NULL: no more */
 
 #define FT_RT_SYNC(kind, flags, object, site)                                                      \
     FT_RT_LOG(SYNC, FT_EVENT_##kind, (flags), (object)->id, (site))
@@ -37,13 +64,13 @@
         end_result;                                                                                \
     })
 
-/* A deadline of any clock as one of CLOCK_MONOTONIC (clock.c). */
-struct timespec ft_rt_deadline(clockid_t clock, const struct timespec *until);
-
+/* ---- mutex.c */
 void ft_rt_mutexes_abandon(const ft_rt_thread *self); /* robust ones, at its end */
 /* 0, EDEADLK (error-checking, held already) or ETIMEDOUT; writes no record. */
 int ft_rt_mutex_lock(ft_rt_thread *self, ft_rt_object *o, const struct timespec *deadline);
 /* Unlocks a mutex once; writes no record. */
 void ft_rt_mutex_release(ft_rt_object *o);
+
+#pragma GCC visibility pop
 
 #endif

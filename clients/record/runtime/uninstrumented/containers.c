@@ -8,8 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "state/thread.h"
-
 /* ---- map, set: a header whose parent is the root, whose children are the first and the last node
  */
 

@@ -5,7 +5,10 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "uninstrumented/ranges.h"
+#include "accesses/accesses.h"
+#include "libc/libc.h"
+#include "memory/memory.h"
+#include "uninstrumented/uninstrumented.h"
 
 size_t __real_wcslen(const wchar_t *s);
 size_t __real_strlen(const char *s);

@@ -5,7 +5,16 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "accesses/accesses.h"
+#include "inputs/channels.h"
 #include "inputs/inputs.h"
+#include "libc/libc.h"
+#include "log/log.h"
+#include "process/process.h"
+#include "raw/inputs.h"
+#include "raw/raw.h"
+#include "replay/replay.h"
+#include "scheduling/scheduling.h"
 #include "state/thread.h"
 #include "trace/event.h"
 

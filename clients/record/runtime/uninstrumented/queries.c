@@ -27,7 +27,9 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "uninstrumented/ranges.h"
+#include "accesses/accesses.h"
+#include "libc/libc.h"
+#include "uninstrumented/uninstrumented.h"
 
 enum { RANGES = 6 };
 

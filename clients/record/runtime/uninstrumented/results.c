@@ -13,7 +13,9 @@
 #include <time.h>
 #include <wchar.h>
 
-#include "uninstrumented/ranges.h"
+#include "accesses/accesses.h"
+#include "libc/libc.h"
+#include "uninstrumented/uninstrumented.h"
 
 enum { RANGES = 6 }; /* no function here has more */
 

@@ -8,7 +8,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "uninstrumented/ranges.h"
+#include "accesses/accesses.h"
+#include "libc/libc.h"
+#include "memory/memory.h"
+#include "uninstrumented/uninstrumented.h"
 
 void *__real_memcpy(void *to, const void *from, size_t n);
 void *__real_memmove(void *to, const void *from, size_t n);
@@ -16,14 +19,6 @@ void *__real_memset(void *to, int byte, size_t n);
 size_t __real_strlen(const char *s);
 size_t __real_strnlen(const char *s, size_t most);
 long __real_strtol(const char *s, char **end, int base);
-
-void ft_rt_settle(uint32_t ranges)
-{
-    ft_rt_thread *self = ft_rt_enter();
-    if (!self) return;
-    if (self->left < ranges) self->left = ranges;
-    self->inside = false;
-}
 
 /* No function here has more than four. */
 static void settle(void)

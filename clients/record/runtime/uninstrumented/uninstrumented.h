@@ -1,8 +1,15 @@
-/* For the functions of the C library that access the program's memory as a range. */
-#ifndef FT_RECORD_RANGES_H
-#define FT_RECORD_RANGES_H
+/* Uninstrumented code: models of library functions, whose own code has no hooks.
+ *
+ * The program's calls are linked to these functions (wrapper/wrapped.h). Each records the ranges
+ * that the real function reads and writes, then calls it. containers.c reimplements the parts of
+ * C++ containers that lie in libstdc++, and is compiled with hooks itself.
+ *
+ * Imports: accesses, inputs, libc, log, memory, process, raw, replay, scheduling, state,
+ * common/trace. */
+#ifndef FT_RECORD_UNINSTRUMENTED_H
+#define FT_RECORD_UNINSTRUMENTED_H
 
-#include "state/thread.h"
+#include "accesses/accesses.h"
 
 #define CODE __builtin_return_address(0)
 

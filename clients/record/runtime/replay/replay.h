@@ -1,0 +1,68 @@
+/* Replay: following a schedule (raw/schedule.h), and feeding a run the inputs of another run.
+ *
+ * A replayed program records nothing. Each hook compares itself with the thread's next step in the
+ * schedule, waits until it is that thread's turn, and does the step. Feeding gives each thread the
+ * inputs that it got in the recording, in a replay as in a new recording under another order.
+ *
+ * Imports: libc, log, raw, scheduling, state, common/trace. */
+#ifndef FT_RECORD_REPLAY_H
+#define FT_RECORD_REPLAY_H
+
+#include "raw/inputs.h"
+#include "raw/schedule.h"
+#include "state/thread.h"
+
+#pragma GCC visibility push(hidden)
+
+/* ---- replay.c */
+void ft_rt_replay_start(void *schedule); /* raw/schedule.h */
+/* Does the witness end before the calling thread's next step? Called without the baton. */
+bool ft_rt_replay_ends(void);
+/* The thread that handles that signal next, NULL: none. */
+ft_rt_thread *ft_rt_replay_handler(int number);
+void ft_rt_replay_exit(void); /* the program ends */
+/* Of the code at `pc`: the offset in a module of the schedule; elsewhere the address, and
+ * FT_SCHEDULE_NONE. */
+uint64_t ft_rt_place(const void *pc, uint32_t *module);
+void ft_rt_give_up(uint32_t outcome) __attribute__((noreturn)); /* ends replay and process */
+
+/* The hook that begins now, for the schedule to compare before it is done. */
+static inline void ft_rt_about(uint32_t kind, const void *pc)
+{
+    if (!ft_rt_replaying || !ft_rt_self || ft_rt_self->inside) return;
+    ft_rt_self->kind = kind;
+    ft_rt_self->pc = pc;
+    ft_rt_self->size = 0;
+}
+
+static inline void ft_rt_about_access(uint32_t kind, const void *pc, const volatile void *memory,
+                                      uint64_t size)
+{
+    if (!ft_rt_replaying || !ft_rt_self || ft_rt_self->inside) return;
+    ft_rt_about(kind, pc);
+    ft_rt_self->address = (uintptr_t)memory;
+    ft_rt_self->size = size;
+}
+
+/* ---- feed.c */
+enum { FT_RT_STOPPED = 89 }; /* exit status of a program that the runtime ends */
+
+void ft_rt_feed_start(ft_schedule *schedule, const ft_schedule_actor *actors,
+                      const ft_schedule_input *inputs);
+/* A descriptor cannot have the number that the recording says: treated as a different input. */
+void ft_rt_feed_number(ft_rt_thread *self, ft_input_call call, const void *pc);
+/* The thread's next input, NULL: it is not fed, or no longer. An input of another call ends a
+ * replay that is before its schedule's end; after it, and in a recording, it ends the feeding of
+ * this thread. */
+const ft_schedule_input *ft_rt_feed_input(ft_rt_thread *self, ft_input_call call, const void *pc,
+                                          const unsigned char **content);
+bool ft_rt_feed_is_behind(void); /* a replay past the end of its schedule: threads run freely */
+void ft_rt_feed_outside(void);   /* past the schedule's end another process takes part */
+void ft_rt_feed_virtual(void);   /* a descriptor was made that nothing stands behind */
+/* In a recording: waits until the channel is as it was; its name in the other run. */
+uint64_t ft_rt_feed_channel(ft_rt_thread *self, uint64_t channel, uint32_t flags);
+void ft_rt_feed_starve(ft_rt_thread *self) __attribute__((noreturn)); /* no more input comes */
+
+#pragma GCC visibility pop
+
+#endif
