@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/contract.h"
+
 typedef struct block {
     const char *first;
     unsigned bits;
@@ -21,18 +23,19 @@ static const block V4[] = {
     {"203.0.113.0", 24}, {"224.0.0.0", 4},    {"240.0.0.0", 4},
 };
 
-/* Of 2000::/3, which is all that is given out (RFC 4291 §2.4): what is not for the public. */
+/* The special-purpose blocks of 2000::/3, the only global unicast range in use (RFC 4291 §2.4). */
 static const block V6[] = {
     {"2001::", 23}, {"2001:db8::", 32}, {"2002::", 16}, {"2620:4f:8000::", 48}, {"3fff::", 20},
 };
 
-/* They carry an IPv4 address in their last four bytes: mapped ones, and NAT64's (RFC 6052). */
+/* Prefixes with an IPv4 address in the last four bytes: mapped, and NAT64 (RFC 6052). */
 static const block CARRIERS[] = {{"::ffff:0:0", 96}, {"64:ff9b::", 96}};
 
 static bool in_block(int family, const unsigned char *bytes, const block *b)
 {
     unsigned char first[16];
-    if (inet_pton(family, b->first, first) != 1) return false;
+    int parsed = inet_pton(family, b->first, first);
+    assert(parsed == 1 && b->bits > 0 && b->bits <= (family == AF_INET ? 32 : 128));
     unsigned whole = b->bits / 8, rest = b->bits % 8;
     if (memcmp(bytes, first, whole) != 0) return false;
     return rest == 0 || ((bytes[whole] ^ first[whole]) >> (8 - rest)) == 0;
@@ -52,15 +55,16 @@ static bool v4_is_public(const unsigned char *bytes)
 
 static bool v6_is_public(const unsigned char *bytes)
 {
-    static const block GIVEN_OUT = {"2000::", 3};
+    static const block GLOBAL_UNICAST = {"2000::", 3};
     if (in_any(AF_INET6, bytes, CARRIERS, sizeof CARRIERS / sizeof *CARRIERS))
         return v4_is_public(bytes + 12);
-    return in_block(AF_INET6, bytes, &GIVEN_OUT) &&
+    return in_block(AF_INET6, bytes, &GLOBAL_UNICAST) &&
            !in_any(AF_INET6, bytes, V6, sizeof V6 / sizeof *V6);
 }
 
 bool ft_address_is_public(const struct sockaddr *address)
 {
+    FT_REQUIRE(address);
     if (address->sa_family == AF_INET) {
         const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)address;
         return v4_is_public((const unsigned char *)&v4->sin_addr);
@@ -72,6 +76,7 @@ bool ft_address_is_public(const struct sockaddr *address)
 
 bool ft_host_is_public(const char *host, bool *number)
 {
+    FT_REQUIRE(host && number);
     const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
     char plain[128];

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/digest_blocks.h"
 
 const uint32_t ft_digest_constants[64] = {
@@ -20,8 +21,8 @@ static uint32_t rotate(uint32_t x, int n)
     return (x >> n) | (x << (32 - n));
 }
 
-/* One round (FIPS 180-4 §6.2.2): of the eight words two change, and all are called one on in the
- * next. */
+/* One round (FIPS 180-4 §6.2.2): two of the eight words change. The next round takes all of them
+ * one place further. */
 #define ROUND(a, b, c, d, e, f, g, h, i)                                                           \
     do {                                                                                           \
         uint32_t t1 = (h) + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) +                       \
@@ -63,6 +64,9 @@ void ft_digest_plain(uint32_t state[8], const unsigned char *blocks, size_t n)
     for (size_t i = 0; i < n; i++) compress(state, blocks + 64 * i);
 }
 
+enum { BLOCK_BYTES = 64 };
+#define ENDED UINT64_MAX
+
 static ft_digest_blocks *take_blocks;
 
 static void choose(void)
@@ -83,6 +87,9 @@ void ft_digest_init(ft_digest *digest)
 
 void ft_digest_update(ft_digest *digest, const void *data, size_t length)
 {
+    FT_REQUIRE(data || length == 0);
+    assert(take_blocks && digest->bytes < ENDED - length);
+    if (length == 0) return;
     const unsigned char *bytes = data;
     size_t held = digest->bytes % 64;
     digest->bytes += length;
@@ -107,6 +114,8 @@ static void end(ft_digest *digest, unsigned char bytes[FT_DIGEST_BYTES])
     for (int i = 0; i < 8; i++) length[i] = (unsigned char)(bits >> (56 - 8 * i));
     ft_digest_update(digest, padding, held < 56 ? 56 - held : 120 - held);
     ft_digest_update(digest, length, sizeof length);
+    assert(digest->bytes % BLOCK_BYTES == 0);
+    digest->bytes = ENDED;
     for (int i = 0; i < FT_DIGEST_BYTES; i++)
         bytes[i] = (unsigned char)(digest->state[i / 4] >> (24 - 8 * (i % 4)));
 }
@@ -127,7 +136,8 @@ void ft_digest_hex(ft_digest *digest, char hex[FT_DIGEST_HEX + 1])
 
 void ft_hmac_init(ft_hmac *hmac, const void *key, size_t length)
 {
-    unsigned char block[64] = {0}, pad[64];
+    FT_REQUIRE(key || length == 0);
+    unsigned char block[BLOCK_BYTES] = {0}, pad[BLOCK_BYTES];
     if (length > sizeof block) {
         ft_digest long_key;
         ft_digest_init(&long_key);

@@ -6,7 +6,7 @@
 #include <immintrin.h>
 #include <stdbool.h>
 
-/* The instructions want the words of the state as A B E F and C D G H, the highest first. */
+/* The instructions take the state as the words A B E F and C D G H, from high to low. */
 #define OF_SHA __attribute__((target("sha,sse4.1")))
 
 OF_SHA static __m128i load(const void *from)
@@ -14,7 +14,7 @@ OF_SHA static __m128i load(const void *from)
     return _mm_loadu_si128((const __m128i *)from);
 }
 
-/* Four more words of the message schedule, in the place of the oldest ones. */
+/* The next four words of the message schedule; they replace the oldest ones. */
 OF_SHA static __m128i next_words(const __m128i w[4], int oldest)
 {
     __m128i newest = w[(oldest + 3) % 4];

@@ -1,12 +1,13 @@
 /* Allocation, arenas and growable arrays.
  *
  * Running out of memory ends the process with a message on standard error and exit code
- * FT_EXIT_NOMEM: workers are expendable (the server retries elsewhere and reports it as itself) and
- * the server's durable state is in its store. So nothing here returns NULL. */
+ * FT_EXIT_NOMEM: the server retries the task in another worker, and the server's durable state is
+ * in its store. So no function here returns NULL. */
 #ifndef FT_BASE_MEMORY_H
 #define FT_BASE_MEMORY_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,12 +15,12 @@
 
 #define FT_EXIT_NOMEM 86
 
-/* The same for those whose allocator is not ours. */
+/* Ends the process likewise, for callers that use another allocator. */
 __attribute__((noreturn)) void ft_out_of_memory(void);
 
-void *ft_alloc(size_t size);                              /* uninitialised; free with free() */
-void *ft_calloc(size_t count, size_t size);               /* zeroed, overflow checked */
-void *ft_calloc_sparse(size_t count, size_t size);        /* the same; little of it is used */
+void *ft_alloc(size_t size);                       /* uninitialised; free with free() */
+void *ft_calloc(size_t count, size_t size);        /* zeroed, overflow checked */
+void *ft_calloc_sparse(size_t count, size_t size); /* likewise, for sparse use: no huge pages */
 void *ft_realloc(void *block, size_t count, size_t size); /* overflow checked */
 char *ft_strdup(const char *text);                        /* heap copy; free with free() */
 char *ft_strndup(const char *text, size_t length);        /* heap copy, NUL-terminated */
@@ -31,6 +32,8 @@ void ft_arena_free(ft_arena *arena);                /* accepts NULL */
 void *ft_arena_alloc(ft_arena *arena, size_t size); /* uninitialised */
 char *ft_arena_strndup(ft_arena *arena, const char *text, size_t length);
 char *ft_arena_printf(ft_arena *arena, const char *format, ...) FT_PRINTF(2, 3);
+/* The invariant: no block holds more than its size, and what it holds ends at a multiple of 16. */
+bool ft_arena_is_sound(const ft_arena *arena);
 
 /* A growable array: FT_VEC(uint32_t) ids = {0}; ft_vec_push(&ids, 7); ft_vec_release(&ids). */
 #define FT_VEC(type)                                                                               \
@@ -48,7 +51,7 @@ char *ft_arena_printf(ft_arena *arena, const char *format, ...) FT_PRINTF(2, 3);
 
 /* Returns `data` with room for at least `want` elements; *cap is the new capacity. */
 void *ft_vec_grow(void *data, size_t *cap, size_t want, size_t element_size);
-/* The same for elements that are zero until they are set. */
+/* Likewise; the new elements are zero. */
 void *ft_grow_zeroed(void *data, uint32_t *cap, uint32_t want, size_t element_size);
 
 #endif

@@ -1,11 +1,11 @@
-/* Disjoint sets of numbers (union-find, Tarjan 1975), as an array of parents: members of one set
- * have one root. */
+/* Disjoint sets of numbers (union-find, Tarjan 1975), as an array of parents: the members of a set
+ * have the same root, and a root is its own parent. */
 #ifndef FT_BASE_PARTITION_H
 #define FT_BASE_PARTITION_H
 
 #include "base/memory.h"
 
-/* 0 to n - 1, each in a set of its own; heap. */
+/* The numbers 0 to n - 1, each in a set of its own. Heap; the caller frees it. */
 static inline uint32_t *ft_partition_new(uint32_t n)
 {
     uint32_t *parents = ft_alloc(((size_t)n + 1) * sizeof *parents);

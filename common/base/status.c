@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/contract.h"
+
 static const struct {
     const char *name;
     int http;
@@ -18,6 +20,7 @@ static const struct {
 __attribute__((format(printf, 3, 0))) static bool fill(ft_error *err, ft_status code,
                                                        const char *format, va_list args)
 {
+    FT_REQUIRE(code > FT_OK && code < FT_STATUS_COUNT);
     if (!err || err->code != FT_OK) return false;
     err->code = code;
     vsnprintf(err->message, sizeof err->message, format, args);
@@ -65,6 +68,7 @@ const char *ft_status_name(ft_status code)
 
 ft_status ft_status_from_name(const char *name)
 {
+    FT_REQUIRE(name);
     for (int i = 0; i < FT_STATUS_COUNT; i++)
         if (strcmp(STATUS[i].name, name) == 0) return (ft_status)i;
     return FT_INTERNAL;

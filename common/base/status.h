@@ -1,4 +1,4 @@
-/* Status codes and the caller-owned error every fallible function fills.
+/* Status codes, and the error that the caller owns and that a fallible function fills.
  *
  * A fallible function returns ft_status and takes `ft_error *err` as its last argument. On failure
  * it fills *err (the first error wins: a filled error is never overwritten) and leaves its outputs
@@ -36,14 +36,14 @@ typedef struct ft_error {
     uint64_t column; /* 1-based byte column in that line, 0: unknown */
     uint64_t offset; /* byte offset in the input, meaningful if has_offset */
     bool has_offset;
-    char message[480]; /* one sentence that says what to do; no trailing newline */
+    char message[480]; /* what is wrong, where, and what to do; no newline at its end */
 } ft_error;
 
 #define FT_ERROR_INIT                  ((ft_error){.code = FT_OK})
 #define FT_MUST_CHECK                  __attribute__((warn_unused_result))
 #define FT_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
 
-/* Fills *err unless it is filled already; returns `code` so that callers write
+/* Fills *err unless it is filled already; returns `code`, not FT_OK, so that callers write
  * `return ft_error_set(err, FT_INPUT, "...")`. */
 ft_status ft_error_set(ft_error *err, ft_status code, const char *format, ...) FT_PRINTF(3, 4);
 
@@ -57,8 +57,8 @@ ft_status ft_error_offset(ft_error *err, ft_status code, uint64_t offset, const 
 
 const char *ft_status_name(ft_status code);      /* "malformed-input" */
 ft_status ft_status_from_name(const char *name); /* FT_INTERNAL when the name is unknown */
-/* Of a file operation that failed: FT_FULL where the disk, or a quota on it, is full, else FT_IO.
- */
+/* The status of a failed file operation, by its errno: FT_FULL where the disk or a quota on it is
+ * full, else FT_IO. */
 ft_status ft_status_from_errno(int number);
 int ft_status_http(ft_status code);
 int ft_status_exit_code(ft_status code);

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
+
 #define INTEGER_DIGITS 18
-#define REAL_DIGITS    64 /* before the point: with an exponent of two digits nothing overflows */
+#define REAL_DIGITS    64 /* before the point: no double overflows with an exponent of two digits */
 
 typedef struct scanner {
     const unsigned char *at, *end;
@@ -14,6 +16,7 @@ typedef struct scanner {
 
 static bool fail(scanner *s, const char *problem)
 {
+    assert(!s->problem && s->at <= s->end); /* the scan stops at the first problem */
     s->problem = problem;
     return false;
 }
@@ -63,9 +66,10 @@ static bool scan_escape(scanner *s)
            low <= 0xdfff;
 }
 
-/* One character of several bytes (Unicode, table 3-7). */
+/* A character of several bytes (Unicode, table 3-7). */
 static bool scan_multibyte(scanner *s)
 {
+    assert(s->at < s->end && *s->at >= 0x80);
     unsigned first = *s->at++, more, low = 0x80, high = 0xbf;
     if (first >= 0xc2 && first <= 0xdf)
         more = 1;
@@ -86,7 +90,7 @@ static bool scan_multibyte(scanner *s)
     return true;
 }
 
-/* What stands for itself in a string: ASCII but controls, the quote and the backslash. */
+/* The bytes of a string that need no further look: ASCII but controls, quote and backslash. */
 static const bool PLAIN[256] = {
     [' '] = true, ['!'] = true, ['#' ... '['] = true, [']' ... 0x7f] = true};
 
@@ -98,7 +102,7 @@ static bool scan_string(scanner *s)
         const unsigned char *at = s->at, *end = s->end;
         while (at < end && PLAIN[*at]) at++;
         s->at = at;
-        if (at == end) return fail(s, "a string without an end");
+        if (at == end) return fail(s, "a string has no end");
         unsigned char c = *at;
         if (c >= 0x80) {
             if (!scan_multibyte(s)) return fail(s, "a string is not UTF-8");
@@ -106,8 +110,8 @@ static bool scan_string(scanner *s)
         }
         s->at++;
         if (c == '"') return true;
-        if (c < 0x20) return fail(s, "a control character in a string");
-        if (!scan_escape(s)) return fail(s, "a bad escape in a string");
+        if (c < 0x20) return fail(s, "a string contains a control character");
+        if (!scan_escape(s)) return fail(s, "a string contains a bad escape");
     }
 }
 
@@ -143,7 +147,7 @@ static bool scan_number(scanner *s)
         good = scan_exponent(s);
     }
     if (good && digits <= (real ? REAL_DIGITS : INTEGER_DIGITS)) return true;
-    return fail(s, "a bad number, or one too large");
+    return fail(s, "a number is malformed or too large");
 }
 
 static bool scan_literal(scanner *s)
@@ -155,10 +159,9 @@ static bool scan_literal(scanner *s)
         s->at += length;
         return true;
     }
-    return fail(s, "no value where one must be");
+    return fail(s, "a value is missing");
 }
 
-/* What is wanted of an object. */
 typedef struct wanted {
     ft_scan_member *members;
     size_t count;
@@ -166,18 +169,19 @@ typedef struct wanted {
 
 static bool scan_value(scanner *s, unsigned depth, wanted w);
 
-/* *member: the one with this name, NULL where it is not wanted. */
+/* *member: the wanted one with this name, NULL: not wanted. */
 static bool find_member(scanner *s, const wanted *w, ft_span name, ft_scan_member **member)
 {
     *member = NULL;
-    if (memchr(name.at, '\\', name.length)) return fail(s, "a member's name has an escape");
+    assert(name.length >= 2 && name.at[0] == '"' && name.at[name.length - 1] == '"');
+    if (memchr(name.at, '\\', name.length)) return fail(s, "a member's name contains an escape");
     for (size_t i = 0; i < w->count && !*member; i++) {
         const char *its = w->members[i].name;
         if (*its != name.at[1]) continue; /* the empty name ends in a quote there */
         if (strncmp(its, name.at + 1, name.length - 2) == 0 && its[name.length - 2] == '\0')
             *member = &w->members[i];
     }
-    return !*member || !(*member)->value.at || fail(s, "a member is there twice");
+    return !*member || !(*member)->value.at || fail(s, "a member occurs twice");
 }
 
 static ft_span span_of(const unsigned char *from, const unsigned char *to)
@@ -198,6 +202,7 @@ static bool scan_member(scanner *s, unsigned depth, const wanted *w)
     from = s->at;
     const wanted inner = {member ? member->inner : NULL, member ? member->inner_count : 0};
     if (!scan_value(s, depth, inner)) return false;
+    assert(s->at > from && s->at <= s->end);
     if (member) member->value = span_of(from, s->at);
     return true;
 }
@@ -218,18 +223,20 @@ static bool scan_rest(scanner *s, unsigned depth, bool object, wanted w)
 
 static bool scan_value(scanner *s, unsigned depth, wanted w)
 {
+    assert(depth <= FT_SCAN_DEPTH);
     skip_space(s);
-    if (s->at == s->end) return fail(s, "it ends too early");
+    if (s->at == s->end) return fail(s, "the text ends too early");
     if (*s->at == '"') return scan_string(s);
     if (*s->at == '-' || (*s->at >= '0' && *s->at <= '9')) return scan_number(s);
     if (*s->at != '{' && *s->at != '[') return scan_literal(s);
-    if (depth == FT_SCAN_DEPTH) return fail(s, "it is too deep");
+    if (depth == FT_SCAN_DEPTH) return fail(s, "its values are nested too deep");
     bool object = *s->at++ == '{';
     return scan_rest(s, depth + 1, object, w);
 }
 
 static void forget(ft_scan_member *members, size_t count)
 {
+    FT_REQUIRE(members || count == 0);
     for (size_t i = 0; i < count; i++) {
         members[i].value = (ft_span){NULL, 0};
         forget(members[i].inner, members[i].inner_count);
@@ -240,17 +247,19 @@ ft_status ft_scan_object(const char *text, size_t length, ft_scan_member *member
                          ft_error *err)
 {
     const unsigned char *from = (const unsigned char *)text;
-    scanner s = {from, from + length, "no object"};
+    scanner s = {from, from + length, NULL};
+    FT_REQUIRE(text || length == 0);
     forget(members, count);
     skip_space(&s);
-    bool good = take(&s, '{') && scan_rest(&s, 1, true, (wanted){members, count});
+    bool good = take(&s, '{') || fail(&s, "it is not an object");
+    if (good) good = scan_rest(&s, 1, true, (wanted){members, count});
     skip_space(&s);
-    if (good && s.at < s.end) good = fail(&s, "something follows it");
-    return good ? FT_OK : ft_error_set(err, FT_INPUT, "bad JSON: %s", s.problem);
+    if (good && s.at < s.end) good = fail(&s, "text follows the object");
+    assert(good == !s.problem && s.at <= s.end);
+    return good ? FT_OK : ft_error_set(err, FT_INPUT, "malformed JSON: %s", s.problem);
 }
 
-/* ---- What was found --------------------------------------------------------------------------
- */
+/* ---- Values that were found ------------------------------------------------------------------ */
 
 bool ft_scan_number(ft_span value, double *number)
 {
@@ -268,6 +277,7 @@ bool ft_scan_integer(ft_span value, int64_t *number)
     int64_t sum = 0;
     if (!value.at) return false;
     bool negative = *value.at == '-';
+    if (value.length - negative > INTEGER_DIGITS) return false; /* a real, or no number */
     for (size_t i = negative; i < value.length; i++) {
         if (value.at[i] < '0' || value.at[i] > '9') return false;
         sum = sum * 10 + (value.at[i] - '0');
@@ -303,6 +313,7 @@ bool ft_scan_next(ft_span *rest, ft_span *element)
 
 bool ft_scan_word(ft_span value, char *word, size_t size)
 {
+    FT_REQUIRE(size > 0);
     if (!ft_scan_string(value) || memchr(value.at, '\\', value.length)) return false;
     size_t length = value.length - 2 < size - 1 ? value.length - 2 : size - 1;
     memcpy(word, value.at + 1, length);

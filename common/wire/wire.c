@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "base/memory.h"
 
 typedef enum payload { JSON, BYTES } payload;
@@ -24,22 +25,25 @@ static const struct {
 
 const char *ft_wire_name(ft_wire_type type)
 {
+    FT_REQUIRE(type < FT_WIRE_TYPES);
     return TYPES[type].name;
 }
 
 bool ft_wire_is_json(ft_wire_type type)
 {
+    FT_REQUIRE(type < FT_WIRE_TYPES);
     return TYPES[type].payload == JSON;
 }
 
 bool ft_wire_ends(ft_wire_type type)
 {
+    FT_REQUIRE(type < FT_WIRE_TYPES);
     return TYPES[type].ends;
 }
 
 void ft_wire_header(unsigned char header[FT_WIRE_HEADER], ft_wire_type type, size_t length)
 {
-    assert(length <= FT_WIRE_MAX_PAYLOAD && type < FT_WIRE_TYPES);
+    FT_REQUIRE(length <= FT_WIRE_MAX_PAYLOAD && type < FT_WIRE_TYPES);
     memset(header, 0, FT_WIRE_HEADER);
     for (int i = 0; i < 4; i++) header[i] = (unsigned char)(length >> (8 * i));
     header[4] = (unsigned char)type;
@@ -53,8 +57,10 @@ void ft_wire_frame_bytes(ft_strbuf *out, ft_wire_type type, const void *data, si
     if (length) ft_strbuf_add(out, data, length);
 }
 
+/* The compact text of an object; heap. */
 static char *dump(const json_t *json, size_t *length)
 {
+    FT_REQUIRE(json_is_object(json));
     char *text = json_dumps(json, JSON_COMPACT);
     assert(text);
     *length = strlen(text);
@@ -64,12 +70,18 @@ static char *dump(const json_t *json, size_t *length)
 void ft_wire_frame_json(ft_strbuf *out, ft_wire_type type, const json_t *json)
 {
     size_t length;
+    FT_REQUIRE(ft_wire_is_json(type));
     char *text = dump(json, &length);
     ft_wire_frame_bytes(out, type, text, length);
     free(text);
 }
 
 /* ---- decoding ---- */
+
+bool ft_wire_decoder_is_sound(const ft_wire_decoder *decoder)
+{
+    return decoder->taken <= decoder->buffer.len && ft_strbuf_is_sound(&decoder->buffer);
+}
 
 void ft_wire_decoder_release(ft_wire_decoder *decoder)
 {
@@ -79,30 +91,29 @@ void ft_wire_decoder_release(ft_wire_decoder *decoder)
 
 void ft_wire_decoder_feed(ft_wire_decoder *decoder, const void *data, size_t length)
 {
-    ft_strbuf *buffer = &decoder->buffer;
-    if (decoder->taken) {
-        buffer->len -= decoder->taken;
-        memmove(buffer->text, buffer->text + decoder->taken, buffer->len);
-        decoder->taken = 0;
-    }
-    if (length) ft_strbuf_add(buffer, data, length);
+    assert(ft_wire_decoder_is_sound(decoder));
+    ft_strbuf_drop(&decoder->buffer, decoder->taken);
+    decoder->taken = 0;
+    if (length) ft_strbuf_add(&decoder->buffer, data, length);
 }
 
 static ft_status check_header(const unsigned char *header, size_t length, ft_error *err)
 {
     if (length > FT_WIRE_MAX_PAYLOAD)
-        return ft_error_set(err, FT_INPUT, "a frame announces %zu bytes, the limit is %u", length,
+        return ft_error_set(err, FT_INPUT,
+                            "a frame announces a payload of %zu bytes; the limit is %u", length,
                             FT_WIRE_MAX_PAYLOAD);
     if (header[4] >= FT_WIRE_TYPES)
-        return ft_error_set(err, FT_INPUT, "unknown frame type %u", header[4]);
+        return ft_error_set(err, FT_INPUT, "%u is not a frame type", header[4]);
     if (header[5] || header[6] || header[7])
-        return ft_error_set(err, FT_INPUT, "a frame's padding is not zero");
+        return ft_error_set(err, FT_INPUT, "the padding of a frame's header is not zero");
     return FT_OK;
 }
 
 ft_status ft_wire_decoder_next(ft_wire_decoder *decoder, ft_wire_frame *frame, bool *have,
                                ft_error *err)
 {
+    assert(ft_wire_decoder_is_sound(decoder));
     size_t available = decoder->buffer.len - decoder->taken, length = 0;
     if (available < FT_WIRE_HEADER) {
         *have = false;
@@ -116,13 +127,14 @@ ft_status ft_wire_decoder_next(ft_wire_decoder *decoder, ft_wire_frame *frame, b
     if (!*have) return FT_OK;
     *frame = (ft_wire_frame){(ft_wire_type)header[4], header + FT_WIRE_HEADER, length};
     decoder->taken += FT_WIRE_HEADER + length;
+    assert(ft_wire_decoder_is_sound(decoder));
     return FT_OK;
 }
 
 ft_status ft_wire_json(const ft_wire_frame *frame, json_t **json, ft_error *err)
 {
     json_error_t problem;
-    assert(ft_wire_is_json(frame->type));
+    FT_REQUIRE(ft_wire_is_json(frame->type));
     json_t *parsed =
         json_loadb((const char *)frame->payload, frame->length, JSON_REJECT_DUPLICATES, &problem);
     if (!parsed)
@@ -147,6 +159,7 @@ static ft_status write_all(int fd, const void *data, size_t length, ft_error *er
         if (written < 0 && errno == EINTR) continue;
         if (written < 0)
             return ft_error_set(err, FT_IO, "writing a frame failed: %s", strerror(errno));
+        assert((size_t)written <= length);
         at += written;
         length -= (size_t)written;
     }
@@ -157,7 +170,7 @@ ft_status ft_wire_write(int fd, ft_wire_type type, const void *data, size_t leng
 {
     unsigned char header[FT_WIRE_HEADER];
     if (length > FT_WIRE_MAX_PAYLOAD)
-        return ft_error_set(err, FT_LIMIT, "the payload of `%s' has %zu bytes, the limit is %u",
+        return ft_error_set(err, FT_LIMIT, "the payload of `%s' has %zu bytes; the limit is %u",
                             ft_wire_name(type), length, FT_WIRE_MAX_PAYLOAD);
     ft_wire_header(header, type, length);
     ft_status status = write_all(fd, header, sizeof header, err);
@@ -167,6 +180,7 @@ ft_status ft_wire_write(int fd, ft_wire_type type, const void *data, size_t leng
 ft_status ft_wire_write_json(int fd, ft_wire_type type, const json_t *json, ft_error *err)
 {
     size_t length;
+    FT_REQUIRE(ft_wire_is_json(type));
     char *text = dump(json, &length);
     ft_status status = ft_wire_write(fd, type, text, length, err);
     free(text);
@@ -183,11 +197,12 @@ ft_status ft_wire_read(int fd, ft_wire_decoder *decoder, ft_wire_frame *frame, b
         ft_status status = ft_wire_decoder_next(decoder, frame, &have, err);
         if (status) return status;
         if (have) break;
+        assert(decoder->buffer.len - decoder->taken < FT_WIRE_HEADER + FT_WIRE_MAX_PAYLOAD);
         ssize_t got = read(fd, chunk, sizeof chunk);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return ft_error_set(err, FT_IO, "reading a frame failed: %s", strerror(errno));
         if (got == 0 && decoder->buffer.len > decoder->taken)
-            return ft_error_set(err, FT_INPUT, "the stream ends in the middle of a frame");
+            return ft_error_set(err, FT_INPUT, "the stream ends within a frame");
         if (got == 0) break;
         ft_wire_decoder_feed(decoder, chunk, (size_t)got);
     }
@@ -218,6 +233,7 @@ static json_t *text_json(const char *text)
 
 json_t *ft_wire_error_to_json(const ft_error *err)
 {
+    FT_REQUIRE(err->code != FT_OK);
     json_t *json = json_object();
     json_object_set_new(json, "code", json_string(ft_status_name(err->code)));
     json_object_set_new(json, "message", text_json(err->message));
@@ -241,7 +257,8 @@ void ft_wire_error_from_json(const json_t *json, ft_error *err)
     if (status == FT_OK) status = FT_INTERNAL;
     if (err->code != FT_OK) return;
     ft_error_at(err, status, get_position(json, "line"), get_position(json, "column"), "%s",
-                message ? message : "the worker failed without saying why");
+                message ? message : "the worker failed and gave no reason");
     err->has_offset = json_is_integer(json_object_get(json, "offset"));
     err->offset = err->has_offset ? get_position(json, "offset") : 0;
+    assert(err->code != FT_OK);
 }

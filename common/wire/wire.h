@@ -9,45 +9,41 @@
  * Payloads (JSON members; ? optional):
  *
  * HELLO {"protocol":5,"version":"0.1.0","pid":123,"heartbeats"?:BOOL}
- *     heartbeats: it sends PROGRESS at least once a second while it is at a request, so that one
- *     that says nothing is stuck.
+ *     heartbeats: the worker sends PROGRESS at least once a second during a request, so that a
+ *     silent worker is a stuck one.
  * TRACE {"trace":HASH,"bytes":N}
- *     Then DATA frames, then DATA_END: the worker loads this canonical trace for the requests that
- *     follow; answered by LOADED or FAILED.
+ *     Followed by DATA frames and DATA_END: the worker loads this canonical trace for the requests
+ *     that follow. Answered by LOADED or FAILED.
  * INGEST {"token":T}
- *     Then DATA frames (the decoded upload), then DATA_END; answered by DATA frames with the
- *     canonical binary form, then INGESTED; or FAILED. The answer's DATA frames may come while the
- *     upload still does.
- * AGAIN {"token":T}
- *     Instead of an answer, once in a request: what was sent of the canonical form is void; the
- *     server sends INGEST and the upload from its beginning, and the worker reads over what is
- *     still on its way.
- * PLAN {"token":T,"trace":HASH,"spec":JOB}
- *     Answered by DATA frames that make up PLAN of docs/records.md, at most FT_WIRE_MAX_PLAN bytes,
- *     then PLANNED; or FAILED, which makes void what was sent of it.
- * SOLVE {"token":T,"trace":HASH,"spec":JOB,"tasks":[{"task":ID,"subproblem":K,"key":TEXT}]}
- *     Answered by one VERDICT a task, in order, then SOLVED; or FAILED.
- * RECALL {"token":T,"keep":N}
- *     While SOLVE is under way: only the first N of its tasks are still wanted. One that it has
- *     begun already it may answer; without an answer, and ignored when the request has ended.
- * SUMMARIZE {"token":T,"trace":HASH}
+ *     Followed by DATA frames (the decoded upload) and DATA_END. Answered by DATA frames with the
+ *     canonical binary form, then INGESTED; or FAILED. The answer's DATA frames may begin before
+ * the upload ends. AGAIN {"token":T} At most once in an INGEST request, instead of its answer: the
+ * worker needs the upload again. The DATA frames sent so far are void. The server sends INGEST and
+ * the upload from its beginning; the worker skips the frames that were under way. PLAN
+ * {"token":T,"trace":HASH,"spec":JOB} Answered by DATA frames that make up PLAN of docs/records.md,
+ * at most FT_WIRE_MAX_PLAN bytes, then PLANNED; or FAILED, which makes the DATA frames void. SOLVE
+ * {"token":T,"trace":HASH,"spec":JOB,"tasks":[{"task":ID,"subproblem":K,"key":TEXT}]} Answered by
+ * one VERDICT a task, in order, then SOLVED; or FAILED. RECALL {"token":T,"keep":N} During SOLVE:
+ * only the first N of its tasks are still wanted. A task that the worker has begun may be answered
+ * all the same. No answer; ignored after the request's end. SUMMARIZE {"token":T,"trace":HASH}
  *     Answered by SUMMARIZED or FAILED.
  * LOADED {"trace":HASH}
  * INGESTED {"token":T,"meta":META}
  *     META: docs/records.md, "trace".
  * PLANNED {"token":T,"bytes":N}
- *     N: of the plan, to check that it is whole.
+ *     N: the plan's length, to check that all of it has arrived.
  * VERDICT {"token":T,"task":ID,"record":RECORD}
- *     RECORD: docs/records.md, "verdict record"; a violation's without "witness" after a WITNESS.
+ *     RECORD: docs/records.md, "verdict record". After a WITNESS frame it has no "witness".
  * WITNESS
- *     zstd over the JSON of WITNESS of docs/records.md, with its size; of the next VERDICT.
+ *     The witness of the next VERDICT: WITNESS of docs/records.md as JSON, compressed with zstd,
+ *     content size in the frame header.
  * SOLVED {"token":T}
- *     Every task that was not recalled is answered.
+ *     Every task that was not recalled has its VERDICT.
  * SUMMARIZED {"token":T,"summary":SUMMARY}
  *     SUMMARY: docs/api.md, without its "trace".
  * FAILED {"token"?:T,"error":{"code":NAME,"message":TEXT,"line"?:N,"column"?:N,"offset"?:N}}
  * PROGRESS {"token"?:T,"text":TEXT}
- *     Between request and answer, at most about one a second.
+ *     Between request and answer, about once a second at most.
  */
 #ifndef FT_WIRE_WIRE_H
 #define FT_WIRE_WIRE_H
@@ -59,8 +55,9 @@
 #include "base/status.h"
 #include "base/strbuf.h"
 
-#define FT_WIRE_PROTOCOL    5
-#define FT_WIRE_SUMMARY     1 /* version of SUMMARY: stored ones of another are computed anew */
+#define FT_WIRE_PROTOCOL 5
+#define FT_WIRE_SUMMARY                                                                            \
+    1 /* version of SUMMARY: stored summaries of other versions are computed anew */
 #define FT_WIRE_HEADER      8
 #define FT_WIRE_MAX_PAYLOAD (16u << 20)
 #define FT_WIRE_CHUNK       (1u << 20) /* DATA frames carry at most this much */
@@ -99,16 +96,16 @@ const char *ft_wire_name(ft_wire_type type);
 bool ft_wire_is_json(ft_wire_type type);
 bool ft_wire_ends(ft_wire_type type);
 
-/* Writes the header of a frame. length <= FT_WIRE_MAX_PAYLOAD. */
+/* Writes the header of a frame. length <= FT_WIRE_MAX_PAYLOAD, here and below. */
 void ft_wire_header(unsigned char header[FT_WIRE_HEADER], ft_wire_type type, size_t length);
-/* A whole frame with a JSON payload, appended to `out`. */
+/* Append a whole frame to `out`. Bytes of a type with a JSON payload are an object's text. */
 void ft_wire_frame_json(ft_strbuf *out, ft_wire_type type, const json_t *json);
 void ft_wire_frame_bytes(ft_strbuf *out, ft_wire_type type, const void *data, size_t length);
 
 /* Incremental decoder: feed bytes, take frames. Embedded: zero-initialise. */
 typedef struct ft_wire_decoder {
     ft_strbuf buffer;
-    size_t taken; /* bytes of `buffer` already given out */
+    size_t taken; /* bytes of `buffer` that were handed out as frames; removed by the next feed */
 } ft_wire_decoder;
 typedef struct ft_wire_frame {
     ft_wire_type type;
@@ -116,16 +113,17 @@ typedef struct ft_wire_frame {
     size_t length;
 } ft_wire_frame;
 void ft_wire_decoder_release(ft_wire_decoder *decoder);
+bool ft_wire_decoder_is_sound(const ft_wire_decoder *decoder); /* in constant time */
 void ft_wire_decoder_feed(ft_wire_decoder *decoder, const void *data, size_t length);
-/* *have says whether a whole frame was there. FT_INPUT: not this protocol (unknown type, payload
- * too long, nonzero padding). */
+/* Takes the next frame. *have: whether a whole one had arrived. FT_INPUT: the bytes are not this
+ * protocol (unknown type, payload too long, nonzero padding). */
 ft_status ft_wire_decoder_next(ft_wire_decoder *decoder, ft_wire_frame *frame, bool *have,
                                ft_error *err) FT_MUST_CHECK;
 /* Parses a JSON payload (duplicates rejected); new reference in *json. */
 ft_status ft_wire_json(const ft_wire_frame *frame, json_t **json, ft_error *err) FT_MUST_CHECK;
 
-/* Blocking ends for the worker and for tests: whole frames over file descriptors. *eof is set when
- * the peer closed between two frames. */
+/* Blocking ends for the worker and for tests: whole frames over file descriptors. FT_LIMIT: the
+ * payload is too long. *eof: the peer closed the stream between two frames. */
 ft_status ft_wire_write(int fd, ft_wire_type type, const void *data, size_t length,
                         ft_error *err) FT_MUST_CHECK;
 ft_status ft_wire_write_json(int fd, ft_wire_type type, const json_t *json,
@@ -133,7 +131,8 @@ ft_status ft_wire_write_json(int fd, ft_wire_type type, const json_t *json,
 ft_status ft_wire_read(int fd, ft_wire_decoder *decoder, ft_wire_frame *frame, bool *eof,
                        ft_error *err) FT_MUST_CHECK;
 
-json_t *ft_wire_error_to_json(const ft_error *err); /* new reference: the "error" object */
+/* The "error" object of a failure (new reference), and back: fills *err unless it is filled. */
+json_t *ft_wire_error_to_json(const ft_error *err);
 void ft_wire_error_from_json(const json_t *json, ft_error *err);
 
 #endif

@@ -41,8 +41,7 @@ static size_t enter_index(checker *c, size_t index)
 
 static void leave(checker *c, size_t before)
 {
-    c->pointer->len = before;
-    if (c->pointer->text) c->pointer->text[before] = '\0';
+    ft_strbuf_cut(c->pointer, before);
 }
 
 /* ---- Values ---------------------------------------------------------------------------------- */

@@ -206,8 +206,7 @@ static void write_row(ft_upload *upload, size_t length)
     ft_store_blob_add(upload->dispatch->store, upload->blob, upload->seq++, upload->row.text,
                       length, on_row, upload_errand(upload));
     upload->writing++;
-    memmove(upload->row.text, upload->row.text + length, upload->row.len - length);
-    upload->row.len -= length;
+    ft_strbuf_drop(&upload->row, length);
 }
 
 void ft_ingest_on_data(ft_worker *worker, const void *bytes, size_t length)
@@ -252,7 +251,7 @@ void ft_ingest_on_again(ft_worker *worker, const json_t *message)
     worker->sending = true; /* no answer before the end */
     drop_blob(upload);
     upload->seq = 0;
-    upload->row.len = 0;
+    ft_strbuf_clear(&upload->row);
     ft_store_blob_new(upload->dispatch->store, on_new_blob, upload_errand(upload));
 }
 
@@ -341,7 +340,7 @@ static void enqueue(ft_upload *upload)
     drop_blob(upload);
     upload->seq = 0;
     upload->sent = 0;
-    upload->row.len = 0;
+    ft_strbuf_clear(&upload->row);
     ft_store_blob_new(upload->dispatch->store, on_blob, upload_errand(upload));
 }
 

@@ -65,8 +65,7 @@ static void store_part(ft_worker *worker)
     if (batch->storing || batch->plan.len < PART) return;
     if (!batch->stored) batch->stored = ft_plan_new();
     ft_strbuf_add(&part, batch->plan.text, PART);
-    batch->plan.len -= PART;
-    memmove(batch->plan.text, batch->plan.text + PART, batch->plan.len);
+    ft_strbuf_drop(&batch->plan, PART);
     batch->storing = true;
     int64_t task = ft_batch_task(batch, 0);
     ft_store_plan_add(worker->dispatch->store, batch->stored, batch->token, task, &part, on_part,

@@ -119,8 +119,7 @@ static void on_message(ft_worker *worker, const ft_wire_frame *frame, message_ha
     ft_error err = FT_ERROR_INIT;
     json_t *message;
     if (ft_wire_json(frame, &message, &err) != FT_OK) {
-        ft_worker_die(worker, FT_DEATH_MALFORMED, "a %s frame with bad JSON: %.200s",
-                      ft_wire_name(frame->type), err.message);
+        ft_worker_die(worker, FT_DEATH_MALFORMED, "%.240s", err.message);
         return;
     }
     handler(worker, message);

@@ -126,6 +126,49 @@ static void test_map(void **state)
     ft_map_release(&map);
 }
 
+/* Each way to break the invariant is seen, and put right again it is sound. */
+static void test_map_sound(void **state)
+{
+    ft_map map = {0};
+    size_t full = 0;
+    (void)state;
+    assert_true(ft_map_is_sound(&map));
+    for (uint32_t i = 0; i < 100; i++) ft_map_put(&map, i, i);
+    assert_true(ft_map_is_sound(&map));
+    while (!map.full[full]) full++;
+    map.len--;
+    assert_false(ft_map_is_sound(&map));
+    map.len++;
+    map.keys[full] += 1000000;
+    assert_false(ft_map_is_sound(&map));
+    map.keys[full] -= 1000000;
+    map.full[full] = 0;
+    assert_false(ft_map_is_sound(&map));
+    map.full[full] = 1;
+    map.cap--;
+    assert_false(ft_map_is_sound(&map));
+    map.cap++;
+    assert_true(ft_map_is_sound(&map));
+    ft_map_release(&map);
+}
+
+static void test_intern_sound(void **state)
+{
+    ft_intern table = {0};
+    (void)state;
+    assert_true(ft_intern_is_sound(&table));
+    for (char c = 'a'; c <= 'z'; c++) ft_intern_add(&table, &c, 1);
+    assert_true(ft_intern_is_sound(&table));
+    table.names[3][0] = 'e'; /* the name of 4 too */
+    assert_false(ft_intern_is_sound(&table));
+    table.names[3][0] = 'd';
+    table.hashes[3] ^= 1;
+    assert_false(ft_intern_is_sound(&table));
+    table.hashes[3] ^= 1;
+    assert_true(ft_intern_is_sound(&table));
+    ft_intern_release(&table);
+}
+
 static void test_intern(void **state)
 {
     ft_intern table = {0};
@@ -253,6 +296,19 @@ static void test_strbuf(void **state)
     ft_strbuf_puts(&buf, "c");
     assert_int_equal(buf.len, 4);
     assert_memory_equal(buf.text, "a\0bc", 5);
+    ft_strbuf_puts(&buf, "def");
+    ft_strbuf_cut(&buf, 6);
+    ft_strbuf_drop(&buf, 0);
+    assert_memory_equal(buf.text, "a\0bcde", 7);
+    ft_strbuf_drop(&buf, 2);
+    assert_string_equal(ft_strbuf_text(&buf), "bcde");
+    assert_true(ft_strbuf_is_sound(&buf));
+    buf.text[4] = '!';
+    assert_false(ft_strbuf_is_sound(&buf));
+    buf.text[4] = '\0';
+    ft_strbuf_drop(&buf, 4);
+    assert_string_equal(ft_strbuf_text(&buf), "");
+    ft_strbuf_add(&buf, "a\0bc", 4);
     char *taken = ft_strbuf_take(&buf);
     assert_null(buf.text);
     assert_memory_equal(taken, "a\0bc", 5);
@@ -311,7 +367,8 @@ int main(void)
         cmocka_unit_test(test_grow_zeroed),      cmocka_unit_test(test_arena),
         cmocka_unit_test(test_copies),           cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_strbuf),           cmocka_unit_test(test_status_names),
-        cmocka_unit_test(test_first_error_wins),
+        cmocka_unit_test(test_first_error_wins), cmocka_unit_test(test_map_sound),
+        cmocka_unit_test(test_intern_sound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
