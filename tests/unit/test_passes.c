@@ -90,7 +90,7 @@ typedef struct subject {
     ft_slice *slice;
     ft_causality *causality;
     ft_windows *windows;
-    ft_standstill *standstill;
+    ft_stuck *standstill;
     ft_exclusion *exclusion;
     ft_checker *checker;
     ft_oracle_result oracle;
@@ -215,7 +215,7 @@ static bool by_window(subject *s, const ft_claim *claim)
 
 static bool by_standstill(subject *s, const ft_claim *claim)
 {
-    return ft_standstill_refutes(s->standstill, claim);
+    return ft_stuck_refutes(s->standstill, claim);
 }
 
 static bool by_exclusion(subject *s, const ft_claim *claim)
@@ -378,7 +378,7 @@ static void compare_model(subject *s, ft_oracle_job *job)
     s->domains = ft_domains_new(p, &s->writes);
     s->causality = ft_causality_new(p, FT_CAUSALITY_ALL);
     s->windows = ft_windows_new(p);
-    s->standstill = ft_standstill_new(p, s->causality);
+    s->standstill = ft_stuck_new(p, s->causality);
     s->exclusion = ft_exclusion_new(p);
     for (size_t i = 0; i < s->oracle.answers.len; i++) {
         compare_refuting(s, &s->oracle.answers.data[i]);
@@ -386,7 +386,7 @@ static void compare_model(subject *s, ft_oracle_job *job)
     }
     compare_deciding(s);
     ft_windows_free(s->windows);
-    ft_standstill_free(s->standstill);
+    ft_stuck_free(s->standstill);
     ft_exclusion_free(s->exclusion);
     ft_causality_free(s->causality);
     ft_domains_free(s->domains);

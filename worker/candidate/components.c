@@ -14,7 +14,7 @@ typedef struct walk {
     uint32_t met, components;
 } walk;
 
-static void meet(walk *w, uint32_t node)
+static void enter(walk *w, uint32_t node)
 {
     w->number[node] = w->low[node] = ++w->met;
     w->next[node] = w->first[node];
@@ -41,7 +41,7 @@ static void leave(walk *w, uint32_t node)
 
 static void walk_from(walk *w, uint32_t root)
 {
-    meet(w, root);
+    enter(w, root);
     while (w->path.len) {
         uint32_t node = w->path.data[w->path.len - 1];
         if (w->next[node] == w->first[node + 1]) {
@@ -50,7 +50,7 @@ static void walk_from(walk *w, uint32_t root)
         }
         uint32_t to = w->to[w->next[node]++];
         if (!w->number[to])
-            meet(w, to);
+            enter(w, to);
         else if (w->component[to] == UINT32_MAX)
             lower(w, node, w->number[to]);
     }

@@ -355,10 +355,10 @@ static ft_listed_kind stuck_kind(const ft_candidates *c, uint32_t e, bool unclos
                                                   [FT_EVENT_BARRIER_LEAVE] = FT_LISTED_BARRIER,
                                                   [FT_EVENT_JOIN] = FT_LISTED_JOIN};
     ft_event_kind kind = c->trace->kind[e];
-    bool goes_on = c->trace->flags[e] & (FT_FLAG_TRY | FT_FLAG_FAILED);
+    bool continues = c->trace->flags[e] & (FT_FLAG_TRY | FT_FLAG_FAILED);
     bool bystander =
         kind == FT_EVENT_JOIN && !unclosed && c->order->holds.data[c->order->hold[e]].count == 0;
-    if (!KINDS[kind] || goes_on || bystander) return FT_LISTED_KINDS;
+    if (!KINDS[kind] || continues || bystander) return FT_LISTED_KINDS;
     return (ft_listed_kind)KINDS[kind];
 }
 

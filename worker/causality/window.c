@@ -275,7 +275,7 @@ static void ask_lower(ft_causality_window *w, uint32_t thread, uint32_t position
     w->lower_again = true;
 }
 
-static void meet(ft_causality *c, ft_causality_edge edge)
+static void add_edge(ft_causality *c, ft_causality_edge edge)
 {
     ft_causality_window *w = &c->window;
     uint32_t position = c->order->position[edge.from];
@@ -328,7 +328,7 @@ static void settle(ft_causality *c)
     while (!w->refuted && !w->abandoned) {
         if (w->pending.len > 0) {
             ft_causality_edge edge = w->pending.data[--w->pending.len];
-            meet(c, edge);
+            add_edge(c, edge);
         } else if (w->queue.len > 0) {
             propagate(c, take_first(w));
         } else {

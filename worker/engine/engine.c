@@ -224,7 +224,7 @@ static void free_shared(ft_engine *engine)
 void ft_engine_release_model(ft_engine *engine)
 {
     free_shared(engine);
-    ft_standstill_free(engine->standstill);
+    ft_stuck_free(engine->standstill);
     ft_exclusion_free(engine->exclusion);
     ft_causality_free(engine->causality);
     ft_slice_free(engine->slice);

@@ -146,16 +146,16 @@ static bool is_cyclic(group_pass *pass, const ft_claim *claim)
                                 has_cycle(pass) ? NULL : &pass->cycle);
 }
 
-static ft_standstill *standstill_of(ft_engine *engine)
+static ft_stuck *standstill_of(ft_engine *engine)
 {
     if (!engine->standstill)
-        engine->standstill = ft_standstill_new(&engine->problem, ft_engine_causality(engine));
+        engine->standstill = ft_stuck_new(&engine->problem, ft_engine_causality(engine));
     return engine->standstill;
 }
 
 static bool is_no_standstill(ft_engine *engine, const ft_claim *claim)
 {
-    return claim->kind == FT_CLAIM_STUCK && ft_standstill_refutes(standstill_of(engine), claim);
+    return claim->kind == FT_CLAIM_STUCK && ft_stuck_refutes(standstill_of(engine), claim);
 }
 
 static bool is_excluded(ft_engine *engine, const ft_claim *claim)
@@ -167,7 +167,7 @@ static bool is_excluded(ft_engine *engine, const ft_claim *claim)
 static bool is_kept_apart(ft_engine *engine, const ft_claim *claim)
 {
     return engine->problem.trace->conditions.len > 0 &&
-           ft_standstill_keeps_apart(standstill_of(engine), claim);
+           ft_stuck_keeps_apart(standstill_of(engine), claim);
 }
 
 static bool is_missed_swap(ft_engine *engine, const ft_claim *claim)

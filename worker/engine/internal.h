@@ -35,7 +35,7 @@ struct ft_engine {
     ft_checker *checker; /* NULL until needed: ft_engine_checker */
     ft_prefix *prefix;
     ft_causality *causality;        /* NULL until needed */
-    ft_standstill *standstill;      /* NULL until needed */
+    ft_stuck *standstill;           /* NULL until needed */
     ft_exclusion *exclusion;        /* likewise */
     ft_candidates *candidates;      /* NULL until planned */
     FT_VEC(uint32_t) subproblems;   /* group ids */

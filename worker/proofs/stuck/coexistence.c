@@ -88,7 +88,7 @@ static places places_of(const ft_steps *steps, const ft_stretch *where)
 enum { MOST_PLACES = 64 };
 
 /* While the one thread is at one of its places, is the other one never at one of its? */
-static bool is_never_met(const ft_standstill_states *states, const places *one, const places *other)
+static bool is_never_met(const ft_monitor_states *states, const places *one, const places *other)
 {
     if (one->high - one->low >= MOST_PLACES) return false;
     for (uint32_t at = one->low; at <= one->high; at++) {
@@ -99,20 +99,20 @@ static bool is_never_met(const ft_standstill_states *states, const places *one, 
     return true;
 }
 
-bool ft_standstill_states_keep_apart(const ft_standstill_states *states, const ft_stretch *a,
-                                     const ft_stretch *b)
+bool ft_monitor_states_keep_apart(const ft_monitor_states *states, const ft_stretch *a,
+                                  const ft_stretch *b)
 {
     if (!states || !states->all || !states->low) return false;
     places at_a = places_of(states->steps, a), at_b = places_of(states->steps, b);
     return is_never_met(states, &at_a, &at_b) || is_never_met(states, &at_b, &at_a);
 }
 
-bool ft_standstill_states_lack(const ft_standstill_states *states, uint32_t event)
+bool ft_monitor_states_lack(const ft_monitor_states *states, uint32_t event)
 {
     if (!states || !states->all) return false;
     const ft_steps *steps = states->steps;
     uint32_t thread = steps->s->trace->thread[event];
     const ft_step *step =
         step_at(steps, thread, step_of(steps, thread, steps->s->order->position[event]));
-    return step->event == event && !states->rests[steps->first[thread] + step->place];
+    return step->event == event && !states->stuck[steps->first[thread] + step->place];
 }

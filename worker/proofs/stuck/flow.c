@@ -26,7 +26,7 @@ enum { ROUNDS = 8, MOST_ASSUMED = 64 /* groups */ };
 #define MOST_WORK   ((uint64_t)400 * 1000 * 1000)
 #define MOST_UNIT   ((int64_t)1 << 24) /* so that as many as there are events fit */
 
-typedef ft_standstill_flow flow;
+typedef ft_stuck_flow flow;
 typedef ft_flow_span span;
 typedef ft_flow_doing doing;
 typedef ft_flow_place place;
@@ -63,7 +63,7 @@ static int by_thread(const void *left, const void *right)
 
 static void list_changes(flow *f)
 {
-    const ft_standstill *s = f->s;
+    const ft_stuck *s = f->s;
     for (uint32_t level = 0; level < f->levels.n; level++)
         for (size_t i = 0; i < f->levels.all[level].changes.len; i++) {
             const ft_level_change *c = &f->levels.all[level].changes.data[i];
@@ -135,14 +135,14 @@ static void add_place(flow *f, uint32_t thread, uint32_t position, uint32_t wake
 
 static void find_places_of(flow *f, uint32_t thread)
 {
-    const ft_standstill *s = f->s;
+    const ft_stuck *s = f->s;
     const uint32_t *events = s->order->thread_events + s->order->thread_start[thread];
     uint32_t n = s->order->thread_start[thread + 1] - s->order->thread_start[thread];
     ft_flow_walk w = ft_flow_begin(f, thread, 0);
     doing by_then = {0};
-    if (ft_standstill_may_be_unstarted(s, thread)) add_place(f, thread, 0, FT_NO_EVENT, &by_then);
+    if (ft_stuck_may_be_unstarted(s, thread)) add_place(f, thread, 0, FT_NO_EVENT, &by_then);
     for (uint32_t at = 0; at < n && f->places.len < MOST_PLACES; at++) {
-        if (ft_standstill_may_rest(s, events[at])) add_place(f, thread, at, events[at], &by_then);
+        if (ft_stuck_possible(s, events[at])) add_place(f, thread, at, events[at], &by_then);
         ft_flow_go_on(&w, thread, at, &by_then);
     }
     add_place(f, thread, n, FT_NO_EVENT, &by_then);
@@ -159,7 +159,7 @@ static void find_places(flow *f)
     f->idle |= f->places.len >= MOST_PLACES;
 }
 
-ft_standstill_flow *ft_standstill_flow_new(const ft_standstill *s)
+ft_stuck_flow *ft_stuck_flow_new(const ft_stuck *s)
 {
     flow *f = ft_calloc(1, sizeof *f);
     f->s = s;
@@ -177,7 +177,7 @@ ft_standstill_flow *ft_standstill_flow_new(const ft_standstill *s)
     return f;
 }
 
-void ft_standstill_flow_free(ft_standstill_flow *f)
+void ft_stuck_flow_free(ft_stuck_flow *f)
 {
     if (!f) return;
     for (size_t i = 0; i < f->groups.len; i++) {
@@ -249,11 +249,11 @@ static void include_there(const flow *f, const place *p, guess *g)
     }
 }
 
-static bool meet_there(const flow *f, guess *g)
+static bool intersect_there(const flow *f, guess *g)
 {
     bool left = true;
     for (uint32_t m = 0; m < f->n && g->assumed != UINT32_MAX; m++) {
-        g->end[m] = ft_flow_meet(g->end[m], g->there[m]);
+        g->end[m] = ft_flow_intersect(g->end[m], g->there[m]);
         left &= !ft_flow_is_empty(g->end[m]);
     }
     return left;
@@ -266,11 +266,11 @@ static bool may_be_at(const flow *f, const question *q, const place *p, const gu
 {
     if (p->group != UINT32_MAX && q->awake[p->group]) return false;
     for (uint32_t m = 0; m < f->n; m++) {
-        span end = ft_flow_meet(g->end[m], p->bounds[m]);
+        span end = ft_flow_intersect(g->end[m], p->bounds[m]);
         int64_t added = p->by_then.added[m];
         if (before && !f->measures[m].blind)
-            end = ft_flow_meet(end, (span){g->sum[m].low - before->added[m].low + added,
-                                           g->sum[m].high - before->added[m].high + added});
+            end = ft_flow_intersect(end, (span){g->sum[m].low - before->added[m].low + added,
+                                                g->sum[m].high - before->added[m].high + added});
         if (ft_flow_is_empty(end)) return false;
     }
     return true;
@@ -325,8 +325,8 @@ static bool guess_end(const flow *f, const done *all, guess *g)
         }
         if (!written) ft_flow_include(&last, 0);
         g->sum[m] = sum;
-        if (!f->measures[m].blind) g->end[m] = ft_flow_meet(g->end[m], sum);
-        if (m < f->levels.n) g->end[m] = ft_flow_meet(g->end[m], last);
+        if (!f->measures[m].blind) g->end[m] = ft_flow_intersect(g->end[m], sum);
+        if (m < f->levels.n) g->end[m] = ft_flow_intersect(g->end[m], last);
         if (ft_flow_is_empty(g->end[m])) return false;
     }
     return true;
@@ -345,7 +345,7 @@ static bool look(flow *f, const question *q, guess *g, bool again)
         }
         if (!q->done[t].any) return false;
     }
-    return meet_there(f, g) && guess_end(f, q->done, g);
+    return intersect_there(f, g) && guess_end(f, q->done, g);
 }
 
 /* assumed: see guess. */
@@ -372,7 +372,7 @@ static bool find_awake(flow *f, const question *q)
     return more;
 }
 
-bool ft_standstill_flow_refutes(ft_standstill_flow *f, uint32_t event, const uint32_t *reached)
+bool ft_stuck_flow_refutes(ft_stuck_flow *f, uint32_t event, const uint32_t *reached)
 {
     if (f->idle || f->work > MOST_WORK) return false;
     question q = {.at = place_of(f, f->s->trace->thread[event], f->s->order->position[event]),

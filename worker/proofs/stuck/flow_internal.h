@@ -56,8 +56,8 @@ typedef struct ft_flow_change {
     int64_t before, after;
 } ft_flow_change;
 
-struct ft_standstill_flow {
-    const ft_standstill *s;
+struct ft_stuck_flow {
+    const ft_stuck *s;
     ft_levels levels;
     ft_flow_measure measures[FT_FLOW_MOST];
     int64_t unit[FT_FLOW_MOST]; /* the least that a change adds or takes: what a signal allows */
@@ -74,11 +74,11 @@ struct ft_standstill_flow {
 
 /* Along a thread. */
 typedef struct ft_flow_walk {
-    const ft_standstill_flow *flow;
+    const ft_stuck_flow *flow;
     size_t next; /* change */
 } ft_flow_walk;
 
-static inline ft_flow_span ft_flow_meet(ft_flow_span a, ft_flow_span b)
+static inline ft_flow_span ft_flow_intersect(ft_flow_span a, ft_flow_span b)
 {
     return (ft_flow_span){a.low > b.low ? a.low : b.low, a.high < b.high ? a.high : b.high};
 }
@@ -95,12 +95,12 @@ static inline bool ft_flow_is_empty(ft_flow_span a)
 }
 
 /* From the thread's event at that position on. */
-ft_flow_walk ft_flow_begin(const ft_standstill_flow *flow, uint32_t thread, uint32_t position);
+ft_flow_walk ft_flow_begin(const ft_stuck_flow *flow, uint32_t thread, uint32_t position);
 /* What the thread's event there does, on top of what is in `now`; of each event in turn. */
 void ft_flow_go_on(ft_flow_walk *walk, uint32_t thread, uint32_t position, ft_flow_doing *now);
 
 /* wait_groups.c: fills groups, by_group and group_of, then the places' bounds. */
-void ft_flow_find_groups(ft_standstill_flow *flow);
-void ft_flow_bound_places(ft_standstill_flow *flow);
+void ft_flow_find_groups(ft_stuck_flow *flow);
+void ft_flow_bound_places(ft_stuck_flow *flow);
 
 #endif

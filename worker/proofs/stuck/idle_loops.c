@@ -50,7 +50,7 @@ static bool are_places_alike(const loops *l, uint32_t i, uint32_t k)
     const ft_order *order = l->steps->s->order;
     const ft_step *a = &l->all[i], *b = &l->all[k];
     return a->asleep == b->asleep && a->takes == b->takes && a->inside == b->inside &&
-           a->rests == b->rests && a->certain == b->certain &&
+           a->stuck == b->stuck && a->certain == b->certain &&
            ft_order_lockset(order, a->event) == ft_order_lockset(order, b->event);
 }
 

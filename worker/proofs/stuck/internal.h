@@ -7,85 +7,85 @@
 #include "proofs/stuck/stuck.h"
 
 /* What is known of all standstills in which a thread came to a position, or further. */
-typedef struct ft_standstill_state {
+typedef struct ft_stuck_state {
     uint32_t position;
     bool joins_only;   /* they are those of a claim whose event is a join (claim.h) */
     bool refuted;      /* there are none */
     uint32_t *reached; /* [threads] events that each thread has executed, at least; NULL: not asked
                           yet */
     uint32_t *closed;  /* [threads] of them, those whose needs are in `reached` */
-} ft_standstill_state;
+} ft_stuck_state;
 
-typedef struct ft_standstill_flow ft_standstill_flow;
+typedef struct ft_stuck_flow ft_stuck_flow;
 
 /* Every state that the sections of a lock come to (states.c). */
-typedef struct ft_standstill_states ft_standstill_states;
+typedef struct ft_monitor_states ft_monitor_states;
 
 /* A lock that waits for conditions give back. */
-typedef struct ft_standstill_monitor {
+typedef struct ft_monitor {
     uint32_t lock;
     bool asked;
-    ft_standstill_states *states; /* NULL: it is not of the kind that is served */
-} ft_standstill_monitor;
+    ft_monitor_states *states; /* NULL: it is not of the kind that is served */
+} ft_monitor;
 
-struct ft_standstill {
+struct ft_stuck {
     const ft_problem *problem;
     const ft_trace *trace;
     const ft_order *order;
     const ft_causality *causality;
     bool idle;
     bool *cut;        /* [threads] ft_trace_find_cut */
-    ft_map rests;     /* lock, thread -> behind the last place where the thread may rest with it */
-    bool *lock_rests; /* [locks] some thread may */
+    ft_map stuck;     /* lock, thread -> behind the last place where the thread may rest with it */
+    bool *lock_stuck; /* [locks] some thread may */
     bool *waited;     /* [semaphores] a thread may wait for it in the end */
     ft_map alarms_of; /* cond-wait -> its first in alarms */
     FT_VEC(uint32_t)
-    alarms; /* signals that find it asleep and wake it, where they are executed;
-               up to an FT_NO_EVENT */
-    ft_standstill_state *states; /* [2 * threads] of each thread's last claims, joins apart */
-    ft_standstill_state *now;    /* of the claim at hand */
-    ft_standstill_flow *flow;
-    FT_VEC(ft_standstill_monitor) monitors;
+    alarms;                 /* signals that find it asleep and wake it, where they are executed;
+                               up to an FT_NO_EVENT */
+    ft_stuck_state *states; /* [2 * threads] of each thread's last claims, joins apart */
+    ft_stuck_state *now;    /* of the claim at hand */
+    ft_stuck_flow *flow;
+    FT_VEC(ft_monitor) monitors;
     bool merges;     /* no states tell who sleeps, not only those that would be too many (tests) */
     ft_map alloc_of; /* variable -> the alloc of its block; FT_NO_EVENT: there are several */
     uint32_t allocs_seen; /* events */
 };
 
 /* May a thread that is next at e wait there, as far as its kind and flags say? */
-bool ft_standstill_may_wait(const ft_trace *trace, uint32_t e);
+bool ft_stuck_may_wait(const ft_trace *trace, uint32_t e);
 /* Likewise, and as far as the locks that others may rest with say. */
-bool ft_standstill_may_rest(const ft_standstill *s, uint32_t e);
+bool ft_stuck_possible(const ft_stuck *s, uint32_t e);
 
 /* May its creator, or that one's, rest before it is forked? */
-bool ft_standstill_may_be_unstarted(const ft_standstill *s, uint32_t thread);
+bool ft_stuck_may_be_unstarted(const ft_stuck *s, uint32_t thread);
 
 /* May the thread be at its end with the lock? */
-bool ft_standstill_ends_with(const ft_standstill *s, uint32_t thread, uint32_t lock);
+bool ft_stuck_ends_with(const ft_stuck *s, uint32_t thread, uint32_t lock);
 
 /* Fills s->waited. */
-void ft_standstill_sum_up(ft_standstill *s);
+void ft_stuck_sum_up(ft_stuck *s);
 
 /* flow.c; s must outlive it, but for its states. */
-ft_standstill_flow *ft_standstill_flow_new(const ft_standstill *s);
-void ft_standstill_flow_free(ft_standstill_flow *flow); /* accepts NULL */
+ft_stuck_flow *ft_stuck_flow_new(const ft_stuck *s);
+void ft_stuck_flow_free(ft_stuck_flow *flow); /* accepts NULL */
 /* Is there no standstill with the event next in its thread, and all threads at least as far as
  * reached[thread]? */
-bool ft_standstill_flow_refutes(ft_standstill_flow *flow, uint32_t event, const uint32_t *reached);
+bool ft_stuck_flow_refutes(ft_stuck_flow *flow, uint32_t event, const uint32_t *reached);
 
 /* monitors.c */
-void ft_standstill_find_monitors(ft_standstill *s);
-void ft_standstill_release_monitors(ft_standstill *s);
+void ft_stuck_find_monitors(ft_stuck *s);
+void ft_stuck_release_monitors(ft_stuck *s);
 /* Is there a monitor none of whose states has the event next in a standstill? */
-bool ft_standstill_is_in_no_state(ft_standstill *s, uint32_t event);
+bool ft_stuck_is_in_no_state(ft_stuck *s, uint32_t event);
 /* Likewise, as far as monitors were looked at before: a look-up. */
-bool ft_standstill_is_in_no_known_state(const ft_standstill *s, uint32_t event);
+bool ft_stuck_is_in_no_known_state(const ft_stuck *s, uint32_t event);
 
 /* states.c. NULL: the lock is not of the kind that is served. s must outlive it. */
-ft_standstill_states *ft_standstill_states_new(const ft_standstill *s, uint32_t lock);
-void ft_standstill_states_free(ft_standstill_states *states); /* accepts NULL */
+ft_monitor_states *ft_monitor_states_new(const ft_stuck *s, uint32_t lock);
+void ft_monitor_states_free(ft_monitor_states *states); /* accepts NULL */
 
 /* coexistence.c. Has no standstill the event next in its thread? */
-bool ft_standstill_states_lack(const ft_standstill_states *states, uint32_t event);
+bool ft_monitor_states_lack(const ft_monitor_states *states, uint32_t event);
 
 /* A thread next at one of its events from `from` to `to` (positions; the number of its events: its
  * end). */
@@ -93,7 +93,7 @@ typedef struct ft_stretch {
     uint32_t thread, from, to;
 } ft_stretch;
 /* Has no schedule both threads there at once? */
-bool ft_standstill_states_keep_apart(const ft_standstill_states *states, const ft_stretch *a,
-                                     const ft_stretch *b);
+bool ft_monitor_states_keep_apart(const ft_monitor_states *states, const ft_stretch *a,
+                                  const ft_stretch *b);
 
 #endif

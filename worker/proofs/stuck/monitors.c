@@ -6,60 +6,59 @@
 
 enum { MONITORS = 4 };
 
-static bool is_monitor(const ft_standstill *s, uint32_t lock)
+static bool is_monitor(const ft_stuck *s, uint32_t lock)
 {
     for (size_t i = 0; i < s->monitors.len; i++)
         if (s->monitors.data[i].lock == lock) return true;
     return false;
 }
 
-void ft_standstill_find_monitors(ft_standstill *s)
+void ft_stuck_find_monitors(ft_stuck *s)
 {
     for (uint32_t e = 0; e < s->trace->n_events && s->monitors.len < MONITORS; e++)
         if (s->trace->kind[e] == FT_EVENT_RELEASE && (s->trace->flags[e] & FT_FLAG_CONDITION) &&
             !is_monitor(s, s->trace->object[e]))
-            ft_vec_push(&s->monitors, (ft_standstill_monitor){.lock = s->trace->object[e]});
+            ft_vec_push(&s->monitors, (ft_monitor){.lock = s->trace->object[e]});
 }
 
-static const ft_standstill_states *states_of(ft_standstill *s, size_t i)
+static const ft_monitor_states *states_of(ft_stuck *s, size_t i)
 {
-    ft_standstill_monitor *monitor = &s->monitors.data[i];
-    if (!monitor->asked) monitor->states = ft_standstill_states_new(s, monitor->lock);
+    ft_monitor *monitor = &s->monitors.data[i];
+    if (!monitor->asked) monitor->states = ft_monitor_states_new(s, monitor->lock);
     monitor->asked = true;
     return monitor->states;
 }
 
-bool ft_standstill_is_in_no_known_state(const ft_standstill *s, uint32_t event)
+bool ft_stuck_is_in_no_known_state(const ft_stuck *s, uint32_t event)
 {
     for (size_t i = 0; i < s->monitors.len; i++)
-        if (s->monitors.data[i].asked &&
-            ft_standstill_states_lack(s->monitors.data[i].states, event))
+        if (s->monitors.data[i].asked && ft_monitor_states_lack(s->monitors.data[i].states, event))
             return true;
     return false;
 }
 
-bool ft_standstill_is_in_no_state(ft_standstill *s, uint32_t event)
+bool ft_stuck_is_in_no_state(ft_stuck *s, uint32_t event)
 {
     for (size_t i = 0; i < s->monitors.len; i++)
-        if (ft_standstill_states_lack(states_of(s, i), event)) return true;
+        if (ft_monitor_states_lack(states_of(s, i), event)) return true;
     return false;
 }
 
 /* ---- claims of threads that are somewhere at once -------------------------------------------- */
 
-static ft_stretch next_at(const ft_standstill *s, uint32_t e)
+static ft_stretch next_at(const ft_stuck *s, uint32_t e)
 {
     return (ft_stretch){s->trace->thread[e], s->order->position[e], s->order->position[e]};
 }
 
-static bool are_apart(ft_standstill *s, const ft_stretch *a, const ft_stretch *b)
+static bool are_apart(ft_stuck *s, const ft_stretch *a, const ft_stretch *b)
 {
     for (size_t i = 0; i < s->monitors.len && a->thread != b->thread; i++)
-        if (ft_standstill_states_keep_apart(states_of(s, i), a, b)) return true;
+        if (ft_monitor_states_keep_apart(states_of(s, i), a, b)) return true;
     return false;
 }
 
-static bool all_next(ft_standstill *s, const ft_claim *claim)
+static bool all_next(ft_stuck *s, const ft_claim *claim)
 {
     for (uint32_t i = 0; i < ft_claim_events(claim); i++)
         for (uint32_t k = 0; k < i; k++) {
@@ -70,7 +69,7 @@ static bool all_next(ft_standstill *s, const ft_claim *claim)
 }
 
 /* The other thread's access comes while this one is somewhere behind its first. */
-static bool between(ft_standstill *s, const ft_claim *claim)
+static bool between(ft_stuck *s, const ft_claim *claim)
 {
     ft_stretch behind = next_at(s, claim->events[0]), other = next_at(s, claim->events[1]);
     behind.from++;
@@ -78,7 +77,7 @@ static bool between(ft_standstill *s, const ft_claim *claim)
     return are_apart(s, &behind, &other);
 }
 
-static bool after_free(ft_standstill *s, const ft_claim *claim)
+static bool after_free(ft_stuck *s, const ft_claim *claim)
 {
     ft_stretch freed = next_at(s, claim->events[0]), next = next_at(s, claim->events[1]);
     freed.from++;
@@ -86,7 +85,7 @@ static bool after_free(ft_standstill *s, const ft_claim *claim)
     return are_apart(s, &freed, &next);
 }
 
-static void note_alloc(ft_standstill *s, uint32_t alloc)
+static void note_alloc(ft_stuck *s, uint32_t alloc)
 {
     const ft_block_cells *cells = &s->trace->block_cells[s->trace->object[alloc]];
     for (uint32_t i = 0; i < cells->count; i++) {
@@ -98,7 +97,7 @@ static void note_alloc(ft_standstill *s, uint32_t alloc)
 
 /* Does no alloc make forgotten what the event writes? Then those of the variable come before it:
  * there is one at most. */
-static bool is_kept(ft_standstill *s, uint32_t write, uint32_t variable)
+static bool is_kept(ft_stuck *s, uint32_t write, uint32_t variable)
 {
     uint64_t alloc;
     for (; s->allocs_seen < s->trace->n_events; s->allocs_seen++)
@@ -108,7 +107,7 @@ static bool is_kept(ft_standstill *s, uint32_t write, uint32_t variable)
 }
 
 /* Is what the read returned in the run written whenever it is next? */
-static bool is_written(ft_standstill *s, const ft_claim *claim)
+static bool is_written(ft_stuck *s, const ft_claim *claim)
 {
     uint32_t read = claim->events[0],
              i = ft_run_find_access(s->trace, read, claim->variable, false), write;
@@ -120,9 +119,9 @@ static bool is_written(ft_standstill *s, const ft_claim *claim)
     return are_apart(s, &before, &next);
 }
 
-bool ft_standstill_keeps_apart(ft_standstill *s, const ft_claim *claim)
+bool ft_stuck_keeps_apart(ft_stuck *s, const ft_claim *claim)
 {
-    static bool (*const RULES[FT_CLAIM_KINDS])(ft_standstill *, const ft_claim *) = {
+    static bool (*const RULES[FT_CLAIM_KINDS])(ft_stuck *, const ft_claim *) = {
         [FT_CLAIM_RACE] = all_next,         [FT_CLAIM_CO_ENABLED] = all_next,
         [FT_CLAIM_DEADLOCK] = all_next,     [FT_CLAIM_ATOMICITY] = between,
         [FT_CLAIM_AFTER_FREE] = after_free, [FT_CLAIM_UNINITIALISED] = is_written,
@@ -130,10 +129,9 @@ bool ft_standstill_keeps_apart(ft_standstill *s, const ft_claim *claim)
     return !s->idle && RULES[claim->kind] && RULES[claim->kind](s, claim);
 }
 
-void ft_standstill_release_monitors(ft_standstill *s)
+void ft_stuck_release_monitors(ft_stuck *s)
 {
-    for (size_t i = 0; i < s->monitors.len; i++)
-        ft_standstill_states_free(s->monitors.data[i].states);
+    for (size_t i = 0; i < s->monitors.len; i++) ft_monitor_states_free(s->monitors.data[i].states);
     ft_vec_release(&s->monitors);
     ft_map_release(&s->alloc_of);
 }

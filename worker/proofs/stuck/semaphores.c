@@ -61,11 +61,11 @@ static void release(sums *set)
 }
 
 /* Where the thread may rest; false: there are too many places. */
-static bool find_places(const ft_standstill *s, const family *f, uint32_t thread, sums *places)
+static bool find_places(const ft_stuck *s, const family *f, uint32_t thread, sums *places)
 {
     const ft_order *order = s->order;
     sum now = {0};
-    bool few = !ft_standstill_may_be_unstarted(s, thread) || add(places, &now);
+    bool few = !ft_stuck_may_be_unstarted(s, thread) || add(places, &now);
     for (uint32_t i = order->thread_start[thread]; few && i < order->thread_start[thread + 1];
          i++) {
         uint32_t e = order->thread_events[i];
@@ -74,7 +74,7 @@ static bool find_places(const ft_standstill *s, const family *f, uint32_t thread
         uint32_t number = waits || posts ? number_in(f, s->trace->object[e]) : SEMAPHORES;
         sum here = now;
         if (waits && number < SEMAPHORES) here.waits = 1u << number;
-        if (ft_standstill_may_rest(s, e)) few = add(places, &here);
+        if (ft_stuck_possible(s, e)) few = add(places, &here);
         if (number < SEMAPHORES) now.units[number] += posts ? 1 : -1;
     }
     return few && add(places, &now);
@@ -103,7 +103,7 @@ static bool add_up(sums *all, const sums *places, uint64_t *work)
 }
 
 /* The sums of all threads, from what the semaphores begin with. */
-static bool sum_up(const ft_standstill *s, const family *f, sums *all)
+static bool sum_up(const ft_stuck *s, const family *f, sums *all)
 {
     uint64_t work = 0;
     bool few = true;
@@ -136,7 +136,7 @@ static bool are_small(const ft_trace *trace, const family *f)
 /* ---- families */
 
 /* A partition. */
-static uint32_t *tie(const ft_standstill *s)
+static uint32_t *tie(const ft_stuck *s)
 {
     uint32_t *tied = ft_partition_new(s->trace->semaphores.len);
     for (uint32_t t = 0; t < s->order->n_threads; t++) {
@@ -153,7 +153,7 @@ static uint32_t *tie(const ft_standstill *s)
 }
 
 /* Those of that root; false: they are too many. */
-static bool gather(const ft_standstill *s, uint32_t *tied, uint32_t root, family *f)
+static bool gather(const ft_stuck *s, uint32_t *tied, uint32_t root, family *f)
 {
     *f = (family){.n = 0};
     for (uint32_t i = 0; i < s->trace->semaphores.len; i++) {
@@ -164,7 +164,7 @@ static bool gather(const ft_standstill *s, uint32_t *tied, uint32_t root, family
     return true;
 }
 
-static void sum_up_family(ft_standstill *s, const family *f)
+static void sum_up_family(ft_stuck *s, const family *f)
 {
     sums all = {0};
     uint32_t waits = 0;
@@ -176,7 +176,7 @@ static void sum_up_family(ft_standstill *s, const family *f)
     release(&all);
 }
 
-void ft_standstill_sum_up(ft_standstill *s)
+void ft_stuck_sum_up(ft_stuck *s)
 {
     uint32_t n = s->trace->semaphores.len;
     family f;

@@ -12,9 +12,9 @@ enum { MOST_SIGNALS = 64 /* of a step */ };
 #define MOST_WORK   ((uint64_t)40 * 1000 * 1000)
 
 typedef struct search {
-    const ft_standstill *s;
+    const ft_stuck *s;
     const ft_steps *steps;
-    ft_standstill_states *found;
+    ft_monitor_states *found;
     uint32_t n_threads;
     uint32_t width; /* words of a state (ft_steps_next) */
     FT_VEC(uint32_t) words;
@@ -106,8 +106,8 @@ static void take_idle_steps(const search *x, uint32_t *state)
 static void settle(const search *x, uint32_t *state)
 {
     do take_idle_steps(x, state);
-    while (ft_lingers_arrive(x->steps, state));
-    ft_lingers_sleep(x->steps, state);
+    while (ft_wait_loops_enter(x->steps, state));
+    ft_wait_loops_sleep(x->steps, state);
 }
 
 /* ---- signals --------------------------------------------------------------------------------- */
@@ -183,11 +183,11 @@ static void act(search *x, uint32_t *state, const ft_step *step, uint32_t from)
             state[x->n_threads + object] = acts[i].value;
             break;
         case FT_STEP_SIGNALS:
-            if (ft_lingers_wake(x->steps, state, step, &acts[i])) break;
+            if (ft_wait_loops_wake(x->steps, state, step, &acts[i])) break;
             wake_any(x, state, step, i, end_of_signals(x, step, i), 0);
             return;
         case FT_STEP_BROADCASTS:
-            if (ft_lingers_wake(x->steps, state, step, &acts[i])) break;
+            if (ft_wait_loops_wake(x->steps, state, step, &acts[i])) break;
             wake_all(x, state, object, x->s->trace->thread[step->event]);
             break;
         }
@@ -211,7 +211,7 @@ static void go_on(search *x, const uint32_t *state, uint32_t thread, const ft_st
 {
     uint32_t next[FT_STEPS_WIDTH];
     memcpy(next, state, x->width * sizeof *next);
-    uint32_t *awake = &next[x->steps->first_awake + step->lingers];
+    uint32_t *awake = &next[x->steps->first_awake + step->wait_loop];
     if (*awake) --*awake;
     take_step(x, next, thread, step);
 }
@@ -233,7 +233,7 @@ static void try_steps(search *x, const uint32_t *state, uint32_t thread)
 {
     const ft_step *step = ft_steps_next(x->steps, state, thread), *all;
     x->work++;
-    if (ft_lingers_at(step, state[thread])) {
+    if (ft_wait_loop_at(step, state[thread])) {
         leave(x, state, thread);
         return;
     }
@@ -250,7 +250,7 @@ static bool has_lock(const search *x, const uint32_t *state, uint32_t thread, ui
 {
     const ft_step *step = ft_steps_next(x->steps, state, thread);
     return step ? ft_order_section_at(x->s->order, step->event, lock) != FT_NO_SECTION
-                : ft_standstill_ends_with(x->s, thread, lock);
+                : ft_stuck_ends_with(x->s, thread, lock);
 }
 
 static bool is_free(const search *x, const uint32_t *state, uint32_t lock)
@@ -266,15 +266,15 @@ static bool is_unstarted(const search *x, const uint32_t *state, uint32_t thread
     return state[thread] == 0 && step && !ft_steps_are_met(x->steps, state, step);
 }
 
-static bool may_rest(const search *x, const uint32_t *state, uint32_t thread)
+static bool may_be_stuck(const search *x, const uint32_t *state, uint32_t thread)
 {
     const ft_step *step = ft_steps_next(x->steps, state, thread);
     if (!step) return !x->s->cut[thread];
     if (is_unstarted(x, state, thread)) return true;
-    if (ft_lingers_at(step, state[thread]))
-        return state[x->steps->first_awake + step->lingers] == 0 ||
+    if (ft_wait_loop_at(step, state[thread]))
+        return state[x->steps->first_awake + step->wait_loop] == 0 ||
                !is_free(x, state, x->steps->lock);
-    if (!step->rests || (step->certain && ft_steps_are_met(x->steps, state, step))) return false;
+    if (!step->stuck || (step->certain && ft_steps_are_met(x->steps, state, step))) return false;
     return !ft_order_opens(x->s->trace, step->event) ||
            !is_free(x, state, x->s->trace->object[step->event]);
 }
@@ -282,17 +282,17 @@ static bool may_rest(const search *x, const uint32_t *state, uint32_t thread)
 static void note_standstill(search *x, const uint32_t *state)
 {
     for (uint32_t t = 0; t < x->n_threads; t++)
-        if (!may_rest(x, state, t)) return;
+        if (!may_be_stuck(x, state, t)) return;
     for (uint32_t t = 0; t < x->n_threads; t++)
         if (ft_steps_next(x->steps, state, t))
-            x->found->rests[x->steps->first[t] + ft_steps_next(x->steps, state, t)->place] = true;
+            x->found->stuck[x->steps->first[t] + ft_steps_next(x->steps, state, t)->place] = true;
 }
 
 /* ---- who is where at once -------------------------------------------------------------------- */
 
 static void note_places(search *x, const uint32_t *state)
 {
-    ft_standstill_states *found = x->found;
+    ft_monitor_states *found = x->found;
     uint32_t place[FT_STEPS_THREADS];
     for (uint32_t t = 0; t < x->n_threads; t++) {
         const ft_step *step = ft_steps_next(x->steps, state, t);
@@ -355,14 +355,14 @@ static bool is_served(const ft_steps *steps)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-static void search_all(ft_standstill_states *found)
+static void search_all(ft_monitor_states *found)
 {
     search x = {.s = found->steps->s,
                 .steps = found->steps,
                 .found = found,
                 .n_threads = found->steps->s->order->n_threads};
     x.width = x.steps->first_awake + x.steps->n_counted;
-    found->rests = ft_calloc(x.steps->all.len + 1, sizeof *found->rests);
+    found->stuck = ft_calloc(x.steps->all.len + 1, sizeof *found->stuck);
     begin_places(&x);
     visit_all(&x);
     found->all = !x.given_up;
@@ -370,19 +370,19 @@ static void search_all(ft_standstill_states *found)
     ft_vec_release(&x.slots);
 }
 
-static void forget(ft_standstill_states *states)
+static void forget(ft_monitor_states *states)
 {
-    free(states->rests);
+    free(states->stuck);
     free(states->low);
     free(states->high);
-    states->rests = NULL;
+    states->stuck = NULL;
     states->low = states->high = NULL;
 }
 
-static ft_standstill_states *begin_states(const ft_standstill *s, uint32_t lock)
+static ft_monitor_states *begin_states(const ft_stuck *s, uint32_t lock)
 {
     ft_steps *steps = ft_steps_new(s, lock);
-    ft_standstill_states *found;
+    ft_monitor_states *found;
     if (!steps || !is_served(steps)) {
         ft_steps_free(steps);
         return NULL;
@@ -393,9 +393,9 @@ static ft_standstill_states *begin_states(const ft_standstill *s, uint32_t lock)
 }
 
 /* Who sleeps is told apart where that is not too much: it says more. */
-ft_standstill_states *ft_standstill_states_new(const ft_standstill *s, uint32_t lock)
+ft_monitor_states *ft_monitor_states_new(const ft_stuck *s, uint32_t lock)
 {
-    ft_standstill_states *found = begin_states(s, lock);
+    ft_monitor_states *found = begin_states(s, lock);
     if (!found) return NULL;
     if (!s->merges) search_all(found);
     if (!found->all && (ft_steps_merge_sleepers(found->steps) || s->merges)) {
@@ -405,7 +405,7 @@ ft_standstill_states *ft_standstill_states_new(const ft_standstill *s, uint32_t 
     return found;
 }
 
-void ft_standstill_states_free(ft_standstill_states *states)
+void ft_monitor_states_free(ft_monitor_states *states)
 {
     if (!states) return;
     ft_steps_free(states->steps);

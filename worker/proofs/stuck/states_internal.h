@@ -1,5 +1,5 @@
 /* Inside of the states: steps.c cuts threads into steps, idle_loops.c finds those
- * that are taken again and again, awake_counts.c those at which states need not tell who
+ * that are taken again and again, wait_loops.c those at which states need not tell who
  * sleeps, states.c has the states that they come to. */
 #ifndef FT_PROOFS_STUCK_STATES_INTERNAL_H
 #define FT_PROOFS_STUCK_STATES_INTERNAL_H
@@ -44,12 +44,12 @@ typedef struct ft_step {
     uint32_t asleep;  /* the condition that the thread sleeps at before it, FT_STEPS_AWAKE: none */
     bool takes;       /* its first event takes the lock */
     bool inside;      /* the thread holds the lock before it */
-    bool rests;       /* the thread may rest before it */
+    bool stuck;       /* the thread may rest before it */
     bool certain;     /* it does not rest there where its needs are met */
     uint32_t next;    /* of its thread's steps the one behind it */
     uint32_t place; /* the one that stands for it in states: of steps that a thread takes again and
                        again, without changing a variable, the first */
-    uint32_t lingers; /* the number of the condition at which its thread lingers before it;
+    uint32_t wait_loop; /* the number of the condition at which its thread lingers before it;
                          FT_STEPS_NO_COUNT: none */
     uint32_t first_other, others; /* what the thread does from there instead of it: slice of others;
                                      0: nothing else */
@@ -57,7 +57,7 @@ typedef struct ft_step {
 
 /* Steps are counted within their thread. */
 typedef struct ft_steps {
-    const ft_standstill *s;
+    const ft_stuck *s;
     uint32_t lock;
     FT_VEC(ft_step) all; /* by thread, in its order */
     uint32_t *first;     /* [threads + 1] slices of all */
@@ -92,17 +92,16 @@ static inline bool ft_steps_are_met(const ft_steps *steps, const uint32_t *state
 
 /* What its states say of a lock. Places: a step of the thread that it is at, or at its end the
  * number of its steps; of steps that loops put together, the first. */
-struct ft_standstill_states {
+struct ft_monitor_states {
     ft_steps *steps;
     bool all;             /* they are not too many */
-    bool *rests;          /* [steps] its thread is at rest there in some standstill */
+    bool *stuck;          /* [steps] its thread is at rest there in some standstill */
     uint32_t *low, *high; /* [places of all threads * threads] between which places the other thread
                              is while one is there; low above high: never. NULL: not told */
 };
 
 /* Of a thread's place, in `low` and `high`. */
-static inline size_t ft_states_row(const ft_standstill_states *states, uint32_t thread,
-                                   uint32_t place)
+static inline size_t ft_states_row(const ft_monitor_states *states, uint32_t thread, uint32_t place)
 {
     return ((size_t)states->steps->first[thread] + thread + place) *
            states->steps->s->order->n_threads;
@@ -115,22 +114,22 @@ void ft_steps_find_loops(ft_steps *steps);
 /* [steps + 1], on the heap: another thread's step needs the one before it. */
 bool *ft_steps_needed(const ft_steps *steps);
 
-/* awake_counts.c: has threads linger at conditions, where that can be. Are there any? */
+/* wait_loops.c: has threads linger at conditions, where that can be. Are there any? */
 bool ft_steps_merge_sleepers(ft_steps *steps);
 /* Does a thread that is at that step of that number linger? step: NULL: at its end. */
-static inline bool ft_lingers_at(const ft_step *step, uint32_t at)
+static inline bool ft_wait_loop_at(const ft_step *step, uint32_t at)
 {
-    return step && step->lingers != FT_STEPS_NO_COUNT && at == step->place;
+    return step && step->wait_loop != FT_STEPS_NO_COUNT && at == step->place;
 }
 /* Those that are at a first look count from now on, awake. Are there any? */
-bool ft_lingers_arrive(const ft_steps *steps, uint32_t *state);
+bool ft_wait_loops_enter(const ft_steps *steps, uint32_t *state);
 /* Where what one sees lets it sleep, all of its condition may be asleep. */
-void ft_lingers_sleep(const ft_steps *steps, uint32_t *state);
+void ft_wait_loops_sleep(const ft_steps *steps, uint32_t *state);
 /* A signal or broadcast of the step. False: nobody lingers at that condition in any state. */
-bool ft_lingers_wake(const ft_steps *steps, uint32_t *state, const ft_step *step,
-                     const ft_step_act *signal);
+bool ft_wait_loops_wake(const ft_steps *steps, uint32_t *state, const ft_step *step,
+                        const ft_step_act *signal);
 /* NULL: the lock, or the traces, are not of the kind that is served. */
-ft_steps *ft_steps_new(const ft_standstill *s, uint32_t lock);
+ft_steps *ft_steps_new(const ft_stuck *s, uint32_t lock);
 void ft_steps_free(ft_steps *steps); /* accepts NULL */
 
 #endif

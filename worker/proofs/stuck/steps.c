@@ -32,7 +32,7 @@ typedef struct cell {
 
 typedef struct maker {
     ft_steps *steps;
-    const ft_standstill *s;
+    const ft_stuck *s;
     const ft_trace *trace;
     const ft_order *order;
     uint32_t lock;
@@ -264,7 +264,7 @@ static bool begins_step(const maker *m, uint32_t e)
     uint32_t previous = ft_order_previous(m->order, e);
     if (previous == FT_NO_EVENT || m->is_source[previous] || takes_lock(m, e) || is_sleep(m, e))
         return true;
-    if (ft_standstill_may_rest(m->s, e) || (is_signal(m, e) && !is_inside(m, e))) return true;
+    if (ft_stuck_possible(m->s, e) || (is_signal(m, e) && !is_inside(m, e))) return true;
     return ft_order_hard_sources(m->order, e, &sources) > 0;
 }
 
@@ -274,7 +274,7 @@ static bool is_certain(const maker *m, uint32_t e)
     static const bool OF[FT_EVENT_KINDS] = {
         [FT_EVENT_JOIN] = true, [FT_EVENT_BARRIER_LEAVE] = true};
     const uint32_t *sources;
-    if (!ft_standstill_may_rest(m->s, e)) return true;
+    if (!ft_stuck_possible(m->s, e)) return true;
     return OF[m->trace->kind[e]] && ft_order_hard_sources(m->order, e, &sources) > 0 &&
            ft_order_awaited(m->order, e) == FT_NO_EVENT && !ft_order_never(m->order, e);
 }
@@ -288,11 +288,11 @@ static void begin_step(maker *m, uint32_t e)
                     .held_to = m->order->position[e],
                     .takes = takes_lock(m, e),
                     .inside = is_inside(m, e),
-                    .rests = ft_standstill_may_rest(m->s, e),
+                    .stuck = ft_stuck_possible(m->s, e),
                     .certain = is_certain(m, e),
                     .next = place + 1,
                     .place = place,
-                    .lingers = FT_STEPS_NO_COUNT};
+                    .wait_loop = FT_STEPS_NO_COUNT};
     ft_vec_push(&m->steps->all, step);
 }
 
@@ -448,7 +448,7 @@ static void make(maker *m)
     ft_steps_find_loops(m->steps);
 }
 
-ft_steps *ft_steps_new(const ft_standstill *s, uint32_t lock)
+ft_steps *ft_steps_new(const ft_stuck *s, uint32_t lock)
 {
     maker m = {.s = s, .trace = s->trace, .order = s->order, .lock = lock};
     if (!is_served(&m)) return NULL;

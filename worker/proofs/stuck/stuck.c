@@ -5,11 +5,11 @@
 
 enum { SECTION_EVENTS = 256, BEHIND_SECTION = 64, ROUNDS = 8, ALARMS = 8 };
 
-typedef ft_standstill_state state;
+typedef ft_stuck_state state;
 
 /* ---- where a thread may rest, whatever the others do ----------------------------------------- */
 
-bool ft_standstill_may_wait(const ft_trace *trace, uint32_t e)
+bool ft_stuck_may_wait(const ft_trace *trace, uint32_t e)
 {
     static const bool WAITS[FT_EVENT_KINDS] = {
         [FT_EVENT_ACQUIRE] = true,   [FT_EVENT_ACQUIRE_SHARED] = true, [FT_EVENT_WAIT] = true,
@@ -25,108 +25,108 @@ static bool is_acquire(const ft_trace *trace, uint32_t e)
     return trace->kind[e] == FT_EVENT_ACQUIRE || trace->kind[e] == FT_EVENT_ACQUIRE_SHARED;
 }
 
-static bool holds(const ft_standstill *s, uint32_t e, uint32_t lock)
+static bool holds(const ft_stuck *s, uint32_t e, uint32_t lock)
 {
     return ft_order_section_at(s->order, e, lock) != FT_NO_SECTION;
 }
 
-bool ft_standstill_may_rest(const ft_standstill *s, uint32_t e)
+bool ft_stuck_possible(const ft_stuck *s, uint32_t e)
 {
-    if (!ft_standstill_may_wait(s->trace, e)) return false;
+    if (!ft_stuck_may_wait(s->trace, e)) return false;
     if (!is_acquire(s->trace, e)) return true;
     if (!ft_order_effective(s->trace, e)) return false;
-    return s->lock_rests[s->trace->object[e]] || holds(s, e, s->trace->object[e]);
+    return s->lock_stuck[s->trace->object[e]] || holds(s, e, s->trace->object[e]);
 }
 
-static uint64_t rest_key(uint32_t lock, uint32_t thread)
+static uint64_t stuck_key(uint32_t lock, uint32_t thread)
 {
     return (uint64_t)lock << 16 | thread;
 }
 
 /* In the order of a thread's events: the last one stays. */
-static void rest_with_locks(ft_standstill *s, uint32_t e)
+static void add_stuck_holder(ft_stuck *s, uint32_t e)
 {
     const ft_order *order = s->order;
     ft_hold hold = order->holds.data[order->hold[e]];
     for (uint32_t i = 0; i < hold.count; i++) {
         uint32_t section = order->hold_sections.data[hold.first + i];
-        ft_map_put(&s->rests, rest_key(order->sections.data[section].lock, s->trace->thread[e]),
+        ft_map_put(&s->stuck, stuck_key(order->sections.data[section].lock, s->trace->thread[e]),
                    order->position[e] + 1);
     }
 }
 
-static void find_rests(ft_standstill *s)
+static void find_stuck_holders(ft_stuck *s)
 {
-    ft_map_release(&s->rests);
-    s->rests = (ft_map){0};
+    ft_map_release(&s->stuck);
+    s->stuck = (ft_map){0};
     for (uint32_t e = 0; e < s->trace->n_events; e++)
-        if (ft_standstill_may_rest(s, e)) rest_with_locks(s, e);
+        if (ft_stuck_possible(s, e)) add_stuck_holder(s, e);
     for (size_t i = 0; i < s->order->sections.len; i++) { /* it may end with it */
         const ft_section *section = &s->order->sections.data[i];
         if (section->release == FT_NO_EVENT)
-            ft_map_put(&s->rests, rest_key(section->lock, section->thread), UINT32_MAX);
+            ft_map_put(&s->stuck, stuck_key(section->lock, section->thread), UINT32_MAX);
     }
 }
 
-static bool any_rests(const ft_standstill *s, uint32_t lock)
+static bool any_stuck(const ft_stuck *s, uint32_t lock)
 {
     for (uint32_t t = 0; t < s->order->n_threads; t++)
-        if (ft_map_get(&s->rests, rest_key(lock, t), NULL)) return true;
+        if (ft_map_get(&s->stuck, stuck_key(lock, t), NULL)) return true;
     return false;
 }
 
 /* At first any lock may keep others waiting; then those alone that somebody may wait with, for
  * something that may keep it waiting. After some rounds what is left may be too many. */
-static void find_lock_rests(ft_standstill *s)
+static void find_stuck_locks(ft_stuck *s)
 {
     uint32_t n = s->trace->locks.len;
     bool fewer = true;
-    s->lock_rests = ft_alloc((size_t)n + 1);
-    memset(s->lock_rests, true, (size_t)n + 1);
+    s->lock_stuck = ft_alloc((size_t)n + 1);
+    memset(s->lock_stuck, true, (size_t)n + 1);
     for (int round = 0; round < ROUNDS && fewer; round++) {
-        find_rests(s);
+        find_stuck_holders(s);
         fewer = false;
         for (uint32_t lock = 0; lock < n; lock++) {
-            if (!s->lock_rests[lock] || any_rests(s, lock)) continue;
-            s->lock_rests[lock] = false;
+            if (!s->lock_stuck[lock] || any_stuck(s, lock)) continue;
+            s->lock_stuck[lock] = false;
             fewer = true;
         }
     }
 }
 
-bool ft_standstill_ends_with(const ft_standstill *s, uint32_t thread, uint32_t lock)
+bool ft_stuck_ends_with(const ft_stuck *s, uint32_t thread, uint32_t lock)
 {
     uint64_t behind;
-    return ft_map_get(&s->rests, rest_key(lock, thread), &behind) && behind == UINT32_MAX;
+    return ft_map_get(&s->stuck, stuck_key(lock, thread), &behind) && behind == UINT32_MAX;
 }
 
-bool ft_standstill_may_be_unstarted(const ft_standstill *s, uint32_t thread)
+bool ft_stuck_may_be_unstarted(const ft_stuck *s, uint32_t thread)
 {
     const ft_order *order = s->order;
     for (uint32_t fork = order->fork_of[thread]; fork != FT_NO_EVENT;
          fork = order->fork_of[s->trace->thread[fork]]) {
         const uint32_t *events = order->thread_events + order->thread_start[s->trace->thread[fork]];
         for (uint32_t i = 0; i < order->position[fork]; i++)
-            if (ft_standstill_may_rest(s, events[i])) return true;
+            if (ft_stuck_possible(s, events[i])) return true;
     }
     return false;
 }
 
 /* ---- what has been executed ------------------------------------------------------------------ */
 
-static bool is_executed(const ft_standstill *s, uint32_t e)
+static bool is_executed(const ft_stuck *s, uint32_t e)
 {
     return e != FT_NO_EVENT && s->order->position[e] < s->now->reached[s->trace->thread[e]];
 }
 
 /* With it all that is before it in its thread. */
-static void execute(ft_standstill *s, uint32_t e)
+static void execute(ft_stuck *s, uint32_t e)
 {
     uint32_t thread = s->trace->thread[e], want = s->order->position[e] + 1;
     if (s->now->reached[thread] < want) s->now->reached[thread] = want;
 }
 
-static void execute_needs(ft_standstill *s, uint32_t e)
+static void execute_needs(ft_stuck *s, uint32_t e)
 {
     const uint32_t *sources;
     ft_access scratch;
@@ -139,17 +139,17 @@ static void execute_needs(ft_standstill *s, uint32_t e)
             execute(s, source);
 }
 
-static uint32_t event_at(const ft_standstill *s, uint32_t thread, uint32_t position)
+static uint32_t event_at(const ft_stuck *s, uint32_t thread, uint32_t position)
 {
     return s->order->thread_events[s->order->thread_start[thread] + position];
 }
 
-static uint32_t events_of(const ft_standstill *s, uint32_t thread)
+static uint32_t events_of(const ft_stuck *s, uint32_t thread)
 {
     return s->order->thread_start[thread + 1] - s->order->thread_start[thread];
 }
 
-static void close_needs(ft_standstill *s)
+static void close_needs(ft_stuck *s)
 {
     state *now = s->now;
     for (bool more = true; more;) {
@@ -164,7 +164,7 @@ static void close_needs(ft_standstill *s)
 
 /* Is the write known to be behind the other one (FT_NO_EVENT: the initial state), by order or since
  * its own section reads that one before? */
-static bool is_behind(const ft_standstill *s, uint32_t write, uint32_t source, uint32_t variable,
+static bool is_behind(const ft_stuck *s, uint32_t write, uint32_t source, uint32_t variable,
                       uint32_t from)
 {
     ft_access scratch;
@@ -182,7 +182,7 @@ static bool is_behind(const ft_standstill *s, uint32_t write, uint32_t source, u
 }
 
 /* Does the section overwrite what the read has to return? */
-static bool overwrites(const ft_standstill *s, const ft_section *section, uint32_t variable,
+static bool overwrites(const ft_stuck *s, const ft_section *section, uint32_t variable,
                        uint32_t source)
 {
     ft_access scratch;
@@ -203,7 +203,7 @@ static bool overwrites(const ft_standstill *s, const ft_section *section, uint32
 
 /* Does a read before e in the section return what `other` overwrites? Then the section is the first
  * of the two, which exclude each other. */
-static bool reads_before(const ft_standstill *s, const ft_section *section, uint32_t e,
+static bool reads_before(const ft_stuck *s, const ft_section *section, uint32_t e,
                          const ft_section *other)
 {
     ft_access scratch;
@@ -222,7 +222,7 @@ static bool reads_before(const ft_standstill *s, const ft_section *section, uint
 }
 
 /* The section of the lock that e is in, or a little behind; NULL: none. */
-static const ft_section *section_near(const ft_standstill *s, uint32_t e, uint32_t lock)
+static const ft_section *section_near(const ft_stuck *s, uint32_t e, uint32_t lock)
 {
     const ft_order *order = s->order;
     uint32_t section = ft_order_section_at(order, e, lock), at = order->position[e];
@@ -234,7 +234,7 @@ static const ft_section *section_near(const ft_standstill *s, uint32_t e, uint32
 }
 
 /* Where both are executed: does the cond-wait come before the signal in every schedule? */
-static bool comes_first(const ft_standstill *s, uint32_t wait, uint32_t signal)
+static bool comes_first(const ft_stuck *s, uint32_t wait, uint32_t signal)
 {
     const ft_order *order = s->order;
     if (ft_order_before(order, wait, signal)) return true;
@@ -266,7 +266,7 @@ static bool *find_only_sleepers(const ft_trace *trace)
 }
 
 /* Of the next signals in the run those that wake whoever sleeps, and find this waiter asleep. */
-static void find_alarms_of(ft_standstill *s, uint32_t wait, bool only_sleeper)
+static void find_alarms_of(ft_stuck *s, uint32_t wait, bool only_sleeper)
 {
     const ft_order_sync *sync = &s->order->sync;
     uint32_t c = s->trace->object[wait], low = sync->condition_first[c],
@@ -287,7 +287,7 @@ static void find_alarms_of(ft_standstill *s, uint32_t wait, bool only_sleeper)
     ft_vec_push(&s->alarms, FT_NO_EVENT);
 }
 
-static void find_alarms(ft_standstill *s)
+static void find_alarms(ft_stuck *s)
 {
     bool *only = find_only_sleepers(s->trace);
     for (uint32_t e = 0; e < s->trace->n_events; e++)
@@ -298,29 +298,29 @@ static void find_alarms(ft_standstill *s)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-ft_standstill *ft_standstill_new(const ft_problem *problem, const ft_causality *causality)
+ft_stuck *ft_stuck_new(const ft_problem *problem, const ft_causality *causality)
 {
     const ft_trace *trace = problem->trace;
-    ft_standstill *s = ft_calloc(1, sizeof *s);
-    *s = (ft_standstill){.problem = problem,
-                         .trace = trace,
-                         .order = problem->order,
-                         .causality = causality,
-                         .idle = trace->n_paths > 0 || trace->broken != FT_NO_EVENT};
+    ft_stuck *s = ft_calloc(1, sizeof *s);
+    *s = (ft_stuck){.problem = problem,
+                    .trace = trace,
+                    .order = problem->order,
+                    .causality = causality,
+                    .idle = trace->n_paths > 0 || trace->broken != FT_NO_EVENT};
     if (s->idle) return s;
     uint32_t n = s->order->n_threads;
     s->cut = ft_calloc((size_t)n + 1, sizeof *s->cut);
     ft_trace_find_cut(trace, s->cut);
     s->states = ft_calloc(2 * (size_t)n + 1, sizeof *s->states);
-    find_lock_rests(s);
+    find_stuck_locks(s);
     if (trace->conditions.len) find_alarms(s);
-    ft_standstill_find_monitors(s);
-    ft_standstill_sum_up(s);
-    s->flow = ft_standstill_flow_new(s);
+    ft_stuck_find_monitors(s);
+    ft_stuck_sum_up(s);
+    s->flow = ft_stuck_flow_new(s);
     return s;
 }
 
-void ft_standstill_free(ft_standstill *s)
+void ft_stuck_free(ft_stuck *s)
 {
     if (!s) return;
     for (uint32_t i = 0; s->states && i < 2 * s->order->n_threads; i++) {
@@ -328,39 +328,38 @@ void ft_standstill_free(ft_standstill *s)
         free(s->states[i].closed);
     }
     free(s->states);
-    ft_standstill_flow_free(s->flow);
-    for (size_t i = 0; i < s->monitors.len; i++)
-        ft_standstill_states_free(s->monitors.data[i].states);
+    ft_stuck_flow_free(s->flow);
+    for (size_t i = 0; i < s->monitors.len; i++) ft_monitor_states_free(s->monitors.data[i].states);
     ft_vec_release(&s->monitors);
     free(s->cut);
-    free(s->lock_rests);
+    free(s->lock_stuck);
     free(s->waited);
     ft_vec_release(&s->alarms);
     ft_map_release(&s->alarms_of);
-    ft_map_release(&s->rests);
+    ft_map_release(&s->stuck);
     free(s);
 }
 
 /* ---- what may keep a thread waiting in the end ----------------------------------------------- */
 
-static bool may_lack_lock(const ft_standstill *s, uint32_t e)
+static bool may_lack_lock(const ft_stuck *s, uint32_t e)
 {
     uint32_t lock = s->trace->object[e], self = s->trace->thread[e];
     uint64_t behind;
     if (holds(s, e, lock)) return true;
     for (uint32_t t = 0; t < s->order->n_threads; t++)
-        if (t != self && ft_map_get(&s->rests, rest_key(lock, t), &behind) &&
+        if (t != self && ft_map_get(&s->stuck, stuck_key(lock, t), &behind) &&
             behind > s->now->reached[t])
             return true;
     return false;
 }
 
-static bool may_lack_unit(const ft_standstill *s, uint32_t e)
+static bool may_lack_unit(const ft_stuck *s, uint32_t e)
 {
     return s->waited[s->trace->object[e]];
 }
 
-static bool may_lack_source(const ft_standstill *s, uint32_t e)
+static bool may_lack_source(const ft_stuck *s, uint32_t e)
 {
     const uint32_t *sources;
     uint32_t count = ft_order_hard_sources(s->order, e, &sources);
@@ -373,12 +372,12 @@ static bool may_lack_source(const ft_standstill *s, uint32_t e)
     return count == 0 && awaited == FT_NO_EVENT;
 }
 
-static bool may_lack_initialiser(const ft_standstill *s, uint32_t e)
+static bool may_lack_initialiser(const ft_stuck *s, uint32_t e)
 {
     return !is_executed(s, s->order->sync.once_end[s->trace->object[e]]);
 }
 
-static bool is_woken(const ft_standstill *s, uint32_t wait)
+static bool is_woken(const ft_stuck *s, uint32_t wait)
 {
     uint64_t first;
     if (!ft_map_get(&s->alarms_of, wait, &first)) return false;
@@ -387,7 +386,7 @@ static bool is_woken(const ft_standstill *s, uint32_t wait)
     return false;
 }
 
-static bool may_sleep(const ft_standstill *s, uint32_t e)
+static bool may_sleep(const ft_stuck *s, uint32_t e)
 {
     const ft_wake *wake = ft_order_wake(s->order, e);
     if (wake->wait == FT_NO_EVENT) return true;
@@ -401,7 +400,7 @@ static bool may_sleep(const ft_standstill *s, uint32_t e)
     }
 }
 
-static bool (*const LACKS[FT_EVENT_KINDS])(const ft_standstill *, uint32_t) = {
+static bool (*const LACKS[FT_EVENT_KINDS])(const ft_stuck *, uint32_t) = {
     [FT_EVENT_ACQUIRE] = may_lack_lock,
     [FT_EVENT_ACQUIRE_SHARED] = may_lack_lock,
     [FT_EVENT_WAIT] = may_lack_unit,
@@ -412,9 +411,9 @@ static bool (*const LACKS[FT_EVENT_KINDS])(const ft_standstill *, uint32_t) = {
 };
 
 /* May the thread that is next at e rest there, with all that is known to be executed? */
-static bool may_stay(const ft_standstill *s, uint32_t e)
+static bool may_stay(const ft_stuck *s, uint32_t e)
 {
-    if (!ft_standstill_may_rest(s, e)) return false;
+    if (!ft_stuck_possible(s, e)) return false;
     if (s->now->joins_only && s->trace->kind[e] != FT_EVENT_JOIN && !is_acquire(s->trace, e))
         return false;
     return LACKS[s->trace->kind[e]](s, e);
@@ -422,14 +421,14 @@ static bool may_stay(const ft_standstill *s, uint32_t e)
 
 /* ---- claims ---------------------------------------------------------------------------------- */
 
-static bool is_started(const ft_standstill *s, uint32_t thread)
+static bool is_started(const ft_stuck *s, uint32_t thread)
 {
     uint32_t fork = s->order->fork_of[thread];
     return s->now->reached[thread] > 0 || fork == FT_NO_EVENT || is_executed(s, fork);
 }
 
 /* To where the thread may rest; true: it went on. */
-static bool go_on(ft_standstill *s, uint32_t thread)
+static bool go_on(ft_stuck *s, uint32_t thread)
 {
     uint32_t *reached = &s->now->reached[thread], before = *reached, n = events_of(s, thread);
     if (!is_started(s, thread)) return false;
@@ -440,7 +439,7 @@ static bool go_on(ft_standstill *s, uint32_t thread)
 
 /* Of all standstills in which that thread came to that event, or further: claims later in the
  * thread begin with what is known of those before. */
-static state *state_at(ft_standstill *s, uint32_t event)
+static state *state_at(ft_stuck *s, uint32_t event)
 {
     uint32_t n = s->order->n_threads, thread = s->trace->thread[event];
     bool joins_only = s->trace->kind[event] == FT_EVENT_JOIN;
@@ -460,7 +459,7 @@ static state *state_at(ft_standstill *s, uint32_t event)
     return at;
 }
 
-bool ft_standstill_refutes(ft_standstill *s, const ft_claim *claim)
+bool ft_stuck_refutes(ft_stuck *s, const ft_claim *claim)
 {
     if (claim->kind != FT_CLAIM_STUCK || s->idle) return false;
     uint32_t event = claim->events[0], fork = s->order->fork_of[s->trace->thread[event]];
@@ -471,8 +470,7 @@ bool ft_standstill_refutes(ft_standstill *s, const ft_claim *claim)
         more = false;
         for (uint32_t t = 0; t < s->order->n_threads; t++) more |= go_on(s, t);
     }
-    return s->now->refuted || is_executed(s, event) ||
-           ft_standstill_is_in_no_known_state(s, event) ||
-           ft_standstill_flow_refutes(s->flow, event, s->now->reached) ||
-           ft_standstill_is_in_no_state(s, event);
+    return s->now->refuted || is_executed(s, event) || ft_stuck_is_in_no_known_state(s, event) ||
+           ft_stuck_flow_refutes(s->flow, event, s->now->reached) ||
+           ft_stuck_is_in_no_state(s, event);
 }

@@ -30,20 +30,20 @@
 #include "causality/causality.h"
 #include "problem/problem.h"
 
-typedef struct ft_standstill ft_standstill;
+typedef struct ft_stuck ft_stuck;
 
 /* What both point to must outlive it. */
-ft_standstill *ft_standstill_new(const ft_problem *problem, const ft_causality *causality);
-void ft_standstill_free(ft_standstill *standstill); /* accepts NULL */
+ft_stuck *ft_stuck_new(const ft_problem *problem, const ft_causality *causality);
+void ft_stuck_free(ft_stuck *standstill); /* accepts NULL */
 
 /* Is there no standstill with the claim's event next and blocked? Claims of other kinds are never
  * refuted. */
-bool ft_standstill_refutes(ft_standstill *standstill, const ft_claim *claim);
+bool ft_stuck_refutes(ft_stuck *standstill, const ft_claim *claim);
 
 /* Has no schedule the threads of the claim at their places at once, as far as the states of some
  * lock with conditions say? RACE, CO_ENABLED, DEADLOCK, ATOMICITY, AFTER_FREE; UNINITIALISED,
  * where the write that the run has before is executed then. Claims of other kinds are never
  * refuted. */
-bool ft_standstill_keeps_apart(ft_standstill *standstill, const ft_claim *claim);
+bool ft_stuck_keeps_apart(ft_stuck *standstill, const ft_claim *claim);
 
 #endif

@@ -9,7 +9,7 @@ enum { SECTION_EVENTS = 256, SWEEPS = 8 };
 #define MOST_GROUPS ((size_t)200)
 #define MOST_CLOCKS ((size_t)20 * 1000 * 1000)
 
-typedef ft_standstill_flow flow;
+typedef ft_stuck_flow flow;
 typedef ft_flow_span span;
 typedef ft_flow_doing doing;
 typedef ft_flow_place place;
@@ -167,7 +167,7 @@ static bool has_signal(const flow *f, const group *g, uint32_t lock, uint32_t e)
     }
     at = ft_order_next(order, e);
     for (uint32_t n = 0; n < SECTION_EVENTS && at != FT_NO_EVENT; n++) {
-        if (ft_standstill_may_rest(f->s, at)) return false;
+        if (ft_stuck_possible(f->s, at)) return false;
         if (wakes_all(f, g, at)) return true;
         at = ft_order_next(order, at);
     }
@@ -270,7 +270,7 @@ static void bound_by_own_wait(flow *f, const group *g, uint32_t level)
         if (!wait || !(wait->known >> level & 1)) continue;
         const reach *r = reach_of(&all, wait->at[level]);
         span to = r ? r->to : (span){wait->at[level], wait->at[level]};
-        p->bounds[level] = ft_flow_meet(p->bounds[level], to);
+        p->bounds[level] = ft_flow_intersect(p->bounds[level], to);
     }
     ft_vec_release(&silent);
     ft_vec_release(&all);
@@ -311,7 +311,7 @@ static void begin_here(excess *x)
             if (x->most[m][way] < 0) x->most[m][way] = 0;
 }
 
-static void rest_here(excess *x)
+static void stuck_here(excess *x)
 {
     for (uint32_t m = 0; m < x->f->n; m++)
         for (uint32_t way = 0; way < WAYS; way++) x->over[m][way] |= x->most[m][way] > 0;
@@ -354,13 +354,13 @@ static void follow_thread(excess *x, uint32_t thread)
         uint32_t e = events[at];
         doing now = {0};
         if (ft_order_section_at(order, e, x->g->lock) == FT_NO_SECTION) begin_here(x);
-        if (ft_standstill_may_rest(f->s, e)) rest_here(x);
+        if (ft_stuck_possible(f->s, e)) stuck_here(x);
         if (at >= x->g->to[thread]) return;
         ft_flow_go_on(&w, thread, at, &now);
         if (now.has_written) add_here(x, &now);
         wake_here(x, e);
     }
-    rest_here(x);
+    stuck_here(x);
 }
 
 static bool has_measure(const flow *f, uint32_t m, const ft_level_wait *wait)
@@ -401,7 +401,7 @@ static void bound_by_last_wait(flow *f, group *g)
     for (size_t i = 0; i < f->places.len; i++) {
         place *p = &f->places.data[i];
         for (uint32_t m = 0; sleeps_since(f, g, p) && m < f->n; m++)
-            p->bounds[m] = ft_flow_meet(p->bounds[m], g->last[m]);
+            p->bounds[m] = ft_flow_intersect(p->bounds[m], g->last[m]);
     }
 }
 

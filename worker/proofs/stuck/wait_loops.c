@@ -13,38 +13,38 @@
 
 /* ---- which steps ----------------------------------------------------------------------------- */
 
-typedef struct lingers {
+typedef struct wait_loops {
     ft_steps *steps;
     bool *needed; /* [steps] by another thread's step */
-} lingers;
+} wait_loops;
 
-static uint32_t locks_at(const lingers *l, const ft_step *step)
+static uint32_t locks_at(const wait_loops *l, const ft_step *step)
 {
     return ft_order_lockset(l->steps->s->order, step->event);
 }
 
 /* Asleep there, does it take the lock next, and does nobody else have to know when? */
-static bool takes_again(const lingers *l, size_t at, size_t end)
+static bool takes_again(const wait_loops *l, size_t at, size_t end)
 {
     return at + 1 == end || (l->steps->all.data[at + 1].takes && !l->needed[at + 1]);
 }
 
 /* Does the step do no more than look and sleep? */
-static bool looks_before(const lingers *l, size_t at, size_t begin)
+static bool looks_before(const wait_loops *l, size_t at, size_t begin)
 {
     const ft_step *asleep = &l->steps->all.data[at], *look = asleep - 1;
     return at > begin && look->place == at - 1 - begin && look->others == 0 &&
-           look->next == asleep->place && look->lingers == FT_STEPS_NO_COUNT &&
+           look->next == asleep->place && look->wait_loop == FT_STEPS_NO_COUNT &&
            ft_steps_looks_only(l->steps, look) && locks_at(l, look) == locks_at(l, asleep);
 }
 
-static bool begins_sleep(const lingers *l, size_t at, uint32_t thread)
+static bool begins_sleep(const wait_loops *l, size_t at, uint32_t thread)
 {
     const ft_step *step = &l->steps->all.data[at];
     return step->asleep != FT_STEPS_AWAKE && step->place == at - l->steps->first[thread];
 }
 
-static void find_unfit(const lingers *l, uint32_t thread, bool *slept, bool *unfit)
+static void find_unfit(const wait_loops *l, uint32_t thread, bool *slept, bool *unfit)
 {
     const ft_steps *steps = l->steps;
     for (size_t at = steps->first[thread]; at < steps->first[thread + 1]; at++) {
@@ -69,7 +69,7 @@ static uint32_t number_of(const ft_steps *steps, uint32_t condition)
 }
 
 /* From the look before the first sleep to the step that the thread goes on by: one place. */
-static void merge(const lingers *l, size_t at, uint32_t thread, uint32_t number)
+static void merge(const wait_loops *l, size_t at, uint32_t thread, uint32_t number)
 {
     ft_steps *steps = l->steps;
     size_t begin = steps->first[thread], end = steps->first[thread + 1];
@@ -78,14 +78,14 @@ static void merge(const lingers *l, size_t at, uint32_t thread, uint32_t number)
     size_t i = looks_before(l, at, begin) ? at - 1 : at;
     do {
         all[i].place = place;
-        all[i].lingers = number;
+        all[i].wait_loop = number;
     } while (++i < end && (all[i].place == place || all[i].place == place + 1));
 }
 
 bool ft_steps_merge_sleepers(ft_steps *steps)
 {
     size_t conditions = steps->s->trace->conditions.len;
-    lingers l = {.steps = steps, .needed = ft_steps_needed(steps)};
+    wait_loops l = {.steps = steps, .needed = ft_steps_needed(steps)};
     bool *slept = ft_calloc(conditions + 1, sizeof *slept),
          *unfit = ft_calloc(conditions + 1, sizeof *unfit);
     uint32_t n = steps->s->order->n_threads;
@@ -108,15 +108,15 @@ bool ft_steps_merge_sleepers(ft_steps *steps)
 static bool arrives(const ft_steps *steps, uint32_t *state, uint32_t thread)
 {
     const ft_step *step = ft_steps_next(steps, state, thread);
-    if (!step || step->lingers == FT_STEPS_NO_COUNT || state[thread] == step->place ||
+    if (!step || step->wait_loop == FT_STEPS_NO_COUNT || state[thread] == step->place ||
         !ft_steps_are_met(steps, state, step))
         return false;
     state[thread] = step->place;
-    state[steps->first_awake + step->lingers]++;
+    state[steps->first_awake + step->wait_loop]++;
     return true;
 }
 
-bool ft_lingers_arrive(const ft_steps *steps, uint32_t *state)
+bool ft_wait_loops_enter(const ft_steps *steps, uint32_t *state)
 {
     bool any = false;
     for (uint32_t t = 0; t < steps->s->order->n_threads && steps->n_counted; t++)
@@ -147,12 +147,12 @@ static bool may_sleep(const ft_steps *steps, const uint32_t *state, uint32_t thr
     return false;
 }
 
-void ft_lingers_sleep(const ft_steps *steps, uint32_t *state)
+void ft_wait_loops_sleep(const ft_steps *steps, uint32_t *state)
 {
     for (uint32_t t = 0; t < steps->s->order->n_threads && steps->n_counted; t++) {
         const ft_step *step = ft_steps_next(steps, state, t);
-        if (!ft_lingers_at(step, state[t])) continue;
-        uint32_t *awake = &state[steps->first_awake + step->lingers];
+        if (!ft_wait_loop_at(step, state[t])) continue;
+        uint32_t *awake = &state[steps->first_awake + step->wait_loop];
         if (*awake && may_sleep(steps, state, t)) *awake = 0;
     }
 }
@@ -164,13 +164,13 @@ static uint32_t count_others(const ft_steps *steps, const uint32_t *state, const
     uint32_t n = 0, self = steps->s->trace->thread[step->event];
     for (uint32_t t = 0; t < steps->s->order->n_threads; t++) {
         const ft_step *next = ft_steps_next(steps, state, t);
-        n += t != self && ft_lingers_at(next, state[t]) && next->lingers == number;
+        n += t != self && ft_wait_loop_at(next, state[t]) && next->wait_loop == number;
     }
     return n;
 }
 
-bool ft_lingers_wake(const ft_steps *steps, uint32_t *state, const ft_step *step,
-                     const ft_step_act *signal)
+bool ft_wait_loops_wake(const ft_steps *steps, uint32_t *state, const ft_step *step,
+                        const ft_step_act *signal)
 {
     uint32_t number = number_of(steps, signal->object);
     if (number == FT_STEPS_NO_COUNT) return false;
