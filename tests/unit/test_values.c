@@ -4,6 +4,7 @@
 #include "oracle/generate.h"
 #include "tiny_trace.h"
 #include "values/domain.h"
+#include "solve/session.h"
 #include "witness/delay.h"
 
 enum { INTS = 3, SYMBOLS = 5, DOMAIN = 4, ROUNDS = 1500, TERMS = 4 };

@@ -2,18 +2,10 @@
  * while the query's literal is true. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "encode/partial.h"
 #include "problem/faults.h"
 #include "values/chain.h"
-
-double ft_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
 
 static void assume(ft_query *q, ft_lit literal)
 {

@@ -1,4 +1,4 @@
-#include "problem/problem.h"
+#include "encode/cssa.h"
 
 #include <stdlib.h>
 
@@ -51,40 +51,6 @@ bool ft_problem_allows(const ft_problem *p, uint32_t e, uint32_t i, uint32_t w)
     ft_vid wanted = ft_run_vid(p->run, e, i);
     if (w == FT_NO_EVENT) return ft_run_initial_vid(p->run, variable) == wanted;
     return ft_run_vid(p->run, w, ft_run_find_access(p->trace, w, variable, true)) == wanted;
-}
-
-static bool may_be_undefined(const ft_term_pool *pool, ft_term term)
-{
-    if (term == FT_NO_TERM) return false;
-    ft_term_node node = ft_term_get(pool, term);
-    if (node.op == FT_OP_DIV || node.op == FT_OP_MOD || node.op == FT_OP_BVUDIV ||
-        node.op == FT_OP_BVUREM || node.op == FT_OP_BVSDIV || node.op == FT_OP_BVSREM)
-        return true;
-    for (uint32_t i = 0; i < node.n_children; i++)
-        if (may_be_undefined(pool, node.children[i])) return true;
-    return false;
-}
-
-bool ft_event_conditional(const ft_trace *trace, uint32_t e)
-{
-    const ft_action *action = ft_trace_action(trace, e);
-    if (!action) return ft_trace_compares(trace, e);
-    if (action->guard != FT_NO_TERM) return true;
-    for (uint32_t i = 0; i < action->n_assignments; i++)
-        if (may_be_undefined(trace->terms, action->assignments[i].term)) return true;
-    return false;
-}
-
-bool ft_access_conditional(const ft_trace *trace, uint32_t e, const ft_access *access)
-{
-    if (ft_trace_compares(trace, e)) return access->write;
-    return !access->in_guard && ft_event_conditional(trace, e);
-}
-
-bool ft_remote_conditional(const ft_trace *trace, uint32_t e, const ft_access *access)
-{
-    bool swap = ft_trace_failed_swap(trace, e) && !ft_fault_is(FT_FAULT_FAILED_SWAP);
-    return swap || ft_access_conditional(trace, e, access);
 }
 
 /* ---- constants ---------------------------------------------------------------------------------
@@ -277,7 +243,7 @@ static ft_expr enabled(place *p)
         ft_vec_push(&all, defined);
     }
     for (uint32_t i = 0; i < action->n_assignments; i++) {
-        if (!may_be_undefined(trace->terms, action->assignments[i].term)) continue;
+        if (!ft_problem_may_be_undefined(trace->terms, action->assignments[i].term)) continue;
         ft_session_term(s, trace->terms, action->assignments[i].term, resolve, p, &defined);
         ft_vec_push(&all, defined);
     }
@@ -310,7 +276,7 @@ ft_expr ft_cssa_executable_with(ft_cssa *c, uint32_t e, const ft_reads *reads)
 {
     const ft_trace *trace = c->problem->trace;
     bool assertion = trace->kind[e] == FT_EVENT_ASSERT;
-    if (assertion && !may_be_undefined(trace->terms, ft_trace_action(trace, e)->guard)) return NULL;
+    if (assertion && !ft_problem_may_be_undefined(trace->terms, ft_trace_action(trace, e)->guard)) return NULL;
     return enabled(&(place){.c = c, .e = e, .reads = reads, .may_fail = assertion});
 }
 

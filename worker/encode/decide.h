@@ -5,7 +5,9 @@
 #ifndef FT_ENCODE_DECIDE_H
 #define FT_ENCODE_DECIDE_H
 
+#include "base/clock.h"
 #include "problem/problem.h"
+#include "solve/cdcl/literal.h"
 
 typedef struct ft_decide_stats {
     uint64_t checks; /* calls of the solver */
@@ -50,7 +52,5 @@ ft_answer ft_decider_decide(ft_decider *decider, const ft_question *question, ft
  * and for the claim STUCK, the default encoding answers. */
 ft_answer ft_literal_decide(const ft_problem *problem, const ft_question *question,
                             ft_witness *witness, ft_decide_stats *stats);
-
-double ft_now_ms(void); /* monotonic */
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef FT_ENCODE_LITERAL_H
 #define FT_ENCODE_LITERAL_H
 
+#include "encode/cssa.h"
 #include "encode/decide.h"
 
 typedef struct ft_literal_write {

@@ -13,6 +13,7 @@
 #ifndef FT_ENCODE_PARTIAL_H
 #define FT_ENCODE_PARTIAL_H
 
+#include "encode/cssa.h"
 #include "encode/decide.h"
 
 typedef struct ft_source {

@@ -3,6 +3,7 @@
 
 #include "engine/statistics.h"
 #include "problem/faults.h"
+#include "solve/session.h"
 
 #ifdef FT_FAULTS
 ft_fault_kind ft_fault = FT_FAULT_NONE;

@@ -76,3 +76,37 @@ bool ft_problem_is_true(const ft_problem *problem, ft_term term)
     ft_term_node node = ft_term_get(problem->trace->terms, term);
     return node.op == FT_OP_LITERAL && node.bits != 0;
 }
+
+bool ft_problem_may_be_undefined(const ft_term_pool *pool, ft_term term)
+{
+    if (term == FT_NO_TERM) return false;
+    ft_term_node node = ft_term_get(pool, term);
+    if (node.op == FT_OP_DIV || node.op == FT_OP_MOD || node.op == FT_OP_BVUDIV ||
+        node.op == FT_OP_BVUREM || node.op == FT_OP_BVSDIV || node.op == FT_OP_BVSREM)
+        return true;
+    for (uint32_t i = 0; i < node.n_children; i++)
+        if (ft_problem_may_be_undefined(pool, node.children[i])) return true;
+    return false;
+}
+
+bool ft_event_conditional(const ft_trace *trace, uint32_t e)
+{
+    const ft_action *action = ft_trace_action(trace, e);
+    if (!action) return ft_trace_compares(trace, e);
+    if (action->guard != FT_NO_TERM) return true;
+    for (uint32_t i = 0; i < action->n_assignments; i++)
+        if (ft_problem_may_be_undefined(trace->terms, action->assignments[i].term)) return true;
+    return false;
+}
+
+bool ft_access_conditional(const ft_trace *trace, uint32_t e, const ft_access *access)
+{
+    if (ft_trace_compares(trace, e)) return access->write;
+    return !access->in_guard && ft_event_conditional(trace, e);
+}
+
+bool ft_remote_conditional(const ft_trace *trace, uint32_t e, const ft_access *access)
+{
+    bool swap = ft_trace_failed_swap(trace, e) && !ft_fault_is(FT_FAULT_FAILED_SWAP);
+    return swap || ft_access_conditional(trace, e, access);
+}

@@ -6,7 +6,6 @@
 #include "order/order.h"
 #include "order/run.h"
 #include "problem/slice.h"
-#include "solve/session.h"
 #include "verdict/claim.h"
 
 typedef struct ft_problem {
@@ -58,41 +57,9 @@ bool ft_problem_allows(const ft_problem *problem, uint32_t e, uint32_t i, uint32
 /* Is what event w (FT_NO_EVENT: the initial state) writes to the variable known, or computed? */
 bool ft_problem_value_known(const ft_problem *problem, uint32_t w, uint32_t variable);
 
-/* Concurrent static single assignment (Wang et al. §4.1): an expression for every shared read,
- * every write and every local definition. Reads are fresh constants under ctp; where the model
- * fixes the value, they are that value. */
-typedef struct ft_cssa ft_cssa;
-ft_cssa *ft_cssa_new(const ft_problem *problem, ft_session *session, const uint8_t *cone);
-void ft_cssa_free(ft_cssa *cssa);                                  /* accepts NULL */
-ft_expr ft_cssa_read(const ft_cssa *cssa, uint32_t e, uint32_t i); /* i-th access, a read */
-ft_expr ft_cssa_write(ft_cssa *cssa, uint32_t e, uint32_t variable);
-ft_expr ft_cssa_initial(ft_cssa *cssa, uint32_t variable);
-ft_expr ft_cssa_found(ft_cssa *cssa, uint32_t e); /* by a compare-and-swap, in the run */
-/* What e needs to be a member: its guard or condition (an if: none) with all terms defined; NULL:
- * true. */
-ft_expr ft_cssa_enabled(ft_cssa *cssa, uint32_t e);
+/* May the term divide by zero, whatever its variables are? Syntactic. */
+bool ft_problem_may_be_undefined(const ft_term_pool *pool, ft_term term);
 
-/* The ifs around e come out so that e runs; FT_LIT_TRUE outside arms. Says nothing for ifs that are
- * not executed. */
-ft_lit ft_cssa_path(const ft_cssa *cssa, uint32_t e);
-/* What the condition of the if e comes to; *taken: its then-arm is taken. Where values are
- * computed, these are equal for an if that is executed. */
-ft_lit ft_cssa_branch(ft_cssa *cssa, uint32_t e, ft_lit *taken);
-
-/* Evaluates at event e with other values for its shared reads: shared(context, variable). */
-typedef struct ft_reads {
-    ft_expr (*shared)(void *context, uint32_t variable);
-    void *context;
-} ft_reads;
-/* Guard true and all terms defined; NULL: true. */
-ft_expr ft_cssa_enabled_with(ft_cssa *cssa, uint32_t e, const ft_reads *reads);
-/* Likewise, but an assert that fails is executed: that is how it fails. NULL: true. */
-ft_expr ft_cssa_executable_with(ft_cssa *cssa, uint32_t e, const ft_reads *reads);
-/* Like ft_cssa_write, for an event executed with these reads: what an rmw other than a
- * compare-and-swap would write then, nobody knows (claim.h, ATOMICITY). */
-ft_expr ft_cssa_write_with(ft_cssa *cssa, uint32_t e, uint32_t variable, const ft_reads *reads);
-/* `term` is defined and false just before e. */
-ft_expr ft_cssa_false_with(ft_cssa *cssa, uint32_t e, ft_term term, const ft_reads *reads);
 /* May the event's guard fail or its terms be undefined, whatever its reads? Syntactic. */
 bool ft_event_conditional(const ft_trace *trace, uint32_t e);
 

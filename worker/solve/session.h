@@ -1,22 +1,16 @@
 /* A solver session: Boolean literals, clauses, values and terms, incremental checks.
  *
  * The encoder sees only this interface; behind it is Z3's SMT core or, for order and for values out
- * of few, a solver of our own (cdcl.h). A literal is a nonzero int: v or -v for variable v;
- * FT_LIT_TRUE and its negation are constants. */
+ * of few, a solver of our own (cdcl.h). */
 #ifndef FT_SOLVE_SESSION_H
 #define FT_SOLVE_SESSION_H
 
+#include "solve/cdcl/literal.h"
 #include "term/term.h"
-
-typedef int32_t ft_lit;
-#define FT_LIT_TRUE  1
-#define FT_LIT_FALSE (-1)
 
 typedef struct ft_session ft_session;
 typedef struct _Z3_ast *ft_expr; /* a value or formula of the session, its own kind of handle behind
                                     this type; NULL: true (guards) */
-
-typedef enum ft_answer { FT_ANSWER_SAT, FT_ANSWER_UNSAT, FT_ANSWER_UNKNOWN } ft_answer;
 
 /* How the solver is set up: one row per configuration. Columns: symbol, doc, solver; for Z3 also
  * preferred phase (0 false, 1 true), arith.solver, case_split (3: relevant clauses first, worth 10x

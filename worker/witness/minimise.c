@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encode/decide.h"
+#include "base/clock.h"
 #include "witness/relinearise.h"
 
 typedef struct pass {

@@ -13,7 +13,9 @@
 #ifndef FT_SOLVE_CDCL_H
 #define FT_SOLVE_CDCL_H
 
-#include "solve/session.h"
+#include <stdbool.h>
+
+#include "solve/cdcl/literal.h"
 
 typedef struct ft_cdcl ft_cdcl;
 

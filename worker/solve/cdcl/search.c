@@ -1,16 +1,10 @@
 #include "solve/cdcl/internal.h"
 
 #include <string.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 enum { RESTART_UNIT = 64, CLOCK_EVERY = 128, REDUCTION_STEP = 4000, FOCUS_AFTER = 32 };
-
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
 
 /* 1 1 2 1 1 2 4 1 1 2 ... (Luby, Sinclair and Zuckerman, Optimal speedup of Las Vegas algorithms,
  * 1993) */
@@ -215,7 +209,7 @@ static ft_answer search(ft_cdcl *s, double deadline)
             if (s->impossible) return FT_ANSWER_UNSAT;
             if (!descend(s, &answer)) return answer;
         }
-        if (deadline > 0 && ++steps % CLOCK_EVERY == 0 && now_ms() > deadline)
+        if (deadline > 0 && ++steps % CLOCK_EVERY == 0 && ft_now_ms() > deadline)
             return FT_ANSWER_UNKNOWN;
     }
 }
@@ -225,7 +219,7 @@ ft_answer ft_cdcl_check(ft_cdcl *s, const ft_lit *assumptions, uint32_t count, u
     s->core.len = 0;
     if (s->impossible) return FT_ANSWER_UNSAT;
     set_assumptions(s, assumptions, count);
-    ft_answer answer = search(s, timeout_ms ? now_ms() + timeout_ms : 0);
+    ft_answer answer = search(s, timeout_ms ? ft_now_ms() + timeout_ms : 0);
     if (answer == FT_ANSWER_SAT) keep_model(s);
     return answer;
 }
