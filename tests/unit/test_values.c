@@ -2,9 +2,9 @@
  * flow through small programs, by hand; schedules with one delay. That both agree with what
  * programs can do is the differential test's. */
 #include "oracle/generate.h"
+#include "solve/session.h"
 #include "tiny_trace.h"
 #include "values/domain.h"
-#include "solve/session.h"
 #include "witness/delay.h"
 
 enum { INTS = 3, SYMBOLS = 5, DOMAIN = 4, ROUNDS = 1500, TERMS = 4 };

@@ -276,7 +276,8 @@ ft_expr ft_cssa_executable_with(ft_cssa *c, uint32_t e, const ft_reads *reads)
 {
     const ft_trace *trace = c->problem->trace;
     bool assertion = trace->kind[e] == FT_EVENT_ASSERT;
-    if (assertion && !ft_problem_may_be_undefined(trace->terms, ft_trace_action(trace, e)->guard)) return NULL;
+    if (assertion && !ft_problem_may_be_undefined(trace->terms, ft_trace_action(trace, e)->guard))
+        return NULL;
     return enabled(&(place){.c = c, .e = e, .reads = reads, .may_fail = assertion});
 }
 
