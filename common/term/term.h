@@ -184,6 +184,13 @@ typedef bool (*ft_lookup)(void *context, ft_symbol symbol, ft_value *value);
 ft_eval_status ft_term_eval(const ft_term_pool *pool, ft_term term, ft_lookup lookup, void *context,
                             ft_value *value);
 
+/* A symbol, and what it holds somewhere. */
+typedef struct ft_symbol_value {
+    ft_symbol symbol;
+    bool known;
+    ft_value value; /* meaningful if known */
+} ft_symbol_value;
+
 /* Calls visit once for each distinct symbol in the term, in index order of the symbol terms. */
 void ft_term_symbols(const ft_term_pool *pool, ft_term term,
                      void (*visit)(void *context, ft_symbol symbol), void *context);

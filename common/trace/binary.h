@@ -60,7 +60,10 @@
  *   inputs     bytes: the frames of this type one after the other are ft_trace's inputs
  *   sources    location id, text path of its file, 0 or its line's text with 1 added to its length;
  *              each location once
- *   initials   shared id, initial value id: of variables whose declaration did not say it yet
+ *   types      shared id, type:u8, the type's place in FT_TYPE_TABLE (term/type.h); a place that
+ * the reader does not know is passed over assertions location id, text of the expression of the
+ * assertion there; each location once initials   shared id, initial value id: of variables whose
+ * declaration did not say it yet
  *
  * Version rule: what a version 1 file may hold grows (event kinds, operators, lock kinds, flags,
  * frame types, always by new names or codes), what is there already never changes; a file is
@@ -118,7 +121,9 @@ enum {
     X(INPUTS, 27)                                                                                  \
     X(INITIALS, 28)                                                                                \
     X(COMMAND, 30)                                                                                 \
-    X(SOURCES, 31)
+    X(SOURCES, 31)                                                                                 \
+    X(TYPES, 32)                                                                                   \
+    X(ASSERTIONS, 33)
 
 typedef enum ft_binary_frame {
 #define FT_BINARY_ENUM(symbol, code) FT_BINARY_FRAME_##symbol = code,

@@ -160,6 +160,20 @@ static void source_item(ft_binary_lists *l, uint32_t i)
     put_optional(l, location->line);
 }
 
+static void assertion_item(ft_binary_lists *l, uint32_t i)
+{
+    put_varint(l, l->trace->asserting[i]);
+    put_string(l, l->trace->locations[l->trace->asserting[i]].asserted);
+}
+
+static void type_item(ft_binary_lists *l, uint32_t id)
+{
+    unsigned type = l->trace->shared_info[id].type;
+    if (type == FT_TYPE_NONE) return;
+    put_varint(l, id);
+    put_byte(l, type);
+}
+
 static void module_item(ft_binary_lists *l, uint32_t id)
 {
     put_string(l, l->trace->modules[id].name);
@@ -294,6 +308,8 @@ void ft_binary_lists_declare(ft_binary_lists *l)
         {FT_BINARY_FRAME_UPDATES, 0, trace->n_updates, update_item},
         {FT_BINARY_FRAME_LOCATIONS, 1, trace->n_locations, location_item},
         {FT_BINARY_FRAME_SOURCES, 0, trace->n_sourced, source_item},
+        {FT_BINARY_FRAME_ASSERTIONS, 0, trace->n_asserting, assertion_item},
+        {FT_BINARY_FRAME_TYPES, 0, trace->shared.len, type_item},
         {FT_BINARY_FRAME_MODULES, 0, trace->n_modules, module_item},
         {FT_BINARY_FRAME_SITES, 0, trace->n_sites, site_item},
         {FT_BINARY_FRAME_CONTEXTS, 1, trace->n_contexts, context_item},

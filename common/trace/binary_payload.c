@@ -318,6 +318,26 @@ static void source_item(ft_binary_state *r)
     ft_builder_source(r->builder, loc, path, path_length, line, line_length);
 }
 
+static void type_item(ft_binary_state *r)
+{
+    uint32_t shared = ft_binary_below(r, r->trace->shared.len, "variable");
+    unsigned type = get_byte(r);
+    if (r->status == FT_OK && type < FT_TYPES)
+        ft_builder_shared_type(r->builder, shared, (ft_type)type);
+}
+
+static void assertion_item(ft_binary_state *r)
+{
+    size_t length;
+    uint32_t loc = ft_binary_below(r, r->trace->n_locations, "location");
+    const char *text = get_text(r, &length);
+    if (r->status != FT_OK) return;
+    if (loc == FT_NO_LOC || r->trace->locations[loc].asserts)
+        FT_BINARY_FAIL(r, FT_INPUT, "%s", loc ? "an assertion is declared twice" : "no location");
+    else
+        ft_builder_assertion(r->builder, loc, text, length);
+}
+
 static void module_item(ft_binary_state *r)
 {
     size_t length, hash_length;
@@ -553,6 +573,8 @@ static const struct {
     [FT_BINARY_FRAME_ACTIONS] = {action_item, true},
     [FT_BINARY_FRAME_EVENTS] = {ft_binary_events_frame, false},
     [FT_BINARY_FRAME_SOURCES] = {source_item, true},
+    [FT_BINARY_FRAME_TYPES] = {type_item, true},
+    [FT_BINARY_FRAME_ASSERTIONS] = {assertion_item, true},
     [FT_BINARY_FRAME_MODULES] = {module_item, true},
     [FT_BINARY_FRAME_SITES] = {site_item, true},
     [FT_BINARY_FRAME_HOOKS] = {ft_binary_hooks_frame, false},

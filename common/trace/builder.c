@@ -1,3 +1,4 @@
+#include "base/contract.h"
 #include "trace/builder_internal.h"
 
 #include <assert.h>
@@ -330,7 +331,41 @@ void ft_builder_source(ft_builder *b, uint32_t loc, const char *path, size_t pat
     trace->sourced[trace->n_sourced++] = loc;
 }
 
+static void drop_assertion(ft_trace *trace, uint32_t loc)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < trace->n_asserting; i++)
+        if (trace->asserting[i] != loc) trace->asserting[kept++] = trace->asserting[i];
+    trace->n_asserting = kept;
+    trace->locations[loc].asserted = NULL;
+}
+
+void ft_builder_assertion(ft_builder *b, uint32_t loc, const char *text, size_t length)
+{
+    ft_trace *trace = b->trace;
+    FT_REQUIRE(loc != FT_NO_LOC && loc < trace->n_locations && text);
+    ft_location *at = &trace->locations[loc];
+    text = clean_text(b, text, &length);
+    if (at->asserts) {
+        bool same = at->asserted && strlen(at->asserted) == length &&
+                    memcmp(at->asserted, text, length) == 0;
+        if (at->asserted && !same) drop_assertion(trace, loc);
+        return;
+    }
+    at->asserts = true;
+    at->asserted = ft_arena_strndup(trace->arena, text, length);
+    trace->asserting = ft_vec_grow(trace->asserting, &b->asserting_cap, trace->n_asserting + 1u,
+                                   sizeof *trace->asserting);
+    trace->asserting[trace->n_asserting++] = loc;
+}
+
 /* ---- values --------------------------------------------------------------------------------- */
+
+void ft_builder_shared_type(ft_builder *b, uint32_t shared, ft_type type)
+{
+    FT_REQUIRE(shared < b->trace->shared.len && type < FT_TYPES);
+    b->trace->shared_info[shared].type = (uint8_t)type;
+}
 
 void ft_builder_shared_initial(ft_builder *b, uint32_t shared, uint32_t value)
 {

@@ -15,7 +15,7 @@ struct ft_builder {
     uint32_t counts[FT_EVENT_KINDS]; /* events so far, by kind */
     size_t event_cap, shared_cap, local_cap, lock_cap, semaphore_cap, location_cap, value_cap,
         action_cap, note_cap, barrier_cap, block_cap, update_cap, module_cap, site_cap,
-        contexts_cap, inputs_cap, sourced_cap;
+        contexts_cap, inputs_cap, sourced_cap, asserting_cap;
     bool keep_inputs;
     uint32_t hook, context;       /* of the events that come next */
     bool aside;                   /* ft_builder_aside */

@@ -35,6 +35,8 @@ static ft_status declare_variable(const declarer *d, bool local, uint32_t i)
                         : ft_builder_shared(d->builder, name, length, info->sort);
     const ft_variable *merged = local ? &known->local_info[id] : &known->shared_info[id];
     if (!ft_sort_equal(merged->sort, info->sort)) return disagree(d, what, name, "sort");
+    if (!local && info->type != FT_TYPE_NONE)
+        ft_builder_shared_type(d->builder, id, (ft_type)info->type);
     if (info->initial == FT_NO_VALUE) return FT_OK;
     uint32_t initial = ft_builder_value(d->builder, d->trace->values[info->initial]);
     if (merged->initial != FT_NO_VALUE && merged->initial != initial)
@@ -219,6 +221,7 @@ static uint32_t import_location(ft_builder *b, const ft_location *from)
                                       length_of(from->function));
     if (from->path)
         ft_builder_source(b, id, from->path, strlen(from->path), from->line, length_of(from->line));
+    if (from->asserted) ft_builder_assertion(b, id, from->asserted, strlen(from->asserted));
     return id;
 }
 

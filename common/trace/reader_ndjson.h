@@ -8,6 +8,7 @@
 
 typedef struct variable {
     ft_sort sort;
+    ft_type type;
     bool has_initial;
     bool unknown;      /* it says that its initial value is not known */
     uint64_t set_line; /* the last line that assigned it, to find duplicate targets */
@@ -50,7 +51,8 @@ ft_status ft_ndjson_declarations(ndjson *s, const ft_json_value *object,
 
 /* What recorded programs have (reader_ndjson_recorded.c): lists of modules, sites and contexts. */
 typedef ft_status ft_ndjson_row(ndjson *s, const ft_json_value *object, ft_error *err);
-ft_ndjson_row ft_ndjson_module, ft_ndjson_site, ft_ndjson_context, ft_ndjson_source;
+ft_ndjson_row ft_ndjson_module, ft_ndjson_site, ft_ndjson_context, ft_ndjson_source,
+    ft_ndjson_assertion;
 ft_status ft_ndjson_list(ndjson *s, const char *member, const ft_json_value *list,
                          ft_ndjson_row *read_one, ft_error *err) FT_MUST_CHECK;
 /* Bytes in base64 (RFC 4648 §4), perhaps absent: they are added to ft_trace.inputs. */

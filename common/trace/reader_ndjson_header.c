@@ -104,17 +104,18 @@ enum {
     SITES,
     CONTEXTS,
     SOURCES,
+    ASSERTIONS,
     COMMAND,
     INPUTS,
     HEADER_MEMBERS
 };
 static const char *const HEADER[HEADER_MEMBERS] = {
-    "format",  "version",    "name",       "threads",  "variables", "locals",
-    "locks",   "semaphores", "conditions", "barriers", "onces",     "blocks",
-    "modules", "sites",      "contexts",   "sources",  "command",   "inputs"};
+    "format",     "version",    "name",       "threads", "variables", "locals",  "locks",
+    "semaphores", "conditions", "barriers",   "onces",   "blocks",    "modules", "sites",
+    "contexts",   "sources",    "assertions", "command", "inputs"};
 
-enum { SORT, INIT, SPEC_MEMBERS };
-static const char *const SPEC[SPEC_MEMBERS] = {"sort", "init"};
+enum { SORT, INIT, TYPE, SPEC_MEMBERS };
+static const char *const SPEC[SPEC_MEMBERS] = {"sort", "init", "type"};
 
 static ft_status check_format(ndjson *s, const ft_json_value *object, const ft_json_value *value,
                               ft_error *err)
@@ -174,6 +175,17 @@ static ft_status read_sort(ndjson *s, const ft_json_value *value, ft_sort *sort,
     return ft_json_fail(&s->json, value->begin, err, "%s", inner.message);
 }
 
+static ft_status read_type(ndjson *s, const ft_json_value *value, ft_type *type, ft_error *err)
+{
+    *type = FT_TYPE_NONE;
+    if (value->type == FT_JSON_NONE) return FT_OK;
+    if (value->type == FT_JSON_STRING && ft_type_parse(value->text, value->length, type))
+        return FT_OK;
+    return ft_json_fail(&s->json, value->begin, err,
+                        "%.*s is not a type: docs/trace-format.md lists them",
+                        ft_ndjson_shown(value), s->json.text + value->begin);
+}
+
 /* {"sort": "Int", "init": 0}, or short: "Int" (a sort), 0 (an Int), true (a Bool). */
 static ft_status read_declaration(ndjson *s, const ft_json_value *spec, variable *info,
                                   ft_value *initial, ft_error *err)
@@ -202,6 +214,7 @@ static ft_status read_declaration(ndjson *s, const ft_json_value *spec, variable
     if (status == FT_OK && value[SORT].type == FT_JSON_NONE)
         status = ft_json_fail(&s->json, spec->begin, err, "a declaration needs \"sort\"");
     if (status == FT_OK) status = read_sort(s, &value[SORT], &info->sort, err);
+    if (status == FT_OK) status = read_type(s, &value[TYPE], &info->type, err);
     info->unknown = value[INIT].type == FT_JSON_NULL;
     info->has_initial = value[INIT].type != FT_JSON_NONE && !info->unknown;
     if (status == FT_OK && info->has_initial)
@@ -224,6 +237,7 @@ static void declare(ndjson *s, bool shared, const ft_json_value *name, variable 
     if (shared) {
         uint32_t id = ft_builder_shared(b, name->text, name->length, info.sort);
         if (info.has_initial) ft_builder_shared_initial(b, id, value);
+        ft_builder_shared_type(b, id, info.type);
         ft_vec_push(&s->shared, info);
     } else {
         uint32_t id = ft_builder_local(b, name->text, name->length, info.sort);
@@ -396,7 +410,8 @@ static ft_status read_tables(ndjson *s, const ft_json_value value[HEADER_MEMBERS
     } LISTS[] = {{MODULES, ft_ndjson_module},
                  {SITES, ft_ndjson_site},
                  {CONTEXTS, ft_ndjson_context},
-                 {SOURCES, ft_ndjson_source}};
+                 {SOURCES, ft_ndjson_source},
+                 {ASSERTIONS, ft_ndjson_assertion}};
     const ft_trace *tables = ft_builder_peek(s->builder);
     ft_status status = read_threads(s, &value[THREADS], err);
     for (size_t i = 0; status == FT_OK && i < sizeof TABLES / sizeof *TABLES; i++)

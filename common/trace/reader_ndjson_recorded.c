@@ -144,6 +144,27 @@ ft_status ft_ndjson_source(ndjson *s, const ft_json_value *object, ft_error *err
     return status;
 }
 
+ft_status ft_ndjson_assertion(ndjson *s, const ft_json_value *object, ft_error *err)
+{
+    enum { LOC, FUNCTION, EXPRESSION, MEMBERS };
+    static const char *const NAMES[MEMBERS] = {"loc", "function", "expression"};
+    ft_json_value key[MEMBERS] = {{0}}, value[MEMBERS] = {{0}};
+    uint32_t loc = FT_NO_LOC;
+    ft_status status = ft_ndjson_members(s, object, NAMES, MEMBERS, key, value, err);
+    if (status == FT_OK) status = needs(s, object, &value[LOC], "assertion", NAMES[LOC], err);
+    if (status == FT_OK)
+        status = needs(s, object, &value[EXPRESSION], "assertion", NAMES[EXPRESSION], err);
+    if (status == FT_OK) status = ft_ndjson_name(s, &value[EXPRESSION], NAMES[EXPRESSION], err);
+    if (status == FT_OK)
+        status = ft_ndjson_location(s, &value[LOC], &key[FUNCTION], &value[FUNCTION], &loc, err);
+    if (status == FT_OK && ft_builder_peek(s->builder)->locations[loc].asserts)
+        status =
+            ft_json_fail(&s->json, object->begin, err, "the location has an assertion already");
+    if (status == FT_OK)
+        ft_builder_assertion(s->builder, loc, value[EXPRESSION].text, value[EXPRESSION].length);
+    return status;
+}
+
 /* ---- contexts and steps ---- */
 
 static uint32_t count_contexts(const ndjson *s)

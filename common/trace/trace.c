@@ -59,6 +59,7 @@ static void free_tables(ft_trace *trace)
     free(trace->updates);
     free(trace->locations);
     free(trace->sourced);
+    free(trace->asserting);
     free(trace->values);
     free(trace->actions);
     free(trace->notes);

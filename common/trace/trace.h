@@ -15,6 +15,7 @@
 #include "base/status.h"
 #include "base/strbuf.h"
 #include "term/term.h"
+#include "term/type.h"
 #include "trace/event.h"
 
 #define FT_NO_EVENT UINT32_MAX
@@ -51,6 +52,7 @@ const char *ft_lock_kind_name(ft_lock_kind kind);
 /* A shared or thread-local variable. Locals exist once in each thread. */
 typedef struct ft_variable {
     ft_sort sort;
+    uint8_t type;     /* ft_type: how people see its values. Of shared ones; it is not a sort */
     uint32_t initial; /* value id, FT_NO_VALUE: not declared */
 } ft_variable;
 
@@ -59,6 +61,9 @@ typedef struct ft_location {
     const char *function; /* or NULL */
     const char *path;     /* of the source file, "/src/app/file.c"; NULL: not known */
     const char *line;     /* what stands there in it, trimmed; NULL: not known */
+    const char *asserted; /* "s == 300", the expression of the assertion there; NULL: none, not
+                             known, or several differ */
+    bool asserts;         /* an expression was given, `asserted` or one of several that differ */
 } ft_location;
 
 /* The variables in a block of memory. */
@@ -171,6 +176,9 @@ typedef struct ft_trace {
     uint32_t n_locations;
     uint32_t *sourced; /* [n_sourced] locations with a path, in the order in which that was said */
     uint32_t n_sourced;
+    uint32_t *asserting; /* [n_asserting] locations with an assertion, in the order in which
+                            they were given */
+    uint32_t n_asserting;
     ft_value *values; /* [n_values]; index 0 is "unknown"; equal values have equal ids */
     uint32_t n_values;
     ft_action *actions;
@@ -276,7 +284,11 @@ uint32_t ft_builder_location(ft_builder *builder, const char *text, size_t lengt
  * in its line. Of a location that has a path nothing is changed. */
 void ft_builder_source(ft_builder *builder, uint32_t loc, const char *path, size_t path_length,
                        const char *line, size_t line_length);
+/* Gives the expression of the assertion at a location, as the program's source has it. Two that
+ * differ leave the location without one. */
+void ft_builder_assertion(ft_builder *builder, uint32_t loc, const char *text, size_t length);
 uint32_t ft_builder_value(ft_builder *builder, ft_value value); /* interned id */
+void ft_builder_shared_type(ft_builder *builder, uint32_t shared, ft_type type);
 void ft_builder_shared_initial(ft_builder *builder, uint32_t shared, uint32_t value);
 void ft_builder_local_initial(ft_builder *builder, uint32_t local, uint32_t value);
 void ft_builder_module(ft_builder *builder, const char *name, size_t length, const char *hash,

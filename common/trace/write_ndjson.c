@@ -118,6 +118,7 @@ static void put_variable(writer *w, const ft_intern *names, const ft_variable *i
     put_string(w, names->names[id]);
     put(w, ":{\"sort\":");
     put_sort(w, info[id].sort);
+    if (info[id].type != FT_TYPE_NONE) put_member(w, "type", ft_type_name((ft_type)info[id].type));
     if (info[id].initial != FT_NO_VALUE) {
         put(w, ",\"init\":");
         put_value(w, info[id].initial);
@@ -226,6 +227,14 @@ static void source_item(writer *w, uint32_t i)
     put(w, "}");
 }
 
+static void assertion_item(writer *w, uint32_t i)
+{
+    put(w, "{\"expression\":");
+    put_string(w, w->trace->locations[w->trace->asserting[i]].asserted);
+    put_place(w, w->trace->asserting[i]);
+    put(w, "}");
+}
+
 static void context_item(writer *w, uint32_t id)
 {
     ft_strbuf_printf(&w->out, "{\"parent\":%" PRIu32, w->trace->contexts[id].parent);
@@ -274,6 +283,7 @@ static void put_header(writer *w)
         {"modules", '[', ']', 0, trace->n_modules, module_item},
         {"sites", '[', ']', 0, trace->n_sites, site_item},
         {"sources", '[', ']', 0, trace->n_sourced, source_item},
+        {"assertions", '[', ']', 0, trace->n_asserting, assertion_item},
         {"contexts", '[', ']', 1, trace->n_contexts, context_item},
         {"command", '[', ']', 0, trace->n_command, command_item},
     };
