@@ -12,7 +12,7 @@ static void cause(const json_t *from, const json_t *to, ft_strbuf *out)
     ft_strbuf_puts(out, "              ");
     ft_view_safe_text(ft_json_text(from, "location", "?"), out);
     ft_strbuf_puts(out, " ");
-    ft_view_safe_text(ft_json_text(from, "text", "?"), out);
+    ft_view_safe_text(ft_json_text(from, "display", ft_json_text(from, "text", "?")), out);
     ft_strbuf_puts(out, " (");
     ft_view_safe_text(ft_json_text(from, "thread", "?"), out);
     ft_strbuf_puts(out, ") is before ");

@@ -59,10 +59,15 @@ static char *locks_text(const json_t *access)
     return ft_strbuf_take(&out);
 }
 
-static char *event_text(const char *text)
+/* What an access or step does, for people (docs/records.md, `display`). */
+static char *event_text(const json_t *json)
 {
     ft_strbuf out = {0};
-    ft_view_event_text(text, &out);
+    const char *display = ft_json_text(json, "display", NULL);
+    if (display)
+        ft_view_safe_text(display, &out);
+    else
+        ft_view_event_text(ft_json_text(json, "text", ""), &out);
     return out.text ? ft_strbuf_take(&out) : ft_strdup("");
 }
 
@@ -121,7 +126,7 @@ static void add_access(ft_finding *finding, const json_t *json)
     ft_report_access access = {.json = json,
                                .thread = ft_json_text(json, "thread", "?"),
                                .word = ft_json_text(json, "access", "?"),
-                               .text = event_text(ft_json_text(json, "text", "")),
+                               .text = event_text(json),
                                .function = ft_json_text(json, "function", NULL),
                                .location = ft_json_text(json, "location", NULL),
                                .locks = locks_text(json),

@@ -17,50 +17,95 @@ static bool is_kind(const json_t *step, const char *kind)
     return strcmp(ft_json_text(step, "kind", ""), kind) == 0;
 }
 
+/* `value` or `observed_value`, as its type has it where the record says so. */
+static void add_value(const json_t *step, const char *member, const char *display, ft_strbuf *out)
+{
+    const char *shown = text_of(step, display);
+    if (shown)
+        ft_view_safe_text(shown, out);
+    else
+        ft_view_event_text(ft_json_text(step, member, "?"), out);
+}
+
+static void add_schedule_value(const json_t *step, ft_strbuf *out)
+{
+    add_value(step, "value", "display_value", out);
+}
+
+static void add_observed_value(const json_t *step, ft_strbuf *out)
+{
+    add_value(step, "observed_value", "display_observed", out);
+}
+
 static void add_departure(const json_t *step, ft_strbuf *out)
 {
     const char *value = text_of(step, "value"), *observed = text_of(step, "observed_value");
     if (!json_is_true(json_object_get(step, "departs"))) return;
     if (observed && (!value || strcmp(value, observed) != 0)) {
         ft_strbuf_puts(out, " (observed: ");
-        ft_view_event_text(observed, out);
+        add_observed_value(step, out);
         ft_strbuf_puts(out, ")");
     } else {
         ft_strbuf_puts(out, " (from another write)");
     }
 }
 
+/* Where the value of an access belongs in its text: behind the name in "read x (why)"; NULL: it has
+ * no such place. */
+static const char *place_of_value(const json_t *step, const char *text)
+{
+    static const char *const WORDS[] = {"read ", "write "};
+    const char *object = text_of(step, "object");
+    for (size_t i = 0; object && i < sizeof WORDS / sizeof *WORDS; i++) {
+        const char *word = strstr(text, WORDS[i]), *name = word ? word + strlen(WORDS[i]) : NULL;
+        if (name && strncmp(name, object, strlen(object)) == 0) return name + strlen(object);
+    }
+    return NULL;
+}
+
+static void add_clean(const json_t *step, const char *text, ft_strbuf *out)
+{
+    if (text_of(step, "display"))
+        ft_view_safe_text(text, out);
+    else
+        ft_view_event_text(text, out);
+}
+
 /* A plain access's text ends in the observed value: that of this schedule takes its place. */
 static void plain_access(const json_t *step, const char *text, ft_strbuf *out)
 {
-    const char *value = text_of(step, "value"), *equals = strstr(text, " = ");
-    char *stem = ft_strndup(text, value && equals ? (size_t)(equals - text) : strlen(text));
-    ft_view_event_text(stem, out);
-    if (value) {
-        ft_strbuf_puts(out, " = ");
-        ft_view_event_text(value, out);
-    }
+    const char *value = text_of(step, "value"), *place = place_of_value(step, text);
+    bool observed = place && strncmp(place, " = ", 3) == 0;
+    size_t length = value && place ? (size_t)(place - text) : strlen(text);
+    char *stem = ft_strndup(text, length);
+    add_clean(step, stem, out);
     free(stem);
+    if (!value) return;
+    ft_strbuf_puts(out, " = ");
+    add_schedule_value(step, out);
+    if (place && !observed) add_clean(step, place, out);
 }
 
 static void symbolic(const json_t *step, const char *text, ft_strbuf *out)
 {
     const char *value = text_of(step, "value"), *object = text_of(step, "object");
     bool reads = strcmp(ft_json_text(step, "access", ""), "read") == 0;
-    ft_view_event_text(text, out);
+    add_clean(step, text, out);
     if (!value || !object) return;
     ft_strbuf_puts(out, reads ? "  [read " : "  [");
     ft_view_safe_text(object, out);
     ft_strbuf_puts(out, " = ");
-    ft_view_event_text(value, out);
+    add_schedule_value(step, out);
     ft_strbuf_puts(out, "]");
 }
 
 static char *step_text(const json_t *step)
 {
     ft_strbuf out = {0};
-    const char *text = ft_json_text(step, "text", ft_json_text(step, "kind", "?"));
-    if (is_kind(step, "read") || is_kind(step, "write"))
+    const char *machines = ft_json_text(step, "text", ft_json_text(step, "kind", "?")),
+               *text = ft_json_text(step, "display", machines);
+    bool plain = is_kind(step, "read") || is_kind(step, "write");
+    if (plain || (is_kind(step, "assign") && place_of_value(step, text)))
         plain_access(step, text, &out);
     else
         symbolic(step, text, &out);
@@ -164,7 +209,11 @@ static void mark_sources(ft_finding *finding)
 static void name_step(const ft_report_step *step, ft_strbuf *out)
 {
     ft_strbuf_puts(out, "\"");
-    ft_view_event_text(ft_json_text(step->json, "text", "?"), out);
+    const char *display = text_of(step->json, "display");
+    if (display)
+        ft_view_safe_text(display, out);
+    else
+        ft_view_event_text(ft_json_text(step->json, "text", "?"), out);
     ft_strbuf_puts(out, "\" of ");
     ft_view_safe_text(ft_json_text(step->json, "thread", "?"), out);
     ft_strbuf_printf(out, " (%s)", step->where);
@@ -186,11 +235,13 @@ static bool say_departure(const ft_finding *finding, ft_strbuf *out)
                    *observed = text_of(step->json, "observed_value");
         if (!step->departs || !value || !observed || strcmp(value, observed) == 0) continue;
         ft_strbuf_puts(out, "there ");
-        name_step(step, out);
-        ft_strbuf_puts(out, " read ");
-        ft_view_event_text(observed, out);
+        ft_view_safe_text(ft_json_text(step->json, "thread", "?"), out);
+        ft_strbuf_printf(out, " (%s) read ", step->where);
+        ft_view_safe_text(ft_json_text(step->json, "object", "it"), out);
+        ft_strbuf_puts(out, " = ");
+        add_observed_value(step->json, out);
         ft_strbuf_puts(out, "; here it reads ");
-        ft_view_event_text(value, out);
+        add_schedule_value(step->json, out);
         say_source(finding, step->json, out);
         ft_strbuf_puts(out, ".");
         return true;

@@ -34,6 +34,7 @@ void ft_checker_free(ft_checker *checker)
 void ft_reading_release(ft_reading *reading)
 {
     free(reading->rows);
+    free(reading->symbols);
     *reading = (ft_reading){0};
 }
 
@@ -551,6 +552,20 @@ static ft_status violated(run *r, uint32_t e, ft_term condition, ft_outcome outc
     return ft_checker_refuse(r, FT_UNSUPPORTED, e, UNKNOWN_VALUE);
 }
 
+static void note_symbol(void *context, ft_symbol symbol)
+{
+    run *r = context;
+    uint32_t thread = r->trace->thread[r->claim->events[0]];
+    ft_held held = ft_machine_symbol(r->machine, thread, symbol);
+    ft_vec_push(&r->symbols, (ft_symbol_value){symbol, held.known, held.value});
+}
+
+/* What the condition depends on, as it is in the final state. */
+static void note_symbols(run *r, ft_term condition)
+{
+    if (r->reading) ft_term_symbols(r->trace->terms, condition, note_symbol, r);
+}
+
 static ft_status final_assertion(run *r)
 {
     uint32_t e = r->claim->events[0];
@@ -558,6 +573,7 @@ static ft_status final_assertion(run *r)
     if (status) return status;
     ft_outcome outcome = ft_machine_evaluate(r->machine, e);
     note_row(r, e);
+    note_symbols(r, ft_trace_action(r->trace, e)->guard);
     return violated(r, e, ft_trace_action(r->trace, e)->guard, outcome);
 }
 
@@ -568,6 +584,7 @@ static ft_status final_condition(run *r)
     if (status) return status;
     ft_machine_evaluate(r->machine, e);
     note_row(r, e);
+    note_symbols(r, r->claim->condition);
     return violated(r, e, r->claim->condition,
                     ft_machine_condition(r->machine, r->trace->thread[e], r->claim->condition));
 }
@@ -726,9 +743,10 @@ ft_status ft_checker_check(ft_checker *checker, const ft_witness *witness, ft_re
     ft_status status = execute(&r);
     if (status != FT_OK || !reading) {
         ft_vec_release(&rows);
+        ft_vec_release(&r.symbols);
         return status;
     }
-    assert(rows.len <= UINT32_MAX);
-    *reading = (ft_reading){rows.data, (uint32_t)rows.len};
+    assert(rows.len <= UINT32_MAX && r.symbols.len <= UINT32_MAX);
+    *reading = (ft_reading){rows.data, (uint32_t)rows.len, r.symbols.data, (uint32_t)r.symbols.len};
     return FT_OK;
 }

@@ -37,6 +37,9 @@ typedef struct ft_reading_row {
 typedef struct ft_reading {
     ft_reading_row *rows;
     uint32_t n_rows;
+    ft_symbol_value *symbols; /* ASSERTION, CONDITION: those of the condition that is false, in the
+                                 final state; else none */
+    uint32_t n_symbols;
 } ft_reading;
 void ft_reading_release(ft_reading *reading);
 

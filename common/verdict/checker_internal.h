@@ -7,6 +7,7 @@
 #include "verdict/machine.h"
 
 typedef FT_VEC(ft_reading_row) reading_rows;
+typedef FT_VEC(ft_symbol_value) reading_symbols;
 
 /* One execution of one witness. */
 typedef struct ft_checker_run {
@@ -23,6 +24,7 @@ typedef struct ft_checker_run {
     uint32_t departed;     /* event whose writes no member may read, FT_NO_EVENT: none; with
                               stop_undecided: if it departs */
     reading_rows *reading; /* or NULL */
+    reading_symbols symbols;
     ft_error *err;
 } ft_checker_run;
 

@@ -150,8 +150,13 @@ uint32_t ft_witness_full_from(const ft_witness *witness);
 
 /* The witness file (schema/witness.schema.json): format, version, trace hash, model, claim, and
  * the steps with names, locations, texts and values, so that it can be read without the trace.
- * `reading` may be NULL or the checker's annotations (checker.h). Returns a new reference. */
+ * `reading` may be NULL or the checker's annotations (checker.h). Returns a new reference.
+ *
+ * `text`, `value` and `observed_value` of a step are for machines: terms and values in SMT-LIB.
+ * What people read (trace/show.h) is in `display`, `display_value` and `display_observed`, where it
+ * is something else. */
 struct ft_reading;
+struct ft_show;
 json_t *ft_witness_to_json(const ft_trace *trace, const char *trace_hash, const ft_witness *witness,
                            const struct ft_reading *reading);
 /* Reads the parts the checker needs (event numbers, claim, model); FT_INPUT names the JSON path.

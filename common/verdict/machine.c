@@ -184,12 +184,16 @@ typedef struct evaluation {
     uint32_t thread;
 } evaluation;
 
+ft_held ft_machine_symbol(const ft_machine *m, uint32_t thread, ft_symbol symbol)
+{
+    return FT_SYM_IS_LOCAL(symbol) ? local_state(m, thread, FT_SYM_INDEX(symbol))
+                                   : ft_machine_shared(m, FT_SYM_INDEX(symbol));
+}
+
 static bool look_up(void *context, ft_symbol symbol, ft_value *value)
 {
     const evaluation *in = context;
-    ft_held held = FT_SYM_IS_LOCAL(symbol)
-                       ? local_state(in->machine, in->thread, FT_SYM_INDEX(symbol))
-                       : ft_machine_shared(in->machine, FT_SYM_INDEX(symbol));
+    ft_held held = ft_machine_symbol(in->machine, in->thread, symbol);
     if (held.known) *value = held.value;
     return held.known;
 }

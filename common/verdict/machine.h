@@ -72,6 +72,8 @@ uint32_t ft_machine_block(const ft_machine *machine, uint32_t block);
 bool ft_machine_written(const ft_machine *machine, uint32_t variable);
 
 ft_held ft_machine_shared(const ft_machine *machine, uint32_t variable);
+/* The same for a symbol of a term that the thread evaluates. */
+ft_held ft_machine_symbol(const ft_machine *machine, uint32_t thread, ft_symbol symbol);
 uint32_t ft_machine_edge_out(const ft_machine *machine, uint32_t edge); /* last executed */
 
 /* A Bool term over shared variables and the thread's locals. */

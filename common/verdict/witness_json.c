@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/show.h"
 #include "verdict/checker.h"
 
 static const char FORMAT[] = "foretell-witness", MEMORY[] = "sc";
@@ -72,7 +73,52 @@ static void add_access(const ft_trace *trace, uint32_t e, json_t *step)
                                                          : "read"));
 }
 
-static json_t *step_json(const ft_trace *trace, const ft_reading_row *row)
+/* For people, where that is something else than the text for machines. */
+static void set_display(json_t *step, const char *member, const char *machines, size_t length,
+                        ft_strbuf *people)
+{
+    if (people->len != length || memcmp(ft_strbuf_text(people), machines, length) != 0)
+        json_object_set_new(step, member, buffer_text(people));
+    ft_strbuf_release(people);
+}
+
+static void display_value(ft_show *show, uint32_t variable, bool known, ft_value value,
+                          const char *member, const char *machines, json_t *step)
+{
+    ft_strbuf text = {0};
+    const char *other = json_string_value(json_object_get(step, machines));
+    if (!known) return;
+    ft_show_value(show, variable, value, &text);
+    set_display(step, member, other ? other : "", other ? strlen(other) : 0, &text);
+}
+
+/* The text of a plain access ends in its value in the run, which the schedule's takes the place of.
+ */
+static size_t length_without_value(const ft_trace *trace, uint32_t e, const char *text)
+{
+    bool plain = trace->kind[e] == FT_EVENT_READ || trace->kind[e] == FT_EVENT_WRITE;
+    const char *equals = plain && trace->data[e] != FT_NO_VALUE ? strrchr(text, '=') : NULL;
+    return equals ? (size_t)(equals - text) - 1 : strlen(text);
+}
+
+static void add_display(ft_show *show, const ft_trace *trace, const ft_reading_row *row,
+                        json_t *step)
+{
+    ft_access scratch;
+    ft_strbuf text = {0};
+    uint32_t count = 0, e = row->event;
+    const char *machines = json_string_value(json_object_get(step, "text"));
+    const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
+    ft_show_step(show, e, &text);
+    set_display(step, "display", machines, length_without_value(trace, e, machines), &text);
+    if (!count) return;
+    display_value(show, accesses[0].variable, row->value_known, row->value, "display_value",
+                  "value", step);
+    display_value(show, accesses[0].variable, row->observed_known, row->observed,
+                  "display_observed", "observed_value", step);
+}
+
+static json_t *step_json(ft_show *show, const ft_trace *trace, const ft_reading_row *row)
 {
     uint32_t e = row->event;
     const char *location = ft_trace_location_text(trace, trace->loc[e]);
@@ -93,6 +139,7 @@ static json_t *step_json(const ft_trace *trace, const ft_reading_row *row)
     json_object_set_new(step, "source",
                         row->source == FT_NO_EVENT ? json_null() : event_number(row->source));
     json_object_set_new(step, "departs", json_boolean(row->departs));
+    add_display(show, trace, row, step);
     return step;
 }
 
@@ -150,14 +197,20 @@ static const ft_reading_row *find_row(const ft_reading *reading, uint32_t step, 
     return NULL;
 }
 
+typedef struct writing {
+    const ft_trace *trace;
+    const ft_reading *reading; /* NULL: no annotations */
+    ft_show *show;
+} writing;
+
 /* final: they come after the last step, all as step `at`; else events[0] is step `at`. */
-static void add_steps(const ft_trace *trace, const uint32_t *events, uint32_t count,
-                      const ft_reading *reading, uint32_t at, bool final, json_t *steps)
+static void add_steps(const writing *w, const uint32_t *events, uint32_t count, uint32_t at,
+                      bool final, json_t *steps)
 {
     for (uint32_t i = 0; i < count; i++) {
-        const ft_reading_row *noted = find_row(reading, final ? at : at + i, events[i]);
-        ft_reading_row row = noted ? *noted : plain_row(trace, events[i]);
-        json_array_append_new(steps, step_json(trace, &row));
+        const ft_reading_row *noted = find_row(w->reading, final ? at : at + i, events[i]);
+        ft_reading_row row = noted ? *noted : plain_row(w->trace, events[i]);
+        json_array_append_new(steps, step_json(w->show, w->trace, &row));
     }
 }
 
@@ -167,9 +220,9 @@ static bool is_continued(const ft_trace *trace, const uint32_t *next, uint32_t e
 }
 
 /* The steps before ft_witness_full_from; returns how many that was. */
-static uint32_t add_runs(const ft_trace *trace, const ft_witness *witness,
-                         const ft_reading *reading, json_t *steps)
+static uint32_t add_runs(const writing *w, const ft_witness *witness, json_t *steps)
 {
+    const ft_trace *trace = w->trace;
     const uint32_t *events = witness->steps;
     uint32_t until = ft_witness_full_from(witness);
     if (until == 0) return 0;
@@ -183,7 +236,7 @@ static uint32_t add_runs(const ft_trace *trace, const ft_witness *witness,
             if (alone || claimed || !is_continued(trace, next, events[end - 1], events[end])) break;
         }
         if (alone)
-            add_steps(trace, &events[i], 1, reading, i, false, steps);
+            add_steps(w, &events[i], 1, i, false, steps);
         else
             json_array_append_new(steps, run_json(trace, events[i], events[end - 1], end - i));
     }
@@ -239,11 +292,13 @@ json_t *ft_witness_to_json(const ft_trace *trace, const char *trace_hash, const 
         json_object_set_new(json, "bound", json_integer(witness->bound));
     json_object_set_new(json, "claim", claim_json(trace, claim));
     json_t *steps = json_array(), *last = json_array();
-    uint32_t at = add_runs(trace, witness, reading, steps);
+    writing w = {trace, reading, ft_show_new(trace)};
+    uint32_t at = add_runs(&w, witness, steps);
     if (at < witness->n_steps)
-        add_steps(trace, witness->steps + at, witness->n_steps - at, reading, at, false, steps);
-    add_steps(trace, claim->events + final, ft_claim_events(claim) - final, reading,
-              witness->n_steps, true, last);
+        add_steps(&w, witness->steps + at, witness->n_steps - at, at, false, steps);
+    add_steps(&w, claim->events + final, ft_claim_events(claim) - final, witness->n_steps, true,
+              last);
+    ft_show_free(w.show);
     json_object_set_new(json, "steps", steps);
     json_object_set_new(json, "final", last);
     json_object_set_new(json, "members", json_integer(witness->n_steps));

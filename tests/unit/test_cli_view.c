@@ -205,8 +205,7 @@ static void a_finding_says_what_where_and_how(void **state)
     has(&out, "read y = 2 (observed: 0)");
     has(&out, "--- switch to T1 ---");
     has(&out, "=>  race  b.c:9");
-    has(&out,
-        "The observed run differs: there \"read y = 0\" of T1 (b.c:1) read 0; here it reads 2");
+    has(&out, "The observed run differs: there T1 (b.c:1) read y = 0; here it reads 2");
     has(&out, "foretell witness 7f-3");
     has(&out, "note: a release of l was implied (event 12) (3 times)\n");
     has_not(&out, "\033");

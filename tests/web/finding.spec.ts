@@ -37,11 +37,11 @@ test('stepping from the first step to the violating access', async ({ page, serv
     await page.keyboard.press('j');
     seen.push((await current(predicted).textContent()) ?? '');
   }
-  await expect(detail).toContainText('assert (= sum 150)');
+  await expect(detail).toContainText('assert(sum == 150)');
   await expect(detail).toContainText('After step 34');
   await expect(detail.getByText('violation')).toBeVisible();
   await expect(current(predicted)).toContainText('part of the violation');
-  await expect(current(observed)).toContainText('assert (= sum 150)');
+  await expect(current(observed)).toContainText('assert(sum == 150)');
   // The read that makes the difference was on the way, told as one.
   const departs = seen.find((text) => text.includes('differs from the observed run: 70'));
   expect(departs).toContain('thread bob, bank.c:13, balance := checking, checking = 100');

@@ -140,6 +140,16 @@ static void add_helper_call(const ft_record_context *c, uint32_t e, json_t *acce
     json_object_set_new(access, "asked_by", text_or_null(c->trace->locations[loc].function));
 }
 
+/* What people read, where that is something else than `text`, for machines. */
+static void add_display(const ft_record_context *c, uint32_t e, const char *text, json_t *json)
+{
+    ft_strbuf display = {0};
+    ft_show_event(c->show, e, &display);
+    if (strcmp(ft_strbuf_text(&display), text) != 0)
+        json_object_set_new(json, "display", json_string(ft_strbuf_text(&display)));
+    ft_strbuf_release(&display);
+}
+
 static json_t *access_json(const ft_record_context *c, const ft_claim *claim, uint32_t i)
 {
     const ft_trace *trace = c->trace;
@@ -152,6 +162,7 @@ static json_t *access_json(const ft_record_context *c, const ft_claim *claim, ui
                   access_word(trace, claim, i), "object", text_or_null(object_of(trace, claim, i)),
                   "location", text_or_null(ft_trace_location_text(trace, loc)), "function",
                   text_or_null(trace->locations[loc].function), "text", ft_strbuf_text(&text));
+    add_display(c, e, ft_strbuf_text(&text), access);
     ft_strbuf_release(&text);
     ft_sources_add_line(trace, e, access);
     add_locks(c, e, access);
@@ -221,7 +232,7 @@ static void deadlock_sentence(ft_strbuf *out, const ft_record_context *c, const 
 
 static void event_sentence(ft_strbuf *out, const ft_record_context *c, uint32_t e)
 {
-    ft_trace_print_event(c->trace, e, out);
+    ft_show_event(c->show, e, out);
     add_place(out, c, e);
 }
 
@@ -262,11 +273,33 @@ static void events_sentence(ft_strbuf *out, const ft_record_context *c, const ft
     }
 }
 
+/* "assert(s == 300) by main at a.c:49 is false: 90 + x + 120 == 300 with x = 110 (320 == 300)".
+ * Under `control` values are anything. */
+static void assertion_sentence(ft_strbuf *out, const ft_record_context *c, const ft_claim *claim)
+{
+    uint32_t e = claim->events[0];
+    bool property = claim->kind == FT_CLAIM_CONDITION;
+    ft_term condition = property ? claim->condition : ft_trace_action(c->trace, e)->guard;
+    bool constant = ft_term_get(c->trace->terms, condition).op == FT_OP_LITERAL;
+    bool has_source = c->trace->locations[c->trace->loc[e]].asserted != NULL;
+    event_sentence(out, c, e);
+    if (!c->reading || constant || c->model == FT_MODEL_CONTROL) return;
+    if (!property) ft_strbuf_puts(out, " is false");
+    if (property || has_source) {
+        ft_strbuf_puts(out, ": ");
+        ft_show_term(c->show, e, condition, FT_RANK_CHOICE, out);
+    }
+    if (property) ft_strbuf_puts(out, " is false");
+    ft_show_values(c->show, e, condition, c->reading->symbols, c->reading->n_symbols, out);
+}
+
 static char *sentence(const ft_record_context *c, const ft_group *group, const ft_claim *claim)
 {
     typedef void writer(ft_strbuf *, const ft_record_context *, const ft_claim *);
     static writer *const WRITERS[FT_CLAIM_KINDS] = {[FT_CLAIM_RACE] = race_sentence,
                                                     [FT_CLAIM_ATOMICITY] = atomicity_sentence,
+                                                    [FT_CLAIM_ASSERTION] = assertion_sentence,
+                                                    [FT_CLAIM_CONDITION] = assertion_sentence,
                                                     [FT_CLAIM_LOCK_ERROR] = lock_error_sentence,
                                                     [FT_CLAIM_DEADLOCK] = deadlock_sentence,
                                                     [FT_CLAIM_STUCK] = stuck_sentence,
@@ -319,20 +352,22 @@ static char *reason_text(const ft_record_context *c, ft_reason reason, const ft_
 
 /* Each entry is an event, and why it comes before the next entry's; the last one's next is the
  * first. */
-static json_t *cycle_json(const ft_trace *trace, const ft_causality_edges *cycle)
+static json_t *cycle_json(const ft_record_context *c, const ft_causality_edges *cycle)
 {
+    const ft_trace *trace = c->trace;
     json_t *list = json_array();
     for (size_t i = 0; i < cycle->len; i++) {
         const ft_causality_edge *edge = &cycle->data[i];
         ft_strbuf text = {0};
         ft_trace_print_event(trace, edge->from, &text);
-        json_array_append_new(
-            list,
+        json_t *cause =
             json_pack("{s:I, s:s, s:o, s:s, s:s, s:o}", "event", (json_int_t)edge->from + 1,
                       "thread", ft_trace_thread_name(trace, trace->thread[edge->from]), "location",
                       text_or_null(ft_trace_location_text(trace, trace->loc[edge->from])), "text",
                       ft_strbuf_text(&text), "why", ft_causality_why_text(edge->why), "object",
-                      text_or_null(ft_causality_object(trace, edge))));
+                      text_or_null(ft_causality_object(trace, edge)));
+        add_display(c, edge->from, ft_strbuf_text(&text), cause);
+        json_array_append_new(list, cause);
         ft_strbuf_release(&text);
     }
     return list;
@@ -354,7 +389,7 @@ static json_t *reason_json(const ft_record_context *c, ft_reason reason,
     json_t *json = json_pack("{s:s, s:s}", "pass", ft_reason_name(reason), "text", text);
     free(text);
     if (decision->cycle && decision->cycle->len)
-        json_object_set_new(json, "cycle", cycle_json(c->trace, decision->cycle));
+        json_object_set_new(json, "cycle", cycle_json(c, decision->cycle));
     if (decision->stats && decision->stats->checks)
         json_object_set_new(json, "deciders", deciders_json(decision->stats));
     if (!decision->passes) return json;
@@ -567,8 +602,8 @@ static bool is_apart(const ft_record_context *c, const ft_claim *claim, const ft
            only_looks(c, claim, decision->reading);
 }
 
-json_t *ft_record_new(const ft_record_context *c, const ft_group *group,
-                      const ft_decision *decision)
+static json_t *make_record(const ft_record_context *c, const ft_group *group,
+                           const ft_decision *decision)
 {
     const ft_claim *claim = decision->witness ? &decision->witness->claim : &group->sample;
     ft_verdict verdict = decision->verdict;
@@ -617,5 +652,16 @@ json_t *ft_record_new(const ft_record_context *c, const ft_group *group,
     json_object_set_new(record, "witness", witness_json(c, decision));
     json_t *replay = ft_calls_replay(c->trace);
     if (replay) json_object_set_new(record, "replay", replay);
+    return record;
+}
+
+json_t *ft_record_new(const ft_record_context *context, const ft_group *group,
+                      const ft_decision *decision)
+{
+    ft_record_context c = *context;
+    c.show = ft_show_new(c.trace);
+    c.reading = decision->reading;
+    json_t *record = make_record(&c, group, decision);
+    ft_show_free(c.show);
     return record;
 }

@@ -9,6 +9,7 @@
 #include "encode/decide.h"
 #include "engine/spec.h"
 #include "order/run.h"
+#include "trace/show.h"
 #include "verdict/checker.h"
 #include "witness/minimise.h"
 
@@ -20,6 +21,9 @@ typedef struct ft_record_context {
     const char *trace_hash;
     ft_model model;
     bool apart; /* atomicity violations that the program allows are (docs/findings.md) */
+    /* ft_record_new sets these for itself */
+    ft_show *show;
+    const ft_reading *reading; /* of the decision at hand */
 } ft_record_context;
 
 /* What is to be said of a candidate or a block of candidates. */

@@ -149,7 +149,7 @@ describe('a schedule', () => {
 
   it('says how the run differed', () => {
     expect(difference(predicted.rows)).toBe(
-      '“a := x” of T2 (event 5) read 2 there; here it reads 1, which step 1 wrote.',
+      'There T2 (event 5) read x = 2; here it reads 1, which step 1 wrote.',
     );
     const swapped = witness([step(2, 'T2', 'y := 1'), step(1, 'T1', 'x := 1')]);
     expect(difference(predictedRows(swapped))).toBe(
@@ -189,6 +189,21 @@ describe('texts', () => {
       text: 'write x',
       value: '= 7',
     });
+  });
+
+  it('are those for people, with the value behind the name', () => {
+    const shown = (more: Partial<FullStep>): string => {
+      const one = step(1, 'T1', '(bvadd r1 #x0a)', { object: 'a[1].sum', value: '#x6e', ...more });
+      const { text, value } = rowText(predictedRows(witness([one]))[0]!, false);
+      return `${text} ${value}`.trim();
+    };
+    const number = { display_value: '110' };
+    expect(shown({ ...number, display: 'read a[1].sum' })).toBe('read a[1].sum = 110');
+    expect(shown({ ...number, display: 'write a[1].sum (a[1].sum + 10)' })).toBe(
+      'write a[1].sum = 110 (a[1].sum + 10)',
+    );
+    expect(shown({ display: 'x := a[1].sum + 1' })).toBe('x := a[1].sum + 1 a[1].sum = #x6e');
+    expect(shown({ value: null, display: 'assert(s == 300)' })).toBe('assert(s == 300)');
   });
 
   it('tell a screen reader what the eye sees', () => {

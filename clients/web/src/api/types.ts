@@ -51,6 +51,8 @@ export interface Access {
   location: string | null;
   function: string | null;
   text: string;
+  /** What people read in the place of `text`. */
+  display?: string;
   /** What stands in the program's source there. */
   line?: string;
   locks: string[];
@@ -70,6 +72,7 @@ export interface Cause {
   thread: string;
   location: string | null;
   text: string;
+  display?: string;
   why: string;
   object: string | null;
 }
@@ -92,6 +95,10 @@ export interface FullStep {
   text: string;
   value: string | null;
   observed_value: string | null;
+  /** What people read in the place of `text`, without the value, and of the two values. */
+  display?: string;
+  display_value?: string;
+  display_observed?: string;
   source: number | null;
   departs: boolean;
 }

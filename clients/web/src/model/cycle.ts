@@ -75,7 +75,7 @@ export function layCycle(causes: Cause[]): CycleDrawing {
   const lanes = names.map((name, i) => ({ name, x: LANE_WIDTH * (i + 0.5) }));
   const nodes = new Map<number, CycleNode>();
   for (const cause of causes) {
-    const text = shorten(cause.text);
+    const text = shorten(cause.display ?? cause.text);
     const where = cause.location ?? `event ${cause.event}`;
     nodes.set(cause.event, {
       key: cause.event,

@@ -78,7 +78,7 @@ export interface RecordFilter {
 }
 
 function accessText(access: Access): string {
-  return `${access.thread} ${access.location ?? ''} ${access.function ?? ''} ${access.text}`;
+  return `${access.thread} ${access.location ?? ''} ${access.function ?? ''} ${access.display ?? access.text}`;
 }
 
 export function matchesRecord(record: VerdictRecord, filter: RecordFilter): boolean {

@@ -263,17 +263,39 @@ export interface RowText {
   value: string;
 }
 
+/** The value of a step in one of the two runs, as people read it. */
+export function valueOf(step: FullStep, observed: boolean): string | null {
+  return observed
+    ? (step.display_observed ?? step.observed_value)
+    : (step.display_value ?? step.value);
+}
+
+/** Where the value belongs in a text: behind the name in `read x (why)`; -1: it has no such place. */
+function placeOfValue(step: FullStep, text: string): number {
+  for (const word of ['read ', 'write ']) {
+    const at = text.indexOf(word);
+    if (at < 0 || step.object === null) continue;
+    const behind = at + word.length;
+    if (text.startsWith(step.object, behind)) return behind + step.object.length;
+  }
+  return -1;
+}
+
 export function rowText(row: Row, observed: boolean): RowText {
   const step = row.step;
   if (!step) return { text: `… ${row.steps} steps`, value: '' };
-  const value = observed ? step.observed_value : step.value;
-  if (step.kind === 'read' || step.kind === 'write') {
-    const stem = value === null ? step.text : (step.text.split(' = ', 1)[0] ?? step.text);
-    return { text: stem, value: value === null ? '' : `= ${value}` };
+  const value = valueOf(step, observed);
+  const text = step.display ?? step.text;
+  const place = placeOfValue(step, text);
+  const plain = step.kind === 'read' || step.kind === 'write';
+  if (plain || (step.kind === 'assign' && place >= 0)) {
+    if (value === null) return { text, value: '' };
+    const rest = place < 0 || text.startsWith(' = ', place) ? '' : text.slice(place);
+    return { text: place < 0 ? text : text.slice(0, place), value: `= ${value}${rest}` };
   }
-  const told = step.access === 'write' && step.text.endsWith(`:= ${value}`);
+  const told = step.access === 'write' && text.endsWith(`:= ${value}`);
   const shown = value !== null && step.object !== null && !told;
-  return { text: step.text, value: shown ? `${step.object} = ${value}` : '' };
+  return { text, value: shown ? `${step.object} = ${value}` : '' };
 }
 
 /** What a thread knows and holds after the rows up to `at`. */
@@ -286,8 +308,8 @@ export function momentAt(schedule: Schedule, at: number, observed: boolean): Mom
   const values = new Map<string, string>();
   for (let i = 0; i <= at && i < schedule.rows.length; i++) {
     const step = schedule.rows[i]!.step;
-    const value = observed ? step?.observed_value : step?.value;
-    if (!step?.object || !step.access || value === null || value === undefined) continue;
+    const value = step ? valueOf(step, observed) : null;
+    if (!step?.object || !step.access || value === null) continue;
     values.delete(step.object);
     values.set(step.object, value);
   }
@@ -306,8 +328,9 @@ export function difference(predicted: Row[]): string | null {
     const source = step.source === null ? undefined : index.get(step.source);
     const wrote = source === undefined ? '' : `, which step ${predicted[source]!.number} wrote`;
     return (
-      `“${step.text}” of ${step.thread} (${step.location ?? `event ${step.event}`}) ` +
-      `read ${step.observed_value} there; here it reads ${step.value}${wrote}.`
+      `There ${step.thread} (${step.location ?? `event ${step.event}`}) read ` +
+      `${step.object ?? 'it'} = ${valueOf(step, true)}; ` +
+      `here it reads ${valueOf(step, false)}${wrote}.`
     );
   }
   return orderDifference(predicted);
@@ -319,8 +342,8 @@ function orderDifference(predicted: Row[]): string | null {
     const next = predicted[i + 1]!.step;
     if (!here || !next || here.event < next.event) continue;
     return (
-      `“${next.text}” of ${next.thread} (${next.location ?? `event ${next.event}`}) came before ` +
-      `“${here.text}” of ${here.thread} (${here.location ?? `event ${here.event}`}) there.`
+      `“${next.display ?? next.text}” of ${next.thread} (${next.location ?? `event ${next.event}`}) came before ` +
+      `“${here.display ?? here.text}” of ${here.thread} (${here.location ?? `event ${here.event}`}) there.`
     );
   }
   return null;
@@ -350,7 +373,9 @@ export function describeRow(row: Row, lanes: string[], total: number, observed: 
     step?.location ?? '',
     text,
     value,
-    step?.departs ? `differs from the observed run: ${step.observed_value ?? 'another write'}` : '',
+    step?.departs
+      ? `differs from the observed run: ${valueOf(step, true) ?? 'another write'}`
+      : '',
     row.claimed ? 'part of the violation' : '',
   ]
     .filter(Boolean)

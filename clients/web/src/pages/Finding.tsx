@@ -104,7 +104,7 @@ function Accesses({ list, verdict }: { list: Access[]; verdict: Verdict }): JSX.
             <b>{access.thread}</b> <span class="muted">{access.access}</span>
             {access.object && <code>{access.object}</code>}
           </p>
-          <pre>{access.text}</pre>
+          <pre>{access.display ?? access.text}</pre>
           <p class="mono where">
             {access.location ?? `event ${access.event}`}
             {access.function && <span class="muted"> in {access.function}</span>}

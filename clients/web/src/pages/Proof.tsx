@@ -134,7 +134,7 @@ function Cycle({ causes }: { causes: Cause[] }): JSX.Element {
       <ol class="cycle-words">
         {causes.map((cause, i) => (
           <li key={i}>
-            <code>{cause.text}</code> of <b>{cause.thread}</b>{' '}
+            <code>{cause.display ?? cause.text}</code> of <b>{cause.thread}</b>{' '}
             <span class="mono muted">{cause.location ?? `event ${cause.event}`}</span>
             <span class="why">
               {' '}

@@ -17,6 +17,7 @@ import {
   predictedRows,
   rowOfNumber,
   rowText,
+  valueOf,
   threadsOf,
   violationRow,
 } from '../model/schedule';
@@ -320,7 +321,7 @@ function StepDetail({ schedule, at }: { schedule: Schedule; at: number }): JSX.E
         {row.step?.departs && (
           <span class="departs">
             {row.step.observed_value !== null && row.step.observed_value !== row.step.value
-              ? `observed: ${row.step.observed_value}`
+              ? `observed: ${valueOf(row.step, true)}`
               : 'from another write than observed'}
           </span>
         )}
