@@ -1,5 +1,5 @@
 /* foretell: the command line. */
-#include "cli.h"
+#include "options/options.h"
 
 int main(int argc, char **argv)
 {

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "cli.h"
-#include "help.h"
-#include "job.h"
+#include "options/help.h"
+#include "options/options.h"
+#include "remote/remote.h"
 
 #define PARSE(options, err, ...) parse(options, err, (char *[]){"foretell", __VA_ARGS__, NULL})
 

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "client.h"
+#include "findings/view.h"
+#include "remote/client.h"
 #include "report/internal.h"
-#include "view.h"
 
 static json_t *parse(const char *text)
 {

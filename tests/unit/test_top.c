@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
+#include "commands/top_picture.h"
 #include "service/steps.h"
-#include "top.h"
 
 /* ---- The picture ----------------------------------------------------------------------------- */
 

@@ -1,0 +1,103 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "files/input.h"
+#include "files/output.h"
+#include "options/options.h"
+#include "remote/remote.h"
+#include "trace/reader.h"
+#include "verdict/checker.h"
+
+static const char *shown(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "<stdin>" : path;
+}
+
+static ft_exit fail(const char *file, const ft_error *err)
+{
+    ft_print_error(file ? shown(file) : NULL, err);
+    return ft_exit_of(err);
+}
+
+/* ---- verify --------------------------------------------------------------------------------- */
+
+static void print_verdict(const ft_options *options, const ft_trace *trace,
+                          const ft_witness *witness, bool confirmed, const char *why)
+{
+    if (options->json) {
+        json_t *out = json_pack("{s:b, s:s, s:s?}", "confirmed", confirmed, "claim",
+                                ft_claim_kind_name(witness->claim.kind), "reason", why);
+        json_dumpf(out, stdout, JSON_INDENT(1));
+        fputs("\n", stdout);
+        json_decref(out);
+    } else if (confirmed) {
+        printf("confirmed: %s, after %u steps and %u context switches, under model %s\n",
+               ft_claim_kind_name(witness->claim.kind), witness->n_steps,
+               ft_witness_switches(trace, witness), ft_model_name(witness->model));
+    } else {
+        printf("not confirmed: %s\n", why);
+    }
+}
+
+static ft_exit execute(const ft_options *options, const ft_trace *trace, const ft_witness *witness)
+{
+    ft_error err = FT_ERROR_INIT;
+    ft_checker *checker = ft_checker_new(trace);
+    ft_status status = ft_checker_check(checker, witness, NULL, &err);
+    ft_checker_free(checker);
+    print_verdict(options, trace, witness, status == FT_OK, status ? err.message : NULL);
+    if (!status) return FT_EXIT_CLEAN;
+    return status == FT_INPUT ? FT_EXIT_FINDINGS : FT_EXIT_INCOMPLETE;
+}
+
+static ft_exit verify(const ft_options *options, const json_t *json)
+{
+    ft_error err = FT_ERROR_INIT;
+    const char *path = options->arguments.data[0];
+    const char *trace_path = options->arguments.len > 1 ? options->arguments.data[1] : NULL;
+    ft_trace *trace = NULL;
+    if (ft_job_trace(options, json, trace_path, &trace, &err)) return fail(trace_path, &err);
+    ft_observe_run(trace);
+    ft_witness witness = {0};
+    ft_exit code = FT_EXIT_INPUT;
+    if (ft_witness_from_json(json, trace, &witness, &err))
+        fail(path, &err);
+    else
+        code = execute(options, trace, &witness);
+    ft_witness_release(&witness);
+    ft_trace_free(trace);
+    return code;
+}
+
+ft_exit ft_run_verify(const ft_options *options)
+{
+    ft_error err = FT_ERROR_INIT;
+    json_t *json = NULL;
+    if (ft_input_json(options->arguments.data[0], &json, &err))
+        return fail(options->arguments.data[0], &err);
+    ft_exit code = verify(options, json);
+    json_decref(json);
+    return code;
+}
+
+/* ---- convert -------------------------------------------------------------------------------- */
+
+ft_exit ft_run_convert(const ft_options *options)
+{
+    ft_error err = FT_ERROR_INIT;
+    const char *in = options->arguments.data[0], *out = "-";
+    ft_trace_writer write;
+    ft_trace *trace = NULL;
+    if (options->arguments.len > 1 && options->output) {
+        ft_error_set(&err, FT_USAGE, "the output is named twice, as OUT and as -o: give one");
+        return fail(NULL, &err);
+    }
+    if (options->arguments.len > 1) out = options->arguments.data[1];
+    if (options->output) out = options->output;
+    if (ft_output_choose(options->to, out, NULL, &write, &err)) return fail(NULL, &err);
+    if (ft_input_trace(in, &trace, NULL, &err)) return fail(in, &err);
+    ft_status status = ft_output_trace(trace, write, out, &err);
+    ft_trace_free(trace);
+    return status ? fail(NULL, &err) : FT_EXIT_CLEAN;
+}

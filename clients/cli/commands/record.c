@@ -1,0 +1,500 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "files/output.h"
+#include "maker/annotations/annotations.h"
+#include "maker/log/log.h"
+#include "maker/maker.h"
+#include "options/options.h"
+#include "recorded/feed.h"
+#include "recorded/program.h"
+#include "terminal/signals.h"
+
+enum { MANY = 100000, MIB = 1 << 20, DEFAULT_LIMIT = 4096, DEFAULT_TURN = 1000 };
+
+/* One run of the program, and what came of it. */
+typedef struct run {
+    const ft_options *options;
+    ft_annotations *annotations; /* NULL: none; not owned */
+    const ft_feed *feed;         /* NULL: the program's own inputs; not owned */
+    uint32_t seed, turn;
+    char *out;             /* the trace */
+    ft_trace_writer write; /* how it is written; from choose_place on */
+    int status;            /* of the program (wait) */
+    uint32_t end;          /* ft_raw_end */
+    bool open_line;        /* the last that the program printed */
+} run;
+
+static ft_exit fail(const char *file, const ft_error *err)
+{
+    ft_print_error(file, err);
+    return ft_exit_of(err);
+}
+
+/* ---- the log */
+
+/* Up to what the shell lets a file and a process have (ulimit -f, -v): the log is mapped, and kept
+ * once more while it is read. */
+static uint64_t default_limit(void)
+{
+    static const struct {
+        __rlimit_resource_t what;
+        rlim_t share;
+    } limits[] = {{RLIMIT_FSIZE, 1}, {RLIMIT_AS, 8}};
+    uint64_t limit = (uint64_t)DEFAULT_LIMIT * MIB;
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        struct rlimit has;
+        if (getrlimit(limits[i].what, &has) || has.rlim_cur == RLIM_INFINITY) continue;
+        uint64_t most = has.rlim_cur / limits[i].share / MIB * MIB;
+        if (most < limit) limit = most;
+    }
+    return limit ? limit : MIB;
+}
+
+static ft_raw_header header_of(const run *r)
+{
+    const ft_options *options = r->options;
+    ft_raw_header header = {
+        .limit = options->limit ? (uint64_t)options->limit * MIB : default_limit(),
+        .seed = r->seed,
+        .turn = r->turn,
+        .symbolic = options->symbolic,
+        .feed = r->feed ? ft_feed_bytes(r->feed) : 0,
+        .unordered_hand_overs = options->unordered_hand_overs,
+        .keeps_ordered = r->annotations != NULL, /* the orders they tell begin and end at events */
+    };
+    memcpy(header.magic, FT_RAW_MAGIC, sizeof header.magic);
+    return header;
+}
+
+static const char *temporary_folder(void)
+{
+    const char *folder = getenv("TMPDIR");
+    return folder && *folder ? folder : "/tmp";
+}
+
+/* The log lies beside the trace, on the disk that the user chose; it is sparse up to its limit. A
+ * pipe or a device has no such place. */
+static bool is_beside(const run *r)
+{
+    struct stat there;
+    bool exists = stat(r->out, &there) == 0;
+    return !ft_output_is_standard(r->out) && (!exists || S_ISREG(there.st_mode));
+}
+
+static char *log_name(const run *r)
+{
+    ft_strbuf name = {0};
+    char *place = is_beside(r) ? ft_output_place(r->out) : NULL;
+    if (is_beside(r))
+        ft_strbuf_printf(&name, "%s.log-XXXXXX", place ? place : r->out);
+    else
+        ft_strbuf_printf(&name, "%s/foretell.log-XXXXXX", temporary_folder());
+    free(place);
+    return ft_strbuf_take(&name);
+}
+
+/* For people: where it is. */
+static const char *log_place(const run *r)
+{
+    return is_beside(r) ? r->out : temporary_folder();
+}
+
+static ft_status cannot_write(const run *r, int why, ft_error *err)
+{
+    const char *what = why == EFBIG ? " (ulimit -f): a smaller --limit takes less" : "";
+    return ft_error_set(err, FT_USAGE, "%s: cannot write the recording: %s%s", log_place(r),
+                        strerror(why), what);
+}
+
+/* The trace would take the program's place, by whatever name. */
+static bool is_program(const run *r, const struct stat *there)
+{
+    struct stat file;
+    char *path = ft_program_find(r->options->arguments.data[0]);
+    bool same = path && stat(path, &file) == 0 && file.st_dev == there->st_dev &&
+                file.st_ino == there->st_ino;
+    free(path);
+    return same;
+}
+
+/* Before the program runs: whether its trace can stand there, and how it is written. */
+static ft_status choose_place(run *r, ft_error *err)
+{
+    struct stat there;
+    bool exists = stat(r->out, &there) == 0;
+    if (exists && S_ISDIR(there.st_mode))
+        return ft_error_set(err, FT_USAGE, "%s: cannot write the recording: %s", r->out,
+                            strerror(EISDIR));
+    if (exists && is_program(r, &there))
+        return ft_error_set(err, FT_USAGE,
+                            "%s is the program itself: give -o another file for the trace", r->out);
+    return ft_output_choose(r->options->to, r->out, "binary", &r->write, err);
+}
+
+static ft_status make_log(const run *r, ft_program_file *log, ft_error *err)
+{
+    ft_raw_header header = header_of(r);
+    char *name = log_name(r);
+    bool made = ft_program_file_make(name, log);
+    bool ok = made && write(log->fd, &header, sizeof header) == sizeof header &&
+              ftruncate(log->fd, (off_t)(header.limit + header.feed)) == 0 &&
+              (!r->feed || ft_feed_write(r->feed, log->fd, header.limit));
+    int why = errno;
+    free(name);
+    if (ok) return FT_OK;
+    if (made) ft_program_file_release(log);
+    return cannot_write(r, why, err);
+}
+
+/* ---- the program */
+
+/* Where the trace goes to standard output, or a document for machines (`test`), what the program
+ * prints there goes to standard error. */
+static ft_status run_program(run *r, ft_program_file *log, ft_error *err)
+{
+    const ft_options *options = r->options;
+    size_t n = options->arguments.len;
+    bool taken = ft_output_is_standard(r->out) || !ft_options_are_for_people(options);
+    ft_program_way way = {.out = taken ? STDERR_FILENO : STDOUT_FILENO};
+    char **argv = ft_calloc(n + 1, sizeof *argv);
+    for (size_t i = 0; i < n; i++) argv[i] = ft_strdup(options->arguments.data[i]);
+    ft_status status = ft_program_run(argv, log, way, &r->status, err);
+    for (size_t i = 0; i < n; i++) free(argv[i]);
+    free(argv);
+    return status;
+}
+
+/* ---- the trace */
+
+static void print_terms(const ft_record_terms *t)
+{
+    if (!t->on) return;
+    fprintf(stderr, "foretell: %llu assignments, %llu conditions and %llu assertions have terms\n",
+            (unsigned long long)t->assigned, (unsigned long long)t->assumed,
+            (unsigned long long)t->asserted);
+    for (unsigned r = 0; r < FT_SYM_REASONS; r++)
+        if (t->held[r])
+            fprintf(stderr, "foretell: %llu values fell back to what was seen: %s\n",
+                    (unsigned long long)t->held[r], ft_record_held_reason(r));
+    if (t->wrong)
+        fprintf(stderr, "foretell: %llu terms did not give what the program had: dropped\n",
+                (unsigned long long)t->wrong);
+}
+
+/* What the program would do with other values is known from terms alone. */
+static void print_transactions(const ft_record_summary *s)
+{
+    if (s->terms.on || !s->transactions) return;
+    fprintf(stderr,
+            "foretell: %llu transactions; --symbolic also predicts where a thread reads another "
+            "value in between, --runs 20 may meet it\n",
+            (unsigned long long)s->transactions);
+}
+
+static void print_hot(const ft_record_summary *s)
+{
+    for (uint32_t i = 0; i < FT_RECORD_HOT && s->accesses >= MANY && s->hot[i].n; i++)
+        fprintf(stderr, "%s%s (%llu)%s", i ? ", " : "foretell: most events come from ",
+                s->hot[i].place, (unsigned long long)s->hot[i].n,
+                i + 1 == FT_RECORD_HOT || !s->hot[i + 1].n ? "\n" : "");
+}
+
+/* Whoever left by itself, past the recorder, is mostly a daemon's first process. */
+static const char *end_text(const run *r, ft_raw_end end)
+{
+    if (end != FT_RAW_END_OPEN || !WIFEXITED(r->status)) return ft_raw_end_text(end);
+    return "the program left unseen; children of it are not recorded: run a daemon in the "
+           "foreground";
+}
+
+static void print_summary(const run *r, const ft_record_summary *s)
+{
+    ft_strbuf end = {0};
+    ft_program_end(r->status, &end);
+    fprintf(stderr, "foretell: recorded %u events of %u threads on %u shared cells in %s\n",
+            s->events, s->threads, s->cells, r->out);
+    fprintf(stderr, "foretell: %s (%s); %llu accesses seen", end_text(r, s->end),
+            ft_strbuf_text(&end), (unsigned long long)s->accesses);
+    /* A short log is mostly what the program's memory held at its start. */
+    if (s->accesses >= MANY)
+        fprintf(stderr, ", %.1f bytes each in the log", (double)s->bytes / (double)s->accesses);
+    fputs("\n", stderr);
+    if (s->external)
+        fprintf(stderr,
+                "foretell: %llu writes by code without hooks were noticed when they were read\n",
+                (unsigned long long)s->external);
+    if (s->signals)
+        fprintf(stderr, "foretell: signals that the program handled: %llu\n",
+                (unsigned long long)s->signals);
+    if (s->ignored)
+        fprintf(stderr, "foretell: %llu events in signal handlers or behind the end are missing\n",
+                (unsigned long long)s->ignored);
+    if (s->foreign[0]) fprintf(stderr, "foretell: %s\n", s->foreign);
+    if (s->forked[0]) fprintf(stderr, "foretell: %s\n", s->forked);
+    print_terms(&s->terms);
+    print_transactions(s);
+    print_hot(s);
+    ft_strbuf_release(&end);
+}
+
+static ft_status check_started(const ft_program_file *log, run *r, ft_error *err)
+{
+    ft_raw_header header;
+    const char *program = r->options->arguments.data[0];
+    if (pread(log->fd, &header, sizeof header, 0) != sizeof header)
+        return ft_error_set(err, FT_USAGE, "%s: the recording is gone", r->out);
+    if (header.end == FT_RAW_END_REBUILD)
+        return ft_error_set(err, FT_USAGE,
+                            "%s: was not built with --symbolic: build it again with "
+                            "CC='foretell-cc --symbolic' CXX='foretell-c++ --symbolic'",
+                            program);
+    r->open_line = header.open_line;
+    return header.started ? FT_OK : ft_program_absent(program, r->status, &header, err);
+}
+
+/* What is told begins a line; what only the program prints somewhere is its own. */
+static void end_line(const run *r)
+{
+    bool seen = isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
+    if (!r->open_line || (!seen && !r->options->report_follows)) return;
+    fputs("\n", stdout);
+    fflush(stdout);
+}
+
+/* A log that could not be written whole is no fault of the trace's. */
+static ft_status check_disk(const run *r, ft_status made, const ft_record_summary *s, ft_error *err)
+{
+    if (!made || s->end != FT_RAW_END_DISK) return made;
+    *err = (ft_error)FT_ERROR_INIT;
+    return ft_error_set(err, FT_USAGE, "%s: %s", log_place(r), ft_raw_end_text(s->end));
+}
+
+/* As a whole, where something is done with it or it is not written as binary. */
+static ft_status make_trace(const run *r, const ft_program_file *log, ft_recording *recording,
+                            ft_record_summary *summary, ft_error *err)
+{
+    const ft_options *options = r->options;
+    ft_trace *trace = NULL;
+    ft_status made = ft_record_end(recording, &trace, summary, err);
+    if (made) return check_disk(r, made, summary, err);
+    if (r->annotations) ft_annotations_apply(r->annotations, trace);
+    if (!trace->n_command)
+        ft_trace_set_command(trace, options->arguments.data, options->arguments.len);
+    if (r->feed)
+        ft_feed_tell(r->feed, log->own, header_of(r).limit, trace, options->quiet || options->runs);
+    made = ft_output_trace(trace, r->write, r->out, err);
+    summary->events = trace->n_events;
+    ft_trace_free(trace);
+    return made;
+}
+
+static ft_status write_trace(const run *r, ft_recording *recording, ft_record_summary *summary,
+                             ft_error *err)
+{
+    const ft_options *options = r->options;
+    ft_output *output;
+    ft_status made = ft_output_open(r->out, &output, err);
+    if (made) {
+        ft_record_drop(recording);
+        return made;
+    }
+    made = ft_record_write(recording, options->arguments.data, options->arguments.len,
+                           ft_output_sink, output, summary, err);
+    return ft_output_close(output, check_disk(r, made, summary, err), err);
+}
+
+static bool can_stream(const run *r)
+{
+    return r->write == ft_binary_write && !r->annotations && !r->feed && !r->options->symbolic;
+}
+
+static ft_status end_recording(run *r, const ft_program_file *log, ft_recording *recording,
+                               ft_error *err)
+{
+    const ft_options *options = r->options;
+    ft_record_summary summary = {0};
+    ft_status made = can_stream(r) ? write_trace(r, recording, &summary, err)
+                                   : make_trace(r, log, recording, &summary, err);
+    if (made) return made;
+    r->end = summary.end;
+    if (!options->quiet && !options->runs) print_summary(r, &summary);
+    return FT_OK;
+}
+
+static ft_exit record(run *r)
+{
+    ft_error err = FT_ERROR_INIT;
+    ft_program_file log;
+    if (choose_place(r, &err) || make_log(r, &log, &err)) return fail(NULL, &err);
+    ft_recording *recording = ft_record_begin(log.own, r->annotations);
+    ft_status status = run_program(r, &log, &err);
+    if (!status) status = check_started(&log, r, &err);
+    if (!status) end_line(r);
+    if (status)
+        ft_record_drop(recording);
+    else
+        status = end_recording(r, &log, recording, &err);
+    ft_program_file_release(&log);
+    return status ? fail(NULL, &err) : FT_EXIT_CLEAN;
+}
+
+/* ---- several runs */
+
+/* run.ftb of the third run is run.3.ftb; in a folder it is FOLDER/run.3.ftb. */
+static char *numbered(const ft_options *options, uint32_t number)
+{
+    const char *out = options->output, *slash = strrchr(out, '/');
+    const char *base = slash ? slash + 1 : out, *dot = strrchr(base, '.');
+    struct stat info;
+    ft_strbuf name = {0};
+    if ((stat(out, &info) == 0 && S_ISDIR(info.st_mode)) || !*base) {
+        bool text = options->to && strcmp(options->to, "ndjson") == 0;
+        ft_strbuf_printf(&name, "%s%srun.%u.%s", out, *base ? "/" : "", number,
+                         text ? "ndjson" : "ftb");
+    } else {
+        if (!dot || dot == base) dot = base + strlen(base);
+        ft_strbuf_printf(&name, "%.*s.%u%s", (int)(dot - out), out, number, dot);
+    }
+    return ft_strbuf_take(&name);
+}
+
+/* A name without an ending is a folder, made where it is not there. What is wrong with it shows
+ * when the first trace is to be written. */
+static void make_folder(const char *out)
+{
+    const char *slash = strrchr(out, '/'), *base = slash ? slash + 1 : out;
+    if (!strchr(base, '.')) (void)mkdir(out, 0777);
+}
+
+/* The first run is the one of --seed and --turn; the others differ in seed and, where the user does
+ * not say it, in how long a thread goes on: bugs want long turns as well as short ones. */
+static run nth_run(const run *all, uint32_t i)
+{
+    static const uint32_t turns[] = {DEFAULT_TURN, 3, DEFAULT_TURN, 10, 100, 1, DEFAULT_TURN, 3};
+    const ft_options *options = all->options;
+    uint32_t turn = options->turn ? options->turn : turns[i % (sizeof turns / sizeof *turns)];
+    run r = *all;
+    r.seed = options->seed + i;
+    r.turn = turn;
+    return r;
+}
+
+static bool went_wrong(const run *r)
+{
+    return !WIFEXITED(r->status) || WEXITSTATUS(r->status) != 0 || r->end != FT_RAW_END_EXIT;
+}
+
+static void print_run(const run *r, uint32_t number)
+{
+    ft_strbuf end = {0};
+    ft_program_end(r->status, &end);
+    fprintf(stderr, "foretell: run %u (seed %u, turn %u): %s (%s): %s\n", number, r->seed, r->turn,
+            end_text(r, r->end), ft_strbuf_text(&end), r->out);
+    ft_strbuf_release(&end);
+}
+
+static void print_repeat(const run *r)
+{
+    fprintf(stderr, "foretell: to repeat %s: foretell record ", r->out);
+    if (r->seed) fprintf(stderr, "--seed %u ", r->seed);
+    fprintf(stderr, "--turn %u -o again.ftb --", r->turn);
+    for (size_t i = 0; i < r->options->arguments.len; i++)
+        fprintf(stderr, " %s", r->options->arguments.data[i]);
+    fputs("\n", stderr);
+}
+
+/* What the command ends with, once there is a trace of that run. */
+static ft_exit code_of(const run *r)
+{
+    enum { SIGNALLED = 128 };
+    if (!r->options->exit_code) return FT_EXIT_CLEAN;
+    return (ft_exit)(WIFSIGNALED(r->status) ? SIGNALLED + WTERMSIG(r->status)
+                                            : WEXITSTATUS(r->status));
+}
+
+static ft_exit record_runs(const run *all)
+{
+    const ft_options *options = all->options;
+    ft_exit code = FT_EXIT_CLEAN;
+    uint32_t done = 0, wrong = 0;
+    run *runs = ft_calloc(options->runs, sizeof *runs);
+    make_folder(options->output);
+    for (; done < options->runs && code == FT_EXIT_CLEAN && !ft_signals_caught(); done++) {
+        run *r = &runs[done];
+        *r = nth_run(all, done);
+        r->out = numbered(options, done + 1);
+        code = record(r);
+        if (code == FT_EXIT_CLEAN && !options->quiet) print_run(r, done + 1);
+        if (code == FT_EXIT_CLEAN) wrong += went_wrong(r);
+    }
+    if (code == FT_EXIT_CLEAN)
+        fprintf(stderr, "foretell: %u runs recorded, %u ended badly%s\n", done, wrong,
+                wrong ? "" : "; foretell check takes all of their traces at once");
+    for (uint32_t i = 0; i < done && code == FT_EXIT_CLEAN; i++)
+        if (went_wrong(&runs[i])) print_repeat(&runs[i]);
+    for (uint32_t i = 0; i < done; i++) {
+        if (code == FT_EXIT_CLEAN) code = code_of(&runs[i]);
+        free(runs[i].out);
+    }
+    free(runs);
+    return code;
+}
+
+/* Rules that did nothing are often misspelt. */
+static void print_unused(const ft_options *options, const ft_annotations *annotations)
+{
+    for (uint32_t line = 0; (line = ft_annotations_unused(annotations, line));)
+        fprintf(stderr, "foretell: %s:%u: nothing in the recording is meant by it\n",
+                options->annotations, line);
+}
+
+static ft_exit record_once(const run *all)
+{
+    run one = nth_run(all, 0);
+    one.out = ft_strdup(all->options->output);
+    ft_exit code = record(&one);
+    if (code == FT_EXIT_CLEAN) code = code_of(&one);
+    free(one.out);
+    return code;
+}
+
+static ft_status check_output(const ft_options *options, ft_error *err)
+{
+    if (!options->output)
+        return ft_error_set(err, FT_USAGE,
+                            "record needs -o FILE, the trace to write, before the program");
+    if (options->runs && ft_output_is_standard(options->output))
+        return ft_error_set(err, FT_USAGE,
+                            "--runs makes several traces, which do not fit into standard output: "
+                            "give -o a file or a folder");
+    return FT_OK;
+}
+
+ft_exit ft_run_record(const ft_options *options)
+{
+    ft_error err = FT_ERROR_INIT;
+    ft_annotations *annotations = NULL;
+    ft_signals_relay();
+    if (check_output(options, &err)) return fail(NULL, &err);
+    if (options->annotations && ft_annotations_read(options->annotations, &annotations, &err))
+        return fail(NULL, &err);
+    ft_feed *feed = NULL;
+    ft_exit code = FT_EXIT_CLEAN;
+    if (options->inputs_of &&
+        ft_feed_read(options->inputs_of, options->arguments.data[0], &feed, &err))
+        code = fail(options->inputs_of, &err);
+    run all = {.options = options, .annotations = annotations, .feed = feed};
+    if (code == FT_EXIT_CLEAN) code = (options->runs ? record_runs : record_once)(&all);
+    ft_feed_free(feed);
+    if (annotations && code == FT_EXIT_CLEAN) print_unused(options, annotations);
+    ft_annotations_free(annotations);
+    return code;
+}

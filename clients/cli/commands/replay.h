@@ -1,0 +1,13 @@
+/* Driving a recorded program through a witness. */
+#ifndef FT_CLI_REPLAY_H
+#define FT_CLI_REPLAY_H
+
+#include "options/options.h"
+
+/* `foretell replay` with these options, for whoever prints what came of it: the line for people
+ * goes to `said`, without its end; where the witness, the trace or the program was no good, the
+ * error is printed and `said` stays empty. Silent: what the program prints goes nowhere. *outside
+ * (may be NULL): behind the schedule it had to do with what is not there in a replay. */
+ft_exit ft_replay(const ft_options *options, bool silent, ft_strbuf *said, bool *outside);
+
+#endif

@@ -1,0 +1,257 @@
+/* Record, check and replay, in one command. */
+#include <dirent.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "replay.h"
+#include "terminal/signals.h"
+#include "test.h"
+
+static const char TRACE[] = "run.ftb";
+
+/* ---- the folder */
+
+static ft_status make_folder(ft_test *t, ft_error *err)
+{
+    const char *given = t->options->output, *above = getenv("TMPDIR");
+    ft_strbuf name = {0};
+    if (given)
+        ft_strbuf_puts(&name, given);
+    else
+        ft_strbuf_printf(&name, "%s/foretell-test-XXXXXX", above && *above ? above : "/tmp");
+    t->folder = ft_strbuf_take(&name);
+    t->temporary = !given;
+    bool made = given ? !mkdir(t->folder, 0777) || errno == EEXIST : mkdtemp(t->folder) != NULL;
+    if (made) return FT_OK;
+    t->temporary = false;
+    return ft_error_set(err, FT_USAGE, "%s cannot be made: %s", t->folder, strerror(errno));
+}
+
+char *ft_test_path(const ft_test *t, const char *name)
+{
+    ft_strbuf path = {0};
+    ft_strbuf_printf(&path, "%s/%s", t->folder, name);
+    return ft_strbuf_take(&path);
+}
+
+static void remove_folder(const ft_test *t)
+{
+    DIR *folder = opendir(t->folder);
+    for (const struct dirent *one; folder && (one = readdir(folder));) {
+        char *path = ft_test_path(t, one->d_name);
+        if (one->d_name[0] != '.') unlink(path);
+        free(path);
+    }
+    if (folder) closedir(folder);
+    rmdir(t->folder);
+}
+
+/* ---- recording */
+
+static void add_trace(ft_test *t, const char *name)
+{
+    struct stat info;
+    char *path = ft_test_path(t, name);
+    if (stat(path, &info) == 0)
+        ft_vec_push(&t->traces, path);
+    else
+        free(path);
+}
+
+/* One run that left no trace (it was not even started) says why itself. */
+static ft_exit record(ft_test *t)
+{
+    ft_options options = *t->options;
+    char *path = ft_test_path(t, TRACE);
+    options.command = FT_COMMAND_RECORD;
+    options.report_follows = ft_options_are_for_people(t->options);
+    options.output = path;
+    options.to = NULL;
+    ft_exit code = ft_run_record(&options);
+    free(path);
+    if (code != FT_EXIT_CLEAN) return code;
+    if (!options.runs) add_trace(t, TRACE);
+    for (uint32_t i = 1; i <= options.runs; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "run.%u.ftb", i);
+        add_trace(t, name);
+    }
+    return code;
+}
+
+/* ---- checking */
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static ft_exit check(const ft_test *t)
+{
+    ft_options options = *t->options;
+    options.command = FT_COMMAND_CHECK;
+    options.output = NULL;
+    options.arguments = (ft_texts){0};
+    if (!options.witness_dir) options.witness_dir = t->folder;
+    if (!options.name) options.name = base_of(t->options->arguments.data[0]);
+    for (size_t i = 0; i < t->traces.len; i++) ft_vec_push(&options.arguments, t->traces.data[i]);
+    ft_exit code = ft_run_check(&options);
+    ft_vec_release(&options.arguments);
+    return code;
+}
+
+/* ---- replaying */
+
+/* The witness's file is named after its trace. */
+static const char *trace_of(const ft_test *t, const char *witness)
+{
+    for (size_t i = 0; i < t->traces.len; i++)
+        if (strstr(witness, base_of(t->traces.data[i]))) return t->traces.data[i];
+    return NULL;
+}
+
+static int is_witness(const struct dirent *one)
+{
+    size_t n = strlen(one->d_name), ending = strlen(".json");
+    return strstr(one->d_name, ".ftb.") && n > ending && !strcmp(one->d_name + n - ending, ".json");
+}
+
+FILE *ft_test_out(const ft_test *t)
+{
+    return ft_options_are_for_people(t->options) ? stdout : stderr;
+}
+
+bool ft_test_replay(const ft_test *t, const char *witness, const char *trace, ft_strbuf *said,
+                    bool *outside)
+{
+    ft_options options = {.command = FT_COMMAND_REPLAY,
+                          .before = 2,
+                          .stop = true,
+                          .deadline = t->options->deadline,
+                          .live_inputs = t->options->live_inputs};
+    ft_vec_push(&options.arguments, witness);
+    ft_vec_push(&options.arguments, trace);
+    for (size_t i = 0; i < t->options->arguments.len; i++)
+        ft_vec_push(&options.arguments, t->options->arguments.data[i]);
+    bool reached = ft_replay(&options, true, said, outside) == FT_EXIT_CLEAN;
+    ft_options_release(&options);
+    return reached;
+}
+
+static void replay(ft_test *t, const char *witness, const char *trace)
+{
+    ft_strbuf said = {0};
+    t->tried++;
+    t->reached += ft_test_replay(t, witness, trace, &said, NULL);
+    if (said.len && !t->options->quiet)
+        fprintf(ft_test_out(t), "%s: %s\n", base_of(witness), ft_strbuf_text(&said));
+    ft_strbuf_release(&said);
+}
+
+/* What it is and where: other runs have the same, and one replay of it will do. */
+static char *place_of(const char *witness)
+{
+    json_t *json = json_load_file(witness, 0, NULL), *event;
+    const char *kind = "", *location;
+    size_t i;
+    ft_strbuf place = {0};
+    json_unpack(json, "{s:{s:s}}", "claim", "kind", &kind);
+    ft_strbuf_puts(&place, kind);
+    json_array_foreach(json_object_get(json, "final"), i, event)
+    {
+        location = json_string_value(json_object_get(event, "location"));
+        ft_strbuf_printf(&place, " %s", location ? location : "?");
+    }
+    json_decref(json);
+    return ft_strbuf_take(&place);
+}
+
+bool ft_test_is_new(ft_test *t, const char *witness)
+{
+    char *place = place_of(witness);
+    for (size_t i = 0; i < t->places.len; i++) {
+        if (strcmp(t->places.data[i], place) != 0) continue;
+        free(place);
+        return false;
+    }
+    ft_vec_push(&t->places, place);
+    return true;
+}
+
+/* True: it was one too many. */
+static bool replay_new(ft_test *t, const char *witness)
+{
+    const char *trace = trace_of(t, base_of(witness));
+    if (!trace || ft_signals_caught() || !ft_test_is_new(t, witness)) return false;
+    if (t->tried == FT_TEST_REPLAYS) return true;
+    replay(t, witness, trace);
+    return false;
+}
+
+static void replay_all(ft_test *t)
+{
+    struct dirent **found = NULL;
+    const char *folder = t->options->witness_dir ? t->options->witness_dir : t->folder;
+    int n = scandir(folder, &found, is_witness, versionsort), more = 0;
+    for (int i = 0; i < n; i++) {
+        ft_strbuf path = {0};
+        ft_strbuf_printf(&path, "%s/%s", folder, found[i]->d_name);
+        more += replay_new(t, ft_strbuf_text(&path));
+        ft_strbuf_release(&path);
+        free(found[i]);
+    }
+    free(found);
+    if (!t->tried) return;
+    fprintf(ft_test_out(t), "foretell: %u of %u schedules brought about in the program", t->reached,
+            t->tried);
+    if (more) fprintf(ft_test_out(t), "; %d more: foretell replay WITNESS TRACE -- PROGRAM", more);
+    fputs("\n", ft_test_out(t));
+}
+
+/* ---- all of it */
+
+void ft_test_clear(const char *folder)
+{
+    struct dirent **found = NULL;
+    int n = scandir(folder, &found, is_witness, NULL);
+    for (int i = 0; i < n; i++) {
+        ft_strbuf path = {0};
+        ft_strbuf_printf(&path, "%s/%s", folder, found[i]->d_name);
+        unlink(path.text);
+        ft_strbuf_release(&path);
+        free(found[i]);
+    }
+    free(found);
+}
+
+ft_exit ft_run_test(const ft_options *options)
+{
+    ft_error err = FT_ERROR_INIT;
+    ft_test t = {.options = options};
+    if (make_folder(&t, &err)) {
+        ft_print_error(NULL, &err);
+        free(t.folder);
+        return ft_exit_of(&err);
+    }
+    if (!options->witness_dir) ft_test_clear(t.folder);
+    ft_exit code = record(&t);
+    if (code == FT_EXIT_CLEAN && !ft_signals_caught()) code = check(&t);
+    bool found = code == FT_EXIT_FINDINGS;
+    if (found && !options->no_replay) replay_all(&t);
+    bool checked = found || code == FT_EXIT_CLEAN;
+    if (checked && !ft_signals_caught() && ft_test_possible(&t)) code = FT_EXIT_FINDINGS;
+    found = code == FT_EXIT_FINDINGS;
+    if (t.temporary && !found) remove_folder(&t);
+    for (size_t i = 0; i < t.traces.len; i++) free(t.traces.data[i]);
+    for (size_t i = 0; i < t.places.len; i++) free(t.places.data[i]);
+    ft_vec_release(&t.traces);
+    ft_vec_release(&t.places);
+    free(t.folder);
+    return code;
+}

@@ -1,0 +1,41 @@
+/* What the files of `foretell test` share. */
+#ifndef FT_CLI_RUN_TEST_H
+#define FT_CLI_RUN_TEST_H
+
+#include <stdio.h>
+
+#include "base/strbuf.h"
+#include "options/options.h"
+
+enum { FT_TEST_REPLAYS = 10 }; /* of what was found; of what is only possible as many */
+
+typedef struct ft_test {
+    const ft_options *options;
+    char *folder;            /* of the traces and witnesses */
+    bool temporary;          /* ours: it stays where there is a finding */
+    FT_VEC(char *) traces;   /* their paths */
+    FT_VEC(char *) places;   /* of what was looked at (ft_test_is_new) */
+    uint32_t reached, tried; /* replays */
+} ft_test;
+
+/* Heap: a file of the test's folder. */
+char *ft_test_path(const ft_test *test, const char *name);
+/* Is that the first witness of its kind for its places? */
+bool ft_test_is_new(ft_test *test, const char *witness);
+/* Drives the program through the witness; what came of it, for people, goes to `said`. outside: as
+ * of ft_replay. */
+bool ft_test_replay(const ft_test *test, const char *witness, const char *trace, ft_strbuf *said,
+                    bool *outside);
+/* Removes an earlier test's witnesses: they are not this one's. */
+void ft_test_clear(const char *folder);
+/* Where the test's lines for people go. */
+FILE *ft_test_out(const ft_test *test);
+
+/* ---- run_test_possible.c */
+
+/* Races and deadlocks that only the values of the recording rule out are findings where the program
+ * comes to them: looks for them (model control), replays them, and prints those. Returns how many.
+ */
+uint32_t ft_test_possible(ft_test *test);
+
+#endif

@@ -1,0 +1,187 @@
+/* What the recording's values rule out. A read must return what it returned, or what its thread
+ * does next is not known: a deadlock of two threads that write something between their locks is no
+ * prediction. But the program can be asked: a schedule of its synchronisation alone (model control)
+ * that it comes through, up to the bug, is one that it has. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "findings/view.h"
+#include "report/report.h"
+#include "terminal/signals.h"
+#include "test.h"
+
+enum { BUDGET = 20, PATIENCE = 60 }; /* seconds for looking, and for replays */
+
+/* Whoever chose a model, says what is known already or reads a document wants that alone; terms
+ * say what is computed from other values. */
+static bool is_wanted(const ft_options *o)
+{
+    bool any = !o->any_check || o->checks[FT_CHECK_RACE] || o->checks[FT_CHECK_DEADLOCK];
+    bool known = o->baselines.len || o->suppressions.len || o->new_since;
+    return any && !known && !o->no_replay && !o->model && !o->symbolic &&
+           ft_options_are_for_people(o);
+}
+
+/* The report of that check, NULL: there is none. `folder` gets the witnesses. */
+static json_t *look(const ft_test *t, char *folder)
+{
+    ft_options options = {.command = FT_COMMAND_CHECK,
+                          .model = "control",
+                          .any_check = true,
+                          .budget = BUDGET,
+                          .json = true,
+                          .quiet = true,
+                          .witness_dir = folder,
+                          .server = t->options->server,
+                          .workers = t->options->workers};
+    const bool *checks = t->options->checks, all = !t->options->any_check;
+    char *place = ft_test_path(t, "possible.json");
+    options.checks[FT_CHECK_RACE] = all || checks[FT_CHECK_RACE];
+    options.checks[FT_CHECK_DEADLOCK] = all || checks[FT_CHECK_DEADLOCK];
+    options.output = place;
+    for (size_t i = 0; i < t->traces.len; i++) ft_vec_push(&options.arguments, t->traces.data[i]);
+    bool found = ft_run_check(&options) == FT_EXIT_FINDINGS;
+    json_t *report = found ? json_load_file(place, 0, NULL) : NULL;
+    unlink(place);
+    free(place);
+    ft_vec_release(&options.arguments);
+    return report;
+}
+
+typedef struct attempts {
+    ft_test *test;
+    ft_view view;
+    uint32_t tried, reached;
+    double end; /* of the time for it, in seconds */
+} attempts;
+
+/* Prints the finding that the program came to. */
+static void tell(attempts *a, const ft_report *report, const ft_finding *finding,
+                 const char *witness, const char *said)
+{
+    ft_strbuf out = {0};
+    ft_report_finding_text(report, finding, &a->view, &out);
+    fputs(ft_strbuf_text(&out), ft_test_out(a->test));
+    fprintf(ft_test_out(a->test), "%s: %s\n", witness, said);
+    ft_strbuf_release(&out);
+}
+
+/* A compare-and-swap that finds another value writes nothing: standing before it is no race. */
+static bool is_sure(const ft_finding *finding)
+{
+    for (size_t i = 0; i < finding->accesses.len; i++)
+        if (strncmp(finding->accesses.data[i].text, "rmw ", 4) == 0) return false;
+    return true;
+}
+
+/* A cycle of locks stays one; others that wait may be helped from outside, which a replay has not.
+ */
+static bool is_reached(const ft_test *t, const ft_finding *finding, const char *witness,
+                       const char *trace, ft_strbuf *said)
+{
+    bool outside = false, reached = ft_test_replay(t, witness, trace, said, &outside);
+    bool waits = strcmp(finding->check, ft_check_name(FT_CHECK_DEADLOCK)) == 0 &&
+                 strcmp(finding->kind, "cycle") != 0;
+    return reached && !(waits && outside);
+}
+
+static double now(void)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
+}
+
+static bool goes_on(const attempts *a)
+{
+    return a->tried < FT_TEST_REPLAYS && now() < a->end && !ft_signals_caught();
+}
+
+/* It may take its time. */
+static void say_trying(const ft_options *options)
+{
+    if (options->quiet) return;
+    fputs("foretell: trying in the program what only the recording's values rule out\n", stderr);
+}
+
+static void attempt(attempts *a, const ft_report *report, const ft_finding *finding,
+                    const char *trace)
+{
+    ft_strbuf said = {0};
+    char *witness = ft_view_witness_path(&a->view, trace, finding->number);
+    bool stays = false;
+    if (goes_on(a) && is_sure(finding) && ft_test_is_new(a->test, witness)) {
+        if (!a->tried++) say_trying(a->test->options);
+        stays = is_reached(a->test, finding, witness, trace, &said);
+    }
+    a->reached += stays;
+    if (stays)
+        tell(a, report, finding, witness, ft_strbuf_text(&said));
+    else
+        unlink(witness);
+    ft_strbuf_release(&said);
+    free(witness);
+}
+
+/* They are what the program did: more than possible. */
+static void name_status(json_t *report)
+{
+    size_t p, f;
+    json_t *part, *finding, *several = json_object_get(report, "reports");
+    json_t *parts = several ? json_incref(several) : json_pack("[O]", report);
+    json_array_foreach(parts, p, part)
+    {
+        json_array_foreach(json_object_get(part, "findings"), f, finding)
+            json_object_set_new(finding, "status", json_string("brought about"));
+    }
+    json_decref(parts);
+}
+
+static void attempt_check(attempts *a, const ft_report *report, ft_check check)
+{
+    for (size_t i = 0; i < report->findings.len; i++) {
+        const ft_finding *finding = &report->findings.data[i];
+        bool there = finding->part < a->test->traces.len;
+        a->view.file_number = report->parts.len > 1 ? finding->part + 1 : 0;
+        if (there && strcmp(finding->check, ft_check_name(check)) == 0)
+            attempt(a, report, finding, a->test->traces.data[finding->part]);
+    }
+}
+
+static uint32_t attempt_all(ft_test *t, json_t *json, const char *folder)
+{
+    attempts a = {.test = t, .end = now() + PATIENCE};
+    ft_view_init(t->options, &a.view);
+    a.view.witness_dir = folder;
+    a.view.private_server = true;
+    name_status(json);
+    ft_report *report = ft_report_new(json, NULL);
+    attempt_check(&a, report, FT_CHECK_DEADLOCK);
+    attempt_check(&a, report, FT_CHECK_RACE);
+    ft_report_free(report);
+    return a.reached;
+}
+
+uint32_t ft_test_possible(ft_test *t)
+{
+    if (!is_wanted(t->options) || !t->traces.len) return 0;
+    char *folder = ft_test_path(t, "possible");
+    ft_test_clear(folder);
+    json_t *report = mkdir(folder, 0777) && errno != EEXIST ? NULL : look(t, folder);
+    uint32_t reached = report ? attempt_all(t, report, folder) : 0;
+    if (reached)
+        fprintf(
+            ft_test_out(t),
+            "foretell: %u more: other values than the recording's are read on the way there, so "
+            "that it was no prediction; the program came to it\n",
+            reached);
+    json_decref(report);
+    rmdir(folder);
+    free(folder);
+    return reached;
+}

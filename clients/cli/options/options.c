@@ -1,0 +1,457 @@
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "help.h"
+#include "options.h"
+
+#define BIT(command)    (1u << FT_COMMAND_##command)
+#define JOB_COMMANDS    (BIT(CHECK) | BIT(SUBMIT) | BIT(TEST))
+#define VIEW_COMMANDS   (BIT(CHECK) | BIT(SHOW) | BIT(TEST))
+#define RECORD_COMMANDS (BIT(RECORD) | BIT(TEST))
+#define NET_COMMANDS                                                                               \
+    (BIT(CHECK) | BIT(SUBMIT) | BIT(JOBS) | BIT(SHOW) | BIT(CANCEL) | BIT(WITNESS) | BIT(VERIFY) | \
+     BIT(DIFF) | BIT(REVIEW) | BIT(REPLAY) | BIT(TOP) | BIT(TEST))
+#define JSON_COMMANDS                                                                              \
+    (BIT(CHECK) | BIT(SUBMIT) | BIT(JOBS) | BIT(SHOW) | BIT(VERIFY) | BIT(STATS) | BIT(DIFF) |     \
+     BIT(REVIEW) | BIT(REPLAY) | BIT(TOP) | BIT(TEST))
+
+typedef enum value_kind {
+    VALUE_NONE,
+    VALUE_TEXT,
+    VALUE_TEXTS,
+    VALUE_NUMBER,
+    VALUE_CHECKS,
+    VALUE_FAIL_ON
+} value_kind;
+
+typedef struct option_row {
+    const char *name; /* without the dashes */
+    char letter;      /* short form or 0 */
+    value_kind kind;
+    const char *value;   /* placeholder in the help, NULL for flags */
+    const char *choices; /* "a|b": what a VALUE_TEXT may be, NULL: anything */
+    size_t offset;       /* of the member of ft_options */
+    unsigned commands;   /* bits of the commands that take it */
+    const char *doc;
+} option_row;
+
+#define FT_FORMAT_CHOICES "text|json|sarif|junit|gitlab|github|html|markdown"
+#define MEMBER(name)      offsetof(ft_options, name)
+
+static const option_row rows[] = {
+    {"check", 0, VALUE_CHECKS, "LIST", NULL, MEMBER(checks), JOB_COMMANDS,
+     "what to look for: race, atomicity, assertion, lock, deadlock, order, by commas or repeated "
+     "(default: all; none when only --property is given)"},
+    {"model", 0, VALUE_TEXT, "M", "auto|observed|maximal|ctp|control", MEMBER(model), JOB_COMMANDS,
+     "what reads may return in another schedule: auto, observed, maximal, ctp (default: the most "
+     "precise that the trace supports, observed for long ones), or control: only synchronisation "
+     "counts, findings are possible ones"},
+    {"context-bound", 0, VALUE_TEXT, "N", NULL, MEMBER(context_bound), JOB_COMMANDS,
+     "only schedules of at most N context switches; auto: 1, 2, ... until found or proved for "
+     "every number (default: no bound)"},
+    {"wakeups", 0, VALUE_TEXT, "W", "any|observed|spurious", MEMBER(wakeups), JOB_COMMANDS,
+     "the signals that may wake a waiter of a condition variable in another schedule: any (any "
+     "signal, the default), observed (the signal that woke it in the run) or spurious (also none "
+     "at all, as POSIX allows)"},
+    {"per", 0, VALUE_TEXT, "WHAT", "location|event", MEMBER(per), JOB_COMMANDS,
+     "count candidates by source location or by event (default: location)"},
+    {"property", 0, VALUE_TEXTS, "FILE", NULL, MEMBER(properties), JOB_COMMANDS,
+     "a JSON file with one property or an array of them; may be repeated"},
+    {"ignore", 0, VALUE_TEXTS, "LOCATION", NULL, MEMBER(ignored), JOB_COMMANDS,
+     "leave candidates at this source location out; may be repeated"},
+    {"encoding", 0, VALUE_TEXT, "E", "default|literal", MEMBER(encoding), JOB_COMMANDS,
+     "default, or the literal encoding of the paper, as a yardstick"},
+    {"solver", 0, VALUE_TEXT, "S", "auto|z3|order", MEMBER(solver), JOB_COMMANDS,
+     "what decides the hard candidates: order, the project's own solver, z3, or the first where it "
+     "can and else the second (default: auto)"},
+    {"budget", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(budget), JOB_COMMANDS,
+     "time for the whole job (default: the server's, 300)"},
+    {"subproblem-budget", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(subproblem_budget), JOB_COMMANDS,
+     "time for one candidate (default: the server's, 20)"},
+    {"memory", 0, VALUE_NUMBER, "MB", NULL, MEMBER(memory), JOB_COMMANDS,
+     "mebibytes for a worker at one candidate, which is unknown beyond them (default: the "
+     "server's)"},
+    {"name", 0, VALUE_TEXT, "TEXT", NULL, MEMBER(name), JOB_COMMANDS,
+     "a name for the job, shown in lists"},
+    {"priority", 0, VALUE_TEXT, "N", NULL, MEMBER(priority), JOB_COMMANDS,
+     "-100 to 100: of the jobs of a project the higher ones go first (default: 0)"},
+    {"detach", 0, VALUE_NONE, NULL, NULL, MEMBER(detach), BIT(CHECK) | BIT(TEST),
+     "when interrupted, let the job on the server go on instead of cancelling it"},
+    {"workers", 0, VALUE_NUMBER, "N", NULL, MEMBER(workers), BIT(CHECK) | BIT(TEST),
+     "worker processes of the private daemon (default: one a core)"},
+    {"project", 0, VALUE_TEXT, "NAME", NULL, MEMBER(project), JOB_COMMANDS | BIT(REVIEW),
+     "the project whose findings these are: reviews, first and last seen are kept for each project "
+     "(default: \"default\")"},
+    {"webhook", 0, VALUE_TEXT, "URL", NULL, MEMBER(webhook), BIT(SUBMIT),
+     "tell this URL when the job has ended; its project needs a webhook secret (docs/running.md)"},
+    {"interval", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(interval), BIT(TOP),
+     "time between two looks (default: 2)"},
+    {"once", 0, VALUE_NONE, NULL, NULL, MEMBER(once), BIT(TOP), "look once and end"},
+    {"format", 'f', VALUE_TEXT, "F", FT_FORMAT_CHOICES, MEMBER(format), VIEW_COMMANDS,
+     "how the findings are printed: text (default), json, sarif, junit, gitlab, github, html or "
+     "markdown"},
+    {"report", 0, VALUE_TEXTS, "F=FILE", NULL, MEMBER(reports), VIEW_COMMANDS,
+     "write the findings in format F into FILE as well; may be repeated"},
+    {"color", 0, VALUE_TEXT, "WHEN", "auto|always|never", MEMBER(color), VIEW_COMMANDS | BIT(TOP),
+     "colours: on a terminal without NO_COLOR (auto, the default), always, never"},
+    {"source-root", 0, VALUE_TEXT, "DIR", NULL, MEMBER(source_root), VIEW_COMMANDS,
+     "read source lines in the files under DIR, not those that a recording has, and respect the "
+     "comments \"foretell: ignore CHECK -- REASON\" there"},
+    {"baseline", 0, VALUE_TEXTS, "FILE", NULL, MEMBER(baselines), VIEW_COMMANDS,
+     "findings in FILE (a JSON report or a list of fingerprints) are known and do not count for "
+     "the exit code; may be repeated"},
+    {"write-baseline", 0, VALUE_TEXT, "FILE", NULL, MEMBER(write_baseline), VIEW_COMMANDS,
+     "write the findings into FILE, as a baseline for later runs"},
+    {"new-since", 0, VALUE_TEXT, "JOB", NULL, MEMBER(new_since), VIEW_COMMANDS,
+     "findings of that job of the server are known"},
+    {"suppressions", 0, VALUE_TEXTS, "FILE", NULL, MEMBER(suppressions), VIEW_COMMANDS,
+     "findings that FILE says to ignore, with a reason and an expiry, do not count "
+     "(docs/findings.md); may be repeated"},
+    {"fail-on", 0, VALUE_FAIL_ON, "LIST", NULL, MEMBER(fail_on), VIEW_COMMANDS,
+     "the checks whose findings give exit code 1, by commas, or all (default), or none"},
+    {"fail-on-new", 0, VALUE_NONE, NULL, NULL, MEMBER(fail_on_new), VIEW_COMMANDS,
+     "findings that the server has seen in an earlier job of the project do not count either"},
+    {"state", 0, VALUE_TEXT, "STATE", "open|confirmed|false|fixed", MEMBER(state), BIT(REVIEW),
+     "what the finding is: open, confirmed, false (no bug) or fixed"},
+    {"reason", 0, VALUE_TEXT, "TEXT", NULL, MEMBER(reason), BIT(REVIEW),
+     "why, for those who read it"},
+    {"witness-dir", 0, VALUE_TEXT, "DIR", NULL, MEMBER(witness_dir), VIEW_COMMANDS,
+     "write the witness file of each finding that is listed into this folder"},
+    {"show-safe", 0, VALUE_NONE, NULL, NULL, MEMBER(show_safe), VIEW_COMMANDS,
+     "list what was proved safe as well, with the reasons"},
+    {"apart", 0, VALUE_NONE, NULL, NULL, MEMBER(apart), VIEW_COMMANDS,
+     "atomicity violations that are set apart (docs/findings.md) are listed and count like the "
+     "others"},
+    {"explain", 0, VALUE_NONE, NULL, NULL, MEMBER(explain), VIEW_COMMANDS,
+     "say what decided each candidate, what it cost, and what each pass left"},
+    {"full", 0, VALUE_NONE, NULL, NULL, MEMBER(full), VIEW_COMMANDS,
+     "print every step of a schedule, folding nothing"},
+    {"quiet", 'q', VALUE_NONE, NULL, NULL, MEMBER(quiet), VIEW_COMMANDS | RECORD_COMMANDS,
+     "print the summary line only, and no progress"},
+    {"wait", 0, VALUE_NONE, NULL, NULL, MEMBER(wait), BIT(SHOW), "wait until the job has ended"},
+    {"output", 'o', VALUE_TEXT, "FILE", NULL, MEMBER(output),
+     BIT(WITNESS) | BIT(CONVERT) | BIT(MERGE) | BIT(CHECK) | BIT(SHOW),
+     "where to write (default: standard output)"},
+    {"output", 'o', VALUE_TEXT, "FILE", NULL, MEMBER(output), BIT(RECORD), "the trace to write"},
+    {"output", 'o', VALUE_TEXT, "DIR", NULL, MEMBER(output), BIT(TEST),
+     "the folder for the traces and witnesses (default: one in TMPDIR, which stays where there is "
+     "a "
+     "finding)"},
+    {"to", 0, VALUE_TEXT, "FORMAT", "ndjson|binary", MEMBER(to),
+     BIT(CONVERT) | BIT(MERGE) | BIT(RECORD),
+     "the format to write: ndjson or binary (default: by the ending of the file: .ndjson, .jsonl "
+     "or .json for ndjson, .ftb or .bin for binary)"},
+    {"seed", 0, VALUE_NUMBER, "N", NULL, MEMBER(seed), RECORD_COMMANDS,
+     "let chance pick the next thread and the length of its turn, the same way for the same N "
+     "(default: in turn)"},
+    {"turn", 0, VALUE_NUMBER, "K", NULL, MEMBER(turn), RECORD_COMMANDS,
+     "accesses after which another thread goes on (default: 1000)"},
+    {"annotations", 0, VALUE_TEXT, "FILE", NULL, MEMBER(annotations), RECORD_COMMANDS,
+     "lines that say which accesses are part of no finding, and which functions come in order "
+     "(docs/record.md)"},
+    {"unordered-hand-overs", 0, VALUE_NONE, NULL, NULL, MEMBER(unordered_hand_overs),
+     RECORD_COMMANDS,
+     "memory that code without hooks hands from thread to thread may come at any time (default: "
+     "behind what was done with it before)"},
+    {"runs", 0, VALUE_NUMBER, "R", NULL, MEMBER(runs), RECORD_COMMANDS,
+     "run the program R times, with other seeds and turns: FILE run.ftb becomes run.1.ftb, "
+     "run.2.ftb, ...; FILE may be a folder, which is made"},
+    {"inputs-of", 0, VALUE_TEXT, "TRACE", NULL, MEMBER(inputs_of), RECORD_COMMANDS,
+     "give the program the inputs of that recording of it: another run of the same test, or with "
+     "the same --seed and --turn the same run"},
+    {"limit", 0, VALUE_NUMBER, "MIB", NULL, MEMBER(limit), RECORD_COMMANDS,
+     "size of the recording at which it ends; the program goes on (default: 4096)"},
+    {"exit-code", 0, VALUE_NONE, NULL, NULL, MEMBER(exit_code), BIT(RECORD),
+     "end with the program's exit code (128 + N behind signal N) where there is a trace (default: "
+     "0), as tests under make and ctest want it; of several runs the first one that is not 0"},
+    {"live-inputs", 0, VALUE_NONE, NULL, NULL, MEMBER(live_inputs), BIT(REPLAY) | BIT(TEST),
+     "do not give the program the inputs of the recording: it reads files, sockets and the time "
+     "itself"},
+    {"symbolic", 0, VALUE_NONE, NULL, NULL, MEMBER(symbolic), RECORD_COMMANDS,
+     "record what the program computes as well, for the model ctp (PROGRAM was built with "
+     "foretell-cc --symbolic)"},
+    {"stop", 0, VALUE_NONE, NULL, NULL, MEMBER(stop), BIT(REPLAY),
+     "end the program where the bug is reached (default: it runs on, and may crash)"},
+    {"no-replay", 0, VALUE_NONE, NULL, NULL, MEMBER(no_replay), BIT(TEST),
+     "do not run the program again, through the schedules that were found"},
+    {"deadline", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(deadline), BIT(REPLAY) | BIT(TEST),
+     "time without progress, and behind the end of the schedule, after which the program is ended "
+     "(default: 20)"},
+    {"json", 0, VALUE_NONE, NULL, NULL, MEMBER(json), JSON_COMMANDS, "print JSON instead of text"},
+    {"server", 0, VALUE_TEXT, "URL", NULL, MEMBER(server), NET_COMMANDS,
+     "the server: http://HOST:PORT, https://HOST or unix:PATH (default: FORETELL_SERVER)"},
+    {"help", 'h', VALUE_NONE, NULL, NULL, MEMBER(help), ~0u, "print this help"},
+};
+
+#define N_ROWS (sizeof rows / sizeof rows[0])
+
+static bool is_choice(const char *choices, const char *text)
+{
+    size_t length = strlen(text);
+    for (const char *at = choices; at && length > 0; at = strchr(at, '|')) {
+        if (*at == '|') at++;
+        if (strncmp(at, text, length) == 0 && (at[length] == '|' || !at[length])) return true;
+    }
+    return false;
+}
+
+static ft_status take_checks(ft_options *options, const char *text, ft_error *err)
+{
+    options->any_check = true;
+    while (*text) {
+        size_t length = strcspn(text, ",");
+        char *word = ft_strndup(text, length);
+        ft_check check = FT_CHECK_PROPERTY;
+        bool known = ft_check_parse(word, &check) && check != FT_CHECK_PROPERTY;
+        if (!known) {
+            ft_error_set(err, FT_USAGE,
+                         "unknown check '%s': there are race, atomicity, assertion, lock, "
+                         "deadlock, order",
+                         word);
+            free(word);
+            return FT_USAGE;
+        }
+        free(word);
+        options->checks[check] = true;
+        text += length + (text[length] == ',');
+    }
+    return FT_OK;
+}
+
+static ft_status take_fail_on(ft_options *options, const char *text, ft_error *err)
+{
+    bool all = strcmp(text, "all") == 0, none = strcmp(text, "none") == 0;
+    if (!options->any_fail_on || all || none)
+        for (unsigned i = 0; i < FT_CHECKS; i++) options->fail_on[i] = all;
+    options->any_fail_on = true;
+    while (!all && !none && *text) {
+        size_t length = strcspn(text, ",");
+        char *word = ft_strndup(text, length);
+        ft_check check;
+        bool known = ft_check_parse(word, &check);
+        if (known) options->fail_on[check] = true;
+        if (!known)
+            ft_error_set(err, FT_USAGE,
+                         "unknown check '%s': --fail-on takes race, atomicity, assertion, lock, "
+                         "deadlock, order, property, all or none",
+                         word);
+        free(word);
+        if (!known) return FT_USAGE;
+        text += length + (text[length] == ',');
+    }
+    return FT_OK;
+}
+
+static ft_status take_number(uint32_t *number, const option_row *row, const char *text,
+                             ft_error *err)
+{
+    char *end = NULL;
+    errno = 0;
+    unsigned long value = strtoul(text, &end, 10);
+    bool digits = *text >= '0' && *text <= '9' && *end == '\0';
+    if (!digits || errno || value == 0 || value > 1000000)
+        return ft_error_set(err, FT_USAGE, "--%s takes a whole number from 1 to 1000000, not '%s'",
+                            row->name, text);
+    *number = (uint32_t)value;
+    return FT_OK;
+}
+
+static ft_status take_text(const char **member, const option_row *row, const char *text,
+                           ft_error *err)
+{
+    if (row->choices && !is_choice(row->choices, text))
+        return ft_error_set(err, FT_USAGE, "--%s takes %s, not '%s'", row->name, row->choices,
+                            text);
+    *member = text;
+    return FT_OK;
+}
+
+static ft_status apply(ft_options *options, const option_row *row, const char *value, ft_error *err)
+{
+    void *member = (char *)options + row->offset;
+    switch (row->kind) {
+    case VALUE_NONE:
+        *(bool *)member = true;
+        return FT_OK;
+    case VALUE_TEXT:
+        return take_text(member, row, value, err);
+    case VALUE_TEXTS:
+        ft_vec_push((ft_texts *)member, value);
+        return FT_OK;
+    case VALUE_NUMBER:
+        return take_number(member, row, value, err);
+    case VALUE_CHECKS:
+        return take_checks(options, value, err);
+    case VALUE_FAIL_ON:
+        return take_fail_on(options, value, err);
+    }
+    return FT_OK;
+}
+
+static const option_row *find_option(const char *name, size_t length, ft_command command)
+{
+    for (size_t i = 0; i < N_ROWS; i++) {
+        bool named = strlen(rows[i].name) == length && memcmp(rows[i].name, name, length) == 0;
+        if (named && (rows[i].commands >> command & 1)) return &rows[i];
+    }
+    return NULL;
+}
+
+static const option_row *find_letter(char letter, ft_command command)
+{
+    for (size_t i = 0; i < N_ROWS; i++)
+        if (rows[i].letter == letter && (rows[i].commands >> command & 1)) return &rows[i];
+    return NULL;
+}
+
+static ft_status unknown_option(const ft_options *options, const char *word, ft_error *err)
+{
+    return ft_error_set(err, FT_USAGE, "unknown option '%s': see foretell %s --help", word,
+                        ft_command_name(options->command));
+}
+
+/* `given`: the value that stands in the same word, NULL: it is the next word. */
+static ft_status take_value(int argc, char **argv, int *at, const option_row *row,
+                            const char *given, ft_options *options, ft_error *err)
+{
+    const char *value = given ? given : *at + 1 < argc ? argv[++*at] : NULL;
+    if (!value || !*value)
+        return ft_error_set(err, FT_USAGE, "--%s needs a value: %s", row->name, row->value);
+    return apply(options, row, value, err);
+}
+
+/* Letters may stand together, the value of the last one too: -qo FILE, -oFILE. */
+static ft_status take_letters(int argc, char **argv, int *at, ft_options *options, ft_error *err)
+{
+    const char *word = argv[*at];
+    for (const char *letter = word + 1; *letter; letter++) {
+        const option_row *row = find_letter(*letter, options->command);
+        if (!row) return unknown_option(options, word, err);
+        if (row->value)
+            return take_value(argc, argv, at, row, letter[1] ? letter + 1 : NULL, options, err);
+        ft_status status = apply(options, row, NULL, err);
+        if (status) return status;
+    }
+    return FT_OK;
+}
+
+/* Handles argv[*at], which begins with a dash, and its value. */
+static ft_status take_option(int argc, char **argv, int *at, ft_options *options, ft_error *err)
+{
+    const char *word = argv[*at];
+    if (word[1] != '-') return take_letters(argc, argv, at, options, err);
+    const char *equals = strchr(word, '=');
+    size_t length = equals ? (size_t)(equals - word - 2) : strlen(word) - 2;
+    const option_row *row = find_option(word + 2, length, options->command);
+    if (!row) return unknown_option(options, word, err);
+    if (row->value)
+        return take_value(argc, argv, at, row, equals ? equals + 1 : NULL, options, err);
+    if (equals) return ft_error_set(err, FT_USAGE, "--%s takes no value", row->name);
+    return apply(options, row, NULL, err);
+}
+
+static bool find_command(const char *name, ft_command *command)
+{
+    for (unsigned i = 0; i < FT_COMMANDS; i++)
+        if (strcmp(ft_command_name((ft_command)i), name) == 0) {
+            *command = (ft_command)i;
+            return true;
+        }
+    return false;
+}
+
+/* Says which command begins most like the word, where one does. */
+static ft_status unknown_command(const char *word, ft_error *err)
+{
+    const char *closest = NULL;
+    size_t most = 1;
+    for (unsigned i = 0; i < FT_COMMANDS; i++) {
+        const char *name = ft_command_name((ft_command)i);
+        size_t same = 0;
+        while (word[same] && word[same] == name[same]) same++;
+        if (same > most) {
+            most = same;
+            closest = name;
+        }
+    }
+    if (!closest)
+        return ft_error_set(err, FT_USAGE, "unknown command '%s': see foretell --help", word);
+    return ft_error_set(err, FT_USAGE,
+                        "unknown command '%s': did you mean '%s'? (see foretell --help)", word,
+                        closest);
+}
+
+static ft_status check_arguments(const ft_options *options, ft_error *err)
+{
+    static const struct {
+        const char *text;
+        size_t min, max;
+    } shapes[] = {
+#define FT_ROW(symbol, name, arguments, min, max, line) {arguments, min, max},
+        FT_COMMAND_TABLE(FT_ROW)
+#undef FT_ROW
+    };
+    size_t given = options->arguments.len, min = shapes[options->command].min,
+           max = shapes[options->command].max;
+    const char *text = shapes[options->command].text;
+    bool too_many = max ? given > max : !*text && given > 0;
+    if (!options->help && (given < min || too_many))
+        return ft_error_set(err, FT_USAGE, "%s: usage: foretell %s [OPTION]...%s%s",
+                            too_many ? "too many arguments" : "an argument is missing",
+                            ft_command_name(options->command), *text ? " " : "", text);
+    return FT_OK;
+}
+
+ft_status ft_options_parse(int argc, char **argv, ft_options *options, ft_error *err)
+{
+    *options = (ft_options){.command = FT_COMMANDS};
+    if (argc < 2) return ft_error_set(err, FT_USAGE, "a command is missing: see foretell --help");
+    if (!find_command(argv[1], &options->command)) return unknown_command(argv[1], err);
+    bool only_arguments = false;
+    for (int i = 2; i < argc; i++) {
+        const char *word = argv[i];
+        if (only_arguments || word[0] != '-' || !word[1]) {
+            ft_vec_push(&options->arguments, word);
+            /* What follows the program is the program's, as with env and nice. */
+            if (RECORD_COMMANDS >> options->command & 1) only_arguments = true;
+        } else if (strcmp(word, "--") == 0) {
+            only_arguments = true;
+            options->before = options->arguments.len;
+        } else {
+            ft_status status = take_option(argc, argv, &i, options, err);
+            if (status) return status;
+        }
+    }
+    if (!only_arguments) options->before = options->arguments.len;
+    if (!options->server) options->server = getenv("FORETELL_SERVER");
+    if (options->server && !*options->server) options->server = NULL;
+    return check_arguments(options, err);
+}
+
+bool ft_options_are_for_people(const ft_options *options)
+{
+    return !options->json && (!options->format || strcmp(options->format, "text") == 0);
+}
+
+void ft_options_release(ft_options *options)
+{
+    ft_vec_release(&options->arguments);
+    ft_vec_release(&options->properties);
+    ft_vec_release(&options->ignored);
+    ft_vec_release(&options->reports);
+    ft_vec_release(&options->baselines);
+    ft_vec_release(&options->suppressions);
+}
+
+bool ft_options_at(ft_command command, size_t index, ft_option_row *row)
+{
+    for (size_t i = 0; i < N_ROWS; i++) {
+        if (!(rows[i].commands >> command & 1) || index-- > 0) continue;
+        *row = (ft_option_row){rows[i].name, rows[i].letter, rows[i].value, rows[i].choices,
+                               rows[i].doc};
+        return true;
+    }
+    return false;
+}
