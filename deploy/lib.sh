@@ -2,7 +2,7 @@
 # repository's root.
 
 build_packages=(gcc libc6-dev cmake ninja-build pkg-config libuv1-dev libz3-dev libsqlite3-dev
-    libjansson-dev libcurl4-openssl-dev libzstd-dev zlib1g-dev libdw-dev libelf-dev libcmocka-dev
+    libjansson-dev libcurl4-openssl-dev libzstd-dev zlib1g-dev liblzma-dev libdw-dev libelf-dev libcmocka-dev
     libseccomp-dev llvm-14-dev clang)
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }

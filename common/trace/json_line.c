@@ -67,6 +67,14 @@ static size_t utf8_length(const char *text, size_t length)
     return 0;
 }
 
+bool ft_line_is_comment(const char *text, size_t length)
+{
+    size_t at = 0;
+    while (at < length && is_space(text[at])) at++;
+    if (at < length && text[at] == '#') return true;
+    return length - at >= 2 && text[at] == '/' && text[at + 1] == '/';
+}
+
 ft_status ft_line_check(const char *text, size_t length, uint64_t number, ft_error *err)
 {
     for (size_t at = 0; at < length;) {

@@ -66,7 +66,9 @@ uint64_t ft_json_column(const ft_json_line *json, const ft_json_value *string, s
 ft_status ft_json_fail(const ft_json_line *json, size_t at, ft_error *err, const char *format, ...)
     FT_PRINTF(4, 5);
 
-/* For the other line formats: FT_INPUT with the column of the first byte that is neither valid
+/* For the other line formats. A comment: its first bytes that are not blank are # or //. */
+bool ft_line_is_comment(const char *text, size_t length);
+/* FT_INPUT with the column of the first byte that is neither valid
  * UTF-8 nor printable (names end up in JSON and on terminals); tabs pass. */
 ft_status ft_line_check(const char *text, size_t length, uint64_t number,
                         ft_error *err) FT_MUST_CHECK;

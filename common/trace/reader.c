@@ -1,23 +1,23 @@
 #include "trace/reader.h"
 
+#include "base/decoder.h"
 #include "trace/builder_internal.h"
+#include "trace/json_line.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <zlib.h>
-#include <zstd.h>
-
-enum { HEAD = 4096, PIECE = 1 << 18 };
+enum {
+    HEAD = 4096,               /* what formats are detected by */
+    MARK = 3,                  /* bytes of a byte order mark */
+    LONGEST_COMMENT = 1 << 16, /* a head that is nothing but comments and blank lines */
+    PIECE = 1 << 18            /* of raw formats */
+};
 
 /* In the order of detection: the first that recognises the head has it. */
-static const ft_format_reader *const READERS[] = {&ft_binary_reader, &ft_ndjson_reader,
-                                                  &ft_std_reader, &ft_log_reader};
+static const ft_format_reader *const READERS[] = {
+    &ft_binary_reader, &ft_rapidbin_reader, &ft_ndjson_reader, &ft_std_reader, &ft_log_reader};
 
 struct ft_reader {
     const ft_format_reader *format; /* NULL until detected */
@@ -147,22 +147,7 @@ static ft_status feed_format(ft_reader *reader, const char *text, size_t length)
 
 static size_t byte_order_mark(const char *head, size_t length)
 {
-    return length >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-}
-
-static bool has_magic(const char *head, size_t length, const char *magic, size_t magic_length)
-{
-    return length >= magic_length && memcmp(head, magic, magic_length) == 0;
-}
-
-static bool is_gzip(const char *head, size_t length)
-{
-    return has_magic(head, length, "\x1f\x8b", 2);
-}
-
-static bool is_zstd(const char *head, size_t length)
-{
-    return has_magic(head, length, "\x28\xb5\x2f\xfd", 4);
+    return length >= MARK && memcmp(head, "\xef\xbb\xbf", MARK) == 0 ? MARK : 0;
 }
 
 static bool is_blank(const char *head, size_t length)
@@ -179,6 +164,20 @@ static bool is_text(const char *head, size_t length)
     return true;
 }
 
+/* Where the first line begins that is neither blank nor a comment; the length: nowhere yet. */
+static size_t content_of(const char *head, size_t length)
+{
+    size_t at = 0;
+    while (at < length) {
+        const char *newline = memchr(head + at, '\n', length - at);
+        size_t end = newline ? (size_t)(newline - head) : length;
+        if (!ft_json_blank(head + at, end - at) && !ft_line_is_comment(head + at, end - at))
+            return at;
+        at = newline ? end + 1 : length;
+    }
+    return length;
+}
+
 static const ft_format_reader *detect(const char *head, size_t length)
 {
     bool text = is_text(head, length);
@@ -189,21 +188,30 @@ static const ft_format_reader *detect(const char *head, size_t length)
     return NULL;
 }
 
+static const char *const STILL_CODED[FT_CODINGS] = {
+#define STILL_CODED_ROW(symbol, name, magic) "the input is still compressed with " name,
+    FT_CODING_TABLE(STILL_CODED_ROW)
+#undef STILL_CODED_ROW
+};
+
 static const char *describe(const char *head, size_t length)
 {
     if (is_blank(head, length)) return "the input is empty";
-    if (is_gzip(head, length)) return "the input is still compressed with gzip";
-    if (is_zstd(head, length)) return "the input is still compressed with zstd";
+    for (size_t i = 0; i < FT_CODINGS; i++)
+        if (ft_coding_is((ft_coding)i, head, length)) return STILL_CODED[i];
     return is_text(head, length) ? "this is not a trace" : "this is binary data, not a trace";
 }
 
-static ft_status refuse(ft_reader *reader, const char *head, size_t length)
+static ft_status refuse(ft_reader *reader, const char *head, size_t content, size_t shown)
 {
-    return ft_error_at(&reader->failure, FT_INPUT, 1, 1,
-                       "%s: expected Foretell NDJSON (its first line is an object that starts with "
-                       "{\"format\":\"foretell\"), Foretell binary, RAPID STD "
-                       "(thread|op(object)|location) or a comma-separated log",
-                       describe(head, length));
+    uint64_t line = 1;
+    for (size_t i = 0; shown && i < content; i++) line += head[i] == '\n';
+    return ft_error_at(&reader->failure, FT_INPUT, line, 1,
+                       "%s: write Foretell NDJSON (its first line is an object that starts with "
+                       "{\"format\":\"foretell\"), RAPID STD (thread|op(object)|location) or a "
+                       "comma-separated log (thread,OP,object,location,number), or give Foretell "
+                       "binary or RapidBin",
+                       describe(head + content, shown));
 }
 
 /* Opens the format that the head shows and hands it all input so far. */
@@ -213,9 +221,10 @@ static ft_status start(ft_reader *reader)
     size_t length = reader->head.len, skip = byte_order_mark(head, length);
     head += skip;
     length -= skip;
-    size_t shown = length < HEAD ? length : (size_t)HEAD;
-    reader->format = detect(head, shown);
-    if (!reader->format) return refuse(reader, head, shown);
+    size_t content = content_of(head, length), left = length - content;
+    size_t shown = left < HEAD ? left : (size_t)HEAD;
+    reader->format = detect(head + content, shown);
+    if (!reader->format) return refuse(reader, head, content, shown);
     reader->builder = ft_builder_new(reader->format->format);
     if (reader->keep_inputs) ft_builder_keep_inputs(reader->builder);
     if (reader->flush)
@@ -226,6 +235,16 @@ static ft_status start(ft_reader *reader)
     return status;
 }
 
+/* Bytes that the head lacks before a format is chosen. */
+static size_t missing_head(const ft_reader *reader)
+{
+    const char *head = ft_strbuf_text(&reader->head);
+    size_t length = reader->head.len, skip = byte_order_mark(head, length);
+    if (length < HEAD + MARK) return HEAD + MARK - length;
+    bool comments = content_of(head + skip, length - skip) == length - skip;
+    return comments && length < LONGEST_COMMENT ? LONGEST_COMMENT - length : 0;
+}
+
 /* ---- the interface -------------------------------------------------------------------------- */
 
 ft_status ft_reader_feed(ft_reader *reader, const void *data, size_t length, ft_error *err)
@@ -234,12 +253,12 @@ ft_status ft_reader_feed(ft_reader *reader, const void *data, size_t length, ft_
     if (reader->failure.code != FT_OK) return report(reader, err);
     if (!length) return FT_OK;
     const char *text = data;
-    if (!reader->format) {
-        size_t missing = HEAD + 3 - reader->head.len, take = length < missing ? length : missing;
+    while (!reader->format && length) {
+        size_t missing = missing_head(reader), take = length < missing ? length : missing;
         ft_strbuf_add(&reader->head, text, take);
         text += take;
         length -= take;
-        if (reader->head.len == HEAD + 3 && start(reader) != FT_OK) return report(reader, err);
+        if (!missing_head(reader) && start(reader) != FT_OK) return report(reader, err);
     }
     if (length && feed_format(reader, text, length) != FT_OK) return report(reader, err);
     return FT_OK;
@@ -283,200 +302,5 @@ ft_status ft_trace_read_memory(const void *data, size_t length, ft_trace **trace
     ft_status status = ft_reader_feed(reader, data, length, err);
     if (status == FT_OK) status = ft_reader_finish(reader, trace, err);
     ft_reader_free(reader);
-    return status;
-}
-
-/* ---- files, perhaps compressed -------------------------------------------------------------- */
-
-/* A decompressor takes input as it comes and feeds the reader; `end` says whether it was whole. */
-typedef struct source {
-    ft_reader *reader;
-    ft_error *err;
-    uint64_t consumed; /* bytes of the file so far */
-    z_stream gzip;
-    ZSTD_DStream *zstd;
-    bool inside; /* in the middle of a member or frame */
-    unsigned char *out;
-} source;
-
-typedef struct decoder {
-    const char *name;
-    ft_status (*open)(source *s);
-    ft_status (*take)(source *s, const unsigned char *data, size_t length);
-    void (*close)(source *s);
-} decoder;
-
-static ft_status plain_take(source *s, const unsigned char *data, size_t length)
-{
-    return ft_reader_feed(s->reader, data, length, s->err);
-}
-
-static ft_status gzip_open(source *s)
-{
-    enum { WINDOW = 15, GZIP = 16 }; /* zlib.h, inflateInit2 */
-    return inflateInit2(&s->gzip, WINDOW + GZIP) == Z_OK
-               ? FT_OK
-               : ft_error_set(s->err, FT_INTERNAL, "zlib does not start");
-}
-
-static ft_status gzip_step(source *s)
-{
-    s->gzip.next_out = s->out;
-    s->gzip.avail_out = PIECE;
-    s->inside = true;
-    int code = inflate(&s->gzip, Z_NO_FLUSH);
-    if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
-        return ft_error_offset(s->err, FT_INPUT, s->consumed - s->gzip.avail_in,
-                               "the gzip stream is damaged: %s",
-                               s->gzip.msg ? s->gzip.msg : "zlib refuses it");
-    ft_status status = ft_reader_feed(s->reader, s->out, PIECE - s->gzip.avail_out, s->err);
-    if (status == FT_OK && code == Z_STREAM_END) {
-        s->inside = false;
-        inflateReset(&s->gzip);
-    }
-    return status;
-}
-
-/* Zeros may follow the last member (RFC 1952 says nothing; tapes and gzip do it). */
-static void skip_padding(source *s)
-{
-    while (s->gzip.avail_in && *s->gzip.next_in == 0) {
-        s->gzip.next_in++;
-        s->gzip.avail_in--;
-    }
-}
-
-static ft_status gzip_take(source *s, const unsigned char *data, size_t length)
-{
-    ft_status status = FT_OK;
-    s->gzip.next_in = (z_const Bytef *)data;
-    s->gzip.avail_in = (uInt)length;
-    do {
-        if (!s->inside) skip_padding(s);
-        if (!s->inside && !s->gzip.avail_in) break;
-        status = gzip_step(s);
-    } while (status == FT_OK && (s->gzip.avail_in || !s->gzip.avail_out));
-    return status;
-}
-
-static void gzip_close(source *s)
-{
-    inflateEnd(&s->gzip);
-}
-
-static ft_status zstd_open(source *s)
-{
-    s->zstd = ZSTD_createDStream();
-    return s->zstd ? FT_OK : ft_error_set(s->err, FT_INTERNAL, "zstd does not start");
-}
-
-static ft_status zstd_take(source *s, const unsigned char *data, size_t length)
-{
-    ZSTD_inBuffer in = {.src = data, .size = length};
-    ZSTD_outBuffer out = {.pos = 0};
-    do {
-        out = (ZSTD_outBuffer){.dst = s->out, .size = PIECE};
-        size_t hint = ZSTD_decompressStream(s->zstd, &out, &in);
-        if (ZSTD_isError(hint))
-            return ft_error_offset(s->err, FT_INPUT, s->consumed - (length - in.pos),
-                                   "the zstd stream is damaged: %s", ZSTD_getErrorName(hint));
-        s->inside = hint != 0;
-        ft_status status = ft_reader_feed(s->reader, s->out, out.pos, s->err);
-        if (status != FT_OK) return status;
-    } while (in.pos < in.size || (s->inside && out.pos == out.size));
-    return FT_OK;
-}
-
-static void zstd_close(source *s)
-{
-    ZSTD_freeDStream(s->zstd);
-}
-
-static ft_status nothing_to_open(source *s)
-{
-    (void)s;
-    return FT_OK;
-}
-
-static void nothing_to_close(source *s)
-{
-    (void)s;
-}
-
-static const decoder PLAIN = {"plain", nothing_to_open, plain_take, nothing_to_close};
-static const decoder GZIP = {"gzip", gzip_open, gzip_take, gzip_close};
-static const decoder ZSTD = {"zstd", zstd_open, zstd_take, zstd_close};
-
-/* Fills the buffer as far as the file goes, so that the first call sees the magic. */
-static ft_status read_piece(int fd, unsigned char *buffer, size_t *length, ft_error *err)
-{
-    *length = 0;
-    while (*length < PIECE) {
-        ssize_t got = read(fd, buffer + *length, PIECE - *length);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return ft_error_set(err, FT_IO, "cannot read: %s", strerror(errno));
-        if (got == 0) break;
-        *length += (size_t)got;
-    }
-    return FT_OK;
-}
-
-static ft_status take_all(source *s, const decoder *d, int fd, unsigned char *buffer, size_t length)
-{
-    ft_status status = FT_OK;
-    while (status == FT_OK && length) {
-        s->consumed += length;
-        status = d->take(s, buffer, length);
-        if (status == FT_OK) status = read_piece(fd, buffer, &length, s->err);
-    }
-    if (status == FT_OK && s->inside)
-        status = ft_error_offset(s->err, FT_INPUT, s->consumed,
-                                 "the %s stream is cut short: its end is missing", d->name);
-    return status;
-}
-
-static ft_status read_fd(int fd, ft_reader *reader, ft_error *err)
-{
-    unsigned char *buffer = ft_alloc(2 * (size_t)PIECE);
-    source s = {.reader = reader, .err = err, .out = buffer + PIECE};
-    size_t length;
-    ft_status status = read_piece(fd, buffer, &length, err);
-    const char *head = (const char *)buffer;
-    const decoder *d = &PLAIN;
-    if (status == FT_OK && is_gzip(head, length)) d = &GZIP;
-    if (status == FT_OK && is_zstd(head, length)) d = &ZSTD;
-    if (status == FT_OK) status = d->open(&s);
-    if (status == FT_OK) {
-        status = take_all(&s, d, fd, buffer, length);
-        d->close(&s);
-    }
-    free(buffer);
-    return status;
-}
-
-static ft_status open_file(const char *path, int *fd, ft_error *err)
-{
-    struct stat info;
-    *fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    if (*fd < 0)
-        return ft_error_set(err, errno == ENOENT ? FT_NOT_FOUND : FT_USAGE, "cannot open %s: %s",
-                            path, strerror(errno));
-    if (fstat(*fd, &info) == 0 && S_ISDIR(info.st_mode)) {
-        close(*fd);
-        return ft_error_set(err, FT_USAGE, "%s is a directory", path);
-    }
-    return FT_OK;
-}
-
-ft_status ft_trace_read_file(const char *path, ft_trace **trace, ft_error *err)
-{
-    int fd;
-    ft_status status = open_file(path, &fd, err);
-    if (status != FT_OK) return status;
-    ft_reader *reader = ft_reader_new();
-    status = read_fd(fd, reader, err);
-    if (status == FT_OK) status = ft_reader_finish(reader, trace, err);
-    ft_reader_free(reader);
-    if (fd != STDIN_FILENO) close(fd);
     return status;
 }

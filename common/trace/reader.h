@@ -32,7 +32,8 @@ ft_builder *ft_reader_builder(const ft_reader *reader);
 /* Ends the input as ft_reader_finish does, and gives the builder away as it is. */
 ft_status ft_reader_end(ft_reader *reader, ft_builder **builder, ft_error *err) FT_MUST_CHECK;
 
-/* Convenience for whole buffers and for files ("-" is standard input). */
+/* Convenience for whole buffers and for files ("-" is standard input), which may be compressed
+ * (base/decoder.h). */
 ft_status ft_trace_read_memory(const void *data, size_t length, ft_trace **trace,
                                ft_error *err) FT_MUST_CHECK;
 ft_status ft_trace_read_file(const char *path, ft_trace **trace, ft_error *err) FT_MUST_CHECK;
@@ -42,7 +43,8 @@ ft_status ft_trace_read_file(const char *path, ft_trace **trace, ft_error *err) 
 typedef struct ft_format_reader {
     ft_format format;
     bool raw;
-    bool (*detect)(const char *head, size_t length); /* head: up to 4096 bytes from the start */
+    /* head: up to 4096 bytes from the first line that is neither blank nor a comment */
+    bool (*detect)(const char *head, size_t length);
     void *(*open)(ft_builder *builder);
     ft_status (*line)(void *state, const char *text, size_t length, uint64_t number, ft_error *err);
     ft_status (*chunk)(void *state, const void *data, size_t length, ft_error *err);
@@ -50,7 +52,8 @@ typedef struct ft_format_reader {
     void (*close)(void *state);
 } ft_format_reader;
 
-extern const ft_format_reader ft_ndjson_reader, ft_std_reader, ft_log_reader, ft_binary_reader;
+extern const ft_format_reader ft_ndjson_reader, ft_std_reader, ft_rapidbin_reader, ft_log_reader,
+    ft_binary_reader;
 
 /* Writers: the sink is called with consecutive pieces. */
 typedef ft_status (*ft_sink)(void *context, const void *data, size_t length, ft_error *err);

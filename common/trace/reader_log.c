@@ -1,10 +1,11 @@
-/* The comma-separated logs of the race-prediction literature: `thread,OP,object,location,number`
- * (docs/trace-format.md says what is made of each operation).
+/* The comma-separated logs of the race-prediction literature: `thread,OP,object,location,number`,
+ * of which the last two may be missing (docs/trace-format.md says what is made of each operation).
  *
  * Two things are not in the log where they happened. A thread that waits on a monitor gives it back
- * and takes it again without a word: both are put in. A WAITJOIN may come before its SIGNALJOIN:
- * the edge's target is emitted where it is logged (the builder moves it), but only once it is known
- * that the SIGNALJOIN exists, so events are held back from an early WAITJOIN on. */
+ * and takes it again without a word: both are put in. A WAIT or WAITJOIN may come before its
+ * signal: the edge's target is emitted where it is logged (the builder moves it), but only once it
+ * is known that the signal exists, so events are held back from an early one on. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,8 +52,10 @@ enum { N_OPS = sizeof OPS / sizeof *OPS };
     "SIGNALNOTIFY or WAITNOTIFY"
 
 enum { THREAD, OP, OBJECT, LOCATION, NUMBER, FIELDS };
-static const char *const FIELD_NAMES[FIELDS] = {"a thread", "an operation", "an object",
-                                                "a location or nil", "a number"};
+static const char *const FIELD_NAMES[FIELDS] = {"thread", "operation", "object",
+                                                "location (nil: none)", "number"};
+#define EXAMPLE                                                                                    \
+    "thread,OP,object,location,number, for example 1,WR,7,a.c:3,1; the last two may be missing"
 
 typedef struct holding {
     uint32_t lock, depth;
@@ -63,6 +66,7 @@ typedef struct worker {
     bool waiting;         /* on a monitor */
     uint32_t object;      /* what it waits on: index of `objects` */
     holding monitor;      /* what it takes again; depth 0: nothing */
+    size_t early;         /* its early WAIT: index of `earlies` plus 1; 0: none is open */
     uint64_t since;       /* line of the WAITNOTIFY */
     uint32_t edge;        /* of the notify that wakes it, FT_NO_ID: none so far */
     uint64_t edge_line;
@@ -73,12 +77,17 @@ typedef struct object {
     uint32_t signal; /* edge, FT_NO_ID: none */
     uint32_t join;   /* likewise */
     bool join_used;  /* by a WAITJOIN */
+    size_t early[2]; /* the latest early WAIT, WAITJOIN: index of `earlies` plus 1 */
+    uint64_t round;  /* journal.round that `early` is of; of another one it is empty */
 } object;
 
-/* A WAITJOIN that came before its SIGNALJOIN. */
+/* A WAITJOIN that came before its SIGNALJOIN, or a WAIT that came before its SIGNAL. */
 typedef struct early {
-    uint32_t object;
-    uint32_t edge; /* FT_NO_ID: not known yet */
+    uint32_t object, thread;
+    uint32_t edge; /* FT_NO_ID: not known yet, or there is none */
+    uint64_t line;
+    size_t next; /* the one before on the object, of the same kind: index plus 1 */
+    bool join, open;
 } early;
 
 typedef struct record {
@@ -96,54 +105,87 @@ typedef struct journal {
     FT_VEC(record) held_back;
     FT_VEC(early) earlies;
     size_t open_earlies; /* without an edge; events are held back while there are any */
+    uint64_t round;      /* how often they were given up to here */
+    ft_map consumed;     /* thread and object -> the edge of the latest signal that it waited for */
 } journal;
 
 typedef struct line {
     const char *text;
     uint64_t number;
     size_t begin[FIELDS], end[FIELDS];
+    int fields; /* that it has: 3 to 5 */
     op op;
     uint32_t thread, loc;
 } line;
 
 /* ---- splitting a line ------------------------------------------------------------------------ */
 
-static ft_status expected(const line *l, int field, size_t at, ft_error *err)
+static ft_status missing(const line *l, int field, size_t at, ft_error *err)
 {
-    return ft_error_at(err, FT_INPUT, l->number, at + 1,
-                       "expected %s here: thread,OP,object,location,number", FIELD_NAMES[field]);
+    return ft_error_at(err, FT_INPUT, l->number, at + 1, "the %s is missing: write " EXAMPLE,
+                       FIELD_NAMES[field]);
 }
 
-/* The location may hold commas: the number is behind the last one. */
+static bool is_blank(char byte)
+{
+    return byte == ' ' || byte == '\t';
+}
+
+static void trim(line *l)
+{
+    for (int field = THREAD; field < FIELDS; field++) {
+        size_t *begin = &l->begin[field], *end = &l->end[field];
+        while (*begin < *end && is_blank(l->text[*begin])) ++*begin;
+        while (*begin < *end && is_blank(l->text[*end - 1])) --*end;
+    }
+}
+
+/* The location may hold commas: the number is behind the last one. A line of three fields has
+ * neither, one of four no number. */
 static ft_status split(line *l, size_t length, ft_error *err)
 {
     size_t at = 0;
-    for (int field = THREAD; field < NUMBER; field++) {
-        const char *comma = at <= length ? memchr(l->text + at, ',', length - at) : NULL;
-        if (!comma && field == LOCATION && at < length)
-            return ft_error_at(err, FT_INPUT, l->number, length + 1,
-                               "expected a comma and the number after the location");
-        if (!comma) return expected(l, at < length ? field + 1 : field, length, err);
+    int field = THREAD;
+    for (; field <= LOCATION; field++) {
+        const char *comma = at < length ? memchr(l->text + at, ',', length - at) : NULL;
         l->begin[field] = at;
-        l->end[field] = (size_t)(comma - l->text);
+        l->end[field] = comma ? (size_t)(comma - l->text) : length;
+        if (!comma) break;
         at = l->end[field] + 1;
     }
-    const char *last = memrchr(l->text, ',', length);
-    l->end[LOCATION] = (size_t)(last - l->text);
-    l->begin[NUMBER] = l->end[LOCATION] + 1;
-    l->end[NUMBER] = length;
-    for (int field = THREAD; field < FIELDS; field++)
-        if (l->begin[field] == l->end[field]) return expected(l, field, l->begin[field], err);
+    int last = field;
+    if (field > LOCATION) {
+        const char *comma = memrchr(l->text, ',', length);
+        l->end[LOCATION] = (size_t)(comma - l->text);
+        l->begin[NUMBER] = l->end[LOCATION] + 1;
+        l->end[NUMBER] = length;
+        last = NUMBER;
+    }
+    l->fields = last + 1;
+    trim(l);
+    if (last == THREAD)
+        return ft_error_at(err, FT_INPUT, l->number, length + 1,
+                           memchr(l->text, '|', length)
+                               ? "this line has '|' and no comma, as RAPID STD has, but the trace "
+                                 "began as a log: write " EXAMPLE
+                               : "this line has no comma: write " EXAMPLE
+                                 "; a comment begins with # or //");
+    if (last < OBJECT) return missing(l, last + 1, length, err);
+    for (field = THREAD; field <= last; field++)
+        if (l->begin[field] == l->end[field]) return missing(l, field, l->begin[field], err);
     return FT_OK;
 }
 
 static ft_status check_number(const line *l, ft_error *err)
 {
+    if (l->fields <= NUMBER) return FT_OK;
     size_t at = l->begin[NUMBER];
     if (l->text[at] == '-' && at + 1 < l->end[NUMBER]) at++;
     for (; at < l->end[NUMBER]; at++)
         if (l->text[at] < '0' || l->text[at] > '9')
-            return expected(l, NUMBER, l->begin[NUMBER], err);
+            return ft_error_at(err, FT_INPUT, l->number, l->begin[NUMBER] + 1,
+                               "the last of five fields is the sequence number, and this is not an "
+                               "integer: write " EXAMPLE);
     return FT_OK;
 }
 
@@ -153,6 +195,11 @@ static bool field_is(const line *l, int field, const char *text)
     return strlen(text) == length && memcmp(text, l->text + l->begin[field], length) == 0;
 }
 
+static size_t field_length(const line *l, int field)
+{
+    return l->end[field] - l->begin[field];
+}
+
 static ft_status find_op(line *l, ft_error *err)
 {
     for (size_t i = 0; i < N_OPS; i++) {
@@ -160,20 +207,19 @@ static ft_status find_op(line *l, ft_error *err)
         l->op = OPS[i].op;
         return FT_OK;
     }
+    enum { SHOWN = 32 };
+    size_t length = field_length(l, OP), shown = length < SHOWN ? length : (size_t)SHOWN;
+    const char *text = l->text + l->begin[OP];
+    while (shown && shown < length && ((unsigned char)text[shown] & 0xc0) == 0x80) shown--;
     return ft_error_at(err, FT_INPUT, l->number, l->begin[OP] + 1,
-                       "unknown operation: expected " OP_NAMES);
-}
-
-static size_t field_length(const line *l, int field)
-{
-    return l->end[field] - l->begin[field];
+                       "unknown operation '%.*s': use " OP_NAMES, (int)shown, text);
 }
 
 static void find_thread(journal *s, line *l)
 {
     l->thread = ft_builder_thread(s->builder, l->text + l->begin[THREAD], field_length(l, THREAD));
     while (s->workers.len <= l->thread) ft_vec_push(&s->workers, (worker){0});
-    bool nil = field_is(l, LOCATION, "nil");
+    bool nil = l->fields <= LOCATION || field_is(l, LOCATION, "nil");
     l->loc = nil ? FT_NO_LOC
                  : ft_builder_location(s->builder, l->text + l->begin[LOCATION],
                                        field_length(l, LOCATION), NULL, 0);
@@ -205,15 +251,52 @@ static void emit_simple(journal *s, const line *l, ft_event_kind kind, uint32_t 
     emit(s, (record){.thread = l->thread, .object = id, .loc = l->loc, .kind = (uint8_t)kind});
 }
 
+static void note_early(journal *s, const early *e)
+{
+    const char *name = s->names.names[e->object];
+    if (e->join)
+        ft_builder_note(s->builder, "join-without-signal", FT_NO_EVENT,
+                        "WAITJOIN on %s, which no SIGNALJOIN names: no order assumed", name);
+    else
+        ft_builder_note(s->builder, "wait-without-signal", ft_builder_count(s->builder),
+                        "line %" PRIu64
+                        ": WAIT on %s, which nobody signalled before, nor before the thread's next "
+                        "event: no order assumed",
+                        e->line, name);
+}
+
+static void put_early(journal *s, record r)
+{
+    const early *e = &s->earlies.data[r.object];
+    r.object = e->edge;
+    if (e->edge == FT_NO_ID)
+        note_early(s, e);
+    else
+        put(s, &r);
+}
+
 static void flush(journal *s)
 {
+    assert(!s->open_earlies);
     for (size_t i = 0; i < s->held_back.len; i++) {
-        record r = s->held_back.data[i];
-        if (r.early) r.object = s->earlies.data[r.object].edge;
-        if (r.object != FT_NO_ID) put(s, &r);
+        if (s->held_back.data[i].early)
+            put_early(s, s->held_back.data[i]);
+        else
+            put(s, &s->held_back.data[i]);
     }
     s->held_back.len = 0;
     s->earlies.len = 0;
+    s->round++;
+}
+
+/* The early one has its edge, or no hope of one. */
+static void close_early(journal *s, early *e, uint32_t edge)
+{
+    assert(e->open && s->open_earlies);
+    e->edge = edge;
+    e->open = false;
+    if (!e->join) s->workers.data[e->thread].early = 0;
+    if (--s->open_earlies == 0) flush(s);
 }
 
 /* A fresh edge for every signal: "SIGNAL 923270 (line 4)". */
@@ -279,45 +362,96 @@ static void do_lock(journal *s, const line *l)
 
 /* ---- signal and wait ------------------------------------------------------------------------- */
 
-static void do_signal(journal *s, const line *l)
+/* The list of the object's early ones; an older round's is emptied. */
+static size_t *early_list(journal *s, uint32_t id, bool join)
 {
-    uint32_t id = find_object(s, l);
-    s->objects.data[id].signal = new_edge(s, l);
+    object *o = &s->objects.data[id];
+    if (o->round != s->round) o->early[false] = o->early[true] = 0;
+    o->round = s->round;
+    return &o->early[join];
 }
 
+static void hold_early(journal *s, const line *l, uint32_t id, bool join)
+{
+    s->open_earlies++;
+    emit(s, (record){.thread = l->thread,
+                     .object = (uint32_t)s->earlies.len,
+                     .loc = l->loc,
+                     .kind = FT_EVENT_EDGE_IN,
+                     .early = true});
+    size_t *list = early_list(s, id, join);
+    ft_vec_push(&s->earlies, (early){.object = id,
+                                     .thread = l->thread,
+                                     .edge = FT_NO_ID,
+                                     .line = l->number,
+                                     .next = *list,
+                                     .join = join,
+                                     .open = true});
+    *list = s->earlies.len;
+}
+
+static uint64_t *consumed(journal *s, uint32_t thread, uint32_t id)
+{
+    bool inserted;
+    return ft_map_slot(&s->consumed, (uint64_t)thread << 32 | id, FT_NO_ID, &inserted);
+}
+
+/* Gives the object's early ones of a kind their edge: all of them, since one signal may start many
+ * threads. */
+static void fulfil(journal *s, uint32_t id, bool join, uint32_t edge)
+{
+    size_t *list = early_list(s, id, join), at = *list;
+    *list = 0;
+    while (at) {
+        early *e = &s->earlies.data[at - 1];
+        at = e->next;
+        if (!e->open) continue;
+        assert(e->object == id && e->join == join);
+        if (!join) *consumed(s, e->thread, id) = edge;
+        if (join) s->objects.data[id].join_used = true;
+        close_early(s, e, edge); /* after the last open one the list is gone */
+        if (!s->open_earlies) return;
+    }
+}
+
+static void do_signal(journal *s, const line *l)
+{
+    uint32_t id = find_object(s, l), edge = new_edge(s, l);
+    s->objects.data[id].signal = edge;
+    fulfil(s, id, false, edge);
+}
+
+/* The latest earlier signal, unless its thread waited for that one already: then, as without any,
+ * the signal may be logged later. */
 static void do_wait(journal *s, const line *l)
 {
     uint32_t id = find_object(s, l), edge = s->objects.data[id].signal;
-    if (edge != FT_NO_ID)
+    uint64_t *latest = consumed(s, l->thread, id);
+    if (edge != FT_NO_ID && *latest != edge) {
+        *latest = edge;
         emit_simple(s, l, FT_EVENT_EDGE_IN, edge);
-    else
-        ft_builder_note(s->builder, "wait-without-signal", next_event(s),
-                        "line %" PRIu64
-                        ": WAIT on %.*s, which nobody signalled before: no order assumed",
-                        l->number, (int)field_length(l, OBJECT), l->text + l->begin[OBJECT]);
+        return;
+    }
+    hold_early(s, l, id, false);
+    s->workers.data[l->thread].early = s->earlies.len;
 }
 
-/* Gives the early WAITJOINs of the object their edge. */
-static void fulfil(journal *s, uint32_t id)
+/* Before the next event of a thread: it did not wait for what is signalled later. */
+static void settle_wait(journal *s, uint32_t thread)
 {
-    object *o = &s->objects.data[id];
-    for (size_t i = 0; i < s->earlies.len; i++) {
-        early *e = &s->earlies.data[i];
-        if (e->object != id || e->edge != FT_NO_ID) continue;
-        e->edge = o->join;
-        o->join_used = true;
-        s->open_earlies--;
-    }
+    size_t index = s->workers.data[thread].early;
+    if (!index) return;
+    early *e = &s->earlies.data[index - 1];
+    assert(e->thread == thread && !e->join);
+    close_early(s, e, s->objects.data[e->object].signal);
 }
 
 static void do_signal_join(journal *s, const line *l)
 {
-    uint32_t id = find_object(s, l);
-    s->objects.data[id].join = new_edge(s, l);
+    uint32_t id = find_object(s, l), edge = new_edge(s, l);
+    s->objects.data[id].join = edge;
     s->objects.data[id].join_used = false;
-    if (!s->open_earlies) return;
-    fulfil(s, id);
-    if (!s->open_earlies) flush(s);
+    fulfil(s, id, true, edge);
 }
 
 static void do_wait_join(journal *s, const line *l)
@@ -329,30 +463,20 @@ static void do_wait_join(journal *s, const line *l)
         emit_simple(s, l, FT_EVENT_EDGE_IN, o->join);
         return;
     }
-    s->open_earlies++;
-    emit(s, (record){.thread = l->thread,
-                     .object = (uint32_t)s->earlies.len,
-                     .loc = l->loc,
-                     .kind = FT_EVENT_EDGE_IN,
-                     .early = true});
-    ft_vec_push(&s->earlies, (early){.object = id, .edge = FT_NO_ID});
+    hold_early(s, l, id, true);
 }
 
-/* A WAITJOIN that never met a SIGNALJOIN of its own: another join of the same thread, or a log that
- * was cut short. */
+/* At the end: a WAITJOIN that never met a SIGNALJOIN of its own is another join of the same thread,
+ * or the log was cut short. */
 static void settle_earlies(journal *s)
 {
-    for (size_t i = 0; i < s->earlies.len; i++) {
+    for (size_t i = 0; s->open_earlies && i < s->earlies.len; i++) {
         early *e = &s->earlies.data[i];
-        if (e->edge != FT_NO_ID) continue;
-        e->edge = s->objects.data[e->object].join;
-        if (e->edge == FT_NO_ID)
-            ft_builder_note(s->builder, "join-without-signal", FT_NO_EVENT,
-                            "WAITJOIN on %s, which no SIGNALJOIN names: no order assumed",
-                            s->names.names[e->object]);
+        if (!e->open) continue;
+        const object *o = &s->objects.data[e->object];
+        close_early(s, e, e->join ? o->join : o->signal);
     }
-    flush(s);
-    s->open_earlies = 0;
+    assert(!s->held_back.len);
 }
 
 /* ---- monitors -------------------------------------------------------------------------------- */
@@ -449,6 +573,7 @@ static void wake(journal *s, uint32_t thread)
 
 static void do_line(journal *s, const line *l)
 {
+    settle_wait(s, l->thread);
     wake(s, l->thread);
     switch (l->op) {
     case OP_READ:
@@ -485,7 +610,7 @@ static ft_status log_line(void *state, const char *text, size_t length, uint64_t
 {
     journal *s = state;
     if (length && text[length - 1] == '\r') length--;
-    if (ft_json_blank(text, length)) return FT_OK;
+    if (ft_json_blank(text, length) || ft_line_is_comment(text, length)) return FT_OK;
     line l = {.text = text, .number = number};
     ft_status status = ft_line_check(text, length, number, err);
     if (status == FT_OK) status = split(&l, length, err);
@@ -525,6 +650,7 @@ static void log_close(void *state)
     journal *s = state;
     if (!s) return;
     for (size_t i = 0; i < s->workers.len; i++) ft_vec_release(&s->workers.data[i].held);
+    ft_map_release(&s->consumed);
     ft_intern_release(&s->names);
     ft_vec_release(&s->objects);
     ft_vec_release(&s->workers);

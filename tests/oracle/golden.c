@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "trace/reader.h"
 #include "verdict/checker.h"
@@ -16,6 +17,17 @@ static void fail(const char *path, const char *why)
     exit(1);
 }
 
+/* The first that is there. */
+static void find_trace(const char *folder, const char *name, ft_strbuf *path)
+{
+    static const char *const ENDS[] = {".ndjson", ".std", ".log", ".rapidbin", ".std.xz"};
+    for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
+        ft_strbuf_clear(path);
+        ft_strbuf_printf(path, "%s/%s%s", folder, name, ENDS[i]);
+        if (access(path->text, R_OK) == 0) return;
+    }
+}
+
 static void load(const char *folder, const char *name, ft_golden *golden)
 {
     ft_strbuf path = {0};
@@ -26,8 +38,7 @@ static void load(const char *folder, const char *name, ft_golden *golden)
     golden->expected = json_load_file(path.text, JSON_REJECT_DUPLICATES, &json_err);
     if (!golden->expected) fail(path.text, json_err.text);
     if (!json_is_string(json_object_get(golden->expected, "why"))) fail(path.text, "no why");
-    ft_strbuf_clear(&path);
-    ft_strbuf_printf(&path, "%s/%s.ndjson", folder, name);
+    find_trace(folder, name, &path);
     if (ft_trace_read_file(path.text, &golden->trace, &err) != FT_OK) fail(path.text, err.message);
     ft_observe_run(golden->trace);
     if (golden->trace->broken != FT_NO_EVENT) fail(path.text, golden->trace->broken_text);

@@ -1,4 +1,5 @@
-/* The golden files: tests/golden/NAME.ndjson and NAME.expected.json:
+/* The golden files: tests/golden/NAME.ndjson (or .std, .log, .rapidbin, .std.xz) and
+ * NAME.expected.json:
  *
  *   {"why": "one sentence",
  *    "properties": [PROPERTY of docs/records.md],                              optional

@@ -231,11 +231,12 @@ static void test_wild(void **state)
     assert_true(flowed > SEEDS);
 }
 
-/* Threads under two spellings, forked before they act or not at all or often, begins and ends
- * around threads or inside. */
+/* Threads under two spellings, forked before they act or behind their begin or not at all or often,
+ * begins and ends around threads or inside, requests with and without their acquire. */
 static void random_std(uint64_t *random, ft_strbuf *text)
 {
-    static const char *const OPS[] = {"r(x)", "w(x)", "acq(l)", "rel(l)", "begin", "end", "r(y)"};
+    static const char *const OPS[] = {"r(x)",  "w(x)", "acq(l)", "rel(l)", "req(l)",
+                                      "begin", "end",  "r(y)",   "begin",  "branch"};
     uint32_t orderly = rnd(random, 3), lines = 20 + rnd(random, 30);
     for (uint32_t i = 0; i < lines; i++) {
         uint32_t thread = orderly && i < lines / 2 ? rnd(random, 2) : rnd(random, 6);
@@ -246,7 +247,7 @@ static void random_std(uint64_t *random, ft_strbuf *text)
             ft_strbuf_printf(text, "%s(%s%u)", rnd(random, 3) ? "fork" : "join", bare ? "" : "T",
                              other == thread ? 9 : other);
         else
-            ft_strbuf_puts(text, OPS[rnd(random, orderly ? 4 : 7)]);
+            ft_strbuf_puts(text, OPS[rnd(random, orderly ? 5 : 10)]);
         ft_strbuf_printf(text, "|f.c:%u\n", rnd(random, 9));
     }
 }

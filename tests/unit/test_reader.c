@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -168,6 +169,36 @@ static void test_zstd_file(void **state)
     }
 }
 
+static size_t xz(const void *data, size_t length, unsigned char *out, size_t room)
+{
+    size_t at = 0;
+    assert_int_equal(
+        lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, NULL, data, length, out, &at, room), LZMA_OK);
+    return at;
+}
+
+static void test_xz_file(void **state)
+{
+    (void)state;
+    unsigned char packed[512];
+    ft_error err;
+    ft_trace *trace;
+    size_t first = xz(TINY, 10, packed, 256);
+    size_t both = first + xz(TINY + 10, sizeof TINY - 11, packed + first, 256);
+    assert_int_equal(read_as_file(packed, both, &trace, &err), FT_OK);
+    assert_int_equal(trace->n_events, 2);
+    ft_trace_free(trace);
+    for (size_t cut = 7; cut < both; cut++) {
+        if (cut == first) continue;
+        assert_int_equal(read_as_file(packed, cut, &trace, &err), FT_INPUT);
+        assert_non_null(strstr(err.message, "xz stream is cut short"));
+        assert_true(err.has_offset && err.offset == cut);
+    }
+    packed[first - 10] ^= 1;
+    assert_int_equal(read_as_file(packed, both, &trace, &err), FT_INPUT);
+    assert_non_null(strstr(err.message, "the xz stream is damaged"));
+}
+
 static void test_large_gzip_file(void **state)
 {
     (void)state;
@@ -182,6 +213,25 @@ static void test_large_gzip_file(void **state)
     ft_trace_free(trace);
     free(packed);
     ft_strbuf_release(&text);
+}
+
+/* Comments are no part of what a format is detected by, however long they are. */
+static void test_comments_first(void **state)
+{
+    (void)state;
+    for (uint32_t lines = 0; lines < 2000; lines = 2 * lines + 1) {
+        ft_strbuf text = {0};
+        for (uint32_t i = 0; i < lines; i++) ft_strbuf_puts(&text, "# 1,2|3 {\n  // [,]\n\n");
+        ft_strbuf_puts(&text, TINY);
+        ft_trace *trace = read_text(text.text, text.len);
+        assert_int_equal(trace->n_events, 2);
+        ft_trace_free(trace);
+        ft_strbuf_puts(&text, "?");
+        ft_strbuf_release(&text);
+    }
+    assert_refused("# only this\n", 12, FT_INPUT, 1, 1, "the input is empty");
+    assert_refused("# this, then\n\nhello\n", 20, FT_INPUT, 3, 1, "not a trace");
+    assert_refused("\xfd\x37zXZ\0..", 8, FT_INPUT, 1, 1, "still compressed with xz");
 }
 
 static void test_missing_file(void **state)
@@ -226,6 +276,7 @@ int main(void)
         cmocka_unit_test(test_detection),         cmocka_unit_test(test_line_ends),
         cmocka_unit_test(test_long_line),         cmocka_unit_test(test_any_chunks),
         cmocka_unit_test(test_gzip_file),         cmocka_unit_test(test_zstd_file),
+        cmocka_unit_test(test_xz_file),           cmocka_unit_test(test_comments_first),
         cmocka_unit_test(test_large_gzip_file),   cmocka_unit_test(test_missing_file),
         cmocka_unit_test(test_ndjson_long_table),
     };

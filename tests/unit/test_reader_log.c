@@ -38,8 +38,44 @@ static void test_signals(void **state)
                                 0);
     reader_expect_events(t, "1 edge-out SIGNAL 7 (line 2)\n2 edge-in SIGNAL 7 (line 2)\n"
                             "3 edge-in SIGNAL 7 (line 2)\n1 edge-out SIGNAL 7 (line 5)\n"
-                            "3 edge-in SIGNAL 7 (line 5)\n2 read 1\n");
-    assert_int_equal(reader_note(t, "wait-without-signal"), 2);
+                            "2 edge-in SIGNAL 7 (line 5)\n3 edge-in SIGNAL 7 (line 5)\n2 read 1\n");
+    assert_int_equal(reader_note(t, "wait-without-signal"), 1);
+    assert_int_equal(reader_note(t, "early-edge"), 2);
+    ft_trace_free(t);
+}
+
+/* A thread that acts before the signal did not wait for it; one that does not did. */
+static void test_early_wait(void **state)
+{
+    (void)state;
+    ft_trace *t = reader_accept("1,WT,7\n2,WR,1\n2,SIG,7\n1,RD,1\n", 2);
+    reader_expect_events(
+        t, "2 write 1\n2 edge-out SIG 7 (line 3)\n1 edge-in SIG 7 (line 3)\n1 read 1\n");
+    ft_trace_free(t);
+    t = reader_accept("1,WT,7\n1,RD,1\n2,WR,1\n2,SIG,7\n3,WT,7\n", 0);
+    reader_expect_events(
+        t, "1 read 1\n2 write 1\n2 edge-out SIG 7 (line 4)\n3 edge-in SIG 7 (line 4)\n");
+    assert_int_equal(reader_note(t, "wait-without-signal"), 1);
+    ft_trace_free(t);
+    /* Beside a WAITJOIN whose signal never comes. */
+    t = reader_accept("1,WAITJOIN,9\n2,WAIT,7\n3,WAIT,7\n3,WR,1\n4,SIGNAL,7\n2,WR,2\n", 0);
+    reader_expect_events(t, "3 write 1\n4 edge-out SIGNAL 7 (line 5)\n"
+                            "2 edge-in SIGNAL 7 (line 5)\n2 write 2\n");
+    assert_int_equal(reader_note(t, "wait-without-signal"), 1);
+    assert_int_equal(reader_note(t, "join-without-signal"), 1);
+    ft_trace_free(t);
+}
+
+static void test_fewer_fields(void **state)
+{
+    (void)state;
+    ft_trace *t = reader_accept("# thread, op, object\n1,LK,5\n 1 , WR , 8 , a.c:3 , 4 \n"
+                                "1,UK,5,b.c:4\n// end\n",
+                                3);
+    reader_expect_events(t, "1 acquire 5\n1 write 8\n1 release 5\n");
+    assert_null(ft_trace_location_text(t, t->loc[0]));
+    assert_string_equal(ft_trace_location_text(t, t->loc[1]), "a.c:3");
+    assert_string_equal(ft_trace_location_text(t, t->loc[2]), "b.c:4");
     ft_trace_free(t);
 }
 
@@ -159,10 +195,11 @@ static void test_sleep_to_the_end(void **state)
 static void test_refused(void **state)
 {
     (void)state;
-    reader_refuse("1,WR,1,nil,1\n1@@", "operation");
+    reader_refuse("1,WR,1,nil,1\n1@@", "no comma");
+    reader_refuse("1,WR,1,nil,1\nT1|w(x)|3@@", "RAPID STD");
     reader_refuse("1,WR,1,nil,1\n1,WR@@", "object");
-    reader_refuse("1,WR,1,nil,1\n1,WR,1@@", "location");
-    reader_refuse("1,WR,1,nil,1\n1,WR,1,nil@@", "number");
+    reader_refuse("1,WR,1,nil,1\n1,WR, @@", "object");
+    reader_refuse("1,WR,1,nil,1\n1,WR,1,@@", "location");
     reader_refuse("1,WR,1,nil,1\n1,WR,1,nil,@@", "number");
     reader_refuse("1,WR,1,nil,1\n1,WR,1,nil,@@x", "number");
     reader_refuse("1,WR,1,nil,1\n1,WR,1,nil,@@-", "number");
@@ -249,6 +286,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_both_spellings),
         cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_early_wait),
+        cmocka_unit_test(test_fewer_fields),
         cmocka_unit_test(test_early_join),
         cmocka_unit_test(test_early_join_with_events),
         cmocka_unit_test(test_joins),

@@ -107,13 +107,78 @@ static void test_begin_and_end(void **state)
     ft_trace_free(t);
 }
 
+/* A begin that is logged before its thread's fork is the thread's: behind the fork, once. */
+static void test_early_begin(void **state)
+{
+    (void)state;
+    ft_trace *t = reader_accept("T0|begin|0\nT1|begin|0\nT0|fork(T1)|1\nT0|w(x)|2\nT1|begin|4\n"
+                                "T1|w(x)|5\n",
+                                0);
+    reader_expect_events(t, "T0 begin\nT0 fork T1\nT0 write x\nT1 begin\nT1 write x\n");
+    assert_int_equal(reader_note(t, "early-begin"), 1);
+    assert_int_equal(reader_note(t, "begin-end"), 0);
+    ft_trace_free(t);
+    t = reader_accept("T1|begin|0\nT1|begin|0\nT0|fork(T1)|1\nT0|w(x)|2\nT1|w(x)|5\nT1|end|6\n", 0);
+    reader_expect_events(t, "T0 fork T1\nT1 begin\nT0 write x\nT1 write x\nT1 end\n");
+    assert_int_equal(reader_note(t, "early-begin"), 1);
+    ft_trace_free(t);
+}
+
+/* Where the other begins and ends enclose transactions it is none of them; where the thread acts
+ * before its fork the log is wrong in another way, and the begin stays. */
+static void test_early_begin_apart(void **state)
+{
+    (void)state;
+    ft_trace *t = reader_accept("T1|begin|0\nT0|fork(T1)|1\nT1|w(y)|2\nT1|begin|4\nT1|w(x)|5\n"
+                                "T1|end|6\nT1|r(x)|7\n",
+                                0);
+    reader_expect_events(t,
+                         "T0 fork T1\nT1 write y\nT1 tx-begin\nT1 write x\nT1 tx-end\nT1 read x\n");
+    assert_int_equal(reader_note(t, "early-begin"), 1);
+    ft_trace_free(t);
+    t = reader_accept("T1|begin|0\nT1|w(y)|2\nT0|fork(T1)|1\nT1|w(x)|5\n", 0);
+    reader_expect_events(t, "T1 begin\nT1 write y\nT0 fork T1\nT1 write x\n");
+    assert_int_equal(reader_note(t, "early-begin"), 0);
+    ft_trace_free(t);
+}
+
+static void test_requests(void **state)
+{
+    (void)state;
+    ft_trace *t = reader_accept("T1|req(a)|1\nT1|acq(a)|1\nT2|req(b)|2\nT2|acq(b)|2\nT1|req(c)|3\n"
+                                "T1|w(x)|4\nT2|req(a)|5\nT3|req(c)|6\n",
+                                0);
+    reader_expect_events(t, "T1 acquire a\nT2 acquire b\nT1 write x\nT2 acquire a\n");
+    assert_int_equal(t->flags[3] & FT_FLAG_BLOCKED, FT_FLAG_BLOCKED);
+    assert_string_equal(ft_trace_location_text(t, t->loc[3]), "5");
+    assert_int_equal(reader_note(t, "request-unanswered"), 2); /* both of c */
+    ft_trace_free(t);
+    /* A thread that was joined does not wait. */
+    t = reader_accept("T1|acq(a)|1\nT2|req(a)|2\nT1|join(T2)|3\n", 0);
+    reader_expect_events(t, "T1 acquire a\nT1 join T2\n");
+    ft_trace_free(t);
+}
+
+static void test_comments_and_blanks(void **state)
+{
+    (void)state;
+    ft_trace *t = reader_accept("# a, b | c\n T1 | acq(l) | f.c:1 \nT1|rel(l)|2\n\t// T9|w(x)|3\n"
+                                "T2\t|begin\t|\nT2 |acq(l)\nT1|branch|9\n",
+                                1);
+    reader_expect_events(t, "T1 acquire l\nT1 release l\nT2 begin\nT2 acquire l\n");
+    assert_string_equal(ft_trace_location_text(t, t->loc[0]), "f.c:1");
+    ft_trace_free(t);
+}
+
 static void test_refused(void **state)
 {
     (void)state;
     reader_refuse("T1|w(x)|1\nT1@@", "'|'");
-    reader_refuse("T1|w(x)|1\n@@|w(x)|1", "thread name");
-    reader_refuse("T1|w(x)|1\nT1|@@W(x)|1", "r, w, acq");
-    reader_refuse("T1|w(x)|1\nT1|@@|1", "r, w, acq");
+    reader_refuse("T1|w(x)|1\n1,WR,1,nil,1@@", "a log has");
+    reader_refuse("T1|w(x)|1\nT1|w(x)y|1@@", "')' is missing");
+    reader_refuse("T1|w(x)|1\n@@|w(x)|1", "thread before");
+    reader_refuse("T1|w(x)|1\nT1|@@W(x)|1", "'W': use r, w, acq");
+    reader_refuse("T1|w(x)|1\nT1|@@|1", "missing");
     reader_refuse("T1|w(x)|1\nT1|@@write|1", "r, w, acq");
     reader_refuse("T1|w(x)|1\nT1|w(@@)|1", "object");
     reader_refuse("T1|w(x)|1\nT1|w@@|1", "object");
@@ -161,12 +226,21 @@ static void test_corpus(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_op),     cmocka_unit_test(test_objects_hold_anything),
-        cmocka_unit_test(test_bare_numbers), cmocka_unit_test(test_names_the_other_way_round),
-        cmocka_unit_test(test_both_act),     cmocka_unit_test(test_neither_acts),
-        cmocka_unit_test(test_forked_twice), cmocka_unit_test(test_begin_and_end),
-        cmocka_unit_test(test_refused),      cmocka_unit_test(test_own_number),
+        cmocka_unit_test(test_every_op),
+        cmocka_unit_test(test_objects_hold_anything),
+        cmocka_unit_test(test_bare_numbers),
+        cmocka_unit_test(test_names_the_other_way_round),
+        cmocka_unit_test(test_both_act),
+        cmocka_unit_test(test_neither_acts),
+        cmocka_unit_test(test_forked_twice),
+        cmocka_unit_test(test_begin_and_end),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_own_number),
         cmocka_unit_test(test_corpus),
+        cmocka_unit_test(test_early_begin),
+        cmocka_unit_test(test_early_begin_apart),
+        cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_comments_and_blanks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

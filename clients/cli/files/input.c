@@ -6,9 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
+#include "base/decoder.h"
 #include "base/memory.h"
 #include "terminal/signals.h"
 #include "trace/reader.h"
@@ -49,14 +48,12 @@ static ft_status copy_out(FILE *from, FILE **copy, ft_error *err)
     return FT_OK;
 }
 
-static const char *encoding_of(FILE *file)
+static ft_coding coding_of(FILE *file)
 {
-    unsigned char head[4] = {0};
+    unsigned char head[8] = {0};
     size_t got = fread(head, 1, sizeof head, file);
     rewind(file);
-    if (got >= 2 && head[0] == 0x1f && head[1] == 0x8b) return "gzip";
-    if (got == 4 && memcmp(head, "\x28\xb5\x2f\xfd", 4) == 0) return "zstd";
-    return NULL;
+    return ft_coding_of(head, got);
 }
 
 /* Pipes become files, whose size is known and whose start can be looked at. */
@@ -74,131 +71,93 @@ static ft_status make_seekable(FILE **file, struct stat *info, ft_error *err)
     return fstat(fileno(copy), info) ? ft_error_set(err, FT_IO, "%s", strerror(errno)) : FT_OK;
 }
 
-ft_status ft_input_open(const char *path, ft_input *input, ft_error *err)
-{
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
-    if (!file) return ft_error_set(err, FT_USAGE, "cannot be opened: %s", strerror(errno));
-    struct stat info;
-    ft_status status = make_seekable(&file, &info, err);
-    if (status) {
-        if (file != stdin) fclose(file);
-        return status;
-    }
-    *input =
-        (ft_input){.file = file, .bytes = (uint64_t)info.st_size, .encoding = encoding_of(file)};
-    return FT_OK;
-}
-
 void ft_input_close(ft_input *input)
 {
     if (input->file && input->file != stdin) fclose(input->file);
     *input = (ft_input){0};
 }
 
-/* ---- decoding ------------------------------------------------------------------------------- */
+static ft_status feed_all(FILE *file, ft_decoder *decoder, ft_error *err)
+{
+    char piece[PIECE];
+    size_t got;
+    while ((got = fread(piece, 1, sizeof piece, file)) > 0) {
+        ft_status status = ft_decoder_feed(decoder, piece, got, err);
+        if (status) return status;
+    }
+    if (ferror(file)) return ft_error_set(err, FT_USAGE, "cannot be read: %s", strerror(errno));
+    return ft_decoder_end(decoder, err);
+}
+
+static ft_status decode(FILE *file, ft_coding coding, ft_decoder_sink to, void *context,
+                        ft_error *err)
+{
+    ft_decoder *decoder = NULL;
+    ft_status status = ft_decoder_open(coding, to, context, &decoder, err);
+    if (!status) status = feed_all(file, decoder, err);
+    ft_decoder_close(decoder);
+    return status;
+}
+
+static ft_status write_out(void *file, const void *data, size_t length, ft_error *err)
+{
+    if (fwrite(data, 1, length, file) == length) return FT_OK;
+    return ft_error_set(err, FT_IO, "cannot be copied: %s", strerror(errno));
+}
+
+/* No server takes xz (it is not a coding of HTTP): the file goes up decoded. */
+static ft_status replace_xz(FILE **file, struct stat *info, ft_error *err)
+{
+    FILE *copy = tmpfile();
+    if (!copy) return ft_error_set(err, FT_IO, "cannot make a temporary file: %s", strerror(errno));
+    ft_status status = decode(*file, FT_CODING_XZ, write_out, copy, err);
+    if (!status && (fflush(copy) || fstat(fileno(copy), info)))
+        status = ft_error_set(err, FT_IO, "cannot be copied: %s", strerror(errno));
+    if (status) {
+        fclose(copy);
+        return status;
+    }
+    if (*file != stdin) fclose(*file);
+    rewind(copy);
+    *file = copy;
+    return FT_OK;
+}
+
+ft_status ft_input_open(const char *path, ft_input *input, ft_error *err)
+{
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    if (!file) return ft_error_set(err, FT_USAGE, "cannot be opened: %s", strerror(errno));
+    struct stat info;
+    ft_status status = make_seekable(&file, &info, err);
+    if (!status && coding_of(file) == FT_CODING_XZ) status = replace_xz(&file, &info, err);
+    if (status) {
+        if (file != stdin) fclose(file);
+        return status;
+    }
+    ft_coding coding = coding_of(file);
+    *input = (ft_input){.file = file,
+                        .bytes = (uint64_t)info.st_size,
+                        .encoding = coding == FT_CODINGS ? NULL : ft_coding_name(coding)};
+    return FT_OK;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
 
 typedef struct sink {
     ft_reader *reader;
     ft_digest digest;
 } sink;
 
-static ft_status give(sink *to, const void *data, size_t length, ft_error *err)
+static ft_status give(void *context, const void *data, size_t length, ft_error *err)
 {
+    sink *to = context;
     ft_digest_update(&to->digest, data, length);
     return ft_reader_feed(to->reader, data, length, err);
 }
 
-static ft_status read_plain(FILE *file, sink *to, ft_error *err)
-{
-    char piece[PIECE];
-    size_t got;
-    while ((got = fread(piece, 1, sizeof piece, file)) > 0) {
-        ft_status status = give(to, piece, got, err);
-        if (status) return status;
-    }
-    return FT_OK;
-}
-
-/* Inflates what `stream` has; *whole says whether a gzip member ended with it. */
-static ft_status inflate_piece(z_stream *stream, sink *to, bool *whole, ft_error *err)
-{
-    unsigned char out[PIECE];
-    while (stream->avail_in > 0) {
-        if (*whole && inflateReset(stream) != Z_OK)
-            return ft_error_set(err, FT_INTERNAL, "zlib cannot be reset");
-        stream->next_out = out;
-        stream->avail_out = sizeof out;
-        int code = inflate(stream, Z_NO_FLUSH);
-        if (code != Z_OK && code != Z_STREAM_END)
-            return ft_error_set(err, FT_INPUT, "is damaged gzip: %s",
-                                stream->msg ? stream->msg : "no progress");
-        *whole = code == Z_STREAM_END;
-        ft_status status = give(to, out, sizeof out - stream->avail_out, err);
-        if (status) return status;
-    }
-    return FT_OK;
-}
-
-static ft_status read_gzip(FILE *file, sink *to, ft_error *err)
-{
-    unsigned char piece[PIECE];
-    z_stream stream = {0};
-    if (inflateInit2(&stream, 15 + 16) != Z_OK)
-        return ft_error_set(err, FT_INTERNAL, "zlib cannot be started");
-    bool whole = false;
-    ft_status status = FT_OK;
-    size_t got;
-    while (!status && (got = fread(piece, 1, sizeof piece, file)) > 0) {
-        stream.next_in = piece;
-        stream.avail_in = (unsigned)got;
-        status = inflate_piece(&stream, to, &whole, err);
-    }
-    inflateEnd(&stream);
-    if (!status && !whole) return ft_error_set(err, FT_INPUT, "is gzip that was cut short");
-    return status;
-}
-
-static ft_status decompress_piece(ZSTD_DStream *stream, ZSTD_inBuffer *in, sink *to, size_t *left,
-                                  ft_error *err)
-{
-    unsigned char data[PIECE];
-    bool full = false; /* a full buffer may leave output behind in the stream */
-    while (in->pos < in->size || full) {
-        ZSTD_outBuffer out = {data, sizeof data, 0};
-        *left = ZSTD_decompressStream(stream, &out, in);
-        if (ZSTD_isError(*left))
-            return ft_error_set(err, FT_INPUT, "is damaged zstd: %s", ZSTD_getErrorName(*left));
-        full = out.pos == out.size;
-        ft_status status = give(to, data, out.pos, err);
-        if (status) return status;
-    }
-    return FT_OK;
-}
-
-static ft_status read_zstd(FILE *file, sink *to, ft_error *err)
-{
-    unsigned char piece[PIECE];
-    ZSTD_DStream *stream = ZSTD_createDStream();
-    if (!stream) return ft_error_set(err, FT_INTERNAL, "zstd cannot be started");
-    size_t left = 1, got;
-    ft_status status = FT_OK;
-    while (!status && (got = fread(piece, 1, sizeof piece, file)) > 0) {
-        ZSTD_inBuffer in = {piece, got, 0};
-        status = decompress_piece(stream, &in, to, &left, err);
-    }
-    ZSTD_freeDStream(stream);
-    if (!status && left) return ft_error_set(err, FT_INPUT, "is zstd that was cut short");
-    return status;
-}
-
 static ft_status read_all(const ft_input *input, sink *to, ft_error *err)
 {
-    ft_status status = !input->encoding                       ? read_plain(input->file, to, err)
-                       : strcmp(input->encoding, "gzip") == 0 ? read_gzip(input->file, to, err)
-                                                              : read_zstd(input->file, to, err);
-    if (!status && ferror(input->file))
-        return ft_error_set(err, FT_USAGE, "cannot be read: %s", strerror(errno));
-    return status;
+    return decode(input->file, coding_of(input->file), give, to, err);
 }
 
 ft_status ft_input_trace(const char *path, ft_trace **trace, char hash[FT_DIGEST_HEX + 1],

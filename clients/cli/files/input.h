@@ -12,14 +12,14 @@
 typedef struct ft_input {
     FILE *file;           /* seekable, at its start */
     uint64_t bytes;       /* its size */
-    const char *encoding; /* "gzip", "zstd" or NULL, by its first bytes */
+    const char *encoding; /* "gzip", "zstd" or NULL, by its first bytes; an xz file is decoded */
 } ft_input;
 
 /* path "-" is standard input, which is copied to a nameless file. FT_USAGE: cannot be opened. */
 ft_status ft_input_open(const char *path, ft_input *input, ft_error *err) FT_MUST_CHECK;
 void ft_input_close(ft_input *input);
 
-/* Reads a trace of any format, decoding gzip and zstd. hash (may be NULL) is the SHA-256 of the
+/* Reads a trace of any format, decoding gzip, zstd and xz. hash (may be NULL) is the SHA-256 of the
  * decoded content, the name under which a server stores it. */
 ft_status ft_input_trace(const char *path, ft_trace **trace, char hash[FT_DIGEST_HEX + 1],
                          ft_error *err) FT_MUST_CHECK;
