@@ -28,7 +28,8 @@ static const struct {
          "foretell test -o found/ --symbolic --check assertion ./test\n"},
     [FT_COMMAND_CHECK] =
         {ft_run_check,
-         "Uploads each FILE (\"-\" is standard input; gzip and zstd files go up as they are), runs "
+         "Uploads each FILE (\"-\" is standard input; gzip and zstd files go up as they are, xz "
+         "files decoded), runs "
          "the checks and prints every bug that another schedule of the same events hits, with that "
          "schedule. Without --server and FORETELL_SERVER, a private daemon is started for the "
          "command and taken down after it. --json prints one report, or {\"reports\": [...]} for "
@@ -87,7 +88,8 @@ static const struct {
          "foretell witness 61f3c0de61f3c0de-12 | foretell verify - bank.ndjson\n"},
     [FT_COMMAND_CONVERT] =
         {ft_run_convert,
-         "Reads any format (detected by content, gzip and zstd as well) and writes Foretell NDJSON "
+         "Reads any format (detected by content; gzip, zstd and xz files as well) and writes "
+         "Foretell NDJSON "
          "or Foretell binary. \"-\" is standard input or output. OUT may also be given with -o; "
          "without both, the trace goes to standard output, in the format of --to.",
          "foretell convert run.std run.ndjson\n"

@@ -99,7 +99,7 @@ for file in usr/bin/foretelld usr/bin/foretell-c++ usr/lib/foretell/foretell-wor
 done
 ! grep -vE ' \./((etc|usr)/.*)?$' "$out/contents" || fail "the package has files elsewhere"
 dpkg-deb --field "$deb" >"$out/said"
-for library in libz3 libuv1 libsqlite3 libjansson libcurl4 libseccomp2 libdw1 libzstd1; do
+for library in libz3 libuv1 libsqlite3 libjansson libcurl4 libseccomp2 libdw1 libzstd1 liblzma5; do
     grep -qE "^Depends: .*$library" "$out/said" || fail "the package does not depend on $library"
 done
 dpkg-deb --control "$deb" "$out/control"
