@@ -32,6 +32,11 @@ enum { RUNNERS = 3, CELLS = 64, STEPS = 40000, PLACES = 4, DEEP = 6 };
 __thread ft_rt_thread *ft_rt_self;
 bool ft_rt_replaying;
 
+void ft_rt_contract_broken(const char *what)
+{
+    fail_msg("%s", what);
+    abort();
+}
 void ft_rt_say(const char *text)
 {
     fail_msg("%s", text);
@@ -352,7 +357,8 @@ static void start_program(void)
     assert_int_equal(ft_rt_site_of(ft_rt_key(NULL, FT_RAW_LEAVE)), FT_RAW_LEAVE_SITE);
     memset(threads, 0, sizeof threads);
     memset(depths, 0, sizeof depths);
-    for (uint32_t t = 0; t < RUNNERS; t++) threads[t].id = t;
+    for (uint32_t t = 0; t < RUNNERS; t++)
+        threads[t] = (ft_rt_thread){.id = t, .state = FT_RT_RUNNING};
 }
 
 static void open_log(uint64_t limit)

@@ -42,7 +42,8 @@ enum { FT_RAW_PAGE = 4096 };
     X(EXEC, "the program became another one (exec)")                                               \
     X(REBUILD, "the program was not built with --symbolic")                                        \
     X(INPUTS, "no thread could go on with the inputs that it was given")                           \
-    X(SPACE, "the program has no address space for the recording")
+    X(SPACE, "the program has no address space for the recording")                                 \
+    X(BROKEN, "the recorder found an error of its own")
 typedef enum ft_raw_end {
 #define FT_RAW_ENUM(symbol, text) FT_RAW_END_##symbol,
     FT_RAW_END_TABLE(FT_RAW_ENUM)

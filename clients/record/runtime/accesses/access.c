@@ -1,5 +1,6 @@
 /* The compiler's hooks before plain reads and writes (-fsanitize=thread). */
 #include "accesses/accesses.h"
+#include "libc/contract.h"
 #include "log/hot.h"
 #include "log/log.h"
 #include "log/needs.h"
@@ -71,6 +72,7 @@ static uint32_t site_of(ft_raw_form form, uint64_t size, const void *pc)
 
 static void end_hook(ft_rt_thread *self)
 {
+    assert(self->inside && self->state == FT_RT_RUNNING);
     if (self->left) self->left--;
     self->inside = false;
 }
@@ -80,6 +82,7 @@ static void hold(ft_rt_thread *self, const void *address, uint64_t size, const v
 {
     ft_rt_held *h = &self->held;
     unsigned code = self->pending.size_code;
+    assert(self->pending.size == size && !h->size);
     uint32_t site = site_of(FT_RAW_FORM_READ, size, pc);
     if (!site) return;
     *h = (ft_rt_held){.address = (uintptr_t)address, .size = size, .site = site, .size_code = code};
@@ -95,7 +98,9 @@ static void hold(ft_rt_thread *self, const void *address, uint64_t size, const v
 /* Takes the record of the late write back. */
 static void retract(ft_rt_thread *self)
 {
+    assert(self->late.value && !self->late.held && !self->pending.size);
     uint64_t *at = self->late.value - 1, first = *at;
+    assert((uintptr_t)at - ft_rt_out.origin >= ft_rt_header->mark); /* nobody has read it */
     self->pending = (ft_rt_pending){.address = self->late.address,
                                     .size = UINT64_C(1) << self->late.size_code,
                                     .site = (uint32_t)(first >> FT_RAW_SITE_SHIFT),
@@ -121,6 +126,7 @@ void ft_rt_put_pending(ft_rt_thread *self, ft_rt_pending taken)
 {
     if (!taken.size) return;
     ft_rt_flush(self);
+    assert(!self->pending.size && !self->late.value);
     self->pending = taken;
     ft_rt_hot = FT_RT_NO_THREAD;
 }
@@ -140,6 +146,7 @@ static bool hold_late(ft_rt_thread *self, const void *memory, unsigned size_code
         hold(self, memory, size, pc);
         return true;
     }
+    assert(!self->late.held);
     uint64_t *at = ft_rt_out.at;
     *self->late.value = ft_rt_written(&self->late);
     at[0] = (uint64_t)site << FT_RAW_SITE_SHIFT | (2 * address + 1);
@@ -195,6 +202,7 @@ static __attribute__((noinline)) void long_read(const void *address, uint64_t si
 static bool begin_late(ft_rt_thread *self, uintptr_t address, unsigned code, uint32_t site)
 {
     uint64_t *at = ft_rt_out.at;
+    assert(!self->late.value && !self->pending.size);
     if (site >= FT_RT_NARROW || address & FT_RT_HIGH || at >= ft_rt_out.enough) return false;
     at[0] = (uint64_t)site << FT_RAW_SITE_SHIFT | (2 * address + 1);
     ft_rt_out.at = at + 2;
@@ -235,6 +243,7 @@ static __attribute__((noinline)) void middle_read(ft_rt_thread *self, void *at, 
 {
     if (!self->late.value || !hold_any(self, at, UINT64_C(1) << size_code, pc)) {
         ft_rt_end_late(self);
+        assert(!self->pending.size);
         log_read(self, at, UINT64_C(1) << size_code, pc);
     }
     ft_rt_leave_call(self);
@@ -244,6 +253,7 @@ static __attribute__((noinline)) void middle_write(ft_rt_thread *self, void *at,
                                                    const void *pc)
 {
     ft_rt_end_late(self);
+    assert(!self->pending.size); /* a hot thread has none */
     if (ft_rt_may_emit(self)) begin_write(self, (uintptr_t)at, UINT64_C(1) << size_code, pc);
     ft_rt_leave_call(self);
 }
@@ -321,6 +331,7 @@ static FT_RT_INLINE void plain_write(void *at, unsigned size_code, const void *p
         middle_write(self, at, size_code, pc);
         return;
     }
+    FT_CHECK(!late->value && !self->pending.size);
     to[0] = site->word + 2 * address;
     late->value = to + 1;
     late->address = address;
@@ -523,6 +534,7 @@ void ft_rt_settle(uint32_t ranges)
 {
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
+    FT_REQUIRE(ranges);
     if (self->left < ranges) self->left = ranges;
     self->inside = false;
 }

@@ -2,6 +2,7 @@
  * in the step that is recorded. */
 #include "accesses/accesses.h"
 #include "accesses/needs.h"
+#include "libc/contract.h"
 #include "log/hot.h"
 #include "log/log.h"
 #include "raw/raw.h"
@@ -125,6 +126,7 @@ int8_t __tsan_atomic8_load(const volatile int8_t *a, order o);
 /* The turn does not end between a look and the hook that says what it was. */
 static void hold_look(ft_rt_thread *self, const volatile void *address, const void *pc)
 {
+    assert(!self->look.address && !self->late.value && !self->pending.size);
     self->look = (ft_rt_look){(uintptr_t)address, pc};
     ft_rt_hot = FT_RT_NO_THREAD;
     if (self->left) self->left--;

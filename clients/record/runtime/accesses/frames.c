@@ -1,4 +1,5 @@
 /* The calls that a thread is in: the compilers' hooks at the start and the end of each function. */
+#include "libc/contract.h"
 #include "log/hot.h"
 #include "raw/raw.h"
 #include "scheduling/scheduling.h"
@@ -26,6 +27,7 @@ static __attribute__((noinline)) void log_call_long(uint64_t key, uintptr_t fram
     if (!ft_rt_enter_within()) return; /* no hook that the watchdog sees: a loop of calls spins */
     if (ft_rt_logging && ft_rt_may_emit(self)) {
         uint32_t site = ft_rt_site_of(key);
+        assert(!self->late.value); /* enter_within has logged it */
         self->late.size = 0;
         if (site) ft_rt_emit(site, frame, 0, 0);
     }

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "raw/raw.h"
 #include "raw/schedule.h"
@@ -36,6 +37,14 @@ void *ft_rt_real(const char *name)
         _exit(127);
     }
     return found;
+}
+
+void ft_rt_contract_broken(const char *what)
+{
+    if (ft_rt_header && ft_rt_self) ft_rt_header->end = FT_RAW_END_BROKEN;
+    say("the recorder is in a state that it should never reach, please report it: ", what);
+    syscall(SYS_exit_group, FT_RT_BROKEN);
+    __builtin_unreachable();
 }
 
 extern ft_rt_real_one __start_ft_real[], __stop_ft_real[];
@@ -79,6 +88,8 @@ void *ft_rt_away(size_t size)
     enum { FAR = 45, UNIT = 1 << 16 };
     static uintptr_t next = UINT64_C(1) << FAR;
     uintptr_t here = next;
+    FT_REQUIRE(size);
+    assert(here % UNIT == 0);
     next += (size + 2 * UNIT - 1) / UNIT * UNIT;
     return (void *)here;
 }

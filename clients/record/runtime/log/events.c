@@ -1,6 +1,7 @@
 /* Accesses, calls and returns in the log (raw/raw.h), and the sites that they come from. */
 #include <sys/mman.h>
 
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "log/hot.h"
 #include "log/log.h"
@@ -16,6 +17,7 @@ void ft_rt_sites_start(void)
 {
     ft_rt_out.slots = ft_rt_map(FT_RT_SLOTS * sizeof *ft_rt_out.slots);
     ft_rt_out.keys = ft_rt_map(FT_RAW_SITES * sizeof *ft_rt_out.keys);
+    assert(ft_rt_out.slots && ft_rt_out.keys);
     ft_rt_out.n_sites = 1;
 }
 
@@ -26,9 +28,11 @@ static uint32_t new_site(ft_rt_site_slot *slot, uint64_t key)
         return 0;
     }
     uint32_t id = ft_rt_out.n_sites++;
+    assert(!slot->key && !ft_rt_out.keys[id]);
     ft_rt_out.keys[id] = key;
     if (ft_rt_logging) ft_rt_log_library((uintptr_t)ft_rt_site_pc(id));
     FT_RT_LOG(SITE, (uintptr_t)ft_rt_site_pc(id), key >> FT_RAW_CODE_SHIFT);
+    assert(!slot->key); /* the records above name no site */
     if (id < FT_RT_NARROW)
         *slot = (ft_rt_site_slot){key, (uint64_t)id << FT_RAW_SITE_SHIFT | 1};
     else
@@ -49,17 +53,20 @@ uint32_t ft_rt_site_of(uint64_t key)
 
 uint32_t ft_rt_site(const void *pc)
 {
+    FT_REQUIRE(!((uintptr_t)pc >> FT_RAW_CODE_SHIFT));
     return ft_rt_site_of(ft_rt_key(pc, FT_RAW_PLACE));
 }
 
 const void *ft_rt_site_pc(uint32_t site)
 {
+    FT_REQUIRE(site < ft_rt_out.n_sites);
     uint64_t mask = (UINT64_C(1) << FT_RAW_CODE_SHIFT) - 1;
     return (const void *)(uintptr_t)(ft_rt_out.keys[site] & mask);
 }
 
 static unsigned code_of(uint32_t site)
 {
+    assert(site && site < ft_rt_out.n_sites);
     return (unsigned)(ft_rt_out.keys[site] >> FT_RAW_CODE_SHIFT);
 }
 
@@ -114,6 +121,8 @@ static void emit_range(uint32_t site, uintptr_t address, uint64_t size, const vo
 
 bool ft_rt_may_emit(ft_rt_thread *self)
 {
+    FT_REQUIRE(self == ft_rt_self);
+    assert(self->state == FT_RT_RUNNING);
     if (!ft_rt_logging) {
         if (ft_rt_header->end != FT_RAW_END_EXIT) ft_rt_header->ignored++;
         return false;
@@ -122,6 +131,7 @@ bool ft_rt_may_emit(ft_rt_thread *self)
         unsigned char *at = ft_rt_open_record(0); /* writes its TURN */
         if (at) ft_rt_close_record(at);
     }
+    assert(!ft_rt_logging || ft_rt_out.thread == self->id);
     if (ft_rt_logging && !self->closes) __atomic_store_n(&ft_rt_hot, self, __ATOMIC_RELEASE);
     return ft_rt_logging;
 }
@@ -143,6 +153,8 @@ void ft_rt_log_access(ft_raw_form form, const void *pc, uintptr_t address, uint3
         replay_access(form, pc);
         return;
     }
+    FT_REQUIRE(form < FT_RAW_FORMS);
+    FT_REQUIRE(size && size <= 8 && !(size & (size - 1)));
     if (!ft_rt_may_emit(ft_rt_self)) return;
     unsigned code = 8 * (unsigned)form + (unsigned)__builtin_ctz(size);
     uint32_t site = ft_rt_site_of(ft_rt_key(pc, code));
@@ -171,6 +183,7 @@ static void swap(ft_rt_late *late, uint64_t value)
 {
     uint64_t *write = late->value - 1, *read = late->held, *end = ft_rt_out.at;
     uint64_t first = *write, words[EVENT] = {read[0], read[1]};
+    assert(write + EVENT <= read && read + EVENT <= end);
     for (uint64_t *at = end; at > read + EVENT; at--) *at = at[-1];
     for (; write + EVENT < read; write++) *write = write[EVENT];
     *write++ = FT_RAW_SWAPPED << 1;
@@ -192,6 +205,8 @@ void ft_rt_end_late(ft_rt_thread *self)
 {
     ft_rt_late late = self->late;
     if (!late.value) return;
+    assert(late.value < ft_rt_out.at && late.size_code <= 3);
+    assert(!late.held || (late.held > late.value && late.held < ft_rt_out.at));
     bool gone = is_gone(self, late.address, UINT64_C(1) << late.size_code);
     uint64_t now = gone ? 0 : ft_rt_written(&late);
     self->late.value = self->late.held = NULL;
@@ -245,6 +260,7 @@ void ft_rt_flush(ft_rt_thread *self)
 {
     ft_rt_pending p = self->pending;
     uint64_t value = 0;
+    assert(!p.size || !self->late.value); /* one write is pending at most */
     ft_rt_end_look(self);
     if (self->late.value) ft_rt_end_late(self);
     if (!p.size) return;
@@ -265,4 +281,5 @@ void ft_rt_flush(ft_rt_thread *self)
     }
     ft_rt_emit_memory(p.site, p.address, p.size, value, (const void *)p.address);
     emit_held(self);
+    assert(!self->pending.size && !self->held.size && !self->late.value);
 }

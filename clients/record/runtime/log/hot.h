@@ -6,6 +6,7 @@
 #ifndef FT_RECORD_HOT_H
 #define FT_RECORD_HOT_H
 
+#include "libc/contract.h"
 #include "log/log.h"
 #include "state/thread.h"
 
@@ -82,6 +83,8 @@ static FT_RT_INLINE const ft_rt_site_slot *ft_rt_slot(uint64_t key)
 /* What stands before `at` is the log's. It is whole: the process may die anywhere. */
 static FT_RT_INLINE void ft_rt_publish(const uint64_t *at)
 {
+    FT_CHECK((uintptr_t)at - ft_rt_out.origin >= ft_rt_header->mark);
+    FT_CHECK(at <= ft_rt_out.at);
     __atomic_store_n(&ft_rt_header->mark, (uintptr_t)at - ft_rt_out.origin, __ATOMIC_RELEASE);
 }
 
@@ -105,6 +108,7 @@ static FT_RT_INLINE uint64_t ft_rt_written(const ft_rt_late *late)
 /* The late write's value is there by now. False: a read is held, and it came first. */
 static FT_RT_INLINE bool ft_rt_settle_late(ft_rt_late *late)
 {
+    FT_CHECK(late->value < ft_rt_out.at);
     uint64_t now = ft_rt_written(late);
     if (FT_RT_UNLIKELY(late->held)) {
         if (now != *late->value) return false;

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "log/hot.h"
 #include "log/log.h"
@@ -87,6 +88,7 @@ static void go_round(void)
     bool pending = ft_rt_self && ft_rt_self->late.value;
     if (at < ft_rt_out.start + ring + (pending ? ring / 2 : 0)) return;
     if (pending) ft_rt_end_late(ft_rt_self);
+    assert(!pending || !ft_rt_self->late.value); /* its place would be another one now */
     ft_rt_out.at -= ring / sizeof *ft_rt_out.at;
     ft_rt_out.origin -= ring;
 }
@@ -104,6 +106,7 @@ static uint64_t wait_for_room(size_t need)
     const struct timespec pause = {.tv_nsec = WAIT};
     for (uint32_t waits = 0;; waits++) {
         uint64_t taken = __atomic_load_n(&ft_rt_header->taken, __ATOMIC_ACQUIRE);
+        assert(taken <= used()); /* the maker takes what is there */
         uint64_t room = ft_rt_header->ring - (used() - taken);
         if (room >= need + LEAST_WINDOW) return room;
         if (ft_rt_header->full || (waits > WAITS && !has_reader())) return 0;
@@ -114,6 +117,7 @@ static uint64_t wait_for_room(size_t need)
 static bool make_window(size_t need)
 {
     if (ft_rt_header->ring) go_round();
+    assert(used() <= ft_rt_header->limit - FT_RAW_PAGE);
     uint64_t most = ft_rt_header->limit - FT_RAW_PAGE - used(), room = most;
     if (most < need) {
         ft_rt_log_end(FT_RAW_END_LIMIT);
@@ -125,6 +129,7 @@ static bool make_window(size_t need)
         ft_rt_log_end(limit ? FT_RAW_END_LIMIT : FT_RAW_END_DISK);
         return false;
     }
+    assert(room >= need && most >= need);
     uint64_t size = used();
     if (size < LEAST_WINDOW) size = LEAST_WINDOW;
     if (size > WINDOW) size = WINDOW;
@@ -134,6 +139,7 @@ static bool make_window(size_t need)
     if (!make_pages((unsigned char *)ft_rt_out.at + size)) return false;
     ft_rt_out.ready = (unsigned char *)ft_rt_out.at + size;
     ft_rt_out.enough = (uint64_t *)(void *)(ft_rt_out.ready - MARGIN - FT_RAW_LONGEST);
+    assert(ft_rt_out.enough > ft_rt_out.at);
     return true;
 }
 
@@ -146,6 +152,7 @@ static bool has_room(size_t bytes)
     if (before_end() >= bytes + MARGIN) return true;
     int error = errno;
     bool has = make_window(bytes + MARGIN);
+    assert(!has || before_end() >= bytes + MARGIN);
     errno = error;
     return has;
 }
@@ -177,6 +184,7 @@ static unsigned char *whole(unsigned char *at)
 static unsigned char *put_turn(unsigned char *at)
 {
     if (!ft_rt_self || ft_rt_out.thread == ft_rt_self->id) return at;
+    assert(ft_rt_self->id < FT_RT_THREADS);
     ft_rt_out.thread = ft_rt_self->id;
     *at++ = FT_RAW_TURN << 1;
     return whole(ft_rt_put(at, ft_rt_out.thread));
@@ -190,12 +198,23 @@ unsigned char *ft_rt_open_record(size_t bytes)
 
 void ft_rt_close_record(unsigned char *at)
 {
+    FT_REQUIRE(at >= (unsigned char *)ft_rt_out.at && at < ft_rt_out.ready);
     ft_rt_out.at = (uint64_t *)(void *)whole(at);
+    assert(used() >= ft_rt_header->mark); /* published records stay as they are */
     if (!ft_rt_self || !ft_rt_self->late.value) ft_rt_publish(ft_rt_out.at);
+}
+
+/* Records of a thread are written by itself, or for it: by the watchdog, when it sleeps, and where
+ * it is stuck. */
+static bool may_write(void)
+{
+    return !ft_rt_self || ft_rt_self->state == FT_RT_RUNNING || ft_rt_self->state == FT_RT_BLOCKED;
 }
 
 void ft_rt_log(ft_raw_operation operation, const uint64_t *operands, uint32_t n)
 {
+    FT_REQUIRE(operation < FT_RAW_OPERATIONS);
+    assert(may_write());
     if (ft_rt_replaying) {
         ft_rt_replay_record(ft_rt_self, operation, operands);
         return;
@@ -209,6 +228,8 @@ void ft_rt_log(ft_raw_operation operation, const uint64_t *operands, uint32_t n)
 
 void ft_rt_log_bytes(ft_raw_operation operation, uint64_t operand, const void *bytes, size_t n)
 {
+    FT_REQUIRE(operation < FT_RAW_OPERATIONS);
+    assert(may_write());
     if (ft_rt_replaying) {
         ft_rt_replay_record(ft_rt_self, operation, &operand);
         return;
@@ -278,6 +299,7 @@ static bool map_log(const char *path)
 
 static void start_log(void)
 {
+    assert(!ft_rt_header->mark && !ft_rt_header->end);
     ft_rt_out.start = (unsigned char *)ft_rt_header + FT_RAW_PAGE;
     ft_rt_out.end = ft_rt_out.made = ft_rt_out.ready = ft_rt_out.start;
     ft_rt_out.origin = (uintptr_t)ft_rt_out.start;
@@ -296,6 +318,7 @@ bool ft_rt_log_open(void)
 
 void ft_rt_log_begin(void)
 {
+    assert(ft_rt_header && !ft_rt_header->replay && !ft_rt_header->end);
     ft_rt_logging = true;
     (void)ft_rt_site_of(ft_rt_key(NULL, FT_RAW_LEAVE)); /* FT_RAW_LEAVE_SITE */
 }
@@ -310,6 +333,7 @@ void ft_rt_log_open_line(void)
 
 void ft_rt_log_end(ft_raw_end why)
 {
+    FT_REQUIRE(why > FT_RAW_END_OPEN && why < FT_RAW_ENDS);
     if (!ft_rt_logging) return;
     ft_rt_logging = false;
     ft_rt_hot = FT_RT_NO_THREAD;

@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "log/log.h"
 #include "raw/inputs.h"
@@ -30,6 +31,7 @@ static struct {
 void ft_rt_feed_start(ft_schedule *schedule, const ft_schedule_actor *actors,
                       const ft_schedule_input *inputs)
 {
+    assert(!feed.schedule);
     feed.schedule = schedule;
     feed.actors = actors;
     feed.inputs = inputs;
@@ -89,6 +91,7 @@ static void leave(ft_rt_thread *self, ft_input_call call, const void *pc, ft_sch
 
 void ft_rt_feed_number(ft_rt_thread *self, ft_input_call call, const void *pc)
 {
+    FT_REQUIRE(self->inputs);
     self->inputs--;
     leave(self, call, pc, FT_SCHEDULE_NUMBER_OUTCOME);
     self->inputs++;
@@ -122,7 +125,9 @@ static bool may_skip(const ft_schedule_input *input, uint32_t skipped)
 /* The thread's next input, or one behind others that it can do without. */
 static const ft_schedule_input *next_input(ft_rt_thread *self, ft_input_call call, const void *pc)
 {
+    assert(self->actor < feed.schedule->actors);
     const ft_schedule_actor *actor = &feed.actors[self->actor];
+    assert(self->inputs <= actor->inputs);
     const ft_schedule_input *all = &feed.inputs[actor->first_input];
     for (uint32_t i = self->inputs; i < actor->inputs; i++) {
         if (is_call(&all[i], call, pc)) {
@@ -176,7 +181,9 @@ void ft_rt_feed_outside(void)
 static const ft_schedule_channel *next_passage(ft_rt_thread *self, uint32_t flags)
 {
     if (self->live || self->actor == FT_RT_NOBODY) return NULL;
+    assert(self->actor < feed.schedule->actors);
     const ft_schedule_actor *actor = &feed.actors[self->actor];
+    assert(self->passages <= actor->channels);
     const ft_schedule_channel *next = &feed.channels[actor->first_channel + self->passages];
     if (self->passages == actor->channels || next->flags != flags) return NULL;
     self->passages++;
@@ -185,8 +192,10 @@ static const ft_schedule_channel *next_passage(ft_rt_thread *self, uint32_t flag
 
 uint64_t ft_rt_feed_channel(ft_rt_thread *self, uint64_t channel, uint32_t flags)
 {
+    FT_REQUIRE(self == ft_rt_self && ft_rt_feed_records());
     const ft_schedule_channel *next = next_passage(self, flags);
     if (!next) return channel;
+    assert(next->number < feed.schedule->channels);
     while (feed.passed[next->number] < next->before) ft_rt_block(self, &feed.nobody, NULL);
     if (flags & FT_RAW_CHANNEL_OUT) {
         feed.passed[next->number]++;

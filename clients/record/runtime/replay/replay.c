@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "log/log.h"
 #include "log/needs.h"
@@ -55,6 +56,7 @@ static struct {
 
 static const ft_schedule_entry *entry(void)
 {
+    assert(play.schedule->at < play.n);
     return &play.entries[play.schedule->at];
 }
 
@@ -153,6 +155,7 @@ static uint32_t look_up(const void *pc)
 static bool is_at(const void *pc, uint32_t loc)
 {
     uint32_t site = ft_rt_site(pc);
+    assert(site < SITES);
     if (!play.known[site]) play.known[site] = look_up(pc) + 1;
     uint32_t first = play.known[site] - 1;
     if (first == UNKNOWN_PLACE) return false;
@@ -211,6 +214,7 @@ static bool is_elsewhere(void)
 /* The finals are brought about; from here the program runs freely. */
 static void reached(void)
 {
+    assert(ft_rt_replaying && play.schedule->at == play.n);
     bool apart = play.schedule->meet && are_apart(&play.stood[0], &play.stood[1]);
     if (apart || is_elsewhere()) {
         play.schedule->at = play.n - 1;
@@ -331,6 +335,7 @@ static bool fits(const ft_rt_thread *self, const ft_schedule_entry *e)
 /* A hook that does not say what it is may be no step at all: its record will tell. */
 static bool stands(ft_rt_thread *self, const ft_schedule_entry *e)
 {
+    assert(e == entry() && e->mode == FT_SCHEDULE_STAND);
     bool sure = self->kind != FT_RT_ANY;
     if (!sure && (!self->pc || !fits(self, e))) return false;
     if (!fits(self, e)) found_other(self);
@@ -343,6 +348,7 @@ static bool stands(ft_rt_thread *self, const ft_schedule_entry *e)
 
 bool ft_rt_replay_may(ft_rt_thread *self, bool hook)
 {
+    FT_REQUIRE(self->state == FT_RT_RUNNING);
     advance();
     if (!ft_rt_replaying) return true;
     const ft_schedule_entry *e = entry();
@@ -400,6 +406,7 @@ ft_rt_thread *ft_rt_replay_next(void)
     int number = ft_rt_replay_handles(t);
     if (number) {
         if (!ft_rt_signal_waits(t, number)) return NULL; /* it is on its way */
+        assert(t->waits_for);
         t->interrupted = true;
         t->state = FT_RT_READY;
         return t;
@@ -457,6 +464,8 @@ ft_rt_thread *ft_rt_replay_waiter(const void *what)
 
 void ft_rt_replay_step(ft_rt_thread *self, uint32_t kind, uint32_t site)
 {
+    FT_REQUIRE(self == ft_rt_self);
+    assert(self->state == FT_RT_RUNNING && self->inside);
     self->kind = kind;
     self->pc = site == UINT32_MAX ? NULL : ft_rt_site_pc(site);
     ft_rt_turn(self, true);
@@ -504,6 +513,8 @@ void ft_rt_replay_record(ft_rt_thread *self, ft_raw_operation operation, const u
         [FT_RAW_DESTROYED] = {FT_EVENT_FREE, 0},
     };
     if (!self || !(FT_RAW_STEPS >> operation & 1)) return;
+    FT_REQUIRE(operation < FT_RAW_OPERATIONS);
+    assert(rows[operation].kind); /* each step has a row */
     bool block = operation == FT_RAW_ALLOC || operation == FT_RAW_FREE;
     if (block && is_own_memory(operands[0])) return;
     if (operation == FT_RAW_ALLOC) meet_block(self, operands[1], operands[2]);
@@ -524,6 +535,7 @@ void ft_rt_replay_born(ft_rt_thread *child, ft_rt_thread *parent)
     for (uint32_t a = 0; a < play.schedule->actors; a++) {
         const ft_schedule_actor *actor = &play.actors[a];
         if (actor->parent != above || (parent && actor->child != child->number)) continue;
+        assert(!play.threads[a]); /* a creator numbers each child once */
         child->actor = a;
         play.threads[a] = child;
         return;
@@ -532,6 +544,7 @@ void ft_rt_replay_born(ft_rt_thread *child, ft_rt_thread *parent)
 
 void ft_rt_replay_start(void *schedule)
 {
+    assert(!play.schedule);
     play.schedule = schedule;
     play.n = play.schedule->steps + play.schedule->finals;
     play.entries = (const ft_schedule_entry *)(play.schedule + 1);

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "log/hot.h"
 #include "log/log.h"
@@ -40,14 +41,28 @@ void ft_rt_baton_lock(void)
 void ft_rt_baton_unlock(void)
 {
     ft_rt_thread *sleeper = ft_rt_baton.sleeper;
+    FT_REQUIRE(ft_rt_baton.lock);
+    FT_CHECK(ft_rt_baton_is_sound());
     ft_rt_baton.sleeper = NULL;
     if (__atomic_exchange_n(&ft_rt_baton.lock, 0, __ATOMIC_RELEASE) == 2)
         futex(&ft_rt_baton.lock, FUTEX_WAKE_PRIVATE, 1);
     if (sleeper) futex(&sleeper->go, FUTEX_WAKE_PRIVATE, 1);
 }
 
+bool ft_rt_baton_is_sound(void)
+{
+    for (uint32_t i = 0; i < ft_rt_baton.n_threads; i++) {
+        const ft_rt_thread *t = &ft_rt_baton.threads[i];
+        if (t->id != i || t->state > FT_RT_DONE) return false;
+        if (t->state == FT_RT_RUNNING && t != ft_rt_baton.runner) return false;
+        if (t->state == FT_RT_BLOCKED && !t->waits_for) return false;
+    }
+    return !ft_rt_baton.runner || ft_rt_baton.runner->state == FT_RT_RUNNING;
+}
+
 static uint64_t next_random(void) /* xorshift64 */
 {
+    assert(ft_rt_baton.random); /* 0 has no other successor */
     ft_rt_baton.random ^= ft_rt_baton.random << 13;
     ft_rt_baton.random ^= ft_rt_baton.random >> 7;
     ft_rt_baton.random ^= ft_rt_baton.random << 17;
@@ -65,6 +80,7 @@ enum { IN_STEP = 1 << 16, LENGTHS = 8 };
 static uint32_t random_length(uint32_t longest)
 {
     enum { SHORT = 16, MIXED = 2 };
+    assert(longest);
     bool is_short = (ft_rt_header->seed & MIXED) && longest > SHORT && next_random() % 2;
     return 1 + (uint32_t)(next_random() % (is_short ? SHORT : longest));
 }
@@ -85,6 +101,8 @@ static uint32_t turn_length(void)
  * on. */
 void ft_rt_may_end_turn(ft_rt_thread *self)
 {
+    FT_REQUIRE(self == ft_rt_self);
+    assert(self->state == FT_RT_RUNNING);
     if (ft_rt_replaying || !ft_rt_baton.random) return;
     ft_rt_baton_lock();
     if (next_random() % 2) self->left = 0;
@@ -123,10 +141,14 @@ static ft_rt_thread *pick(uint32_t from)
     return NULL;
 }
 
+/* Whoever had the baton has given it up: at most one thread is FT_RT_RUNNING. */
 static void grant(ft_rt_thread *t)
 {
+    assert(t->state == FT_RT_READY || t->state == FT_RT_OUTSIDE);
+    assert(!ft_rt_baton.runner || ft_rt_baton.runner->state != FT_RT_RUNNING);
     t->state = FT_RT_RUNNING;
     t->left = turn_length();
+    assert(t->left > 0);
     ft_rt_hot = FT_RT_NO_THREAD;
     __atomic_store_n(&ft_rt_baton.runner, t, __ATOMIC_RELEASE);
     bool sleeps = __atomic_exchange_n(&t->go, GO, __ATOMIC_ACQ_REL) == ASLEEP;
@@ -158,7 +180,9 @@ static bool try_to_go(ft_rt_thread *self)
 
 static void wait_for_baton(ft_rt_thread *self)
 {
-    self->parked = true; /* from here on signals get it up themselves */
+    FT_REQUIRE(self == ft_rt_self);
+    assert(self->inside && !self->lent); /* so the watchdog does not take it away at once */
+    self->parked = true;                 /* from here on signals get it up themselves */
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (ft_rt_signals_wait()) {
         self->parked = false;
@@ -171,6 +195,7 @@ static void wait_for_baton(ft_rt_thread *self)
         futex(&self->go, FUTEX_WAIT_PRIVATE, ASLEEP);
     }
     self->parked = false;
+    assert(self->state == FT_RT_RUNNING);
     ft_rt_processor_follow(self);
     if (ft_rt_signals_wait()) self->left = 0; /* the next hook goes the long way */
 }
@@ -186,6 +211,7 @@ bool ft_rt_is_past(const struct timespec *deadline, const struct timespec *now)
 static bool end_first_wait(void)
 {
     ft_rt_thread *first = NULL;
+    assert(!ft_rt_baton.runner || ft_rt_baton.runner->state != FT_RT_RUNNING);
     for (uint32_t i = 0; i < ft_rt_baton.n_threads; i++) {
         ft_rt_thread *t = &ft_rt_baton.threads[i];
         if (t->state == FT_RT_OUTSIDE) return false;
@@ -208,6 +234,8 @@ static bool is_starved(void)
 
 void ft_rt_baton_pass_on(uint32_t from)
 {
+    FT_REQUIRE(ft_rt_baton.lock);
+    FT_REQUIRE(from < ft_rt_baton.n_threads);
     ft_rt_thread *next = pick(from);
     if (!next && ft_rt_feed_records() && end_first_wait()) next = pick(from);
     if (next) {
@@ -239,6 +267,7 @@ static void come_back(ft_rt_thread *self)
 
 void ft_rt_thread_starts(ft_rt_thread *self)
 {
+    assert(!ft_rt_self && !self->tid);
     ft_rt_self = self;
     self->tid = (int)syscall(SYS_gettid);
     wait_for_baton(self);
@@ -282,6 +311,7 @@ ft_rt_thread *ft_rt_enter_holding(void)
     __atomic_store_n(&self->inside, true, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the watchdog has the other half: steal() */
     if (__atomic_load_n(&ft_rt_baton.runner, __ATOMIC_ACQUIRE) != self) take_baton(self);
+    assert(self->state == FT_RT_RUNNING);
     ft_rt_baton.hooks++;
     if (ft_rt_replaying) {
         ft_rt_end_look(self);
@@ -306,6 +336,8 @@ ft_rt_thread *ft_rt_enter_within(void)
 
 void ft_rt_lend(ft_rt_thread *self)
 {
+    FT_REQUIRE(self == ft_rt_self && self->inside);
+    assert(!self->lent && self->state == FT_RT_RUNNING);
     __atomic_store_n(&self->lent, true, __ATOMIC_RELEASE);
 }
 
@@ -314,10 +346,12 @@ void ft_rt_take_back(ft_rt_thread *self)
     __atomic_store_n(&self->lent, false, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST); /* as in ft_rt_enter_holding */
     if (__atomic_load_n(&ft_rt_baton.runner, __ATOMIC_ACQUIRE) != self) take_baton(self);
+    assert(self->state == FT_RT_RUNNING);
 }
 
 void ft_rt_turn(ft_rt_thread *self, bool hook)
 {
+    FT_REQUIRE(self == ft_rt_self && self->inside);
     while (ft_rt_replaying && !ft_rt_replay_may(self, hook)) {
         ft_rt_baton_lock();
         self->state = FT_RT_READY;
@@ -344,6 +378,8 @@ ft_rt_thread *ft_rt_enter(void)
 
 void ft_rt_leave(ft_rt_thread *self)
 {
+    FT_REQUIRE(self == ft_rt_self && self->inside);
+    assert(self->state == FT_RT_RUNNING);
     if (ft_rt_replaying) ft_rt_turn(self, false);
     if (self->left) self->left--;
     if (!self->left) ft_rt_yield(self);
@@ -353,7 +389,9 @@ void ft_rt_leave(ft_rt_thread *self)
 void ft_rt_yield(ft_rt_thread *self)
 {
     if (ft_rt_replaying) return;
+    FT_REQUIRE(self == ft_rt_self && self->inside);
     ft_rt_baton_lock();
+    assert(ft_rt_baton.runner == self && self->state == FT_RT_RUNNING);
     ft_rt_log_due();
     self->state = FT_RT_READY;
     ft_rt_thread *next = pick(self->id);
@@ -364,6 +402,7 @@ void ft_rt_yield(ft_rt_thread *self)
         ft_rt_baton_unlock();
         return;
     }
+    assert(next); /* the thread itself is ready */
     grant(next);
     ft_rt_baton_unlock();
     wait_for_baton(self);
@@ -385,7 +424,10 @@ static void handle(ft_rt_thread *self)
 
 bool ft_rt_block(ft_rt_thread *self, const void *what, const struct timespec *deadline)
 {
+    FT_REQUIRE(self == ft_rt_self && self->inside);
+    FT_REQUIRE(what);
     ft_rt_baton_lock();
+    assert(ft_rt_baton.runner == self && self->state == FT_RT_RUNNING);
     self->interrupted = false; /* this wait may be a handler's; its end makes the thread ready */
     self->state = FT_RT_BLOCKED;
     self->waits_for = what;
@@ -400,6 +442,7 @@ bool ft_rt_block(ft_rt_thread *self, const void *what, const struct timespec *de
     wait_for_baton(self);
     self->broke_off = false;
     if (self->interrupted) handle(self);
+    assert(self->state == FT_RT_RUNNING && self->inside);
     self->waits_for = NULL;
     if (ft_rt_baton.starved == self) ft_rt_baton.starved = NULL;
     return !self->timed_out;
@@ -407,12 +450,15 @@ bool ft_rt_block(ft_rt_thread *self, const void *what, const struct timespec *de
 
 static void wake(ft_rt_thread *thread)
 {
+    assert(thread->state == FT_RT_BLOCKED || thread->interrupted);
     if (!thread->interrupted) thread->state = FT_RT_READY;
     thread->waits_for = NULL;
 }
 
 void ft_rt_wake(ft_rt_thread *thread, bool timed_out)
 {
+    FT_REQUIRE(ft_rt_baton.lock);
+    FT_REQUIRE(!timed_out || thread->timed);
     thread->timed_out = timed_out;
     wake(thread);
 }
@@ -473,8 +519,10 @@ void ft_rt_wake_first(const void *what)
 
 void ft_rt_outside(ft_rt_thread *self)
 {
+    FT_REQUIRE(self == ft_rt_self && self->inside);
     ft_rt_signals_deliver(self);
     ft_rt_baton_lock();
+    assert(ft_rt_baton.runner == self && self->state == FT_RT_RUNNING);
     self->state = FT_RT_OUTSIDE;
     ft_rt_baton_pass_on(self->id);
     ft_rt_baton_unlock();
@@ -503,6 +551,7 @@ static ft_rt_thread *taken_over(void)
         last = last % (ft_rt_baton.n_threads - 1) + 1;
         ft_rt_thread *t = &ft_rt_baton.threads[last];
         if (!is_left(t)) continue;
+        assert(t != ft_rt_baton.runner && t != ft_rt_self);
         *t = (ft_rt_thread){.id = last};
         return t;
     }
@@ -512,7 +561,9 @@ static ft_rt_thread *taken_over(void)
 static ft_rt_thread *another(void)
 {
     if (ft_rt_baton.n_threads == FT_RT_THREADS) return taken_over();
+    assert(ft_rt_baton.n_threads < FT_RT_THREADS);
     ft_rt_thread *t = &ft_rt_baton.threads[ft_rt_baton.n_threads];
+    assert(!t->tid && t->state != FT_RT_RUNNING);
     t->id = ft_rt_baton.n_threads;
     __atomic_store_n(&ft_rt_baton.n_threads, ft_rt_baton.n_threads + 1, __ATOMIC_RELEASE);
     ft_rt_header->threads = ft_rt_baton.n_threads;
@@ -557,6 +608,9 @@ ft_rt_thread *ft_rt_thread_at(uint32_t id)
 
 void ft_rt_baton_done(ft_rt_thread *thread, bool runs)
 {
+    FT_REQUIRE(ft_rt_baton.lock);
+    FT_REQUIRE(runs == (thread == ft_rt_baton.runner));
+    assert(thread->state != FT_RT_DONE);
     thread->state = FT_RT_DONE;
     for (uint32_t i = 0; i < ft_rt_baton.n_threads; i++)
         if (waits(&ft_rt_baton.threads[i], thread)) wake(&ft_rt_baton.threads[i]);
@@ -565,6 +619,7 @@ void ft_rt_baton_done(ft_rt_thread *thread, bool runs)
 
 void ft_rt_thread_done(ft_rt_thread *self)
 {
+    FT_REQUIRE(self == ft_rt_self && self->inside);
     ft_rt_baton_lock();
     ft_rt_baton_done(self, true);
     ft_rt_baton_unlock();
@@ -581,11 +636,13 @@ int ft_rt_other_tid(const ft_rt_thread *self)
 
 void ft_rt_baton_start(void)
 {
+    assert(!ft_rt_baton.threads && !ft_rt_self);
     ft_rt_baton.threads = ft_rt_map(FT_RT_THREADS * sizeof *ft_rt_baton.threads);
     ft_rt_baton.random = ft_rt_header->seed;
     ft_rt_processor_start();
     ft_rt_thread *self = ft_rt_thread_new();
     self->tid = (int)syscall(SYS_gettid);
+    assert(self && !self->id);
     self->handle = pthread_self();
     self->state = FT_RT_RUNNING;
     self->left = turn_length();

@@ -3,6 +3,7 @@
 #ifndef FT_RECORD_BATON_H
 #define FT_RECORD_BATON_H
 
+#include "libc/contract.h"
 #include "scheduling/scheduling.h"
 
 enum { FT_RT_MS = 1000000 }; /* in nanoseconds */
@@ -27,6 +28,8 @@ void ft_rt_baton_lock(void);
 void ft_rt_baton_unlock(void);
 void ft_rt_baton_pass_on(uint32_t from); /* to whoever is ready, behind that thread first */
 void ft_rt_baton_done(ft_rt_thread *thread, bool runs); /* it has ended, with the baton or not */
+/* For FT_CHECK: at most one thread runs, and it is the runner; blocked ones wait for something. */
+bool ft_rt_baton_is_sound(void);
 bool ft_rt_is_past(const struct timespec *deadline, const struct timespec *now);
 
 /* ---- deadlock.c */

@@ -2,6 +2,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "log/hot.h"
 #include "log/log.h"
@@ -31,6 +32,7 @@ bool ft_rt_is_deadlock(void)
 static void log_request(ft_rt_thread *t)
 {
     ft_rt_thread *self = ft_rt_self;
+    assert(t->state == FT_RT_BLOCKED && t->waits_for);
     if (t->stuck) return;
     ft_rt_self = t;
     FT_RT_LOG(BLOCKED, t->asks.kind, t->asks.flags, t->asks.target, t->asks.site);
@@ -51,9 +53,11 @@ void ft_rt_log_requests(void)
 static ft_rt_thread *holder(const ft_rt_thread *t)
 {
     if (t->state != FT_RT_BLOCKED || t->timed || ft_rt_feed_starves(t)) return NULL;
+    assert(t->asks.kind != FT_EVENT_JOIN || t->asks.target < ft_rt_baton.n_threads);
     if (t->asks.kind == FT_EVENT_JOIN) return &ft_rt_baton.threads[t->asks.target];
     if (t->asks.kind != FT_EVENT_ACQUIRE) return NULL;
     const ft_rt_object *o = t->waits_for;
+    assert(o);
     return o->class == FT_RAW_CLASS_MUTEX ? o->owner : NULL;
 }
 
@@ -75,6 +79,7 @@ void ft_rt_log_stuck(ft_rt_thread *self)
     if (ft_rt_header->replay || !is_stuck(self)) return;
     ft_rt_hot = FT_RT_NO_THREAD;
     for (ft_rt_thread *t = self; t && !t->stuck; t = holder(t)) log_request(t);
+    assert(self->stuck);
     for (bool more = true; more;) {
         more = false;
         for (uint32_t i = 0; i < ft_rt_baton.n_threads; i++) {
@@ -89,6 +94,7 @@ void ft_rt_log_stuck(ft_rt_thread *self)
 
 void ft_rt_log_due(void)
 {
+    FT_REQUIRE(ft_rt_baton.lock);
     for (uint32_t i = 0; ft_rt_baton.due && i < ft_rt_baton.n_threads; i++)
         ft_rt_log_stuck(&ft_rt_baton.threads[i]);
     ft_rt_baton.due = false;
@@ -104,6 +110,7 @@ void ft_rt_log_deadlocks(void)
 
 void ft_rt_end_deadlocked(void)
 {
+    FT_CHECK(ft_rt_is_deadlock());
     if (ft_rt_header->replay) ft_rt_replay_deadlock();
     ft_rt_say("deadlock: every thread waits for another one");
     ft_rt_log_requests();
@@ -135,6 +142,7 @@ void ft_rt_look_at_stall(ft_rt_stall *s)
         return;
     }
     clock_gettime(CLOCK_MONOTONIC, &now);
+    assert(now.tv_sec >= s->since);
     if (!s->since) *s = (ft_rt_stall){.since = now.tv_sec};
     if (s->told || now.tv_sec - s->since <= STALL_S) return;
     s->told = true;

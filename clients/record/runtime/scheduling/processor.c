@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "scheduling/baton.h"
 #include "state/thread.h"
@@ -56,6 +57,7 @@ void ft_rt_processor_start(void)
     place.bytes = syscall(SYS_sched_getaffinity, 0, sizeof place.all, place.all);
     if (place.bytes <= 0) return;
     for (size_t i = 0; i < PROCESSORS / WORD; i++) n += (size_t)__builtin_popcountl(place.all[i]);
+    assert(n >= 1 && n <= PROCESSORS);
     if (n > 1) place.where = CHOOSE;
 }
 
@@ -72,6 +74,7 @@ static void belong(int to)
 void ft_rt_processor_follow(ft_rt_thread *self)
 {
     int to = where();
+    FT_REQUIRE(self == ft_rt_self); /* the kernel is asked for the calling thread */
     if (to == CHOOSE) belong(to = FT_REAL(sched_getcpu)());
     if (to == self->processor || to == NEVER || self->leaves) return;
     if (to == ANYWHERE ? !allow(0, place.all) : !allow_one(to)) belong(NEVER);
@@ -101,6 +104,7 @@ void ft_rt_processor_watch(ft_rt_thread *runner)
     int64_t wall = since(&place.wall, CLOCK_MONOTONIC);
     int64_t used = since(&place.used, CLOCK_PROCESS_CPUTIME_ID);
     bool was_busy = place.busy;
+    assert(!runner || runner->state == FT_RT_RUNNING);
     place.busy = runner != NULL;
     place.looks++;
     if (where() == ANYWHERE && place.looks >= FREE) {

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "log/log.h"
 #include "scheduling/baton.h"
@@ -56,6 +57,7 @@ static bool find(uintptr_t at, mapped *m)
 static size_t name(const ft_rt_thread *threads, const ft_rt_thread *t, char *to, size_t size)
 {
     int n;
+    assert(t->id < FT_RT_THREADS);
     if (!t->id) {
         n = snprintf(to, size, "main");
     } else if (!t->parent) {

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "log/hot.h"
 #include "log/log.h"
@@ -68,6 +69,7 @@ static bool is_at_work(const ft_rt_thread *t)
  * it still has the baton, without a fence: the barrier here, on all cores, stands for it. */
 static bool steal(ft_rt_thread *runner, int64_t left)
 {
+    assert(ft_rt_baton.lock && ft_rt_baton.runner == runner);
     __atomic_store_n(&ft_rt_hot, FT_RT_NO_THREAD, __ATOMIC_SEQ_CST);
     __atomic_store_n(&ft_rt_baton.runner, NULL, __ATOMIC_SEQ_CST);
     syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
@@ -111,6 +113,7 @@ static void take_from_sleeper(seen *before)
     if (moved || !runner || !runner->tid || is_at_work(runner)) return;
     if (!sleeps(runner->tid) && !spins(runner, before)) return;
     if (!steal(runner, now.left)) return;
+    assert(!ft_rt_self && runner->state == FT_RT_RUNNING);
     ft_rt_self = runner; /* whose records these are */
     ft_rt_flush(runner);
     FT_RT_LOG(UNSEEN, runner->id);
@@ -135,6 +138,7 @@ static bool is_no_more(const ft_rt_thread *t, int *status)
 static void bury(ft_rt_thread *t)
 {
     bool ran = ft_rt_baton.runner == t;
+    assert(t->state != FT_RT_DONE && ran == (t->state == FT_RT_RUNNING));
     if (ran) {
         ft_rt_hot = FT_RT_NO_THREAD;
         ft_rt_self = t;

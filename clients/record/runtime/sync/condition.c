@@ -7,6 +7,7 @@
 #include "accesses/accesses.h"
 #include "accesses/needs.h"
 #include "inputs/inputs.h"
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "log/log.h"
 #include "raw/raw.h"
@@ -44,6 +45,7 @@ static int wait_on(ft_rt_thread *self, const pthread_cond_t *condition,
     ft_rt_turn(self, false);
     FT_RT_ASKS(self, ACQUIRE, FT_FLAG_CONDITION, m->id, site);
     ft_rt_mutex_lock(self, m, NULL);
+    assert(m->owner == self);
     if (!kept) FT_RT_SYNC(ACQUIRE, FT_FLAG_CONDITION, m, site);
     return woken ? 0 : ETIMEDOUT;
 }
@@ -230,6 +232,7 @@ static int take_unit(ft_rt_thread *self, sem_t *semaphore, const struct timespec
         if (!ft_rt_block(self, s, deadline)) return find_none(s, site, ETIMEDOUT);
         if (self->broke_off && !self->restarts) return fail_with(EINTR);
     }
+    assert(s->count && s->count <= INT_MAX);
     s->count--;
     FT_RT_SYNC(WAIT, try || deadline ? FT_FLAG_TRY : 0, s, site);
     return 0;
@@ -307,6 +310,7 @@ int pthread_barrier_destroy(pthread_barrier_t *barrier)
 static int arrive(ft_rt_thread *self, ft_rt_object *b, uint32_t site)
 {
     uint32_t round = b->generation;
+    assert(b->count < b->kind);
     FT_RT_SYNC(BARRIER_ARRIVE, 0, b, site);
     bool last = ++b->count >= b->kind;
     if (last) {
@@ -315,6 +319,7 @@ static int arrive(ft_rt_thread *self, ft_rt_object *b, uint32_t site)
         ft_rt_wake_all(b);
     }
     FT_RT_ASKS(self, BARRIER_LEAVE, 0, b->id, site);
+    assert(b->count < b->kind && last == (b->generation != round));
     while (b->generation == round) ft_rt_block(self, b, NULL);
     FT_RT_SYNC(BARRIER_LEAVE, 0, b, site);
     return last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
@@ -343,6 +348,7 @@ static bool once_starts(ft_rt_thread *self, ft_rt_object *o, uint32_t site)
         FT_RT_SYNC(ONCE_PASS, 0, o, site);
         return false;
     }
+    assert(!o->owner && !o->count);
     o->owner = self;
     FT_RT_SYNC(ONCE_BEGIN, 0, o, site);
     return true;
@@ -435,6 +441,7 @@ static uint64_t *new_bits(void)
     static uint32_t n;
     if (!n) rest = ft_rt_map((size_t)MAPS * WORDS * sizeof *rest);
     if (!n) n = MAPS;
+    assert(n <= MAPS);
     n--;
     rest += WORDS;
     return rest - WORDS;
@@ -444,6 +451,7 @@ static uint64_t *new_bits(void)
 static bool comes_first(const ft_rt_thread *self, ft_rt_object *o)
 {
     uint64_t bit = UINT64_C(1) << self->id % BITS;
+    assert(self->id < FT_RT_THREADS);
     if (!o->passed) o->passed = new_bits();
     bool first = !(o->passed[self->id / BITS] & bit);
     o->passed[self->id / BITS] |= bit;

@@ -4,6 +4,7 @@
 #include <threads.h>
 
 #include "inputs/inputs.h"
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "log/log.h"
 #include "raw/raw.h"
@@ -29,6 +30,7 @@ static ft_rt_object *mutex_at(const pthread_mutex_t *mutex)
 /* What a second lock by the owner does; -1: it waits. */
 static int lock_again(ft_rt_object *o)
 {
+    assert(o->count);
     if (o->kind == PTHREAD_MUTEX_RECURSIVE) {
         o->count++;
         return 0;
@@ -42,10 +44,12 @@ int ft_rt_mutex_lock(ft_rt_thread *self, ft_rt_object *o, const struct timespec 
         int result = lock_again(o);
         if (result >= 0) return result;
     }
+    FT_REQUIRE(self == ft_rt_self && o->class == FT_RAW_CLASS_MUTEX);
     self->tries = 0;
     ft_rt_behind_starved(self, o);
     while (o->owner) /* whose time is up still takes what is free by now */
         if (!ft_rt_block(self, o, deadline) && o->owner) return ETIMEDOUT;
+    assert(!o->count);
     o->owner = self;
     o->count = 1;
     return 0;
@@ -53,6 +57,7 @@ int ft_rt_mutex_lock(ft_rt_thread *self, ft_rt_object *o, const struct timespec 
 
 static void free_mutex(ft_rt_object *o)
 {
+    assert(o->owner);
     o->owner = NULL;
     o->count = 0;
     ft_rt_wake_all(o);
@@ -60,6 +65,8 @@ static void free_mutex(ft_rt_object *o)
 
 void ft_rt_mutex_release(ft_rt_object *o)
 {
+    FT_REQUIRE(o->owner == ft_rt_self);
+    assert(o->count);
     if (!--o->count) free_mutex(o);
 }
 
@@ -72,6 +79,7 @@ static void pass_health(const ft_rt_object *o, unsigned kind, uint32_t flags, ui
  * all that change that. */
 static void change_health(ft_rt_object *o, ft_rt_health health, uint32_t site)
 {
+    assert(o->robust && o->health != FT_RT_LOST && o->health != health);
     o->health = health;
     pass_health(o, FT_RAW_CHANNEL_LOCKED, FT_RAW_CHANNEL_IN, site);
     pass_health(o, FT_RAW_CHANNEL_HEALTH, FT_RAW_CHANNEL_OUT, site);
@@ -102,6 +110,7 @@ static int lock_mutex(const pthread_mutex_t *mutex, const struct timespec *deadl
         FT_RT_SYNC(ACQUIRE, try || deadline ? FT_FLAG_TRY : 0, o, site);
     if (!result)
         pass_health(o, FT_RAW_CHANNEL_LOCKED, FT_RAW_CHANNEL_OUT | FT_RAW_CHANNEL_PUT, site);
+    assert(result || o->owner == self);
     if (result || o->health != FT_RT_ABANDONED) return result;
     o->health = FT_RT_TOLD;
     return EOWNERDEAD;
@@ -316,6 +325,7 @@ static int take(ft_rt_thread *self, ft_rt_object *o, bool write, bool try,
         return try ? EBUSY : ETIMEDOUT;
     }
     uint8_t flags = try || deadline ? FT_FLAG_TRY : 0;
+    assert(!o->owner && (!write || !o->count));
     if (write) {
         o->owner = self;
         FT_RT_SYNC(ACQUIRE, flags, o, site);
@@ -388,6 +398,7 @@ int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
     FT_RT_HOOK(pthread_rwlock_unlock, lock);
     ft_rt_object *o = rwlock_at(lock);
+    assert(!o->owner || !o->count); /* one writer or some readers */
     FT_RT_SYNC(RELEASE, 0, o, FT_RT_SITE);
     if (o->owner == self)
         o->owner = NULL;

@@ -1,6 +1,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "log/log.h"
 #include "raw/raw.h"
@@ -24,8 +25,22 @@ static struct {
     uint32_t n;          /* ever made */
 } objects;
 
+/* For FT_CHECK. */
+static bool is_sound(void)
+{
+    size_t alive = 0, taken = 0;
+    for (size_t i = 0; i < objects.n_slots; i++) {
+        const ft_rt_object *o = objects.slots[i];
+        taken += o != NULL;
+        alive += o && o != &removed;
+        if (o && o != &removed && (o->id >= objects.n || o->class >= FT_RAW_CLASSES)) return false;
+    }
+    return alive == objects.alive && taken == objects.taken;
+}
+
 static size_t slot_of(uintptr_t address)
 {
+    assert(objects.n_slots && !(objects.n_slots & (objects.n_slots - 1)));
     return (size_t)(((address >> 3) * 0x9E3779B97F4A7C15u) >> 32) & (objects.n_slots - 1);
 }
 
@@ -42,6 +57,7 @@ static ft_rt_object **find(uintptr_t address)
 static void put(ft_rt_object *o)
 {
     size_t at = slot_of(o->address);
+    assert(objects.taken < objects.n_slots); /* or the search would not end */
     while (objects.slots[at]) at = (at + 1) % objects.n_slots;
     objects.slots[at] = o;
     objects.taken++;
@@ -58,17 +74,22 @@ static void make_room(void)
     objects.taken = 0;
     for (size_t i = 0; i < n; i++)
         if (before[i] && before[i] != &removed) put(before[i]);
+    assert(objects.taken == objects.alive && objects.taken < objects.n_slots / 2);
+    FT_CHECK(is_sound());
     if (before) syscall(SYS_munmap, before, n * sizeof(ft_rt_object *));
 }
 
 static void remove_at(ft_rt_object **slot)
 {
+    assert(objects.alive && *slot && *slot != &removed);
     *slot = &removed;
     objects.alive--;
 }
 
 static ft_rt_object *make(ft_raw_class class, uintptr_t address, uint32_t kind)
 {
+    FT_REQUIRE(class < FT_RAW_CLASSES);
+    FT_CHECK(!find(address));
     make_room();
     if (!objects.left) {
         objects.chunk = ft_rt_map(CHUNK * sizeof(ft_rt_object));
@@ -99,6 +120,8 @@ ft_rt_object *ft_rt_object_known(ft_raw_class class, const volatile void *addres
 
 void ft_rt_object_again(ft_rt_object *o)
 {
+    FT_REQUIRE(o->class == FT_RAW_CLASS_ONCE);
+    assert(o->id < objects.n);
     o->generation = o->id + 1;
     o->id = objects.n++;
     FT_RT_LOG(OBJECT, o->class, o->address, o->kind);
@@ -110,6 +133,7 @@ static void end_all(const void *address, size_t size, void (*end)(const ft_rt_ob
 {
     uintptr_t from = (uintptr_t)address, to = from + size;
     if (!objects.alive) return;
+    assert(objects.alive <= objects.taken);
     bool few = size / BYTES_PER_SLOT < objects.n_slots;
     for (uintptr_t a = from; few && a < to; a += BYTES_PER_SLOT) {
         ft_rt_object **slot = find(a);
@@ -155,6 +179,7 @@ void ft_rt_object_begins(const ft_rt_object *o, uint32_t site)
 void ft_rt_object_ends(const ft_rt_object *o, uint32_t site)
 {
     uintptr_t address = o->address;
+    assert(o->id < objects.n);
     FT_RT_LOG(DESTROYED, site, o->id);
     ft_rt_object **slot = find(address);
     if (slot) remove_at(slot);
