@@ -1,10 +1,9 @@
-#include <assert.h>
 #include <stdlib.h>
 
 #include "base/map.h"
 #include "term/internal.h"
 
-/* The value of a term or why there is none. UNKNOWN: partial says that the term may be undefined,
+/* The value of a term, or why it has none. `partial`, for UNKNOWN only: the term may be undefined,
  * depending on the unknown symbols, so that no connective may hide it. */
 typedef struct result {
     ft_eval_status status;
@@ -34,6 +33,7 @@ static result none(ft_eval_status status, bool partial)
 
 static int64_t as_signed(uint64_t bits, unsigned width)
 {
+    assert(width >= 1 && width <= 64);
     uint64_t sign = (uint64_t)1 << (width - 1);
     return (int64_t)((bits ^ sign) - sign);
 }
@@ -176,8 +176,8 @@ static result child(const run *r, const ft_term_node *node, uint32_t i)
     return r->done[place];
 }
 
-/* Merges why two arguments of a strict operator have no value: what is undefined whatever the rest
- * wins, then what cannot be computed, then what is not known. */
+/* The status of a strict operator by those of two arguments: UNDEFINED before OVERFLOW before
+ * UNKNOWN. */
 static result worse(result a, result b)
 {
     if (a.status == FT_EVAL_UNDEFINED || b.status == FT_EVAL_UNDEFINED)
@@ -194,8 +194,10 @@ static result apply_binary(ft_op op, unsigned width, result a, result b)
     result merged = worse(a, b);
     if (is_division(op) && b.status == FT_EVAL_OK && b.bits == 0)
         return none(FT_EVAL_UNDEFINED, false);
-    if (is_division(op) && b.status == FT_EVAL_UNKNOWN) merged.partial = true;
+    if (is_division(op) && b.status == FT_EVAL_UNKNOWN)
+        merged.partial = merged.status == FT_EVAL_UNKNOWN;
     if (merged.status != FT_EVAL_OK) return merged;
+    assert(BINARY[op]);
     merged.status = BINARY[op](a.bits, b.bits, width, &merged.bits);
     return merged;
 }
@@ -264,7 +266,7 @@ static result eval_ite(const run *r, const ft_term_node *node)
     return none(FT_EVAL_UNKNOWN, condition.partial || !defined);
 }
 
-/* Whether children i and k are equal; UNKNOWN when that cannot be said. */
+/* Whether children i and k are equal; UNKNOWN if their values leave that open. */
 static result equal_pair(const run *r, const ft_term_node *node, uint32_t i, uint32_t k)
 {
     result a = child(r, node, i), b = child(r, node, k), merged = worse(a, b);
@@ -301,7 +303,7 @@ static result eval_symbol(const run *r, const ft_term_node *node)
 {
     ft_value value;
     if (!r->lookup(r->context, node->symbol, &value)) return none(FT_EVAL_UNKNOWN, false);
-    assert(ft_sort_equal(value.sort, node->sort));
+    assert(ft_sort_equal(value.sort, node->sort) && ft_value_is_sound(value));
     return known(value.bits);
 }
 
@@ -334,6 +336,8 @@ static result eval_node(const run *r, const ft_term_node *node)
     result value = dispatch(r, node);
     if (value.status != FT_EVAL_OK) value.bits = 0;
     if (node->sort.kind == FT_SORT_BITVEC) value.bits &= ft_bits_mask(node->sort.width);
+    assert(!value.partial || value.status == FT_EVAL_UNKNOWN);
+    assert(ft_value_is_sound((ft_value){node->sort, value.bits}));
     return value;
 }
 
@@ -343,8 +347,8 @@ static result eval_term(const run *r, ft_term term)
     return eval_node(r, &node);
 }
 
-/* Bottom-up over the distinct subterms: for terms that are too deep or too shared to recurse on.
- * The branch of an ite that is not taken is evaluated too, but its result is not used. */
+/* Bottom-up over the distinct subterms, for terms that are too deep or too shared for recursion. It
+ * evaluates both branches of an `ite`, and uses the result of one. */
 static result eval_large(run r, ft_term term)
 {
     ft_term_list list = {0};
@@ -377,7 +381,7 @@ ft_eval_status ft_term_eval(const ft_term_pool *pool, ft_term term, ft_lookup lo
                             ft_value *value)
 {
     enum { RECURSIVE = 512 }; /* nodes, so also the recursion's depth */
-    assert(term != FT_NO_TERM);
+    FT_REQUIRE(term != FT_NO_TERM && lookup && value);
     run r = {.pool = pool, .lookup = lookup, .context = context};
     result found =
         ft_pool_at(pool, term)->size <= RECURSIVE ? eval_term(&r, term) : eval_large(r, term);

@@ -1,4 +1,3 @@
-#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +81,7 @@ static void skip_blanks(parser *p)
     }
 }
 
-/* \| and \\ stand for themselves: SMT-LIB cannot write such names at all. */
+/* \| and \\ are a bar and a backslash of the name: SMT-LIB has no way to write such names. */
 static ft_status lex_quoted(parser *p, token *t)
 {
     size_t start = ++p->at;
@@ -95,7 +94,7 @@ static ft_status lex_quoted(parser *p, token *t)
         p->at++;
     }
     if (p->at >= p->length)
-        return FAIL(p, t->column, "a quoted name begins here and does not end: close it with |");
+        return FAIL(p, t->column, "this quoted name has no end: close it with |");
     *t = (token){TOKEN_QUOTED, p->text + start, p->at++ - start, t->column};
     if (!escaped) return FT_OK;
     ft_strbuf_clear(&p->unescaped);
@@ -128,16 +127,17 @@ static ft_status lex_word(parser *p, token *t)
     if (length == 0) {
         unsigned char c = (unsigned char)*text;
         if (c > ' ' && c < 127)
-            return FAIL(p, t->column, "`%c' cannot stand here: write |...| around unusual names",
-                        c);
-        return FAIL(p, t->column, "byte 0x%02x cannot stand here: write |...| around unusual names",
-                    c);
+            return FAIL(p, t->column,
+                        "`%c' is not allowed in a name: write unusual names as |name|", c);
+        return FAIL(p, t->column,
+                    "byte 0x%02x is not allowed in a name: write unusual names as |name|", c);
     }
     *t = (token){TOKEN_NAME, text, length, t->column};
     if (*text < '0' || *text > '9') return FT_OK;
     t->kind = TOKEN_NUMBER;
     if (all_digits(text, length)) return FT_OK;
-    return FAIL(p, t->column, "`%.*s' is neither a number nor a name: Int literals are digits only",
+    return FAIL(p, t->column,
+                "`%.*s' is neither a number nor a name: an Int literal has digits only",
                 length < 60 ? (int)length : 60, text);
 }
 
@@ -167,7 +167,7 @@ static bool token_is(const parser *p, const char *name)
 static ft_status unexpected(parser *p, const char *wanted)
 {
     if (p->token.kind == TOKEN_END)
-        return FAIL(p, p->token.column, "the term ends here, expected %s", wanted);
+        return FAIL(p, p->token.column, "the term ends here; expected %s", wanted);
     return FAIL(p, p->token.column, "expected %s instead of `%.*s'", wanted,
                 p->token.length < 60 ? (int)p->token.length : 60, p->token.text);
 }
@@ -184,7 +184,7 @@ static ft_status read_index(parser *p, uint32_t *index)
     uint64_t bits;
     if (p->token.kind != TOKEN_NUMBER) return unexpected(p, "a number");
     if (!ft_term_digits(p->token.text, p->token.length, 10, &bits) || bits > UINT32_MAX)
-        return FAIL(p, p->token.column, "the index is too large");
+        return FAIL(p, p->token.column, "the index is larger than 2^32 - 1");
     *index = (uint32_t)bits;
     return advance(p);
 }
@@ -194,7 +194,7 @@ static ft_status int_literal(parser *p, bool negative, ft_term *term)
     uint64_t bits;
     if (!ft_term_digits(p->token.text, p->token.length, 10, &bits) ||
         bits > (uint64_t)INT64_MAX + negative)
-        return FAIL(p, p->token.column, "the number does not fit into 64 bits, signed");
+        return FAIL(p, p->token.column, "the number does not fit into a signed 64-bit integer");
     *term = ft_term_literal(p->pool, (ft_value){FT_INT_SORT, negative ? -bits : bits});
     return advance(p);
 }
@@ -205,7 +205,7 @@ static ft_status bits_literal(parser *p, ft_term *term)
     size_t width = p->token.length * (hex ? 4 : 1);
     uint64_t bits;
     if (width > 64)
-        return FAIL(p, p->token.column, "the literal has %zu bits, the limit is 64", width);
+        return FAIL(p, p->token.column, "the literal has %zu bits; the limit is 64", width);
     if (!ft_term_digits(p->token.text, p->token.length, hex ? 16 : 2, &bits))
         return FAIL(p, p->token.column, "#%c must be followed by %s digits only", hex ? 'x' : 'b',
                     hex ? "hexadecimal" : "binary");
@@ -227,7 +227,8 @@ static ft_status indexed_literal(parser *p, ft_term *term)
         return unexpected(p, "a literal such as (_ bv5 8); operators are ((_ extract 7 0) x)");
     bool fits = ft_term_digits(p->token.text + 2, p->token.length - 2, 10, &bits);
     if ((status = advance(p)) || (status = read_index(p, &width))) return status;
-    if (width < 1 || width > 64) return FAIL(p, column, "BitVec width %u is not in 1 .. 64", width);
+    if (width < 1 || width > 64)
+        return FAIL(p, column, "BitVec width %u is out of range: use 1 to 64", width);
     if (!fits || bits > ft_bits_mask(width))
         return FAIL(p, column, "the literal does not fit into %u bits", width);
     ft_sort sort = {FT_SORT_BITVEC, (uint8_t)width};
@@ -246,7 +247,7 @@ static ft_status unknown_name(parser *p)
     static const char *const UNSUPPORTED[] = {"exists", "forall", "match", "as", "par", "_", "!"};
     for (size_t i = 0; i < sizeof UNSUPPORTED / sizeof *UNSUPPORTED; i++)
         if (token_is(p, UNSUPPORTED[i]))
-            return FAIL(p, p->token.column, "`%s' is not supported here", UNSUPPORTED[i]);
+            return FAIL(p, p->token.column, "`%s' is not supported in terms", UNSUPPORTED[i]);
     int shown = p->token.length < 200 ? (int)p->token.length : 200;
     if (p->token.length > 1 && p->token.text[0] == '-' &&
         all_digits(p->token.text + 1, p->token.length - 1))
@@ -313,7 +314,9 @@ static ft_status read_operator(parser *p, bool indexed, head *h)
         return FAIL(p, h->column, "unknown operator `%.*s'",
                     p->token.length < 200 ? (int)p->token.length : 200, p->token.text);
     if (indexed != (index_count(h->op) > 0))
-        return FAIL(p, h->column, indexed ? "`%s' takes no index" : "write ((_ %s ...) x)",
+        return FAIL(p, h->column,
+                    indexed ? "`%s' takes no index"
+                            : "the operator takes an index: use ((_ %s ...) x)",
                     ft_op_name(h->op));
     return advance(p);
 }
@@ -332,6 +335,7 @@ static ft_status indexed_head(parser *p, head *h)
 
 static ft_status check_limits(parser *p, size_t column, ft_term term)
 {
+    assert(term != FT_NO_TERM);
     const ft_pool_node *node = ft_pool_at(p->pool, term);
     if (node->depth > FT_TERM_MAX_DEPTH)
         return ft_error_at(p->err, FT_LIMIT, 1, column,
@@ -345,11 +349,13 @@ static ft_status check_limits(parser *p, size_t column, ft_term term)
 
 static ft_status apply(parser *p, const head *h, size_t base, ft_term *term)
 {
+    assert(base <= p->terms.len && p->terms.len == p->columns.len);
     uint32_t culprit = 0, n = (uint32_t)(p->terms.len - base);
     const ft_term none = FT_NO_TERM, *args = n ? p->terms.data + base : &none;
     ft_error problem = FT_ERROR_INIT;
     ft_status status =
         ft_term_apply_at(p->pool, h->op, args, n, h->index, term, &culprit, &problem);
+    assert(culprit <= n);
     size_t column = culprit ? p->columns.data[base + culprit - 1] : h->column;
     if (status) return ft_error_at(p->err, status, 1, column, "%s", problem.message);
     return check_limits(p, h->column, *term);
@@ -436,7 +442,7 @@ static ft_status read_bindings(parser *p)
     while (p->token.kind != TOKEN_CLOSE) {
         if (p->bindings.len - base == MOST)
             return ft_error_at(p->err, FT_LIMIT, 1, p->token.column,
-                               "one let binds more than %d names: nest several", MOST);
+                               "one let binds more than %d names: use nested lets", MOST);
         if ((status = read_binding(p, base))) return status;
     }
     for (size_t i = base; i < p->bindings.len; i++) {
@@ -449,6 +455,7 @@ static ft_status read_bindings(parser *p)
 
 static void forget_bindings(parser *p, size_t base)
 {
+    assert(base >= 1 && base <= p->bindings.len); /* [0] stays */
     while (p->bindings.len > base) {
         binding b = p->bindings.data[--p->bindings.len];
         p->innermost.data[b.name] = b.outer;
@@ -499,10 +506,11 @@ static ft_status parse_all(parser *p, ft_term *term)
 ft_status ft_term_parse(ft_term_pool *pool, const char *text, size_t length, const ft_scope *scope,
                         ft_term *term, ft_error *err)
 {
+    FT_REQUIRE(pool && scope && scope->resolve && term && (text || length == 0));
     parser p = {.pool = pool, .scope = scope, .text = text, .length = length, .err = err};
     ft_vec_push(&p.bindings, (binding){0});
     ft_status status = parse_all(&p, term);
-    assert(status || p.depth == 0);
+    assert(status || (p.depth == 0 && p.terms.len == 0 && p.bindings.len == 1));
     ft_vec_release(&p.terms);
     ft_vec_release(&p.columns);
     ft_vec_release(&p.bindings);

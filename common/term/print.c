@@ -87,6 +87,7 @@ static void print_tree(const printing *p, ft_term root)
     while (stack.len) {
         frame *top = &stack.data[stack.len - 1];
         ft_term_node node = ft_term_get(p->pool, top->term);
+        assert(top->next <= node.n_children);
         if (top->next == node.n_children) {
             ft_strbuf_puts(p->out, ")");
             stack.len--;
@@ -99,7 +100,7 @@ static void print_tree(const printing *p, ft_term root)
     ft_vec_release(&stack);
 }
 
-/* One more question mark than any variable of the term begins with. */
+/* One question mark more than any variable of the term begins with. */
 static unsigned needed_marks(const printing *p, const ft_term_list *list)
 {
     size_t most = 0;
@@ -121,7 +122,8 @@ static void count_uses(const printing *p, const ft_term_list *list, ft_map *uses
     }
 }
 
-/* A large term: what is used more than once is bound by a let, so that the text stays linear. */
+/* A large term: a let binds each subterm that is used twice or more, so that the text stays linear
+ * in the number of distinct subterms. */
 static void print_shared(printing *p, ft_term root)
 {
     ft_term_list list = {0};
@@ -152,6 +154,7 @@ static void print_shared(printing *p, ft_term root)
 void ft_term_print(const ft_term_pool *pool, ft_term term, const ft_scope *scope, ft_strbuf *out)
 {
     enum { PLAIN = 256 }; /* nodes; people read terms without let */
+    FT_REQUIRE(term != FT_NO_TERM && scope && scope->name && out);
     printing p = {.pool = pool, .scope = scope, .out = out};
     if (ft_pool_at(pool, term)->size <= PLAIN)
         print_tree(&p, term);

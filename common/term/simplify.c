@@ -1,10 +1,9 @@
-#include <assert.h>
 #include <string.h>
 
 #include "term/internal.h"
 
-/* Rules may only use what holds for every value, unknown ones included, and may not lose a child
- * that can be undefined or overflow: such children are dropped only when `total`. */
+/* A rule holds for every value of every symbol, unknown ones included, and keeps each child that
+ * can be undefined or overflow: a child is dropped only if it is `total`. */
 
 static bool no_symbols(void *context, ft_symbol symbol, ft_value *value)
 {
@@ -64,6 +63,7 @@ static void drop_children(const ft_term_pool *pool, ft_term_node *node, ft_term 
         if (i >= from && !last && is_bits(pool, kids[i], neutral)) continue;
         kids[kept++] = kids[i];
     }
+    assert(kept > 0);
     node->n_children = kept;
 }
 
@@ -135,8 +135,8 @@ static ft_term rule_equal(ft_term_pool *pool, ft_term_node *node, ft_term *kids)
     return FT_NO_TERM;
 }
 
-/* Partial results of (+ a b ...) are those of its left-to-right sums, so only neutral children may
- * go: merging or moving others could lose an overflow. */
+/* Each partial sum of (+ a b ...), from left to right, may overflow. So only neutral children are
+ * dropped: merging or moving others could lose an overflow. */
 static ft_term rule_sum(ft_term_pool *pool, ft_term_node *node, ft_term *kids)
 {
     bool minus = node->op == FT_OP_SUB;
@@ -216,7 +216,7 @@ static ft_term (*const RULES[FT_OP_COUNT])(ft_term_pool *, ft_term_node *, ft_te
 ft_term ft_term_simplify(ft_term_pool *pool, ft_term_node *node, ft_term *kids)
 {
     ft_value value;
-    assert(node->children == kids);
+    assert(node->children == kids && node->n_children > 0);
     if (all_literals(pool, node) &&
         ft_term_eval_node(pool, node, no_symbols, NULL, &value) == FT_EVAL_OK)
         return ft_term_literal(pool, value);

@@ -91,13 +91,22 @@ ft_status ft_sort_parse(const char *text, size_t length, ft_sort *sort, ft_error
         *sort = FT_INT_SORT;
     } else if (parse_bitvec(text, end, &width)) {
         if (width < 1 || width > 64)
-            return ft_error_set(err, FT_INPUT, "BitVec width %" PRIu64 " is not in 1 .. 64", width);
+            return ft_error_set(err, FT_INPUT,
+                                "BitVec width %" PRIu64 " is out of range: use 1 to 64", width);
         *sort = (ft_sort){FT_SORT_BITVEC, (uint8_t)width};
+        assert(ft_sort_is_sound(*sort));
     } else {
-        return ft_error_set(err, FT_INPUT, "unknown sort `%.*s': write Bool, Int or (_ BitVec n)",
+        return ft_error_set(err, FT_INPUT, "`%.*s' is not a sort: use Bool, Int or (_ BitVec n)",
                             length < 60 ? (int)length : 60, text);
     }
     return FT_OK;
+}
+
+bool ft_value_is_sound(ft_value value)
+{
+    if (!ft_sort_is_sound(value.sort)) return false;
+    if (value.sort.kind == FT_SORT_BOOL) return value.bits <= 1;
+    return value.sort.kind == FT_SORT_INT || value.bits <= ft_bits_mask(value.sort.width);
 }
 
 bool ft_value_equal(ft_value a, ft_value b)
@@ -114,6 +123,8 @@ static void print_binary(ft_value value, ft_strbuf *out)
 
 void ft_value_print(ft_value value, ft_strbuf *out)
 {
+    FT_REQUIRE(out);
+    assert(ft_value_is_sound(value));
     switch ((ft_sort_kind)value.sort.kind) {
     case FT_SORT_BOOL:
         ft_strbuf_puts(out, value.bits ? "true" : "false");
@@ -214,6 +225,7 @@ static bool parse_bool(const char *text, const char *end, uint64_t *bits)
 ft_status ft_value_parse(const char *text, size_t length, ft_sort sort, ft_value *value,
                          ft_error *err)
 {
+    FT_REQUIRE(text && value && ft_sort_is_sound(sort));
     const char *end = text + length;
     uint64_t bits = 0;
     bool good = false;
@@ -235,5 +247,6 @@ ft_status ft_value_parse(const char *text, size_t length, ft_sort sort, ft_value
                             sort.kind == FT_SORT_INT ? " (64 bits, signed)" : "");
     }
     *value = (ft_value){.sort = sort, .bits = bits};
+    assert(ft_value_is_sound(*value));
     return FT_OK;
 }

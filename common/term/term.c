@@ -1,6 +1,5 @@
 #include "term/term.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,8 +40,8 @@ static const struct {
 #undef FT_ROW
 };
 
-/* How the arguments past the second are meant (SMT-LIB 2.6, §3.9: attributes of functions), and
- * which form the pool keeps: MANY as it is, the others as nested binary terms. */
+/* How an operator groups more than two arguments (SMT-LIB 2.6, §3.9: attributes of functions). The
+ * pool keeps MANY as one node, the other groupings as nested binary terms. */
 typedef enum grouping { FIXED, MANY, CHAIN, LEFT, RIGHT } grouping;
 
 static const struct {
@@ -76,6 +75,7 @@ static const struct {
 
 const char *ft_op_name(ft_op op)
 {
+    FT_REQUIRE(op < FT_OP_COUNT);
     return OPS[op].name;
 }
 
@@ -100,7 +100,7 @@ static ft_status check_arity(const use *u)
     unsigned least = ARITY[u->op].least;
     bool fixed = ARITY[u->op].grouping == FIXED;
     if (u->n >= least && (!fixed || u->n <= ARITY[u->op].most)) return FT_OK;
-    return ft_error_set(u->err, FT_INPUT, "`%s' needs %s%u argument%s, not %u", name,
+    return ft_error_set(u->err, FT_INPUT, "`%s' takes %s%u argument%s, not %u", name,
                         fixed ? "" : "at least ", least, least == 1 ? "" : "s", u->n);
 }
 
@@ -110,7 +110,7 @@ static ft_status check_kind(use *u, uint32_t from, ft_sort_kind kind, const char
         char text[FT_SORT_TEXT];
         if (arg_sort(u, i).kind == kind) continue;
         u->culprit = i + 1;
-        return ft_error_set(u->err, FT_INPUT, "`%s' needs %s arguments, argument %u is %s",
+        return ft_error_set(u->err, FT_INPUT, "`%s' takes %s arguments; argument %u is %s",
                             OPS[u->op].name, what, i + 1, ft_sort_text(arg_sort(u, i), text));
     }
     return FT_OK;
@@ -125,7 +125,7 @@ static ft_status check_same(use *u, uint32_t from)
         u->culprit = i + 1;
         return ft_error_set(
             u->err, FT_INPUT,
-            "`%s' needs arguments of one sort, argument %u is %s, argument %u is %s",
+            "`%s' takes arguments of one sort; argument %u is %s, argument %u is %s",
             OPS[u->op].name, from + 1, ft_sort_text(arg_sort(u, from), first), i + 1,
             ft_sort_text(arg_sort(u, i), other));
     }
@@ -137,7 +137,7 @@ static ft_status check_ite(use *u, ft_sort *sort)
     if (arg_sort(u, 0).kind != FT_SORT_BOOL) {
         char text[FT_SORT_TEXT];
         u->culprit = 1;
-        return ft_error_set(u->err, FT_INPUT, "`ite' needs a Bool condition, argument 1 is %s",
+        return ft_error_set(u->err, FT_INPUT, "`ite' takes a Bool condition; argument 1 is %s",
                             ft_sort_text(arg_sort(u, 0), text));
     }
     *sort = arg_sort(u, 1);
@@ -153,7 +153,7 @@ static ft_status check_bits(use *u, ft_sort *sort)
 
 static ft_status too_wide(const use *u, uint64_t width)
 {
-    return ft_error_set(u->err, FT_INPUT, "`%s' would make a BitVec of %llu bits, the limit is 64",
+    return ft_error_set(u->err, FT_INPUT, "`%s' would make a BitVec of %llu bits; the limit is 64",
                         OPS[u->op].name, (unsigned long long)width);
 }
 
@@ -175,7 +175,7 @@ static ft_status check_extract(use *u, ft_sort *sort)
     unsigned width = arg_sort(u, 0).width;
     if (u->index[0] >= width || u->index[1] > u->index[0])
         return ft_error_set(u->err, FT_INPUT,
-                            "(_ extract %u %u) does not fit an argument of %u bits: write "
+                            "(_ extract %u %u) does not fit an argument of %u bits: use "
                             "(_ extract high low) with %u > high >= low",
                             u->index[0], u->index[1], width, width);
     *sort = (ft_sort){FT_SORT_BITVEC, (uint8_t)(u->index[0] - u->index[1] + 1)};
@@ -242,6 +242,16 @@ static ft_status check(const ft_term_pool *pool, ft_op op, const ft_term *childr
     return status;
 }
 
+bool ft_term_is_well_sorted(const ft_term_pool *pool, const ft_term_node *node)
+{
+    ft_sort sort;
+    uint32_t culprit;
+    if (OPS[node->op].shape == LEAF) return node->n_children == 0;
+    ft_status status =
+        check(pool, node->op, node->children, node->n_children, node->index, &sort, &culprit, NULL);
+    return status == FT_OK && ft_sort_equal(sort, node->sort);
+}
+
 /* Makes the term of a checked application in the pool's form. */
 static ft_term make(ft_term_pool *pool, ft_op op, ft_term *kids, uint32_t n, const uint32_t *index)
 {
@@ -251,7 +261,9 @@ static ft_term make(ft_term_pool *pool, ft_op op, ft_term *kids, uint32_t n, con
     ft_status status = check(pool, op, kids, n, index, &node.sort, &culprit, NULL);
     assert(status == FT_OK);
     (void)status;
-    return ft_term_simplify(pool, &node, kids);
+    ft_term term = ft_term_simplify(pool, &node, kids);
+    assert(ft_sort_equal(ft_term_sort(pool, term), node.sort));
+    return term;
 }
 
 static ft_term make_pair(ft_term_pool *pool, ft_op op, ft_term a, ft_term b)
@@ -294,6 +306,7 @@ ft_status ft_term_apply_at(ft_term_pool *pool, ft_op op, const ft_term *children
                            uint32_t *culprit, ft_error *err)
 {
     enum { FEW = 8 };
+    FT_REQUIRE(pool && op < FT_OP_COUNT && OPS[op].shape != LEAF && term && culprit);
     ft_term few[FEW], *kids = few;
     ft_sort sort;
     ft_status status = check(pool, op, children, n_children, index, &sort, culprit, err);
@@ -305,6 +318,7 @@ ft_status ft_term_apply_at(ft_term_pool *pool, ft_op op, const ft_term *children
     bool indexed = OPS[op].shape == EXTRACT || OPS[op].shape == EXTEND;
     *term = make_grouped(pool, op, kids, n_children, indexed ? own : NULL);
     if (kids != few) free(kids);
+    assert(*term != FT_NO_TERM && *term < pool->nodes.len);
     return FT_OK;
 }
 

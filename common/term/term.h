@@ -1,12 +1,12 @@
 /* Terms: hash-consed, sort-checked expressions in SMT-LIB 2 concrete syntax.
  *
  * Sorts are Bool, Int (mathematical; literals and evaluation are limited to 64 bits signed) and
- * (_ BitVec n), 1 <= n <= 64. A pool owns its terms; a term is an index into its pool, equal terms
- * have equal indices. Children always have smaller indices than their parent.
+ * (_ BitVec n), 1 <= n <= 64. A pool owns its terms. A term is an index into its pool; equal terms
+ * have equal indices, and children have smaller indices than their parents.
  *
- * Evaluation is strict except in `ite`, whose branch not taken is not evaluated. Division and
+ * Evaluation is strict, except that `ite` evaluates only the branch that it takes. Division and
  * remainder by zero are undefined for Int and for BitVec alike (an event whose term is undefined is
- * infeasible), so are Int results that leave the 64-bit range (reported apart: FT_EVAL_OVERFLOW).
+ * infeasible). An Int result beyond 64 bits is reported as FT_EVAL_OVERFLOW.
  * `and`, `or` and `=>` evaluate all their arguments. */
 #ifndef FT_TERM_TERM_H
 #define FT_TERM_TERM_H
@@ -46,9 +46,8 @@ void ft_value_print(ft_value value, ft_strbuf *out); /* true, 5, (- 5), #x000000
 ft_status ft_value_parse(const char *text, size_t length, ft_sort sort, ft_value *value,
                          ft_error *err) FT_MUST_CHECK;
 
-/* Operators. Columns: symbol, SMT-LIB name, shape. Shapes are described in term.c where they are
- * checked; indexed operators (extract, zero_extend, sign_extend) carry their indices in the node.
- */
+/* Operators. Columns: symbol, SMT-LIB name, shape (the sorts of operands and result: term.c).
+ * Indexed operators (extract, zero_extend, sign_extend) keep their indices in the node. */
 #define FT_OP_TABLE(X)                                                                             \
     X(LITERAL, "", LEAF)                                                                           \
     X(SYMBOL, "", LEAF)                                                                            \
@@ -110,8 +109,8 @@ const char *ft_op_name(ft_op op);
 typedef uint32_t ft_term; /* index in a pool; FT_NO_TERM: absent (a guard that is true) */
 #define FT_NO_TERM 0u
 
-/* A variable as terms see it: an index chosen by the user of the pool. The trace model uses
- * shared variables as FT_SYM_SHARED(i) and thread-local ones as FT_SYM_LOCAL(i). */
+/* A variable of terms: an index chosen by the user of the pool. The trace model numbers shared
+ * variables FT_SYM_SHARED(i) and thread-local ones FT_SYM_LOCAL(i). */
 typedef uint32_t ft_symbol;
 #define FT_SYM_LOCAL_BIT     0x80000000u
 #define FT_SYM_SHARED(index) ((ft_symbol)(index))
@@ -124,6 +123,10 @@ typedef struct ft_term_pool ft_term_pool;
 ft_term_pool *ft_term_pool_new(void);
 void ft_term_pool_free(ft_term_pool *pool);            /* accepts NULL */
 uint32_t ft_term_pool_count(const ft_term_pool *pool); /* terms are 1 .. count */
+/* The invariant: no two terms are equal and each is found in the hash table, operands come before
+ * the term and have the sorts that its operator takes, and kept depths and sizes are right. Linear:
+ * FT_CHECK runs it when the hash table grows and when the pool is freed. */
+bool ft_term_pool_is_sound(const ft_term_pool *pool);
 
 /* Read-only view of a node; `children` stays valid until the next term is made. */
 typedef struct ft_term_node {
@@ -143,10 +146,10 @@ ft_term ft_term_symbol(ft_term_pool *pool, ft_symbol symbol, ft_sort sort);
 /* Sort-checks and simplifies (constant folding, neutral elements; never drops a possible division
  * by zero or overflow). index: NULL or two indices for the indexed operators.
  *
- * What the pool holds: `and`, `or`, `+`, `*` and `distinct` with two or more children, `-` with one
- * (minus) or more, every other operator with its one, two or (ite) three. Longer chains (= < ...)
- * are read as conjunctions of pairs, `=>` groups to the right, the others to the left. Int partial
- * results count from left to right: each must fit into 64 bits. */
+ * Forms that the pool holds: `and`, `or`, `+`, `*` and `distinct` with two or more children, `-`
+ * with one (minus) or more, every other operator with its one, two or (ite) three. Longer chains of
+ * = and < become conjunctions of pairs; `=>` groups to the right, the other operators to the left.
+ * Partial results of Int operators, from left to right, must each fit into 64 bits. */
 ft_status ft_term_apply(ft_term_pool *pool, ft_op op, const ft_term *children, uint32_t n_children,
                         const uint32_t *index, ft_term *term, ft_error *err) FT_MUST_CHECK;
 
@@ -159,12 +162,12 @@ typedef struct ft_scope {
     void *context;
 } ft_scope;
 
-/* Reads one term from text[0..length); |quoted symbols| and (let ...) are accepted; in quotes \|
- * and
- * \\ stand for | and \. Errors carry the 1-based column in `text` and line 1. FT_LIMIT: the term,
- * its lets expanded, is nested more than FT_TERM_MAX_DEPTH deep or has more than 2^20 nodes. The
- * printer binds shared subterms of large terms with let, so that reading gives the same term back.
- */
+/* Reads one term from text[0..length). |Quoted symbols| and (let ...) are accepted; between the
+ * bars a backslash makes a bar or a backslash literal. Errors carry the 1-based column in `text`,
+ * and line
+ * 1. FT_LIMIT: with its lets expanded, the term is nested more than FT_TERM_MAX_DEPTH deep or has
+ * more than 2^20 nodes. The printer binds shared subterms of large terms with let; reading its text
+ * gives the same term. */
 #define FT_TERM_MAX_DEPTH 256
 ft_status ft_term_parse(ft_term_pool *pool, const char *text, size_t length, const ft_scope *scope,
                         ft_term *term, ft_error *err) FT_MUST_CHECK;
@@ -177,9 +180,9 @@ typedef enum ft_eval_status {
     FT_EVAL_OVERFLOW   /* an Int left the 64-bit range */
 } ft_eval_status;
 
-/* lookup returns false when the symbol's value is unknown. `=` of one unknown symbol with itself
- * is true (a term is equal to itself); everything else that depends on an unknown is UNKNOWN,
- * unless the result does not depend on it (false and unknown is false, true or unknown is true). */
+/* lookup returns false for a symbol whose value is unknown. A result is UNKNOWN if it depends on
+ * such a symbol; (and false unknown) is false, (or true unknown) is true, and `=` of an unknown
+ * symbol with itself is true. */
 typedef bool (*ft_lookup)(void *context, ft_symbol symbol, ft_value *value);
 ft_eval_status ft_term_eval(const ft_term_pool *pool, ft_term term, ft_lookup lookup, void *context,
                             ft_value *value);

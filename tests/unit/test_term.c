@@ -1,4 +1,5 @@
 /* Terms: reader, printer, sort checker, evaluator and simplifier. */
+#include "term/internal.h"
 #include "term_support.h"
 
 /* ---- sorts and values ---- */
@@ -135,6 +136,29 @@ static void test_hash_consing(void **state)
         for (uint32_t i = 0; i < node.n_children; i++) assert_true(node.children[i] < t);
     }
     assert_int_not_equal(parse("(= v #x03)"), parse("(= x 3)"));
+    assert_true(ft_term_pool_is_sound(pool));
+}
+
+/* Each way to break the pool is seen, and put right again it is sound. */
+static void test_pool_sound(void **state)
+{
+    (void)state;
+    ft_term sum = parse("(> (+ x y) 3)"), bits = parse("(bvadd v w)");
+    ft_pool_node *node = &pool->nodes.data[sum];
+    ft_term *child = &pool->children.data[pool->nodes.data[bits].first];
+    assert_true(ft_term_pool_is_sound(pool));
+    node->depth++;
+    assert_false(ft_term_pool_is_sound(pool));
+    node->depth--;
+    node->sort = FT_INT_SORT;
+    assert_false(ft_term_pool_is_sound(pool));
+    node->sort = FT_BOOL_SORT;
+    *child = parse("x"); /* not of v's sort */
+    assert_false(ft_term_pool_is_sound(pool));
+    *child = bits; /* of itself */
+    assert_false(ft_term_pool_is_sound(pool));
+    *child = parse("v");
+    assert_true(ft_term_pool_is_sound(pool));
 }
 
 static void test_errors(void **state)
@@ -143,33 +167,33 @@ static void test_errors(void **state)
     expect_error("", FT_INPUT, 1, "empty");
     expect_error("(> foo 1)", FT_INPUT, 4, "unknown variable `foo'");
     expect_error("(> x -1)", FT_INPUT, 6, "(- 1)");
-    expect_error("(+ x b)", FT_INPUT, 6, "`+' needs Int arguments, argument 2 is Bool");
-    expect_error("(and b (not x))", FT_INPUT, 13, "`not' needs Bool arguments, argument 1 is Int");
+    expect_error("(+ x b)", FT_INPUT, 6, "`+' takes Int arguments; argument 2 is Bool");
+    expect_error("(and b (not x))", FT_INPUT, 13, "`not' takes Bool arguments; argument 1 is Int");
     expect_error("(bvadd v s)", FT_INPUT, 10, "(_ BitVec 5)");
     expect_error("(= x b)", FT_INPUT, 6, "one sort");
     expect_error("(ite x y z)", FT_INPUT, 6, "Bool condition");
     expect_error("(ite b x v)", FT_INPUT, 10, "one sort");
-    expect_error("(mod x y z)", FT_INPUT, 2, "needs 2 arguments, not 3");
-    expect_error("(not)", FT_INPUT, 2, "needs 1 argument, not 0");
+    expect_error("(mod x y z)", FT_INPUT, 2, "takes 2 arguments, not 3");
+    expect_error("(not)", FT_INPUT, 2, "takes 1 argument, not 0");
     expect_error("(frob x)", FT_INPUT, 2, "unknown operator `frob'");
     expect_error("(+ x y", FT_INPUT, 7, "`)'");
     expect_error("(+ x y))", FT_INPUT, 8, "end of the term");
     expect_error("x y", FT_INPUT, 3, "end of the term");
     expect_error("()", FT_INPUT, 2, "operator");
-    expect_error("(+ x [)", FT_INPUT, 6, "|...|");
+    expect_error("(+ x [)", FT_INPUT, 6, "|name|");
     expect_error("(+ x \x01)", FT_INPUT, 6, "0x01");
     expect_error("(+ x \xc3\xa4)", FT_INPUT, 6, "0xc3");
     expect_error("|x", FT_INPUT, 1, "|");
     expect_error("|x\\", FT_INPUT, 1, "|");
     expect_error("(+ x 12ab)", FT_INPUT, 6, "neither a number nor a name");
-    expect_error("(+ x 9223372036854775808)", FT_INPUT, 6, "64 bits");
-    expect_error("(- 9223372036854775809)", FT_INPUT, 4, "64 bits");
+    expect_error("(+ x 9223372036854775808)", FT_INPUT, 6, "64-bit");
+    expect_error("(- 9223372036854775809)", FT_INPUT, 4, "64-bit");
     expect_error("#x", FT_INPUT, 1, "hexadecimal");
     expect_error("#xfg", FT_INPUT, 1, "hexadecimal");
     expect_error("#q1", FT_INPUT, 1, "#x");
     expect_error("#x00000000000000000", FT_INPUT, 1, "68 bits");
     expect_error("(_ bv256 8)", FT_INPUT, 4, "8 bits");
-    expect_error("(_ bv1 65)", FT_INPUT, 4, "1 .. 64");
+    expect_error("(_ bv1 65)", FT_INPUT, 4, "1 to 64");
     expect_error("((_ extract 8 0) v)", FT_INPUT, 5, "8 > high");
     expect_error("((_ extract 1 2) v)", FT_INPUT, 5, "high >= low");
     expect_error("((_ bvadd 1) v)", FT_INPUT, 5, "no index");
@@ -461,7 +485,7 @@ int main(void)
         TEST(test_depth),    TEST(test_sharing),      TEST(test_deep_application),
         TEST(test_symbols),  TEST(test_ints),         TEST(test_bools),
         TEST(test_bits),     TEST(test_undefined),    TEST(test_unknown),
-        TEST(test_simplify),
+        TEST(test_simplify), TEST(test_pool_sound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
