@@ -1,4 +1,3 @@
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +7,7 @@ struct ft_checker {
     const ft_trace *trace;
     ft_machine *machine;
     ft_observed *observed;
-    ft_witness tried; /* what the trial is about: its model */
+    ft_witness tried; /* of a trial: its model and wake-ups, no claim */
 };
 
 typedef ft_checker_run run;
@@ -42,6 +41,7 @@ void ft_reading_release(ft_reading *reading)
 
 ft_status ft_checker_refuse(run *r, ft_status code, uint32_t e, const char *why)
 {
+    FT_REQUIRE(code != FT_OK && e < r->trace->n_events && why);
     ft_strbuf text = {0}, place = {0};
     ft_trace_print_event(r->trace, e, &text);
     if (r->step < r->witness->n_steps)
@@ -60,18 +60,19 @@ ft_status ft_checker_refuse_claim(run *r, const char *why)
     return ft_error_set(r->err, FT_INPUT, "claim: %s", why);
 }
 
-static const char UNKNOWN_VALUE[] = "depends on a value that is unknown or leaves 64 bits";
+static const char UNKNOWN_VALUE[] = "depends on a value that is unknown or exceeds 64 bits";
 
 /* ---- reads and guards ----------------------------------------------------------------------- */
 
 static bool observed_value(const run *r, uint32_t slot, ft_value *value)
 {
+    assert(slot < r->observed->first[r->trace->n_events]);
     uint32_t id = r->observed->value[slot];
     if (id != 0) *value = r->observed->values[id];
     return id != 0;
 }
 
-/* A plain read without a value keeps its source, whatever the model: nothing else is known. */
+/* A plain read without a value keeps its source in every model: nothing else is known of it. */
 static bool is_silent(const run *r, uint32_t e)
 {
     uint32_t data = r->trace->data[e];
@@ -124,6 +125,8 @@ static decision reads_agree(const run *r, uint32_t e)
     uint32_t count;
     const ft_access *accesses = ft_trace_accesses(r->trace, e, &scratch, &count);
     decision all = YES;
+    assert(count <= r->observed->first[e + 1] - r->observed->first[e] ||
+           ft_trace_is_blocked(r->trace, e));
     for (uint32_t i = 0; i < count; i++) {
         if (accesses[i].write) continue;
         decision one = read_agrees(r, e, r->observed->first[e] + i, accesses[i].variable);
@@ -189,7 +192,7 @@ static const ft_access *find_access(const ft_trace *trace, uint32_t e, uint32_t 
 
 /* ---- annotations ---------------------------------------------------------------------------- */
 
-/* Does the witness file describe the step at hand? */
+/* Does the witness file describe the current step? */
 static bool is_described(const run *r, uint32_t e)
 {
     if (r->step >= r->full_from) return true;
@@ -218,6 +221,7 @@ static void note_row(run *r, uint32_t e)
         if (!accesses[i].write)
             row.departs |=
                 !same_value(r, e, slot + i, ft_machine_shared(r->machine, accesses[i].variable));
+    assert(r->reading->len == 0 || r->reading->data[r->reading->len - 1].step <= r->step);
     ft_vec_push(r->reading, row);
 }
 
@@ -226,6 +230,7 @@ static void note_row(run *r, uint32_t e)
 ft_status ft_checker_ready(run *r, uint32_t e, ft_error *why)
 {
     bool paired = r->trace->kind[e] == FT_EVENT_EDGE_IN || r->trace->kind[e] == FT_EVENT_COND_WAKE;
+    assert(!paired || r->observed->first[e] < r->observed->first[e + 1]);
     uint32_t partner = paired ? r->observed->source[r->observed->first[e]] : FT_NO_EVENT;
     return ft_machine_ready(r->machine, e, partner, why);
 }
@@ -253,8 +258,8 @@ static ft_status check_stopped(run *r, uint32_t e)
     if (r->stopped == FT_NO_ID || !concerned) return FT_OK;
     if (r->stop_undecided)
         return ft_checker_refuse(r, FT_UNSUPPORTED, e,
-                                 "whether its thread stopped before depends on a value "
-                                 "that is unknown or leaves 64 bits");
+                                 "whether its thread stopped before it depends on a value "
+                                 "that is unknown or exceeds 64 bits");
     return ft_checker_refuse(r, FT_INPUT, e, "the remote access stopped that thread");
 }
 
@@ -316,6 +321,7 @@ static ft_status execute_member(run *r, uint32_t e)
 
 void ft_checker_begin(ft_checker *checker, ft_model model, ft_wakeups wakeups)
 {
+    FT_REQUIRE(model < FT_MODELS && wakeups < FT_WAKEUPS_KINDS);
     checker->tried = (ft_witness){.model = model, .wakeups = wakeups};
     ft_machine_reset(checker->machine);
     ft_machine_set_wakeups(checker->machine, wakeups);
@@ -324,6 +330,7 @@ void ft_checker_begin(ft_checker *checker, ft_model model, ft_wakeups wakeups)
 
 bool ft_checker_try(ft_checker *checker, uint32_t e)
 {
+    FT_REQUIRE(e < checker->trace->n_events);
     run r = {.trace = checker->trace,
              .machine = checker->machine,
              .observed = checker->observed,
@@ -346,6 +353,7 @@ static ft_status check_access(run *r, uint32_t index, ft_outcome outcome)
     ft_access scratch;
     const ft_access *access =
         find_access(r->trace, e, r->claim->variable, r->claim->writes[index], &scratch);
+    assert(access && index < 3); /* shape_atomicity */
     decision happens =
         index == 1 ? remote_takes_place(r, e, access, outcome) : takes_place(r, e, access, outcome);
     if (happens == YES) return FT_OK;
@@ -398,7 +406,7 @@ static ft_status execute_remote(run *r, uint32_t e)
     return FT_OK;
 }
 
-/* Properties name locations by their text; ids differ where the function differs. */
+/* Properties name locations by their text; one text has several ids, one for each function. */
 static bool at_location(const ft_trace *trace, uint32_t e, uint32_t location)
 {
     uint32_t own = trace->loc[e];
@@ -406,8 +414,8 @@ static bool at_location(const ft_trace *trace, uint32_t e, uint32_t location)
                                                           trace->locations[location].text) == 0);
 }
 
-/* Most steps of a long witness: a plain access outside of what this witness is about, whose read
- * has to return what its observed source wrote. Where it is not all well, execute_step says why. */
+/* The fast path for most steps of a long witness: a plain access that the file does not describe
+ * and whose read has to return what its observed source wrote. False: execute_step decides. */
 static bool execute_plain(run *r, uint32_t e)
 {
     uint8_t kind = r->trace->kind[e];
@@ -425,7 +433,7 @@ static ft_status execute_step(run *r, uint32_t e)
         return ft_error_set(r->err, FT_INPUT, "step %u: the trace has %u events, not %u",
                             r->step + 1, r->trace->n_events, e + 1);
     if (ft_trace_is_blocked(r->trace, e))
-        return ft_checker_refuse(r, FT_INPUT, e, "what its thread did behind it is not known");
+        return ft_checker_refuse(r, FT_INPUT, e, "the trace does not show how its thread went on");
     if (r->claim->kind == FT_CLAIM_BEFORE && at_location(r->trace, e, r->claim->avoid))
         return ft_checker_refuse(r, FT_INPUT, e, "it is at the location that the claim avoids");
     bool remote = r->claim->kind == FT_CLAIM_ATOMICITY && e == r->claim->events[1];
@@ -443,7 +451,7 @@ static ft_status shape_pair(run *r)
 {
     const uint32_t *events = r->claim->events;
     if (r->trace->thread[events[0]] != r->trace->thread[events[1]]) return FT_OK;
-    return ft_checker_refuse_claim(r, "its events are of one thread");
+    return ft_checker_refuse_claim(r, "its events belong to the same thread");
 }
 
 static ft_status shape_assertion(run *r)
@@ -474,7 +482,7 @@ static ft_status shape_atomicity(run *r)
         return ft_checker_refuse_claim(r,
                                        "its first and last access are not in order in one thread");
     if (thread[events[1]] == thread[events[0]])
-        return ft_checker_refuse_claim(r, "its remote access is of the same thread");
+        return ft_checker_refuse_claim(r, "its remote access belongs to the same thread");
     for (uint32_t i = 0; i < 3; i++) {
         ft_access scratch;
         if (!find_access(r->trace, events[i], claim->variable, claim->writes[i], &scratch))
@@ -534,7 +542,7 @@ static ft_status final_race(run *r)
 
 static ft_status violated(run *r, uint32_t e, ft_term condition, ft_outcome outcome)
 {
-    if (r->witness->model == FT_MODEL_CONTROL) { /* what is not true of itself may fail */
+    if (r->witness->model == FT_MODEL_CONTROL) { /* a condition that is not constant may fail */
         ft_term_node node = ft_term_get(r->trace->terms, condition);
         bool true_anyway = node.op == FT_OP_LITERAL && node.bits;
         return true_anyway ? ft_checker_refuse(r, FT_INPUT, e, "the condition is constant") : FT_OK;
@@ -624,8 +632,8 @@ static bool joins_thread_of(const ft_trace *trace, uint32_t join, uint32_t e)
     return trace->kind[join] == FT_EVENT_JOIN && trace->object[join] == trace->thread[e];
 }
 
-/* A thread with an event that is next has not ended, though where branches are open it might have
- * taken another arm, and ended. */
+/* A thread with an event that is next has not ended. Where branches are open, ft_machine_ended may
+ * be true all the same, for another arm. */
 static ft_status final_co_enabled(run *r)
 {
     const uint32_t *events = r->claim->events;
@@ -638,7 +646,7 @@ static ft_status final_co_enabled(run *r)
     if (!status && joins)
         return ft_checker_refuse_claim(r, "the one event joins the thread of the other");
     if (status || !wakes) return status;
-    ft_machine_advance(r->machine, events[0]); /* what woke the one woke nobody else */
+    ft_machine_advance(r->machine, events[0]); /* one signal does not wake both */
     return check_ready(r, events[1]);
 }
 
@@ -681,6 +689,7 @@ static const ft_claim_rules *rules_of(ft_claim_kind kind)
         [FT_CLAIM_CO_ENABLED] = {shape_pair, final_co_enabled},
         [FT_CLAIM_BEFORE] = {shape_before, final_before},
     };
+    assert(SYNC[kind] || (DATA[kind].shape && DATA[kind].final));
     return SYNC[kind] ? SYNC[kind] : &DATA[kind];
 }
 
@@ -706,8 +715,9 @@ static ft_status check_bound(run *r)
     if (r->witness->bound == FT_NO_BOUND) return FT_OK;
     uint32_t switches = ft_witness_switches(r->trace, r->witness);
     if (switches <= r->witness->bound) return FT_OK;
-    return ft_error_set(r->err, FT_INPUT, "claim: %u context switches, more than the bound %u",
-                        switches, r->witness->bound);
+    return ft_error_set(r->err, FT_INPUT,
+                        "claim: the schedule has %u context switches; the bound is %u", switches,
+                        r->witness->bound);
 }
 
 static ft_status execute(run *r)
@@ -723,6 +733,7 @@ static ft_status execute(run *r)
         status = execute_step(r, r->witness->steps[r->step]);
         if (status) return status;
     }
+    assert(r->step == r->witness->n_steps);
     status = rules_of(r->claim->kind)->final(r);
     return status ? status : check_bound(r);
 }
@@ -730,6 +741,7 @@ static ft_status execute(run *r)
 ft_status ft_checker_check(ft_checker *checker, const ft_witness *witness, ft_reading *reading,
                            ft_error *err)
 {
+    FT_REQUIRE(checker && witness && (witness->steps || witness->n_steps == 0));
     reading_rows rows = {0};
     run r = {.trace = checker->trace,
              .machine = checker->machine,
@@ -741,6 +753,8 @@ ft_status ft_checker_check(ft_checker *checker, const ft_witness *witness, ft_re
              .reading = reading ? &rows : NULL,
              .err = err};
     ft_status status = execute(&r);
+    FT_CHECK(status || ft_witness_is_sound(checker->trace, witness));
+    FT_CHECK(ft_machine_is_sound(checker->machine));
     if (status != FT_OK || !reading) {
         ft_vec_release(&rows);
         ft_vec_release(&r.symbols);

@@ -21,8 +21,8 @@
 
 #include "verdict/claim.h"
 
-/* What the steps from ft_witness_full_from on, earlier ones that are the claim's own, and the
- * claim's final events read and wrote, in this order. */
+/* The values that a witness reads and writes: one row for each step that the witness file describes
+ * (claim.h) and for each final event of the claim, in the order of steps. */
 typedef struct ft_reading_row {
     uint32_t event;
     uint32_t step; /* 0-based; the number of steps: a final event */
@@ -47,17 +47,18 @@ typedef struct ft_checker ft_checker; /* per trace: the observed run's sources a
 ft_checker *ft_checker_new(const ft_trace *trace);
 void ft_checker_free(ft_checker *checker); /* accepts NULL */
 
-/* FT_OK: the witness was executed and the violation confirmed. FT_INPUT: it is not a witness; err
- * says which step fails and why. FT_UNSUPPORTED: cannot be decided (unknown value or overflow).
+/* FT_OK: the witness was executed and the violation confirmed; then the witness is sound. FT_INPUT:
+ * it is not a witness; err says which step fails and why. FT_UNSUPPORTED: an unknown value or an
+ * overflow leaves it undecided.
  * reading (may be NULL) is filled on FT_OK; release it. */
 ft_status ft_checker_check(ft_checker *checker, const ft_witness *witness, ft_reading *reading,
                            ft_error *err) FT_MUST_CHECK;
 
-/* Trying schedules out, step by step from the initial state, by the rules that a witness's members
- * have to keep. Any check in between ends the trial. */
+/* Trials: building a schedule step by step from the initial state, by the rules for a witness's
+ * members. ft_checker_check ends the trial. */
 void ft_checker_begin(ft_checker *checker, ft_model model, ft_wakeups wakeups);
-/* Executes e. False: it is not next in its thread, is blocked, or may not happen as things are, or
- * whether it may depends on an unknown value; nothing was done. */
+/* Executes e. False: e is not next in its thread, is blocked, reads a value that the model forbids,
+ * is not enabled, or an unknown value leaves that open; nothing was done. */
 bool ft_checker_try(ft_checker *checker, uint32_t e);
 
 /* Executes the observed order of a fresh trace (at ingest): sets `initial` of undeclared

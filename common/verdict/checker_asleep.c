@@ -1,16 +1,16 @@
-/* Whom a signal wakes is open. For a claim that some waiters sleep, the signals of the schedule
- * must be explained: there must be an execution in which each wakes a waiter, if anybody waits, and
- * none of those that sleep at the end.
+/* A signal may wake any waiter. For a claim that some waiters sleep at the end, the signals of the
+ * schedule must be explained: there must be an execution in which each signal wakes a waiter, if
+ * there is one, and none of those that sleep at the end.
  *
- * One is built from left to right. Whoever is given the signal should be the waiter whose time to
- * be woken ends first: it leaves the most choice to the signals that follow. An exception are
- * waiters that need no signal (whose time-out or a broadcast ends the wait as well): such a one
- * takes the signal only if all that do need one can still be served by later signals. Then nothing
- * is lost by it (the exchange argument of Mendelsohn and Dulmage: signals that have to be used and
- * waiters that have to be woken can be matched at once if each side can be).
+ * The execution is built from left to right. A signal goes to the waiter whose wait has to end
+ * first, which leaves the most choice to later signals. Waiters that need no signal (a time-out or
+ * a broadcast ends their wait as well) are an exception: one of them takes the signal only if later
+ * signals can serve all waiters that need one. That loses nothing (exchange argument of Mendelsohn
+ * and Dulmage: signals that must be used and waiters that must be woken can be matched together if
+ * each side can be matched).
  *
- * A waiter that the trace ends with (a recording of a deadlock, or one cut short) counts as one
- * that sleeps: what it would do once woken is not known. */
+ * A waiter that the trace ends with (a recording of a deadlock, or a truncated one) counts as
+ * sleeping: the trace does not show what it does once woken. */
 #include <stdlib.h>
 
 #include "verdict/checker_internal.h"
@@ -111,6 +111,7 @@ static void find_waits(replay *p)
 static void take(sleepers *list, const sleeper *one)
 {
     size_t at = (size_t)(one - list->data);
+    assert(at < list->len);
     list->data[at] = list->data[--list->len];
 }
 
@@ -135,7 +136,7 @@ static bool is_overdue(const sleepers *list, uint32_t condition, uint32_t step)
     return false;
 }
 
-/* Can the later signals serve all who need one, if this one goes to somebody else? */
+/* Can later signals serve all waiters that need one, if this signal goes to another? */
 static bool can_spare(replay *p, uint32_t condition, uint32_t step)
 {
     const ft_trace *trace = p->r->trace;
@@ -199,7 +200,11 @@ static bool replay_step(replay *p, uint32_t i)
     const ft_trace *trace = p->r->trace;
     uint32_t e = p->r->witness->steps[i], c = trace->object[e];
     ft_event_kind kind = trace->kind[e];
-    if (kind == FT_EVENT_COND_WAIT) ft_vec_push(&p->waiting, p->waits[i]);
+    if (kind == FT_EVENT_COND_WAIT) {
+        assert(p->waits[i].thread == trace->thread[e] && p->waits[i].condition == c);
+        ft_vec_push(&p->waiting, p->waits[i]);
+    }
+    assert(p->waiting.len <= trace->threads.len); /* a thread is in one wait at most */
     if (kind == FT_EVENT_SIGNAL) return signal_one(p, c, i);
     if (kind == FT_EVENT_BROADCAST) return end_waits(p, c);
     if (kind == FT_EVENT_COND_WAKE) return go_on(p, trace->thread[e]);

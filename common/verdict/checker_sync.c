@@ -36,7 +36,7 @@ static ft_status final_lock_error(run *r)
     ft_checker_note(r, e);
     bool lock = ft_event_kind_object(r->trace->kind[e]) == FT_OBJECT_LOCK;
     if (lock && ((r->trace->flags[e] & FT_FLAG_STRANGER) || waits_for_itself(r, e))) return FT_OK;
-    return ft_checker_refuse(r, FT_INPUT, e, "it is no lock error there");
+    return ft_checker_refuse(r, FT_INPUT, e, "it is not a lock error there");
 }
 
 const ft_claim_rules FT_LOCK_ERROR_RULES = {any_shape, final_lock_error};
@@ -57,23 +57,23 @@ static ft_status shape_deadlock(run *r)
     for (uint32_t i = 0; i < claim->n_events; i++) {
         uint32_t e = claim->events[i];
         if (!is_request(r->trace, e))
-            return ft_checker_refuse_claim(r, "one of its events is no request");
+            return ft_checker_refuse_claim(r, "one of its events is not a request");
         for (uint32_t k = 0; k < i; k++)
             if (r->trace->thread[claim->events[k]] == r->trace->thread[e])
-                return ft_checker_refuse_claim(r, "two of its events are of one thread");
+                return ft_checker_refuse_claim(r, "two of its events belong to the same thread");
     }
     return FT_OK;
 }
 
-/* What is wrong where the request could go on (no join is asked), and where the next request's
- * thread is not what keeps it waiting. */
+/* Refusals: the request is not blocked (not asked for joins), or another thread than the next
+ * request's blocks it. */
 typedef struct request_words {
     const char *goes_on, *other;
 } request_words;
 static request_words words_of(ft_event_kind kind)
 {
     if (kind == FT_EVENT_ONCE_PASS)
-        return (request_words){"its initialiser is done",
+        return (request_words){"its initialiser has ended",
                                "the thread of the next request does not run its initialiser"};
     if (kind == FT_EVENT_JOIN) return (request_words){NULL, "the next request is not its child's"};
     return (request_words){"its lock is free",
@@ -100,7 +100,7 @@ static ft_status final_deadlock(run *r)
 
 const ft_claim_rules FT_DEADLOCK_RULES = {shape_deadlock, final_deadlock};
 
-/* ---- threads that wait for ever -------------------------------------------------------------- */
+/* ---- threads that wait forever --------------------------------------------------------------- */
 
 static bool may_block(const ft_trace *trace, uint32_t e)
 {
@@ -112,8 +112,8 @@ static bool may_block(const ft_trace *trace, uint32_t e)
     return WAITS[trace->kind[e]] && !(trace->flags[e] & FT_FLAG_TRY);
 }
 
-/* With any wake-ups, who sleeps is what ft_checker_signals_explained finds. Who comes to a once
- * object that nobody has begun runs the initialiser instead of waiting for it. */
+/* With any wake-ups, ft_checker_signals_explained decides which waiters sleep. A thread that comes
+ * to a once object that no thread has begun runs the initialiser instead of waiting for it. */
 static bool is_kept(run *r, uint32_t e)
 {
     const ft_trace *trace = r->trace;
@@ -155,18 +155,18 @@ static ft_status shape_stuck(run *r)
                                                  [FT_EVENT_JOIN] = true,
                                                  [FT_EVENT_BARRIER_LEAVE] = true};
     if (PRIMARY[r->trace->kind[r->claim->events[0]]]) return FT_OK;
-    return ft_checker_refuse_claim(r, "its event waits for no other thread");
+    return ft_checker_refuse_claim(r, "its event does not wait for another thread");
 }
 
-/* Why e, next in its thread, is not among what waits for ever; NULL: it is. For a join, only joins
- * and locks are. */
+/* Why the thread of e, its next event, does not wait forever; NULL: it does. Beside a stuck join
+ * only joins and acquires count. */
 static const char *goes_on(run *r, uint32_t e)
 {
     const ft_trace *trace = r->trace;
     bool join = trace->kind[r->claim->events[0]] == FT_EVENT_JOIN;
     if (!is_blocked(r, e)) return "its thread is not blocked there";
     if (join && !is_acquire(trace, e) && trace->kind[e] != FT_EVENT_JOIN)
-        return "its thread waits for something else";
+        return "its thread waits for something other than a lock or a join";
     return NULL;
 }
 
@@ -179,7 +179,8 @@ static ft_status none_goes_on_unseen(run *r)
         any |= cut[t] && ft_machine_ended(r->machine, t) && !waits_in_arm(r, t);
     free(cut);
     if (!any) return FT_OK;
-    return ft_checker_refuse_claim(r, "a thread may go on behind what the trace has of it");
+    return ft_checker_refuse_claim(
+        r, "a thread may go on after the last event that the trace has of it");
 }
 
 /* Where branches are open, a thread may have come to any of the events that are next in it. */

@@ -1,14 +1,15 @@
-/* Claims and witnesses: what is said to be reachable, and the schedule that reaches it. What stands
- * here is the definition that the encodings, the passes, the checker and the tests' oracle go by.
+/* Claims and witnesses: a violation that is claimed to be reachable, and a schedule that reaches
+ * it. This comment is the definition that the encodings, the passes, the checker and the tests'
+ * oracle implement.
  *
  * A witness's steps are events in the order of execution. All but the claim's own events are
  * *members*, and the members are a *prefix* of the trace: with an event come those before it in its
  * thread (but for arms that are not taken), the fork of its thread, all of a joined child, the
  * edge-out of an edge-in, and the writes that its reads return. Executed from the initial state
- * each of them is possible where it stands (checker.h): synchronisation lets it go on, its guard
- * holds, its terms are defined, and what it reads is what the model allows (names.h). An acquire
- * needs every earlier section of its lock that is in the prefix closed. Whether the events behind
- * the violation could still be executed is no matter (Wang et al. §5.3). The claim's events:
+ * each of them is possible at its step (checker.h): synchronisation does not block it, its guard
+ * holds, its terms are defined, and the model allows the values that it reads (names.h). An acquire
+ * needs every earlier section of its lock that is in the prefix closed. Whether the events after
+ * the violation could still be executed is irrelevant (Wang et al. §5.3). The claim's events:
  *
  *   RACE        events[0], events[1]: neither is a step; after the last step both are next in their
  *               threads and at least one conflict between them takes place: both accesses of it
@@ -120,6 +121,9 @@ typedef struct ft_claim {
  * are those that were blocked (FT_FLAG_BLOCKED). */
 bool ft_claim_was_blocked(const ft_trace *trace, const ft_claim *claim);
 uint32_t ft_claim_events(const ft_claim *claim); /* how many of `events` are used */
+/* The claim is well formed: a known kind, distinct events of the trace, and the variable, condition
+ * or location that the kind needs. */
+bool ft_claim_is_sound(const ft_trace *trace, const ft_claim *claim);
 
 /* The five unserialisable patterns: RWR, RWW, WRW, WWR, WWW (Wang et al. §5.1). */
 bool ft_pattern_unserialisable(bool first_write, bool remote_write, bool last_write);
@@ -135,17 +139,20 @@ typedef struct ft_witness {
     uint32_t *steps; /* events in execution order; heap, owned */
 } ft_witness;
 void ft_witness_release(ft_witness *witness);
-/* Thread changes, the claim's own last events included; those of an unordered claim in the order
- * that has the fewest. */
+/* The claim is well formed, and the steps are distinct events of the trace, each thread's in
+ * program order. Every witness that the checker accepts is sound. */
+bool ft_witness_is_sound(const ft_trace *trace, const ft_witness *witness);
+/* The number of context switches, those to the claim's final events included; the final events of
+ * an unordered claim count in the order that has the fewest. */
 uint32_t ft_witness_switches(const ft_trace *trace, const ft_witness *witness);
 
-/* A witness file describes all steps of a witness of up to FT_WITNESS_SHORT; of a longer one the
- * last FT_WITNESS_FULL_STEPS. Earlier ones but the claim's own events are runs: what a thread does
- * without a break is its first and last event, so that a long prefix does not make a long record.
- */
+/* A witness file describes every step of a witness of up to FT_WITNESS_SHORT steps, and the last
+ * FT_WITNESS_FULL_STEPS of a longer one, with the claim's own events. The other steps are runs: of
+ * consecutive steps of a thread the file has the first and the last, so that a long prefix does not
+ * make a long record. */
 #define FT_WITNESS_SHORT      200u
 #define FT_WITNESS_FULL_STEPS 16u
-/* The first step from which on all are described. */
+/* The first of the last steps that are all described. */
 uint32_t ft_witness_full_from(const ft_witness *witness);
 
 /* The witness file (schema/witness.schema.json): format, version, trace hash, model, claim, and

@@ -1,8 +1,8 @@
 #include "verdict/intake.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "trace/binary_flow.h"
 #include "trace/builder_internal.h"
 #include "trace/follow.h"
@@ -27,12 +27,12 @@ static void take_block(void *context);
 
 ft_intake *ft_intake_new(uint32_t block, ft_sink sink, void *context)
 {
+    FT_REQUIRE(block <= FT_INTAKE_BLOCK && sink);
     ft_intake *in = ft_calloc(1, sizeof *in);
     in->reader = ft_reader_new();
     in->sink = sink;
     in->context = context;
-    ft_reader_keep_inputs(in->reader); /* nobody but replays needs them: they are passed on */
-    assert(block <= FT_INTAKE_BLOCK);
+    ft_reader_keep_inputs(in->reader); /* only replays need them: they are passed on */
     if (block) ft_reader_flush_to(in->reader, take_block, in, block);
     return in;
 }
@@ -49,8 +49,7 @@ void ft_intake_free(ft_intake *in)
     free(in);
 }
 
-/* ---- while it comes ---------------------------------------------------------------------------
- */
+/* ---- while the input arrives ----------------------------------------------------------------- */
 
 static ft_builder *builder_of(const ft_intake *in)
 {
@@ -60,6 +59,7 @@ static ft_builder *builder_of(const ft_intake *in)
 static void open_flow(ft_intake *in)
 {
     ft_builder *builder = builder_of(in);
+    assert(!in->follower && !in->observer && !in->flow);
     in->follower = ft_follower_new(builder);
     in->observer = ft_observer_new(builder->trace);
     in->flow = ft_binary_flow_new(builder, in->sink, in->context);
@@ -84,8 +84,8 @@ static ft_status report(ft_intake *in, ft_error *err)
     return in->failure.code;
 }
 
-/* What is wrong with a trace that needs all its events is for the reading that has them to say: of
- * two faults it may meet the other one first. */
+/* A trace that needs all its events gets its error from the second reading, which may meet another
+ * of two faults first. */
 static void note_again(ft_intake *in)
 {
     const ft_builder *builder = builder_of(in);
@@ -95,7 +95,7 @@ static void note_again(ft_intake *in)
 
 ft_status ft_intake_feed(ft_intake *in, const void *data, size_t length, ft_error *err)
 {
-    assert(!in->finished);
+    FT_REQUIRE(!in->finished && (data || length == 0));
     if (in->again || in->failure.code != FT_OK) return report(in, err);
     ft_status status = ft_reader_feed(in->reader, data, length, &in->failure);
     (void)status; /* kept there */
@@ -108,8 +108,7 @@ bool ft_intake_again(const ft_intake *in)
     return in->again && in->failure.code == FT_OK;
 }
 
-/* ---- the end ----------------------------------------------------------------------------------
- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 static ft_status finish_whole(ft_intake *in)
 {
@@ -140,7 +139,7 @@ static ft_status finish_flow(ft_intake *in)
 
 ft_status ft_intake_finish(ft_intake *in, ft_error *err)
 {
-    assert(!in->finished && !in->again);
+    FT_REQUIRE(!in->finished && !in->again);
     in->finished = true;
     if (in->failure.code == FT_OK &&
         ft_reader_end(in->reader, &in->builder, &in->failure) == FT_OK) {
@@ -156,7 +155,8 @@ ft_status ft_intake_finish(ft_intake *in, ft_error *err)
 
 ft_intake_trace ft_intake_result(const ft_intake *in)
 {
-    assert(in->finished && in->failure.code == FT_OK && !in->again);
+    FT_REQUIRE(in->finished && in->failure.code == FT_OK && !in->again);
+    assert(in->trace || in->builder);
     if (in->trace)
         return (ft_intake_trace){
             .trace = in->trace, .n_events = in->trace->n_events, .whole = true};

@@ -1,4 +1,3 @@
-#include <assert.h>
 #include <stdlib.h>
 
 #include "verdict/machine_internal.h"
@@ -20,6 +19,7 @@ ft_machine *ft_machine_new(const ft_trace *trace)
     ft_machine *m = ft_calloc(1, sizeof *m);
     m->trace = trace;
     m->epoch = 1;
+    m->evaluated = FT_NO_EVENT;
     m->previous = ft_calloc(trace->n_events, sizeof *m->previous);
     m->final = ft_calloc(trace->threads.len, sizeof *m->final);
     m->forks = ft_calloc(trace->threads.len, sizeof *m->forks);
@@ -54,10 +54,52 @@ void ft_machine_free(ft_machine *m)
     free(m);
 }
 
+/* ---- the invariant -------------------------------------------------------------------------- */
+
+static bool threads_are_sound(const ft_machine *m)
+{
+    for (uint32_t t = 0; t < m->trace->threads.len; t++) {
+        thread_cell cell = ft_machine_thread(m, t);
+        if (cell.forks > m->forks[t]) return false;
+        if (cell.last == FT_NO_EVENT) continue;
+        if (cell.last >= m->trace->n_events || m->trace->thread[cell.last] != t) return false;
+    }
+    return true;
+}
+
+static bool writes(const ft_trace *trace, uint32_t e, uint32_t variable)
+{
+    ft_access scratch;
+    uint32_t count;
+    const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (accesses[i].write && accesses[i].variable == variable) return true;
+    return false;
+}
+
+static bool values_are_sound(const ft_machine *m)
+{
+    for (uint32_t v = 0; v < m->trace->shared.len; v++) {
+        ft_held held = ft_machine_shared(m, v);
+        if (held.known && !ft_sort_equal(held.value.sort, m->trace->shared_info[v].sort))
+            return false;
+        if (held.source == FT_NO_EVENT) continue;
+        if (held.source >= m->trace->n_events || !writes(m->trace, held.source, v)) return false;
+    }
+    return true;
+}
+
+bool ft_machine_is_sound(const ft_machine *m)
+{
+    return threads_are_sound(m) && values_are_sound(m) && ft_machine_sync_is_sound(m);
+}
+
 void ft_machine_reset(ft_machine *m)
 {
+    FT_CHECK(ft_machine_is_sound(m));
     m->epoch++;
     m->time = 0;
+    m->evaluated = FT_NO_EVENT;
     assert(m->epoch != 0);
 }
 
@@ -65,18 +107,21 @@ void ft_machine_reset(ft_machine *m)
 
 thread_cell ft_machine_thread(const ft_machine *m, uint32_t t)
 {
+    assert(t < m->trace->threads.len);
     thread_cell cell = m->threads[t];
     return cell.epoch == m->epoch ? cell : (thread_cell){m->epoch, FT_NO_EVENT, 0};
 }
 
 lock_cell ft_machine_lock(const ft_machine *m, uint32_t lock)
 {
+    assert(lock < m->trace->locks.len);
     lock_cell cell = m->locks[lock];
     return cell.epoch == m->epoch ? cell : (lock_cell){m->epoch, 0, 0, 0};
 }
 
 semaphore_cell ft_machine_semaphore(const ft_machine *m, uint32_t semaphore)
 {
+    assert(semaphore < m->trace->semaphores.len);
     semaphore_cell cell = m->semaphores[semaphore];
     if (cell.epoch == m->epoch) return cell;
     return (semaphore_cell){m->epoch, m->trace->semaphore_initial[semaphore]};
@@ -91,6 +136,7 @@ static ft_held held_value(const ft_trace *trace, uint32_t value, uint32_t source
 
 ft_held ft_machine_shared(const ft_machine *m, uint32_t variable)
 {
+    FT_REQUIRE(variable < m->trace->shared.len);
     const value_cell *cell = &m->shared[variable];
     if (cell->epoch == m->epoch) return cell->held;
     return held_value(m->trace, m->trace->shared_info[variable].initial, FT_NO_EVENT);
@@ -98,6 +144,7 @@ ft_held ft_machine_shared(const ft_machine *m, uint32_t variable)
 
 uint32_t ft_machine_edge_out(const ft_machine *m, uint32_t edge)
 {
+    FT_REQUIRE(edge < m->trace->edges.len);
     edge_cell cell = m->edges[edge];
     return cell.epoch == m->epoch ? cell.out : FT_NO_EVENT;
 }
@@ -118,6 +165,7 @@ static ft_held local_state(const ft_machine *m, uint32_t thread, uint32_t local)
 
 bool ft_machine_executed(const ft_machine *m, uint32_t e)
 {
+    FT_REQUIRE(e < m->trace->n_events);
     uint32_t last = ft_machine_thread(m, m->trace->thread[e]).last;
     return last != FT_NO_EVENT && e <= last && !ft_machine_passed(m, e);
 }
@@ -126,8 +174,10 @@ bool ft_machine_executed(const ft_machine *m, uint32_t e)
 
 ft_status ft_machine_next(const ft_machine *m, uint32_t e, ft_error *why)
 {
+    FT_REQUIRE(e < m->trace->n_events && !m->flowing);
     uint32_t t = m->trace->thread[e];
     thread_cell state = ft_machine_thread(m, t);
+    assert(state.forks <= m->forks[t]);
     if (ft_machine_executed(m, e)) return ft_error_set(why, FT_INPUT, "it was executed already");
     branch_choice choice;
     ft_status status = ft_machine_reach(m, e, &choice, why);
@@ -154,8 +204,8 @@ static bool may_divide_by_zero(const ft_term_pool *pool, const ft_term_node *nod
     return false;
 }
 
-/* Whether a division by zero is possible in the term at all: an unknown value in it leaves open
- * whether it is defined only then. Children come before their parents in a pool. */
+/* Whether a division by zero is possible in the term at all; if not, it is defined though it has
+ * unknown values. Children come before their parents in a pool. */
 static bool is_partial(ft_machine *m, ft_term term)
 {
     const ft_term_pool *pool = m->trace->terms;
@@ -224,8 +274,10 @@ static ft_outcome evaluate_term(ft_machine *m, uint32_t thread, ft_term term, ft
 
 ft_outcome ft_machine_evaluate(ft_machine *m, uint32_t e)
 {
+    FT_REQUIRE(e < m->trace->n_events);
     const ft_action *action = ft_trace_action(m->trace, e);
     uint32_t thread = m->trace->thread[e];
+    m->evaluated = e;
     m->pending.len = 0;
     if (!action) return FT_OUTCOME_TRUE;
     ft_outcome outcome = ft_machine_condition(m, thread, action->guard);
@@ -253,6 +305,7 @@ ft_held ft_machine_pending(const ft_machine *m, uint32_t e, uint32_t variable)
 {
     const ft_action *action = ft_trace_action(m->trace, e);
     if (!action) return held_value(m->trace, written_value(m->trace, e), e);
+    assert(m->evaluated == e && m->pending.len == action->n_assignments);
     for (uint32_t i = 0; i < action->n_assignments; i++)
         if (action->assignments[i].target == FT_SYM_SHARED(variable)) return m->pending.data[i];
     return (ft_held){.source = e};
@@ -266,11 +319,13 @@ static void write_local(ft_machine *m, uint32_t thread, uint32_t local, ft_held 
     uint64_t slot =
         *ft_map_slot(&m->local_slots, local_key(thread, local), m->locals.len, &inserted);
     if (inserted) ft_vec_push(&m->locals, (value_cell){0});
+    assert(slot < m->locals.len);
     m->locals.data[slot] = (value_cell){m->epoch, m->time, held};
 }
 
 static void write_shared(ft_machine *m, uint32_t variable, ft_held held)
 {
+    assert(variable < m->trace->shared.len && held.source != FT_NO_EVENT);
     m->shared[variable] = (value_cell){m->epoch, m->time, held};
 }
 
@@ -278,6 +333,7 @@ void ft_machine_write(ft_machine *m, uint32_t e)
 {
     const ft_trace *trace = m->trace;
     const ft_action *action = ft_trace_action(trace, e);
+    assert(!action || (m->evaluated == e && m->pending.len == action->n_assignments));
     if (trace->kind[e] == FT_EVENT_WRITE || trace->kind[e] == FT_EVENT_RMW)
         write_shared(m, trace->object[e], held_value(trace, written_value(trace, e), e));
     for (uint32_t i = 0; action && i < action->n_assignments; i++) {
@@ -298,18 +354,21 @@ void ft_machine_forget(ft_machine *m, uint32_t e)
 
 void ft_machine_advance(ft_machine *m, uint32_t e)
 {
+    FT_REQUIRE(e < m->trace->n_events);
+    assert(m->time < UINT32_MAX);
     m->time++;
     ft_machine_synchronise(m, e);
     ft_machine_branch(m, e);
     uint32_t t = m->trace->thread[e];
     thread_cell state = ft_machine_thread(m, t);
+    assert(m->flowing || state.last == FT_NO_EVENT || state.last < e);
     state.last = e;
     m->threads[t] = state;
 }
 
 /* ---- plain accesses ------------------------------------------------------------------------- */
 
-/* What ft_machine_next says where no branches are. */
+/* ft_machine_next for a trace without branches. */
 static bool is_next(const ft_machine *m, uint32_t e)
 {
     uint32_t t = m->trace->thread[e];
@@ -329,6 +388,7 @@ static void go_past(ft_machine *m, uint32_t e)
 
 bool ft_machine_read(ft_machine *m, uint32_t e, uint32_t source)
 {
+    FT_REQUIRE(m->trace->kind[e] == FT_EVENT_READ);
     const value_cell *cell = &m->shared[m->trace->object[e]];
     uint32_t found = cell->epoch == m->epoch ? cell->held.source : FT_NO_EVENT;
     if (found != source || !is_next(m, e)) return false;
@@ -338,6 +398,7 @@ bool ft_machine_read(ft_machine *m, uint32_t e, uint32_t source)
 
 bool ft_machine_overwrite(ft_machine *m, uint32_t e)
 {
+    FT_REQUIRE(m->trace->kind[e] == FT_EVENT_WRITE);
     if (!is_next(m, e)) return false;
     write_shared(m, m->trace->object[e], held_value(m->trace, m->trace->data[e], e));
     go_past(m, e);

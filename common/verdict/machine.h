@@ -1,6 +1,6 @@
-/* The execution machine of the independent checker: executes a trace's events one by one, in any
- * order that the caller asks for, under sequential consistency. Private to the checker
- * and to the observed run; nothing that encodes may include it.
+/* The execution machine of the independent checker: executes a trace's events one by one, in the
+ * order that the caller chooses, under sequential consistency. Only the checker and the observed
+ * run use it; nothing that encodes may include it.
  *
  * State: the last executed event of each thread; the value and last writer of each shared variable;
  * the locals of each thread; owner, depth and readers of each lock; the count of each semaphore;
@@ -19,7 +19,7 @@ typedef struct ft_held {
     bool known;
 } ft_held;
 
-/* What an event's guard or condition, and its terms, come to. */
+/* The result of evaluating an event: its guard or condition, and its terms. */
 typedef enum ft_outcome {
     FT_OUTCOME_TRUE,      /* holds (or there is none) and every term is defined */
     FT_OUTCOME_FALSE,     /* the guard or condition is false */
@@ -33,13 +33,12 @@ void ft_machine_free(ft_machine *machine);         /* accepts NULL */
 void ft_machine_reset(ft_machine *machine);        /* back to the initial state, in constant time */
 
 bool ft_machine_executed(const ft_machine *machine, uint32_t e);
-/* Is e in an arm that its thread did not take? Such an event is passed over: it is no step, and its
- * thread goes on behind it. */
+/* Is e in an arm that its thread did not take? The thread skips such an event: it is not a step. */
 bool ft_machine_passed(const ft_machine *machine, uint32_t e);
-/* Has the thread no event left but such that it may pass over? */
+/* Has the thread executed all its events, but those that it may skip? */
 bool ft_machine_ended(const ft_machine *machine, uint32_t thread);
-/* Open: an if goes the way that the next step of its thread needs, whatever its condition (model
- * control); of what may come next there is then more than one. Not at first; survives a reset. */
+/* Open: the next step of its thread decides the arm of an if, whatever the condition (model
+ * control); then several events may be next in a thread. False at first; survives a reset. */
 void ft_machine_leave_branches_open(ft_machine *machine, bool open);
 
 /* FT_INPUT unless e is the next event of its thread and the thread is started: every fork of it in
@@ -55,15 +54,15 @@ ft_status ft_machine_ready(const ft_machine *machine, uint32_t e, uint32_t partn
 
 /* Does the thread hold the lock, in either mode? */
 bool ft_machine_holds_lock(const ft_machine *machine, uint32_t thread, uint32_t lock);
-/* Is the thread what e waits for: it holds the lock of an acquire in a mode that keeps it waiting,
- * has begun the initialiser of a once-pass and not ended it, or is the child of a join (that has
- * an event left)? */
+/* Does e wait for this thread: it holds the lock of an acquire in a mode that blocks it, has begun
+ * and not ended the initialiser of a once-pass, or is the child of a join (and has an event left)?
+ */
 bool ft_machine_keeps_waiting(const ft_machine *machine, uint32_t thread, uint32_t e);
 
 /* Has a thread begun the initialiser of the once object? */
 bool ft_machine_once_begun(const ft_machine *machine, uint32_t once);
 
-/* What a cond-wake needs; FT_WAKEUPS_ANY at first. Survives a reset. */
+/* Which signals can wake a waiter; FT_WAKEUPS_ANY at first. Survives a reset. */
 void ft_machine_set_wakeups(ft_machine *machine, ft_wakeups wakeups);
 
 /* The last executed alloc or free of the block, FT_NO_EVENT: none. */
@@ -79,24 +78,26 @@ uint32_t ft_machine_edge_out(const ft_machine *machine, uint32_t edge); /* last 
 /* A Bool term over shared variables and the thread's locals. */
 ft_outcome ft_machine_condition(const ft_machine *machine, uint32_t thread, ft_term condition);
 
-/* Is the condition of e, a symbolic event, defined whatever its variables are? */
+/* Is the condition of e, a symbolic event, defined for all values of its variables? */
 bool ft_machine_is_defined(ft_machine *machine, uint32_t e);
 
-/* Evaluates e in the current state; what it would write stays pending until the next call. */
+/* Evaluates e in the current state. The values that it would write are pending until the next call:
+ * ft_machine_pending, _write and (for an if) _advance take the event evaluated last. */
 ft_outcome ft_machine_evaluate(ft_machine *machine, uint32_t e);
 /* The pending value of e's write of a shared variable, source e. */
 ft_held ft_machine_pending(const ft_machine *machine, uint32_t e, uint32_t variable);
 void ft_machine_write(ft_machine *machine, uint32_t e); /* performs the pending writes at once */
-/* An rmw that was written did not read what it read in the run: what it wrote is unknown. */
+/* Makes the value that an rmw wrote unknown: it read another value than in the observed run. */
 void ft_machine_forget(ft_machine *machine, uint32_t e);
 
-/* A whole step at once, outside branches: e, a plain read or write, if it is next in its started
- * thread and (a read) finds what `source` wrote there. False: not so, and nothing was done. */
+/* A whole step at once, in a trace without branches: e, a plain read or write, if it is next in its
+ * started thread and (a read) reads from `source`. False: it is not, and nothing was done. */
 bool ft_machine_read(ft_machine *machine, uint32_t e, uint32_t source);
 bool ft_machine_overwrite(ft_machine *machine, uint32_t e);
 
-/* Makes e the last executed event of its thread and performs its synchronisation, whatever
- * ft_machine_next and ft_machine_ready say (the observed run goes on after a break). */
+/* Makes e the last executed event of its thread and performs its synchronisation, even against
+ * ft_machine_next and ft_machine_ready (the observed run goes on after an event that is not
+ * explained). Events of a thread come in program order. */
 void ft_machine_advance(ft_machine *machine, uint32_t e);
 
 /* ---- the observed run, as the checker needs it ---------------------------------------------- */
@@ -114,6 +115,9 @@ typedef struct ft_observed {
     ft_value *values; /* what the accesses read or wrote; index 0 is unused */
 } ft_observed;
 ft_observed *ft_observed_new(const ft_trace *trace);
+/* The invariant: slots in the order of events, values in the table, and each read's source an event
+ * before it that writes its variable (or the initial value). */
+bool ft_observed_is_sound(const ft_trace *trace, const ft_observed *observed);
 void ft_observed_free(ft_observed *observed); /* accepts NULL */
 
 #endif

@@ -1,11 +1,12 @@
 /* Which arms of branches are taken, and what comes next in a thread for it (Wang et al. §8). */
 #include "verdict/machine_internal.h"
 
-/* How the if of a path stands to it. */
+/* How the if of a path was decided: for this arm of it, or the other. */
 typedef enum standing { NOT_RUN, OPEN, THIS_ARM, OTHER_ARM } standing;
 
 static standing standing_of(const ft_machine *m, uint32_t path)
 {
+    assert(path > 0 && path <= m->trace->n_paths);
     const branch_cell *cell = &m->branches[(path - 1) / 2];
     if (cell->epoch != m->epoch) return NOT_RUN;
     if (cell->open) return OPEN;
@@ -19,9 +20,9 @@ bool ft_machine_passed(const ft_machine *m, uint32_t e)
     return false;
 }
 
-/* Whether e runs (or, with `pass`, is passed over), given what is decided; an open if is decided so
- * that it does. A thread has one open if at most with events to come: whatever it executes behind
- * an if decides that. */
+/* Whether e can run (or, with `pass`, can be passed over) under the decisions so far; the choice
+ * decides an open if accordingly. A thread has at most one open if, because its next step decides
+ * it. */
 static bool settle(const ft_machine *m, uint32_t e, bool pass, branch_choice *choice)
 {
     const ft_path *paths = m->trace->paths;
@@ -77,6 +78,7 @@ bool ft_machine_ended(const ft_machine *m, uint32_t thread)
 static void decide(ft_machine *m, branch_choice choice)
 {
     if (!choice.path) return;
+    assert(standing_of(m, choice.path) == OPEN); /* an arm that is taken stays taken */
     m->branches[(choice.path - 1) / 2] = (branch_cell){m->epoch, false, choice.taken};
 }
 
@@ -91,6 +93,7 @@ void ft_machine_branch(ft_machine *m, uint32_t e)
             decide(m, choice);
     }
     if (trace->kind[e] != FT_EVENT_IF) return;
+    assert(m->evaluated == e);
     uint32_t arm = ft_trace_arm(trace, e, true);
     bool taken = m->condition != FT_OUTCOME_FALSE;
     m->branches[(arm - 1) / 2] = (branch_cell){m->epoch, m->branches_open, taken};

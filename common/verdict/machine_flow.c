@@ -21,6 +21,7 @@ ft_machine_room ft_machine_room_of(const ft_trace *trace)
 
 void ft_machine_grow(ft_machine *m, ft_machine_room *room)
 {
+    m->flowing = true;
     GROW(m, room, threads);
     GROW(m, room, shared);
     GROW(m, room, locks);
@@ -37,8 +38,9 @@ static uint32_t waits_since(const ft_machine *m, uint32_t thread, uint32_t condi
     return waits && since >> 32 == m->epoch ? (uint32_t)since : UINT32_MAX;
 }
 
-/* A single signal serves one waiter that waits since before it, the earliest such signal first: of
- * those behind a waiter's cond-wait no more than there are waiters. Of broadcasts only the last. */
+/* A signal wakes one waiter whose wait began before it, and the earliest such signal is used first.
+ * So of the signals after a waiter's cond-wait no more are needed than there are waiters, and of
+ * the broadcasts only the last. */
 void ft_machine_forget_notices(ft_machine *m, uint32_t condition, const uint32_t *waiters,
                                size_t n_waiters)
 {
@@ -55,6 +57,7 @@ void ft_machine_forget_notices(ft_machine *m, uint32_t condition, const uint32_t
             if (notice.time > since[w]) serves |= before[w]++ < n_waiters;
         if (serves) cell->notices.data[kept++] = notice;
     }
+    assert(kept <= cell->notices.len);
     cell->notices.len = kept;
     free(since);
     free(before);

@@ -1,12 +1,13 @@
-/* The state of the machine, shared by its two files: machine.c holds data and order, machine_sync.c
- * what synchronisation needs and does. */
+/* The state of the machine, shared by its files: machine.c (data and order), machine_sync.c
+ * (synchronisation), machine_branch.c (branches), machine_flow.c (a trace that is being read). */
 #ifndef FT_VERDICT_MACHINE_INTERNAL_H
 #define FT_VERDICT_MACHINE_INTERNAL_H
 
+#include "base/contract.h"
 #include "verdict/machine.h"
 
-/* Each cell carries the epoch in which it was last changed: an older one holds its initial value,
- * so that a reset touches nothing. */
+/* Each cell carries the epoch in which it was last changed. A cell of an older epoch is in its
+ * initial state, so that a reset only begins a new epoch. */
 typedef struct thread_cell {
     uint32_t epoch, last, forks;
 } thread_cell;
@@ -26,7 +27,7 @@ typedef struct semaphore_cell {
 typedef struct edge_cell {
     uint32_t epoch, out;
 } edge_cell;
-/* A signal or broadcast that was executed, and whether a waiter went on by it. */
+/* A signal or broadcast that was executed; used: a waiter was woken by this signal. */
 typedef struct ft_notice {
     uint32_t event, time;
     bool all, used;
@@ -39,7 +40,8 @@ typedef struct block_cell {
     uint32_t epoch, last; /* its last alloc or free */
     uint32_t allocated;   /* when it was allocated last, 0: never */
 } block_cell;
-/* An if that was executed: the arm that its thread took. Open: either, until the thread goes on. */
+/* An if that was executed, and the arm that its thread took. Open: the next step of the thread
+ * decides the arm. */
 typedef struct branch_cell {
     uint32_t epoch;
     bool open, taken;
@@ -76,12 +78,20 @@ struct ft_machine {
     ft_map local_slots; /* thread and local -> index in locals, made by the first write */
     value_cells locals;
     branch_cell *branches; /* [ifs] in the order of trace->paths */
-    bool branches_open;    /* ifs go either way */
-    ft_outcome condition;  /* of the event evaluated last */
-    helds pending;         /* right-hand sides of the event evaluated last */
+    bool branches_open;    /* an if may take either arm */
+    bool flowing;          /* the trace is being read: events are those of a block */
+    uint32_t evaluated;    /* event evaluated last, which the next two are about */
+    ft_outcome condition;  /* its guard's or condition's */
+    helds pending;         /* its right-hand sides */
     uint8_t *partial;      /* [n_partial] terms that may divide by zero */
     uint32_t n_partial;
 };
+
+/* The invariant: what a cell says of the current epoch is possible. Threads stopped at events of
+ * their own, locks have an owner or readers that the table of readers knows, values have the sorts
+ * of their variables, sources are writes. Walks all cells; not for a machine whose trace is being
+ * read, nor after events that were executed though they were blocked. */
+bool ft_machine_is_sound(const ft_machine *machine);
 
 lock_cell ft_machine_lock(const ft_machine *machine, uint32_t lock);
 semaphore_cell ft_machine_semaphore(const ft_machine *machine, uint32_t semaphore);
@@ -96,6 +106,7 @@ void ft_machine_branch(ft_machine *machine, uint32_t e);
 /* Sets up and releases what machine_sync.c keeps. */
 void ft_machine_sync_open(ft_machine *machine);
 void ft_machine_sync_close(ft_machine *machine);
+bool ft_machine_sync_is_sound(const ft_machine *machine); /* its part of ft_machine_is_sound */
 /* Performs the event's synchronisation. */
 void ft_machine_synchronise(ft_machine *machine, uint32_t e);
 

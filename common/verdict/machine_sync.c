@@ -1,4 +1,4 @@
-/* Synchronisation: what blocks an event, and what it does. */
+/* Synchronisation: which events are blocked, and the effects of those that are executed. */
 #include <stdlib.h>
 
 #include "verdict/machine_internal.h"
@@ -87,6 +87,35 @@ void ft_machine_set_wakeups(ft_machine *m, ft_wakeups wakeups)
 }
 
 /* ---- locks ----------------------------------------------------------------------------------- */
+
+/* Readers of all locks, as the locks count them and as the table has them. */
+static bool readers_are_sound(const ft_machine *m)
+{
+    uint64_t counted = 0, known = 0;
+    for (uint32_t l = 0; l < m->trace->locks.len; l++) {
+        lock_cell cell = ft_machine_lock(m, l);
+        if (cell.depth > 0 && (cell.owner >= m->trace->threads.len || cell.readers > 0))
+            return false;
+        counted += cell.readers;
+    }
+    for (size_t i = 0; i < m->reading.cap; i++)
+        known += m->reading.full[i] && m->reading.values[i] == m->epoch;
+    return counted == known;
+}
+
+bool ft_machine_sync_is_sound(const ft_machine *m)
+{
+    for (uint32_t c = 0; c < m->trace->conditions.len; c++) {
+        const condition_cell *cell = &m->conditions[c];
+        for (size_t i = 0; cell->epoch == m->epoch && i < cell->notices.len; i++)
+            if (cell->notices.data[i].time > m->time) return false;
+    }
+    for (uint32_t b = 0; b < m->trace->blocks.len; b++) {
+        uint32_t last = ft_machine_block(m, b);
+        if (last != FT_NO_EVENT && m->trace->object[last] != b) return false;
+    }
+    return readers_are_sound(m);
+}
 
 static uint64_t key_of(const ft_machine *m, uint32_t e)
 {
@@ -178,6 +207,7 @@ static void release(ft_machine *m, uint32_t e)
     if (state.depth > 0 && state.owner == m->trace->thread[e]) {
         state.depth--;
     } else if (reads_lock(m, e)) {
+        assert(state.readers > 0);
         *ft_map_slot(&m->reading, key_of(m, e), 0, &inserted) = 0;
         state.readers--;
     }
@@ -204,16 +234,16 @@ static void notify(ft_machine *m, uint32_t e)
     condition_cell *cell = &m->conditions[m->trace->object[e]];
     if (cell->epoch != m->epoch) cell->notices.len = 0;
     cell->epoch = m->epoch;
+    assert(cell->notices.len == 0 || cell->notices.data[cell->notices.len - 1].time < m->time);
     ft_notice notice = {e, m->time, m->trace->kind[e] == FT_EVENT_BROADCAST, false};
     ft_vec_push(&cell->notices, notice);
 }
 
-/* The signal that a waiter goes on by. An order of events is executable if every waiter that goes
- * on can be given a broadcast, or a signal of its own, since its cond-wait: then waking, at each
- * signal, the waiter that goes on first is a choice that works, and no other waiter it has to wake
- * is harmed. Waiters go on in the order of their deadlines; for the first of them the earliest
- * signal that fits is the one that fits the fewest others (Glover, Maximum matching in a convex
- * bipartite graph). */
+/* The signal that wakes the waiter of e. An order of events is executable if every woken waiter can
+ * be given a broadcast, or a signal of its own, since its cond-wait: then it works to wake, at each
+ * signal, the waiter whose cond-wake comes first. Cond-wakes come in the order of the schedule; for
+ * the first of them, the earliest signal that fits is the one that fits the fewest others (Glover,
+ * Maximum matching in a convex bipartite graph). */
 static ft_notice *notice_for(const ft_machine *m, uint32_t e, uint32_t partner)
 {
     condition_cell *cell = &m->conditions[m->trace->object[e]];
@@ -246,6 +276,7 @@ static void wake(ft_machine *m, uint32_t e)
     /* With fixed pairs a signal serves its own waiter alone, so none need be marked. */
     ft_notice *notice =
         free || m->wakeups == FT_WAKEUPS_OBSERVED ? NULL : notice_for(m, e, FT_NO_EVENT);
+    assert(!notice || notice->all || !notice->used); /* a signal wakes one waiter */
     if (notice) notice->used = true;
     ft_map_put(&m->waiting, key_of(m, e), 0);
 }
@@ -263,6 +294,7 @@ static uint32_t round_of(const ft_machine *m, uint32_t e)
 static bool round_complete(const ft_machine *m, uint32_t barrier, uint32_t round)
 {
     uint64_t count = m->trace->barrier_count[barrier];
+    assert(count > 0 && m->arrival_first[barrier] <= m->arrival_first[barrier + 1]);
     uint64_t first = m->arrival_first[barrier] + round * count;
     if (round == UINT32_MAX || first + count > m->arrival_first[barrier + 1]) return false;
     for (uint64_t i = first; i < first + count; i++)
@@ -285,7 +317,7 @@ static ft_status once_ready(const ft_machine *m, uint32_t e, ft_error *why)
 {
     uint32_t end = m->once_end[m->trace->object[e]];
     if (end != FT_NO_EVENT && ft_machine_executed(m, end)) return FT_OK;
-    return ft_error_set(why, FT_INPUT, "the initialiser of %s is not done",
+    return ft_error_set(why, FT_INPUT, "the initialiser of %s has not ended",
                         ft_trace_object_name(m->trace, e));
 }
 
@@ -374,6 +406,7 @@ static ready *const READY[FT_EVENT_KINDS] = {
 ft_status ft_machine_ready(const ft_machine *m, uint32_t e, uint32_t partner, ft_error *why)
 {
     const ft_trace *trace = m->trace;
+    FT_REQUIRE(e < trace->n_events && (partner == FT_NO_EVENT || partner < trace->n_events));
     if (trace->flags[e] & NO_EFFECT) return FT_OK;
     if (trace->kind[e] == FT_EVENT_COND_WAKE) return wake_ready(m, e, partner, why);
     if (trace->kind[e] == FT_EVENT_EDGE_IN && partner != FT_NO_EVENT &&
@@ -388,6 +421,7 @@ static void fork_thread(ft_machine *m, uint32_t e)
     uint32_t child = m->trace->object[e];
     thread_cell state = ft_machine_thread(m, child);
     state.forks++;
+    assert(m->flowing || state.forks <= m->forks[child]);
     m->threads[child] = state;
 }
 
@@ -395,6 +429,7 @@ static void change_semaphore(ft_machine *m, uint32_t e)
 {
     uint32_t semaphore = m->trace->object[e];
     semaphore_cell state = ft_machine_semaphore(m, semaphore);
+    assert(state.count < UINT64_MAX);
     if (m->trace->kind[e] == FT_EVENT_POST) state.count++;
     if (m->trace->kind[e] == FT_EVENT_WAIT && state.count > 0) state.count--;
     m->semaphores[semaphore] = state;

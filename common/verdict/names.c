@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/contract.h"
+
 typedef struct row {
     const char *name, *doc;
 } row;
@@ -19,6 +21,7 @@ static const row DECIDERS[] = {FT_DECIDER_TABLE(FT_ROW)};
 
 static bool find(const row *rows, size_t count, const char *name, size_t *index)
 {
+    FT_REQUIRE(name && index);
     for (size_t i = 0; i < count; i++) {
         if (strcmp(rows[i].name, name) != 0) continue;
         *index = i;
@@ -30,6 +33,7 @@ static bool find(const row *rows, size_t count, const char *name, size_t *index)
 #define FT_NAME_FUNCTIONS(type, rows)                                                              \
     const char *ft_##type##_name(ft_##type value)                                                  \
     {                                                                                              \
+        FT_REQUIRE((size_t)value < sizeof rows / sizeof *rows);                                    \
         return rows[value].name;                                                                   \
     }                                                                                              \
     bool ft_##type##_parse(const char *name, ft_##type *value)                                     \
@@ -49,10 +53,12 @@ FT_NAME_FUNCTIONS(solver, SOLVERS)
 
 const char *ft_decided_by_name(ft_decided_by decider)
 {
+    FT_REQUIRE(decider < FT_DECIDERS);
     return DECIDERS[decider].name;
 }
 
 const char *ft_reason_doc(ft_reason reason)
 {
+    FT_REQUIRE(reason < FT_REASONS);
     return REASONS[reason].doc;
 }

@@ -1,5 +1,6 @@
-/* The words of Foretell's answers: checks, models, verdicts, reasons. One table each. No trace or
- * term header is included here, so that the server may use these names. */
+/* The vocabulary of Foretell's results: checks, models, verdicts, reasons, one table each. Names
+ * are part of formats and of the API; descriptions go into documentation and explanations. This
+ * header includes none of trace or term, so that the server may use it. */
 #ifndef FT_VERDICT_NAMES_H
 #define FT_VERDICT_NAMES_H
 
@@ -13,38 +14,38 @@
       "a lock taken twice by its holder, or released by a thread that does not hold it")           \
     X(DEADLOCK, "deadlock", "threads that wait for each other, or for a wake-up that cannot come") \
     X(ORDER, "order", "use before initialisation, use after free, double free")                    \
-    X(PROPERTY, "property", "a property that came with the job")
+    X(PROPERTY, "property", "a property that the job states")
 
-/* A member read must return ... (docs/models.md; Wang et al. §4, §7.1). From least to most
- * violations.
- */
+/* What a read of a witness's member must return (docs/models.md; Wang et al. §4, §7.1). Each model
+ * has at least the violations of those before it. */
 #define FT_MODEL_TABLE(X)                                                                          \
     X(OBSERVED, "observed", "the write it read from in the observed run")                          \
     X(MAXIMAL, "maximal", "the value it returned in the observed run")                             \
     X(CTP, "ctp", "what the symbolic program computes")                                            \
-    X(CONTROL, "control", "anything: only synchronisation counts; findings are possible ones")
+    X(CONTROL, "control",                                                                          \
+      "any value: only synchronisation orders events, so that findings are possible ones")
 
 #define FT_VERDICT_TABLE(X)                                                                        \
     X(VIOLATION, "violation", "a witness schedule was found and checked")                          \
-    X(SAFE, "safe", "no reordering of this run's events has it: a proof")                          \
-    X(BOUNDED, "bounded", "none within the context bound")                                         \
-    X(UNKNOWN, "unknown", "undecided: the budget that ran out, or what is missing, is named")      \
-    X(ERROR, "error", "Foretell failed: the reason is named")
+    X(SAFE, "safe", "proved: no reordering of this run's events has it")                           \
+    X(BOUNDED, "bounded", "no violation within the context bound")                                 \
+    X(UNKNOWN, "unknown",                                                                          \
+      "undecided: the reason names the exhausted budget or the missing information")               \
+    X(ERROR, "error", "Foretell failed: the reason says why")
 
-/* What decided a candidate. The first group refutes (safe), the second accepts, the rest neither.
- */
+/* The pass or limit that decided a candidate. The first group refutes (safe), the second accepts
+ * (violation), the third does neither. */
 #define FT_REASON_TABLE(X)                                                                         \
-    X(LOCKSET, "lockset", "a lock held at both accesses keeps them apart")                         \
+    X(LOCKSET, "lockset", "both accesses hold the same lock")                                      \
     X(ATOMIC_SECTION, "atomic-section",                                                            \
-      "a lock held from the first access to the last, and at the other")                           \
-    X(MUST_HAPPEN_BEFORE, "must-happen-before", "fork, join, hard edges or reads-from order them") \
-    X(CLOSURE, "closure", "what one access needs in its past contains the other")                  \
-    X(CONSTANT, "constant", "the condition holds whatever the schedule")                           \
-    X(CAUSALITY, "causality", "the order it needs closes a cycle of causality")                    \
-    X(STANDSTILL, "standstill",                                                                    \
-      "wherever the other threads come to rest, something lets it go on")                          \
-    X(EXCLUSION, "exclusion",                                                                      \
-      "units of semaphores, or what sections of a lock found, rule it out")                        \
+      "a lock is held from the first access to the last, and at the remote access")                \
+    X(MUST_HAPPEN_BEFORE, "must-happen-before",                                                    \
+      "fork, join, hard edges or reads-from edges order them")                                     \
+    X(CLOSURE, "closure", "every prefix with one access has the other in its past")                \
+    X(CONSTANT, "constant", "the condition holds in every schedule")                               \
+    X(CAUSALITY, "causality", "the order that it needs closes a cycle of causality")               \
+    X(STANDSTILL, "standstill", "wherever all other threads wait, the thread can go on")           \
+    X(EXCLUSION, "exclusion", "semaphore counts, or values read under a lock, exclude it")         \
     X(UNSAT, "unsat", "no feasible prefix reaches it (solver)")                                    \
     X(MIXED, "mixed", "every event pair of the group was refuted, by several passes")              \
     X(REORDERED, "reordered", "a prefix in observed order reaches it")                             \
@@ -52,29 +53,29 @@
     X(SAT, "sat", "the solver found a feasible prefix")                                            \
     X(OBSERVED_RUN, "observed-run", "it happened in the observed run itself")                      \
     X(BUDGET, "budget", "the time or memory budget ran out")                                       \
-    X(TOO_LARGE, "too-large", "it is too large for the solver, whatever the budget")               \
-    X(BEYOND_SOLVER, "beyond-solver", "the solver that the job names cannot take its values")      \
-    X(BROKEN_TRACE, "broken-trace", "the observed order itself breaks the semantics")              \
-    X(UNKNOWN_VALUE, "unknown-value", "it depends on a value that the trace does not give")        \
-    X(WITNESS_REJECTED, "witness-rejected", "the independent checker refused the witness")         \
-    X(WORKER_DIED, "worker-died", "the worker died on it repeatedly")                              \
-    X(DAMAGED, "damaged", "it was a violation; its stored witness cannot be read any more")
+    X(TOO_LARGE, "too-large", "it is too large for the solver at any budget")                      \
+    X(BEYOND_SOLVER, "beyond-solver", "the solver that the job names does not support its values") \
+    X(BROKEN_TRACE, "broken-trace", "the observed order itself violates the semantics")            \
+    X(UNKNOWN_VALUE, "unknown-value", "it depends on a value that the trace does not have")        \
+    X(WITNESS_REJECTED, "witness-rejected", "the independent checker rejected the witness")        \
+    X(WORKER_DIED, "worker-died", "the worker died repeatedly during its analysis")                \
+    X(DAMAGED, "damaged", "it was a violation; its stored witness is damaged")
 
-/* Which signal may wake a waiter of a condition variable, in another schedule. */
+/* Which signals may wake a waiter of a condition variable in another schedule. */
 #define FT_WAKEUPS_TABLE(X)                                                                        \
     X(ANY, "any", "a signal wakes any one waiter")                                                 \
-    X(OBSERVED, "observed", "a waiter is woken by what woke it in the observed run")               \
+    X(OBSERVED, "observed", "a waiter is woken by the signal that woke it in the observed run")    \
     X(SPURIOUS, "spurious", "a waiter may wake without a signal, as POSIX allows")
 
-/* What decides the subproblems that the passes before it leave. */
+/* Which solver decides the subproblems that the passes leave. */
 #define FT_SOLVER_TABLE(X)                                                                         \
-    X(AUTO, "auto", "the project's own where it can, else Z3")                                     \
+    X(AUTO, "auto", "Foretell's own solver where it applies, else Z3")                             \
     X(Z3, "z3", "Z3's SMT core")                                                                   \
-    X(ORDER, "order", "the project's own: order, and values out of few")
+    X(ORDER, "order", "Foretell's own solver: orders, and values of small sets")
 
-/* What gave the answer. */
+/* The solver and encoding that gave the answer. */
 #define FT_DECIDER_TABLE(X)                                                                        \
-    X(ORDER, "order", "the project's own solver, over the default encoding")                       \
+    X(ORDER, "order", "Foretell's own solver, over the default encoding")                          \
     X(Z3, "z3", "Z3, over the default encoding")                                                   \
     X(LITERAL, "literal", "Z3, over the literal encoding")
 
@@ -124,6 +125,7 @@ typedef enum ft_wakeups {
         FT_WAKEUPS_KINDS
 } ft_wakeups;
 
+/* The name of a value, and the value of a name; false: the name is not in the table. */
 const char *ft_check_name(ft_check check);
 bool ft_check_parse(const char *name, ft_check *check);
 const char *ft_model_name(ft_model model);

@@ -1,8 +1,8 @@
 #include "verdict/checker.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "verdict/machine.h"
 #include "verdict/observe_internal.h"
 
@@ -47,8 +47,8 @@ static uint32_t *find_edge_outs(const ft_trace *trace)
     return outs;
 }
 
-/* Who waits on which condition variable, and who woke whom in the observed run: a signal wakes the
- * longest waiter, of those that the run goes on with before their time is up. */
+/* The waiters of each condition variable in the observed run, and the signals that woke them: a
+ * signal wakes the longest waiter of those that the run continues before they time out. */
 typedef struct waiter {
     uint32_t thread, condition;
     uint32_t woken_by; /* FT_NO_EVENT: it still waits */
@@ -57,6 +57,7 @@ typedef FT_VEC(waiter) waiters;
 
 static void remove_waiter(waiters *list, size_t at)
 {
+    assert(at < list->len);
     for (; at + 1 < list->len; at++) list->data[at] = list->data[at + 1];
     list->len--;
 }
@@ -134,7 +135,7 @@ ft_status ft_observe_outcome(ft_trace *trace, uint32_t e, ft_outcome outcome, ft
         return ft_error_set(why, FT_INPUT, "a term of it divides by zero");
     if (trace->kind[e] == FT_EVENT_IF && outcome == FT_OUTCOME_UNDECIDED)
         return ft_error_set(why, FT_INPUT,
-                            "which arm was taken depends on a value that is unknown or leaves 64 "
+                            "which arm was taken depends on a value that is unknown or exceeds 64 "
                             "bits");
     if (outcome != FT_OUTCOME_FALSE || trace->kind[e] == FT_EVENT_IF) return FT_OK;
     if (trace->kind[e] != FT_EVENT_ASSERT)
@@ -162,6 +163,7 @@ void ft_observe_break(ft_trace *trace, uint32_t e, uint32_t flushed, const ft_er
 {
     ft_strbuf text = {0};
     ft_trace_print_event(trace, e, &text);
+    FT_REQUIRE(why->code != FT_OK && e < trace->n_events);
     trace->broken = flushed + e;
     trace->broken_text = ft_arena_printf(trace->arena, "event %u (%s: %s): %s", flushed + e + 1,
                                          ft_trace_thread_name(trace, trace->thread[e]),
@@ -169,7 +171,7 @@ void ft_observe_break(ft_trace *trace, uint32_t e, uint32_t flushed, const ft_er
     ft_strbuf_release(&text);
 }
 
-/* marks: whether any event is not what it was said to be. */
+/* *marks: set if any event was marked otherwise before. */
 static bool mark_passed(const ft_machine *machine, ft_trace *trace, uint32_t e, bool *marks)
 {
     bool passed = ft_machine_passed(machine, e);
@@ -208,8 +210,8 @@ static void execute(ft_trace *trace, bool *marks)
     free(outs);
 }
 
-/* Which arms were taken is known only when the run was executed, and until then an access in one
- * that was not may have settled an initial value. */
+/* Only the execution shows which arms were taken. The first one may have taken an initial value
+ * from an access in an arm that was not; then the run is executed again. */
 void ft_observe_run(ft_trace *trace)
 {
     uint32_t *declared = ft_calloc(trace->shared.len, sizeof *declared);
@@ -244,6 +246,7 @@ static uint32_t value_id(recorder *r, ft_held held)
     uint64_t key = held.value.bits ^ ((uint64_t)held.value.sort.width * 0x9e3779b97f4a7c15u);
     bool inserted;
     uint64_t *slot = ft_map_slot(&r->seen[held.value.sort.kind], key, r->values.len, &inserted);
+    assert(inserted == (*slot == r->values.len));
     if (!inserted && ft_value_equal(r->values.data[*slot], held.value)) return (uint32_t)*slot;
     *slot = r->values.len;
     ft_vec_push(&r->values, held.value);
@@ -293,7 +296,7 @@ static void record_event(recorder *r, const ft_machine *machine, const ft_trace 
     }
 }
 
-/* Nothing was read or written there: a source that no read has, and no values. */
+/* A skipped event read and wrote nothing: its own number as the source, which no read has. */
 static void record_passed(recorder *r, const ft_trace *trace, uint32_t e)
 {
     ft_access scratch;
@@ -301,6 +304,41 @@ static void record_passed(recorder *r, const ft_trace *trace, uint32_t e)
     (void)ft_trace_accesses(trace, e, &scratch, &count);
     for (uint32_t i = 0; i < count; i++) record(r, e, (ft_held){0});
     if (trace->kind[e] == FT_EVENT_COND_WAKE) record(r, FT_NO_EVENT, (ft_held){0});
+}
+
+static bool writes(const ft_trace *trace, uint32_t e, uint32_t variable)
+{
+    ft_access scratch;
+    uint32_t count;
+    const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (accesses[i].write && accesses[i].variable == variable) return true;
+    return false;
+}
+
+static bool sources_are_sound(const ft_trace *trace, const ft_observed *o, uint32_t e)
+{
+    ft_access scratch;
+    uint32_t count;
+    const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
+    for (uint32_t i = 0; i < count && o->first[e] + i < o->first[e + 1]; i++) {
+        uint32_t source = o->source[o->first[e] + i];
+        if (accesses[i].write || source == FT_NO_EVENT || source == e) continue;
+        if (source > e || !writes(trace, source, accesses[i].variable)) return false;
+    }
+    return true;
+}
+
+bool ft_observed_is_sound(const ft_trace *trace, const ft_observed *o)
+{
+    uint32_t n_values = 1;
+    for (uint32_t i = 0; i < o->first[trace->n_events]; i++)
+        if (o->value[i] >= n_values) n_values = o->value[i] + 1;
+    for (uint32_t id = 1; id < n_values; id++)
+        if (o->values[id].sort.kind > FT_SORT_BITVEC) return false;
+    for (uint32_t e = 0; e < trace->n_events; e++)
+        if (o->first[e] > o->first[e + 1] || !sources_are_sound(trace, o, e)) return false;
+    return true;
 }
 
 ft_observed *ft_observed_new(const ft_trace *trace)
@@ -339,6 +377,8 @@ ft_observed *ft_observed_new(const ft_trace *trace)
     r.table->source = r.sources.data;
     r.table->value = r.ids.data;
     r.table->values = r.values.data;
+    assert(r.sources.len == r.ids.len && r.values.len <= UINT32_MAX);
+    FT_CHECK(ft_observed_is_sound(trace, r.table));
     for (size_t i = 0; i <= FT_SORT_BITVEC; i++) ft_map_release(&r.seen[i]);
     free(r.of_stated);
     ft_machine_free(machine);

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
+
 #include "verdict/machine_flow.h"
 #include "verdict/observe_internal.h"
 
@@ -10,9 +12,9 @@ enum { NOTICES = 64 }; /* of a condition variable, before some are forgotten */
 
 /* Of a shared variable. */
 enum {
-    SETTLED = 1, /* its initial value is declared, or found, or was overwritten unseen */
-    OPEN = 2,    /* something read its initial value, which is not known so far */
-    COMPUTED = 4 /* likewise, and went into a term */
+    SETTLED = 1, /* its initial value is declared, found, or overwritten before any read */
+    OPEN = 2,    /* its initial value was read and is unknown so far */
+    COMPUTED = 4 /* likewise, and a term used it */
 };
 
 typedef struct once_state {
@@ -81,13 +83,15 @@ static void make_room(ft_observer *o)
     while (o->conditions.len < trace->conditions.len)
         ft_vec_push(&o->conditions, (condition_state){{0}, 0});
     while (o->arrivals.len < trace->barriers.len) ft_vec_push(&o->arrivals, 0);
+    assert(o->shared.len == trace->shared.len && o->stuck.len == trace->threads.len);
+    assert(o->onces.len == o->runners.len && o->conditions.len == trace->conditions.len);
 }
 
 /* ---- initial values, and what is known of values ----------------------------------------------
  */
 
-/* A read of a plain event, that says this value or none. False: a term had it before it was known.
- */
+/* The read of a plain event, with this value or none. False: the read settles an initial value that
+ * a term has used before. */
 static bool follow_read(ft_observer *o, uint32_t variable, uint32_t value)
 {
     uint8_t *state = &o->shared.data[variable];
@@ -102,6 +106,7 @@ static bool follow_read(ft_observer *o, uint32_t variable, uint32_t value)
     }
     if (*state & COMPUTED) return false;
     o->trace->shared_info[variable].initial = value;
+    assert(!(*state & SETTLED)); /* an initial value is found once */
     *state = SETTLED;
     return true;
 }
@@ -176,7 +181,7 @@ static ft_status leave_ready(ft_observer *o, uint32_t e, ft_error *why)
 static ft_status once_ready(ft_observer *o, uint32_t e, ft_error *why)
 {
     if (o->onces.data[o->trace->object[e]].ended) return FT_OK;
-    return ft_error_set(why, FT_INPUT, "the initialiser of %s is not done",
+    return ft_error_set(why, FT_INPUT, "the initialiser of %s has not ended",
                         ft_trace_object_name(o->trace, e));
 }
 
@@ -272,6 +277,7 @@ static bool follow_access(ft_observer *o, uint32_t e)
 static void follow_action(ft_observer *o, uint32_t e)
 {
     const ft_action *action = ft_trace_action(o->trace, e);
+    assert(action);
     ft_error why = FT_ERROR_INIT;
     if (o->trace->kind[e] == FT_EVENT_ASSERT) o->trace->flags[e] &= (uint8_t)~FT_FLAG_FAILED;
     follow_action_reads(o, action);
@@ -313,6 +319,7 @@ static bool take_event(ft_observer *o, uint32_t e)
 
 bool ft_observer_take(ft_observer *o, uint32_t flushed)
 {
+    FT_REQUIRE(flushed >= o->flushed);
     make_room(o);
     o->flushed = flushed;
     for (uint32_t e = 0; e < o->trace->n_events; e++)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "trace/show.h"
 #include "verdict/checker.h"
 
@@ -12,8 +13,8 @@ enum { VERSION = 1, MAX_PATH = 64 };
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* Names come from tracers, and STD and logs promise no encoding: what is not UTF-8 loses its
- * foreign bytes, so that the document can always be written. */
+/* Names come from tracers, and STD and logs promise no encoding: in a text that is not UTF-8, each
+ * byte beyond ASCII becomes a question mark, so that the document can always be written. */
 static json_t *text_or_null(const char *text)
 {
     if (!text) return json_null();
@@ -47,7 +48,7 @@ static json_t *event_number(uint32_t e)
     return json_integer((json_int_t)e + 1);
 }
 
-/* Without annotations, what the trace itself says of a plain access. */
+/* Without annotations: the value that the trace has for a plain access. */
 static ft_reading_row plain_row(const ft_trace *trace, uint32_t e)
 {
     ft_reading_row row = {.event = e, .source = FT_NO_EVENT};
@@ -143,7 +144,7 @@ static json_t *step_json(ft_show *show, const ft_trace *trace, const ft_reading_
     return step;
 }
 
-/* ---- runs of steps: what a thread does without a break, early in a long witness ---- */
+/* ---- runs: consecutive steps of a thread, early in a long witness ---- */
 
 /* Per event: the next one of its thread, FT_NO_EVENT. Heap. */
 static uint32_t *find_next_events(const ft_trace *trace)
@@ -171,6 +172,7 @@ static bool is_claimed(const ft_claim *claim, uint32_t e)
 /* Enough to execute and to fold: its first and last event. */
 static json_t *run_json(const ft_trace *trace, uint32_t first, uint32_t last, uint32_t count)
 {
+    assert(first <= last && count > 0 && trace->thread[first] == trace->thread[last]);
     json_t *run = json_object();
     json_object_set_new(run, "event", event_number(first));
     json_object_set_new(run, "thread",
@@ -279,6 +281,7 @@ json_t *ft_witness_to_json(const ft_trace *trace, const char *trace_hash, const 
                            const struct ft_reading *reading)
 {
     const ft_claim *claim = &witness->claim;
+    FT_CHECK(ft_witness_is_sound(trace, witness));
     uint32_t final = ft_claim_first_final(claim->kind);
     json_t *json = json_object();
     json_object_set_new(json, "format", json_string(FORMAT));
@@ -294,6 +297,7 @@ json_t *ft_witness_to_json(const ft_trace *trace, const char *trace_hash, const 
     json_t *steps = json_array(), *last = json_array();
     writing w = {trace, reading, ft_show_new(trace)};
     uint32_t at = add_runs(&w, witness, steps);
+    assert(at <= witness->n_steps);
     if (at < witness->n_steps)
         add_steps(&w, witness->steps + at, witness->n_steps - at, at, false, steps);
     add_steps(&w, claim->events + final, ft_claim_events(claim) - final, witness->n_steps, true,
@@ -319,7 +323,7 @@ static ft_status read_event(const json_t *json, const ft_trace *trace, const cha
     if (!json_is_integer(json)) return refuse(err, path, "must be an event number");
     json_int_t number = json_integer_value(json);
     if (number < 1 || number > (json_int_t)trace->n_events)
-        return ft_error_set(err, FT_INPUT, "%s: must be from 1 to %u, the trace's events", path,
+        return ft_error_set(err, FT_INPUT, "%s: must be an event number from 1 to %u", path,
                             trace->n_events);
     *e = (uint32_t)(number - 1);
     return FT_OK;
@@ -442,11 +446,11 @@ static ft_status read_step(const json_t *json, const ft_trace *trace, const uint
     if (status) return status;
     for (;; e = next[e]) {
         if (e == FT_NO_EVENT || e > until)
-            return refuse(err, inner, "must be `event' or a later one of its thread");
+            return refuse(err, inner, "must be `event' or a later event of the same thread");
         if (witness->n_steps == trace->n_events)
             return ft_error_set(err, FT_INPUT,
-                                "%s: there are more steps than the trace's %u events", path,
-                                trace->n_events);
+                                "%s: the witness has more steps than the trace has events (%u)",
+                                path, trace->n_events);
         witness->steps[witness->n_steps++] = e;
         if (e == until) return FT_OK;
     }
@@ -458,7 +462,8 @@ static ft_status read_steps(const json_t *json, const ft_trace *trace, ft_witnes
     if (!json_is_array(json)) return refuse(err, "steps", "must be an array");
     size_t count = json_array_size(json);
     if (count > trace->n_events)
-        return ft_error_set(err, FT_INPUT, "steps: %zu steps, but the trace has %u events", count,
+        return ft_error_set(err, FT_INPUT,
+                            "steps: the witness has %zu steps, but the trace has %u events", count,
                             trace->n_events);
     witness->steps = ft_calloc((size_t)trace->n_events + 1, sizeof *witness->steps);
     uint32_t *next = find_next_events(trace);

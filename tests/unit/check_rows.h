@@ -25,7 +25,7 @@ typedef struct check_row {
 #define CTP      FT_MODEL_CTP
 #define CONTROL  FT_MODEL_CONTROL
 #define BAD(m)   FT_INPUT, m
-#define OPEN     FT_UNSUPPORTED, "unknown or leaves 64 bits"
+#define OPEN     FT_UNSUPPORTED, "unknown or exceeds 64 bits"
 
 static inline uint32_t find_location(const ft_trace *trace, const char *text)
 {
