@@ -80,8 +80,11 @@ ft_status ft_store_change(ft_sql *sql, const char *job, bool applied, json_t **c
                           ft_error *err) FT_MUST_CHECK;
 
 /* In SQL: jobs.n of the job ?1, and the ids of its tasks (entries.h). */
-#define FT_JOB_N     "(SELECT n FROM jobs WHERE id = ?1)"
-#define FT_JOB_TASKS "BETWEEN " FT_JOB_N " << 28 AND (" FT_JOB_N " << 28) + " FT_TASK_NUMBERS
+#define FT_JOB_N "(SELECT n FROM jobs WHERE id = ?1)"
+/* The order of a job's verdicts that does not depend on which of its tasks ended first: what the
+ * plan decided, then the plan's subproblems, whose tasks are numbered as they are. */
+#define FT_PLAN_ORDER "ifnull(task, 0), n"
+#define FT_JOB_TASKS  "BETWEEN " FT_JOB_N " << 28 AND (" FT_JOB_N " << 28) + " FT_TASK_NUMBERS
 
 /* A row of jobs as far as changes need it. FT_NOT_FOUND. */
 typedef struct ft_job_row {

@@ -12,6 +12,7 @@
 /* A violation as far as this goes. */
 typedef struct violation {
     int64_t n;
+    size_t place;     /* in the order of the plan */
     char *print;      /* owned; "": it has none */
     bool known;       /* that is stored with its verdict */
     char *check;      /* owned */
@@ -43,8 +44,9 @@ static ft_status add_violation(sqlite3_stmt *statement, violations *v, ft_error 
     if (ft_scan_object(text, strlen(text), of, 2, &why) != FT_OK)
         return ft_error_set(err, FT_INTERNAL, "the store holds bad JSON: %s", why.message);
     v->items = ft_vec_grow(v->items, &v->room, v->count + 1, sizeof *v->items);
-    violation *its = &v->items[v->count++];
-    *its = (violation){.n = ft_sql_int(statement, 0), .known = !ft_sql_null(statement, 1)};
+    violation *its = &v->items[v->count];
+    *its = (violation){
+        .n = ft_sql_int(statement, 0), .place = v->count++, .known = !ft_sql_null(statement, 1)};
     const ft_span print = ft_store_print_of(of[0].value);
     its->print = its->known ? ft_strdup(ft_sql_text(statement, 1))
                             : ft_strndup(print.at ? print.at : "", print.length);
@@ -60,18 +62,24 @@ static ft_status read_violations(ft_sql *sql, const char *job, violations *v, ft
     ft_status status =
         ft_sql_start(sql, &statement, err,
                      "SELECT n, fingerprint, \"check\", record FROM verdicts WHERE job = " FT_JOB_N
-                     " AND verdict = 'violation' ORDER BY n",
+                     " AND verdict = 'violation' ORDER BY " FT_PLAN_ORDER,
                      "t", job);
     while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row)
         status = add_violation(statement, v, err);
     return status;
 }
 
+static int by_place(const void *a, const void *b)
+{
+    const violation *x = a, *y = b;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
 static int by_print(const void *a, const void *b)
 {
     const violation *x = a, *y = b;
     int prints = strcmp(x->print, y->print);
-    return prints ? prints : (x->n > y->n) - (x->n < y->n);
+    return prints ? prints : by_place(a, b);
 }
 
 static bool shares(const violations *v, size_t i)
@@ -79,12 +87,6 @@ static bool shares(const violations *v, size_t i)
     const violation *its = v->items;
     return *its[i].print && ((i > 0 && strcmp(its[i - 1].print, its[i].print) == 0) ||
                              (i + 1 < v->count && strcmp(its[i + 1].print, its[i].print) == 0));
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const violation *x = a, *y = b;
-    return (x->n > y->n) - (x->n < y->n);
 }
 
 /* The places of a record's accesses, and nothing else of them: there may be many records. */
@@ -139,7 +141,7 @@ static ft_status settle(ft_sql *sql, const char *job, violations *v, ft_error *e
         its->print = ft_strdup(print);
         its->known = false;
     }
-    if (v->count > 1) qsort(v->items, v->count, sizeof *v->items, by_number);
+    if (v->count > 1) qsort(v->items, v->count, sizeof *v->items, by_place);
     json_decref(shared);
     return FT_OK;
 }

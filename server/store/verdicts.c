@@ -152,7 +152,7 @@ static ft_status property_record(ft_sql *sql, const char *job, int64_t property,
         "SELECT record FROM verdicts WHERE job = " FT_JOB_N
         " AND \"check\" = 'property' AND property = ?2 "
         "ORDER BY CASE verdict WHEN 'violation' THEN 0 WHEN 'error' THEN 1 WHEN 'unknown' THEN 2 "
-        "WHEN 'bounded' THEN 3 ELSE 4 END, n LIMIT 1",
+        "WHEN 'bounded' THEN 3 ELSE 4 END, " FT_PLAN_ORDER " LIMIT 1",
         "ti", job, property);
     if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
     if (status != FT_OK || !row) return status;
@@ -205,6 +205,32 @@ static ft_status properties(ft_sql *sql, const char *job, const json_t *spec, ft
 
 /* Columns of a verdict: its record, number, verdict, witness. */
 #define RECORD_COLUMNS "record, n, verdict, witness"
+
+/* Where a report's page begins. While a job runs its records come in the order of their commits,
+ * which a client can page through without missing any; when it has ended, in the order of the plan,
+ * which is the same whatever number of workers there were. A client that began before the end goes
+ * on in the order of the commits. */
+typedef struct page_start {
+    bool planned;  /* in the order of the plan */
+    int64_t after; /* the number of the last record of the page before; 0: the first page */
+} page_start;
+
+/* What a cursor in the order of the plan begins with. */
+#define PLANNED "p"
+
+static ft_status find_start(const char *cursor, ft_job_state state, page_start *start,
+                            ft_error *err)
+{
+    start->planned =
+        cursor ? strncmp(cursor, PLANNED, strlen(PLANNED)) == 0 : ft_job_state_final(state);
+    return ft_store_cursor(cursor && start->planned ? cursor + strlen(PLANNED) : cursor, 0,
+                           &start->after, err);
+}
+
+static json_t *next_start(const page_start *start, int64_t last)
+{
+    return json_sprintf("%s%lld", start->planned ? PLANNED : "", (long long)last);
+}
 
 /* Adds the text of a witness that is kept apart; nothing without one. */
 static ft_status witness_text(sqlite3_stmt *statement, ft_strbuf *text, ft_error *err)
@@ -347,25 +373,40 @@ static ft_status add_record(ft_sql *sql, sqlite3_stmt *statement, const ft_reque
     return status;
 }
 
-static ft_status add_records(ft_sql *sql, ft_request *request, int64_t after, json_t *report,
-                             ft_error *err)
+#define ASKED "job = " FT_JOB_N " AND (?3 IS NULL OR \"check\" = ?3) AND (?4 OR verdict <> 'safe') "
+
+/* In the order of the plan the rows are sorted before their records are read. */
+static ft_status start_records(ft_sql *sql, const ft_request *request, const page_start *start,
+                               sqlite3_stmt **statement, ft_error *err)
+{
+    static const char COMMITTED[] =
+        "SELECT " RECORD_COLUMNS " FROM verdicts WHERE " ASKED "AND n > ?2 ORDER BY n";
+    static const char IN_PLAN[] =
+        "SELECT " RECORD_COLUMNS
+        " FROM (SELECT id AS its, row_number() OVER (ORDER BY " FT_PLAN_ORDER
+        ") AS place FROM verdicts WHERE " ASKED "AND (?2 = 0 OR (" FT_PLAN_ORDER
+        ") > (SELECT " FT_PLAN_ORDER " FROM verdicts WHERE job = " FT_JOB_N
+        " AND n = ?2))) JOIN verdicts "
+        "ON id = its ORDER BY place";
+    return ft_sql_start(sql, statement, err, start->planned ? IN_PLAN : COMMITTED, "titi",
+                        (const char *)request->job, start->after, (const char *)request->other,
+                        (int64_t)request->safe);
+}
+
+static ft_status add_records(ft_sql *sql, ft_request *request, const page_start *start,
+                             json_t *report, ft_error *err)
 {
     sqlite3_stmt *statement;
     bool row;
     uint32_t taken = 0;
     size_t bytes = 0;
-    int64_t last = after;
+    int64_t last = start->after;
     if (request->as_text) json_object_set_new(report, "reviews", json_array());
-    ft_status status =
-        ft_sql_start(sql, &statement, err,
-                     "SELECT " RECORD_COLUMNS " FROM verdicts WHERE job = " FT_JOB_N " AND n > ?2 "
-                     "AND (?3 IS NULL OR \"check\" = ?3) AND (?4 OR verdict <> 'safe') ORDER BY n",
-                     "titi", (const char *)request->job, after, (const char *)request->other,
-                     (int64_t)request->safe);
+    ft_status status = start_records(sql, request, start, &statement, err);
     while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row) {
         bool full = request->limit > 0 && taken++ == request->limit;
         if (full || bytes >= FT_STORE_REPORT_MOST) {
-            json_object_set_new(report, "next", json_sprintf("%lld", (long long)last));
+            json_object_set_new(report, "next", next_start(start, last));
             break;
         }
         status = add_record(sql, statement, request, report, &bytes, err);
@@ -438,7 +479,7 @@ static ft_status statistics(ft_sql *sql, const char *job, const json_t *plan, js
 }
 
 static ft_status fill_report(ft_sql *sql, ft_request *request, const job_texts *texts,
-                             int64_t after, ft_error *err)
+                             const page_start *start, ft_error *err)
 {
     json_t *report = request->result, *checks = NULL;
     json_t *notes = json_object_get(texts->plan, "notes");
@@ -455,7 +496,7 @@ static ft_status fill_report(ft_sql *sql, ft_request *request, const job_texts *
     status = properties(sql, request->job, texts->spec, texts->state,
                         json_object_get(report, "properties"), err);
     if (status == FT_OK) status = statistics(sql, request->job, texts->plan, report, err);
-    if (status == FT_OK) status = add_records(sql, request, after, report, err);
+    if (status == FT_OK) status = add_records(sql, request, start, report, err);
     return status;
 }
 
@@ -463,13 +504,12 @@ static ft_status run_report(ft_sql *sql, ft_request *request, ft_error *err)
 {
     job_texts texts = {0};
     ft_check check;
-    int64_t after;
-    ft_status status = ft_store_cursor(request->third, 0, &after, err);
-    if (status != FT_OK) return status;
+    page_start start;
     if (request->other && !ft_check_parse(request->other, &check))
         return ft_error_set(err, FT_USAGE, "no check is called %.32s", request->other);
-    status = report_head(sql, request->job, &request->result, &texts, err);
-    if (status == FT_OK) status = fill_report(sql, request, &texts, after, err);
+    ft_status status = report_head(sql, request->job, &request->result, &texts, err);
+    if (status == FT_OK) status = find_start(request->third, texts.state, &start, err);
+    if (status == FT_OK) status = fill_report(sql, request, &texts, &start, err);
     json_decref(texts.spec);
     json_decref(texts.plan);
     return status;

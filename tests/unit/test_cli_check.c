@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/memory.h"
 #include "service/daemon.h"
 
 #define EXAMPLE(name) FT_SOURCE_DIR "/examples/" name
@@ -259,6 +260,45 @@ static void several_files_give_several_reports(void **state)
     assert_string_equal(second, EXAMPLE("fig9b.ndjson"));
     json_decref(json);
     release(&result);
+}
+
+/* Races that take different times to decide: of the last location pairs the solver is asked. */
+static void write_many_races(const char *path)
+{
+    enum { PLACES = 40 };
+    ft_strbuf text = {0};
+    for (int t = 1; t <= 3; t++) {
+        for (int i = 0; i < PLACES; i++) {
+            ft_strbuf_printf(&text, "T%d|acq(l%d)|%d\nT%d|w(x%d)|t%d.c:%d\nT%d|rel(l%d)|%d\n", t,
+                             i % 7, i, t, i, t, i, t, i % 7, i);
+            ft_strbuf_printf(&text, "T%d|%c(y%d)|t%d.c:1%02d\n", t, i % 2 ? 'r' : 'w', i % 9, t, i);
+            if (i % 5 == t) ft_strbuf_printf(&text, "T%d|w(x%d)|t%d.c:2%02d\n", t, i, t, i);
+        }
+    }
+    write_file(path, text.text, text.len);
+    ft_strbuf_release(&text);
+}
+
+/* Whatever the number of workers, and which of them ends first. */
+static void findings_in_one_order(void **state)
+{
+    (void)state;
+    static const char *const FORMATS[] = {"text", "markdown", "github"};
+    static const char *const WORKERS[] = {"1", "4", "4", "1", "4"};
+    char path[128];
+    path_of(path, "many.std");
+    write_many_races(path);
+    for (size_t f = 0; f < sizeof FORMATS / sizeof *FORMATS; f++) {
+        char *first = NULL;
+        for (size_t i = 0; i < sizeof WORKERS / sizeof *WORKERS; i++) {
+            run result = RUN("check", "-q", "--workers", WORKERS[i], "--format", FORMATS[f], path);
+            expect_code(&result, 1);
+            if (!first) first = ft_strdup(ft_strbuf_text(&result.out));
+            assert_string_equal(first, ft_strbuf_text(&result.out));
+            release(&result);
+        }
+        free(first);
+    }
 }
 
 static void standard_input_and_gzip(void **state)
@@ -638,6 +678,7 @@ int main(void)
         cmocka_unit_test(models_decide_the_exit_code),
         cmocka_unit_test(a_broken_file_does_not_hide_the_others),
         cmocka_unit_test(several_files_give_several_reports),
+        cmocka_unit_test(findings_in_one_order),
         cmocka_unit_test(standard_input_and_gzip),
         cmocka_unit_test(streams_that_are_closed),
         cmocka_unit_test(properties_alone_and_malformed),
