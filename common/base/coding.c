@@ -1,8 +1,8 @@
-/* Apart from decoder.c, so that programs that only name codings load no library for them. */
+/* Apart from decompress.c, so that programs that only name codings load no library for them. */
 #include <string.h>
 
 #include "base/contract.h"
-#include "base/decoder.h"
+#include "base/decompress.h"
 
 static const struct {
     const char *name;

@@ -1,6 +1,6 @@
 #include "trace/reader.h"
 
-#include "base/decoder.h"
+#include "base/decompress.h"
 #include "trace/builder_internal.h"
 #include "trace/json_line.h"
 

@@ -33,7 +33,7 @@ ft_builder *ft_reader_builder(const ft_reader *reader);
 ft_status ft_reader_end(ft_reader *reader, ft_builder **builder, ft_error *err) FT_MUST_CHECK;
 
 /* Convenience for whole buffers and for files ("-" is standard input), which may be compressed
- * (base/decoder.h). */
+ * (base/decompress.h). */
 ft_status ft_trace_read_memory(const void *data, size_t length, ft_trace **trace,
                                ft_error *err) FT_MUST_CHECK;
 ft_status ft_trace_read_file(const char *path, ft_trace **trace, ft_error *err) FT_MUST_CHECK;

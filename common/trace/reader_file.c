@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/decoder.h"
+#include "base/decompress.h"
 #include "trace/reader.h"
 
 enum { PIECE = 1 << 18 };
@@ -32,17 +32,18 @@ static ft_status read_piece(int fd, unsigned char *buffer, size_t *length, ft_er
 static ft_status read_fd(int fd, ft_reader *reader, ft_error *err)
 {
     unsigned char *buffer = ft_alloc(PIECE);
-    ft_decoder *decoder = NULL;
+    ft_decompressor *decoder = NULL;
     size_t length;
     ft_status status = read_piece(fd, buffer, &length, err);
     if (status == FT_OK)
-        status = ft_decoder_open(ft_coding_of(buffer, length), feed_decoded, reader, &decoder, err);
+        status =
+            ft_decompressor_open(ft_coding_of(buffer, length), feed_decoded, reader, &decoder, err);
     while (status == FT_OK && length) {
-        status = ft_decoder_feed(decoder, buffer, length, err);
+        status = ft_decompressor_feed(decoder, buffer, length, err);
         if (status == FT_OK) status = read_piece(fd, buffer, &length, err);
     }
-    if (status == FT_OK) status = ft_decoder_end(decoder, err);
-    ft_decoder_close(decoder);
+    if (status == FT_OK) status = ft_decompressor_end(decoder, err);
+    ft_decompressor_close(decoder);
     free(buffer);
     return status;
 }

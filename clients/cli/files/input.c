@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/decoder.h"
+#include "base/decompress.h"
 #include "base/memory.h"
 #include "terminal/signals.h"
 #include "trace/reader.h"
@@ -77,25 +77,25 @@ void ft_input_close(ft_input *input)
     *input = (ft_input){0};
 }
 
-static ft_status feed_all(FILE *file, ft_decoder *decoder, ft_error *err)
+static ft_status feed_all(FILE *file, ft_decompressor *decoder, ft_error *err)
 {
     char piece[PIECE];
     size_t got;
     while ((got = fread(piece, 1, sizeof piece, file)) > 0) {
-        ft_status status = ft_decoder_feed(decoder, piece, got, err);
+        ft_status status = ft_decompressor_feed(decoder, piece, got, err);
         if (status) return status;
     }
     if (ferror(file)) return ft_error_set(err, FT_USAGE, "cannot be read: %s", strerror(errno));
-    return ft_decoder_end(decoder, err);
+    return ft_decompressor_end(decoder, err);
 }
 
-static ft_status decode(FILE *file, ft_coding coding, ft_decoder_sink to, void *context,
+static ft_status decode(FILE *file, ft_coding coding, ft_decompressor_sink to, void *context,
                         ft_error *err)
 {
-    ft_decoder *decoder = NULL;
-    ft_status status = ft_decoder_open(coding, to, context, &decoder, err);
+    ft_decompressor *decoder = NULL;
+    ft_status status = ft_decompressor_open(coding, to, context, &decoder, err);
     if (!status) status = feed_all(file, decoder, err);
-    ft_decoder_close(decoder);
+    ft_decompressor_close(decoder);
     return status;
 }
 

@@ -1,10 +1,10 @@
 /* Decompression of what users give: gzip, zstd and xz, detected by the first bytes.
  *
- * A decoder takes a stream in pieces of any length and hands the decoded bytes to a sink. Members
- * or frames may follow one another. Damage and missing ends are FT_INPUT with the offset in the
- * compressed stream. */
-#ifndef FT_BASE_DECODER_H
-#define FT_BASE_DECODER_H
+ * A decompressor takes a stream in pieces of any length and hands the decoded bytes to a sink.
+ * Members or frames may follow one another. Damage and missing ends are FT_INPUT with the offset in
+ * the compressed stream. */
+#ifndef FT_BASE_DECOMPRESS_H
+#define FT_BASE_DECOMPRESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,17 +29,18 @@ bool ft_coding_is(ft_coding coding, const void *head, size_t length);
 /* The coding of a stream that begins so; up to six bytes matter. */
 ft_coding ft_coding_of(const void *head, size_t length);
 
-typedef struct ft_decoder ft_decoder;
-typedef ft_status (*ft_decoder_sink)(void *context, const void *data, size_t length, ft_error *err);
+typedef struct ft_decompressor ft_decompressor;
+typedef ft_status (*ft_decompressor_sink)(void *context, const void *data, size_t length,
+                                          ft_error *err);
 
 /* FT_CODINGS: bytes go to the sink as they come. */
-ft_status ft_decoder_open(ft_coding coding, ft_decoder_sink sink, void *context,
-                          ft_decoder **decoder, ft_error *err) FT_MUST_CHECK;
+ft_status ft_decompressor_open(ft_coding coding, ft_decompressor_sink sink, void *context,
+                               ft_decompressor **decoder, ft_error *err) FT_MUST_CHECK;
 /* A failure of the sink ends the stream and is returned. */
-ft_status ft_decoder_feed(ft_decoder *decoder, const void *data, size_t length,
-                          ft_error *err) FT_MUST_CHECK;
+ft_status ft_decompressor_feed(ft_decompressor *decoder, const void *data, size_t length,
+                               ft_error *err) FT_MUST_CHECK;
 /* After the last piece: FT_INPUT where the end of the stream is missing. */
-ft_status ft_decoder_end(ft_decoder *decoder, ft_error *err) FT_MUST_CHECK;
-void ft_decoder_close(ft_decoder *decoder); /* accepts NULL */
+ft_status ft_decompressor_end(ft_decompressor *decoder, ft_error *err) FT_MUST_CHECK;
+void ft_decompressor_close(ft_decompressor *decoder); /* accepts NULL */
 
 #endif

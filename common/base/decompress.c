@@ -1,4 +1,4 @@
-#include "base/decoder.h"
+#include "base/decompress.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,9 +15,9 @@ enum { OUT = 1 << 18 };
 /* `xz -9` needs 65 MiB to decompress. */
 static const uint64_t XZ_MEMORY = UINT64_C(256) << 20;
 
-struct ft_decoder {
+struct ft_decompressor {
     ft_coding coding;
-    ft_decoder_sink sink;
+    ft_decompressor_sink sink;
     void *context;
     uint64_t consumed; /* bytes of the stream so far, the piece in hand included */
     bool inside;       /* in the middle of a member or frame */
@@ -28,33 +28,33 @@ struct ft_decoder {
 };
 
 typedef struct method {
-    ft_status (*open)(ft_decoder *d, ft_error *err);
-    ft_status (*take)(ft_decoder *d, const unsigned char *data, size_t length, ft_error *err);
-    ft_status (*end)(ft_decoder *d, ft_error *err);
-    void (*close)(ft_decoder *d);
+    ft_status (*open)(ft_decompressor *d, ft_error *err);
+    ft_status (*take)(ft_decompressor *d, const unsigned char *data, size_t length, ft_error *err);
+    ft_status (*end)(ft_decompressor *d, ft_error *err);
+    void (*close)(ft_decompressor *d);
 } method;
 
-static ft_status give(ft_decoder *d, size_t length, ft_error *err)
+static ft_status give(ft_decompressor *d, size_t length, ft_error *err)
 {
     assert(length <= OUT);
     return length ? d->sink(d->context, d->out, length, err) : FT_OK;
 }
 
-static ft_status cut_short(const ft_decoder *d, ft_error *err)
+static ft_status cut_short(const ft_decompressor *d, ft_error *err)
 {
     return ft_error_offset(err, FT_INPUT, d->consumed,
                            "the %s stream is cut short: its end is missing",
                            ft_coding_name(d->coding));
 }
 
-static ft_status end_whole(ft_decoder *d, ft_error *err)
+static ft_status end_whole(ft_decompressor *d, ft_error *err)
 {
     return d->inside ? cut_short(d, err) : FT_OK;
 }
 
 /* ---- gzip ------------------------------------------------------------------------------------ */
 
-static ft_status gzip_open(ft_decoder *d, ft_error *err)
+static ft_status gzip_open(ft_decompressor *d, ft_error *err)
 {
     enum { WINDOW = 15, GZIP = 16 }; /* zlib.h, inflateInit2 */
     return inflateInit2(&d->gzip, WINDOW + GZIP) == Z_OK
@@ -62,7 +62,7 @@ static ft_status gzip_open(ft_decoder *d, ft_error *err)
                : ft_error_set(err, FT_INTERNAL, "zlib does not start");
 }
 
-static ft_status gzip_step(ft_decoder *d, ft_error *err)
+static ft_status gzip_step(ft_decompressor *d, ft_error *err)
 {
     d->gzip.next_out = d->out;
     d->gzip.avail_out = OUT;
@@ -81,7 +81,7 @@ static ft_status gzip_step(ft_decoder *d, ft_error *err)
 }
 
 /* Zeros may follow the last member (RFC 1952 says nothing; tapes and gzip do it). */
-static void skip_padding(ft_decoder *d)
+static void skip_padding(ft_decompressor *d)
 {
     while (d->gzip.avail_in && *d->gzip.next_in == 0) {
         d->gzip.next_in++;
@@ -89,7 +89,8 @@ static void skip_padding(ft_decoder *d)
     }
 }
 
-static ft_status gzip_take(ft_decoder *d, const unsigned char *data, size_t length, ft_error *err)
+static ft_status gzip_take(ft_decompressor *d, const unsigned char *data, size_t length,
+                           ft_error *err)
 {
     ft_status status = FT_OK;
     d->gzip.next_in = (z_const Bytef *)data;
@@ -102,20 +103,21 @@ static ft_status gzip_take(ft_decoder *d, const unsigned char *data, size_t leng
     return status;
 }
 
-static void gzip_close(ft_decoder *d)
+static void gzip_close(ft_decompressor *d)
 {
     inflateEnd(&d->gzip);
 }
 
 /* ---- zstd ------------------------------------------------------------------------------------ */
 
-static ft_status zstd_open(ft_decoder *d, ft_error *err)
+static ft_status zstd_open(ft_decompressor *d, ft_error *err)
 {
     d->zstd = ZSTD_createDStream();
     return d->zstd ? FT_OK : ft_error_set(err, FT_INTERNAL, "zstd does not start");
 }
 
-static ft_status zstd_take(ft_decoder *d, const unsigned char *data, size_t length, ft_error *err)
+static ft_status zstd_take(ft_decompressor *d, const unsigned char *data, size_t length,
+                           ft_error *err)
 {
     ZSTD_inBuffer in = {.src = data, .size = length};
     ZSTD_outBuffer out = {.pos = 0};
@@ -132,7 +134,7 @@ static ft_status zstd_take(ft_decoder *d, const unsigned char *data, size_t leng
     return FT_OK;
 }
 
-static void zstd_close(ft_decoder *d)
+static void zstd_close(ft_decompressor *d)
 {
     ZSTD_freeDStream(d->zstd);
 }
@@ -147,7 +149,7 @@ static const char *xz_error(lzma_ret code)
                                         : "its data is corrupt";
 }
 
-static ft_status xz_open(ft_decoder *d, ft_error *err)
+static ft_status xz_open(ft_decompressor *d, ft_error *err)
 {
     d->xz = (lzma_stream)LZMA_STREAM_INIT;
     return lzma_stream_decoder(&d->xz, XZ_MEMORY, LZMA_CONCATENATED) == LZMA_OK
@@ -155,7 +157,7 @@ static ft_status xz_open(ft_decoder *d, ft_error *err)
                : ft_error_set(err, FT_INTERNAL, "liblzma does not start");
 }
 
-static ft_status xz_run(ft_decoder *d, lzma_action action, ft_error *err)
+static ft_status xz_run(ft_decompressor *d, lzma_action action, ft_error *err)
 {
     lzma_ret code = LZMA_OK;
     do {
@@ -173,40 +175,42 @@ static ft_status xz_run(ft_decoder *d, lzma_action action, ft_error *err)
     return FT_OK;
 }
 
-static ft_status xz_take(ft_decoder *d, const unsigned char *data, size_t length, ft_error *err)
+static ft_status xz_take(ft_decompressor *d, const unsigned char *data, size_t length,
+                         ft_error *err)
 {
     d->xz.next_in = data;
     d->xz.avail_in = length;
     return xz_run(d, LZMA_RUN, err);
 }
 
-static ft_status xz_end(ft_decoder *d, ft_error *err)
+static ft_status xz_end(ft_decompressor *d, ft_error *err)
 {
     d->xz.next_in = NULL;
     d->xz.avail_in = 0;
     return xz_run(d, LZMA_FINISH, err);
 }
 
-static void xz_close(ft_decoder *d)
+static void xz_close(ft_decompressor *d)
 {
     lzma_end(&d->xz);
 }
 
 /* ---- as it is -------------------------------------------------------------------------------- */
 
-static ft_status plain_open(ft_decoder *d, ft_error *err)
+static ft_status plain_open(ft_decompressor *d, ft_error *err)
 {
     (void)d;
     (void)err;
     return FT_OK;
 }
 
-static ft_status plain_take(ft_decoder *d, const unsigned char *data, size_t length, ft_error *err)
+static ft_status plain_take(ft_decompressor *d, const unsigned char *data, size_t length,
+                            ft_error *err)
 {
     return d->sink(d->context, data, length, err);
 }
 
-static void plain_close(ft_decoder *d)
+static void plain_close(ft_decompressor *d)
 {
     (void)d;
 }
@@ -219,12 +223,12 @@ static const method METHODS[FT_CODINGS + 1] = {
     [FT_CODING_XZ] = {xz_open, xz_take, xz_end, xz_close},
     [FT_CODINGS] = {plain_open, plain_take, end_whole, plain_close}};
 
-ft_status ft_decoder_open(ft_coding coding, ft_decoder_sink sink, void *context,
-                          ft_decoder **decoder, ft_error *err)
+ft_status ft_decompressor_open(ft_coding coding, ft_decompressor_sink sink, void *context,
+                               ft_decompressor **decoder, ft_error *err)
 {
     FT_REQUIRE(coding <= FT_CODINGS && sink && decoder);
-    ft_decoder *d = ft_calloc(1, sizeof *d);
-    *d = (ft_decoder){.coding = coding, .sink = sink, .context = context};
+    ft_decompressor *d = ft_calloc(1, sizeof *d);
+    *d = (ft_decompressor){.coding = coding, .sink = sink, .context = context};
     ft_status status = METHODS[coding].open(d, err);
     if (status == FT_OK)
         *decoder = d;
@@ -233,7 +237,8 @@ ft_status ft_decoder_open(ft_coding coding, ft_decoder_sink sink, void *context,
     return status;
 }
 
-ft_status ft_decoder_feed(ft_decoder *decoder, const void *data, size_t length, ft_error *err)
+ft_status ft_decompressor_feed(ft_decompressor *decoder, const void *data, size_t length,
+                               ft_error *err)
 {
     FT_REQUIRE(decoder && (data || !length));
     if (!length) return FT_OK;
@@ -241,13 +246,13 @@ ft_status ft_decoder_feed(ft_decoder *decoder, const void *data, size_t length, 
     return METHODS[decoder->coding].take(decoder, data, length, err);
 }
 
-ft_status ft_decoder_end(ft_decoder *decoder, ft_error *err)
+ft_status ft_decompressor_end(ft_decompressor *decoder, ft_error *err)
 {
     FT_REQUIRE(decoder);
     return METHODS[decoder->coding].end(decoder, err);
 }
 
-void ft_decoder_close(ft_decoder *decoder)
+void ft_decompressor_close(ft_decompressor *decoder)
 {
     if (!decoder) return;
     METHODS[decoder->coding].close(decoder);
