@@ -71,19 +71,33 @@ static void add_clean(const json_t *step, const char *text, ft_strbuf *out)
         ft_view_event_text(text, out);
 }
 
-/* A plain access's text ends in the observed value: that of this schedule takes its place. */
-static void plain_access(const json_t *step, const char *text, ft_strbuf *out)
+/* One access, with its value in the schedule or in the observed run. The text of a plain one ends
+ * in the latter, whose place the value takes. */
+static void plain_access(const json_t *step, const char *text, bool of_run, ft_strbuf *out)
 {
-    const char *value = text_of(step, "value"), *place = place_of_value(step, text);
-    bool observed = place && strncmp(place, " = ", 3) == 0;
-    size_t length = value && place ? (size_t)(place - text) : strlen(text);
+    const char *place = place_of_value(step, text);
+    bool known = text_of(step, of_run ? "observed_value" : "value") != NULL;
+    bool valued = place && strncmp(place, " = ", 3) == 0;
+    size_t length = known && place ? (size_t)(place - text) : strlen(text);
     char *stem = ft_strndup(text, length);
     add_clean(step, stem, out);
     free(stem);
-    if (!value) return;
+    if (!known) return;
     ft_strbuf_puts(out, " = ");
-    add_schedule_value(step, out);
-    if (place && !observed) add_clean(step, place, out);
+    (of_run ? add_observed_value : add_schedule_value)(step, out);
+    if (place && !valued) add_clean(step, place, out);
+}
+
+static bool is_plain(const json_t *step, const char *text)
+{
+    bool plain = is_kind(step, "read") || is_kind(step, "write");
+    return plain || (is_kind(step, "assign") && place_of_value(step, text));
+}
+
+static const char *people_text(const json_t *step)
+{
+    return ft_json_text(step, "display",
+                        ft_json_text(step, "text", ft_json_text(step, "kind", "?")));
 }
 
 static void symbolic(const json_t *step, const char *text, ft_strbuf *out)
@@ -102,11 +116,9 @@ static void symbolic(const json_t *step, const char *text, ft_strbuf *out)
 static char *step_text(const json_t *step)
 {
     ft_strbuf out = {0};
-    const char *machines = ft_json_text(step, "text", ft_json_text(step, "kind", "?")),
-               *text = ft_json_text(step, "display", machines);
-    bool plain = is_kind(step, "read") || is_kind(step, "write");
-    if (plain || (is_kind(step, "assign") && place_of_value(step, text)))
-        plain_access(step, text, &out);
+    const char *text = people_text(step);
+    if (is_plain(step, text))
+        plain_access(step, text, false, &out);
     else
         symbolic(step, text, &out);
     add_departure(step, &out);
@@ -209,11 +221,11 @@ static void mark_sources(ft_finding *finding)
 static void name_step(const ft_report_step *step, ft_strbuf *out)
 {
     ft_strbuf_puts(out, "\"");
-    const char *display = text_of(step->json, "display");
-    if (display)
-        ft_view_safe_text(display, out);
+    const char *text = people_text(step->json);
+    if (is_plain(step->json, text))
+        plain_access(step->json, text, true, out);
     else
-        ft_view_event_text(ft_json_text(step->json, "text", "?"), out);
+        add_clean(step->json, text, out);
     ft_strbuf_puts(out, "\" of ");
     ft_view_safe_text(ft_json_text(step->json, "thread", "?"), out);
     ft_strbuf_printf(out, " (%s)", step->where);

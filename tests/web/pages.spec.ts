@@ -35,7 +35,7 @@ const PAGES: PageCase[] = [
     async shows(page) {
       await expect(page.getByRole('row', { name: /^race/ })).toContainText('8');
       await expect(page.getByRole('row', { name: /^assertion/ })).toContainText('1');
-      await expect(page.getByRole('link', { name: /assert \(= sum 150\)/ })).toBeVisible();
+      await expect(page.getByRole('link', { name: /assert\(sum == 150\)/ })).toBeVisible();
       await expect(page.getByRole('button', { name: /^lockset/ })).toBeVisible();
       await expect(page.getByRole('button', { name: /^must-happen-before/ })).toBeVisible();
     },
@@ -47,7 +47,7 @@ const PAGES: PageCase[] = [
       await expect(page.getByRole('heading', { name: /Assertion failure/ })).toBeVisible();
       await expect(page.getByRole('listbox', { name: /Predicted/ })).toBeVisible();
       await expect(page.getByRole('listbox', { name: /Observed/ })).toBeVisible();
-      await expect(page.getByText(/read 70 there; here it reads 100/)).toBeVisible();
+      await expect(page.getByText(/read checking = 70; here it reads 100/)).toBeVisible();
     },
   },
   {

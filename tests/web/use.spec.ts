@@ -114,7 +114,7 @@ test('keys alone lead from the jobs to the violation', async ({ page, service })
   await press('Tab', 'Tab');
   await expect(page.getByRole('link', { name: 'bank' })).toBeFocused();
   await press('Enter');
-  const finding = page.getByRole('link', { name: /assert \(= sum 150\)/ });
+  const finding = page.getByRole('link', { name: /assert\(sum == 150\)/ });
   await expect(finding).toBeVisible();
   for (let i = 0; i < 20; i++) {
     if (await finding.evaluate((link) => link === document.activeElement)) break;

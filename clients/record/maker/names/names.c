@@ -4,6 +4,7 @@
 #include "base/contract.h"
 #include "maker/names/names.h"
 #include "maker/symbols/file_hash.h"
+#include "maker/symbols/value_types.h"
 
 static const char *base_name(const char *path)
 {
@@ -196,16 +197,18 @@ static void add_number(ft_strbuf *name, uint64_t number)
 }
 
 /* What lies on a stack. */
-static bool name_local(ft_names *names, uint64_t address, uint32_t frame, ft_strbuf *name)
+static bool name_local(ft_names *names, uint64_t address, uint32_t frame, ft_strbuf *name,
+                       ft_type *type)
 {
     if (!frame) return false;
     const ft_raw_frame *its = &names->inventory->frames.data[frame - 1];
     return ft_symbols_local(names->symbols, names->inventory->sites.data[its->site], its->address,
-                            address, name);
+                            address, name, type);
 }
 
 /* The C++ library asks for more than what the line tells of: nodes, control blocks. */
-static bool name_member(ft_names *names, uint32_t allocation, uint64_t offset, ft_strbuf *name)
+static bool name_member(ft_names *names, uint32_t allocation, uint64_t offset, ft_strbuf *name,
+                        ft_type *type)
 {
     uint32_t site = names->inventory->allocations.data[allocation].site,
              loc = ft_names_location(names, site);
@@ -213,35 +216,41 @@ static bool name_member(ft_names *names, uint32_t allocation, uint64_t offset, f
         ft_source_lines_statement(names->lines, ft_builder_peek(names->builder), loc);
     if (!asks || names->inventory->allocations.data[allocation].of_library) return false;
     return ft_symbols_block(names->symbols, names->inventory->sites.data[site], asks,
-                            ft_cells_extent_of(names->cells, allocation).size, offset, name);
+                            ft_cells_extent_of(names->cells, allocation).size, offset, name, type);
 }
 
-static void name_inside(ft_names *names, uint32_t allocation, uint64_t offset, ft_strbuf *name)
+static void name_inside(ft_names *names, uint32_t allocation, uint64_t offset, ft_strbuf *name,
+                        ft_type *type)
 {
-    if (name_member(names, allocation, offset, name) || !offset) return;
+    if (name_member(names, allocation, offset, name, type) || !offset) return;
     ft_strbuf_puts(name, "+");
     add_number(name, offset);
 }
 
-static void name_memory(ft_names *names, uint64_t address, uint32_t allocation, uint64_t start,
-                        uint32_t frame, const char *kind, ft_strbuf *name)
+/* The type of the value that begins there, as far as it is known. */
+static ft_type name_memory(ft_names *names, uint64_t address, uint32_t allocation, uint64_t start,
+                           uint32_t frame, const char *kind, ft_strbuf *name)
 {
+    ft_type type = FT_TYPE_NONE;
     if (allocation != FT_NO_ALLOCATION && allocation < names->inventory->allocations.len) {
         ft_strbuf_puts(name, "heap(");
         ft_strbuf_puts(name, place_of(names, names->inventory->allocations.data[allocation].site));
         ft_strbuf_puts(name, ")");
-        name_inside(names, allocation, address - start, name);
-    } else if (!ft_symbols_variable(names->symbols, address, name) &&
-               !name_local(names, address, frame, name)) {
+        name_inside(names, allocation, address - start, name, &type);
+    } else if (!ft_symbols_variable(names->symbols, address, name, &type) &&
+               !name_local(names, address, frame, name, &type)) {
         ft_strbuf_printf(name, "%s(0x%llx)", kind, (unsigned long long)address);
     }
+    type = ft_value_types_named(type, ft_strbuf_text(name));
     unique(names, name);
+    return type;
 }
 
-void ft_names_add_cell(ft_names *names, const ft_cell *cell, ft_strbuf *name)
+ft_type ft_names_add_cell(ft_names *names, const ft_cell *cell, ft_strbuf *name)
 {
-    name_memory(names, cell->address, cell->allocation, cell->allocated_at, cell->frame, "memory",
-                name);
+    ft_type type = name_memory(names, cell->address, cell->allocation, cell->allocated_at,
+                               cell->frame, "memory", name);
+    return ft_type_bits(type) == 8 * cell->size ? type : FT_TYPE_NONE;
 }
 
 void ft_names_add_block(ft_names *names, uint32_t allocation, ft_strbuf *name)

@@ -97,8 +97,9 @@ uint32_t ft_names_thread(ft_names *names, uint32_t thread);
 /* The builder's lock, condition, semaphore, barrier or once of that object. */
 uint32_t ft_names_object(ft_names *names, uint64_t object);
 const char *ft_names_class(ft_raw_class class);
-/* Appends the cell's name, or the block's; unique in the trace. */
-void ft_names_add_cell(ft_names *names, const ft_cell *cell, ft_strbuf *name);
+/* Appends the cell's name, or the block's; unique in the trace. A cell that is one value of the
+ * program has its type, else FT_TYPE_NONE. */
+ft_type ft_names_add_cell(ft_names *names, const ft_cell *cell, ft_strbuf *name);
 void ft_names_add_block(ft_names *names, uint32_t allocation, ft_strbuf *name);
 
 /* ---- call_sites.c */

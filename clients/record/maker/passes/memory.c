@@ -22,9 +22,10 @@ static void declare_cell(ft_maker *m, uint32_t c, ft_strbuf *name)
     const ft_cell *cell = ft_cells_get(m->cells, c);
     ft_shadow *shadow = &m->memory.shadows[c];
     ft_strbuf_clear(name);
-    ft_names_add_cell(&m->names, cell, name);
+    ft_type type = ft_names_add_cell(&m->names, cell, name);
     ft_value initial = ft_maker_value(m, c, cell->initial, 0);
     uint32_t id = ft_builder_shared(m->builder, name->text, name->len, initial.sort);
+    ft_builder_shared_type(m->builder, id, type);
     if (cell->has_initial && !cell->left_over)
         ft_builder_shared_initial(m->builder, id, ft_builder_value(m->builder, initial));
     if (cell->has_initial)

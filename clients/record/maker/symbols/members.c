@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "maker/symbols/value_types.h"
 
 enum { MAX_NESTING = 32, MAX_SCOPES = 8 };
 
@@ -122,23 +123,31 @@ static bool is_inside(const char *member)
     return member && (strcmp(member, "__data") == 0 || strcmp(member, "__size") == 0);
 }
 
-/* The member that holds the byte becomes *type; false: there is none. */
-static bool into_member(Dwarf_Die *type, uint64_t *offset, ft_strbuf *name)
+/* How far one has come on the way to a byte. */
+typedef struct way {
+    Dwarf_Die type;
+    uint64_t offset;
+    bool bits; /* a bit-field: its bytes have others' bits as well */
+} way;
+
+/* The member that holds the byte becomes the type; false: there is none. */
+static bool into_member(way *w, ft_strbuf *name)
 {
     Dwarf_Die member;
-    if (dwarf_child(type, &member)) return false;
+    if (dwarf_child(&w->type, &member)) return false;
     do {
         Dwarf_Word begin, size;
         Dwarf_Die inner;
         int tag = dwarf_tag(&member);
         if (tag != DW_TAG_member && tag != DW_TAG_inheritance) continue;
         if (!member_extent(&member, &inner, &begin, &size)) continue;
-        if (begin > *offset || *offset - begin >= size) continue;
+        if (begin > w->offset || w->offset - begin >= size) continue;
         const char *text = tag == DW_TAG_member ? dwarf_diename(&member) : NULL;
         if (is_inside(text)) return false;
         if (text) ft_strbuf_printf(name, ".%s", text);
-        *offset -= begin;
-        *type = inner;
+        w->offset -= begin;
+        w->type = inner;
+        w->bits = dwarf_hasattr_integrate(&member, DW_AT_bit_size);
         return true;
     } while (dwarf_siblingof(&member, &member) == 0);
     return false;
@@ -155,35 +164,36 @@ static bool count_of(Dwarf_Die *range, Dwarf_Word *count)
     return true;
 }
 
-/* The element that holds the byte becomes *type; arrays of arrays have a range for each index. */
-static bool into_element(Dwarf_Die *type, uint64_t *offset, ft_strbuf *name)
+/* The element that holds the byte becomes the type; arrays of arrays have a range for each index.
+ */
+static bool into_element(way *w, ft_strbuf *name)
 {
     Dwarf_Die range, element;
     Dwarf_Word whole, size, count;
-    if (!ft_members_type(type, &element) || dwarf_aggregate_size(type, &whole) ||
-        dwarf_child(type, &range))
+    if (!ft_members_type(&w->type, &element) || dwarf_aggregate_size(&w->type, &whole) ||
+        dwarf_child(&w->type, &range))
         return false;
     size = whole;
     do {
         if (dwarf_tag(&range) != DW_TAG_subrange_type) continue;
         if (!count_of(&range, &count) || !count || size < count) return false;
         size /= count;
-        ft_strbuf_printf(name, "[%llu]", (unsigned long long)(*offset / size));
-        *offset %= size;
+        ft_strbuf_printf(name, "[%llu]", (unsigned long long)(w->offset / size));
+        w->offset %= size;
     } while (dwarf_siblingof(&range, &range) == 0);
-    *type = element;
+    w->type = element;
     return true;
 }
 
-static bool go_in(Dwarf_Die *type, uint64_t *offset, ft_strbuf *name)
+static bool go_in(way *w, ft_strbuf *name)
 {
-    switch (dwarf_tag(type)) {
+    switch (dwarf_tag(&w->type)) {
     case DW_TAG_structure_type:
     case DW_TAG_class_type:
     case DW_TAG_union_type:
-        return into_member(type, offset, name);
+        return into_member(w, name);
     case DW_TAG_array_type:
-        return into_element(type, offset, name);
+        return into_element(w, name);
     default:
         return false;
     }
@@ -194,32 +204,29 @@ void ft_members_offset(uint64_t offset, ft_strbuf *name)
     if (offset) ft_strbuf_printf(name, "+%llu", (unsigned long long)offset);
 }
 
-static void go_down(Dwarf_Die *type, uint64_t *offset, ft_strbuf *name)
+ft_type ft_members_of_type(Dwarf_Die *type, uint64_t offset, ft_strbuf *name)
 {
-    for (int i = 0; i < MAX_NESTING && go_in(type, offset, name);) i++;
+    way w = {.type = *type, .offset = offset};
+    for (int i = 0; i < MAX_NESTING && go_in(&w, name);) i++;
+    ft_members_offset(w.offset, name);
+    return w.offset || w.bits ? FT_TYPE_NONE : ft_value_types_of(&w.type);
 }
 
-void ft_members_inside(Dwarf_Die *variable, uint64_t offset, ft_strbuf *name)
+ft_type ft_members_inside(Dwarf_Die *variable, uint64_t offset, ft_strbuf *name)
 {
     Dwarf_Die type;
-    if (ft_members_type(variable, &type)) go_down(&type, &offset, name);
+    if (ft_members_type(variable, &type)) return ft_members_of_type(&type, offset, name);
     ft_members_offset(offset, name);
+    return FT_TYPE_NONE;
 }
 
-void ft_members_of_type(Dwarf_Die *type, uint64_t offset, ft_strbuf *name)
-{
-    Dwarf_Die at = *type;
-    go_down(&at, &offset, name);
-    ft_members_offset(offset, name);
-}
-
-void ft_members_name(ft_members *members, Dwfl_Module *module, uint64_t address, uint64_t offset,
-                     ft_strbuf *name)
+ft_type ft_members_name(ft_members *members, Dwfl_Module *module, uint64_t address, uint64_t offset,
+                        ft_strbuf *name)
 {
     uint64_t number;
     know_module(members, module);
     if (ft_map_get(&members->at, address, &number))
-        ft_members_inside(&members->variables.data[number], offset, name);
-    else
-        ft_members_offset(offset, name);
+        return ft_members_inside(&members->variables.data[number], offset, name);
+    ft_members_offset(offset, name);
+    return FT_TYPE_NONE;
 }

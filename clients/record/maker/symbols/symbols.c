@@ -269,8 +269,9 @@ bool ft_symbols_place(ft_symbols *symbols, uint64_t pc, ft_strbuf *place, ft_cod
     return true;
 }
 
-bool ft_symbols_variable(ft_symbols *symbols, uint64_t address, ft_strbuf *name)
+bool ft_symbols_variable(ft_symbols *symbols, uint64_t address, ft_strbuf *name, ft_type *type)
 {
+    *type = FT_TYPE_NONE;
     Dwfl_Module *module = module_at(symbols, address);
     const ft_elf_symbol *found = module ? ft_elf_symbol_at(symbols->elf, module, address) : NULL;
     if (!found || found->function) return false;
@@ -280,7 +281,8 @@ bool ft_symbols_variable(ft_symbols *symbols, uint64_t address, ft_strbuf *name)
     if (is_c_library(module))
         ft_members_offset(address - found->start, name);
     else
-        ft_members_name(symbols->members, module, found->start, address - found->start, name);
+        *type =
+            ft_members_name(symbols->members, module, found->start, address - found->start, name);
     return true;
 }
 
@@ -292,11 +294,12 @@ static Dwarf_Die *unit_at(ft_symbols *symbols, uint64_t address, Dwarf_Addr *bia
 }
 
 bool ft_symbols_local(ft_symbols *symbols, uint64_t pc, uint64_t frame, uint64_t address,
-                      ft_strbuf *name)
+                      ft_strbuf *name, ft_type *type)
 {
     Dwarf_Addr bias = 0;
     Dwarf_Die scope, variable;
     uint64_t offset;
+    *type = FT_TYPE_NONE;
     Dwfl_Module *module = module_at(symbols, pc - 1);
     Dwarf_Die *unit = unit_at(symbols, pc - 1, &bias);
     if (!unit || !ft_functions_die(symbols->functions, unit, pc - 1 - bias, &scope)) return false;
@@ -309,7 +312,7 @@ bool ft_symbols_local(ft_symbols *symbols, uint64_t pc, uint64_t frame, uint64_t
     const char *function = function_name(symbols, symbol->name);
     ft_strbuf_printf(name, "%.*s()::%s", (int)strcspn(function, "."), function,
                      dwarf_diename(&variable));
-    ft_members_inside(&variable, offset, name);
+    *type = ft_members_inside(&variable, offset, name);
     return true;
 }
 
@@ -326,9 +329,10 @@ static ft_pointee find_pointee(ft_symbols *symbols, uint64_t call, const char *l
 }
 
 bool ft_symbols_block(ft_symbols *symbols, uint64_t pc, const char *line, uint64_t size,
-                      uint64_t offset, ft_strbuf *name)
+                      uint64_t offset, ft_strbuf *name, ft_type *type)
 {
     bool fresh;
+    *type = FT_TYPE_NONE;
     uint64_t key[] = {pc, size};
     uint64_t *known = ft_map_slot(&symbols->blocks, ft_hash_bytes(key, sizeof key, 0),
                                   symbols->found.len, &fresh);
@@ -338,7 +342,7 @@ bool ft_symbols_block(ft_symbols *symbols, uint64_t pc, const char *line, uint64
     uint64_t index = its->several ? offset / its->size : 0;
     if (index || (its->several && !its->plain))
         ft_strbuf_printf(name, "[%llu]", (unsigned long long)index);
-    ft_members_of_type(&its->type, offset % its->size, name);
+    *type = ft_members_of_type(&its->type, offset % its->size, name);
     return true;
 }
 

@@ -7,7 +7,7 @@
  * the linker knows from symbol tables (elf_symbols.h). Nothing here knows of logs or traces, but
  * for source_lines.h, which puts source lines into a trace.
  *
- * Imports: raw, common/base, common/report, common/trace. */
+ * Imports: raw, common/base, common/report, common/term, common/trace. */
 #ifndef FT_RECORD_SYMBOLS_H
 #define FT_RECORD_SYMBOLS_H
 
@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/strbuf.h"
+#include "term/type.h"
 
 typedef struct ft_symbols ft_symbols;
 
@@ -42,18 +43,21 @@ bool ft_symbols_is_library(ft_symbols *symbols, uint64_t pc);
 /* Is it in a function that allocates for its callers, by its name: xmalloc, pool_alloc,
  * strdup_or_die? */
 bool ft_symbols_is_allocator(ft_symbols *symbols, uint64_t pc);
-/* "name", "name.member", "name[3]" or "name+offset" of what is at a fixed address; false: none. */
-bool ft_symbols_variable(ft_symbols *symbols, uint64_t address, ft_strbuf *name);
+/* Names of memory. *type is set to that of the value that begins there, FT_TYPE_NONE where none is
+ * known.
+ *
+ * "name", "name.member", "name[3]" or "name+offset" of what is at a fixed address; false: none. */
+bool ft_symbols_variable(ft_symbols *symbols, uint64_t address, ft_strbuf *name, ft_type *type);
 /* The same of what a function has on a stack, with the function's name before it: "main()::name".
  * pc: a return address in the function, frame: where its frame pointer points to. */
 bool ft_symbols_local(ft_symbols *symbols, uint64_t pc, uint64_t frame, uint64_t address,
-                      ft_strbuf *name);
+                      ft_strbuf *name, ft_type *type);
 /* Adds ".member" or "[3].member" for the byte at `offset` of the block of `size` bytes that is
  * asked for at that return address; line: the statement there, as text. False: that does not say
  * what the block is.
  */
 bool ft_symbols_block(ft_symbols *symbols, uint64_t pc, const char *line, uint64_t size,
-                      uint64_t offset, ft_strbuf *name);
+                      uint64_t offset, ft_strbuf *name, ft_type *type);
 /* Is it part of what the linker knows under a name that begins so? */
 bool ft_symbols_is_in(ft_symbols *symbols, uint64_t address, const char *beginning);
 /* Does the function around the address call one whose name begins so, before the address? True also
