@@ -130,7 +130,9 @@ typedef struct ft_raw_header {
       "address, content: the thread's own memory, by now, that the next FORK hands on")            \
     X(WHOLE, "uu", "address, size: the thread's last accesses there are one atomic")               \
     X(CONSTANT, "uu", "address, size: memory of a module that nobody may write")                   \
-    X(ARGUMENTS, "ut", "0, the words that the program was started with, each with a zero behind it")
+    X(ARGUMENTS, "ut",                                                                             \
+      "0, the words that the program was started with, each with a zero behind it")                \
+    X(ASSERTED, "ut", "site and source text of an assertion: before the first ASSERT of the site")
 
 /* Before the first FORK the program's variables are SHOWN too: so far one thread alone had them. */
 

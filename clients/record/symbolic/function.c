@@ -261,8 +261,8 @@ static void forget_frame(ft_pass *p)
 
 /* ---- branches */
 
-/* Is that where an assertion goes that fails? */
-static bool fails(LLVMBasicBlockRef block)
+/* The call in a block where an assertion goes that fails; NULL: it is no such block. */
+static LLVMValueRef failing_call(LLVMBasicBlockRef block)
 {
     static const char *const names[] = {"foretell_assert_failed", "__assert_fail"};
     for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at)) {
@@ -270,9 +270,27 @@ static bool fails(LLVMBasicBlockRef block)
         LLVMValueRef callee =
             LLVMIsACallInst(at) || LLVMIsAInvokeInst(at) ? LLVMGetCalledValue(at) : NULL;
         for (size_t i = 0; callee && i < sizeof names / sizeof *names; i++)
-            if (!strcmp(LLVMGetValueName2(callee, &length), names[i])) return true;
+            if (!strcmp(LLVMGetValueName2(callee, &length), names[i])) return at;
     }
-    return false;
+    return NULL;
+}
+
+static bool fails(LLVMBasicBlockRef block)
+{
+    return failing_call(block) != NULL;
+}
+
+/* What the assertion there says, in the program's source; null where several share the call. */
+static LLVMValueRef expression_of(ft_pass *p, LLVMBasicBlockRef block)
+{
+    LLVMValueRef text = LLVMGetOperand(failing_call(block), 0);
+    return LLVMIsConstant(text) ? ft_pass_address(p, text) : LLVMConstNull(p->pointer);
+}
+
+/* That a condition holds is asserted in the source by `block`, where it goes if it does not. */
+static void assert_that(ft_pass *p, LLVMValueRef node, LLVMValueRef holds, LLVMBasicBlockRef block)
+{
+    ft_pass_call(p, FT_CALLEE_ASSERT, (LLVMValueRef[]){node, holds, expression_of(p, block)});
 }
 
 /* `a && b` is two branches that may fail, so it is two assertions, one after the other. */
@@ -282,14 +300,14 @@ static void branch(ft_pass *p, LLVMValueRef instruction)
     LLVMValueRef condition = LLVMGetCondition(instruction), node = ft_pass_node(p, condition);
     LLVMValueRef value = LLVMBuildZExt(p->builder, condition, p->word, "");
     if (fails(LLVMGetSuccessor(instruction, 1))) {
-        ft_pass_call(p, FT_CALLEE_ASSERT, (LLVMValueRef[]){node, value});
+        assert_that(p, node, value, LLVMGetSuccessor(instruction, 1));
     } else if (fails(LLVMGetSuccessor(instruction, 0))) {
         LLVMValueRef one = ft_pass_int(p, 1), wide = LLVMBuildZExt(p->builder, value, p->wide, "");
         node = ft_pass_call(p, FT_CALLEE_BINARY,
                             (LLVMValueRef[]){ft_pass_int(p, FT_SYM_XOR), one, node, p->zero, wide,
                                              ft_pass_long(p, 1)});
-        ft_pass_call(p, FT_CALLEE_ASSERT,
-                     (LLVMValueRef[]){node, LLVMBuildXor(p->builder, value, one, "")});
+        assert_that(p, node, LLVMBuildXor(p->builder, value, one, ""),
+                    LLVMGetSuccessor(instruction, 0));
     } else if (node != p->zero) {
         ft_pass_call(p, FT_CALLEE_BRANCH, (LLVMValueRef[]){node, value});
     }
@@ -340,9 +358,9 @@ static void assert_cases(ft_pass *p, LLVMValueRef instruction)
             listed =
                 join(p, FT_SYM_OR, listed, is_case(p, value, LLVMGetOperand(instruction, 2 * i)));
     bit holds = otherwise ? listed : join(p, FT_SYM_XOR, listed, one);
-    ft_pass_call(
-        p, FT_CALLEE_ASSERT,
-        (LLVMValueRef[]){holds.node, LLVMBuildTrunc(p->builder, holds.value, p->word, "")});
+    LLVMBasicBlockRef failing = LLVMGetSuccessor(instruction, 0);
+    for (unsigned i = 1; i < n && !fails(failing); i++) failing = LLVMGetSuccessor(instruction, i);
+    assert_that(p, holds.node, LLVMBuildTrunc(p->builder, holds.value, p->word, ""), failing);
 }
 
 static void choose_case(ft_pass *p, LLVMValueRef instruction)

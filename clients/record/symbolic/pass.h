@@ -23,7 +23,7 @@
     X(INDEX, "ft_sym_index", "iiilll")                                                             \
     X(BRANCH, "ft_sym_branch", "vii")                                                              \
     X(SWITCH, "ft_sym_switch", "viilpi")                                                           \
-    X(ASSERT, "ft_sym_assert", "vii")                                                              \
+    X(ASSERT, "ft_sym_assert", "viip")                                                             \
     X(PIN, "ft_sym_pin", "viil")                                                                   \
     X(PIN_MEMORY, "ft_sym_pin_memory", "vi")                                                       \
     X(PIN_RANGE, "ft_sym_pin_range", "vipl")                                                       \

@@ -32,13 +32,28 @@ static void release(ft_maker *m, const ft_raw_record *r)
         ft_maker_event(m, FT_EVENT_FREE, r, block, r->operands[0], FT_NO_VALUE, 0);
 }
 
+/* The source text of the assertion at that site. */
+static uint32_t keep_expression(ft_maker *m, const ft_raw_record *r)
+{
+    uint32_t loc = ft_names_location(&m->names, r->operands[0]);
+    if (loc != FT_NO_LOC && r->length)
+        ft_builder_assertion(m->builder, loc, (const char *)r->text, r->length);
+    return loc;
+}
+
+static void asserted(ft_maker *m, const ft_raw_record *r)
+{
+    keep_expression(m, r);
+}
+
 /* An assertion that failed in the run: false, whatever it said. */
 static void failed(ft_maker *m, const ft_raw_record *r)
 {
+    uint32_t loc = keep_expression(m, r);
     ft_term never =
         ft_term_literal(ft_builder_terms(m->builder), (ft_value){.sort = FT_BOOL_SORT, .bits = 0});
-    ft_builder_action(m->builder, FT_EVENT_ASSERT, ft_names_thread(&m->names, r->thread),
-                      ft_names_location(&m->names, r->operands[0]), never, NULL, 0, FT_FLAG_FAILED);
+    ft_builder_action(m->builder, FT_EVENT_ASSERT, ft_names_thread(&m->names, r->thread), loc,
+                      never, NULL, 0, FT_FLAG_FAILED);
 }
 
 static void end_thread(ft_maker *m, const ft_raw_record *r)
@@ -206,6 +221,7 @@ static void (*const followers[FT_RAW_OPERATIONS])(ft_maker *, const ft_raw_recor
     [FT_RAW_ALLOC] = allocate,
     [FT_RAW_FREE] = release,
     [FT_RAW_FAILED] = failed,
+    [FT_RAW_ASSERTED] = asserted,
     [FT_RAW_TERMS] = follow_terms,
     [FT_RAW_ASSERT] = assert_term,
     [FT_RAW_BLOCKED] = blocked,

@@ -161,7 +161,7 @@ uint32_t ft_sym_select(uint32_t width, uint32_t c, uint32_t a, uint32_t b, uint6
 uint32_t ft_sym_index(uint32_t base, uint32_t index, uint64_t x, uint64_t y, uint64_t stride);
 void ft_sym_branch(uint32_t id, uint32_t taken);
 void ft_sym_switch(uint32_t id, uint32_t width, uint64_t value, const uint64_t *cases, uint32_t n);
-void ft_sym_assert(uint32_t id, uint32_t holds);
+void ft_sym_assert(uint32_t id, uint32_t holds, const char *expression);
 void ft_sym_pin(uint32_t reason, uint32_t id, uint64_t value);
 void ft_sym_pin_memory(uint32_t reason);
 void ft_sym_pin_range(uint32_t reason, const void *memory, uint64_t size);
@@ -270,8 +270,18 @@ void ft_sym_forget(const void *memory, uint64_t size)
     note_range(FT_SYM_FORGET, -1, memory, size);
 }
 
+/* The source text of the assertion at a site, once. */
+static void log_expression(uint64_t site, const char *expression)
+{
+    static unsigned char logged[FT_RAW_SITES / 8];
+    unsigned char bit = (unsigned char)(1 << site % 8);
+    if (!expression || site >= FT_RAW_SITES || logged[site / 8] & bit) return;
+    logged[site / 8] |= bit;
+    ft_rt_log_bytes(FT_RAW_ASSERTED, site, expression, strlen(expression));
+}
+
 /* A step also where nothing is symbolic, so that steps count alike however the program is run. */
-void ft_sym_assert(uint32_t id, uint32_t holds)
+void ft_sym_assert(uint32_t id, uint32_t holds, const char *expression)
 {
     const void *pc = __builtin_return_address(0);
     ft_rt_about(FT_EVENT_ASSERT, pc);
@@ -283,6 +293,7 @@ void ft_sym_assert(uint32_t id, uint32_t holds)
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
     uint64_t site = ft_rt_site(pc);
+    log_expression(site, expression);
     FT_RT_LOG(ASSERT, site, holds);
     ft_rt_leave(self);
 }
