@@ -46,7 +46,7 @@ static void on_http_closed(void *data)
     void (*closed)(void *data) = api->closed;
     void *closed_data = api->closed_data;
     ft_web_free(api->web);
-    ft_feed_free(api->feed);
+    ft_event_feed_free(api->feed);
     ft_access_close(api->access);
     ft_stats_free(api->stats);
     ft_polls_free(api->polls);
@@ -83,7 +83,7 @@ ft_status ft_api_open(ft_app *app, ft_api **api, ft_error *err)
     opened->app = app;
     opened->started = (int64_t)time(NULL);
     opened->web = ft_web_open(config->web_root);
-    opened->feed = ft_feed_new(opened);
+    opened->feed = ft_event_feed_new(opened);
     opened->stats = ft_stats_new(opened);
     opened->polls = ft_polls_new(opened);
     opened->http = ft_http_new(app->loop, &limits, (ft_http_handler){ft_api_route, opened});
@@ -94,7 +94,7 @@ ft_status ft_api_open(ft_app *app, ft_api **api, ft_error *err)
         return FT_OK;
     }
     /* It watches the dispatcher, which will not outlive the server's handles here. */
-    ft_feed_free(opened->feed);
+    ft_event_feed_free(opened->feed);
     opened->feed = NULL;
     ft_access_close(opened->access);
     opened->access = NULL;

@@ -15,7 +15,7 @@
 #define RING    1024
 #define NOWHERE UINT64_MAX /* where a stream has left off: nobody knows any more */
 
-struct ft_feed {
+struct ft_event_feed {
     ft_api *api;
     ft_watch *watch;
     uint64_t next; /* changes so far */
@@ -26,7 +26,7 @@ struct ft_feed {
 
 typedef struct feed_stream {
     ft_stream stream;
-    ft_feed *feed;
+    ft_event_feed *feed;
     uint64_t told, asked; /* changes */
     bool fresh;           /* nothing was sent yet */
     char *projects;       /* owned; NULL: every one */
@@ -37,21 +37,21 @@ static void on_changed(void *data, const char *job, uint64_t revision, ft_job_st
 {
     (void)revision;
     (void)state;
-    ft_feed *feed = data;
+    ft_event_feed *feed = data;
     snprintf(feed->ring[feed->next++ % RING], sizeof feed->ring[0], "%s", job);
     for (feed_stream *s = feed->streams; s; s = s->next) ft_stream_wake(&s->stream);
 }
 
-ft_feed *ft_feed_new(ft_api *api)
+ft_event_feed *ft_event_feed_new(ft_api *api)
 {
-    ft_feed *feed = ft_calloc(1, sizeof *feed);
+    ft_event_feed *feed = ft_calloc(1, sizeof *feed);
     feed->api = api;
     feed->run = (uint64_t)uv_hrtime() ^ ((uint64_t)api->started << 24);
     feed->watch = ft_dispatch_watch(api->app->dispatch, NULL, on_changed, feed);
     return feed;
 }
 
-void ft_feed_free(ft_feed *feed)
+void ft_event_feed_free(ft_event_feed *feed)
 {
     if (!feed) return;
     ft_dispatch_unwatch(feed->watch);
@@ -142,7 +142,7 @@ static void ask(ft_stream *stream)
 }
 
 /* Where a client that comes back left off. */
-static uint64_t parse_place(const ft_feed *feed, const char *text)
+static uint64_t parse_place(const ft_event_feed *feed, const char *text)
 {
     unsigned long long run, told;
     if (sscanf(text, "%16llx-%19llu", &run, &told) != 2) return NOWHERE;
@@ -152,7 +152,7 @@ static uint64_t parse_place(const ft_feed *feed, const char *text)
 void ft_serve_events(ft_api *api, ft_http_request *request)
 {
     static const ft_stream_kind KIND = {ask, left, freed, PACE_MS};
-    ft_feed *feed = api->feed;
+    ft_event_feed *feed = api->feed;
     const char *last = ft_http_header(request, "last-event-id");
     feed_stream *s = ft_calloc(1, sizeof *s);
     *s = (feed_stream){.feed = feed, .fresh = true, .next = feed->streams};

@@ -4,7 +4,7 @@
 
 #include "api/internal.h"
 
-ft_feed *ft_feed_new(ft_api *api);
-void ft_feed_free(ft_feed *feed); /* accepts NULL; no stream may be open */
+ft_event_feed *ft_event_feed_new(ft_api *api);
+void ft_event_feed_free(ft_event_feed *feed); /* accepts NULL; no stream may be open */
 
 #endif

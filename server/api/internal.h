@@ -9,7 +9,7 @@
 #include "http/http.h"
 
 typedef struct ft_upload ft_upload;
-typedef struct ft_feed ft_feed;
+typedef struct ft_event_feed ft_event_feed;
 typedef struct ft_access_table ft_access_table;
 typedef struct ft_stats ft_stats;
 typedef struct ft_polls ft_polls;
@@ -24,7 +24,7 @@ struct ft_api {
     uint32_t ingesting; /* those handed to dispatch and not ended */
     ft_upload *uploads; /* those, and the last that ended: newest first */
     ft_web *web;        /* NULL: no dashboard */
-    ft_feed *feed;
+    ft_event_feed *feed;
     ft_access_table *access;
     ft_stats *stats;
     ft_polls *polls;

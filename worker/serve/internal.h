@@ -33,7 +33,7 @@ typedef struct ft_exchange {
 } ft_exchange;
 
 /* Each reads what belongs to its request and answers it, or fills the problem. */
-ft_status ft_serve_trace(ft_exchange *exchange, ft_error *err);
+ft_status ft_serve_load(ft_exchange *exchange, ft_error *err);
 ft_status ft_serve_ingest(ft_exchange *exchange, ft_error *err);
 ft_status ft_serve_plan(ft_exchange *exchange, ft_error *err);
 ft_status ft_serve_solve(ft_exchange *exchange, ft_error *err);

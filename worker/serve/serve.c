@@ -40,7 +40,7 @@ static const struct {
     ft_wire_type type;
     ft_status (*serve)(ft_exchange *exchange, ft_error *err);
 } REQUESTS[] = {
-    {FT_WIRE_TRACE, ft_serve_trace},   {FT_WIRE_INGEST, ft_serve_ingest},
+    {FT_WIRE_TRACE, ft_serve_load},    {FT_WIRE_INGEST, ft_serve_ingest},
     {FT_WIRE_PLAN, ft_serve_plan},     {FT_WIRE_SOLVE, ft_serve_solve},
     {FT_WIRE_RECALL, ft_serve_recall}, {FT_WIRE_SUMMARIZE, ft_serve_summarize},
 };

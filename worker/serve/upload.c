@@ -50,7 +50,7 @@ static ft_status receive_trace(ft_exchange *exchange, uint64_t *bytes, ft_trace 
     return status;
 }
 
-ft_status ft_serve_trace(ft_exchange *exchange, ft_error *err)
+ft_status ft_serve_load(ft_exchange *exchange, ft_error *err)
 {
     const char *hash;
     uint64_t bytes;

@@ -166,7 +166,7 @@ static ft_status run_program(run *r, ft_program_file *log, ft_error *err)
     ft_program_way way = {.out = taken ? STDERR_FILENO : STDOUT_FILENO};
     char **argv = ft_calloc(n + 1, sizeof *argv);
     for (size_t i = 0; i < n; i++) argv[i] = ft_strdup(options->arguments.data[i]);
-    ft_status status = ft_program_run(argv, log, way, &r->status, err);
+    ft_status status = ft_program_execute(argv, log, way, &r->status, err);
     for (size_t i = 0; i < n; i++) free(argv[i]);
     free(argv);
     return status;

@@ -87,7 +87,7 @@ static ft_status run(replay *r, ft_error *err)
     if (status) return status;
     int out = r->options->json ? STDERR_FILENO : STDOUT_FILENO; /* the document stands alone */
     ft_program_way way = {.out = out, .silent = r->silent, .patience = r->plan.head.seconds};
-    status = ft_program_run(r->argv, &file, way, &r->status, err);
+    status = ft_program_execute(r->argv, &file, way, &r->status, err);
     if (!status) status = read_back(r, &file, err);
     ft_program_file_release(&file);
     return status;

@@ -197,8 +197,8 @@ static int wait_for(pid_t child, ft_program_file *file, uint32_t patience)
     return status;
 }
 
-ft_status ft_program_run(char *const *argv, ft_program_file *file, ft_program_way way, int *status,
-                         ft_error *err)
+ft_status ft_program_execute(char *const *argv, ft_program_file *file, ft_program_way way,
+                             int *status, ft_error *err)
 {
     pid_t child;
     ft_signals_relay();

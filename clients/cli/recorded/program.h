@@ -31,8 +31,8 @@ typedef struct ft_program_way {
 /* Runs argv as the program of that file and waits for it. Words to us go on to it, and so does an
  * interruption, a second one kills it; that is to be reraised afterwards (signals.h). *status is
  * its wait status. FT_USAGE: it could not be started; the message says why. */
-ft_status ft_program_run(char *const *argv, ft_program_file *file, ft_program_way way, int *status,
-                         ft_error *err) FT_MUST_CHECK;
+ft_status ft_program_execute(char *const *argv, ft_program_file *file, ft_program_way way,
+                             int *status, ft_error *err) FT_MUST_CHECK;
 
 /* "exit code 3", "killed by signal 11 (Segmentation fault)". */
 void ft_program_end(int status, ft_strbuf *out);
