@@ -10,16 +10,16 @@
 
 #include "api/api.h"
 #include "app/app.h"
+#include "app/retention.h"
 #include "base/memory.h"
-#include "limit_command.h"
-#include "retention.h"
+#include "commands/limit_command.h"
+#include "commands/token_command.h"
+#include "commands/verb_command.h"
 #include "setup/config.h"
 #include "setup/log.h"
 #include "setup/program.h"
 #include "store/backup.h"
 #include "store/check.h"
-#include "token_command.h"
-#include "verb_command.h"
 #include "webhooks/webhooks.h"
 
 static const char HEAD[] =

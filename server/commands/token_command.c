@@ -1,11 +1,11 @@
-#include "token_command.h"
+#include "commands/token_command.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "commands/verb_command.h"
 #include "store/access.h"
-#include "verb_command.h"
 
 static const char HELP[] =
     "usage: foretelld token create [OPTION VALUE]...\n"

@@ -1,10 +1,10 @@
-#include "limit_command.h"
+#include "commands/limit_command.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "commands/verb_command.h"
 #include "store/limits.h"
-#include "verb_command.h"
 
 /* Of set. */
 typedef struct command {

@@ -1,4 +1,4 @@
-#include "verb_command.h"
+#include "commands/verb_command.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "retention.h"
+#include "app/retention.h"
 
 #include <stdlib.h>
 
