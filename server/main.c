@@ -1,4 +1,7 @@
-/* foretelld: opens store, dispatcher and HTTP interface, runs until told to stop. */
+/* foretelld: opens store, dispatcher and HTTP interface, runs until told to stop.
+ *
+ * Imports: server/api, server/app, server/commands, server/setup, server/store, server/webhooks,
+ * common/base. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

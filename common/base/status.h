@@ -1,8 +1,12 @@
-/* Status codes, and the error that the caller owns and that a fallible function fills.
+/* Base: what all parts of Foretell are written with. Memory, vectors, maps, text, digests,
+ * contracts and time have a header each; this one has status codes, and the error that the caller
+ * owns and that a fallible function fills.
  *
  * A fallible function returns ft_status and takes `ft_error *err` as its last argument. On failure
  * it fills *err (the first error wins: a filled error is never overwritten) and leaves its outputs
- * untouched. `err` may be NULL where the caller wants the code alone. Libraries never log. */
+ * untouched. `err` may be NULL where the caller wants the code alone. Libraries never log.
+ *
+ * Imports: nothing. */
 #ifndef FT_BASE_STATUS_H
 #define FT_BASE_STATUS_H
 

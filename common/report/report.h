@@ -2,7 +2,9 @@
  *
  * A verdict record stands alone (docs/records.md), so that neither trace nor solver nor store is
  * needed here. The views are a table (FT_REPORT_FORMAT_TABLE): adding one is adding a row and a
- * file. */
+ * file.
+ *
+ * Imports: common/base, common/verdict. */
 #ifndef FT_REPORT_REPORT_H
 #define FT_REPORT_REPORT_H
 

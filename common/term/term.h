@@ -7,7 +7,9 @@
  * Evaluation is strict, except that `ite` evaluates only the branch that it takes. Division and
  * remainder by zero are undefined for Int and for BitVec alike (an event whose term is undefined is
  * infeasible). An Int result beyond 64 bits is reported as FT_EVAL_OVERFLOW.
- * `and`, `or` and `=>` evaluate all their arguments. */
+ * `and`, `or` and `=>` evaluate all their arguments.
+ *
+ * Imports: common/base. */
 #ifndef FT_TERM_TERM_H
 #define FT_TERM_TERM_H
 

@@ -2,7 +2,9 @@
  *
  * Events are held in structure-of-arrays form, in observed order; an event is its index (from 0;
  * records and witnesses count from 1). Names, locations, values and terms are interned. What events
- * mean is in docs/trace-format.md. */
+ * mean is in docs/trace-format.md.
+ *
+ * Imports: common/base, common/term. */
 #ifndef FT_TRACE_TRACE_H
 #define FT_TRACE_TRACE_H
 

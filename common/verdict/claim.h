@@ -1,6 +1,7 @@
-/* Claims and witnesses: a violation that is claimed to be reachable, and a schedule that reaches
- * it. This comment is the definition that the encodings, the passes, the checker and the tests'
- * oracle implement.
+/* Verdicts: claims, witnesses and the independent checker (checker.h) that executes them. A claim
+ * is a violation that is claimed to be reachable, a witness a schedule that reaches it. This
+ * comment is the definition that the encodings, the passes, the checker and the tests' oracle
+ * implement.
  *
  * A witness's steps are events in the order of execution. All but the claim's own events are
  * *members*, and the members are a *prefix* of the trace: with an event come those before it in its
@@ -70,7 +71,8 @@
  *               place; no step writes the variable (of a block: none since its last alloc). Where
  *               the trace allocates blocks with the variable, the last alloc or free of one of them
  *               among the steps is an alloc: before it other memory may be at that address.
- */
+ *
+ * Imports: common/trace. */
 #ifndef FT_VERDICT_CLAIM_H
 #define FT_VERDICT_CLAIM_H
 

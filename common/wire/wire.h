@@ -44,7 +44,8 @@
  * FAILED {"token"?:T,"error":{"code":NAME,"message":TEXT,"line"?:N,"column"?:N,"offset"?:N}}
  * PROGRESS {"token"?:T,"text":TEXT}
  *     Between request and answer, about once a second at most.
- */
+ *
+ * Imports: common/base. */
 #ifndef FT_WIRE_WIRE_H
 #define FT_WIRE_WIRE_H
 

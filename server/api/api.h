@@ -1,4 +1,7 @@
-/* The HTTP interface of the daemon: the routes of docs/api.md over store and dispatch. */
+/* The HTTP interface of the daemon: the routes of docs/api.md over store and dispatch.
+ *
+ * Imports: app, http, setup, store, webhooks, common/base, common/report, common/verdict,
+ * common/wire. */
 #ifndef FT_API_API_H
 #define FT_API_API_H
 

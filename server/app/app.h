@@ -1,10 +1,9 @@
-/* What the parts of the daemon share; owned by main, valid while the loop runs.
+/* What the parts of the daemon share: one structure, owned by main and valid while the loop runs.
  *
  * main opens store, dispatch, webhooks and api in this order and closes them in reverse.
- * server/api/api.h offers: ft_status ft_api_open(ft_app *app, ft_api **api, ft_error *err);   binds
- * and listens int ft_api_port(const ft_api *api);      the bound TCP port; 0 when only a socket is
- * bound void ft_api_close(ft_api *api, void (*closed)(void *data), void *data); stops accepting,
- * ends the connections, frees the api, calls closed */
+ * retention.h is a timer beside them: it deletes what is kept for longer than configured.
+ *
+ * Imports: dispatch, setup, store, common/base. */
 #ifndef FT_APP_H
 #define FT_APP_H
 

@@ -1,4 +1,7 @@
-/* What the commands of foretelld that have verbs (token, limit) share: their arguments and ends. */
+/* Commands of foretelld beside the daemon itself: `foretelld token` and `foretelld limit`. Both
+ * have verbs; this header has what they share: their arguments and how they end.
+ *
+ * Imports: setup, store, common/base. */
 #ifndef FT_VERB_COMMAND_H
 #define FT_VERB_COMMAND_H
 

@@ -9,7 +9,9 @@
  * upload, that only ingests: somebody waits for an ingest, so it must not queue behind solving. An
  * idle solving worker takes an ingest too when that one is busy. A worker that dies gives its tasks
  * back (dispatch/death.h says what each way of dying means) and is started again, with back-off
- * when it dies young. */
+ * when it dies young.
+ *
+ * Imports: setup, store, common/base, common/verdict, common/wire. */
 #ifndef FT_DISPATCH_DISPATCH_H
 #define FT_DISPATCH_DISPATCH_H
 

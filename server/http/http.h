@@ -12,7 +12,9 @@
  * answer (ft_http_reply, ft_http_problem..., or ft_http_reply_start ... ft_http_reply_end), then or
  * later, also when the client has gone meanwhile: the answer is then dropped. The request is
  * invalid after its answer, except that texts got from it last until the handler's callback
- * returns. */
+ * returns.
+ *
+ * Imports: common/base. */
 #ifndef FT_HTTP_HTTP_H
 #define FT_HTTP_HTTP_H
 

@@ -1,5 +1,9 @@
-/* The options of foretelld: one table for the command line, the config file, --help and
- * config/foretelld.conf. */
+/* The daemon's set-up: its options, its log (log.h) and where its helper programs are (program.h).
+ *
+ * The options of foretelld are one table for the command line, the config file, --help and
+ * config/foretelld.conf.
+ *
+ * Imports: common/base. */
 #ifndef FT_CONFIG_H
 #define FT_CONFIG_H
 

@@ -9,7 +9,9 @@
  * Who calls what: server/api uses the functions under "Reading" directly; whatever changes a job
  * goes through dispatch.h, which calls "Changing" here and then acts on the outcome.
  *
- * Texts passed in are copied. Times in results are RFC 3339 texts in UTC with milliseconds. */
+ * Texts passed in are copied. Times in results are RFC 3339 texts in UTC with milliseconds.
+ *
+ * Imports: common/base, common/report, common/verdict, common/wire. */
 #ifndef FT_STORE_STORE_H
 #define FT_STORE_STORE_H
 

@@ -8,7 +8,9 @@
  *
  * A request carries Foretell-Event, Foretell-Delivery (the same at every attempt),
  * Foretell-Attempt and Foretell-Signature: t=SECONDS,v1=HEX, HMAC-SHA-256 with the project's secret
- * over "SECONDS.BODY". */
+ * over "SECONDS.BODY".
+ *
+ * Imports: app, dispatch, setup, store, common/base. */
 #ifndef FT_WEBHOOKS_WEBHOOKS_H
 #define FT_WEBHOOKS_WEBHOOKS_H
 

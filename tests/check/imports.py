@@ -3,7 +3,7 @@
 
 1. Rules between components, below: imports run one way.
 2. Each folder says in one header (or in main.c, where it has no header) which other folders it
-   includes: a comment line ` * Imports: order, problem, base.` or ` * Imports: nothing.` A name is
+   includes: a comment line ` * Imports: order, problem, common/base.` or ` * Imports: nothing.` A name is
    looked for beside the folder, then in the folders around it, then in common. A folder that is
    not listed is not included, and one that is listed is.
 3. No circle of folders that include each other.
@@ -26,7 +26,7 @@ ROOTS = {
 # Include paths are given to the programs by these, not by the recorder.
 NOT_OURS = ("clients/record/include/",)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+(["<])([^">]+)[">]', re.M)
-IMPORTS = re.compile(r"^ \* Imports: ([^\n]*)\.(?: \*/)?$", re.M)
+IMPORTS = re.compile(r"^ \* Imports: ((?:[^.\n]|\n \* )*)\.(?: \*/)?$", re.M)
 
 # (who includes, which headers it must not, why)
 REFUSED = (
@@ -92,11 +92,21 @@ def named(name, folder):
 
 def shortest(target, folder):
     """What an Imports line calls a folder."""
+    if target.startswith("common/"):
+        return target
     parts = target.split("/")
     for n in range(1, len(parts) + 1):
         if named("/".join(parts[-n:]), folder) == target:
             return "/".join(parts[-n:])
     return target
+
+
+# Folders that are still being cut: they need no line, and their circles are not looked at.
+PENDING = ("clients/cli",)
+
+
+def is_pending(folder):
+    return any(folder == name or folder.startswith(name + "/") for name in PENDING)
 
 
 class Check:
@@ -141,6 +151,7 @@ class Check:
         if folder in self.imports:
             self.complain(path, f"a second Imports line; the first is in {self.imports[folder][0]}")
             return
+        line = line.replace("\n *", "")
         names = [] if line == "nothing" else [name.strip() for name in line.split(",")]
         targets = {}
         for name in names:
@@ -162,6 +173,8 @@ class Check:
                     self.complain(path, f"Imports has `{name}', which nothing in the folder "
                                         "includes: take it out")
         for folder in sorted(self.folders - set(self.imports)):
+            if is_pending(folder):
+                continue
             names = ", ".join(sorted(shortest(t, folder) for t in self.edges[folder])) or "nothing"
             self.complain(folder, "no header of it says what it may include; write a comment line "
                                   f"` * Imports: {names}.' there")
@@ -171,7 +184,7 @@ class Check:
         seen = set()
         for start in sorted(self.edges):
             way = self.way_back(start)
-            if way and frozenset(way) not in seen:
+            if way and frozenset(way) not in seen and not any(map(is_pending, way)):
                 seen.add(frozenset(way))
                 for a, b in zip(way, way[1:] + way[:1]):
                     self.complain(a, f"is in a circle of folders: {self.edges[a][b]}")

@@ -1,64 +1,38 @@
 #!/usr/bin/env bash
-# Which folder may include which header: imports run one way.
-#   common            itself; no libuv, SQLite, HTTP or Z3
-#   worker, clients   common and themselves
-#   server            common/base, common/wire, common/report, verdict/names.h and itself
+# Which folder may include which header: tests/check/imports.py has the rules. Before it looks at
+# the project, it looks at a small tree with one mistake of each kind, and has to find every one.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-found=0
-complain() {
-    printf '%s: %s\n' "$1" "$2"
-    found=1
+planted=$(mktemp -d)
+trap 'rm -rf "$planted"' EXIT
+file() { # PATH LINE...
+    mkdir -p "$planted/$(dirname "$1")"
+    printf '%s\n' "${@:2}" >"$planted/$1"
 }
+file common/base/base.h '/* The base.' ' *' ' * Imports: nothing. */'
+file common/base/base.c '#include "base/base.h"' '#include <sqlite3.h>'
+file common/term/term.c '#include "base/base.h"'
+file worker/order/order.h '/* The order.' ' *' ' * Imports: common/base, solve. */' '#include "solve/solve.h"'
+file worker/order/order.c '#include "order/order.h"' '#include "http/http.h"'
+file worker/solve/solve.h '/* The solver.' ' *' ' * Imports: nothing. */'
+file worker/solve/solve.c '#include <z3.h>' '#include "order/order.h"'
+file server/http/http.h '/* HTTP.' ' *' ' * Imports: nowhere,' ' * common/base. */'
+file server/http/http.c '#include "term/term.h"' '#include "base/base.h"'
 
-# Lines "file:header" of the quoted or angled includes of a folder.
-includes() { grep -rhoHE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include[[:space:]]+[<"][^>"]+' "$1" | sed -E 's/#.*[<"]//; s/[[:space:]]+//'; }
+found=$(tests/check/imports.py "$planted") && { echo "imports.py finds nothing wrong in a tree with mistakes"; exit 1; }
+while IFS= read -r mistake; do
+    grep -qF "$mistake" <<<"$found" || { echo "imports.py does not find: $mistake"; exit 1; }
+done <<'MISTAKES'
+common/base/base.c: includes sqlite3.h: common is free of libuv, SQLite, HTTP and Z3
+common/term: no header of it says what it may include; write a comment line ` * Imports: common/base.' there
+worker/order/order.c: includes http/http.h of server
+worker/order/order.h: Imports has `common/base', which nothing in the folder includes: take it out
+worker/solve/solve.h: Imports does not have `order', but worker/solve/solve.c includes order/order.h
+worker/order: is in a circle of folders: worker/order/order.h includes solve/solve.h
+worker/solve: is in a circle of folders: worker/solve/solve.c includes order/order.h
+server/http/http.h: Imports: there is no folder `nowhere'
+server/http/http.c: includes term/term.h: the server never parses a trace
+MISTAKES
 
-is_in() { [ -e "$1/$2" ]; }
-
-# refuse FOLDER PATTERN WHY
-refuse() {
-    local line
-    while IFS= read -r line; do
-        [[ ${line#*:} =~ $2 ]] && complain "${line%%:*}" "includes ${line#*:}: $3"
-    done < <(includes "$1")
-    return 0
-}
-
-# own_only FOLDER ROOT...: every header that lies in the project lies under one of the roots.
-own_only() {
-    local folder=$1 line header file root ok
-    shift
-    while IFS= read -r line; do
-        file=${line%%:*} header=${line#*:} ok=0
-        for root in "$@" "$(dirname "$file")"; do
-            is_in "$root" "$header" && ok=1
-        done
-        [ "$ok" = 1 ] && continue
-        for root in common worker server clients/cli; do
-            is_in "$root" "$header" && complain "$file" "includes $header of $root"
-        done
-    done < <(includes "$folder")
-    return 0
-}
-
-outside='^(uv\.h|sqlite3\.h|llhttp\.h|curl/|z3)'
-refuse common "$outside" "common is free of libuv, SQLite, HTTP and Z3"
-refuse worker '^(uv\.h|sqlite3\.h|llhttp\.h|curl/)' "workers touch neither network nor database"
-refuse server '^(trace/|term/|z3|verdict/(claim|checker|machine|observe))' "the server never parses a trace"
-refuse clients '^(uv\.h|sqlite3\.h|llhttp\.h|z3)' "clients use common and libcurl"
-own_only common common
-own_only worker common worker
-own_only clients common clients/cli
-own_only server common server
-
-# libcurl meets the answers of strangers' servers in a process of its own.
-mapfile -t curl < <(grep -rl --include='*.[ch]' 'curl/' server | grep -v '^server/webhooks/sender/' || true)
-for file in "${curl[@]}"; do complain "$file" "includes libcurl outside server/webhooks/sender"; done
-refuse server/webhooks/sender '^(uv\.h|store/|dispatch/|api/|http/)' "the sender has nothing of the daemon"
-
-# SQL lives in server/store alone, Z3 in worker/solve and worker/encode.
-mapfile -t sql < <(grep -rl --include='*.[ch]' 'sqlite3\.h' server | grep -v '^server/store/' || true)
-for file in "${sql[@]}"; do complain "$file" "includes sqlite3.h outside server/store"; done
-exit "$found"
+exec tests/check/imports.py

@@ -4,7 +4,9 @@
  * of listed.h also with what wrappers.h says); with `per_event`, and for claims with an event that
  * has no location, each claim is a group of its own. Claims are never held one by one: a group
  * keeps blocks (a class of left items times a class of right items) that survived, and counts of
- * what was pruned, by reason. */
+ * what was pruned, by reason.
+ *
+ * Imports: order, common/base, common/verdict. */
 #ifndef FT_CANDIDATE_CANDIDATE_H
 #define FT_CANDIDATE_CANDIDATE_H
 

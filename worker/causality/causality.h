@@ -17,7 +17,9 @@
  * synchronisation (and tied accesses) between its last causality barrier (§4, chopping) and its
  * events are looked at. With w such events, k threads in the window, h locks held at once: O(k) for
  * each of at most w k clock changes, and h k log w for the rules at each. Claims that differ in
- * nothing that the graph sees share one answer. */
+ * nothing that the graph sees share one answer.
+ *
+ * Imports: problem, common/base. */
 #ifndef FT_CAUSALITY_H
 #define FT_CAUSALITY_H
 

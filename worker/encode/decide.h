@@ -1,7 +1,9 @@
 /* Deciding claims by encodings. A decider is opened for a set of events (the cone) and answers
  * claims over it; the answer SAT comes with a schedule that the independent checker must still
  * confirm. Two implementations: the default partial-order encoding, and the literal encoding of
- * Wang et al. §4 as the yardstick. */
+ * Wang et al. §4 as the yardstick.
+ *
+ * Imports: causality, problem, solve, solve/cdcl, values, common/base. */
 #ifndef FT_ENCODE_DECIDE_H
 #define FT_ENCODE_DECIDE_H
 

@@ -1,4 +1,5 @@
-/* The order that no schedule can change, and the locks: one streaming pass over the trace.
+/* The order that no schedule can change, and the locks: one streaming pass over the trace. Beside
+ * it in this folder is the observed run (run.h): the values that accesses had, and from where.
  *
  * Hard order: program order, fork before the child, the child before its join, edge-out before
  * edge-in, the arrivals of a barrier's round before its leaves and before the next round's
@@ -7,7 +8,9 @@
  * that two segments are ordered as wholes or not at all.
  *
  * A section is an effective acquire with its release (trace.h, building), exclusive or shared; an
- * event's hold state is the set of sections open at it. */
+ * event's hold state is the set of sections open at it.
+ *
+ * Imports: common/trace. */
 #ifndef FT_ORDER_ORDER_H
 #define FT_ORDER_ORDER_H
 

@@ -1,5 +1,10 @@
-/* What every encoding starts from: the trace with its order and observed run, the model, and the
- * rules that depend on the model alone (docs/models.md). */
+/* The problem that every pass and encoding starts from: the trace with its order and observed run,
+ * the model, and the rules that depend on the model alone (docs/models.md).
+ *
+ * The slice (slice.h) says which reads can matter under the model. faults.h has the mistakes that
+ * the tests' build of the engine can switch on.
+ *
+ * Imports: order, common/trace, common/verdict. */
 #ifndef FT_PROBLEM_H
 #define FT_PROBLEM_H
 

@@ -1,7 +1,9 @@
 /* A worker at the server's service: it answers the requests of wire/wire.h, one after the other.
  *
  * It keeps the last trace it was sent and the last engine it made, so that batches of one
- * job share an incremental solver. */
+ * job share an incremental solver.
+ *
+ * Imports: engine, solve, common/base, common/trace, common/verdict, common/wire. */
 #ifndef FT_SERVE_H
 #define FT_SERVE_H
 

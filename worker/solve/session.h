@@ -1,7 +1,9 @@
 /* A solver session: Boolean literals, clauses, values and terms, incremental checks.
  *
  * The encoder sees only this interface; behind it is Z3's SMT core or, for order and for values out
- * of few, a solver of our own (cdcl.h). */
+ * of few, a solver of our own (cdcl.h).
+ *
+ * Imports: solve/cdcl, common/base, common/term. */
 #ifndef FT_SOLVE_SESSION_H
 #define FT_SOLVE_SESSION_H
 

@@ -5,7 +5,9 @@
  * or writes memory (instruction.h) gets a call before it, to __foretell_asm_ACCESSn with the
  * address in rdi, and one to __foretell_asm_done behind it where it writes
  * (clients/record/runtime/assembly/assembly.c). The calls change no register and nothing within 128
- * bytes below the stack pointer. */
+ * bytes below the stack pointer.
+ *
+ * Imports: raw. */
 #ifndef FT_ASSEMBLER_REWRITE_H
 #define FT_ASSEMBLER_REWRITE_H
 

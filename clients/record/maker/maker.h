@@ -1,4 +1,6 @@
-/* From a raw log to a trace: what never two threads touched is dropped, what is left gets names. */
+/* From a raw log to a trace: what never two threads touched is dropped, what is left gets names.
+ *
+ * Imports: maker/annotations, maker/passes, maker/symbols, common/base, common/trace. */
 #ifndef FT_RECORD_MAKER_H
 #define FT_RECORD_MAKER_H
 

@@ -1,4 +1,6 @@
-/* Inside of foretell-instrument: what its files share. */
+/* Inside of foretell-instrument: what its files share.
+ *
+ * Imports: raw, common/base. */
 #ifndef FT_SYMBOLIC_PASS_H
 #define FT_SYMBOLIC_PASS_H
 

@@ -1,4 +1,11 @@
-/* A command line that is put together. */
+/* The compiler wrappers foretell-cc and foretell-c++: they add the recorder to what a compiler
+ * does.
+ *
+ * request.h reads what the compiler's command line asks for; main.c and link.h make the commands
+ * that the wrapper runs instead, symbolic.h those of --symbolic. This header has a command line
+ * that is put together.
+ *
+ * Imports: raw, common/base. */
 #ifndef FT_WRAPPER_COMMAND_H
 #define FT_WRAPPER_COMMAND_H
 

@@ -6,7 +6,9 @@
  * and the answer's body is not kept.
  *
  * In:  {"url", "body", "headers": [LINE...], "timeout_ms": N, "private": BOOL}
- * Out: {"status": N} of the answer, or {"error": TEXT} where none came. */
+ * Out: {"status": N} of the answer, or {"error": TEXT} where none came.
+ *
+ * Imports: common/base. */
 #ifndef FT_WEBHOOKS_SENDER_SEND_H
 #define FT_WEBHOOKS_SENDER_SEND_H
 

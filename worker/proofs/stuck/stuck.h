@@ -23,7 +23,9 @@
  * It is the last three that solvers are poor at: which wait takes which unit, which read returns
  * which of many equal values has as many answers as there are permutations, and how many units
  * there are does not depend on it. Nothing is refuted in traces with branches, in broken ones, and
- * behind the limits of what is looked at. */
+ * behind the limits of what is looked at.
+ *
+ * Imports: causality, problem, proofs, common/base. */
 #ifndef FT_PROOFS_STUCK_H
 #define FT_PROOFS_STUCK_H
 

@@ -9,7 +9,9 @@
  * clause with a negative literal left is satisfied as it stands, and a decision is made only for
  * clauses without one: most variables of a large encoding are never touched. Order atoms have no
  * such default; in the model an untouched one has the value that the graph's topological order
- * gives it. */
+ * gives it.
+ *
+ * Imports: common/base. */
 #ifndef FT_SOLVE_CDCL_H
 #define FT_SOLVE_CDCL_H
 

@@ -8,8 +8,7 @@
  * synchronisation objects, and edges for orders that no event explains. A write by uninstrumented
  * code becomes an event when a read finds it.
  *
- * Imports: cells, inventory, log, names, order, replay, symbols, terms, raw, common/base,
- * common/term, common/trace. */
+ * Imports: cells, inventory, names, order, replay, symbols, terms, common/base. */
 #ifndef FT_RECORD_MAKER_PASSES_H
 #define FT_RECORD_MAKER_PASSES_H
 
