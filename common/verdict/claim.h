@@ -72,7 +72,7 @@
  *               the trace allocates blocks with the variable, the last alloc or free of one of them
  *               among the steps is an alloc: before it other memory may be at that address.
  *
- * Imports: common/trace. */
+ * Imports: common/base, common/trace. */
 #ifndef FT_VERDICT_CLAIM_H
 #define FT_VERDICT_CLAIM_H
 
