@@ -41,20 +41,20 @@ missing_of() {
     done
 }
 
-# Installs what is missing of the packages; touches nothing when all are there.
+# Installs the missing packages; changes nothing if all are installed.
 ensure_packages() {
-    command -v apt-get >/dev/null || die "needs Debian 12 (there is no apt-get here)"
+    command -v apt-get >/dev/null || die "apt-get not found: this script supports Debian 12"
     local missing log
     mapfile -t missing < <(missing_of "$@")
     if [ ${#missing[@]} = 0 ] && { is_installed libllhttp-dev || is_installed node-llhttp; }; then
         return
     fi
     [ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||
-        die "needs root to install ${missing[*]} node-llhttp: run as root or install sudo"
+        die "cannot install ${missing[*]} node-llhttp without root: run as root or install sudo"
     log=$(mktemp)
     say "installing ${missing[*]} llhttp"
     as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q >"$log" 2>&1 </dev/null ||
-        say "apt-get update failed: trying with the lists that are there"
+        say "apt-get update failed: using the existing package lists"
     mapfile -t missing < <(missing_of "$@" "$(llhttp_package)")
     quietly "$log" as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
         --no-install-recommends "${missing[@]}"

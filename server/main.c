@@ -31,21 +31,21 @@ static const char HEAD[] =
     "       foretelld limit set|list ...             (see foretelld limit --help)\n"
     "       foretelld backup FILE [--state DIR]\n"
     "\n"
-    "The Foretell server: takes traces and jobs over HTTP, keeps them in a database, and has "
-    "worker\n"
-    "processes predict the concurrency bugs that the traced runs almost had.\n"
+    "The Foretell server: accepts traces and jobs over HTTP, stores them in a database, and "
+    "has\n"
+    "worker processes predict the concurrency bugs of the traced runs.\n"
     "\n";
 static const char TAIL[] =
     "  --config FILE\n"
-    "        reads options from FILE first; see config/foretelld.conf\n"
+    "        reads options from FILE; those of the command line override them\n"
     "  --print-config\n"
     "        prints a config file with every option at its default\n"
     "  --check-config\n"
-    "        checks the options, and that what they name is there, and ends\n"
+    "        checks the options and the files that they name, and exits\n"
     "  --check-database\n"
-    "        checks the database, also beside a running daemon, and ends: exit code 0 if it is "
+    "        checks the database, also of a running daemon, and exits: exit code 0 if it is "
     "sound,\n"
-    "        4 if not; a daemon does so when it starts after one that did not end cleanly\n"
+    "        4 if not; a daemon checks it when it starts after one that did not end cleanly\n"
     "  --version, --help\n"
     "\n"
     "Examples:\n"
@@ -55,14 +55,14 @@ static const char TAIL[] =
     "  foretelld --listen '' --socket /run/foretell.sock\n"
     "  foretelld --config /etc/foretelld.conf --check-config\n"
     "\n"
-    "backup writes a checked copy of the database, also while a daemon runs; to restore it, put "
+    "backup writes a checked copy of the database, also of a running daemon; to restore it, put "
     "it\n"
     "into an empty state folder as foretell.db.\n"
     "\n"
-    "SIGTERM and SIGINT stop it; jobs that are not done continue at the next start. SIGHUP opens "
+    "SIGTERM and SIGINT stop the daemon; its jobs continue at the next start. SIGHUP reopens "
     "the\n"
-    "log file anew and reads nothing else: options are those of the start.\n"
-    "Exit codes: 0 stopped, 2 usage or configuration, 4 it could not start.\n";
+    "log file; options are not read again.\n"
+    "Exit codes: 0 stopped, 2 usage or configuration, 4 the daemon could not start.\n";
 
 enum { EXIT_BAD_USAGE = 2, EXIT_NO_START = 4 };
 
@@ -155,9 +155,9 @@ static ft_status check(const ft_config *config, ft_error *err)
         return ft_error_set(err, FT_USAGE, "sandbox: \"%.32s\" is not require, try or off",
                             config->sandbox);
     if (!*config->state)
-        return ft_error_set(err, FT_USAGE, "state is not set: it names the folder of what is kept");
+        return ft_error_set(err, FT_USAGE, "state is not set: it names the folder of the database");
     if (!*config->listen && !*config->socket)
-        return ft_error_set(err, FT_USAGE, "neither listen nor socket is set: nothing to serve");
+        return ft_error_set(err, FT_USAGE, "neither listen nor socket is set: set at least one");
     return *config->listen ? ft_config_listen(config, address, &port, err) : FT_OK;
 }
 
@@ -194,7 +194,7 @@ static ft_status check_state(const char *path, ft_error *err)
     bool there = stat(path, &info) == 0;
     if (there && S_ISDIR(info.st_mode) && access(path, R_OK | W_OK | X_OK) == 0) return FT_OK;
     if (!there && can_make(path)) return FT_OK;
-    return ft_error_set(err, FT_IO, "state: %s is no folder that can be written to", path);
+    return ft_error_set(err, FT_IO, "state: %s is not a writable folder", path);
 }
 
 /* What a start would find missing, told before it. */
@@ -207,7 +207,7 @@ static ft_status check_places(const ft_config *config, ft_error *err)
     if (status == FT_OK) status = check_log_file(config->log_file, err);
     if (status != FT_OK) return status;
     if (*config->web_root && (stat(config->web_root, &info) != 0 || !S_ISDIR(info.st_mode)))
-        return ft_error_set(err, FT_IO, "web-root: %s is no folder", config->web_root);
+        return ft_error_set(err, FT_IO, "web-root: %s is not a folder", config->web_root);
     return check_state(config->state, err);
 }
 
@@ -272,7 +272,8 @@ static void reopen_log(const ft_config *config)
 {
     ft_error err = FT_ERROR_INIT;
     if (*config->log_file && ft_log_to_file(config->log_file, &err) != FT_OK)
-        ft_log(FT_LOG_ERROR, "the log stays where it was", "reason=\"%s\"", err.message);
+        ft_log(FT_LOG_ERROR, "the log file cannot be reopened; the old one stays open",
+               "reason=\"%s\"", err.message);
     else
         ft_log(FT_LOG_INFO, "log opened", "file=%s", *config->log_file ? config->log_file : "-");
 }
@@ -357,7 +358,8 @@ static int run(const ft_config *config)
         stop(&d);
     }
     uv_run(&d.loop, UV_RUN_DEFAULT);
-    if (uv_loop_close(&d.loop) != 0) ft_log(FT_LOG_ERROR, "handles left open", "%s", "");
+    if (uv_loop_close(&d.loop) != 0)
+        ft_log(FT_LOG_ERROR, "event loop closed with open handles", "%s", "");
     if (status == FT_OK) ft_log(FT_LOG_INFO, "stopped", "%s", "");
     return status == FT_OK ? 0 : EXIT_NO_START;
 }
@@ -437,7 +439,7 @@ int main(int argc, char **argv)
     } else if (prints) {
         code = print(what);
     } else if (what == ACTION_CHECK) {
-        printf("foretelld: the configuration is in order\n");
+        printf("foretelld: the configuration is valid\n");
         code = 0;
     } else if (what == ACTION_DATABASE) {
         code = check_database(&config);

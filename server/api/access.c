@@ -140,7 +140,7 @@ static void read_if_changed(ft_access_table *table)
     if (ft_token_list(table->api->app->config->state, &tokens, &err) == FT_OK)
         use_tokens(table, tokens);
     else
-        ft_log(FT_LOG_ERROR, "access tokens not read", "reason=\"%s\"", err.message);
+        ft_log(FT_LOG_ERROR, "access tokens cannot be read", "reason=\"%s\"", err.message);
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -281,21 +281,22 @@ static bool check_token(ft_access_table *table, ft_http_request *request, ft_rou
         ft_http_set(request, "WWW-Authenticate", "Bearer realm=\"foretell\"%s",
                     given ? ", error=\"invalid_token\"" : "");
         return refuse(table, request, 401, given ? "invalid-token" : "token-missing",
-                      given ? "the access token is not known here, or over"
-                            : "this needs an access token: Authorization: Bearer ...");
+                      given ? "the access token is unknown, revoked or expired"
+                            : "the request needs an access token: Authorization: Bearer TOKEN");
     }
     ft_http_keep(request, &row->access, sizeof row->access);
     if (!spend(row, uv_now(table->api->app->loop))) {
         ft_http_set(request, "Retry-After", "1");
         return refuse(table, request, 429, "too-many-requests",
-                      "this access token has had its requests of this second");
+                      "the access token has exceeded its requests per second");
     }
     if ((row->access.scopes & NEEDS[needs].scope) == NEEDS[needs].scope) return true;
     ft_http_set(request, "WWW-Authenticate",
                 "Bearer realm=\"foretell\", error=\"insufficient_scope\", scope=\"%s\"",
                 NEEDS[needs].name);
     char detail[80];
-    snprintf(detail, sizeof detail, "the access token does not have the scope %s, which this needs",
+    snprintf(detail, sizeof detail,
+             "the request needs the scope %s, which the access token does not have",
              NEEDS[needs].name);
     return refuse(table, request, 403, "insufficient-scope", detail);
 }
@@ -326,7 +327,7 @@ bool ft_access_check(ft_access_table *table, ft_http_request *request, ft_route_
     ft_http_peer(request, peer);
     if (strcmp(peer, "unix") == 0 || is_local_name(request)) return true;
     return refuse(table, request, 403, "foreign-host",
-                  "without access tokens this server answers to the names of this machine only: "
+                  "a server without access tokens answers to the names of its own machine only: "
                   "localhost, 127.0.0.1, [::1]");
 }
 
@@ -348,7 +349,7 @@ bool ft_access_project(ft_http_request *request, const char *wanted,
         snprintf(project, FT_PROJECT_LENGTH + 1, "%.*s", (int)only, projects + 1);
     if (ft_project_listed(projects, project)) return true;
     ft_http_fail(request, 403, "project-not-allowed",
-                 "the access token does not reach into project %s: name one of its own", project);
+                 "the access token is not valid for project %s: use one of its projects", project);
     return false;
 }
 
@@ -389,7 +390,7 @@ void ft_serve_audit(ft_api *api, ft_http_request *request)
     if (!ft_query_page(request, &page)) return;
     if (ft_access_projects(request)) {
         ft_http_fail(request, 403, "insufficient-scope",
-                     "the audit log is for tokens that reach every project");
+                     "the audit log needs a token for every project");
         return;
     }
     ft_store_audit(api->app->store, page, on_audit, ft_call_new(api, request));

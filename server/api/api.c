@@ -30,7 +30,7 @@ static ft_status listen_all(ft_api *api, ft_error *err)
     int port;
     ft_status status = FT_OK;
     if (!*config->listen && !*config->socket)
-        return ft_error_set(err, FT_USAGE, "nothing to serve: set listen or socket");
+        return ft_error_set(err, FT_USAGE, "the server has no address: set listen or socket");
     if (*config->listen) {
         status = ft_config_listen(config, address, &port, err);
         if (status == FT_OK) status = ft_http_listen_tcp(api->http, address, port, &api->port, err);
@@ -66,7 +66,7 @@ static uint32_t fit_connections(const ft_config *config)
         OTHER_FILES + FT_UPLOADS_MOST + FILES_OF_WORKER * (uint32_t)(config->workers + 1);
     uint32_t fit = ft_http_fit_connections(wanted, reserve);
     if (fit < wanted)
-        ft_log(FT_LOG_WARN, "fewer connections than wanted",
+        ft_log(FT_LOG_WARN, "fewer connections than configured",
                "max-connections=%u connections=%u reason=\"the limit of open files\"", wanted, fit);
     return fit;
 }

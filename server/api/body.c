@@ -60,7 +60,7 @@ void ft_api_take_json(ft_api *api, ft_http_request *request, const char *pattern
 {
     uint64_t limit = api->app->config->max_body_bytes;
     if (!ft_http_has_body(request)) {
-        ft_http_fail(request, 411, "body-missing", "this needs a JSON body");
+        ft_http_fail(request, 411, "body-missing", "the request needs a JSON body");
         return;
     }
     if (!is_json_type(ft_http_header(request, "content-type"))) {

@@ -127,7 +127,7 @@ static void on_witness(void *data, const ft_error *err, json_t *record)
         ft_reply_tagged(request, witness);
     else
         ft_http_fail(request, 404, "no-witness",
-                     "only violations have a witness, the verdict of this finding is %s",
+                     "only violations have a witness; the verdict of this finding is %s",
                      verdict ? verdict : "missing");
 }
 

@@ -56,18 +56,21 @@ typedef enum ft_route_needs {
 /*  method  pattern  needs  handler  (JSON) handler of the body  one line of documentation */
 #define FT_ROUTE_TABLE(X)                                                                          \
     X("GET", "/", NOTHING, ft_serve_root, NULL, "The dashboard")                                   \
-    X("GET", "/live", NOTHING, ft_serve_live, NULL, "The process runs")                            \
-    X("GET", "/ready", NOTHING, ft_serve_ready, NULL, "Store and workers are up")                  \
+    X("GET", "/live", NOTHING, ft_serve_live, NULL, "Whether the process runs")                    \
+    X("GET", "/ready", NOTHING, ft_serve_ready, NULL, "Whether store and workers are ready")       \
     X("GET", "/metrics", READ, ft_serve_metrics, NULL, "Counters in Prometheus text")              \
-    X("GET", "/v1", NOTHING, ft_serve_about, NULL, "What this is and where to look")               \
-    X("GET", "/v1/openapi.json", NOTHING, ft_serve_openapi, NULL, "The description of all this")   \
-    X("GET", "/v1/access", TOKEN, ft_serve_access, NULL, "What the token in use allows")           \
-    X("GET", "/v1/audit", ADMIN, ft_serve_audit, NULL, "What was changed or refused, by whom")     \
-    X("GET", "/v1/events", READ, ft_serve_events, NULL, "Changes of jobs, as they come")           \
+    X("GET", "/v1", NOTHING, ft_serve_about, NULL, "Name, version and links")                      \
+    X("GET", "/v1/openapi.json", NOTHING, ft_serve_openapi, NULL,                                  \
+      "This API's description (OpenAPI)")                                                          \
+    X("GET", "/v1/access", TOKEN, ft_serve_access, NULL, "Scopes and projects of the token")       \
+    X("GET", "/v1/audit", ADMIN, ft_serve_audit, NULL, "Audit log of changes and refusals")        \
+    X("GET", "/v1/events", READ, ft_serve_events, NULL, "Changes of jobs, as an event stream")     \
     X("POST", "/v1/traces", SUBMIT, ft_serve_upload, NULL, "Upload a trace in any format")         \
-    X("GET", "/v1/uploads/{upload}", SUBMIT, ft_serve_reading, NULL, "How far an upload is")       \
+    X("GET", "/v1/uploads/{upload}", SUBMIT, ft_serve_reading, NULL,                               \
+      "Progress and result of an upload")                                                          \
     X("GET", "/v1/traces", READ, ft_serve_traces, NULL, "Traces, newest first")                    \
-    X("GET", "/v1/traces/{trace}", READ, ft_serve_trace, NULL, "What is known of a trace")         \
+    X("GET", "/v1/traces/{trace}", READ, ft_serve_trace, NULL,                                     \
+      "Format, size and counts of a trace")                                                        \
     X("GET", "/v1/traces/{trace}/content", READ, ft_serve_content, NULL,                           \
       "Its canonical binary form")                                                                 \
     X("GET", "/v1/traces/{trace}/summary", READ, ft_serve_summary, NULL,                           \
@@ -77,28 +80,29 @@ typedef enum ft_route_needs {
     X("GET", "/v1/jobs/{job}", READ, ft_serve_job, NULL, "State and counts of a job")              \
     X("DELETE", "/v1/jobs/{job}", SUBMIT, ft_serve_job_cancel, NULL, "Cancel a job")               \
     X("GET", "/v1/jobs/{job}/events", READ, ft_serve_job_events, NULL,                             \
-      "Its changes and findings, as they come")                                                    \
+      "Its changes and findings, as an event stream")                                              \
     X("GET", "/v1/jobs/{job}/findings", READ, ft_serve_report, NULL,                               \
-      "The report, also while it runs")                                                            \
+      "Its report, also before it ends")                                                           \
     X("GET", "/v1/jobs/{job}/report", READ, ft_serve_view, NULL,                                   \
-      "The report as text, SARIF, JUnit, HTML, ...: ?format= or Accept")                           \
+      "Its report as text, SARIF, JUnit, HTML, ...: ?format= or Accept")                           \
     X("GET", "/v1/reviews", READ, ft_serve_reviews, NULL, "A project's findings from run to run")  \
-    X("GET", "/v1/reviews/{fingerprint}", READ, ft_serve_review, NULL, "One of them")              \
+    X("GET", "/v1/reviews/{fingerprint}", READ, ft_serve_review, NULL, "One of these findings")    \
     X("PUT", "/v1/reviews/{fingerprint}", SUBMIT, NULL, ft_serve_review_set,                       \
-      "Say what it is: open, confirmed, false or fixed")                                           \
+      "Set its state: open, confirmed, false or fixed")                                            \
     X("GET", "/v1/findings/{finding}", READ, ft_serve_finding, NULL, "One verdict record")         \
     X("GET", "/v1/findings/{finding}/witness", READ, ft_serve_witness, NULL,                       \
-      "The schedule that hits it")                                                                 \
-    X("GET", "/v1/webhooks", ADMIN, ft_serve_webhooks, NULL, "Who is told when jobs end")          \
+      "The schedule that reaches the violation")                                                   \
+    X("GET", "/v1/webhooks", ADMIN, ft_serve_webhooks, NULL, "Webhooks of the projects")           \
     X("PUT", "/v1/webhooks", ADMIN, NULL, ft_serve_webhook_set, "Set a project's webhook")         \
     X("DELETE", "/v1/webhooks", ADMIN, ft_serve_webhook_drop, NULL, "Remove a project's webhook")  \
-    X("GET", "/v1/deliveries", ADMIN, ft_serve_deliveries, NULL, "What was told, newest first")    \
+    X("GET", "/v1/deliveries", ADMIN, ft_serve_deliveries, NULL,                                   \
+      "Deliveries of webhooks, newest first")                                                      \
     X("POST", "/v1/deliveries/{delivery}/repeat", ADMIN, ft_serve_delivery_repeat, NULL,           \
-      "Deliver it once more")                                                                      \
-    X("GET", "/v1/limits", ADMIN, ft_serve_limits, NULL, "What projects may have")                 \
-    X("PUT", "/v1/limits", ADMIN, NULL, ft_serve_limits_set, "Set what a project may have")        \
-    X("DELETE", "/v1/limits", ADMIN, ft_serve_limits_drop, NULL, "Go back to the options")         \
-    X("GET", "/v1/stats", READ, ft_serve_stats, NULL, "The queue now and in the last hour")        \
+      "Deliver it again")                                                                          \
+    X("GET", "/v1/limits", ADMIN, ft_serve_limits, NULL, "Limits of the projects")                 \
+    X("PUT", "/v1/limits", ADMIN, NULL, ft_serve_limits_set, "Set limits of a project")            \
+    X("DELETE", "/v1/limits", ADMIN, ft_serve_limits_drop, NULL, "Remove a project's own limits")  \
+    X("GET", "/v1/stats", READ, ft_serve_stats, NULL, "The queue, now and in the last hour")       \
     X("GET", "/v1/workers", READ, ft_serve_workers, NULL, "The worker processes")
 
 void ft_serve_root(ft_api *api, ft_http_request *request);

@@ -97,7 +97,8 @@ static bool too_many(ft_api *api, ft_http_request *request)
     json_decref(metrics);
     if (active < (json_int_t)api->app->config->max_jobs) return false;
     ft_http_set(request, "Retry-After", "5");
-    ft_http_fail(request, 503, "too-many-jobs", "%lld jobs are waiting already: try again later",
+    ft_http_fail(request, 503, "too-many-jobs",
+                 "%lld jobs have not ended, the most that max-jobs allows: try again later",
                  (long long)active);
     return true;
 }

@@ -87,7 +87,7 @@ static bool is_limit(const json_t *value)
 /* Those of the body, by the names that the store knows; NULL: a 422 was answered. New reference. */
 static json_t *read_limits(ft_http_request *request, const json_t *body)
 {
-    if (!json_is_object(body)) return refuse(request, "", "limits are an object"), NULL;
+    if (!json_is_object(body)) return refuse(request, "", "limits must be an object"), NULL;
     json_t *limits = json_object();
     size_t known = json_object_get(body, "project") ? 1 : 0;
     for (int i = 0; i < FT_LIMITS; i++) {
@@ -98,12 +98,13 @@ static json_t *read_limits(ft_http_request *request, const json_t *body)
         known++;
         json_object_set(limits, ft_limit_name((ft_limit)i), value);
         if (is_limit(value)) continue;
-        refuse(request, pointer, "a limit is a whole number from 0 (none), or null (the default)");
+        refuse(request, pointer,
+               "a limit must be a whole number from 0 (no limit), or null (the default)");
         json_decref(limits);
         return NULL;
     }
     if (known == json_object_size(body)) return limits;
-    refuse(request, "", "limits have the members of GET /v1/limits, without used_ms");
+    refuse(request, "", "limits have no members but those of GET /v1/limits, without used_ms");
     json_decref(limits);
     return NULL;
 }
@@ -120,7 +121,7 @@ void ft_serve_limits_set(ft_api *api, ft_http_request *request, const json_t *bo
     char project[FT_PROJECT_LENGTH + 1];
     const json_t *wanted = json_object_get(body, "project");
     if (wanted && !json_is_string(wanted)) {
-        refuse(request, "/project", "the project is a string");
+        refuse(request, "/project", "the project must be a string");
         return;
     }
     json_t *limits = read_limits(request, body);

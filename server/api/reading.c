@@ -208,8 +208,8 @@ bool ft_uploads_full(ft_api *api, ft_http_request *request)
     }
     if (api->ingesting < api->app->config->max_ingests) return false;
     ft_http_set(request, "Retry-After", "1");
-    ft_http_fail(request, 503, "too-many-uploads",
-                 "%u uploads are being read already: try again later", api->ingesting);
+    ft_http_fail(request, 503, "too-many-uploads", "%u uploads are being read: try again later",
+                 api->ingesting);
     return true;
 }
 
@@ -258,7 +258,7 @@ void ft_serve_reading(ft_api *api, ft_http_request *request)
     uint32_t ignored;
     if (!upload)
         ft_http_fail(request, 404, "not-found",
-                     "no upload %.64s since the server was started: see /v1/traces for what is "
+                     "no upload %.64s since the server started: GET /v1/traces lists what is "
                      "stored",
                      name);
     else if (upload->ended || !ft_prefer_wait(api, request, &ignored))

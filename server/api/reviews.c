@@ -67,16 +67,16 @@ static bool is_good(ft_http_request *request, const json_t *body)
 {
     const char *name;
     json_t *value, *reason = json_object_get(body, "reason");
-    if (!json_is_object(body)) return refuse(request, "", "a review is an object");
+    if (!json_is_object(body)) return refuse(request, "", "a review must be an object");
     json_object_foreach((json_t *)(uintptr_t)body, name, value)
     {
         if (strcmp(name, "state") != 0 && strcmp(name, "reason") != 0)
-            return refuse(request, "", "a review has the members state and reason");
+            return refuse(request, "", "a review has no members but state and reason");
     }
     if (!is_state(json_string_value(json_object_get(body, "state"))))
-        return refuse(request, "/state", "the state is open, confirmed, false or fixed");
+        return refuse(request, "/state", "the state must be open, confirmed, false or fixed");
     if (reason && (!json_is_string(reason) || json_string_length(reason) > REASON_MOST))
-        return refuse(request, "/reason", "the reason is a text of at most 2000 bytes");
+        return refuse(request, "/reason", "the reason must be a text of at most 2000 bytes");
     return true;
 }
 
@@ -143,9 +143,10 @@ static void note_cut(json_t *report)
     if (!json_is_string(json_object_get(report, "next"))) return;
     json_array_append_new(
         json_object_get(report, "notes"),
-        json_pack("{s:s, s:n, s:s}", "code", "report-cut", "event", "text",
-                  "this report is cut: it has the job's first findings, the counts are of all of "
-                  "them; GET /v1/jobs/{job}/findings lists the others page by page"));
+        json_pack(
+            "{s:s, s:n, s:s}", "code", "report-cut", "event", "text",
+            "this report is truncated: it has the job's first findings and the counts of all of "
+            "them; GET /v1/jobs/{job}/findings lists the others page by page"));
 }
 
 static void viewing_end(viewing *v)
@@ -227,7 +228,7 @@ void ft_serve_view(ft_api *api, ft_http_request *request)
     }
     if (!name && !ft_report_format_accept(accept, FT_REPORT_JSON, &format)) {
         ft_http_fail(request, 406, "not-acceptable",
-                     "the report is there as text/plain, application/json, "
+                     "the report is available as text/plain, application/json, "
                      "application/sarif+json, application/xml (JUnit), text/html and "
                      "text/markdown");
         return;

@@ -59,12 +59,13 @@ static void no_route(ft_http_request *request)
     allowed(request, &methods);
     if (methods.len) ft_http_set(request, "Allow", "%s", methods.text);
     if (!methods.len)
-        ft_http_fail(request, 404, "not-found", "there is nothing at %.200s: see / for what is",
+        ft_http_fail(request, 404, "not-found",
+                     "there is nothing at %.200s: GET /v1/openapi.json lists the routes",
                      ft_http_path(request));
     else if (strcmp(ft_http_method(request), "OPTIONS") == 0)
         ft_http_reply(request, 204, NULL, NULL, 0);
     else
-        ft_http_fail(request, 405, "method-not-allowed", "%s is not possible here: %s are",
+        ft_http_fail(request, 405, "method-not-allowed", "%s is not allowed here: use %s",
                      ft_http_method(request), methods.text);
     ft_strbuf_release(&methods);
 }
@@ -108,7 +109,7 @@ static void serve(ft_api *api, ft_http_request *request, const route *r)
 {
     if (strcmp(r->method, "GET") != 0 && is_conditional(request)) {
         ft_http_fail(request, 412, "precondition-failed",
-                     "%s cannot be made to depend on an ETag here", r->method);
+                     "%s does not support conditions on an ETag here", r->method);
         return;
     }
     if (strcmp(r->method, "GET") != 0) ft_access_audit(api, request, "allowed");

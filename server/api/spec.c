@@ -83,7 +83,7 @@ static ft_status check_webhook(checker *c, const json_t *value)
     ft_status status = check_text(c, value, "a webhook", FT_SPEC_TEXT);
     if (status != FT_OK || strlen(json_string_value(value)) == json_string_length(value))
         return status;
-    return ft_error_set(c->err, FT_USAGE, "a webhook is a URL");
+    return ft_error_set(c->err, FT_USAGE, "a webhook must be a URL");
 }
 
 static ft_status check_location(checker *c, const json_t *value)
@@ -133,7 +133,7 @@ static ft_status check_trace(checker *c, const json_t *value)
         strspn(hash, "0123456789abcdef") == FT_DIGEST_HEX)
         return FT_OK;
     return ft_error_set(c->err, FT_USAGE,
-                        "a trace is named by the SHA-256 that its upload answered: 64 "
+                        "a trace is named by the SHA-256 that its upload returned: 64 "
                         "lower-case hexadecimal digits");
 }
 
@@ -149,7 +149,7 @@ static ft_status one_of(checker *c, const json_t *value, const char *what, const
         ft_strbuf_printf(&list, "%s\"%s\"", i ? ", " : "", words[i]);
     }
     ft_status status =
-        text ? ft_error_set(c->err, FT_USAGE, "unknown %s \"%.64s\": one of %s", what, text,
+        text ? ft_error_set(c->err, FT_USAGE, "unknown %s \"%.64s\": use one of %s", what, text,
                             list.text)
              : ft_error_set(c->err, FT_USAGE, "%s must be one of %s", what, list.text);
     ft_strbuf_release(&list);
@@ -293,7 +293,7 @@ static ft_status check_two(checker *c, const json_t *value)
 {
     ft_status status = each(c, value, "locations", 2, check_location);
     if (status != FT_OK || json_array_size(value) == 2) return status;
-    return ft_error_set(c->err, FT_USAGE, "locations must be two");
+    return ft_error_set(c->err, FT_USAGE, "locations must have two entries");
 }
 
 static const member ASSERTION[] = {
@@ -333,8 +333,7 @@ static ft_status check_property(checker *c, const json_t *value)
     status = check_members(c, value, "a property of this kind", KINDS[i]);
     if (status != FT_OK || KINDS[i] != ASSERTION) return status;
     if (!json_object_get(value, "event") != !json_object_get(value, "location")) return FT_OK;
-    return ft_error_set(c->err, FT_USAGE,
-                        "an assertion needs either \"event\" or \"location\" as its place");
+    return ft_error_set(c->err, FT_USAGE, "an assertion needs either \"event\" or \"location\"");
 }
 
 static ft_status check_properties(checker *c, const json_t *value)
@@ -370,5 +369,6 @@ ft_status ft_spec_check(const json_t *spec, ft_strbuf *pointer, ft_error *err)
     if (!checks || json_array_size(checks) || json_array_size(json_object_get(spec, "properties")))
         return FT_OK;
     enter(&c, "checks");
-    return ft_error_set(err, FT_USAGE, "the job asks for nothing: name a check or a property");
+    return ft_error_set(err, FT_USAGE,
+                        "the job has no checks and no properties: give at least one");
 }

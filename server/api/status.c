@@ -165,7 +165,7 @@ static void put_times(ft_strbuf *out, const ft_dispatch *dispatch)
 static void put_passes(ft_strbuf *out, const ft_dispatch *dispatch)
 {
     ft_dispatch_times times = ft_dispatch_task_times(dispatch);
-    ft_strbuf_puts(out, "# HELP foretell_pass_seconds Time of solve tasks by what decided them.\n"
+    ft_strbuf_puts(out, "# HELP foretell_pass_seconds Time of solve tasks by deciding pass.\n"
                         "# TYPE foretell_pass_seconds summary\n");
     for (int r = 0; r < FT_REASONS; r++) {
         const char *name = ft_reason_name((ft_reason)r);
@@ -184,7 +184,7 @@ static void put_load(ft_strbuf *out, const ft_dispatch *dispatch)
 {
     json_t *load = ft_dispatch_load(dispatch);
     put_number(out, "queue_age_milliseconds", true,
-               "How long a job with queued tasks has had no worker, at most.",
+               "Longest time that a job with queued tasks has been without a worker.",
                (long long)json_integer_value(json_object_get(load, "age_ms")));
     put_number(out, "workers_resident_bytes", true, "Memory of the worker processes.",
                (long long)json_integer_value(json_object_get(load, "workers_memory")));
@@ -194,8 +194,8 @@ static void put_load(ft_strbuf *out, const ft_dispatch *dispatch)
 static void put_latency(ft_strbuf *out, const ft_http_stats *stats)
 {
     uint64_t count = 0;
-    ft_strbuf_puts(out, "# HELP foretell_http_request_seconds Time from a request's head to its "
-                        "answer; long polls and streams wait on purpose.\n"
+    ft_strbuf_puts(out, "# HELP foretell_http_request_seconds Time from a request's headers to its "
+                        "response; long polls and streams wait on purpose.\n"
                         "# TYPE foretell_http_request_seconds histogram\n");
     for (int i = 0; i < FT_HTTP_BUCKETS; i++) {
         count += stats->latency[i];
@@ -214,7 +214,7 @@ static void put_latency(ft_strbuf *out, const ft_http_stats *stats)
 
 static void put_http(ft_strbuf *out, const ft_http_stats *stats)
 {
-    put_family(out, "http_requests_total", false, "Answers by status.");
+    put_family(out, "http_requests_total", false, "Responses by status.");
     for (int status = 0; status < 600; status++)
         if (stats->by_status[status])
             ft_strbuf_printf(out, "foretell_http_requests_total{status=\"%d\"} %llu\n", status,
@@ -222,10 +222,10 @@ static void put_http(ft_strbuf *out, const ft_http_stats *stats)
     put_number(out, "http_connections", true, "Connections open now.", stats->open);
     put_number(out, "http_connections_total", false, "Connections accepted.",
                (long long)stats->connections);
-    put_number(out, "http_connections_refused_total", false, "Connections answered 503.",
+    put_number(out, "http_connections_refused_total", false, "Connections refused with a 503.",
                (long long)stats->refused);
     put_number(out, "http_connections_displaced_total", false,
-               "Connections that stalled and made room for others.", (long long)stats->displaced);
+               "Stalled connections closed in favour of new ones.", (long long)stats->displaced);
     put_number(out, "http_received_bytes_total", false, "Bytes received.",
                (long long)stats->bytes_in);
     put_number(out, "http_sent_bytes_total", false, "Bytes sent.", (long long)stats->bytes_out);

@@ -106,7 +106,7 @@ void ft_serve_content(ft_api *api, ft_http_request *request)
 {
     const char *hash = ft_http_param(request, 0);
     if (strlen(hash) != FT_DIGEST_HEX) {
-        ft_http_fail(request, 404, "not-found", "there is no trace of that name");
+        ft_http_fail(request, 404, "not-found", "no trace has this name");
         return;
     }
     content *c = ft_calloc(1, sizeof *c);

@@ -18,7 +18,7 @@ static bool refuse(ft_api *api, ft_http_request *request, void *data)
     if (ft_http_statistics(api->http)->unsent <= UNSENT_MOST) return false;
     ft_http_set(request, "Retry-After", "5");
     ft_http_fail(request, 503, "too-many-reports",
-                 "more than %u MiB of answers wait for clients to read them: try again later",
+                 "more than %u MiB of responses wait for clients to read them: try again later",
                  (unsigned)(UNSENT_MOST >> 20));
     free(data);
     return true;

@@ -73,7 +73,7 @@ void ft_serve_upload(ft_api *api, ft_http_request *request)
     ft_error err = FT_ERROR_INIT;
     int fd = -1;
     if (!ft_http_has_body(request) && !ft_http_header(request, "content-length")) {
-        ft_http_fail(request, 411, "body-missing", "the trace must come as the body");
+        ft_http_fail(request, 411, "body-missing", "the request needs the trace as its body");
         return;
     }
     char project[FT_PROJECT_LENGTH + 1];

@@ -206,7 +206,7 @@ ft_web *ft_web_open(const char *root)
     ft_web *web = ft_calloc(1, sizeof *web);
     const char *why = NULL;
     if (fd < 0)
-        why = "there is no such folder";
+        why = "the folder does not exist";
     else if (!add_folder(web, fd, "", 0))
         why = "it is too large or cannot be read";
     else if (!find(web, INDEX))

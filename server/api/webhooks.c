@@ -43,7 +43,7 @@ static bool is_good_url(ft_api *api, ft_http_request *request, const json_t *url
     bool allowed = api->app->config->webhook_allow_private != 0;
     if (!url || json_is_null(url)) return true;
     if (!text || strlen(text) != json_string_length(url))
-        return refuse(request, "/url", "the URL is a string, or null");
+        return refuse(request, "/url", "the URL must be a string or null");
     if (ft_webhook_url_check(text, allowed, &err) == FT_OK) return true;
     return refuse(request, "/url", err.message);
 }
@@ -52,18 +52,18 @@ static bool is_good(ft_api *api, ft_http_request *request, const json_t *body)
 {
     const char *name;
     json_t *value;
-    if (!json_is_object(body)) return refuse(request, "", "a webhook is an object");
+    if (!json_is_object(body)) return refuse(request, "", "a webhook must be an object");
     json_object_foreach((json_t *)(uintptr_t)body, name, value)
     {
         if (strcmp(name, "project") != 0 && strcmp(name, "url") != 0 && strcmp(name, "renew") != 0)
-            return refuse(request, "", "a webhook has the members project, url and renew");
+            return refuse(request, "", "a webhook has no members but project, url and renew");
     }
     const json_t *project = json_object_get(body, "project");
     const json_t *renew = json_object_get(body, "renew");
     if (project && !json_is_string(project))
-        return refuse(request, "/project", "the project is a string");
+        return refuse(request, "/project", "the project must be a string");
     if (renew && !json_is_boolean(renew))
-        return refuse(request, "/renew", "renew is true or false");
+        return refuse(request, "/renew", "renew must be true or false");
     return is_good_url(api, request, json_object_get(body, "url"));
 }
 

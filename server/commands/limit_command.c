@@ -12,15 +12,16 @@ typedef struct command {
     int64_t values[FT_LIMITS];
 } command;
 
-static const char HEAD[] = "usage: foretelld limit set PROJECT [OPTION VALUE]...\n"
-                           "       foretelld limit list [--json]\n"
-                           "\n"
-                           "What one project may have, in place of what the daemon's options "
-                           "(project-jobs and so on) say.\n"
-                           "0 is no limit, a value \"-\" goes back to the option. A running daemon "
-                           "learns of changes within\n"
-                           "seconds. Run this as the user that the daemon runs as.\n"
-                           "\n";
+static const char HEAD[] =
+    "usage: foretelld limit set PROJECT [OPTION VALUE]...\n"
+    "       foretelld limit list [--json]\n"
+    "\n"
+    "Sets limits of one project, in place of the daemon's options "
+    "(project-jobs and so on).\n"
+    "0 means no limit; the value \"-\" restores the option. A running daemon "
+    "applies changes within\n"
+    "seconds. Run this as the user that the daemon runs as.\n"
+    "\n";
 static const char TAIL[] =
     "  --state DIR, --config FILE\n"
     "        the daemon's state folder, as for foretelld\n"
@@ -63,7 +64,8 @@ static bool set_option(void *own, const char *name, const char *value, ft_status
 
 static ft_status run_set(const command *c, const ft_verb_call *call, ft_error *err)
 {
-    if (!call->word) return ft_error_set(err, FT_USAGE, "set needs a project; see limit --help");
+    if (!call->word)
+        return ft_error_set(err, FT_USAGE, "limit set needs a project; see foretelld limit --help");
     return ft_limits_set(call->config.state, call->word, c->given, c->values, err);
 }
 
@@ -99,7 +101,7 @@ static ft_status run(void *own, const ft_verb_call *call, ft_error *err)
 {
     if (call->verb && strcmp(call->verb, "set") == 0) return run_set(own, call, err);
     if (call->verb && strcmp(call->verb, "list") == 0) return run_list(call, err);
-    return ft_error_set(err, FT_USAGE, "limit set or list? See limit --help");
+    return ft_error_set(err, FT_USAGE, "limit needs set or list; see foretelld limit --help");
 }
 
 int ft_limit_command(int count, char **arguments)

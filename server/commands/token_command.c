@@ -12,28 +12,28 @@ static const char HELP[] =
     "       foretelld token list [--json]\n"
     "       foretelld token revoke ID\n"
     "\n"
-    "Access tokens. Until the first one is made, a daemon on loopback lets everybody in; from "
+    "Manages access tokens. Without any token, a daemon on loopback serves every request; from "
     "then\n"
-    "on a request needs one: Authorization: Bearer TOKEN. A running daemon goes by changes from "
+    "on each request needs one: Authorization: Bearer TOKEN. A running daemon applies changes from "
     "its\n"
     "next request on. Run this as the user that the daemon runs as.\n"
     "\n"
     "  --state DIR, --config FILE\n"
     "        the daemon's state folder, as for foretelld\n"
     "  --name TEXT\n"
-    "        who it is for; shown in lists [unnamed]\n"
+    "        its holder, for lists [unnamed]\n"
     "  --scopes LIST\n"
     "        of read, submit, admin [read,submit]\n"
     "  --projects LIST\n"
-    "        the only projects that it reaches; without it every one\n"
+    "        the projects that it is limited to [every project]\n"
     "  --rate N\n"
     "        most requests a second; 0: no limit [0]\n"
     "  --max-upload BYTES\n"
     "        largest trace as sent; 0: the server's limit [0]\n"
     "  --days N\n"
-    "        until it expires; 0: never [0]\n"
+    "        days until it expires; 0: never [0]\n"
     "\n"
-    "create prints the token. It is shown this once: the daemon keeps its hash alone.\n"
+    "create prints the token, which cannot be shown again: the daemon keeps only its hash.\n"
     "\n"
     "Examples:\n"
     "  foretelld token create --name ci --scopes submit,read --projects team/app > ci.token\n"
@@ -89,7 +89,7 @@ static ft_status create_token(const ft_token_options *options, const ft_verb_cal
 {
     char token[FT_TOKEN_LENGTH + 1];
     if (!*options->name || strlen(options->name) > 128 || !is_printable(options->name))
-        return ft_error_set(err, FT_USAGE, "--name: 1 to 128 bytes, no control characters");
+        return ft_error_set(err, FT_USAGE, "--name: use 1 to 128 bytes without control characters");
     ft_status status = ft_token_create(call->config.state, options, token, err);
     if (status != FT_OK) return status;
     printf("%s\n", token);
@@ -143,7 +143,9 @@ static ft_status revoke_token(const ft_token_options *options, const ft_verb_cal
                               ft_error *err)
 {
     (void)options;
-    if (!call->word) return ft_error_set(err, FT_USAGE, "revoke needs the id of a token: see list");
+    if (!call->word)
+        return ft_error_set(err, FT_USAGE,
+                            "revoke needs the id of a token; foretelld token list shows them");
     ft_status status = ft_verb_needs_database(call, err);
     return status == FT_OK ? ft_token_revoke(call->config.state, call->word, err) : status;
 }
@@ -161,9 +163,11 @@ static ft_status run(void *own, const ft_verb_call *call, ft_error *err)
     size_t i = 0;
     while (i < N_VERBS && (!call->verb || strcmp(VERBS[i].name, call->verb) != 0)) i++;
     if (i == N_VERBS)
-        return ft_error_set(err, FT_USAGE, "token create, list or revoke? See token --help");
+        return ft_error_set(err, FT_USAGE,
+                            "token needs create, list or revoke; see foretelld token --help");
     if (call->word && !VERBS[i].takes_id)
-        return ft_error_set(err, FT_USAGE, "unexpected \"%.64s\"; see token --help", call->word);
+        return ft_error_set(
+            err, FT_USAGE, "unexpected argument \"%.64s\"; see foretelld token --help", call->word);
     return VERBS[i].run(own, call, err);
 }
 

@@ -15,7 +15,7 @@ ft_status ft_verb_number(const char *name, const char *value, uint64_t *number, 
 {
     char *end;
     if (strspn(value, "0123456789") != strlen(value) || !*value || strlen(value) > 15)
-        return ft_error_set(err, FT_USAGE, "--%s: \"%.32s\" is no number", name, value);
+        return ft_error_set(err, FT_USAGE, "--%s: \"%.32s\" is not a whole number", name, value);
     *number = strtoull(value, &end, 10);
     return FT_OK;
 }
@@ -76,7 +76,8 @@ ft_status ft_verb_needs_database(const ft_verb_call *call, ft_error *err)
     ft_strbuf_printf(&file, "%s/foretell.db", call->config.state);
     ft_status status = FT_OK;
     if (access(file.text, F_OK) != 0)
-        status = ft_error_set(err, FT_NOT_FOUND, "no database %s: %s", file.text, strerror(errno));
+        status = ft_error_set(err, FT_NOT_FOUND, "there is no database %s: %s", file.text,
+                              strerror(errno));
     ft_strbuf_release(&file);
     return status;
 }

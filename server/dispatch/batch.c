@@ -216,7 +216,7 @@ void ft_batch_on_loaded(ft_worker *worker, const json_t *message)
 {
     const char *trace = json_string_value(json_object_get(message, "trace"));
     if (worker->sending || !trace || strcmp(trace, worker->batch.trace) != 0) {
-        ft_worker_die(worker, FT_DEATH_MALFORMED, "it loaded another trace than it was sent");
+        ft_worker_die(worker, FT_DEATH_MALFORMED, "it loaded another trace than the one sent");
         return;
     }
     snprintf(worker->loaded, sizeof worker->loaded, "%s", trace);
@@ -293,7 +293,7 @@ void ft_batch_on_committed(void *data, const ft_error *err, json_t *result)
         ft_dispatch_count(dispatch, FT_METRIC_STORE_ERRORS);
         back_off(dispatch, errand->job);
     }
-    ft_log(FT_LOG_ERROR, "result not stored", "job=%s task=%lld reason=\"%s\"", errand->job,
+    ft_log(FT_LOG_ERROR, "result cannot be stored", "job=%s task=%lld reason=\"%s\"", errand->job,
            (long long)errand->task, err->message);
     ft_batch_give_back(dispatch, errand->job, errand->token, errand->task, death, text,
                        errand->worker);
@@ -324,7 +324,7 @@ void ft_batch_on_witness(ft_worker *worker, const ft_wire_frame *frame)
 {
     ft_batch *batch = &worker->batch;
     if (batch->kind != FT_KIND_SOLVE || batch->witness.len > 0 || frame->length == 0) {
-        ft_worker_die(worker, FT_DEATH_MALFORMED, "a witness of nothing");
+        ft_worker_die(worker, FT_DEATH_MALFORMED, "a witness without a task");
         return;
     }
     ft_strbuf_add(&batch->witness, (const char *)frame->payload, frame->length);
@@ -348,7 +348,7 @@ void ft_batch_on_verdict(ft_worker *worker, const ft_wire_frame *frame)
     bool there = ft_scan_integer(of[0].value, &token);
     if (!is_token(worker, there, token)) return;
     if (!is_next(batch, of[1].value)) {
-        ft_worker_die(worker, FT_DEATH_MALFORMED, "a verdict out of turn");
+        ft_worker_die(worker, FT_DEATH_MALFORMED, "a verdict for another task than the next one");
         return;
     }
     ft_batch_limit(worker, 0);
@@ -385,7 +385,7 @@ void ft_batch_on_solved(ft_worker *worker, const json_t *message)
     if (!ft_batch_token_matches(worker, message)) return;
     ft_batch *batch = &worker->batch;
     if (batch->kind != FT_KIND_SOLVE || batch->next < batch->own) {
-        ft_worker_die(worker, FT_DEATH_MALFORMED, "an end with tasks unanswered");
+        ft_worker_die(worker, FT_DEATH_MALFORMED, "it ended the request with unanswered tasks");
         return;
     }
     adapt(worker);

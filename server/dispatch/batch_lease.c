@@ -50,8 +50,8 @@ static void take_lease(ft_worker *worker, ft_job *job, const json_t *lease)
 static void return_lease(const ft_errand *errand, const json_t *lease)
 {
     uint64_t token = (uint64_t)json_integer_value(json_object_get(lease, "token"));
-    ft_batch_give_back(errand->dispatch, errand->job, token, 0, FT_DEATH_STOPPED, "nobody to do it",
-                       NULL);
+    ft_batch_give_back(errand->dispatch, errand->job, token, 0, FT_DEATH_STOPPED,
+                       "no worker is free", NULL);
 }
 
 /* Its ready tasks are put off: nobody asks before the first of them is due. */
@@ -179,7 +179,7 @@ static void on_extended(void *data, const ft_error *err, json_t *result)
     ft_errand *errand = data;
     if (err) {
         ft_dispatch_count(errand->dispatch, FT_METRIC_STORE_ERRORS);
-        ft_log(FT_LOG_ERROR, "leases not renewed", "reason=\"%s\"", err->message);
+        ft_log(FT_LOG_ERROR, "leases cannot be renewed", "reason=\"%s\"", err->message);
     } else {
         take_up(errand->dispatch, json_object_get(result, "released"));
     }

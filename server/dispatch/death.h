@@ -15,12 +15,12 @@
     X(CRASHED, "crashed", 3, ERROR, WORKER_DIED, INTERNAL, "the worker crashed")                   \
     X(KILLED, "killed", 10, ERROR, WORKER_DIED, INTERNAL, "the worker was killed from outside")    \
     X(CALL, "refused-call", 2, ERROR, WORKER_DIED, INTERNAL,                                       \
-      "the worker made a system call that it may not make")                                        \
+      "the worker made a forbidden system call")                                                   \
     X(MEMORY, "out-of-memory", 2, UNKNOWN, BUDGET, LIMIT, "the worker ran out of memory")          \
-    X(MALFORMED, "malformed", 3, ERROR, WORKER_DIED, INTERNAL, "the worker broke the protocol")    \
+    X(MALFORMED, "malformed", 3, ERROR, WORKER_DIED, INTERNAL, "the worker violated the protocol") \
     X(REFUSED, "refused", 3, ERROR, WORKER_DIED, INTERNAL, "the worker failed")                    \
-    X(SILENT, "silent", 3, ERROR, WORKER_DIED, INTERNAL, "the worker gave no sign of life")        \
-    X(TIMEOUT, "timeout", 1, UNKNOWN, BUDGET, BUDGET, "the time limit passed")                     \
+    X(SILENT, "silent", 3, ERROR, WORKER_DIED, INTERNAL, "the worker was silent for too long")     \
+    X(TIMEOUT, "timeout", 1, UNKNOWN, BUDGET, BUDGET, "the time limit was reached")                \
     X(STOPPED, "stopped", 0, ERROR, WORKER_DIED, IO, "the worker was stopped")
 
 typedef enum ft_death {

@@ -245,7 +245,7 @@ static void on_jobs(void *data, const ft_error *err, json_t *result)
         if (dispatch->closing || ft_job_find(dispatch, id)) continue;
         if (!ft_job_state_parse(json_string_value(json_object_get(row, "state")), &state)) continue;
         ft_job_add(dispatch, row, state);
-        ft_log(FT_LOG_INFO, "job taken up again", "job=%s state=%s", id, ft_job_state_name(state));
+        ft_log(FT_LOG_INFO, "job resumed", "job=%s state=%s", id, ft_job_state_name(state));
     }
     dispatch->recovered = true;
     ft_dispatch_pump(dispatch);

@@ -135,23 +135,23 @@ json_t *ft_dispatch_metrics(const ft_dispatch *dispatch);
 #define FT_DISPATCH_METRIC_TABLE(X)                                                                \
     X(INGESTS, "ingests", false, "Uploads ingested by a worker.")                                  \
     X(INGESTS_FAILED, "ingests_failed", false, "Uploads refused or failed.")                       \
-    X(INGESTS_KNOWN, "ingests_known", false, "Uploads whose content was known already.")           \
+    X(INGESTS_KNOWN, "ingests_known", false, "Uploads of traces that were stored already.")        \
     X(JOBS_CREATED, "jobs_created", false, "Jobs accepted.")                                       \
     X(JOBS_ENDED, "jobs_ended", false, "Jobs done, failed or cancelled.")                          \
     X(BATCHES, "batches", false, "Requests sent to workers for plan and solve tasks.")             \
     X(VERDICTS, "verdicts_committed", false, "Verdicts committed from workers.")                   \
-    X(FENCED, "results_fenced", false, "Results dropped because their lease was over.")            \
-    X(POISONED, "tasks_poisoned", false, "Tasks given up.")                                        \
+    X(FENCED, "results_fenced", false, "Results discarded because their lease had expired.")       \
+    X(POISONED, "tasks_poisoned", false, "Tasks given up after repeated worker deaths.")           \
     X(STEALS, "steals", false, "Times that an idle worker took tasks from a slow one.")            \
     X(DEATHS, "worker_deaths", false, "Workers that died or were killed.")                         \
-    X(TIMEOUTS, "worker_timeouts", false, "Workers killed for passing a time limit.")              \
-    X(MALFORMED, "worker_malformed", false, "Workers killed for breaking the protocol.")           \
+    X(TIMEOUTS, "worker_timeouts", false, "Workers killed for exceeding a time limit.")            \
+    X(MALFORMED, "worker_malformed", false, "Workers killed for violating the protocol.")          \
     X(SUMMARIES, "summaries", false, "Summaries of traces computed.")                              \
     X(STORE_ERRORS, "store_errors", false, "Store requests that failed.")                          \
     X(TRACES_SENT, "traces_sent", false, "Traces streamed to a worker.")                           \
     X(JOBS_ACTIVE, "jobs_active", true, "Jobs not ended.")                                         \
     X(WORKERS_BUSY, "workers_busy", true, "Workers with a request.")                               \
-    X(WORKERS_ALIVE, "workers_alive", true, "Workers that said hello.")
+    X(WORKERS_ALIVE, "workers_alive", true, "Workers that have started.")
 
 typedef enum ft_dispatch_metric {
 #define FT_ROW(symbol, name, gauge, doc) FT_METRIC_##symbol,

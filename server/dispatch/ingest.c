@@ -213,7 +213,7 @@ void ft_ingest_on_data(ft_worker *worker, const void *bytes, size_t length)
 {
     ft_upload *upload = worker->upload;
     if (upload->again) {
-        ft_worker_die(worker, FT_DEATH_MALFORMED, "data before the upload came again");
+        ft_worker_die(worker, FT_DEATH_MALFORMED, "data before the repeated upload");
         return;
     }
     ft_strbuf_add(&upload->row, bytes, length);
@@ -244,7 +244,7 @@ void ft_ingest_on_again(ft_worker *worker, const json_t *message)
     if (!json_is_integer(token) || (uint64_t)json_integer_value(token) != upload->token ||
         upload->again || upload->rounds >= MOST_ROUNDS) {
         ft_worker_die(worker, FT_DEATH_MALFORMED,
-                      "an upload is asked for again that is not its own");
+                      "it asks again for an upload that it does not have");
         return;
     }
     upload->again = true;
@@ -279,9 +279,9 @@ static const char *wrong(const ft_worker *worker, const json_t *message)
     if (!json_is_integer(token) || (uint64_t)json_integer_value(token) != upload->token)
         return "an answer to another request";
     if (worker->sending) return "an answer before the end of the upload";
-    if (!json_is_object(meta)) return "no trace";
-    if (!trace || strcmp(trace, upload->hash) != 0) return "the trace of another upload";
-    if (upload->seq == 0 && upload->row.len == 0) return "no content";
+    if (!json_is_object(meta)) return "an answer without a trace";
+    if (!trace || strcmp(trace, upload->hash) != 0) return "an answer for another upload";
+    if (upload->seq == 0 && upload->row.len == 0) return "an answer without content";
     return NULL;
 }
 
@@ -308,7 +308,7 @@ void ft_ingest_on_failed(ft_worker *worker, const json_t *message)
     ft_wire_error_from_json(json_object_get(message, "error"), &error);
     ft_upload *upload = detach(worker);
     if (worker->sending) {
-        ft_worker_die(worker, FT_DEATH_STOPPED, "the rest of a refused upload");
+        ft_worker_die(worker, FT_DEATH_STOPPED, "the rest of a refused upload is not needed");
     } else {
         worker->answered++;
         ft_worker_idle(worker);
@@ -416,7 +416,8 @@ static void refuse(ft_dispatch *dispatch, ft_ingest *ingest)
 {
     ft_errand *errand = ft_errand_new(dispatch, NULL);
     errand->data = ingest;
-    ft_error_set(&errand->err, FT_BUDGET, "%u uploads are in progress already; try again later",
+    ft_error_set(&errand->err, FT_BUDGET,
+                 "%u uploads are in progress, the most that max-ingests allows: try again later",
                  dispatch->upload_count);
     ft_errand_soon(errand, answer_full);
 }

@@ -261,8 +261,8 @@ static void on_deadline(uv_timer_t *timer)
 {
     ft_job *job = timer->data;
     char text[80];
-    snprintf(text, sizeof text, "the job's budget of %u ms ran out", job->job_ms);
-    ft_log(FT_LOG_WARN, "job out of time", "job=%s job_ms=%u", job->id, job->job_ms);
+    snprintf(text, sizeof text, "the job's budget of %u ms is exhausted", job->job_ms);
+    ft_log(FT_LOG_WARN, "job budget exhausted", "job=%s job_ms=%u", job->id, job->job_ms);
     ft_job_expire(job, text);
 }
 
@@ -322,11 +322,14 @@ static void on_created(void *data, const ft_error *err, json_t *snapshot)
 static bool may_create(const ft_dispatch *dispatch, const char *project, ft_error *err)
 {
     if (dispatch->job_count >= dispatch->config->max_jobs)
-        return ft_error_set(err, FT_BUDGET, "%u jobs are in progress already; try again later",
-                            dispatch->job_count) == FT_OK;
+        return ft_error_set(
+                   err, FT_BUDGET,
+                   "%u jobs have not ended, the most that max-jobs allows: try again later",
+                   dispatch->job_count) == FT_OK;
     if (ft_project_out_of_time(dispatch, project))
         return ft_error_set(err, FT_BUDGET,
-                            "project %s has had its %llu s of workers of today (UTC)", project,
+                            "project %s has used its %llu s of worker time for today (UTC)",
+                            project,
                             (unsigned long long)ft_dispatch_limit(dispatch, project,
                                                                   FT_LIMIT_SECONDS)) == FT_OK;
     return true;

@@ -52,7 +52,7 @@ static void on_part(void *data, const ft_error *err, json_t *result)
         if (json_is_true(json_object_get(result, "applied")))
             go_on(worker);
         else
-            ft_worker_die(worker, FT_DEATH_STOPPED, "its plan is somebody else's by now");
+            ft_worker_die(worker, FT_DEATH_STOPPED, "its plan belongs to another worker by now");
     }
     ft_errand_end(errand);
 }
@@ -77,7 +77,7 @@ void ft_batch_on_data(ft_worker *worker, const ft_wire_frame *frame)
 {
     ft_batch *batch = &worker->batch;
     if (!batch->tasks || batch->kind != FT_KIND_PLAN || batch->planned) {
-        ft_worker_die(worker, FT_DEATH_MALFORMED, "data that nobody asked for");
+        ft_worker_die(worker, FT_DEATH_MALFORMED, "data without a request");
         return;
     }
     if (frame->length > FT_WIRE_MAX_PLAN - batch->plan_bytes) {
@@ -96,7 +96,7 @@ static bool is_whole(ft_worker *worker, const json_t *message)
     const json_t *bytes = json_object_get(message, "bytes");
     if (json_is_integer(bytes) && (uint64_t)json_integer_value(bytes) == worker->batch.plan_bytes)
         return true;
-    ft_worker_die(worker, FT_DEATH_MALFORMED, "a plan of another length than it says");
+    ft_worker_die(worker, FT_DEATH_MALFORMED, "a plan of another length than announced");
     return false;
 }
 
@@ -105,7 +105,7 @@ void ft_batch_on_planned(ft_worker *worker, const json_t *message)
     ft_batch *batch = &worker->batch;
     if (!ft_batch_token_matches(worker, message)) return;
     if (batch->kind != FT_KIND_PLAN || batch->planned) {
-        ft_worker_die(worker, FT_DEATH_MALFORMED, "a plan that nobody asked for");
+        ft_worker_die(worker, FT_DEATH_MALFORMED, "a plan without a request");
         return;
     }
     if (!is_whole(worker, message)) return;

@@ -44,7 +44,7 @@ static void on_limits(void *data, const ft_error *err, json_t *result)
     dispatch->reading_limits = false;
     if (err) {
         ft_dispatch_count(dispatch, FT_METRIC_STORE_ERRORS);
-        ft_log(FT_LOG_ERROR, "limits not read", "reason=\"%s\"", err->message);
+        ft_log(FT_LOG_ERROR, "limits cannot be read", "reason=\"%s\"", err->message);
     } else if (!dispatch->closing) {
         json_decref(dispatch->limits);
         dispatch->limits = json_incref(result);
@@ -185,9 +185,10 @@ void ft_project_check_time(ft_dispatch *dispatch)
         next = job->next;
         if (job->expired || !is_spent(job->project)) continue;
         char text[160];
-        snprintf(text, sizeof text, "the project's budget of %llu s of workers a day ran out",
+        snprintf(text, sizeof text,
+                 "the project has used its %llu s of worker time for today (UTC)",
                  (unsigned long long)job->project->limits[FT_LIMIT_SECONDS]);
-        ft_log(FT_LOG_WARN, "project out of time", "job=%s project=%s", job->id,
+        ft_log(FT_LOG_WARN, "project budget exhausted", "job=%s project=%s", job->id,
                job->project->name);
         ft_job_expire(job, text);
     }

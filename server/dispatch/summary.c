@@ -68,14 +68,14 @@ void ft_summary_lost(ft_worker *worker, ft_death death, const char *text)
         summary->queued = true;
         return;
     }
-    ft_error_set(&err, row->status, "the summary was given up: %s", text);
+    ft_error_set(&err, row->status, "the summary cannot be computed: %s", text);
     finish(summary, &err, NULL);
 }
 
 void ft_summary_close(ft_dispatch *dispatch)
 {
     ft_error err = FT_ERROR_INIT;
-    ft_error_set(&err, FT_IO, "the server ends");
+    ft_error_set(&err, FT_IO, "the server is stopping");
     for (unsigned i = 0; i < dispatch->worker_count; i++) dispatch->workers[i].summary = NULL;
     while (dispatch->summaries) finish(dispatch->summaries, &err, NULL);
 }
@@ -123,7 +123,7 @@ static void on_saved(void *data, const ft_error *err, json_t *nothing)
     ft_errand *errand = data;
     if (err) {
         ft_dispatch_count(errand->dispatch, FT_METRIC_STORE_ERRORS);
-        ft_log(FT_LOG_ERROR, "summary not stored", "reason=\"%s\"", err->message);
+        ft_log(FT_LOG_ERROR, "summary cannot be stored", "reason=\"%s\"", err->message);
     }
     ft_errand_end(errand);
 }
@@ -136,7 +136,7 @@ void ft_summary_on_summarized(ft_worker *worker, const json_t *message)
     const json_t *token = json_object_get(message, "token");
     if (!worker->summary || !json_is_object(summary) || !json_is_integer(token) ||
         (uint64_t)json_integer_value(token) != worker->summary->token) {
-        ft_worker_die(worker, FT_DEATH_MALFORMED, "a summary that nobody asked for");
+        ft_worker_die(worker, FT_DEATH_MALFORMED, "a summary without a request");
         return;
     }
     ft_summary *done = detach(worker);
@@ -181,7 +181,7 @@ static void compute(ft_errand *errand)
     unsigned count;
     ft_summary *summary = find(dispatch, errand->text, &count);
     if (dispatch->closing)
-        ft_error_set(&err, FT_IO, "the server ends");
+        ft_error_set(&err, FT_IO, "the server is stopping");
     else if (!summary && count >= SUMMARIES)
         ft_error_set(&err, FT_BUDGET, "%u summaries are being computed: try again later", count);
     if (err.code != FT_OK) {

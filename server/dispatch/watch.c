@@ -65,10 +65,10 @@ static void look_at(ft_worker *worker)
 {
     if (worker->project) ft_project_account(worker, ft_job_find(worker->dispatch, worker->job));
     if (is_silent(worker))
-        ft_worker_die(worker, FT_DEATH_SILENT, "nothing was heard of it for %llu ms",
+        ft_worker_die(worker, FT_DEATH_SILENT, "it was silent for %llu ms",
                       (unsigned long long)worker->dispatch->config->silence_ms);
     else if (is_large(worker))
-        ft_worker_die(worker, FT_DEATH_MEMORY, "its memory passed the budget of %u MiB",
+        ft_worker_die(worker, FT_DEATH_MEMORY, "its memory exceeded the budget of %u MiB",
                       worker->batch.memory_mb);
     else if (uv_now(worker->dispatch->loop) - worker->batch.pending >= FLUSH_MS)
         ft_batch_flush(worker);

@@ -64,7 +64,7 @@ static void on_hello(ft_worker *worker, const json_t *message)
     const json_t *protocol = json_object_get(message, "protocol");
     const char *version = json_string_value(json_object_get(message, "version"));
     if (json_integer_value(protocol) != FT_WIRE_PROTOCOL) {
-        ft_worker_die(worker, FT_DEATH_MALFORMED, "it speaks another version of the protocol");
+        ft_worker_die(worker, FT_DEATH_MALFORMED, "it has another version of the protocol");
         return;
     }
     free(worker->version);
@@ -138,8 +138,8 @@ static void on_frame(ft_worker *worker, const ft_wire_frame *frame)
         }
         return;
     }
-    ft_worker_die(worker, FT_DEATH_MALFORMED, "a %s frame while it is %s",
-                  ft_wire_name(frame->type), STATES[worker->state]);
+    ft_worker_die(worker, FT_DEATH_MALFORMED, "a %s frame in state %s", ft_wire_name(frame->type),
+                  STATES[worker->state]);
 }
 
 static void take_frames(ft_process *process)
@@ -149,7 +149,7 @@ static void take_frames(ft_process *process)
     while (process->worker && have) {
         ft_error err = FT_ERROR_INIT;
         if (ft_wire_decoder_next(&process->decoder, &frame, &have, &err) != FT_OK) {
-            ft_worker_die(process->worker, FT_DEATH_MALFORMED, "a broken frame: %.200s",
+            ft_worker_die(process->worker, FT_DEATH_MALFORMED, "a malformed frame: %.200s",
                           err.message);
             return;
         }
@@ -455,7 +455,7 @@ static void on_deadline(uv_timer_t *timer)
 {
     ft_worker *worker = timer->data;
     static const char *const WHAT[FT_WORKER_STATES] = {
-        [FT_WORKER_STARTING] = "it did not say hello",
+        [FT_WORKER_STARTING] = "it did not start",
         [FT_WORKER_LOADING] = "it did not load the trace",
         [FT_WORKER_WORKING] = "no answer",
         [FT_WORKER_INGESTING] = "it did not read the upload",
@@ -582,7 +582,7 @@ static void on_timer_closed(uv_handle_t *handle)
 
 void ft_worker_close(ft_worker *worker)
 {
-    if (worker->process) ft_worker_die(worker, FT_DEATH_STOPPED, "the server ends");
+    if (worker->process) ft_worker_die(worker, FT_DEATH_STOPPED, "the server is stopping");
     uv_close((uv_handle_t *)&worker->deadline, on_timer_closed);
     uv_close((uv_handle_t *)&worker->respawn, on_timer_closed);
     uv_close((uv_handle_t *)&worker->quiet, on_timer_closed);

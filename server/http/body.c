@@ -11,7 +11,7 @@
 static void too_long(ft_connection *connection, const char *what, uint64_t limit)
 {
     ft_strbuf detail = {0};
-    ft_strbuf_printf(&detail, "the body is longer than the limit of %llu bytes %s",
+    ft_strbuf_printf(&detail, "the body exceeds the limit of %llu bytes %s",
                      (unsigned long long)limit, what);
     ft_http_problem problem = {413, "limit-exceeded", detail.text, NULL, NULL};
     ft_connection_refuse(connection, &problem);
@@ -36,8 +36,7 @@ bool ft_http_take_body(ft_http_request *request, ft_http_body_limits limits, ft_
     }
     request->limits = limits;
     if (request->content_length > limits.sent) {
-        ft_http_fail(request, 413, "limit-exceeded",
-                     "the body of %llu bytes is longer than the limit of %llu",
+        ft_http_fail(request, 413, "limit-exceeded", "the body has %llu bytes; the limit is %llu",
                      (unsigned long long)request->content_length, (unsigned long long)limits.sent);
         return false;
     }
@@ -99,7 +98,7 @@ static void discard(ft_connection *connection)
     if (request->answered)
         connection->last = true;
     else
-        too_long(connection, "that is read here", FT_HTTP_DISCARD);
+        too_long(connection, "for a body that is discarded", FT_HTTP_DISCARD);
 }
 
 bool ft_body_deliver(ft_connection *connection)

@@ -353,7 +353,8 @@ static bool end_of_input(ft_connection *connection)
         if (!connection->writing) ft_connection_close(connection);
         return false;
     }
-    ft_http_problem cut = {400, "malformed-request", "the request is cut", NULL, NULL};
+    ft_http_problem cut = {400, "malformed-request", "the connection was closed within the request",
+                           NULL, NULL};
     ft_connection_refuse(connection, &cut);
     return true;
 }

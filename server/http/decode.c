@@ -140,6 +140,6 @@ ft_status ft_decoder_end(const ft_decoder *decoder, ft_error *err)
 {
     if (decoder->any && !decoder->inside) return FT_OK;
     return ft_error_offset(err, FT_INPUT, decoder->consumed,
-                           "the %s stream is cut: it ends in the middle of the data",
+                           "the %s stream is truncated: it ends within the data",
                            decoder->coding == GZIP ? "gzip" : "zstd");
 }

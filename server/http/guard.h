@@ -13,18 +13,19 @@
 /* What was wrong: the status to answer and one sentence. */
 #define FT_GUARD_FAULT_TABLE(X)                                                                    \
     X(NONE, 0, "")                                                                                 \
-    X(BARE_CR, 400, "a carriage return without a line feed after it")                              \
-    X(BARE_LF, 400, "a line that ends without a carriage return")                                  \
-    X(NUL, 400, "a NUL byte in a line")                                                            \
-    X(CONTROL, 400, "a control character in a line")                                               \
-    X(NO_METHOD, 400, "a request line that begins with no method")                                 \
-    X(TARGET_TEXT, 400, "a request target with a character that must be percent-encoded")          \
-    X(VERSION, 400, "a request line that does not end with the version, HTTP/1.1")                 \
-    X(FOLDED, 400, "a folded header: start each header on its own line, without leading blanks")   \
-    X(EMPTY_NAME, 400, "a header without a name")                                                  \
-    X(NO_COLON, 400, "a header line without a colon")                                              \
-    X(NAME, 400, "a header name with a character that is not allowed in it")                       \
-    X(CHUNK, 400, "a malformed chunk")                                                             \
+    X(BARE_CR, 400, "a carriage return is not followed by a line feed")                            \
+    X(BARE_LF, 400, "a line ends without a carriage return")                                       \
+    X(NUL, 400, "a line contains a NUL byte")                                                      \
+    X(CONTROL, 400, "a line contains a control character")                                         \
+    X(NO_METHOD, 400, "the request line does not begin with a method")                             \
+    X(TARGET_TEXT, 400, "the request target contains a character that must be percent-encoded")    \
+    X(VERSION, 400, "the request line does not end with a version, HTTP/1.1")                      \
+    X(FOLDED, 400,                                                                                 \
+      "a header is folded: start each header on its own line, without leading blanks")             \
+    X(EMPTY_NAME, 400, "a header has no name")                                                     \
+    X(NO_COLON, 400, "a header line has no colon")                                                 \
+    X(NAME, 400, "a header name contains a character that is not allowed")                         \
+    X(CHUNK, 400, "a chunk is malformed")                                                          \
     X(TARGET, 414, "the request line is too long")                                                 \
     X(HEADERS, 431, "the headers are too long")                                                    \
     X(COUNT, 431, "too many headers")

@@ -164,7 +164,7 @@ static const char *check_host(const ft_http_request *request)
     unsigned count;
     const ft_http_field *host = only_field(request, "host", &count);
     if (count == 0) return request->http_1_0 ? NULL : "the Host header is missing";
-    if (count > 1) return "there are several Host headers";
+    if (count > 1) return "the request has several Host headers";
     return host_is_well_formed(host->value) ? NULL : "the Host header is malformed";
 }
 
@@ -226,8 +226,9 @@ static const char *split_target(ft_http_request *request)
     if (path[length] == '?')
         request->query =
             ft_arena_strndup(request->arena, path + length + 1, strlen(path + length + 1));
-    return ft_http_unescape(request->path, false) ? NULL
-                                                  : "the request target is badly percent-encoded";
+    return ft_http_unescape(request->path, false)
+               ? NULL
+               : "the percent-encoding of the request target is malformed";
 }
 
 /* RFC 9112 §6.1 and §6.3: where chunked does not come last nobody knows where the body ends; with
@@ -300,7 +301,8 @@ static bool head_done(ft_connection *connection)
     request->keep_alive = keeps_alive(request);
     int major = connection->parser.http_major, minor = connection->parser.http_minor;
     if (major != 1 || minor > 1)
-        return refuse(connection, 505, "http-version", "HTTP/1.1 and HTTP/1.0 are served");
+        return refuse(connection, 505, "http-version",
+                      "this server supports HTTP/1.1 and HTTP/1.0");
     if (!check_head(request, &status, &text))
         return refuse(connection, status, "malformed-request", text);
     if (request->head) request->method = ft_arena_strndup(request->arena, "GET", 3);
@@ -317,9 +319,10 @@ static bool refuse_llhttp(ft_connection *connection, llhttp_errno_t code)
 {
     /* What is no token has not come past the guard. */
     if (code == HPE_INVALID_METHOD)
-        return refuse(connection, 501, "unknown-method", "this method is not known here");
+        return refuse(connection, 501, "unknown-method", "this server does not know the method");
     if (code == HPE_INVALID_VERSION || code == HPE_PAUSED_H2_UPGRADE)
-        return refuse(connection, 505, "http-version", "HTTP/1.1 and HTTP/1.0 are served");
+        return refuse(connection, 505, "http-version",
+                      "this server supports HTTP/1.1 and HTTP/1.0");
     ft_strbuf detail = {0};
     const char *reason = llhttp_get_error_reason(&connection->parser);
     ft_strbuf_printf(&detail, "the request is malformed: %s",
@@ -353,7 +356,8 @@ static bool agree(ft_connection *connection)
         (state == FT_GUARD_END) == connection->message_complete)
         return true;
     if (!spent && head_ended && connection->head_complete) return true;
-    return refuse(connection, 400, "malformed-request", "it is not clear where the request ends");
+    return refuse(connection, 400, "malformed-request",
+                  "the headers do not say clearly where the request ends");
 }
 
 bool ft_parser_feed(ft_connection *connection)

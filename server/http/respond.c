@@ -99,7 +99,7 @@ bool ft_http_refuse_unmatched(ft_http_request *request)
 {
     if (!is_unmatched(request)) return false;
     ft_http_fail(request, 412, "precondition-failed",
-                 "If-Match names none of the ETags that this has");
+                 "none of the ETags in If-Match is the current one: GET the resource again");
     return true;
 }
 

@@ -103,7 +103,7 @@ static ft_status resolve(const char *address, int port, struct sockaddr_storage 
     const char *host = strcmp(address, "localhost") == 0 ? "127.0.0.1" : address;
     if (uv_ip4_addr(host, port, (struct sockaddr_in *)to) == 0) return FT_OK;
     if (uv_ip6_addr(host, port, (struct sockaddr_in6 *)to) == 0) return FT_OK;
-    return ft_error_set(err, FT_USAGE, "\"%s\" is no IP address", address);
+    return ft_error_set(err, FT_USAGE, "\"%s\" is not an IP address", address);
 }
 
 static int bound_port(const uv_tcp_t *tcp)
@@ -147,12 +147,14 @@ static ft_status make_room(const char *path, ft_error *err)
 {
     struct stat info;
     if (strlen(path) >= sizeof((struct sockaddr_un *)0)->sun_path)
-        return ft_error_set(err, FT_USAGE, "the socket path is too long: %.200s", path);
+        return ft_error_set(err, FT_USAGE, "socket: the path is too long: %.200s", path);
     if (lstat(path, &info) != 0) return FT_OK;
     if (!S_ISSOCK(info.st_mode))
-        return ft_error_set(err, FT_CONFLICT, "%.200s exists and is no socket", path);
+        return ft_error_set(err, FT_CONFLICT,
+                            "%.200s exists and is not a socket: remove it or name another path",
+                            path);
     if (somebody_listens(path))
-        return ft_error_set(err, FT_CONFLICT, "another process serves %.200s", path);
+        return ft_error_set(err, FT_CONFLICT, "another process already listens on %.200s", path);
     unlink(path);
     return FT_OK;
 }

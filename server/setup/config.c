@@ -86,7 +86,7 @@ ft_status ft_config_set(ft_config *config, const char *name, const char *value, 
         set_text(config, o, value);
         return FT_OK;
     }
-    return ft_error_set(err, FT_USAGE, "no option is called %.64s; see foretelld --help", name);
+    return ft_error_set(err, FT_USAGE, "'%.64s' is not an option; see foretelld --help", name);
 }
 
 void ft_config_init(ft_config *config)
@@ -95,7 +95,7 @@ void ft_config_init(ft_config *config)
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         ft_error err = FT_ERROR_INIT;
         if (ft_config_set(config, OPTIONS[i].name, OPTIONS[i].standard, &err) == FT_OK) continue;
-        fprintf(stderr, "foretelld: bad default: %s\n", err.message);
+        fprintf(stderr, "foretelld: invalid default: %s\n", err.message);
         abort();
     }
 }
@@ -157,9 +157,10 @@ ft_status ft_config_read(ft_config *config, const char *path, ft_error *err)
 
 void ft_config_print_file(ft_strbuf *out)
 {
-    ft_strbuf_puts(out, "# Configuration of foretelld: every option with its default.\n"
-                        "# foretelld --config FILE reads it; options of the command line win.\n"
-                        "# Sizes take the suffixes k, m and g (powers of 1024).\n");
+    ft_strbuf_puts(out,
+                   "# Configuration of foretelld: every option with its default.\n"
+                   "# foretelld --config FILE reads it; options of the command line override it.\n"
+                   "# Sizes take the suffixes k, m and g (powers of 1024).\n");
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         const option *o = &OPTIONS[i];
         ft_strbuf_printf(out, "\n# %s\n%s =%s%s\n", o->doc, o->name, *o->standard ? " " : "",
@@ -209,10 +210,11 @@ ft_status ft_config_listen(const ft_config *config, char address[64], int *port,
     const char *text = config->listen, *colon = strrchr(text, ':');
     uint64_t number;
     if (!colon || colon - text > 60 || !parse_number(colon + 1, &number) || number > 65535)
-        return ft_error_set(err, FT_USAGE, "listen: \"%.64s\" is not ADDR:PORT", text);
+        return ft_error_set(err, FT_USAGE, "listen: \"%.64s\" is not an address; use ADDR:PORT",
+                            text);
     plain_address(text, (size_t)(colon - text), address);
     if (!is_address(address))
-        return ft_error_set(err, FT_USAGE, "listen: %s is no IP address", address);
+        return ft_error_set(err, FT_USAGE, "listen: %s is not an IP address", address);
     *port = (int)number;
     return FT_OK;
 }

@@ -34,5 +34,5 @@ ft_status ft_program_path(const char *configured, const char *name, const char *
     }
     *path = ft_strbuf_take(&found);
     if (access(*path, X_OK) == 0) return FT_OK;
-    return ft_error_set(err, FT_IO, "cannot run %s: %s; use --%s", *path, strerror(errno), option);
+    return ft_error_set(err, FT_IO, "cannot run %s: %s; set --%s", *path, strerror(errno), option);
 }

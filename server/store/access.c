@@ -45,12 +45,12 @@ ft_status ft_scopes_parse(const char *text, unsigned *scopes, ft_error *err)
                (strlen(SCOPES[i].name) != length || memcmp(SCOPES[i].name, at, length) != 0))
             i++;
         if (i == N_SCOPES)
-            return ft_error_set(err, FT_USAGE, "no scope is called \"%.*s\": read, submit, admin",
+            return ft_error_set(err, FT_USAGE, "\"%.*s\" is not a scope: use read, submit or admin",
                                 (int)(length < 32 ? length : 32), at);
         found |= SCOPES[i].bit;
         at += length + (at[length] == ',');
     }
-    if (!found) return ft_error_set(err, FT_USAGE, "name a scope: read, submit, admin");
+    if (!found) return ft_error_set(err, FT_USAGE, "a token needs a scope: read, submit or admin");
     *scopes = found;
     return FT_OK;
 }
@@ -186,8 +186,8 @@ static ft_status check_bytes(ft_sql *sql, const ft_request *request, ft_error *e
                                      "t", (const char *)request->other);
     if (status != FT_OK || stored <= request->task) return status;
     return ft_error_set(err, FT_CONFLICT,
-                        "with this trace project %s would have %lld bytes of traces stored, more "
-                        "than it may have (%lld)",
+                        "with this trace, project %s would have %lld bytes of stored traces, more "
+                        "than its limit of %lld",
                         request->other, (long long)stored, (long long)request->task);
 }
 

@@ -27,7 +27,7 @@ static const invariant INVARIANTS[] = {
     {"jobs with finished subproblems without a verdict",
      "SELECT count(*) FROM jobs j WHERE state IN ('solving', 'done') AND " LEASED_OF_J
      " <> " OPEN_OF_J " + " DECIDED_OF_J},
-    {"subproblems given up without a verdict",
+    {"abandoned subproblems without a verdict",
      "SELECT count(*) FROM tasks t WHERE kind = 'solve' AND state = 'poisoned' "
      "AND NOT EXISTS (SELECT 1 FROM verdicts WHERE task = t.id)"},
     {"verdicts of subproblems that are not finished",
@@ -41,18 +41,18 @@ static const invariant INVARIANTS[] = {
      "WHERE j.finished IS NOT NULL AND t.state IN ('ready', 'leased')) + (SELECT count(*) FROM "
      "jobs WHERE finished IS NOT NULL AND state IN ('solving', 'done') AND next <= last)"},
     {"tasks of no job", "SELECT count(*) FROM tasks WHERE job NOT IN (SELECT n FROM jobs)"},
-    {"leases that hold other tasks than they say",
+    {"leases whose tasks differ from their range",
      "SELECT (SELECT count(*) FROM leases l WHERE open <> (SELECT count(*) FROM tasks "
      "WHERE id BETWEEN l.low AND l.high AND token = l.token)) + "
      "(SELECT count(*) FROM tasks WHERE state = 'leased' AND token NOT IN "
      "(SELECT token FROM leases))"},
-    {"jobs without an end that have nothing to do",
+    {"unfinished jobs without tasks",
      "SELECT count(*) FROM jobs j WHERE finished IS NULL AND NOT (" WORK_OF_J ")"},
     {"jobs whose verdicts are not numbered 1, 2, ...",
      "SELECT count(*) FROM jobs j WHERE verdicts <> (SELECT count(*) FROM verdicts v "
      "WHERE v.job = j.n) OR verdicts <> (SELECT ifnull(max(n), 0) FROM verdicts v "
      "WHERE v.job = j.n)"},
-    {"tallies that are not what the verdicts add up to",
+    {"tallies that differ from the sum of the verdicts",
      "SELECT count(*) FROM (SELECT job, \"check\", verdict, count, records FROM tallies EXCEPT "
      "SELECT j.id, \"check\", verdict, sum(count), count(*) FROM verdicts v JOIN jobs j "
      "ON j.n = v.job GROUP BY 1, 2, 3)"},
@@ -63,7 +63,7 @@ static const invariant INVARIANTS[] = {
      "SELECT count(*) FROM jobs j WHERE state = 'done' AND "
      "(SELECT ifnull(sum(value), 0) FROM json_each(j.plan, '$.candidates')) <> "
      "(SELECT ifnull(sum(count), 0) FROM tallies WHERE job = j.id)"},
-    {"traces whose rows are not all there",
+    {"traces with missing rows",
      "SELECT count(*) FROM traces t WHERE stored_bytes <> "
      "(SELECT ifnull(sum(length(data)), 0) FROM blob_chunks WHERE blob = t.blob) OR "
      "(SELECT count(*) <> max(seq) + 1 FROM blob_chunks WHERE blob = t.blob)"},
@@ -79,13 +79,13 @@ static const invariant IN_FLIGHT[] = {
      "SELECT count(*) FROM jobs j JOIN verdicts v ON v.job = j.n LEFT JOIN tasks t "
      "ON t.id = v.task WHERE j.finished IS NULL AND (t.state IN ('ready', 'leased') "
      "OR (v.task & " FT_TASK_NUMBERS ") >= j.next)"},
-    {"jobs without an end that have nothing to do",
+    {"unfinished jobs without tasks",
      "SELECT count(*) FROM jobs j WHERE finished IS NULL AND NOT (" WORK_OF_J ")"},
     {"jobs whose verdicts are not numbered 1, 2, ...",
      "SELECT count(*) FROM jobs j WHERE finished IS NULL AND (verdicts <> (SELECT count(*) FROM "
      "verdicts v WHERE v.job = j.n) OR verdicts <> (SELECT ifnull(max(n), 0) FROM verdicts v "
      "WHERE v.job = j.n))"},
-    {"tallies that are not what the verdicts add up to",
+    {"tallies that differ from the sum of the verdicts",
      "SELECT count(*) FROM jobs j JOIN tallies t ON t.job = j.id WHERE j.finished IS NULL AND "
      "(t.count, t.records) IS NOT (SELECT sum(count), count(*) FROM verdicts v "
      "WHERE v.job = j.n AND v.\"check\" = t.\"check\" AND v.verdict = t.verdict)"},
@@ -105,8 +105,8 @@ static ft_status check_pages(ft_sql *sql, const char *file, ft_error *err)
     status = ft_sql_start(sql, &statement, err, "PRAGMA foreign_key_check", "");
     if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
     if (status == FT_OK && row)
-        return ft_error_set(err, FT_IO, "%s is damaged: a row of %.64s refers to none", file,
-                            ft_sql_text(statement, 0));
+        return ft_error_set(err, FT_IO, "%s is damaged: a row of %.64s refers to a missing row",
+                            file, ft_sql_text(statement, 0));
     return status;
 }
 
@@ -148,7 +148,7 @@ ft_status ft_store_check_version(ft_sql *sql, const char *file, ft_error *err)
     const int own = ft_store_schema_version();
     ft_status status = ft_sql_number(sql, &version, NULL, err, "PRAGMA user_version", "");
     if (status != FT_OK || version == own) return status;
-    return ft_error_set(err, FT_UNSUPPORTED, "%s has schema version %lld, this program %d: %s",
+    return ft_error_set(err, FT_UNSUPPORTED, "%s has schema version %lld; this program has %d: %s",
                         file, (long long)version, own,
                         version < own ? "start a daemon of this version on it first, or use the "
                                         "program that wrote it"

@@ -82,5 +82,5 @@ void ft_store_damage_note(json_t *report)
         json_object_get(report, "notes"),
         json_pack("{s:s, s:n, s:I, s:s}", "code", "damaged-witness", "event", "count",
                   (json_int_t)count, "text",
-                  "stored witnesses are damaged: what they showed is told as an error"));
+                  "stored witnesses are damaged: their findings are reported as errors"));
 }

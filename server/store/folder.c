@@ -11,8 +11,8 @@ static ft_status check_version(ft_sql *sql, ft_error *err)
     ft_status status = ft_sql_number(sql, &version, NULL, err, "PRAGMA user_version", "");
     if (status == FT_OK && version != ft_store_schema_version())
         return ft_error_set(err, FT_UNSUPPORTED,
-                            "the daemon that runs on this folder is of another version: restart it "
-                            "with this one first");
+                            "the daemon that uses this folder has another version: restart it "
+                            "with this version first");
     return status;
 }
 

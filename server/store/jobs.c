@@ -35,7 +35,7 @@ ft_status ft_store_job_move(ft_sql *sql, const char *job, ft_job_state to, ft_er
     ft_status status = ft_store_job_row(sql, job, &row, err);
     if (status != FT_OK) return status;
     if (!ft_job_state_may(row.state, to)) {
-        return ft_error_set(err, FT_CONFLICT, "a job that is %s cannot become %s",
+        return ft_error_set(err, FT_CONFLICT, "a job in state %s cannot become %s",
                             ft_job_state_name(row.state), ft_job_state_name(to));
     }
     status = ft_sql_run(sql, NULL, err,
@@ -237,7 +237,7 @@ static ft_status run_jobs(ft_sql *sql, ft_request *request, ft_error *err)
     ft_job_state state;
     const char *named = json_string_value(json_object_get(request->json, "state"));
     if (named && !ft_job_state_parse(named, &state))
-        return ft_error_set(err, FT_USAGE, "no job state is called %.32s", named);
+        return ft_error_set(err, FT_USAGE, "%.32s is not a job state", named);
     ft_status status = ft_store_cursor(request->third, INT64_MAX, &before, err);
     if (status == FT_OK) status = start_jobs(sql, request, before, &statement, err);
     if (status != FT_OK) return status;
@@ -360,7 +360,7 @@ static ft_status find_key(ft_sql *sql, ft_request *request, ft_error *err)
     if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
     if (status != FT_OK || !row) return status;
     if (strcmp(ft_sql_text(statement, 0), request->third) != 0)
-        return ft_error_set(err, FT_CONFLICT, "this Idempotency-Key came with another job before");
+        return ft_error_set(err, FT_CONFLICT, "this Idempotency-Key was used for another job");
     snprintf(job, sizeof job, "%s", ft_sql_text(statement, 1));
     status = ft_store_snapshot(sql, job, &request->result, err);
     if (status == FT_OK) json_object_set_new(request->result, "known", json_true());
@@ -404,7 +404,7 @@ static ft_status check_room(ft_sql *sql, const ft_request *request, ft_error *er
         "t", project);
     if (status != FT_OK || open < (int64_t)request->limit) return status;
     return ft_error_set(err, FT_BUDGET,
-                        "project %s has %lld jobs that have not ended, as many as it may have: "
+                        "project %s has %lld jobs that have not ended, its limit: "
                         "wait for one to end",
                         project, (long long)open);
 }
@@ -415,7 +415,7 @@ static ft_status run_job_create(ft_sql *sql, ft_request *request, ft_error *err)
     bool known;
     int64_t one;
     const char *trace = json_string_value(json_object_get(request->json, "trace"));
-    if (!trace) return ft_error_set(err, FT_USAGE, "trace: the job names none");
+    if (!trace) return ft_error_set(err, FT_USAGE, "trace: the job does not name a trace");
     ft_status status = request->other ? find_key(sql, request, err) : FT_OK;
     if (status != FT_OK || request->result) return status;
     status =

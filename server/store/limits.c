@@ -175,7 +175,7 @@ static ft_status run_room(ft_sql *sql, ft_request *request, ft_error *err)
                                      "t", (const char *)request->job);
     if (status != FT_OK || stored < request->task) return status;
     return ft_error_set(err, FT_CONFLICT,
-                        "project %s has %lld bytes of traces stored, as many as it may have (%lld)",
+                        "project %s has %lld bytes of stored traces; its limit is %lld",
                         request->job, (long long)stored, (long long)request->task);
 }
 
@@ -195,9 +195,10 @@ ft_status ft_limits_set(const char *folder, const char *project, const bool give
 {
     ft_store_folder opened = {.lock = -1};
     if (!ft_project_good(project))
-        return ft_error_set(err, FT_USAGE,
-                            "\"%.64s\" is no project: 1 to %d letters, digits, '.', '_', '-', '/'",
-                            project, FT_PROJECT_LENGTH);
+        return ft_error_set(
+            err, FT_USAGE,
+            "\"%.64s\" is not a project: use 1 to %d letters, digits, '.', '_', '-', '/'", project,
+            FT_PROJECT_LENGTH);
     ft_status status = ft_store_folder_open(folder, &opened, err);
     if (status == FT_OK) status = ft_sql_script(&opened.sql, "BEGIN IMMEDIATE", err);
     if (status == FT_OK) status = set_all(&opened.sql, project, given, values, err);

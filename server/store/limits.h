@@ -11,11 +11,12 @@
 #define FT_LIMIT_TABLE(X)                                                                          \
     X(JOBS, "jobs", "jobs that have not ended")                                                    \
     X(WORKERS, "workers", "workers at once")                                                       \
-    X(BYTES, "bytes", "bytes of traces as stored; more uploads are refused then")                  \
-    X(SECONDS, "seconds", "seconds of workers a day (UTC)")                                        \
-    X(MEMORY_MB, "memory-mb", "MiB of memory of a worker at one of its tasks")                     \
+    X(BYTES, "bytes", "bytes of stored traces; more uploads are refused")                          \
+    X(SECONDS, "seconds", "seconds of worker time a day (UTC)")                                    \
+    X(MEMORY_MB, "memory-mb", "MiB of memory for a worker at one of its tasks")                    \
     X(RETAIN_DAYS, "retain-days", "days until ended jobs are removed")                             \
-    X(RETAIN_BYTES, "retain-bytes", "bytes of traces from which on those unused longest go")
+    X(RETAIN_BYTES, "retain-bytes",                                                                \
+      "bytes of traces beyond which the least recently used are removed")
 
 typedef enum ft_limit {
 #define FT_ROW(symbol, name, doc) FT_LIMIT_##symbol,

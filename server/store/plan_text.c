@@ -73,10 +73,10 @@ static ft_status outside(feed *f, ft_error *err)
     while (f->at < f->end) {
         char c = *f->at++;
         if (t->depth == 0 && c != '{' && !is_space(c) && t->head.len == 0)
-            return ft_error_set(err, FT_INPUT, "a plan that is no object");
+            return ft_error_set(err, FT_INPUT, "the plan is not an object");
         if (t->head.len == HEAD_MOST)
             return ft_error_set(err, FT_INPUT,
-                                "a plan of more than %u MiB besides its records and subproblems",
+                                "the plan has more than %u MiB besides its records and subproblems",
                                 HEAD_MOST >> 20);
         bool opens = c == '[' && t->depth == 1 && !t->in_string;
         keep(t, c);
@@ -103,7 +103,8 @@ static ft_status element_begins(feed *f, ft_error *err)
 {
     if (!skip_space(f)) return FT_OK;
     if (*f->at != '{')
-        return ft_error_set(err, FT_INPUT, "a plan lists what is no record and no subproblem");
+        return ft_error_set(err, FT_INPUT,
+                            "the plan lists something other than records and subproblems");
     f->text->place = FT_PLAN_ELEMENT;
     return FT_OK;
 }
@@ -122,7 +123,7 @@ static ft_status after(feed *f, ft_error *err)
         close_list(f);
         return FT_OK;
     }
-    if (*f->at++ != ',') return ft_error_set(err, FT_INPUT, "a comma of a plan's is missing");
+    if (*f->at++ != ',') return ft_error_set(err, FT_INPUT, "the plan lacks a comma");
     f->text->place = FT_PLAN_NEXT;
     return FT_OK;
 }

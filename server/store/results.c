@@ -94,7 +94,7 @@ void ft_results_release(ft_results *results)
 static ft_status check_witness(const ft_record *record, ft_error *err)
 {
     if (record->verdict != FT_VERDICT_VIOLATION)
-        return ft_error_set(err, FT_INPUT, "a witness of what is no violation");
+        return ft_error_set(err, FT_INPUT, "a witness for a verdict other than a violation");
     return record->witness ? ft_error_set(err, FT_INPUT, "a record with two witnesses") : FT_OK;
 }
 
@@ -149,7 +149,7 @@ ft_status ft_witness_read(const void *bytes, size_t length, ft_strbuf *text, ft_
     ft_error why = FT_ERROR_INIT;
     unsigned long long size = ZSTD_getFrameContentSize(bytes, length);
     if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR || size > WITNESS_MOST)
-        return damaged("its size is not known or too large", err);
+        return damaged("its size is unknown or too large", err);
     char *plain = ft_alloc(size + 1);
     size_t got = ZSTD_decompress(plain, size, bytes, length);
     ft_status status = FT_OK;

@@ -42,7 +42,7 @@ static ft_status add_violation(sqlite3_stmt *statement, violations *v, ft_error 
     ft_scan_member of[] = {{.name = "fingerprint"}, {.name = "message"}};
     if (!*text) return ft_error_set(err, FT_IO, "the store failed: out of memory");
     if (ft_scan_object(text, strlen(text), of, 2, &why) != FT_OK)
-        return ft_error_set(err, FT_INTERNAL, "the store holds bad JSON: %s", why.message);
+        return ft_error_set(err, FT_INTERNAL, "the store holds malformed JSON: %s", why.message);
     v->items = ft_vec_grow(v->items, &v->room, v->count + 1, sizeof *v->items);
     violation *its = &v->items[v->count];
     *its = (violation){

@@ -21,7 +21,7 @@ static ft_status status_of(sqlite3 *db)
 ft_status ft_sql_failed(const ft_sql *sql, const char *what, ft_error *err)
 {
     ft_status status = status_of(sql->db);
-    if (status == FT_FULL) what = "the store has no room: free some on its disk, then try again";
+    if (status == FT_FULL) what = "the store's disk is full: free some space, then try again";
     return ft_error_set(err, status, "%s: %s", what, sqlite3_errmsg(sql->db));
 }
 
@@ -106,7 +106,7 @@ ft_status ft_sql_migrate(ft_sql *sql, const char *const *migrations, ft_error *e
     if (status != FT_OK) return status;
     if (version < 0 || version > known) {
         return ft_error_set(err, FT_UNSUPPORTED,
-                            "the database has schema version %lld, this program knows up to %d: "
+                            "the database has schema version %lld; this program supports up to %d: "
                             "use the foretelld that wrote it, or a newer one",
                             (long long)version, known);
     }
@@ -214,7 +214,7 @@ ft_status ft_sql_number(ft_sql *sql, int64_t *value, bool *found, ft_error *err,
     int result = sqlite3_step(statement);
     if (result != SQLITE_ROW && result != SQLITE_DONE) return failed(sql, err);
     if (result == SQLITE_DONE && !found)
-        return ft_error_set(err, FT_INTERNAL, "the store lacks a row that must be there");
+        return ft_error_set(err, FT_INTERNAL, "the store lacks a row that it must have");
     if (result == SQLITE_ROW) *value = sqlite3_column_int64(statement, 0);
     if (found) *found = result == SQLITE_ROW;
     note_reset(sql, statement);

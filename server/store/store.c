@@ -154,7 +154,7 @@ static ft_status run_in_turn(ft_sql *sql, ft_request *request, bool *shared, ft_
     }
     *shared = *shared || request->writes;
     if (sound && ft_sql_in_transaction(sql)) return FT_OK;
-    return ft_sql_failed(sql, "the store undid a transaction", err);
+    return ft_sql_failed(sql, "the store rolled a transaction back", err);
 }
 
 /* Requests that share a transaction are answered alike when it cannot be committed: the reads too,
@@ -179,7 +179,7 @@ static bool run_group(ft_sql *sql, ft_request *first)
     if (ft_sql_in_transaction(sql)) undo_all(sql);
     if (ft_sql_in_transaction(sql)) {
         ft_error err = FT_ERROR_INIT;
-        ft_error_set(&err, FT_IO, "the store cannot undo a transaction: %s",
+        ft_error_set(&err, FT_IO, "the store cannot roll a transaction back: %s",
                      sqlite3_errmsg(sql->db));
         fail_all(first, &err);
     } else if (writes) {

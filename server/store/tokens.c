@@ -26,16 +26,18 @@ static ft_status list_projects(const char *text, char out[FT_PROJECTS_LENGTH], f
         snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1),
                  at);
         if (!ft_project_good(name))
-            return ft_error_set(err, FT_USAGE,
-                                "\"%s\" is no project: 1 to %d letters, digits, '.', '_', '-', '/'",
-                                name, FT_PROJECT_LENGTH);
+            return ft_error_set(
+                err, FT_USAGE,
+                "\"%s\" is not a project: use 1 to %d letters, digits, '.', '_', '-', '/'", name,
+                FT_PROJECT_LENGTH);
         if (used + length + 2 > FT_PROJECTS_LENGTH)
             return ft_error_set(err, FT_USAGE, "too many projects for one token");
         used += (size_t)snprintf(out + used, FT_PROJECTS_LENGTH - used, "%s,", name);
         at += length + (at[length] == ',');
     }
     if (used > 1) return FT_OK;
-    return ft_error_set(err, FT_USAGE, "name a project, or leave the option out for all of them");
+    return ft_error_set(err, FT_USAGE,
+                        "--projects needs a project; without the option the token is for all");
 }
 
 static ft_status make_token(char token[FT_TOKEN_LENGTH + 1], ft_error *err)
@@ -52,7 +54,8 @@ static ft_status insert(ft_sql *sql, const ft_token_options *o, const char *proj
                         const char *token, ft_error *err)
 {
     char id[FT_TOKEN_ID + 1], hash[FT_DIGEST_HEX + 1];
-    if (!ft_token_split(token, id, hash)) return ft_error_set(err, FT_INTERNAL, "a bad token");
+    if (!ft_token_split(token, id, hash))
+        return ft_error_set(err, FT_INTERNAL, "the token is malformed");
     int64_t now = ft_store_now();
     return ft_sql_run(sql, NULL, err,
                       "INSERT INTO tokens (id, hash, name, scopes, projects, rate, max_upload, "

@@ -24,7 +24,7 @@ ft_status ft_store_random_hex(char *text, size_t digits, ft_error *err)
     size_t count = digits / 2;
     assert(count <= sizeof bytes);
     if (getrandom(bytes, count, 0) != (ssize_t)count)
-        return ft_error_set(err, FT_IO, "the system gives no random bytes");
+        return ft_error_set(err, FT_IO, "the system returned no random bytes");
     for (size_t i = 0; i < count; i++) {
         text[2 * i] = DIGITS[bytes[i] >> 4];
         text[2 * i + 1] = DIGITS[bytes[i] & 15];
@@ -50,7 +50,8 @@ ft_status ft_store_parse(sqlite3_stmt *statement, int column, json_t **json, ft_
     if (!*text && sqlite3_errcode(sqlite3_db_handle(statement)) == SQLITE_NOMEM)
         return ft_error_set(err, FT_IO, "the store failed: out of memory");
     json_t *parsed = json_loads(text, JSON_DECODE_ANY, &where);
-    if (!parsed) return ft_error_set(err, FT_INTERNAL, "the store holds bad JSON: %s", where.text);
+    if (!parsed)
+        return ft_error_set(err, FT_INTERNAL, "the store holds malformed JSON: %s", where.text);
     *json = parsed;
     return FT_OK;
 }
@@ -70,7 +71,7 @@ ft_status ft_store_cursor(const char *text, int64_t first, int64_t *cursor, ft_e
     /* Digits alone, and no zeros before them: what has a number has one name. */
     bool plain = *text >= '0' && *text <= '9' && (*text != '0' || text[1] == '\0');
     if (!plain || *end != '\0')
-        return ft_error_set(err, FT_USAGE, "the cursor is not one that this server gave out");
+        return ft_error_set(err, FT_USAGE, "the cursor was not issued by this server");
     *cursor = value;
     return FT_OK;
 }

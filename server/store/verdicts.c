@@ -165,7 +165,7 @@ static json_t *unrecorded(ft_job_state state)
     if (state != FT_JOB_DONE) return json_pack("{s:n, s:n}", "verdict", "reason");
     return json_pack("{s:s, s:{s:s, s:s}}", "verdict", ft_verdict_name(FT_VERDICT_SAFE), "reason",
                      "pass", ft_reason_name(FT_REASON_CONSTANT), "text",
-                     "no event or pair of events of the trace could violate it");
+                     "no event or pair of events of the trace can violate it");
 }
 
 static json_t *property_line(const json_t *property, size_t index, const json_t *record,
@@ -290,7 +290,7 @@ static ft_status reviewed_text(ft_sql *sql, const char *job, int64_t n, const js
 static void splice_witness(const ft_strbuf *witness, ft_strbuf *record)
 {
     if (witness->len == 0 || record->len == 0) return;
-    record->len--; /* the closing brace */
+    ft_strbuf_cut(record, record->len - 1); /* the closing brace */
     ft_strbuf_puts(record, ",\"witness\":");
     ft_strbuf_add(record, witness->text, witness->len);
     ft_strbuf_puts(record, "}");
@@ -313,7 +313,7 @@ static ft_status add_text(ft_sql *sql, sqlite3_stmt *statement, const char *job,
         ft_strbuf_puts(&text, ft_sql_text(statement, 0));
     }
     splice_witness(witness, &text);
-    if (text.len > 0) text.len--; /* the closing brace */
+    if (text.len > 0) ft_strbuf_cut(&text, text.len - 1); /* the closing brace */
     ft_strbuf_printf(&text, ",\"finding\":\"%s-%lld\"}", job, (long long)n);
     if (status == FT_OK) *entry = json_stringn_nocheck(text.text, text.len);
     ft_strbuf_release(&text);

@@ -152,7 +152,7 @@ ft_status ft_store_job_webhook(ft_sql *sql, const char *job, const char *project
                                      "SELECT 1 FROM webhooks WHERE project = ?1", "t", project);
     if (status == FT_OK && !known)
         return ft_error_set(err, FT_USAGE,
-                            "project %.64s has no webhook secret yet: an admin makes one with "
+                            "project %.64s has no webhook secret yet: an admin creates one with "
                             "PUT /v1/webhooks",
                             project);
     if (status != FT_OK) return status;
@@ -255,10 +255,11 @@ static ft_status run_deliveries(ft_sql *sql, ft_request *request, ft_error *err)
     json_t *list = json_array();
     request->result = json_pack("{s:o, s:n}", "deliveries", list, "next");
     if (state && !is_state(state))
-        return ft_error_set(err, FT_USAGE,
-                            "no delivery is %.32s: pending, sending, delivered or "
-                            "failed",
-                            state);
+        return ft_error_set(
+            err, FT_USAGE,
+            "%.32s is not a state of deliveries: use pending, sending, delivered or "
+            "failed",
+            state);
     ft_status status = ft_store_cursor(request->third, INT64_MAX, &before, err);
     if (status == FT_OK)
         status = ft_sql_start(sql, &statement, err,
@@ -305,7 +306,7 @@ static ft_status run_repeat(ft_sql *sql, ft_request *request, ft_error *err)
         return ft_error_set(err, FT_NOT_FOUND, "no delivery %.32s", delivery);
     if (status == FT_OK && !may)
         return ft_error_set(err, FT_CONFLICT,
-                            "delivery %.32s has not ended, or its project has no webhook any more",
+                            "delivery %.32s has not ended, or its project no longer has a webhook",
                             delivery);
     if (status != FT_OK) return status;
     return ft_sql_run(sql, NULL, err,

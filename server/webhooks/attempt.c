@@ -121,7 +121,8 @@ static void read_answer(ft_attempt *a)
         json_loadb(ft_strbuf_text(&a->answer), a->answer.len, JSON_REJECT_DUPLICATES, NULL);
     json_int_t status = json_integer_value(json_object_get(answer, "status"));
     const char *reason = json_string_value(json_object_get(answer, "error"));
-    if (!reason) reason = a->late ? "it took too long" : "the sending process ended badly";
+    if (!reason)
+        reason = a->late ? "the receiver did not answer in time" : "the sending process failed";
     end(a, status >= 200 && status < 600 ? (int)status : 0, reason);
     json_decref(answer);
 }

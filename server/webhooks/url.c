@@ -41,7 +41,7 @@ static ft_status check_host(const char *host, ft_error *err)
     bool number, local = strcasecmp(host, "localhost") == 0 || ends_in(host, ".localhost");
     if (!local && ft_host_is_public(host, &number)) return FT_OK;
     return ft_error_set(err, FT_USAGE,
-                        "a webhook may not go to %.64s: it is not an address of the public "
+                        "a webhook must not go to %.64s: it is not an address of the public "
                         "internet (webhook-allow-private)",
                         host);
 }
@@ -52,12 +52,13 @@ ft_status ft_webhook_url_check(const char *url, bool private_allowed, ft_error *
     const char *from = after_scheme(url);
     if (!from || strlen(url) > FT_WEBHOOK_URL || !is_visible(url))
         return ft_error_set(err, FT_USAGE,
-                            "a webhook is an http or https URL of at most %d visible ASCII "
+                            "a webhook must be an http or https URL of at most %d visible ASCII "
                             "characters",
                             FT_WEBHOOK_URL);
     size_t authority = strcspn(from, "/?#");
     if (memchr(from, '@', authority))
-        return ft_error_set(err, FT_USAGE, "a webhook's URL has no user name or password");
+        return ft_error_set(err, FT_USAGE,
+                            "a webhook's URL must not contain a user name or password");
     size_t length = host_length(from, authority);
     if (length == 0 || length >= sizeof host)
         return ft_error_set(err, FT_USAGE, "a webhook's URL needs a host");

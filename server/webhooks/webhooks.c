@@ -207,7 +207,7 @@ ft_webhooks *ft_webhooks_new(ft_app *app)
     webhooks->able = ft_program_path(app->config->webhook_program, PROGRAM, "webhook-program",
                                      &webhooks->program, &err) == FT_OK;
     if (!webhooks->able)
-        ft_log(FT_LOG_WARN, "webhooks will not be delivered", "reason=\"%s\"", err.message);
+        ft_log(FT_LOG_WARN, "webhooks are not delivered", "reason=\"%s\"", err.message);
     uv_timer_init(app->loop, &webhooks->timer);
     webhooks->timer.data = webhooks;
     webhooks->watch = ft_dispatch_watch(app->dispatch, NULL, on_change, webhooks);

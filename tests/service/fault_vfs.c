@@ -100,7 +100,7 @@ uint64_t ft_fault_vfs_struck(void)
 static void apply(ft_strbuf *content, const change *c, size_t from, size_t to)
 {
     if (!c->bytes) {
-        if ((size_t)c->at < content->len) content->len = (size_t)c->at;
+        if ((size_t)c->at < content->len) ft_strbuf_cut(content, (size_t)c->at);
         return;
     }
     while (content->len < (size_t)c->at + to) ft_strbuf_add(content, "", 1);

@@ -149,7 +149,7 @@ static int x_write(sqlite3_file *f, const void *bytes, int length, sqlite3_int64
 static int x_truncate(sqlite3_file *f, sqlite3_int64 size)
 {
     node *n = node_of(f);
-    if ((size_t)size < n->content.len) n->content.len = (size_t)size;
+    if ((size_t)size < n->content.len) ft_strbuf_cut(&n->content, (size_t)size);
     return SQLITE_OK;
 }
 

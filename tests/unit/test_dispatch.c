@@ -285,7 +285,7 @@ static void test_failed_plan(void **state)
 {
     check_failed_plan(*state, "fail", json_object(), "usage", "no such location");
     check_failed_plan(*state, "crash", json_object(), "internal", "crashed");
-    check_failed_plan(*state, "call", json_object(), "internal", "a system call that it may not");
+    check_failed_plan(*state, "call", json_object(), "internal", "made a forbidden system call");
     check_failed_plan(*state, "miscount", json_object(), "internal", "add up");
     check_failed_plan(*state, "cut", json_object(), "internal", "another length");
     check_failed_plan(*state, "hang", limits(100, 300), "budget-exhausted", "300 ms");

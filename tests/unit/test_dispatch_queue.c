@@ -197,9 +197,9 @@ static void test_time_of_a_project(void **state)
     const json_t *reason = json_object_get(record, "reason");
     assert_string_equal(text_of(record, "verdict"), "unknown");
     assert_string_equal(text_of(reason, "pass"), "budget");
-    assert_non_null(strstr(text_of(reason, "text"), "the project's budget of 1 s"));
+    assert_non_null(strstr(text_of(reason, "text"), "the project has used its 1 s"));
     json_decref(record);
-    refuse_job(f, "a", "of today");
+    refuse_job(f, "a", "for today");
     check_job(f, "safe", project("b"), (tally){.safe = 1});
 }
 
@@ -269,7 +269,7 @@ static void test_memory_of_a_job(void **state)
     assert_string_equal(text_of(record, "verdict"), "unknown");
     assert_string_equal(text_of(json_object_get(record, "reason"), "pass"), "budget");
     assert_string_equal(text_of(last, "death"), "out-of-memory");
-    assert_non_null(strstr(text_of(last, "message"), "passed the budget of 100 MiB"));
+    assert_non_null(strstr(text_of(last, "message"), "exceeded the budget of 100 MiB"));
     json_decref(record);
 }
 

@@ -288,7 +288,7 @@ static const struct {
     {"GET /a HTTP/1.1\r\n" HOST "A: b\nC: d\r\n\r\n", "400", "without a carriage return"},
     {"GET /a HTTP/1.1\r\n" HOST "A: b\r\n c\r\n\r\n", "400", "folded"},
     {"GET /a HTTP/1.1\r\n" HOST "A: b\r\n\tc\r\n\r\n", "400", "folded"},
-    {"GET /a HTTP/1.1\r\n" HOST ": b\r\n\r\n", "400", "without a name"},
+    {"GET /a HTTP/1.1\r\n" HOST ": b\r\n\r\n", "400", "has no name"},
     {"GET /a HTTP/1.1\r\n" HOST "A b\r\n\r\n", "400", "header name"},
     {"GET /a HTTP/1.1\r\n" HOST "A : b\r\n\r\n", "400", "header name"},
     {"GET /a HTTP/1.1\r\n" HOST "Ab\r\n\r\n", "400", "colon"},
@@ -398,7 +398,7 @@ static void plain_bodies(void **state)
     post(NULL, "hello", 5, "200", "\r\n\r\n5");
     post("identity", "hello", 5, "200", "\r\n\r\n5");
     post(NULL, body, SENT_MAX, "200", "\r\n\r\n262144");
-    post(NULL, body, SENT_MAX + 1, "413", "longer than the limit");
+    post(NULL, body, SENT_MAX + 1, "413", "the limit is");
     post("br", "hello", 5, "415", "send gzip, zstd or none");
     post("gzip, gzip", "hello", 5, "415", "send gzip, zstd or none");
     expect_text("POST /sum HTTP/1.1\r\n" HOST CLOSE "Content-Length: 0\r\n\r\n", "200",
@@ -409,9 +409,9 @@ static void coded_bodies(void **state, const char *coding, char *coded, size_t l
 {
     (void)state;
     post(coding, coded, length, "200", "\r\n\r\n500000");
-    post(coding, coded, length - 5, "400", "is cut");
-    post(coding, coded, 3, "400", "is cut");
-    post(coding, "", 0, "400", "is cut");
+    post(coding, coded, length - 5, "400", "is truncated");
+    post(coding, coded, 3, "400", "is truncated");
+    post(coding, "", 0, "400", "is truncated");
     post(coding, "this is not compressed at all", 29, "400", "corrupt");
     char *twice = ft_alloc(2 * length);
     memcpy(twice, coded, length);
@@ -513,7 +513,7 @@ static void expect_continue(void **state)
     ft_strbuf_release(&out);
     expect_text("POST /sum HTTP/1.1\r\n" HOST
                 "Expect: 100-continue\r\nContent-Length: 9999999\r\n\r\n",
-                "413", "longer");
+                "413", "limit");
 }
 
 /* ---- Connections ----------------------------------------------------------------------------- */

@@ -92,8 +92,7 @@ static json_t *outcome(CURLcode code, long status, const sending *s)
 {
     /* Whatever became of the answer's body: its status is what was asked for. */
     if (status >= 200) return json_pack("{s:I}", "status", (json_int_t)status);
-    if (s->refused)
-        return json_pack("{s:s}", "error", "the address is not one of the public internet");
+    if (s->refused) return json_pack("{s:s}", "error", "the address is not in the public internet");
     return json_pack("{s:s}", "error", s->reason[0] ? s->reason : curl_easy_strerror(code));
 }
 

@@ -253,7 +253,7 @@ export interface Stats {
   history: Record<string, number[]>;
 }
 
-/** What the token in use allows; `open`: there are no tokens. */
+/** Scopes and projects of the token; `open`: the server has no tokens. */
 export interface Permissions {
   open: boolean;
   scopes: string[];
