@@ -69,7 +69,7 @@ typedef enum ft_route_needs {
     X("GET", "/v1/uploads/{upload}", SUBMIT, ft_serve_reading, NULL,                               \
       "Progress and result of an upload")                                                          \
     X("GET", "/v1/traces", READ, ft_serve_traces, NULL, "Traces, newest first")                    \
-    X("GET", "/v1/traces/{trace}", READ, ft_serve_trace, NULL,                                     \
+    X("GET", "/v1/traces/{trace}", READ, ft_serve_trace_meta, NULL,                                \
       "Format, size and counts of a trace")                                                        \
     X("GET", "/v1/traces/{trace}/content", READ, ft_serve_content, NULL,                           \
       "Its canonical binary form")                                                                 \
@@ -113,7 +113,7 @@ void ft_serve_openapi(ft_api *api, ft_http_request *request);
 void ft_serve_upload(ft_api *api, ft_http_request *request);
 void ft_serve_reading(ft_api *api, ft_http_request *request);
 void ft_serve_traces(ft_api *api, ft_http_request *request);
-void ft_serve_trace(ft_api *api, ft_http_request *request);
+void ft_serve_trace_meta(ft_api *api, ft_http_request *request);
 void ft_serve_content(ft_api *api, ft_http_request *request);
 void ft_serve_job_create(ft_api *api, ft_http_request *request, const json_t *body);
 void ft_serve_jobs(ft_api *api, ft_http_request *request);

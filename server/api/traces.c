@@ -26,7 +26,7 @@ static void on_trace(void *data, const ft_error *err, json_t *meta)
     ft_http_reply_json(request, 200, view);
 }
 
-void ft_serve_trace(ft_api *api, ft_http_request *request)
+void ft_serve_trace_meta(ft_api *api, ft_http_request *request)
 {
     ft_store_trace(api->app->store, ft_http_param(request, 0), on_trace, ft_call_new(api, request));
 }
