@@ -87,7 +87,7 @@ static ft_program *make_and_run(uint64_t seed, uint32_t branches, uint32_t attem
     choose_rarities(program, seed);
     program->builder = ft_builder_new(FT_FORMAT_NDJSON);
     ft_program_make(program);
-    *end = ft_program_execute(program);
+    *end = ft_program_run(program);
     return program;
 }
 

@@ -118,6 +118,6 @@ typedef enum ft_run_end {
     FT_RUN_STUCK,        /* a thread has not ended */
     FT_RUN_STUCK_HOLDING /* likewise, and a lock is held */
 } ft_run_end;
-ft_run_end ft_program_execute(ft_program *program);
+ft_run_end ft_program_run(ft_program *program);
 
 #endif

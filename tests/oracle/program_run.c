@@ -539,7 +539,7 @@ static ft_run_end end_of(const run *r)
     return complete ? FT_RUN_COMPLETE : holding ? FT_RUN_STUCK_HOLDING : FT_RUN_STUCK;
 }
 
-ft_run_end ft_program_execute(ft_program *program)
+ft_run_end ft_program_run(ft_program *program)
 {
     run r = {.program = program};
     uint32_t stickiness = ft_program_below(program, 3) * 40;
