@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "raw/schedule.h"
 
 ft_cells *ft_cells_new(void)
@@ -16,11 +17,13 @@ ft_cells *ft_cells_new(void)
 
 void ft_cells_keep_ordered(ft_cells *cells)
 {
+    FT_REQUIRE(!cells->turn);
     cells->keeps_ordered = true;
 }
 
 void ft_cells_tell_ordered(ft_cells *cells)
 {
+    FT_REQUIRE(!cells->turn);
     cells->tells_ordered = true;
 }
 
@@ -189,6 +192,7 @@ uint32_t ft_cells_allocation_of(const ft_cells *cells, const granule *g)
 
 uint32_t ft_cells_owner_of(const ft_cells *cells, uint64_t address, uint32_t block)
 {
+    assert(block == FT_NO_ALLOCATION || block < cells->allocations.len);
     if (block != FT_NO_ALLOCATION) return cells->allocations.data[block].thread;
     for (size_t t = cells->actors.len; t-- > 0;) { /* the memory of a stack is used again */
         const actor *a = &cells->actors.data[t];
@@ -219,6 +223,7 @@ static void end_overlaid(ft_cells *cells, uint64_t address, uint64_t size)
 
 static void begin_allocation(ft_cells *cells, uint64_t address, uint64_t size, uint32_t thread)
 {
+    assert(cells->turn || cells->settled);
     uint32_t index = (uint32_t)cells->allocations.len;
     end_lives(cells, address, size);
     if (cells->settled) return;
@@ -539,6 +544,7 @@ static void add_cells(ft_cells *cells, granule *g)
     for (unsigned from = 0, to; from < GRANULE; from = to) {
         for (to = from + 1; to < GRANULE && !(g->bounds >> to & 1);) to++;
         if (!(conflict >> from & 1)) continue;
+        assert(to <= GRANULE);
         ft_cell cell = {.address = g->address + from,
                         .size = to - from,
                         .allocation = block,
@@ -580,6 +586,7 @@ static void link_lives(ft_cells *cells)
 static jump jump_behind(const jump *all, uint32_t index, uint32_t before)
 {
     if (before == FT_NO_ALLOCATION) return (jump){index, 0};
+    assert(before < index);
     const jump *b = &all[before], *c = &all[b->far];
     bool doubles = b->depth - c->depth == c->depth - all[c->far].depth;
     return (jump){doubles ? c->far : before, b->depth + 1};
@@ -604,6 +611,7 @@ static int by_start(const void *a, const void *b)
 
 void ft_cells_settle(ft_cells *cells)
 {
+    FT_REQUIRE(!cells->settled && !cells->in_batch);
     make_jumps(cells);
     if (cells->tells_ordered) tell_ordered(cells);
     for (size_t i = 0; i < cells->granules.len; i++) add_cells(cells, &cells->granules.data[i]);
@@ -614,8 +622,18 @@ void ft_cells_settle(ft_cells *cells)
         qsort(cells->fences.data, cells->fences.len, sizeof *cells->fences.data, by_start);
     ft_cells_want_settle(cells);
     if (cells->tells_ordered) ft_cells_order_again(cells);
+    cells->begun_before = cells->begun;
+    cells->turns_before = cells->turn;
     cells->turn = cells->begun = 0;
     cells->settled = true;
+    FT_CHECK(ft_cells_is_sound(cells));
+}
+
+void ft_cells_end(const ft_cells *cells)
+{
+    FT_REQUIRE(cells->settled);
+    assert(cells->begun == cells->begun_before);
+    assert(cells->turn == cells->turns_before);
 }
 
 void ft_cells_turn(ft_cells *cells, uint32_t thread)
@@ -626,10 +644,12 @@ void ft_cells_turn(ft_cells *cells, uint32_t thread)
 
 bool ft_cells_is_fenced(ft_cells *cells, uint32_t thread)
 {
+    FT_REQUIRE(cells->settled);
     fence *now = &cells->fenced;
     actor *a = ft_cells_actor_of(cells, thread);
     for (; cells->next_fence < cells->fences.len; cells->next_fence++) {
         const fence *next = &cells->fences.data[cells->next_fence];
+        assert(next->from >= now->from);
         if (next->from > cells->turn) break;
         now->from = next->from;
         if (next->to > now->to) now->to = next->to;
@@ -662,12 +682,14 @@ uint64_t ft_cells_heap(const ft_cells *cells, uint64_t *low)
 
 ft_cells_extent ft_cells_extent_of(const ft_cells *cells, uint32_t index)
 {
+    FT_REQUIRE(index < cells->allocations.len);
     const allocation *a = &cells->allocations.data[index];
     return (ft_cells_extent){a->address, a->size, a->stack, a->told};
 }
 
 const ft_cell *ft_cells_get(const ft_cells *cells, uint32_t cell)
 {
+    FT_REQUIRE(cell < cells->cells.len);
     return &cells->cells.data[cell];
 }
 
@@ -695,6 +717,7 @@ static const granule *living(const ft_cells *cells, page *p, uint64_t i)
 
 uint32_t ft_cells_at(ft_cells *cells, uint64_t address, uint32_t *skip)
 {
+    FT_REQUIRE(cells->settled);
     uint64_t key = address / GRANULE, next = (key + 1) * GRANULE;
     *skip = (uint32_t)(next - address);
     page *p = page_at(cells, key, false);
@@ -761,8 +784,10 @@ static inline uint32_t find_cell(ft_cells *cells, uint64_t address, uint32_t siz
 
 void ft_cells_find(ft_cells *cells, const ft_raw_event *events, uint32_t n, uint32_t *found)
 {
+    FT_REQUIRE(cells->settled && n <= FT_RAW_BATCH);
     for (uint32_t i = 0; i < n; i++)
         found[i] = events[i].code >= FT_RAW_ENTER
                        ? FT_NO_CELL
                        : find_cell(cells, events[i].address, 1u << events[i].code % 8);
+    FT_CHECK(ft_cells_are_found(cells, events, n, found));
 }

@@ -102,6 +102,8 @@ uint32_t ft_cells_stack_at(const ft_cells *cells, uint64_t address);
  * access is looked up by ft_cells_find, piece by piece by ft_cells_at. */
 void ft_cells_settle(ft_cells *cells);
 void ft_cells_follow(ft_cells *cells, const ft_raw_record *record);
+/* After the second pass, which has to have met the same turns and lives as the first. */
+void ft_cells_end(const ft_cells *cells);
 
 /* Is a write by code without hooks found after that thread's end, which may have done it? */
 bool ft_cells_late(const ft_cells *cells, uint32_t thread);

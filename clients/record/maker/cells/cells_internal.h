@@ -216,6 +216,7 @@ struct ft_cells {
     bool tells_ordered; /* ft_cells_tell_ordered */
     ft_map handed;      /* first pass, with that: key of a granule on a stack -> its frame */
     bool settled;
+    uint32_t begun_before, turns_before; /* second pass: `begun` and `turn` after the first */
 };
 
 /* ---- cells.c */
@@ -240,6 +241,12 @@ const region *ft_cells_region_of(const ft_cells *cells, uint64_t address, uint64
 uint32_t ft_cells_allocation_of(const ft_cells *cells, const granule *g);
 /* Of an address in that allocation, or in none; FT_NO_OWNER. */
 uint32_t ft_cells_owner_of(const ft_cells *cells, uint64_t address, uint32_t block);
+
+/* ---- check.c: after ft_cells_settle */
+bool ft_cells_is_sound(const ft_cells *cells);
+/* Is each of the cells that were found all of what its event accesses? */
+bool ft_cells_are_found(const ft_cells *cells, const ft_raw_event *events, uint32_t n,
+                        const uint32_t *found);
 
 /* ---- count.c */
 void ft_cells_count_start(ft_cells *cells);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/contract.h"
+
 /* The part of a granule, from its byte `from` to `to`, that one access covers. */
 typedef struct part {
     unsigned from, to;
@@ -45,6 +47,7 @@ static granule *make_several(ft_cells *cells, uint64_t key, page *in)
 {
     spot *at = &in->at[key % PAGE];
     uint64_t slot = at->slot, owner = slot >> ONE_THREAD;
+    assert(owner != SEVERAL);
     bool alone = owner < GONE && !(slot >> ONE_HANDED & 1), gone = owner == GONE;
     uint8_t touched = (uint8_t)(slot >> ONE_TOUCHED);
     granule g = {.address = key * GRANULE,
@@ -82,6 +85,7 @@ static void touch_several(ft_cells *cells, uint64_t key, page *in, const part *p
     uint64_t slot = in->at[key % PAGE].slot;
     granule *g = slot >> ONE_THREAD == SEVERAL ? &cells->granules.data[(uint32_t)slot]
                                                : make_several(cells, key, in);
+    assert(g->address == key * GRANULE && thread != NOBODY);
     for (unsigned i = p->from; i < p->to; i++) {
         if (g->first[i] == NOBODY)
             g->first[i] = (uint16_t)thread;
@@ -169,6 +173,7 @@ static bool admit(ft_cells *cells, uint64_t key, spot *at, bool writes)
     if (cells->keeps_ordered || !is_in_order(slot)) return false;
     if (owner != READERS) {
         uint32_t last = (uint32_t)owner - 1;
+        assert(last != thread && last < cells->actors.len);
         if (!(slot >> ONE_HANDED & 1) && !is_made_before(cells, key, last)) return false;
         if (slot >> ONE_WROTE & 1) at->writer = (uint16_t)last;
         readers = UINT64_C(1) << last % CLASSES;
@@ -216,6 +221,7 @@ static void add_fence(ft_cells *cells, uint32_t since)
 {
     size_t n = cells->fences.len;
     fence *last = n ? &cells->fences.data[n - 1] : NULL;
+    assert(since && since < cells->turn);
     for (size_t t = 0; t < cells->actors.len; t++)
         cells->actors.data[t].late |= cells->actors.data[t].ended;
     if (last && last->from == since)
@@ -492,6 +498,7 @@ actor *ft_cells_actor_of(ft_cells *cells, uint32_t thread)
 
 void ft_cells_next_turn(ft_cells *cells, uint32_t thread)
 {
+    assert(cells->turn < UINT32_MAX);
     cells->turn++;
     cells->thread = thread;
     ft_cells_actor_of(cells, thread)->ran = cells->turn;
@@ -638,8 +645,10 @@ void ft_cells_take_run(void *of, ft_raw_run *run)
     ft_cells *cells = of;
     ft_raw_run r = *run;
     ft_raw_event e;
+    FT_REQUIRE(!cells->settled);
     if (!ft_raw_run_take(&r, &e)) return;
     begin_batch(cells, r.thread);
+    assert(cells->thread == r.thread);
     uint64_t other = bits_of_others(cells);
     uint32_t turn = cells->turn;
     do {
@@ -659,6 +668,7 @@ void ft_cells_take_other(void *of, uint32_t thread, const ft_raw_event *e)
 void ft_cells_end_batch(ft_cells *cells, uint32_t thread)
 {
     begin_batch(cells, thread); /* of calls alone */
+    assert(cells->thread == thread);
     if (cells->wants) ft_cells_want(cells, cells->batch, cells->turn);
     cells->in_batch = false;
 }
@@ -699,6 +709,7 @@ static void free_ordered(ft_cells *cells, uint64_t key, page *in, bool again)
 static void find_last_use(ft_cells *cells, uint64_t key, const spot *at)
 {
     uint32_t thread = (uint32_t)(at->slot >> ONE_THREAD) - 1;
+    assert(thread < cells->actors.len);
     actor *a = &cells->actors.data[thread];
     if (thread == cells->thread || at->touched < a->last_turn) return;
     a->last_turn = at->touched;
@@ -761,6 +772,7 @@ void ft_cells_count_free(ft_cells *cells, uint64_t address)
 void ft_cells_count_ordered(ft_cells *cells, page *p, uint64_t i, uint32_t until)
 {
     const spot *at = &p->at[i];
+    assert(!cells->settled && cells->tells_ordered && i < PAGE);
     uint64_t key = p->number * PAGE + i, frame = 0;
     if (at->slot >> ONE_THREAD == SEVERAL || !(at->slot >> ONE_HANDED & 1)) return;
     ft_map_get(&cells->handed, key, &frame);

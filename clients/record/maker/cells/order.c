@@ -2,6 +2,7 @@
  * turn of each other thread all is before a thread. */
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "maker/cells/cells_internal.h"
 #include "trace/event.h"
 
@@ -68,6 +69,7 @@ void ft_cells_order_release(ft_cells *cells)
 
 void ft_cells_order_fork(ft_cells *cells, uint32_t parent, uint32_t child)
 {
+    FT_REQUIRE(parent != child);
     uint32_t last = parent > child ? parent : child;
     ft_cells_actor_of(cells, last);
     actor *a = &cells->actors.data[parent], *c = &cells->actors.data[child];
@@ -78,6 +80,7 @@ void ft_cells_order_fork(ft_cells *cells, uint32_t parent, uint32_t child)
     c->now.turns.data[parent] = cells->turn;
     begin(&c->now, child);
     add_turns(&c->began, &c->now);
+    assert(c->now.turns.data[parent] == cells->turn && a->now.turns.len <= c->now.turns.len);
 }
 
 /* A join in the critical section in which the thread was forked puts all that the child did between
@@ -90,6 +93,7 @@ void ft_cells_order_join(ft_cells *cells, uint32_t thread, uint32_t child)
     add_turns(&a->now, &c->now);
     a->now.turns.data[child] = UINT32_MAX;
     find_least(&a->now);
+    assert(a->now.turns.data[thread] == UINT32_MAX);
 }
 
 void ft_cells_order_sync(ft_cells *cells, uint32_t thread, uint64_t kind)

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/contract.h"
+
 void ft_lives_release(ft_lives *l)
 {
     ft_vec_release(&l->stretches);
@@ -20,6 +22,15 @@ static int by_address(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static bool is_sound(const ft_lives *l)
+{
+    for (size_t i = 0; i < l->stretches.len; i++) {
+        const ft_lives_stretch *s = &l->stretches.data[i];
+        if (s->blocks < 0 || (i && s[-1].from >= s->from)) return false;
+    }
+    return true;
+}
+
 void ft_lives_settle(ft_lives *l)
 {
     ft_lives_stretch *all = l->stretches.data;
@@ -33,6 +44,8 @@ void ft_lives_settle(ft_lives *l)
         all[n - 1].blocks = around;
     }
     l->stretches.len = n;
+    assert(around == 0);
+    FT_CHECK(is_sound(l));
 }
 
 /* The last stretch that begins there or before it; its length is l->stretches.len: none. */

@@ -3,10 +3,12 @@
  * what did before lies between its first access in that life and the turn of its last. */
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "maker/cells/cells_internal.h"
 
 void ft_cells_in_batches(ft_cells *cells)
 {
+    FT_REQUIRE(!cells->turn);
     cells->batched = true;
 }
 
@@ -24,6 +26,7 @@ void ft_cells_want(ft_cells *cells, uint32_t first, uint32_t turn)
 {
     uint32_t last = turn < cells->turns.len ? cells->turns.data[turn] : cells->batch;
     if (!cells->batched || last == UINT32_MAX) return;
+    assert(first <= last);
     while (cells->wanted.len < (size_t)last + 2) ft_vec_push(&cells->wanted, 0);
     cells->wanted.data[first]++;
     cells->wanted.data[last + 1]--;
@@ -34,6 +37,7 @@ void ft_cells_want_settle(ft_cells *cells)
     int32_t open = 0;
     for (size_t i = 0; i < cells->wanted.len; i++) {
         open += cells->wanted.data[i];
+        assert(open >= 0);
         cells->wanted.data[i] = open;
     }
     cells->batch = 0;

@@ -74,6 +74,21 @@ void ft_inventory_add(ft_inventory *inventory, const ft_raw_record *record)
     if (adders[record->operation]) adders[record->operation](inventory, record);
 }
 
+bool ft_inventory_is_sound(const ft_inventory *inventory)
+{
+    for (size_t t = 1; t < inventory->parents.len; t++)
+        if (inventory->parents.data[t] >= t) return false;
+    for (size_t i = 0; i < inventory->objects.len; i++) {
+        const ft_inventory_object *o = &inventory->objects.data[i];
+        bool in_block = o->allocation < inventory->allocations.len;
+        if (o->class >= FT_RAW_CLASSES || o->frame > inventory->frames.len) return false;
+        if (!in_block && o->allocation != UINT32_MAX) return false;
+    }
+    for (size_t i = 0; i < inventory->frames.len; i++)
+        if (inventory->frames.data[i].site >= inventory->sites.len) return false;
+    return inventory->parents.len && inventory->sites.len;
+}
+
 const ft_inventory_module *ft_inventory_module_at(const ft_inventory *inventory, uint64_t pc)
 {
     const ft_inventory_module *best = NULL;

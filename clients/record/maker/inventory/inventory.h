@@ -58,6 +58,10 @@ void ft_inventory_add(ft_inventory *inventory, const ft_raw_record *record);
  * that no process can have. */
 bool ft_inventory_accepts(const ft_inventory *inventory, const ft_raw_record *record);
 
+/* For FT_CHECK: each thread has a parent that was created before it, each entry refers to others
+ * that are there. */
+bool ft_inventory_is_sound(const ft_inventory *inventory);
+
 /* The module with the code address, or NULL. Modules do not overlap. */
 const ft_inventory_module *ft_inventory_module_at(const ft_inventory *inventory, uint64_t pc);
 

@@ -1,3 +1,4 @@
+#include "base/contract.h"
 #include "maker/log/log_internal.h"
 
 typedef enum called { GAVE_NOTHING, GAVE_ONE, GIVES_MORE } called;
@@ -25,6 +26,7 @@ static called call(ft_raw_log *log, uint64_t address, uint32_t site, ft_raw_even
 
 static void add_call(ft_raw_sum *sum, const ft_raw_event *e)
 {
+    assert(sum->n_entered < FT_RAW_BATCH && sum->left + sum->n_entered <= sum->calls);
     if (e->code == FT_RAW_ENTER)
         sum->entered[sum->n_entered++] = e->site;
     else if (sum->n_entered)
@@ -92,6 +94,7 @@ static void put_other(ft_raw_log *log, ft_raw_run *run, const ft_raw_event *e)
 {
     bool plain = ft_raw_is_plain(e);
     size_t i = (size_t)(run->plain - log->words) / FT_RAW_PLAIN;
+    assert(i < FT_RAW_BATCH);
     log->plain &= plain;
     log->events[i] = *e;
     log->counts[e->site]++;
@@ -127,6 +130,7 @@ static void get_usual(ft_raw_log *log, ft_raw_run *run)
         log->taker->run(log->taker->of, run);
     else
         pass_run(run);
+    assert(run->plain <= run->stop && (const unsigned char *)run->at <= log->end);
     log->at = (const unsigned char *)run->at;
 }
 
@@ -201,12 +205,15 @@ const unsigned char *ft_raw_log_events(ft_raw_log *log, ft_raw_record *record)
         if (!log->damaged) log->wide_site = 0;
     }
     record->n_events = (uint32_t)(run.plain - log->words) / FT_RAW_PLAIN;
+    assert(record->n_events <= FT_RAW_BATCH && log->sum.calls <= record->n_events);
+    assert(!range || record->access);
     if (!log->taker) ft_raw_log_decode(log, record->n_events);
     return range;
 }
 
 void ft_raw_record_of(const ft_raw_event *event, uint32_t thread, ft_raw_record *record)
 {
+    FT_REQUIRE(event->code < FT_RAW_ENTER && event->code % 8 < FT_RAW_RANGE);
     *record = (ft_raw_record){.thread = thread,
                               .access = true,
                               .form = (ft_raw_form)(event->code / 8),

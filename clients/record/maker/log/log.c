@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/contract.h"
+
 static const char *const operands_of[] = {
 #define FT_RAW_ROW(symbol, operands, meaning) operands,
     FT_RAW_TABLE(FT_RAW_ROW)
@@ -162,6 +164,7 @@ ft_status ft_raw_log_follow(const char *path, size_t memory, ft_raw_log **log, f
     ft_raw_packer_open(&(*log)->packer);
     (*log)->live = true;
     (*log)->start = (*log)->from = (*log)->at = (*log)->end = (*log)->ring;
+    assert((*log)->stored == 0 && (*log)->spilled == (*log)->memory);
     header->maker = (uint32_t)getpid();
     header->ring = RING;
     return FT_OK;
@@ -172,6 +175,7 @@ ft_status ft_raw_log_follow(const char *path, size_t memory, ft_raw_log **log, f
  * looks at all of a large folio for each few bytes that are written to it. */
 static bool spill(ft_raw_log *log)
 {
+    assert(log->spilled >= log->memory && log->spilled + PIECE <= log->limit);
     unsigned char *from = log->store + log->spilled;
     off_t to = (off_t)(FT_RAW_PAGE + RING + log->spilled - log->memory);
     for (size_t done = 0; done < PIECE;) {
@@ -207,6 +211,7 @@ static bool stored(ft_raw_log *log, size_t n)
     while (log->stored + n >= log->spilled + PIECE && !log->full)
         if (!spill(log)) end_store(log, FT_RAW_FULL_DISK);
     log->stored += log->full ? 0 : n;
+    assert(log->stored <= log->limit);
     return !log->full;
 }
 
@@ -231,6 +236,7 @@ static bool look_at_ring(ft_raw_log *log)
     log->damaged = mark % FT_RAW_WORD || mark < log->taken || mark - log->taken > RING ||
                    mark > log->limit + RING;
     if (log->damaged) return true;
+    assert(log->from <= log->at && log->at <= end && end - log->from <= RING);
     bool more = mark - log->taken > (uint64_t)(end - log->at);
     log->from = log->at = log->ring + log->taken % RING;
     log->end = log->at + (mark - log->taken);
@@ -250,6 +256,7 @@ ft_status ft_raw_log_open(const char *path, ft_raw_log **log, ft_error *err)
 
 bool ft_raw_log_look(ft_raw_log *log)
 {
+    FT_REQUIRE(log);
     if (log->store) return log->live && look_at_ring(log);
     const unsigned char *before = log->end;
     uint64_t mark = __atomic_load_n(&ft_raw_log_header(log)->mark, __ATOMIC_ACQUIRE);
@@ -301,6 +308,7 @@ static void turn_to(ft_raw_log *log, uint64_t thread)
         return;
     }
     while (log->actors.len <= thread) ft_vec_push(&log->actors, ft_calloc(1, sizeof(ft_raw_actor)));
+    assert(thread < log->actors.len);
     log->thread = (uint32_t)thread;
     log->actor = log->actors.data[thread];
 }
@@ -324,11 +332,13 @@ void ft_raw_log_pass_over(ft_raw_log *log, bool over)
 
 void ft_raw_log_show(ft_raw_log *log, const ft_raw_taker *taker)
 {
+    FT_REQUIRE(taker->run && taker->other && taker->turn && log->at == log->start);
     log->taker = taker;
 }
 
 const ft_raw_event *ft_raw_log_shown(ft_raw_log *log, const ft_raw_record *record)
 {
+    FT_REQUIRE(record->n_events <= FT_RAW_BATCH);
     ft_raw_log_decode(log, record->n_events);
     return log->events;
 }
@@ -350,6 +360,7 @@ void ft_raw_log_rewind(ft_raw_log *log)
     log->n_sites = 1;
     release_actors(log);
     turn_to(log, 0);
+    FT_CHECK(ft_raw_log_is_sound(log));
 }
 
 /* The varint in the word's low bytes; ends: the high bits of bytes that have none set. */
@@ -415,6 +426,7 @@ static void note_fork(ft_raw_log *log, uint64_t site)
 bool ft_raw_log_frame_at(const ft_raw_log *log, uint32_t thread, uint64_t address,
                          ft_raw_frame *frame)
 {
+    FT_REQUIRE(frame);
     const ft_raw_actor *a = thread < log->actors.len ? log->actors.data[thread] : NULL;
     for (size_t i = a ? a->calls.len : 0; i-- > 0;) {
         const ft_raw_call *call = &a->calls.data[i];
@@ -435,6 +447,7 @@ static void get_record(ft_raw_log *log, ft_raw_record *record)
 {
     uint32_t n = 0;
     for (const char *o = operands_of[record->operation]; *o; o++) {
+        assert(n < FT_RAW_OPERANDS);
         if (*o == 't')
             get_text(log, record);
         else
@@ -495,6 +508,8 @@ static bool keep_events(ft_raw_log *log, uint32_t n)
     ft_raw_taken taken = {plain ? log->words : words_aside(log, n), log->events};
     if (!to) return false;
     size_t bytes = ft_raw_batch_put(packer, &log->sum, &taken, n, to);
+    assert(bytes <= FT_RAW_BATCH_MOST && bytes % FT_RAW_WORD == 0);
+    FT_CHECK(ft_raw_log_reads_back(log, to, bytes, &taken, n));
     lead_to(log, to);
     return stored(log, bytes);
 }
@@ -633,5 +648,6 @@ bool ft_raw_log_next(ft_raw_log *log, ft_raw_record *record, ft_error *err)
     if (log->damaged)
         ft_error_offset(err, FT_INPUT, (uint64_t)(log->at - log->start),
                         "the recording is damaged");
+    FT_CHECK(log->damaged || ft_raw_log_is_sound(log));
     return more && !log->damaged;
 }

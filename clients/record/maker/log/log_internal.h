@@ -72,6 +72,13 @@ static inline bool ft_raw_log_keeps_plain(const ft_raw_log *log)
 /* Before more is stored: memory for it, if it is time. */
 void ft_raw_log_open_store(ft_raw_log *log);
 
+/* ---- check.c */
+bool ft_raw_log_is_sound(const ft_raw_log *log);
+/* Does the batch in the store say the same events, and the same sum, as were taken? */
+bool ft_raw_log_reads_back(ft_raw_log *log, const unsigned char *batch, size_t bytes,
+                           const ft_raw_taken *taken, uint32_t n);
+
+/* ---- events.c */
 /* Events up to the next record; a range ends them, and is the record's access: returns where. */
 const unsigned char *ft_raw_log_events(ft_raw_log *log, ft_raw_record *record);
 /* From their words into log->events. */

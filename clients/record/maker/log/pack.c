@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
+
 /* First of every event a byte: from these bits on, how much is said of what; then of every event
  * what is said, its site, its address, its value, and of an update what it wrote. So where the next
  * one's is does not wait for what is there. */
@@ -94,6 +96,7 @@ static inline unsigned char *pack_one(ft_raw_last *last, unsigned site_way, uint
 
 size_t ft_raw_pack(ft_raw_packer *packer, const ft_raw_taken *taken, uint32_t n, unsigned char *to)
 {
+    FT_REQUIRE(n <= FT_RAW_BATCH);
     unsigned char *at = to + n;
     uint32_t batch = next_batch(packer);
     uint64_t address = 0;
@@ -115,6 +118,7 @@ size_t ft_raw_pack(ft_raw_packer *packer, const ft_raw_taken *taken, uint32_t n,
             at += sizeof other->written;
         }
     }
+    assert((size_t)(at - to) <= FT_RAW_PACKED_MOST);
     return (size_t)(at - to);
 }
 
@@ -144,6 +148,7 @@ static inline const unsigned char *unpack_one(ft_raw_last *last, unsigned head,
 bool ft_raw_unpack(ft_raw_packer *packer, const unsigned char *from, size_t bytes,
                    const uint8_t *codes, uint32_t n_sites, ft_raw_event *events, uint32_t n)
 {
+    FT_REQUIRE(n <= FT_RAW_BATCH);
     const unsigned char *at = from + n, *stop = from + bytes;
     uint32_t batch = next_batch(packer);
     ft_raw_last *all = packer->last, first = {0}, *before = &first;
@@ -216,6 +221,7 @@ unsigned char *ft_raw_batch_plain(unsigned char *to)
 size_t ft_raw_batch_put(ft_raw_packer *packer, const ft_raw_sum *sum, const ft_raw_taken *taken,
                         uint32_t n, unsigned char *to)
 {
+    FT_REQUIRE(n <= FT_RAW_BATCH && sum->calls <= n && sum->n_entered <= sum->calls);
     size_t bytes = packer ? ft_raw_pack(packer, taken, n, to + HEAD) : FT_RAW_PLAIN * (size_t)n;
     unsigned char *entered = to + HEAD + bytes;
     put(entered + sum->n_entered * sizeof *sum->entered, 0);
@@ -228,6 +234,8 @@ size_t ft_raw_batch_put(ft_raw_packer *packer, const ft_raw_sum *sum, const ft_r
 
 void ft_raw_batch_lead(unsigned char *batch, const unsigned char *to)
 {
+    FT_REQUIRE(to >= batch && (to - batch) % FT_RAW_WORD == 0);
+    assert(!(get(batch) >> NEXT)); /* a batch leads to one other */
     size_t words = (size_t)(to - batch) / FT_RAW_WORD;
     if (words <= UINT16_MAX) put(batch, get(batch) | (uint64_t)words << NEXT);
 }

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "maker/names/names.h"
 
 /* Those that are benign for what they are, or of which annotations speak, stay what they are. */
@@ -22,8 +23,10 @@ static uint32_t find_caller(const ft_names *names, uint32_t context)
 {
     const ft_context *contexts = ft_builder_peek(names->builder)->contexts;
     if (ft_builder_is_benign_call(names->builder, context)) return FT_NO_CONTEXT;
-    while (context != FT_NO_CONTEXT && ft_names_in_library(names, contexts[context].loc))
+    while (context != FT_NO_CONTEXT && ft_names_in_library(names, contexts[context].loc)) {
+        assert(contexts[context].parent < context);
         context = contexts[context].parent;
+    }
     return context;
 }
 
@@ -52,7 +55,9 @@ uint32_t ft_names_shown(ft_names *names, uint32_t context)
     uint32_t shown;
     while (!is_shown_known(names, context, &shown)) {
         ft_vec_push(&inner, context);
-        context = ft_builder_peek(names->builder)->contexts[context].parent;
+        uint32_t parent = ft_builder_peek(names->builder)->contexts[context].parent;
+        assert(parent < context);
+        context = parent;
     }
     while (inner.len) {
         context = inner.data[--inner.len];
@@ -74,11 +79,13 @@ static void keep_pair(ft_names *names, uint64_t site, uint32_t loc)
 
 ft_names_place ft_names_place_of(ft_names *names, uint64_t site, uint32_t loc, uint32_t context)
 {
+    FT_REQUIRE(loc < ft_builder_peek(names->builder)->n_locations || loc == FT_NO_LOC);
     ft_names_place here = {loc, ft_names_shown(names, context)};
     if (!ft_names_in_library(names, loc)) return here;
     uint32_t caller = caller_of(names, context);
     if (caller == FT_NO_CONTEXT) return here;
     ft_context at = ft_builder_peek(names->builder)->contexts[caller];
+    assert(!ft_names_in_library(names, at.loc));
     keep_pair(names, site, at.loc);
     return (ft_names_place){at.loc, ft_names_shown(names, at.parent)};
 }
@@ -93,6 +100,7 @@ uint32_t ft_names_locate(ft_names *names, uint64_t site)
 
 void ft_names_enter(ft_names *names, uint32_t context)
 {
+    assert(context == FT_NO_CONTEXT || context < ft_builder_peek(names->builder)->n_contexts);
     names->context = context;
     ft_builder_in_context(names->builder, ft_names_shown(names, context));
 }
@@ -103,6 +111,7 @@ void ft_names_enter(ft_names *names, uint32_t context)
 uint32_t ft_names_allocation_site(ft_names *names, uint32_t thread, uint32_t site, bool *of_library)
 {
     uint32_t asking = 0, at = site;
+    FT_REQUIRE(!names->builder);
     *of_library = false;
     for (uint32_t i = 0; at; i++) {
         bool library = ft_names_site_is(names, at, FT_SITE_LIBRARY);

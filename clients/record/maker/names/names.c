@@ -69,6 +69,7 @@ static uint32_t location_of(void *names, uint64_t site)
 void ft_names_start(ft_names *names, ft_builder *builder)
 {
     FT_REQUIRE(builder && !names->builder);
+    assert(names->modules.len == names->inventory->modules.len);
     names->builder = builder;
     for (size_t t = 0; t < names->inventory->parents.len; t++) {
         ft_vec_push(&names->threads, 0);
@@ -95,6 +96,7 @@ void ft_names_keep_site(ft_names *names, uint64_t pc, uint32_t loc)
 {
     const ft_inventory_module *best = ft_inventory_module_at(names->inventory, pc);
     if (!best) return;
+    assert(best->base <= pc);
     uint32_t id = ft_names_module(names, best);
     ft_builder_site(names->builder,
                     (ft_code_site){.module = id, .offset = pc - best->base, .loc = loc});
@@ -136,6 +138,7 @@ uint32_t ft_names_location(ft_names *names, uint64_t site)
     if (site >= names->inventory->sites.len) return FT_NO_LOC;
     uint32_t *known = &names->locations.data[site];
     if (!*known) *known = find_location(names, names->inventory->sites.data[site]) + 1;
+    assert(*known <= ft_builder_peek(names->builder)->n_locations);
     return *known - 1;
 }
 
@@ -159,6 +162,7 @@ static const char *place_of(ft_names *names, uint64_t site)
 /* The name, made unique by a number behind it where it is taken, or has the hash of one that is. */
 static void unique(ft_names *names, ft_strbuf *name)
 {
+    assert(name->len);
     uint64_t *uses = ft_map_slot(&names->uses, ft_hash_bytes(name->text, name->len, 0), 0, NULL);
     if ((*uses)++) ft_strbuf_printf(name, "#%llu", (unsigned long long)*uses);
 }
@@ -167,9 +171,11 @@ static void unique(ft_names *names, ft_strbuf *name)
  * every thread creates its own children in the same order. */
 uint32_t ft_names_thread(ft_names *names, uint32_t t)
 {
+    FT_REQUIRE(t < names->threads.len);
     if (names->threads.data[t]) return names->threads.data[t] - 1;
     ft_strbuf name = {0};
     if (t) {
+        assert(names->inventory->parents.data[t] < t);
         uint32_t parent = names->inventory->parents.data[t], id = ft_names_thread(names, parent);
         const char *above = ft_builder_peek(names->builder)->threads.names[id];
         uint32_t n = ++names->children.data[parent];
@@ -181,6 +187,7 @@ uint32_t ft_names_thread(ft_names *names, uint32_t t)
         ft_strbuf_puts(&name, "main");
     }
     uint32_t id = ft_builder_thread(names->builder, name.text, name.len);
+    assert(id + 1 == ft_builder_peek(names->builder)->threads.len); /* no other has the name */
     names->threads.data[t] = id + 1;
     ft_strbuf_release(&name);
     return id;
@@ -255,6 +262,7 @@ ft_type ft_names_add_cell(ft_names *names, const ft_cell *cell, ft_strbuf *name)
 
 void ft_names_add_block(ft_names *names, uint32_t allocation, ft_strbuf *name)
 {
+    FT_REQUIRE(allocation < names->inventory->allocations.len);
     uint32_t site = names->inventory->allocations.data[allocation].site;
     ft_strbuf_printf(name, "block(%s)", place_of(names, site));
     unique(names, name);
@@ -307,6 +315,7 @@ uint32_t ft_names_object(ft_names *names, uint64_t object)
     name_memory(names, o->address, o->allocation, o->address - o->offset, o->frame,
                 class_names[o->class], &name);
     uint32_t id = declare(names, o, name.text, name.len);
+    assert(id < UINT32_MAX);
     names->objects.data[object] = id + 1;
     ft_strbuf_release(&name);
     return id;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/map.h"
 #include "maker/annotations/annotations.h"
 
@@ -47,6 +48,7 @@ static stack *stack_of(ft_stacks *stacks, uint32_t thread)
 
 void ft_stacks_follow(ft_stacks *stacks, uint32_t thread, const ft_raw_event *event)
 {
+    FT_REQUIRE(event->code == FT_RAW_ENTER || event->code == FT_RAW_LEAVE);
     stack *s = stack_of(stacks, thread);
     if (event->code == FT_RAW_ENTER)
         ft_vec_push(&s->sites, event->site);
@@ -61,6 +63,7 @@ void ft_stacks_pass(ft_stacks *stacks, uint32_t thread, const ft_raw_sum *sum)
     s->sites.len -= sum->left < s->sites.len ? sum->left : s->sites.len;
     if (s->contexts.len > s->sites.len) s->contexts.len = s->sites.len;
     for (uint32_t i = 0; i < sum->n_entered; i++) ft_vec_push(&s->sites, sum->entered[i]);
+    assert(s->contexts.len <= s->sites.len);
 }
 
 static const ft_location *caller(const ft_trace *trace, uint32_t context)
@@ -84,6 +87,7 @@ static uint32_t context_in(ft_stacks *stacks, uint32_t parent, uint32_t site)
     uint32_t loc = stacks->location(stacks->of, site);
     if (loc == FT_NO_LOC) return parent;
     *known = ft_builder_context(stacks->builder, parent, loc);
+    assert(*known > parent);
     if (is_idle(ft_builder_peek(stacks->builder), (uint32_t)*known))
         ft_builder_benign_call(stacks->builder, (uint32_t)*known);
     return (uint32_t)*known;
@@ -98,5 +102,6 @@ uint32_t ft_stacks_context(ft_stacks *stacks, uint32_t thread)
         if (i) context = context_in(stacks, s->contexts.data[i - 1], s->sites.data[i]);
         ft_vec_push(&s->contexts, context);
     }
+    assert(s->contexts.len == s->sites.len);
     return s->contexts.len ? s->contexts.data[s->contexts.len - 1] : FT_NO_CONTEXT;
 }

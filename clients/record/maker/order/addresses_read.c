@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/map.h"
 #include "base/memory.h"
 
@@ -42,6 +43,7 @@ void ft_addresses_read_add(ft_addresses_read *known, uint32_t thread, uint64_t v
 {
     reader *r = reader_of(known, thread);
     uint64_t unit = value / UNIT;
+    FT_CHECK(!unit || r->recent[unit % RECENT] != unit || ft_map_get(&r->units, unit, NULL));
     if (r->recent[unit % RECENT] == unit) return;
     r->recent[unit % RECENT] = unit;
     ft_map_put(&r->units, unit, 1);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
@@ -64,6 +65,7 @@ static uint64_t name_of(uint64_t channel, uint32_t block)
 void ft_channels_meet(ft_channels *channels, uint32_t thread, const uint64_t *operands,
                       uint32_t block)
 {
+    FT_REQUIRE(operands[0]);
     uint64_t channel = operands[1];
     bool taken = channel & FT_RAW_CHANNEL_TAKEN;
     if (taken) {
@@ -90,6 +92,7 @@ static void take(ft_channels *c, ft_builder *builder, uint32_t thread, uint64_t 
     if (!ft_map_get(&c->latest, channel, &at)) return;
     for (uint32_t p = (uint32_t)at; p != NONE; p = c->puts.data[p].before) {
         const put *one = &c->puts.data[p];
+        assert(one->channel == channel && (one->before == NONE || one->before < p));
         uint64_t key = (uint64_t)one->edge << 16 | thread;
         if (one->thread == thread || ft_map_get(&c->seen, key, NULL)) continue;
         ft_map_put(&c->seen, key, 1);
@@ -136,6 +139,7 @@ static uint32_t new_edge(ft_channels *c, ft_builder *builder, uint64_t channel)
     ft_strbuf_printf(&name, "%s %llu.%llu", kind, (unsigned long long)number,
                      (unsigned long long)++c->edges);
     uint32_t id = ft_builder_edge(builder, name.text, name.len);
+    assert(id + 1 == ft_builder_peek(builder)->edges.len); /* each put has its own */
     ft_strbuf_release(&name);
     return id;
 }
@@ -149,6 +153,7 @@ static void put_in(ft_channels *c, ft_builder *builder, uint32_t thread, uint64_
     ft_builder_event(builder, FT_EVENT_EDGE_OUT, thread, (uint32_t)edge, loc, FT_NO_VALUE, 0);
     uint32_t event = ft_builder_count(builder);
     if (*own != NONE) {
+        assert(c->puts.data[*own].thread == thread && c->puts.data[*own].channel == channel);
         c->puts.data[*own].edge = (uint32_t)edge;
         c->puts.data[*own].event = event;
         return;
@@ -170,6 +175,7 @@ void ft_channels_follow(ft_channels *channels, ft_builder *builder, uint32_t thr
                         const uint64_t *operands, uint32_t loc)
 {
     uint64_t channel = operands[1];
+    assert(!(channel & FT_RAW_CHANNEL_TAKEN) || channels->followed < channels->names.len);
     if (channel & FT_RAW_CHANNEL_TAKEN) channel = channels->names.data[channels->followed++];
     if (is_none(channels, channel)) return;
     if (operands[0] & FT_RAW_CHANNEL_IN) take(channels, builder, thread, channel, loc);

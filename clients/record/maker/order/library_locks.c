@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/memory.h"
 
 #define NOBODY UINT32_MAX
@@ -57,6 +58,7 @@ void ft_library_locks_acquire(ft_library_locks *locks, uint32_t thread, uint64_t
     l->used = true;
     l->open |= hooked;
     if (l->releaser != NOBODY && l->releaser != thread) {
+        assert(l->release < locks->handed.len);
         l->several = true;
         locks->handed.data[l->release] = 1;
     }
@@ -88,6 +90,7 @@ void ft_library_locks_access(ft_library_locks *locks, uint32_t thread)
 {
     if (!ft_library_locks_holds(locks, thread)) return;
     holding *held = &locks->held.data[thread];
+    assert(held->data[0] < locks->locks.len);
     for (size_t i = 0; i < held->len; i++) locks->locks.data[held->data[i]].open = true;
     held->len = 0;
 }
@@ -102,6 +105,6 @@ bool ft_library_locks_is(const ft_library_locks *locks, uint64_t id)
 bool ft_library_locks_hands_on(ft_library_locks *locks, uint64_t id)
 {
     size_t release = locks->followed++;
-    return release < locks->handed.len && locks->handed.data[release] &&
-           ft_library_locks_is(locks, id);
+    assert(release < locks->handed.len);
+    return locks->handed.data[release] && ft_library_locks_is(locks, id);
 }

@@ -1,3 +1,4 @@
+#include "base/contract.h"
 #include "maker/passes/passes.h"
 
 void ft_maker_event(ft_maker *m, ft_event_kind kind, const ft_raw_record *r, uint32_t id,
@@ -16,6 +17,7 @@ ft_value ft_maker_value(const ft_maker *m, uint32_t c, int64_t value, uint16_t l
 
 static int64_t slice(const ft_raw_record *r, const ft_cell *cell, int64_t value)
 {
+    assert(cell->address >= r->address && cell->address + cell->size <= r->address + 8);
     uint64_t bits = (uint64_t)value >> (8 * (cell->address - r->address));
     uint32_t shift = 64 - 8 * cell->size;
     return (int64_t)(bits << shift) >> shift;
@@ -24,6 +26,7 @@ static int64_t slice(const ft_raw_record *r, const ft_cell *cell, int64_t value)
 /* The same from the record's text, which begins at an address. */
 static bool text_of(const ft_raw_record *r, uint64_t address, const ft_cell *cell, int64_t *value)
 {
+    assert(cell->address >= address);
     uint64_t offset = cell->address - address, bits = 0;
     if (offset + cell->size > r->length) return false;
     for (uint32_t i = 0; i < cell->size; i++) bits |= (uint64_t)r->text[offset + i] << (8 * i);
@@ -43,6 +46,7 @@ bool ft_maker_content_of(const ft_raw_record *r, const ft_cell *cell, bool writt
 
 static void add_external(ft_maker *m, uint32_t c, uint32_t writer, ft_value value)
 {
+    assert(writer < m->threads.all.len);
     ft_builder_hook(m->builder, 0);
     ft_builder_event(m->builder, FT_EVENT_WRITE, ft_names_thread(&m->names, writer),
                      m->memory.shadows[c].variable, FT_NO_LOC, ft_builder_value(m->builder, value),
@@ -76,6 +80,7 @@ void ft_maker_touch(ft_maker *m, uint32_t c, uint32_t t, ft_content now, int64_t
                     uint16_t life)
 {
     ft_shadow *s = &m->memory.shadows[c];
+    assert(s->touched <= m->now);
     uint32_t toucher = !s->touched || s->toucher == t ? t : FT_SEVERAL_THREADS;
     s->value = value;
     s->touched = m->now;
@@ -226,6 +231,7 @@ void ft_maker_access(ft_maker *m, const ft_raw_record *r)
             else
                 keep_cell(m, r, c);
             skip = ft_cells_get(m->cells, c)->size;
+            assert(at + skip <= end); /* accesses end where cells do */
         }
         at += skip;
     }

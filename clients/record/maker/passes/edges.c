@@ -22,6 +22,7 @@ uint32_t ft_maker_edge(ft_maker *m)
     ft_strbuf name = {0};
     ft_strbuf_printf(&name, "external %u", ++m->threads.n_edges);
     uint32_t id = ft_builder_edge(m->builder, name.text, name.len);
+    assert(id + 1 == ft_builder_peek(m->builder)->edges.len);
     ft_strbuf_release(&name);
     return id;
 }
@@ -36,9 +37,11 @@ void ft_maker_edge_event(ft_maker *m, ft_event_kind kind, uint32_t t, uint32_t e
 
 void ft_maker_order_after(ft_maker *m, uint32_t reader, uint32_t other)
 {
+    FT_REQUIRE(reader != other);
     ft_running_thread *a = &m->threads.all.data[other];
     uint64_t *known = ft_map_slot(&m->threads.ordered, (uint64_t)reader << 16 | other, 0, NULL);
     if (!a->begun || *known >= a->ran || (a->ended && a->last_edge == FT_NO_ID)) return;
+    assert(a->ran <= m->now);
     *known = m->now;
     uint32_t edge = a->ended ? a->last_edge : ft_maker_edge(m);
     if (!a->ended) ft_maker_edge_event(m, FT_EVENT_EDGE_OUT, other, edge);
@@ -90,6 +93,7 @@ void ft_maker_admit(ft_maker *m, uint32_t c, uint32_t thread)
 {
     if (ft_maker_is_admitted(m, c, thread)) return;
     const ft_cell *cell = ft_cells_get(m->cells, c);
+    assert(cell->owner < m->threads.all.len && cell->allocation < m->memory.born.len);
     m->memory.shadows[c].guarded =
         had_company(m, cell->owner, m->memory.born.data[cell->allocation]);
     bool free = ft_raw_log_header(m->log)->unordered_hand_overs || may_know(m, cell, thread);

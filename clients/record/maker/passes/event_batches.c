@@ -1,6 +1,7 @@
 /* The second pass is made of this: loops over a batch of events that each do one thing. */
 #include <string.h>
 
+#include "base/contract.h"
 #include "maker/passes/passes.h"
 
 /* Where a thread is in a batch of its events. Loops over it have a copy of it. */
@@ -150,6 +151,7 @@ static uint32_t keep_plain(ft_maker *m, const ft_raw_record *r, uint64_t now, ui
 static void append_rows(ft_maker *m, uint32_t thread, const ft_builder_rows *rows, uint32_t n)
 {
     uint16_t id = (uint16_t)ft_names_thread(&m->names, thread);
+    assert(n <= rows->n);
     if (!n) return;
     for (uint32_t i = 0; i < n; i++) rows->thread[i] = id;
     memset(rows->flags, 0, n);
@@ -176,16 +178,22 @@ static void keep_other(ft_maker *m, const ft_raw_record *r, uint64_t now, walk *
 
 void ft_maker_keep_events(ft_maker *m, const ft_raw_record *r)
 {
-    walk w = {.step = m->threads.all.data[r->thread].steps};
+    FT_REQUIRE(r->events && r->n_events <= FT_RAW_BATCH && !m->terms);
+    bool full = false;
+    const uint32_t before = m->threads.all.data[r->thread].steps;
+    walk w = {.step = before};
     uint64_t now = m->now - w.step;
     ft_cells_find(m->cells, r->events, r->n_events, m->found);
     for (pass_others(m, r, &w); w.i < r->n_events; pass_others(m, r, &w)) {
         ft_builder_rows rows = ft_builder_room(m->builder);
-        if (!rows.n) break; /* the trace is full */
+        full = !rows.n; /* the trace */
+        if (full) break;
         uint32_t left = r->n_events - w.i, stop = w.i + (left < rows.n ? left : rows.n);
         append_rows(m, r->thread, &rows, keep_plain(m, r, now, stop, &rows, &w));
         if (w.i < stop) keep_other(m, r, now, &w);
     }
+    assert(full || w.i == r->n_events);
+    assert(full || w.step == before + r->n_events - r->sum->calls); /* each access is a step */
     m->now = now + w.step;
     m->threads.all.data[r->thread].steps = w.step;
 }

@@ -120,6 +120,7 @@ static void look_into_sections(ft_maker *m, const ft_raw_record *r)
 
 static void count_events(ft_maker *m, const ft_raw_record *r)
 {
+    assert(r->sum->calls <= r->n_events);
     m->summary->accesses += r->n_events - r->sum->calls;
     ft_cells_end_batch(m->cells, r->thread);
 }
@@ -198,6 +199,7 @@ void ft_running_program_end(ft_running_program *p)
 
 ft_status ft_maker_first_pass(ft_maker *m, ft_running_program *running, ft_error *err)
 {
+    FT_REQUIRE(m->log && m->summary && !m->builder);
     ft_error damage = FT_ERROR_INIT;
     const ft_raw_header *header = ft_raw_log_header(m->log);
     if (header->keeps_ordered) ft_cells_keep_ordered(m->cells);
@@ -218,5 +220,6 @@ ft_status ft_maker_first_pass(ft_maker *m, ft_running_program *running, ft_error
         ft_raw_log_abandon(m->log);
         *err = damage;
     }
+    FT_CHECK(ft_inventory_is_sound(&m->inventory));
     return damage.code;
 }

@@ -25,6 +25,7 @@ static void declare_cell(ft_maker *m, uint32_t c, ft_strbuf *name)
     ft_type type = ft_names_add_cell(&m->names, cell, name);
     ft_value initial = ft_maker_value(m, c, cell->initial, 0);
     uint32_t id = ft_builder_shared(m->builder, name->text, name->len, initial.sort);
+    assert(id + 1 == ft_builder_peek(m->builder)->shared.len); /* no other has the name */
     ft_builder_shared_type(m->builder, id, type);
     if (cell->has_initial && !cell->left_over)
         ft_builder_shared_initial(m->builder, id, ft_builder_value(m->builder, initial));

@@ -105,6 +105,7 @@ void ft_maker_declare_objects(ft_maker *m)
         o->initialised &= told && o->used && o->user != o->maker;
         o->ends &= told;
         if (!o->ends && !o->initialised) continue;
+        assert(o->used || !o->initialised);
         uint32_t id = ft_names_object(&m->names, i);
         ft_strbuf_printf(&name, "%s %s", ft_names_class(object->class),
                          object_name(m, object->class, id));
@@ -121,6 +122,7 @@ void ft_maker_declare_objects(ft_maker *m)
 static void access_object(ft_maker *m, const ft_raw_record *r, ft_event_kind kind,
                           const ft_object_life *o, uint64_t site)
 {
+    assert(o->ends || o->initialised); /* only these have a variable */
     uint32_t value = ft_builder_value(m->builder, zero(m));
     ft_maker_event(m, kind, r, o->variable, site, value, FT_FLAG_ATOMIC);
 }

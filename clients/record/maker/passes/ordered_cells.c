@@ -10,6 +10,7 @@
  * joined): they have no variable and no events. */
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "maker/passes/passes.h"
 
 void ft_ordered_cells_release(ft_ordered_cells *cells)
@@ -55,6 +56,7 @@ static void read_plainly(ft_maker *m, const ft_raw_record *r, uint32_t c, int64_
 static void take_over(ft_maker *m, const ft_raw_record *r, uint32_t c)
 {
     const ft_cell *cell = ft_cells_get(m->cells, c);
+    assert(m->ordered.all[c].named && m->memory.shadows[c].content == FT_CONTENT_KNOWN);
     int64_t value, published = m->memory.shadows[c].value;
     bool known = ft_maker_content_of(r, cell, false, &value);
     ft_maker_learn(m, r->thread, cell, known, value);
@@ -73,6 +75,7 @@ static void take_over(ft_maker *m, const ft_raw_record *r, uint32_t c)
 
 void ft_maker_ordered_access(ft_maker *m, const ft_raw_record *r, uint32_t c)
 {
+    FT_REQUIRE(m->terms && ft_cells_get(m->cells, c)->ordered);
     const ft_ordered_cell *h = &m->ordered.all[c];
     bool stores = r->form == FT_RAW_FORM_WRITE || r->form == FT_RAW_FORM_ATOMIC_WRITE;
     if (!stores && h->published && h->holder != r->thread) take_over(m, r, c);
@@ -106,6 +109,7 @@ static void publish_cell(ft_maker *m, const ft_raw_record *r, uint32_t c)
     ft_names_enter(&m->names, h->context);
     h->published =
         ft_terms_publish(m->terms, place, cell, m->memory.shadows[c].variable, life != 0);
+    assert(m->memory.shadows[c].variable < ft_builder_peek(m->builder)->shared.len);
     if (h->published) ft_maker_touch(m, c, r->thread, FT_CONTENT_KNOWN, value, life);
     m->summary->kept += h->published;
 }

@@ -76,6 +76,9 @@ void ft_maker_second_pass(ft_maker *m);
 /* ---- summary.c: behind the second pass */
 void ft_maker_summarise(ft_maker *m);
 
+/* ---- check.c: for FT_CHECK, between and after the passes */
+bool ft_maker_is_sound(const ft_maker *m);
+
 /* ---- notes.c: warnings in the trace's notes, and the summary, about code that the recorder does
  * not see */
 void ft_maker_add_notes(ft_maker *m);

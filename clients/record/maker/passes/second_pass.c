@@ -99,6 +99,7 @@ static void tell_terms(ft_maker *m, const ft_raw_record *r)
 static void fork_thread(ft_maker *m, const ft_raw_record *r)
 {
     uint32_t child = ft_names_thread(&m->names, (uint32_t)r->operands[1]);
+    assert(m->threads.all.data[r->operands[1]].forked == UINT64_MAX); /* forked once */
     m->threads.all.data[r->operands[1]].forked = m->now;
     ft_maker_event(m, FT_EVENT_FORK, r, child, r->operands[0], FT_NO_VALUE, 0);
 }
@@ -314,6 +315,7 @@ static bool wants_events(const ft_maker *m, uint32_t thread)
 
 static void follow_events(ft_maker *m, const ft_raw_record *r)
 {
+    FT_REQUIRE(r->n_events <= FT_RAW_BATCH && r->thread < m->threads.all.len);
     ft_running_thread *a = &m->threads.all.data[r->thread];
     ft_cells_turn(m->cells, r->thread);
     ft_maker_fence(m, r->thread);
@@ -360,8 +362,10 @@ static void declare(ft_maker *m)
 
 void ft_maker_second_pass(ft_maker *m)
 {
+    FT_REQUIRE(m->builder && !m->memory.shadows);
     ft_raw_record r = {0};
     declare(m);
+    FT_CHECK(ft_maker_is_sound(m));
     ft_raw_log_rewind(m->log);
     for (;;) {
         ft_raw_log_pass_over(m->log, !wants_events(m, r.thread));
@@ -369,4 +373,7 @@ void ft_maker_second_pass(ft_maker *m)
         if (r.n_events) follow_events(m, &r);
         if (r.access || !r.n_events) follow_record(m, &r);
     }
+    assert(m->memory.born.len == m->inventory.allocations.len);
+    ft_cells_end(m->cells);
+    FT_CHECK(ft_maker_is_sound(m));
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/map.h"
 #include "base/strbuf.h"
 #include "raw/raw.h"
@@ -31,6 +32,7 @@ void ft_inputs_add(ft_builder *builder, uint32_t thread, const uint64_t *operand
                                 operands[2],
                                 operands[3]};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) at = put(at, numbers[i]);
+    assert(at - head <= LONGEST);
     ft_builder_inputs(builder, head, (size_t)(at - head));
 }
 
@@ -152,7 +154,8 @@ ft_status ft_inputs_read(const ft_trace *trace, ft_inputs *inputs, ft_error *err
     ft_vec_reserve(&inputs->channels, (size_t)channels + 1);
     inputs->all.len = all;
     inputs->channels.len = channels;
-    if (whole) walk(trace, slots, channel_slots, inputs);
+    if (whole) whole = walk(trace, slots, channel_slots, inputs);
+    assert(!n || !whole || slots[n - 1] == all); /* the second walk found the same inputs */
     free(slots);
     free(channel_slots);
     if (whole) return FT_OK;

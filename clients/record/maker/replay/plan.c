@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "maker/order/channels.h"
 #include "maker/replay/inputs.h"
 #include "maker/symbols/symbols.h"
@@ -212,7 +213,7 @@ static void drop_passed(ft_plan *plan, size_t n_steps)
         plan->entries.data[kept++] = *e;
         plan->head.steps += i < n_steps;
     }
-    plan->entries.len = kept;
+    plan->entries.len = plan->events.len = kept;
     plan->head.finals = (uint32_t)(kept - plan->head.steps);
 }
 
@@ -275,6 +276,7 @@ static void end_plan(ft_plan *plan)
 
 ft_status ft_plan_feed(const ft_trace *trace, ft_plan *plan, ft_error *err)
 {
+    FT_REQUIRE(trace && plan);
     ft_status status = begin_plan(trace, plan, err);
     end_plan(plan);
     plan->head.feed = 1;
@@ -306,9 +308,25 @@ static void add_block(ft_plan *plan, const ft_trace *trace, const ft_claim *clai
     }
 }
 
+/* Steps and then finals, each an event that the program does, and none of them twice. */
+static bool is_sound(const ft_plan *plan, const ft_trace *trace)
+{
+    bool *seen = ft_calloc((size_t)trace->n_events + 1, sizeof *seen), sound = true;
+    for (size_t i = 0; i < plan->entries.len && sound; i++) {
+        const ft_schedule_entry *e = &plan->entries.data[i];
+        uint32_t event = plan->events.data[i];
+        sound = e->step && e->actor < plan->actors.len && event < trace->n_events && !seen[event];
+        if (sound) seen[event] = true;
+    }
+    free(seen);
+    return sound && plan->entries.len == plan->events.len &&
+           plan->entries.len == (size_t)plan->head.steps + plan->head.finals;
+}
+
 ft_status ft_plan_make(const ft_trace *trace, const ft_witness *witness, ft_plan *plan,
                        ft_error *err)
 {
+    FT_REQUIRE(trace && witness && plan);
     ft_status status = begin_plan(trace, plan, err);
     if (status) return status;
     add_steps(plan, trace, witness);
@@ -323,6 +341,7 @@ ft_status ft_plan_make(const ft_trace *trace, const ft_witness *witness, ft_plan
     plan->head.meet = witness->claim.kind == FT_CLAIM_RACE;
     add_block(plan, trace, &witness->claim);
     end_plan(plan);
+    FT_CHECK(is_sound(plan, trace));
     return FT_OK;
 }
 

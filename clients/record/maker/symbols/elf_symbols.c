@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/map.h"
 #include "base/memory.h"
 
@@ -117,6 +118,13 @@ static void sweep(table *t)
     t->bounds.len = n;
 }
 
+static bool is_sound(const table *t)
+{
+    for (size_t i = 1; i < t->bounds.len; i++)
+        if (t->bounds.data[i - 1].address >= t->bounds.data[i].address) return false;
+    return t->bounds.len && t->bounds.data[0].address == 0;
+}
+
 static void fill(table *t, Dwfl_Module *module)
 {
     add_symbols(t, module);
@@ -124,6 +132,7 @@ static void fill(table *t, Dwfl_Module *module)
     ft_vec_push(&t->bounds, (bound){0, {0}, SPLIT}); /* no address is before all */
     qsort(t->bounds.data, t->bounds.len, sizeof *t->bounds.data, ascending);
     sweep(t);
+    FT_CHECK(is_sound(t));
 }
 
 static table *table_of(ft_elf_symbols *symbols, Dwfl_Module *module)
@@ -138,6 +147,7 @@ static table *table_of(ft_elf_symbols *symbols, Dwfl_Module *module)
 /* The stretch that the address is in. */
 static bound *stretch_of(const table *t, uint64_t address)
 {
+    assert(t->bounds.len);
     size_t from = 1, to = t->bounds.len;
     while (from < to) {
         size_t middle = from + (to - from) / 2;
@@ -177,6 +187,7 @@ static uint32_t keep_one(ft_elf_symbols *symbols, Dwfl_Module *module, uint32_t 
 const ft_elf_symbol *ft_elf_symbol_at(ft_elf_symbols *symbols, Dwfl_Module *module,
                                       uint64_t address)
 {
+    FT_REQUIRE(module);
     table *t = table_of(symbols, module);
     if (t->asked < FEW) {
         t->asked++;
@@ -187,5 +198,6 @@ const ft_elf_symbol *ft_elf_symbol_at(ft_elf_symbols *symbols, Dwfl_Module *modu
     uint32_t *answer = &stretch_of(t, address)->answer;
     if (*answer == NOT_ASKED) *answer = ask(symbols, module, address);
     if (*answer & ONE) *answer = keep_one(symbols, module, *answer & ~ONE);
+    assert(*answer == NOTHING || *answer - FIRST < symbols->found.len);
     return *answer == NOTHING ? NULL : &symbols->found.data[*answer - FIRST];
 }

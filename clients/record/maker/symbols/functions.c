@@ -3,6 +3,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/map.h"
 #include "base/memory.h"
 
@@ -52,6 +53,13 @@ static void add_function(code *c, Dwarf_Die *function)
         ft_vec_push(&c->ranges, (range){low, high, c->ranges.len, *function});
 }
 
+static bool is_sorted(const code *c)
+{
+    for (size_t i = 1; i < c->ranges.len; i++)
+        if (by_address(&c->ranges.data[i - 1], &c->ranges.data[i]) >= 0) return false;
+    return true;
+}
+
 /* One walk over what stands in the unit itself: libdw's own search makes one for each address, and
  * C++ headers are long. */
 static void add_functions(code *c, Dwarf_Die *unit)
@@ -62,6 +70,7 @@ static void add_functions(code *c, Dwarf_Die *unit)
         if (dwarf_tag(&die) == DW_TAG_subprogram) add_function(c, &die);
     } while (dwarf_siblingof(&die, &die) == 0);
     if (c->ranges.len) qsort(c->ranges.data, c->ranges.len, sizeof *c->ranges.data, by_address);
+    FT_CHECK(is_sorted(c));
 }
 
 static const code *code_of(ft_functions *functions, Dwarf_Die *unit)
@@ -89,6 +98,7 @@ static const range *range_at(const code *c, Dwarf_Addr address)
     }
     while (from > 1 && c->ranges.data[from - 2].low == c->ranges.data[from - 1].low) from--;
     const range *at = from ? &c->ranges.data[from - 1] : NULL;
+    assert(!at || at->low <= address);
     return at && address < at->high ? at : NULL;
 }
 

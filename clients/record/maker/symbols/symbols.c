@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "maker/symbols/block_types.h"
@@ -99,6 +100,7 @@ void ft_symbols_free(ft_symbols *symbols)
 
 void ft_symbols_module(ft_symbols *symbols, const char *path, uint64_t base)
 {
+    FT_REQUIRE(path);
     if (!symbols->program) symbols->program = ft_strdup(path);
     if (symbols->dwfl && !symbols->open) dwfl_report_begin_add(symbols->dwfl);
     symbols->open = true;
@@ -252,6 +254,7 @@ static const char *folder_at(Dwfl_Module *module, uint64_t address)
 
 bool ft_symbols_place(ft_symbols *symbols, uint64_t pc, ft_strbuf *place, ft_code_place *at)
 {
+    FT_REQUIRE(place && at);
     uint64_t call = pc - 1;
     Dwfl_Module *module = module_at(symbols, call);
     *at = (ft_code_place){.line = 0};
@@ -337,6 +340,7 @@ bool ft_symbols_block(ft_symbols *symbols, uint64_t pc, const char *line, uint64
     uint64_t *known = ft_map_slot(&symbols->blocks, ft_hash_bytes(key, sizeof key, 0),
                                   symbols->found.len, &fresh);
     if (fresh) ft_vec_push(&symbols->found, find_pointee(symbols, pc - 1, line, size));
+    assert(*known < symbols->found.len);
     ft_pointee *its = &symbols->found.data[*known];
     if (!its->size || (!its->several && offset >= its->size)) return false;
     uint64_t index = its->several ? offset / its->size : 0;

@@ -1,6 +1,8 @@
 /* Accesses of a program built with --symbolic: reads get locals, writes terms. */
 #include <string.h>
 
+#include "base/contract.h"
+
 #include "maker/terms/terms_internal.h"
 
 static bool is_read(const ft_raw_record *r)
@@ -83,6 +85,7 @@ static void check_store(ft_terms *t, const ft_raw_record *r)
 
 void ft_terms_begin(ft_terms *t, ft_terms_place place, const ft_raw_record *r)
 {
+    FT_REQUIRE(r->access && !t->access.record);
     ft_terms_enter(t, place);
     ft_terms_access *a = &t->access;
     const ft_marks *m = &t->actor->marks;
@@ -105,6 +108,7 @@ void ft_terms_begin(ft_terms *t, ft_terms_place place, const ft_raw_record *r)
 
 static ft_node set_lanes(ft_terms *t, uint64_t offset, uint32_t size, ft_node node)
 {
+    FT_REQUIRE(offset + size <= t->access.lanes.len && node.width == 8 * size);
     for (uint32_t i = 0; i < size; i++) t->access.lanes.data[offset + i] = ft_node_lane(t, node, i);
     return node;
 }
@@ -253,9 +257,11 @@ static bool assign_cell(ft_terms *t, const ft_cell *cell, uint32_t variable, uin
 bool ft_terms_cell(ft_terms *t, const ft_cell *cell, uint32_t variable, ft_terms_content content)
 {
     ft_terms_access *a = &t->access;
+    FT_REQUIRE(a->record);
     bool store = is_store(a->record);
     uint64_t offset = cell->address - a->record->address;
     uint64_t bits = ft_terms_value(cell->size, content.value).bits;
+    assert(offset + cell->size <= a->shared.len && !a->shared.data[offset]); /* one cell a byte */
     for (uint32_t i = 0; i < cell->size; i++) a->shared.data[offset + i] = true;
     bool able = a->symbolic && content.known;
     if (!store && able && content.unwritten) t->summary->held[FT_SYM_UNWRITTEN_REASON]++;
@@ -271,6 +277,7 @@ bool ft_terms_cell(ft_terms *t, const ft_cell *cell, uint32_t variable, ft_terms
 
 bool ft_terms_take_over(ft_terms *t, const ft_cell *cell, uint32_t variable, int64_t value)
 {
+    FT_REQUIRE(t->access.record && cell->ordered);
     uint64_t bits = ft_terms_value(cell->size, value).bits;
     uint64_t offset = cell->address - t->access.record->address;
     if (!t->access.symbolic) {
@@ -288,6 +295,7 @@ bool ft_terms_take_over(ft_terms *t, const ft_cell *cell, uint32_t variable, int
 bool ft_terms_gives(const ft_terms *t, const ft_cell *cell)
 {
     const ft_terms_access *a = &t->access;
+    FT_REQUIRE(a->record && cell->ordered);
     bool any = !is_store(a->record);
     for (uint32_t i = 0; i < cell->size; i++)
         any |= a->lanes.data[cell->address - a->record->address + i].term != FT_NO_TERM;
@@ -365,6 +373,13 @@ static void end_read(ft_terms *t)
     }
 }
 
+static bool is_shared(const ft_terms_access *a)
+{
+    bool any = false;
+    for (size_t i = 0; i < a->shared.len; i++) any |= a->shared.data[i];
+    return any;
+}
+
 /* An update of memory that is not shared, or not one cell. */
 static void end_update(ft_terms *t)
 {
@@ -378,12 +393,13 @@ static void end_update(ft_terms *t)
     } else if (m->update && m->operand.width == 8 * r->size) {
         ft_node old = ft_node_of_lanes(t, a->lanes.data, (uint32_t)a->lanes.len);
         t->actor->nodes.data[m->update] = old;
-        bool apart = false;
-        for (size_t i = 0; i < a->shared.len; i++) apart |= a->shared.data[i];
-        if (apart)
-            ft_terms_hold(t, m->operand, FT_SYM_ACCESS_REASON), hold_all(t, FT_SYM_ACCESS_REASON);
+        bool shared = is_shared(a);
+        if (shared) {
+            ft_terms_hold(t, m->operand, FT_SYM_ACCESS_REASON);
+            hold_all(t, FT_SYM_ACCESS_REASON);
+        }
         ft_node next = updated(t, old);
-        if (!apart && next.value == written) made = next;
+        if (!shared && next.value == written) made = next;
         if (next.value != written && next.term) ft_terms_disagrees(t, next.term);
     }
     for (uint32_t i = 0; i < r->size; i++) t->access.lanes.data[i] = ft_node_lane(t, made, i);
@@ -396,20 +412,19 @@ static void end_compare(ft_terms *t)
     ft_terms_access *a = &t->access;
     const ft_marks *m = &t->actor->marks;
     const ft_raw_record *r = a->record;
-    bool done = ft_raw_updates(r->form);
-    ft_node old = ft_node_of_lanes(t, a->lanes.data, (uint32_t)a->lanes.len);
-    bool apart = false;
-    for (size_t i = 0; i < a->shared.len; i++) apart |= a->shared.data[i];
-    t->actor->nodes.data[m->compare] = old;
-    if (m->expected.width != 8 * r->size)
+    bool done = ft_raw_updates(r->form), shared = is_shared(a);
+    unsigned width = m->expected.width;
+    if (width != 8 * r->size) {
         t->summary->damaged = true;
-    else
-        ft_terms_assume(t, ft_node_binary(t, FT_SYM_EQ, m->expected.width, old, m->expected), done);
+        return;
+    }
+    ft_node old = ft_node_of_lanes(t, a->lanes.data, (uint32_t)a->lanes.len);
+    t->actor->nodes.data[m->compare] = old;
+    ft_terms_assume(t, ft_node_binary(t, FT_SYM_EQ, width, old, m->expected), done);
     if (!done) return;
-    if (apart) ft_terms_hold(t, m->desired, FT_SYM_ACCESS_REASON);
+    if (shared) ft_terms_hold(t, m->desired, FT_SYM_ACCESS_REASON);
     ft_node made = m->desired;
-    if (apart || made.value != written_by(r))
-        made = ft_node_constant(8 * (unsigned)r->size, written_by(r));
+    if (shared || made.value != written_by(r)) made = ft_node_constant(width, written_by(r));
     for (uint32_t i = 0; i < r->size; i++) a->lanes.data[i] = ft_node_lane(t, made, i);
     put_lanes(t);
 }
@@ -418,6 +433,7 @@ void ft_terms_end(ft_terms *t)
 {
     ft_terms_access *a = &t->access;
     ft_marks *m = &t->actor->marks;
+    FT_REQUIRE(a->record);
     bool read = is_read(a->record), update = ft_raw_updates(a->record->form);
     if (a->written && (update || m->compare))
         m->update = m->compare = 0;
@@ -432,4 +448,5 @@ void ft_terms_end(ft_terms *t)
     if (read) m->read = 0;
     if (read || update) m->update = m->compare = 0;
     if (!read && !update) m->store = m->fill = m->copy = false;
+    a->record = NULL;
 }

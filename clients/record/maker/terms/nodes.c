@@ -1,4 +1,5 @@
 /* Terms for what the program computed: each is built beside the value that it has in the run. */
+#include "base/contract.h"
 #include "maker/terms/terms_internal.h"
 
 enum { DEEPEST = 48, LARGEST = 400, MAX_DEPTH = 255 };
@@ -21,6 +22,7 @@ static ft_sort sort_of(unsigned width)
 
 ft_node ft_node_constant(unsigned width, uint64_t value)
 {
+    FT_REQUIRE(width && width < FT_WIDTHS);
     return (ft_node){FT_NO_TERM, (uint8_t)width, value & mask_of(width)};
 }
 
@@ -47,7 +49,9 @@ static ft_term apply(ft_terms *t, ft_op op, const ft_term *children, uint32_t n,
     uint32_t index[2] = {high, low};
     ft_term term = FT_NO_TERM;
     ft_error error = FT_ERROR_INIT;
-    if (ft_term_apply(t->pool, op, children, n, index, &term, &error)) return FT_NO_TERM;
+    ft_status status = ft_term_apply(t->pool, op, children, n, index, &term, &error);
+    assert(status == FT_OK); /* the children's sorts fit */
+    (void)status;
     return term;
 }
 
@@ -82,7 +86,9 @@ static void name_local(unsigned width, uint32_t number, ft_strbuf *name)
 
 ft_node ft_node_local(ft_terms *t, unsigned width, uint64_t value, ft_symbol *symbol)
 {
+    FT_REQUIRE(width && width < FT_WIDTHS);
     uint32_t number = t->actor->locals[width]++;
+    assert(number <= t->ids[width].len);
     if (number == t->ids[width].len) {
         ft_strbuf name = {0};
         name_local(width, number + 1, &name);
@@ -119,9 +125,17 @@ ft_node ft_node_small(ft_terms *t, ft_node node)
     return small ? node : name_term(t, node);
 }
 
+bool ft_node_is_sound(const ft_terms *t, ft_node node)
+{
+    ft_sort sort = sort_of(node.width), found = node.term ? ft_term_sort(t->pool, node.term) : sort;
+    bool fits = found.kind == sort.kind && (node.width == 1 || found.width == sort.width);
+    return node.width && fits && !(node.value & ~mask_of(node.width));
+}
+
 static ft_node node_of(ft_terms *t, unsigned width, ft_term term, uint64_t value)
 {
     ft_node node = {term, (uint8_t)width, value & mask_of(width)};
+    FT_CHECK(ft_node_is_sound(t, (ft_node){term, (uint8_t)width, value & mask_of(width)}));
     if (!term || ft_term_get(t->pool, term).op == FT_OP_LITERAL)
         return ft_node_constant(width, value);
     measure(t, term);
@@ -240,6 +254,8 @@ static void assume_defined(ft_terms *t, ft_sym_operation operation, unsigned wid
 ft_node ft_node_binary(ft_terms *t, ft_sym_operation operation, unsigned width, ft_node a,
                        ft_node b)
 {
+    FT_REQUIRE(operation && operation < FT_SYM_BINARIES);
+    FT_REQUIRE(a.width == width && b.width == width);
     unsigned result = is_comparison(operation) ? 1 : width;
     uint64_t value = compute(operation, a.value, b.value, width);
     if (is_constant(t, a) && is_constant(t, b)) return ft_node_constant(result, value);
@@ -254,6 +270,7 @@ ft_node ft_node_binary(ft_terms *t, ft_sym_operation operation, unsigned width, 
 
 ft_node ft_node_cast(ft_terms *t, ft_sym_operation operation, unsigned from, unsigned to, ft_node a)
 {
+    FT_REQUIRE(a.width == from && to && to < FT_WIDTHS);
     uint64_t value = operation == FT_SYM_SEXT ? (uint64_t)as_signed(a.value, from) : a.value;
     if (is_constant(t, a)) return ft_node_constant(to, value);
     ft_term term = a.term;
@@ -272,6 +289,7 @@ ft_node ft_node_cast(ft_terms *t, ft_sym_operation operation, unsigned from, uns
 
 ft_node ft_node_choice(ft_terms *t, unsigned width, ft_node c, ft_node a, ft_node b)
 {
+    FT_REQUIRE(c.width == 1 && a.width == width && b.width == width);
     uint64_t value = c.value ? a.value : b.value;
     if (is_constant(t, c)) return c.value ? a : b;
     ft_term x = ft_node_term(t, a), y = ft_node_term(t, b);
@@ -290,7 +308,7 @@ ft_lane ft_node_lane(const ft_terms *t, ft_node node, uint32_t byte)
 {
     return (ft_lane){.term = node.term,
                      .index = (uint8_t)byte,
-                     .value = (uint8_t)(node.value >> (8 * byte)),
+                     .value = byte < 8 ? (uint8_t)(node.value >> (8 * byte)) : 0,
                      .thread = (uint16_t)t->place.number};
 }
 
@@ -310,11 +328,13 @@ static ft_term term_of_stretch(ft_terms *t, const ft_lane *lanes, uint32_t n, ui
     if (!lanes[0].term) return literal(t, sort, value & mask_of(8 * n));
     if (ft_term_sort(t->pool, lanes[0].term).width == 8 * n) return lanes[0].term;
     uint32_t low = 8u * lanes[0].index;
+    assert(low + 8 * n <= ft_term_sort(t->pool, lanes[0].term).width);
     return apply(t, FT_OP_EXTRACT, &lanes[0].term, 1, low + 8 * n - 1, low);
 }
 
 ft_node ft_node_of_lanes(ft_terms *t, const ft_lane *lanes, uint32_t n)
 {
+    FT_REQUIRE(n && n <= 8);
     uint64_t value = 0;
     ft_term term = FT_NO_TERM;
     bool symbolic = false;

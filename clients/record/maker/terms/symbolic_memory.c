@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/map.h"
 
 enum { GRANULE = 8 };
@@ -50,6 +51,7 @@ static void remember(ft_lanes *l, uint16_t thread, uint32_t index)
 
 void ft_lanes_put(ft_lanes *l, uint64_t address, ft_lane lane)
 {
+    FT_REQUIRE(!lane.term || lane.index < GRANULE);
     uint64_t key = address / GRANULE;
     if (!lane.term && !ft_map_get(&l->places, key, NULL)) return;
     bool inserted;
@@ -95,6 +97,7 @@ void ft_lanes_drain(ft_lanes *l, uint16_t thread, void (*visit)(void *, ft_lane)
     for (size_t i = 0; i < n; i++) {
         uint32_t index = list->data[i];
         granule *g = &l->granules.data[index];
+        assert(index < l->granules.len && list->len <= i);
         if (!is_of(g, thread)) continue;
         if (stays && stays(context, g->key * GRANULE)) {
             list->data[list->len++] = index;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
+
 ft_terms *ft_terms_new(ft_builder *builder, ft_record_terms *summary,
                        const ft_terms_surroundings *around)
 {
@@ -37,6 +39,7 @@ void ft_terms_free(ft_terms *t)
 
 ft_value ft_terms_value(uint32_t size, int64_t value)
 {
+    FT_REQUIRE(size && size <= 8);
     uint64_t mask = size >= 8 ? UINT64_MAX : (UINT64_C(1) << (8 * size)) - 1;
     return (ft_value){.sort = {.kind = FT_SORT_BITVEC, .width = (uint8_t)(8 * size)},
                       .bits = (uint64_t)value & mask};
@@ -48,6 +51,7 @@ static bool look_up(void *context, ft_symbol symbol, ft_value *value)
 {
     const ft_terms *t = context;
     uint32_t id = FT_SYM_INDEX(symbol);
+    assert(id < t->actor->values.len); /* the thread assigned it */
     value->sort = ft_builder_peek(t->builder)->local_info[id].sort;
     value->bits = t->actor->values.data[id];
     return true;
@@ -80,6 +84,9 @@ void ft_terms_disagrees(ft_terms *t, ft_term term)
 void ft_terms_assign(ft_terms *t, ft_term guard, const ft_assignment *assignments, uint32_t n,
                      uint32_t hook, uint8_t flags)
 {
+    FT_REQUIRE(n);
+    for (uint32_t i = 0; i < n; i++) assert(assignments[i].term != FT_NO_TERM);
+    assert(!guard || ft_term_sort(t->pool, guard).kind == FT_SORT_BOOL);
     ft_builder_hook(t->builder, hook);
     ft_builder_action(t->builder, FT_EVENT_ASSIGN, t->place.thread, t->place.loc, guard,
                       assignments, n, flags);
@@ -100,6 +107,7 @@ bool ft_terms_is_held(const ft_terms *t, ft_term term)
 static void append_assume(ft_terms *t, ft_term condition)
 {
     bool inserted;
+    assert(ft_term_sort(t->pool, condition).kind == FT_SORT_BOOL);
     ft_map_slot(&t->assumed, key_of(t, condition), 1, &inserted);
     if (!inserted) return;
     ft_builder_hook(t->builder, 0);
@@ -153,6 +161,8 @@ static ft_term equality(ft_terms *t, ft_term a, ft_term b)
 
 void ft_terms_hold(ft_terms *t, ft_node node, ft_sym_reason reason)
 {
+    FT_REQUIRE(reason < FT_SYM_REASONS);
+    FT_CHECK(ft_node_is_sound(t, node));
     if (!node.term || is_literal(t, node.term)) return;
     if (ft_terms_is_held(t, node.term)) return;
     t->summary->held[reason]++;
@@ -190,6 +200,7 @@ static ft_actor *actor_of(ft_terms *t, uint32_t number)
 
 void ft_terms_enter(ft_terms *t, ft_terms_place place)
 {
+    FT_REQUIRE(place.number < UINT16_MAX);
     t->place = place;
     t->actor = actor_of(t, place.number);
 }
@@ -269,6 +280,7 @@ static ft_node get_reference(ft_terms *t, cursor *c, unsigned width)
         return ft_node_constant(width, 0);
     }
     ft_node node = t->actor->nodes.data[t->actor->nodes.len - distance];
+    FT_CHECK(ft_node_is_sound(t, node));
     if (node.width != width) c->bad = true;
     return c->bad ? ft_node_constant(width, 0) : node;
 }
@@ -335,6 +347,12 @@ static void follow_mark(ft_terms *t, cursor *c, ft_sym_operation operation)
     }
 }
 
+static bool is_update(ft_sym_operation operation)
+{
+    bool arithmetic = operation > FT_SYM_NOTHING && operation < FT_SYM_EQ;
+    return arithmetic || (operation >= FT_SYM_EXCHANGE && operation <= FT_SYM_UMIN);
+}
+
 static void follow_update(ft_terms *t, cursor *c, ft_sym_operation operation)
 {
     ft_marks *m = &t->actor->marks;
@@ -345,10 +363,13 @@ static void follow_update(ft_terms *t, cursor *c, ft_sym_operation operation)
         m->compare = add_later(t, width);
         return;
     }
-    m->operation = (ft_sym_operation)get_byte(c);
-    if (!m->operation || m->operation > FT_SYM_UMIN) c->bad = true;
+    ft_sym_operation made = (ft_sym_operation)get_byte(c);
     uint8_t width = get_width(c);
-    m->operand = get_reference(t, c, width);
+    ft_node operand = get_reference(t, c, width);
+    if (!is_update(made)) c->bad = true;
+    if (c->bad) return;
+    m->operation = made;
+    m->operand = operand;
     m->update = add_later(t, width);
 }
 
@@ -424,6 +445,7 @@ void ft_terms_follow(ft_terms *t, ft_terms_place place, const ft_raw_record *rec
         [FT_SYM_PIN] = follow_memory,       [FT_SYM_PIN_MEMORY] = follow_memory,
         [FT_SYM_PIN_RANGE] = follow_memory, [FT_SYM_FORGET] = follow_memory,
     };
+    FT_REQUIRE(record->operation == FT_RAW_TERMS && !record->access);
     cursor c = {record->text, record->text + record->length, false};
     ft_terms_enter(t, place);
     while (c.at < c.end && !c.bad) {

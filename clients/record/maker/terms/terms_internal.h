@@ -59,6 +59,8 @@ struct ft_terms {
 };
 
 /* ---- nodes.c: terms */
+/* For FT_CHECK: the term has the sort of the width, and the value fits into it. */
+bool ft_node_is_sound(const ft_terms *t, ft_node node);
 ft_node ft_node_constant(unsigned width, uint64_t value);
 ft_term ft_node_term(ft_terms *t, ft_node node); /* of a constant: its literal */
 ft_node ft_node_binary(ft_terms *t, ft_sym_operation operation, unsigned width, ft_node a,
