@@ -1,39 +1,39 @@
 /* Cells: the pieces of memory that become shared variables of the trace.
  *
- * Memory is seen in granules of eight bytes. A granule lives from one allocation of its memory to
- * the next (malloc, a new thread's stack), so an address that is used again is another variable.
- * What threads touched byte by byte is counted in a first pass over the log; a *cell* is then a
- * run of bytes between the ends of accesses, and it is shared if two threads touched it, one wrote,
- * and what they did there was not ordered by forks and joins. Accesses that cover several cells
- * become several events, so that no two different bytes are ever taken for one.
+ * The first pass watches memory in *granules* of eight bytes. A granule's life ends when its memory
+ * is allocated again (malloc, a new thread's stack), so an address that is reused is another
+ * variable. Between the passes each granule that threads share is cut into cells, at the ends of
+ * the accesses that were made to it, so that no two different bytes are ever taken for one. A cell
+ * is shared if two threads accessed it, one of them wrote, and forks and joins do not order their
+ * accesses. An access that covers several cells becomes several events.
  *
- * What is ordered. Most memory is initialised before the threads are forked that use it, and read
- * when they are joined. Where, in one life of a granule, any two accesses of different threads one
- * of which writes are ordered by program order, forks and joins alone, they come in that order in
- * every schedule (the *hard* order; other hard edges are not looked at, which only keeps more). So
+ * Ordered granules. Most memory is initialised before the threads are forked that use it, or read
+ * after they are joined. If any two accesses of different threads to a granule, one of them a
+ * write, are ordered by program order, forks and joins alone (the *hard* order; other hard edges
+ * are not considered, which only keeps more granules), then they come in that order in every
+ * schedule. So
  *   - no two of them can be next at once (races), and none can come between two of another thread,
- *     unless that one forks and joins in its critical section: such a join orders nothing here;
- *   - all writes of it are ordered among themselves, and each read with all of them, so it reads
- *     the same write in every schedule that has it, and ties no thread to others than forks do;
- *   - a free counts as a write, and an access behind it (wherever in the block: nobody need have
- *     been there before), or another free, as one without order; so does an allocation that is not
- * ordered before the first access (use after free, before initialisation);
- *   - a read that finds what no access wrote (code without hooks did, perhaps another thread's)
- *     makes its granule one without order, unless it lies in the reading thread's own memory that
- *     nobody else touched: then it counts as that thread's write. A variable of the program begins
- *     with what its file has, or with what the first thread alone left in it before it created
- *     another one, and a mapped file with its content. What was left over in a block
- *     when it was allocated is no such thing: who copies a structure with its filling has not
- *     heard of anybody;
- *   - that accesses are atomic, ignored or benign only takes candidates away.
- * No verdict depends on such a granule, and it has no cells. What follows for each is Flanagan &
- * Freund (PLDI 2009, section 3), with that order in the place of happens-before: the last write,
- * and the reads since, by granule. The first access without order makes it one of several for the
- * rest of its life, whose cells are those of the bytes that two threads touched, or anybody before
- * a second thread did. Terms flow through memory: recordings with terms have cells for what is
- * ordered too, apart from the others (ft_cell.ordered).
+ *     unless that thread forks and joins in its critical section: such a join orders nothing here;
+ *   - all writes are ordered among themselves and each read with all of them, so a read reads the
+ *     same write in every schedule and orders threads no more than forks do;
+ *   - a free counts as a write. An access after it, wherever in the block, or another free, counts
+ *     as unordered; so does an allocation that is not ordered before the first access (use after
+ *     free, use before initialisation);
+ *   - a read that finds a value which no access wrote (uninstrumented code did, perhaps for another
+ *     thread) makes its granule unordered, unless it lies in the reading thread's own memory that
+ *     no other thread touched: then the value counts as that thread's write. A variable of the
+ *     program begins with its file's content, or with what the first thread alone left in it before
+ *     it created another; a mapped file with its content. Content left over in a new heap block is
+ *     not such a beginning: a thread that copies a structure with its padding learns of nobody;
+ *   - accesses that are atomic, ignored or benign only take candidates away.
+ * No verdict depends on an ordered granule, and it gets no cells. The first pass keeps for each the
+ * last write and the reads since (Flanagan & Freund, PLDI 2009, section 3, with the hard order in
+ * the place of happens-before). The first unordered access makes a granule one of *several* threads
+ * for the rest of its life. Its shared bytes are those that two threads touched then, and all that
+ * were touched before a second thread came. Terms flow through ordered memory too: recordings with
+ * terms get cells for it that say so (ft_cell.ordered).
  *
- * Both passes feed the same records in the same order.
+ * Both passes get the same records in the same order.
  *
  * Imports: log, raw, common/base, common/trace. */
 #ifndef FT_RECORD_CELLS_H
@@ -50,13 +50,13 @@ typedef struct ft_cell {
     uint64_t address;
     uint32_t size; /* bytes, 1 to 8 */
     uint32_t
-        allocation; /* which of the ALLOC and BEGIN records it lies in, from 0; FT_NO_ALLOCATION */
+        allocation; /* number of the ALLOC or BEGIN record it lies in, from 0; FT_NO_ALLOCATION */
     uint64_t allocated_at; /* that record's address */
     uint32_t owner;   /* the thread that allocated it, or on whose stack it lies; FT_NO_OWNER */
-    uint32_t frame;   /* on a stack: ft_cells_frames.frame; else 0 */
-    bool has_initial; /* memory that begins with a known content */
-    bool left_over;   /* ... that is what was left over there: other schedules may find another */
-    bool ordered;     /* ft_cells_tell_ordered: no verdict depends on it, but terms go through it */
+    uint32_t frame;   /* on a stack: what ft_cells_frames.frame returned; else 0 */
+    bool has_initial; /* its memory begins with a known content: `initial` */
+    bool left_over;   /* ... left over from an earlier life: other schedules may find another */
+    bool ordered; /* no verdict depends on it, but terms go through it (ft_cells_tell_ordered) */
     int64_t initial;
 } ft_cell;
 
@@ -66,61 +66,60 @@ typedef struct ft_cell {
 #define FT_NO_OWNER      UINT32_MAX
 
 ft_cells *ft_cells_new(void);
-/* Before the first pass: nothing is dropped because of the order alone. */
+/* Before the first pass: ordered granules are shared like all others. */
 void ft_cells_keep_ordered(ft_cells *cells);
-/* Before the first pass: what is dropped because of the order alone gets cells that say so. */
+/* Before the first pass: ordered granules get cells that say so. */
 void ft_cells_tell_ordered(ft_cells *cells);
-/* Before the first pass: the second one gets the same batches of events. */
+/* Before the first pass: the second pass will get events in the same batches. */
 void ft_cells_in_batches(ft_cells *cells);
 void ft_cells_free(ft_cells *cells); /* accepts NULL */
 
-/* First pass: accesses of other sizes and all records that begin or end memory. */
+/* First pass: each record that is not a batch of events. */
 void ft_cells_count(ft_cells *cells, const ft_raw_record *record);
-/* First pass: events, while they are read (ft_raw_taker), and the end of their batch. */
+/* First pass: events, while they are read (ft_raw_taker), and the end of each batch. */
 void ft_cells_take_run(void *cells, ft_raw_run *run);
 void ft_cells_take_other(void *cells, uint32_t thread, const ft_raw_event *access);
 void ft_cells_end_batch(ft_cells *cells, uint32_t thread);
-/* First pass: the allocation that the address lies in by now, FT_NO_ALLOCATION, and its start. */
+/* First pass: the allocation around the address at this point, or FT_NO_ALLOCATION; its start. */
 uint32_t ft_cells_block_at(const ft_cells *cells, uint64_t address, uint64_t *start);
-/* Memory that is no thing of the program: it gets no cells. Asked of what lies in no allocation. */
+/* Is the address, outside of all allocations, in memory that is not to get cells? */
 typedef bool ft_cells_judge(void *context, uint64_t address);
 void ft_cells_leave_out(ft_cells *cells, ft_cells_judge *judge, void *context);
-/* First pass: who knows of the calls that threads are in. */
+/* First pass: the frames of the calls that threads are in. */
 typedef struct ft_cells_frames {
     void *of;
-    /* of an address on the thread's stack: what is kept as ft_cell.frame */
+    /* a number for the frame around an address on the thread's stack, kept as ft_cell.frame */
     uint32_t (*frame)(void *of, uint32_t thread, uint64_t address);
-    /* the turn in which the call began that has the address; 0: not known */
+    /* the turn in which that frame's call began; 0: not known */
     uint32_t (*since)(void *of, uint32_t thread, uint64_t address);
 } ft_cells_frames;
 void ft_cells_know_frames(ft_cells *cells, const ft_cells_frames *frames); /* kept */
-/* Which turn of the threads it is; changes. */
+/* Where the number of the current turn is kept. */
 const uint32_t *ft_cells_turn_now(const ft_cells *cells);
-/* First pass: the thread on whose stack the address lies by now; FT_NO_OWNER. */
+/* First pass: the thread on whose stack the address lies at this point; FT_NO_OWNER. */
 uint32_t ft_cells_stack_at(const ft_cells *cells, uint64_t address);
-/* Between the passes: names the cells; from now on records are fed to ft_cells_follow, and every
- * access is looked up by ft_cells_find, piece by piece by ft_cells_at. */
+/* Between the passes: makes the cells. From now on records go to ft_cells_follow, and accesses are
+ * looked up by ft_cells_find, or piece by piece by ft_cells_at. */
 void ft_cells_settle(ft_cells *cells);
 void ft_cells_follow(ft_cells *cells, const ft_raw_record *record);
 /* After the second pass, which has to have met the same turns and lives as the first. */
 void ft_cells_end(const ft_cells *cells);
 
-/* Is a write by code without hooks found after that thread's end, which may have done it? */
+/* Was an external write (by uninstrumented code) found after that thread's end which it may have
+ * made? */
 bool ft_cells_late(const ft_cells *cells, uint32_t thread);
 
-/* Second pass: the thread goes on now, with a batch of events (of records, ft_cells_follow is
- * told).
- */
+/* Second pass: the thread runs now, with a batch of events (ft_cells_follow sees other records). */
 void ft_cells_turn(ft_cells *cells, uint32_t thread);
-/* Second pass: may an event of the batch that comes next be of a cell? False: none is, and nobody
- * needs to look. */
+/* Second pass: may the next batch have an event of a cell? False: it can be skipped. */
 bool ft_cells_wants(const ft_cells *cells);
-/* Is all that others did so far to stay before what it does now, since code without hooks writes in
- * this or a later of its turns what they had read? Asked behind the above; true once a fence. */
+/* Second pass, after ft_cells_turn: may the thread's uninstrumented code, in this turn or a later one,
+ * have written what other threads had read before? Then all that they did so far is to be ordered
+ * before what the thread does now. True once a thread and fence. */
 bool ft_cells_is_fenced(ft_cells *cells, uint32_t thread);
 
-/* Second pass, if ft_cells_tell_ordered: is all that `other` did up to that turn
- * (ft_cells_turn_now) before what the thread does now, by forks and joins? */
+/* Second pass, with ft_cells_tell_ordered: do forks and joins order all that `other` did up to that
+ * turn (ft_cells_turn_now) before what the thread does now? */
 bool ft_cells_is_behind(const ft_cells *cells, uint32_t thread, uint32_t other, uint32_t turn);
 /* Second pass: does the address lie in a granule whose cells are ordered? */
 bool ft_cells_is_ordered(ft_cells *cells, uint64_t address);
@@ -128,25 +127,24 @@ bool ft_cells_is_ordered(ft_cells *cells, uint64_t address);
 uint32_t ft_cells_count_of(const ft_cells *cells);
 const ft_cell *ft_cells_get(const ft_cells *cells, uint32_t cell);
 uint64_t ft_cells_granules(const ft_cells *cells); /* seen at all */
-/* Where the memory of an ALLOC or BEGIN record lies: of the latter, a stack (of size 0: it is the
- * first thread's, or in another allocation). */
+/* The memory of an ALLOC record, or the stack of a BEGIN record (size 0: it is the first thread's,
+ * or lies in another allocation). */
 typedef struct ft_cells_extent {
     uint64_t address, size;
     bool stack;
-    bool told; /* what it begins with: nobody's content, or zeros, or a file's */
+    bool told; /* the log says what it begins with: nothing defined, zeros or a file's content */
 } ft_cells_extent;
-/* Where allocations of the heap were: behind `low`, so many bytes and the one behind them. */
+/* The range of addresses of all allocations: its size, and its start *low. */
 uint64_t ft_cells_heap(const ft_cells *cells, uint64_t *low);
 ft_cells_extent ft_cells_extent_of(const ft_cells *cells, uint32_t allocation);
 
-/* The shared cell at `address`, whose size is then how far it goes; else FT_NO_CELL, with *skip
- * the number of bytes from there that lie in none (up to the next granule). */
+/* The cell that begins at `address`; else FT_NO_CELL, with *skip the number of bytes from there
+ * that lie in no cell (up to the next granule at most). */
 uint32_t ft_cells_at(ft_cells *cells, uint64_t address, uint32_t *skip);
-/* Is that range, which has shared cells, such that an atomic there covers several of them? */
+/* Does an atomic access in that range cover several cells? */
 bool ft_cells_is_parted(ft_cells *cells, uint64_t address, uint64_t size);
-/* What each of the events accesses: the shared cell that is all of it, FT_NO_CELL where it touches
- * none (and for calls and returns), FT_SEVERAL_CELLS where it has to be looked up piece by piece.
- */
+/* For each event the cell that it accesses as a whole; FT_NO_CELL where it touches none (also for
+ * calls and returns); FT_SEVERAL_CELLS where ft_cells_at has to look piece by piece. */
 void ft_cells_find(ft_cells *cells, const ft_raw_event *events, uint32_t n, uint32_t *found);
 
 #endif

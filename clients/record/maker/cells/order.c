@@ -1,12 +1,13 @@
-/* What forks and joins order: vector clocks that say, instead of numbers of their own, up to which
- * turn of each other thread all is before a thread. */
+/* The order by forks and joins: vector clocks whose components are turns, up to which all accesses
+ * of another thread are ordered before a thread's next access. */
 #include <stdlib.h>
 
 #include "base/contract.h"
 #include "maker/cells/cells_internal.h"
 #include "trace/event.h"
 
-/* Threads: clocks take the square of that. Those behind have none: nothing is ordered with them. */
+/* Threads with clocks, which take the square of that in memory. Later threads count as unordered.
+ */
 enum { MOST_ORDERED = 1024 };
 
 static void grow(clock *c, uint32_t n)
@@ -28,7 +29,7 @@ static void add_turns(clock *c, const clock *from)
         if (from->turns.data[t] > c->turns.data[t]) c->turns.data[t] = from->turns.data[t];
 }
 
-/* All that a thread does is in order with itself. */
+/* A thread is ordered with itself. */
 static void begin(clock *c, uint32_t thread)
 {
     grow(c, thread + 1);
@@ -83,8 +84,8 @@ void ft_cells_order_fork(ft_cells *cells, uint32_t parent, uint32_t child)
     assert(c->now.turns.data[parent] == cells->turn && a->now.turns.len <= c->now.turns.len);
 }
 
-/* A join in the critical section in which the thread was forked puts all that the child did between
- * two of its accesses there, in every schedule: the run itself breaks it. */
+/* A join in the critical section in which the thread was forked orders nothing: it would put all
+ * that the child did between two accesses of that section, in every schedule. */
 void ft_cells_order_join(ft_cells *cells, uint32_t thread, uint32_t child)
 {
     if (thread >= MOST_ORDERED || child >= cells->actors.len) return;

@@ -1,6 +1,6 @@
-/* Which batches of events the second pass looks at. A granule has cells only where it became one of
- * several (make_several) in the same life. What touches it from then on is wanted when it comes;
- * what did before lies between its first access in that life and the turn of its last. */
+/* Which batches of events the second pass needs. Only granules of several threads have cells
+ * (make_several). Accesses after a granule became one are marked when they come; those before lie
+ * between its first access in that life and the turn of its last one. */
 #include <stdlib.h>
 
 #include "base/contract.h"

@@ -1,10 +1,11 @@
+/* Events of the raw log: from the ring's words into batches, and which calls each thread is in. */
 #include "base/contract.h"
 #include "maker/log/log_internal.h"
 
 typedef enum called { GAVE_NOTHING, GAVE_ONE, GIVES_MORE } called;
 
-/* A call or a return. Calls that are gone are left first, with an event for each; GIVES_MORE: the
- * record comes again. */
+/* A call or a return. Calls whose frames are gone (longjmp) are left first, one event each;
+ * GIVES_MORE: the record is to be read again. */
 static called call(ft_raw_log *log, uint64_t address, uint32_t site, ft_raw_event *out)
 {
     ft_raw_actor *a = log->actor;
@@ -67,8 +68,8 @@ static void get_range(ft_raw_log *log, uint64_t address, const ft_raw_event *eve
         log->at += bytes;
 }
 
-/* Where the next event is, and its site and code; false: there is none of these, or the log is
- * damaged. */
+/* The address, site and code of the next event; false: the next record is not an event, or the log
+ * is damaged. */
 static inline bool look(ft_raw_log *log, uint64_t *address, ft_raw_event *out)
 {
     const uint64_t low = (UINT64_C(1) << FT_RAW_ADDRESS_BITS) - 1;
@@ -152,7 +153,7 @@ static void get_other(ft_raw_log *log, uint64_t address, ft_raw_event *e, ft_raw
     log->at += words * FT_RAW_WORD;
 }
 
-/* True: the record comes again. */
+/* True: the record is to be read again. */
 static bool get_call(ft_raw_log *log, uint64_t address, ft_raw_event *e, ft_raw_run *run)
 {
     called gave = call(log, address, e->site, e);
@@ -164,7 +165,7 @@ static bool get_call(ft_raw_log *log, uint64_t address, ft_raw_event *e, ft_raw_
     return gave == GIVES_MORE;
 }
 
-/* What comes first in a call is in its function: it has called nothing yet. */
+/* A call's first event is a site inside its function: it has called nothing yet. */
 static void note_first(ft_raw_log *log)
 {
     ft_raw_actor *a = log->actor;

@@ -23,12 +23,12 @@ static const char *const end_texts[] = {
 #undef FT_RAW_ROW
 };
 
-/* The code of sites that are not there; what fits into the first word of an event. */
+/* The code of a site that is not declared; the number of sites that fit into an event's first word.
+ */
 enum { NO_EVENT = FT_RAW_PLACE, NARROW = 1 << (64 - FT_RAW_SITE_SHIFT) };
 
-/* The ring: what a fast program writes in some milliseconds; it stays in a processor's cache. A
- * PACKED record, in the store alone, has the events up to the next other one: a batch (pack.h).
- */
+/* The ring holds what a fast program writes in some milliseconds, and fits into a processor's
+ * cache. Only the store has PACKED records: batches (pack.h). */
 enum {
     RING = 4 << 20,
     LEAST_LIMIT = 64 << 20,
@@ -53,7 +53,7 @@ static ft_status unreadable(int fd, ft_error *err)
     int why = errno;
     if (fd >= 0) close(fd);
     return ft_error_set(err, FT_USAGE, "the recording cannot be read: %s%s", strerror(why),
-                        why == ENOMEM ? " (ulimit -v): a smaller --limit takes less" : "");
+                        why == ENOMEM ? " (ulimit -v); use a smaller --limit" : "");
 }
 
 static ft_status map_log(const char *path, bool follow, ft_raw_log **log, ft_error *err)
@@ -71,7 +71,7 @@ static ft_status map_log(const char *path, bool follow, ft_raw_log **log, ft_err
     if (!follow || !right) close(fd);
     if (!right) {
         if (map != MAP_FAILED) munmap(map, size);
-        return ft_error_set(err, FT_INPUT, "%s: not a recording", path);
+        return ft_error_set(err, FT_INPUT, "%s is not a recorder's log", path);
     }
     *log = ft_calloc(1, sizeof **log);
     **log = (ft_raw_log){.map = map, .mapped = size, .fd = follow ? fd : -1};
@@ -91,7 +91,7 @@ size_t ft_raw_log_memory(void)
     return memory < LEAST_LIMIT / 2 ? LEAST_LIMIT / 2 : memory;
 }
 
-/* Behind its end lies the ring again, as for the program (runtime/log/log.c). */
+/* The ring is mapped a second time behind its end, as in the program (runtime/log/log.c). */
 static bool map_ring(ft_raw_log *log)
 {
     unsigned char *all =
@@ -118,7 +118,7 @@ static bool make_store(ft_raw_log *log, size_t memory, uint64_t limit)
     return true;
 }
 
-/* Of the thread's own time: what else ran meanwhile does not make memory slow. */
+/* CPU time of the thread: other processes that ran meanwhile do not make memory look slow. */
 static uint64_t now(void)
 {
     struct timespec t;
@@ -189,7 +189,7 @@ static bool spill(ft_raw_log *log)
     return true;
 }
 
-/* The first reason is what the program is told. */
+/* The program is told the first reason. */
 static void end_store(ft_raw_log *log, ft_raw_full why)
 {
     if (!log->full) ((ft_raw_header *)log->map)->full = why;
@@ -205,7 +205,7 @@ static unsigned char *room(ft_raw_log *log, size_t n)
     return NULL;
 }
 
-/* So many bytes stand there by now. False: they stay in memory, and are the last. */
+/* n bytes were written into the room. False: the file is full, and they are not kept. */
 static bool stored(ft_raw_log *log, size_t n)
 {
     while (log->stored + n >= log->spilled + PIECE && !log->full)
@@ -224,7 +224,7 @@ static const unsigned char *keep(ft_raw_log *log, const unsigned char *from, siz
     return stored(log, n) ? to : NULL;
 }
 
-/* Gives the program what was read of the ring, and looks what it has written meanwhile. */
+/* Gives the part of the ring that was read back to the program; finds what it wrote meanwhile. */
 static bool look_at_ring(ft_raw_log *log)
 {
     ft_raw_header *header = (ft_raw_header *)log->map;
@@ -251,7 +251,7 @@ ft_status ft_raw_log_open(const char *path, ft_raw_log **log, ft_error *err)
     if (!(*log)->damaged) return FT_OK;
     ft_raw_log_close(*log);
     *log = NULL;
-    return ft_error_set(err, FT_INPUT, "%s: not a recording", path);
+    return ft_error_set(err, FT_INPUT, "%s is not a recorder's log", path);
 }
 
 bool ft_raw_log_look(ft_raw_log *log)
@@ -465,7 +465,7 @@ static void get_record(ft_raw_log *log, ft_raw_record *record)
     if (over) log->at += FT_RAW_WORD - over;
 }
 
-/* To behind the record, which is not looked at; false: it is not whole. */
+/* Moves behind the record without reading it; false: it is not whole. */
 static bool skip_record(ft_raw_log *log, ft_raw_operation operation)
 {
     ft_raw_record unused;
@@ -482,14 +482,15 @@ static bool skip_record(ft_raw_log *log, ft_raw_operation operation)
 
 /* ---- from the ring into the store */
 
-/* Their words where nothing is packed over them. */
+/* The batch's words, where packing into the store does not overwrite them. */
 static const unsigned char *words_aside(ft_raw_log *log, uint32_t n)
 {
     if (log->words == log->passing) return log->words;
     return memcpy(log->passing, log->words, n * FT_RAW_PLAIN);
 }
 
-/* The batch AHEAD of that one before it tells of it. Nobody writes to what is the file's. */
+/* The batch FT_RAW_AHEAD batches earlier leads to this one. The file's part of the store is mapped
+ * read-only. */
 static void lead_to(ft_raw_log *log, unsigned char *batch)
 {
     unsigned char **before = &log->batches[log->n_batches++ % FT_RAW_AHEAD];
@@ -499,7 +500,7 @@ static void lead_to(ft_raw_log *log, unsigned char *batch)
     *before = batch;
 }
 
-/* The events at hand. */
+/* Stores the batch at hand. */
 static bool keep_events(ft_raw_log *log, uint32_t n)
 {
     unsigned char *to = room(log, FT_RAW_BATCH_MOST);
@@ -514,8 +515,8 @@ static bool keep_events(ft_raw_log *log, uint32_t n)
     return stored(log, bytes);
 }
 
-/* The events up to log->at, which come before `range`, the first word of the record's access if it
- * has one. False: there is no room. */
+/* Stores the events up to log->at, and behind them the record's access, whose first word is
+ * `range`, if it has one. False: there is no room. */
 static bool keep_accesses(ft_raw_log *log, const unsigned char *range, ft_raw_record *record)
 {
     if (record->n_events && !keep_events(log, record->n_events)) return false;
@@ -527,7 +528,8 @@ static bool keep_accesses(ft_raw_log *log, const unsigned char *range, ft_raw_re
     return true;
 }
 
-/* Reads what is left of an operation's record where the program cannot change it any more. */
+/* Copies the rest of an operation's record into the store, where the program cannot change it any
+ * more, and reads it there. */
 static bool keep_record(ft_raw_log *log, ft_raw_record *record)
 {
     const unsigned char *first = log->at - 1, *end = log->end;
@@ -548,7 +550,7 @@ static bool keep_record(ft_raw_log *log, ft_raw_record *record)
     return true;
 }
 
-/* Nothing more is read where there is no room to keep it. */
+/* A record that cannot be stored is not delivered: the second pass could not read it. */
 static bool give_up(ft_raw_log *log, size_t stored, ft_raw_record *record)
 {
     log->stored = stored;
@@ -559,8 +561,7 @@ static bool give_up(ft_raw_log *log, size_t stored, ft_raw_record *record)
 
 /* ---- */
 
-/* Most batches are passed over, so that each is a miss of the cache: its start, and the records
- * before it. */
+/* Most batches are skipped, so each is a cache miss: its start, and the records before it. */
 static void fetch(const unsigned char *batch)
 {
     __builtin_prefetch(batch);
@@ -621,7 +622,7 @@ static bool get_next(ft_raw_log *log, ft_raw_record *record)
     return get_operation(log, record) || give_up(log, stored, record);
 }
 
-/* Field by field: as a whole it takes longer than many records that follow. */
+/* Field by field: zeroing the whole struct takes longer than reading most records. */
 static inline void begin_record(const ft_raw_log *log, ft_raw_record *record)
 {
     record->thread = log->thread;

@@ -28,37 +28,37 @@ typedef struct ft_raw_event {
     uint32_t code; /* of the site (raw.h) */
 } ft_raw_event;
 
-/* What events that follow each other come to. */
+/* The calls and returns of a batch of events, summed up. */
 typedef struct ft_raw_sum {
-    uint32_t calls;     /* events that are calls and returns; the others are accesses */
-    uint32_t left;      /* calls that they return from, of those before them; then */
-    uint32_t n_entered; /* calls that they do not return from, outermost first: their sites */
-    uint32_t entered[FT_RAW_BATCH];
+    uint32_t calls;     /* events that are calls or returns; the others are accesses */
+    uint32_t left;      /* calls entered before the batch that the batch returns from */
+    uint32_t n_entered; /* calls entered in the batch that do not return in it, outermost first */
+    uint32_t entered[FT_RAW_BATCH]; /* their sites */
 } ft_raw_sum;
 
-/* What one call of ft_raw_log_next gives: events that follow each other, perhaps with an access of
- * another size behind them (`access`), or, with neither, one record of another operation. */
+/* One call of ft_raw_log_next fills this: a batch of events, perhaps followed by an access of
+ * another size (`access`); or, with neither, one record of another operation. */
 typedef struct ft_raw_record {
-    uint32_t thread; /* whose it is */
+    uint32_t thread;
     uint32_t n_events;
-    const ft_raw_event *events; /* until the next call; NULL: they are passed over; not there
-                                   while they are shown (ft_raw_log_show) */
-    const ft_raw_sum *sum;      /* what they come to */
+    const ft_raw_event *events; /* valid until the next call; NULL: passed over; not filled while a
+                                   taker sees the events (ft_raw_log_show) */
+    const ft_raw_sum *sum;      /* of the events */
     bool access;
     ft_raw_operation operation;
     ft_raw_form form;                   /* of an access */
     uint64_t operands[FT_RAW_OPERANDS]; /* u, in order */
     const unsigned char *text;          /* t, or the content of a range; in the log */
-    uint64_t length;                    /* of the text; a range that kept none has 0 */
+    uint64_t length;                    /* of the text; 0: a range without content */
     uint32_t site;                      /* of an access */
     uint64_t address, size;             /* of an access */
     int64_t value, written;             /* of an access up to 8 bytes; written: of an update */
 } ft_raw_record;
 
-/* The access that an event is, as a record. */
+/* Makes a record of an event that is an access. */
 void ft_raw_record_of(const ft_raw_event *event, uint32_t thread, ft_raw_record *record);
 
-/* An event as the program writes it, in two words: so it stands in a plain batch (pack.h). */
+/* A plain batch (pack.h) has events as the program writes them, in two words each. */
 enum { FT_RAW_PLAIN = 2 * FT_RAW_WORD };
 
 static inline void ft_raw_put_plain(unsigned char *to, uint64_t first, uint64_t value)
@@ -73,13 +73,13 @@ static inline uint64_t ft_raw_first_word(const ft_raw_event *e)
     return 1 | e->address << 1 | (uint64_t)e->site << FT_RAW_SITE_SHIFT;
 }
 
-/* Its address in there. */
+/* The address in an event's first word. */
 static inline uint64_t ft_raw_plain_address(uint64_t first)
 {
     return first >> 1 & ((UINT64_C(1) << FT_RAW_ADDRESS_BITS) - 1);
 }
 
-/* An event of these words; codes: by site. */
+/* The event of two words; codes: by site. */
 static inline ft_raw_event ft_raw_plain_event(uint64_t first, uint64_t value, const uint8_t *codes)
 {
     uint32_t site = (uint32_t)(first >> FT_RAW_SITE_SHIFT);
@@ -90,15 +90,15 @@ static inline ft_raw_event ft_raw_plain_event(uint64_t first, uint64_t value, co
                           .code = codes[site]};
 }
 
-/* What comes next in the log, as far as it is *usual*: reads and writes of up to eight bytes at
- * sites that fit into the first word. Most of a log is these. */
+/* A run of *usual* events: reads and writes of up to eight bytes at sites that fit into the first
+ * word. Most of a log is these. */
 typedef struct ft_raw_run {
     uint32_t thread;
     const uint64_t *at;        /* the next one */
     const uint8_t *codes;      /* by site */
     uint64_t *counts;          /* by site: how many came so far */
-    unsigned char *plain;      /* where its words go; */
-    const unsigned char *stop; /* there, none is left */
+    unsigned char *plain;      /* where the next one's words are kept */
+    const unsigned char *stop; /* the end of that room */
 } ft_raw_run;
 
 /* The code of a usual event has no other bits. */
@@ -107,7 +107,7 @@ _Static_assert((8 * (FT_RAW_FORM_UPDATE - 1) | (FT_RAW_RANGE - 1)) == FT_RAW_USU
                    FT_RAW_FORM_UPDATE == 4 && FT_RAW_RANGE == 4,
                "reads and writes, and sizes up to eight bytes, are below powers of two");
 
-/* The next one; false: what comes is something else. */
+/* Takes the next event; false: it is not a usual one. */
 static inline bool ft_raw_run_take(ft_raw_run *run, ft_raw_event *event)
 {
     if (run->plain == run->stop) return false;
@@ -121,17 +121,17 @@ static inline bool ft_raw_run_take(ft_raw_run *run, ft_raw_event *event)
     return true;
 }
 
-/* Who looks at events of a log that is followed while they are read: one loop costs less than one
- * behind the other. */
+/* A taker sees the events of a log that is followed while they are read: one loop that reads and
+ * counts costs less than two. */
 typedef struct ft_raw_taker {
     void *of;
     const uint32_t *turn; /* which turn of the threads it is, as the taker counts them */
-    void (*run)(void *of, ft_raw_run *run);                               /* takes what is there */
-    void (*other)(void *of, uint32_t thread, const ft_raw_event *access); /* that is not usual */
+    void (*run)(void *of, ft_raw_run *run);                               /* takes usual events */
+    void (*other)(void *of, uint32_t thread, const ft_raw_event *access); /* any other access */
 } ft_raw_taker;
 
-/* The frame of a function, as it points to itself, a site of its code (0: not known yet), and the
- * taker's turn when it began. */
+/* The frame of a call: its frame pointer, a site in the function's code (0: not known yet), and the
+ * taker's turn when the call began. */
 typedef struct ft_raw_frame {
     uint64_t address;
     uint32_t site, since;
@@ -141,46 +141,45 @@ typedef struct ft_raw_log ft_raw_log;
 
 /* Opens the log at `path`. FT_INPUT: not a log, or no program wrote to it. */
 ft_status ft_raw_log_open(const char *path, ft_raw_log **log, ft_error *err) FT_MUST_CHECK;
-/* Opens it before the program starts: there is nothing in it at first. Where the limit leaves room
- * for that the program is told to write its records into a ring, from which ft_raw_log_next takes
- * them: the program waits where nobody does. What is taken is kept, packed (pack.h), the first
- * `memory` bytes in memory, the rest in the file, and comes once more after a rewind. Where the
- * file has no room for more, the program is told to stop, and nothing more comes.
- */
+/* Opens the log before the program starts, while it is empty. If the limit leaves room, the header
+ * tells the program to write its records into a ring, and to wait while the ring is full. Records
+ * that were taken are kept in the store, packed (pack.h): the first `memory` bytes in memory, the
+ * rest in the file. When the file has no room for more, the header tells the program to stop, and
+ * no more records come. */
 ft_status ft_raw_log_follow(const char *path, size_t memory, ft_raw_log **log,
                             ft_error *err) FT_MUST_CHECK;
-/* What of this machine's memory a log may have: an eighth, and no more than half a gigabyte. */
+/* Bytes of memory for a log: an eighth of the machine's, at most half a gigabyte. */
 size_t ft_raw_log_memory(void);
-/* Looks how far a log that is followed goes by now. True: there is more than before. */
+/* Finds how far the program has written by now. True: further than before. */
 bool ft_raw_log_look(ft_raw_log *log);
-/* Nobody will take what the program writes from here on: it does not wait for that. */
+/* No more records will be taken: the program does not wait for room in the ring any more. */
 void ft_raw_log_abandon(ft_raw_log *log);
 void ft_raw_log_close(ft_raw_log *log); /* accepts NULL */
 const ft_raw_header *ft_raw_log_header(const ft_raw_log *log);
 
-/* Shows events to that one, up to a rewind. */
+/* The taker sees all events up to a rewind. Before the first record. */
 void ft_raw_log_show(ft_raw_log *log, const ft_raw_taker *taker);
-/* The events of the record at hand that were shown; until the next call. */
+/* The record's events, which the taker saw; valid until the next call. */
 const ft_raw_event *ft_raw_log_shown(ft_raw_log *log, const ft_raw_record *record);
-/* By site: events that came, once all did. */
+/* By site: how many events came, once the log is read to its end. */
 const uint64_t *ft_raw_log_counts(const ft_raw_log *log);
 
 void ft_raw_log_rewind(ft_raw_log *log);
-/* Are events kept in the batches in which they came, so that they come in the same ones again? */
+/* Do events come in the same batches again after a rewind? Only logs with a store keep them. */
 bool ft_raw_log_has_batches(const ft_raw_log *log);
-/* After a rewind: true: nobody looks at the events that come next; where the log has batches it
- * gives their sum alone. */
+/* After a rewind: over: nobody needs the events that come next, so a log with batches gives their
+ * sum alone. */
 void ft_raw_log_pass_over(ft_raw_log *log, bool over);
-/* What comes next. False at the end of what is there; *err is filled where the log is damaged. */
+/* Reads on. False: at the end of what is written so far, or damaged (then *err is filled). */
 bool ft_raw_log_next(ft_raw_log *log, ft_raw_record *record, ft_error *err);
 
-/* Whose frame that is of the calls which the thread is in, where the log is read so far: the
- * innermost above the address, on its stack. False: it is not known. */
+/* Of the calls that the thread is in, where the log is read so far, the innermost one whose frame
+ * lies above the address on its stack. False: it is not known. */
 bool ft_raw_log_frame_at(const ft_raw_log *log, uint32_t thread, uint64_t address,
                          ft_raw_frame *frame);
 
-/* Where the thread's calls were made, by now: 0 the innermost one's caller. A site; 0: there is
- * none, or it is not known. */
+/* The call site of the thread's i-th call from the innermost, where the log is read so far; 0:
+ * there is none, or it is not known. */
 uint32_t ft_raw_log_caller(const ft_raw_log *log, uint32_t thread, uint32_t i);
 
 const char *ft_raw_end_text(uint32_t end); /* "the program ended" */

@@ -5,12 +5,13 @@
 
 #include "base/contract.h"
 
-/* First of every event a byte: from these bits on, how much is said of what; then of every event
- * what is said, its site, its address, its value, and of an update what it wrote. So where the next
- * one's is does not wait for what is there. */
+/* A packed batch begins with one byte for each event: from these bits on, in which way its address,
+ * value and site are stored. Behind these bytes come, event by event, the site, the address, the
+ * value and, of an update, the value written. So an event's place depends on head bytes alone, and
+ * the processor need not wait for the data before it. */
 enum { ADDRESS = 0, VALUE = 3, SITE = 6, WAYS = 8, LONGEST = 1 + 4 + 8 + 8 + 8 };
 
-_Static_assert((int)FT_RAW_PACKED_BEHIND >= (int)LONGEST, "whatever the last byte says");
+_Static_assert((int)FT_RAW_PACKED_BEHIND >= (int)LONGEST, "the last event may have any length");
 _Static_assert((int)FT_RAW_PACKED_MOST >= FT_RAW_BATCH * (int)LONGEST + 8,
                "the last part is stored whole");
 
@@ -21,7 +22,7 @@ static const uint64_t number_masks[WAYS] = {
     0, 0xFF, 0xFFFF, 0xFFFFFF, UINT32_MAX, 0xFFFFFFFFFF, 0xFFFFFFFFFFFF, UINT64_MAX,
 };
 
-/* So many bytes as it has, but for seven. */
+/* The way to store a number in as many bytes as it has; seven take eight. */
 static inline unsigned number_way(uint64_t number)
 {
     unsigned bytes = number ? (71 - (unsigned)__builtin_clzll(number)) / 8 : 0;
@@ -38,7 +39,7 @@ void ft_raw_packer_close(ft_raw_packer *packer)
     free(packer->last);
 }
 
-/* A number for the batch that comes: what bears another one is of others. */
+/* Numbers the next batch: entries of `last` with another number are left from earlier ones. */
 static uint32_t next_batch(ft_raw_packer *packer)
 {
     if (!++packer->batch) {
@@ -75,8 +76,8 @@ static inline uint64_t get(const unsigned char *at)
     return word;
 }
 
-/* Each part is stored whole, and what comes next over what is too much of it: no branches but those
- * that go one way nearly always. Returns behind it. */
+/* Each part is stored as a whole word, and the next one over its unused bytes, so that there are no
+ * branches but those that nearly always go one way. Returns the end. */
 static inline unsigned char *pack_one(ft_raw_last *last, unsigned site_way, uint32_t site,
                                       uint64_t address, uint64_t value, unsigned char *head,
                                       unsigned char *at)
@@ -128,7 +129,7 @@ static inline uint32_t unpack_site(const unsigned char *at, unsigned way, uint32
     return (uint32_t)get(at) & (way == 1 ? UINT16_MAX : UINT32_MAX);
 }
 
-/* All but its site and code, which are there. Returns behind it. */
+/* All of an event but its site and code, which are set already. Returns the end. */
 static inline const unsigned char *unpack_one(ft_raw_last *last, unsigned head,
                                               const unsigned char *at, ft_raw_event *e)
 {
@@ -170,9 +171,9 @@ bool ft_raw_unpack(ft_raw_packer *packer, const unsigned char *from, size_t byte
 
 /* ---- batches */
 
-/* Two words: from these bits on (NEXT: words to a later batch). Behind them the events, then of
- * each call that is entered its site in 32 bits, then zeros up to a whole word. A plain event is as
- * in the log (raw/raw.h), in two words. */
+/* A batch begins with two words, with these fields from these bits on (NEXT: words from here to a
+ * later batch). Then come the events, the sites of the calls entered in 32 bits each, and zeros up
+ * to a whole word. A plain event is as in the log (raw/raw.h), in two words. */
 enum {
     EVENTS = 16,
     BYTES = 32,

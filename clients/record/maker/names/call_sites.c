@@ -1,15 +1,17 @@
-/* Code of the C++ library, its headers included: what it does is told of where the program asks for
- * it. All mutexes of C++ are locked by one line of a header, say: as places of the trace such lines
- * would make one finding of many, and show nobody what is wrong. So an event of such code has the
- * location of the innermost call from other code, and that one's context; where there is none, as
- * where the library begins a thread, it keeps its place. Contexts have no calls from the library.
- */
+/* Call sites and allocation sites: events inside the C++ library, its headers included, get the
+ * location of the program's call into it.
+ *
+ * One line of a header locks all mutexes of C++, say: as a location of the trace it would make one
+ * finding of many, and show nobody what is wrong. So an event of such code has the location of the
+ * innermost call from other code, and that call's context. Where there is no such call, as where the
+ * library starts a thread, the event keeps its own location. Contexts omit calls that the library
+ * makes. */
 #include <stdlib.h>
 
 #include "base/contract.h"
 #include "maker/names/names.h"
 
-/* Those that are benign for what they are, or of which annotations speak, stay what they are. */
+/* Locations whose accesses are benign, or that annotations name, keep their own place. */
 void ft_names_note_location(ft_names *names, uint64_t pc, uint32_t loc)
 {
     const ft_location *at = &ft_builder_peek(names->builder)->locations[loc];
@@ -48,7 +50,7 @@ static bool is_shown_known(const ft_names *names, uint32_t context, uint32_t *sh
     return true;
 }
 
-/* Outwards to what is known, and back: calls may be nested deeply. */
+/* Outwards to a context whose answer is known, and back: calls may be nested too deeply to recurse. */
 uint32_t ft_names_shown(ft_names *names, uint32_t context)
 {
     FT_VEC(uint32_t) inner = {0};
@@ -105,9 +107,8 @@ void ft_names_enter(ft_names *names, uint32_t context)
     ft_builder_in_context(names->builder, ft_names_shown(names, context));
 }
 
-/* Blocks are what those who ask for them have; all of a program's come from one line of its
- * xmalloc.
- */
+/* A block is named after the call site that asks for it: all blocks of a program may be allocated by
+ * one line of its xmalloc. */
 uint32_t ft_names_allocation_site(ft_names *names, uint32_t thread, uint32_t site, bool *of_library)
 {
     uint32_t asking = 0, at = site;

@@ -1,3 +1,4 @@
+/* Names and locations of the trace, declared in its builder when they are first needed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,7 +119,7 @@ static uint32_t look_up(ft_names *names, uint64_t pc)
     return loc;
 }
 
-/* Several sites may be one place: what it does differs. */
+/* Several sites may share an address: they differ in what they do there. */
 static uint32_t find_location(ft_names *names, uint64_t pc)
 {
     bool inserted;
@@ -193,7 +194,7 @@ uint32_t ft_names_thread(ft_names *names, uint32_t t)
     return id;
 }
 
-/* There may be as many names as cells: nothing is formatted. */
+/* There may be as many names as cells: too many for a formatted print of each. */
 static void add_number(ft_strbuf *name, uint64_t number)
 {
     char digits[24];
@@ -203,7 +204,7 @@ static void add_number(ft_strbuf *name, uint64_t number)
     ft_strbuf_add(name, digits + at, sizeof digits - at);
 }
 
-/* What lies on a stack. */
+/* A variable on a stack. */
 static bool name_local(ft_names *names, uint64_t address, uint32_t frame, ft_strbuf *name,
                        ft_type *type)
 {
@@ -213,7 +214,7 @@ static bool name_local(ft_names *names, uint64_t address, uint32_t frame, ft_str
                             address, name, type);
 }
 
-/* The C++ library asks for more than what the line tells of: nodes, control blocks. */
+/* The C++ library allocates more than the line says: nodes, control blocks. */
 static bool name_member(ft_names *names, uint32_t allocation, uint64_t offset, ft_strbuf *name,
                         ft_type *type)
 {

@@ -9,7 +9,7 @@
 /* A thread's calls, outermost first. */
 typedef struct stack {
     FT_VEC(uint32_t) sites;
-    FT_VEC(uint32_t) contexts; /* of the outermost ones, as far as they were asked for */
+    FT_VEC(uint32_t) contexts; /* of the outermost calls, as far as they were needed */
 } stack;
 
 struct ft_stacks {
@@ -78,7 +78,7 @@ static bool is_idle(const ft_trace *trace, uint32_t context)
            ft_annotations_is_idle(caller(trace, context), caller(trace, parent));
 }
 
-/* Calls from code that has no lines are left out. */
+/* A call from code without lines has no context of its own. */
 static uint32_t context_in(ft_stacks *stacks, uint32_t parent, uint32_t site)
 {
     bool is_new;
@@ -97,7 +97,7 @@ uint32_t ft_stacks_context(ft_stacks *stacks, uint32_t thread)
 {
     stack *s = stack_of(stacks, thread);
     for (size_t i = s->contexts.len; i < s->sites.len; i++) {
-        /* What called the outermost function is not the program's. */
+        /* The outermost function's caller is not code of the program. */
         uint32_t context = FT_NO_CONTEXT;
         if (i) context = context_in(stacks, s->contexts.data[i - 1], s->sites.data[i]);
         ft_vec_push(&s->contexts, context);

@@ -8,7 +8,7 @@
 #include "base/strbuf.h"
 #include "raw/raw.h"
 
-/* What a thread put into a channel last. */
+/* A thread's last put into a channel. */
 typedef struct put {
     uint64_t channel;
     uint32_t thread, edge;
@@ -27,10 +27,10 @@ struct ft_channels {
     ft_map numbers; /* channel -> counted from 0 */
     ft_map users;   /* channel -> the thread that uses it, MANY; of those of FT_RAW_CHANNEL_TAKEN */
     ft_map behind;  /* taker << 16 | putter -> event */
-    ft_map taken;   /* channel -> somebody does not only put in */
+    ft_map taken;   /* channel -> 1: some thread takes from it */
     FT_VEC(uint64_t) names; /* of those of FT_RAW_CHANNEL_TAKEN, record by record */
     size_t followed;        /* of these */
-    uint64_t edges;         /* so many were made: each put has one of its own */
+    uint64_t edges;         /* made so far: each put has one of its own */
 };
 
 ft_channels *ft_channels_new(void)
@@ -53,7 +53,7 @@ void ft_channels_free(ft_channels *channels)
     free(channels);
 }
 
-/* Of a stream the address and which memory it lies in: another stream may come to be there. */
+/* A stream is named by its address and its block: another stream may lie there later. */
 static uint64_t name_of(uint64_t channel, uint32_t block)
 {
     uint64_t name = channel;
@@ -88,7 +88,7 @@ static void take(ft_channels *c, ft_builder *builder, uint32_t thread, uint64_t 
                  uint32_t loc)
 {
     uint64_t at;
-    bool told = !(channel & FT_RAW_CHANNEL_SIGNAL); /* a replay looks for the step */
+    bool told = !(channel & FT_RAW_CHANNEL_SIGNAL); /* a replay needs an event for a signal */
     if (!ft_map_get(&c->latest, channel, &at)) return;
     for (uint32_t p = (uint32_t)at; p != NONE; p = c->puts.data[p].before) {
         const put *one = &c->puts.data[p];
@@ -106,7 +106,7 @@ static void take(ft_channels *c, ft_builder *builder, uint32_t thread, uint64_t 
     if (!told) ft_builder_event(builder, FT_EVENT_EDGE_IN, thread, latest, loc, FT_NO_VALUE, 0);
 }
 
-/* What people call it, and by which number; those of descriptors are counted as they come. */
+/* The kind of channel and its number, for names; descriptors are numbered as they come. */
 static const char *kind_of(const ft_channels *c, uint64_t channel, uint64_t *number)
 {
     static const char *const kinds[] = {

@@ -1,12 +1,12 @@
-/* What threads send each other through pipes, sockets, event descriptors: who takes out of such a
- * channel comes after all that went in before (raw.h, CHANNEL). Which bytes met is not looked at,
- * so the order is at least as strict as the program's. */
+/* Channels: pipes, sockets, event descriptors and whatever else threads send each other data through.
+ * A thread that takes from a channel is ordered after all that was put in before (raw.h, CHANNEL).
+ * Which bytes it got is not considered, so the order is at least as strict as the program's. */
 #ifndef FT_RECORD_MAKER_CHANNELS_H
 #define FT_RECORD_MAKER_CHANNELS_H
 
 #include "trace/trace.h"
 
-/* The edges of who sends a signal, or sets its handler, begin with this; its number follows. */
+/* Names of edges from a thread that sends a signal, or sets its handler: this and its number. */
 #define FT_SIGNAL_EDGE "signal"
 
 typedef struct ft_channels ft_channels;
@@ -14,16 +14,16 @@ typedef struct ft_channels ft_channels;
 ft_channels *ft_channels_new(void);
 void ft_channels_free(ft_channels *channels); /* accepts NULL */
 
-/* First pass, by thread of the log: a channel where nobody takes is none, nor is one of
- * FT_RAW_CHANNEL_TAKEN that one thread alone uses. `block`: which allocation it lies in, should it
- * be an address; FT_NO_ALLOCATION (cells.h). */
+/* First pass, a CHANNEL record of that thread of the log. A channel from which nobody takes has no
+ * edges, nor has one of FT_RAW_CHANNEL_TAKEN that one thread alone uses. `block`: the allocation that
+ * the channel lies in if it is an address, else FT_NO_ALLOCATION (cells.h). */
 void ft_channels_meet(ft_channels *channels, uint32_t thread, const uint64_t *operands,
                       uint32_t block);
-/* The operands of a CHANNEL record by that thread of the trace: appends its edges. */
+/* Second pass, the same records in the same order, by thread of the trace: appends the edges. */
 void ft_channels_follow(ft_channels *channels, ft_builder *builder, uint32_t thread,
                         const uint64_t *operands, uint32_t loc);
-/* The event of the trace behind which `thread` comes for what it took that `other` had put in, the
- * last of them; 0: it took nothing of that one. */
+/* The last event of the trace after which `thread` is ordered because it took what `other` had put
+ * in; 0: it took nothing from that thread. */
 uint32_t ft_channels_behind(const ft_channels *channels, uint32_t thread, uint32_t other);
 
 #endif

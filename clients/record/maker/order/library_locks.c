@@ -9,13 +9,13 @@
 
 typedef struct lock {
     bool used;
-    bool open;         /* the program has a part in it */
+    bool open;         /* instrumented code operates on it or under it: not a library lock */
     bool several;      /* threads */
     uint32_t releaser; /* the last one's thread, NOBODY */
-    uint32_t release;  /* its number */
+    uint32_t release;  /* number of that release, over all locks */
 } lock;
 
-/* What a thread holds of locks that may be locks. */
+/* The locks that a thread holds and that may still be library locks. */
 typedef FT_VEC(uint64_t) holding;
 
 struct ft_library_locks {
