@@ -34,7 +34,7 @@ static void open_maker(ft_maker *m, ft_record_summary *summary)
     ft_names_init(&m->names, m->log, &m->inventory, m->cells);
 }
 
-/* The second pass, into the builder. */
+/* Runs the second pass into the builder. */
 static void make_events(ft_maker *m)
 {
     ft_maker_second_pass(m);
@@ -42,8 +42,8 @@ static void make_events(ft_maker *m)
     ft_maker_add_notes(m);
 }
 
-/* What compilers count executions in (--coverage, -fprofile-...) has hooks. What it holds decides
- * nothing, and no thread has to find there what it found in the run. */
+/* Counters of executions that compilers add (--coverage, -fprofile-...): accesses to them have
+ * hooks, but no thread depends on the counts, so they get no cells. */
 static bool is_counter(void *symbols, uint64_t address)
 {
     static const char *const beginnings[] = {"__gcov", "__llvm_gcov", "__profc_"};
@@ -58,7 +58,7 @@ static void settle(ft_maker *m)
     ft_cells_settle(m->cells);
 }
 
-/* The command that replays it: what the program itself was started with, where that is known. */
+/* The command for replays: the words that the program was started with, else those given here. */
 static void tell_command(ft_maker *m, const char *const *given, size_t n)
 {
     bool known = m->inventory.words.len;
@@ -81,7 +81,7 @@ static ft_status finish_maker(ft_maker *m, ft_trace **trace, ft_error *err)
     return ft_error_set(err, FT_INPUT, "the terms of the recording are damaged");
 }
 
-/* What is written: the command that was given, and where to. */
+/* Where the trace is written. */
 typedef struct target {
     const char *const *command;
     size_t n_command;
@@ -120,7 +120,7 @@ static void *follow_program(void *context)
     return NULL;
 }
 
-/* Signals are for the thread that waits for the program. */
+/* Signals go to the thread that waits for the program. */
 static void start_thread(ft_recording *r)
 {
     sigset_t all, before;
@@ -142,7 +142,7 @@ ft_recording *ft_record_begin(const char *path, const ft_annotations *annotation
     r->program = ft_running_program_new();
     open_maker(&r->maker, &r->summary);
     start_thread(r);
-    if (!r->follows) { /* then nobody takes from a ring: the log is read at the end */
+    if (!r->follows) { /* nobody would empty a ring: the log is read at the end */
         release_maker(&r->maker);
         r->maker = (ft_maker){0};
     }

@@ -1,4 +1,20 @@
-/* From a raw log to a trace: what never two threads touched is dropped, what is left gets names.
+/* The maker: from a recorded program's raw log to its trace. Start here.
+ *
+ * The runtime inside the program writes a log of all accesses and synchronisation (raw/raw.h). The
+ * maker reads it twice. The first pass, while the program runs, learns what is there and which
+ * memory threads share; the second appends the events of the trace, with names. Memory that one
+ * thread alone used, or whose accesses forks and joins order, has no events. One folder an idea:
+ *
+ *   log/          reads the raw log, and keeps it for the second pass
+ *   inventory/    modules, code sites, threads, objects and allocations that the log declares
+ *   cells/        which pieces of memory threads share
+ *   symbols/      names and source lines, from debug information and symbol tables
+ *   annotations/  the user's file of accesses to ignore and orders to add
+ *   names/        locations, contexts and names, as the trace has them
+ *   order/        orders that no synchronisation object explains
+ *   terms/        terms for what a program built with --symbolic computed
+ *   passes/       the two passes
+ *   replay/       the inputs that a trace keeps, and the plan of a replay
  *
  * Imports: maker/annotations, maker/passes, maker/symbols, common/base, common/trace. */
 #ifndef FT_RECORD_MAKER_H
@@ -13,23 +29,23 @@
 #include "trace/reader.h"
 #include "trace/trace.h"
 
-/* Makes the trace of the log at `path`. FT_INPUT: not a recording, damaged, or nothing in it. */
+/* Makes the trace of the log at `path`. FT_INPUT: not a recorder's log, damaged or empty. */
 ft_status ft_record_make(const char *path, ft_trace **trace, ft_record_summary *summary,
                          ft_error *err) FT_MUST_CHECK;
 
-/* The same while the program runs: begins before it starts, another thread reads meanwhile; ended
- * when it is over. annotations: those that will be applied to the trace, NULL: none; kept up to the
- * end. */
+/* The same while the program runs: a thread of its own does the first pass. To be called before the
+ * program starts; ended by one of the functions below after the program has ended. annotations:
+ * those that will be applied to the trace, borrowed until then; NULL: none. */
 typedef struct ft_recording ft_recording;
 ft_recording *ft_record_begin(const char *path, const ft_annotations *annotations);
 ft_status ft_record_end(ft_recording *recording, ft_trace **trace, ft_record_summary *summary,
                         ft_error *err) FT_MUST_CHECK; /* frees it, whatever the status */
-/* The same of a recording without terms, whose trace nobody wants in memory: it goes into the sink
- * while it is made (trace/binary_stream.h). These words are its command where the log does not say
- * what the program was started with. */
+/* The same of a recording without terms, but the trace goes into the sink while it is made
+ * (trace/binary_stream.h), and never is in memory as a whole. The words are its command if the log
+ * does not have the program's. */
 ft_status ft_record_write(ft_recording *recording, const char *const *command, size_t n_command,
                           ft_sink sink, void *context, ft_record_summary *summary,
                           ft_error *err) FT_MUST_CHECK;
-void ft_record_drop(ft_recording *recording); /* instead; accepts NULL */
+void ft_record_drop(ft_recording *recording); /* instead of these; accepts NULL */
 
 #endif

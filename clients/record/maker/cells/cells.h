@@ -113,9 +113,9 @@ bool ft_cells_late(const ft_cells *cells, uint32_t thread);
 void ft_cells_turn(ft_cells *cells, uint32_t thread);
 /* Second pass: may the next batch have an event of a cell? False: it can be skipped. */
 bool ft_cells_wants(const ft_cells *cells);
-/* Second pass, after ft_cells_turn: may the thread's uninstrumented code, in this turn or a later one,
- * have written what other threads had read before? Then all that they did so far is to be ordered
- * before what the thread does now. True once a thread and fence. */
+/* Second pass, after ft_cells_turn: may the thread's uninstrumented code, in this turn or a later
+ * one, have written what other threads had read before? Then all that they did so far is to be
+ * ordered before what the thread does now. True once a thread and fence. */
 bool ft_cells_is_fenced(ft_cells *cells, uint32_t thread);
 
 /* Second pass, with ft_cells_tell_ordered: do forks and joins order all that `other` did up to that

@@ -5,8 +5,8 @@
 
 enum { MOST_THREADS = UINT16_MAX };
 #define END_OF_MEMORY (UINT64_C(1) << 47)
-/* Ranges cost time and memory by their size. No access is larger than what a process can touch in one
- * go. A fuzzer gets smaller limits, so that it runs more than a few inputs. */
+/* Ranges cost time and memory by their size. No access is larger than what a process can touch in
+ * one go. A fuzzer gets smaller limits, so that it runs more than a few inputs. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 #define MOST_TOUCHED (UINT64_C(1) << 16)
 #define MOST_HELD    (UINT64_C(1) << 24)
@@ -73,8 +73,8 @@ static bool is_valid_range(uint64_t address, uint64_t size)
     return size <= MOST_HELD && address <= END_OF_MEMORY - size;
 }
 
-/* The first thread's stack may reach down to the next mapping; only those of other threads are walked
- * through. */
+/* The first thread's stack may reach down to the next mapping; only those of other threads are
+ * walked through. */
 static bool is_valid_begin(const ft_raw_record *r)
 {
     return r->thread == 0 || is_valid_range(r->operands[0], r->operands[1]);

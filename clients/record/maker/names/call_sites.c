@@ -3,9 +3,9 @@
  *
  * One line of a header locks all mutexes of C++, say: as a location of the trace it would make one
  * finding of many, and show nobody what is wrong. So an event of such code has the location of the
- * innermost call from other code, and that call's context. Where there is no such call, as where the
- * library starts a thread, the event keeps its own location. Contexts omit calls that the library
- * makes. */
+ * innermost call from other code, and that call's context. Where there is no such call, as where
+ * the library starts a thread, the event keeps its own location. Contexts omit calls that the
+ * library makes. */
 #include <stdlib.h>
 
 #include "base/contract.h"
@@ -50,7 +50,8 @@ static bool is_shown_known(const ft_names *names, uint32_t context, uint32_t *sh
     return true;
 }
 
-/* Outwards to a context whose answer is known, and back: calls may be nested too deeply to recurse. */
+/* Outwards to a context whose answer is known, and back: calls may be nested too deeply to recurse.
+ */
 uint32_t ft_names_shown(ft_names *names, uint32_t context)
 {
     FT_VEC(uint32_t) inner = {0};
@@ -107,8 +108,8 @@ void ft_names_enter(ft_names *names, uint32_t context)
     ft_builder_in_context(names->builder, ft_names_shown(names, context));
 }
 
-/* A block is named after the call site that asks for it: all blocks of a program may be allocated by
- * one line of its xmalloc. */
+/* A block is named after the call site that asks for it: all blocks of a program may be allocated
+ * by one line of its xmalloc. */
 uint32_t ft_names_allocation_site(ft_names *names, uint32_t thread, uint32_t site, bool *of_library)
 {
     uint32_t asking = 0, at = site;

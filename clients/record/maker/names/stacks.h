@@ -1,5 +1,5 @@
-/* Call stacks of threads while the log is read (raw.h, FT_RAW_ENTER), as calling contexts of the trace
- * (trace.h). Only stacks in which an event is found become contexts. */
+/* Call stacks of threads while the log is read (raw.h, FT_RAW_ENTER), as calling contexts of the
+ * trace (trace.h). Only stacks in which an event is found become contexts. */
 #ifndef FT_RECORD_STACKS_H
 #define FT_RECORD_STACKS_H
 

@@ -1,9 +1,10 @@
-/* Addresses read: which heap addresses each thread has read out of memory that it shares with others.
+/* Addresses read: which heap addresses each thread has read out of memory that it shares with
+ * others.
  *
  * A thread normally gets the address of another thread's block by a read, which is an event of the
  * trace, so the model keeps the order of the two where it must. If no read of a thread returned an
- * address in the block, uninstrumented code has handed it over (tsearch, a library's table), and the
- * log does not say when. */
+ * address in the block, uninstrumented code has handed it over (tsearch, a library's table), and
+ * the log does not say when. */
 #ifndef FT_RECORD_MAKER_ADDRESSES_READ_H
 #define FT_RECORD_MAKER_ADDRESSES_READ_H
 

@@ -1,6 +1,7 @@
-/* Channels: pipes, sockets, event descriptors and whatever else threads send each other data through.
- * A thread that takes from a channel is ordered after all that was put in before (raw.h, CHANNEL).
- * Which bytes it got is not considered, so the order is at least as strict as the program's. */
+/* Channels: pipes, sockets, event descriptors and whatever else threads send each other data
+ * through. A thread that takes from a channel is ordered after all that was put in before (raw.h,
+ * CHANNEL). Which bytes it got is not considered, so the order is at least as strict as the
+ * program's. */
 #ifndef FT_RECORD_MAKER_CHANNELS_H
 #define FT_RECORD_MAKER_CHANNELS_H
 
@@ -15,8 +16,8 @@ ft_channels *ft_channels_new(void);
 void ft_channels_free(ft_channels *channels); /* accepts NULL */
 
 /* First pass, a CHANNEL record of that thread of the log. A channel from which nobody takes has no
- * edges, nor has one of FT_RAW_CHANNEL_TAKEN that one thread alone uses. `block`: the allocation that
- * the channel lies in if it is an address, else FT_NO_ALLOCATION (cells.h). */
+ * edges, nor has one of FT_RAW_CHANNEL_TAKEN that one thread alone uses. `block`: the allocation
+ * that the channel lies in if it is an address, else FT_NO_ALLOCATION (cells.h). */
 void ft_channels_meet(ft_channels *channels, uint32_t thread, const uint64_t *operands,
                       uint32_t block);
 /* Second pass, the same records in the same order, by thread of the trace: appends the edges. */

@@ -1,3 +1,4 @@
+/* Events of accesses, one record at a time: values, external writes, cells of several kinds. */
 #include "base/contract.h"
 #include "maker/passes/passes.h"
 
@@ -23,7 +24,7 @@ static int64_t slice(const ft_raw_record *r, const ft_cell *cell, int64_t value)
     return (int64_t)(bits << shift) >> shift;
 }
 
-/* The same from the record's text, which begins at an address. */
+/* The cell's content in the record's text, whose first byte is at `address`. */
 static bool text_of(const ft_raw_record *r, uint64_t address, const ft_cell *cell, int64_t *value)
 {
     assert(cell->address >= address);
@@ -55,8 +56,9 @@ static void add_external(ft_maker *m, uint32_t c, uint32_t writer, ft_value valu
     m->summary->external++;
 }
 
-/* Code without hooks wrote the cell since it was touched last. In a thread's own memory it was its
- * own code; else nobody knows, so every thread that ran since then stays before the read. */
+/* Uninstrumented code wrote the cell since its last access. In a thread's own memory it was the
+ * thread itself; else it may have been any thread, so every thread that ran since then is ordered
+ * before the read. */
 static void external_write(ft_maker *m, uint32_t c, uint32_t reader, ft_value value)
 {
     const ft_cell *cell = ft_cells_get(m->cells, c);
@@ -98,8 +100,9 @@ void ft_maker_learn(ft_maker *m, uint32_t thread, const ft_cell *cell, bool know
         ft_addresses_read_add(m->memory.addresses_read, thread, (uint64_t)value);
 }
 
-/* A read that nobody looked at. Of what nobody is known to have written the value is one that no
- * other access has: a trace in which a read has none says nothing of values at all. */
+/* A read whose value the log does not have. If no write of the cell is known either, the read gets
+ * a value that no other access has: a trace in which a read lacks its value is not a valued trace.
+ */
 static uint32_t read_unseen(ft_maker *m, uint32_t c, uint32_t reader)
 {
     enum { HIGH = 61 };
@@ -113,9 +116,9 @@ static uint32_t read_unseen(ft_maker *m, uint32_t c, uint32_t reader)
     return ft_builder_value(m->builder, told);
 }
 
-/* The value of a read as the trace has it, after the external write that explains it where no
- * write of the trace does. Memory outside the heap that is read first began with that value. A
- * write whose content the log has not wrote what the next read sees. */
+/* The value of a read. Where no write of the trace explains it, an external write goes before it.
+ * Memory outside the heap whose first access is a read began with that value. A write whose content
+ * is not in the log wrote what the next read sees. */
 static uint32_t read_value(ft_maker *m, uint32_t c, const ft_raw_record *r, bool known,
                            int64_t value)
 {
@@ -141,7 +144,7 @@ static uint32_t write_value(ft_maker *m, uint32_t c, const ft_raw_record *r, boo
     return known ? ft_builder_value(m->builder, ft_maker_value(m, c, value, life)) : FT_NO_VALUE;
 }
 
-/* May another schedule have the thread read the cell before anybody wrote it? */
+/* May the thread read the cell in another schedule before it is written? */
 static bool may_be_unwritten(ft_maker *m, uint32_t c, uint32_t thread, bool writes)
 {
     const ft_cell *cell = ft_cells_get(m->cells, c);
@@ -192,8 +195,8 @@ ft_terms_place ft_maker_place(ft_maker *m, const ft_raw_record *r, uint64_t site
 
 enum { UNIT = 16 }; /* bytes: no processor's atomic has more */
 
-/* An atomic of several cells is several events. So that nobody sees some of them done and others
- * not, the atomics of such memory keep the order of the run: each comes after those before it. */
+/* An atomic access to several cells is several events. So that no thread sees it done in part,
+ * atomics of such memory keep the order of the run: each is ordered after those before it. */
 static void keep_whole(ft_maker *m, const ft_raw_record *r, uint64_t direction)
 {
     uint64_t last = (r->address + r->size - 1) / UNIT;

@@ -1,3 +1,5 @@
+/* Orders that the trace has as hard edges, since no synchronisation event explains them: around
+ * external writes, and to blocks whose address a thread cannot have read. */
 #include <stdlib.h>
 
 #include "base/contract.h"
@@ -55,7 +57,8 @@ void ft_maker_fence(ft_maker *m, uint32_t thread)
         if (t != thread && m->threads.all.data[t].ran) ft_maker_order_after(m, thread, t);
 }
 
-/* Else no other thread than those that come from its maker can touch it. */
+/* Did other threads exist when it was allocated? Else only descendants of its maker can touch it.
+ */
 static bool had_company(const ft_maker *m, uint32_t maker, uint64_t born)
 {
     for (uint32_t t = 0; t < m->threads.all.len; t++)
@@ -73,8 +76,8 @@ static bool is_admitted(const ft_maker *m, const ft_cell *cell, uint32_t thread)
     return use_of(m, cell)->admitted >> thread % 64 & 1;
 }
 
-/* By a value that it read, by a channel from who made it, or as what its parent knew when it forked
- * the thread. */
+/* May the thread have the block's address? By a value that it read, through a channel from the
+ * block's maker, or because its parent had it when it forked the thread. */
 static bool may_know(const ft_maker *m, const ft_cell *cell, uint32_t thread)
 {
     ft_cells_extent at = ft_cells_extent_of(m->cells, cell->allocation);

@@ -1,15 +1,16 @@
-/* The second pass is made of this: loops over a batch of events that each do one thing. */
+/* The second pass's fast path: plain accesses of whole cells, a batch of events at a time, straight
+ * into the trace's columns. */
 #include <string.h>
 
 #include "base/contract.h"
 #include "maker/passes/passes.h"
 
-/* Where a thread is in a batch of its events. Loops over it have a copy of it. */
+/* The position in a batch of one thread's events. Loops work on a copy. */
 typedef struct walk {
-    uint32_t i;              /* the event that comes next */
-    uint32_t step;           /* of the one before */
-    uint32_t context, shown; /* shown: as the trace has it */
-    bool in_context;         /* that is where the thread is */
+    uint32_t i;              /* the next event */
+    uint32_t step;           /* of the last access */
+    uint32_t context, shown; /* shown: without calls that the library makes */
+    bool in_context;         /* `context` is up to date */
 } walk;
 
 static inline void pass_call(ft_maker *m, const ft_raw_record *r, walk *w)
@@ -25,7 +26,7 @@ static void look_up(ft_maker *m, uint32_t thread, walk *w)
     w->in_context = true;
 }
 
-/* To the next event of a cell. */
+/* Moves to the next event that accesses a cell. */
 static void pass_others(ft_maker *m, const ft_raw_record *r, walk *walked)
 {
     walk w = *walked;
@@ -44,7 +45,7 @@ static inline ft_maker_recent *recent_of(ft_maker *m, int64_t value)
     return &m->recent[(uint64_t)value * UINT64_C(0x9E3779B97F4A7C15) >> 56];
 }
 
-/* What is written was mostly read a little before. */
+/* A value that is written was mostly met a little before. */
 static inline uint32_t value_of(ft_maker *m, int64_t value)
 {
     ft_maker_recent *recent = recent_of(m, value);
@@ -55,7 +56,7 @@ static inline uint32_t value_of(ft_maker *m, int64_t value)
     return recent->id;
 }
 
-/* True where it is an access of one whole cell that needs no external write. */
+/* Is it an access of one whole cell that needs no external write? */
 static inline bool is_plain(const ft_raw_event *e, const ft_shadow *s)
 {
     uint32_t form = e->code / 8;
@@ -63,8 +64,8 @@ static inline bool is_plain(const ft_raw_event *e, const ft_shadow *s)
            (form == FT_RAW_FORM_READ && s->content == FT_CONTENT_KNOWN && s->value == e->value);
 }
 
-/* An address where memory may have been given out again: what is read has the life it had when it
- * was written. */
+/* The id of a value that may be an address of reused memory: a read has the life that the value had
+ * when it was written. */
 static uint32_t address_of(ft_maker *m, int64_t value, bool reads, const ft_shadow *s,
                            uint16_t *life)
 {
@@ -74,7 +75,7 @@ static uint32_t address_of(ft_maker *m, int64_t value, bool reads, const ft_shad
     return ft_builder_value(m->builder, told);
 }
 
-/* Such an access; returns the value's id. */
+/* Notes a plain access; returns the value's id. */
 static inline uint32_t touch(ft_maker *m, uint32_t thread, uint64_t now, const ft_raw_event *e,
                              ft_shadow *s)
 {
@@ -105,8 +106,8 @@ static inline uint32_t location_of(ft_maker *m, uint32_t site)
     return known ? known - 1 : ft_names_location(&m->names, site);
 }
 
-/* Plain accesses up to `stop` and to the first of a cell that is something else, into the rows;
- * returns how many. now: that of the batch's events is it and their steps. */
+/* Puts accesses into the rows, up to `stop` or the first that is not plain; returns how many. now:
+ * the record number of the batch's first access, less its step. */
 static uint32_t keep_plain(ft_maker *m, const ft_raw_record *r, uint64_t now, uint32_t stop,
                            const ft_builder_rows *to, walk *walked)
 {
@@ -147,7 +148,7 @@ static uint32_t keep_plain(ft_maker *m, const ft_raw_record *r, uint64_t now, ui
     return n;
 }
 
-/* The columns that are the same for all, and their end. */
+/* Fills the columns that are the same for all rows, and appends the rows. */
 static void append_rows(ft_maker *m, uint32_t thread, const ft_builder_rows *rows, uint32_t n)
 {
     uint16_t id = (uint16_t)ft_names_thread(&m->names, thread);
@@ -162,7 +163,7 @@ static void append_rows(ft_maker *m, uint32_t thread, const ft_builder_rows *row
     m->summary->kept += n;
 }
 
-/* An event that needs more than a row. */
+/* An event that is not plain. */
 static void keep_other(ft_maker *m, const ft_raw_record *r, uint64_t now, walk *w)
 {
     ft_raw_record one;

@@ -1,3 +1,4 @@
+/* The first pass: reads the log while the program runs, and learns what is in it. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,3 +1,4 @@
+/* Declares shared cells and their blocks in the trace, before the second pass. */
 #include "maker/passes/memory.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* What the user is to know of what the recorder does not see: libraries that order threads by
+/* Warnings about code whose behaviour the log does not have: libraries that order threads by
  * atomics and futex calls of their own, inline assembly that foretell-as does not understand,
- * forked threads. */
+ * forked processes with threads, refused cancellations. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "maker/passes/passes.h"
 #include "maker/symbols/instrumentation.h"
 
-/*  beginning of the file's name, what it is */
+/*  beginning of the file's name, what it orders threads by */
 static const char *const foreign[][2] = {
     {"libgomp.", "OpenMP"},
     {"libomp.", "OpenMP"},
@@ -37,8 +37,8 @@ static void note_assembly(ft_maker *m, const char *path, uint64_t n)
     if (!n) return;
     ft_builder_note(m->builder, FT_RECORD_FOREIGN, FT_NO_EVENT,
                     "%s has %" PRIu64 " instruction(s) of inline assembly that order threads and "
-                    "that the recorder does not see: findings between what they keep apart can be "
-                    "false; tell such orders by annotations (docs/record.md)",
+                    "that the recorder does not see: findings between accesses that they order may "
+                    "be false; declare such orders with --annotations (docs/record.md)",
                     path, n);
 }
 
@@ -48,7 +48,7 @@ static void note_library(ft_maker *m, const char *path)
     if (!name) return;
     ft_builder_note(m->builder, FT_RECORD_FOREIGN, FT_NO_EVENT,
                     "%s (%s) orders threads without calls that the recorder sees: findings between "
-                    "what it keeps apart can be false; tell such orders by annotations "
+                    "accesses that it orders may be false; declare such orders with --annotations "
                     "(docs/record.md)",
                     name, path);
 }
@@ -61,35 +61,39 @@ static void note_module(ft_maker *m, const char *path)
     note_assembly(m, path, file.unseen);
 }
 
-/* A program that was linked only: nothing of it is seen, and nothing will be found. */
+/* A program that was only linked by the wrapper: its log has no accesses, so nothing can be found.
+ */
 static void note_no_calls(ft_maker *m)
 {
     ft_builder_note(m->builder, FT_RECORD_NO_CALLS, FT_NO_EVENT,
                     "no code that ran was compiled with foretell-cc, which only linked the "
-                    "program: none of its accesses to memory is seen; build all of it again");
+                    "program: none of its accesses to memory is seen; compile all of it with "
+                    "foretell-cc");
 }
 
-/* Frameworks that run each test in a process of its own: all of it went by unseen. */
+/* Test frameworks may run each test in a forked process, which is not recorded. */
 static void note_forked(ft_maker *m)
 {
     uint32_t n = ft_raw_log_header(m->log)->forked;
     if (!n) return;
     ft_builder_note(m->builder, FT_RECORD_FORKED, FT_NO_EVENT,
-                    "%" PRIu32 " process%s that the program forked made threads of %s own: nothing "
-                    "of that is recorded; let it run in one process (test frameworks have an "
-                    "option for it, like CK_FORK=no or --no-exec; servers one for the foreground)",
+                    "%" PRIu32
+                    " process%s that the program forked created threads of %s own, which "
+                    "are not recorded: run the program in one process (test frameworks have an "
+                    "option like CK_FORK=no or --no-exec, servers one for the foreground)",
                     n, n == 1 ? "" : "es", n == 1 ? "its" : "their");
 }
 
-/* Whoever relied on it, above all who then waits for the thread, does so for ever. */
+/* A thread that relies on the cancellation, by a join above all, waits forever. */
 static void note_refused(ft_maker *m)
 {
     uint32_t n = ft_raw_log_header(m->log)->refused;
     if (!n) return;
     ft_builder_note(m->builder, FT_RECORD_REFUSED, FT_NO_EVENT,
-                    "pthread_cancel was refused %" PRIu32 " time%s: what the program did then, and "
-                    "deadlocks of who waits for a thread that goes on, can be false; end threads "
-                    "by a flag, a signal or a message instead",
+                    "pthread_cancel was refused %" PRIu32
+                    " time%s: findings after that may be false, "
+                    "above all deadlocks of threads that wait for one that was not cancelled; end "
+                    "threads by a flag, a signal or a message instead",
                     n, n == 1 ? "" : "s");
 }
 
@@ -102,7 +106,7 @@ static void add_notes(ft_maker *m)
         note_module(m, m->inventory.modules.data[i].path);
 }
 
-/* Some are in the summary too, for the user who records and sees no report yet. */
+/* The summary gets some of them too, since the user who records sees no report yet. */
 void ft_maker_add_notes(ft_maker *m)
 {
     const ft_trace *trace = ft_builder_peek(m->builder);

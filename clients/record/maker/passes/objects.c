@@ -1,14 +1,14 @@
-/* Synchronisation objects that do not last: who locks, signals or waits for one that another thread
- * initialises or destroys meanwhile, or whose memory it frees, uses memory that is not there.
+/* Lifetime of synchronisation objects: locking, signalling or waiting on an object that another
+ * thread may initialise, destroy or free at the same time is reported as use outside its lifetime.
  *
- * Such an object is a variable of its own, in a block of its own: each use is a read of it, that
- * it was made the first write, its end a free. All values are 0 and all accesses atomic, so that
- * the variable orders and forbids nothing. POSIX has mutexes destroyed by whoever unlocked them
- * last, conditions as soon as nobody is blocked on them, and barriers by the first who leaves: no
- * use is what those do who leave a condition's or a barrier's wait.
+ * Such an object is a variable of its own in a block of its own. Each use is a read of it, its
+ * initialisation the first write, its end a free. All values are 0 and all accesses atomic, so that
+ * the variable itself orders and forbids nothing. POSIX lets the thread that unlocked a mutex last
+ * destroy it, a condition once nobody is blocked on it, and a barrier by the first thread that
+ * leaves it: so leaving a condition's or a barrier's wait is not a use.
  *
- * A lock that code without hooks alone makes, uses and ends has no such variable: what keeps a
- * library from using it too late, a count of references say, nobody sees. */
+ * A lock that uninstrumented code alone initialises, uses and ends has no such variable: what keeps
+ * a library from using it too late, such as a count of references, is not in the log. */
 #include "base/contract.h"
 #include "maker/passes/passes.h"
 
@@ -47,7 +47,7 @@ static void meet_code(ft_maker *m, const ft_raw_record *r)
             ft_names_site_is(&m->names, operands[0], FT_SITE_INSTRUMENTED);
 }
 
-/* Another thread than that one uses it, while there were others. */
+/* Has another thread used it, while there were several? */
 static bool is_shared(const ft_maker *m, const ft_object_life *o, uint32_t thread)
 {
     return m->objects.unjoined && o->used && o->user != thread;

@@ -1,13 +1,14 @@
-/* Ordered cells (ft_cell.ordered) in a recording with terms. What one thread writes there another
- * one finds in every schedule, so nothing has to be said of it unless it is a term: then the value
- * may be another one. Each thread has such a cell as its own memory. Where it forks a thread or
- * ends, which is what others are ordered by, it publishes what has a term by then: an assignment to
- * the cell's variable. A thread that finds what another one published reads the variable, once, and
- * goes on with a term of its own. What has no term is a constant for whoever reads it: it was
- * computed from constants, on a way that the thread takes in every schedule that has the order.
+/* Ordered cells (ft_cell.ordered) in a recording with terms. What one thread writes there, another
+ * finds in every schedule, so the trace needs nothing unless the value is a term, which may differ.
  *
- * Most cells of that kind never get a term (buffers that are filled, handed to a thread and
- * joined): they have no variable and no events. */
+ * Each thread uses such a cell like its own memory. Before it forks a thread or ends, which is what
+ * orders others after it, it *publishes* the cells that have a term: an assignment to the cell's
+ * variable. A thread that finds a published value reads the variable, once, and goes on with a term
+ * of its own. A value without a term is a constant for every reader: it was computed from
+ * constants, on a path that its thread takes in every schedule with that order.
+ *
+ * Most ordered cells never get a term (buffers that are filled, handed to a thread and joined):
+ * they have no variable and no events. */
 #include <stdlib.h>
 
 #include "base/contract.h"
@@ -41,8 +42,8 @@ static void put_down(ft_maker *m, const ft_raw_record *r, uint32_t c)
     wait_to_publish(m, r->thread, c);
 }
 
-/* What reads a cell that another thread published is no step: whatever the access is, in every
- * schedule it comes behind that thread's end or fork. */
+/* The read of a published cell is not a step: whatever the access is, in every schedule it comes
+ * after the publishing thread's end or fork. */
 static void read_plainly(ft_maker *m, const ft_raw_record *r, uint32_t c, int64_t value)
 {
     bool atomic = r->form != FT_RAW_FORM_READ;
@@ -51,8 +52,8 @@ static void read_plainly(ft_maker *m, const ft_raw_record *r, uint32_t c, int64_
                    atomic ? FT_FLAG_ATOMIC : 0);
 }
 
-/* What the cell holds is another thread's. If it is not what that one published, code without hooks
- * wrote it, in the same order (ft_cells): a constant. */
+/* The cell holds another thread's value. If it is not the published one, uninstrumented code wrote
+ * it, in the same order (ft_cells): a constant. */
 static void take_over(ft_maker *m, const ft_raw_record *r, uint32_t c)
 {
     const ft_cell *cell = ft_cells_get(m->cells, c);
@@ -88,7 +89,7 @@ bool ft_maker_is_ordered(void *context, uint64_t address)
     return ft_cells_is_ordered(m->cells, address);
 }
 
-/* Is the cell still what lies there? */
+/* Does the cell's memory still have the same life? */
 static bool is_living(const ft_maker *m, uint32_t c)
 {
     uint32_t skip;

@@ -1,3 +1,4 @@
+/* The second pass: reads the log once more and appends the trace's events. */
 #include "base/contract.h"
 #include "maker/passes/passes.h"
 #include "maker/replay/inputs.h"
@@ -17,7 +18,7 @@ static void allocate(ft_maker *m, const ft_raw_record *r)
     ft_map_put(&m->memory.live, r->operands[1], index);
     if (block == FT_NO_ID) return;
     m->memory.uses.data[block].made = ft_builder_count(m->builder);
-    /* What nobody told of is the system's content, or of code without hooks, which filled it. */
+    /* Without a told content the system or uninstrumented code filled the block: synthetic. */
     bool told = ft_cells_extent_of(m->cells, index).told;
     ft_maker_event(m, FT_EVENT_ALLOC, r, block, r->operands[0], FT_NO_VALUE,
                    told ? 0 : FT_FLAG_SYNTHETIC);
@@ -46,7 +47,7 @@ static void asserted(ft_maker *m, const ft_raw_record *r)
     keep_expression(m, r);
 }
 
-/* An assertion that failed in the run: false, whatever it said. */
+/* An assertion that failed in the run: its condition is false, whatever it was. */
 static void failed(ft_maker *m, const ft_raw_record *r)
 {
     uint32_t loc = keep_expression(m, r);
@@ -67,7 +68,7 @@ static void end_thread(ft_maker *m, const ft_raw_record *r)
     a->ended = true;
 }
 
-/* What the thread waited for when all were blocked. */
+/* In a deadlock of the run: the request that the thread was blocked in. */
 static void blocked(ft_maker *m, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;
@@ -86,7 +87,7 @@ static void keep_input(ft_maker *m, const ft_raw_record *r)
                   from ? ft_names_module(&m->names, from) + 1 : 0, from ? pc - from->base : 0);
 }
 
-/* Memory that begins has no terms; others find what the thread has. */
+/* New memory has no terms; what a thread has is published before others are ordered after it. */
 static void tell_terms(ft_maker *m, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;
@@ -119,7 +120,7 @@ static void begin_thread(ft_maker *m, const ft_raw_record *r)
     m->threads.all.data[r->thread].begun = true;
 }
 
-/* Edges of a change of a semaphore's count, where anybody looked at it: no step of their own. */
+/* Edges around a change of a semaphore's count, where some thread reads the count; not a step. */
 static void keep_count(ft_maker *m, const ft_raw_record *r, uint64_t flag, uint64_t channel)
 {
     const uint64_t operands[] = {flag, channel};
@@ -131,7 +132,7 @@ static void keep_count(ft_maker *m, const ft_raw_record *r, uint64_t flag, uint6
     ft_builder_hook(m->builder, m->step);
 }
 
-/* A lock that code without hooks keeps for itself. */
+/* Edges of a library lock's section (order/library_locks.h). */
 static void keep_section(ft_maker *m, const ft_raw_record *r, uint64_t flag)
 {
     const uint64_t operands[] = {flag, FT_RAW_CHANNEL_SECTIONS | r->operands[2]};
@@ -155,7 +156,7 @@ static void hand_on(ft_maker *m, const ft_raw_record *r)
         keep_section(m, r, FT_RAW_CHANNEL_OUT);
 }
 
-/* Edges stand outside of what belongs to the step: nothing between a use and its event
+/* Edges go around the step's own events: nothing comes between the use of an object and its event
  * (replay/plan.c, deed). */
 static void synchronise(ft_maker *m, const ft_raw_record *r)
 {
@@ -210,7 +211,7 @@ static void pass_channel(ft_maker *m, const ft_raw_record *r)
     if (fed) ft_inputs_add_channel(m->builder, thread, o);
 }
 
-/* The others were of the first pass, or are of the cells. */
+/* Other operations were for the first pass, or are for the cells. */
 static void (*const followers[FT_RAW_OPERATIONS])(ft_maker *, const ft_raw_record *) = {
     [FT_RAW_FORK] = fork_thread,
     [FT_RAW_SHOWN] = ft_maker_show,
@@ -249,7 +250,7 @@ static uint32_t next_step(ft_running_thread *a)
     return a->swapped-- == 2 ? a->steps + 1 : a->steps - 1;
 }
 
-/* Which of its thread's steps, in the order of the hooks, the record is; 0: none. */
+/* The record's step number in its thread, in the order of the hooks; 0: it is not a step. */
 static uint32_t step_of(ft_maker *m, const ft_raw_record *r)
 {
     bool memory = !r->access && (r->operation == FT_RAW_ALLOC || r->operation == FT_RAW_FREE);
@@ -278,7 +279,7 @@ static void follow_record(ft_maker *m, const ft_raw_record *r)
     if (begins) ft_maker_fence(m, r->thread);
 }
 
-/* With terms, or out of order: one by one. */
+/* Events one by one: in recordings with terms, or when hooks came out of order. */
 static void follow_singly(ft_maker *m, const ft_raw_record *r)
 {
     ft_raw_record one;
@@ -298,7 +299,7 @@ static void follow_singly(ft_maker *m, const ft_raw_record *r)
     }
 }
 
-/* None of them is kept. */
+/* No event of the batch accesses a cell. */
 static void pass_events(ft_maker *m, const ft_raw_record *r)
 {
     uint32_t accesses = r->n_events - r->sum->calls;
@@ -307,7 +308,7 @@ static void pass_events(ft_maker *m, const ft_raw_record *r)
     m->now += accesses;
 }
 
-/* Does somebody look at each of the events that come next, if there are any? */
+/* Does the next batch of events, if one comes, have to be read event by event? */
 static bool wants_events(const ft_maker *m, uint32_t thread)
 {
     return m->terms || m->threads.all.data[thread].swapped || ft_cells_wants(m->cells);

@@ -1,3 +1,4 @@
+/* Fills the summary of a recording after the second pass. */
 #include "maker/passes/summary.h"
 
 #include <stdio.h>

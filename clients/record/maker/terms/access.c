@@ -1,4 +1,4 @@
-/* Accesses of a program built with --symbolic: reads get locals, writes terms. */
+/* Accesses of a program built with --symbolic: reads get new locals, writes terms. */
 #include <string.h>
 
 #include "base/contract.h"
@@ -20,7 +20,7 @@ static uint8_t flags_of(const ft_raw_record *r)
     return r->form == FT_RAW_FORM_READ || r->form == FT_RAW_FORM_WRITE ? 0 : FT_FLAG_ATOMIC;
 }
 
-/* The byte that the access read (an update: before it) or wrote; false: the log does not say. */
+/* The byte that the access read (of an update: before it) or wrote; false: not in the log. */
 static bool byte_of(const ft_raw_record *r, uint64_t i, uint8_t *byte)
 {
     if (r->size <= 8 && !r->text) {
@@ -41,7 +41,7 @@ static uint64_t content_of(const ft_raw_record *r)
     return bits;
 }
 
-/* What the program's own memory holds there. Code without hooks may have written it since. */
+/* The lane of the thread's own memory, unless uninstrumented code has written it since. */
 static ft_lane lane_at(ft_terms *t, const ft_raw_record *r, uint64_t i)
 {
     ft_lane lane = ft_lanes_get(t->lanes, r->address + i);
@@ -70,7 +70,7 @@ static ft_lane lane_of_store(ft_terms *t, const ft_raw_record *r, uint64_t i)
     return lane;
 }
 
-/* A whole value is compared with what its term gives before it is taken apart. */
+/* A stored value is compared with its term as a whole, before it is split into lanes. */
 static void check_store(ft_terms *t, const ft_raw_record *r)
 {
     ft_marks *m = &t->actor->marks;
@@ -170,7 +170,7 @@ static ft_sym_operation choice_of(ft_sym_operation update)
     return update < FT_SYM_MAX ? FT_SYM_NOTHING : comparisons[update];
 }
 
-/* What an update makes of the old value. */
+/* The new value of an update. */
 static ft_node updated(ft_terms *t, ft_node old)
 {
     const ft_marks *m = &t->actor->marks;
@@ -219,7 +219,7 @@ static ft_term compared(ft_terms *t, ft_op op, ft_term a, ft_term b)
     return status ? FT_NO_TERM : made;
 }
 
-/* Its outcome is the guard: another one would be another way. */
+/* The outcome is the guard: with another one the program takes another path. */
 static bool assign_compare(ft_terms *t, const ft_cell *cell, uint32_t variable, uint64_t value)
 {
     const ft_marks *m = &t->actor->marks;
@@ -302,7 +302,7 @@ bool ft_terms_gives(const ft_terms *t, const ft_cell *cell)
     return any;
 }
 
-/* What the thread has there; false: no term. */
+/* The lanes that the thread has there; false: none has a term. */
 static bool own_lanes(const ft_terms *t, const ft_cell *cell, ft_lane lanes[8])
 {
     bool any = false;

@@ -1,4 +1,4 @@
-/* Terms for what the program computed: each is built beside the value that it has in the run. */
+/* Nodes: the results of the program's operations, each a term beside its value in the run. */
 #include "base/contract.h"
 #include "maker/terms/terms_internal.h"
 
@@ -31,7 +31,7 @@ static ft_term literal(ft_terms *t, ft_sort sort, uint64_t value)
     return ft_term_literal(t->pool, (ft_value){.sort = sort, .bits = value});
 }
 
-/* What an assume holds to its value is that value, from there on. */
+/* A term that an assume holds to its value counts as that constant from there on. */
 static bool is_constant(const ft_terms *t, ft_node node)
 {
     return !node.term || ft_terms_is_held(t, node.term);
@@ -228,8 +228,8 @@ static void assume_term(ft_terms *t, ft_term condition)
     ft_terms_assume(t, (ft_node){condition, 1, 1}, true);
 }
 
-/* Where the program would have died, or nobody knows what it would have done, it is not followed.
- */
+/* Assumes that the operation is defined: the program is not followed into a division by zero, an
+ * overflow of it, or a shift beyond the width. */
 static void assume_defined(ft_terms *t, ft_sym_operation operation, unsigned width, ft_node a,
                            ft_node b)
 {

@@ -1,6 +1,7 @@
-/* What the recorded program's memory holds, byte by byte, where that depends on what was read: a
- * lane is a byte of a term. Memory that threads share is not in here: its lanes are new at each
- * read. */
+/* Symbolic memory: the bytes of the recorded program's memory that hold part of a term.
+ *
+ * A *lane* is one byte of a term. Memory that threads share is not kept here: its lanes are new at
+ * each read. */
 #ifndef FT_RECORD_LANES_H
 #define FT_RECORD_LANES_H
 

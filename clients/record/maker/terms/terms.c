@@ -1,3 +1,4 @@
+/* Events with terms: assignments, assumes and assertions; and the decoder of TERMS records. */
 #include "maker/terms/terms_internal.h"
 
 #include <stdlib.h>
@@ -130,8 +131,8 @@ static bool is_literal(const ft_terms *t, ft_term term)
     return ft_term_get(t->pool, term).op == FT_OP_LITERAL;
 }
 
-/* The condition with the sense in which it came out. FT_NO_TERM: it does not depend on a read, or
- * did not come out as its term says. */
+/* The condition, negated if it was false in the run. FT_NO_TERM: it does not depend on a read, or
+ * its term does not give the run's outcome. */
 static ft_term as_it_was(ft_terms *t, ft_node condition, bool holds)
 {
     if (!condition.term || ft_terms_is_held(t, condition.term) || is_literal(t, condition.term))
@@ -222,7 +223,7 @@ static void assertion(ft_terms *t, ft_node condition, bool holds)
     t->summary->asserted++;
 }
 
-/* One that fails is told by the runtime's next record. */
+/* For one that fails the runtime writes a FAILED record next. */
 void ft_terms_assert(ft_terms *t, ft_terms_place place, bool holds)
 {
     ft_terms_enter(t, place);
@@ -290,7 +291,7 @@ static void add(ft_terms *t, ft_node node)
     ft_vec_push(&t->actor->nodes, node);
 }
 
-/* A node whose value the next access says. */
+/* A node whose value comes with the next access. */
 static uint32_t add_later(ft_terms *t, unsigned width)
 {
     add(t, ft_node_constant(width, 0));
@@ -471,6 +472,7 @@ static const char *const reasons[] = {
 
 const char *ft_record_held_reason(unsigned reason)
 {
+    FT_REQUIRE(reason < FT_SYM_REASONS);
     return reasons[reason];
 }
 
@@ -480,7 +482,7 @@ void ft_terms_note(ft_terms *t)
         uint64_t n = t->summary->held[r];
         if (n)
             ft_builder_note(t->builder, "concrete", FT_NO_EVENT,
-                            "%llu values fell back to what was seen: %s", (unsigned long long)n,
+                            "%llu values are held to those of the run: %s", (unsigned long long)n,
                             reasons[r]);
     }
 }

@@ -22,12 +22,12 @@
 
 typedef struct ft_terms ft_terms;
 
-/* Where the event at hand is: thread in the log and in the builder, location, step. */
+/* The place of the event at hand: thread in the log and in the builder, location, step. */
 typedef struct ft_terms_place {
     uint32_t number, thread, loc, hook;
 } ft_terms_place;
 
-/* What the maker knows. */
+/* Questions that the passes answer. */
 typedef struct ft_terms_surroundings {
     void *of;
     uint32_t (*locate)(void *of, uint64_t pc);     /* the location of a return address */
@@ -42,41 +42,40 @@ void ft_terms_free(ft_terms *terms); /* accepts NULL */
 void ft_terms_follow(ft_terms *terms, ft_terms_place place, const ft_raw_record *record);
 /* An ASSERT record. */
 void ft_terms_assert(ft_terms *terms, ft_terms_place place, bool holds);
-/* Memory whose content is gone. */
+/* That memory begins a new life. */
 void ft_terms_forget(ft_terms *terms, uint64_t address, uint64_t size);
 
-/* What an access has of a cell. */
+/* The content of a cell after an access. */
 typedef struct ft_terms_content {
     int64_t value; /* what was read, or written by a write */
     bool known;
-    bool again;     /* an address of memory that was given out before: the trace has another value
+    bool again;     /* an address of reused memory: the trace has another value
                        (maker/cells/reuse.h), which no term gives */
-    bool unwritten; /* another schedule may have the thread read it before anybody wrote it: what it
-                       would find is not known, so its reads have no terms */
+    bool unwritten; /* another schedule may have the thread read it before it is written: the value
+                       would be unknown, so its reads have no terms */
 } ft_terms_content;
 
-/* An access: begin, cell for each shared cell in it in ascending order, end. cell appends the event
- * and returns true, or false: a plain event says it. */
+/* An access: begin, then cell for each shared cell in it in ascending order, then end. cell appends
+ * the event and returns true; false: the caller appends a plain event. */
 void ft_terms_begin(ft_terms *terms, ft_terms_place place, const ft_raw_record *record);
 bool ft_terms_cell(ft_terms *terms, const ft_cell *cell, uint32_t variable,
                    ft_terms_content content);
 void ft_terms_end(ft_terms *terms);
 
-/* Ordered cells (passes/ordered_cells.c) are the threads' own memory, but for what goes from one to
- * another. */
-/* Between begin and end: the thread reads there what another one wrote. Appends the event and
- * returns true; false: a plain event says it, and the thread has no term of it. */
+/* Ordered cells (passes/ordered_cells.c) are the threads' own memory, until one is handed on. */
+/* Between begin and end: the thread reads what another one published there. Appends the event and
+ * returns true; false: the caller appends a plain event, and the thread has no term of it. */
 bool ft_terms_take_over(ft_terms *terms, const ft_cell *cell, uint32_t variable, int64_t value);
-/* Between begin and end: does the access leave a term there, or may it? */
+/* Between begin and end: may the access leave a term there? */
 bool ft_terms_gives(const ft_terms *terms, const ft_cell *cell);
-/* Has the thread's memory a term there? What it gives is *value. */
+/* Does the thread's memory have a term there? Its value is *value. */
 bool ft_terms_has(ft_terms *terms, ft_terms_place place, const ft_cell *cell, int64_t *value);
-/* Appends the event that gives the variable that term; false: it has none, or is held to its value
+/* Appends the assignment of that term to the variable; false: it has none, or is held to its value
  * from now on. */
 bool ft_terms_publish(ft_terms *terms, ft_terms_place place, const ft_cell *cell, uint32_t variable,
                       bool again);
 
-/* Says in the trace's notes what fell back. */
+/* Adds notes to the trace: how many values were held, and why. */
 void ft_terms_note(ft_terms *terms);
 
 ft_value ft_terms_value(uint32_t size, int64_t value); /* a cell's */

@@ -1,4 +1,4 @@
-/* Inside of maker/terms/terms.h: nodes and what their files share. */
+/* Shared by the files of terms/: nodes, marks and the access at hand. */
 #ifndef FT_RECORD_TERMS_INTERNAL_H
 #define FT_RECORD_TERMS_INTERNAL_H
 
@@ -8,14 +8,14 @@
 
 enum { FT_WIDTHS = 65 }; /* one bit is Bool, others are bit vectors */
 
-/* What one operation of the program gave. */
+/* The result of one operation of the program: its value in the run, and perhaps a term. */
 typedef struct ft_node {
     ft_term term; /* over the thread's locals; FT_NO_TERM: a constant, the value */
     uint8_t width;
     uint64_t value;
 } ft_node;
 
-/* What TERMS records said of a thread's next accesses. */
+/* Marks that TERMS records set for a thread's next accesses. */
 typedef struct ft_marks {
     uint32_t read, update, compare; /* the node that is its result, 0: no mark */
     bool copy, store, fill, check;
@@ -25,7 +25,7 @@ typedef struct ft_marks {
 
 typedef struct ft_actor {
     FT_VEC(ft_node) nodes;      /* by number; [0] is none */
-    FT_VEC(uint64_t) values;    /* by local: what the thread assigned */
+    FT_VEC(uint64_t) values;    /* by local: the value that the thread assigned */
     uint32_t locals[FT_WIDTHS]; /* so many of each width are in use */
     ft_marks marks;
     ft_lane_list copied;
@@ -38,7 +38,7 @@ typedef struct ft_terms_access {
     ft_lane_list lanes;  /* by byte */
     FT_VEC(bool) shared; /* by byte: it lies in a shared cell */
     bool symbolic;       /* has a mark */
-    bool written;        /* an update that is an event already */
+    bool written;        /* an update whose event is appended already */
 } ft_terms_access;
 
 struct ft_terms {
@@ -78,16 +78,14 @@ ft_node ft_node_local(ft_terms *t, unsigned width, uint64_t value, ft_symbol *sy
 /* ---- terms.c: events */
 void ft_terms_assign(ft_terms *t, ft_term guard, const ft_assignment *assignments, uint32_t n,
                      uint32_t hook, uint8_t flags);
-/* Appends that the condition, which was `holds`, comes out so. */
+/* Appends an assume that the condition comes out as it did: `holds`. */
 void ft_terms_assume(ft_terms *t, ft_node condition, bool holds);
 void ft_terms_hold(ft_terms *t, ft_node node, ft_sym_reason reason);
 bool ft_terms_is_held(const ft_terms *t, ft_term term);
-/* Does the term give the value, over what the reads returned? */
+/* Does the term evaluate to the value, over the values that the reads returned? */
 bool ft_terms_agrees(ft_terms *t, ft_term term, uint64_t value);
-/* It does not: its reads are held to their values. */
+/* It does not: holds its reads to their values, and counts it. */
 void ft_terms_disagrees(ft_terms *t, ft_term term);
 void ft_terms_enter(ft_terms *t, ft_terms_place place);
-
-/* ---- decode.c: TERMS records */
 
 #endif
