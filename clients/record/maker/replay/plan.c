@@ -20,7 +20,7 @@ void ft_plan_release(ft_plan *plan)
     ft_vec_release(&plan->channels);
 }
 
-/* ---- threads: "main", "T1", "T1.1" (maker.c) */
+/* ---- threads: "main", "T1", "T1.1" (names/names.c) */
 
 static uint32_t parent_of(const ft_trace *trace, const char *name, uint32_t *child)
 {
@@ -39,7 +39,8 @@ static ft_status add_actors(const ft_trace *trace, ft_plan *plan, ft_error *err)
         ft_schedule_actor actor = {.parent = FT_SCHEDULE_NONE};
         if (strcmp(name, "main") != 0) actor.parent = parent_of(trace, name, &actor.child);
         if (actor.parent == FT_NO_ID && strcmp(name, "main") != 0)
-            return ft_error_set(err, FT_INPUT, "thread %s: the trace was not made by `record'",
+            return ft_error_set(err, FT_INPUT,
+                                "thread %s: the trace is not a recording of `foretell record'",
                                 name);
         ft_vec_push(&plan->actors, actor);
     }
@@ -108,7 +109,7 @@ static uint32_t deed(const ft_trace *trace, uint32_t e)
     return e;
 }
 
-/* The signal that is taken there, 0: none. */
+/* The signal that the event takes, 0: none. */
 static uint32_t signal_of(const ft_trace *trace, uint32_t e)
 {
     enum { SIGNALS = 64 };
@@ -130,7 +131,7 @@ static void add_entry(ft_plan *plan, const ft_trace *trace, uint32_t e, ft_sched
     ft_vec_push(&plan->events, e);
 }
 
-/* Events without a step stand for nothing that the program does. */
+/* Events without a step number, such as external writes, are nothing that the program does. */
 static void add_steps(ft_plan *plan, const ft_trace *trace, const ft_witness *witness)
 {
     for (uint32_t i = 0; i < witness->n_steps; i++) {
@@ -223,7 +224,7 @@ static ft_status check_finals(const ft_trace *trace, const ft_plan *plan, size_t
     for (size_t i = n_steps; i < plan->entries.len; i++)
         if (!plan->entries.data[i].step)
             return ft_error_set(
-                err, FT_INPUT, "event %u of the claim is nothing that the program does: %s",
+                err, FT_INPUT, "event %u of the claim is not a step of the program: %s",
                 plan->events.data[i] + 1,
                 ft_event_kind_name((ft_event_kind)trace->kind[plan->events.data[i]]));
     return FT_OK;
@@ -256,8 +257,8 @@ static ft_status begin_plan(const ft_trace *trace, ft_plan *plan, ft_error *err)
     *plan = (ft_plan){.head = {.steps = 0}};
     if (!trace->hook || !trace->n_modules)
         return ft_error_set(err, FT_INPUT,
-                            "the trace does not say which steps of a program its events are: it "
-                            "was not made by `record', or was converted since");
+                            "the trace does not have the program's steps: it was not made by "
+                            "`foretell record', or was converted since; record the program again");
     ft_status status = add_actors(trace, plan, err);
     if (!status) status = add_inputs(trace, plan, err);
     if (!status) add_places(trace, plan);

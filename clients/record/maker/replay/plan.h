@@ -1,6 +1,10 @@
-/* From a witness to the schedule that a replay follows (raw/schedule.h). */
-#ifndef FT_RECORD_MAKER_SCHEDULE_H
-#define FT_RECORD_MAKER_SCHEDULE_H
+/* The plan of a replay: from a witness to the schedule that the program follows (raw/schedule.h).
+ *
+ * Entries name steps of the program by thread and number. Those of the witness's events are done in
+ * its order; then the *finals* reach the state that the claim describes (two threads before their
+ * accesses, a thread blocked in its request, ...). */
+#ifndef FT_RECORD_MAKER_PLAN_H
+#define FT_RECORD_MAKER_PLAN_H
 
 #include "base/memory.h"
 #include "base/strbuf.h"
@@ -20,21 +24,21 @@ typedef struct ft_plan {
     size_t n_contents;
 } ft_plan;
 
-/* FT_INPUT: the trace was not recorded, or what the claim needs has no step in the program. The
- * plan is to be released whatever the status. */
+/* FT_INPUT: the trace is not a recording, or an event of the claim is not a step of the program.
+ * The plan is to be released whatever the status. */
 ft_status ft_plan_make(const ft_trace *trace, const ft_witness *witness, ft_plan *plan,
                        ft_error *err) FT_MUST_CHECK;
-/* The same without a witness: what feeds a recording the inputs of that one. */
+/* The same without a witness: feeds another recording the inputs of this trace. */
 ft_status ft_plan_feed(const ft_trace *trace, ft_plan *plan, ft_error *err) FT_MUST_CHECK;
 void ft_plan_release(ft_plan *plan);
 
-/* All of it, as it stands in the file behind the header's page. */
+/* Appends all of it, as it stands in the file behind the header's page. */
 void ft_plan_print(const ft_plan *plan, ft_strbuf *out);
 
-/* What a run of the program at that path, which followed the plan, says of itself: one sentence. */
+/* Appends one sentence: how a run of the program at that path, which followed the plan, ended. */
 void ft_plan_explain(const ft_plan *plan, const ft_trace *trace, const char *program,
                      const ft_schedule *run, ft_strbuf *out);
-/* The first input of such a recording that was not in the other one; false: there is none. */
+/* Appends the first input of a fed recording that the plan does not have; false: there is none. */
 bool ft_plan_explain_live(const ft_plan *plan, const ft_trace *trace, const char *program,
                           const ft_schedule *run, ft_strbuf *out);
 

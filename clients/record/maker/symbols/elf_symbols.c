@@ -6,15 +6,15 @@
 #include "base/map.h"
 #include "base/memory.h"
 
-/* Answers; those with ONE are a symbol's number, from FIRST on they are numbers in found. */
+/* Answers for a stretch; those with ONE are a symbol's number, from FIRST on indices in `found`. */
 enum { NOT_ASKED, NOTHING, FIRST };
 #define ONE (UINT32_C(1) << 31)
-enum { FEW = 16 }; /* addresses, for which a table costs more than it saves */
+enum { FEW = 16 }; /* so many addresses are looked up without a table, which costs more */
 
-/* libdwfl walks over all symbols for each address. Which it chooses can only change where a symbol
- * or a section begins or ends (at labels, which have no size, and behind them), so it is asked at
- * most once for each stretch from one such bound to the next; and not where one symbol alone with a
- * size is around: that it chooses. */
+/* libdwfl walks over all symbols for each address. Its choice can only change where a symbol or a
+ * section begins or ends (or at a label, which has no size, and behind it). So it is asked at most
+ * once for each stretch from one such bound to the next, and not where a single sized symbol is
+ * around: that is the one it chooses. */
 typedef struct bound {
     uint64_t address;
     union {
@@ -28,7 +28,7 @@ typedef struct bound {
 enum { BEGINS, ENDS, LABEL, SPLIT };
 
 typedef struct table {
-    uint32_t asked;       /* addresses, while they are few: the rest is not there yet */
+    uint32_t asked;       /* look-ups so far, up to FEW; bounds are filled after that */
     FT_VEC(bound) bounds; /* ascending, each address once */
 } table;
 
@@ -73,7 +73,7 @@ static void add_sections(table *t, Dwfl_Module *module)
     }
 }
 
-/* Does libdwfl ever choose it? */
+/* May libdwfl choose it? */
 static bool is_chosen(const char *name, const GElf_Sym *symbol)
 {
     unsigned type = GELF_ST_TYPE(symbol->st_info);
@@ -96,7 +96,7 @@ static void add_symbols(table *t, Dwfl_Module *module)
     }
 }
 
-/* The answers; of bounds at one address the last remains. */
+/* Merges bounds at one address, and answers stretches with a single sized symbol. */
 static void sweep(table *t)
 {
     bound *all = t->bounds.data;

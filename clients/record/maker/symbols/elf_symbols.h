@@ -1,4 +1,4 @@
-/* What the symbol tables of a program's modules say of an address (libdwfl). */
+/* Symbol tables of a program's modules: the symbol around an address (libdwfl). */
 #ifndef FT_RECORD_ELF_SYMBOLS_H
 #define FT_RECORD_ELF_SYMBOLS_H
 
@@ -17,8 +17,8 @@ typedef struct ft_elf_symbol {
 ft_elf_symbols *ft_elf_symbols_new(void);
 void ft_elf_symbols_free(ft_elf_symbols *symbols); /* accepts NULL */
 
-/* The one around the address, as dwfl_module_addrinfo chooses; NULL: none. Borrowed until the next
- * call. */
+/* The symbol around the address, as dwfl_module_addrinfo chooses it; NULL: none. Valid until the
+ * next call. */
 const ft_elf_symbol *ft_elf_symbol_at(ft_elf_symbols *symbols, Dwfl_Module *module,
                                       uint64_t address);
 
