@@ -13,7 +13,7 @@ pkg_check_modules(DW REQUIRED IMPORTED_TARGET libdw)
 pkg_check_modules(ELF REQUIRED IMPORTED_TARGET libelf)
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 
-# Z3: 4.8.12 is the tested one. Later versions (4.13) fix expressions instead of numbers in the user
+# Z3: tested with 4.8.12. Later versions (4.13) fix expressions instead of numbers in the user
 # propagator's callbacks; the probe tells solve/session.c which form to use.
 find_library(Z3_LIBRARY z3 REQUIRED)
 find_path(Z3_INCLUDE_DIR z3.h PATH_SUFFIXES z3 REQUIRED)
@@ -37,7 +37,7 @@ if(FT_Z3_EXPRESSION_CALLBACKS)
   target_compile_definitions(ft_z3 INTERFACE FT_Z3_EXPRESSION_CALLBACKS)
 endif()
 
-# llhttp: the system's development package, else the C sources of Debian 12's node-llhttp.
+# llhttp: the system's development package, otherwise the C sources of Debian 12's node-llhttp.
 add_library(ft_llhttp INTERFACE)
 find_path(LLHTTP_INCLUDE_DIR llhttp.h PATHS /usr/share/include/llhttp /usr/share/llhttp)
 find_library(LLHTTP_LIBRARY llhttp)

@@ -10,7 +10,7 @@ add_custom_command(
   VERBATIM)
 target_sources(foreserver PRIVATE ${embedded})
 
-# The interface's description, which the daemon serves.
+# The OpenAPI document, which the daemon serves.
 set(description ${CMAKE_SOURCE_DIR}/schema/openapi.json)
 set(embedded ${CMAKE_BINARY_DIR}/generated/openapi.c)
 add_custom_command(

@@ -1,9 +1,9 @@
-# What `cmake --install` puts where, and the Debian package (`cpack -G DEB`). Programs that people run
-# are in bin; foretelld finds its helpers in ../lib/foretell and the dashboard, where it was built, in
+# The layout that `cmake --install` creates, and the Debian package (`cpack -G DEB`). Programs that people run
+# are in bin; foretelld finds its helpers in ../lib/foretell and the dashboard, if it was built, in
 # ../share/foretell/web.
 set(helpers lib/foretell)
 set(record_lib ${helpers}/record)
-# Packaging builds nothing by itself: not the tests either.
+# Packaging builds nothing by itself, not even the tests.
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
 
 install(TARGETS foretelld foretell foretell-cc foretell-c++ RUNTIME DESTINATION bin)
@@ -67,7 +67,7 @@ add_custom_target(installed_files ALL DEPENDS ${installed})
 
 # ---- The service ---------------------------------------------------------------------------------
 
-# The unit and the configuration name where things are, which is known when they are installed.
+# The unit and the configuration contain paths, which are known at installation only.
 install(CODE "set(source ${CMAKE_SOURCE_DIR})")
 install(SCRIPT cmake/packaging/service.cmake)
 install(FILES README.md DESTINATION share/doc/foretell)

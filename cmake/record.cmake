@@ -8,8 +8,8 @@ add_library(foretell-record STATIC ${runtime_sources})
 target_include_directories(foretell-record PRIVATE clients/record clients/record/runtime common)
 set_target_properties(foretell-record PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${record_share}
                       C_EXTENSIONS ON POSITION_INDEPENDENT_CODE ON)
-# It stands under a program that is not ours: no checks of ours, no calls that the compiler makes up
-# (it would call itself), thread state without a call.
+# The runtime runs inside a foreign program: no sanitizers, no calls that the compiler generates
+# (it would call itself), and access to thread state without a call.
 set(record_options -O2 -fno-sanitize=all -fno-stack-protector -fno-builtin -ftls-model=initial-exec
     -fno-tree-slp-vectorize $<$<C_COMPILER_ID:GNU>:-fno-tree-loop-distribute-patterns>)
 target_compile_options(foretell-record PRIVATE ${record_options})
@@ -26,7 +26,7 @@ set_target_properties(foretell-libc PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${record
                       C_EXTENSIONS ON POSITION_INDEPENDENT_CODE ON)
 target_compile_options(foretell-libc PRIVATE ${record_options})
 
-# What the program's calls are linked away from (wrapped.h), the runtime itself calls plainly.
+# The program's calls of these functions are redirected (wrapped.h); the runtime itself calls them directly.
 file(READ ${CMAKE_SOURCE_DIR}/clients/record/wrapper/wrapped.h wrapped)
 string(REGEX MATCHALL "X\\([a-z0-9_]+\\)" wrapped "${wrapped}")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
@@ -44,7 +44,7 @@ foreach(source ${runtime_sources})
   endif()
 endforeach()
 
-# What stands for code of the C++ library calls the recorder as the program does.
+# The replacements for code of the C++ library call the recorder as the program does.
 set(hooked -fsanitize=thread -fno-omit-frame-pointer -g0)
 if(CMAKE_C_COMPILER_ID STREQUAL GNU)
   list(APPEND hooked --param=tsan-instrument-func-entry-exit=1)
@@ -53,7 +53,7 @@ else()
 endif()
 set_source_files_properties(${CMAKE_SOURCE_DIR}/clients/record/runtime/uninstrumented/containers.c PROPERTIES
                             COMPILE_OPTIONS "${hooked}")
-# An exception passes through the calls that run an initialiser once, and those that join a thread.
+# Exceptions pass through the calls that run an initialiser once, and those that join a thread.
 set_property(SOURCE ${CMAKE_SOURCE_DIR}/clients/record/runtime/sync/condition.c
              ${CMAKE_SOURCE_DIR}/clients/record/runtime/uninstrumented/libstdcxx.c APPEND
              PROPERTY COMPILE_OPTIONS -fexceptions)

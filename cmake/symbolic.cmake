@@ -1,4 +1,4 @@
-# foretell-instrument: what `foretell-cc --symbolic` needs beside clang. Built where LLVM's C API is
+# foretell-instrument, which `foretell-cc --symbolic` needs beside clang. Built where LLVM's C API is
 # installed (Debian: llvm-14-dev); without it everything else is built, and the wrapper says so.
 
 find_program(FT_LLVM_CONFIG NAMES llvm-config-14 llvm-config)

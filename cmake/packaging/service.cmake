@@ -5,14 +5,14 @@ if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
 endif()
 set(lib $ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/lib)
 
-# put(FILE TEXT): as anybody may read it.
+# put(FILE TEXT): writes the file, readable by everybody.
 function(put file text)
   message(STATUS "Installing: ${file}")
   file(WRITE ${file} "${text}")
   file(CHMOD ${file} FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
 endfunction()
 
-# Semicolons and brackets stay what they are: no lists are made of these texts.
+# Keeps semicolons and brackets: CMake must not turn these texts into lists.
 file(READ ${source}/deploy/systemd/foretelld.service unit)
 string(REPLACE "=/usr/bin/" "=${CMAKE_INSTALL_PREFIX}/bin/" unit "${unit}")
 string(REPLACE " /etc/" " ${etc}/" unit "${unit}")
