@@ -24,7 +24,7 @@
 
 /* Another number wherever what stands in the file changes, the schedule of a replay included: a
  * program that was built with another one takes no part. */
-#define FT_RAW_MAGIC    "FTRAW016"
+#define FT_RAW_MAGIC    "FTRAW017"
 #define FT_RAW_VARIABLE "FORETELL_RECORD" /* environment: path of the log */
 
 enum { FT_RAW_PAGE = 4096 };
@@ -132,7 +132,8 @@ typedef struct ft_raw_header {
     X(CONSTANT, "uu", "address, size: memory of a module that nobody may write")                   \
     X(ARGUMENTS, "ut",                                                                             \
       "0, the words that the program was started with, each with a zero behind it")                \
-    X(ASSERTED, "ut", "site and source text of an assertion: before the first ASSERT of the site")
+    X(ASSERTED, "ut", "site and source text of an assertion: before the first ASSERT of the site") \
+    X(FUNCTION, "uu", "site, child of the FORK before: the function that the child runs")
 
 /* Before the first FORK the program's variables are SHOWN too: so far one thread alone had them. */
 

@@ -94,6 +94,7 @@ bool ft_inventory_accepts(const ft_inventory *inventory, const ft_raw_record *r)
         r->operation == FT_RAW_WHOLE || r->operation == FT_RAW_CONSTANT)
         return is_valid_range(o[0], o[1]);
     if (r->operation == FT_RAW_FORK) return o[1] == threads && threads < MOST_THREADS;
+    if (r->operation == FT_RAW_FUNCTION) return o[1] < threads;
     if (r->operation == FT_RAW_JOIN) return o[1] < threads && !(o[2] & ~(uint64_t)FT_FLAG_TRY);
     if (r->operation == FT_RAW_SYNC) return is_valid_sync(inventory, o);
     if (r->operation == FT_RAW_MARK) return o[0] == FT_EVENT_TX_BEGIN || o[0] == FT_EVENT_TX_END;

@@ -105,6 +105,11 @@ static void fork_thread(ft_maker *m, const ft_raw_record *r)
     ft_maker_event(m, FT_EVENT_FORK, r, child, r->operands[0], FT_NO_VALUE, 0);
 }
 
+static void meet_function(ft_maker *m, const ft_raw_record *r)
+{
+    m->threads.all.data[r->operands[1]].function = r->operands[0];
+}
+
 static void join_thread(ft_maker *m, const ft_raw_record *r)
 {
     uint32_t child = ft_names_thread(&m->names, (uint32_t)r->operands[1]);
@@ -116,8 +121,10 @@ static void begin_thread(ft_maker *m, const ft_raw_record *r)
 {
     ft_cells_extent stack = ft_cells_extent_of(m->cells, next_block(m));
     if (stack.size) ft_lives_begin(&m->memory.lives, stack.address, stack.size);
-    ft_maker_event(m, FT_EVENT_BEGIN, r, 0, UINT64_MAX, FT_NO_VALUE, 0);
-    m->threads.all.data[r->thread].begun = true;
+    ft_running_thread *self = &m->threads.all.data[r->thread];
+    uint64_t site = self->function ? self->function : UINT64_MAX;
+    ft_maker_event(m, FT_EVENT_BEGIN, r, 0, site, FT_NO_VALUE, 0);
+    self->begun = true;
 }
 
 /* Edges around a change of a semaphore's count, where some thread reads the count; not a step. */
@@ -214,6 +221,7 @@ static void pass_channel(ft_maker *m, const ft_raw_record *r)
 /* Other operations were for the first pass, or are for the cells. */
 static void (*const followers[FT_RAW_OPERATIONS])(ft_maker *, const ft_raw_record *) = {
     [FT_RAW_FORK] = fork_thread,
+    [FT_RAW_FUNCTION] = meet_function,
     [FT_RAW_SHOWN] = ft_maker_show,
     [FT_RAW_JOIN] = join_thread,
     [FT_RAW_BEGIN] = begin_thread,

@@ -7,8 +7,9 @@
 #include "base/memory.h"
 
 typedef struct ft_running_thread {
-    uint64_t ran;    /* its last record */
-    uint64_t forked; /* the record; UINT64_MAX: not yet */
+    uint64_t ran;      /* its last record */
+    uint64_t forked;   /* the record; UINT64_MAX: not yet */
+    uint64_t function; /* site of the function that it runs; 0: not known */
     bool begun, ended;
     bool gives;         /* it makes blocks that others touch */
     uint32_t last_edge; /* the edge out of its end, FT_NO_ID: none */

@@ -14,8 +14,9 @@
 #pragma GCC visibility push(hidden)
 
 /* ---- threads.c */
+/* pthread_create, called at pc; function: the program's own that the thread runs, for its place. */
 int ft_rt_create_from(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
-                      void *argument, const void *pc);           /* pthread_create, called at pc */
+                      void *argument, const void *function, const void *pc);
 int ft_rt_join(pthread_t handle, void **result, const void *pc); /* pthread_join, called at pc */
 /* In a process that was just forked: it has the parent's log mapped and none of its threads, so it
  * runs unrecorded. */

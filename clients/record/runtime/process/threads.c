@@ -144,10 +144,16 @@ static void tell_handle(ft_rt_thread *self, pthread_t *handle, pthread_t made, c
     ft_rt_log_access(FT_RAW_FORM_WRITE, pc, (uintptr_t)handle, sizeof *handle, (int64_t)made, 0);
 }
 
-static int create(ft_rt_thread *self, pthread_t *handle, const pthread_attr_t *attributes,
-                  void *(*start)(void *), void *argument, const void *pc)
+/* As behind a call there. The C++ library starts its threads by a function of its own. */
+static uint32_t site_of_function(const void *function)
 {
-    uint32_t site = ft_rt_site(pc);
+    return !function || ft_rt_is_own(function) ? 0 : ft_rt_site((const char *)function + 1);
+}
+
+static int create(ft_rt_thread *self, pthread_t *handle, const pthread_attr_t *attributes,
+                  void *(*start)(void *), void *argument, const void *function, const void *pc)
+{
+    uint32_t site = ft_rt_site(pc), starts = site_of_function(function);
     await_ends();
     ft_rt_thread *child = ft_rt_thread_new();
     if (!child) {
@@ -169,6 +175,7 @@ static int create(ft_rt_thread *self, pthread_t *handle, const pthread_attr_t *a
     ft_rt_take_back(self);
     if (!result) tell_handle(self, handle, child->handle, pc);
     FT_RT_LOG(FORK, site, child->id);
+    if (starts && !result) FT_RT_LOG(FUNCTION, starts, child->id);
     child->state = result ? FT_RT_DONE : FT_RT_READY;
     if (!result) ft_rt_may_end_turn(self);
     return result;
@@ -187,18 +194,19 @@ static int create_unrecorded(pthread_t *handle, const pthread_attr_t *attributes
 }
 
 int ft_rt_create_from(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
-                      void *argument, const void *pc)
+                      void *argument, const void *function, const void *pc)
 {
     ft_rt_about(FT_RT_ANY, pc);
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return create_unrecorded(handle, attributes, start, argument);
-    return FT_RT_END(create(self, handle, attributes, start, argument, pc));
+    return FT_RT_END(create(self, handle, attributes, start, argument, function, pc));
 }
 
 int pthread_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
                    void *argument)
 {
-    return ft_rt_create_from(handle, attributes, start, argument, CODE);
+    return ft_rt_create_from(handle, attributes, start, argument, (const void *)(uintptr_t)start,
+                             CODE);
 }
 
 /* Waits until the thread is done in the model; the real join behind it returns soon. */
@@ -298,7 +306,8 @@ int thrd_create(thrd_t *handle, thrd_start_t start, void *argument)
     coat *c = malloc(sizeof *c);
     if (!c) return thrd_nomem;
     *c = (coat){.start = start, .argument = argument};
-    if (!ft_rt_create_from(handle, NULL, run_coat, c, CODE)) return thrd_success;
+    if (!ft_rt_create_from(handle, NULL, run_coat, c, (const void *)(uintptr_t)start, CODE))
+        return thrd_success;
     free(c);
     return thrd_error;
 }

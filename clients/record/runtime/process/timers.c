@@ -140,7 +140,8 @@ static int start_clockwork(ft_rt_thread *self, clockwork *w, const void *pc)
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     self->inside = false;
-    int result = ft_rt_create_from(&handle, &attributes, run_clockwork, w, pc);
+    int result = ft_rt_create_from(&handle, &attributes, run_clockwork, w,
+                                   (const void *)(uintptr_t)w->event.sigev_notify_function, pc);
     ft_rt_enter();
     pthread_attr_destroy(&attributes);
     while (!result && w->result == -2) ft_rt_block(self, w, NULL);
