@@ -1,4 +1,8 @@
-/* The compiler's hooks before plain reads and writes (-fsanitize=thread). */
+/* Hooks of the compiler (-fsanitize=thread) before plain reads and writes.
+ *
+ * Three ways lead into the log. The short one is inline and takes the usual access of the thread
+ * that has the baton. The middle one is for that thread too, when the record does not fit or a read
+ * may belong to a copy. The long one enters the runtime like every other hook. */
 #include "accesses/accesses.h"
 #include "libc/contract.h"
 #include "log/hot.h"

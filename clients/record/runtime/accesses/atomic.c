@@ -1,5 +1,5 @@
-/* The compiler's calls in place of atomic operations. They are done here, sequentially consistent,
- * in the step that is recorded. */
+/* The compiler's calls in place of atomic operations. The hook itself does the operation,
+ * sequentially consistent, in the step that it records. */
 #include "accesses/accesses.h"
 #include "accesses/needs.h"
 #include "libc/contract.h"

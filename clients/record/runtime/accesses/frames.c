@@ -1,4 +1,4 @@
-/* The calls that a thread is in: the compilers' hooks at the start and the end of each function. */
+/* Function entries and exits: the compilers' hooks that give each access its stack. */
 #include "libc/contract.h"
 #include "log/hot.h"
 #include "raw/raw.h"

@@ -1,10 +1,10 @@
 /* Atomics of more than eight bytes: the compiler's calls for 16, and libatomic's functions, which
- * compilers call for other sizes and where they do not know the alignment. A recording has each as
- * accesses of eight bytes or less, one behind the other in one turn.
+ * compilers call for other sizes and for unknown alignment. Each is recorded as accesses of at most
+ * eight bytes, one after the other in one turn.
  *
- * They are done here, recorded or not: 16 aligned bytes by the processor's own instruction, which
- * all other code uses too, and what it has none for under a lock, since nobody but these functions
- * accesses it. */
+ * The functions below do them, recorded or not. Sixteen aligned bytes take the processor's own
+ * instruction, which all other code uses too. Sizes without an instruction take a lock: only these
+ * functions access such objects. */
 #include <sched.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* What the program says itself: assertions, transactions, orders, what is to be left out. */
+/* Annotations in the program's source (foretell/annotate.h): assertions, transactions, orders
+ * between threads, and accesses to ignore. */
 #include <stdlib.h>
 #include <string.h>
 

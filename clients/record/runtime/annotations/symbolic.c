@@ -1,7 +1,9 @@
-/* What programs built with --symbolic call (symbolic/pass.h): beside the hooks of every
- * access, the operations on what was read. Each thread notes its own in a buffer, which goes into
- * the log at its next hook, before what the hook records; so notes need no baton. A value is known
- * by the number of its node (raw/terms.h); 0: it does not depend on anything that was read. */
+/* Symbolic notes of programs that are built with --symbolic (symbolic/pass.h): besides the hooks of
+ * accesses, such a program calls these functions for each operation on values that it has read.
+ *
+ * Each thread writes its notes into a buffer of its own, without the baton. The buffer goes into
+ * the log at the thread's next hook, before the record of that hook. A value is known by the number
+ * of its node (raw/terms.h); 0: the value does not depend on anything that was read. */
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>

@@ -1,7 +1,8 @@
-/* What programs call that adapt to a build with -fsanitize=thread, as the wrapper's is: the
- * functions of <sanitizer/tsan_interface.h>, and the older annotations that many have declarations
- * of. What orders, or is to be left out, is as in foretell/annotate.h; the rest tells a detector of
- * locks whose atomics the recording has anyway. Who defines one himself has his own. */
+/* ThreadSanitizer's interface, for programs that adapt to a build with -fsanitize=thread, as the
+ * wrapper's is: the functions of <sanitizer/tsan_interface.h>, and the older annotations that many
+ * programs declare themselves. Orders and ignored regions work as in foretell/annotate.h. The
+ * functions that describe locks do nothing: the recording has the atomics of such a lock. All names
+ * are weak, so a program's own definition replaces them. */
 #include "annotations/annotations.h"
 #include "raw/raw.h"
 

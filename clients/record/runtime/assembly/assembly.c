@@ -1,10 +1,12 @@
-/* Accesses of the program's inline assembly, its looks at the processor's clock, and accesses that
- * compilers have no hooks for. foretell-as
- * (clients/record/assembler) has put calls around the instructions that access memory: before each
- * of them, with its address, and behind those that write. Such an access of inline assembly is one
- * of an atomic: no compiler comes between the program and the processor there.
+/* Accesses of the program's inline assembly, reads of the processor's clock, and accesses that the
+ * compilers have no hooks for.
  *
- * The code around knows nothing of the calls, so they keep every register, the flags included. */
+ * foretell-as (clients/record/assembler) puts calls around the instructions that access memory: one
+ * before each, with its address, and one after each that writes. An access of inline assembly
+ * counts as atomic, since no compiler stands between the program and the processor there.
+ *
+ * The surrounding code does not know of the calls, so they preserve every register and the flags.
+ */
 #include "assembly/assembly.h"
 #include "accesses/accesses.h"
 #include "inputs/inputs.h"

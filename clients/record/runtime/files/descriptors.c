@@ -1,6 +1,8 @@
-/* Calls on file descriptors: what comes from outside is an input, what goes through them from
- * thread to thread is an order between these. Those that may sleep let others run meanwhile; the
- * watchdog finds all that are not here, only later. */
+/* Calls on file descriptors: read, write, poll, select, close, fcntl and the like.
+ *
+ * Content that comes from outside is an input; content that passes from thread to thread orders
+ * them. Calls that may sleep let other threads run meanwhile. The watchdog notices a call without a
+ * hook that sleeps, but only some milliseconds later. */
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>

@@ -1,5 +1,6 @@
-/* Directories: what is in them is read as it is by now, but their descriptors have numbers as
- * others do. What is done to names is done in a replay as well, and says what it said. */
+/* Directories: opendir, and calls on names (unlink, rename, mkdir). Their content is read as it is,
+ * also in a replay, but their descriptors are numbered like others. A replay repeats the calls on
+ * names and returns the recorded results. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

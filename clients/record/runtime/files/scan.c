@@ -1,3 +1,5 @@
+/* The conversions of a scanf format are parsed here a second time: the C library does not tell
+ * which of its arguments it wrote. */
 #include "files/scan.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
-/* Where a scanf format has its results written. */
+/* Results of scanf: where a format has them written.
+ *
+ * ft_scan_next walks the format and the arguments of a call side by side. */
 #ifndef FT_RECORD_SCAN_H
 #define FT_RECORD_SCAN_H
 
@@ -11,13 +13,12 @@ typedef struct ft_scan {
     va_list arguments;
 } ft_scan;
 
-/* One result. size 0: a text that ends with a NUL; allocated: *memory is a text that the C library
- * allocated. */
+/* One result. size 0: a text that ends with a NUL; allocated: *memory is a text on the heap. */
 typedef struct ft_scanned {
     void *memory;
     size_t size;
     bool wide, allocated;
-    bool counts; /* among the conversions that the call returns the number of */
+    bool counts; /* in the number that the call returns */
 } ft_scanned;
 
 /* The next one; false: there is none, or the format is not understood (numbered arguments). */

@@ -1,4 +1,5 @@
-/* Calls that make descriptors, and what else is asked of sockets and event descriptors. */
+/* Sockets, pipes, event descriptors and epoll sets: the calls that make them, and those that only
+ * they have. */
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>

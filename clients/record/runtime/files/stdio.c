@@ -1,5 +1,5 @@
-/* Standard input and output: the C library's own reads go past us, so what the program gets from a
- * stream is an input at the program's own calls. In a replay the stream itself is not read. */
+/* Standard input and output. The C library's own reads bypass the hooks, so the content of a stream
+ * is an input at the program's own calls. A replay does not read the stream itself. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

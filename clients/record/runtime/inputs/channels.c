@@ -1,4 +1,4 @@
-/* What stands behind a file descriptor, and what goes through it from thread to thread. */
+/* Descriptors by number, and the order that their use gives to threads. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -1,4 +1,12 @@
-/* Channels: what stands behind a file descriptor, and the order of what threads pass through it. */
+/* Channels: the order that threads get from content that they pass each other, and the descriptors
+ * that it passes through.
+ *
+ * A channel has a number. Content that goes in comes before content that comes out later; each call
+ * on a pipe, socket, event descriptor or file becomes such steps. Each descriptor has a channel
+ * that its readers take from, one that its writers put into, and one that orders its readers.
+ *
+ * In a replay descriptors from FT_RT_FD_PIPE on are *virtual*: the recording answers for them, and
+ * /dev/null stands behind the number, or a real descriptor if it is mirrored (inputs/mirror.h). */
 #ifndef FT_RECORD_CHANNELS_H
 #define FT_RECORD_CHANNELS_H
 
@@ -10,19 +18,18 @@
 
 typedef struct ft_rt_input ft_rt_input;
 
-/* Flags as in raw/raw.h, CHANNEL; channel 0: none. */
+/* One step on a channel. Flags as in raw/raw.h, CHANNEL; channel 0: nothing is done. */
 void ft_rt_channel(uint64_t channel, uint32_t flags, const void *pc);
-/* A signal is sent, armed or given a handler (in: false), or handled: the earlier events come
- * before the handler. With the baton. */
+/* in: a handler of the signal runs. Otherwise the signal is sent, armed or given a handler, which
+ * comes before each handler that runs later. The thread has the baton. */
 void ft_rt_signal_channel(int number, bool in, const void *pc);
-void ft_rt_signal_taken(int number, const void *pc); /* by the thread that waits for it */
+void ft_rt_signal_taken(int number, const void *pc); /* by a thread that waits for it */
 
-/* ---- descriptors */
+/* ---- kinds of descriptors */
 typedef enum ft_rt_fd {
     FT_RT_FD_OTHER, /* inherited, or not known */
     FT_RT_FD_FILE,
-    FT_RT_FD_PIPE, /* or a socket pair; from here on: virtual in a replay, which says what the
-                      recording says. Behind them stands /dev/null or, mirrored, another one */
+    FT_RT_FD_PIPE, /* or a socket pair; virtual from here on */
     FT_RT_FD_SOCKET,
     FT_RT_FD_EVENT,
     FT_RT_FD_EPOLL,
@@ -34,50 +41,53 @@ static inline bool ft_rt_fd_is_virtual(int fd)
 {
     return ft_rt_fd_kind(fd) >= FT_RT_FD_PIPE;
 }
-bool ft_rt_fd_is_mirrored(int fd); /* virtual, but there is one (mirror.c) */
-bool ft_rt_fd_is_mixed(int fd);    /* a set, mirrored, with virtual ones that are not */
+bool ft_rt_fd_is_mirrored(int fd); /* virtual, with a real descriptor behind the number */
+bool ft_rt_fd_is_mixed(int fd);    /* a mirrored epoll set with members that are not mirrored */
 void ft_rt_fd_mirror(int fd, bool there);
 void ft_rt_fd_mix(int fd);
-int ft_rt_fd_step_aside(int real); /* the same under a number far above, or as it is */
-bool ft_rt_fd_may_sleep(int fd);
-void ft_rt_fd_set(int fd, ft_rt_fd kind); /* both its channels are one of its own */
+bool ft_rt_fd_may_sleep(int fd);          /* may a call on it sleep? */
+void ft_rt_fd_set(int fd, ft_rt_fd kind); /* a new descriptor with one new channel for all steps */
 uint64_t ft_rt_fd_new_channel(void);
-/* Takes from there, puts there; 0: its own. So the steps are those of a replay, which joins none.
- */
+/* Takes from `in` and puts into `out` from now on; 0: unchanged. The steps stay those of a replay,
+ * which joins no channels. */
 void ft_rt_fd_join(int fd, uint64_t in, uint64_t out);
 bool ft_rt_fd_is_joined(int fd);
 void ft_rt_fd_copy(int from, int to);
 void ft_rt_fd_close(int fd, const void *pc);
-/* The call gave that descriptor (or -1): behind whoever closed the number before. Fed: it is made
- * so, `real` (-1: /dev/null) behind it. */
+
+/* ---- numbers. A number is given again once it is closed, so a thread that gets it comes after the
+ * thread that closed it. */
+/* The call returned that number (or -1). Fed: the descriptor is made with it, from `real` (-1:
+ * /dev/null). */
 void ft_rt_fd_made(ft_rt_input *in, int number, int real);
-/* The same for what is really opened, fed or not: the order of that, and its number then. */
+/* The same for a descriptor that is really opened, fed or not; returns its number then. */
 int ft_rt_fd_numbered(ft_rt_input *in, int number, int real);
-void ft_rt_fd_freed(int number, const void *pc); /* the order of that alone */
-/* What a call has just opened, or -1, under a number that no other thread closed last, where there
- * is one: to be called before anybody knows the number. errno stays. */
+void ft_rt_fd_freed(int number, const void *pc); /* the number is free again */
+int ft_rt_fd_step_aside(int real); /* moves it to a number far above; the same if that fails */
+/* Moves a descriptor that was just opened (or -1) to a number that no other thread closed last, if
+ * there is one. Called before the program learns the number; errno stays. */
 int ft_rt_fd_apart(int fd);
-/* The numbers that a thread closed last are the other's, who joined it. */
+/* Numbers that thread `from` closed last count as closed by `to`, which joined it. */
 void ft_rt_fd_inherit(uint32_t from, uint32_t to);
-void ft_rt_fd_keeps_locks(void); /* the program locks files by fcntl: no copies from here on */
-/* What threads send each other through it is an order between them: something (or its end) was
- * taken; it could be, and was not; nothing was there, so what is sent comes later; it is put in. */
-void ft_rt_fd_takes(int fd, const void *pc); /* before that: there will be room */
-void ft_rt_fd_in(int fd, const void *pc);
-void ft_rt_fd_took(const ft_rt_input *in, int fd); /* one of these, as the call's result says */
-void ft_rt_fd_last(int fd, const void *pc);        /* it watches less from here on */
-void ft_rt_fd_ends(int fd, const void *pc);        /* nothing more can be taken */
-void ft_rt_fd_ready(int fd, const void *pc);
-void ft_rt_fd_empty(int fd, const void *pc);
-/* The place in a file is asked for, or set; before the program writes there. */
-void ft_rt_fd_sought(int fd, const void *pc);
-void ft_rt_fd_moves(int fd, const void *pc);
-void ft_rt_fd_out(int fd, const void *pc);
-/* A lock on the file: taken, or about to be given up. */
-void ft_rt_fd_locked(int fd, bool taken, const void *pc);
-/* Before so many bytes are put in: they may have to wait for those who take; and they have. */
+/* The program locks files by fcntl, and closing any copy would give that up: no more copies. */
+void ft_rt_fd_keeps_locks(void);
+
+/* ---- content that threads pass through a descriptor */
+void ft_rt_fd_takes(int fd, const void *pc); /* before content is taken: that will make room */
+void ft_rt_fd_in(int fd, const void *pc);    /* content, or its end, was taken */
+void ft_rt_fd_ready(int fd, const void *pc); /* content could be taken, and was not */
+void ft_rt_fd_empty(int fd, const void *pc); /* there was no content: it comes later */
+void ft_rt_fd_out(int fd, const void *pc);   /* content is put in */
+void ft_rt_fd_took(const ft_rt_input *in, int fd); /* in, or empty, by the result of the call */
+void ft_rt_fd_last(int fd, const void *pc);        /* an epoll set watches less from here on */
+void ft_rt_fd_ends(int fd, const void *pc);        /* no more content can be taken */
+/* Before that many bytes are put in. True: they may have to wait for a reader; then room is called
+ * when they are in. */
 bool ft_rt_fd_fills(int fd, size_t size);
 void ft_rt_fd_room(int fd, const void *pc);
+void ft_rt_fd_sought(int fd, const void *pc); /* the position in a file was read or set */
+void ft_rt_fd_moves(int fd, const void *pc);  /* before the program writes to a file there */
+void ft_rt_fd_locked(int fd, bool taken, const void *pc); /* else: about to be given up */
 
 #pragma GCC visibility pop
 

@@ -1,5 +1,5 @@
-/* The time, and sleeping. In a replay time is the recording's: behind the last answer that the
- * recording has it goes on from there, at its usual pace, for clocks as for waits with a limit. */
+/* The time, and sleeping. A replay has the recording's time. After the recording's last answer the
+ * time goes on from there at its usual pace, for clocks as for waits with a limit. */
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/times.h>

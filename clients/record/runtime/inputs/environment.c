@@ -1,6 +1,7 @@
-/* What a program asks of its surroundings: random numbers, who and where it is. The
- * random numbers that a seed determines are inputs too: threads share their hidden state, so which
- * one gets which depends on the order of the calls. */
+/* Questions of the program about its surroundings: random numbers, its numbers and names, files and
+ * variables of the environment. Pseudo-random numbers that a seed determines are inputs too:
+ * threads share their hidden state, so the order of the calls decides which thread gets which
+ * number. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -308,6 +309,6 @@ void ft_rt_environment_keep(ft_rt_input *in)
 void ft_rt_environment_tell(void)
 {
     if (!*differing) return;
-    ft_rt_say("the program's environment is not the recording's; others are:");
+    ft_rt_say("the environment differs from the recording's in these variables:");
     ft_rt_say(differing);
 }

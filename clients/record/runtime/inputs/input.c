@@ -1,3 +1,8 @@
+/* An input's life: asked of the schedule, else of the system, then kept piece by piece. */
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "accesses/accesses.h"
 #include "inputs/channels.h"
 #include "inputs/inputs.h"
@@ -10,10 +15,6 @@
 #include "scheduling/needs.h"
 #include "scheduling/scheduling.h"
 #include "state/thread.h"
-
-#include <poll.h>
-#include <string.h>
-#include <unistd.h>
 
 /* A record's content is at most this. */
 enum { CHUNK = 1 << 16 };

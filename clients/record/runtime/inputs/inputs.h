@@ -33,52 +33,52 @@ enum { FT_RT_PIECES = 64 };
 typedef struct ft_rt_piece {
     void *memory;
     size_t size;
-    bool own; /* the runtime's: nothing that the program accesses */
+    bool own; /* memory of the runtime, which the program does not access */
 } ft_rt_piece;
 
 struct ft_rt_input {
     ft_rt_thread *self;
     ft_input_call call;
     const void *pc;
-    uint64_t takes; /* channel of what others take content from too, 0: none */
-    int through;    /* a stream's descriptor, where threads send each other something; -1: none */
+    uint64_t takes; /* channel of a source that other threads take from too, 0: none */
+    int through;    /* descriptor of a stream between threads; -1: none */
     bool fed;
     int64_t result;
     int error;
-    const ft_schedule_input *given; /* fed */
-    const unsigned char *content;   /* fed: what is left of it */
+    const ft_schedule_input *given; /* fed: the recording's input */
+    const unsigned char *content;   /* fed: the rest of its content, `left` bytes */
     size_t left;
-    uint32_t n_pieces; /* live, and in a recording: what is to be kept */
+    uint32_t n_pieces; /* live, and in a recording: memory whose content is kept */
     ft_rt_piece pieces[FT_RT_PIECES];
-    uint64_t numbers[FT_RT_PIECES]; /* behind pieces that are one */
+    uint64_t numbers[FT_RT_PIECES]; /* memory of the pieces that are numbers */
 };
 
-/* False: nothing is recorded or replayed here, the call is done plainly. */
+/* Opens the hook. False: nothing is recorded or replayed here, and the real call alone is done. */
 bool ft_rt_input_begin(ft_rt_input *in, ft_input_call call, const void *pc);
-void ft_rt_input_ask(ft_rt_input *in); /* for the next answer that the recording has to it */
+void ft_rt_input_ask(ft_rt_input *in); /* takes the recording's next answer to the call */
 void ft_rt_input_outside(ft_rt_input *in, bool sleeps);
-void ft_rt_input_did(ft_rt_input *in, int64_t result); /* behind the real call */
-/* The call wrote that memory of the program: it is kept, or filled. */
+void ft_rt_input_did(ft_rt_input *in, int64_t result); /* after the real call */
+/* The call wrote that memory of the program: its content is kept, or comes from the recording. */
 void ft_rt_input_piece(ft_rt_input *in, void *memory, size_t size);
-/* The same for memory of the runtime's own. */
+/* The same for memory of the runtime. */
 void ft_rt_input_own(ft_rt_input *in, void *memory, size_t size);
-/* A number that the runtime wants to know again: returns it, or the recording's. */
+/* A number that a replay needs again: returns it, or the recording's. */
 uint64_t ft_rt_input_number(ft_rt_input *in, uint64_t number);
-int64_t ft_rt_input_end(ft_rt_input *in); /* sets errno; the result */
+int64_t ft_rt_input_end(ft_rt_input *in); /* leaves the hook; sets errno, returns the result */
 
-/* How the thread is during the real call. */
+/* The thread during the real call: */
 enum {
     FT_RT_STAYS,  /* with the baton, in the runtime */
-    FT_RT_SLEEPS, /* outside: others run */
-    FT_RT_OPEN    /* with the baton, but as the program: what the call allocates is recorded */
+    FT_RT_SLEEPS, /* outside: other threads run */
+    FT_RT_OPEN    /* with the baton, but as the program: allocations of the call are recorded */
 };
 #define FT_RT_LIVE(in, how, call)                                                                  \
     do {                                                                                           \
         if ((how) != FT_RT_STAYS) ft_rt_input_outside((in), (how) == FT_RT_SLEEPS);                \
         ft_rt_input_did((in), (int64_t)(call));                                                    \
     } while (0)
-/* Live, or fed. A recording is as before then: who would have slept lets others go on, and streams
- * of files are read, so that the C library does with its buffers what it did. */
+/* Live, or fed. In a recording that is fed the other threads still go on where this one would have
+ * slept, and streams of files are really read, so that the C library uses its buffers as before. */
 #define FT_RT_GET(in, how, call)                                                                   \
     do {                                                                                           \
         int get_how = ft_rt_input_way((in), (how));                                                \
@@ -91,10 +91,11 @@ enum {
         ft_rt_channel((in)->takes, FT_RAW_CHANNEL_IN | FT_RAW_CHANNEL_OUT, (in)->pc);              \
         if ((in)->through >= 0) ft_rt_fd_in((in)->through, (in)->pc);                              \
     } while (0)
+/* For FT_RT_GET: the thread's state in the call; is the real call made although it is fed? */
 int ft_rt_input_way(ft_rt_input *in, int how);
-bool ft_rt_input_given(ft_rt_input *in, int how); /* true: do the call all the same, and enter */
+bool ft_rt_input_given(ft_rt_input *in, int how);
 
-/* A whole call that gives a number and writes at most one piece of memory. */
+/* A whole call that returns a number and writes at most one piece of memory. */
 #define FT_RT_INPUT(number, how, call, memory, size)                                               \
     ({                                                                                             \
         ft_rt_input in;                                                                            \
@@ -110,8 +111,8 @@ bool ft_rt_input_given(ft_rt_input *in, int how); /* true: do the call all the s
         got;                                                                                       \
     })
 
-/* The same on descriptor `fd` (-1: none). Behind its last input a virtual descriptor has no more to
- * say: who asks waits `ms` for nothing (-1: for ever), what is told it is swallowed. */
+/* The same on descriptor `fd` (-1: none). After its last input a virtual descriptor has no more
+ * content: FT_RT_ASK waits `ms` in vain (-1: forever), and FT_RT_TELL discards the content. */
 #define FT_RT_ASK(in, fd, ms, call)                                                                \
     do {                                                                                           \
         ft_rt_mirror_asked((in), (fd), (ms));                                                      \
@@ -133,7 +134,7 @@ bool ft_rt_input_given(ft_rt_input *in, int how); /* true: do the call all the s
             FT_RT_GET((in), ft_rt_fd_may_sleep(fd) ? FT_RT_SLEEPS : FT_RT_STAYS, call);            \
     } while (0)
 bool ft_rt_input_is_silent(int fd);
-int64_t ft_rt_input_silence(ft_rt_input *in, int ms); /* 0 */
+int64_t ft_rt_input_silence(ft_rt_input *in, int ms); /* waits in vain; 0 */
 
 /* ---- environment.c */
 /* Kept with the first input: the names of the environment's variables, and their lengths. */

@@ -1,7 +1,7 @@
-/* Descriptors of a replay that have to do with nobody outside: pipes, pairs of sockets, event
- * descriptors, timers and sets of these, which the program makes itself. What the recording gives
- * is done to these too. Behind the schedule's end they are what there is: threads go on sending
- * each other something, and a pipe that is a lock still is one. */
+/* Mirrored descriptors of a replay: pipes, socket pairs, event descriptors, timers and epoll sets
+ * that only threads of the program use. The replay really makes them and passes the recorded
+ * content through them. After the schedule's end they go on working: threads still send each other
+ * content, and a pipe that is used as a lock still is one. */
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* The C library's own allocator. An allocator that is loaded beside (mimalloc, jemalloc, tcmalloc)
- * may define its inner names too, and would come first where the dynamic linker binds them; and it
- * is asked for before the dynamic linker can be called, which allocates itself. */
+/* The C library's own allocator, found without the dynamic linker. Another allocator in the process
+ * (mimalloc, jemalloc, tcmalloc) may define the inner names too and would be bound first; and the
+ * program allocates before the dynamic linker can be called, which allocates itself. */
 #include <elf.h>
 #include <link.h>
 #include <string.h>

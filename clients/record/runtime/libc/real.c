@@ -1,3 +1,4 @@
+/* Lookup of the real functions, messages without stdio, memory without malloc. */
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>
@@ -31,8 +32,9 @@ void *ft_rt_real(const char *name)
 {
     void *found = dlsym(RTLD_NEXT, name);
     if (!found) {
-        say("no shared C or C++ library of the program has a function that the recorder needs (one "
-            "that is linked statically does not count): ",
+        say("the recorder needs a function that no shared C or C++ library of the program has; "
+            "link "
+            "them dynamically: ",
             name);
         _exit(127);
     }
@@ -100,7 +102,8 @@ static void end_without_memory(void)
     bool early = ft_rt_header && !ft_rt_self;
     if (ft_rt_header) ft_rt_header->end = FT_RAW_END_SPACE;
     if (early) ft_rt_header->started = 0;
-    if (!early) ft_rt_say("no memory for the recorder");
+    if (!early)
+        ft_rt_say("the recorder cannot map memory: raise the limit of address space (ulimit -v)");
     _exit(127);
 }
 

@@ -1,4 +1,5 @@
-/* Accesses, calls and returns in the log (raw/raw.h), and the sites that they come from. */
+/* Events in the log: accesses, calls and returns, their sites, and writes whose value comes later.
+ */
 #include <sys/mman.h>
 
 #include "libc/contract.h"

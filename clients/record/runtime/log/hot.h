@@ -1,8 +1,7 @@
-/* The recorder's way through the usual: a plain access of a power of two up to eight bytes by the
- * thread that has the baton and whose records are the log's last, and a call or return. All of it
- * is inline and calls nothing.
+/* The short way into the log: a plain access of 1, 2, 4 or 8 bytes, a call or a return, by the
+ * thread that has the baton and the log's last TURN. It is inline and calls nothing.
  *
- * What follows here writes to the log only as the thread that has the baton. */
+ * Only the thread that has the baton uses the functions below. */
 #ifndef FT_RECORD_HOT_H
 #define FT_RECORD_HOT_H
 
@@ -22,47 +21,49 @@ extern ft_rt_thread *ft_rt_hot;
 
 enum { FT_RT_SLOTS = 1 << 20, FT_RT_NARROW = 1 << (64 - FT_RAW_SITE_SHIFT), FT_RT_SPREAD = 3 };
 
-/* A place of the table of sites. Code is found by its address alone: neighbours share cache lines.
- */
+/* A slot of the table of sites. The hash keeps the order of addresses, so that neighbouring code
+ * shares cache lines. */
 typedef struct ft_rt_site_slot {
-    uint64_t key;  /* 0: free; with FT_RT_WIDE: the first word of its events has no room for it */
-    uint64_t word; /* of an event there at address 0; with FT_RT_WIDE: the site */
+    uint64_t key;  /* 0: free; with FT_RT_WIDE: its number is too large for an event's first word */
+    uint64_t word; /* first word of an event there at address 0; with FT_RT_WIDE: the site */
 } ft_rt_site_slot;
 
 /* log.c */
 extern struct ft_rt_out {
     uint64_t *at;           /* where the next record goes */
-    uint64_t *enough;       /* before it there is room for every event but ranges */
+    uint64_t *enough;       /* below it there is room for every event but ranges */
     ft_rt_site_slot *slots; /* [FT_RT_SLOTS], by hash of the key */
     uintptr_t origin;       /* where the log would begin if it had no ring */
-    unsigned char *start;   /* behind the header; with a ring it lies there twice */
-    unsigned char *ready;   /* may be written up to here */
-    unsigned char *made;    /* pages are there up to here */
-    unsigned char *end;     /* of the space that is taken */
+    unsigned char *start;   /* first byte after the header; a ring is mapped twice from there */
+    unsigned char *ready;   /* records may be written up to here */
+    unsigned char *made;    /* pages are populated up to here */
+    unsigned char *end;     /* the file has disk space up to here */
     uint64_t *keys;         /* [FT_RAW_SITES] by site, from 1: return address and code */
     uint32_t n_sites;
     uint32_t thread; /* of the last TURN */
     int fd;
 } ft_rt_out;
 
-/* The site of that code there, made known to the log; 0: too many, the recording has ended. */
+/* The site of a key, logged when it is new; 0: there are too many, and the recording has ended. */
 uint32_t ft_rt_site_of(uint64_t key);
 /* An event of up to eight bytes, a call or a return; `written`: of an update. */
 void ft_rt_emit(uint32_t site, uint64_t address, uint64_t value, uint64_t written);
-/* Room for a record behind the TURN, which it writes; NULL: the recording has ended. Then what
- * stands before `at` is the log's, unless a write's value is still to come. */
+/* open: room for a record of that size, after the TURN that it writes if needed; NULL: the
+ * recording has ended. close: the record ends at `at`, and is published unless a write's value is
+ * to come. */
 unsigned char *ft_rt_open_record(size_t bytes);
 void ft_rt_close_record(unsigned char *at);
-unsigned char *ft_rt_put(unsigned char *at, uint64_t value); /* a varint; returns behind it */
+unsigned char *ft_rt_put(unsigned char *at, uint64_t value); /* a varint; returns its end */
 
 /* events.c */
 void ft_rt_sites_start(void);
-/* False: accesses are not recorded any more. True: the log is at the thread's records. */
+/* True: the log's last TURN is the thread's. False: accesses are not recorded any more. */
 bool ft_rt_may_emit(ft_rt_thread *self);
-/* value: of a size up to eight bytes, content: of other sizes (`address` itself, or a copy). */
+/* A range or an access. value: of sizes up to eight bytes; content: of a range, `address` itself or
+ * a copy; NULL: unknown. */
 void ft_rt_emit_memory(uint32_t site, uintptr_t address, uint64_t size, uint64_t value,
                        const void *content);
-/* The write's value is there by now. */
+/* Reads the value of the late write and publishes its record. */
 void ft_rt_end_late(ft_rt_thread *self);
 
 #define FT_RT_INLINE              inline __attribute__((always_inline))
@@ -74,13 +75,13 @@ static FT_RT_INLINE uint64_t ft_rt_key(const void *pc, unsigned code)
     return (uintptr_t)pc | (uint64_t)code << FT_RAW_CODE_SHIFT;
 }
 
-/* Where the site is, if it is there and no other code came to the same place before. */
+/* The first slot for a key: its site is there unless another key took the slot before. */
 static FT_RT_INLINE const ft_rt_site_slot *ft_rt_slot(uint64_t key)
 {
     return &ft_rt_out.slots[(key >> FT_RT_SPREAD) % FT_RT_SLOTS];
 }
 
-/* What stands before `at` is the log's. It is whole: the process may die anywhere. */
+/* Records before `at` are complete: the reader may have them, even if the process dies now. */
 static FT_RT_INLINE void ft_rt_publish(const uint64_t *at)
 {
     FT_CHECK((uintptr_t)at - ft_rt_out.origin >= ft_rt_header->mark);
@@ -88,9 +89,9 @@ static FT_RT_INLINE void ft_rt_publish(const uint64_t *at)
     __atomic_store_n(&ft_rt_header->mark, (uintptr_t)at - ft_rt_out.origin, __ATOMIC_RELEASE);
 }
 
-/* What memory of 1 << code bytes, eight at most, holds, signed. Just these bytes are loaded: more
- * than the program has just written there would have to wait until that has left the processor's
- * store buffer (a third of `sort -O2`'s reads: tests/bench/README.md). */
+/* The content of 1 << code bytes of memory, eight at most, signed. Only these bytes are loaded: a
+ * wider load of memory that the program has just written waits until the write has left the
+ * processor's store buffer (a third of the reads of `sort -O2`: tests/bench/README.md). */
 static FT_RT_INLINE uint64_t ft_rt_value(uintptr_t address, unsigned code)
 {
     if (code == 3) return (uint64_t) * (const volatile int64_t *)address;
@@ -99,13 +100,13 @@ static FT_RT_INLINE uint64_t ft_rt_value(uintptr_t address, unsigned code)
     return (uint64_t) * (const volatile int8_t *)address;
 }
 
-/* What the late write's memory holds. */
+/* The content of the late write's memory now. */
 static FT_RT_INLINE uint64_t ft_rt_written(const ft_rt_late *late)
 {
     return ft_rt_value(late->address, late->size_code);
 }
 
-/* The late write's value is there by now. False: a read is held, and it came first. */
+/* Completes the late write's record. False: a read is held, and it came before the write. */
 static FT_RT_INLINE bool ft_rt_settle_late(ft_rt_late *late)
 {
     FT_CHECK(late->value < ft_rt_out.at);
@@ -119,7 +120,7 @@ static FT_RT_INLINE bool ft_rt_settle_late(ft_rt_late *late)
     return true;
 }
 
-/* Opens a hook on the short way, as ft_rt_enter_holding does on the long one; NULL: go that. */
+/* Opens a hook on the short way; NULL: the long way is needed (ft_rt_enter_holding). */
 static FT_RT_INLINE ft_rt_thread *ft_rt_enter_hot(void)
 {
     ft_rt_thread *self = ft_rt_self;

@@ -1,3 +1,4 @@
+/* The log file: mapping it, room in it, and records of variable length. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

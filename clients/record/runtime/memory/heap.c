@@ -1,4 +1,5 @@
-/* malloc and its family: where memory begins and ends. The C library's own stand behind. */
+/* malloc and its family: the hooks record where a block begins and ends; the C library's allocator
+ * does the work. */
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Libraries that come and go while the program runs. */
+/* Libraries that the program loads and unloads while it runs. */
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/mman.h>

@@ -1,4 +1,5 @@
-/* Memory that the program has of the system itself. What is unmapped in parts stays one block. */
+/* Memory that the program maps itself: mmap, shmat, sbrk. A mapping that is unmapped in parts stays
+ * one block. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>

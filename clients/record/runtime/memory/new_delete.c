@@ -1,5 +1,5 @@
-/* C++'s new and delete, so that memory is known by the program's line and not by a place in
- * libstdc++. Weak: a program that has its own keeps them. */
+/* C++'s new and delete, so that a block's allocation site is the program's line and not a place in
+ * libstdc++. Weak: a program that defines its own keeps them. */
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
-/* Calls behind which memory is perhaps not there any more, or is other memory: what their thread
- * wrote last is looked at before. A write's value is read at the thread's next hook
- * (state/writes.h, ft_rt_pending). munmap and its like are hooks anyway (map.c). */
+/* Calls after which memory may be unmapped or replaced. A write's value is read at the thread's
+ * next hook (state/writes.h), which would be too late then: the pending write is logged before the
+ * call. munmap and its family are hooks anyway (map.c). */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>

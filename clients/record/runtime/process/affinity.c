@@ -1,5 +1,5 @@
-/* Processor affinity: the program sees the processors that it was given, and once it sets its own
- * the runtime places its threads no more (scheduling/processor.c). */
+/* Processor affinity. The program sees the processors that it was given. Once it sets the affinity
+ * of a thread itself, the runtime no longer places threads (scheduling/processor.c). */
 #include <sched.h>
 
 #include "inputs/inputs.h"

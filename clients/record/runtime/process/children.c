@@ -1,6 +1,6 @@
-/* Processes. What the program forks runs unrecorded (ft_rt_in_child); a child that shared our
- * memory until it becomes another program would not. What the program starts has all the processors
- * that it was given itself (scheduling/processor.c). */
+/* Child processes. A forked process runs unrecorded (ft_rt_in_child). A child that shared the
+ * parent's memory until it calls exec would not, so vfork is fork here. A started program gets all
+ * processors that this one was given (scheduling/processor.c). */
 #include <errno.h>
 #include <sched.h>
 #include <spawn.h>
@@ -63,8 +63,9 @@ int clone(int (*run)(void *), void *stack, int flags, void *argument, ...)
     if (!self || !run || (flags & CLONE_VM && !shares))
         return FT_REAL(clone)(run, stack, flags, argument, parent_tid, own, tid);
     if (shares && !(flags & CLONE_VFORK)) {
-        ft_rt_say("clone() into the same memory, with the same thread pointer, is not recorded: "
-                  "the call is refused (ENOSYS)");
+        ft_rt_say(
+            "clone() with CLONE_VM and without CLONE_SETTLS cannot be recorded: the call fails "
+            "with ENOSYS");
         errno = ENOSYS;
         return -1;
     }

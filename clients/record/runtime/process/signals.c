@@ -1,6 +1,6 @@
-/* Signal handlers of the program. Where its thread is at work in the runtime, a handler waits until
- * the thread comes out; a thread that waits for others wakes for it. So handlers run as code of the
- * program, with the baton, and what they do is recorded as what their thread does there. */
+/* Signal handlers of the program. While its thread is in the runtime a handler waits until the
+ * thread leaves; a thread that waits for others wakes up for it. So handlers run as code of the
+ * program, with the baton, and their events are recorded as their thread's. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>

@@ -1,13 +1,13 @@
-/* What the program calls by its number.
+/* syscall(): calls that the program makes by number.
  *
- * Its own futex calls: C++20's waits on atomics, latches and barriers, locks of its own. What
- * orders the threads are the atomic accesses around them, so a wait is no event. But whether it
- * slept or came too late is a matter of the schedule, and code behind it looks at its result. So it
- * always says what a futex may always say, that it was woken; whoever waits looks again.
+ * futex: C++20 waits on atomics, latches, barriers, and locks of the program's own. The atomic
+ * accesses around them order the threads, so a wait is not an event. Whether it slept or came too
+ * late depends on the schedule, and the code after it looks at its result. The hook therefore
+ * always returns what a futex may always return, that it was woken; the waiter checks again.
  *
- * The time, random numbers, its threads' numbers: as where the function is called.
+ * Time, random numbers, numbers of threads: as where the function is called.
  *
- * New processes: unrecorded, as those of fork(). */
+ * New processes: unrecorded, as after fork(). */
 #include <errno.h>
 #include <linux/futex.h>
 #include <linux/sched.h>

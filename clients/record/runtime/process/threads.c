@@ -1,4 +1,4 @@
-/* Threads, and the start and end of the recording. */
+/* Threads: their creation, join and end; and the start and end of the recording. */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -405,7 +405,10 @@ static void start(void)
     if (!ft_rt_log_open() || !begin()) return;
     ft_rt_stdio_start();
     has_end_key = !pthread_key_create(&end_key, end_thread);
-    if (!has_end_key) ft_rt_say("no thread key: the ends of threads are not recorded");
+    if (!has_end_key)
+        ft_rt_say(
+            "the program uses all thread keys (pthread_key_create): the ends of threads are not "
+            "recorded");
     pthread_atfork(NULL, in_parent, ft_rt_in_child);
     at_quick_exit(finish);
     ft_rt_baton_start();

@@ -1,5 +1,5 @@
-/* Timers, and what the kernel keeps between threads beside descriptors: message queues and System V
- * semaphores. */
+/* Timers, and objects of the kernel that pass content between threads besides descriptors: message
+ * queues and System V semaphores. */
 #include <errno.h>
 #include <mqueue.h>
 #include <signal.h>
@@ -167,7 +167,10 @@ int timer_create(clockid_t clock, struct sigevent *restrict event, timer_t *rest
     ft_rt_thread *self = ft_rt_enter();
     bool runs = self && event && event->sigev_notify == SIGEV_THREAD;
     clockwork *w = runs ? free_clockwork() : NULL;
-    if (runs && !w) ft_rt_say("more than 256 timers run functions: those of the others are missed");
+    if (runs && !w)
+        ft_rt_say(
+            "more than 256 timers with functions (SIGEV_THREAD): the functions of the others are "
+            "not recorded");
     int result, number = event ? event->sigev_signo : SIGALRM;
     timer_t made;
     ft_rt_timers = true;

@@ -1,5 +1,6 @@
-/* Inputs of another run (raw/schedule.h): given to the threads of a replay, or of a recording under
- * another order. In a recording a thread may ask for what it did not ask then: that is live. */
+/* Feeding: the inputs of another run (raw/schedule.h), given to the threads of a replay, or of a
+ * recording under another order. In a recording a thread may ask for an input that it did not ask
+ * for then; it gets a live one. */
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -73,7 +74,7 @@ static void tell(const ft_rt_thread *self, ft_input_call call, const void *pc,
 
 void ft_rt_feed_ends(void)
 {
-    ft_rt_say("no thread can go on with the inputs that it is given");
+    ft_rt_say("every thread waits for input that the recording does not have");
     ft_rt_log_end(FT_RAW_END_INPUTS);
     syscall(SYS_exit_group, FT_RT_STOPPED);
     __builtin_unreachable();

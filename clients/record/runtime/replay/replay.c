@@ -1,4 +1,5 @@
-/* Following a schedule instead of turns (raw/schedule.h). */
+/* Following a schedule (raw/schedule.h): compares each thread's steps with it, and says which
+ * thread is next. */
 #include <limits.h>
 #include <link.h>
 #include <stdlib.h>

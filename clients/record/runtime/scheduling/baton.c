@@ -1,3 +1,5 @@
+/* The baton: turns, blocking and waking. Its lock is held only for moments, its runner holds the
+ * baton from hook to hook without a lock. */
 #include <errno.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
@@ -650,7 +652,7 @@ void ft_rt_baton_start(void)
     ft_rt_self = self;
     self->inside = true;
     if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0)) {
-        ft_rt_say("this kernel has no membarrier: threads that sleep will stop all others");
+        ft_rt_say("this kernel has no membarrier: a thread that sleeps stops all others");
         self->inside = false;
         return;
     }
@@ -658,7 +660,7 @@ void ft_rt_baton_start(void)
     sigfillset(&all);
     FT_REAL(pthread_sigmask)(SIG_SETMASK, &all, &before);
     if (!ft_rt_watchdog_start())
-        ft_rt_say("no watchdog thread: calls that sleep will stop all threads");
+        ft_rt_say("the watchdog thread could not be created: a call that sleeps stops all threads");
     FT_REAL(pthread_sigmask)(SIG_SETMASK, &before, NULL);
     self->inside = false;
 }

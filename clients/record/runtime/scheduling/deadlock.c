@@ -1,4 +1,4 @@
-/* Threads that wait for each other: all of them, or some while others go on. */
+/* Deadlocks: all threads wait for each other, or some while others go on. */
 #include <time.h>
 #include <unistd.h>
 
@@ -112,7 +112,7 @@ void ft_rt_end_deadlocked(void)
 {
     FT_CHECK(ft_rt_is_deadlock());
     if (ft_rt_header->replay) ft_rt_replay_deadlock();
-    ft_rt_say("deadlock: every thread waits for another one");
+    ft_rt_say("deadlock: every thread waits for another thread");
     ft_rt_log_requests();
     ft_rt_log_end(FT_RAW_END_DEADLOCK);
     _exit(DEADLOCKED);

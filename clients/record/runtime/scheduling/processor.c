@@ -1,10 +1,10 @@
-/* All threads of the program on one processor. One of them runs at a time, and handing the baton to
- * a thread on another processor, which sleeps, takes 6 us and more; on the same one it is a switch
- * of 1 to 2. With turns of 1000 accesses a tight loop takes half of the time (tests/bench/record).
+/* All threads of the program on one processor. Only one of them runs at a time. Handing the baton
+ * to a thread that sleeps on another processor takes 6 us and more, on the same one a switch of 1
+ * to 2 us. With turns of 1000 accesses a tight loop takes half of the time (tests/bench/record).
  *
- * What else runs on the machine may want that processor too: then the threads run anywhere for a
- * moment, as the kernel likes, and afterwards where one of them was put. What the program asks for
- * or starts sees the processors that it was given. */
+ * Another process may want that processor too. The threads are then let free for a moment, to run
+ * where the kernel puts them, and afterwards stay where one of them was put. A thread that asks for
+ * its processors, or starts a process, has those that the program was given. */
 #include <errno.h>
 #include <sched.h>
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
-/* A program with signal handlers in which every thread waits for another one: only a handler could
- * let one go on, so it is no deadlock for sure, and the user is told. */
+/* The message for a program with signal handlers in which every thread waits for another one. Only
+ * a handler could let one go on, so this is not a certain deadlock, and the user decides. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static const char *what_for(uint32_t kind)
         const char *text;
     } reasons[] = {
         {FT_EVENT_ACQUIRE, "a lock"},
-        {FT_EVENT_ACQUIRE_SHARED, "a lock, as a reader"},
+        {FT_EVENT_ACQUIRE_SHARED, "a lock (for reading)"},
         {FT_EVENT_WAIT, "a semaphore"},
         {FT_EVENT_COND_WAKE, "a condition variable"},
         {FT_EVENT_BARRIER_LEAVE, "a barrier"},
@@ -105,11 +105,14 @@ static void tell_one(const ft_rt_thread *threads, const ft_rt_thread *t)
 void ft_rt_stall_tell(const ft_rt_thread *threads, uint32_t n, uint32_t seconds)
 {
     char line[LINE];
-    snprintf(line, sizeof line,
-             "for %u s every thread waits for another one; only a signal handler could end that:",
-             seconds);
+    snprintf(
+        line, sizeof line,
+        "every thread has waited for another thread for %u s; only a signal handler could let one "
+        "go on:",
+        seconds);
     ft_rt_say(line);
     for (uint32_t i = 0; i < n; i++)
         if (threads[i].state == FT_RT_BLOCKED) tell_one(threads, &threads[i]);
-    ft_rt_say("press Ctrl-C (again, if the program catches it): what was recorded is kept");
+    ft_rt_say("press Ctrl-C (again, if the program catches it) to end the program; the recording "
+              "is kept");
 }

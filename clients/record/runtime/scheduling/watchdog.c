@@ -1,6 +1,6 @@
-/* A thread of the runtime's own that looks, every few milliseconds, at what no hook sees: a thread
- * that sleeps in a call nobody told of, or spins; waits whose time is up; waits for each other; a
- * thread that is no more. */
+/* The watchdog: a thread of the runtime that looks every few milliseconds for states that no hook
+ * sees: a thread that sleeps in a call without a hook, or spins; waits whose time limit has passed;
+ * threads that wait for each other; a thread that has ended without its hook. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>

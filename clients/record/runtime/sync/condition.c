@@ -1,4 +1,4 @@
-/* Condition variables, semaphores, barriers and once, modelled. */
+/* Condition variables, semaphores, barriers and once. */
 #include <errno.h>
 #include <limits.h>
 #include <semaphore.h>

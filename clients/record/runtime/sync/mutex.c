@@ -1,5 +1,4 @@
-/* Mutexes, spin locks and read-write locks: modelled here; the program's own objects are only
- * initialised, for what initialisers leave in them. */
+/* Mutexes, spin locks and read-write locks. */
 #include <errno.h>
 #include <threads.h>
 
@@ -345,8 +344,8 @@ static void warn_of_preference(const pthread_rwlockattr_t *attributes)
     said = kind == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
     if (said)
         ft_rt_say(
-            "a read-write lock that prefers writers is recorded as one that does not: readers "
-            "do not wait for writers that wait, and deadlocks of such are not looked for");
+            "a read-write lock that prefers writers is recorded as one that does not: readers do "
+            "not wait for waiting writers, and deadlocks by that preference are not detected");
 }
 
 int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attributes)

@@ -1,3 +1,4 @@
+/* The table of synchronisation objects, by address. */
 #include <sys/syscall.h>
 #include <unistd.h>
 

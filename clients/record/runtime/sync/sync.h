@@ -26,7 +26,7 @@ void ft_rt_object_again(ft_rt_object *object);
 void ft_rt_object_forget(const void *address, size_t size); /* all in that range */
 /* The same of memory that was just freed: logged if the program has several threads. */
 void ft_rt_object_reclaim(const void *address, size_t size, uint32_t site);
-bool ft_rt_objects_told(void); /* are INITIALISED and DESTROYED logged now? */
+bool ft_rt_objects_told(void); /* are INITIALISED and DESTROYED logged? With several threads */
 void ft_rt_object_begins(const ft_rt_object *o, uint32_t site);
 void ft_rt_object_ends(const ft_rt_object *o, uint32_t site); /* it is destroyed */
 ft_rt_object *ft_rt_object_next(size_t *at);                  /* from *at = 0; NULL: no more */
@@ -34,11 +34,11 @@ ft_rt_object *ft_rt_object_next(size_t *at);                  /* from *at = 0; N
 #define FT_RT_SYNC(kind, flags, object, site)                                                      \
     FT_RT_LOG(SYNC, FT_EVENT_##kind, (flags), (object)->id, (site))
 
-/* Before the thread may be blocked: what it asks for. */
+/* The request of a thread that may block now. */
 #define FT_RT_ASKS(self, event, flag, id, at)                                                      \
     ((self)->asks = (ft_rt_request){FT_EVENT_##event, (flag), (id), (at)})
 
-/* A call that made an object anew, or one that destroys it: `at` finds it, at the call's place. */
+/* A call initialises an object, or destroys it; `at`: the expression that finds it. */
 #define FT_RT_BEGINS(address, at)                                                                  \
     do {                                                                                           \
         ft_rt_object_forget((const void *)(uintptr_t)(address), sizeof *(address));                \
@@ -50,7 +50,7 @@ ft_rt_object *ft_rt_object_next(size_t *at);                  /* from *at = 0; N
         ft_rt_object_forget((const void *)(uintptr_t)(address), sizeof *(address));                \
     } while (0)
 
-/* Opens a hook: where nothing is recorded, the real function does it. */
+/* Opens a hook; if nothing is recorded, the real function alone is called. */
 #define FT_RT_HOOK(name, ...)                                                                      \
     ft_rt_about(FT_RT_ANY, __builtin_return_address(0));                                           \
     ft_rt_thread *self = ft_rt_enter();                                                            \
@@ -65,10 +65,12 @@ ft_rt_object *ft_rt_object_next(size_t *at);                  /* from *at = 0; N
     })
 
 /* ---- mutex.c */
-void ft_rt_mutexes_abandon(const ft_rt_thread *self); /* robust ones, at its end */
-/* 0, EDEADLK (error-checking, held already) or ETIMEDOUT; writes no record. */
+/* At the thread's end: its robust mutexes are abandoned. */
+void ft_rt_mutexes_abandon(const ft_rt_thread *self);
+/* Locks a mutex for the calling thread. 0, EDEADLK (error-checking, held already) or ETIMEDOUT;
+ * writes no record. */
 int ft_rt_mutex_lock(ft_rt_thread *self, ft_rt_object *o, const struct timespec *deadline);
-/* Unlocks a mutex once; writes no record. */
+/* Unlocks a mutex of the calling thread once; writes no record. */
 void ft_rt_mutex_release(ft_rt_object *o);
 
 #pragma GCC visibility pop

@@ -1,9 +1,9 @@
-/* The parts of C++ containers that lie in libstdc++, where nothing calls the recorder: the balanced
- * tree of map and set, the links of list, and what unordered containers ask when they grow. This
- * file is compiled as the program is, with the hooks, so that what they do is recorded like the
- * rest of the container, which is in headers. Names and layouts are part of libstdc++'s binary
- * interface (bits/stl_tree.h, bits/stl_list.h, bits/hashtable_policy.h); the algorithms are Cormen
- * et al., Introduction to Algorithms, ch. 13. */
+/* Parts of C++ containers that lie in libstdc++, where nothing calls the recorder: the balanced
+ * tree of map and set, the links of list, and the growth of unordered containers. This file is
+ * compiled with hooks, as the program is, so their accesses are recorded like those of the rest of
+ * the container, which is in headers. Names and layouts are part of libstdc++'s binary interface
+ * (bits/stl_tree.h, bits/stl_list.h, bits/hashtable_policy.h); the algorithms are Cormen et al.,
+ * Introduction to Algorithms, ch. 13. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* Functions that print: the texts among their arguments are read by the C library unseen, and so
- * are recorded here, each before the call. */
+/* printf and its family. The C library reads the texts among their arguments without hooks, so each
+ * is recorded here before the call. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

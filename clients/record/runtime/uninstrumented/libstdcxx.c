@@ -1,5 +1,5 @@
-/* Functions of libstdc++ that access the program's memory and that are stood in front of: what they
- * access is said before the real one does it. */
+/* Functions of libstdc++ that access the program's memory: a hook records the accesses before the
+ * real function makes them. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>

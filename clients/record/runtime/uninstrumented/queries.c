@@ -1,6 +1,7 @@
-/* What the C library answers when it is asked of users, hosts, files, terminals, threads and the
- * system, as in results.c: who finds an answer that a thread asked for has it of this thread. What
- * takes time, or allocates, answers into memory of ours first: others may go on meanwhile. */
+/* Functions of the C library that answer questions about users, hosts, files, terminals, threads
+ * and the system. As in results.c, a thread that reads an answer must find the thread that asked
+ * for it. A function that takes long, or allocates, answers into memory of the runtime first: other
+ * threads may go on meanwhile. */
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <dlfcn.h>

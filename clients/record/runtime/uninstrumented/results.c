@@ -1,5 +1,5 @@
-/* Functions of the C library that leave results in the program's memory (wrapper/wrapped.h): other
- * threads must not take these for writes that nobody is known to have done. */
+/* Functions of the C library that leave results in the program's memory (wrapper/wrapped.h).
+ * Without a record other threads would take these for writes by an unknown writer. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <iconv.h>

@@ -1,6 +1,6 @@
-/* Functions of the C library that access the program's memory as a range: the program's own calls
- * are linked to these (--wrap, the list stands in wrapper/main.c). What is read is as much as the
- * function needs to see, no more. */
+/* String and memory functions of the C library: the program's own calls are linked to these
+ * (--wrap, list in wrapper/wrapped.h). Each records as much as the function needs to look at, and
+ * no more. */
 #include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
