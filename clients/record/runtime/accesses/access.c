@@ -23,7 +23,7 @@ static void count_ignored(void)
     if (ft_rt_self && ft_rt_self->inside) ft_rt_header->ignored++;
 }
 
-/* All pages of it. */
+/* Touches all its pages. */
 static void touch_pages(const void *memory, uint64_t seen)
 {
     const unsigned char *bytes = memory;
@@ -31,23 +31,24 @@ static void touch_pages(const void *memory, uint64_t seen)
     ft_rt_touch(bytes + seen - 1);
 }
 
-/* All pages that the hook looks at. Of a range that hardly any program has, a length below zero
- * say, all that it has: where it goes beyond the memory that is there the program's access faults,
- * and does so before there is a record of it. */
+/* Touches all pages that the hook reads. A vast range (a negative length, say) is touched whole: it
+ * reaches unmapped memory, so the program's access faults, and must do so before it has a record.
+ */
 static void touch_range(const void *memory, uint64_t size)
 {
     uint64_t seen = size < VAST ? ft_raw_content(size) : size;
     if (seen) touch_pages(memory, seen);
 }
 
-/* May a read of that be the other half of a copy (ft_rt_held)? Of the write that has its record: */
+/* May a read of that memory be the other half of a copy (ft_rt_held)? With the write that has its
+ * record: */
 static FT_RT_INLINE bool may_be_late_copy(const ft_rt_late *late, uintptr_t address, uint32_t size)
 {
     if (late->size != size) return false;
     return address >= late->address + size || late->address >= address + size;
 }
 
-/* Of the other one: */
+/* With the other kind of pending write: */
 static bool may_be_copy(const ft_rt_thread *self, uintptr_t address, uint64_t size)
 {
     const ft_rt_pending *p = &self->pending;
@@ -104,7 +105,7 @@ static void retract(ft_rt_thread *self)
 {
     assert(self->late.value && !self->late.held && !self->pending.size);
     uint64_t *at = self->late.value - 1, first = *at;
-    assert((uintptr_t)at - ft_rt_out.origin >= ft_rt_header->mark); /* nobody has read it */
+    assert((uintptr_t)at - ft_rt_out.origin >= ft_rt_header->mark); /* no reader has seen it */
     self->pending = (ft_rt_pending){.address = self->late.address,
                                     .size = UINT64_C(1) << self->late.size_code,
                                     .site = (uint32_t)(first >> FT_RAW_SITE_SHIFT),
@@ -135,9 +136,9 @@ void ft_rt_put_pending(ft_rt_thread *self, ft_rt_pending taken)
     ft_rt_hot = FT_RT_NO_THREAD;
 }
 
-/* The same behind a write that has its record: the read gets its own behind it, where that needs no
- * more of the log: who goes round in it ends the write, whose value is not there yet. False: that
- * happened all the same, and the read is one like others. */
+/* The same after a write that has its record. The read gets a record after it if no new part of the
+ * log is needed for that: going round the ring would complete the write before it has its value.
+ * False: that has happened anyway, and the read is an ordinary one. */
 static bool hold_late(ft_rt_thread *self, const void *memory, unsigned size_code, const void *pc)
 {
     uintptr_t address = (uintptr_t)memory;
@@ -202,7 +203,7 @@ static __attribute__((noinline)) void long_read(const void *address, uint64_t si
     end_hook(self);
 }
 
-/* Its record, whose value comes later; false: it does not fit into such a one. */
+/* Writes its record, whose value comes later; false: it does not fit into such a record. */
 static bool begin_late(ft_rt_thread *self, uintptr_t address, unsigned code, uint32_t site)
 {
     uint64_t *at = ft_rt_out.at;
@@ -215,7 +216,7 @@ static bool begin_late(ft_rt_thread *self, uintptr_t address, unsigned code, uin
     return true;
 }
 
-/* The next hook has to go the long way if there is no such record. */
+/* If there is no such record, the next hook has to go the long way. */
 static void begin_write(ft_rt_thread *self, uintptr_t address, uint64_t size, const void *pc)
 {
     uint32_t site = site_of(FT_RAW_FORM_WRITE, size, pc);
@@ -402,8 +403,8 @@ void __tsan_vptr_read(void **pointer)
     plain_read(pointer, 3, __builtin_return_address(0));
 }
 
-/* A destructor writes what stands there already, but for objects of derived classes: that is no
- * change for who calls a virtual function meanwhile. */
+/* A destructor writes the pointer that is already there, unless the object is of a derived class. A
+ * concurrent caller of a virtual function is not affected by that. */
 void __tsan_vptr_update(void **pointer, void *value)
 {
     if (*pointer == value)
@@ -412,7 +413,7 @@ void __tsan_vptr_update(void **pointer, void *value)
         plain_write(pointer, 3, __builtin_return_address(0));
 }
 
-/* The compiler may call these whatever its options; what they tell is not needed. */
+/* The compiler may call these with any options; the runtime does not need them. */
 void __tsan_ignore_thread_begin(void) {}
 void __tsan_ignore_thread_end(void) {}
 
@@ -460,7 +461,7 @@ void ft_rt_read_outgoing(const void *memory, size_t size, const void *pc)
         ft_rt_read_range(memory, size, pc);
 }
 
-/* ---- for symbolic.c: no copies by halves, and what is read must be in the log at once */
+/* ---- for symbolic.c: no read is held, since each must be in the log at once */
 
 void ft_rt_read(const void *address, uint64_t size, const void *pc)
 {

@@ -123,7 +123,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
 
 int8_t __tsan_atomic8_load(const volatile int8_t *a, order o);
 
-/* The turn does not end between a look and the hook that says what it was. */
+/* The turn does not end between a look and the next hook, which decides whether it was a read. */
 static void hold_look(ft_rt_thread *self, const volatile void *address, const void *pc)
 {
     assert(!self->look.address && !self->late.value && !self->pending.size);

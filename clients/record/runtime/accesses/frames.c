@@ -10,16 +10,16 @@ enum { NEAR = 1 << 24 };
 void __tsan_func_entry(void *caller);
 void __tsan_func_exit(void);
 
-/* The frame of the function that calls the hook whose own frame that is: the address saved there,
- * where it is one. */
+/* From the hook's own frame: the frame of the function that called the hook. That is the saved
+ * frame pointer, if it is one. */
 static FT_RT_INLINE uintptr_t frame_of(const void *own)
 {
     uintptr_t saved = *(const uintptr_t *)own;
     return saved - (uintptr_t)own < NEAR ? saved : (uintptr_t)own;
 }
 
-/* What is pending was done before the call; of the usual ones the record is in its place already.
- */
+/* A pending write happened before the call; the usual one already has its record in the right
+ * place. */
 static __attribute__((noinline)) void log_call_long(uint64_t key, uintptr_t frame)
 {
     ft_rt_thread *self = ft_rt_self;
@@ -34,8 +34,8 @@ static __attribute__((noinline)) void log_call_long(uint64_t key, uintptr_t fram
     self->inside = false;
 }
 
-/* What was written last may lie in a frame that is left, which whatever is called next may use: its
- * value is not there any more at the next hook. */
+/* The last write may be into the frame that is left, and the next called function may overwrite it
+ * before the next hook: its value is read now. */
 static FT_RT_INLINE bool settle_left(ft_rt_thread *self, bool leaves)
 {
     return !leaves || !self->late.value || ft_rt_settle_late(&self->late);

@@ -22,7 +22,7 @@ enum { LANE = 8, WIDE = 16 };
 typedef unsigned __int128 wide;
 typedef int order;
 
-/* ---- what is done */
+/* ---- the operations */
 
 static uint32_t taken;
 
@@ -134,7 +134,7 @@ static bool compare(volatile void *memory, void *expected, const void *desired, 
     return same;
 }
 
-/* ---- what is recorded */
+/* ---- their records */
 
 /* The largest part of `left` bytes there that is one access. */
 static uint32_t lane(uintptr_t at, size_t left)

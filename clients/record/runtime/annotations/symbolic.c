@@ -21,7 +21,7 @@
 #include "trace/event.h"
 
 enum { BUFFER = 1 << 14, LONGEST = 64, ARGUMENTS = 32, EFFECT = 3, FIXED = 8, SEEN = 256 };
-enum { EXTERNAL, KNOWN, UNCOUNTED }; /* what ft_sym_call says */
+enum { EXTERNAL, KNOWN, UNCOUNTED }; /* results of ft_sym_call */
 
 static __thread struct {
     uint32_t made;      /* nodes so far */
@@ -300,7 +300,7 @@ void ft_sym_assert(uint32_t id, uint32_t holds, const char *expression)
     ft_rt_leave(self);
 }
 
-/* ---- plain accesses: a read is logged before it happens, and so with what it returns */
+/* ---- plain accesses: a read is logged before it happens, with the value that it will return */
 
 uint32_t ft_sym_load(const void *address, uint64_t size, uint32_t id);
 void ft_sym_load_plain(const void *address, uint64_t size, uint32_t id);
@@ -527,7 +527,7 @@ uint32_t ft_sym_call(const void *callee, uint32_t n, const uint32_t *ids, const 
     if (effect != FT_SYM_SEES_NOTHING) pin_arguments(ids, values, 0, n);
     if (effect == FT_SYM_SEES_MEMORY) {
         pin_memory(FT_SYM_MEMORY_REASON);
-        if (is_on && ft_rt_self) spill(); /* what was written last, before it is overwritten */
+        if (is_on && ft_rt_self) spill(); /* logs the last write before it is overwritten */
     }
     mine.external++;
     return EXTERNAL;
@@ -565,9 +565,9 @@ static uint64_t readable(const void *memory, uint64_t size)
     return length < n ? length + 1 : length;
 }
 
-/* A number, or a text, or what is left of the object that is known to be there. These reads are
- * part of no finding, since it may well not look there; they hold the thread to what it finds.
- * Nobody else runs until the call. */
+/* Reads a number, a text, or the rest of the object that is known to be there. These reads are not
+ * part of a finding, since the function may not read there; they only fix the values that the
+ * thread finds. No other thread runs until the call. */
 void ft_sym_look(const void *callee, const void *memory, uint64_t size, const void *object,
                  uint64_t whole)
 {

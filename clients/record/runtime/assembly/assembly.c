@@ -24,7 +24,7 @@
 #include <cpuid.h>
 #include <ucontext.h>
 
-/* What an instruction does to its memory, a bit field with the size code above it. */
+/* The access of an instruction: a bit field, with the size code above it. */
 enum { READ, WRITE, UPDATE, COMPARE, KINDS, SIZE_SHIFT = 2, WIDE = 4, SIZES = 7, PLAIN = 32 };
 
 enum {
@@ -36,7 +36,7 @@ enum {
     STATE_PARTS = 0xe7  /* all of these, without tiles and keys, which C code does not touch */
 };
 
-/* Returns what is to be set to false when all is done; NULL: nothing. */
+/* Returns the flag to clear when the registers are restored; NULL: none. */
 bool *ft_assembly_before(uintptr_t address, unsigned what, const void *pc);
 void ft_assembly_behind(uint64_t flags, const void *pc);
 uint64_t ft_assembly_clock(uint64_t low, uint64_t high, const void *pc);
@@ -46,8 +46,9 @@ void ft_assembly_moves(void *to, const void *from, uint64_t words, const void *p
  * process that is not recorded yet touch no wider registers. */
 int ft_assembly_wide __attribute__((visibility("hidden")));
 
-/* At ft_assembly_save lie, from the top: what is done, where the hook returns to, the caller's rdi.
- * The frame keeps the stack as it was, so that vector state can be aligned below it. */
+/* On the stack at ft_assembly_save, from the top: the kind of access, the return address of the
+ * hook, the caller's rdi. The frame keeps the stack pointer, so that vector state can be aligned
+ * below it. */
 #define TEXT(x)   TEXT_1(x)
 #define TEXT_1(x) #x
 __asm__(".pushsection .text\n"
@@ -180,7 +181,7 @@ bool ft_rt_reads(const void *context)
     return leaves || (reading && pc - (uintptr_t)reading <= AHEAD);
 }
 
-/* Code of a handler of a fault, inside of it, gets here as well, without a write at hand. */
+/* Code of a fault's handler gets here as well, without a write at hand. */
 static bool is_behind(const void *pc)
 {
     uintptr_t from = (uintptr_t)at_hand.pc;
@@ -211,7 +212,7 @@ ft_rt_at_hand ft_rt_take_at_hand(void)
     return taken;
 }
 
-/* What a handler changed meanwhile, or others, is what the instruction finds. */
+/* The instruction finds the content that the handler, or another thread, has left there. */
 bool ft_rt_put_at_hand(ft_rt_at_hand taken, const void *context)
 {
     const ucontext_t *at = context;

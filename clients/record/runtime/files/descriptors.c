@@ -46,7 +46,7 @@ static size_t least(size_t a, size_t b)
 
 /* ---- reading */
 
-/* What the signals are says what was read. */
+/* The content that was read names the signals. */
 static void took_signals(const ft_rt_input *in, int fd, const void *to)
 {
     const struct signalfd_siginfo *all = in->fed ? (const void *)in->content : to;
@@ -67,7 +67,7 @@ static ssize_t got(ft_rt_input *in, int fd, void *to, size_t n)
     return (ssize_t)ft_rt_input_end(in);
 }
 
-/* What was fed counts as read: the file is perhaps written to at this place. */
+/* Fed content counts as read, since the program may write to the file at this position. */
 static void move_on(const ft_rt_input *in, int fd)
 {
     if (in->result > 0 && ft_rt_fd_kind(fd) == FT_RT_FD_FILE)
@@ -110,7 +110,7 @@ static void take_pieces(ft_rt_input *in, const struct iovec *v, int n)
     }
 }
 
-/* No more buffers at once than are kept: what is read is short then. */
+/* No more buffers at once than are kept: a longer read is cut short. */
 static int few(int n)
 {
     return n < FT_RT_PIECES - 4 ? n : FT_RT_PIECES - 4;
@@ -178,7 +178,7 @@ int recvmmsg(int fd, struct mmsghdr *all, unsigned n, int flags, struct timespec
     return got < 0 ? -1 : 1;
 }
 
-/* ---- writing: the result is an input only where nobody really writes in a replay */
+/* ---- writing: the result is an input only if a replay does not really write */
 
 /* True: the call goes through *in; else it is done plainly. */
 static bool begin_write(ft_rt_input *in, ft_input_call call, int fd, const void *pc)
@@ -188,7 +188,7 @@ static bool begin_write(ft_rt_input *in, ft_input_call call, int fd, const void 
     return ft_rt_input_begin(in, call, pc);
 }
 
-/* It may wait for room, which those make who take. */
+/* The call may wait for room, which readers make. */
 static bool may_wait(const ft_rt_input *in, int fd, size_t size)
 {
     return in->fed ? in->left > 0 : !ft_rt_input_is_silent(fd) && ft_rt_fd_fills(fd, size);
@@ -204,7 +204,7 @@ static ssize_t end_write(ft_rt_input *in, int fd, bool full)
     return (ssize_t)ft_rt_input_end(in);
 }
 
-/* The call, which writes into a file what memory may share. */
+/* The call writes into a file that memory may share. */
 #define INTO_FILE(fd, at, n, call)                                                                 \
     ({                                                                                             \
         ft_rt_file_write into = ft_rt_file_begin((fd), (at), (size_t)(n), CODE);                   \
@@ -306,8 +306,8 @@ static int any_of(const struct pollfd *fds, nfds_t n, bool (*holds)(int fd))
     return -1;
 }
 
-/* Behind a schedule's end, of descriptors of both kinds: the recording says what those have that
- * nobody stands behind, the others say it themselves. */
+/* After a schedule's end, with descriptors of both kinds: the recording answers for virtual ones,
+ * the real ones answer themselves. */
 static bool is_of_both(const ft_rt_input *in, const struct pollfd *fds, nfds_t n)
 {
     return in->fed && ft_rt_feed_is_behind() && any_of(fds, n, ft_rt_input_is_silent) >= 0 &&
@@ -551,8 +551,8 @@ int lockf64(int fd, int command, off64_t size)
 SLEEPS(int, pause, (void), ())
 SLEEPS(int, sigsuspend, (const sigset_t *mask), (mask))
 
-/* What became of a child is the write of who waited for it, once that one goes on: `ours` is where
- * the system puts it meanwhile. */
+/* The status of a child is written by the thread that waited for it, once that goes on. Until then
+ * the system's result lies in `ours`. */
 #define WAITS(result, name, parameters, arguments, type, to, good)                                 \
     result name parameters                                                                         \
     {                                                                                              \

@@ -51,7 +51,7 @@ int closedir(DIR *directory)
     ft_rt_thread *self = ft_rt_enter();
     if (self) {
         ft_rt_fd_close(dirfd(directory), CODE);
-        self->inside = false; /* what it frees is recorded */
+        self->inside = false; /* the call's frees are recorded */
     }
     return FT_REAL(closedir)(directory);
 }

@@ -77,7 +77,7 @@ static int opened(ft_rt_input *in, int real, uint64_t named)
     return (int)ft_rt_input_end(in);
 }
 
-/* Who opens an end of a pipe that has a name waits for who opens the other one. */
+/* A thread that opens one end of a named pipe waits for a thread that opens the other end. */
 static uint64_t open_pipe(ft_rt_input *in, int folder, const char *path)
 {
     bool given = in->fed && in->left && *in->content == FT_RT_FD_PIPE;
@@ -184,7 +184,7 @@ int dup(int fd)
     return (int)ft_rt_input_end(&in);
 }
 
-/* What had the number is closed. */
+/* The descriptor that had the number is closed. */
 static void close_before(int from, int to, const void *pc)
 {
     ft_rt_thread *self = from == to ? NULL : ft_rt_enter();
@@ -263,7 +263,7 @@ static int controlled(ft_rt_input *in, int fd, int command, int real)
 FCNTL(fcntl)
 FCNTL(fcntl64)
 
-/* How much a request that is none of a virtual descriptor leaves where its argument points. */
+/* The number of bytes that a request on a real descriptor writes where its argument points. */
 static size_t answer_of(unsigned long request)
 {
     static const struct {
@@ -372,7 +372,8 @@ int timerfd_gettime(int fd, struct itimerspec *left)
         return made_two(&in, fds, kind, mirrored);                                                 \
     }
 
-/* Each takes what is put into the other one; of a pipe goes back that nobody reads any more. */
+/* Each end takes the content that is put into the other. A pipe passes one fact back: that no
+ * reader is left. */
 static void join_two(int first, int second)
 {
     uint64_t there = ft_rt_fd_new_channel(), back = ft_rt_fd_new_channel();
@@ -407,7 +408,7 @@ MAKES_TWO(PIPE, pipe2, (int fds[2], int flags), (fds, flags), FT_RT_FD_PIPE)
 MAKES_TWO(SOCKETPAIR, socketpair, (int domain, int type, int protocol, int fds[2]),
           (domain, type, protocol, fds), FT_RT_FD_PIPE)
 
-/* ---- sockets: what goes from one end to the other one is known by both addresses. */
+/* ---- sockets: the two addresses identify the channel between two ends. */
 
 typedef union address {
     struct sockaddr plain;
@@ -546,8 +547,8 @@ ACCEPTS(accept, (int fd, struct sockaddr *restrict a, socklen_t *restrict length
 ACCEPTS(accept4, (int fd, struct sockaddr *restrict a, socklen_t *restrict length, int flags),
         (fd, a, length, flags))
 
-/* A local connection is there at once, unless too many wait: so they are told apart by their order.
- */
+/* A local connection is made at once unless too many wait, so connections are told apart by their
+ * order. */
 static int connect_local(int fd, const struct sockaddr *a, socklen_t length, uint64_t name)
 {
     int flags = FT_REAL(fcntl)(fd, F_GETFL);
@@ -735,9 +736,9 @@ static int watched(int epoll, told *all)
     return n;
 }
 
-/* What came; else those that it watched by then, of which nothing came: in a replay others may come
- * sooner. What is fed is turned into the program's at once: at the next step others go on, and one
- * may end what is watched. */
+/* Reports the descriptors that were ready; else those that were watched and were not, since in a
+ * replay another one may be ready sooner. Fed events are translated at once: at the next step other
+ * threads go on, and one may end the watching. */
 static int keep_told(ft_rt_input *in, int epoll, struct epoll_event *events, told *kept)
 {
     bool none = !in->result;
@@ -751,8 +752,8 @@ static int keep_told(ft_rt_input *in, int epoll, struct epoll_event *events, tol
     return none ? 0 : n;
 }
 
-/* ---- behind a schedule's end, of a set with descriptors of both kinds: the recording says what
- * those have that nobody stands behind, the others say it themselves */
+/* ---- after a schedule's end, for a set with descriptors of both kinds: the recording answers for
+ * virtual ones, the real ones answer themselves */
 
 static bool is_of_both(const ft_rt_input *in, int epoll)
 {
@@ -766,7 +767,7 @@ static bool is_watched(int epoll, int64_t fd)
     return false;
 }
 
-/* It tells of one that nobody stands behind, or that its time was up. */
+/* The answer names a virtual descriptor, or that the time limit has passed. */
 static bool is_answer(const ft_rt_input *in, int epoll)
 {
     told one;

@@ -128,7 +128,7 @@ FILE *open_memstream(char **text, size_t *length)
 {
     ft_rt_thread *self = ft_rt_enter();
     struct memory_stream *m = self ? memory_of(NULL) : NULL;
-    if (self) self->inside = false; /* what it allocates is recorded */
+    if (self) self->inside = false; /* the call's allocations are recorded */
     if (!m) return FT_REAL(open_memstream)(text, length);
     FILE *stream = FT_REAL(open_memstream)(&m->now, &m->n);
     m->stream = stream;
@@ -155,7 +155,7 @@ int fclose(FILE *file)
         ft_rt_fd_close(file->_fileno, CODE);
     else if (self && file->_fileno >= 0)
         ft_rt_fd_freed(file->_fileno, CODE);
-    if (self) self->inside = false; /* what it frees is recorded */
+    if (self) self->inside = false; /* the call's frees are recorded */
     int result = FT_REAL(fclose)(file);
     if (!m) return result;
     if (!result) give_text(m, CODE);
@@ -163,7 +163,7 @@ int fclose(FILE *file)
     return result;
 }
 
-/* What was printed so far goes now; the turn goes on until it has. */
+/* The buffered output is written now; the turn goes on until then. */
 static void goes_out(FILE *stream, const void *pc)
 {
     bool sends = stream && ft_rt_fd_is_virtual(stream->_fileno);

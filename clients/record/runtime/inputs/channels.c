@@ -21,13 +21,13 @@
 
 enum { DESCRIPTORS = 1 << 16, CHAIN = 1 };
 #define NUMBER_BIT (1ull << 61) /* channels of numbers; no other has it, nor bits 60 and 62 */
-#define EMPTY_BIT  (1ull << 59) /* from who found an event descriptor empty to who writes later */
-#define LOCK_BIT   (1ull << 56) /* from who gave a lock on a file up to who has it next */
-#define ROOM_BIT   (1ull << 57) /* from who made room to who waited for it */
+#define EMPTY_BIT  (1ull << 59) /* from a reader that found it empty to later writers */
+#define LOCK_BIT   (1ull << 56) /* from the previous holder of a file's lock to the next */
+#define ROOM_BIT   (1ull << 57) /* from a reader that made room to the writer that waited for it */
 
 typedef struct descriptor {
-    uint64_t in, out; /* even: what is taken from it comes from there, what is put in goes there */
-    uint64_t end;     /* even; the odd one behind it orders who takes from it */
+    uint64_t in, out; /* even: channels that reads take from and writes put into */
+    uint64_t end;     /* even; the odd number after it orders the readers */
     uint64_t put;     /* bytes, ever */
     ft_rt_fd kind;
     bool mirrored, mixed;
@@ -134,7 +134,7 @@ void ft_rt_signal_channel(int number, bool in, const void *pc)
     FT_RT_LOG(CHANNEL, flag, FT_RAW_CHANNEL_SIGNAL | (uint64_t)(unsigned)number, site);
 }
 
-/* Which signal is whose is a matter of all that were taken before. */
+/* All signals that were taken before decide which thread takes which signal. */
 void ft_rt_signal_taken(int number, const void *pc)
 {
     uint64_t site = ft_rt_site(pc);
@@ -145,20 +145,22 @@ void ft_rt_signal_taken(int number, const void *pc)
 void ft_rt_channel(uint64_t channel, uint32_t flags, const void *pc)
 {
     if (!channel) return;
-    bool ordered = !(channel & FT_RAW_CHANNEL_TAKEN); /* what is fed is, by thread */
+    bool ordered = !(channel & FT_RAW_CHANNEL_TAKEN); /* fed inputs are ordered by thread already */
     if (ordered && ft_rt_feed_records()) channel = ft_rt_feed_channel(ft_rt_self, channel, flags);
     uint64_t site = ft_rt_site(pc);
     FT_RT_LOG(CHANNEL, flags, channel, site);
 }
 
-/* What goes into a pipe comes out in that order: so do the calls. Who reads an event descriptor
- * first takes it all; who writes to it first is no matter. */
+/* Content comes out of a pipe in the order in which it went in, so the calls keep their order. The
+ * first reader of an event descriptor takes the whole count; the order of its writers does not
+ * matter. */
 static void follow_reader(const descriptor *d, const void *pc)
 {
     ft_rt_channel(d->end + CHAIN, IN | OUT, pc);
 }
 
-/* A file's place in it is one for all; so is what was there before the program. */
+/* All users of a descriptor share its position in the file, also of one that was open before the
+ * program. */
 static void follow_place(int fd, const descriptor *d, uint32_t put, const void *pc)
 {
     uint64_t number = (uint64_t)(unsigned)fd * 2 + CHAIN, own = d && d->end ? d->end : number;
@@ -178,13 +180,13 @@ void ft_rt_fd_sought(int fd, const void *pc)
     if (is_file(fd)) follow_place(fd, at(fd), 0, pc);
 }
 
-/* That alone is no order: nobody may ever look where the place is. */
+/* This step alone does not order threads: no thread may ever look at the position. */
 void ft_rt_fd_moves(int fd, const void *pc)
 {
     ft_rt_thread *self = is_file(fd) ? ft_rt_enter() : NULL;
     if (!self) return;
     follow_place(fd, at(fd), PUT, pc);
-    self->inside = false; /* the turn goes on until it is written */
+    self->inside = false; /* the turn goes on until the write */
 }
 
 static bool is_stream(const descriptor *d)
@@ -238,14 +240,15 @@ void ft_rt_fd_took(const ft_rt_input *in, int fd)
     (none && in->error == EAGAIN ? ft_rt_fd_empty : ft_rt_fd_in)(fd, in->pc);
 }
 
-/* Who was told of what an epoll descriptor no longer watches is told so before in every order. */
+/* A thread that got an event of a descriptor that the epoll set no longer watches gets it earlier
+ * in every order. */
 void ft_rt_fd_last(int fd, const void *pc)
 {
     const descriptor *d = at(fd);
     if (d && d->kind == FT_RT_FD_EPOLL) follow_reader(d, pc);
 }
 
-/* Whoever has taken something before that does so before it in every order. */
+/* A thread that has taken content before the end does so before it in every order. */
 void ft_rt_fd_ends(int fd, const void *pc)
 {
     ft_rt_sockets_settle(fd);
@@ -273,8 +276,8 @@ void ft_rt_fd_locked(int fd, bool taken, const void *pc)
     ft_rt_channel(FT_RAW_CHANNEL_TAKEN | LOCK_BIT | which, taken ? IN : OUT | PUT, pc);
 }
 
-/* What was put in so far may not all have room at once: at least so many bytes do, in a pipe half
- * of what it says. */
+/* May the content so far exceed the room? LEAST bytes always fit; a pipe has room for at least half
+ * of the size that it reports. */
 bool ft_rt_fd_fills(int fd, size_t size)
 {
     enum { LEAST = 1 << 14 };
@@ -291,19 +294,20 @@ void ft_rt_fd_room(int fd, const void *pc)
     if (is_stream(d)) ft_rt_channel(FT_RAW_CHANNEL_TAKEN | ROOM_BIT | d->out, IN, pc);
 }
 
-/* ---- numbers: those of the recording in what is fed */
+/* ---- numbers; fed descriptors get those of the recording */
 
-/* A number is given again once it is closed: so what was kept by that number changes hands. */
+/* A number is given again once it is closed, so data that the program keeps by number changes
+ * owners. */
 static void order_number(int number, bool made, const void *pc)
 {
     ft_rt_channel(NUMBER_BIT | (uint64_t)(unsigned)number << 1, made ? IN : OUT, pc);
 }
 
-/* The system gives the least number that is free: one that another thread has closed a moment ago
- * would put all that it did before in front of what this one does, for no reason of the program's.
- * So each thread has numbers of its own to give again, not far above (a program may have a small
- * table by them); with an odd seed all have the same ones, as without the recorder, which brings
- * what a program keeps by number to be used by one thread after another. */
+/* The system gives the least free number. A number that another thread has closed a moment ago
+ * would order all earlier steps of that thread before this one's, for no reason in the program. So
+ * each thread reuses numbers that it closed itself, not far above (a program may have a small table
+ * by number). With an odd seed all threads share the numbers, as without the recorder, so that data
+ * kept by number is used by one thread after another. */
 enum { STANDARD = 3, FAR = 24, NUMBERS = 1 << 10 };
 
 static struct {
@@ -355,15 +359,15 @@ void ft_rt_fd_start(void)
         inherited[fd] = fd != ft_rt_out.fd && FT_REAL(fcntl)(fd, F_GETFD) >= 0;
 }
 
-/* Where the recorded program got that number, it had inherited nothing there, or had closed it. */
+/* If the recorded program got that number, it had not inherited it, or had closed it. */
 static bool is_free(int number)
 {
     bool ours = number >= 0 && number < INHERITED && inherited[number];
     return ours || FT_REAL(fcntl)(number, F_GETFD) < 0;
 }
 
-/* Real ones are opened before the order of numbers lets the thread go on: until then others may
- * want the number that it has. */
+/* Real descriptors are opened before the order of numbers lets the thread go on; until then another
+ * thread may want the number. */
 int ft_rt_fd_step_aside(int real)
 {
     bool closes = FT_REAL(fcntl)(real, F_GETFD) & FD_CLOEXEC;

@@ -58,7 +58,7 @@ static int get(clockid_t clock, struct timespec *t)
     return result;
 }
 
-/* The program was told that it is so late. Another thread may have been told something later. */
+/* The program has got this time. Another thread may have got a later one. */
 static void is_late(clockid_t clock, int64_t told)
 {
     struct timespec here;

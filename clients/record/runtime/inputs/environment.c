@@ -82,7 +82,7 @@ double drand48(void)
     return value;
 }
 
-/* ---- who and where */
+/* ---- numbers and names of the process */
 
 /* Itself and its parent as the program knows them, which are those of the recording that it is fed
  * from, and as they are. What it forks knows the same numbers. */
@@ -242,7 +242,7 @@ enum { ENVIRONMENT = 1 << 14 };
 static char here[ENVIRONMENT], there[ENVIRONMENT]; /* a line for each variable */
 static char differing[400];
 
-/* Its name and how long the whole is; nothing that may be secret. */
+/* The variable's name and the length of the whole; its value may be secret. */
 static size_t put_variable(char *to, size_t room, const char *variable)
 {
     size_t name = strcspn(variable, "="), length = strlen(variable), n = name;
@@ -270,8 +270,8 @@ static bool has_line(const char *all, const char *line, size_t length)
     return false;
 }
 
-/* The shell sets these on its way from one command to the next: of all that may differ they are the
- * last that a program goes by, and told where nothing else does. */
+/* The shell changes these from command to command. A program rarely depends on them, so they are
+ * reported only if no other variable differs. */
 static bool is_passing(const char *name, size_t length)
 {
     static const char *const names[] = {"_", "OLDPWD", "SHLVL"};
@@ -280,7 +280,7 @@ static bool is_passing(const char *name, size_t length)
     return false;
 }
 
-/* Of those in `some` that are not in `all`, or not up to the line's end. */
+/* Adds variables of `some` that `all` lacks; whole: or that have another length there. */
 static void tell_missing(const char *some, const char *all, bool whole, bool passing)
 {
     for (const char *line = some; *line; line += strcspn(line, "\n") + 1) {

@@ -16,7 +16,7 @@
 #include "scheduling/scheduling.h"
 #include "state/thread.h"
 
-/* A record's content is at most this. */
+/* Most bytes in one record. */
 enum { CHUNK = 1 << 16 };
 
 void ft_rt_input_ask(ft_rt_input *in)
@@ -61,7 +61,8 @@ void ft_rt_input_did(ft_rt_input *in, int64_t result)
     if (!in->self->inside) ft_rt_enter();
 }
 
-/* Who wakes first is no matter of time in a recording that is to come out the same each time. */
+/* A recording that is fed comes out the same each time, so real time must not decide which thread
+ * wakes first. */
 int ft_rt_input_way(ft_rt_input *in, int how)
 {
     bool sleep = in->call >= FT_INPUT_SLEEP && in->call <= FT_INPUT_CLOCK_NANOSLEEP;
@@ -151,7 +152,7 @@ static void log_input(const ft_rt_input *in, int64_t result, uint32_t error, uin
     FT_RT_LOG(INPUT, (uint64_t)in->call + ((uint64_t)error << 8), site, value, length);
 }
 
-/* What was fed is kept as it was: from this recording it can be fed again. */
+/* A fed input is kept unchanged, so that this recording can be fed again. */
 static void keep_given(const ft_rt_input *in)
 {
     const ft_schedule_input *given = in->given;

@@ -34,7 +34,7 @@ bool ft_rt_mirror_is_live(const ft_rt_input *in)
     return !in->fed && ft_rt_feeding && ft_rt_header->replay;
 }
 
-/* Of a set with descriptors from outside the recording knows more, as long as it fits. */
+/* For a set with descriptors from outside the recording has more answers, as long as they fit. */
 static bool goes_on(ft_rt_input *in, int fd)
 {
     if (!ft_rt_feed_is_behind() || !ft_rt_fd_is_mirrored(fd)) return false;
@@ -42,8 +42,9 @@ static bool goes_on(ft_rt_input *in, int fd)
     return !in->fed;
 }
 
-/* What a thread sends or takes was there, or had room, by the order that every schedule has. What a
- * child does, which is a real one, comes in its time; if it does not, it is no mirror any more. */
+/* Every schedule orders the steps so that content to take is there and content to put has room. A
+ * child process is real and takes its time; if its content does not come, the descriptor is not
+ * mirrored any more. */
 static bool is_ready(int fd, short events)
 {
     struct pollfd one = {.fd = fd, .events = events};
@@ -63,7 +64,7 @@ static bool puts_in(ft_input_call call)
     return (call >= FT_INPUT_WRITE && call <= FT_INPUT_SENDMSG) || call == FT_INPUT_EVENTFD_WRITE;
 }
 
-/* As much as the program was given. */
+/* Takes as much as the program got. */
 static void drain(int fd, size_t left)
 {
     char bytes[ONCE];
@@ -74,7 +75,7 @@ static void drain(int fd, size_t left)
     }
 }
 
-/* A read takes all that was put in, and by now that may be more than it was then. */
+/* A read takes the whole count, which may be larger by now than in the recording. */
 static void drain_count(const ft_rt_input *in, int fd)
 {
     uint64_t there, given;
@@ -126,7 +127,7 @@ void ft_rt_mirror_watches(int epoll, int fd)
     if (ft_rt_fd_is_mirrored(epoll) && ft_rt_input_is_silent(fd)) ft_rt_fd_mix(epoll);
 }
 
-/* Descriptors that nothing stands behind say nothing: /dev/null would be ready all the time. */
+/* Virtual descriptors without a real one are left out: /dev/null would always be ready. */
 int ft_rt_mirror_poll(struct pollfd *fds, nfds_t n, int ms)
 {
     enum { MOST = 1024 };

@@ -96,7 +96,7 @@ void *ft_rt_away(size_t size)
     return (void *)here;
 }
 
-/* Whoever waits for the program tells that where it has not come up. */
+/* `foretell record` reports it if the recording has not started yet. */
 static void end_without_memory(void)
 {
     bool early = ft_rt_header && !ft_rt_self;
@@ -107,7 +107,7 @@ static void end_without_memory(void)
     _exit(127);
 }
 
-/* By the system call: what the function maps is the program's. */
+/* By the system call: the hook of mmap is for mappings of the program. */
 void *ft_rt_map(size_t size)
 {
     long pages = syscall(SYS_mmap, ft_rt_away(size), size, PROT_READ | PROT_WRITE,

@@ -79,7 +79,8 @@ static unsigned char *put_word(unsigned char *at, uint64_t word)
     return at + FT_RAW_WORD;
 }
 
-/* Behind the first word of an event, with room for `bytes` more; NULL: the recording has ended. */
+/* Writes the first word of an event; returns its end, with room for `bytes` more; NULL: the
+ * recording has ended. */
 static unsigned char *open_event(uint32_t site, uint64_t address, size_t bytes)
 {
     unsigned char *at = ft_rt_open_record(FT_RAW_LONGEST + bytes);
@@ -178,8 +179,8 @@ void ft_rt_emit_memory(uint32_t site, uintptr_t address, uint64_t size, uint64_t
 
 enum { EVENT = 2, SWAPPED = 1 }; /* words */
 
-/* The held read comes first, behind a record that says so: write, between, read, rest become
- * between, SWAPPED, read, write, rest. */
+/* The held read came before the write. The records write, between, read, rest become between,
+ * SWAPPED, read, write, rest. */
 static void swap(ft_rt_late *late, uint64_t value)
 {
     uint64_t *write = late->value - 1, *read = late->held, *end = ft_rt_out.at;
@@ -195,7 +196,8 @@ static void swap(ft_rt_late *late, uint64_t value)
     ft_rt_out.at = end + SWAPPED;
 }
 
-/* With the library that it was in: what it held last nobody knows, or reads. */
+/* The memory was unmapped with its library: its last content is unknown, and no thread can read it.
+ */
 static bool is_gone(const ft_rt_thread *self, uintptr_t address, uint64_t size)
 {
     uintptr_t page = address & ~(uintptr_t)(FT_RAW_PAGE - 1);
@@ -227,7 +229,8 @@ static void emit_held(ft_rt_thread *self)
     self->held.size = 0;
 }
 
-/* Was the write's memory written after the hook of the held read? Then the read came first. */
+/* Did the content of the write's memory change after the hook of the held read? Then the read came
+ * first. */
 static bool is_copy(const ft_rt_thread *self, const ft_rt_pending *write, uint64_t value)
 {
     const unsigned char *now = (const unsigned char *)write->address;
@@ -238,7 +241,7 @@ static bool is_copy(const ft_rt_thread *self, const ft_rt_pending *write, uint64
     return false;
 }
 
-/* In the midst of another hook, which has said already what it is. */
+/* Called inside another hook, whose description for the schedule is already set. */
 void ft_rt_end_look(ft_rt_thread *self)
 {
     ft_rt_look look = self->look;

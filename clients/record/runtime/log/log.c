@@ -49,7 +49,8 @@ static uint64_t used(void)
     return (uintptr_t)ft_rt_out.at - ft_rt_out.origin;
 }
 
-/* The program may have closed it, as those do that close all, and opened a file of its own. */
+/* The program may have closed it, as programs do that close all descriptors, and opened a file of
+ * its own under the number. */
 static bool is_log_open(void)
 {
     struct stat now;
@@ -57,8 +58,8 @@ static bool is_log_open(void)
            now.st_ino == log_file.node;
 }
 
-/* Up to `to`, at most the ring's end. Old kernels do not know the advice: then each page is made
- * when it is written, and so it is where the file is not at hand. */
+/* Up to `to`, at most the ring's end. Old kernels do not know the advice; then each page is made
+ * when it is first written. The same holds if the file was closed. */
 static bool make_pages(unsigned char *to)
 {
     size_t all = ft_rt_header->ring ? ft_rt_header->ring : ft_rt_header->limit - FT_RAW_PAGE;
@@ -80,8 +81,8 @@ static bool make_pages(unsigned char *to)
     return true;
 }
 
-/* Behind the ring's end lies its start once more; there is room for a pending write to wait for its
- * value before we really go back. */
+/* The ring's start is mapped once more after its end. That gives a pending write time to get its
+ * value before writing really goes back to the start. */
 static void go_round(void)
 {
     uint64_t ring = ft_rt_header->ring;
@@ -94,14 +95,15 @@ static void go_round(void)
     ft_rt_out.origin -= ring;
 }
 
-/* From a container it may be there and not be seen: the program waits a while all the same. */
+/* A reader outside of the program's container may exist and be invisible, so the program waits a
+ * while anyway. */
 static bool has_reader(void)
 {
     pid_t maker = (pid_t)ft_rt_header->maker;
     return syscall(SYS_kill, maker, 0) == 0 || errno != ESRCH;
 }
 
-/* What the ring has room for, at least `need`; 0: there never will be. */
+/* The room in the ring, at least `need`; 0: there will never be enough. */
 static uint64_t wait_for_room(size_t need)
 {
     const struct timespec pause = {.tv_nsec = WAIT};
@@ -205,8 +207,8 @@ void ft_rt_close_record(unsigned char *at)
     if (!ft_rt_self || !ft_rt_self->late.value) ft_rt_publish(ft_rt_out.at);
 }
 
-/* Records of a thread are written by itself, or for it: by the watchdog, when it sleeps, and where
- * it is stuck. */
+/* A thread's records are written by itself, or for it: by the watchdog when it sleeps, and when it
+ * is stuck. */
 static bool may_write(void)
 {
     return !ft_rt_self || ft_rt_self->state == FT_RT_RUNNING || ft_rt_self->state == FT_RT_BLOCKED;
@@ -242,7 +244,7 @@ void ft_rt_log_bytes(ft_raw_operation operation, uint64_t operand, const void *b
     ft_rt_close_record(put_bytes(at, bytes, n));
 }
 
-/* Of a file with a ring that is all; behind it lies the ring again. */
+/* A file with a ring is mapped up to the ring's end, and the ring once more after it. */
 static size_t mapped_size(const ft_raw_header *header)
 {
     bool whole = !header->ring || header->feed;
@@ -261,7 +263,8 @@ static bool map_file(const ft_raw_header *header, int fd)
                                  FT_RAW_PAGE) != MAP_FAILED;
 }
 
-/* Where it is in nobody's way: the program's own have the numbers that they have without us. */
+/* Under a high number, so that the program's own descriptors get the same numbers as without the
+ * recorder. */
 static int open_aside(const char *path)
 {
     int low = open(path, O_RDWR | O_CLOEXEC);
@@ -271,7 +274,7 @@ static int open_aside(const char *path)
     return fd;
 }
 
-/* Whoever waits for the program tells that. */
+/* `foretell record` reports it when the program has ended. */
 static void end_unmapped(ft_raw_header *header, int fd)
 {
     header->end = FT_RAW_END_SPACE;
@@ -324,7 +327,7 @@ void ft_rt_log_begin(void)
     (void)ft_rt_site_of(ft_rt_key(NULL, FT_RAW_LEAVE)); /* FT_RAW_LEAVE_SITE */
 }
 
-/* What is still to be written says it. */
+/* The text that waits in the buffer decides. */
 void ft_rt_log_open_line(void)
 {
     const FILE *out = stdout;

@@ -13,16 +13,16 @@
 #include "state/thread.h"
 #include "sync/sync.h"
 
-/* What memory begins with. */
+/* The content that memory begins with. */
 typedef enum start {
     UNTOLD,
     ZEROS,
-    LEFT_OVER, /* what the last one left there, and links of the C library in between */
-    MOVED,     /* what another block had, nobody knows how it came about */
-    MAPPED     /* what a file has */
+    LEFT_OVER, /* the last block's content, and links of the C library */
+    MOVED,     /* the content of another block, whose writers are unknown */
+    MAPPED     /* the content of a file */
 } start;
 
-/* Of larger blocks only the links are told. */
+/* Of larger blocks only the links are logged. */
 enum { SMALL = 256, LINKS = 32 };
 
 static void tell_start(void *memory, size_t size, start begins)
@@ -34,8 +34,8 @@ static void tell_start(void *memory, size_t size, start begins)
         ft_rt_log_bytes(FT_RAW_MEMORY, (uintptr_t)memory, memory, known);
 }
 
-/* What the C library takes for itself is no step (raw/schedule.h), and it may hold its locks there:
- * other threads go on before or behind the call. */
+/* A block that the C library allocates for itself is not a step (raw/schedule.h). The library may
+ * hold its locks then, so other threads go on before or after the call. */
 static void *made(void *memory, size_t size, start begins, const void *pc)
 {
     bool own = ft_rt_is_own(pc);
@@ -61,7 +61,8 @@ void *ft_rt_mapped(void *memory, size_t size, const void *pc)
     return made(memory, size, size <= FT_RAW_CONTENT ? MAPPED : UNTOLD, pc);
 }
 
-/* All of the block is the program's, also what it did not ask for (malloc_usable_size). */
+/* The whole block belongs to the program, also the part beyond the requested size
+ * (malloc_usable_size). */
 static void *whole(void *memory, size_t size, start begins, const void *pc)
 {
     size_t all = ft_rt_libc()->size_of(memory);
@@ -104,8 +105,8 @@ void free(void *memory)
     ft_rt_libc()->free(memory);
 }
 
-/* Blocks up to here are read and written when they are moved; larger ones where they grow or shrink
- * by much, or they would be read whenever they grow by a little. */
+/* Blocks up to this size are read and written when they move. Larger ones are only if they grow or
+ * shrink by much, or they would be read whenever they grow by a little. */
 enum { MOST_MOVED = 4096, LITTLE = 8 };
 
 static bool is_moved(size_t had, size_t size)
@@ -115,8 +116,8 @@ static bool is_moved(size_t had, size_t size)
     return size <= MOST_MOVED || much;
 }
 
-/* Memory that could not be made larger is there still. What was never written, which nobody can
- * tell from here, is moved along unread. */
+/* A block that could not grow is still there. Uninitialised parts, which cannot be told from here,
+ * are moved without being read. */
 static void *resized(void *memory, size_t size, const void *pc)
 {
     size_t had = ft_rt_libc()->size_of(memory);

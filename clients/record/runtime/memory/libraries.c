@@ -14,8 +14,8 @@
 
 #define CODE __builtin_return_address(0)
 
-/* ---- those that are loaded where memory was that is gone begin anew. Others need not: their
- * variables have names. */
+/* ---- loading: a library at the place of memory that was unmapped begins with new memory.
+ * Elsewhere that is not needed: its variables have names. */
 
 enum { GONE = 1 << 8, BIG = 1 << 17, PARTS = 1 << 6 };
 
@@ -81,8 +81,8 @@ static void forget_gone(const mapping *part)
     }
 }
 
-/* The dynamic linker's lock is perhaps this thread's: so the baton is waited for behind the look.
- */
+/* This thread may hold the dynamic linker's lock, so it waits for the baton only after the look at
+ * the libraries. */
 void ft_rt_libraries_begin(const void *pc)
 {
     parts found = {.n = 0};
@@ -97,7 +97,8 @@ void ft_rt_libraries_begin(const void *pc)
 
 extern const char __executable_start, _end;
 
-/* Where a library is looked for depends on who asks: the real one returns to a library itself. */
+/* The path of search depends on the caller, so a call from a library returns from the real dlopen
+ * to it. */
 void *dlopen(const char *path, int flags)
 {
     const char *caller = CODE;
@@ -107,10 +108,10 @@ void *dlopen(const char *path, int flags)
     return got;
 }
 
-/* ---- those that go */
+/* ---- unloading */
 
-/* No other library comes there: its code and its variables are told from others by their addresses,
- * and what is known of the synchronisation objects there is past. */
+/* No other library may be mapped there: code and variables are identified by address. The
+ * synchronisation objects there are forgotten. */
 static void keep_free(uintptr_t address, size_t size)
 {
     ft_rt_object_forget((const void *)address, size);

@@ -52,7 +52,7 @@ static bool remember(uintptr_t address, size_t size)
     return true;
 }
 
-/* Parts of mappings are no longer there. */
+/* Parts of mappings are unmapped. */
 static void part_goes(const void *memory, size_t size)
 {
     uintptr_t at = (uintptr_t)memory;
@@ -67,7 +67,7 @@ static bool is_recorded(void)
     return ft_rt_self && !ft_rt_self->inside;
 }
 
-/* What it begins with. */
+/* Its first content. */
 typedef enum start { UNKNOWN, ZEROS, TO_BE_READ } start;
 
 static void *mapped(void *memory, size_t size, start begins, const void *pc)
@@ -86,7 +86,7 @@ static void *mapped(void *memory, size_t size, start begins, const void *pc)
     return memory;
 }
 
-/* Before it goes, if it is one that was made. */
+/* Before a whole mapping is unmapped, or a part of one. */
 static void unmapped(void *memory, size_t size, const void *pc)
 {
     ft_rt_thread *self = ft_rt_enter();
@@ -101,7 +101,7 @@ static void unmapped(void *memory, size_t size, const void *pc)
     if (whole) ft_rt_gone(memory, size, pc);
 }
 
-/* ---- files: what is written into one is written into the memory that shares it */
+/* ---- files: a write into a file is a write into the memory that shares it */
 
 static void *shared(void *memory, int protection, int flags, int fd, off64_t from)
 {
@@ -172,9 +172,9 @@ void ft_rt_file_end(const ft_rt_file_write *w, ssize_t put, const void *pc)
     tell_shared(w, w->told > w->at ? w->told : w->at, w->at + put, pc);
 }
 
-/* ---- mmap and its kin */
+/* ---- mmap and its family */
 
-/* Behind the page with a file's end there is nothing to read. */
+/* After the page with a file's end nothing can be read. */
 static start start_of(size_t size, int protection, int flags, int fd, off64_t offset)
 {
     struct stat64 about;
@@ -223,7 +223,7 @@ void *mremap(void *memory, size_t old_size, size_t size, int flags, ...)
     return got;
 }
 
-/* ---- memory that other processes may change too: what it begins with is not known */
+/* ---- memory that other processes may change too: its first content is unknown */
 
 void *shmat(int id, const void *at, int flags)
 {

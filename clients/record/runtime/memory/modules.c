@@ -44,7 +44,7 @@ static void log_constants(const struct dl_phdr_info *info)
     }
 }
 
-/* What a module's writable memory holds before the program starts, or its own code runs. */
+/* The content of a module's writable memory before the program starts, or its own code runs. */
 static void log_data(const struct dl_phdr_info *info)
 {
     for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -104,7 +104,7 @@ static uintptr_t end_of(const struct dl_phdr_info *info)
     return end;
 }
 
-/* When a module is told of: what the memory of those whose code came first held is past. */
+/* When a module is logged. SEEN: its code has run already, so its first content is unknown. */
 typedef enum module_time { AT_START, LOADED, SEEN } module_time;
 
 static int log_module(struct dl_phdr_info *info, size_t size, void *time_of)
@@ -164,8 +164,8 @@ static int find_loaded(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-/* The dynamic linker's lock is perhaps this thread's: so the baton is waited for behind the look.
- */
+/* This thread may hold the dynamic linker's lock, so it waits for the baton only after the look at
+ * the libraries. */
 void ft_rt_log_loaded(void)
 {
     loaded found = {.n = 0};
@@ -205,7 +205,7 @@ void ft_rt_log_unloaded(void (*gone)(uintptr_t address, size_t size))
     ft_rt_lend(ft_rt_self); /* the dynamic linker's lock */
     dl_iterate_phdr(find_present, &now);
     ft_rt_take_back(ft_rt_self);
-    if (modules.again != again) return; /* the look is of other libraries: the next one tells */
+    if (modules.again != again) return; /* a library took a place: the next call reports */
     for (uint32_t i = 0; i < now.n; i++) {
         struct range *r = &modules.all[i];
         if (r->end == r->base || now.bits[i / BITS] >> i % BITS & 1) continue;

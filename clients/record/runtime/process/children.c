@@ -25,7 +25,7 @@ pid_t vfork(void)
     return fork();
 }
 
-/* The form without what others registered for forks, the recorder among them. */
+/* fork() without the handlers of pthread_atfork, which the recorder uses. */
 pid_t _Fork(void)
 {
     pid_t child = FT_REAL(_Fork)();
@@ -49,8 +49,8 @@ static int begin(void *context)
     return b.run(b.argument);
 }
 
-/* What shares memory with its parent shares this thread's own too, unless it gets one: what it does
- * cannot be told from what the parent does, if that goes on meanwhile. */
+/* A child that shares memory with its parent shares this thread's thread-local memory too, unless
+ * it gets its own. Its events cannot be told from the parent's if the parent goes on. */
 int clone(int (*run)(void *), void *stack, int flags, void *argument, ...)
 {
     va_list rest;
@@ -78,7 +78,7 @@ int clone(int (*run)(void *), void *stack, int flags, void *argument, ...)
     return child;
 }
 
-/* The last thing that the recording sees, unless it fails. */
+/* The recording ends here, unless the call fails. */
 #define BECOMES(name, parameters, arguments)                                                       \
     int name parameters                                                                            \
     {                                                                                              \

@@ -53,7 +53,7 @@ static uint64_t bit_of(int number)
     return 1ULL << (number - 1);
 }
 
-/* Where the thread's own instruction is the reason, it cannot go on before the handler. */
+/* If the thread's own instruction is the cause, the thread cannot go on before the handler. */
 static bool is_fault(int number, const siginfo_t *info)
 {
     bool kind = number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL ||
@@ -75,7 +75,7 @@ const void *ft_rt_signals_handler(int number)
     return (const char *)at + 1; /* as behind a call */
 }
 
-/* Behind what its senders did before. */
+/* The handler comes after the earlier events of the senders. */
 static void take_signal(int number)
 {
     const void *pc = ft_rt_signals_handler(number);
@@ -109,8 +109,8 @@ static void call_inside(ft_rt_thread *self, int number, siginfo_t *info, void *c
     if (taken.address && !ft_rt_put_at_hand(taken, context)) self->inside = false;
 }
 
-/* The handler may never come back (siglongjmp): it finds the thread outside, and nothing of what
- * has not happened. */
+/* The handler may never return (siglongjmp). It finds the thread out of the runtime, and no pending
+ * write that has not happened. */
 static void call_at_fault(ft_rt_thread *self, int number, siginfo_t *info, void *context)
 {
     ft_rt_pending taken = {.size = 0};
@@ -128,8 +128,8 @@ static void call_at_fault(ft_rt_thread *self, int number, siginfo_t *info, void 
     self->inside = false;
 }
 
-/* Which thread takes a signal that is for the process is the kernel's choice: in a replay it is the
- * schedule's. A thread that is stuck runs no handlers. */
+/* The kernel chooses the thread that takes a signal of the process; in a replay the schedule
+ * chooses. A stuck thread runs no handlers. */
 static bool hand_over(const ft_rt_thread *self, int number, siginfo_t *info)
 {
     if (info->si_code == SI_TKILL) return false;
@@ -172,8 +172,8 @@ static void trampoline(int number, siginfo_t *info, void *context)
     errno = before;
 }
 
-/* The first that is not blocked; replaying, of the one that the schedule has next there, which is
- * another one where their senders change places. */
+/* The first waiting signal that is not blocked. Replaying: the first of the number that the
+ * schedule has next, which may differ if the senders change places. */
 static int first_due(const ft_rt_thread *self, const sigset_t *blocked)
 {
     const waiting *w = waiting_of(self);
@@ -223,8 +223,8 @@ bool ft_rt_signals_blocked(int number)
     return sigismember(&blocked, number) == 1;
 }
 
-/* The signals of the handlers are blocked meanwhile, as the kernel would; so those that are wait
- * on, until the handler that masks them is done. */
+/* While a handler runs its signals are blocked, as the kernel would do. Those that arrive wait
+ * until the handler that masks them has returned. */
 bool ft_rt_signals_deliver(ft_rt_thread *self)
 {
     late one;
@@ -253,7 +253,7 @@ bool ft_rt_signals_handled(void)
     return n_handled > 0;
 }
 
-/* The turn goes on: others may wait for what is sent now. */
+/* The turn goes on: other threads may wait for the signal that is sent next. */
 static void put_signal(int number, const void *pc)
 {
     ft_rt_thread *self = ft_rt_enter();
@@ -317,7 +317,7 @@ sighandler_t signal(int number, sighandler_t handler)
     return set_simply(number, handler, SA_RESTART, CODE);
 }
 
-/* What signal() is for programs of strict C or POSIX: a handler is for one signal. */
+/* signal() in programs of strict C or POSIX: the handler is reset after one signal. */
 sighandler_t __sysv_signal(int number, sighandler_t handler)
 {
     return set_simply(number, handler, (int)SA_RESETHAND | SA_NODEFER, CODE);
@@ -325,7 +325,7 @@ sighandler_t __sysv_signal(int number, sighandler_t handler)
 
 sighandler_t sysv_signal(int number, sighandler_t handler) __attribute__((alias("__sysv_signal")));
 
-/* What came before it is blocked is handled before. */
+/* Signals that arrived before they are blocked are handled before. */
 static void handle_waiting(void)
 {
     ft_rt_thread *self = ft_rt_self && ft_rt_self->signals ? ft_rt_enter() : NULL;
@@ -359,7 +359,7 @@ int sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
     return result;
 }
 
-/* ---- what the program starts with: whoever starts it may have signals ignored or blocked */
+/* ---- the start: the process that starts the program may have it ignore or block signals */
 
 static bool is_ignored(int number)
 {
@@ -398,7 +398,7 @@ void ft_rt_signals_start(void)
     ft_rt_input_end(&in);
 }
 
-/* ---- who sends signals, or has them sent */
+/* ---- sending signals, and arming timers that send them */
 
 #define SENDS(number, name, parameters, arguments)                                                 \
     int name parameters                                                                            \
@@ -436,7 +436,7 @@ unsigned alarm(unsigned seconds)
     return FT_REAL(alarm)(seconds);
 }
 
-/* ---- who waits for them: outside, and then behind whoever sent it */
+/* ---- waiting for signals: the thread is outside, and comes after the sender then */
 
 static void begin_wait(void)
 {

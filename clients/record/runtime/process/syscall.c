@@ -42,7 +42,8 @@ static long plain(long number, const long *a)
     return syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-/* Where a schedule or inputs are followed, the next look at the memory decides when it goes on. */
+/* If a schedule or inputs are followed, the waiter's next read of the memory decides when it goes
+ * on. */
 static long wait_on(ft_rt_thread *self, long number, const long *a)
 {
     if (ft_rt_replaying || ft_rt_feed_records()) {
@@ -55,15 +56,15 @@ static long wait_on(ft_rt_thread *self, long number, const long *a)
     return result < 0 && (errno == EAGAIN || (errno == EINTR && !a[TIMEOUT])) ? 0 : result;
 }
 
-/* Behind the call that made a process, of both. */
+/* After the call that made a process, in both processes. */
 static long forked(long result)
 {
     if (!result) ft_rt_in_child();
     return result;
 }
 
-/* A child that borrows our memory gets its own, as that of vfork() does (process.c). Of threads,
- * and of what begins on another stack, no C function comes back here. */
+/* A child that borrows the parent's memory gets its own, as with vfork() (children.c). A thread, or
+ * a child on another stack, does not return to this C function. */
 static bool makes_process(uint64_t *flags, uint64_t stack)
 {
     if ((*flags & BORROWS) == BORROWS && !stack) *flags &= ~(uint64_t)BORROWS;

@@ -35,7 +35,8 @@ static void log_begin(void)
     pthread_attr_t attributes;
     void *stack = NULL;
     size_t size = 0;
-    ft_rt_lend(ft_rt_self); /* malloc's lock: of who forks, and handles a signal meanwhile */
+    /* The call may wait for malloc's lock, held by a thread that forks and handles a signal. */
+    ft_rt_lend(ft_rt_self);
     if (!FT_REAL(pthread_getattr_np)(pthread_self(), &attributes)) {
         pthread_attr_getstack(&attributes, &stack, &size);
         pthread_attr_destroy(&attributes);
@@ -45,8 +46,8 @@ static void log_begin(void)
     FT_RT_LOG(BEGIN, (uintptr_t)stack, size);
 }
 
-/* Bytes of the creator's stack that the new thread is handed and may well copy whole: what lies in
- * the gaps of a structure there was left by whatever code used that stack before. */
+/* Bytes of the creator's stack that the new thread gets a pointer to and may copy whole. The gaps
+ * of a structure there hold values that earlier calls left on the stack. */
 enum { SHOWN = 256 };
 
 static void show(const ft_rt_thread *self, const void *argument)
@@ -57,8 +58,8 @@ static void show(const ft_rt_thread *self, const void *argument)
     ft_rt_log_bytes(FT_RAW_SHOWN, from, argument, n < SHOWN ? n : SHOWN);
 }
 
-/* A signal that came while the recorder does not know the thread would have its handler run unseen:
- * they are blocked then. */
+/* A signal that arrives while the recorder does not know the thread would run its handler
+ * unrecorded: all are blocked then. */
 static void block_signals(sigset_t *before)
 {
     sigset_t all;
@@ -66,13 +67,13 @@ static void block_signals(sigset_t *before)
     FT_REAL(pthread_sigmask)(SIG_SETMASK, &all, before);
 }
 
-/* The C library uses the stack of a thread that nobody joins again as soon as the kernel is done
- * with it, which is somewhat later than we are: until then others neither begin nor end, so that it
- * lies in the same order with all that may be used again whenever the program runs. */
+/* The C library reuses the stack of a detached thread as soon as the kernel is done with the
+ * thread, which is a moment after its END. Until then no other thread begins or ends, so that
+ * stacks are reused in the same order in every run. */
 static void await_ends(void)
 {
     enum { PAUSE = 20000 /* ns */, LONGEST = 5000 /* pauses */ };
-    static uint32_t first = 1; /* before it all are gone; the process's own stays to be seen */
+    static uint32_t first = 1; /* all threads before it are gone; main stays visible */
     const struct timespec pause = {.tv_nsec = PAUSE};
     ft_rt_thread *t;
     for (uint32_t i = first, waits = 0; (t = ft_rt_thread_at(i)); i++) {
@@ -84,7 +85,8 @@ static void await_ends(void)
     while ((t = ft_rt_thread_at(first)) && t->gone) first++;
 }
 
-/* Who tries to join a thread goes on by whether it runs: that came before its end. */
+/* A thread that tries to join goes on depending on whether the other runs: the try came before its
+ * end. */
 static void tell_running(const ft_rt_thread *child, uint64_t flags, uint64_t site)
 {
     FT_RT_LOG(CHANNEL, flags, FT_RAW_CHANNEL_OF(FT_RAW_CHANNEL_RUNS, (uint64_t)child->id), site);
@@ -133,9 +135,9 @@ static void *run_thread(void *argument)
     return self->start(self->argument);
 }
 
-/* The C library stores the handle before the new thread runs, which may read it: so it is the
- * creator's write, before the fork. What it is is known once the thread is there: until the fork
- * has its record that one gets no turn. */
+/* The C library stores the handle before the new thread runs, which may read it. So it is a write
+ * of the creator, before the fork. Its value is known once the thread exists; the new thread gets
+ * no turn until the fork has its record. */
 static void tell_handle(ft_rt_thread *self, pthread_t *handle, pthread_t made, const void *pc)
 {
     self->address = (uintptr_t)handle; /* replaying: this is the step at which it may stand */
@@ -166,7 +168,7 @@ static int create(ft_rt_thread *self, pthread_t *handle, const pthread_attr_t *a
     child->argument = argument;
     child->inside = true;
     child->masked = wants_blocked(attributes);
-    ft_rt_log_variables(); /* so far there was one thread */
+    ft_rt_log_variables(); /* so far there is one thread */
     show(self, argument);
     ft_rt_lend(self); /* the dynamic linker's lock */
     if (child->masked) block_signals(&child->mask);
@@ -181,7 +183,7 @@ static int create(ft_rt_thread *self, pthread_t *handle, const pthread_attr_t *a
     return result;
 }
 
-/* Of a forked process: one of these with threads is told of. */
+/* A forked process that creates threads is reported once. */
 static bool is_child;
 
 static int create_unrecorded(pthread_t *handle, const pthread_attr_t *attributes,
@@ -224,7 +226,7 @@ static int join(ft_rt_thread *self, pthread_t handle, void **result,
     return FT_REAL(pthread_join)(handle, result);
 }
 
-/* What the thread returned is stored behind the join, by who joins it. */
+/* The joining thread stores the result, after the join. */
 static int joined(int result, void **to, void *value, const void *pc)
 {
     if (result || !to) return result;
@@ -287,7 +289,7 @@ int pthread_cancel(pthread_t handle)
     return FT_RT_END(ENOSYS);
 }
 
-/* ---- C11 threads are pthreads in another coat; the C library calls its own past our hooks */
+/* ---- C11's threads wrap pthread's; the C library calls its own functions, not the hooks */
 
 typedef struct coat {
     thrd_start_t start;
@@ -431,7 +433,7 @@ __attribute__((constructor(101))) static void start_early(void)
     start();
 }
 
-/* Behind all that the program registered itself. */
+/* Runs after all that the program registered itself. */
 __attribute__((destructor(101))) static void finish(void)
 {
     ft_rt_thread *self = ft_rt_enter();

@@ -71,7 +71,7 @@ static void remove_alarm(timer_t timer)
     if (i < alarms.n) alarms.all[i] = alarms.all[--alarms.n];
 }
 
-/* The creator goes on behind what its timer's thread does first, in every schedule. */
+/* In every schedule the creator goes on after the first steps of its timer's thread. */
 static void tell_start(const clockwork *w, uint32_t direction)
 {
     ft_rt_channel(FT_RAW_CHANNEL_TAKEN | (uintptr_t)w, direction,
@@ -152,7 +152,7 @@ static int start_clockwork(ft_rt_thread *self, clockwork *w, const void *pc)
     return -1;
 }
 
-/* The thread that is to be told is one that the program knows by its number. */
+/* The program names the thread that gets the signal by the number that it knows. */
 static int create(clockid_t clock, const struct sigevent *event, timer_t *timer)
 {
     struct sigevent own;
@@ -219,9 +219,8 @@ int timer_delete(timer_t timer)
     return result;
 }
 
-/* ---- message queues and System V semaphores. Which message a thread gets, and whether there is
- * one, is a matter of all calls before: they keep their order. None of it is given again in a
- * replay. */
+/* ---- message queues and System V semaphores. All earlier calls decide which message a thread
+ * gets, and whether there is one, so the calls keep their order. A replay does not feed them. */
 
 static void pass(uint64_t kind, int id, const void *pc)
 {
@@ -254,7 +253,7 @@ static void came(void *to, ssize_t n, unsigned *priority, const void *pc)
     if (priority) ft_rt_write_range(priority, sizeof *priority, pc);
 }
 
-/* ...: what the call leaves in the program's memory. */
+/* ...: records the results that the call leaves in the program's memory. */
 #define PASSES(kind, gives, takes, result_type, name, parameters, arguments, id, ...)              \
     result_type name parameters                                                                    \
     {                                                                                              \

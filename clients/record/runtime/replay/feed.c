@@ -24,9 +24,9 @@ static struct {
     const ft_schedule_input *inputs;
     const ft_schedule_channel *channels;
     const unsigned char *contents;
-    uint32_t *passed;  /* by channel: what went in */
-    bool virtual;      /* descriptors were made that nothing stands behind */
-    const char nobody; /* what waits for it waits for ever, unless a channel goes on */
+    uint32_t *passed;  /* by channel: steps that put something in */
+    bool virtual;      /* virtual descriptors were made (inputs/channels.h) */
+    const char nobody; /* a thread that waits for it waits forever, unless a channel goes on */
 } feed;
 
 void ft_rt_feed_start(ft_schedule *schedule, const ft_schedule_actor *actors,
@@ -58,9 +58,9 @@ bool ft_rt_feed_is_behind(void)
     return ft_rt_feeding && ft_rt_header->replay && !ft_rt_replaying;
 }
 
-/* ---- what was not asked then */
+/* ---- inputs that the recording does not have */
 
-/* Of a recording the first one is told. */
+/* A recording reports the first one. */
 static void tell(const ft_rt_thread *self, ft_input_call call, const void *pc,
                  ft_schedule_outcome why)
 {
@@ -80,7 +80,7 @@ void ft_rt_feed_ends(void)
     __builtin_unreachable();
 }
 
-/* It gets its own from here on: none come from descriptors that nothing stands behind. */
+/* The thread gets live inputs from here on; virtual descriptors have none to give. */
 static void leave(ft_rt_thread *self, ft_input_call call, const void *pc, ft_schedule_outcome why)
 {
     bool asked = !self->live;
@@ -109,21 +109,21 @@ static bool is_call(const ft_schedule_input *input, ft_input_call call, const vo
            (module == input->module && offset == input->offset);
 }
 
-/* How often the time is asked for depends on the order: a loop that waits does it. */
+/* How often a program asks for the time depends on the order: a waiting loop does so. */
 static bool is_surrounding(uint32_t call)
 {
     return call <= FT_INPUT_SIGNALS;
 }
 
-/* Whether the thread may never ask for what stands before what it asks for. Behind a schedule's end
- * what threads send each other comes in other pieces (inputs/mirror.c). */
+/* May the thread skip that input? After a schedule's end content between threads comes in other
+ * pieces (inputs/mirror.c). */
 static bool may_skip(const ft_schedule_input *input, uint32_t skipped)
 {
     enum { NEAR = 64 };
     return is_recorded() ? is_surrounding(input->call) : ft_rt_feed_is_behind() && skipped < NEAR;
 }
 
-/* The thread's next input, or one behind others that it can do without. */
+/* The thread's next input, or a later one after inputs that it may skip. */
 static const ft_schedule_input *next_input(ft_rt_thread *self, ft_input_call call, const void *pc)
 {
     assert(self->actor < feed.schedule->actors);
@@ -176,8 +176,8 @@ void ft_rt_feed_outside(void)
     feed.schedule->outside = 1;
 }
 
-/* ---- channels: what comes out of one comes behind what the recording has before it, and goes in
- * in the recording's order. So what a thread is given was sent to it. */
+/* ---- channels: content comes out after the steps that preceded it in the recording, and goes in
+ * in the recording's order. So the content that a thread gets was sent before. */
 
 static const ft_schedule_channel *next_passage(ft_rt_thread *self, uint32_t flags)
 {

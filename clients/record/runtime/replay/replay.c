@@ -77,7 +77,8 @@ static const char *base_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* What came later has the name in the recording that its links lead to (memory/modules.c). */
+/* A library that was loaded later has in the recording the name that its links lead to
+ * (memory/modules.c). */
 static uint32_t module_at(const char *path)
 {
     char real[PATH_MAX];
@@ -126,7 +127,7 @@ static const place *known_place(const void *pc)
     return NULL;
 }
 
-/* Libraries may have come since. */
+/* Libraries may have been loaded since. */
 static const place *place_of(const void *pc)
 {
     const place *known = known_place(pc);
@@ -205,14 +206,14 @@ static bool are_apart(const memory *a, const memory *b)
     return known && (a->from >= b->to || b->from >= a->to);
 }
 
-/* The block is of the schedule's, and not there yet, or another one. */
+/* The schedule names a memory block that is not allocated yet, or is another one here. */
 static bool is_elsewhere(void)
 {
     if (!play.schedule->block_step) return false;
     return play.block.from == play.block.to || are_apart(&play.block, &play.stood[1]);
 }
 
-/* The finals are brought about; from here the program runs freely. */
+/* The final steps are reached; from here on the program runs freely. */
 static void reached(void)
 {
     assert(ft_rt_replaying && play.schedule->at == play.n);
@@ -242,8 +243,8 @@ void ft_rt_replay_exit(void)
     ft_rt_environment_tell();
 }
 
-/* The handler of a signal comes next, and nobody goes on who could send it: it came from outside.
- */
+/* The handler of a signal comes next, and no thread that could send it goes on: the signal came
+ * from outside. */
 static void send_from_outside(void)
 {
     const ft_schedule_entry *e = entry();
@@ -268,7 +269,8 @@ static bool may_go_on(const ft_rt_thread *t)
     }
 }
 
-/* Behind the schedule's end: all wait for each other, or for what nobody sends. */
+/* After the schedule's end: all threads wait for each other, or for content that no thread sends.
+ */
 static bool is_starved(void)
 {
     bool starves = false;
@@ -283,7 +285,7 @@ static bool is_starved(void)
 
 static void look_at_starved(time_t time)
 {
-    enum { PATIENCE = 2 /* s: who is woken is outside for a while yet */ };
+    enum { PATIENCE = 2 /* s: a woken thread is still outside for a moment */ };
     if (!is_starved()) play.starved = time;
     if (time - play.starved < PATIENCE) return;
     play.schedule->ended = FT_SCHEDULE_STARVED;
@@ -333,7 +335,7 @@ static bool fits(const ft_rt_thread *self, const ft_schedule_entry *e)
     return !self->pc || !e->loc || is_at(self->pc, e->loc);
 }
 
-/* A hook that does not say what it is may be no step at all: its record will tell. */
+/* A hook without a description may not be a step: its record decides. */
 static bool stands(ft_rt_thread *self, const ft_schedule_entry *e)
 {
     assert(e == entry() && e->mode == FT_SCHEDULE_STAND);

@@ -39,7 +39,7 @@ void ft_rt_baton_lock(void)
         futex(&ft_rt_baton.lock, FUTEX_WAIT_PRIVATE, 2);
 }
 
-/* Who is woken may run at once, in the place of the waker, and should not meet the lock then. */
+/* The woken thread may run at once, in place of the waker, and should not find the lock held. */
 void ft_rt_baton_unlock(void)
 {
     ft_rt_thread *sleeper = ft_rt_baton.sleeper;
@@ -71,14 +71,14 @@ static uint64_t next_random(void) /* xorshift64 */
     return ft_rt_baton.random;
 }
 
-/* In turns of one length, threads of which each tries for what the other one has, and gives back
- * what it has when it fails (std::lock), may do so in step for ever: after so many, turns differ.
- */
+/* In turns of one length, threads that each try to take the lock of the other, and give up their
+ * own when that fails (std::lock), may do so in step forever. After so many turns the lengths
+ * differ. */
 enum { IN_STEP = 1 << 16, LENGTHS = 8 };
 
-/* With every other pair of seeds half of the turns are short: threads that do little have others
- * between what they do. The other seeds have long ones alone, so that threads that do much are not
- * cut into pieces in all runs. */
+/* With every other pair of seeds half of the turns are short, so that other threads come between
+ * the steps of threads that do little. The other seeds have long turns alone, so that long
+ * computations are not interrupted in all runs. */
 static uint32_t random_length(uint32_t longest)
 {
     enum { SHORT = 16, MIXED = 2 };
@@ -99,8 +99,8 @@ static uint32_t turn_length(void)
     return longest + (++turns * 0x9E3779B1u >> 16) % LENGTHS;
 }
 
-/* Behind what makes another thread ready, with a seed: the turn is over at the next hook, or goes
- * on. */
+/* After a step that makes another thread ready, with a seed: the turn ends at the next hook, or
+ * goes on. */
 void ft_rt_may_end_turn(ft_rt_thread *self)
 {
     FT_REQUIRE(self == ft_rt_self);
@@ -111,10 +111,10 @@ void ft_rt_may_end_turn(ft_rt_thread *self)
     ft_rt_baton_unlock();
 }
 
-/* A loop that waits for an atomic fills the log with what it reads (32 million times for some
- * frames of a video, where each of a decoder's threads waits for the one above it). It finds
- * nothing else before another thread has had a turn. One that looks at an atomic now and then and
- * works in between has turns that are not much shorter. */
+/* A loop that waits for an atomic fills the log with its reads (32 million for some frames of a
+ * video, where each thread of a decoder waits for the one above it). It reads no other value before
+ * another thread has had a turn. A thread that reads an atomic now and then and works in between
+ * has turns that are not much shorter. */
 void ft_rt_may_spin(ft_rt_thread *self, uintptr_t address, int64_t value)
 {
     enum { TIMES = 32, BETWEEN = 10 };
@@ -127,7 +127,7 @@ void ft_rt_may_spin(ft_rt_thread *self, uintptr_t address, int64_t value)
     self->left = 1; /* which the hook at hand takes */
 }
 
-/* A ready thread: the next one behind `from`, with a seed any. */
+/* A ready thread: the next one after `from`; with a seed, any. */
 static ft_rt_thread *pick(uint32_t from)
 {
     if (ft_rt_replaying) {
@@ -143,7 +143,7 @@ static ft_rt_thread *pick(uint32_t from)
     return NULL;
 }
 
-/* Whoever had the baton has given it up: at most one thread is FT_RT_RUNNING. */
+/* The previous holder has given the baton up: at most one thread is FT_RT_RUNNING. */
 static void grant(ft_rt_thread *t)
 {
     assert(t->state == FT_RT_READY || t->state == FT_RT_OUTSIDE);
@@ -208,8 +208,8 @@ bool ft_rt_is_past(const struct timespec *deadline, const struct timespec *now)
     return now->tv_nsec >= deadline->tv_nsec;
 }
 
-/* With the inputs of another run, time passes where nobody goes on otherwise: the same recording
- * comes out each time. */
+/* A recording that is fed has no real time limits: if no thread can go on, the first limit counts
+ * as passed. So the same recording comes out each time. */
 static bool end_first_wait(void)
 {
     ft_rt_thread *first = NULL;
@@ -284,8 +284,8 @@ static void take_baton(ft_rt_thread *self)
         come_back(self);
 }
 
-/* Replaying: runs the handlers that the schedule has here, as soon as their signals are there. What
- * a handler masks comes when that one is done. */
+/* Replaying: runs the handlers that the schedule has here, as soon as their signals arrive. A
+ * signal that a handler masks is handled when that handler has returned. */
 static void handle_due(ft_rt_thread *self)
 {
     const struct timespec moment = {.tv_nsec = FT_RT_MS / 10};
@@ -410,8 +410,9 @@ void ft_rt_yield(ft_rt_thread *self)
     wait_for_baton(self);
 }
 
-/* Whoever wakes it meanwhile wakes it for good. A handler that waits itself forgets what for: the
- * thread is up behind it, whether that time was up or not, and looks again. */
+/* A thread that is woken while its handler runs stays woken. A handler that waits itself overwrites
+ * the reason of the wait: the thread is then ready after the handler, whether its time limit has
+ * passed or not, and checks again. */
 static void handle(ft_rt_thread *self)
 {
     ft_rt_request asks = self->asks;
@@ -465,7 +466,8 @@ void ft_rt_wake(ft_rt_thread *thread, bool timed_out)
     wake(thread);
 }
 
-/* By somebody else. In a replay its time may be up all the same: it only learns that behind. */
+/* By another thread. In a replay its wait may still end by its time limit, if it did so in the run.
+ */
 static void rouse(ft_rt_thread *thread)
 {
     if (ft_rt_replaying && thread->timed) thread->timed_out = ft_rt_replay_times_out(thread);
@@ -531,7 +533,7 @@ void ft_rt_outside(ft_rt_thread *self)
     self->inside = false;
 }
 
-/* Is it done, and nobody on the way back from a wait for it? */
+/* Is it done, and no other thread on its way back from a wait for it? */
 static bool is_left(const ft_rt_thread *thread)
 {
     if (thread->state != FT_RT_DONE) return false;

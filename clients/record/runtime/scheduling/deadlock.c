@@ -28,7 +28,7 @@ bool ft_rt_is_deadlock(void)
     return blocked;
 }
 
-/* So that the trace has the deadlock: the thread's request, in its own name. */
+/* Logs the thread's request as its own record, so that the trace has the deadlock. */
 static void log_request(ft_rt_thread *t)
 {
     ft_rt_thread *self = ft_rt_self;
@@ -48,8 +48,8 @@ void ft_rt_log_requests(void)
     }
 }
 
-/* Who alone could let it go on: it joins that thread, or that one has the mutex; NULL: others too.
- */
+/* The only thread that could let it go on: it joins that thread, or waits for its mutex; NULL:
+ * several could. */
 static ft_rt_thread *holder(const ft_rt_thread *t)
 {
     if (t->state != FT_RT_BLOCKED || t->timed || ft_rt_feed_starves(t)) return NULL;
@@ -120,8 +120,8 @@ void ft_rt_end_deadlocked(void)
 
 /* ---- the watchdog's looks */
 
-/* Each waits for a mutex or an end, and whoever could give it waits too: a handler, which runs and
- * then waits on, gives none of that. */
+/* Each waits for a mutex or for the end of a thread, and the thread that could provide it waits
+ * too. A handler runs and then lets its thread wait on; it provides neither. */
 static bool is_for_ever(void)
 {
     for (uint32_t i = 0; i < ft_rt_baton.n_threads; i++) {
@@ -133,7 +133,7 @@ static bool is_for_ever(void)
     return true;
 }
 
-/* Nobody but handlers could let a thread go on, and has not for a while. */
+/* Only handlers could let a thread go on, and none has for a while. */
 void ft_rt_look_at_stall(ft_rt_stall *s)
 {
     struct timespec now;
@@ -152,7 +152,7 @@ void ft_rt_look_at_stall(ft_rt_stall *s)
         ft_rt_stall_tell(ft_rt_baton.threads, ft_rt_baton.n_threads, STALL_S);
 }
 
-/* Some wait for each other, and no handler has ended that for a while. */
+/* Some threads wait for each other, and no handler has ended that for a while. */
 void ft_rt_look_at_cycles(ft_rt_stall *s)
 {
     struct timespec now;

@@ -16,13 +16,14 @@
 #include "scheduling/baton.h"
 #include "state/thread.h"
 
-/* Where threads belong, if it is no processor's number: */
+/* Where threads are placed, if this is not the number of a processor: */
 enum {
     ANYWHERE = FT_RT_ANYWHERE,
     CHOOSE = -2, /* where the next one to go on is */
     NEVER = -3   /* as ANYWHERE, from now on */
 };
-/* Looks of the watchdog: from one move to the next at least, and without a place. */
+/* Counted in looks of the watchdog: the least time between two moves, and the time that threads are
+ * free. */
 enum { PATIENCE = 20, FREE = 2 };
 enum { NS = 1000000000, PROCESSORS = 16384, WORD = 8 * sizeof(unsigned long) };
 

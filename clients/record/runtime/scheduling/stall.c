@@ -15,7 +15,7 @@
 
 enum { LINE = 512, NAME = 64 };
 
-/* Which line of /proc/self/maps has the address, and where what is mapped there begins. */
+/* The file that is mapped at an address, by /proc/self/maps, and where its first mapping begins. */
 typedef struct mapped {
     char file[NAME];
     uintptr_t begin;
@@ -34,7 +34,7 @@ static bool look_at(const char *line, uintptr_t at, mapped *m)
     return at >= from && at < to;
 }
 
-/* Without the dynamic linker, whose lock a thread that waits may have. */
+/* Without the dynamic linker: a waiting thread may hold its lock. */
 static bool find(uintptr_t at, mapped *m)
 {
     char line[LINE];

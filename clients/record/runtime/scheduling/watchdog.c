@@ -64,9 +64,9 @@ static bool is_at_work(const ft_rt_thread *t)
            !__atomic_load_n(&t->lent, __ATOMIC_SEQ_CST);
 }
 
-/* Takes the baton away; false where its runner came to a hook at this very moment, or has come to
- * one since it had that many events left. The runner says that it is inside and then looks whether
- * it still has the baton, without a fence: the barrier here, on all cores, stands for it. */
+/* Takes the baton away; false if its runner came to a hook at this very moment, or has come to one
+ * since it had that many events left. The runner sets `inside` and then checks whether it still has
+ * the baton, without a fence between: the barrier here, on all cores, stands for that fence. */
 static bool steal(ft_rt_thread *runner, int64_t left)
 {
     assert(ft_rt_baton.lock && ft_rt_baton.runner == runner);
@@ -93,8 +93,8 @@ static int64_t used_by(const ft_rt_thread *t)
     return clock_gettime(clock, &used) ? 0 : (int64_t)used.tv_sec * 1000 + used.tv_nsec / FT_RT_MS;
 }
 
-/* It waits in a loop without an access that we see (inline assembly) for what others do, or
- * computes for long in code without hooks. Its last access is done. */
+/* The thread waits for others in a loop without a recorded access (inline assembly), or computes
+ * for long in uninstrumented code. Its last access has happened. */
 static bool spins(const ft_rt_thread *runner, seen *s)
 {
     int64_t used = used_by(runner);
@@ -102,7 +102,7 @@ static bool spins(const ft_rt_thread *runner, seen *s)
     return used - s->used >= SPIN_MS;
 }
 
-/* A runner that sleeps in a call that nobody told us of is outside, and so is one that spins. */
+/* A runner that sleeps in a call without a hook is outside, and so is one that spins. */
 static void take_from_sleeper(seen *before)
 {
     ft_rt_thread *runner = ft_rt_baton.runner;
@@ -125,7 +125,7 @@ static void take_from_sleeper(seen *before)
 /* ---- threads that ended in no way that a hook sees: by the system call itself, or by a filter of
  * system calls that ends the thread alone */
 
-/* The process's first thread stays to be seen until the process ends, and how it ended. */
+/* The process's first thread stays visible until the process ends, with its exit status. */
 static bool is_no_more(const ft_rt_thread *t, int *status)
 {
     if (t->state == FT_RT_DONE || !t->tid) return false;
@@ -134,7 +134,7 @@ static bool is_no_more(const ft_rt_thread *t, int *status)
     return syscall(SYS_tgkill, process, t->tid, 0) && errno == ESRCH;
 }
 
-/* The last record is its own where it had the baton. */
+/* If it had the baton, its END is the last record. */
 static void bury(ft_rt_thread *t)
 {
     bool ran = ft_rt_baton.runner == t;
@@ -161,7 +161,7 @@ static bool bury_all(int *status)
     return any;
 }
 
-/* As the process's last thread, whose end is the process's, instead of a thread that ended so. */
+/* Called by the process's last thread: the process ends as the thread that ended without a hook. */
 static void end_as(int status)
 {
     if (WIFSIGNALED(status)) syscall(SYS_kill, syscall(SYS_getpid), WTERMSIG(status));

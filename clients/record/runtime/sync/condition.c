@@ -112,7 +112,8 @@ int pthread_cond_destroy(pthread_cond_t *condition)
     return FT_RT_END(0);
 }
 
-/* ---- C11's are pthread's in another coat; the C library calls its own past our hooks */
+/* ---- C11's condition variables wrap pthread's; the C library calls its own functions, not the
+ * hooks */
 
 static int thrd_of(int result)
 {
@@ -205,7 +206,8 @@ static int fail_with(int code)
     return -1;
 }
 
-/* The thread goes on by what the count is: it comes where it came among all that change it. */
+/* The thread goes on depending on the count, so it keeps its place among the steps that change it.
+ */
 static void look(const ft_rt_object *s, uint32_t site)
 {
     FT_RT_LOG(CHANNEL, FT_RAW_CHANNEL_IN,
@@ -362,8 +364,9 @@ static void once_done(ft_rt_object *o, uint32_t site)
     ft_rt_wake_all(o);
 }
 
-/* Its initialiser threw an exception: the next to come runs it again. In a trace an object is
- * initialised once: it is another one now, and who comes to it passes the one before. */
+/* The initialiser threw an exception, so the next thread runs it again. In a trace an object is
+ * initialised once: from here on it is a new object, and each thread that reaches it passes the old
+ * one first. */
 static void once_left(ft_rt_object *o, uint32_t site)
 {
     FT_RT_SYNC(ONCE_END, 0, o, site);
@@ -426,12 +429,12 @@ int __cxa_guard_acquire(int64_t *guard);
 void __cxa_guard_release(int64_t *guard);
 void __cxa_guard_abort(int64_t *guard);
 
-/* The first byte of a guard says that its object is made (the C++ ABI of Itanium, 3.3.3). Compiled
- * code reads it, atomically, and asks where it is 0. Both together are one event: a thread that was
- * there once finds the object made in every schedule, and one that finds it made where it comes
- * first would have asked for it, and waited, in another. */
+/* The first byte of a guard is 1 once its object is made (Itanium C++ ABI, 3.3.3). Compiled code
+ * reads it atomically and calls __cxa_guard_acquire if it is 0. Both together are one event: a
+ * thread that has passed the guard once finds the object made in every schedule; a thread that
+ * finds it made at its first read would have called, and waited, in another schedule. */
 
-static bool guards_done; /* was there one? */
+static bool guards_done; /* has any guard been released? */
 
 enum { BITS = 64, WORDS = FT_RT_THREADS / BITS, MAPS = 64 /* at a time */ };
 
@@ -447,7 +450,7 @@ static uint64_t *new_bits(void)
     return rest - WORDS;
 }
 
-/* False: the thread was there before. */
+/* False: the thread has passed it before. */
 static bool comes_first(const ft_rt_thread *self, ft_rt_object *o)
 {
     uint64_t bit = UINT64_C(1) << self->id % BITS;

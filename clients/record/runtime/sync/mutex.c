@@ -13,7 +13,7 @@
 #include "sync/sync.h"
 #include "trace/event.h"
 
-/* glibc keeps the type in the low bits, also of what a static initialiser made. */
+/* glibc keeps the type in the low bits, also after a static initialiser. */
 enum { KIND_BITS = 3, ROBUST_BIT = 16 };
 
 static uint32_t n_robust; /* ever */
@@ -26,7 +26,7 @@ static ft_rt_object *mutex_at(const pthread_mutex_t *mutex)
     return o;
 }
 
-/* What a second lock by the owner does; -1: it waits. */
+/* A second lock by the owner; -1: the owner waits. */
 static int lock_again(ft_rt_object *o)
 {
     assert(o->count);
@@ -46,7 +46,7 @@ int ft_rt_mutex_lock(ft_rt_thread *self, ft_rt_object *o, const struct timespec 
     FT_REQUIRE(self == ft_rt_self && o->class == FT_RAW_CLASS_MUTEX);
     self->tries = 0;
     ft_rt_behind_starved(self, o);
-    while (o->owner) /* whose time is up still takes what is free by now */
+    while (o->owner) /* after its time limit a thread still takes a free mutex */
         if (!ft_rt_block(self, o, deadline) && o->owner) return ETIMEDOUT;
     assert(!o->count);
     o->owner = self;
@@ -74,8 +74,8 @@ static void pass_health(const ft_rt_object *o, unsigned kind, uint32_t flags, ui
     if (o->robust) FT_RT_LOG(CHANNEL, flags, FT_RAW_CHANNEL_OF(kind, (uint64_t)o->id), site);
 }
 
-/* Who locks a robust mutex goes on by what it is told of its health: it comes where it came among
- * all that change that. */
+/* A thread that locks a robust mutex goes on depending on its health, so it keeps its place among
+ * the steps that change the health. */
 static void change_health(ft_rt_object *o, ft_rt_health health, uint32_t site)
 {
     assert(o->robust && o->health != FT_RT_LOST && o->health != health);
@@ -195,7 +195,7 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex)
     return FT_RT_END(unlock_mutex(mutex, FT_RT_SITE, self));
 }
 
-/* ---- C11's are pthread's in another coat; the C library calls its own past our hooks */
+/* ---- C11's mutexes wrap pthread's; the C library calls its own functions, not the hooks */
 
 static int thrd_of(int result)
 {
@@ -335,7 +335,8 @@ static int take(ft_rt_thread *self, ft_rt_object *o, bool write, bool try,
     return 0;
 }
 
-/* A reader that waits since a writer does is no holder's fault, and the trace has holders alone. */
+/* A reader that waits because a writer waits is not blocked by a holder, and a trace describes
+ * holders alone. */
 static void warn_of_preference(const pthread_rwlockattr_t *attributes)
 {
     static bool said;

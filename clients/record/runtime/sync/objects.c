@@ -10,8 +10,8 @@
 #include "state/state.h"
 #include "sync/sync.h"
 
-/* By address, open addressing; a removed slot keeps its place until the table is made anew. The
- * objects themselves stay where they are, for threads that wait in them. */
+/* Open addressing by address; a removed slot keeps its place until the table is rebuilt. The
+ * objects themselves never move, since threads wait in them. */
 enum { FIRST_SLOTS = 1 << 12, CHUNK = 1 << 10, BYTES_PER_SLOT = 4 };
 
 static ft_rt_object removed;
@@ -128,7 +128,7 @@ void ft_rt_object_again(ft_rt_object *o)
     FT_RT_LOG(OBJECT, o->class, o->address, o->kind);
 }
 
-/* Calls `end` (NULL: nothing) for each object there is in that range, which is none any more. */
+/* Calls `end` (NULL: nothing) for each object in that range, and removes it. */
 static void end_all(const void *address, size_t size, void (*end)(const ft_rt_object *, uint32_t),
                     uint32_t site)
 {
@@ -165,8 +165,8 @@ void ft_rt_object_reclaim(const void *address, size_t size, uint32_t site)
     end_all(address, size, ft_rt_objects_told() ? log_reclaimed : NULL, site);
 }
 
-/* A program that has had one thread so far has had it in every schedule: no steps are left out in
- * one and told in another. */
+/* A program with one thread so far has one thread there in every schedule, so all schedules agree
+ * on which steps are logged. */
 bool ft_rt_objects_told(void)
 {
     return ft_rt_header->threads > 1;

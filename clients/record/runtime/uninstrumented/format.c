@@ -24,7 +24,7 @@ typedef struct directives {
 
 typedef struct directive {
     long most;  /* bytes of a text, -1: all of it */
-    int longer; /* 1 behind "l" and its kin, 2 behind "L" */
+    int longer; /* 1 after "l" and the like, 2 after "L" */
     char what;
 } directive;
 
@@ -111,7 +111,7 @@ static uint32_t count_texts(const char *format)
     return n;
 }
 
-/* Reads the texts; nobody else runs until they are printed. */
+/* Reads the texts; no other thread runs until they are printed. */
 static void read_texts(const char *format, va_list arguments, const void *pc)
 {
     enum { OTHERS = 4 };

@@ -62,7 +62,7 @@ size_t ft_hash_bytes(const void *memory, size_t n, size_t seed)
 
 size_t ft_next_bucket(policy *p, size_t n)
 {
-    if (n) { /* else it keeps what it has */
+    if (n) { /* else it keeps its content */
         ft_rt_read_range(&p->load, sizeof p->load, CODE);
         ft_rt_write_range(&p->next_resize, sizeof p->next_resize, CODE);
     }
@@ -80,9 +80,9 @@ growth ft_need_rehash(policy *p, size_t buckets, size_t elements, size_t more)
                                                                           more);
 }
 
-/* ---- streams. Whoever takes from one does so in the order of the run, as from C's (stdio.c); what
- * is put into one that somebody takes from comes before that. Each call that does either opens a
- * sentry; the buffer (bits/basic_ios.h) is what two streams may share. */
+/* ---- streams. Threads take from a stream in the order of the run, as from C's (files/stdio.c);
+ * content that is put into one comes before it is taken. Each such call opens a sentry. Two streams
+ * may share a buffer (bits/basic_ios.h). */
 
 enum { BASE_OFFSET = -3, BUFFER = 232 };
 
@@ -92,7 +92,7 @@ static void *buffer_of(void *stream)
     return *(void **)((char *)stream + table[BASE_OFFSET] + BUFFER);
 }
 
-/* The turn goes on: what follows is done before others come. */
+/* The turn goes on: no other thread runs before the call is done. */
 static void pass_buffer(void *buffer, uint32_t flags, const void *pc)
 {
     ft_rt_thread *self = buffer ? ft_rt_enter() : NULL;
@@ -270,7 +270,7 @@ enum { STATUS = 16, READY = 1 }; /* in the state; bits/atomic_futex.h */
 static void (*make_ready)(void *);
 static __thread const void *ready_from; /* where the thread said so, the last time */
 
-/* Nobody is left who could ask: the step is one of the thread's own memory then. */
+/* No other thread has the future any more: the step is on memory of the thread alone. */
 static void say_ready(const at_end *promise)
 {
     bool wanted = promise->owners && promise->owners->uses > 0;

@@ -72,7 +72,7 @@ static void text(char *to, const void *pc)
 #define ANSWERS_ONE(name, parameters, arguments, to)                                               \
     ANSWERS(int, name, parameters, arguments, !got, ONE(to))
 
-/* ---- threads and what they are made with */
+/* ---- threads and their attributes */
 
 ANSWERS_ONE(pthread_key_create, (pthread_key_t * key, void (*end)(void *)), (key, end), key)
 

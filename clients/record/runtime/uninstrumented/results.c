@@ -36,8 +36,8 @@ static void wide_text(const wchar_t *s, const void *pc)
     reads(s, (__real_wcslen(s) + 1) * sizeof *s, pc);
 }
 
-/* ---- words of a text. What is written is looked at when the next hook comes: so the function runs
- * before the first of several writes is told. */
+/* ---- words of a text. A write's value is read at the next hook, so the function runs before the
+ * first of several writes is recorded. */
 
 /* Looks for the end of the word at its beginning; returns where it is to be cut, NULL: the text
  * ends there. */
