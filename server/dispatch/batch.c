@@ -10,6 +10,14 @@
 #define UNSTORED_MOST ((uint64_t)30000)
 #define GROWTH        4 /* ... but is no more than so many times the one before */
 
+bool ft_batch_is_sound(const ft_batch *batch)
+{
+    if (!batch->tasks) return batch->count == 0 && batch->token == 0;
+    return batch->count > 0 && batch->count <= FT_BATCH_MAX && batch->own <= batch->count &&
+           batch->next <= batch->count && batch->token != 0 &&
+           (batch->kind == FT_KIND_PLAN || batch->kind == FT_KIND_SOLVE);
+}
+
 void ft_batch_clear(ft_batch *batch)
 {
     free(batch->tasks);
@@ -87,6 +95,7 @@ void ft_batch_lost(ft_worker *worker, ft_death death, const char *text)
 {
     ft_batch *batch = &worker->batch;
     if (!batch->tasks) return;
+    assert(ft_batch_is_sound(batch));
     ft_batch_flush(worker);
     ft_project_end(worker);
     int64_t task = batch->next < batch->own ? ft_batch_task(batch, batch->next) : 0;
@@ -108,6 +117,8 @@ static void send_request(ft_worker *worker, const ft_job *job)
 {
     ft_batch *batch = &worker->batch;
     bool plan = batch->kind == FT_KIND_PLAN;
+    assert(ft_batch_is_sound(batch) && batch->tasks && batch->next == 0);
+    assert(strcmp(worker->loaded, batch->trace) == 0 && strcmp(job->id, batch->job) == 0);
     char *spec = json_dumps(job->spec, JSON_COMPACT);
     ft_strbuf request = {0}, frame = {0};
     ft_strbuf_printf(&request,
@@ -117,7 +128,7 @@ static void send_request(ft_worker *worker, const ft_job *job)
     if (!plan) ft_strbuf_puts(&request, ",\"tasks\":");
     if (!plan) ft_strbuf_puts(&request, batch->tasks);
     ft_strbuf_puts(&request, "}");
-    worker->state = FT_WORKER_WORKING;
+    ft_worker_enter(worker, FT_WORKER_WORKING);
     batch->started = batch->turn = uv_now(worker->dispatch->loop);
     ft_batch_limit(worker, 0);
     ft_wire_frame_bytes(&frame, plan ? FT_WIRE_PLAN : FT_WIRE_SOLVE, request.text, request.len);
@@ -136,7 +147,7 @@ void ft_batch_finish(ft_worker *worker)
     if (worker->paused) ft_worker_resume(worker);
 }
 
-/* Nothing was asked yet, or what was asked is of no use any more: back without blame. */
+/* The tasks were not begun, or are no longer wanted: they go back without blame. */
 static void withdraw(ft_worker *worker)
 {
     ft_batch_lost(worker, FT_DEATH_STOPPED, "the job has ended");
@@ -203,7 +214,7 @@ static void on_trace(void *data, const ft_error *err, json_t *meta)
 
 void ft_batch_load(ft_worker *worker)
 {
-    worker->state = FT_WORKER_LOADING;
+    ft_worker_enter(worker, FT_WORKER_LOADING);
     worker->sending = true;
     worker->loaded[0] = '\0';
     ft_worker_limit_trace(worker, 0);
@@ -284,7 +295,7 @@ void ft_batch_on_committed(void *data, const ft_error *err, json_t *result)
         ft_errand_end(errand);
         return;
     }
-    /* The worker's fault or the store's: either way the task has no result and its lease ends. */
+    /* Whether the worker or the store is at fault: the task has no result, and its lease ends. */
     bool store = err->code == FT_IO || err->code == FT_FULL;
     ft_death death = store ? FT_DEATH_STOPPED : FT_DEATH_MALFORMED;
     char text[320];
@@ -330,7 +341,7 @@ void ft_batch_on_witness(ft_worker *worker, const ft_wire_frame *frame)
     ft_strbuf_add(&batch->witness, (const char *)frame->payload, frame->length);
 }
 
-/* Its record goes to the store as it is: most of what a worker writes, and of a job's data. */
+/* The record goes to the store as it is: records are most of what workers write and jobs store. */
 void ft_batch_on_verdict(ft_worker *worker, const ft_wire_frame *frame)
 {
     ft_record_members record;
@@ -351,9 +362,10 @@ void ft_batch_on_verdict(ft_worker *worker, const ft_wire_frame *frame)
         ft_worker_die(worker, FT_DEATH_MALFORMED, "a verdict for another task than the next one");
         return;
     }
+    assert(ft_batch_is_sound(batch));
     ft_batch_limit(worker, 0);
     if (batch->next >= batch->own) {
-        /* Begun before it knew that somebody else has the task now. */
+        /* It had begun the task before it was recalled; another worker has it now. */
         batch->next++;
         ft_strbuf_clear(&batch->witness);
         ft_dispatch_count(worker->dispatch, FT_METRIC_FENCED);
@@ -376,6 +388,7 @@ static void adapt(ft_worker *worker)
     double task_ms = (double)took / (double)batch->next;
     job->task_ms = job->task_ms > 0 ? (job->task_ms + task_ms) / 2 : task_ms;
     double fit = job->task_ms > 0 ? BATCH_MS / job->task_ms : FT_BATCH_MAX;
+    assert(job->batch >= 1 && job->batch <= FT_BATCH_MAX);
     uint32_t most = job->batch * GROWTH < FT_BATCH_MAX ? job->batch * GROWTH : FT_BATCH_MAX;
     job->batch = fit < 1 ? 1 : fit < most ? (uint32_t)fit : most;
 }

@@ -1,5 +1,4 @@
 /* Which tasks are whose: leased, stolen, renewed. batch.c does the work. */
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +77,7 @@ static void use_lease(ft_errand *errand, ft_job *job, const json_t *lease)
     if (job && empty) put_off(job, lease);
     if (!fresh) return;
     ft_project_end(worker);
-    worker->state = FT_WORKER_IDLE;
+    ft_worker_enter(worker, FT_WORKER_IDLE);
 }
 
 static void on_leased(void *data, const ft_error *err, json_t *lease)
@@ -99,7 +98,8 @@ static void on_leased(void *data, const ft_error *err, json_t *lease)
 /* The worker belongs to the job from here on. */
 static ft_errand *lease_errand(ft_worker *worker, ft_job *job)
 {
-    worker->state = FT_WORKER_LEASING;
+    assert(ft_worker_is_sound(worker) && worker->state == FT_WORKER_IDLE);
+    ft_worker_enter(worker, FT_WORKER_LEASING);
     worker->busy_since = worker->heard = uv_now(worker->dispatch->loop);
     ft_project_begin(worker, job);
     ft_watch_start(worker->dispatch);
@@ -112,6 +112,7 @@ void ft_batch_lease(ft_worker *worker, ft_job *job)
 {
     ft_dispatch *dispatch = worker->dispatch;
     /* The rest of a job is shared out rather than left to one worker. */
+    assert(dispatch->worker_count > 1 && job->batch >= 1);
     uint64_t share = job->ready / (dispatch->worker_count - 1), most = job->batch;
     if (most > share) most = share > 0 ? share : 1;
     job->ready -= most < job->ready ? most : job->ready;
@@ -145,7 +146,8 @@ void ft_batch_steal(ft_worker *thief, ft_worker *from, size_t count)
 {
     ft_batch *batch = &from->batch;
     ft_job *job = ft_job_find(from->dispatch, batch->job);
-    assert(job && count > 0 && batch->next + count < batch->own);
+    assert(job && thief != from && ft_batch_is_sound(batch));
+    assert(count > 0 && batch->next + count < batch->own); /* the one at hand stays */
     ft_errand *errand = lease_errand(thief, job);
     errand->token = batch->token;
     errand->json = json_array();

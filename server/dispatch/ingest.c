@@ -175,7 +175,7 @@ void ft_ingest_start(ft_worker *worker)
     upload->again = upload->given = false;
     upload->rounds = 0;
     worker->upload = upload;
-    worker->state = FT_WORKER_INGESTING;
+    ft_worker_enter(worker, FT_WORKER_INGESTING);
     worker->busy_since = worker->heard = uv_now(dispatch->loop);
     ft_watch_start(dispatch);
     worker->loaded[0] = '\0';

@@ -1,19 +1,20 @@
-/* What the files of the dispatcher share: its state, worker slots, jobs in progress, uploads.
+/* Private to the dispatcher: its state, worker slots, jobs in progress, uploads.
  *
  *   worker.c   a worker's process: start, frames in and out, time limits, death, restart
  *   batch.c    plan and solve tasks: lease, load the trace, request, answers
  *   plan.c     the answer to a plan task
- *   results.c  verdicts on their way to the store, some at a time
- *   watch.c    what the supervisor looks at every tick: slow, silent and large workers
- *   projects.c whose jobs they are: fairness and limits
+ *   results.c  verdicts on their way to the store, several at a time
+ *   watch.c    the supervisor: kills silent and large workers, lets idle ones steal from slow ones
+ *   projects.c the projects of the jobs: fairness and limits
  *   ingest.c   uploads
  *   summary.c  summaries of traces
  *   jobs.c     jobs in progress, watches, cancelling, time budgets
- *   look.c     what is shown: workers, load, metrics
- *   dispatch.c opening, closing, choosing who does what next */
+ *   look.c     the state for the API: workers, load, metrics
+ *   dispatch.c opening, closing, choosing the next work of each worker */
 #ifndef FT_DISPATCH_INTERNAL_H
 #define FT_DISPATCH_INTERNAL_H
 
+#include "base/contract.h"
 #include "base/memory.h"
 #include "dispatch/death.h"
 #include "dispatch/dispatch.h"
@@ -44,6 +45,8 @@ typedef enum ft_worker_state {
         FT_WORKER_STATES
 } ft_worker_state;
 const char *ft_worker_state_name(ft_worker_state state);
+/* Whether a worker may go from one state to the other. */
+bool ft_worker_state_may(ft_worker_state from, ft_worker_state to);
 
 typedef struct ft_process ft_process; /* worker.c */
 typedef struct ft_project ft_project;
@@ -58,8 +61,8 @@ typedef struct ft_batch_item {
     ft_span check, key;
 } ft_batch_item;
 
-/* The tasks a worker has: valid from the lease on, empty (tasks NULL) otherwise. The first `own` of
- * them are its own, the rest was given to another worker. */
+/* The tasks that a worker has leased: valid from the lease on, empty (tasks NULL) otherwise. The
+ * first `own` are still its own, the others were given to another worker. */
 typedef struct ft_batch {
     char job[FT_JOB_ID], trace[FT_HASH];
     ft_task_kind kind;
@@ -280,6 +283,11 @@ void ft_dispatch_wake(ft_dispatch *dispatch, uint64_t at);
 
 /* ---- worker.c -------------------------------------------------------------------------------- */
 
+/* Changes the state; the change must be one of the table in worker.c. */
+void ft_worker_enter(ft_worker *worker, ft_worker_state state);
+/* The invariant, in constant time: a process in every state but down; the batch, upload and summary
+ * that the state needs, and the job and project of what it does. */
+bool ft_worker_is_sound(const ft_worker *worker);
 void ft_worker_init(ft_worker *worker, ft_dispatch *dispatch, unsigned index, bool ingests);
 void ft_worker_start(ft_worker *worker);
 int ft_worker_pid(const ft_worker *worker);         /* of one that has a process */
@@ -319,6 +327,8 @@ void ft_batch_lost(ft_worker *worker, ft_death death, const char *text);
 void ft_batch_give_back(ft_dispatch *dispatch, const char *job, uint64_t token, int64_t task,
                         ft_death death, const char *text, const ft_worker *worker);
 void ft_batch_clear(ft_batch *batch);
+/* The invariant, in constant time: counts in order, a token and tasks together. */
+bool ft_batch_is_sound(const ft_batch *batch);
 /* Starts the time of its next answer anew, with so much that the worker is not listened to. */
 void ft_batch_limit(ft_worker *worker, uint64_t more_ms);
 int64_t ft_batch_task(const ft_batch *batch, size_t index);

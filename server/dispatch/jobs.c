@@ -139,6 +139,8 @@ static void list_job(ft_dispatch *dispatch, ft_job *job)
 
 ft_job *ft_job_add(ft_dispatch *dispatch, const json_t *row, ft_job_state state)
 {
+    FT_REQUIRE(!ft_job_state_final(state));
+    assert(!ft_job_find(dispatch, json_string_value(json_object_get(row, "job"))));
     ft_job *job = ft_calloc(1, sizeof *job);
     job->dispatch = dispatch;
     job->state = state;
@@ -171,6 +173,7 @@ static void job_remove(ft_job *job)
     at = &job->dispatch->buckets[bucket_of(job->id)];
     while (*at != job) at = &(*at)->chain;
     *at = job->chain;
+    assert(job->dispatch->job_count > 0);
     job->dispatch->job_count--;
     ft_project_leave(job->dispatch, job->project);
     uv_close((uv_handle_t *)&job->deadline, on_job_closed);
@@ -214,6 +217,7 @@ void ft_job_changed(ft_dispatch *dispatch, const json_t *change)
     if (dispatch->closing || !id || !name || !ft_job_state_parse(name, &state)) return;
     ft_job *job = ft_job_find(dispatch, id);
     if (job) {
+        assert(!ft_job_state_final(job->state)); /* a final state ends its being in progress */
         job->state = state;
         job->ready = (uint64_t)json_integer_value(json_object_get(change, "ready"));
         if (ft_job_state_final(state)) job_end(dispatch, job, state);
@@ -250,6 +254,7 @@ static void on_expired(void *data, const ft_error *err, json_t *result)
 
 void ft_job_expire(ft_job *job, const char *text)
 {
+    FT_REQUIRE(text);
     job->expired = true;
     ft_errand *errand = ft_errand_new(job->dispatch, NULL);
     snprintf(errand->job, sizeof errand->job, "%s", job->id);
@@ -268,11 +273,13 @@ static void on_deadline(uv_timer_t *timer)
 
 uint64_t ft_job_spent(const ft_job *job)
 {
+    assert(!job->running || uv_now(job->dispatch->loop) >= job->clock);
     return job->spent_ms + (job->running ? uv_now(job->dispatch->loop) - job->clock : 0);
 }
 
 void ft_job_begin(ft_job *job)
 {
+    assert(job->running < job->dispatch->worker_count);
     if (job->running++ > 0) return;
     job->clock = uv_now(job->dispatch->loop);
     uint64_t left = job->job_ms > job->spent_ms ? job->job_ms - job->spent_ms : 0;
@@ -281,6 +288,7 @@ void ft_job_begin(ft_job *job)
 
 void ft_job_end(ft_job *job)
 {
+    assert(job->running > 0);
     if (job->running > 1) {
         job->running--;
         return;

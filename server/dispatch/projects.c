@@ -1,4 +1,3 @@
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +97,7 @@ static void forget_if_over(ft_dispatch *dispatch, ft_project *project)
 {
     if (project->jobs || project->running || project->fresh_ms) return;
     ft_project **at = &dispatch->projects;
-    while (*at != project) at = &(*at)->next;
+    while (*at != project) at = &(*at)->next; /* it is in the list */
     *at = project->next;
     free(project->name);
     free(project);
@@ -141,7 +140,7 @@ bool ft_project_may_run(const ft_project *project)
 
 void ft_project_begin(ft_worker *worker, ft_job *job)
 {
-    assert(!worker->project);
+    assert(!worker->project && worker->job[0] == '\0');
     worker->project = job->project;
     worker->accounted = uv_now(worker->dispatch->loop);
     snprintf(worker->job, sizeof worker->job, "%s", job->id);
@@ -153,6 +152,7 @@ void ft_project_account(ft_worker *worker, ft_job *job)
 {
     uint64_t now = uv_now(worker->dispatch->loop), ms = now - worker->accounted;
     if (!worker->project) return;
+    assert(now >= worker->accounted && (!job || job->project == worker->project));
     worker->accounted = now;
     worker->project->served += ms;
     worker->project->fresh_ms += ms;

@@ -111,7 +111,7 @@ void ft_summary_ask(ft_worker *worker)
 {
     json_t *request = json_pack("{s:I, s:s}", "token", (json_int_t)worker->summary->token, "trace",
                                 worker->summary->trace);
-    worker->state = FT_WORKER_WORKING;
+    ft_worker_enter(worker, FT_WORKER_WORKING);
     ft_worker_limit_trace(worker, worker->loaded_bytes);
     ft_worker_send_json(worker, FT_WIRE_SUMMARIZE, request);
     json_decref(request);

@@ -72,7 +72,7 @@ static void on_hello(ft_worker *worker, const json_t *message)
     worker->heartbeats = json_is_true(json_object_get(message, "heartbeats"));
     ft_log(FT_LOG_DEBUG, "worker ready", "worker=%u pid=%d version=%s", worker->index,
            uv_process_get_pid(&worker->process->handle), worker->version);
-    worker->state = FT_WORKER_IDLE;
+    ft_worker_enter(worker, FT_WORKER_IDLE);
     ft_worker_limit(worker, 0);
     ft_dispatch_pump(worker->dispatch);
 }
@@ -142,6 +142,60 @@ static void on_frame(ft_worker *worker, const ft_wire_frame *frame)
                   STATES[worker->state]);
 }
 
+/* ---- States ---------------------------------------------------------------------------------- */
+
+#define TO(state) (1u << FT_WORKER_##state)
+
+/* A worker that loads a trace may find its job gone, one that leases may get nothing. */
+static const unsigned NEXT[FT_WORKER_STATES] = {
+    [FT_WORKER_DOWN] = TO(DOWN) | TO(STARTING),
+    [FT_WORKER_STARTING] = TO(IDLE) | TO(DOWN),
+    [FT_WORKER_IDLE] =
+        TO(IDLE) | TO(LEASING) | TO(LOADING) | TO(WORKING) | TO(INGESTING) | TO(DOWN),
+    [FT_WORKER_LEASING] = TO(IDLE) | TO(LOADING) | TO(WORKING) | TO(DOWN),
+    [FT_WORKER_LOADING] = TO(WORKING) | TO(IDLE) | TO(DOWN),
+    [FT_WORKER_WORKING] = TO(IDLE) | TO(DOWN),
+    [FT_WORKER_INGESTING] = TO(IDLE) | TO(DOWN),
+};
+#undef TO
+
+bool ft_worker_state_may(ft_worker_state from, ft_worker_state to)
+{
+    FT_REQUIRE(from < FT_WORKER_STATES && to < FT_WORKER_STATES);
+    return NEXT[from] & 1u << to;
+}
+
+void ft_worker_enter(ft_worker *worker, ft_worker_state state)
+{
+    assert(ft_worker_state_may(worker->state, state));
+    worker->state = state;
+}
+
+bool ft_worker_is_sound(const ft_worker *worker)
+{
+    bool leased = worker->batch.tasks != NULL;
+    if ((worker->state == FT_WORKER_DOWN) != (worker->process == NULL)) return false;
+    if (worker->process && worker->process->worker != worker) return false;
+    if (!ft_batch_is_sound(&worker->batch)) return false;
+    switch (worker->state) {
+    case FT_WORKER_DOWN:
+    case FT_WORKER_STARTING:
+    case FT_WORKER_IDLE:
+        return !leased && !worker->upload && !worker->summary && !worker->project;
+    case FT_WORKER_LEASING:
+        return !leased && !worker->upload && !worker->summary && worker->project;
+    case FT_WORKER_LOADING:
+    case FT_WORKER_WORKING:
+        return !worker->upload && leased != (worker->summary != NULL) &&
+               leased == (worker->project != NULL);
+    case FT_WORKER_INGESTING:
+        return worker->upload && !leased && !worker->summary;
+    case FT_WORKER_STATES:
+        break;
+    }
+    return false;
+}
+
 static void take_frames(ft_process *process)
 {
     ft_wire_frame frame;
@@ -155,6 +209,7 @@ static void take_frames(ft_process *process)
         }
         if (!have) return;
         process->worker->heard = uv_now(process->dispatch->loop);
+        assert(ft_worker_is_sound(process->worker));
         on_frame(process->worker, &frame);
     }
 }
@@ -164,7 +219,9 @@ static void take_frames(ft_process *process)
 static void on_closed(uv_handle_t *handle)
 {
     ft_process *process = handle->data;
+    assert(process->open > 0);
     if (--process->open > 0) return;
+    assert(!process->worker);
     ft_dispatch *dispatch = process->dispatch;
     ft_wire_decoder_release(&process->decoder);
     free(process);
@@ -179,6 +236,7 @@ static void close_handle(uv_handle_t *handle)
 /* Lets a process go: nothing of it is heard any more. */
 static void detach(ft_process *process)
 {
+    assert(process->worker && process->worker->process == process);
     process->worker->process = NULL;
     process->worker = NULL;
     close_handle((uv_handle_t *)&process->in);
@@ -303,6 +361,7 @@ static void keep_words(ft_worker *worker, const char *bytes, size_t length)
         bool plain = (c >= ' ' && c < 127) || c == '\n' || c == '\t';
         worker->words[have - drop + i] = plain ? c : '?';
     }
+    assert(have - drop + length <= FT_WORDS_MOST);
     worker->words[have - drop + length] = '\0';
 }
 
@@ -364,6 +423,7 @@ static void back_off(ft_worker *worker);
 void ft_worker_start(ft_worker *worker)
 {
     ft_dispatch *dispatch = worker->dispatch;
+    assert(!worker->process && worker->state == FT_WORKER_DOWN && !dispatch->closing);
     ft_process *process = ft_calloc(1, sizeof *process);
     process->dispatch = dispatch;
     process->worker = worker;
@@ -380,7 +440,7 @@ void ft_worker_start(ft_worker *worker)
     worker->words[0] = '\0';
     if (result == 0) {
         worker->last_pid = uv_process_get_pid(&process->handle);
-        worker->state = FT_WORKER_STARTING;
+        ft_worker_enter(worker, FT_WORKER_STARTING);
         ft_worker_limit(worker, HELLO_MS);
         return;
     }
@@ -409,7 +469,7 @@ static void back_off(ft_worker *worker)
         ms = (uint64_t)BACKOFF_MS << doublings;
         if (ms > BACKOFF_MAX) ms = BACKOFF_MAX;
     }
-    worker->state = FT_WORKER_DOWN;
+    ft_worker_enter(worker, FT_WORKER_DOWN);
     uv_timer_start(&worker->respawn, on_respawn, ms, 0);
 }
 
@@ -425,6 +485,7 @@ static void count_death(ft_worker *worker, ft_death death)
 void ft_worker_die(ft_worker *worker, ft_death death, const char *format, ...)
 {
     char detail[256], text[320];
+    FT_REQUIRE(worker->process && death < FT_DEATHS);
     va_list args;
     va_start(args, format);
     vsnprintf(detail, sizeof detail, format, args);
@@ -443,11 +504,12 @@ void ft_worker_die(ft_worker *worker, ft_death death, const char *format, ...)
     worker->loaded[0] = '\0';
     worker->sending = worker->paused = false;
     if (!worker->dispatch->closing) back_off(worker);
-    worker->state = FT_WORKER_DOWN;
+    ft_worker_enter(worker, FT_WORKER_DOWN);
     ft_batch_lost(worker, death, text);
     ft_project_end(worker); /* of one that died while its tasks were being leased */
     ft_ingest_lost(worker, death, text);
     ft_summary_lost(worker, death, text);
+    assert(ft_worker_is_sound(worker)); /* no work is left with it */
     ft_dispatch_pump(worker->dispatch);
 }
 
@@ -480,7 +542,8 @@ void ft_worker_limit_trace(ft_worker *worker, uint64_t bytes)
 void ft_worker_idle(ft_worker *worker)
 {
     ft_worker_limit(worker, 0);
-    worker->state = FT_WORKER_IDLE;
+    ft_worker_enter(worker, FT_WORKER_IDLE);
+    assert(ft_worker_is_sound(worker));
     worker->words[0] = '\0';
     worker->young_deaths = 0;
     free(worker->progress);
@@ -500,6 +563,7 @@ static void on_written(uv_write_t *write, int status)
 
 void ft_worker_send(ft_worker *worker, ft_strbuf *frames, void (*sent)(ft_worker *worker))
 {
+    FT_REQUIRE(worker->process && frames->len > 0);
     sending *s = ft_calloc(1, sizeof *s);
     if (worker->state != FT_WORKER_WORKING) worker->heard = uv_now(worker->dispatch->loop);
     uv_buf_t buf = uv_buf_init(NULL, 0);
@@ -546,6 +610,7 @@ bool ft_worker_busy(const ft_worker *worker)
 
 void ft_worker_pause(ft_worker *worker)
 {
+    FT_REQUIRE(worker->process);
     worker->paused = true;
     uv_read_stop((uv_stream_t *)&worker->process->out);
 }
@@ -553,6 +618,7 @@ void ft_worker_pause(ft_worker *worker)
 void ft_worker_resume(ft_worker *worker)
 {
     ft_process *process = worker->process;
+    FT_REQUIRE(process);
     worker->paused = false;
     worker->heard = uv_now(worker->dispatch->loop);
     if (!process->ended) uv_read_start((uv_stream_t *)&process->out, on_allocate, on_read);

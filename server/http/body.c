@@ -1,5 +1,4 @@
-/* Request bodies on their way from the parser to the sink of a handler. */
-#include <assert.h>
+/* Request bodies, from the parser to the sink of a handler. */
 #include <string.h>
 
 #include "http/internal.h"
@@ -54,6 +53,7 @@ static bool give(ft_connection *connection, const char *bytes, size_t length)
         too_long(connection, "after decoding", request->limits.decoded);
         return false;
     }
+    assert(request->body == FT_BODY_TAKEN && request->decoded <= request->limits.decoded);
     request->in_callback++;
     request->sink.data(request->sink.context, request, bytes, length);
     ft_request_leave(request);
@@ -104,6 +104,7 @@ static void discard(ft_connection *connection)
 bool ft_body_deliver(ft_connection *connection)
 {
     ft_http_request *request = connection->request;
+    assert(connection->span_len > 0);
     if (!connection->span_pushed) request->sent += connection->span_len;
     if (request->body != FT_BODY_TAKEN) {
         connection->span_pushed = false;
@@ -131,6 +132,7 @@ bool ft_body_finish(ft_connection *connection)
         return true;
     }
     bool taken = request->body == FT_BODY_TAKEN;
+    assert(request->body != FT_BODY_ENDED && connection->span_len == 0);
     request->body = FT_BODY_ENDED;
     if (!taken) return true;
     request->in_callback++;

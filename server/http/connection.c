@@ -1,5 +1,4 @@
-/* Connections: reading, writing, timing, closing, and the order of it all (step). */
-#include <assert.h>
+/* Connections: reading, writing, timing, closing, and the order of these (step). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +12,45 @@ typedef struct write_request {
 } write_request;
 
 #define RATE_GRACE_MS 60000 /* a body may be slow in its first minute */
+
+/* ---- Phases ---------------------------------------------------------------------------------- */
+
+#define TO(phase) (1u << FT_PHASE_##phase)
+
+/* HEAD to IDLE: a refused head. HEAD and BODY to ANSWER: the message has ended. */
+static const unsigned NEXT[FT_PHASES] = {
+    [FT_PHASE_IDLE] = TO(IDLE) | TO(HEAD) | TO(ANSWER) | TO(LINGER) | TO(CLOSED),
+    [FT_PHASE_HEAD] = TO(BODY) | TO(ANSWER) | TO(IDLE) | TO(CLOSED),
+    [FT_PHASE_BODY] = TO(ANSWER) | TO(IDLE) | TO(CLOSED),
+    [FT_PHASE_ANSWER] = TO(ANSWER) | TO(IDLE) | TO(CLOSED),
+    [FT_PHASE_LINGER] = TO(CLOSED),
+    [FT_PHASE_CLOSED] = 0,
+};
+#undef TO
+
+void ft_connection_enter(ft_connection *connection, ft_phase phase)
+{
+    FT_REQUIRE(phase < FT_PHASES);
+    assert(NEXT[connection->phase] & 1u << phase);
+    connection->phase = phase;
+}
+
+static bool input_is_sound(const ft_connection *c)
+{
+    if (!c->in) return c->in_len == 0 && c->in_pos == 0 && c->span_len == 0;
+    if (c->in_pos > c->in_scanned || c->in_scanned > c->in_len || c->in_len > FT_HTTP_BUFFER)
+        return false;
+    return c->span_len == 0 || (c->span >= c->in && c->span + c->span_len <= c->in + c->in_len);
+}
+
+bool ft_connection_is_sound(const ft_connection *c)
+{
+    bool serves =
+        c->phase == FT_PHASE_HEAD || c->phase == FT_PHASE_BODY || c->phase == FT_PHASE_ANSWER;
+    if (c->request && c->request->connection != c) return false;
+    if (!c->request && (serves || c->span_len > 0 || c->drained)) return false;
+    return input_is_sound(c) && (!c->span_pushed || c->span_len > 0);
+}
 
 /* ---- Closing --------------------------------------------------------------------------------- */
 
@@ -29,8 +67,10 @@ static void give_buffer_back(ft_connection *connection)
 static void on_handle_closed(uv_handle_t *handle)
 {
     ft_connection *connection = handle->data;
+    assert(connection->handles > 0 && connection->phase == FT_PHASE_CLOSED);
     if (--connection->handles) return;
     ft_http *http = connection->http;
+    assert(!connection->request && connection->writing == 0 && http->stats.open > 0);
     if (connection->next) connection->next->previous = connection->previous;
     if (connection->previous)
         connection->previous->next = connection->next;
@@ -50,6 +90,7 @@ void ft_connection_drained(ft_connection *connection, bool ok)
     if (!drained) return;
     connection->drained = NULL;
     ft_http_request *request = connection->request;
+    assert(request && request->streaming);
     request->in_callback++;
     drained(connection->drained_data, request, ok);
     ft_request_leave(request);
@@ -75,7 +116,7 @@ static void let_go(ft_connection *connection)
 void ft_connection_close(ft_connection *connection)
 {
     if (connection->phase == FT_PHASE_CLOSED) return;
-    connection->phase = FT_PHASE_CLOSED;
+    ft_connection_enter(connection, FT_PHASE_CLOSED);
     uv_close(&connection->io.handle, on_handle_closed);
     uv_close((uv_handle_t *)&connection->timer, on_handle_closed);
     let_go(connection);
@@ -87,6 +128,8 @@ static void on_written(uv_write_t *write, int status)
 {
     write_request *done = (write_request *)write;
     ft_connection *connection = done->connection;
+    assert(connection->writing >= done->length);
+    assert(connection->http->stats.unsent >= done->length);
     connection->writing -= done->length;
     connection->http->stats.unsent -= done->length;
     connection->moved = uv_now(connection->http->loop);
@@ -142,6 +185,7 @@ void ft_connection_answered(ft_connection *connection)
 void ft_connection_refuse(ft_connection *connection, const ft_http_problem *problem)
 {
     ft_http_request *request = connection->request;
+    FT_REQUIRE(request && problem->status >= 400);
     bool owed_by_handler =
         request->dispatched && request->body != FT_BODY_TAKEN && !request->answered;
     connection->last = true;
@@ -167,6 +211,7 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
         connection->in = http->spare ? http->spare : ft_alloc(FT_HTTP_BUFFER);
         http->spare = NULL;
     }
+    assert(connection->in_len < FT_HTTP_BUFFER); /* a full buffer is not read into */
     size_t room = FT_HTTP_BUFFER - connection->in_len;
     *buffer = uv_buf_init(connection->in + connection->in_len, (unsigned)room);
 }
@@ -193,6 +238,7 @@ static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
         if (connection->request && connection->message_complete)
             ft_request_tell_gone(connection->request);
     } else {
+        assert((size_t)got <= FT_HTTP_BUFFER - connection->in_len);
         connection->in_len += (size_t)got;
         connection->http->stats.bytes_in += (uint64_t)got;
         connection->moved = uv_now(connection->http->loop);
@@ -255,7 +301,7 @@ static bool too_slow(const ft_connection *connection)
            connection->request->sent * 1000 < connection->http->limits.body_rate * elapsed;
 }
 
-/* How long the present state may last, 0: for ever. */
+/* How long the current phase may last, 0: without limit. */
 static uint64_t patience(const ft_connection *connection)
 {
     const ft_http_limits *limits = &connection->http->limits;
@@ -275,7 +321,7 @@ static uint64_t patience(const ft_connection *connection)
     return 0;
 }
 
-/* A head and a lingering end have one deadline; everything else may last while bytes flow. */
+/* A head and a lingering end have one deadline; every other phase may last while bytes flow. */
 static void adjust_timer(ft_connection *connection)
 {
     ft_phase phase = connection->phase;
@@ -295,12 +341,13 @@ static void adjust_timer(ft_connection *connection)
         uv_timer_stop(&connection->timer);
 }
 
-/* ---- The order of it all --------------------------------------------------------------------- */
+/* ---- The order of steps ---------------------------------------------------------------------- */
 
 static void dispatch(ft_connection *connection)
 {
     ft_http_request *request = connection->request;
     ft_http *http = connection->http;
+    assert(!request->dispatched && !request->started && connection->head_complete);
     request->number = ++http->stats.requests;
     request->dispatched = true;
     request->began = uv_now(http->loop);
@@ -319,10 +366,11 @@ static void dispatch(ft_connection *connection)
 static void finish_request(ft_connection *connection)
 {
     ft_http_request *request = connection->request;
+    assert(request->answered && connection->span_len == 0);
     connection->request = NULL;
     request->connection = NULL;
     ft_request_settle(request);
-    connection->phase = FT_PHASE_IDLE;
+    ft_connection_enter(connection, FT_PHASE_IDLE);
 }
 
 static void on_shutdown(uv_shutdown_t *shutdown, int status)
@@ -342,7 +390,7 @@ static bool linger(ft_connection *connection)
     }
     uv_shutdown_t *shutdown = ft_calloc(1, sizeof *shutdown);
     if (uv_shutdown(shutdown, &connection->io.stream, on_shutdown) != 0) free(shutdown);
-    connection->phase = FT_PHASE_LINGER;
+    ft_connection_enter(connection, FT_PHASE_LINGER);
     return true;
 }
 
@@ -363,7 +411,7 @@ static bool read_on(ft_connection *connection)
 {
     if (!connection->request) {
         connection->request = ft_request_new(connection);
-        connection->phase = FT_PHASE_HEAD;
+        ft_connection_enter(connection, FT_PHASE_HEAD);
         ft_parser_begin(connection);
     }
     if (!ft_parser_feed(connection)) return true;
@@ -385,7 +433,7 @@ static bool step_request(ft_connection *connection, bool *again)
         return true;
     }
     if (!connection->message_complete) return false;
-    connection->phase = FT_PHASE_ANSWER;
+    ft_connection_enter(connection, FT_PHASE_ANSWER);
     *again = request->body != FT_BODY_ENDED && ft_body_finish(connection);
     return true;
 }
@@ -420,6 +468,7 @@ static bool step(ft_connection *connection)
 void ft_connection_pump(ft_connection *connection)
 {
     if (connection->pumping || connection->phase == FT_PHASE_CLOSED) return;
+    assert(ft_connection_is_sound(connection));
     connection->pumping = true;
     connection->yielded = false;
     if (too_slow(connection)) {
@@ -428,6 +477,7 @@ void ft_connection_pump(ft_connection *connection)
     }
     while (step(connection)) {
     }
+    assert(ft_connection_is_sound(connection));
     connection->pumping = false;
     adjust_reading(connection);
     adjust_timer(connection);
@@ -454,6 +504,7 @@ static ft_connection *connection_new(ft_http *http, bool pipe)
     http->connections = connection;
     http->stats.connections++;
     http->stats.open++;
+    assert(http->stats.open <= http->limits.connections + FT_HTTP_TURNED_AWAY);
     return connection;
 }
 
@@ -469,15 +520,15 @@ static void turn_away(ft_connection *connection)
                  connection->http->limits.connections);
 }
 
-/* One that waits for its client, and has not heard of it for a while. */
+/* It waits for its client, which has been silent for a while. */
 static bool is_stalled(const ft_connection *c, uint64_t now)
 {
     bool ours = c->phase == FT_PHASE_CLOSED || (c->phase == FT_PHASE_ANSWER && !c->writing);
     return !ours && now - c->moved >= FT_HTTP_STALLED_MS;
 }
 
-/* All places are taken: whoever has kept one waiting for longest gives it up, so that a crowd of
- * slow clients keeps nobody else out. */
+/* At the limit, the connection that has stalled for longest is closed in favour of the new one, so
+ * that a crowd of slow clients does not keep others out. */
 static bool displace(ft_http *http)
 {
     ft_connection *longest = NULL;

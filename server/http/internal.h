@@ -1,17 +1,19 @@
-/* What the files of server/http share: servers, connections, requests. */
+/* Private to server/http: servers, connections, requests. */
 #ifndef FT_HTTP_INTERNAL_H
 #define FT_HTTP_INTERNAL_H
 
 #include <llhttp.h>
 
+#include "base/contract.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "http/decode.h"
 #include "http/guard.h"
 #include "http/http.h"
 
-#define FT_HTTP_BUFFER    (64u << 10) /* input of a connection */
-#define FT_HTTP_DISCARD   (64u << 10) /* a body not wanted: read up to this, else close */
+#define FT_HTTP_BUFFER (64u << 10) /* input of a connection */
+#define FT_HTTP_DISCARD                                                                            \
+    (64u << 10) /* an unwanted body is read up to this, else the connection is closed */
 #define FT_HTTP_LISTENERS 2
 #define FT_HTTP_VARY      2
 #define FT_HTTP_SCRATCH   (256u << 10) /* kept for the next answer */
@@ -26,14 +28,14 @@ typedef struct ft_http_field {
 } ft_http_field;
 
 typedef enum ft_body_state {
-    FT_BODY_NONE,  /* no handler took it (yet): discarded */
+    FT_BODY_NONE,  /* no handler has taken it: discarded */
     FT_BODY_TAKEN, /* goes to the sink */
     FT_BODY_ENDED  /* the sink had its end or abort */
 } ft_body_state;
 
 struct ft_http_request {
     ft_http *http;
-    ft_connection *connection; /* NULL: gone; then the handler's answer frees the request */
+    ft_connection *connection; /* NULL: closed; then the handler's response frees the request */
     ft_arena *arena;           /* texts of the head */
     /* head */
     char *method, *target, *path, *query;
@@ -79,20 +81,22 @@ bool ft_http_unescape(char *text, bool query);
 bool ft_http_encode(ft_http_request *request, const char *type, const void *body, size_t length,
                     ft_strbuf *packed);
 
-/* Connections turned away with an answer at once; beyond, nobody gets in for a while. */
+/* Connections beyond the limit that get a 503 at the same time; further ones wait in the backlog.
+ */
 #define FT_HTTP_TURNED_AWAY 64
-#define FT_HTTP_STALLED_MS  250 /* without a byte: makes room when there is none */
+#define FT_HTTP_STALLED_MS  250 /* time without a byte after which a connection may be displaced */
 
 /* ---- Connections ----------------------------------------------------------------------------- */
 
 typedef enum ft_phase {
     FT_PHASE_IDLE,   /* waits for the first byte of a request */
     FT_PHASE_HEAD,   /* reads a head */
-    FT_PHASE_BODY,   /* reads a body; the answer may have been given already */
-    FT_PHASE_ANSWER, /* the request is read; waits for the rest of the answer */
-    FT_PHASE_LINGER, /* the last answer is out; lets the client read it */
+    FT_PHASE_BODY,   /* reads a body; the response may be out already */
+    FT_PHASE_ANSWER, /* the request is read; waits for the rest of the response */
+    FT_PHASE_LINGER, /* the last response is out; lets the client read it */
     FT_PHASE_CLOSED
 } ft_phase;
+#define FT_PHASES (FT_PHASE_CLOSED + 1)
 
 struct ft_connection {
     ft_http *http;
@@ -129,8 +133,13 @@ struct ft_connection {
     ft_connection *previous, *next;
 };
 
+/* The invariant, in constant time: buffer positions in order and within the buffer, body bytes only
+ * for a request, a request in every phase that serves one. */
+bool ft_connection_is_sound(const ft_connection *connection);
+/* Changes the phase; the change must be one of the table in connection.c. */
+void ft_connection_enter(ft_connection *connection, ft_phase phase);
 void ft_connection_accept(ft_listener *listener);
-/* Does whatever can be done now. Called after everything that may let it go on. */
+/* Takes every step that is possible now. To be called after each event that may allow one. */
 void ft_connection_pump(ft_connection *connection);
 void ft_connection_close(ft_connection *connection);
 /* Takes ownership of data. Then pumps when it is written. */

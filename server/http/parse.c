@@ -310,7 +310,7 @@ static bool head_done(ft_connection *connection)
         ft_guard_body_chunked(&connection->guard);
     else
         ft_guard_body_length(&connection->guard, request->content_length);
-    connection->phase = FT_PHASE_BODY;
+    ft_connection_enter(connection, FT_PHASE_BODY);
     connection->body_began = uv_now(connection->http->loop);
     return true;
 }

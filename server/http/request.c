@@ -1,4 +1,3 @@
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +20,7 @@ ft_http_request *ft_request_new(ft_connection *connection)
 static void request_free(ft_http_request *request)
 {
     ft_http *http = request->http;
+    assert(!request->connection && !request->in_callback && request->body != FT_BODY_TAKEN);
     if (request->next) request->next->previous = request->previous;
     if (request->previous)
         request->previous->next = request->next;
@@ -47,6 +47,7 @@ void ft_request_settle(ft_http_request *request)
 
 void ft_request_leave(ft_http_request *request)
 {
+    assert(request->in_callback > 0);
     request->in_callback--;
     ft_request_settle(request);
 }
@@ -97,13 +98,13 @@ bool ft_http_has_body(const ft_http_request *request)
 
 const char *ft_http_param(const ft_http_request *request, unsigned index)
 {
-    assert(index < FT_HTTP_PARAMS);
+    FT_REQUIRE(index < FT_HTTP_PARAMS);
     return request->params[index];
 }
 
 void ft_http_set_param(ft_http_request *request, unsigned index, const char *text, size_t length)
 {
-    assert(index < FT_HTTP_PARAMS);
+    FT_REQUIRE(index < FT_HTTP_PARAMS && text);
     request->params[index] = ft_arena_strndup(request->arena, text, length);
 }
 

@@ -1,11 +1,10 @@
-/* Answers. */
-#include <assert.h>
+/* Responses. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "http/internal.h"
 
-#define FULL_S 30 /* after which somebody may have made room */
+#define FULL_S 30 /* seconds to wait for a disk that is full */
 
 static const struct {
     int status;
@@ -49,6 +48,7 @@ static const char *reason_of(int status)
 void ft_http_set(ft_http_request *request, const char *name, const char *format, ...)
 {
     char value[2048];
+    assert(!request->started); /* the head is not out yet */
     va_list args;
     va_start(args, format);
     vsnprintf(value, sizeof value, format, args);
@@ -147,7 +147,7 @@ static void put_digits(ft_strbuf *out, uint64_t number)
 
 #define PUT(out, literal) ft_strbuf_add(out, literal, sizeof(literal) - 1)
 
-/* Of every answer: without formats, as they cost as much as the rest together. */
+/* Without printf: formats would cost as much as the rest of a response. */
 static void put_head(ft_http_request *request, ft_strbuf *out, int status, const char *type,
                      uint64_t length)
 {
@@ -183,9 +183,9 @@ static void put_head(ft_http_request *request, ft_strbuf *out, int status, const
 
 static void count(ft_http_request *request, int status)
 {
+    FT_REQUIRE(status >= 200 && status < 600);
     ft_http_stats *stats = &request->http->stats;
-    if (status > 0 && status < (int)(sizeof stats->by_status / sizeof *stats->by_status))
-        stats->by_status[status]++;
+    stats->by_status[status]++;
 }
 
 const uint32_t ft_http_bucket_ms[FT_HTTP_BUCKETS - 1] = {1, 2, 5, 10, 50, 100, 1000, 5000, 30000};
@@ -203,6 +203,7 @@ static void count_latency(ft_http_request *request)
 
 static void answered(ft_http_request *request)
 {
+    assert(request->started && !request->answered);
     request->answered = true;
     count_latency(request);
     ft_connection *connection = request->connection;
@@ -217,10 +218,10 @@ static void answered(ft_http_request *request)
 void ft_http_reply(ft_http_request *request, int status, const char *type, const void *body,
                    size_t length)
 {
+    FT_REQUIRE(body || length == 0);
     assert(!request->started && !request->answered);
     if (status == 200 && ft_http_refuse_unmatched(request)) return;
     count(request, status);
-    request->started = true;
     if (request->connection) {
         ft_strbuf *out = &request->http->scratch, packed = {0};
         if (ft_http_encode(request, type, body, length, &packed)) {
@@ -229,11 +230,13 @@ void ft_http_reply(ft_http_request *request, int status, const char *type, const
         }
         ft_strbuf_clear(out);
         put_head(request, out, status, type, length);
+        request->started = true;
         if (!request->head && has_length(status) && length) ft_strbuf_add(out, body, length);
         ft_strbuf_release(&packed);
         ft_connection_send(request->connection, out->text, out->len);
         if (out->len > FT_HTTP_SCRATCH) ft_strbuf_release(out);
     }
+    request->started = true; /* also when its client is gone */
     answered(request);
 }
 
@@ -274,6 +277,7 @@ static void put_place(json_t *body, const ft_error *place)
 
 void ft_http_reply_problem(ft_http_request *request, const ft_http_problem *problem)
 {
+    FT_REQUIRE(problem->status >= 400 && problem->detail && problem->code);
     json_t *body = json_pack("{s:s, s:s, s:i, s:o, s:s}", "type", "about:blank", "title",
                              reason_of(problem->status), "status", problem->status, "detail",
                              text_of(problem->detail), "code", problem->code);
@@ -301,6 +305,7 @@ void ft_http_fail(ft_http_request *request, int status, const char *code, const 
 
 void ft_http_fail_error(ft_http_request *request, const ft_error *err)
 {
+    FT_REQUIRE(err->code != FT_OK);
     if (err->code == FT_FULL) ft_http_set(request, "Retry-After", "%d", FULL_S);
     ft_http_reply_problem(request,
                           &(ft_http_problem){ft_status_http(err->code), ft_status_name(err->code),

@@ -1,8 +1,9 @@
-/* What the files of the store share. A request travels to the store's thread, is run there, and
- * comes back with its result. */
+/* Private to the store. A request goes to the store's thread, is run there, and comes back to the
+ * loop's thread with its result. */
 #ifndef FT_STORE_INTERNAL_H
 #define FT_STORE_INTERNAL_H
 
+#include "base/contract.h"
 #include "store/entries.h"
 #include "store/sql.h"
 #include "store/store.h"

@@ -32,6 +32,7 @@ ft_status ft_store_job_row(ft_sql *sql, const char *job, ft_job_row *row, ft_err
 ft_status ft_store_job_move(ft_sql *sql, const char *job, ft_job_state to, ft_error *err)
 {
     ft_job_row row;
+    FT_REQUIRE(job && to < FT_JOB_STATES);
     ft_status status = ft_store_job_row(sql, job, &row, err);
     if (status != FT_OK) return status;
     if (!ft_job_state_may(row.state, to)) {

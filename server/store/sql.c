@@ -1,10 +1,11 @@
 #include "store/sql.h"
 
-#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "base/contract.h"
 
 #define SPILL_BYTES 120000 /* SQLite writes them in one piece, which must be below 128 KiB */
 
@@ -79,7 +80,9 @@ void ft_sql_close(ft_sql *sql)
 {
     for (size_t i = 0; i < sql->cached; i++) sqlite3_finalize(sql->cache[i].statement);
     sql->cached = 0;
-    sqlite3_close(sql->db);
+    int closed = sqlite3_close(sql->db);
+    assert(closed == SQLITE_OK); /* else a statement is not finalised */
+    (void)closed;
     sql->db = NULL;
 }
 
@@ -125,6 +128,7 @@ static ft_status prepare(ft_sql *sql, const char *text, sqlite3_stmt **statement
 {
     for (size_t i = 0; i < sql->cached; i++) {
         if (sql->cache[i].text != text) continue;
+        FT_CHECK(strcmp(sqlite3_sql(sql->cache[i].statement), text) == 0); /* text is a literal */
         *statement = sql->cache[i].statement;
         note_reset(sql, *statement);
         return FT_OK;
@@ -162,6 +166,7 @@ static ft_status start(ft_sql *sql, sqlite3_stmt **statement, ft_error *err, con
 {
     ft_status status = prepare(sql, text, statement, err);
     if (status != FT_OK) return status;
+    assert((size_t)sqlite3_bind_parameter_count(*statement) == strlen(format));
     sqlite3_clear_bindings(*statement);
     for (int i = 0; format[i]; i++)
         if (bind_one(*statement, i + 1, format[i], args) != SQLITE_OK) return failed(sql, err);
@@ -180,6 +185,7 @@ ft_status ft_sql_start(ft_sql *sql, sqlite3_stmt **statement, ft_error *err, con
 
 ft_status ft_sql_next(ft_sql *sql, sqlite3_stmt *statement, bool *row, ft_error *err)
 {
+    FT_REQUIRE(statement && row);
     int result = sqlite3_step(statement);
     if (result != SQLITE_ROW && result != SQLITE_DONE) return failed(sql, err);
     *row = result == SQLITE_ROW;

@@ -1,8 +1,9 @@
 #include "store/states.h"
 
-#include <assert.h>
 #include <stddef.h>
 #include <string.h>
+
+#include "base/contract.h"
 
 typedef struct row {
     const char *name;
@@ -44,7 +45,7 @@ static bool find(const row *rows, size_t count, const char *name, size_t *index)
 #define FT_STATE_FUNCTIONS(type, rows, count)                                                      \
     const char *ft_##type##_name(ft_##type state)                                                  \
     {                                                                                              \
-        assert(state < (count));                                                                   \
+        FT_REQUIRE(state < (count));                                                               \
         return rows[state].name;                                                                   \
     }                                                                                              \
     bool ft_##type##_parse(const char *name, ft_##type *state)                                     \
@@ -56,10 +57,13 @@ static bool find(const row *rows, size_t count, const char *name, size_t *index)
     }                                                                                              \
     bool ft_##type##_final(ft_##type state)                                                        \
     {                                                                                              \
+        FT_REQUIRE(state < (count));                                                               \
         return rows[state].final;                                                                  \
     }                                                                                              \
     bool ft_##type##_may(ft_##type from, ft_##type to)                                             \
     {                                                                                              \
+        FT_REQUIRE(from < (count) && to < (count));                                                \
+        assert(!rows[from].final || !rows[from].next[0]); /* nothing follows a final state */      \
         return listed(rows[from].next, rows[to].name);                                             \
     }
 
@@ -68,7 +72,7 @@ FT_STATE_FUNCTIONS(task_state, TASK_STATES, FT_TASK_STATES)
 
 const char *ft_task_kind_name(ft_task_kind kind)
 {
-    assert(kind < FT_TASK_KINDS);
+    FT_REQUIRE(kind < FT_TASK_KINDS);
     return KINDS[kind];
 }
 

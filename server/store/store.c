@@ -1,6 +1,5 @@
 #include "store/store.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -87,6 +86,7 @@ static void request_free(ft_request *request)
 static void request_answer(ft_request *request)
 {
     const ft_error *err = request->status == FT_OK ? NULL : &request->err;
+    assert((request->status == FT_OK) == (request->err.code == FT_OK));
     if (request->chunk_done) {
         request->chunk_done(request->data, err, request->bytes, request->length, request->last);
     } else if (request->done) {
@@ -99,6 +99,7 @@ static void request_answer(ft_request *request)
 
 static void fail(ft_request *request, const ft_error *err)
 {
+    FT_REQUIRE(err->code != FT_OK);
     request->status = err->code;
     request->err = *err;
     if (request->plan) ft_plan_spoil(request->plan);
@@ -117,6 +118,7 @@ static void fail_all(ft_request *first, const ft_error *err)
 static bool run_one(ft_sql *sql, ft_request *request, bool guarded)
 {
     ft_error err = FT_ERROR_INIT;
+    assert(request->status == FT_OK && (!guarded || ft_sql_in_transaction(sql)));
     ft_status status = guarded ? ft_sql_run(sql, NULL, &err, "SAVEPOINT request", "") : FT_OK;
     if (status == FT_OK) status = request->run(sql, request, &err);
     if (status == FT_OK)
@@ -163,10 +165,12 @@ static void run_together(ft_sql *sql, ft_request *first)
 {
     bool shared = false; /* something was written in it */
     ft_error err = FT_ERROR_INIT;
+    assert(!ft_sql_in_transaction(sql));
     ft_status status = ft_sql_run(sql, NULL, &err, "BEGIN IMMEDIATE", "");
     for (ft_request *r = first; r && status == FT_OK; r = r->next)
         status = run_in_turn(sql, r, &shared, &err);
     if (status == FT_OK) status = ft_sql_run(sql, NULL, &err, "COMMIT", "");
+    assert(status != FT_OK || !ft_sql_in_transaction(sql));
     if (status == FT_OK) return;
     fail_all(first, &err);
     undo_all(sql);
@@ -195,6 +199,7 @@ static ft_request *take(list *l, unsigned most, unsigned *taken)
 {
     ft_request *first = l->first, *last = first;
     for (*taken = 1; *taken < most && last->next; ++*taken) last = last->next;
+    assert(*taken >= 1 && *taken <= most);
     l->first = last->next;
     if (!last->next) l->end = &l->first;
     last->next = NULL;
@@ -242,7 +247,9 @@ static void thread_main(void *argument)
 static void on_handle_closed(uv_handle_t *handle)
 {
     ft_store *store = handle->data;
+    assert(store->handles > 0 && store->ended);
     if (--store->handles > 0) return;
+    assert(!store->waiting.first && !store->lengthy.first && !store->done.first);
     uv_thread_join(&store->thread);
     /* Where this fails, the next start looks more closely: no harm. */
     sqlite3_exec(store->sql.db, "UPDATE counters SET running = 0", NULL, NULL, NULL);
@@ -276,6 +283,7 @@ static void on_answered(uv_async_t *async)
 ft_request *ft_store_request(ft_status (*run)(ft_sql *, ft_request *, ft_error *), bool writes,
                              ft_store_done done, void *data)
 {
+    FT_REQUIRE(run);
     ft_request *request = ft_calloc(1, sizeof *request);
     request->run = run;
     request->writes = writes;
@@ -296,6 +304,7 @@ static void on_turn(uv_prepare_t *turn)
 
 void ft_store_send(ft_store *store, ft_request *request)
 {
+    FT_REQUIRE(request->run && !(request->done && request->chunk_done) && !request->next);
     uv_mutex_lock(&store->mutex);
     assert(!store->closing);
     list_add(request->lengthy ? &store->lengthy : &store->waiting, request);

@@ -1,6 +1,5 @@
 /* Leases and results. Of a job's tasks those in flight have a row (schema 0008): the plan's, and
  * each subproblem's from its first lease to its verdict. */
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +28,7 @@ ft_status ft_store_leases_drop(ft_sql *sql, const char *job, ft_error *err)
     return ft_sql_run(sql, NULL, err, "DELETE FROM leases WHERE job = " FT_JOB_N, "t", job);
 }
 
-/* So many of its tasks are its no more. */
+/* The lease loses this many tasks. */
 static ft_status shrink(ft_sql *sql, uint64_t token, int64_t count, ft_error *err)
 {
     ft_status status =
@@ -170,6 +169,7 @@ static ft_status choose(ft_sql *sql, uint32_t limit, taking *t, ft_error *err)
 
 static ft_status take_one(ft_sql *sql, const taking *t, size_t index, ft_error *err)
 {
+    assert(index < t->count && FT_TASK_JOB(t->ids[index]) == t->job.n);
     int64_t id = t->ids[index];
     if (index + t->fresh >= t->count)
         return ft_sql_run(sql, NULL, err,
@@ -182,6 +182,7 @@ static ft_status take_one(ft_sql *sql, const taking *t, size_t index, ft_error *
 
 static ft_status add_lease(ft_sql *sql, const taking *t, uint32_t lease_ms, ft_error *err)
 {
+    assert(t->count > 0 && t->token > 0);
     int64_t low = t->ids[0], high = low;
     for (size_t i = 1; i < t->count; i++) {
         if (t->ids[i] < low) low = t->ids[i];
@@ -203,6 +204,7 @@ static void describe_lease(json_t *result, int64_t token, ft_task_kind kind)
 static ft_status lease_chosen(ft_sql *sql, ft_request *request, taking *t, ft_error *err)
 {
     assert(ft_task_state_may(FT_TASK_READY, FT_TASK_LEASED));
+    assert(t->count > 0 && t->count <= FT_STORE_LEASE_MOST && t->fresh <= t->count);
     ft_status status = FT_OK;
     t->token = ++sql->token;
     for (size_t i = 0; i < t->count && status == FT_OK; i++) status = take_one(sql, t, i, err);
@@ -268,6 +270,7 @@ static ft_status move_task(ft_sql *sql, int64_t task, uint64_t old, taking *t, f
     ft_status status =
         ft_sql_run(sql, &changed, err, "UPDATE tasks SET token = ?3 WHERE id = ?1 AND token = ?2",
                    "iii", task, (int64_t)old, t->token);
+    assert(t->count < FT_STORE_LEASE_MOST && changed <= 1);
     if (changed > 0) t->ids[t->count++] = task;
     return status;
 }
@@ -406,6 +409,7 @@ static ft_status end_task(ft_sql *sql, int64_t task, uint64_t token, ft_task_sta
             : ft_sql_run(sql, &changed, err,
                          "UPDATE tasks SET state = ?3, token = NULL WHERE id = ?1 AND token = ?2",
                          "iit", task, (int64_t)token, ft_task_state_name(to));
+    assert(status != FT_OK || changed <= 1); /* a task has one row */
     *applied = status == FT_OK && changed == 1;
     return status;
 }
@@ -430,7 +434,7 @@ ft_status ft_store_task_count_down(ft_sql *sql, const char *job, int64_t count, 
     return status;
 }
 
-/* The fence: *applied tells whether the lease held the task; then the record must be of it. */
+/* The fence: *applied is set if the lease holds the task; then the record must be the task's. */
 static ft_status take_result(ft_sql *sql, const ft_request *request, size_t index,
                              ft_entries *entries, bool *applied, ft_error *err)
 {
@@ -443,7 +447,7 @@ static ft_status take_result(ft_sql *sql, const ft_request *request, size_t inde
     return status == FT_OK ? ft_record_check_entry(&record, entry.check, entry.key, err) : status;
 }
 
-/* Those in time come first in the request's results then. */
+/* Moves the results that came in time to the front of the request's. */
 static ft_status take_results(ft_sql *sql, ft_request *request, int64_t job, size_t *count,
                               json_t *late, ft_error *err)
 {
@@ -459,6 +463,7 @@ static ft_status take_results(ft_sql *sql, ft_request *request, int64_t job, siz
         else
             json_array_append_new(late, json_integer(items[i].task));
     }
+    assert(*count <= request->results.count);
     ft_entries_release(&entries);
     return status;
 }
