@@ -91,6 +91,19 @@ static void accesses(const ft_finding *finding, ft_strbuf *out)
     ft_strbuf_puts(out, "</tbody></table></div>\n");
 }
 
+/* Who else waits when the schedule has ended. */
+static void others(const ft_finding *finding, ft_strbuf *out)
+{
+    size_t index;
+    json_t *waiter;
+    json_array_foreach(json_object_get(finding->record, "also_waiting"), index, waiter)
+    {
+        puts_text("<p>Also waiting: ", ft_json_text(waiter, "thread", "?"), "", out);
+        puts_text(" <code>", ft_json_text(waiter, "text", "?"), "</code>", out);
+        puts_text(" <code>", ft_json_text(waiter, "location", ""), "</code></p>\n", out);
+    }
+}
+
 /* ---- the schedule ---------------------------------------------------------------------------- */
 
 static void lanes(const ft_finding *finding, size_t thread, const char *text, ft_strbuf *out)
@@ -157,6 +170,7 @@ static void finding_section(const ft_finding *finding, ft_strbuf *out)
     puts_text("<p class=\"danger\">", finding->danger, "</p>\n", out);
     puts_text("<p>", finding->message, ".</p>\n", out);
     accesses(finding, out);
+    others(finding, out);
     if (finding->why) puts_text("<p class=\"dim\">", finding->why, "</p>\n", out);
     schedule(finding, out);
     puts_text("<p>", finding->rule->advice, "</p>\n", out);

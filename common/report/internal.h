@@ -30,6 +30,9 @@ void ft_report_essential(const ft_finding *finding, size_t most, bool *keep);
 size_t ft_report_standing(const ft_report *report, const ft_report_part *part,
                           ft_standing standing);
 
+/* How many findings of the check are set apart. */
+size_t ft_report_apart(const ft_report *report, const ft_report_part *part, const char *check);
+
 /* Sums of the counts in "checks", and words for them. */
 size_t ft_report_total(const json_t *checks, const char *member);
 size_t ft_report_undecided(const json_t *checks); /* bounded, unknown, error, pending */

@@ -49,12 +49,17 @@ static char *locks_text(const json_t *access)
     const json_t *held = json_object_get(access, "locks");
     const json_t *shared = json_object_get(access, "shared");
     ft_strbuf out = {0};
+    const char *given = ft_json_text(access, "gave_up", NULL);
     ft_strbuf_puts(&out, json_array_size(held) ? "holding " : "holding no lock");
     for (size_t i = 0; i < json_array_size(held); i++) {
         const char *lock = json_string_value(json_array_get(held, i));
         if (i) ft_strbuf_puts(&out, ", ");
         ft_view_safe_text(lock ? lock : "?", &out);
         if (lock && is_among(shared, lock)) ft_strbuf_puts(&out, " (for reading)");
+    }
+    if (given) {
+        ft_strbuf_puts(&out, ", gave up ");
+        ft_view_safe_text(given, &out);
     }
     return ft_strbuf_take(&out);
 }
@@ -190,6 +195,8 @@ static bool is_atomic(const ft_finding *finding, size_t access)
  * between updates of an atomic. */
 static const char *why_apart(const ft_finding *finding)
 {
+    if (strcmp(finding->check, "deadlock") == 0)
+        return "it waits for work that no thread will give it, since another thread waits forever";
     if (strcmp(finding->status, "observed") == 0)
         return "the run itself did it and went on, and no transaction is marked";
     if (is_atomic(finding, 1) && is_atomic(finding, 2))

@@ -29,16 +29,23 @@ static size_t count_observed(const json_t *report, const char *check)
     return sum;
 }
 
-/* Those of the atomicity violations that are predicted, or observed, and set apart. */
-static size_t count_apart(const ft_report *report, const ft_report_part *part, bool observed)
+/* Findings of a check that are set apart; observed: of those that are, else of the others. */
+static size_t count_apart(const ft_report *report, const ft_report_part *part, const char *check,
+                          bool observed)
 {
     size_t count = 0;
     for (size_t i = part->first; i < part->first + part->count; i++) {
         const ft_finding *finding = &report->findings.data[i];
-        bool is = (strcmp(finding->status, "observed") == 0) == observed;
+        bool is = (strcmp(finding->status, "observed") == 0) == observed &&
+                  strcmp(finding->check, check) == 0;
         count += is && finding->standing == FT_STANDING_APART;
     }
     return count;
+}
+
+size_t ft_report_apart(const ft_report *report, const ft_report_part *part, const char *check)
+{
+    return count_apart(report, part, check, false) + count_apart(report, part, check, true);
 }
 
 /* "2 races, 1 atomicity violation predicted": what of each check is predicted, or observed. */
@@ -47,12 +54,12 @@ static void say_findings(const ft_report *of, const ft_report_part *part, bool o
 {
     const json_t *report = part->json, *checks = json_object_get(report, "checks");
     const char *separator = out->len ? "; " : "";
-    size_t said = out->len, apart = count_apart(of, part, observed);
+    size_t said = out->len;
     for (size_t i = 0; i < N_WORDS; i++) {
         const json_t *counts = json_object_get(checks, words[i].check);
         size_t seen = count_observed(report, words[i].check);
         size_t all = ft_json_count(counts, "violation");
-        size_t hidden = strcmp(words[i].check, "atomicity") == 0 ? apart : 0;
+        size_t hidden = count_apart(of, part, words[i].check, observed);
         size_t these = observed ? seen : all > seen ? all - seen : 0;
         size_t number = these > hidden ? these - hidden : 0;
         if (!counts || number == 0) continue;
@@ -110,7 +117,8 @@ void ft_report_summary(const ft_report *report, size_t index, const ft_view *vie
     const char *state = ft_json_text(part->json, "state", "done");
     ft_strbuf found = {0}, line = {0};
     if (ft_report_total(checks, "violation") > 0) {
-        size_t apart = ft_report_standing(report, part, FT_STANDING_APART);
+        size_t apart = ft_report_standing(report, part, FT_STANDING_APART) -
+                       ft_report_apart(report, part, "deadlock");
         say_findings(report, part, false, &found);
         say_findings(report, part, true, &found);
         if (!found.len) ft_strbuf_puts(&found, "no findings");

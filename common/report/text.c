@@ -113,6 +113,26 @@ static void creations(const ft_finding *finding, ft_strbuf *out)
     }
 }
 
+/* Who else waits when the schedule has ended. */
+static void others(const ft_finding *finding, ft_strbuf *out)
+{
+    size_t index;
+    json_t *waiter;
+    json_array_foreach(json_object_get(finding->record, "also_waiting"), index, waiter)
+    {
+        const char *function = ft_json_text(waiter, "function", NULL);
+        ft_strbuf_puts(out, "    also waiting: ");
+        ft_view_safe_text(ft_json_text(waiter, "thread", "?"), out);
+        ft_strbuf_puts(out, "  ");
+        ft_view_safe_text(ft_json_text(waiter, "text", "?"), out);
+        ft_strbuf_puts(out, "  ");
+        ft_view_safe_text(ft_json_text(waiter, "location", "at an unknown place"), out);
+        if (function) ft_strbuf_puts(out, " in ");
+        if (function) ft_view_safe_text(function, out);
+        ft_strbuf_puts(out, "\n");
+    }
+}
+
 /* ---- the schedule and what to do with it ----------------------------------------------------- */
 
 static void schedule(const ft_view *view, const ft_finding *finding, ft_strbuf *out)
@@ -183,6 +203,7 @@ static void print_finding(const ft_view *view, const ft_report *report, const ft
     ft_view_safe_text(finding->message, out);
     ft_strbuf_puts(out, "\n");
     accesses(finding, out);
+    others(finding, out);
     creations(finding, out);
     size_t pairs = ft_json_count(finding->record, "pairs");
     if (pairs > 1)
@@ -355,7 +376,14 @@ static void findings(const ft_view *view, const ft_report *report, const ft_repo
 
 static void apart(const ft_report *report, const ft_report_part *part, ft_strbuf *out)
 {
-    size_t count = ft_report_standing(report, part, FT_STANDING_APART);
+    size_t idle = ft_report_apart(report, part, "deadlock");
+    size_t count = ft_report_standing(report, part, FT_STANDING_APART) - idle;
+    if (idle)
+        ft_strbuf_printf(out,
+                         "note: %zu wait%s for work %s set apart: another finding lists %s as "
+                         "\"also waiting\"; --apart shows and counts %s\n",
+                         idle, idle == 1 ? "" : "s", idle == 1 ? "is" : "are",
+                         idle == 1 ? "it" : "them", idle == 1 ? "it" : "them");
     if (!count) return;
     ft_strbuf_printf(
         out,

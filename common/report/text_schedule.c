@@ -7,9 +7,10 @@
 enum {
     MOST_COLUMNS = 6, /* threads side by side */
     FOLD_LEAST = 8,   /* shorter stretches are printed */
-    EDGE = 2,         /* steps kept on either side of a switch */
-    MOST_BLIND = 2,   /* stretches in a row of which nothing is told; more are one line */
-    INDENT = 6,       /* of each further thread, where threads are not side by side */
+    FOLD_LEAST_OF_WAITS = 2,
+    EDGE = 2,       /* steps kept on either side of a switch */
+    MOST_BLIND = 2, /* stretches in a row of which nothing is told; more are one line */
+    INDENT = 6,     /* of each further thread, where threads are not side by side */
     MOST_INDENTS = 5
 };
 
@@ -19,6 +20,7 @@ typedef struct plan {
     size_t where_width;
     FT_VEC(size_t) widths; /* of the threads' columns */
     bool side_by_side;
+    bool waits; /* a lost wake-up: the waits, the signals and the flag are all there is to see */
 } plan;
 
 /* ---- folding -------------------------------------------------------------------------------- */
@@ -50,9 +52,40 @@ static bool is_done_again(const plan *p, size_t i, size_t to)
     return false;
 }
 
+static bool is_kind(const ft_report_step *step, const char *kind)
+{
+    return !step->brief && strcmp(ft_json_text(step->json, "kind", ""), kind) == 0;
+}
+
+/* Of a lost wake-up: a wait on the condition variable, a signal of it or a broadcast. */
+static bool is_wait_or_signal(const plan *p, size_t i)
+{
+    static const char *const KINDS[] = {"cond-wait", "cond-wake", "signal", "broadcast"};
+    const ft_report_step *step = &p->finding->steps.data[i];
+    if (step->brief || !is_of_object(p->finding, step)) return false;
+    for (size_t k = 0; k < sizeof KINDS / sizeof *KINDS; k++)
+        if (is_kind(step, KINDS[k])) return true;
+    return false;
+}
+
+/* The last access before one of those, in the same thread: of the flag that is waited for. */
+static bool is_of_flag(const plan *p, size_t i)
+{
+    const ft_report_step *steps = p->finding->steps.data;
+    bool reads_or_writes = ft_json_text(steps[i].json, "access", NULL) != NULL;
+    if (steps[i].brief || !reads_or_writes) return false;
+    for (size_t j = i + 1; j < p->finding->steps.len; j++) {
+        if (steps[j].thread != steps[i].thread || steps[j].brief) continue;
+        if (is_wait_or_signal(p, j)) return true;
+        if (ft_json_text(steps[j].json, "access", NULL)) return false;
+    }
+    return false;
+}
+
 static bool is_eventful(const plan *p, size_t i, size_t to)
 {
     const ft_report_step *step = &p->finding->steps.data[i];
+    if (p->waits) return step->marked || is_wait_or_signal(p, i) || is_of_flag(p, i);
     return is_essential(step) || (is_of_object(p->finding, step) && !is_done_again(p, i, to));
 }
 
@@ -60,15 +93,16 @@ static bool is_eventful(const plan *p, size_t i, size_t to)
 static void show_stretch(plan *p, size_t from, size_t to, bool full)
 {
     const ft_report_step *steps = p->finding->steps.data;
+    size_t edge = p->waits ? 0 : EDGE, least = p->waits ? FOLD_LEAST_OF_WAITS : FOLD_LEAST;
     for (size_t i = from; i < to; i++)
-        if (full || i < from + EDGE || i + EDGE >= to || is_eventful(p, i, to))
+        if (full || i < from + edge || i + edge >= to || is_eventful(p, i, to))
             p->shown[i] = !steps[i].brief;
     for (size_t i = from, end, hidden; i < to; i = end) {
         end = i + 1;
         if (p->shown[i]) continue;
         while (end < to && !p->shown[end]) end++;
         hidden = steps[end - 1].number + steps[end - 1].count - steps[i].number;
-        for (size_t j = i; hidden < FOLD_LEAST && j < end; j++) p->shown[j] = !steps[j].brief;
+        for (size_t j = i; hidden < least && j < end; j++) p->shown[j] = !steps[j].brief;
     }
 }
 
@@ -238,6 +272,7 @@ static void print_steps(const ft_view *view, const plan *p, ft_strbuf *out)
 void ft_text_schedule(const ft_view *view, const ft_finding *finding, ft_strbuf *out)
 {
     plan p = {.finding = finding, .where_width = strlen("where")};
+    p.waits = strcmp(finding->kind, "lost-wakeup") == 0;
     if (finding->steps.len == 0) return;
     p.shown = ft_calloc(finding->steps.len, sizeof *p.shown);
     fold(&p, view->full);

@@ -8,6 +8,7 @@
 #include "candidate/wrappers.h"
 #include "engine/calls.h"
 #include "engine/sources.h"
+#include "engine/waiting.h"
 #include "report/fingerprint.h"
 
 static const char *kind_name(ft_check check, uint8_t kind, const ft_spec *spec, uint32_t property)
@@ -150,6 +151,15 @@ static void add_display(const ft_record_context *c, uint32_t e, const char *text
     ft_strbuf_release(&display);
 }
 
+/* Of who waits on a condition variable: the lock that it will want back. */
+static void add_given_lock(const ft_record_context *c, uint32_t e, json_t *access)
+{
+    bool waits = c->witness && c->witness->claim.kind == FT_CLAIM_STUCK &&
+                 c->trace->kind[e] == FT_EVENT_COND_WAKE;
+    const char *lock = waits ? ft_waiting_gave_up(c->trace, c->witness) : NULL;
+    if (lock) json_object_set_new(access, "gave_up", json_string(lock));
+}
+
 static json_t *access_json(const ft_record_context *c, const ft_claim *claim, uint32_t i)
 {
     const ft_trace *trace = c->trace;
@@ -166,6 +176,7 @@ static json_t *access_json(const ft_record_context *c, const ft_claim *claim, ui
     ft_strbuf_release(&text);
     ft_sources_add_line(trace, e, access);
     add_locks(c, e, access);
+    add_given_lock(c, e, access);
     add_helper_call(c, e, access);
     ft_calls_add(trace, e, access);
     ft_calls_add_creation(trace, c->order, e, access);
@@ -244,10 +255,31 @@ static void lock_error_sentence(ft_strbuf *out, const ft_record_context *c, cons
                                                               : ": it holds the lock already");
 }
 
+/* "T3 waits forever on done at a.c:9, where it gave up m: no thread signals it". */
+static void waiter_sentence(ft_strbuf *out, const ft_record_context *c, uint32_t e)
+{
+    const ft_trace *trace = c->trace;
+    const char *lock = ft_waiting_gave_up(trace, c->witness);
+    ft_strbuf_printf(out, "%s waits forever on %s", ft_trace_thread_name(trace, trace->thread[e]),
+                     ft_trace_object_name(trace, e));
+    if (trace->loc[e] != FT_NO_LOC)
+        ft_strbuf_printf(out, " at %s", location(trace, e));
+    else
+        ft_strbuf_printf(out, " (event %u)", e + 1);
+    if (lock) ft_strbuf_printf(out, ", where it gave up %s", lock);
+    ft_strbuf_puts(out, ": ");
+    ft_waiting_explain(trace, c->witness, out);
+}
+
 static void stuck_sentence(ft_strbuf *out, const ft_record_context *c, const ft_claim *claim)
 {
-    event_sentence(out, c, claim->events[0]);
-    ft_strbuf_puts(out, " waits for ever: no thread is left that could end it");
+    uint32_t e = claim->events[0];
+    if (c->witness && c->trace->kind[e] == FT_EVENT_COND_WAKE) {
+        waiter_sentence(out, c, e);
+        return;
+    }
+    event_sentence(out, c, e);
+    ft_strbuf_puts(out, " waits forever: no thread is left that could end it");
 }
 
 static void after_free_sentence(ft_strbuf *out, const ft_record_context *c, const ft_claim *claim)
@@ -602,6 +634,15 @@ static bool is_apart(const ft_record_context *c, const ft_claim *claim, const ft
            only_looks(c, claim, decision->reading);
 }
 
+/* A thread that only waits for work is no finding beside one that somebody waits for. */
+static void add_waiters(const ft_record_context *c, const ft_witness *witness, json_t *record)
+{
+    if (witness->claim.kind != FT_CLAIM_STUCK) return;
+    json_t *others = ft_waiting_others(c->order, c->show, witness);
+    if (others) json_object_set_new(record, "also_waiting", others);
+    if (ft_waiting_is_idle(c->order, witness)) json_object_set_new(record, "apart", json_true());
+}
+
 static json_t *make_record(const ft_record_context *c, const ft_group *group,
                            const ft_decision *decision)
 {
@@ -648,6 +689,7 @@ static json_t *make_record(const ft_record_context *c, const ft_group *group,
     ft_fingerprint(record, NULL, print);
     json_object_set_new(record, "fingerprint", json_string(print));
     if (!decision->witness) return record;
+    add_waiters(c, decision->witness, record);
     add_sources(c->trace, decision->witness, record);
     json_object_set_new(record, "witness", witness_json(c, decision));
     json_t *replay = ft_calls_replay(c->trace);
@@ -661,6 +703,7 @@ json_t *ft_record_new(const ft_record_context *context, const ft_group *group,
     ft_record_context c = *context;
     c.show = ft_show_new(c.trace);
     c.reading = decision->reading;
+    c.witness = decision->witness;
     json_t *record = make_record(&c, group, decision);
     ft_show_free(c.show);
     return record;

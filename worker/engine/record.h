@@ -23,7 +23,8 @@ typedef struct ft_record_context {
     bool apart; /* atomicity violations that the program allows are (docs/findings.md) */
     /* ft_record_new sets these for itself */
     ft_show *show;
-    const ft_reading *reading; /* of the decision at hand */
+    const ft_reading *reading; /* of the decision at hand, like the witness */
+    const ft_witness *witness;
 } ft_record_context;
 
 /* What is to be said of a candidate or a block of candidates. */

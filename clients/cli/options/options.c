@@ -122,8 +122,7 @@ static const option_row rows[] = {
     {"show-safe", 0, VALUE_NONE, NULL, NULL, MEMBER(show_safe), VIEW_COMMANDS,
      "list what was proved safe as well, with the reasons"},
     {"apart", 0, VALUE_NONE, NULL, NULL, MEMBER(apart), VIEW_COMMANDS,
-     "atomicity violations that are set apart (docs/findings.md) are listed and count like the "
-     "others"},
+     "findings that are set apart (docs/findings.md) are listed and count like the others"},
     {"explain", 0, VALUE_NONE, NULL, NULL, MEMBER(explain), VIEW_COMMANDS,
      "say what decided each candidate, what it cost, and what each pass left"},
     {"full", 0, VALUE_NONE, NULL, NULL, MEMBER(full), VIEW_COMMANDS,

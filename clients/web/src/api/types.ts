@@ -56,6 +56,8 @@ export interface Access {
   /** What stands in the program's source there. */
   line?: string;
   locks: string[];
+  /** Of a waiter of a condition variable: the lock that it will want back. */
+  gave_up?: string;
   /** Those of the locks that are held for reading. */
   shared?: string[];
   /** The calls that led there, innermost first. */
@@ -133,7 +135,17 @@ export interface Witness {
   unreduced?: { members: number; switches: number };
 }
 
+/** A thread that waits at the end of a schedule in which another one waits forever. */
+export interface Waiter {
+  event: number;
+  thread: string;
+  location: string | null;
+  function: string | null;
+  text: string;
+}
+
 export interface VerdictRecord {
+  also_waiting?: Waiter[];
   finding?: string;
   job?: string;
   check: Check;

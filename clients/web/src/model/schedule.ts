@@ -373,9 +373,7 @@ export function describeRow(row: Row, lanes: string[], total: number, observed: 
     step?.location ?? '',
     text,
     value,
-    step?.departs
-      ? `differs from the observed run: ${valueOf(step, true) ?? 'another write'}`
-      : '',
+    step?.departs ? `differs from the observed run: ${valueOf(step, true) ?? 'another write'}` : '',
     row.claimed ? 'part of the violation' : '',
   ]
     .filter(Boolean)

@@ -1,6 +1,6 @@
 /* One verdict record: a violation with its schedule, or why a candidate cannot happen. */
 import type { JSX } from 'preact';
-import type { Access, Check, Frame, Verdict, VerdictRecord } from '../api/types';
+import type { Access, Check, Frame, Verdict, VerdictRecord, Waiter } from '../api/types';
 import { useLive } from '../api/live';
 import { hasSchedule } from '../model/schedule';
 import { checkName, duration, jobOfFinding, plural } from '../lib/format';
@@ -13,10 +13,10 @@ import { Swimlanes } from '../swimlane/Swimlanes';
 import { Fact } from '../parts/Fact';
 import { Proof } from './Proof';
 
-function heldBy({ locks, shared = [] }: Access): string {
-  if (!locks.length) return 'holding no lock';
+function heldBy({ locks, shared = [], gave_up: given }: Access): string {
   const named = locks.map((lock) => (shared.includes(lock) ? `${lock} (for reading)` : lock));
-  return `holding ${named.join(', ')}`;
+  const held = named.length ? `holding ${named.join(', ')}` : 'holding no lock';
+  return given === undefined ? held : `${held}, gave up ${given}`;
 }
 
 export function Finding({ id, query }: { id: string; query: Record<string, string> }): JSX.Element {
@@ -34,6 +34,7 @@ export function Finding({ id, query }: { id: string; query: Record<string, strin
     <main id="main">
       <FindingHead job={job} record={record} />
       <Accesses list={record.accesses ?? []} verdict={record.verdict} />
+      <AlsoWaiting list={record.also_waiting ?? []} />
       {record.verdict !== 'violation' && <Proof record={record} />}
       {hasSchedule(record) && (
         <section aria-labelledby="schedule">
@@ -129,6 +130,24 @@ function Accesses({ list, verdict }: { list: Access[]; verdict: Verdict }): JSX.
         </li>
       ))}
     </ol>
+  );
+}
+
+/** The other threads that wait at the end of the schedule. */
+function AlsoWaiting({ list }: { list: Waiter[] }): JSX.Element | null {
+  if (!list.length) return null;
+  return (
+    <ul class="mono" aria-label="Also waiting">
+      {list.map((waiter) => (
+        <li key={waiter.event}>
+          <span class="muted">also waiting:</span> <b>{waiter.thread}</b> {waiter.text}{' '}
+          <span class="muted">
+            {waiter.location ?? `event ${waiter.event}`}
+            {waiter.function && ` in ${waiter.function}`}
+          </span>
+        </li>
+      ))}
+    </ul>
   );
 }
 
