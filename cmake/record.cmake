@@ -66,7 +66,7 @@ target_link_libraries(forerecord PUBLIC forecommon PkgConfig::DW PkgConfig::ELF)
 file(GLOB_RECURSE assembler_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/clients/record/assembler/*.c)
 list(REMOVE_ITEM assembler_sources ${CMAKE_SOURCE_DIR}/clients/record/assembler/main.c)
 add_library(foreassembler STATIC ${assembler_sources})
-target_include_directories(foreassembler PUBLIC clients/record)
+target_include_directories(foreassembler PUBLIC clients/record common)
 add_executable(foretell-as clients/record/assembler/main.c)
 target_link_libraries(foretell-as PRIVATE foreassembler)
 set_target_properties(foretell-as PROPERTIES OUTPUT_NAME as

@@ -2,6 +2,7 @@
 
 #include <limits.h>
 
+#include "base/contract.h"
 #include "text.h"
 
 static bool branches(ft_asm_text t)
@@ -21,6 +22,7 @@ static unsigned calls_for(ft_asm_text call)
     static const char *const kinds[] = {"read", "write"};
     static const char hook[] = "__tsan_";
     const char *at = memmem(call.at, call.n, hook, strlen(hook));
+    FT_REQUIRE(at); /* a call of the sanitizer */
     ft_asm_text t = {at + strlen(hook), (size_t)(call.at + call.n - at) - strlen(hook)};
     if (ft_asm_begins(t, "unaligned_")) t = (ft_asm_text){t.at + 10, t.n - 10};
     if (ft_asm_has(t, "_range")) return UINT_MAX / 2;

@@ -307,7 +307,7 @@ static void understand(ft_asm_instruction *i, ft_asm_text name, const ft_asm_tex
     unsigned size = size_of(r, suffix, operands, n);
     ft_asm_access access = target || r->anyhow ? r->as_target : FT_ASM_READ;
     if (!size || access == FT_ASM_NONE) return;
-    if (r->bits && ft_asm_register_size(operands[0])) i->bit = operands[0];
+    if (r->bits && ft_asm_register_size(operands[0]) > 1) i->bit = operands[0];
     i->access = access;
     i->size = size;
     i->memory = operands[where];

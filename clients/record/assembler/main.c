@@ -1,6 +1,6 @@
-/* foretell-as: the assembler for what foretell-cc compiles. Compilers run it as `as` (their option
- * -B); it hands everything on, inline assembly with the recorder's calls (rewrite.h). What the
- * assembler does not take with them it gets without.
+/* foretell-as: the assembler for files that foretell-cc compiles. Compilers run it as `as` (their
+ * option -B). It adds the recorder's calls to inline assembly (rewrite.h) and runs the assembler;
+ * if that rejects the file, it runs it again on the file as it was.
  *
  * The assembler behind it is the system's `as`, or the clang that FT_ASSEMBLER_VARIABLE names:
  * clang's text has what only clang knows. */
@@ -58,7 +58,7 @@ static int source_of(int argc, char **argv)
 static char *joined(const char *before, const char *argument)
 {
     char *made;
-    if (asprintf(&made, "%s%s", before, argument) < 0) die("its arguments");
+    if (asprintf(&made, "%s%s", before, argument) < 0) die("cannot build its command line");
     return made;
 }
 
@@ -92,7 +92,7 @@ static char **clang_arguments(const char *clang, int argc, char **argv)
     enum { FIRST = sizeof first / sizeof *first };
     char **made = calloc((size_t)argc + FIRST + 2, sizeof *made);
     int n = 0;
-    if (!made || !(made[n++] = strdup(clang))) die("its arguments");
+    if (!made || !(made[n++] = strdup(clang))) die("cannot build its command line");
     for (int i = 0; i < FIRST; i++) made[n++] = first[i];
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--64")) continue;
@@ -125,11 +125,11 @@ static void read_all(int fd, ft_asm_buffer *b)
         if (b->n == b->room) {
             b->room = b->room ? 2 * b->room : 1 << 18;
             b->data = realloc(b->data, b->room);
-            if (!b->data) die("its source");
+            if (!b->data) die("cannot read the source");
         }
         ssize_t n = read(fd, b->data + b->n, b->room - b->n);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) die("its source");
+        if (n < 0) die("cannot read the source");
         if (!n) return;
         b->n += (size_t)n;
     }
@@ -140,10 +140,10 @@ static char *file_of(const ft_asm_buffer *b)
 {
     char *path = malloc(PATH_ROOM);
     int fd = memfd_create("assembly", 0);
-    if (!path || fd < 0) die("no room for a file");
+    if (!path || fd < 0) die("cannot create a temporary file");
     for (size_t done = 0; done < b->n;) {
         ssize_t n = write(fd, b->data + done, b->n - done);
-        if (n < 0 && errno != EINTR) die("no room for a file");
+        if (n < 0 && errno != EINTR) die("cannot write a temporary file");
         if (n > 0) done += (size_t)n;
     }
     snprintf(path, PATH_ROOM, "/proc/self/fd/%d", fd);
@@ -155,13 +155,13 @@ static int try(int argc, char **argv)
 {
     int status, said = memfd_create("said", 0);
     pid_t child = said < 0 ? -1 : fork();
-    if (child < 0) die("cannot start another program");
+    if (child < 0) die("cannot start the assembler");
     if (!child) {
         dup2(said, STDERR_FILENO);
         run(argc, argv);
     }
     while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) die("lost its child");
+        if (errno != EINTR) die("cannot wait for the assembler");
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : FAILURE;
     ft_asm_buffer text = {0};
     if (!code && lseek(said, 0, SEEK_SET) == 0) read_all(said, &text);
@@ -175,7 +175,7 @@ static int try(int argc, char **argv)
 static char **copy_of(int argc, char **argv)
 {
     char **made = calloc((size_t)argc + 2, sizeof *made);
-    if (!made) die("its arguments");
+    if (!made) die("cannot build its command line");
     memcpy(made, argv, (size_t)argc * sizeof *made);
     return made;
 }

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "bare.h"
+#include "base/contract.h"
 #include "frame.h"
 #include "raw/assembly.h"
 
@@ -20,7 +21,7 @@ enum {
 typedef struct rewriter {
     ft_asm_buffer *to;
     ft_asm_counts counted;
-    ft_asm_text typed;        /* the last name that is said to be a function's */
+    ft_asm_text typed;        /* the last name with @function in a .type directive */
     ft_asm_text open[NESTED]; /* functions at hand */
     unsigned n_open;
     ft_asm_bare bare;
@@ -44,6 +45,7 @@ static bool reserve(ft_asm_buffer *b, size_t more)
     }
     b->data = data;
     b->room = room;
+    assert(b->n + more <= b->room);
     return true;
 }
 
@@ -96,6 +98,7 @@ static void put_call(ft_asm_buffer *b, const ft_asm_instruction *i)
         FT_ASM_ACCESS_TABLE(FT_ASM_NAME)
 #undef FT_ASM_NAME
     };
+    assert(i->access != FT_ASM_NONE && i->size && i->size <= 16 && !(i->size & (i->size - 1)));
     say(b, "\tcall *__foretell_asm_%s%s%u@GOTPCREL(%%rip)\n", i->plain ? "plain_" : "",
         hooks[i->access], i->size);
 }
@@ -116,12 +119,13 @@ static void put_before_bit(ft_asm_buffer *b, const ft_asm_instruction *i)
 {
     enum { SAVED = RED_ZONE + 4 * 8 };
     static const char *const moves[] = {[2] = "movswq", [4] = "movslq", [8] = "movq"};
-    unsigned shift = (unsigned)__builtin_ctz(8 * i->size);
+    unsigned shift = (unsigned)__builtin_ctz(8 * i->size), width = ft_asm_register_size(i->bit);
+    assert(width > 1 && width <= 8);
     say(b, "\tleaq -%d(%%rsp), %%rsp\n", RED_ZONE);
     say(b, "\tpushfq\n\tpushq %%rsi\n\tpushq %%rdi\n\tpushq %%rdi\n");
     put_address(b, i->memory, SAVED);
     say(b, "\txchgq %%rdi, (%%rsp)\n");
-    say(b, "\t%s %.*s, %%rsi\n", moves[ft_asm_register_size(i->bit)], (int)i->bit.n, i->bit.at);
+    say(b, "\t%s %.*s, %%rsi\n", moves[width], (int)i->bit.n, i->bit.at);
     say(b, "\tpopq %%rdi\n\tsarq $%u, %%rsi\n\tleaq (%%rdi,%%rsi,%u), %%rdi\n", shift, i->size);
     put_call(b, i);
     say(b, "\tpopq %%rdi\n\tpopq %%rsi\n\tpopfq\n\tleaq %d(%%rsp), %%rsp\n", RED_ZONE);
@@ -191,6 +195,7 @@ static void see_syntax(rewriter *r, ft_asm_text directive)
 static void put_with_calls(rewriter *r, const ft_asm_instruction *i, ft_asm_text whole,
                            const char *from)
 {
+    FT_REQUIRE(from >= whole.at && from <= whole.at + whole.n);
     put(r->to, whole.at, (size_t)(from - whole.at));
     put(r->to, "\n", 1);
     i->bit.n ? put_before_bit(r->to, i) : put_before(r->to, i);
@@ -221,6 +226,7 @@ static void instruction(rewriter *r, const statement *s)
     ft_asm_instruction i = ft_asm_understand(t);
     bool known = r->n_open && !r->macro && !r->other && !r->measured && !s->by_bytes;
     bool seen = known && (i.access != FT_ASM_NONE || i.clock);
+    assert(i.access == FT_ASM_NONE || i.memory.n);
     i.orders |= s->locked;
     r->counted.seen += seen;
     r->counted.orders += i.orders;
@@ -299,6 +305,7 @@ static void statements(rewriter *r, const char *text, size_t n)
         size_t end = at + statement_end(text + at, n - at);
         ft_asm_text bare = unlabelled((ft_asm_text){text + at, end - at});
         at = end < n ? end + 1 : n;
+        assert(end <= n && bare.at + bare.n <= text + end);
         if (!bare.n && s.text.n) continue;
         see_syntax(r, bare);
         bool prefix = take_prefix(&s, bare);
@@ -385,6 +392,7 @@ static void assembly(rewriter *r, const char *text, size_t n)
 
 static void close_function(rewriter *r, ft_asm_text name)
 {
+    assert(r->n_open <= NESTED);
     for (unsigned i = r->n_open; i-- > 0;)
         if (same(r->open[i], name)) r->open[i] = r->open[--r->n_open];
 }
@@ -485,6 +493,7 @@ static bool is_locked(const rewriter *r, ft_asm_text line)
 
 ft_asm_counts ft_asm_rewrite(const char *text, size_t n, ft_asm_buffer *to)
 {
+    FT_REQUIRE((text || !n) && to);
     rewriter r = {.to = to};
     for (size_t at = 0; at < n;) {
         ft_asm_text line = {text + at, line_end(text + at, n - at)};
@@ -499,9 +508,11 @@ ft_asm_counts ft_asm_rewrite(const char *text, size_t n, ft_asm_buffer *to)
         }
         if (!begins) continue;
         size_t length = assembly_end(text + at, n - at);
+        assert(at + length <= n);
         assembly(&r, text + at, length);
         at += length;
     }
+    assert(r.counted.unseen <= r.counted.orders);
     return r.counted;
 }
 

@@ -7,7 +7,7 @@
  * (clients/record/runtime/assembly/assembly.c). The calls change no register and nothing within 128
  * bytes below the stack pointer.
  *
- * Imports: raw. */
+ * Imports: raw, common/base. */
 #ifndef FT_ASSEMBLER_REWRITE_H
 #define FT_ASSEMBLER_REWRITE_H
 

@@ -1,6 +1,7 @@
 /* One function: each instruction in an order in which operands come before their uses. */
 #include <string.h>
 
+#include "base/contract.h"
 #include "pass.h"
 
 typedef FT_VEC(LLVMBasicBlockRef) block_list;
@@ -29,6 +30,7 @@ static void find_postorder(LLVMBasicBlockRef entry, block_list *out)
     while (open.len) {
         visit *top = &open.data[open.len - 1];
         LLVMValueRef terminator = LLVMGetBasicBlockTerminator(top->block);
+        assert(terminator && top->next <= LLVMGetNumSuccessors(terminator));
         if (top->next == LLVMGetNumSuccessors(terminator)) {
             ft_vec_push(out, top->block);
             open.len--;

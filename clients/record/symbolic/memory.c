@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "pass.h"
 
 enum { SEQUENTIALLY_CONSISTENT = 5, FUNCTION_NAME = 64 };
@@ -100,6 +101,7 @@ static void store(ft_pass *p, LLVMValueRef instruction)
     bool fills = fills_memory(p, type);
     if (!fills) ft_pass_pin(p, value, FT_SYM_WIDE_REASON);
     LLVMValueRef node = fills ? in_memory(p, value) : p->zero;
+    assert(ft_pass_size(p, type));
     ft_pass_call(p, FT_CALLEE_STORE,
                  (LLVMValueRef[]){ft_pass_address(p, pointer),
                                   ft_pass_long(p, ft_pass_size(p, type)), ft_pass_node(p, pointer),

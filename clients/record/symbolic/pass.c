@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/contract.h"
 #include "pass.h"
 
 static const struct {
@@ -20,18 +21,23 @@ static LLVMTypeRef type_of_callee(const ft_pass *p, ft_callee callee, unsigned *
     const char *signature = callees[callee].signature;
     LLVMTypeRef parameters[8];
     *n = (unsigned)strlen(signature) - 1;
+    assert(*n <= sizeof parameters / sizeof *parameters);
     for (unsigned i = 0; i < *n; i++) parameters[i] = type_of(p, signature[i + 1]);
     return LLVMFunctionType(type_of(p, signature[0]), parameters, *n, false);
 }
 
 LLVMValueRef ft_pass_call(ft_pass *p, ft_callee callee, const LLVMValueRef *arguments)
 {
+    FT_REQUIRE(callee < FT_CALLEES);
     unsigned n;
     LLVMValueRef copies[8];
     LLVMTypeRef type = type_of_callee(p, callee, &n);
     LLVMValueRef function = LLVMGetNamedFunction(p->module, callees[callee].name);
     if (!function) function = LLVMAddFunction(p->module, callees[callee].name, type);
-    for (unsigned i = 0; i < n; i++) copies[i] = arguments[i];
+    for (unsigned i = 0; i < n; i++) {
+        assert(LLVMTypeOf(arguments[i]) == type_of(p, callees[callee].signature[i + 1]));
+        copies[i] = arguments[i];
+    }
     return LLVMBuildCall2(p->builder, type, function, copies, n, "");
 }
 
@@ -53,6 +59,7 @@ LLVMValueRef ft_pass_node(const ft_pass *p, LLVMValueRef value)
 {
     uint64_t index;
     if (!ft_map_get(&p->nodes, (uintptr_t)value, &index)) return p->zero;
+    assert(index < p->ids.len);
     return p->ids.data[index];
 }
 
@@ -63,6 +70,7 @@ bool ft_pass_is_concrete(const ft_pass *p, LLVMValueRef value)
 
 void ft_pass_set(ft_pass *p, LLVMValueRef value, LLVMValueRef node)
 {
+    FT_REQUIRE(LLVMTypeOf(node) == p->word);
     if (node == p->zero) return;
     ft_map_put(&p->nodes, (uintptr_t)value, p->ids.len);
     ft_vec_push(&p->ids, node);
@@ -95,6 +103,7 @@ LLVMValueRef ft_pass_long(const ft_pass *p, uint64_t value)
 
 void ft_pass_pin(ft_pass *p, LLVMValueRef value, ft_sym_reason reason)
 {
+    FT_REQUIRE(reason < FT_SYM_REASONS);
     if (ft_pass_is_concrete(p, value)) return;
     ft_pass_call(
         p, FT_CALLEE_PIN,
@@ -109,7 +118,9 @@ void ft_pass_pin_operands(ft_pass *p, LLVMValueRef instruction, ft_sym_reason re
 
 void ft_pass_behind(ft_pass *p, LLVMValueRef instruction)
 {
-    LLVMPositionBuilderBefore(p->builder, LLVMGetNextInstruction(instruction));
+    LLVMValueRef next = LLVMGetNextInstruction(instruction);
+    FT_REQUIRE(next); /* not a terminator */
+    LLVMPositionBuilderBefore(p->builder, next);
     LLVMSetCurrentDebugLocation2(p->builder, LLVMInstructionGetDebugLoc(instruction));
 }
 
