@@ -145,7 +145,9 @@ static void account_grouped(ft_candidates *c, const ft_claim_block *claims)
         return;
     }
     group->pruned[claims->reason] += claims->count;
-    if (claims->lock != UINT32_MAX) group->lock = claims->lock;
+    if (claims->lock == UINT32_MAX) return;
+    group->lock = claims->lock;
+    group->doubtful |= c->doubted && c->doubted[claims->lock];
 }
 
 void ft_candidates_account(ft_candidates *c, const ft_claim_block *claims)

@@ -91,6 +91,7 @@ typedef struct ft_group {
     uint64_t pairs;    /* claims in the group */
     uint64_t pruned[FT_REASONS];
     uint32_t lock;           /* a lock that refuted a claim, UINT32_MAX */
+    bool doubtful;           /* a lock in doubt refuted a claim */
     ft_claim sample;         /* its first claim, for display */
     FT_VEC(ft_block) blocks; /* survivors */
 } ft_group;
@@ -123,6 +124,7 @@ typedef struct ft_candidates {
     const ft_run *run;
     bool per_event;
     const uint8_t *ignored; /* per location id, or NULL */
+    const uint8_t *doubted; /* per lock, or NULL: 1 where the trace is broken (engine/doubt.h) */
     ft_claim_look look;     /* the caller's, NULL: none */
     void *look_context;
     uint64_t ignored_events;

@@ -239,6 +239,8 @@ void ft_engine_free(ft_engine *engine)
 {
     if (!engine) return;
     ft_engine_free_wider(engine);
+    ft_engine_free_relaxed(engine);
+    ft_doubt_free(engine->doubt);
     ft_engine_release_model(engine);
     ft_candidates_free(engine->candidates);
     ft_prefix_free(engine->prefix);
@@ -308,6 +310,8 @@ ft_status ft_engine_prepare(ft_engine *engine, ft_error *err)
     ft_candidates *c = ft_candidates_new(engine->trace, engine->order, engine->run, spec->per_event,
                                          spec->ignored);
     engine->candidates = c;
+    engine->doubt = ft_doubt_new(engine->trace);
+    if (engine->doubt) c->doubted = ft_doubt_locks(engine->doubt);
     if (!spec->literal) {
         c->look = look_at_claim;
         c->look_context = engine;
@@ -351,19 +355,21 @@ static void refuted_record(plan_pass *pass, const ft_group *group)
                                  .reason = reason,
                                  .text = group->pairs ? NULL : "no instances that could violate it",
                                  .count = 1,
+                                 .certain = ft_engine_pruned_certainly(pass->engine, group),
                                  .pairs = group->pairs,
                                  .lock = by_lock ? group->lock : UINT32_MAX,
                                  .passes = group->pairs ? group->pruned : NULL});
 }
 
 static void block_record(plan_pass *pass, ft_check check, ft_reason reason, uint32_t lock,
-                         uint64_t count, uint64_t pairs, const ft_group *shape)
+                         uint64_t count, uint64_t pairs, bool certain, const ft_group *shape)
 {
     ft_group group = *shape;
     group.check = check;
     append_record(pass, &group,
                   &(ft_decision){.verdict = FT_VERDICT_SAFE,
                                  .reason = reason,
+                                 .certain = certain,
                                  .count = count,
                                  .pairs = pairs,
                                  .lock = lock});
@@ -373,6 +379,7 @@ typedef struct tally {
     const ft_group *first;
     ft_reason reason;
     uint32_t lock;
+    bool certain;
     uint64_t count, pairs;
 } tally;
 
@@ -385,20 +392,23 @@ static void tally_refuted(plan_pass *pass)
         const ft_group *group = &c->groups.data[g];
         if (!is_refuted(group)) continue;
         ft_reason reason = reason_of(group);
+        bool certain = ft_engine_pruned_certainly(pass->engine, group);
         size_t at = 0;
         while (at < tallies.len &&
                (tallies.data[at].first->check != group->check ||
-                tallies.data[at].reason != reason || tallies.data[at].lock != group->lock))
+                tallies.data[at].reason != reason || tallies.data[at].lock != group->lock ||
+                tallies.data[at].certain != certain))
             at++;
         if (at == tallies.len)
-            ft_vec_push(&tallies, (tally){.first = group, .reason = reason, .lock = group->lock});
+            ft_vec_push(&tallies, (tally){group, reason, group->lock, certain, 0, 0});
         tallies.data[at].count++;
         tallies.data[at].pairs += group->pairs;
     }
     for (size_t i = 0; i < tallies.len; i++)
         block_record(pass, tallies.data[i].first->check, tallies.data[i].reason,
                      tallies.data[i].reason == FT_REASON_MIXED ? UINT32_MAX : tallies.data[i].lock,
-                     tallies.data[i].count, tallies.data[i].pairs, tallies.data[i].first);
+                     tallies.data[i].count, tallies.data[i].pairs, tallies.data[i].certain,
+                     tallies.data[i].first);
     ft_vec_release(&tallies);
 }
 
@@ -416,8 +426,9 @@ static void refuted_records(plan_pass *pass)
         const ft_pruned_block *block = &c->pruned.data[i];
         ft_group shape = {.kind = block->kind, .sample = block->sample};
         pass->candidates[block->check] += block->count;
+        bool certain = ft_engine_is_certain_reason(pass->engine, block->reason, block->lock);
         block_record(pass, block->check, block->reason, block->lock, block->count, block->count,
-                     &shape);
+                     certain, &shape);
     }
 }
 

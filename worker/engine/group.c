@@ -26,6 +26,7 @@ typedef struct group_pass {
     uint64_t visited;         /* claims of this walk over the group */
     FT_VEC(uint64_t) pending; /* claims, by their place in the walk, that are left to the solver */
     size_t decided;           /* of pending */
+    bool certain; /* what refuted it holds whatever happened where the trace is broken */
     bool undecided;
     ft_judgement trouble; /* the first claim that was neither refuted nor violated */
 } group_pass;
@@ -430,6 +431,7 @@ static json_t *record_of(group_pass *pass)
                          : FT_NO_BOUND;
     decision.bounded = decision.bound != FT_NO_BOUND;
     if (pass->found) return violation(pass, &decision);
+    decision.certain = pass->certain;
     decision.passes = pass->refuted;
     decision.cycle = &pass->cycle;
     decision.verdict = pass->undecided ? pass->trouble.verdict : FT_VERDICT_SAFE;
@@ -459,11 +461,55 @@ static void look_wider(group_pass *pass)
     release(&again);
 }
 
+typedef struct doubt_pass {
+    const ft_doubt *doubt;
+    bool allowed;
+} doubt_pass;
+
+static bool look_for_doubt(void *context, const ft_claim *claim)
+{
+    doubt_pass *pass = context;
+    pass->allowed = ft_doubt_allows(pass->doubt, claim);
+    return pass->allowed;
+}
+
+static bool is_allowed(const ft_engine *engine, const ft_group *group)
+{
+    doubt_pass pass = {engine->doubt, true};
+    ft_engine_each_claim(engine, group, NULL, look_for_doubt, &pass);
+    return pass.allowed;
+}
+
+/* A broken trace: the relaxed trace, which allows more, is asked first. What it refutes is safe;
+ * a witness that the checker accepts for the trace as it is serves too. Else the trace itself is
+ * asked, and *ms is the time that is left. */
+static bool look_relaxed(ft_engine *engine, const ft_group *group, double *ms, group_pass *pass)
+{
+    ft_engine *relaxed = ft_engine_relaxed(engine);
+    if (!relaxed || !is_allowed(engine, group)) return false;
+    *pass = look(relaxed, group, *ms / 2);
+    *ms -= ft_now_ms() - pass->start;
+    pass->engine = engine;
+    pass->certain = ft_engine_pruned_certainly(engine, group);
+    if (pass->found) {
+        ft_reading_release(&pass->reading);
+        if (ft_engine_confirm(engine, &pass->witness, &pass->reading, NULL) == FT_OK) return true;
+    } else if (!pass->undecided) {
+        return true;
+    }
+    release(pass);
+    return false;
+}
+
 json_t *ft_engine_solve_group(ft_engine *engine, const ft_group *group)
 {
-    group_pass pass = look(engine, group, engine->spec.subproblem_ms);
+    group_pass pass;
+    double ms = engine->spec.subproblem_ms;
+    if (!look_relaxed(engine, group, &ms, &pass)) {
+        pass = look(engine, group, ms);
+        look_wider(&pass);
+    }
     engine->looked_ms += ft_now_ms() - pass.start;
-    look_wider(&pass);
     json_t *record = record_of(&pass);
     release(&pass);
     return record;

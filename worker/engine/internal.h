@@ -4,6 +4,7 @@
 #define FT_ENGINE_INTERNAL_H
 
 #include "causality/causality.h"
+#include "engine/doubt.h"
 #include "engine/engine.h"
 #include "engine/record.h"
 #include "proofs/exclusion.h"
@@ -49,6 +50,8 @@ struct ft_engine {
     bool looked_for_domains;
     uint32_t first_window;      /* events of the first window tried; 0: the default */
     ft_engine *wider;           /* wider.c; NULL until needed, and where nothing is asked of it */
+    ft_doubt *doubt;            /* of a broken trace; NULL: it is not, or all is in doubt */
+    ft_engine *relaxed;         /* of its relaxed trace; NULL until needed */
     double looked_ms, wider_ms; /* that its groups took so far, by this one and by the wider one */
 };
 
@@ -117,6 +120,15 @@ bool ft_engine_looks_wider(const ft_engine *engine); /* at any of its groups */
 /* The engine to ask about a group that this one refuted; NULL: nobody. *ms: the milliseconds that
  * are left of the group's time, made those that it has. */
 ft_engine *ft_engine_wider(ft_engine *engine, double *ms);
+
+/* relaxed.c: broken traces. The engine of the relaxed trace, which refutes what is safe whatever
+ * happened at the break; NULL: none. */
+ft_engine *ft_engine_relaxed(ft_engine *engine);
+void ft_engine_free_relaxed(ft_engine *engine);
+/* What the plan refuted of the group holds whatever happened at the break. */
+bool ft_engine_pruned_certainly(const ft_engine *engine, const ft_group *group);
+/* Reasons of the plan that depend on the hard order alone, or on the lock that they name. */
+bool ft_engine_is_certain_reason(const ft_engine *engine, ft_reason reason, uint32_t lock);
 void ft_engine_free_wider(ft_engine *engine);
 
 #endif

@@ -363,10 +363,11 @@ static char *reason_text(const ft_record_context *c, ft_reason reason, const ft_
 {
     ft_strbuf out = {0};
     if (reason == FT_REASON_BROKEN_TRACE) {
-        ft_strbuf_printf(&out,
-                         "refuted, but the observed order itself breaks: %s; so nothing of this "
-                         "trace is called safe",
-                         c->trace->broken_text);
+        ft_strbuf_printf(
+            &out,
+            "refuted, but the observed order itself breaks: %s; nothing that may depend "
+            "on this is called safe",
+            c->trace->broken_text);
         return ft_strbuf_take(&out);
     }
     if (decision->text)
@@ -649,7 +650,7 @@ static json_t *make_record(const ft_record_context *c, const ft_group *group,
     const ft_claim *claim = decision->witness ? &decision->witness->claim : &group->sample;
     ft_verdict verdict = decision->verdict;
     ft_reason reason = decision->reason;
-    if (verdict == FT_VERDICT_SAFE && c->trace->broken != FT_NO_EVENT) {
+    if (verdict == FT_VERDICT_SAFE && c->trace->broken != FT_NO_EVENT && !decision->certain) {
         verdict = FT_VERDICT_UNKNOWN;
         reason = FT_REASON_BROKEN_TRACE;
     }

@@ -33,6 +33,7 @@ typedef struct ft_decision {
     ft_reason reason;
     const char *text; /* more than the reason's doc, or NULL */
     bool observed;    /* a violation of the observed run itself */
+    bool certain;     /* safe: whatever happened where the trace is broken (doubt.h) */
     bool bounded;     /* decided for schedules of at most `bound` context switches alone */
     uint32_t bound;
     uint64_t count, pairs;
@@ -52,7 +53,8 @@ char *ft_record_key(const ft_record_context *context, const ft_group *group);
 /* The one pass that refuted something, MIXED for several, `none` for none. */
 ft_reason ft_record_reason(const uint64_t passes[FT_REASONS], ft_reason none);
 
-/* New reference. A broken trace turns safe into unknown here, the one place all verdicts pass. */
+/* New reference. A broken trace turns safe into unknown here, the one place all verdicts
+ * pass, unless the decision is certain. */
 json_t *ft_record_new(const ft_record_context *context, const ft_group *group,
                       const ft_decision *decision);
 
