@@ -202,7 +202,7 @@ typedef struct ft_trace {
     ft_note *notes; /* [n_notes] as built: ascending by code */
     uint32_t n_notes;
     uint32_t broken; /* first event where the observed order breaks the semantics, FT_NO_EVENT:
-                        none. Nothing of a broken trace is called safe */
+                        none. Nothing of a broken trace is called safe that may depend on it */
     const char *broken_text; /* why, or NULL */
 } ft_trace;
 
