@@ -4,6 +4,7 @@
 
 #include "api/api.h"
 #include "api/web.h"
+#include "base/contract.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "http/http.h"

@@ -121,6 +121,8 @@ static job_entry **place_of(ft_polls *polls, const char *job)
 static void entry_free(job_entry *e)
 {
     ft_polls *polls = e->polls;
+    assert(!e->asking && !e->asked.first && !e->late.first && !e->waiting.first);
+    assert(*place_of(polls, e->job) == e && polls->jobs > 0 && polls->bytes >= e->text.len);
     *place_of(polls, e->job) = e->chain;
     unlink_use(e);
     polls->jobs--;

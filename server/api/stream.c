@@ -11,7 +11,7 @@ static void on_closed(uv_handle_t *handle)
     stream->kind->freed(stream);
 }
 
-/* Nothing is under way: only the end of the answer is still owed. */
+/* No request or write is under way: only the end of the response is still due. */
 static ft_http_request *let_go(ft_stream *stream)
 {
     ft_api *api = stream->api;
@@ -20,6 +20,7 @@ static ft_http_request *let_go(ft_stream *stream)
         stream->previous->next = stream->next;
     else
         api->streams = stream->next;
+    assert(api->stream_count > 0 && !stream->asking && !stream->draining);
     api->stream_count--;
     stream->kind->left(stream);
     ft_http_on_gone(stream->request, NULL, NULL);
@@ -54,6 +55,7 @@ static void on_drained(void *data, ft_http_request *request, bool ok)
 {
     (void)request;
     ft_stream *stream = data;
+    assert(stream->draining);
     stream->draining = false;
     if (!ok || stream->ending) {
         finish(stream);
@@ -67,7 +69,7 @@ static void start(ft_stream *stream)
     ft_http_request *request = stream->request;
     stream->started = true;
     ft_http_set(request, "Cache-Control", "no-store");
-    ft_http_set(request, "X-Accel-Buffering", "no"); /* nginx would keep the events back */
+    ft_http_set(request, "X-Accel-Buffering", "no"); /* else nginx buffers the events */
     ft_http_reply_start(request, 200, "text/event-stream; charset=utf-8", UINT64_MAX);
     if (ft_http_is_head(request)) stream->ending = true;
 }
@@ -77,6 +79,7 @@ static void send_text(ft_stream *stream, ft_strbuf *text)
 {
     ft_strbuf taken = *text;
     *text = (ft_strbuf){0};
+    assert(stream->started && !stream->draining && taken.len > 0); /* one write at a time */
     stream->draining = true;
     ft_http_reply_data(stream->request, taken.text, taken.len, on_drained, stream);
     ft_strbuf_release(&taken);
@@ -95,7 +98,7 @@ static void on_timer(uv_timer_t *timer)
     send_text(stream, &beat);
 }
 
-/* Asks when it is time to; else sees to it that it will be. */
+/* Asks for events if it is time to; else starts the timer that will. */
 static void step(ft_stream *stream)
 {
     if (stream->asking || stream->draining) return;
@@ -122,6 +125,7 @@ void ft_stream_wake(ft_stream *stream)
 void ft_stream_answer(ft_stream *stream, ft_strbuf *events, bool last, bool more)
 {
     ft_strbuf text = {0};
+    assert(stream->asking && !stream->draining);
     stream->asking = false;
     if (stream->ending) {
         ft_strbuf_release(events);
@@ -149,6 +153,7 @@ void ft_stream_answer(ft_stream *stream, ft_strbuf *events, bool last, bool more
 
 void ft_stream_fail(ft_stream *stream, const ft_error *err)
 {
+    assert(stream->asking);
     stream->asking = false;
     if (stream->started || stream->ending)
         finish(stream);
@@ -165,13 +170,15 @@ void ft_stream_open(ft_stream *stream, const ft_stream_kind *kind, ft_api *api,
         kind->freed(stream);
         ft_http_set(request, "Retry-After", "5");
         ft_http_fail(request, 503, "too-many-streams",
-                     "%u event streams are open already: try again later", api->stream_count);
+                     "%u event streams are open, the most that max-streams allows: try again later",
+                     api->stream_count);
         return;
     }
     stream->next = api->streams;
     if (stream->next) stream->next->previous = stream;
     api->streams = stream;
     api->stream_count++;
+    assert(api->stream_count <= api->app->config->max_streams);
     uv_timer_init(api->app->loop, &stream->timer);
     stream->timer.data = stream;
     ft_http_on_gone(request, on_gone, stream);

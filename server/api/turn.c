@@ -1,4 +1,4 @@
-/* Whole reports take much memory while they are made, so few are made at once; the others wait. */
+/* Reports take much memory while they are made, so only a few are made at once; others wait. */
 #include <stdlib.h>
 
 #include "api/internal.h"
@@ -26,6 +26,7 @@ static bool refuse(ft_api *api, ft_http_request *request, void *data)
 
 void ft_turn_take(ft_api *api, ft_http_request *request, void (*go)(void *data), void *data)
 {
+    assert(api->turns <= TURNS && (api->turns == TURNS || !api->waiting));
     if (api->turns < TURNS) {
         if (refuse(api, request, data)) return;
         api->turns++;
@@ -41,6 +42,7 @@ void ft_turn_take(ft_api *api, ft_http_request *request, void (*go)(void *data),
 void ft_turn_end(ft_api *api)
 {
     ft_turn *turn;
+    assert(api->turns > 0 && api->turns <= TURNS);
     while ((turn = api->waiting) != NULL) {
         ft_turn own = *turn;
         api->waiting = own.next;

@@ -26,6 +26,7 @@ static void on_data(void *context, ft_http_request *request, const void *bytes, 
     if (write_all(upload->fd, bytes, length)) {
         ft_digest_update(&upload->digest, bytes, length);
         upload->bytes += length;
+        assert(upload->bytes <= upload->api->app->config->max_trace_bytes);
         return;
     }
     ft_error err = FT_ERROR_INIT;
@@ -82,7 +83,7 @@ void ft_serve_upload(ft_api *api, ft_http_request *request)
     if (api->receiving >= FT_UPLOADS_MOST) {
         ft_http_set(request, "Retry-After", "1");
         ft_http_fail(request, 503, "too-many-uploads",
-                     "%u uploads are being received already: try again later", api->receiving);
+                     "%u uploads are being received: try again later", api->receiving);
         return;
     }
     if (ft_dispatch_upload_file(api->app->dispatch, &fd, &err) != FT_OK) {
@@ -91,6 +92,7 @@ void ft_serve_upload(ft_api *api, ft_http_request *request)
     }
     ft_upload *upload = ft_calloc(1, sizeof *upload);
     api->receiving++;
+    assert(api->receiving <= FT_UPLOADS_MOST);
     *upload = (ft_upload){.api = api, .fd = fd};
     memcpy(upload->project, project, sizeof project);
     ft_digest_init(&upload->digest);

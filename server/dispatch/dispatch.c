@@ -41,6 +41,7 @@ void ft_dispatch_drop(ft_dispatch *dispatch)
 
 void ft_dispatch_count(ft_dispatch *dispatch, ft_dispatch_metric metric)
 {
+    FT_REQUIRE(metric < FT_DISPATCH_METRICS);
     dispatch->metrics[metric]++;
 }
 
@@ -110,6 +111,7 @@ void ft_errand_retry(ft_errand *errand, void (*again)(ft_errand *errand), const 
         ft_errand_end(errand);
         return;
     }
+    FT_REQUIRE(again && !errand->next);
     errand->again = again;
     errand->next = dispatch->retries;
     dispatch->retries = errand;
@@ -120,6 +122,7 @@ void ft_errand_retry(ft_errand *errand, void (*again)(ft_errand *errand), const 
 void ft_errand_soon(ft_errand *errand, void (*again)(ft_errand *errand))
 {
     ft_dispatch *dispatch = errand->dispatch;
+    FT_REQUIRE(again && !errand->next);
     errand->again = again;
     errand->next = dispatch->later;
     dispatch->later = errand;
@@ -130,6 +133,7 @@ void ft_errand_soon(ft_errand *errand, void (*again)(ft_errand *errand))
 
 static ft_worker *reserved(const ft_dispatch *dispatch)
 {
+    assert(dispatch->workers[dispatch->worker_count - 1].ingests);
     return &dispatch->workers[dispatch->worker_count - 1];
 }
 
@@ -186,6 +190,7 @@ static bool choose(const ft_dispatch *dispatch, ft_job **job, ft_worker **worker
     *job = NULL;
     for (unsigned i = 0; i + 1 < dispatch->worker_count; i++) {
         ft_worker *w = &dispatch->workers[i];
+        assert(!w->ingests); /* jobs never wait for the reserved worker */
         if (w->state != FT_WORKER_IDLE) continue;
         for (ft_job *j = dispatch->jobs; j; j = j->next) {
             if (!may_go(dispatch, j) || !better(j, w, *job, *worker)) continue;

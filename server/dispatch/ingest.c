@@ -37,10 +37,11 @@ static void drop_blob(ft_upload *upload)
     upload->blob = -1;
 }
 
-/* Answers everybody who waits; the first one is told that it created the trace. */
+/* Answers all waiters; for the first one the trace is a new one, if it was created. */
 static void finish(ft_upload *upload, const ft_error *err, const json_t *meta, bool created)
 {
     ft_dispatch *dispatch = upload->dispatch;
+    assert(!upload->finished && !upload->worker && (err || json_is_object(meta)));
     if (err) drop_blob(upload);
     if (err) ft_dispatch_count(dispatch, FT_METRIC_INGESTS_FAILED);
     if (!err) ft_dispatch_count(dispatch, created ? FT_METRIC_INGESTS : FT_METRIC_INGESTS_KNOWN);
@@ -66,6 +67,7 @@ static void finish(ft_upload *upload, const ft_error *err, const json_t *meta, b
 static ft_upload *detach(ft_worker *worker)
 {
     ft_upload *upload = worker->upload;
+    assert(upload && upload->worker == worker);
     worker->upload = NULL;
     upload->worker = NULL;
     return upload;
@@ -118,6 +120,7 @@ static void send_part(ft_worker *worker)
         begin_again(worker);
         return;
     }
+    assert(upload->sent <= upload->bytes);
     uint64_t rest = upload->bytes - upload->sent;
     size_t length = rest < FT_WIRE_CHUNK ? (size_t)rest : FT_WIRE_CHUNK;
     unsigned char *part = ft_alloc(length + 1);
@@ -139,6 +142,7 @@ static void send_part(ft_worker *worker)
 static void send_all(ft_worker *worker)
 {
     ft_upload *upload = worker->upload;
+    assert(upload->rounds < MOST_ROUNDS && upload->token != 0);
     upload->sent = 0;
     upload->rounds++;
     ft_worker_limit_trace(worker, upload->bytes);
@@ -169,6 +173,8 @@ void ft_ingest_start(ft_worker *worker)
     ft_dispatch *dispatch = worker->dispatch;
     ft_upload *upload = dispatch->uploads;
     while (!upload->queued) upload = upload->next;
+    assert(!upload->worker && !upload->finished && upload->blob >= 0);
+    assert(ft_worker_is_sound(worker) && worker->state == FT_WORKER_IDLE);
     upload->queued = false;
     upload->worker = worker;
     upload->token = ++dispatch->ingest_token;
@@ -190,6 +196,7 @@ static void on_row(void *data, const ft_error *err, json_t *result)
     ft_errand *errand = data;
     ft_upload *upload = errand->upload;
     ft_worker *worker = upload->worker;
+    assert(upload->writing > 0);
     upload->writing--;
     if (err && upload->failure.code == FT_OK) upload->failure = *err;
     if (err) ft_dispatch_count(errand->dispatch, FT_METRIC_STORE_ERRORS);
@@ -203,6 +210,7 @@ static void on_row(void *data, const ft_error *err, json_t *result)
 
 static void write_row(ft_upload *upload, size_t length)
 {
+    assert(upload->blob >= 0 && length > 0 && length <= FT_STORE_CHUNK);
     ft_store_blob_add(upload->dispatch->store, upload->blob, upload->seq++, upload->row.text,
                       length, on_row, upload_errand(upload));
     upload->writing++;
@@ -269,7 +277,7 @@ static void on_stored(void *data, const ft_error *err, json_t *result)
     upload_errand_end(errand);
 }
 
-/* NULL: the message is in order. */
+/* What is wrong with the message; NULL: nothing. */
 static const char *wrong(const ft_worker *worker, const json_t *message)
 {
     const ft_upload *upload = worker->upload;
@@ -337,6 +345,7 @@ static void on_blob(void *data, const ft_error *err, json_t *result)
 
 static void enqueue(ft_upload *upload)
 {
+    assert(!upload->worker && !upload->finished && !upload->queued);
     drop_blob(upload);
     upload->seq = 0;
     upload->sent = 0;
@@ -344,7 +353,7 @@ static void enqueue(ft_upload *upload)
     ft_store_blob_new(upload->dispatch->store, on_blob, upload_errand(upload));
 }
 
-/* What an operator can change. */
+/* The options that an operator can change. */
 static const char *advice(ft_death death)
 {
     if (death == FT_DEATH_TIMEOUT) return " (options ingest-ms and ingest-mib-ms)";
@@ -401,6 +410,7 @@ static ft_upload *new_upload(ft_dispatch *dispatch, int fd, uint64_t bytes, cons
     while (*end) end = &(*end)->next;
     *end = upload;
     dispatch->upload_count++;
+    assert(dispatch->upload_count <= dispatch->config->max_ingests);
     return upload;
 }
 

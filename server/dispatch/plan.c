@@ -7,11 +7,12 @@
 
 static void store_part(ft_worker *worker);
 
-/* The worker is free only then: it lives as long as its lease, which is renewed. */
+/* The worker becomes free only now: its lease is renewed for as long as it is busy. */
 static void commit(ft_worker *worker)
 {
     ft_batch *batch = &worker->batch;
     ft_store *store = worker->dispatch->store;
+    assert(batch->kind == FT_KIND_PLAN && batch->own == 1 && !batch->storing);
     int64_t task = ft_batch_task(batch, 0);
     ft_errand *errand = ft_batch_errand(worker, task);
     if (batch->stored)
@@ -32,6 +33,7 @@ static void commit(ft_worker *worker)
 static void go_on(ft_worker *worker)
 {
     ft_batch *batch = &worker->batch;
+    assert(batch->storing);
     batch->storing = false;
     store_part(worker);
     if (batch->planned && !batch->storing)
@@ -57,7 +59,7 @@ static void on_part(void *data, const ft_error *err, json_t *result)
     ft_errand_end(errand);
 }
 
-/* One at a time, so that none is there without those before it. */
+/* One at a time, so that no part is stored without those before it. */
 static void store_part(ft_worker *worker)
 {
     ft_batch *batch = &worker->batch;
@@ -72,7 +74,7 @@ static void store_part(ft_worker *worker)
                       ft_batch_errand(worker, task));
 }
 
-/* It comes in pieces and goes to the store as it is: it may be long. */
+/* A plan may be long: it comes in pieces, which go to the store as they are. */
 void ft_batch_on_data(ft_worker *worker, const ft_wire_frame *frame)
 {
     ft_batch *batch = &worker->batch;
@@ -86,6 +88,7 @@ void ft_batch_on_data(ft_worker *worker, const ft_wire_frame *frame)
         return;
     }
     batch->plan_bytes += frame->length;
+    assert(batch->plan_bytes <= FT_WIRE_MAX_PLAN);
     if (frame->length) ft_strbuf_add(&batch->plan, (const char *)frame->payload, frame->length);
     store_part(worker);
     if (batch->plan.len >= AHEAD) ft_worker_pause(worker);
@@ -113,7 +116,7 @@ void ft_batch_on_planned(ft_worker *worker, const json_t *message)
         commit(worker);
         return;
     }
-    /* Nothing more is expected of it. */
+    /* The worker has nothing more to send. */
     batch->planned = true;
     ft_worker_limit(worker, 0);
     ft_worker_pause(worker);

@@ -20,6 +20,7 @@ ft_status ft_batch_take_record(ft_worker *worker, const ft_record_members *membe
     ft_record record;
     ft_batch *batch = &worker->batch;
     ft_results *results = &batch->results;
+    assert(batch->next < batch->own && results->count < batch->count);
     const ft_batch_item *item = &batch->items[batch->next];
     ft_status status = ft_record_read(members, &record, err);
     if (status == FT_OK) status = ft_record_check_entry(&record, item->check, item->key, err);
@@ -34,6 +35,7 @@ ft_status ft_batch_take_record(ft_worker *worker, const ft_record_members *membe
     batch->tallies[results->count - 1] = tally_of(worker, result);
     batch->turn = uv_now(worker->dispatch->loop);
     batch->next++;
+    assert(results->count <= batch->next && ft_batch_is_sound(batch));
     return FT_OK;
 }
 
@@ -51,6 +53,7 @@ static void count(const ft_errand *errand, const json_t *late)
     ft_dispatch_times *times = &errand->dispatch->times;
     for (uint64_t i = 0; i < errand->tally_count; i++) {
         const ft_tally *t = &errand->tallies[i];
+        assert(t->verdict < FT_VERDICTS && t->reason < FT_REASONS);
         bool in_time = !is_late(late, t->task);
         ft_dispatch_count(errand->dispatch, in_time ? FT_METRIC_VERDICTS : FT_METRIC_FENCED);
         if (!in_time) continue;
@@ -72,7 +75,8 @@ void ft_batch_flush(ft_worker *worker)
 {
     ft_batch *batch = &worker->batch;
     if (batch->results.count == 0) return;
-    /* Nobody is to blame: each record was looked at before it was taken. */
+    assert(batch->tallies && batch->tasks);
+    /* No task is to blame for a failure: each record was checked before it was taken. */
     ft_errand *errand = ft_batch_errand(worker, 0);
     errand->tally_count = batch->results.count;
     errand->tallies = batch->tallies;

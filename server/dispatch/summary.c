@@ -94,6 +94,7 @@ void ft_summary_start(ft_worker *worker)
     ft_dispatch *dispatch = worker->dispatch;
     ft_summary *summary = dispatch->summaries;
     while (!summary->queued) summary = summary->next;
+    assert(ft_worker_is_sound(worker) && worker->state == FT_WORKER_IDLE);
     summary->queued = false;
     summary->token = ++dispatch->ingest_token;
     worker->summary = summary;
@@ -109,6 +110,7 @@ void ft_summary_start(ft_worker *worker)
 
 void ft_summary_ask(ft_worker *worker)
 {
+    assert(strcmp(worker->loaded, worker->summary->trace) == 0);
     json_t *request = json_pack("{s:I, s:s}", "token", (json_int_t)worker->summary->token, "trace",
                                 worker->summary->trace);
     ft_worker_enter(worker, FT_WORKER_WORKING);

@@ -63,6 +63,7 @@ static bool is_large(const ft_worker *worker)
 
 static void look_at(ft_worker *worker)
 {
+    assert(ft_worker_is_sound(worker));
     if (worker->project) ft_project_account(worker, ft_job_find(worker->dispatch, worker->job));
     if (is_silent(worker))
         ft_worker_die(worker, FT_DEATH_SILENT, "it was silent for %llu ms",

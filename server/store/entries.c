@@ -1,5 +1,7 @@
 #include "store/entries.h"
 
+#include "base/contract.h"
+
 void ft_entries_release(ft_entries *entries)
 {
     ft_strbuf_release(&entries->list);
@@ -68,6 +70,7 @@ ft_status ft_entries_find(ft_sql *sql, ft_entries *entries, int64_t task, ft_ent
 ft_status ft_entries_add(ft_sql *sql, int64_t job, int64_t first, ft_span values, ft_error *err)
 {
     ft_strbuf list = {0};
+    FT_REQUIRE(job > 0 && first >= 0 && first % FT_ENTRIES_ROW == 0 && values.length > 0);
     ft_strbuf_puts(&list, "[");
     ft_strbuf_add(&list, values.at, values.length);
     ft_strbuf_puts(&list, "]");

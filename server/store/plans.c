@@ -35,6 +35,7 @@ ft_plan *ft_plan_new(void)
 
 void ft_plan_drop(ft_plan *plan)
 {
+    assert(!plan || plan->references > 0);
     if (!plan || --plan->references > 0) return;
     ft_plan_text_release(&plan->text);
     ft_results_release(&plan->records);
@@ -86,6 +87,7 @@ static ft_status store_row(const place *to, ft_error *err)
 {
     ft_plan *p = to->plan;
     if (p->row.len == 0) return FT_OK;
+    assert(p->subproblems > 0);
     int64_t first = (p->subproblems - 1) / FT_ENTRIES_ROW * FT_ENTRIES_ROW;
     ft_status status =
         ft_entries_add(to->sql, to->job, first, (ft_span){p->row.text, p->row.len}, err);
@@ -108,7 +110,9 @@ static ft_status add_record(ft_plan *p, ft_span text, ft_error *err)
     ft_status status = ft_results_add(&p->records, 0, text.at, text.length, NULL, 0, err);
     if (status != FT_OK) return status;
     const ft_record *record = &p->records.items[p->records.count - 1].record;
-    p->counts[record->check] += record->count;
+    int64_t *sum = &p->counts[record->check];
+    if (__builtin_add_overflow(*sum, record->count, sum))
+        return ft_error_set(err, FT_INPUT, "a plan's records count too many candidates");
     return FT_OK;
 }
 

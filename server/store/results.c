@@ -4,6 +4,7 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "base/contract.h"
 #include "base/memory.h"
 
 #define WITNESS_MOST (256u << 20) /* bytes of its text */
@@ -105,6 +106,9 @@ ft_status ft_results_take(ft_results *results, int64_t task, const ft_record *re
         .task = task, .record = *record, .length = text.length, .witness_length = witness_length};
     ft_status status = witness_length > 0 ? check_witness(record, err) : FT_OK;
     if (status != FT_OK) return status;
+    FT_REQUIRE(record->check < FT_CHECKS && record->verdict < FT_VERDICTS && text.length > 0);
+    assert(!record->key.at || (record->key.at >= text.at &&
+                               record->key.at + record->key.length <= text.at + text.length));
     if (record->key.at) result.key = (size_t)(record->key.at - text.at);
     results->items =
         ft_vec_grow(results->items, &results->room, results->count + 1, sizeof *results->items);

@@ -1,5 +1,5 @@
 /* Records of verdicts: counted, listed, found. */
-#include <assert.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +17,7 @@ typedef struct tally {
 static void count_in(tally *t, const ft_result *result)
 {
     const ft_record *record = &result->record;
+    assert(record->count >= 1);
     bool solved = result->task != 0 && record->events > 0;
     t->records++;
     t->count += record->count;
@@ -76,6 +77,7 @@ ft_status ft_store_verdicts_add(ft_sql *sql, const char *job, const ft_results *
 {
     ft_job_row row;
     int64_t n = 0, now = ft_store_now();
+    FT_REQUIRE(count <= results->count);
     tally tallies[FT_CHECKS][FT_VERDICTS] = {{{0}}};
     ft_status status = ft_store_job_row(sql, job, &row, err);
     if (status == FT_OK)

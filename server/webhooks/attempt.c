@@ -69,7 +69,9 @@ static char *make_request(const ft_config *config, const json_t *delivery)
 static void on_closed(uv_handle_t *handle)
 {
     ft_attempt *a = handle->data;
+    assert(a->open > 0);
     if (--a->open > 0) return;
+    assert(!a->webhooks);
     ft_webhooks *holder = a->holder;
     free(a->request);
     free(a->delivery);
@@ -90,6 +92,7 @@ static void unlist(ft_attempt *a)
     ft_attempt **at = &a->webhooks->attempts;
     while (*at != a) at = &(*at)->next;
     *at = a->next;
+    assert(a->webhooks->running > 0);
     a->webhooks->running--;
     a->webhooks = NULL;
 }
@@ -217,6 +220,7 @@ static ft_attempt *new_attempt(ft_webhooks *webhooks, const json_t *delivery)
     a->next = webhooks->attempts;
     webhooks->attempts = a;
     webhooks->running++;
+    assert(webhooks->running <= webhooks->app->config->webhook_senders);
     return a;
 }
 

@@ -1,7 +1,8 @@
-/* What the files of server/webhooks share: the attempts, and what becomes of them. */
+/* Private to server/webhooks: attempts and their results. */
 #ifndef FT_WEBHOOKS_INTERNAL_H
 #define FT_WEBHOOKS_INTERNAL_H
 
+#include "base/contract.h"
 #include "store/webhooks.h"
 #include "webhooks/webhooks.h"
 
@@ -34,10 +35,10 @@ void ft_webhooks_drop(ft_webhooks *webhooks); /* one hold less */
 
 /* Starts an attempt of a delivery as the store hands it out. It ends in ft_attempt_over, later. */
 void ft_attempt_start(ft_webhooks *webhooks, const json_t *delivery);
-/* Ends all of them unheard. */
+/* Ends all of them and ignores their results. */
 void ft_attempts_kill(ft_webhooks *webhooks);
 
-/* What came of an attempt; status 0: no answer, for that reason. */
+/* The result of an attempt; status 0: no response, and the reason. */
 typedef struct ft_attempt_result {
     const char *delivery, *job, *project;
     unsigned number; /* of the attempt */

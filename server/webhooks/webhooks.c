@@ -70,8 +70,8 @@ static void save(ft_ending *ending)
                           on_saved, ending);
 }
 
-/* A little off, by the delivery's own random name: receivers that were away do not get everything
- * at once. */
+/* The delay is spread by the delivery's random name, so that a receiver that was away does not get
+ * all deliveries at once. */
 static int64_t delay(const ft_config *config, const ft_attempt_result *result)
 {
     uint64_t ms = config->webhook_retry_ms;
@@ -109,6 +109,8 @@ static void count(ft_webhooks *webhooks, bool good, bool over)
 void ft_attempt_over(ft_webhooks *webhooks, const ft_attempt_result *result)
 {
     const ft_config *config = webhooks->app->config;
+    FT_REQUIRE(result->status == 0 || (result->status >= 200 && result->status < 600));
+    FT_REQUIRE(result->number > 0 && (result->status != 0 || result->reason));
     bool good = result->status >= 200 && result->status < 300;
     bool over = good || result->status == STATUS_GONE || result->number >= config->webhook_attempts;
     ft_ending *ending = ft_calloc(1, sizeof *ending);
@@ -149,6 +151,7 @@ static void on_taken(void *data, const ft_error *err, json_t *result)
     ft_webhooks *webhooks = data;
     size_t i;
     json_t *delivery, *list = json_object_get(result, "deliveries");
+    assert(webhooks->asking);
     webhooks->asking = false;
     if (err && !webhooks->closing) {
         ft_log(FT_LOG_ERROR, "webhooks cannot be read", "reason=\"%s\"", err->message);
