@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
+
 enum { MOST_WORDS = 4, LINE = 4096 };
 
 typedef enum rule_kind { RULE_FUNCTION, RULE_FILE, RULE_VARIABLE, RULE_ORDER } rule_kind;
@@ -86,6 +88,7 @@ static ft_status read_lines(ft_annotations *a, FILE *file, const char *path, ft_
 
 ft_status ft_annotations_read(const char *path, ft_annotations **annotations, ft_error *err)
 {
+    FT_REQUIRE(path && annotations);
     FILE *file = fopen(path, "re");
     if (!file)
         return ft_error_set(err, FT_USAGE, "%s: cannot be opened: %s", path, strerror(errno));
@@ -167,8 +170,10 @@ static bool is_ignored(const rule *one, const ft_trace *trace, uint32_t e)
     ft_access scratch;
     uint32_t count;
     const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        assert(accesses[i].variable < trace->shared.len);
         if (!fits_variable(one->name, trace->shared.names[accesses[i].variable])) return false;
+    }
     return count > 0;
 }
 
@@ -221,6 +226,7 @@ static void leave(orderer *o, uint32_t e)
     ft_strbuf name = {0};
     ft_strbuf_printf(&name, "%s %u", o->rule->name, o->trace->edges.len + 1);
     uint32_t edge = ft_intern_add(&o->trace->edges, name.text, name.len);
+    assert(edge + 1 == o->trace->edges.len); /* each stay has an edge of its own */
     ft_strbuf_release(&name);
     o->latest[o->trace->thread[e]] = edge;
     ft_vec_push(&o->all, (insertion){e + 1, edge, o->trace->thread[e], FT_EVENT_EDGE_OUT});
@@ -280,9 +286,18 @@ static void put_edge(ft_trace *trace, uint32_t to, const insertion *one)
     if (trace->context) trace->context[to] = FT_NO_CONTEXT;
 }
 
+static bool are_ascending(const insertion *all, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (all[i - 1].before > all[i].before) return false;
+    return true;
+}
+
 /* Moves events up from the end and fills the gaps; notes speak of events by number. */
 static void insert_all(ft_trace *trace, const insertion *all, size_t n)
 {
+    FT_REQUIRE(n);
+    FT_CHECK(are_ascending(all, n));
     uint32_t old = trace->n_events, to = old + (uint32_t)n - 1;
     size_t size = (size_t)old + n;
     trace->kind = grown(trace->kind, sizeof *trace->kind, size);
@@ -297,6 +312,8 @@ static void insert_all(ft_trace *trace, const insertion *all, size_t n)
     for (uint32_t e = old;; e--) {
         for (; n && all[n - 1].before == e; n--) put_edge(trace, to--, &all[n - 1]);
         if (e == 0) break;
+        assert(to >= e - 1 &&
+               (size_t)(to - (e - 1)) == n); /* so many insertions are still to come */
         copy_event(trace, to, e - 1);
         for (uint32_t i = 0; i < trace->n_notes; i++)
             if (trace->notes[i].event == e - 1) trace->notes[i].event = to;

@@ -22,23 +22,23 @@
 
 typedef struct ft_annotations ft_annotations;
 
-/* FT_USAGE, with the line: not readable, or not understood. */
+/* FT_USAGE, with the line: the file is not readable, or has a line that is not a rule. */
 ft_status ft_annotations_read(const char *path, ft_annotations **annotations,
                               ft_error *err) FT_MUST_CHECK;
 void ft_annotations_free(ft_annotations *annotations); /* accepts NULL */
 
-/* Is a rule about code there? That keeps the place that it has (maker_internal.h,
- * names/call_sites.c). */
+/* Does a rule name code at that location? Such a location keeps its own place (names/call_sites.c).
+ */
 bool ft_annotations_concern(const ft_annotations *annotations, const ft_location *at);
-/* Marks the accesses and adds the edges of a trace that was just recorded. */
+/* Marks accesses, and adds edges, in a trace that was just recorded. */
 void ft_annotations_apply(ft_annotations *annotations, ft_trace *trace);
 
-/* A place in the standard library's own headers whose accesses the maker marks in every trace. */
+/* Is it in a standard library header whose accesses are marked as benign in every trace? */
 bool ft_annotations_is_known(const ft_location *at);
-/* So are what a function of these does that was called at the first, its caller at the second. */
+/* Are accesses in a call from `caller`, which was called from `outer`, marked likewise? */
 bool ft_annotations_is_idle(const ft_location *caller, const ft_location *outer);
 
-/* The line of a rule that no event fell under, the first from line `after` + 1 on; 0: none. */
+/* The line of the first rule from line `after` + 1 on that matched no event; 0: none. */
 uint32_t ft_annotations_unused(const ft_annotations *annotations, uint32_t after);
 
 #endif

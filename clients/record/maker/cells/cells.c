@@ -1,3 +1,4 @@
+/* Pages, allocations and the making of cells; the look-up of cells in the second pass. */
 #include "maker/cells/cells_internal.h"
 
 #include <stdlib.h>
@@ -131,7 +132,8 @@ static void end_lives(ft_cells *cells, uint64_t address, uint64_t size)
 
 /* ---- allocations */
 
-/* Returns whether it is around the address, and not freed. */
+/* Notes the allocation if it is around the address and later than *latest. True: it is around, and
+ * not freed. */
 static bool later_of(const ft_cells *cells, uint32_t index, uint64_t address, uint32_t *latest)
 {
     const allocation *a = &cells->allocations.data[index];
@@ -140,8 +142,8 @@ static bool later_of(const ft_cells *cells, uint32_t index, uint64_t address, ui
     return around && !a->freed;
 }
 
-/* The latest of the allocations that begin there, if it is around the granule. Returns as above.
- * In the first pass nobody asks for one that has another behind it. */
+/* The same of the latest allocation that begins there before the granule was born. In the first
+ * pass that is always the last one there. */
 static bool later_at(const ft_cells *cells, uint64_t at, const granule *g, uint32_t *latest)
 {
     uint64_t index = FT_NO_ALLOCATION;
@@ -153,7 +155,7 @@ static bool later_at(const ft_cells *cells, uint64_t at, const granule *g, uint3
     return index != FT_NO_ALLOCATION && later_of(cells, (uint32_t)index, g->address, latest);
 }
 
-/* Where allocations begin, of the places that the word stands for, from first to last. */
+/* The places from first to last where allocations begin, of those that the word stands for. */
 static uint64_t starts_in(const ft_cells *cells, uint64_t word, uint64_t first, uint64_t last)
 {
     uint64_t bits = 0;
@@ -163,8 +165,8 @@ static uint64_t starts_in(const ft_cells *cells, uint64_t word, uint64_t first, 
     return bits;
 }
 
-/* The latest of those up to BIG around the granule; from its address down: one that is not freed
- * lies in no later one that begins before it (end_overlaid). */
+/* The latest allocation up to BIG around the granule. The search goes down from its address: one
+ * that is not freed does not lie in a later one that begins before it (end_overlaid). */
 static uint32_t small_around(const ft_cells *cells, const granule *g)
 {
     uint32_t latest = FT_NO_ALLOCATION;
@@ -207,8 +209,8 @@ uint32_t ft_cells_stack_at(const ft_cells *cells, uint64_t address)
                                    : ft_cells_owner_of(cells, address, FT_NO_ALLOCATION);
 }
 
-/* Whose end nobody saw: what begins now lies over it. Those up to BIG that begin before it do so
- * for ft_cells_allocation_of too. */
+/* Allocations whose free is not in the log: the one that begins now overlays them. Those up to BIG
+ * that begin before it are found behind it by ft_cells_allocation_of too. */
 static void end_overlaid(ft_cells *cells, uint64_t address, uint64_t size)
 {
     uint64_t first = address / ALIGNED + 1, last = (address + size - 1) / ALIGNED;
@@ -243,7 +245,7 @@ static void begin_allocation(ft_cells *cells, uint64_t address, uint64_t size, u
     if (address + size > cells->high) cells->high = address + size;
 }
 
-/* What is said right behind an allocation is of that; NULL: of nothing else. */
+/* The allocation of the record before, if it begins at that address; NULL: it does not. */
 static allocation *just_made(ft_cells *cells, uint64_t address)
 {
     size_t n = cells->allocations.len;
@@ -269,7 +271,7 @@ static void find_use(ft_cells *cells, page *p, uint64_t key, uint64_t stop, bool
     for (; key < stop; key++) cells->used |= p->at[key % PAGE].slot != 0;
 }
 
-/* Memory of a module that was in use before it was told of began with something else. */
+/* A module's memory that was touched before this record began with another content. */
 static void begin_region(ft_cells *cells, uint64_t address, uint64_t size,
                          const unsigned char *content)
 {
@@ -292,7 +294,7 @@ static void begin_as_zeros(ft_cells *cells, uint64_t address, uint64_t size)
                        false, start_as_zeros);
 }
 
-/* Its bytes from that one on. */
+/* The granule's bytes from `from` on begin with that content. */
 static inline void begin_granule(spot *at, const unsigned char *content, unsigned from,
                                  unsigned bytes)
 {
@@ -321,8 +323,8 @@ static void begin_with(ft_cells *cells, const allocation *block, const unsigned 
     }
 }
 
-/* The C library maps stacks where large blocks may have been, unseen. One in a block that is there
- * is of the program's own making. */
+/* The C library maps stacks where large blocks may have been unmapped unseen. A stack inside a
+ * living block is memory that the program provided. */
 static void begin_stack(ft_cells *cells, const actor *a, uint32_t thread)
 {
     uint64_t start;
@@ -337,7 +339,7 @@ static void begin_stack(ft_cells *cells, const actor *a, uint32_t thread)
                                                   .stack = true});
 }
 
-/* The first thread's stack was in use before it could be told of. */
+/* The first thread's stack was in use before its BEGIN record. */
 static void begin_thread(ft_cells *cells, const ft_raw_record *r)
 {
     actor *a = ft_cells_actor_of(cells, r->thread);
@@ -353,7 +355,7 @@ static bool keeps_order(const ft_cells *cells)
     return !cells->settled || cells->tells_ordered;
 }
 
-/* What comes behind it is later than what was before. */
+/* Accesses after it belong to a later turn than those before. */
 static void synchronise(ft_cells *cells, const ft_raw_record *r)
 {
     if (keeps_order(cells)) ft_cells_order_sync(cells, r->thread, r->operands[0]);
@@ -404,7 +406,7 @@ static void fill(ft_cells *cells, const ft_raw_record *r)
         begin_region(cells, r->operands[0], r->length, r->text);
 }
 
-/* What its writable memory begins with comes next. */
+/* The records of its writable memory's content come next. */
 static void meet_module(ft_cells *cells, const ft_raw_record *r)
 {
     cells->own_regions = ft_schedule_is_c_library((const char *)r->text, r->length);
@@ -474,7 +476,7 @@ static int64_t bytes_as_value(const unsigned char *bytes, uint32_t size)
     return (int64_t)(value << shift) >> shift;
 }
 
-/* Contents lie over the zeros before them. */
+/* Later regions overlay earlier ones: contents come after zeros. */
 const region *ft_cells_region_of(const ft_cells *cells, uint64_t address, uint64_t size)
 {
     for (size_t i = cells->regions.len; i-- > 0;) {
@@ -484,7 +486,7 @@ const region *ft_cells_region_of(const ft_cells *cells, uint64_t address, uint64
     return NULL;
 }
 
-/* What a cell outside of all allocations holds when the program starts. */
+/* The content of a cell outside of all allocations when the program starts. */
 static void find_initial(const ft_cells *cells, ft_cell *cell)
 {
     const region *r = ft_cells_region_of(cells, cell->address, cell->size);
@@ -510,7 +512,7 @@ static void lie_in(const allocation *block, const granule *g, ft_cell *cell)
     cell->initial = bytes_as_value(start, cell->size);
 }
 
-/* Does an atomic cover several of the granule's pieces? */
+/* Did an atomic access cover several of the granule's cells? */
 static bool is_parted(const granule *g)
 {
     unsigned inside = (g->whole & WHOLE_8 ? 0xFE : 0) | (g->whole & WHOLE_LOW ? 0x0E : 0) |
@@ -570,7 +572,7 @@ static void tell_ordered(ft_cells *cells)
                 ft_cells_count_ordered(cells, cells->pages.data[p], i, UINT32_MAX);
 }
 
-/* The second pass meets the lives of an address in their order. */
+/* Links the lives of each address in order: so the second pass meets them. */
 static void link_lives(ft_cells *cells)
 {
     for (size_t i = cells->granules.len; i-- > 0;) {
@@ -592,9 +594,8 @@ static jump jump_behind(const jump *all, uint32_t index, uint32_t before)
     return (jump){doubles ? c->far : before, b->depth + 1};
 }
 
-/* Blocks of a busy program lie at one address by the ten thousand, and each of their cells asks for
- * its own: jumps as those of Myers (An applicative random-access stack, 1983), which double along
- * the way. */
+/* A busy program allocates one address ten thousand times, and each cell needs its own allocation.
+ * Jumps as in Myers (An applicative random-access stack, 1983) find it in a logarithm of steps. */
 static void make_jumps(ft_cells *cells)
 {
     for (uint32_t i = 0; i < cells->allocations.len; i++) {
@@ -615,7 +616,7 @@ void ft_cells_settle(ft_cells *cells)
     make_jumps(cells);
     if (cells->tells_ordered) tell_ordered(cells);
     for (size_t i = 0; i < cells->granules.len; i++) add_cells(cells, &cells->granules.data[i]);
-    release_pages(cells); /* most have no cells: from now on they are all the same one */
+    release_pages(cells); /* from now on all pages without cells are `empty` */
     link_lives(cells);
     cells->empty = ft_calloc(1, sizeof *cells->empty);
     if (cells->fences.len)
@@ -695,7 +696,7 @@ const ft_cell *ft_cells_get(const ft_cells *cells, uint32_t cell)
 
 /* ---- second pass */
 
-/* False: no shared cell lies there, whatever the memory was used for. */
+/* False: no cell lies there in any life. */
 static bool may_be_cell(ft_cells *cells, uint64_t address, uint64_t size)
 {
     for (uint64_t key = address / GRANULE; key <= (address + size - 1) / GRANULE; key++) {
@@ -705,7 +706,7 @@ static bool may_be_cell(ft_cells *cells, uint64_t address, uint64_t size)
     return false;
 }
 
-/* The granule with cells that lives at the slot; NULL: none. */
+/* The granule with cells that is alive at the slot; NULL: none. */
 static const granule *living(const ft_cells *cells, page *p, uint64_t i)
 {
     uint64_t *slot = &p->at[i].slot;
@@ -752,7 +753,7 @@ bool ft_cells_is_ordered(ft_cells *cells, uint64_t address)
     return g && g->ordered;
 }
 
-/* Which cells the granule has in this life, for a look at its slot alone. */
+/* Notes the cells of this life in the spot, so that a look at it is enough. */
 static void note_cells(ft_cells *cells, page *p, uint64_t i)
 {
     const granule *g = living(cells, p, i);
@@ -767,7 +768,7 @@ static void note_cells(ft_cells *cells, page *p, uint64_t i)
     }
 }
 
-/* The cell of the granule that the access covers, no more and no less. */
+/* The cell that the access covers exactly. */
 static inline uint32_t find_cell(ft_cells *cells, uint64_t address, uint32_t size)
 {
     uint64_t key = address / GRANULE, i = key % PAGE;

@@ -1,3 +1,4 @@
+/* The first pass over memory: who accessed which bytes, and in which order. */
 #include "maker/cells/cells_internal.h"
 
 #include <string.h>
@@ -41,8 +42,8 @@ static uint32_t frame_at(const ft_cells *cells, uint64_t address)
     return thread != FT_NO_OWNER ? cells->frames->frame(cells->frames->of, thread, address) : 0;
 }
 
-/* Two threads touch the granule in no fixed order. Who touched which of its bytes is known where
- * one thread alone did before. */
+/* The granule becomes one of several threads, that touch it in no fixed order. Who touched which of
+ * its bytes before is known if it was one thread alone. */
 static granule *make_several(ft_cells *cells, uint64_t key, page *in)
 {
     spot *at = &in->at[key % PAGE];
@@ -111,7 +112,7 @@ static bool is_in_order(uint64_t slot)
     return owner && (owner < GONE || owner == READERS);
 }
 
-/* Is all that was done at the granule before what the thread at hand does now? */
+/* Are all accesses to the granule ordered before the current thread's next one? */
 static bool is_behind(const ft_cells *cells, const spot *at)
 {
     uint64_t owner = at->slot >> ONE_THREAD;
@@ -124,13 +125,15 @@ static bool is_behind(const ft_cells *cells, const spot *at)
     return true;
 }
 
-/* Is the last write of what is not its thread's alone any more before what that thread does now? */
+/* Of a granule that several threads touched in order: is its last write ordered before the thread's
+ * next access? */
 static inline bool is_behind_write(const ft_cells *cells, const spot *at, uint32_t thread)
 {
     return !at->said || ft_cells_order_now(cells, thread, at->writer, at->said);
 }
 
-/* Near the last one, no allocation in between, it is that one again. */
+/* The allocation around the granule; near the last look-up, with no other in between, the same
+ * again. */
 static uint32_t block_around(ft_cells *cells, uint64_t key)
 {
     place *last = &cells->looked;
@@ -148,7 +151,8 @@ static uint32_t block_around(ft_cells *cells, uint64_t key)
     return last->block;
 }
 
-/* Is the memory allocated before the first thread's first access, and not freed? */
+/* Is the memory's allocation ordered before its first thread's first access, and is it not freed?
+ */
 static bool is_made_before(ft_cells *cells, uint64_t key, uint32_t first)
 {
     if (!is_heap(cells, key)) return true;
@@ -164,7 +168,7 @@ static void note_frame(ft_cells *cells, uint64_t key)
     if (frame || ft_map_get(&cells->handed, key, NULL)) ft_map_put(&cells->handed, key, frame);
 }
 
-/* Another thread than before touches the granule. False: not in order. */
+/* A new thread touches the granule. False: not in order with the others. */
 static bool admit(ft_cells *cells, uint64_t key, spot *at, bool writes)
 {
     uint32_t thread = cells->thread;
@@ -190,7 +194,7 @@ static bool admit(ft_cells *cells, uint64_t key, spot *at, bool writes)
     return true;
 }
 
-/* ---- what code without hooks wrote */
+/* ---- external writes: by uninstrumented code */
 
 static bool is_untouched_by_others(const ft_cells *cells, uint64_t slot, uint32_t thread)
 {
@@ -202,7 +206,7 @@ static bool is_untouched_by_others(const ft_cells *cells, uint64_t slot, uint32_
     return alone;
 }
 
-/* Did another thread run since that turn? Those that ended meanwhile are late. */
+/* Did other threads run since that turn? Those that ended since may have written late. */
 static bool others_ran(ft_cells *cells, uint32_t since, uint32_t thread)
 {
     bool any = false;
@@ -215,8 +219,9 @@ static bool others_ran(ft_cells *cells, uint32_t since, uint32_t thread)
     return any;
 }
 
-/* Who read it before must not come behind the write. Whose it is nobody knows, nor when it was:
- * after the last access that found the old content, and in a turn of whoever ran since then. */
+/* Threads that read the memory before must stay before the external write. Its thread and time are
+ * not known: it came after the last access that found the old content, in a turn of any thread that
+ * ran since then. */
 static void add_fence(ft_cells *cells, uint32_t since)
 {
     size_t n = cells->fences.len;
@@ -230,14 +235,15 @@ static void add_fence(ft_cells *cells, uint32_t since)
         ft_vec_push(&cells->fences, (fence){since, cells->turn});
 }
 
-/* Has the thread left the calls that it was in at that turn, where the memory on its stack was
- * touched last, and has it in another one now? */
+/* Does the memory on the thread's stack belong to a call that began after that turn, its last
+ * access? */
 static bool is_anew(const ft_cells *cells, uint32_t thread, uint64_t address, uint32_t touched)
 {
     return cells->frames && cells->frames->since(cells->frames->of, thread, address) > touched;
 }
 
-/* A read that found what no record wrote: code without hooks did, the thread's own or another's. */
+/* A read found a content that no record wrote: uninstrumented code did, of this thread or another.
+ */
 static void found(ft_cells *cells, uint64_t key, page *in, uint8_t mask, uint32_t since)
 {
     spot *at = &in->at[key % PAGE];
@@ -259,7 +265,7 @@ static void found(ft_cells *cells, uint64_t key, page *in, uint8_t mask, uint32_
     g->written |= mask;
     g->left_over &= (uint8_t)~mask;
     if (own) return;
-    /* Without a lock that the thread gave back: only racy code sees it. */
+    /* In the same turn no lock was released in between: only racy code can find it so. */
     bool here_and_now = since == cells->turn;
     if (at->known & mask && since && !here_and_now) add_fence(cells, since);
     if (others_ran(cells, since, thread)) g->shared |= mask;
@@ -271,7 +277,7 @@ uint8_t ft_cells_written(const ft_cells *cells, const spot *at)
     return (uint8_t)(at->slot >> ONE_WRITTEN);
 }
 
-/* What the program's variable began with; false: it is none. */
+/* The byte that the program's variable began with; false: it is not in such a variable. */
 static bool began_with(const ft_cells *cells, uint64_t address, unsigned char *byte)
 {
     const region *r = ft_cells_region_of(cells, address, 1);
@@ -280,8 +286,8 @@ static bool began_with(const ft_cells *cells, uint64_t address, unsigned char *b
     return true;
 }
 
-/* Is it as its file has it? Unless there is a block or a stack by now: libraries go, and lie
- * between blocks, in what counts as the heap. */
+/* Is the granule read-only memory of a module? Not if a block or a stack lies there by now:
+ * libraries may be unloaded, and lie between blocks in the range that counts as the heap. */
 static bool is_constant(ft_cells *cells, uint64_t key)
 {
     uint64_t address = key * GRANULE;
@@ -293,8 +299,8 @@ static bool is_constant(ft_cells *cells, uint64_t key)
     return false;
 }
 
-/* The bytes that are not what they were, or that nobody is known to have written. Those of the heap
- * that nobody wrote are what was left over there: fillings of structures, for instance. */
+/* The bytes that changed without a record, or that no record wrote. Bytes of the heap that no
+ * record wrote are left over from earlier lives: the padding of structures, for instance. */
 static uint8_t strange_bytes(ft_cells *cells, uint64_t key, const page *in, const part *p)
 {
     const spot *at = &in->at[key % PAGE];
@@ -378,7 +384,7 @@ static bool is_write(uint32_t form)
     return form != FT_RAW_FORM_READ && form != FT_RAW_FORM_ATOMIC_READ;
 }
 
-/* How much of the granule an access makes a thing that nobody sees in parts. */
+/* The part of the granule that an atomic access makes one whole (WHOLE_*). */
 static uint8_t whole_of(uint32_t form, uint64_t address, uint64_t size)
 {
     bool atomic = form != FT_RAW_FORM_READ && form != FT_RAW_FORM_WRITE;
@@ -408,8 +414,8 @@ void ft_cells_count_range(ft_cells *cells, uint64_t address, uint64_t size, uint
     }
 }
 
-/* The bytes of a granule from `from` on that are known to have been different; returns behind them.
- */
+/* Counts a write of the bytes from `from` on that are known to have had another content; returns
+ * the end of them. */
 static unsigned count_changed(ft_cells *cells, uint64_t key, uint64_t now, unsigned from,
                               unsigned to)
 {
@@ -447,7 +453,7 @@ void ft_cells_count_whole(ft_cells *cells, uint64_t address, uint64_t size)
 
 enum { MOST_REGIONS = 4096 };
 
-/* A byte that nobody is known to have used so far begins with that. */
+/* A byte that no record touched so far begins with that value. */
 static void begin_anew(ft_cells *cells, uint64_t address, const unsigned char *byte)
 {
     uint64_t key = address / GRANULE;
@@ -464,7 +470,7 @@ static void begin_anew(ft_cells *cells, uint64_t address, const unsigned char *b
         ft_vec_push(&cells->regions, one);
 }
 
-/* All of that is as it was at the start, in memory that nobody used. */
+/* Is the content as it was at the start, in memory that no record touched? */
 static bool is_as_begun(ft_cells *cells, uint64_t address, const unsigned char *content, uint64_t n)
 {
     static const unsigned char zeros[GRANULE];
@@ -555,7 +561,7 @@ static __attribute__((noinline)) void count_other(ft_cells *cells, uint64_t addr
     touch(cells, address / GRANULE, &p);
 }
 
-/* What others than the owner may do there again: nothing changes by it. */
+/* What the thread, which is not the owner, may do there without any change of state. */
 static inline uint32_t said_to_others(ft_cells *cells, const spot *at, uint32_t thread)
 {
     uint64_t owner = at->slot >> ONE_THREAD;
@@ -568,8 +574,8 @@ static inline uint32_t said_to_others(ft_cells *cells, const spot *at, uint32_t 
     return reads ? (uint32_t)at->slot : 0;
 }
 
-/* An access of the thread's own granule, by which nothing changes but its content. False: it is
- * something else, and nothing was done. other: all bits that a slot of the thread does not have. */
+/* The fast path: an access to the thread's own granule that changes at most its content. False: it
+ * is not that, and nothing was done. other: all bits that a slot of the thread does not have. */
 static inline bool count_own(spot *at, const shape *s, uint64_t bits, uint64_t other, uint32_t turn)
 {
     uint64_t differ = (at->content ^ bits) & s->bits;
@@ -580,7 +586,7 @@ static inline bool count_own(spot *at, const shape *s, uint64_t bits, uint64_t o
     return true;
 }
 
-/* The same, but it does there what the thread did not yet do. */
+/* The same of an access that the thread did not make to the granule before. */
 static bool count_more(spot *at, const shape *s, uint64_t bits, uint32_t turn)
 {
     uint64_t differ = (at->content ^ bits) & s->bits;
@@ -594,7 +600,7 @@ static bool count_more(spot *at, const shape *s, uint64_t bits, uint32_t turn)
     return true;
 }
 
-/* The same of a granule that is not the thread's own, or not alone. */
+/* The same of a granule that others touched too. */
 static bool count_shared(ft_cells *cells, spot *at, const shape *s, uint64_t bits)
 {
     uint64_t differ = (at->content ^ bits) & s->bits;
@@ -634,7 +640,7 @@ static inline void begin_batch(ft_cells *cells, uint32_t thread)
     cells->in_batch = true;
 }
 
-/* All bits that no slot of the thread at hand has. */
+/* All bits that no slot of the current thread has. */
 static inline uint64_t bits_of_others(const ft_cells *cells)
 {
     return (uint64_t)(cells->thread + 1) << ONE_THREAD | ~owner_bits;
@@ -675,7 +681,7 @@ void ft_cells_end_batch(ft_cells *cells, uint32_t thread)
 
 /* ---- memory that ends */
 
-/* Of a granule of several the free is one more write, of all that others touched. */
+/* In a granule of several threads the free is one more write, to all that others touched. */
 static void free_several(ft_cells *cells, granule *g)
 {
     for (unsigned i = 0; i < GRANULE; i++)
@@ -683,7 +689,7 @@ static void free_several(ft_cells *cells, granule *g)
     g->written |= g->shared;
 }
 
-/* What comes later is in no order. */
+/* Accesses after the free will be unordered. */
 static void end_order(ft_cells *cells, uint64_t key, page *in)
 {
     spot *at = &in->at[key % PAGE];
@@ -695,7 +701,7 @@ static void end_order(ft_cells *cells, uint64_t key, page *in)
                (uint64_t)GONE << ONE_THREAD;
 }
 
-/* What several threads did there in their order ends with the free, if that comes behind it. */
+/* An ordered granule stays so if its free is ordered after all accesses. */
 static void free_ordered(ft_cells *cells, uint64_t key, page *in, bool again)
 {
     spot *at = &in->at[key % PAGE];
@@ -705,7 +711,8 @@ static void free_ordered(ft_cells *cells, uint64_t key, page *in, bool again)
         free_several(cells, make_several(cells, key, in));
 }
 
-/* The granule that each other thread touched last, of those that it alone used. */
+/* Notes the granule in the freed memory that its only thread touched last, for each other thread.
+ */
 static void find_last_use(ft_cells *cells, uint64_t key, const spot *at)
 {
     uint32_t thread = (uint32_t)(at->slot >> ONE_THREAD) - 1;
@@ -732,8 +739,8 @@ static void free_granules(ft_cells *cells, page *p, uint64_t key, uint64_t stop,
     }
 }
 
-/* What a thread touched last of memory that another one frees is shared with that one. What it
- * touched before is not kept: where that can come behind the free, the last mostly can. */
+/* The granule that a thread touched last in memory that another thread frees becomes shared with
+ * it. Earlier ones are not kept: if they can come after the free, the last one mostly can. */
 static void share_last_uses(ft_cells *cells)
 {
     for (size_t t = 0; t < cells->actors.len; t++) {
@@ -767,7 +774,7 @@ void ft_cells_count_free(ft_cells *cells, uint64_t address)
     share_last_uses(cells);
 }
 
-/* ---- what is ordered, for recordings with terms */
+/* ---- ordered granules, for recordings with terms */
 
 void ft_cells_count_ordered(ft_cells *cells, page *p, uint64_t i, uint32_t until)
 {

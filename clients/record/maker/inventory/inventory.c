@@ -57,6 +57,7 @@ static void add_words(ft_inventory *inventory, const ft_raw_record *r)
 
 static void add_site(ft_inventory *inventory, const ft_raw_record *r)
 {
+    assert(inventory->sites.len < FT_RAW_SITES); /* the reader takes no more */
     ft_vec_push(&inventory->sites, r->operands[0]);
     inventory->instrumented |= r->operands[1] == FT_RAW_ENTER;
 }

@@ -1,4 +1,5 @@
 /* Validation: a log may be damaged, so each record has to fit to those before it. */
+#include "base/contract.h"
 #include "maker/inventory/inventory.h"
 #include "raw/inputs.h"
 #include "trace/event.h"
@@ -82,6 +83,7 @@ static bool is_valid_begin(const ft_raw_record *r)
 
 bool ft_inventory_accepts(const ft_inventory *inventory, const ft_raw_record *r)
 {
+    FT_REQUIRE(r->operation < FT_RAW_OPERATIONS);
     const uint64_t *o = r->operands;
     size_t threads = inventory->parents.len;
     if (r->thread >= threads) return false;

@@ -23,6 +23,7 @@ static unsigned char *put(unsigned char *at, uint64_t value)
 void ft_inputs_add(ft_builder *builder, uint32_t thread, const uint64_t *operands, uint32_t module,
                    uint64_t offset)
 {
+    FT_REQUIRE(thread < ft_builder_peek(builder)->threads.len);
     unsigned char head[LONGEST], *at = head;
     const uint64_t numbers[] = {thread,
                                 operands[0] & ((1u << CALL_BITS) - 1),
@@ -38,6 +39,7 @@ void ft_inputs_add(ft_builder *builder, uint32_t thread, const uint64_t *operand
 
 void ft_inputs_add_channel(ft_builder *builder, uint32_t thread, const uint64_t *operands)
 {
+    FT_REQUIRE(operands[0]); /* it is put in, taken out or both */
     const uint64_t input[] = {FT_INPUT_CHANNEL, 0, operands[0] << 1, CHANNEL_LENGTH};
     ft_inputs_add(builder, thread, input, 0, 0);
     ft_builder_inputs(builder, &operands[1], CHANNEL_LENGTH);
@@ -100,6 +102,7 @@ static ft_schedule_channel passage(passed *p, const ft_trace *trace, const ft_sc
     memcpy(&c.channel, trace->inputs + input->at, sizeof c.channel);
     c.number = (uint32_t)*ft_map_slot(&p->numbers, c.channel, p->puts.len, NULL);
     if (c.number == p->puts.len) ft_vec_push(&p->puts, 0);
+    assert(c.number < p->puts.len);
     c.before = p->puts.data[c.number];
     if (c.flags & FT_RAW_CHANNEL_OUT) p->puts.data[c.number]++;
     return c;

@@ -122,6 +122,7 @@ static uint32_t signal_of(const ft_trace *trace, uint32_t e)
 
 static void add_entry(ft_plan *plan, const ft_trace *trace, uint32_t e, ft_schedule_mode mode)
 {
+    FT_REQUIRE(e < trace->n_events);
     ft_vec_push(&plan->entries, (ft_schedule_entry){.mode = mode,
                                                     .actor = trace->thread[e],
                                                     .step = trace->hook[e],
@@ -181,6 +182,7 @@ static void add_stuck(ft_plan *plan, const ft_trace *trace, const ft_witness *wi
     if (main != FT_NO_ID) starts[main] = true;
     for (uint32_t i = 0; i < witness->n_steps; i++) {
         uint32_t e = witness->steps[i];
+        assert(e < trace->n_events);
         done[trace->thread[e]]++;
         if (trace->kind[e] == FT_EVENT_FORK) starts[trace->object[e]] = true;
     }
@@ -214,6 +216,7 @@ static void drop_passed(ft_plan *plan, size_t n_steps)
         plan->entries.data[kept++] = *e;
         plan->head.steps += i < n_steps;
     }
+    assert(kept >= plan->head.steps);
     plan->entries.len = plan->events.len = kept;
     plan->head.finals = (uint32_t)(kept - plan->head.steps);
 }
@@ -240,6 +243,7 @@ static ft_status add_inputs(const ft_trace *trace, ft_plan *plan, ft_error *err)
     for (size_t i = 0; !status && i < inputs.channels.len; i++)
         ft_vec_push(&plan->channels, inputs.channels.data[i]);
     for (size_t t = 0; !status && t < plan->actors.len; t++) {
+        assert(inputs.first.data[t] <= inputs.first.data[t + 1]);
         plan->actors.data[t].first_input = inputs.first.data[t];
         plan->actors.data[t].inputs = inputs.first.data[t + 1] - inputs.first.data[t];
         plan->actors.data[t].first_channel = inputs.first_channel.data[t];
@@ -465,6 +469,7 @@ void ft_plan_explain(const ft_plan *plan, const ft_trace *trace, const char *pro
         ft_strbuf_puts(out, run->outcome < FT_SCHEDULE_OUTCOMES ? texts[run->outcome] : "?");
         return;
     }
+    assert(plan->events.len == plan->entries.len);
     if (explain_input(plan, trace, program, run, out)) return;
     uint32_t e = plan->events.data[run->at];
     ft_strbuf_printf(out, "thread %s, step %u (event %u): expected ",

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "maker/symbols/value_types.h"
@@ -146,6 +147,7 @@ static bool into_member(way *w, ft_strbuf *name)
         if (is_inside(text)) return false;
         if (text) ft_strbuf_printf(name, ".%s", text);
         w->offset -= begin;
+        assert(w->offset < size);
         w->type = inner;
         w->bits = dwarf_hasattr_integrate(&member, DW_AT_bit_size);
         return true;
@@ -178,6 +180,7 @@ static bool into_element(way *w, ft_strbuf *name)
         if (dwarf_tag(&range) != DW_TAG_subrange_type) continue;
         if (!count_of(&range, &count) || !count || size < count) return false;
         size /= count;
+        assert(size);
         ft_strbuf_printf(name, "[%llu]", (unsigned long long)(w->offset / size));
         w->offset %= size;
     } while (dwarf_siblingof(&range, &range) == 0);

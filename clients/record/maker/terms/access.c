@@ -148,6 +148,7 @@ static bool assign_lanes(ft_terms *t, const ft_lane *lanes, uint32_t n, uint32_t
         ft_terms_hold(t, node, FT_SYM_ADDRESS_REASON);
         return false;
     }
+    assert(ft_term_sort(t->pool, node.term).width == 8 * n);
     ft_assignment assignment = {FT_SYM_SHARED(variable), node.term};
     ft_terms_assign(t, FT_NO_TERM, &assignment, 1, hook, flags);
     return true;
@@ -202,6 +203,7 @@ static bool assign_update(ft_terms *t, const ft_cell *cell, uint32_t variable, u
     both[0].term = ft_node_term(t, updated(t, old));
     ft_node local = read_cell(t, cell, variable, value, &both[1]);
     ft_node made = updated(t, local);
+    assert(m->update < t->actor->nodes.len && local.width == made.width);
     t->actor->nodes.data[m->update] = local;
     uint64_t written = written_by(t->access.record);
     bool right = made.value == written && ft_terms_agrees(t, ft_node_term(t, made), written);
@@ -234,6 +236,7 @@ static bool assign_compare(ft_terms *t, const ft_cell *cell, uint32_t variable, 
     if (!right) return false;
     ft_term guard = compared(t, done ? FT_OP_EQ : FT_OP_DISTINCT,
                              symbol_of(t, variable, cell->size), ft_node_term(t, m->expected));
+    assert(m->compare < t->actor->nodes.len && m->desired.width == m->expected.width);
     t->actor->nodes.data[m->compare] = read_cell(t, cell, variable, value, &both[0]);
     both[1] = (ft_assignment){FT_SYM_SHARED(variable), ft_node_term(t, m->desired)};
     ft_terms_assign(t, guard, both, done ? 2 : 1, t->place.hook, FT_FLAG_ATOMIC);
@@ -319,6 +322,7 @@ bool ft_terms_has(ft_terms *t, ft_terms_place place, const ft_cell *cell, int64_
 {
     ft_lane lanes[8];
     uint64_t bits = 0;
+    FT_REQUIRE(cell->ordered && !t->access.record);
     ft_terms_enter(t, place);
     bool any = own_lanes(t, cell, lanes);
     for (uint32_t i = 0; i < cell->size; i++) bits |= (uint64_t)lanes[i].value << 8 * i;
@@ -340,6 +344,7 @@ bool ft_terms_publish(ft_terms *t, ft_terms_place place, const ft_cell *cell, ui
 static void put_lanes(ft_terms *t)
 {
     const ft_terms_access *a = &t->access;
+    assert(a->lanes.len == a->record->size && a->shared.len == a->record->size);
     for (uint64_t i = 0; i < a->record->size; i++)
         if (!a->shared.data[i]) ft_lanes_put(t->lanes, a->record->address + i, a->lanes.data[i]);
 }

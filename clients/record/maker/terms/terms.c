@@ -146,10 +146,12 @@ static ft_term as_it_was(ft_terms *t, ft_node condition, bool holds)
 
 void ft_terms_assume(ft_terms *t, ft_node condition, bool holds)
 {
+    FT_REQUIRE(condition.width == 1);
     ft_term term = as_it_was(t, condition, holds);
     if (!term) return;
     append_assume(t, term);
     ft_map_put(&t->held, key_of(t, condition.term), 1);
+    FT_CHECK(ft_terms_agrees(t, term, 1)); /* what is assumed holds in the run */
 }
 
 static ft_term equality(ft_terms *t, ft_term a, ft_term b)
@@ -228,6 +230,7 @@ void ft_terms_assert(ft_terms *t, ft_terms_place place, bool holds)
 {
     ft_terms_enter(t, place);
     ft_marks *m = &t->actor->marks;
+    assert(!m->check || m->condition.width == 1);
     if (m->check && holds) assertion(t, m->condition, holds);
     m->check = false;
 }
