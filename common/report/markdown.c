@@ -94,6 +94,8 @@ static void finding_section(const ft_view *view, bool several, const ft_finding 
     ft_strbuf_puts(out, ")\n\n");
     plain(finding->danger, out);
     ft_strbuf_puts(out, "\n\n");
+    plain(finding->message, out);
+    ft_strbuf_puts(out, ".\n\n");
     access_rows(finding, out);
     schedule(view, finding, out);
     if (*finding->difference) {

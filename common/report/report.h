@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/map.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/strbuf.h"
@@ -179,6 +180,8 @@ typedef struct ft_view {
     bool apart;              /* of findings that are set apart as well */
     bool listed;             /* findings were shown already: the rest only */
     size_t file_number;      /* where several files are checked, from 1; 0: only one */
+    ft_intern *notes; /* texts of notes that were printed before, for earlier traces: they are
+                         not printed again, and new ones are added; NULL: all are printed */
 } ft_view;
 #define FT_VIEW_COLUMNS 100
 

@@ -324,15 +324,25 @@ static void advice(const json_t *report, ft_strbuf *out)
     ft_strbuf_puts(out, "\n");
 }
 
-static void notes(const json_t *report, ft_strbuf *out)
+/* Runs of one program have the same notes, but for what is counted in them. */
+static bool is_repeated(const ft_view *view, const char *text)
+{
+    if (!view->notes) return false;
+    uint32_t known = view->notes->len;
+    return ft_intern_add(view->notes, text, strlen(text)) < known;
+}
+
+static void notes(const ft_view *view, const json_t *report, ft_strbuf *out)
 {
     size_t index;
     json_t *note;
     json_array_foreach(json_object_get(report, "notes"), index, note)
     {
         size_t count = ft_json_count(note, "count"), event = ft_json_count(note, "event");
+        const char *text = ft_json_text(note, "text", "?");
+        if (is_repeated(view, text)) continue;
         ft_strbuf_puts(out, "note: ");
-        ft_view_safe_text(ft_json_text(note, "text", "?"), out);
+        ft_view_safe_text(text, out);
         if (event) ft_strbuf_printf(out, " (event %zu)", event);
         if (count > 1) ft_strbuf_printf(out, " (%zu times)", count);
         ft_strbuf_puts(out, "\n");
@@ -405,7 +415,7 @@ static void body(const ft_view *view, const ft_report *report, const ft_report_p
         json_array_foreach(json_object_get(part->json, "safe"), index, record)
             other_record(record, out);
     if (view->explain) ft_text_explanations(part->json, out);
-    notes(part->json, out);
+    notes(view, part->json, out);
     if (!view->full) apart(report, part, out);
     if (view->private_server && !view->witness_dir && part->count)
         ft_strbuf_printf(out,
@@ -424,11 +434,14 @@ void ft_render_text(const ft_report *report, const ft_view *view, ft_strbuf *out
 {
     for (size_t i = 0; i < report->notes.len && !view->quiet; i++)
         ft_strbuf_printf(out, "note: %s\n", report->notes.data[i]);
+    ft_intern printed = {0};
     for (size_t i = 0; i < report->parts.len; i++) {
         ft_view each = *view;
         if (report->parts.len > 1) each.file_number = i + 1;
+        if (!each.notes) each.notes = &printed;
         if (!view->quiet) body(&each, report, &report->parts.data[i], out);
         ft_report_summary(report, i, view, out);
     }
+    ft_intern_release(&printed);
     ft_report_merged(report, view, out);
 }

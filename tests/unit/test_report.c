@@ -306,6 +306,31 @@ static void what_is_apart_is_one_line(void **state)
     }
 }
 
+/* Twenty runs of one program have the same notes: they are printed once. */
+static void notes_of_several_traces_are_printed_once(void **state)
+{
+    static const char REPORTS[] =
+        "{\"reports\": [{\"trace\": \"a\", \"notes\": [{\"text\": \"one\"}, {\"text\": \"two\"}]}, "
+        "{\"trace\": \"b\", \"notes\": [{\"text\": \"one\"}, {\"text\": \"three\"}]}]}";
+    ft_view view = {.columns = FT_VIEW_COLUMNS};
+    ft_intern printed = {0};
+    (void)state;
+    for (int again = 0; again < 2; again++) {
+        ft_strbuf text = {0};
+        json_t *json = json_loads(REPORTS, 0, NULL);
+        ft_report *report = ft_report_new(json, NULL);
+        ft_report_render(report, FT_REPORT_TEXT, &view, &text);
+        assert_int_equal(occurrences(text.text, "note: one\n"), 1);
+        assert_int_equal(occurrences(text.text, "note: two\n"), 1);
+        assert_int_equal(occurrences(text.text, "note: three\n"), 1);
+        ft_strbuf_release(&text);
+        view.notes = &printed; /* from the second time on, of a caller's */
+        ft_report_free(report);
+        json_decref(json);
+    }
+    ft_intern_release(&printed);
+}
+
 /* The first that is listed is the first, whatever stands before it. */
 static void numbers_count_what_is_listed(void **state)
 {
@@ -611,6 +636,7 @@ int main(void)
         cmocka_unit_test(malformed_lines_have_a_place),
         cmocka_unit_test(suppressions_match_and_expire),
         cmocka_unit_test(what_is_apart_is_one_line),
+        cmocka_unit_test(notes_of_several_traces_are_printed_once),
         cmocka_unit_test(numbers_count_what_is_listed),
         cmocka_unit_test(the_summary_counts_what_is_listed),
         cmocka_unit_test(only_some_checks_count),

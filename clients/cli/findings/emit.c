@@ -160,6 +160,7 @@ static ft_status print_now(ft_emit *emit, const ft_report *report, size_t number
     ft_view view = emit->view;
     view.file_number = emit->several ? number : 0;
     view.listed = emit->options->reports.len == 0;
+    view.notes = &emit->notes;
     ft_report_render(report, FT_REPORT_TEXT, &view, &text);
     ft_status status = print(emit, &text, err);
     ft_strbuf_release(&text);
@@ -299,6 +300,7 @@ void ft_emit_release(ft_emit *emit)
     for (size_t i = 0; i < emit->kept.len; i++) ft_pages_release(&emit->kept.data[i]);
     ft_vec_release(&emit->kept);
     ft_intern_release(&emit->prints);
+    ft_intern_release(&emit->notes);
     for (size_t i = 0; i < emit->told.len; i++) free(emit->told.data[i]);
     ft_vec_release(&emit->told);
     *emit = (ft_emit){0};

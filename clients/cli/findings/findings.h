@@ -28,6 +28,7 @@ typedef struct ft_emit {
     ft_report_format format;
     bool several;          /* several files were asked about */
     ft_intern prints;      /* fingerprints told so far, of all files */
+    ft_intern notes;       /* texts of notes printed so far, of all files */
     FT_VEC(char *) told;   /* of each: "[2] of run.1.ftb" */
     json_t *reports;       /* all of them; without witnesses where the format needs none */
     FT_VEC(ft_pages) kept; /* format JSON: of each report what `reports` lacks */

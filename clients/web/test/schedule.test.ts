@@ -149,7 +149,7 @@ describe('a schedule', () => {
 
   it('says how the run differed', () => {
     expect(difference(predicted.rows)).toBe(
-      'There T2 (event 5) read x = 2; here it reads 1, which step 1 wrote.',
+      'there T2 (event 5) read x = 2; here it reads 1, which step 1 wrote.',
     );
     const swapped = witness([step(2, 'T2', 'y := 1'), step(1, 'T1', 'x := 1')]);
     expect(difference(predictedRows(swapped))).toBe(
@@ -194,8 +194,8 @@ describe('texts', () => {
   it('are those for people, with the value behind the name', () => {
     const shown = (more: Partial<FullStep>): string => {
       const one = step(1, 'T1', '(bvadd r1 #x0a)', { object: 'a[1].sum', value: '#x6e', ...more });
-      const { text, value } = rowText(predictedRows(witness([one]))[0]!, false);
-      return `${text} ${value}`.trim();
+      const { text, value, term = '' } = rowText(predictedRows(witness([one]))[0]!, false);
+      return `${text} ${value}${term}`.trim();
     };
     const number = { display_value: '110' };
     expect(shown({ ...number, display: 'read a[1].sum' })).toBe('read a[1].sum = 110');

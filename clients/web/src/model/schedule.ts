@@ -261,6 +261,8 @@ export function violationRow(rows: Row[]): number {
 export interface RowText {
   text: string;
   value: string;
+  /** The term of the value, where there is room for it: " (x + 10)". */
+  term?: string;
 }
 
 /** The value of a step in one of the two runs, as people read it. */
@@ -290,8 +292,9 @@ export function rowText(row: Row, observed: boolean): RowText {
   const plain = step.kind === 'read' || step.kind === 'write';
   if (plain || (step.kind === 'assign' && place >= 0)) {
     if (value === null) return { text, value: '' };
+    const stem = place < 0 ? text : text.slice(0, place);
     const rest = place < 0 || text.startsWith(' = ', place) ? '' : text.slice(place);
-    return { text: place < 0 ? text : text.slice(0, place), value: `= ${value}${rest}` };
+    return { text: stem, value: `= ${value}`, ...(rest && { term: rest }) };
   }
   const told = step.access === 'write' && text.endsWith(`:= ${value}`);
   const shown = value !== null && step.object !== null && !told;
@@ -328,7 +331,7 @@ export function difference(predicted: Row[]): string | null {
     const source = step.source === null ? undefined : index.get(step.source);
     const wrote = source === undefined ? '' : `, which step ${predicted[source]!.number} wrote`;
     return (
-      `There ${step.thread} (${step.location ?? `event ${step.event}`}) read ` +
+      `there ${step.thread} (${step.location ?? `event ${step.event}`}) read ` +
       `${step.object ?? 'it'} = ${valueOf(step, true)}; ` +
       `here it reads ${valueOf(step, false)}${wrote}.`
     );
@@ -365,14 +368,14 @@ export function finalLabel(claim: string): string {
 
 /** One line for a screen reader. */
 export function describeRow(row: Row, lanes: string[], total: number, observed: boolean): string {
-  const { text, value } = rowText(row, observed);
+  const { text, value, term = '' } = rowText(row, observed);
   const step = row.step;
   return [
     row.final ? `After ${total} steps` : `Step ${row.number} of ${total}`,
     `thread ${lanes[row.lane] ?? '?'}`,
     step?.location ?? '',
     text,
-    value,
+    value + term,
     step?.departs ? `differs from the observed run: ${valueOf(step, true) ?? 'another write'}` : '',
     row.claimed ? 'part of the violation' : '',
   ]

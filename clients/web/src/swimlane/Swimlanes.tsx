@@ -305,7 +305,7 @@ function StepDetail({ schedule, at }: { schedule: Schedule; at: number }): JSX.E
   const row = schedule.rows[at];
   const moment = useMemo(() => momentAt(schedule, at, false), [schedule, at]);
   if (!row) return <div class="step-detail">This schedule has no steps.</div>;
-  const { text, value } = rowText(row, false);
+  const { text, value, term = '' } = rowText(row, false);
   const source = sourceOf(schedule, row, at);
   const held = locksHeld(schedule, at);
   return (
@@ -317,7 +317,12 @@ function StepDetail({ schedule, at }: { schedule: Schedule; at: number }): JSX.E
         <b class={`thread lane-${row.lane % 6}`}>{schedule.lanes[row.lane]}</b>
         <span class="mono muted">{whereText(row)}</span>
         <code>{text}</code>
-        {value && <code class={row.step?.departs ? 'departs' : 'value'}>{value}</code>}
+        {value && (
+          <code class={row.step?.departs ? 'departs' : 'value'}>
+            {value}
+            {term}
+          </code>
+        )}
         {row.step?.departs && (
           <span class="departs">
             {row.step.observed_value !== null && row.step.observed_value !== row.step.value
