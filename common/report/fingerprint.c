@@ -121,10 +121,12 @@ static void digest_text(const char *text, char out[FT_FINGERPRINT + 1])
     ft_digest_hex(&digest, hex);
     memcpy(out, hex, FT_FINGERPRINT);
     out[FT_FINGERPRINT] = '\0';
+    assert(strlen(out) == FT_FINGERPRINT);
 }
 
 void ft_fingerprint(const json_t *record, const char *const *lines, char out[FT_FINGERPRINT + 1])
 {
+    FT_REQUIRE(record && out);
     const json_t *accesses = json_object_get(record, "accesses");
     bool either = is_either(record, accesses);
     size_t count = json_array_size(accesses);

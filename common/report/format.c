@@ -21,16 +21,19 @@ static ft_renderer *const RENDERERS[FT_REPORT_FORMATS] = {
 
 const char *ft_report_format_name(ft_report_format format)
 {
+    FT_REQUIRE(format < FT_REPORT_FORMATS);
     return FORMATS[format].name;
 }
 
 const char *ft_report_format_media(ft_report_format format)
 {
+    FT_REQUIRE(format < FT_REPORT_FORMATS);
     return FORMATS[format].media;
 }
 
 const char *ft_report_format_ending(ft_report_format format)
 {
+    FT_REQUIRE(format < FT_REPORT_FORMATS);
     return FORMATS[format].ending;
 }
 
@@ -47,6 +50,9 @@ bool ft_report_format_parse(const char *name, ft_report_format *format)
 void ft_report_render(const ft_report *report, ft_report_format format, const ft_view *view,
                       ft_strbuf *out)
 {
+    FT_REQUIRE(format < FT_REPORT_FORMATS && report && view && out);
+    FT_CHECK(ft_report_is_sound(report));
+    assert(RENDERERS[format]);
     RENDERERS[format](report, view, out);
 }
 
@@ -80,6 +86,7 @@ static double wanted(const char *accept, const char *media, int *how)
         at += strspn(at, " \t");
         size_t whole = strcspn(at, ","), type = strcspn(at, ",; \t");
         int match = specificity(at, type, media);
+        assert(type <= whole && match >= 0 && match <= 3);
         if (match > *how) {
             *how = match;
             best = quality(at + type, whole - type);
@@ -106,6 +113,7 @@ bool ft_report_format_accept(const char *accept, ft_report_format initial, ft_re
         chosen = (ft_report_format)i;
     }
     if (best <= 0) return false;
+    assert(chosen < FT_REPORT_FORMATS);
     *format = chosen;
     return true;
 }

@@ -26,6 +26,7 @@ void ft_ignore_release(ft_ignore *ignore)
 
 static ft_status wrong(const line *in, const char *at, const char *what)
 {
+    assert(at >= in->text && at <= in->end);
     return ft_error_at(in->err, FT_INPUT, in->number, (uint64_t)(at - in->text) + 1, "%s", what);
 }
 
@@ -41,6 +42,7 @@ static const char *take_word(line *in, size_t *length)
     const char *word = in->at;
     while (in->at < in->end && !strchr(" \t\r", *in->at)) in->at++;
     *length = (size_t)(in->at - word);
+    assert(in->at <= in->end);
     return word;
 }
 
@@ -137,6 +139,7 @@ static ft_status take_rule(line *in, ft_ignore *ignore, bool needs_until)
     while (end > in->at && strchr(" \t\r", end[-1])) end--;
     if (end == in->at) return wrong(in, in->at, "expected a reason after --");
     if (needs_until && !until) return wrong(in, in->text, "until=DATE is missing (or until=never)");
+    assert(end > in->at && !ignore->reason);
     ignore->reason = ft_strndup(in->at, (size_t)(end - in->at));
     return FT_OK;
 }
@@ -206,6 +209,7 @@ static bool fits_finding(const ft_ignore *ignore, const ft_finding *finding)
 
 static bool holds(const ft_ledger *ledger, const ft_ignore *ignore)
 {
+    assert(!*ignore->until || is_date(ignore->until, strlen(ignore->until)));
     return !*ignore->until || strcmp(ledger->today, ignore->until) <= 0;
 }
 
@@ -308,6 +312,7 @@ static bool try_line(const ft_ledger *ledger, ft_source *source, ft_report *repo
     ignore.where = ft_strbuf_take(&at);
     bool found = annotated(ledger, report, finding, text, &ignore);
     if (found) {
+        assert(ignore.where && ignore.reason);
         *where = ignore.where;
         *reason = ignore.reason;
         ignore.where = ignore.reason = NULL;

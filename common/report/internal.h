@@ -2,7 +2,14 @@
 #ifndef FT_REPORT_INTERNAL_H
 #define FT_REPORT_INTERNAL_H
 
+#include <assert.h>
+
+#include "base/contract.h"
 #include "report/report.h"
+
+/* What views rely on: parts hold all findings, one after the other; numbers ascend; only new
+ * findings fail; steps have consecutive numbers and threads of the finding. */
+bool ft_report_is_sound(const ft_report *report);
 
 /* Fills finding->steps, threads and difference from the record's witness. */
 void ft_finding_steps(ft_finding *finding);

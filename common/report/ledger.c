@@ -8,6 +8,7 @@
 
 ft_ledger *ft_ledger_new(const char *today)
 {
+    FT_REQUIRE(today && strlen(today) <= FT_DATE);
     ft_ledger *ledger = ft_calloc(1, sizeof *ledger);
     snprintf(ledger->today, sizeof ledger->today, "%s", today);
     for (int i = 0; i < FT_CHECKS; i++) ledger->fails[i] = true;
@@ -69,6 +70,8 @@ static bool is_print(const char *text, size_t length)
 
 static void add_known(ft_ledger *ledger, const char *print, const char *source, const char *name)
 {
+    assert(print && is_print(print, FT_FINGERPRINT));
+    assert(!source || is_print(source, FT_FINGERPRINT));
     ft_known known = {.name = ft_strdup(name)};
     if (print) memcpy(known.print, print, FT_FINGERPRINT);
     if (source) memcpy(known.source, source, FT_FINGERPRINT);
@@ -218,6 +221,7 @@ static void read_sources(const ft_ledger *ledger, ft_report *report)
 
 static void stand(ft_finding *finding, ft_standing standing, char *why)
 {
+    assert((standing == FT_STANDING_NEW) == (why == NULL));
     free(finding->why);
     finding->why = why;
     finding->standing = standing;
@@ -288,6 +292,8 @@ static bool counts(const ft_ledger *ledger, const ft_finding *finding)
 
 void ft_ledger_apply(const ft_ledger *ledger, ft_report *report)
 {
+    FT_REQUIRE(ledger && report);
+    FT_CHECK(ft_report_is_sound(report));
     if (ledger->root) ft_report_set_root(report, ledger->root);
     read_sources(ledger, report);
     report->compared = ledger->compares;
@@ -298,6 +304,8 @@ void ft_ledger_apply(const ft_ledger *ledger, ft_report *report)
             stand(finding, FT_STANDING_NEW, NULL);
         judge(ledger, report, finding);
         finding->fails = counts(ledger, finding);
+        assert(!finding->fails || finding->standing == FT_STANDING_NEW);
         if (ledger->compares || finding->standing != FT_STANDING_NEW) set_json(finding);
     }
+    FT_CHECK(ft_report_is_sound(report));
 }

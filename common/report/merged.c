@@ -22,11 +22,13 @@ static uint32_t identify(ft_intern *names, const ft_finding *finding)
 static void count(merged *m, const ft_finding *finding)
 {
     size_t part = finding->part + 1;
+    assert(m->last_part <= part && m->observed <= m->traces);
     if (m->last_part != part) m->traces++;
     m->last_part = part;
     if (strcmp(finding->status, "observed") != 0) return;
     if (m->last_observed != part) m->observed++;
     m->last_observed = part;
+    assert(m->observed <= m->traces);
 }
 
 static merged_list merge(const ft_report *report)
@@ -38,6 +40,7 @@ static merged_list merge(const ft_report *report)
         if (ft_finding_is_silent(finding)) continue;
         uint32_t id = identify(&names, finding);
         if (id == list.len) ft_vec_push(&list, (merged){.first = finding});
+        assert(id < list.len);
         count(&list.data[id], finding);
     }
     ft_intern_release(&names);
@@ -56,6 +59,7 @@ void ft_report_mark_repeated(ft_report *report)
         uint32_t id = identify(&names, finding);
         if (id == firsts.len) ft_vec_push(&firsts, i);
         const ft_finding *first = &report->findings.data[firsts.data[id]];
+        assert(first->number && first->part <= finding->part);
         if (first->part == finding->part) continue;
         ft_strbuf text = {0};
         ft_strbuf_printf(&text, "[%zu] of ", first->number);
@@ -71,6 +75,7 @@ void ft_report_merged(const ft_report *report, const ft_view *view, ft_strbuf *o
     size_t traces = report->parts.len;
     if (traces < 2) return;
     merged_list list = merge(report);
+    assert(list.len <= report->findings.len);
     ft_strbuf line = {0};
     ft_strbuf_printf(&line, "SUMMARY: foretell: %zu different finding%s in %zu traces", list.len,
                      list.len == 1 ? "" : "s", traces);
@@ -78,6 +83,7 @@ void ft_report_merged(const ft_report *report, const ft_view *view, ft_strbuf *o
     ft_strbuf_puts(out, "\n");
     for (size_t i = 0; i < list.len; i++) {
         const merged *m = &list.data[i];
+        assert(m->traces && m->traces <= traces);
         ft_strbuf_printf(out, "  %s  in %zu of %zu", m->first->fingerprint, m->traces, traces);
         if (m->observed) ft_strbuf_printf(out, ", observed in %zu", m->observed);
         ft_strbuf_puts(out, ": ");

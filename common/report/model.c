@@ -15,6 +15,7 @@ static bool take_number(const char *text, size_t *length, size_t *number)
         scale *= 10;
     }
     if (at == *length || at < 2 || text[at - 1] != ':') return false;
+    assert(at - 1 < *length && value < scale);
     *length = at - 1;
     *number = value;
     return true;
@@ -232,6 +233,7 @@ static ft_finding finding_of(const json_t *record, size_t part)
     finding.fingerprint = ft_json_text(record, "fingerprint", "");
     finding.source_fingerprint = ft_json_text(record, "source_fingerprint", NULL);
     finding.rule = ft_rule_find(finding.check, finding.kind);
+    assert(finding.rule);
     finding.title = ft_rule_title(finding.rule, finding.object, finding.name);
     finding.danger = ft_rule_danger(finding.rule, finding.object);
     json_array_foreach(json_object_get(record, "accesses"), index, access)
@@ -250,6 +252,7 @@ static void add_part(ft_report *report, const json_t *json, const char *file)
     json_array_foreach(json_object_get(json, "findings"), index, record)
         ft_vec_push(&report->findings, finding_of(record, report->parts.len));
     part.count = report->findings.len - part.first;
+    assert(part.count == json_array_size(json_object_get(json, "findings")));
     ft_vec_push(&report->parts, part);
 }
 
@@ -266,6 +269,7 @@ static void number_part(ft_report *report, const ft_report_part *part, bool apar
         if (!counts || !*finding->fingerprint) continue;
         uint32_t id = ft_intern_add(&prints, finding->fingerprint, strlen(finding->fingerprint));
         if (id == firsts.len) ft_vec_push(&firsts, finding->number);
+        assert(id < firsts.len && firsts.data[id] <= finding->number);
         finding->group = firsts.data[id];
     }
     ft_vec_release(&firsts);
@@ -274,13 +278,16 @@ static void number_part(ft_report *report, const ft_report_part *part, bool apar
 
 void ft_report_number(ft_report *report, bool apart)
 {
+    FT_REQUIRE(report);
     for (size_t i = 0; i < report->parts.len; i++)
         number_part(report, &report->parts.data[i], apart);
     ft_report_mark_repeated(report);
+    FT_CHECK(ft_report_is_sound(report));
 }
 
 ft_report *ft_report_new(json_t *json, const char *file)
 {
+    FT_REQUIRE(json);
     ft_report *report = ft_calloc(1, sizeof *report);
     const json_t *several = json_object_get(json, "reports");
     report->json = json_incref(json);
@@ -289,6 +296,7 @@ ft_report *ft_report_new(json_t *json, const char *file)
     for (size_t i = 0; i < json_array_size(several); i++)
         add_part(report, json_array_get(several, i), file);
     ft_report_number(report, false);
+    FT_CHECK(ft_report_is_sound(report));
     return report;
 }
 

@@ -108,6 +108,7 @@ const ft_rule *ft_rule_find(const char *check, const char *kind)
 char *ft_rule_title(const ft_rule *rule, const char *object, const char *name)
 {
     ft_strbuf out = {0};
+    FT_REQUIRE(rule);
     ft_strbuf_puts(&out, rule->title);
     if (name) ft_strbuf_puts(&out, " ");
     if (name) ft_view_safe_text(name, &out);
@@ -119,7 +120,9 @@ char *ft_rule_title(const ft_rule *rule, const char *object, const char *name)
 char *ft_rule_danger(const ft_rule *rule, const char *object)
 {
     ft_strbuf out = {0};
+    FT_REQUIRE(rule);
     const char *hole = strstr(rule->danger, "%s");
+    assert(!hole || !strstr(hole + 2, "%s"));
     if (!hole) return ft_strdup(rule->danger);
     ft_strbuf_add(&out, rule->danger, (size_t)(hole - rule->danger));
     ft_view_safe_text(object ? object : "an object", &out);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/contract.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
@@ -23,6 +24,7 @@ struct ft_source {
 
 ft_source *ft_source_open(const char *root)
 {
+    FT_REQUIRE(root);
     ft_source *source = ft_calloc(1, sizeof *source);
     size_t length = strlen(root);
     while (length > 1 && root[length - 1] == '/') length--;
@@ -76,6 +78,7 @@ static char *read_whole(const char *path)
     if (!in) return NULL;
     char *text = ft_alloc((size_t)about.st_size + 1);
     size_t got = fread(text, 1, (size_t)about.st_size, in);
+    assert(got <= (size_t)about.st_size);
     text[got] = '\0';
     fclose(in);
     return text;
@@ -100,8 +103,10 @@ static file read_file(const ft_source *source, const char *name)
 
 const char *ft_source_line(ft_source *source, const char *path, size_t line)
 {
+    FT_REQUIRE(source && path);
     uint32_t id = ft_intern_add(&source->names, path, strlen(path));
     if (id == source->files.len) ft_vec_push(&source->files, read_file(source, path));
+    assert(source->files.len == source->names.len && id < source->files.len);
     const file *of = &source->files.data[id];
     return line && line <= of->lines.len ? of->lines.data[line - 1] : NULL;
 }

@@ -76,6 +76,7 @@ static void add_clean(const json_t *step, const char *text, ft_strbuf *out)
 static void plain_access(const json_t *step, const char *text, bool of_run, ft_strbuf *out)
 {
     const char *place = place_of_value(step, text);
+    assert(!place || (place > text && place <= text + strlen(text)));
     bool known = text_of(step, of_run ? "observed_value" : "value") != NULL;
     bool valued = place && strncmp(place, " = ", 3) == 0;
     size_t length = known && place ? (size_t)(place - text) : strlen(text);
@@ -172,6 +173,7 @@ static void add_step(ft_finding *finding, const json_t *witness, const json_t *j
 {
     ft_report_step step = {.json = json, .label = label, .number = number, .count = 1};
     step.thread = thread_index(finding, ft_json_text(json, "thread", "?"));
+    assert(step.thread < finding->threads.len && number > 0);
     step.marked = label || is_claimed(witness, json);
     step.departs = json_is_true(json_object_get(json, "departs"));
     step.brief = json_object_get(json, "until") != NULL;
@@ -326,6 +328,7 @@ static unsigned rank(const ft_finding *finding, size_t i)
     const char *own = text_of(step->json, "object");
     bool first = i == 0 || all[i - 1].thread != step->thread,
          last = i + 1 == finding->steps.len || all[i + 1].thread != step->thread;
+    assert(i < finding->steps.len && !step->brief);
     if (step->marked) return 0;
     if (step->departs || step->source) return 1;
     if (finding->object && own && strcmp(own, finding->object) == 0) return 2;
@@ -336,6 +339,7 @@ static unsigned rank(const ft_finding *finding, size_t i)
 void ft_report_essential(const ft_finding *finding, size_t most, bool *keep)
 {
     size_t kept = 0;
+    FT_REQUIRE(finding && keep);
     for (size_t i = 0; i < finding->steps.len; i++) keep[i] = false;
     for (unsigned wanted = 0; wanted <= 5; wanted++)
         for (size_t i = finding->steps.len; i-- > 0 && kept < most;) {
@@ -343,4 +347,5 @@ void ft_report_essential(const ft_finding *finding, size_t most, bool *keep)
             keep[i] = true;
             kept++;
         }
+    assert(kept <= most && kept <= finding->steps.len);
 }

@@ -112,13 +112,16 @@ static void say_standings(const ft_report *report, const ft_report_part *part, f
 
 void ft_report_summary(const ft_report *report, size_t index, const ft_view *view, ft_strbuf *out)
 {
+    FT_REQUIRE(index < report->parts.len);
     const ft_report_part *part = &report->parts.data[index];
     const json_t *checks = json_object_get(part->json, "checks");
     const char *state = ft_json_text(part->json, "state", "done");
     ft_strbuf found = {0}, line = {0};
     if (ft_report_total(checks, "violation") > 0) {
-        size_t apart = ft_report_standing(report, part, FT_STANDING_APART) -
-                       ft_report_apart(report, part, "deadlock");
+        size_t all = ft_report_standing(report, part, FT_STANDING_APART),
+               idle = ft_report_apart(report, part, "deadlock");
+        assert(idle <= all && all <= part->count);
+        size_t apart = all - idle;
         say_findings(report, part, false, &found);
         say_findings(report, part, true, &found);
         if (!found.len) ft_strbuf_puts(&found, "no findings");

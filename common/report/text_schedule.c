@@ -93,6 +93,7 @@ static bool is_eventful(const plan *p, size_t i, size_t to)
 static void show_stretch(plan *p, size_t from, size_t to, bool full)
 {
     const ft_report_step *steps = p->finding->steps.data;
+    assert(from < to && to <= p->finding->steps.len);
     size_t edge = p->waits ? 0 : EDGE, least = p->waits ? FOLD_LEAST_OF_WAITS : FOLD_LEAST;
     for (size_t i = from; i < to; i++)
         if (full || i < from + edge || i + edge >= to || is_eventful(p, i, to))
@@ -101,6 +102,7 @@ static void show_stretch(plan *p, size_t from, size_t to, bool full)
         end = i + 1;
         if (p->shown[i]) continue;
         while (end < to && !p->shown[end]) end++;
+        assert(steps[i].thread == steps[end - 1].thread);
         hidden = steps[end - 1].number + steps[end - 1].count - steps[i].number;
         for (size_t j = i; hidden < least && j < end; j++) p->shown[j] = !steps[j].brief;
     }
@@ -144,6 +146,7 @@ static void measure(plan *p, size_t columns)
 static size_t column_of(const plan *p, size_t thread)
 {
     size_t at = 0;
+    assert(thread < p->widths.len);
     if (!p->side_by_side) return INDENT * (thread < MOST_INDENTS ? thread : MOST_INDENTS);
     for (size_t i = 0; i < thread; i++) at += p->widths.data[i] + 3;
     return at;
@@ -157,6 +160,7 @@ static void print_names(const ft_view *view, const plan *p, ft_strbuf *out)
         ft_strbuf_puts(&line, i ? "   " : "  ");
         size_t before = line.len;
         ft_view_safe_text(p->finding->threads.data[i], &line);
+        assert(line.len - before <= p->widths.data[i]);
         int rest = (int)(p->widths.data[i] - (line.len - before));
         if (i + 1 < p->finding->threads.len) ft_strbuf_printf(&line, "%*s", rest, "");
     }
@@ -198,6 +202,7 @@ static size_t print_fold(const plan *p, size_t from, ft_strbuf *out)
     size_t to = from, thread = steps[from].thread, hidden = 0;
     while (to < p->finding->steps.len && steps[to].thread == thread && !p->shown[to])
         hidden += steps[to++].count;
+    assert(to > from);
     ft_strbuf_printf(out, "    %5s  %*s  %*s... %zu more steps of ", "", (int)p->where_width, "",
                      (int)column_of(p, thread), "", hidden);
     ft_view_safe_text(p->finding->threads.data[thread], out);
@@ -239,6 +244,7 @@ static void name_threads(const plan *p, size_t from, size_t to, ft_strbuf *out)
 static void print_blind(const plan *p, size_t from, size_t to, size_t stretches, ft_strbuf *out)
 {
     size_t hidden = 0;
+    assert(from < to && stretches > MOST_BLIND);
     for (size_t i = from; i < to; i++) hidden += p->finding->steps.data[i].count;
     ft_strbuf_printf(out, "    %5s  ... %zu more steps of ", "", hidden);
     name_threads(p, from, to, out);
@@ -271,12 +277,14 @@ static void print_steps(const ft_view *view, const plan *p, ft_strbuf *out)
 
 void ft_text_schedule(const ft_view *view, const ft_finding *finding, ft_strbuf *out)
 {
+    FT_REQUIRE(view && finding && out);
     plan p = {.finding = finding, .where_width = strlen("where")};
     p.waits = strcmp(finding->kind, "lost-wakeup") == 0;
     if (finding->steps.len == 0) return;
     p.shown = ft_calloc(finding->steps.len, sizeof *p.shown);
     fold(&p, view->full);
     measure(&p, view->columns);
+    assert(p.widths.len == finding->threads.len);
     print_steps(view, &p, out);
     ft_vec_release(&p.widths);
     free(p.shown);

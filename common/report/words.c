@@ -24,6 +24,7 @@ void ft_view_paint(const ft_view *view, ft_paint paint, const char *text, ft_str
         [FT_PAINT_RED] = "\033[31m",
         [FT_PAINT_YELLOW] = "\033[33m",
     };
+    FT_REQUIRE(paint <= FT_PAINT_YELLOW && text);
     bool painted = view->color && paint != FT_PAINT_PLAIN;
     if (painted) ft_strbuf_puts(out, codes[paint]);
     ft_strbuf_puts(out, text);
@@ -47,6 +48,7 @@ static size_t address_digits(const char *text, const char *at)
     enum { LEAST = 13, MOST = 19 };
     size_t n = strspn(at, "0123456789");
     bool begins = at == text || strchr(" (", at[-1]), ends = strchr(" ),;\"", at[n]) != NULL;
+    assert(at >= text);
     return begins && ends && n >= LEAST && n <= MOST ? n : 0;
 }
 
@@ -84,6 +86,7 @@ void ft_xml_text(const char *text, ft_strbuf *out)
 
 char *ft_view_witness_path(const ft_view *view, const char *file, size_t number)
 {
+    FT_REQUIRE(view->witness_dir && file);
     const char *slash = strrchr(file, '/');
     const char *base = slash ? slash + 1 : file;
     if (strcmp(base, "<stdin>") == 0) base = "stdin";
@@ -140,6 +143,7 @@ const char *ft_standing_name(ft_standing standing)
                                         [FT_STANDING_KNOWN] = "known",
                                         [FT_STANDING_SUPPRESSED] = "suppressed",
                                         [FT_STANDING_APART] = "apart"};
+    FT_REQUIRE(standing <= FT_STANDING_APART);
     return NAMES[standing];
 }
 

@@ -52,7 +52,7 @@ static inline json_t *races(size_t first, size_t count)
 {
     json_t *findings = json_array();
     for (size_t i = first; i < first + count; i++) {
-        char function[16], location[32];
+        char function[32], location[32];
         snprintf(function, sizeof function, "f%zu", i);
         snprintf(location, sizeof location, "src/a.c:%zu", i + 2);
         spot one = WITH(WITH(HERE, function, function), location, location);
