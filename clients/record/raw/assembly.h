@@ -1,6 +1,5 @@
-/* What foretell-as gets from the wrapper, and what it leaves in an object for the maker: a note
- * (ELF) for each file with instructions that order threads, in inline assembly, and that no call
- * could be put around. */
+/* Between the wrapper, foretell-as and the maker: an environment variable, and an ELF note in each
+ * object whose inline assembly has instructions that order threads and that got no calls. */
 #ifndef FT_RECORD_ASSEMBLY_H
 #define FT_RECORD_ASSEMBLY_H
 
@@ -9,7 +8,7 @@
 #define FT_ASSEMBLY_SECTION ".note.foretell.assembly"
 #define FT_ASSEMBLY_OWNER   "Foretell"
 
-/* The note's type; it holds how many these are, four bytes. */
+/* The note's type; its content is the number of such instructions, four bytes. */
 enum { FT_ASSEMBLY_UNSEEN = 1 };
 
 #endif

@@ -1,15 +1,16 @@
-/* The schedule of a replay: what `foretell replay` puts into the file behind the header's page
- * (raw.h), which the runtime follows, and what the runtime says there of how it went.
+/* The schedule of a replay: `foretell replay` writes it into the file behind the header's page
+ * (raw.h), the runtime follows it, and reports there how the run went.
  *
  *   ft_schedule, ft_schedule_entry[steps + finals], ft_schedule_actor[actors],
  *   ft_schedule_site[sites], ft_schedule_module[modules], ft_schedule_input[inputs],
  *   ft_schedule_channel[channels], what the inputs hold
  *
  * An entry names a step (raw.h) by its thread and its number there, counted from 1. The first
- * `steps` entries are done in their order, each thread doing what lies before on its way: steps on
- * memory that is not shared. Then the `finals` are brought about one after the other.
+ * `steps` entries are done in their order; on its way to one, a thread does the steps before it,
+ * which access memory that is not shared. Then the `finals` are reached one after the other.
  *
- * One without entries feeds a recording: the threads go on as its seed has it, and get the inputs.
+ * A schedule without entries feeds a recording: threads are scheduled by its seed, and get the
+ * inputs.
  */
 #ifndef FT_RECORD_SCHEDULE_H
 #define FT_RECORD_SCHEDULE_H
@@ -24,15 +25,15 @@ enum { FT_SCHEDULE_NAME = 120, FT_SCHEDULE_PATH = 1024 };
 
 typedef enum ft_schedule_mode {
     FT_SCHEDULE_DO,      /* the step is done */
-    FT_SCHEDULE_TIMEOUT, /* it is done, and the wait before it ends because its time is up */
+    FT_SCHEDULE_TIMEOUT, /* it is done, and the wait before it times out */
     FT_SCHEDULE_STAND,   /* final: the thread stands before the step */
     FT_SCHEDULE_BLOCK    /* final: the thread is blocked in it */
 } ft_schedule_mode;
 
-/*  symbol    what is told */
+/*  symbol    text for people */
 #define FT_SCHEDULE_OUTCOME_TABLE(X)                                                               \
     X(RUNNING, "the program ended before")                                                         \
-    X(REACHED, "every step was done, and every final was brought about")                           \
+    X(REACHED, "every step was done, and the state of the finding was reached")                    \
     X(OTHER, "the thread came to something else")                                                  \
     X(BLOCKED, "the thread is blocked")                                                            \
     X(PASSED, "the thread went on where it should have been blocked")                              \
@@ -43,7 +44,7 @@ typedef enum ft_schedule_mode {
     X(APART, "both threads stood before the accesses, but these are of different memory")          \
     X(ELSEWHERE, "the thread stands before the access, but of other memory than in the recording") \
     X(TIME, "no progress")                                                                         \
-    X(INPUT, "the thread asked for another input than it did")                                     \
+    X(INPUT, "the thread asked for another input than in the recording")                           \
     X(NUMBER, "another file has the number of the descriptor that the call made")
 typedef enum ft_schedule_outcome {
 #define FT_ROW(symbol, text) FT_SCHEDULE_##symbol##_OUTCOME,
@@ -56,8 +57,8 @@ typedef enum ft_schedule_outcome {
 
 typedef enum ft_schedule_ended {
     FT_SCHEDULE_BY_ITSELF,
-    FT_SCHEDULE_LATE,    /* it went on until its time was up */
-    FT_SCHEDULE_STARVED, /* every thread waited for what nobody sends in a replay */
+    FT_SCHEDULE_LATE,    /* it ran until the time limit */
+    FT_SCHEDULE_STARVED, /* every thread waited for input that does not come in a replay */
 } ft_schedule_ended;
 
 typedef struct ft_schedule {
@@ -74,7 +75,7 @@ typedef struct ft_schedule {
     uint32_t outcome;      /* ft_schedule_outcome */
     uint32_t at;           /* the entry at which it is */
     uint32_t ended;        /* behind the schedule's end: ft_schedule_ended */
-    uint32_t outside;      /* 1: there the program had to do with what is not there in a replay */
+    uint32_t outside;      /* 1: there the program used something outside that a replay lacks */
     uint32_t kind, module; /* OTHER: ft_event_kind and place that were found; INPUT, NUMBER: the
                               ft_input_call */
     uint64_t offset;       /* in that module; the address where the module is not known */
@@ -99,8 +100,8 @@ typedef struct ft_schedule_actor {
     uint32_t first_channel, channels;
 } ft_schedule_actor;
 
-/* By module, then by offset. One may stand for several locations: code of a library for those of
- * who asks for it. */
+/* Sorted by module, then by offset. Code of a library may stand for several locations: those of its
+ * callers. */
 typedef struct ft_schedule_site {
     uint32_t module, loc;
     uint64_t offset;
@@ -111,15 +112,15 @@ typedef struct ft_schedule_module {
     char path[FT_SCHEDULE_PATH]; /* by the runtime: of the file that was loaded, "": none was */
 } ft_schedule_module;
 
-/* Where its modules stand, behind where it begins. */
+/* Offset of its modules from its beginning. */
 static inline uint64_t ft_schedule_modules_at(const ft_schedule *s)
 {
     return sizeof *s + ((uint64_t)s->steps + s->finals) * sizeof(ft_schedule_entry) +
            s->actors * sizeof(ft_schedule_actor) + s->sites * sizeof(ft_schedule_site);
 }
 
-/* Is a module of that path the C library? Memory that it takes for itself is taken by whichever
- * thread comes first: no step. n: bytes of the path. */
+/* Is a module of that path the C library? Memory that it allocates for itself is allocated by
+ * whichever thread comes first: that is not a step. n: bytes of the path. */
 static inline bool ft_schedule_is_c_library(const char *path, size_t n)
 {
     static const char *const names[] = {"libc.so", "libc-", "ld-linux", "ld-2"};

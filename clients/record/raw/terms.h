@@ -3,7 +3,7 @@
  * (runtime/annotations/symbolic.c), the maker turns them into terms (maker/terms/terms.c).
  *
  * A thread's nodes are numbered from 1 in the order in which they are made. An operation is its
- * code and its operands, in the order of the letters:
+ * code and then its operands, in the order of these letters:
  *
  *   w  one byte: width of the operands, or of the result where there is no other, in bits
  *   r  reference: varint n > 0, the node `made so far + 1 - n`;
@@ -11,7 +11,7 @@
  *   b  one byte
  *   u  varint
  *
- * Marks (READ to CHECK) say something of the thread's next record of their kind. */
+ * Marks (READ to CHECK) belong to the thread's next record of their kind. */
 #ifndef FT_RECORD_TERMS_H
 #define FT_RECORD_TERMS_H
 
@@ -84,8 +84,8 @@ typedef enum ft_sym_operation {
         FT_SYM_OPERATIONS
 } ft_sym_operation;
 
-/* Why a value was held to what was seen. The first three are precise: the schedules that they leave
- * out go another way. symbol, text for people */
+/* Why a value was held to that of the run. The first three are precise: in the schedules that they
+ * exclude the program takes another path. symbol, text for people */
 #define FT_SYM_REASON_TABLE(X)                                                                     \
     X(ADDRESS, "addresses")                                                                        \
     X(SWITCH, "large switches")                                                                    \
@@ -106,7 +106,7 @@ typedef enum ft_sym_reason {
         FT_SYM_REASONS
 } ft_sym_reason;
 
-/* What a call to a function without instrumentation may do with its arguments. */
+/* How a call to an uninstrumented function may use its arguments. */
 typedef enum ft_sym_effect {
     FT_SYM_SEES_MEMORY, /* anything that they point to, directly or not */
     FT_SYM_SEES_VALUES, /* nothing that the program stored by itself */
