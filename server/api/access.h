@@ -1,8 +1,8 @@
-/* Who a request comes from and what that allows.
+/* Access control: the token of a request, and its scopes and projects.
  *
- * Until a token exists a daemon on loopback or a Unix socket lets everybody in. Once one exists,
- * revoked ones counted, nobody gets in without. The table of tokens is read again at the first
- * request after a change by a token command, and every second. */
+ * Until a token exists, a daemon on loopback or a Unix socket serves every request. From then on,
+ * also if all tokens are revoked, each request needs one. The table of tokens is read again at the
+ * first request after a token command, and every second. */
 #ifndef FT_API_ACCESS_H
 #define FT_API_ACCESS_H
 
@@ -11,9 +11,9 @@
 
 typedef struct ft_access_table ft_access_table;
 
-/* Of one request; of everybody where no token exists. */
+/* The rights of a request; all rights while no token exists. */
 typedef struct ft_access {
-    char token[FT_TOKEN_ID + 1]; /* its id; "": without one */
+    char token[FT_TOKEN_ID + 1]; /* its id; "": no token */
     unsigned scopes;
     uint64_t max_upload; /* bytes as sent; 0: the server's limit */
     bool all_projects;
@@ -33,12 +33,12 @@ const ft_access *ft_access_of(ft_http_request *request);
 /* Its projects ",a,b,"; NULL: every one. */
 const char *ft_access_projects(ft_http_request *request);
 
-/* The project that something new goes to: the wanted one (NULL: none was named), or the token's
- * only one, or the default. False: a 403 or 422 was answered. */
+/* The project of a new trace or job: the wanted one (NULL: not named), else the token's only
+ * project, else the default. False: the request was answered with a 403 or 422. */
 bool ft_access_project(ft_http_request *request, const char *wanted,
                        char project[FT_PROJECT_LENGTH + 1]);
 
-/* To the audit log: what this request does, "allowed" or the code of its refusal. */
+/* Adds the request to the audit log; outcome: "allowed" or the code of its refusal. */
 void ft_access_audit(ft_api *api, ft_http_request *request, const char *outcome);
 
 #endif

@@ -17,7 +17,7 @@ ft_status ft_api_open(ft_app *app, ft_api **api, ft_error *err) FT_MUST_CHECK;
 /* The bound TCP port; 0 when only a socket is bound. */
 int ft_api_port(const ft_api *api);
 
-/* Stops accepting, answers those who wait, ends the connections, frees the api, then calls
+/* Stops accepting, answers waiting requests, ends the connections, frees the api, then calls
  * closed(data). Store and dispatch must still be open, until then. */
 void ft_api_close(ft_api *api, void (*closed)(void *data), void *data);
 

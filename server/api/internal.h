@@ -1,4 +1,4 @@
-/* What the files of server/api share. */
+/* Private to server/api. */
 #ifndef FT_API_INTERNAL_H
 #define FT_API_INTERNAL_H
 
@@ -45,7 +45,7 @@ typedef void (*ft_serve)(ft_api *api, ft_http_request *request);
 /* body: borrowed. */
 typedef void (*ft_serve_json)(ft_api *api, ft_http_request *request, const json_t *body);
 
-/* What a request needs (api/access.h): nothing, any valid token, or a scope. */
+/* The access that a route requires (api/access.h): nothing, any valid token, or a scope. */
 typedef enum ft_route_needs {
     FT_NEEDS_NOTHING,
     FT_NEEDS_TOKEN,
@@ -163,7 +163,7 @@ void ft_api_guard(ft_api *api, ft_http_request *request, const char *pattern, ft
 
 /* ---- Uploads --------------------------------------------------------------------------------- */
 
-/* For closing: answers 503 to everybody who waits for an upload to be read, forgets them all. */
+/* For closing: answers 503 to all clients that wait for an upload, and forgets the uploads. */
 void ft_api_forget_uploads(ft_api *api);
 
 /* ---- Reports --------------------------------------------------------------------------------- */
@@ -199,7 +199,7 @@ bool ft_reply_not_modified(ft_http_request *request, const char *etag);
 bool ft_reply_same_bytes(ft_http_request *request, const char *etag);
 /* Answers 200 with the document (not taken) and the ETag of its text, or 304. */
 void ft_reply_tagged(ft_http_request *request, json_t *document);
-/* The ETag of a report: its job's revision and what the reviews of its findings say. */
+/* The ETag of a report: its job's revision and the reviews of its findings. */
 #define FT_REPORT_TAG 48
 void ft_report_tag(const json_t *report, char tag[FT_REPORT_TAG]);
 /* Whether If-None-Match is there and has the tag (text between the quotes). */

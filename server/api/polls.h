@@ -1,10 +1,9 @@
 /* Polls of jobs: GET /v1/jobs/{job}, at once or with Prefer: wait.
  *
- * The snapshot that the store last gave of a job is kept as the text that is answered, until the
- * job changes, and for a second at most (retention removes jobs without a word). So thousands of
- * clients that ask for one job cost one reading of the store, and those that wait for its end are
- * all answered by the one that sees it. A request is never answered with what was read before it
- * came, if the job has changed since. */
+ * The store's last snapshot of a job is cached as text until the job changes, and for one second at
+ * most (retention removes jobs without notice). So thousands of clients that poll one job cost one
+ * read of the store, and one read answers all that wait for its end. No request is answered with a
+ * snapshot from before it came if the job has changed since. */
 #ifndef FT_API_POLLS_H
 #define FT_API_POLLS_H
 

@@ -1,9 +1,8 @@
-/* Answers that go on: server-sent events (WHATWG HTML, "Server-sent events").
+/* Event streams: server-sent events (WHATWG HTML, "Server-sent events").
  *
- * A stream asks for news when it was woken, at most once in its pace, and never while its client
- * has not taken in what it was sent before: what happens meanwhile is not queued, the next question
- * finds it in the store. A silent stream sends a comment now and then, so that both ends learn when
- * the other is gone. */
+ * A woken stream asks for news, at most once in pace_ms, and only when its client has taken all
+ * earlier events. Later events are not queued: the next request to the store finds them. A silent
+ * stream sends a comment at intervals, so that each end notices when the other is gone. */
 #ifndef FT_API_STREAM_H
 #define FT_API_STREAM_H
 
@@ -11,10 +10,9 @@
 
 typedef struct ft_stream ft_stream;
 
-/* What a kind of stream does. `ask` is called with the stream woken; it must lead to exactly one
- * ft_stream_answer or ft_stream_fail, then or later. `left` is called once when the stream is over:
- * it takes it out of wherever it is waited with. `freed` comes later, perhaps after the end of the
- * api, and releases the memory. */
+/* A kind of stream. `ask` must lead to exactly one ft_stream_answer or ft_stream_fail, at once or
+ * later. `left` is called once when the stream is over, to remove it from the structures of its
+ * kind. `freed` is called after that, perhaps after the end of the api, to release the memory. */
 typedef struct ft_stream_kind {
     void (*ask)(ft_stream *stream);
     void (*left)(ft_stream *stream);
@@ -31,13 +29,13 @@ struct ft_stream {
     bool started;               /* the head of the answer is out */
     bool dirty;                 /* woken since it last asked */
     bool asking, draining;      /* waits for the store, for the client */
-    bool ending;                /* with what is being sent, or at once */
+    bool ending;                /* after the current write or request, or at once */
     uint64_t asked;             /* loop time */
     ft_stream *previous, *next; /* of api->streams */
 };
 
-/* Takes the request over and asks for the first time; what embeds the stream must be ready. With
- * too many streams open the request is answered 503 and the stream is over at once. */
+/* Takes the request over and asks for the first time; the embedding structure must be ready. With
+ * too many open streams the request gets a 503, and the stream is over at once. */
 void ft_stream_open(ft_stream *stream, const ft_stream_kind *kind, ft_api *api,
                     ft_http_request *request);
 void ft_stream_wake(ft_stream *stream);

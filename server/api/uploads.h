@@ -1,8 +1,7 @@
-/* Uploads that are received whole: a worker reads them, and somebody may wait for that.
+/* Uploads that were received completely: a worker reads them, and clients may wait for it.
  *
- * POST /v1/traces waits for the end, or with Prefer: wait as long as that says; GET
- * /v1/uploads/{upload} tells how far one is. Those that ended are remembered for a while, and until
- * the daemon ends. */
+ * POST /v1/traces waits for the end, or for the time of Prefer: wait; GET /v1/uploads/{upload}
+ * shows the progress. Ended uploads are remembered for a while, at most until the daemon stops. */
 #ifndef FT_API_UPLOADS_H
 #define FT_API_UPLOADS_H
 
@@ -30,7 +29,7 @@ struct ft_upload {
 };
 
 void ft_upload_free(ft_upload *upload);
-/* Whether no further one may be read now; 503 was answered then. */
+/* True: no further upload may be read now; the request was answered with a 503. */
 bool ft_uploads_full(ft_api *api, ft_http_request *request);
 /* Hands a received upload to the dispatcher. Its POST is answered from here on. */
 void ft_upload_read(ft_upload *upload);

@@ -1,15 +1,15 @@
-/* The ways in which a worker ends a request without answering it, and what each means for the task
- * that it had. */
+/* Deaths of workers: the ways in which a request ends without an answer, and the consequences of
+ * each for the task. */
 #ifndef FT_DISPATCH_DEATH_H
 #define FT_DISPATCH_DEATH_H
 
 #include "base/status.h"
 #include "verdict/names.h"
 
-/* limit: so many deaths on one task poison it; 0: the task is not to blame.
+/* limit: number of deaths that poison a task; 0: the task is not blamed.
  * verdict, reason: of a poisoned task. status: of an upload on which workers died.
- * killed stands for a SIGKILL that was not ours (an operator, the kernel short of memory): it tells
- * little about the task, so it takes many of them.
+ * killed: a SIGKILL that the server did not send (an operator, the kernel short of memory). It says
+ * little about the task, so its limit is high.
  *  symbol     name             limit  verdict  reason       status    what happened, for people */
 #define FT_DEATH_TABLE(X)                                                                          \
     X(CRASHED, "crashed", 3, ERROR, WORKER_DIED, INTERNAL, "the worker crashed")                   \

@@ -1,15 +1,15 @@
 /* The dispatcher: hands tasks to worker processes, supervises them, and answers for every job.
  *
- * server/api uses this header for whatever changes something (uploads, new jobs, cancelling), for
- * waiting on jobs and for the list of workers; it reads jobs, reports, findings and traces from
- * store/store.h directly. All functions are for the loop's thread; callbacks run there, never
- * before the requesting function has returned, and exactly once.
+ * server/api uses this header for changes (uploads, new jobs, cancelling), to wait for jobs and for
+ * the list of workers; it reads jobs, reports, findings and traces from store/store.h directly. All
+ * functions are for the loop's thread; callbacks run there, never before the requesting function
+ * has returned, and exactly once.
  *
  * Workers: `config.workers` processes for plan and solve tasks, and one more, started at the first
- * upload, that only ingests: somebody waits for an ingest, so it must not queue behind solving. An
- * idle solving worker takes an ingest too when that one is busy. A worker that dies gives its tasks
- * back (dispatch/death.h says what each way of dying means) and is started again, with back-off
- * when it dies young.
+ * upload, that only ingests: a client waits for an ingest, so it must not queue behind solving. An
+ * idle solving worker takes an ingest too when that worker is busy. The tasks of a worker that dies
+ * go back (dispatch/death.h: the consequences of each kind of death), and the worker is started
+ * again, with back-off if it dies early.
  *
  * Imports: setup, store, common/base, common/verdict, common/wire. */
 #ifndef FT_DISPATCH_DISPATCH_H
@@ -46,8 +46,8 @@ void ft_dispatch_close(ft_dispatch *dispatch, void (*closed)(void *data), void *
  * when the server is killed), readable and writable, close-on-exec. The caller owns *fd. */
 ft_status ft_dispatch_upload_file(ft_dispatch *dispatch, int *fd, ft_error *err) FT_MUST_CHECK;
 
-/* err is NULL on success, meta (META of docs/records.md) is then what is stored; created is false
- * when the trace was known already (200 instead of 201). err->code FT_INPUT and so on come from the
+/* err is NULL on success; meta is then the stored META of docs/records.md, and created is false if
+ * the trace was stored before (200 instead of 201). err->code FT_INPUT and so on come from the
  * worker, with line, column or offset of the upload. FT_BUDGET, FT_LIMIT (out of memory) and
  * FT_INTERNAL: the worker did not survive it. meta is the dispatcher's: json_incref to keep it. */
 typedef void (*ft_ingest_done)(void *data, const ft_error *err, const json_t *meta, bool created);
@@ -58,7 +58,7 @@ typedef struct ft_ingest ft_ingest;
  * The handle is valid until the callback runs. */
 ft_ingest *ft_dispatch_ingest(ft_dispatch *dispatch, int fd, uint64_t bytes, const char *hash,
                               ft_ingest_done done, void *data);
-/* How far it is: `sent` of its bytes are with a worker; waiting for one, while none has it. */
+/* Its progress: `sent` of its bytes are with a worker; waiting: no worker has begun it. */
 typedef struct ft_ingest_look {
     bool waiting;
     uint64_t sent;
@@ -85,7 +85,7 @@ void ft_dispatch_job_create(ft_dispatch *dispatch, const json_t *spec, const ft_
                             ft_store_done done, void *data);
 
 /* Cancels a job; workers that are busy with it are killed at once. The result is CHANGE (store.h):
- * "state" tells how the job ended ("cancelled", or as before when it had ended: no error).
+ * "state" is the job's final state ("cancelled", or an earlier one if it had ended: no error).
  * FT_NOT_FOUND. */
 void ft_dispatch_job_cancel(ft_dispatch *dispatch, const char *job, ft_store_done done, void *data);
 
@@ -99,16 +99,16 @@ ft_watch *ft_dispatch_watch(ft_dispatch *dispatch, const char *job, ft_watch_cha
                             void *data);
 void ft_dispatch_unwatch(ft_watch *watch); /* accepts NULL */
 
-/* What a project may have (store/limits.h): of its own or by the configuration; 0: no limit.
- * Changes are known some seconds after they were made. */
+/* A limit of the project (store/limits.h): its own or the configuration's; 0: no limit. Changes
+ * apply within seconds. */
 uint64_t ft_dispatch_limit(const ft_dispatch *dispatch, const char *project, ft_limit limit);
 
 /* ---- Looking --------------------------------------------------------------------------------- */
 
 /* [{"worker": 0, "pid": 123|null, "role": "solve"|"ingest", "state": STATE (FT_WORKER_STATE_TABLE),
  *   "kind": TASK KIND|null, "job": ID|null, "trace": HASH|null loaded, "batch": n unanswered,
- *   "silent_ms": n since its last sign of life while it works,
- *   "memory": BYTES resident|null, "busy_ms": n with what it does now,
+ *   "silent_ms": n since its last frame while it works,
+ *   "memory": BYTES resident|null, "busy_ms": n since its current work began,
  *   "tasks": n answered, "restarts": n, "version": TEXT|null, "progress": TEXT|null}...]
  * New reference. */
 json_t *ft_dispatch_workers(const ft_dispatch *dispatch);
@@ -119,7 +119,7 @@ json_t *ft_dispatch_workers(const ft_dispatch *dispatch);
  * member a verdict. New reference. */
 json_t *ft_dispatch_load(const ft_dispatch *dispatch);
 
-/* What solve tasks took, by their verdict and by what decided them, and the solver's part in it. */
+/* Times of solve tasks, by verdict and by the pass that decided them, and the solver's share. */
 typedef struct ft_dispatch_times {
     uint64_t tasks[FT_VERDICTS], ms[FT_VERDICTS];
     uint64_t pass_tasks[FT_REASONS], pass_ms[FT_REASONS];
@@ -160,7 +160,7 @@ typedef enum ft_dispatch_metric {
         FT_DISPATCH_METRICS
 } ft_dispatch_metric;
 
-/* For /ready: a worker has said hello and the jobs of the last run are taken up. */
+/* For /ready: a worker has started, and the jobs of the last run are resumed. */
 bool ft_dispatch_ready(const ft_dispatch *dispatch);
 
 #endif

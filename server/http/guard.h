@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What was wrong: the status to answer and one sentence. */
+/* Faults: the status of the response, and one sentence. */
 #define FT_GUARD_FAULT_TABLE(X)                                                                    \
     X(NONE, 0, "")                                                                                 \
     X(BARE_CR, 400, "a carriage return is not followed by a line feed")                            \

@@ -3,15 +3,15 @@
  *
  * Framing is stricter than llhttp's: every line ends in CRLF, folded headers, empty or malformed
  * header names, a missing, double or malformed Host, and transfer codings other than chunked are
- * refused (RFC 9112 §2.2, §3.2, §5, §6.1). http/guard.h is a second opinion on where a message
- * ends: where the two disagree the connection ends with a 400.
+ * refused (RFC 9112 §2.2, §3.2, §5, §6.1). http/guard.h finds the end of each message independently
+ * of llhttp: if the two disagree, the connection ends with a 400.
  *
  * All functions are for the loop's thread. The process ignores SIGPIPE.
  *
  * A request's life: `request` is called when its head is complete. The handler owes it exactly one
- * answer (ft_http_reply, ft_http_problem..., or ft_http_reply_start ... ft_http_reply_end), then or
- * later, also when the client has gone meanwhile: the answer is then dropped. The request is
- * invalid after its answer, except that texts got from it last until the handler's callback
+ * answer (ft_http_reply, ft_http_problem..., or ft_http_reply_start ... ft_http_reply_end), at once
+ * or later, also if the client has closed the connection: the answer is then discarded. The request
+ * is invalid after its answer, except that texts got from it last until the handler's callback
  * returns.
  *
  * Imports: common/base. */
@@ -55,7 +55,7 @@ ft_http *ft_http_new(uv_loop_t *loop, const ft_http_limits *limits, ft_http_hand
 /* FT_IO with the reason. *port is the one bound (port 0: any). */
 ft_status ft_http_listen_tcp(ft_http *http, const char *address, int port, int *bound,
                              ft_error *err) FT_MUST_CHECK;
-/* Mode 0600. A socket file that nobody listens on is replaced. FT_CONFLICT: somebody does. */
+/* Mode 0600. A stale socket file is replaced. FT_CONFLICT: another process listens on it. */
 ft_status ft_http_listen_unix(ft_http *http, const char *path, ft_error *err) FT_MUST_CHECK;
 
 /* Stops listening, ends idle connections, tells the handlers of deferred requests that their
@@ -86,7 +86,7 @@ uint32_t ft_http_fit_connections(uint32_t wanted, uint32_t reserve);
 
 const char *ft_http_method(const ft_http_request *request); /* "GET" for HEAD too: see is_head */
 bool ft_http_is_head(const ft_http_request *request);
-/* Of the server's requests since start, from 1: what log lines call it. */
+/* Its number among the requests since start, from 1, for log lines. */
 uint64_t ft_http_number(const ft_http_request *request);
 /* The path, percent-decoded; "*" for OPTIONS *. Neither NUL nor an encoded slash is in it. */
 const char *ft_http_path(const ft_http_request *request);

@@ -30,7 +30,7 @@ typedef struct ft_http_field {
 typedef enum ft_body_state {
     FT_BODY_NONE,  /* no handler has taken it: discarded */
     FT_BODY_TAKEN, /* goes to the sink */
-    FT_BODY_ENDED  /* the sink had its end or abort */
+    FT_BODY_ENDED  /* the sink's end or abort was called */
 } ft_body_state;
 
 struct ft_http_request {
@@ -144,7 +144,7 @@ void ft_connection_pump(ft_connection *connection);
 void ft_connection_close(ft_connection *connection);
 /* Takes ownership of data. Then pumps when it is written. */
 void ft_connection_write(ft_connection *connection, char *data, size_t length);
-/* Sends bytes of the caller's; what the kernel does not take at once is copied. */
+/* Sends the caller's bytes; the part that the kernel does not take at once is copied. */
 void ft_connection_send(ft_connection *connection, const char *data, size_t length);
 /* Calls the `drained` of the streamed answer, if one waits for it. */
 void ft_connection_drained(ft_connection *connection, bool ok);
@@ -171,7 +171,7 @@ struct ft_listener {
     } io;
     ft_http *http;
     bool pipe, open;
-    bool waits; /* somebody does not get in, for want of descriptors */
+    bool waits; /* a connection stays in the backlog: there are too many */
     char *path; /* of a Unix socket: unlinked at the end */
 };
 
@@ -185,7 +185,7 @@ struct ft_http {
     ft_connection *connections;
     ft_http_request *requests; /* not freed yet */
     ft_strbuf scratch;         /* an answer on its way out */
-    char *spare;               /* an input buffer that nobody needs now; NULL: none */
+    char *spare;               /* an unused input buffer; NULL: none */
     char date[40];
     int64_t date_second;
     bool closing, timer_open;

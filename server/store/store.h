@@ -2,12 +2,12 @@
  *
  * The interface is asynchronous. One thread owns the connection and runs the requests in the order
  * in which they were made; requests that wait together share a transaction, in which a failing one
- * is undone alone. Parts of plans and what else takes long come one by one, in turns with those.
- * A callback runs on the loop's thread, after the commit of its request is durable
- * (WAL, synchronous=FULL), never before the requesting function has returned, and exactly once.
+ * is undone alone. Lengthy requests, such as parts of plans, run one by one, in turn with the
+ * others. A callback runs on the loop's thread, after the commit of its request is durable (WAL,
+ * synchronous=FULL), never before the requesting function has returned, and exactly once.
  *
- * Who calls what: server/api uses the functions under "Reading" directly; whatever changes a job
- * goes through dispatch.h, which calls "Changing" here and then acts on the outcome.
+ * Callers: server/api uses the functions under "Reading" directly. Every change of a job goes
+ * through dispatch.h, which calls the functions under "Changing" and then acts on the outcome.
  *
  * Texts passed in are copied. Times in results are RFC 3339 texts in UTC with milliseconds.
  *
@@ -42,7 +42,7 @@ typedef void (*ft_store_done)(void *data, const ft_error *err, json_t *result);
  * run: leases are released under a new epoch, unfinished uploads removed; the jobs in progress
  * are checked first (store/check.h) if that run did not end cleanly. Blocking; for start-up.
  * FT_CONFLICT: another daemon has the folder open. FT_UNSUPPORTED: the schema is newer than this
- * program. FT_IO: the file cannot be opened, is no database, or is not sound. */
+ * program. FT_IO: the file cannot be opened, is not a database, or is damaged. */
 ft_status ft_store_open(uv_loop_t *loop, const char *folder, ft_store **store,
                         ft_error *err) FT_MUST_CHECK;
 
@@ -102,10 +102,10 @@ typedef struct ft_store_page {
  * FT_USAGE: bad cursor. */
 void ft_store_traces(ft_store *store, ft_store_page page, ft_store_done done, void *data);
 
-/* What a list of jobs is narrowed to; NULL, 0: any. */
+/* The filter of a list of jobs; NULL, 0: any. */
 typedef struct ft_store_job_filter {
     const char *state, *trace, *project;
-    const char *search; /* a part of the job's name or id, or the start of its trace's */
+    const char *search; /* part of the job's name or id, or the beginning of its trace's name */
     int64_t since;      /* created at or after, milliseconds since 1970 */
 } ft_store_job_filter;
 
@@ -119,14 +119,14 @@ void ft_store_jobs(ft_store *store, ft_store_job_filter filter, ft_store_page pa
 void ft_store_jobs_named(ft_store *store, const json_t *ids, const char *projects,
                          ft_store_done done, void *data);
 
-/* What is new of a job for somebody who has its records up to number `after`: {"job": SNAPSHOT,
+/* The news of a job for a client that has its records up to number `after`: {"job": SNAPSHOT,
  * "records": [{"n": N, "record": RECORD without "witness", with "finding"}...], "more": BOOL}, the
  * records in commit order, those of safe blocks only if `safe`, at most `limit` (then more is
  * true). All read at one moment. FT_NOT_FOUND. */
 void ft_store_job_news(ft_store *store, const char *job, int64_t after, uint32_t limit, bool safe,
                        ft_store_done done, void *data);
 
-/* What goes into "findings", "undecided" and "safe" of a report. */
+/* The filter of "findings", "undecided" and "safe" of a report. */
 typedef struct ft_store_filter {
     const char *check; /* NULL: every check */
     bool safe;         /* the records of safe blocks too */
@@ -180,22 +180,22 @@ void ft_store_job_visible(ft_store *store, const char *job, const char *projects
 void ft_store_trace_visible(ft_store *store, const char *trace, const char *projects,
                             ft_store_done done, void *data);
 /* The project may see the trace from now on: {"created": BOOL}, false: it could before.
- * FT_CONFLICT: it would have more than `most` bytes stored then (0: as many as it likes); a trace
- * that nobody may see is removed with the next retention. */
+ * FT_CONFLICT: it would have more than `most` stored bytes (0: no limit). The next retention
+ * removes a trace that no project may see. */
 void ft_store_trace_share(ft_store *store, const char *trace, const char *project, uint64_t most,
                           ft_store_done done, void *data);
 
 /* Steals the reference: {"token": ID|null, "peer", "action", "outcome"}. The last 100,000 are kept.
- * Nobody hears how it went. */
+ * A failure is not reported. */
 void ft_store_audit_add(ft_store *store, json_t *entry);
 /* {"entries": [{"at": TIME, ...}], "next": CURSOR|null}, newest first. FT_USAGE: bad cursor. */
 void ft_store_audit(ft_store *store, ft_store_page page, ft_store_done done, void *data);
 
-/* Removes a little of what need not be kept: jobs that ended more than age_ms ago, traces as old
- * that no job names, and while more than `bytes` of traces are stored the trace unused for longest
- * with its jobs; 0: no such limit. Projects may have limits of their own (store/limits.h); of a
- * trace over a project's bytes, what other projects have of it stays. What a job in progress needs
- * stays, and so do traces of the last hour.
+/* One step of the retention. Removes jobs that ended more than age_ms ago, traces of that age that
+ * no job names, and, while more than `bytes` of traces are stored, the least recently used trace
+ * with its jobs; 0: no such limit. Projects may have limits of their own (store/limits.h); a trace
+ * over a project's bytes stays for other projects. Traces of jobs in progress and of the last hour
+ * stay.
  * {"jobs": n, "traces": n, "bytes": n, "more": BOOL}; more: ask again. */
 void ft_store_retain(ft_store *store, uint64_t age_ms, uint64_t bytes, ft_store_done done,
                      void *data);
@@ -211,10 +211,10 @@ void ft_store_probe(ft_store *store, ft_store_done done, void *data);
 
 /* ---- Changing (for dispatch) ------------------------------------------------------------------
  *
- * CHANGE: what the functions below answer about the job they touched:
+ * CHANGE, the result of the functions below for the job that they change:
  *   {"job": ID, "state": STATE, "revision": N, "ready": N, "open": N, "applied": true|false}
- * ready: tasks that a worker could have now. open: tasks without a result, the leased ones too.
- * applied is false when a fencing token did not match any more: nothing was changed. */
+ * ready: tasks that can be leased now. open: tasks without a result, the leased ones too. applied
+ * is false if the fencing token was no longer valid: nothing was changed. */
 
 /* Starts the rows of a trace being ingested: {"blob": N}. */
 void ft_store_blob_new(ft_store *store, ft_store_done done, void *data);
@@ -222,12 +222,12 @@ void ft_store_blob_new(ft_store *store, ft_store_done done, void *data);
 void ft_store_blob_add(ft_store *store, int64_t blob, uint32_t seq, const void *bytes,
                        size_t length, ft_store_done done, void *data);
 /* Makes the blob the content of the trace `hash`, and drops it when that trace is there already:
- * {"created": BOOL, "meta": META as stored}. FT_IO: not all of its `rows` rows are there. */
+ * {"created": BOOL, "meta": META as stored}. FT_IO: some of its `rows` rows are missing. */
 void ft_store_blob_commit(ft_store *store, int64_t blob, uint32_t rows, const char *hash,
                           const json_t *meta, ft_store_done done, void *data);
 void ft_store_blob_drop(ft_store *store, int64_t blob, ft_store_done done, void *data);
 
-/* An Idempotency-Key of the job's project, and the hash of what was sent with it. */
+/* An Idempotency-Key of the job's project, and the hash of the body that came with it. */
 typedef struct ft_store_key {
     const char *key, *body;
 } ft_store_key;
@@ -260,14 +260,14 @@ void ft_store_jobs_open(ft_store *store, ft_store_done done, void *data);
 /* Leases up to `most` ready tasks of one kind to one worker, for lease_ms: {"token": T, "kind":
  * NAME, "tasks": LIST, "change": CHANGE}, where LIST is the JSON text of
  * [{"task": ID, "subproblem": K, "key": TEXT, "check": NAME}...], in the order of their ids;
- * no tasks: none was ready (token and kind are then null), "wait_ms" tells until when the ready
- * ones were put off. A task that was in a batch whose worker died is leased alone. Leases past
- * their time are released first. */
+ * no tasks: none was ready (token and kind are then null); "wait_ms" is the time until the first
+ * task that was put off is due. A task from a batch whose worker died is leased alone. Expired
+ * leases are released first. */
 void ft_store_lease(ft_store *store, const char *job, uint32_t most, uint32_t lease_ms,
                     ft_store_done done, void *data);
 
-/* Takes tasks (an array of ids) from the lease `token` for another worker: as ft_store_lease, those
- * that the lease still held. A result under the old lease comes too late for them. */
+/* Moves tasks (an array of ids) from the lease `token` to a new one, for another worker: as
+ * ft_store_lease, with those that the lease still held. Results under the old lease are late. */
 void ft_store_steal(ft_store *store, const char *job, uint64_t token, const json_t *tasks,
                     uint32_t lease_ms, ft_store_done done, void *data);
 
@@ -295,42 +295,42 @@ void ft_plan_drop(ft_plan *plan);
  * more. Takes the text. FT_INPUT: as far as can be seen, it is not PLAN. */
 void ft_store_plan_add(ft_store *store, ft_plan *plan, uint64_t token, int64_t task,
                        ft_strbuf *part, ft_store_done done, void *data);
-/* Its last bytes, and the rest of what ft_store_plan_commit does; made when those before were
+/* The plan's last bytes, and then as ft_store_plan_commit. To be called when all earlier parts were
  * answered. */
 void ft_store_plan_end(ft_store *store, ft_plan *plan, uint64_t token, int64_t task,
                        ft_strbuf *part, ft_store_done done, void *data);
 
 /* In one transaction, of each result (store/results.h): the record becomes the task's verdict, the
- * task is done; and the job is done if these were its last ones. CHANGE with "late": the tasks that
- * the lease does not hold any more (nothing of them is changed); applied: some were in time.
- * FT_INPUT, nothing is changed: a record is not one of its task (its check and key must be the
- * subproblem's, its count 1). Takes what is in results. */
+ * task is done; the job is done if these were its last tasks. CHANGE with "late": the tasks that
+ * the lease no longer holds (they are not changed); applied: some were in time. FT_INPUT, nothing
+ * is changed: a record is not one of its task (its check and key must be the subproblem's, its
+ * count 1). Takes what is in results. */
 void ft_store_results_commit(ft_store *store, const char *job, uint64_t token, ft_results *results,
                              ft_store_done done, void *data);
 
-/* The worker says that the job cannot be planned: the job has failed. CHANGE. */
+/* The worker reports that the job cannot be planned: the job fails. CHANGE. */
 void ft_store_plan_fail(ft_store *store, uint64_t token, int64_t task, const ft_error *error,
                         ft_store_done done, void *data);
 
-/* What becomes of the task on which a worker died. */
+/* The consequences for the task on which a worker died. */
 typedef struct ft_store_blame {
-    int64_t task;       /* 0: nobody is to blame, the tasks just go back */
-    uint32_t limit;     /* so many deaths poison the task */
+    int64_t task;       /* 0: no task is blamed, all go back */
+    uint32_t limit;     /* number of deaths that poison the task */
     ft_verdict verdict; /* of a poisoned one: error or unknown */
     ft_reason reason;   /* likewise: worker-died or budget */
-    const char *text;   /* one sentence: what happened */
-    uint32_t retry_ms; /* put off by so much after the first death, doubled with each further one */
-    int worker, pid;   /* evidence: who died on it, */
-    const char *death; /* how (a name), */
-    const char *log;   /* and the last that it wrote */
+    const char *text;   /* one sentence about the death */
+    uint32_t retry_ms;  /* delay after the first death, doubled with each further one */
+    int worker, pid;    /* evidence: the process that died, */
+    const char *death;  /* how (a name), */
+    const char *log;    /* and the end of its standard error */
 } ft_store_blame;
-#define FT_STORE_RETRY_MOST 30000 /* milliseconds that a retry is put off at most */
+#define FT_STORE_RETRY_MOST 30000 /* longest delay of a retry, in milliseconds */
 #define FT_STORE_DAY_MS     ((int64_t)86400000)
 
 /* Gives back the tasks still leased under `token`: CHANGE with "poisoned": BOOL. The blamed one's
  * attempts grow, the evidence is kept, and it is poisoned at the limit (a solve task with its
- * verdict, which has the evidence as "deaths", a plan task by failing its job); when somebody is
- * blamed the others are leased alone from now on. */
+ * verdict, which has the evidence as "deaths", a plan task by failing its job); if a task is
+ * blamed, the others are leased alone from now on. */
 void ft_store_abandon(ft_store *store, const char *job, uint64_t token, ft_store_blame blame,
                       ft_store_done done, void *data);
 

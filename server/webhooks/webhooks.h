@@ -1,4 +1,4 @@
-/* Webhooks: receivers are told by HTTP when a job has ended.
+/* Webhooks: HTTP notifications to receivers when a job has ended.
  *
  * The store makes a delivery in the transaction that ends its job; this makes the attempts, each in
  * a process of its own (webhooks/sender/send.h), so that no receiver, resolver or certificate can
