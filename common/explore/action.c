@@ -1,0 +1,152 @@
+#include "explore/action.h"
+
+#include "base/contract.h"
+
+static const struct row {
+    const char *name;
+    ft_x_class class;
+} ROWS[FT_X_KINDS] = {
+#define FT_ROW(symbol, name, class, doc) {name, FT_X_##class},
+    FT_X_KIND_TABLE(FT_ROW)
+#undef FT_ROW
+};
+
+const char *ft_x_kind_name(ft_x_kind kind)
+{
+    FT_REQUIRE(kind < FT_X_KINDS);
+    return ROWS[kind].name;
+}
+
+ft_x_class ft_x_kind_class(ft_x_kind kind)
+{
+    FT_REQUIRE(kind < FT_X_KINDS);
+    return ROWS[kind].class;
+}
+
+static bool is_wait(const ft_x_operation *o)
+{
+    return o->kind == FT_X_WAIT || o->kind == FT_X_WAKE;
+}
+
+/* The mutex that the operation takes or releases; false: none. */
+static bool mutex_of(const ft_x_operation *o, uint32_t *mutex)
+{
+    if (is_wait(o)) return *mutex = o->other, true;
+    return *mutex = o->object, ROWS[o->kind].class == FT_X_MUTEX;
+}
+
+static bool failed(const ft_x_action *a, ft_x_kind kind)
+{
+    return a->operation.kind == kind && !a->outcome;
+}
+
+static bool reads(const ft_x_action *a)
+{
+    return a->operation.kind == FT_X_LOAD || failed(a, FT_X_SWAP);
+}
+
+static bool shares(const ft_x_action *a)
+{
+    return a->operation.kind == FT_X_READ_LOCK || a->operation.kind == FT_X_READ_UNLOCK;
+}
+
+static uint64_t bit(uint32_t thread)
+{
+    return UINT64_C(1) << thread;
+}
+
+/* The waiters that a SIGNAL or BROADCAST notifies, as bits. */
+static uint64_t notified(const ft_x_action *a)
+{
+    if (a->operation.kind == FT_X_BROADCAST) return a->outcome;
+    return a->variant ? bit((uint32_t)a->variant - 1) : 0;
+}
+
+/* Of one condition variable: the table of the notes, §1 (POR-SE, appendix). */
+static bool condition_dependent(const ft_x_action *a, const ft_x_action *b)
+{
+    ft_x_kind ka = a->operation.kind, kb = b->operation.kind;
+    if (ka > kb) return condition_dependent(b, a);
+    if (kb <= FT_X_WAKE) return false; /* waits: by their mutex alone */
+    if (ka == FT_X_WAIT)
+        return kb == FT_X_BROADCAST || !notified(b) || (notified(b) & bit(a->thread));
+    if (ka == FT_X_WAKE) return notified(b) & bit(a->thread);
+    if (kb == FT_X_SIGNAL) /* two signals */
+        return !notified(a) != !notified(b) || (notified(a) && notified(a) == notified(b));
+    if (ka == FT_X_SIGNAL) return notified(a) || notified(b); /* a signal and a broadcast */
+    return notified(a) || notified(b);
+}
+
+/* Of one object that both are about. */
+static bool object_dependent(ft_x_class class, const ft_x_action *a, const ft_x_action *b)
+{
+    switch (class) {
+    case FT_X_MUTEX:
+        return !(failed(a, FT_X_TRY_LOCK) && failed(b, FT_X_TRY_LOCK));
+    case FT_X_CONDITION:
+        return condition_dependent(a, b);
+    case FT_X_SEMAPHORE:
+        return !(a->operation.kind == FT_X_POST && b->operation.kind == FT_X_POST) &&
+               !(failed(a, FT_X_TRY_TAKE) && failed(b, FT_X_TRY_TAKE));
+    case FT_X_ATOMIC:
+        return !(reads(a) && reads(b));
+    case FT_X_RWLOCK:
+        return !(shares(a) && shares(b));
+    case FT_X_BARRIER:
+        return a->operation.kind != b->operation.kind;
+    case FT_X_ONCE:
+    case FT_X_CHANNEL:
+        return true;
+    case FT_X_NO_OBJECT:
+    case FT_X_THREAD:
+    case FT_X_PROCESS:
+        return false;
+    }
+    return false;
+}
+
+/* CREATE and JOIN concern the thread that they name, whatever it does. */
+static bool concerns(const ft_x_operation *o, uint32_t thread)
+{
+    return ROWS[o->kind].class == FT_X_THREAD && o->object == thread;
+}
+
+static bool ends_process(const ft_x_operation *o)
+{
+    return o->kind == FT_X_EXIT;
+}
+
+bool ft_x_dependent(const ft_x_action *a, const ft_x_action *b)
+{
+    const ft_x_operation *oa = &a->operation, *ob = &b->operation;
+    uint32_t ma, mb;
+    if (a->thread == b->thread || ends_process(oa) || ends_process(ob)) return true;
+    if (concerns(oa, b->thread) || concerns(ob, a->thread)) return true;
+    if (mutex_of(oa, &ma) && mutex_of(ob, &mb) && ma == mb && object_dependent(FT_X_MUTEX, a, b))
+        return true;
+    return ROWS[oa->kind].class == ROWS[ob->kind].class && oa->object == ob->object &&
+           ROWS[oa->kind].class != FT_X_MUTEX && object_dependent(ROWS[oa->kind].class, a, b);
+}
+
+bool ft_x_may_depend(uint32_t thread, const ft_x_operation *operation, const ft_x_action *action)
+{
+    const ft_x_operation *o = &action->operation;
+    uint32_t ma, mb;
+    if (thread == action->thread || ends_process(operation) || ends_process(o)) return true;
+    if (concerns(operation, action->thread) || concerns(o, thread)) return true;
+    if (mutex_of(operation, &ma) && mutex_of(o, &mb) && ma == mb) return true;
+    if (ROWS[operation->kind].class != ROWS[o->kind].class || operation->object != o->object)
+        return false;
+    /* Where the kinds alone decide, ask; attempts, swaps and notifications may go either way. */
+    ft_x_action as = {.operation = *operation, .thread = (uint16_t)thread};
+    switch (operation->kind) {
+    case FT_X_TRY_LOCK:
+    case FT_X_TRY_TAKE:
+    case FT_X_SWAP:
+    case FT_X_SIGNAL:
+    case FT_X_BROADCAST:
+        return true;
+    default:
+        return ft_x_dependent(&as, action);
+    }
+}

@@ -1,0 +1,101 @@
+/* Actions: what threads do to objects, as the search over schedules sees it.
+ *
+ * A thread stands before an *operation* (kind, object, operands). Carried out in a state it becomes
+ * an *action*: the operation with its thread, the variant that was chosen (which waiter a signal
+ * wakes, which arm a choice takes) and the outcome that the state gave it (whether an attempt
+ * succeeded). Two actions of different threads are *dependent* if their order can matter; actions
+ * of one thread always are. Dependence is a table by kinds (action.c); everything else in this
+ * folder follows from it and from the states of objects (objects.h). (POR-SE §3.1, notes §1.)
+ *
+ * Threads, objects and operands are numbers that the executor gives; it names by creation, so that
+ * a number means the same in every execution. Thread numbers are below FT_X_THREADS. */
+#ifndef FT_EXPLORE_ACTION_H
+#define FT_EXPLORE_ACTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { FT_X_THREADS = 64 };
+
+/* Classes of objects. */
+typedef enum ft_x_class {
+    FT_X_NO_OBJECT,
+    FT_X_MUTEX,
+    FT_X_CONDITION,
+    FT_X_SEMAPHORE,
+    FT_X_ATOMIC,
+    FT_X_RWLOCK,
+    FT_X_BARRIER,
+    FT_X_ONCE,
+    FT_X_CHANNEL,
+    FT_X_THREAD,
+    FT_X_PROCESS
+} ft_x_class;
+
+/* symbol, name, class of its object, what it is, and its operands where it has any:
+ *   other    a second object: the mutex of a wait
+ *   value    operands */
+#define FT_X_KIND_TABLE(X)                                                                         \
+    X(NONE, "none", NO_OBJECT, "no operation: the thread has ended")                               \
+    X(CHOOSE, "choose", NO_OBJECT, "one of `value` arms, by an open input")                        \
+    X(STEP, "step", NO_OBJECT, "an action that concerns no other thread")                          \
+    X(LOCK, "lock", MUTEX, "takes the mutex; waits until it is free")                              \
+    X(TRY_LOCK, "try-lock", MUTEX, "takes the mutex if it is free")                                \
+    X(UNLOCK, "unlock", MUTEX, "releases the mutex")                                               \
+    X(WAIT, "wait", CONDITION, "releases the mutex `other` and begins to wait")                    \
+    X(WAKE, "wake", CONDITION, "was notified; takes the mutex `other` again")                      \
+    X(SIGNAL, "signal", CONDITION, "notifies one waiter (its variant: thread + 1; 0: lost)")       \
+    X(BROADCAST, "broadcast", CONDITION, "notifies all waiters (its outcome: their bits)")         \
+    X(TAKE, "take", SEMAPHORE, "lowers the semaphore; waits while it is 0")                        \
+    X(TRY_TAKE, "try-take", SEMAPHORE, "lowers the semaphore unless it is 0")                      \
+    X(POST, "post", SEMAPHORE, "raises the semaphore")                                             \
+    X(LOAD, "load", ATOMIC, "reads")                                                               \
+    X(STORE, "store", ATOMIC, "writes `value`")                                                    \
+    X(ADD, "add", ATOMIC, "reads, and writes the sum with `value`")                                \
+    X(SWAP, "swap", ATOMIC, "writes `value2` if it reads `value`")                                 \
+    X(READ_LOCK, "read-lock", RWLOCK, "takes the lock for reading")                                \
+    X(WRITE_LOCK, "write-lock", RWLOCK, "takes the lock for writing")                              \
+    X(READ_UNLOCK, "read-unlock", RWLOCK, "releases a lock held for reading")                      \
+    X(WRITE_UNLOCK, "write-unlock", RWLOCK, "releases a lock held for writing")                    \
+    X(ARRIVE, "arrive", BARRIER, "arrives at a barrier of `value` threads")                        \
+    X(LEAVE, "leave", BARRIER, "goes on when all of the round have arrived")                       \
+    X(ONCE_BEGIN, "once-begin", ONCE, "begins the initialiser, or passes if it is done")           \
+    X(ONCE_END, "once-end", ONCE, "the initialiser is done")                                       \
+    X(SEND, "send", CHANNEL, "puts `value` units into a channel of `value2` at most")              \
+    X(RECEIVE, "receive", CHANNEL, "takes up to `value` units; waits for the first")               \
+    X(CREATE, "create", THREAD, "starts the thread")                                               \
+    X(JOIN, "join", THREAD, "waits for the thread's end")                                          \
+    X(EXIT, "exit", PROCESS, "ends the process")
+
+typedef enum ft_x_kind {
+#define FT_ROW(symbol, name, class, doc) FT_X_##symbol,
+    FT_X_KIND_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_X_KINDS
+} ft_x_kind;
+
+typedef struct ft_x_operation {
+    uint16_t kind;   /* ft_x_kind */
+    uint32_t object; /* of the kind's class; of CREATE and JOIN: the thread */
+    uint32_t other;
+    int64_t value, value2;
+} ft_x_operation;
+
+typedef struct ft_x_action {
+    ft_x_operation operation;
+    uint16_t thread;
+    uint64_t variant; /* which of the operation's choices; 0 where it has one */
+    uint64_t outcome; /* what the state made of it: an attempt succeeded (1), bits of waiters */
+} ft_x_action;
+
+const char *ft_x_kind_name(ft_x_kind kind);
+ft_x_class ft_x_kind_class(ft_x_kind kind);
+
+/* Are the actions dependent? Symmetric. */
+bool ft_x_dependent(const ft_x_action *a, const ft_x_action *b);
+
+/* May an action that the operation becomes in some state be dependent on the action? True where it
+ * cannot be ruled out; false only where it is certain. */
+bool ft_x_may_depend(uint32_t thread, const ft_x_operation *operation, const ft_x_action *action);
+
+#endif

@@ -1,0 +1,64 @@
+/* Executors: who runs the program for the search.
+ *
+ * An executor runs the program from its start along a *prefix* of picks (which thread goes on, and
+ * with which variant), then goes on by itself to the end, and reports every action and the end. By
+ * itself it should let the running thread go on while it can (few preemptions) and, while another
+ * can go on, leave alone a thread that stands at its `avoid`ed step: that action has been explored.
+ * Both only save work; the search is right whatever the executor picks.
+ *
+ * The same prefix must lead to the same actions. An executor may run several prefixes at once
+ * (`width`); the search starts up to that many and takes them back in any order. */
+#ifndef FT_EXPLORE_EXECUTOR_H
+#define FT_EXPLORE_EXECUTOR_H
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "explore/unfolding.h"
+
+/* How a run ended. */
+#define FT_X_END_TABLE(X)                                                                          \
+    X(DONE, "done", "every thread has ended, or the process has")                                  \
+    X(STUCK, "stuck", "some thread has not ended, and none can go on")                             \
+    X(CUT, "cut", "the bound on steps was reached")                                                \
+    X(STRAYED, "strayed", "the program did not follow the prefix")
+
+typedef enum ft_x_end {
+#define FT_ROW(symbol, name, doc) FT_X_##symbol,
+    FT_X_END_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_X_ENDS
+} ft_x_end;
+
+typedef struct ft_x_pick {
+    uint16_t thread;
+    uint64_t variant;
+} ft_x_pick;
+
+typedef struct ft_x_task {
+    const ft_x_pick *prefix;
+    size_t n;
+    uint32_t avoid[FT_X_THREADS]; /* by thread: the step (from 1) to leave alone; 0: none */
+} ft_x_task;
+
+typedef struct ft_x_run {
+    FT_VEC(ft_x_action) steps;
+    ft_x_operation pending[FT_X_THREADS]; /* what each thread stands before at the end; NONE */
+    ft_x_end end;
+    uint64_t result; /* the executor's own: how the program ended (exit code, signal, ...) */
+} ft_x_run;
+
+const char *ft_x_end_name(ft_x_end end);
+void ft_x_run_release(ft_x_run *run);
+
+typedef struct ft_x_executor {
+    void *context;
+    ft_x_world world;
+    uint32_t width; /* runs at once, at least 1 */
+    /* Starts a run in the slot (below width), which is free. The task is the caller's. */
+    ft_status (*start)(void *context, uint32_t slot, const ft_x_task *task, ft_error *err);
+    /* Waits until some run has ended: its slot, and the run (cleared first, released by the
+     * caller). */
+    ft_status (*finish)(void *context, uint32_t *slot, ft_x_run *run, ft_error *err);
+} ft_x_executor;
+
+#endif

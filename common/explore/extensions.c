@@ -1,0 +1,233 @@
+#include "explore/extensions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/contract.h"
+#include "base/map.h"
+#include "base/memory.h"
+
+/* The events of a thread with a history H: H is all that they depend on. */
+typedef struct answer {
+    size_t h; /* in histories: the first `width` threads' last events */
+    uint16_t width, thread;
+    uint32_t first, n; /* in found */
+} answer;
+
+struct ft_extensions {
+    ft_unfolding *u;
+    ft_map by_question; /* hash of ⟨H, thread⟩ -> answer */
+    FT_VEC(answer) answers;
+    FT_VEC(uint32_t) histories, found;
+    FT_VEC(uint32_t) pool, events; /* scratch */
+    FT_VEC(uint32_t) asked;        /* answers of the place at hand */
+    size_t conflicting;
+};
+
+ft_extensions *ft_extensions_new(ft_unfolding *u)
+{
+    ft_extensions *x = ft_calloc(1, sizeof *x);
+    x->u = u;
+    return x;
+}
+
+void ft_extensions_free(ft_extensions *x)
+{
+    if (!x) return;
+    ft_map_release(&x->by_question);
+    ft_vec_release(&x->answers);
+    ft_vec_release(&x->histories);
+    ft_vec_release(&x->found);
+    ft_vec_release(&x->pool);
+    ft_vec_release(&x->events);
+    ft_vec_release(&x->asked);
+    free(x);
+}
+
+/* The events of the thread that the configuration enables, whole or in part their history. */
+static uint32_t enabled_of(ft_unfolding *u, const ft_configuration *c, const ft_x_state *state,
+                           uint32_t thread, uint32_t events[FT_X_THREADS])
+{
+    bool known;
+    ft_x_choice choices[FT_X_THREADS];
+    ft_x_operation operation = ft_unfolding_pending(u, c, thread, &known);
+    if (!known) return 0;
+    uint32_t n = ft_x_choices(state, thread, &operation, choices);
+    for (uint32_t i = 0; i < n; i++) {
+        ft_x_action a = {.operation = operation,
+                         .thread = (uint16_t)thread,
+                         .variant = choices[i].variant,
+                         .outcome = choices[i].outcome};
+        events[i] = ft_unfolding_event(u, c, &a);
+    }
+    return n;
+}
+
+size_t ft_extensions_enabled(ft_unfolding *u, const ft_configuration *c, uint32_t *events,
+                             size_t room)
+{
+    size_t n = 0;
+    ft_x_state state = ft_unfolding_state(u, c);
+    for (uint32_t t = 0; t < ft_unfolding_threads(u); t++) {
+        uint32_t found[FT_X_THREADS];
+        uint32_t of = enabled_of(u, c, &state, t, found);
+        for (uint32_t i = 0; i < of; i++, n++)
+            if (n < room) events[n] = found[i];
+    }
+    return n;
+}
+
+static uint16_t width_of(const ft_configuration *h)
+{
+    uint16_t width = FT_X_THREADS;
+    while (width && !h->last[width - 1]) width--;
+    return width;
+}
+
+static bool answers(const ft_extensions *x, const answer *a, const ft_configuration *h,
+                    uint32_t thread)
+{
+    return a->thread == thread && a->width == width_of(h) &&
+           memcmp(x->histories.data + a->h, h->last, a->width * sizeof *h->last) == 0;
+}
+
+static answer ask_anew(ft_extensions *x, const ft_configuration *h, uint32_t thread)
+{
+    uint32_t events[FT_X_THREADS];
+    answer a = {.h = x->histories.len,
+                .width = width_of(h),
+                .thread = (uint16_t)thread,
+                .first = (uint32_t)x->found.len};
+    for (uint32_t t = 0; t < a.width; t++) ft_vec_push(&x->histories, h->last[t]);
+    ft_x_state state = ft_unfolding_state(x->u, h);
+    uint32_t n = enabled_of(x->u, h, &state, thread, events);
+    for (uint32_t i = 0; i < n; i++)
+        if (ft_unfolding_is_history(x->u, events[i], h)) ft_vec_push(&x->found, events[i]);
+    a.n = (uint32_t)x->found.len - a.first;
+    return a;
+}
+
+/* The index of the answer. */
+static uint32_t ask(ft_extensions *x, const ft_configuration *h, uint32_t thread)
+{
+    uint64_t key = ft_hash_bytes(h->last, sizeof h->last, thread + 3);
+    for (;; key++) {
+        bool inserted;
+        uint64_t *slot = ft_map_slot(&x->by_question, key, x->answers.len, &inserted);
+        uint32_t at = (uint32_t)*slot;
+        if (inserted) {
+            answer made = ask_anew(x, h, thread);
+            ft_vec_push(&x->answers, made);
+            return at;
+        }
+        if (answers(x, &x->answers.data[at], h, thread)) return at;
+    }
+}
+
+/* A conflicting extension: every event of C that is not its cause and that it depends on. */
+static bool note_conflicts(ft_extensions *x, const ft_configuration *c, uint32_t f)
+{
+    bool conflicts = false;
+    ft_x_action a = ft_unfolding_action(x->u, f);
+    ft_configuration causes = ft_unfolding_causes(x->u, f);
+    for (uint32_t t = 0; t < ft_unfolding_threads(x->u); t++)
+        for (uint32_t e = c->last[t]; e && !ft_unfolding_holds(x->u, &causes, e);
+             e = ft_unfolding_before(x->u, e)) {
+            ft_x_action b = ft_unfolding_action(x->u, e);
+            if (!ft_x_dependent(&a, &b)) continue;
+            ft_unfolding_conflict(x->u, e, f);
+            conflicts = true;
+        }
+    return conflicts;
+}
+
+/* A place of a thread in C. */
+typedef struct place {
+    const ft_configuration *c;
+    uint32_t thread;
+    uint32_t later; /* the thread's event there; FT_X_NO_EVENT: C has none */
+} place;
+
+static bool was_asked(const ft_extensions *x, uint32_t at)
+{
+    for (size_t i = x->asked.len; i-- > 0;)
+        if (x->asked.data[i] == at) return true;
+    return false;
+}
+
+/* H, and H with the causes of more of the pool from its k-th event on. */
+static void grow(ft_extensions *x, const place *p, const ft_configuration *h, size_t k)
+{
+    uint32_t at = ask(x, h, p->thread);
+    if (was_asked(x, at)) return;
+    ft_vec_push(&x->asked, at);
+    for (uint32_t i = 0; i < x->answers.data[at].n; i++) {
+        uint32_t f = x->found.data[x->answers.data[at].first + i];
+        if (f != p->later && !ft_unfolding_holds(x->u, p->c, f))
+            x->conflicting += note_conflicts(x, p->c, f);
+    }
+    for (; k < x->pool.len; k++) {
+        if (ft_unfolding_holds(x->u, h, x->pool.data[k])) continue;
+        ft_configuration more = *h;
+        ft_unfolding_join(x->u, &more, x->pool.data[k]);
+        grow(x, p, &more, k + 1);
+    }
+}
+
+/* The events of C that the operation may depend on, but for those behind the place. */
+static void fill_pool(ft_extensions *x, const place *p, const ft_configuration *base,
+                      const ft_x_operation *operation)
+{
+    x->pool.len = 0;
+    for (size_t i = 0; i < x->events.len; i++) {
+        uint32_t e = x->events.data[i];
+        ft_x_action a = ft_unfolding_action(x->u, e);
+        if (a.thread == p->thread || ft_unfolding_holds(x->u, base, e)) continue;
+        if (!ft_x_may_depend(p->thread, operation, &a)) continue;
+        ft_configuration causes = ft_unfolding_causes(x->u, e);
+        if (p->later && ft_unfolding_holds(x->u, &causes, p->later)) continue;
+        ft_vec_push(&x->pool, e);
+    }
+}
+
+static void at_place(ft_extensions *x, const place *p, uint32_t before)
+{
+    bool known;
+    ft_configuration base = {{0}};
+    if (before) base = ft_unfolding_causes(x->u, before);
+    ft_x_operation operation;
+    if (p->later) {
+        operation = ft_unfolding_action(x->u, p->later).operation;
+        known = true;
+    } else {
+        operation = ft_unfolding_pending(x->u, p->c, p->thread, &known);
+    }
+    if (!known || operation.kind == FT_X_NONE) return;
+    fill_pool(x, p, &base, &operation);
+    x->asked.len = 0;
+    grow(x, p, &base, 0);
+}
+
+size_t ft_extensions_bytes(const ft_extensions *x)
+{
+    return x->answers.cap * sizeof(answer) + (x->histories.cap + x->found.cap) * sizeof(uint32_t) +
+           x->by_question.cap * (2 * sizeof(uint64_t) + 1);
+}
+
+size_t ft_extensions_find(ft_extensions *x, const ft_configuration *c)
+{
+    size_t n = ft_unfolding_list(x->u, c, NULL, 0);
+    x->conflicting = 0;
+    ft_vec_reserve(&x->events, n + 1);
+    x->events.len = ft_unfolding_list(x->u, c, x->events.data, n);
+    for (uint32_t t = 0; t < ft_unfolding_threads(x->u); t++) {
+        uint32_t later = FT_X_NO_EVENT, before = c->last[t];
+        for (;;) {
+            at_place(x, &(place){.c = c, .thread = t, .later = later}, before);
+            if (!before) break;
+            later = before;
+            before = ft_unfolding_before(x->u, before);
+        }
+    }
+    return x->conflicting;
+}

@@ -1,0 +1,237 @@
+#include "explore/objects.h"
+
+#include "base/contract.h"
+
+static ft_x_object *object(const ft_x_state *state, uint32_t number)
+{
+    assert(number < state->n_objects);
+    return &state->objects[number];
+}
+
+static uint64_t bit(uint32_t thread)
+{
+    return UINT64_C(1) << thread;
+}
+
+static bool is_free_for(const ft_x_object *mutex, uint32_t thread, bool recursive)
+{
+    return !mutex->owner || (recursive && mutex->owner == thread + 1);
+}
+
+static uint32_t one(ft_x_choice *choices, uint64_t outcome)
+{
+    choices[0] = (ft_x_choice){.outcome = outcome};
+    return 1;
+}
+
+static uint32_t signal_choices(const ft_x_object *condition, ft_x_choice *choices)
+{
+    uint32_t n = 0;
+    for (uint32_t t = 0; t < FT_X_THREADS; t++)
+        if (condition->waits & bit(t)) choices[n++] = (ft_x_choice){.variant = t + 1};
+    return n ? n : one(choices, 0);
+}
+
+static uint32_t arms(const ft_x_operation *o, ft_x_choice *choices)
+{
+    uint32_t n = 0;
+    for (; n < FT_X_THREADS && n < (uint64_t)o->value; n++)
+        choices[n] = (ft_x_choice){.variant = n};
+    return n;
+}
+
+/* Those that always have one choice, whose outcome is nobody's concern. */
+static bool is_always_enabled(ft_x_kind kind)
+{
+    return kind == FT_X_STEP || kind == FT_X_UNLOCK || kind == FT_X_WAIT || kind == FT_X_POST ||
+           kind == FT_X_LOAD || kind == FT_X_STORE || kind == FT_X_ADD ||
+           kind == FT_X_READ_UNLOCK || kind == FT_X_WRITE_UNLOCK || kind == FT_X_ARRIVE ||
+           kind == FT_X_ONCE_END || kind == FT_X_CREATE || kind == FT_X_EXIT;
+}
+
+/* Is an operation that may wait, and has no outcome, enabled? */
+static bool is_enabled(const ft_x_state *state, uint32_t thread, const ft_x_operation *o)
+{
+    if (o->kind == FT_X_JOIN) return state->ended & bit(o->object);
+    const ft_x_object *x = object(state, o->object);
+    switch (o->kind) {
+    case FT_X_LOCK:
+        return is_free_for(x, thread, o->value);
+    case FT_X_WAKE:
+        return (x->wakes & bit(thread)) && is_free_for(object(state, o->other), thread, false);
+    case FT_X_TAKE:
+        return x->value > 0;
+    case FT_X_READ_LOCK:
+        return !x->owner;
+    case FT_X_WRITE_LOCK:
+        return !x->owner && !x->count;
+    case FT_X_LEAVE:
+        return x->value >= o->value * o->value2;
+    case FT_X_SEND:
+        return x->value + o->value <= o->value2;
+    case FT_X_RECEIVE:
+        return x->value > 0;
+    default:
+        return false;
+    }
+}
+
+uint32_t ft_x_choices(const ft_x_state *state, uint32_t thread, const ft_x_operation *o,
+                      ft_x_choice choices[FT_X_THREADS])
+{
+    FT_REQUIRE(thread < FT_X_THREADS && o->kind < FT_X_KINDS);
+    if (state->exited || o->kind == FT_X_NONE) return 0;
+    if (is_always_enabled(o->kind)) return one(choices, 0);
+    switch (o->kind) {
+    case FT_X_CHOOSE:
+        return arms(o, choices);
+    case FT_X_TRY_LOCK:
+        return one(choices, is_free_for(object(state, o->object), thread, o->value));
+    case FT_X_TRY_TAKE:
+        return one(choices, object(state, o->object)->value > 0);
+    case FT_X_SWAP:
+        return one(choices, object(state, o->object)->value == o->value);
+    case FT_X_SIGNAL:
+        return signal_choices(object(state, o->object), choices);
+    case FT_X_BROADCAST:
+        return one(choices, object(state, o->object)->waits);
+    case FT_X_ONCE_BEGIN: {
+        const ft_x_object *once = object(state, o->object);
+        return once->owner ? 0 : one(choices, !once->value);
+    }
+    default:
+        return is_enabled(state, thread, o) ? one(choices, 0) : 0;
+    }
+}
+
+static void take(ft_x_object *mutex, uint32_t thread)
+{
+    mutex->owner = thread + 1;
+    mutex->count++;
+}
+
+static void release(ft_x_object *mutex)
+{
+    if (mutex->count) mutex->count--;
+    if (!mutex->count) mutex->owner = 0;
+}
+
+/* Conditions: WAIT gives the whole mutex up, however often it was taken. */
+static void apply_condition(ft_x_state *state, const ft_x_action *a)
+{
+    const ft_x_operation *o = &a->operation;
+    ft_x_object *x = object(state, o->object);
+    uint64_t notified = o->kind == FT_X_BROADCAST ? a->outcome
+                        : a->variant              ? bit((uint32_t)a->variant - 1)
+                                                  : 0;
+    switch (o->kind) {
+    case FT_X_WAIT:
+        object(state, o->other)->owner = object(state, o->other)->count = 0;
+        x->waits |= bit(a->thread);
+        break;
+    case FT_X_WAKE:
+        take(object(state, o->other), a->thread);
+        x->wakes &= ~bit(a->thread);
+        break;
+    default:
+        assert((notified & ~x->waits) == 0);
+        x->waits &= ~notified;
+        x->wakes |= notified;
+    }
+}
+
+static void apply_rwlock(ft_x_object *x, const ft_x_action *a)
+{
+    switch (a->operation.kind) {
+    case FT_X_READ_LOCK:
+        x->count++;
+        break;
+    case FT_X_READ_UNLOCK:
+        x->count -= x->count > 0;
+        break;
+    case FT_X_WRITE_LOCK:
+        x->owner = a->thread + 1u;
+        break;
+    default:
+        x->owner = 0;
+    }
+}
+
+static void apply_once(ft_x_object *x, const ft_x_action *a)
+{
+    if (a->operation.kind == FT_X_ONCE_END)
+        *x = (ft_x_object){.value = 1};
+    else if (a->outcome)
+        x->owner = a->thread + 1u;
+}
+
+/* What is left: objects that are one number. */
+static void apply_value(ft_x_object *x, const ft_x_action *a)
+{
+    const ft_x_operation *o = &a->operation;
+    switch (o->kind) {
+    case FT_X_TAKE:
+        x->value--;
+        break;
+    case FT_X_TRY_TAKE:
+        x->value -= a->outcome != 0;
+        break;
+    case FT_X_POST:
+    case FT_X_ARRIVE:
+        x->value++;
+        break;
+    case FT_X_STORE:
+        x->value = o->value;
+        break;
+    case FT_X_ADD:
+        x->value = (int64_t)((uint64_t)x->value + (uint64_t)o->value);
+        break;
+    case FT_X_SWAP:
+        if (a->outcome) x->value = o->value2;
+        break;
+    case FT_X_SEND:
+        x->value += o->value;
+        break;
+    case FT_X_RECEIVE:
+        x->value -= x->value < o->value ? x->value : o->value;
+        break;
+    default:
+        break;
+    }
+}
+
+void ft_x_apply(ft_x_state *state, const ft_x_action *a)
+{
+    const ft_x_operation *o = &a->operation;
+    FT_REQUIRE(o->kind < FT_X_KINDS && a->thread < FT_X_THREADS);
+    assert(!state->exited);
+    switch (ft_x_kind_class(o->kind)) {
+    case FT_X_NO_OBJECT:
+    case FT_X_THREAD:
+        break;
+    case FT_X_PROCESS:
+        state->exited = true;
+        break;
+    case FT_X_MUTEX:
+        if (o->kind == FT_X_UNLOCK)
+            release(object(state, o->object));
+        else if (o->kind == FT_X_LOCK || a->outcome)
+            take(object(state, o->object), a->thread);
+        break;
+    case FT_X_CONDITION:
+        apply_condition(state, a);
+        break;
+    case FT_X_RWLOCK:
+        apply_rwlock(object(state, o->object), a);
+        break;
+    case FT_X_ONCE:
+        apply_once(object(state, o->object), a);
+        break;
+    case FT_X_SEMAPHORE:
+    case FT_X_ATOMIC:
+    case FT_X_BARRIER:
+    case FT_X_CHANNEL:
+        apply_value(object(state, o->object), a);
+        break;
+    }
+}

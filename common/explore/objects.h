@@ -1,0 +1,42 @@
+/* States of objects: which actions a thread's operation can become, and what they change.
+ *
+ * A state is what one configuration leaves behind: for each object a few numbers, and nothing of
+ * the program. It says of every pending operation whether it is enabled and with which outcomes, so
+ * the search can ask "what could this thread have done there?" without an execution. The executor's
+ * own answers are compared with it at every step (search.h).
+ *
+ * An object that no action has touched holds its initial value: 0, or what the executor declared (a
+ * semaphore's count, an atomic's content). */
+#ifndef FT_EXPLORE_OBJECTS_H
+#define FT_EXPLORE_OBJECTS_H
+
+#include "explore/action.h"
+
+typedef struct ft_x_object {
+    int64_t value; /* semaphore, atomic, channel's units, arrivals at a barrier, once: done */
+    uint64_t waits, wakes; /* condition: bits of waiters, and of those notified and not resumed */
+    uint32_t owner;        /* mutex, lock held for writing, once begun: thread + 1; 0: nobody */
+    uint32_t count;        /* depth of a mutex, readers of a lock */
+} ft_x_object;
+
+typedef struct ft_x_state {
+    ft_x_object *objects; /* owned by the caller */
+    uint32_t n_objects;
+    uint64_t ended; /* bits of the threads that have ended */
+    bool exited;    /* the process has: nothing is enabled */
+} ft_x_state;
+
+/* One way in which an operation can go on. */
+typedef struct ft_x_choice {
+    uint64_t variant, outcome;
+} ft_x_choice;
+
+/* The choices of the thread's operation in the state, at most FT_X_THREADS; returns how many, 0:
+ * it is blocked (or NONE). Of CHOOSE at most FT_X_THREADS arms count. */
+uint32_t ft_x_choices(const ft_x_state *state, uint32_t thread, const ft_x_operation *operation,
+                      ft_x_choice choices[FT_X_THREADS]);
+
+/* Carries the action out. It has to be one of the choices. */
+void ft_x_apply(ft_x_state *state, const ft_x_action *action);
+
+#endif

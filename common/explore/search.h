@@ -1,0 +1,45 @@
+/* The search: every execution of a program up to equivalence, each once.
+ *
+ * A node is a configuration C, events D that are explored already, and one event e that C enables.
+ * Its left subtree has the executions that contain C and e, its right subtree those that contain C
+ * and none of D and e. A right subtree exists if there is an *alternative*: a configuration J with
+ * C whose events conflict with all of D and e (POR-SE §4, notes §2). With `partial` alternatives
+ * only e itself must be in conflict: quick to find, never misses an execution, and may now and then
+ * start a run that leads nowhere new. Whether a node has a right subtree is decided for good when
+ * its left subtree is done, because all events that can be alternatives have been met then.
+ *
+ * Complete alternatives start no run in vain, and one run at a time.
+ *
+ * What is found does not depend on the executor's width, nor on its choices; the order does.
+ * Imports: base. */
+#ifndef FT_EXPLORE_SEARCH_H
+#define FT_EXPLORE_SEARCH_H
+
+#include "explore/executor.h"
+
+typedef struct ft_x_counts {
+    uint64_t runs;          /* that the executor made */
+    uint64_t classes;       /* maximal configurations */
+    uint64_t redundant;     /* runs that ended in no new class */
+    uint64_t stuck;         /* classes in which threads wait for ever */
+    uint64_t cut;           /* runs that a bound ended */
+    uint64_t events, bytes; /* of the unfolding, with what the search keeps beside */
+} ft_x_counts;
+
+typedef struct ft_x_options {
+    bool complete;     /* alternatives to all of D, not to its newest event alone */
+    uint64_t max_runs; /* 0: no bound */
+    /* Called for each new class, with its run and its configuration; false ends the search. */
+    bool (*on_class)(void *context, const ft_x_run *run, const ft_unfolding *u,
+                     const ft_configuration *c);
+    void *context;
+    /* Asked before each run: whether to stop (a time limit, Ctrl-C). May be NULL. */
+    bool (*should_stop)(void *context);
+} ft_x_options;
+
+/* Explores. *finished: every class was found; false where a bound, a cut, a stray run or on_class
+ * ended it before. Fails if the executor does, or reports what cannot be. */
+ft_status ft_x_search(const ft_x_executor *executor, const ft_x_options *options,
+                      ft_x_counts *counts, bool *finished, ft_error *err) FT_MUST_CHECK;
+
+#endif

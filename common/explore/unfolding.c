@@ -1,0 +1,452 @@
+#include "explore/unfolding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/contract.h"
+#include "base/map.h"
+#include "base/memory.h"
+
+typedef struct event {
+    uint32_t operation;     /* in operations */
+    uint32_t before;        /* of its thread */
+    uint32_t depth;         /* how many of its thread come before */
+    uint32_t next, first;   /* operations + 1; 0: not seen yet */
+    uint32_t conflicts;     /* the newest link + 1; 0: none */
+    uint16_t thread, width; /* width: threads that the clock has */
+    uint64_t variant, outcome;
+    size_t clock; /* the first of its numbers in clocks */
+} event;
+
+typedef struct link {
+    uint32_t event, before; /* before: the next older link + 1 */
+} link;
+
+struct ft_unfolding {
+    FT_VEC(event) events; /* by number; the first is unused */
+    FT_VEC(uint32_t) clocks;
+    FT_VEC(ft_x_operation) operations;
+    FT_VEC(link) links;
+    ft_map by_content;   /* hash of an event -> number */
+    ft_map by_operation; /* hash of an operation -> index + 1 */
+    ft_map pairs;        /* of conflicts that are kept */
+    uint32_t n_threads;  /* of the world */
+    uint32_t width;      /* threads that were seen: all numbers are below it */
+    uint32_t *first;     /* by thread of the world: operation */
+    int64_t *initial;
+    uint32_t n_initial;
+    ft_x_object *objects; /* scratch */
+    uint32_t n_objects;
+    FT_VEC(uint32_t) list; /* scratch */
+};
+
+static uint32_t operation_of(ft_unfolding *u, const ft_x_operation *o)
+{
+    const uint64_t words[] = {o->kind, (uint64_t)o->object << 32 | o->other, (uint64_t)o->value,
+                              (uint64_t)o->value2};
+    uint64_t key = ft_hash_bytes(words, sizeof words, 1);
+    for (;; key++) {
+        bool inserted;
+        uint64_t *slot = ft_map_slot(&u->by_operation, key, u->operations.len, &inserted);
+        if (inserted) {
+            ft_vec_push(&u->operations, *o);
+            bool names_thread = ft_x_kind_class((ft_x_kind)o->kind) == FT_X_THREAD;
+            if (names_thread && o->object >= u->width) u->width = o->object + 1;
+            if (o->object >= u->n_objects) u->n_objects = o->object + 1;
+            if (o->other >= u->n_objects) u->n_objects = o->other + 1;
+            return (uint32_t)*slot;
+        }
+        const ft_x_operation *same = &u->operations.data[*slot];
+        if (same->kind == o->kind && same->object == o->object && same->other == o->other &&
+            same->value == o->value && same->value2 == o->value2)
+            return (uint32_t)*slot;
+    }
+}
+
+ft_unfolding *ft_unfolding_new(const ft_x_world *world)
+{
+    FT_REQUIRE(world->n_threads > 0 && world->n_threads <= FT_X_THREADS);
+    ft_unfolding *u = ft_calloc(1, sizeof *u);
+    ft_vec_push(&u->events, (event){0});
+    u->n_threads = u->width = world->n_threads;
+    u->first = ft_calloc(world->n_threads, sizeof *u->first);
+    for (uint32_t t = 0; t < world->n_threads; t++) u->first[t] = operation_of(u, &world->first[t]);
+    u->n_initial = world->n_objects;
+    if (u->n_initial > u->n_objects) u->n_objects = u->n_initial;
+    u->initial = ft_calloc(world->n_objects + 1, sizeof *u->initial);
+    for (uint32_t i = 0; i < world->n_objects; i++) u->initial[i] = world->initial[i];
+    return u;
+}
+
+void ft_unfolding_free(ft_unfolding *u)
+{
+    if (!u) return;
+    ft_vec_release(&u->events);
+    ft_vec_release(&u->clocks);
+    ft_vec_release(&u->operations);
+    ft_vec_release(&u->links);
+    ft_vec_release(&u->list);
+    ft_map_release(&u->by_content);
+    ft_map_release(&u->by_operation);
+    ft_map_release(&u->pairs);
+    free(u->first);
+    free(u->initial);
+    free(u->objects);
+    free(u);
+}
+
+size_t ft_unfolding_events(const ft_unfolding *u)
+{
+    return u->events.len - 1;
+}
+
+size_t ft_unfolding_bytes(const ft_unfolding *u)
+{
+    const size_t slot = 2 * sizeof(uint64_t) + 1;
+    return u->events.cap * sizeof(event) + u->clocks.cap * sizeof(uint32_t) +
+           u->operations.cap * sizeof(ft_x_operation) + u->links.cap * sizeof(link) +
+           (u->by_content.cap + u->by_operation.cap + u->pairs.cap) * slot;
+}
+
+static const event *get(const ft_unfolding *u, uint32_t e)
+{
+    FT_REQUIRE(e != FT_X_NO_EVENT && e < u->events.len);
+    return &u->events.data[e];
+}
+
+ft_x_action ft_unfolding_action(const ft_unfolding *u, uint32_t e)
+{
+    const event *x = get(u, e);
+    return (ft_x_action){.operation = u->operations.data[x->operation],
+                         .thread = x->thread,
+                         .variant = x->variant,
+                         .outcome = x->outcome};
+}
+
+ft_configuration ft_unfolding_causes(const ft_unfolding *u, uint32_t e)
+{
+    const event *x = get(u, e);
+    ft_configuration c = {{0}};
+    memcpy(c.last, u->clocks.data + x->clock, x->width * sizeof *c.last);
+    return c;
+}
+
+uint32_t ft_unfolding_before(const ft_unfolding *u, uint32_t e)
+{
+    return get(u, e)->before;
+}
+
+/* ---- what threads stand before */
+
+static uint32_t last_in_clock(const ft_unfolding *u, const event *x, uint32_t thread)
+{
+    return thread < x->width ? u->clocks.data[x->clock + thread] : FT_X_NO_EVENT;
+}
+
+/* The event that creates the thread in the configuration. */
+static uint32_t creator(const ft_unfolding *u, const ft_configuration *c, uint32_t thread)
+{
+    for (uint32_t t = 0; t < u->width; t++)
+        for (uint32_t e = c->last[t]; e; e = u->events.data[e].before) {
+            const ft_x_operation *o = &u->operations.data[u->events.data[e].operation];
+            if (o->kind == FT_X_CREATE && o->object == thread) return e;
+        }
+    return FT_X_NO_EVENT;
+}
+
+/* What it was said to stand before: an operation + 1; 0: not seen yet, or not created. */
+static uint32_t said_before(const ft_unfolding *u, const ft_configuration *c, uint32_t thread)
+{
+    uint32_t e = c->last[thread];
+    if (e) return u->events.data[e].next;
+    if (thread < u->n_threads) return u->first[thread] + 1;
+    e = creator(u, c, thread);
+    return e ? u->events.data[e].first : 0;
+}
+
+ft_x_operation ft_unfolding_pending(const ft_unfolding *u, const ft_configuration *c,
+                                    uint32_t thread, bool *known)
+{
+    FT_REQUIRE(thread < FT_X_THREADS);
+    uint32_t said = said_before(u, c, thread);
+    *known = said != 0;
+    return said ? u->operations.data[said - 1] : (ft_x_operation){.kind = FT_X_NONE};
+}
+
+uint32_t ft_unfolding_threads(const ft_unfolding *u)
+{
+    return u->width;
+}
+
+static bool say(ft_unfolding *u, uint32_t *place, uint32_t operation)
+{
+    (void)u;
+    if (*place) return *place == operation + 1;
+    *place = operation + 1;
+    return true;
+}
+
+bool ft_unfolding_say_next(ft_unfolding *u, uint32_t e, const ft_x_operation *next)
+{
+    uint32_t operation = operation_of(u, next);
+    (void)get(u, e);
+    return say(u, &u->events.data[e].next, operation);
+}
+
+bool ft_unfolding_say_first(ft_unfolding *u, uint32_t e, const ft_x_operation *first)
+{
+    uint32_t operation = operation_of(u, first);
+    (void)get(u, e);
+    return say(u, &u->events.data[e].first, operation);
+}
+
+/* ---- configurations */
+
+/* Is a the event b, or one of b's thread before it? */
+static bool is_along(const ft_unfolding *u, uint32_t a, uint32_t b)
+{
+    if (!a) return true;
+    if (!b) return false;
+    uint32_t depth = u->events.data[a].depth;
+    while (b > a && u->events.data[b].depth > depth) b = u->events.data[b].before;
+    return a == b;
+}
+
+bool ft_unfolding_holds(const ft_unfolding *u, const ft_configuration *c, uint32_t e)
+{
+    return is_along(u, e, c->last[get(u, e)->thread]);
+}
+
+bool ft_unfolding_is_history(const ft_unfolding *u, uint32_t e, const ft_configuration *c)
+{
+    const event *x = get(u, e);
+    for (uint32_t t = 0; t < u->width; t++) {
+        uint32_t last = t == x->thread ? x->before : last_in_clock(u, x, t);
+        if (last != c->last[t]) return false;
+    }
+    return true;
+}
+
+/* Of two configurations that do not exclude each other, each thread goes the farther one's way. */
+static void join_clock(const ft_unfolding *u, ft_configuration *c, const event *x)
+{
+    for (uint32_t t = 0; t < x->width; t++) {
+        uint32_t e = u->clocks.data[x->clock + t];
+        if (!e) continue;
+        uint32_t has = c->last[t];
+        if (!has || u->events.data[e].depth > u->events.data[has].depth) c->last[t] = e;
+    }
+}
+
+void ft_unfolding_join(const ft_unfolding *u, ft_configuration *c, uint32_t e)
+{
+    FT_CHECK(ft_unfolding_fits(u, c, e));
+    join_clock(u, c, get(u, e));
+}
+
+static ft_x_action action_of(const ft_unfolding *u, uint32_t e)
+{
+    return ft_unfolding_action(u, e);
+}
+
+/* Is no event of the thread in c, down to `until`, dependent on the action? */
+static bool is_independent(const ft_unfolding *u, uint32_t last, uint32_t until,
+                           const ft_x_action *a)
+{
+    for (uint32_t e = last; e && e != until; e = u->events.data[e].before) {
+        ft_x_action b = action_of(u, e);
+        if (ft_x_dependent(a, &b)) return false;
+    }
+    return true;
+}
+
+/* Events of c alone and events of [e] alone must be independent: neither is a cause of the other.
+ */
+bool ft_unfolding_fits(const ft_unfolding *u, const ft_configuration *c, uint32_t e)
+{
+    const event *x = get(u, e);
+    bool more = false;
+    for (uint32_t t = 0; t < x->width; t++) {
+        uint32_t own = u->clocks.data[x->clock + t];
+        if (!is_along(u, own, c->last[t]) && !is_along(u, c->last[t], own)) return false;
+        more = more || !is_along(u, own, c->last[t]);
+    }
+    if (!more) return true;
+    for (uint32_t t = 0; t < x->width; t++) {
+        for (uint32_t f = u->clocks.data[x->clock + t]; f && !is_along(u, f, c->last[t]);
+             f = u->events.data[f].before) {
+            ft_x_action a = action_of(u, f);
+            for (uint32_t s = 0; s < u->width; s++) {
+                if (s == t || !c->last[s]) continue;
+                uint32_t shared = last_in_clock(u, x, s);
+                if (is_along(u, c->last[s], shared)) continue;
+                if (!is_independent(u, c->last[s], shared, &a)) return false;
+            }
+        }
+    }
+    return true;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+size_t ft_unfolding_list(const ft_unfolding *u, const ft_configuration *c, uint32_t *events,
+                         size_t room)
+{
+    size_t n = 0;
+    for (uint32_t t = 0; t < u->width; t++)
+        for (uint32_t e = c->last[t]; e; e = u->events.data[e].before, n++)
+            if (n < room) events[n] = e;
+    if (n > 1 && n <= room) qsort(events, n, sizeof *events, by_number);
+    return n;
+}
+
+static uint64_t ended_in(const ft_unfolding *u, const ft_configuration *c)
+{
+    uint64_t ended = 0;
+    for (uint32_t t = 0; t < u->width; t++) {
+        uint32_t said = said_before(u, c, t);
+        if (said && u->operations.data[said - 1].kind == FT_X_NONE) ended |= UINT64_C(1) << t;
+    }
+    return ended;
+}
+
+ft_x_state ft_unfolding_state(ft_unfolding *u, const ft_configuration *c)
+{
+    u->objects = ft_realloc(u->objects, u->n_objects + 1, sizeof *u->objects);
+    memset(u->objects, 0, (u->n_objects + 1) * sizeof *u->objects);
+    for (uint32_t i = 0; i < u->n_initial; i++) u->objects[i].value = u->initial[i];
+    ft_x_state state = {.objects = u->objects, .n_objects = u->n_objects + 1};
+    size_t n = ft_unfolding_list(u, c, NULL, 0);
+    ft_vec_reserve(&u->list, n + 1);
+    ft_unfolding_list(u, c, u->list.data, n);
+    for (size_t i = 0; i < n; i++) {
+        ft_x_action a = action_of(u, u->list.data[i]);
+        ft_x_apply(&state, &a);
+    }
+    state.ended = ended_in(u, c);
+    return state;
+}
+
+/* ---- events */
+
+/* The causes of the action in the configuration, without itself. */
+static void history(const ft_unfolding *u, const ft_configuration *c, const ft_x_action *a,
+                    ft_configuration *h)
+{
+    *h = (ft_configuration){{0}};
+    uint32_t own = c->last[a->thread];
+    if (own) join_clock(u, h, &u->events.data[own]);
+    for (uint32_t t = 0; t < u->width; t++) {
+        if (t == a->thread) continue;
+        for (uint32_t e = c->last[t]; e && !is_along(u, e, h->last[t]);
+             e = u->events.data[e].before) {
+            ft_x_action b = action_of(u, e);
+            if (!ft_x_dependent(a, &b)) continue;
+            join_clock(u, h, &u->events.data[e]);
+            break;
+        }
+    }
+}
+
+static bool is_same(const ft_unfolding *u, const event *x, const ft_x_action *a, uint32_t operation,
+                    const ft_configuration *h)
+{
+    if (x->operation != operation || x->thread != a->thread || x->variant != a->variant ||
+        x->outcome != a->outcome)
+        return false;
+    return ft_unfolding_is_history(u, (uint32_t)(x - u->events.data), h);
+}
+
+static uint32_t add_event(ft_unfolding *u, const ft_x_action *a, uint32_t operation,
+                          const ft_configuration *h)
+{
+    uint32_t number = (uint32_t)u->events.len, width = a->thread + 1u;
+    for (uint32_t t = 0; t < u->width; t++)
+        if (h->last[t] && t >= width) width = t + 1;
+    event x = {.operation = operation,
+               .before = h->last[a->thread],
+               .thread = a->thread,
+               .width = (uint16_t)width,
+               .variant = a->variant,
+               .outcome = a->outcome,
+               .clock = u->clocks.len};
+    if (x.before) x.depth = u->events.data[x.before].depth + 1;
+    for (uint32_t t = 0; t < width; t++)
+        ft_vec_push(&u->clocks, t == a->thread ? number : h->last[t]);
+    ft_vec_push(&u->events, x);
+    return number;
+}
+
+uint32_t ft_unfolding_event(ft_unfolding *u, const ft_configuration *c, const ft_x_action *a)
+{
+    FT_REQUIRE(a->thread < FT_X_THREADS && a->operation.kind != FT_X_NONE);
+    ft_configuration h;
+    if (a->thread >= u->width) u->width = a->thread + 1u;
+    history(u, c, a, &h);
+    uint32_t operation = operation_of(u, &a->operation);
+    const uint64_t words[] = {operation, a->thread, a->variant, a->outcome};
+    uint64_t key = ft_hash_bytes(h.last, sizeof h.last, ft_hash_bytes(words, sizeof words, 2));
+    for (;; key++) {
+        bool inserted;
+        uint64_t *slot = ft_map_slot(&u->by_content, key, u->events.len, &inserted);
+        if (inserted) return add_event(u, a, operation, &h);
+        if (is_same(u, &u->events.data[*slot], a, operation, &h)) return (uint32_t)*slot;
+    }
+}
+
+/* ---- conflicts */
+
+static void add_link(ft_unfolding *u, uint32_t of, uint32_t other)
+{
+    ft_vec_push(&u->links, (link){.event = other, .before = u->events.data[of].conflicts});
+    u->events.data[of].conflicts = (uint32_t)u->links.len;
+}
+
+void ft_unfolding_conflict(ft_unfolding *u, uint32_t a, uint32_t b)
+{
+    FT_REQUIRE(a != b);
+    (void)get(u, a), (void)get(u, b);
+    bool inserted;
+    uint64_t pair = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+    ft_map_slot(&u->pairs, pair, 0, &inserted);
+    if (!inserted) return;
+    add_link(u, a, b);
+    add_link(u, b, a);
+}
+
+uint32_t ft_unfolding_next_conflict(const ft_unfolding *u, uint32_t e, uint32_t *at)
+{
+    uint32_t i = *at ? u->links.data[*at - 1].before : get(u, e)->conflicts;
+    *at = i;
+    return i ? u->links.data[i - 1].event : FT_X_NO_EVENT;
+}
+
+/* ---- the checker */
+
+static bool is_sound_event(const ft_unfolding *u, uint32_t e)
+{
+    const event *x = &u->events.data[e];
+    if (x->before >= e || x->thread >= x->width) return false;
+    if (x->depth != (x->before ? u->events.data[x->before].depth + 1 : 0)) return false;
+    for (uint32_t t = 0; t < x->width; t++) {
+        uint32_t f = u->clocks.data[x->clock + t];
+        if (t == x->thread ? f != e : f >= e) return false;
+        if (!f || f == e) continue;
+        if (u->events.data[f].thread != t) return false;
+        for (uint32_t s = 0; s < u->events.data[f].width; s++)
+            if (!is_along(u, u->clocks.data[u->events.data[f].clock + s], last_in_clock(u, x, s)))
+                return false;
+    }
+    return true;
+}
+
+bool ft_unfolding_is_sound(const ft_unfolding *u)
+{
+    for (uint32_t e = 1; e < u->events.len; e++)
+        if (!is_sound_event(u, e)) return false;
+    return true;
+}

@@ -1,0 +1,596 @@
+#include "oracle/schedules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/contract.h"
+
+/* ---- semantics */
+
+typedef struct machine {
+    uint32_t at[FT_X_THREADS];
+    int64_t registers[FT_X_THREADS][SCHEDULE_REGISTERS], add[FT_X_THREADS][2];
+    int64_t globals[SCHEDULE_GLOBALS], value[SCHEDULE_OBJECTS];
+    int8_t holder[SCHEDULE_OBJECTS]; /* mutex, rwlock for writing: thread, -1 */
+    int8_t waiting[FT_X_THREADS];    /* 0 not at a wait, 1 waits, 2 was notified */
+    uint8_t condition[FT_X_THREADS]; /* at which it waits */
+    bool failed[FT_X_THREADS], created[FT_X_THREADS], over, failure;
+    uint32_t n_events;
+    struct {
+        ft_x_action action;
+        uint32_t name;
+    } events[256];
+} machine;
+
+static void run_local(const schedule_program *p, machine *m, uint32_t t)
+{
+    for (; m->at[t] < p->length[t] && p->code[t][m->at[t]].kind >= FT_X_KINDS && !m->failed[t];
+         m->at[t]++) {
+        const ft_x_operation *i = &p->code[t][m->at[t]];
+        int64_t *r = &m->registers[t][i->other];
+        if (i->kind == LOCAL_SET) m->globals[i->object] = i->value;
+        if (i->kind == LOCAL_PUT) m->globals[i->object] = *r + i->value;
+        if (i->kind == LOCAL_GET) *r = m->globals[i->object];
+        if (i->kind == LOCAL_COPY) *r = m->registers[t][0];
+        if (i->kind == LOCAL_USE) m->add[t][i->value] = *r;
+        if (i->kind == LOCAL_NEED && *r != i->value) m->failed[t] = true;
+        bool equal = *r == i->value;
+        if ((i->kind == LOCAL_SKIP_IF && equal) || (i->kind == LOCAL_SKIP_UNLESS && !equal))
+            m->at[t] = (uint32_t)((int64_t)m->at[t] + i->value2);
+    }
+}
+
+static bool is_created_by_program(const schedule_program *p, uint32_t thread)
+{
+    for (uint32_t t = 0; t < p->n_threads; t++)
+        for (uint32_t i = 0; i < p->length[t]; i++)
+            if (p->code[t][i].kind == FT_X_CREATE && p->code[t][i].object == thread) return true;
+    return false;
+}
+
+static void begin(const schedule_program *p, machine *m)
+{
+    memset(m, 0, sizeof *m);
+    memset(m->holder, -1, sizeof m->holder);
+    for (uint32_t i = 0; i < SCHEDULE_OBJECTS; i++) m->value[i] = p->initial[i];
+    for (uint32_t t = 0; t < p->n_threads; t++) m->created[t] = !is_created_by_program(p, t);
+    for (uint32_t t = 0; t < p->n_threads; t++)
+        if (m->created[t]) run_local(p, m, t);
+}
+
+static ft_x_operation pending(const schedule_program *p, const machine *m, uint32_t t)
+{
+    if (!m->created[t]) return (ft_x_operation){.kind = FT_X_NONE};
+    if (m->failed[t]) return (ft_x_operation){.kind = FT_X_EXIT, .value = 1};
+    if (m->at[t] >= p->length[t]) return (ft_x_operation){.kind = FT_X_NONE};
+    ft_x_operation o = p->code[t][m->at[t]];
+    o.value += m->add[t][0];
+    o.value2 += m->add[t][1];
+    return o;
+}
+
+static bool has_ended(const schedule_program *p, const machine *m, uint32_t t)
+{
+    return m->created[t] && pending(p, m, t).kind == FT_X_NONE;
+}
+
+static bool can_go_on(const schedule_program *p, const machine *m, uint32_t t)
+{
+    ft_x_operation o = pending(p, m, t);
+    if (m->over || o.kind == FT_X_NONE) return false;
+    if (o.kind == FT_X_JOIN) return has_ended(p, m, o.object);
+    if (o.kind == FT_X_LOCK) return m->holder[o.object] < 0;
+    if (o.kind == FT_X_WAKE) return m->waiting[t] == 2 && m->holder[o.other] < 0;
+    if (o.kind == FT_X_TAKE || o.kind == FT_X_RECEIVE) return m->value[o.object] > 0;
+    if (o.kind == FT_X_READ_LOCK) return m->holder[o.object] < 0;
+    if (o.kind == FT_X_WRITE_LOCK) return m->holder[o.object] < 0 && m->value[o.object] == 0;
+    if (o.kind == FT_X_LEAVE) return m->value[o.object] >= o.value * o.value2;
+    if (o.kind == FT_X_ONCE_BEGIN) return m->holder[o.object] < 0;
+    if (o.kind == FT_X_SEND) return m->value[o.object] + o.value <= o.value2;
+    return true;
+}
+
+/* The variants of a thread that can go on. */
+static uint32_t variants(const schedule_program *p, const machine *m, uint32_t t,
+                         uint64_t list[FT_X_THREADS])
+{
+    uint32_t n = 0;
+    ft_x_operation o = pending(p, m, t);
+    if (!can_go_on(p, m, t)) return 0;
+    if (o.kind == FT_X_CHOOSE)
+        for (; n < o.value; n++) list[n] = n;
+    if (o.kind == FT_X_SIGNAL)
+        for (uint32_t w = 0; w < p->n_threads; w++)
+            if (m->waiting[w] == 1 && m->condition[w] == o.object) list[n++] = w + 1;
+    if (!n) list[n++] = 0;
+    return n;
+}
+
+/* ---- dependence, by what commutes */
+
+static bool only_looks(const ft_x_action *a)
+{
+    ft_x_kind k = a->operation.kind;
+    return k == FT_X_LOAD ||
+           ((k == FT_X_SWAP || k == FT_X_TRY_LOCK || k == FT_X_TRY_TAKE) && !a->outcome);
+}
+
+static uint64_t wakes(const ft_x_action *a)
+{
+    if (a->operation.kind == FT_X_BROADCAST) return a->outcome;
+    return a->variant ? UINT64_C(1) << (a->variant - 1) : 0;
+}
+
+static int order_of_kind(ft_x_kind k)
+{
+    return k == FT_X_WAIT ? 0 : k == FT_X_WAKE ? 1 : k == FT_X_SIGNAL ? 2 : 3;
+}
+
+static bool on_condition(const ft_x_action *a, const ft_x_action *b)
+{
+    int x = order_of_kind(a->operation.kind), y = order_of_kind(b->operation.kind);
+    if (x > y) return on_condition(b, a);
+    bool to_a = wakes(b) >> a->thread & 1;
+    if (x <= 1 && y <= 1) return false;
+    if (x == 0) return y == 3 || wakes(b) == 0 || to_a;
+    if (x == 1) return to_a;
+    if (x == 2 && y == 2) return wakes(a) && wakes(b) ? wakes(a) == wakes(b) : wakes(a) != wakes(b);
+    return wakes(a) != 0 || wakes(b) != 0;
+}
+
+static bool uses_mutex(const ft_x_operation *o, uint32_t *mutex)
+{
+    bool waits = o->kind == FT_X_WAIT || o->kind == FT_X_WAKE;
+    *mutex = waits ? o->other : o->object;
+    return waits || o->kind == FT_X_LOCK || o->kind == FT_X_UNLOCK || o->kind == FT_X_TRY_LOCK;
+}
+
+static bool one_of(ft_x_kind k, ft_x_kind from, ft_x_kind to)
+{
+    return k >= from && k <= to;
+}
+
+static bool depend(const ft_x_action *a, const ft_x_action *b)
+{
+    uint32_t ma, mb;
+    ft_x_kind ka = a->operation.kind, kb = b->operation.kind;
+    if (a->thread == b->thread || ka == FT_X_EXIT || kb == FT_X_EXIT) return true;
+    if ((ka == FT_X_JOIN || ka == FT_X_CREATE) && a->operation.object == b->thread) return true;
+    if ((kb == FT_X_JOIN || kb == FT_X_CREATE) && b->operation.object == a->thread) return true;
+    if (uses_mutex(&a->operation, &ma) && uses_mutex(&b->operation, &mb) && ma == mb)
+        return !(only_looks(a) && only_looks(b));
+    if (a->operation.object != b->operation.object) return false;
+    if (one_of(ka, FT_X_WAIT, FT_X_BROADCAST) && one_of(kb, FT_X_WAIT, FT_X_BROADCAST))
+        return on_condition(a, b);
+    if (one_of(ka, FT_X_TAKE, FT_X_POST) && one_of(kb, FT_X_TAKE, FT_X_POST))
+        return !(only_looks(a) && only_looks(b)) && !(ka == FT_X_POST && kb == FT_X_POST);
+    if (one_of(ka, FT_X_LOAD, FT_X_SWAP) && one_of(kb, FT_X_LOAD, FT_X_SWAP))
+        return !(only_looks(a) && only_looks(b));
+    bool reads = ka == FT_X_READ_LOCK || ka == FT_X_READ_UNLOCK,
+         reads_too = kb == FT_X_READ_LOCK || kb == FT_X_READ_UNLOCK;
+    if (one_of(ka, FT_X_READ_LOCK, FT_X_WRITE_UNLOCK) &&
+        one_of(kb, FT_X_READ_LOCK, FT_X_WRITE_UNLOCK))
+        return !(reads && reads_too);
+    if (one_of(ka, FT_X_ARRIVE, FT_X_LEAVE) && one_of(kb, FT_X_ARRIVE, FT_X_LEAVE)) return ka != kb;
+    if (one_of(ka, FT_X_ONCE_BEGIN, FT_X_ONCE_END) && one_of(kb, FT_X_ONCE_BEGIN, FT_X_ONCE_END))
+        return true;
+    return one_of(ka, FT_X_SEND, FT_X_RECEIVE) && one_of(kb, FT_X_SEND, FT_X_RECEIVE);
+}
+
+/* ---- steps */
+
+static int64_t carry_out(const schedule_program *p, machine *m, uint32_t t, ft_x_action *a)
+{
+    const ft_x_operation *o = &a->operation;
+    int64_t *value = &m->value[o->object], old = *value;
+    int8_t *holder = &m->holder[o->object];
+    switch (o->kind) {
+    case FT_X_CHOOSE:
+        return (int64_t)a->variant;
+    case FT_X_LOCK:
+    case FT_X_WRITE_LOCK:
+        *holder = (int8_t)t;
+        break;
+    case FT_X_UNLOCK:
+    case FT_X_WRITE_UNLOCK:
+        *holder = -1;
+        break;
+    case FT_X_TRY_LOCK:
+        a->outcome = *holder < 0;
+        if (a->outcome) *holder = (int8_t)t;
+        break;
+    case FT_X_WAIT:
+        m->holder[o->other] = -1;
+        m->waiting[t] = 1;
+        m->condition[t] = (uint8_t)o->object;
+        break;
+    case FT_X_WAKE:
+        m->holder[o->other] = (int8_t)t;
+        m->waiting[t] = 0;
+        break;
+    case FT_X_SIGNAL:
+        if (a->variant) m->waiting[a->variant - 1] = 2;
+        break;
+    case FT_X_BROADCAST:
+        for (uint32_t w = 0; w < p->n_threads; w++)
+            if (m->waiting[w] == 1 && m->condition[w] == o->object) {
+                m->waiting[w] = 2;
+                a->outcome |= UINT64_C(1) << w;
+            }
+        break;
+    case FT_X_TAKE:
+        --*value;
+        break;
+    case FT_X_TRY_TAKE:
+        a->outcome = *value > 0;
+        *value -= (int64_t)a->outcome;
+        break;
+    case FT_X_POST:
+    case FT_X_ARRIVE:
+    case FT_X_READ_LOCK:
+        ++*value;
+        break;
+    case FT_X_READ_UNLOCK:
+        --*value;
+        break;
+    case FT_X_LOAD:
+        return old;
+    case FT_X_STORE:
+        *value = o->value;
+        break;
+    case FT_X_ADD:
+        *value += o->value;
+        return old;
+    case FT_X_SWAP:
+        a->outcome = old == o->value;
+        if (a->outcome) *value = o->value2;
+        break;
+    case FT_X_ONCE_BEGIN:
+        a->outcome = !old;
+        if (!old) *holder = (int8_t)t;
+        break;
+    case FT_X_ONCE_END:
+        *holder = -1;
+        *value = 1;
+        break;
+    case FT_X_SEND:
+        *value += o->value;
+        break;
+    case FT_X_RECEIVE:
+        *value -= old < o->value ? old : o->value;
+        return old;
+    case FT_X_CREATE:
+        m->created[o->object] = true;
+        break;
+    case FT_X_EXIT:
+        m->over = true;
+        m->failure = o->value != 0;
+        break;
+    default:
+        break;
+    }
+    return (int64_t)a->outcome;
+}
+
+static uint32_t name_event(ft_intern *names, const machine *m, const ft_x_action *a)
+{
+    ft_strbuf text = {0};
+    ft_strbuf_printf(&text, "%u %u %u %u %lld %llu %llu:", a->thread, a->operation.kind,
+                     a->operation.object, a->operation.other, (long long)a->operation.value,
+                     (unsigned long long)a->variant, (unsigned long long)a->outcome);
+    FT_VEC(uint32_t) causes = {0};
+    for (uint32_t i = 0; i < m->n_events; i++)
+        if (depend(&m->events[i].action, a)) ft_vec_push(&causes, m->events[i].name);
+    for (size_t i = 1; i < causes.len; i++) /* sorted: few */
+        for (size_t k = i; k && causes.data[k] < causes.data[k - 1]; k--) {
+            uint32_t x = causes.data[k];
+            causes.data[k] = causes.data[k - 1];
+            causes.data[k - 1] = x;
+        }
+    for (size_t i = 0; i < causes.len; i++) ft_strbuf_printf(&text, " %u", causes.data[i]);
+    uint32_t name = ft_intern_add(names, ft_strbuf_text(&text), strlen(ft_strbuf_text(&text)));
+    ft_vec_release(&causes);
+    ft_strbuf_release(&text);
+    return name;
+}
+
+/* names: of events, NULL: none are wanted. */
+static ft_x_action step(const schedule_program *p, machine *m, uint32_t t, uint64_t variant,
+                        ft_intern *names)
+{
+    ft_x_action a = {.operation = pending(p, m, t), .thread = (uint16_t)t, .variant = variant};
+    bool created = a.operation.kind == FT_X_CREATE;
+    m->registers[t][0] = carry_out(p, m, t, &a);
+    if (names) {
+        assert(m->n_events < sizeof m->events / sizeof *m->events);
+        uint32_t name = name_event(names, m, &a);
+        m->events[m->n_events].action = a;
+        m->events[m->n_events++].name = name;
+    }
+    m->add[t][0] = m->add[t][1] = 0;
+    m->at[t]++;
+    if (!m->over) run_local(p, m, t);
+    if (created) run_local(p, m, a.operation.object);
+    return a;
+}
+
+/* ---- enumeration */
+
+/* One line for a set of events. */
+static char *name_set(const machine *m)
+{
+    uint32_t sorted[256];
+    ft_strbuf text = {0};
+    for (uint32_t i = 0; i < m->n_events; i++) {
+        uint32_t k = i;
+        for (; k && sorted[k - 1] > m->events[i].name; k--) sorted[k] = sorted[k - 1];
+        sorted[k] = m->events[i].name;
+    }
+    ft_strbuf_puts(&text, "");
+    for (uint32_t i = 0; i < m->n_events; i++) ft_strbuf_printf(&text, "%u ", sorted[i]);
+    char *name = ft_strdup(ft_strbuf_text(&text));
+    ft_strbuf_release(&text);
+    return name;
+}
+
+/* Names of events are numbers by first appearance, so all that is compared has to share them. */
+static ft_intern event_names;
+static const schedule_program *named;
+
+static void share_names(const schedule_program *p)
+{
+    if (named == p) return;
+    ft_intern_release(&event_names);
+    event_names = (ft_intern){0};
+    named = p;
+}
+
+typedef struct enumeration {
+    const schedule_program *p;
+    schedule_classes *found;
+    ft_intern configurations, ends;
+    uint64_t limit;
+} enumeration;
+
+static void note_end(enumeration *e, const machine *m)
+{
+    ft_strbuf text = {0};
+    bool stuck = false;
+    for (uint32_t t = 0; t < e->p->n_threads; t++)
+        stuck = stuck || (!m->over && m->created[t] && !has_ended(e->p, m, t));
+    e->found->classes++;
+    e->found->stuck += stuck;
+    e->found->failing += m->over && m->failure;
+    char *name = name_set(m);
+    ft_intern_add(&e->found->names, name, strlen(name));
+    free(name);
+    if (stuck || (m->over && m->failure)) return;
+    for (uint32_t i = 0; i < SCHEDULE_OBJECTS; i++)
+        ft_strbuf_printf(&text, "%lld ", (long long)m->value[i]);
+    for (uint32_t i = 0; i < SCHEDULE_GLOBALS; i++)
+        ft_strbuf_printf(&text, "%lld ", (long long)m->globals[i]);
+    ft_intern_add(&e->ends, ft_strbuf_text(&text), strlen(ft_strbuf_text(&text)));
+    ft_strbuf_release(&text);
+}
+
+static bool enumerate(enumeration *e, const machine *m)
+{
+    bool any = false;
+    for (uint32_t t = 0; t < e->p->n_threads; t++) {
+        uint64_t list[FT_X_THREADS];
+        uint32_t n = variants(e->p, m, t, list);
+        for (uint32_t i = 0; i < n; i++) {
+            machine *next = ft_alloc(sizeof *next);
+            *next = *m;
+            any = true;
+            step(e->p, next, t, list[i], &event_names);
+            char *name = name_set(next);
+            uint32_t seen = e->configurations.len;
+            ft_intern_add(&e->configurations, name, strlen(name));
+            free(name);
+            bool go = seen == e->configurations.len || enumerate(e, next);
+            free(next);
+            if (!go || e->configurations.len > e->limit) return false;
+        }
+    }
+    if (!any) note_end(e, m);
+    return true;
+}
+
+bool ft_schedules_enumerate(const schedule_program *p, uint64_t limit, schedule_classes *found)
+{
+    *found = (schedule_classes){0};
+    enumeration e = {.p = p, .found = found, .limit = limit};
+    machine *m = ft_alloc(sizeof *m);
+    share_names(p);
+    begin(p, m);
+    bool whole = enumerate(&e, m);
+    found->ends = e.ends.len;
+    free(m);
+    ft_intern_release(&e.configurations);
+    ft_intern_release(&e.ends);
+    return whole;
+}
+
+typedef struct counting {
+    const schedule_program *p;
+    uint64_t n, limit;
+    uint32_t preemptions;
+    ft_intern *names;
+} counting;
+
+static void count_from(counting *c, const machine *m, uint32_t running, uint32_t used)
+{
+    bool any = false;
+    uint64_t list[FT_X_THREADS];
+    bool goes_on = running < c->p->n_threads && can_go_on(c->p, m, running);
+    for (uint32_t t = 0; t < c->p->n_threads && c->n <= c->limit; t++) {
+        uint32_t n = variants(c->p, m, t, list), cost = used + (goes_on && t != running);
+        any = any || n;
+        for (uint32_t i = 0; i < n && cost <= c->preemptions; i++) {
+            machine *next = ft_alloc(sizeof *next);
+            *next = *m;
+            step(c->p, next, t, list[i], c->names ? &event_names : NULL);
+            count_from(c, next, t, cost);
+            free(next);
+        }
+    }
+    if (any) return;
+    c->n++;
+    if (!c->names) return;
+    char *name = name_set(m);
+    ft_intern_add(c->names, name, strlen(name));
+    free(name);
+}
+
+uint64_t ft_schedules_count(const schedule_program *p, uint32_t preemptions, uint64_t limit,
+                            ft_intern *names)
+{
+    counting c = {.p = p, .limit = limit, .preemptions = preemptions, .names = names};
+    machine *m = ft_alloc(sizeof *m);
+    share_names(p);
+    begin(p, m);
+    count_from(&c, m, UINT32_MAX, 0);
+    free(m);
+    return c.n > limit ? UINT64_MAX : c.n;
+}
+
+void ft_schedules_release(schedule_classes *found)
+{
+    ft_intern_release(&found->names);
+}
+
+char *ft_schedules_name(const schedule_program *p, const ft_x_action *steps, size_t n)
+{
+    machine *m = ft_alloc(sizeof *m);
+    share_names(p);
+    begin(p, m);
+    for (size_t i = 0; i < n; i++) {
+        if (!can_go_on(p, m, steps[i].thread)) return free(m), NULL;
+        step(p, m, steps[i].thread, steps[i].variant, &event_names);
+    }
+    char *name = name_set(m);
+    free(m);
+    return name;
+}
+
+/* ---- the executor */
+
+typedef struct started {
+    bool is;
+    FT_VEC(ft_x_pick) prefix;
+    uint32_t avoid[FT_X_THREADS];
+} started;
+
+struct schedule_executor {
+    const schedule_program *p;
+    ft_x_operation first[FT_X_THREADS];
+    uint32_t width, n_first;
+    uint64_t random;
+    started *slots;
+};
+
+static ft_status start_run(void *context, uint32_t slot, const ft_x_task *task, ft_error *err)
+{
+    (void)err;
+    schedule_executor *e = context;
+    started *s = &e->slots[slot];
+    assert(!s->is);
+    s->is = true;
+    s->prefix.len = 0;
+    for (size_t i = 0; i < task->n; i++) ft_vec_push(&s->prefix, task->prefix[i]);
+    memcpy(s->avoid, task->avoid, sizeof s->avoid);
+    return FT_OK;
+}
+
+/* The thread that goes on by itself: the running one while it can and is not to be left alone. */
+static bool pick(const schedule_executor *e, const started *s, const machine *m,
+                 const uint32_t *steps, uint32_t *running)
+{
+    uint32_t n = e->p->n_threads, avoided = UINT32_MAX;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t t = (*running + i) % n;
+        if (!can_go_on(e->p, m, t)) continue;
+        if (s->avoid[t] != steps[t] + 1) return *running = t, true;
+        if (avoided == UINT32_MAX) avoided = t;
+    }
+    if (avoided == UINT32_MAX) return false;
+    *running = avoided;
+    return true;
+}
+
+static void run_program(const schedule_executor *e, const started *s, ft_x_run *run)
+{
+    machine *m = ft_alloc(sizeof *m);
+    uint32_t steps[FT_X_THREADS] = {0}, running = 0;
+    uint64_t list[FT_X_THREADS];
+    begin(e->p, m);
+    run->end = FT_X_DONE;
+    for (size_t i = 0;; i++) {
+        uint64_t variant = 0;
+        if (i < s->prefix.len) {
+            running = s->prefix.data[i].thread;
+            variant = s->prefix.data[i].variant;
+            if (!can_go_on(e->p, m, running)) run->end = FT_X_STRAYED;
+        } else if (!pick(e, s, m, steps, &running)) {
+            break;
+        }
+        if (run->end == FT_X_STRAYED) break;
+        if (i >= s->prefix.len && variants(e->p, m, running, list)) variant = list[0];
+        steps[running]++;
+        ft_vec_push(&run->steps, step(e->p, m, running, variant, NULL));
+    }
+    for (uint32_t t = 0; t < e->p->n_threads; t++) {
+        run->pending[t] = pending(e->p, m, t);
+        if (run->end == FT_X_DONE && !m->over && m->created[t] && !has_ended(e->p, m, t))
+            run->end = FT_X_STUCK;
+    }
+    run->result = m->over && m->failure;
+    free(m);
+}
+
+static ft_status finish_run(void *context, uint32_t *slot, ft_x_run *run, ft_error *err)
+{
+    (void)err;
+    schedule_executor *e = context;
+    do {
+        e->random = e->random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        *slot = (uint32_t)(e->random >> 33) % e->width;
+    } while (!e->slots[*slot].is);
+    e->slots[*slot].is = false;
+    run_program(e, &e->slots[*slot], run);
+    return FT_OK;
+}
+
+schedule_executor *ft_schedules_executor(const schedule_program *p, uint32_t width, uint64_t seed)
+{
+    schedule_executor *e = ft_calloc(1, sizeof *e);
+    machine *m = ft_alloc(sizeof *m);
+    *e = (schedule_executor){.p = p, .width = width, .random = seed};
+    e->slots = ft_calloc(width, sizeof *e->slots);
+    begin(p, m);
+    /* Threads that are created later are not of the world: they come last. */
+    for (uint32_t t = 0; t < p->n_threads && m->created[t]; t++)
+        e->first[e->n_first++] = pending(p, m, t);
+    free(m);
+    return e;
+}
+
+ft_x_executor ft_schedules_interface(schedule_executor *e)
+{
+    return (ft_x_executor){.context = e,
+                           .world = {.n_threads = e->n_first,
+                                     .first = e->first,
+                                     .n_objects = SCHEDULE_OBJECTS,
+                                     .initial = e->p->initial},
+                           .width = e->width,
+                           .start = start_run,
+                           .finish = finish_run};
+}
+
+void ft_schedules_executor_free(schedule_executor *e)
+{
+    for (uint32_t i = 0; i < e->width; i++) ft_vec_release(&e->slots[i].prefix);
+    free(e->slots);
+    free(e);
+}

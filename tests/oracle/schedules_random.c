@@ -1,0 +1,232 @@
+/* Random programs for oracle/schedules.h: nested sections, waits under their mutex, attempts whose
+ * outcome decides a branch, data under locks, and orders of locks that deadlock. */
+#include "oracle/schedules.h"
+
+#include <string.h>
+
+#include "base/contract.h"
+
+/* Objects by class: the numbers are apart, as an executor's are. */
+enum {
+    MUTEXES = 0,
+    CONDITIONS = 3,
+    SEMAPHORES = 5,
+    ATOMICS = 7,
+    RWLOCKS = 9,
+    BARRIERS = 10,
+    ONCES = 11,
+    CHANNELS = 12
+};
+
+typedef struct maker {
+    schedule_program *p;
+    uint64_t random;
+    uint32_t thread, budget;
+    bool held[3];
+    bool only_locks; /* mutexes and conditions */
+} maker;
+
+static uint32_t draw(maker *m, uint32_t n)
+{
+    m->random = m->random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (uint32_t)((m->random >> 33) % n);
+}
+
+static void emit(maker *m, uint32_t kind, uint32_t object, uint32_t other, int64_t value,
+                 int64_t value2)
+{
+    uint32_t *n = &m->p->length[m->thread];
+    assert(*n < SCHEDULE_CODE);
+    m->p->code[m->thread][(*n)++] = (ft_x_operation){
+        .kind = (uint16_t)kind, .object = object, .other = other, .value = value, .value2 = value2};
+    if (kind < FT_X_KINDS && m->budget) m->budget--;
+}
+
+static bool has_room(const maker *m)
+{
+    return m->budget && m->p->length[m->thread] + 16 < SCHEDULE_CODE;
+}
+
+static void block(maker *m, uint32_t depth);
+
+/* The instructions in between, unless (or if) register 0 is the value. */
+static void branch(maker *m, uint32_t kind, int64_t value, uint32_t depth)
+{
+    uint32_t at = m->p->length[m->thread];
+    emit(m, kind, 0, 0, value, 0);
+    block(m, depth + 1);
+    m->p->code[m->thread][at].value2 = m->p->length[m->thread] - at - 1;
+}
+
+static void section(maker *m, uint32_t mutex, uint32_t depth)
+{
+    emit(m, FT_X_LOCK, MUTEXES + mutex, 0, 0, 0);
+    m->held[mutex] = true;
+    block(m, depth + 1);
+    m->held[mutex] = false;
+    emit(m, FT_X_UNLOCK, MUTEXES + mutex, 0, 0, 0);
+}
+
+static void attempt(maker *m, uint32_t mutex)
+{
+    emit(m, FT_X_TRY_LOCK, MUTEXES + mutex, 0, 0, 0);
+    emit(m, LOCAL_SKIP_IF, 0, 0, 0, draw(m, 2) ? 1 : 2);
+    emit(m, FT_X_UNLOCK, MUTEXES + mutex, 0, 0, 0);
+    emit(m, LOCAL_SET, draw(m, SCHEDULE_GLOBALS), 0, 7, 0);
+}
+
+static void on_condition(maker *m)
+{
+    uint32_t c = draw(m, 2), mutex = c;
+    uint32_t what = draw(m, 3);
+    if (what == 0 && m->held[mutex]) {
+        emit(m, FT_X_WAIT, CONDITIONS + c, MUTEXES + mutex, 0, 0);
+        emit(m, FT_X_WAKE, CONDITIONS + c, MUTEXES + mutex, 0, 0);
+    } else if (what != 0) {
+        emit(m, what == 1 ? FT_X_SIGNAL : FT_X_BROADCAST, CONDITIONS + c, 0, 0, 0);
+    }
+}
+
+static void on_semaphore(maker *m, uint32_t depth)
+{
+    static const uint32_t KINDS[] = {FT_X_TAKE, FT_X_TRY_TAKE, FT_X_POST};
+    uint32_t kind = KINDS[draw(m, 3)];
+    emit(m, kind, SEMAPHORES + draw(m, 2), 0, 0, 0);
+    if (kind == FT_X_TRY_TAKE && draw(m, 2)) branch(m, LOCAL_SKIP_IF, draw(m, 2), depth);
+}
+
+static void on_atomic(maker *m, uint32_t depth)
+{
+    static const uint32_t KINDS[] = {FT_X_LOAD, FT_X_LOAD, FT_X_STORE, FT_X_ADD, FT_X_SWAP};
+    uint32_t kind = KINDS[draw(m, 5)];
+    emit(m, kind, ATOMICS + draw(m, 2), 0, draw(m, 3), draw(m, 3));
+    if (kind != FT_X_STORE && draw(m, 2)) branch(m, LOCAL_SKIP_UNLESS, draw(m, 2), depth);
+}
+
+static void on_rwlock(maker *m, uint32_t depth)
+{
+    bool writes = draw(m, 2);
+    emit(m, writes ? FT_X_WRITE_LOCK : FT_X_READ_LOCK, RWLOCKS, 0, 0, 0);
+    if (draw(m, 2)) block(m, depth + 1);
+    emit(m, writes ? FT_X_WRITE_UNLOCK : FT_X_READ_UNLOCK, RWLOCKS, 0, 0, 0);
+}
+
+static void on_once(maker *m)
+{
+    emit(m, FT_X_ONCE_BEGIN, ONCES, 0, 0, 0);
+    emit(m, LOCAL_SKIP_IF, 0, 0, 0, 1);
+    emit(m, FT_X_ONCE_END, ONCES, 0, 0, 0);
+}
+
+static void on_data(maker *m, uint32_t depth)
+{
+    for (uint32_t mutex = 0; mutex < 3; mutex++) {
+        if (!m->held[mutex]) continue;
+        if (draw(m, 2)) {
+            emit(m, LOCAL_SET, mutex, 0, draw(m, 2), 0);
+        } else {
+            emit(m, LOCAL_GET, mutex, 0, 0, 0);
+            branch(m, LOCAL_SKIP_UNLESS, draw(m, 2), depth);
+        }
+        return;
+    }
+}
+
+static void statement(maker *m, uint32_t depth)
+{
+    uint32_t mutex = draw(m, 3);
+    switch (draw(m, m->only_locks ? 8 : 16)) {
+    case 0:
+    case 1:
+    case 2:
+        if (!m->held[mutex] || draw(m, 12) == 0) section(m, mutex, depth);
+        break;
+    case 3:
+    case 4:
+    case 5:
+        on_condition(m);
+        break;
+    case 6:
+        on_data(m, depth);
+        break;
+    case 7:
+        emit(m, FT_X_CHOOSE, 0, 0, 2, 0);
+        branch(m, LOCAL_SKIP_IF, 0, depth);
+        break;
+    case 8:
+        attempt(m, mutex);
+        break;
+    case 9:
+    case 10:
+        on_semaphore(m, depth);
+        break;
+    case 11:
+    case 12:
+        on_atomic(m, depth);
+        break;
+    case 13:
+        on_rwlock(m, depth);
+        break;
+    case 14:
+        on_once(m);
+        break;
+    case 15:
+        emit(m, draw(m, 2) ? FT_X_SEND : FT_X_RECEIVE, CHANNELS, 0, 1 + draw(m, 2), 3);
+        break;
+    default:
+        break;
+    }
+}
+
+static void block(maker *m, uint32_t depth)
+{
+    for (uint32_t n = 1 + draw(m, 3); n && depth < 4 && has_room(m); n--) statement(m, depth);
+}
+
+schedule_program ft_schedules_random(uint64_t seed)
+{
+    schedule_program p = {0};
+    maker m = {.p = &p, .random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1};
+    for (int i = 0; i < 3; i++) (void)draw(&m, 2);
+    p.n_threads = 2 + draw(&m, 2) + (draw(&m, 6) == 0);
+    m.only_locks = draw(&m, 3) == 0;
+    uint32_t size = p.n_threads == 2 ? 10 : p.n_threads == 3 ? 7 : 5;
+    p.initial[SEMAPHORES] = draw(&m, 2);
+    bool barrier = !m.only_locks && draw(&m, 5) == 0;
+    for (m.thread = 0; m.thread < p.n_threads; m.thread++) {
+        m.budget = 1 + draw(&m, size);
+        memset(m.held, 0, sizeof m.held);
+        block(&m, 0);
+        if (barrier) {
+            emit(&m, FT_X_ARRIVE, BARRIERS, 0, p.n_threads, 0);
+            emit(&m, FT_X_LEAVE, BARRIERS, 0, p.n_threads, 1);
+        }
+    }
+    /* The first thread may create, join and outlive the last one, or end the process. */
+    uint32_t last = p.n_threads - 1;
+    m.thread = 0;
+    if (draw(&m, 4) == 0) {
+        memmove(p.code[0] + 1, p.code[0], (SCHEDULE_CODE - 1) * sizeof *p.code[0]);
+        p.length[0]++;
+        p.code[0][0] = (ft_x_operation){.kind = FT_X_CREATE, .object = last};
+    }
+    if (draw(&m, 4) == 0) emit(&m, FT_X_JOIN, last, 0, 0, 0);
+    if (draw(&m, 6) == 0) emit(&m, FT_X_EXIT, 0, 0, 0, 0);
+    return p;
+}
+
+void ft_schedules_print(const schedule_program *p, ft_strbuf *out)
+{
+    static const char *const LOCAL[] = {"set",         "put",  "get", "skip-if",
+                                        "skip-unless", "copy", "use", "need"};
+    for (uint32_t t = 0; t < p->n_threads; t++) {
+        ft_strbuf_printf(out, "thread %u\n", t);
+        for (uint32_t i = 0; i < p->length[t]; i++) {
+            const ft_x_operation *o = &p->code[t][i];
+            const char *name = o->kind < FT_X_KINDS ? ft_x_kind_name((ft_x_kind)o->kind)
+                                                    : LOCAL[o->kind - FT_X_KINDS];
+            ft_strbuf_printf(out, "  %2u %s %u %u %lld %lld\n", i, name, o->object, o->other,
+                             (long long)o->value, (long long)o->value2);
+        }
+    }
+}
