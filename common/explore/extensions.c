@@ -124,21 +124,39 @@ static uint32_t ask(ft_extensions *x, const ft_configuration *h, uint32_t thread
     }
 }
 
-/* A conflicting extension: every event of C that is not its cause and that it depends on. */
+/* The first event of the thread in C that is dependent on f and not its cause. */
+static uint32_t first_conflict(const ft_extensions *x, const ft_configuration *c, uint32_t thread,
+                               const ft_x_action *f, const ft_configuration *causes)
+{
+    uint32_t first = FT_X_NO_EVENT;
+    for (uint32_t e = c->last[thread]; e && !ft_unfolding_holds(x->u, causes, e);
+         e = ft_unfolding_before(x->u, e)) {
+        ft_x_action a = ft_unfolding_action(x->u, e);
+        if (ft_x_dependent(f, &a)) first = e;
+    }
+    return first;
+}
+
+/* A conflicting extension: remembers its immediate conflicts in C. Those behind another conflict
+ * are not wanted: with the causes of such an event f is excluded already. */
 static bool note_conflicts(ft_extensions *x, const ft_configuration *c, uint32_t f)
 {
-    bool conflicts = false;
+    uint32_t firsts[FT_X_THREADS], n = ft_unfolding_threads(x->u), found = 0;
     ft_x_action a = ft_unfolding_action(x->u, f);
     ft_configuration causes = ft_unfolding_causes(x->u, f);
-    for (uint32_t t = 0; t < ft_unfolding_threads(x->u); t++)
-        for (uint32_t e = c->last[t]; e && !ft_unfolding_holds(x->u, &causes, e);
-             e = ft_unfolding_before(x->u, e)) {
-            ft_x_action b = ft_unfolding_action(x->u, e);
-            if (!ft_x_dependent(&a, &b)) continue;
-            ft_unfolding_conflict(x->u, e, f);
-            conflicts = true;
-        }
-    return conflicts;
+    for (uint32_t t = 0; t < n; t++) {
+        firsts[t] = first_conflict(x, c, t, &a, &causes);
+        found += firsts[t] != FT_X_NO_EVENT;
+    }
+    for (uint32_t t = 0; t < n && found; t++) {
+        if (!firsts[t]) continue;
+        bool immediate = true;
+        ft_configuration before = ft_unfolding_causes(x->u, firsts[t]);
+        for (uint32_t s = 0; s < n && immediate; s++)
+            immediate = s == t || !firsts[s] || !ft_unfolding_holds(x->u, &before, firsts[s]);
+        if (immediate) ft_unfolding_conflict(x->u, firsts[t], f);
+    }
+    return found;
 }
 
 /* A place of a thread in C. */
