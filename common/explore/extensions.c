@@ -1,24 +1,21 @@
 #include "explore/extensions.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/contract.h"
-#include "base/map.h"
-#include "base/memory.h"
+#include "explore/configurations.h"
 
 /* The events of a thread with a history H: H is all that they depend on. */
 typedef struct answer {
-    size_t h; /* in histories: the first `width` threads' last events */
-    uint16_t width, thread;
     uint32_t first, n; /* in found */
 } answer;
 
 struct ft_extensions {
     ft_unfolding *u;
-    ft_map by_question; /* hash of ⟨H, thread⟩ -> answer */
+    ft_configurations histories;
+    ft_map by_question; /* number of H and thread -> answer */
     FT_VEC(answer) answers;
-    FT_VEC(uint32_t) histories, found;
+    FT_VEC(uint32_t) found;
     FT_VEC(uint32_t) pool, events; /* scratch */
     FT_VEC(uint32_t) asked;        /* answers of the place at hand */
     size_t conflicting;
@@ -36,7 +33,7 @@ void ft_extensions_free(ft_extensions *x)
     if (!x) return;
     ft_map_release(&x->by_question);
     ft_vec_release(&x->answers);
-    ft_vec_release(&x->histories);
+    ft_configurations_release(&x->histories);
     ft_vec_release(&x->found);
     ft_vec_release(&x->pool);
     ft_vec_release(&x->events);
@@ -77,28 +74,10 @@ size_t ft_extensions_enabled(ft_unfolding *u, const ft_configuration *c, uint32_
     return n;
 }
 
-static uint16_t width_of(const ft_configuration *h)
-{
-    uint16_t width = FT_X_THREADS;
-    while (width && !h->last[width - 1]) width--;
-    return width;
-}
-
-static bool answers(const ft_extensions *x, const answer *a, const ft_configuration *h,
-                    uint32_t thread)
-{
-    return a->thread == thread && a->width == width_of(h) &&
-           memcmp(x->histories.data + a->h, h->last, a->width * sizeof *h->last) == 0;
-}
-
 static answer ask_anew(ft_extensions *x, const ft_configuration *h, uint32_t thread)
 {
     uint32_t events[FT_X_THREADS];
-    answer a = {.h = x->histories.len,
-                .width = width_of(h),
-                .thread = (uint16_t)thread,
-                .first = (uint32_t)x->found.len};
-    for (uint32_t t = 0; t < a.width; t++) ft_vec_push(&x->histories, h->last[t]);
+    answer a = {.first = (uint32_t)x->found.len};
     ft_x_state state = ft_unfolding_state(x->u, h);
     uint32_t n = enabled_of(x->u, h, &state, thread, events);
     for (uint32_t i = 0; i < n; i++)
@@ -110,18 +89,14 @@ static answer ask_anew(ft_extensions *x, const ft_configuration *h, uint32_t thr
 /* The index of the answer. */
 static uint32_t ask(ft_extensions *x, const ft_configuration *h, uint32_t thread)
 {
-    uint64_t key = ft_hash_bytes(h->last, sizeof h->last, thread + 3);
-    for (;; key++) {
-        bool inserted;
-        uint64_t *slot = ft_map_slot(&x->by_question, key, x->answers.len, &inserted);
-        uint32_t at = (uint32_t)*slot;
-        if (inserted) {
-            answer made = ask_anew(x, h, thread);
-            ft_vec_push(&x->answers, made);
-            return at;
-        }
-        if (answers(x, &x->answers.data[at], h, thread)) return at;
+    bool inserted;
+    uint64_t key = (uint64_t)ft_configurations_add(&x->histories, h, NULL) << 32 | thread;
+    uint32_t at = (uint32_t)*ft_map_slot(&x->by_question, key, x->answers.len, &inserted);
+    if (inserted) {
+        answer made = ask_anew(x, h, thread);
+        ft_vec_push(&x->answers, made);
     }
+    return at;
 }
 
 /* The first event of the thread in C that is dependent on f and not its cause. */
@@ -228,8 +203,8 @@ static void at_place(ft_extensions *x, const place *p, uint32_t before)
 
 size_t ft_extensions_bytes(const ft_extensions *x)
 {
-    return x->answers.cap * sizeof(answer) + (x->histories.cap + x->found.cap) * sizeof(uint32_t) +
-           x->by_question.cap * (2 * sizeof(uint64_t) + 1);
+    return x->answers.cap * sizeof(answer) + x->found.cap * sizeof(uint32_t) +
+           ft_configurations_bytes(&x->histories) + x->by_question.cap * (2 * sizeof(uint64_t) + 1);
 }
 
 size_t ft_extensions_find(ft_extensions *x, const ft_configuration *c)

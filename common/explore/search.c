@@ -1,9 +1,9 @@
 #include "explore/search.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/contract.h"
+#include "explore/driver.h"
 #include "explore/extensions.h"
 
 enum { NO_NODE = UINT32_MAX };
@@ -29,17 +29,15 @@ typedef struct search {
     const ft_x_executor *executor;
     const ft_x_options *options;
     ft_x_counts *counts;
-    ft_unfolding *u;
+    ft_x_driver *driver;
+    ft_unfolding *u; /* the driver's */
     ft_extensions *extensions;
     FT_VEC(node) nodes;
     FT_VEC(uint32_t) free_nodes;
-    FT_VEC(task) queue; /* the newest first */
-    task *running;      /* by slot */
-    uint32_t n_running;
+    FT_VEC(task) queue;       /* the newest first */
     FT_VEC(ft_x_pick) prefix; /* scratch */
     events list, excluded;    /* scratch */
-    ft_x_object *objects;     /* scratch */
-    bool stopped, incomplete;
+    bool incomplete;
 } search;
 
 /* ---- nodes */
@@ -197,97 +195,6 @@ static void settle(search *s, uint32_t n)
 
 /* ---- runs */
 
-static ft_status disagree(const ft_x_action *a, size_t step, const char *why, ft_error *err)
-{
-    return ft_error_set(err, FT_INTERNAL, "step %zu, %s by thread %u: %s", step + 1,
-                        ft_x_kind_name(a->operation.kind), a->thread, why);
-}
-
-static bool is_choice(const ft_x_state *state, const ft_x_action *a)
-{
-    ft_x_choice choices[FT_X_THREADS];
-    uint32_t n = ft_x_choices(state, a->thread, &a->operation, choices);
-    for (uint32_t i = 0; i < n; i++)
-        if (choices[i].variant == a->variant && choices[i].outcome == a->outcome) return true;
-    return false;
-}
-
-/* What the thread of the i-th step stands before after it. */
-static const ft_x_operation *next_operation(const ft_x_run *run, size_t i, uint32_t thread)
-{
-    for (size_t k = i; k < run->steps.len; k++)
-        if (run->steps.data[k].thread == thread) return &run->steps.data[k].operation;
-    return &run->pending[thread];
-}
-
-/* The state in which executions begin, with room for all objects of the run; s->objects is its own.
- */
-static ft_x_state begin_state(search *s, const ft_x_run *run)
-{
-    const ft_x_world *w = &s->executor->world;
-    uint32_t n = w->n_objects;
-    for (size_t i = 0; i < run->steps.len; i++) {
-        const ft_x_operation *o = &run->steps.data[i].operation;
-        if (o->object >= n) n = o->object + 1;
-        if (o->other >= n) n = o->other + 1;
-    }
-    s->objects = ft_realloc(s->objects, n + 1, sizeof *s->objects);
-    memset(s->objects, 0, (n + 1) * sizeof *s->objects);
-    for (uint32_t i = 0; i < w->n_objects; i++) s->objects[i].value = w->initial[i];
-    ft_x_state state = {.objects = s->objects, .n_objects = n + 1};
-    for (uint32_t t = 0; t < w->n_threads; t++)
-        if (w->first[t].kind == FT_X_NONE) state.ended |= UINT64_C(1) << t;
-    return state;
-}
-
-/* The event of the i-th step, told what its thread, and one that it creates, stand before next. */
-static ft_status take_event(search *s, const ft_x_run *run, size_t i, ft_configuration *c,
-                            ft_x_state *state, ft_error *err)
-{
-    const ft_x_action *a = &run->steps.data[i];
-    const ft_x_operation *o = &a->operation, *next = next_operation(run, i + 1, a->thread);
-    if (!is_choice(state, a)) return disagree(a, i, "the object's state does not allow that", err);
-    uint32_t e = ft_unfolding_event(s->u, c, a);
-    if (!ft_unfolding_say_next(s->u, e, next) ||
-        (o->kind == FT_X_CREATE &&
-         !ft_unfolding_say_first(s->u, e, next_operation(run, i + 1, o->object))))
-        return disagree(a, i, "the thread goes on otherwise than in an equal run", err);
-    ft_x_apply(state, a);
-    if (next->kind == FT_X_NONE) state->ended |= UINT64_C(1) << a->thread;
-    if (o->kind == FT_X_CREATE && next_operation(run, i + 1, o->object)->kind == FT_X_NONE)
-        state->ended |= UINT64_C(1) << o->object;
-    c->last[a->thread] = e;
-    ft_vec_push(&s->list, e);
-    return FT_OK;
-}
-
-/* Makes the run's events, in s->list. */
-static ft_status take_events(search *s, const ft_x_run *run, ft_error *err)
-{
-    ft_configuration c = {{0}};
-    ft_status status = FT_OK;
-    ft_x_state state = begin_state(s, run);
-    s->list.len = 0;
-    for (size_t i = 0; i < run->steps.len && status == FT_OK; i++) {
-        const ft_x_action *a = &run->steps.data[i];
-        bool fits =
-            a->thread < FT_X_THREADS && (ft_x_kind_class(a->operation.kind) != FT_X_THREAD ||
-                                         a->operation.object < FT_X_THREADS);
-        status = fits ? take_event(s, run, i, &c, &state, err)
-                      : disagree(a, i, "the search serves 64 threads", err);
-    }
-    return status;
-}
-
-/* The run has come to an end that it cannot go beyond: its configuration is maximal. */
-static void take_class(search *s, const ft_x_run *run, const ft_configuration *c)
-{
-    s->counts->classes++;
-    s->counts->stuck += run->end == FT_X_STUCK;
-    if (s->options->on_class && !s->options->on_class(s->options->context, run, s->u, c))
-        s->stopped = true;
-}
-
 /* The node's C enables excluded events, and perhaps others: then a run along one of those. */
 static bool go_elsewhere(search *s, uint32_t n, const ft_configuration *c)
 {
@@ -324,40 +231,26 @@ static uint32_t depth_of(const search *s, uint32_t n)
 }
 
 /* Hangs the run's events below the node, as far as none is excluded. */
-static void take_run(search *s, uint32_t n, const ft_x_run *run)
+static void take_run(void *context, uint32_t n, const ft_x_run *run, const uint32_t *list)
 {
-    events list = s->list; /* go_elsewhere and branch_right use the scratch */
-    s->list = (events){0};
+    search *s = context;
     ft_configuration c = configuration(s, n);
     uint32_t first = n;
     size_t i = depth_of(s, n);
     excluded(s, n);
-    for (; i < list.len && !is_excluded(s, list.data[i]); i++) {
-        uint32_t e = list.data[i];
-        s->nodes.data[n].event = e;
-        c.last[run->steps.data[i].thread] = e;
-        uint32_t left = add_node(s, n, true);
-        n = left;
+    for (; i < run->steps.len && !is_excluded(s, list[i]); i++) {
+        s->nodes.data[n].event = list[i];
+        c.last[run->steps.data[i].thread] = list[i];
+        n = add_node(s, n, true);
     }
-    bool elsewhere = i < list.len && go_elsewhere(s, n, &c);
-    bool redundant = i < list.len;
-    if (elsewhere) {
-        s->counts->redundant++;
-    } else {
-        ft_extensions_find(s->extensions, &c);
-        if (run->end == FT_X_CUT) {
-            s->counts->cut++;
-            s->incomplete = true;
-        } else if (redundant) {
-            s->counts->redundant++;
-        } else {
-            take_class(s, run, &c);
-        }
-        if (!s->options->complete) branch_early(s, n, first);
-        settle(s, n);
-    }
-    ft_vec_release(&s->list);
-    s->list = list;
+    bool redundant = i < run->steps.len;
+    s->counts->redundant += redundant;
+    if (redundant && go_elsewhere(s, n, &c)) return;
+    ft_extensions_find(s->extensions, &c);
+    if (!redundant && run->end == FT_X_CUT) s->incomplete = true;
+    if (!redundant && run->end != FT_X_CUT) ft_x_driver_class(s->driver, run, &c);
+    if (!s->options->complete) branch_early(s, n, first);
+    settle(s, n);
 }
 
 /* The picks of C, in the order of the branch, which is one of its executions; then those along. */
@@ -384,118 +277,50 @@ static uint32_t step_of(const search *s, uint32_t e)
     return step;
 }
 
-static ft_status start(search *s, uint32_t slot, ft_error *err)
+static bool next_task(void *context, ft_x_task *wanted, uint32_t *number)
 {
+    search *s = context;
+    if (!s->queue.len) return false;
     task t = s->queue.data[--s->queue.len];
     make_prefix(s, &t);
-    ft_x_task wanted = {.prefix = s->prefix.data, .n = s->prefix.len};
-    excluded(s, t.node);
-    for (size_t i = s->excluded.len; i-- > 0;)
-        wanted.avoid[ft_unfolding_action(s->u, s->excluded.data[i]).thread] =
-            step_of(s, s->excluded.data[i]);
-    s->running[slot] = t;
-    s->n_running++;
-    s->counts->runs++;
-    return s->executor->start(s->executor->context, slot, &wanted, err);
-}
-
-static bool may_start(search *s)
-{
-    if (!s->queue.len || s->stopped) return false;
-    const ft_x_options *o = s->options;
-    if ((o->max_runs && s->counts->runs >= o->max_runs) ||
-        (o->should_stop && o->should_stop(o->context)))
-        s->stopped = true;
-    return !s->stopped;
-}
-
-static ft_status finish(search *s, bool *busy, ft_error *err)
-{
-    uint32_t slot;
-    ft_x_run run = {0};
-    ft_status status = s->executor->finish(s->executor->context, &slot, &run, err);
-    if (status != FT_OK) return status;
-    assert(slot < s->executor->width && busy[slot]);
-    busy[slot] = false;
-    s->n_running--;
-    task t = s->running[slot];
-    s->running[slot] = (task){0};
-    if (run.end == FT_X_STRAYED)
-        s->stopped = true;
-    else
-        status = take_events(s, &run, err);
-    if (status == FT_OK && !s->stopped) take_run(s, t.node, &run);
     ft_vec_release(&t.along);
-    ft_x_run_release(&run);
-    return status;
-}
-
-static ft_status run_all(search *s, ft_error *err)
-{
-    ft_status status = FT_OK;
-    bool *busy = ft_calloc(s->executor->width, sizeof *busy);
-    while (status == FT_OK && (s->n_running || may_start(s))) {
-        for (uint32_t slot = 0; slot < s->executor->width && status == FT_OK; slot++)
-            if (!busy[slot] && may_start(s)) {
-                busy[slot] = true;
-                status = start(s, slot, err);
-            }
-        if (status == FT_OK && s->n_running) status = finish(s, busy, err);
-    }
-    free(busy);
-    return status;
+    wanted->prefix = s->prefix.data;
+    wanted->n = s->prefix.len;
+    excluded(s, t.node);
+    for (size_t i = s->excluded.len; i-- > 0;) /* the newest of a thread counts */
+        wanted->avoid[ft_unfolding_action(s->u, s->excluded.data[i]).thread] =
+            step_of(s, s->excluded.data[i]);
+    *number = t.node;
+    return true;
 }
 
 static void release(search *s)
 {
     for (size_t i = 0; i < s->queue.len; i++) ft_vec_release(&s->queue.data[i].along);
-    for (uint32_t i = 0; i < s->executor->width; i++) ft_vec_release(&s->running[i].along);
     ft_vec_release(&s->queue);
     ft_vec_release(&s->nodes);
     ft_vec_release(&s->free_nodes);
     ft_vec_release(&s->prefix);
     ft_vec_release(&s->list);
     ft_vec_release(&s->excluded);
-    free(s->running);
-    free(s->objects);
     ft_extensions_free(s->extensions);
-    ft_unfolding_free(s->u);
+    ft_x_driver_free(s->driver);
 }
 
 ft_status ft_x_search(const ft_x_executor *executor, const ft_x_options *options,
                       ft_x_counts *counts, bool *finished, ft_error *err)
 {
-    FT_REQUIRE(executor->width > 0 && counts && finished);
+    FT_REQUIRE(finished);
     search s = {.executor = executor, .options = options, .counts = counts};
-    *counts = (ft_x_counts){0};
-    s.u = ft_unfolding_new(&executor->world);
+    s.driver = ft_x_driver_new(executor, options, counts);
+    s.u = ft_x_driver_unfolding(s.driver);
     s.extensions = ft_extensions_new(s.u);
-    s.running = ft_calloc(executor->width, sizeof *s.running);
     ft_vec_push(&s.queue, (task){.node = add_node(&s, NO_NODE, true)});
-    ft_status status = run_all(&s, err);
-    FT_CHECK(ft_unfolding_is_sound(s.u));
-    *finished = status == FT_OK && !s.stopped && !s.incomplete;
-    assert(!*finished || s.free_nodes.len == s.nodes.len);
-    counts->events = ft_unfolding_events(s.u);
-    counts->bytes = ft_unfolding_bytes(s.u) + ft_extensions_bytes(s.extensions);
+    ft_x_way way = {.context = &s, .next = next_task, .take = take_run};
+    ft_status status = ft_x_drive(s.driver, &way, err);
+    *finished = status == FT_OK && !ft_x_driver_stopped(s.driver) && !s.incomplete;
+    assert(!*finished || s.free_nodes.len == s.nodes.len); /* every node was decided */
+    counts->bytes += ft_extensions_bytes(s.extensions);
     release(&s);
     return status;
-}
-
-/* ---- names */
-
-const char *ft_x_end_name(ft_x_end end)
-{
-    static const char *const NAMES[FT_X_ENDS] = {
-#define FT_ROW(symbol, name, doc) name,
-        FT_X_END_TABLE(FT_ROW)
-#undef FT_ROW
-    };
-    FT_REQUIRE(end < FT_X_ENDS);
-    return NAMES[end];
-}
-
-void ft_x_run_release(ft_x_run *run)
-{
-    ft_vec_release(&run->steps);
 }

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "explore/levels.h"
 #include "explore/search.h"
 #include "oracle/schedules.h"
 
@@ -50,7 +51,7 @@ static const way WAYS[] = {{"partial alternatives", false, 1},
                            {"complete alternatives, 5 runs at once", true, 5}};
 
 typedef struct totals {
-    uint64_t programs, classes, stuck, skipped, runs[4], redundant[4], kinds[FT_X_KINDS];
+    uint64_t programs, classes, stuck, skipped, runs[4], redundant[4], levels[3], kinds[FT_X_KINDS];
 } totals;
 
 static void complain(uint64_t seed, const schedule_program *p, const way *w, const char *text)
@@ -97,6 +98,38 @@ static void compare(uint64_t seed, const schedule_program *p, const schedule_cla
     ft_schedules_executor_free(executor);
 }
 
+/* Each level has the classes that plain enumeration with as many preemptions has. */
+static void compare_levels(uint64_t seed, const schedule_program *p, const schedule_classes *all,
+                           totals *t)
+{
+    static const way WAY = {"levels", false, 3};
+    char text[200];
+    ft_error err = FT_ERROR_INIT;
+    for (uint32_t level = 0; level < 3; level++) {
+        ft_x_counts counts;
+        ft_x_levels_result result;
+        ft_intern want = {0};
+        collected got = {.p = p};
+        if (ft_schedules_count(p, level, 20000, &want) == UINT64_MAX)
+            return ft_intern_release(&want);
+        schedule_executor *executor = ft_schedules_executor(p, WAY.width, seed);
+        ft_x_executor interface = ft_schedules_interface(executor);
+        ft_x_options options = {.on_class = collect, .context = &got};
+        if (ft_x_levels(&interface, &options, level, &counts, &result, &err) != FT_OK)
+            complain(seed, p, &WAY, err.message);
+        snprintf(text, sizeof text, "level %u: expected %u classes, got %u, %u levels complete",
+                 level, want.len, got.names.len, result.complete);
+        bool whole = result.complete == level + 1 || result.all;
+        if (got.names.len != want.len || got.twice || got.wrong || !whole ||
+            (result.all && want.len != all->classes))
+            complain(seed, p, &WAY, text);
+        t->levels[level] += want.len;
+        ft_intern_release(&want);
+        ft_intern_release(&got.names);
+        ft_schedules_executor_free(executor);
+    }
+}
+
 static void compare_seed(uint64_t seed, totals *t)
 {
     schedule_program p = ft_schedules_random(seed);
@@ -113,6 +146,7 @@ static void compare_seed(uint64_t seed, totals *t)
         for (uint32_t i = 0; i < p.length[k]; i++)
             if (p.code[k][i].kind < FT_X_KINDS) t->kinds[p.code[k][i].kind]++;
     for (int i = 0; i < 4; i++) compare(seed, &p, &want, i, t);
+    compare_levels(seed, &p, &want, t);
     ft_schedules_release(&want);
 }
 
@@ -135,6 +169,8 @@ static void test_every_class_once(void **state)
     for (int i = 0; i < 4; i++)
         print_message("%s: %u runs, %u redundant\n", WAYS[i].name, (unsigned)t.runs[i],
                       (unsigned)t.redundant[i]);
+    print_message("levels 0, 1, 2: %u, %u, %u classes\n", (unsigned)t.levels[0],
+                  (unsigned)t.levels[1], (unsigned)t.levels[2]);
     assert_int_equal(t.redundant[1], 0);
     if (seeds < DEFAULT_SEEDS) return;
     assert_true(t.programs > seeds / 2 && t.stuck > seeds / 10);
