@@ -179,10 +179,78 @@ static bool depend(const ft_x_action *a, const ft_x_action *b)
 
 /* ---- steps */
 
-static int64_t carry_out(const schedule_program *p, machine *m, uint32_t t, ft_x_action *a)
+/* Operations of waiters: conditions. */
+static void carry_out_wait(const schedule_program *p, machine *m, uint32_t t, ft_x_action *a)
+{
+    const ft_x_operation *o = &a->operation;
+    switch (o->kind) {
+    case FT_X_WAIT:
+        m->holder[o->other] = -1;
+        m->waiting[t] = 1;
+        m->condition[t] = (uint8_t)o->object;
+        break;
+    case FT_X_WAKE:
+        m->holder[o->other] = (int8_t)t;
+        m->waiting[t] = 0;
+        break;
+    case FT_X_SIGNAL:
+        if (a->variant) m->waiting[a->variant - 1] = 2;
+        break;
+    default:
+        for (uint32_t w = 0; w < p->n_threads; w++)
+            if (m->waiting[w] == 1 && m->condition[w] == o->object) {
+                m->waiting[w] = 2;
+                a->outcome |= UINT64_C(1) << w;
+            }
+    }
+}
+
+/* Operations on what is one number; the result. */
+static int64_t carry_out_count(machine *m, ft_x_action *a)
 {
     const ft_x_operation *o = &a->operation;
     int64_t *value = &m->value[o->object], old = *value;
+    switch (o->kind) {
+    case FT_X_TAKE:
+    case FT_X_READ_UNLOCK:
+        --*value;
+        break;
+    case FT_X_POST:
+    case FT_X_ARRIVE:
+    case FT_X_READ_LOCK:
+        ++*value;
+        break;
+    case FT_X_TRY_TAKE:
+        a->outcome = old > 0;
+        *value -= (int64_t)a->outcome;
+        break;
+    case FT_X_STORE:
+        *value = o->value;
+        break;
+    case FT_X_ADD:
+        *value += o->value;
+        return old;
+    case FT_X_SWAP:
+        a->outcome = old == o->value;
+        if (a->outcome) *value = o->value2;
+        break;
+    case FT_X_LOAD:
+        return old;
+    case FT_X_SEND:
+        *value += o->value;
+        break;
+    case FT_X_RECEIVE:
+        *value -= old < o->value ? old : o->value;
+        return old;
+    default:
+        break;
+    }
+    return (int64_t)a->outcome;
+}
+
+static int64_t carry_out(const schedule_program *p, machine *m, uint32_t t, ft_x_action *a)
+{
+    const ft_x_operation *o = &a->operation;
     int8_t *holder = &m->holder[o->object];
     switch (o->kind) {
     case FT_X_CHOOSE:
@@ -200,65 +268,19 @@ static int64_t carry_out(const schedule_program *p, machine *m, uint32_t t, ft_x
         if (a->outcome) *holder = (int8_t)t;
         break;
     case FT_X_WAIT:
-        m->holder[o->other] = -1;
-        m->waiting[t] = 1;
-        m->condition[t] = (uint8_t)o->object;
-        break;
     case FT_X_WAKE:
-        m->holder[o->other] = (int8_t)t;
-        m->waiting[t] = 0;
-        break;
     case FT_X_SIGNAL:
-        if (a->variant) m->waiting[a->variant - 1] = 2;
-        break;
     case FT_X_BROADCAST:
-        for (uint32_t w = 0; w < p->n_threads; w++)
-            if (m->waiting[w] == 1 && m->condition[w] == o->object) {
-                m->waiting[w] = 2;
-                a->outcome |= UINT64_C(1) << w;
-            }
-        break;
-    case FT_X_TAKE:
-        --*value;
-        break;
-    case FT_X_TRY_TAKE:
-        a->outcome = *value > 0;
-        *value -= (int64_t)a->outcome;
-        break;
-    case FT_X_POST:
-    case FT_X_ARRIVE:
-    case FT_X_READ_LOCK:
-        ++*value;
-        break;
-    case FT_X_READ_UNLOCK:
-        --*value;
-        break;
-    case FT_X_LOAD:
-        return old;
-    case FT_X_STORE:
-        *value = o->value;
-        break;
-    case FT_X_ADD:
-        *value += o->value;
-        return old;
-    case FT_X_SWAP:
-        a->outcome = old == o->value;
-        if (a->outcome) *value = o->value2;
+        carry_out_wait(p, m, t, a);
         break;
     case FT_X_ONCE_BEGIN:
-        a->outcome = !old;
-        if (!old) *holder = (int8_t)t;
+        a->outcome = !m->value[o->object];
+        if (a->outcome) *holder = (int8_t)t;
         break;
     case FT_X_ONCE_END:
         *holder = -1;
-        *value = 1;
+        m->value[o->object] = 1;
         break;
-    case FT_X_SEND:
-        *value += o->value;
-        break;
-    case FT_X_RECEIVE:
-        *value -= old < o->value ? old : o->value;
-        return old;
     case FT_X_CREATE:
         m->created[o->object] = true;
         break;
@@ -267,7 +289,7 @@ static int64_t carry_out(const schedule_program *p, machine *m, uint32_t t, ft_x
         m->failure = o->value != 0;
         break;
     default:
-        break;
+        return carry_out_count(m, a);
     }
     return (int64_t)a->outcome;
 }
