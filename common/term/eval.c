@@ -355,6 +355,7 @@ static result eval_large(run r, ft_term term)
     ft_term_list list = {0};
     ft_map places = {0};
     ft_term_reach(r.pool, term, &list);
+    assert(list.len > 0 && !r.places);
     result *done = ft_calloc(list.len, sizeof *done);
     r.places = &places;
     r.done = done;

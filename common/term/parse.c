@@ -146,6 +146,7 @@ static ft_status advance(parser *p)
     skip_blanks(p);
     token *t = &p->token;
     *t = (token){TOKEN_END, NULL, 0, p->at + 1};
+    assert(p->at <= p->length);
     if (p->at >= p->length) return FT_OK;
     char c = p->text[p->at];
     if (c == '(' || c == ')') {
@@ -421,6 +422,7 @@ static ft_status read_binding(parser *p, size_t base)
     if (p->token.kind != TOKEN_NAME && p->token.kind != TOKEN_QUOTED)
         return unexpected(p, "a name to bind");
     uint32_t name = ft_intern_add(&p->names, p->token.text, p->token.length);
+    assert(name <= p->innermost.len); /* ids are dense */
     if (name == p->innermost.len) ft_vec_push(&p->innermost, 0);
     for (size_t i = p->bindings.len; i-- > base;)
         if (p->bindings.data[i].name == name)
@@ -447,6 +449,7 @@ static ft_status read_bindings(parser *p)
     }
     for (size_t i = base; i < p->bindings.len; i++) {
         binding *b = &p->bindings.data[i];
+        assert(b->name < p->innermost.len && p->innermost.data[b->name] < i);
         b->outer = p->innermost.data[b->name];
         p->innermost.data[b->name] = (uint32_t)i;
     }
@@ -458,6 +461,7 @@ static void forget_bindings(parser *p, size_t base)
     assert(base >= 1 && base <= p->bindings.len); /* [0] stays */
     while (p->bindings.len > base) {
         binding b = p->bindings.data[--p->bindings.len];
+        assert(b.outer < p->bindings.len);
         p->innermost.data[b.name] = b.outer;
     }
 }

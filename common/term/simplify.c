@@ -58,6 +58,7 @@ static void drop_children(const ft_term_pool *pool, ft_term_node *node, ft_term 
                           uint32_t from, uint64_t neutral)
 {
     uint32_t kept = 0;
+    assert(from < node->n_children && node->children == kids);
     for (uint32_t i = 0; i < node->n_children; i++) {
         bool last = kept == 0 && i + 1 == node->n_children;
         if (i >= from && !last && is_bits(pool, kids[i], neutral)) continue;

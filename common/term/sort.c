@@ -81,6 +81,7 @@ static bool parse_bitvec(const char *text, const char *end, uint64_t *width)
 
 ft_status ft_sort_parse(const char *text, size_t length, ft_sort *sort, ft_error *err)
 {
+    FT_REQUIRE(text && sort);
     const char *rest = text, *end = text + length, *word, *after;
     size_t first = next_word(&rest, end, &word);
     bool single = next_word(&rest, end, &after) == 0 && rest == end;

@@ -269,6 +269,7 @@ static ft_status check_member_reads(run *r, uint32_t e, decision agrees)
         [FT_MODEL_OBSERVED] = "it reads from another write than in the observed run",
         [FT_MODEL_MAXIMAL] = "it reads another value than in the observed run",
         [FT_MODEL_CTP] = "it is a read without a term and does not return what it returned"};
+    assert(agrees != NO || WHY[r->witness->model]); /* control allows every value */
     if (agrees == NO) return ft_checker_refuse(r, FT_INPUT, e, WHY[r->witness->model]);
     if (agrees == UNDECIDED) return ft_checker_refuse(r, FT_UNSUPPORTED, e, UNKNOWN_VALUE);
     if (r->departed == FT_NO_EVENT) return FT_OK;
@@ -385,6 +386,7 @@ static bool finds_value_again(const run *r, uint32_t e)
 /* ATOMICITY of claim.h: t_r is executed; where it departs from the model its thread stops. */
 static ft_status execute_remote(run *r, uint32_t e)
 {
+    assert(r->departed == FT_NO_EVENT && r->stopped == FT_NO_ID); /* there is one t_r */
     if (!ft_machine_executed(r->machine, r->claim->events[0]))
         return ft_checker_refuse(r, FT_INPUT, e, "the remote access comes before the first access");
     decision agrees = reads_agree(r, e);
@@ -525,6 +527,7 @@ static decision conflict_takes_place(run *r, const ft_outcome outcome[2])
 static ft_status final_race(run *r)
 {
     const uint32_t *events = r->claim->events;
+    assert(r->trace->thread[events[0]] != r->trace->thread[events[1]]); /* shape_pair */
     ft_outcome outcome[2];
     for (int i = 0; i < 2; i++) {
         ft_status status = ft_checker_next(r, events[i]);

@@ -84,6 +84,7 @@ static request_words words_of(ft_event_kind kind)
 static ft_status final_deadlock(run *r)
 {
     const ft_claim *claim = r->claim;
+    assert(claim->n_events >= 2 && claim->n_events <= FT_CLAIM_MAX_EVENTS);
     for (uint32_t i = 0; i < claim->n_events; i++) {
         uint32_t e = claim->events[i], holder = claim->events[(i + 1) % claim->n_events];
         ft_event_kind kind = (ft_event_kind)r->trace->kind[e];
@@ -245,6 +246,7 @@ static ft_status use_takes_place(run *r, uint32_t e, uint32_t block)
     const ft_trace *trace = r->trace;
     ft_access scratch;
     uint32_t count;
+    assert(block < trace->blocks.len);
     const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count), *best = NULL;
     for (uint32_t i = 0; i < count; i++) /* a guard's read happens whatever the guard says */
         if (contains(&trace->block_cells[block], accesses[i].variable) &&

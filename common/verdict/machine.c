@@ -129,6 +129,7 @@ semaphore_cell ft_machine_semaphore(const ft_machine *m, uint32_t semaphore)
 
 static ft_held held_value(const ft_trace *trace, uint32_t value, uint32_t source)
 {
+    assert(value == FT_NO_VALUE || value < trace->n_values);
     ft_held held = {.source = source, .known = value != FT_NO_VALUE};
     if (held.known) held.value = trace->values[value];
     return held;
@@ -326,6 +327,7 @@ static void write_local(ft_machine *m, uint32_t thread, uint32_t local, ft_held 
 static void write_shared(ft_machine *m, uint32_t variable, ft_held held)
 {
     assert(variable < m->trace->shared.len && held.source != FT_NO_EVENT);
+    assert(!held.known || ft_sort_equal(held.value.sort, m->trace->shared_info[variable].sort));
     m->shared[variable] = (value_cell){m->epoch, m->time, held};
 }
 
@@ -372,6 +374,7 @@ void ft_machine_advance(ft_machine *m, uint32_t e)
 static bool is_next(const ft_machine *m, uint32_t e)
 {
     uint32_t t = m->trace->thread[e];
+    assert(e < m->trace->n_events && !m->flowing);
     const thread_cell *state = &m->threads[t];
     if (m->trace->n_paths) return false;
     if (state->epoch != m->epoch) return m->previous[e] == FT_NO_EVENT && m->forks[t] == 0;
@@ -382,6 +385,7 @@ static void go_past(ft_machine *m, uint32_t e)
 {
     thread_cell *state = &m->threads[m->trace->thread[e]];
     if (state->epoch != m->epoch) *state = (thread_cell){m->epoch, FT_NO_EVENT, 0};
+    assert(state->last == FT_NO_EVENT || state->last < e);
     state->last = e;
     m->time++;
 }

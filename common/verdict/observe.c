@@ -255,6 +255,7 @@ static uint32_t value_id(recorder *r, ft_held held)
 
 static void record_value(recorder *r, uint32_t source, uint32_t id)
 {
+    assert(id < r->values.len && r->sources.len == r->ids.len);
     ft_vec_push(&r->sources, source);
     ft_vec_push(&r->ids, id);
 }

@@ -146,7 +146,9 @@ static void follow_action_writes(ft_observer *o, const ft_action *action, uint32
 
 static ft_status join_ready(ft_observer *o, uint32_t e, ft_error *why)
 {
-    uint32_t child = o->trace->object[e], stuck = o->stuck.data[child];
+    uint32_t child = o->trace->object[e];
+    assert(child < o->stuck.len);
+    uint32_t stuck = o->stuck.data[child];
     if (!stuck) return FT_OK;
     return ft_error_set(why, FT_INPUT, "thread %s has not ended: event %u is still to come",
                         ft_trace_thread_name(o->trace, child), stuck);
@@ -204,6 +206,7 @@ static ft_status (*const READY[FT_EVENT_KINDS])(ft_observer *o, uint32_t e, ft_e
 static void arrive(ft_observer *o, uint32_t e)
 {
     uint32_t barrier = o->trace->object[e];
+    assert(barrier < o->arrivals.len && o->trace->barrier_count[barrier] > 0);
     uint64_t round = o->arrivals.data[barrier]++ / o->trace->barrier_count[barrier];
     ft_map_put(&o->rounds, barrier_key(o, e), round);
 }
@@ -300,6 +303,7 @@ static bool take_event(ft_observer *o, uint32_t e)
 {
     const ft_trace *trace = o->trace;
     ft_event_kind kind = trace->kind[e];
+    assert(trace->thread[e] < o->stuck.len && !trace->n_paths); /* no branches */
     if (ft_trace_is_blocked(trace, e)) {
         o->stuck.data[trace->thread[e]] = o->flushed + e + 1;
         return true;
