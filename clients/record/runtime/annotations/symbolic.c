@@ -10,6 +10,7 @@
 
 #include "accesses/accesses.h"
 #include "annotations/annotations.h"
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "log/log.h"
 #include "raw/raw.h"
@@ -58,6 +59,7 @@ void ft_sym_start(void)
 
 static unsigned char *buffer(void)
 {
+    assert(buffers && ft_rt_self->id < FT_RT_THREADS);
     return buffers + (size_t)ft_rt_self->id * BUFFER;
 }
 
@@ -65,6 +67,7 @@ void ft_sym_flush(void)
 {
     if (!mine.used || mine.busy) return;
     uint32_t used = mine.used;
+    assert(used <= BUFFER);
     mine.used = 0;
     ft_rt_log_bytes(FT_RAW_TERMS, 0, buffer(), used);
 }
@@ -82,13 +85,18 @@ static void spill(void)
 static unsigned char *begin(void)
 {
     if (!is_on || !ft_rt_self || ft_rt_self->inside || mine.busy || !ft_rt_logging) return NULL;
-    if (mine.used > BUFFER - LONGEST) spill();
     mine.busy = true;
+    while (mine.used > BUFFER - LONGEST) { /* a handler may have filled it again */
+        mine.busy = false;
+        spill();
+        mine.busy = true;
+    }
     return buffer() + mine.used;
 }
 
 static void end(const unsigned char *at)
 {
+    assert(mine.busy && at >= buffer() + mine.used && at <= buffer() + BUFFER);
     mine.used = (uint32_t)(at - buffer());
     mine.busy = false;
 }

@@ -10,6 +10,7 @@
 #include "assembly/assembly.h"
 #include "accesses/accesses.h"
 #include "inputs/inputs.h"
+#include "libc/contract.h"
 #include "log/hot.h"
 #include "log/log.h"
 #include "raw/inputs.h"
@@ -151,6 +152,7 @@ bool *ft_assembly_before(uintptr_t address, unsigned what, const void *pc)
     unsigned kind = what & (KINDS - 1), size_code = what >> SIZE_SHIFT & SIZES;
     bool plain = what & PLAIN;
     int64_t values[2];
+    FT_REQUIRE(size_code <= WIDE);
     ft_rt_touch((const void *)address);
     ft_rt_about_access(kinds[kind], pc, (const void *)address, 1u << size_code);
     ft_rt_thread *self = ft_rt_enter();
@@ -163,6 +165,7 @@ bool *ft_assembly_before(uintptr_t address, unsigned what, const void *pc)
         reading = pc;
         return &self->inside;
     }
+    assert(!at_hand.address); /* one write is at hand at most */
     at_hand.address = address;
     at_hand.kind = kind;
     at_hand.size_code = size_code;
@@ -196,6 +199,7 @@ void ft_assembly_behind(uint64_t flags, const void *pc)
     int64_t now[2];
     ft_raw_form form = at_hand.plain ? FT_RAW_FORM_WRITE : forms[at_hand.kind];
     uintptr_t address = at_hand.address;
+    assert(ft_rt_self->inside && at_hand.kind != READ);
     look(address, at_hand.size_code, now);
     if (at_hand.kind == COMPARE && !(flags & EQUAL)) form = FT_RAW_FORM_ATOMIC_READ;
     bool writes = form == FT_RAW_FORM_ATOMIC_WRITE || form == FT_RAW_FORM_WRITE;

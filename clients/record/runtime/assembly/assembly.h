@@ -3,7 +3,7 @@
  * The assembler foretell-as (clients/record/assembler) puts calls around such instructions. Between
  * the two calls around a write the thread has the baton and is inside.
  *
- * Imports: accesses, inputs, log, raw, replay, scheduling, state, common/trace. */
+ * Imports: accesses, inputs, libc, log, raw, replay, scheduling, state, common/trace. */
 #ifndef FT_RECORD_ASSEMBLY_H
 #define FT_RECORD_ASSEMBLY_H
 

@@ -9,6 +9,7 @@
 #include "inputs/channels.h"
 #include "inputs/inputs.h"
 #include "inputs/needs.h"
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "log/hot.h"
 #include "log/log.h"
@@ -81,6 +82,7 @@ bool ft_rt_fd_may_sleep(int fd)
 
 uint64_t ft_rt_fd_new_channel(void)
 {
+    assert(fds.channels < LOCK_BIT / 2 - 1); /* the bits above tell kinds of channels apart */
     return ++fds.channels * 2;
 }
 
@@ -88,6 +90,7 @@ void ft_rt_fd_set(int fd, ft_rt_fd kind)
 {
     descriptor *d = at(fd);
     if (!d) return;
+    FT_REQUIRE(kind <= FT_RT_FD_SIGNAL);
     uint64_t own = ft_rt_fd_new_channel();
     if (kind >= FT_RT_FD_PIPE) ft_rt_feed_virtual();
     *d = (descriptor){.kind = kind, .in = own, .out = own, .end = own};
@@ -145,6 +148,7 @@ void ft_rt_signal_taken(int number, const void *pc)
 void ft_rt_channel(uint64_t channel, uint32_t flags, const void *pc)
 {
     if (!channel) return;
+    FT_REQUIRE(flags && !(flags & ~(uint32_t)(IN | OUT | PUT)));
     bool ordered = !(channel & FT_RAW_CHANNEL_TAKEN); /* fed inputs are ordered by thread already */
     if (ordered && ft_rt_feed_records()) channel = ft_rt_feed_channel(ft_rt_self, channel, flags);
     uint64_t site = ft_rt_site(pc);
@@ -156,6 +160,7 @@ void ft_rt_channel(uint64_t channel, uint32_t flags, const void *pc)
  * matter. */
 static void follow_reader(const descriptor *d, const void *pc)
 {
+    assert(d->end && !(d->end & CHAIN)); /* the odd number belongs to no other descriptor */
     ft_rt_channel(d->end + CHAIN, IN | OUT, pc);
 }
 
@@ -317,6 +322,7 @@ static struct {
 
 static bool is_others(int number)
 {
+    assert(ft_rt_self && number >= 0);
     uint32_t closer = number < NUMBERS ? numbers.closer[number] : 0;
     return closer && closer != ft_rt_self->id + 1;
 }
@@ -328,6 +334,7 @@ void ft_rt_fd_keeps_locks(void)
 
 void ft_rt_fd_inherit(uint32_t from, uint32_t to)
 {
+    FT_REQUIRE(from != to && from < FT_RT_THREADS && to < FT_RT_THREADS);
     for (int i = 0; i < NUMBERS; i++)
         if (numbers.closer[i] == from + 1) numbers.closer[i] = to + 1;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "inputs/inputs.h"
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "raw/inputs.h"
 #include "state/state.h"
@@ -32,6 +33,7 @@ static struct timespec from_ns(int64_t ns)
 {
     struct timespec t = {.tv_sec = ns / SECOND, .tv_nsec = ns % SECOND};
     if (t.tv_nsec < 0) t.tv_sec--, t.tv_nsec += SECOND;
+    assert(t.tv_nsec >= 0 && t.tv_nsec < SECOND);
     return t;
 }
 

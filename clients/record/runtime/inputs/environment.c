@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "inputs/inputs.h"
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "raw/inputs.h"
 #include "raw/raw.h"
@@ -296,6 +297,7 @@ static void tell_missing(const char *some, const char *all, bool whole, bool pas
 void ft_rt_environment_keep(ft_rt_input *in)
 {
     bool given = in->fed && in->left;
+    assert(!*here && !*there); /* kept once */
     size_t size = put_all(here), n = (size_t)ft_rt_input_number(in, size);
     if (!in->fed) ft_rt_input_own(in, here, size);
     if (!given) return;

@@ -6,6 +6,7 @@
 #include "accesses/accesses.h"
 #include "inputs/channels.h"
 #include "inputs/inputs.h"
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "log/log.h"
 #include "raw/inputs.h"
@@ -96,6 +97,7 @@ static void copy(void *to, const unsigned char *from, size_t n)
 
 static void take(ft_rt_input *in, void *memory, size_t size)
 {
+    assert(in->fed);
     size_t n = size < in->left ? size : in->left;
     copy(memory, in->content, n);
     in->content += n;
@@ -148,6 +150,7 @@ static void keep_bytes(const unsigned char *bytes, size_t size)
 static void log_input(const ft_rt_input *in, int64_t result, uint32_t error, uint64_t length)
 {
     uint64_t site = ft_rt_site(in->pc), value = (uint64_t)result << 1;
+    assert((uint64_t)in->call < 1 << 8); /* the error number stands above it */
     if (result < 0) value = ~value;
     FT_RT_LOG(INPUT, (uint64_t)in->call + ((uint64_t)error << 8), site, value, length);
 }
@@ -156,6 +159,7 @@ static void log_input(const ft_rt_input *in, int64_t result, uint32_t error, uin
 static void keep_given(const ft_rt_input *in)
 {
     const ft_schedule_input *given = in->given;
+    assert(given && in->left <= given->length);
     log_input(in, given->result, given->error, given->length);
     keep_bytes(in->content - (given->length - in->left), given->length);
 }
@@ -163,6 +167,7 @@ static void keep_given(const ft_rt_input *in)
 static void keep(const ft_rt_input *in)
 {
     uint64_t length = 0;
+    assert(!in->fed);
     for (uint32_t i = 0; i < in->n_pieces; i++) length += in->pieces[i].size;
     log_input(in, in->result, (uint32_t)in->error, length);
     for (uint32_t i = 0; i < in->n_pieces; i++)
@@ -172,6 +177,8 @@ static void keep(const ft_rt_input *in)
 int64_t ft_rt_input_end(ft_rt_input *in)
 {
     ft_rt_thread *self = in->self;
+    FT_REQUIRE(self == ft_rt_self);
+    assert(in->n_pieces <= FT_RT_PIECES);
     if (!ft_rt_header->replay) (in->fed ? keep_given : keep)(in);
     keep_open(self);
     for (uint32_t i = 0; i < in->n_pieces; i++)

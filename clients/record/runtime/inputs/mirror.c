@@ -10,6 +10,7 @@
 #include "inputs/channels.h"
 #include "inputs/inputs.h"
 #include "inputs/mirror.h"
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "raw/inputs.h"
 #include "replay/replay.h"
@@ -19,6 +20,7 @@ enum { ONCE = 1 << 14, PATIENCE = 1000 /* ms */ };
 
 void ft_rt_mirror_answers(ft_rt_input *in)
 {
+    FT_REQUIRE(ft_rt_header->replay);
     in->fed = false;
     in->given = NULL;
 }
@@ -79,6 +81,7 @@ static void drain(int fd, size_t left)
 static void drain_count(const ft_rt_input *in, int fd)
 {
     uint64_t there, given;
+    assert(in->fed && in->result >= 0);
     if (!is_ready(fd, POLLIN) || FT_REAL(read)(fd, &there, sizeof there) != sizeof there) return;
     if (in->left < sizeof given) return;
     memcpy(&given, in->content, sizeof given);

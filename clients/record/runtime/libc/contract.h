@@ -7,14 +7,17 @@
  * A broken contract is an error of the recorder, never of the program. It prints the place and the
  * condition by the system call and ends the process: no function of the C library is called, so
  * none of the program's locks, handlers or hooks is involved. The short way (log/hot.h) has no
- * contracts but FT_CHECK. */
+ * contracts but FT_CHECK.
+ *
+ * A forked child may return through hooks that its parent was in. It is not recorded and has no
+ * baton, so contracts do not hold there, and are not checked. */
 #ifndef FT_RECORD_CONTRACT_H
 #define FT_RECORD_CONTRACT_H
 
 #pragma GCC visibility push(hidden)
 
-/* Ends the process with exit status FT_RT_BROKEN. */
-void ft_rt_contract_broken(const char *what) __attribute__((noreturn, cold));
+/* Ends the process with exit status FT_RT_BROKEN; returns in a forked child. */
+void ft_rt_contract_broken(const char *what) __attribute__((cold));
 
 #pragma GCC visibility pop
 

@@ -43,10 +43,10 @@ void *ft_rt_real(const char *name)
 
 void ft_rt_contract_broken(const char *what)
 {
-    if (ft_rt_header && ft_rt_self) ft_rt_header->end = FT_RAW_END_BROKEN;
+    if (ft_rt_forked) return;
+    if (ft_rt_header) ft_rt_header->end = FT_RAW_END_BROKEN;
     say("the recorder is in a state that it should never reach, please report it: ", what);
     syscall(SYS_exit_group, FT_RT_BROKEN);
-    __builtin_unreachable();
 }
 
 extern ft_rt_real_one __start_ft_real[], __stop_ft_real[];

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "accesses/accesses.h"
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "log/log.h"
 #include "memory/memory.h"
@@ -29,6 +30,7 @@ static void tell_start(void *memory, size_t size, start begins)
 {
     size_t known = begins == MOVED ? 0 : size <= SMALL ? size : LINKS;
     if (begins == MAPPED) known = size;
+    assert(known <= size && (begins != MAPPED || size <= FT_RAW_CONTENT));
     if (begins == ZEROS) FT_RT_LOG(ZERO, (uintptr_t)memory, size);
     if (begins == LEFT_OVER || begins == MOVED || begins == MAPPED)
         ft_rt_log_bytes(FT_RAW_MEMORY, (uintptr_t)memory, memory, known);

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "log/hot.h"
 #include "memory/memory.h"
@@ -131,6 +132,7 @@ int dlclose(void *library)
     self->closes++;
     int result = FT_REAL(dlclose)(library);
     bool within = ft_rt_enter_within() != NULL;
+    assert(self->closes); /* a hook of this call counted it */
     self->closes--;
     if (within) ft_rt_log_unloaded(keep_free);
     if (within) self->inside = false;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "accesses/accesses.h"
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "memory/memory.h"
 #include "raw/raw.h"
@@ -44,6 +45,7 @@ static struct mapping *find(uintptr_t address)
 static bool remember(uintptr_t address, size_t size)
 {
     struct mapping *m = find(address);
+    assert(mappings.n <= MAPPINGS);
     if (!mappings.all) mappings.all = ft_rt_map(MAPPINGS * sizeof *mappings.all);
     if (!m) m = find(0);
     if (!m && mappings.n == MAPPINGS) return false;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "log/log.h"
 #include "log/needs.h"
@@ -77,6 +78,7 @@ static struct {
 /* NULL: there are too many at once. */
 static struct range *new_place(void)
 {
+    assert(modules.n <= MODULES);
     if (modules.n < MODULES) return &modules.all[modules.n++];
     for (uint32_t i = 0; i < MODULES; i++) {
         if (modules.all[i].end != modules.all[i].base) continue;
@@ -126,6 +128,7 @@ static int log_module(struct dl_phdr_info *info, size_t size, void *time_of)
     }
     struct range *place = new_place();
     if (!place) return 0;
+    assert(place->base == place->end);
     *place = (struct range){info->dlpi_addr, end};
     ft_rt_log_bytes(FT_RAW_MODULE, info->dlpi_addr, name, strlen(name));
     log_constants(info);
@@ -202,6 +205,8 @@ void ft_rt_log_unloaded(void (*gone)(uintptr_t address, size_t size))
 {
     present now = {.n = modules.n};
     uint32_t again = modules.again;
+    FT_REQUIRE(ft_rt_self && ft_rt_self->inside);
+    assert(now.n <= MODULES);
     ft_rt_lend(ft_rt_self); /* the dynamic linker's lock */
     dl_iterate_phdr(find_present, &now);
     ft_rt_take_back(ft_rt_self);

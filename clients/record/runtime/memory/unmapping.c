@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "memory/memory.h"
 #include "scheduling/scheduling.h"
@@ -14,6 +15,7 @@ void ft_rt_memory_may_go(void)
 {
     ft_rt_thread *self = ft_rt_self;
     if (!self || (!self->late.value && !self->pending.size) || !ft_rt_enter_within()) return;
+    assert(!self->late.value && !self->pending.size);
     self->inside = false;
 }
 

@@ -12,6 +12,7 @@
 #include "assembly/assembly.h"
 #include "inputs/channels.h"
 #include "inputs/inputs.h"
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "process/process.h"
 #include "raw/inputs.h"
@@ -45,11 +46,13 @@ static waiting *waiting_of_all;
 
 static waiting *waiting_of(const ft_rt_thread *thread)
 {
+    assert(waiting_of_all && thread->id < FT_RT_THREADS);
     return &waiting_of_all[thread->id];
 }
 
 static uint64_t bit_of(int number)
 {
+    FT_REQUIRE(number > 0 && number < SIGNALS);
     return 1ULL << (number - 1);
 }
 
@@ -101,6 +104,7 @@ static void call(int number, siginfo_t *info, void *context)
 static void call_inside(ft_rt_thread *self, int number, siginfo_t *info, void *context)
 {
     bool lent = self->lent;
+    assert(self == ft_rt_self && self->inside);
     ft_rt_at_hand taken = ft_rt_take_at_hand();
     self->lent = self->inside = false;
     call(number, info, context);
@@ -143,6 +147,7 @@ static bool keep(ft_rt_thread *self, int number, const siginfo_t *info)
 {
     waiting *w = waiting_of(self);
     if (!self->signals) w->n = 0;
+    assert(w->n >= 0 && w->n <= LATE);
     if (w->n == LATE) return false;
     w->all[w->n] = (late){.number = number, .info = *info};
     w->n++;
@@ -191,6 +196,7 @@ static bool take(ft_rt_thread *self, const sigset_t *blocked, late *one)
     waiting *w = waiting_of(self);
     int at = first_due(self, blocked);
     if (at == LATE) return false;
+    assert(at < w->n && w->n <= LATE);
     *one = w->all[at];
     w->n--;
     for (int i = at; i < w->n; i++) w->all[i] = w->all[i + 1];
@@ -231,6 +237,7 @@ bool ft_rt_signals_deliver(ft_rt_thread *self)
     sigset_t all, before, during;
     bool restarts = true;
     if (!self->signals) return restarts;
+    FT_REQUIRE(self == ft_rt_self && self->inside);
     sigfillset(&all);
     FT_REAL(pthread_sigmask)(SIG_SETMASK, &all, &before);
     while (take(self, &before, &one)) {
@@ -244,6 +251,7 @@ bool ft_rt_signals_deliver(ft_rt_thread *self)
         FT_REAL(pthread_sigmask)(SIG_SETMASK, &all, NULL);
         ft_rt_enter_within();
     }
+    assert(self->inside);
     FT_REAL(pthread_sigmask)(SIG_SETMASK, &before, NULL);
     return restarts;
 }

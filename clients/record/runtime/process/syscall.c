@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libc/contract.h"
 #include "memory/memory.h"
 #include "process/process.h"
 #include "scheduling/needs.h"
@@ -51,6 +52,7 @@ static long wait_on(ft_rt_thread *self, long number, const long *a)
         ft_rt_leave(self);
         return 0;
     }
+    assert(!ft_rt_replaying && self == ft_rt_self);
     ft_rt_outside(self);
     long result = plain(number, a);
     return result < 0 && (errno == EAGAIN || (errno == EINTR && !a[TIMEOUT])) ? 0 : result;

@@ -11,6 +11,7 @@
 #include "files/files.h"
 #include "inputs/channels.h"
 #include "inputs/inputs.h"
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "log/log.h"
 #include "memory/memory.h"
@@ -35,6 +36,8 @@ static void log_begin(void)
     pthread_attr_t attributes;
     void *stack = NULL;
     size_t size = 0;
+    FT_REQUIRE(ft_rt_self && ft_rt_self->inside);
+    assert(!ft_rt_self->stack_end); /* it begins once */
     /* The call may wait for malloc's lock, held by a thread that forks and handles a signal. */
     ft_rt_lend(ft_rt_self);
     if (!FT_REAL(pthread_getattr_np)(pthread_self(), &attributes)) {
@@ -108,6 +111,7 @@ static void end_thread(void *round)
     }
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
+    assert(n == ROUNDS);
     ft_rt_mutexes_abandon(self);
     if (self->tried) tell_running(self, FT_RAW_CHANNEL_IN, self->tried);
     ft_rt_log(FT_RAW_END, NULL, 0);
@@ -127,6 +131,7 @@ static bool wants_blocked(const pthread_attr_t *attributes)
 static void *run_thread(void *argument)
 {
     ft_rt_thread *self = argument;
+    assert(self->start && self->inside);
     ft_rt_thread_starts(self);
     if (self->masked) FT_REAL(pthread_sigmask)(SIG_SETMASK, &self->mask, NULL);
     log_begin();
@@ -163,6 +168,7 @@ static int create(ft_rt_thread *self, pthread_t *handle, const pthread_attr_t *a
         child = ft_rt_thread_new();
     }
     if (!child) return EAGAIN; /* so many at once, or replaying */
+    assert(child != self && child->state == FT_RT_READY && child->parent == self->id);
     child->state = FT_RT_OUTSIDE;
     child->start = start;
     child->argument = argument;
@@ -176,6 +182,7 @@ static int create(ft_rt_thread *self, pthread_t *handle, const pthread_attr_t *a
     if (child->masked) FT_REAL(pthread_sigmask)(SIG_SETMASK, &child->mask, NULL);
     ft_rt_take_back(self);
     if (!result) tell_handle(self, handle, child->handle, pc);
+    assert(child->state == FT_RT_OUTSIDE); /* no turn before its fork has a record */
     FT_RT_LOG(FORK, site, child->id);
     if (starts && !result) FT_RT_LOG(FUNCTION, starts, child->id);
     child->state = result ? FT_RT_DONE : FT_RT_READY;
@@ -356,6 +363,7 @@ static void finish(void);
 void ft_rt_in_child(void)
 {
     is_child = ft_rt_logging || is_child;
+    ft_rt_forked = true;
     ft_rt_self = NULL;
     ft_rt_logging = false;
     ft_rt_replaying = false;
@@ -363,7 +371,7 @@ void ft_rt_in_child(void)
     ft_rt_processor_in_child();
 }
 
-bool ft_rt_processes, ft_rt_timers;
+bool ft_rt_processes, ft_rt_timers, ft_rt_forked;
 
 static void in_parent(void)
 {
@@ -373,6 +381,7 @@ static void in_parent(void)
 /* False: the log has no room for the first records. */
 static bool record(void)
 {
+    assert(!ft_rt_header->replay && !ft_rt_logging);
     enum { REBUILD = 2 };
     ft_rt_header->built = ft_sym_built();
     if (ft_rt_header->symbolic && !ft_rt_header->built) {
@@ -414,6 +423,7 @@ static void start(void)
     pthread_atfork(NULL, in_parent, ft_rt_in_child);
     at_quick_exit(finish);
     ft_rt_baton_start();
+    assert(ft_rt_self && !ft_rt_self->id && ft_rt_self->state == FT_RT_RUNNING);
     ft_rt_self->inside = true;
     log_begin();
     pthread_setspecific(end_key, (void *)1);

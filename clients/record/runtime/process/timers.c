@@ -13,6 +13,7 @@
 #include "accesses/accesses.h"
 #include "inputs/channels.h"
 #include "inputs/inputs.h"
+#include "libc/contract.h"
 #include "libc/libc.h"
 #include "log/log.h"
 #include "process/process.h"
@@ -68,6 +69,7 @@ static void add_alarm(timer_t timer, int number)
 static void remove_alarm(timer_t timer)
 {
     uint32_t i = find_alarm(timer);
+    assert(alarms.n <= ALARMS);
     if (i < alarms.n) alarms.all[i] = alarms.all[--alarms.n];
 }
 
@@ -137,6 +139,8 @@ static int start_clockwork(ft_rt_thread *self, clockwork *w, const void *pc)
 {
     pthread_t handle;
     pthread_attr_t attributes;
+    FT_REQUIRE(self == ft_rt_self && self->inside);
+    assert(w->used && w->result == -2); /* no other thread takes it, and its own has not run */
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     self->inside = false;

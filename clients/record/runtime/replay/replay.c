@@ -516,7 +516,6 @@ void ft_rt_replay_record(ft_rt_thread *self, ft_raw_operation operation, const u
         [FT_RAW_DESTROYED] = {FT_EVENT_FREE, 0},
     };
     if (!self || !(FT_RAW_STEPS >> operation & 1)) return;
-    FT_REQUIRE(operation < FT_RAW_OPERATIONS);
     assert(rows[operation].kind); /* each step has a row */
     bool block = operation == FT_RAW_ALLOC || operation == FT_RAW_FREE;
     if (block && is_own_memory(operands[0])) return;

@@ -27,6 +27,7 @@ extern bool ft_rt_feeding;          /* threads get the inputs of another run (re
 /* The program has started other processes, or armed a timer, so signals may come from outside
  * (process/). */
 extern bool ft_rt_processes, ft_rt_timers;
+extern bool ft_rt_forked; /* this is a child of the recorded process, and not recorded (process/) */
 
 #pragma GCC visibility pop
 
