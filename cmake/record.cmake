@@ -54,7 +54,7 @@ endif()
 set_source_files_properties(${CMAKE_SOURCE_DIR}/clients/record/runtime/uninstrumented/containers.c PROPERTIES
                             COMPILE_OPTIONS "${hooked}")
 # Exceptions pass through the calls that run an initialiser once, and those that join a thread.
-set_property(SOURCE ${CMAKE_SOURCE_DIR}/clients/record/runtime/sync/condition.c
+set_property(SOURCE ${CMAKE_SOURCE_DIR}/clients/record/runtime/sync/once.c
              ${CMAKE_SOURCE_DIR}/clients/record/runtime/uninstrumented/libstdcxx.c APPEND
              PROPERTY COMPILE_OPTIONS -fexceptions)
 

@@ -173,7 +173,7 @@ void ft_pass_keep_order(ft_pass *p, LLVMValueRef instruction, LLVMValueRef point
     ft_pass_call(p, FT_CALLEE_AFTER, &address);
 }
 
-/* Of a function's static object of C++: that read is none (runtime/sync/condition.c). */
+/* Of a function's static object of C++: that read is none (runtime/sync/once.c). */
 static bool is_guard(LLVMValueRef pointer)
 {
     static const char mangled[] = "_ZGV"; /* the C++ ABI of Itanium, 5.1.4.4 */

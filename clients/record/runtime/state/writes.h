@@ -44,7 +44,7 @@ typedef struct ft_rt_held {
 
 /* An atomic read of one byte that found 0. Compiled C++ reads the guard of a function's static
  * object like this before it calls __cxa_guard_acquire; then the two are one event. The thread's
- * next hook decides which it was (sync/condition.c). */
+ * next hook decides which it was (sync/once.c). */
 typedef struct ft_rt_look {
     uintptr_t address; /* 0: none */
     const void *pc;
