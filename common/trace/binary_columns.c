@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "trace/binary_out.h"
 
 enum {
@@ -201,6 +202,7 @@ static void put_number(ft_strbuf *raw, uint64_t number)
 
 static void end_frame(ft_binary_columns *c, ft_binary_frame type, ft_binary_out *out)
 {
+    assert(c->raw.len);
     ft_binary_out_frame(out, type, c->raw.text, c->raw.len);
     ft_strbuf_clear(&c->raw);
 }
@@ -210,10 +212,12 @@ static void put_block(ft_binary_columns *c, const ft_binary_rows *rows, ft_binar
     static unsigned char *(*const columns[])(const ft_binary_rows *, unsigned char *) = {
         put_kinds, put_flags, put_threads, put_objects, put_places, put_data};
     _Static_assert(sizeof columns / sizeof *columns == FT_BINARY_COLUMNS, "binary.h");
+    assert(rows->n <= FT_BINARY_BLOCK && !c->raw.len);
     put_number(&c->raw, rows->first);
     put_number(&c->raw, rows->n);
     for (int i = 0; i < FT_BINARY_COLUMNS; i++) {
         size_t length = (size_t)(columns[i](rows, c->column) - c->column);
+        assert(length <= (size_t)rows->n * LONGEST);
         put_number(&c->raw, length);
         ft_strbuf_add(&c->raw, (const char *)c->column, length);
     }
@@ -228,6 +232,7 @@ static void put_numbers(ft_binary_columns *c, const ft_binary_rows *rows, ft_bin
     if (!numbers) return;
     memset(c->last, 0, c->n_threads * sizeof *c->last);
     for (uint32_t i = 0; i < rows->n;) {
+        assert(rows->thread[i] < c->n_threads);
         uint32_t from = i, *last = &c->last[rows->thread[i]];
         while (i < rows->n && rows->thread[i] == rows->thread[from]) i++;
         at = put_all(at, numbers + from, i - from, *last);
@@ -242,6 +247,7 @@ static void put_numbers(ft_binary_columns *c, const ft_binary_rows *rows, ft_bin
 void ft_binary_columns_put(ft_binary_columns *c, const ft_binary_rows *rows, uint32_t n_threads,
                            ft_binary_out *out)
 {
+    FT_REQUIRE(rows->n <= FT_BINARY_BLOCK && out);
     if (!rows->n) return;
     if (!c->column) c->column = ft_alloc((size_t)FT_BINARY_BLOCK * LONGEST + SLACK);
     if (n_threads > c->n_threads) c->last = ft_realloc(c->last, n_threads, sizeof *c->last);

@@ -1,3 +1,4 @@
+#include "base/contract.h"
 #include "trace/binary_internal.h"
 
 enum { KINDS, FLAGS, THREADS, OBJECTS, PLACES, DATA };
@@ -71,6 +72,7 @@ static bool object_exists(const ft_trace *trace, ft_object_class object, uint64_
 static bool kind_fits(const ft_trace *trace, ft_event_kind kind, uint64_t object, unsigned flags)
 {
     bool shared = kind == FT_EVENT_ACQUIRE_SHARED || kind == FT_EVENT_TRY_FAILED_SHARED;
+    assert(!shared || object < trace->locks.len); /* object_exists was asked first */
     if (shared && trace->lock_kind[object] != FT_LOCK_READ_WRITE) return false;
     return kind != FT_EVENT_RMW || flags & FT_FLAG_ATOMIC;
 }
@@ -83,6 +85,7 @@ static bool update_fits(const ft_trace *trace, uint64_t variable, uint64_t updat
 static bool action_fits(const ft_binary_state *r, ft_event_kind kind, uint64_t number)
 {
     if (number >= r->actions.len) return false;
+    assert(r->actions.data[number] < r->trace->n_actions);
     const ft_action *action = &r->trace->actions[r->actions.data[number]];
     return kind == FT_EVENT_ASSIGN || (action->guard != FT_NO_TERM && !action->n_assignments);
 }
@@ -177,6 +180,7 @@ static void get_numbers(ft_binary_state *r, const char *what, uint64_t limit,
     for (uint32_t t = 0; t < r->trace->threads.len; t++) ft_vec_push(&r->numbers, 0);
     for (uint64_t i = 0; i < count && r->status == FT_OK; i++) {
         uint32_t e = (uint32_t)(first + i) - gone;
+        assert(e < r->trace->n_events);
         uint32_t *number = &r->numbers.data[r->trace->thread[e]];
         uint64_t next = *number + (uint64_t)ft_unzigzag(ft_binary_varint(r));
         if (r->status == FT_OK && next >= limit)

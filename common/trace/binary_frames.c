@@ -4,6 +4,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/contract.h"
 #include "trace/binary_out.h"
 
 enum { WORTH_TRYING = 64 };
@@ -15,6 +16,7 @@ static void send(ft_binary_out *out, const void *data, size_t length)
 
 void ft_binary_out_open(ft_binary_out *out, int level, ft_format format, unsigned flags)
 {
+    FT_REQUIRE(out->sink && format < FT_FORMATS && flags <= UINT8_MAX);
     unsigned char head[FT_BINARY_HEADER] = {[4] = FT_BINARY_VERSION, (unsigned char)flags};
     memcpy(head, FT_BINARY_MAGIC, 4);
     head[6] = (unsigned char)format;
@@ -34,6 +36,7 @@ static size_t pack(ft_binary_out *out, const void *raw, size_t length)
     out->packed = ft_vec_grow(out->packed, &out->packed_cap, ZSTD_compressBound(length), 1);
     size_t packed =
         ZSTD_compressCCtx(out->zstd, out->packed, out->packed_cap, raw, length, out->level);
+    assert(ZSTD_isError(packed) || packed <= out->packed_cap);
     return ZSTD_isError(packed) || packed >= length ? 0 : packed;
 }
 
@@ -47,6 +50,7 @@ void ft_binary_out_frame(ft_binary_out *out, ft_binary_frame type, const void *r
         return;
     }
     size_t packed = pack(out, raw, length), stored = packed ? packed : length;
+    assert(stored <= length && length <= UINT32_MAX);
     const void *payload = packed ? out->packed : raw;
     unsigned char head[FT_BINARY_FRAME] = {(unsigned char)type, packed ? FT_BINARY_ZSTD : 0};
     ft_put_u32(head + 4, (uint32_t)stored);

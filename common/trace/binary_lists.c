@@ -1,12 +1,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "trace/binary_out.h"
 
 enum { ENOUGH = 1 << 20, INPUTS = 1 << 23 };
 
 static void end_frame(ft_binary_lists *l, ft_binary_frame type)
 {
+    assert(l->frame && l->raw.len);
     l->frame(l->context, type, ft_strbuf_text(&l->raw), l->raw.len);
     ft_strbuf_clear(&l->raw);
 }
@@ -15,6 +17,7 @@ static void end_frame(ft_binary_lists *l, ft_binary_frame type)
 
 static void put_byte(ft_binary_lists *l, unsigned value)
 {
+    assert(value <= UINT8_MAX);
     char byte = (char)value;
     ft_strbuf_add(&l->raw, &byte, 1);
 }
@@ -23,6 +26,7 @@ static void put_varint(ft_binary_lists *l, uint64_t value)
 {
     unsigned char bytes[FT_BINARY_VARINT];
     const unsigned char *end = ft_put_varint(bytes, value);
+    assert(end > bytes && end <= bytes + sizeof bytes);
     ft_strbuf_add(&l->raw, (const char *)bytes, (size_t)(end - bytes));
 }
 
@@ -39,6 +43,7 @@ static void put_string(ft_binary_lists *l, const char *text)
 
 static void put_name(ft_binary_lists *l, const ft_intern *table, uint32_t id)
 {
+    assert(id < table->len);
     put_text(l, table->names[id], table->lengths[id]);
 }
 

@@ -1,12 +1,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "trace/binary_internal.h"
 
 enum { MAX_TERM_SIZE = 1 << 20 };
 
 uint64_t ft_binary_cursor_varint(ft_binary_cursor *c, bool *bad)
 {
+    assert(c->at <= c->end);
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
         if (c->at == c->end) break;
@@ -45,6 +47,7 @@ static unsigned get_byte(ft_binary_state *r)
 
 const char *ft_binary_bytes(ft_binary_state *r, uint64_t length)
 {
+    assert(r->c.at <= r->c.end);
     const char *text = (const char *)r->c.at;
     if (length > (uint64_t)(r->c.end - r->c.at)) {
         FT_BINARY_FAIL(r, FT_INPUT, "the frame ends in the middle of a text");

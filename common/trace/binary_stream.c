@@ -1,4 +1,5 @@
 #include "trace/binary_stream.h"
+#include "base/contract.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -117,6 +118,7 @@ static job *free_job(ft_binary_stream *s)
     pthread_mutex_lock(&s->lock);
     while (s->given - s->done == JOBS) pthread_cond_wait(&s->changed, &s->lock);
     pthread_mutex_unlock(&s->lock);
+    assert(s->given - s->done < JOBS && !s->over);
     job *j = &s->jobs[s->given % JOBS];
     j->values.len = j->pieces.len = 0;
     ft_strbuf_clear(&j->text);
@@ -128,6 +130,7 @@ static void give(ft_binary_stream *s, job *j)
     if (!s->threaded) do_job(s, j);
     pthread_mutex_lock(&s->lock);
     s->given++;
+    assert(s->given - s->done <= JOBS);
     s->done += !s->threaded;
     pthread_cond_signal(&s->changed);
     pthread_mutex_unlock(&s->lock);
@@ -146,6 +149,7 @@ static void take_values(ft_binary_stream *s, job *j)
 {
     const ft_trace *trace = s->builder->trace;
     uint32_t done = s->lists.done[FT_BINARY_FRAME_VALUES], first = done ? done : 1;
+    assert(first <= trace->n_values);
     size_t n = trace->n_values - first;
     ft_vec_reserve(&j->values, n + 1);
     memcpy(j->values.data, trace->values + first, n * sizeof *trace->values);
@@ -177,6 +181,7 @@ static job *fill_job(ft_binary_stream *s)
     job *j = free_job(s);
     j->first = s->builder->flushed;
     j->n = trace->n_events;
+    assert(j->n <= BLOCK);
     j->n_threads = trace->threads.len;
     take_values(s, j);
     ft_binary_lists_declare(&s->lists);
@@ -219,6 +224,7 @@ static void release_job(job *j)
 
 ft_binary_stream *ft_binary_stream_open(ft_builder *builder, ft_sink sink, void *context)
 {
+    FT_REQUIRE(builder && sink && !ft_builder_count(builder));
     ft_binary_stream *s = ft_calloc(1, sizeof *s);
     ft_trace *trace = builder->trace;
     s->builder = builder;
@@ -278,6 +284,7 @@ ft_status ft_binary_stream_close(ft_binary_stream *s, uint32_t *n_events, ft_err
 {
     put_end(s);
     stop_thread(s);
+    assert(s->done == s->given); /* what was given is written */
     ft_status status = status_of(s, err);
     if (n_events) *n_events = s->builder->flushed;
     ft_binary_lists_release(&s->lists);

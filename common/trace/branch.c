@@ -1,4 +1,5 @@
 #include "trace/branch.h"
+#include "base/contract.h"
 
 #include <stdlib.h>
 
@@ -79,6 +80,7 @@ bool ft_branch_may_hold(ft_event_kind kind)
 static ft_status change_balance(branch_thread *t, uint32_t lock, int change, bool waits,
                                 ft_error *err)
 {
+    assert(t->frames.len && innermost(t)->first_balance <= t->balances.len);
     size_t i = innermost(t)->first_balance;
     while (i < t->balances.len && t->balances.data[i].lock != lock) i++;
     if (i == t->balances.len) ft_vec_push(&t->balances, (balance){.lock = lock});
@@ -93,6 +95,7 @@ static ft_status follow_in_arm(branch_thread *t, ft_event_kind kind, uint32_t ob
                                ft_error *err)
 {
     frame *f = innermost(t);
+    assert(f);
     if (!ft_branch_may_hold(kind))
         return ft_error_set(err, FT_INPUT, "\"%s\" cannot stand in an arm of an \"if\"",
                             ft_event_kind_name(kind));
@@ -115,6 +118,7 @@ static ft_status follow_in_arm(branch_thread *t, ft_event_kind kind, uint32_t ob
 static ft_status end_arm(branch_thread *t, ft_error *err)
 {
     frame *f = innermost(t);
+    assert(f->first_balance <= t->balances.len);
     const char *open = f->transactions ? "a transaction" : f->waits ? "a condition wait" : NULL;
     for (size_t i = f->first_balance; i < t->balances.len; i++)
         if (t->balances.data[i].count) open = "a critical section";
@@ -154,6 +158,7 @@ static ft_status end_if(branch_thread *t, ft_error *err)
 ft_status ft_branches_follow(ft_branches *b, ft_event_kind kind, uint32_t thread, uint32_t object,
                              uint8_t flags, ft_error *err)
 {
+    FT_REQUIRE(kind < FT_EVENT_KINDS && thread <= UINT16_MAX);
     while (b->threads.len <= thread) ft_vec_push(&b->threads, (branch_thread){.waits = false});
     branch_thread *t = &b->threads.data[thread];
     bool waits = t->waits || (flags & FT_FLAG_CONDITION);
@@ -168,10 +173,12 @@ ft_status ft_branches_follow(ft_branches *b, ft_event_kind kind, uint32_t thread
 
 static void number_event(ft_trace *trace, uint32_t e, uint32_t before, uint32_t after)
 {
+    assert(before < trace->n_paths && after < trace->n_paths);
     trace->path[e] = before;
     if (trace->kind[e] == FT_EVENT_ELSE) trace->path[e] = trace->paths[before].parent;
     if (trace->kind[e] == FT_EVENT_END_IF) trace->path[e] = after;
     if (trace->kind[e] != FT_EVENT_IF) return;
+    assert(after % 2 == 1 && after > before); /* parents first */
     trace->paths[after] = (ft_path){.parent = before, .branch = e, .taken = true};
     trace->paths[after + 1] = (ft_path){.parent = before, .branch = e, .taken = false};
 }
@@ -229,6 +236,7 @@ ft_status ft_builder_find_paths(ft_builder *b, ft_error *err)
     trace->paths[0] = (ft_path){.branch = FT_NO_EVENT, .taken = true};
     ft_branches *branches = ft_branches_new();
     ft_status status = number_events(b, branches, err);
+    assert(status || branches->count == n_ifs);
     if (!status && !b->canonical) note_unclosed(b, branches);
     ft_branches_free(branches);
     return status;

@@ -19,6 +19,7 @@ static void define_nothing(ft_builder *b)
 
 ft_builder *ft_builder_new(ft_format format)
 {
+    FT_REQUIRE(format < FT_FORMATS);
     ft_builder *b = ft_calloc(1, sizeof *b);
     b->trace = ft_calloc(1, sizeof *b->trace);
     b->trace->arena = ft_arena_new();
@@ -130,6 +131,7 @@ static uint32_t add_variable(ft_builder *b, ft_intern *table, ft_variable **info
     uint32_t before = table->len;
     uint32_t id = intern_name(b, table, name, length);
     if (id < before) return id;
+    assert(id == before); /* ids are places in the columns beside the names */
     *info = ft_vec_grow(*info, cap, table->len, sizeof **info);
     (*info)[id] = (ft_variable){.sort = sort, .initial = FT_NO_VALUE};
     return id;
@@ -150,6 +152,7 @@ uint32_t ft_builder_local(ft_builder *b, const char *name, size_t length, ft_sor
 uint32_t ft_builder_lock(ft_builder *b, const char *name, size_t length, ft_lock_kind kind)
 {
     ft_trace *trace = b->trace;
+    FT_REQUIRE(kind < FT_LOCK_KINDS);
     uint32_t before = trace->locks.len;
     uint32_t id = intern_name(b, &trace->locks, name, length);
     if (id < before) return id;
@@ -184,7 +187,7 @@ uint32_t ft_builder_condition(ft_builder *b, const char *name, size_t length)
 uint32_t ft_builder_barrier(ft_builder *b, const char *name, size_t length, uint32_t count)
 {
     ft_trace *trace = b->trace;
-    assert(count > 0);
+    FT_REQUIRE(count > 0);
     uint32_t before = trace->barriers.len;
     uint32_t id = intern_name(b, &trace->barriers, name, length);
     if (id < before) return id;
@@ -233,6 +236,7 @@ uint32_t ft_builder_block(ft_builder *b, const char *name, size_t length, const 
 void ft_builder_block_cells(ft_builder *b, uint32_t block, const uint32_t *variables,
                             uint32_t count)
 {
+    FT_REQUIRE(block < b->trace->blocks.len && (variables || !count));
     ft_block_cells *cells = &b->trace->block_cells[block];
     FT_VEC(uint32_t) all = {0};
     for (uint32_t i = 0; i < cells->count; i++) ft_vec_push(&all, cells->variables[i]);
@@ -246,6 +250,7 @@ void ft_builder_block_cells(ft_builder *b, uint32_t block, const uint32_t *varia
 void ft_builder_inputs(ft_builder *b, const void *bytes, size_t n)
 {
     ft_trace *trace = b->trace;
+    FT_REQUIRE(bytes || !n);
     if (!n) return;
     trace->inputs = ft_vec_grow(trace->inputs, &b->inputs_cap, trace->n_inputs + n, 1);
     memcpy(trace->inputs + trace->n_inputs, bytes, n);
@@ -276,6 +281,7 @@ static size_t location_slot(const ft_builder *b, const char *text, size_t length
                             const char *function)
 {
     size_t mask = b->location_slot_cap - 1;
+    assert(b->location_slot_cap > b->trace->n_locations); /* so that the search ends */
     size_t i = ft_hash_bytes(text, length, (uintptr_t)function) & mask;
     for (; b->location_slots[i]; i = (i + 1) & mask) {
         const ft_location *known = &b->trace->locations[b->location_slots[i]];
@@ -303,6 +309,7 @@ uint32_t ft_builder_location(ft_builder *b, const char *text, size_t length, con
                              size_t function_length)
 {
     ft_trace *trace = b->trace;
+    FT_REQUIRE(text || !length);
     const char *shared_function = intern_text(b, function, function_length);
     text = clean_text(b, text, &length);
     if ((size_t)trace->n_locations * 4 >= b->location_slot_cap * 3) grow_location_slots(b);
@@ -320,7 +327,7 @@ void ft_builder_source(ft_builder *b, uint32_t loc, const char *path, size_t pat
                        const char *line, size_t line_length)
 {
     ft_trace *trace = b->trace;
-    assert(loc != FT_NO_LOC && loc < trace->n_locations && path);
+    FT_REQUIRE(loc != FT_NO_LOC && loc < trace->n_locations && path);
     ft_location *at = &trace->locations[loc];
     if (at->path) return;
     at->path = intern_text(b, path, path_length);
@@ -369,13 +376,13 @@ void ft_builder_shared_type(ft_builder *b, uint32_t shared, ft_type type)
 
 void ft_builder_shared_initial(ft_builder *b, uint32_t shared, uint32_t value)
 {
-    assert(shared < b->trace->shared.len && value < b->trace->n_values);
+    FT_REQUIRE(shared < b->trace->shared.len && value < b->trace->n_values);
     b->trace->shared_info[shared].initial = value;
 }
 
 void ft_builder_local_initial(ft_builder *b, uint32_t local, uint32_t value)
 {
-    assert(local < b->trace->locals.len && value < b->trace->n_values);
+    FT_REQUIRE(local < b->trace->locals.len && value < b->trace->n_values);
     b->trace->local_info[local].initial = value;
 }
 
@@ -395,7 +402,7 @@ void ft_builder_module(ft_builder *b, const char *name, size_t length, const cha
 void ft_builder_site(ft_builder *b, ft_code_site site)
 {
     ft_trace *trace = b->trace;
-    assert(site.module < trace->n_modules && site.loc < trace->n_locations);
+    FT_REQUIRE(site.module < trace->n_modules && site.loc < trace->n_locations);
     trace->sites =
         ft_vec_grow(trace->sites, &b->site_cap, trace->n_sites + 1u, sizeof *trace->sites);
     trace->sites[trace->n_sites++] = site;
@@ -430,6 +437,7 @@ typedef struct collector {
 static void add_access(collector *c, uint32_t variable, bool write)
 {
     ft_builder *b = c->builder;
+    assert(2 * (size_t)variable + write < b->access_cap);
     uint64_t mark = b->access_serial + write;
     uint64_t *seen = &b->access_seen[2 * (size_t)variable + write];
     if (*seen == mark) return;
@@ -469,6 +477,7 @@ static uint32_t add_action(ft_builder *b, ft_action action)
     ft_trace *trace = b->trace;
     access_list list = {0};
     collect_accesses(b, &action, &list);
+    assert(list.len <= UINT32_MAX);
     action.n_accesses = (uint32_t)list.len;
     action.accesses = arena_copy(trace->arena, list.data, list.len * sizeof *list.data);
     action.assignments = arena_copy(trace->arena, action.assignments,
@@ -490,6 +499,7 @@ static bool same_action(const ft_action *a, const ft_action *b)
 uint32_t ft_builder_intern_action(ft_builder *b, ft_term guard, const ft_assignment *assignments,
                                   uint32_t n_assignments)
 {
+    FT_REQUIRE(assignments || !n_assignments);
     ft_action action = {.guard = guard, .n_assignments = n_assignments, .assignments = assignments};
     uint64_t key = ft_hash_bytes(assignments ? (const void *)assignments : "",
                                  n_assignments * sizeof *assignments, guard);
@@ -509,6 +519,7 @@ uint32_t ft_builder_intern_update(ft_builder *b, uint32_t variable, uint32_t rea
     uint64_t key = ft_hash_bytes(content, sizeof content, 0);
     uint64_t *index = ft_map_slot(&b->updates, key, trace->n_updates, &inserted);
     if (!inserted) {
+        assert(*index < trace->n_updates);
         const ft_update *known = &trace->updates[*index];
         if (known->accesses[0].variable == variable && known->read == read &&
             known->written == written)
@@ -527,7 +538,7 @@ uint32_t ft_builder_intern_update(ft_builder *b, uint32_t variable, uint32_t rea
 uint32_t ft_builder_update(ft_builder *b, uint32_t thread, uint32_t variable, uint32_t loc,
                            uint32_t read, uint32_t written, bool compares)
 {
-    assert(read < b->trace->n_values && written < b->trace->n_values);
+    FT_REQUIRE(read < b->trace->n_values && written < b->trace->n_values);
     uint32_t update = ft_builder_intern_update(b, variable, read, written);
     uint8_t flags = compares ? FT_FLAG_ATOMIC | FT_FLAG_TRY : FT_FLAG_ATOMIC;
     return ft_builder_raw_event(b, FT_EVENT_RMW, thread, variable, loc, update, flags);
@@ -537,7 +548,7 @@ uint32_t ft_builder_action(ft_builder *b, ft_event_kind kind, uint32_t thread, u
                            ft_term guard, const ft_assignment *assignments, uint32_t n_assignments,
                            uint8_t flags)
 {
-    assert(kind == FT_EVENT_ASSIGN || (n_assignments == 0 && guard != FT_NO_TERM));
+    FT_REQUIRE(kind == FT_EVENT_ASSIGN || (n_assignments == 0 && guard != FT_NO_TERM));
     assert(kind == FT_EVENT_ASSIGN || kind == FT_EVENT_ASSUME || kind == FT_EVENT_ASSERT ||
            kind == FT_EVENT_IF);
     uint32_t action = ft_builder_intern_action(b, guard, assignments, n_assignments);
@@ -549,6 +560,7 @@ uint32_t ft_builder_action(ft_builder *b, ft_event_kind kind, uint32_t thread, u
 void ft_builder_add_note(ft_builder *b, const char *code, uint32_t event, uint32_t count,
                          const char *text)
 {
+    FT_REQUIRE(code && text);
     ft_trace *trace = b->trace;
     uint32_t at = 0;
     while (at < trace->n_notes && strcmp(trace->notes[at].code, code) < 0) at++;
@@ -600,6 +612,7 @@ static ft_status finish(ft_builder *b, ft_error *err)
     status = b->canonical ? ft_builder_check_canonical(b, err) : ft_builder_normalise(b, err);
     if (status == FT_OK) status = ft_builder_find_paths(b, err);
     if (status == FT_OK) ft_builder_shrink(b);
+    FT_CHECK(status != FT_OK || ft_trace_is_sound(b->trace));
     return status;
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "trace/builder_internal.h"
 
 _Static_assert(FT_EVENT_READ == 0 && FT_EVENT_WRITE == 1, "writes are counted by their kinds");
@@ -36,6 +37,7 @@ static void make_room(ft_builder *b)
 
 void ft_builder_shrink(ft_builder *b)
 {
+    assert(b->trace->n_events <= b->event_cap);
     size_events(b, b->trace->n_events);
 }
 
@@ -43,6 +45,7 @@ void ft_builder_shrink(ft_builder *b)
 static void set_number(const ft_builder *b, uint32_t **numbers, uint32_t e, uint32_t number)
 {
     if (!*numbers && !number) return;
+    assert(e < b->event_cap);
     if (!*numbers) *numbers = ft_calloc(b->event_cap, sizeof **numbers);
     (*numbers)[e] = number;
 }
@@ -90,6 +93,7 @@ static uint32_t object_count(const ft_trace *trace, ft_event_kind kind)
 /* How many events more there may be. */
 static uint32_t left(ft_builder *b)
 {
+    assert(b->flushed <= b->max_events && b->trace->n_events <= b->max_events - b->flushed);
     uint32_t n = b->max_events - b->flushed - b->trace->n_events;
     if (!n) ft_error_set(&b->failure, FT_LIMIT, "the trace has more than %u events", b->max_events);
     return b->failure.code == FT_OK ? n : 0;
@@ -100,9 +104,10 @@ uint32_t ft_builder_raw_event(ft_builder *b, ft_event_kind kind, uint32_t thread
 {
     ft_trace *trace = b->trace;
     if (!left(b)) return 0;
-    assert(kind < FT_EVENT_KINDS && thread < trace->threads.len && loc < trace->n_locations);
-    assert(object < object_count(trace, kind));
+    FT_REQUIRE(kind < FT_EVENT_KINDS && thread < trace->threads.len && loc < trace->n_locations);
+    FT_REQUIRE(object < object_count(trace, kind));
     if (trace->n_events == b->event_cap) make_room(b);
+    assert(trace->n_events < b->event_cap);
     uint32_t e = trace->n_events++;
     trace->kind[e] = (uint8_t)kind;
     bool action = kind == FT_EVENT_ASSIGN || kind == FT_EVENT_ASSUME;
@@ -213,7 +218,7 @@ ft_status ft_builder_check_blocked(ft_builder *b, ft_error *err)
 
 void ft_builder_flush_to(ft_builder *b, void (*flush)(void *context), void *context, uint32_t block)
 {
-    assert(!b->trace->n_events);
+    FT_REQUIRE(flush && block && !b->trace->n_events);
     b->flush = flush;
     b->flush_context = context;
     size_events(b, block);
@@ -221,7 +226,9 @@ void ft_builder_flush_to(ft_builder *b, void (*flush)(void *context), void *cont
 
 void ft_builder_flush(ft_builder *b)
 {
+    FT_REQUIRE(b->flush);
     if (ft_builder_check_blocked(b, &b->failure) == FT_OK) b->flush(b->flush_context);
+    assert(b->trace->n_events <= b->event_cap);
     b->flushed += b->trace->n_events;
     b->flowing = true;
     b->trace->n_events = 0;

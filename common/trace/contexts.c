@@ -1,3 +1,4 @@
+#include "base/contract.h"
 #include "trace/builder_internal.h"
 
 #include <assert.h>
@@ -17,19 +18,20 @@ uint32_t ft_builder_context(ft_builder *b, uint32_t parent, uint32_t loc)
 {
     const ft_trace *trace = b->trace;
     if (!trace->n_contexts) add_context(b, (ft_context){.depth = 0});
-    assert(parent < trace->n_contexts && loc < trace->n_locations);
+    FT_REQUIRE(parent < trace->n_contexts && loc < trace->n_locations);
     uint32_t depth = trace->contexts[parent].depth + 1;
     if (depth > FT_CONTEXT_MAX_DEPTH) return parent;
     bool inserted;
     uint64_t *known =
         ft_map_slot(&b->contexts, (uint64_t)parent << 32 | loc, trace->n_contexts, &inserted);
+    assert(*known <= trace->n_contexts);
     if (!inserted) return (uint32_t)*known;
     return add_context(b, (ft_context){.parent = parent, .loc = loc, .depth = depth});
 }
 
 void ft_builder_in_context(ft_builder *b, uint32_t context)
 {
-    assert(context == FT_NO_CONTEXT || context < b->trace->n_contexts);
+    FT_REQUIRE(context == FT_NO_CONTEXT || context < b->trace->n_contexts);
     b->context = context;
 }
 
@@ -47,6 +49,7 @@ void ft_builder_command(ft_builder *b, const char *word, size_t length)
 
 void ft_trace_add_note(ft_trace *trace, const char *code, const char *text)
 {
+    FT_REQUIRE(code && text);
     trace->notes = ft_realloc(trace->notes, trace->n_notes + 1u, sizeof *trace->notes);
     trace->notes[trace->n_notes++] =
         (ft_note){.code = ft_arena_strndup(trace->arena, code, strlen(code)),
@@ -57,6 +60,7 @@ void ft_trace_add_note(ft_trace *trace, const char *code, const char *text)
 
 void ft_trace_set_command(ft_trace *trace, const char *const *words, size_t count)
 {
+    FT_REQUIRE(words || !count);
     trace->n_command = 0;
     for (size_t i = 0; i < count; i++)
         if (!ft_builder_text_is_clean(words[i], strlen(words[i]))) return;
@@ -82,19 +86,19 @@ void ft_builder_aside(ft_builder *b, bool aside)
 
 void ft_builder_benign(ft_builder *b, uint32_t shared)
 {
-    assert(shared < b->trace->shared.len);
+    FT_REQUIRE(shared < b->trace->shared.len);
     ft_map_put(&b->benign, shared, 1);
 }
 
 void ft_builder_benign_place(ft_builder *b, uint32_t loc)
 {
-    assert(loc < b->trace->n_locations);
+    FT_REQUIRE(loc < b->trace->n_locations);
     ft_map_put(&b->benign_places, loc, 1);
 }
 
 void ft_builder_benign_call(ft_builder *b, uint32_t context)
 {
-    assert(context < b->trace->n_contexts);
+    FT_REQUIRE(context < b->trace->n_contexts);
     ft_map_put(&b->benign_calls, context, 1);
 }
 
@@ -123,6 +127,7 @@ uint8_t ft_builder_aside_flag(const ft_builder *b, ft_event_kind kind, uint32_t 
     if (!ft_event_kind_may_stand_aside(kind) || ft_builder_has_no_flags(b)) return 0;
     if (ft_event_kind_object(kind) == FT_OBJECT_VARIABLE)
         return ft_builder_access_flags(b, object, loc, b->context);
+    assert(object < b->trace->n_actions);
     const ft_action *action = &b->trace->actions[object];
     for (uint32_t i = 0; i < action->n_accesses; i++) {
         flags = ft_builder_access_flags(b, action->accesses[i].variable, loc, b->context);

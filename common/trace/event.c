@@ -1,4 +1,5 @@
 #include "trace/event.h"
+#include "base/contract.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -15,11 +16,13 @@ static const struct {
 
 const char *ft_event_kind_name(ft_event_kind kind)
 {
+    FT_REQUIRE(kind < FT_EVENT_KINDS);
     return KINDS[kind].name;
 }
 
 const char *ft_event_kind_doc(ft_event_kind kind)
 {
+    FT_REQUIRE(kind < FT_EVENT_KINDS);
     return KINDS[kind].doc;
 }
 
@@ -35,6 +38,7 @@ bool ft_event_kind_waits(ft_event_kind kind)
         [FT_EVENT_WAIT] = true,      [FT_EVENT_JOIN] = true,
         [FT_EVENT_COND_WAKE] = true, [FT_EVENT_BARRIER_LEAVE] = true,
         [FT_EVENT_ONCE_PASS] = true};
+    assert(kind < FT_EVENT_KINDS);
     return WAITS[kind];
 }
 

@@ -1,4 +1,5 @@
 #include "trace/follow.h"
+#include "base/contract.h"
 
 #include <stdlib.h>
 
@@ -48,6 +49,7 @@ struct ft_follower {
 
 ft_follower *ft_follower_new(ft_builder *builder)
 {
+    FT_REQUIRE(builder && !builder->flowing);
     ft_follower *f = ft_calloc(1, sizeof *f);
     f->builder = builder;
     f->trace = builder->trace;
@@ -82,12 +84,14 @@ static void mark(ft_follower *f, thread_state *t, uint32_t e)
 {
     if (f->trace->flags[e] & FT_FLAG_CONDITION) return;
     f->trace->flags[e] |= FT_FLAG_CONDITION;
+    assert(t->wait != NO_WAIT);
     if (t->marked++ == 0) t->first = f->builder->flushed + e;
 }
 
 static void complete(ft_follower *f, thread_state *t)
 {
     if (t->marked && !f->waits.count) f->waits.first = t->first;
+    assert(t->wait == WOKEN || t->wait == ACQUIRED);
     f->waits.count += t->marked;
     t->wait = NO_WAIT;
     t->marked = 0;
@@ -133,12 +137,14 @@ static holding *holding_of(ft_follower *f, uint32_t thread, uint32_t lock)
     uint64_t key = (uint64_t)thread << 32 | lock;
     uint64_t *index = ft_map_slot(&f->index, key, f->holdings.len, &inserted);
     if (inserted) ft_vec_push(&f->holdings, (holding){.thread = thread, .lock = lock});
+    assert(*index < f->holdings.len && f->holdings.data[*index].lock == lock);
     return &f->holdings.data[*index];
 }
 
 static void unlist(ft_follower *f, holding *h)
 {
     if (!h->listed) return;
+    assert(h->previous <= f->holdings.len && h->next <= f->holdings.len);
     if (h->previous)
         f->holdings.data[h->previous - 1].next = h->next;
     else
@@ -151,6 +157,7 @@ static void enlist(ft_follower *f, holding *h)
 {
     uint32_t index = (uint32_t)(h - f->holdings.data) + 1;
     if (h->listed) return;
+    assert(index <= f->holdings.len && h->lock < f->n_locks);
     h->previous = 0;
     h->next = f->holders[h->lock];
     if (h->next) f->holdings.data[h->next - 1].previous = index;
@@ -249,6 +256,7 @@ bool ft_follower_take(ft_follower *f)
     const ft_trace *trace = f->trace;
     bool waits = f->builder->counts[FT_EVENT_COND_WAIT] && !f->canonical;
     make_room(f);
+    assert(f->n_threads >= trace->threads.len && f->n_locks >= trace->locks.len);
     for (uint32_t e = 0; e < trace->n_events; e++) {
         thread_state *t = &f->threads[trace->thread[e]];
         if (t->joined) return false;
@@ -288,6 +296,7 @@ static void note_unclosed(ft_follower *f)
 
 ft_status ft_follower_end(ft_follower *f, bool *whole, ft_error *err)
 {
+    FT_REQUIRE(f && whole);
     *whole = f->canonical != f->builder->canonical; /* cut short */
     for (uint32_t t = 0; t < f->n_threads; t++) *whole |= f->threads[t].marked > 0;
     if (*whole) return FT_OK;

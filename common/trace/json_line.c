@@ -1,4 +1,5 @@
 #include "trace/json_line.h"
+#include "base/contract.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -77,6 +78,7 @@ bool ft_line_is_comment(const char *text, size_t length)
 
 ft_status ft_line_check(const char *text, size_t length, uint64_t number, ft_error *err)
 {
+    FT_REQUIRE(text || !length);
     for (size_t at = 0; at < length;) {
         unsigned char byte = (unsigned char)text[at];
         if ((byte < 0x20 && byte != '\t') || byte == 0x7f)
@@ -220,6 +222,7 @@ static ft_json_type word_type(const ft_json_line *json, size_t at, size_t end)
 
 static ft_status check_word(const ft_json_line *json, size_t *at, ft_error *err)
 {
+    assert(*at < json->length);
     size_t end = word_end(json, *at);
     if (end == *at) {
         unsigned char byte = (unsigned char)json->text[*at];
@@ -255,6 +258,7 @@ static ft_status check_key(const ft_json_line *json, size_t *at, ft_error *err)
 static ft_status check_container(const ft_json_line *json, size_t *at, unsigned depth,
                                  ft_error *err)
 {
+    assert(*at < json->length && depth <= FT_READER_MAX_DEPTH);
     bool object = json->text[*at] == '{';
     char close = object ? '}' : ']';
     if (depth == FT_READER_MAX_DEPTH)
@@ -295,6 +299,7 @@ static ft_status check_value(const ft_json_line *json, size_t *at, unsigned dept
 
 static size_t utf8_put(char *to, uint32_t code)
 {
+    assert(code <= 0x10ffff && (code < 0xd800 || code > 0xdfff));
     if (code < 0x80) return to[0] = (char)code, 1;
     if (code < 0x800) {
         to[0] = (char)(0xc0 | code >> 6);

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "trace/branch.h"
 #include "trace/merge_align.h"
 
@@ -43,6 +44,7 @@ struct ft_alignment {
 
 static unsigned char *cell(const ft_alignment *a, size_t state, size_t i, size_t j)
 {
+    assert(state < a->n_states && i < a->rows && j < a->columns);
     return &a->decided[(state * a->rows + i) * a->columns + j];
 }
 
@@ -83,6 +85,7 @@ static void decide_together(ft_alignment *a, scores *s, size_t i, size_t j)
     bool parts = match == FT_ALIGN_PART || match == FT_ALIGN_ENTER;
     if (parts && a->first->held[i] == a->second->held[j]) {
         size_t at = find_state(a, a->first->held[i]) * a->columns + j + 1;
+        assert(at < a->columns * a->n_states); /* runs part where the state was found */
         best = match == FT_ALIGN_PART ? s->next_apart[at] : s->next_inside[at];
         decision = match == FT_ALIGN_PART ? PART : ENTER;
     }
@@ -158,6 +161,7 @@ static void decide_all(ft_alignment *a)
 ft_status ft_alignment_new(const ft_align_side *first, const ft_align_side *second,
                            const ft_align_rules *rules, ft_alignment **alignment, ft_error *err)
 {
+    FT_REQUIRE(first && second && rules);
     ft_alignment *a = ft_calloc(1, sizeof *a);
     *a = (ft_alignment){.first = first,
                         .second = second,
@@ -193,12 +197,14 @@ bool ft_alignment_possible(const ft_alignment *a)
 ft_align_match ft_alignment_step(const ft_alignment *a, size_t i, size_t j, size_t *meet_first,
                                  size_t *meet_second)
 {
+    FT_REQUIRE(ft_alignment_possible(a) && i < a->rows && j < a->columns);
     unsigned together = *cell(a, 0, i, j) & TOGETHER;
     *meet_first = i + 1;
     *meet_second = j + 1;
     if (together == SHARE) return FT_ALIGN_SAME;
     if (together == STOP) return FT_ALIGN_DIFFER;
     size_t state = find_state(a, a->first->held[i]);
+    assert(state < a->n_states && a->first->held[i] == a->second->held[j]);
     for (;;) {
         unsigned char decision = *cell(a, state, *meet_first, *meet_second);
         bool first = together == PART && (decision & APART) == FIRST;

@@ -2,6 +2,7 @@
  * what it waits for, then condition waits are marked (normalise_waits.c), and sections and their
  * implied releases are worked out on that order. The steps only look at the arrays unless something
  * has to change, and all are linear. */
+#include "base/contract.h"
 #include "trace/builder_internal.h"
 #include "trace/sections.h"
 
@@ -139,6 +140,7 @@ static void wake(mover *m, uint32_t list)
 static void emit(mover *m, uint32_t e)
 {
     const ft_trace *trace = m->trace;
+    assert(m->emitted < m->n && m->left[trace->thread[e]]);
     m->order[m->emitted++] = e;
     if (--m->left[trace->thread[e]] == 0) wake(m, trace->thread[e]);
     if (trace->kind[e] != FT_EVENT_EDGE_OUT || m->edge_done[trace->object[e]]) return;
@@ -157,6 +159,7 @@ static void drain(mover *m, uint32_t t)
             m->waiters[list] = t + 1;
             return;
         }
+        assert(m->trace->thread[e] == t && (m->next[e] == FT_NO_EVENT || m->next[e] > e));
         m->queue[t] = m->next[e];
         emit(m, e);
     }
@@ -164,6 +167,7 @@ static void drain(mover *m, uint32_t t)
 
 static void hold_back(mover *m, uint32_t e)
 {
+    assert(m->anchor[e] > e); /* it waits for a later event */
     uint32_t t = m->trace->thread[e];
     bool first = m->queue[t] == FT_NO_EVENT;
     *(first ? &m->queue[t] : &m->next[m->end[t]]) = e;
@@ -209,9 +213,27 @@ static void remap_notes(ft_trace *trace, const uint32_t *place)
             trace->notes[i].event = place[trace->notes[i].event];
 }
 
+/* Every event once, and those of a thread in their order. */
+static bool is_reordering(const mover *m)
+{
+    uint32_t *latest = filled(m->trace->threads.len, 0); /* per thread: its latest event, plus 1 */
+    uint8_t *seen = ft_calloc((size_t)m->n / 8 + 1, 1);
+    bool sound = m->emitted == m->n;
+    for (uint32_t i = 0; sound && i < m->n; i++) {
+        uint32_t e = m->order[i], *last = &latest[m->trace->thread[e]];
+        sound = e < m->n && !(seen[e / 8] >> e % 8 & 1) && *last <= e;
+        seen[e / 8] |= (uint8_t)(1u << e % 8);
+        *last = e + 1;
+    }
+    free(latest);
+    free(seen);
+    return sound;
+}
+
 static void apply_order(mover *m, ft_trace *trace)
 {
     uint32_t n = m->n;
+    FT_CHECK(is_reordering(m));
     trace->kind = permuted(trace->kind, sizeof *trace->kind, m->order, n);
     trace->flags = permuted(trace->flags, sizeof *trace->flags, m->order, n);
     trace->thread = permuted(trace->thread, sizeof *trace->thread, m->order, n);
@@ -343,6 +365,7 @@ static void mark_closed_later(sections *s)
 static void unlist(sections *s, holding *h)
 {
     if (!h->listed) return;
+    assert(h->previous <= s->holdings.len && h->next <= s->holdings.len);
     if (h->previous)
         s->holdings.data[h->previous - 1].next = h->next;
     else
@@ -379,6 +402,7 @@ static void imply_releases(sections *s, uint32_t t, uint32_t lock, bool shared)
                                            .depth = h->hold.depth,
                                            .serial = (uint32_t)s->implied.len});
         unlist(s, h);
+        assert(h->hold.depth); /* it is listed because it is held */
         h->hold.depth = 0;
     }
 }
@@ -476,6 +500,7 @@ static void copy_event(ft_trace *trace, uint32_t to, uint32_t from)
 /* Puts the releases of one section so that the last of them is at `to`. */
 static uint32_t put_releases(ft_trace *trace, uint32_t to, const implied *one)
 {
+    assert(one->depth && to + 1 >= one->depth);
     for (uint32_t i = 0; i < one->depth; i++, to--) {
         trace->kind[to] = FT_EVENT_RELEASE;
         trace->flags[to] = (uint8_t)(FT_FLAG_SYNTHETIC | (i ? FT_FLAG_NESTED : 0));
@@ -492,11 +517,13 @@ static uint32_t put_releases(ft_trace *trace, uint32_t to, const implied *one)
 /* Moves events up from the end and fills the gaps. */
 static void insert_releases(sections *s, uint32_t added)
 {
+    FT_REQUIRE(added && s->implied.len);
     ft_trace *trace = s->trace;
     uint32_t old = trace->n_events, to = old + added - 1;
     uint32_t *place = ft_alloc(old * sizeof *place);
     size_t left = s->implied.len;
     grow_arrays(trace, (size_t)old + added);
+    s->builder->event_cap = (size_t)old + added;
     trace->n_events = old + added;
     for (uint32_t e = old;; e--) {
         for (; left && s->implied.data[left - 1].before == e; left--)
@@ -505,7 +532,7 @@ static void insert_releases(sections *s, uint32_t added)
         copy_event(trace, to, e - 1);
         place[e - 1] = to--;
     }
-    assert(left == 0);
+    assert(left == 0 && to == UINT32_MAX); /* each gap was filled */
     remap_notes(trace, place);
     free(place);
 }
@@ -516,6 +543,7 @@ static void note_implied(sections *s)
     uint32_t first = 0;
     while (trace->kind[first] != FT_EVENT_RELEASE || !(trace->flags[first] & FT_FLAG_SYNTHETIC))
         first++;
+    assert(first < trace->n_events);
     ft_builder_note(s->builder, "implied-release", first,
                     "%s never releases %s, which another thread takes later; a release is implied "
                     "after its latest event before that",
@@ -568,6 +596,13 @@ static bool has_locks(const ft_builder *b)
            b->counts[FT_EVENT_RELEASE];
 }
 
+/* Normalising again would change nothing. */
+static bool is_canonical(ft_builder *b)
+{
+    ft_error err = FT_ERROR_INIT;
+    return ft_builder_check_canonical(b, &err) == FT_OK;
+}
+
 ft_status ft_builder_normalise(ft_builder *b, ft_error *err)
 {
     move_early_events(b);
@@ -578,6 +613,7 @@ ft_status ft_builder_normalise(ft_builder *b, ft_error *err)
     note_unclosed(&s);
     ft_status status = add_implied(&s, err);
     close_sections(&s);
+    FT_CHECK(status != FT_OK || is_canonical(b));
     return status;
 }
 

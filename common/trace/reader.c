@@ -1,4 +1,5 @@
 #include "trace/reader.h"
+#include "base/contract.h"
 
 #include "base/decompress.h"
 #include "trace/builder_internal.h"
@@ -57,6 +58,7 @@ void ft_reader_keep_inputs(ft_reader *reader)
 void ft_reader_flush_to(ft_reader *reader, void (*flush)(void *context), void *context,
                         uint32_t block)
 {
+    FT_REQUIRE(flush && block && !reader->format && !reader->head.len);
     reader->flush = flush;
     reader->flush_context = context;
     reader->block = block;
@@ -64,6 +66,7 @@ void ft_reader_flush_to(ft_reader *reader, void (*flush)(void *context), void *c
 
 ft_builder *ft_reader_builder(const ft_reader *reader)
 {
+    FT_REQUIRE(reader);
     return reader->builder;
 }
 
@@ -84,6 +87,7 @@ static ft_status report(ft_reader *reader, ft_error *err)
 
 static ft_status give_line(ft_reader *reader, const char *text, size_t length)
 {
+    assert(!reader->format->raw);
     uint64_t number = ++reader->lines;
     if (length && text[length - 1] == '\r') length--;
     if (length > FT_READER_MAX_LINE)
@@ -97,6 +101,7 @@ static ft_status give_line(ft_reader *reader, const char *text, size_t length)
 static ft_status keep_line(ft_reader *reader, const char *text, size_t length)
 {
     /* One byte more than a line may have, for a carriage return before its end. */
+    assert(reader->line.len <= FT_READER_MAX_LINE + 1);
     size_t room = FT_READER_MAX_LINE + 1 - reader->line.len;
     if (length > room)
         return ft_error_at(&reader->failure, FT_LIMIT, reader->lines + 1, FT_READER_MAX_LINE + 1,
@@ -217,6 +222,7 @@ static ft_status refuse(ft_reader *reader, const char *head, size_t content, siz
 /* Opens the format that the head shows and hands it all input so far. */
 static ft_status start(ft_reader *reader)
 {
+    assert(!reader->format && !reader->state && !reader->builder);
     const char *head = ft_strbuf_text(&reader->head);
     size_t length = reader->head.len, skip = byte_order_mark(head, length);
     head += skip;
@@ -255,6 +261,7 @@ ft_status ft_reader_feed(ft_reader *reader, const void *data, size_t length, ft_
     const char *text = data;
     while (!reader->format && length) {
         size_t missing = missing_head(reader), take = length < missing ? length : missing;
+        assert(missing); /* else the format would have been chosen */
         ft_strbuf_add(&reader->head, text, take);
         text += take;
         length -= take;

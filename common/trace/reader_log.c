@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "trace/builder_internal.h"
 #include "trace/json_line.h"
 #include "trace/reader.h"
@@ -267,6 +268,7 @@ static void note_early(journal *s, const early *e)
 
 static void put_early(journal *s, record r)
 {
+    assert(r.early && r.object < s->earlies.len);
     const early *e = &s->earlies.data[r.object];
     r.object = e->edge;
     if (e->edge == FT_NO_ID)
@@ -339,6 +341,7 @@ static holding *find_holding(worker *w, uint32_t lock)
 
 static void drop_holding(worker *w, holding *h)
 {
+    assert(h >= w->held.data && h < w->held.data + w->held.len);
     size_t behind = w->held.len - 1 - (size_t)(h - w->held.data);
     memmove(h, h + 1, behind * sizeof *h);
     w->held.len--;
@@ -487,6 +490,7 @@ static void settle_earlies(journal *s)
 static void do_wait_notify(journal *s, const line *l)
 {
     worker *w = &s->workers.data[l->thread];
+    assert(!w->waiting && !w->early); /* settled before its next event */
     w->waiting = true;
     w->object = find_object(s, l);
     w->since = l->number;
@@ -546,6 +550,7 @@ static void leave_waiters(journal *s, uint32_t thread)
 {
     size_t i = 0;
     while (s->waiters.data[i] != thread) i++;
+    assert(i < s->waiters.len);
     memmove(&s->waiters.data[i], &s->waiters.data[i + 1],
             (s->waiters.len - 1 - i) * sizeof *s->waiters.data);
     s->waiters.len--;
@@ -609,6 +614,7 @@ static ft_status log_line(void *state, const char *text, size_t length, uint64_t
                           ft_error *err)
 {
     journal *s = state;
+    FT_REQUIRE(number);
     if (length && text[length - 1] == '\r') length--;
     if (ft_json_blank(text, length) || ft_line_is_comment(text, length)) return FT_OK;
     line l = {.text = text, .number = number};

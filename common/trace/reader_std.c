@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "trace/builder_internal.h"
 #include "trace/json_line.h"
 #include "trace/reader.h"
@@ -119,6 +120,7 @@ static uint32_t location(std *s, const line *l, size_t field_end)
 {
     if (field_end == l->length) return FT_NO_LOC;
     size_t end = find_byte(l, field_end + 1, '|');
+    assert(l->text[field_end] == '|' && field_end < end);
     slice text = trimmed(l, (slice){field_end + 1, end});
     if (text.begin == text.end) return FT_NO_LOC;
     return ft_builder_location(s->builder, l->text + text.begin, text.end - text.begin, NULL, 0);
@@ -179,6 +181,7 @@ static ft_status std_line(void *state, const char *text, size_t length, uint64_t
                           ft_error *err)
 {
     std *s = state;
+    FT_REQUIRE(number);
     if (length && text[length - 1] == '\r') length--;
     if (ft_json_blank(text, length) || ft_line_is_comment(text, length)) return FT_OK;
     ft_status status = ft_line_check(text, length, number, err);

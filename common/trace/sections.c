@@ -1,4 +1,5 @@
 #include "trace/sections.h"
+#include "base/contract.h"
 
 bool ft_lock_event_is(const ft_trace *trace, uint32_t e)
 {
@@ -9,6 +10,7 @@ bool ft_lock_event_is(const ft_trace *trace, uint32_t e)
 
 ft_lock_event ft_lock_event_of(const ft_trace *trace, uint32_t e)
 {
+    FT_REQUIRE(ft_lock_event_is(trace, e) && trace->object[e] < trace->locks.len);
     ft_lock_kind lock = (ft_lock_kind)trace->lock_kind[trace->object[e]];
     bool shared = trace->kind[e] == FT_EVENT_ACQUIRE_SHARED;
     bool release = trace->kind[e] == FT_EVENT_RELEASE;
@@ -23,6 +25,7 @@ ft_lock_event ft_lock_event_of(const ft_trace *trace, uint32_t e)
 
 uint8_t ft_hold_acquire(ft_hold *h, uint32_t e, ft_lock_event event)
 {
+    FT_REQUIRE(event.acquire);
     bool held = h->depth > 0, nested = held && event.nests && h->shared == event.shared;
     if (held && event.lock == FT_LOCK_ERROR_CHECKING && !event.tries) return FT_FLAG_STRANGER;
     if (!held) h->opened = e;
@@ -30,6 +33,7 @@ uint8_t ft_hold_acquire(ft_hold *h, uint32_t e, ft_lock_event event)
         h->depth++;
     else
         h->depth = event.waits && h->saved ? h->saved : 1;
+    assert(h->depth);
     h->shared = event.shared;
     h->saved = 0;
     return nested ? FT_FLAG_NESTED : 0;
@@ -37,6 +41,7 @@ uint8_t ft_hold_acquire(ft_hold *h, uint32_t e, ft_lock_event event)
 
 uint8_t ft_hold_release(ft_hold *h, ft_lock_event event)
 {
+    FT_REQUIRE(!event.acquire);
     if (h->depth == 0) return FT_FLAG_STRANGER;
     if (event.waits) {
         h->saved = h->depth;
@@ -64,6 +69,7 @@ void ft_sections_note_stranger(ft_builder *b, uint32_t e, uint32_t thread, uint3
 void ft_sections_note_unclosed(ft_builder *b, uint32_t e, uint32_t thread, uint32_t lock,
                                uint32_t count)
 {
+    FT_REQUIRE(count);
     ft_builder_note(b, "unclosed-section", e,
                     "%s never releases %s; it holds it to the end of the trace",
                     ft_trace_thread_name(b->trace, thread), b->trace->locks.names[lock]);

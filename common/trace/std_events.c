@@ -106,6 +106,7 @@ static void note(ft_std *s, int code, uint32_t event, const char *name)
 
 static void follow_lock(ft_std *s, const record *r)
 {
+    assert(r->object < s->builder->trace->locks.len);
     while (s->holders.len <= r->object) ft_vec_push(&s->holders, (holder){0});
     holder *h = &s->holders.data[r->object];
     bool own = h->depth && h->thread == r->thread;
@@ -117,6 +118,7 @@ static void follow_lock(ft_std *s, const record *r)
 
 static void follow_request(ft_std *s, const record *r)
 {
+    assert(r->thread < s->actors.len);
     actor *a = &s->actors.data[r->thread];
     bool answers = r->kind == FT_EVENT_ACQUIRE && r->object == a->requested;
     if (a->requested != FT_NO_ID && !answers)
@@ -161,6 +163,7 @@ static void go_live(ft_std *s);
 
 static void add(ft_std *s, record r)
 {
+    assert(s->live || s->records.len == s->n_records);
     uint32_t i = s->n_records++;
     actor *a = &s->actors.data[r.thread];
     a->last = i;
@@ -423,6 +426,7 @@ static void give_all(ft_std *s)
 
 static void go_live(ft_std *s)
 {
+    assert(!s->live);
     s->live = true;
     for (uint32_t i = 0; i < s->records.len; i++) {
         const record *r = &s->records.data[i];

@@ -1,4 +1,5 @@
 #include "trace/trace.h"
+#include "base/contract.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -17,11 +18,13 @@ static const char *const LOCK_KINDS[FT_LOCK_KINDS] = {
 
 const char *ft_format_name(ft_format format)
 {
+    FT_REQUIRE(format < FT_FORMATS);
     return FORMATS[format];
 }
 
 const char *ft_lock_kind_name(ft_lock_kind kind)
 {
+    FT_REQUIRE(kind < FT_LOCK_KINDS);
     return LOCK_KINDS[kind];
 }
 
@@ -85,6 +88,7 @@ bool ft_trace_is_symbolic_event(const ft_trace *trace, uint32_t e)
 
 bool ft_trace_is_blocked(const ft_trace *trace, uint32_t e)
 {
+    FT_REQUIRE(e < trace->n_events);
     return (trace->flags[e] & FT_FLAG_BLOCKED) && ft_event_kind_waits(trace->kind[e]);
 }
 
@@ -105,6 +109,7 @@ uint32_t ft_trace_path(const ft_trace *trace, uint32_t e)
 
 uint32_t ft_trace_arm(const ft_trace *trace, uint32_t e, bool taken)
 {
+    FT_REQUIRE(e < trace->n_events && trace->kind[e] == FT_EVENT_IF);
     uint32_t low = 0, high = trace->n_paths / 2; /* the if is among those in [low, high) */
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
@@ -131,6 +136,7 @@ const ft_access *ft_trace_accesses(const ft_trace *trace, uint32_t e, ft_access 
         return action->accesses;
     }
     if (trace->kind[e] == FT_EVENT_RMW) {
+        assert(trace->data[e] < trace->n_updates);
         *count = 2;
         return trace->updates[trace->data[e]].accesses;
     }
@@ -200,6 +206,7 @@ const char *ft_trace_object_name(const ft_trace *trace, uint32_t e)
 {
     assert(e < trace->n_events);
     const ft_intern *table = object_table(trace, ft_event_kind_object(trace->kind[e]));
+    assert(!table || trace->object[e] < table->len);
     return table ? table->names[trace->object[e]] : NULL;
 }
 
@@ -224,6 +231,7 @@ static const char *symbol_name(void *context, ft_symbol symbol)
 {
     const ft_trace *trace = context;
     uint32_t id = FT_SYM_INDEX(symbol);
+    assert(id < (FT_SYM_IS_LOCAL(symbol) ? trace->locals.len : trace->shared.len));
     return FT_SYM_IS_LOCAL(symbol) ? trace->locals.names[id] : trace->shared.names[id];
 }
 

@@ -208,6 +208,10 @@ typedef struct ft_trace {
 
 void ft_trace_free(ft_trace *trace); /* accepts NULL */
 
+/* Whether what the fields promise holds of a finished trace: ids below their counts, parents before
+ * children, cells and notes sorted, lock flags on lock events. Linear. */
+bool ft_trace_is_sound(const ft_trace *trace);
+
 /* Accesses of event e; `scratch` backs the answer for read and write events. */
 const ft_access *ft_trace_accesses(const ft_trace *trace, uint32_t e, ft_access *scratch,
                                    uint32_t *count);
