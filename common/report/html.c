@@ -1,4 +1,4 @@
-/* One page that stands alone: styles are in it, scripts and requests there are none. */
+/* One page without other files: styles are inline, and it has no scripts and makes no requests. */
 #include <string.h>
 
 #include "report/internal.h"
@@ -81,17 +81,18 @@ static void access_row(const ft_report_access *access, ft_strbuf *out)
 
 static void accesses(const ft_finding *finding, ft_strbuf *out)
 {
-    ft_strbuf_puts(out, "<div class=\"scroll\"><table><caption class=\"dim\">What clashes"
-                        "</caption><thead><tr>"
-                        "<th scope=\"col\">thread</th><th scope=\"col\">access</th>"
-                        "<th scope=\"col\">where</th><th scope=\"col\">what</th>"
-                        "<th scope=\"col\">locks</th><th scope=\"col\">thread</th></tr></thead>\n"
-                        "<tbody>\n");
+    ft_strbuf_puts(out,
+                   "<div class=\"scroll\"><table><caption class=\"dim\">Accesses of the finding"
+                   "</caption><thead><tr>"
+                   "<th scope=\"col\">thread</th><th scope=\"col\">access</th>"
+                   "<th scope=\"col\">where</th><th scope=\"col\">what</th>"
+                   "<th scope=\"col\">locks</th><th scope=\"col\">thread</th></tr></thead>\n"
+                   "<tbody>\n");
     for (size_t i = 0; i < finding->accesses.len; i++) access_row(&finding->accesses.data[i], out);
     ft_strbuf_puts(out, "</tbody></table></div>\n");
 }
 
-/* Who else waits when the schedule has ended. */
+/* The other threads that wait when the schedule has ended. */
 static void others(const ft_finding *finding, ft_strbuf *out)
 {
     size_t index;

@@ -121,7 +121,7 @@ static ft_status take_key(line *in, ft_ignore *ignore, const char *word, size_t 
                  "unknown key: there are at, function, thread, object, fingerprint and until");
 }
 
-/* What comes after "ignore". */
+/* The rest of the line behind "ignore". */
 static ft_status take_rule(line *in, ft_ignore *ignore, bool needs_until)
 {
     bool until = false;
@@ -251,7 +251,7 @@ void ft_ledger_expired(const ft_ledger *ledger, ft_report *report)
 
 /* ---- annotations ----------------------------------------------------------------------------- */
 
-/* A comment's end is no part of a reason. */
+/* The end of a comment does not belong to a reason. */
 static size_t comment_length(const char *text)
 {
     const char *end = strstr(text, "*/");

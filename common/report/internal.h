@@ -1,4 +1,4 @@
-/* What the files of common/report share. */
+/* Shared by the files of common/report. */
 #ifndef FT_REPORT_INTERNAL_H
 #define FT_REPORT_INTERNAL_H
 
@@ -26,14 +26,15 @@ ft_renderer ft_render_text, ft_render_json, ft_render_sarif, ft_render_junit, ft
 /* The interleaving of a finding: a column for each thread where that fits, else indented. */
 void ft_text_schedule(const ft_view *view, const ft_finding *finding, ft_strbuf *out);
 
-/* What decided each candidate of REPORT, the cycles that refute, what each pass leaves. */
+/* The pass that decided each candidate of REPORT, the cycles that refute, the counts that each pass
+ * leaves. */
 void ft_text_explanations(const json_t *report, ft_strbuf *out);
 
 /* Steps that a view of at most `most` keeps: the claim's, departing reads and what they read,
  * accesses to the object, locks, switches, then the last ones. keep: one for each step. */
 void ft_report_essential(const ft_finding *finding, size_t most, bool *keep);
 
-/* How many of the part's findings stand so. */
+/* How many of the part's findings have that standing. */
 size_t ft_report_standing(const ft_report *report, const ft_report_part *part,
                           ft_standing standing);
 

@@ -56,7 +56,7 @@ static void finding_case(const ft_view *view, const ft_finding *finding, tally *
         ft_strbuf_puts(out, "/>\n");
 }
 
-/* What is undecided is an error: it is neither a failure nor a success. */
+/* Undecided candidates are an error: neither a failure nor a success. */
 static void check_case(const char *check, const json_t *numbers, tally *counts, ft_strbuf *out)
 {
     size_t open = ft_json_count(numbers, "unknown") + ft_json_count(numbers, "error") +

@@ -125,7 +125,10 @@ static ft_status baseline_json(ft_ledger *ledger, const char *text, size_t lengt
     bool is_report = json_object_get(json, "findings") || json_object_get(json, "reports");
     if (is_report) ft_ledger_add_report(ledger, json, name);
     json_decref(json);
-    return is_report ? FT_OK : ft_error_set(err, FT_INPUT, "is no report: it has no findings");
+    return is_report
+               ? FT_OK
+               : ft_error_set(err, FT_INPUT,
+                              "is not a report: it has no member \"findings\" or \"reports\"");
 }
 
 ft_status ft_ledger_add_baseline(ft_ledger *ledger, const char *text, size_t length,
@@ -178,7 +181,7 @@ void ft_ledger_write_baseline(const ft_report *report, ft_strbuf *out)
 
 /* ---- source lines ---------------------------------------------------------------------------- */
 
-/* The source under the root goes before what the trace has of it. */
+/* The source under the root takes precedence over the lines of the trace. */
 static void read_line(const ft_ledger *ledger, const ft_finding *finding, ft_report_access *access)
 {
     if (!ledger->source || !access->place.file) return;
@@ -237,7 +240,7 @@ static char *joined(const char *before, const char *one, const char *two)
     return ft_strbuf_take(&out);
 }
 
-/* What people have said on the server, and since when it has seen the finding. */
+/* The review on the server, and the first job there that had the finding. */
 static void take_review(const ft_ledger *ledger, const ft_report *report, ft_finding *finding)
 {
     const json_t *review = json_object_get(finding->record, "review");

@@ -1,5 +1,5 @@
-/* What is known of findings already: baselines, suppressions, annotations in the source, reviews.
- * It decides which findings count for the exit code.
+/* The ledger knows which findings are not new: by baselines, suppressions, annotations in the
+ * source, reviews. It decides which findings count for the exit code.
  *
  * Baseline: a report in JSON, or lines "FINGERPRINT [SOURCE-FINGERPRINT] [text]"; blank lines and
  * what follows a '#' are ignored.
@@ -31,11 +31,11 @@ void ft_ledger_add_report(ft_ledger *ledger, const json_t *report, const char *n
 /* Adds the suppressions of a file called `name`. FT_INPUT with line and column. */
 ft_status ft_ledger_add_suppressions(ft_ledger *ledger, const char *text, size_t length,
                                      const char *name, ft_error *err) FT_MUST_CHECK;
-/* Reads source lines under this folder: for annotations, source fingerprints and the views. What is
- * not there has the lines that its trace has. */
+/* Reads source lines under this folder: for annotations, source fingerprints and the views. A
+ * file that is not there has the lines of the trace. */
 void ft_ledger_set_source(ft_ledger *ledger, const char *root);
-/* Files under this folder (absolute) are told with their path from there (ft_report_set_root), and
- * annotations are read in them, beside lines that are still those that the trace has. */
+/* Files under this folder (absolute) are named by their path from there (ft_report_set_root).
+ * Annotations are read in them, next to lines that are still the lines of the trace. */
 void ft_ledger_set_root(ft_ledger *ledger, const char *root);
 /* Findings that the server has seen in an earlier job of the project are known. */
 void ft_ledger_only_new(ft_ledger *ledger);
@@ -45,10 +45,11 @@ void ft_ledger_count_apart(ft_ledger *ledger);
 void ft_ledger_fail_on(ft_ledger *ledger, const bool *checks);
 
 /* Sets standing, why and fails of each finding, the lines of accesses, the source fingerprints, and
- * what JSON has of them; adds notes of what has expired. */
+ * the members of their JSON; adds notes for suppressions that have expired. */
 void ft_ledger_apply(const ft_ledger *ledger, ft_report *report);
 
-/* A line of a baseline for each finding that is not suppressed, with a head that says what it is.
+/* A line of a baseline for each finding that is not suppressed, below a line that explains the
+ * file.
  */
 void ft_ledger_write_baseline(const ft_report *report, ft_strbuf *out);
 

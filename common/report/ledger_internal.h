@@ -1,4 +1,4 @@
-/* What ledger.c and ignore.c share. */
+/* Shared by ledger.c and ignore.c. */
 #ifndef FT_REPORT_LEDGER_INTERNAL_H
 #define FT_REPORT_LEDGER_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/* What the traces of several runs have in common: each finding once. */
+/* The findings of several runs: each of them once. */
 #include <stdlib.h>
 #include <string.h>
 

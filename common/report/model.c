@@ -91,8 +91,8 @@ static const json_t *fork_of(const json_t *witness, const char *thread)
     return NULL;
 }
 
-/* The function that a place is in, and the calls around it: enough to tell helpers that start
- * threads from who called them. */
+/* The function that a place is in, and the calls around it: enough to see past a helper
+ * that starts threads. */
 static void add_callers(const json_t *at, ft_strbuf *out)
 {
     enum { CALLERS = 3 };
@@ -191,9 +191,9 @@ static bool is_atomic(const ft_finding *finding, size_t access)
 }
 
 /* Critical sections are taken for transactions where none are marked (Wang et al. 2010, section
- * 9.3): nobody said so. An interleaving that runs have which end well is one that the program
- * allows (Lu et al. 2006, AVIO's invariants); so is one around a lock that was given back, or
- * between updates of an atomic. */
+ * 9.3), which the program does not state. An interleaving of runs that end well is one that the
+ * program allows (Lu et al. 2006, AVIO's invariants); so is one around a lock that was given back,
+ * or between updates of an atomic. */
 static const char *why_apart(const ft_finding *finding)
 {
     if (strcmp(finding->check, "deadlock") == 0)

@@ -1,8 +1,8 @@
 /* Reports: one model, built from stored JSON records, and many views of it.
  *
- * A verdict record stands alone (docs/records.md), so that neither trace nor solver nor store is
- * needed here. The views are a table (FT_REPORT_FORMAT_TABLE): adding one is adding a row and a
- * file.
+ * A verdict record has all that a report needs (docs/records.md): the trace, the solver and the
+ * store are not needed here. The views are a table (FT_REPORT_FORMAT_TABLE): adding one is adding a
+ * row and a file.
  *
  * Imports: common/base, common/verdict. */
 #ifndef FT_REPORT_REPORT_H
@@ -19,7 +19,7 @@
 
 /* ---- Formats --------------------------------------------------------------------------------- */
 
-/*  symbol    name        media type              ending   what it is */
+/*  symbol    name        media type              ending   description */
 #define FT_REPORT_FORMAT_TABLE(X)                                                                  \
     X(TEXT, "text", "text/plain", "txt", "for people, as on a terminal")                           \
     X(JSON, "json", "application/json", "json", "the report of docs/records.md")                   \
@@ -58,7 +58,7 @@ typedef struct ft_place {
 typedef struct ft_report_access {
     const json_t *json; /* ACCESS of the record */
     const char *thread, *word;
-    char *text;                      /* what happens, as of a step */
+    char *text;                      /* like that of a step */
     const char *function, *location; /* NULL: unknown */
     ft_place place;
     char *locks;         /* "holding l, m" or "holding no lock" */
@@ -68,39 +68,39 @@ typedef struct ft_report_access {
     char *line; /* the source line, trimmed; NULL: no source */
 } ft_report_access;
 
-/* A step of the schedule, or a run of steps of which nothing more is told. */
+/* A step of the schedule, or a run of steps that the record does not describe one by one. */
 typedef struct ft_report_step {
     const json_t *json; /* STEP */
     size_t thread;      /* index of the finding's threads */
     size_t number;      /* of the first one, from 1 */
-    size_t count;       /* how many steps it stands for */
+    size_t count;       /* steps in the run; 1: a single step */
     const char *label;  /* of an event that comes after the last step: "race"; else NULL */
     bool marked;        /* one of the claim's events */
     bool departs;       /* reads another value or write than in the observed run */
     bool brief;         /* a run */
     bool source;        /* a departing read reads from it */
-    char *text;         /* what happens, with values; control characters are '?' */
+    char *text;         /* the event with its values; control characters are '?' */
     char *where;        /* its location or "event N" */
     ft_place place;
 } ft_report_step;
 
 /* Whether a finding counts for the exit code. */
 typedef enum ft_standing {
-    FT_STANDING_NEW,        /* nobody knows it yet: it counts */
+    FT_STANDING_NEW,        /* not known before: it counts */
     FT_STANDING_KNOWN,      /* in the baseline, or (--fail-on-new) seen before: it does not count */
     FT_STANDING_SUPPRESSED, /* declared harmless, with a reason: it does not count */
-    FT_STANDING_APART       /* nobody said that it must not happen, and the program allows it: it is
+    FT_STANDING_APART       /* the program allows it, or another finding stands for it: it is
                                counted in one line */
 } ft_standing;
 const char *ft_standing_name(ft_standing standing);
 
-/* What kind of bug it is. One row for each check and kind of record (rules.c). */
+/* The kind of bug. One row for each check and kind of record (rules.c). */
 typedef struct ft_rule {
     const char *id; /* "race/write-write" */
     const char *check, *kind;
     const char *title;  /* "Data race" */
-    const char *danger; /* what can go wrong; "%s" is the object */
-    const char *advice; /* what usually mends it */
+    const char *danger; /* the consequence; "%s" is the object */
+    const char *advice; /* the usual repair */
 } ft_rule;
 const ft_rule *ft_rule_find(const char *check, const char *kind); /* never NULL */
 const ft_rule *ft_rule_at(size_t index);                          /* NULL: past the end */
@@ -123,8 +123,8 @@ typedef struct ft_finding {
     FT_VEC(ft_report_step) steps;
     FT_VEC(const char *) threads; /* in order of appearance */
     ft_standing standing;
-    char *elsewhere; /* "[2] of run.1.ftb": another trace has it and was told first; else NULL */
-    char *why;       /* it is not new: where that is said, and the reason; else NULL */
+    char *elsewhere; /* "[2] of run.1.ftb": an earlier trace has it; else NULL */
+    char *why;       /* why it is not new: the source of that, and its reason; else NULL */
     bool in_source;  /* suppressed by an annotation */
     bool fails;      /* it counts for the exit code */
 } ft_finding;
@@ -146,8 +146,8 @@ typedef struct ft_report {
 } ft_report;
 
 /* Builds the model of REPORT or {"reports": [REPORT...]}; takes a reference of its own. `file`
- * names a trace whose report does not (may be NULL). The report may be incomplete: what is missing
- * is left out of the views. */
+ * names a trace whose report does not (may be NULL). The report may be incomplete: views
+ * leave out the missing members. */
 ft_report *ft_report_new(json_t *json, const char *file);
 void ft_report_free(ft_report *report); /* accepts NULL */
 /* Numbers and groups the findings anew: with `apart` those that are set apart as well. */
@@ -171,7 +171,7 @@ typedef struct ft_view {
     bool color;              /* with terminal escapes */
     bool full;               /* fold nothing */
     bool show_safe;          /* list safe blocks */
-    bool explain;            /* say what decided each candidate */
+    bool explain;            /* add the pass that decided each candidate */
     bool quiet;              /* the summary line only */
     bool private_server;     /* findings cannot be fetched later */
     bool only_new;           /* known findings are counted, not shown */
@@ -206,11 +206,11 @@ void ft_view_safe_text(const char *text, ft_strbuf *out);
 /* The text of one finding, as FT_REPORT_TEXT has it. */
 void ft_report_finding_text(const ft_report *report, const ft_finding *finding, const ft_view *view,
                             ft_strbuf *out);
-/* The same of an event's text or a value: numbers that only an address is as large as are told in
- * hexadecimal. */
+/* The same for the text or value of an event without a `display`: numbers as large as addresses are
+ * written in hexadecimal. */
 void ft_view_event_text(const char *text, ft_strbuf *out);
 
-/* ---- Members of JSON objects, with what to take where they are missing ----------------------- */
+/* ---- Members of JSON objects, with a value for missing ones ---------------------------------- */
 
 const char *ft_json_text(const json_t *json, const char *member, const char *otherwise);
 size_t ft_json_count(const json_t *json, const char *member); /* 0 when missing or negative */

@@ -251,7 +251,7 @@ static json_t *result_json(const ft_report *report, const ft_finding *finding,
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/* What failed or was left open is told where tools look for it. */
+/* Failures and undecided candidates are notifications of the run, where tools look for them. */
 static json_t *invocation(const ft_report_part *part, bool cut)
 {
     const json_t *checks = json_object_get(part->json, "checks");
@@ -264,9 +264,10 @@ static json_t *invocation(const ft_report_part *part, bool cut)
         json_array_append_new(
             notes, json_pack("{s:s, s:{s:s}}", "level", "warning", "message", "text", text.text));
     if (cut)
-        json_array_append_new(notes, json_pack("{s:s, s:{s:s}}", "level", "note", "message", "text",
-                                               "what is over the limits of code scanning sites is "
-                                               "left out"));
+        json_array_append_new(notes,
+                              json_pack("{s:s, s:{s:s}}", "level", "note", "message", "text",
+                                        "findings beyond the limits of code scanning sites are "
+                                        "left out"));
     ft_strbuf_release(&text);
     return json_pack("[{s:b, s:o}]", "executionSuccessful", done, "toolExecutionNotifications",
                      notes);

@@ -4,7 +4,7 @@
 
 #include "report/internal.h"
 
-/* What code scanning sites keep of a log (GitHub's published limits); the rest is cut here, so that
+/* The limits of code scanning sites (GitHub's published ones); the rest is cut here, so that
  * what is essential stays. */
 #define FT_SARIF_RESULTS        25000
 #define FT_SARIF_FLOW_LOCATIONS 1000        /* threadFlow locations of a result */

@@ -99,7 +99,7 @@ size_t ft_report_standing(const ft_report *report, const ft_report_part *part, f
     return count;
 }
 
-/* Only where somebody has said something about findings before. */
+/* Only if some findings are known or suppressed. */
 static void say_standings(const ft_report *report, const ft_report_part *part, ft_strbuf *out)
 {
     size_t known = ft_report_standing(report, part, FT_STANDING_KNOWN),

@@ -1,13 +1,14 @@
-/* Reports for people. A finding answers, in this order: what can go wrong; who accesses what,
- * where, with which locks; the schedule; how the observed run differed; how to reproduce it; where
- * to look at it. */
+/* Reports for people. A finding answers, in this order: the consequence; which thread accesses
+ * what, where, with which locks; the schedule; how the observed run differed; how to reproduce it;
+ * where to look at it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
 #include "report/internal.h"
 
-/* ---- what and who ---------------------------------------------------------------------------- */
+/* ---- consequence and accesses
+ * ---------------------------------------------------------------------------- */
 
 /* "[1] Data race on x (write-write, predicted)". */
 static void head(const ft_view *view, const ft_finding *finding, ft_strbuf *out)
@@ -46,7 +47,7 @@ static void fill_fields(const ft_report_access *access, ft_strbuf fields[FIELDS]
     ft_strbuf_puts(&fields[FIELD_LOCKS], access->locks);
 }
 
-/* "      25 | q->size--;": what stands there, under where it is. */
+/* "      25 | q->size--;": the source line, below its place. */
 static void source(const ft_report_access *access, ft_strbuf *out)
 {
     if (!access->line) return;
@@ -113,7 +114,7 @@ static void creations(const ft_finding *finding, ft_strbuf *out)
     }
 }
 
-/* Who else waits when the schedule has ended. */
+/* The other threads that wait when the schedule has ended. */
 static void others(const ft_finding *finding, ft_strbuf *out)
 {
     size_t index;
@@ -280,7 +281,8 @@ static void number_reasons(json_t *records, alike *a)
     ft_intern_release(&names);
 }
 
-/* What is undecided for the same reason is one line: where a budget ran out there are hundreds. */
+/* Undecided candidates with the same reason are one line: a budget that runs out leaves hundreds.
+ */
 static void undecided(const ft_view *view, json_t *records, ft_strbuf *out)
 {
     alike a = {0};
@@ -303,7 +305,7 @@ static void undecided(const ft_view *view, json_t *records, ft_strbuf *out)
     ft_vec_release(&a.counts);
 }
 
-/* What to do about what ran out of time or memory. */
+/* How to decide candidates that ran out of time or memory. */
 static void advice(const json_t *report, ft_strbuf *out)
 {
     static const char *const WIDER[] = {"maximal", "ctp"};
@@ -318,8 +320,9 @@ static void advice(const json_t *report, ft_strbuf *out)
     }
     for (size_t i = 0; i < 2; i++) wider |= strcmp(model, WIDER[i]) == 0;
     if (!ran_out) return;
-    ft_strbuf_puts(out, "note: what ran out of its budget may be decided with more of it "
-                        "(--subproblem-budget SECONDS, --memory MB)");
+    ft_strbuf_puts(out,
+                   "note: candidates that ran out of their budget may be decided with a larger one "
+                   "(--subproblem-budget SECONDS, --memory MB)");
     if (wider) ft_strbuf_puts(out, "; --model observed takes less, but looks at fewer schedules");
     ft_strbuf_puts(out, "\n");
 }

@@ -9,7 +9,7 @@ enum {
     FOLD_LEAST = 8,   /* shorter stretches are printed */
     FOLD_LEAST_OF_WAITS = 2,
     EDGE = 2,       /* steps kept on either side of a switch */
-    MOST_BLIND = 2, /* stretches in a row of which nothing is told; more are one line */
+    MOST_BLIND = 2, /* folded stretches in a row; more are one line */
     INDENT = 6,     /* of each further thread, where threads are not side by side */
     MOST_INDENTS = 5
 };
@@ -240,7 +240,7 @@ static void name_threads(const plan *p, size_t from, size_t to, ft_strbuf *out)
     free(there);
 }
 
-/* Who only sees that threads go on, 50 times in a row, sees nothing. */
+/* Fifty folded stretches in a row are one line: each for itself says nothing. */
 static void print_blind(const plan *p, size_t from, size_t to, size_t stretches, ft_strbuf *out)
 {
     size_t hidden = 0;

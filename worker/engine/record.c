@@ -305,6 +305,16 @@ static void events_sentence(ft_strbuf *out, const ft_record_context *c, const ft
     }
 }
 
+/* The condition as its term has it, unless `source` says the same. */
+static void add_condition(ft_strbuf *out, const ft_record_context *c, uint32_t e, ft_term condition,
+                          const char *source)
+{
+    ft_strbuf text = {0};
+    ft_show_term(c->show, e, condition, FT_RANK_CHOICE, &text);
+    if (!source || strcmp(source, text.text) != 0) ft_strbuf_printf(out, ": %s", text.text);
+    ft_strbuf_release(&text);
+}
+
 /* "assert(s == 300) by main at a.c:49 is false: 90 + x + 120 == 300 with x = 110 (320 == 300)".
  * Under `control` values are anything. */
 static void assertion_sentence(ft_strbuf *out, const ft_record_context *c, const ft_claim *claim)
@@ -313,15 +323,12 @@ static void assertion_sentence(ft_strbuf *out, const ft_record_context *c, const
     bool property = claim->kind == FT_CLAIM_CONDITION;
     ft_term condition = property ? claim->condition : ft_trace_action(c->trace, e)->guard;
     bool constant = ft_term_get(c->trace->terms, condition).op == FT_OP_LITERAL;
-    bool has_source = c->trace->locations[c->trace->loc[e]].asserted != NULL;
+    const char *source = c->trace->locations[c->trace->loc[e]].asserted;
     event_sentence(out, c, e);
     if (!c->reading || constant || c->model == FT_MODEL_CONTROL) return;
-    if (!property) ft_strbuf_puts(out, " is false");
-    if (property || has_source) {
-        ft_strbuf_puts(out, ": ");
-        ft_show_term(c->show, e, condition, FT_RANK_CHOICE, out);
-    }
-    if (property) ft_strbuf_puts(out, " is false");
+    if (property) add_condition(out, c, e, condition, NULL);
+    ft_strbuf_puts(out, " is false");
+    if (!property && source) add_condition(out, c, e, condition, source);
     ft_show_values(c->show, e, condition, c->reading->symbols, c->reading->n_symbols, out);
 }
 
