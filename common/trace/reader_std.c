@@ -105,10 +105,10 @@ static ft_status unknown_op(const line *l, slice op, ft_error *err)
 
 static ft_status find_op(const line *l, slice op, const ft_std_op **found, ft_error *err)
 {
+    const char *name = l->text + op.begin;
+    size_t length = op.end - op.begin;
     for (size_t i = 0; i < FT_STD_OPS; i++) {
-        if (strlen(FT_STD_OP[i].name) != op.end - op.begin ||
-            memcmp(FT_STD_OP[i].name, l->text + op.begin, op.end - op.begin) != 0)
-            continue;
+        if (FT_STD_OP[i].length != length || memcmp(FT_STD_OP[i].name, name, length) != 0) continue;
         *found = &FT_STD_OP[i];
         return FT_OK;
     }

@@ -8,7 +8,7 @@
 
 #define OP(name, kind, class)                                                                      \
     {                                                                                              \
-        name, kind, class != FT_OBJECT_NONE, class                                                 \
+        name, sizeof name - 1, kind, (class) != FT_OBJECT_NONE, class                              \
     }
 const ft_std_op FT_STD_OP[FT_STD_OPS] = {
     OP("acq", FT_EVENT_ACQUIRE, FT_OBJECT_LOCK), OP("rel", FT_EVENT_RELEASE, FT_OBJECT_LOCK),

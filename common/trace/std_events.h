@@ -20,6 +20,7 @@ enum {
 
 typedef struct ft_std_op {
     const char *name;   /* in the text form */
+    size_t length;      /* of the name */
     uint32_t kind;      /* ft_event_kind or FT_STD_* */
     bool has_object;    /* the text form has it in parentheses */
     ft_object_class of; /* what the object is; FT_OBJECT_NONE: nothing is made of it */
