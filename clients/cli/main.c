@@ -1,5 +1,5 @@
 /* foretell: the command line. */
-#include "options/options.h"
+#include "cli.h"
 
 int main(int argc, char **argv)
 {

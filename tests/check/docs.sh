@@ -13,7 +13,7 @@ compare() { # FILE COMMAND...
     fi
 }
 
-compare docs/cli.md "$bin/foretell" manual
+compare docs/cli.md docs/cli.sh "$bin/foretell"
 compare config/foretelld.conf "$bin/foretelld" --print-config
 compare docs/man/foretell.1 "$bin/foretell" manual man
 compare docs/man/foretell-cc.1 docs/man/foretell-cc.1.sh "$bin/foretell-cc"

@@ -664,7 +664,7 @@ static void commands_with_a_server(void **state)
     release(&result);
     result = RUN("show", strrchr(job, '/') + 1);
     expect_code(&result, 2);
-    expect_text(&result.err, "no server");
+    expect_text(&result.err, "no server is named");
     release(&result);
     free(job);
     free(finding);

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "findings/view.h"
+#include "findings/findings.h"
 #include "remote/client.h"
 #include "report/internal.h"
 

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands.h"
 #include "findings/findings.h"
-#include "options/options.h"
 #include "remote/remote.h"
-#include "terminal/signals.h"
+#include "terminal/terminal.h"
 
 typedef struct checked {
     const char *path;
@@ -14,18 +14,10 @@ typedef struct checked {
     ft_exit code; /* of this file alone */
 } checked;
 
-static const char *shown(const char *path)
-{
-    return strcmp(path, "-") == 0 ? "<stdin>" : path;
-}
-
 static ft_exit fail(const char *path, const ft_error *err, ft_progress *progress)
 {
     ft_progress_end(progress);
-    /* Trouble with the server is not about the file. */
-    bool ours = ft_exit_of(err) == FT_EXIT_SERVER;
-    ft_print_error(ours ? NULL : shown(path), err);
-    return ft_exit_of(err);
+    return ft_fail(path, err);
 }
 
 static void start(ft_remote *remote, const json_t *spec, checked *file, ft_progress *progress)
@@ -33,7 +25,7 @@ static void start(ft_remote *remote, const json_t *spec, checked *file, ft_progr
     ft_error err = FT_ERROR_INIT;
     char *trace = NULL;
     ft_status status =
-        ft_job_upload(remote, spec, file->path, shown(file->path), progress, &trace, &err);
+        ft_job_upload(remote, spec, file->path, ft_shown_path(file->path), progress, &trace, &err);
     if (!status) status = ft_job_start(remote, spec, trace, file->path, &file->job, &err);
     if (status) file->code = fail(file->path, &err, progress);
     free(trace);
@@ -43,7 +35,7 @@ static void finish(ft_remote *remote, ft_emit *emit, checked *file, size_t numbe
                    ft_progress *progress)
 {
     ft_error err = FT_ERROR_INIT;
-    const char *name = shown(file->path);
+    const char *name = ft_shown_path(file->path);
     ft_status status = ft_job_wait(remote, file->job, name, progress, &err);
     ft_progress_end(progress);
     file->ended = status == FT_OK;
@@ -80,8 +72,8 @@ static void leave_jobs(ft_remote *remote, bool detach, const checked *files, siz
     for (size_t i = 0; i < count; i++) {
         if (!files[i].job || files[i].ended) continue;
         if (detach)
-            fprintf(stderr, "foretell: job %s goes on: foretell show --wait %s\n", files[i].job,
-                    files[i].job);
+            fprintf(stderr, "foretell: job %s continues; to wait for it: foretell show --wait %s\n",
+                    files[i].job, files[i].job);
         else
             ft_job_cancel(remote, files[i].job);
     }

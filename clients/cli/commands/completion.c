@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "commands.h"
 #include "options/help.h"
 
 /* A text inside single quotes: ' ends them, so it is written as '\''. */
@@ -175,6 +176,7 @@ ft_exit ft_run_completion(const ft_options *options)
         ft_strbuf_release(&out);
         return FT_EXIT_CLEAN;
     }
-    fprintf(stderr, "foretell: there are completions for bash, zsh and fish, not '%s'\n", shell);
+    fprintf(stderr, "foretell: '%s' is not a shell with completions: use bash, zsh or fish\n",
+            shell);
     return FT_EXIT_INPUT;
 }

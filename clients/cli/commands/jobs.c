@@ -3,18 +3,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "files/output.h"
+#include "commands.h"
+#include "files/files.h"
 #include "findings/findings.h"
-#include "options/options.h"
 #include "remote/remote.h"
-#include "terminal/signals.h"
-
-static ft_exit fail(const char *file, const ft_error *err)
-{
-    bool ours = ft_exit_of(err) == FT_EXIT_SERVER;
-    ft_print_error(ours ? NULL : file, err);
-    return ft_exit_of(err);
-}
+#include "terminal/terminal.h"
 
 static void dump(const json_t *json)
 {
@@ -54,7 +47,7 @@ ft_exit ft_run_submit(const ft_options *options)
     }
     if (!status) status = ft_job_start(&remote, spec, trace, path, &job, &err);
     if (!status) print_job(options, &remote, job);
-    ft_exit code = status ? fail(file, &err) : FT_EXIT_CLEAN;
+    ft_exit code = status ? ft_fail(file, &err) : FT_EXIT_CLEAN;
     free(trace);
     free(job);
     json_decref(spec);
@@ -119,7 +112,7 @@ ft_exit ft_run_jobs(const ft_options *options)
     }
     json_decref(jobs);
     ft_remote_close(&remote);
-    return status ? fail(NULL, &err) : FT_EXIT_CLEAN;
+    return status ? ft_fail(NULL, &err) : FT_EXIT_CLEAN;
 }
 
 /* ---- show ----------------------------------------------------------------------------------- */
@@ -185,7 +178,7 @@ ft_exit ft_run_show(const ft_options *options)
     ft_status status = ft_remote_open(options, false, &remote, &err);
     if (!status) status = show(&remote, options, &file, &code, &err);
     ft_remote_close(&remote);
-    return status ? fail(file, &err) : code;
+    return status ? ft_fail(file, &err) : code;
 }
 
 /* ---- cancel, witness ------------------------------------------------------------------------ */
@@ -214,7 +207,7 @@ ft_exit ft_run_cancel(const ft_options *options)
     ft_status status = ft_remote_open(options, false, &remote, &err);
     if (!status) status = cancel(&remote, ft_job_id(job), &err);
     ft_remote_close(&remote);
-    return status ? fail(job, &err) : FT_EXIT_CLEAN;
+    return status ? ft_fail(job, &err) : FT_EXIT_CLEAN;
 }
 
 ft_exit ft_run_witness(const ft_options *options)
@@ -232,5 +225,5 @@ ft_exit ft_run_witness(const ft_options *options)
     if (!status) status = ft_output_json(witness, options->output ? options->output : "-", &err);
     json_decref(witness);
     ft_remote_close(&remote);
-    return status ? fail(NULL, &err) : FT_EXIT_CLEAN;
+    return status ? ft_fail(NULL, &err) : FT_EXIT_CLEAN;
 }

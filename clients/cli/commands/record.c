@@ -8,14 +8,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "files/output.h"
+#include "commands.h"
+#include "files/files.h"
 #include "maker/annotations/annotations.h"
 #include "maker/log/log.h"
 #include "maker/maker.h"
-#include "options/options.h"
-#include "recorded/feed.h"
-#include "recorded/program.h"
-#include "terminal/signals.h"
+#include "recorded/recorded.h"
+#include "terminal/terminal.h"
 
 enum { MANY = 100000, MIB = 1 << 20, DEFAULT_LIMIT = 4096, DEFAULT_TURN = 1000 };
 
@@ -31,12 +30,6 @@ typedef struct run {
     uint32_t end;          /* ft_raw_end */
     bool open_line;        /* the last that the program printed */
 } run;
-
-static ft_exit fail(const char *file, const ft_error *err)
-{
-    ft_print_error(file, err);
-    return ft_exit_of(err);
-}
 
 /* ---- the log */
 
@@ -109,7 +102,7 @@ static const char *log_place(const run *r)
 
 static ft_status cannot_write(const run *r, int why, ft_error *err)
 {
-    const char *what = why == EFBIG ? " (ulimit -f): a smaller --limit takes less" : "";
+    const char *what = why == EFBIG ? " (ulimit -f): use a smaller --limit" : "";
     return ft_error_set(err, FT_USAGE, "%s: cannot write the recording: %s%s", log_place(r),
                         strerror(why), what);
 }
@@ -182,10 +175,12 @@ static void print_terms(const ft_record_terms *t)
             (unsigned long long)t->asserted);
     for (unsigned r = 0; r < FT_SYM_REASONS; r++)
         if (t->held[r])
-            fprintf(stderr, "foretell: %llu values fell back to what was seen: %s\n",
+            fprintf(stderr, "foretell: %llu values have no term and keep the recorded value: %s\n",
                     (unsigned long long)t->held[r], ft_record_held_reason(r));
     if (t->wrong)
-        fprintf(stderr, "foretell: %llu terms did not give what the program had: dropped\n",
+        fprintf(stderr,
+                "foretell: %llu terms were dropped, because they did not evaluate to the value in "
+                "the program\n",
                 (unsigned long long)t->wrong);
 }
 
@@ -194,8 +189,8 @@ static void print_transactions(const ft_record_summary *s)
 {
     if (s->terms.on || !s->transactions) return;
     fprintf(stderr,
-            "foretell: %llu transactions; --symbolic also predicts where a thread reads another "
-            "value in between, --runs 20 may meet it\n",
+            "foretell: %llu transactions; --symbolic also predicts schedules in which a thread "
+            "reads another value in between, and --runs 20 may meet one\n",
             (unsigned long long)s->transactions);
 }
 
@@ -211,8 +206,8 @@ static void print_hot(const ft_record_summary *s)
 static const char *end_text(const run *r, ft_raw_end end)
 {
     if (end != FT_RAW_END_OPEN || !WIFEXITED(r->status)) return ft_raw_end_text(end);
-    return "the program left unseen; children of it are not recorded: run a daemon in the "
-           "foreground";
+    return "the program ended without its recorder, or became a daemon, whose child processes are "
+           "not recorded: run daemons in the foreground";
 }
 
 static void print_summary(const run *r, const ft_record_summary *s)
@@ -229,13 +224,16 @@ static void print_summary(const run *r, const ft_record_summary *s)
     fputs("\n", stderr);
     if (s->external)
         fprintf(stderr,
-                "foretell: %llu writes by code without hooks were noticed when they were read\n",
+                "foretell: %llu writes by uninstrumented code were detected when their values were "
+                "read\n",
                 (unsigned long long)s->external);
     if (s->signals)
         fprintf(stderr, "foretell: signals that the program handled: %llu\n",
                 (unsigned long long)s->signals);
     if (s->ignored)
-        fprintf(stderr, "foretell: %llu events in signal handlers or behind the end are missing\n",
+        fprintf(stderr,
+                "foretell: %llu events in signal handlers or after the end of the program were not "
+                "recorded\n",
                 (unsigned long long)s->ignored);
     if (s->foreign[0]) fprintf(stderr, "foretell: %s\n", s->foreign);
     if (s->forked[0]) fprintf(stderr, "foretell: %s\n", s->forked);
@@ -250,7 +248,7 @@ static ft_status check_started(const ft_program_file *log, run *r, ft_error *err
     ft_raw_header header;
     const char *program = r->options->arguments.data[0];
     if (pread(log->fd, &header, sizeof header, 0) != sizeof header)
-        return ft_error_set(err, FT_USAGE, "%s: the recording is gone", r->out);
+        return ft_error_set(err, FT_USAGE, "%s: the recording cannot be read back", r->out);
     if (header.end == FT_RAW_END_REBUILD)
         return ft_error_set(err, FT_USAGE,
                             "%s: was not built with --symbolic: build it again with "
@@ -333,7 +331,7 @@ static ft_exit record(run *r)
 {
     ft_error err = FT_ERROR_INIT;
     ft_program_file log;
-    if (choose_place(r, &err) || make_log(r, &log, &err)) return fail(NULL, &err);
+    if (choose_place(r, &err) || make_log(r, &log, &err)) return ft_fail(NULL, &err);
     ft_recording *recording = ft_record_begin(log.own, r->annotations);
     ft_status status = run_program(r, &log, &err);
     if (!status) status = check_started(&log, r, &err);
@@ -343,7 +341,7 @@ static ft_exit record(run *r)
     else
         status = end_recording(r, &log, recording, &err);
     ft_program_file_release(&log);
-    return status ? fail(NULL, &err) : FT_EXIT_CLEAN;
+    return status ? ft_fail(NULL, &err) : FT_EXIT_CLEAN;
 }
 
 /* ---- several runs */
@@ -436,8 +434,8 @@ static ft_exit record_runs(const run *all)
         if (code == FT_EXIT_CLEAN) wrong += went_wrong(r);
     }
     if (code == FT_EXIT_CLEAN)
-        fprintf(stderr, "foretell: %u runs recorded, %u ended badly%s\n", done, wrong,
-                wrong ? "" : "; foretell check takes all of their traces at once");
+        fprintf(stderr, "foretell: %u runs recorded, %u failed%s\n", done, wrong,
+                wrong ? "" : "; one foretell check takes all of their traces");
     for (uint32_t i = 0; i < done && code == FT_EXIT_CLEAN; i++)
         if (went_wrong(&runs[i])) print_repeat(&runs[i]);
     for (uint32_t i = 0; i < done; i++) {
@@ -452,7 +450,7 @@ static ft_exit record_runs(const run *all)
 static void print_unused(const ft_options *options, const ft_annotations *annotations)
 {
     for (uint32_t line = 0; (line = ft_annotations_unused(annotations, line));)
-        fprintf(stderr, "foretell: %s:%u: nothing in the recording is meant by it\n",
+        fprintf(stderr, "foretell: %s:%u: this annotation matches nothing in the recording\n",
                 options->annotations, line);
 }
 
@@ -473,8 +471,8 @@ static ft_status check_output(const ft_options *options, ft_error *err)
                             "record needs -o FILE, the trace to write, before the program");
     if (options->runs && ft_output_is_standard(options->output))
         return ft_error_set(err, FT_USAGE,
-                            "--runs makes several traces, which do not fit into standard output: "
-                            "give -o a file or a folder");
+                            "--runs writes several traces, which standard output cannot hold: give "
+                            "-o a file or a folder");
     return FT_OK;
 }
 
@@ -483,14 +481,14 @@ ft_exit ft_run_record(const ft_options *options)
     ft_error err = FT_ERROR_INIT;
     ft_annotations *annotations = NULL;
     ft_signals_relay();
-    if (check_output(options, &err)) return fail(NULL, &err);
+    if (check_output(options, &err)) return ft_fail(NULL, &err);
     if (options->annotations && ft_annotations_read(options->annotations, &annotations, &err))
-        return fail(NULL, &err);
+        return ft_fail(NULL, &err);
     ft_feed *feed = NULL;
     ft_exit code = FT_EXIT_CLEAN;
     if (options->inputs_of &&
         ft_feed_read(options->inputs_of, options->arguments.data[0], &feed, &err))
-        code = fail(options->inputs_of, &err);
+        code = ft_fail(options->inputs_of, &err);
     run all = {.options = options, .annotations = annotations, .feed = feed};
     if (code == FT_EXIT_CLEAN) code = (options->runs ? record_runs : record_once)(&all);
     ft_feed_free(feed);

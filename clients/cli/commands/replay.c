@@ -5,25 +5,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "files/input.h"
+#include "commands.h"
+#include "files/files.h"
 #include "maker/maker.h"
 #include "maker/replay/plan.h"
-#include "options/options.h"
 #include "raw/raw.h"
-#include "recorded/libraries.h"
-#include "recorded/program.h"
+#include "recorded/recorded.h"
 #include "remote/remote.h"
 #include "replay.h"
-#include "terminal/signals.h"
+#include "terminal/terminal.h"
 #include "verdict/checker.h"
 
 enum { DEFAULT_SECONDS = 20 };
-
-static ft_exit fail(const char *file, const ft_error *err)
-{
-    ft_print_error(file, err);
-    return ft_exit_of(err);
-}
 
 /* Everything about one replay. */
 typedef struct replay {
@@ -74,7 +67,7 @@ static ft_status read_back(replay *r, const ft_program_file *file, ft_error *err
     ft_raw_header header;
     if (pread(file->fd, &header, sizeof header, 0) != (ssize_t)sizeof header ||
         pread(file->fd, &r->run, sizeof r->run, FT_RAW_PAGE) != (ssize_t)sizeof r->run)
-        return ft_error_set(err, FT_IO, "the schedule is gone");
+        return ft_error_set(err, FT_IO, "the schedule cannot be read back");
     r->open_line = header.open_line;
     if (!header.started) return ft_program_absent(r->argv[0], r->status, &header, err);
     return ft_libraries_check_loaded(r->trace, file->fd, FT_RAW_PAGE, err);
@@ -98,17 +91,18 @@ static ft_status run(replay *r, ft_error *err)
 static void say_reached(const replay *r, ft_strbuf *out)
 {
     static const char *const texts[FT_CLAIM_KINDS] = {
-        [FT_CLAIM_RACE] = "both threads stood before the accesses of the race",
+        [FT_CLAIM_RACE] = "both threads are at the accesses of the race",
         [FT_CLAIM_ASSERTION] = "the assertion failed",
-        [FT_CLAIM_CONDITION] = "the thread stood where the condition is false",
-        [FT_CLAIM_ATOMICITY] = "the three accesses came in their order, the last one being next",
-        [FT_CLAIM_CO_ENABLED] = "both threads stood there at once",
+        [FT_CLAIM_CONDITION] = "the thread is where the condition is false",
+        [FT_CLAIM_ATOMICITY] =
+            "the first two accesses ran in the order of the violation, and the third is next",
+        [FT_CLAIM_CO_ENABLED] = "both threads are there at once",
         [FT_CLAIM_BEFORE] = "the thread came there first",
-        [FT_CLAIM_LOCK_ERROR] = "the thread stood before the lock error",
-        [FT_CLAIM_DEADLOCK] = "the threads of the cycle were blocked",
-        [FT_CLAIM_STUCK] = "every thread was stuck",
-        [FT_CLAIM_AFTER_FREE] = "the thread stood before the use of memory that was freed",
-        [FT_CLAIM_UNINITIALISED] = "the thread stood before the read of memory never written",
+        [FT_CLAIM_LOCK_ERROR] = "the thread is at the lock error",
+        [FT_CLAIM_DEADLOCK] = "the threads of the cycle are blocked",
+        [FT_CLAIM_STUCK] = "every thread is stuck",
+        [FT_CLAIM_AFTER_FREE] = "the thread is at the use of freed memory",
+        [FT_CLAIM_UNINITIALISED] = "the thread is at the read of memory that was never written",
     };
     ft_strbuf_puts(out, texts[r->witness.claim.kind]);
 }
@@ -119,16 +113,16 @@ static void say_end(const replay *r, ft_strbuf *out)
     if (reached && r->options->stop)
         ft_strbuf_puts(out, "stopped there");
     else if (r->run.ended == FT_SCHEDULE_LATE)
-        ft_strbuf_printf(out, "went on for %u seconds and was stopped", r->run.seconds);
+        ft_strbuf_printf(out, "still ran after %u seconds and was stopped", r->run.seconds);
     else if (r->run.ended == FT_SCHEDULE_STARVED)
-        ft_strbuf_puts(out, "was stopped behind the schedule, where each thread waited for another "
+        ft_strbuf_puts(out, "was stopped after the schedule, where each thread waited for another "
                             "one or for input that the recording does not have");
     else
         ft_program_end(r->status, out);
     bool well = !r->run.ended && WIFEXITED(r->status) && !WEXITSTATUS(r->status);
     if (reached && r->run.outside && !r->options->stop && !well)
-        ft_strbuf_puts(out, " (behind the schedule a replay has no outside: how the program ends "
-                            "says nothing of the bug)");
+        ft_strbuf_puts(out, " (after the schedule the replayed program has no input from outside: "
+                            "its end neither confirms nor refutes the bug)");
 }
 
 /* NAME=VALUE, as before the command of a shell. */
@@ -149,7 +143,7 @@ static void say_arguments(const replay *r)
     bool same = n == m;
     for (uint32_t i = 1; same && i < n; i++) same = !strcmp(r->argv[i], then[i]);
     if (same || !m) return;
-    fputs("foretell: it was recorded with other arguments:", stderr);
+    fputs("foretell: the program was recorded with other arguments:", stderr);
     for (uint32_t i = 0; i < r->trace->n_command; i++) fprintf(stderr, " %s", r->trace->command[i]);
     fputs("\n", stderr);
 }
@@ -192,9 +186,9 @@ static ft_exit follow(replay *r)
 {
     ft_error err = FT_ERROR_INIT;
     const char *witness = r->options->arguments.data[0];
-    if (ft_plan_make(r->trace, &r->witness, &r->plan, &err)) return fail(witness, &err);
+    if (ft_plan_make(r->trace, &r->witness, &r->plan, &err)) return ft_fail(witness, &err);
     if (ft_build_check(r->trace, r->argv[0], &r->program, &err) || run(r, &err))
-        return fail(NULL, &err);
+        return ft_fail(NULL, &err);
     return report(r);
 }
 
@@ -204,9 +198,9 @@ static ft_exit prepare(replay *r, const json_t *json)
     const ft_options *options = r->options;
     const char *path = options->arguments.data[0];
     const char *trace_path = options->before == 2 ? options->arguments.data[1] : NULL;
-    if (ft_job_trace(options, json, trace_path, &r->trace, &err)) return fail(trace_path, &err);
+    if (ft_job_trace(options, json, trace_path, &r->trace, &err)) return ft_fail(trace_path, &err);
     ft_observe_run(r->trace);
-    if (ft_witness_from_json(json, r->trace, &r->witness, &err)) return fail(path, &err);
+    if (ft_witness_from_json(json, r->trace, &r->witness, &err)) return ft_fail(path, &err);
     return follow(r);
 }
 
@@ -236,10 +230,10 @@ ft_exit ft_replay(const ft_options *options, bool silent, ft_strbuf *said, bool 
     while (first < n && is_setting(options->arguments.data[first])) first++;
     if (before < 1 || before > 2 || first >= n) {
         ft_error_set(&err, FT_USAGE, "usage: foretell replay WITNESS [TRACE] -- PROGRAM ARGS");
-        return fail(NULL, &err);
+        return ft_fail(NULL, &err);
     }
     if (ft_input_json(options->arguments.data[0], &json, &err))
-        return fail(options->arguments.data[0], &err);
+        return ft_fail(options->arguments.data[0], &err);
     for (size_t i = before; i < first; i++) set(options->arguments.data[i]);
     char **argv = ft_calloc(n - first + 1, sizeof *argv);
     for (size_t i = first; i < n; i++) argv[i - first] = ft_strdup(options->arguments.data[i]);

@@ -3,15 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "findings/view.h"
-#include "options/options.h"
+#include "commands.h"
+#include "findings/findings.h"
 #include "remote/remote.h"
-
-static ft_exit fail(const ft_error *err)
-{
-    ft_print_error(NULL, err);
-    return ft_exit_of(err);
-}
+#include "terminal/terminal.h"
 
 static void dump(const json_t *json)
 {
@@ -101,7 +96,7 @@ ft_exit ft_run_diff(const ft_options *options)
     json_decref(before);
     json_decref(after);
     ft_remote_close(&remote);
-    return status ? fail(&err) : code;
+    return status ? ft_fail(NULL, &err) : code;
 }
 
 /* ---- review ---------------------------------------------------------------------------------- */
@@ -191,12 +186,12 @@ ft_exit ft_run_review(const ft_options *options)
     ft_remote remote = {0};
     bool one = options->arguments.len > 0;
     if (!one && (options->state || options->reason)) {
-        ft_error_set(&err, FT_USAGE, "--state and --reason are about one FINGERPRINT: name it");
-        return fail(&err);
+        ft_error_set(&err, FT_USAGE, "--state and --reason need a FINGERPRINT");
+        return ft_fail(NULL, &err);
     }
     ft_status status = ft_remote_open(options, false, &remote, &err);
     if (!status)
         status = one ? one_review(&remote, options, &err) : list_reviews(&remote, options, &err);
     ft_remote_close(&remote);
-    return status ? fail(&err) : FT_EXIT_CLEAN;
+    return status ? ft_fail(NULL, &err) : FT_EXIT_CLEAN;
 }

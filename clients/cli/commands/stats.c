@@ -3,19 +3,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "files/input.h"
-#include "options/options.h"
+#include "commands.h"
+#include "files/files.h"
 #include "remote/remote.h"
+#include "report/report.h"
+#include "terminal/terminal.h"
 #include "trace/reader.h"
 #include "verdict/checker.h"
 
 enum { HOT = 10 }; /* locations that are told */
-
-static ft_exit fail(const char *file, const ft_error *err)
-{
-    ft_print_error(strcmp(file, "-") == 0 ? "<stdin>" : file, err);
-    return ft_exit_of(err);
-}
 
 static json_t *kinds_of(const ft_trace *trace)
 {
@@ -201,7 +197,7 @@ ft_exit ft_run_stats(const ft_options *options)
     ft_trace *trace = NULL;
     char hash[FT_DIGEST_HEX + 1];
     if (ft_input_trace(options->arguments.data[0], &trace, hash, &err))
-        return fail(options->arguments.data[0], &err);
+        return ft_fail(options->arguments.data[0], &err);
     ft_observe_run(trace);
     json_t *stats = stats_of(trace, hash, options->arguments.data[0]);
     if (options->json) {

@@ -8,8 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "commands.h"
 #include "replay.h"
-#include "terminal/signals.h"
+#include "terminal/terminal.h"
 #include "test.h"
 
 static const char TRACE[] = "run.ftb";
@@ -29,7 +30,8 @@ static ft_status make_folder(ft_test *t, ft_error *err)
     bool made = given ? !mkdir(t->folder, 0777) || errno == EEXIST : mkdtemp(t->folder) != NULL;
     if (made) return FT_OK;
     t->temporary = false;
-    return ft_error_set(err, FT_USAGE, "%s cannot be made: %s", t->folder, strerror(errno));
+    return ft_error_set(err, FT_USAGE, "the folder %s cannot be created: %s", t->folder,
+                        strerror(errno));
 }
 
 char *ft_test_path(const ft_test *t, const char *name)
@@ -208,9 +210,11 @@ static void replay_all(ft_test *t)
     }
     free(found);
     if (!t->tried) return;
-    fprintf(ft_test_out(t), "foretell: %u of %u schedules brought about in the program", t->reached,
+    fprintf(ft_test_out(t), "foretell: %u of %u findings reproduced in the program", t->reached,
             t->tried);
-    if (more) fprintf(ft_test_out(t), "; %d more: foretell replay WITNESS TRACE -- PROGRAM", more);
+    if (more)
+        fprintf(ft_test_out(t),
+                "; %d more were not tried: foretell replay WITNESS TRACE -- PROGRAM", more);
     fputs("\n", ft_test_out(t));
 }
 

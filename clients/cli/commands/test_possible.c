@@ -10,9 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "findings/view.h"
+#include "commands.h"
+#include "findings/findings.h"
 #include "report/report.h"
-#include "terminal/signals.h"
+#include "terminal/terminal.h"
 #include "test.h"
 
 enum { BUDGET = 20, PATIENCE = 60 }; /* seconds for looking, and for replays */
@@ -106,7 +107,7 @@ static bool goes_on(const attempts *a)
 static void say_trying(const ft_options *options)
 {
     if (options->quiet) return;
-    fputs("foretell: trying in the program what only the recording's values rule out\n", stderr);
+    fputs("foretell: trying in the program bugs that only the recorded values rule out\n", stderr);
 }
 
 static void attempt(attempts *a, const ft_report *report, const ft_finding *finding,
@@ -137,7 +138,7 @@ static void name_status(json_t *report)
     json_array_foreach(parts, p, part)
     {
         json_array_foreach(json_object_get(part, "findings"), f, finding)
-            json_object_set_new(finding, "status", json_string("brought about"));
+            json_object_set_new(finding, "status", json_string("reproduced"));
     }
     json_decref(parts);
 }
@@ -175,11 +176,10 @@ uint32_t ft_test_possible(ft_test *t)
     json_t *report = mkdir(folder, 0777) && errno != EEXIST ? NULL : look(t, folder);
     uint32_t reached = report ? attempt_all(t, report, folder) : 0;
     if (reached)
-        fprintf(
-            ft_test_out(t),
-            "foretell: %u more: other values than the recording's are read on the way there, so "
-            "that it was no prediction; the program came to it\n",
-            reached);
+        fprintf(ft_test_out(t),
+                "foretell: %u more: not predicted, because other values than the recorded ones are "
+                "read on the way; reached by the program\n",
+                reached);
     json_decref(report);
     rmdir(folder);
     free(folder);

@@ -7,9 +7,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "options/options.h"
+#include "commands.h"
+#include "findings/findings.h"
 #include "remote/remote.h"
-#include "terminal/signals.h"
+#include "terminal/terminal.h"
 #include "top_picture.h"
 
 enum { SHOWN_MOST = 50, SHOWN_PLAIN = 10, INTERVAL_SECONDS = 2 };

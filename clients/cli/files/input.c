@@ -1,4 +1,4 @@
-#include "input.h"
+#include "files.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -9,7 +9,7 @@
 
 #include "base/decompress.h"
 #include "base/memory.h"
-#include "terminal/signals.h"
+#include "terminal/terminal.h"
 #include "trace/reader.h"
 
 enum { PIECE = 1 << 16 };
@@ -31,7 +31,7 @@ static ft_status copy_out(FILE *from, FILE **copy, ft_error *err)
 {
     char piece[PIECE];
     FILE *to = tmpfile();
-    if (!to) return ft_error_set(err, FT_IO, "cannot make a temporary file: %s", strerror(errno));
+    if (!to) return ft_error_set(err, FT_IO, "cannot create a temporary file: %s", strerror(errno));
     ssize_t got;
     while ((got = read_some(fileno(from), piece, sizeof piece)) > 0)
         if (fwrite(piece, 1, (size_t)got, to) != (size_t)got) break;
@@ -189,7 +189,7 @@ ft_status ft_input_json(const char *path, json_t **json, ft_error *err)
     if (!loaded) {
         uint64_t line = why.line > 0 ? (uint64_t)why.line : 0;
         return ft_error_at(err, FT_INPUT, line, why.column > 0 ? (uint64_t)why.column : 0,
-                           "this is no JSON document: %s", why.text);
+                           "is not a JSON document: %s", why.text);
     }
     *json = loaded;
     return FT_OK;

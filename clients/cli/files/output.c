@@ -1,4 +1,4 @@
-#include "output.h"
+#include "files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +53,8 @@ ft_status ft_output_choose(const char *format, const char *path, const char *oth
     if (!found && otherwise && !is_packed(path)) found = writer_of(otherwise, path);
     if (!found)
         return ft_error_set(err, FT_USAGE,
-                            "%s does not tell its format: give --to ndjson or --to binary", path);
+                            "the name %s does not imply a format: give --to ndjson or --to binary",
+                            path);
     *writer = found;
     return FT_OK;
 }

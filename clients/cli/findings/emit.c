@@ -6,8 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "files/input.h"
-#include "files/output.h"
+#include "files/files.h"
 
 enum { MOST_BYTES = 256 << 20 };
 
@@ -23,7 +22,7 @@ static ft_status read_text(const char *path, ft_strbuf *text, ft_error *err)
     bool bad = ferror(in) != 0;
     if (in != stdin) fclose(in);
     if (bad) return ft_error_set(err, FT_USAGE, "cannot be read: %s", strerror(errno));
-    if (text->len > MOST_BYTES) return ft_error_set(err, FT_LIMIT, "is too long");
+    if (text->len > MOST_BYTES) return ft_error_set(err, FT_LIMIT, "is longer than 256 MiB");
     return FT_OK;
 }
 

@@ -1,23 +1,41 @@
-/* What becomes of reports: compared with what is known, printed, written into files. */
-#ifndef FT_CLI_EMIT_H
-#define FT_CLI_EMIT_H
+/* Reports: compared with the known findings, printed, written into files.
+ *
+ * A report is fetched page by page (pages.c). Each finding is compared with baselines, suppressions
+ * and reviews (report/ledger.h), which decide whether it counts for the exit code. Text is printed
+ * at once; other formats need the whole report, or all reports of the command, and are written at
+ * the end (emit.c). The formats themselves are those of report/report.h.
+ *
+ * Imports: options, remote, files, terminal, common/base, common/report. */
+#ifndef FT_CLI_FINDINGS_H
+#define FT_CLI_FINDINGS_H
 
+#include <jansson.h>
 #include <stdio.h>
 
 #include "base/map.h"
 #include "remote/remote.h"
 #include "report/ledger.h"
-#include "view.h"
+#include "report/report.h"
+
+/* ---- view.c: what the options and the terminal want of a report */
+
+/* Fills the view from the options; width and colour are those of standard output (NO_COLOR, TERM
+ * and the window's size are respected). */
+void ft_view_init(const ft_options *options, ft_view *view);
+/* 0, 1 or 3 (docs/exit-codes.md): of reports whose jobs ended or were stopped. */
+ft_exit ft_view_exit(const ft_report *report);
+
+/* ---- emit.c: the reports of a command */
 
 /* The records of one report while it is fetched. */
 typedef struct ft_pages {
     struct ft_emit *emit;
     ft_view view;
     const char *file;
-    size_t findings;       /* numbered so far */
+    size_t findings;       /* number of findings so far */
     ft_intern prints;      /* their fingerprints */
     FT_VEC(size_t) firsts; /* of each of them, the number of its first finding */
-    FILE *lists[3]; /* "findings", "undecided", "safe": records as JSON; NULL: none, or not kept */
+    FILE *lists[3];        /* "findings", "undecided", "safe": records as JSON; NULL: none kept */
 } ft_pages;
 
 /* Zero-initialise; ft_emit_open, then ft_emit_job for each report, then ft_emit_end. */
@@ -26,27 +44,29 @@ typedef struct ft_emit {
     ft_view view;
     ft_ledger *ledger;
     ft_report_format format;
-    bool several;          /* several files were asked about */
-    ft_intern prints;      /* fingerprints told so far, of all files */
+    bool several;          /* the command has several files */
+    ft_intern prints;      /* fingerprints printed so far, of all files */
     ft_intern notes;       /* texts of notes printed so far, of all files */
-    FT_VEC(char *) told;   /* of each: "[2] of run.1.ftb" */
-    json_t *reports;       /* all of them; without witnesses where the format needs none */
-    FT_VEC(ft_pages) kept; /* format JSON: of each report what `reports` lacks */
+    FT_VEC(char *) told;   /* of each: where it was printed, "[2] of run.1.ftb" */
+    json_t *reports;       /* all of them; without witnesses if the format has none */
+    FT_VEC(ft_pages) kept; /* format JSON: the records that `reports` lacks, by report */
 } ft_emit;
 
 /* Reads baselines, suppressions and the job of --new-since. On failure *file is the file at fault,
  * or NULL. */
 ft_status ft_emit_open(ft_emit *emit, const ft_options *options, ft_remote *remote, bool several,
                        const char **file, ft_error *err) FT_MUST_CHECK;
-/* Fetches the report of a job that has ended, and prints it at once where the format is text.
- * `shown` names the trace; *code is its exit code. `number` is the file's, from 1. */
+/* Fetches the report of a job that has ended, and prints it at once if the format is text. `shown`
+ * names the trace, `number` (from 1) is the file's; *code is the exit code of this report alone. */
 ft_status ft_emit_job(ft_emit *emit, ft_remote *remote, const char *job, const char *shown,
                       size_t number, ft_exit *code, ft_error *err) FT_MUST_CHECK;
-/* Prints what is printed of all of them together, and writes --report, --write-baseline. */
+/* Prints the document or summary of all reports together, and writes --report, --write-baseline. */
 ft_status ft_emit_end(ft_emit *emit, ft_error *err) FT_MUST_CHECK;
 void ft_emit_release(ft_emit *emit);
 
-/* pages.c: a report, page by page. ft_pages_see is an ft_job_page with a ft_pages for context. */
+/* ---- pages.c: a report, page by page */
+
+/* An ft_job_page whose context is an ft_pages. */
 ft_status ft_pages_see(void *pages, json_t *page, ft_error *err);
 void ft_pages_release(ft_pages *pages);
 /* One JSON value: the report with its kept records, one a line; no newline at the end. */

@@ -2,7 +2,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "files/files.h"
 #include "findings.h"
 
 static const char *const LISTS[] = {"findings", "undecided", "safe"};
@@ -30,7 +32,8 @@ static ft_status keep(FILE **file, const json_t *list, ft_error *err)
         first = false;
     }
     if (good) return FT_OK;
-    return ft_error_set(err, FT_IO, "the report cannot be kept: %s", strerror(errno));
+    return ft_error_set(err, FT_IO, "the report cannot be stored in a temporary file: %s",
+                        strerror(errno));
 }
 
 /* JSON: the records go to files, judged already; what the exit code needs of findings stays. */
@@ -107,6 +110,22 @@ static void print_findings(ft_pages *p, json_t *page)
     ft_report_free(model);
 }
 
+/* Writes the witness of the number-th finding (from 1) of `file` into view->witness_dir, if there
+ * is one and the finding is listed. */
+static ft_status write_witness(const ft_view *view, const char *file, const json_t *finding,
+                               size_t number, ft_error *err)
+{
+    const json_t *witness = json_object_get(finding, "witness");
+    if (!view->witness_dir || !witness) return FT_OK;
+    if (mkdir(view->witness_dir, 0777) && errno != EEXIST)
+        return ft_error_set(err, FT_USAGE, "the folder %s cannot be created: %s", view->witness_dir,
+                            strerror(errno));
+    char *path = ft_view_witness_path(view, file, number);
+    ft_status status = ft_output_json(witness, path, err);
+    free(path);
+    return status;
+}
+
 static ft_status write_witnesses(ft_pages *p, const json_t *findings, ft_error *err)
 {
     size_t index, number = p->findings;
@@ -115,7 +134,7 @@ static ft_status write_witnesses(ft_pages *p, const json_t *findings, ft_error *
     json_array_foreach(findings, index, finding)
     {
         if (status == FT_OK && is_numbered(p, finding))
-            status = ft_job_write_witness(&p->view, p->file, finding, ++number, err);
+            status = write_witness(&p->view, p->file, finding, ++number, err);
     }
     return status;
 }

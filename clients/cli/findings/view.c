@@ -1,4 +1,4 @@
-#include "view.h"
+#include "findings.h"
 
 #include <stdlib.h>
 #include <string.h>

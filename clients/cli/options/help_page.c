@@ -2,7 +2,7 @@
 
 #include "help.h"
 
-/* A line that begins with a dot or a quote would be a request; dashes and backslashes are special.
+/* A line that begins with a dot or a quote would be a request; dashes and backslashes are escaped.
  */
 static void add_text(const char *text, size_t length, ft_strbuf *out)
 {
@@ -23,19 +23,36 @@ static void add_line(const char *text, ft_strbuf *out)
     ft_strbuf_puts(out, "\n");
 }
 
-static void options_of(ft_command command, ft_strbuf *out)
+static void add_commands(unsigned commands, ft_strbuf *out)
+{
+    const char *separator = "(";
+    for (unsigned i = 0; i < FT_COMMANDS && commands != ~0u; i++) {
+        if (!(commands >> i & 1)) continue;
+        ft_strbuf_printf(out, "%s%s", separator, ft_command_name((ft_command)i));
+        separator = ", ";
+    }
+    ft_strbuf_puts(out, commands == ~0u ? "(all commands)\n" : ")\n");
+}
+
+static void add_option(const ft_option_row *row, ft_strbuf *out)
+{
+    ft_strbuf_puts(out, ".TP\n");
+    ft_strbuf_puts(out, row->letter ? ".BR " : ".B ");
+    if (row->letter) ft_strbuf_printf(out, "\\-%c \", \" ", row->letter);
+    ft_strbuf_puts(out, "\\-\\-");
+    add_text(row->name, strlen(row->name), out);
+    if (row->value) ft_strbuf_printf(out, row->letter ? " \" \" %s" : " %s", row->value);
+    ft_strbuf_puts(out, "\n");
+    add_line(row->doc, out);
+    ft_strbuf_puts(out, ".br\n");
+    add_commands(row->commands, out);
+}
+
+static void options(ft_strbuf *out)
 {
     ft_option_row row;
-    for (size_t i = 0; ft_options_at(command, i, &row); i++) {
-        ft_strbuf_puts(out, ".TP\n");
-        ft_strbuf_puts(out, row.letter ? ".BR " : ".B ");
-        if (row.letter) ft_strbuf_printf(out, "\\-%c \", \" ", row.letter);
-        ft_strbuf_puts(out, "\\-\\-");
-        add_text(row.name, strlen(row.name), out);
-        if (row.value) ft_strbuf_printf(out, row.letter ? " \" \" %s" : " %s", row.value);
-        ft_strbuf_puts(out, "\n");
-        add_line(row.doc, out);
-    }
+    ft_strbuf_puts(out, ".SH OPTIONS\nEach option names the commands that take it.\n");
+    for (size_t i = 0; ft_options_at(FT_COMMANDS, i, &row); i++) add_option(&row, out);
 }
 
 static void examples_of(ft_command command, ft_strbuf *out)
@@ -59,7 +76,6 @@ static void command_section(ft_command command, ft_strbuf *out)
     add_text(line + 1, strlen(line) - 1, out);
     ft_strbuf_puts(out, ".\n");
     if (*ft_command_details(command)) add_line(ft_command_details(command), out);
-    options_of(command, out);
     examples_of(command, out);
 }
 
@@ -94,6 +110,7 @@ void ft_help_page(ft_strbuf *out)
                      ".RI [ ARGUMENT ]...\n.SH DESCRIPTION\n%s\n.SH COMMANDS\n",
                      FT_VERSION, ft_help_purpose());
     for (unsigned i = 0; i < FT_COMMANDS; i++) command_section((ft_command)i, out);
+    options(out);
     exit_status(out);
     environment(out);
     ft_strbuf_puts(out, ".SH SEE ALSO\n.BR foretelld (8)\n");

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "help.h"
 #include "options.h"
 
@@ -41,143 +42,150 @@ typedef struct option_row {
 #define MEMBER(name)      offsetof(ft_options, name)
 
 static const option_row rows[] = {
+    /* the job */
     {"check", 0, VALUE_CHECKS, "LIST", NULL, MEMBER(checks), JOB_COMMANDS,
-     "what to look for: race, atomicity, assertion, lock, deadlock, order, by commas or repeated "
-     "(default: all; none when only --property is given)"},
+     "the kinds of bugs to look for, separated by commas or repeated: race, atomicity, "
+     "assertion, lock, deadlock, order (default: all; none if only --property is given)"},
     {"model", 0, VALUE_TEXT, "M", "auto|observed|maximal|ctp|control", MEMBER(model), JOB_COMMANDS,
-     "what reads may return in another schedule: auto, observed, maximal, ctp (default: the most "
-     "precise that the trace supports, observed for long ones), or control: only synchronisation "
-     "counts, findings are possible ones"},
+     "the values that a read may return in another schedule: observed (as in the run), maximal "
+     "(any value where the thread has not read another one), ctp (computed from terms), control "
+     "(any; findings are only possible), or auto (default: the most precise model that the "
+     "trace supports; observed for long traces)"},
     {"context-bound", 0, VALUE_TEXT, "N", NULL, MEMBER(context_bound), JOB_COMMANDS,
-     "only schedules of at most N context switches; auto: 1, 2, ... until found or proved for "
-     "every number (default: no bound)"},
+     "consider only schedules of at most N context switches; auto: 1, 2, ... until a bug is "
+     "found or proved absent for every number (default: no bound)"},
     {"wakeups", 0, VALUE_TEXT, "W", "any|observed|spurious", MEMBER(wakeups), JOB_COMMANDS,
      "the signals that may wake a waiter of a condition variable in another schedule: any (any "
-     "signal, the default), observed (the signal that woke it in the run) or spurious (also none "
-     "at all, as POSIX allows)"},
-    {"per", 0, VALUE_TEXT, "WHAT", "location|event", MEMBER(per), JOB_COMMANDS,
+     "signal, the default), observed (the signal that woke it in the run) or spurious (also "
+     "none at all, as POSIX allows)"},
+    {"per", 0, VALUE_TEXT, "UNIT", "location|event", MEMBER(per), JOB_COMMANDS,
      "count candidates by source location or by event (default: location)"},
     {"property", 0, VALUE_TEXTS, "FILE", NULL, MEMBER(properties), JOB_COMMANDS,
-     "a JSON file with one property or an array of them; may be repeated"},
+     "a JSON file with one property or an array of properties to check; may be repeated"},
     {"ignore", 0, VALUE_TEXTS, "LOCATION", NULL, MEMBER(ignored), JOB_COMMANDS,
-     "leave candidates at this source location out; may be repeated"},
+     "ignore candidates at this source location (FILE:LINE); may be repeated"},
     {"encoding", 0, VALUE_TEXT, "E", "default|literal", MEMBER(encoding), JOB_COMMANDS,
-     "default, or the literal encoding of the paper, as a yardstick"},
+     "default, or literal: the encoding exactly as in the paper, for comparison"},
     {"solver", 0, VALUE_TEXT, "S", "auto|z3|order", MEMBER(solver), JOB_COMMANDS,
-     "what decides the hard candidates: order, the project's own solver, z3, or the first where it "
-     "can and else the second (default: auto)"},
+     "the solver for candidates that cheaper passes leave undecided: order (the project's own), "
+     "z3, or auto (order where it can decide, else z3; default: auto)"},
     {"budget", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(budget), JOB_COMMANDS,
-     "time for the whole job (default: the server's, 300)"},
+     "time limit of the whole job (default: the server's, 300)"},
     {"subproblem-budget", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(subproblem_budget), JOB_COMMANDS,
-     "time for one candidate (default: the server's, 20)"},
-    {"memory", 0, VALUE_NUMBER, "MB", NULL, MEMBER(memory), JOB_COMMANDS,
-     "mebibytes for a worker at one candidate, which is unknown beyond them (default: the "
-     "server's)"},
+     "time limit of one candidate (default: the server's, 20)"},
+    {"memory", 0, VALUE_NUMBER, "MIB", NULL, MEMBER(memory), JOB_COMMANDS,
+     "memory limit of a worker for one candidate, in MiB; a candidate that needs more is "
+     "unknown (default: the server's)"},
     {"name", 0, VALUE_TEXT, "TEXT", NULL, MEMBER(name), JOB_COMMANDS,
-     "a name for the job, shown in lists"},
+     "the name of the job in lists (default: the name of the file or program)"},
     {"priority", 0, VALUE_TEXT, "N", NULL, MEMBER(priority), JOB_COMMANDS,
-     "-100 to 100: of the jobs of a project the higher ones go first (default: 0)"},
+     "from -100 to 100: jobs of a project with a higher priority run first (default: 0)"},
     {"detach", 0, VALUE_NONE, NULL, NULL, MEMBER(detach), BIT(CHECK) | BIT(TEST),
-     "when interrupted, let the job on the server go on instead of cancelling it"},
+     "if interrupted, leave the job running on the server instead of cancelling it"},
     {"workers", 0, VALUE_NUMBER, "N", NULL, MEMBER(workers), BIT(CHECK) | BIT(TEST),
-     "worker processes of the private daemon (default: one a core)"},
+     "number of worker processes of the private server (default: one per core)"},
     {"project", 0, VALUE_TEXT, "NAME", NULL, MEMBER(project), JOB_COMMANDS | BIT(REVIEW),
-     "the project whose findings these are: reviews, first and last seen are kept for each project "
-     "(default: \"default\")"},
+     "the project that the findings belong to; the server keeps reviews and the first and last "
+     "date of a finding by project (default: \"default\")"},
     {"webhook", 0, VALUE_TEXT, "URL", NULL, MEMBER(webhook), BIT(SUBMIT),
-     "tell this URL when the job has ended; its project needs a webhook secret (docs/running.md)"},
+     "notify this URL when the job has ended; the project needs a webhook secret "
+     "(docs/running.md)"},
     {"interval", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(interval), BIT(TOP),
-     "time between two looks (default: 2)"},
-    {"once", 0, VALUE_NONE, NULL, NULL, MEMBER(once), BIT(TOP), "look once and end"},
+     "seconds between refreshes (default: 2)"},
+    {"once", 0, VALUE_NONE, NULL, NULL, MEMBER(once), BIT(TOP), "print the state once and exit"},
+    /* the report */
     {"format", 'f', VALUE_TEXT, "F", FT_FORMAT_CHOICES, MEMBER(format), VIEW_COMMANDS,
-     "how the findings are printed: text (default), json, sarif, junit, gitlab, github, html or "
+     "the format of the findings: text (default), json, sarif, junit, gitlab, github, html or "
      "markdown"},
     {"report", 0, VALUE_TEXTS, "F=FILE", NULL, MEMBER(reports), VIEW_COMMANDS,
-     "write the findings in format F into FILE as well; may be repeated"},
+     "also write the findings to FILE in format F; may be repeated"},
     {"color", 0, VALUE_TEXT, "WHEN", "auto|always|never", MEMBER(color), VIEW_COMMANDS | BIT(TOP),
-     "colours: on a terminal without NO_COLOR (auto, the default), always, never"},
+     "when to use colours: auto (default: on a terminal, unless NO_COLOR is set), always or "
+     "never"},
     {"source-root", 0, VALUE_TEXT, "DIR", NULL, MEMBER(source_root), VIEW_COMMANDS,
-     "read source lines in the files under DIR, not those that a recording has, and respect the "
-     "comments \"foretell: ignore CHECK -- REASON\" there"},
+     "read source lines from the files under DIR instead of the recording, and obey comments "
+     "\"foretell: ignore CHECK -- REASON\" in them"},
     {"baseline", 0, VALUE_TEXTS, "FILE", NULL, MEMBER(baselines), VIEW_COMMANDS,
-     "findings in FILE (a JSON report or a list of fingerprints) are known and do not count for "
-     "the exit code; may be repeated"},
+     "known findings, which do not count for the exit code: a JSON report or a list of "
+     "fingerprints; may be repeated"},
     {"write-baseline", 0, VALUE_TEXT, "FILE", NULL, MEMBER(write_baseline), VIEW_COMMANDS,
-     "write the findings into FILE, as a baseline for later runs"},
+     "write the findings to FILE, as a baseline for later runs"},
     {"new-since", 0, VALUE_TEXT, "JOB", NULL, MEMBER(new_since), VIEW_COMMANDS,
-     "findings of that job of the server are known"},
+     "findings of this earlier job are known, as with --baseline"},
     {"suppressions", 0, VALUE_TEXTS, "FILE", NULL, MEMBER(suppressions), VIEW_COMMANDS,
-     "findings that FILE says to ignore, with a reason and an expiry, do not count "
-     "(docs/findings.md); may be repeated"},
+     "ignore the findings that FILE lists with a reason and an expiry date (docs/findings.md); "
+     "may be repeated"},
     {"fail-on", 0, VALUE_FAIL_ON, "LIST", NULL, MEMBER(fail_on), VIEW_COMMANDS,
-     "the checks whose findings give exit code 1, by commas, or all (default), or none"},
+     "the checks whose findings give exit code 1, separated by commas, or all (default), or none"},
     {"fail-on-new", 0, VALUE_NONE, NULL, NULL, MEMBER(fail_on_new), VIEW_COMMANDS,
-     "findings that the server has seen in an earlier job of the project do not count either"},
+     "findings that the server has seen in an earlier job of the project do not count for the "
+     "exit code"},
     {"state", 0, VALUE_TEXT, "STATE", "open|confirmed|false|fixed", MEMBER(state), BIT(REVIEW),
-     "what the finding is: open, confirmed, false (no bug) or fixed"},
+     "record this decision about the finding: open, confirmed, false (not a bug) or fixed"},
     {"reason", 0, VALUE_TEXT, "TEXT", NULL, MEMBER(reason), BIT(REVIEW),
-     "why, for those who read it"},
+     "the reason for the decision, shown beside it"},
     {"witness-dir", 0, VALUE_TEXT, "DIR", NULL, MEMBER(witness_dir), VIEW_COMMANDS,
-     "write the witness file of each finding that is listed into this folder"},
+     "write the witness file of each listed finding into this folder"},
     {"show-safe", 0, VALUE_NONE, NULL, NULL, MEMBER(show_safe), VIEW_COMMANDS,
-     "list what was proved safe as well, with the reasons"},
+     "also list the candidates that were proved safe, with the reasons"},
     {"apart", 0, VALUE_NONE, NULL, NULL, MEMBER(apart), VIEW_COMMANDS,
-     "findings that are set apart (docs/findings.md) are listed and count like the others"},
+     "list the findings that are set apart (docs/findings.md), and count them like the others"},
     {"explain", 0, VALUE_NONE, NULL, NULL, MEMBER(explain), VIEW_COMMANDS,
-     "say what decided each candidate, what it cost, and what each pass left"},
+     "print which pass decided each candidate, its cost, and how many candidates each pass left"},
     {"full", 0, VALUE_NONE, NULL, NULL, MEMBER(full), VIEW_COMMANDS,
-     "print every step of a schedule, folding nothing"},
+     "print every step of a schedule; do not fold runs of steps of one thread"},
     {"quiet", 'q', VALUE_NONE, NULL, NULL, MEMBER(quiet), VIEW_COMMANDS | RECORD_COMMANDS,
-     "print the summary line only, and no progress"},
+     "print only the summary line, and no progress"},
     {"wait", 0, VALUE_NONE, NULL, NULL, MEMBER(wait), BIT(SHOW), "wait until the job has ended"},
     {"output", 'o', VALUE_TEXT, "FILE", NULL, MEMBER(output),
      BIT(WITNESS) | BIT(CONVERT) | BIT(MERGE) | BIT(CHECK) | BIT(SHOW),
-     "where to write (default: standard output)"},
-    {"output", 'o', VALUE_TEXT, "FILE", NULL, MEMBER(output), BIT(RECORD), "the trace to write"},
+     "the file to write (default: standard output)"},
+    {"output", 'o', VALUE_TEXT, "FILE", NULL, MEMBER(output), BIT(RECORD),
+     "the trace file to write"},
     {"output", 'o', VALUE_TEXT, "DIR", NULL, MEMBER(output), BIT(TEST),
-     "the folder for the traces and witnesses (default: one in TMPDIR, which stays where there is "
-     "a "
-     "finding)"},
+     "the folder for traces and witnesses (default: a new folder in TMPDIR, which is kept if "
+     "there is a finding)"},
     {"to", 0, VALUE_TEXT, "FORMAT", "ndjson|binary", MEMBER(to),
      BIT(CONVERT) | BIT(MERGE) | BIT(RECORD),
-     "the format to write: ndjson or binary (default: by the ending of the file: .ndjson, .jsonl "
-     "or .json for ndjson, .ftb or .bin for binary)"},
+     "the format to write: ndjson or binary (default: by the file's name: .ndjson, .jsonl and "
+     ".json are ndjson, .ftb and .bin are binary)"},
+    /* the run */
     {"seed", 0, VALUE_NUMBER, "N", NULL, MEMBER(seed), RECORD_COMMANDS,
-     "let chance pick the next thread and the length of its turn, the same way for the same N "
-     "(default: in turn)"},
+     "choose the next thread and the length of its turn at random, in the same way for the same "
+     "N (default: threads take turns in order)"},
     {"turn", 0, VALUE_NUMBER, "K", NULL, MEMBER(turn), RECORD_COMMANDS,
-     "accesses after which another thread goes on (default: 1000)"},
+     "number of accesses after which the next thread runs (default: 1000)"},
     {"annotations", 0, VALUE_TEXT, "FILE", NULL, MEMBER(annotations), RECORD_COMMANDS,
-     "lines that say which accesses are part of no finding, and which functions come in order "
+     "a file that lists accesses to ignore, and functions that run in a fixed order "
      "(docs/record.md)"},
     {"unordered-hand-overs", 0, VALUE_NONE, NULL, NULL, MEMBER(unordered_hand_overs),
      RECORD_COMMANDS,
-     "memory that code without hooks hands from thread to thread may come at any time (default: "
-     "behind what was done with it before)"},
+     "do not order threads between which uninstrumented code hands over memory (default: the "
+     "receiver is ordered after all earlier uses of that memory)"},
     {"runs", 0, VALUE_NUMBER, "R", NULL, MEMBER(runs), RECORD_COMMANDS,
-     "run the program R times, with other seeds and turns: FILE run.ftb becomes run.1.ftb, "
-     "run.2.ftb, ...; FILE may be a folder, which is made"},
+     "run the program R times with different seeds and turns: the traces of FILE run.ftb are "
+     "run.1.ftb, run.2.ftb, ...; FILE may be a folder, which is created"},
     {"inputs-of", 0, VALUE_TEXT, "TRACE", NULL, MEMBER(inputs_of), RECORD_COMMANDS,
-     "give the program the inputs of that recording of it: another run of the same test, or with "
-     "the same --seed and --turn the same run"},
+     "feed the program the inputs of this recording of it: another run of the same test, or the "
+     "same run if --seed and --turn are the same"},
     {"limit", 0, VALUE_NUMBER, "MIB", NULL, MEMBER(limit), RECORD_COMMANDS,
-     "size of the recording at which it ends; the program goes on (default: 4096)"},
+     "the size at which the recording ends, in MiB; the program continues (default: 4096)"},
     {"exit-code", 0, VALUE_NONE, NULL, NULL, MEMBER(exit_code), BIT(RECORD),
-     "end with the program's exit code (128 + N behind signal N) where there is a trace (default: "
-     "0), as tests under make and ctest want it; of several runs the first one that is not 0"},
+     "if there is a trace, exit with the program's exit code (128 + N after signal N), as make "
+     "and ctest expect (default: 0); of several runs, the first that is not 0"},
     {"live-inputs", 0, VALUE_NONE, NULL, NULL, MEMBER(live_inputs), BIT(REPLAY) | BIT(TEST),
-     "do not give the program the inputs of the recording: it reads files, sockets and the time "
-     "itself"},
+     "let the replayed program read files, sockets and the time itself; do not feed it the "
+     "recorded inputs"},
     {"symbolic", 0, VALUE_NONE, NULL, NULL, MEMBER(symbolic), RECORD_COMMANDS,
-     "record what the program computes as well, for the model ctp (PROGRAM was built with "
-     "foretell-cc --symbolic)"},
+     "also record the terms of computed values, for the model ctp; the program must be built "
+     "with foretell-cc --symbolic"},
     {"stop", 0, VALUE_NONE, NULL, NULL, MEMBER(stop), BIT(REPLAY),
-     "end the program where the bug is reached (default: it runs on, and may crash)"},
+     "stop the program when it reaches the bug (default: it continues, and may crash)"},
     {"no-replay", 0, VALUE_NONE, NULL, NULL, MEMBER(no_replay), BIT(TEST),
-     "do not run the program again, through the schedules that were found"},
+     "do not run the program again to reproduce the findings"},
     {"deadline", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(deadline), BIT(REPLAY) | BIT(TEST),
-     "time without progress, and behind the end of the schedule, after which the program is ended "
-     "(default: 20)"},
+     "stop a replayed program that makes no progress for this time, or that still runs this "
+     "long after the end of the schedule (default: 20)"},
     {"json", 0, VALUE_NONE, NULL, NULL, MEMBER(json), JSON_COMMANDS, "print JSON instead of text"},
     {"server", 0, VALUE_TEXT, "URL", NULL, MEMBER(server), NET_COMMANDS,
      "the server: http://HOST:PORT, https://HOST or unix:PATH (default: FORETELL_SERVER)"},
@@ -206,8 +214,8 @@ static ft_status take_checks(ft_options *options, const char *text, ft_error *er
         bool known = ft_check_parse(word, &check) && check != FT_CHECK_PROPERTY;
         if (!known) {
             ft_error_set(err, FT_USAGE,
-                         "unknown check '%s': there are race, atomicity, assertion, lock, "
-                         "deadlock, order",
+                         "'%s' is not a check: --check takes race, atomicity, assertion, "
+                         "lock, deadlock, order",
                          word);
             free(word);
             return FT_USAGE;
@@ -233,7 +241,7 @@ static ft_status take_fail_on(ft_options *options, const char *text, ft_error *e
         if (known) options->fail_on[check] = true;
         if (!known)
             ft_error_set(err, FT_USAGE,
-                         "unknown check '%s': --fail-on takes race, atomicity, assertion, lock, "
+                         "'%s' is not a check: --fail-on takes race, atomicity, assertion, lock, "
                          "deadlock, order, property, all or none",
                          word);
         free(word);
@@ -305,10 +313,36 @@ static const option_row *find_letter(char letter, ft_command command)
     return NULL;
 }
 
+/* The number of characters with which both words begin. */
+static size_t common_start(const char *a, const char *b)
+{
+    size_t same = 0;
+    while (a[same] && a[same] == b[same]) same++;
+    return same;
+}
+
+/* The option whose name begins most like the word; NULL: none begins with two of its letters. */
+static const char *closest_option(ft_command command, const char *word)
+{
+    const char *closest = NULL;
+    size_t most = 1;
+    for (size_t i = 0; i < N_ROWS; i++) {
+        size_t same = rows[i].commands >> command & 1 ? common_start(word, rows[i].name) : 0;
+        if (same > most) closest = rows[i].name;
+        if (same > most) most = same;
+    }
+    return closest;
+}
+
 static ft_status unknown_option(const ft_options *options, const char *word, ft_error *err)
 {
-    return ft_error_set(err, FT_USAGE, "unknown option '%s': see foretell %s --help", word,
-                        ft_command_name(options->command));
+    const char *command = ft_command_name(options->command);
+    const char *closest = word[1] == '-' ? closest_option(options->command, word + 2) : NULL;
+    if (!closest)
+        return ft_error_set(err, FT_USAGE, "'%s' is not an option of %s: see foretell %s --help",
+                            word, command, command);
+    return ft_error_set(err, FT_USAGE, "'%s' is not an option of %s; did you mean '--%s'?", word,
+                        command, closest);
 }
 
 /* `given`: the value that stands in the same word, NULL: it is the next word. */
@@ -361,25 +395,20 @@ static bool find_command(const char *name, ft_command *command)
     return false;
 }
 
-/* Says which command begins most like the word, where one does. */
+/* Names the command that begins most like the word, if there is one. */
 static ft_status unknown_command(const char *word, ft_error *err)
 {
     const char *closest = NULL;
     size_t most = 1;
     for (unsigned i = 0; i < FT_COMMANDS; i++) {
         const char *name = ft_command_name((ft_command)i);
-        size_t same = 0;
-        while (word[same] && word[same] == name[same]) same++;
-        if (same > most) {
-            most = same;
-            closest = name;
-        }
+        size_t same = common_start(word, name);
+        if (same > most) closest = name;
+        if (same > most) most = same;
     }
     if (!closest)
-        return ft_error_set(err, FT_USAGE, "unknown command '%s': see foretell --help", word);
-    return ft_error_set(err, FT_USAGE,
-                        "unknown command '%s': did you mean '%s'? (see foretell --help)", word,
-                        closest);
+        return ft_error_set(err, FT_USAGE, "'%s' is not a command: see foretell --help", word);
+    return ft_error_set(err, FT_USAGE, "'%s' is not a command; did you mean '%s'?", word, closest);
 }
 
 static ft_status check_arguments(const ft_options *options, ft_error *err)
@@ -446,10 +475,12 @@ void ft_options_release(ft_options *options)
 
 bool ft_options_at(ft_command command, size_t index, ft_option_row *row)
 {
+    unsigned wanted = command == FT_COMMANDS ? ~0u : 1u << command;
+    FT_REQUIRE(command <= FT_COMMANDS);
     for (size_t i = 0; i < N_ROWS; i++) {
-        if (!(rows[i].commands >> command & 1) || index-- > 0) continue;
-        *row = (ft_option_row){rows[i].name, rows[i].letter, rows[i].value, rows[i].choices,
-                               rows[i].doc};
+        if (!(rows[i].commands & wanted) || index-- > 0) continue;
+        *row = (ft_option_row){rows[i].name,    rows[i].letter,   rows[i].value,
+                               rows[i].choices, rows[i].commands, rows[i].doc};
         return true;
     }
     return false;

@@ -1,9 +1,13 @@
-/* The `foretell` command line: its commands, options and exit codes.
+/* The command line of `foretell`: commands, options, exit codes and their texts.
  *
- * Commands and options are tables (command.c, option.c), from which parsing, --help and the manuals
- * (help.h) come. Data goes to standard output, messages and progress to standard error. */
-#ifndef FT_CLI_CLI_H
-#define FT_CLI_CLI_H
+ * Commands and options are tables (commands.c, options.c). Parsing, --help, the manual, the manual
+ * page and the shells' completions all come from them; help.h has what reads the tables. Parsing
+ * fills an ft_options, which each command then gets. Data goes to standard output, messages and
+ * progress go to standard error.
+ *
+ * Imports: common/base, common/verdict. */
+#ifndef FT_CLI_OPTIONS_H
+#define FT_CLI_OPTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,10 +19,10 @@
 
 /*  symbol      code  meaning */
 #define FT_EXIT_TABLE(X)                                                                           \
-    X(CLEAN, 0, "clean: every candidate is safe, or the command did what it was asked")            \
-    X(FINDINGS, 1, "findings: at least one violation; for `verify`, a witness that is refused")    \
+    X(CLEAN, 0, "clean: every candidate is safe, or the command succeeded")                        \
+    X(FINDINGS, 1, "findings: at least one violation; for `verify`, a refused witness")            \
     X(INPUT, 2, "usage or input: a wrong option, an unreadable or malformed file")                 \
-    X(INCOMPLETE, 3, "incomplete: no violation, but something is unknown, bounded or an error")    \
+    X(INCOMPLETE, 3, "incomplete: no violation, but a candidate is unknown, bounded or an error")  \
     X(SERVER, 4, "server or network: no answer, or an answer that is not Foretell's")
 
 typedef enum ft_exit {
@@ -27,14 +31,14 @@ typedef enum ft_exit {
 #undef FT_ROW
 } ft_exit;
 
-/* The worse of two exit codes where several files are checked: 4, 2, 1, 3, 0 from worst to best. A
- * broken input or server comes first since it hides what the other files would have said. */
+/* The worse of two exit codes, for several files: 4, 2, 1, 3, 0 from worst to best. A broken input
+ * or server is worst because it hides the findings that the other files would have had. */
 ft_exit ft_exit_worse(ft_exit a, ft_exit b);
 
 /*  symbol   name       arguments            min  max (0: any number)  one line */
 #define FT_COMMAND_TABLE(X)                                                                        \
     X(TEST, "test", "[--] PROGRAM ARGS", 1, 0,                                                     \
-      "record a run of a program, check it and bring about what is found")                         \
+      "record a run of a program, predict its bugs and reproduce them")                            \
     X(CHECK, "check", "FILE...", 1, 0, "predict bugs from traces and print them")                  \
     X(SUBMIT, "submit", "FILE", 1, 1,                                                              \
       "upload a trace, start a job on a server and print its name")                                \
@@ -43,17 +47,17 @@ ft_exit ft_exit_worse(ft_exit a, ft_exit b);
     X(SHOW, "show", "JOB", 1, 1, "print the findings of a job")                                    \
     X(CANCEL, "cancel", "JOB", 1, 1, "cancel a job")                                               \
     X(WITNESS, "witness", "FINDING", 1, 1, "fetch the witness file of a finding")                  \
-    X(VERIFY, "verify", "WITNESS [TRACE]", 1, 2, "execute a witness step by step, here")           \
+    X(VERIFY, "verify", "WITNESS [TRACE]", 1, 2, "check a witness step by step on its trace")      \
     X(CONVERT, "convert", "IN [OUT]", 1, 2, "rewrite a trace in another format")                   \
     X(DIFF, "diff", "JOB JOB", 2, 2, "compare the findings of two jobs")                           \
     X(REVIEW, "review", "[FINGERPRINT]", 0, 1,                                                     \
-      "list a project's findings, or say what one of them is")                                     \
+      "list a project's findings, or record a decision about one")                                 \
     X(MERGE, "merge", "FILE FILE...", 2, 0, "join traces of several runs into one with branches")  \
-    X(STATS, "stats", "FILE", 1, 1, "say what is in a trace")                                      \
+    X(STATS, "stats", "FILE", 1, 1, "count what is in a trace: events, threads, locks, locations") \
     X(RECORD, "record", "[--] PROGRAM ARGS", 1, 0, "run a program and record a trace of it")       \
     X(REPLAY, "replay", "WITNESS [TRACE] -- PROGRAM ARGS", 2, 0,                                   \
-      "drive a recorded program through a witness, until the bug shows")                           \
-    X(MANUAL, "manual", "[PAGE]", 0, 1, "print all of this as Markdown or as a manual page")       \
+      "run a recorded program through a witness, up to its bug")                                   \
+    X(MANUAL, "manual", "[PAGE]", 0, 1, "print the reference of all commands and options")         \
     X(COMPLETION, "completion", "SHELL", 1, 1, "print completions for bash, zsh or fish")          \
     X(VERSION, "version", "", 0, 0, "print the version")
 
@@ -66,25 +70,25 @@ typedef enum ft_command {
 
 typedef FT_VEC(const char *) ft_texts;
 
-/* What a command line said. Texts are borrowed from argv and NULL where the option was not given,
- * numbers are 0 then; embedded: ft_options_release. */
+/* A parsed command line. An option that was not given is NULL, 0 or false. Texts are borrowed from
+ * argv. Embedded: ft_options_release. */
 typedef struct ft_options {
     ft_command command;
     bool help;          /* --help: print the command's help, do nothing */
-    ft_texts arguments; /* what is no option, in order */
-    size_t before;      /* arguments before a "--"; all of them without one */
-    /* the job: what is looked for, and how */
+    ft_texts arguments; /* all words that are not options, in order */
+    size_t before;      /* number of arguments before a "--"; all of them without one */
+    /* the job: what to look for, and how */
     bool checks[FT_CHECKS]; /* --check */
     bool any_check;         /* --check was given */
     const char *model, *per, *encoding, *solver, *context_bound, *wakeups;
     ft_texts properties;        /* --property files */
     ft_texts ignored;           /* --ignore locations */
-    uint32_t budget;            /* seconds for the job; 0: the server's default, as below */
+    uint32_t budget;            /* seconds for the job; 0 here and below: the server's default */
     uint32_t subproblem_budget; /* seconds for one subproblem */
-    uint32_t memory;            /* MiB of a worker at the job */
+    uint32_t memory;            /* MiB of a worker for one subproblem */
     const char *name, *priority, *webhook;
-    const char *project; /* NULL: the server's default one */
-    /* what is printed of it, and what counts */
+    const char *project; /* NULL: the server's default project */
+    /* the report: what is printed, and what counts for the exit code */
     const char *format, *color, *source_root;
     const char *output;         /* NULL: standard output */
     ft_texts reports;           /* --report, FORMAT=FILE */
@@ -98,15 +102,14 @@ typedef struct ft_options {
     bool json, show_safe, apart, explain, quiet, full, wait, fail_on_new;
     /* the server */
     const char *server; /* --server, else FORETELL_SERVER, else NULL */
-    uint32_t workers;   /* of the private daemon, 0: its default */
+    uint32_t workers;   /* of the private server, 0: its default */
     bool detach;
     /* record */
     uint32_t seed, turn, runs;
     uint32_t limit; /* MiB */
     const char *annotations, *inputs_of;
     bool symbolic, exit_code;
-    bool report_follows; /* set by `test`: on standard output, behind what the program prints there
-                          */
+    bool report_follows; /* set by `test`: a report follows the program's own output */
     /* replay */
     uint32_t deadline; /* seconds */
     bool stop, live_inputs, unordered_hand_overs;
@@ -118,39 +121,11 @@ typedef struct ft_options {
     bool once;                  /* of `top` */
 } ft_options;
 
-/* Parses argv[1..]. FT_USAGE: the message says what is wrong. options is to be released whatever
- * the status. */
+/* Parses argv[1..]. FT_USAGE: the message names the wrong word. The options are to be released
+ * whatever the status. */
 ft_status ft_options_parse(int argc, char **argv, ft_options *options, ft_error *err) FT_MUST_CHECK;
 void ft_options_release(ft_options *options);
-/* What goes to standard output is text, no document. */
+/* Is the output a text for people, not a document for programs? */
 bool ft_options_are_for_people(const ft_options *options);
-
-/* The commands. Each prints its own errors. */
-ft_exit ft_run_test(const ft_options *options);
-ft_exit ft_run_check(const ft_options *options);
-ft_exit ft_run_submit(const ft_options *options);
-ft_exit ft_run_jobs(const ft_options *options);
-ft_exit ft_run_show(const ft_options *options);
-ft_exit ft_run_cancel(const ft_options *options);
-ft_exit ft_run_witness(const ft_options *options);
-ft_exit ft_run_verify(const ft_options *options);
-ft_exit ft_run_convert(const ft_options *options);
-ft_exit ft_run_merge(const ft_options *options);
-ft_exit ft_run_diff(const ft_options *options);
-ft_exit ft_run_review(const ft_options *options);
-ft_exit ft_run_completion(const ft_options *options);
-ft_exit ft_run_stats(const ft_options *options);
-ft_exit ft_run_record(const ft_options *options);
-ft_exit ft_run_replay(const ft_options *options);
-ft_exit ft_run_manual(const ft_options *options);
-ft_exit ft_run_top(const ft_options *options);
-ft_exit ft_run_version(const ft_options *options);
-
-/* The whole program but for main's own lines. */
-int ft_cli_main(int argc, char **argv);
-
-/* "FILE:LINE:COLUMN: text" on standard error, as far as the place is known; `file` may be NULL. */
-void ft_print_error(const char *file, const ft_error *err);
-ft_exit ft_exit_of(const ft_error *err);
 
 #endif

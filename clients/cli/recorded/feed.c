@@ -1,12 +1,11 @@
-#include "feed.h"
+#include "recorded.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "files/input.h"
-#include "libraries.h"
+#include "files/files.h"
 #include "maker/replay/plan.h"
 
 struct ft_feed {
@@ -68,9 +67,10 @@ void ft_feed_tell(const ft_feed *feed, const char *log, uint64_t limit, ft_trace
         fprintf(stderr, "foretell: %s\n", err.message);
     if (fd >= 0) close(fd);
     if (!known) return;
-    ft_strbuf_printf(&text, "%u inputs are those of the other recording", run.fed);
+    ft_strbuf_printf(&text, "%u inputs were fed from the other recording", run.fed);
     if (run.live) {
-        ft_strbuf_printf(&text, "; %u are not, it does not have them: the first one, ", run.live);
+        ft_strbuf_printf(&text, "; %u were not, because it does not have them: the first one, ",
+                         run.live);
         if (!ft_plan_explain_live(&feed->plan, feed->trace, feed->program, &run, &text))
             ft_strbuf_puts(&text, "at an unknown place");
     }

@@ -1,4 +1,4 @@
-#include "libraries.h"
+#include "recorded.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,9 +9,8 @@
 #include <unistd.h>
 
 #include "maker/maker.h"
-#include "program.h"
 #include "raw/schedule.h"
-#include "terminal/signals.h"
+#include "terminal/terminal.h"
 
 enum { LINE = 8192 };
 
@@ -59,10 +58,10 @@ static ft_status check_library(const ft_trace *trace, const char *path, ft_error
         const ft_module *module = &trace->modules[i];
         if (!module->hash[0] || strcmp(module->name, base_name(path)) != 0) continue;
         if (ft_record_hash(path, hash) && strcmp(hash, module->hash) != 0)
-            return ft_error_set(err, FT_USAGE,
-                                "%s is another build than the one that was recorded: its SHA-256 "
-                                "is %s, that of the trace's %s is %s",
-                                path, hash, module->name, module->hash);
+            return ft_error_set(
+                err, FT_USAGE,
+                "%s is not the recorded build: its SHA-256 is %s, that of %s in the trace is %s",
+                path, hash, module->name, module->hash);
     }
     return FT_OK;
 }

@@ -1,4 +1,4 @@
-#include "program.h"
+#include "recorded.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "terminal/signals.h"
+#include "terminal/terminal.h"
 
 /* SOONEST, LATEST, LOOK: milliseconds between two looks whether the program has come up, and from
  * then on. */
@@ -174,7 +174,8 @@ static void watch(pid_t child, uint32_t patience, uint32_t *stopped)
 {
     *stopped = patience && is_stopped(child) ? *stopped + 1 : 0;
     if (!patience || *stopped <= patience) return;
-    fprintf(stderr, "foretell: the program was stopped by a signal for %u seconds: killed\n",
+    fprintf(stderr,
+            "foretell: the program was killed, because a signal had stopped it for %u seconds\n",
             patience);
     kill(child, SIGKILL);
 }
@@ -257,15 +258,16 @@ static const char *reason(const char *path)
     enum { KIND = 5 }; /* of the magic, whatever its number */
     struct stat info;
     if (path && stat(path, &info) == 0 && info.st_mode & (S_ISUID | S_ISGID))
-        return "is set-user-ID or set-group-ID, so that the system keeps the recorder out: take "
-               "that away for the recording (chmod ug-s)";
+        return "is set-user-ID or set-group-ID, so that the system does not let the recorder in: "
+               "remove these bits for the recording (chmod ug-s)";
     if (path && has(path, FT_RAW_MAGIC, strlen(FT_RAW_MAGIC)))
         return "was built with the recorder, which could not open its file: it needs a free file "
-               "descriptor (ulimit -n), the same user, and to see that folder (chroot, container)";
+               "descriptor (ulimit -n), the same user, and access to that folder (chroot, "
+               "container)";
     if (path && has(path, FT_RAW_MAGIC, KIND))
-        return "was built with the recorder of another Foretell: build it again";
-    return "was not built with the recorder, and nothing that it started came up with it: build "
-           "with CC=foretell-cc CXX=foretell-c++, and keep " FT_RAW_VARIABLE " in the environment";
+        return "was built with the recorder of another version of Foretell: build it again";
+    return "was not built with the recorder, nor was any program that it started: build with "
+           "CC=foretell-cc CXX=foretell-c++, and keep " FT_RAW_VARIABLE " in the environment";
 }
 
 /* The dynamic linker ends one that lacks a library so. */
@@ -279,14 +281,14 @@ ft_status ft_program_absent(const char *name, int status, const ft_raw_header *h
 {
     if (header->end == FT_RAW_END_SPACE)
         return ft_error_set(err, FT_USAGE,
-                            "%s has no address space for the recording (ulimit -v): it needs more, "
-                            "or a smaller --limit",
+                            "%s has no address space for the recording (ulimit -v): raise that "
+                            "limit, or use a smaller --limit",
                             name);
     ft_strbuf end = {0};
     char *path = ft_program_find(name);
     if (path && is_broken_off(status) && has(path, FT_RAW_MAGIC, strlen(FT_RAW_MAGIC))) {
         ft_program_end(status, &end);
-        ft_error_set(err, FT_USAGE, "%s ended before the recorder in it came up: %s", name,
+        ft_error_set(err, FT_USAGE, "%s ended before its recorder started: %s", name,
                      ft_strbuf_text(&end));
     }
     ft_error_set(err, FT_USAGE, "%s %s", name, reason(path)); /* the first one counts */

@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "base/memory.h"
-#include "terminal/signals.h"
+#include "terminal/terminal.h"
 
 enum { CONNECT_SECONDS = 10, POLL_MS = 1000, PATIENCE_MS = 2000, STEP_MS = 50 };
 
@@ -64,9 +64,10 @@ ft_status ft_client_open(const char *server, ft_client **client, ft_error *err)
     else if (has_host(server))
         opened = new_client(server, server, NULL);
     else
-        return ft_error_set(err, FT_USAGE,
-                            "'%s' is no server: write http://HOST:PORT, https://HOST or unix:PATH",
-                            server);
+        return ft_error_set(
+            err, FT_USAGE,
+            "'%s' is not a server address; use http://HOST:PORT, https://HOST or unix:PATH",
+            server);
     curl_global_init(CURL_GLOBAL_DEFAULT);
     opened->easy = curl_easy_init();
     opened->multi = curl_multi_init();
@@ -258,7 +259,7 @@ static ft_status no_answer(const ft_client *client, CURLcode code, ft_error *err
     const char *reason = client->reason[0] ? client->reason : curl_easy_strerror(code);
     bool away = code == CURLE_COULDNT_CONNECT;
     /* Of a socket's path libcurl says that localhost does not answer. */
-    if (away && client->socket) reason = "there is no socket that answers";
+    if (away && client->socket) reason = "no process answers at that socket";
     return ft_error_set(err, FT_IO, "no answer from the server %s%s: %s", client->shown,
                         away ? " (is foretelld running there?)" : "", reason);
 }
@@ -276,15 +277,16 @@ static ft_status finish(ft_client *client, CURLcode code, transfer *now, ft_erro
     /* A server that refuses an upload half-way answers and hangs up: the answer counts. */
     if (code && !(status >= 400 && reply->json)) return no_answer(client, code, err);
     if (status == 401)
-        return ft_error_set(err, FT_IO, "%s",
-                            getenv("FORETELL_TOKEN")
-                                ? "the server does not know the token in FORETELL_TOKEN, or its "
-                                  "time is over"
-                                : "the server wants an access token: set FORETELL_TOKEN "
-                                  "(`foretelld token create` makes one)");
+        return ft_error_set(
+            err, FT_IO, "%s",
+            getenv("FORETELL_TOKEN")
+                ? "the server rejects the token in FORETELL_TOKEN: it is unknown or has expired"
+                : "the server requires an access token: set FORETELL_TOKEN "
+                  "(`foretelld token create` makes one)");
     if (status >= 400) return ft_problem_error(reply->status, reply->json, err);
     if (now->is_json && !reply->json && status != 304)
-        return ft_error_set(err, FT_IO, "the server %s sent what is no JSON", client->shown);
+        return ft_error_set(err, FT_IO, "the server %s sent a response that is not JSON",
+                            client->shown);
     return FT_OK;
 }
 
@@ -311,7 +313,8 @@ ft_status ft_client_get(ft_client *client, const char *path, json_t **json, ft_e
     ft_reply reply = {0};
     ft_status status = ft_client_send(client, &request, &reply, err);
     if (!status && !reply.json)
-        status = ft_error_set(err, FT_IO, "the server %s sent no JSON for %s", client->shown, path);
+        status = ft_error_set(err, FT_IO, "the server %s sent a response that is not JSON for %s",
+                              client->shown, path);
     if (!status) *json = json_incref(reply.json);
     ft_reply_release(&reply);
     return status;

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "files/input.h"
-#include "files/output.h"
-#include "terminal/signals.h"
+#include "files/files.h"
+#include "report/report.h"
+#include "terminal/terminal.h"
 #include "wire/wire.h"
 
 enum { WAIT_SECONDS = 2, LOOK_SECONDS = 1, PAGE_LIMIT = 500 };
@@ -31,8 +31,9 @@ ft_status ft_remote_open(const ft_options *options, bool may_start, ft_remote *r
     *remote = (ft_remote){0};
     char *server = options->server ? ft_strdup(options->server) : may_start ? NULL : named(options);
     if (!server && !may_start)
-        return ft_error_set(err, FT_USAGE,
-                            "no server: give --server http://HOST:PORT or set FORETELL_SERVER");
+        return ft_error_set(
+            err, FT_USAGE,
+            "no server is named: give --server http://HOST:PORT or set FORETELL_SERVER");
     ft_signals_catch();
     ft_status status = FT_OK;
     if (!server) status = ft_private_daemon_start(options->workers, &remote->daemon, err);
@@ -71,7 +72,8 @@ static ft_status take_name(const ft_reply *reply, const char *member, char **nam
 {
     const char *text = ft_json_text(reply->json, member, NULL);
     if (!text && reply->location) text = ft_job_id(reply->location);
-    if (!text || !*text) return ft_error_set(err, FT_IO, "the server's answer names no %s", member);
+    if (!text || !*text)
+        return ft_error_set(err, FT_IO, "the server's response does not name the %s", member);
     *name = ft_strdup(text);
     return FT_OK;
 }
@@ -208,7 +210,7 @@ static ft_status add_properties(const char *path, json_t *properties, ft_error *
     else if (json_is_object(json))
         json_array_append(properties, json);
     else
-        status = ft_error_set(err, FT_INPUT, "holds neither a property nor an array of them");
+        status = ft_error_set(err, FT_INPUT, "is neither a property nor an array of properties");
     json_decref(json);
     return status;
 }
@@ -319,7 +321,7 @@ static ft_status job_error(const json_t *snapshot, ft_error *err)
     ft_status code = ft_status_from_name(ft_json_text(error, "code", "internal"));
     return ft_error_at(err, code == FT_OK ? FT_INTERNAL : code, ft_json_count(error, "line"),
                        ft_json_count(error, "column"), "%s",
-                       ft_json_text(error, "message", "the job failed and does not say why"));
+                       ft_json_text(error, "message", "the job failed without a reason"));
 }
 
 static bool is_final(const char *state)
@@ -414,18 +416,4 @@ ft_status ft_job_report(ft_remote *remote, const char *job, bool safe, ft_job_pa
     json_object_del(whole, "revision");
     *report = whole;
     return FT_OK;
-}
-
-ft_status ft_job_write_witness(const ft_view *view, const char *file, const json_t *finding,
-                               size_t number, ft_error *err)
-{
-    const json_t *witness = json_object_get(finding, "witness");
-    if (!view->witness_dir || !witness) return FT_OK;
-    if (mkdir(view->witness_dir, 0777) && errno != EEXIST)
-        return ft_error_set(err, FT_USAGE, "%s cannot be made: %s", view->witness_dir,
-                            strerror(errno));
-    char *path = ft_view_witness_path(view, file, number);
-    ft_status status = ft_output_json(witness, path, err);
-    free(path);
-    return status;
 }

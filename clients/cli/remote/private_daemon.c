@@ -18,7 +18,7 @@
 
 #include "base/memory.h"
 #include "base/strbuf.h"
-#include "terminal/signals.h"
+#include "terminal/terminal.h"
 
 enum { START_MS = 20000, STOP_MS = 5000, STEP_MS = 10, LOG_TAIL = 300, LEAST_SPACE = 1 << 20 };
 
@@ -183,19 +183,19 @@ static ft_status await_start(ft_private_daemon *daemon, ft_error *err)
         if (accepts(daemon->socket)) return FT_OK;
         if (waitpid(daemon->pid, NULL, WNOHANG) == daemon->pid) {
             daemon->pid = 0;
-            return failed_start(daemon, "ended at once", err);
+            return failed_start(daemon, "ended while it started", err);
         }
         pause_ms(STEP_MS);
     }
-    return failed_start(daemon, "does not come up", err);
+    return failed_start(daemon, "did not start within 20 seconds", err);
 }
 
 ft_status ft_private_daemon_start(uint32_t workers, ft_private_daemon **daemon, ft_error *err)
 {
     char *folder = make_folder();
     if (!folder)
-        return ft_error_set(err, FT_IO, "cannot make a folder in %s (TMPDIR): %s", temporary_root(),
-                            strerror(errno));
+        return ft_error_set(err, FT_IO, "cannot create a folder in %s (TMPDIR): %s",
+                            temporary_root(), strerror(errno));
     ft_private_daemon *started = ft_calloc(1, sizeof *started);
     started->folder = folder;
     started->socket = join(folder, "socket");

@@ -1,8 +1,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files/input.h"
+#include "files/files.h"
 #include "remote.h"
+#include "report/report.h"
 #include "trace/reader.h"
 
 /* The canonical form is fetched under the witness's own trace name, so there is no hash to compare.
@@ -15,9 +16,10 @@ static ft_status fetch_trace(const ft_options *options, const char *hash, ft_tra
     ft_status status = ft_remote_open(options, false, &remote, err);
     if (status == FT_USAGE) {
         *err = (ft_error)FT_ERROR_INIT;
-        return ft_error_set(err, FT_USAGE,
-                            "no trace: name its file behind the witness, or the server that has it "
-                            "(--server http://HOST:PORT, FORETELL_SERVER)");
+        return ft_error_set(
+            err, FT_USAGE,
+            "no trace: give its file after the witness, or the server that stores it "
+            "(--server http://HOST:PORT, FORETELL_SERVER)");
     }
     if (status) return status;
     char *path = ft_job_path("traces", hash, "/content");
@@ -35,7 +37,7 @@ ft_status ft_job_trace(const ft_options *options, const json_t *witness, const c
                        ft_trace **trace, ft_error *err)
 {
     const char *want = ft_json_text(witness, "trace", NULL);
-    if (!want) return ft_error_set(err, FT_INPUT, "the witness names no trace");
+    if (!want) return ft_error_set(err, FT_INPUT, "the witness does not name a trace");
     if (!path) return fetch_trace(options, want, trace, err);
     char hash[FT_DIGEST_HEX + 1];
     ft_status status = ft_input_trace(path, trace, hash, err);

@@ -1,4 +1,4 @@
-#include "progress.h"
+#include "terminal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

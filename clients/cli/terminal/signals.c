@@ -1,4 +1,4 @@
-#include "signals.h"
+#include "terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,26 +1,11 @@
+/* Checks a witness on its trace, in this process. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "files/input.h"
-#include "files/output.h"
-#include "options/options.h"
+#include "commands.h"
+#include "files/files.h"
 #include "remote/remote.h"
-#include "trace/reader.h"
+#include "terminal/terminal.h"
 #include "verdict/checker.h"
-
-static const char *shown(const char *path)
-{
-    return strcmp(path, "-") == 0 ? "<stdin>" : path;
-}
-
-static ft_exit fail(const char *file, const ft_error *err)
-{
-    ft_print_error(file ? shown(file) : NULL, err);
-    return ft_exit_of(err);
-}
-
-/* ---- verify --------------------------------------------------------------------------------- */
 
 static void print_verdict(const ft_options *options, const ft_trace *trace,
                           const ft_witness *witness, bool confirmed, const char *why)
@@ -57,12 +42,12 @@ static ft_exit verify(const ft_options *options, const json_t *json)
     const char *path = options->arguments.data[0];
     const char *trace_path = options->arguments.len > 1 ? options->arguments.data[1] : NULL;
     ft_trace *trace = NULL;
-    if (ft_job_trace(options, json, trace_path, &trace, &err)) return fail(trace_path, &err);
+    if (ft_job_trace(options, json, trace_path, &trace, &err)) return ft_fail(trace_path, &err);
     ft_observe_run(trace);
     ft_witness witness = {0};
     ft_exit code = FT_EXIT_INPUT;
     if (ft_witness_from_json(json, trace, &witness, &err))
-        fail(path, &err);
+        ft_fail(path, &err);
     else
         code = execute(options, trace, &witness);
     ft_witness_release(&witness);
@@ -75,29 +60,8 @@ ft_exit ft_run_verify(const ft_options *options)
     ft_error err = FT_ERROR_INIT;
     json_t *json = NULL;
     if (ft_input_json(options->arguments.data[0], &json, &err))
-        return fail(options->arguments.data[0], &err);
+        return ft_fail(options->arguments.data[0], &err);
     ft_exit code = verify(options, json);
     json_decref(json);
     return code;
-}
-
-/* ---- convert -------------------------------------------------------------------------------- */
-
-ft_exit ft_run_convert(const ft_options *options)
-{
-    ft_error err = FT_ERROR_INIT;
-    const char *in = options->arguments.data[0], *out = "-";
-    ft_trace_writer write;
-    ft_trace *trace = NULL;
-    if (options->arguments.len > 1 && options->output) {
-        ft_error_set(&err, FT_USAGE, "the output is named twice, as OUT and as -o: give one");
-        return fail(NULL, &err);
-    }
-    if (options->arguments.len > 1) out = options->arguments.data[1];
-    if (options->output) out = options->output;
-    if (ft_output_choose(options->to, out, NULL, &write, &err)) return fail(NULL, &err);
-    if (ft_input_trace(in, &trace, NULL, &err)) return fail(in, &err);
-    ft_status status = ft_output_trace(trace, write, out, &err);
-    ft_trace_free(trace);
-    return status ? fail(NULL, &err) : FT_EXIT_CLEAN;
 }

@@ -1,0 +1,34 @@
+/* What each command of `foretell` does.
+ *
+ * A command takes the parsed options, prints its result on standard output and its own errors on
+ * standard error, and returns the exit code. `test` runs three others in one: record, check and
+ * replay. Commands that only read or write local files need no server; `check` and `test` start a
+ * private one where none is named.
+ *
+ * Imports: options, terminal, files, remote, findings, recorded, maker, raw, common. */
+#ifndef FT_CLI_COMMANDS_H
+#define FT_CLI_COMMANDS_H
+
+#include "options/options.h"
+
+ft_exit ft_run_test(const ft_options *options);       /* test.c, test_possible.c */
+ft_exit ft_run_check(const ft_options *options);      /* check.c */
+ft_exit ft_run_submit(const ft_options *options);     /* jobs.c */
+ft_exit ft_run_jobs(const ft_options *options);       /* jobs.c */
+ft_exit ft_run_top(const ft_options *options);        /* top.c, top_picture.c */
+ft_exit ft_run_show(const ft_options *options);       /* jobs.c */
+ft_exit ft_run_cancel(const ft_options *options);     /* jobs.c */
+ft_exit ft_run_witness(const ft_options *options);    /* jobs.c */
+ft_exit ft_run_verify(const ft_options *options);     /* verify.c */
+ft_exit ft_run_convert(const ft_options *options);    /* convert.c */
+ft_exit ft_run_diff(const ft_options *options);       /* review.c */
+ft_exit ft_run_review(const ft_options *options);     /* review.c */
+ft_exit ft_run_merge(const ft_options *options);      /* merge.c */
+ft_exit ft_run_stats(const ft_options *options);      /* stats.c */
+ft_exit ft_run_record(const ft_options *options);     /* record.c */
+ft_exit ft_run_replay(const ft_options *options);     /* replay.c */
+ft_exit ft_run_manual(const ft_options *options);     /* manual.c */
+ft_exit ft_run_completion(const ft_options *options); /* completion.c */
+ft_exit ft_run_version(const ft_options *options);    /* manual.c */
+
+#endif
