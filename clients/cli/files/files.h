@@ -1,6 +1,6 @@
 /* Files that the user names: traces and documents that a command reads, and everything it writes.
  *
- * Inputs are opened for an upload as they are, or decoded (gzip, zstd) and read here. An output
+ * Inputs are opened for an upload as they are, or decoded (gzip, zstd, xz) and read here. An output
  * never replaces a file before it is whole: it is written without a name, or beside its place, and
  * then moved there, so that it may be an input of the same command too. "-" is standard input or
  * output.
@@ -22,14 +22,14 @@
 typedef struct ft_input {
     FILE *file;           /* seekable, at its start */
     uint64_t bytes;       /* its size */
-    const char *encoding; /* "gzip", "zstd" or NULL, by its first bytes */
+    const char *encoding; /* "gzip", "zstd" or NULL, by its first bytes; xz is decoded */
 } ft_input;
 
 /* Standard input and pipes are copied to a nameless file first. FT_USAGE: cannot be opened. */
 ft_status ft_input_open(const char *path, ft_input *input, ft_error *err) FT_MUST_CHECK;
 void ft_input_close(ft_input *input);
 
-/* Reads a trace of any format, decoding gzip and zstd. hash (may be NULL) is the SHA-256 of the
+/* Reads a trace of any format, decoding gzip, zstd and xz. hash (may be NULL) is the SHA-256 of the
  * decoded content, the name under which a server stores it. */
 ft_status ft_input_trace(const char *path, ft_trace **trace, char hash[FT_DIGEST_HEX + 1],
                          ft_error *err) FT_MUST_CHECK;

@@ -105,11 +105,12 @@ static ft_status write_out(void *file, const void *data, size_t length, ft_error
     return ft_error_set(err, FT_IO, "cannot be copied: %s", strerror(errno));
 }
 
-/* No server takes xz (it is not a coding of HTTP): the file goes up decoded. */
+/* xz is not a content coding of HTTP, so that such a file is uploaded decoded. */
 static ft_status replace_xz(FILE **file, struct stat *info, ft_error *err)
 {
     FILE *copy = tmpfile();
-    if (!copy) return ft_error_set(err, FT_IO, "cannot make a temporary file: %s", strerror(errno));
+    if (!copy)
+        return ft_error_set(err, FT_IO, "cannot create a temporary file: %s", strerror(errno));
     ft_status status = decode(*file, FT_CODING_XZ, write_out, copy, err);
     if (!status && (fflush(copy) || fstat(fileno(copy), info)))
         status = ft_error_set(err, FT_IO, "cannot be copied: %s", strerror(errno));

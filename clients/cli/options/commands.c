@@ -78,7 +78,7 @@ static const struct {
          "foretell verify found/bank.ndjson.1.json bank.ndjson\n"
          "foretell witness 61f3c0de61f3c0de-12 | foretell verify - bank.ndjson\n"},
     [FT_COMMAND_CONVERT] =
-        {"Reads any format (detected by content; gzip and zstd too) and writes Foretell "
+        {"Reads any format (detected by content; gzip, zstd and xz files too) and writes Foretell "
          "NDJSON or Foretell binary. \"-\" is standard input or output. The output may "
          "also be named with -o; if neither is given, it is standard output, and --to "
          "is needed.",

@@ -1,0 +1,834 @@
+"""Every option of every command of `foretell` has an effect.
+
+usage: tests/cli/options.py BUILD [COMMAND [OPTION]]
+
+The rows of EFFECTS name an option, the commands whose option it is, and a function that runs the
+command with and without it and asserts what changes. An option that --help lists and that has no row
+is a failure, and so is a row whose option is gone. With COMMAND and OPTION that case runs alone.
+
+Three things stand for the world: a server of this file (Server) that keeps the requests it gets and
+answers with a job that has no findings; a foretelld that stays, for commands that ask about jobs; a
+recorded program with a race, an atomicity violation that is set apart, and a schedule that is long
+enough to be folded (PROGRAM). About a minute.
+"""
+import http.server
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.parse
+
+BUILD = pathlib.Path(sys.argv[1]).resolve()
+BIN = BUILD / "bin"
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+WORK = pathlib.Path(tempfile.mkdtemp(prefix="foretell-options-"))
+
+PROGRAM = r"""
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER, inner = PTHREAD_MUTEX_INITIALIZER;
+static int looked, raced, counted;
+static void *look(void *unused)
+{
+    pthread_mutex_lock(&outer);
+    for (int i = 0; i < 2; i++) {
+        pthread_mutex_lock(&inner);
+        looked += 0 * looked;
+        pthread_mutex_unlock(&inner);
+    }
+    pthread_mutex_unlock(&outer);
+    return unused;
+}
+static int peek(void)
+{
+    int seen = 0;
+    pthread_mutex_lock(&outer);
+    for (int i = 0; i < 2; i++) {
+        pthread_mutex_lock(&inner);
+        seen += looked;
+        pthread_mutex_unlock(&inner);
+    }
+    pthread_mutex_unlock(&outer);
+    return seen;
+}
+static void *work(void *unused)
+{
+    for (int i = 0; i < 20; i++) {
+        pthread_mutex_lock(&inner);
+        counted++;
+        looked++;
+        pthread_mutex_unlock(&inner);
+    }
+    raced++;
+    return unused;
+}
+int main(int argc, char **argv)
+{
+    pthread_t threads[2];
+    int code = argc > 1 && !strcmp(argv[1], "fail") ? 3 : 0;
+    FILE *input = fopen("input", "r");
+    char line[32] = "";
+    if (input) fgets(line, sizeof line, input);
+    pthread_create(&threads[0], NULL, work, NULL);
+    pthread_create(&threads[1], NULL, look, NULL);
+    raced++;
+    peek();
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    printf("read %s\n", line);
+    fflush(stdout);
+    while (getenv("HANG")) pause();
+    if (argc > 1 && !strcmp(argv[1], "crowd"))
+        for (int i = 0; i < 200000; i++) counted += i;
+    return code;
+}
+"""
+
+
+# ---- Running -----------------------------------------------------------------------------------
+
+
+class Result:
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+
+    def __repr__(self):
+        return f"exit code {self.code}\n{self.out[-600:]}\n{self.err[-600:]}"
+
+
+def environment(**more):
+    env = {k: v for k, v in os.environ.items() if not k.startswith("FORETELL_")}
+    env |= {"PATH": f"{BIN}:{env['PATH']}", "TMPDIR": str(WORK), "TERM": "xterm"}
+    return env | more
+
+
+def run(*words, program=None, stdin="", **more):
+    words = [str(word) for word in words]
+    done = subprocess.run([str(program or BIN / "foretell"), *words], input=stdin, cwd=WORK, text=True,
+                          capture_output=True, env=environment(**more), timeout=120, errors="replace")
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
+def need(condition, *seen):
+    if not condition:
+        raise AssertionError("\n".join(repr(one) for one in seen))
+
+
+def fresh(name):
+    fresh.n = getattr(fresh, "n", 0) + 1
+    return WORK / f"{fresh.n}.{name}"
+
+
+def written(name, text):
+    path = fresh(name)
+    path.write_text(text)
+    return path
+
+
+# ---- The server that keeps what it is asked ----------------------------------------------------
+
+
+class Server(http.server.ThreadingHTTPServer):
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.requests, self.ends = [], True
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def clear(self, ends=True):
+        self.requests, self.ends = [], ends
+
+    def bodies(self, method, path):
+        return [body for m, p, body in self.requests if m == method and p.split("?")[0] == path]
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    JOB = {"job": "j", "trace": "0" * 64, "state": "done", "model": "maximal",
+           "checks": {"race": {"violation": 0, "safe": 1}}}
+
+    def answer(self):
+        length = self.headers.get("content-length")
+        body = self.rfile.read(int(length)) if length else b""
+        self.server.requests.append((self.command, self.path, body))
+        job = self.JOB | {"state": "done" if self.server.ends else "solving"}
+        path = self.path.split("?")[0]
+        reply = {"/v1/traces": {"trace": "0" * 64}, "/v1/jobs/j": job,
+                 "/v1/jobs/j/findings": job | {"findings": [], "undecided": []},
+                 "/v1/reviews": {"reviews": []}, "/v1/workers": {"workers": []},
+                 "/v1/stats": {"now": {}, "at": 1, "started": 0}}.get(path, {})
+        if path == "/v1/jobs":
+            reply = {"job": "j"} if self.command == "POST" else {"jobs": []}
+        text = json.dumps(reply).encode()
+        self.send_response(201 if self.command == "POST" else 200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    do_GET = do_POST = do_PUT = do_DELETE = answer
+
+    def handle(self):
+        try:
+            super().handle()
+        except ConnectionResetError:  # a client that was interrupted
+            pass
+
+    def log_message(self, *unused):
+        pass
+
+
+# ---- The three things --------------------------------------------------------------------------
+
+
+class World:
+    def __init__(self):
+        self.server = Server()
+        (WORK / "all.c").write_text(PROGRAM)
+        (WORK / "input").write_text("recorded")
+        subprocess.run(["foretell-cc", "-g", "all.c", "-o", "all", "-pthread"], cwd=WORK, env=environment(),
+                       check=True)
+        done = run("record", "-q", "-o", "all.ftb", "--", "./all")
+        need(done.code == 0, done)
+        self.trace = WORK / "all.ftb"
+        self.start_daemon()
+        done = run("submit", "--server", self.daemon_url, self.trace)
+        need(done.code == 0, done)
+        self.job = done.out.strip().rsplit("/", 1)[-1]
+        need(run("show", "--wait", "-q", "--server", self.daemon_url, self.job).code == 1)
+        need(run("check", "-q", "--witness-dir", "found", self.trace).code == 1)
+        self.witness = next(path for path in sorted((WORK / "found").iterdir())
+                            if json.loads(path.read_text())["claim"]["kind"] == "race")
+
+    def start_daemon(self):
+        self.daemon_url = f"unix:{WORK}/socket"
+        self.daemon = subprocess.Popen(
+            [BIN / "foretelld", "--listen=", "--socket", WORK / "socket", "--state", WORK / "state"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
+        for _ in range(400):
+            if run("jobs", "--server", self.daemon_url).code == 0:
+                return
+            time.sleep(0.05)
+        raise AssertionError("foretelld does not start")
+
+    def close(self):
+        self.daemon.terminate()
+        self.daemon.wait()
+        subprocess.run(["rm", "-rf", WORK])
+
+    # The command on a recording with findings, printed here.
+    def view(self, command, *options, **more):
+        tail = {"check": [self.trace], "show": ["--server", self.daemon_url, self.job],
+                "test": ["--no-replay", "./all"]}[command]
+        return run(command, *options, *tail, **more)
+
+    # The command with findings against the daemon that stays.
+    def remote(self, command, *options):
+        return self.view(command, *(["--server", self.daemon_url] if command != "show" else []), *options)
+
+    # The body of the job that the command starts.
+    def posted(self, command, *options):
+        self.server.clear()
+        tail = ["--no-replay", "./all"] if command == "test" else [self.trace]
+        done = run(command, "--server", self.server.url, *options, *tail)
+        bodies = self.server.bodies("POST", "/v1/jobs")
+        need(bodies, done)
+        return json.loads(bodies[0])
+
+    def record(self, *options, name="run.ftb", words=("./all",)):
+        path = fresh(name)
+        return path, run("record", *options, "-o", path, "--", *words)
+
+
+# ---- Effects: of options that a job has ---------------------------------------------------------
+
+
+def member(name, given, wanted, path=None):
+    """The option NAME with the value `given` makes the job's member at `path` (default: NAME) `wanted`."""
+    def effect(world, command):
+        def value(body):
+            for step in path or [name]:
+                body = body.get(step) if body is not None else None
+            return body
+        need(value(world.posted(command)) != wanted)
+        body = world.posted(command, f"--{name}", given)
+        need(value(body) == wanted, body)
+    return effect
+
+
+def of_property(world, command):
+    one = {"kind": "before", "name": "n", "first": "all.c:1", "then": "all.c:2"}
+    body = world.posted(command, "--property", written("one.json", json.dumps(one)))
+    need(body["properties"] == [one] and body["checks"] == [], body)
+
+
+def of_name(world, command):
+    need(world.posted(command)["name"] == ("all" if command == "test" else "all.ftb"))
+    need(world.posted(command, "--name", "nightly")["name"] == "nightly")
+
+
+def of_project(world, command):
+    if command == "review":
+        world.server.clear()
+        run("review", "--server", world.server.url, "--project", "app")
+        need("project=app" in world.server.requests[0][1], world.server.requests)
+        return
+    need(world.posted(command, "--project", "app")["project"] == "app")
+    need(any(path == "/v1/traces?project=app" for _, path, _ in world.server.requests), world.server.requests)
+
+
+# Interrupted while the job runs: it is cancelled, or goes on.
+def interrupted(world, command, *options):
+    world.server.clear(ends=False)
+    tail = ["--no-replay", "./all"] if command == "test" else [world.trace]
+    child = subprocess.Popen([BIN / "foretell", command, "--server", world.server.url, *options, *tail], cwd=WORK,
+                             env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while not any(m == "GET" and p == "/v1/jobs/j" for m, p, _ in world.server.requests):
+        need(time.monotonic() < deadline, world.server.requests)
+        time.sleep(0.01)
+    child.send_signal(signal.SIGINT)
+    said = child.communicate(timeout=60)[1].decode()
+    return any(m == "DELETE" for m, _, _ in world.server.requests), said
+
+
+def of_detach(world, command):
+    cancelled, said = interrupted(world, command)
+    need(cancelled and "cancelled" in said, said)
+    cancelled, said = interrupted(world, command, "--detach")
+    need(not cancelled and "foretell show --wait j" in said, said)
+
+
+# The private daemon is the foretelld beside the program: here one that writes down its arguments.
+def of_workers(world, command):
+    folder = fresh("bin")
+    folder.mkdir()
+    os.link(BIN / "foretell", folder / "foretell")
+    (folder / "foretelld").write_text(f'#!/bin/sh\necho "$@" >{folder}/arguments\nexit 1\n')
+    (folder / "foretelld").chmod(0o755)
+    tail = ["--no-replay", "./all"] if command == "test" else [world.trace]
+    run(command, "--workers", "3", *tail, program=folder / "foretell")
+    need("--workers 3" in (folder / "arguments").read_text())
+
+
+# ---- Effects: of options about what is printed --------------------------------------------------
+
+
+def of_format(world, command):
+    need(world.view(command, "--format", "html").out.lstrip().startswith("<!DOCTYPE"))
+    need(json.loads(world.view(command, "-f", "sarif").out)["version"] == "2.1.0")
+
+
+def of_report(world, command):
+    first, second = fresh("junit.xml"), fresh("report.md")
+    world.view(command, "--report", f"junit={first}", "--report", f"markdown={second}")
+    need("<testsuite" in first.read_text() and "|" in second.read_text())
+
+
+def of_color(world, command):
+    if command == "top":
+        plain, colored = (run("top", "--once", "--color", when, "--server", world.daemon_url)
+                          for when in ("never", "always"))
+    else:
+        plain, colored = (world.view(command, "--color", when) for when in ("never", "always"))
+    need("\033[" in colored.out and "\033[" not in plain.out, colored, plain)
+
+
+def of_source_root(world, command):
+    folder = fresh("source")
+    folder.mkdir()
+    text = PROGRAM.replace("    raced++;\n", "    raced++; /* foretell: ignore race -- on purpose */\n")
+    (folder / "all.c").write_text(text)
+    done = world.view(command, "--check", "race", "--source-root", folder) if command != "show" else \
+        world.view(command, "--source-root", folder)
+    need("on purpose" in done.out, done)
+
+
+def of_baseline(world, command):
+    known = fresh("known.txt")
+    need(world.view(command, "--write-baseline", known).code == 1)
+    need(re.search(r"^[0-9a-f]{16}\b", known.read_text(), re.M), known.read_text())
+    done = world.view(command, "--baseline", known)
+    need(done.code == 0, done)
+
+
+def of_new_since(world, command):
+    need(world.remote(command).code == 1)
+    done = world.remote(command, "--new-since", world.job)
+    need(done.code == 0, done)
+
+
+def of_suppressions(world, command):
+    known = fresh("known.txt")
+    world.view(command, "--write-baseline", known)
+    prints = re.findall(r"^[0-9a-f]{16}\b", known.read_text(), re.M)
+    lines = "".join(f"ignore all fingerprint={one} until=never -- known\n" for one in prints)
+    done = world.view(command, "--suppressions", written("ignore.txt", lines))
+    need(done.code == 0, done)
+
+
+def of_fail_on(world, command):
+    need(world.view(command, "--fail-on", "race").code == 1)
+    done = world.view(command, "--fail-on", "deadlock")
+    need(done.code == 0, done)
+
+
+# The project of the daemon has the findings from before.
+def of_fail_on_new(world, command):
+    need(world.remote(command).code == 1)
+    done = world.remote(command, "--fail-on-new")
+    need(done.code == (1 if command == "show" else 0), done)
+    if command == "show":  # of a later job of the same trace
+        job = run("submit", "--server", world.daemon_url, world.trace).out.strip().rsplit("/", 1)[-1]
+        done = run("show", "--wait", "--fail-on-new", "--server", world.daemon_url, job)
+        need(done.code == 0, done)
+
+
+def of_witness_dir(world, command):
+    folder = fresh("witnesses")
+    world.view(command, "--witness-dir", folder)
+    need("claim" in json.loads(next(folder.iterdir()).read_text()))
+
+
+def lines_more(option, pattern):
+    def effect(world, command):
+        without, done = world.view(command), world.view(command, option)
+        need(re.search(pattern, done.out) and not re.search(pattern, without.out), done, without)
+    return effect
+
+
+def of_full(world, command):
+    without, done = (len(world.view(command, *words).out.splitlines()) for words in ((), ("--full",)))
+    need(done > without, done, without)
+
+
+def of_quiet(world, command):
+    if command == "record":
+        need("events" in world.record()[1].err and world.record("--quiet")[1].err == "")
+        return
+    done = world.view(command, "--quiet")
+    need("Data race" not in done.out and done.out.count("\n") <= 3 and "uploading" not in done.err, done)
+    need(world.view(command, "-q").out.count("\n") == done.out.count("\n"))
+
+
+def of_json(world, command):
+    words = {"submit": ["--server", world.daemon_url, world.trace], "jobs": ["--server", world.daemon_url],
+             "verify": [world.witness, world.trace], "stats": [world.trace],
+             "diff": ["--server", world.daemon_url, world.job, world.job],
+             "review": ["--server", world.daemon_url], "top": ["--once", "--server", world.daemon_url],
+             "replay": ["--stop", world.witness, world.trace, "--", "./all"]}
+    done = world.view(command, "--json") if command not in words else run(command, "--json", *words[command])
+    need(isinstance(json.loads(done.out), dict), done)
+
+
+# ---- Effects: of the other options --------------------------------------------------------------
+
+
+def of_server(world, command):
+    world.server.clear()
+    tail = {"check": [world.trace], "submit": [world.trace], "test": ["--no-replay", "./all"], "jobs": [],
+            "top": ["--once"], "show": ["j"], "cancel": ["j"], "witness": ["f"], "verify": [world.witness],
+            "replay": [world.witness, "--", "./all"], "diff": ["j", "k"], "review": []}[command]
+    run(command, "--server", world.server.url, *tail)
+    need(world.server.requests)
+
+
+def of_wait(world, command):
+    world.server.clear(ends=False)
+    done = run(command, "--server", world.server.url, "j")
+    need(done.code == 3, done)
+    threading.Timer(0.3, lambda: setattr(world.server, "ends", True)).start()
+    done = run(command, "--wait", "--server", world.server.url, "j")
+    need(done.code == 0, done)
+
+
+def of_output(world, command):
+    path = fresh("out")
+    if command in ("check", "show"):
+        need(world.view(command, "-o", path).out == "" and "Data race" in path.read_text())
+    elif command == "test":
+        done = world.view(command, "--output", path)
+        need((path / "run.ftb").is_file() and done.code == 1, done)
+    elif command == "record":
+        path, done = world.record()
+        need(path.read_bytes()[:2] != b"" and done.code == 0, done)
+    elif command == "witness":
+        report = json.loads(run("show", "--json", "--server", world.daemon_url, world.job).out)
+        finding = report["findings"][0]["finding"]
+        run("witness", "--server", world.daemon_url, finding, "-o", path)
+        need("claim" in json.loads(path.read_text()))
+    elif command == "convert":
+        run("convert", world.trace, "-o", f"{path}.ndjson")
+        need(json.loads(pathlib.Path(f"{path}.ndjson").read_text().splitlines()[0]))
+    else:
+        inputs = [SOURCE / "examples" / f"branch_run{i}.ndjson" for i in (1, 2)]
+        done = run("merge", *inputs, "-o", path)
+        need(done.out == "" and path.stat().st_size > 0, done)
+
+
+# NDJSON begins with a brace.
+def of_to(world, command):
+    texts = {}
+    for format in ("ndjson", "binary"):
+        path = fresh("out")
+        if command == "record":
+            done = run("record", "--to", format, "-o", path, "--", "./all")
+        elif command == "convert":
+            done = run("convert", "--to", format, world.trace, path)
+        else:
+            done = run("merge", "--to", format, *(SOURCE / "examples" / f"branch_run{i}.ndjson" for i in (1, 2)),
+                       "-o", path)
+        need(done.code == 0, done)
+        texts[format] = path.read_bytes()[:1] == b"{"
+    need(texts == {"ndjson": True, "binary": False}, texts)
+
+
+def schedule(path):
+    """Which thread each event is of."""
+    text = run("convert", "--to", "ndjson", path, "-").out
+    return [json.loads(line).get("thread") for line in text.splitlines()]
+
+
+# What `record` or `test` recorded with the options: the traces.
+def recorded(world, command, *options, words=("./all",)):
+    if command == "record":
+        path, done = world.record(*options, words=words)
+        return [path], done
+    folder = fresh("test")
+    done = run("test", "--no-replay", "-o", folder, *options, *words)
+    return sorted(folder.glob("*.ftb")), done
+
+
+def of_seed(world, command):
+    one, same, other = (schedule(recorded(world, command, "--seed", seed, "--turn", 3)[0][0]) for seed in (5, 5, 6))
+    need(one == same and one != other)
+
+
+def of_turn(world, command):
+    switches = [sum(a != b for a, b in zip(s, s[1:])) for s in
+                (schedule(recorded(world, command, "--turn", turn)[0][0]) for turn in (1, 1000))]
+    need(switches[0] > switches[1], switches)
+
+
+def of_annotations(world, command):
+    codes = []
+    for options in ((), ("--annotations", written("rules", "ignore variable raced\n"))):
+        traces, _ = recorded(world, command, *options)
+        codes.append(run("check", "-q", "--check", "race", traces[0]).code)
+    need(codes == [1, 0], codes)
+
+
+MAILBOX = r"""
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+void put(int *block);
+int *get(void);
+static void *give(void *unused)
+{
+    int *block = malloc(sizeof *block);
+    *block = 1;
+    put(block);
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    int *block;
+    pthread_create(&thread, NULL, give, NULL);
+    while (!(block = get())) sched_yield();
+    ++*block;
+    pthread_join(thread, NULL);
+    return *block - 2;
+}
+"""
+MAILBOX_LIBRARY = r"""
+static int *volatile slot;
+void put(int *block) { slot = block; }
+int *get(void) { return slot; }
+"""
+
+
+def of_unordered_hand_overs(world, command):
+    (WORK / "box.c").write_text(MAILBOX)
+    (WORK / "over.c").write_text(MAILBOX_LIBRARY)
+    subprocess.run("gcc -O1 -shared -fPIC over.c -o libover.so && foretell-cc -g box.c -o box -L. -lover "
+                   "-Wl,-rpath,'$ORIGIN' -pthread", shell=True, cwd=WORK, env=environment(), check=True)
+    codes = []
+    for options in ((), ("--unordered-hand-overs",)):
+        traces, _ = recorded(world, command, *options, words=("./box",))
+        codes.append(run("check", "-q", "--check", "race", traces[0]).code)
+    need(codes == [0, 1], codes)
+
+
+def of_runs(world, command):
+    if command == "record":
+        path, done = world.record("--runs", 2)
+        need(path.with_suffix(".2.ftb").is_file(), done)
+    else:
+        traces, done = recorded(world, command, "--runs", 2)
+        need([path.name for path in traces] == ["run.1.ftb", "run.2.ftb"], traces, done)
+
+
+def of_inputs_of(world, command):
+    (WORK / "input").write_text("first")
+    traces, _ = recorded(world, "record")
+    (WORK / "input").write_text("second")
+    need("read second" in recorded(world, command)[1].out)
+    done = recorded(world, command, "--inputs-of", traces[0])[1]
+    need("read first" in done.out, done)
+
+
+def of_limit(world, command):
+    done = recorded(world, command, "--limit", 1, words=("./all", "crowd"))[1]
+    need("limit" in done.err, done)
+    need("limit" not in recorded(world, command, words=("./all", "crowd"))[1].err)
+
+
+def of_exit_code(world, command):
+    need(world.record(words=("./all", "fail"))[1].code == 0)
+    need(world.record("--exit-code", words=("./all", "fail"))[1].code == 3)
+
+
+def of_symbolic(world, command):
+    done = recorded(world, command, "--symbolic")[1]
+    need(done.code == 2 and "foretell-cc --symbolic" in done.err, done)
+
+
+def replayed(world, *options, **more):
+    return run("replay", *options, world.witness, world.trace, "--", "./all", **more)
+
+
+def of_stop(world, command):
+    need("stopped there" in replayed(world, "--stop").out and "stopped there" not in replayed(world).out)
+
+
+def of_no_replay(world, command):
+    need("replayed" in run("test", "./all").out and "replayed" not in run("test", "--no-replay", "./all").out)
+
+
+def of_interval(world, command):
+    gaps = []
+    for seconds in (1, 1000):
+        world.server.clear()
+        child = subprocess.Popen([BIN / "foretell", "top", "--json", "--interval", str(seconds), "--server",
+                                  world.server.url], stdout=subprocess.DEVNULL, env=environment())
+        deadline = time.monotonic() + (20 if seconds == 1 else 2)
+        while time.monotonic() < deadline and \
+                sum(path == "/v1/stats" for _, path, _ in world.server.requests) < 2:
+            time.sleep(0.05)
+        child.terminate()
+        child.wait()
+        gaps.append(sum(path == "/v1/stats" for _, path, _ in world.server.requests))
+    need(gaps == [2, 1], gaps)
+
+
+def of_once(world, command):
+    done = run("top", "--once", "--server", world.daemon_url)
+    need(done.code == 0 and "WORKER" in done.out.upper(), done)
+
+
+def put(world, *options):
+    world.server.clear()
+    run("review", "--server", world.server.url, "0123456789abcdef", *options)
+    return [json.loads(body) for body in world.server.bodies("PUT", "/v1/reviews/0123456789abcdef")]
+
+
+def of_state(world, command):
+    need(put(world) == [] and put(world, "--state", "fixed")[0]["state"] == "fixed")
+
+
+def of_reason(world, command):
+    need(put(world, "--state", "false", "--reason", "known")[0]["reason"] == "known")
+
+
+def of_help(world, command):
+    for word in ("--help", "-h"):
+        done = run(command, word)
+        need(done.code == 0 and done.out.startswith(f"usage: foretell {command} "), done)
+
+
+# A program that goes another way once it has run: it hangs, or ends before its race.
+STAMP = r"""
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+static int raced;
+static void *work(void *unused)
+{
+    raced++;
+    return unused;
+}
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+    int again = access("stamp", F_OK) == 0;
+    close(creat("stamp", 0666));
+    if (again && argc > 1) pause();
+    if (again) return 0;
+    pthread_create(&thread, NULL, work, NULL);
+    raced++;
+    pthread_join(thread, NULL);
+    return 0;
+}
+"""
+
+
+def stamped(world, *options, words=()):
+    if not (WORK / "stamp.c").exists():
+        (WORK / "stamp.c").write_text(STAMP)
+        subprocess.run(["foretell-cc", "-g", "stamp.c", "-o", "stamped", "-pthread"], cwd=WORK, env=environment(),
+                       check=True)
+    (WORK / "stamp").unlink(missing_ok=True)
+    begun = time.monotonic()
+    done = run("test", "--check", "race", *options, "./stamped", *words)
+    return done, time.monotonic() - begun
+
+
+def of_live_inputs(world, command):
+    if command == "test":
+        done, _ = stamped(world)
+        need("replayed: race" in done.out, done)
+        done, _ = stamped(world, "--live-inputs")
+        need("replayed: race" not in done.out, done)
+        return
+    (WORK / "input").write_text("live")
+    need("read live" in replayed(world, "--live-inputs").out)
+    need("read recorded" in replayed(world).out)
+
+
+# The default is 20 seconds.
+def of_deadline(world, command):
+    if command == "test":
+        done, seconds = stamped(world, "--live-inputs", "--deadline", 1, words=("hang",))
+        need("no progress" in done.out and seconds < 15, done, seconds)
+        return
+    begun = time.monotonic()
+    done = run("replay", "--deadline", 1, world.witness, world.trace, "--", "HANG=1", "./all")
+    need("replayed" in done.out and "1 second" in done.out and time.monotonic() - begun < 15, done)
+
+
+# ---- The rows ----------------------------------------------------------------------------------
+
+JOB = "check submit test"
+VIEW = "check show test"
+RECORD = "record test"
+ALL = "all"  # every command
+
+EFFECTS = [
+    ("check", JOB, member("check", "race", ["race"], ["checks"])),
+    ("model", JOB, member("model", "observed", "observed")),
+    ("context-bound", JOB, member("context-bound", "3", 3, ["context_bound"])),
+    ("wakeups", JOB, member("wakeups", "spurious", "spurious")),
+    ("per", JOB, member("per", "event", "event")),
+    ("property", JOB, of_property),
+    ("ignore", JOB, member("ignore", "all.c:1", ["all.c:1"], ["ignore_locations"])),
+    ("encoding", JOB, member("encoding", "literal", "literal")),
+    ("solver", JOB, member("solver", "z3", "z3")),
+    ("budget", JOB, member("budget", "7", 7000, ["budget", "job_ms"])),
+    ("subproblem-budget", JOB, member("subproblem-budget", "7", 7000, ["budget", "subproblem_ms"])),
+    ("memory", JOB, member("memory", "99", 99, ["budget", "memory_mb"])),
+    ("name", JOB, of_name),
+    ("priority", JOB, member("priority", "5", 5)),
+    ("detach", "check test", of_detach),
+    ("workers", "check test", of_workers),
+    ("project", JOB + " review", of_project),
+    ("webhook", "submit", member("webhook", "http://example.org/", "http://example.org/")),
+    ("interval", "top", of_interval),
+    ("once", "top", of_once),
+    ("format", VIEW, of_format),
+    ("report", VIEW, of_report),
+    ("color", VIEW + " top", of_color),
+    ("source-root", VIEW, of_source_root),
+    ("baseline", VIEW, of_baseline),
+    ("write-baseline", VIEW, of_baseline),
+    ("new-since", VIEW, of_new_since),
+    ("suppressions", VIEW, of_suppressions),
+    ("fail-on", VIEW, of_fail_on),
+    ("fail-on-new", VIEW, of_fail_on_new),
+    ("state", "review", of_state),
+    ("reason", "review", of_reason),
+    ("witness-dir", VIEW, of_witness_dir),
+    ("show-safe", VIEW, lines_more("--show-safe", r"(?m)^.*\bsafe\b.*all\.c:")),
+    ("apart", VIEW, lines_more("--apart", r"Atomicity violation")),
+    ("explain", VIEW, lines_more("--explain", r"(?i)decided")),
+    ("full", VIEW, of_full),
+    ("quiet", VIEW + " record", of_quiet),
+    ("wait", "show", of_wait),
+    ("output", VIEW + " record witness convert merge", of_output),
+    ("to", "convert merge record", of_to),
+    ("seed", RECORD, of_seed),
+    ("turn", RECORD, of_turn),
+    ("annotations", RECORD, of_annotations),
+    ("unordered-hand-overs", RECORD, of_unordered_hand_overs),
+    ("runs", RECORD, of_runs),
+    ("inputs-of", RECORD, of_inputs_of),
+    ("limit", RECORD, of_limit),
+    ("exit-code", "record", of_exit_code),
+    ("symbolic", RECORD, of_symbolic),
+    ("live-inputs", "replay test", of_live_inputs),
+    ("stop", "replay", of_stop),
+    ("no-replay", "test", of_no_replay),
+    ("deadline", "replay test", of_deadline),
+    ("json", "check submit jobs show verify stats diff review replay top test", of_json),
+    ("server", "check submit jobs show cancel witness verify diff review replay top test", of_server),
+    ("help", ALL, of_help),
+]
+
+
+# ---- All of it ---------------------------------------------------------------------------------
+
+
+def tables():
+    """The options that --help lists, by command."""
+    overview = run("--help").out
+    names = re.findall(r"^  ([a-z]+) ", overview[overview.index("Commands:"):overview.index("Exit codes:")], re.M)
+    found = {}
+    for name in names:
+        text = run(name, "--help").out
+        text = text[text.index("\nOptions:\n"):text.index("\nExamples:\n")]
+        found[name] = re.findall(r"^  (?:-., )?--([a-z-]+)", text, re.M)
+    return found
+
+
+def main():
+    listed, failed, passed, rows = tables(), [], 0, {}
+    for option, commands, effect in EFFECTS:
+        for command in listed if commands == ALL else commands.split():
+            rows[command, option] = effect
+    for command, options in listed.items():
+        failed += [f"{command} --{option} has no row in EFFECTS" for option in options if (command, option) not in rows]
+    failed += [f"{command} --{option} has a row and is not an option" for command, option in rows
+               if option not in listed.get(command, [])]
+    wanted = sys.argv[2:4]
+    world = World()
+    for (command, option), effect in rows.items():
+        if wanted != [command, option][:len(wanted)]:
+            continue
+        try:
+            effect(world, command)
+            passed += 1
+        except Exception as error:  # whatever it is, it is this case's
+            failed.append(f"{command} --{option}: {type(error).__name__}: {error}\n"
+                          f"  alone: tests/cli/options.py {sys.argv[1]} {command} {option}")
+    world.close()
+    for line in failed:
+        print("FAILED ", line)
+    print(f"{passed} passed, {len(failed)} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
