@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "commands.h"
 #include "findings/findings.h"
 #include "remote/remote.h"
@@ -36,6 +37,7 @@ static void finish(ft_remote *remote, ft_emit *emit, checked *file, size_t numbe
 {
     ft_error err = FT_ERROR_INIT;
     const char *name = ft_shown_path(file->path);
+    FT_REQUIRE(file->job && !file->ended && number > 0);
     ft_status status = ft_job_wait(remote, file->job, name, progress, &err);
     ft_progress_end(progress);
     file->ended = status == FT_OK;
@@ -68,6 +70,7 @@ static ft_exit check_files(ft_remote *remote, ft_emit *emit, const json_t *spec,
 /* Nobody waits for them any more, and others do. A private daemon ends with this process. */
 static void leave_jobs(ft_remote *remote, bool detach, const checked *files, size_t count)
 {
+    FT_REQUIRE(ft_signals_caught());
     if (remote->daemon) return;
     for (size_t i = 0; i < count; i++) {
         if (!files[i].job || files[i].ended) continue;

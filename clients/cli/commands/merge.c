@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "commands.h"
 #include "files/files.h"
 #include "terminal/terminal.h"
@@ -26,6 +27,7 @@ ft_exit ft_run_merge(const ft_options *options)
     uint32_t n;
     ft_exit code = read_all(options, traces, &n);
     if (code == FT_EXIT_CLEAN) {
+        assert(n == options->arguments.len && n >= 2);
         if (ft_trace_merge((const ft_trace *const *)traces, options->arguments.data, n, &merged,
                            &err) ||
             ft_output_trace(merged, write, out, &err))

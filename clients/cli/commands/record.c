@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "commands.h"
 #include "files/files.h"
 #include "maker/annotations/annotations.h"
@@ -64,6 +65,7 @@ static ft_raw_header header_of(const run *r)
         .keeps_ordered = r->annotations != NULL, /* the orders they tell begin and end at events */
     };
     memcpy(header.magic, FT_RAW_MAGIC, sizeof header.magic);
+    assert(header.turn && header.limit % MIB == 0); /* a turn of 0 would never end */
     return header;
 }
 
@@ -319,6 +321,7 @@ static ft_status end_recording(run *r, const ft_program_file *log, ft_recording 
 {
     const ft_options *options = r->options;
     ft_record_summary summary = {0};
+    assert(r->write); /* choose_place */
     ft_status made = can_stream(r) ? write_trace(r, recording, &summary, err)
                                    : make_trace(r, log, recording, &summary, err);
     if (made) return made;
@@ -379,6 +382,7 @@ static run nth_run(const run *all, uint32_t i)
     static const uint32_t turns[] = {DEFAULT_TURN, 3, DEFAULT_TURN, 10, 100, 1, DEFAULT_TURN, 3};
     const ft_options *options = all->options;
     uint32_t turn = options->turn ? options->turn : turns[i % (sizeof turns / sizeof *turns)];
+    FT_REQUIRE(turn > 0);
     run r = *all;
     r.seed = options->seed + i;
     r.turn = turn;
@@ -433,6 +437,7 @@ static ft_exit record_runs(const run *all)
         if (code == FT_EXIT_CLEAN && !options->quiet) print_run(r, done + 1);
         if (code == FT_EXIT_CLEAN) wrong += went_wrong(r);
     }
+    assert(wrong <= done && done <= options->runs);
     if (code == FT_EXIT_CLEAN)
         fprintf(stderr, "foretell: %u runs recorded, %u failed%s\n", done, wrong,
                 wrong ? "" : "; one foretell check takes all of their traces");

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "commands.h"
 #include "files/files.h"
 #include "maker/maker.h"
@@ -47,6 +48,7 @@ static ft_status make_file(replay *r, ft_program_file *file, ft_error *err)
     memcpy(header.magic, FT_RAW_MAGIC, sizeof header.magic);
     ft_plan_print(&r->plan, &content);
     header.limit = FT_RAW_PAGE + content.len;
+    assert(sizeof header <= sizeof page); /* the schedule stands behind one page */
     memcpy(page, &header, sizeof header);
     ft_strbuf_printf(&name, "%s/foretell-replay-XXXXXX", folder && *folder ? folder : "/tmp");
     errno = 0;
@@ -104,6 +106,7 @@ static void say_reached(const replay *r, ft_strbuf *out)
         [FT_CLAIM_AFTER_FREE] = "the thread is at the use of freed memory",
         [FT_CLAIM_UNINITIALISED] = "the thread is at the read of memory that was never written",
     };
+    assert(r->witness.claim.kind < FT_CLAIM_KINDS && texts[r->witness.claim.kind]);
     ft_strbuf_puts(out, texts[r->witness.claim.kind]);
 }
 
@@ -207,6 +210,7 @@ static ft_exit prepare(replay *r, const json_t *json)
 /* For the program. */
 static void set(const char *word)
 {
+    FT_REQUIRE(is_setting(word));
     char *name = ft_strndup(word, strcspn(word, "="));
     setenv(name, strchr(word, '=') + 1, 1);
     free(name);
@@ -237,6 +241,7 @@ ft_exit ft_replay(const ft_options *options, bool silent, ft_strbuf *said, bool 
     for (size_t i = before; i < first; i++) set(options->arguments.data[i]);
     char **argv = ft_calloc(n - first + 1, sizeof *argv);
     for (size_t i = first; i < n; i++) argv[i - first] = ft_strdup(options->arguments.data[i]);
+    assert(argv[0] && !argv[n - first]);
     replay r = {.options = options, .argv = argv, .silent = silent, .said = said};
     ft_exit code = prepare(&r, json);
     if (outside) *outside = r.run.outside;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "commands.h"
 #include "findings/findings.h"
 #include "remote/remote.h"
@@ -31,6 +32,7 @@ static bool has_print(const json_t *report, const char *print)
 static void sort_findings(const json_t *report, const json_t *other, const char *present,
                           const char *absent, json_t *out)
 {
+    FT_REQUIRE(json_is_array(json_object_get(out, absent)));
     size_t i;
     json_t *record;
     json_array_foreach(json_object_get(report, "findings"), i, record)
@@ -163,6 +165,7 @@ static ft_status list_reviews(ft_remote *remote, const ft_options *options, ft_e
 /* PUT with --state, else what is known of it. */
 static ft_status one_review(ft_remote *remote, const ft_options *options, ft_error *err)
 {
+    FT_REQUIRE(options->arguments.len == 1);
     ft_reply reply = {0};
     char *path = review_path(options, options->arguments.data[0], NULL);
     json_t *body = options->state ? json_pack("{s:s, s:s}", "state", options->state, "reason",

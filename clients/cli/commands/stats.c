@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/contract.h"
 #include "commands.h"
 #include "files/files.h"
 #include "remote/remote.h"
@@ -13,10 +14,19 @@
 
 enum { HOT = 10 }; /* locations that are told */
 
+/* Each event is counted once. */
+static uint64_t sum_of(const uint32_t *counts, size_t n)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++) sum += counts[i];
+    return sum;
+}
+
 static json_t *kinds_of(const ft_trace *trace)
 {
     uint32_t counts[FT_EVENT_KINDS] = {0};
     for (uint32_t e = 0; e < trace->n_events; e++) counts[trace->kind[e]]++;
+    FT_CHECK(sum_of(counts, FT_EVENT_KINDS) == trace->n_events);
     json_t *kinds = json_object();
     for (unsigned kind = 0; kind < FT_EVENT_KINDS; kind++)
         if (counts[kind])
@@ -29,6 +39,7 @@ static json_t *threads_of(const ft_trace *trace)
 {
     uint32_t *counts = ft_calloc((size_t)trace->threads.len + 1, sizeof *counts);
     for (uint32_t e = 0; e < trace->n_events; e++) counts[trace->thread[e]]++;
+    FT_CHECK(sum_of(counts, trace->threads.len) == trace->n_events);
     json_t *threads = json_object();
     for (uint32_t t = 0; t < trace->threads.len; t++)
         json_object_set_new(threads, ft_trace_thread_name(trace, t), json_integer(counts[t]));
@@ -76,6 +87,7 @@ static place *places_of(const ft_trace *trace, uint32_t *used)
     place *places = ft_calloc(trace->n_locations, sizeof *places);
     for (uint32_t i = 0; i < trace->n_locations; i++) places[i].loc = i;
     for (uint32_t e = 0; e < trace->n_events; e++) places[trace->loc[e]].count++;
+    assert(trace->n_locations > FT_NO_LOC);
     places[FT_NO_LOC].count = 0;
     qsort(places, trace->n_locations, sizeof *places, by_count);
     *used = 0;

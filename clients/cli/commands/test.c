@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "commands.h"
 #include "replay.h"
 #include "terminal/terminal.h"
@@ -43,6 +44,7 @@ char *ft_test_path(const ft_test *t, const char *name)
 
 static void remove_folder(const ft_test *t)
 {
+    FT_REQUIRE(t->temporary); /* another folder is the user's */
     DIR *folder = opendir(t->folder);
     for (const struct dirent *one; folder && (one = readdir(folder));) {
         char *path = ft_test_path(t, one->d_name);
@@ -96,6 +98,7 @@ static const char *base_of(const char *path)
 
 static ft_exit check(const ft_test *t)
 {
+    FT_REQUIRE(t->traces.len > 0);
     ft_options options = *t->options;
     options.command = FT_COMMAND_CHECK;
     options.output = NULL;
@@ -151,6 +154,7 @@ static void replay(ft_test *t, const char *witness, const char *trace)
     ft_strbuf said = {0};
     t->tried++;
     t->reached += ft_test_replay(t, witness, trace, &said, NULL);
+    assert(t->reached <= t->tried && t->tried <= FT_TEST_REPLAYS);
     if (said.len && !t->options->quiet)
         fprintf(ft_test_out(t), "%s: %s\n", base_of(witness), ft_strbuf_text(&said));
     ft_strbuf_release(&said);

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "commands.h"
 #include "findings/findings.h"
 #include "report/report.h"
@@ -121,6 +122,7 @@ static void attempt(attempts *a, const ft_report *report, const ft_finding *find
         stays = is_reached(a->test, finding, witness, trace, &said);
     }
     a->reached += stays;
+    assert(a->reached <= a->tried && a->tried <= FT_TEST_REPLAYS);
     if (stays)
         tell(a, report, finding, witness, ft_strbuf_text(&said));
     else
@@ -147,6 +149,7 @@ static void attempt_check(attempts *a, const ft_report *report, ft_check check)
 {
     for (size_t i = 0; i < report->findings.len; i++) {
         const ft_finding *finding = &report->findings.data[i];
+        assert(finding->part < report->parts.len);
         bool there = finding->part < a->test->traces.len;
         a->view.file_number = report->parts.len > 1 ? finding->part + 1 : 0;
         if (there && strcmp(finding->check, ft_check_name(check)) == 0)

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "commands.h"
 #include "findings/findings.h"
 #include "remote/remote.h"
@@ -146,6 +147,7 @@ static bool pause_for(const screen *s, unsigned seconds)
 {
     struct timespec now;
     char key;
+    FT_REQUIRE(seconds > 0 && ft_signals_fd() != 0);
     clock_gettime(CLOCK_MONOTONIC, &now);
     long long until = now.tv_sec * 1000LL + now.tv_nsec / 1000000 + 1000LL * seconds;
     for (;;) {

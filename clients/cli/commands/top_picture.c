@@ -1,4 +1,5 @@
 #include "top_picture.h"
+#include "base/contract.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -105,11 +106,13 @@ static void put_line(painter *p, int style, const char *text)
     if (p->view->lines && p->lines >= p->view->lines) return;
     ft_view_safe_text(text, &safe);
     size_t length = cut(ft_strbuf_text(&safe), p->view->columns);
+    assert(!strchr(ft_strbuf_text(&safe), '\n')); /* it would be two lines */
     if (colored) ft_strbuf_puts(p->out, CODES[style]);
     ft_strbuf_add(p->out, ft_strbuf_text(&safe), length);
     if (colored) ft_strbuf_puts(p->out, "\033[0m");
     ft_strbuf_puts(p->out, "\n");
     p->lines++;
+    assert(!p->view->lines || p->lines <= p->view->lines);
     ft_strbuf_release(&safe);
 }
 
@@ -190,6 +193,7 @@ static void make_bar(const json_t *job, size_t width, char *bar)
     const json_t *progress = json_object_get(job, "progress");
     double total = number(progress, "total"), done = number(progress, "done");
     size_t full = total > 0 ? (size_t)((double)width * done / total) : 0;
+    FT_REQUIRE(width <= BAR_MOST);
     for (size_t i = 0; i < width; i++) bar[i] = i < full ? '#' : '.';
     bar[width] = '\0';
 }
@@ -227,6 +231,7 @@ static void put_jobs(painter *p)
 void ft_top_render(const json_t *state, const ft_top_view *view, ft_strbuf *out)
 {
     painter p = {state, view, out, 0};
+    FT_REQUIRE(json_is_object(state) && view->columns > 0);
     put_head(&p);
     put_load(&p);
     put_rates(&p);

@@ -1,3 +1,4 @@
+#include "base/contract.h"
 #include "files.h"
 
 #include <errno.h>
@@ -136,6 +137,7 @@ ft_status ft_input_open(const char *path, ft_input *input, ft_error *err)
         return status;
     }
     ft_coding coding = coding_of(file);
+    assert(ftello(file) == 0 && S_ISREG(info.st_mode)); /* it is uploaded from here, to its size */
     *input = (ft_input){.file = file,
                         .bytes = (uint64_t)info.st_size,
                         .encoding = coding == FT_CODINGS ? NULL : ft_coding_name(coding)};
@@ -167,6 +169,7 @@ ft_status ft_input_trace(const char *path, ft_trace **trace, char hash[FT_DIGEST
     ft_input input;
     ft_status status = ft_input_open(path, &input, err);
     if (status) return status;
+    FT_REQUIRE(trace != NULL);
     sink to = {.reader = ft_reader_new()};
     ft_reader_keep_inputs(to.reader);
     ft_digest_init(&to.digest);

@@ -1,3 +1,4 @@
+#include "base/contract.h"
 #include "files.h"
 
 #include <errno.h>
@@ -49,6 +50,7 @@ static bool is_packed(const char *path)
 ft_status ft_output_choose(const char *format, const char *path, const char *otherwise,
                            ft_trace_writer *writer, ft_error *err)
 {
+    FT_REQUIRE(path != NULL && writer != NULL);
     ft_trace_writer found = writer_of(format, path);
     if (!found && otherwise && !is_packed(path)) found = writer_of(otherwise, path);
     if (!found)
@@ -78,6 +80,7 @@ static ft_status unwritable(const ft_output *o, ft_error *err)
 ft_status ft_output_sink(void *output, const void *data, size_t length, ft_error *err)
 {
     ft_output *o = output;
+    FT_REQUIRE(data || !length);
     return fwrite(data, 1, length, o->file) == length ? FT_OK : unwritable(o, err);
 }
 
@@ -181,6 +184,7 @@ static FILE *open_beside(ft_output *o)
 static bool give_name(ft_output *o)
 {
     char own[PATH_ROOM];
+    FT_REQUIRE(o->nameless && o->temporary);
     name_of(fileno(o->file), own);
     if (linkat(AT_FDCWD, own, AT_FDCWD, o->temporary, AT_SYMLINK_FOLLOW)) return false;
     o->nameless = false;
@@ -201,6 +205,8 @@ ft_status ft_output_open(const char *path, ft_output **output, ft_error *err)
     else
         o->file = open_beside(o);
     if (o->file) {
+        assert(!o->nameless || o->temporary);
+        assert(o->file != stdout || !o->temporary); /* standard output is written in place */
         *output = o;
         return FT_OK;
     }
@@ -211,12 +217,14 @@ ft_status ft_output_open(const char *path, ft_output **output, ft_error *err)
 
 ft_status ft_output_close(ft_output *o, ft_status status, ft_error *err)
 {
+    FT_REQUIRE(o->file != NULL);
     bool bad = fflush(o->file) != 0 || ferror(o->file);
     if (bad && !status && o->file != stdout) status = unwritable(o, err);
     if (o->nameless && !status && !give_name(o)) status = unwritable(o, err);
     /* What everybody prints to standard output is looked at when the command ends. */
     if (o->file != stdout && fclose(o->file) && !status) status = unwritable(o, err);
     if (o->temporary && !status && rename(o->temporary, o->path)) status = unwritable(o, err);
+    assert(status || !o->nameless); /* what is written well has its name */
     if (o->temporary && status && !o->nameless) remove(o->temporary);
     release_output(o);
     return status;

@@ -1,3 +1,4 @@
+#include "base/contract.h"
 #include "findings.h"
 
 #include <errno.h>
@@ -166,6 +167,13 @@ static ft_status print_now(ft_emit *emit, const ft_report *report, size_t number
     return status;
 }
 
+/* Each finding that was printed is known by its fingerprint. */
+static bool is_sound(const ft_emit *emit)
+{
+    return emit->told.len == emit->prints.len && emit->kept.len <= json_array_size(emit->reports) &&
+           (emit->several || json_array_size(emit->reports) <= 1);
+}
+
 static ft_status emit_report(ft_emit *emit, json_t *report, const char *shown, size_t number,
                              ft_exit *code, ft_error *err)
 {
@@ -175,6 +183,7 @@ static ft_status emit_report(ft_emit *emit, json_t *report, const char *shown, s
     ft_report_number(model, emit->view.apart);
     ft_ledger_apply(emit->ledger, model);
     *code = ft_view_exit(model);
+    assert(*code == FT_EXIT_CLEAN || *code == FT_EXIT_FINDINGS || *code == FT_EXIT_INCOMPLETE);
     bool later = emit->format != FT_REPORT_TEXT || emit->options->output;
     ft_status status = later ? FT_OK : print_now(emit, model, number, err);
     ft_report_free(model);
@@ -185,6 +194,8 @@ ft_status ft_emit_job(ft_emit *emit, ft_remote *remote, const char *job, const c
                       size_t number, ft_exit *code, ft_error *err)
 {
     json_t *report = NULL;
+    FT_REQUIRE(number > 0 && emit->ledger);
+    assert(is_sound(emit));
     ft_pages pages = {.emit = emit, .view = emit->view, .file = shown};
     pages.view.file_number = emit->several ? number : 0;
     bool safe = emit->options->show_safe || emit->options->explain;
@@ -204,6 +215,7 @@ static ft_status write_reports(ft_emit *emit, const ft_report *report, ft_error 
     ft_status status = FT_OK;
     for (size_t i = 0; !status && i < options->reports.len; i++) {
         const char *equals = strchr(options->reports.data[i], '=');
+        assert(equals && equals[1]); /* check_reports has seen it */
         char *name =
             ft_strndup(options->reports.data[i], (size_t)(equals - options->reports.data[i]));
         ft_report_format format = FT_REPORT_TEXT;
@@ -278,6 +290,7 @@ static ft_status print_all(ft_emit *emit, const ft_report *report, ft_error *err
 
 ft_status ft_emit_end(ft_emit *emit, ft_error *err)
 {
+    assert(is_sound(emit));
     json_t *all = emit->several ? json_pack("{s:O}", "reports", emit->reports)
                                 : json_incref(json_array_get(emit->reports, 0));
     if (!all) return FT_OK;

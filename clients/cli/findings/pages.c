@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/contract.h"
 #include "files/files.h"
 #include "findings.h"
 
@@ -73,8 +74,10 @@ static void number_findings(ft_pages *p, ft_report *model)
         finding->number = finding->group = numbered ? ++number : 0;
         if (!numbered || !*finding->fingerprint) continue;
         uint32_t id = ft_intern_add(&p->prints, finding->fingerprint, strlen(finding->fingerprint));
+        assert(id <= p->firsts.len);
         if (id == p->firsts.len) ft_vec_push(&p->firsts, finding->number);
         finding->group = p->firsts.data[id];
+        assert(finding->group && finding->group <= finding->number);
     }
 }
 
@@ -86,6 +89,7 @@ static void find_told(ft_pages *p, ft_finding *finding)
         finding->group != finding->number)
         return;
     uint32_t id = ft_intern_add(&emit->prints, finding->fingerprint, strlen(finding->fingerprint));
+    assert(id <= emit->told.len);
     if (id < emit->told.len) {
         free(finding->elsewhere);
         finding->elsewhere = ft_strdup(emit->told.data[id]);
@@ -116,6 +120,7 @@ static ft_status write_witness(const ft_view *view, const char *file, const json
                                size_t number, ft_error *err)
 {
     const json_t *witness = json_object_get(finding, "witness");
+    FT_REQUIRE(number > 0);
     if (!view->witness_dir || !witness) return FT_OK;
     if (mkdir(view->witness_dir, 0777) && errno != EEXIST)
         return ft_error_set(err, FT_USAGE, "the folder %s cannot be created: %s", view->witness_dir,
@@ -150,6 +155,7 @@ ft_status ft_pages_see(void *pages, json_t *page, ft_error *err)
     if (status == FT_OK && !whole && text) print_findings(p, page);
     if (status == FT_OK && !whole && !text) status = keep_records(p, page, err);
     json_array_foreach(findings, index, finding) p->findings += is_numbered(p, finding);
+    assert(p->firsts.len <= p->findings && p->firsts.len == p->prints.len);
     if (status != FT_OK || whole) return status;
     json_array_foreach(findings, index, finding) strip(finding, p->view.explain);
     return FT_OK;

@@ -1,3 +1,4 @@
+#include "base/contract.h"
 #include "findings.h"
 
 #include <stdlib.h>
@@ -30,6 +31,7 @@ void ft_view_init(const ft_options *options, ft_view *view)
     bool terminal = isatty(STDOUT_FILENO) && !options->output;
     if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col >= 40)
         view->columns = window.ws_col;
+    assert(view->columns >= 40); /* the reports' tables need as much */
 }
 
 /* Candidates of the part that are violations but not among its findings: a record may stand for
@@ -37,6 +39,7 @@ void ft_view_init(const ft_options *options, ft_view *view)
 static bool has_unlisted(const ft_report *report, const ft_report_part *part)
 {
     size_t listed = 0, all = 0;
+    FT_REQUIRE(part->first + part->count <= report->findings.len);
     const char *name;
     json_t *counts;
     for (size_t i = part->first; i < part->first + part->count; i++)

@@ -194,6 +194,33 @@ static const option_row rows[] = {
 
 #define N_ROWS (sizeof rows / sizeof rows[0])
 
+/* A row is used by its offset, without its type: what must hold of each of them. A value is named
+ * exactly where one is taken, and a command has each name and letter once. */
+static bool is_sound(const option_row *row)
+{
+    bool flag = row->kind == VALUE_NONE;
+    size_t size = flag                        ? sizeof(bool)
+                  : row->kind == VALUE_NUMBER ? sizeof(uint32_t)
+                                              : sizeof(char *);
+    if (row->kind == VALUE_CHECKS || row->kind == VALUE_FAIL_ON) size = sizeof(bool);
+    if (flag != !row->value || (row->choices && row->kind != VALUE_TEXT)) return false;
+    return row->commands && *row->doc && row->offset % size == 0 &&
+           row->offset + size <= sizeof(ft_options);
+}
+
+static bool rows_are_sound(void)
+{
+    for (size_t i = 0; i < N_ROWS; i++) {
+        if (!is_sound(&rows[i])) return false;
+        for (size_t k = 0; k < i; k++) {
+            bool same = strcmp(rows[i].name, rows[k].name) == 0 ||
+                        (rows[i].letter && rows[i].letter == rows[k].letter);
+            if (same && rows[i].commands & rows[k].commands) return false;
+        }
+    }
+    return true;
+}
+
 static bool is_choice(const char *choices, const char *text)
 {
     size_t length = strlen(text);
@@ -278,6 +305,7 @@ static ft_status take_text(const char **member, const option_row *row, const cha
 static ft_status apply(ft_options *options, const option_row *row, const char *value, ft_error *err)
 {
     void *member = (char *)options + row->offset;
+    FT_REQUIRE((row->kind == VALUE_NONE) == !value);
     switch (row->kind) {
     case VALUE_NONE:
         *(bool *)member = true;
@@ -349,6 +377,7 @@ static ft_status unknown_option(const ft_options *options, const char *word, ft_
 static ft_status take_value(int argc, char **argv, int *at, const option_row *row,
                             const char *given, ft_options *options, ft_error *err)
 {
+    FT_REQUIRE(row->value && *at < argc);
     const char *value = given ? given : *at + 1 < argc ? argv[++*at] : NULL;
     if (!value || !*value)
         return ft_error_set(err, FT_USAGE, "--%s needs a value: %s", row->name, row->value);
@@ -434,6 +463,7 @@ static ft_status check_arguments(const ft_options *options, ft_error *err)
 
 ft_status ft_options_parse(int argc, char **argv, ft_options *options, ft_error *err)
 {
+    FT_CHECK(rows_are_sound());
     *options = (ft_options){.command = FT_COMMANDS};
     if (argc < 2) return ft_error_set(err, FT_USAGE, "a command is missing: see foretell --help");
     if (!find_command(argv[1], &options->command)) return unknown_command(argv[1], err);
@@ -453,6 +483,7 @@ ft_status ft_options_parse(int argc, char **argv, ft_options *options, ft_error 
         }
     }
     if (!only_arguments) options->before = options->arguments.len;
+    assert(options->before <= options->arguments.len);
     if (!options->server) options->server = getenv("FORETELL_SERVER");
     if (options->server && !*options->server) options->server = NULL;
     return check_arguments(options, err);

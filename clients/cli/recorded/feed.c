@@ -1,3 +1,4 @@
+#include "base/contract.h"
 #include "recorded.h"
 
 #include <fcntl.h>
@@ -35,7 +36,9 @@ ft_status ft_feed_read(const char *path, const char *program, ft_feed **feed, ft
         ft_feed_free(f);
         return status;
     }
+    assert(f->trace && f->program);
     ft_plan_print(&f->plan, &f->content);
+    assert(f->content.len > 0);
     *feed = f;
     return FT_OK;
 }
@@ -47,6 +50,7 @@ uint64_t ft_feed_bytes(const ft_feed *feed)
 
 bool ft_feed_write(const ft_feed *feed, int fd, uint64_t limit)
 {
+    FT_REQUIRE(limit > 0 && fd >= 0); /* before it stands the log */
     for (size_t at = 0; at < feed->content.len;) {
         ssize_t n =
             pwrite(fd, feed->content.text + at, feed->content.len - at, (off_t)(limit + at));

@@ -1,3 +1,4 @@
+#include "base/contract.h"
 #include "recorded.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@ enum { LINE = 8192 };
 /* The dynamic linker lists what it would load and runs nothing of the program (ld.so(8)). */
 static FILE *list_libraries(const char *program, pid_t *child)
 {
+    FT_REQUIRE(strchr(program, '/')); /* execl looks nowhere for it */
     int ends[2];
     if (pipe2(ends, O_CLOEXEC)) return NULL;
     *child = fork();

@@ -1,3 +1,4 @@
+#include "base/contract.h"
 #include "recorded.h"
 
 #include <errno.h>
@@ -28,6 +29,7 @@ enum { STRIDE = 1024, SOONEST = 1, LATEST = 64, LOOK = 1000, NOT_STARTED = 127 }
 bool ft_program_file_make(const char *name, ft_program_file *file)
 {
     char *made = ft_strdup(name);
+    FT_REQUIRE(strlen(name) > 6 && !strcmp(name + strlen(name) - 6, "XXXXXX"));
     int fd = mkostemp(made, O_CLOEXEC);
     /* The program may be started in another folder (make -C). */
     char *path = fd < 0 ? NULL : realpath(made, NULL);
@@ -66,9 +68,11 @@ static bool has_started(const ft_program_file *file)
 static char *padded(const char *variable, const char *path)
 {
     ft_strbuf entry = {0};
+    FT_REQUIRE(path[0] == '/'); /* more slashes before it change nothing */
     ft_strbuf_printf(&entry, "%s=/", variable);
     for (size_t left = STRIDE - strlen(path) % STRIDE; left; left--) ft_strbuf_add(&entry, "/", 1);
     ft_strbuf_add(&entry, path, strlen(path));
+    assert((entry.len - strlen(variable) - 2) % STRIDE == 0);
     return ft_strbuf_take(&entry);
 }
 
@@ -76,10 +80,12 @@ static char *padded(const char *variable, const char *path)
 static char **environment_with(char *entry)
 {
     size_t n = 0, kept = 0, name = strcspn(entry, "=") + 1;
+    FT_REQUIRE(entry[name - 1] == '=');
     while (environ[n]) n++;
     char **environment = ft_calloc(n + 2, sizeof *environment);
     for (size_t i = 0; i < n; i++)
         if (strncmp(environ[i], entry, name) != 0) environment[kept++] = environ[i];
+    assert(kept <= n);
     environment[kept] = entry;
     return environment;
 }
@@ -172,6 +178,7 @@ static bool is_stopped(pid_t child)
 /* Nothing in a program that is stopped sees that time passes. Once in LOOK. */
 static void watch(pid_t child, uint32_t patience, uint32_t *stopped)
 {
+    FT_REQUIRE(child > 0);
     *stopped = patience && is_stopped(child) ? *stopped + 1 : 0;
     if (!patience || *stopped <= patience) return;
     fprintf(stderr,
@@ -195,6 +202,7 @@ static int wait_for(pid_t child, ft_program_file *file, uint32_t patience)
         if (wait < LATEST) wait *= 2;
     }
     if (end.fd >= 0) close(end.fd);
+    assert(WIFEXITED(status) || WIFSIGNALED(status)); /* not only stopped */
     return status;
 }
 
@@ -202,6 +210,7 @@ ft_status ft_program_execute(char *const *argv, ft_program_file *file, ft_progra
                              int *status, ft_error *err)
 {
     pid_t child;
+    FT_REQUIRE(argv[0] && file->fd >= 0 && file->path); /* the name goes when it has started */
     ft_signals_relay();
     drop_words();
     int why = start(argv, file, way, &child);
@@ -214,6 +223,7 @@ ft_status ft_program_execute(char *const *argv, ft_program_file *file, ft_progra
 
 void ft_program_end(int status, ft_strbuf *out)
 {
+    FT_REQUIRE(WIFEXITED(status) || WIFSIGNALED(status));
     if (WIFSIGNALED(status))
         ft_strbuf_printf(out, "killed by signal %d (%s)", WTERMSIG(status),
                          strsignal(WTERMSIG(status)));

@@ -1,4 +1,5 @@
 #include "client.h"
+#include "base/contract.h"
 
 #include <curl/curl.h>
 #include <inttypes.h>
@@ -18,6 +19,7 @@ struct ft_client {
     char *shown;  /* the server as the user named it */
     char *socket; /* path or NULL */
     bool local;   /* no proxy on the way */
+    bool busy;    /* a transfer is running: there is one handle */
     char reason[CURL_ERROR_SIZE];
 };
 
@@ -110,6 +112,7 @@ static size_t give_body(char *data, size_t size, size_t count, void *context)
     size_t most = size * count;
     if (most > now->left) most = (size_t)now->left;
     size_t got = fread(data, 1, most, now->request->file);
+    assert(got <= now->left && now->left <= now->request->file_bytes);
     if (got < most && ferror(now->request->file)) return CURL_READFUNC_ABORT;
     now->left -= got;
     if (now->request->sent)
@@ -295,12 +298,19 @@ ft_status ft_client_send(ft_client *client, const ft_request *request, ft_reply 
 {
     transfer now = {.request = request, .left = request->file_bytes, .reply = reply};
     ft_strbuf url = {0};
+    FT_REQUIRE(request->method && request->path[0] == '/');
+    FT_REQUIRE(!(request->json && request->file) && (request->file || !request->file_bytes));
+    FT_REQUIRE(!reply->json && !reply->body.len); /* of one request only */
+    assert(!client->busy);
+    client->busy = true;
     ft_strbuf_printf(&url, "%s%s", client->base, request->path);
     char *json_text = request->json ? json_dumps(request->json, JSON_COMPACT) : NULL;
     struct curl_slist *headers = request_headers(request);
     set_up(client, url.text, json_text, headers, &now);
     CURLcode code = run(client, request);
     ft_status status = finish(client, code, &now, err);
+    client->busy = false;
+    assert(status != FT_OK || (reply->status >= 200 && reply->status < 400));
     curl_slist_free_all(headers);
     free(json_text);
     ft_strbuf_release(&url);
@@ -350,6 +360,7 @@ static ft_status status_of_http(int status)
 
 ft_status ft_problem_error(int status, const json_t *json, ft_error *err)
 {
+    FT_REQUIRE(status >= 400);
     const char *code_name = json_string_value(json_object_get(json, "code"));
     const char *text = json_string_value(json_object_get(json, "detail"));
     const char *pointer = json_string_value(json_object_get(json, "pointer"));
@@ -368,6 +379,7 @@ ft_status ft_problem_error(int status, const json_t *json, ft_error *err)
         snprintf(problem.message, sizeof problem.message, "%s (at %s)", text, pointer);
     else
         snprintf(problem.message, sizeof problem.message, "%s", text);
+    assert(code != FT_OK && problem.message[0]);
     if (err && err->code == FT_OK) *err = problem;
     return code;
 }

@@ -1,3 +1,4 @@
+#include "base/contract.h"
 #include "remote.h"
 
 #include <curl/curl.h>
@@ -34,6 +35,7 @@ ft_status ft_remote_open(const ft_options *options, bool may_start, ft_remote *r
         return ft_error_set(
             err, FT_USAGE,
             "no server is named: give --server http://HOST:PORT or set FORETELL_SERVER");
+    FT_REQUIRE(!remote->client && !remote->daemon);
     ft_signals_catch();
     ft_status status = FT_OK;
     if (!server) status = ft_private_daemon_start(options->workers, &remote->daemon, err);
@@ -60,6 +62,7 @@ const char *ft_job_id(const char *text)
 char *ft_job_path(const char *collection, const char *id, const char *rest)
 {
     ft_strbuf path = {0};
+    FT_REQUIRE(collection[0] != '/' && id);
     char *escaped = curl_easy_escape(NULL, id, 0);
     ft_strbuf_printf(&path, "/v1/%s/%s%s", collection, escaped ? escaped : "", rest);
     curl_free(escaped);
@@ -74,6 +77,7 @@ static ft_status take_name(const ft_reply *reply, const char *member, char **nam
     if (!text && reply->location) text = ft_job_id(reply->location);
     if (!text || !*text)
         return ft_error_set(err, FT_IO, "the server's response does not name the %s", member);
+    FT_REQUIRE(!*name); /* it would be lost */
     *name = ft_strdup(text);
     return FT_OK;
 }
@@ -107,6 +111,7 @@ static void show_sent(void *context, uint64_t bytes)
 {
     sending *s = context;
     unsigned percent = s->bytes ? (unsigned)(bytes * 100 / s->bytes) : 100;
+    assert(percent <= 100 && percent >= s->percent);
     if (percent == s->percent) return;
     s->percent = percent;
     say_part(s, "uploading", percent);
@@ -271,6 +276,7 @@ static void name_after(json_t *body, const char *path)
 ft_status ft_job_start(ft_remote *remote, const json_t *spec, const char *trace, const char *path,
                        char **job, ft_error *err)
 {
+    FT_REQUIRE(*trace && !json_object_get(spec, "trace"));
     json_t *body = json_copy((json_t *)(uintptr_t)spec);
     json_object_set_new(body, "trace", json_string(trace));
     name_after(body, path);
@@ -353,6 +359,7 @@ static ft_status poll_job(ft_remote *remote, const char *path, char **etag, cons
 ft_status ft_job_wait(ft_remote *remote, const char *job, const char *shown, ft_progress *progress,
                       ft_error *err)
 {
+    FT_REQUIRE(*job);
     char *path = ft_job_path("jobs", job, ""), *etag = NULL;
     bool ended = false;
     ft_status status = FT_OK;
@@ -412,6 +419,7 @@ ft_status ft_job_report(ft_remote *remote, const char *job, bool safe, ft_job_pa
         json_decref(whole);
         return status;
     }
+    assert(whole && !next);
     json_object_del(whole, "next");
     json_object_del(whole, "revision");
     *report = whole;

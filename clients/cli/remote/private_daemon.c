@@ -1,4 +1,5 @@
 #include "private_daemon.h"
+#include "base/contract.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -117,6 +118,7 @@ static pid_t spawn(const ft_private_daemon *daemon, uint32_t workers)
     /* One's own file is as large as it is: what limits it is the machine. */
     argv[n++] = (char[]){"--max-upload-bytes=1024g"};
     argv[n++] = (char[]){"--max-trace-bytes=1024g"};
+    assert(n < sizeof argv / sizeof *argv && !argv[n]);
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) become_daemon(argv, daemon->log, parent);
     free(program);
@@ -129,6 +131,7 @@ static pid_t spawn(const ft_private_daemon *daemon, uint32_t workers)
 static bool accepts(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
+    assert(strlen(path) < sizeof address.sun_path); /* temporary_root sees to that */
     snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0) return false;
@@ -197,6 +200,7 @@ ft_status ft_private_daemon_start(uint32_t workers, ft_private_daemon **daemon, 
         return ft_error_set(err, FT_IO, "cannot create a folder in %s (TMPDIR): %s",
                             temporary_root(), strerror(errno));
     ft_private_daemon *started = ft_calloc(1, sizeof *started);
+    assert(folder[0] == '/');
     started->folder = folder;
     started->socket = join(folder, "socket");
     started->log = join(folder, "log");
@@ -223,6 +227,7 @@ const char *ft_private_daemon_server(const ft_private_daemon *daemon)
 
 static void end_process(pid_t pid)
 {
+    FT_REQUIRE(pid > 0); /* 0 and below are groups of processes */
     kill(pid, SIGTERM);
     for (int waited = 0; waited < STOP_MS; waited += STEP_MS) {
         if (waitpid(pid, NULL, WNOHANG) == pid) return;

@@ -1,3 +1,4 @@
+#include "base/contract.h"
 #include "terminal.h"
 
 #include <stdio.h>
@@ -23,6 +24,8 @@ static size_t terminal_width(void)
 void ft_progress_say(ft_progress *progress, const char *file, const char *state,
                      const char *details)
 {
+    FT_REQUIRE(file && *state && details);
+    assert(!progress->open || progress->terminal);
     if (progress->quiet) return;
     ft_strbuf line = {0};
     ft_strbuf_printf(&line, "%s: %s", file, state);

@@ -1,3 +1,4 @@
+#include "base/contract.h"
 #include "terminal.h"
 
 #include <errno.h>
@@ -37,7 +38,7 @@ static volatile sig_atomic_t waiting[NSIG]; /* by number: a word that nobody too
 static struct sigaction before[NSIG];       /* of what is handled: a child gets that again */
 static bool handled[NSIG];
 static int ends[2] = {-1, -1};
-static bool catches, relays;
+static bool catches, relays, is_aside;
 
 static void note(int number, siginfo_t *info, void *context)
 {
@@ -59,6 +60,7 @@ static void keep(int number, siginfo_t *info, void *context)
 
 static void handle(int number, struct sigaction action)
 {
+    FT_REQUIRE(number > 0 && number < NSIG);
     sigemptyset(&action.sa_mask);
     if (!sigaction(number, &action, handled[number] ? NULL : &before[number]))
         handled[number] = true;
@@ -92,6 +94,7 @@ void ft_signals_relay(void)
     ft_signals_catch();
     if (relays) return;
     relays = true;
+    assert(catches && SIGRTMAX < NSIG); /* `waiting` and `before` have a place for each */
     struct sigaction kept = {.sa_sigaction = keep, .sa_flags = SA_SIGINFO | SA_RESTART};
     for (size_t i = 0; i < N(words); i++) handle(words[i], kept);
     for (int number = SIGRTMIN; number <= SIGRTMAX; number++) handle(number, kept);
@@ -130,6 +133,8 @@ int ft_signals_fd(void)
 void ft_signals_set_aside(void)
 {
     char byte;
+    FT_REQUIRE(!is_aside); /* the one set aside before would be lost */
+    is_aside = true;
     aside = caught;
     caught = 0;
     while (read(ends[0], &byte, 1) == 1) continue;
@@ -137,6 +142,8 @@ void ft_signals_set_aside(void)
 
 void ft_signals_bring_back(void)
 {
+    FT_REQUIRE(is_aside);
+    is_aside = false;
     if (!caught) caught = aside;
     aside = 0;
 }
