@@ -1,8 +1,9 @@
 /* foretell-cc and foretell-c++: the system's compiler, with the recorder's hooks.
  *
- * Every option is handed on as it is; what is added makes the compiler call the recorder before
- * each access to memory (its own thread-sanitizer instrumentation) and links the recorder's runtime
- * into executables. Shared libraries only get the calls. */
+ * Every option is passed on. The wrapper adds options that make the compiler call the recorder
+ * before each access to memory (the compiler's own thread-sanitizer instrumentation), and links the
+ * recorder's runtime into executables. Shared libraries get only the calls. What a command line
+ * asks for is in request.h, the additions to a link are in link.h; --symbolic is in symbolic.h. */
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
@@ -22,20 +23,25 @@
 
 static const char help[] =
     "usage: foretell-cc [--symbolic] [COMPILER OPTION]... FILE...   (foretell-c++ for C++)\n\n"
-    "Compiles and links like the system's compiler, so that the program can be recorded by\n"
-    "`foretell record`. Run by itself the program behaves as always.\n\n"
+    "Compiles and links like the system's compiler, and adds the recorder to the program.\n"
+    "`foretell test` and `foretell record` can then record its runs. Without them the program\n"
+    "behaves as usual.\n\n"
     "  CC=foretell-cc CXX=foretell-c++ make\n"
     "  CC=foretell-cc CXX=foretell-c++ cmake -S . -B build\n"
     "  CC=foretell-cc ./configure && make\n\n"
-    "  CC='foretell-cc --symbolic' make   for `foretell record --symbolic`; clang alone, -O0\n\n"
+    "--symbolic also records how values are computed (`foretell record --symbolic`). It needs "
+    "clang\n"
+    "and compiles with -O0.\n\n"
+    "  CC='foretell-cc --symbolic' make\n\n"
+    "Not supported: -static, -nostdlib for programs, 32-bit targets, other sanitizers.\n\n"
     "Environment:\n"
-    "  FORETELL_CC, FORETELL_CXX  the compiler behind it: gcc, g++ (default), clang, clang++ or a "
-    "path\n"
-    "  FORETELL_OPTIMISE=1        keep -O1, -O2, ... as given; by default everything is compiled\n"
-    "                             with -O0, since optimisation removes accesses, and with them "
-    "bugs\n";
+    "  FORETELL_CC, FORETELL_CXX  the compiler that is run: gcc, g++ (default), clang, clang++ or "
+    "a\n"
+    "                             path\n"
+    "  FORETELL_OPTIMISE=1        keep -O1, -O2, ... as given; the default is -O0 for every file,\n"
+    "                             because optimisation removes accesses, and bugs with them\n";
 
-/* What is added: always, when something is compiled, when an executable is linked. */
+/* The options that are added to a compilation. */
 static const char *const gcc_compile[] = {"-g", "-Wno-tsan", NULL};
 static const char *const clang_compile[] = {
     "-g", "-gdwarf-aranges", "-fno-sanitize-link-runtime", "-mllvm",
@@ -43,17 +49,19 @@ static const char *const clang_compile[] = {
     /* also of parts of locals (assembler/frame.h) */
     "-mllvm", "-capture-tracking-max-uses-to-explore=0", "-fno-omit-frame-pointer",
     "-fno-builtin-memset", "-fno-builtin-memcpy", "-fno-builtin-memmove", NULL};
-/* Behind the arguments, since the last one counts. A build that lets no sanitizer in (for a file,
- * as -fno-sanitize=all) would be recorded without its accesses; gcc makes the calls by its specs,
- * and links another runtime where a response file asks for the sanitizer. */
+/* Added after the arguments, because the last option counts. With -fno-sanitize=all a file would be
+ * recorded without its accesses. For gcc the calls come from its specs, and -fsanitize=thread in a
+ * response file would link another runtime. */
 static const char *const gcc_last[] = {"-fno-sanitize=thread", NULL};
 static const char *const clang_last[] = {"-fsanitize=thread", "-fsanitize-thread-memory-access",
                                          "-fsanitize-thread-func-entry-exit",
                                          "-fsanitize-thread-atomics", NULL};
-/* Around what clang may not need: linking, assembling, with -Werror. */
+/* These stand around options that clang does not need for every step: with -Werror unused options
+ * are errors. */
 static const char unused_from[] = "--start-no-unused-arguments",
                   unused_to[] = "--end-no-unused-arguments";
-/* Calls with checks of sizes go to other functions, which nobody stands in front of. */
+/* With _FORTIFY_SOURCE, calls go to other functions (__memcpy_chk), which the runtime does not
+ * intercept. */
 static const char *const unchecked[] = {"-U_FORTIFY_SOURCE", NULL};
 static const char *const unoptimised[] = {"-O0", NULL};
 static const char *const no_builtins[] = {
@@ -73,13 +81,13 @@ static bool is_clang(const char *compiler)
     return strstr(base ? base : compiler, "clang") != NULL;
 }
 
-/* The path of a file of ours; for ever. */
+/* The path of a file that belongs to the recorder; never freed. */
 static char *ours(const char *folder, const char *name)
 {
     char *path = malloc(PATH_MAX);
     if (!path ||
         snprintf(path, PATH_MAX, "%s/../share/foretell/record/%s", folder, name) >= PATH_MAX) {
-        fputs("foretell-cc: its own path is too long\n", stderr);
+        fputs("foretell-cc: the path of foretell-cc is too long\n", stderr);
         exit(2);
     }
     return path;
@@ -105,8 +113,9 @@ static const char *compiler_of(const char *name)
     return cxx ? "g++" : "gcc";
 }
 
-/* Inline assembly gets its calls behind the compiler (assembler/main.c). Clang has an assembler of
- * its own, which takes what people wrote for it. */
+/* Inline assembly gets its calls after the compiler, from the recorder's assembler
+ * (assembler/main.c). Sources of assembler stay with clang's own assembler, for which they were
+ * written. */
 static void add_assembler(ft_command *command, const ft_request *r, bool clang, const char *folder)
 {
     if (clang && r->assembles) return;
@@ -115,8 +124,8 @@ static void add_assembler(ft_command *command, const ft_request *r, bool clang, 
     ft_command_add(command, ours(folder, "bin"));
 }
 
-/* Who assembles behind our assembler: clang alone knows all that clang writes. A compiler may be
- * told of with what stands before it, and with options. */
+/* Names the assembler that the recorder's assembler runs: only clang understands all of clang's
+ * output. FORETELL_CC may have words before the compiler (ccache) and options after it. */
 static void name_assembler(const char *compiler, bool clang)
 {
     char *copy = strdup(compiler), *rest = copy;
@@ -163,16 +172,16 @@ static bool wants_terms(int *argc, char **argv)
     return found;
 }
 
-/* Not handed on. The hooks of the thread sanitizer are there already, its runtime would be another;
- * the recorder stands in front of the shared C++ library, and calls what it stands in front of. */
+/* Arguments that are not passed on: the hooks of the thread sanitizer are there already, and its
+ * runtime would be another one; the recorder intercepts the shared C++ library. */
 static bool is_left_out(const char *argument)
 {
     return !strcmp(argument, "-fsanitize=thread") || !strcmp(argument, "-static-libstdc++");
 }
 
-/* Clang's own text is in the system's syntax, and its inline assembly in the one that was asked
- * for. Of text in Intel's syntax inline assembly makes a mixture that no assembler takes, and names
- * of variables are taken for those of registers. */
+/* With -masm=intel clang would write its own output in Intel's syntax too: mixed with inline
+ * assembly that is text that no assembler takes, and names of variables are taken for registers.
+ * So the option is applied to inline assembly only. */
 static void add_argument(ft_command *command, const char *argument, bool clang)
 {
     static const struct {
@@ -222,7 +231,7 @@ static int build_with_terms(const char *name, const ft_command *arguments, const
     return ft_symbolic_build(&build);
 }
 
-/* A compiler may be told of with what stands before it: ccache gcc. */
+/* FORETELL_CC may be several words: ccache gcc. */
 static void add_words(ft_command *command, const char *words)
 {
     char *copy = strdup(words), *rest = copy;
@@ -230,7 +239,7 @@ static void add_words(ft_command *command, const char *words)
         if (*word) ft_command_add(command, word);
 }
 
-/* What it asks for: the compiler may be told of with options too. */
+/* What the command line asks for; options in FORETELL_CC count too. */
 static ft_request understand(const char *compiler, const ft_command *arguments)
 {
     ft_command words = {0}, all = {0};
@@ -241,25 +250,28 @@ static ft_request understand(const char *compiler, const ft_command *arguments)
     return ft_request_understand(&all);
 }
 
-/* What cannot be built, with its reason; NULL: all is well. */
+/* Why this cannot be built; NULL: it can. */
 static const char *refusal(const ft_request *r)
 {
     if (!r->has_input) return NULL;
     if (r->links && r->fixed)
-        return "-static is not supported: the recorder stands in front of the shared C library; "
-               "link without it";
+        return "-static is not supported, because the recorder intercepts calls of the shared C "
+               "library: link without it";
     if (r->links && !r->shared && r->starts_itself)
-        return "-nostdlib and -nostartfiles are not supported: the recorder begins with the C "
-               "library's startup files; link without them";
+        return "-nostdlib and -nostartfiles are not supported, because the C library's startup "
+               "files "
+               "start the recorder: link without them";
     if (r->narrow)
-        return "-m32, -mx32 and -m16 are not supported: the recorder is for 64-bit programs; leave "
-               "them out";
+        return "-m32, -mx32 and -m16 are not supported, because the recorder is for 64-bit "
+               "programs: "
+               "leave them out";
     if (r->sanitizer)
-        return "another sanitizer cannot be built in beside the recorder: leave -fsanitize=... out";
+        return "another sanitizer and the recorder cannot be in one program: leave -fsanitize=... "
+               "out";
     return NULL;
 }
 
-/* Response files stay as they are, unless one has what is not handed on as it is. */
+/* Response files are passed on unread, unless one has an argument that must be changed. */
 static void add_arguments(ft_command *command, const ft_request *r, bool clang,
                           const ft_command *expanded, int argc, char **argv)
 {
@@ -271,8 +283,8 @@ static void add_arguments(ft_command *command, const ft_request *r, bool clang,
     if (r->links && r->shared && r->strict) ft_command_add(command, "-Wl,-z,undefs");
 }
 
-/* -gdwarf-aranges, for a compiler that is in the linker: without them no place in the code of all
- * files but the first one has a line. */
+/* The equivalent of -gdwarf-aranges for the compiler inside the linker: without it only the code of
+ * the first file has line numbers. */
 static void add_plugin(ft_command *command, const ft_request *r, bool clang)
 {
     if (clang && r->lto && r->links && r->has_input)

@@ -1,4 +1,6 @@
-/* What a compiler's command line asks for, as far as it decides what the wrapper adds. */
+/* What a compiler's command line asks for, as far as the wrapper needs to know.
+ *
+ * Only the last of contradicting options counts, as for the compiler. */
 #ifndef FT_WRAPPER_REQUEST_H
 #define FT_WRAPPER_REQUEST_H
 
@@ -7,25 +9,25 @@
 #include "command.h"
 
 typedef struct ft_request {
-    bool links;            /* to a program or library; not -c, -r, -E, precompiled headers ... */
-    bool other;            /* nothing that is run comes out: -E, -fsyntax-only, ... */
-    bool shared;           /* to a library */
-    bool fixed;            /* without shared libraries */
-    bool starts_itself;    /* without the C library's startup files: neither by default nor named */
-    bool chosen_libraries; /* with no library but those that are named: -nodefaultlibs ... */
-    bool own_library;      /* a C++ library that is part of the program: -static-libstdc++ */
-    bool dialect;          /* it says the syntax of inline assembly: -masm=... */
-    bool narrow;           /* for processors or pointers of fewer than 64 bits */
+    bool links;         /* a program or library is linked; not -c, -r, -E, precompiled headers */
+    bool other;         /* the output is not code: -E, -fsyntax-only, ... */
+    bool shared;        /* a library is linked */
+    bool fixed;         /* linked without shared libraries */
+    bool starts_itself; /* the C library's startup files are neither linked by default nor named */
+    bool chosen_libraries; /* only named libraries are linked: -nodefaultlibs, ... */
+    bool own_library;      /* the C++ library is part of the program: -static-libstdc++ */
+    bool dialect;          /* the syntax of inline assembly is given: -masm=... */
+    bool narrow;           /* the target has fewer than 64 bits */
     bool has_input;        /* files, or standard input */
     bool strict;           /* undefined symbols are errors in libraries too (-z defs) */
     bool language;         /* -x is in force at its end */
     bool lto;              /* link-time optimisation */
-    bool assembles;        /* a source is one of assembler */
+    bool assembles;        /* a source is assembler */
     const char *output;    /* -o, NULL: a.out */
-    const char *sanitizer; /* a list with others than ours, NULL: none */
+    const char *sanitizer; /* a list with sanitizers other than the thread sanitizer, NULL: none */
 } ft_request;
 
-/* The arguments (argv[1 ..]) with response files (@FILE) in full, for ever. */
+/* The arguments (argv[1 ..]) with the content of response files (@FILE); never freed. */
 ft_command ft_request_expand(int argc, char **argv);
 ft_request ft_request_understand(const ft_command *arguments);
 
