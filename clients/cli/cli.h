@@ -4,7 +4,7 @@
  * (interruptions, messages), files (reading and writing), remote (a server and its jobs), findings
  * (reports), recorded (programs that are recorded or replayed) and commands.
  *
- * Imports: commands, options, terminal, common/base. */
+ * Imports: cli/commands, cli/options, cli/terminal, common/base. */
 #ifndef FT_CLI_CLI_H
 #define FT_CLI_CLI_H
 

@@ -5,7 +5,9 @@
  * replay. Commands that only read or write local files need no server; `check` and `test` start a
  * private one where none is named.
  *
- * Imports: options, terminal, files, remote, findings, recorded, maker, raw, common. */
+ * Imports: options, terminal, files, remote, findings, recorded, record/maker,
+ * record/maker/annotations, record/maker/log, record/maker/replay, record/raw, common/base,
+ * common/report, common/trace, common/verdict. */
 #ifndef FT_CLI_COMMANDS_H
 #define FT_CLI_COMMANDS_H
 

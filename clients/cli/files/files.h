@@ -5,7 +5,7 @@
  * then moved there, so that it may be an input of the same command too. "-" is standard input or
  * output.
  *
- * Imports: options, terminal, common/base, common/trace. */
+ * Imports: terminal, common/base, common/trace. */
 #ifndef FT_CLI_FILES_H
 #define FT_CLI_FILES_H
 

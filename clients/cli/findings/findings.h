@@ -5,7 +5,7 @@
  * at once; other formats need the whole report, or all reports of the command, and are written at
  * the end (emit.c). The formats themselves are those of report/report.h.
  *
- * Imports: options, remote, files, terminal, common/base, common/report. */
+ * Imports: remote, files, common/base, common/report. */
 #ifndef FT_CLI_FINDINGS_H
 #define FT_CLI_FINDINGS_H
 

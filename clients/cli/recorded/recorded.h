@@ -5,7 +5,8 @@
  * and disappears with the last process that uses it. Before a replay, and before inputs of an
  * earlier recording are fed, the program and its libraries are compared with the recorded build.
  *
- * Imports: files, terminal, maker, raw, common/base, common/trace. */
+ * Imports: terminal, files, record/maker, record/maker/replay, record/raw, common/base,
+ * common/trace. */
 #ifndef FT_CLI_RECORDED_H
 #define FT_CLI_RECORDED_H
 

@@ -5,7 +5,8 @@
  * (client.h). A job is started over an uploaded trace, waited for, and its report is fetched page
  * by page, because the report of a long trace may not fit into memory.
  *
- * Imports: options, terminal, files, common/base, common/trace, common/wire. */
+ * Imports: options, terminal, files, common/base, common/report, common/trace,
+ * common/wire. */
 #ifndef FT_CLI_REMOTE_H
 #define FT_CLI_REMOTE_H
 

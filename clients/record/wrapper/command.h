@@ -1,8 +1,8 @@
 /* The compiler wrappers foretell-cc and foretell-c++: the system's compiler, plus the recorder.
  *
- * main.c decides what is added to a compiler's command line, which request.h understands. link.h has
- * the additions to a link, symbolic.h the steps of --symbolic, process.h runs them. This header has a
- * command line that is being built.
+ * main.c decides what is added to a compiler's command line, which request.h understands. link.h
+ * has the additions to a link, symbolic.h the steps of --symbolic, process.h runs them. This header
+ * has a command line that is being built.
  *
  * Imports: raw, common/base. */
 #ifndef FT_WRAPPER_COMMAND_H
