@@ -17,15 +17,20 @@
  * INGEST {"token":T}
  *     Followed by DATA frames (the decoded upload) and DATA_END. Answered by DATA frames with the
  *     canonical binary form, then INGESTED; or FAILED. The answer's DATA frames may begin before
- * the upload ends. AGAIN {"token":T} At most once in an INGEST request, instead of its answer: the
- * worker needs the upload again. The DATA frames sent so far are void. The server sends INGEST and
- * the upload from its beginning; the worker skips the frames that were under way. PLAN
- * {"token":T,"trace":HASH,"spec":JOB} Answered by DATA frames that make up PLAN of docs/records.md,
- * at most FT_WIRE_MAX_PLAN bytes, then PLANNED; or FAILED, which makes the DATA frames void. SOLVE
- * {"token":T,"trace":HASH,"spec":JOB,"tasks":[{"task":ID,"subproblem":K,"key":TEXT}]} Answered by
- * one VERDICT a task, in order, then SOLVED; or FAILED. RECALL {"token":T,"keep":N} During SOLVE:
- * only the first N of its tasks are still wanted. A task that the worker has begun may be answered
- * all the same. No answer; ignored after the request's end. SUMMARIZE {"token":T,"trace":HASH}
+ *     the upload ends.
+ * AGAIN {"token":T}
+ *     At most once in an INGEST request, instead of its answer: the worker needs the upload again.
+ *     The DATA frames sent so far are void. The server sends INGEST and the upload from its
+ *     beginning; the worker skips the frames that were under way.
+ * PLAN {"token":T,"trace":HASH,"spec":JOB}
+ *     Answered by DATA frames that make up PLAN of docs/records.md, at most FT_WIRE_MAX_PLAN bytes,
+ *     then PLANNED; or FAILED, which makes the DATA frames void.
+ * SOLVE {"token":T,"trace":HASH,"spec":JOB,"tasks":[{"task":ID,"subproblem":K,"key":TEXT}]}
+ *     Answered by one VERDICT a task, in order, then SOLVED; or FAILED.
+ * RECALL {"token":T,"keep":N}
+ *     During SOLVE: only the first N of its tasks are still wanted. A task that the worker has
+ *     begun may be answered all the same. No answer; ignored after the request's end.
+ * SUMMARIZE {"token":T,"trace":HASH}
  *     Answered by SUMMARIZED or FAILED.
  * LOADED {"trace":HASH}
  * INGESTED {"token":T,"meta":META}
