@@ -1,11 +1,18 @@
-/* Each planted encoder fault is caught by the oracle within a bounded number of seeds, or on a
- * golden trace; without the fault the engine agrees there. Built against the engine with its faults
- * compiled in. */
+/* Each planted encoder fault is caught within a bounded number of seeds, or on a golden trace,
+ * where the engine without it agrees with the oracle. Three can catch it, and the test says which
+ * one did: a contract   an assertion ended the process before there was a verdict the checker  it
+ * refused the witness, so the engine had no verdict for a claim that has one the oracle   the
+ * engine's verdict is wrong: nothing in the engine itself could tell Built against the engine with
+ * its faults compiled in, and with FT_CHECKED. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -26,14 +33,56 @@ static const char *const docs[FT_FAULT_KINDS] = {
     (1u << FT_COMPARE_EVENTS | 1u << FT_COMPARE_DECIDE | 1u << FT_COMPARE_WAKEUPS |                \
      1u << FT_COMPARE_BOUND)
 
-static bool agrees(uint64_t seed, ft_fault_kind fault)
+/* What noticed the fault. */
+typedef enum notice { AGREES, BY_CONTRACT, BY_CHECKER, BY_ORACLE, NOTICES } notice;
+static const char *const NOTICE_NAMES[NOTICES] = {"nothing", "a contract", "the checker",
+                                                  "the oracle"};
+
+/* One comparison under the fault, on a seed or on a golden trace. */
+typedef struct comparison {
+    ft_fault_kind fault;
+    uint64_t seed;
+    ft_trace *trace; /* NULL: the seed's */
+} comparison;
+
+static notice compare_here(const comparison *c)
 {
     ft_strbuf why = {0};
-    ft_fault = fault;
-    bool ok = ft_compare_seed(seed, WANTED, NULL, &why);
+    ft_fault = c->fault;
+    bool ok = c->trace ? ft_compare_trace(c->trace, WANTED, &why)
+                       : ft_compare_seed(c->seed, WANTED, NULL, &why);
     ft_fault = FT_FAULT_NONE;
+    const char *text = ft_strbuf_text(&why);
+    notice n = ok                                                                ? AGREES
+               : strstr(text, "violation, engine none") || strstr(text, "error") ? BY_CHECKER
+                                                                                 : BY_ORACLE;
     ft_strbuf_release(&why);
-    return ok;
+    return n;
+}
+
+/* In a process of its own, since a contract ends it. */
+static notice compare(const comparison *c)
+{
+    int status;
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        FILE *quiet = freopen("/dev/null", "w", stderr);
+        _exit(quiet ? (int)compare_here(c) : NOTICES);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WIFSIGNALED(status)) {
+        assert_int_equal(WTERMSIG(status), SIGABRT);
+        return BY_CONTRACT;
+    }
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) < NOTICES);
+    return (notice)WEXITSTATUS(status);
+}
+
+static bool agrees(uint64_t seed, ft_fault_kind fault)
+{
+    return compare(&(comparison){.fault = fault, .seed = seed}) == AGREES;
 }
 
 static void test_no_fault_no_mismatch(void **state)
@@ -45,40 +94,43 @@ static void test_no_fault_no_mismatch(void **state)
 
 typedef struct catcher {
     ft_fault_kind fault;
-    char by[80]; /* what caught it, "" while nothing did */
+    char on[80]; /* what it was caught on, "" while it was not */
+    notice by;
 } catcher;
 
-/* The first seed whose verdicts differ because of the fault. */
+/* The first seed on which something notices the fault, and nothing without it. */
 static void catch_by_seed(catcher *c)
 {
-    for (uint64_t seed = 1; seed <= SEEDS && !c->by[0]; seed++)
-        if (!agrees(seed, c->fault) && agrees(seed, FT_FAULT_NONE))
-            snprintf(c->by, sizeof c->by, "seed %u", (unsigned)seed);
+    for (uint64_t seed = 1; seed <= SEEDS && !c->on[0]; seed++) {
+        c->by = compare(&(comparison){.fault = c->fault, .seed = seed});
+        if (c->by != AGREES && agrees(seed, FT_FAULT_NONE))
+            snprintf(c->on, sizeof c->on, "seed %u", (unsigned)seed);
+    }
 }
 
 static void catch_by_golden(void *context, const ft_golden *golden)
 {
     catcher *c = context;
-    if (c->by[0]) return;
-    ft_strbuf why = {0};
-    ft_fault = c->fault;
-    bool ok = ft_compare_trace(golden->trace, WANTED, &why);
-    ft_fault = FT_FAULT_NONE;
-    if (!ok && ft_compare_trace(golden->trace, WANTED, &why))
-        snprintf(c->by, sizeof c->by, "%s", golden->name);
-    ft_strbuf_release(&why);
+    if (c->on[0]) return;
+    c->by = compare(&(comparison){.fault = c->fault, .trace = golden->trace});
+    if (c->by != AGREES && compare(&(comparison){.trace = golden->trace}) == AGREES)
+        snprintf(c->on, sizeof c->on, "%s", golden->name);
 }
 
 static void test_every_fault_is_caught(void **state)
 {
     (void)state;
+    unsigned caught[NOTICES] = {0};
     for (int fault = FT_FAULT_NONE + 1; fault < FT_FAULT_KINDS; fault++) {
         catcher c = {.fault = (ft_fault_kind)fault};
         catch_by_seed(&c);
-        if (!c.by[0]) ft_golden_each(FT_SOURCE_DIR "/tests/golden", catch_by_golden, &c);
-        if (!c.by[0]) fail_msg("not caught: %s", docs[fault]);
-        print_message("%s catches: %s\n", c.by, docs[fault]);
+        if (!c.on[0]) ft_golden_each(FT_SOURCE_DIR "/tests/golden", catch_by_golden, &c);
+        if (!c.on[0]) fail_msg("not caught: %s", docs[fault]);
+        print_message("%s, on %s: %s\n", NOTICE_NAMES[c.by], c.on, docs[fault]);
+        caught[c.by]++;
     }
+    print_message("caught by contracts %u, by the checker %u, by the oracle alone %u\n",
+                  caught[BY_CONTRACT], caught[BY_CHECKER], caught[BY_ORACLE]);
 }
 
 int main(void)
