@@ -33,6 +33,23 @@ static void cycle(const json_t *causes, ft_strbuf *out)
         cause(from, json_array_get(causes, (index + 1) % count), out);
 }
 
+/* "passes: causality 2 of 3 in 0.1 ms, order 1 of 1 in 4.0 ms". */
+static void asked(const json_t *passes, ft_strbuf *out)
+{
+    const char *name, *before = "            passes: ";
+    json_t *pass;
+    json_object_foreach((json_t *)passes, name, pass)
+    {
+        ft_strbuf_puts(out, before);
+        ft_view_safe_text(name, out);
+        ft_strbuf_printf(out, " %zu of %zu in %.1f ms", ft_json_count(pass, "decided"),
+                         ft_json_count(pass, "asked"),
+                         json_number_value(json_object_get(pass, "ms")));
+        before = ", ";
+    }
+    if (json_object_size(passes)) ft_strbuf_puts(out, "\n");
+}
+
 /* "safe race|write-write|a.c:3|b.c:4: unsat (by order; events: 561 traced, 40 after slicing, 561
  * encoded; 3 solver rounds, 4.1 ms)". */
 static void explanation(const json_t *record, size_t traced, ft_strbuf *out)
@@ -56,6 +73,7 @@ static void explanation(const json_t *record, size_t traced, ft_strbuf *out)
                          ft_json_count(stats, "sliced"), events, ft_json_count(stats, "rounds"));
     }
     ft_strbuf_printf(out, "%.1f ms)\n", json_number_value(json_object_get(stats, "total_ms")));
+    asked(json_object_get(stats, "passes"), out);
     cycle(json_object_get(reason, "cycle"), out);
 }
 

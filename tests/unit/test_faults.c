@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "engine/passes.h"
 #include "oracle/compare.h"
 #include "oracle/golden.h"
 #include "problem/faults.h"
@@ -133,11 +134,33 @@ static void test_every_fault_is_caught(void **state)
                   caught[BY_CONTRACT], caught[BY_CHECKER], caught[BY_ORACLE]);
 }
 
+/* A pass that refutes every claim that it serves. */
+static void test_every_wrong_pass_is_caught(void **state)
+{
+    (void)state;
+    for (int pass = 0; pass < FT_PASSES; pass++) {
+        const ft_pass *row = ft_pass_get((ft_pass_id)pass);
+        if (row->effect != FT_EFFECT_REFUTES || row->from > 0) continue;
+        uint64_t seed = 0;
+        bool caught = false;
+        while (!caught && seed < SEEDS) {
+            ft_pass_fault = pass;
+            caught = !agrees(++seed, FT_FAULT_NONE);
+            ft_pass_fault = FT_NO_PASS;
+            caught = caught && agrees(seed, FT_FAULT_NONE);
+        }
+        if (!caught) fail_msg("not caught: %s refutes whatever it is asked", row->name);
+        print_message("seed %u catches: %s refutes whatever it is asked\n", (unsigned)seed,
+                      row->name);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_fault_no_mismatch),
         cmocka_unit_test(test_every_fault_is_caught),
+        cmocka_unit_test(test_every_wrong_pass_is_caught),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,39 +4,12 @@
 #include <stdlib.h>
 
 #include "engine/internal.h"
-#include "reduce/cone.h"
-#include "witness/delay.h"
 
 enum { DELAY_STEPS = 300000 };
 
-static bool is_shareable(ft_engine *engine)
-{
-    if (engine->shareable >= 0) return engine->shareable;
-    const ft_trace *trace = engine->trace;
-    uint64_t sources = 0;
-    uint32_t *writes = ft_calloc((size_t)trace->shared.len + 1, sizeof *writes), count;
-    ft_access scratch;
-    for (uint32_t e = 0; e < trace->n_events; e++) {
-        const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
-        for (uint32_t i = 0; i < count; i++) writes[accesses[i].variable] += accesses[i].write;
-    }
-    for (uint32_t e = 0; e < trace->n_events; e++) {
-        const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
-        for (uint32_t i = 0; i < count; i++)
-            if (!accesses[i].write)
-                sources += engine->problem.model == FT_MODEL_OBSERVED
-                               ? 1
-                               : writes[accesses[i].variable] + 1;
-    }
-    free(writes);
-    engine->shareable = trace->n_events <= FT_SHARED_EVENTS && sources <= FT_SHARED_SOURCES;
-    return engine->shareable;
-}
-
 static void compute_cone(ft_engine *engine, const ft_claim *claim, ft_decide_stats *stats)
 {
-    if (!engine->cone) engine->cone = ft_alloc(engine->trace->n_events);
-    uint32_t events = ft_cone_compute(&engine->problem, claim, engine->cone);
+    uint32_t events = ft_cone_compute(&engine->problem, claim, ft_analyses_cone(engine->analyses));
     if (stats->sliced < events) stats->sliced = events;
 }
 
@@ -49,7 +22,7 @@ static ft_answer decide_fresh(ft_engine *engine, const ft_question *question, ft
     compute_cone(engine, question->claim, stats);
     double computed = ft_now_ms();
     if (computed + (computed - start) >= question->deadline) return FT_ANSWER_UNKNOWN;
-    ft_decider *fresh = ft_decider_new(&engine->problem, engine->cone);
+    ft_decider *fresh = ft_decider_new(&engine->problem, ft_analyses_cone(engine->analyses));
     double encoded = ft_now_ms();
     stats->encode_ms += encoded - start;
     ft_answer answer = FT_ANSWER_UNKNOWN;
@@ -63,83 +36,169 @@ static bool is_time_up(const ft_question *question)
     return ft_now_ms() >= question->deadline;
 }
 
-static ft_answer decide_shared(ft_engine *engine, const ft_question *question, ft_witness *witness,
-                               ft_decide_stats *stats)
+static ft_answer decide_shared(ft_engine *engine, uint32_t share, const ft_question *question,
+                               ft_witness *witness, ft_decide_stats *stats)
 {
     double start = ft_now_ms(), left = question->deadline - start;
-    ft_decider **shared = &engine->shared[engine->problem.solver];
-    if (!*shared) *shared = ft_decider_new(&engine->problem, NULL);
+    ft_decider *base = engine->problem.solver == FT_SOLVER_ORDER
+                           ? ft_analyses_order_base(engine->analyses)
+                           : ft_analyses_z3_base(engine->analyses);
     if (!stats->sliced) compute_cone(engine, question->claim, stats);
-    double encoded = ft_now_ms();
+    double encoded = ft_now_ms(), part = left * share / 100;
     stats->encode_ms += encoded - start;
-    ft_question share = *question;
-    share.deadline = encoded + (left / 4 > 1000 ? left / 4 : left / 2 + 1);
-    return ft_decider_decide(*shared, &share, witness, stats);
+    ft_question shared = *question;
+    shared.deadline = encoded + (part > 1000 ? part : left / 2 + 1);
+    return ft_decider_decide(base, &shared, witness, stats);
 }
 
 /* Products and quotients of unknowns can make the solver give up or wander, by luck of its search:
  * the shared base has a share of the time only, then the claim is asked without what others left
  * behind. */
-static ft_answer decide_by(ft_engine *engine, ft_solver solver, const ft_question *question,
-                           ft_witness *witness, ft_decide_stats *stats)
+static ft_answer decide_by(ft_engine *engine, ft_solver solver, uint32_t share,
+                           const ft_question *question, ft_witness *witness, ft_decide_stats *stats)
 {
     ft_answer answer = FT_ANSWER_UNKNOWN;
     engine->problem.solver = solver;
-    if (is_shareable(engine)) answer = decide_shared(engine, question, witness, stats);
+    if (ft_analyses_is_small(engine->analyses))
+        answer = decide_shared(engine, share, question, witness, stats);
     if (answer == FT_ANSWER_UNKNOWN && !stats->beyond && !is_time_up(question))
         answer = decide_fresh(engine, question, witness, stats);
     engine->problem.solver = engine->spec.solver;
     if (answer != FT_ANSWER_SAT || !stats->beyond) return answer;
     /* A guess: what the solver was not told may not matter here. */
     witness->wakeups = engine->problem.wakeups;
-    if (ft_checker_check(ft_engine_checker(engine), witness, NULL, NULL) == FT_OK) return answer;
+    if (ft_checker_check(ft_analyses_checker(engine->analyses), witness, NULL, NULL) == FT_OK)
+        return answer;
     ft_witness_release(witness);
     return FT_ANSWER_UNKNOWN;
 }
 
-static bool find_by_delay(ft_engine *engine, const ft_claim *claim, ft_witness *witness,
-                          ft_decide_stats *stats)
+/* ---- passes of the stage SOLVE --------------------------------------------------------------- */
+
+/* A claim while the passes are walked. */
+typedef struct solving {
+    ft_engine *engine;
+    const ft_question *question;
+    ft_witness *witness;
+    ft_decide_stats *stats;
+    bool last; /* whatever the answer is: no later pass is asked */
+} solving;
+
+static bool may_use_windows(const solving *t)
 {
-    double start = ft_now_ms();
-    stats->delayed =
-        ft_delay_find(&engine->problem, ft_engine_checker(engine), claim, DELAY_STEPS, witness);
-    stats->encode_ms += ft_now_ms() - start;
-    return stats->delayed;
+    return !t->engine->spec.literal && t->question->bound == FT_NO_BOUND &&
+           ft_engine_has_windows(t->engine, t->question->claim);
 }
 
-/* The own solver, then, where values are too many for its tables, a quick look before the search
- * for sums, and Z3. */
-static ft_answer decide_by_any(ft_engine *engine, const ft_question *question, ft_witness *witness,
-                               ft_decide_stats *stats)
+static ft_answer use_windows(solving *t, const ft_pass *row)
 {
-    ft_answer answer = decide_by(engine, FT_SOLVER_ORDER, question, witness, stats);
-    if (answer != FT_ANSWER_UNKNOWN || !stats->beyond || is_time_up(question)) return answer;
-    if (!question->avoid_unknown && question->bound == FT_NO_BOUND &&
-        find_by_delay(engine, question->claim, witness, stats))
-        return FT_ANSWER_SAT;
-    return decide_by(engine, FT_SOLVER_Z3, question, witness, stats);
+    ft_answer answer =
+        ft_engine_decide_in_windows(t->engine, t->question, row->share, t->witness, t->stats);
+    t->last = ft_windows_exact(ft_analyses_windows(t->engine->analyses));
+    return answer;
+}
+
+static bool may_use_values(const solving *t)
+{
+    return !t->engine->spec.literal && t->engine->spec.solver != FT_SOLVER_Z3;
+}
+
+static ft_answer use_values(solving *t, const ft_pass *row)
+{
+    (void)row;
+    ft_analyses_domains(t->engine->analyses);
+    return FT_ANSWER_UNKNOWN;
+}
+
+static bool may_use_order(const solving *t)
+{
+    return !t->engine->spec.literal && t->engine->spec.solver != FT_SOLVER_Z3;
+}
+
+static ft_answer use_order(solving *t, const ft_pass *row)
+{
+    return decide_by(t->engine, FT_SOLVER_ORDER, row->share, t->question, t->witness, t->stats);
+}
+
+/* The own solver has guessed or given up on values that are too many for its tables. */
+static bool is_beyond(const solving *t)
+{
+    return !t->engine->spec.literal && t->engine->spec.solver == FT_SOLVER_AUTO &&
+           t->stats->beyond && !is_time_up(t->question);
+}
+
+/* A quick look before Z3's search for sums. */
+static bool may_use_delay(const solving *t)
+{
+    return !t->question->avoid_unknown && t->question->bound == FT_NO_BOUND && is_beyond(t);
+}
+
+static ft_answer use_delay(solving *t, const ft_pass *row)
+{
+    (void)row;
+    double start = ft_now_ms();
+    t->stats->delayed = ft_delay_find(&t->engine->problem, ft_analyses_checker(t->engine->analyses),
+                                      t->question->claim, DELAY_STEPS, t->witness);
+    t->stats->encode_ms += ft_now_ms() - start;
+    return t->stats->delayed ? FT_ANSWER_SAT : FT_ANSWER_UNKNOWN;
+}
+
+static bool may_use_z3(const solving *t)
+{
+    bool only = !t->engine->spec.literal && t->engine->spec.solver == FT_SOLVER_Z3;
+    return only || is_beyond(t);
+}
+
+static ft_answer use_z3(solving *t, const ft_pass *row)
+{
+    return decide_by(t->engine, FT_SOLVER_Z3, row->share, t->question, t->witness, t->stats);
+}
+
+static bool may_use_literal(const solving *t)
+{
+    return t->engine->spec.literal ||
+           (t->engine->spec.solver != FT_SOLVER_ORDER && !is_time_up(t->question));
+}
+
+static ft_answer use_literal(solving *t, const ft_pass *row)
+{
+    (void)row;
+    return ft_literal_decide(&t->engine->problem, t->question, t->witness, t->stats);
+}
+
+static const struct {
+    bool (*may)(const solving *t); /* beside what the row says */
+    ft_answer (*use)(solving *t, const ft_pass *row);
+} SOLVES[FT_PASSES] = {
+    [FT_PASS_WINDOWS] = {may_use_windows, use_windows},
+    [FT_PASS_VALUES] = {may_use_values, use_values},
+    [FT_PASS_ORDER] = {may_use_order, use_order},
+    [FT_PASS_DELAY] = {may_use_delay, use_delay},
+    [FT_PASS_Z3] = {may_use_z3, use_z3},
+    [FT_PASS_LITERAL] = {may_use_literal, use_literal},
+};
+
+static bool serves(const solving *t, ft_pass_id pass)
+{
+    bool yardstick = pass == FT_PASS_LITERAL && t->engine->spec.literal; /* any trace */
+    return (yardstick || ft_pass_serves(pass, t->engine->analyses, t->question->claim)) &&
+           SOLVES[pass].may(t);
 }
 
 static ft_answer decide(ft_engine *engine, const ft_question *question, ft_witness *witness,
                         ft_decide_stats *stats)
 {
-    ft_solver solver = engine->spec.solver;
-    const ft_claim *claim = question->claim;
+    solving t = {.engine = engine, .question = question, .witness = witness, .stats = stats};
+    ft_answer answer = FT_ANSWER_UNKNOWN;
     stats->lifted = true;
-    if (engine->spec.literal) return ft_literal_decide(&engine->problem, question, witness, stats);
-    if (question->bound == FT_NO_BOUND && (engine->first_window || !is_shareable(engine)) &&
-        ft_engine_has_windows(engine, claim)) {
-        ft_answer found =
-            ft_engine_decide_in_windows(engine, claim, question->deadline, witness, stats);
-        if (found != FT_ANSWER_UNKNOWN || ft_windows_exact(engine->windows)) return found;
+    for (int p = 0; p < FT_PASSES && answer == FT_ANSWER_UNKNOWN && !t.last; p++) {
+        const ft_pass *row = ft_pass_get((ft_pass_id)p);
+        if (row->stage != FT_STAGE_SOLVE || !serves(&t, (ft_pass_id)p)) continue;
+        double start = ft_now_ms();
+        answer = SOLVES[p].use(&t, row);
+        ft_engine_tally(engine, (ft_pass_id)p, answer != FT_ANSWER_UNKNOWN, start);
     }
-    if (solver != FT_SOLVER_Z3) ft_engine_find_domains(engine);
-    ft_answer answer = solver == FT_SOLVER_AUTO
-                           ? decide_by_any(engine, question, witness, stats)
-                           : decide_by(engine, solver, question, witness, stats);
-    bool again = solver != FT_SOLVER_ORDER && is_shareable(engine) && !is_time_up(question);
-    if (answer != FT_ANSWER_UNKNOWN || !again) return answer;
-    return ft_literal_decide(&engine->problem, question, witness, stats);
+    return answer;
 }
 
 ft_judgement ft_judgement_of(ft_verdict verdict, ft_reason reason)
@@ -151,7 +210,8 @@ ft_status ft_engine_confirm(ft_engine *engine, ft_witness *witness, ft_reading *
                             ft_error *err)
 {
     witness->wakeups = engine->problem.wakeups;
-    ft_status status = ft_checker_check(ft_engine_checker(engine), witness, reading, err);
+    ft_status status =
+        ft_checker_check(ft_analyses_checker(engine->analyses), witness, reading, err);
     if (status != FT_OK) ft_witness_release(witness);
     return status;
 }

@@ -125,7 +125,7 @@ static bool ran_well(const ft_trace *trace)
     return true;
 }
 
-void ft_engine_slice_reads(ft_engine *engine)
+static void slice_reads(ft_engine *engine)
 {
     FT_VEC(ft_term) conditions = {0};
     for (size_t p = 0; p < engine->spec.properties.len; p++) {
@@ -151,7 +151,6 @@ ft_status ft_engine_new(ft_trace *trace, const char *trace_hash, const json_t *s
     }
     engine->trace = trace;
     engine->trace_hash = ft_strdup(trace_hash);
-    engine->shareable = -1;
     engine->order = ft_order_new(trace);
     engine->run = ft_run_new(trace);
     engine->problem = (ft_problem){.trace = trace,
@@ -164,7 +163,7 @@ ft_status ft_engine_new(ft_trace *trace, const char *trace_hash, const json_t *s
         ft_engine_free(engine);
         return status;
     }
-    ft_engine_slice_reads(engine);
+    ft_engine_open_model(engine, NULL);
     engine->context =
         (ft_record_context){.trace = trace,
                             .order = engine->order,
@@ -173,66 +172,37 @@ ft_status ft_engine_new(ft_trace *trace, const char *trace_hash, const json_t *s
                             .trace_hash = engine->trace_hash,
                             .model = engine->problem.model,
                             .apart = ran_well(trace) && !ft_candidates_is_marked(trace)};
-    engine->prefix = ft_prefix_new(trace, engine->order, engine->run);
     *result = engine;
     return FT_OK;
 }
 
-/* It executes the whole run once: those who only plan, or only refute, do without it. */
-ft_checker *ft_engine_checker(ft_engine *engine)
-{
-    if (!engine->checker) engine->checker = ft_checker_new(engine->trace);
-    return engine->checker;
-}
+/* Passes of the stage MODEL. */
+static void (*const MODEL_PASSES[FT_PASSES])(ft_engine *engine) = {
+    [FT_PASS_SLICE] = slice_reads,
+};
 
-ft_causality *ft_engine_causality(ft_engine *engine)
+void ft_engine_open_model(ft_engine *engine, ft_analyses *trace)
 {
-    if (!engine->causality)
-        engine->causality = ft_causality_new(&engine->problem, FT_CAUSALITY_ALL);
-    return engine->causality;
-}
-
-void ft_engine_find_writes(ft_engine *engine)
-{
-    if (!engine->writes.first) ft_writes_init(&engine->writes, engine->trace);
-}
-
-bool ft_engine_is_initialised(ft_engine *engine, const ft_claim *claim)
-{
-    if (claim->kind != FT_CLAIM_UNINITIALISED) return false;
-    ft_engine_find_writes(engine);
-    return ft_causality_writes_before(ft_engine_causality(engine), claim, engine->writes.first,
-                                      engine->writes.events);
-}
-
-void ft_engine_find_domains(ft_engine *engine)
-{
-    if (engine->looked_for_domains) return;
-    engine->looked_for_domains = true;
-    ft_engine_find_writes(engine);
-    engine->domains = ft_domains_new(&engine->problem, &engine->writes);
-    engine->problem.domains = engine->domains;
-}
-
-static void free_shared(ft_engine *engine)
-{
-    for (int i = 0; i < FT_SOLVERS; i++) {
-        ft_decider_free(engine->shared[i]);
-        engine->shared[i] = NULL;
-    }
+    for (int p = 0; p < FT_PASSES; p++)
+        if (ft_pass_get((ft_pass_id)p)->stage == FT_STAGE_MODEL) MODEL_PASSES[p](engine);
+    engine->analyses = ft_analyses_new(&engine->problem, trace);
 }
 
 void ft_engine_release_model(ft_engine *engine)
 {
-    free_shared(engine);
-    ft_stuck_free(engine->standstill);
-    ft_exclusion_free(engine->exclusion);
-    ft_causality_free(engine->causality);
+    ft_analyses_free(engine->analyses);
+    engine->analyses = NULL;
     ft_slice_free(engine->slice);
-    ft_windows_free(engine->windows);
-    ft_schedules_free(engine->schedules);
-    ft_domains_free(engine->domains);
-    free(engine->cone);
+    engine->slice = NULL;
+    engine->problem.slice = NULL;
+}
+
+void ft_engine_tally(ft_engine *engine, ft_pass_id pass, bool decided, double start)
+{
+    ft_pass_tally *tally = &engine->tallies[pass];
+    tally->asked++;
+    tally->decided += decided;
+    tally->ms += ft_now_ms() - start;
 }
 
 void ft_engine_free(ft_engine *engine)
@@ -243,13 +213,10 @@ void ft_engine_free(ft_engine *engine)
     ft_doubt_free(engine->doubt);
     ft_engine_release_model(engine);
     ft_candidates_free(engine->candidates);
-    ft_prefix_free(engine->prefix);
-    ft_checker_free(engine->checker);
     ft_run_free(engine->run);
     ft_order_free(engine->order);
     ft_spec_release(&engine->spec);
     ft_vec_release(&engine->subproblems);
-    ft_writes_release(&engine->writes);
     free(engine->trace_hash);
     free(engine);
 }
@@ -294,10 +261,13 @@ enum { FEW_LISTED = 10000 };
 static ft_reason look_at_claim(void *context, const ft_claim *claim)
 {
     ft_engine *engine = context;
+    ft_analyses *analyses = engine->analyses;
     bool few = engine->candidates->listed.len < FEW_LISTED;
-    if (!(few && ft_engine_looks_wider(engine)) && ft_engine_is_initialised(engine, claim))
-        return FT_REASON_CLOSURE;
-    if (!few && ft_causality_refutes_at_once(ft_engine_causality(engine), claim))
+    if (!(few && ft_engine_looks_wider(engine)) &&
+        ft_pass_serves(FT_PASS_WRITTEN, analyses, claim) &&
+        ft_pass_refutes_claim(FT_PASS_WRITTEN, analyses, claim, NULL))
+        return ft_pass_get(FT_PASS_WRITTEN)->reason;
+    if (!few && ft_causality_refutes_at_once(ft_analyses_causality(analyses), claim))
         return FT_REASON_CAUSALITY;
     return FT_REASONS;
 }
@@ -558,11 +528,10 @@ ft_status ft_engine_decide(ft_engine *engine, const ft_claim *claim, ft_verdict 
     engine->problem.causality = NULL;
     if (claim->kind == FT_CLAIM_CONDITION && engine->problem.slice) {
         /* The condition may be none of the job's. */
-        free_shared(engine);
+        ft_analyses_close(engine->analyses, FT_ANALYSIS_ORDER_BASE);
+        ft_analyses_close(engine->analyses, FT_ANALYSIS_Z3_BASE);
+        ft_analyses_close(engine->analyses, FT_ANALYSIS_DOMAINS);
         engine->problem.slice = NULL;
-        ft_domains_free(engine->domains);
-        engine->problem.domains = engine->domains = NULL;
-        engine->looked_for_domains = false;
     }
     ft_witness found = {0};
     ft_reading reading = {0};

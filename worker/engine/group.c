@@ -1,11 +1,9 @@
 /* One group of candidates: cheap looks at all of its claims, then the solver for what is left. */
-#include "engine/internal.h"
-#include "witness/relinearise.h"
+#include <string.h>
 
-enum {
-    MINIMISE_MS = 1500,
-    FEW_CLAIMS = 16 /* of a group, that take no time worth saving */
-};
+#include "engine/internal.h"
+
+enum { MINIMISE_MS = 1500 };
 
 /* ---- a group ---- */
 
@@ -53,19 +51,17 @@ static bool try_witness(group_pass *pass, ft_reason reason, bool observed)
     return true;
 }
 
-static bool look_in_observed_run(void *context, const ft_claim *claim)
+static bool accept_observed(group_pass *pass, const ft_claim *claim)
 {
-    group_pass *pass = context;
-    const ft_engine *engine = pass->engine;
+    ft_engine *engine = pass->engine;
+    ft_model model = engine->problem.model;
     pass->blocked = ft_claim_was_blocked(engine->trace, claim);
     if (pass->blocked &&
-        ft_prefix_accepts(engine->prefix, engine->problem.model, claim, &pass->witness) &&
+        ft_prefix_accepts(ft_analyses_prefix(engine->analyses), model, claim, &pass->witness) &&
         try_witness(pass, FT_REASON_OBSERVED_RUN, false))
-        return false;
-    if (ft_prefix_observed(engine->order, engine->problem.model, claim, &pass->witness) &&
-        try_witness(pass, FT_REASON_OBSERVED_RUN, true))
-        return false;
-    return ft_now_ms() < pass->deadline;
+        return true;
+    return ft_prefix_observed(engine->order, model, claim, &pass->witness) &&
+           try_witness(pass, FT_REASON_OBSERVED_RUN, true);
 }
 
 /* A witness that no member can be dropped from needs no more than a better order; then the check of
@@ -83,9 +79,9 @@ static bool try_relinearised(group_pass *pass)
                          .complete = true};
     other.wakeups = engine->problem.wakeups;
     other.bound = fixed_bound(engine);
-    bool better =
-        gain.switches < gain.switches_before && gain.switches <= other.bound &&
-        ft_checker_check(ft_engine_checker(engine), &other, &pass->reading, NULL) == FT_OK;
+    bool better = gain.switches < gain.switches_before && gain.switches <= other.bound &&
+                  ft_checker_check(ft_analyses_checker(engine->analyses), &other, &pass->reading,
+                                   NULL) == FT_OK;
     if (!better) {
         ft_witness_release(&other);
         return false;
@@ -98,10 +94,11 @@ static bool try_relinearised(group_pass *pass)
     return true;
 }
 
-static bool try_schedule(group_pass *pass, const ft_claim *claim)
+static bool accept_schedule(group_pass *pass, const ft_claim *claim)
 {
     ft_engine *engine = pass->engine;
-    if (!ft_engine_accept(engine, claim, fixed_bound(engine), &pass->witness, &pass->reading,
+    if (!ft_engine_serves_schedules(engine, claim) ||
+        !ft_engine_accept(engine, claim, fixed_bound(engine), &pass->witness, &pass->reading,
                           &pass->minimised))
         return false;
     pass->found = true;
@@ -109,6 +106,24 @@ static bool try_schedule(group_pass *pass, const ft_claim *claim)
     pass->found_by = FT_REASON_REORDERED;
     return true;
 }
+
+static bool accept_prefix(group_pass *pass, const ft_claim *claim)
+{
+    ft_engine *engine = pass->engine;
+    ft_model model = engine->problem.model;
+    ft_prefix *prefix = ft_analyses_prefix(engine->analyses);
+    if (ft_engine_serves_schedules(engine, claim) ||
+        !ft_prefix_accepts(prefix, model, claim, &pass->witness))
+        return false;
+    if (ft_prefix_is_minimal(prefix, model) && try_relinearised(pass)) return true;
+    return try_witness(pass, FT_REASON_REORDERED, false);
+}
+
+static bool (*const ACCEPTS[FT_PASSES])(group_pass *pass, const ft_claim *claim) = {
+    [FT_PASS_OBSERVED] = accept_observed,
+    [FT_PASS_SCHEDULE] = accept_schedule,
+    [FT_PASS_PREFIX] = accept_prefix,
+};
 
 static void note_trouble(group_pass *pass, ft_judgement trouble)
 {
@@ -126,117 +141,53 @@ static bool is_late(group_pass *pass)
     return true;
 }
 
-static bool is_constant(ft_engine *engine, const ft_claim *claim)
-{
-    if (engine->problem.model != FT_MODEL_CTP) return false;
-    if (claim->kind != FT_CLAIM_ASSERTION && claim->kind != FT_CLAIM_CONDITION) return false;
-    ft_engine_find_writes(engine);
-    if (ft_chain_proves(&engine->problem, &engine->writes, claim)) return true;
-    ft_engine_find_domains(engine);
-    return engine->domains && ft_domains_prove(engine->domains, claim);
-}
-
 static bool has_cycle(const group_pass *pass)
 {
     return pass->refuted[FT_REASON_CAUSALITY] != pass->group->pruned[FT_REASON_CAUSALITY];
 }
 
-static bool is_cyclic(group_pass *pass, const ft_claim *claim)
+/* Does the pass settle the claim: refute it, and the next claim is looked at, or accept it? */
+static bool is_settled_by(group_pass *pass, ft_pass_id id, const ft_claim *claim)
 {
-    return ft_causality_refutes(ft_engine_causality(pass->engine), claim,
-                                has_cycle(pass) ? NULL : &pass->cycle);
+    const ft_pass *row = ft_pass_get(id);
+    double start = ft_now_ms();
+    bool settled = row->effect == FT_EFFECT_ACCEPTS
+                       ? ACCEPTS[id](pass, claim)
+                       : ft_pass_refutes_claim(id, pass->engine->analyses, claim,
+                                               has_cycle(pass) ? NULL : &pass->cycle);
+    ft_engine_tally(pass->engine, id, settled, start);
+    if (settled && row->effect == FT_EFFECT_REFUTES) pass->refuted[row->reason]++;
+    return settled;
 }
 
-static ft_stuck *standstill_of(ft_engine *engine)
+/* Asks the passes of a stage, from top to bottom. place: the claim's, in its walk. */
+static bool is_settled(group_pass *pass, ft_pass_stage stage, uint64_t place, const ft_claim *claim)
 {
-    if (!engine->standstill)
-        engine->standstill = ft_stuck_new(&engine->problem, ft_engine_causality(engine));
-    return engine->standstill;
+    for (int p = 0; p < FT_PASSES; p++) {
+        const ft_pass *row = ft_pass_get((ft_pass_id)p);
+        if (row->stage == stage && place >= row->from &&
+            ft_pass_serves((ft_pass_id)p, pass->engine->analyses, claim) &&
+            is_settled_by(pass, (ft_pass_id)p, claim))
+            return true;
+    }
+    return false;
 }
 
-static bool is_no_standstill(ft_engine *engine, const ft_claim *claim)
+static bool look_in_observed_run(void *context, const ft_claim *claim)
 {
-    return claim->kind == FT_CLAIM_STUCK && ft_stuck_refutes(standstill_of(engine), claim);
+    group_pass *pass = context;
+    if (is_settled(pass, FT_STAGE_RUN, 0, claim)) return false;
+    return ft_now_ms() < pass->deadline;
 }
 
-static bool is_excluded(ft_engine *engine, const ft_claim *claim)
-{
-    if (!engine->exclusion) engine->exclusion = ft_exclusion_new(&engine->problem);
-    return ft_exclusion_refutes(engine->exclusion, claim);
-}
-
-static bool is_kept_apart(ft_engine *engine, const ft_claim *claim)
-{
-    return engine->problem.trace->conditions.len > 0 &&
-           ft_stuck_keeps_apart(standstill_of(engine), claim);
-}
-
-static bool is_missed_swap(ft_engine *engine, const ft_claim *claim)
-{
-    if (claim->kind != FT_CLAIM_ATOMICITY) return false;
-    ft_engine_find_writes(engine);
-    return ft_causality_swap_misses(ft_engine_causality(engine), claim, engine->writes.first,
-                                    engine->writes.events);
-}
-
-/* Causality gives the better reason, a cycle to read; but a graph for each of 40,000 claims takes
- * 20 s, and sums of what threads did less than one. */
-static bool is_excluded_first(group_pass *pass, const ft_claim *claim)
-{
-    ft_engine *engine = pass->engine;
-    return pass->visited > FEW_CLAIMS &&
-           !ft_causality_refutes_at_once(ft_engine_causality(engine), claim) &&
-           is_excluded(engine, claim);
-}
-
-static bool is_closed_over(ft_engine *engine, const ft_claim *claim)
-{
-    if (ft_causality_covers(engine->causality, claim)) return false;
-    return ft_engine_is_initialised(engine, claim) ||
-           ft_prefix_refutes(engine->prefix, engine->problem.model, claim);
-}
-
-/* Linear time: refuted, accepted, or left to the solver. */
+/* Refuted, accepted, or left to the solver. */
 static bool judge_claim(void *context, const ft_claim *claim)
 {
     group_pass *pass = context;
-    ft_engine *engine = pass->engine;
-    ft_model model = engine->problem.model;
     if (is_late(pass)) return false;
     uint64_t place = pass->visited++;
-    if (is_no_standstill(engine, claim)) {
-        pass->refuted[FT_REASON_STANDSTILL]++;
-        return true;
-    }
-    if (is_excluded_first(pass, claim)) {
-        pass->refuted[FT_REASON_EXCLUSION]++;
-        return true;
-    }
-    if (is_cyclic(pass, claim)) {
-        pass->refuted[FT_REASON_CAUSALITY]++;
-        return true;
-    }
-    if (is_closed_over(engine, claim)) {
-        pass->refuted[FT_REASON_CLOSURE]++;
-        return true;
-    }
-    if (is_missed_swap(engine, claim) || is_excluded(engine, claim) ||
-        is_kept_apart(engine, claim)) {
-        pass->refuted[FT_REASON_EXCLUSION]++;
-        return true;
-    }
-    if (is_constant(engine, claim)) {
-        pass->refuted[FT_REASON_CONSTANT]++;
-        return true;
-    }
-    if (ft_engine_serves_schedules(engine, claim)) {
-        if (try_schedule(pass, claim)) return false;
-    } else if (ft_prefix_accepts(engine->prefix, model, claim, &pass->witness)) {
-        if (ft_prefix_is_minimal(engine->prefix, model) && try_relinearised(pass)) return false;
-        if (try_witness(pass, FT_REASON_REORDERED, false)) return false;
-    }
-    ft_vec_push(&pass->pending, place);
-    return true;
+    if (!is_settled(pass, FT_STAGE_JUDGE, place, claim)) ft_vec_push(&pass->pending, place);
+    return !pass->found;
 }
 
 static bool decide_claim(void *context, const ft_claim *claim)
@@ -317,13 +268,15 @@ static bool never(void *context, const uint32_t item[2], uint32_t event)
 static bool is_needed_by_item(void *context, const uint32_t item[2], uint32_t event)
 {
     const group_pass *pass = context;
-    return has_cycle(pass) && ft_causality_needs(pass->engine->causality, item[0], event);
+    return has_cycle(pass) &&
+           ft_causality_needs(ft_analyses_causality(pass->engine->analyses), item[0], event);
 }
 
 static bool needs_item(void *context, const uint32_t item[2], uint32_t event)
 {
     const group_pass *pass = context;
-    return has_cycle(pass) && ft_causality_needs(pass->engine->causality, event, item[1]);
+    return has_cycle(pass) &&
+           ft_causality_needs(ft_analyses_causality(pass->engine->analyses), event, item[1]);
 }
 
 static bool look_at_time(void *context, uint64_t claims)
@@ -338,6 +291,8 @@ static bool count_refuted(void *context, uint64_t claims)
     group_pass *pass = context;
     pass->visited += claims;
     pass->refuted[FT_REASON_CAUSALITY] += claims;
+    pass->engine->tallies[FT_PASS_CAUSALITY].asked += claims;
+    pass->engine->tallies[FT_PASS_CAUSALITY].decided += claims;
     return !is_late(pass);
 }
 
@@ -379,10 +334,11 @@ static ft_status reduce(group_pass *pass)
             ft_engine_reduce(pass->engine, &pass->witness, &pass->reading, &pass->minimised);
     if (pass->reduced) return FT_OK;
     if (!pass->observed)
-        ft_minimise(pass->engine->order, ft_engine_checker(pass->engine), &pass->witness,
-                    MINIMISE_MS, &pass->minimised);
+        ft_minimise(pass->engine->order, ft_analyses_checker(pass->engine->analyses),
+                    &pass->witness, MINIMISE_MS, &pass->minimised);
     ft_reading_release(&pass->reading);
-    return ft_checker_check(ft_engine_checker(pass->engine), &pass->witness, &pass->reading, NULL);
+    return ft_checker_check(ft_analyses_checker(pass->engine->analyses), &pass->witness,
+                            &pass->reading, NULL);
 }
 
 static json_t *violation(group_pass *pass, ft_decision *decision)
@@ -400,12 +356,29 @@ static json_t *violation(group_pass *pass, ft_decision *decision)
     return ft_record_new(&pass->engine->context, pass->group, decision);
 }
 
+static void assume_edges(ft_engine *engine)
+{
+    engine->problem.causality = ft_analyses_causality(engine->analyses);
+}
+
+/* Passes of the stage GROUP. */
+static void (*const GROUP_PASSES[FT_PASSES])(ft_engine *engine) = {
+    [FT_PASS_EDGES] = assume_edges,
+};
+
+static void narrow(ft_engine *engine)
+{
+    for (int p = 0; p < FT_PASSES && !engine->spec.literal; p++)
+        if (ft_pass_get((ft_pass_id)p)->stage == FT_STAGE_GROUP) GROUP_PASSES[p](engine);
+}
+
 static group_pass look(ft_engine *engine, const ft_group *group, double ms)
 {
     double start = ft_now_ms();
     group_pass pass = {.engine = engine, .group = group, .start = start, .deadline = start + ms};
     for (int i = 0; i < FT_REASONS; i++) pass.refuted[i] = group->pruned[i];
-    if (!engine->spec.literal) engine->problem.causality = ft_engine_causality(engine);
+    memset(engine->tallies, 0, sizeof engine->tallies);
+    narrow(engine);
     search(&pass);
     return pass;
 }
@@ -424,6 +397,7 @@ static json_t *record_of(group_pass *pass)
                             .pairs = pass->group->pairs,
                             .lock = UINT32_MAX,
                             .stats = &pass->stats,
+                            .tallies = pass->engine->tallies,
                             .total_ms = ft_now_ms() - pass->start};
     decision.bound = pass->found ? pass->witness.bound
                      : pass->undecided && pass->trouble.verdict == FT_VERDICT_BOUNDED
@@ -489,6 +463,7 @@ static bool look_relaxed(ft_engine *engine, const ft_group *group, double *ms, g
     if (!relaxed || !is_allowed(engine, group)) return false;
     *pass = look(relaxed, group, *ms / 2);
     *ms -= ft_now_ms() - pass->start;
+    memcpy(engine->tallies, relaxed->tallies, sizeof engine->tallies);
     pass->engine = engine;
     pass->certain = ft_engine_pruned_certainly(engine, group);
     if (pass->found) {

@@ -3,23 +3,10 @@
 #ifndef FT_ENGINE_INTERNAL_H
 #define FT_ENGINE_INTERNAL_H
 
-#include "causality/causality.h"
 #include "engine/doubt.h"
 #include "engine/engine.h"
+#include "engine/passes.h"
 #include "engine/record.h"
-#include "proofs/exclusion.h"
-#include "proofs/stuck/stuck.h"
-#include "reduce/window.h"
-#include "values/chain.h"
-#include "values/domain.h"
-#include "witness/prefix.h"
-#include "witness/schedule.h"
-
-/* Up to this many events and possible read sources, one incremental encoding of the whole trace
- * serves all claims by assumptions; beyond, each claim gets its own, of its cone. A shared base
- * loses beyond a few thousand events because each query then pays for the rest of the trace. */
-#define FT_SHARED_EVENTS  3000u
-#define FT_SHARED_SOURCES 60000u
 
 /* Refuted groups are listed one by one up to this many; beyond, one record per reason and lock. */
 #define FT_LISTED_REFUTED 1000u
@@ -33,22 +20,10 @@ struct ft_engine {
     ft_problem problem;
     ft_slice *slice; /* NULL: every read matters */
     ft_record_context context;
-    ft_checker *checker; /* NULL until needed: ft_engine_checker */
-    ft_prefix *prefix;
-    ft_causality *causality;        /* NULL until needed */
-    ft_stuck *standstill;           /* NULL until needed */
-    ft_exclusion *exclusion;        /* likewise */
-    ft_candidates *candidates;      /* NULL until planned */
-    FT_VEC(uint32_t) subproblems;   /* group ids */
-    ft_decider *shared[FT_SOLVERS]; /* the shared base of each solver, NULL until needed */
-    int shareable;                  /* -1: not measured yet */
-    uint8_t *cone;                  /* scratch */
-    ft_windows *windows;            /* NULL until needed */
-    ft_schedules *schedules;        /* NULL until needed */
-    ft_writes writes;               /* empty until needed */
-    ft_domains *domains;            /* NULL until needed, and where there are none */
-    bool looked_for_domains;
-    uint32_t first_window;      /* events of the first window tried; 0: the default */
+    ft_analyses *analyses;            /* for problem.model */
+    ft_pass_tally tallies[FT_PASSES]; /* of the group at hand */
+    ft_candidates *candidates;        /* NULL until planned */
+    FT_VEC(uint32_t) subproblems;     /* group ids */
     ft_engine *wider;           /* wider.c; NULL until needed, and where nothing is asked of it */
     ft_doubt *doubt;            /* of a broken trace; NULL: it is not, or all is in doubt */
     ft_engine *relaxed;         /* of its relaxed trace; NULL until needed */
@@ -57,19 +32,12 @@ struct ft_engine {
 
 ft_status ft_engine_prepare(ft_engine *engine, ft_error *err) FT_MUST_CHECK; /* candidates */
 
-/* The terms that claims of the job's properties ask for belong to what matters. */
-void ft_engine_slice_reads(ft_engine *engine);
-void ft_engine_release_model(ft_engine *engine); /* all that was made for problem.model */
+/* All that is made for problem.model. trace: as for ft_analyses_new. */
+void ft_engine_open_model(ft_engine *engine, ft_analyses *trace);
+void ft_engine_release_model(ft_engine *engine);
 
-/* Made when first asked for. */
-ft_checker *ft_engine_checker(ft_engine *engine);
-ft_causality *ft_engine_causality(ft_engine *engine);
-void ft_engine_find_writes(ft_engine *engine);  /* engine->writes */
-void ft_engine_find_domains(ft_engine *engine); /* engine->domains, NULL: there are none */
-
-/* Do the clocks of what events need say that what an UNINITIALISED claim reads was written? A look
- * at them costs nothing beside a closure, and knows more of allocations. Other claims: false. */
-bool ft_engine_is_initialised(ft_engine *engine, const ft_claim *claim);
+/* Counts a question that the pass was asked at `start` (ft_now_ms). */
+void ft_engine_tally(ft_engine *engine, ft_pass_id pass, bool decided, double start);
 
 /* What became of one claim. */
 typedef struct ft_judgement {
@@ -95,8 +63,9 @@ ft_status ft_engine_confirm(ft_engine *engine, ft_witness *witness, ft_reading *
 
 /* window.c: races and atomicity over plain traces, exact however long the trace is. */
 bool ft_engine_has_windows(ft_engine *engine, const ft_claim *claim);
-ft_answer ft_engine_decide_in_windows(ft_engine *engine, const ft_claim *claim, double deadline,
-                                      ft_witness *witness, ft_decide_stats *stats);
+/* share: percent of the time left that a window may take. */
+ft_answer ft_engine_decide_in_windows(ft_engine *engine, const ft_question *question,
+                                      uint32_t share, ft_witness *witness, ft_decide_stats *stats);
 
 /* witness.c: witnesses in their last form, checked: reading is filled. Of claims that are
  * served. False: none, and nothing was touched. */

@@ -457,10 +457,23 @@ static json_t *witness_json(const ft_record_context *c, const ft_decision *decis
     return json;
 }
 
+static json_t *tallies_json(const ft_pass_tally *tallies)
+{
+    json_t *json = json_object();
+    for (int p = 0; p < FT_PASSES; p++)
+        if (tallies[p].asked)
+            json_object_set_new(json, ft_pass_get((ft_pass_id)p)->name,
+                                json_pack("{s:I, s:I, s:f}", "asked", (json_int_t)tallies[p].asked,
+                                          "decided", (json_int_t)tallies[p].decided, "ms",
+                                          tallies[p].ms));
+    return json;
+}
+
 static json_t *stats_json(const ft_decision *decision)
 {
     const ft_decide_stats *s = decision->stats;
     json_t *json = json_pack("{s:f}", "total_ms", decision->total_ms);
+    if (decision->tallies) json_object_set_new(json, "passes", tallies_json(decision->tallies));
     if (!s || !s->checks) return json;
     json_object_set_new(json, "encode_ms", json_real(s->encode_ms));
     json_object_set_new(json, "solve_ms", json_real(s->solve_ms));

@@ -7,6 +7,7 @@
 #include "candidate/candidate.h"
 #include "causality/causality.h"
 #include "encode/decide.h"
+#include "engine/passes.h"
 #include "engine/spec.h"
 #include "order/run.h"
 #include "trace/show.h"
@@ -44,6 +45,7 @@ typedef struct ft_decision {
     const ft_reading *reading;
     const ft_minimised *minimised;
     const ft_decide_stats *stats;
+    const ft_pass_tally *tallies; /* [FT_PASSES] of the passes asked, or NULL */
     double total_ms;
 } ft_decision;
 

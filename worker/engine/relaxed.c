@@ -15,16 +15,13 @@ static ft_engine *relaxed_of(ft_engine *engine)
                            .run = ft_run_new(trace),
                            .problem = engine->problem,
                            .context = engine->context,
-                           .candidates = engine->candidates,
-                           .shareable = -1,
-                           .first_window = engine->first_window};
+                           .candidates = engine->candidates};
     relaxed->problem.trace = trace;
     relaxed->problem.order = relaxed->order;
     relaxed->problem.run = relaxed->run;
     relaxed->problem.causality = NULL;
     relaxed->problem.domains = NULL;
-    relaxed->prefix = ft_prefix_new(trace, relaxed->order, relaxed->run);
-    ft_engine_slice_reads(relaxed);
+    ft_engine_open_model(relaxed, NULL);
     return relaxed;
 }
 
@@ -40,11 +37,8 @@ void ft_engine_free_relaxed(ft_engine *engine)
     ft_engine *relaxed = engine->relaxed;
     if (!relaxed) return;
     ft_engine_release_model(relaxed);
-    ft_prefix_free(relaxed->prefix);
-    ft_checker_free(relaxed->checker);
     ft_run_free(relaxed->run);
     ft_order_free(relaxed->order);
-    ft_writes_release(&relaxed->writes);
     free(relaxed);
     engine->relaxed = NULL;
 }

@@ -20,7 +20,7 @@ static bool is_too_much(const counting *k, const ft_causality *graph)
 static bool ask_graph(void *context, const ft_claim *claim)
 {
     counting *k = context;
-    ft_causality *graph = ft_engine_causality(k->engine);
+    ft_causality *graph = ft_analyses_causality(k->engine->analyses);
     k->given_up = is_too_much(k, graph);
     if (k->given_up) return false;
     k->asked++;
@@ -51,7 +51,7 @@ static bool count_left(ft_engine *engine, ft_check check, uint64_t *left)
     /* The yardstick has no graph, and is not to pay for one. */
     if (c->overflow[check] || engine->spec.literal || k.claims > FT_MAX_COUNTED_CLAIMS)
         return false;
-    k.nodes = ft_causality_get_stats(ft_engine_causality(engine))->events;
+    k.nodes = ft_causality_get_stats(ft_analyses_causality(engine->analyses))->events;
     for (size_t i = 0; i < engine->subproblems.len && !k.given_up; i++) {
         const ft_group *group = &c->groups.data[engine->subproblems.data[i]];
         if (group->check == check) ft_engine_each_claim(engine, group, NULL, ask_graph, &k);

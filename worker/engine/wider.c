@@ -22,17 +22,16 @@ bool ft_engine_looks_wider(const ft_engine *engine)
 
 void ft_engine_take_for_long(ft_engine *engine)
 {
-    ft_slice_free(engine->slice);
+    ft_engine_release_model(engine);
     engine->spec.model_given = false;
     engine->problem.model = engine->context.model = FT_MODEL_OBSERVED;
-    ft_engine_slice_reads(engine);
+    ft_engine_open_model(engine, NULL);
 }
 
 /* All that does not depend on the model is that engine's. */
 static ft_engine *widened(ft_engine *engine)
 {
     ft_engine *wider = ft_calloc(1, sizeof *wider);
-    ft_engine_find_writes(engine);
     *wider = (ft_engine){.trace = engine->trace,
                          .trace_hash = engine->trace_hash,
                          .spec = engine->spec,
@@ -40,16 +39,11 @@ static ft_engine *widened(ft_engine *engine)
                          .run = engine->run,
                          .problem = engine->problem,
                          .context = engine->context,
-                         .checker = ft_engine_checker(engine),
-                         .prefix = engine->prefix,
-                         .candidates = engine->candidates,
-                         .writes = engine->writes,
-                         .shareable = -1,
-                         .first_window = engine->first_window};
+                         .candidates = engine->candidates};
     wider->problem.model = wider->context.model = FT_MODEL_MAXIMAL;
     wider->problem.causality = NULL;
     wider->problem.domains = NULL;
-    ft_engine_slice_reads(wider);
+    ft_engine_open_model(wider, engine->analyses);
     return wider;
 }
 

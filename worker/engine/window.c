@@ -25,7 +25,8 @@ static ft_answer ask_strict(ft_engine *engine, const ft_claim *claim, uint32_t c
                             ft_witness *witness, ft_decide_stats *stats)
 {
     double began = ft_now_ms();
-    ft_window *window = ft_window_new(engine->windows, claim, cut, FT_WINDOW_STRICT, deadline);
+    ft_window *window = ft_window_new(ft_analyses_windows(engine->analyses), claim, cut,
+                                      FT_WINDOW_STRICT, deadline);
     ft_answer answer = FT_ANSWER_UNKNOWN;
     if (window && window->impossible)
         answer = FT_ANSWER_UNSAT;
@@ -33,9 +34,11 @@ static ft_answer ask_strict(ft_engine *engine, const ft_claim *claim, uint32_t c
         answer = decide_window(window, began, deadline, witness, stats);
     if (answer == FT_ANSWER_SAT) ft_window_restore(window, claim, witness);
     ft_window_free(window);
-    if (answer != FT_ANSWER_SAT || ft_windows_exact(engine->windows)) return answer;
+    if (answer != FT_ANSWER_SAT || ft_windows_exact(ft_analyses_windows(engine->analyses)))
+        return answer;
     witness->wakeups = engine->problem.wakeups;
-    if (ft_checker_check(ft_engine_checker(engine), witness, NULL, NULL) == FT_OK) return answer;
+    if (ft_checker_check(ft_analyses_checker(engine->analyses), witness, NULL, NULL) == FT_OK)
+        return answer;
     ft_witness_release(witness);
     return FT_ANSWER_UNKNOWN;
 }
@@ -46,7 +49,8 @@ static bool is_refuted_relaxed(ft_engine *engine, const ft_claim *claim, uint32_
     ft_witness none = {0};
     double began = ft_now_ms();
     if (began >= deadline) return false;
-    ft_window *window = ft_window_new(engine->windows, claim, cut, FT_WINDOW_RELAXED, deadline);
+    ft_window *window = ft_window_new(ft_analyses_windows(engine->analyses), claim, cut,
+                                      FT_WINDOW_RELAXED, deadline);
     ft_answer answer = FT_ANSWER_UNKNOWN;
     if (window && window->impossible)
         answer = FT_ANSWER_UNSAT;
@@ -59,21 +63,21 @@ static bool is_refuted_relaxed(ft_engine *engine, const ft_claim *claim, uint32_
 
 bool ft_engine_has_windows(ft_engine *engine, const ft_claim *claim)
 {
-    if (!engine->windows) engine->windows = ft_windows_new(&engine->problem);
-    return ft_windows_serve(engine->windows, claim);
+    return ft_windows_serve(ft_analyses_windows(engine->analyses), claim);
 }
 
-ft_answer ft_engine_decide_in_windows(ft_engine *engine, const ft_claim *claim, double deadline,
-                                      ft_witness *witness, ft_decide_stats *stats)
+ft_answer ft_engine_decide_in_windows(ft_engine *engine, const ft_question *question,
+                                      uint32_t share, ft_witness *witness, ft_decide_stats *stats)
 {
-    uint32_t all = engine->trace->n_events;
-    uint32_t size = engine->first_window ? engine->first_window : FIRST_WINDOW;
+    const ft_claim *claim = question->claim;
+    double deadline = question->deadline;
+    uint32_t all = engine->trace->n_events, size = FIRST_WINDOW;
     for (;;) {
         uint32_t cut = ft_windows_cut(claim, size);
         double now = ft_now_ms();
         /* A window may be the hard one: the next have their share of the time. */
-        bool last = cut == 0 && ft_windows_exact(engine->windows);
-        double until = last ? deadline : now + (deadline - now) / 2;
+        bool last = cut == 0 && ft_windows_exact(ft_analyses_windows(engine->analyses));
+        double until = last ? deadline : now + (deadline - now) * share / 100;
         ft_answer answer = ask_strict(engine, claim, cut, until, witness, stats);
         if (answer == FT_ANSWER_SAT || cut == 0) return answer;
         if (is_refuted_relaxed(engine, claim, cut, until, stats)) return FT_ANSWER_UNSAT;

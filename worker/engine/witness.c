@@ -4,8 +4,8 @@
 
 static ft_schedules *schedules_for(ft_engine *engine, const ft_claim *claim)
 {
-    if (!engine->schedules) engine->schedules = ft_schedules_new(&engine->problem);
-    return ft_schedules_serve(engine->schedules, claim) ? engine->schedules : NULL;
+    ft_schedules *schedules = ft_analyses_schedules(engine->analyses);
+    return ft_schedules_serve(schedules, claim) ? schedules : NULL;
 }
 
 static ft_minimised gain_of(const ft_engine *engine, const ft_witness *before,
@@ -29,7 +29,7 @@ bool ft_engine_accept(ft_engine *engine, const ft_claim *claim, uint32_t bound, 
     if (!ft_schedules_accept(schedules_for(engine, claim), claim, witness)) return false;
     witness->wakeups = engine->problem.wakeups;
     witness->bound = bound;
-    if (ft_checker_check(ft_engine_checker(engine), witness, reading, NULL) != FT_OK) {
+    if (ft_checker_check(ft_analyses_checker(engine->analyses), witness, reading, NULL) != FT_OK) {
         ft_witness_release(witness);
         return false;
     }
@@ -50,7 +50,7 @@ bool ft_engine_reduce(ft_engine *engine, ft_witness *witness, ft_reading *readin
     ft_witness less = *witness;
     ft_reading fresh = {0};
     if (!ft_schedules_reduce(schedules, &less)) return false;
-    if (ft_checker_check(ft_engine_checker(engine), &less, &fresh, NULL) != FT_OK) {
+    if (ft_checker_check(ft_analyses_checker(engine->analyses), &less, &fresh, NULL) != FT_OK) {
         ft_witness_release(&less);
         return false;
     }
