@@ -167,7 +167,7 @@ uint32_t ft_witness_full_from(const ft_witness *witness);
 struct ft_reading;
 struct ft_show;
 json_t *ft_witness_to_json(const ft_trace *trace, const char *trace_hash, const ft_witness *witness,
-                           const struct ft_reading *reading);
+                           const struct ft_reading *reading, struct ft_show *show);
 /* Reads the parts the checker needs (event numbers, claim, model); FT_INPUT names the JSON path.
  * Conditions are parsed into trace->terms. */
 ft_status ft_witness_from_json(const json_t *json, ft_trace *trace, ft_witness *witness,

@@ -278,7 +278,7 @@ static json_t *claim_json(const ft_trace *trace, const ft_claim *claim)
 }
 
 json_t *ft_witness_to_json(const ft_trace *trace, const char *trace_hash, const ft_witness *witness,
-                           const struct ft_reading *reading)
+                           const struct ft_reading *reading, ft_show *show)
 {
     const ft_claim *claim = &witness->claim;
     FT_CHECK(ft_witness_is_sound(trace, witness));
@@ -295,14 +295,15 @@ json_t *ft_witness_to_json(const ft_trace *trace, const char *trace_hash, const 
         json_object_set_new(json, "bound", json_integer(witness->bound));
     json_object_set_new(json, "claim", claim_json(trace, claim));
     json_t *steps = json_array(), *last = json_array();
-    writing w = {trace, reading, ft_show_new(trace)};
+    ft_show *own = show ? NULL : ft_show_new(trace);
+    writing w = {trace, reading, show ? show : own};
     uint32_t at = add_runs(&w, witness, steps);
     assert(at <= witness->n_steps);
     if (at < witness->n_steps)
         add_steps(&w, witness->steps + at, witness->n_steps - at, at, false, steps);
     add_steps(&w, claim->events + final, ft_claim_events(claim) - final, witness->n_steps, true,
               last);
-    ft_show_free(w.show);
+    ft_show_free(own);
     json_object_set_new(json, "steps", steps);
     json_object_set_new(json, "final", last);
     json_object_set_new(json, "members", json_integer(witness->n_steps));

@@ -130,7 +130,9 @@ static void expect_race(const char *text, ft_model model, unsigned rules, const 
     ft_strbuf printed = {0};
     assert_int_equal(refutes(&g, &claim), refuted);
     assert_int_equal(ft_causality_refutes(g.causality, &claim, &why), refuted);
-    ft_causality_print(trace, &why, &printed);
+    ft_show *show = ft_show_new(trace);
+    ft_causality_print(trace, show, &why, &printed);
+    ft_show_free(show);
     if (cycle) assert_string_equal(ft_strbuf_text(&printed), cycle);
     ft_strbuf_release(&printed);
     ft_vec_release(&why);
@@ -520,7 +522,9 @@ static void dump(const graph *g, const ft_claim *claim, const char *what, uint64
     }
     ft_causality_edges cycle = {0};
     ft_causality_refutes(g->causality, claim, &cycle);
-    ft_causality_print(g->trace, &cycle, &text);
+    ft_show *show = ft_show_new(g->trace);
+    ft_causality_print(g->trace, show, &cycle, &text);
+    ft_show_free(show);
     fail_msg("seed %u, %s of events %u %u %u: %s\n%s", (unsigned)seed,
              ft_claim_kind_name(claim->kind), claim->events[0] + 1, claim->events[1] + 1,
              claim->events[2] + 1, what, ft_strbuf_text(&text));

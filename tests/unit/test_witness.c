@@ -82,7 +82,7 @@ static void test_document(void **state)
     ft_witness witness = make_witness(&claim, (uint32_t[]){0, 1}, 2);
     ft_reading reading = {0};
     assert_int_equal(ft_checker_check(checker, &witness, &reading, NULL), FT_OK);
-    json_t *json = ft_witness_to_json(trace, "abc", &witness, &reading);
+    json_t *json = ft_witness_to_json(trace, "abc", &witness, &reading, NULL);
     assert_string_equal(text_of(json, "format"), "foretell-witness");
     assert_int_equal(number_of(json, "version"), 1);
     assert_string_equal(text_of(json, "trace"), "abc");
@@ -117,7 +117,7 @@ static void test_document(void **state)
 static void check_round_trip(ft_trace *trace, const ft_claim *claim)
 {
     ft_witness witness = make_witness(claim, (uint32_t[]){1, 0, 2}, 3), back = {0};
-    json_t *json = ft_witness_to_json(trace, "abc", &witness, NULL);
+    json_t *json = ft_witness_to_json(trace, "abc", &witness, NULL, NULL);
     ft_error err = FT_ERROR_INIT;
     if (ft_witness_from_json(json, trace, &back, &err)) fail_msg("%s", err.message);
     assert_int_equal(back.model, witness.model);
@@ -145,7 +145,7 @@ static void test_options(void **state)
         ft_witness witness = make_witness(&claim, (uint32_t[]){0}, 1), back = {0};
         witness.wakeups = (ft_wakeups)wakeups;
         witness.bound = wakeups == FT_WAKEUPS_ANY ? FT_NO_BOUND : (uint32_t)wakeups - 1;
-        json_t *json = ft_witness_to_json(trace, "abc", &witness, NULL);
+        json_t *json = ft_witness_to_json(trace, "abc", &witness, NULL, NULL);
         assert_true(!json_object_get(json, "wakeups") == (wakeups == FT_WAKEUPS_ANY));
         assert_true(!json_object_get(json, "bound") == (wakeups == FT_WAKEUPS_ANY));
         assert_int_equal(ft_witness_from_json(json, trace, &back, NULL), FT_OK);
@@ -306,7 +306,7 @@ static void test_foreign_bytes(void **state)
     ft_trace *trace = open_trace();
     trace->locations[trace->loc[0]].text = "caf\xe9.c:1";
     ft_witness witness = {.bound = FT_NO_BOUND, .claim = {.kind = FT_CLAIM_RACE, .events = {0, 3}}};
-    json_t *json = ft_witness_to_json(trace, "abc", &witness, NULL);
+    json_t *json = ft_witness_to_json(trace, "abc", &witness, NULL, NULL);
     const json_t *final = json_array_get(json_object_get(json, "final"), 0);
     assert_string_equal(text_of(final, "location"), "caf?.c:1");
     json_decref(json);

@@ -19,12 +19,13 @@
  * each of at most w k clock changes, and h k log w for the rules at each. Claims that differ in
  * nothing that the graph sees share one answer.
  *
- * Imports: problem, common/base. */
+ * Imports: problem, common/base, common/trace. */
 #ifndef FT_CAUSALITY_H
 #define FT_CAUSALITY_H
 
 #include "base/strbuf.h"
 #include "problem/problem.h"
+#include "trace/show.h"
 
 /* Beyond these a claim is left to the solver, or its window is cut short; never a wrong answer. */
 #define FT_CAUSALITY_LANE_EVENTS 4096u  /* of one thread, before its final event */
@@ -128,6 +129,7 @@ const ft_causality_stats *ft_causality_get_stats(const ft_causality *causality);
 const char *ft_causality_object(const ft_trace *trace, const ft_causality_edge *edge);
 /* "release l by T1 at a.c:3 -> (lock l) acquire l by T2 at b.c:5 -> ...": a cycle, ending where it
  * began. */
-void ft_causality_print(const ft_trace *trace, const ft_causality_edges *cycle, ft_strbuf *out);
+void ft_causality_print(const ft_trace *trace, ft_show *show, const ft_causality_edges *cycle,
+                        ft_strbuf *out);
 
 #endif

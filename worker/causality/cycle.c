@@ -229,9 +229,9 @@ bool ft_cycle_outside(ft_causality *c, ft_causality_edge edge)
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-static void print_event(const ft_trace *trace, uint32_t e, ft_strbuf *out)
+static void print_event(const ft_trace *trace, ft_show *show, uint32_t e, ft_strbuf *out)
 {
-    ft_trace_print_event(trace, e, out);
+    ft_show_event(show, e, out);
     ft_strbuf_printf(out, " by %s", ft_trace_thread_name(trace, trace->thread[e]));
     const char *at = ft_trace_location_text(trace, trace->loc[e]);
     if (at)
@@ -251,14 +251,15 @@ const char *ft_causality_object(const ft_trace *trace, const ft_causality_edge *
     return names[edge->why] ? names[edge->why]->names[edge->object] : NULL;
 }
 
-void ft_causality_print(const ft_trace *trace, const ft_causality_edges *cycle, ft_strbuf *out)
+void ft_causality_print(const ft_trace *trace, ft_show *show, const ft_causality_edges *cycle,
+                        ft_strbuf *out)
 {
     for (size_t i = 0; i < cycle->len; i++) {
         const ft_causality_edge *edge = &cycle->data[i];
         const char *object = ft_causality_object(trace, edge);
-        print_event(trace, edge->from, out);
+        print_event(trace, show, edge->from, out);
         ft_strbuf_printf(out, " -> (%s%s%s) ", TEXTS[edge->why], object ? " " : "",
                          object ? object : "");
     }
-    if (cycle->len) print_event(trace, cycle->data[0].from, out);
+    if (cycle->len) print_event(trace, show, cycle->data[0].from, out);
 }

@@ -170,6 +170,7 @@ ft_status ft_engine_new(ft_trace *trace, const char *trace_hash, const json_t *s
                             .run = engine->run,
                             .spec = &engine->spec,
                             .trace_hash = engine->trace_hash,
+                            .show = ft_show_new(trace),
                             .model = engine->problem.model,
                             .apart = ran_well(trace) && !ft_candidates_is_marked(trace)};
     *result = engine;
@@ -213,6 +214,7 @@ void ft_engine_free(ft_engine *engine)
     ft_doubt_free(engine->doubt);
     ft_engine_release_model(engine);
     ft_candidates_free(engine->candidates);
+    ft_show_free(engine->context.show);
     ft_run_free(engine->run);
     ft_order_free(engine->order);
     ft_spec_release(&engine->spec);

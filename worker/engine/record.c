@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "candidate/listed.h"
 #include "candidate/wrappers.h"
 #include "engine/calls.h"
@@ -385,7 +386,7 @@ static char *reason_text(const ft_record_context *c, ft_reason reason, const ft_
         ft_strbuf_printf(&out, ": lock %s", c->trace->locks.names[decision->lock]);
     if (reason == FT_REASON_CAUSALITY && decision->cycle && decision->cycle->len) {
         ft_strbuf_puts(&out, ": ");
-        ft_causality_print(c->trace, decision->cycle, &out);
+        ft_causality_print(c->trace, c->show, decision->cycle, &out);
     }
     return ft_strbuf_take(&out);
 }
@@ -445,7 +446,7 @@ static json_t *reason_json(const ft_record_context *c, ft_reason reason,
 static json_t *witness_json(const ft_record_context *c, const ft_decision *decision)
 {
     json_t *json =
-        ft_witness_to_json(c->trace, c->trace_hash, decision->witness, decision->reading);
+        ft_witness_to_json(c->trace, c->trace_hash, decision->witness, decision->reading, c->show);
     const ft_minimised *m = decision->minimised;
     if (!m) return json;
     json_object_set_new(json, "members", json_integer(m->members));
@@ -721,11 +722,9 @@ static json_t *make_record(const ft_record_context *c, const ft_group *group,
 json_t *ft_record_new(const ft_record_context *context, const ft_group *group,
                       const ft_decision *decision)
 {
+    FT_REQUIRE(context && context->show);
     ft_record_context c = *context;
-    c.show = ft_show_new(c.trace);
     c.reading = decision->reading;
     c.witness = decision->witness;
-    json_t *record = make_record(&c, group, decision);
-    ft_show_free(c.show);
-    return record;
+    return make_record(&c, group, decision);
 }

@@ -21,9 +21,9 @@ typedef struct ft_record_context {
     const ft_spec *spec;
     const char *trace_hash;
     ft_model model;
-    bool apart; /* atomicity violations that the program allows are (docs/findings.md) */
+    bool apart;    /* atomicity violations that the program allows are (docs/findings.md) */
+    ft_show *show; /* of the trace, not owned; it keeps what it found for later records */
     /* ft_record_new sets these for itself */
-    ft_show *show;
     const ft_reading *reading; /* of the decision at hand, like the witness */
     const ft_witness *witness;
 } ft_record_context;

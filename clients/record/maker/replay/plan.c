@@ -8,6 +8,7 @@
 #include "maker/order/channels.h"
 #include "maker/replay/inputs.h"
 #include "maker/symbols/symbols.h"
+#include "trace/show.h"
 
 void ft_plan_release(ft_plan *plan)
 {
@@ -374,7 +375,9 @@ void ft_plan_print(const ft_plan *plan, ft_strbuf *out)
 static void print_event(const ft_trace *trace, uint32_t e, ft_strbuf *out)
 {
     const char *place = ft_trace_location_text(trace, trace->loc[e]);
-    ft_trace_print_event(trace, e, out);
+    ft_show *show = ft_show_new(trace);
+    ft_show_event(show, e, out);
+    ft_show_free(show);
     if (place) ft_strbuf_printf(out, " at %s", place);
 }
 
