@@ -14,8 +14,8 @@ static bool is_same(const ft_configurations *all, uint32_t number, const ft_conf
                     uint32_t width)
 {
     size_t first = all->first.data[number];
-    return all->first.data[number + 1] - first == width &&
-           memcmp(all->last.data + first, c->last, width * sizeof *c->last) == 0;
+    if (all->first.data[number + 1] - first != width) return false;
+    return !width || memcmp(all->last.data + first, c->last, width * sizeof *c->last) == 0;
 }
 
 uint32_t ft_configurations_add(ft_configurations *all, const ft_configuration *c, bool *is_new)

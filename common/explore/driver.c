@@ -56,6 +56,7 @@ bool ft_x_driver_stopped(const ft_x_driver *d)
 void ft_x_driver_class(ft_x_driver *d, const ft_x_run *run, const ft_configuration *c)
 {
     const ft_x_options *o = d->options;
+    assert(run->end == FT_X_DONE || run->end == FT_X_STUCK);
     d->counts->classes++;
     d->counts->stuck += run->end == FT_X_STUCK;
     if (o->on_class && !o->on_class(o->context, run, d->u, c)) d->stopped = true;
@@ -67,15 +68,6 @@ static ft_status disagree(const ft_x_action *a, size_t step, const char *why, ft
 {
     return ft_error_set(err, FT_INTERNAL, "step %zu, %s by thread %u: %s", step + 1,
                         ft_x_kind_name((ft_x_kind)a->operation.kind), a->thread, why);
-}
-
-static bool is_choice(const ft_x_state *state, const ft_x_action *a)
-{
-    ft_x_choice choices[FT_X_THREADS];
-    uint32_t n = ft_x_choices(state, a->thread, &a->operation, choices);
-    for (uint32_t i = 0; i < n; i++)
-        if (choices[i].variant == a->variant && choices[i].outcome == a->outcome) return true;
-    return false;
 }
 
 /* What the thread stands before when the first i steps are done. */
@@ -113,7 +105,8 @@ static ft_status take_event(ft_x_driver *d, const ft_x_run *run, size_t i, ft_co
     const ft_x_operation *o = &a->operation, *next = next_operation(run, i + 1, a->thread);
     bool creates = o->kind == FT_X_CREATE;
     const ft_x_operation *first = creates ? next_operation(run, i + 1, o->object) : NULL;
-    if (!is_choice(state, a)) return disagree(a, i, "the object's state does not allow it", err);
+    if (!ft_x_is_choice(state, a))
+        return disagree(a, i, "the object's state does not allow it", err);
     uint32_t e = ft_unfolding_event(d->u, c, a);
     if (!ft_unfolding_say_next(d->u, e, next) ||
         (creates && !ft_unfolding_say_first(d->u, e, first)))
@@ -164,6 +157,7 @@ static ft_status start(ft_x_driver *d, const ft_x_way *way, uint32_t slot, bool 
     *started = way->next(way->context, &task, &d->tasks[slot]);
     if (!*started) return FT_OK;
     if (!may_start(d)) return *started = false, FT_OK;
+    assert(d->n_busy < d->executor->width && !d->busy[slot]);
     d->busy[slot] = true;
     d->n_busy++;
     d->counts->runs++;
@@ -199,6 +193,7 @@ ft_status ft_x_drive(ft_x_driver *d, const ft_x_way *way, ft_error *err)
         if (!d->n_busy) break;
         if ((status = finish(d, way, err)) != FT_OK) return status;
     }
+    assert(d->counts->classes + d->counts->redundant <= d->counts->runs);
     d->counts->events = ft_unfolding_events(d->u);
     d->counts->bytes = ft_unfolding_bytes(d->u);
     return FT_OK;

@@ -83,6 +83,7 @@ static answer ask_anew(ft_extensions *x, const ft_configuration *h, uint32_t thr
     for (uint32_t i = 0; i < n; i++)
         if (ft_unfolding_is_history(x->u, events[i], h)) ft_vec_push(&x->found, events[i]);
     a.n = (uint32_t)x->found.len - a.first;
+    assert(a.n <= n);
     return a;
 }
 
@@ -123,6 +124,7 @@ static bool note_conflicts(ft_extensions *x, const ft_configuration *c, uint32_t
         firsts[t] = first_conflict(x, c, t, &a, &causes);
         found += firsts[t] != FT_X_NO_EVENT;
     }
+    FT_CHECK((found != 0) == !ft_unfolding_fits(x->u, c, f));
     for (uint32_t t = 0; t < n && found; t++) {
         if (!firsts[t]) continue;
         bool immediate = true;
@@ -211,6 +213,7 @@ size_t ft_extensions_find(ft_extensions *x, const ft_configuration *c)
 {
     size_t n = ft_unfolding_list(x->u, c, NULL, 0);
     x->conflicting = 0;
+    assert(n <= ft_unfolding_events(x->u));
     ft_vec_reserve(&x->events, n + 1);
     x->events.len = ft_unfolding_list(x->u, c, x->events.data, n);
     for (uint32_t t = 0; t < ft_unfolding_threads(x->u); t++) {

@@ -104,8 +104,18 @@ uint32_t ft_x_choices(const ft_x_state *state, uint32_t thread, const ft_x_opera
     }
 }
 
+bool ft_x_is_choice(const ft_x_state *state, const ft_x_action *a)
+{
+    ft_x_choice choices[FT_X_THREADS];
+    uint32_t n = ft_x_choices(state, a->thread, &a->operation, choices);
+    for (uint32_t i = 0; i < n; i++)
+        if (choices[i].variant == a->variant && choices[i].outcome == a->outcome) return true;
+    return false;
+}
+
 static void take(ft_x_object *mutex, uint32_t thread)
 {
+    assert(!mutex->owner || mutex->owner == thread + 1);
     mutex->owner = thread + 1;
     mutex->count++;
 }
@@ -130,6 +140,7 @@ static void apply_condition(ft_x_state *state, const ft_x_action *a)
         x->waits |= bit(a->thread);
         break;
     case FT_X_WAKE:
+        assert(x->wakes & bit(a->thread));
         take(object(state, o->other), a->thread);
         x->wakes &= ~bit(a->thread);
         break;
@@ -144,12 +155,14 @@ static void apply_rwlock(ft_x_object *x, const ft_x_action *a)
 {
     switch (a->operation.kind) {
     case FT_X_READ_LOCK:
+        assert(!x->owner);
         x->count++;
         break;
     case FT_X_READ_UNLOCK:
         x->count -= x->count > 0;
         break;
     case FT_X_WRITE_LOCK:
+        assert(!x->owner && !x->count);
         x->owner = a->thread + 1u;
         break;
     default:
@@ -171,6 +184,7 @@ static void apply_value(ft_x_object *x, const ft_x_action *a)
     const ft_x_operation *o = &a->operation;
     switch (o->kind) {
     case FT_X_TAKE:
+        assert(x->value > 0);
         x->value--;
         break;
     case FT_X_TRY_TAKE:
@@ -205,6 +219,7 @@ void ft_x_apply(ft_x_state *state, const ft_x_action *a)
     const ft_x_operation *o = &a->operation;
     FT_REQUIRE(o->kind < FT_X_KINDS && a->thread < FT_X_THREADS);
     assert(!state->exited);
+    FT_CHECK(ft_x_is_choice(state, a));
     switch (ft_x_kind_class(o->kind)) {
     case FT_X_NO_OBJECT:
     case FT_X_THREAD:

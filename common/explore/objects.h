@@ -36,6 +36,9 @@ typedef struct ft_x_choice {
 uint32_t ft_x_choices(const ft_x_state *state, uint32_t thread, const ft_x_operation *operation,
                       ft_x_choice choices[FT_X_THREADS]);
 
+/* Is the action one of the choices of its operation in the state? */
+bool ft_x_is_choice(const ft_x_state *state, const ft_x_action *action);
+
 /* Carries the action out. It has to be one of the choices. */
 void ft_x_apply(ft_x_state *state, const ft_x_action *action);
 

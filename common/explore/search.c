@@ -159,6 +159,7 @@ static bool branch_right(search *s, uint32_t n)
     ft_configuration j;
     if (s->nodes.data[n].right != NO_NODE) return true;
     if (!alternative(s, n, &j)) return false;
+    assert(excludes(s, &j, s->nodes.data[n].event));
     ft_configuration c = configuration(s, n);
     uint32_t right = add_node(s, n, false);
     s->nodes.data[n].right = right;
@@ -187,6 +188,7 @@ static void settle(search *s, uint32_t n)
             p->left_done = true;
         else
             p->right_done = true;
+        assert(p->event != FT_X_NO_EVENT && (was_left || p->right == n));
         if (!p->left_done) return;
         if (branch_right(s, parent) && !s->nodes.data[parent].right_done) return;
         n = parent;
@@ -230,6 +232,14 @@ static uint32_t depth_of(const search *s, uint32_t n)
     return depth;
 }
 
+/* Are the first n events those of the configuration? */
+static bool is_branch(const search *s, const ft_configuration *c, const uint32_t *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!ft_unfolding_holds(s->u, c, list[i])) return false;
+    return ft_unfolding_list(s->u, c, NULL, 0) == n;
+}
+
 /* Hangs the run's events below the node, as far as none is excluded. */
 static void take_run(void *context, uint32_t n, const ft_x_run *run, const uint32_t *list)
 {
@@ -237,8 +247,10 @@ static void take_run(void *context, uint32_t n, const ft_x_run *run, const uint3
     ft_configuration c = configuration(s, n);
     uint32_t first = n;
     size_t i = depth_of(s, n);
+    FT_CHECK(is_branch(s, &c, list, i));
     excluded(s, n);
     for (; i < run->steps.len && !is_excluded(s, list[i]); i++) {
+        assert(s->nodes.data[n].event == FT_X_NO_EVENT);
         s->nodes.data[n].event = list[i];
         c.last[run->steps.data[i].thread] = list[i];
         n = add_node(s, n, true);

@@ -178,9 +178,8 @@ uint32_t ft_unfolding_threads(const ft_unfolding *u)
     return u->width;
 }
 
-static bool say(ft_unfolding *u, uint32_t *place, uint32_t operation)
+static bool say(uint32_t *place, uint32_t operation)
 {
-    (void)u;
     if (*place) return *place == operation + 1;
     *place = operation + 1;
     return true;
@@ -190,14 +189,14 @@ bool ft_unfolding_say_next(ft_unfolding *u, uint32_t e, const ft_x_operation *ne
 {
     uint32_t operation = operation_of(u, next);
     (void)get(u, e);
-    return say(u, &u->events.data[e].next, operation);
+    return say(&u->events.data[e].next, operation);
 }
 
 bool ft_unfolding_say_first(ft_unfolding *u, uint32_t e, const ft_x_operation *first)
 {
     uint32_t operation = operation_of(u, first);
     (void)get(u, e);
-    return say(u, &u->events.data[e].first, operation);
+    return say(&u->events.data[e].first, operation);
 }
 
 /* ---- configurations */
@@ -319,7 +318,8 @@ ft_x_state ft_unfolding_state(ft_unfolding *u, const ft_configuration *c)
     u->objects = ft_realloc(u->objects, u->n_objects + 1, sizeof *u->objects);
     memset(u->objects, 0, (u->n_objects + 1) * sizeof *u->objects);
     for (uint32_t i = 0; i < u->n_initial; i++) u->objects[i].value = u->initial[i];
-    ft_x_state state = {.objects = u->objects, .n_objects = u->n_objects + 1};
+    ft_x_state state = {
+        .objects = u->objects, .n_objects = u->n_objects + 1, .ended = ended_in(u, c)};
     size_t n = ft_unfolding_list(u, c, NULL, 0);
     ft_vec_reserve(&u->list, n + 1);
     ft_unfolding_list(u, c, u->list.data, n);
@@ -327,11 +327,27 @@ ft_x_state ft_unfolding_state(ft_unfolding *u, const ft_configuration *c)
         ft_x_action a = action_of(u, u->list.data[i]);
         ft_x_apply(&state, &a);
     }
-    state.ended = ended_in(u, c);
     return state;
 }
 
 /* ---- events */
+
+static bool is_sound_event(const ft_unfolding *u, uint32_t e)
+{
+    const event *x = &u->events.data[e];
+    if (x->before >= e || x->thread >= x->width) return false;
+    if (x->depth != (x->before ? u->events.data[x->before].depth + 1 : 0)) return false;
+    for (uint32_t t = 0; t < x->width; t++) {
+        uint32_t f = u->clocks.data[x->clock + t];
+        if (t == x->thread ? f != e : f >= e) return false;
+        if (!f || f == e) continue;
+        if (u->events.data[f].thread != t) return false;
+        for (uint32_t s = 0; s < u->events.data[f].width; s++)
+            if (!is_along(u, u->clocks.data[u->events.data[f].clock + s], last_in_clock(u, x, s)))
+                return false;
+    }
+    return true;
+}
 
 /* The causes of the action in the configuration, without itself. */
 static void history(const ft_unfolding *u, const ft_configuration *c, const ft_x_action *a,
@@ -377,7 +393,9 @@ static uint32_t add_event(ft_unfolding *u, const ft_x_action *a, uint32_t operat
     if (x.before) x.depth = u->events.data[x.before].depth + 1;
     for (uint32_t t = 0; t < width; t++)
         ft_vec_push(&u->clocks, t == a->thread ? number : h->last[t]);
+    assert(x.before < number);
     ft_vec_push(&u->events, x);
+    FT_CHECK(is_sound_event(u, number));
     return number;
 }
 
@@ -400,6 +418,11 @@ uint32_t ft_unfolding_event(ft_unfolding *u, const ft_configuration *c, const ft
 
 /* ---- conflicts */
 
+static bool is_cause(const ft_unfolding *u, uint32_t a, uint32_t b)
+{
+    return is_along(u, a, last_in_clock(u, get(u, b), get(u, a)->thread));
+}
+
 static void add_link(ft_unfolding *u, uint32_t of, uint32_t other)
 {
     ft_vec_push(&u->links, (link){.event = other, .before = u->events.data[of].conflicts});
@@ -410,6 +433,7 @@ void ft_unfolding_conflict(ft_unfolding *u, uint32_t a, uint32_t b)
 {
     FT_REQUIRE(a != b);
     (void)get(u, a), (void)get(u, b);
+    FT_CHECK(!is_cause(u, a, b) && !is_cause(u, b, a));
     bool inserted;
     uint64_t pair = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
     ft_map_slot(&u->pairs, pair, 0, &inserted);
@@ -426,23 +450,6 @@ uint32_t ft_unfolding_next_conflict(const ft_unfolding *u, uint32_t e, uint32_t 
 }
 
 /* ---- the checker */
-
-static bool is_sound_event(const ft_unfolding *u, uint32_t e)
-{
-    const event *x = &u->events.data[e];
-    if (x->before >= e || x->thread >= x->width) return false;
-    if (x->depth != (x->before ? u->events.data[x->before].depth + 1 : 0)) return false;
-    for (uint32_t t = 0; t < x->width; t++) {
-        uint32_t f = u->clocks.data[x->clock + t];
-        if (t == x->thread ? f != e : f >= e) return false;
-        if (!f || f == e) continue;
-        if (u->events.data[f].thread != t) return false;
-        for (uint32_t s = 0; s < u->events.data[f].width; s++)
-            if (!is_along(u, u->clocks.data[u->events.data[f].clock + s], last_in_clock(u, x, s)))
-                return false;
-    }
-    return true;
-}
 
 bool ft_unfolding_is_sound(const ft_unfolding *u)
 {
