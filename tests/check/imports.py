@@ -101,14 +101,6 @@ def shortest(target, folder):
     return target
 
 
-# Folders that are still being cut: they need no line, and their circles are not looked at.
-PENDING = ("clients/cli",)
-
-
-def is_pending(folder):
-    return any(folder == name or folder.startswith(name + "/") for name in PENDING)
-
-
 class Check:
     def __init__(self):
         self.bad = []
@@ -173,8 +165,6 @@ class Check:
                     self.complain(path, f"Imports has `{name}', which nothing in the folder "
                                         "includes: take it out")
         for folder in sorted(self.folders - set(self.imports)):
-            if is_pending(folder):
-                continue
             names = ", ".join(sorted(shortest(t, folder) for t in self.edges[folder])) or "nothing"
             self.complain(folder, "no header of it says what it may include; write a comment line "
                                   f"` * Imports: {names}.' there")
@@ -184,7 +174,7 @@ class Check:
         seen = set()
         for start in sorted(self.edges):
             way = self.way_back(start)
-            if way and frozenset(way) not in seen and not any(map(is_pending, way)):
+            if way and frozenset(way) not in seen:
                 seen.add(frozenset(way))
                 for a, b in zip(way, way[1:] + way[:1]):
                     self.complain(a, f"is in a circle of folders: {self.edges[a][b]}")
