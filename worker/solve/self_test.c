@@ -1,6 +1,7 @@
-/* Questions whose answers are known by hand, asked of a kind of session before any other: each
- * stands for a way in which a solver, or a version of it, has been seen to fail. Those of one kind
- * share a session: opening one is what costs time. */
+/* Questions with known answers for each kind of session, asked before the first real one: each
+ * covers a way in which a solver, or a version of it, has failed. The questions of one kind share a
+ * session, as opening a session costs most of the time. */
+#include "base/contract.h"
 #include "solve/session.h"
 
 enum { TIMEOUT_MS = 2000, NODES = 7 }; /* nodes 0 .. 3 are one question's, the rest another's */
@@ -99,7 +100,8 @@ static bool places(ft_session *s)
            !ft_session_true(s, taken[0][2]);
 }
 
-/* a in 1 .. 3, b in 3 .. 5: equal at 3 alone. What nothing is known of is left out, and said so. */
+/* a in 1 .. 3, b in 3 .. 5: equal at 3 alone. A constraint on an unknown value is left out, which
+ * gave_up reports. */
 static bool few_values(ft_session *s)
 {
     const uint64_t low[3] = {1, 2, 3}, high[3] = {3, 4, 5};
@@ -151,6 +153,7 @@ static const char *const NAMES[FT_SESSION_KINDS] = {
 static const char *first_failure(ft_session_kind kind)
 {
     const char *failure = NULL;
+    assert(FEATURES[kind]); /* every kind has a row */
     ft_session *s = ft_session_open(kind);
     if (FEATURES[kind] & ORDERED) ft_session_order_begin(s, NODES);
     for (size_t q = 0; q < sizeof QUESTIONS / sizeof *QUESTIONS && !failure; q++) {
@@ -163,10 +166,11 @@ static const char *first_failure(ft_session_kind kind)
 
 ft_status ft_session_self_test(ft_session_kind kind, ft_error *err)
 {
+    FT_REQUIRE((unsigned)kind < FT_SESSION_KINDS);
     const char *failure = first_failure(kind);
     if (!failure) return FT_OK;
     return ft_error_set(err, FT_INTERNAL,
-                        "solver self-test: a session of kind %s fails at %s: this version of the "
-                        "solver cannot be used",
+                        "solver self-test: a session of kind %s fails the question about %s; "
+                        "this version of the solver cannot be used, install another one",
                         NAMES[kind], failure);
 }

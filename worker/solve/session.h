@@ -1,7 +1,8 @@
 /* A solver session: Boolean literals, clauses, values and terms, incremental checks.
  *
- * The encoder sees only this interface; behind it is Z3's SMT core or, for order and for values out
- * of few, a solver of our own (cdcl.h).
+ * The encoder sees only this interface. Behind it is either Z3's SMT core or, for order and for
+ * values out of few, the project's own solver (cdcl.h). Literals and expressions belong to one
+ * session and are not mixed.
  *
  * Imports: solve/cdcl, common/base, common/term. */
 #ifndef FT_SOLVE_SESSION_H
@@ -11,10 +12,10 @@
 #include "term/term.h"
 
 typedef struct ft_session ft_session;
-typedef struct _Z3_ast *ft_expr; /* a value or formula of the session, its own kind of handle behind
-                                    this type; NULL: true (guards) */
+typedef struct _Z3_ast *ft_expr; /* a value or formula; each kind of session has its own handle
+                                    behind this type. NULL: true (guards) */
 
-/* How the solver is set up: one row per configuration. Columns: symbol, doc, solver; for Z3 also
+/* The solver's settings: one row per configuration. Columns: symbol, doc, solver; for Z3 also
  * preferred phase (0 false, 1 true), arith.solver, case_split (3: relevant clauses first, worth 10x
  * where values are computed; 1: by activity). */
 #define FT_SESSION_TABLE(X)                                                                        \
@@ -39,16 +40,16 @@ void ft_session_clause(ft_session *session, const ft_lit *literals, uint32_t cou
 void ft_session_at_most(ft_session *session, const ft_lit *literals, uint32_t count, uint32_t k);
 
 /* A strict total order over nodes 0 .. n-1, kept acyclic while solving (BOOLEAN and ORDER kinds;
- * once, before the first check). Static edges hold always; an atom's literal true means b before a,
- * false a before b; it is a variable of its own for this pair, and no constraint has used it yet.
- * Without it the caller must cut cycles itself. */
+ * once, before the first check). Static edges always hold. An atom's literal means b before a where
+ * it is true, and a before b where it is false; it is a variable for this pair alone that no
+ * constraint uses yet. In a session without such an order the caller must cut cycles itself. */
 void ft_session_order_begin(ft_session *session, uint32_t n_nodes);
 void ft_session_order_edge(ft_session *session, uint32_t a, uint32_t b);
 void ft_session_order_atom(ft_session *session, ft_lit literal, uint32_t a, uint32_t b);
 
 /* Expressions. An ORDER session keeps a value as a choice out of the few that it can be, so it
- * gives up on what has too many (solve/session_values.h): the constraint is left out, and
- * ft_session_gave_up says so. Not in an ORDER session: order variables, less, add, integer. */
+ * leaves out a constraint on values that are too many (solve/session_values.h), and
+ * ft_session_gave_up reports that. Not in an ORDER session: order variables, less, add, integer. */
 ft_expr ft_session_constant(ft_session *session, ft_sort sort); /* a fresh unknown */
 /* Likewise, known to be one of these distinct values (at least one). */
 ft_expr ft_session_choice(ft_session *session, ft_sort sort, const uint64_t *bits, uint32_t count);
@@ -74,8 +75,8 @@ typedef ft_expr (*ft_resolve)(void *context, ft_symbol symbol);
 ft_expr ft_session_term(ft_session *session, const ft_term_pool *pool, ft_term term,
                         ft_resolve resolve, void *context, ft_expr *defined);
 
-/* timeout in milliseconds of wall time, 0: none. Z3 does not always honour it: the supervisor's
- * budget is the one that holds. */
+/* timeout in milliseconds of wall time, 0: none. Z3 does not always honour it: only the
+ * supervisor's budget is certain. */
 ft_answer ft_session_check(ft_session *session, const ft_lit *assumptions, uint32_t count,
                            uint32_t timeout_ms);
 /* After UNSAT: assumptions that cannot hold together, not always a least set; none: unsatisfiable
@@ -83,13 +84,13 @@ ft_answer ft_session_check(ft_session *session, const ft_lit *assumptions, uint3
 uint32_t ft_session_core(const ft_session *session, const ft_lit **core);
 bool ft_session_true(ft_session *session, ft_lit literal);         /* in the last SAT model */
 int64_t ft_session_integer(ft_session *session, ft_expr variable); /* likewise */
-/* Was a constraint left out since the last call, because it is beyond this kind of session? Then
- * SAT says nothing while that constraint's premise is assumed. */
+/* Was a constraint left out since the last call, because this kind of session cannot express it?
+ * Then SAT is not an answer while that constraint's premise is assumed. */
 bool ft_session_gave_up(ft_session *session);
 const char *ft_session_trouble(const ft_session *session); /* the solver's own error, or NULL */
 
-/* Asks a kind questions whose answers are known by hand; a few milliseconds for Z3's. FT_INTERNAL
- * names the kind and the question: nothing that this solver says can be trusted. */
+/* Asks a kind of session questions with known answers; a few milliseconds for Z3's. FT_INTERNAL
+ * names the kind and the question: no answer of this solver can be trusted. */
 ft_status ft_session_self_test(ft_session_kind kind, ft_error *err) FT_MUST_CHECK;
 /* The first session of a kind in a process is opened after its self-test. FT_INTERNAL: a kind that
  * was opened failed it; from then on every check of every session answers UNKNOWN. */

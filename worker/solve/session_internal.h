@@ -1,4 +1,4 @@
-/* What stands behind a session: one table of functions per solver. */
+/* The backends of sessions: one table of functions per solver. */
 #ifndef FT_SOLVE_SESSION_INTERNAL_H
 #define FT_SOLVE_SESSION_INTERNAL_H
 

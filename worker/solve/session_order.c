@@ -1,10 +1,14 @@
 /* Sessions of the project's own solver: order and Boolean constraints. */
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "solve/session_values.h"
+
+static const ft_backend ORDER_BACKEND;
 
 static ft_cdcl *solver_of(const ft_session *session)
 {
+    assert(session->backend == &ORDER_BACKEND && ((const ft_order_session *)session)->solver);
     return ((const ft_order_session *)session)->solver;
 }
 

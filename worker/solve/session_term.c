@@ -1,6 +1,7 @@
 /* Terms to Z3 expressions. */
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/map.h"
 #include "solve/session_z3.h"
 
@@ -85,7 +86,8 @@ static Z3_ast make_special(ft_z3_session *s, const ft_term_node *node, const Z3_
     if (node->op == FT_OP_ABS)
         return Z3_mk_ite(z3, Z3_mk_lt(z3, args[0], zero_of(s, FT_INT_SORT)),
                          Z3_mk_unary_minus(z3, args[0]), args[0]);
-    Z3_ast result = args[node->n_children - 1]; /* => is right-associative */
+    assert(node->op == FT_OP_IMPLIES && node->n_children >= 2); /* every other one has a row */
+    Z3_ast result = args[node->n_children - 1];                 /* => is right-associative */
     for (uint32_t i = node->n_children - 1; i > 0; i--)
         result = Z3_mk_implies(z3, args[i - 1], result);
     return result;
@@ -94,6 +96,7 @@ static Z3_ast make_special(ft_z3_session *s, const ft_term_node *node, const Z3_
 static Z3_ast make(ft_z3_session *s, const ft_term_node *node, const Z3_ast *args)
 {
     uint32_t n = node->n_children;
+    assert(n > 0 && node->op < FT_OP_COUNT);
     if (n == 1 && MAKE[node->op].unary) return MAKE[node->op].unary(s->z3, args[0]);
     if (MAKE[node->op].nary) return MAKE[node->op].nary(s->z3, n, args);
     if (MAKE[node->op].fold) {
@@ -154,7 +157,10 @@ static pair translate_apply(translation *t, const ft_term_node *node)
 static pair translate(translation *t, ft_term term)
 {
     uint64_t at;
-    if (ft_map_get(&t->done, term, &at)) return t->pairs.data[at];
+    if (ft_map_get(&t->done, term, &at)) {
+        assert(at < t->pairs.len);
+        return t->pairs.data[at];
+    }
     ft_term_node node = ft_term_get(t->pool, term);
     pair result;
     if (node.op == FT_OP_LITERAL)
@@ -165,6 +171,7 @@ static pair translate(translation *t, ft_term term)
         result = translate_ite(t, &node);
     else
         result = translate_apply(t, &node);
+    assert(result.value);
     ft_vec_push(&t->pairs, result);
     ft_map_put(&t->done, term, t->pairs.len - 1);
     return result;

@@ -3,12 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
+
 typedef struct root {
     uint32_t n;
     const ft_lit *literals; /* at most one is true; exactly one where the value is used */
 } root;
 
-/* Unlike VALUE, the others are conditions that no clause or literal stands for yet. */
+/* VALUE is a table; the other kinds are conditions without a clause or literal as yet. BEYOND: too
+ * large, so constraints on it are left out. */
 typedef enum few_kind { VALUE, EQUAL, ALL, ANY, ROWS, BEYOND } few_kind;
 
 typedef enum outcome { FALSE_ROW, TRUE_ROW, UNDEFINED_ROW } outcome;
@@ -48,8 +51,23 @@ static const few *few_of(ft_expr e)
     return (const few *)e;
 }
 
+/* The entries of a table are what its kind promises. */
+static bool few_is_sound(const few *f)
+{
+    for (uint32_t i = 0; f->kind != VALUE && f->kind != BEYOND && f->kind != ROWS && i < f->n_parts;
+         i++)
+        if (!f->parts[i]) return false;
+    if (f->kind == EQUAL)
+        return f->n_parts == 2 && f->parts[0]->kind == VALUE && f->parts[1]->kind == VALUE;
+    if (f->kind == ROWS) return f->n_parts >= 2 && f->roots && f->outcomes;
+    for (uint32_t i = 0; f->kind == VALUE && f->sort.kind == FT_SORT_BOOL && i < f->root->n; i++)
+        if (f->bits[i] > 1) return false;
+    return f->kind != VALUE || (f->root->n <= FT_VALUES_MOST_ROWS && f->bits);
+}
+
 static ft_expr keep(ft_order_session *s, few f)
 {
+    FT_CHECK(few_is_sound(&f));
     return (ft_expr)copy(s, &f, sizeof f);
 }
 
@@ -112,14 +130,16 @@ ft_expr ft_values_literal(ft_session *session, ft_lit literal)
     return value_of(s, FT_BOOL_SORT, copy(s, &r, sizeof r), both);
 }
 
-/* A condition as a value: some table has it as an input. */
+/* A condition as a value, for tables that have it as an input. */
 static const few *as_value(ft_order_session *s, ft_expr e)
 {
     const few *f = few_of(e);
     if (!f) return few_of(ft_values_literal(&s->base, FT_LIT_TRUE));
     if (f->kind == VALUE || f->kind == BEYOND) return f;
-    /* From now on the name stands for it, wherever it is used. */
+    assert(f->sort.kind == FT_SORT_BOOL);
+    /* From now on its name stands for it, wherever it is used. */
     *(few *)e = *few_of(ft_values_literal(&s->base, ft_values_name(&s->base, e)));
+    assert(f->kind == VALUE);
     return f;
 }
 
@@ -193,6 +213,7 @@ ft_expr ft_values_equal(ft_session *session, ft_expr a, ft_expr b)
     ft_order_session *s = of(session);
     const few *x = as_value(s, a), *y = as_value(s, b);
     if (x->kind == BEYOND || y->kind == BEYOND) return beyond(s);
+    assert(x->sort.kind == y->sort.kind && x->sort.width == y->sort.width);
     if (x->root->n == 1 && y->root->n != 1) return ft_values_equal(session, b, a);
     if (y->root->n == 1 || x->root == y->root) {
         uint64_t *truth = take(s, (x->root->n + 1) * sizeof *truth);
@@ -236,6 +257,7 @@ ft_expr ft_values_not(ft_session *session, ft_expr a)
         ft_expr part = ft_values_not(session, (ft_expr)(uintptr_t)f->parts[i]);
         ft_vec_push(&parts, part);
     }
+    assert(f->kind == ALL || f->kind == ANY);
     ft_expr result = several(s, f->kind == ALL ? ANY : ALL, parts.data, f->n_parts);
     ft_vec_release(&parts);
     return result;
@@ -274,6 +296,7 @@ static void imply_value(ft_order_session *s, ft_lit premise, const few *f)
 {
     clause some = {0};
     bool excludes = false;
+    assert(f->sort.kind == FT_SORT_BOOL);
     ft_vec_push(&some, -premise);
     for (uint32_t i = 0; i < f->root->n; i++) {
         if (f->bits[i])
@@ -287,7 +310,7 @@ static void imply_value(ft_order_session *s, ft_lit premise, const few *f)
     ft_vec_release(&some);
 }
 
-/* What a is, b is: premise and a's value imply one of b's places with it. */
+/* b has a's value: the premise and each value of a imply one of b's entries with that value. */
 static void imply_same(ft_order_session *s, ft_lit premise, const few *a, const few *b)
 {
     const uint32_t *in_a = sorted(s, a), *in_b = sorted(s, b);
@@ -329,16 +352,18 @@ static void imply_some_value(ft_order_session *s, ft_lit premise, const few *f)
     ft_vec_release(&c);
 }
 
-/* The clause that excludes the combination, unless `unless`. */
+/* The clause that excludes the combination, unless the literal `unless` is true. */
 static void exclude(ft_order_session *s, const few *f, uint32_t row, ft_lit premise, ft_lit unless)
 {
     ft_lit c[16];
     uint32_t n = 0;
+    assert(f->n_parts + 2 <= sizeof c / sizeof *c);
     c[n++] = -premise;
     for (uint32_t i = 0; i < f->n_parts; i++) {
         c[n++] = -f->roots[i]->literals[row % f->roots[i]->n];
         row /= f->roots[i]->n;
     }
+    assert(row == 0); /* it was one of the combinations */
     c[n++] = unless;
     ft_cdcl_clause(s->solver, c, n);
 }
@@ -353,6 +378,7 @@ static uint32_t count_rows(const root *const *roots, uint32_t n)
 static void imply_rows(ft_order_session *s, ft_lit premise, const few *f)
 {
     uint32_t rows = count_rows(f->roots, f->n_parts);
+    assert(rows != UINT32_MAX);
     outcome wrong = f->negated ? TRUE_ROW : FALSE_ROW;
     for (uint32_t row = 0; row < rows; row++)
         if (f->outcomes[row] == wrong) exclude(s, f, row, premise, FT_LIT_FALSE);
@@ -373,6 +399,7 @@ static void imply_any(ft_order_session *s, ft_lit premise, const few *f)
 void ft_values_imply(ft_session *session, ft_lit premise, ft_expr formula)
 {
     ft_order_session *s = of(session);
+    FT_REQUIRE(formula && premise != 0);
     const few *f = few_of(formula);
     switch (f->kind) {
     case VALUE:
@@ -404,7 +431,7 @@ void ft_values_imply(ft_session *session, ft_lit premise, ft_expr formula)
     }
 }
 
-/* A literal that says it already, 0: none. */
+/* A literal that is equivalent to the condition, 0: none. */
 static ft_lit known_literal(const few *f)
 {
     uint32_t yes = 0, no = 0, last_yes = 0, last_no = 0;
@@ -489,6 +516,7 @@ static bool look_up(void *context, ft_symbol symbol, ft_value *value)
         const leaf *l = &a->leaves.data[i];
         if (l->symbol != symbol) continue;
         uint32_t at = l->at == UINT32_MAX ? 0 : a->index[l->at];
+        assert(at < l->value->root->n);
         *value = (ft_value){l->value->sort, l->value->bits[at]};
         return true;
     }
@@ -505,6 +533,7 @@ static void step(application *a)
 
 static void evaluate(application *a)
 {
+    assert(a->rows <= FT_VALUES_MOST_ROWS);
     a->bits = take(a->s, (a->rows + 1) * sizeof *a->bits);
     a->undefined = take(a->s, a->rows + 1);
     for (uint32_t row = 0; row < a->rows && !a->beyond; row++) {
@@ -518,10 +547,11 @@ static void evaluate(application *a)
     }
 }
 
-/* The application as a function of its only root, or of none. */
+/* The application as a table over its only root; one without roots is a constant. */
 static ft_expr on_one_root(application *a, ft_sort sort, ft_expr *defined)
 {
     const root *r = a->n_roots ? a->roots[0] : new_root(a->s, 1);
+    assert(a->rows == r->n);
     if (a->partial) {
         uint64_t *truth = take(a->s, (a->rows + 1) * sizeof *truth);
         for (uint32_t i = 0; i < a->rows; i++) truth[i] = !a->undefined[i];
@@ -546,7 +576,7 @@ static ft_expr condition(application *a, bool of_definedness)
     return keep(a->s, f);
 }
 
-/* A root of its own: each combination says which of its values it is. */
+/* The application gets a root of its own: a clause for each combination gives its value. */
 static ft_expr on_new_root(application *a, ft_sort sort)
 {
     FT_VEC(uint64_t) found = {0};
@@ -558,6 +588,7 @@ static ft_expr on_new_root(application *a, ft_sort sort)
     for (uint32_t row = 0; few_of(result)->kind == VALUE && row < a->rows; row++) {
         if (a->undefined[row]) continue;
         const uint64_t *at = bsearch(&a->bits[row], found.data, n, sizeof *at, by_number);
+        assert(at);
         exclude(a->s, &f, row, FT_LIT_TRUE, few_of(result)->root->literals[at - found.data]);
     }
     ft_vec_release(&found);

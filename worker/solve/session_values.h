@@ -1,14 +1,15 @@
 /* Expressions of an ORDER session: values that are one of few.
  *
- * A root is a list of values of which at most one holds, each with a literal that says so. Every
- * expression of one unknown is a table over that unknown's root: it costs no variable and no
- * clause. One of several unknowns is evaluated for every combination of their values and becomes a
- * root of its own, defined by a clause for each combination, or, as a condition, a clause for each
- * combination that it excludes. So whatever the terms compute, what is left is Boolean.
+ * A root is a list of values of which at most one holds, each with a literal that is true where it
+ * does. An expression of one unknown is a table over that unknown's root: it needs no variable and
+ * no clause. An expression of several unknowns is evaluated for every combination of their values
+ * and becomes a root of its own, defined by a clause for each combination, or, as a condition, a
+ * clause for each combination that it excludes. So the solver sees Boolean constraints alone,
+ * whatever the terms compute.
  *
  * The tables are exact, or there are none: an expression with too many values or combinations, of
- * an unknown of which nothing is known, or one whose evaluation overflows is `beyond`. A constraint
- * on it is left out, and gave_up says so. */
+ * an unknown without a list of values, or one whose evaluation overflows is `beyond`. A constraint
+ * on it is left out, and gave_up reports that. */
 #ifndef FT_SOLVE_SESSION_VALUES_H
 #define FT_SOLVE_SESSION_VALUES_H
 

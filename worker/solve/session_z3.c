@@ -1,17 +1,17 @@
 #include "solve/session_z3.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/map.h"
 
 static const ft_backend Z3_BACKEND;
 
 ft_z3_session *ft_z3_of(ft_session *session)
 {
-    assert(session->backend == &Z3_BACKEND);
+    FT_REQUIRE(session && session->backend == &Z3_BACKEND);
     return (ft_z3_session *)session;
 }
 
@@ -63,7 +63,10 @@ ft_session *ft_session_open_z3(unsigned phase, unsigned arith, unsigned split)
 static void z3_close(ft_session *session)
 {
     ft_z3_session *s = ft_z3_of(session), **link = &all_open;
-    while (*link != s) link = &(*link)->next_open;
+    while (*link != s) {
+        assert(*link); /* every open session is listed */
+        link = &(*link)->next_open;
+    }
     *link = s->next_open;
     if (s->model) Z3_model_dec_ref(s->z3, s->model);
     Z3_params_dec_ref(s->z3, s->params);
@@ -85,11 +88,13 @@ static ft_lit z3_variable(ft_session *session)
     ft_z3_session *s = ft_z3_of(session);
     Z3_ast variable = Z3_mk_fresh_const(s->z3, "b", s->boolean);
     ft_vec_push(&s->variables, variable);
+    assert(s->variables.len > FT_LIT_TRUE + 1 && s->variables.len <= INT32_MAX);
     return (ft_lit)s->variables.len - 1;
 }
 
 static Z3_ast literal_of(const ft_z3_session *s, ft_lit literal)
 {
+    FT_REQUIRE(literal != 0 && (size_t)abs(literal) < s->variables.len);
     if (literal == FT_LIT_FALSE) return Z3_mk_false(s->z3);
     Z3_ast variable = s->variables.data[abs(literal)];
     return literal > 0 ? variable : Z3_mk_not(s->z3, variable);
@@ -141,7 +146,7 @@ static ft_expr z3_constant(ft_session *session, ft_sort sort)
     return Z3_mk_fresh_const(s->z3, "v", sort_of(s, sort));
 }
 
-/* What is known of a value follows from the constraints: Z3 need not be told. */
+/* The constraints imply which values are possible: Z3 does not need the list. */
 static ft_expr z3_choice(ft_session *session, ft_sort sort, const uint64_t *bits, uint32_t count)
 {
     (void)bits, (void)count;
@@ -256,6 +261,7 @@ static void order_pop(void *context FT_SCOPE_ARGUMENT, unsigned count)
 {
     ft_z3_session *s = context;
     FT_SCOPE_UNUSED;
+    assert(count > 0 && count <= s->scopes.len);
     s->scopes.len -= count;
     if (s->order) ft_order_graph_undo(s->order, s->scopes.data[s->scopes.len]);
 }
@@ -266,10 +272,11 @@ static void *order_fresh(void *context, Z3_context fresh)
     return context;
 }
 
-/* The edge that the atom's value stands for; false: it closes a cycle, and `conflict` lists the
- * atoms (their indices in s->atoms) that cannot hold together. */
+/* Adds the edge that the atom's value means. False: it closes a cycle, and `conflict` lists the
+ * atoms (indices in s->atoms) that cannot hold together. */
 static bool order_fixed(ft_z3_session *s, uint32_t id, bool value)
 {
+    assert(s->order && id < s->atoms.len);
     ft_z3_atom atom = s->atoms.data[id];
     const uint32_t *labels;
     uint32_t count;
@@ -277,7 +284,10 @@ static bool order_fixed(ft_z3_session *s, uint32_t id, bool value)
     if (ft_order_graph_add(s->order, from, to, id + 1, &labels, &count)) return true;
     s->conflict.len = 0;
     ft_vec_push(&s->conflict, id);
-    for (uint32_t i = 0; i < count; i++) ft_vec_push(&s->conflict, labels[i] - 1);
+    for (uint32_t i = 0; i < count; i++) {
+        assert(labels[i] > 0 && labels[i] <= s->atoms.len);
+        ft_vec_push(&s->conflict, labels[i] - 1);
+    }
     return false;
 }
 
@@ -308,6 +318,7 @@ static void on_fixed(void *context, Z3_solver_callback callback, unsigned id, Z3
 static void z3_order_begin(ft_session *session, uint32_t n_nodes)
 {
     ft_z3_session *s = ft_z3_of(session);
+    FT_REQUIRE(!s->order); /* once */
     s->order = ft_order_graph_new(n_nodes);
     Z3_solver_propagate_init(s->z3, s->solver, s, order_push, order_pop, order_fresh);
     Z3_solver_propagate_fixed(s->z3, s->solver, on_fixed);
@@ -318,6 +329,7 @@ static void z3_order_edge(ft_session *session, uint32_t a, uint32_t b)
     ft_z3_session *s = ft_z3_of(session);
     const uint32_t *labels;
     uint32_t count;
+    FT_REQUIRE(s->order);
     /* Only a trace whose observed order is broken has a cycle here; the schedule will show it. */
     if (!ft_order_graph_add(s->order, a, b, 0, &labels, &count)) return;
 }
@@ -325,6 +337,7 @@ static void z3_order_edge(ft_session *session, uint32_t a, uint32_t b)
 static void z3_order_atom(ft_session *session, ft_lit literal, uint32_t a, uint32_t b)
 {
     ft_z3_session *s = ft_z3_of(session);
+    FT_REQUIRE(s->order && (size_t)literal < s->variables.len);
     ft_vec_push(&s->atoms, (ft_z3_atom){literal, a, b});
     /* An assertion before takes the solver back to its base level: what is registered deeper is
      * forgotten with that level, and its number given to another atom (4.8.12). Without one after
@@ -377,6 +390,7 @@ static ft_answer z3_check(ft_session *session, const ft_lit *assumptions, uint32
     ft_z3_session *s = ft_z3_of(session);
     set_timeout(s, timeout_ms);
     s->scratch.len = s->core.len = 0;
+    FT_CHECK(!s->order || ft_order_graph_is_sound(s->order));
     for (uint32_t i = 0; i < count; i++) {
         if (assumptions[i] == FT_LIT_TRUE) continue;
         if (assumptions[i] == FT_LIT_FALSE) {
@@ -390,6 +404,7 @@ static ft_answer z3_check(ft_session *session, const ft_lit *assumptions, uint32
     s->model = NULL;
     Z3_lbool answer =
         Z3_solver_check_assumptions(s->z3, s->solver, (unsigned)s->scratch.len, s->scratch.data);
+    FT_CHECK(!s->order || ft_order_graph_is_sound(s->order));
     if (s->trouble[0]) return FT_ANSWER_UNKNOWN;
     if (answer == Z3_L_FALSE) {
         read_core(s, assumptions, count);
@@ -411,6 +426,7 @@ static bool z3_is_true(const ft_session *session, ft_lit literal)
     size_t variable = (size_t)abs(literal);
     if (variable == FT_LIT_TRUE) return literal > 0;
     if (variable >= s->cached.len) return literal < 0; /* made after the model: free, so false */
+    assert(s->model);                                  /* the last answer was SAT */
     int8_t *value = &s->cached.data[variable];
     Z3_ast found;
     if (*value == 0)
@@ -426,6 +442,7 @@ int64_t ft_session_integer(ft_session *session, ft_expr variable)
     ft_z3_session *s = ft_z3_of(session);
     Z3_ast value;
     int64_t number = 0;
+    assert(s->model); /* the last answer was SAT */
     if (Z3_model_eval(s->z3, s->model, variable, true, &value))
         Z3_get_numeral_int64(s->z3, value, &number);
     return number;

@@ -1,12 +1,15 @@
+#include "base/contract.h"
 #include "solve/cdcl/internal.h"
 
 enum { MINIMISE_STEPS = 2000 };
 
-/* The literals (all false but perhaps the variable's own) that made the variable what it is. */
+/* The literals, all false except perhaps the variable's own, that gave the variable its value. */
 static const ft_code *reason_of(ft_cdcl *s, uint32_t variable, uint32_t *count)
 {
     uint32_t reason = s->reason[variable];
+    assert(reason != FT_BY_NONE); /* decisions are not explained */
     if (!(reason & (FT_BY_LIMIT | FT_BY_BINARY))) {
+        assert(reason > 0 && reason < s->arena.len);
         *count = s->arena.data[reason + FT_SIZE];
         return s->arena.data + reason + FT_HEAD;
     }
@@ -47,6 +50,7 @@ static uint32_t take(ft_cdcl *s, const ft_code *literals, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         uint32_t v = FT_VARIABLE(literals[i]);
         if (s->seen[v] || s->level[v] == 0) continue;
+        assert(s->value[literals[i]] < 0);
         mark(s, v);
         bump(s, v);
         if (s->level[v] == ft_current_level(s))
@@ -64,9 +68,12 @@ static void find_implication_point(ft_cdcl *s)
     s->lesson.len = 0;
     ft_vec_push(&s->lesson, 0u);
     uint32_t open = take(s, s->conflict.data, (uint32_t)s->conflict.len);
+    assert(open > 0); /* else the conflict belongs to a level below */
     for (;;) {
-        while (!s->seen[FT_VARIABLE(s->trail.data[--at])]) {
-        }
+        do {
+            assert(at > 0);
+            at--;
+        } while (!s->seen[FT_VARIABLE(s->trail.data[at])]);
         ft_code p = s->trail.data[at];
         if (--open == 0) {
             s->lesson.data[0] = FT_NOT(p);
@@ -135,10 +142,13 @@ static void unmark(ft_cdcl *s)
 
 uint32_t ft_cdcl_analyse(ft_cdcl *s, uint32_t *glue)
 {
+    FT_REQUIRE(glue && ft_current_level(s) > 0 && s->conflict.len > 0 && s->marked.len == 0);
     find_implication_point(s);
     minimise(s);
     unmark(s);
+    FT_CHECK(ft_cdcl_lesson_asserts(s));
     *glue = stamp_levels(s);
+    assert(*glue >= 1 && *glue <= s->lesson.len);
     if (s->lesson.len == 1) return 0;
     size_t latest = 1; /* watched beside the asserting literal */
     for (size_t i = 2; i < s->lesson.len; i++)
@@ -148,19 +158,22 @@ uint32_t ft_cdcl_analyse(ft_cdcl *s, uint32_t *glue)
     ft_code p = s->lesson.data[latest];
     s->lesson.data[latest] = s->lesson.data[1];
     s->lesson.data[1] = p;
+    assert(s->level[FT_VARIABLE(p)] < ft_current_level(s));
     return s->level[FT_VARIABLE(p)];
 }
 
 void ft_cdcl_explain_assumption(ft_cdcl *s, ft_code p)
 {
+    FT_REQUIRE(s->value[p] < 0 && s->core.len == 0 && s->marked.len == 0);
     ft_vec_push(&s->core, ft_lit_of(p));
     if (s->level[FT_VARIABLE(p)] == 0) return;
+    assert(ft_current_level(s) <= s->assumptions.len); /* only assumptions are decided yet */
     mark(s, FT_VARIABLE(p));
     for (size_t at = s->trail.len; at > s->levels.data[0].trail;) {
         ft_code q = s->trail.data[--at];
         uint32_t v = FT_VARIABLE(q), count;
         if (!s->seen[v]) continue;
-        if (s->reason[v] == FT_BY_NONE) { /* an assumption, as only those are decided by now */
+        if (s->reason[v] == FT_BY_NONE) { /* an assumption */
             ft_vec_push(&s->core, ft_lit_of(q));
             continue;
         }
@@ -170,4 +183,5 @@ void ft_cdcl_explain_assumption(ft_cdcl *s, ft_code p)
                 mark(s, FT_VARIABLE(why[i]));
     }
     unmark(s);
+    FT_CHECK(ft_cdcl_core_is_assumed(s));
 }

@@ -1,8 +1,9 @@
 #include "solve/cdcl/internal.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/contract.h"
 
 enum { FIRST_REDUCTION = 4000, FIRST_CLEANING = 200000, GLUE_KEPT = 2 };
 
@@ -72,7 +73,7 @@ static void grow(ft_cdcl *s)
 ft_lit ft_cdcl_variable(ft_cdcl *s)
 {
     if (s->n_variables == s->variables_cap) grow(s);
-    assert(s->n_variables < FT_BY_BINARY / 2);
+    assert(s->n_variables < FT_BY_BINARY / 2); /* codes share words with kinds of reasons */
     return (ft_lit)s->n_variables++;
 }
 
@@ -93,7 +94,8 @@ static void imply(ft_cdcl *s, ft_code premise, ft_code conclusion)
 
 uint32_t ft_cdcl_attach(ft_cdcl *s, const ft_code *literals, uint32_t count, uint32_t glue)
 {
-    assert(count >= 2);
+    FT_REQUIRE(literals && count >= 2);
+    assert(FT_VARIABLE(literals[0]) != FT_VARIABLE(literals[1]));
     /* Once its default literal is false the other one is implied: it is never pending. */
     if (count == 2 && (ft_is_default(s, literals[0]) || ft_is_default(s, literals[1]))) {
         imply(s, FT_NOT(literals[0]), literals[1]);
@@ -116,8 +118,8 @@ uint32_t ft_cdcl_attach(ft_cdcl *s, const ft_code *literals, uint32_t count, uin
     return clause;
 }
 
-/* The clause without repetitions and without what is false for good, to s->lesson. False: it always
- * holds. */
+/* Copies the clause to s->lesson, without repetitions and without literals that are false at level
+ * 0. False: the clause always holds. */
 static bool simplify(ft_cdcl *s, const ft_lit *literals, uint32_t count)
 {
     bool open = true;
@@ -125,6 +127,7 @@ static bool simplify(ft_cdcl *s, const ft_lit *literals, uint32_t count)
     for (uint32_t i = 0; i < count && open; i++) {
         ft_code p = ft_code_of(literals[i]);
         uint32_t v = FT_VARIABLE(p);
+        FT_REQUIRE(v > 0 && v < s->n_variables);
         uint8_t mine = FT_NEGATIVE(p) ? 2 : 1;
         bool known = s->value[p] && s->level[v] == 0;
         open = !(known && s->value[p] > 0) && !(s->seen[v] & (3 - mine));
@@ -137,7 +140,7 @@ static bool simplify(ft_cdcl *s, const ft_lit *literals, uint32_t count)
     return open;
 }
 
-/* How fit a literal is to be watched: not false, else false as late as can be. */
+/* How suitable a literal is to be watched: not false is best, then false at a late level. */
 static uint32_t fitness(const ft_cdcl *s, ft_code p)
 {
     return s->value[p] < 0 ? s->level[FT_VARIABLE(p)] : UINT32_MAX;
@@ -154,13 +157,14 @@ static void fittest_first(const ft_cdcl *s, ft_code *p, size_t count)
         }
 }
 
-/* Goes back far enough for the clause to be no conflict. True: it implies its first literal. */
+/* Backtracks until the clause is not a conflict. True: the clause implies its first literal. */
 static bool make_room(ft_cdcl *s, const ft_code *p)
 {
     uint32_t first = s->level[FT_VARIABLE(p[0])], second = s->level[FT_VARIABLE(p[1])];
     if (s->value[p[1]] >= 0) return false;
     if (s->value[p[0]] > 0 && first <= second) return false;
     if (s->value[p[0]] < 0 && first == second) {
+        assert(second > 0); /* simplify left out what is false for good */
         ft_cdcl_back(s, second - 1);
         return false;
     }
@@ -170,6 +174,7 @@ static bool make_room(ft_cdcl *s, const ft_code *p)
 
 void ft_cdcl_clause(ft_cdcl *s, const ft_lit *literals, uint32_t count)
 {
+    FT_REQUIRE(s && (literals || count == 0));
     if (!simplify(s, literals, count) || s->impossible) return;
     ft_code *p = s->lesson.data;
     size_t size = s->lesson.len;
@@ -182,14 +187,15 @@ void ft_cdcl_clause(ft_cdcl *s, const ft_lit *literals, uint32_t count)
         fittest_first(s, p, size);
         bool implies = make_room(s, p);
         uint32_t reason = ft_cdcl_attach(s, p, (uint32_t)size, FT_GLUE_ORIGINAL);
+        assert(s->value[p[0]] >= 0); /* room was made: the clause is not a conflict */
         if (implies) ft_cdcl_assign(s, p[0], reason);
     }
 }
 
 /* ---- limits ---- */
 
-/* A positive literal without a meaning of its own that is true where p is: only those are false as
- * long as nobody needs them. */
+/* A positive literal of a plain variable that is true where p is: only plain variables are false
+ * until a clause needs them. */
 static ft_code stand_in(ft_cdcl *s, ft_code p)
 {
     if (!FT_NEGATIVE(p) && !ft_is_atom(s, FT_VARIABLE(p))) return p;
@@ -201,9 +207,11 @@ static ft_code stand_in(ft_cdcl *s, ft_code p)
 static void add_limit(ft_cdcl *s, uint32_t first, uint32_t k)
 {
     uint32_t count = (uint32_t)s->limit_literals.len - first;
+    assert(ft_current_level(s) == 0 && count > k);
     ft_vec_push(&s->limits, (ft_cdcl_limit){first, count, k, 0});
     for (uint32_t i = first; i < first + count; i++) {
         ft_code p = s->limit_literals.data[i];
+        assert(s->value[p] == 0 && !ft_is_default(s, p));
         s->used[FT_VARIABLE(p)] = 1;
         ft_vec_push(&s->limit_links, (ft_cdcl_link){(uint32_t)s->limits.len - 1, 0});
         uint32_t number = (uint32_t)s->limit_links.len - 1;
@@ -214,9 +222,11 @@ static void add_limit(ft_cdcl *s, uint32_t first, uint32_t k)
 void ft_cdcl_at_most(ft_cdcl *s, const ft_lit *literals, uint32_t count, uint32_t k)
 {
     uint32_t first = (uint32_t)s->limit_literals.len, holding = 0;
+    FT_REQUIRE(s && (literals || count == 0));
     ft_cdcl_back(s, 0);
     for (uint32_t i = 0; i < count; i++) {
         ft_code p = ft_code_of(literals[i]);
+        FT_REQUIRE(FT_VARIABLE(p) > 0 && FT_VARIABLE(p) < s->n_variables);
         holding += s->value[p] > 0;
         if (s->value[p]) continue;
         p = stand_in(s, p);
@@ -230,7 +240,7 @@ void ft_cdcl_at_most(ft_cdcl *s, const ft_lit *literals, uint32_t count, uint32_
     }
     s->limit_literals.len = first;
     if (holding != k) return;
-    for (uint32_t i = first; i < first + open; i++) { /* what was cut off is still there */
+    for (uint32_t i = first; i < first + open; i++) { /* cutting the length left the data */
         ft_lit none = -ft_lit_of(s->limit_literals.data[i]);
         ft_cdcl_clause(s, &none, 1);
     }
@@ -240,7 +250,7 @@ void ft_cdcl_at_most(ft_cdcl *s, const ft_lit *literals, uint32_t count, uint32_
 
 void ft_cdcl_order_begin(ft_cdcl *s, uint32_t n_nodes)
 {
-    assert(!s->graph);
+    FT_REQUIRE(s && !s->graph); /* once */
     s->graph = ft_order_graph_new(n_nodes);
 }
 
@@ -248,6 +258,7 @@ void ft_cdcl_order_edge(ft_cdcl *s, uint32_t a, uint32_t b)
 {
     const uint32_t *labels;
     uint32_t count;
+    FT_REQUIRE(s && s->graph);
     ft_cdcl_back(s, 0);
     if (ft_order_graph_add(s->graph, a, b, 0, &labels, &count)) return;
     /* Only a trace whose observed order is broken has a static cycle; the schedule will show it. */
@@ -256,7 +267,9 @@ void ft_cdcl_order_edge(ft_cdcl *s, uint32_t a, uint32_t b)
 
 void ft_cdcl_order_atom(ft_cdcl *s, ft_lit literal, uint32_t a, uint32_t b)
 {
-    assert(s->graph && literal > FT_LIT_TRUE && a != b && !s->used[literal]);
+    FT_REQUIRE(s && s->graph && literal > FT_LIT_TRUE && (uint32_t)literal < s->n_variables);
+    FT_REQUIRE(a != b && !s->used[literal]);
+    assert(!ft_is_atom(s, (uint32_t)literal));             /* one pair a variable */
     if (s->value[ft_code_of(literal)]) ft_cdcl_back(s, 0); /* assumed before */
     s->atom[literal] = (ft_cdcl_atom){a, b};
 }
@@ -296,14 +309,14 @@ static void clean_binaries(ft_cdcl *s)
     for (ft_code p = 2; p < 2 * s->n_variables; p++) {
         uint32_t i = s->implied[p];
         s->implied[p] = 0;
-        if (s->value[p]) continue; /* the clause is satisfied, or its other literal is known */
+        if (s->value[p]) continue; /* the clause is satisfied, or its other literal has a value */
         for (; i; i = old.data[i].next)
             if (!s->value[old.data[i].what]) imply(s, p, old.data[i].what);
     }
     ft_vec_release(&old);
 }
 
-/* Copies the clause's open literals; false: it is satisfied. */
+/* Copies the clause's open literals to s->lesson; false: the clause is satisfied. */
 static bool open_literals(ft_cdcl *s, const uint32_t *words)
 {
     s->lesson.len = 0;
@@ -331,9 +344,11 @@ void ft_cdcl_clean(ft_cdcl *s, bool reduce)
     for (size_t at = 1; at < end; at += FT_HEAD + old[at + FT_SIZE]) {
         uint32_t glue = old[at + FT_GLUE];
         if (glue == DROPPED || !open_literals(s, old + at)) continue;
+        assert(s->lesson.len >= 2); /* all units are propagated */
         ft_cdcl_attach(s, s->lesson.data, (uint32_t)s->lesson.len, glue);
     }
     free(old);
     for (size_t i = 0; i < s->trail.len; i++) s->reason[FT_VARIABLE(s->trail.data[i])] = FT_BY_NONE;
     s->cleaned = (uint32_t)s->trail.len;
+    FT_CHECK(ft_cdcl_is_sound(s));
 }

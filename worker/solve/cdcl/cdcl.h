@@ -1,15 +1,18 @@
-/* A Boolean solver that knows order: conflict-driven clause learning with an acyclic graph inside.
+/* A Boolean solver with order atoms: conflict-driven clause learning over an acyclic graph.
  *
  * Incremental: variables, clauses, limits and order atoms may come between checks. Two watched
  * literals, first-UIP learning with minimisation (Een and Sorensson, An extensible SAT-solver, SAT
  * 2003), learnt clauses ranked by LBD (Audemard and Simon, Predicting learnt clauses quality, IJCAI
  * 2009).
  *
- * A variable that no clause needs gets no value: "false" is what it then has in the model. So a
- * clause with a negative literal left is satisfied as it stands, and a decision is made only for
- * clauses without one: most variables of a large encoding are never touched. Order atoms have no
- * such default; in the model an untouched one has the value that the graph's topological order
- * gives it.
+ * A variable that no clause needs gets no value during the search, and is false in the model. So a
+ * clause with an open negative literal needs no decision, and the search decides only for clauses
+ * without one: most variables of a large encoding are never assigned. Order atoms have no such
+ * default; an unassigned atom has the value in the model that the graph's topological order gives
+ * it.
+ *
+ * Every literal that a function takes belongs to a variable of this solver, or is FT_LIT_TRUE or
+ * FT_LIT_FALSE.
  *
  * Imports: common/base. */
 #ifndef FT_SOLVE_CDCL_H

@@ -1,3 +1,4 @@
+#include "base/contract.h"
 #include "solve/cdcl/internal.h"
 
 static void put(ft_cdcl *s, uint32_t place, uint32_t variable)
@@ -41,7 +42,9 @@ void ft_cdcl_heap_clear(ft_cdcl *s)
 
 void ft_cdcl_heap_bump(ft_cdcl *s, uint32_t variable)
 {
+    FT_REQUIRE(variable > FT_LIT_TRUE && variable < s->n_variables);
     s->focus[variable] = s->search;
+    assert(!s->heaped[variable] || s->heap.data[s->heaped[variable] - 1] == variable);
     if (s->heaped[variable]) sift_up(s, s->heaped[variable] - 1);
 }
 
@@ -55,6 +58,7 @@ void ft_cdcl_heap_reopen(ft_cdcl *s, uint32_t variable)
 uint32_t ft_cdcl_heap_pop(ft_cdcl *s)
 {
     while (s->heap.len > 0) {
+        assert(s->heaped[s->heap.data[0]] == 1);
         uint32_t variable = s->heap.data[0], last = s->heap.data[--s->heap.len];
         s->heaped[variable] = 0;
         if (s->heap.len > 0) {

@@ -1,6 +1,6 @@
-/* Inside the solver of cdcl.h: cdcl.c keeps variables and constraints, propagate.c the trail,
- * analyse.c learns from conflicts, heap.c ranks variables, search.c decides and
- * answers. */
+/* Internals of the solver (cdcl.h): cdcl.c stores variables and constraints, propagate.c keeps the
+ * trail, analyse.c learns from conflicts, heap.c ranks variables, search.c decides and answers,
+ * invariants.c checks them in FT_CHECKED builds. */
 #ifndef FT_SOLVE_CDCL_INTERNAL_H
 #define FT_SOLVE_CDCL_INTERNAL_H
 
@@ -19,14 +19,14 @@ typedef uint32_t ft_code; /* a literal: twice its variable, plus one if negative
 #define FT_BY_NONE   UINT32_MAX
 
 /* A clause in the arena: a header of FT_HEAD words, then its literals; the first two are watched.
- * The support is a negative literal of a variable that is no order atom; as long as it is not false
- * nothing has to be decided for this clause. */
+ * The support is a negative literal of a variable that is not an order atom; as long as it is not
+ * false the clause needs no decision. */
 enum { FT_SIZE, FT_GLUE, FT_SUPPORT, FT_NEXT_SUPPORTED, FT_HEAD };
 #define FT_GLUE_ORIGINAL 0u /* not learnt: never dropped */
 
 typedef struct ft_cdcl_watcher {
     uint32_t clause;
-    ft_code blocker; /* another literal of the clause: if true, nothing to do */
+    ft_code blocker; /* another literal of the clause: where it is true, the clause is skipped */
 } ft_cdcl_watcher;
 
 typedef struct ft_watch_list {
@@ -47,7 +47,7 @@ typedef struct ft_level {
 } ft_level;
 
 typedef struct ft_cdcl_atom {
-    uint32_t a, b; /* both 0: no order atom */
+    uint32_t a, b; /* both 0: not an order atom */
 } ft_cdcl_atom;
 
 struct ft_cdcl {
@@ -79,8 +79,8 @@ struct ft_cdcl {
 
     FT_VEC(ft_code) trail;
     FT_VEC(ft_level) levels;      /* levels.data[i] opened level i + 1 */
-    uint32_t propagated, ordered; /* the trail up to here is done */
-    /* Clauses without a support that holds; what is before `head` has a true literal. */
+    uint32_t propagated, ordered; /* literals of the trail that are done; ordered <= propagated */
+    /* Clauses without a support that holds; each one before `head` has a true literal. */
     FT_VEC(uint32_t) pending;
     uint32_t head;
 
@@ -123,7 +123,7 @@ static inline bool ft_is_atom(const ft_cdcl *s, uint32_t variable)
     return s->atom[variable].a != s->atom[variable].b;
 }
 
-/* May the literal be a support: true unless somebody needs otherwise? */
+/* May the literal be a support, true unless a clause needs its variable? */
 static inline bool ft_is_default(const ft_cdcl *s, ft_code p)
 {
     return FT_NEGATIVE(p) && !ft_is_atom(s, FT_VARIABLE(p));
@@ -138,8 +138,8 @@ static inline uint32_t ft_current_level(const ft_cdcl *s)
 /* Stores and watches a clause of two or more literals, the first two fit to be watched. Returns
  * the reason with which it implies its first literal. */
 uint32_t ft_cdcl_attach(ft_cdcl *s, const ft_code *literals, uint32_t count, uint32_t glue);
-/* Drops what is satisfied for good, and the worse half of the learnt clauses if asked. At level 0.
- */
+/* Drops clauses that are satisfied at level 0, and with `reduce` the worse half of the learnt ones.
+ * At level 0, everything propagated. */
 void ft_cdcl_clean(ft_cdcl *s, bool reduce);
 
 /* propagate.c */
@@ -152,16 +152,27 @@ void ft_cdcl_watch(ft_cdcl *s, ft_code p, ft_cdcl_watcher w);
 /* Gives the clause a support, or makes it pending. */
 void ft_cdcl_support(ft_cdcl *s, uint32_t clause);
 
-/* heap.c: the variables that the present search keeps running into. */
+/* heap.c: the variables in the conflicts of the present search. */
 void ft_cdcl_heap_clear(ft_cdcl *s);
 void ft_cdcl_heap_bump(ft_cdcl *s, uint32_t variable);   /* it was part of a conflict */
 void ft_cdcl_heap_reopen(ft_cdcl *s, uint32_t variable); /* it has lost its value */
 uint32_t ft_cdcl_heap_pop(ft_cdcl *s); /* the most active open variable, 0: none */
 
 /* analyse.c */
-/* From s->conflict to s->lesson; returns the level to go back to, and its LBD. */
+/* Derives s->lesson from s->conflict; returns the level to backtrack to. *glue: its LBD. Not at
+ * level 0. */
 uint32_t ft_cdcl_analyse(ft_cdcl *s, uint32_t *glue);
-/* p, an assumption, is false: the assumptions that made it so, p among them, to s->core. */
+/* p is an assumption that is false: stores p and the assumptions that imply its negation in
+ * s->core. */
 void ft_cdcl_explain_assumption(ft_cdcl *s, ft_code p);
+
+/* invariants.c: for FT_CHECK. */
+/* Between steps: trail, levels, heap, limits, watches and order graph agree with each other. */
+bool ft_cdcl_is_sound(const ft_cdcl *s);
+/* The model satisfies the assumptions and every clause, limit and order atom that is stored. */
+bool ft_cdcl_model_holds(const ft_cdcl *s);
+bool ft_cdcl_core_is_assumed(const ft_cdcl *s); /* every literal of the core was assumed */
+/* Every literal of the lesson is false, the first alone at the current level. */
+bool ft_cdcl_lesson_asserts(const ft_cdcl *s);
 
 #endif

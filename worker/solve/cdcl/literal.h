@@ -1,5 +1,5 @@
-/* Literals and answers: what every solver is asked with and answers with. A literal is a nonzero
- * int, v or -v for variable v; FT_LIT_TRUE and its negation are constants. */
+/* Literals and answers, the same for every solver. A literal is a nonzero integer, v or -v for
+ * variable v; FT_LIT_TRUE and its negation are constants. */
 #ifndef FT_SOLVE_CDCL_LITERAL_H
 #define FT_SOLVE_CDCL_LITERAL_H
 

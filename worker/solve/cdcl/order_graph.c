@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/memory.h"
 
 #define NONE UINT32_MAX
@@ -116,11 +117,12 @@ static void sort_by_place(const ft_order_graph *g, uint32_t *nodes, size_t count
     if (packed != small) free(packed);
 }
 
-/* What reaches a goes before what b reaches, in the places that both sets hold. */
+/* Sorts the nodes that reach a before those that b reaches, in the places that both sets have. */
 static void reorder(ft_order_graph *g)
 {
     sort_by_place(g, g->backward.data, g->backward.len);
     sort_by_place(g, g->forward.data, g->forward.len);
+    assert(g->backward.len > 0 && g->forward.len > 0);
     g->places.len = 0;
     for (size_t i = 0; i < g->backward.len; i++)
         ft_vec_push(&g->places, g->place[g->backward.data[i]]);
@@ -142,6 +144,7 @@ static void explain(ft_order_graph *g, uint32_t a)
 bool ft_order_graph_add(ft_order_graph *g, uint32_t a, uint32_t b, uint32_t label,
                         const uint32_t **labels, uint32_t *count)
 {
+    FT_REQUIRE(g && a < g->n && b < g->n && labels && count);
     if (g->place[a] > g->place[b] || a == b) {
         if (search_forward(g, a, b)) {
             explain(g, a);
@@ -152,6 +155,7 @@ bool ft_order_graph_add(ft_order_graph *g, uint32_t a, uint32_t b, uint32_t labe
         search_backward(g, a, b);
         reorder(g);
     }
+    assert(g->place[a] < g->place[b]); /* every edge agrees with the places: no cycle */
     ft_vec_push(&g->edges, (edge){a, b, label, g->out[a], g->in[b]});
     g->out[a] = g->in[b] = (uint32_t)g->edges.len - 1;
     return true;
@@ -164,14 +168,31 @@ uint32_t ft_order_graph_edges(const ft_order_graph *g)
 
 uint32_t ft_order_graph_place(const ft_order_graph *g, uint32_t node)
 {
+    FT_REQUIRE(node < g->n);
     return g->place[node];
 }
 
 void ft_order_graph_undo(ft_order_graph *g, uint32_t edges)
 {
+    FT_REQUIRE(g && edges <= g->edges.len);
     while (g->edges.len > edges) {
         edge last = g->edges.data[--g->edges.len];
+        assert(g->out[last.from] == g->edges.len && g->in[last.to] == g->edges.len);
         g->out[last.from] = last.next_out;
         g->in[last.to] = last.next_in;
     }
+}
+
+bool ft_order_graph_is_sound(const ft_order_graph *g)
+{
+    uint8_t *taken = ft_calloc((size_t)g->n + 1, 1);
+    bool sound = true;
+    for (uint32_t i = 0; i < g->n && sound; i++) {
+        sound = g->place[i] < g->n && !taken[g->place[i]];
+        if (sound) taken[g->place[i]] = 1;
+    }
+    free(taken);
+    for (size_t e = 0; e < g->edges.len && sound; e++)
+        sound = g->place[g->edges.data[e].from] < g->place[g->edges.data[e].to];
+    return sound;
 }

@@ -14,13 +14,16 @@ typedef struct ft_order_graph ft_order_graph;
 ft_order_graph *ft_order_graph_new(uint32_t n_nodes);
 void ft_order_graph_free(ft_order_graph *graph); /* accepts NULL */
 
-/* Adds a -> b with a label (0: none). False: it would close a cycle, nothing is added, and
- * *labels, *count tell the nonzero labels on the path from b to a (valid until the next call). */
+/* Adds a -> b with a label (0: none). False: it would close a cycle; nothing is added, and *labels
+ * and *count are the nonzero labels on the path from b to a, valid until the next call. */
 bool ft_order_graph_add(ft_order_graph *graph, uint32_t a, uint32_t b, uint32_t label,
                         const uint32_t **labels, uint32_t *count);
 uint32_t ft_order_graph_edges(const ft_order_graph *graph);
 /* The node's place in a total order that all edges agree with. */
 uint32_t ft_order_graph_place(const ft_order_graph *graph, uint32_t node);
-void ft_order_graph_undo(ft_order_graph *graph, uint32_t edges); /* back to that many edges */
+/* Removes the newest edges until `edges` are left; there must be at least as many. */
+void ft_order_graph_undo(ft_order_graph *graph, uint32_t edges);
+/* The invariant: places are a permutation, and each edge leads to a later place. */
+bool ft_order_graph_is_sound(const ft_order_graph *graph);
 
 #endif

@@ -1,8 +1,10 @@
+#include "base/contract.h"
 #include "solve/cdcl/internal.h"
 
 void ft_cdcl_assign(ft_cdcl *s, ft_code p, uint32_t reason)
 {
     uint32_t v = FT_VARIABLE(p);
+    assert(v > 0 && s->value[p] == 0);
     s->value[p] = 1;
     s->value[FT_NOT(p)] = -1;
     s->level[v] = ft_current_level(s);
@@ -15,6 +17,7 @@ void ft_cdcl_assign(ft_cdcl *s, ft_code p, uint32_t reason)
 
 static void unassign(ft_cdcl *s, ft_code p)
 {
+    assert(s->value[p] > 0 && s->position[FT_VARIABLE(p)] == s->trail.len);
     s->value[p] = s->value[FT_NOT(p)] = 0;
     s->phase[FT_VARIABLE(p)] = FT_NEGATIVE(p) ? -1 : 1;
     ft_cdcl_heap_reopen(s, FT_VARIABLE(p));
@@ -31,8 +34,8 @@ void ft_cdcl_open_level(ft_cdcl *s)
                 (ft_level){(uint32_t)s->trail.len, edges, (uint32_t)s->pending.len, s->head});
 }
 
-/* A clause stays pending as long as its support is false; when the support was made false at a
- * level that is left, the literal's list will bring the clause back. */
+/* A clause stays pending as long as its support is false. Where the support became false at a level
+ * that is undone now, the literal's list makes the clause pending again later. */
 static void keep_pending(ft_cdcl *s, uint32_t from)
 {
     size_t kept = from;
@@ -47,6 +50,7 @@ void ft_cdcl_back(ft_cdcl *s, uint32_t level)
 {
     if (ft_current_level(s) <= level) return;
     ft_level to = s->levels.data[level];
+    assert(to.trail <= s->trail.len && to.pending <= s->pending.len);
     while (s->trail.len > to.trail) unassign(s, s->trail.data[--s->trail.len]);
     s->levels.len = level;
     if (s->propagated > to.trail) s->propagated = to.trail;
@@ -54,6 +58,7 @@ void ft_cdcl_back(ft_cdcl *s, uint32_t level)
     if (s->graph) ft_order_graph_undo(s->graph, to.edges);
     keep_pending(s, to.pending);
     s->head = to.head;
+    assert(s->head <= s->pending.len && s->ordered <= s->propagated);
 }
 
 /* ---- watches and supports ---- */
@@ -71,6 +76,7 @@ void ft_cdcl_watch(ft_cdcl *s, ft_code p, ft_cdcl_watcher w)
 static void give_support(ft_cdcl *s, uint32_t clause, ft_code support)
 {
     uint32_t *words = s->arena.data + clause, v = FT_VARIABLE(support);
+    assert(ft_is_default(s, support));
     words[FT_SUPPORT] = support;
     words[FT_NEXT_SUPPORTED] = s->supported[v];
     s->supported[v] = clause;
@@ -93,8 +99,8 @@ void ft_cdcl_support(ft_cdcl *s, uint32_t clause)
     if (!best || s->value[best] < 0) ft_vec_push(&s->pending, clause);
 }
 
-/* p took away the support of these clauses. One that is satisfied is so at this level or a lower
- * one, and will be as long as p is true. */
+/* p, now true, is the negation of these clauses' support. A clause that is satisfied is so at this
+ * level or a lower one, and stays satisfied as long as p is true. */
 static void replace_supports(ft_cdcl *s, ft_code p)
 {
     uint32_t *link = &s->supported[FT_VARIABLE(p)];
@@ -143,6 +149,7 @@ static bool limit_broken(ft_cdcl *s, const ft_cdcl_limit *limit)
         ft_code q = s->limit_literals.data[limit->first + i];
         if (s->value[q] > 0) ft_vec_push(&s->conflict, FT_NOT(q));
     }
+    assert(s->conflict.len == limit->holding);
     return false;
 }
 
@@ -189,6 +196,7 @@ static bool propagate_watches(ft_cdcl *s, ft_code p)
             continue;
         }
         uint32_t *literals = s->arena.data + w.clause + FT_HEAD;
+        assert(literals[0] == FT_NOT(p) || literals[1] == FT_NOT(p));
         if (literals[0] == FT_NOT(p)) {
             literals[0] = literals[1];
             literals[1] = FT_NOT(p);
@@ -203,11 +211,12 @@ static bool propagate_watches(ft_cdcl *s, ft_code p)
         fine = false;
     }
     while (i < list->len) list->data[kept++] = list->data[i++];
+    assert(kept <= list->len);
     list->len = kept;
     return fine;
 }
 
-/* The edge that an order atom's value stands for; its label is the literal. */
+/* Adds the edge that the order atom's value means; the edge's label is the literal. */
 static bool propagate_order(ft_cdcl *s, ft_code p)
 {
     ft_cdcl_atom atom = s->atom[FT_VARIABLE(p)];

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 
 enum { RESTART_UNIT = 64, CLOCK_EVERY = 128, REDUCTION_STEP = 4000, FOCUS_AFTER = 32 };
 
@@ -21,7 +22,7 @@ static uint64_t luby(uint64_t i)
 
 /* ---- decisions ---- */
 
-/* Would the literal's edge agree with the graph's present order? Then it costs nothing. */
+/* Does the literal's edge agree with the graph's present order? Then it costs nothing. */
 static bool agrees(const ft_cdcl *s, ft_code p)
 {
     ft_cdcl_atom atom = s->atom[FT_VARIABLE(p)];
@@ -29,7 +30,7 @@ static bool agrees(const ft_cdcl *s, ft_code p)
     return reversed == !FT_NEGATIVE(p);
 }
 
-/* What it costs to make p true: reversals, and further variables drawn in. */
+/* The cost of making p true: reversed edges, and other variables that become true with it. */
 static uint32_t cost(const ft_cdcl *s, ft_code p)
 {
     enum { REVERSAL = 1000 };
@@ -46,8 +47,8 @@ static uint32_t cost(const ft_cdcl *s, ft_code p)
     return total;
 }
 
-/* The clause's open literal that is best made true; 0: the clause is satisfied. Of several that
- * cost nothing the last: sources of a read stand in observed order. */
+/* The clause's cheapest open literal to make true; 0: the clause is satisfied. Of several without
+ * cost it is the last, as the sources of a read are in observed order. */
 static ft_code best_literal(const ft_cdcl *s, uint32_t clause)
 {
     const uint32_t *words = s->arena.data + clause;
@@ -66,6 +67,7 @@ static ft_code best_literal(const ft_cdcl *s, uint32_t clause)
         least = price;
         activity = mine;
     }
+    assert(best); /* all false: propagation would have found the conflict */
     return best;
 }
 
@@ -77,8 +79,8 @@ static ft_code decide_focused(ft_cdcl *s)
     return s->phase[v] > 0 ? p : FT_NOT(p);
 }
 
-/* Easy searches follow the clauses in need; one that runs into conflict after conflict follows the
- * variables of these. */
+/* An easy search satisfies the pending clauses one by one; after many conflicts it decides the
+ * variables of these conflicts instead. */
 static ft_code decide(ft_cdcl *s)
 {
     if (s->conflicts >= s->search_began + FOCUS_AFTER) {
@@ -102,10 +104,12 @@ static void keep_model(ft_cdcl *s)
         if (s->value[p] == 0) s->model[v] = ft_is_atom(s, v) && agrees(s, p) ? 1 : -1;
     }
     s->model_size = s->n_variables;
+    FT_CHECK(ft_cdcl_model_holds(s));
 }
 
 bool ft_cdcl_true(const ft_cdcl *s, ft_lit literal)
 {
+    FT_REQUIRE(s && literal != 0);
     uint32_t v = FT_VARIABLE(ft_code_of(literal));
     if (v == FT_LIT_TRUE) return literal > 0;
     if (v >= s->model_size) return literal < 0; /* made after the model: free, so false */
@@ -114,13 +118,14 @@ bool ft_cdcl_true(const ft_cdcl *s, ft_lit literal)
 
 uint32_t ft_cdcl_core(const ft_cdcl *s, const ft_lit **core)
 {
+    FT_REQUIRE(s && core);
     *core = s->core.data;
     return (uint32_t)s->core.len;
 }
 
 /* ---- the search ---- */
 
-/* What the last check left on the trail is kept as far as the assumptions are the same. */
+/* Keeps the part of the trail whose assumptions are the same as in the last check. */
 static void set_assumptions(ft_cdcl *s, const ft_lit *assumptions, uint32_t count)
 {
     uint32_t same = 0;
@@ -134,6 +139,7 @@ static void set_assumptions(ft_cdcl *s, const ft_lit *assumptions, uint32_t coun
     s->assumptions.len = 0;
     for (uint32_t i = 0; i < count; i++) {
         ft_code p = ft_code_of(assumptions[i]);
+        FT_REQUIRE(FT_VARIABLE(p) > 0 && FT_VARIABLE(p) < s->n_variables);
         ft_vec_push(&s->assumptions, p);
     }
 }
@@ -141,6 +147,7 @@ static void set_assumptions(ft_cdcl *s, const ft_lit *assumptions, uint32_t coun
 static void learn(ft_cdcl *s)
 {
     uint32_t glue, level = ft_cdcl_analyse(s, &glue), reason = FT_BY_NONE;
+    assert(level < ft_current_level(s));
     ft_cdcl_back(s, level);
     if (s->lesson.len > 1)
         reason = ft_cdcl_attach(s, s->lesson.data, (uint32_t)s->lesson.len, glue);
@@ -149,8 +156,8 @@ static void learn(ft_cdcl *s)
     s->conflicts++;
 }
 
-/* Between restarts: forgets learnt clauses when they are many, and what is satisfied for good when
- * that pays. */
+/* Between restarts: drops learnt clauses when there are many, and clauses that are satisfied at
+ * level 0 once the propagation work since the last cleaning exceeds its cost. */
 static void tidy(ft_cdcl *s)
 {
     bool reduce = s->learnt.len > s->next_reduction;
@@ -186,6 +193,7 @@ static bool descend(ft_cdcl *s, ft_answer *answer)
         *answer = FT_ANSWER_SAT;
         if (!p) return false;
     }
+    assert(s->value[p] >= 0); /* propagation found no conflict with it */
     ft_cdcl_open_level(s);
     if (s->value[p] == 0) ft_cdcl_assign(s, p, FT_BY_NONE);
     return true;
@@ -216,10 +224,17 @@ static ft_answer search(ft_cdcl *s, double deadline)
 
 ft_answer ft_cdcl_check(ft_cdcl *s, const ft_lit *assumptions, uint32_t count, uint32_t timeout_ms)
 {
+    FT_REQUIRE(s && (assumptions || count == 0));
+    FT_CHECK(ft_cdcl_is_sound(s));
     s->core.len = 0;
     if (s->impossible) return FT_ANSWER_UNSAT;
     set_assumptions(s, assumptions, count);
     ft_answer answer = search(s, timeout_ms ? ft_now_ms() + timeout_ms : 0);
-    if (answer == FT_ANSWER_SAT) keep_model(s);
+    if (answer == FT_ANSWER_SAT) {
+        assert(s->propagated == s->trail.len && s->ordered == s->trail.len);
+        assert(s->head == s->pending.len && ft_current_level(s) >= count);
+        keep_model(s);
+    }
+    FT_CHECK(ft_cdcl_is_sound(s));
     return answer;
 }
