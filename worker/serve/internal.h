@@ -1,13 +1,16 @@
-/* Internals of serve.h: serve.c (the loop), answer.c (what goes out), upload.c (TRACE,
+/* Internals of serve.h: serve.c (the loop), answer.c (messages to the server), upload.c (TRACE,
  * INGEST) and job.c (PLAN, SOLVE, RECALL, SUMMARIZE).
  *
- * Two kinds of failure run through here: a status with `err` ends the service, and a request's
- * `problem` is answered with FAILED once its function has returned FT_OK. */
+ * There are two kinds of failure: a status with `err` ends the service, and a request's `problem`
+ * is answered with FAILED once its function has returned FT_OK.
+ *
+ * Every request except RECALL is answered by exactly one message that ends it (ft_wire_ends). */
 #ifndef FT_SERVE_INTERNAL_H
 #define FT_SERVE_INTERNAL_H
 
 #include <jansson.h>
 
+#include "base/contract.h"
 #include "base/digest.h"
 #include "base/strbuf.h"
 #include "engine/engine.h"
@@ -16,9 +19,9 @@
 
 typedef struct ft_service {
     int in, out;
-    ft_pulse *pulse; /* writes PROGRESS beside the answers: its lock is held over each frame */
+    ft_pulse *pulse; /* writes PROGRESS between the answers: its lock is held over each frame */
     ft_wire_decoder decoder;
-    ft_trace *trace; /* the last one loaded, NULL: none */
+    ft_trace *trace; /* the last one that was loaded, NULL: none */
     char trace_hash[FT_DIGEST_HEX + 1];
     ft_engine *engine; /* of `trace`, NULL: none */
     char *engine_key;  /* its job */
@@ -29,10 +32,11 @@ typedef struct ft_exchange {
     ft_service *service;
     ft_wire_type type;
     const json_t *body;
-    ft_error problem; /* why there is no answer, as far as it is the request's fault */
+    ft_error problem; /* the request cannot be answered: why */
+    bool ended;       /* its ending message is sent */
 } ft_exchange;
 
-/* Each reads what belongs to its request and answers it, or fills the problem. */
+/* Each function reads the rest of its request and answers it, or fills the problem. */
 ft_status ft_serve_load(ft_exchange *exchange, ft_error *err);
 ft_status ft_serve_ingest(ft_exchange *exchange, ft_error *err);
 ft_status ft_serve_plan(ft_exchange *exchange, ft_error *err);
@@ -46,13 +50,15 @@ ft_status ft_exchange_text(const ft_exchange *exchange, const char *member, cons
 /* The error of a member that is missing or of the wrong type: FT_INPUT. */
 ft_status ft_exchange_broken(const ft_exchange *exchange, const char *member, ft_error *err);
 
+/* Whether an engine has its key and its trace, and a trace its hash. */
+bool ft_service_is_sound(const ft_service *s);
 void ft_service_forget_engine(ft_service *s);
 void ft_service_forget_trace(ft_service *s); /* and the engine */
 
-/* Takes `answer`, adds the request's token and sends it. An answer too large for a frame is a
- * problem; the server has seen nothing of it then. */
+/* Takes `answer`, adds the request's token and sends it; an ending message at most once. An answer
+ * that is too large for a frame becomes the problem, and nothing of it is sent. */
 ft_status ft_answer_with(ft_exchange *exchange, ft_wire_type type, json_t *answer, ft_error *err);
-ft_status ft_answer_problem(ft_exchange *exchange, ft_error *err); /* FAILED */
+ft_status ft_answer_problem(ft_exchange *exchange, ft_error *err); /* FAILED; there is a problem */
 
 /* A stream of DATA frames, all full but the last. */
 typedef struct ft_outlet {
@@ -62,8 +68,9 @@ typedef struct ft_outlet {
     ft_error *err;     /* filled when the stream fails */
 } ft_outlet;
 
-/* context: an ft_outlet. An ft_sink (trace/reader.h); err: only that the stream has failed. */
+/* An ft_sink (trace/reader.h) whose context is an ft_outlet. err: only that the stream failed; the
+ * reason is in the outlet's err. */
 ft_status ft_outlet_send(void *context, const void *data, size_t length, ft_error *err);
-ft_status ft_outlet_flush(ft_outlet *out); /* what is pending, if anything */
+ft_status ft_outlet_flush(ft_outlet *out); /* sends the pending bytes, if there are any */
 
 #endif

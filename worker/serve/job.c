@@ -14,8 +14,8 @@ static bool has_trace(ft_exchange *exchange, const char *hash)
     return false;
 }
 
-/* The engine for the request's trace and job; the last one if it is the same. None: see the
- * problem. */
+/* Makes the engine for the request's trace and job the service's, unless it is already. On a
+ * problem there is none. */
 static ft_status find_engine(ft_exchange *exchange, ft_error *err)
 {
     const char *hash;
@@ -31,6 +31,7 @@ static ft_status find_engine(ft_exchange *exchange, ft_error *err)
         return FT_OK;
     }
     ft_service_forget_engine(s);
+    assert(s->trace && key);
     if (ft_engine_new(s->trace, s->trace_hash, spec, &s->engine, &exchange->problem) == FT_OK)
         s->engine_key = key;
     else
@@ -50,7 +51,7 @@ static int put_plan(const char *text, size_t length, void *data)
     return ft_outlet_send(out, text, length, NULL) == FT_OK ? 0 : -1;
 }
 
-/* *bytes beyond FT_WIRE_MAX_PLAN: it was not sent to its end. */
+/* *bytes beyond FT_WIRE_MAX_PLAN: the plan was not sent to its end. */
 static ft_status send_plan(ft_service *s, const json_t *plan, uint64_t *bytes, ft_error *err)
 {
     ft_outlet out = {.service = s, .err = err};
@@ -70,6 +71,7 @@ ft_status ft_serve_plan(ft_exchange *exchange, ft_error *err)
     ft_service *s = exchange->service;
     ft_status status = find_engine(exchange, err);
     if (status || exchange->problem.code != FT_OK) return status;
+    assert(s->engine);
     if (ft_engine_plan(s->engine, &plan, &exchange->problem) != FT_OK) {
         ft_service_forget_engine(s);
         return FT_OK;
@@ -84,8 +86,8 @@ ft_status ft_serve_plan(ft_exchange *exchange, ft_error *err)
                               json_pack("{s:I}", "bytes", (json_int_t)bytes), err);
     ft_service_forget_engine(s);
     ft_error_set(&exchange->problem, FT_LIMIT,
-                 "the plan is too large: %zu subproblems, and no more than %u MiB of them may be "
-                 "in one job; check one thing at a time, by location, or a shorter trace",
+                 "the plan is too large: the job has %zu subproblems, which take more than %u MiB; "
+                 "select fewer checks, choose by location, or use a shorter trace",
                  subproblems, FT_WIRE_MAX_PLAN >> 20);
     return FT_OK;
 }
@@ -99,6 +101,7 @@ static ft_status solve_task(ft_exchange *exchange, const json_t *task, ft_error 
     const char *key = json_string_value(json_object_get(task, "key"));
     json_int_t subproblem = json_integer_value(number);
     json_t *record;
+    FT_REQUIRE(s->engine);
     if (!id) return ft_exchange_broken(exchange, "tasks.task", err);
     if (!json_is_integer(number) || subproblem < 0 || subproblem > (json_int_t)UINT32_MAX)
         return ft_exchange_broken(exchange, "tasks.subproblem", err);
@@ -117,23 +120,25 @@ static bool is_readable(int fd)
     return poll(&ready, 1, 0) > 0;
 }
 
-/* A frame that is there already, without waiting for one. */
+/* Takes a frame that has arrived already, without waiting for one. */
 static ft_status take_frame(ft_service *s, ft_wire_frame *frame, bool *have, ft_error *err)
 {
     bool eof = false;
     ft_status status = ft_wire_decoder_next(&s->decoder, frame, have, err);
     if (status || *have || !is_readable(s->in)) return status;
     status = ft_wire_read(s->in, &s->decoder, frame, &eof, err);
-    if (status == FT_OK && eof) status = ft_error_set(err, FT_IO, "the server is gone");
+    if (status == FT_OK && eof)
+        status = ft_error_set(err, FT_IO, "the server closed the connection");
     *have = status == FT_OK;
     return status;
 }
 
-/* Lowers *keep by what the server took back since it was asked last. */
+/* Lowers *keep to what the RECALLs leave that have arrived since the last call. */
 static ft_status hear_recalls(ft_exchange *exchange, size_t *keep, ft_error *err)
 {
     ft_wire_frame frame;
     json_t *recall;
+    FT_REQUIRE(!exchange->ended);
     for (;;) {
         bool have = false;
         ft_status status = take_frame(exchange->service, &frame, &have, err);
@@ -175,7 +180,7 @@ ft_status ft_serve_solve(ft_exchange *exchange, ft_error *err)
     return ft_answer_with(exchange, FT_WIRE_SOLVED, json_object(), err);
 }
 
-/* One that crossed with the end of its request. */
+/* A RECALL that arrives here crossed with the end of its request: ignored. */
 ft_status ft_serve_recall(ft_exchange *exchange, ft_error *err)
 {
     (void)exchange;

@@ -1,4 +1,4 @@
-/* foretell-worker: confines itself, then serves its standard input. */
+/* foretell-worker: confines itself, then answers the requests on its standard input. */
 #include <errno.h>
 #include <getopt.h>
 #include <jansson.h>
@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "base/memory.h"
 #include "serve/sandbox.h"
 #include "serve/serve.h"
@@ -29,7 +30,7 @@
 
 enum { EXIT_PROTOCOL = 2, DEFAULT_MEMORY_MB = 8192 };
 
-/* How much confinement there must be. */
+/* The confinement that is required. */
 typedef enum sandbox { SANDBOX_TRY, SANDBOX_REQUIRE, SANDBOX_OFF } sandbox;
 static const char *const SANDBOXES[] = {"try", "require", "off"};
 
@@ -37,10 +38,10 @@ static const char HELP[] =
     "usage: foretell-worker [--memory-mb N] [--sandbox MODE]\n"
     "\n"
     "The analysis engine of Foretell as a process: reads requests from standard input and\n"
-    "answers on standard output. foretelld starts it; there is no reason to do so by hand.\n"
+    "answers on standard output. foretelld starts it; users need not start it.\n"
     "\n"
     "  --memory-mb N   address space limit in MiB (default 8192)\n"
-    "  --sandbox MODE  try (default: where the kernel has it), require or off\n"
+    "  --sandbox MODE  try (default: where the kernel supports it), require or off\n"
     "  --help          this text\n"
     "  --version       the version\n"
     "\n"
@@ -82,10 +83,10 @@ static bool limit(const char *what, int resource, rlim_t value)
 static bool confine(rlim_t memory, sandbox mode)
 {
     ft_error err = FT_ERROR_INIT;
-    /* A log file as standard error must not end the process when the size limit is met. */
+    /* Where standard error is a file, the size limit must not end the process. */
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
-    /* What a terminal sends is for the server, which ends its workers. */
+    /* A terminal's signals are for the server, which ends its workers. */
     signal(SIGINT, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) {
@@ -93,7 +94,7 @@ static bool confine(rlim_t memory, sandbox mode)
         return false;
     }
     bool wanted = mode != SANDBOX_OFF && !SANITIZED;
-    /* A kernel without Landlock is common, and no descriptor is left for a file anyway. */
+    /* A kernel without Landlock is common, and the limit leaves no descriptor for a file. */
     if (wanted && ft_sandbox_files(&err) != FT_OK) err = FT_ERROR_INIT;
     bool limited = limit("core dumps", RLIMIT_CORE, 0) && limit("file sizes", RLIMIT_FSIZE, 0) &&
                    (SANITIZED || (limit("memory", RLIMIT_AS, memory) &&
@@ -110,7 +111,7 @@ int main(int argc, char **argv)
                                             {"help", no_argument, NULL, 'h'},
                                             {"version", no_argument, NULL, 'v'},
                                             {NULL, 0, NULL, 0}};
-    json_set_alloc_funcs(ft_alloc, free); /* jansson's callers do not look for failures */
+    json_set_alloc_funcs(ft_alloc, free); /* jansson's callers do not check for failures */
     sandbox mode = SANDBOX_TRY;
     rlim_t memory = (rlim_t)DEFAULT_MEMORY_MB << 20;
     ft_error err = FT_ERROR_INIT;
@@ -119,8 +120,10 @@ int main(int argc, char **argv)
         if (option == 'v') return puts("foretell-worker " FT_VERSION) == EOF;
         if (option == 'm' && parse_memory(optarg, &memory)) continue;
         if (option == 's' && parse_sandbox(optarg, &mode)) continue;
-        if (option == 's') fputs("foretell-worker: --sandbox is try, require or off\n", stderr);
-        if (option == 'm') fputs("foretell-worker: --memory-mb needs 64 .. 16777216\n", stderr);
+        if (option == 's')
+            fputs("foretell-worker: --sandbox must be try, require or off\n", stderr);
+        if (option == 'm')
+            fputs("foretell-worker: --memory-mb must be from 64 to 16777216\n", stderr);
         return EXIT_PROTOCOL;
     }
     if (optind < argc) {
@@ -128,6 +131,7 @@ int main(int argc, char **argv)
         return EXIT_PROTOCOL;
     }
     if (!confine(memory, mode)) return EXIT_PROTOCOL;
+    assert(mode != SANDBOX_REQUIRE || SANITIZED || ft_sandbox_filters_calls());
     /* Other kinds are tested where they are first opened: most jobs never need them. */
     if (ft_session_self_test(FT_SESSION_ORDER, &err) == FT_OK &&
         ft_worker_serve(STDIN_FILENO, STDOUT_FILENO, &err) == FT_OK)

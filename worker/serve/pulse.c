@@ -4,8 +4,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
+#include "base/contract.h"
 #include "base/memory.h"
 #include "wire/wire.h"
 
@@ -26,8 +28,8 @@ static int64_t ms_between(const struct timespec *from, const struct timespec *to
     return (int64_t)(to->tv_sec - from->tv_sec) * 1000 + (to->tv_nsec - from->tv_nsec) / 1000000;
 }
 
-/* Processor time tells work from waiting. Nothing is allocated: a thread of its own would get a
- * memory arena of its own. The text has no characters that JSON escapes. */
+/* Processor time distinguishes work from waiting. Nothing is allocated, as malloc would give this
+ * thread an arena of its own. The text has no characters that JSON escapes. */
 static void beat(const ft_pulse *pulse)
 {
     char text[2 * TEXT];
@@ -37,8 +39,9 @@ static void beat(const ft_pulse *pulse)
     int length =
         snprintf(text, sizeof text, "{\"text\":\"%s for %lld s, %lld s of CPU\"}", pulse->text,
                  (long long)ms_between(&pulse->since, &now) / 1000, (long long)cpu.tv_sec);
+    assert(length > 0 && (size_t)length < sizeof text);
     ft_error err = FT_ERROR_INIT;
-    /* A server that is gone shows where the requests are read. */
+    /* The loop that reads requests reports a closed connection. */
     if (ft_wire_write(pulse->out, FT_WIRE_PROGRESS, text, (size_t)length, &err) != FT_OK) return;
 }
 
@@ -118,6 +121,7 @@ void ft_pulse_unlock(ft_pulse *pulse)
 static void set_text(ft_pulse *pulse, const char *format, va_list args)
 {
     vsnprintf(pulse->text, sizeof pulse->text, format, args);
+    assert(!strpbrk(pulse->text, "\"\\\n")); /* it becomes a JSON string as it is */
     clock_gettime(CLOCK_MONOTONIC, &pulse->since);
 }
 
@@ -137,6 +141,7 @@ void ft_pulse_begin(ft_pulse *pulse, const char *what)
     if (!pulse) return;
     ft_pulse_say(pulse, "%s", what);
     pthread_mutex_lock(&pulse->mutex);
+    assert(!pulse->busy && !pulse->ended); /* one request at a time */
     pulse->busy = true;
     pthread_cond_signal(&pulse->changed);
     pthread_mutex_unlock(&pulse->mutex);

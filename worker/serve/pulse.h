@@ -1,8 +1,8 @@
-/* Signs of life: a thread that writes PROGRESS once a second while a request is under way, so that
- * the server can tell a worker that is slow from one that is stuck or stopped.
+/* Heartbeats: a thread writes PROGRESS once a second during a request, so that the server can
+ * distinguish a slow worker from a stuck or stopped one.
  *
- * Frames of thread and answers must not mix: whoever writes to the same descriptor holds the lock.
- * A pulse of NULL is allowed everywhere and does nothing. */
+ * The lock keeps frames whole: each writer to the descriptor holds it for the length of a frame.
+ * Every function accepts a pulse of NULL and then does nothing. */
 #ifndef FT_SERVE_PULSE_H
 #define FT_SERVE_PULSE_H
 
@@ -10,18 +10,19 @@
 
 typedef struct ft_pulse ft_pulse;
 
-/* NULL: no thread can be had. */
+/* NULL: the system refuses a thread. */
 ft_pulse *ft_pulse_new(int out);
 void ft_pulse_free(ft_pulse *pulse); /* ends the thread */
 
-/* ends: an ending frame comes; no sign of life follows it. */
+/* ends: the next frame ends the request; no heartbeat follows it. */
 void ft_pulse_lock(ft_pulse *pulse, bool ends);
 void ft_pulse_unlock(ft_pulse *pulse);
 
-/* From now on until the end a request is under way; what: its kind. */
+/* A request begins, of that kind; it lasts until ft_pulse_end. Requests do not overlap. */
 void ft_pulse_begin(ft_pulse *pulse, const char *what);
 void ft_pulse_end(ft_pulse *pulse);
-/* What of it is at hand, for people. */
+/* The part of the request that is being worked on, for people: no quotes, backslashes or line
+ * ends. */
 void ft_pulse_say(ft_pulse *pulse, const char *format, ...) FT_PRINTF(2, 3);
 
 #endif

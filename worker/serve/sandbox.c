@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/contract.h"
+
 /* ---- System calls ---------------------------------------------------------------------------- */
 
 static const char *const ALLOWED[] = {
@@ -36,7 +38,7 @@ _Static_assert(sizeof ALLOWED / sizeof *ALLOWED + sizeof LIMITED / sizeof *LIMIT
                    FT_SANDBOX_MOST,
                "the list is no longer than OpenSSH's");
 
-/* glibc makes do without: clone3 it replaces by clone, whose flags a filter can see. */
+/* glibc can do without these: it replaces clone3 by clone, whose flags a filter can see. */
 static const struct {
     const char *name;
     int answer;
@@ -45,7 +47,7 @@ static const struct {
                 {"prctl", EPERM},   {"prlimit64", EPERM},         {"sysinfo", EPERM},
                 {"uname", EPERM},   {"sched_setscheduler", EPERM}};
 
-/* A name that this machine does not have needs no rule. */
+/* A call that this machine does not have needs no rule. */
 static int add_named(scmp_filter_ctx filter, uint32_t action, const char *name)
 {
     int call = seccomp_syscall_resolve_name(name);
@@ -55,6 +57,7 @@ static int add_named(scmp_filter_ctx filter, uint32_t action, const char *name)
 static int add_limited(scmp_filter_ctx filter)
 {
     int code = 0;
+    FT_REQUIRE(filter);
     for (size_t i = 0; i < 2 && code == 0; i++)
         code = seccomp_rule_add(filter, SCMP_ACT_ALLOW, seccomp_syscall_resolve_name(LIMITED[i]), 1,
                                 SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
@@ -76,13 +79,23 @@ static int fill(scmp_filter_ctx filter)
     return code;
 }
 
+static bool calls_are_filtered;
+
+bool ft_sandbox_filters_calls(void)
+{
+    return calls_are_filtered;
+}
+
 ft_status ft_sandbox_calls(ft_error *err)
 {
+    FT_REQUIRE(!calls_are_filtered);
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
     int code = filter ? fill(filter) : -ENOMEM;
     if (filter) seccomp_release(filter);
+    calls_are_filtered = code == 0;
     if (code == 0) return FT_OK;
-    return ft_error_set(err, FT_UNSUPPORTED, "no filter of system calls: %s", strerror(-code));
+    return ft_error_set(err, FT_UNSUPPORTED, "the kernel refuses a filter of system calls: %s",
+                        strerror(-code));
 }
 
 /* ---- Files ----------------------------------------------------------------------------------- */
@@ -99,10 +112,11 @@ ft_status ft_sandbox_files(ft_error *err)
 {
     struct landlock_ruleset_attr rules = {.handled_access_fs = EVERYTHING};
     int fd = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof rules.handled_access_fs, 0);
-    if (fd < 0) return ft_error_set(err, FT_UNSUPPORTED, "no Landlock: %s", strerror(errno));
+    if (fd < 0)
+        return ft_error_set(err, FT_UNSUPPORTED, "Landlock is not available: %s", strerror(errno));
     int code = (int)syscall(SYS_landlock_restrict_self, fd, 0);
     int reason = errno;
     close(fd);
     if (code == 0) return FT_OK;
-    return ft_error_set(err, FT_UNSUPPORTED, "no Landlock: %s", strerror(reason));
+    return ft_error_set(err, FT_UNSUPPORTED, "Landlock is not available: %s", strerror(reason));
 }

@@ -14,10 +14,17 @@ ft_status ft_exchange_broken(const ft_exchange *exchange, const char *member, ft
 ft_status ft_exchange_text(const ft_exchange *exchange, const char *member, const char **text,
                            ft_error *err)
 {
+    FT_REQUIRE(member && text);
     const char *found = json_string_value(json_object_get(exchange->body, member));
     if (!found) return ft_exchange_broken(exchange, member, err);
     *text = found;
     return FT_OK;
+}
+
+bool ft_service_is_sound(const ft_service *s)
+{
+    if (s->engine && (!s->trace || !s->engine_key)) return false;
+    return (s->trace != NULL) == (s->trace_hash[0] != 0);
 }
 
 void ft_service_forget_engine(ft_service *s)
@@ -52,16 +59,20 @@ static ft_status serve_frame(ft_service *s, const ft_wire_frame *frame, ft_error
     json_t *body;
     while (row < COUNT && REQUESTS[row].type != frame->type) row++;
     if (row == COUNT)
-        return ft_error_set(err, FT_INPUT, "`%s' is no request", ft_wire_name(frame->type));
+        return ft_error_set(err, FT_INPUT, "the message `%s' is not a request",
+                            ft_wire_name(frame->type));
     ft_status status = ft_wire_json(frame, &body, err);
     if (status) return status;
     ft_exchange exchange = {
         .service = s, .type = frame->type, .body = body, .problem = FT_ERROR_INIT};
+    assert(ft_service_is_sound(s));
     ft_pulse_begin(s->pulse, ft_wire_name(frame->type));
     status = REQUESTS[row].serve(&exchange, err);
     ft_pulse_end(s->pulse);
     if (status == FT_OK && exchange.problem.code != FT_OK)
         status = ft_answer_problem(&exchange, err);
+    assert(status || exchange.ended != (frame->type == FT_WIRE_RECALL));
+    assert(ft_service_is_sound(s));
     json_decref(body);
     return status;
 }
@@ -77,6 +88,7 @@ static ft_status say_hello(ft_service *s, ft_error *err)
 
 ft_status ft_worker_serve(int in, int out, ft_error *err)
 {
+    FT_REQUIRE(in >= 0 && out >= 0);
     ft_service s = {.in = in, .out = out, .pulse = ft_pulse_new(out)};
     bool eof = false;
     ft_status status = say_hello(&s, err);

@@ -19,8 +19,8 @@ static ft_status next_data(ft_service *s, ft_wire_frame *frame, ft_error *err)
 
 /* ---- stored traces ---- */
 
-/* Reads DATA frames up to DATA_END into the reader. After a problem the rest is read over, so that
- * the next request is found where it begins. */
+/* Reads DATA frames up to DATA_END into the reader. After a problem the rest is skipped, so that
+ * the next request is found at its beginning. */
 static ft_status receive_data(ft_exchange *exchange, ft_reader *reader, uint64_t *bytes,
                               ft_error *err)
 {
@@ -35,7 +35,7 @@ static ft_status receive_data(ft_exchange *exchange, ft_reader *reader, uint64_t
     }
 }
 
-/* *trace is NULL if the problem says why. */
+/* *trace is NULL where there is a problem. */
 static ft_status receive_trace(ft_exchange *exchange, uint64_t *bytes, ft_trace **trace,
                                ft_error *err)
 {
@@ -47,6 +47,7 @@ static ft_status receive_trace(ft_exchange *exchange, uint64_t *bytes, ft_trace 
         ft_reader_finish(reader, trace, &exchange->problem) != FT_OK)
         *trace = NULL;
     ft_reader_free(reader);
+    assert(status || (*trace != NULL) == (exchange->problem.code == FT_OK));
     return status;
 }
 
@@ -70,6 +71,7 @@ ft_status ft_serve_load(ft_exchange *exchange, ft_error *err)
                      (int64_t)json_integer_value(announced));
         return FT_OK;
     }
+    assert(s->trace && !s->engine);
     memcpy(s->trace_hash, hash, sizeof s->trace_hash);
     return ft_answer_with(exchange, FT_WIRE_LOADED, json_pack("{s:s}", "trace", hash), err);
 }
@@ -92,8 +94,8 @@ static void begin_ingest(ingest *in, uint32_t block)
     ft_strbuf_clear(&in->out.pending);
 }
 
-/* One DATA frame. After a problem the rest is read over, so that the next request is found where it
- * begins. */
+/* Feeds one DATA frame. After a problem the rest is skipped, so that the next request is found at
+ * its beginning. */
 static void take_data(ingest *in, const ft_wire_frame *frame, ft_error *problem)
 {
     in->bytes += frame->length;
@@ -103,12 +105,13 @@ static void take_data(ingest *in, const ft_wire_frame *frame, ft_error *problem)
     (void)status; /* kept in problem */
 }
 
-/* Asks for the upload from its beginning; what is on its way is passed over. */
+/* Asks for the upload from its beginning, and skips the frames that are on their way. */
 static ft_status ask_again(ft_exchange *exchange, ingest *in, ft_error *err)
 {
     ft_wire_frame frame;
     bool eof;
     ft_service *s = exchange->service;
+    assert(!exchange->ended && ft_intake_again(in->intake));
     json_t *again = json_pack("{s:O?}", "token", json_object_get(exchange->body, "token"));
     ft_pulse_lock(s->pulse, false);
     ft_status status = ft_wire_write_json(s->out, FT_WIRE_AGAIN, again, err);
@@ -152,6 +155,7 @@ static ft_status receive_upload(ft_exchange *exchange, ingest *in, ft_error *err
 static json_t *describe(ingest *in)
 {
     char hash[FT_DIGEST_HEX + 1];
+    assert(in->out.pending.len == 0); /* all of it is sent */
     ft_digest_hex(&in->digest, hash);
     ft_intake_trace known = ft_intake_result(in->intake);
     json_t *meta = known.whole ? ft_engine_trace_meta(known.trace, hash)
