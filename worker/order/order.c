@@ -18,6 +18,7 @@ bool ft_order_opens(const ft_trace *trace, uint32_t e)
 
 const ft_section *ft_section_otherwise(const ft_section *all, const ft_section *section)
 {
+    FT_REQUIRE(all && section);
     return section->otherwise == FT_NO_SECTION ? NULL : &all[section->otherwise];
 }
 
@@ -32,7 +33,7 @@ static void group_by_thread(ft_order *order)
 {
     const ft_trace *trace = order->trace;
     uint32_t n = trace->n_events;
-    /* Here and in the walks below: locals, as every store might change a field of the order. */
+    /* Locals, here and in the walks below: to the compiler, every store may change the order. */
     const uint16_t *thread = trace->thread;
     uint32_t *start = ft_calloc((size_t)order->n_threads + 1, sizeof *start);
     uint32_t *events = ft_alloc((size_t)n * sizeof *events);
@@ -48,6 +49,7 @@ static void group_by_thread(ft_order *order)
         events[start[thread[e]] + position[e]] = e;
     }
     free(count);
+    assert(start[order->n_threads] == n);
     order->thread_start = start;
     order->thread_events = events;
     order->position = position;
@@ -85,6 +87,7 @@ static void find_edges(ft_order *order)
 
 uint32_t ft_order_previous(const ft_order *order, uint32_t e)
 {
+    FT_REQUIRE(e < order->trace->n_events);
     uint32_t at = order->position[e];
     if (at == 0) return FT_NO_EVENT;
     return order->thread_events[order->thread_start[order->trace->thread[e]] + at - 1];
@@ -92,6 +95,7 @@ uint32_t ft_order_previous(const ft_order *order, uint32_t e)
 
 uint32_t ft_order_next(const ft_order *order, uint32_t e)
 {
+    FT_REQUIRE(e < order->trace->n_events);
     uint32_t t = order->trace->thread[e];
     uint32_t at = order->thread_start[t] + order->position[e] + 1;
     return at < order->thread_start[t + 1] ? order->thread_events[at] : FT_NO_EVENT;
@@ -99,6 +103,7 @@ uint32_t ft_order_next(const ft_order *order, uint32_t e)
 
 uint32_t ft_order_last(const ft_order *order, uint32_t thread)
 {
+    FT_REQUIRE(thread < order->n_threads);
     uint32_t end = order->thread_start[thread + 1];
     return end > order->thread_start[thread] ? order->thread_events[end - 1] : FT_NO_EVENT;
 }
@@ -148,6 +153,7 @@ static void segment_start(clock_pass *pass, uint32_t e, const uint32_t *sources,
     else
         memcpy(clock, clock_of(order, pass->current[thread]), order->n_threads * sizeof *clock);
     for (uint32_t i = 0; i < n_sources; i++) {
+        assert(sources[i] != e);
         if (sources[i] > e) continue; /* the observed order is broken here: no clock to take */
         const uint32_t *from = clock_of(order, order->segment[sources[i]]);
         for (uint32_t t = 0; t < order->n_threads; t++)
@@ -155,6 +161,7 @@ static void segment_start(clock_pass *pass, uint32_t e, const uint32_t *sources,
         uint32_t *own = &clock[order->trace->thread[sources[i]]];
         if (order->position[sources[i]] + 1 > *own) *own = order->position[sources[i]] + 1;
     }
+    assert(clock[thread] <= order->position[e]); /* else the event is ordered before itself */
     order->segment_thread[segment] = (uint16_t)thread;
     pass->current[thread] = segment;
     pass->closed[thread] = false;
@@ -186,6 +193,7 @@ static void compute_clocks(ft_order *order)
 
 bool ft_order_before(const ft_order *order, uint32_t a, uint32_t b)
 {
+    FT_REQUIRE(a < order->trace->n_events && b < order->trace->n_events);
     uint32_t ta = order->trace->thread[a];
     if (ta == order->trace->thread[b]) return order->position[a] < order->position[b];
     return clock_of(order, order->segment[b])[ta] > order->position[a];
@@ -193,6 +201,7 @@ bool ft_order_before(const ft_order *order, uint32_t a, uint32_t b)
 
 bool ft_order_before_next(const ft_order *order, uint32_t a, uint32_t b)
 {
+    FT_REQUIRE(a < order->trace->n_events && b < order->trace->n_events);
     uint32_t done = ft_order_previous(order, b);
     if (done == FT_NO_EVENT) done = order->fork_of[order->trace->thread[b]];
     return done != FT_NO_EVENT && (a == done || ft_order_before(order, a, done));
@@ -200,6 +209,7 @@ bool ft_order_before_next(const ft_order *order, uint32_t a, uint32_t b)
 
 bool ft_order_certain(const ft_trace *trace, uint32_t a, uint32_t e)
 {
+    FT_REQUIRE(a < trace->n_events && e < trace->n_events);
     uint32_t path = ft_trace_path(trace, a);
     if (path == 0) return true;
     if (trace->thread[a] != trace->thread[e]) return false;
@@ -210,11 +220,13 @@ bool ft_order_certain(const ft_trace *trace, uint32_t a, uint32_t e)
 
 bool ft_order_segments_before(const ft_order *order, uint32_t a, uint32_t b)
 {
+    FT_REQUIRE(a < order->n_segments && b < order->n_segments);
     uint32_t thread = order->segment_thread[a];
     if (thread == order->segment_thread[b]) return a < b;
     const uint32_t *events = order->thread_events + order->thread_start[thread];
     uint32_t known = clock_of(order, b)[thread];
-    /* The clock ends at a segment's end, so one event of the segment tells for all. */
+    assert(known <= order->thread_start[thread + 1] - order->thread_start[thread]);
+    /* A clock ends at the end of a segment: it counts all events of a segment or none. */
     return known > 0 && order->segment[events[known - 1]] >= a;
 }
 
@@ -254,7 +266,7 @@ static uint32_t lockset_word(const ft_section *section)
     return section->lock << 1 | section->shared;
 }
 
-/* Almost all locks are held alone: they are spared the interning. */
+/* Most locks are held alone: their locksets are kept by lock and not interned again. */
 static uint32_t lockset_of(lock_pass *pass, const uint32_t *sections, uint32_t count)
 {
     const ft_section *all = pass->order->sections.data;
@@ -281,6 +293,7 @@ static uint32_t hold_change(lock_pass *pass, uint32_t from, uint32_t add, uint32
         if (s != drop) ft_vec_push(&order->hold_sections, s);
     }
     if (add != FT_NO_SECTION) {
+        assert(add < order->sections.len);
         ft_vec_push(&order->hold_sections, add);
         uint32_t *open = order->hold_sections.data, lock = order->sections.data[add].lock;
         size_t at = order->hold_sections.len - 1;
@@ -289,7 +302,9 @@ static uint32_t hold_change(lock_pass *pass, uint32_t from, uint32_t add, uint32
         open[at] = add;
     }
     hold.count = (uint32_t)order->hold_sections.len - hold.first;
+    assert(hold.count + (drop != FT_NO_SECTION) == base.count + (add != FT_NO_SECTION));
     hold.lockset = lockset_of(pass, order->hold_sections.data + hold.first, hold.count);
+    assert((hold.lockset == 0) == (hold.count == 0));
     ft_vec_push(&order->holds, hold);
     return (uint32_t)order->holds.len - 1;
 }
@@ -346,6 +361,8 @@ static void lock_event(lock_pass *pass, uint32_t e)
     uint32_t s = open_section(order, pass->current[thread], lock);
     order->hold[e] = pass->current[thread];
     if (s == FT_NO_SECTION) return; /* builder marks these; a hostile stored trace might not */
+    assert(order->sections.data[s].thread == thread);
+    assert(order->sections.data[s].release == FT_NO_EVENT && order->sections.data[s].acquire < e);
     order->sections.data[s].release = e;
     order->sections.data[s].waits |= waits;
     order->section_of[e] = s;
@@ -362,6 +379,7 @@ static void index_sections(ft_order *order)
     for (uint32_t l = 0; l < n_locks; l++) first[l + 2] += first[l + 1];
     for (size_t s = 0; s < order->sections.len; s++)
         order->lock_sections[first[order->sections.data[s].lock + 1]++] = (uint32_t)s;
+    assert(first[0] == 0 && first[n_locks] == order->sections.len);
 }
 
 static void compute_locks(ft_order *order)
@@ -392,6 +410,8 @@ static void compute_locks(ft_order *order)
 
 uint32_t ft_order_common_lock(const ft_order *order, uint32_t lockset_a, uint32_t lockset_b)
 {
+    FT_REQUIRE(lockset_a + 1 < order->lockset_offset.len);
+    FT_REQUIRE(lockset_b + 1 < order->lockset_offset.len);
     const uint32_t *offset = order->lockset_offset.data, *locks = order->locksets.data;
     uint32_t i = offset[lockset_a], j = offset[lockset_b];
     while (i < offset[lockset_a + 1] && j < offset[lockset_b + 1]) {
@@ -405,16 +425,20 @@ uint32_t ft_order_common_lock(const ft_order *order, uint32_t lockset_a, uint32_
 
 uint32_t ft_order_section_at(const ft_order *order, uint32_t e, uint32_t lock)
 {
+    FT_REQUIRE(e < order->trace->n_events && lock < order->trace->locks.len);
     return open_section(order, order->hold[e], lock);
 }
 
 uint32_t ft_order_lockset(const ft_order *order, uint32_t e)
 {
+    FT_REQUIRE(e < order->trace->n_events);
     return order->holds.data[order->hold[e]].lockset;
 }
 
 ft_order *ft_order_new(const ft_trace *trace)
 {
+    FT_REQUIRE(trace);
+    FT_CHECK(ft_trace_is_sound(trace));
     ft_order *order = ft_calloc(1, sizeof *order);
     order->trace = trace;
     order->n_threads = trace->threads.len;
@@ -424,6 +448,7 @@ ft_order *ft_order_new(const ft_trace *trace)
     ft_order_sync_init(order);
     compute_clocks(order);
     compute_locks(order);
+    FT_CHECK(ft_order_is_sound(order));
     return order;
 }
 

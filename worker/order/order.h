@@ -1,19 +1,20 @@
-/* The order that no schedule can change, and the locks: one streaming pass over the trace. Beside
- * it in this folder is the observed run (run.h): the values that accesses had, and from where.
+/* The order that every schedule keeps, and the locks: one streaming pass over the trace. The
+ * observed run (run.h) is in this folder too: the value of each access, and the write it came from.
  *
  * Hard order: program order, fork before the child, the child before its join, edge-out before
  * edge-in, the arrivals of a barrier's round before its leaves and before the next round's
- * arrivals, once-end before once-pass. It is kept as vector clocks per segment: a stretch of a
- * thread's events without a hard edge into it (but at its start) or out of it (but at its end), so
- * that two segments are ordered as wholes or not at all.
+ * arrivals, once-end before once-pass. Each segment has a vector clock. A segment is a stretch of
+ * one thread's events that hard edges enter only at its start and leave only at its end, so that
+ * the hard order puts two segments in order as a whole or not at all.
  *
  * A section is an effective acquire with its release (trace.h, building), exclusive or shared; an
  * event's hold state is the set of sections open at it.
  *
- * Imports: common/trace. */
+ * Imports: common/base, common/trace. */
 #ifndef FT_ORDER_ORDER_H
 #define FT_ORDER_ORDER_H
 
+#include "base/contract.h"
 #include "trace/trace.h"
 
 #define FT_NO_SECTION UINT32_MAX
@@ -24,8 +25,8 @@ typedef struct ft_section {
     uint16_t thread;
     bool shared;        /* a read-write lock held for reading */
     bool waits;         /* a condition wait (FT_FLAG_CONDITION) begins or ends it */
-    uint32_t otherwise; /* its release is that of a condition wait in an arm: the section that this
-                           one goes on as where the arm is not taken; else FT_NO_SECTION */
+    uint32_t otherwise; /* its release is that of a condition wait in an arm: the section that
+                           continues this one where the arm is not taken; else FT_NO_SECTION */
 } ft_section;
 
 typedef struct ft_hold {
@@ -41,7 +42,7 @@ typedef struct ft_wake {
                         waiter is woken first; FT_NO_EVENT: none did */
 } ft_wake;
 
-/* What the order pass keeps of conditions, barriers and once objects (order/sync.c). */
+/* Conditions, barriers and once objects, as the order pass indexes them (order/sync.c). */
 typedef struct ft_order_sync {
     FT_VEC(ft_wake) wakes;     /* in observed order */
     ft_map wake_of;            /* cond-wake -> index in wakes */
@@ -81,8 +82,14 @@ typedef struct ft_order {
     ft_order_sync sync;
 } ft_order;
 
-ft_order *ft_order_new(const ft_trace *trace);
-void ft_order_free(ft_order *order); /* accepts NULL */
+ft_order *ft_order_new(const ft_trace *trace); /* the trace must outlive it */
+void ft_order_free(ft_order *order);           /* accepts NULL */
+/* Clocks grow along each thread and count only events that ran earlier; every section has its
+ * acquire before its release in one thread; hold states and locksets are those of the open
+ * sections. Linear in the trace times the threads, for FT_CHECK. */
+bool ft_order_is_sound(const ft_order *order);
+
+/* Below, every event is an event of the trace, and every thread, lock and lockset is its own. */
 
 /* The event before e in its thread, or FT_NO_EVENT. */
 uint32_t ft_order_previous(const ft_order *order, uint32_t e);
@@ -93,21 +100,21 @@ uint32_t ft_order_last(const ft_order *order, uint32_t thread); /* FT_NO_EVENT: 
  * edge-out of an edge-in, the arrivals of a barrier's round, the once-end of a once-pass. Returns
  * how many; *sources is valid until the order is freed. */
 uint32_t ft_order_hard_sources(const ft_order *order, uint32_t e, const uint32_t **sources);
-/* What a blocked join or once-pass waits for, the child's last event or the once-end: no source of
- * the hard order, for the run need not have had it before. FT_NO_EVENT: nothing. */
+/* The event that a blocked join or once-pass waits for: the child's last event or the once-end. It
+ * is not a source of the hard order, since the run need not have executed it. FT_NO_EVENT: none. */
 uint32_t ft_order_awaited(const ft_order *order, uint32_t e);
 
 /* No schedule executes e: a lock that its thread holds and may not take again, the leave of a
  * barrier's incomplete round, a once-pass without a once-end, a cond-wake without a cond-wait. */
 bool ft_order_never(const ft_order *order, uint32_t e);
-/* The cond-wake's entry in sync.wakes. */
+/* The entry in sync.wakes of the event, a cond-wake. */
 const ft_wake *ft_order_wake(const ft_order *order, uint32_t wake);
 
 /* Does a come before b in the hard order? False for a == b. */
 bool ft_order_before(const ft_order *order, uint32_t a, uint32_t b);
 bool ft_order_segments_before(const ft_order *order, uint32_t a, uint32_t b);
 
-/* Is `a` executed wherever `b` is next in its thread? What b itself would wait for is not. */
+/* Is `a` executed wherever `b` is next in its thread? The sources of b itself are not. */
 bool ft_order_before_next(const ft_order *order, uint32_t a, uint32_t b);
 /* Is the initialiser of the once object under way in e's thread when e is next there? */
 bool ft_order_initialises(const ft_order *order, uint32_t e, uint32_t once);
@@ -132,7 +139,7 @@ const ft_section *ft_section_otherwise(const ft_section *all, const ft_section *
 /* May sections of one lock overlap? Two shared ones do. */
 bool ft_order_conflict(const ft_section *a, const ft_section *b);
 
-/* For order.c: fills order->sync, and gives up what it holds. */
+/* For order.c: fill order->sync, and release it. */
 void ft_order_sync_init(ft_order *order);
 void ft_order_sync_release(ft_order_sync *sync);
 

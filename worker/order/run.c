@@ -57,8 +57,8 @@ static ft_vid unknown_of_write(uint32_t e)
     return FT_VID_UNKNOWN | e;
 }
 
-/* Initial values and writes share the flag; events stay below 2^30 in any trace that fits memory,
- * so the upper half of the space is free for variables. */
+/* Initial values and writes share the flag. Events stay below 2^30 in any trace that fits memory,
+ * so the upper half of the identities is left to variables. */
 static ft_vid unknown_initial(uint32_t variable)
 {
     return FT_VID_UNKNOWN | 0x40000000u | variable;
@@ -137,6 +137,7 @@ static void run_action(machine *m, uint32_t e, uint32_t at)
         }
         m->shared[target] = (memory){results[i], e};
         uint32_t slot = ft_run_find_access(run->trace, e, target, true);
+        assert(slot < action->n_accesses); /* an action's accesses list its targets */
         run->vid[at + slot] = results[i];
     }
     for (uint32_t i = 0; i < action->n_accesses; i++) note_value(m, run->vid[at + i]);
@@ -201,6 +202,7 @@ static void run_event(machine *m, uint32_t e, uint32_t at)
 
 ft_run *ft_run_new(const ft_trace *trace)
 {
+    FT_REQUIRE(trace);
     ft_run *run = ft_calloc(1, sizeof *run);
     run->trace = trace;
     run->unvalued = FT_NO_EVENT;
@@ -226,6 +228,8 @@ ft_run *ft_run_new(const ft_trace *trace)
     ft_map_release(&m.locals);
     free(run->vid_of_id);
     run->vid_of_id = NULL;
+    assert(run->offset[0] == 0);
+    FT_CHECK(ft_run_is_sound(run, trace));
     return run;
 }
 
@@ -243,21 +247,27 @@ void ft_run_free(ft_run *run)
 
 uint32_t ft_run_source(const ft_run *run, uint32_t e, uint32_t i)
 {
+    FT_REQUIRE(e < run->trace->n_events);
+    assert(run->offset[e] + i < run->offset[e + 1]);
     return run->source[run->offset[e] + i];
 }
 
 ft_vid ft_run_vid(const ft_run *run, uint32_t e, uint32_t i)
 {
+    FT_REQUIRE(e < run->trace->n_events);
+    assert(run->offset[e] + i < run->offset[e + 1]);
     return run->vid[run->offset[e] + i];
 }
 
 ft_vid ft_run_initial_vid(const ft_run *run, uint32_t variable)
 {
+    FT_REQUIRE(variable < run->trace->shared.len);
     return run->initial[variable];
 }
 
 ft_value ft_run_value(const ft_run *run, ft_vid vid)
 {
+    FT_REQUIRE(vid < run->values.len);
     return run->values.data[vid];
 }
 

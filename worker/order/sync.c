@@ -13,10 +13,12 @@ static const bool HAS_SOURCES[FT_EVENT_KINDS] = {
 
 uint32_t ft_order_hard_sources(const ft_order *order, uint32_t e, const uint32_t **sources)
 {
+    FT_REQUIRE(e < order->trace->n_events);
     uint64_t slice;
     *sources = NULL;
     if (order->position[e] != 0 && !HAS_SOURCES[order->trace->kind[e]]) return 0;
     if (!ft_map_get(&order->sync.source_slice, e, &slice)) return 0;
+    assert((slice >> 32) + (uint32_t)slice <= order->sync.sources.len);
     *sources = order->sync.sources.data + (slice >> 32);
     return (uint32_t)slice;
 }
@@ -56,6 +58,7 @@ static void list_arrivals(ft_order *order, barrier_pass *pass)
     for (uint32_t e = 0; n && e < trace->n_events; e++) {
         if (trace->kind[e] != FT_EVENT_BARRIER_ARRIVE) continue;
         uint32_t b = trace->object[e];
+        assert(pass->first[b] + pass->placed[b] < pass->first[b + 1]);
         order->sync.sources.data[pass->first[b] + pass->placed[b]++] = e;
     }
     if (n) memset(pass->placed, 0, n * sizeof *pass->placed);
@@ -94,6 +97,7 @@ static uint32_t single_source(ft_order *order, uint32_t e)
 
 uint32_t ft_order_awaited(const ft_order *order, uint32_t e)
 {
+    FT_REQUIRE(e < order->trace->n_events);
     const ft_trace *trace = order->trace;
     if (!ft_trace_is_blocked(trace, e)) return FT_NO_EVENT;
     if (trace->kind[e] == FT_EVENT_JOIN) return ft_order_last(order, trace->object[e]);
@@ -117,6 +121,7 @@ static void note_sources(ft_order *order, uint32_t e, slice own, uint32_t single
         all.count = (uint32_t)sync->sources.len - all.first;
         own = all;
     }
+    assert(own.first + own.count <= sync->sources.len);
     if (own.count) ft_map_put(&sync->source_slice, e, (uint64_t)own.first << 32 | own.count);
 }
 
@@ -133,6 +138,7 @@ static uint32_t *find_onces(const ft_trace *trace, ft_event_kind kind)
 
 bool ft_order_initialises(const ft_order *order, uint32_t e, uint32_t once)
 {
+    FT_REQUIRE(e < order->trace->n_events && once < order->trace->onces.len);
     const uint16_t *thread = order->trace->thread;
     uint32_t begin = order->sync.once_begin[once], end = order->sync.once_end[once];
     if (begin == FT_NO_EVENT || thread[begin] != thread[e]) return false;
@@ -163,7 +169,7 @@ static void find_sources(ft_order *order)
 
 typedef struct waiter {
     uint32_t wait, signal; /* signal FT_NO_EVENT: still waiting, or passed over in the run */
-    bool wakes;            /* the run goes on with it, and not because its time was up */
+    bool wakes;            /* the run wakes it, and its wait does not time out */
 } waiter;
 typedef FT_VEC(waiter) waiters;
 
@@ -177,6 +183,7 @@ static void signal_waiters(const ft_trace *trace, waiters *queue, uint32_t e, bo
     for (size_t i = 0; !is_passed(trace, e) && i < queue->len; i++) {
         waiter *w = &queue->data[i];
         if (!w->wakes || w->signal != FT_NO_EVENT || is_passed(trace, w->wait)) continue;
+        assert(w->wait < e);
         w->signal = e;
         if (!all) return;
     }
@@ -194,12 +201,14 @@ static void wake_waiter(ft_order *order, waiters *queue, uint32_t e)
         queue->len--;
         break;
     }
+    assert(wake.wait == FT_NO_EVENT || wake.wait < e);
+    assert(wake.signal == FT_NO_EVENT || (wake.wait < wake.signal && wake.signal < e));
     ft_map_put(&order->sync.wake_of, e, order->sync.wakes.len);
     ft_vec_push(&order->sync.wakes, wake);
 }
 
-/* Per event: a cond-wait whose thread was woken in the run. Who sleeps to its end, or until its
- * time is up, was not: what was signalled meanwhile woke another one. */
+/* Per event: a cond-wait whose thread was woken in the run. A thread that sleeps to the end of the
+ * run, or whose wait times out, was not: the signals in between woke other waiters. */
 static bool *find_woken(const ft_trace *trace)
 {
     bool *woken = ft_calloc((size_t)trace->n_events + 1, sizeof *woken);
@@ -249,18 +258,22 @@ static void list_signals(ft_order *order)
     for (uint32_t e = 0; e < trace->n_events; e++)
         if (trace->kind[e] == FT_EVENT_SIGNAL || trace->kind[e] == FT_EVENT_BROADCAST)
             order->sync.signals[first[trace->object[e] + 1]++] = e;
+    assert(first[0] == 0); /* filled up to the end of each slice, where the next one begins */
     order->sync.condition_first = first;
 }
 
 const ft_wake *ft_order_wake(const ft_order *order, uint32_t wake)
 {
+    FT_REQUIRE(wake < order->trace->n_events && order->trace->kind[wake] == FT_EVENT_COND_WAKE);
     uint64_t index = 0;
-    ft_map_get(&order->sync.wake_of, wake, &index);
+    bool found = ft_map_get(&order->sync.wake_of, wake, &index);
+    assert(found && index < order->sync.wakes.len);
     return &order->sync.wakes.data[index];
 }
 
 bool ft_order_never(const ft_order *order, uint32_t e)
 {
+    FT_REQUIRE(e < order->trace->n_events);
     const ft_trace *trace = order->trace;
     uint8_t kind = trace->kind[e];
     if (kind == FT_EVENT_COND_WAKE) return ft_order_wake(order, e)->wait == FT_NO_EVENT;
