@@ -8,7 +8,7 @@
 #define MEMO_ANSWERS 500000u
 enum { ANSWER_UNKNOWN, ANSWER_SURVIVES, ANSWER_REFUTED };
 
-/* ---- what the model ties -------------------------------------------------------------------- */
+/* ---- ties of the model --------------------------------------------------------------------- */
 
 #define SEVERAL_WRITERS UINT64_MAX
 
@@ -49,6 +49,7 @@ static void find_only_writers(ft_causality *c)
 
 bool ft_causality_tie(const ft_causality *c, uint32_t e, uint32_t i, uint32_t *source)
 {
+    FT_REQUIRE(e < c->trace->n_events && source);
     ft_access scratch;
     uint32_t count;
     uint64_t writer;
@@ -62,11 +63,12 @@ bool ft_causality_tie(const ft_causality *c, uint32_t e, uint32_t i, uint32_t *s
     if (!ft_map_get(&c->only_writer, key, &writer)) return false;
     if (writer == SEVERAL_WRITERS && !ft_map_get(&c->settled, (uint64_t)e << 32 | i, &writer))
         return false;
+    assert(writer == FT_NO_EVENT || writer < c->trace->n_events);
     *source = (uint32_t)writer;
     return true;
 }
 
-/* What a variable was accessed by so far, for as long as the hard order says all of it. */
+/* The latest accesses of a variable, up to the first that the hard order leaves open. */
 typedef struct accessed {
     uint32_t write, read; /* the latest, FT_NO_EVENT: none (of reads: since that write) */
     bool several;         /* reads without an order came before `read` */
@@ -88,8 +90,9 @@ static void access_by(const ft_causality *c, accessed *a, uint32_t e, bool write
     if (write) a->write = e;
 }
 
-/* Reads of variables whose accesses the hard order puts in order return what they returned wherever
- * they happen: they say nothing that it does not. Those are most of a program's memory. */
+/* Where the hard order puts all accesses of a variable in order, its reads return the same values
+ * in every schedule, and ties add nothing to the hard order. Most of a program's memory is like
+ * that. */
 static void find_tied(ft_causality *c)
 {
     const ft_trace *trace = c->trace;
@@ -164,16 +167,18 @@ static void find_nodes(ft_causality *c)
     for (uint32_t e = 0; e < n; e++) total += seen[e];
     c->nodes = ft_alloc(((size_t)total + 1) * sizeof *c->nodes);
     c->node_first = ft_calloc((size_t)order->n_threads + 1, sizeof *c->node_first);
+    uint32_t room = total;
     total = 0;
     for (uint32_t t = 0; t < order->n_threads; t++) {
         for (uint32_t i = order->thread_start[t]; i < order->thread_start[t + 1]; i++)
             if (seen[order->thread_events[i]]) c->nodes[total++] = order->thread_events[i];
         c->node_first[t + 1] = total;
     }
+    assert(total == room);
     free(seen);
 }
 
-/* ---- who posts, waits, signals -------------------------------------------------------------- */
+/* ---- posts, waits, signals ------------------------------------------------------------------ */
 
 static void list_users(ft_users *users, const ft_order *order, uint32_t objects,
                        const bool kinds[FT_EVENT_KINDS])
@@ -200,6 +205,7 @@ static void list_users(ft_users *users, const ft_order *order, uint32_t objects,
         }
         users->first[o + 1] = (uint32_t)users->threads.len;
     }
+    assert(objects == 0 || at[objects] == total);
     free(at);
     free(of_object);
 }
@@ -254,6 +260,8 @@ static void allot_stamps(ft_causality *c)
 
 ft_causality *ft_causality_new(const ft_problem *problem, unsigned rules)
 {
+    FT_REQUIRE(problem && problem->trace && problem->order && problem->run);
+    FT_REQUIRE(!(rules & ~(unsigned)(FT_CAUSALITY_ALL | FT_CAUSALITY_WHOLE)));
     ft_causality *c = ft_calloc(1, sizeof *c);
     c->trace = problem->trace;
     c->order = problem->order;
@@ -273,6 +281,7 @@ ft_causality *ft_causality_new(const ft_problem *problem, unsigned rules)
     find_users(c);
     ft_cut_init(c);
     allot_stamps(c);
+    FT_CHECK(ft_causality_is_sound(c));
     return c;
 }
 
@@ -321,6 +330,7 @@ bool ft_causality_covers(const ft_causality *c, const ft_claim *claim)
 
 static void add_root(ft_causality_window *w, uint32_t e)
 {
+    assert(e == FT_NO_EVENT || w->n_roots < sizeof w->roots / sizeof *w->roots);
     if (e != FT_NO_EVENT) w->roots[w->n_roots++] = e;
 }
 
@@ -330,6 +340,7 @@ static void shape_window(const ft_causality *c, const ft_claim *claim, ft_causal
     w->n_finals = w->n_roots = w->n_extras = 0;
     w->executed = s->executed;
     w->remote = claim->kind == FT_CLAIM_ATOMICITY ? claim->events[1] : FT_NO_EVENT;
+    assert(s->members <= sizeof w->extras / sizeof *w->extras);
     for (uint32_t i = 0; i < s->members; i++) {
         w->extras[w->n_extras++] = claim->events[i];
         add_root(w, claim->events[i]);
@@ -357,9 +368,9 @@ static uint32_t first_node_from(const ft_causality *c, uint32_t e)
     return low;
 }
 
-/* All that the graph sees of a claim: its kind, the nodes before its final events, its own members,
- * and the final events themselves where they matter. Equal answers for equal keys. Returns the
- * answer's place: UINT32_MAX if there is no room for it. */
+/* The key of a claim holds all that its graph depends on: its kind, the nodes before its final
+ * events, its own members, and the final events themselves where they matter. Equal keys have equal
+ * answers. Returns the answer's place: UINT32_MAX if there is no room for it. */
 static uint32_t memo_place(ft_causality *c, const ft_claim *claim)
 {
     const shape *s = &SHAPES[claim->kind];
@@ -375,6 +386,7 @@ static uint32_t memo_place(ft_causality *c, const ft_claim *claim)
     uint32_t place = ft_intern_find(&c->memo, bytes, n * sizeof *key);
     if (place != FT_NO_ID || c->memo.len >= MEMO_ANSWERS) return place;
     ft_vec_push(&c->answers, ANSWER_UNKNOWN);
+    assert(c->answers.len == c->memo.len + 1);
     return ft_intern_add(&c->memo, bytes, n * sizeof *key);
 }
 
@@ -394,6 +406,7 @@ static void build(ft_causality *c, const ft_claim *claim)
     w->links.len = 0;
     if (!of_different_threads(c, w)) return;
     ft_causality_window_build(c);
+    FT_CHECK(ft_causality_window_is_sound(c));
     c->stats.built++;
     c->stats.abandoned += w->abandoned;
     c->stats.events += w->rows.len;
@@ -408,10 +421,11 @@ static bool has_needs(const ft_causality *c)
 
 bool ft_causality_needs(ft_causality *c, uint32_t next, uint32_t e)
 {
+    FT_REQUIRE(next < c->trace->n_events && e < c->trace->n_events);
     return has_needs(c) && ft_needs_before(c, next, e);
 }
 
-/* With no limit to what is looked at; but without a cycle. */
+/* Without limits, and without a cycle to show. */
 bool ft_causality_refutes_at_once(ft_causality *c, const ft_claim *claim)
 {
     return SHAPES[claim->kind].known && has_needs(c) &&
@@ -420,6 +434,8 @@ bool ft_causality_refutes_at_once(ft_causality *c, const ft_claim *claim)
 
 bool ft_causality_refutes(ft_causality *c, const ft_claim *claim, ft_causality_edges *why)
 {
+    FT_REQUIRE(c && claim);
+    FT_CHECK(ft_claim_is_sound(c->trace, claim));
     if (why) why->len = 0;
     if (!SHAPES[claim->kind].known || c->idle) return false;
     c->stats.asked++;
@@ -434,16 +450,19 @@ bool ft_causality_refutes(ft_causality *c, const ft_claim *claim, ft_causality_e
         answer = c->window.refuted ? ANSWER_REFUTED : ANSWER_SURVIVES;
         if (place != UINT32_MAX) c->answers.data[place] = answer;
         const ft_causality_edges *cycle = &c->window.cycle;
+        assert(!c->window.refuted || ft_causality_is_cycle(cycle));
         for (size_t i = 0; c->window.refuted && why && i < cycle->len; i++)
             ft_vec_push(why, cycle->data[i]);
     }
     bool refuted = answer == ANSWER_REFUTED || (why && ft_causality_refutes_at_once(c, claim));
     c->stats.refuted += refuted;
+    assert(c->stats.refuted <= c->stats.asked);
     return refuted;
 }
 
 void ft_causality_holds(ft_causality *c, const ft_claim *claim, ft_causality_edges *edges)
 {
+    FT_REQUIRE(c && claim && edges);
     if (!SHAPES[claim->kind].known || c->idle) return;
     build(c, claim);
     if (c->window.refuted) return;

@@ -2,8 +2,8 @@
  * itself, forks and joins, locks, wake-ups and (where the model ties reads to writes) reads-from
  * demand of every schedule that reaches it. docs/causality.md has the rules and why each is valid.
  *
- * An edge a -> b says: in every prefix that reaches the claim both are members and a comes before b
- * (or one of them is an event of the claim that ends the prefix). Seed edges come from the claim
+ * An edge a -> b means: in every prefix that reaches the claim both are members and a comes before
+ * b (or one of them is an event of the claim that ends the prefix). Seed edges come from the claim
  * and the hard order; induced ones from the rules, to the fixpoint, along chains through any number
  * of threads. A cycle refutes the claim and is kept as the explanation.
  *
@@ -11,18 +11,19 @@
  * by hard edges and exclusive locks only, and no data (model `control`), a claim is refuted exactly
  * if it is unreachable (Kahlon and Wang, theorem 1), unless its window passes the limits below.
  *
- * Cost. Preparing: linear in the trace, for every cross-thread dependency a step for each thread it
- * tells something new about. Under `maximal`, each read of a value that several writes give
+ * Cost. Preparing: linear in the trace, and for every dependency between threads a step for each
+ * thread whose clock it raises. Under `maximal`, each read of a value that several writes give
  * takes k^2 steps, with a few binary searches in each, up to a limit. A claim: only the
  * synchronisation (and tied accesses) between its last causality barrier (§4, chopping) and its
  * events are looked at. With w such events, k threads in the window, h locks held at once: O(k) for
- * each of at most w k clock changes, and h k log w for the rules at each. Claims that differ in
- * nothing that the graph sees share one answer.
+ * each of at most w k clock changes, and h k log w for the rules at each. Claims that the
+ * graph cannot tell apart share one answer.
  *
  * Imports: problem, common/base, common/trace. */
 #ifndef FT_CAUSALITY_H
 #define FT_CAUSALITY_H
 
+#include "base/contract.h"
 #include "base/strbuf.h"
 #include "problem/problem.h"
 #include "trace/show.h"
@@ -56,7 +57,7 @@ const char *ft_causality_why_text(ft_causality_why why);
 typedef struct ft_causality_edge {
     uint32_t from, to; /* events */
     ft_causality_why why;
-    uint32_t object; /* LOCK, SEMAPHORE, CONDITION, READS_FROM, OVERWRITES: what of; else 0 */
+    uint32_t object; /* LOCK, SEMAPHORE, CONDITION, READS_FROM, OVERWRITES: its id; else 0 */
 } ft_causality_edge;
 typedef FT_VEC(ft_causality_edge) ft_causality_edges;
 
@@ -86,32 +87,33 @@ ft_causality *ft_causality_new(const ft_problem *problem, unsigned rules);
 void ft_causality_free(ft_causality *causality); /* accepts NULL */
 
 /* Is the claim refuted? Then `why` (may be NULL; cleared first) is the cycle: each edge begins
- * where the one before it ends, the first where the last ends; or it is empty, where the graph ends
- * at its limits and the clocks of what events need say it. Kinds of claims that the graph knows
- * nothing of are never refuted. */
+ * where the one before it ends, the first where the last ends. The cycle is empty where the graph
+ * reached its limits and only the clocks of needed events (below) refute the claim. Kinds of claims
+ * that the graph has no rules for are never refuted. */
 bool ft_causality_refutes(ft_causality *causality, const ft_claim *claim, ft_causality_edges *why);
-/* Do the clocks of what events need refute it by themselves? Less than the graph says, at one look.
- */
+/* Do the clocks of needed events (needs.c) refute the claim by themselves? They refute less than
+ * the graph, without building it. */
 bool ft_causality_refutes_at_once(ft_causality *causality, const ft_claim *claim);
-/* Do those clocks say that event e comes before all that `next` is next after, in every schedule
- * where that is so? Then they also say it of what e's thread does before e, and of what comes
- * behind `next` in its own thread. A RACE of the two is refuted by it, either way round, and an
- * ATOMICITY where t_r comes before t_c, or t_c' before t_r. */
+/* Do those clocks show that every schedule in which `next` is next in its thread has executed e?
+ * Then the same holds for the events before e in its thread, and for those after `next` in its own.
+ * A RACE of the two is refuted, either way round, and so is an ATOMICITY where t_r comes before
+ * t_c, or t_c' before t_r. */
 bool ft_causality_needs(ft_causality *causality, uint32_t next, uint32_t e);
-/* Does the graph contain what closure under hard order, tied reads and held locks refutes (limits
- * apart), so that asking for that as well is idle? */
+/* Does the graph refute (limits apart) all that the closure under hard order, tied reads and held
+ * locks refutes, so that the closure need not be asked? */
 bool ft_causality_covers(const ft_causality *causality, const ft_claim *claim);
 
-/* UNINITIALISED: is a write of the variable among what the read's predecessors need (hard order and
- * tied reads), one that no alloc can make forgotten? Then the claim is refuted. The variable's
- * writes: events[first[variable]] .. events[first[variable + 1] - 1]. */
+/* UNINITIALISED: do the predecessors of the read need (by hard order and tied reads) a write of the
+ * variable that no later alloc can undo? Then the claim is refuted. The variable's writes:
+ * events[first[variable]] .. events[first[variable + 1] - 1]. */
 bool ft_causality_writes_before(ft_causality *causality, const ft_claim *claim,
                                 const uint32_t *first, const uint32_t *events);
 
-/* ATOMICITY: has t_r, or t_c', to write what it can write as a compare-and-swap alone, which never
- * finds there what it found in the run? For `observed` and `maximal`. Every write of the variable
- * is looked at: each that left that value is overwritten before (by t_c, or by the write that it
- * has to read from), needs t_c', or (for t_r) t_r itself. The variable's writes: as above. */
+/* ATOMICITY: is t_r, or t_c', a compare-and-swap that has to write and never finds the value that
+ * it found in the run? For `observed` and `maximal`. It never finds the value if each write of that
+ * value is overwritten before (by t_c, or by the write that t_c has to read from), needs t_c', or
+ * (for t_r) needs t_r itself. Every write of the variable is examined. The variable's writes: as
+ * above. */
 bool ft_causality_swap_misses(ft_causality *causality, const ft_claim *claim, const uint32_t *first,
                               const uint32_t *events);
 
@@ -125,7 +127,7 @@ void ft_causality_holds(ft_causality *causality, const ft_claim *claim, ft_causa
 
 const ft_causality_stats *ft_causality_get_stats(const ft_causality *causality);
 
-/* The name of what the edge is about ("l", "x"), NULL: nothing. */
+/* The name of the edge's lock, semaphore, condition or variable; NULL: it has none. */
 const char *ft_causality_object(const ft_trace *trace, const ft_causality_edge *edge);
 /* "release l by T1 at a.c:3 -> (lock l) acquire l by T2 at b.c:5 -> ...": a cycle, ending where it
  * began. */

@@ -10,8 +10,8 @@
 
 #include "causality/internal.h"
 
-/* 8 bytes each. Past it the rest of the trace is left out: windows there are long and the claims
- * are left to the solver. */
+/* 8 bytes each. Beyond this limit the rest of the trace is left out: windows there are long and the
+ * claims are left to the solver. */
 #define CUT_STEPS 30000000u
 
 /* ---- the demand of every event -------------------------------------------------------------- */
@@ -34,6 +34,7 @@ static ft_cut_log *log_of(ft_cut *cut, uint32_t thread, uint32_t source)
 
 static void raise(ft_cut *cut, uint32_t thread, uint32_t source, uint32_t position, uint32_t value)
 {
+    assert(thread != source);
     ft_cut_log *log = log_of(cut, thread, source);
     ft_cut_step *last = log->steps.len ? &log->steps.data[log->steps.len - 1] : NULL;
     if (last && last->value >= value) return;
@@ -41,6 +42,7 @@ static void raise(ft_cut *cut, uint32_t thread, uint32_t source, uint32_t positi
         last->value = value;
         return;
     }
+    assert(!last || last->position < position);
     ft_vec_push(&log->steps, (ft_cut_step){position, value});
     cut->steps++;
 }
@@ -218,6 +220,7 @@ static uint32_t free_place(const ft_causality *c, uint32_t thread, uint32_t posi
     }
     for (;;) {
         uint32_t earlier = earliest_held(c, events[position]);
+        assert(earlier <= position);
         if (earlier == position) return position;
         position = earlier;
     }
@@ -248,6 +251,7 @@ static uint32_t unmet(const ft_cut_log *log, uint32_t available)
 
 void ft_cut_place(ft_causality *c)
 {
+    assert(c->cut.at && c->cut.known); /* prepared: the graph is not idle */
     const ft_causality_window *w = &c->window;
     const uint16_t *thread = c->trace->thread;
     const uint32_t *position = c->order->position, *start = c->order->thread_start;

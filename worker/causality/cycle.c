@@ -12,6 +12,7 @@ static const char *const TEXTS[FT_CAUSALITY_WHYS] = {
 
 const char *ft_causality_why_text(ft_causality_why why)
 {
+    FT_REQUIRE((unsigned)why < FT_CAUSALITY_WHYS);
     return TEXTS[why];
 }
 
@@ -44,8 +45,8 @@ static uint32_t row_before(const ft_causality_window *w, uint32_t row)
     return before;
 }
 
-/* How a member leads to the end of the claim: it is, or is followed in its thread by, a root or the
- * source of an edge into a final event. */
+/* How a member leads to the end of the claim: the member is a root or the source of an edge into a
+ * final event, or one of these follows it in its thread. */
 typedef struct way_out {
     uint32_t event;                /* FT_NO_EVENT: it does not */
     const ft_causality_edge *edge; /* into a final event, or NULL */
@@ -136,11 +137,13 @@ static void append_way(search *s, uint32_t end)
         if (by == UNSEEN) break; /* the start, reached by nothing */
         if (by == BY_ORDER) {
             uint32_t before = row_before(w, row);
+            assert(before != UINT32_MAX); /* the search came from there */
             ft_vec_push(&way,
                         (ft_causality_edge){w->rows.data[before].event, w->rows.data[row].event,
                                             FT_CAUSALITY_PROGRAM_ORDER, 0});
             row = before;
         } else {
+            assert(w->links.data[by].to == row);
             ft_vec_push(&way, w->links.data[by].edge);
             row = w->links.data[by].from;
         }
@@ -165,12 +168,14 @@ static void search_release(search *s)
 
 bool ft_cycle_through(ft_causality *c, uint32_t row)
 {
+    assert(row < c->window.rows.len);
     search s;
     c->window.cycle.len = 0;
     search_start(&s, c, row);
     bool found = find(&s, false) != UINT32_MAX;
     if (found) append_way(&s, row);
     search_release(&s);
+    assert(!found || ft_causality_is_cycle(&c->window.cycle));
     return found;
 }
 
@@ -224,6 +229,7 @@ bool ft_cycle_outside(ft_causality *c, ft_causality_edge edge)
         append(c, (ft_causality_edge){last, final, FT_CAUSALITY_CLAIM, 0});
     append_order(c, final, edge.from);
     append(c, edge);
+    assert(ft_causality_is_cycle(&c->window.cycle));
     return true;
 }
 

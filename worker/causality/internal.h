@@ -1,5 +1,6 @@
-/* Internals of the causality graph: what is prepared once (causality.c, cut.c), and the
- * window of one claim (window.c, rules.c, cycle.c). */
+/* Internals of the causality graph: the indexes that are prepared once (causality.c, cut.c,
+ * needs.c, ties.c), the window of one claim (window.c, rules.c, cycle.c), and the checkers of both
+ * (invariants.c). */
 #ifndef FT_CAUSALITY_INTERNAL_H
 #define FT_CAUSALITY_INTERNAL_H
 
@@ -8,7 +9,7 @@
 
 /* ---- prepared once ---- */
 
-/* Positions of events by object, then thread: who posts, waits for or signals what. */
+/* Positions of the posts, waits or signals of each object, by thread. */
 typedef struct ft_user_thread {
     uint32_t thread, first, count; /* slice of positions, ascending */
 } ft_user_thread;
@@ -18,9 +19,9 @@ typedef struct ft_users {
     uint32_t *positions;
 } ft_users;
 
-/* What must be executed with an event if all of it is to be executed in observed order: hard
+/* The events that must be executed with an event if all are to be executed in observed order: hard
  * sources, earlier conflicting tied accesses, earlier events on its semaphore or condition. Kept
- * per pair of threads as the steps at which the demand grows. */
+ * per pair of threads as the steps at which their number grows. */
 typedef struct ft_cut_step {
     uint32_t position, value; /* from this event on: this many events of the source */
 } ft_cut_step;
@@ -120,7 +121,7 @@ typedef struct ft_causality_window {
     ft_causality_edges cycle;
 } ft_causality_window;
 
-/* needs.c; made when first asked for. */
+/* needs.c; made when first needed. */
 typedef struct ft_needs {
     uint32_t width;          /* threads */
     uint32_t *row;           /* [n_events] rows of clocks: how many events of each other thread are
@@ -170,7 +171,7 @@ void ft_cut_place(ft_causality *c); /* fills cut.at for the window's claim */
  * window.refuted and window.cycle are the answer. */
 void ft_causality_window_build(ft_causality *c);
 void ft_causality_window_release(ft_causality_window *window);
-/* The row's clock has changed: what follows from it is asked for again. */
+/* The row's clock has changed: its successors and its rules are visited again. */
 void ft_causality_window_queue(ft_causality_window *window, uint32_t row);
 /* Asks for an edge: `to` is a member (or a final event), so `from` must be one and come before. */
 void ft_causality_window_demand(ft_causality_window *window, uint32_t from, uint32_t to,
@@ -187,9 +188,9 @@ ft_track *ft_causality_window_track(ft_causality *c, ft_track_kind kind, uint32_
                                     uint32_t lane);
 uint32_t ft_causality_window_tracks(const ft_causality *c, ft_track_kind kind, uint32_t object);
 
-/* needs.c: does what the claim's events need contain what it must not? members: shape. */
+/* needs.c: do the claim's events need one of its final events? members: shape. */
 bool ft_needs_refute(ft_causality *c, const ft_claim *claim, uint32_t members);
-/* Does what comes before `next` in its thread, or its fork, need e? */
+/* Does the event before `next` in its thread, or its fork, need e? */
 bool ft_needs_before(ft_causality *c, uint32_t next, uint32_t e);
 void ft_needs_find(ft_causality *c); /* fills c->needs */
 /* How many events of that other thread e needs. */
@@ -208,6 +209,17 @@ void ft_rules_start(ft_causality *c);               /* what the finals hold */
 void ft_rules_enter(ft_causality *c, uint32_t row); /* a new member */
 void ft_rules_apply(ft_causality *c, uint32_t row); /* its clock changed */
 void ft_rules_sweep(ft_causality *c);               /* rules that depend on several clocks */
+
+/* invariants.c, for FT_CHECK. The graph as far as it is built: clocks are monotone along each lane
+ * and count no event of another lane that follows; unless it refutes the claim, no row comes before
+ * itself, so its order is acyclic. */
+bool ft_causality_window_is_sound(const ft_causality *c);
+/* Nodes ascend along each thread; steps of the cut ascend in position and in value. */
+bool ft_causality_is_sound(const ft_causality *c);
+/* Every row of needs grows along its thread, and needs only events that the run executed before. */
+bool ft_needs_is_sound(const ft_causality *c);
+/* Each edge begins where the one before it ends, the first where the last ends. */
+bool ft_causality_is_cycle(const ft_causality_edges *edges);
 
 /* cycle.c: fill window.cycle; false: there is no such path. */
 bool ft_cycle_through(ft_causality *c, uint32_t row);

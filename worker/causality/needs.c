@@ -1,6 +1,6 @@
-/* What each event needs along hard order and tied reads alone, as vector clocks over the whole
- * trace: a claim that these refute needs no graph of its own. Rows are shared between the events of
- * a thread that nothing new comes before. */
+/* The events that each event needs along hard order and tied reads alone, as vector clocks over the
+ * whole trace. A claim that these refute does not need a graph of its own. Events of a thread share
+ * a row until one of them needs more than the row holds. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static uint32_t row_count(const ft_needs *needs)
     return (uint32_t)(needs->clocks.len / needs->width);
 }
 
-/* Past the limit what follows is left out: fewer needs, none wrong. */
+/* Beyond the limit further needs are left out: there are fewer then, but each is right. */
 static bool make_fresh(pass *p, uint32_t thread)
 {
     ft_needs *needs = p->needs;
@@ -41,6 +41,7 @@ static bool make_fresh(pass *p, uint32_t thread)
 
 uint32_t ft_needs_of(const ft_needs *needs, uint32_t e, uint32_t thread)
 {
+    assert(needs->row && thread < needs->width);
     return needs->clocks.data[(size_t)needs->row[e] * needs->width + thread];
 }
 
@@ -50,12 +51,13 @@ static uint32_t needed(const ft_causality *c, uint32_t e, uint32_t thread)
     return ft_needs_of(&c->needs, e, thread);
 }
 
-/* What the event at hand, of that thread, needs of another one. */
+/* The event at hand, of that thread, needs the first `count` events of the thread `of`. */
 static void need_so_many(pass *p, uint32_t thread, uint32_t of, uint32_t count)
 {
     if (of == thread ||
         count <= p->needs->clocks.data[(size_t)p->current[thread] * p->needs->width + of])
         return;
+    assert(count <= p->c->order->thread_start[of + 1] - p->c->order->thread_start[of]);
     if (make_fresh(p, thread))
         p->needs->clocks.data[(size_t)p->fresh * p->needs->width + of] = count;
 }
@@ -68,8 +70,8 @@ static void need(pass *p, uint32_t e, uint32_t source)
         if (t != thread) need_so_many(p, thread, t, needed(p->c, source, t));
 }
 
-/* While further ties are looked for (ties.c), by what is known of e's needs so far. Where
- * several sources are left, e needs what all of them do. */
+/* While further ties are looked for (ties.c), from the needs of e that are known so far. Where
+ * several sources are possible, e needs the events that all of them need. */
 static void need_one_of_several(pass *p, uint32_t e, uint32_t i)
 {
     uint32_t thread = p->c->trace->thread[e];
@@ -138,6 +140,7 @@ static void list_allocs(ft_needs *needs, const ft_trace *trace)
 
 void ft_needs_find(ft_causality *c)
 {
+    FT_REQUIRE(!c->needs.row);
     ft_needs *needs = &c->needs;
     uint32_t n = c->trace->n_events;
     needs->width = c->order->n_threads;
@@ -150,6 +153,7 @@ void ft_needs_find(ft_causality *c)
         needs->row[e] = p.current[c->trace->thread[e]];
     }
     free(p.current);
+    FT_CHECK(ft_needs_is_sound(c));
     list_blocks(needs, c->trace);
     list_allocs(needs, c->trace);
 }
@@ -164,13 +168,14 @@ void ft_needs_release(ft_needs *needs)
     free(needs->allocs);
 }
 
-/* Is e among what `root` needs, root itself included? */
+/* Does `root` need e, or is it e? */
 static bool is_needed(const ft_causality *c, uint32_t root, uint32_t e)
 {
     return root != FT_NO_EVENT && needed(c, root, c->trace->thread[e]) > c->order->position[e];
 }
 
-/* What has to be executed before e, if e is next: what is before it in its thread, or its fork. */
+/* The event that has been executed where e is next: the one before it in its thread, or its fork.
+ */
 static uint32_t before(const ft_causality *c, uint32_t e)
 {
     uint32_t previous = ft_order_previous(c->order, e);
@@ -218,6 +223,7 @@ bool ft_causality_writes_before(ft_causality *c, const ft_claim *claim, const ui
                                 const uint32_t *events)
 {
     uint32_t v = claim->variable, looks = MOST_WRITES;
+    FT_REQUIRE(first && events);
     if (claim->kind != FT_CLAIM_UNINITIALISED || c->idle) return false;
     if (!c->needs.row) ft_needs_find(c);
     uint32_t root = before(c, claim->events[0]), last = last_alloc(&c->needs, v);
@@ -231,7 +237,7 @@ bool ft_causality_writes_before(ft_causality *c, const ft_claim *claim, const ui
 
 /* ---- swaps that have to succeed -------------------------------------------------------------- */
 
-/* A compare-and-swap of an ATOMICITY claim, and what it has to find there. */
+/* A compare-and-swap of an ATOMICITY claim, and the value that it has to find. */
 typedef struct swap {
     const ft_causality *c;
     const ft_claim *claim;
@@ -250,7 +256,7 @@ static ft_vid written_by(const ft_causality *c, uint32_t e, uint32_t variable)
     return ft_run_vid(c->problem.run, e, ft_run_find_access(c->trace, e, variable, true));
 }
 
-/* What t_c wrote, or the write that it has to read from. */
+/* t_c if it writes, or the write that it has to read from. */
 static uint32_t write_before(const ft_causality *c, const ft_claim *claim)
 {
     uint32_t e = claim->events[0], source = FT_NO_EVENT;
@@ -259,9 +265,9 @@ static uint32_t write_before(const ft_causality *c, const ft_claim *claim)
     return i != UINT32_MAX && ft_causality_tie(c, e, i, &source) ? source : FT_NO_EVENT;
 }
 
-/* May t_c' find what t_r left? An event that reads and writes is executed whole, whichever of its
- * two accesses the claim is about. Where its read departs from the model, the value of its write is
- * known of a compare-and-swap alone. */
+/* May t_c' find the value that t_r left? An event that reads and writes is executed whole,
+ * whichever of its two accesses the claim is about. Where its read departs from the model, the
+ * value that it writes is known only of a compare-and-swap. */
 static bool may_leave(const swap *s)
 {
     const ft_causality *c = s->c;
@@ -271,7 +277,7 @@ static bool may_leave(const swap *s)
     return !is_other(written_by(c, remote, s->claim->variable), s->found);
 }
 
-/* May the swap find what the write left? */
+/* May the swap find the value of the write? */
 static bool may_find(const swap *s, uint32_t w)
 {
     const ft_causality *c = s->c;
@@ -318,11 +324,12 @@ bool ft_needs_before(ft_causality *c, uint32_t next, uint32_t e)
     return is_needed(c, before(c, next), e);
 }
 
-/* What a member needs is executed before it. No member needs a final event, which none of them
- * comes behind; and t_c does not need t_r, which comes after it. t_r's own reads may depart. */
+/* The needs of a member are executed before it. So no member needs a final event, since all members
+ * come before it, and t_c does not need t_r, which comes after it. The reads of t_r may depart. */
 bool ft_needs_refute(ft_causality *c, const ft_claim *claim, uint32_t members)
 {
     uint32_t count = ft_claim_events(claim), roots[FT_CLAIM_MAX_EVENTS] = {0};
+    FT_REQUIRE(count <= FT_CLAIM_MAX_EVENTS && members <= count);
     if (!c->needs.row) ft_needs_find(c);
     for (uint32_t i = 0; i < count; i++)
         roots[i] = i == 0 && members > 0 ? claim->events[i] : before(c, claim->events[i]);

@@ -51,6 +51,7 @@ static uint32_t end_of(const ft_causality *c, const ft_section *section)
 static void demand_section_before(ft_causality *c, const ft_section *section, uint32_t acquire)
 {
     uint32_t end = end_of(c, section);
+    assert(c->lock_shared[section->lock]);
     if (end != FT_NO_EVENT)
         ft_causality_window_demand(&c->window, end, acquire, FT_CAUSALITY_LOCK, section->lock);
 }
@@ -84,7 +85,7 @@ static void enter_section(ft_causality *c, uint32_t row)
         add_held(c, (ft_held_section){r->event, section->lock, section->thread, section->shared});
 }
 
-/* What the claim holds at the end, and what must be free then. */
+/* The locks that the claim holds at the end, and those that must be free then. */
 void ft_rules_start(ft_causality *c)
 {
     const ft_causality_window *w = &c->window;
@@ -109,12 +110,14 @@ void ft_rules_start(ft_causality *c)
     }
 }
 
-/* A section of another thread that began before this row, inside one of its own thread's sections
- * (or at its acquire), ended before that one began. Of each thread the last such section does. */
+/* The row is inside one of its own thread's sections, or at its acquire. A section of another
+ * thread that began before the row ended before that one began. Of each thread the last is enough.
+ */
 static void order_sections(ft_causality *c, uint32_t row, const ft_section *own)
 {
     ft_causality_window *w = &c->window;
     const uint32_t *clock = ft_causality_window_clock(w, row);
+    assert(own->thread == c->trace->thread[w->rows.data[row].event]);
     for (uint32_t t = ft_causality_window_tracks(c, FT_TRACK_SECTIONS, own->lock); t != UINT32_MAX;
          t = w->tracks.data[t].next) {
         const ft_track *track = &w->tracks.data[t];
@@ -182,8 +185,8 @@ static void keep_apart(ft_causality *c, const ft_tied_read *read, uint32_t write
 }
 
 /* Of another thread's writes, in program order, those that come after the source are the last; the
- * read comes before the first of them, and so before the others. Where a clock is still on its way
- * to a later write, that one is asked when it comes (apply_write). */
+ * read comes before the first of them, and so before the others. A write whose clock has not
+ * arrived yet is compared when it arrives (apply_write). */
 static void keep_before(ft_causality *c, const ft_tied_read *read, const ft_track *writes)
 {
     const uint32_t *rows = writes->items.data;
@@ -234,7 +237,7 @@ static void enter_accesses(ft_causality *c, uint32_t row)
     }
 }
 
-/* Of each thread the last write that comes before the read comes before its source. */
+/* Of each thread, the last write that comes before the read comes before the read's source too. */
 static void apply_read(ft_causality *c, uint32_t row, ft_tied_read read)
 {
     ft_causality_window *w = &c->window;
@@ -330,6 +333,7 @@ static uint32_t after_row(const ft_causality *c, uint32_t row, uint32_t thread)
 
 static uint32_t event_at(const ft_causality *c, uint32_t thread, uint32_t position)
 {
+    assert(position < c->order->thread_start[thread + 1] - c->order->thread_start[thread]);
     return c->order->thread_events[c->order->thread_start[thread] + position];
 }
 
@@ -344,8 +348,8 @@ static int64_t units_needed(const ft_causality *c, uint32_t row, uint32_t semaph
     return need;
 }
 
-/* Where no more posts can come before a wait than it needs, all of them do; where fewer can, one of
- * those that cannot would have to. */
+/* Where no more posts can come before a wait than it needs, all of them do. Where fewer can, one
+ * that cannot would have to, which closes a cycle. */
 static void sweep_wait(ft_causality *c, uint32_t row)
 {
     ft_causality_window *w = &c->window;
@@ -378,14 +382,14 @@ static void demand_wake(ft_causality *c, uint32_t wake, uint32_t wait, uint32_t 
     ft_causality_window *w = &c->window;
     uint32_t row = ft_causality_window_row(c, wake), sent = ft_causality_window_row(c, signal);
     uint32_t condition = c->trace->object[wake];
-    /* The last demand is met first: it makes the signal a member. */
+    /* The last demand is handled first: it makes the signal a member. */
     if (sent == UINT32_MAX || !known_before(c, wait, sent))
         ft_causality_window_demand(w, wait, signal, FT_CAUSALITY_CONDITION, condition);
     if (row == UINT32_MAX || !known_before(c, signal, row))
         ft_causality_window_demand(w, signal, wake, FT_CAUSALITY_CONDITION, condition);
 }
 
-/* A waiter is woken by a signal between its wait and its wake-up: the only one that can be. */
+/* A signal between its wait and its wake-up wakes a waiter. If only one can be there, it is. */
 static void sweep_wake(ft_causality *c, uint32_t row)
 {
     uint32_t wake = c->window.rows.data[row].event, condition = c->trace->object[wake];
@@ -399,6 +403,7 @@ static void sweep_wake(ft_causality *c, uint32_t row)
         uint32_t first = ft_users_below(&c->signals, user, low);
         uint32_t end = ft_users_below(&c->signals, user, high);
         if (end <= first) continue;
+        assert(end <= user->count);
         can += end - first;
         only = event_at(c, user->thread, c->signals.positions[user->first + first]);
     }
@@ -422,7 +427,7 @@ static void enter_wake(ft_causality *c, uint32_t row)
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
-/* A thread goes on after t_r only if what t_r read and did was as the model has it. */
+/* The thread of t_r continues only if t_r read what the model demands. */
 static void bind_remote(ft_causality *c, uint32_t row)
 {
     ft_causality_window *w = &c->window;
@@ -439,6 +444,7 @@ static void bind_remote(ft_causality *c, uint32_t row)
 
 void ft_rules_enter(ft_causality *c, uint32_t row)
 {
+    assert(row + 1 == c->window.rows.len);
     bind_remote(c, row);
     demand_sources(c, c->window.rows.data[row].event);
     enter_section(c, row);
@@ -451,6 +457,7 @@ void ft_rules_apply(ft_causality *c, uint32_t row)
     ft_causality_window *w = &c->window;
     if (c->rules & FT_CAUSALITY_LOCKS) apply_locks(c, row);
     uint32_t first = w->rows.data[row].reads, count = w->rows.data[row].n_reads;
+    assert(count == 0 || first + count <= w->reads.len);
     for (uint32_t i = first; i < first + count; i++) apply_read(c, row, w->reads.data[i]);
     if (c->rules & FT_CAUSALITY_DATA) apply_write(c, row);
 }

@@ -1,13 +1,17 @@
-/* Reads whose value several writes give, tied to one of them all the same: the only one that the
- * others, by what events need (needs.c), leave. Where more than one is left, the read
- * needs at least what each of them does.
+/* Ties a read to one of several writes of its value, where the needs of events (needs.c) rule out
+ * all others. Where several writes remain, the read needs at least the events that each of them
+ * needs.
  *
- * A member's read does not return a write that needs the read, since that comes later, nor one that
- * an event needs which overwrites it and which the read needs in turn. And where a critical section
- * reads what another one overwrites, that one comes later, with all that needs the overwriting
- * write: nothing of it is read in the first (clues). Where the threads go round
- * (a barrier's counter of arrivals, the head of a ring), that leaves a round's own write, if the
- * round is known by anything else; and each read that is tied says more of the next. */
+ * Ruled out are
+ *  - a write that needs the read: it comes later;
+ *  - a write that is overwritten before the read: an overwriting write needs it, and the read needs
+ *    the overwriting write;
+ *  - where the read's critical section read a value that another section overwrites (a clue): every
+ *    write that needs the overwriting one, since that section comes later.
+ *
+ * In programs that repeat rounds (a barrier's counter of arrivals, the head of a ring) this leaves
+ * the write of the read's own round, if anything else tells the round; and each read that is tied
+ * helps to tie the next. */
 #include <stdlib.h>
 
 #include "causality/internal.h"
@@ -27,7 +31,7 @@ struct ft_ties {
     ft_map first_of;         /* variable << 32 | value -> its first in by_value */
     ft_needs before;         /* of the round before, of all events */
     FT_VEC(uint32_t) firsts; /* of the read at hand: the first write that is left of each thread */
-    uint32_t *least;         /* [threads] and what all of them need */
+    uint32_t *least;         /* [threads] events that all of these need */
     uint64_t work;
 };
 
@@ -124,7 +128,7 @@ static uint32_t behind(const ft_causality *c, uint32_t e, uint32_t thread)
                                          : ft_needs_of(&c->needs, e, thread);
 }
 
-/* Of each thread the last write before the read; what that one needs, it overwrote. */
+/* Of each thread the last write before the read: it overwrote every write that it needs. */
 static uint32_t overwritten(const ft_causality *c, struct ft_ties *ties, uint32_t e,
                             uint32_t variable, uint32_t thread, bool *any)
 {
@@ -147,7 +151,7 @@ static uint32_t overwritten(const ft_causality *c, struct ft_ties *ties, uint32_
 
 /* ---- clues ----------------------------------------------------------------------------------- */
 
-/* Before the event its section read the variable from that source. */
+/* Before the event, its section read the variable from that source. */
 typedef struct clue {
     const ft_section *section;
     uint32_t variable, source;
@@ -199,7 +203,7 @@ static bool overwrites(const ft_causality *c, const struct ft_ties *ties, const 
            c->order->position[source];
 }
 
-/* Up to where the write's thread has gone when its section of the lock is over. */
+/* The position of the write's thread at which its section of the lock ends. */
 static uint32_t end_of(const ft_causality *c, const put *w, uint32_t lock)
 {
     uint32_t section = ft_order_section_at(c->order, w->event, lock);
@@ -208,7 +212,7 @@ static uint32_t end_of(const ft_causality *c, const put *w, uint32_t lock)
     return release == FT_NO_EVENT ? w->position + 1 : c->order->position[release];
 }
 
-/* Does what the write needs, or its own section, overwrite what was read? */
+/* Do the needs of the write, or its own section, overwrite the value that was read? */
 static bool is_later(const ft_causality *c, struct ft_ties *ties, const put *w, const clue *seen)
 {
     uint64_t first;
@@ -254,7 +258,7 @@ static size_t count_until(const ft_causality *c, struct ft_ties *ties, run r, ui
 
 /* ---- reads ----------------------------------------------------------------------------------- */
 
-/* What a read may return: the writes that are left, of each thread the first one. */
+/* The writes that a read may still return, of each thread the first one. */
 typedef struct left_over {
     size_t n; /* of all threads, the initial value one of them */
     uint32_t one;
@@ -275,6 +279,7 @@ static void find_left(const ft_causality *c, struct ft_ties *ties, uint32_t e, c
         size_t from = count_before(r, overwritten(c, ties, e, variable, at->thread, &any)),
                to = count_until(c, ties, r, e, &seen);
         if (from >= to) continue;
+        assert(to <= r.n && r.at[from].vid == vid);
         left->n += to - from;
         left->one = r.at[from].event;
         ft_vec_push(&ties->firsts, left->one);
@@ -285,7 +290,7 @@ static void find_left(const ft_causality *c, struct ft_ties *ties, uint32_t e, c
     left->one = FT_NO_EVENT;
 }
 
-/* What is needed by a write, itself included, as far as it is known by now. */
+/* How many events of the thread a write needs, itself included, as far as it is known by now. */
 static uint32_t needed_by(const ft_causality *c, const struct ft_ties *ties, uint32_t e,
                           uint32_t write, uint32_t thread)
 {
@@ -293,7 +298,7 @@ static uint32_t needed_by(const ft_causality *c, const struct ft_ties *ties, uin
     return ft_needs_of(write < e ? &c->needs : &ties->before, write, thread);
 }
 
-/* What each of `firsts` needs, the least of it; later writes of a thread need no less. */
+/* The events that all of `firsts` need; later writes of a thread need no fewer. */
 static void find_least(const ft_causality *c, struct ft_ties *ties, uint32_t e)
 {
     for (uint32_t t = 0; t < c->needs.width; t++) {
@@ -302,6 +307,7 @@ static void find_least(const ft_causality *c, struct ft_ties *ties, uint32_t e)
             uint32_t needed = needed_by(c, ties, e, ties->firsts.data[i], t);
             if (needed < least) least = needed;
         }
+        assert(least != UINT32_MAX); /* at least one write remains */
         ties->least[t] = least;
     }
     ties->work += c->needs.width * ties->firsts.len;
@@ -310,6 +316,7 @@ static void find_least(const ft_causality *c, struct ft_ties *ties, uint32_t e)
 const uint32_t *ft_ties_settle(ft_causality *c, uint32_t e, uint32_t i)
 {
     struct ft_ties *ties = c->ties;
+    FT_REQUIRE(ties && e < c->trace->n_events);
     ft_access scratch;
     uint32_t count;
     uint64_t first;
@@ -349,7 +356,7 @@ void ft_ties_find(ft_causality *c)
             if (round > 0 && c->settled.len == settled) break;
         }
         c->ties = NULL;
-        /* Claims are refuted by what has edges in the graph: those have an explanation. */
+        /* Claims are refuted by ties that have edges in the graph: those have an explanation. */
         ft_needs_release(&c->needs);
         c->needs = (ft_needs){0};
         ft_needs_release(&ties.before);

@@ -1,6 +1,5 @@
 /* The graph of one claim: members enter row by row with a vector clock each; edges raise clocks;
  * raised clocks make the rules demand further edges; until nothing changes or a cycle closes. */
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,10 +75,11 @@ void ft_causality_window_demand(ft_causality_window *w, uint32_t from, uint32_t 
 
 /* ---- rows whose clock changed ---------------------------------------------------------------- */
 
-/* A heap by their place in the run. Most edges lead forward there: whoever is taken in this order
- * has heard of nearly all that comes before it, and is seldom taken again. */
+/* A heap by place in the run. Most edges lead forward in the run, so a row that is taken in this
+ * order has received nearly all of its clock and is seldom taken again. */
 void ft_causality_window_queue(ft_causality_window *w, uint32_t row)
 {
+    assert(row < w->rows.len);
     uint32_t event = w->rows.data[row].event;
     if (w->rows.data[row].queued) return;
     w->rows.data[row].queued = true;
@@ -97,6 +97,7 @@ static uint32_t event_in_queue(const ft_causality_window *w, size_t at)
 
 static uint32_t take_first(ft_causality_window *w)
 {
+    assert(w->queue.len > 0 && w->rows.data[w->queue.data[0]].queued);
     uint32_t first = w->queue.data[0], last = w->queue.data[--w->queue.len];
     uint32_t event = w->rows.data[last].event;
     size_t at = 0, child;
@@ -139,13 +140,14 @@ static uint32_t node_at(const ft_causality *c, uint32_t thread, uint32_t positio
     return low;
 }
 
-/* A lane too long before its final event begins later: fewer edges, none wrong. */
+/* A lane that is too long begins later: it has fewer edges then, but each is right. */
 static void shorten(ft_causality *c, ft_causality_lane *lane)
 {
     uint32_t until = node_at(c, lane->thread, lane->limit);
     if (until - lane->node <= FT_CAUSALITY_LANE_EVENTS) return;
     lane->node = until - FT_CAUSALITY_LANE_EVENTS;
     lane->low = c->order->position[c->nodes[lane->node]];
+    assert(lane->low < lane->limit);
 }
 
 static ft_causality_lane *open_lane(ft_causality *c, uint32_t thread)
@@ -167,6 +169,7 @@ static ft_causality_lane *open_lane(ft_causality *c, uint32_t thread)
     c->lane_of[thread] = w->n_lanes++;
     c->lane_epoch[thread] = c->epoch;
     if (w->n_lanes > w->width) widen(w);
+    assert(w->n_lanes <= w->width);
     return lane;
 }
 
@@ -177,6 +180,9 @@ static void enter(ft_causality *c, uint32_t lane_index, uint32_t event)
     uint32_t row = (uint32_t)w->rows.len, previous = UINT32_MAX;
     if (row >= FT_CAUSALITY_EVENTS) w->abandoned = true;
     if (lane->rows.len) previous = lane->rows.data[lane->rows.len - 1];
+    assert(previous == UINT32_MAX ||
+           w->rows.data[previous].position < c->order->position[event]); /* in program order */
+    assert(c->order->position[event] >= lane->low && c->order->position[event] < lane->limit);
     ft_vec_push(&w->rows, (ft_row){.event = event,
                                    .position = c->order->position[event],
                                    .lane = lane_index,
@@ -186,6 +192,7 @@ static void enter(ft_causality *c, uint32_t lane_index, uint32_t event)
         w->clock_capacity = 2 * w->rows.len * w->width;
         w->clock = ft_realloc(w->clock, w->clock_capacity, sizeof *w->clock);
     }
+    assert(w->rows.len * w->width <= w->clock_capacity);
     uint32_t *clock = ft_causality_window_clock(w, row);
     memset(clock, 0, w->width * sizeof *clock);
     if (previous != UINT32_MAX)
@@ -225,7 +232,7 @@ static void extend(ft_causality *c, uint32_t lane_index, uint32_t position)
 
 /* ---- edges ---------------------------------------------------------------------------------- */
 
-/* Takes over into `to` what comes before `from`, and `from` itself. */
+/* Orders `from`, and all that comes before it, before `to`. */
 static void join(ft_causality *c, uint32_t from, uint32_t to)
 {
     ft_causality_window *w = &c->window;
@@ -260,7 +267,7 @@ static void link_rows(ft_causality *c, uint32_t from, uint32_t to, ft_causality_
     join(c, from, to);
 }
 
-/* An edge into an event below the window: the window does not show what follows from it. */
+/* The window has an edge into an event below it, and cannot see the consequences: extend it. */
 static void ask_lower(ft_causality_window *w, uint32_t thread, uint32_t position)
 {
     for (size_t i = 0; i < w->lowerings.len; i++) {
@@ -363,8 +370,8 @@ static void clear(ft_causality *c)
     w->lower_again = w->refuted = w->abandoned = w->remote_bound = false;
 }
 
-/* What every schedule executes before a root must not be, or come after, a final event. The rules
- * find that by themselves, with better reasons, unless the window is cut short. */
+/* No event that every schedule executes before a root is a final event, or comes after one. The
+ * rules find that by themselves, with better reasons, unless the window is cut short. */
 static void demand_hard(ft_causality *c, uint32_t root)
 {
     ft_causality_window *w = &c->window;
@@ -397,12 +404,14 @@ static void build_once(ft_causality *c)
     for (uint32_t i = 1; i < w->n_extras; i++)
         ft_causality_window_demand(w, w->extras[i - 1], w->extras[i], FT_CAUSALITY_CLAIM, 0);
     settle(c);
+    assert(!w->refuted || w->cycle.len > 0);
 }
 
 void ft_causality_window_build(ft_causality *c)
 {
     ft_causality_window *w = &c->window;
     w->lowerings.len = 0;
+    assert(w->n_finals <= FT_CLAIM_MAX_EVENTS && !c->idle);
     for (int round = 0; round < LOWERINGS; round++) {
         build_once(c);
         if (w->refuted || w->abandoned || !w->lower_again) return;
