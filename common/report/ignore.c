@@ -67,7 +67,7 @@ static ft_status take_checks(line *in, ft_ignore *ignore)
         if (!known)
             return wrong(in, word + at,
                          "expected checks (race, atomicity, assertion, lock, deadlock, order, "
-                         "property) separated by commas, or all");
+                         "failure, property) separated by commas, or all");
         ignore->checks[check] = true;
         at += one + 1;
     }

@@ -68,6 +68,20 @@ static const ft_rule RULES[] = {
     {"order/uninitialised", "order", "uninitialised", "Use before initialisation",
      "A thread reads %s before any thread has written it.",
      "Initialise it before the threads start, or wait until it is there."},
+    {"failure/exit-code", "failure", "exit-code", "Failing run",
+     "The program ended with an exit code that says that it failed.",
+     "Repeat the run by the command that the finding names and follow it in a debugger; a program "
+     "that is meant to end so is recorded with --expect-exit."},
+    {"failure/signal", "failure", "signal", "Crash",
+     "The program was ended by a signal, as a crash or a call of abort does it.",
+     "Repeat the run by the command that the finding names and follow it in a debugger."},
+    {"failure/hang", "failure", "hang", "Hang", "The run did not end within its time limit.",
+     "See where each thread was; give a longer --timeout if the program needs more time."},
+    {"failure/live-lock", "failure", "live-lock", "Live-lock",
+     "Threads go on for ever without getting anywhere: each repeats its steps on values that no "
+     "thread changes.",
+     "Wait on a condition variable instead of in a loop, or give back the first lock before "
+     "trying again."},
     {"property/assertion", "property", "assertion", "Broken property",
      "A condition that must hold here is false when this schedule reaches it.",
      "Find the step from which the values are not those of the observed run."},

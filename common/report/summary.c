@@ -13,6 +13,7 @@ static const struct {
     {"lock", "lock error", "lock errors"},
     {"deadlock", "deadlock", "deadlocks"},
     {"order", "order error", "order errors"},
+    {"failure", "failing run", "failing runs"},
 };
 #define N_WORDS (sizeof words / sizeof words[0])
 

@@ -60,6 +60,8 @@ ft_status ft_ndjson_list(ndjson *s, const char *member, const ft_json_value *lis
 ft_status ft_ndjson_inputs(ndjson *s, const ft_json_value *text, ft_error *err) FT_MUST_CHECK;
 /* A list of words, perhaps absent. */
 ft_status ft_ndjson_command(ndjson *s, const ft_json_value *list, ft_error *err) FT_MUST_CHECK;
+/* How the run failed: the note of ft_trace_failure. */
+ft_status ft_ndjson_failure(ndjson *s, const ft_json_value *object, ft_error *err) FT_MUST_CHECK;
 /* The members "at" and "context" of an event: they hold for what the builder is given next. */
 ft_status ft_ndjson_step(ndjson *s, const ft_json_value *at, const ft_json_value *context,
                          ft_error *err) FT_MUST_CHECK;

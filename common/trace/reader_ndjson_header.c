@@ -106,13 +106,14 @@ enum {
     SOURCES,
     ASSERTIONS,
     COMMAND,
+    FAILURE,
     INPUTS,
     HEADER_MEMBERS
 };
 static const char *const HEADER[HEADER_MEMBERS] = {
     "format",     "version",    "name",       "threads", "variables", "locals",  "locks",
     "semaphores", "conditions", "barriers",   "onces",   "blocks",    "modules", "sites",
-    "contexts",   "sources",    "assertions", "command", "inputs"};
+    "contexts",   "sources",    "assertions", "command", "failure",   "inputs"};
 
 enum { SORT, INIT, TYPE, SPEC_MEMBERS };
 static const char *const SPEC[SPEC_MEMBERS] = {"sort", "init", "type"};
@@ -426,6 +427,7 @@ static ft_status read_tables(ndjson *s, const ft_json_value value[HEADER_MEMBERS
         status = ft_ndjson_list(s, HEADER[LISTS[i].member], &value[LISTS[i].member],
                                 LISTS[i].read_one, err);
     if (status == FT_OK) status = ft_ndjson_command(s, &value[COMMAND], err);
+    if (status == FT_OK) status = ft_ndjson_failure(s, &value[FAILURE], err);
     return status == FT_OK ? ft_ndjson_inputs(s, &value[INPUTS], err) : status;
 }
 

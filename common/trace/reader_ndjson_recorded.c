@@ -239,6 +239,29 @@ ft_status ft_ndjson_command(ndjson *s, const ft_json_value *list, ft_error *err)
     return FT_OK;
 }
 
+ft_status ft_ndjson_failure(ndjson *s, const ft_json_value *object, ft_error *err)
+{
+    enum { KIND, TEXT, EVENT, MEMBERS };
+    static const char *const NAMES[MEMBERS] = {"kind", "text", "event"};
+    ft_json_value key[MEMBERS] = {{0}}, value[MEMBERS] = {{0}};
+    uint32_t event = 0;
+    if (object->type == FT_JSON_NONE) return FT_OK;
+    ft_status status = ft_ndjson_members(s, object, NAMES, MEMBERS, key, value, err);
+    for (int i = KIND; status == FT_OK && i <= TEXT; i++) {
+        status = needs(s, object, &value[i], "failure", NAMES[i], err);
+        if (status == FT_OK) status = ft_ndjson_name(s, &value[i], NAMES[i], err);
+    }
+    if (status == FT_OK && value[EVENT].type != FT_JSON_NONE)
+        status = ft_ndjson_count(s, &value[EVENT], 1, NAMES[EVENT], &event, err);
+    if (status != FT_OK) return status;
+    ft_strbuf code = {0};
+    ft_strbuf_printf(&code, FT_NOTE_FAILURE "%.*s", (int)value[KIND].length, value[KIND].text);
+    ft_builder_note(s->builder, ft_strbuf_text(&code), event ? event - 1 : FT_NO_EVENT, "%.*s",
+                    (int)value[TEXT].length, value[TEXT].text);
+    ft_strbuf_release(&code);
+    return FT_OK;
+}
+
 ft_status ft_ndjson_step(ndjson *s, const ft_json_value *at, const ft_json_value *context,
                          ft_error *err)
 {

@@ -1,8 +1,10 @@
 #include "trace/trace.h"
+
 #include "base/contract.h"
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const FORMATS[FT_FORMATS] = {
 #define FT_FORMAT_ROW(symbol, name, doc) [FT_FORMAT_##symbol] = name,
@@ -238,4 +240,19 @@ static const char *symbol_name(void *context, ft_symbol symbol)
 ft_scope ft_trace_scope(const ft_trace *trace)
 {
     return (ft_scope){.resolve = resolve_name, .name = symbol_name, .context = (void *)trace};
+}
+
+const ft_note *ft_trace_failure(const ft_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->n_notes; i++)
+        if (strncmp(trace->notes[i].code, FT_NOTE_FAILURE, strlen(FT_NOTE_FAILURE)) == 0)
+            return &trace->notes[i];
+    return NULL;
+}
+
+uint32_t ft_trace_failure_event(const ft_trace *trace)
+{
+    const ft_note *note = ft_trace_failure(trace);
+    FT_REQUIRE(note && trace->n_events);
+    return note->event < trace->n_events ? note->event : trace->n_events - 1;
 }

@@ -324,6 +324,12 @@ void ft_builder_command(ft_builder *builder, const char *word, size_t length);
 void ft_builder_commands(ft_builder *builder, const char *const *words, size_t count);
 /* The same for a trace that is made already. */
 void ft_trace_set_command(ft_trace *trace, const char *const *words, size_t count);
+/* The note that says how the recorded run failed, NULL: none does. Its code is FT_NOTE_FAILURE and
+ * the kind of the failure ("failure-signal"), its text is for people. */
+#define FT_NOTE_FAILURE "failure-"
+const ft_note *ft_trace_failure(const ft_trace *trace);
+/* The event at which the run failed: the note's, or the last one. Only of a trace with the note. */
+uint32_t ft_trace_failure_event(const ft_trace *trace);
 /* A note about all of it; both texts are copied. */
 void ft_trace_add_note(ft_trace *trace, const char *code, const char *text);
 /* The step (ft_trace.hook) that makes the events appended from now on; 0, as at first: none. */

@@ -267,6 +267,19 @@ static void put_table(writer *w, const table *t)
     if (t->first < t->end) ft_strbuf_printf(&w->out, "%c", t->close);
 }
 
+static void put_failure(writer *w)
+{
+    const ft_note *note = ft_trace_failure(w->trace);
+    if (!note) return;
+    put(w, ",\"failure\":{\"kind\":");
+    put_string(w, note->code + strlen(FT_NOTE_FAILURE));
+    put(w, ",\"text\":");
+    put_string(w, note->text);
+    if (note->event != FT_NO_EVENT)
+        ft_strbuf_printf(&w->out, ",\"event\":%" PRIu64, (uint64_t)note->event + 1);
+    put(w, "}");
+}
+
 static void put_header(writer *w)
 {
     const ft_trace *trace = w->trace;
@@ -289,6 +302,7 @@ static void put_header(writer *w)
     };
     put(w, "{\"format\":\"foretell\",\"version\":1");
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) put_table(w, &tables[i]);
+    put_failure(w);
     put(w, "}");
     end_line(w);
 }

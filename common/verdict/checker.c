@@ -658,6 +658,25 @@ static ft_status final_before(run *r)
     return check_executable(r, r->claim->events[0]);
 }
 
+static ft_status shape_failure(run *r)
+{
+    const ft_witness *w = r->witness;
+    if (!ft_trace_failure(r->trace) || ft_trace_failure_event(r->trace) != r->claim->events[0])
+        return ft_checker_refuse_claim(r, "the trace does not say that its run failed there");
+    for (uint32_t i = 1; i < w->n_steps; i++)
+        if (w->steps[i] <= w->steps[i - 1])
+            return ft_checker_refuse_claim(r, "its schedule is not that of the run");
+    return FT_OK;
+}
+
+static ft_status final_failure(run *r)
+{
+    uint32_t e = r->claim->events[0];
+    ft_status status = ft_checker_next(r, e);
+    if (!status) note_row(r, e);
+    return status;
+}
+
 void ft_checker_note(run *r, uint32_t e)
 {
     ft_machine_evaluate(r->machine, e);
@@ -691,6 +710,7 @@ static const ft_claim_rules *rules_of(ft_claim_kind kind)
         [FT_CLAIM_ATOMICITY] = {shape_atomicity, final_atomicity},
         [FT_CLAIM_CO_ENABLED] = {shape_pair, final_co_enabled},
         [FT_CLAIM_BEFORE] = {shape_before, final_before},
+        [FT_CLAIM_FAILURE] = {shape_failure, final_failure},
     };
     assert(SYNC[kind] || (DATA[kind].shape && DATA[kind].final));
     return SYNC[kind] ? SYNC[kind] : &DATA[kind];

@@ -71,6 +71,9 @@
  *               place; no step writes the variable (of a block: none since its last alloc). Where
  *               the trace allocates blocks with the variable, the last alloc or free of one of them
  *               among the steps is an alloc: before it other memory may be at that address.
+ *   FAILURE     events[0] is next after the last step, the steps are in the observed order, and the
+ *               trace says that its run ended badly there (ft_trace_failure). No other schedule is
+ *               claimed to end so.
  *
  * Imports: common/base, common/trace. */
 #ifndef FT_VERDICT_CLAIM_H
@@ -92,7 +95,8 @@
     X(DEADLOCK, "deadlock", 0) /* n_events */                                                      \
     X(STUCK, "stuck", 1)                                                                           \
     X(AFTER_FREE, "after-free", 2)                                                                 \
-    X(UNINITIALISED, "uninitialised", 1)
+    X(UNINITIALISED, "uninitialised", 1)                                                           \
+    X(FAILURE, "failure", 1)
 typedef enum ft_claim_kind {
 #define FT_ROW(symbol, name, events) FT_CLAIM_##symbol,
     FT_CLAIM_TABLE(FT_ROW)

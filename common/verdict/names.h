@@ -14,6 +14,8 @@
       "a lock taken twice by its holder, or released by a thread that does not hold it")           \
     X(DEADLOCK, "deadlock", "threads that wait for each other, or for a wake-up that cannot come") \
     X(ORDER, "order", "use before initialisation, use after free, double free")                    \
+    X(FAILURE, "failure",                                                                          \
+      "the run itself crashed, hung or ended with an exit code that is an error")                  \
     X(PROPERTY, "property", "a property that the job states")
 
 /* What a read of a witness's member must return (docs/models.md; Wang et al. §4, §7.1). Each model

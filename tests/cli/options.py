@@ -85,7 +85,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
     printf("read %s\n", line);
     fflush(stdout);
-    while (getenv("HANG")) pause();
+    while (getenv("HANG") || (argc > 1 && !strcmp(argv[1], "pause"))) pause();
     if (argc > 1 && !strcmp(argv[1], "crowd"))
         for (int i = 0; i < 200000; i++) counted += i;
     return code;
@@ -596,6 +596,21 @@ def of_limit(world, command):
     need("limit" not in recorded(world, command, words=("./all", "crowd"))[1].err)
 
 
+def of_timeout(world, command):
+    started = time.monotonic()
+    traces, done = recorded(world, command, "--timeout", 1, words=("./all", "pause"))
+    need(time.monotonic() - started < 60, done)
+    need("still running after 1 second" in run("check", traces[0]).out, done)
+
+
+def of_expect_exit(world, command):
+    codes = []
+    for options in ((), ("--expect-exit", 3)):
+        traces, _ = recorded(world, command, *options, words=("./all", "fail"))
+        codes.append(run("check", "-q", "--check", "failure", traces[0]).code)
+    need(codes == [1, 0], codes)
+
+
 def of_exit_code(world, command):
     need(world.record(words=("./all", "fail"))[1].code == 0)
     need(world.record("--exit-code", words=("./all", "fail"))[1].code == 3)
@@ -776,6 +791,8 @@ EFFECTS = [
     ("runs", RECORD, of_runs),
     ("inputs-of", RECORD, of_inputs_of),
     ("limit", RECORD, of_limit),
+    ("timeout", RECORD, of_timeout),
+    ("expect-exit", RECORD, of_expect_exit),
     ("exit-code", "record", of_exit_code),
     ("symbolic", RECORD, of_symbolic),
     ("live-inputs", "replay test", of_live_inputs),

@@ -257,6 +257,17 @@ static void add_property(const ft_trace *trace, uint32_t number, const ft_oracle
     }
 }
 
+static void add_failure(const ft_trace *trace, ft_oracle_result *result)
+{
+    for (uint32_t i = 0; i < trace->n_notes; i++) {
+        const ft_note *note = &trace->notes[i];
+        if (strncmp(note->code, "failure-", strlen("failure-")) != 0) continue;
+        uint32_t e = note->event != FT_NO_EVENT ? note->event : trace->n_events - 1;
+        ft_oracle_push(result, FT_CHECK_FAILURE, FT_ORACLE_NO_PROPERTY,
+                       (ft_claim){.kind = FT_CLAIM_FAILURE, .events = {e}});
+    }
+}
+
 void ft_oracle_candidates(const ft_trace *trace, const ft_oracle_job *job, ft_oracle_result *result)
 {
     *result = (ft_oracle_result){0};
@@ -269,6 +280,7 @@ void ft_oracle_candidates(const ft_trace *trace, const ft_oracle_job *job, ft_or
     if (job->checks[FT_CHECK_LOCK]) ft_oracle_add_lock_errors(trace, result);
     if (job->checks[FT_CHECK_DEADLOCK]) ft_oracle_add_deadlocks(trace, result);
     if (job->checks[FT_CHECK_ORDER]) ft_oracle_add_order_errors(trace, result);
+    if (job->checks[FT_CHECK_FAILURE]) add_failure(trace, result);
     for (uint32_t i = 0; i < job->n_properties; i++)
         add_property(trace, i, &job->properties[i], result);
     ft_vec_release(&transactions.list);

@@ -204,6 +204,8 @@ static ft_tri claim_at(const ft_machine *machine, const ft_state *state, const f
         return after_free_at(machine, state, claim);
     case FT_CLAIM_UNINITIALISED:
         return uninitialised_at(machine, state, claim);
+    case FT_CLAIM_FAILURE:
+        return yes_if(ft_machine_is_next(machine, state, claim->events[0]));
     case FT_CLAIM_KINDS:
         break;
     }

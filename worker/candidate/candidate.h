@@ -166,6 +166,7 @@ void ft_candidates_assertion(ft_candidates *candidates);
 void ft_candidates_lock(ft_candidates *candidates);
 void ft_candidates_deadlock(ft_candidates *candidates);
 void ft_candidates_order(ft_candidates *candidates);
+void ft_candidates_failure(ft_candidates *candidates);
 /* Triplets inside the stretch from event `from` to event `to` of one thread, for a property. */
 void ft_candidates_transaction(ft_candidates *candidates, uint32_t from, uint32_t to,
                                uint32_t property);

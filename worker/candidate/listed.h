@@ -1,4 +1,5 @@
-/* Claims that are listed one by one: those of the checks lock, deadlock and order, which are few.
+/* Claims that are listed one by one: those of the checks lock, deadlock,
+ * order and failure, which are few.
  *
  * Each belongs to the group of its check, kind and unordered locations, like the claims of the
  * other checks; with more than FT_MAX_LISTED_CLAIMS of them in a job the rest is reported as
@@ -22,7 +23,11 @@
     X(JOIN, "join", DEADLOCK)                                                                      \
     X(USE_AFTER_FREE, "use-after-free", ORDER)                                                     \
     X(DOUBLE_FREE, "double-free", ORDER)                                                           \
-    X(UNINITIALISED, "uninitialised", ORDER)
+    X(UNINITIALISED, "uninitialised", ORDER)                                                       \
+    X(EXIT_CODE, "exit-code", FAILURE)                                                             \
+    X(SIGNAL, "signal", FAILURE)                                                                   \
+    X(HANG, "hang", FAILURE)                                                                       \
+    X(LIVE_LOCK, "live-lock", FAILURE)
 typedef enum ft_listed_kind {
 #define FT_ROW(symbol, name, check) FT_LISTED_##symbol,
     FT_LISTED_TABLE(FT_ROW)

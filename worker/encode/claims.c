@@ -610,6 +610,7 @@ static void ask(ft_decider *d, ft_query *q, const ft_claim *claim, bool departin
     case FT_CLAIM_UNINITIALISED:
         ask_uninitialised(d, q, claim);
         break;
+    case FT_CLAIM_FAILURE: /* of the observed run alone: never asked */
     case FT_CLAIM_KINDS:
         break;
     }

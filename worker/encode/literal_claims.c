@@ -238,7 +238,8 @@ void ft_literal_property(ft_literal *l, const ft_claim *claim, ft_literal_place 
     case FT_CLAIM_UNINITIALISED:
         claim_uninitialised(l, claim, end);
         break;
-    case FT_CLAIM_STUCK: /* ft_literal_decide hands it on */
+    case FT_CLAIM_STUCK:   /* ft_literal_decide hands it on */
+    case FT_CLAIM_FAILURE: /* likewise */
     case FT_CLAIM_KINDS:
         break;
     }

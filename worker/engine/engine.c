@@ -47,11 +47,13 @@ void ft_engine_models(const ft_trace *trace, bool supported[FT_MODELS], ft_model
     models_of(run_trace(trace), trace->n_events, supported, initial);
 }
 
-static json_t *notes_json(const ft_trace *trace)
+/* but: a note that is left out, because a finding says it; or NULL. */
+static json_t *notes_json(const ft_trace *trace, const ft_note *but)
 {
     json_t *notes = json_array();
     for (uint32_t i = 0; i < trace->n_notes; i++) {
         const ft_note *note = &trace->notes[i];
+        if (note == but) continue;
         json_t *json = json_pack("{s:s, s:I, s:s}", "code", note->code, "count",
                                  (json_int_t)note->count, "text", note->text);
         if (note->event != FT_NO_EVENT)
@@ -79,7 +81,7 @@ static json_t *meta_of(const ft_trace *trace, uint32_t n_events, run_facts run,
                      "threads", (json_int_t)trace->threads.len, "variables",
                      (json_int_t)trace->shared.len, "locks", (json_int_t)trace->locks.len, "models",
                      models, "default_model", ft_model_name(best), "broken", broken, "notes",
-                     notes_json(trace));
+                     notes_json(trace, NULL));
 }
 
 json_t *ft_engine_trace_meta(const ft_trace *trace, const char *trace_hash)
@@ -294,6 +296,7 @@ ft_status ft_engine_prepare(ft_engine *engine, ft_error *err)
     if (spec->checks[FT_CHECK_LOCK]) ft_candidates_lock(c);
     if (spec->checks[FT_CHECK_DEADLOCK]) ft_candidates_deadlock(c);
     if (spec->checks[FT_CHECK_ORDER]) ft_candidates_order(c);
+    if (spec->checks[FT_CHECK_FAILURE]) ft_candidates_failure(c);
     for (uint32_t i = 0; i < spec->properties.len; i++) add_property(engine, i);
     for (uint32_t g = 0; g < c->groups.len; g++)
         if (!is_refuted(&c->groups.data[g])) ft_vec_push(&engine->subproblems, g);
@@ -465,7 +468,8 @@ static void add_model_notes(const ft_engine *engine, json_t *notes)
 static json_t *plan_notes(const ft_engine *engine)
 {
     const ft_trace *trace = engine->trace;
-    json_t *notes = notes_json(trace);
+    bool told = engine->spec.checks[FT_CHECK_FAILURE];
+    json_t *notes = notes_json(trace, told ? ft_trace_failure(trace) : NULL);
     if (trace->broken != FT_NO_EVENT)
         add_note(notes, "broken-trace", trace->broken, 1, trace->broken_text);
     add_model_notes(engine, notes);

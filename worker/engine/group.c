@@ -38,7 +38,8 @@ static uint32_t fixed_bound(const ft_engine *engine)
 
 static bool try_witness(group_pass *pass, ft_reason reason, bool observed)
 {
-    pass->witness.bound = fixed_bound(pass->engine);
+    bool failed = pass->witness.claim.kind == FT_CLAIM_FAILURE; /* in whatever schedule */
+    pass->witness.bound = failed ? FT_NO_BOUND : fixed_bound(pass->engine);
     if (ft_witness_switches(pass->engine->trace, &pass->witness) > pass->witness.bound) {
         ft_witness_release(&pass->witness);
         return false;
@@ -197,6 +198,10 @@ static bool judge_claim(void *context, const ft_claim *claim)
 {
     group_pass *pass = context;
     if (is_late(pass)) return false;
+    if (claim->kind == FT_CLAIM_FAILURE) { /* the observed run has it, or nothing is known */
+        note_trouble(pass, ft_judgement_of(FT_VERDICT_UNKNOWN, FT_REASON_BROKEN_TRACE));
+        return true;
+    }
     uint64_t place = pass->visited++;
     if (!is_settled(pass, FT_STAGE_JUDGE, place, claim)) ft_vec_push(&pass->pending, place);
     return !pass->found;
@@ -326,7 +331,7 @@ static void search(group_pass *pass)
                        blocked = {was_not_blocked, never, look_at_time, pass};
     const ft_claim_cut judged = {is_needed_by_item, needs_item, count_refuted, pass};
     const ft_claim_cut decided = {is_needed_by_item, needs_item, count_visited, pass};
-    if (pass->engine->spec.literal) {
+    if (pass->engine->spec.literal && pass->group->check != FT_CHECK_FAILURE) {
         each_claim(pass, NULL, decide_claim);
         return;
     }
@@ -341,7 +346,7 @@ static void search(group_pass *pass)
 /* Drops what the witness does not need, and has the checker say what it reads. */
 static ft_status reduce(group_pass *pass)
 {
-    if (pass->observed)
+    if (pass->observed && pass->witness.claim.kind != FT_CLAIM_FAILURE)
         pass->reduced =
             ft_engine_reduce(pass->engine, &pass->witness, &pass->reading, &pass->minimised);
     if (pass->reduced) return FT_OK;

@@ -26,6 +26,7 @@ static const char *kind_name(ft_check check, uint8_t kind, const ft_spec *spec, 
     case FT_CHECK_LOCK:
     case FT_CHECK_DEADLOCK:
     case FT_CHECK_ORDER:
+    case FT_CHECK_FAILURE:
         return ft_listed_kind_name((ft_listed_kind)kind);
     case FT_CHECK_PROPERTY:
         return ft_property_kind_name(spec->properties.data[property].kind);
@@ -129,6 +130,7 @@ static bool has_variable(const ft_claim *claim)
 
 static const char *object_of(const ft_trace *trace, const ft_claim *claim, uint32_t i)
 {
+    if (claim->kind == FT_CLAIM_FAILURE) return NULL;
     if (has_variable(claim)) return trace->shared.names[claim->variable];
     return ft_trace_object_name(trace, claim->events[i]);
 }
@@ -298,6 +300,14 @@ static void uninitialised_sentence(ft_strbuf *out, const ft_record_context *c,
     ft_strbuf_puts(out, " comes before any write of it");
 }
 
+/* "killed by signal 11 (Segmentation fault) after write of x by T1 at a.c:9". */
+static void failure_sentence(ft_strbuf *out, const ft_record_context *c, const ft_claim *claim)
+{
+    const ft_note *note = ft_trace_failure(c->trace);
+    ft_strbuf_printf(out, "%s; last seen: ", note ? note->text : "the run failed");
+    event_sentence(out, c, claim->events[0]);
+}
+
 static void events_sentence(ft_strbuf *out, const ft_record_context *c, const ft_claim *claim)
 {
     for (uint32_t i = 0; i < ft_claim_events(claim); i++) {
@@ -345,7 +355,8 @@ static char *sentence(const ft_record_context *c, const ft_group *group, const f
                                                     [FT_CLAIM_STUCK] = stuck_sentence,
                                                     [FT_CLAIM_AFTER_FREE] = after_free_sentence,
                                                     [FT_CLAIM_UNINITIALISED] =
-                                                        uninitialised_sentence};
+                                                        uninitialised_sentence,
+                                                    [FT_CLAIM_FAILURE] = failure_sentence};
     ft_strbuf out = {0};
     if (group->check == FT_CHECK_PROPERTY)
         ft_strbuf_printf(&out, "property %s: ", c->spec->properties.data[group->property].name);

@@ -464,7 +464,7 @@ bool ft_prefix_observed(const ft_order *order, ft_model model, const ft_claim *c
     if (claim->kind == FT_CLAIM_ASSERTION && (order->trace->flags[e[0]] & FT_FLAG_FAILED))
         until = e[0];
     if (claim->kind == FT_CLAIM_ATOMICITY && e[0] < e[1] && e[1] < e[2]) until = e[2];
-    if (claim->kind == FT_CLAIM_LOCK_ERROR) until = e[0];
+    if (claim->kind == FT_CLAIM_LOCK_ERROR || claim->kind == FT_CLAIM_FAILURE) until = e[0];
     if (claim->kind == FT_CLAIM_AFTER_FREE && e[0] < e[1]) until = e[1];
     if (ft_claim_was_blocked(order->trace, claim)) until = order->trace->n_events;
     if (until == FT_NO_EVENT) return false;

@@ -29,6 +29,7 @@ typedef struct run {
     ft_trace_writer write; /* how it is written; from choose_place on */
     int status;            /* of the program (wait) */
     uint32_t end;          /* ft_raw_end */
+    bool late;             /* it was ended after --timeout */
     bool open_line;        /* the last that the program printed */
 } run;
 
@@ -158,7 +159,9 @@ static ft_status run_program(run *r, ft_program_file *log, ft_error *err)
     const ft_options *options = r->options;
     size_t n = options->arguments.len;
     bool taken = ft_output_is_standard(r->out) || !ft_options_are_for_people(options);
-    ft_program_way way = {.out = taken ? STDERR_FILENO : STDOUT_FILENO};
+    ft_program_way way = {.out = taken ? STDERR_FILENO : STDOUT_FILENO,
+                          .seconds = options->timeout,
+                          .late = &r->late};
     char **argv = ft_calloc(n + 1, sizeof *argv);
     for (size_t i = 0; i < n; i++) argv[i] = ft_strdup(options->arguments.data[i]);
     ft_status status = ft_program_execute(argv, log, way, &r->status, err);
@@ -257,6 +260,7 @@ static ft_status check_started(const ft_program_file *log, run *r, ft_error *err
                             "CC='foretell-cc --symbolic' CXX='foretell-c++ --symbolic'",
                             program);
     r->open_line = header.open_line;
+    r->end = header.end;
     return header.started ? FT_OK : ft_program_absent(program, r->status, &header, err);
 }
 
@@ -330,6 +334,33 @@ static ft_status end_recording(run *r, const ft_program_file *log, ft_recording 
     return FT_OK;
 }
 
+static ft_run_end end_of(const run *r)
+{
+    return (ft_run_end){.status = r->status,
+                        .end = (ft_raw_end)r->end,
+                        .late = r->late ? r->options->timeout : 0,
+                        .expects = r->options->expect_exit};
+}
+
+/* The trace says how the run failed, and what repeats it. */
+static void tell_failure(const run *r, ft_recording *recording)
+{
+    const ft_options *options = r->options;
+    ft_run_end end = end_of(r);
+    const char *kind = ft_failure_kind(&end);
+    if (!kind) return;
+    ft_strbuf text = {0};
+    ft_failure_tell(&end, &text);
+    ft_strbuf_puts(&text, "; to repeat: foretell record");
+    if (r->seed) ft_strbuf_printf(&text, " --seed %u", r->seed);
+    ft_strbuf_printf(&text, " --turn %u", r->turn);
+    if (end.late) ft_strbuf_printf(&text, " --timeout %u", end.late);
+    ft_strbuf_puts(&text, " -o again.ftb --");
+    ft_failure_quote(options->arguments.data, options->arguments.len, &text);
+    ft_record_failed(recording, kind, ft_strbuf_text(&text));
+    ft_strbuf_release(&text);
+}
+
 static ft_exit record(run *r)
 {
     ft_error err = FT_ERROR_INIT;
@@ -339,6 +370,7 @@ static ft_exit record(run *r)
     ft_status status = run_program(r, &log, &err);
     if (!status) status = check_started(&log, r, &err);
     if (!status) end_line(r);
+    if (!status) tell_failure(r, recording);
     if (status)
         ft_record_drop(recording);
     else
@@ -391,7 +423,8 @@ static run nth_run(const run *all, uint32_t i)
 
 static bool went_wrong(const run *r)
 {
-    return !WIFEXITED(r->status) || WEXITSTATUS(r->status) != 0 || r->end != FT_RAW_END_EXIT;
+    ft_run_end end = end_of(r);
+    return ft_failure_kind(&end) || r->end != FT_RAW_END_EXIT;
 }
 
 static void print_run(const run *r, uint32_t number)

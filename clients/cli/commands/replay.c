@@ -105,6 +105,7 @@ static void say_reached(const replay *r, ft_strbuf *out)
         [FT_CLAIM_STUCK] = "every thread is stuck",
         [FT_CLAIM_AFTER_FREE] = "the thread is at the use of freed memory",
         [FT_CLAIM_UNINITIALISED] = "the thread is at the read of memory that was never written",
+        [FT_CLAIM_FAILURE] = "the thread is where it was last seen before the run failed",
     };
     assert(r->witness.claim.kind < FT_CLAIM_KINDS && texts[r->witness.claim.kind]);
     ft_strbuf_puts(out, texts[r->witness.claim.kind]);

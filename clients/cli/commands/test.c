@@ -76,6 +76,7 @@ static ft_exit record(ft_test *t)
     options.report_follows = ft_options_are_for_people(t->options);
     options.output = path;
     options.to = NULL;
+    if (!options.timeout) options.timeout = FT_TEST_TIMEOUT;
     ft_exit code = ft_run_record(&options);
     free(path);
     if (code != FT_EXIT_CLEAN) return code;
@@ -190,11 +191,23 @@ bool ft_test_is_new(ft_test *t, const char *witness)
     return true;
 }
 
+/* A run that failed is repeated by its seed; nothing more comes of its schedule. */
+static bool is_failure(const char *witness)
+{
+    json_t *json = json_load_file(witness, 0, NULL);
+    const char *kind = "";
+    json_unpack(json, "{s:{s:s}}", "claim", "kind", &kind);
+    bool failure = !strcmp(kind, ft_check_name(FT_CHECK_FAILURE));
+    json_decref(json);
+    return failure;
+}
+
 /* True: it was one too many. */
 static bool replay_new(ft_test *t, const char *witness)
 {
     const char *trace = trace_of(t, base_of(witness));
     if (!trace || ft_signals_caught() || !ft_test_is_new(t, witness)) return false;
+    if (is_failure(witness)) return false;
     if (t->tried == FT_TEST_REPLAYS) return true;
     replay(t, witness, trace);
     return false;

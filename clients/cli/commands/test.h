@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "options/options.h"
 
+enum { FT_TEST_TIMEOUT = 60 }; /* seconds for a run, by default */
 enum { FT_TEST_REPLAYS = 10 }; /* of what was found; of what is only possible as many */
 
 typedef struct ft_test {

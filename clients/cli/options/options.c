@@ -45,7 +45,8 @@ static const option_row rows[] = {
     /* the job */
     {"check", 0, VALUE_CHECKS, "LIST", NULL, MEMBER(checks), JOB_COMMANDS,
      "the kinds of bugs to look for, separated by commas or repeated: race, atomicity, "
-     "assertion, lock, deadlock, order (default: all; none if only --property is given)"},
+     "assertion, lock, deadlock, order, failure (default: all; none if only --property is "
+     "given)"},
     {"model", 0, VALUE_TEXT, "M", "auto|observed|maximal|ctp|control", MEMBER(model), JOB_COMMANDS,
      "the values that a read may return in another schedule: observed (as in the run), maximal "
      "(any value where the thread has not read another one), ctp (computed from terms), control "
@@ -170,6 +171,11 @@ static const option_row rows[] = {
      "same run if --seed and --turn are the same"},
     {"limit", 0, VALUE_NUMBER, "MIB", NULL, MEMBER(limit), RECORD_COMMANDS,
      "the size at which the recording ends, in MiB; the program continues (default: 4096)"},
+    {"timeout", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(timeout), RECORD_COMMANDS,
+     "end a run of the program after this time and report it as a hang; the trace is kept "
+     "(default: 60 for test, no limit for record)"},
+    {"expect-exit", 0, VALUE_NUMBER, "CODE", NULL, MEMBER(expect_exit), RECORD_COMMANDS,
+     "the exit code of a run that does not fail; any other one is a finding (default: 0)"},
     {"exit-code", 0, VALUE_NONE, NULL, NULL, MEMBER(exit_code), BIT(RECORD),
      "if there is a trace, exit with the program's exit code (128 + N after signal N), as make "
      "and ctest expect (default: 0); of several runs, the first that is not 0"},
@@ -242,7 +248,7 @@ static ft_status take_checks(ft_options *options, const char *text, ft_error *er
         if (!known) {
             ft_error_set(err, FT_USAGE,
                          "'%s' is not a check: --check takes race, atomicity, assertion, "
-                         "lock, deadlock, order",
+                         "lock, deadlock, order, failure",
                          word);
             free(word);
             return FT_USAGE;
@@ -269,7 +275,7 @@ static ft_status take_fail_on(ft_options *options, const char *text, ft_error *e
         if (!known)
             ft_error_set(err, FT_USAGE,
                          "'%s' is not a check: --fail-on takes race, atomicity, assertion, lock, "
-                         "deadlock, order, property, all or none",
+                         "deadlock, order, failure, property, all or none",
                          word);
         free(word);
         if (!known) return FT_USAGE;

@@ -106,7 +106,9 @@ typedef struct ft_options {
     bool detach;
     /* record */
     uint32_t seed, turn, runs;
-    uint32_t limit; /* MiB */
+    uint32_t limit;       /* MiB */
+    uint32_t timeout;     /* seconds for a run of the program, 0: no limit; of `test`: 0: its own */
+    uint32_t expect_exit; /* the exit code of a run that is as it should be */
     const char *annotations, *inputs_of;
     bool symbolic, exit_code;
     bool report_follows; /* set by `test`: a report follows the program's own output */

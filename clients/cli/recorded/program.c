@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "terminal/terminal.h"
@@ -187,21 +188,38 @@ static void watch(pid_t child, uint32_t patience, uint32_t *stopped)
     kill(child, SIGKILL);
 }
 
-static int wait_for(pid_t child, ft_program_file *file, uint32_t patience)
+static double now(void)
 {
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
+}
+
+static void end_late(pid_t child, const ft_program_way *way, double end)
+{
+    if (!way->seconds || *way->late || now() < end) return;
+    *way->late = true;
+    kill(child, SIGKILL);
+}
+
+static int wait_for(pid_t child, ft_program_file *file, const ft_program_way *way)
+{
+    double end = now() + way->seconds;
     int status = 0, wait = SOONEST;
     unsigned told = 0;
     uint32_t stopped = 0;
     /* Old kernels have none of these: then the waits are as long as they are. */
-    struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN};
+    struct pollfd ended = {.fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN};
     while (waitpid(child, &status, WNOHANG) == 0) {
         pass_on(child, &told);
         if (file->path && has_started(file)) take_name(file);
-        bool looks = !file->path && end.fd >= 0;
-        if (poll(&end, 1, looks ? LOOK : wait) == 0 && looks) watch(child, patience, &stopped);
+        bool looks = !file->path && ended.fd >= 0;
+        if (poll(&ended, 1, looks ? LOOK : wait) == 0 && looks)
+            watch(child, way->patience, &stopped);
+        end_late(child, way, end);
         if (wait < LATEST) wait *= 2;
     }
-    if (end.fd >= 0) close(end.fd);
+    if (ended.fd >= 0) close(ended.fd);
     assert(WIFEXITED(status) || WIFSIGNALED(status)); /* not only stopped */
     return status;
 }
@@ -210,11 +228,12 @@ ft_status ft_program_execute(char *const *argv, ft_program_file *file, ft_progra
                              int *status, ft_error *err)
 {
     pid_t child;
+    FT_REQUIRE(!way.seconds || way.late);
     FT_REQUIRE(argv[0] && file->fd >= 0 && file->path); /* the name goes when it has started */
     ft_signals_relay();
     drop_words();
     int why = start(argv, file, way, &child);
-    if (child >= 0) *status = wait_for(child, file, way.patience);
+    if (child >= 0) *status = wait_for(child, file, &way);
     if (!why) return FT_OK;
     return ft_error_set(err, FT_USAGE, "%s: could not be started: %s", argv[0], strerror(why));
 }

@@ -35,6 +35,8 @@ typedef struct ft_program_way {
     int out;           /* the descriptor of this process that is its standard output */
     bool silent;       /* its standard output and standard error are discarded */
     uint32_t patience; /* seconds after which it is killed if a signal has stopped it; 0: never */
+    uint32_t seconds;  /* after which it is killed if it still runs; 0: never */
+    bool *late;        /* set if it was killed after `seconds`; may be NULL without them */
 } ft_program_way;
 
 /* Runs argv as the program of that file and waits for it. Words to this process are passed on to
@@ -53,6 +55,24 @@ char *ft_program_find(const char *name);
  * the recorder did not start. */
 ft_status ft_program_absent(const char *name, int status, const ft_raw_header *header,
                             ft_error *err);
+
+/* ---- failure.c: did the run fail? */
+
+/* How a run ended. */
+typedef struct ft_run_end {
+    int status;       /* of the program (wait) */
+    ft_raw_end end;   /* of the recording */
+    uint32_t late;    /* seconds after which it was ended; 0: it ended by itself */
+    uint32_t expects; /* the exit code that is no failure */
+} ft_run_end;
+
+/* A kind of the check `failure`; NULL: the run did not fail. A deadlock and an assertion that
+ * failed are none: they are findings of their own checks. */
+const char *ft_failure_kind(const ft_run_end *run);
+/* "exit code 3", "killed by signal 11 (Segmentation fault)", "still running after 60 seconds" */
+void ft_failure_tell(const ft_run_end *run, ft_strbuf *out);
+/* The words as a shell takes them, each behind a blank. */
+void ft_failure_quote(const char *const *words, size_t n, ft_strbuf *out);
 
 /* ---- libraries.c: is it the recorded build? */
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "maker/passes/passes.h"
 #include "trace/binary_stream.h"
 
@@ -110,6 +111,7 @@ struct ft_recording {
     ft_error err;
     bool follows;                /* a thread does the first pass */
     ft_running_program *program; /* NULL: the log is read at the end */
+    char *failure_kind, *failure_text;
     pthread_t thread;
 };
 
@@ -162,8 +164,17 @@ void ft_record_drop(ft_recording *r)
     join_follower(r);
     release_maker(&r->maker);
     ft_running_program_free(r->program);
+    free(r->failure_kind);
+    free(r->failure_text);
     free(r->path);
     free(r);
+}
+
+void ft_record_failed(ft_recording *r, const char *kind, const char *text)
+{
+    FT_REQUIRE(kind && text && !r->failure_kind);
+    r->failure_kind = ft_strdup(kind);
+    r->failure_text = ft_strdup(text);
 }
 
 static ft_status read_all(ft_recording *r, ft_error *err)
@@ -182,6 +193,8 @@ static ft_status end_recording(ft_recording *r, const target *to, ft_trace **tra
     ft_status status = r->follows ? r->status : read_all(r, err);
     if (r->follows && status != FT_OK) *err = r->err;
     r->maker.names.annotations = r->annotations;
+    r->maker.failure_kind = r->failure_kind;
+    r->maker.failure_text = r->failure_text;
     if (status == FT_OK && to) status = write_trace(&r->maker, to, err);
     if (status == FT_OK && trace) status = finish_maker(&r->maker, trace, err);
     *summary = r->summary;

@@ -46,6 +46,9 @@ ft_status ft_record_end(ft_recording *recording, ft_trace **trace, ft_record_sum
 ft_status ft_record_write(ft_recording *recording, const char *const *command, size_t n_command,
                           ft_sink sink, void *context, ft_record_summary *summary,
                           ft_error *err) FT_MUST_CHECK;
+/* Before one of them: the run failed. kind: as of the check `failure` ("signal"); text: for people,
+ * how it ended and what repeats it. Both are copied. */
+void ft_record_failed(ft_recording *recording, const char *kind, const char *text);
 void ft_record_drop(ft_recording *recording); /* instead of these; accepts NULL */
 
 #endif

@@ -9,8 +9,9 @@ void ft_running_threads_init(ft_running_threads *threads, size_t n)
 {
     FT_REQUIRE(n && !threads->all.len);
     for (size_t t = 0; t < n; t++)
-        ft_vec_push(&threads->all,
-                    (ft_running_thread){.forked = t ? UINT64_MAX : 0, .last_edge = FT_NO_ID});
+        ft_vec_push(&threads->all, (ft_running_thread){.forked = t ? UINT64_MAX : 0,
+                                                       .last_edge = FT_NO_ID,
+                                                       .seen = FT_NO_EVENT});
 }
 
 void ft_running_threads_release(ft_running_threads *threads)

@@ -97,8 +97,22 @@ static void note_refused(ft_maker *m)
                     n, n == 1 ? "" : "s");
 }
 
+/* At the last event of the thread that ran when the program ended. */
+static void note_failure(ft_maker *m)
+{
+    if (!m->failure_kind) return;
+    ft_strbuf code = {0};
+    ft_strbuf_printf(&code, FT_NOTE_FAILURE "%s", m->failure_kind);
+    bool any = m->threads.last < m->threads.all.len;
+    ft_builder_note(m->builder, ft_strbuf_text(&code),
+                    any ? m->threads.all.data[m->threads.last].seen : FT_NO_EVENT, "%s",
+                    m->failure_text);
+    ft_strbuf_release(&code);
+}
+
 static void add_notes(ft_maker *m)
 {
+    note_failure(m);
     note_forked(m);
     note_refused(m);
     if (!m->inventory.instrumented && m->summary->threads > 1) note_no_calls(m);

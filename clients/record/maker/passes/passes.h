@@ -52,7 +52,8 @@ typedef struct ft_maker {
     ft_shared_memory memory;
     ft_running_threads threads;
     ft_ordered_cells ordered;
-    uint64_t now;  /* number of the record at hand */
+    const char *failure_kind, *failure_text; /* how the run failed (maker.h); NULL: it did not */
+    uint64_t now;                            /* number of the record at hand */
     uint32_t step; /* which step of its thread the record is (second_pass.c, step_of) */
     /* event_batches.c: the cells of the events at hand; behind them, of those before */
     uint32_t found[FT_RAW_BATCH + FT_MAKER_AHEAD];

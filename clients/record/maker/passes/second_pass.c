@@ -379,8 +379,12 @@ void ft_maker_second_pass(ft_maker *m)
     for (;;) {
         ft_raw_log_pass_over(m->log, !wants_events(m, r.thread));
         if (!ft_raw_log_next(m->log, &r, NULL)) break;
+        uint32_t events = ft_builder_count(m->builder);
         if (r.n_events) follow_events(m, &r);
         if (r.access || !r.n_events) follow_record(m, &r);
+        if (ft_builder_count(m->builder) != events)
+            m->threads.all.data[r.thread].seen = ft_builder_count(m->builder) - 1;
+        m->threads.last = r.thread;
     }
     assert(m->memory.born.len == m->inventory.allocations.len);
     ft_cells_end(m->cells);

@@ -8,6 +8,7 @@
 
 typedef struct ft_running_thread {
     uint64_t ran;      /* its last record */
+    uint32_t seen;     /* the last event that its records made, FT_NO_EVENT: none so far */
     uint64_t forked;   /* the record; UINT64_MAX: not yet */
     uint64_t function; /* site of the function that it runs; 0: not known */
     bool begun, ended;
@@ -22,6 +23,7 @@ typedef struct ft_running_threads {
     FT_VEC(ft_running_thread) all; /* by thread */
     ft_map ordered; /* reader << 16 | other -> the record up to which they are ordered */
     uint32_t n_edges;
+    uint32_t last; /* the thread of the last record */
 } ft_running_threads;
 
 void ft_running_threads_init(ft_running_threads *threads, size_t n);
