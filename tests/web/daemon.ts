@@ -1,4 +1,4 @@
-/* A real foretelld in a folder of its own, and what tests ask of it. */
+/* A real foretelld in a temporary folder, and the requests that tests send to it. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, watch } from 'node:fs';
@@ -94,7 +94,7 @@ export class Daemon {
     rmSync(this.state, { recursive: true, force: true });
   }
 
-  /** Makes the token that the daemon then asks everybody for. */
+  /** Creates a token, which the daemon requires from then on. */
   createToken(...options: string[]): string {
     const args = ['token', 'create', '--state', this.state, ...options];
     const out = execFileSync(join(BUILD, 'bin', 'foretelld'), args, { encoding: 'utf8' });

@@ -1,14 +1,14 @@
-/* What goes wrong: nothing there, no token, no server, no dashboard. */
+/* Errors: missing documents, no token, no server, no dashboard. */
 import { accessibilityFindings, expect, test } from './fixture';
 import { Daemon, example } from './daemon';
 import { tmpdir } from 'node:os';
 
-test('what is not there is said to be not there', async ({ page, service }) => {
+test('missing documents and pages are reported as not found', async ({ page, service }) => {
   const rows: [string, RegExp][] = [
     ['#/jobs/0123456789abcdef', /Job 0123456789abcdef/],
     ['#/findings/0123456789abcdef-1', /Finding 0123456789abcdef-1/],
     [`#/traces/${'0'.repeat(64)}`, /Trace 0000000000/],
-    ['#/nowhere', /no such page/],
+    ['#/nowhere', /does not exist/],
   ];
   for (const [hash, text] of rows) {
     await page.goto(`${service.daemon.url}/${hash}`);
@@ -19,7 +19,7 @@ test('what is not there is said to be not there', async ({ page, service }) => {
   }
 });
 
-test('a token is asked for, refused, taken and forgotten', async ({ page }) => {
+test('the token is required, refused, accepted and forgotten', async ({ page }) => {
   const daemon = await Daemon.start('--workers', '1');
   try {
     const token = daemon.createToken('--name', 'browser', '--scopes', 'read,submit');
@@ -29,7 +29,7 @@ test('a token is asked for, refused, taken and forgotten', async ({ page }) => {
     await expect(page.getByRole('heading', { name: 'A token is needed' })).toBeVisible();
     expect(await accessibilityFindings(page)).toEqual([]);
     await page.getByLabel('Token').fill('foretell_0123456789abcdef_wrong');
-    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
     await expect(page.getByRole('alert')).toContainText('does not know this token');
     await page.getByLabel('Token').fill(token);
     const stream = page.waitForRequest(
@@ -41,7 +41,7 @@ test('a token is asked for, refused, taken and forgotten', async ({ page }) => {
     await stream;
     await page.getByRole('link', { name: 'secret' }).click();
     await expect(page.getByRole('link', { name: /assert/ }).first()).toBeVisible();
-    // Kept for this tab, and nowhere else.
+    // The token is kept for this tab and nowhere else.
     await page.reload();
     await expect(page.getByRole('heading', { name: /secret/ })).toBeVisible();
     expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(token);
@@ -53,7 +53,7 @@ test('a token is asked for, refused, taken and forgotten', async ({ page }) => {
   }
 });
 
-test('a server that goes is missed, and one that comes back is found', async ({ page }) => {
+test('a server that stops is reported, and the page recovers when it is back', async ({ page }) => {
   const daemon = await Daemon.start('--workers', '1');
   try {
     await daemon.run(example('fig7'), { name: 'before' });
@@ -71,7 +71,10 @@ test('a server that goes is missed, and one that comes back is found', async ({ 
   }
 });
 
-test('without the dashboard the daemon works and says so', async ({ page, errors }) => {
+test('without the dashboard files the daemon works and reports that they are missing', async ({
+  page,
+  errors,
+}) => {
   const daemon = await Daemon.start('--workers', '1', '--web-root', `${tmpdir()}/no-such-folder`);
   try {
     await daemon.run(example('fig7'));

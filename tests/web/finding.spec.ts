@@ -20,7 +20,7 @@ async function openFinding(page: Page, service: Service, step = ''): Promise<Lan
   };
 }
 
-/** What a screen reader says is selected. */
+/** The option that a screen reader announces as selected. */
 function current(list: Locator): Locator {
   return list.getByRole('option', { selected: true });
 }
@@ -42,7 +42,7 @@ test('stepping from the first step to the violating access', async ({ page, serv
   await expect(detail.getByText('violation')).toBeVisible();
   await expect(current(predicted)).toContainText('part of the violation');
   await expect(current(observed)).toContainText('assert(sum == 150)');
-  // The read that makes the difference was on the way, told as one.
+  // The read that differs from the observed run was announced as such.
   const departs = seen.find((text) => text.includes('differs from the observed run: 70'));
   expect(departs).toContain('thread bob, bank.c:13, balance := checking, checking = 100');
   // The values at the end are those of the lost update: 80 + 80.
@@ -74,7 +74,7 @@ test('a link leads to its step and the address follows', async ({ page, service 
   await predicted.focus();
   await page.keyboard.press('ArrowUp');
   await expect(page).toHaveURL(/step=14$/);
-  // A link that is opened while the page is there.
+  // A link that is opened while the page is open.
   await page.evaluate(() => (location.hash = location.hash.replace('step=14', 'step=20')));
   await expect(detail).toContainText('Step 20 of 34');
   await page.reload();

@@ -1,4 +1,4 @@
-/* What every test has: a daemon with the examples' jobs, and a page whose errors count. */
+/* The fixtures of every test: a daemon with the examples' jobs, a page whose errors fail the test. */
 import { test as base, expect, type Page } from '@playwright/test';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,7 +11,7 @@ export const EXAMPLES = ['bank', 'fig5', 'fig9a', 'fig9b', 'deadlock', 'rwlock']
 export interface Service {
   daemon: Daemon;
   jobs: Record<string, string>;
-  /** The first record of a job that the test is true of. */
+  /** The first record of a job for which `wanted` is true. */
   record: (job: string, wanted: (record: RecordBrief) => boolean) => Promise<RecordBrief>;
 }
 
@@ -31,7 +31,7 @@ async function startService(): Promise<Service> {
   };
 }
 
-/** Answers that a test provokes are no errors of the page. */
+/** Failed requests that a test provokes are not errors of the page. */
 const PROVOKED = /Failed to load resource/;
 
 export const test = base.extend<{ errors: string[] }, { service: Service }>({
@@ -68,7 +68,10 @@ interface AxeWindow {
   };
 }
 
-/** Serious and critical findings of axe, of all its rules or those named, as text. The page's policy lets no script of ours in. */
+/**
+ * Serious and critical findings of axe, of all its rules or those named, as text. axe is evaluated
+ * by the debugger, because the page's policy allows no other scripts.
+ */
 export async function accessibilityFindings(page: Page, rules?: string[]): Promise<string[]> {
   const session = await page.context().newCDPSession(page);
   await session.send('Runtime.evaluate', { expression: AXE });
@@ -85,7 +88,7 @@ export async function accessibilityFindings(page: Page, rules?: string[]): Promi
   }, rules);
 }
 
-/** How far the page is wider than its window. */
+/** The pixels by which the page is wider than its window. */
 export function overflow(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 }

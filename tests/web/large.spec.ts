@@ -1,12 +1,12 @@
 /* A witness of 100,000 events stays smooth: a frame costs the page's thread less than a thirtieth of a
- * second of processor time, whoever else uses the machine. */
+ * second of processor time, also on a busy machine. */
 import type { CDPSession, Locator, Page } from '@playwright/test';
 import { expect, test } from './fixture';
 import { pingPong } from './daemon';
 
 const ROUNDS = 25_000;
 const STEPS = 4 * ROUNDS + 2;
-/** Until so much is there, on a machine that others use as well. */
+/** The time to load so much on a busy machine. */
 const LARGE_MS = 40_000;
 test.describe.configure({ timeout: 120_000 });
 
@@ -17,12 +17,12 @@ interface Drawn {
   longest: number;
 }
 
-/** The same, and how many a second the page's thread could make if it had a processor for itself. */
+/** The same, and the frames per second that the page's thread could draw on a processor of its own. */
 interface Frames extends Drawn {
   possible: number;
 }
 
-/** Seconds of processor time that the page's thread has had. */
+/** Seconds of processor time that the page's thread has used. */
 async function processorTime(session: CDPSession): Promise<number> {
   const { metrics } = await session.send('Performance.getMetrics');
   return metrics.find(({ name }) => name === 'TaskDuration')!.value;
@@ -35,7 +35,7 @@ async function measure(page: Page, work: () => Promise<Drawn>): Promise<Frames> 
   const drawn = await work();
   const spent = (await processorTime(session)) - before;
   await session.detach();
-  expect(spent, 'processor time is told').toBeGreaterThan(0);
+  expect(spent, 'processor time is measured').toBeGreaterThan(0);
   return { ...drawn, possible: drawn.count / spent };
 }
 
@@ -80,7 +80,7 @@ function turnWheel(list: Locator, deltaY: number, ctrlKey: boolean): Promise<Dra
   );
 }
 
-/** A browser that draws nothing while others use the machine is told from one that is slow. */
+/** Distinguishes a slow page from a browser that has no processor time on a busy machine. */
 function expectSmooth(what: string, { perSecond, longest, possible }: Frames): void {
   console.log(
     `${what}: ${perSecond.toFixed(0)} frames/s, longest ${longest.toFixed(0)} ms, ` +
@@ -130,9 +130,12 @@ interface Fixture {
   [name: string]: unknown;
 }
 
-test('so are 100,000 steps of which everything is told', async ({ page, service }) => {
+test('100,000 steps with all details are panned at 30 frames a second', async ({
+  page,
+  service,
+}) => {
   const { finding } = await service.record('bank', ({ check }) => check === 'assertion');
-  // The server tells the last 200 steps in full: this answer is what it would be with all of them.
+  // The server gives details of the last 200 steps only: this response has them of all steps.
   await page.route(`**/v1/findings/${finding}`, async (route) => {
     const answer = await route.fetch();
     const record = (await answer.json()) as Fixture;
@@ -157,5 +160,5 @@ test('so are 100,000 steps of which everything is told', async ({ page, service 
   await expect(page.locator('.step-detail')).toContainText('Step 50,000 of 100,000', {
     timeout: LARGE_MS,
   });
-  expectSmooth('panned, all told', await pan(predicted, 700));
+  expectSmooth('panned, all details', await pan(predicted, 700));
 });

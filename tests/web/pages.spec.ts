@@ -47,7 +47,9 @@ const PAGES: PageCase[] = [
       await expect(page.getByRole('heading', { name: /Assertion failure/ })).toBeVisible();
       await expect(page.getByRole('listbox', { name: /Predicted/ })).toBeVisible();
       await expect(page.getByRole('listbox', { name: /Observed/ })).toBeVisible();
-      await expect(page.getByText(/read checking = 70; here it reads 100/)).toBeVisible();
+      await expect(
+        page.getByText(/read checking = 70 at bank.c:13; in this schedule it reads 100/),
+      ).toBeVisible();
     },
   },
   {
@@ -150,7 +152,7 @@ test('the policy allows nothing inline and nothing from elsewhere', async ({
   expect(policy).toContain("default-src 'none'");
   expect(policy).toContain("script-src 'self'");
   expect(policy).not.toContain('unsafe');
-  // It is in force: an inline script does not run.
+  // The policy is in force: an inline script does not run.
   const ran = await page.evaluate(() => {
     const script = document.createElement('script');
     script.textContent = 'document.title = "ran"';

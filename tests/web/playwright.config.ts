@@ -12,7 +12,7 @@ export default defineConfig({
   reporter: [['list']],
   forbidOnly: true,
   maxFailures: 12,
-  // A machine that others use as well may be slow for a while; what then passes is told as flaky.
+  // A busy machine may be slow for a while; a test that passes on retry is reported as flaky.
   retries: process.env['CI'] ? 1 : 0,
   use: {
     browserName: 'chromium',

@@ -12,7 +12,7 @@ test.beforeAll(async () => {
 });
 test.afterAll(() => daemon.stop());
 
-test('a webhook is set, tells of a job, and is removed', async ({ page }) => {
+test('a webhook is set, delivers the end of a job, and is removed', async ({ page }) => {
   test.slow();
   await page.goto(`${daemon.url}/#/projects`);
   const form = page.getByRole('form', { name: 'Webhook' });
@@ -42,7 +42,7 @@ test('a webhook is set, tells of a job, and is removed', async ({ page }) => {
   await row.getByRole('button', { name: /New secret/ }).click();
   await expect(secret).toBeVisible();
   expect(await secret.textContent()).not.toBe(first);
-  // The first press of "Remove" only asks.
+  // The first press of "Remove" asks for confirmation.
   await row.getByRole('button', { name: /^Remove/ }).click();
   await expect(row.getByRole('button', { name: /confirm/ })).toHaveText('Really remove?');
   await page.getByRole('heading', { name: 'Limits' }).click();
@@ -53,7 +53,7 @@ test('a webhook is set, tells of a job, and is removed', async ({ page }) => {
   expect(await daemon.json('/v1/webhooks')).toEqual({ webhooks: [] });
 });
 
-test('what the server refuses is said', async ({ page }) => {
+test('errors of the server are shown', async ({ page }) => {
   await page.goto(`${daemon.url}/#/projects`);
   const form = page.getByRole('form', { name: 'Webhook' });
   await form.getByLabel('Project').fill('no project!');
@@ -62,7 +62,9 @@ test('what the server refuses is said', async ({ page }) => {
   await form.getByLabel('Project').fill('app');
   await form.getByRole('button').click();
   await expect(page.getByRole('alert')).toBeHidden();
-  await expect(page.getByRole('row', { name: /^app/ })).toContainText('name one themselves');
+  await expect(page.getByRole('row', { name: /^app/ })).toContainText(
+    'only for jobs that name a URL',
+  );
 });
 
 test('limits are set, changed and removed', async ({ page }) => {
@@ -97,7 +99,7 @@ test('limits are set, changed and removed', async ({ page }) => {
   await expect(row).toBeHidden();
 });
 
-test('it is for admins', async ({ page }) => {
+test('the page requires the scope admin', async ({ page }) => {
   const closed = await Daemon.start('--workers', '1');
   try {
     const reader = closed.createToken('--name', 'reader', '--scopes', 'read,submit');

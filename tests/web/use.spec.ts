@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test, overflow } from './fixture';
 import { example, pingPong } from './daemon';
 
-/** The task of a cancelled job takes its worker with it. */
+/** Continues a worker; a cancelled job may have ended it already. */
 function wake(pid: number): void {
   try {
     process.kill(pid, 'SIGCONT');
@@ -14,7 +14,7 @@ function wake(pid: number): void {
 
 test('a running job is followed without a reload', async ({ page, service }) => {
   const { daemon } = service;
-  // Its worker stands still until the page is there, so that nothing depends on time.
+  // The worker is stopped until the page is open, so that nothing depends on time.
   const { trace } = await daemon.json<{ trace: string }>('/v1/traces', {
     method: 'POST',
     body: example('fig7'),
@@ -36,7 +36,7 @@ test('a running job is followed without a reload', async ({ page, service }) => 
   } finally {
     wake(solver!.pid);
   }
-  // Sooner than the poll under the stream, which is ten seconds away.
+  // The stream reports it before the next poll, which is ten seconds away.
   await expect(page.getByRole('heading', { name: /followed/ })).toContainText('done');
   await expect(page.getByRole('link', { name: /assert/ }).first()).toBeVisible();
   await expect(page.getByRole('button', { name: 'Cancel' })).toBeHidden();
@@ -69,7 +69,7 @@ test('search and state filter the jobs, and the address keeps them', async ({ pa
   await expect(page.getByRole('link', { name: 'fig9a' })).toBeVisible();
   await expect(page.getByRole('link', { name: 'fig9b' })).toBeVisible();
   await page.getByRole('combobox', { name: 'State' }).selectOption('failed');
-  await expect(page.getByText('No job is like that.')).toBeVisible();
+  await expect(page.getByText('No jobs match.')).toBeVisible();
   await expect(page).toHaveURL(/q=fig9&state=failed$/);
   await page.getByRole('combobox', { name: 'State' }).selectOption('done');
   await page.reload();
@@ -131,7 +131,7 @@ test('keys alone lead from the jobs to the violation', async ({ page, service })
   await press('Home', 'v');
   await expect(page.locator('.step-detail')).toContainText('After step 34');
   await press('?');
-  await expect(page.getByRole('dialog', { name: 'Keys' })).toBeVisible();
+  await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
   await press('Escape');
   await expect(page.getByRole('dialog')).toBeHidden();
   await press('g', 'w');

@@ -86,7 +86,7 @@ function focusMain(): void {
   main?.focus();
 }
 
-/** A screen reader starts at the new page, as it would after loading one. */
+/** Moves the focus to the new page, so that a screen reader starts there as after a page load. */
 function useFocusOnPage(path: string): void {
   const first = useRef(true);
   useEffect(() => {
@@ -170,8 +170,8 @@ function TopBar({ first, onHelp }: { first: string; onHelp: () => void }): JSX.E
       <button
         type="button"
         class="plain"
-        aria-label="Keyboard help"
-        title="Keys (?)"
+        aria-label="Keyboard shortcuts"
+        title="Keyboard shortcuts (?)"
         onClick={onHelp}
       >
         ?
@@ -184,7 +184,7 @@ function Gone(): JSX.Element {
   const state = useStore(connection);
   return (
     <div class="gone" role="status">
-      {state === 'gone' && 'The server does not answer. What is shown may be old; trying again.'}
+      {state === 'gone' && 'The server does not answer. This page may be out of date; retrying.'}
     </div>
   );
 }
@@ -195,7 +195,7 @@ function NotFound(): JSX.Element {
       <div class="problem" role="alert">
         <h2>Not found</h2>
         <p>
-          There is no such page. <a href="#/">Back to the jobs</a>
+          This page does not exist. <a href="#/">Back to the jobs</a>
         </p>
       </div>
     </main>

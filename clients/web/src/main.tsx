@@ -1,3 +1,4 @@
+/* The entry point: renders the dashboard into the page. */
 import { render } from 'preact';
 import { App } from './app';
 import './styles.css';

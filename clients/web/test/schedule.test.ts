@@ -149,11 +149,11 @@ describe('a schedule', () => {
 
   it('says how the run differed', () => {
     expect(difference(predicted.rows)).toBe(
-      'there T2 (event 5) read x = 2; here it reads 1, which step 1 wrote.',
+      'In the observed run, T2 read x = 2 at event 5; in this schedule it reads 1, which step 1 wrote.',
     );
     const swapped = witness([step(2, 'T2', 'y := 1'), step(1, 'T1', 'x := 1')]);
     expect(difference(predictedRows(swapped))).toBe(
-      '“x := 1” of T1 (event 1) came before “y := 1” of T2 (event 2) there.',
+      'In the observed run, “x := 1” by T1 (event 1) came before “y := 1” by T2 (event 2).',
     );
     const same = witness([step(1, 'T1', 'x := 1'), step(2, 'T2', 'y := 1')]);
     expect(difference(predictedRows(same))).toBeNull();

@@ -1,7 +1,7 @@
 /* Requests to the daemon: bearer token, ETags, problem documents. */
 import { authorization, connection, tokenNeeded } from './session';
 
-/** `status` 0: no answer. */
+/** A failed request; `status` 0: no response. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -43,7 +43,11 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
 }
 
 export async function problemOf(response: Response): Promise<ApiError> {
-  const fallback = new ApiError(response.status, 'http', `The server answered ${response.status}.`);
+  const fallback = new ApiError(
+    response.status,
+    'http',
+    `The server responded with status ${response.status}.`,
+  );
   try {
     const body = (await response.json()) as { detail?: string; code?: string };
     return new ApiError(response.status, body.code ?? 'http', body.detail ?? fallback.message);
@@ -52,7 +56,7 @@ export async function problemOf(response: Response): Promise<ApiError> {
   }
 }
 
-/** GETs JSON. What has not changed since the last time is the same object. */
+/** GETs JSON. A document that has not changed is the same object again. */
 export async function getJson<T>(path: string, signal?: AbortSignal): Promise<T> {
   const known = cache.get(path);
   const headers: Record<string, string> = { Accept: 'application/json' };
@@ -66,7 +70,7 @@ export async function getJson<T>(path: string, signal?: AbortSignal): Promise<T>
   return body;
 }
 
-/** Sends JSON (or nothing) and returns the answer's JSON, null where there is none. */
+/** Sends JSON (or nothing) and returns the JSON of the response; null: an empty response. */
 export async function sendJson(method: string, path: string, body?: unknown): Promise<unknown> {
   const response = await send(path, {
     method,

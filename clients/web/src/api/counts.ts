@@ -1,4 +1,4 @@
-/* What jobs of a list have found: the list itself does not say, each job does. */
+/* Finding counts for a list of jobs, read from each job: the list does not contain them. */
 import { useEffect, useState } from 'preact/hooks';
 import type { Job } from './types';
 import { getJson } from './client';
@@ -22,12 +22,12 @@ function foundIn(job: Job): Found {
   return found;
 }
 
-async function readAll(jobs: Job[], signal: AbortSignal, told: () => void): Promise<void> {
+async function readAll(jobs: Job[], signal: AbortSignal, changed: () => void): Promise<void> {
   const waiting = jobs.filter((job) => !known.has(keyOf(job)));
   async function work(): Promise<void> {
     for (let job = waiting.shift(); job && !signal.aborted; job = waiting.shift()) {
       known.set(keyOf(job), foundIn(await getJson<Job>(`/v1/jobs/${job.job}`, signal)));
-      told();
+      changed();
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work));

@@ -7,7 +7,7 @@ export interface ServerEvent {
   id: string | null;
 }
 
-/** Feeds pieces of a stream; hands out the events that they complete. */
+/** Takes the pieces of a stream; returns the events that each piece completes. */
 export function createEventParser(): (chunk: string) => ServerEvent[] {
   let rest = '';
   let event = '';
@@ -42,8 +42,8 @@ export function createEventParser(): (chunk: string) => ServerEvent[] {
 }
 
 /**
- * Reads events until the stream ends or the signal aborts. False: the server has no such stream
- * and asking again is no use.
+ * Reads events until the stream ends or the signal aborts. False: the server has no such stream;
+ * do not retry.
  */
 export async function readEvents(
   path: string,

@@ -1,4 +1,4 @@
-/* Data of a page that stays current: server-sent events where there are any, else polling. */
+/* Data that stays up to date: by server-sent events where the server has them, else by polling. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, getJson } from './client';
 import { readEvents } from './events';
@@ -12,11 +12,11 @@ export interface Resource<T> {
 }
 
 export interface LiveOptions<T> {
-  /** Milliseconds between polls where no events come; 0: read once. */
+  /** Milliseconds between polls without a stream; 0: read once. */
   every?: number;
-  /** A stream whose every event means: look again. */
+  /** A stream; each of its events triggers a read. */
   events?: string;
-  /** Nothing more will change. */
+  /** True: the data will not change any more. */
   ended?: (data: T) => boolean;
 }
 
@@ -34,12 +34,12 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Whether asking again may help: not where the thing is missing or forbidden. */
+/** Whether a retry may succeed: not if the document is missing or forbidden. */
 function isPassing(error: ApiError): boolean {
   return error.status === 0 || error.status >= 500 || error.status === 429;
 }
 
-/** One reader of one path: reads, waits for a reason to look again, reads. */
+/** Reads a path, waits for an event or the next poll, and reads again. */
 async function follow<T>(
   path: string,
   options: LiveOptions<T>,
@@ -55,9 +55,9 @@ async function follow<T>(
     try {
       streams = await readEvents(options.events ?? '', signal, () => wake());
     } catch {
-      // The next poll says what is wrong.
+      // The next poll reports the error.
     }
-    // A stream that is refused or cut at once must not be asked for again and again.
+    // Wait before reopening a stream that was refused or cut at once.
     if (streams) await pause(RETRY_MS, signal);
     streaming = false;
     wake();
@@ -83,7 +83,7 @@ async function follow<T>(
       wait = RETRY_MS;
     }
     if (!wait) return;
-    // With a stream the poll is only a net under it.
+    // With a stream, polling is only a fallback.
     await Promise.race([event, pause(streaming ? wait * 5 : wait, signal)]);
     if (woken) await pause(BURST_MS, signal);
   }

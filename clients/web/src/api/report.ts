@@ -29,7 +29,7 @@ interface ReportState {
   problem: string | null;
 }
 
-/** The whole report, read again when the job has another revision, but not all the time. */
+/** The whole report, read again for each revision of the job, at most every REPORT_MS. */
 export function useReport(path: string, revision: number | null): ReportState {
   const empty = { path, report: null, problem: null };
   const [state, setState] = useState<ReportState>(empty);

@@ -1,4 +1,4 @@
-/* The bearer token of this tab, and whether the server asks for one or is gone. */
+/* The bearer token of this tab, and whether the server requires one or is unreachable. */
 import { createStore } from '../lib/store';
 
 const KEY = 'foretell-token';

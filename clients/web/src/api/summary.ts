@@ -38,7 +38,7 @@ export interface Timeline {
   counts: number[][];
 }
 
-/** Lists have the hottest; `totals` says how many there are. */
+/** The lists have the hottest entries; `totals` counts all entries. */
 export interface TraceSummary {
   events: number;
   kinds: Record<string, number>;

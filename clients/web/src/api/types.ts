@@ -1,4 +1,4 @@
-/* The documents of docs/records.md and docs/api.md, as far as the pages show them. */
+/* The documents of docs/records.md and docs/api.md: the fields that the pages use. */
 
 export type Check = 'race' | 'atomicity' | 'assertion' | 'lock' | 'deadlock' | 'order' | 'property';
 export type Verdict = 'violation' | 'safe' | 'bounded' | 'unknown' | 'error';
@@ -51,20 +51,20 @@ export interface Access {
   location: string | null;
   function: string | null;
   text: string;
-  /** What people read in the place of `text`. */
+  /** `text` in the program's own words. */
   display?: string;
-  /** What stands in the program's source there. */
+  /** The source line at `location`. */
   line?: string;
   locks: string[];
-  /** Of a waiter of a condition variable: the lock that it will want back. */
+  /** The lock that a waiter of a condition variable released and takes again when it wakes. */
   gave_up?: string;
   /** Those of the locks that are held for reading. */
   shared?: string[];
   /** The calls that led there, innermost first. */
   stack?: Frame[];
-  /** How many calls further out are not in the stack. */
+  /** The number of outer calls that the stack leaves out. */
   more_calls?: number;
-  /** Where the thread was created, and by which one. */
+  /** Where the thread was created, and by which thread. */
   created?: { thread: string; location?: string | null; function?: string; stack?: Frame[] };
 }
 
@@ -97,7 +97,7 @@ export interface FullStep {
   text: string;
   value: string | null;
   observed_value: string | null;
-  /** What people read in the place of `text`, without the value, and of the two values. */
+  /** `text` (without the value) and the two values in the program's own words. */
   display?: string;
   display_value?: string;
   display_observed?: string;
@@ -153,7 +153,7 @@ export interface VerdictRecord {
   name?: string;
   verdict: Verdict;
   status?: 'predicted' | 'observed' | 'possible';
-  /** The run itself had it, and nobody said that it is wrong. */
+  /** The observed run had it, and no transaction is annotated. */
   apart?: true;
   count: number;
   pairs: number;
@@ -175,7 +175,7 @@ export interface VerdictRecord {
 
 export type ReviewState = 'open' | 'confirmed' | 'false' | 'fixed';
 
-/** What is known of a finding in its project: schema/review.schema.json. */
+/** The review of a finding in its project: schema/review.schema.json. */
 export interface Review {
   project?: string;
   state: ReviewState;
@@ -275,7 +275,7 @@ export interface Webhook {
   project: string;
   url: string | null;
   changed: string;
-  /** Only in the answer that made it. */
+  /** Only in the response that created it. */
   secret?: string;
 }
 
@@ -294,7 +294,7 @@ export interface Delivery {
 export type LimitName =
   'jobs' | 'workers' | 'bytes' | 'seconds' | 'memory_mb' | 'retain_days' | 'retain_bytes';
 
-/** null: what the options say, which are the defaults. */
+/** null: the default, which the server's options set. */
 export type Limits = { project: string; used_ms: number } & Record<LimitName, number | null>;
 
 export interface LimitPage {

@@ -1,4 +1,4 @@
-/* Numbers, times and names as people read them. */
+/* Formats numbers, times and names for the pages. */
 
 export function count(value: number): string {
   return Math.round(value).toLocaleString('en-US');

@@ -1,4 +1,4 @@
-/* Addresses after the `#`: the daemon serves one page, and any link to a place in it works. */
+/* Routes: the part of the address after `#`, so that every place of the one page has a link. */
 import { useEffect, useState } from 'preact/hooks';
 
 export interface Route {

@@ -1,4 +1,4 @@
-/* A value that components watch. */
+/* A value whose changes re-render the components that use it. */
 import { useEffect, useState } from 'preact/hooks';
 
 export interface Store<T> {

@@ -1,4 +1,4 @@
-/* Light, dark, or as the system has it. */
+/* The colour theme: light, dark, or that of the system. */
 import { createStore } from './store';
 
 export type Theme = 'auto' | 'light' | 'dark';

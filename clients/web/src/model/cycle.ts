@@ -1,4 +1,4 @@
-/* Places of a causality cycle's drawing: threads side by side, events downwards in observed order. */
+/* The layout of a causality cycle's drawing: threads side by side, events downwards in observed order. */
 import type { Cause } from '../api/types';
 
 export interface CycleNode {
@@ -15,7 +15,7 @@ export interface CycleEdge {
   label: string;
   labelX: number;
   labelY: number;
-  /** It goes against the observed order: with it the orders run in a circle. */
+  /** The edge goes against the observed order, and so closes the cycle. */
   closing: boolean;
 }
 
@@ -59,7 +59,7 @@ function pathBetween(from: CycleNode, to: CycleNode): CycleEdge {
   const right = to.x > from.x ? 1 : -1;
   const x1 = from.x + (right * from.width) / 2;
   const x2 = to.x - right * (to.width / 2 + 3);
-  // Edges leave low and arrive high, and are named nearer to where they leave: none hides another.
+  // Edges leave below the middle and arrive above it, labels are near the start: none hides another.
   const y1 = from.y + PORT;
   const y2 = to.y - PORT;
   const bend = (x2 - x1) / 2;
@@ -67,7 +67,7 @@ function pathBetween(from: CycleNode, to: CycleNode): CycleEdge {
   return { ...label, path, labelX: x1 + bend * 0.62, labelY: y1 + (y2 - y1) * 0.16 - 5 };
 }
 
-/** Two causes may be about one event: it is drawn once. */
+/** An event that has two causes is drawn once. */
 export function layCycle(causes: Cause[]): CycleDrawing {
   const ordered = [...causes].sort((a, b) => a.event - b.event);
   const names = [...new Set(ordered.map((cause) => cause.thread))];

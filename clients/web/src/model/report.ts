@@ -1,8 +1,8 @@
-/* A report as people read it: findings in groups, and what refuted the rest. */
+/* A report for the pages: findings in groups, counts of the passes that refuted candidates. */
 import type { Access, Report, VerdictRecord } from '../api/types';
 
 export interface Group {
-  /** What its findings have in common: function, else file, else object. */
+  /** The function, else file, else object that its findings share. */
   place: string;
   records: VerdictRecord[];
 }
@@ -40,7 +40,7 @@ export interface PassCount {
   candidates: number;
 }
 
-/** What each pass refuted in the safe records that are loaded. */
+/** How much each pass refuted, over the safe records that are loaded. */
 export function passCounts(safe: VerdictRecord[]): PassCount[] {
   const passes = new Map<string, PassCount>();
   for (const record of safe) {
@@ -57,14 +57,16 @@ export function passCounts(safe: VerdictRecord[]): PassCount[] {
 }
 
 const PASS_TEXTS: Record<string, string> = {
-  lockset: 'a lock held on both sides keeps them apart',
-  'atomic-section': 'a critical section keeps others out',
-  'must-happen-before': 'fork, join or another hard order puts one before the other',
-  closure: 'what has to come first already contains the other',
-  causality: 'the orders that would be needed run in a circle',
-  constant: 'its condition has one value in every schedule',
+  lockset: 'both accesses hold the same lock',
+  'atomic-section': 'one critical section contains the triplet and excludes the remote access',
+  'must-happen-before': 'fork, join or another hard edge orders one before the other',
+  closure: 'every prefix that contains one access contains the other',
+  causality: 'the order that it needs closes a cycle of causality',
+  constant: 'the condition has the same value in every schedule',
+  standstill: 'in every state where all other threads wait, the thread can continue',
+  exclusion: 'semaphore counts, or values read under a lock, exclude it',
   unsat: 'the solver proved that no schedule reaches it',
-  mixed: 'several passes, each for some of its event pairs',
+  mixed: 'several passes, each for some of the event pairs',
 };
 
 export function passText(pass: string): string {
@@ -89,7 +91,7 @@ export function matchesRecord(record: VerdictRecord, filter: RecordFilter): bool
   return text.toLowerCase().includes(filter.text.toLowerCase());
 }
 
-/** Pages of one report as one. */
+/** Joins the pages of one report. */
 export function joinReports(pages: Report[]): Report | null {
   const first = pages[0];
   if (!first) return null;

@@ -1,24 +1,24 @@
-/* A witness as rows and lanes: what the swimlanes draw, without any drawing. */
+/* A witness as rows and lanes: the data that the swimlanes draw. */
 import type { FullStep, Step, VerdictRecord, Witness } from '../api/types';
 
-/** One line of a swimlane: a step, or a stretch of one thread's steps of which no more is told. */
+/** One line of a swimlane: a step, or a stretch of one thread's steps without details. */
 export interface Row {
   lane: number;
-  /** First and last event of it; equal for a single step. */
+  /** First and last event of the row; equal for a single step. */
   event: number;
   until: number;
-  /** How many steps it is. */
+  /** The number of steps in the row. */
   steps: number;
-  /** Its (first) step's place in the schedule, counted from 1. */
+  /** The position of the row's first step in the schedule, counted from 1. */
   number: number;
   step: FullStep | null;
-  /** One of the claim's events. */
+  /** The row is one of the claim's events. */
   claimed: boolean;
-  /** Comes after the last step: the violation itself. */
+  /** The row comes after the last step: the violation itself. */
   final: boolean;
 }
 
-/** Rows during which a thread holds a lock; the ends may be beyond what is shown. */
+/** The rows during which a thread holds a lock; the ends may be outside the visible part. */
 export interface Span {
   lane: number;
   lock: string;
@@ -40,7 +40,7 @@ export interface Schedule {
   rows: Row[];
   spans: Span[];
   arrows: Arrow[];
-  /** Steps in all rows; the violation's own events come after them and are none. */
+  /** The steps in all rows, without the violation's own events, which come after them. */
   total: number;
   switches: number;
 }
@@ -103,7 +103,7 @@ export function observedRows(predicted: Row[]): Row[] {
 const FOLD_LEAST = 6;
 const EDGE = 2;
 
-/** Whether a row tells something that must not be folded away. */
+/** Whether a row must stay when stretches are folded. */
 function matters(row: Row): boolean {
   return row.claimed || row.final || !!row.step?.departs;
 }
@@ -131,7 +131,7 @@ function foldStretch(rows: Row[], from: number, to: number, out: Row[]): void {
   }
 }
 
-/** Long stretches of one thread become one row each; what the violation needs stays. */
+/** Folds long stretches of one thread into a row each; rows of the violation and differences stay. */
 export function foldRows(rows: Row[]): Row[] {
   const out: Row[] = [];
   for (let from = 0; from < rows.length;) {
@@ -143,7 +143,7 @@ export function foldRows(rows: Row[]): Row[] {
   return out;
 }
 
-/** Row of each event; of a stretch only its first and last event are known to be in it. */
+/** The row of each event; of a stretch, only its first and last event are certain to be in it. */
 export function indexEvents(rows: Row[]): Map<number, number> {
   const index = new Map<number, number>();
   rows.forEach((row, i) => {
@@ -207,7 +207,7 @@ function readsFrom(rows: Row[], observed: boolean): Arrow[] {
   const arrows: Arrow[] = [];
   rows.forEach((row, to) => {
     const step = row.step;
-    // Of the observed run a source is known only where the schedule kept it.
+    // The source in the observed run is known only for reads that the schedule did not change.
     if (!step || step.source === null || (observed && step.departs)) return;
     const from = findEvent(rows, index, step.source);
     if (from >= 0 && from !== to) arrows.push({ from, to, departs: step.departs });
@@ -257,7 +257,7 @@ export function violationRow(rows: Row[]): number {
   return rows.length - 1;
 }
 
-/** Text of a row and the value it shows, as in the command line's schedule. */
+/** A row's text and value, as the command line prints them. */
 export interface RowText {
   text: string;
   value: string;
@@ -265,14 +265,14 @@ export interface RowText {
   term?: string;
 }
 
-/** The value of a step in one of the two runs, as people read it. */
+/** The value of a step in the predicted schedule or the observed run, as the program writes it. */
 export function valueOf(step: FullStep, observed: boolean): string | null {
   return observed
     ? (step.display_observed ?? step.observed_value)
     : (step.display_value ?? step.value);
 }
 
-/** Where the value belongs in a text: behind the name in `read x (why)`; -1: it has no such place. */
+/** The position of the value in a text: behind the name in `read x (why)`; -1: none. */
 function placeOfValue(step: FullStep, text: string): number {
   for (const word of ['read ', 'write ']) {
     const at = text.indexOf(word);
@@ -296,12 +296,12 @@ export function rowText(row: Row, observed: boolean): RowText {
     const rest = place < 0 || text.startsWith(' = ', place) ? '' : text.slice(place);
     return { text: stem, value: `= ${value}`, ...(rest && { term: rest }) };
   }
-  const told = step.access === 'write' && text.endsWith(`:= ${value}`);
-  const shown = value !== null && step.object !== null && !told;
+  const included = step.access === 'write' && text.endsWith(`:= ${value}`);
+  const shown = value !== null && step.object !== null && !included;
   return { text, value: shown ? `${step.object} = ${value}` : '' };
 }
 
-/** What a thread knows and holds after the rows up to `at`. */
+/** The values and the locks held after the rows up to `at`. */
 export interface Moment {
   values: [string, string][];
   locks: [string, string][];
@@ -322,7 +322,7 @@ export function momentAt(schedule: Schedule, at: number, observed: boolean): Mom
   return { values: [...values].reverse(), locks };
 }
 
-/** How the observed run differed, in one sentence; null: only by what it did between the steps. */
+/** How the observed run differed; null: only by events that the schedule leaves out. */
 export function difference(predicted: Row[]): string | null {
   const index = indexEvents(predicted);
   for (const { step } of predicted) {
@@ -331,9 +331,9 @@ export function difference(predicted: Row[]): string | null {
     const source = step.source === null ? undefined : index.get(step.source);
     const wrote = source === undefined ? '' : `, which step ${predicted[source]!.number} wrote`;
     return (
-      `there ${step.thread} (${step.location ?? `event ${step.event}`}) read ` +
-      `${step.object ?? 'it'} = ${valueOf(step, true)}; ` +
-      `here it reads ${valueOf(step, false)}${wrote}.`
+      `In the observed run, ${step.thread} read ${step.object ?? 'a value'} = ${valueOf(step, true)} ` +
+      `at ${step.location ?? `event ${step.event}`}; ` +
+      `in this schedule it reads ${valueOf(step, false)}${wrote}.`
     );
   }
   return orderDifference(predicted);
@@ -345,8 +345,9 @@ function orderDifference(predicted: Row[]): string | null {
     const next = predicted[i + 1]!.step;
     if (!here || !next || here.event < next.event) continue;
     return (
-      `“${next.display ?? next.text}” of ${next.thread} (${next.location ?? `event ${next.event}`}) came before ` +
-      `“${here.display ?? here.text}” of ${here.thread} (${here.location ?? `event ${here.event}`}) there.`
+      `In the observed run, “${next.display ?? next.text}” by ${next.thread} ` +
+      `(${next.location ?? `event ${next.event}`}) came before ` +
+      `“${here.display ?? here.text}” by ${here.thread} (${here.location ?? `event ${here.event}`}).`
     );
   }
   return null;
@@ -356,7 +357,7 @@ const FINAL_LABELS: Record<string, string> = {
   race: 'race',
   assertion: 'fails',
   condition: 'fails',
-  'co-enabled': 'both next',
+  'co-enabled': 'next',
   'lock-error': 'error',
   deadlock: 'waits',
   stuck: 'waits',
@@ -383,7 +384,7 @@ export function describeRow(row: Row, lanes: string[], total: number, observed: 
     .join(', ');
 }
 
-/** Locks that a thread holds at a row. */
+/** The locks that the thread of a row holds there. */
 export function locksHeld(schedule: Schedule, at: number): string[] {
   const lane = schedule.rows[at]?.lane;
   return schedule.spans

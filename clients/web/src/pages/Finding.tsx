@@ -1,4 +1,4 @@
-/* One verdict record: a violation with its schedule, or why a candidate cannot happen. */
+/* One verdict record: a violation with its schedule, or the proof that a candidate cannot happen. */
 import type { JSX } from 'preact';
 import type { Access, Check, Frame, Verdict, VerdictRecord, Waiter } from '../api/types';
 import { useLive } from '../api/live';
@@ -55,7 +55,7 @@ const LEADS: Record<string, string> = {
   error: 'Not decided:',
 };
 
-/** What candidates of a check consist of. */
+/** The unit in which `pairs` counts, by check. */
 const UNITS: Partial<Record<Check, string>> = { race: 'event pair', atomicity: 'triplet' };
 
 function FindingHead({ job, record }: { job: string; record: VerdictRecord }): JSX.Element {
@@ -81,7 +81,7 @@ function FindingHead({ job, record }: { job: string; record: VerdictRecord }): J
         )}
         <Fact name="Model">{record.model}</Fact>
         {record.bound !== null && <Fact name="Context bound">{String(record.bound)}</Fact>}
-        <Fact name="Stands for">{plural(record.pairs, UNITS[record.check] ?? 'event')}</Fact>
+        <Fact name="Covers">{plural(record.pairs, UNITS[record.check] ?? 'event')}</Fact>
         {record.fingerprint && (
           <Fact name="Fingerprint" mono>
             {record.fingerprint}
@@ -93,6 +93,11 @@ function FindingHead({ job, record }: { job: string; record: VerdictRecord }): J
       </dl>
     </header>
   );
+}
+
+/** Whether the source line has more than the access's own text. */
+function addsToText({ line, display, text }: Access): boolean {
+  return !!line && line.replace(/;$/, '') !== (display ?? text);
 }
 
 function Accesses({ list, verdict }: { list: Access[]; verdict: Verdict }): JSX.Element | null {
@@ -110,12 +115,17 @@ function Accesses({ list, verdict }: { list: Access[]; verdict: Verdict }): JSX.
             {access.location ?? `event ${access.event}`}
             {access.function && <span class="muted"> in {access.function}</span>}
           </p>
-          {access.line && <pre class="source">{access.line}</pre>}
+          {addsToText(access) && <pre class="source">{access.line}</pre>}
           <p class="muted">{heldBy(access)}</p>
           {access.created && (
             <p class="muted">
               created by {access.created.thread}
-              {access.created.location && <span class="mono"> {access.created.location}</span>}
+              {access.created.location && (
+                <>
+                  {' at '}
+                  <span class="mono">{access.created.location}</span>
+                </>
+              )}
               {access.created.function && ` in ${access.created.function}`}
               {access.created.stack?.slice(0, 3).map((frame) => (
                 <>
@@ -159,7 +169,7 @@ function Stack({ frames, more }: { frames: Frame[]; more: number }): JSX.Element
           {frame.function ?? '?'} <span class="muted">{frame.location}</span>
         </li>
       ))}
-      {more > 0 && <li class="muted">and {more} more calls</li>}
+      {more > 0 && <li class="muted">and {plural(more, 'more call')}</li>}
     </ol>
   );
 }
@@ -171,14 +181,14 @@ function Reproduce({ id, replay }: { id: string; replay: string | undefined }): 
   return (
     <section aria-labelledby="reproduce">
       <h2 id="reproduce">Reproduce</h2>
-      <Command label="Keep the schedule as a file" text={fetchIt} />
+      <Command label="Save the schedule to a file" text={fetchIt} />
       {replay && (
         <Command
-          label="Drive the program through it, the very build that was recorded"
+          label="Replay it in the program, in the build that was recorded"
           text={replay.replace('WITNESS TRACE', `--server ${server} witness.json`)}
         />
       )}
-      <Command label="Execute it with the independent checker" text={verify} />
+      <Command label="Verify it with the independent checker" text={verify} />
     </section>
   );
 }

@@ -1,4 +1,4 @@
-/* One job: verdicts of each check, findings in groups, what refuted the rest. */
+/* One job: the verdicts of each check, the findings in groups, and the refuted candidates by pass. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Job as JobDocument, PropertyResult, VerdictRecord } from '../api/types';
@@ -75,7 +75,7 @@ function JobHead({ job, onCancelled }: { job: JobDocument; onCancelled: () => vo
         {job.project && job.project !== 'default' && <Fact name="Project">{job.project}</Fact>}
         <Fact name="Model">{job.model}</Fact>
         {job.bound !== null && <Fact name="Context bound">{String(job.bound)}</Fact>}
-        <Fact name="Took">{duration(end - Date.parse(job.created))}</Fact>
+        <Fact name="Duration">{duration(end - Date.parse(job.created))}</Fact>
       </dl>
       {!isEnded(job) && (
         <div class="running">
@@ -95,7 +95,7 @@ const COLUMNS = ['violation', 'safe', 'bounded', 'unknown', 'error'] as const;
 function CheckTable({ job }: { job: JobDocument }): JSX.Element | null {
   const checks = Object.entries(job.checks ?? {});
   if (!checks.length)
-    return isEnded(job) ? null : <p class="muted">The counts come when the job is planned.</p>;
+    return isEnded(job) ? null : <p class="muted">Counts appear once the job is planned.</p>;
   return (
     <section aria-labelledby="verdicts">
       <h2 id="verdicts">Verdicts</h2>
@@ -228,8 +228,8 @@ function Findings({ job, findings, query, loaded }: FindingsProps): JSX.Element 
       {apart.length > 0 && (
         <details>
           <summary>
-            {plural(apart.length, 'atomicity violation')} of the run itself set apart: it went on,
-            and no transaction is marked
+            {plural(apart.length, 'atomicity violation')} set apart: the observed run had them and
+            continued, and no transaction is annotated
           </summary>
           <RecordList records={apart} />
         </details>
@@ -262,12 +262,12 @@ function Choice(props: {
 }
 
 function NoFindings({ job }: { job: JobDocument }): JSX.Element {
-  if (!isEnded(job)) return <p class="muted">None so far.</p>;
+  if (!isEnded(job)) return <p class="muted">No findings so far.</p>;
   const undecided = Object.values(job.checks ?? {}).some(
     (c) => c.unknown + c.error + c.bounded > 0,
   );
   if (job.state !== 'done' || undecided)
-    return <p class="muted">None, but not everything is decided.</p>;
+    return <p class="muted">No findings, but some candidates are undecided.</p>;
   return (
     <Empty>
       No reordering of this run’s events reaches a violation: every candidate is refuted.
@@ -335,7 +335,7 @@ function Refuted({
   );
   return (
     <section aria-labelledby="refuted">
-      <h2 id="refuted">What refuted the rest</h2>
+      <h2 id="refuted">Refuted candidates by pass</h2>
       <ul class="passes">
         {passes.map((entry) => (
           <li key={entry.pass}>
@@ -345,14 +345,19 @@ function Refuted({
               onClick={() => setPass(pass === entry.pass ? '' : entry.pass)}
             >
               <b>{entry.pass}</b>
-              <meter min={0} max={whole} value={entry.pairs} aria-label={`${entry.pairs} pairs`} />
+              <meter
+                min={0}
+                max={whole}
+                value={entry.pairs}
+                aria-label={plural(entry.pairs, 'pair')}
+              />
               <span class="num">{plural(entry.pairs, 'pair')}</span>
               <span class="muted">{passText(entry.pass)}</span>
             </button>
           </li>
         ))}
       </ul>
-      {partial && <p class="muted">Counted over the first {count(safe.length)} records.</p>}
+      {partial && <p class="muted">These counts cover the first {count(safe.length)} records.</p>}
       <details open={!!pass}>
         <summary>{plural(ofPass.length, 'candidate')} that cannot happen</summary>
         <RecordList records={ofPass.slice(0, most)} />

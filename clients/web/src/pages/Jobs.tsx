@@ -24,7 +24,7 @@ function listPath(state: string, search: string): string {
 
 const TYPING_MS = 200;
 
-/** The text once its typing has stopped. */
+/** The text as it was at the last pause in typing. */
 function useSettled(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {
@@ -40,7 +40,7 @@ export function Jobs({ query }: { query: Record<string, string> }): JSX.Element 
   const path = listPath(state, useSettled(text.trim()));
   const live = useLive<JobPage>(path, { every: POLL_MS, events: '/v1/events' });
   const { error } = live;
-  // While another search is on its way the list stays as it is.
+  // The old list stays on the page while the next search loads.
   const last = useRef<JobPage | null>(null);
   last.current = live.data ?? last.current;
   const data = last.current;
@@ -96,7 +96,7 @@ interface Older {
   load: () => void;
 }
 
-/** Pages behind the first one: they are read when asked for and not kept current. */
+/** Pages after the first one: loaded on request and not kept up to date. */
 function useOlder(path: string, first: string | null): Older {
   const [pages, setPages] = useState<{ path: string; jobs: Job[]; next: string | null } | null>(
     null,
@@ -112,7 +112,7 @@ function useOlder(path: string, first: string | null): Older {
 }
 
 function NoJobs({ filtered }: { filtered: boolean }): JSX.Element {
-  if (filtered) return <Empty>No job is like that.</Empty>;
+  if (filtered) return <Empty>No jobs match.</Empty>;
   return (
     <Empty>
       <p>No jobs yet. Submit the trace of a passing run:</p>

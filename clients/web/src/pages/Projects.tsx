@@ -1,4 +1,4 @@
-/* What admins set for projects: who is told when jobs end, and what a project may have. */
+/* Settings of projects, for administrators: webhooks and limits. */
 import type { JSX } from 'preact';
 import { Problem } from '../parts/Problem';
 import { LimitSection } from '../projects/Limits';
@@ -7,7 +7,7 @@ import { useLive } from '../api/live';
 import type { Permissions } from '../api/types';
 import { ApiError } from '../api/client';
 
-/** Whether the token in use is an admin's; null while that is not known. */
+/** Whether the token in use has the scope admin; null: not known yet. */
 export function useIsAdmin(): boolean | null {
   const { data } = useLive<Permissions>('/v1/access');
   return data && (data.open || data.scopes.includes('admin'));
@@ -16,7 +16,7 @@ export function useIsAdmin(): boolean | null {
 const FORBIDDEN = new ApiError(
   403,
   'insufficient-scope',
-  'they are for tokens of the scope admin.',
+  'they require a token with the scope admin.',
 );
 
 export function Projects(): JSX.Element {

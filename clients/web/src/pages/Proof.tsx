@@ -1,17 +1,22 @@
-/* Why a candidate is no violation. */
+/* The reason why a candidate is not a violation, or why it is undecided. */
 import type { JSX } from 'preact';
-import type { Access, Cause, VerdictRecord } from '../api/types';
+import type { Access, Cause, Verdict, VerdictRecord } from '../api/types';
 import { passText } from '../model/report';
 import { layCycle } from '../model/cycle';
 import { count, duration } from '../lib/format';
 import { Tag } from '../parts/Verdict';
+
+const HEADINGS: Partial<Record<Verdict, string>> = {
+  safe: 'Why it cannot happen',
+  bounded: 'Why it cannot happen within the context bound',
+};
 
 export function Proof({ record }: { record: VerdictRecord }): JSX.Element | null {
   const reason = record.reason;
   if (!reason) return null;
   return (
     <section aria-labelledby="why">
-      <h2 id="why">{record.verdict === 'safe' ? 'Why it cannot happen' : 'What was tried'}</h2>
+      <h2 id="why">{HEADINGS[record.verdict] ?? 'Why it is undecided'}</h2>
       <p class="lead">
         <Tag name={reason.pass} /> {passText(reason.pass)}
       </p>
@@ -69,13 +74,13 @@ function Effort({ record }: { record: VerdictRecord }): JSX.Element | null {
   );
 }
 
-/** The circle drawn over the threads, and the same in words. */
+/** The cycle, drawn over the threads and as a list. */
 function Cycle({ causes }: { causes: Cause[] }): JSX.Element {
   const drawing = layCycle(causes);
   return (
     <div class="cycle">
-      <h3>The circle</h3>
-      <div class="cycle-scroll" tabIndex={0} role="group" aria-label="Drawing of the circle">
+      <h3>The cycle</h3>
+      <div class="cycle-scroll" tabIndex={0} role="group" aria-label="Drawing of the cycle">
         <svg
           width={drawing.width}
           height={drawing.height}
@@ -134,7 +139,7 @@ function Cycle({ causes }: { causes: Cause[] }): JSX.Element {
       <ol class="cycle-words">
         {causes.map((cause, i) => (
           <li key={i}>
-            <code>{cause.display ?? cause.text}</code> of <b>{cause.thread}</b>{' '}
+            <code>{cause.display ?? cause.text}</code> by <b>{cause.thread}</b>{' '}
             <span class="mono muted">{cause.location ?? `event ${cause.event}`}</span>
             <span class="why">
               {' '}

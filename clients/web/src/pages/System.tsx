@@ -79,7 +79,7 @@ function WorkerTable({ workers }: { workers: WorkerInfo[] }): JSX.Element {
 interface Panel {
   title: string;
   names: string[];
-  /** Of a value of the history; counted ones become a second's. */
+  /** Converts a value of the history: counters become rates per second, bytes MiB. */
   scale?: (value: number, seconds: number) => number;
 }
 
@@ -88,7 +88,7 @@ const MIB = 1 << 20;
 const PANELS: Panel[] = [
   { title: 'Queue', names: ['queued', 'running'] },
   { title: 'Workers', names: ['workers_busy', 'workers_alive'] },
-  { title: 'Tasks each second', names: ['tasks'], scale: (value, seconds) => value / seconds },
+  { title: 'Tasks per second', names: ['tasks'], scale: (value, seconds) => value / seconds },
   {
     title: 'Memory, MiB',
     names: ['workers_memory', 'resident_bytes'],
@@ -106,7 +106,7 @@ function Load({ stats }: { stats: Stats }): JSX.Element {
       <Fact name="Open jobs">{number('jobs')}</Fact>
       <Fact name="Longest wait">{duration(now['age_ms'] ?? 0)}</Fact>
       <Fact name="Tasks done">{number('tasks')}</Fact>
-      <Fact name="Up for">{duration(stats.at - stats.started)}</Fact>
+      <Fact name="Uptime">{duration(stats.at - stats.started)}</Fact>
     </dl>
   );
 }
@@ -116,7 +116,8 @@ function History({ stats }: { stats: Stats }): JSX.Element {
   if (at.length < 2)
     return (
       <p class="muted">
-        The history has a point every {duration(stats.sample_ms)}; it begins with the second one.
+        The charts appear with the second sample; the server takes one every{' '}
+        {duration(stats.sample_ms)}.
       </p>
     );
   return (

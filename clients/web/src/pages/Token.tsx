@@ -1,4 +1,4 @@
-/* Asks for the token that the server wants; kept for this tab alone. */
+/* The form for the token that the server requires; the token is kept for this tab only. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { ApiError, getJson } from '../api/client';
@@ -26,7 +26,8 @@ export function Token(): JSX.Element {
     <main id="main" class="token">
       <h1>A token is needed</h1>
       <p class="muted">
-        This server lets in who has a token. <code>foretelld token create</code> makes one.
+        This server accepts only requests with a token. <code>foretelld token create</code> creates
+        one.
       </p>
       <form onSubmit={(event) => void submit(event)}>
         <label>
@@ -34,7 +35,7 @@ export function Token(): JSX.Element {
           <input name="token" type="password" autocomplete="off" spellcheck={false} required />
         </label>
         <button type="submit" class="primary" disabled={busy}>
-          Go on
+          Continue
         </button>
       </form>
       {refused && (
@@ -42,7 +43,7 @@ export function Token(): JSX.Element {
           The server does not know this token, or it has expired.
         </p>
       )}
-      <p class="muted">It is kept in this tab until it is closed.</p>
+      <p class="muted">The token is kept in this tab until the tab is closed.</p>
     </main>
   );
 }

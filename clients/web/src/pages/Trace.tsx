@@ -1,4 +1,4 @@
-/* One trace: what is in it, where it is hot, who ran when, the jobs on it. */
+/* One trace: its size, its hot variables, locks and locations, a timeline of its threads, its jobs. */
 import type { JSX } from 'preact';
 import type { JobPage, TraceMeta } from '../api/types';
 import type {
@@ -37,8 +37,8 @@ export function Trace({ hash }: { hash: string }): JSX.Element {
       ) : (
         <p class="muted">
           {summary.error
-            ? `No summary of this trace: ${summary.error.message}`
-            : 'Reading the summary …'}
+            ? `The summary of this trace cannot be read: ${summary.error.message}`
+            : 'Loading the summary …'}
         </p>
       )}
       <section>
@@ -73,7 +73,7 @@ function TraceHead({ meta }: { meta: TraceMeta }): JSX.Element {
       <p class="mono muted hash">{meta.trace}</p>
       {meta.broken && (
         <p class="problem">
-          The observed order breaks the semantics at event {meta.broken.event}: {meta.broken.text}
+          The observed order violates the semantics at event {meta.broken.event}: {meta.broken.text}
         </p>
       )}
     </header>
@@ -82,7 +82,7 @@ function TraceHead({ meta }: { meta: TraceMeta }): JSX.Element {
 
 const THREADS: Column<ThreadSummary>[] = [
   { name: 'Thread', value: (row) => row.thread },
-  { name: 'Started by', value: (row) => row.parent },
+  { name: 'Created by', value: (row) => row.parent },
   { name: 'Events', value: (row) => row.events },
   { name: 'First', value: (row) => row.first },
   { name: 'Last', value: (row) => row.last },

@@ -13,7 +13,9 @@ export function Traces(): JSX.Element {
       <h1>Traces</h1>
       {error && !data && <Problem error={error} what="The list of traces" />}
       {!data && !error && <Loading />}
-      {data?.traces.length === 0 && <Empty>No traces are stored.</Empty>}
+      {data?.traces.length === 0 && (
+        <Empty>No traces yet. Submitting a job uploads its trace.</Empty>
+      )}
       {!!data?.traces.length && (
         <table class="list">
           <thead>

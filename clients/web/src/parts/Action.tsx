@@ -1,11 +1,11 @@
-/* Changes that may fail: what went wrong stands beside what was tried. */
+/* Requests that may fail: the error is shown beside the control that sent the request. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { ApiError } from '../api/client';
 
 export interface Action {
   failure: string;
-  /** Whether it went well. */
+  /** True: the change succeeded. */
   run: (change: () => Promise<unknown>) => Promise<boolean>;
 }
 
@@ -34,12 +34,12 @@ export function Failure({ action }: { action: Action }): JSX.Element | null {
 }
 
 interface RemoveProps {
-  /** What is removed, for those who do not see the row. */
+  /** The thing to remove, for screen readers. */
   what: string;
   onRemove: () => void;
 }
 
-/** The second press does it; going elsewhere takes the first one back. */
+/** Removes on the second press; the first one is cancelled when the button loses the focus. */
 export function RemoveButton({ what, onRemove }: RemoveProps): JSX.Element {
   const [asked, setAsked] = useState(false);
   return (

@@ -1,7 +1,8 @@
+/* A button that copies a text to the clipboard. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-/** Where the clipboard is not to be had (plain HTTP from afar): a selection to copy. */
+/** The fallback for pages without clipboard access (plain HTTP from another host). */
 function copyBySelection(text: string): boolean {
   const area = document.createElement('textarea');
   area.value = text;
@@ -23,14 +24,14 @@ async function copy(text: string): Promise<boolean> {
 }
 
 export function CopyButton({ label, text }: { label: string; text: () => string }): JSX.Element {
-  const [said, setSaid] = useState('');
+  const [result, setResult] = useState('');
   async function press(): Promise<void> {
-    setSaid((await copy(text())) ? 'Copied' : 'Not possible here');
-    setTimeout(() => setSaid(''), 1500);
+    setResult((await copy(text())) ? 'Copied' : 'Copying failed');
+    setTimeout(() => setResult(''), 1500);
   }
   return (
     <button type="button" onClick={() => void press()}>
-      <span aria-live="polite">{said || label}</span>
+      <span aria-live="polite">{result || label}</span>
     </button>
   );
 }

@@ -1,4 +1,4 @@
-/* One of a document's facts, in a list of definitions. */
+/* A name and its value in a list of facts. */
 import type { JSX } from 'preact';
 
 export function Fact(props: {

@@ -1,3 +1,4 @@
+/* The dialog with the keyboard shortcuts. */
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
@@ -5,7 +6,7 @@ const KEYS: [string, [string, string][]][] = [
   [
     'Everywhere',
     [
-      ['g j, g t, g w, g p', 'jobs, traces, workers, projects'],
+      ['g j, g t, g w, g p', 'go to jobs, traces, workers, projects'],
       ['/', 'search'],
       ['?', 'this help'],
     ],
@@ -15,12 +16,12 @@ const KEYS: [string, [string, string][]][] = [
     [
       ['↓ ↑ or j k', 'next, previous step'],
       ['n p', 'next, previous context switch'],
-      ['v', 'the violation'],
+      ['v', 'go to the violation'],
       ['Home End', 'first, last step'],
       ['+ − 0 1', 'zoom in, out, show all, normal size'],
-      ['f', 'fold long stretches'],
-      ['c', 'collapse the lane'],
-      ['r', 'reads-from arrows'],
+      ['f', 'fold or unfold long stretches of one thread'],
+      ['c', 'collapse or expand the lane of the selected step'],
+      ['r', 'show or hide the reads-from arrows'],
     ],
   ],
 ];
@@ -30,7 +31,7 @@ export function Help({ onClose }: { onClose: () => void }): JSX.Element {
   useEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} onClose={onClose} aria-labelledby="keys">
-      <h2 id="keys">Keys</h2>
+      <h2 id="keys">Keyboard shortcuts</h2>
       {KEYS.map(([title, rows]) => (
         <section key={title}>
           <h3>{title}</h3>

@@ -1,4 +1,4 @@
-/* What the reader of a trace and the worker had to assume. */
+/* Assumptions that the trace reader and the worker made. */
 import type { JSX } from 'preact';
 import type { Note } from '../api/types';
 import { Tag } from './Verdict';
@@ -15,7 +15,9 @@ export function Notes({ notes }: { notes: Note[] }): JSX.Element | null {
             {note.event !== null && note.event !== undefined && (
               <span class="muted"> event {note.event}</span>
             )}
-            {(note.count ?? 1) > 1 && <span class="muted"> and {note.count! - 1} more</span>}
+            {(note.count ?? 1) > 1 && (
+              <span class="muted"> and {note.count! - 1} more like it</span>
+            )}
           </li>
         ))}
       </ul>

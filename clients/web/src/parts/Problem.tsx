@@ -1,3 +1,4 @@
+/* Boxes for pages without data: an error, loading, nothing there. */
 import type { ComponentChildren, JSX } from 'preact';
 import type { ApiError } from '../api/client';
 
@@ -8,7 +9,7 @@ const TITLES: Record<number, string> = {
   404: 'Not found',
 };
 
-/** What went wrong, and what can be done. */
+/** The error, and what happens next: a retry or a link back. */
 export function Problem({ error, what }: { error: ApiError; what: string }): JSX.Element {
   const passing = error.status === 0 || error.status >= 500;
   return (
@@ -18,7 +19,7 @@ export function Problem({ error, what }: { error: ApiError; what: string }): JSX
         {what}: {error.message}
       </p>
       <p class="muted">
-        {passing ? 'Trying again every few seconds.' : <a href="#/">Back to the jobs</a>}
+        {passing ? 'Retrying every few seconds.' : <a href="#/">Back to the jobs</a>}
       </p>
     </div>
   );

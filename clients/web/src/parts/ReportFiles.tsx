@@ -4,8 +4,8 @@ import { problemOf, send } from '../api/client';
 import { Failure, useAction } from './Action';
 
 const FORMATS: [string, string, string][] = [
-  ['html', 'One page', 'html'],
-  ['markdown', 'Summary', 'md'],
+  ['html', 'HTML page', 'html'],
+  ['markdown', 'Markdown', 'md'],
   ['text', 'Text', 'txt'],
   ['sarif', 'SARIF', 'sarif'],
   ['junit', 'JUnit', 'xml'],
@@ -13,7 +13,7 @@ const FORMATS: [string, string, string][] = [
   ['json', 'JSON', 'json'],
 ];
 
-/** The report as a file: read with the token, which a plain link could not send. */
+/** Fetches the report with the token, which a plain link cannot send. */
 async function download(job: string, format: string, ending: string): Promise<void> {
   const response = await send(`/v1/jobs/${job}/report?format=${format}`);
   if (!response.ok) throw await problemOf(response);

@@ -1,4 +1,4 @@
-/* What people decided about a finding in its project; absent where the server keeps no reviews. */
+/* The review of a finding in its project; hidden if the server has none. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Job, Review, ReviewState, VerdictRecord } from '../api/types';
@@ -10,9 +10,9 @@ import { Failure, useAction } from './Action';
 import { Tag } from './Verdict';
 
 const STATES: Record<ReviewState, string> = {
-  open: 'nobody has decided',
+  open: 'not decided yet',
   confirmed: 'a bug',
-  false: 'no bug',
+  false: 'not a bug',
   fixed: 'repaired',
 };
 

@@ -15,7 +15,7 @@ interface SortTableProps<T> {
   caption: string;
   columns: Column<T>[];
   rows: T[];
-  /** How many there are, if not all are in `rows`. */
+  /** The number of rows on the server; `rows` may have fewer. */
   total: number;
   most?: number;
 }
@@ -25,7 +25,7 @@ function compare(a: Cell, b: Cell): number {
   return String(a ?? '').localeCompare(String(b ?? ''));
 }
 
-/** Shows nothing where there are no rows. */
+/** Renders nothing if there are no rows. */
 export function SortTable<T>({
   caption,
   columns,

@@ -1,4 +1,4 @@
-/* Small parts that several pages show. */
+/* Tags, bars and error texts of jobs and verdicts. */
 import type { JSX } from 'preact';
 import type { Counts, Job, Progress } from '../api/types';
 import { count } from '../lib/format';
@@ -32,7 +32,7 @@ export function ProgressBar({
 
 const PARTS = ['violation', 'safe', 'bounded', 'unknown', 'error'] as const;
 
-/** The verdicts of a check as one bar; what is still open is its empty rest. */
+/** The verdicts of a check as one bar; its empty end is the candidates still to be decided. */
 export function CountBar({ counts }: { counts: Counts }): JSX.Element {
   const total = Math.max(counts.candidates, 1);
   let x = 0;

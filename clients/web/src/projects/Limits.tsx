@@ -1,4 +1,4 @@
-/* Limits: what a project may have in place of the daemon's options. */
+/* Limits of single projects, in place of the defaults that the server's options set. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { sendJson } from '../api/client';
@@ -10,13 +10,13 @@ import { Failure, RemoveButton, useAction } from '../parts/Action';
 
 const PATH = '/v1/limits';
 
-/** `short` stands after the value in the table. */
+/** `short` follows the value in the table. */
 const LIMITS: { name: LimitName; label: string; short: string; bytes?: boolean }[] = [
   { name: 'jobs', label: 'Open jobs', short: 'jobs' },
   { name: 'workers', label: 'Workers at once', short: 'workers' },
   { name: 'bytes', label: 'Bytes of traces', short: 'of traces', bytes: true },
-  { name: 'seconds', label: 'Worker seconds a day', short: 's of workers a day' },
-  { name: 'memory_mb', label: 'MiB for a worker', short: 'MiB for a worker' },
+  { name: 'seconds', label: 'Worker seconds per day', short: 'worker seconds per day' },
+  { name: 'memory_mb', label: 'MiB per worker', short: 'MiB per worker' },
   { name: 'retain_days', label: 'Days kept', short: 'days kept' },
   { name: 'retain_bytes', label: 'Bytes kept', short: 'kept', bytes: true },
 ];
@@ -49,7 +49,9 @@ export function LimitSection(): JSX.Element {
   return (
     <section aria-labelledby="limits">
       <h2 id="limits">Limits</h2>
-      <p class="muted">What a project may have, in place of what the options of the server say.</p>
+      <p class="muted">
+        Limits of single projects, in place of the defaults that the server’s options set.
+      </p>
       {error && !data && <Problem error={error} what="The limits" />}
       {!data && !error && <Loading />}
       {!!data?.limits.length && (
@@ -87,7 +89,7 @@ function LimitTable({ limits, onEdit, onRemove }: TableProps): JSX.Element {
           <th scope="col">Project</th>
           <th scope="col">Limits</th>
           <th scope="col" class="right wide">
-            Workers' time today
+            Worker time today
           </th>
           <th scope="col">
             <span class="unseen">Actions</span>
@@ -100,7 +102,7 @@ function LimitTable({ limits, onEdit, onRemove }: TableProps): JSX.Element {
           return (
             <tr key={one.project}>
               <th scope="row">{one.project}</th>
-              <td>{text || <span class="muted">as the options say</span>}</td>
+              <td>{text || <span class="muted">the defaults</span>}</td>
               <td class="right num wide">{duration(one.used_ms)}</td>
               <td class="right actions">
                 <button
@@ -170,7 +172,7 @@ function LimitForm({ edited, defaults, onSave }: FormProps): JSX.Element {
         </label>
       ))}
       <button type="submit">Set limits</button>
-      <p class="muted">Empty: as the options say. 0: no limit.</p>
+      <p class="muted">Empty: the default. 0: no limit.</p>
     </form>
   );
 }

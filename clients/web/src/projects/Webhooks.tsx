@@ -1,4 +1,4 @@
-/* Webhooks: who is told when jobs end, and what became of it. */
+/* Webhooks of projects, and their last deliveries. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { sendJson } from '../api/client';
@@ -19,7 +19,7 @@ export function WebhookSection(): JSX.Element {
   const [fresh, setFresh] = useState<Webhook | null>(null);
   const action = useAction();
 
-  /** Only a secret that was made now comes back. */
+  /** The response has the secret only if this request created it. */
   async function put(body: object): Promise<void> {
     const webhook = (await sendJson('PUT', PATH, body)) as Webhook;
     if (webhook.secret) setFresh(webhook);
@@ -36,7 +36,9 @@ export function WebhookSection(): JSX.Element {
   return (
     <section aria-labelledby="webhooks">
       <h2 id="webhooks">Webhooks</h2>
-      <p class="muted">When a job of the project has ended, its URL gets a signed POST.</p>
+      <p class="muted">
+        When a job of a project ends, the server sends a signed POST to the project’s URL.
+      </p>
       {error && !data && <Problem error={error} what="The webhooks" />}
       {!data && !error && <Loading />}
       {fresh?.secret && <Secret webhook={fresh} onDone={() => setFresh(null)} />}
@@ -59,7 +61,7 @@ function Secret({ webhook, onDone }: { webhook: Webhook; onDone: () => void }): 
   return (
     <div class="notice" role="status">
       <p>
-        The secret that signs for <strong>{webhook.project}</strong>. Copy it now: it is not shown
+        The signing secret of <strong>{webhook.project}</strong>. Copy it now: it is not shown
         again.
       </p>
       <p class="toolbar">
@@ -100,7 +102,7 @@ function WebhookTable({ webhooks, onRenew, onRemove }: TableProps): JSX.Element 
           <tr key={project}>
             <th scope="row">{project}</th>
             <td class="breaks">
-              {url ?? <span class="muted">jobs that name one themselves</span>}
+              {url ?? <span class="muted">only for jobs that name a URL</span>}
             </td>
             <td class="right muted wide">{ago(changed)}</td>
             <td class="right actions">
@@ -142,7 +144,7 @@ function WebhookForm({ onSave }: { onSave: (body: object) => Promise<boolean> })
           name="url"
           maxLength={2048}
           autocomplete="off"
-          placeholder="https://… (none: only jobs that name one)"
+          placeholder="https://… (empty: jobs name a URL)"
         />
       </label>
       <button type="submit">Set webhook</button>
@@ -175,7 +177,7 @@ function Deliveries(): JSX.Element | null {
             <th scope="col" class="wide">
               Job
             </th>
-            <th scope="col">Answer</th>
+            <th scope="col">Response</th>
             <th scope="col" class="right wide">
               When
             </th>

@@ -1,4 +1,4 @@
-/* Names of the lanes: each collapses and expands its lane. */
+/* The names of the lanes; a press collapses or expands the lane. */
 import type { JSX } from 'preact';
 
 interface LaneHeadsProps {

@@ -1,4 +1,4 @@
-/* One schedule as swimlanes: a canvas to see, a list box of the same steps for everything else. */
+/* One schedule as swimlanes: a canvas draws the steps, a list box has them for keys and screen readers. */
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Schedule } from '../model/schedule';
@@ -20,7 +20,7 @@ export interface PaneProps {
   observed: boolean;
   selected: number;
   onSelect: (row: number) => void;
-  /** Keys that mean the same in both panes; true: used. */
+  /** Handles the keys that both panes share; true: handled. */
   onKey: (event: KeyboardEvent) => boolean;
   rowHeight: number;
   onRowHeight: (height: number) => void;
@@ -51,7 +51,7 @@ function useSize(element: { current: HTMLElement | null }): Size {
   return size;
 }
 
-/** Sharp on every screen: the canvas has device pixels, the context counts in CSS pixels. */
+/** A context in CSS pixels on a canvas of device pixels, which is sharp on every screen. */
 function contextOf(canvas: HTMLCanvasElement, size: Size): CanvasRenderingContext2D | null {
   const ratio = devicePixelRatio || 1;
   const width = Math.round(size.width * ratio);
@@ -86,13 +86,13 @@ function lastNumber(schedule: Schedule): number {
   return Math.max(last?.number ?? 0, last?.until ?? 0);
 }
 
-/** The run had others between them, which the predicted schedule needs not. */
+/** Counts the events of the run between the steps that the predicted schedule does not need. */
 function leftOut({ rows }: Schedule): string {
   const first = rows[0];
   const last = rows[rows.length - 1];
   if (!first || !last || rows.some((row) => !row.step)) return '';
   const others = last.event - first.event + 1 - rows.length;
-  return others > 0 ? `, without ${plural(others, 'other')} between them` : '';
+  return others > 0 ? `; ${plural(others, 'other')} between them left out` : '';
 }
 
 export function Pane(props: PaneProps): JSX.Element {

@@ -1,4 +1,4 @@
-/* The schedule as a list box over the canvas: what keys and screen readers work with. */
+/* The schedule as a list box over the canvas, for keys and screen readers. */
 import type { JSX } from 'preact';
 import type { Schedule } from '../model/schedule';
 import { describeRow } from '../model/schedule';
@@ -16,7 +16,7 @@ interface StepListProps {
   list: { current: HTMLDivElement | null };
 }
 
-/** The rows around the selected one as options: what a screen reader walks through. */
+/** The rows around the selected one as options of the list box. */
 export function StepList(props: StepListProps): JSX.Element {
   const { schedule, selected, observed, id } = props;
   const from = Math.max(0, selected - MIRROR);

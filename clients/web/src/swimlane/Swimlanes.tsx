@@ -1,4 +1,4 @@
-/* The predicted schedule beside the observed run, and what is known at the selected step. */
+/* The predicted schedule beside the observed run, with the values and locks at the selected step. */
 import type { JSX } from 'preact';
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import type { Witness } from '../api/types';
@@ -29,7 +29,7 @@ import { ROW_HEIGHT } from './view';
 
 export interface SwimlanesProps {
   witness: Witness;
-  /** Number of the step to begin with, from the address. */
+  /** The number of the step to select first, from the address. */
   step: number | null;
 }
 
@@ -41,7 +41,7 @@ interface Model {
   eventsOfPredicted: Map<number, number>;
 }
 
-/** Less than any height: the panes take the least that fits. */
+/** Below any real height: the panes clamp it to the height at which all steps fit. */
 const FIT = 0;
 const ZOOM = 1.3;
 const FOLD_FROM = 60;
@@ -92,8 +92,8 @@ export function Swimlanes({ witness, step }: SwimlanesProps): JSX.Element {
   const model = useMemo(() => buildModel(witness, folded), [witness, folded]);
   const [event, setEvent] = useState(() => firstEvent(model.all, step));
 
-  // An address that somebody opens or edits while the page is there. Done with the rendering: later,
-  // the address of the step before would take back a key that was pressed meanwhile.
+  // Follows an address that changes while the page is open. A layout effect: a later one would undo
+  // a key press with the address of the previous step.
   useLayoutEffect(() => {
     if (step !== null) setEvent(firstEvent(model.all, step));
   }, [step]);
@@ -194,7 +194,7 @@ function firstEvent(rows: Row[], number: number | null): number {
   return rows[index]?.event ?? 1;
 }
 
-/** Where an event is after folding: in its own row or the stretch that took it up. */
+/** The row of an event after folding: its own, or the folded stretch that contains it. */
 function rowFor(schedule: Schedule, index: Map<number, number>, event: number): number {
   return Math.max(0, findEvent(schedule.rows, index, event));
 }
@@ -203,9 +203,8 @@ function Differs({ all }: { all: Row[] }): JSX.Element {
   const text = useMemo(() => difference(all), [all]);
   return (
     <p class="note">
-      {text
-        ? `The observed run differs: ${text}`
-        : 'The steps come in the observed order; what the run did between them is left out.'}
+      {text ??
+        'The steps are in observed order; events of the run between them that the violation does not need are left out.'}
     </p>
   );
 }
@@ -298,7 +297,7 @@ function reductionText(witness: Witness): string {
   const shown = `${plural(witness.members, 'step')}, ${plural(witness.switches, 'context switch', 'context switches')}`;
   const before = witness.unreduced;
   if (!before || before.members === witness.members) return shown;
-  return `${shown}; reduced from ${count(before.members)}`;
+  return `${shown}; reduced from ${plural(before.members, 'step')}`;
 }
 
 function StepDetail({ schedule, at }: { schedule: Schedule; at: number }): JSX.Element {
@@ -327,7 +326,7 @@ function StepDetail({ schedule, at }: { schedule: Schedule; at: number }): JSX.E
           <span class="departs">
             {row.step.observed_value !== null && row.step.observed_value !== row.step.value
               ? `observed: ${valueOf(row.step, true)}`
-              : 'from another write than observed'}
+              : 'reads another write than in the observed run'}
           </span>
         )}
         {source && <span class="muted">{source}</span>}
@@ -348,7 +347,7 @@ function whereText(row: Row): string {
 
 function sourceOf(schedule: Schedule, row: Row, at: number): string {
   if (row.step?.access !== 'read' || row.step.value === null) return '';
-  if (row.step.source === null) return 'the initial value';
+  if (row.step.source === null) return 'reads the initial value';
   const arrow = schedule.arrows.find(({ to }) => to === at);
   const from = arrow && schedule.rows[arrow.from];
   return from ? `written in step ${from.number}` : '';

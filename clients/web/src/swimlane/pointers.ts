@@ -1,4 +1,4 @@
-/* What a mouse, pen or finger does in a pane. */
+/* Mouse, pen and touch input of a pane. */
 import { useEffect, useRef } from 'preact/hooks';
 import type { Extent, View } from './view';
 import { ROW_HEIGHT, zoomAt } from './view';
@@ -89,7 +89,7 @@ export function usePointers(
   }, []);
 }
 
-/** A press or drag in the overview goes to that share of the schedule. */
+/** A press or drag in the overview scrolls to that share of the schedule. */
 export function useMapPointers(
   target: { current: HTMLElement | null },
   go: (share: number) => void,

@@ -1,16 +1,16 @@
-/* Which part of a schedule is seen: arithmetic of scrolling and zooming. */
+/* The visible part of a schedule: arithmetic of scrolling and zooming. */
 
 export interface View {
   /** Pixels above the visible part. */
   top: number;
-  /** Pixels to the left of it. */
+  /** Pixels to the left of the visible part. */
   left: number;
   rowHeight: number;
 }
 
 export const ROW_HEIGHT = 24;
 const ROW_MOST = 48;
-/** Below this height rows have no text. */
+/** Rows lower than this have no text. */
 export const TEXT_LEAST = 13;
 
 export interface Extent {
@@ -20,7 +20,7 @@ export interface Extent {
   paneHeight: number;
 }
 
-/** The smallest height of a row: all of them fit. */
+/** The smallest height of a row: that at which all rows fit. */
 function leastHeight(extent: Extent): number {
   return Math.min(ROW_HEIGHT, extent.paneHeight / Math.max(extent.rows, 1));
 }
@@ -38,14 +38,14 @@ export function clampView(view: View, extent: Extent): View {
   };
 }
 
-/** Zooms with the point `y` pixels below the pane's top standing still. */
+/** Zooms around the point `y` pixels below the pane's top, which keeps its place. */
 export function zoomAt(view: View, extent: Extent, factor: number, y: number): View {
   const rowHeight = between(leastHeight(extent), view.rowHeight * factor, ROW_MOST);
   const row = (view.top + y) / view.rowHeight;
   return clampView({ ...view, rowHeight, top: row * rowHeight - y }, extent);
 }
 
-/** Scrolls as little as shows the row with some rows around it. */
+/** Scrolls by the least amount that shows the row and some rows around it. */
 export function reveal(view: View, extent: Extent, row: number): View {
   const margin = Math.min(3 * view.rowHeight, extent.paneHeight / 3);
   const y = row * view.rowHeight;
@@ -57,7 +57,7 @@ export function reveal(view: View, extent: Extent, row: number): View {
   return clampView({ ...view, top }, extent);
 }
 
-/** First and past-the-last row that is seen. */
+/** The first visible row, and the row after the last visible one. */
 export function visibleRows(view: View, extent: Extent): [number, number] {
   const from = Math.max(0, Math.floor(view.top / view.rowHeight));
   const to = Math.ceil((view.top + extent.paneHeight) / view.rowHeight);
@@ -69,7 +69,7 @@ export function rowAt(view: View, extent: Extent, y: number): number {
 }
 
 export interface Lanes {
-  /** Left edge of each lane, and past the last one the whole width. Numbers are before the first. */
+  /** The left edge of each lane, then the whole width. Step numbers are left of the first lane. */
   edges: number[];
 }
 
@@ -94,7 +94,7 @@ export function layLanes(
   return { edges };
 }
 
-/** Scrolls sideways as little as shows the lane. */
+/** Scrolls sideways by the least amount that shows the lane. */
 export function revealLane(view: View, extent: Extent, lanes: Lanes, lane: number): View {
   const from = lanes.edges[lane] ?? 0;
   const to = lanes.edges[lane + 1] ?? extent.width;
