@@ -1,4 +1,4 @@
-/* Draws what is seen of a schedule: its cost is that of the visible rows, whatever their number. */
+/* Draws the visible part of a schedule; the cost depends on the visible rows only. */
 import type { Arrow, Row, RowText, Schedule, Span } from '../model/schedule';
 import { rowText } from '../model/schedule';
 import type { Palette } from './palette';
@@ -24,21 +24,27 @@ interface Brush {
   extent: Extent;
   palette: Palette;
   charWidth: number;
+  /** Spans in the visible rows. */
+  spans: Span[];
+  /** Bars side by side that the schedule's locks need in a lane. */
+  lockBars: number;
 }
 
 const BAR = 3;
 const LOCK_GAP = 5;
 const MOST_LOCKS = 3;
-/** Below this height of a row its block says enough. */
+/** Rows lower than this are drawn as blocks only. */
 const RUNS_LEAST = 2;
 const FONT_SIZE = 12;
+/** The least share of their width to which characters are condensed before a text is cut. */
+const TEXT_CONDENSED = 0.82;
 
 const yOf = (brush: Brush, row: number): number => row * brush.view.rowHeight - brush.view.top;
 const xOf = (brush: Brush, lane: number): number =>
   brush.scene.lanes.edges[lane]! - brush.view.left;
 
 function textLeft(brush: Brush, lane: number): number {
-  return xOf(brush, lane) + 10 + MOST_LOCKS * LOCK_GAP;
+  return xOf(brush, lane) + 11 + brush.lockBars * LOCK_GAP;
 }
 
 function paintLanes(brush: Brush): void {
@@ -64,7 +70,7 @@ function paintBands(brush: Brush, from: number, to: number): void {
   }
 }
 
-/** A bar while a thread runs, a line across where another one goes on. */
+/** A bar along each run of a thread, a line at each context switch. */
 function paintRuns(brush: Brush, from: number, to: number): void {
   const { context, scene, palette } = brush;
   if (brush.view.rowHeight < RUNS_LEAST) return;
@@ -107,10 +113,9 @@ function paintSpan(brush: Brush, span: Span): void {
   context.globalAlpha = 1;
 }
 
-function paintSpans(brush: Brush, from: number, to: number): void {
+function paintSpans(brush: Brush): void {
   if (brush.view.rowHeight < 4) return;
-  for (const span of brush.scene.schedule.spans)
-    if (span.to >= from && span.from < to) paintSpan(brush, span);
+  for (const span of brush.spans) paintSpan(brush, span);
 }
 
 function cut(text: string, chars: number): string {
@@ -118,7 +123,7 @@ function cut(text: string, chars: number): string {
   return chars > 1 ? `${text.slice(0, chars - 1)}…` : '';
 }
 
-/** Steps of the schedule are counted; of the observed run the event's place in the trace is told. */
+/** The step's number in the schedule; in the observed run, the event's position in the trace. */
 function numberText(scene: Scene, row: Row): string {
   if (scene.observed) return String(row.event);
   return row.final ? scene.finalLabel.slice(0, 6) : String(row.number);
@@ -138,7 +143,7 @@ function paintNumbers(brush: Brush, from: number, to: number): void {
   context.textAlign = 'left';
 }
 
-/** What is in the lanes; they are moved to the side under the numbers, which stay. */
+/** The content of the lanes, clipped so that it scrolls sideways beneath the numbers. */
 function paintInLanes(brush: Brush, from: number, to: number): void {
   const { context, scene, extent } = brush;
   const left = scene.lanes.edges[0]!;
@@ -148,28 +153,49 @@ function paintInLanes(brush: Brush, from: number, to: number): void {
   context.clip();
   paintLanes(brush);
   paintRuns(brush, from, to);
-  paintSpans(brush, from, to);
+  paintSpans(brush);
   paintArrows(brush, from, to);
   paintTexts(brush, from, to);
   context.restore();
 }
 
-function paintText(brush: Brush, i: number): void {
-  const { context, scene, view, palette, charWidth } = brush;
-  const row = scene.schedule.rows[i]!;
-  const y = yOf(brush, i) + view.rowHeight / 2;
-  if (scene.closed.has(row.lane)) return;
-  const x = textLeft(brush, row.lane);
-  const chars = Math.floor((xOf(brush, row.lane + 1) - x - 4) / charWidth);
-  const [text, value] = share(rowText(row, scene.observed), chars);
-  context.fillStyle = row.step ? palette.text : palette.muted;
-  if (row.claimed) context.fillStyle = palette.danger;
-  context.fillText(text, x, y);
-  context.fillStyle = row.step?.departs ? palette.warn : palette.muted;
-  if (value) context.fillText(value, x + (text.length + 1) * charWidth, y);
+/** The end of the room for a row's text: other lanes are free in it, but for locks held there. */
+function textRight(brush: Brush, i: number): number {
+  const { lane } = brush.scene.schedule.rows[i]!;
+  const held = brush.spans.filter((span) => span.lane > lane && span.from <= i && i <= span.to);
+  const bars = held.map((span) => xOf(brush, span.lane) + 4);
+  return Math.min(brush.extent.paneWidth, ...bars) - 2;
 }
 
-/** Text and value side by side: the value counts more, at least what comes after its "=". */
+/** The width of a character: condensed as far as the whole text needs and TEXT_CONDENSED allows. */
+function charWidthFor(brush: Brush, { text, value }: RowText, room: number): number {
+  const needed = room / (text.length + (value ? value.length + 1 : 0));
+  const { charWidth } = brush;
+  return needed < charWidth && needed >= charWidth * TEXT_CONDENSED ? needed : charWidth;
+}
+
+function paintText(brush: Brush, i: number): void {
+  const { context, scene, view, palette } = brush;
+  const row = scene.schedule.rows[i]!;
+  if (scene.closed.has(row.lane)) return;
+  const y = yOf(brush, i) + view.rowHeight / 2;
+  const x = textLeft(brush, row.lane);
+  const room = textRight(brush, i) - x;
+  const whole = rowText(row, scene.observed);
+  const width = charWidthFor(brush, whole, room);
+  const [text, value] = share(whole, Math.floor(room / width + 0.01));
+  const fill = (part: string, left: number): void =>
+    width < brush.charWidth
+      ? context.fillText(part, left, y, part.length * width)
+      : context.fillText(part, left, y);
+  context.fillStyle = row.step ? palette.text : palette.muted;
+  if (row.claimed) context.fillStyle = palette.danger;
+  fill(text, x);
+  context.fillStyle = row.step?.departs ? palette.warn : palette.muted;
+  if (value) fill(value, x + (text.length + 1) * width);
+}
+
+/** Cuts text and value to `chars` characters together; the text first, the value from its "=" last. */
 function share({ text, value }: RowText, chars: number): [string, string] {
   if (!value || text.length + 1 + value.length <= chars) return [cut(text, chars), value];
   const brief = value.slice(value.lastIndexOf('=') < 0 ? 0 : value.lastIndexOf('='));
@@ -184,12 +210,12 @@ function paintTexts(brush: Brush, from: number, to: number): void {
   for (let i = from; i < to; i++) paintText(brush, i);
 }
 
-/** Where rows are too low for text: a block in the lane. */
+/** Rows that are too low for text: a block in the lane. */
 function paintBlocks(brush: Brush, from: number, to: number): void {
   const { context, scene, view, palette } = brush;
   if (view.rowHeight >= TEXT_LEAST) return;
   const height = Math.max(view.rowHeight - 1, 1);
-  // Of many rows on one pixel one is painted for each lane.
+  // Of several rows on one pixel, one per lane is painted.
   const painted = scene.schedule.lanes.map(() => -1);
   context.globalAlpha = 0.5;
   for (let i = from; i < to; i++) {
@@ -205,7 +231,7 @@ function paintBlocks(brush: Brush, from: number, to: number): void {
   for (let i = from; i < to; i++) paintMark(brush, i);
 }
 
-/** What stands out at any height: the violation, differences, the selected row. */
+/** The marks that are visible at any height: the violation, differences, the selected row. */
 function paintMark(brush: Brush, i: number): void {
   const { context, scene, view, extent, palette } = brush;
   const row = scene.schedule.rows[i]!;
@@ -264,15 +290,19 @@ export function paint(
   context.fillRect(0, 0, extent.paneWidth, extent.paneHeight);
   context.font = `${FONT_SIZE}px ${palette.font}`;
   const charWidth = context.measureText('0').width;
-  const brush = { context, scene, view, extent, palette, charWidth };
   const [from, to] = visibleRows(view, extent);
+  const all = scene.schedule.spans;
+  const spans = all.filter((span) => span.to >= from && span.from < to);
+  const depth = all.reduce((most, span) => Math.max(most, span.depth + 1), 0);
+  const lockBars = Math.min(depth, MOST_LOCKS);
+  const brush = { context, scene, view, extent, palette, charWidth, spans, lockBars };
   paintBands(brush, from, to);
   paintBlocks(brush, from, to);
   paintInLanes(brush, from, to);
   paintNumbers(brush, from, to);
 }
 
-/** The whole schedule in a narrow strip: who runs when, where the violation and differences are. */
+/** The whole schedule in a narrow strip: running threads, the violation, differences. */
 export function paintMap(
   context: CanvasRenderingContext2D,
   schedule: Schedule,
