@@ -47,7 +47,7 @@ const PICTURES: Picture[] = [
     hash: (service) => bankFinding(service, '?step=15'),
     ready: async (page) => expect(page.getByRole('listbox').first()).toBeVisible(),
     width: 1280,
-    height: 945,
+    height: 928,
   },
   {
     name: 'finding-dark',
@@ -60,7 +60,11 @@ const PICTURES: Picture[] = [
   {
     name: 'finding-phone',
     hash: (service) => bankFinding(service, '?step=18'),
-    ready: showLanes,
+    async ready(page) {
+      await showLanes(page);
+      await page.getByRole('button', { name: 'Lane of thread main' }).first().click();
+      await page.mouse.move(0, 0);
+    },
     width: 390,
     height: 844,
   },

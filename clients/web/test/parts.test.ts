@@ -40,6 +40,7 @@ describe('words', () => {
     expect(bytes(1536)).toBe('1.5 KiB');
     expect(bytes(300 * 1024 * 1024)).toBe('300 MiB');
     expect(duration(4.44)).toBe('4.4 ms');
+    expect(duration(0.01)).toBe('< 0.1 ms');
     expect(duration(61_000)).toBe('1 min 1 s');
     expect(plural(1, 'switch', 'switches')).toBe('1 switch');
     expect(plural(2000, 'step')).toBe('2,000 steps');

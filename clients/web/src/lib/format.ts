@@ -18,6 +18,7 @@ export function bytes(value: number): string {
 }
 
 export function duration(ms: number): string {
+  if (ms > 0 && ms < 0.05) return '< 0.1 ms';
   if (ms < 1000) return `${ms > 0 && ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
   const seconds = ms / 1000;
   if (seconds < 60) return `${seconds.toFixed(1)} s`;

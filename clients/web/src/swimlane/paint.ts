@@ -159,12 +159,13 @@ function paintInLanes(brush: Brush, from: number, to: number): void {
   context.restore();
 }
 
-/** The end of the room for a row's text: other lanes are free in it, but for locks held there. */
+/** The end of the room for a row's text: the lanes to its right are free, but for locks held there. */
 function textRight(brush: Brush, i: number): number {
   const { lane } = brush.scene.schedule.rows[i]!;
   const held = brush.spans.filter((span) => span.lane > lane && span.from <= i && i <= span.to);
   const bars = held.map((span) => xOf(brush, span.lane) + 4);
-  return Math.min(brush.extent.paneWidth, ...bars) - 2;
+  const whole = Math.max(brush.extent.paneWidth, xOf(brush, lane + 1));
+  return Math.min(whole, ...bars) - 2;
 }
 
 /** The width of a character: condensed as far as the whole text needs and TEXT_CONDENSED allows. */
