@@ -125,8 +125,10 @@ ft_status ft_http_listen_tcp(ft_http *http, const char *address, int port, int *
     int code = uv_tcp_bind(&listener->io.tcp, (const struct sockaddr *)&to, 0);
     if (code == 0) code = uv_listen(&listener->io.stream, BACKLOG, on_connection);
     if (code != 0)
-        return ft_error_set(err, FT_IO, "cannot listen on %s port %d: %s", address, port,
-                            uv_strerror(code));
+        return ft_error_set(
+            err, FT_IO, "cannot listen on %s port %d: %s%s", address, port, uv_strerror(code),
+            code == UV_EADDRINUSE ? "; end the program that listens there, or choose another port"
+                                  : "");
     *bound = bound_port(&listener->io.tcp);
     return FT_OK;
 }
