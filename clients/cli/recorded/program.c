@@ -224,6 +224,17 @@ static int wait_for(pid_t child, ft_program_file *file, const ft_program_way *wa
     return status;
 }
 
+/* A file of the current folder needs ./ before its name, as in a shell. */
+static ft_status refuse(const char *program, int why, ft_error *err)
+{
+    if (why == ENOENT && !strchr(program, '/') && access(program, X_OK) == 0)
+        return ft_error_set(err, FT_USAGE,
+                            "%s: could not be started: it is not in PATH; for the file in this "
+                            "folder, give ./%s",
+                            program, program);
+    return ft_error_set(err, FT_USAGE, "%s: could not be started: %s", program, strerror(why));
+}
+
 ft_status ft_program_execute(char *const *argv, ft_program_file *file, ft_program_way way,
                              int *status, ft_error *err)
 {
@@ -235,7 +246,7 @@ ft_status ft_program_execute(char *const *argv, ft_program_file *file, ft_progra
     int why = start(argv, file, way, &child);
     if (child >= 0) *status = wait_for(child, file, &way);
     if (!why) return FT_OK;
-    return ft_error_set(err, FT_USAGE, "%s: could not be started: %s", argv[0], strerror(why));
+    return refuse(argv[0], why, err);
 }
 
 /* ---- what is said of it */
