@@ -166,8 +166,8 @@ static const ft_known *find_known(const ft_ledger *ledger, const ft_finding *fin
 
 void ft_ledger_write_baseline(const ft_report *report, ft_strbuf *out)
 {
-    ft_strbuf_puts(out, "# Findings that are known. A line: fingerprint, fingerprint with the "
-                        "source lines, text.\n");
+    ft_strbuf_puts(out, "# Known findings. Each line: the fingerprint, the fingerprint of the "
+                        "source lines if they were read, and a comment.\n");
     for (size_t i = 0; i < report->findings.len; i++) {
         const ft_finding *finding = &report->findings.data[i];
         if (finding->standing == FT_STANDING_SUPPRESSED || !*finding->fingerprint) continue;
