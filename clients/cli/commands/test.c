@@ -206,7 +206,11 @@ static bool is_failure(const char *witness)
 static bool replay_new(ft_test *t, const char *witness)
 {
     const char *trace = trace_of(t, base_of(witness));
-    if (!trace || ft_signals_caught() || !ft_test_is_new(t, witness)) return false;
+    if (!trace || ft_signals_caught()) return false;
+    if (!ft_test_is_new(t, witness)) {
+        t->skipped = true;
+        return false;
+    }
     if (is_failure(witness)) return false;
     if (t->tried == FT_TEST_REPLAYS) return true;
     replay(t, witness, trace);
@@ -229,6 +233,9 @@ static void replay_all(ft_test *t)
     if (!t->tried) return;
     fprintf(ft_test_out(t), "foretell: %u of %u findings reproduced in the program", t->reached,
             t->tried);
+    if (t->skipped)
+        fputs("; of the findings of one kind at the same locations, one was replayed",
+              ft_test_out(t));
     if (more)
         fprintf(ft_test_out(t),
                 "; %d more were not tried: foretell replay WITNESS TRACE -- PROGRAM", more);

@@ -17,6 +17,7 @@ typedef struct ft_test {
     FT_VEC(char *) traces;   /* their paths */
     FT_VEC(char *) places;   /* of what was looked at (ft_test_is_new) */
     uint32_t reached, tried; /* replays */
+    bool skipped;            /* a finding was not replayed: another has its kind and locations */
 } ft_test;
 
 /* Heap: a file of the test's folder. */

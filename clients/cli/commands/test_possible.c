@@ -108,7 +108,10 @@ static bool goes_on(const attempts *a)
 static void say_trying(const ft_options *options)
 {
     if (options->quiet) return;
-    fputs("foretell: trying in the program bugs that only the recorded values rule out\n", stderr);
+    fprintf(stderr,
+            "foretell: replaying candidates that only the recorded values rule out (at most %d "
+            "seconds)\n",
+            PATIENCE);
 }
 
 static void attempt(attempts *a, const ft_report *report, const ft_finding *finding,
@@ -168,6 +171,8 @@ static uint32_t attempt_all(ft_test *t, json_t *json, const char *folder)
     attempt_check(&a, report, FT_CHECK_DEADLOCK);
     attempt_check(&a, report, FT_CHECK_RACE);
     ft_report_free(report);
+    if (a.tried && !a.reached && !t->options->quiet)
+        fprintf(stderr, "foretell: 0 of %u such candidates reproduced in the program\n", a.tried);
     return a.reached;
 }
 
