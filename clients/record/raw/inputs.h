@@ -107,7 +107,8 @@
     X(LINK, "link")                                                                                \
     X(MKDIR, "mkdir")                                                                              \
     X(RMDIR, "rmdir")                                                                              \
-    X(RANDOM_DEVICE, "std::random_device")
+    X(RANDOM_DEVICE, "std::random_device")                                                         \
+    X(MOVE, "splice")
 
 typedef enum ft_input_call {
 #define FT_INPUT_ENUM(symbol, name) FT_INPUT_##symbol,

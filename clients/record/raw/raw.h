@@ -166,6 +166,10 @@ enum {
  * each gets is an input, their order is none. */
 #define FT_RAW_CHANNEL_TAKEN (UINT64_C(1) << 58)
 
+/* The channel of all objects of the kernel whose kind the recorder does not know
+ * (inputs/channels.h, FT_RT_FD_TABLE): content may pass from any of them to any other. */
+#define FT_RAW_CHANNEL_UNKNOWN ((UINT64_C(1) << 62) | 1)
+
 /* Of the maker alone, by object: who acquires such a lock comes after who released it
  * (maker/order/library_locks.h). */
 #define FT_RAW_CHANNEL_SECTIONS (UINT64_C(1) << 56)

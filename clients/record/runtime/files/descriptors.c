@@ -13,6 +13,7 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/select.h>
+#include <sys/sendfile.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -62,6 +63,7 @@ static void took_signals(const ft_rt_input *in, int fd, const void *to)
 static ssize_t got(ft_rt_input *in, int fd, void *to, size_t n)
 {
     if (in->call != FT_INPUT_PREAD) ft_rt_fd_took(in, fd);
+    if (in->call == FT_INPUT_PREAD) ft_rt_file_in(fd, in->pc);
     took_signals(in, fd, to);
     ft_rt_input_piece(in, to, count_of(in, n));
     return (ssize_t)ft_rt_input_end(in);
@@ -146,6 +148,37 @@ ssize_t recvfrom(int fd, void *restrict to, size_t n, int flags, struct sockaddr
     return (ssize_t)ft_rt_input_end(&in);
 }
 
+/* Does that for all descriptors in the message. */
+static void each_descriptor(struct msghdr *m, void (*one)(void *context, int fd), void *context)
+{
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
+        for (size_t i = 0; CMSG_LEN((i + 1) * sizeof(int)) <= c->cmsg_len; i++) {
+            int fd;
+            memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
+            one(context, fd);
+        }
+    }
+}
+
+static void send_one(void *context, int fd)
+{
+    (void)context;
+    ft_rt_fd_send(fd);
+}
+
+static void receive_one(void *context, int fd)
+{
+    ft_rt_fd_receive(context, fd);
+}
+
+static void receive_descriptors(ft_rt_input *in, struct msghdr *m)
+{
+    if (!m->msg_control) return;
+    ft_rt_input_own(in, m->msg_control, m->msg_controllen);
+    each_descriptor(m, receive_one, in);
+}
+
 static ssize_t received(int fd, struct msghdr *m, int flags, const void *pc)
 {
     ft_rt_input in;
@@ -158,6 +191,7 @@ static ssize_t received(int fd, struct msghdr *m, int flags, const void *pc)
         ft_rt_input_own(&in, &m->msg_namelen, sizeof m->msg_namelen);
         ft_rt_input_own(&in, &m->msg_controllen, sizeof m->msg_controllen);
         ft_rt_input_own(&in, &m->msg_flags, sizeof m->msg_flags);
+        receive_descriptors(&in, m);
         ft_rt_input_piece(&in, m->msg_name, m->msg_name ? m->msg_namelen : 0);
         take_pieces(&in, m->msg_iov, (int)m->msg_iovlen);
     }
@@ -184,8 +218,13 @@ int recvmmsg(int fd, struct mmsghdr *all, unsigned n, int flags, struct timespec
 static bool begin_write(ft_rt_input *in, ft_input_call call, int fd, const void *pc)
 {
     ft_rt_thread *self = ft_rt_self;
-    if (!self || self->inside || !ft_rt_fd_is_virtual(fd)) return false;
-    return ft_rt_input_begin(in, call, pc);
+    if (!self || self->inside) return false;
+    if (ft_rt_fd_is_virtual(fd)) return ft_rt_input_begin(in, call, pc);
+    if (ft_rt_fd_is_unknown(fd) && ft_rt_enter()) {
+        ft_rt_fd_out(fd, pc);
+        self->inside = false; /* the turn goes on until the write */
+    }
+    return false;
 }
 
 /* The call may wait for room, which readers make. */
@@ -256,6 +295,8 @@ static ssize_t sent(int fd, const struct msghdr *m, int flags, const void *pc)
     ft_rt_input in;
     size_t all = read_pieces(m->msg_iov, m->msg_iovlen, pc);
     if (!begin_write(&in, FT_INPUT_SENDMSG, fd, pc)) return FT_REAL(sendmsg)(fd, m, flags);
+    struct msghdr message = *m;
+    each_descriptor(&message, send_one, NULL);
     ft_rt_sockets_to(fd, m->msg_name, m->msg_namelen, pc);
     bool full = may_wait(&in, fd, all);
     FT_RT_TELL(&in, fd, (ssize_t)all, FT_REAL(sendmsg)(fd, m, flags));
@@ -278,10 +319,19 @@ int sendmmsg(int fd, struct mmsghdr *all, unsigned n, int flags)
 WRITES_TO(EVENTFD_WRITE, int, eventfd_write, (int fd, eventfd_t value), (fd, value), fd, (void)0, 0,
           ft_rt_fd_out(fd, CODE))
 
+static void begin_write_at(int fd, const void *pc)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return;
+    ft_rt_file_out(fd, pc);
+    self->inside = false; /* the turn goes on until the write */
+}
+
 #define WRITES_AT(name, offset)                                                                    \
     ssize_t name(int fd, const void *from, size_t n, offset to)                                    \
     {                                                                                              \
         ft_rt_read_outgoing(from, n, CODE);                                                        \
+        begin_write_at(fd, CODE);                                                                  \
         return INTO_FILE(fd, to, n, FT_REAL(name)(fd, from, n, to));                               \
     }
 WRITES_AT(pwrite, off_t)
@@ -291,10 +341,63 @@ WRITES_AT(pwrite64, off64_t)
     ssize_t name(int fd, const struct iovec *v, int n, offset to)                                  \
     {                                                                                              \
         size_t all = read_pieces(v, (size_t)n, CODE);                                              \
+        begin_write_at(fd, CODE);                                                                  \
         return INTO_FILE(fd, to, all, FT_REAL(name)(fd, v, n, to));                                \
     }
 WRITES_PIECES_AT(pwritev, off_t)
 WRITES_PIECES_AT(pwritev64, off64_t)
+
+/* ---- moving content from one descriptor to another. Content is taken before it is put, so the
+ * thread first waits until there is some. */
+
+static void wait_for_content(ft_rt_input *in, int from)
+{
+    struct pollfd one = {.fd = from, .events = POLLIN};
+    bool waits = !(FT_REAL(fcntl)(from, F_GETFL) & O_NONBLOCK);
+    if (in->fed || !waits || !ft_rt_fd_may_sleep(from) || ft_rt_input_is_silent(from)) return;
+    ft_rt_input_outside(in, true);
+    FT_REAL(poll)(&one, 1, -1);
+    ft_rt_input_did(in, 0);
+}
+
+/* keeps: what is moved stays in its source as well. */
+static bool begin_move(ft_rt_input *in, int from, int to, bool keeps, const void *pc)
+{
+    if (!ft_rt_input_begin(in, FT_INPUT_MOVE, pc)) return false;
+    wait_for_content(in, from);
+    if (!keeps) ft_rt_fd_takes(from, pc);
+    (keeps ? ft_rt_fd_ready : ft_rt_fd_in)(from, pc);
+    ft_rt_fd_out(to, pc);
+    if (!ft_rt_fd_is_virtual(to)) ft_rt_file_out(to, pc);
+    return true;
+}
+
+#define MOVES(name, parameters, arguments, from, to, keeps, from_at, to_at)                        \
+    ssize_t name parameters                                                                        \
+    {                                                                                              \
+        ft_rt_input in;                                                                            \
+        if (!begin_move(&in, from, to, keeps, CODE)) return FT_REAL(name) arguments;               \
+        bool real = in.fed && !ft_rt_fd_is_virtual(from) && !ft_rt_fd_is_virtual(to);              \
+        if (!in.fed)                                                                               \
+            FT_RT_LIVE(&in, FT_RT_SLEEPS, FT_REAL(name) arguments);                                \
+        else if (real)                                                                             \
+            FT_REAL(name) arguments;                                                               \
+        ft_rt_input_piece(&in, from_at, from_at ? sizeof *from_at : 0);                            \
+        ft_rt_input_piece(&in, to_at, to_at ? sizeof *to_at : 0);                                  \
+        return (ssize_t)ft_rt_input_end(&in);                                                      \
+    }
+static off64_t *const nowhere;
+MOVES(sendfile, (int to, int from, off_t *at, size_t n), (to, from, at, n), from, to, false, at,
+      nowhere)
+MOVES(sendfile64, (int to, int from, off64_t *at, size_t n), (to, from, at, n), from, to, false, at,
+      nowhere)
+MOVES(splice, (int from, off64_t *from_at, int to, off64_t *to_at, size_t n, unsigned flags),
+      (from, from_at, to, to_at, n, flags), from, to, false, from_at, to_at)
+MOVES(tee, (int from, int to, size_t n, unsigned flags), (from, to, n, flags), from, to, true,
+      nowhere, nowhere)
+MOVES(copy_file_range,
+      (int from, off64_t *from_at, int to, off64_t *to_at, size_t n, unsigned flags),
+      (from, from_at, to, to_at, n, flags), from, to, false, from_at, to_at)
 
 /* ---- waiting for descriptors */
 
@@ -561,6 +664,10 @@ SLEEPS(int, sigsuspend, (const sigset_t *mask), (mask))
         if (self) ft_rt_outside(self);                                                             \
         result got = FT_REAL(name) arguments;                                                      \
         int error = errno;                                                                         \
+        if (self && (good) && ft_rt_enter()) {                                                     \
+            ft_rt_unknown_in(CODE);                                                                \
+            ft_rt_leave(self);                                                                     \
+        }                                                                                          \
         if ((good) && (to)) {                                                                      \
             ft_rt_write_range((to), sizeof *(to), CODE);                                           \
             *(to) = ours;                                                                          \

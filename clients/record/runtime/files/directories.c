@@ -31,6 +31,7 @@ DIR *opendir(const char *path)
 {
     ft_rt_input in;
     if (!ft_rt_input_begin(&in, FT_INPUT_OPENDIR, CODE)) return FT_REAL(opendir)(path);
+    ft_rt_names_in(CODE);
     ft_rt_input_outside(&in, false);
     DIR *directory = FT_REAL(opendir)(path);
     if (directory && in.fed && in.result < 0) {
@@ -58,25 +59,28 @@ int closedir(DIR *directory)
 
 /* ---- names */
 
-#define NAMES(call, name, parameters, arguments)                                                   \
+/* Whether the name is there decides the result. */
+#define NAMES(call, name, parameters, arguments, made)                                             \
     int name parameters                                                                            \
     {                                                                                              \
         ft_rt_input in;                                                                            \
         if (!ft_rt_input_begin(&in, FT_INPUT_##call, CODE)) return FT_REAL(name) arguments;        \
+        ft_rt_name_in(made, CODE);                                                                 \
+        ft_rt_name_out(made, CODE);                                                                \
         int real = FT_REAL(name) arguments;                                                        \
         if (!in.fed) ft_rt_input_did(&in, real);                                                   \
         return (int)ft_rt_input_end(&in);                                                          \
     }
-NAMES(UNLINK, unlink, (const char *path), (path))
-NAMES(UNLINK, unlinkat, (int folder, const char *path, int flags), (folder, path, flags))
-NAMES(UNLINK, remove, (const char *path), (path))
-NAMES(RENAME, rename, (const char *from, const char *to), (from, to))
-NAMES(RENAME, renameat, (int a, const char *from, int b, const char *to), (a, from, b, to))
-NAMES(LINK, link, (const char *from, const char *to), (from, to))
-NAMES(LINK, symlink, (const char *from, const char *to), (from, to))
-NAMES(MKDIR, mkdir, (const char *path, mode_t mode), (path, mode))
-NAMES(MKDIR, mkdirat, (int folder, const char *path, mode_t mode), (folder, path, mode))
-NAMES(RMDIR, rmdir, (const char *path), (path))
+NAMES(UNLINK, unlink, (const char *path), (path), path)
+NAMES(UNLINK, unlinkat, (int folder, const char *path, int flags), (folder, path, flags), path)
+NAMES(UNLINK, remove, (const char *path), (path), path)
+NAMES(RENAME, rename, (const char *from, const char *to), (from, to), to)
+NAMES(RENAME, renameat, (int a, const char *from, int b, const char *to), (a, from, b, to), to)
+NAMES(LINK, link, (const char *from, const char *to), (from, to), to)
+NAMES(LINK, symlink, (const char *from, const char *to), (from, to), to)
+NAMES(MKDIR, mkdir, (const char *path, mode_t mode), (path, mode), path)
+NAMES(MKDIR, mkdirat, (int folder, const char *path, mode_t mode), (folder, path, mode), path)
+NAMES(RMDIR, rmdir, (const char *path), (path), path)
 
 /* Its name is the one of the recording. */
 char *mkdtemp(char *path)

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/fanotify.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -54,9 +56,9 @@ static uint64_t channel_of(const void *key, size_t size)
 static ft_rt_fd kind_of(int fd)
 {
     struct stat file;
-    if (fd < 0 || FT_REAL(fstat)(fd, &file)) return FT_RT_FD_OTHER;
+    if (fd < 0 || FT_REAL(fstat)(fd, &file)) return FT_RT_FD_UNKNOWN;
     if (S_ISFIFO(file.st_mode)) return FT_RT_FD_PIPE;
-    return S_ISREG(file.st_mode) ? FT_RT_FD_FILE : FT_RT_FD_OTHER;
+    return S_ISREG(file.st_mode) ? FT_RT_FD_FILE : FT_RT_FD_UNKNOWN;
 }
 
 /* Of a pipe that has a name; 0: it is none. */
@@ -74,7 +76,24 @@ static int opened(ft_rt_input *in, int real, uint64_t named)
     ft_rt_fd_made(in, (int)in->result, real);
     ft_rt_fd_set((int)in->result, (ft_rt_fd)kind);
     if (named && !in->fed) ft_rt_fd_join(real, named, named);
+    if (named) ft_rt_fd_escape((int)in->result); /* the name is there for other processes too */
     return (int)ft_rt_input_end(in);
+}
+
+/* A pipe of this process, opened again. */
+static bool is_by_number(const char *path)
+{
+    return !strncmp(path, "/proc/", 6) || !strncmp(path, "/dev/", 5);
+}
+
+/* A name that may be made by the call comes after nothing, unless that decides its result. */
+static void follow_name(const char *path, int flags, const void *pc)
+{
+    if (!(flags & O_CREAT) || flags & O_EXCL) ft_rt_name_in(path, pc);
+    if (flags & O_CREAT)
+        ft_rt_name_out(path, pc);
+    else
+        ft_rt_file_changes(pc);
 }
 
 /* A thread that opens one end of a named pipe waits for a thread that opens the other end. */
@@ -83,6 +102,7 @@ static uint64_t open_pipe(ft_rt_input *in, int folder, const char *path)
     bool given = in->fed && in->left && *in->content == FT_RT_FD_PIPE;
     uint64_t named = in->fed ? given * CHANNEL_BIT : pipe_of(folder, path);
     if (!named) return 0;
+    if (is_by_number(path)) ft_rt_fd_escape_all();
     ft_rt_channel(named, FT_RAW_CHANNEL_OUT, in->pc);
     if (!in->fed) ft_rt_input_outside(in, true);
     return named;
@@ -101,6 +121,7 @@ static uint64_t open_pipe(ft_rt_input *in, int folder, const char *path)
             va_end(rest);                                                                          \
         }                                                                                          \
         if (!ft_rt_input_begin(&in, FT_INPUT_##call, CODE)) return FT_REAL(name) arguments;        \
+        follow_name(path, flags, CODE);                                                            \
         uint64_t named = open_pipe(&in, folder, path);                                             \
         int real = named && in.fed ? -1 : FT_REAL(name) arguments;                                 \
         if (!in.fed) {                                                                             \
@@ -122,6 +143,7 @@ int creat(const char *path, mode_t mode)
 {
     ft_rt_input in;
     if (!ft_rt_input_begin(&in, FT_INPUT_CREAT, CODE)) return FT_REAL(creat)(path, mode);
+    follow_name(path, O_CREAT, CODE);
     int real = FT_REAL(creat)(path, mode);
     if (!in.fed) ft_rt_input_did(&in, real = ft_rt_fd_apart(real));
     return opened(&in, real, 0);
@@ -339,6 +361,20 @@ MAKES(SOCKET, socket, (int domain, int type, int protocol), (domain, type, proto
       FT_RT_FD_SOCKET)
 MAKES(EPOLL_CREATE, epoll_create, (int size), (size), FT_RT_FD_EPOLL)
 MAKES(EPOLL_CREATE, epoll_create1, (int flags), (flags), FT_RT_FD_EPOLL)
+
+#define WATCHES(name, parameters, arguments)                                                       \
+    int name parameters                                                                            \
+    {                                                                                              \
+        ft_rt_thread *self = ft_rt_enter();                                                        \
+        int fd = FT_REAL(name) arguments, error = errno;                                           \
+        if (self && fd >= 0) ft_rt_fd_set(fd, FT_RT_FD_WATCH);                                     \
+        if (self) ft_rt_leave(self);                                                               \
+        errno = error;                                                                             \
+        return fd;                                                                                 \
+    }
+WATCHES(inotify_init, (void), ())
+WATCHES(inotify_init1, (int flags), (flags))
+WATCHES(fanotify_init, (unsigned flags, unsigned events), (flags, events))
 
 int timerfd_settime(int fd, int flags, const struct itimerspec *when, struct itimerspec *old)
 {

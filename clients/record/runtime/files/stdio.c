@@ -43,13 +43,20 @@ void ft_rt_stdio_start(void)
     give_buffer(stdout, rooms[1]);
 }
 
+/* Content of the stream passes between threads, or may do so. */
+static bool passes_on(const FILE *stream)
+{
+    int fd = stream->_fileno;
+    return ft_rt_fd_is_virtual(fd) || ft_rt_fd_is_unknown(fd);
+}
+
 /* What is in the stream's buffer comes at once, and so do files. Threads get from a stream in their
  * order. */
 static int way_of(ft_rt_input *in, FILE *stream)
 {
     struct stat file;
     in->takes = FT_RAW_CHANNEL_TAKEN | (uintptr_t)stream;
-    if (ft_rt_fd_is_virtual(stream->_fileno)) in->through = stream->_fileno;
+    if (passes_on(stream)) in->through = stream->_fileno;
     if (stream->_IO_read_ptr < stream->_IO_read_end || stream->_fileno < 0) return FT_RT_OPEN;
     bool regular = !FT_REAL(fstat)(stream->_fileno, &file) && S_ISREG(file.st_mode);
     return regular ? FT_RT_OPEN : FT_RT_SLEEPS;
@@ -151,7 +158,7 @@ int fclose(FILE *file)
 {
     ft_rt_thread *self = ft_rt_enter();
     struct memory_stream *m = memory_of(file);
-    if (self && ft_rt_fd_is_virtual(file->_fileno))
+    if (self && passes_on(file))
         ft_rt_fd_close(file->_fileno, CODE);
     else if (self && file->_fileno >= 0)
         ft_rt_fd_freed(file->_fileno, CODE);
@@ -166,7 +173,7 @@ int fclose(FILE *file)
 /* The buffered output is written now; the turn goes on until then. */
 static void goes_out(FILE *stream, const void *pc)
 {
-    bool sends = stream && ft_rt_fd_is_virtual(stream->_fileno);
+    bool sends = stream && passes_on(stream);
     ft_rt_thread *self = sends ? ft_rt_enter() : NULL;
     if (!self) return;
     ft_rt_fd_out(stream->_fileno, pc);

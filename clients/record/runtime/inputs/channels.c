@@ -1,9 +1,12 @@
 /* Descriptors by number, and the order that their use gives to threads. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "inputs/channels.h"
@@ -24,6 +27,9 @@ enum { DESCRIPTORS = 1 << 16, CHAIN = 1 };
 #define NUMBER_BIT (1ull << 61) /* channels of numbers; no other has it, nor bits 60 and 62 */
 #define EMPTY_BIT  (1ull << 59) /* from a reader that found it empty to later writers */
 #define LOCK_BIT   (1ull << 56) /* from the previous holder of a file's lock to the next */
+#define FILE_BIT   (1ull << 55) /* the content of a file, by its number on the disk */
+#define NAME_BIT   (1ull << 54) /* a name in a directory */
+#define FILES      (FT_RAW_CHANNEL_TAKEN | FILE_BIT | NAME_BIT) /* all changes of files */
 #define ROOM_BIT   (1ull << 57) /* from a reader that made room to the writer that waited for it */
 
 typedef struct descriptor {
@@ -32,12 +38,14 @@ typedef struct descriptor {
     uint64_t put;     /* bytes, ever */
     ft_rt_fd kind;
     bool mirrored, mixed;
-    bool locks; /* the file, or did: closing it may give that up */
+    bool escaped; /* to another process, or to a descriptor that is not known */
+    bool locks;   /* the file, or did: closing it may give that up */
 } descriptor;
 
 static struct {
     descriptor *known;
     uint64_t channels; /* so many were made */
+    int end;           /* above the highest known number */
 } fds;
 
 static descriptor *at(int fd)
@@ -50,7 +58,7 @@ static descriptor *at(int fd)
 ft_rt_fd ft_rt_fd_kind(int fd)
 {
     const descriptor *d = at(fd);
-    return d ? d->kind : FT_RT_FD_OTHER;
+    return d ? d->kind : FT_RT_FD_UNKNOWN;
 }
 
 bool ft_rt_fd_is_mirrored(int fd)
@@ -94,6 +102,7 @@ void ft_rt_fd_set(int fd, ft_rt_fd kind)
     uint64_t own = ft_rt_fd_new_channel();
     if (kind >= FT_RT_FD_PIPE) ft_rt_feed_virtual();
     *d = (descriptor){.kind = kind, .in = own, .out = own, .end = own};
+    if (fd >= fds.end) fds.end = fd + 1;
 }
 
 void ft_rt_fd_join(int fd, uint64_t in, uint64_t out)
@@ -114,17 +123,22 @@ void ft_rt_fd_copy(int from, int to)
 {
     const descriptor *d = at(from);
     descriptor *copy = at(to);
-    if (copy) *copy = d ? *d : (descriptor){.kind = FT_RT_FD_OTHER};
+    if (copy) *copy = d ? *d : (descriptor){.kind = FT_RT_FD_UNKNOWN};
+    if (copy && to >= fds.end) fds.end = to + 1;
 }
+
+static bool is_file(int fd);
 
 void ft_rt_fd_close(int fd, const void *pc)
 {
     descriptor *d = at(fd);
     if (!d) return;
-    if (d->kind == FT_RT_FD_PIPE || d->kind == FT_RT_FD_SOCKET) ft_rt_fd_out(fd, pc);
+    bool ends = d->kind == FT_RT_FD_PIPE || d->kind == FT_RT_FD_SOCKET;
+    if (ends || ft_rt_fd_is_unknown(fd)) ft_rt_fd_out(fd, pc);
+    if (is_file(fd)) ft_rt_file_changes(pc);
     if (d->locks) ft_rt_fd_locked(fd, false, pc);
     ft_rt_fd_freed(fd, pc);
-    *d = (descriptor){.kind = FT_RT_FD_OTHER};
+    *d = (descriptor){.kind = FT_RT_FD_UNKNOWN};
 }
 
 /* ---- order between threads */
@@ -135,6 +149,7 @@ void ft_rt_signal_channel(int number, bool in, const void *pc)
 {
     uint64_t flag = in ? FT_RAW_CHANNEL_IN : FT_RAW_CHANNEL_OUT, site = ft_rt_site(pc);
     FT_RT_LOG(CHANNEL, flag, FT_RAW_CHANNEL_SIGNAL | (uint64_t)(unsigned)number, site);
+    if (in && (number == SIGCHLD || number == SIGIO)) ft_rt_unknown_in(pc);
 }
 
 /* All signals that were taken before decide which thread takes which signal. */
@@ -153,6 +168,160 @@ void ft_rt_channel(uint64_t channel, uint32_t flags, const void *pc)
     if (ordered && ft_rt_feed_records()) channel = ft_rt_feed_channel(ft_rt_self, channel, flags);
     uint64_t site = ft_rt_site(pc);
     FT_RT_LOG(CHANNEL, flags, channel, site);
+}
+
+/* ---- what is not known: all of it is one channel */
+
+void ft_rt_unknown_out(const void *pc)
+{
+    ft_rt_channel(FT_RAW_CHANNEL_UNKNOWN, OUT | PUT, pc);
+}
+
+void ft_rt_unknown_in(const void *pc)
+{
+    ft_rt_channel(FT_RAW_CHANNEL_UNKNOWN, IN, pc);
+}
+
+/* /dev/null, /dev/zero, /dev/full, /dev/random and the like */
+static bool is_memory_device(const struct stat *file)
+{
+    enum { MEMORY_DEVICES = 1 };
+    return S_ISCHR(file->st_mode) && major(file->st_rdev) == MEMORY_DEVICES;
+}
+
+bool ft_rt_fd_is_unknown(int fd)
+{
+    struct stat file;
+    int error = errno;
+    bool none = fd < 0 || ft_rt_fd_kind(fd) != FT_RT_FD_UNKNOWN || FT_REAL(fstat)(fd, &file);
+    errno = error;
+    if (none) return false;
+    return !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode) && !is_memory_device(&file);
+}
+
+void ft_rt_fd_escape(int fd)
+{
+    if (ft_rt_fd_is_virtual(fd)) at(fd)->escaped = true;
+}
+
+void ft_rt_fd_escape_all(void)
+{
+    for (int fd = 0; fd < fds.end; fd++) ft_rt_fd_escape(fd);
+}
+
+void ft_rt_fd_begin(void)
+{
+    enum { STANDARD_AND_MORE = 256 };
+    struct pollfd all[STANDARD_AND_MORE];
+    for (int fd = 0; fd < STANDARD_AND_MORE; fd++) all[fd] = (struct pollfd){.fd = fd};
+    if (FT_REAL(poll)(all, STANDARD_AND_MORE, 0) < 0) return;
+    for (int fd = 0; fd < STANDARD_AND_MORE; fd++)
+        if (!(all[fd].revents & POLLNVAL)) at(fd)->kind = FT_RT_FD_OUTSIDE;
+}
+
+/* ---- descriptors in messages: who sends them is known if it is this process */
+
+enum { SENT = 256 };
+static struct {
+    descriptor all[SENT];
+    uint32_t types[SENT]; /* S_IFMT */
+    uint32_t n;
+} sent;
+
+static uint32_t type_of(int fd)
+{
+    struct stat file;
+    return FT_REAL(fstat)(fd, &file) ? 0 : file.st_mode & S_IFMT;
+}
+
+void ft_rt_fd_send(int fd)
+{
+    ft_rt_fd_escape(fd);
+    if (!at(fd) || sent.n == SENT) return;
+    sent.types[sent.n] = type_of(fd);
+    sent.all[sent.n++] = *at(fd);
+}
+
+void ft_rt_fd_receive(ft_rt_input *in, int fd)
+{
+    uint32_t i = 0, type = in->fed ? 0 : type_of(fd);
+    while (!in->fed && i < sent.n && sent.types[i] != type) i++;
+    bool own = !in->fed && i < sent.n;
+    uint64_t kind = ft_rt_input_number(in, own ? sent.all[i].kind : FT_RT_FD_UNKNOWN);
+    ft_rt_fd_made(in, fd, -1);
+    ft_rt_fd_set(fd, (ft_rt_fd)kind);
+    ft_rt_fd_escape(fd);
+    if (!own) return;
+    ft_rt_fd_join(fd, sent.all[i].in, sent.all[i].out);
+    at(fd)->end = sent.all[i].end;
+    for (sent.n--; i < sent.n; i++) {
+        sent.all[i] = sent.all[i + 1];
+        sent.types[i] = sent.types[i + 1];
+    }
+}
+
+/* ---- files: in a replay they may have other numbers, so a step is made whether they are there or
+ * not */
+
+static uint64_t mixed(uint64_t a, uint64_t b)
+{
+    return ((a ^ b << 32) * UINT64_C(0x9E3779B97F4A7C15) >> 12) & ~UINT64_C(1);
+}
+
+static uint64_t content_of(int fd)
+{
+    struct stat file;
+    int error = errno;
+    uint64_t own = FT_REAL(fstat)(fd, &file) ? 0 : mixed(file.st_ino, file.st_dev);
+    errno = error;
+    return FT_RAW_CHANNEL_TAKEN | FILE_BIT | own;
+}
+
+void ft_rt_file_out(int fd, const void *pc)
+{
+    ft_rt_channel(content_of(fd), OUT | PUT, pc);
+    ft_rt_file_changes(pc);
+}
+
+void ft_rt_file_in(int fd, const void *pc)
+{
+    ft_rt_channel(content_of(fd), IN, pc);
+}
+
+void ft_rt_file_changes(const void *pc)
+{
+    ft_rt_channel(FILES, OUT | PUT, pc);
+}
+
+/* Directories may have several names, so the last part of the path is the name. */
+static uint64_t channel_of_name(const char *path)
+{
+    uint64_t own = 0;
+    for (const char *c = path; c && *c; c++) own = *c == '/' ? 0 : mixed(own + 2, (uint64_t)*c);
+    return FT_RAW_CHANNEL_TAKEN | NAME_BIT | (own & (NAME_BIT - 1));
+}
+
+void ft_rt_name_out(const char *path, const void *pc)
+{
+    ft_rt_channel(channel_of_name(path), OUT | PUT, pc);
+    ft_rt_file_changes(pc);
+}
+
+void ft_rt_name_in(const char *path, const void *pc)
+{
+    ft_rt_channel(channel_of_name(path), IN, pc);
+}
+
+void ft_rt_names_in(const void *pc)
+{
+    ft_rt_channel(FILES, IN, pc);
+}
+
+static void follow_unknown(int fd, const descriptor *d, bool in, const void *pc)
+{
+    if (in && d && d->kind == FT_RT_FD_WATCH) ft_rt_channel(FILES, IN, pc);
+    if (!(d && d->escaped) && !ft_rt_fd_is_unknown(fd)) return;
+    (in ? ft_rt_unknown_in : ft_rt_unknown_out)(pc);
 }
 
 /* Content comes out of a pipe in the order in which it went in, so the calls keep their order. The
@@ -177,7 +346,7 @@ static bool is_file(int fd)
     struct stat file;
     ft_rt_fd kind = ft_rt_fd_kind(fd);
     if (kind == FT_RT_FD_FILE) return true;
-    return kind == FT_RT_FD_OTHER && !FT_REAL(fstat)(fd, &file) && S_ISREG(file.st_mode);
+    return kind < FT_RT_FD_FILE && !FT_REAL(fstat)(fd, &file) && S_ISREG(file.st_mode);
 }
 
 void ft_rt_fd_sought(int fd, const void *pc)
@@ -191,6 +360,7 @@ void ft_rt_fd_moves(int fd, const void *pc)
     ft_rt_thread *self = is_file(fd) ? ft_rt_enter() : NULL;
     if (!self) return;
     follow_place(fd, at(fd), PUT, pc);
+    ft_rt_file_out(fd, pc);
     self->inside = false; /* the turn goes on until the write */
 }
 
@@ -203,8 +373,10 @@ void ft_rt_fd_in(int fd, const void *pc)
 {
     ft_rt_sockets_settle(fd);
     const descriptor *d = at(fd);
+    follow_unknown(fd, d, true, pc);
     if (!d || d->kind < FT_RT_FD_PIPE) {
         follow_place(fd, d, 0, pc);
+        if (is_file(fd)) ft_rt_file_in(fd, pc);
         return;
     }
     ft_rt_channel(d->in, IN, pc);
@@ -222,6 +394,7 @@ void ft_rt_fd_ready(int fd, const void *pc)
 {
     ft_rt_sockets_settle(fd);
     const descriptor *d = at(fd);
+    follow_unknown(fd, d, true, pc);
     if (is_stream(d) || (d && d->kind == FT_RT_FD_EVENT)) ft_rt_channel(d->in, IN, pc);
 }
 
@@ -230,6 +403,7 @@ void ft_rt_fd_empty(int fd, const void *pc)
     ft_rt_sockets_settle(fd);
     const descriptor *d = at(fd);
     bool event = d && d->kind == FT_RT_FD_EVENT;
+    if (d && d->kind == FT_RT_FD_WATCH) return;
     if (!event && !is_stream(d)) return;
     if (event)
         ft_rt_channel(d->in | EMPTY_BIT, OUT, pc);
@@ -267,6 +441,7 @@ void ft_rt_fd_out(int fd, const void *pc)
 {
     ft_rt_sockets_settle(fd);
     const descriptor *d = at(fd);
+    follow_unknown(fd, d, false, pc);
     if (!d || d->kind < FT_RT_FD_PIPE) return;
     if (d->kind == FT_RT_FD_EVENT) ft_rt_channel(d->out | EMPTY_BIT, IN, pc);
     ft_rt_channel(d->out, is_stream(d) ? IN | OUT | PUT : OUT, pc);

@@ -25,15 +25,25 @@ void ft_rt_channel(uint64_t channel, uint32_t flags, const void *pc);
 void ft_rt_signal_channel(int number, bool in, const void *pc);
 void ft_rt_signal_taken(int number, const void *pc); /* by a thread that waits for it */
 
-/* ---- kinds of descriptors */
+/* ---- kinds of descriptors. Content of a kind that is not known may come from any thread that put
+ * something into an object that is not known, so its readers come after all of these. Known objects
+ * that other processes may have too (escaped) are ordered in both ways.
+ *  symbol   in a replay  made by; what orders its readers */
+#define FT_RT_FD_TABLE(X)                                                                          \
+    X(UNKNOWN, real, "any other call; all earlier writers of unknown and escaped objects")         \
+    X(OUTSIDE, real, "inherited, /dev/null, /dev/urandom; nothing: its content is from outside")   \
+    X(FILE, real, "open, memfd_create; earlier writers of the file, users of the position")        \
+    X(WATCH, real, "inotify_init, fanotify_init; earlier changes of any file")                     \
+    X(PIPE, virtual, "pipe, socketpair, mkfifo; writers of the other end")                         \
+    X(SOCKET, virtual, "socket, accept; writers of the connected end, by its address")             \
+    X(EVENT, virtual, "eventfd, timerfd_create; earlier writers, who set the timer")               \
+    X(EPOLL, virtual, "epoll_create; who watches, and what orders the watched descriptor")         \
+    X(SIGNAL, virtual, "signalfd; who sent the signal")
+
 typedef enum ft_rt_fd {
-    FT_RT_FD_OTHER, /* inherited, or not known */
-    FT_RT_FD_FILE,
-    FT_RT_FD_PIPE, /* or a socket pair; virtual from here on */
-    FT_RT_FD_SOCKET,
-    FT_RT_FD_EVENT,
-    FT_RT_FD_EPOLL,
-    FT_RT_FD_SIGNAL
+#define FT_RT_FD_ROW(symbol, replay, made) FT_RT_FD_##symbol,
+    FT_RT_FD_TABLE(FT_RT_FD_ROW)
+#undef FT_RT_FD_ROW
 } ft_rt_fd;
 
 ft_rt_fd ft_rt_fd_kind(int fd);
@@ -41,6 +51,26 @@ static inline bool ft_rt_fd_is_virtual(int fd)
 {
     return ft_rt_fd_kind(fd) >= FT_RT_FD_PIPE;
 }
+/* Content goes into, or came out of, something that is not known: an object of the kernel, or a
+ * process. */
+void ft_rt_unknown_out(const void *pc);
+void ft_rt_unknown_in(const void *pc);
+/* Not known, and not a regular file, directory or device whose content is from outside. */
+bool ft_rt_fd_is_unknown(int fd);
+/* Another process may use the object, or another descriptor of this one that is not known. */
+void ft_rt_fd_escape(int fd);
+void ft_rt_fd_escape_all(void);
+/* A message takes the descriptor along; it came with one. */
+void ft_rt_fd_send(int fd);
+void ft_rt_fd_receive(ft_rt_input *in, int fd);
+/* ---- files by name, and their content */
+void ft_rt_name_out(const char *path, const void *pc); /* before the name is made or removed */
+void ft_rt_name_in(const char *path, const void *pc);  /* the name was looked up */
+void ft_rt_names_in(const void *pc);                   /* all names of a directory were */
+void ft_rt_file_changes(const void *pc);               /* as WATCH reports it */
+void ft_rt_file_out(int fd, const void *pc);           /* before content is written */
+void ft_rt_file_in(int fd, const void *pc);
+void ft_rt_fd_begin(void);         /* the descriptors that are open by now come from outside */
 bool ft_rt_fd_is_mirrored(int fd); /* virtual, with a real descriptor behind the number */
 bool ft_rt_fd_is_mixed(int fd);    /* a mirrored epoll set with members that are not mirrored */
 void ft_rt_fd_mirror(int fd, bool there);

@@ -2,6 +2,7 @@
  * variables of the environment. Pseudo-random numbers that a seed determines are inputs too:
  * threads share their hidden state, so the order of the calls decides which thread gets which
  * number. */
+#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,32 +210,47 @@ int sched_getcpu(void)
 
 /* ---- files */
 
-#define STATS(name, type, parameters, arguments, number)                                           \
+/* The name was made, and content was written, by somebody before. */
+static void look_at(const char *path, const void *pc)
+{
+    int fd = FT_REAL(open)(path, O_PATH | O_CLOEXEC);
+    ft_rt_name_in(path, pc);
+    ft_rt_file_in(fd, pc);
+    if (fd >= 0) FT_REAL(close)(fd);
+}
+
+#define STATS(name, type, parameters, arguments, number, follow)                                   \
     int name parameters                                                                            \
     {                                                                                              \
-        return FT_RT_INPUT(FT_INPUT_##number, FT_RT_STAYS, FT_REAL(name) arguments, to,            \
+        const void *pc = CODE;                                                                     \
+        return FT_RT_INPUT(FT_INPUT_##number, (follow, FT_RT_STAYS), FT_REAL(name) arguments, to,  \
                            sizeof *to);                                                            \
     }
 #define STATS_OF(suffix)                                                                           \
     STATS(stat##suffix, stat##suffix,                                                              \
-          (const char *restrict path, struct stat##suffix *restrict to), (path, to), STAT)         \
+          (const char *restrict path, struct stat##suffix *restrict to), (path, to), STAT,         \
+          look_at(path, pc))                                                                       \
     STATS(lstat##suffix, stat##suffix,                                                             \
-          (const char *restrict path, struct stat##suffix *restrict to), (path, to), LSTAT)        \
-    STATS(fstat##suffix, stat##suffix, (int fd, struct stat##suffix *to), (fd, to), FSTAT)         \
+          (const char *restrict path, struct stat##suffix *restrict to), (path, to), LSTAT,        \
+          look_at(path, pc))                                                                       \
+    STATS(fstat##suffix, stat##suffix, (int fd, struct stat##suffix *to), (fd, to), FSTAT,         \
+          ft_rt_file_in(fd, pc))                                                                   \
     STATS(fstatat##suffix, stat##suffix,                                                           \
           (int folder, const char *restrict path, struct stat##suffix *restrict to, int flags),    \
-          (folder, path, to, flags), FSTATAT)
+          (folder, path, to, flags), FSTATAT, look_at(path, pc))
 STATS_OF()
 STATS_OF(64)
 
 int access(const char *path, int mode)
 {
-    return FT_RT_INPUT(FT_INPUT_ACCESS, FT_RT_STAYS, FT_REAL(access)(path, mode), NULL, 0);
+    return FT_RT_INPUT(FT_INPUT_ACCESS, (ft_rt_name_in(path, CODE), FT_RT_STAYS),
+                       FT_REAL(access)(path, mode), NULL, 0);
 }
 
 ssize_t readlink(const char *restrict path, char *restrict to, size_t n)
 {
-    return FT_RT_INPUT(FT_INPUT_READLINK, FT_RT_STAYS, FT_REAL(readlink)(path, to, n), to, n);
+    return FT_RT_INPUT(FT_INPUT_READLINK, (ft_rt_name_in(path, CODE), FT_RT_STAYS),
+                       FT_REAL(readlink)(path, to, n), to, n);
 }
 
 /* ---- its environment: a program that goes through all of it takes other steps in another one */

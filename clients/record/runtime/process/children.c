@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "accesses/accesses.h"
+#include "inputs/channels.h"
 #include "libc/libc.h"
 #include "memory/memory.h"
 #include "process/process.h"
@@ -20,6 +21,22 @@
 
 enum { ARGUMENTS = 1024 };
 
+/* Before a process begins: it gets the descriptors, and can end. */
+static void give_away(bool all, const void *pc)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return;
+    if (all) ft_rt_fd_escape_all();
+    ft_rt_unknown_out(pc);
+    self->inside = false; /* the turn goes on until the call */
+}
+
+pid_t fork(void)
+{
+    give_away(true, __builtin_return_address(0));
+    return FT_REAL(fork)();
+}
+
 pid_t vfork(void)
 {
     return fork();
@@ -28,6 +45,7 @@ pid_t vfork(void)
 /* fork() without the handlers of pthread_atfork, which the recorder uses. */
 pid_t _Fork(void)
 {
+    give_away(true, __builtin_return_address(0));
     pid_t child = FT_REAL(_Fork)();
     if (!child) ft_rt_in_child();
     return child;
@@ -71,11 +89,19 @@ int clone(int (*run)(void *), void *stack, int flags, void *argument, ...)
     }
     beginning b = {run, argument, shares};
     ft_rt_memory_may_go();
+    give_away(true, __builtin_return_address(0));
     ft_rt_processor_leave();
     int child = FT_REAL(clone)(begin, stack, flags, &b, parent_tid, own, tid);
     ft_rt_self = self;
     ft_rt_processor_return();
     return child;
+}
+
+static void end_of_child(ft_rt_thread *self, const void *pc)
+{
+    if (!self || !ft_rt_enter()) return;
+    ft_rt_unknown_in(pc);
+    ft_rt_leave(self);
 }
 
 /* The recording ends here, unless the call fails. */
@@ -129,6 +155,7 @@ BECOMES_LISTED(execle, execve(path, argv, va_arg(rest, char *const *)))
     type name parameters                                                                           \
     {                                                                                              \
         ft_rt_processes = true;                                                                    \
+        give_away(false, __builtin_return_address(0));                                             \
         ft_rt_processor_leave();                                                                   \
         type result = FT_REAL(name) arguments;                                                     \
         ft_rt_processor_return();                                                                  \
@@ -144,6 +171,7 @@ STARTS(FILE *, popen, (const char *command, const char *mode), (command, mode))
     {                                                                                              \
         pid_t child;                                                                               \
         ft_rt_processes = true;                                                                    \
+        give_away(true, __builtin_return_address(0));                                              \
         ft_rt_processor_leave();                                                                   \
         int result = FT_REAL(name)(&child, path, actions, attributes, argv, envp);                 \
         ft_rt_processor_return();                                                                  \
@@ -157,10 +185,28 @@ SPAWNS(posix_spawnp)
 
 int system(const char *command)
 {
+    const void *pc = __builtin_return_address(0);
+    give_away(false, pc);
     ft_rt_thread *self = ft_rt_enter();
     if (self) ft_rt_outside(self);
     ft_rt_processor_leave();
-    int result = FT_REAL(system)(command);
+    int result = FT_REAL(system)(command), error = errno;
     ft_rt_processor_return();
+    end_of_child(self, pc);
+    errno = error;
+    return result;
+}
+
+/* The stream's output goes out now, and the process ends. */
+int pclose(FILE *stream)
+{
+    const void *pc = __builtin_return_address(0);
+    give_away(false, pc);
+    ft_rt_thread *self = ft_rt_enter();
+    if (self) ft_rt_fd_freed(stream->_fileno, pc);
+    if (self) self->inside = false; /* the call's frees are recorded */
+    int result = FT_REAL(pclose)(stream), error = errno;
+    end_of_child(self, pc);
+    errno = error;
     return result;
 }

@@ -270,6 +270,16 @@ static void put_signal(int number, const void *pc)
     self->inside = false;
 }
 
+/* Another process acts on the signal: it may end, or send something. */
+static int to_process(pid_t to, int number, const void *pc)
+{
+    ft_rt_thread *self = to == FT_REAL(getpid)() ? NULL : ft_rt_enter();
+    if (!self) return number;
+    ft_rt_unknown_out(pc);
+    self->inside = false;
+    return number;
+}
+
 static int set_handler(int number, const struct sigaction *restrict action,
                        struct sigaction *restrict old)
 {
@@ -417,10 +427,10 @@ void ft_rt_signals_start(void)
 SENDS(number, pthread_kill, (pthread_t to, int number), (to, number))
 SENDS(number, pthread_sigqueue, (pthread_t to, int number, const union sigval value),
       (to, number, value))
-SENDS(number, kill, (pid_t to, int number), (ft_rt_process(to), number))
+SENDS(to_process(to, number, CODE), kill, (pid_t to, int number), (ft_rt_process(to), number))
 SENDS(number, tgkill, (pid_t process, pid_t to, int number),
       (ft_rt_process(process), ft_rt_task(to), number))
-SENDS(number, sigqueue, (pid_t to, int number, const union sigval value),
+SENDS(to_process(to, number, CODE), sigqueue, (pid_t to, int number, const union sigval value),
       (ft_rt_process(to), number, value))
 int setitimer(__itimer_which_t which, const struct itimerval *restrict when,
               struct itimerval *restrict old)

@@ -415,6 +415,7 @@ static void start(void)
     ft_rt_real_start();
     if (!ft_rt_log_open() || !begin()) return;
     ft_rt_stdio_start();
+    ft_rt_fd_begin();
     has_end_key = !pthread_key_create(&end_key, end_thread);
     if (!has_end_key)
         ft_rt_say(
