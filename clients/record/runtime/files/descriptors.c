@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/sendfile.h>
 #include <sys/signalfd.h>
@@ -386,6 +387,30 @@ static bool begin_move(ft_rt_input *in, int from, int to, bool keeps, const void
         ft_rt_input_piece(&in, to_at, to_at ? sizeof *to_at : 0);                                  \
         return (ssize_t)ft_rt_input_end(&in);                                                      \
     }
+/* From memory into a pipe, or the other way: by its access mode. */
+ssize_t vmsplice(int fd, const struct iovec *v, size_t n, unsigned flags)
+{
+    (void)flags; /* advice, but for SPLICE_F_NONBLOCK, which the pipe may have itself */
+    bool in = (FT_REAL(fcntl)(fd, F_GETFL) & O_ACCMODE) == O_RDONLY;
+    return in ? readv(fd, v, (int)n) : writev(fd, v, (int)n);
+}
+
+/* Into this process's own memory: a write by the caller. */
+ssize_t process_vm_writev(pid_t to, const struct iovec *from, unsigned long n,
+                          const struct iovec *there, unsigned long m, unsigned long flags)
+{
+    bool own = ft_rt_process(to) == FT_REAL(getpid)();
+    for (unsigned long i = 0; i < n; i++) ft_rt_read_range(from[i].iov_base, from[i].iov_len, CODE);
+    for (unsigned long i = 0; i < m && own; i++)
+        ft_rt_write_range(there[i].iov_base, there[i].iov_len, CODE);
+    ft_rt_thread *self = own ? NULL : ft_rt_enter();
+    if (self) {
+        ft_rt_unknown_out(CODE);
+        self->inside = false;
+    }
+    return FT_REAL(process_vm_writev)(ft_rt_process(to), from, n, there, m, flags);
+}
+
 static off64_t *const nowhere;
 MOVES(sendfile, (int to, int from, off_t *at, size_t n), (to, from, at, n), from, to, false, at,
       nowhere)
@@ -680,6 +705,23 @@ WAITS(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, &ours, option
 WAITS(pid_t, wait, (int *status), (&ours), int, status, got > 0)
 WAITS(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options),
       (type, id, info ? &ours : NULL, options), siginfo_t, info, !got)
+
+pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
+{
+    pid_t child = waitpid(pid, status, options);
+    if (child > 0 && usage) {
+        struct rusage ours;
+        FT_REAL(getrusage)(RUSAGE_CHILDREN, &ours); /* of all children, at least as much */
+        ft_rt_write_range(usage, sizeof *usage, CODE);
+        *usage = ours;
+    }
+    return child;
+}
+
+pid_t wait3(int *status, int options, struct rusage *usage)
+{
+    return wait4(-1, status, options, usage);
+}
 
 int sched_yield(void)
 {

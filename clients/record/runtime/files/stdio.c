@@ -100,6 +100,7 @@ static FILE *opened(ft_rt_input *in, FILE *file)
     {                                                                                              \
         ft_rt_input in;                                                                            \
         if (!ft_rt_input_begin(&in, FT_INPUT_FOPEN, CODE)) return FT_REAL(name)(path, mode);       \
+        (*mode == 'r' ? ft_rt_name_in : ft_rt_name_out)(path, CODE);                               \
         ft_rt_input_outside(&in, false);                                                           \
         FILE *file = FT_REAL(name)(path, mode);                                                    \
         if (in.fed) {                                                                              \

@@ -29,6 +29,7 @@ enum { DESCRIPTORS = 1 << 16, CHAIN = 1 };
 #define LOCK_BIT   (1ull << 56) /* from the previous holder of a file's lock to the next */
 #define FILE_BIT   (1ull << 55) /* the content of a file, by its number on the disk */
 #define NAME_BIT   (1ull << 54) /* a name in a directory */
+#define CHILDREN   (FT_RAW_CHANNEL_TAKEN | NAME_BIT) /* processes: they make and change files */
 #define FILES      (FT_RAW_CHANNEL_TAKEN | FILE_BIT | NAME_BIT) /* all changes of files */
 #define ROOM_BIT   (1ull << 57) /* from a reader that made room to the writer that waited for it */
 
@@ -180,6 +181,7 @@ void ft_rt_unknown_out(const void *pc)
 void ft_rt_unknown_in(const void *pc)
 {
     ft_rt_channel(FT_RAW_CHANNEL_UNKNOWN, IN, pc);
+    ft_rt_channel(FILES, IN, pc); /* another process may have read one */
 }
 
 /* /dev/null, /dev/zero, /dev/full, /dev/random and the like */
@@ -197,6 +199,12 @@ bool ft_rt_fd_is_unknown(int fd)
     errno = error;
     if (none) return false;
     return !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode) && !is_memory_device(&file);
+}
+
+void ft_rt_child_begins(const void *pc)
+{
+    ft_rt_unknown_out(pc);
+    ft_rt_channel(CHILDREN, OUT | PUT, pc);
 }
 
 void ft_rt_fd_escape(int fd)
@@ -286,6 +294,7 @@ void ft_rt_file_out(int fd, const void *pc)
 void ft_rt_file_in(int fd, const void *pc)
 {
     ft_rt_channel(content_of(fd), IN, pc);
+    ft_rt_channel(CHILDREN, IN, pc);
 }
 
 void ft_rt_file_changes(const void *pc)
@@ -310,11 +319,13 @@ void ft_rt_name_out(const char *path, const void *pc)
 void ft_rt_name_in(const char *path, const void *pc)
 {
     ft_rt_channel(channel_of_name(path), IN, pc);
+    ft_rt_channel(CHILDREN, IN, pc);
 }
 
 void ft_rt_names_in(const void *pc)
 {
     ft_rt_channel(FILES, IN, pc);
+    ft_rt_channel(CHILDREN, IN, pc);
 }
 
 static void follow_unknown(int fd, const descriptor *d, bool in, const void *pc)
@@ -395,6 +406,7 @@ void ft_rt_fd_ready(int fd, const void *pc)
     ft_rt_sockets_settle(fd);
     const descriptor *d = at(fd);
     follow_unknown(fd, d, true, pc);
+    if (d && d->kind == FT_RT_FD_UNKNOWN && !ft_rt_fd_is_unknown(fd)) ft_rt_unknown_in(pc);
     if (is_stream(d) || (d && d->kind == FT_RT_FD_EVENT)) ft_rt_channel(d->in, IN, pc);
 }
 

@@ -55,6 +55,7 @@ static inline bool ft_rt_fd_is_virtual(int fd)
  * process. */
 void ft_rt_unknown_out(const void *pc);
 void ft_rt_unknown_in(const void *pc);
+void ft_rt_child_begins(const void *pc); /* before another process begins */
 /* Not known, and not a regular file, directory or device whose content is from outside. */
 bool ft_rt_fd_is_unknown(int fd);
 /* Another process may use the object, or another descriptor of this one that is not known. */

@@ -27,8 +27,13 @@ static void give_away(bool all, const void *pc)
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
     if (all) ft_rt_fd_escape_all();
-    ft_rt_unknown_out(pc);
+    ft_rt_child_begins(pc);
     self->inside = false; /* the turn goes on until the call */
+}
+
+void ft_rt_give_away(const void *pc)
+{
+    give_away(true, pc);
 }
 
 pid_t fork(void)

@@ -22,6 +22,9 @@ int ft_rt_join(pthread_t handle, void **result, const void *pc); /* pthread_join
  * runs unrecorded. */
 void ft_rt_in_child(void);
 
+/* ---- children.c: before a process begins, which gets the descriptors and can end */
+void ft_rt_give_away(const void *pc);
+
 /* ---- signals.c */
 /* The program starts with the signals ignored and blocked that were so in the recording. */
 void ft_rt_signals_start(void);

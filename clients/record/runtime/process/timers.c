@@ -238,6 +238,7 @@ static void begin(uint64_t kind, int id, bool gives, const void *pc)
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
     if (gives) pass(kind, id, pc);
+    if (gives && kind == FT_RAW_CHANNEL_QUEUE) ft_rt_unknown_out(pc); /* others may poll it */
     ft_rt_outside(self);
 }
 
