@@ -91,6 +91,7 @@ typedef struct ft_raw_header {
     /* by the runtime: 1: the last line that the program printed has no end, as far as it is known
      */
     uint32_t open_line;
+    uint32_t openmp; /* by the runtime: 1: libgomp's regions are run by the recorder's threads */
 } ft_raw_header;
 
 /*  symbol      operands  meaning */

@@ -45,7 +45,8 @@ static void note_assembly(ft_maker *m, const char *path, uint64_t n)
 static void note_library(ft_maker *m, const char *path)
 {
     const char *name = foreign_name(path);
-    if (!name) return;
+    bool seen = name && ft_raw_log_header(m->log)->openmp && strstr(path, "/libgomp.");
+    if (!name || seen) return;
     ft_builder_note(m->builder, FT_RECORD_FOREIGN, FT_NO_EVENT,
                     "%s (%s) orders threads without calls that the recorder sees: findings between "
                     "accesses that it orders may be false; declare such orders with --annotations "
