@@ -273,7 +273,7 @@ static void put_signal(int number, const void *pc)
 /* Another process acts on the signal: it may end, or send something. */
 static int to_process(pid_t to, int number, const void *pc)
 {
-    ft_rt_thread *self = to == FT_REAL(getpid)() ? NULL : ft_rt_enter();
+    ft_rt_thread *self = ft_rt_process(to) == FT_REAL(getpid)() ? NULL : ft_rt_enter();
     if (!self) return number;
     ft_rt_unknown_out(pc);
     self->inside = false;
