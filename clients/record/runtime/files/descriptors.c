@@ -424,6 +424,19 @@ MOVES(copy_file_range,
       (int from, off64_t *from_at, int to, off64_t *to_at, size_t n, unsigned flags),
       (from, from_at, to, to_at, n, flags), from, to, false, from_at, to_at)
 
+/* Memory may share the file, and other threads may look at its size. */
+#define SIZES(name, parameters, arguments, fd)                                                     \
+    int name parameters                                                                            \
+    {                                                                                              \
+        ft_rt_memory_may_go();                                                                     \
+        begin_write_at(fd, CODE);                                                                  \
+        return FT_REAL(name) arguments;                                                            \
+    }
+SIZES(ftruncate, (int fd, off_t size), (fd, size), fd)
+SIZES(ftruncate64, (int fd, off64_t size), (fd, size), fd)
+SIZES(fallocate, (int fd, int mode, off_t from, off_t size), (fd, mode, from, size), fd)
+SIZES(fallocate64, (int fd, int mode, off64_t from, off64_t size), (fd, mode, from, size), fd)
+
 /* ---- waiting for descriptors */
 
 /* The first of those for which that holds, -1: none. */

@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "inputs/channels.h"
 #include "libc/contract.h"
 #include "libc/libc.h"
 #include "memory/memory.h"
@@ -40,25 +39,6 @@ GOES(pkey_set, (int key, unsigned int rights), (key, rights))
 GOES(madvise, (void *memory, size_t size, int advice), (memory, size, advice))
 GOES(posix_madvise, (void *memory, size_t size, int advice), (memory, size, advice))
 GOES(brk, (void *end), (end))
-/* Of files that are mapped. Other threads may look at the size. */
-static void sized(int fd, const void *pc)
-{
-    ft_rt_thread *self = ft_rt_enter();
-    if (!self) return;
-    ft_rt_file_out(fd, pc);
-    self->inside = false;
-}
-
-#define SIZES(name, parameters, arguments, fd)                                                     \
-    int name parameters                                                                            \
-    {                                                                                              \
-        ft_rt_memory_may_go();                                                                     \
-        sized(fd, __builtin_return_address(0));                                                    \
-        return FT_REAL(name) arguments;                                                            \
-    }
-SIZES(ftruncate, (int fd, off_t size), (fd, size), fd)
-SIZES(ftruncate64, (int fd, off64_t size), (fd, size), fd)
-SIZES(fallocate, (int fd, int mode, off_t from, off_t size), (fd, mode, from, size), fd)
-SIZES(fallocate64, (int fd, int mode, off64_t from, off64_t size), (fd, mode, from, size), fd)
+/* Of files that are mapped; the others are in files/descriptors.c. */
 GOES(truncate, (const char *path, off_t size), (path, size))
 GOES(truncate64, (const char *path, off64_t size), (path, size))

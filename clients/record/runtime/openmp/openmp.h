@@ -7,7 +7,7 @@
  * what. A task is a thread of its own; those beyond a limit are run by the thread that meets them,
  * as the standard allows.
  *
- * Imports: accesses, libc, process, raw, state. */
+ * Imports: accesses, libc, process, state. */
 #ifndef FT_RECORD_OPENMP_H
 #define FT_RECORD_OPENMP_H
 
