@@ -237,17 +237,60 @@ static bool is_clone(long number, const long *a, long *result)
     X(getpid)                                                                                      \
     X(getppid)                                                                                     \
     X(getuid)                                                                                      \
-    X(geteuid) X(getgid) X(getegid) X(getpgid) X(getsid) X(sched_getaffinity) X(sched_setaffinity) \
-        X(sched_getscheduler) X(sched_setscheduler) X(sched_getparam) X(sched_setparam)            \
-            X(sched_getattr) X(sched_setattr) X(getcpu) X(membarrier) X(madvise) X(mmap) X(munmap) \
-                X(mprotect) X(mremap) X(mlock) X(mincore) X(mbind) X(set_mempolicy)                \
-                    X(get_mempolicy) X(exit) X(exit_group) X(prctl) X(arch_prctl) X(capget)        \
-                        X(capset) X(prlimit64) X(getrlimit) X(setrlimit) X(getrusage) X(times)     \
-                            X(sysinfo) X(uname) X(getpriority) X(setpriority) X(ioprio_get)        \
-                                X(ioprio_set) X(seccomp) X(personality) X(rt_sigaction)            \
-                                    X(rt_sigprocmask) X(rt_sigreturn) X(set_robust_list)           \
-                                        X(get_robust_list) X(set_tid_address) X(clock_getres)      \
-                                            X(umask) X(execve) X(execveat)
+    X(geteuid)                                                                                     \
+    X(getgid)                                                                                      \
+    X(getegid)                                                                                     \
+    X(getpgid)                                                                                     \
+    X(getsid)                                                                                      \
+    X(sched_getaffinity)                                                                           \
+    X(sched_setaffinity)                                                                           \
+    X(sched_getscheduler)                                                                          \
+    X(sched_setscheduler)                                                                          \
+    X(sched_getparam)                                                                              \
+    X(sched_setparam)                                                                              \
+    X(sched_getattr)                                                                               \
+    X(sched_setattr)                                                                               \
+    X(getcpu)                                                                                      \
+    X(membarrier)                                                                                  \
+    X(madvise)                                                                                     \
+    X(mmap)                                                                                        \
+    X(munmap)                                                                                      \
+    X(mprotect)                                                                                    \
+    X(mremap)                                                                                      \
+    X(mlock)                                                                                       \
+    X(mincore)                                                                                     \
+    X(mbind)                                                                                       \
+    X(set_mempolicy)                                                                               \
+    X(get_mempolicy)                                                                               \
+    X(exit)                                                                                        \
+    X(exit_group)                                                                                  \
+    X(prctl)                                                                                       \
+    X(arch_prctl)                                                                                  \
+    X(capget)                                                                                      \
+    X(capset)                                                                                      \
+    X(prlimit64)                                                                                   \
+    X(getrlimit)                                                                                   \
+    X(setrlimit)                                                                                   \
+    X(getrusage)                                                                                   \
+    X(times)                                                                                       \
+    X(sysinfo)                                                                                     \
+    X(uname)                                                                                       \
+    X(getpriority)                                                                                 \
+    X(setpriority)                                                                                 \
+    X(ioprio_get)                                                                                  \
+    X(ioprio_set)                                                                                  \
+    X(seccomp)                                                                                     \
+    X(personality)                                                                                 \
+    X(rt_sigaction)                                                                                \
+    X(rt_sigprocmask)                                                                              \
+    X(rt_sigreturn)                                                                                \
+    X(set_robust_list)                                                                             \
+    X(get_robust_list)                                                                             \
+    X(set_tid_address)                                                                             \
+    X(clock_getres)                                                                                \
+    X(umask)                                                                                       \
+    X(execve)                                                                                      \
+    X(execveat)
 
 #define FT_ROW(name, call)                                                                         \
     static long call_##name(const long *a)                                                         \
