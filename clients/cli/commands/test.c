@@ -206,12 +206,11 @@ static bool is_failure(const char *witness)
 static bool replay_new(ft_test *t, const char *witness)
 {
     const char *trace = trace_of(t, base_of(witness));
-    if (!trace || ft_signals_caught()) return false;
+    if (!trace || ft_signals_caught() || is_failure(witness)) return false;
     if (!ft_test_is_new(t, witness)) {
         t->skipped = true;
         return false;
     }
-    if (is_failure(witness)) return false;
     if (t->tried == FT_TEST_REPLAYS) return true;
     replay(t, witness, trace);
     return false;
