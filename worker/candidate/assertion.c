@@ -16,4 +16,5 @@ void ft_candidates_assertion(ft_candidates *c)
                                                    .block = {.left = e},
                                                    .sample = &sample});
     }
+    FT_CHECK(ft_candidates_add_up(c, FT_CHECK_ASSERTION));
 }

@@ -11,7 +11,7 @@ typedef struct local_access {
     bool write;
 } local_access;
 
-/* What was asked last of a variable: is_guarded. */
+/* The last question about a variable, and its answer: is_guarded. */
 typedef struct guard {
     uint32_t lockset, segment;
     bool asked, holds;
@@ -81,6 +81,7 @@ static uint32_t pair_class_of(pair_pass *pass, const local_access *a, const loca
 
 static void keep_pair(pair_pass *pass, uint32_t id, const local_access *a, const local_access *b)
 {
+    assert(a->event < b->event && a->variable == b->variable);
     pass->c->local_pairs.data[id].count++;
     ft_vec_push(&pass->pair_class, id);
     ft_vec_push(&pass->pairs, a->event);
@@ -127,11 +128,11 @@ static uint32_t number_types(const pair_pass *pass, const local_access *all, uin
     return types;
 }
 
-/* Of the pairs at two given locations only those that some t_r tells from the rest: if it comes
- * between any pair at these locations, it comes between the last access at the one before it and
- * the first access at the other behind it. Those are, for each access, all pairs up to the next
- * access of its own type, and from there the first of each type. They are of the same candidates,
- * and a schedule that reaches the others reaches them. */
+/* Of the pairs at two given locations, only those that decide the candidate: if a t_r comes between
+ * any pair at these locations, it comes between the last access at the first location before t_r
+ * and the first access at the second one after t_r. So for each access the pairs up to the next
+ * access of its own type are made, and from there the first of each type. They belong to the same
+ * candidates as the others, and a schedule that reaches the others reaches them. */
 static void pair_telling(pair_pass *pass, const local_access *all, uint32_t n)
 {
     uint32_t *type = ft_alloc(((size_t)n + 1) * sizeof *type);
@@ -162,7 +163,8 @@ static void pair_all(pair_pass *pass, const local_access *all, uint32_t n)
             if (all[i].event != all[j].event) local_pair(pass, &all[i], &all[j]);
 }
 
-/* ---- accesses that locks keep all others from ------------------------------------------------ */
+/* ---- accesses that locks protect from all other threads ---------------------------------------
+ */
 
 /* Types of accesses (location and kind) that are counted; with more, each pair is looked at. */
 enum { TYPES = 8, FEW = 4 /* accesses of one variable in a transaction */ };
@@ -190,8 +192,8 @@ static bool is_ordered_site(const ft_candidates *c, const ft_site *site, uint32_
     return true;
 }
 
-/* Is every access of the variable by another thread before or behind that segment, or does it hold
- * a lock that excludes one of the lockset's? */
+/* Is every access of the variable by another thread ordered with that segment, or does it hold a
+ * lock that excludes one of the lockset's? */
 static bool is_guarded(pair_pass *pass, uint32_t variable, uint32_t segment, uint32_t lockset)
 {
     const ft_candidates *c = pass->c;
@@ -265,15 +267,16 @@ static void count_from(pair_pass *pass, typed *t, uint32_t from, const local_acc
         uint32_t id = pair_class_of(pass, a, &all[j]);
         ft_local_pair_class *class = &pass->c->local_pairs.data[id];
         bool fresh = !class->count;
+        assert(*pairs >= fresh);
         class->more += *pairs - fresh;
         if (fresh) keep_pair(pass, id, a, &all[j]);
         *pairs = 0;
     }
 }
 
-/* No access of another thread comes between any two of them, so that their number alone is wanted:
- * a loop in a critical section has a pair for each two of its accesses. False: that is not so, and
- * nothing is done. */
+/* If no access of another thread can come between any two of them, the pairs are only counted: a
+ * loop in a critical section has a pair for each two of its accesses. False: one can, and nothing
+ * is done. */
 static bool pair_guarded(pair_pass *pass, const local_access *all, uint32_t n)
 {
     const ft_candidates *c = pass->c;
@@ -288,7 +291,7 @@ static bool pair_guarded(pair_pass *pass, const local_access *all, uint32_t n)
     return true;
 }
 
-/* Where the budget runs short, the pairs that tell have to do. */
+/* Where the budget runs short, only the pairs that decide are made. */
 static bool may_tell(const pair_pass *pass, uint32_t n)
 {
     return n > (pass->budget > FT_MAX_LOCAL_PAIRS / 2 ? FT_MAX_PAIRED_ACCESSES : FEW);
@@ -312,8 +315,7 @@ static void transaction(pair_pass *pass, uint32_t thread, uint32_t first, uint32
         }
     }
     if (pass->accesses.len == 0) return;
-    if (pass->accesses.len)
-        qsort(pass->accesses.data, pass->accesses.len, sizeof *pass->accesses.data, by_variable);
+    qsort(pass->accesses.data, pass->accesses.len, sizeof *pass->accesses.data, by_variable);
     for (size_t i = 0, end; i < pass->accesses.len; i = end) {
         const local_access *all = &pass->accesses.data[i];
         for (end = i + 1; end < pass->accesses.len; end++)
@@ -337,6 +339,8 @@ static void fill_pairs(pair_pass *pass, size_t first_class)
         at += c->local_pairs.data[i].count;
         c->local_pairs.data[i].count = 0;
     }
+    assert(2 * (size_t)at == base + pass->pairs.len); /* each pair is in one class */
+    assert(2 * pass->pair_class.len == pass->pairs.len);
     ft_vec_reserve(&c->pair_events, base + pass->pairs.len);
     c->pair_events.len = base + pass->pairs.len;
     for (size_t i = 0; i < pass->pair_class.len; i++) {
@@ -349,10 +353,11 @@ static void fill_pairs(pair_pass *pass, size_t first_class)
 
 bool ft_candidates_is_marked(const ft_trace *trace)
 {
+    FT_REQUIRE(trace);
     return memchr(trace->kind, FT_EVENT_TX_BEGIN, trace->n_events) != NULL;
 }
 
-/* Outermost marked transactions: what an inner one holds together the outer one does as well. */
+/* Outermost marked transactions: they hold all pairs of the inner ones. */
 static void marked_transactions(pair_pass *pass, uint32_t thread)
 {
     const ft_order *order = pass->c->order;
@@ -428,6 +433,8 @@ void ft_candidates_atomicity(ft_candidates *c)
 
 void ft_candidates_transaction(ft_candidates *c, uint32_t from, uint32_t to, uint32_t property)
 {
+    FT_REQUIRE(from <= to && to < c->trace->n_events);
+    FT_REQUIRE(c->trace->thread[from] == c->trace->thread[to]);
     pair_pass pass = pass_of(c, FT_CHECK_PROPERTY);
     size_t first = c->local_pairs.len;
     transaction(&pass, c->trace->thread[from], c->order->position[from], c->order->position[to]);

@@ -50,6 +50,7 @@ static bool is_group_of(const ft_group *group, const ft_claim_block *claims)
 static ft_group *group_find(ft_candidates *c, const ft_claim_block *claims)
 {
     const uint32_t *loc = claims->loc;
+    assert(loc[0] <= loc[1] || claims->n_locs < 2);
     uint32_t *recent =
         &c->recent[(loc[0] * 31 + loc[1] * 7 + loc[2] + claims->kind) % FT_RECENT_GROUPS];
     if (*recent && is_group_of(&c->groups.data[*recent - 1], claims))
@@ -78,12 +79,14 @@ static ft_group *group_find(ft_candidates *c, const ft_claim_block *claims)
 typedef struct single_pass {
     ft_candidates *c;
     ft_group proto;
+    uint64_t visited;
 } single_pass;
 
 static bool add_single(void *context, const ft_claim *claim)
 {
     single_pass *pass = context;
     ft_candidates *c = pass->c;
+    pass->visited++;
     if (c->single_groups++ >= FT_MAX_SINGLE_GROUPS) {
         c->overflow[pass->proto.check]++;
         return true;
@@ -107,6 +110,7 @@ static void add_singles(ft_candidates *c, const ft_claim_block *claims)
                                   .loc = {claims->loc[0], claims->loc[1], claims->loc[2]},
                                   .lock = UINT32_MAX}};
     ft_candidates_each_of_block(c, claims->check, &claims->block, add_single, &pass);
+    assert(pass.visited == claims->count); /* each claim of the block is counted once */
 }
 
 static void count_pruned_singles(ft_candidates *c, const ft_claim_block *claims)
@@ -132,6 +136,7 @@ static void count_passes(ft_pass_counts *passes, ft_reason reason, uint64_t coun
 
 void ft_candidates_overflow(ft_candidates *c, ft_check check)
 {
+    FT_REQUIRE((unsigned)check < FT_CHECKS);
     c->overflow[check]++;
     c->passes[check].claims++;
 }
@@ -145,6 +150,7 @@ static void account_grouped(ft_candidates *c, const ft_claim_block *claims)
         return;
     }
     group->pruned[claims->reason] += claims->count;
+    assert(group->pruned[claims->reason] <= group->pairs);
     if (claims->lock == UINT32_MAX) return;
     group->lock = claims->lock;
     group->doubtful |= c->doubted && c->doubted[claims->lock];
@@ -152,6 +158,9 @@ static void account_grouped(ft_candidates *c, const ft_claim_block *claims)
 
 void ft_candidates_account(ft_candidates *c, const ft_claim_block *claims)
 {
+    FT_REQUIRE(claims->n_locs <= 3 && claims->sample && claims->count > 0);
+    FT_REQUIRE((unsigned)claims->check < FT_CHECKS && (unsigned)claims->reason <= FT_REASONS);
+    FT_CHECK(ft_claim_is_sound(c->trace, claims->sample));
     ft_claim_block sorted = *claims;
     bool single = c->per_event;
     sort_locs(sorted.loc, sorted.n_locs);

@@ -10,24 +10,26 @@
 #ifndef FT_CANDIDATE_CANDIDATE_H
 #define FT_CANDIDATE_CANDIDATE_H
 
+#include "base/contract.h"
 #include "order/order.h"
 #include "order/run.h"
 #include "verdict/claim.h"
 
-/* Groups that each stand for one claim are enumerated up to this many a job; the rest is reported
- * as one block, unknown for want of budget. */
+/* Groups that each stand for one claim are enumerated up to this many a job; the others are
+ * reported as one block, undecided because the budget is used up. */
 #define FT_MAX_SINGLE_GROUPS 200000u
-/* Pairs of one transaction's accesses that are looked at, a job; beyond: likewise. Those that a
- * lock keeps every other thread from are counted, and no more. */
+/* Pairs of one transaction's accesses that a job examines; the others likewise. Pairs that a lock
+ * protects from every other thread are only counted. */
 #define FT_MAX_LOCAL_PAIRS 4000000u
-/* Where a transaction accesses a variable more often (and, behind half of those pairs, earlier),
- * and candidates are groups by location, only those pairs are made (and counted) that decide
- * whether a location's candidate is one. */
+/* Where a transaction accesses a variable more often (or, once half of those pairs are used up,
+ * much less often), and candidates are groups by location, only the pairs that can decide a
+ * candidate are made and counted. */
 #ifndef FT_MAX_PAIRED_ACCESSES
 #define FT_MAX_PAIRED_ACCESSES 64u
 #endif
 
-/* Pairs of classes that are looked at only to count what the hard order alone refutes, a job. */
+/* Pairs of classes that a job examines only to count the claims that the hard order alone refutes.
+ */
 #define FT_MAX_COUNTED_CLASS_PAIRS 2000000u
 
 /* Sites with fewer classes are not worth an index. */
@@ -67,7 +69,7 @@ typedef struct ft_local_pair_class {
                       0: none */
     bool write[2];
     uint32_t first, count; /* slice of pair_events: count pairs of events */
-    uint64_t more;         /* further ones, which a lock keeps every other thread from */
+    uint64_t more; /* further pairs: a lock or the hard order keeps every other thread out */
 } ft_local_pair_class;
 
 /* Lock requests that no pass can tell apart. */
@@ -79,7 +81,7 @@ typedef struct ft_block {
     uint32_t left, right; /* race: sites, without the pairs of classes that are of one thread or
                              ordered; atomicity: pair class, class; assertion: event */
     /* lock, deadlock, order: index in listed, 0; a cycle: its place and length in cycles */
-    bool remote_write; /* atomicity: what t_r does */
+    bool remote_write; /* atomicity: t_r writes */
 } ft_block;
 
 typedef struct ft_group {
@@ -106,16 +108,16 @@ typedef struct ft_pruned_block {
     ft_claim sample;
 } ft_pruned_block;
 
-/* What locks alone and the hard order alone say of a check's claims, whichever is asked first (what
- * they leave are the columns lsa and mhb of Kahlon and Wang, table 1). */
+/* The claims of a check that locks alone, and the hard order alone, refute, whichever is applied
+ * first (the claims that they leave are the columns lsa and mhb of Kahlon and Wang, table 1). */
 typedef struct ft_pass_counts {
     uint64_t claims;
     uint64_t by_locks, by_order; /* refuted by each alone */
-    bool order_open; /* claims refuted by locks are missing in by_order: more pairs of classes than
-                        FT_MAX_COUNTED_CLASS_PAIRS would have to be looked at */
+    bool order_open; /* claims refuted by locks are missing in by_order: to count them takes more
+                        than FT_MAX_COUNTED_CLASS_PAIRS pairs of classes */
 } ft_pass_counts;
 
-/* A look at a claim that would be listed: what refutes it, FT_REASONS: nothing that is cheap. */
+/* A cheap look at a claim that would be listed: the reason that refutes it; FT_REASONS: none. */
 typedef ft_reason (*ft_claim_look)(void *context, const ft_claim *claim);
 
 typedef struct ft_candidates {
@@ -129,7 +131,7 @@ typedef struct ft_candidates {
     void *look_context;
     uint64_t ignored_events;
     FT_VEC(ft_class) classes;
-    uint32_t *next_event; /* [n_events] the next event of the class; not set for its last */
+    uint32_t *next_event; /* [n_events] the next event of the class; unset for its last event */
     FT_VEC(ft_site) sites;
     uint32_t *variable_classes; /* [shared + 1] slices of classes */
     uint32_t *variable_sites;   /* [shared + 1] slices of sites */
@@ -156,6 +158,12 @@ typedef struct ft_candidates {
 ft_candidates *ft_candidates_new(const ft_trace *trace, const ft_order *order, const ft_run *run,
                                  bool per_event, const uint8_t *ignored);
 void ft_candidates_free(ft_candidates *candidates); /* accepts NULL */
+/* Sites and classes partition the accesses. For FT_CHECK: linear in classes and events. */
+bool ft_candidates_is_sound(const ft_candidates *candidates);
+/* Every claim of the check is counted once: those of its groups, pruned blocks and overflow are all
+ * its claims, and each group's claims are those pruned and those that a walk over its blocks
+ * visits. For FT_CHECK: groups with many claims are not walked. */
+bool ft_candidates_add_up(const ft_candidates *candidates, ft_check check);
 
 /* One file each. Atomicity looks at marked transactions, else at the outermost closed critical
  * sections without a condition wait. */
@@ -171,14 +179,14 @@ void ft_candidates_failure(ft_candidates *candidates);
 void ft_candidates_transaction(ft_candidates *candidates, uint32_t from, uint32_t to,
                                uint32_t property);
 
-/* What a walk over a group leaves out. Its claims are items (an access; of atomicity the two of a
- * transaction; of a cycle each of the other requests) with each event of a class; of one item and
- * one thread's events, those for which `early` is true have to be the first ones, those for which
- * `late` is true the last ones. */
+/* The claims that a walk over a group leaves out. Each claim joins an item (an access; of atomicity
+ * the two accesses of a transaction; of a cycle each of the other requests) and an event of a
+ * class. Among one thread's events, those that are `early` for the item must be the first ones, and
+ * those that are `late` for it the last ones. */
 typedef struct ft_claim_cut {
     bool (*early)(void *context, const uint32_t item[2], uint32_t event);
     bool (*late)(void *context, const uint32_t item[2], uint32_t event);
-    /* told where they would be visited; false: the walk ends there */
+    /* called in place of the visits; false: the walk ends there */
     bool (*left_out)(void *context, uint64_t claims);
     void *context;
 } ft_claim_cut;
@@ -215,8 +223,8 @@ void ft_candidates_account(ft_candidates *candidates, const ft_claim_block *clai
 void ft_candidates_overflow(ft_candidates *candidates, ft_check check);
 /* Two classes of different threads that the hard order leaves open. */
 bool ft_candidates_open(const ft_candidates *candidates, const ft_class *a, const ft_class *b);
-/* concurrent.c: what the hard order leaves open to a stretch of a thread, among the classes of a
- * site with FT_MANY_CLASSES, in less than a look at each of them; slices of `threaded`. */
+/* concurrent.c: the classes of a site with FT_MANY_CLASSES that the hard order leaves open to a
+ * stretch of a thread, as slices of `threaded`, found without visiting each class. */
 typedef struct ft_segments {
     uint32_t first, last;
     uint16_t thread;

@@ -1,6 +1,6 @@
-/* Accesses in classes that no pass can tell apart, classes in sites. Accesses are first brought
- * together by variable (a counting sort), so that everything after works on a few neighbouring
- * bytes: that is what keeps the pass within reach of the loop that only reads the events. */
+/* Accesses in classes that no pass can tell apart, classes in sites. A counting sort first puts the
+ * accesses of each variable together, so that everything after it works on a few neighbouring
+ * bytes: the pass takes little longer than a loop that only reads the events. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,12 +8,12 @@
 
 typedef struct record {
     uint32_t event, loc, segment;
-    uint32_t what; /* lockset << MODE_BITS | mode */
+    uint32_t how; /* lockset << MODE_BITS | mode */
 } record;
 
 enum { MODE_BITS = 4 };
 
-/* What the first walk finds of a variable. */
+/* A variable's accesses, as the first walk finds them. */
 typedef struct variable {
     uint32_t state;   /* its first thread, and SEEN, SHARED, WRITTEN */
     uint32_t records; /* their number; later: the end of those found so far */
@@ -32,6 +32,7 @@ typedef struct pass {
 
 bool ft_candidates_skipped(const ft_candidates *c, uint32_t e)
 {
+    FT_REQUIRE(e < c->trace->n_events);
     bool aside =
         c->trace->flags[e] & FT_FLAG_SYNTHETIC && ft_event_kind_may_stand_aside(c->trace->kind[e]);
     return aside || (c->ignored && c->ignored[c->trace->loc[e]]);
@@ -63,7 +64,7 @@ static inline void each_access(pass *p, uint32_t e, visit_access visit)
     }
 }
 
-/* Inlined into each walk, so that the visit is no call: a third of the walk's time. */
+/* Inlined into each walk, and the visit into it: calls would take a third of the walk's time. */
 __attribute__((always_inline)) static inline void each_event(pass *p, visit_access visit)
 {
     const ft_trace *trace = p->c->trace;
@@ -108,6 +109,13 @@ static inline void scatter(pass *p, uint32_t e, uint32_t v, uint8_t mode)
                  order->holds.data[order->hold[e]].lockset << MODE_BITS | mode};
 }
 
+/* After the second walk: the end of the last variable that has records. */
+static uint32_t end_of_records(const pass *p)
+{
+    uint32_t n = p->c->trace->shared.len;
+    return n ? p->variables[n - 1].records : 0;
+}
+
 static void gather(pass *p)
 {
     uint32_t n = p->c->trace->shared.len, total = 0;
@@ -120,6 +128,7 @@ static void gather(pass *p)
     }
     p->records = ft_alloc(((size_t)total + 1) * sizeof *p->records);
     each_event(p, scatter);
+    assert(total == 0 || total == end_of_records(p));
 }
 
 /* ---- classes and sites of one variable ---- */
@@ -134,28 +143,28 @@ static size_t clear_slots(pass *p, size_t entries)
     return want - 1;
 }
 
-static size_t hash_of(uint32_t loc, uint32_t segment, uint32_t what)
+static size_t hash_of(uint32_t loc, uint32_t segment, uint32_t how)
 {
-    uint64_t h = ((uint64_t)loc << 32 | segment) * 0x9e3779b97f4a7c15u ^
-                 (uint64_t)what * 0xc2b2ae3d27d4eb4fu;
+    uint64_t h =
+        ((uint64_t)loc << 32 | segment) * 0x9e3779b97f4a7c15u ^ (uint64_t)how * 0xc2b2ae3d27d4eb4fu;
     return (size_t)(h >> 32);
 }
 
 static bool of_class(const record *r, const ft_class *k)
 {
     return k->loc == r->loc && k->segment == r->segment &&
-           (k->lockset << MODE_BITS | k->mode) == r->what;
+           (k->lockset << MODE_BITS | k->mode) == r->how;
 }
 
 static void add_class(pass *p, const record *r)
 {
     ft_class fresh = {.loc = r->loc,
                       .segment = r->segment,
-                      .lockset = r->what >> MODE_BITS,
+                      .lockset = r->how >> MODE_BITS,
                       .first = r->event,
                       .count = 1,
                       .thread = p->c->order->segment_thread[r->segment],
-                      .mode = r->what & ((1u << MODE_BITS) - 1)};
+                      .mode = r->how & ((1u << MODE_BITS) - 1)};
     ft_vec_push(&p->c->classes, fresh);
     ft_vec_push(&p->last, r->event);
 }
@@ -163,15 +172,16 @@ static void add_class(pass *p, const record *r)
 static void add_record(pass *p, const record *r, size_t first_class, size_t mask)
 {
     ft_candidates *c = p->c;
-    if (r->what & FT_MODE_SEVERAL) {
+    if (r->how & FT_MODE_SEVERAL) {
         add_class(p, r);
         return;
     }
-    size_t at = hash_of(r->loc, r->segment, r->what) & mask;
+    size_t at = hash_of(r->loc, r->segment, r->how) & mask;
     for (; p->slots.data[at]; at = (at + 1) & mask) {
         uint32_t relative = p->slots.data[at] - 1;
         ft_class *k = &c->classes.data[first_class + relative];
         if (!of_class(r, k)) continue;
+        assert(p->last.data[relative] < r->event); /* an event is in a class once */
         c->next_event[p->last.data[relative]] = r->event;
         p->last.data[relative] = r->event;
         k->count++;
@@ -240,6 +250,7 @@ static void find_sites(pass *p, uint32_t v)
         ft_site *site = &c->sites.data[p->site_of.data[i]];
         c->classes.data[site->first + site->count++] = p->unsorted.data[i];
     }
+    assert(first == c->classes.len);
 }
 
 static void classify(pass *p)
@@ -280,6 +291,7 @@ static uint64_t count_ignored(const ft_candidates *c)
 ft_candidates *ft_candidates_new(const ft_trace *trace, const ft_order *order, const ft_run *run,
                                  bool per_event, const uint8_t *ignored)
 {
+    FT_REQUIRE(trace && order && run);
     ft_candidates *c = ft_calloc(1, sizeof *c);
     *c = (ft_candidates){
         .trace = trace, .order = order, .run = run, .per_event = per_event, .ignored = ignored};
@@ -289,5 +301,6 @@ ft_candidates *ft_candidates_new(const ft_trace *trace, const ft_order *order, c
     classify(&p);
     ft_candidates_index_classes(c);
     pass_release(&p);
+    FT_CHECK(ft_candidates_is_sound(c));
     return c;
 }

@@ -2,21 +2,22 @@
 
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/memory.h"
 
-/* Nodes are numbered as they are met; a node's `low` is the least number that it reaches on the
+/* Nodes are numbered as they are reached; a node's `low` is the least number that it reaches on the
  * stack. Depth-first without recursion, since a chain may be as long as the trace. */
 typedef struct walk {
     const uint32_t *first, *to;
-    uint32_t *number, *low, *next; /* number 0: not met; next: the edge to look at */
+    uint32_t *number, *low, *next; /* number 0: not reached; next: its next edge */
     uint32_t *component;           /* UINT32_MAX: none yet */
     FT_VEC(uint32_t) path, stack;
-    uint32_t met, components;
+    uint32_t reached, components;
 } walk;
 
 static void enter(walk *w, uint32_t node)
 {
-    w->number[node] = w->low[node] = ++w->met;
+    w->number[node] = w->low[node] = ++w->reached;
     w->next[node] = w->first[node];
     ft_vec_push(&w->path, node);
     ft_vec_push(&w->stack, node);
@@ -33,6 +34,7 @@ static void leave(walk *w, uint32_t node)
     if (w->path.len) lower(w, w->path.data[w->path.len - 1], w->low[node]);
     if (w->low[node] != w->number[node]) return;
     for (uint32_t member = UINT32_MAX; member != node;) {
+        assert(w->stack.len > 0);
         member = w->stack.data[--w->stack.len];
         w->component[member] = w->components;
     }
@@ -58,6 +60,7 @@ static void walk_from(walk *w, uint32_t root)
 
 uint32_t *ft_components(uint32_t nodes, const uint32_t *first, const uint32_t *to)
 {
+    FT_REQUIRE(first && to);
     size_t n = (size_t)nodes + 1;
     walk w = {.first = first,
               .to = to,
@@ -68,6 +71,7 @@ uint32_t *ft_components(uint32_t nodes, const uint32_t *first, const uint32_t *t
     for (uint32_t i = 0; i < nodes; i++) w.component[i] = UINT32_MAX;
     for (uint32_t i = 0; i < nodes; i++)
         if (!w.number[i]) walk_from(&w, i);
+    assert(w.reached == nodes && w.stack.len == 0 && w.path.len == 0);
     free(w.number);
     free(w.low);
     free(w.next);

@@ -1,6 +1,6 @@
-/* Which classes of a site the hard order leaves open to a stretch of another thread. Programs that
- * meet at barriers, or hand work on, have a class for each segment in between: thousands of one
- * site. Along a thread those that come before the stretch are first, and those behind it last. */
+/* The classes of a site that the hard order leaves open to a stretch of another thread. Programs
+ * with barriers or work queues have a class for each segment in between: thousands of one site.
+ * Along a thread the classes before the stretch are the first, and those after it the last. */
 #include <stdlib.h>
 
 #include "candidate/candidate.h"
@@ -29,6 +29,7 @@ static void index_site(ft_candidates *c, const ft_site *site, entry *entries)
         c->threaded[site->first + i] = entries[i].class;
         c->threaded_events[site->first + i] = events;
     }
+    assert(events == site->events);
 }
 
 void ft_candidates_index_classes(ft_candidates *c)
@@ -68,7 +69,7 @@ static bool is_behind(const ft_candidates *c, const ft_segments *s, const ft_cla
     return ft_order_segments_before(c->order, s->last, class->segment);
 }
 
-/* The first place in [low, high) whose class is past that, `high`: none. */
+/* The first place in [low, high) whose class is past the stretch; `high`: none. */
 static uint32_t first_past(const ft_candidates *c, const ft_segments *s, is_past past, uint32_t low,
                            uint32_t high)
 {
@@ -99,6 +100,8 @@ static bool next_thread(const ft_candidates *c, const ft_segments *s, const ft_s
 bool ft_candidates_next_open(const ft_candidates *c, const ft_segments *s, const ft_site *site,
                              uint32_t *at, ft_open_slice *slice)
 {
+    FT_REQUIRE(c->threaded && site->count >= FT_MANY_CLASSES && *at >= site->first);
+    FT_REQUIRE(s->first <= s->last);
     while (next_thread(c, s, site, at, slice)) {
         slice->first = first_past(c, s, is_not_before, slice->first, slice->end);
         slice->end = first_past(c, s, is_behind, slice->first, slice->end);
@@ -109,6 +112,7 @@ bool ft_candidates_next_open(const ft_candidates *c, const ft_segments *s, const
 
 static uint64_t slice_events(const ft_candidates *c, const ft_site *site, ft_open_slice slice)
 {
+    assert(slice.first < slice.end && slice.end <= site->first + site->count);
     uint64_t before = slice.first > site->first ? c->threaded_events[slice.first - 1] : 0;
     return c->threaded_events[slice.end - 1] - before;
 }

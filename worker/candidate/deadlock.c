@@ -1,9 +1,10 @@
 /* Deadlocks: cycles of requests over distinct threads, and threads that wait for a wake-up.
  *
- * A request asks for a lock, for the end of an initialiser, or (in traces with such ones) for the
- * end of a thread; who has it is told by what the other thread did before its own request. Requests
- * that no pass can tell apart form a class: same thread, segment, locks held, initialisers under
- * way, object asked for, location and, in a function that locks for others, their call. Cycles are
+ * A request asks for a lock, for the end of an initialiser, or (in traces with initialisers) for
+ * the end of a thread. Whether another thread holds it at its own request depends on that thread's
+ * earlier events alone. Requests that no pass can tell apart form a class: same thread, segment,
+ * locks held, initialisers under way, object asked for, location and, in a wrapper of a lock, call
+ * of the wrapper. Cycles are
  * enumerated over classes, and a cycle of classes stands for the product of their events. A lock
  * that two of the requests hold both (a guard lock) refutes a cycle.
  *
@@ -18,7 +19,7 @@
 /* Cycles of classes, and steps of the search for them, a job; beyond: reported as undecided. */
 enum { MAX_CYCLES = 100000, MAX_STEPS = 20000000 };
 
-/* A class of requests whose thread has what may be asked for. */
+/* A class of requests whose thread holds a resource that others may ask for. */
 typedef struct holding {
     uint32_t resource, class;
 } holding;
@@ -28,11 +29,11 @@ typedef struct search {
     ft_map index;    /* class key -> request class */
     uint32_t *epoch; /* [n_events] tells apart which initialisers are under way in the event's
                         thread, 0: none; NULL: never any */
-    bool *joined;    /* per thread: somebody whom others may wait for joins it */
+    bool *joined;    /* per thread: a thread that others may wait for joins it */
     FT_VEC(holding) all;
     uint32_t *holder_first; /* [resources + 1] slices of holders; resources are locks, then once
                                objects, then threads */
-    uint32_t *holders;      /* classes that have it */
+    uint32_t *holders;      /* classes that hold the resource */
     uint32_t *component;    /* [resources] equal: on a cycle together */
     uint32_t path[FT_CLAIM_MAX_EVENTS], depth;
     uint64_t steps, cycles;
@@ -63,7 +64,7 @@ static uint32_t epoch_of(const search *s, uint32_t e)
     return s->epoch ? s->epoch[e] : 0;
 }
 
-/* May another thread wait for what e's thread has, or for that thread itself? */
+/* May another thread wait for a resource of e's thread, or for that thread itself? */
 static bool is_waited_for(const search *s, uint32_t e)
 {
     const ft_order *order = s->c->order;
@@ -158,7 +159,7 @@ static const ft_section *held_section(const search *s, ft_hold hold, uint32_t i)
     return &order->sections.data[order->hold_sections.data[hold.first + i]];
 }
 
-/* ---- who has what is asked for ---- */
+/* ---- resources and their holders ---- */
 
 static uint32_t resource_of(const search *s, uint32_t class)
 {
@@ -198,9 +199,10 @@ static void index_holders(search *s)
     for (size_t i = 0; i < s->all.len; i++) asked[i] = resource_of(s, s->holders[i]);
     s->component = ft_components(resources, s->holder_first, asked);
     free(asked);
+    assert(s->holder_first[resources] == s->all.len);
 }
 
-/* Is what the class asks for on a cycle with something that it has? */
+/* Is the resource that the class asks for on a cycle with one that it holds? */
 static bool may_be_in_cycle(const search *s, uint32_t class, const holding *from,
                             const holding *end)
 {
@@ -212,7 +214,7 @@ static bool may_be_in_cycle(const search *s, uint32_t class, const holding *from
 
 /* ---- cycles ---- */
 
-/* Has `holder` what `asker` asks for, in a mode that keeps it waiting? */
+/* Does `holder` hold the resource that `asker` asks for, in a mode that keeps it waiting? */
 static bool blocks(const search *s, uint32_t holder, uint32_t asker)
 {
     const ft_trace *trace = s->c->trace;
@@ -264,6 +266,7 @@ static void add_cycle(search *s)
         ft_candidates_overflow(c, FT_CHECK_DEADLOCK);
         return;
     }
+    assert(s->depth > 1 && s->depth <= FT_CLAIM_MAX_EVENTS);
     uint32_t lock;
     bool ordered;
     ft_reason reason = reason_of(s, &lock, &ordered);
@@ -297,6 +300,7 @@ static void extend(search *s)
         if (++s->steps > MAX_STEPS || s->cycles > MAX_CYCLES) return;
         if (s->component[resource_of(s, holder)] != s->component[asked]) continue;
         if (thread <= lowest || on_path(s, thread) || !blocks(s, holder, last)) continue;
+        assert(s->depth < FT_CLAIM_MAX_EVENTS);
         s->path[s->depth++] = holder;
         if (blocks(s, s->path[0], holder)) add_cycle(s);
         if (s->depth < FT_CLAIM_MAX_EVENTS) extend(s);
@@ -333,7 +337,7 @@ static void find_cycles(ft_candidates *c)
 
 /* ---- waiting for a wake-up ---- */
 
-/* Of a thread that was blocked it is not known what it would have closed. */
+/* A thread that was blocked might have closed its sections later: they do not count. */
 static bool any_unclosed(const ft_order *order)
 {
     for (size_t i = 0; i < order->sections.len; i++) {
@@ -344,10 +348,11 @@ static bool any_unclosed(const ft_order *order)
     return false;
 }
 
-/* Of events that wait for a wake-up; FT_LISTED_KINDS: another event, or one that goes on by itself.
- * Without a lock nobody can wait for the thread that joins: whoever keeps its child waiting for
- * ever is in a cycle of requests or joins with a lock, findings of their own, or has ended with the
- * lock (unclosed: the trace has such a section). */
+/* The kind of an event that waits for a wake-up; FT_LISTED_KINDS: another event, or one that
+ * continues by itself. A join without a lock is not listed: no other thread can wait for the thread
+ * that joins. Its child waits forever only in a cycle of requests, or in a join with a lock, which
+ * are findings of their own, or for a thread that has ended with a lock (unclosed: the trace has
+ * such a section). */
 static ft_listed_kind stuck_kind(const ft_candidates *c, uint32_t e, bool unclosed)
 {
     static const uint8_t KINDS[FT_EVENT_KINDS] = {[FT_EVENT_WAIT] = FT_LISTED_SEMAPHORE,
@@ -377,4 +382,5 @@ void ft_candidates_deadlock(ft_candidates *c)
 {
     find_cycles(c);
     find_stuck(c);
+    FT_CHECK(ft_candidates_add_up(c, FT_CHECK_DEADLOCK));
 }

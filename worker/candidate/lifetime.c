@@ -7,7 +7,7 @@
 
 #include "candidate/listed.h"
 
-/* Events of one block, and what they are. */
+/* An event of a block. */
 typedef struct use {
     uint32_t block, event;
 } use;
@@ -30,7 +30,7 @@ static void find_blocks(pass *p)
             p->block_of[trace->block_cells[b].variables[i]] = b;
 }
 
-/* An event that touches several variables of a block is one use of it. */
+/* An event that accesses several variables of a block is one use of it. */
 static void add_uses(pass *p, uint32_t e)
 {
     const ft_trace *trace = p->c->trace;
@@ -103,6 +103,7 @@ static void after_free(ft_candidates *c)
     if (p.all.len) qsort(p.all.data, p.all.len, sizeof *p.all.data, by_block);
     for (size_t i = 0, end; i < p.all.len; i = end) {
         for (end = i; end < p.all.len && p.all.data[end].block == p.all.data[i].block;) end++;
+        assert(p.all.data[i].block < c->trace->blocks.len);
         pair_block(&p, p.all.data + i, end - i);
     }
     free(p.block_of);
@@ -111,8 +112,8 @@ static void after_free(ft_candidates *c)
     ft_vec_release(&p.allocs);
 }
 
-/* Of a block that has one, all: who filled one member fills the others, and what nobody read before
- * it was overwritten was never noticed. */
+/* If one variable of a block was written outside, all may be: code that fills one member fills the
+ * others, and a value that is overwritten before any read leaves no event. */
 static void spread_over_blocks(const ft_trace *trace, bool *outside)
 {
     for (uint32_t b = 0; b < trace->blocks.len; b++) {
@@ -128,9 +129,9 @@ static void mark_block(const ft_block_cells *cells, bool *outside)
     for (uint32_t i = 0; i < cells->count; i++) outside[cells->variables[i]] = true;
 }
 
-/* The variables that code without hooks may have written: external writes tell, and allocations of
- * memory with somebody's content. When those writes happened is not known, only that it was before
- * they are in the trace. */
+/* The variables that uninstrumented code may have written: those with external writes, and those of
+ * memory that is allocated with a content. The writes happened at an unknown time before their
+ * events in the trace. */
 static bool *written_outside(const ft_trace *trace)
 {
     bool *outside = ft_calloc(trace->shared.len + 1, sizeof *outside);
@@ -157,10 +158,11 @@ static uint32_t *makers_of(const ft_trace *trace)
     return makers;
 }
 
-/* What a recorded program's memory begins with is not always seen: that of threads and what the
- * system maps has a content, and code without hooks may fill what the calling thread has just made,
- * before anybody else knows of it. So what its maker reads may be there before another thread's
- * write; and blocks alone have makers. */
+/* The recorder does not always see the first content of a program's memory: stacks of threads and
+ * memory that the system maps have one, and uninstrumented code may fill a block that the calling
+ * thread has just allocated, before other threads know it. So a value that the allocating thread
+ * reads may have been there before another thread's write. Only blocks have an allocating thread.
+ */
 static bool may_be_filled(const uint32_t *makers, const ft_trace *trace, uint32_t variable,
                           uint32_t read)
 {
@@ -196,6 +198,7 @@ static void uninitialised(ft_candidates *c)
     }
     free(outside);
     free(makers);
+    FT_CHECK(ft_candidates_add_up(c, FT_CHECK_ORDER));
 }
 
 void ft_candidates_order(ft_candidates *c)

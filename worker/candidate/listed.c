@@ -15,6 +15,7 @@ static const struct {
 
 const char *ft_listed_kind_name(ft_listed_kind kind)
 {
+    FT_REQUIRE((unsigned)kind < FT_LISTED_KINDS);
     return KINDS[kind].name;
 }
 
@@ -24,15 +25,15 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* In the place of two locations, a hash, which no location id reaches. */
+/* Puts a hash in place of two locations; its top bits are set, which no location's id has. */
 static void fold(uint32_t loc[3], uint64_t hash)
 {
     loc[0] = (uint32_t)(hash >> 32) | 0x80000000u;
     loc[1] = (uint32_t)hash | 0x80000000u;
 }
 
-/* A group is told by three locations; a longer cycle's are folded into the first two, and so is
- * what else tells it. */
+/* The key of a group has three locations. Those of a longer cycle are folded into the first two,
+ * and so is the text that wrappers.h adds. */
 static bool places_of(const ft_candidates *c, const ft_claim *claim, uint32_t loc[3])
 {
     uint32_t all[FT_CLAIM_MAX_EVENTS], n = ft_claim_events(claim);
@@ -57,6 +58,7 @@ static bool places_of(const ft_candidates *c, const ft_claim *claim, uint32_t lo
 void ft_candidates_list_block(ft_candidates *c, ft_listed_kind kind, const ft_claim *claim,
                               ft_reason reason, uint32_t lock, uint64_t count, ft_block block)
 {
+    FT_REQUIRE((unsigned)kind < FT_LISTED_KINDS);
     uint32_t n = ft_claim_events(claim);
     ft_claim_block claims = {.check = KINDS[kind].check,
                              .kind = (uint8_t)kind,
@@ -79,6 +81,7 @@ void ft_candidates_list(ft_candidates *c, ft_listed_kind kind, const ft_claim *c
         ft_candidates_overflow(c, KINDS[kind].check);
         return;
     }
+    assert(c->listed.len <= FT_MAX_LISTED_CLAIMS);
     ft_block block = {.left = (uint32_t)c->listed.len};
     if (reason == FT_REASONS) ft_vec_push(&c->listed, *claim);
     ft_candidates_list_block(c, kind, claim, reason, lock, 1, block);

@@ -44,4 +44,5 @@ void ft_candidates_lock(ft_candidates *c)
         ft_candidates_list(c, kind, &claim, FT_REASONS, UINT32_MAX);
     }
     ft_map_release(&taken);
+    FT_CHECK(ft_candidates_add_up(c, FT_CHECK_LOCK));
 }

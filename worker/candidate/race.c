@@ -36,6 +36,7 @@ static bool counted_before(const ft_trace *trace, const ft_site *a, const ft_sit
 
 bool ft_candidates_open(const ft_candidates *c, const ft_class *a, const ft_class *b)
 {
+    FT_REQUIRE(a && b);
     return a->thread != b->thread && !ft_order_segments_before(c->order, a->segment, b->segment) &&
            !ft_order_segments_before(c->order, b->segment, a->segment);
 }
@@ -80,9 +81,11 @@ static uint64_t cross_pairs(const pass *p, const ft_site *a, const ft_site *b)
 {
     const ft_class *classes = p->c->classes.data;
     uint64_t total = a->events * b->events;
+    assert(a->events && total / a->events == b->events); /* fewer than 2^32 each */
     if (!(a->threads & b->threads)) return total;
     for (uint32_t i = b->first; i < b->first + b->count; i++)
         total -= p->of_thread[classes[i].thread] * classes[i].count;
+    assert(total <= a->events * b->events && (a != b || total % 2 == 0));
     return a == b ? total / 2 : total;
 }
 
@@ -126,6 +129,7 @@ static void account(pass *p, uint32_t left, uint32_t right, ft_reason reason, ui
     const ft_site *a = &p->c->sites.data[left], *b = &p->c->sites.data[right];
     if (count == 0) return;
     find_sample(p, a, b);
+    assert(p->sample.events[0] < p->sample.events[1] && p->sample.variable == a->variable);
     uint8_t kind = (a->mode & b->mode & FT_MODE_WRITE) != 0;
     ft_candidates_account(p->c, &(ft_claim_block){.check = FT_CHECK_RACE,
                                                   .kind = kind,
@@ -145,7 +149,10 @@ static void count_ordered(pass *p, const ft_site *a, const ft_site *b, uint64_t 
     if ((b->threads & ~p->open_to) == 0 || passes->order_open) return;
     p->c->counted_class_pairs += (uint64_t)a->count * b->count;
     passes->order_open = p->c->counted_class_pairs > FT_MAX_COUNTED_CLASS_PAIRS;
-    if (!passes->order_open) passes->by_order += total - open_pairs(p, a, b);
+    if (passes->order_open) return;
+    uint64_t open = open_pairs(p, a, b);
+    assert(open <= total);
+    passes->by_order += total - open;
 }
 
 static void pair(pass *p, uint32_t left, uint32_t right)
@@ -161,6 +168,7 @@ static void pair(pass *p, uint32_t left, uint32_t right)
         return;
     }
     uint64_t open = (b->threads & ~p->open_to) == 0 ? total : open_pairs(p, a, b);
+    assert(open <= total);
     account(p, left, right, FT_REASON_MUST_HAPPEN_BEFORE, UINT32_MAX, total - open);
     account(p, left, right, FT_REASONS, UINT32_MAX, open);
 }
@@ -181,4 +189,5 @@ void ft_candidates_race(ft_candidates *c)
         }
     free(p.concurrent);
     free(p.of_thread);
+    FT_CHECK(ft_candidates_add_up(c, FT_CHECK_RACE));
 }

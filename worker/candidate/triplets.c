@@ -26,7 +26,7 @@ static bool is_ordered(const ft_candidates *c, const ft_local_pair_class *local,
            ft_order_segments_before(c->order, local->segment[1], remote->segment);
 }
 
-/* Triplets of a pair class with events that nothing tells apart here. */
+/* Triplets of a pair class with remote events that no pass can tell apart. */
 typedef struct triplets {
     uint32_t local, remote; /* a pair class, a class: the events are like its own */
     bool remote_write;
@@ -49,6 +49,8 @@ static void account(ft_candidates *c, const triplets *t)
                        .variable = local->variable,
                        .writes = {local->write[0], t->remote_write, local->write[1]}};
     if (count == 0) return;
+    /* Pairs that are only counted have no events to walk over: each of them is refuted. */
+    assert(t->reason != FT_REASONS || local->more == 0);
     if (t->reason == FT_REASON_ATOMIC_SECTION && t->ordered) c->passes[t->check].by_order += count;
     ft_candidates_account(
         c, &(ft_claim_block){
@@ -86,7 +88,8 @@ static void with_class(ft_candidates *c, triplets t, uint32_t remote)
     account(c, &t);
 }
 
-/* If there is any, the first or the last in the order of threads is one. */
+/* A class of another thread: if there is any, the first or the last in the order of threads is one.
+ */
 static uint32_t one_of_others(const ft_candidates *c, const ft_site *site, uint32_t thread)
 {
     uint32_t class = c->threaded[site->first];
@@ -94,7 +97,7 @@ static uint32_t one_of_others(const ft_candidates *c, const ft_site *site, uint3
     return c->threaded[site->first + site->count - 1];
 }
 
-/* The same for a site with many classes: those that are refuted are told together. */
+/* The same for a site with many classes: those that are refuted are accounted together. */
 static void with_many(ft_candidates *c, triplets t, const ft_site *site)
 {
     const ft_local_pair_class *local = &c->local_pairs.data[t.local];
@@ -103,6 +106,7 @@ static void with_many(ft_candidates *c, triplets t, const ft_site *site)
              all = ft_candidates_other_events(c, &stretch, site);
     ft_open_slice slice;
     uint32_t at = site->first;
+    assert(open <= all && all <= site->events);
     t.remote = one_of_others(c, site, local->thread);
     t.events = open;
     account_ordered(c, t, all - open);
@@ -132,6 +136,7 @@ static void with_site(ft_candidates *c, triplets t, const ft_site *site)
 void ft_candidates_match_remotes(ft_candidates *c, ft_check check, size_t first_pair,
                                  uint32_t property)
 {
+    FT_REQUIRE(first_pair <= c->local_pairs.len && c->pair_events.len % 2 == 0);
     for (size_t i = first_pair; i < c->local_pairs.len; i++) {
         uint32_t v = c->local_pairs.data[i].variable;
         triplets t = {.local = (uint32_t)i, .check = check, .property = property};
@@ -143,4 +148,5 @@ void ft_candidates_match_remotes(ft_candidates *c, ft_check check, size_t first_
             if (site->mode & FT_MODE_WRITE) with_site(c, t, site);
         }
     }
+    FT_CHECK(ft_candidates_add_up(c, check));
 }

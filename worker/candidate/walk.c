@@ -9,19 +9,22 @@ typedef struct walk {
     ft_claim_visit visit;
     void *context;
     bool stopped;
+    uint64_t seen; /* claims visited and left out */
 } walk;
 
 static void visit(walk *w, const ft_claim *claim)
 {
+    FT_CHECK(ft_claim_is_sound(w->c->trace, claim));
+    w->seen++;
     w->stopped = !w->visit(w->context, claim);
 }
 
-/* A class, and where its events that no cut calls early begin; items come in order mostly, and then
- * this goes forward alone. */
+/* A class, and its first event that is not early for the item. Items mostly come in order, and then
+ * that event only moves forward. */
 typedef struct class_part {
     const ft_class *class;
     uint32_t event, before; /* the first of them, and how many come before it */
-    uint32_t item[2];       /* whose it is */
+    uint32_t item[2];       /* the item */
 } class_part;
 
 static class_part whole(const ft_class *class)
@@ -29,9 +32,10 @@ static class_part whole(const ft_class *class)
     return (class_part){.class = class, .event = class->first};
 }
 
-/* What is left out takes time as well: the walk may end there. */
+/* To leave claims out takes time as well: the walk may end there. */
 static void leave_out(walk *w, uint64_t claims)
 {
+    w->seen += claims;
     if (claims && !w->stopped) w->stopped = !w->cut->left_out(w->cut->context, claims);
 }
 
@@ -70,6 +74,7 @@ static void item_claims(walk *w, ft_claim *claim, const uint32_t item[2], class_
         visit(w, claim);
         event = w->c->next_event[event];
     }
+    assert(i <= part->class->count);
     leave_out(w, part->class->count - i);
 }
 
@@ -166,6 +171,7 @@ static void find_part(const cycle_walk *y, const ft_request_class *class, uint32
         if (end < *to) *to = end;
     }
     if (*from > *to) *from = *to;
+    assert(*to <= class->events.len);
 }
 
 /* The claims with what was chosen of the classes behind the i-th. */
@@ -188,6 +194,8 @@ static void class_claims(cycle_walk *y, uint32_t i)
 
 static void cycle_claims(walk *w, const ft_block *block)
 {
+    assert(block->right > 1 && block->right <= FT_CLAIM_MAX_EVENTS);
+    assert((size_t)block->left + block->right <= w->c->cycles.len);
     cycle_walk y = {.w = w,
                     .classes = w->c->cycles.data + block->left,
                     .below = {1},
@@ -206,6 +214,7 @@ static void each_of_block(walk *w, ft_check check, const ft_block *block)
     } else if (block->right) {
         cycle_claims(w, block);
     } else if (check != FT_CHECK_ASSERTION) {
+        assert(block->left < w->c->listed.len);
         visit(w, &w->c->listed.data[block->left]);
     } else {
         ft_claim claim = {.kind = FT_CLAIM_ASSERTION,
@@ -217,16 +226,27 @@ static void each_of_block(walk *w, ft_check check, const ft_block *block)
 void ft_candidates_each_of_block(const ft_candidates *c, ft_check check, const ft_block *block,
                                  ft_claim_visit visitor, void *context)
 {
+    FT_REQUIRE(block && visitor);
     walk w = {.c = c, .visit = visitor, .context = context};
     each_of_block(&w, check, block);
+}
+
+static uint64_t survivors(const ft_group *group)
+{
+    uint64_t left = group->pairs;
+    for (int i = 0; i < FT_REASONS; i++) left -= group->pruned[i];
+    return left;
 }
 
 void ft_candidates_each(const ft_candidates *c, const ft_group *group, const ft_claim_cut *cut,
                         ft_claim_visit visitor, void *context)
 {
+    FT_REQUIRE(group && visitor);
+    FT_REQUIRE(!cut || (cut->early && cut->late && cut->left_out));
     walk w = {.c = c, .cut = cut, .visit = visitor, .context = context};
     ft_check shape = group->check == FT_CHECK_PROPERTY ? FT_CHECK_ATOMICITY : group->check;
     if (group->blocks.len == 0) visit(&w, &group->sample); /* a group of its own */
     for (size_t i = 0; i < group->blocks.len && !w.stopped; i++)
         each_of_block(&w, shape, &group->blocks.data[i]);
+    assert(w.stopped || group->blocks.len == 0 || w.seen == survivors(group));
 }

@@ -22,6 +22,7 @@ static frame frame_of(const ft_trace *trace, uint32_t e)
 static void go_outwards(const ft_trace *trace, frame *at)
 {
     const ft_context *call = &trace->contexts[at->call];
+    assert(call->parent < at->call || call->parent == 0);
     *at = (frame){trace->locations[call->loc].function, call->parent};
 }
 
@@ -30,10 +31,11 @@ static bool is_same_function(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Outwards from the acquire to a function that is still there at the release. Two functions may be
- * called in one line. */
+/* Walks outwards from the acquire to a function that is still active at the release. Two functions
+ * may be called on one line. */
 uint32_t ft_helper_call(const ft_order *order, uint32_t e)
 {
+    FT_REQUIRE(e < order->trace->n_events);
     const ft_trace *trace = order->trace;
     const ft_context *contexts = trace->contexts;
     uint32_t returned = FT_NO_LOC;
@@ -62,7 +64,7 @@ static const char *text_of(const ft_trace *trace, uint32_t loc)
     return text ? text : "";
 }
 
-/* The calls of helpers, each behind its request's location; nothing where there are none. */
+/* The calls of wrappers, each after its request's location; nothing where there are none. */
 static void tell_calls(const ft_order *order, const ft_claim *claim, ft_strbuf *out)
 {
     const ft_trace *trace = order->trace;
@@ -83,8 +85,8 @@ static void tell_calls(const ft_order *order, const ft_claim *claim, ft_strbuf *
     }
 }
 
-/* `slots[3].ready#2`: which of many it is, and which time that memory was given out, does not
- * matter. */
+/* The object's name without numbers: in `slots[3].ready#2` neither the index nor the count of
+ * allocations of that memory matters. */
 static void tell_object(const ft_trace *trace, uint32_t e, ft_strbuf *out)
 {
     static const char DIGITS[] = "0123456789";
