@@ -4,6 +4,7 @@
 
 bool ft_problem_never(const ft_problem *problem, uint32_t e)
 {
+    FT_REQUIRE(e < problem->trace->n_events);
     const ft_trace *trace = problem->trace;
     if (ft_order_never(problem->order, e)) return true;
     if ((trace->flags[e] & FT_FLAG_PASSED) && ft_problem_follows_run(problem)) return true;
@@ -19,6 +20,7 @@ bool ft_problem_follows_run(const ft_problem *problem)
 
 bool ft_problem_certain(const ft_problem *problem, uint32_t a, uint32_t e)
 {
+    FT_REQUIRE(a < problem->trace->n_events && e < problem->trace->n_events);
     if (ft_fault_is(FT_FAULT_PASSED_HIDES)) return true;
     if (ft_problem_follows_run(problem)) return !(problem->trace->flags[a] & FT_FLAG_PASSED);
     return ft_order_certain(problem->trace, a, e);
@@ -26,6 +28,7 @@ bool ft_problem_certain(const ft_problem *problem, uint32_t a, uint32_t e)
 
 bool ft_problem_lock_error(const ft_problem *problem, uint32_t e)
 {
+    FT_REQUIRE(e < problem->trace->n_events);
     const ft_trace *trace = problem->trace;
     if (ft_event_kind_object(trace->kind[e]) != FT_OBJECT_LOCK) return false;
     if (trace->flags[e] & FT_FLAG_STRANGER) return true;
@@ -50,6 +53,7 @@ static bool waits_for(const ft_problem *problem, uint32_t request, uint32_t hold
 
 bool ft_problem_cycle(const ft_problem *problem, const ft_claim *claim)
 {
+    FT_REQUIRE(claim->kind == FT_CLAIM_DEADLOCK && claim->n_events <= FT_CLAIM_MAX_EVENTS);
     for (uint32_t i = 0; i < claim->n_events; i++)
         if (!waits_for(problem, claim->events[i], claim->events[(i + 1) % claim->n_events]))
             return false;
@@ -58,6 +62,7 @@ bool ft_problem_cycle(const ft_problem *problem, const ft_claim *claim)
 
 bool ft_problem_in_block(const ft_trace *trace, uint32_t block, uint32_t variable)
 {
+    FT_REQUIRE(block < trace->blocks.len);
     const ft_block_cells *cells = &trace->block_cells[block];
     uint32_t low = 0, high = cells->count;
     while (low < high) {
@@ -91,6 +96,7 @@ bool ft_problem_may_be_undefined(const ft_term_pool *pool, ft_term term)
 
 bool ft_event_conditional(const ft_trace *trace, uint32_t e)
 {
+    FT_REQUIRE(e < trace->n_events);
     const ft_action *action = ft_trace_action(trace, e);
     if (!action) return ft_trace_compares(trace, e);
     if (action->guard != FT_NO_TERM) return true;

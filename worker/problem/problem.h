@@ -4,10 +4,11 @@
  * The slice (slice.h) says which reads can matter under the model. faults.h has the mistakes that
  * the tests' build of the engine can switch on.
  *
- * Imports: order, common/trace, common/verdict. */
+ * Imports: order, common/base, common/trace, common/verdict. */
 #ifndef FT_PROBLEM_H
 #define FT_PROBLEM_H
 
+#include "base/contract.h"
 #include "order/order.h"
 #include "order/run.h"
 #include "problem/slice.h"
@@ -26,8 +27,10 @@ typedef struct ft_problem {
                                        none */
 } ft_problem;
 
-/* No schedule executes e (ft_order_never, what `wakeups` rules out, and, where branches come out as
- * in the run, what the run passed over). */
+/* Below, e, a and w are events of the trace, but for FT_NO_EVENT where it is named. */
+
+/* No schedule executes e: ft_order_never, a wake-up that `wakeups` rules out or, where branches
+ * come out as in the run, an event that the run passed over. */
 bool ft_problem_never(const ft_problem *problem, uint32_t e);
 
 /* Branches (Wang et al. §8). Every executed read returns what it returned in the run (observed,
@@ -38,8 +41,8 @@ bool ft_problem_certain(const ft_problem *problem, uint32_t a, uint32_t e);
 
 /* Is e a lock error by its thread's own earlier events (claim.h, LOCK_ERROR)? */
 bool ft_problem_lock_error(const ft_problem *problem, uint32_t e);
-/* Does each request of the claim, a DEADLOCK, wait for a lock that the thread of the next one holds
- * there? What a thread holds at an event is fixed by its own earlier events. */
+/* Does each request of the claim, a DEADLOCK, wait for a lock that the thread of the next request
+ * holds there? The locks of a thread at an event depend on its own earlier events alone. */
 bool ft_problem_cycle(const ft_problem *problem, const ft_claim *claim);
 /* Is the variable one of those that the block holds (alloc, free)? */
 bool ft_problem_in_block(const ft_trace *trace, uint32_t block, uint32_t variable);
@@ -47,7 +50,7 @@ bool ft_problem_in_block(const ft_trace *trace, uint32_t block, uint32_t variabl
 /* A condition that holds whatever its variables are: the literal `true` (terms are simplified). */
 bool ft_problem_is_true(const ft_problem *problem, ft_term term);
 
-/* What the model demands of the i-th access of event e, a read (verdict/checker.h). */
+/* The model's demand on the i-th access of event e, a read (verdict/checker.h). */
 typedef enum ft_demand {
     FT_DEMAND_SOURCE, /* its observed write */
     FT_DEMAND_VALUE,  /* its observed value, which is known */
@@ -59,7 +62,8 @@ ft_demand ft_problem_demand(const ft_problem *problem, uint32_t e, uint32_t i);
  * values are compared by the solver, true. */
 bool ft_problem_allows(const ft_problem *problem, uint32_t e, uint32_t i, uint32_t w);
 
-/* Is what event w (FT_NO_EVENT: the initial state) writes to the variable known, or computed? */
+/* Is the value that event w (FT_NO_EVENT: the initial state) leaves in the variable known, or
+ * computed? */
 bool ft_problem_value_known(const ft_problem *problem, uint32_t w, uint32_t variable);
 
 /* May the term divide by zero, whatever its variables are? Syntactic. */

@@ -19,7 +19,8 @@ struct ft_slice {
     uint32_t *first; /* per target: its first flow, UINT32_MAX: none */
     FT_VEC(flow) flows;
     FT_VEC(uint32_t) pending; /* targets found needed, their flows not followed yet */
-    uint32_t thread;          /* whose locals the term at hand speaks of */
+    bool open;                /* is_closed: it is not */
+    uint32_t thread;          /* the thread whose locals the term at hand names */
 };
 
 static uint32_t target_of(const ft_slice *s, uint32_t thread, ft_symbol symbol)
@@ -28,10 +29,16 @@ static uint32_t target_of(const ft_slice *s, uint32_t thread, ft_symbol symbol)
     return s->trace->shared.len + thread * s->trace->locals.len + FT_SYM_INDEX(symbol);
 }
 
+static size_t n_targets(const ft_slice *s)
+{
+    return s->trace->shared.len + (size_t)s->trace->threads.len * s->trace->locals.len;
+}
+
 static void need(void *context, ft_symbol symbol)
 {
     ft_slice *s = context;
     uint32_t target = target_of(s, s->thread, symbol);
+    assert(target < n_targets(s));
     if (s->needed[target]) return;
     s->needed[target] = 1;
     ft_vec_push(&s->pending, target);
@@ -43,7 +50,7 @@ static void need_term(ft_slice *s, uint32_t thread, ft_term term)
     if (term != FT_NO_TERM) ft_term_symbols(s->trace->terms, term, need, s);
 }
 
-/* ---- what is needed from the start, and what flows where ---- */
+/* ---- the first needs, and the data flow ---- */
 
 static void add_action(ft_slice *s, uint32_t e, const ft_action *action)
 {
@@ -88,15 +95,35 @@ static void follow(ft_slice *s)
     }
 }
 
+static void find_unneeded(void *context, ft_symbol symbol)
+{
+    ft_slice *s = context;
+    s->open |= !s->needed[target_of(s, s->thread, symbol)];
+}
+
+/* Every symbol of a term that flows into a needed target is needed. */
+static bool is_closed(ft_slice *s)
+{
+    s->open = s->pending.len > 0;
+    for (size_t target = 0; target < n_targets(s); target++)
+        for (uint32_t f = s->first[target]; f != UINT32_MAX; f = s->flows.data[f].next) {
+            s->thread = s->flows.data[f].thread;
+            if (s->needed[target] && s->flows.data[f].term != FT_NO_TERM)
+                ft_term_symbols(s->trace->terms, s->flows.data[f].term, find_unneeded, s);
+        }
+    return !s->open;
+}
+
 /* ---- the interface ---- */
 
 ft_slice *ft_slice_new(const ft_trace *trace, ft_model model, const ft_term *conditions,
                        uint32_t n_conditions)
 {
+    FT_REQUIRE(trace && (conditions || n_conditions == 0));
     if (model != FT_MODEL_CTP) return NULL;
     ft_slice *s = ft_calloc(1, sizeof *s);
-    size_t targets = trace->shared.len + (size_t)trace->threads.len * trace->locals.len;
     s->trace = trace;
+    size_t targets = n_targets(s);
     s->needed = ft_calloc(targets + 1, 1);
     s->first = ft_alloc((targets + 1) * sizeof *s->first);
     memset(s->first, 0xff, (targets + 1) * sizeof *s->first);
@@ -104,6 +131,7 @@ ft_slice *ft_slice_new(const ft_trace *trace, ft_model model, const ft_term *con
     for (uint32_t i = 0; i < n_conditions; i++)
         for (uint32_t t = 0; t < trace->threads.len; t++) need_term(s, t, conditions[i]);
     follow(s);
+    FT_CHECK(is_closed(s));
     return s;
 }
 
@@ -150,6 +178,7 @@ bool ft_slice_needs(const ft_slice *s, uint32_t e, uint32_t variable)
 
 void ft_slice_count(const ft_slice *s, uint64_t *all, uint64_t *needed)
 {
+    FT_REQUIRE(all && needed);
     *all = *needed = 0;
     for (uint32_t e = 0; s && e < s->trace->n_events; e++) {
         ft_access scratch;
@@ -161,4 +190,5 @@ void ft_slice_count(const ft_slice *s, uint64_t *all, uint64_t *needed)
             *needed += ft_slice_needs(s, e, accesses[i].variable);
         }
     }
+    assert(*needed <= *all);
 }

@@ -1,12 +1,12 @@
 /* Slicing (Wang et al. §9): the reads whose value can matter to the feasibility of a schedule or to
  * a claim. Under `ctp` a symbolic read may return whatever the state holds, so one whose value
  * flows into no condition, no possibly undefined term and no value that a plain read must return is
- * a dead variable's: its source need not be encoded, and the writes it might read from need not be
- * in the cone on its account. In every other model each read is bound to the run, and all are
- * needed.
+ * a read of a dead variable: its source need not be encoded, and the writes it might read from need
+ * not be in the cone on its account. In every other model each read is bound to the run, and all
+ * are needed.
  *
- * What flows where is found by variable (locals per thread), regardless of order: a little coarser
- * than the program, sound, and linear in the trace. */
+ * Data flow is found by variable (locals per thread), regardless of order: a little coarser than
+ * the program, sound, and linear in the trace. */
 #ifndef FT_PROBLEM_SLICE_H
 #define FT_PROBLEM_SLICE_H
 
@@ -15,7 +15,7 @@
 
 typedef struct ft_slice ft_slice;
 
-/* conditions: terms beside the trace's own that claims will ask for, at any event. */
+/* conditions: further terms that claims evaluate, at any event. NULL: the model needs all reads. */
 ft_slice *ft_slice_new(const ft_trace *trace, ft_model model, const ft_term *conditions,
                        uint32_t n_conditions);
 void ft_slice_free(ft_slice *slice); /* accepts NULL */

@@ -48,7 +48,7 @@ static uint32_t *index_writers(const ft_trace *trace, uint32_t **first)
 static void include(pass *c, uint32_t e)
 {
     uint32_t thread = c->p->trace->thread[e], want = c->p->order->position[e] + 1;
-    if (want > c->limit[thread]) return; /* never a member: neither it nor its successors */
+    if (want > c->limit[thread]) return; /* never a member, nor its successors */
     if (c->frontier[thread] >= want) return;
     if (c->done[thread] == c->frontier[thread]) ft_vec_push(&c->dirty, thread);
     c->frontier[thread] = want;
@@ -77,8 +77,8 @@ static void include_writer(pass *c, uint32_t e, uint32_t w)
     if (w != e && !ft_order_before(c->p->order, e, w)) include(c, w);
 }
 
-/* demand: the model's holds for the read. Of one that is tied, none of the variable's other writes
- * is looked at: there may be as many as the trace has events. */
+/* demand: the model's demand holds for the read. Of a read that is tied, the variable's other
+ * writes are not visited: there may be as many as the trace has events. */
 static void include_writers(pass *c, uint32_t e, uint32_t access, uint32_t variable, bool demand)
 {
     if (demand && ft_problem_demand(c->p, e, access) == FT_DEMAND_SOURCE) {
@@ -92,7 +92,7 @@ static void include_writers(pass *c, uint32_t e, uint32_t access, uint32_t varia
     }
 }
 
-/* What may wake the cond-wake. */
+/* The signals that may wake the cond-wake. */
 static void include_signals(pass *c, uint32_t e)
 {
     const ft_order *order = c->p->order;
@@ -105,7 +105,7 @@ static void include_signals(pass *c, uint32_t e)
     }
 }
 
-/* What may make the attempt fail. */
+/* The sections that may make the attempt fail. */
 static void include_holders(pass *c, uint32_t e)
 {
     const ft_order *order = c->p->order;
@@ -118,7 +118,7 @@ static void include_holders(pass *c, uint32_t e)
     }
 }
 
-/* `own`: e is one of the claim's events, whose reads the model does not bind. */
+/* `own`: e is an event of the claim, and the model does not bind its reads. */
 static void need(pass *c, uint32_t e, bool own)
 {
     const ft_trace *trace = c->p->trace;
@@ -214,12 +214,58 @@ static void close_cone(pass *c)
     while (c->dirty.len > 0) {
         uint32_t t = c->dirty.data[--c->dirty.len];
         const uint32_t *events = order->thread_events + order->thread_start[t];
+        assert(c->frontier[t] <= order->thread_start[t + 1] - order->thread_start[t]);
         while (c->done[t] < c->frontier[t]) need(c, events[c->done[t]++], false);
     }
 }
 
+static bool is_inside(const pass *c, uint32_t e)
+{
+    return c->p->order->position[e] < c->frontier[c->p->trace->thread[e]];
+}
+
+/* May the event be a member? Where it may not, the cone need not hold it. */
+static bool is_allowed(const pass *c, uint32_t e)
+{
+    return c->p->order->position[e] < c->limit[c->p->trace->thread[e]];
+}
+
+/* Members have their hard sources inside, and entered sections their releases; nothing beyond a
+ * thread's limit is a member. */
+static bool is_closed(const pass *c)
+{
+    const ft_order *order = c->p->order;
+    for (uint32_t e = 0; e < c->p->trace->n_events; e++) {
+        const uint32_t *sources;
+        if (!is_inside(c, e)) continue;
+        if (!is_allowed(c, e)) return false;
+        uint32_t count = ft_order_hard_sources(order, e, &sources);
+        for (uint32_t i = 0; i < count; i++)
+            if (is_allowed(c, sources[i]) && !is_inside(c, sources[i])) return false;
+        if (order->section_of[e] == FT_NO_SECTION) continue;
+        uint32_t release = order->sections.data[order->section_of[e]].release;
+        if (release != FT_NO_EVENT && is_allowed(c, release) && !is_inside(c, release))
+            return false;
+    }
+    return true;
+}
+
+/* No final event of the claim is a member; the events before it in its thread are, unless another
+ * final event keeps them out. */
+static bool has_finals_outside(const pass *c, const ft_claim *claim, const uint8_t *cone)
+{
+    for (uint32_t i = ft_claim_first_final(claim->kind); i < ft_claim_events(claim); i++) {
+        uint32_t previous = ft_order_previous(c->p->order, claim->events[i]);
+        if (cone[claim->events[i]]) return false;
+        if (previous != FT_NO_EVENT && is_allowed(c, previous) && !cone[previous]) return false;
+    }
+    return true;
+}
+
 uint32_t ft_cone_compute(const ft_problem *problem, const ft_claim *claim, uint8_t *cone)
 {
+    FT_REQUIRE(problem && claim && cone);
+    FT_CHECK(ft_claim_is_sound(problem->trace, claim));
     const ft_order *order = problem->order;
     uint32_t threads = order->n_threads, total = 0;
     pass c = {.p = problem,
@@ -237,6 +283,8 @@ uint32_t ft_cone_compute(const ft_problem *problem, const ft_claim *claim, uint8
         for (uint32_t i = 0; i < c.frontier[t]; i++)
             cone[order->thread_events[order->thread_start[t] + i]] = 1;
     }
+    assert(total <= problem->trace->n_events);
+    FT_CHECK(is_closed(&c) && has_finals_outside(&c, claim, cone));
     free(c.frontier);
     free(c.done);
     free(c.limit);

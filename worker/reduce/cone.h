@@ -9,7 +9,7 @@
 
 #include "problem/problem.h"
 
-/* cone: n_events bytes, filled with 0 and 1. Returns the number of events in it. */
+/* cone: room for n_events bytes, filled with 0 and 1. Returns the number of events in it. */
 uint32_t ft_cone_compute(const ft_problem *problem, const ft_claim *claim, uint8_t *cone);
 
 #endif

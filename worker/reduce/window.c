@@ -70,6 +70,7 @@ static bool is_plain(const ft_trace *trace)
 ft_windows *ft_windows_new(const ft_problem *problem)
 {
     ft_windows *w = ft_calloc(1, sizeof *w);
+    FT_REQUIRE(problem && problem->trace && problem->order && problem->run);
     size_t threads = (size_t)problem->order->n_threads + 1;
     w->problem = problem;
     w->plain = -1;
@@ -112,6 +113,7 @@ bool ft_windows_serve(ft_windows *w, const ft_claim *claim)
 
 bool ft_windows_exact(const ft_windows *w)
 {
+    FT_REQUIRE(w->plain == 1);
     return w->problem->trace->conditions.len == 0;
 }
 
@@ -122,6 +124,7 @@ uint32_t ft_windows_cut(const ft_claim *claim, uint32_t events)
         if (claim->events[i] < first) first = claim->events[i];
         if (claim->events[i] > last) last = claim->events[i];
     }
+    FT_REQUIRE(ft_claim_events(claim) > 0);
     uint32_t reach = last + 1 > events ? last + 1 - events : 0;
     return reach < first ? reach : first;
 }
@@ -140,7 +143,7 @@ static uint32_t count_before(const uint32_t *events, uint32_t count, uint32_t cu
     return low;
 }
 
-/* ---- the events behind the cut that matter: reduce/cone.h, for plain traces ---- */
+/* ---- the events after the cut that matter: reduce/cone.h, for plain traces ---- */
 
 typedef struct build {
     ft_windows *w;
@@ -153,16 +156,16 @@ typedef struct build {
     bool again; /* a limit fell: what was included after it is no member */
     bool impossible;
     double deadline;
-    uint64_t looks, next_look; /* at possible sources, and when to look at the clock */
+    uint64_t looks, next_look; /* possible sources visited, and when to read the clock */
     bool late;
     FT_VEC(uint32_t) events;  /* sorted */
-    FT_VEC(uint32_t) holding; /* sections open at the cut whose locks are taken behind it */
+    FT_VEC(uint32_t) holding; /* sections open at the cut whose locks are taken after it */
     ft_map lock_seen;
     ft_map thread_id, variable_id, lock_id, semaphore_id, edge_id; /* -> id in the window */
     FT_VEC(uint32_t) threads, variables, locks, semaphores;        /* id in the window -> id */
     FT_VEC(ft_update) updates;
     ft_window *window;
-    uint32_t n; /* events written */
+    uint32_t n, room; /* events written, and how many there is room for */
 } build;
 
 /* Returns whether e may be a member. */
@@ -240,7 +243,7 @@ static void need_reads(build *b, uint32_t e)
     }
 }
 
-/* Behind the last section of the lock, among its sections, that begins before the cut. */
+/* The place, among the lock's sections, after the last one that begins before the cut. */
 static uint32_t begun_at_cut(const build *b, uint32_t lock)
 {
     uint32_t low = b->order->lock_first[lock], high = b->order->lock_first[lock + 1];
@@ -254,8 +257,8 @@ static uint32_t begun_at_cut(const build *b, uint32_t lock)
     return low;
 }
 
-/* Sections of the lock that are open at the cut: readers may be several. Before one that is
- * exclusive all others were closed. */
+/* Sections of the lock that are open at the cut: several if they are shared. Before an exclusive
+ * one all others were closed. */
 static void need_open_at_cut(build *b, uint32_t lock)
 {
     const ft_section *s;
@@ -333,6 +336,7 @@ static void close_window(build *b)
     while (b->dirty.len > 0 && !b->late) {
         uint32_t t = b->dirty.data[--b->dirty.len];
         const uint32_t *events = b->order->thread_events + b->order->thread_start[t];
+        assert(w->frontier[t] <= b->order->thread_start[t + 1] - b->order->thread_start[t]);
         while (w->done[t] < w->frontier[t] && !b->late) need(b, events[w->done[t]++]);
     }
 }
@@ -378,7 +382,8 @@ static bool collect(build *b)
             if (is_final(b->claim, i)) return false;
             continue;
         }
-        /* A t_r that can be no member may depart: for the whole trace's encoding to say. */
+        /* A t_r that cannot be a member may depart: the encoding of the whole trace decides that.
+         */
         if (!is_final(b->claim, i)) return false;
         ft_vec_push(&b->events, e);
     }
@@ -397,6 +402,8 @@ static void emit(build *b, uint8_t kind, uint32_t thread, uint32_t object, uint3
                  uint32_t event)
 {
     ft_trace *t = &b->window->trace;
+    assert(b->n < b->room);
+    assert(event == FT_NO_EVENT || b->trace->thread[event] == thread);
     uint32_t n = b->n++;
     t->kind[n] = kind;
     t->thread[n] = (uint16_t)id_of(&b->thread_id, thread);
@@ -418,9 +425,9 @@ static bool in_window(const build *b, uint32_t e)
     return e >= b->cut && b->order->position[e] < b->w->frontier[b->trace->thread[e]];
 }
 
-/* Does the event's read say something of the events behind the cut alone?
- * It does if its source is one of them, or if no write behind the cut can come before its source:
- * then they come after the read, as if the source were the initial value. */
+/* Does the event's read constrain the events after the cut alone? It does if its source is one of
+ * them, or if no write after the cut can come before its source: then those writes come after the
+ * read, as if the source were the initial value. */
 static bool is_kept(const build *b, uint32_t e)
 {
     const ft_problem *p = b->w->problem;
@@ -468,13 +475,13 @@ static bool emit_access(build *b, uint32_t e)
     }
     if (kind == FT_EVENT_RMW) data = add_update(b, variable, &b->trace->updates[data]);
     emit(b, kind, b->trace->thread[e], variable, data, e);
-    /* What was written before the cut may be anything: what the claim's swaps find is let open. */
+    /* Any value may have been written before the cut: the claim's swaps may find it or not. */
     bool open = kind == FT_EVENT_RMW && b->kind == FT_WINDOW_RELAXED && is_claimed(b, e);
     if (open) b->window->trace.flags[b->n - 1] &= (uint8_t)~FT_FLAG_TRY;
     return true;
 }
 
-/* Of a thread that does nothing behind the cut, or that was forked before: without effect. */
+/* The fork of a thread without events after the cut, or forked before it, has no effect. */
 static bool emit_fork(build *b, uint32_t e)
 {
     uint32_t child = b->trace->object[e];
@@ -502,7 +509,7 @@ static void emit_lock(build *b, uint8_t kind, uint32_t thread, uint32_t lock, ui
     if (b->lock_id.len > b->locks.len) ft_vec_push(&b->locks, lock);
 }
 
-/* A lock that nobody takes behind the cut is none here. */
+/* A lock that no thread takes after the cut is left out. */
 static bool emit_section(build *b, uint32_t e)
 {
     uint32_t lock = b->trace->object[e];
@@ -522,7 +529,7 @@ static bool emit_semaphore(build *b, uint32_t e)
     return true;
 }
 
-/* An edge is known by the event that it comes from. */
+/* An edge is numbered by its source event. */
 static bool emit_edge(build *b, uint32_t e)
 {
     uint64_t source = e;
@@ -534,7 +541,7 @@ static bool emit_edge(build *b, uint32_t e)
     return true;
 }
 
-/* Whoever comes to an initialiser that another thread runs waits for its end: an edge. */
+/* A thread that reaches an initialiser which another thread runs waits for its end: an edge. */
 static bool emit_once(build *b, uint32_t e)
 {
     bool pass = b->trace->kind[e] == FT_EVENT_ONCE_PASS;
@@ -609,8 +616,8 @@ static uint32_t value_at_cut(const build *b, uint32_t variable)
     return b->trace->kind[e] == FT_EVENT_RMW ? b->trace->updates[data].written : data;
 }
 
-/* Units that waits behind the cut find: in a strict window those that are there, in a relaxed one
- * all that the posts before the cut may leave. */
+/* Units that waits after the cut find: in a strict window those that are left at the cut, in a
+ * relaxed one all that the posts before the cut may leave. */
 static uint32_t units_at_cut(const build *b, uint32_t semaphore)
 {
     const ft_windows *w = b->w;
@@ -646,7 +653,7 @@ static void fill_tables(build *b)
         t->semaphore_initial[s] = units_at_cut(b, b->semaphores.data[s]);
 }
 
-/* Of its cells that which the claim's last event accesses, if it is no free. */
+/* The variable that the claim's last event accesses, unless that event is a free. */
 static void fill_block(build *b)
 {
     ft_window *window = b->window;
@@ -673,6 +680,7 @@ static void prepare(build *b)
     for (size_t i = 0; i < b->events.len; i++)
         number_thread(b, b->trace->thread[b->events.data[i]]);
     size_t n = b->events.len + 3 * b->holding.len + b->threads.len + 1;
+    b->room = (uint32_t)n;
     t->kind = ft_calloc(n, sizeof *t->kind);
     t->flags = ft_calloc(n, sizeof *t->flags);
     t->thread = ft_calloc(n, sizeof *t->thread);
@@ -701,6 +709,7 @@ static void renumber_claim(build *b)
 static bool write_trace(build *b)
 {
     if (!collect(b)) return false;
+    assert(b->events.len == 0 || b->events.data[0] >= b->cut);
     prepare(b);
     emit_holders(b);
     for (size_t i = 0; i < b->events.len; i++)
@@ -713,13 +722,17 @@ static bool write_trace(build *b)
     window->problem.trace = &window->trace;
     window->problem.order = window->order = ft_order_new(&window->trace);
     window->problem.run = window->run = ft_run_new(&window->trace);
-    window->problem.causality = NULL; /* it is the whole trace's: its events have other numbers */
+    window->problem.causality =
+        NULL; /* that is of the whole trace, whose events have other numbers */
+    FT_CHECK(ft_window_is_sound(window, b->trace, b->claim));
     return true;
 }
 
 ft_window *ft_window_new(ft_windows *w, const ft_claim *claim, uint32_t cut, ft_window_kind kind,
                          double deadline)
 {
+    FT_REQUIRE(w->plain == 1 && cut <= ft_windows_cut(claim, 0));
+    FT_CHECK(ft_claim_is_sound(w->problem->trace, claim));
     build b = {.w = w,
                .trace = w->problem->trace,
                .order = w->problem->order,
@@ -771,13 +784,39 @@ void ft_window_free(ft_window *window)
     free(window);
 }
 
+static bool events_are_sound(const ft_window *window, const ft_trace *trace)
+{
+    uint32_t before = 0;
+    for (uint32_t n = 0; n < window->trace.n_events; n++) {
+        uint32_t e = window->event[n];
+        if (e == FT_NO_EVENT) continue;
+        if (e < window->cut || e >= trace->n_events || e < before) return false;
+        before = e + 1;
+        if (window->trace.thread[n] >= window->trace.threads.len) return false;
+    }
+    return true;
+}
+
+bool ft_window_is_sound(const ft_window *window, const ft_trace *trace, const ft_claim *claim)
+{
+    if (window->claim.kind != claim->kind || !events_are_sound(window, trace)) return false;
+    for (uint32_t i = 0; i < ft_claim_events(claim); i++) {
+        uint32_t n = window->claim.events[i];
+        if (n >= window->trace.n_events || window->event[n] != claim->events[i]) return false;
+    }
+    return ft_claim_is_sound(&window->trace, &window->claim);
+}
+
 void ft_window_restore(const ft_window *window, const ft_claim *claim, ft_witness *witness)
 {
+    FT_REQUIRE(window && !window->impossible && witness->n_steps <= window->trace.n_events);
+    FT_CHECK(ft_witness_is_sound(&window->trace, witness));
     uint32_t n = window->cut;
     uint32_t *steps = ft_alloc(((size_t)n + witness->n_steps + 1) * sizeof *witness->steps);
     for (uint32_t e = 0; e < window->cut; e++) steps[e] = e;
     for (uint32_t i = 0; i < witness->n_steps; i++) {
         uint32_t e = window->event[witness->steps[i]];
+        assert(e >= window->cut);
         if (e != FT_NO_EVENT) steps[n++] = e;
     }
     free(witness->steps);

@@ -1,22 +1,24 @@
-/* Windows: a claim decided over the end of the run that matters to it.
+/* Windows: decide a claim over the part of the run's end that matters to it.
  *
- * A window begins at a cut of the observed order. What lies before is executed in observed order,
- * by every thread; what lies after, as far as the claim's cone holds it, becomes a trace of its
- * own, small whatever the trace's length, that any decider answers. Two of them stand for a cut:
+ * A window begins at a cut of the observed order. The events before the cut are executed in
+ * observed order. The events after it that are in the claim's cone become a trace of its own, small
+ * whatever the length of the whole trace, that any decider answers. There are two windows for a
+ * cut:
  *  - strict: begins in the state that the cut leaves (last writes, open sections, semaphore
- * counts). A schedule of it, put behind what lies before the cut, is a schedule of the trace.
- *  - relaxed: says only what holds of the events behind the cut in every prefix that reaches the
- *    claim, in whatever order the events before the cut are executed and whether they are or not.
+ *    counts). The events before the cut, followed by a schedule of the window, are a schedule of
+ *    the trace.
+ *  - relaxed: has only the constraints that the events after the cut obey in every prefix that
+ *    reaches the claim, in whatever order the events before the cut are executed, if at all.
  *    If it has no schedule, no prefix reaches the claim: a proof that does not depend on the cut.
  * Where neither decides, the cut moves back; at 0 the strict window is the claim's cone, and exact
  * (ft_windows_exact).
  *
  * Only for races, atomicity and uses after a free over plain traces: no computed values, no
  * synchronisation beyond locks, semaphores, condition waits, forks, joins, initialisers that run
- * once, and edges. That a waiter is woken by a signal is left out of both: a waiter just gives its
- * mutex up and takes it again. So every schedule of the trace is still one of a relaxed window, and
- * one of a strict window is for the checker to confirm; at a cut of 0, no answer is an answer of
- * the trace. */
+ * once, and edges. Both windows ignore that a waiter needs a signal to wake: a waiter just releases
+ * its mutex and takes it again. So a relaxed window still has every schedule of the trace, the
+ * checker has to confirm one of a strict window, and with conditions a strict window at cut 0 is
+ * not exact. */
 #ifndef FT_REDUCE_WINDOW_H
 #define FT_REDUCE_WINDOW_H
 
@@ -28,7 +30,7 @@ ft_windows *ft_windows_new(const ft_problem *problem); /* the problem must outli
 void ft_windows_free(ft_windows *windows);             /* accepts NULL */
 /* May the claim be decided in windows? Linear in the trace the first time. */
 bool ft_windows_serve(ft_windows *windows, const ft_claim *claim);
-/* Nothing is left out. Of windows that serve. */
+/* The strict window at cut 0 is exact: the trace has no conditions. For windows that serve. */
 bool ft_windows_exact(const ft_windows *windows);
 /* The cut with at least `events` events of the trace behind it and all of the claim's. */
 uint32_t ft_windows_cut(const ft_claim *claim, uint32_t events);
@@ -36,7 +38,7 @@ uint32_t ft_windows_cut(const ft_claim *claim, uint32_t events);
 typedef enum ft_window_kind { FT_WINDOW_STRICT, FT_WINDOW_RELAXED } ft_window_kind;
 
 typedef struct ft_window {
-    bool impossible; /* the claim's events need one of themselves: nothing else is set */
+    bool impossible; /* the claim's events need one of themselves: no other field is set */
     ft_trace trace;  /* the window's own; shares values with the whole trace's */
     ft_order *order;
     ft_run *run;
@@ -44,7 +46,7 @@ typedef struct ft_window {
     ft_claim claim;     /* in the window's events */
     uint32_t cut;
     uint32_t *event;      /* per event of the window: the trace's, FT_NO_EVENT: made up */
-    ft_block_cells cells; /* AFTER_FREE: the only block's, of which just what is accessed matters */
+    ft_block_cells cells; /* AFTER_FREE: the only block, with the accessed variable alone */
     uint32_t accessed;
 } ft_window;
 
@@ -53,6 +55,9 @@ typedef struct ft_window {
 ft_window *ft_window_new(ft_windows *windows, const ft_claim *claim, uint32_t cut,
                          ft_window_kind kind, double deadline);
 void ft_window_free(ft_window *window); /* accepts NULL */
+/* Its events ascend in the trace after the cut, each in its own thread's order, and the claim is
+ * that of the trace in the window's numbers. For FT_CHECK. */
+bool ft_window_is_sound(const ft_window *window, const ft_trace *trace, const ft_claim *claim);
 
 /* Turns a witness of a strict window into one of the trace, in place. */
 void ft_window_restore(const ft_window *window, const ft_claim *claim, ft_witness *witness);

@@ -10,7 +10,7 @@ typedef struct trial {
     uint32_t *next; /* per thread: place of its next event in its part of thread_events */
     uint32_t *steps;
     uint32_t n_steps;
-    uint64_t left;    /* attempts that may still be made */
+    uint64_t left;    /* attempts that are left */
     uint32_t delayed; /* the event that its thread stops at, FT_NO_EVENT: none */
 } trial;
 
@@ -21,7 +21,7 @@ static uint32_t next_of(const trial *t, uint32_t thread)
     return at < order->thread_start[thread + 1] ? order->thread_events[at] : FT_NO_EVENT;
 }
 
-/* Everything that can go on does, in observed order, again and again. */
+/* Executes every event that can be executed, in observed order, until none can. */
 static void run_on(trial *t)
 {
     const ft_trace *trace = t->p->trace;
@@ -33,6 +33,7 @@ static void run_on(trial *t)
             if (next_of(t, thread) != e || e == t->delayed || e == t->claim->events[0]) continue;
             t->left--;
             if (!ft_checker_try(t->checker, e)) continue;
+            assert(t->n_steps < trace->n_events && e != t->delayed);
             t->steps[t->n_steps++] = e;
             t->next[thread]++;
             went_on = true;
@@ -52,6 +53,7 @@ static bool is_reached(trial *t, ft_witness *witness)
                             .steps = ft_alloc(((size_t)t->n_steps + 1) * sizeof *t->steps)};
     if (t->n_steps) memcpy(witness->steps, t->steps, t->n_steps * sizeof *t->steps);
     t->left -= t->left < t->n_steps ? t->left : t->n_steps;
+    FT_CHECK(ft_witness_is_sound(t->p->trace, witness));
     if (ft_checker_check(t->checker, witness, NULL, NULL) == FT_OK) return true;
     ft_witness_release(witness);
     return false;
@@ -79,8 +81,8 @@ static bool reads_shared(const ft_trace *trace, uint32_t e)
     return false;
 }
 
-/* Does the thread go on with a value that may be old by now? It has just read one, and released the
- * lock, if any. */
+/* Does the thread continue with a value that may be stale? It has just read it, or released the
+ * lock under which it did. */
 static bool is_stale_at(const ft_problem *p, uint32_t e)
 {
     uint32_t previous = ft_order_previous(p->order, e);
@@ -92,6 +94,7 @@ static bool is_stale_at(const ft_problem *p, uint32_t e)
 bool ft_delay_find(const ft_problem *problem, ft_checker *checker, const ft_claim *claim,
                    uint64_t most_steps, ft_witness *witness)
 {
+    FT_REQUIRE(problem && checker && claim && witness);
     const ft_trace *trace = problem->trace;
     bool fits = claim->kind == FT_CLAIM_ASSERTION || claim->kind == FT_CLAIM_CONDITION;
     if (!fits || problem->model != FT_MODEL_CTP || trace->n_paths) return false;

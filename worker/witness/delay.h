@@ -1,9 +1,9 @@
-/* Schedules with one delay: the observed order, but one thread stops at one of its events until
- * nobody else can go on (delay-bounded scheduling: Emmi, Qadeer and Rakamaric, POPL 2011, around
- * the observed run instead of a fixed scheduler). Executed as they come, with whatever values that
- * gives, they find the stale value and the lost update that a solver has to search for among sums.
+/* Schedules with one delay: the observed order, but one thread stops at one of its events until no
+ * other thread can continue (delay-bounded scheduling: Emmi, Qadeer and Rakamaric, POPL 2011,
+ * around the observed run instead of a fixed scheduler). Each is executed and its values computed.
+ * They find stale values and lost updates that a solver would have to search for among sums.
  *
- * Finds or does not find; proves nothing. */
+ * A schedule that is found is a witness; none found proves nothing. */
 #ifndef FT_WITNESS_DELAY_H
 #define FT_WITNESS_DELAY_H
 

@@ -26,8 +26,19 @@ static bool holds(pass *p)
     return ft_checker_check(p->checker, &p->trial, NULL, &err) == FT_OK;
 }
 
+/* The trial has only steps of the witness. */
+static bool is_subset(const pass *p)
+{
+    bool *known = ft_calloc((size_t)p->trace->n_events + 1, sizeof *known), all = true;
+    for (uint32_t i = 0; i < p->best->n_steps; i++) known[p->best->steps[i]] = true;
+    for (uint32_t i = 0; i < p->trial.n_steps; i++) all = all && known[p->trial.steps[i]];
+    free(known);
+    return all && ft_witness_is_sound(p->trace, &p->trial);
+}
+
 static void keep(pass *p)
 {
+    FT_CHECK(is_subset(p));
     uint32_t *steps = p->best->steps;
     p->best->steps = p->trial.steps;
     p->best->n_steps = p->trial.n_steps;
@@ -46,6 +57,7 @@ static void without_tail(pass *p, uint32_t thread, uint32_t steps_of_thread, uin
         if (p->trace->thread[e] == thread && seen++ >= steps_of_thread - drop) continue;
         p->trial.steps[kept++] = e;
     }
+    assert(kept + drop == p->best->n_steps);
     p->trial.n_steps = kept;
 }
 
@@ -101,6 +113,8 @@ static void relinearise(pass *p)
 void ft_minimise(const ft_order *order, ft_checker *checker, ft_witness *witness, double budget_ms,
                  ft_minimised *result)
 {
+    FT_REQUIRE(order && checker && witness && result);
+    FT_CHECK(ft_witness_is_sound(order->trace, witness));
     pass p = {.order = order,
               .trace = order->trace,
               .checker = checker,
@@ -116,4 +130,7 @@ void ft_minimise(const ft_order *order, ft_checker *checker, ft_witness *witness
     result->members = witness->n_steps;
     result->switches = ft_witness_switches(p.trace, witness);
     result->complete = !p.timed_out;
+    assert(result->members <= result->members_before);
+    assert(witness->n_steps < result->members_before ||
+           result->switches <= result->switches_before);
 }

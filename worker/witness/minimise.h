@@ -4,6 +4,7 @@
 #ifndef FT_WITNESS_MINIMISE_H
 #define FT_WITNESS_MINIMISE_H
 
+#include "base/contract.h"
 #include "order/order.h"
 #include "verdict/checker.h"
 

@@ -10,22 +10,22 @@ struct ft_prefix {
     const ft_order *order;
     const ft_run *run;
     uint32_t *frontier;       /* per thread: members are its first frontier[t] events */
-    uint32_t *done;           /* per thread: members whose needs were looked at */
+    uint32_t *done;           /* per thread: members whose needs are included */
     FT_VEC(uint32_t) dirty;   /* threads with done < frontier */
     FT_VEC(uint32_t) members; /* scratch for sorting */
     uint32_t *held;           /* per lock: section open at a final event, FT_NO_SECTION */
     const uint32_t *finals;   /* the claim's events that are next when the prefix is over */
     uint32_t n_finals;
-    bool stuck;               /* a member section would have to be closed and never is, or a
+    bool stuck;               /* a member section that must be closed never is, or a
                                                member never happens */
     int choices;              /* has the trace events that one of several others can serve? -1: not
-                                 looked at yet */
+                                 known yet */
     uint32_t *last_acquired;  /* per lock: index + 1 in lock_sections of the latest member */
     uint32_t *last_exclusive; /* likewise, of the latest exclusive one */
-    uint32_t *partner_of;     /* per event, what it needs in observed order: the post whose unit a
-                                 semaphore wait takes (FIFO), the signal that wakes a cond-wake, the
-                                 acquire that makes an attempt fail */
-    uint32_t *section_index;  /* per section: its place in lock_sections, relative to its lock */
+    uint32_t *partner_of;    /* per event, the event that it needs in observed order: the post whose
+                                unit a    semaphore wait takes (FIFO), the signal that wakes a
+                                cond-wake,    the    acquire that makes an attempt fail */
+    uint32_t *section_index; /* per section: its place in lock_sections, relative to its lock */
 };
 
 /* Passed over in the observed run. */
@@ -50,6 +50,7 @@ static void match_tokens(ft_prefix *p)
         if (k < trace->semaphore_initial[s]) continue;
         k -= trace->semaphore_initial[s];
         if (k < posts[s].len) p->partner_of[e] = posts[s].data[k];
+        assert(p->partner_of[e] == FT_NO_EVENT || p->partner_of[e] < e);
     }
     for (uint32_t s = 0; s < n; s++) ft_vec_release(&posts[s]);
     free(posts);
@@ -64,6 +65,7 @@ static void match_attempt(ft_prefix *p, const uint32_t *open, size_t count, uint
         const ft_section *section = &p->order->sections.data[open[i]];
         if (section->thread != p->trace->thread[e] && ft_order_conflict(section, &attempt))
             p->partner_of[e] = section->acquire;
+        assert(section->acquire < e);
     }
 }
 
@@ -114,6 +116,7 @@ static void find_partners(ft_prefix *p)
 
 ft_prefix *ft_prefix_new(const ft_trace *trace, const ft_order *order, const ft_run *run)
 {
+    FT_REQUIRE(trace && order && run && order->trace == trace);
     ft_prefix *p = ft_calloc(1, sizeof *p);
     p->trace = trace;
     p->order = order;
@@ -162,6 +165,7 @@ static void reset(ft_prefix *p)
 /* Makes e and its program-order predecessors members (in arms: or passed over). */
 static void include(ft_prefix *p, uint32_t e)
 {
+    assert(e < p->trace->n_events);
     uint32_t thread = p->trace->thread[e], want = p->order->position[e] + 1;
     if (p->frontier[thread] >= want) return;
     if (p->done[thread] == p->frontier[thread]) ft_vec_push(&p->dirty, thread);
@@ -195,6 +199,7 @@ static bool settle_locks(ft_prefix *p)
     bool grown = false;
     for (uint32_t l = 0; l < p->trace->locks.len; l++) {
         const uint32_t *sections = p->order->lock_sections + p->order->lock_first[l];
+        assert(p->last_acquired[l] <= p->order->lock_first[l + 1] - p->order->lock_first[l]);
         for (uint32_t i = 0; i + 1 < p->last_acquired[l]; i++) {
             const ft_section *s = &p->order->sections.data[sections[i]];
             if (!is_member(p, s->acquire)) continue;
@@ -260,8 +265,8 @@ static void need(ft_prefix *p, ft_model model, bool observed_order, uint32_t e)
         close_sections(p, section);
 }
 
-/* Is e, among the members, passed over, or may it be? Then it needs nothing. finals: what the claim
- * has next, so that the arms around it are those that are taken. */
+/* Is the member e passed over, or may it be? Then it needs nothing. The arms around the claim's
+ * final events are taken. */
 static bool may_be_passed(const ft_prefix *p, ft_model model, bool observed_order, uint32_t e)
 {
     bool as_observed = observed_order || model == FT_MODEL_OBSERVED || model == FT_MODEL_MAXIMAL;
@@ -286,6 +291,29 @@ static void close_prefix(ft_prefix *p, ft_model model, bool observed_order)
             }
         }
     } while (observed_order && settle_locks(p));
+}
+
+/* All needs are included: hard sources of every member that is executed, and in observed order the
+ * sources of its reads and its partner. */
+static bool is_closed(const ft_prefix *p, ft_model model, bool observed_order)
+{
+    for (uint32_t e = 0; e < p->trace->n_events; e++) {
+        const uint32_t *sources;
+        ft_access scratch;
+        if (!is_member(p, e)) continue;
+        if (p->trace->n_paths && may_be_passed(p, model, observed_order, e)) continue;
+        uint32_t count = ft_order_hard_sources(p->order, e, &sources);
+        for (uint32_t i = 0; i < count; i++)
+            if (!is_member(p, sources[i])) return false;
+        if (!observed_order) continue;
+        if (p->partner_of[e] != FT_NO_EVENT && !is_member(p, p->partner_of[e])) return false;
+        const ft_access *accesses = ft_trace_accesses(p->trace, e, &scratch, &count);
+        for (uint32_t i = 0; i < count && model != FT_MODEL_CONTROL; i++) {
+            uint32_t source = accesses[i].write ? FT_NO_EVENT : ft_run_source(p->run, e, i);
+            if (source != FT_NO_EVENT && !is_member(p, source)) return false;
+        }
+    }
+    return true;
 }
 
 /* The claim's events that are not members: they are next when the prefix is over. */
@@ -362,6 +390,8 @@ static bool is_written(const ft_prefix *p, uint32_t variable)
 
 bool ft_prefix_refutes(ft_prefix *p, ft_model model, const ft_claim *claim)
 {
+    FT_REQUIRE(p && claim && (unsigned)model < FT_MODELS);
+    FT_CHECK(ft_claim_is_sound(p->trace, claim));
     uint32_t finals[FT_CLAIM_MAX_EVENTS], count = final_events(claim, finals);
     bool follows_run = model == FT_MODEL_OBSERVED || model == FT_MODEL_MAXIMAL;
     if (follows_run && any_passed(p->trace, claim)) return true;
@@ -375,6 +405,7 @@ bool ft_prefix_refutes(ft_prefix *p, ft_model model, const ft_claim *claim)
         if (before != FT_NO_EVENT) include(p, before);
     }
     close_prefix(p, model, false);
+    FT_CHECK(is_closed(p, model, false));
     for (uint32_t i = 0; i < count; i++)
         if (is_member(p, finals[i])) return true;
     if (claim->kind == FT_CLAIM_UNINITIALISED && is_written(p, claim->variable)) return true;
@@ -387,7 +418,7 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Sorts few members, and looks for many in the trace up to the last one. */
+/* Sorts few members; many are found by a walk over the trace up to the last one. */
 static void collect(ft_prefix *p)
 {
     uint32_t total = 0, last = 0;
@@ -411,8 +442,8 @@ static void collect(ft_prefix *p)
     if (p->members.len) qsort(p->members.data, p->members.len, sizeof *p->members.data, by_number);
 }
 
-/* In these, nothing is needed by one of several: a member is there because one that stays needs
- * just it, and so on up to the claim. */
+/* Without these kinds each need has one event that serves it: every member is needed by another
+ * member that stays, and so on up to the claim. */
 static bool has_no_choices(const ft_trace *trace)
 {
     static const bool CHOICES[FT_EVENT_KINDS] = {
@@ -434,10 +465,12 @@ bool ft_prefix_is_minimal(ft_prefix *p, ft_model model)
 
 bool ft_prefix_accepts(ft_prefix *p, ft_model model, const ft_claim *claim, ft_witness *witness)
 {
+    FT_REQUIRE(p && claim && witness && (unsigned)model < FT_MODELS);
     uint32_t finals[FT_CLAIM_MAX_EVENTS], count = final_events(claim, finals);
     if (any_passed(p->trace, claim)) return false;
     start(p, claim, finals, count);
     close_prefix(p, model, true);
+    FT_CHECK(is_closed(p, model, true));
     for (uint32_t i = 0; i < count; i++)
         if (is_member(p, finals[i])) return false;
     if (p->stuck) return false;
@@ -452,12 +485,14 @@ bool ft_prefix_accepts(ft_prefix *p, ft_model model, const ft_claim *claim, ft_w
     if (p->members.len)
         memcpy(witness->steps, p->members.data, p->members.len * sizeof *witness->steps);
     if (remote) witness->steps[n - 1] = claim->events[1];
+    FT_CHECK(ft_witness_is_sound(p->trace, witness));
     return true;
 }
 
 bool ft_prefix_observed(const ft_order *order, ft_model model, const ft_claim *claim,
                         ft_witness *witness)
 {
+    FT_REQUIRE(order && claim && witness);
     const uint32_t *e = claim->events;
     uint32_t until = FT_NO_EVENT;
     if (claim->kind == FT_CLAIM_RACE && e[0] + 1 == e[1]) until = e[0];
@@ -478,5 +513,7 @@ bool ft_prefix_observed(const ft_order *order, ft_model model, const ft_claim *c
         if (!is_passed(order->trace, i) && !ft_trace_is_blocked(order->trace, i))
             witness->steps[kept++] = i;
     witness->n_steps = kept;
+    assert(kept <= until);
+    FT_CHECK(ft_witness_is_sound(order->trace, witness));
     return true;
 }

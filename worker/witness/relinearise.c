@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a step waits for: a read for the writes of the cell that came before it, a write for all
- * accesses that did. */
+/* A step waits for earlier accesses of a cell: a read for the writes before it, a write for all
+ * accesses before it. */
 typedef struct need {
     uint32_t cell, before;
     bool write;
@@ -48,12 +48,13 @@ static void number_cells(pass *p)
 
 static void add_need(pass *p, uint32_t at, bool write)
 {
+    assert(at < p->n_cells);
     const cell *c = &p->cells[at];
     ft_vec_push(&p->needs, ((need){at, write ? c->accesses : c->writes, write}));
 }
 
-/* An event may access one cell twice, and the cells of a block may be a million: its own accesses
- * count only once all of its needs are there, so that they never wait for each other. */
+/* An event may access one cell twice, and a block may have a million cells. The event's own
+ * accesses count only after all of its needs are listed, so that they never wait for each other. */
 static void perform(pass *p, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
@@ -101,6 +102,7 @@ static void index_steps(pass *p)
         p->queue[p->start[p->trace->thread[p->steps[i]] + 1]++] = i;
     for (uint32_t t = 0; t < threads; t++)
         if (p->start[t] < p->start[t + 1]) ft_vec_push(&p->live, t);
+    assert(threads == 0 || p->start[threads] == p->count);
     memset(p->cells, 0, p->n_cells * sizeof *p->cells);
 }
 
@@ -144,7 +146,9 @@ static bool is_over(const pass *p, uint32_t thread)
 
 static void execute(pass *p, uint32_t thread, uint32_t *out)
 {
+    assert(!is_over(p, thread));
     uint32_t step = head(p, thread);
+    assert(step < p->count && p->trace->thread[p->steps[step]] == thread);
     *out = p->steps[step];
     perform(p, p->first[step], p->first[step + 1]);
     p->done[thread]++;
@@ -164,13 +168,28 @@ static uint32_t run_long(pass *p, uint32_t *out)
     return n;
 }
 
+/* The same steps, each once, and each thread's in their order. */
+static bool is_permutation(const pass *p, const uint32_t *out)
+{
+    uint32_t *at = ft_calloc((size_t)p->order->n_threads + 1, sizeof *at);
+    bool same = true;
+    for (uint32_t i = 0; i < p->count && same; i++) {
+        uint32_t t = p->trace->thread[out[i]], place = p->start[t] + at[t]++;
+        same = place < p->start[t + 1] && p->steps[p->queue[place]] == out[i];
+    }
+    free(at);
+    return same;
+}
+
 void ft_relinearise(const ft_order *order, const uint32_t *steps, uint32_t count, uint32_t *out)
 {
+    FT_REQUIRE(order && (count == 0 || (steps && out && steps != out)));
     pass p = {.order = order, .trace = order->trace, .steps = steps, .count = count};
     number_cells(&p);
     index_steps(&p);
-    /* The first step left can always go, unless the steps were no schedule. */
+    /* The first step left can always be executed, unless the steps were not a schedule. */
     if (run_long(&p, out) < count && count) memcpy(out, steps, count * sizeof *out);
+    FT_CHECK(is_permutation(&p, out));
     free(p.cells);
     free(p.first);
     free(p.start);

@@ -1,8 +1,9 @@
-/* The same steps with fewer context switches: any order that keeps what depends on each other as it
- * is. Greedy: a thread runs for as long as it can, then the one whose next step came first. */
+/* The same steps with fewer context switches, in an order that keeps all dependences. Greedy: a
+ * thread runs for as long as it can, then the thread whose next step came first. */
 #ifndef FT_WITNESS_RELINEARISE_H
 #define FT_WITNESS_RELINEARISE_H
 
+#include "base/contract.h"
 #include "order/order.h"
 
 /* steps: a schedule, each thread's steps its first ones in program order. Kept: program order, hard

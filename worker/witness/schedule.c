@@ -5,7 +5,8 @@
 
 #include "witness/schedule_internal.h"
 
-/* ---- which events meet other threads --------------------------------------------------------- */
+/* ---- events that depend on other threads ------------------------------------------------------
+ */
 
 static bool is_plain(const ft_trace *trace)
 {
@@ -85,9 +86,11 @@ static void find_busy(ft_schedules *s)
         }
         s->busy_first[t + 1] = at;
     }
+    assert(at == s->n_busy);
     at = 0;
     for (uint32_t e = 0; e < n; e++)
         if (s->busy_index[e] != FT_NO_EVENT) s->by_time[at++] = s->busy_index[e];
+    assert(at == s->n_busy);
 }
 
 static void index_trace(ft_schedules *s)
@@ -109,6 +112,7 @@ static void index_trace(ft_schedules *s)
 
 ft_schedules *ft_schedules_new(const ft_problem *problem)
 {
+    FT_REQUIRE(problem && problem->trace && problem->order && problem->run);
     ft_schedules *s = ft_calloc(1, sizeof *s);
     s->problem = problem;
     s->trace = problem->trace;
@@ -177,6 +181,7 @@ static void include(ft_schedules *s, uint32_t e)
 
 ft_schedule_lock *ft_schedules_lock(ft_schedules *s, uint32_t lock)
 {
+    assert(lock < s->trace->locks.len);
     ft_schedule_lock *use = &s->locks[lock];
     if (use->epoch == s->epoch) return use;
     ft_vec_push(&s->used_locks, lock);
@@ -221,6 +226,7 @@ static void add_section(ft_schedules *s, uint32_t section)
     if ((of->shared ? use->last_exclusive : use->last) > rank) {
         close_section(s, section);
     } else {
+        assert(use->open != section);
         s->next_open[section] = use->open;
         use->open = section;
     }
@@ -256,6 +262,7 @@ static void close_members(ft_schedules *s)
         uint32_t t = s->dirty.data[--s->dirty.len];
         ft_schedule_lane *of = &s->lanes[t];
         of->queued = false;
+        assert(of->members <= s->order->thread_start[t + 1] - s->order->thread_start[t]);
         while (of->next < s->busy_first[t + 1] && position[s->busy[of->next]] < of->members)
             look_at(s, s->busy[of->next++]);
     }
@@ -270,7 +277,7 @@ static void begin(ft_schedules *s)
         s->lanes[t] = (ft_schedule_lane){.next = s->busy_first[t]};
 }
 
-/* The thread comes to e. */
+/* The events that must be executed before e is next in its thread. */
 static void include_before(ft_schedules *s, uint32_t e)
 {
     uint32_t previous = ft_order_previous(s->order, e), fork;
@@ -316,7 +323,7 @@ static uint32_t count_steps(ft_schedules *s, uint32_t extra)
     return total;
 }
 
-/* Members before event `until` in observed order, without the sections that come last. */
+/* Members before event `until` in observed order, but for the sections that come last. */
 static void add_observed(ft_schedules *s, uint32_t until, uint32_t extra)
 {
     for (uint32_t i = 0; i < s->n_busy && s->busy[s->by_time[i]] < until; i++) {
@@ -330,7 +337,7 @@ static void add_observed(ft_schedules *s, uint32_t until, uint32_t extra)
 
 /* ---- in observed order ----------------------------------------------------------------------- */
 
-/* In the order of the run, but for what comes last. */
+/* In the order of the run, except for the sections that come last. */
 static bool accept_in_order(ft_schedules *s, uint32_t extra, uint32_t total, ft_witness *witness)
 {
     s->any_order = false;
@@ -359,6 +366,8 @@ static bool accept_in_any_order(ft_schedules *s, const ft_claim *claim, uint32_t
 
 bool ft_schedules_accept(ft_schedules *s, const ft_claim *claim, ft_witness *witness)
 {
+    FT_REQUIRE(s->plain == 1 && witness);
+    FT_REQUIRE(claim->kind == FT_CLAIM_RACE || claim->kind == FT_CLAIM_ATOMICITY);
     bool triplet = claim->kind == FT_CLAIM_ATOMICITY;
     uint32_t last = claim->events[triplet ? 2 : 1], other = claim->events[triplet ? 1 : 0];
     begin(s);
@@ -412,6 +421,7 @@ static void keep_order(const ft_schedules *s, const ft_witness *witness, uint32_
     uint32_t n = 0;
     for (uint32_t i = 0; i < witness->n_steps; i++)
         if (ft_schedules_is_step(s, witness->steps[i])) steps[n++] = witness->steps[i];
+    assert(n <= witness->n_steps);
 }
 
 static uint32_t switches_of(const ft_schedules *s, const uint32_t *steps, uint32_t count)
@@ -431,7 +441,7 @@ static bool reduce(ft_schedules *s, uint32_t observed, const ft_witness *witness
     uint32_t total = count_steps(s, extra);
     s->needs.len = 0;
     s->cell_epoch++;
-    /* Nobody has checked the witness: a member that it lacks waits for nothing. */
+    /* The witness is not checked yet: a member that it lacks waits for nothing. */
     memset(s->need_count, 0, s->n_busy * sizeof *s->need_count);
     add_observed(s, observed, FT_NO_EVENT);
     for (uint32_t i = observed; i < witness->n_steps; i++) {
@@ -446,8 +456,18 @@ static bool reduce(ft_schedules *s, uint32_t observed, const ft_witness *witness
     return true;
 }
 
+/* At rest, ranks are those of the observed order. */
+static bool ranks_are_observed(const ft_schedules *s)
+{
+    for (uint32_t e = 0; e < s->trace->n_events; e++)
+        if (s->rank[e] != e) return false;
+    return true;
+}
+
 bool ft_schedules_reduce(ft_schedules *s, ft_witness *witness)
 {
+    FT_REQUIRE(s->plain == 1);
+    FT_CHECK(ft_witness_is_sound(s->trace, witness));
     ft_witness less;
     uint32_t observed = observed_steps(witness);
     if (s->problem->model != FT_MODEL_OBSERVED) return false;
@@ -455,6 +475,7 @@ bool ft_schedules_reduce(ft_schedules *s, ft_witness *witness)
     bool reduced = reduce(s, observed, witness, &less);
     for (uint32_t i = observed; i < witness->n_steps; i++)
         s->rank[witness->steps[i]] = witness->steps[i];
+    FT_CHECK(ranks_are_observed(s));
     if (reduced) *witness = less;
     return reduced;
 }

@@ -3,10 +3,11 @@
 #ifndef FT_WITNESS_SCHEDULE_INTERNAL_H
 #define FT_WITNESS_SCHEDULE_INTERNAL_H
 
+#include "base/contract.h"
 #include "witness/schedule.h"
 
-/* What a step waits for: a read for the writes of the cell that came before it, a write for all
- * accesses that did. Sections are writes of their lock. */
+/* A step waits for earlier accesses of a cell: a read for the writes before it, a write for all
+ * accesses before it. Sections are writes of their lock. */
 typedef struct ft_schedule_need {
     uint32_t cell, before;
     bool write;
@@ -28,16 +29,16 @@ typedef struct ft_schedule_lock {
     bool taken; /* an open one is exclusive */
 } ft_schedule_lock;
 
-/* In any order: what a variable holds. */
+/* In any order: the value of a variable, by its source. */
 typedef struct ft_schedule_value {
     uint32_t epoch, source, initial_readers;
 } ft_schedule_value;
 
-/* What one thread does of a schedule. */
+/* The part of one thread in a schedule. */
 typedef struct ft_schedule_lane {
     uint32_t members; /* its first events */
-    uint32_t steps;   /* likewise; one more than members for t_r, which nobody needs */
-    uint32_t next;    /* in busy: whose needs are to be looked at, or the next to go */
+    uint32_t steps;   /* likewise; one more than members for t_r, which no member needs */
+    uint32_t next;    /* in busy: the next event whose needs to include, or to execute */
     uint32_t at;      /* steps executed */
     bool queued;
 } ft_schedule_lane;
@@ -48,7 +49,7 @@ struct ft_schedules {
     const ft_order *order;
     int plain;            /* -1: not looked at yet */
     uint32_t *busy_first; /* [threads + 1] slices of busy */
-    uint32_t *busy;       /* events that meet other threads, by thread, in program order */
+    uint32_t *busy;       /* events that depend on other threads, by thread, in program order */
     uint32_t *by_time;    /* indexes of busy, in observed order */
     uint32_t *busy_index; /* [n_events] index in busy, FT_NO_EVENT */
     uint32_t n_busy;
@@ -62,7 +63,7 @@ struct ft_schedules {
     uint32_t cell_epoch;     /* of cells */
     uint32_t *need_first;    /* [n_busy] slice of needs; in any order: an acquire's turn */
     uint32_t *need_count;
-    bool any_order;              /* steps keep who reads from whom, not the order of all accesses */
+    bool any_order;              /* steps keep reads-from, not the order of all accesses */
     ft_schedule_value *holdings; /* [shared] */
     uint32_t *readers;           /* [n_busy] steps to come that read what it writes */
     bool early;                  /* t_r's sections come as soon as they can, else last */
@@ -87,13 +88,14 @@ static inline bool ft_schedules_is_step(const ft_schedules *s, uint32_t e)
 
 /* The latest step in observed order. */
 uint32_t ft_schedules_last_step(const ft_schedules *schedules);
-/* What this schedule knows of the lock so far. */
+/* The state of the lock in this schedule so far. */
 ft_schedule_lock *ft_schedules_lock(ft_schedules *schedules, uint32_t lock);
 
-/* In turn: what the event busy[index] waits for, called in the order that is to be kept. */
+/* Adds the accesses that the event busy[index] waits for; called in the order that is to be kept.
+ */
 void ft_schedules_add_needs(ft_schedules *schedules, uint32_t index);
-/* Executes all steps of the lanes, `total` of them, into the witness (heap). False: they go round
- * in a circle. */
+/* Executes all steps of the lanes, `total` of them, into the witness (heap). False: their needs
+ * form a cycle. */
 bool ft_schedules_run(ft_schedules *schedules, uint32_t total, ft_witness *witness);
 
 #endif

@@ -22,9 +22,10 @@ static void perform(ft_schedules *s, const ft_schedule_need *needs, uint32_t cou
     }
 }
 
-/* In the order of the schedule, for each event that meets others. */
+/* In the order of the schedule, for each busy event. */
 void ft_schedules_add_needs(ft_schedules *s, uint32_t busy)
 {
+    assert(busy < s->n_busy);
     uint32_t e = s->busy[busy], count;
     size_t first = s->needs.len;
     ft_access scratch;
@@ -50,7 +51,7 @@ static bool is_in_turn(const ft_schedules *s, uint32_t busy)
     return true;
 }
 
-/* ---- in any order that keeps who reads from whom ----------------------------------------------
+/* ---- in any order that keeps reads-from -------------------------------------------------------
  */
 
 static ft_schedule_value *holding_of(ft_schedules *s, uint32_t variable)
@@ -61,14 +62,14 @@ static ft_schedule_value *holding_of(ft_schedules *s, uint32_t variable)
     return h;
 }
 
-/* Where those who have yet to read what the variable holds are counted. */
+/* The number of reads to come that return the value of the source. */
 static uint32_t *readers_of(ft_schedules *s, uint32_t variable, uint32_t source)
 {
     if (source == FT_NO_EVENT) return &holding_of(s, variable)->initial_readers;
     return &s->readers[s->busy_index[source]];
 }
 
-/* What t_r reads is free unless its thread goes on. */
+/* The reads of t_r are free unless its thread continues. */
 static bool is_tied(const ft_schedules *s, uint32_t e, const ft_access *access)
 {
     return !access->write && s->variable_met[access->variable] && ft_schedules_is_member(s, e) &&
@@ -94,7 +95,7 @@ static bool accesses_ready(ft_schedules *s, uint32_t e)
     return true;
 }
 
-/* t_r may come. */
+/* t_r may be executed. */
 static bool is_after(const ft_schedules *s)
 {
     return s->lanes[s->trace->thread[s->after]].at > s->order->position[s->after];
@@ -125,8 +126,12 @@ static void do_accesses(ft_schedules *s, uint32_t e)
     uint32_t count;
     const ft_access *accesses = ft_trace_accesses(s->trace, e, &scratch, &count);
     for (uint32_t i = 0; i < count; i++)
-        if (is_tied(s, e, &accesses[i]))
-            --*readers_of(s, accesses[i].variable, ft_run_source(s->problem->run, e, i));
+        if (is_tied(s, e, &accesses[i])) {
+            uint32_t *left =
+                readers_of(s, accesses[i].variable, ft_run_source(s->problem->run, e, i));
+            assert(*left > 0);
+            --*left;
+        }
     for (uint32_t i = 0; i < count; i++)
         if (accesses[i].write && s->variable_met[accesses[i].variable])
             holding_of(s, accesses[i].variable)->source = e;
@@ -139,10 +144,12 @@ static void do_lock(ft_schedules *s, uint32_t e)
     const ft_section *of = &s->order->sections.data[section];
     ft_schedule_lock *use = ft_schedules_lock(s, of->lock);
     if (s->trace->kind[e] == FT_EVENT_RELEASE) {
+        assert(use->inside > 0 && use->to_close > 0);
         use->inside--;
         use->to_close--;
         use->taken = false;
     } else {
+        assert(!use->taken && (of->shared || use->inside == 0)); /* sections do not overlap */
         use->entered += section != use->held && section != use->yields;
         use->inside++;
         use->taken = !of->shared;
@@ -233,13 +240,14 @@ static uint32_t run_thread(ft_schedules *s, uint32_t thread, uint32_t *out)
             break;
         }
     }
+    assert(from <= until && until <= of->steps);
     of->at = until;
     memcpy(out, s->order->thread_events + s->order->thread_start[thread] + from,
            (until - from) * sizeof *out);
     return until - from;
 }
 
-/* The thread whose next step came first among those that can go. */
+/* The thread whose next step came first among those whose next step can be executed. */
 static uint32_t pick(ft_schedules *s)
 {
     uint32_t best = UINT32_MAX, best_rank = UINT32_MAX;
@@ -257,7 +265,7 @@ static uint32_t pick(ft_schedules *s)
     return best;
 }
 
-/* Once all needs were added. False: they go round in a circle. */
+/* After all needs are added. False: they form a cycle. */
 static bool run_all(ft_schedules *s, uint32_t *out, uint32_t *count)
 {
     *count = 0;
@@ -281,12 +289,15 @@ static bool run_all(ft_schedules *s, uint32_t *out, uint32_t *count)
 
 bool ft_schedules_run(ft_schedules *s, uint32_t total, ft_witness *witness)
 {
+    FT_REQUIRE(witness && total <= s->trace->n_events);
     uint32_t *steps = ft_alloc(((size_t)total + 1) * sizeof *steps), count;
     if (!run_all(s, steps, &count)) {
         free(steps);
         return false;
     }
+    assert(count == total); /* with each thread's steps in program order: a permutation */
     witness->steps = steps;
     witness->n_steps = count;
+    FT_CHECK(ft_witness_is_sound(s->trace, witness));
     return true;
 }

@@ -3,8 +3,8 @@
  * prefix.h takes the least prefix in observed order; it also refutes claims whose prefix contains
  * their own events. schedule.h orders the least members of races and triplets in plain traces.
  * delay.h runs the observed order with one thread delayed. relinearise.h gives a schedule fewer
- * context switches, and minimise.h drops the events that the violation does not need. Whatever is
- * found here, the independent checker (common/verdict/checker.h) has the last word.
+ * context switches, and minimise.h drops the events that the violation does not need. The
+ * independent checker (common/verdict/checker.h) confirms every schedule that is found here.
  *
  * Imports: order, problem, common/base, common/verdict. */
 #ifndef FT_WITNESS_H
