@@ -28,9 +28,10 @@ struct ft_channels {
     ft_map users;   /* channel -> the thread that uses it, MANY; of those of FT_RAW_CHANNEL_TAKEN */
     ft_map behind;  /* taker << 16 | putter -> event */
     ft_map taken;   /* channel -> 1: some thread takes from it */
-    FT_VEC(uint64_t) names; /* of those of FT_RAW_CHANNEL_TAKEN, record by record */
-    size_t followed;        /* of these */
-    uint64_t edges;         /* made so far: each put has one of its own */
+    FT_VEC(uint64_t) names;          /* of those of FT_RAW_CHANNEL_TAKEN, record by record */
+    size_t followed;                 /* of these */
+    uint32_t unknown, first_unknown; /* edges of FT_RAW_CHANNEL_UNKNOWN that were taken */
+    uint64_t edges;                  /* made so far: each put has one of its own */
 };
 
 ft_channels *ft_channels_new(void)
@@ -100,6 +101,8 @@ static void take(ft_channels *c, ft_builder *builder, uint32_t thread, uint64_t 
             ft_map_slot(&c->behind, (uint64_t)thread << 16 | one->thread, one->event, NULL);
         if (*behind < one->event) *behind = one->event;
         ft_builder_event(builder, FT_EVENT_EDGE_IN, thread, one->edge, loc, FT_NO_VALUE, 0);
+        if (channel == FT_RAW_CHANNEL_UNKNOWN && !c->unknown++)
+            c->first_unknown = ft_builder_count(builder) - 1;
         told = true;
     }
     uint32_t latest = c->puts.data[at].edge;
@@ -121,6 +124,10 @@ static const char *kind_of(const ft_channels *c, uint64_t channel, uint64_t *num
         [FT_RAW_CHANNEL_RUNS] = "run of thread",
     };
     uint64_t told = channel - FT_RAW_CHANNEL_SIGNAL, kind = told >> FT_RAW_CHANNEL_KIND_SHIFT;
+    if (channel == FT_RAW_CHANNEL_UNKNOWN) {
+        *number = 0;
+        return "unknown object";
+    }
     if (channel <= FT_RAW_CHANNEL_SIGNAL || kind >= sizeof kinds / sizeof *kinds) {
         ft_map_get(&c->numbers, channel, number);
         ++*number;
@@ -162,6 +169,12 @@ static void put_in(ft_channels *c, ft_builder *builder, uint32_t thread, uint64_
     ft_map_get(&c->latest, channel, &before);
     ft_map_put(&c->latest, channel, c->puts.len);
     ft_vec_push(&c->puts, (put){channel, thread, (uint32_t)edge, (uint32_t)before, event});
+}
+
+uint32_t ft_channels_unknown(const ft_channels *c, uint32_t *first)
+{
+    *first = c->first_unknown;
+    return c->unknown;
 }
 
 uint32_t ft_channels_behind(const ft_channels *c, uint32_t thread, uint32_t other)

@@ -111,8 +111,24 @@ static void note_failure(ft_maker *m)
     ft_strbuf_release(&code);
 }
 
+/* An order that may be too strict: it can hide a finding, and makes none. */
+static void note_unknown(ft_maker *m)
+{
+    uint32_t first, n = ft_channels_unknown(m->channels, &first);
+    if (!n) return;
+    const ft_trace *trace = ft_builder_peek(m->builder);
+    const char *place = ft_trace_location_text(trace, trace->loc[first]);
+    ft_builder_note(m->builder, FT_RECORD_UNKNOWN, first,
+                    "%" PRIu32 " order%s through descriptors, children or system calls whose kind "
+                    "the recorder does not know, first at %s: each such read comes after "
+                    "all earlier writes to such objects, which may hide findings; pipes, sockets "
+                    "and event descriptors of the process itself are known (docs/record.md)",
+                    n, n == 1 ? "" : "s", place ? place : "an unknown place");
+}
+
 static void add_notes(ft_maker *m)
 {
+    note_unknown(m);
     note_failure(m);
     note_forked(m);
     note_refused(m);

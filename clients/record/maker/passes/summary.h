@@ -19,6 +19,7 @@ typedef struct ft_record_hot {
 #define FT_RECORD_FOREIGN  "unseen-order"   /* a library orders threads without being seen */
 #define FT_RECORD_NO_CALLS "no-calls"       /* none of the program was compiled for the recorder */
 #define FT_RECORD_FORKED   "forked-threads" /* forked processes had threads */
+#define FT_RECORD_UNKNOWN  "unknown-object" /* an order is stricter than the program's may be */
 #define FT_RECORD_REFUSED  "refused-cancel" /* threads were not cancelled */
 
 typedef struct ft_record_summary {
