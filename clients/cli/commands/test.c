@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/contract.h"
@@ -67,6 +68,22 @@ static void add_trace(ft_test *t, const char *name)
         free(path);
 }
 
+double ft_test_now(void)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
+}
+
+/* Between two steps of a schedule the program computes and sleeps no longer than in the whole run.
+ */
+static void choose_deadline(ft_test *t, double ran)
+{
+    double wanted = FT_TEST_PATIENCE + 2 * ran;
+    t->deadline = wanted < FT_TEST_MOST ? (uint32_t)wanted : FT_TEST_MOST;
+    if (t->options->deadline) t->deadline = t->options->deadline;
+}
+
 /* One run that left no trace (it was not even started) says why itself. */
 static ft_exit record(ft_test *t)
 {
@@ -77,7 +94,9 @@ static ft_exit record(ft_test *t)
     options.output = path;
     options.to = NULL;
     if (!options.timeout) options.timeout = FT_TEST_TIMEOUT;
+    double start = ft_test_now();
     ft_exit code = ft_run_record(&options);
+    choose_deadline(t, (ft_test_now() - start) / (options.runs ? options.runs : 1));
     free(path);
     if (code != FT_EXIT_CLEAN) return code;
     if (!options.runs) add_trace(t, TRACE);
@@ -139,7 +158,7 @@ bool ft_test_replay(const ft_test *t, const char *witness, const char *trace, ft
     ft_options options = {.command = FT_COMMAND_REPLAY,
                           .before = 2,
                           .stop = true,
-                          .deadline = t->options->deadline,
+                          .deadline = t->deadline,
                           .live_inputs = t->options->live_inputs};
     ft_vec_push(&options.arguments, witness);
     ft_vec_push(&options.arguments, trace);
@@ -203,7 +222,7 @@ static bool is_failure(const char *witness)
 }
 
 /* True: it was one too many. */
-static bool replay_new(ft_test *t, const char *witness)
+static bool replay_new(ft_test *t, const char *witness, double end)
 {
     const char *trace = trace_of(t, base_of(witness));
     if (!trace || ft_signals_caught() || is_failure(witness)) return false;
@@ -211,7 +230,7 @@ static bool replay_new(ft_test *t, const char *witness)
         t->skipped = true;
         return false;
     }
-    if (t->tried == FT_TEST_REPLAYS) return true;
+    if (t->tried == FT_TEST_REPLAYS || ft_test_now() >= end) return true;
     replay(t, witness, trace);
     return false;
 }
@@ -221,10 +240,11 @@ static void replay_all(ft_test *t)
     struct dirent **found = NULL;
     const char *folder = t->options->witness_dir ? t->options->witness_dir : t->folder;
     int n = scandir(folder, &found, is_witness, versionsort), more = 0;
+    double end = ft_test_now() + FT_TEST_BUDGET;
     for (int i = 0; i < n; i++) {
         ft_strbuf path = {0};
         ft_strbuf_printf(&path, "%s/%s", folder, found[i]->d_name);
-        more += replay_new(t, ft_strbuf_text(&path));
+        more += replay_new(t, ft_strbuf_text(&path), end);
         ft_strbuf_release(&path);
         free(found[i]);
     }

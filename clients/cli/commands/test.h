@@ -7,7 +7,9 @@
 #include "base/strbuf.h"
 #include "options/options.h"
 
-enum { FT_TEST_TIMEOUT = 60 }; /* seconds for a run, by default */
+/* Seconds: for a run, by default; without progress, at least and at most, for a schedule that is
+ * tried, by default; for all that are tried of what was found, and of what is only possible. */
+enum { FT_TEST_TIMEOUT = 60, FT_TEST_PATIENCE = 2, FT_TEST_MOST = 20, FT_TEST_BUDGET = 60 };
 enum { FT_TEST_REPLAYS = 10 }; /* of what was found; of what is only possible as many */
 
 typedef struct ft_test {
@@ -16,6 +18,7 @@ typedef struct ft_test {
     bool temporary;          /* ours: it stays where there is a finding */
     FT_VEC(char *) traces;   /* their paths */
     FT_VEC(char *) places;   /* of what was looked at (ft_test_is_new) */
+    uint32_t deadline;       /* seconds without progress after which a tried schedule ends */
     uint32_t reached, tried; /* replays */
     bool skipped;            /* a finding was not replayed: another has its kind and locations */
 } ft_test;
@@ -30,6 +33,8 @@ bool ft_test_replay(const ft_test *test, const char *witness, const char *trace,
                     bool *outside);
 /* Removes an earlier test's witnesses: they are not this one's. */
 void ft_test_clear(const char *folder);
+/* Seconds of a clock that is never set back. */
+double ft_test_now(void);
 /* Where the test's lines for people go. */
 FILE *ft_test_out(const ft_test *test);
 

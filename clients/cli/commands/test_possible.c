@@ -17,7 +17,7 @@
 #include "terminal/terminal.h"
 #include "test.h"
 
-enum { BUDGET = 20, PATIENCE = 60 }; /* seconds for looking, and for replays */
+enum { BUDGET = 20 }; /* seconds for looking */
 
 /* Whoever chose a model, says what is known already or reads a document wants that alone; terms
  * say what is computed from other values. */
@@ -92,26 +92,22 @@ static bool is_reached(const ft_test *t, const ft_finding *finding, const char *
     return reached && !(waits && outside);
 }
 
-static double now(void)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
-}
-
 static bool goes_on(const attempts *a)
 {
-    return a->tried < FT_TEST_REPLAYS && now() < a->end && !ft_signals_caught();
+    return a->tried < FT_TEST_REPLAYS && ft_test_now() < a->end && !ft_signals_caught();
 }
 
 /* It may take its time. */
-static void say_trying(const ft_options *options)
+static void say_trying(const attempts *a, const ft_finding *finding)
 {
-    if (options->quiet) return;
-    fprintf(stderr,
-            "foretell: replaying candidates that only the recorded values rule out (at most %d "
-            "seconds)\n",
-            PATIENCE);
+    if (a->test->options->quiet) return;
+    if (!a->tried)
+        fprintf(stderr,
+                "foretell: replaying candidates that only the recorded values rule out (at most %d "
+                "of them, and %d seconds)\n",
+                FT_TEST_REPLAYS, FT_TEST_BUDGET);
+    fprintf(stderr, "foretell: replaying candidate %u: %s (%s)\n", a->tried + 1, finding->check,
+            finding->kind);
 }
 
 static void attempt(attempts *a, const ft_report *report, const ft_finding *finding,
@@ -121,7 +117,8 @@ static void attempt(attempts *a, const ft_report *report, const ft_finding *find
     char *witness = ft_view_witness_path(&a->view, trace, finding->number);
     bool stays = false;
     if (goes_on(a) && is_sure(finding) && ft_test_is_new(a->test, witness)) {
-        if (!a->tried++) say_trying(a->test->options);
+        say_trying(a, finding);
+        a->tried++;
         stays = is_reached(a->test, finding, witness, trace, &said);
     }
     a->reached += stays;
@@ -162,7 +159,7 @@ static void attempt_check(attempts *a, const ft_report *report, ft_check check)
 
 static uint32_t attempt_all(ft_test *t, json_t *json, const char *folder)
 {
-    attempts a = {.test = t, .end = now() + PATIENCE};
+    attempts a = {.test = t, .end = ft_test_now() + FT_TEST_BUDGET};
     ft_view_init(t->options, &a.view);
     a.view.witness_dir = folder;
     a.view.private_server = true;

@@ -191,7 +191,8 @@ static const option_row rows[] = {
      "do not run the program again to reproduce the findings"},
     {"deadline", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(deadline), BIT(REPLAY) | BIT(TEST),
      "stop a replayed program that makes no progress for this time, or that still runs this "
-     "long after the end of the schedule (default: 20)"},
+     "long after the end of the schedule (default: 20; for test 2 seconds and twice the time of "
+     "the recorded run, 20 at most; test tries schedules for 60 seconds in all)"},
     {"json", 0, VALUE_NONE, NULL, NULL, MEMBER(json), JSON_COMMANDS, "print JSON instead of text"},
     {"server", 0, VALUE_TEXT, "URL", NULL, MEMBER(server), NET_COMMANDS,
      "the server: http://HOST:PORT, https://HOST or unix:PATH (default: FORETELL_SERVER)"},
